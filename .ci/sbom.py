@@ -3,6 +3,7 @@ the scripts that the wheel itself carries, and the pandoc within pypandoc_binary
 
     python .ci/sbom.py PYTHON FOLDER     # that environment's python; writes NAME-VERSION.cdx.json
 """
+
 import hashlib
 import json
 import subprocess
@@ -16,28 +17,48 @@ VERSION = "import pypandoc; print(pypandoc.get_pandoc_version())"
 
 def carried(python: str) -> list[dict[str, Any]]:
     """The components that are part of others, each with the name of what carries it."""
-    version = subprocess.run([python, "-c", VERSION], check=True, capture_output=True,
-                             text=True).stdout.strip()
-    found: list[dict[str, Any]] = [{
-        "name": "pandoc", "version": version, "purl": f"pkg:github/jgm/pandoc@{version}",
-        "type": "application", "licenses": [{"license": {"id": "GPL-2.0-or-later"}}],
-        "carried by": "pypandoc_binary"}]
+    version = subprocess.run(
+        [python, "-c", VERSION], check=True, capture_output=True, text=True
+    ).stdout.strip()
+    found: list[dict[str, Any]] = [
+        {
+            "name": "pandoc",
+            "version": version,
+            "purl": f"pkg:github/jgm/pandoc@{version}",
+            "type": "application",
+            "licenses": [{"license": {"id": "GPL-2.0-or-later"}}],
+            "carried by": "pypandoc_binary",
+        }
+    ]
     for entry in json.loads((ROOT / "requirements/vendored.json").read_text()):
         if entry["in the wheel"]:
             script = (ROOT / entry["folder"] / entry["main"]).read_bytes()
-            found.append({
-                "name": entry["name"], "version": entry["version"], "type": "library",
-                "purl": f"pkg:npm/{entry['name'].replace('@', '%40')}@{entry['version']}",
-                "licenses": [{"license": {"id": entry["license"]}}], "carried by": "depthlaw",
-                "hashes": [{"alg": "SHA-256", "content": hashlib.sha256(script).hexdigest()}]})
+            found.append(
+                {
+                    "name": entry["name"],
+                    "version": entry["version"],
+                    "type": "library",
+                    "purl": f"pkg:npm/{entry['name'].replace('@', '%40')}@{entry['version']}",
+                    "licenses": [{"license": {"id": entry["license"]}}],
+                    "carried by": "depthlaw",
+                    "hashes": [{"alg": "SHA-256", "content": hashlib.sha256(script).hexdigest()}],
+                }
+            )
     return found
 
 
 def main(python: str, folder: str) -> None:
     """Write the SBOM."""
-    tool = [str(Path(sys.executable).parent / "cyclonedx-py"), "environment",
-            "--output-reproducible", "--spec-version", "1.6", "--pyproject", "pyproject.toml",
-            python]
+    tool = [
+        str(Path(sys.executable).parent / "cyclonedx-py"),
+        "environment",
+        "--output-reproducible",
+        "--spec-version",
+        "1.6",
+        "--pyproject",
+        "pyproject.toml",
+        python,
+    ]
     made = subprocess.run(tool, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     bom = json.loads(made)
     of = bom["metadata"]["component"]
@@ -46,8 +67,9 @@ def main(python: str, folder: str) -> None:
         carrier = refs[part.pop("carried by")]
         bom["components"].append(part | {"bom-ref": part["purl"]})
         bom["dependencies"].append({"ref": part["purl"]})
-        next(node for node in bom["dependencies"]
-             if node["ref"] == carrier).setdefault("dependsOn", []).append(part["purl"])
+        next(node for node in bom["dependencies"] if node["ref"] == carrier).setdefault(
+            "dependsOn", []
+        ).append(part["purl"])
     target = Path(folder) / f"{of['name']}-{of['version']}.cdx.json"
     target.write_text(json.dumps(bom, indent=2, sort_keys=True) + "\n")
     print(f"{target.name}: {len(bom['components'])} components")

@@ -6,6 +6,7 @@ Nothing is loaded before it is used.
 >>> recommend("3B").shape.counts.total > 2.9e9
 True
 """
+
 from __future__ import annotations
 
 from importlib import import_module
@@ -20,8 +21,12 @@ if TYPE_CHECKING:
 __all__ = ["count", "read_config", "recommend", "recommend_depths"]
 
 # `recommend_depths` alone needs NumPy.
-_HOMES = {"count": "counting", "read_config": "huggingface", "recommend": "recommendation",
-          "recommend_depths": "vectorised"}
+_HOMES = {
+    "count": "counting",
+    "read_config": "huggingface",
+    "recommend": "recommendation",
+    "recommend_depths": "vectorised",
+}
 
 
 def __getattr__(name: str) -> Any:

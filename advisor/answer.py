@@ -1,4 +1,5 @@
 """What an answer of the advisor holds."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -79,8 +80,7 @@ class Built:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer to one question. Everything about a size is None or empty if only a task is asked.
-    """
+    """One question answered. Everything about a size is None or empty if only a task is asked."""
 
     question: str  # as it was understood
     # What everything else is about: the recommended shape, or the given configuration.

@@ -1,4 +1,5 @@
 """An answer of the advisor in words, as JSON, and as one sentence to cite."""
+
 from __future__ import annotations
 
 import math
@@ -30,15 +31,21 @@ SCHEMA = Path(__file__).with_name("schema.json")
 LEGEND = (
     "printed: read in the source; reported: read elsewhere; recalled: from memory, check it; "
     "derived: computed here; EXTRAPOLATED: outside what was measured. Memory is in powers of 1024 "
-    "(MiB, GiB), rates in powers of 1000 (GB/s). Verdicts are those of `depthlaw show CLAIM`.")
+    "(MiB, GiB), rates in powers of 1000 (GB/s). Verdicts are those of `depthlaw show CLAIM`."
+)
 # Columns of the labels, and the width below which there is no room for such a column.
 _LABEL, _NARROW = 9, 60
 # The narrowest that a column of words in a table may become.
 _LEAST = 14
 
 # What a law may be for, where that is not the usual net.
-_SPECIAL = {"mup": "muP", "completep": "CompleteP", "post": "post-norm", "lns": "scaled norms",
-            "attnres": "attention residuals"}
+_SPECIAL = {
+    "mup": "muP",
+    "completep": "CompleteP",
+    "post": "post-norm",
+    "lns": "scaled norms",
+    "attnres": "attention residuals",
+}
 
 # A label and what is said under it.
 Row = tuple[str, str]
@@ -71,11 +78,15 @@ def explained(answer: Answer, width: int = 80) -> str:
 def as_html(answer: Answer) -> str:
     """The answer for a notebook: what `as_text` says as a table, and below it, folded, what
     `explained` says."""
-    rows = "".join(f'<tr><th scope="row" style="text-align:left">{escape(label)}</th>'
-                   f'<td style="text-align:left">{escape(said)}</td></tr>'
-                   for label, said in _short(answer))
-    return (f"<table>{rows}</table><details><summary>Why, with sources</summary>"
-            f"<pre>{escape(explained(answer))}</pre></details>")
+    rows = "".join(
+        f'<tr><th scope="row" style="text-align:left">{escape(label)}</th>'
+        f'<td style="text-align:left">{escape(said)}</td></tr>'
+        for label, said in _short(answer)
+    )
+    return (
+        f"<table>{rows}</table><details><summary>Why, with sources</summary>"
+        f"<pre>{escape(explained(answer))}</pre></details>"
+    )
 
 
 def _short(answer: Answer) -> Iterator[Row]:
@@ -90,8 +101,10 @@ def _short(answer: Answer) -> Iterator[Row]:
     if proposed:
         a = proposed.architecture
         tokens = f"{a.vocabulary:,} tokens{' (tied)' if a.tied else ''}"
-        yield ("Instead" if given else "Answer",
-               f"{shape(a)}; {tokens}; {counted(proposed.counts)}{_speed(proposed)}")
+        yield (
+            "Instead" if given else "Answer",
+            f"{shape(a)}; {tokens}; {counted(proposed.counts)}{_speed(proposed)}",
+        )
         if given:
             yield "Why", proposed.why
     if answer.limits:
@@ -126,9 +139,11 @@ def _proposed(answer: Answer) -> Candidate | None:
 
 def _briefly(f: Flops, m: Memory, context: int) -> str:
     """What a net costs, in a line or two."""
-    return (f"{size(f.forward)} FLOPs per token forward, {size(f.training)} in training (at "
-            f"{f.context:,} tokens); weights {binary(m.weights)}, KV cache {binary(m.kv_cache)} at "
-            f"{context:,}")
+    return (
+        f"{size(f.forward)} FLOPs per token forward, {size(f.training)} in training (at "
+        f"{f.context:,} tokens); weights {binary(m.weights)}, KV cache {binary(m.kv_cache)} at "
+        f"{context:,}"
+    )
 
 
 def _grounds(answer: Answer) -> Iterator[Row]:
@@ -143,8 +158,10 @@ def _grounds(answer: Answer) -> Iterator[Row]:
         yield "Range", f"{answer.interval.ends} lose at most 1 % ({sources}{outside})"
     if answer.built:
         b = answer.built
-        yield "Built", (f"{b.low} to {b.high}, middle {b.middle}; "
-                        f"{b.among or plural(b.recipes, 'shape')}")
+        yield (
+            "Built",
+            (f"{b.low} to {b.high}, middle {b.middle}; {b.among or plural(b.recipes, 'shape')}"),
+        )
 
 
 def _price(answer: Answer) -> str:
@@ -172,8 +189,11 @@ def _effects(n: Neighbour) -> str:
     if n.speedup and n.loss_change and not percents(n.loss_change).startswith("within"):
         low, high = (f"{factor:.2f}" for factor in n.speedup)
         if (low, high) != ("1.00", "1.00"):
-            parts.append(f"worth {low} to {high} of the compute" if low != high
-                         else f"worth {low} of the compute")
+            parts.append(
+                f"worth {low} to {high} of the compute"
+                if low != high
+                else f"worth {low} of the compute"
+            )
     if n.milliseconds:
         parts.append(milliseconds(n.milliseconds))
     return ", ".join(parts)
@@ -190,27 +210,39 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row]]]:
     if proposed:
         yield "Counts of the recommended shape:", _costs(proposed, None if given else answer)
     if answer.shape:
-        yield "Other shapes:", [
-            ("", f"{shape(c.architecture)}; {counted(c.counts)}{_speed(c)}. {c.why}")
-            for c in answer.runners_up]
+        yield (
+            "Other shapes:",
+            [
+                ("", f"{shape(c.architecture)}; {counted(c.counts)}{_speed(c)}. {c.why}")
+                for c in answer.runners_up
+            ],
+        )
     if proposed:
         yield "Why this depth:", [("", proposed.why), ("", answer.rule_why)]
     elif answer.shape:
         yield "The advised depth:", [("", answer.rule_why)]
     if answer.interval:
         outside = "; EXTRAPOLATED" if answer.interval.extrapolated else ""
-        yield f"{answer.interval.ends}:", [
-            ("", f"{answer.interval.why}{outside} [{'; '.join(answer.interval.sources)}]")]
+        yield (
+            f"{answer.interval.ends}:",
+            [("", f"{answer.interval.why}{outside} [{'; '.join(answer.interval.sources)}]")],
+        )
     if answer.built:
-        yield "Real models nearby:", [
-            ("", f"{name}: {deep:,} x {wide:,}") for name, deep, wide in answer.built.nearest] + [
-            ("", f"{answer.built.models} models, known: {answer.built.wording}")]
-    yield ("Who says what (never averaged):",
-           [(str(law.layers), _law(law)) for law in answer.laws])
+        yield (
+            "Real models nearby:",
+            [("", f"{name}: {deep:,} x {wide:,}") for name, deep, wide in answer.built.nearest]
+            + [("", f"{answer.built.models} models, known: {answer.built.wording}")],
+        )
+    yield ("Who says what (never averaged):", [(str(law.layers), _law(law)) for law in answer.laws])
     for task in answer.tasks:
-        yield task.question, [
-            (label, _task_number(number, label, number.certainty)) for label, number in
-            _labelled(task)] + [("", remark) for remark in task.remarks]
+        yield (
+            task.question,
+            [
+                (label, _task_number(number, label, number.certainty))
+                for label, number in _labelled(task)
+            ]
+            + [("", remark) for remark in task.remarks],
+        )
     if answer.stages:
         yield "Layers of each pipeline stage:", [("", ", ".join(map(str, answer.stages)))]
     yield "Initialisation for this depth:", [("", text) for text in answer.initialisation]
@@ -225,31 +257,61 @@ def _around(neighbours: Sequence[Neighbour], width: int) -> str:
         if n.speedup:
             low, high = (f"{factor:.2f}" for factor in n.speedup)
             worth = low if low == high else f"{low} to {high}"
-        rows.append((n.equal, f"{a.layers:,} x {a.width:,}", f"{a.heads} ({a.key_heads})",
-                     f"{a.d_ff:,}", size(n.counts.total),
-                     percents(n.loss_change)[:-2] if n.loss_change else "not known", worth))
+        rows.append(
+            (
+                n.equal,
+                f"{a.layers:,} x {a.width:,}",
+                f"{a.heads} ({a.key_heads})",
+                f"{a.d_ff:,}",
+                size(n.counts.total),
+                percents(n.loss_change)[:-2] if n.loss_change else "not known",
+                worth,
+            )
+        )
     sources = dict.fromkeys(n.loss_source for n in neighbours)
-    about = (f"One depth less, the same, one more. loss: {'; '.join(sources)}. compute: effective "
-             "speed-up, below 1 where the shape loses: by Marin's two fits, of other data, with "
-             "the FLOPs of a token for its time; of equal losses the FLOPs alone.")
-    timed = [f"{n.layers} layers, equal {n.equal}: {milliseconds(n.milliseconds)}"
-             for n in neighbours if n.milliseconds]
-    return "\n".join([*wrapped(about, width), columns(rows, width),
-                      *(line for text in timed for line in wrapped(text, width, "- ", "  "))])
+    about = (
+        f"One depth less, the same, one more. loss: {'; '.join(sources)}. compute: effective "
+        "speed-up, below 1 where the shape loses: by Marin's two fits, of other data, with "
+        "the FLOPs of a token for its time; of equal losses the FLOPs alone."
+    )
+    timed = [
+        f"{n.layers} layers, equal {n.equal}: {milliseconds(n.milliseconds)}"
+        for n in neighbours
+        if n.milliseconds
+    ]
+    return "\n".join(
+        [
+            *wrapped(about, width),
+            columns(rows, width),
+            *(line for text in timed for line in wrapped(text, width, "- ", "  ")),
+        ]
+    )
 
 
 def _costs(candidate: Candidate, answer: Answer | None) -> Iterator[Row]:
     """Everything counted of a net; of the one that the answer's costs are of, those too."""
     a, c = candidate.architecture, candidate.counts
-    yield "", (f"{c.total:,} parameters in all, {c.nonembedding:,} without embeddings, "
-               f"{c.active:,} active, {c.embedding:,} in the token table")
-    yield "", (f"{per_layer(a) / a.width**2:.3g} d^2 weights in a layer (laws count 12; they are "
-               "read at equal L d^2)")
+    yield (
+        "",
+        (
+            f"{c.total:,} parameters in all, {c.nonembedding:,} without embeddings, "
+            f"{c.active:,} active, {c.embedding:,} in the token table"
+        ),
+    )
+    yield (
+        "",
+        (
+            f"{per_layer(a) / a.width**2:.3g} d^2 weights in a layer (laws count 12; they are "
+            "read at equal L d^2)"
+        ),
+    )
     if answer is None:
         return
     if answer.tokens:
-        yield "", (f"{size(answer.tokens)} training tokens, {answer.tokens / c.total:.3g} per "
-                   "parameter")
+        yield (
+            "",
+            (f"{size(answer.tokens)} training tokens, {answer.tokens / c.total:.3g} per parameter"),
+        )
     if answer.training_flops:
         yield "", f"{answer.training_flops:.3g} training FLOPs"
     if answer.flops:
@@ -260,15 +322,19 @@ def _costs(candidate: Candidate, answer: Answer | None) -> Iterator[Row]:
 
 def _operations(f: Flops) -> str:
     causal = ", causal half" if f.causal else ""
-    return (f"{size(f.forward)} FLOPs per token forward ({size(f.attention)} of them attention "
-            f"scores at {f.context:,} tokens{causal}), {size(f.training)} in training")
+    return (
+        f"{size(f.forward)} FLOPs per token forward ({size(f.attention)} of them attention "
+        f"scores at {f.context:,} tokens{causal}), {size(f.training)} in training"
+    )
 
 
 def _bytes(m: Memory) -> str:
     text = f"weights {binary(m.weights)}"
     if m.gradients is not None and m.optimiser is not None and m.activations is not None:
-        text += (f", gradients {binary(m.gradients)}, optimiser "
-                 f"{binary(sum(m.optimiser.values()))}, activations {binary(m.activations)}")
+        text += (
+            f", gradients {binary(m.gradients)}, optimiser "
+            f"{binary(sum(m.optimiser.values()))}, activations {binary(m.activations)}"
+        )
     return f"{text}, KV cache {binary(m.kv_cache)}"
 
 
@@ -280,13 +346,16 @@ def _law(law: LawNumber) -> str:
     if law.domain:
         low, high = map(size, law.domain)
         where = f" Measured at {low if low == high else f'{low} to {high}'} parameters."
-    special = [_SPECIAL[name] for name in (law.parametrisation, law.norm, law.residual)
-               if name in _SPECIAL]
+    special = [
+        _SPECIAL[name] for name in (law.parametrisation, law.norm, law.residual) if name in _SPECIAL
+    ]
     where += f" For {' and '.join(special)}." if special else ""
     remark = f" {law.remark[:1].upper()}{law.remark[1:]}." if law.remark else ""
-    return (f"{law.meaning}{wide}: {law.name}, {law.formula}, L = {law.depth:.1f}{error}.{outside}"
-            f"{where}{remark} "
-            f"{_sourced(law.source, law.wording, law.claim, law.verdict, law.claim_about)}")
+    return (
+        f"{law.meaning}{wide}: {law.name}, {law.formula}, L = {law.depth:.1f}{error}.{outside}"
+        f"{where}{remark} "
+        f"{_sourced(law.source, law.wording, law.claim, law.verdict, law.claim_about)}"
+    )
 
 
 def _labelled(task: TaskAnswer) -> Iterator[tuple[str, TaskNumber]]:
@@ -298,14 +367,16 @@ def _task_number(number: TaskNumber, label: str, certainty: str = "") -> str:
     name, regime = number.name.removeprefix(label).strip(), number.regime
     outside = " EXTRAPOLATED." if number.extrapolated else ""
     certainty = f"; {certainty}" if certainty else ""
-    known = _sourced(number.source, number.wording, number.claim, verdict(number.claim),
-                     about(number.claim))
-    return (f"{number.meaning}: {name}, {number.rule}.{outside} "
-            f"{regime[:1].upper()}{regime[1:]}{certainty}. {known}")
+    known = _sourced(
+        number.source, number.wording, number.claim, verdict(number.claim), about(number.claim)
+    )
+    return (
+        f"{number.meaning}: {name}, {number.rule}.{outside} "
+        f"{regime[:1].upper()}{regime[1:]}{certainty}. {known}"
+    )
 
 
-def _sourced(source: str, wording: str, claim: str | None, found: str | None,
-             of: str = "") -> str:
+def _sourced(source: str, wording: str, claim: str | None, found: str | None, of: str = "") -> str:
     """Where a number is from, how that is known, and the verdict on the claim about it, after what
     of the number that claim checks."""
     if not claim:
@@ -313,8 +384,11 @@ def _sourced(source: str, wording: str, claim: str | None, found: str | None,
     named = f" ({said})" if (said := title(claim)) else ""
     judged = f"{f'{of}: ' * bool(of)}claim {claim}{named}: {found or 'no verdict yet'}"
     named = f"claim {claim}"
-    return (f"[{source.replace(named, judged)}; {wording}]" if named in source
-            else f"[{source}; {wording}; {judged}]")
+    return (
+        f"[{source.replace(named, judged)}; {wording}]"
+        if named in source
+        else f"[{source}; {wording}; {judged}]"
+    )
 
 
 # --- the evidence --------------------------------------------------------------------------------
@@ -328,42 +402,94 @@ def evidence(found: Table, width: int = 80) -> str:
         "read between its nets; mean over the grids of a source, then over sources. loss: regret "
         "in percent of the loss, where losses are published. best: grids whose best net is the "
         "nearest. *: the rules that may be chosen, which were published for plain residuals and "
-        "name a depth to build.")
+        "name a depth to build."
+    )
     every = [("rule", "says", "regret", "worst", "loss %", "best")] + [
-        (s.rule.name + " *" * (s.rule.key in found.choices), s.rule.meaning, f"{s.mean:.3f}",
-         f"{s.worst:.2f}", _hundredths(s.loss),
-         f"{s.hits}/{len(s.outcomes)}") for s in found.scores]
+        (
+            s.rule.name + " *" * (s.rule.key in found.choices),
+            s.rule.meaning,
+            f"{s.mean:.3f}",
+            f"{s.worst:.2f}",
+            _hundredths(s.loss),
+            f"{s.hits}/{len(s.outcomes)}",
+        )
+        for s in found.scores
+    ]
     left_out = (
         "Each source judges what the others choose, without rules that were read off it. built: "
         "the same of what the advisor builds, which above the sizes of the grids of losses takes "
         f"the shallowest depth within {100 * UNTOLD:g} % of the rule's loss. best, worst: on how "
         "many grids the interval of the other sources holds the best depth, and the "
-        "worst.")
+        "worst."
+    )
     if found.settled:
-        left_out += (" Whichever source is left out, the others choose the same rule, so its score "
-                     "here is the one above and no score on new sources; which rules may be chosen "
-                     "was settled with the scores in view.")
-    against = [f"{found.best.rule.name} against {found.default.rule.formula}, by source: "
-               f"{gain(found.best, found.default)}."
-               ] if found.rows and found.best.rule != found.default.rule else []
-    rows = [("source", "chosen by the others", "regret", "built", "d = 64 L", "best",
-             "worst")] + [
-        (row.source, row.chosen.name, f"{row.share:.2f}", f"{row.built:.2f}", f"{row.default:.2f}",
-         f"{row.inside}/{row.asked}", f"{row.losers}/{row.asked}") for row in found.rows]
-    rows.append(("all", "", f"{found.held_out:.3f}", f"{found.held_out_built:.3f}",
-                 f"{found.of('nanochat').mean:.3f}", "", ""))
+        left_out += (
+            " Whichever source is left out, the others choose the same rule, so its score "
+            "here is the one above and no score on new sources; which rules may be chosen "
+            "was settled with the scores in view."
+        )
+    against = (
+        [
+            f"{found.best.rule.name} against {found.default.rule.formula}, by source: "
+            f"{gain(found.best, found.default)}."
+        ]
+        if found.rows and found.best.rule != found.default.rule
+        else []
+    )
+    rows = [("source", "chosen by the others", "regret", "built", "d = 64 L", "best", "worst")] + [
+        (
+            row.source,
+            row.chosen.name,
+            f"{row.share:.2f}",
+            f"{row.built:.2f}",
+            f"{row.default:.2f}",
+            f"{row.inside}/{row.asked}",
+            f"{row.losers}/{row.asked}",
+        )
+        for row in found.rows
+    ]
+    rows.append(
+        (
+            "all",
+            "",
+            f"{found.held_out:.3f}",
+            f"{found.held_out_built:.3f}",
+            f"{found.of('nanochat').mean:.3f}",
+            "",
+            "",
+        )
+    )
     projected = [("model", "parameters", "stated", "fit", "+-", "")] + [
-        (p.model, size(p.parameters), str(p.stated), f"{p.solved:.1f}", f"{p.error:.1f}",
-         "" if p.matches else "not equal after rounding") for p in projections()]
+        (
+            p.model,
+            size(p.parameters),
+            str(p.stated),
+            f"{p.solved:.1f}",
+            f"{p.error:.1f}",
+            "" if p.matches else "not equal after rounding",
+        )
+        for p in projections()
+    ]
     # Upwards: none is further off than what is printed.
     off = math.ceil(10 * max(abs(p.stated - p.solved) / p.error for p in projections())) / 10
-    return "\n\n".join([
-        "\n".join(wrapped(legend, width)), columns(every, width),
-        *("\n".join(wrapped(text, width)) for text in against),
-        "\n".join(wrapped(left_out, width)), columns(rows, width), "\n".join(wrapped(
-            "Depths that Levine et al. project (recalled) beside their fit solved for the size, "
-            f"with its standard error (none is further off than {off:.1f} of these):", width)),
-        columns(projected, width)])
+    return "\n\n".join(
+        [
+            "\n".join(wrapped(legend, width)),
+            columns(every, width),
+            *("\n".join(wrapped(text, width)) for text in against),
+            "\n".join(wrapped(left_out, width)),
+            columns(rows, width),
+            "\n".join(
+                wrapped(
+                    "Depths that Levine et al. project (recalled) beside their fit solved for "
+                    "the size, "
+                    f"with its standard error (none is further off than {off:.1f} of these):",
+                    width,
+                )
+            ),
+            columns(projected, width),
+        ]
+    )
 
 
 def _hundredths(share: float | None) -> str:
@@ -380,54 +506,97 @@ def columns(rows: Sequence[Sequence[str]], width: int) -> str:
     """
     cells_of = [list(column) for column in zip(*rows, strict=True)]
     widths = [max(map(len, column)) for column in cells_of]
-    numbers = [all(not cell or (cell[0].isdigit() and not re.search("[a-z]{3}", cell))
-                   for cell in cells) for _, *cells in cells_of]
+    numbers = [
+        all(not cell or (cell[0].isdigit() and not re.search("[a-z]{3}", cell)) for cell in cells)
+        for _, *cells in cells_of
+    ]
     words = [i for i, number in enumerate(numbers) if not number]
     if words:
         widest = max(words, key=widths.__getitem__)
         widths[widest] -= max(0, sum(widths) + 2 * (len(widths) - 1) - width)
-    if min(widths) < 1 or sum(widths) + 2 * (len(widths) - 1) > width or (
-            words and widths[widest] < _LEAST and widths[widest] < max(
-                map(len, cells_of[widest]))):
+    if (
+        min(widths) < 1
+        or sum(widths) + 2 * (len(widths) - 1) > width
+        or (words and widths[widest] < _LEAST and widths[widest] < max(map(len, cells_of[widest])))
+    ):
         heading, *others = rows
-        return "\n".join(line for row in others for line in wrapped(
-            row[0] + ": " + ", ".join(f"{h} {c}".strip() for h, c in zip(heading[1:], row[1:],
-                                                                         strict=True) if c),
-            width, rest="  "))
+        return "\n".join(
+            line
+            for row in others
+            for line in wrapped(
+                row[0]
+                + ": "
+                + ", ".join(
+                    f"{h} {c}".strip() for h, c in zip(heading[1:], row[1:], strict=True) if c
+                ),
+                width,
+                rest="  ",
+            )
+        )
     lines = []
     for row in rows:
         cells = [wrapped(cell, w) or [""] for cell, w in zip(row, widths, strict=True)]
         for i in range(max(map(len, cells))):
             each = [cell[i] if i < len(cell) else "" for cell in cells]
-            lines.append("  ".join(
-                cell.rjust(w) if number else cell.ljust(w)
-                for cell, w, number in zip(each, widths, numbers, strict=True)).rstrip())
+            lines.append(
+                "  ".join(
+                    cell.rjust(w) if number else cell.ljust(w)
+                    for cell, w, number in zip(each, widths, numbers, strict=True)
+                ).rstrip()
+            )
     return "\n".join(lines)
 
 
 def _paired(found: Table) -> dict[str, Any]:
     against = gain(found.best, found.default)
-    return against._asdict() | {"error": against.error if against.sources > 1 else None,
-                                "told": against.told}
+    return against._asdict() | {
+        "error": against.error if against.sources > 1 else None,
+        "told": against.told,
+    }
 
 
 def evidence_json(found: Table) -> dict[str, Any]:
     """The same as plain data, with the regret of every rule by source."""
     return {
-        "rules": [{
-            "key": s.rule.key, "name": s.rule.name, "formula": s.rule.formula,
-            "meaning": s.rule.meaning, "source": s.rule.source, "wording": s.rule.wording,
-            "regret": s.mean, "worst": s.worst, "loss": s.loss, "best": s.hits,
-            "grids": len(s.outcomes), "regret_by_source": s.sources, "loss_by_source": s.losses,
-            "may_be_chosen": s.rule.key in found.choices} for s in found.scores],
+        "rules": [
+            {
+                "key": s.rule.key,
+                "name": s.rule.name,
+                "formula": s.rule.formula,
+                "meaning": s.rule.meaning,
+                "source": s.rule.source,
+                "wording": s.rule.wording,
+                "regret": s.mean,
+                "worst": s.worst,
+                "loss": s.loss,
+                "best": s.hits,
+                "grids": len(s.outcomes),
+                "regret_by_source": s.sources,
+                "loss_by_source": s.losses,
+                "may_be_chosen": s.rule.key in found.choices,
+            }
+            for s in found.scores
+        ],
         "against_default": _paired(found) if found.rows else None,
-        "left_out": [{
-            "source": row.source, "grids": row.grids, "chosen": row.chosen.key,
-            "regret": row.share, "built": row.built, "loss": row.loss, "best": row.best,
-            "default": row.default, "inside": row.inside,
-            "losers": row.losers, "asked": row.asked} for row in found.rows],
+        "left_out": [
+            {
+                "source": row.source,
+                "grids": row.grids,
+                "chosen": row.chosen.key,
+                "regret": row.share,
+                "built": row.built,
+                "loss": row.loss,
+                "best": row.best,
+                "default": row.default,
+                "inside": row.inside,
+                "losers": row.losers,
+                "asked": row.asked,
+            }
+            for row in found.rows
+        ],
         "held_out": found.held_out if found.rows else None,
-        "projections": [_plain(p) for p in projections()]}
+        "projections": [_plain(p) for p in projections()],
+    }
 
 
 # --- words ---------------------------------------------------------------------------------------
@@ -500,8 +669,14 @@ def wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str]
     >>> wrapped("one two three", 9, "- ", "  ")
     ['- one two', '  three']
     """
-    return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=rest,
-                         break_on_hyphens=False, break_long_words=False)
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
 
 
 # --- for machines and papers ---------------------------------------------------------------------
@@ -535,14 +710,18 @@ def citation(answer: Answer, version: str) -> str:
     parts = []
     if proposed := _proposed(answer):
         a = proposed.architecture
-        parts.append(f"recommends {layers(a.layers)} of width {a.width:,} "
-                     f"({size(proposed.counts.total)} parameters){_by_rule(answer, proposed)}")
+        parts.append(
+            f"recommends {layers(a.layers)} of width {a.width:,} "
+            f"({size(proposed.counts.total)} parameters){_by_rule(answer, proposed)}"
+        )
     if answer.interval:
         sources = "; ".join(known.get(name, name) for name in answer.interval.sources)
-        where = (", as extrapolated from published grids without such nets"
-                 if answer.interval.extrapolated else " in published grids")
-        parts.append(f"finds {answer.interval.ends} within 1 % of the best loss{where} "
-                     f"({sources})")
+        where = (
+            ", as extrapolated from published grids without such nets"
+            if answer.interval.extrapolated
+            else " in published grids"
+        )
+        parts.append(f"finds {answer.interval.ends} within 1 % of the best loss{where} ({sources})")
     for task in answer.tasks:
         sources = "; ".join(dict.fromkeys(number.source for number in task.numbers))
         parts.append(f"says of the task {task.task}: {task.headline} ({sources})")
@@ -572,7 +751,8 @@ def in_brief(answer: Answer) -> str:
     '<Answer: 6 layers suffice for 16 hops: ceil(log2 k) + 2>'
     """
     proposed = _proposed(answer) or answer.given
-    said = [f"{proposed.architecture.layers:,} x {proposed.architecture.width:,}"
-            ] if proposed else []
+    said = (
+        [f"{proposed.architecture.layers:,} x {proposed.architecture.width:,}"] if proposed else []
+    )
     said += [task.headline for task in answer.tasks]
     return f"<Answer: {'; '.join(said) or answer.question}>"

@@ -1,4 +1,5 @@
 """A transformer as its configuration describes it: every count of the advisor follows from it."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
@@ -99,27 +100,37 @@ class Architecture:
     def __post_init__(self) -> None:
         for what in ("layers", "width", "heads", "d_ff", "vocabulary", "context", "key_heads"):
             if getattr(self, what) < 1:
-                raise UsageError(f"{what.replace('_', ' ')} = {getattr(self, what)}: "
-                                 "accepted are whole numbers from 1 on")
+                raise UsageError(
+                    f"{what.replace('_', ' ')} = {getattr(self, what)}: "
+                    "accepted are whole numbers from 1 on"
+                )
         if self.head_width is None and self.latent is None and self.width % self.heads:
-            raise UsageError(f"{self.heads} heads do not divide the width {self.width}; "
-                             "give a divisor, or the width of a head")
+            raise UsageError(
+                f"{self.heads} heads do not divide the width {self.width}; "
+                "give a divisor, or the width of a head"
+            )
         if self.heads % self.key_heads:
-            raise UsageError(f"{self.key_heads} key heads do not divide {self.heads} query heads; "
-                             "give a divisor")
+            raise UsageError(
+                f"{self.key_heads} key heads do not divide {self.heads} query heads; give a divisor"
+            )
         if not 1 <= self.own_layers <= self.layers:
-            raise UsageError(f"{self.own_layers} layers with weights of their own among "
-                             f"{self.layers} layers: accepted are 1 to {self.layers}")
+            raise UsageError(
+                f"{self.own_layers} layers with weights of their own among "
+                f"{self.layers} layers: accepted are 1 to {self.layers}"
+            )
         if (self.kind == "encoder-decoder") != (self.encoder_layers > 0):
-            raise UsageError(f"{self.encoder_layers} encoder layers in a net of kind {self.kind}: "
-                             "accepted is at least one in an encoder-decoder, none elsewhere")
+            raise UsageError(
+                f"{self.encoder_layers} encoder layers in a net of kind {self.kind}: "
+                "accepted is at least one in an encoder-decoder, none elsewhere"
+            )
         e = self.experts
         if e and not 1 <= e.active <= e.count:
-            raise UsageError(f"{e.active} active experts of {e.count}: "
-                             f"accepted are 1 to {e.count}")
+            raise UsageError(f"{e.active} active experts of {e.count}: accepted are 1 to {e.count}")
         if e and not 0 <= e.dense_layers <= self.own_layers:
-            raise UsageError(f"{e.dense_layers} dense layers among {self.own_layers}: "
-                             f"accepted are 0 to {self.own_layers}")
+            raise UsageError(
+                f"{e.dense_layers} dense layers among {self.own_layers}: "
+                f"accepted are 0 to {self.own_layers}"
+            )
 
     def with_(self, **changes: object) -> Architecture:
         """A copy with other fields."""

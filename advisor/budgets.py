@@ -5,6 +5,7 @@ arXiv:2001.08361; recalled). For a net with tied embeddings that is the count of
 without attention (derived; a test counts them). Where tokens are open, D = 20 N, a rule of thumb
 for the least loss of dense nets at given FLOPs (Hoffmann et al. 2022, arXiv:2203.15556; recalled).
 """
+
 from __future__ import annotations
 
 import math
@@ -95,13 +96,16 @@ class Resolved:
         b = self.budget
         cache = _CACHE_BYTES * kv_numbers(a, a.context)
         if b.kv_bytes is not None and cache > b.kv_bytes:
-            return (f"needs {binary(cache)} for the KV cache of {a.context:,} tokens, more than "
-                    f"{binary(b.kv_bytes)}")
+            return (
+                f"needs {binary(cache)} for the KV cache of {a.context:,} tokens, more than "
+                f"{binary(b.kv_bytes)}"
+            )
         if b.memory is not None:
             needed = b.bytes_per_weight * count(a).total + cache
             if needed > b.memory:
-                return (f"needs {binary(needed)} for weights and KV cache, more than "
-                        f"{binary(b.memory)}")
+                return (
+                    f"needs {binary(needed)} for weights and KV cache, more than {binary(b.memory)}"
+                )
         if b.milliseconds is None:
             return None
         if b.latency is not None:
@@ -109,16 +113,20 @@ class Resolved:
                 return f"is too far from the measured points to say how long it takes: {far}"
             _, _, high = b.latency.ms(a)
             if high > b.milliseconds:
-                return (f"may take {milliseconds(high)} ms a token (upper end of 95 % by the "
-                        f"measured points), more than {milliseconds(b.milliseconds)} ms")
+                return (
+                    f"may take {milliseconds(high)} ms a token (upper end of 95 % by the "
+                    f"measured points), more than {milliseconds(b.milliseconds)} ms"
+                )
         if b.bandwidth is not None:
             floor = 1000 * read_bytes(a, b.bytes_per_weight) / b.bandwidth
             floor += a.layers * (b.layer_milliseconds or 0)
             if floor > b.milliseconds:
                 each = b.layer_milliseconds
-                return (f"takes at least {milliseconds(floor)} ms a token to read its weights at "
-                        f"{_gb(b.bandwidth)}/s{f' and {each:g} ms a layer' if each else ''}, more "
-                        f"than {milliseconds(b.milliseconds)} ms")
+                return (
+                    f"takes at least {milliseconds(floor)} ms a token to read its weights at "
+                    f"{_gb(b.bandwidth)}/s{f' and {each:g} ms a layer' if each else ''}, more "
+                    f"than {milliseconds(b.milliseconds)} ms"
+                )
         return None
 
 
@@ -172,18 +180,27 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
     budget = b = _served(budget, notes)
     if b.layer_milliseconds is not None:
         if b.latency:
-            raise UsageError("--ms-per-layer and --latency do not go together: measured points "
-                             "have the time of a layer in them; leave one out")
-        missing = [flag for flag, value in (
-            ("a limit (--ms-per-token 20)", b.milliseconds),
-            ("a bandwidth (--bandwidth 50GB/s)", b.bandwidth)) if value is None]
+            raise UsageError(
+                "--ms-per-layer and --latency do not go together: measured points "
+                "have the time of a layer in them; leave one out"
+            )
+        missing = [
+            flag
+            for flag, value in (
+                ("a limit (--ms-per-token 20)", b.milliseconds),
+                ("a bandwidth (--bandwidth 50GB/s)", b.bandwidth),
+            )
+            if value is None
+        ]
         if missing:
             raise UsageError(f"--ms-per-layer needs {' and '.join(missing)} too")
     have = _training_flops(budget, notes)
     target = _size(budget) or _implied(budget, constraints, have, notes)
     if not _LEAST <= target.value <= _MOST:
-        raise UsageError(f"the budget comes to {target.value:.3g} parameters; accepted are "
-                         f"{_LEAST:g} to {_MOST:g}: give more or less of it")
+        raise UsageError(
+            f"the budget comes to {target.value:.3g} parameters; accepted are "
+            f"{_LEAST:g} to {_MOST:g}: give more or less of it"
+        )
     tokens, needed = budget.tokens, have
     if have is not None or tokens is not None:
         active = target.value * _share(target, constraints, "active")
@@ -191,21 +208,27 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
         if tokens is None and have is not None:
             tokens = have / per_token
             if tokens < 1:
-                raise UsageError(f"{have:.3g} training FLOPs do not pay for one token: "
-                                 f"{size(active)} active parameters take {per_token:.3g} FLOPs a "
-                                 "token (6 N); give more FLOPs or a smaller net")
+                raise UsageError(
+                    f"{have:.3g} training FLOPs do not pay for one token: "
+                    f"{size(active)} active parameters take {per_token:.3g} FLOPs a "
+                    "token (6 N); give more FLOPs or a smaller net"
+                )
             if _size(budget):
-                notes.append(f"C = 6 N D with N = {size(active)} active parameters: "
-                             f"{size(tokens)} tokens, {tokens / active:.3g} per parameter "
-                             f"(about {TOKENS_PER_PARAMETER} give dense nets the least loss at "
-                             "these FLOPs)")
+                notes.append(
+                    f"C = 6 N D with N = {size(active)} active parameters: "
+                    f"{size(tokens)} tokens, {tokens / active:.3g} per parameter "
+                    f"(about {TOKENS_PER_PARAMETER} give dense nets the least loss at "
+                    "these FLOPs)"
+                )
         elif tokens is not None:
             needed = per_token * tokens
             _affordable(needed, have, active, tokens)
             if have is None or needed < have / (1 + _AGREE):
                 rest = "" if have is None else f", {needed / have:.0%} of what is given"
-                notes.append(f"C = 6 N D for {size(tokens)} tokens and N = {size(active)} "
-                             f"active parameters: {needed:.3g} FLOPs{rest}")
+                notes.append(
+                    f"C = 6 N D for {size(tokens)} tokens and N = {size(active)} "
+                    f"active parameters: {needed:.3g} FLOPs{rest}"
+                )
     done = Resolved(target, budget, tokens, needed, _hours(budget, needed), tuple(notes))
     _feasible(done, constraints)
     return done
@@ -216,32 +239,47 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
 
 def _check(b: Budget) -> None:
     for name, value, most, example in (
-            ("number of parameters", b.total, _MOST, "3e9"),
-            ("number of parameters without embeddings", b.nonembedding, _MOST, "3e9"),
-            ("number of active parameters", b.active, _MOST, "3e9"),
-            ("number of training FLOPs", b.flops, 1e35, "1e22"), ("hours", b.hours, 1e7, "336"),
-            ("number of GPUs", b.gpus, 1e7, "64"), ("utilisation", b.utilisation, 1, "0.4"),
-            ("number of tokens", b.tokens, 1e18, "300e9"), ("memory", b.memory, 1e18, "24e9"),
-            ("limit of milliseconds", b.milliseconds, 1e9, "20"),
-            ("limit of the KV cache", b.kv_bytes, 1e18, "1e9"),
-            ("bandwidth", b.bandwidth, 1e18, "50e9"),
-            ("time of a layer", b.layer_milliseconds, 1e9, "0.05"),
-            ("number of bytes of a weight", b.bytes_per_weight, 16, "2")):
+        ("number of parameters", b.total, _MOST, "3e9"),
+        ("number of parameters without embeddings", b.nonembedding, _MOST, "3e9"),
+        ("number of active parameters", b.active, _MOST, "3e9"),
+        ("number of training FLOPs", b.flops, 1e35, "1e22"),
+        ("hours", b.hours, 1e7, "336"),
+        ("number of GPUs", b.gpus, 1e7, "64"),
+        ("utilisation", b.utilisation, 1, "0.4"),
+        ("number of tokens", b.tokens, 1e18, "300e9"),
+        ("memory", b.memory, 1e18, "24e9"),
+        ("limit of milliseconds", b.milliseconds, 1e9, "20"),
+        ("limit of the KV cache", b.kv_bytes, 1e18, "1e9"),
+        ("bandwidth", b.bandwidth, 1e18, "50e9"),
+        ("time of a layer", b.layer_milliseconds, 1e9, "0.05"),
+        ("number of bytes of a weight", b.bytes_per_weight, 16, "2"),
+    ):
         if value is None:
             continue
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not 0 < value <= most:
-            raise UsageError(f"the {name} is {shown(value)}; accepted are positive numbers "
-                             f"up to {most:g}, such as {example}")
+            raise UsageError(
+                f"the {name} is {shown(value)}; accepted are positive numbers "
+                f"up to {most:g}, such as {example}"
+            )
     if b.tokens is not None and b.tokens < 1:
         raise UsageError(f"{b.tokens:.3g} training tokens; accepted are 1 to 1e+18, such as 300e9")
     if b.gpus != int(b.gpus):
         raise UsageError(f"{b.gpus:g} GPUs; accepted are whole numbers, such as 64")
-    sizes = [name for name, value in (
-        ("total", b.total), ("without embeddings", b.nonembedding), ("active", b.active)) if value]
+    sizes = [
+        name
+        for name, value in (
+            ("total", b.total),
+            ("without embeddings", b.nonembedding),
+            ("active", b.active),
+        )
+        if value
+    ]
     if len(sizes) > 1:
-        raise UsageError(f"more than one number of parameters ({' and '.join(sizes)}); give one of "
-                         "them, the others follow from the shape")
+        raise UsageError(
+            f"more than one number of parameters ({' and '.join(sizes)}); give one of "
+            "them, the others follow from the shape"
+        )
     if b.hours is not None and b.gpu is None:
         raise UsageError("hours of which GPU? name it, such as 64 x H100")
     if b.gpus > 1 and b.gpu is None:
@@ -249,14 +287,15 @@ def _check(b: Budget) -> None:
 
 
 def _served(b: Budget, notes: list[str]) -> Budget:
-    """A GPU with a limit of milliseconds, and nothing to train with, is what the net is served on.
-    """
+    """A GPU with a limit of milliseconds, nothing to train with, is what the net is served on."""
     training = b.hours or b.flops or b.tokens
     if b.gpu is None or b.milliseconds is None or training or b.bandwidth or b.latency:
         return b
     device = gpu(b.gpu)
-    notes.append(f"served on one {device.name}, which reads {_gb(device.bandwidth)}/s (give hours "
-                 "to train on it)")
+    notes.append(
+        f"served on one {device.name}, which reads {_gb(device.bandwidth)}/s (give hours "
+        "to train on it)"
+    )
     return replace(b, bandwidth=device.bandwidth)
 
 
@@ -281,11 +320,15 @@ def _training_flops(b: Budget, notes: list[str]) -> float | None:
         return b.flops
     name, peak = _trainer(b.gpu)
     found = b.gpus * b.hours * 3600 * peak * b.utilisation
-    notes.append(f"{b.gpus:,} x {name} for {b.hours:,.4g} h at {b.utilisation:.0%} of "
-                 f"{peak / 1e12:,.4g} TFLOP/s: {found:.3g} FLOPs")
+    notes.append(
+        f"{b.gpus:,} x {name} for {b.hours:,.4g} h at {b.utilisation:.0%} of "
+        f"{peak / 1e12:,.4g} TFLOP/s: {found:.3g} FLOPs"
+    )
     if b.flops is not None and abs(found / b.flops - 1) > _AGREE:
-        raise UsageError(f"{b.flops:.3g} training FLOPs, but the GPU-hours come to {found:.3g}; "
-                         "give one of them, or another utilisation")
+        raise UsageError(
+            f"{b.flops:.3g} training FLOPs, but the GPU-hours come to {found:.3g}; "
+            "give one of them, or another utilisation"
+        )
     return found
 
 
@@ -299,8 +342,10 @@ def _trainer(name: str) -> tuple[str, float]:
     """The name of a GPU, and its peak in FLOPs per second."""
     device = gpu(name)
     if device.flops is None:
-        raise UsageError(f"for the {device.name} no rate of training is listed; name a GPU that "
-                         "nets are trained on, such as H100, or give the training FLOPs")
+        raise UsageError(
+            f"for the {device.name} no rate of training is listed; name a GPU that "
+            "nets are trained on, such as H100, or give the training FLOPs"
+        )
     return device.name, device.flops
 
 
@@ -311,7 +356,8 @@ def _affordable(needed: float, have: float | None, active: float, tokens: float)
     raise UsageError(
         f"{size(active)} active parameters on {size(tokens)} tokens take {needed:.3g} FLOPs "
         f"(6 N D), more than the {have:.3g} that are given; they allow {size(each / active)} "
-        f"tokens, or {size(each / tokens)} parameters")
+        f"tokens, or {size(each / tokens)} parameters"
+    )
 
 
 def _size(b: Budget) -> Target | None:
@@ -326,30 +372,42 @@ def _implied(b: Budget, c: Constraints, have: float | None, notes: list[str]) ->
     each, ratio = FLOPS_PER_PARAMETER_AND_TOKEN, TOKENS_PER_PARAMETER
     if have is not None and b.tokens is not None:
         implied = have / (each * b.tokens)
-        notes.append(f"N = C / (6 D): {size(implied)} active parameters, "
-                     f"{b.tokens / implied:.3g} tokens for each")
+        notes.append(
+            f"N = C / (6 D): {size(implied)} active parameters, "
+            f"{b.tokens / implied:.3g} tokens for each"
+        )
         return Target(implied, of)
     if have is not None:
         implied = math.sqrt(have / (each * ratio))
-        notes.append(f"C = 6 N D and D = {ratio} N, which gives dense nets the least loss at these "
-                     f"FLOPs: {size(implied)} parameters, {size(ratio * implied)} tokens")
+        notes.append(
+            f"C = 6 N D and D = {ratio} N, which gives dense nets the least loss at these "
+            f"FLOPs: {size(implied)} parameters, {size(ratio * implied)} tokens"
+        )
         return Target(implied, of)
     if b.tokens is not None:
-        notes.append(f"N = D / {ratio}: the dense net to which so many tokens give the least loss "
-                     "at its FLOPs")
+        notes.append(
+            f"N = D / {ratio}: the dense net to which so many tokens give the least loss "
+            "at its FLOPs"
+        )
         return Target(b.tokens / ratio, of)
     widths = b.latency.widths if b.latency else (0, 0)
     timed = b.milliseconds is not None and (b.bandwidth is not None or widths[0] < widths[1])
     if b.memory is None and not timed:
-        raise UsageError("nothing fixes a size; give parameters (3B), training FLOPs (1e22), "
-                         "GPU-hours, tokens, memory, or milliseconds with a bandwidth or with "
-                         "measured points of several widths")
+        raise UsageError(
+            "nothing fixes a size; give parameters (3B), training FLOPs (1e22), "
+            "GPU-hours, tokens, memory, or milliseconds with a bandwidth or with "
+            "measured points of several widths"
+        )
     largest = _largest(b, c, (_ASPECT, 2 * _ASPECT))
     if largest is None:
-        raise UsageError("no net keeps the limits: they leave less than "
-                         f"{_LEAST:,.0f} parameters; give more memory, time or bandwidth")
-    notes.append(f"the limits allow about {size(largest)} parameters; {_MARGIN:.0%} less are "
-                 "aimed at, for rounding")
+        raise UsageError(
+            "no net keeps the limits: they leave less than "
+            f"{_LEAST:,.0f} parameters; give more memory, time or bandwidth"
+        )
+    notes.append(
+        f"the limits allow about {size(largest)} parameters; {_MARGIN:.0%} less are "
+        "aimed at, for rounding"
+    )
     return Target(largest * (1 - _MARGIN))
 
 
@@ -382,6 +440,7 @@ def _largest(b: Budget, c: Constraints, aspects: tuple[float, ...]) -> float | N
 
     It is looked for from above: small sizes may have no shape at all.
     """
+
     def keeps(size: float) -> bool:
         return _keeps(Resolved(Target(size), b), c, aspects)
 
@@ -415,10 +474,14 @@ def _feasible(done: Resolved, c: Constraints) -> None:
     a = found[0]
     reason = f"one of {a.layers} layers and width {a.width:,} {done.excludes(a)}"
     largest = _largest(b, c, (_ASPECT / 2, _ASPECT, 2 * _ASPECT, 4 * _ASPECT))
-    rest = (f"the largest that does has about {size(largest)} parameters" if largest
-            else f"no size {'that the points reach ' if b.latency else ''}does")
-    raise UsageError(f"no shape with {size(done.target.value)} parameters keeps the limits: "
-                     f"{reason}; {rest}")
+    rest = (
+        f"the largest that does has about {size(largest)} parameters"
+        if largest
+        else f"no size {'that the points reach ' if b.latency else ''}does"
+    )
+    raise UsageError(
+        f"no shape with {size(done.target.value)} parameters keeps the limits: {reason}; {rest}"
+    )
 
 
 def serving_note(b: Budget, c: Constraints, a: Architecture) -> str | None:
@@ -432,27 +495,38 @@ def serving_note(b: Budget, c: Constraints, a: Architecture) -> str | None:
     weights = read_bytes(a, b.bytes_per_weight)
     cache = _CACHE_BYTES * kv_numbers(a, a.context)
     rate = 1000 * weights / b.milliseconds
-    said = (f"one token reads {_gb(weights)} of weights ({b.bytes_per_weight:g} bytes each: "
-            f"--bits) and up to {_gb(cache)} of cache (16 bits, {a.context:,} tokens)")
+    said = (
+        f"one token reads {_gb(weights)} of weights ({b.bytes_per_weight:g} bytes each: "
+        f"--bits) and up to {_gb(cache)} of cache (16 bits, {a.context:,} tokens)"
+    )
     if b.bandwidth:
         each = b.layer_milliseconds or 0
-        least, most = (1000 * read / b.bandwidth + a.layers * each
-                       for read in (weights, weights + cache))
+        least, most = (
+            1000 * read / b.bandwidth + a.layers * each for read in (weights, weights + cache)
+        )
         said += f": {least:.1f} to {most:.1f} ms at {_gb(b.bandwidth)}/s"
-        said += (f" and {each:g} ms a layer" if each else
-                 ", if nothing else took time; this bounds bytes, not depth: for the time of a "
-                 "layer give --ms-per-layer, or --latency")
+        said += (
+            f" and {each:g} ms a layer"
+            if each
+            else ", if nothing else took time; this bounds bytes, not depth: for the time of a "
+            "layer give --ms-per-layer, or --latency"
+        )
         if least <= b.milliseconds < most:
-            said += (f"; the limit of {milliseconds(b.milliseconds)} ms holds up to "
-                     f"{_longest(b, a):,} tokens of context only, at {a.context:,} a token takes "
-                     f"{most:.1f} ms: more bandwidth, fewer key heads (--gqa) or a smaller net "
-                     "would help")
+            said += (
+                f"; the limit of {milliseconds(b.milliseconds)} ms holds up to "
+                f"{_longest(b, a):,} tokens of context only, at {a.context:,} a token takes "
+                f"{most:.1f} ms: more bandwidth, fewer key heads (--gqa) or a smaller net "
+                "would help"
+            )
     else:
         said += f": {b.milliseconds:g} ms need at least {_gb(rate)}/s"
         device = slowest_with(rate)
-        said += (f"; the slowest listed device that has it is the {device.name} "
-                 f"({_gb(device.bandwidth)}/s at best)" if device
-                 else "; no listed device has it")
+        said += (
+            f"; the slowest listed device that has it is the {device.name} "
+            f"({_gb(device.bandwidth)}/s at best)"
+            if device
+            else "; no listed device has it"
+        )
         said += "; no bandwidth and no measured points are given, so this excludes nothing"
     return said if c.latency_matters else f"{said}; for fewer layers: --latency-matters"
 
@@ -465,8 +539,7 @@ def _longest(b: Budget, a: Architecture) -> int:
     left = b.milliseconds - a.layers * (b.layer_milliseconds or 0)
     room = left * b.bandwidth / 1000 - read_bytes(a, b.bytes_per_weight)
     # One layer keeps a window, another all, so the cache is no multiple of the context.
-    tokens = bisect_right(range(a.context), room,
-                          key=lambda n: _CACHE_BYTES * kv_numbers(a, n)) - 1
+    tokens = bisect_right(range(a.context), room, key=lambda n: _CACHE_BYTES * kv_numbers(a, n)) - 1
     step = 10 ** max(0, len(str(tokens)) - 3)
     return max(0, tokens // step * step)
 
@@ -479,8 +552,11 @@ def _measured(b: Budget, found: Fit, context: int) -> str:
     if inside:
         parts.append(f"weights in layers at {_rate(b, inside)}")
     if output:
-        parts.append(f"output layer at {_rate(b, output)}" if found.knows.vocabulary
-                     else f"{milliseconds(1000 * output)} ms per 1,000 of width")
+        parts.append(
+            f"output layer at {_rate(b, output)}"
+            if found.knows.vocabulary
+            else f"{milliseconds(1000 * output)} ms per 1,000 of width"
+        )
     if cache:
         each = cache if found.knows.context else cache / context
         parts.append(f"KV cache at {_gb(1000 * _CACHE_BYTES / each)}/s")

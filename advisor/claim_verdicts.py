@@ -3,6 +3,7 @@
 They stand in verdicts.csv, which `make reference` writes with that ledger, because reading the
 ledger itself takes seconds and SymPy.
 """
+
 from __future__ import annotations
 
 import csv
@@ -15,24 +16,24 @@ FILE = Path(__file__).with_name("verdicts.csv")
 # What of a number the claim beside it is about, where that is less than what the number says.
 _ABOUT = {
     "connectivity/layers_for_diameter": "executed on small graphs",
-    "connectivity/log_depth_lengths":
-        "that so many layers suffice is as printed, not checked here; checked is the "
-        "arithmetic of the count",
-    "connectivity/log_depth_uniform":
-        "18 layers beside the doublings are as printed, not executed here; checked are the "
-        "doublings",
-    "depth_choice/levine_fit_depth":
-        "whether nets obey the fit is not checked here; checked is the fit solved for a size",
-    "depth_choice/threshold_budget":
-        "the theorem behind it is as printed, not checked here; checked is the equation "
-        "solved for a size",
-    "evidence/critical_depth_exponent":
-        "no loss is checked by it, but its two printed forms against each other",
+    "connectivity/log_depth_lengths": "that so many layers suffice is as printed, not checked "
+    "here; checked is the "
+    "arithmetic of the count",
+    "connectivity/log_depth_uniform": "18 layers beside the doublings are as printed, not "
+    "executed here; checked are the "
+    "doublings",
+    "depth_choice/levine_fit_depth": "whether nets obey the fit is not checked here; checked is "
+    "the fit solved for a size",
+    "depth_choice/threshold_budget": "the theorem behind it is as printed, not checked here; "
+    "checked is the equation "
+    "solved for a size",
+    "evidence/critical_depth_exponent": "no loss is checked by it, but its two printed forms "
+    "against each other",
     "evidence/gemstones_deepest": "about the released nets alone",
     "hops/depth_printed": "the count as printed",
-    "separation_rank/knee":
-        "whether nets or tasks follow it is not checked here; checked is the count of "
-        "dimensions",
+    "separation_rank/knee": "whether nets or tasks follow it is not checked here; checked is the "
+    "count of "
+    "dimensions",
 }
 
 

@@ -3,6 +3,7 @@
 Everything follows from the list of weights. The counts are those of the net with its output layer,
 as Hugging Face transformers builds it (a causal, masked or sequence-to-sequence language model).
 """
+
 from __future__ import annotations
 
 import math
@@ -14,7 +15,8 @@ from .architecture import Architecture
 from .base.quantities import UsageError
 
 Role = Literal[
-    "embedding", "position", "attention", "mlp", "expert", "router", "norm", "head", "other"]
+    "embedding", "position", "attention", "mlp", "expert", "router", "norm", "head", "other"
+]
 Recompute = Literal["none", "scores", "layers"]
 
 # Bytes of one number. What is trained is stored in 32 or 16 bits.
@@ -158,8 +160,9 @@ def _inputs(a: Architecture) -> Iterator[Weight]:
     if a.embedding_norm:
         yield from _copies(_norm(a, "embedding norm", summed))
     if a.embedding_width:
-        yield from _copies(_linear("embedding projection", "other", table, a.width,
-                                   a.embedding_sum))
+        yield from _copies(
+            _linear("embedding projection", "other", table, a.width, a.embedding_sum)
+        )
     for name, size in a.extra:
         yield Weight(name, (size,), 1, "other", 1, 1)
 
@@ -187,8 +190,9 @@ def _stacks(a: Architecture) -> Iterator[Weight]:
         shape = (a.relative_buckets, a.heads)
         yield Weight("relative positions", shape, stacks, "position", stacks, 0)
     if a.encoder_layers:
-        encoder = a.with_(kind="encoder", encoder_layers=0, layers=a.encoder_layers,
-                          unique_layers=None)
+        encoder = a.with_(
+            kind="encoder", encoder_layers=0, layers=a.encoder_layers, unique_layers=None
+        )
         yield from (w._replace(name="encoder " + w.name) for w in _layers(encoder))
     yield from _layers(a)
 
@@ -229,8 +233,9 @@ def _attention(a: Architecture, of: str) -> Iterator[Shape]:
         yield from _linear(of + "q", "attention", m.q_rank or d, queries, False)
         yield from _linear(of + "kv down", "attention", d, m.kv_rank + m.rope_width, a.qkv_bias)
         yield from _norm(a, of + "kv norm", m.kv_rank)
-        yield from _linear(of + "kv", "attention", m.kv_rank,
-                           a.heads * (m.nope_width + m.value_width), False)
+        yield from _linear(
+            of + "kv", "attention", m.kv_rank, a.heads * (m.nope_width + m.value_width), False
+        )
     else:
         for name, size in (("q", queries), ("k", keys), ("v", keys)):
             yield from _linear(of + name, "attention", d, size, a.qkv_bias)
@@ -315,9 +320,15 @@ def _attended(n: int, window: int | None, causal: bool) -> int:
 # --- memory ---------------------------------------------------------------------------------------
 
 
-def memory(a: Architecture, precision: str = "bf16", batch: int = 1, context: int | None = None,
-           cache: str | None = None, recompute: Recompute = "scores",
-           dropout: bool = False) -> Memory:
+def memory(
+    a: Architecture,
+    precision: str = "bf16",
+    batch: int = 1,
+    context: int | None = None,
+    cache: str | None = None,
+    recompute: Recompute = "scores",
+    dropout: bool = False,
+) -> Memory:
     """Bytes that training and serving need, on all devices together.
 
     Weights take 4 bytes in fp32, 2 in bf16 and fp16, 1 in fp8 and int8, half a byte in int4.
@@ -382,8 +393,14 @@ def kv_numbers(a: Architecture, context: int) -> int:
     return each * seen
 
 
-def activations(a: Architecture, batch: int, context: int, recompute: Recompute = "scores",
-                dropout: bool = False, size: int = 2) -> int:
+def activations(
+    a: Architecture,
+    batch: int,
+    context: int,
+    recompute: Recompute = "scores",
+    dropout: bool = False,
+    size: int = 2,
+) -> int:
     """Bytes stored by the forward for the backward pass, without parallelism.
 
     A layer keeps the inputs of its norms and matrix products, query, key and value, and what the

@@ -5,6 +5,7 @@ have in common: parameters (all, or without embeddings), training FLOPs or time;
 the better net is also the smaller. Grids of budget "none" compare something else: they are data
 that is never scored.
 """
+
 from __future__ import annotations
 
 import csv
@@ -126,8 +127,11 @@ class Grid:
     @cached_property
     def _curve(self) -> list[tuple[float, float]]:
         """ln(d / L) and the relative regret of every cell, deepest first."""
-        return sorted((math.log(cell.width / cell.layers), self.loss_regret(cell))
-                      for cell in self.cells if cell.width)
+        return sorted(
+            (math.log(cell.width / cell.layers), self.loss_regret(cell))
+            for cell in self.cells
+            if cell.width
+        )
 
     def regret_at(self, ratio: float) -> float | None:
         """The relative regret at d / L, linear in ln(d / L) between cells; None outside them."""
@@ -197,13 +201,29 @@ def _grid(group: Sequence[dict[str, str]], exponent: float) -> Grid:
         cost = sign * float(row["value"])
         if size and mean and measure in _LOSSES:
             cost *= (size / mean) ** exponent
-        cells.append(Cell(int(row["layers"] or 0), int(row["width"]) if row["width"] else None,
-                          row["value"], cost, size))
+        cells.append(
+            Cell(
+                int(row["layers"] or 0),
+                int(row["width"]) if row["width"] else None,
+                row["value"],
+                cost,
+                size,
+            )
+        )
     volumes = [_volume(row) for row in group]
     return Grid(
-        first["source"], int(first["year"]), first["grid"], budget, _key(first), first["kind"],
-        measure, _mean([v for v in volumes if v]) if any(volumes) else math.nan,
-        tuple(sorted(cells, key=lambda cell: cell.layers)), first["wording"], first["place"])
+        first["source"],
+        int(first["year"]),
+        first["grid"],
+        budget,
+        _key(first),
+        first["kind"],
+        measure,
+        _mean([v for v in volumes if v]) if any(volumes) else math.nan,
+        tuple(sorted(cells, key=lambda cell: cell.layers)),
+        first["wording"],
+        first["place"],
+    )
 
 
 def _volume(row: dict[str, str]) -> float | None:
@@ -219,8 +239,11 @@ def _mean(values: Iterable[float]) -> float:
 
 
 def _key(row: dict[str, str]) -> Key:
-    return Key(row["parametrisation"] or "standard", row["norm"] or "pre",  # type: ignore[arg-type]
-               row["residual"] or "plain")  # type: ignore[arg-type]
+    return Key(
+        row["parametrisation"] or "standard",
+        row["norm"] or "pre",  # type: ignore[arg-type]
+        row["residual"] or "plain",
+    )  # type: ignore[arg-type]
 
 
 def best_ratios(source: str, key: Key) -> tuple[tuple[float, float], ...]:
@@ -243,10 +266,13 @@ def least_ratio(key: Key) -> float | None:
 
 
 def _ratios(measure: str, source: str, key: Key) -> tuple[tuple[float, float], ...]:
-    return tuple(sorted(
-        (12 * float(row["nonembedding"]) / float(row["per_layer"]), float(row["value"]))
-        for row in rows()
-        if row["measure"] == measure and row["source"] == source and _key(row) == key))
+    return tuple(
+        sorted(
+            (12 * float(row["nonembedding"]) / float(row["per_layer"]), float(row["value"]))
+            for row in rows()
+            if row["measure"] == measure and row["source"] == source and _key(row) == key
+        )
+    )
 
 
 def loss_grids(known_by: int | None = None, without: str | None = None) -> tuple[Grid, ...]:
@@ -259,13 +285,22 @@ def loss_grids(known_by: int | None = None, without: str | None = None) -> tuple
     >>> {grid.source for grid in loss_grids()}, loss_grids(known_by=2024)
     ({'Gemstones'}, ())
     """
-    return tuple(g for g in grids() if g.scored and g.is_loss and g.budget == "nonembedding"
-                 and g.has_widths and g.source != without
-                 and (known_by is None or g.year <= known_by))
+    return tuple(
+        g
+        for g in grids()
+        if g.scored
+        and g.is_loss
+        and g.budget == "nonembedding"
+        and g.has_widths
+        and g.source != without
+        and (known_by is None or g.year <= known_by)
+    )
 
 
 def losses_near(
-    volume: float, known_by: int | None = None, without: str | None = None,
+    volume: float,
+    known_by: int | None = None,
+    without: str | None = None,
 ) -> tuple[tuple[Grid, ...], bool]:
     """The grids of losses at an equal number of parameters without embeddings that speak for nets
     of this volume L d^2: those at most a factor 4 away in size, else the nearest of every source;
@@ -278,8 +313,9 @@ def losses_near(
     """
     known = loss_grids(known_by, without)
     near = tuple(g for g in known if 1 / NEAR <= g.volume / volume <= NEAR)
-    outside = not known or not (min(g.volume for g in known) <= volume
-                                <= max(g.volume for g in known))
+    outside = not known or not (
+        min(g.volume for g in known) <= volume <= max(g.volume for g in known)
+    )
     if near or not known:
         return near, outside
     best = {g.source: g for g in sorted(known, key=lambda g: -abs(math.log(g.volume / volume)))}
@@ -287,8 +323,13 @@ def losses_near(
 
 
 def price(
-    parameters: float, ratio_from: float, ratio_to: float, key: Key = STANDARD, *,
-    per_layer: float = 12.0, known_by: int | None = None,
+    parameters: float,
+    ratio_from: float,
+    ratio_to: float,
+    key: Key = STANDARD,
+    *,
+    per_layer: float = 12.0,
+    known_by: int | None = None,
 ) -> Price | None:
     """What another shape changes in loss at an equal number of parameters: between the grids of
     this size, each linear in ln(d / L) between its cells; None where no grid covers both shapes.
@@ -319,5 +360,6 @@ def price(
     if not changes:
         return None
     values = [change for change, _ in changes]
-    return Price(min(values), max(values), tuple(dict.fromkeys(s for _, s in changes)),
-                 extrapolated)
+    return Price(
+        min(values), max(values), tuple(dict.fromkeys(s for _, s in changes)), extrapolated
+    )

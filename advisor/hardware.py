@@ -3,6 +3,7 @@
 Peak rates are those of 16-bit matrix products that are summed in 32 bits, without sparsity: data
 sheets often print twice as much, for matrices that are half zeros.
 """
+
 from __future__ import annotations
 
 import csv
@@ -38,10 +39,17 @@ def devices() -> tuple[Hardware, ...]:
     with (Path(__file__).parent / "hardware.csv").open(encoding="utf-8", newline="") as file:
         _, *rows = csv.reader(file)
     return tuple(
-        Hardware(name, tuple(filter(None, also.split(";"))),
-                 float(teraflops) * 1e12 if teraflops else None,
-                 float(size) * 2**30 if size else None, float(rate) * 1e9, wording, source)
-        for name, also, teraflops, size, rate, wording, source in rows)
+        Hardware(
+            name,
+            tuple(filter(None, also.split(";"))),
+            float(teraflops) * 1e12 if teraflops else None,
+            float(size) * 2**30 if size else None,
+            float(rate) * 1e9,
+            wording,
+            source,
+        )
+        for name, also, teraflops, size, rate, wording, source in rows
+    )
 
 
 def gpu(name: str) -> Hardware:
@@ -61,8 +69,10 @@ def gpu(name: str) -> Hardware:
     names = [key for key in known if isinstance(key, str)]
     near = difflib.get_close_matches(_plain(name[:60]), names, n=3, cutoff=0.5)
     shown = list(dict.fromkeys(known[n].name for n in near)) or ["H100 SXM", "A100 80GB SXM"]
-    raise UsageError(f"the GPU {quoted(name)} is unknown; nearest: {', '.join(shown)}. Its "
-                     "training FLOPs can be given instead")
+    raise UsageError(
+        f"the GPU {quoted(name)} is unknown; nearest: {', '.join(shown)}. Its "
+        "training FLOPs can be given instead"
+    )
 
 
 def slowest_with(bandwidth: float) -> Hardware | None:
@@ -76,15 +86,38 @@ def slowest_with(bandwidth: float) -> Hardware | None:
 
 
 # What people add to names that are known without it.
-_UNSAID = {"nvidia", "amd", "google", "geforce", "tesla", "instinct", "gpu", "cloud", "tensor",
-           "core", "apple", "qualcomm", "bionic", "hbm", "hbm2", "hbm2e", "hbm3", "hbm3e", ""}
+_UNSAID = {
+    "nvidia",
+    "amd",
+    "google",
+    "geforce",
+    "tesla",
+    "instinct",
+    "gpu",
+    "cloud",
+    "tensor",
+    "core",
+    "apple",
+    "qualcomm",
+    "bionic",
+    "hbm",
+    "hbm2",
+    "hbm2e",
+    "hbm3",
+    "hbm3e",
+    "",
+}
 
 
 @cache
 def _known() -> dict[str | frozenset[str], Hardware]:
     """Every name, as its letters and digits alone and as its set of words."""
-    return {key: device for device in devices() for name in (device.name, *device.also)
-            for key in (_plain(name), _words(name))}
+    return {
+        key: device
+        for device in devices()
+        for name in (device.name, *device.also)
+        for key in (_plain(name), _words(name))
+    }
 
 
 def _plain(name: str) -> str:

@@ -3,6 +3,7 @@
 Offline, with the standard library alone. A class that model_classes.py does not describe is refused
 by name.
 """
+
 from __future__ import annotations
 
 import json
@@ -53,12 +54,14 @@ def architecture_of(values: dict[str, Any]) -> Architecture:
     if not isinstance(kind, str):
         raise UsageError(
             "the configuration names no model_type (a text), so its weights are unknown; "
-            f"known are {', '.join(sorted(CLASSES))}")
+            f"known are {', '.join(sorted(CLASSES))}"
+        )
     if kind not in CLASSES:
         missing = REFUSED.get(kind, "its weights are not described here")
         raise UsageError(
             f"model_type {quoted(kind)} is not known: {missing}; "
-            f"known are {', '.join(sorted(CLASSES))}")
+            f"known are {', '.join(sorted(CLASSES))}"
+        )
     config = Config(values, kind)
     if config.values.get("pruned_heads"):
         config.refuse("pruned_heads", "pruned heads are not counted; remove them from the file")
@@ -66,9 +69,12 @@ def architecture_of(values: dict[str, Any]) -> Architecture:
     if found.experts is None:
         for key in _EXPERTS:
             if isinstance(number := config.values.get(key), int) and number > 1:
-                config.refuse(key, f"{kind} has no experts, and {number} of them are none of its "
-                              "weights; give the model_type that has them, such as mixtral, or "
-                              "remove the key")
+                config.refuse(
+                    key,
+                    f"{kind} has no experts, and {number} of them are none of its "
+                    "weights; give the model_type that has them, such as mixtral, or "
+                    "remove the key",
+                )
     return found.with_(family=kind, remarks=(*found.remarks, *config.remarks, *_remarks(values)))
 
 
@@ -86,8 +92,10 @@ def config_of(a: Architecture) -> dict[str, Any]:
     """
     found = _held(a)
     if found is None:
-        raise UsageError("no Hugging Face class that is known here holds such a net with "
-                         f"{_missing(a)}; leave that out, or write the configuration by hand")
+        raise UsageError(
+            "no Hugging Face class that is known here holds such a net with "
+            f"{_missing(a)}; leave that out, or write the configuration by hand"
+        )
     return found
 
 
@@ -103,7 +111,8 @@ def _held(a: Architecture) -> dict[str, Any] | None:
         except UsageError:
             continue
         if all(getattr(back, field) == getattr(a, field) for field in _COMPARED) and (
-                sorted(w[1:] for w in weights(back)) == sorted(w[1:] for w in weights(a))):
+            sorted(w[1:] for w in weights(back)) == sorted(w[1:] for w in weights(a))
+        ):
             return values
     return None
 
@@ -126,6 +135,7 @@ _Change = Callable[[Architecture], Architecture]
 
 def _unusual(a: Architecture) -> list[tuple[str, _Change]]:
     """Parts that not every class has, each with the change that leaves it out."""
+
     def net(**fields: Any) -> _Change:
         return lambda b: b.with_(**fields)
 
@@ -139,35 +149,71 @@ def _unusual(a: Architecture) -> list[tuple[str, _Change]]:
         (a.own_layers < a.layers, "looped layers", net(unique_layers=None)),
         (a.key_heads < a.heads, f"grouped queries{stacks}", net(kv_heads=None)),
         (not a.gated, f"{mlp} without a gate{stacks}", net(gated=True)),
-        (a.norm != "rmsnorm" or a.norm_bias, f"other norms than RMSNorm{stacks}",
-         net(norm="rmsnorm", norm_bias=False)),
+        (
+            a.norm != "rmsnorm" or a.norm_bias,
+            f"other norms than RMSNorm{stacks}",
+            net(norm="rmsnorm", norm_bias=False),
+        ),
         (a.qk_norm != "none", "norms on queries and keys", net(qk_norm="none")),
-        (a.qkv_bias or a.output_bias or a.mlp_bias or a.head_bias, "biases like these",
-         net(qkv_bias=False, output_bias=False, mlp_bias=False, head_bias=False)),
-        (a.heads * a.head_size != a.width, "heads that together are not as wide as it",
-         net(heads=1, kv_heads=None, head_width=None)),
+        (
+            a.qkv_bias or a.output_bias or a.mlp_bias or a.head_bias,
+            "biases like these",
+            net(qkv_bias=False, output_bias=False, mlp_bias=False, head_bias=False),
+        ),
+        (
+            a.heads * a.head_size != a.width,
+            "heads that together are not as wide as it",
+            net(heads=1, kv_heads=None, head_width=None),
+        ),
         (a.sinks, "sinks of attention", net(sinks=False)),
         (a.latent is not None, "latent attention", net(latent=None)),
-        (a.window is not None, f"windows in {a.window_layers} of {a.layers} layers",
-         net(window=None, window_layers=0)),
+        (
+            a.window is not None,
+            f"windows in {a.window_layers} of {a.layers} layers",
+            net(window=None, window_layers=0),
+        ),
         (a.learned_positions > 0, "learned positions", net(learned_positions=0)),
         (bool(a.extra), "weights outside all layers", net(extra=())),
-        (a.encoder_layers > 0 and not a.relative_buckets, "two stacks without relative positions",
-         net(relative_buckets=32)),
-        (e is not None and e.dense_layers > 0, "dense layers beside those with experts"
-         f"{', none of which is shared' if alone else ''}", of_experts(dense_layers=0)),
-        (e is not None and e.shared > 0, "shared experts",
-         of_experts(shared=0, shared_width=None, shared_gate=False)),
-        (e is not None, f"experts{stacks}", net(experts=None))]
+        (
+            a.encoder_layers > 0 and not a.relative_buckets,
+            "two stacks without relative positions",
+            net(relative_buckets=32),
+        ),
+        (
+            e is not None and e.dense_layers > 0,
+            f"dense layers beside those with experts{', none of which is shared' if alone else ''}",
+            of_experts(dense_layers=0),
+        ),
+        (
+            e is not None and e.shared > 0,
+            "shared experts",
+            of_experts(shared=0, shared_width=None, shared_gate=False),
+        ),
+        (e is not None, f"experts{stacks}", net(experts=None)),
+    ]
     return [(name, change) for there, name, change in parts if there]
 
 
 # What configurations call the number of experts.
-_EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts",
-            "num_routed_experts")
+_EXPERTS = (
+    "num_local_experts",
+    "num_experts",
+    "n_routed_experts",
+    "moe_num_experts",
+    "num_routed_experts",
+)
 # What the weights do not show and a written configuration must repeat.
-_COMPARED = ("kind", "layers", "encoder_layers", "heads", "key_heads", "context", "window_layers",
-             "gated", "latent")
+_COMPARED = (
+    "kind",
+    "layers",
+    "encoder_layers",
+    "heads",
+    "key_heads",
+    "context",
+    "window_layers",
+    "gated",
+    "latent",
+)
 # Classes that accept no number of heads that does not divide the width, whatever the head's width.
 _DIVIDING = {"arcee", "deepseek_v2", "gemma2", "gemma3_text", "llama"}
 
@@ -197,8 +243,10 @@ def _contents(path: str) -> bytes:
             why = error.strerror or type(error).__name__
         raise UsageError(f"cannot read {shown}: {why}; {accepted}") from None
     if len(data) > _MOST_BYTES:
-        raise UsageError(f"{shown} is larger than 1 MB, which no config.json is; "
-                         "give the configuration, not the weights")
+        raise UsageError(
+            f"{shown} is larger than 1 MB, which no config.json is; "
+            "give the configuration, not the weights"
+        )
     return data
 
 
@@ -214,23 +262,31 @@ def _parsed(data: bytes, shown: str) -> dict[str, Any]:
     def finite(text: str) -> float:
         value = float(text)
         if not math.isfinite(value):
-            raise UsageError(f"{shown} holds {quoted(text)}, which is no finite number; "
-                             "a configuration has none")
+            raise UsageError(
+                f"{shown} holds {quoted(text)}, which is no finite number; a configuration has none"
+            )
         return value
 
     try:
-        values = json.loads(data.decode("utf-8-sig"), object_pairs_hook=unique,
-                            parse_constant=finite, parse_float=finite)
+        values = json.loads(
+            data.decode("utf-8-sig"),
+            object_pairs_hook=unique,
+            parse_constant=finite,
+            parse_float=finite,
+        )
     except UnicodeDecodeError:
         raise UsageError(f"{shown} is not a text in UTF-8; give a config.json") from None
     except RecursionError:
         raise UsageError(f"{shown} is nested too deeply for a configuration") from None
     except json.JSONDecodeError as error:
-        raise UsageError(f"{shown} is not JSON: {error.msg.lower()} (line {error.lineno}, column "
-                         f"{error.colno}); give a config.json") from None
+        raise UsageError(
+            f"{shown} is not JSON: {error.msg.lower()} (line {error.lineno}, column "
+            f"{error.colno}); give a config.json"
+        ) from None
     except ValueError:  # Python limits the digits of an integer.
-        raise UsageError(f"{shown} holds a number of thousands of digits; give a config.json"
-                         ) from None
+        raise UsageError(
+            f"{shown} holds a number of thousands of digits; give a config.json"
+        ) from None
     if not isinstance(values, dict):
         raise UsageError(f"{shown} is JSON, but no object with keys and values; give a config.json")
     return values
@@ -253,12 +309,16 @@ def _remarks(values: dict[str, Any]) -> list[str]:
         own = values["auto_map"]
         code = own.get("AutoModelForCausalLM") if isinstance(own, dict) else None
         named = f" ({quoted(code)})" if isinstance(code, str) else ""
-        found.append(f"auto_map: the net is built by code of its own{named}; counted as "
-                     f"{values['model_type']}, and what that code adds is not")
+        found.append(
+            f"auto_map: the net is built by code of its own{named}; counted as "
+            f"{values['model_type']}, and what that code adds is not"
+        )
     classes = values.get("architectures")
     if isinstance(classes, list) and classes and isinstance(classes[0], str):
         known = ("ForCausalLM", "LMHeadModel", "ForMaskedLM", "ForConditionalGeneration")
         if not classes[0].endswith(known):
-            found.append(f"counted with the output layer of a language model; {quoted(classes[0])} "
-                         "may have another")
+            found.append(
+                f"counted with the output layer of a language model; {quoted(classes[0])} "
+                "may have another"
+            )
     return found

@@ -4,6 +4,7 @@ norm.
 Each is one of several ways to make up for depth. They are alternatives: a net that divides its
 branches by depth twice, say in the initialisation and by a multiplier, counts depth twice.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -31,7 +32,11 @@ class Advice(NamedTuple):
 
 
 def advice(
-    layers: int, key: Key = STANDARD, *, base_layers: int | None = None, encoder_layers: int = 0,
+    layers: int,
+    key: Key = STANDARD,
+    *,
+    base_layers: int | None = None,
+    encoder_layers: int = 0,
 ) -> tuple[Advice, ...]:
     """What to set for a net of this depth, most important first.
 
@@ -52,8 +57,11 @@ def advice(
     for depth in (layers, *([] if base_layers is None else [base_layers])):
         if depth < 1:
             raise ValueError(f"a depth of {depth}: accepted are whole numbers from 1 on")
-    return (*_norm(layers, key, encoder_layers), *_parametrisation(layers, key, base_layers),
-            *_once(key))
+    return (
+        *_norm(layers, key, encoder_layers),
+        *_parametrisation(layers, key, base_layers),
+        *_once(key),
+    )
 
 
 def _norm(layers: int, key: Key, encoder_layers: int) -> Iterator[Advice]:
@@ -61,22 +69,36 @@ def _norm(layers: int, key: Key, encoder_layers: int) -> Iterator[Advice]:
         yield from _deepnorm(layers, encoder_layers)
     elif key.norm == "lns":
         yield Advice(
-            "norm", "the output of the LayerNorm in layer l times 1 / sqrt(l): "
-            f"{layers ** -0.5:.3g} in the last; no depth in the initialisation beside it",
-            "arXiv:2502.05795 and its README", "reported")
+            "norm",
+            "the output of the LayerNorm in layer l times 1 / sqrt(l): "
+            f"{layers**-0.5:.3g} in the last; no depth in the initialisation beside it",
+            "arXiv:2502.05795 and its README",
+            "reported",
+        )
     elif key.residual == "attnres":
-        yield Advice("initialisation", "no scale by depth is published for attention residuals",
-                     "depthlaw", "derived")
+        yield Advice(
+            "initialisation",
+            "no scale by depth is published for attention residuals",
+            "depthlaw",
+            "derived",
+        )
     elif key.parametrisation != "completep":
         yield Advice(
-            "initialisation", "output projections of a layer with standard deviation "
+            "initialisation",
+            "output projections of a layer with standard deviation "
             f"0.02 / sqrt(2 L) = {0.02 * laws.residual_scale(layers):.3g}",
-            "karpathy/nanoGPT, model.py; GPT-2 leaves open whether L or 2 L", "printed",
-            "signal_propagation/residual_scaled")
+            "karpathy/nanoGPT, model.py; GPT-2 leaves open whether L or 2 L",
+            "printed",
+            "signal_propagation/residual_scaled",
+        )
         yield Advice(
-            "without it", f"2 L = {2 * layers} branch writes of variance s^2 raise the variance of "
-            f"the residual stream to 1 + {2 * layers} s^2; OLMo 2 initialises so", "derived; "
-            "OLMo 2 as reported", "derived", "signal_propagation/residual_unscaled")
+            "without it",
+            f"2 L = {2 * layers} branch writes of variance s^2 raise the variance of "
+            f"the residual stream to 1 + {2 * layers} s^2; OLMo 2 initialises so",
+            "derived; OLMo 2 as reported",
+            "derived",
+            "signal_propagation/residual_unscaled",
+        )
 
 
 def _deepnorm(layers: int, encoder_layers: int) -> Iterator[Advice]:
@@ -84,26 +106,46 @@ def _deepnorm(layers: int, encoder_layers: int) -> Iterator[Advice]:
     if encoder_layers:
         alpha, beta, alpha_d, beta_d = laws.deepnorm_pair(encoder_layers, layers)
         yield Advice(
-            "residual scale", f"DeepNorm, LN(alpha x + G(x)): alpha {alpha:.3g} in the encoder, "
-            f"{alpha_d:.3g} in the decoder", source, "printed",
-            "signal_propagation/deepnorm_decoder_alpha")
+            "residual scale",
+            f"DeepNorm, LN(alpha x + G(x)): alpha {alpha:.3g} in the encoder, "
+            f"{alpha_d:.3g} in the decoder",
+            source,
+            "printed",
+            "signal_propagation/deepnorm_decoder_alpha",
+        )
         yield Advice(
-            "initialisation", f"Xavier gain {beta:.3g} in the encoder, {beta_d:.3g} in the "
-            "decoder, for the MLP, values and output projections", source, "printed",
-            "signal_propagation/deepnorm_decoder_beta")
+            "initialisation",
+            f"Xavier gain {beta:.3g} in the encoder, {beta_d:.3g} in the "
+            "decoder, for the MLP, values and output projections",
+            source,
+            "printed",
+            "signal_propagation/deepnorm_decoder_beta",
+        )
     else:
         alpha, beta = laws.deepnorm_scales(layers)
         yield Advice(
-            "residual scale", f"DeepNorm, LN(alpha x + G(x)): alpha = (2 L)^(1/4) = {alpha:.3g}",
-            source, "printed", "signal_propagation/deepnorm_alpha")
+            "residual scale",
+            f"DeepNorm, LN(alpha x + G(x)): alpha = (2 L)^(1/4) = {alpha:.3g}",
+            source,
+            "printed",
+            "signal_propagation/deepnorm_alpha",
+        )
         yield Advice(
-            "initialisation", f"Xavier gain beta = (8 L)^(-1/4) = {beta:.3g} for the MLP, values "
-            "and output projections", source, "printed", "signal_propagation/deepnorm_beta")
+            "initialisation",
+            f"Xavier gain beta = (8 L)^(-1/4) = {beta:.3g} for the MLP, values "
+            "and output projections",
+            source,
+            "printed",
+            "signal_propagation/deepnorm_beta",
+        )
     if max(layers, encoder_layers) > _DEEPEST_PLAIN_POST:
         yield Advice(
-            "warning", "plain post-norm failed beyond 6 to 12 layers in translation",
-            "liu2020verydeep, arXiv:2008.07772, as tabulated in RealFormer", "reported",
-            "signal_propagation/amplification_post_ln")
+            "warning",
+            "plain post-norm failed beyond 6 to 12 layers in translation",
+            "liu2020verydeep, arXiv:2008.07772, as tabulated in RealFormer",
+            "reported",
+            "signal_propagation/amplification_post_ln",
+        )
 
 
 def _parametrisation(layers: int, key: Key, base_layers: int | None) -> Iterator[Advice]:
@@ -117,36 +159,58 @@ def _parametrisation(layers: int, key: Key, base_layers: int | None) -> Iterator
 
     if key.parametrisation == "mup":
         yield Advice(
-            "learning rate", "tuned at one width it carries over to others, not to other depths: "
-            "tune it at this depth", "microsoft/mup, issue 54", "printed",
-            "signal_propagation/mup_learning_rates")
+            "learning rate",
+            "tuned at one width it carries over to others, not to other depths: "
+            "tune it at this depth",
+            "microsoft/mup, issue 54",
+            "printed",
+            "signal_propagation/mup_learning_rates",
+        )
         yield Advice(
-            "depth-muP", f"to carry it over depths too, in place of the scaled initialisation: "
+            "depth-muP",
+            f"to carry it over depths too, in place of the scaled initialisation: "
             f"branches times {times(-0.5)} and Adam's rate times {times(-0.5)}, {ratio}",
-            "arXiv:2310.02244", "recalled",
-            "signal_propagation/branch_variance_exponent")
+            "arXiv:2310.02244",
+            "recalled",
+            "signal_propagation/branch_variance_exponent",
+        )
     elif key.parametrisation == "completep":
         yield Advice(
-            "branch multiplier", f"{times(-1)}, {ratio}", "dey2025, arXiv:2505.01618; "
-            "EleutherAI/nanoGPT-mup, branch completep", "printed",
-            "signal_propagation/lazy_second_order")
+            "branch multiplier",
+            f"{times(-1)}, {ratio}",
+            "dey2025, arXiv:2505.01618; EleutherAI/nanoGPT-mup, branch completep",
+            "printed",
+            "signal_propagation/lazy_second_order",
+        )
         yield Advice(
-            "learning rate", "of hidden weights: no power of the depth", "dey2025, "
-            "arXiv:2505.01618; EleutherAI/nanoGPT-mup, branch completep", "printed",
-            "signal_propagation/completep_learning_rate")
+            "learning rate",
+            "of hidden weights: no power of the depth",
+            "dey2025, arXiv:2505.01618; EleutherAI/nanoGPT-mup, branch completep",
+            "printed",
+            "signal_propagation/completep_learning_rate",
+        )
         yield Advice(
-            "epsilon", f"AdamW's epsilon in blocks times {times(-1)}, and one over the width ratio",
-            "dey2025, arXiv:2505.01618", "reported")
+            "epsilon",
+            f"AdamW's epsilon in blocks times {times(-1)}, and one over the width ratio",
+            "dey2025, arXiv:2505.01618",
+            "reported",
+        )
         yield Advice(
-            "initialisation", "of hidden weights: no power of the depth; a framework whose "
+            "initialisation",
+            "of hidden weights: no power of the depth; a framework whose "
             "initialisation already divides by sqrt(L), such as Megatron, needs "
-            f"{times(0.5)} to undo it", "Megatron-LM, draft pull request 4381", "printed")
+            f"{times(0.5)} to undo it",
+            "Megatron-LM, draft pull request 4381",
+            "printed",
+        )
 
 
 def _once(key: Key) -> Iterator[Advice]:
     if key.residual == "plain":
         yield Advice(
-            "once", "do not count depth twice: scaled initialisation, branch multiplier, DeepNorm "
+            "once",
+            "do not count depth twice: scaled initialisation, branch multiplier, DeepNorm "
             "and LayerNorm scaling each make up for depth; use one",
             "Megatron-LM, draft pull request 4381, printed; README of LayerNorm scaling",
-            "reported")
+            "reported",
+        )

@@ -12,6 +12,7 @@ larger cache is free. What a table does not say of the measured nets is assumed,
 says it. Intervals assume the formula: they hold noise around it, and only as much of a bend as
 shows in the residuals.
 """
+
 from __future__ import annotations
 
 import math
@@ -40,15 +41,27 @@ _ROUNDING = 1e-9
 _REPEATS = 2
 # Columns by the names that people and configurations give them.
 _HEADERS = {
-    "l": "layers", "layers": "layers", "num_hidden_layers": "layers",
-    "d": "width", "width": "width", "hidden_size": "width",
-    "ms": "milliseconds", "milliseconds": "milliseconds",
-    "d_ff": "d_ff", "intermediate_size": "d_ff",
-    "heads": "heads", "num_attention_heads": "heads",
-    "kv_heads": "kv_heads", "num_key_value_heads": "kv_heads",
-    "head_width": "head_width", "head_dim": "head_width",
-    "vocabulary": "vocabulary", "vocab_size": "vocabulary", "gated": "gated",
-    "context": "context"}
+    "l": "layers",
+    "layers": "layers",
+    "num_hidden_layers": "layers",
+    "d": "width",
+    "width": "width",
+    "hidden_size": "width",
+    "ms": "milliseconds",
+    "milliseconds": "milliseconds",
+    "d_ff": "d_ff",
+    "intermediate_size": "d_ff",
+    "heads": "heads",
+    "num_attention_heads": "heads",
+    "kv_heads": "kv_heads",
+    "num_key_value_heads": "kv_heads",
+    "head_width": "head_width",
+    "head_dim": "head_width",
+    "vocabulary": "vocabulary",
+    "vocab_size": "vocabulary",
+    "gated": "gated",
+    "context": "context",
+}
 _NEEDED = ("layers", "width", "milliseconds")
 _EXAMPLE = "a CSV file with the header L,d,ms and lines such as 24,2048,11.5"
 _YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
@@ -135,8 +148,9 @@ class Fit:
     @property
     def assumed(self) -> tuple[str, ...]:
         """What is taken of the measured nets because the table does not say it."""
-        lacks = {name for name in Point._fields if any(getattr(p, name) is None
-                                                       for p in self.points)}
+        lacks = {
+            name for name in Point._fields if any(getattr(p, name) is None for p in self.points)
+        }
         said = []
         if {"d_ff", "kv_heads"} <= lacks:
             said.append("12 d^2 weights a layer")
@@ -194,18 +208,26 @@ class Fit:
 
     def _loads(self, a: Architecture) -> tuple[Load, Load]:
         """The least and the most that a token may pass through."""
-        inside = sum(w.passes * math.prod(w.shape) for w in weights(a)
-                     if w.role in _IN_LAYERS and len(w.shape) == 2
-                     and not w.name.startswith("encoder "))
+        inside = sum(
+            w.passes * math.prod(w.shape)
+            for w in weights(a)
+            if w.role in _IN_LAYERS and len(w.shape) == 2 and not w.name.startswith("encoder ")
+        )
         wide = a.embedding_width or a.width
         knows = self.knows
         caches: list[float] = [kv_numbers(a, a.context)]
         if not knows.keys:
             fatness = inside / (12 * a.layers * a.width**2)
             caches.append(2 * a.layers * a.width * a.context * max(1.0, fatness))
-        least, most = (Load(a.layers, inside, wide * a.vocabulary if knows.vocabulary else wide,
-                            n if knows.context else n / a.context)
-                       for n in (min(caches), max(caches)))
+        least, most = (
+            Load(
+                a.layers,
+                inside,
+                wide * a.vocabulary if knows.vocabulary else wide,
+                n if knows.context else n / a.context,
+            )
+            for n in (min(caches), max(caches))
+        )
         return least, most
 
     def outside(self, a: Architecture, factor: float = 1) -> str:
@@ -216,16 +238,27 @@ class Fit:
         checked: list[tuple[str, float, list[float]]] = [
             ("{} layers", asked.layers, [m.layers for m in measured]),
             ("{} weights in layers", asked.weights, [m.weights for m in measured]),
-            ("{} weights in the output layer" if knows.vocabulary else "width {}", asked.output,
-             [m.output for m in measured])]
+            (
+                "{} weights in the output layer" if knows.vocabulary else "width {}",
+                asked.output,
+                [m.output for m in measured],
+            ),
+        ]
         if knows.keys or knows.context:  # else it is L d once more
-            checked.append(("{} numbers in the KV cache" if knows.context
-                            else "{} numbers in the KV cache of one token", asked.cache,
-                            [m.cache for m in measured]))
+            checked.append(
+                (
+                    "{} numbers in the KV cache"
+                    if knows.context
+                    else "{} numbers in the KV cache of one token",
+                    asked.cache,
+                    [m.cache for m in measured],
+                )
+            )
         if knows.keys:
             # Wider than in any measured layer, even where fewer layers make up for it in the sum.
-            checked.append(("keys of width {}", a.key_heads * a.head_size,
-                            [p.keys for p in self.points]))
+            checked.append(
+                ("keys of width {}", a.key_heads * a.head_size, [p.keys for p in self.points])
+            )
         said = []
         for text, value, known in checked:
             low, high = min(known), max(known)
@@ -265,13 +298,18 @@ class Fit:
             if room < 0 or leverage <= 0:
                 continue
             for step in (math.sqrt(room / leverage), -math.sqrt(room / leverage)):
-                parts = [(s.coefficients[i] + step * by) * x[i]
-                         for i, by in zip(s.terms, slope, strict=True)]
+                parts = [
+                    (s.coefficients[i] + step * by) * x[i]
+                    for i, by in zip(s.terms, slope, strict=True)
+                ]
                 if min(parts) >= -_ROUNDING * middle:
                     means.append(math.fsum(parts))
         noise = share * middle
-        return (max(0.0, middle - math.hypot(middle - min(means), noise)), middle,
-                middle + math.hypot(max(means) - middle, noise))
+        return (
+            max(0.0, middle - math.hypot(middle - min(means), noise)),
+            middle,
+            middle + math.hypot(max(means) - middle, noise),
+        )
 
 
 def _dot(coefficients: Sequence[float], values: Sequence[float]) -> float:
@@ -287,15 +325,22 @@ class _Known(NamedTuple):
 
 
 def _known(points: Sequence[Point]) -> _Known:
-    return _Known(all(p.vocabulary for p in points), all(p.kv_heads for p in points),
-                  all(p.context for p in points))
+    return _Known(
+        all(p.vocabulary for p in points),
+        all(p.kv_heads for p in points),
+        all(p.context for p in points),
+    )
 
 
 def _load(p: Point, knows: _Known) -> Load:
     wide = p.width * (p.vocabulary or 1) if knows.vocabulary else p.width
     keys = p.keys if knows.keys else p.width
-    return Load(p.layers, p.layers * p.layer_weights, wide,
-                2 * p.layers * keys * ((p.context or 1) if knows.context else 1))
+    return Load(
+        p.layers,
+        p.layers * p.layer_weights,
+        wide,
+        2 * p.layers * keys * ((p.context or 1) if knows.context else 1),
+    )
 
 
 def fit(points: Sequence[Point]) -> Fit:
@@ -311,13 +356,17 @@ def fit(points: Sequence[Point]) -> Fit:
     if not points:
         raise UsageError(f"there are no measured points; give {_EXAMPLE}")
     if len({p.layers for p in points}) < 2:
-        raise UsageError("the measured points have one depth alone, which cannot tell what a layer "
-                         "takes from what every token takes; measure at least two depths")
+        raise UsageError(
+            "the measured points have one depth alone, which cannot tell what a layer "
+            "takes from what every token takes; measure at least two depths"
+        )
     knows = _known(points)
     # Divided by the time, whose digits beyond those of a float do not matter.
     shares = [Fraction(1 / float(p.milliseconds)) for p in points]
-    rows = [[share, *(Fraction(value) * share for value in _load(p, knows))]
-            for p, share in zip(points, shares, strict=True)]
+    rows = [
+        [share, *(Fraction(value) * share for value in _load(p, knows))]
+        for p, share in zip(points, shares, strict=True)
+    ]
     times = [p.milliseconds * share for p, share in zip(points, shares, strict=True)]
     matrix = [[sum((r[i] * r[j] for r in rows), Fraction()) for j in _TERMS] for i in _TERMS]
     right = [sum((r[i] * t for r, t in zip(rows, times, strict=True)), Fraction()) for i in _TERMS]
@@ -327,27 +376,46 @@ def fit(points: Sequence[Point]) -> Fit:
         for terms in combinations(_TERMS, number):
             inverse = _inverted([[matrix[i][j] for j in terms] for i in terms])
             if inverse is not None:
-                solved = [sum((v * right[j] for v, j in zip(row, terms, strict=True)), Fraction())
-                          for row in inverse]
-                explained = sum((c * right[i] for c, i in zip(solved, terms, strict=True)),
-                                Fraction())
+                solved = [
+                    sum((v * right[j] for v, j in zip(row, terms, strict=True)), Fraction())
+                    for row in inverse
+                ]
+                explained = sum(
+                    (c * right[i] for c, i in zip(solved, terms, strict=True)), Fraction()
+                )
                 tried.append((terms, solved, inverse, total - explained))
     least = min(left for _, solved, _, left in tried if min(solved) >= 0)
-    best = [{i for i, c in zip(terms, solved, strict=True) if c}
-            for terms, solved, _, left in tried if min(solved) >= 0 and left == least]
+    best = [
+        {i for i, c in zip(terms, solved, strict=True) if c}
+        for terms, solved, _, left in tried
+        if min(solved) >= 0 and left == least
+    ]
     if not all(terms & {1, 2, 4} for terms in best):
-        raise UsageError("by the measured points latency does not grow with depth; check that the "
-                         "columns are L, d, ms and that one sequence was measured")
+        raise UsageError(
+            "by the measured points latency does not grow with depth; check that the "
+            "columns are L, d, ms and that one sequence was measured"
+        )
     used = max(map(len, best))
     if len(points) <= used:
-        raise UsageError(f"{plural(len(points), 'measured point')} for {used} coefficients leave "
-                         f"nothing to judge the fit by; measure at least {used + 1} shapes")
+        raise UsageError(
+            f"{plural(len(points), 'measured point')} for {used} coefficients leave "
+            f"nothing to judge the fit by; measure at least {used + 1} shapes"
+        )
     freedom = len(points) - used
-    return Fit(tuple(points), tuple(
-        _Solution(terms, tuple(float(dict(zip(terms, solved, strict=True)).get(i, 0))
-                               for i in _TERMS),
-                  tuple(tuple(map(float, row)) for row in inverse), float(left - least))
-        for terms, solved, inverse, left in tried), math.sqrt(least / freedom), freedom)
+    return Fit(
+        tuple(points),
+        tuple(
+            _Solution(
+                terms,
+                tuple(float(dict(zip(terms, solved, strict=True)).get(i, 0)) for i in _TERMS),
+                tuple(tuple(map(float, row)) for row in inverse),
+                float(left - least),
+            )
+            for terms, solved, inverse, left in tried
+        ),
+        math.sqrt(least / freedom),
+        freedom,
+    )
 
 
 def _inverted(matrix: list[list[Fraction]]) -> list[list[Fraction]] | None:
@@ -379,6 +447,7 @@ def student_quantile(probability: float, freedom: int) -> float:
     >>> [round(student_quantile(0.975, n), 3) for n in (1, 2, 5, 30)]
     [12.706, 4.303, 2.571, 2.042]
     """
+
     def inside(theta: float) -> float:
         cosine = math.cos(theta)
         odd = freedom % 2
@@ -437,24 +506,31 @@ def read_latency(path: str | Path) -> Fit:
 
 
 def _points(text: str, name: str) -> Iterator[Point]:
-    lines = [(i, line) for i, line in enumerate(text.splitlines(), 1)
-             if line.strip() and not line.lstrip().startswith("#")]
+    lines = [
+        (i, line)
+        for i, line in enumerate(text.splitlines(), 1)
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
     if not lines:
         raise UsageError(f"{name} is empty; give {_EXAMPLE}")
     if len(lines) - 1 > _MOST_POINTS:
-        raise UsageError(f"{name} has {len(lines) - 1:,} points; accepted are at most "
-                         f"{_MOST_POINTS:,}")
+        raise UsageError(
+            f"{name} has {len(lines) - 1:,} points; accepted are at most {_MOST_POINTS:,}"
+        )
     head = [_HEADERS.get(cell.strip().lower()) for cell in _cells(lines[0][1])]
     named = [name for name in head if name]
     if len(named) > len(set(named)) or not set(_NEEDED) <= set(named):
-        raise UsageError(f"{name} starts with {quoted(lines[0][1].strip())}, which does not name "
-                         f"the columns L, d and ms once each; give {_EXAMPLE}")
+        raise UsageError(
+            f"{name} starts with {quoted(lines[0][1].strip())}, which does not name "
+            f"the columns L, d and ms once each; give {_EXAMPLE}"
+        )
     for number, line in lines[1:]:
         where = f"line {number} of {name}"
         cells = _cells(line)
         if len(cells) != len(head):
-            raise UsageError(f"{where} has {len(cells)} cells, the header {len(head)}; "
-                             f"give {_EXAMPLE}")
+            raise UsageError(
+                f"{where} has {len(cells)} cells, the header {len(head)}; give {_EXAMPLE}"
+            )
         row = {key: cell.strip() for key, cell in zip(head, cells, strict=True) if key}
         try:
             yield _point(row)
@@ -469,24 +545,28 @@ def _point(row: dict[str, str]) -> Point:
             raise UsageError(f"gated is {quoted(row['gated'])}; accepted are yes and no")
         found["gated"] = row["gated"].lower() in _YES
     for key, what, example, most in (
-            ("layers", "number of layers", "24", _MOST_LAYERS),
-            ("width", "width", "2048", _MOST_WIDTH), ("d_ff", "d_ff", "8192", 16 * _MOST_WIDTH),
-            ("heads", "number of heads", "16", _MOST_WIDTH),
-            ("kv_heads", "number of key heads", "4", _MOST_WIDTH),
-            ("head_width", "head width", "128", _MOST_WIDTH),
-            ("vocabulary", "vocabulary", "32000", 100 * _MOST_WIDTH),
-            ("context", "context", "4096", 10**9)):
+        ("layers", "number of layers", "24", _MOST_LAYERS),
+        ("width", "width", "2048", _MOST_WIDTH),
+        ("d_ff", "d_ff", "8192", 16 * _MOST_WIDTH),
+        ("heads", "number of heads", "16", _MOST_WIDTH),
+        ("kv_heads", "number of key heads", "4", _MOST_WIDTH),
+        ("head_width", "head width", "128", _MOST_WIDTH),
+        ("vocabulary", "vocabulary", "32000", 100 * _MOST_WIDTH),
+        ("context", "context", "4096", 10**9),
+    ):
         if key in row:
             found[key] = parse_count(row[key], what, example)
             if found[key] > most:
-                raise UsageError(f"the {what} {found[key]:,} is out of range; accepted are up to "
-                                 f"{most:,}")
+                raise UsageError(
+                    f"the {what} {found[key]:,} is out of range; accepted are up to {most:,}"
+                )
     p = Point(**found)
     if p.kv_heads and not (p.heads or p.head_width):
         raise UsageError("kv_heads says nothing without heads or head_width; add that column")
     if p.heads and not p.head_width and p.width % p.heads:
-        raise UsageError(f"{p.heads:,} heads do not divide the width {p.width:,}; add the column "
-                         "head_width")
+        raise UsageError(
+            f"{p.heads:,} heads do not divide the width {p.width:,}; add the column head_width"
+        )
     return p
 
 
@@ -501,6 +581,8 @@ def _check_repeats(points: Sequence[Point], name: str) -> None:
         seen.setdefault(p._replace(milliseconds=Fraction()), []).append(p.milliseconds)
     for p, times in seen.items():
         if max(times) > _REPEATS * min(times):
-            raise UsageError(f"{name} has {float(min(times)):g} and {float(max(times)):g} ms for "
-                             f"{p.layers:,} layers of width {p.width:,}; repeated measurements may "
-                             f"differ by a factor of {_REPEATS}: leave out what is wrong")
+            raise UsageError(
+                f"{name} has {float(min(times)):g} and {float(max(times)):g} ms for "
+                f"{p.layers:,} layers of width {p.width:,}; repeated measurements may "
+                f"differ by a factor of {_REPEATS}: leave out what is wrong"
+            )

@@ -4,6 +4,7 @@ A budget is a count N = 12 L d^2 of parameters without embeddings, positions, no
 layer 4 d^2 for attention and 8 d^2 for a feed-forward network of width 4 d. A rule that ties the
 width to the depth is solved for the depth L at a given N.
 """
+
 from __future__ import annotations
 
 import math

@@ -4,6 +4,7 @@ The weights are those of the class in transformers; tests build each one and com
 missing takes the default of its class only where the text of a reader says so; a missing size is an
 error.
 """
+
 from __future__ import annotations
 
 import json
@@ -28,15 +29,17 @@ class Config:
         """Raise a UsageError that names the class and the key."""
         raise UsageError(f"{self.kind} configuration, {key}: {why}")
 
-    def size(self, *keys: str, default: int | None = None, most: int = _MOST_SIZE,
-             least: int = 1) -> int:
+    def size(
+        self, *keys: str, default: int | None = None, most: int = _MOST_SIZE, least: int = 1
+    ) -> int:
         """A whole number under one of several names of the same thing."""
         found = self.optional(*keys, most=most, least=least)
         if found is None:
             found = default
         if found is None:
-            self.refuse(" or ".join(keys), f"the size is missing; give a whole number, "
-                        f"{least} to {most:,}")
+            self.refuse(
+                " or ".join(keys), f"the size is missing; give a whole number, {least} to {most:,}"
+            )
         return found
 
     def optional(self, *keys: str, most: int = _MOST_SIZE, least: int = 1) -> int | None:
@@ -47,8 +50,10 @@ class Config:
                 shown = quoted(json.dumps(value))[1:-1]
                 self.refuse(key, f"{shown} is not a whole number from {least} to {most:,}")
         if len(set(found.values())) > 1:
-            self.refuse(" and ".join(found), "two names of one size have different values; "
-                        "remove one of them")
+            self.refuse(
+                " and ".join(found),
+                "two names of one size have different values; remove one of them",
+            )
         return next(iter(found.values()), None)
 
     def flag(self, key: str, default: bool) -> bool:
@@ -64,8 +69,11 @@ class Config:
         """Refuse any value of a key but those whose weights are described here."""
         value = self.values.get(key, accepted[0])
         if not any(type(value) is type(a) and value == a for a in accepted):
-            self.refuse(key, f"weights for {quoted(json.dumps(value))[1:-1]} are not described "
-                        f"here; accepted is {' or '.join(json.dumps(a) for a in accepted)}")
+            self.refuse(
+                key,
+                f"weights for {quoted(json.dumps(value))[1:-1]} are not described "
+                f"here; accepted is {' or '.join(json.dumps(a) for a in accepted)}",
+            )
 
     def part(self, key: str) -> Config:
         """The configuration below a key."""
@@ -95,18 +103,23 @@ class Config:
         """A number of layers."""
         return self.size(*keys, most=_MOST["layers"])
 
-    def windows(self, layers: int, window: int | None, pattern: Callable[[int], bool]
-                ) -> dict[str, Any]:
+    def windows(
+        self, layers: int, window: int | None, pattern: Callable[[int], bool]
+    ) -> dict[str, Any]:
         """Fields for sliding windows: in the layers that `layer_types` lists, or the pattern."""
         types = self.values.get("layer_types")
         if types is None:
             count = sum(map(pattern, range(layers)))
         else:
             known = ("sliding_attention", "full_attention")
-            if (not isinstance(types, list) or len(types) != layers
-                    or any(t not in known for t in types)):
-                self.refuse("layer_types", f"it is not a list of {layers} times "
-                            f"{' or '.join(known)}")
+            if (
+                not isinstance(types, list)
+                or len(types) != layers
+                or any(t not in known for t in types)
+            ):
+                self.refuse(
+                    "layer_types", f"it is not a list of {layers} times {' or '.join(known)}"
+                )
             count = types.count("sliding_attention")
         return {"window": window, "window_layers": count} if window and count else {}
 
@@ -119,19 +132,33 @@ def _llama_like(c: Config, grouped: bool = True, **fields: Any) -> Architecture:
     if keys is None and not grouped:
         c.size("num_key_value_heads")
     made: dict[str, Any] = {
-        "head_width": c.optional("head_dim"), "tied": c.flag("tie_word_embeddings", False),
-        **fields}
+        "head_width": c.optional("head_dim"),
+        "tied": c.flag("tie_word_embeddings", False),
+        **fields,
+    }
     return Architecture(
-        layers=layers, width=c.size("hidden_size"), heads=heads, kv_heads=keys,
+        layers=layers,
+        width=c.size("hidden_size"),
+        heads=heads,
+        kv_heads=keys,
         d_ff=made.pop("d_ff", None) or c.size("intermediate_size"),
-        vocabulary=c.size("vocab_size"), context=c.size("max_position_embeddings"), **made)
+        vocabulary=c.size("vocab_size"),
+        context=c.size("max_position_embeddings"),
+        **made,
+    )
 
 
 def _sizes(a: Architecture, **keys: Any) -> dict[str, Any]:
     """The keys of most classes, and more."""
-    return {"num_hidden_layers": a.layers, "hidden_size": a.width, "num_attention_heads": a.heads,
-            "vocab_size": a.vocabulary, "max_position_embeddings": a.context,
-            "tie_word_embeddings": a.tied, **keys}
+    return {
+        "num_hidden_layers": a.layers,
+        "hidden_size": a.width,
+        "num_attention_heads": a.heads,
+        "vocab_size": a.vocabulary,
+        "max_position_embeddings": a.context,
+        "tie_word_embeddings": a.tied,
+        **keys,
+    }
 
 
 def _grouped(a: Architecture, **keys: Any) -> dict[str, Any]:
@@ -161,8 +188,9 @@ def _write_llama(a: Architecture) -> dict[str, Any]:
 
 
 def _mistral(c: Config) -> Architecture:
-    windows = c.windows(c.layers("num_hidden_layers"), c.unless_null("sliding_window", 4096),
-                        lambda i: True)
+    windows = c.windows(
+        c.layers("num_hidden_layers"), c.unless_null("sliding_window", 4096), lambda i: True
+    )
     return _llama_like(c, grouped=False, **windows)
 
 
@@ -181,8 +209,7 @@ def _write_mixtral(a: Architecture) -> dict[str, Any]:
     return {**_write_mistral(a), **_write_experts(a, "num_local_experts", "intermediate_size")}
 
 
-def _experts(c: Config, count: tuple[str, ...], active: str, width: int,
-             **fields: Any) -> Experts:
+def _experts(c: Config, count: tuple[str, ...], active: str, width: int, **fields: Any) -> Experts:
     most = _MOST["experts"]
     return Experts(c.size(*count, most=most), c.size(active, most=most), width, **fields)
 
@@ -198,11 +225,16 @@ def _qwen(c: Config) -> Architecture:
         c.refuse("intermediate_size", "it is not even; it counts both matrices of the gate")
     c.remarks.append("model_type qwen is read from memory of code outside transformers: unverified")
     return Architecture(
-        layers=c.layers("num_hidden_layers"), width=c.size("hidden_size"),
-        heads=c.size("num_attention_heads"), head_width=c.optional("kv_channels"),
-        d_ff=c.size("intermediate_size") // 2, vocabulary=c.size("vocab_size"),
+        layers=c.layers("num_hidden_layers"),
+        width=c.size("hidden_size"),
+        heads=c.size("num_attention_heads"),
+        head_width=c.optional("kv_channels"),
+        d_ff=c.size("intermediate_size") // 2,
+        vocabulary=c.size("vocab_size"),
         context=c.optional("seq_length") or c.size("max_position_embeddings"),
-        tied=c.flag("tie_word_embeddings", False), qkv_bias=True)
+        tied=c.flag("tie_word_embeddings", False),
+        qkv_bias=True,
+    )
 
 
 def _qwen_windows(c: Config) -> dict[str, Any]:
@@ -223,8 +255,14 @@ def _write_qwen2(a: Architecture) -> dict[str, Any]:
 
 def _qwen3(c: Config) -> Architecture:
     # A missing head_dim is the default of the class, 128.
-    return _llama_like(c, grouped=False, qk_norm="head", **_biased(c),
-                       head_width=c.size("head_dim", default=128), **_qwen_windows(c))
+    return _llama_like(
+        c,
+        grouped=False,
+        qk_norm="head",
+        **_biased(c),
+        head_width=c.size("head_dim", default=128),
+        **_qwen_windows(c),
+    )
 
 
 def _write_qwen3(a: Architecture) -> dict[str, Any]:
@@ -245,35 +283,53 @@ def _sparse_steps(c: Config) -> int:
 
 def _write_sparse(a: Architecture) -> dict[str, Any]:
     dense = a.experts.dense_layers if a.experts else 0
-    return {**_write_experts(a, "num_experts", "moe_intermediate_size"), "decoder_sparse_step": 1,
-            "mlp_only_layers": list(range(dense))}
+    return {
+        **_write_experts(a, "num_experts", "moe_intermediate_size"),
+        "decoder_sparse_step": 1,
+        "mlp_only_layers": list(range(dense)),
+    }
 
 
 def _moe_windows(c: Config) -> None:
     if c.flag("use_sliding_window", False):
-        c.refuse("use_sliding_window", "sliding windows are not described for this class; "
-                 "set it to false to count at full context")
+        c.refuse(
+            "use_sliding_window",
+            "sliding windows are not described for this class; "
+            "set it to false to count at full context",
+        )
 
 
 def _qwen2_moe(c: Config) -> Architecture:
     _moe_windows(c)
-    experts = _experts(c, ("num_experts", "num_local_experts"), "num_experts_per_tok",
-                       c.size("moe_intermediate_size"), shared=1, shared_gate=True,
-                       shared_width=c.size("shared_expert_intermediate_size"),
-                       dense_layers=_sparse_steps(c))
+    experts = _experts(
+        c,
+        ("num_experts", "num_local_experts"),
+        "num_experts_per_tok",
+        c.size("moe_intermediate_size"),
+        shared=1,
+        shared_gate=True,
+        shared_width=c.size("shared_expert_intermediate_size"),
+        dense_layers=_sparse_steps(c),
+    )
     return _llama_like(c, grouped=False, qkv_bias=c.flag("qkv_bias", True), experts=experts)
 
 
 def _write_qwen2_moe(a: Architecture) -> dict[str, Any]:
     shared = a.experts.shared_size if a.experts else None
-    return _write_llama_like(a, **_write_sparse(a), shared_expert_intermediate_size=shared,
-                             qkv_bias=a.qkv_bias)
+    return _write_llama_like(
+        a, **_write_sparse(a), shared_expert_intermediate_size=shared, qkv_bias=a.qkv_bias
+    )
 
 
 def _qwen3_moe(c: Config) -> Architecture:
     _moe_windows(c)
-    experts = _experts(c, ("num_experts", "num_local_experts"), "num_experts_per_tok",
-                       c.size("moe_intermediate_size"), dense_layers=_sparse_steps(c))
+    experts = _experts(
+        c,
+        ("num_experts", "num_local_experts"),
+        "num_experts_per_tok",
+        c.size("moe_intermediate_size"),
+        dense_layers=_sparse_steps(c),
+    )
     return _llama_like(c, grouped=False, qk_norm="head", experts=experts, **_biased(c))
 
 
@@ -283,8 +339,14 @@ def _write_qwen3_moe(a: Architecture) -> dict[str, Any]:
 
 def _gemma(c: Config, **fields: Any) -> Architecture:
     # tie_word_embeddings is absent from most files: the default of the classes is true.
-    return _llama_like(c, grouped=False, **_biased(c), tied=c.flag("tie_word_embeddings", True),
-                       head_width=c.size("head_dim"), **fields)
+    return _llama_like(
+        c,
+        grouped=False,
+        **_biased(c),
+        tied=c.flag("tie_word_embeddings", True),
+        head_width=c.size("head_dim"),
+        **fields,
+    )
 
 
 def _write_gemma(a: Architecture) -> dict[str, Any]:
@@ -293,8 +355,9 @@ def _write_gemma(a: Architecture) -> dict[str, Any]:
 
 def _gemma2(c: Config) -> Architecture:
     # By default of the class the first, third, ... layer has a window of 4096.
-    windows = c.windows(c.layers("num_hidden_layers"), c.size("sliding_window", default=4096),
-                        lambda i: i % 2 == 0)
+    windows = c.windows(
+        c.layers("num_hidden_layers"), c.size("sliding_window", default=4096), lambda i: i % 2 == 0
+    )
     return _gemma(c, norms_per_layer=4, **windows)
 
 
@@ -311,30 +374,50 @@ def _write_gemma2(a: Architecture) -> dict[str, Any]:
 
 def _gemma3_text(c: Config) -> Architecture:
     # Published files of Gemma 3 with images leave out sizes that equal the defaults of the class.
-    for key, default in (("num_attention_heads", 8), ("num_key_value_heads", 4), ("head_dim", 256),
-                         ("vocab_size", 262208), ("max_position_embeddings", 131072)):
+    for key, default in (
+        ("num_attention_heads", 8),
+        ("num_key_value_heads", 4),
+        ("head_dim", 256),
+        ("vocab_size", 262208),
+        ("max_position_embeddings", 131072),
+    ):
         if c.values.get(key) is None:
             c.values = {**c.values, key: default}
             c.remarks.append(f"{key} is missing; {default} is the default of Gemma3TextConfig")
     # By default of the class five layers of six have a window, of 4096.
     step = c.size("sliding_window_pattern", "_sliding_window_pattern", default=6)
-    windows = c.windows(c.layers("num_hidden_layers"), c.size("sliding_window", default=4096),
-                        lambda i: (i + 1) % step != 0)
+    windows = c.windows(
+        c.layers("num_hidden_layers"),
+        c.size("sliding_window", default=4096),
+        lambda i: (i + 1) % step != 0,
+    )
     return _gemma(c, norms_per_layer=4, qk_norm="head", **windows)
 
 
 def _gemma3(c: Config) -> Architecture:
     text = c.part("text_config")
     found = _gemma3_text(text)
-    return found.with_(remarks=(
-        *text.remarks, "the language model alone: vision tower and projector are not counted"))
+    return found.with_(
+        remarks=(
+            *text.remarks,
+            "the language model alone: vision tower and projector are not counted",
+        )
+    )
 
 
 def _phi(c: Config) -> Architecture:
     return _llama_like(
-        c, gated=False, norm="layernorm", norm_bias=True, norms_per_layer=1, qkv_bias=True,
-        output_bias=True, mlp_bias=True, head_bias=True,
-        qk_norm="head" if c.flag("qk_layernorm", False) else "none")
+        c,
+        gated=False,
+        norm="layernorm",
+        norm_bias=True,
+        norms_per_layer=1,
+        qkv_bias=True,
+        output_bias=True,
+        mlp_bias=True,
+        head_bias=True,
+        qk_norm="head" if c.flag("qk_layernorm", False) else "none",
+    )
 
 
 def _write_phi(a: Architecture) -> dict[str, Any]:
@@ -357,17 +440,35 @@ def _falcon(c: Config) -> Architecture:
     if norms is None:
         norms = 2 if new else 1
     return Architecture(
-        layers=c.layers("num_hidden_layers", "n_layer"), width=width, heads=heads, kv_heads=keys,
-        d_ff=c.size("ffn_hidden_size", default=4 * width), vocabulary=c.size("vocab_size"),
-        context=c.size("max_position_embeddings", default=2048), gated=False, norm="layernorm",
-        norm_bias=True, norms_per_layer=norms if parallel else 2, qkv_bias=bias, output_bias=bias,
-        mlp_bias=bias, tied=c.flag("tie_word_embeddings", True))
+        layers=c.layers("num_hidden_layers", "n_layer"),
+        width=width,
+        heads=heads,
+        kv_heads=keys,
+        d_ff=c.size("ffn_hidden_size", default=4 * width),
+        vocabulary=c.size("vocab_size"),
+        context=c.size("max_position_embeddings", default=2048),
+        gated=False,
+        norm="layernorm",
+        norm_bias=True,
+        norms_per_layer=norms if parallel else 2,
+        qkv_bias=bias,
+        output_bias=bias,
+        mlp_bias=bias,
+        tied=c.flag("tie_word_embeddings", True),
+    )
 
 
 def _write_falcon(a: Architecture) -> dict[str, Any]:
-    return _sizes(a, num_kv_heads=a.key_heads, ffn_hidden_size=a.d_ff, bias=a.mlp_bias,
-                  new_decoder_architecture=a.norms_per_layer == 2 or a.key_heads > 1,
-                  multi_query=True, parallel_attn=True, num_ln_in_parallel_attn=a.norms_per_layer)
+    return _sizes(
+        a,
+        num_kv_heads=a.key_heads,
+        ffn_hidden_size=a.d_ff,
+        bias=a.mlp_bias,
+        new_decoder_architecture=a.norms_per_layer == 2 or a.key_heads > 1,
+        multi_query=True,
+        parallel_attn=True,
+        num_ln_in_parallel_attn=a.norms_per_layer,
+    )
 
 
 def _mpt(c: Config) -> Architecture:
@@ -380,36 +481,66 @@ def _mpt(c: Config) -> Architecture:
         attention.only("alibi", True)
     width = c.size("d_model", "hidden_size")
     return Architecture(
-        layers=c.layers("n_layers", "num_hidden_layers"), width=width,
-        heads=c.size("n_heads", "num_attention_heads"), d_ff=4 * width,
-        vocabulary=c.size("vocab_size"), context=c.size("max_seq_len"), gated=False,
-        norm="layernorm", tied=c.flag("tie_word_embeddings", True))
+        layers=c.layers("n_layers", "num_hidden_layers"),
+        width=width,
+        heads=c.size("n_heads", "num_attention_heads"),
+        d_ff=4 * width,
+        vocabulary=c.size("vocab_size"),
+        context=c.size("max_seq_len"),
+        gated=False,
+        norm="layernorm",
+        tied=c.flag("tie_word_embeddings", True),
+    )
 
 
 def _write_mpt(a: Architecture) -> dict[str, Any]:
-    return {"n_layers": a.layers, "d_model": a.width, "n_heads": a.heads, "max_seq_len": a.context,
-            "vocab_size": a.vocabulary, "tie_word_embeddings": a.tied}
+    return {
+        "n_layers": a.layers,
+        "d_model": a.width,
+        "n_heads": a.heads,
+        "max_seq_len": a.context,
+        "vocab_size": a.vocabulary,
+        "tie_word_embeddings": a.tied,
+    }
 
 
 def _gpt2(c: Config) -> Architecture:
     c.only("add_cross_attention", False)
     width, rows = c.size("n_embd", "hidden_size"), c.size("n_positions", "max_position_embeddings")
     return Architecture(
-        layers=c.layers("n_layer", "num_hidden_layers"), width=width,
-        heads=c.size("n_head", "num_attention_heads"), d_ff=c.size("n_inner", default=4 * width),
-        vocabulary=c.size("vocab_size"), context=rows, learned_positions=rows,
-        tied=c.flag("tie_word_embeddings", True), **_GPT)
+        layers=c.layers("n_layer", "num_hidden_layers"),
+        width=width,
+        heads=c.size("n_head", "num_attention_heads"),
+        d_ff=c.size("n_inner", default=4 * width),
+        vocabulary=c.size("vocab_size"),
+        context=rows,
+        learned_positions=rows,
+        tied=c.flag("tie_word_embeddings", True),
+        **_GPT,
+    )
 
 
 def _write_gpt(a: Architecture) -> dict[str, Any]:
-    return {"n_layer": a.layers, "n_embd": a.width, "n_head": a.heads, "n_inner": a.d_ff,
-            "vocab_size": a.vocabulary, "n_positions": a.context, "tie_word_embeddings": a.tied}
+    return {
+        "n_layer": a.layers,
+        "n_embd": a.width,
+        "n_head": a.heads,
+        "n_inner": a.d_ff,
+        "vocab_size": a.vocabulary,
+        "n_positions": a.context,
+        "tie_word_embeddings": a.tied,
+    }
 
 
 # Biases and LayerNorm everywhere, a plain feed-forward network.
 _GPT: dict[str, Any] = {
-    "gated": False, "norm": "layernorm", "norm_bias": True, "qkv_bias": True, "output_bias": True,
-    "mlp_bias": True}
+    "gated": False,
+    "norm": "layernorm",
+    "norm_bias": True,
+    "qkv_bias": True,
+    "output_bias": True,
+    "mlp_bias": True,
+}
 
 
 def _gpt_neox(c: Config) -> Architecture:
@@ -427,11 +558,18 @@ def _gpt_neo(c: Config) -> Architecture:
     width, rows = c.size("hidden_size"), c.size("max_position_embeddings")
     local = _local_layers(c, layers)
     return Architecture(
-        layers=layers, width=width, heads=c.size("num_heads", "num_attention_heads"),
-        d_ff=c.size("intermediate_size", default=4 * width), vocabulary=c.size("vocab_size"),
-        context=rows, learned_positions=rows, tied=c.flag("tie_word_embeddings", True),
-        window=c.size("window_size", default=256) if local else None, window_layers=local,
-        **{**_GPT, "qkv_bias": False})
+        layers=layers,
+        width=width,
+        heads=c.size("num_heads", "num_attention_heads"),
+        d_ff=c.size("intermediate_size", default=4 * width),
+        vocabulary=c.size("vocab_size"),
+        context=rows,
+        learned_positions=rows,
+        tied=c.flag("tie_word_embeddings", True),
+        window=c.size("window_size", default=256) if local else None,
+        window_layers=local,
+        **{**_GPT, "qkv_bias": False},
+    )
 
 
 def _local_layers(c: Config, layers: int) -> int:
@@ -440,8 +578,14 @@ def _local_layers(c: Config, layers: int) -> int:
     if groups is None:
         groups = [[["global", "local"], 12]]
     if not isinstance(groups, list) or not all(
-            isinstance(g, list) and len(g) == 2 and isinstance(g[0], list) and type(g[1]) is int
-            and g[1] > 0 and all(kind in ("global", "local") for kind in g[0]) for g in groups):
+        isinstance(g, list)
+        and len(g) == 2
+        and isinstance(g[0], list)
+        and type(g[1]) is int
+        and g[1] > 0
+        and all(kind in ("global", "local") for kind in g[0])
+        for g in groups
+    ):
         c.refuse("attention_types", 'it is not a list such as [[["global", "local"], 12]]')
     if sum(len(kinds) * times for kinds, times in groups) != layers:
         c.refuse("attention_types", f"it lists another number of layers than {layers}")
@@ -453,34 +597,55 @@ def _write_gpt_neo(a: Architecture) -> dict[str, Any]:
     groups = [[["global"], a.layers - local], [["local"], local]]
     if 2 * local == a.layers:
         groups = [[["global", "local"], local]]
-    return {**_sizes(a, intermediate_size=a.d_ff, window_size=a.window or 256),
-            "num_layers": a.layers, "num_heads": a.heads,
-            "attention_types": [group for group in groups if group[1]]}
+    return {
+        **_sizes(a, intermediate_size=a.d_ff, window_size=a.window or 256),
+        "num_layers": a.layers,
+        "num_heads": a.heads,
+        "attention_types": [group for group in groups if group[1]],
+    }
 
 
 def _gptj(c: Config) -> Architecture:
     width = c.size("n_embd", "hidden_size")
     return Architecture(
-        layers=c.layers("n_layer", "num_hidden_layers"), width=width,
-        heads=c.size("n_head", "num_attention_heads"), d_ff=c.size("n_inner", default=4 * width),
-        vocabulary=c.size("vocab_size"), context=c.size("n_positions", "max_position_embeddings"),
-        tied=c.flag("tie_word_embeddings", False), norms_per_layer=1, head_bias=True,
-        **{**_GPT, "qkv_bias": False, "output_bias": False})
+        layers=c.layers("n_layer", "num_hidden_layers"),
+        width=width,
+        heads=c.size("n_head", "num_attention_heads"),
+        d_ff=c.size("n_inner", default=4 * width),
+        vocabulary=c.size("vocab_size"),
+        context=c.size("n_positions", "max_position_embeddings"),
+        tied=c.flag("tie_word_embeddings", False),
+        norms_per_layer=1,
+        head_bias=True,
+        **{**_GPT, "qkv_bias": False, "output_bias": False},
+    )
 
 
 def _bloom(c: Config) -> Architecture:
     width = c.size("hidden_size", "n_embed")
     # Its positions need no table, so that the files name no longest sequence.
     return Architecture(
-        layers=c.layers("n_layer", "num_hidden_layers"), width=width,
-        heads=c.size("n_head", "num_attention_heads"), d_ff=4 * width,
-        vocabulary=c.size("vocab_size"), context=c.size("seq_length", default=2048),
-        embedding_norm=True, tied=c.flag("tie_word_embeddings", True), **_GPT)
+        layers=c.layers("n_layer", "num_hidden_layers"),
+        width=width,
+        heads=c.size("n_head", "num_attention_heads"),
+        d_ff=4 * width,
+        vocabulary=c.size("vocab_size"),
+        context=c.size("seq_length", default=2048),
+        embedding_norm=True,
+        tied=c.flag("tie_word_embeddings", True),
+        **_GPT,
+    )
 
 
 def _write_bloom(a: Architecture) -> dict[str, Any]:
-    return {"n_layer": a.layers, "hidden_size": a.width, "n_head": a.heads, "seq_length": a.context,
-            "vocab_size": a.vocabulary, "tie_word_embeddings": a.tied}
+    return {
+        "n_layer": a.layers,
+        "hidden_size": a.width,
+        "n_head": a.heads,
+        "seq_length": a.context,
+        "vocab_size": a.vocabulary,
+        "tie_word_embeddings": a.tied,
+    }
 
 
 def _opt(c: Config) -> Architecture:
@@ -489,19 +654,36 @@ def _opt(c: Config) -> Architecture:
     table, rows = c.size("word_embed_proj_dim", default=width), c.size("max_position_embeddings")
     final = c.flag("do_layer_norm_before", True) and not c.flag("_remove_final_layer_norm", False)
     return Architecture(
-        layers=c.layers("num_hidden_layers"), width=width, heads=c.size("num_attention_heads"),
-        d_ff=c.size("ffn_dim"), vocabulary=c.size("vocab_size"), context=rows,
+        layers=c.layers("num_hidden_layers"),
+        width=width,
+        heads=c.size("num_attention_heads"),
+        d_ff=c.size("ffn_dim"),
+        vocabulary=c.size("vocab_size"),
+        context=rows,
         # Two rows stand before the first position.
-        learned_positions=rows + 2, embedding_width=None if table == width else table,
-        final_norm=final, tied=c.flag("tie_word_embeddings", True),
-        **{**_GPT, "norm": "layernorm" if affine else "none", "qkv_bias": bias,
-           "output_bias": bias, "mlp_bias": bias})
+        learned_positions=rows + 2,
+        embedding_width=None if table == width else table,
+        final_norm=final,
+        tied=c.flag("tie_word_embeddings", True),
+        **{
+            **_GPT,
+            "norm": "layernorm" if affine else "none",
+            "qkv_bias": bias,
+            "output_bias": bias,
+            "mlp_bias": bias,
+        },
+    )
 
 
 def _write_opt(a: Architecture) -> dict[str, Any]:
-    return _sizes(a, ffn_dim=a.d_ff, do_layer_norm_before=a.final_norm, enable_bias=a.mlp_bias,
-                  word_embed_proj_dim=a.embedding_width or a.width,
-                  layer_norm_elementwise_affine=a.norm != "none")
+    return _sizes(
+        a,
+        ffn_dim=a.d_ff,
+        do_layer_norm_before=a.final_norm,
+        enable_bias=a.mlp_bias,
+        word_embed_proj_dim=a.embedding_width or a.width,
+        layer_norm_elementwise_affine=a.norm != "none",
+    )
 
 
 def _olmo(c: Config) -> Architecture:
@@ -517,12 +699,16 @@ def _olmo2(c: Config) -> Architecture:
 
 
 def _olmoe(c: Config) -> Architecture:
-    experts = _experts(c, ("num_experts", "num_local_experts"), "num_experts_per_tok",
-                       c.size("intermediate_size"))
+    experts = _experts(
+        c, ("num_experts", "num_local_experts"), "num_experts_per_tok", c.size("intermediate_size")
+    )
     found = _llama_like(c, qk_norm="width", experts=experts, **_biased(c))
     if found.heads * found.head_size != found.width:
-        c.refuse("head_dim", "the heads together are not as wide as hidden_size, which its norms "
-                 "on queries and keys need")
+        c.refuse(
+            "head_dim",
+            "the heads together are not as wide as hidden_size, which its norms "
+            "on queries and keys need",
+        )
     return found
 
 
@@ -533,44 +719,76 @@ def _write_olmoe(a: Architecture) -> dict[str, Any]:
 def _smollm3(c: Config) -> Architecture:
     if c.flag("use_sliding_window", False):
         c.refuse("use_sliding_window", "sliding windows are not described for this class")
-    return _llama_like(c, grouped=False, mlp_bias=c.flag("mlp_bias", False),
-                       tied=c.flag("tie_word_embeddings", True), **_biased(c))
+    return _llama_like(
+        c,
+        grouped=False,
+        mlp_bias=c.flag("mlp_bias", False),
+        tied=c.flag("tie_word_embeddings", True),
+        **_biased(c),
+    )
 
 
 def _t5(c: Config) -> Architecture:
     activation = c.values.get("feed_forward_proj", "relu")
     if activation not in ("relu", "gated-gelu", "gated-silu", "gelu"):
-        c.refuse("feed_forward_proj", f"{quoted(json.dumps(activation))[1:-1]} is not described "
-                 "here; accepted are relu, gelu, gated-gelu and gated-silu")
+        c.refuse(
+            "feed_forward_proj",
+            f"{quoted(json.dumps(activation))[1:-1]} is not described "
+            "here; accepted are relu, gelu, gated-gelu and gated-silu",
+        )
     c.only("is_encoder_decoder", True)
     layers = c.layers("num_layers", "num_hidden_layers")
     tied = c.flag("tie_word_embeddings", True)
     if not tied:
-        c.remarks.append("counted with an output layer of its own, as tie_word_embeddings = false "
-                         "and the published weights have it; transformers 5 builds a tied one")
+        c.remarks.append(
+            "counted with an output layer of its own, as tie_word_embeddings = false "
+            "and the published weights have it; transformers 5 builds a tied one"
+        )
     if c.optional("n_positions") is None:
         c.remarks.append("n_positions is missing; 512 tokens is what T5 was trained with")
     return Architecture(
         layers=c.optional("num_decoder_layers", most=_MOST["layers"]) or layers,
-        encoder_layers=layers, kind="encoder-decoder", width=c.size("d_model", "hidden_size"),
-        heads=c.size("num_heads", "num_attention_heads"), head_width=c.size("d_kv", "head_dim"),
-        d_ff=c.size("d_ff"), vocabulary=c.size("vocab_size"),
-        context=c.size("n_positions", default=512), gated=activation.startswith("gated"), tied=tied,
-        relative_buckets=c.size("relative_attention_num_buckets", default=32))
+        encoder_layers=layers,
+        kind="encoder-decoder",
+        width=c.size("d_model", "hidden_size"),
+        heads=c.size("num_heads", "num_attention_heads"),
+        head_width=c.size("d_kv", "head_dim"),
+        d_ff=c.size("d_ff"),
+        vocabulary=c.size("vocab_size"),
+        context=c.size("n_positions", default=512),
+        gated=activation.startswith("gated"),
+        tied=tied,
+        relative_buckets=c.size("relative_attention_num_buckets", default=32),
+    )
 
 
 def _write_t5(a: Architecture) -> dict[str, Any]:
-    return {"num_layers": a.encoder_layers, "num_decoder_layers": a.layers, "d_model": a.width,
-            "num_heads": a.heads, "d_kv": a.head_size, "d_ff": a.d_ff,
-            "vocab_size": a.vocabulary, "n_positions": a.context, "is_encoder_decoder": True,
-            "feed_forward_proj": "gated-gelu" if a.gated else "relu",
-            "relative_attention_num_buckets": a.relative_buckets, "tie_word_embeddings": a.tied}
+    return {
+        "num_layers": a.encoder_layers,
+        "num_decoder_layers": a.layers,
+        "d_model": a.width,
+        "num_heads": a.heads,
+        "d_kv": a.head_size,
+        "d_ff": a.d_ff,
+        "vocab_size": a.vocabulary,
+        "n_positions": a.context,
+        "is_encoder_decoder": True,
+        "feed_forward_proj": "gated-gelu" if a.gated else "relu",
+        "relative_attention_num_buckets": a.relative_buckets,
+        "tie_word_embeddings": a.tied,
+    }
 
 
 # Of BERT and its kin, counted as masked language models.
 _MASKED: dict[str, Any] = {
-    "kind": "encoder", "embedding_norm": True, "final_norm": False, "head_transform": True,
-    "head_bias": True, "tied": True, **_GPT}
+    "kind": "encoder",
+    "embedding_norm": True,
+    "final_norm": False,
+    "head_transform": True,
+    "head_bias": True,
+    "tied": True,
+    **_GPT,
+}
 
 
 def _encoder(c: Config, layers: int, rows: int, context: int, **fields: Any) -> Architecture:
@@ -580,15 +798,26 @@ def _encoder(c: Config, layers: int, rows: int, context: int, **fields: Any) -> 
     c.only("tie_word_embeddings", True)
     c.remarks.append("counted as a masked language model: without the pooler")
     return Architecture(
-        layers=layers, width=c.size("hidden_size"), heads=c.size("num_attention_heads"),
-        d_ff=c.size("intermediate_size"), vocabulary=c.size("vocab_size"),
-        context=context, learned_positions=rows, token_types=c.size("type_vocab_size"),
-        **_MASKED, **fields)
+        layers=layers,
+        width=c.size("hidden_size"),
+        heads=c.size("num_attention_heads"),
+        d_ff=c.size("intermediate_size"),
+        vocabulary=c.size("vocab_size"),
+        context=context,
+        learned_positions=rows,
+        token_types=c.size("type_vocab_size"),
+        **_MASKED,
+        **fields,
+    )
 
 
 def _write_encoder(a: Architecture) -> dict[str, Any]:
-    return _sizes(a, intermediate_size=a.d_ff, type_vocab_size=a.token_types,
-                  max_position_embeddings=a.learned_positions)
+    return _sizes(
+        a,
+        intermediate_size=a.d_ff,
+        type_vocab_size=a.token_types,
+        max_position_embeddings=a.learned_positions,
+    )
 
 
 def _bert(c: Config) -> Architecture:
@@ -608,27 +837,50 @@ def _albert(c: Config) -> Architecture:
     rows, inner = c.size("max_position_embeddings"), c.size("inner_group_num", default=1)
     layers = c.layers("num_hidden_layers")
     groups = c.size("num_hidden_groups", default=1, most=layers)
-    return _encoder(c, layers * inner, rows, rows, unique_layers=groups * inner,
-                    embedding_width=c.size("embedding_size"), embedding_sum=True)
+    return _encoder(
+        c,
+        layers * inner,
+        rows,
+        rows,
+        unique_layers=groups * inner,
+        embedding_width=c.size("embedding_size"),
+        embedding_sum=True,
+    )
 
 
 def _write_albert(a: Architecture) -> dict[str, Any]:
-    return {**_write_encoder(a), "embedding_size": a.embedding_width,
-            "num_hidden_groups": a.own_layers, "inner_group_num": 1}
+    return {
+        **_write_encoder(a),
+        "embedding_size": a.embedding_width,
+        "num_hidden_groups": a.own_layers,
+        "inner_group_num": 1,
+    }
 
 
 def _distilbert(c: Config) -> Architecture:
     c.only("tie_word_embeddings", True)
     rows = c.size("max_position_embeddings")
     return Architecture(
-        layers=c.layers("n_layers", "num_hidden_layers"), width=c.size("dim", "hidden_size"),
-        heads=c.size("n_heads", "num_attention_heads"), d_ff=c.size("hidden_dim"),
-        vocabulary=c.size("vocab_size"), context=rows, learned_positions=rows, **_MASKED)
+        layers=c.layers("n_layers", "num_hidden_layers"),
+        width=c.size("dim", "hidden_size"),
+        heads=c.size("n_heads", "num_attention_heads"),
+        d_ff=c.size("hidden_dim"),
+        vocabulary=c.size("vocab_size"),
+        context=rows,
+        learned_positions=rows,
+        **_MASKED,
+    )
 
 
 def _write_distilbert(a: Architecture) -> dict[str, Any]:
-    return {"n_layers": a.layers, "dim": a.width, "n_heads": a.heads, "hidden_dim": a.d_ff,
-            "vocab_size": a.vocabulary, "max_position_embeddings": a.context}
+    return {
+        "n_layers": a.layers,
+        "dim": a.width,
+        "n_heads": a.heads,
+        "hidden_dim": a.d_ff,
+        "vocab_size": a.vocabulary,
+        "max_position_embeddings": a.context,
+    }
 
 
 def _modernbert(c: Config) -> Architecture:
@@ -642,31 +894,61 @@ def _modernbert(c: Config) -> Architecture:
         c.refuse("classifier_bias", "another value than that of mlp_bias is not described here")
     # The first layer has no norm before its attention; the norm on the embeddings stands for it.
     return Architecture(
-        layers=layers, width=c.size("hidden_size"), heads=c.size("num_attention_heads"),
-        d_ff=c.size("intermediate_size"), vocabulary=c.size("vocab_size"), kind="encoder",
-        context=c.size("max_position_embeddings"), tied=c.flag("tie_word_embeddings", True),
-        norm="layernorm", norm_bias=c.flag("norm_bias", False), mlp_bias=bias, head_transform=True,
-        head_bias=c.flag("decoder_bias", True), **fields)
+        layers=layers,
+        width=c.size("hidden_size"),
+        heads=c.size("num_attention_heads"),
+        d_ff=c.size("intermediate_size"),
+        vocabulary=c.size("vocab_size"),
+        kind="encoder",
+        context=c.size("max_position_embeddings"),
+        tied=c.flag("tie_word_embeddings", True),
+        norm="layernorm",
+        norm_bias=c.flag("norm_bias", False),
+        mlp_bias=bias,
+        head_transform=True,
+        head_bias=c.flag("decoder_bias", True),
+        **fields,
+    )
 
 
 def _write_modernbert(a: Architecture) -> dict[str, Any]:
     windows = {"local_attention": a.window} if a.window else {"global_attn_every_n_layers": 1}
-    return _sizes(a, intermediate_size=a.d_ff, norm_bias=a.norm_bias, attention_bias=a.qkv_bias,
-                  mlp_bias=a.mlp_bias, classifier_bias=a.mlp_bias, decoder_bias=a.head_bias,
-                  # The default of the class is no token of a smaller vocabulary.
-                  pad_token_id=None, **windows)
+    return _sizes(
+        a,
+        intermediate_size=a.d_ff,
+        norm_bias=a.norm_bias,
+        attention_bias=a.qkv_bias,
+        mlp_bias=a.mlp_bias,
+        classifier_bias=a.mlp_bias,
+        decoder_bias=a.head_bias,
+        # The default of the class is no token of a smaller vocabulary.
+        pad_token_id=None,
+        **windows,
+    )
 
 
 def _latent(c: Config) -> Latent:
     return Latent(
-        kv_rank=c.size("kv_lora_rank"), q_rank=c.optional("q_lora_rank"),
-        nope_width=c.size("qk_nope_head_dim"), rope_width=c.size("qk_rope_head_dim"),
-        value_width=c.size("v_head_dim"))
+        kv_rank=c.size("kv_lora_rank"),
+        q_rank=c.optional("q_lora_rank"),
+        nope_width=c.size("qk_nope_head_dim"),
+        rope_width=c.size("qk_rope_head_dim"),
+        value_width=c.size("v_head_dim"),
+    )
 
 
 def _write_latent(m: Latent | None) -> dict[str, Any]:
-    return {"kv_lora_rank": m.kv_rank, "q_lora_rank": m.q_rank, "qk_nope_head_dim": m.nope_width,
-            "qk_rope_head_dim": m.rope_width, "v_head_dim": m.value_width} if m else {}
+    return (
+        {
+            "kv_lora_rank": m.kv_rank,
+            "q_lora_rank": m.q_rank,
+            "qk_nope_head_dim": m.nope_width,
+            "qk_rope_head_dim": m.rope_width,
+            "v_head_dim": m.value_width,
+        }
+        if m
+        else {}
+    )
 
 
 def _shared_experts(c: Config) -> Experts:
@@ -676,16 +958,24 @@ def _shared_experts(c: Config) -> Experts:
     if c.kind != "deepseek_v2":
         c.remarks.append("the router's correction biases are a buffer, and not counted")
     return _experts(
-        c, ("n_routed_experts", "num_local_experts", "num_experts"), "num_experts_per_tok",
-        c.size("moe_intermediate_size"), shared=c.size("n_shared_experts", most=_MOST["experts"]),
-        dense_layers=c.size("first_k_dense_replace", least=0, most=c.layers("num_hidden_layers")))
+        c,
+        ("n_routed_experts", "num_local_experts", "num_experts"),
+        "num_experts_per_tok",
+        c.size("moe_intermediate_size"),
+        shared=c.size("n_shared_experts", most=_MOST["experts"]),
+        dense_layers=c.size("first_k_dense_replace", least=0, most=c.layers("num_hidden_layers")),
+    )
 
 
 def _write_shared_experts(a: Architecture) -> dict[str, Any]:
     e = a.experts
-    return {**_write_experts(a, "n_routed_experts", "moe_intermediate_size"), "n_group": 1,
-            "topk_group": 1, "n_shared_experts": e.shared if e else 0,
-            "first_k_dense_replace": e.dense_layers if e else 0}
+    return {
+        **_write_experts(a, "n_routed_experts", "moe_intermediate_size"),
+        "n_group": 1,
+        "topk_group": 1,
+        "n_shared_experts": e.shared if e else 0,
+        "first_k_dense_replace": e.dense_layers if e else 0,
+    }
 
 
 def _deepseek(c: Config) -> Architecture:
@@ -700,14 +990,20 @@ def _deepseek(c: Config) -> Architecture:
 
 
 def _write_deepseek(a: Architecture) -> dict[str, Any]:
-    return _grouped(a, attention_bias=a.qkv_bias, **_write_shared_experts(a),
-                    **_write_latent(a.latent))
+    return _grouped(
+        a, attention_bias=a.qkv_bias, **_write_shared_experts(a), **_write_latent(a.latent)
+    )
 
 
 def _glm4_moe(c: Config) -> Architecture:
-    return _llama_like(c, grouped=False, experts=_shared_experts(c), head_width=c.size("head_dim"),
-                       qkv_bias=c.flag("attention_bias", False),
-                       qk_norm="head" if c.flag("use_qk_norm", False) else "none")
+    return _llama_like(
+        c,
+        grouped=False,
+        experts=_shared_experts(c),
+        head_width=c.size("head_dim"),
+        qkv_bias=c.flag("attention_bias", False),
+        qk_norm="head" if c.flag("use_qk_norm", False) else "none",
+    )
 
 
 def _write_glm4_moe(a: Architecture) -> dict[str, Any]:
@@ -715,8 +1011,13 @@ def _write_glm4_moe(a: Architecture) -> dict[str, Any]:
 
 
 def _glm(c: Config) -> Architecture:
-    return _llama_like(c, grouped=False, norms_per_layer=4 if c.kind == "glm4" else 2,
-                       head_width=c.size("head_dim"), qkv_bias=c.flag("attention_bias", True))
+    return _llama_like(
+        c,
+        grouped=False,
+        norms_per_layer=4 if c.kind == "glm4" else 2,
+        head_width=c.size("head_dim"),
+        qkv_bias=c.flag("attention_bias", True),
+    )
 
 
 def _write_glm(a: Architecture) -> dict[str, Any]:
@@ -728,21 +1029,38 @@ def _gpt_oss(c: Config) -> Architecture:
     layers, ff = c.layers("num_hidden_layers"), c.size("intermediate_size")
     # By default of the class the first, third, ... layer has a window of 128.
     windows = c.windows(layers, c.size("sliding_window", default=128), lambda i: i % 2 == 0)
-    experts = _experts(c, ("num_local_experts", "num_experts"), "num_experts_per_tok", ff,
-                       router_bias=True)
-    return _llama_like(c, grouped=False, head_width=c.size("head_dim"), experts=experts, sinks=True,
-                       mlp_bias=True, **_biased(c, True), **windows)
+    experts = _experts(
+        c, ("num_local_experts", "num_experts"), "num_experts_per_tok", ff, router_bias=True
+    )
+    return _llama_like(
+        c,
+        grouped=False,
+        head_width=c.size("head_dim"),
+        experts=experts,
+        sinks=True,
+        mlp_bias=True,
+        **_biased(c, True),
+        **windows,
+    )
 
 
 def _write_gpt_oss(a: Architecture) -> dict[str, Any]:
-    return {**_write_biased(a), **_write_windows(a),
-            **_write_experts(a, "num_local_experts", "intermediate_size")}
+    return {
+        **_write_biased(a),
+        **_write_windows(a),
+        **_write_experts(a, "num_local_experts", "intermediate_size"),
+    }
 
 
 def _cohere(c: Config) -> Architecture:
     return _llama_like(
-        c, norm="layernorm", norms_per_layer=1, tied=c.flag("tie_word_embeddings", True),
-        qk_norm="width" if c.flag("use_qk_norm", False) else "none", **_biased(c))
+        c,
+        norm="layernorm",
+        norms_per_layer=1,
+        tied=c.flag("tie_word_embeddings", True),
+        qk_norm="width" if c.flag("use_qk_norm", False) else "none",
+        **_biased(c),
+    )
 
 
 def _write_cohere(a: Architecture) -> dict[str, Any]:
@@ -752,10 +1070,19 @@ def _write_cohere(a: Architecture) -> dict[str, Any]:
 def _cohere2(c: Config) -> Architecture:
     # By default of the class three layers of four have a window, of 4096.
     step = c.size("sliding_window_pattern", default=4)
-    windows = c.windows(c.layers("num_hidden_layers"), c.unless_null("sliding_window", 4096),
-                        lambda i: (i + 1) % step != 0)
-    return _llama_like(c, norm="layernorm", norms_per_layer=1,
-                       tied=c.flag("tie_word_embeddings", True), **_biased(c), **windows)
+    windows = c.windows(
+        c.layers("num_hidden_layers"),
+        c.unless_null("sliding_window", 4096),
+        lambda i: (i + 1) % step != 0,
+    )
+    return _llama_like(
+        c,
+        norm="layernorm",
+        norms_per_layer=1,
+        tied=c.flag("tie_word_embeddings", True),
+        **_biased(c),
+        **windows,
+    )
 
 
 def _write_cohere2(a: Architecture) -> dict[str, Any]:
@@ -765,9 +1092,13 @@ def _write_cohere2(a: Architecture) -> dict[str, Any]:
 def _stablelm(c: Config) -> Architecture:
     c.only("qk_layernorm", False)
     return _llama_like(
-        c.without("head_dim"), grouped=False, norm="layernorm", norm_bias=True,
+        c.without("head_dim"),
+        grouped=False,
+        norm="layernorm",
+        norm_bias=True,
         norms_per_layer=1 if c.flag("use_parallel_residual", False) else 2,
-        qkv_bias=c.flag("use_qkv_bias", False))
+        qkv_bias=c.flag("use_qkv_bias", False),
+    )
 
 
 def _write_stablelm(a: Architecture) -> dict[str, Any]:
@@ -831,8 +1162,11 @@ CLASSES = {
     "albert": Class(_albert, _write_albert, "AlbertForMaskedLM"),
     "modernbert": Class(_modernbert, _write_modernbert, "ModernBertForMaskedLM"),
     # Written as one of those above.
-    "gemma3": Class(_gemma3), "phi3": Class(_phi3), "qwen": Class(_qwen),
-    "smollm3": Class(_smollm3), "xlm-roberta": Class(_roberta),
+    "gemma3": Class(_gemma3),
+    "phi3": Class(_phi3),
+    "qwen": Class(_qwen),
+    "smollm3": Class(_smollm3),
+    "xlm-roberta": Class(_roberta),
 }
 
 # Why well-known classes are not counted.

@@ -1,4 +1,5 @@
 """Shapes of published models (models.csv), each with the source it was read in."""
+
 from __future__ import annotations
 
 import csv
@@ -40,13 +41,24 @@ class Model(NamedTuple):
 
     @property
     def complete(self) -> bool:
-        """Whether every weight can be counted: patches and heads of vision models are not listed.
-        """
+        """Whether all weights can be counted: patches and heads of vision models are not listed."""
         return self.sizes["vocabulary"] > 0
 
 
-_SIZES = ("kv_heads", "head_width", "d_ff", "matrices", "vocabulary", "context", "experts",
-          "experts_active", "expert_width", "shared_experts", "dense_layers", "q_rank")
+_SIZES = (
+    "kv_heads",
+    "head_width",
+    "d_ff",
+    "matrices",
+    "vocabulary",
+    "context",
+    "experts",
+    "experts_active",
+    "expert_width",
+    "shared_experts",
+    "dense_layers",
+    "q_rank",
+)
 
 
 @cache
@@ -58,12 +70,28 @@ def models() -> tuple[Model, ...]:
     """
     with (Path(__file__).parent / "models.csv").open(encoding="utf-8", newline="") as file:
         return tuple(
-            Model(r["name"], r["family"], r["kind"], int(r["layers"]), int(r["width"]),
-                  int(r["heads"]), int(r["parameters"]), r["status"], r["source"], r["type"],
-                  int(r["year"]), r["year_status"], r["reported"], int(r["listed"] or 0),
-                  {size: int(r[size] or 0) for size in _SIZES}, r["tied"] == "yes",
-                  r["difference"], r["notes"])
-            for r in csv.DictReader(file))
+            Model(
+                r["name"],
+                r["family"],
+                r["kind"],
+                int(r["layers"]),
+                int(r["width"]),
+                int(r["heads"]),
+                int(r["parameters"]),
+                r["status"],
+                r["source"],
+                r["type"],
+                int(r["year"]),
+                r["year_status"],
+                r["reported"],
+                int(r["listed"] or 0),
+                {size: int(r[size] or 0) for size in _SIZES},
+                r["tied"] == "yes",
+                r["difference"],
+                r["notes"],
+            )
+            for r in csv.DictReader(file)
+        )
 
 
 def model(name: str) -> Model:
@@ -83,8 +111,10 @@ def model(name: str) -> Model:
     longer = [key for key in known if wanted and key.startswith(wanted)]
     near = longer[:4] or difflib.get_close_matches(wanted, known, 4)
     tried = ", ".join(known[key].name for key in near) or f"{models()[0].name}, Llama-3-8B"
-    raise UsageError(f"no model {quoted(name)} among the {len(known)} listed; accepted are the "
-                     f"names in models.csv and the path of a config.json; try {tried}")
+    raise UsageError(
+        f"no model {quoted(name)} among the {len(known)} listed; accepted are the "
+        f"names in models.csv and the path of a config.json; try {tried}"
+    )
 
 
 def _spelling(name: str) -> str:
@@ -106,16 +136,25 @@ def models_near(parameters: float, factor: float, known_by: int | None = None) -
     >>> [m.name for m in models_near(1.74e11, 1.1, known_by=2021)]
     ['GPT-3 175B']
     """
-    near = [m for m in models()
-            if m.kind == "decoder" and parameters / factor <= m.parameters <= parameters * factor
-            and (known_by is None or m.year <= known_by)]
+    near = [
+        m
+        for m in models()
+        if m.kind == "decoder"
+        and parameters / factor <= m.parameters <= parameters * factor
+        and (known_by is None or m.year <= known_by)
+    ]
     return sorted(near, key=lambda m: (m.layers, m.parameters))
 
 
 # --- what the columns leave open ------------------------------------------------------------------
 
-_BIASED: dict[str, Any] = {"norm": "layernorm", "norm_bias": True, "qkv_bias": True,
-                           "output_bias": True, "mlp_bias": True}
+_BIASED: dict[str, Any] = {
+    "norm": "layernorm",
+    "norm_bias": True,
+    "qkv_bias": True,
+    "output_bias": True,
+    "mlp_bias": True,
+}
 _BERT = dict(_BIASED, final_norm=False, embedding_norm=True, head_transform=True, head_bias=True)
 # By model_type: fields of Architecture that differ from LLaMA's. Those that depend on the shape
 # follow in `architecture`.
@@ -123,9 +162,11 @@ _FAMILIES: dict[str, dict[str, Any]] = {
     "albert": dict(_BERT, token_types=2, embedding_width=128, embedding_sum=True, unique_layers=1),
     "bert": dict(_BERT, token_types=2),
     "bloom": dict(_BIASED, embedding_norm=True),
-    "deepseek_v2": {}, "deepseek_v3": {},
+    "deepseek_v2": {},
+    "deepseek_v3": {},
     "falcon": {"norm": "layernorm", "norm_bias": True},
-    "gemma": {}, "gemma2": {"norms_per_layer": 4},
+    "gemma": {},
+    "gemma2": {"norms_per_layer": 4},
     "gemma3_text": {"norms_per_layer": 4, "qk_norm": "head"},
     "gopher": {},
     "gpt2": _BIASED,
@@ -134,20 +175,24 @@ _FAMILIES: dict[str, dict[str, Any]] = {
     "gpt_oss": {"qkv_bias": True, "output_bias": True, "mlp_bias": True, "sinks": True},
     # One norm serves attention and feed-forward network, which stand side by side.
     "gptj": dict(_BIASED, qkv_bias=False, output_bias=False, norms_per_layer=1, head_bias=True),
-    "llama": {}, "mistral": {}, "mixtral": {},
+    "llama": {},
+    "mistral": {},
+    "mixtral": {},
     # The first layer's norm before attention is the one on the embeddings.
     "modernbert": {"norm": "layernorm", "head_transform": True, "head_bias": True},
     "mpt": {"norm": "layernorm"},
     "nanochat": {"norm": "none"},
     "olmo": {"norm": "none"},
-    "olmo2": {"qk_norm": "width"}, "olmoe": {"qk_norm": "width"},
+    "olmo2": {"qk_norm": "width"},
+    "olmoe": {"qk_norm": "width"},
     "opt": _BIASED,
     "palm": {"norm": "layernorm", "norms_per_layer": 1},
     "parameter_golf": {"norm": "none"},
     "phi": dict(_BIASED, norms_per_layer=1, head_bias=True),
     "phi3": {},
     "qwen2": {"qkv_bias": True},
-    "qwen3": {"qk_norm": "head"}, "qwen3_moe": {"qk_norm": "head"},
+    "qwen3": {"qk_norm": "head"},
+    "qwen3_moe": {"qk_norm": "head"},
     "roberta": dict(_BERT, token_types=1),
     "smollm3": {},
     "stablelm": {"norm": "layernorm", "norm_bias": True},
@@ -156,8 +201,7 @@ _FAMILIES: dict[str, dict[str, Any]] = {
 # Rows of the table of learned positions beyond the context: OPT and RoBERTa start at position 2.
 _POSITIONS = {"gpt2": 0, "gpt_neo": 0, "opt": 2, "bert": 0, "albert": 0, "roberta": 2}
 # Tokens that a layer with a sliding window sees, and of how many layers one sees all tokens.
-_WINDOWS = {
-    "gemma2": (4096, 2), "gemma3_text": (1024, 6), "gpt_neo": (256, 2), "gpt_oss": (128, 2)}
+_WINDOWS = {"gemma2": (4096, 2), "gemma3_text": (1024, 6), "gpt_neo": (256, 2), "gpt_oss": (128, 2)}
 _ROWS: dict[str, dict[str, Any]] = {
     "Falcon-7B": {"norms_per_layer": 1},
     "Gemma-3-1B": {"window": 512},
@@ -181,13 +225,22 @@ def architecture(m: Model) -> Architecture:
         UsageError: where the listed columns do not say what the net consists of.
     """
     if not m.complete:
-        raise UsageError(f"{m.name} is listed with its layers alone, without vocabulary: its "
-                         "weights cannot be counted; try another model")
+        raise UsageError(
+            f"{m.name} is listed with its layers alone, without vocabulary: its "
+            "weights cannot be counted; try another model"
+        )
     s, stacks = m.sizes, m.kind == "encoder-decoder"
     fields: dict[str, Any] = {
-        "kind": m.kind.removesuffix("-moe"), "name": m.name, "family": m.type,
-        "kv_heads": s["kv_heads"], "head_width": s["head_width"], "gated": s["matrices"] == 3,
-        "tied": m.tied, "context": s["context"], "encoder_layers": m.layers if stacks else 0}
+        "kind": m.kind.removesuffix("-moe"),
+        "name": m.name,
+        "family": m.type,
+        "kv_heads": s["kv_heads"],
+        "head_width": s["head_width"],
+        "gated": s["matrices"] == 3,
+        "tied": m.tied,
+        "context": s["context"],
+        "encoder_layers": m.layers if stacks else 0,
+    }
     if m.type in _POSITIONS:
         fields["learned_positions"] = s["context"] + _POSITIONS[m.type]
     if m.type in _WINDOWS:
@@ -195,8 +248,13 @@ def architecture(m: Model) -> Architecture:
         fields |= {"window": window, "window_layers": m.layers - m.layers // every}
     if s["experts"]:
         fields["experts"] = Experts(
-            s["experts"], s["experts_active"], s["expert_width"] or s["d_ff"], s["shared_experts"],
-            dense_layers=s["dense_layers"], router_bias=m.type == "gpt_oss")
+            s["experts"],
+            s["experts_active"],
+            s["expert_width"] or s["d_ff"],
+            s["shared_experts"],
+            dense_layers=s["dense_layers"],
+            router_bias=m.type == "gpt_oss",
+        )
     if m.type in ("deepseek_v2", "deepseek_v3"):
         fields["latent"] = Latent(512, s["q_rank"] or None, 128, 64, 128)
     fields |= {"extra": _extra(m)} | _FAMILIES[m.type] | _ROWS.get(m.name, {})
@@ -209,6 +267,8 @@ def _extra(m: Model) -> tuple[tuple[str, int], ...]:
     if m.type == "gopher":
         return (("projections of relative positions", m.layers * d**2),)
     if m.type == "parameter_golf":
-        return (("scales, mixes and gains", m.layers * (4 * d + m.heads)),
-                ("weights of skip connections", m.layers // 2 * d))
+        return (
+            ("scales, mixes and gains", m.layers * (4 * d + m.heads)),
+            ("weights of skip connections", m.layers // 2 * d),
+        )
     return ()

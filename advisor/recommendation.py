@@ -3,6 +3,7 @@
 The rule that chooses the depth and the interval around it come from published grids alone
 (evidence); what every other law says stands beside them and is never averaged.
 """
+
 from __future__ import annotations
 
 import math
@@ -79,8 +80,12 @@ _NEAR, _NAMED = 2, 3
 # (marin-community/marin, threads on shapes; printed).
 _MARIN = ((1.6, 0.0941), (1.2, 0.0842))
 # How the shapes of models.csv are known.
-_WORDINGS = {"seen": "printed", "seen (secondary)": "reported", "mixed": "recalled",
-             "recalled": "recalled"}
+_WORDINGS = {
+    "seen": "printed",
+    "seen (secondary)": "reported",
+    "mixed": "recalled",
+    "recalled": "recalled",
+}
 # A shape whose size is further from the budget is worth a warning.
 _WORTH_SAYING = 0.02
 # d / L at which the layers' share of a size is counted; embeddings of narrower nets take less.
@@ -92,10 +97,18 @@ _MOVED = 0.1
 # A grid that loses more by the depth of the rule is worth a doubt.
 _AT_STAKE = 0.005
 # Demands that make widths come in steps, and those that fix or bound the depth, by their options.
-_STEPS = {"tensor": "--tensor", "head_width": "--head-width", "multiple": "--multiple",
-          "kv_ratio": "--gqa"}
-_ON_DEPTH = {"layers": "--layers", "width": "--width", "pipeline": "--pipeline",
-             "latency_matters": "--latency-matters"}
+_STEPS = {
+    "tensor": "--tensor",
+    "head_width": "--head-width",
+    "multiple": "--multiple",
+    "kv_ratio": "--gqa",
+}
+_ON_DEPTH = {
+    "layers": "--layers",
+    "width": "--width",
+    "pipeline": "--pipeline",
+    "latency_matters": "--latency-matters",
+}
 # Where latency matters, bounds are found for so many sizes in a factor e.
 _PER_E = 16
 # So far from the laws' 12 d^2 weights of a layer is a warning where it was demanded, and no
@@ -104,11 +117,18 @@ _FAR_FROM_12 = 0.25
 
 
 def recommend(
-        budget: str | float | Budget | None = None, *, constraints: Constraints | None = None,
-        config: Architecture | str | Path | None = None, known_by: int | None = None,
-        task: str | None = None, diameter: int | str | None = None,
-        vertices: int | str | None = None, hops: int | str | None = None,
-        length: int | str | None = None, **options: Any) -> Answer:
+    budget: str | float | Budget | None = None,
+    *,
+    constraints: Constraints | None = None,
+    config: Architecture | str | Path | None = None,
+    known_by: int | None = None,
+    task: str | None = None,
+    diameter: int | str | None = None,
+    vertices: int | str | None = None,
+    hops: int | str | None = None,
+    length: int | str | None = None,
+    **options: Any,
+) -> Answer:
     """How deep a net should be for what somebody has, in one buildable shape, with the evidence.
 
     Args:
@@ -137,8 +157,15 @@ def recommend(
     have, demanded = _read(budget, constraints, options)
     if have is not None or config is not None:
         _check_year(known_by)
-    typed = {name: None if value is None else str(value) for name, value in (
-        ("diameter", diameter), ("vertices", vertices), ("hops", hops), ("length", length))}
+    typed = {
+        name: None if value is None else str(value)
+        for name, value in (
+            ("diameter", diameter),
+            ("vertices", vertices),
+            ("hops", hops),
+            ("length", length),
+        )
+    }
     if task is None:
         refuse_options(typed)
     tasks = () if task is None else (answer_task(task, **typed),)
@@ -153,35 +180,51 @@ def recommend(
     elif tasks:
         return Answer(tasks[0].question, tasks=tasks)
     else:
-        raise UsageError("nothing to answer: give a size (3B, 350M, 7e9), FLOPs, GPUs and hours, a "
-                         "config.json or a task; try depthlaw depth 3B, or --task hops --hops 16")
+        raise UsageError(
+            "nothing to answer: give a size (3B, 350M, 7e9), FLOPs, GPUs and hours, a "
+            "config.json or a task; try depthlaw depth 3B, or --task hops --hops 16"
+        )
     return replace(answer, tasks=tasks, together=_together(answer, tasks)) if tasks else answer
 
 
 # --- what was asked -------------------------------------------------------------------------------
 
 _READERS: dict[str, Callable[[str], Any]] = {
-    "total": parse_budget, "nonembedding": parse_budget, "active": parse_budget,
-    "flops": parse_flops, "tokens": parse_tokens, "hours": parse_hours, "memory": parse_bytes,
-    "kv_bytes": parse_bytes, "bandwidth": parse_bandwidth, "milliseconds": parse_milliseconds,
+    "total": parse_budget,
+    "nonembedding": parse_budget,
+    "active": parse_budget,
+    "flops": parse_flops,
+    "tokens": parse_tokens,
+    "hours": parse_hours,
+    "memory": parse_bytes,
+    "kv_bytes": parse_bytes,
+    "bandwidth": parse_bandwidth,
+    "milliseconds": parse_milliseconds,
     "layer_milliseconds": parse_milliseconds,
-    "utilisation": parse_share}
-_OF_BUDGET, _OF_CONSTRAINTS = ({field.name for field in fields(kind)}
-                               for kind in (Budget, Constraints))
+    "utilisation": parse_share,
+}
+_OF_BUDGET, _OF_CONSTRAINTS = (
+    {field.name for field in fields(kind)} for kind in (Budget, Constraints)
+)
 
 
-def _read(budget: str | float | Budget | None, constraints: Constraints | None,
-          options: dict[str, Any]) -> tuple[Budget | None, Constraints]:
+def _read(
+    budget: str | float | Budget | None, constraints: Constraints | None, options: dict[str, Any]
+) -> tuple[Budget | None, Constraints]:
     for name in options:
         if name not in _OF_BUDGET | _OF_CONSTRAINTS:
-            raise UsageError(f"no option {quoted(name)}; accepted are the fields of Budget and "
-                             "Constraints, such as gpus=64 or pipeline=4; try tokens=3e11")
-    spent = {name: _READERS[name](value) if isinstance(value, str) and name in _READERS else value
-             for name, value in options.items() if name in _OF_BUDGET and value is not None}
+            raise UsageError(
+                f"no option {quoted(name)}; accepted are the fields of Budget and "
+                "Constraints, such as gpus=64 or pipeline=4; try tokens=3e11"
+            )
+    spent = {
+        name: _READERS[name](value) if isinstance(value, str) and name in _READERS else value
+        for name, value in options.items()
+        if name in _OF_BUDGET and value is not None
+    }
     demands = {name: value for name, value in options.items() if name in _OF_CONSTRAINTS}
     if isinstance(budget, str | int | float):
-        budget = Budget(total=float(
-            parse_budget(budget) if isinstance(budget, str) else budget))
+        budget = Budget(total=float(parse_budget(budget) if isinstance(budget, str) else budget))
     have = replace(budget or Budget(), **spent) if budget or spent else None
     return have, replace(constraints or Constraints(), **demands)
 
@@ -189,8 +232,10 @@ def _read(budget: str | float | Budget | None, constraints: Constraints | None,
 def _check_year(known_by: int | None) -> None:
     oldest = min(r.year for r in rules() if r.recommends)
     if known_by is not None and known_by < oldest:
-        raise UsageError(f"no listed rule named a depth by {known_by}: the oldest is of {oldest}; "
-                         f"try --known-by {oldest}")
+        raise UsageError(
+            f"no listed rule named a depth by {known_by}: the oldest is of {oldest}; "
+            f"try --known-by {oldest}"
+        )
 
 
 def _key(c: Constraints) -> Key:
@@ -265,8 +310,9 @@ class _Case:
         fit = self.resolved.budget.latency
         return fit.ms(a) if fit and not fit.outside(a, REACH) else None
 
-    def change(self, base: Architecture, other: Architecture) -> tuple[
-            tuple[float, float] | None, str]:
+    def change(
+        self, base: Architecture, other: Architecture
+    ) -> tuple[tuple[float, float] | None, str]:
         """What is known of the change in loss from one net to another of equal size, and whence.
         Without embeddings, as the grids count; nothing is known where these sizes differ."""
         if abs(_larger(base, other)) > _EQUAL:
@@ -278,20 +324,26 @@ class _Case:
         within = self.interval(a)
         return within is None or not within.place(a.layers).endswith("than trained")
 
-    def traded(self, base: Architecture, other: Architecture) -> tuple[
-            tuple[float, float] | None, str]:
+    def traded(
+        self, base: Architecture, other: Architecture
+    ) -> tuple[tuple[float, float] | None, str]:
         """The same of their d / L alone, whatever their sizes. Nothing is known of a depth that no
         grid trained at its size, though grids of other sizes may hold its d / L."""
         start, end = _layers(base), _layers(other)
         if not (self.trained(base) and self.trained(other)):
             return None, "no published grid covers this"
-        found = price(start.parameters, start.aspect, end.aspect, self.key,
-                      per_layer=start.per_layer, known_by=self.known_by)
+        found = price(
+            start.parameters,
+            start.aspect,
+            end.aspect,
+            self.key,
+            per_layer=start.per_layer,
+            known_by=self.known_by,
+        )
         if found is None:
             return None, "no published grid covers this"
         outside = ", EXTRAPOLATED from the nearest sizes" if found.extrapolated else ""
         return (found.low, found.high), f"{' and '.join(found.sources)}{outside}"
-
 
     def said(self, base: Architecture, other: Architecture) -> str:
         """The change in loss in words; where sizes differ without embeddings, that of d / L."""
@@ -300,8 +352,10 @@ class _Case:
             return f"loss: {source}"
         if abs(more := _larger(base, other)) <= _EQUAL:
             return f"{_loss(change)} ({source})"
-        return (f"{_loss(change)} by d / L alone ({source}), with {abs(more):.0%} "
-                f"{'more' if more > 0 else 'fewer'} parameters without embeddings")
+        return (
+            f"{_loss(change)} by d / L alone ({source}), with {abs(more):.0%} "
+            f"{'more' if more > 0 else 'fewer'} parameters without embeddings"
+        )
 
 
 def _loss(change: tuple[float, float]) -> str:
@@ -336,6 +390,7 @@ def ladder_for(constraints: Constraints, of: Measure, known_by: int | None = Non
         return _fast(parameters, per_layer, key, known_by)[0]
 
     depth = shallowest if constraints.latency_matters else chosen.depth
+
     def inside(a: Architecture) -> bool:
         found = depths_within(a, constraints, known_by)
         return found is not None and found.low <= a.layers <= found.high
@@ -343,8 +398,7 @@ def ladder_for(constraints: Constraints, of: Measure, known_by: int | None = Non
     return Ladder(constraints, depth, of, constraints.latency_matters, inside)
 
 
-def _fast(parameters: float, per_layer: float, key: Key, known_by: int | None) -> tuple[
-        float, str]:
+def _fast(parameters: float, per_layer: float, key: Key, known_by: int | None) -> tuple[float, str]:
     """The depth where latency matters, and what bounds it: the shallowest that is within 1 % of
     the best loss, not below all listed models of about this size, and that the fewest sources
     speak against; at most that of the rule."""
@@ -368,8 +422,9 @@ def _bounded(size: int, one: int, key: Key, known_by: int | None) -> tuple[int, 
         low, bound = built, f"no listed model of about this size has fewer than {built} layers"
 
     def against(layers: int) -> set[str]:
-        return {said.split(":")[0] for said in contradicting(
-            parameters, layers, per_layer, known_by)}
+        return {
+            said.split(":")[0] for said in contradicting(parameters, layers, per_layer, known_by)
+        }
 
     # The deepest depth that may be taken is the rule's.
     said = {layers: against(layers) for layers in range(low, max(low, usual) + 1)}
@@ -380,8 +435,9 @@ def _bounded(size: int, one: int, key: Key, known_by: int | None) -> tuple[int, 
     return best, bound
 
 
-def depths_within(a: Architecture, constraints: Constraints,
-                  known_by: int | None = None) -> Interval | None:
+def depths_within(
+    a: Architecture, constraints: Constraints, known_by: int | None = None
+) -> Interval | None:
     """The depths that grids hold within 1 % of the best loss, for nets of the size of one under the
     constraints. They follow from size and constraints alone, at the real widths of d = 64 L: the
     rounding of one shape is no property of its size, and ranges would jump with it.
@@ -412,8 +468,10 @@ def _sized(budget: Budget, c: Constraints, known_by: int | None) -> Answer:
     elif rung.on_rule:
         why = _why(case, a)
     else:
-        why = (f"the nearest to the rule inside the range: widths come in steps of "
-               f"{width_steps(template(target, c))}, and none near the rule's depth can be built")
+        why = (
+            f"the nearest to the rule inside the range: widths come in steps of "
+            f"{width_steps(template(target, c))}, and none near the rule's depth can be built"
+        )
         if free := _without(case, *_STEPS):
             why += _against(case, a, free, *_demanded(case, _STEPS))
     return _filled(case, a, why, _question(budget, resolved))
@@ -426,16 +484,22 @@ def _limited(case: _Case, free: Architecture) -> Architecture:
     never gives a worse one. Sizes within 2 % are equal, then those within an eighth.
     """
     target = case.resolved.target
-    kept = [shape for shape in shapes(target, case.constraints, FARTHEST)
-            if case.resolved.excludes(shape.architecture) is None]
+    kept = [
+        shape
+        for shape in shapes(target, case.constraints, FARTHEST)
+        if case.resolved.excludes(shape.architecture) is None
+    ]
     if not kept:
         raise UsageError(_none_near(case))
     sizes = (_WORTH_SAYING, FARTHEST / 2, FARTHEST)
 
     def order(shape: Shape) -> tuple[int, float, float]:
         off = abs(shape.mismatch)
-        return (sum(off > most for most in sizes),
-                abs(math.log(shape.architecture.layers / free.layers)), off)
+        return (
+            sum(off > most for most in sizes),
+            abs(math.log(shape.architecture.layers / free.layers)),
+            off,
+        )
 
     return min(kept, key=order).architecture
 
@@ -443,8 +507,11 @@ def _limited(case: _Case, free: Architecture) -> Architecture:
 def _broken(case: _Case, a: Architecture) -> str:
     """The limits that a shape breaks, by name."""
     b = case.resolved.budget
-    names = {"milliseconds": "the limit of latency", "memory": "the limit of memory",
-             "kv_bytes": "the limit of the KV cache"}
+    names = {
+        "milliseconds": "the limit of latency",
+        "memory": "the limit of memory",
+        "kv_bytes": "the limit of the KV cache",
+    }
     broken = []
     for name, said in names.items():
         others: dict[str, Any] = {other: None for other in names if other != name}
@@ -457,8 +524,11 @@ def _broken(case: _Case, a: Architecture) -> str:
 def _demanded(case: _Case, names: dict[str, str]) -> list[str]:
     """Which of some demands were made, as options."""
     usual = Constraints()
-    return [option for name, option in names.items()
-            if getattr(case.constraints, name) != getattr(usual, name)]
+    return [
+        option
+        for name, option in names.items()
+        if getattr(case.constraints, name) != getattr(usual, name)
+    ]
 
 
 def _against(case: _Case, a: Architecture, free: Architecture, *dropped: str) -> str:
@@ -468,11 +538,15 @@ def _against(case: _Case, a: Architecture, free: Architecture, *dropped: str) ->
     if others and (wholly := _wholly_free(case)):
         free, also = wholly
         dropped = tuple(dict.fromkeys([*dropped, *others, *also]))
-    without = ("otherwise" if len(dropped) < 2 else
-               f"without {', '.join(dropped[:-1])} and {dropped[-1]}")
+    without = (
+        "otherwise" if len(dropped) < 2 else f"without {', '.join(dropped[:-1])} and {dropped[-1]}"
+    )
     cost = _cost(case, free, a)
-    kept = ("; the default keeps to the depth of the rule all the same"
-            if cost.startswith("loss no higher") else "")
+    kept = (
+        "; the default keeps to the depth of the rule all the same"
+        if cost.startswith("loss no higher")
+        else ""
+    )
     return f"; {without} {free.layers:,} x {free.width:,}; cost: {cost}{kept}"
 
 
@@ -506,16 +580,22 @@ def _none_near(case: _Case) -> str:
     asked = f"{size(target.value)} parameters"
     for a in found:
         if said := case.resolved.excludes(a):
-            return (f"no shape near {asked} and near the recommended depth can be built: it "
-                    f"{said}; relax a constraint, or fix the depth by layers")
+            return (
+                f"no shape near {asked} and near the recommended depth can be built: it "
+                f"{said}; relax a constraint, or fix the depth by layers"
+            )
     seen = [_layers(a) for a in found]
-    _, place = min((abs(math.log(a.layers / case.chosen.depth(s.parameters, s.per_layer))), i)
-                 for i, (a, s) in enumerate(zip(found, seen, strict=True)))
+    _, place = min(
+        (abs(math.log(a.layers / case.chosen.depth(s.parameters, s.per_layer))), i)
+        for i, (a, s) in enumerate(zip(found, seen, strict=True))
+    )
     near = found[place]
     t = template(target, c)
-    return (f"no shape with {asked} has a depth that the evidence supports: widths come in steps "
-            f"of {width_steps(t)}, and the nearest has {plural(near.layers, 'layer')} of width "
-            f"{near.width:,}; try {narrower(t)}or demand {near.layers} layers")
+    return (
+        f"no shape with {asked} has a depth that the evidence supports: widths come in steps "
+        f"of {width_steps(t)}, and the nearest has {plural(near.layers, 'layer')} of width "
+        f"{near.width:,}; try {narrower(t)}or demand {near.layers} layers"
+    )
 
 
 def _why(case: _Case, a: Architecture) -> str:
@@ -539,8 +619,7 @@ def _why(case: _Case, a: Architecture) -> str:
 
 
 def _without(case: _Case, *demands: str) -> Architecture | None:
-    """What would be chosen without some demands, and without limits; None where nothing would be.
-    """
+    """The choice without some demands, and without limits; None where nothing is one."""
     usual = Constraints()
     free = replace(case.constraints, **{name: getattr(usual, name) for name in demands})
     target = case.resolved.target
@@ -563,7 +642,8 @@ def _decided(case: _Case, a: Architecture) -> str | None:
         ("width",): f"the demanded width {c.width or 0:,}",
         ("pipeline",): plural(c.pipeline, "pipeline stage"),
         tuple(_STEPS): f"widths in steps of {width_steps(template(case.resolved.target, c))}",
-        ("vocabulary",): f"a vocabulary of {c.vocabulary or 0:,}"}
+        ("vocabulary",): f"a vocabulary of {c.vocabulary or 0:,}",
+    }
     free = {demands: other for demands in names if (other := _without(case, *demands))}
     # What fixes the depth decides it, whatever else is demanded.
     for name in ("layers", "width"):
@@ -575,9 +655,11 @@ def _decided(case: _Case, a: Architecture) -> str | None:
     if moved.get(most, 0) <= _MOVED:
         return None
     if most == ("vocabulary",):  # the rule decides still, on what is left
-        return (f"the depth that the evidence chooses for the {size(count(a).nonembedding)} "
-                f"parameters that {names[most]} leaves to the layers; otherwise "
-                f"{free[most].layers:,} x {free[most].width:,}")
+        return (
+            f"the depth that the evidence chooses for the {size(count(a).nonembedding)} "
+            f"parameters that {names[most]} leaves to the layers; otherwise "
+            f"{free[most].layers:,} x {free[most].width:,}"
+        )
     options = _demanded(case, {name: _STEPS[name] for name in most if name in _STEPS})
     return f"forced by {names[most]}{_against(case, a, free[most], *options)}"
 
@@ -589,18 +671,29 @@ def _filled(case: _Case, a: Architecture, why: str, question: str) -> Answer:
     built, costed = _built(a, case.known_by), case.model or a
     note = serving_note(resolved.budget, c, costed)
     return Answer(
-        question, case.candidate(a, why), case.chosen.key, _rule_why(case, a, False), within,
-        tuple(_runners_up(case, a, within)), tuple(_neighbours(case, a)),
-        next((law for law in said if law.key == "threshold"), None), said,
-        built, warnings=tuple(_warnings(case, a)),
-        doubts=tuple(_doubts(case, a, within, said, built)), initialisation=tuple(
-            map(str, advice(a.layers, case.key, encoder_layers=a.encoder_layers))),
-        tokens=resolved.tokens, training_flops=resolved.flops, hours=resolved.hours,
+        question,
+        case.candidate(a, why),
+        case.chosen.key,
+        _rule_why(case, a, False),
+        within,
+        tuple(_runners_up(case, a, within)),
+        tuple(_neighbours(case, a)),
+        next((law for law in said if law.key == "threshold"), None),
+        said,
+        built,
+        warnings=tuple(_warnings(case, a)),
+        doubts=tuple(_doubts(case, a, within, said, built)),
+        initialisation=tuple(map(str, advice(a.layers, case.key, encoder_layers=a.encoder_layers))),
+        tokens=resolved.tokens,
+        training_flops=resolved.flops,
+        hours=resolved.hours,
         flops=flops(costed, min(costed.context, TRAINING_CONTEXT)),
         memory=_memory(costed, resolved.budget.bytes_per_weight),
         stages=stages(a.own_layers, c.pipeline) if 1 < c.pipeline <= a.own_layers else (),
-        limits=(*resolved.notes, *([note] if note else ())), rule_brief=_rule_why(case, a, True),
-        rule_layers=_leaned(case, a) or None)
+        limits=(*resolved.notes, *([note] if note else ())),
+        rule_brief=_rule_why(case, a, True),
+        rule_layers=_leaned(case, a) or None,
+    )
 
 
 def _memory(a: Architecture, bytes_per_weight: float) -> Memory:
@@ -622,8 +715,14 @@ def _rule_why(case: _Case, a: Architecture, brief: bool) -> str:
         why = reason(case.key, case.known_by, brief)
         named = f"{name}{outside} ({known})"
         return f"{_leaning(case, a, usual, named) if usual else named}: {why}"
-    fewer = (f"; {plural(usual - a.layers, 'layer')} below the rule's {usual}: beyond the grids, "
-             f"differences under {100 * UNTOLD:g} % cannot be resolved") if usual else ""
+    fewer = (
+        (
+            f"; {plural(usual - a.layers, 'layer')} below the rule's {usual}: beyond the grids, "
+            f"differences under {100 * UNTOLD:g} % cannot be resolved"
+        )
+        if usual
+        else ""
+    )
     return f"{name}{outside}: {reason(case.key, case.known_by)}{fewer}"
 
 
@@ -632,18 +731,24 @@ def _leaning(case: _Case, a: Architecture, usual: int, name: str) -> str:
     seen, untold = _layers(a), f"{100 * UNTOLD:g} %"
     end = depth_at_end(case.key, case.known_by)
     if end is not None and case.chosen.depth(seen.parameters, seen.per_layer) < end + 1e-9:
-        return (f"as deep as the rule at the largest measured size, with an extrapolated loss "
-                f"within {untold} of that of the {usual} layers of {name}")
-    return (f"the shallowest whose extrapolated loss is within {untold} of that of the {usual} "
-            f"layers of {name}")
+        return (
+            f"as deep as the rule at the largest measured size, with an extrapolated loss "
+            f"within {untold} of that of the {usual} layers of {name}"
+        )
+    return (
+        f"the shallowest whose extrapolated loss is within {untold} of that of the {usual} "
+        f"layers of {name}"
+    )
 
 
 def _leaned(case: _Case, a: Architecture) -> int:
     """The layers of the rule where a net has fewer, since extrapolated losses do not tell them
     apart; else 0, also where something else than the rule chose the depth."""
     seen = _layers(a)
-    usual, depth = (r.depth(seen.parameters, seen.per_layer)
-                    for r in (best_rule(case.key, case.known_by), case.chosen))
+    usual, depth = (
+        r.depth(seen.parameters, seen.per_layer)
+        for r in (best_rule(case.key, case.known_by), case.chosen)
+    )
     return round(usual) if _ruled(case, a) and usual > max(depth, a.layers) + 0.5 else 0
 
 
@@ -663,8 +768,11 @@ def _preferred(case: _Case, a: Architecture, within: Interval) -> str:
     near, _ = losses_near(seen.parameters / seen.per_layer, case.known_by)
     if case.key != Key() or not _ruled(case, a):
         return ""
-    known = [(grid.best.width / grid.best.layers, regret) for grid in near if grid.best.width
-             and (regret := grid.regret_at(seen.aspect)) is not None]
+    known = [
+        (grid.best.width / grid.best.layers, regret)
+        for grid in near
+        if grid.best.width and (regret := grid.regret_at(seen.aspect)) is not None
+    ]
     if max((regret for _, regret in known), default=0.0) <= _AT_STAKE:
         return ""
     # No deeper than the range reaches, which is of the size before its shape was rounded.
@@ -673,8 +781,10 @@ def _preferred(case: _Case, a: Architecture, within: Interval) -> str:
     which = "deeper" if min(depths) > a.layers else "other"
     least, most = min(depths), max(depths)
     about = f"{least:,}" if least == most else f"{least:,} to {most:,}"
-    return (f"the nearest grids prefer {which} nets: {about} layers, "
-            f"loss {percents((change[0], change[-1]))}")
+    return (
+        f"the nearest grids prefer {which} nets: {about} layers, "
+        f"loss {percents((change[0], change[-1]))}"
+    )
 
 
 def _runners_up(case: _Case, a: Architecture, within: Interval | None) -> Iterator[Candidate]:
@@ -686,8 +796,9 @@ def _runners_up(case: _Case, a: Architecture, within: Interval | None) -> Iterat
             yield case.candidate(other, f"{why}; {case.said(a, other)}")
 
 
-def _others(case: _Case, a: Architecture,
-            within: Interval | None) -> Iterator[tuple[Architecture | None, str]]:
+def _others(
+    case: _Case, a: Architecture, within: Interval | None
+) -> Iterator[tuple[Architecture | None, str]]:
     c, target = case.constraints, case.resolved.target
     of = target.of
     if c.layers is not None or case.shares:
@@ -696,20 +807,26 @@ def _others(case: _Case, a: Architecture,
         step = c.loops * c.pipeline
         for layers in (a.layers // step * step, (a.layers // step + 1) * step):
             if layers > c.dense_layers:
-                yield (case.at(layers, a, of),
-                       f"its layers divide evenly among {c.pipeline} pipeline stages")
+                yield (
+                    case.at(layers, a, of),
+                    f"its layers divide evenly among {c.pipeline} pipeline stages",
+                )
     if within is not None and (inside := legal_depths(c, within.low, within.high)):
         yield case.at(inside[0], a, of), "the shallowest within 1 %: least latency"
         yield case.at(inside[-1], a, of), "the deepest within 1 %: the narrowest"
     seen = _layers(a)
-    for key, why in (("nanochat", "d = 64 L, what nanochat builds"),
-                     (case.chosen.key, f"the depth of {case.chosen.name}")):
+    for key, why in (
+        ("nanochat", "d = 64 L, what nanochat builds"),
+        (case.chosen.key, f"the depth of {case.chosen.name}"),
+    ):
         ruled = rule(key) if key != case.chosen.key else case.chosen
         layers = _legal(case, ruled.depth(seen.parameters, seen.per_layer))
         yield case.at(layers, a, of), why
     if built := _built(a, case.known_by):
-        yield (case.at(_legal(case, built.middle), a, of),
-               "the middle depth of published models of about its size")
+        yield (
+            case.at(_legal(case, built.middle), a, of),
+            "the middle depth of published models of about its size",
+        )
     if case.model is not None or c.width is not None:
         return
     wide = _common_width(a.width)
@@ -741,25 +858,46 @@ def _neighbours(case: _Case, a: Architecture) -> Iterator[Neighbour]:
         return
     free = replace(case.constraints, layers=None)
     depths = legal_depths(free, 1, 2 * a.layers + free.loops * free.pipeline)
-    around = [*[n for n in depths if n < a.layers][-1:], a.layers,
-              *[n for n in depths if n > a.layers][:1]]
+    around = [
+        *[n for n in depths if n < a.layers][-1:],
+        a.layers,
+        *[n for n in depths if n > a.layers][:1],
+    ]
     parameters = "total" if case.resolved.target.of == "flops" else case.resolved.target.of
     bases: tuple[tuple[Literal["parameters", "FLOPs"], Measure], ...] = (
-        ("parameters", parameters), ("FLOPs", "flops"))
+        ("parameters", parameters),
+        ("FLOPs", "flops"),
+    )
     for equal, of in bases:
         for layers in around:
             if layers == a.layers:
-                yield Neighbour(layers, equal, a, count(a), (0.0, 0.0), "the shape itself",
-                                (1.0, 1.0), case.milliseconds(a))
+                yield Neighbour(
+                    layers,
+                    equal,
+                    a,
+                    count(a),
+                    (0.0, 0.0),
+                    "the shape itself",
+                    (1.0, 1.0),
+                    case.milliseconds(a),
+                )
             elif (other := case.at(layers, a, of)) is not None:
                 change, source = case.change(a, other)
-                yield Neighbour(layers, equal, other, count(other), change, source,
-                                change and _speedup(case, a, other, change),
-                                case.milliseconds(other))
+                yield Neighbour(
+                    layers,
+                    equal,
+                    other,
+                    count(other),
+                    change,
+                    source,
+                    change and _speedup(case, a, other, change),
+                    case.milliseconds(other),
+                )
 
 
-def _speedup(case: _Case, a: Architecture, other: Architecture,
-             change: tuple[float, float]) -> tuple[float, float] | None:
+def _speedup(
+    case: _Case, a: Architecture, other: Architecture, change: tuple[float, float]
+) -> tuple[float, float] | None:
     """What another shape is worth in compute: that of its loss, times the ratio of throughputs;
     None where no grid of this size gives a loss. The throughput is taken as inverse to the FLOPs of
     a token."""
@@ -777,11 +915,18 @@ def _worth(case: _Case, a: Architecture, change: tuple[float, float]) -> tuple[f
     net is that of its d / L in the grids near its size, or in the nearest ones."""
     seen = _layers(a)
     near, _ = losses_near(seen.parameters / seen.per_layer, case.known_by)
-    losses = [grid.best.cost * (1 + regret) for grid in near
-              if grid.measure == "loss" and (regret := grid.regret_at(seen.aspect)) is not None]
-    found = [((base - limit) / (base * (1 + moved) - limit)) ** (1 / alpha)
-             for base in losses for moved in change for limit, alpha in _MARIN
-             if min(base, base * (1 + moved)) > limit]
+    losses = [
+        grid.best.cost * (1 + regret)
+        for grid in near
+        if grid.measure == "loss" and (regret := grid.regret_at(seen.aspect)) is not None
+    ]
+    found = [
+        ((base - limit) / (base * (1 + moved) - limit)) ** (1 / alpha)
+        for base in losses
+        for moved in change
+        for limit, alpha in _MARIN
+        if min(base, base * (1 + moved)) > limit
+    ]
     return (min(found), max(found)) if found else None
 
 
@@ -795,12 +940,27 @@ def _laws(a: Architecture, known_by: int | None) -> Iterator[LawNumber]:
         if r.key == "threshold":
             layers = laws.threshold_layers(round(12 * seen.parameters / seen.per_layer))
         yield LawNumber(
-            r.key, r.name, layers, depth,
-            round(math.sqrt(seen.parameters / seen.per_layer / layers)), r.meaning, r.formula,
-            r.source, r.wording, r.extrapolates(seen.parameters, seen.per_layer), r.domain,
-            r.standard_error(seen.parameters, seen.per_layer), r.claim, verdict(r.claim),
-            about(r.claim), r.applies.parametrisation, r.applies.norm, r.applies.residual, r.year,
-            r.remark)
+            r.key,
+            r.name,
+            layers,
+            depth,
+            round(math.sqrt(seen.parameters / seen.per_layer / layers)),
+            r.meaning,
+            r.formula,
+            r.source,
+            r.wording,
+            r.extrapolates(seen.parameters, seen.per_layer),
+            r.domain,
+            r.standard_error(seen.parameters, seen.per_layer),
+            r.claim,
+            verdict(r.claim),
+            about(r.claim),
+            r.applies.parametrisation,
+            r.applies.norm,
+            r.applies.residual,
+            r.year,
+            r.remark,
+        )
 
 
 def _built(a: Architecture, known_by: int | None) -> Built | None:
@@ -816,17 +976,26 @@ def _built(a: Architecture, known_by: int | None) -> Built | None:
     depths = sorted(m.layers for m in recipes.values())
     known = Counter(_WORDINGS[m.status] for m in near).most_common()
     return Built(
-        depths[0], depths[(len(depths) - 1) // 2], depths[-1], len(near), len(recipes), _NEAR,
+        depths[0],
+        depths[(len(depths) - 1) // 2],
+        depths[-1],
+        len(near),
+        len(recipes),
+        _NEAR,
         tuple((m.name, m.layers, m.width) for m in [*recipes.values()][:_NAMED]),
         ", ".join(f"{number} {wording}" for wording, number in known),
-        *_among(a, near, middle))
+        *_among(a, near, middle),
+    )
 
 
 def _among(a: Architecture, near: list[Model], middle: float) -> tuple[str, bool]:
     """Where a depth stands among published models of about its size, and whether outside all."""
     sizes = f"of {size(middle / _NEAR)} to {size(middle * _NEAR)} without embeddings"
-    which = (f"all {len(near)} published models {sizes}" if len(near) > 1
-             else f"the one published model {sizes}")
+    which = (
+        f"all {len(near)} published models {sizes}"
+        if len(near) > 1
+        else f"the one published model {sizes}"
+    )
     ratios = sorted(m.width / m.layers for m in near)
     if a.layers > max(m.layers for m in near):
         return f"deeper than {which}", True
@@ -837,28 +1006,40 @@ def _among(a: Architecture, near: list[Model], middle: float) -> tuple[str, bool
         return f"deeper for its width than {which} {theirs}", True
     if a.aspect > ratios[-1]:
         return f"shallower for its width than {which} {theirs}", True
-    return (f"deeper than {sum(m.layers < a.layers for m in near)} of "
-            f"{plural(len(near), 'model')} {sizes}"), False
+    return (
+        f"deeper than {sum(m.layers < a.layers for m in near)} of "
+        f"{plural(len(near), 'model')} {sizes}"
+    ), False
 
 
 def _warnings(case: _Case, a: Architecture) -> Iterator[str]:
     seen, target, c = _layers(a), case.resolved.target, case.constraints
     off = measure(a, target.of) / target.value - 1
     if abs(off) > _WORTH_SAYING and case.model is None:
-        yield f"the nearest shape that can be built is {abs(off):.0%} " + (
-            "larger" if off > 0 else "smaller") + " than the budget"
+        yield (
+            f"the nearest shape that can be built is {abs(off):.0%} "
+            + ("larger" if off > 0 else "smaller")
+            + " than the budget"
+        )
     if e := a.experts:
-        yield (f"a mixture of experts: laws and grids are of dense nets, and are read at the "
-               f"active parameters of its layers ({e.active + e.shared} of {e.count + e.shared} "
-               "experts); memory follows from all of them")
+        yield (
+            f"a mixture of experts: laws and grids are of dense nets, and are read at the "
+            f"active parameters of its layers ({e.active + e.shared} of {e.count + e.shared} "
+            "experts); memory follows from all of them"
+        )
     elif abs(seen.per_layer / 12 - 1) > _FAR_FROM_12 and (
-            case.model or not c.gated or c.ff_factor or c.kv_ratio):
-        yield (f"a layer has {seen.per_layer:.3g} d^2 weights, not the laws' 12 d^2: "
-               "read at equal L d^2")
+        case.model or not c.gated or c.ff_factor or c.kv_ratio
+    ):
+        yield (
+            f"a layer has {seen.per_layer:.3g} d^2 weights, not the laws' 12 d^2: "
+            "read at equal L d^2"
+        )
     if a.own_layers < a.layers:
-        yield (f"{plural(a.own_layers, 'layer')} with weights of their own, passed "
-               f"{a.layers // a.own_layers} times: no grid compares depths of looped nets; "
-               "laws are read at the layers passed")
+        yield (
+            f"{plural(a.own_layers, 'layer')} with weights of their own, passed "
+            f"{a.layers // a.own_layers} times: no grid compares depths of looped nets; "
+            "laws are read at the layers passed"
+        )
     if a.kind != "decoder":
         yield f"the grids of losses are of decoders, this is an {a.kind}"
     yield from _untrainable(case, case.model or a)
@@ -883,21 +1064,28 @@ def _other_defaults(case: _Case, a: Architecture) -> Iterator[str]:
     rung = ladder_for(c, target.of, case.known_by).at(start * (1 - _WORTH_SAYING))
     mine = depths_within(a, c, case.known_by)
     theirs = rung and depths_within(rung.architecture, c, case.known_by)
-    if rung is None or mine is None or theirs is None or not (
-            mine.high < theirs.high or mine.low < theirs.low):
+    if (
+        rung is None
+        or mine is None
+        or theirs is None
+        or not (mine.high < theirs.high or mine.low < theirs.low)
+    ):
         return
     changed = []
     if c.vocabulary is None and now.vocabulary != before.vocabulary:
         changed.append(f"vocabulary {now.vocabulary:,}, below {before.vocabulary:,}")
     if c.tied is None and now.tied != before.tied:
-        changed.append(f"{'tied' if now.tied else 'untied'}, below "
-                       f"{'tied' if before.tied else 'untied'}")
+        changed.append(
+            f"{'tied' if now.tied else 'untied'}, below {'tied' if before.tied else 'untied'}"
+        )
     if c.ff_factor is None and c.gated and now.ff_factor != before.ff_factor:
         changed.append(f"d_ff {now.ff_factor:.3g} d, below {before.ff_factor:.3g} d")
     waits = rung.architecture.layers == a.layers
-    yield (f"from {size(before.below)} parameters on the defaults are others "
-           f"({'; '.join(changed) or 'heads'}), so layers are smaller: just below, the range is "
-           f"{theirs.ends}{f', and the depth stays at {a.layers} until they have grown' * waits}")
+    yield (
+        f"from {size(before.below)} parameters on the defaults are others "
+        f"({'; '.join(changed) or 'heads'}), so layers are smaller: just below, the range is "
+        f"{theirs.ends}{f', and the depth stays at {a.layers} until they have grown' * waits}"
+    )
 
 
 def _untrainable(case: _Case, a: Architecture) -> Iterator[str]:
@@ -910,17 +1098,23 @@ def _untrainable(case: _Case, a: Architecture) -> Iterator[str]:
     assert needed.optimiser is not None
     state = needed.weights + needed.gradients + sum(needed.optimiser.values())
     if device.memory is not None and state > b.gpus * device.memory:
-        yield (f"{b.gpus:,} x {device.name} have {binary(b.gpus * device.memory)}, and weights, "
-               f"gradients and optimiser alone take {binary(state)} even if fully sharded (AdamW "
-               f"in mixed precision, {state / count(a).total:.0f} bytes a parameter): more GPUs, "
-               "or a smaller net")
+        yield (
+            f"{b.gpus:,} x {device.name} have {binary(b.gpus * device.memory)}, and weights, "
+            f"gradients and optimiser alone take {binary(state)} even if fully sharded (AdamW "
+            f"in mixed precision, {state / count(a).total:.0f} bytes a parameter): more GPUs, "
+            "or a smaller net"
+        )
 
 
-def _doubts(case: _Case, a: Architecture, within: Interval | None, said: tuple[LawNumber, ...],
-            built: Built | None) -> Iterator[str]:
+def _doubts(
+    case: _Case,
+    a: Architecture,
+    within: Interval | None,
+    said: tuple[LawNumber, ...],
+    built: Built | None,
+) -> Iterator[str]:
     outside = built.among if built is not None and built.outside else ""
-    if case.model is None and within is not None and (
-            place := within.place(a.layers)) != "inside":
+    if case.model is None and within is not None and (place := within.place(a.layers)) != "inside":
         yield _misplaced(a, within, place)
     if within is None:
         yield "no published grid of losses says anything about this size"
@@ -939,50 +1133,71 @@ def _doubts(case: _Case, a: Architecture, within: Interval | None, said: tuple[L
     choices = [law for law in said if law.meaning in ("optimum", "default")]
     if choices:
         least, most = choices[0], choices[-1]
-        yield (f"published laws disagree: from {plural(least.layers, 'layer')} ({least.name}, "
-               f"{least.meaning}) to {most.layers} ({most.name}, {most.meaning})")
+        yield (
+            f"published laws disagree: from {plural(least.layers, 'layer')} ({least.name}, "
+            f"{least.meaning}) to {most.layers} ({most.name}, {most.meaning})"
+        )
     if case.key.parametrisation != "standard" or case.key.residual != "plain":
         yield "what is known of this parametrisation is one paper's optimum, not a grid"
-    yield ("the grids compare losses of one run a shape; downstream tasks and reasoning may want "
-           "another depth")
+    yield (
+        "the grids compare losses of one run a shape; downstream tasks and reasoning may want "
+        "another depth"
+    )
 
 
 def _misplaced(a: Architecture, within: Interval, place: str) -> str:
     """What the range says of a recommended depth outside it, as it would of a configuration."""
     deep = plural(a.layers, "layer")
     if place.endswith("than trained"):
-        return (f"{deep}: {place.split()[0]} than any net of this size that was trained for a "
-                "published grid, so its loss is not known")
-    end = (f"{within.too_shallow:,} or fewer" if place == "too shallow"
-           else f"{within.too_deep:,} or more")
+        return (
+            f"{deep}: {place.split()[0]} than any net of this size that was trained for a "
+            "published grid, so its loss is not known"
+        )
+    end = (
+        f"{within.too_shallow:,} or fewer"
+        if place == "too shallow"
+        else f"{within.too_deep:,} or more"
+    )
     outside = ", EXTRAPOLATED" if within.extrapolated else ""
-    return (f"{deep}: {place}; {end} lose more than 1 % ({' and '.join(within.sources)}"
-            f"{outside})")
+    return f"{deep}: {place}; {end} lose more than 1 % ({' and '.join(within.sources)}{outside})"
 
 
 # --- a configuration ------------------------------------------------------------------------------
 
-_FOR_CONFIGS = ("pipeline", "tensor", "context", "parametrisation", "norm", "residual",
-                "latency_matters")
+_FOR_CONFIGS = (
+    "pipeline",
+    "tensor",
+    "context",
+    "parametrisation",
+    "norm",
+    "residual",
+    "latency_matters",
+)
 
 
 def _judged(a: Architecture, have: Budget | None, c: Constraints, known_by: int | None) -> Answer:
     have = have or Budget()
     for name in ("total", "nonembedding", "active"):
         if getattr(have, name) is not None:
-            raise UsageError("a configuration and a number of parameters; give one of them: the "
-                             "configuration says how many it has")
+            raise UsageError(
+                "a configuration and a number of parameters; give one of them: the "
+                "configuration says how many it has"
+            )
     for field in fields(Constraints):
         if getattr(c, field.name) != field.default and field.name not in _FOR_CONFIGS:
-            raise UsageError(f"a configuration and a demand on its shape ({field.name}); give one "
-                             f"of them; accepted beside a configuration are "
-                             f"{', '.join(_FOR_CONFIGS)}")
+            raise UsageError(
+                f"a configuration and a demand on its shape ({field.name}); give one "
+                f"of them; accepted beside a configuration are "
+                f"{', '.join(_FOR_CONFIGS)}"
+            )
     if c.context != Constraints().context:
         a = a.with_(context=c.context)
     counts = count(a)
     size = replace(have, active=float(counts.active))
-    resolved = resolve(replace(size, memory=None, milliseconds=None, kv_bytes=None,
-                               layer_milliseconds=None), Constraints())
+    resolved = resolve(
+        replace(size, memory=None, milliseconds=None, kv_bytes=None, layer_milliseconds=None),
+        Constraints(),
+    )
     resolved = replace(resolved, target=Target(float(counts.total)), budget=size)
     dense = a.experts.dense_layers if a.experts else 0
     c = replace(c, loops=a.layers // a.own_layers, dense_layers=dense)
@@ -998,13 +1213,16 @@ def _judged(a: Architecture, have: Budget | None, c: Constraints, known_by: int 
     # Stages of unequal length are legal; those of equal length are among the other shapes.
     if worse or (not case.shares and (case.resolved.excludes(a) or a.own_layers < c.pipeline)):
         better = _instead(case, a, wanted if worse else a.layers)
-    why = ("the nearest legal depth that keeps the demands" if not worse else _why(case, better))
+    why = "the nearest legal depth that keeps the demands" if not worse else _why(case, better)
     why += f"; against the given net: {_cost(case, a, better)}"
     filled = _filled(case, a, "the configuration", _about(a, counts))
     return replace(
-        filled, given=case.candidate(a, "the configuration"), interval=within,
+        filled,
+        given=case.candidate(a, "the configuration"),
+        interval=within,
         instead=None if better is a else case.candidate(better, why),
-        verdicts=tuple(_verdicts(case, a, within, filled, better)))
+        verdicts=tuple(_verdicts(case, a, within, filled, better)),
+    )
 
 
 def _instead(case: _Case, a: Architecture, wanted: float) -> Architecture:
@@ -1020,8 +1238,9 @@ def _instead(case: _Case, a: Architecture, wanted: float) -> Architecture:
     return a
 
 
-def _verdicts(case: _Case, a: Architecture, within: Interval | None,
-              answer: Answer, better: Architecture) -> Iterator[str]:
+def _verdicts(
+    case: _Case, a: Architecture, within: Interval | None, answer: Answer, better: Architecture
+) -> Iterator[str]:
     """On a configuration, most important first."""
     deep = plural(a.layers, "layer")
     yield f"{deep}: {_depth_verdict(case, a, within)}"
@@ -1029,37 +1248,47 @@ def _verdicts(case: _Case, a: Architecture, within: Interval | None,
         # Weights of equal size take the same memory at any depth.
         stuck = better is a and not case.shares
         yield f"it {excluded}" + (
-            "; no other depth tried at its size keeps the limit, so there is no Instead" if stuck
-            else "")
+            "; no other depth tried at its size keeps the limit, so there is no Instead"
+            if stuck
+            else ""
+        )
     c = case.constraints
     if c.pipeline > a.own_layers:
         yield f"{deep} are too few for {c.pipeline} pipeline stages"
     elif a.own_layers % c.pipeline:
         below = a.own_layers // c.pipeline * c.pipeline
         split = sorted(Counter(stages(a.own_layers, c.pipeline)).items(), reverse=True)
-        yield (f"{deep} do not divide among {c.pipeline} pipeline stages: "
-               + " and ".join(f"{times} with {n}" for n, times in split)
-               + f", at most {a.own_layers / c.pipeline / split[0][0]:.0%} of the speed of even "
-               f"ones; {below} or {below + c.pipeline} would")
+        yield (
+            f"{deep} do not divide among {c.pipeline} pipeline stages: "
+            + " and ".join(f"{times} with {n}" for n, times in split)
+            + f", at most {a.own_layers / c.pipeline / split[0][0]:.0%} of the speed of even "
+            f"ones; {below} or {below + c.pipeline} would"
+        )
     if a.heads % c.tensor:
         yield f"{a.heads} heads do not divide among {c.tensor} devices"
     if answer.built:
         names = ", ".join(f"{name} ({n} x {d:,})" for name, n, d in answer.built.nearest)
-        which = ("dense models of about its active size" if a.experts
-                 else "real models of this size")
-        yield (f"{which} have {answer.built.low} to {answer.built.high} layers; "
-               f"{answer.built.among}; nearest in size: {names}")
+        which = "dense models of about its active size" if a.experts else "real models of this size"
+        yield (
+            f"{which} have {answer.built.low} to {answer.built.high} layers; "
+            f"{answer.built.among}; nearest in size: {names}"
+        )
     if answer.floor:
-        bound = "far below it" if a.layers > 2 * answer.floor.layers else (
-            "below it" if a.layers >= answer.floor.layers else "which it does not reach")
+        bound = (
+            "far below it"
+            if a.layers > 2 * answer.floor.layers
+            else ("below it" if a.layers >= answer.floor.layers else "which it does not reach")
+        )
         yield f"the floor {answer.floor.name} asks for {answer.floor.layers}, {bound}"
 
 
 def _depth_verdict(case: _Case, a: Architecture, within: Interval | None) -> str:
     """What the grids say of a depth: a number where they have one, and no more than they saw."""
     if case.shares:
-        return (f"not known; {a.own_layers} of them with weights of their own, and no grid "
-                "compares depths of nets that share layers")
+        return (
+            f"not known; {a.own_layers} of them with weights of their own, and no grid "
+            "compares depths of nets that share layers"
+        )
     if within is None:
         return "not known; no published grid says which depths are good at this size"
     outside = ", EXTRAPOLATED" if within.extrapolated else ""
@@ -1067,8 +1296,10 @@ def _depth_verdict(case: _Case, a: Architecture, within: Interval | None) -> str
     place = within.place(a.layers)
     lose = f"{within.ends} lose at most 1 %"
     if place in ("deeper than trained", "shallower than trained"):
-        return (f"{place.split()[0]} than any net of its size that was trained for a published "
-                f"grid: not known; {lose} ({sources}{outside})")
+        return (
+            f"{place.split()[0]} than any net of its size that was trained for a published "
+            f"grid: not known; {lose} ({sources}{outside})"
+        )
     compared = _compared(case, a)
     if sources not in compared:
         lose += f" ({sources}{outside})"
@@ -1088,9 +1319,14 @@ def _compared(case: _Case, a: Architecture) -> str:
     if change is None:
         return f"loss against {other} not known ({source})"
     more = -_larger(a, goal) / (1 + _larger(a, goal))
-    counted = "" if abs(more) <= _EQUAL else (
-        f" by d / L alone, with {abs(more):.0%} {'more' if more > 0 else 'fewer'} parameters "
-        "without embeddings")
+    counted = (
+        ""
+        if abs(more) <= _EQUAL
+        else (
+            f" by d / L alone, with {abs(more):.0%} {'more' if more > 0 else 'fewer'} parameters "
+            "without embeddings"
+        )
+    )
     if percents(change).startswith("within"):
         return f"the loss of {other} within 0.1 %{counted} ({source})"
     said = f"loss {percents(change)} against {other}{counted} ({source})"
@@ -1112,8 +1348,12 @@ def _compared(case: _Case, a: Architecture) -> str:
 def _question(b: Budget, resolved: Resolved) -> str:
     """What was asked, as it was understood."""
     target, parts = resolved.target, []
-    names = {"total": "parameters", "nonembedding": "parameters without embeddings",
-             "active": "active parameters", "flops": "FLOPs per token"}
+    names = {
+        "total": "parameters",
+        "nonembedding": "parameters without embeddings",
+        "active": "active parameters",
+        "flops": "FLOPs per token",
+    }
     parts.append(f"{size(target.value)} {names[target.of]}")
     # A GPU that nothing is computed from is no part of the question; the notes say so.
     if b.gpu is not None and not idle_gpu(b):
@@ -1132,8 +1372,10 @@ def _question(b: Budget, resolved: Resolved) -> str:
 
 def _about(a: Architecture, counts: Count) -> str:
     name = a.name or a.family or "the given net"
-    return (f"Is the depth of {name} right: {plural(a.layers, 'layer')} of width {a.width:,}, "
-            f"{size(counts.total)} parameters?")
+    return (
+        f"Is the depth of {name} right: {plural(a.layers, 'layer')} of width {a.width:,}, "
+        f"{size(counts.total)} parameters?"
+    )
 
 
 def _together(answer: Answer, tasks: tuple[TaskAnswer, ...]) -> str:
@@ -1145,5 +1387,7 @@ def _together(answer: Answer, tasks: tuple[TaskAnswer, ...]) -> str:
             if number.meaning in ("exact", "suffices"):
                 label = f"{task.labels[place]} " if task.labels else ""
                 parts.append(f"{label}{plural(max(deep, number.layers), 'layer')}")
-    return (f"Depth that meets both: {', '.join(parts)} (the greater of {deep} and what the task "
-            "asks for: constructions of other nets, so a plan, not a theorem)")
+    return (
+        f"Depth that meets both: {', '.join(parts)} (the greater of {deep} and what the task "
+        "asks for: constructions of other nets, so a plan, not a theorem)"
+    )

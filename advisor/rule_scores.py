@@ -12,6 +12,7 @@ that name a depth to build. How far that can be trusted is shown by leaving each
 others choose, without the rules that were read off the one left out, and it judges; and by the
 same for other sets of rules.
 """
+
 from __future__ import annotations
 
 import csv
@@ -41,9 +42,24 @@ from .grids import (
 from .rules import Rule, family, mup_held, rule, rules
 
 __all__ = [
-    "Interval", "Key", "Outcome", "Price", "Projection", "Row", "Scores", "Table", "best_rule",
-    "interval", "outcomes", "price", "projection_rows", "projections", "reason",
-    "score", "table"]
+    "Interval",
+    "Key",
+    "Outcome",
+    "Price",
+    "Projection",
+    "Row",
+    "Scores",
+    "Table",
+    "best_rule",
+    "interval",
+    "outcomes",
+    "price",
+    "projection_rows",
+    "projections",
+    "reason",
+    "score",
+    "table",
+]
 
 Pool = Literal["published", "held", "standard", "family", "both", "all"]
 # How much more loss the interval allows: what E1 of the sources calls compute-efficient.
@@ -133,11 +149,16 @@ class Interval:
         >>> Interval(10, 1200, "", (), ended=True).ends, Interval(1, 1, "", (), started=True).ends
         ('10 to 1,200+ layers', '1- to 1 layer')
         """
-        return (f"{self.low:,}{'-' if self.started else ''} to {self.high:,}"
-                f"{'+' if self.ended else ''} layer{'s' if self.high > 1 else ''}")
+        return (
+            f"{self.low:,}{'-' if self.started else ''} to {self.high:,}"
+            f"{'+' if self.ended else ''} layer{'s' if self.high > 1 else ''}"
+        )
 
-    def place(self, layers: int) -> Literal[
-            "inside", "too shallow", "too deep", "shallower than trained", "deeper than trained"]:
+    def place(
+        self, layers: int
+    ) -> Literal[
+        "inside", "too shallow", "too deep", "shallower than trained", "deeper than trained"
+    ]:
         """Where a depth lies. Outside an end where training ended, nothing is known of it."""
         if layers < self.low:
             known = self.too_shallow is not None and layers <= self.too_shallow
@@ -166,9 +187,11 @@ class Gain(NamedTuple):
 
     def __str__(self) -> str:
         apart = "" if self.told else "not "
-        return (f"mean gain {self.mean:.3f}, standard error {self.error:.3f}; better on "
-                f"{self.better} of {self.sources} sources, worse on {self.worse}, sign test p = "
-                f"{self.chance:.2f}: {apart}told apart")
+        return (
+            f"mean gain {self.mean:.3f}, standard error {self.error:.3f}; better on "
+            f"{self.better} of {self.sources} sources, worse on {self.worse}, sign test p = "
+            f"{self.chance:.2f}: {apart}told apart"
+        )
 
 
 def gain(first: Scores, second: Scores) -> Gain:
@@ -241,12 +264,15 @@ class Table:
 
 @cache
 def _scored(how: Comparison, known_by: int | None) -> tuple[Grid, ...]:
-    return tuple(g for g in grids(how.size_exponent)
-                 if g.scored and (known_by is None or g.year <= known_by))
+    return tuple(
+        g for g in grids(how.size_exponent) if g.scored and (known_by is None or g.year <= known_by)
+    )
 
 
 def outcomes(
-    each: Rule, how: Comparison = COMPARISON, known_by: int | None = None,
+    each: Rule,
+    how: Comparison = COMPARISON,
+    known_by: int | None = None,
 ) -> tuple[Outcome, ...]:
     """What a rule does on every scored grid, those that it was read off included."""
     found = []
@@ -254,16 +280,25 @@ def outcomes(
         depth = each.depth(grid.volume, per_layer=1)
         cell = grid.nearest(depth)
         place = cell.layers if how.nearest else depth
-        found.append(Outcome(
-            grid, depth, cell.layers, grid.at(place, grid.share),
-            grid.at(place, grid.loss_regret) if grid.is_loss else None, grid.share(cell) == 0,
-            not grid.cells[0].layers <= depth <= grid.cells[-1].layers))
+        found.append(
+            Outcome(
+                grid,
+                depth,
+                cell.layers,
+                grid.at(place, grid.share),
+                grid.at(place, grid.loss_regret) if grid.is_loss else None,
+                grid.share(cell) == 0,
+                not grid.cells[0].layers <= depth <= grid.cells[-1].layers,
+            )
+        )
     return tuple(found)
 
 
 @cache
 def score(
-    each: Rule, how: Comparison = COMPARISON, known_by: int | None = None,
+    each: Rule,
+    how: Comparison = COMPARISON,
+    known_by: int | None = None,
 ) -> Scores:
     """A rule scored by every source.
 
@@ -276,15 +311,21 @@ def score(
         shares[outcome.grid.source].append(outcome.share)
         if outcome.loss is not None:
             losses[outcome.grid.source].append(outcome.loss)
-    return Scores(each, {source: fmean(values) for source, values in shares.items()},
-                  {source: fmean(values) for source, values in losses.items()}, found)
+    return Scores(
+        each,
+        {source: fmean(values) for source, values in shares.items()},
+        {source: fmean(values) for source, values in losses.items()},
+        found,
+    )
 
 
 def _chosen(
-    candidates: tuple[Scores, ...], without: str | None = None,
+    candidates: tuple[Scores, ...],
+    without: str | None = None,
 ) -> Rule:
     """The rule of the least mean share over all sources but one. Ties go to the least worst share,
     then to published rules before the family, the older first."""
+
     def cost(scores: Scores) -> tuple[float, float]:
         shares = [v for source, v in scores.sources.items() if source != without]
         return (round(fmean(shares), 9), round(max(shares), 9)) if shares else (math.inf, math.inf)
@@ -294,11 +335,23 @@ def _chosen(
 
 @cache
 def _candidates(
-    how: Comparison, known_by: int | None, pool: Pool = "published",
+    how: Comparison,
+    known_by: int | None,
+    pool: Pool = "published",
 ) -> tuple[Scores, ...]:
-    found = [] if pool == "family" else [
-        r for r in rules(known_by) if pool == "all" or (r.recommends and (
-            r.applies == STANDARD if pool == "standard" else r.applies.residual == "plain"))]
+    found = (
+        []
+        if pool == "family"
+        else [
+            r
+            for r in rules(known_by)
+            if pool == "all"
+            or (
+                r.recommends
+                and (r.applies == STANDARD if pool == "standard" else r.applies.residual == "plain")
+            )
+        ]
+    )
     if pool == "held":
         found = [mup_held() if r.key == "mup" else r for r in found]
     if pool in ("family", "both", "all"):
@@ -365,7 +418,9 @@ def _leaning(each: Rule, largest: tuple[Grid, ...], least: float, size: float) -
 
 @cache
 def default_rule(
-    key: Key = STANDARD, known_by: int | None = None, without: str | None = None,
+    key: Key = STANDARD,
+    known_by: int | None = None,
+    without: str | None = None,
 ) -> Rule:
     """The rule that the advisor builds by: `best_rule` as far as losses were measured; above these
     sizes, of the depths that the extrapolated losses do not tell apart, the shallowest. A layer
@@ -409,38 +464,54 @@ def reason(key: Key = STANDARD, known_by: int | None = None, brief: bool = False
     if Key(key.parametrisation, residual=key.residual) != STANDARD != chosen.applies:
         return f"the optimum published for this kind of net ({chosen.source}; {chosen.wording})"
     if not found.rows:
-        return ("the oldest rule: no grid was published by then" if chosen in rules(known_by)
-                else "no rule was published by then: today's default")
+        return (
+            "the oldest rule: no grid was published by then"
+            if chosen in rules(known_by)
+            else "no rule was published by then: today's default"
+        )
     number = len(found.choices)
     published = chosen.key != "nanochat" and any(r.key == "nanochat" for r in rules(known_by))
     against = gain(found.best, found.default)
     if brief:
-        apart = (f", not told apart from d = 64 L by {plural(against.sources, 'source')}"
-                 if published and not against.told else "")
+        apart = (
+            f", not told apart from d = 64 L by {plural(against.sources, 'source')}"
+            if published and not against.told
+            else ""
+        )
         if number == 1:
             return "the only rule that may be chosen: no proof"
-        return (f"best on published grids of the {number} rules that may be chosen{apart}: "
-                "no proof")
-    said = [f"the least mean regret of the {plural(number, 'published rule')} that may be chosen, "
-            f"over {plural(len(found.rows), 'source')}: {found.best.mean:.3f} of a grid's range"]
+        return f"best on published grids of the {number} rules that may be chosen{apart}: no proof"
+    said = [
+        f"the least mean regret of the {plural(number, 'published rule')} that may be chosen, "
+        f"over {plural(len(found.rows), 'source')}: {found.best.mean:.3f} of a grid's range"
+    ]
     if published:
         said.append(f"d = 64 L: {found.default.mean:.3f}; {against}")
-    said += [f"{s.rule.name}, {s.mean:.3f}, is less, but may not be chosen"
-             for s in found.scores if s.mean < found.best.mean]
+    said += [
+        f"{s.rule.name}, {s.mean:.3f}, is less, but may not be chosen"
+        for s in found.scores
+        if s.mean < found.best.mean
+    ]
     said.append(
         f"leaving each source out chooses the same rule, so its {found.held_out:.3f} there is no "
-        "score on new sources" if found.settled else
-        f"chosen without the source that judges {found.held_out:.3f}")
+        "score on new sources"
+        if found.settled
+        else f"chosen without the source that judges {found.held_out:.3f}"
+    )
     others = {pool: table(known_by=known_by, pool=pool).held_out for pool in get_args(Pool)}
-    said.append("which rules may be chosen was settled with the scores in view: chosen without the "
-                f"source that judges, standard rules alone have {others['standard']:.2f}, other "
-                f"sets up to {max(others.values()):.2f}")
+    said.append(
+        "which rules may be chosen was settled with the scores in view: chosen without the "
+        f"source that judges, standard rules alone have {others['standard']:.2f}, other "
+        f"sets up to {max(others.values()):.2f}"
+    )
     return "; ".join(said)
 
 
 @cache
 def table(
-    how: Comparison = COMPARISON, known_by: int | None = None, pool: Pool = "published",
+    how: Comparison = COMPARISON,
+    known_by: int | None = None,
+    pool: Pool = "published",
 ) -> Table:
     """Every rule scored by every source, and the recommendation chosen without each.
 
@@ -463,26 +534,43 @@ def table(
         chosen = _chosen(tuple(c for c in candidates if c.rule.read_off != source), source)
         scores = score(chosen, how, known_by)
         own = [g for g in _scored(how, known_by) if g.source == source]
-        found.append(Row(
-            source, len(own), chosen, scores.sources[source],
-            score(leaning(chosen, known_by, source), how, known_by).sources[source],
-            scores.losses.get(source),
-            best.sources.get(source, math.nan), default.sources.get(source, math.nan),
-            *_covered(own, source, known_by)))
+        found.append(
+            Row(
+                source,
+                len(own),
+                chosen,
+                scores.sources[source],
+                score(leaning(chosen, known_by, source), how, known_by).sources[source],
+                scores.losses.get(source),
+                best.sources.get(source, math.nan),
+                default.sources.get(source, math.nan),
+                *_covered(own, source, known_by),
+            )
+        )
     shown = [scores for scores in shown if scores.sources]
-    return Table(tuple(sorted(shown, key=lambda s: (s.mean, s.worst))), tuple(found), best,
-                 default, frozenset(c.rule.key for c in candidates))
+    return Table(
+        tuple(sorted(shown, key=lambda s: (s.mean, s.worst))),
+        tuple(found),
+        best,
+        default,
+        frozenset(c.rule.key for c in candidates),
+    )
 
 
 def _covered(own: list[Grid], source: str, known_by: int | None) -> tuple[int, int, int]:
     """On how many grids of a source the interval of the others holds a best depth, on how many a
     worst one, of how many that have an interval: one that is wide holds both."""
-    found = [(g, within) for g in own
-             if (within := interval(g.volume, 1, known_by=known_by, without=source))]
+    found = [
+        (g, within)
+        for g in own
+        if (within := interval(g.volume, 1, known_by=known_by, without=source))
+    ]
 
     def holds(share: float) -> int:
-        return sum(any(each.low <= cell.layers <= each.high
-                       for cell in g.cells if g.share(cell) == share) for g, each in found)
+        return sum(
+            any(each.low <= cell.layers <= each.high for cell in g.cells if g.share(cell) == share)
+            for g, each in found
+        )
 
     return holds(0), holds(1), len(found)
 
@@ -530,14 +618,23 @@ def _between(points: list[tuple[float, _End]], volume: float) -> _End:
     if volume >= last:
         return most._replace(depth=most.depth * math.cbrt(volume / last))
     return next(
-        _End(below.depth * (above.depth / below.depth) ** (
-            math.log(volume / small) / math.log(large / small)), below.crossed and above.crossed)
-        for (small, below), (large, above) in pairwise(points) if volume <= large)
+        _End(
+            below.depth
+            * (above.depth / below.depth) ** (math.log(volume / small) / math.log(large / small)),
+            below.crossed and above.crossed,
+        )
+        for (small, below), (large, above) in pairwise(points)
+        if volume <= large
+    )
 
 
 def interval(
-    parameters: float, per_layer: float = 12.0, key: Key = STANDARD, *,
-    known_by: int | None = None, without: str | None = None,
+    parameters: float,
+    per_layer: float = 12.0,
+    key: Key = STANDARD,
+    *,
+    known_by: int | None = None,
+    without: str | None = None,
 ) -> Interval | None:
     """The depths whose loss is within 1 % of the best by the grids of losses.
 
@@ -576,8 +673,10 @@ def interval(
     published = least_ratio(key)
     if published is not None and without != "CompleteP" and (known_by is None or known_by >= 2025):
         sources = [*sources, "CompleteP"]
-        said = (f"d / L from {published:.1f} (CompleteP, measured at 1.5B) to {high:.0f} "
-                f"({sources[0]}, standard nets) loses at most 1 %")
+        said = (
+            f"d / L from {published:.1f} (CompleteP, measured at 1.5B) to {high:.0f} "
+            f"({sources[0]}, standard nets) loses at most 1 %"
+        )
         notes = [n for n in notes if "deeper" not in n]
         deep, extrapolated = _End(laws.aspect_depth(12 * volume, published), True), True
     elif Key(key.parametrisation, residual=key.residual) != STANDARD:
@@ -585,20 +684,36 @@ def interval(
         extrapolated = True
     least = max(1, math.ceil(shallow.depth - 1e-9))
     most = max(least, math.floor(deep.depth + 1e-9))
-    above = [math.floor(end.depth + 1e-9) + 1
-             for v, _, end in ends if end.crossed and v >= volume * (1 - 1e-9)]
-    below = [math.ceil(end.depth - 1e-9) - 1
-             for v, end, _ in ends if end.crossed and v <= volume * (1 + 1e-9)]
+    above = [
+        math.floor(end.depth + 1e-9) + 1
+        for v, _, end in ends
+        if end.crossed and v >= volume * (1 - 1e-9)
+    ]
+    below = [
+        math.ceil(end.depth - 1e-9) - 1
+        for v, end, _ in ends
+        if end.crossed and v <= volume * (1 + 1e-9)
+    ]
     too_deep = most + 1 if deep.crossed else min(above, default=None)
     too_shallow = least - 1 if shallow.crossed else max(below, default=None)
     return Interval(
-        least, most, "; ".join([said, *notes]), tuple(sources), extrapolated,
+        least,
+        most,
+        "; ".join([said, *notes]),
+        tuple(sources),
+        extrapolated,
         too_deep is None or too_deep > most + 1,
-        too_shallow is None or too_shallow < least - 1, too_deep, too_shallow)
+        too_shallow is None or too_shallow < least - 1,
+        too_deep,
+        too_shallow,
+    )
 
 
 def contradicting(
-    parameters: float, layers: int, per_layer: float = 12.0, known_by: int | None = None,
+    parameters: float,
+    layers: int,
+    per_layer: float = 12.0,
+    known_by: int | None = None,
 ) -> tuple[str, ...]:
     """What scored grids at most a factor 4 away in size have against a depth: those that put it in
     the worse half of their range.
@@ -610,8 +725,9 @@ def contradicting(
     found = []
     for grid in _scored(COMPARISON, known_by):
         if 1 / NEAR <= grid.volume / volume <= NEAR and grid.at(layers, grid.share) > 0.5:
-            found.append(f"{grid.source}: {grid.best.layers} layers beat "
-                         f"{grid.nearest(layers).layers}")
+            found.append(
+                f"{grid.source}: {grid.best.layers} layers beat {grid.nearest(layers).layers}"
+            )
     return tuple(dict.fromkeys(found))
 
 
@@ -645,7 +761,14 @@ def projections() -> tuple[Projection, ...]:
     [('GPT-3 Large', 38, 37.4), ('1 trillion', 92, 94.7)]
     """
     return tuple(
-        Projection(row["model"], row["stated_in"], size := int(row["parameters"]),
-                   stated := int(row["projected_depth"]), solved := laws.transition_depth(size),
-                   laws.transition_depth_error(size), math.floor(solved + 0.5) == stated)
-        for row in projection_rows())
+        Projection(
+            row["model"],
+            row["stated_in"],
+            size := int(row["parameters"]),
+            stated := int(row["projected_depth"]),
+            solved := laws.transition_depth(size),
+            laws.transition_depth_error(size),
+            math.floor(solved + 0.5) == stated,
+        )
+        for row in projection_rows()
+    )

@@ -4,6 +4,7 @@ measured, whose it is.
 A floor, an optimum, a default, a maximum and a depth within some percent of the best are five
 different things. No rule is an average of others.
 """
+
 from __future__ import annotations
 
 import math
@@ -18,8 +19,17 @@ from . import laws
 from .grids import STANDARD, Key, best_ratios, grids, least_ratio
 from .models import models_near
 
-Meaning = Literal["floor", "knee", "optimum", "default", "maximum", "within 1 %", "within 3 %",
-                  "measured", "built"]
+Meaning = Literal[
+    "floor",
+    "knee",
+    "optimum",
+    "default",
+    "maximum",
+    "within 1 %",
+    "within 3 %",
+    "measured",
+    "built",
+]
 # What may be recommended: no bound; and neither the best of the trained shapes nor what is built,
 # which do not grow with the budget and restate the nets that grids are about.
 _CHOICES = ("optimum", "default")
@@ -80,8 +90,12 @@ def _at_ratio(ratio: float, size: float) -> float:
     return laws.aspect_depth(size, ratio)
 
 
-def _through(points: tuple[tuple[float, float], ...], size: float, *, goes_on: bool = False,
-             ) -> float:
+def _through(
+    points: tuple[tuple[float, float], ...],
+    size: float,
+    *,
+    goes_on: bool = False,
+) -> float:
     """The depth for ln(d / L) linear in ln N between published points. Beyond them d / L is
     constant, or the line of the last two points goes on."""
     sizes = [n for n, _ in points]
@@ -104,9 +118,13 @@ def _built(size: float) -> float:
 
 def gemstones_ratios() -> tuple[tuple[float, float], ...]:
     """(12 L d^2, d / L) of the best Gemstones nets after cooling down, one for each size class."""
-    return tuple(sorted(
-        (12 * grid.volume, (grid.best.width or 0) / grid.best.layers) for grid in grids()
-        if grid.source == "Gemstones" and grid.name.endswith("without embeddings")))
+    return tuple(
+        sorted(
+            (12 * grid.volume, (grid.best.width or 0) / grid.best.layers)
+            for grid in grids()
+            if grid.source == "Gemstones" and grid.name.endswith("without embeddings")
+        )
+    )
 
 
 @cache
@@ -120,76 +138,192 @@ def rules(known_by: int | None = None) -> tuple[Rule, ...]:
     residuals = partial(best_ratios, "Attention Residuals")
     cells = gemstones_ratios()
     found = [
-        Rule("threshold", "threshold L >= log_3(d)", "12 L 9^L = N", "floor", laws.threshold_depth,
-             "levine2020, arXiv:2006.12467v1, abstract; inverted here",
-             "printed; theorems recalled", 2020, None,
-             claim="depth_choice/threshold_budget",
-             remark="theory without softmax, feed-forward layers and residuals; it does not bind "
-             "real nets above 1e8 parameters"),
-        Rule("levine", "Levine's fit", "ln d = 5.039 + 0.0555 L", "optimum", laws.transition_depth,
-             "bigscience, math/README.md, after levine2020, arXiv:2006.12467v3",
-             "reported; errors recalled", 2020, _levine_domain(),
-             claim="depth_choice/levine_fit_depth",
-             remark="the depth up to which deeper nets of equal size won; fitted on 6 to 48 "
-             "layers, up to about 6e8 parameters (recalled)",
-             error=laws.transition_depth_error),
-        Rule("kaplan", "Kaplan's flatness", "d / L = 4288 / 6", "within 3 %",
-             _aspect(4288 / 6), "kaplan2020, arXiv:2001.08361, Figure 5", "printed", 2020,
-             (1.3e9, 1.5e9),
-             remark="6 x 4288 within 3 % of the loss of 48 x 1600: a least depth, not an optimum; "
-             "the losses are not tabulated"),
-        Rule("attnres", "d / L = 45, best with attention residuals", "d / L = 45", "optimum",
-             partial(_through, residuals(attention)),
-             "arXiv:2603.15031, 25 shapes at 6.5e19 FLOPs", "printed", 2026, (2.3e8, 2.3e8),
-             attention, remark="a mixture of experts of 2.3e8 active parameters",
-             read_off="Attention Residuals"),
-        Rule("prenorm", "d / L = 60, best without attention residuals", "d / L = 60", "optimum",
-             partial(_through, residuals(STANDARD)),
-             "arXiv:2603.15031, 25 shapes at 6.5e19 FLOPs", "printed", 2026, (2.3e8, 2.3e8),
-             remark="a mixture of experts of 2.3e8 active parameters",
-             read_off="Attention Residuals"),
-        Rule("mup", "muP's best d / L", "40, 50, 62 at 50M, 300M, 1.5B parameters, and so on",
-             "optimum", partial(_through, best_ratios("CompleteP", mup), goes_on=True),
-             "dey2025, arXiv:2505.01618", "reported", 2025, (5e7, 1.5e9), mup,
-             remark="read in a summary: check against the paper; beyond these sizes d / L is made "
-             "to grow on at the same rate", read_off="CompleteP"),
-        *(Rule(f"{key.parametrisation}-least", f"{name}, least d / L within 1 %",
-               f"d / L = {least}", "within 1 %", _aspect(least), "dey2025, arXiv:2505.01618",
-               "reported", 2025, (1.5e9, 1.5e9), key,
-               remark="the narrowest shape whose loss is within 1 % of the best, not an optimum",
-               read_off="CompleteP")
-          for name, key in (("muP", mup), ("CompleteP", Key("completep")))
-          if (least := least_ratio(key))),
-        Rule("nanochat", "nanochat", "d = 64 L", "default", _aspect(64),
-             "nanochat, commit 92d63d4, scripts/base_train.py", "printed", 2025,
-             (12 * 12 * 768**2, 12 * 26 * 1664**2), remark="a default tuned at 12 layers",
-             read_off="nanochat"),
-        Rule("marin", "Marin", "L = d / (55 + 4 log2 d)", "default", laws.marin_depth,
-             "marin-community/marin, experiments/grug/moe", "printed", 2026,
-             (12 * 6 * 512**2, 12 * 21 * 2048**2),
-             remark="checked by its authors at one layer more and less, widths 512 and 768"),
-        Rule("delusion", "Depth Delusion", "L <= 2.43 ln d", "maximum",
-             lambda size: laws.logarithmic_depth(size, 2.43),
-             "fahim2026, arXiv:2601.20994v1, as restated on themoonlight.io", "reported", 2026,
-             (17e6, 7e9), claim="evidence/critical_depth_exponent",
-             remark="one seed and one learning rate for all shapes, which may favour shallow nets; "
-             "its own best net of 7B, 32 x 4096, is deeper than 2.43 ln 4096 = 20",
-             read_off="Depth Delusion"),
-        Rule("gemstones", "best Gemstones nets", "d / L of the best net of each size class",
-             "measured", partial(_through, cells), "mcleish2025, arXiv:2502.06857, released losses",
-             "derived", 2025, (cells[0][0], cells[-1][0]), claim="evidence/gemstones_deepest",
-             remark="3 or 4 shapes in a class, one run each", read_off="Gemstones"),
-        Rule("knee", "knee of the dimension count", "3^L = 2 d^2 + 2 d + 1", "knee",
-             laws.knee_depth, "depthlaw, docs/separation-rank-dimension-count.md", "derived", 2026,
-             None, claim="separation_rank/knee",
-             remark="up to it depth raises a bound on expressivity doubly exponentially; whether a "
-             "task needs that is another question"),
-        Rule("built", "what is built", "median d / L of real models near the size", "built",
-             _built, "depthlaw, advisor/models.csv", "derived", 2026, None,
-             remark="chosen for speed and hardware too; shapes copy each other"),
+        Rule(
+            "threshold",
+            "threshold L >= log_3(d)",
+            "12 L 9^L = N",
+            "floor",
+            laws.threshold_depth,
+            "levine2020, arXiv:2006.12467v1, abstract; inverted here",
+            "printed; theorems recalled",
+            2020,
+            None,
+            claim="depth_choice/threshold_budget",
+            remark="theory without softmax, feed-forward layers and residuals; it does not bind "
+            "real nets above 1e8 parameters",
+        ),
+        Rule(
+            "levine",
+            "Levine's fit",
+            "ln d = 5.039 + 0.0555 L",
+            "optimum",
+            laws.transition_depth,
+            "bigscience, math/README.md, after levine2020, arXiv:2006.12467v3",
+            "reported; errors recalled",
+            2020,
+            _levine_domain(),
+            claim="depth_choice/levine_fit_depth",
+            remark="the depth up to which deeper nets of equal size won; fitted on 6 to 48 "
+            "layers, up to about 6e8 parameters (recalled)",
+            error=laws.transition_depth_error,
+        ),
+        Rule(
+            "kaplan",
+            "Kaplan's flatness",
+            "d / L = 4288 / 6",
+            "within 3 %",
+            _aspect(4288 / 6),
+            "kaplan2020, arXiv:2001.08361, Figure 5",
+            "printed",
+            2020,
+            (1.3e9, 1.5e9),
+            remark="6 x 4288 within 3 % of the loss of 48 x 1600: a least depth, not an optimum; "
+            "the losses are not tabulated",
+        ),
+        Rule(
+            "attnres",
+            "d / L = 45, best with attention residuals",
+            "d / L = 45",
+            "optimum",
+            partial(_through, residuals(attention)),
+            "arXiv:2603.15031, 25 shapes at 6.5e19 FLOPs",
+            "printed",
+            2026,
+            (2.3e8, 2.3e8),
+            attention,
+            remark="a mixture of experts of 2.3e8 active parameters",
+            read_off="Attention Residuals",
+        ),
+        Rule(
+            "prenorm",
+            "d / L = 60, best without attention residuals",
+            "d / L = 60",
+            "optimum",
+            partial(_through, residuals(STANDARD)),
+            "arXiv:2603.15031, 25 shapes at 6.5e19 FLOPs",
+            "printed",
+            2026,
+            (2.3e8, 2.3e8),
+            remark="a mixture of experts of 2.3e8 active parameters",
+            read_off="Attention Residuals",
+        ),
+        Rule(
+            "mup",
+            "muP's best d / L",
+            "40, 50, 62 at 50M, 300M, 1.5B parameters, and so on",
+            "optimum",
+            partial(_through, best_ratios("CompleteP", mup), goes_on=True),
+            "dey2025, arXiv:2505.01618",
+            "reported",
+            2025,
+            (5e7, 1.5e9),
+            mup,
+            remark="read in a summary: check against the paper; beyond these sizes d / L is made "
+            "to grow on at the same rate",
+            read_off="CompleteP",
+        ),
+        *(
+            Rule(
+                f"{key.parametrisation}-least",
+                f"{name}, least d / L within 1 %",
+                f"d / L = {least}",
+                "within 1 %",
+                _aspect(least),
+                "dey2025, arXiv:2505.01618",
+                "reported",
+                2025,
+                (1.5e9, 1.5e9),
+                key,
+                remark="the narrowest shape whose loss is within 1 % of the best, not an optimum",
+                read_off="CompleteP",
+            )
+            for name, key in (("muP", mup), ("CompleteP", Key("completep")))
+            if (least := least_ratio(key))
+        ),
+        Rule(
+            "nanochat",
+            "nanochat",
+            "d = 64 L",
+            "default",
+            _aspect(64),
+            "nanochat, commit 92d63d4, scripts/base_train.py",
+            "printed",
+            2025,
+            (12 * 12 * 768**2, 12 * 26 * 1664**2),
+            remark="a default tuned at 12 layers",
+            read_off="nanochat",
+        ),
+        Rule(
+            "marin",
+            "Marin",
+            "L = d / (55 + 4 log2 d)",
+            "default",
+            laws.marin_depth,
+            "marin-community/marin, experiments/grug/moe",
+            "printed",
+            2026,
+            (12 * 6 * 512**2, 12 * 21 * 2048**2),
+            remark="checked by its authors at one layer more and less, widths 512 and 768",
+        ),
+        Rule(
+            "delusion",
+            "Depth Delusion",
+            "L <= 2.43 ln d",
+            "maximum",
+            lambda size: laws.logarithmic_depth(size, 2.43),
+            "fahim2026, arXiv:2601.20994v1, as restated on themoonlight.io",
+            "reported",
+            2026,
+            (17e6, 7e9),
+            claim="evidence/critical_depth_exponent",
+            remark="one seed and one learning rate for all shapes, which may favour shallow nets; "
+            "its own best net of 7B, 32 x 4096, is deeper than 2.43 ln 4096 = 20",
+            read_off="Depth Delusion",
+        ),
+        Rule(
+            "gemstones",
+            "best Gemstones nets",
+            "d / L of the best net of each size class",
+            "measured",
+            partial(_through, cells),
+            "mcleish2025, arXiv:2502.06857, released losses",
+            "derived",
+            2025,
+            (cells[0][0], cells[-1][0]),
+            claim="evidence/gemstones_deepest",
+            remark="3 or 4 shapes in a class, one run each",
+            read_off="Gemstones",
+        ),
+        Rule(
+            "knee",
+            "knee of the dimension count",
+            "3^L = 2 d^2 + 2 d + 1",
+            "knee",
+            laws.knee_depth,
+            "depthlaw, docs/separation-rank-dimension-count.md",
+            "derived",
+            2026,
+            None,
+            claim="separation_rank/knee",
+            remark="up to it depth raises a bound on expressivity doubly exponentially; whether a "
+            "task needs that is another question",
+        ),
+        Rule(
+            "built",
+            "what is built",
+            "median d / L of real models near the size",
+            "built",
+            _built,
+            "depthlaw, advisor/models.csv",
+            "derived",
+            2026,
+            None,
+            remark="chosen for speed and hardware too; shapes copy each other",
+        ),
     ]
-    return tuple(sorted((r for r in found if known_by is None or r.year <= known_by),
-                        key=lambda r: r.year))
+    return tuple(
+        sorted((r for r in found if known_by is None or r.year <= known_by), key=lambda r: r.year)
+    )
 
 
 def _levine_domain() -> tuple[float, float]:
@@ -225,14 +359,31 @@ def family(known_by: int | None = None) -> tuple[Rule, ...]:
     def sloped(ratio: float) -> Callable[[float], float]:
         return lambda size: laws.aspect_depth(size, ratio * (size / 3e8) ** slope)
 
-    made = partial(Rule, meaning="default", source="depthlaw, advisor/rules.py", wording="derived",
-                   year=2026, domain=None)
-    constant = (made(f"ratio-{r:.3g}", f"d / L = {r:.3g}", f"d / L = {r:.3g}", law=_aspect(r))
-                for r in FAMILY)
+    made = partial(
+        Rule,
+        meaning="default",
+        source="depthlaw, advisor/rules.py",
+        wording="derived",
+        year=2026,
+        domain=None,
+    )
+    constant = (
+        made(f"ratio-{r:.3g}", f"d / L = {r:.3g}", f"d / L = {r:.3g}", law=_aspect(r))
+        for r in FAMILY
+    )
     if known_by is not None and known_by < 2025:
         return tuple(constant)
-    return (*constant,
-            *(made(f"slope-{r:.3g}", f"d / L = {r:.3g} (N / 3e8)^{slope:.2f}",
-                   f"d / L = {r:.3g} (N / 3e8)^{slope:.2f}", law=sloped(r),
-                   remark="the slope is that of muP's best ratios", read_off="CompleteP")
-              for r in FAMILY))
+    return (
+        *constant,
+        *(
+            made(
+                f"slope-{r:.3g}",
+                f"d / L = {r:.3g} (N / 3e8)^{slope:.2f}",
+                f"d / L = {r:.3g} (N / 3e8)^{slope:.2f}",
+                law=sloped(r),
+                remark="the slope is that of muP's best ratios",
+                read_off="CompleteP",
+            )
+            for r in FAMILY
+        ),
+    )

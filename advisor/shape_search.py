@@ -5,6 +5,7 @@ recommendation is the one nearest to the budget. So more parameters never give a
 recommended net's own size, asked for again, gives the same net. Where widths are too coarse for any
 shape near the rule, shapes of other depths fill the gap; they are fixed as well.
 """
+
 from __future__ import annotations
 
 import math
@@ -76,7 +77,8 @@ class Ladder:
     _starts: dict[float, float] = field(default_factory=dict, compare=False, repr=False)
     _templates: dict[float, Template] = field(default_factory=dict, compare=False, repr=False)
     _rungs: dict[tuple[int, bool], Rung | None] = field(
-        default_factory=dict, compare=False, repr=False)
+        default_factory=dict, compare=False, repr=False
+    )
 
     def at(self, size: float) -> Rung | None:
         """The rung nearest to a size, by the ratio; of equally near ones the smaller. None where
@@ -94,17 +96,25 @@ class Ladder:
         found = self._on_rule(low, high, FARTHEST)
         if _gaps(found, low, high):
             found = self._on_rule(low, high, 2 * FARTHEST)
-            between = (rung for gap in _gaps(found, low, high)
-                       for k in _aims(*gap, _OFF) if (rung := self._rung(k, False))
-                       and gap[0] < rung.size < gap[1])
-            found = sorted({rung.size: rung for rung in (*found, *between)}.values(),
-                           key=lambda rung: rung.size)
+            between = (
+                rung
+                for gap in _gaps(found, low, high)
+                for k in _aims(*gap, _OFF)
+                if (rung := self._rung(k, False)) and gap[0] < rung.size < gap[1]
+            )
+            found = sorted(
+                {rung.size: rung for rung in (*found, *between)}.values(),
+                key=lambda rung: rung.size,
+            )
         return found
 
     def _on_rule(self, low: float, high: float, reach: float) -> list[Rung]:
         # No shape that was aimed at a size further away is so near.
-        found = {rung.size: rung for k in _aims(low, high, reach + _TURNED + _OFF)
-                 if (rung := self._rung(k))}
+        found = {
+            rung.size: rung
+            for k in _aims(low, high, reach + _TURNED + _OFF)
+            if (rung := self._rung(k))
+        }
         return _rising([found[size] for size in sorted(found)])
 
     def _rung(self, k: int, on_rule: bool = True) -> Rung | None:
@@ -123,13 +133,17 @@ class Ladder:
         t = self._template(target)
         depths = legal_depths(self.constraints, 1, DEEPEST)
         wanted = max(self._wanted(target, t, depths[0]), self._held(target, depths[0]))
-        place = (min(bisect_left(depths, wanted), len(depths) - 1) if self.at_least
-                 else _nearest(depths, wanted))
+        place = (
+            min(bisect_left(depths, wanted), len(depths) - 1)
+            if self.at_least
+            else _nearest(depths, wanted)
+        )
         shape = nearest(target, t, depths[place])
         if shape is None:
             # The deepest that can be built.
-            place = bisect_left(depths, True, 0, place,
-                                key=lambda layers: nearest(target, t, layers) is None)
+            place = bisect_left(
+                depths, True, 0, place, key=lambda layers: nearest(target, t, layers) is None
+            )
             shape = nearest(target, t, depths[place - 1]) if place else None
             # A net so wide would be none that anybody has built.
             if shape is None or shape.architecture.aspect > MOST_ASPECT:
@@ -149,7 +163,7 @@ class Ladder:
         wanted = self._wanted(target, t, legal_depths(self.constraints, 1, DEEPEST)[0])
         found, outside = None, set()
         # Of thousands every so many is enough.
-        depths = depths[::1 + len(depths) // _MOST_DEPTHS]
+        depths = depths[:: 1 + len(depths) // _MOST_DEPTHS]
         for layers in sorted(depths, key=lambda n: abs(math.log(n / wanted))):
             shape, deeper = nearest(target, t, layers), layers > wanted
             off = abs(math.log(shape.value / target.value)) if shape else math.inf
@@ -193,33 +207,46 @@ class Ladder:
         start = DEFAULTS[place - 1].below * (2 if self.of == "flops" else 1)
         if start not in self._starts:
             end = target._replace(value=math.nextafter(start, 0))
-            self._starts[start] = max(self._wanted(end, self._template(end), least),
-                                      self._held(end, least))
+            self._starts[start] = max(
+                self._wanted(end, self._template(end), least), self._held(end, least)
+            )
         return self._starts[start]
 
 
 def _aims(low: float, high: float, reach: float) -> range:
     """The sizes that shapes are aimed at, from one to another and some further."""
-    return range(math.floor(_STEPS * (math.log(low) - reach)),
-                 math.ceil(_STEPS * (math.log(high) + reach)) + 1)
+    return range(
+        math.floor(_STEPS * (math.log(low) - reach)),
+        math.ceil(_STEPS * (math.log(high) + reach)) + 1,
+    )
 
 
 def _gaps(rungs: Sequence[Rung], low: float, high: float) -> list[tuple[float, float]]:
     """The ranges of sizes near `low` to `high` that are further than FARTHEST from all rungs."""
     far = math.exp(FARTHEST)
-    ends = [low / far, *(end for rung in rungs for end in (rung.size / far, rung.size * far)),
-            high * far]
-    return [(max(start, ends[0]), min(end, ends[-1]))
-            for start, end in zip(ends[::2], ends[1::2], strict=True)
-            if max(start, ends[0]) < min(end, ends[-1])]
+    ends = [
+        low / far,
+        *(end for rung in rungs for end in (rung.size / far, rung.size * far)),
+        high * far,
+    ]
+    return [
+        (max(start, ends[0]), min(end, ends[-1]))
+        for start, end in zip(ends[::2], ends[1::2], strict=True)
+        if max(start, ends[0]) < min(end, ends[-1])
+    ]
 
 
 def _rising(rungs: Sequence[Rung]) -> list[Rung]:
     """Those that are no shallower than a slightly smaller one: what rounding turned round."""
-    return [rung for i, rung in enumerate(rungs)
-            if not any(below.architecture.layers > rung.architecture.layers
-                       for below in rungs[max(0, i - _MOST_TURNED):i]
-                       if math.log(rung.size / below.size) <= _TURNED)]
+    return [
+        rung
+        for i, rung in enumerate(rungs)
+        if not any(
+            below.architecture.layers > rung.architecture.layers
+            for below in rungs[max(0, i - _MOST_TURNED) : i]
+            if math.log(rung.size / below.size) <= _TURNED
+        )
+    ]
 
 
 def _closest(rungs: Sequence[Rung], size: float, reach: float) -> Rung | None:

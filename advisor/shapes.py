@@ -6,6 +6,7 @@ hardware need. What rounding adds or takes away, the inner width of the feed-for
 back, unless its factor is demanded. `terms`, `real_width`, `rounded` and `inner_widths` use
 operators alone, so that they take arrays too.
 """
+
 from __future__ import annotations
 
 import math
@@ -112,8 +113,7 @@ class Constraints:
 
 @dataclass(frozen=True)
 class Template:
-    """Constraints with everything filled in that they leave open at a size: what `template` makes.
-    """
+    """Constraints with all that they leave open filled in at a size: what `template` makes."""
 
     demanded: Constraints
     head_width: int
@@ -184,10 +184,19 @@ def template(target: Target, c: Constraints) -> Template:
     used = c.active_experts + c.shared_experts
     multiple = c.multiple or default.multiple
     return Template(
-        c, head, ratio, heads, multiple, c.width or math.lcm(multiple, head * heads), factor,
-        math.lcm(inner, c.tensor), factor / used if used and not c.expert_width else 0.0,
-        not (c.expert_width if c.experts else c.ff_factor), c.vocabulary or default.vocabulary,
-        default.tied if c.tied is None else c.tied)
+        c,
+        head,
+        ratio,
+        heads,
+        multiple,
+        c.width or math.lcm(multiple, head * heads),
+        factor,
+        math.lcm(inner, c.tensor),
+        factor / used if used and not c.expert_width else 0.0,
+        not (c.expert_width if c.experts else c.ff_factor),
+        c.vocabulary or default.vocabulary,
+        default.tied if c.tied is None else c.tied,
+    )
 
 
 def _head_width(width: int | None, default: int) -> int:
@@ -198,89 +207,119 @@ def _head_width(width: int | None, default: int) -> int:
 
 def _check_numbers(c: Constraints) -> None:
     for name, value, least, most in (
-            ("head width", c.head_width, 1, 4096), ("width multiple", c.multiple, 1, 65536),
-            ("ratio of query to key heads", c.kv_ratio, 1, 1024),
-            ("multiple of the inner width", c.ff_multiple, 1, 65536),
-            ("vocabulary", c.vocabulary, 2, 10**8), ("context", c.context, 1, 10**9),
-            ("number of experts", c.experts, 0, 10**5),
-            ("number of active experts", c.active_experts, 0, 10**5),
-            ("number of shared experts", c.shared_experts, 0, 10**3),
-            ("expert width", c.expert_width, 1, 10**7),
-            ("number of dense layers", c.dense_layers, 0, 10**3),
-            ("number of loops", c.loops, 1, MOST_LOOPS),
-            ("tensor-parallel size", c.tensor, 1, 1024),
-            ("number of pipeline stages", c.pipeline, 1, 1024),
-            ("number of layers", c.layers, 1, DEEPEST), ("width", c.width, 1, 10**7)):
+        ("head width", c.head_width, 1, 4096),
+        ("width multiple", c.multiple, 1, 65536),
+        ("ratio of query to key heads", c.kv_ratio, 1, 1024),
+        ("multiple of the inner width", c.ff_multiple, 1, 65536),
+        ("vocabulary", c.vocabulary, 2, 10**8),
+        ("context", c.context, 1, 10**9),
+        ("number of experts", c.experts, 0, 10**5),
+        ("number of active experts", c.active_experts, 0, 10**5),
+        ("number of shared experts", c.shared_experts, 0, 10**3),
+        ("expert width", c.expert_width, 1, 10**7),
+        ("number of dense layers", c.dense_layers, 0, 10**3),
+        ("number of loops", c.loops, 1, MOST_LOOPS),
+        ("tensor-parallel size", c.tensor, 1, 1024),
+        ("number of pipeline stages", c.pipeline, 1, 1024),
+        ("number of layers", c.layers, 1, DEEPEST),
+        ("width", c.width, 1, 10**7),
+    ):
         if value is None:
             continue
         if not isinstance(value, int) or isinstance(value, bool):
-            raise UsageError(f"the {name} {shown(value)} is not a whole number; accepted are "
-                             f"{least} to {most:,}")
+            raise UsageError(
+                f"the {name} {shown(value)} is not a whole number; accepted are {least} to {most:,}"
+            )
         if not least <= value <= most:
-            raise UsageError(f"the {name} {shown(value)} is out of range; accepted are {least} to "
-                             f"{most:,}")
+            raise UsageError(
+                f"the {name} {shown(value)} is out of range; accepted are {least} to {most:,}"
+            )
     factor = c.ff_factor
     if factor is not None and not (isinstance(factor, int | float) and 0.1 <= factor <= 100):
-        raise UsageError(f"the factor {shown(factor)} of the feed-forward network is out of range; "
-                         "accepted are 0.1 to 100, such as 2.67 (gated) or 4")
+        raise UsageError(
+            f"the factor {shown(factor)} of the feed-forward network is out of range; "
+            "accepted are 0.1 to 100, such as 2.67 (gated) or 4"
+        )
     choices: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("kind of net", c.kind, get_args(Kind)),
         ("parametrisation", c.parametrisation, ("standard", "mup", "completep")),
-        ("norm", c.norm, ("pre", "post", "lns")), ("residual", c.residual, ("plain", "attnres")))
+        ("norm", c.norm, ("pre", "post", "lns")),
+        ("residual", c.residual, ("plain", "attnres")),
+    )
     for name, choice, accepted in choices:
         if choice not in accepted:
-            raise UsageError(f"the {name} {shown(choice)} is unknown; accepted are "
-                             f"{', '.join(accepted)}")
+            raise UsageError(
+                f"the {name} {shown(choice)} is unknown; accepted are {', '.join(accepted)}"
+            )
 
 
 def _check_kind(c: Constraints) -> None:
     if c.kind == "encoder-decoder":
         if c.loops > 1:
-            raise UsageError("looped layers in an encoder-decoder: such a net is not known here; "
-                             "accepted are loops of a decoder; try --loops 1")
+            raise UsageError(
+                "looped layers in an encoder-decoder: such a net is not known here; "
+                "accepted are loops of a decoder; try --loops 1"
+            )
     elif c.head_width and c.head_width % 2:
-        raise UsageError(f"the head width {c.head_width} is odd; rotary positions turn pairs of "
-                         f"numbers: try {c.head_width + 1}")
+        raise UsageError(
+            f"the head width {c.head_width} is odd; rotary positions turn pairs of "
+            f"numbers: try {c.head_width + 1}"
+        )
 
 
 def _check_experts(c: Constraints) -> None:
     if not c.experts:
-        for name, value in (("active experts", c.active_experts), ("dense layers", c.dense_layers),
-                            ("shared experts", c.shared_experts), ("expert width", c.expert_width)):
+        for name, value in (
+            ("active experts", c.active_experts),
+            ("dense layers", c.dense_layers),
+            ("shared experts", c.shared_experts),
+            ("expert width", c.expert_width),
+        ):
             if value:
-                raise UsageError(f"{name} without experts; say how many experts a layer has, such "
-                                 "as 8 with 2 active")
+                raise UsageError(
+                    f"{name} without experts; say how many experts a layer has, such "
+                    "as 8 with 2 active"
+                )
         return
     if not 1 <= c.active_experts <= c.experts:
-        raise UsageError(f"{c.active_experts} active of {c.experts} experts; accepted are 1 to "
-                         f"{c.experts}")
+        raise UsageError(
+            f"{c.active_experts} active of {c.experts} experts; accepted are 1 to {c.experts}"
+        )
     if c.kind != "decoder":
         raise UsageError(f"experts in an {c.kind}; experts are known of decoders alone")
     if c.loops > 1 and c.dense_layers:
         raise UsageError("looped layers and first dense layers together; give one of them")
     if c.experts % c.tensor and c.tensor % c.experts:
-        raise UsageError(f"{c.experts} experts on {c.tensor} devices; one of the two must divide "
-                         "the other")
+        raise UsageError(
+            f"{c.experts} experts on {c.tensor} devices; one of the two must divide the other"
+        )
 
 
 def _check_layers(c: Constraints) -> None:
     if c.loops * c.pipeline > DEEPEST - c.dense_layers:
-        raise UsageError(f"{c.loops} loops on {c.pipeline:,} stages take at least "
-                         f"{c.loops * c.pipeline:,} layers; accepted are up to {DEEPEST:,}: give "
-                         "fewer of one of them")
+        raise UsageError(
+            f"{c.loops} loops on {c.pipeline:,} stages take at least "
+            f"{c.loops * c.pipeline:,} layers; accepted are up to {DEEPEST:,}: give "
+            "fewer of one of them"
+        )
     if c.layers is None:
         return
     own, rest = divmod(c.layers, c.loops)
     if rest:
         near = " or ".join(str(n * c.loops) for n in (own, own + 1) if n)
-        raise UsageError(f"{c.layers} layers in {c.loops} loops are no whole number of layers "
-                         f"each; try {near}")
+        raise UsageError(
+            f"{c.layers} layers in {c.loops} loops are no whole number of layers each; try {near}"
+        )
     if own < c.pipeline:
-        raise UsageError(f"{plural(own, 'layer')} on {c.pipeline} stages leave stages empty; give "
-                         f"at least {c.pipeline * c.loops} layers or at most {own} stages")
+        raise UsageError(
+            f"{plural(own, 'layer')} on {c.pipeline} stages leave stages empty; give "
+            f"at least {c.pipeline * c.loops} layers or at most {own} stages"
+        )
     if c.dense_layers >= c.layers:
-        raise UsageError(f"{c.dense_layers} dense of {plural(c.layers, 'layer')} leave none with "
-                         f"experts; accepted are 0 to {c.layers - 1}")
+        raise UsageError(
+            f"{c.dense_layers} dense of {plural(c.layers, 'layer')} leave none with "
+            f"experts; accepted are 0 to {c.layers - 1}"
+        )
 
 
 def _check_width(c: Constraints, head: int) -> None:
@@ -297,8 +336,10 @@ def _check_width(c: Constraints, head: int) -> None:
         raise UsageError(f"{which} on {c.tensor} devices; the devices must divide the heads")
     if c.kv_ratio and heads % (c.kv_ratio * c.tensor):
         on = f" on {c.tensor} devices" if c.tensor > 1 else ""
-        raise UsageError(f"{which} with {c.kv_ratio} queries per key head{on} do not divide; "
-                         f"{c.kv_ratio * c.tensor} must divide the heads")
+        raise UsageError(
+            f"{which} with {c.kv_ratio} queries per key head{on} do not divide; "
+            f"{c.kv_ratio * c.tensor} must divide the heads"
+        )
 
 
 @cache
@@ -352,8 +393,10 @@ def stages(layers: int, pipeline: int) -> tuple[int, ...]:
     (2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 2, 2, 2, 2)
     """
     if not 1 <= pipeline <= layers:
-        raise UsageError(f"{plural(layers, 'layer')} on {plural(pipeline, 'stage')}: accepted are "
-                         f"1 to {layers} stages")
+        raise UsageError(
+            f"{plural(layers, 'layer')} on {plural(pipeline, 'stage')}: accepted are "
+            f"1 to {layers} stages"
+        )
     short, longer = divmod(layers, pipeline)
     before = (pipeline - longer + 1) // 2
     return tuple(short + (before <= i < before + longer) for i in range(pipeline))
@@ -374,8 +417,13 @@ class Terms(NamedTuple):
 
     def value(self, width: Any, keys: Any, inner: Any, expert: Any) -> Any:
         """The size at these widths."""
-        return width * (self.square * width + self.kv * keys + self.inner * inner
-                        + self.expert * expert + self.linear)
+        return width * (
+            self.square * width
+            + self.kv * keys
+            + self.inner * inner
+            + self.expert * expert
+            + self.linear
+        )
 
 
 def terms(t: Template, layers: Any, of: Measure) -> Terms:
@@ -437,8 +485,12 @@ def squares(t: Template, layers: float, width: float) -> float:
     """
     c = t.demanded
     s = terms(replace(t, demanded=replace(c, loops=1)), layers, "active")
-    found = (s.square + s.kv / t.ratio + s.inner * t.ff_factor
-             + s.expert * (t.expert_factor + (c.expert_width or 0) / width)) / layers
+    found = (
+        s.square
+        + s.kv / t.ratio
+        + s.inner * t.ff_factor
+        + s.expert * (t.expert_factor + (c.expert_width or 0) / width)
+    ) / layers
     return float(found)
 
 
@@ -521,18 +573,33 @@ def nearest(target: Target, t: Template, layers: int) -> Shape | None:
     return Shape(_architecture(t, layers, *best[1]), best[2], best[2] / target.value - 1)
 
 
-def _architecture(t: Template, layers: int, width: int, keys: int, inner: int,
-                  expert: int) -> Architecture:
+def _architecture(
+    t: Template, layers: int, width: int, keys: int, inner: int, expert: int
+) -> Architecture:
     c = t.demanded
     both = c.kind == "encoder-decoder"
-    experts = Experts(c.experts, c.active_experts, expert, c.shared_experts,
-                      dense_layers=c.dense_layers) if c.experts else None
+    experts = (
+        Experts(c.experts, c.active_experts, expert, c.shared_experts, dense_layers=c.dense_layers)
+        if c.experts
+        else None
+    )
     return Architecture(
-        layers, width, width // t.head_width, inner, t.vocabulary, c.kind, kv_heads=keys,
-        head_width=t.head_width, gated=c.gated, tied=t.tied, context=c.context,
+        layers,
+        width,
+        width // t.head_width,
+        inner,
+        t.vocabulary,
+        c.kind,
+        kv_heads=keys,
+        head_width=t.head_width,
+        gated=c.gated,
+        tied=t.tied,
+        context=c.context,
         unique_layers=layers // c.loops if c.loops > 1 else None,
-        encoder_layers=layers if both else 0, experts=experts,
-        relative_buckets=RELATIVE_BUCKETS if both else 0)
+        encoder_layers=layers if both else 0,
+        experts=experts,
+        relative_buckets=RELATIVE_BUCKETS if both else 0,
+    )
 
 
 def shapes(target: Target, c: Constraints, tolerance: float = 0.1) -> list[Shape]:
@@ -593,10 +660,15 @@ def resized(a: Architecture, layers: int, of: Measure = "total") -> Architecture
     loops = a.layers // a.own_layers
     dense = a.experts.dense_layers if a.experts else 0
     if layers <= dense or layers % loops or a.layers % a.own_layers:
-        raise UsageError(f"{layers} layers do not go with {dense} dense layers and {loops} loops; "
-                         f"accepted are multiples of {loops} above {dense}")
-    deep = a.with_(layers=layers, unique_layers=layers // loops if loops > 1 else a.unique_layers
-                   and layers, encoder_layers=layers if a.encoder_layers else 0)
+        raise UsageError(
+            f"{layers} layers do not go with {dense} dense layers and {loops} loops; "
+            f"accepted are multiples of {loops} above {dense}"
+        )
+    deep = a.with_(
+        layers=layers,
+        unique_layers=layers // loops if loops > 1 else a.unique_layers and layers,
+        encoder_layers=layers if a.encoder_layers else 0,
+    )
     bound = a.heads * a.head_size == a.width and not a.latent
     step = a.head_size * (a.heads // a.key_heads) if bound else min(128, a.width & -a.width)
     real = a.width * (a.layers / layers) ** 0.5
@@ -605,8 +677,12 @@ def resized(a: Architecture, layers: int, of: Measure = "total") -> Architecture
     for width in sorted(widths, key=lambda w: (abs(w - real), w)):
         heads = width // a.head_size if bound else a.heads
         keys = heads // (a.heads // a.key_heads) if bound else a.key_heads
-        shape = _filled(deep.with_(width=width, heads=heads, kv_heads=keys, head_width=a.head_size),
-                        width / a.width, goal, of)
+        shape = _filled(
+            deep.with_(width=width, heads=heads, kv_heads=keys, head_width=a.head_size),
+            width / a.width,
+            goal,
+            of,
+        )
         off = max(abs(measure(shape, of) / goal - 1), CLOSE)
         if best is None or off < best[0]:
             best = off, shape
@@ -628,8 +704,7 @@ def _filled(a: Architecture, wider: float, goal: float, of: Measure) -> Architec
     multiple = min(128, was & -was)
     while multiple > 8 and multiple * 40 > was:
         multiple //= 2
-    low, high = (int(rounded(share * was * wider, multiple))
-                 for share in (LEAST_INNER, MOST_INNER))
+    low, high = (int(rounded(share * was * wider, multiple)) for share in (LEAST_INNER, MOST_INNER))
     if low == high:
         return inner(low)
     least, most = measure(inner(low), of), measure(inner(high), of)
@@ -656,7 +731,7 @@ def _depths(target: Target, t: Template) -> range:
     least = math.ceil(depth_at_aspect(target, t, MOST_ASPECT))
     every = legal_depths(c, 1, DEEPEST)
     first = min(bisect_left(every, least), len(every) - 1)
-    return legal_depths(c, least, min(most, DEEPEST)) or every[first:first + 1]
+    return legal_depths(c, least, min(most, DEEPEST)) or every[first : first + 1]
 
 
 def depth_at_aspect(target: Target, t: Template, aspect: float) -> float:
@@ -668,6 +743,7 @@ def depth_at_aspect(target: Target, t: Template, aspect: float) -> float:
     >>> round(real_width(target.value, terms(t, depth, "total"), t) / depth, 6)
     64.0
     """
+
     def wider(layers: float) -> bool:
         width = t.demanded.width or real_width(target.value, terms(t, layers, target.of), t)
         return width > aspect * layers
@@ -687,15 +763,19 @@ def _no_shape(target: Target, t: Template, off: Shape | None) -> str:
     if off is not None:
         a = off.architecture
         steps = "" if t.demanded.width else f"widths come in steps of {width_steps(t)}; "
-        return (f"no shape that satisfies the constraints has {size}; the nearest, "
-                f"{plural(a.layers, 'layer')} of width {a.width:,}, has {off.value:.3g}: {steps}"
-                "relax a constraint or ask for that size")
+        return (
+            f"no shape that satisfies the constraints has {size}; the nearest, "
+            f"{plural(a.layers, 'layer')} of width {a.width:,}, has {off.value:.3g}: {steps}"
+            "relax a constraint or ask for that size"
+        )
     c, width = t.demanded, f"{'' if t.demanded.width else 'least '}width {width_steps(t)}"
     embeddings = t.vocabulary * (2 - t.tied) * t.step
     if target.of in ("total", "active") and embeddings > target.value:
-        return (f"no shape has {size}: with a vocabulary of {t.vocabulary:,} and the {width} the "
-                f"embeddings alone have {embeddings:,}; try a smaller vocabulary, "
-                f"{narrower(t)}or a larger size")
+        return (
+            f"no shape has {size}: with a vocabulary of {t.vocabulary:,} and the {width} the "
+            f"embeddings alone have {embeddings:,}; try a smaller vocabulary, "
+            f"{narrower(t)}or a larger size"
+        )
     layers = _depths(target, t)[0]
     s, keys = terms(t, layers, target.of), key_heads(t, t.step // t.head_width) * t.head_width
     inner, expert = map(int, inner_widths(1.0, s, t, t.step, keys))
@@ -704,8 +784,10 @@ def _no_shape(target: Target, t: Template, off: Shape | None) -> str:
     if c.experts:
         experts = f" with {c.experts:,} experts of width {expert:,}"
         fewer = "fewer or narrower experts, "
-    return (f"no shape has {size}: the {width} takes {value:.3g} in {plural(layers, 'layer')}"
-            f"{experts}; try {fewer}{narrower(t)}or a larger size")
+    return (
+        f"no shape has {size}: the {width} takes {value:.3g} in {plural(layers, 'layer')}"
+        f"{experts}; try {fewer}{narrower(t)}or a larger size"
+    )
 
 
 def width_steps(t: Template) -> str:
@@ -747,5 +829,9 @@ def narrower(t: Template) -> str:
     return f"{found}a smaller head width, "
 
 
-_NAMES = {"total": "parameters", "nonembedding": "parameters without embeddings",
-          "active": "active parameters", "flops": "FLOPs per token"}
+_NAMES = {
+    "total": "parameters",
+    "nonembedding": "parameters without embeddings",
+    "active": "active parameters",
+    "flops": "FLOPs per token",
+}

@@ -3,6 +3,7 @@
 Exact, suffices, claimed and measured are different things; they stand side by side, each under its
 own name.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -14,11 +15,18 @@ from .base.quantities import UsageError, parse_count, quoted
 
 Meaning = Literal["exact", "suffices", "claimed", "measured"]
 # What can be asked, and how.
-TASKS = {"connectivity": "connectivity --diameter 64", "hops": "hops --hops 16",
-         "regular": "regular --length 1024"}
+TASKS = {
+    "connectivity": "connectivity --diameter 64",
+    "hops": "hops --hops 16",
+    "regular": "regular --length 1024",
+}
 # Which task an option belongs to.
-_OPTIONS = {"diameter": "connectivity", "vertices": "connectivity", "hops": "hops",
-            "length": "regular"}
+_OPTIONS = {
+    "diameter": "connectivity",
+    "vertices": "connectivity",
+    "hops": "hops",
+    "length": "regular",
+}
 _NEEDED = {"connectivity": "diameter", "hops": "hops", "regular": "length"}
 
 
@@ -50,8 +58,13 @@ class TaskAnswer:
     labels: tuple[str, ...] = ()  # in front of the numbers, in place of their layers
 
 
-def answer_task(task: str, diameter: str | None = None, vertices: str | None = None,
-                hops: str | None = None, length: str | None = None) -> TaskAnswer:
+def answer_task(
+    task: str,
+    diameter: str | None = None,
+    vertices: str | None = None,
+    hops: str | None = None,
+    length: str | None = None,
+) -> TaskAnswer:
     """The depth that a task needs, from what was typed.
 
     Args:
@@ -66,8 +79,10 @@ def answer_task(task: str, diameter: str | None = None, vertices: str | None = N
     """
     known = task.strip().lower()
     if known not in TASKS:
-        raise UsageError(f"unknown task {quoted(task)}; accepted are connectivity, hops and "
-                         f"regular; try --task {TASKS['connectivity']}")
+        raise UsageError(
+            f"unknown task {quoted(task)}; accepted are connectivity, hops and "
+            f"regular; try --task {TASKS['connectivity']}"
+        )
     typed = {"diameter": diameter, "vertices": vertices, "hops": hops, "length": length}
     refuse_options({name: value for name, value in typed.items() if _OPTIONS[name] != known})
     needed = typed[_NEEDED[known]]
@@ -110,8 +125,10 @@ def for_connectivity(diameter: int, vertices: int | None = None) -> TaskAnswer:
     """
     least = diameter + 1
     if vertices is not None and vertices < least:
-        raise UsageError(f"a component of diameter {diameter} has at least {least} vertices, "
-                         f"not {vertices}; try --vertices {least}")
+        raise UsageError(
+            f"a component of diameter {diameter} has at least {least} vertices, "
+            f"not {vertices}; try --vertices {least}"
+        )
     n = vertices or least
     reach, doubling = laws.layers_for_diameter(diameter), laws.universal_layers(n)
     rule = f"ceil(log_3 D) = {reach}, the least L with 3^L >= {diameter:,}"
@@ -119,34 +136,49 @@ def for_connectivity(diameter: int, vertices: int | None = None) -> TaskAnswer:
     unknown = "" if vertices else ", at the least n for this diameter; give yours by --vertices"
     numbers = (
         TaskNumber(
-            reach, "exact", "(a) linearised attention of width n",
+            reach,
+            "exact",
+            "(a) linearised attention of width n",
             "0 layers: the input already shows it" if diameter <= 1 else rule,
             "this construction: X -> X X^T X on A + I, identity weights, one token per vertex; "
             f"enough and needed on every graph executed, up to D = {checked}"
             + ("; this D rests on prose about walks, which no machine checked" if beyond else ""),
             "depthlaw, claim connectivity/layers_for_diameter, after ye2025, arXiv:2510.19753",
-            "derived", "other nets may need more or fewer; the prose: `depthlaw show "
-            "connectivity/reach`",
-            "connectivity/layers_for_diameter"),
+            "derived",
+            "other nets may need more or fewer; the prose: `depthlaw show connectivity/reach`",
+            "connectivity/layers_for_diameter",
+        ),
         TaskNumber(
-            doubling, "suffices", f"(b) fixed width, n = {n:,}",
+            doubling,
+            "suffices",
+            f"(b) fixed width, n = {n:,}",
             f"18 + 2 ceil(log2 n) = {doubling}{unknown}",
             "averaging-hard attention, n^2 input and n^3 padding tokens, the same weights for all "
             "n",
-            "merrill2025, arXiv:2503.03961, Theorem 2", "printed",
-            "whether fewer are enough is not stated", "connectivity/log_depth_uniform"))
+            "merrill2025, arXiv:2503.03961, Theorem 2",
+            "printed",
+            "whether fewer are enough is not stated",
+            "connectivity/log_depth_uniform",
+        ),
+    )
     second = _layers(doubling) if vertices else "18 + 2 ceil(log2 n) layers"
     return TaskAnswer(
         "connectivity",
         f"Task: connectivity in graphs whose components have diameter at most {diameter:,}.",
         f"It depends on the architecture: (a) {_layers(reach)}"
-        + (f" (executed up to D = {checked})" if beyond else "") + f", (b) {second}",
-        ("Lower bound: order log(D), if the one-versus-two-cycle conjecture holds and the net is "
-         "narrow. It comes without a constant, so it gives no number (sanford2024, "
-         "arXiv:2402.09268, Corollary 3.5; printed).",
-         "Upper bound at width N^eps: order log(D), again without a constant (sanford2024, "
-         "Corollary 3.3; printed)."),
-        numbers, labels=("(a)", "(b)"))
+        + (f" (executed up to D = {checked})" if beyond else "")
+        + f", (b) {second}",
+        (
+            "Lower bound: order log(D), if the one-versus-two-cycle conjecture holds and the net "
+            "is "
+            "narrow. It comes without a constant, so it gives no number (sanford2024, "
+            "arXiv:2402.09268, Corollary 3.5; printed).",
+            "Upper bound at width N^eps: order log(D), again without a constant (sanford2024, "
+            "Corollary 3.3; printed).",
+        ),
+        numbers,
+        labels=("(a)", "(b)"),
+    )
 
 
 def for_hops(hops: int) -> TaskAnswer:
@@ -159,16 +191,25 @@ def for_hops(hops: int) -> TaskAnswer:
     executed, beyond = laws.LARGEST_EXECUTED, hops > laws.LARGEST_EXECUTED
     rests = "; this k rests on prose, which no machine checked" if beyond else ""
     number = partial(
-        TaskNumber, regime="one causal head, constant width, precision O(log N); queries, keys "
-        "and values are arbitrary functions of a token")
-    numbers = [number(
-        corrected, "suffices", "repaired construction",
-        f"ceil(log2 k) + 2, executed here without an error up to k = {executed}{rests}",
-        source="depthlaw, claim hops/depth_corrected, after sanford2024, arXiv:2402.09268, Theorem "
-        "4.2", wording="derived",
-        certainty="exact weights, right on every sequence executed; for all others it rests on "
-        "prose: `depthlaw show hops/depth_corrected`; whether fewer layers are enough is open",
-        claim="hops/depth_corrected")]
+        TaskNumber,
+        regime="one causal head, constant width, precision O(log N); queries, keys "
+        "and values are arbitrary functions of a token",
+    )
+    numbers = [
+        number(
+            corrected,
+            "suffices",
+            "repaired construction",
+            f"ceil(log2 k) + 2, executed here without an error up to k = {executed}{rests}",
+            source="depthlaw, claim hops/depth_corrected, after sanford2024, arXiv:2402.09268, "
+            "Theorem "
+            "4.2",
+            wording="derived",
+            certainty="exact weights, right on every sequence executed; for all others it rests on "
+            "prose: `depthlaw show hops/depth_corrected`; whether fewer layers are enough is open",
+            claim="hops/depth_corrected",
+        )
+    ]
     claimed = "The paper claims floor(log2 k) + 2, the same number here"
     claimed += "; its printed construction fails." if hops > 1 else "."
     if printed != corrected:
@@ -176,20 +217,36 @@ def for_hops(hops: int) -> TaskAnswer:
             f"The paper claims floor(log2 k) + 2 = {printed}. Its printed construction fails; "
             "whether that depth suffices for one causal head is open. With a strict mask (claim "
             "hops/depth_strict_mask), or with ceil(log2(N + 1)) heads in layer 1 (claim "
-            f"hops/depth_log_heads), it did on everything executed, up to k = {executed}.")
-        numbers.insert(0, number(
-            printed, "claimed", "published count", "floor(log2 k) + 2",
-            source="sanford2024, arXiv:2402.09268, Theorem 4.2", wording="printed",
-            certainty="open for one causal head; with a strict mask, or with ceil(log2(N + 1)) "
-            "heads in layer 1, right on everything executed", claim="hops/depth_printed"))
+            f"hops/depth_log_heads), it did on everything executed, up to k = {executed}."
+        )
+        numbers.insert(
+            0,
+            number(
+                printed,
+                "claimed",
+                "published count",
+                "floor(log2 k) + 2",
+                source="sanford2024, arXiv:2402.09268, Theorem 4.2",
+                wording="printed",
+                certainty="open for one causal head; with a strict mask, or with ceil(log2(N + 1)) "
+                "heads in layer 1, right on everything executed",
+                claim="hops/depth_printed",
+            ),
+        )
     limits = f" (executed up to k = {executed}; beyond, by unchecked prose)" if beyond else ""
     return TaskAnswer(
-        "hops", f"Task: follow {_layers(hops, 'hop')} (the k-hop induction heads task).",
+        "hops",
+        f"Task: follow {_layers(hops, 'hop')} (the k-hop induction heads task).",
         f"{_layers(corrected)} suffice for {_layers(hops, 'hop')}: ceil(log2 k) + 2{limits}",
-        (claimed,
-         "No unconditional lower bound is known here. If the one-versus-two-cycle conjecture holds "
-         "and the net is narrow, order log(k) layers are needed; no constant is given "
-         "(sanford2024, Corollary 4.3; printed)."), tuple(numbers))
+        (
+            claimed,
+            "No unconditional lower bound is known here. If the one-versus-two-cycle conjecture "
+            "holds "
+            "and the net is narrow, order log(k) layers are needed; no constant is given "
+            "(sanford2024, Corollary 4.3; printed).",
+        ),
+        tuple(numbers),
+    )
 
 
 def for_regular(length: int) -> TaskAnswer:
@@ -202,39 +259,66 @@ def for_regular(length: int) -> TaskAnswer:
     trained = laws.trained_layers_for_a5(length)
     fewest, most = laws.A5_DEPTHS
     number = partial(
-        TaskNumber, regime="averaging-hard attention, masked pre-norm, a logarithmic number of "
-        "bits, width fixed by the automaton", wording="printed")
+        TaskNumber,
+        regime="averaging-hard attention, masked pre-norm, a logarithmic number of "
+        "bits, width fixed by the automaton",
+        wording="printed",
+    )
     numbers = (
-        number(own, "suffices", "(a) weights may depend on n", f"4 ceil(log2 n) + 5 = {own}",
-               source="merrill2025, arXiv:2503.03961, Corollary 1.1",
-               certainty="a printed construction, not executed here; whether fewer are enough is "
-               "not stated", claim="connectivity/log_depth_lengths"),
-        number(looped, "suffices", "(b) the same weights for all n",
-               f"8 ceil(log2 n) + 9 = {looped}",
-               source="merrill2025, arXiv:2503.03961, Theorem 1",
-               certainty="a printed construction, not executed here; whether fewer are enough is "
-               "not stated", claim="connectivity/log_depth_lengths"),
-        number(max(1, round(trained)), "measured", "(c) trained nets on A5",
-               f"L = {laws.A5_SLOPE} log2 n - {-laws.A5_INTERCEPT} = {trained:.1f}",
-               regime="width 512, 95 % of the answers right, the best seed, words up to 1024 "
-               f"letters, {fewest} to {most} layers",
-               source="merrill2025, arXiv:2503.03961, fit to trained nets",
-               certainty="the fit of its authors (r^2 = 0.93) to one task, the hardest regular one",
-               extrapolated=not fewest <= trained <= most))
+        number(
+            own,
+            "suffices",
+            "(a) weights may depend on n",
+            f"4 ceil(log2 n) + 5 = {own}",
+            source="merrill2025, arXiv:2503.03961, Corollary 1.1",
+            certainty="a printed construction, not executed here; whether fewer are enough is "
+            "not stated",
+            claim="connectivity/log_depth_lengths",
+        ),
+        number(
+            looped,
+            "suffices",
+            "(b) the same weights for all n",
+            f"8 ceil(log2 n) + 9 = {looped}",
+            source="merrill2025, arXiv:2503.03961, Theorem 1",
+            certainty="a printed construction, not executed here; whether fewer are enough is "
+            "not stated",
+            claim="connectivity/log_depth_lengths",
+        ),
+        number(
+            max(1, round(trained)),
+            "measured",
+            "(c) trained nets on A5",
+            f"L = {laws.A5_SLOPE} log2 n - {-laws.A5_INTERCEPT} = {trained:.1f}",
+            regime="width 512, 95 % of the answers right, the best seed, words up to 1024 "
+            f"letters, {fewest} to {most} layers",
+            source="merrill2025, arXiv:2503.03961, fit to trained nets",
+            certainty="the fit of its authors (r^2 = 0.93) to one task, the hardest regular one",
+            extrapolated=not fewest <= trained <= most,
+        ),
+    )
     return TaskAnswer(
-        "regular", f"Task: recognise a regular language on words of {_layers(length, 'letter')} "
+        "regular",
+        f"Task: recognise a regular language on words of {_layers(length, 'letter')} "
         "(track the state of a finite automaton).",
         f"Order log n: {own} layers suffice, {looped} with one set of weights for all lengths",
-        ("No fixed depth is enough for all regular languages, if TC0 is not NC1; width, padding "
-         "that grows polynomially, or a logarithmic chain of thought do not change that "
-         "(merrill2025, Theorems 3 and 4; printed).",
-         "Easier languages need less: an automaton whose groups are solvable has a depth that does "
-         "not grow with n (liu2022, arXiv:2210.10749, Theorem 2; reported), and a language "
-         "without groups (star-free) is one of masked hard attention, its depth that of a formula "
-         "(yang2024masked, arXiv:2310.13897; topic formal_languages).",
-         "The lengths that the paper's introduction gives for 32 and 80 layers do not follow from "
-         "this count (claim connectivity/log_depth_lengths_printed)."),
-        numbers, labels=("(a)", "(b)", "(c)"))
+        (
+            "No fixed depth is enough for all regular languages, if TC0 is not NC1; width, padding "
+            "that grows polynomially, or a logarithmic chain of thought do not change that "
+            "(merrill2025, Theorems 3 and 4; printed).",
+            "Easier languages need less: an automaton whose groups are solvable has a depth that "
+            "does "
+            "not grow with n (liu2022, arXiv:2210.10749, Theorem 2; reported), and a language "
+            "without groups (star-free) is one of masked hard attention, its depth that of a "
+            "formula "
+            "(yang2024masked, arXiv:2310.13897; topic formal_languages).",
+            "The lengths that the paper's introduction gives for 32 and 80 layers do not follow "
+            "from "
+            "this count (claim connectivity/log_depth_lengths_printed).",
+        ),
+        numbers,
+        labels=("(a)", "(b)", "(c)"),
+    )
 
 
 def _layers(count: int, what: str = "layer") -> str:

@@ -1,4 +1,5 @@
 """Recommendations for arrays of sizes, the same as one by one."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
@@ -30,8 +31,12 @@ class Shapes:
     high: Integers  # the greatest
 
 
-def recommend_depths(parameters: npt.ArrayLike, constraints: Constraints | None = None,
-                     of: Measure = "total", known_by: int | None = None) -> Shapes:
+def recommend_depths(
+    parameters: npt.ArrayLike,
+    constraints: Constraints | None = None,
+    of: Measure = "total",
+    known_by: int | None = None,
+) -> Shapes:
     """The shapes that `recommend` gives for many sizes at once.
 
     Args:
@@ -64,8 +69,10 @@ def recommend_depths(parameters: npt.ArrayLike, constraints: Constraints | None 
     far = found[..., 0] == 0
     far |= np.abs(np.log(np.where(far, 1, found[..., 0]) / sizes)) > FARTHEST
     if far.any():
-        raise UsageError(f"no shape near {sizes[far].flat[0]:.3g} parameters and near the "
-                         "recommended depth can be built; relax a constraint or leave it out")
+        raise UsageError(
+            f"no shape near {sizes[far].flat[0]:.3g} parameters and near the "
+            "recommended depth can be built; relax a constraint or leave it out"
+        )
     return Shapes(*np.moveaxis(found, -1, 0))
 
 
@@ -77,5 +84,11 @@ _ladder = cache(ladder_for)
 @cache
 def _row(a: Architecture, c: Constraints, known_by: int | None) -> tuple[int, ...]:
     within = depths_within(a, c, known_by)
-    return (a.layers, a.width, a.heads, a.key_heads, a.d_ff,
-            *((within.low, within.high) if within else (0, 0)))
+    return (
+        a.layers,
+        a.width,
+        a.heads,
+        a.key_heads,
+        a.d_ff,
+        *((within.low, within.high) if within else (0, 0)),
+    )

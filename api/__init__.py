@@ -12,6 +12,7 @@ Attributes are loaded when they are first used, so that `import depthlaw` costs 
 >>> depthlaw.recommend("1.3B", pipeline=4).shape.architecture.layers % 4
 0
 """
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

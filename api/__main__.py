@@ -1,4 +1,5 @@
 """`python -m depthlaw`: the command line."""
+
 import sys
 
 from depthlaw.ledger.cli.arguments import main

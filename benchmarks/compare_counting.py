@@ -7,6 +7,7 @@ since it pins old libraries, and transformers from version 5 on ties the output 
 The tools get the configurations that depthlaw writes, as files, or
 where they read none the same sizes as arguments: those that come closest to the net.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -28,8 +29,18 @@ from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.huggingface import config_of
 from depthlaw.advisor.models import architecture, model, models
 
-TEN = ("GPT-2 XL", "Llama-3-8B", "Llama-3.2-1B", "Gemma-1-7B", "Qwen2.5-7B", "Falcon-7B",
-       "Mixtral-8x7B", "DeepSeek-V2-Lite", "T5-Large", "ALBERT-base")
+TEN = (
+    "GPT-2 XL",
+    "Llama-3-8B",
+    "Llama-3.2-1B",
+    "Gemma-1-7B",
+    "Qwen2.5-7B",
+    "Falcon-7B",
+    "Mixtral-8x7B",
+    "DeepSeek-V2-Lite",
+    "T5-Large",
+    "ALBERT-base",
+)
 OUT = Path(__file__).parents[1] / "ledger" / "publish" / "other_counts.csv"
 COLUMNS = ("tool", "version", "date", "model", "parameters", "how")
 Row = tuple[str, int | None, str]  # model, parameters (None: no answer), how it was asked
@@ -61,8 +72,12 @@ def accelerate_counts() -> Iterator[Row]:
 
     estimate.verify_on_hub = lambda *_: SimpleNamespace(config={}, library_name="transformers")
     for name, folder in _folders():
-        asked = SimpleNamespace(model_name=folder, library_name="transformers",
-                                trust_remote_code=False, dtypes=["float32"])
+        asked = SimpleNamespace(
+            model_name=folder,
+            library_name="transformers",
+            trust_remote_code=False,
+            dtypes=["float32"],
+        )
         ((_, _, size, _),) = estimate.gather_data(asked)
         yield name, size // 4, "estimate-memory, 32-bit bytes / 4, Hub look-up replaced by a folder"
 
@@ -70,6 +85,7 @@ def accelerate_counts() -> Iterator[Row]:
 def llm_analysis_counts(by_hand: bool) -> Callable[[], Iterator[Row]]:
     """Its own reading of a config.json, or sizes given by hand, a gate as half a network more (as
     in its own list)."""
+
     def found() -> Iterator[Row]:
         from llm_analysis import config
         from llm_analysis.analysis import LLMAnalysis
@@ -77,44 +93,73 @@ def llm_analysis_counts(by_hand: bool) -> Callable[[], Iterator[Row]]:
         for name, folder in _folders():
             a = architecture(model(name))
             try:
-                read = (config.ModelConfig(**_by_hand(a)) if by_hand
-                        else config.get_model_config_from_hf(folder))
+                read = (
+                    config.ModelConfig(**_by_hand(a))
+                    if by_hand
+                    else config.get_model_config_from_hf(folder)
+                )
             except Exception as error:
                 yield name, None, f"not read: {type(error).__name__} {error}"
                 continue
             counted = LLMAnalysis(read, config.get_gpu_config_by_name("a100-sxm-80gb"))
             how = "ModelConfig by hand" if by_hand else "get_model_config_from_hf on a folder"
             yield name, round(counted.get_num_params_total()), how
+
     return found
 
 
 def _by_hand(a: Architecture) -> dict[str, Any]:
     inner = a.experts.width if a.experts else a.d_ff
     inner = inner * 3 // 2 if a.gated else inner
-    experts = {"moe_num_experts": a.experts.count,
-               "moe_top_k": a.experts.active} if a.experts else {}
-    return {"name": a.name, "num_layers": a.encoder_layers + a.layers, "n_head": a.heads,
-            "hidden_dim": a.width, "vocab_size": a.vocabulary, "max_seq_len": a.context,
-            "num_key_value_heads": a.key_heads, "ffn_embed_dim": inner,
-            "expansion_ratio": inner / a.width, **experts}
+    experts = (
+        {"moe_num_experts": a.experts.count, "moe_top_k": a.experts.active} if a.experts else {}
+    )
+    return {
+        "name": a.name,
+        "num_layers": a.encoder_layers + a.layers,
+        "n_head": a.heads,
+        "hidden_dim": a.width,
+        "vocab_size": a.vocabulary,
+        "max_seq_len": a.context,
+        "num_key_value_heads": a.key_heads,
+        "ffn_embed_dim": inner,
+        "expansion_ratio": inner / a.width,
+        **experts,
+    }
 
 
 def cookbook_counts(script: Path) -> Callable[[], Iterator[Row]]:
     """Its script for parameters, whose feed-forward factor is a whole number."""
+
     def found() -> Iterator[Row]:
         for name in TEN:
             a = architecture(model(name))
             inner = a.experts.width if a.experts else a.d_ff
-            arguments = ["-l", a.encoder_layers + a.layers, "-hs", a.width, "-v", a.vocabulary,
-                         "-s", a.context, "-kv", a.key_heads / a.heads,
-                         "-ff", max(1, round(inner / a.width)), "-nl", 3 if a.gated else 2]
+            arguments = [
+                "-l",
+                a.encoder_layers + a.layers,
+                "-hs",
+                a.width,
+                "-v",
+                a.vocabulary,
+                "-s",
+                a.context,
+                "-kv",
+                a.key_heads / a.heads,
+                "-ff",
+                max(1, round(inner / a.width)),
+                "-nl",
+                3 if a.gated else 2,
+            ]
             if a.experts:
                 arguments += ["--moe", "-e", a.experts.count, "-t", a.experts.active]
             texts = [str(each) for each in arguments]
-            said = subprocess.run([sys.executable, str(script), *texts], capture_output=True,
-                                  text=True, check=True).stdout
+            said = subprocess.run(
+                [sys.executable, str(script), *texts], capture_output=True, text=True, check=True
+            ).stdout
             number, unit = re.search(r"Total Params in the Model: (\S+) (\w)", said).groups()
             yield name, round(float(number) * 1000 ** " KMBT".index(unit)), " ".join(texts)
+
     return found
 
 
@@ -129,8 +174,12 @@ def _folders() -> Iterator[tuple[str, str]]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cookbook", type=Path, metavar="FILE",
-                        help="EleutherAI/cookbook, calc/calc_transformer_params.py")
+    parser.add_argument(
+        "--cookbook",
+        type=Path,
+        metavar="FILE",
+        help="EleutherAI/cookbook, calc/calc_transformer_params.py",
+    )
     parser.add_argument("--cookbook-commit", default="", help="of that file")
     parser.add_argument("--only", default="", metavar="TOOL", help="tools whose name begins so")
     chosen = parser.parse_args()
@@ -138,7 +187,8 @@ def main() -> int:
         "transformers": ("transformers", transformers_counts),
         "accelerate": ("accelerate", accelerate_counts),
         "llm-analysis, config.json": ("llm-analysis", llm_analysis_counts(False)),
-        "llm-analysis, by hand": ("llm-analysis", llm_analysis_counts(True))}
+        "llm-analysis, by hand": ("llm-analysis", llm_analysis_counts(True)),
+    }
     kept = []
     if OUT.exists():
         with OUT.open(encoding="utf-8", newline="") as file:
@@ -164,11 +214,18 @@ def main() -> int:
     return 0
 
 
-def _replaced(kept: list[dict[str, str]], tool: str, release: str, today: str,
-              rows: list[Row]) -> list[dict[str, str]]:
+def _replaced(
+    kept: list[dict[str, str]], tool: str, release: str, today: str, rows: list[Row]
+) -> list[dict[str, str]]:
     sys.stderr.write(f"{tool} {release}: {len(rows)} models\n")
-    new = [dict(zip(COLUMNS, (tool, release, today, name, "" if n is None else str(n), how),
-                    strict=True)) for name, n, how in rows]
+    new = [
+        dict(
+            zip(
+                COLUMNS, (tool, release, today, name, "" if n is None else str(n), how), strict=True
+            )
+        )
+        for name, n, how in rows
+    ]
     return [row for row in kept if row["tool"] != tool] + new
 
 

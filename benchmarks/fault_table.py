@@ -4,6 +4,7 @@ The table holds nothing typed by hand: each test of tests/ledger that injects a 
 to the file that DEPTHLAW_FAULT_LOG names. With --log FILE the rows of an earlier run are taken
 instead.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -20,18 +21,24 @@ TESTS = ("tests/ledger/test_faults.py", "tests/ledger/test_ray.py")
 
 def table(rows: list[dict]) -> str:
     """The rows as Markdown, with their sum."""
-    lines = ["| fault | injected by | rounds | records lost | wrong records accepted | final "
-             "manifest | what is said |",
-             "|---|---|--:|--:|--:|---|---|"]
+    lines = [
+        "| fault | injected by | rounds | records lost | wrong records accepted | final "
+        "manifest | what is said |",
+        "|---|---|--:|--:|--:|---|---|",
+    ]
     for row in rows:
         same = "that of an undisturbed run" if row["same"] else "DIFFERS"
         said = row["said"].replace("|", "\\|")
-        lines.append(f"| {row['fault']} | {row['injected']} | {row['rounds']} | {row['lost']} | "
-                     f"{row['accepted']} | {same} | {said} |")
-    rounds, lost, accepted = (sum(row[name] for row in rows)
-                              for name in ("rounds", "lost", "accepted"))
-    return "\n".join([*lines, f"| **all {len(rows)}** | | **{rounds}** | **{lost}** | "
-                              f"**{accepted}** | | |"])
+        lines.append(
+            f"| {row['fault']} | {row['injected']} | {row['rounds']} | {row['lost']} | "
+            f"{row['accepted']} | {same} | {said} |"
+        )
+    rounds, lost, accepted = (
+        sum(row[name] for row in rows) for name in ("rounds", "lost", "accepted")
+    )
+    return "\n".join(
+        [*lines, f"| **all {len(rows)}** | | **{rounds}** | **{lost}** | **{accepted}** | | |"]
+    )
 
 
 def main() -> int:
@@ -43,9 +50,9 @@ def main() -> int:
         log = given or Path(folder) / "faults.jsonl"
         if given is None:
             command = [sys.executable, "-m", "pytest", *(str(ROOT / test) for test in TESTS)]
-            code = subprocess.run(command, cwd=ROOT,
-                                  env=os.environ | {"DEPTHLAW_FAULT_LOG": str(log)},
-                                  check=False).returncode
+            code = subprocess.run(
+                command, cwd=ROOT, env=os.environ | {"DEPTHLAW_FAULT_LOG": str(log)}, check=False
+            ).returncode
         rows = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     sys.stdout.write(table(rows) + "\n")
     return code

@@ -7,6 +7,7 @@ formula for the time of a token. A table of "measured" points follows from it; t
 these points alone. The true time of what it recommends is computed from the shape by the formula,
 with a count of weights of its own.
 """
+
 from __future__ import annotations
 
 import random
@@ -67,8 +68,12 @@ class Result(NamedTuple):
 
 
 def _sum(token: float, layer: float, read: float, output: float) -> Callable[[Net], float]:
-    return lambda net: (token + layer * net.layers + read * net.layers * net.layer_weights
-                        + output * net.width * net.vocabulary)
+    return lambda net: (
+        token
+        + layer * net.layers
+        + read * net.layers * net.layer_weights
+        + output * net.width * net.vocabulary
+    )
 
 
 def _cached(token: float, layer: float) -> Callable[[Net], float]:
@@ -79,43 +84,116 @@ def _cached(token: float, layer: float) -> Callable[[Net], float]:
 
 def _saturating(net: Net) -> float:
     """Wide layers are read faster: 1.5 TB/s for d much above 512."""
-    return 0.2 + 0.1 * net.layers + (_MS_PER_WEIGHT * net.layers * net.layer_weights
-                                     * (1 + 512 / net.width))
+    return (
+        0.2
+        + 0.1 * net.layers
+        + (_MS_PER_WEIGHT * net.layers * net.layer_weights * (1 + 512 / net.width))
+    )
 
 
 def _quadratic(net: Net) -> float:
     """Each layer takes longer than the one before."""
-    return 0.2 + 0.05 * net.layers + 0.001 * net.layers**2 + (
-        _MS_PER_WEIGHT * net.layers * net.layer_weights)
+    return (
+        0.2
+        + 0.05 * net.layers
+        + 0.001 * net.layers**2
+        + (_MS_PER_WEIGHT * net.layers * net.layer_weights)
+    )
 
 
 DEVICES = (
-    *(Device(f"0.2 ms + {layer:.2f} L + layers at 1.5 TB/s", _sum(0.2, layer, _MS_PER_WEIGHT, 0), 3)
-      for layer in (0.05, 0.10, 0.15)),
+    *(
+        Device(
+            f"0.2 ms + {layer:.2f} L + layers at 1.5 TB/s", _sum(0.2, layer, _MS_PER_WEIGHT, 0), 3
+        )
+        for layer in (0.05, 0.10, 0.15)
+    ),
     Device("overhead alone: 0.5 ms + 0.12 L", _sum(0.5, 0.12, 0, 0), 3, "1B"),
-    Device("bandwidth alone: 1.5 TB/s, output layer too",
-           _sum(0, 0, _MS_PER_WEIGHT, _MS_PER_WEIGHT), 3),
-    Device("0.2 ms + 0.10 L + 1.5 TB/s, 5 % noise",
-           _sum(0.2, 0.1, _MS_PER_WEIGHT, _MS_PER_WEIGHT), 4, None, 0.05, tuple(range(5))),
-    Device("0.2 ms + 0.10 L + 1.5 TB/s, grouped queries, d_ff / d of 2.5 to 5.5",
-           _sum(0.2, 0.1, _MS_PER_WEIGHT, _MS_PER_WEIGHT), 4, "1B", queries=4, described=True),
-    *(Device("0.2 ms + 0.05 L + layers and a cache of 32,768 at 1.5 TB/s" + ", named" * named,
-             _cached(0.2, 0.05), limit, budget, queries=8, described=True, context=32768,
-             named=named)
-      for limit, budget, named in ((4, None, False), (5, "2B", False), (6, None, True),
-                                   (8, None, True))),
-    *(Device("0.2 ms + 0.05 L + layers and a cache of 8,192 at 1.5 TB/s", _cached(0.2, 0.05),
-             limit, queries=8, described=True, context=8192) for limit in (3, 5)),
-    *(Device(f"0.2 ms + 0.05 L + layers and a cache of 32,768 at 1.5 TB/s, {keys}, L, d, ms alone",
-             _cached(0.2, 0.05), 8, queries=queries, context=32768)
-      for keys, queries in (("full keys", 1), ("grouped queries", 4))),
-    *(Device("outside the formula: 0.2 ms + 0.10 L + layers at 1.5 TB/s / (1 + 512 / d)",
-             _saturating, limit) for limit in (3, 4)),
-    *(Device("outside the formula: the same and a cache of 32,768 at 1.5 TB/s",
-             lambda net: _saturating(net) + _cached(0, 0)(net._replace(layer_weights=0)), limit,
-             queries=8, described=True, context=32768) for limit in (4, 8)),
-    *(Device("outside the formula: 0.2 ms + 0.05 L + 0.001 L^2 + layers at 1.5 TB/s", _quadratic,
-             limit) for limit in (3, 4)),
+    Device(
+        "bandwidth alone: 1.5 TB/s, output layer too", _sum(0, 0, _MS_PER_WEIGHT, _MS_PER_WEIGHT), 3
+    ),
+    Device(
+        "0.2 ms + 0.10 L + 1.5 TB/s, 5 % noise",
+        _sum(0.2, 0.1, _MS_PER_WEIGHT, _MS_PER_WEIGHT),
+        4,
+        None,
+        0.05,
+        tuple(range(5)),
+    ),
+    Device(
+        "0.2 ms + 0.10 L + 1.5 TB/s, grouped queries, d_ff / d of 2.5 to 5.5",
+        _sum(0.2, 0.1, _MS_PER_WEIGHT, _MS_PER_WEIGHT),
+        4,
+        "1B",
+        queries=4,
+        described=True,
+    ),
+    *(
+        Device(
+            "0.2 ms + 0.05 L + layers and a cache of 32,768 at 1.5 TB/s" + ", named" * named,
+            _cached(0.2, 0.05),
+            limit,
+            budget,
+            queries=8,
+            described=True,
+            context=32768,
+            named=named,
+        )
+        for limit, budget, named in (
+            (4, None, False),
+            (5, "2B", False),
+            (6, None, True),
+            (8, None, True),
+        )
+    ),
+    *(
+        Device(
+            "0.2 ms + 0.05 L + layers and a cache of 8,192 at 1.5 TB/s",
+            _cached(0.2, 0.05),
+            limit,
+            queries=8,
+            described=True,
+            context=8192,
+        )
+        for limit in (3, 5)
+    ),
+    *(
+        Device(
+            f"0.2 ms + 0.05 L + layers and a cache of 32,768 at 1.5 TB/s, {keys}, L, d, ms alone",
+            _cached(0.2, 0.05),
+            8,
+            queries=queries,
+            context=32768,
+        )
+        for keys, queries in (("full keys", 1), ("grouped queries", 4))
+    ),
+    *(
+        Device(
+            "outside the formula: 0.2 ms + 0.10 L + layers at 1.5 TB/s / (1 + 512 / d)",
+            _saturating,
+            limit,
+        )
+        for limit in (3, 4)
+    ),
+    *(
+        Device(
+            "outside the formula: the same and a cache of 32,768 at 1.5 TB/s",
+            lambda net: _saturating(net) + _cached(0, 0)(net._replace(layer_weights=0)),
+            limit,
+            queries=8,
+            described=True,
+            context=32768,
+        )
+        for limit in (4, 8)
+    ),
+    *(
+        Device(
+            "outside the formula: 0.2 ms + 0.05 L + 0.001 L^2 + layers at 1.5 TB/s",
+            _quadratic,
+            limit,
+        )
+        for limit in (3, 4)
+    ),
 )
 
 
@@ -141,8 +219,7 @@ def points(device: Device, seed: int = 0) -> list[Point]:
             if device.described:
                 inner = int(_RATIOS[(place + layers // 8) % len(_RATIOS)] * width)
                 weights = 2 * width**2 + 2 * width * kept + 3 * width * inner
-                named = {"d_ff": inner, "heads": heads, "kv_heads": keys,
-                         "vocabulary": VOCABULARY}
+                named = {"d_ff": inner, "heads": heads, "kv_heads": keys, "vocabulary": VOCABULARY}
                 if device.named:
                     named["context"] = device.context
             net = Net(layers, width, weights, kept, device.context)
@@ -156,9 +233,13 @@ def results() -> Iterator[Result]:
     for device in DEVICES:
         for seed in device.seeds:
             try:
-                shape = recommend(device.budget, latency=fit(points(device, seed)),
-                                  milliseconds=device.limit, vocabulary=VOCABULARY,
-                                  context=device.context).shape
+                shape = recommend(
+                    device.budget,
+                    latency=fit(points(device, seed)),
+                    milliseconds=device.limit,
+                    vocabulary=VOCABULARY,
+                    context=device.context,
+                ).shape
             except UsageError as refused:
                 yield Result(device, seed, None, None, None, str(refused))
                 continue
@@ -169,8 +250,10 @@ def results() -> Iterator[Result]:
 
 def table() -> str:
     """The results in Markdown."""
-    lines = ["| true time | limit, ms | answer | d_ff / d | said, ms (95 %) | true, ms |",
-             "|---|---|---|---|---|---|"]
+    lines = [
+        "| true time | limit, ms | answer | d_ff / d | said, ms (95 %) | true, ms |",
+        "|---|---|---|---|---|---|",
+    ]
     for device, seed, a, said, true, line in results():
         name = device.name + (f", draw {seed + 1}" if len(device.seeds) > 1 else "")
         asked = f"{device.limit:g}"
@@ -178,8 +261,10 @@ def table() -> str:
             lines.append(f"| {name} | {asked} | refused: {line} | | | |")
             continue
         low, middle, high = said
-        lines.append(f"| {name} | {asked} | {a.layers} x {a.width:,} | {a.d_ff / a.width:.2f} | "
-                     f"{middle:.2f} ({low:.2f} to {high:.2f}) | {true:.2f} |")
+        lines.append(
+            f"| {name} | {asked} | {a.layers} x {a.width:,} | {a.d_ff / a.width:.2f} | "
+            f"{middle:.2f} ({low:.2f} to {high:.2f}) | {true:.2f} |"
+        )
     return "\n".join(lines)
 
 

@@ -4,6 +4,7 @@ manifest that of the inline engine?
 Run with `python benchmarks/ray_suite.py [SUITE]`; needs the extra ray, and minutes. Exit code 1
 when the manifests differ.
 """
+
 from __future__ import annotations
 
 import os
@@ -22,16 +23,21 @@ from depthlaw.ledger.running.plan import plan
 from depthlaw.theory.claims.definition import registry
 
 # A lost node is noticed within seconds instead of half a minute.
-SOON = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500,
-        "health_check_timeout_ms": 5000, "health_check_failure_threshold": 3}
+SOON = {
+    "health_check_initial_delay_ms": 0,
+    "health_check_period_ms": 500,
+    "health_check_timeout_ms": 5000,
+    "health_check_failure_threshold": 3,
+}
 
 
 def on_three_nodes(runs: list[Run], store: Store) -> int:
     """Record the runs on a cluster that loses a node when a third of them is done. Returns how many
     were done by then."""
-    cluster = Cluster(initialize_head=True,
-                      head_node_args={"num_cpus": 0, "include_dashboard": False,
-                                      "_system_config": SOON})
+    cluster = Cluster(
+        initialize_head=True,
+        head_node_args={"num_cpus": 0, "include_dashboard": False, "_system_config": SOON},
+    )
     ray.init(address=cluster.address, log_to_driver=False)
     nodes = [cluster.add_node(num_cpus=1) for _ in range(3)]
     cluster.wait_for_nodes()
@@ -64,16 +70,19 @@ def main(suite: str) -> int:
         killed_at = on_three_nodes(runs, store)
         found.append(manifest(store))
         hashes.append(found[-1]["hash"])
-        sys.stdout.write(f"ray, 3 nodes, one killed after {killed_at} of {len(runs)} runs: "
-                         f"{hashes[-1]} ({time.perf_counter() - started:.0f} s)\n")
+        sys.stdout.write(
+            f"ray, 3 nodes, one killed after {killed_at} of {len(runs)} runs: "
+            f"{hashes[-1]} ({time.perf_counter() - started:.0f} s)\n"
+        )
         store, started = Store(Path(folder) / "inline"), time.perf_counter()
         execute(runs, store, Inline())
         found.append(manifest(store))
         hashes.append(found[-1]["hash"])
         sys.stdout.write(f"inline: {hashes[-1]} ({time.perf_counter() - started:.0f} s)\n")
     by_id = {run.id: run for run in runs}
-    for run_id, _ in {tuple(pair) for pair in found[0]["runs"]} ^ {tuple(pair)
-                                                                   for pair in found[1]["runs"]}:
+    for run_id, _ in {tuple(pair) for pair in found[0]["runs"]} ^ {
+        tuple(pair) for pair in found[1]["runs"]
+    }:
         sys.stdout.write(f"differs: {by_id[run_id]}\n")
     sys.stdout.write("the same manifest\n" if len(set(hashes)) == 1 else "THE MANIFESTS DIFFER\n")
     return len(set(hashes)) - 1

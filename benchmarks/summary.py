@@ -5,6 +5,7 @@ the same run, machine and date. `make bench` calls it.
 
 Benchmarks that were not run keep what they have, with their date.
 """
+
 from __future__ import annotations
 
 import json
@@ -19,10 +20,14 @@ def summary(run: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """By name of the benchmark: median in seconds, what it noted itself, date and machine."""
     machine = run["machine_info"]
     cpu = machine["cpu"]
-    where = {"date": run["datetime"][:10], "machine": f"{cpu['brand_raw']}, {cpu['count']} cores, "
-             f"Python {machine['python_version']}"}
-    return {each["name"]: {"median": each["stats"]["median"], **each["extra_info"], **where}
-            for each in run["benchmarks"]}
+    where = {
+        "date": run["datetime"][:10],
+        "machine": f"{cpu['brand_raw']}, {cpu['count']} cores, Python {machine['python_version']}",
+    }
+    return {
+        each["name"]: {"median": each["stats"]["median"], **each["extra_info"], **where}
+        for each in run["benchmarks"]
+    }
 
 
 def main(file: str) -> None:

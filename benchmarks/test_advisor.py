@@ -4,6 +4,7 @@ least 100,000 per second on two cores).
 Run with `pytest benchmarks --benchmark-only`. Both numbers and their ratio are printed and stored
 with the benchmark.
 """
+
 from __future__ import annotations
 
 import math
@@ -33,11 +34,14 @@ def test_arrays_against_one_by_one(benchmark, capsys: pytest.CaptureFixture[str]
     before = time.perf_counter()
     single = [recommend(Budget(total=size)) for size in sizes[:FEW]]
     peer = (time.perf_counter() - before) / FEW
-    found = benchmark.pedantic(vectorised.recommend_depths, args=(sizes,), setup=forget,
-                               rounds=ROUNDS)
+    found = benchmark.pedantic(
+        vectorised.recommend_depths, args=(sizes,), setup=forget, rounds=ROUNDS
+    )
     mine = (benchmark.stats.stats.median if benchmark.stats else median([1.0])) / MANY
     benchmark.extra_info |= {"per second": 1 / mine, "times one by one": peer / mine}
     with capsys.disabled():
-        sys.stdout.write(f"\n{1 / mine:,.0f} recommendations a second in an array of {MANY:,}, "
-                         f"{1 / peer:,.0f} one by one, ratio {peer / mine:,.0f}\n")
+        sys.stdout.write(
+            f"\n{1 / mine:,.0f} recommendations a second in an array of {MANY:,}, "
+            f"{1 / peer:,.0f} one by one, ratio {peer / mine:,.0f}\n"
+        )
     assert [a.shape.architecture.layers for a in single] == found.layers[:FEW].tolist()

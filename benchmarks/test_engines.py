@@ -5,6 +5,7 @@ Run with `pytest benchmarks/test_engines.py --benchmark-only`. BENCHMARK_LARGE=1
 suite. The time of the pool includes starting its processes and importing the claims in each; both
 engines write their records. Ratios are printed, nothing depends on them.
 """
+
 from __future__ import annotations
 
 import os
@@ -35,8 +36,14 @@ def seconds(engine: Engine, runs: list, folder: Path) -> float:
 @pytest.mark.benchmark(group="engines")
 def test_pool_against_inline(benchmark, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     everything = os.environ.get("BENCHMARK_LARGE", "") == "1"
-    runs = plan({key: c for key, c in registry().items() if not c.needs
-                 and (everything or c.topic in TOPICS)}, "theory")
+    runs = plan(
+        {
+            key: c
+            for key, c in registry().items()
+            if not c.needs and (everything or c.topic in TOPICS)
+        },
+        "theory",
+    )
     alone: list[float] = []
     names = iter(range(100))
 
@@ -44,19 +51,29 @@ def test_pool_against_inline(benchmark, capsys: pytest.CaptureFixture[str], tmp_
         alone.append(seconds(Inline(), runs, tmp_path / str(next(names))))
 
     together: list[float] = []
-    benchmark.pedantic(lambda: together.append(seconds(Pool(2), runs, tmp_path / str(next(names)))),
-                       setup=peer, rounds=1)
+    benchmark.pedantic(
+        lambda: together.append(seconds(Pool(2), runs, tmp_path / str(next(names)))),
+        setup=peer,
+        rounds=1,
+    )
     ratio = alone[0] / together[0]
     benchmark.extra_info["inline / pool of 2"] = ratio
     with capsys.disabled():
-        sys.stdout.write(f"\n{len(runs)} runs: inline {alone[0]:.1f} s, pool of two "
-                         f"{together[0]:.1f} s, ratio {ratio:.2f}\n")
+        sys.stdout.write(
+            f"\n{len(runs)} runs: inline {alone[0]:.1f} s, pool of two "
+            f"{together[0]:.1f} s, ratio {ratio:.2f}\n"
+        )
 
 
 @pytest.mark.parametrize("engine", ["inline", "pool of 1", "pool of 2"])
 @pytest.mark.benchmark(group="cost of a run")
-def test_cost_of_a_run(benchmark, capsys: pytest.CaptureFixture[str], tmp_path: Path,
-                       monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+def test_cost_of_a_run(
+    benchmark,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    engine: str,
+) -> None:
     folder = str(Path(__file__).resolve().parents[1] / "tests" / "ledger")
     monkeypatch.setenv("PYTHONPATH", folder)
     monkeypatch.syspath_prepend(folder)
@@ -65,8 +82,11 @@ def test_cost_of_a_run(benchmark, capsys: pytest.CaptureFixture[str], tmp_path: 
     monkeypatch.setenv("FAULTY_RUNS", str(RUNS))
     runs, times, names = plan(faulty.claims(), "quick"), list[float](), iter(range(100))
     made = Inline() if engine == "inline" else Pool(int(engine[-1]), loader=faulty.LOADER)
-    benchmark.pedantic(lambda: times.append(seconds(made, runs, tmp_path / str(next(names)))),
-                       rounds=3)
+    benchmark.pedantic(
+        lambda: times.append(seconds(made, runs, tmp_path / str(next(names)))), rounds=3
+    )
     with capsys.disabled():
-        sys.stdout.write(f"\n{engine}: {min(times) / RUNS * 1e3:.2f} ms per run with its record, "
-                         "starting included\n")
+        sys.stdout.write(
+            f"\n{engine}: {min(times) / RUNS * 1e3:.2f} ms per run with its record, "
+            "starting included\n"
+        )

@@ -6,6 +6,7 @@ Small sizes compare the two routes that `rank` chooses from, each from the array
 Threads are those of OPENBLAS_NUM_THREADS or OMP_NUM_THREADS, else all cores. Each round runs the
 peers beside the kernel; medians and ratios are printed and stored, nothing depends on them.
 """
+
 from __future__ import annotations
 
 import os
@@ -31,8 +32,19 @@ from depthlaw.theory.exact.finite_field import (
 LARGE = os.environ.get("BENCHMARK_LARGE", "") == "1"
 SIZES = (1024, 2048, *((4096, 8192) if LARGE else ()))
 FLINT_LIMIT = 4096
-SMALL = ((8, 8), (32, 32), (64, 64), (FLINT_SIDE // 2, FLINT_SIDE), (80, 80), (96, 96),
-         (FLINT_SIDE, FLINT_SIDE), (FLINT_SIDE, 2 * FLINT_SIDE), (160, 160), (192, 192), (256, 256))
+SMALL = (
+    (8, 8),
+    (32, 32),
+    (64, 64),
+    (FLINT_SIDE // 2, FLINT_SIDE),
+    (80, 80),
+    (96, 96),
+    (FLINT_SIDE, FLINT_SIDE),
+    (FLINT_SIDE, 2 * FLINT_SIDE),
+    (160, 160),
+    (192, 192),
+    (256, 256),
+)
 # 0: the default prime of the side; the others have small pivots, or small room.
 PRIMES = (0, 3, 101, 1009, 67108859)
 GIVEN = (os.environ.get(name, "") for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"))
@@ -50,7 +62,8 @@ def seconds(work: Callable[[], object]) -> float:
 @pytest.mark.parametrize(("m", "n"), SMALL)
 @pytest.mark.benchmark(group="two routes to a rank")
 def test_both_routes(
-        benchmark, capsys: pytest.CaptureFixture[str], m: int, n: int, prime: int) -> None:
+    benchmark, capsys: pytest.CaptureFixture[str], m: int, n: int, prime: int
+) -> None:
     p, times = prime or default_prime(min(m, n)), {"flint": [], "elimination": []}
     a = centred(np.random.default_rng(n).integers(0, p, (m, n)), p)
 
@@ -68,7 +81,8 @@ def test_both_routes(
         sys.stdout.write(
             f"\n{m} x {n}, p={p}, {THREADS} threads: elimination {mine:.3f} ms, "
             f"flint {flints:.3f} ms, ratio {ratio:.2f}; "
-            f"rank takes {'flint' if max(m, n) <= flint_side(p) else 'the elimination'}\n")
+            f"rank takes {'flint' if max(m, n) <= flint_side(p) else 'the elimination'}\n"
+        )
     # Of small primes a random matrix may lack a little.
     assert found == min(m, n) or (p < 1000 and found > min(m, n) - 5)
 
@@ -76,7 +90,8 @@ def test_both_routes(
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.benchmark(group="rank over F_p")
 def test_rank_against_flint_and_the_matrix_product(
-        benchmark, capsys: pytest.CaptureFixture[str], n: int) -> None:
+    benchmark, capsys: pytest.CaptureFixture[str], n: int
+) -> None:
     p, rounds = default_prime(n), 5 if n <= 2048 else 3
     a = centred(np.random.default_rng(n).integers(0, p, (n, n)), p)
     real, out = np.random.default_rng(0).standard_normal((n, n)), np.empty((n, n))
@@ -98,11 +113,13 @@ def test_rank_against_flint_and_the_matrix_product(
     product, cost = median(products), elimination_cost(n, n, p)
     share = 2 / 3 * n**3 / mine / (2 * n**3 / product)
     benchmark.extra_info.update({"threads": THREADS, "share of the product's rate": share})
-    line = (f"\nn={n}, p={p}, {THREADS} threads: rank {mine:.3f} s "
-            f"({2 / 3e9 * n**3 / mine:.1f} Gop/s), product {product:.3f} s "
-            f"({2e-9 * n**3 / product:.1f} Gop/s), share of its rate {share:.0%}; operations "
-            f"{cost.operations:.3g}, bytes moved {cost.bytes_moved:.3g}, memory "
-            f"{cost.peak_bytes / 1e6:.0f} MB")
+    line = (
+        f"\nn={n}, p={p}, {THREADS} threads: rank {mine:.3f} s "
+        f"({2 / 3e9 * n**3 / mine:.1f} Gop/s), product {product:.3f} s "
+        f"({2e-9 * n**3 / product:.1f} Gop/s), share of its rate {share:.0%}; operations "
+        f"{cost.operations:.3g}, bytes moved {cost.bytes_moved:.3g}, memory "
+        f"{cost.peak_bytes / 1e6:.0f} MB"
+    )
     ratio = median(flints) / mine if flints else None
     benchmark.extra_info["flint / depthlaw"] = ratio
     if flints:

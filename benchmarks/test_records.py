@@ -2,6 +2,7 @@
 reading and hashing the same files without understanding them; medians and ratios are printed and
 stored, nothing depends on them.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -31,9 +32,14 @@ ROUNDS = 3
 def claims() -> dict[str, Claim]:
     """One claim with ten thousand cases."""
     claim = registry()["separation_rank/degree"]
-    return {claim.key: replace(claim, proof=None, assumes={},
-                               grid={"quick": tuple(Case(depth=1 + n % 6, n=n)
-                                                    for n in range(RUNS))})}
+    return {
+        claim.key: replace(
+            claim,
+            proof=None,
+            assumes={},
+            grid={"quick": tuple(Case(depth=1 + n % 6, n=n) for n in range(RUNS))},
+        )
+    }
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +66,13 @@ def read_and_hash(folder: Path) -> float:
     return time.perf_counter() - before
 
 
-def measure(benchmark: Callable[..., object], capsys: pytest.CaptureFixture[str], folder: Path,
-            name: str, work: Callable[[], object]) -> None:
+def measure(
+    benchmark: Callable[..., object],
+    capsys: pytest.CaptureFixture[str],
+    folder: Path,
+    name: str,
+    work: Callable[[], object],
+) -> None:
     peer = read_and_hash(folder)
     benchmark.pedantic(work, rounds=ROUNDS, warmup_rounds=0)  # type: ignore[attr-defined]
     stats = benchmark.stats  # type: ignore[attr-defined]
@@ -70,8 +81,10 @@ def measure(benchmark: Callable[..., object], capsys: pytest.CaptureFixture[str]
         found = {"records": RUNS, "times the peer": mine / peer}
         benchmark.extra_info.update(found)  # type: ignore[attr-defined]
         with capsys.disabled():
-            sys.stdout.write(f"\n{name} {RUNS} records: {mine:.2f} s, {mine / peer:.1f} times "
-                             f"reading and hashing the files ({peer:.2f} s)\n")
+            sys.stdout.write(
+                f"\n{name} {RUNS} records: {mine:.2f} s, {mine / peer:.1f} times "
+                f"reading and hashing the files ({peer:.2f} s)\n"
+            )
 
 
 @pytest.mark.benchmark(group="ten thousand records")
@@ -81,8 +94,9 @@ def test_open(benchmark, capsys: pytest.CaptureFixture[str], folder: Path) -> No
 
 
 @pytest.mark.benchmark(group="ten thousand records")
-def test_skip(benchmark, capsys: pytest.CaptureFixture[str], folder: Path,
-              claims: dict[str, Claim]) -> None:
+def test_skip(
+    benchmark, capsys: pytest.CaptureFixture[str], folder: Path, claims: dict[str, Claim]
+) -> None:
     executed: list[Run] = []
 
     def skip() -> None:

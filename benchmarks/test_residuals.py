@@ -7,6 +7,7 @@ turn on the same net and ids, two threads, without a store of keys and values; p
 the ratio of each pair, and the time of the whole command with drawing the weights. Aim: under 30 s
 in all, and a ratio of at most 1 within what pairs differ by.
 """
+
 from __future__ import annotations
 
 import sys
@@ -70,4 +71,5 @@ def test_residuals_of_gpt2(benchmark: pytest.FixtureRequest) -> None:
         f"\nGPT-2 shape, {BATCH} x {TOKENS} tokens, {THREADS} threads: as they pass "
         f"{median(p[0] for p in pairs):.2f} s, kept {median(p[1] for p in pairs):.2f} s; ratio "
         f"{median(ratios):.3f} (of pairs {ratios[0]:.3f} to {ratios[-1]:.3f}); whole measurement "
-        f"with drawing the weights {whole:.1f} s\n")
+        f"with drawing the weights {whole:.1f} s\n"
+    )

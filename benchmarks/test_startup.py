@@ -4,6 +4,7 @@ run (aim: at most 3 times).
 Run with `pytest benchmarks --benchmark-only`. The ratio of the medians is printed and stored with
 the benchmark.
 """
+
 from __future__ import annotations
 
 import subprocess
@@ -29,12 +30,19 @@ def start(command: list[str]) -> float:
 def test_depth_against_import_numpy(benchmark, capsys: pytest.CaptureFixture[str]) -> None:
     peer: list[float] = []
     # The peer runs before every round, so that both see the same machine.
-    benchmark.pedantic(start, args=(DEPTH,), setup=lambda: peer.append(start(NUMPY)), rounds=ROUNDS,
-                       warmup_rounds=1)
+    benchmark.pedantic(
+        start,
+        args=(DEPTH,),
+        setup=lambda: peer.append(start(NUMPY)),
+        rounds=ROUNDS,
+        warmup_rounds=1,
+    )
     mine = benchmark.stats.stats.median if benchmark.stats else median(start(DEPTH) for _ in peer)
     ratio = mine / median(peer)
     benchmark.extra_info["times import numpy"] = ratio
     with capsys.disabled():
-        sys.stdout.write(f"\ndepthlaw depth 3B: {mine:.3f} s, import numpy: {median(peer):.3f} "
-                         f"s, ratio {ratio:.2f}\n")
+        sys.stdout.write(
+            f"\ndepthlaw depth 3B: {mine:.3f} s, import numpy: {median(peer):.3f} "
+            f"s, ratio {ratio:.2f}\n"
+        )
     assert len(peer) >= ROUNDS

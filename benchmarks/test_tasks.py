@@ -10,6 +10,7 @@ networkx, and much the faster of the two. The training step is forward, backward
 pre-norm net on the very batch. Ratios are printed and stored, nothing depends on them.
 BENCHMARK_DEVICE=cuda draws the batches on a GPU; the loop stays where networkx is.
 """
+
 from __future__ import annotations
 
 import os
@@ -37,8 +38,9 @@ LOOP = 50
 ROUNDS = 15
 
 
-def rows_and_distances(g: nx.Graph, rng: random.Random) -> tuple[np.ndarray, np.ndarray,
-                                                                 np.ndarray]:
+def rows_and_distances(
+    g: nx.Graph, rng: random.Random
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """One labelled example: vertices in random order, rows of A + I, reachability and distances."""
     order = list(range(len(g)))
     rng.shuffle(order)
@@ -62,16 +64,20 @@ def forest(n: int, rng: random.Random) -> nx.Graph:
 
 
 def cycles(m: int, rng: random.Random) -> nx.Graph:
-    return nx.cycle_graph(2 * m) if rng.random() < 0.5 else nx.disjoint_union(nx.cycle_graph(m),
-                                                                              nx.cycle_graph(m))
+    return (
+        nx.cycle_graph(2 * m)
+        if rng.random() < 0.5
+        else nx.disjoint_union(nx.cycle_graph(m), nx.cycle_graph(m))
+    )
 
 
 def one_cycle_or_two(g: nx.Graph, rng: random.Random) -> tuple[np.ndarray, int]:
     order = list(range(len(g)))
     rng.shuffle(order)
     g = nx.relabel_nodes(g, dict(enumerate(order)))
-    return nx.to_numpy_array(g, nodelist=range(len(g)),
-                             dtype=np.float32), nx.number_connected_components(g)
+    return nx.to_numpy_array(
+        g, nodelist=range(len(g)), dtype=np.float32
+    ), nx.number_connected_components(g)
 
 
 def smallest_connected(g: nx.Graph, rng: random.Random) -> tuple[np.ndarray, list[int]]:
@@ -125,19 +131,29 @@ def peers_of_hops_agree() -> bool:
 
 
 CASES: dict[str, tuple[Task, Callable[[random.Random], object]]] = {
-    **{f"connectivity, two paths, n={n}": (Connectivity(vertices=n),
-                                           lambda rng, n=n: rows_and_distances(two_paths(n, rng),
-                                                                               rng))
-       for n in (12, 24, 64)},
-    "connectivity, forest, n=24": (Connectivity(vertices=24, family="forest"),
-                                   lambda rng: rows_and_distances(forest(24, rng), rng)),
+    **{
+        f"connectivity, two paths, n={n}": (
+            Connectivity(vertices=n),
+            lambda rng, n=n: rows_and_distances(two_paths(n, rng), rng),
+        )
+        for n in (12, 24, 64)
+    },
+    "connectivity, forest, n=24": (
+        Connectivity(vertices=24, family="forest"),
+        lambda rng: rows_and_distances(forest(24, rng), rng),
+    ),
     "connectivity, Erdos-Renyi, n=20": (
         Connectivity(vertices=20, family="Erdos-Renyi", edge_probability=0.08),
-        lambda rng: rows_and_distances(nx.gnp_random_graph(20, 0.08, seed=rng), rng)),
-    "s-t, two paths, n=12": (SourceTarget(vertices=12),
-                             lambda rng: source_target(two_paths(12, rng), rng)),
-    "components, two paths, n=12": (Components(vertices=12),
-                                    lambda rng: smallest_connected(two_paths(12, rng), rng)),
+        lambda rng: rows_and_distances(nx.gnp_random_graph(20, 0.08, seed=rng), rng),
+    ),
+    "s-t, two paths, n=12": (
+        SourceTarget(vertices=12),
+        lambda rng: source_target(two_paths(12, rng), rng),
+    ),
+    "components, two paths, n=12": (
+        Components(vertices=12),
+        lambda rng: smallest_connected(two_paths(12, rng), rng),
+    ),
     "cycles, 2 x 12": (Cycles(cycle=12), lambda rng: one_cycle_or_two(cycles(12, rng), rng)),
     "hop_k, published, networkx": (HopK(), lambda rng: hops_in_a_graph(*symbols_and_k(rng))),
     "hop_k, published, plain Python": (HopK(), lambda rng: hops_in_lists(*symbols_and_k(rng))),
@@ -162,39 +178,51 @@ def test_batch_against_a_loop(benchmark, capsys: pytest.CaptureFixture[str], cas
     loops: list[float] = []
     mine: list[float] = []
     seconds(lambda: task.batch(generator, 1, BATCH))
-    benchmark.pedantic(lambda: mine.append(seconds(lambda: task.batch(generator, 1,
-                                                                      BATCH)) / BATCH),
-                                                                      rounds=ROUNDS,
-                       setup=lambda: loops.append(seconds(lambda: [one(rng)
-                                                                   for _ in range(LOOP)]) / LOOP))
+    benchmark.pedantic(
+        lambda: mine.append(seconds(lambda: task.batch(generator, 1, BATCH)) / BATCH),
+        rounds=ROUNDS,
+        setup=lambda: loops.append(seconds(lambda: [one(rng) for _ in range(LOOP)]) / LOOP),
+    )
     loop, batched = min(loops), min(mine)
     benchmark.extra_info["loop / batch"] = loop / batched
     with capsys.disabled():
-        sys.stdout.write(f"\n{case}: loop {1e6 * loop:.0f} us, batch of {BATCH} on {DEVICE} "
-                         f"{1e6 * batched:.2f} us an example, "
-                         f"ratio {loop / batched:.0f}\n")
+        sys.stdout.write(
+            f"\n{case}: loop {1e6 * loop:.0f} us, batch of {BATCH} on {DEVICE} "
+            f"{1e6 * batched:.2f} us an example, "
+            f"ratio {loop / batched:.0f}\n"
+        )
 
 
 def plain_net(task: Task, width: int, depth: int) -> nn.Module:
     """A pre-norm encoder of PyTorch's own layers, the read-in and read-out that the task asks
     for."""
-    layer = nn.TransformerEncoderLayer(width, 1, 4 * width, dropout=0.0, norm_first=True,
-                                       batch_first=True, device=DEVICE)
-    read_in = nn.Linear(task.features, width,
-                        device=DEVICE) if task.features else nn.Embedding(task.vocabulary, width,
-                                                                          device=DEVICE)
+    layer = nn.TransformerEncoderLayer(
+        width, 1, 4 * width, dropout=0.0, norm_first=True, batch_first=True, device=DEVICE
+    )
+    read_in = (
+        nn.Linear(task.features, width, device=DEVICE)
+        if task.features
+        else nn.Embedding(task.vocabulary, width, device=DEVICE)
+    )
     stack = nn.TransformerEncoder(layer, depth, enable_nested_tensor=False)
     return nn.Sequential(read_in, stack, nn.Linear(width, task.outputs, device=DEVICE))
 
 
-@pytest.mark.parametrize(("task", "width", "depth", "size"), [
-    (Connectivity(vertices=12), 48, 2, 1024), (Connectivity(vertices=24), 64, 3, 256),
-    (Connectivity(vertices=64), 64, 3, 64),
-    (Connectivity(vertices=24, family="forest"), 64, 3, 256), (HopK(), 128, 4, 32)],
-    ids=lambda value: getattr(value, "name", str(value)))
+@pytest.mark.parametrize(
+    ("task", "width", "depth", "size"),
+    [
+        (Connectivity(vertices=12), 48, 2, 1024),
+        (Connectivity(vertices=24), 64, 3, 256),
+        (Connectivity(vertices=64), 64, 3, 64),
+        (Connectivity(vertices=24, family="forest"), 64, 3, 256),
+        (HopK(), 128, 4, 32),
+    ],
+    ids=lambda value: getattr(value, "name", str(value)),
+)
 @pytest.mark.benchmark(group="tasks in a training step")
-def test_share_of_a_training_step(benchmark, capsys: pytest.CaptureFixture[str], task: Task,
-                                  width: int, depth: int, size: int) -> None:
+def test_share_of_a_training_step(
+    benchmark, capsys: pytest.CaptureFixture[str], task: Task, width: int, depth: int, size: int
+) -> None:
     generator = torch.Generator(DEVICE).manual_seed(0)
     torch.manual_seed(0)
     net = plain_net(task, width, depth)
@@ -215,12 +243,16 @@ def test_share_of_a_training_step(benchmark, capsys: pytest.CaptureFixture[str],
     drawing: list[float] = []
     steps: list[float] = []
     step()
-    benchmark.pedantic(lambda: steps.append(seconds(step)), rounds=5,
-                       setup=lambda: drawing.append(seconds(lambda: task.batch(generator, 1,
-                                                                               size))))
+    benchmark.pedantic(
+        lambda: steps.append(seconds(step)),
+        rounds=5,
+        setup=lambda: drawing.append(seconds(lambda: task.batch(generator, 1, size))),
+    )
     share = min(drawing) / min(steps)
     benchmark.extra_info["share of the step"] = share
     with capsys.disabled():
-        sys.stdout.write(f"\n{task.name}, width {width}, depth {depth}, batch {size}, {DEVICE}: "
-                         f"drawing {1e3 * min(drawing):.2f} ms of "
-                         f"{1e3 * min(steps):.1f} ms, {share:.1%}\n")
+        sys.stdout.write(
+            f"\n{task.name}, width {width}, depth {depth}, batch {size}, {DEVICE}: "
+            f"drawing {1e3 * min(drawing):.2f} ms of "
+            f"{1e3 * min(steps):.1f} ms, {share:.1%}\n"
+        )

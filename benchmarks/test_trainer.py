@@ -17,6 +17,7 @@ needs `pip install transformers`. Aim: 2 times on two CPU cores, 10 times on a G
 Both sides use two threads. They wait for each other at every operation, so that a machine that does
 other work makes both numbers useless: use the ratio of a quiet one.
 """
+
 from __future__ import annotations
 
 import sys
@@ -46,9 +47,15 @@ REPLICAS = 64 if DEVICE == "cuda" else 16
 THREADS, ROUNDS, STEPS = 2, 15, 16
 TASK = Connectivity(vertices=VERTICES)
 SHAPE = Shape(width=WIDTH, depth=DEPTH, features=TASK.features, outputs=TASK.outputs)
-SETTINGS = Settings(steps=100_000, batch=BATCH, learning_rates=(1e-3,) * REPLICAS,
-                    seeds=tuple(range(REPLICAS)), std=0.1, drawn=STEPS,
-                    graphed=DEVICE == "cuda")
+SETTINGS = Settings(
+    steps=100_000,
+    batch=BATCH,
+    learning_rates=(1e-3,) * REPLICAS,
+    seeds=tuple(range(REPLICAS)),
+    std=0.1,
+    drawn=STEPS,
+    graphed=DEVICE == "cuda",
+)
 HOPS, SEQUENCES = HopK(), 32
 GPT2_REPLICAS, GPT2_STEPS = (16, 8) if DEVICE == "cuda" else (4, 2)
 
@@ -91,16 +98,22 @@ class Plain:
         self.net = PlainNet().to(DEVICE)
         self.optimiser = torch.optim.AdamW(self.net.parameters(), lr=1e-3)
         batch = draw(TASK, [seed], BATCH * STEPS, DEVICE, "plain")
-        self.examples = list(zip(batch.inputs[0].split(BATCH),
-                                 batch.targets[0].float().split(BATCH),
-                                 batch.scored[0].split(BATCH), strict=True))
+        self.examples = list(
+            zip(
+                batch.inputs[0].split(BATCH),
+                batch.targets[0].float().split(BATCH),
+                batch.scored[0].split(BATCH),
+                strict=True,
+            )
+        )
 
     def step(self, index: int) -> None:
         """One update."""
         inputs, targets, scored = self.examples[index]
         self.optimiser.zero_grad()
-        loss = functional.binary_cross_entropy_with_logits(self.net(inputs)[scored],
-                                                           targets[scored])
+        loss = functional.binary_cross_entropy_with_logits(
+            self.net(inputs)[scored], targets[scored]
+        )
         loss.backward()
         nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
         self.optimiser.step()
@@ -123,8 +136,7 @@ def step_operations(shape: Shape, task: Task, settings: Settings) -> int:
         return 2 * out[0] * out[1] * out[2] * left[2]
 
     # torch's table leaves this product out.
-    counter = FlopCounterMode(
-        display=False, custom_mapping={torch.ops.aten.baddbmm_: in_place})
+    counter = FlopCounterMode(display=False, custom_mapping={torch.ops.aten.baddbmm_: in_place})
     with counter:
         run.advance()
     return int(counter.get_total_flops())
@@ -151,8 +163,11 @@ class Products(TorchDispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         """Do what is asked, and remember it where it is a product."""
-        if func in (torch.ops.aten.bmm.default, torch.ops.aten.baddbmm.default,
-                    torch.ops.aten.baddbmm_.default):
+        if func in (
+            torch.ops.aten.bmm.default,
+            torch.ops.aten.baddbmm.default,
+            torch.ops.aten.baddbmm_.default,
+        ):
             self.done.append((func, args, kwargs or {}))
         return func(*args, **kwargs or {})
 
@@ -196,13 +211,18 @@ def together(run: Run) -> float:
 @pytest.mark.filterwarnings("ignore")
 def test_replicas_against_a_plain_loop(benchmark, capsys: pytest.CaptureFixture[str]) -> None:
     torch.set_num_threads(THREADS)
-    run, nets = Run(SHAPE, TASK, SETTINGS,
-                    torch.device(DEVICE)), [Plain(seed) for seed in range(REPLICAS)]
+    run, nets = (
+        Run(SHAPE, TASK, SETTINGS, torch.device(DEVICE)),
+        [Plain(seed) for seed in range(REPLICAS)],
+    )
     peer, mine = [], []
     # The peer runs before every round, so that both see the same machine.
-    benchmark.pedantic(lambda: mine.append(together(run)),
-                       setup=lambda: peer.append(plain_loop(nets, 4)), rounds=ROUNDS,
-                       warmup_rounds=2)
+    benchmark.pedantic(
+        lambda: mine.append(together(run)),
+        setup=lambda: peer.append(plain_loop(nets, 4)),
+        rounds=ROUNDS,
+        warmup_rounds=2,
+    )
     drawing = []
     for _ in range(ROUNDS):
         before = finished()
@@ -211,19 +231,27 @@ def test_replicas_against_a_plain_loop(benchmark, capsys: pytest.CaptureFixture[
     plain, batched, drawn = median(peer[-ROUNDS:]), median(mine[-ROUNDS:]), median(drawing)
     operations = step_operations(SHAPE, TASK, SETTINGS) / REPLICAS
     share, products = operations / batched / matmul_rate(), product_seconds()
-    benchmark.extra_info.update({"plain loop, replica-steps/s": 1 / plain,
-                                 "together, replica-steps/s": 1 / batched, "ratio": plain / batched,
-                                 "share of examples": drawn / batched, "share of peak": share,
-                                 "share of matrix products": products / batched,
-                                 "ratio of matrix products": plain / products})
+    benchmark.extra_info.update(
+        {
+            "plain loop, replica-steps/s": 1 / plain,
+            "together, replica-steps/s": 1 / batched,
+            "ratio": plain / batched,
+            "share of examples": drawn / batched,
+            "share of peak": share,
+            "share of matrix products": products / batched,
+            "ratio of matrix products": plain / products,
+        }
+    )
     with capsys.disabled():
-        sys.stdout.write(f"\n{DEVICE}, {torch.get_num_threads()} threads, R={REPLICAS}: plain loop "
-                         f"{1 / plain:.0f}, together {1 / batched:.0f} "
-                         f"replica-steps/s, ratio {plain / batched:.2f} "
-                         f"({plain / (batched - drawn):.2f} without drawing examples, which is "
-                         f"{drawn / batched:.0%} of a step); {share:.0%} of the measured "
-                         f"matrix-product rate; matrix products are {products / batched:.0%} of a "
-                         f"step, and alone would give ratio {plain / products:.2f}\n")
+        sys.stdout.write(
+            f"\n{DEVICE}, {torch.get_num_threads()} threads, R={REPLICAS}: plain loop "
+            f"{1 / plain:.0f}, together {1 / batched:.0f} "
+            f"replica-steps/s, ratio {plain / batched:.2f} "
+            f"({plain / (batched - drawn):.2f} without drawing examples, which is "
+            f"{drawn / batched:.0%} of a step); {share:.0%} of the measured "
+            f"matrix-product rate; matrix products are {products / batched:.0%} of a "
+            f"step, and alone would give ratio {plain / products:.2f}\n"
+        )
     assert min(mine) > 0
 
 
@@ -233,15 +261,25 @@ class PlainGPT2:
 
     def __init__(self, seed: int, depth: int, dropout: float) -> None:
         transformers = pytest.importorskip("transformers")
-        config = transformers.GPT2Config(vocab_size=HOPS.vocabulary, n_positions=100, n_embd=128,
-                                         n_layer=depth, n_head=4, use_cache=False,
-                                         bos_token_id=None, eos_token_id=None, embd_pdrop=dropout,
-                                         attn_pdrop=dropout, resid_pdrop=dropout)
+        config = transformers.GPT2Config(
+            vocab_size=HOPS.vocabulary,
+            n_positions=100,
+            n_embd=128,
+            n_layer=depth,
+            n_head=4,
+            use_cache=False,
+            bos_token_id=None,
+            eos_token_id=None,
+            embd_pdrop=dropout,
+            attn_pdrop=dropout,
+            resid_pdrop=dropout,
+        )
         self.net = transformers.GPT2Model(config).to(DEVICE).train()
         self.optimiser = torch.optim.AdamW(self.net.parameters(), lr=1e-4)
         batch = draw(HOPS, [seed], SEQUENCES * GPT2_STEPS, DEVICE, "plain")
-        self.examples = list(zip(batch.inputs[0].split(SEQUENCES),
-                                 batch.targets[0].split(SEQUENCES), strict=True))
+        self.examples = list(
+            zip(batch.inputs[0].split(SEQUENCES), batch.targets[0].split(SEQUENCES), strict=True)
+        )
 
     def step(self, index: int) -> None:
         """One update."""
@@ -257,16 +295,22 @@ class PlainGPT2:
 @pytest.mark.parametrize("depth", [2, 4, 6])
 @pytest.mark.benchmark(group="trainer, GPT-2 shape")
 @pytest.mark.filterwarnings("ignore")
-def test_the_gpt2_shape_against_a_loop_over_transformers(benchmark,
-                                                         capsys: pytest.CaptureFixture[str],
-                                                         depth: int, dropout: float) -> None:
+def test_the_gpt2_shape_against_a_loop_over_transformers(
+    benchmark, capsys: pytest.CaptureFixture[str], depth: int, dropout: float
+) -> None:
     torch.set_num_threads(THREADS)
     nets = [PlainGPT2(seed, depth, dropout) for seed in range(GPT2_REPLICAS)]
-    shape = gpt2(width=128, depth=depth, heads=4, vocabulary=HOPS.vocabulary, length=100,
-                 dropout=dropout)
-    settings = Settings(steps=100_000, batch=SEQUENCES, learning_rates=(1e-4,) * GPT2_REPLICAS,
-                        seeds=tuple(range(GPT2_REPLICAS)),
-                        drawn=GPT2_STEPS, graphed=DEVICE == "cuda")
+    shape = gpt2(
+        width=128, depth=depth, heads=4, vocabulary=HOPS.vocabulary, length=100, dropout=dropout
+    )
+    settings = Settings(
+        steps=100_000,
+        batch=SEQUENCES,
+        learning_rates=(1e-4,) * GPT2_REPLICAS,
+        seeds=tuple(range(GPT2_REPLICAS)),
+        drawn=GPT2_STEPS,
+        graphed=DEVICE == "cuda",
+    )
     run = Run(shape, HOPS, settings, torch.device(DEVICE))
     peer, mine = [], []
 
@@ -276,21 +320,29 @@ def test_the_gpt2_shape_against_a_loop_over_transformers(benchmark,
             run.advance()
         mine.append((finished() - before) / (GPT2_REPLICAS * GPT2_STEPS))
 
-    benchmark.pedantic(together, setup=lambda: peer.append(plain_loop(nets, GPT2_STEPS)), rounds=7,
-                       warmup_rounds=1)
+    benchmark.pedantic(
+        together, setup=lambda: peer.append(plain_loop(nets, GPT2_STEPS)), rounds=7, warmup_rounds=1
+    )
     plain, batched = median(peer[-7:]), median(mine[-7:])
     operations = step_operations(shape, HOPS, settings) / GPT2_REPLICAS
     peak = matmul_rate()
-    benchmark.extra_info.update({"plain loop, model-steps/s": 1 / plain,
-                                 "together, model-steps/s": 1 / batched, "ratio": plain / batched,
-                                 "share of peak": operations / batched / peak,
-                                 "ratio at peak": plain * peak / operations})
+    benchmark.extra_info.update(
+        {
+            "plain loop, model-steps/s": 1 / plain,
+            "together, model-steps/s": 1 / batched,
+            "ratio": plain / batched,
+            "share of peak": operations / batched / peak,
+            "ratio at peak": plain * peak / operations,
+        }
+    )
     with capsys.disabled():
-        sys.stdout.write(f"\n{DEVICE}, {torch.get_num_threads()} threads, R={GPT2_REPLICAS}, depth "
-                         f"{depth}, dropout {dropout}: plain loop "
-                         f"{1 / plain:.1f}, together {1 / batched:.1f} model-steps/s, ratio "
-                         f"{plain / batched:.2f}; "
-                         f"{operations / batched / peak:.0%} of the measured matrix-product rate, "
-                         "at which the ratio would be "
-                         f"{plain * peak / operations:.2f}\n")
+        sys.stdout.write(
+            f"\n{DEVICE}, {torch.get_num_threads()} threads, R={GPT2_REPLICAS}, depth "
+            f"{depth}, dropout {dropout}: plain loop "
+            f"{1 / plain:.1f}, together {1 / batched:.1f} model-steps/s, ratio "
+            f"{plain / batched:.2f}; "
+            f"{operations / batched / peak:.0%} of the measured matrix-product rate, "
+            "at which the ratio would be "
+            f"{plain * peak / operations:.2f}\n"
+        )
     assert min(mine) > 0

@@ -1,5 +1,6 @@
 """How Sphinx makes the site of `make docs` from docs/_build, which `ledger/publish/site/pages.py`
 writes: no request leaves a page, and nothing is fetched while it is built."""
+
 from __future__ import annotations
 
 import os
@@ -17,8 +18,13 @@ _HERE = Path(__file__).parent
 project, author = "depthlaw", "The depthlaw developers"
 version = release = version_of("depthlaw")
 project_copyright = author
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_proof",
-              "sphinxcontrib.bibtex"]
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx_proof",
+    "sphinxcontrib.bibtex",
+]
 
 # --- text ----------------------------------------------------------------------------------------
 myst_enable_extensions = ["amsmath", "colon_fence", "deflist", "dollarmath"]
@@ -33,8 +39,13 @@ nb_execution_mode, nb_execution_timeout, nb_execution_raise_on_error = "auto", 1
 _HOME = tempfile.mkdtemp(prefix="depthlaw-docs-")
 os.environ |= {
     "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
-    "COLUMNS": "80", "NO_COLOR": "1", "XDG_DATA_HOME": _HOME, "IPYTHONDIR": _HOME,
-    "JUPYTER_CONFIG_DIR": _HOME, "JUPYTER_DATA_DIR": _HOME}
+    "COLUMNS": "80",
+    "NO_COLOR": "1",
+    "XDG_DATA_HOME": _HOME,
+    "IPYTHONDIR": _HOME,
+    "JUPYTER_CONFIG_DIR": _HOME,
+    "JUPYTER_DATA_DIR": _HOME,
+}
 
 # --- signatures ----------------------------------------------------------------------------------
 autodoc_typehints, autodoc_member_order = "signature", "bysource"
@@ -69,8 +80,9 @@ def _anchors_once(app: Sphinx, page: nodes.document, name: str) -> None:
 
 
 def _inline(writer: Any, node: nodes.math) -> None:
-    writer.body.append(writer.starttag(node, "span", "", CLASS="math")
-                       + writer.encode(node.astext()) + "</span>")
+    writer.body.append(
+        writer.starttag(node, "span", "", CLASS="math") + writer.encode(node.astext()) + "</span>"
+    )
     raise nodes.SkipNode
 
 

@@ -1,5 +1,6 @@
 """Curves, tables and sentences as plain data: what a measurement hands to those who draw and print
 it."""
+
 from __future__ import annotations
 
 import math
@@ -11,8 +12,18 @@ from depthlaw.theory.claims.rounding import centre, interval
 from depthlaw.theory.claims.values import Ball, Case, Exact, Measured, Proportion, Sample
 
 __all__ = [
-    "LEVEL", "Found", "Panel", "Question", "Scale", "Series", "Table", "curve", "half_width",
-    "mean", "written"]
+    "LEVEL",
+    "Found",
+    "Panel",
+    "Question",
+    "Scale",
+    "Series",
+    "Table",
+    "curve",
+    "half_width",
+    "mean",
+    "written",
+]
 
 # By the name of a claim (the second part of its key): what is recorded of its cases. A case that
 # is not recorded yet is missing.
@@ -52,8 +63,10 @@ class Series:
     def __post_init__(self) -> None:
         lengths = {len(part) for part in (self.x, self.y, self.low, self.high) if part is not None}
         if len(lengths) != 1 or (self.low is None) != (self.high is None):
-            raise ValueError(f"series {self.label!r}: x, y and both ends, or neither, of one "
-                             f"length; got {sorted(lengths)}")
+            raise ValueError(
+                f"series {self.label!r}: x, y and both ends, or neither, of one "
+                f"length; got {sorted(lengths)}"
+            )
 
 
 @dataclass(frozen=True)
@@ -156,16 +169,23 @@ def written(value: Measured | None, digits: int = 3) -> str:
     return f"{value.mean:.{digits}f}" + ("" if half is None else f" +- {half:.{digits}f}")
 
 
-def curve(label: str, points: Mapping[int, Measured | None], *,
-          kind: Literal["line", "points"] = "line") -> Series | None:
+def curve(
+    label: str, points: Mapping[int, Measured | None], *, kind: Literal["line", "points"] = "line"
+) -> Series | None:
     """Means or shares against whole numbers, with their 95 % intervals; None where nothing is
     recorded."""
-    there = {x: value for x, value in sorted(points.items())
-             if isinstance(value, Sample | Proportion)}
+    there = {
+        x: value for x, value in sorted(points.items()) if isinstance(value, Sample | Proportion)
+    }
     if not there:
         return None
     means = tuple(value.mean for value in there.values())
     ends = [value.interval(LEVEL) for value in there.values()]
-    low, high = (tuple(end[side] if math.isfinite(end[side]) else middle
-                       for end, middle in zip(ends, means, strict=True)) for side in (0, 1))
+    low, high = (
+        tuple(
+            end[side] if math.isfinite(end[side]) else middle
+            for end, middle in zip(ends, means, strict=True)
+        )
+        for side in (0, 1)
+    )
     return Series(label, tuple(there), means, low, high, kind)

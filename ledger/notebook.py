@@ -3,6 +3,7 @@
 They are attached to the classes here: a method in the body of a class of theory or advisor would be
 part of the code that records are known by.
 """
+
 from __future__ import annotations
 
 import re
@@ -38,8 +39,12 @@ def show_claims() -> None:
     from .verdicts.report import ClaimResult
 
     _attach(Claim, _repr_html_=claim_html, _repr_latex_=lambda c: f"${statement_latex(c)}$")
-    _attach(ClaimResult, _repr_html_=result_html, plot=plot,
-            _repr_latex_=lambda r: f"${statement_latex(r.claim)}$")
+    _attach(
+        ClaimResult,
+        _repr_html_=result_html,
+        plot=plot,
+        _repr_latex_=lambda r: f"${statement_latex(r.claim)}$",
+    )
 
 
 def _attach(to: type, **methods: Any) -> None:
@@ -60,13 +65,22 @@ def claim_html(claim: Claim) -> str:
 
     from .verdicts.display import statement_latex
 
-    where = "; ".join([f"${escape(d.latex)}$" for d in definitions(claim.statement)] + [
-        f"${escape(latex(s))}$: {_plain(TERMS[s.name].meaning)}"
-        for s in symbols(claim.statement)])
-    parts = (f"$${escape(statement_latex(claim))}$$", _plain(claim.text),
-             where and f"Here {where}.", _plain(f"{claim.source} ({claim.wording})"))
-    return (f"<div>{_heading(claim)}"
-            + "".join(f"<p>{part}</p>" for part in parts if part) + "</div>")
+    where = "; ".join(
+        [f"${escape(d.latex)}$" for d in definitions(claim.statement)]
+        + [
+            f"${escape(latex(s))}$: {_plain(TERMS[s.name].meaning)}"
+            for s in symbols(claim.statement)
+        ]
+    )
+    parts = (
+        f"$${escape(statement_latex(claim))}$$",
+        _plain(claim.text),
+        where and f"Here {where}.",
+        _plain(f"{claim.source} ({claim.wording})"),
+    )
+    return (
+        f"<div>{_heading(claim)}" + "".join(f"<p>{part}</p>" for part in parts if part) + "</div>"
+    )
 
 
 def result_html(result: ClaimResult) -> str:
@@ -78,21 +92,34 @@ def result_html(result: ClaimResult) -> str:
     claim = result.claim
     name = marked(result)
     worst = slack(result.tightest, vacuous=result.vacuous)
-    said = (f"{len(result.decided)} of {len(result.in_scope)} cases decided"
-            + (f", slack {worst}" if worst else ""))
+    said = f"{len(result.decided)} of {len(result.in_scope)} cases decided" + (
+        f", slack {worst}" if worst else ""
+    )
     rows = [("Case", "Measured", "Stated", "Verdict", "Slack")] + [
-        (str(row.case), measured_side(claim, row),
-         prediction(claim, row) if row.measured is not None else "-", row.verdict_name,
-         slack(row.decision.slack)) for row in result.cases[:_MOST]]
-    table = "".join("<tr>" + "".join(
-        f"<{cell} style='text-align:left'>{_plain(part)}</{cell}>" for part in row) + "</tr>"
-        for row, cell in zip(rows, ["th"] + ["td"] * len(rows), strict=False))
+        (
+            str(row.case),
+            measured_side(claim, row),
+            prediction(claim, row) if row.measured is not None else "-",
+            row.verdict_name,
+            slack(row.decision.slack),
+        )
+        for row in result.cases[:_MOST]
+    ]
+    table = "".join(
+        "<tr>"
+        + "".join(f"<{cell} style='text-align:left'>{_plain(part)}</{cell}>" for part in row)
+        + "</tr>"
+        for row, cell in zip(rows, ["th"] + ["td"] * len(rows), strict=False)
+    )
     more = len(result.cases) - _MOST
-    return (f"<div>{_heading(claim)}<p>${escape(statement_latex(claim))}$</p>"
-            f"<p><strong>{escape(name.replace('_', ' '))}</strong>: {_plain(said)}"
-            + (f"; {_plain(result.unexpected)}" if result.unexpected else "")
-            + f"</p><table>{table}</table>" + (f"<p>and {more} more</p>" if more > 0 else "")
-            + "</div>")
+    return (
+        f"<div>{_heading(claim)}<p>${escape(statement_latex(claim))}$</p>"
+        f"<p><strong>{escape(name.replace('_', ' '))}</strong>: {_plain(said)}"
+        + (f"; {_plain(result.unexpected)}" if result.unexpected else "")
+        + f"</p><table>{table}</table>"
+        + (f"<p>and {more} more</p>" if more > 0 else "")
+        + "</div>"
+    )
 
 
 def _heading(claim: Claim) -> str:
@@ -126,15 +153,21 @@ def plot(result: ClaimResult, x: str = "", axes: Axes | None = None) -> Axes:
 
     found = [(row, sides) for row in result.cases if (sides := _sides(result, row))]
     if not found:
-        raise UsageError(f"{result.claim.key}: no case has a number to draw; "
-                         "run it with depthlaw.verify first")
+        raise UsageError(
+            f"{result.claim.key}: no case has a number to draw; run it with depthlaw.verify first"
+        )
     fields = {name: [row.case.get(name) for row, _ in found] for name in found[0][0].case.fields()}
-    names = [name for name, values in fields.items()
-             if all(isinstance(value, int | float) for value in values)]
+    names = [
+        name
+        for name, values in fields.items()
+        if all(isinstance(value, int | float) for value in values)
+    ]
     varying = [name for name in names if len(set(fields[name])) > 1]
     if x and x not in names:
-        raise UsageError(f"{result.claim.key}: its cases have no number {x!r}; "
-                         f"choose from {', '.join(names) or 'none'}")
+        raise UsageError(
+            f"{result.claim.key}: its cases have no number {x!r}; "
+            f"choose from {', '.join(names) or 'none'}"
+        )
     x = x or ("depth" if "depth" in varying else (varying or names)[0])
     if axes is None:
         from matplotlib import pyplot
@@ -144,8 +177,14 @@ def plot(result: ClaimResult, x: str = "", axes: Axes | None = None) -> Axes:
     middle = [(low + high) / 2 for _, (low, high, _) in found]
     spread = [(high - low) / 2 for _, (low, high, _) in found]
     axes.errorbar(places, middle, yerr=spread, fmt="o", capsize=3, label="measured")
-    axes.plot(places, [stated for _, (_, _, stated) in found], "_", color="black", markersize=14,
-              label=f"stated ({result.claim.statement.rel_op})")
+    axes.plot(
+        places,
+        [stated for _, (_, _, stated) in found],
+        "_",
+        color="black",
+        markersize=14,
+        label=f"stated ({result.claim.statement.rel_op})",
+    )
     axes.set(xlabel=x, ylabel=text(result.claim.statement.lhs), title=result.claim.title)
     axes.legend()
     return axes

@@ -1,4 +1,5 @@
 """What `import depthlaw` offers: the answers of the command line as data."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -66,9 +67,16 @@ def claims(file: str | Path | None = None) -> dict[str, Claim]:
     return all_claims(None if file is None else Path(file))
 
 
-def verify(suite: str = "quick", *, only: Iterable[str] = (), file: str | Path | None = None,
-           results: str | Path | None = None, engine: str = "inline", processes: int = 0,
-           minutes: float | None = None) -> dict[str, ClaimResult]:
+def verify(
+    suite: str = "quick",
+    *,
+    only: Iterable[str] = (),
+    file: str | Path | None = None,
+    results: str | Path | None = None,
+    engine: str = "inline",
+    processes: int = 0,
+    minutes: float | None = None,
+) -> dict[str, ClaimResult]:
     """Run a suite, skipping what is recorded, and judge it: `depthlaw verify` as data.
 
     Args:

@@ -1,5 +1,6 @@
 """Running a suite: from what was asked for to its verdicts, without printing. The command line and
 `depthlaw.verify` share it."""
+
 from __future__ import annotations
 
 import time
@@ -45,8 +46,9 @@ class Work:
     expected: Estimate
     basis: str
 
-    def execute(self, finished: Callable[[Run], None] = lambda run: None,
-                minutes: float | None = None) -> list[Failure]:
+    def execute(
+        self, finished: Callable[[Run], None] = lambda run: None, minutes: float | None = None
+    ) -> list[Failure]:
         """Do what is not recorded yet, one stage after the other. Returns the runs that failed.
 
         Raises:
@@ -54,10 +56,12 @@ class Work:
         """
         started, failures = time.monotonic(), list[Failure]()
         for stage in self.stages:
-            left = (None if minutes is None
-                    else max(minutes - (time.monotonic() - started) / 60, 1e-3))
-            failures += execute(stage.runs, self.store, stage.engine, finished=finished,
-                                minutes=left)
+            left = (
+                None if minutes is None else max(minutes - (time.monotonic() - started) / 60, 1e-3)
+            )
+            failures += execute(
+                stage.runs, self.store, stage.engine, finished=finished, minutes=left
+            )
         return failures
 
     def judged(self, failures: Iterable[Failure] = ()) -> list[ClaimResult]:
@@ -72,9 +76,15 @@ class Work:
         return [record for run in self.runs if (record := self.store.get(run.id))]
 
 
-def prepare(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: Path | None = None,
-            options: Options | None = None,
-            changed: Callable[[Claim], Claim] = lambda claim: claim) -> Work:
+def prepare(
+    suite: str,
+    folder: Path | None,
+    *,
+    only: Iterable[str] = (),
+    own: Path | None = None,
+    options: Options | None = None,
+    changed: Callable[[Claim], Claim] = lambda claim: claim,
+) -> Work:
     """What a suite asks for, and what of it is missing in a results folder.
 
     Args:
@@ -97,8 +107,10 @@ def prepare(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: P
     if not runs:
         if DEVICE_OF.get(suite, options.device) != options.device:
             raise UsageError(f"suite {suite} is for a GPU; add --device {DEVICE_OF[suite]}")
-        raise UsageError(f"suite {suite} has no case that can be measured here for the claims "
-                         "asked for; try quick")
+        raise UsageError(
+            f"suite {suite} has no case that can be measured here for the claims "
+            "asked for; try quick"
+        )
     store = open_store(folder)
     todo = [run for run in runs if run.id not in store]
     remember()
@@ -107,29 +119,40 @@ def prepare(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: P
     planned = any(run.claim.plan for run in runs)
     if options.memory or (planned and suite in ALONE):
         if not planned:
-            raise UsageError("--memory is a budget for claims that plan theirs, such as those of "
-                             "suite frontier; --max-memory caps each process of the pool")
-        work, expected = budgeted(todo, store, engine,
-                                  parse_bytes(options.memory or DEFAULT_MEMORY))
+            raise UsageError(
+                "--memory is a budget for claims that plan theirs, such as those of "
+                "suite frontier; --max-memory caps each process of the pool"
+            )
+        work, expected = budgeted(
+            todo, store, engine, parse_bytes(options.memory or DEFAULT_MEMORY)
+        )
         return Work(suite, claims, runs, todo, store, work, expected, "by the cost model")
     expected = estimate(todo, store)
-    if isinstance(engine,
-                  Pool) and expected.total < 5 and len(todo) < 200 and options.processes == 0:
+    if (
+        isinstance(engine, Pool)
+        and expected.total < 5
+        and len(todo) < 200
+        and options.processes == 0
+    ):
         # Starting processes costs seconds.
         engine = Inline()
-    return Work(suite, claims, runs, todo, store, [Stage(todo, engine)], expected,
-                "by earlier records")
+    return Work(
+        suite, claims, runs, todo, store, [Stage(todo, engine)], expected, "by earlier records"
+    )
 
 
 def on_corpus(claim: Claim, digest: str) -> Claim:
     """The claim with its cases on another corpus, which is known by its digest; claims that train
     on no corpus as they are."""
+
     def moved(case: Case) -> Case:
         return Case(**case.fields() | {"corpus": digest}) if "corpus" in case else case
 
     return replace(
-        claim, control=replace(claim.control, case=moved(claim.control.case)),
-        grid={suite: tuple(map(moved, cases)) for suite, cases in claim.grid.items()})
+        claim,
+        control=replace(claim.control, case=moved(claim.control.case)),
+        grid={suite: tuple(map(moved, cases)) for suite, cases in claim.grid.items()},
+    )
 
 
 def check_suite(name: str) -> str:
@@ -148,10 +171,15 @@ def _asked(only: list[str], suite: str, device: str, own: Path | None) -> dict[s
     if suite in ALONE and not only:
         claims = {key: claim for key, claim in claims.items() if claim.cases(suite)}
     if device != "cpu":
-        able = {key: claim for key, claim in claims.items() if claim.accepts("device")
-                and claim.cases(suite)}
+        able = {
+            key: claim
+            for key, claim in claims.items()
+            if claim.accepts("device") and claim.cases(suite)
+        }
         if not able:
-            raise UsageError(f"--device {quoted(device)}: suite {suite} has no claim among those "
-                             "asked for that can use it; take --device cpu")
+            raise UsageError(
+                f"--device {quoted(device)}: suite {suite} has no claim among those "
+                "asked for that can use it; take --device cpu"
+            )
         return able
     return claims

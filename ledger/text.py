@@ -1,4 +1,5 @@
 """Text on its way to people."""
+
 from __future__ import annotations
 
 import re

@@ -1,5 +1,6 @@
 """What every test may rely on: fixed examples, fresh precision, one thread, no foreign folders, and
 no silent skip."""
+
 from __future__ import annotations
 
 import os
@@ -24,8 +25,10 @@ settings.register_profile("explore", deadline=None, max_examples=1000, print_blo
 settings.load_profile("depthlaw")
 
 _HERE = Path(__file__).parent
-_LISTED = {(entry["file"], entry["test"])
-           for entry in tomllib.loads((_HERE / "skips.toml").read_text()).get("skip", [])}
+_LISTED = {
+    (entry["file"], entry["test"])
+    for entry in tomllib.loads((_HERE / "skips.toml").read_text()).get("skip", [])
+}
 _unlisted = pytest.StashKey[set[str]]()
 
 
@@ -77,5 +80,8 @@ class _NoSilentSkip:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         for name in sorted(self.found):
-            terminalreporter.write_line(f"SILENT SKIP {name}: list it in tests/skips.toml with a "
-                                        "reason and an exit condition", red=True)
+            terminalreporter.write_line(
+                f"SILENT SKIP {name}: list it in tests/skips.toml with a "
+                "reason and an exit condition",
+                red=True,
+            )

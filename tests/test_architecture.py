@@ -1,5 +1,6 @@
 """The architecture as tests: imports point one way and in no circle, starting stays light, nothing
 public is without a user, nothing is skipped silently."""
+
 from __future__ import annotations
 
 import ast
@@ -18,8 +19,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("advisor", "theory", "empirics", "ledger")
-SOURCES = {path: path.read_text(encoding="utf-8") for folder in (*FOLDERS, "api")
-           for path in sorted((ROOT / folder).rglob("*.py"))}
+SOURCES = {
+    path: path.read_text(encoding="utf-8")
+    for folder in (*FOLDERS, "api")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+}
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 EVERY_FILE = [*SOURCES, *TESTS, *sorted((ROOT / "benchmarks").rglob("*.py"))]
 
@@ -29,19 +33,50 @@ MATHEMATICS = {"automata", "flint", "networkx", "numpy", "scipy", "sympy"}
 MAY_IMPORT = {
     "advisor": set[str](),
     "theory": {"advisor", "platformdirs", *MATHEMATICS},
-    "empirics": {"advisor", "theory", "safetensors", "sklearn", "tokenizers", "torch",
-                 "transformers", *MATHEMATICS},
-    "ledger": {"advisor", "theory", "empirics", "click", "jinja2", "matplotlib", "packaging",
-               "platformdirs", "pyarrow", "pypandoc", "ray", "rich", "torch", "typer", "typst",
-               *MATHEMATICS},
+    "empirics": {
+        "advisor",
+        "theory",
+        "safetensors",
+        "sklearn",
+        "tokenizers",
+        "torch",
+        "transformers",
+        *MATHEMATICS,
+    },
+    "ledger": {
+        "advisor",
+        "theory",
+        "empirics",
+        "click",
+        "jinja2",
+        "matplotlib",
+        "packaging",
+        "platformdirs",
+        "pyarrow",
+        "pypandoc",
+        "ray",
+        "rich",
+        "torch",
+        "typer",
+        "typst",
+        *MATHEMATICS,
+    },
     "api": {"ledger"},
 }
 # What one module may import besides.
 ALONE = {"advisor/vectorised.py": {"numpy", "numpy.typing"}}
 HEAVY = {*MATHEMATICS, "matplotlib", "torch"}
 SAYS_NOTHING = {"common", "core", "helper", "helpers", "misc", "util", "utils"}
-SKIPPING = {"importorskip", "skip", "skipIf", "skipUnless", "skipif", "SkipTest", "xfail",
-            "expectedFailure"}
+SKIPPING = {
+    "importorskip",
+    "skip",
+    "skipIf",
+    "skipUnless",
+    "skipif",
+    "SkipTest",
+    "xfail",
+    "expectedFailure",
+}
 
 
 def name(path: Path) -> str:
@@ -64,10 +99,14 @@ def parsed(source: str) -> ast.Module:
 
 def python(code: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run code in a fresh interpreter that takes nothing from this one's surroundings."""
-    clean = {key: value for key, value in os.environ.items()
-             if not key.startswith("PYTHON") or key == "PYTHONPATH"}
-    return subprocess.run([sys.executable, "-c", code], cwd=cwd, capture_output=True, text=True,
-                          env=clean)
+    clean = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith("PYTHON") or key == "PYTHONPATH"
+    }
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=cwd, capture_output=True, text=True, env=clean
+    )
 
 
 # --- imports point one way ------------------------------------------------------------------------
@@ -103,14 +142,17 @@ def imports(tree: ast.AST, package: str) -> Iterator[tuple[str, list[str], bool]
             yield from ((alias.name, [], False) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             parts = package.split(".")
-            above = parts[:len(parts) - node.level + 1] if node.level else []
+            above = parts[: len(parts) - node.level + 1] if node.level else []
             base = ".".join([*above, *([node.module] if node.module else [])])
             yield base, [alias.name for alias in node.names], bool(node.level)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
             called = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
             first = node.args[0] if node.args else None
-            if (called in ("import_module", "__import__") and isinstance(first, ast.Constant)
-                    and not str(first.value).startswith(".")):
+            if (
+                called in ("import_module", "__import__")
+                and isinstance(first, ast.Constant)
+                and not str(first.value).startswith(".")
+            ):
                 yield str(first.value), [], False
         yield from imports(node, package)
 
@@ -126,35 +168,41 @@ def test_imports_point_one_way(path: Path) -> None:
     assert wrong - ALONE.get(name(path), set()) == set()
 
 
-@pytest.mark.parametrize(("folder", "line"), [
-    ("advisor", "import numpy"),
-    ("advisor", "from depthlaw.theory.claims import definition as claim"),
-    ("theory", "import torch"),
-    ("theory", "from torch import nn"),
-    ("theory", "from depthlaw.empirics.nets import net as nets"),
-    ("theory", "from depthlaw import ledger"),
-    ("theory", "from .. import ledger"),
-    ("theory", "from ..empirics.nets import build"),
-    ("theory", "def f():\n    import torch.nn.functional as F"),
-    ("theory", "import importlib\nimportlib.import_module('torch')"),
-    ("theory", "import depthlaw.theory.claims.definition"),
-    ("theory", "import hypothesis"),
-    ("empirics", "import theory"),
-    ("empirics", "from depthlaw.ledger.records.store import Record"),
-    ("ledger", "from theory.claim import Claim"),
-    ("ledger", "import depthlaw"),
-])
+@pytest.mark.parametrize(
+    ("folder", "line"),
+    [
+        ("advisor", "import numpy"),
+        ("advisor", "from depthlaw.theory.claims import definition as claim"),
+        ("theory", "import torch"),
+        ("theory", "from torch import nn"),
+        ("theory", "from depthlaw.empirics.nets import net as nets"),
+        ("theory", "from depthlaw import ledger"),
+        ("theory", "from .. import ledger"),
+        ("theory", "from ..empirics.nets import build"),
+        ("theory", "def f():\n    import torch.nn.functional as F"),
+        ("theory", "import importlib\nimportlib.import_module('torch')"),
+        ("theory", "import depthlaw.theory.claims.definition"),
+        ("theory", "import hypothesis"),
+        ("empirics", "import theory"),
+        ("empirics", "from depthlaw.ledger.records.store import Record"),
+        ("ledger", "from theory.claim import Claim"),
+        ("ledger", "import depthlaw"),
+    ],
+)
 def test_wrong_import_is_seen(folder: str, line: str) -> None:
     assert list(wrong_imports(line, f"depthlaw.{folder}")) != []
 
 
-@pytest.mark.parametrize(("folder", "line"), [
-    ("theory", "from .claim import Claim"),
-    ("theory", "from . import claim"),
-    ("empirics", "from depthlaw.theory.claims.definition import Claim"),
-    ("ledger", "from depthlaw import theory"),
-    ("theory", "if TYPE_CHECKING:\n    import torch"),
-])
+@pytest.mark.parametrize(
+    ("folder", "line"),
+    [
+        ("theory", "from .claim import Claim"),
+        ("theory", "from . import claim"),
+        ("empirics", "from depthlaw.theory.claims.definition import Claim"),
+        ("ledger", "from depthlaw import theory"),
+        ("theory", "if TYPE_CHECKING:\n    import torch"),
+    ],
+)
 def test_right_import_is_let_through(folder: str, line: str) -> None:
     assert list(wrong_imports(line, f"depthlaw.{folder}")) == []
 
@@ -174,8 +222,9 @@ def circles(modules: Mapping[str, tuple[str, str]]) -> list[list[str]]:
             for target in {f"{base}.{each}" for each in names} & modules.keys() or {base}:
                 if target in modules and target != module:
                     graph.add_edge(module, target)
-    return sorted(sorted(part) for part in networkx.strongly_connected_components(graph)
-                  if len(part) > 1)
+    return sorted(
+        sorted(part) for part in networkx.strongly_connected_components(graph) if len(part) > 1
+    )
 
 
 def test_no_module_imports_in_a_circle() -> None:
@@ -184,9 +233,11 @@ def test_no_module_imports_in_a_circle() -> None:
 
 
 def test_a_circle_is_seen() -> None:
-    modules = {"depthlaw.theory.a": ("depthlaw.theory", "from .b import x"),
-               "depthlaw.theory.b": ("depthlaw.theory", "def x():\n    from . import c"),
-               "depthlaw.theory.c": ("depthlaw.theory", "from depthlaw.theory import a")}
+    modules = {
+        "depthlaw.theory.a": ("depthlaw.theory", "from .b import x"),
+        "depthlaw.theory.b": ("depthlaw.theory", "def x():\n    from . import c"),
+        "depthlaw.theory.c": ("depthlaw.theory", "from depthlaw.theory import a"),
+    }
     assert circles(modules) == [sorted(modules)]
     modules["depthlaw.theory.c"] = ("depthlaw.theory", "if TYPE_CHECKING:\n    from . import a")
     assert circles(modules) == []
@@ -207,12 +258,16 @@ print(len(registry()))
     assert int(done.stdout) > 0
 
 
-@pytest.mark.parametrize("code", [
-    "import depthlaw; depthlaw.recommend('1.3B')",
-    "from depthlaw.ledger.cli.arguments import main; assert main(['depth', '1.3B']) == 0",
-    "from depthlaw.ledger.cli.arguments import main; assert main(['claims', 'hops']) == 0",
-    "from depthlaw.ledger.cli.arguments import main; assert main(['cite', 'hops/doubling']) == 0",
-])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import depthlaw; depthlaw.recommend('1.3B')",
+        "from depthlaw.ledger.cli.arguments import main; assert main(['depth', '1.3B']) == 0",
+        "from depthlaw.ledger.cli.arguments import main; assert main(['claims', 'hops']) == 0",
+        "from depthlaw.ledger.cli.arguments import main; assert main(['cite', 'hops/doubling']) "
+        "== 0",
+    ],
+)
 def test_what_only_answers_loads_no_heavy_library(code: str) -> None:
     from depthlaw.ledger.running.index import claims_index
 
@@ -231,10 +286,15 @@ def test_the_package_itself_loads_nothing_before_it_is_used() -> None:
 
 def test_no_module_of_theory_imports_sympy_inside_a_function() -> None:
     """Every claim needs SymPy to state itself, so that waiting gains nothing."""
-    late = [name(path) for path, source in SOURCES.items() if path.is_relative_to(ROOT / "theory")
-            for node in ast.walk(parsed(source)) if isinstance(node, ast.FunctionDef)
-            for module, _, _ in imports(node, package_of(path))
-            if module.partition(".")[0] == "sympy"]
+    late = [
+        name(path)
+        for path, source in SOURCES.items()
+        if path.is_relative_to(ROOT / "theory")
+        for node in ast.walk(parsed(source))
+        if isinstance(node, ast.FunctionDef)
+        for module, _, _ in imports(node, package_of(path))
+        if module.partition(".")[0] == "sympy"
+    ]
     assert late == []
 
 
@@ -275,9 +335,13 @@ def _names(node: ast.AST) -> set[str]:
 
 def _listed(tree: ast.Module) -> set[str]:
     """What `__all__` lists, which is no use."""
-    return {word for node in tree.body if isinstance(node, ast.Assign)
-            and ast.unparse(node.targets[0]) == "__all__"
-            for inner in ast.walk(node.value) for word in _names(inner)}
+    return {
+        word
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
+        for inner in ast.walk(node.value)
+        for word in _names(inner)
+    }
 
 
 def test_every_public_function_and_class_has_a_user_outside_the_tests() -> None:
@@ -301,6 +365,7 @@ def test_the_name_of_a_file_says_something(path: Path) -> None:
 def skips(source: str) -> Iterator[tuple[str, str]]:
     """(enclosing test, how) of each skip or expected failure in a test module, however it is
     spelled."""
+
     def visit(node: ast.AST, inside: str) -> Iterator[tuple[str, str]]:
         for child in ast.iter_child_nodes(node):
             outer = isinstance(child, ast.FunctionDef | ast.ClassDef) and inside == "<module>"
@@ -313,8 +378,11 @@ def skips(source: str) -> Iterator[tuple[str, str]]:
             yield from visit(child, here)
 
     def names_in(node: ast.AST) -> set[str]:
-        return {n.id if isinstance(n, ast.Name) else n.attr for n in ast.walk(node)
-                if isinstance(n, ast.Name | ast.Attribute)}
+        return {
+            n.id if isinstance(n, ast.Name) else n.attr
+            for n in ast.walk(node)
+            if isinstance(n, ast.Name | ast.Attribute)
+        }
 
     return visit(ast.parse(source), "<module>")
 
@@ -322,34 +390,42 @@ def skips(source: str) -> Iterator[tuple[str, str]]:
 def test_every_skip_is_listed_with_reason_and_exit_condition() -> None:
     listed = tomllib.loads((ROOT / "tests" / "skips.toml").read_text()).get("skip", [])
     assert all(entry["reason"].strip() and entry["until"].strip() for entry in listed)
-    found = Counter((name(path), test, how) for path in TESTS
-                    for test, how in skips(path.read_text()))
+    found = Counter(
+        (name(path), test, how) for path in TESTS for test, how in skips(path.read_text())
+    )
     assert found == Counter((entry["file"], entry["test"], entry["how"]) for entry in listed)
 
 
-@pytest.mark.parametrize(("source", "found"), [
-    ("@pytest.mark.skip\ndef test_a(): pass", [("test_a", "skip")]),
-    ("@pytest.mark.skipif(True, reason='r')\ndef test_a(): pass", [("test_a", "skipif")]),
-    ("def test_a():\n    pytest.xfail('r')", [("test_a", "xfail")]),
-    ("def test_a():\n    if x:\n        pytest.skip('r')", [("test_a", "skip")]),
-    ("torch = pytest.importorskip('torch')", [("<module>", "importorskip")]),
-    ("from pytest import skip", [("<module>", "skip")]),
-    ("raise unittest.SkipTest", [("<module>", "SkipTest")]),
-    ("x = [pytest.param(1, marks=pytest.mark.xfail)]", [("<module>", "xfail")]),
-    ("def test_a():\n    records.skip()", []),
-])
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("@pytest.mark.skip\ndef test_a(): pass", [("test_a", "skip")]),
+        ("@pytest.mark.skipif(True, reason='r')\ndef test_a(): pass", [("test_a", "skipif")]),
+        ("def test_a():\n    pytest.xfail('r')", [("test_a", "xfail")]),
+        ("def test_a():\n    if x:\n        pytest.skip('r')", [("test_a", "skip")]),
+        ("torch = pytest.importorskip('torch')", [("<module>", "importorskip")]),
+        ("from pytest import skip", [("<module>", "skip")]),
+        ("raise unittest.SkipTest", [("<module>", "SkipTest")]),
+        ("x = [pytest.param(1, marks=pytest.mark.xfail)]", [("<module>", "xfail")]),
+        ("def test_a():\n    records.skip()", []),
+    ],
+)
 def test_skip_is_seen(source: str, found: list[tuple[str, str]]) -> None:
     assert list(skips(source)) == found
 
 
 @pytest.mark.parametrize(
     ("body", "code"),
-    [("assert True", 0), ("pytest.skip('unlisted')", 1), ("pytest.xfail('unlisted')", 1)])
+    [("assert True", 0), ("pytest.skip('unlisted')", 1), ("pytest.xfail('unlisted')", 1)],
+)
 def test_run_with_an_unlisted_skip_is_red(tmp_path: Path, body: str, code: int) -> None:
     for file in ("conftest.py", "skips.toml"):
         (tmp_path / file).write_text((ROOT / "tests" / file).read_text())
     (tmp_path / "test_it.py").write_text(f"import pytest\n\n\ndef test_it():\n    {body}\n")
-    done = python("import pytest; raise SystemExit(pytest.main(['-p', 'no:cacheprovider', "
-                  "'--rootdir', '.', '.']))", cwd=tmp_path)
+    done = python(
+        "import pytest; raise SystemExit(pytest.main(['-p', 'no:cacheprovider', "
+        "'--rootdir', '.', '.']))",
+        cwd=tmp_path,
+    )
     assert done.returncode == code, done.stdout
     assert ("SILENT SKIP" in done.stdout) == bool(code)

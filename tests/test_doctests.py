@@ -1,5 +1,6 @@
 """The examples in the docstrings, run on the installed modules, so that they hold for the wheel as
 for the tree."""
+
 from __future__ import annotations
 
 import doctest
@@ -14,9 +15,14 @@ import depthlaw.theory
 
 # Former names, which only hand on what is elsewhere, with a warning.
 FORMER = {"depthlaw.theory.claim", "depthlaw.theory.symbols"}
-MODULES = sorted({module.name for package in (depthlaw.theory, depthlaw.empirics, depthlaw.ledger)
-                  for module in pkgutil.walk_packages(package.__path__, package.__name__ + ".")}
-                 - FORMER)
+MODULES = sorted(
+    {
+        module.name
+        for package in (depthlaw.theory, depthlaw.empirics, depthlaw.ledger)
+        for module in pkgutil.walk_packages(package.__path__, package.__name__ + ".")
+    }
+    - FORMER
+)
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -26,6 +32,7 @@ def test_examples_of_a_module(name: str, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_there_are_examples() -> None:
-    examples = doctest.DocTestFinder(
-        exclude_empty=True).find(import_module("depthlaw.theory.claims.values"))
+    examples = doctest.DocTestFinder(exclude_empty=True).find(
+        import_module("depthlaw.theory.claims.values")
+    )
     assert any(example.examples for example in examples)

@@ -1,4 +1,5 @@
 """What each target of the Makefile runs is installed by what it depends on."""
+
 from __future__ import annotations
 
 import ast
@@ -18,26 +19,44 @@ from depthlaw.theory.claims import definition as kernel
 ROOT = Path(__file__).resolve().parents[1]
 MAKEFILE = (ROOT / "Makefile").read_text()
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-FOLDERS = {"api": "depthlaw", **{name: f"depthlaw.{name}" for name in (
-    "advisor", "theory", "empirics", "ledger")}}
+FOLDERS = {
+    "api": "depthlaw",
+    **{name: f"depthlaw.{name}" for name in ("advisor", "theory", "empirics", "ledger")},
+}
 # What is imported under another name than it is installed by, or comes with it at any time.
 IMPORTED_AS = {
-    "automata-lib": ["automata"], "axe-playwright-python": ["axe_playwright_python"],
-    "cyclonedx-bom": ["cyclonedx"], "pypandoc_binary": ["pypandoc"], "python-flint": ["flint"],
-    "pyyaml": ["yaml"], "rich": ["rich", "markdown_it"], "scikit-learn": ["sklearn"],
-    "sphinx": ["sphinx", "docutils"], "sympy": ["sympy", "mpmath"], "typer": ["typer", "click"]}
+    "automata-lib": ["automata"],
+    "axe-playwright-python": ["axe_playwright_python"],
+    "cyclonedx-bom": ["cyclonedx"],
+    "pypandoc_binary": ["pypandoc"],
+    "python-flint": ["flint"],
+    "pyyaml": ["yaml"],
+    "rich": ["rich", "markdown_it"],
+    "scikit-learn": ["sklearn"],
+    "sphinx": ["sphinx", "docutils"],
+    "sympy": ["sympy", "mpmath"],
+    "typer": ["typer", "click"],
+}
 # The files that each target runs, besides every module that holds claims.
-_TESTS = ["tests/*.py", *(f"tests/{folder}/*.py" for folder in (
-    "advisor", "theory", "empirics", "ledger"))]
+_TESTS = [
+    "tests/*.py",
+    *(f"tests/{folder}/*.py" for folder in ("advisor", "theory", "empirics", "ledger")),
+]
 RUNS = {
     "verify": ["ledger/**/*.py"],
     "docs": ["ledger/publish/*.py", "docs/conf.py"],
     "test": _TESTS,
     "slow-test": [*_TESTS, "tests/portable/*.py"],
     "portable-test": ["tests/portable/*.py", "benchmarks/latency_limits.py"],
-    "wheel-test": ["tests/conftest.py", "tests/test_packaging.py", "tests/test_python_api.py",
-                   "tests/ledger/conftest.py", "tests/ledger/faulty.py",
-                   "tests/ledger/test_cli.py", "tests/ledger/test_depth_command.py"],
+    "wheel-test": [
+        "tests/conftest.py",
+        "tests/test_packaging.py",
+        "tests/test_python_api.py",
+        "tests/ledger/conftest.py",
+        "tests/ledger/faulty.py",
+        "tests/ledger/test_cli.py",
+        "tests/ledger/test_depth_command.py",
+    ],
     "bench": ["benchmarks/test_*.py", "benchmarks/bench_*.py", "benchmarks/summary.py"],
     "site-test": ["tests/site/*.py"],
     "paper-test": ["tests/papers/*.py"],
@@ -53,8 +72,14 @@ def source_of(module: str) -> Path | None:
     for folder, package in FOLDERS.items():
         if module == package or (module.startswith(f"{package}.") and folder != "api"):
             path = ROOT / folder / module.removeprefix(package).lstrip(".").replace(".", "/")
-            return next((each for each in (path.with_suffix(".py"), path / "__init__.py")
-                         if each.is_file()), None)
+            return next(
+                (
+                    each
+                    for each in (path.with_suffix(".py"), path / "__init__.py")
+                    if each.is_file()
+                ),
+                None,
+            )
     return None
 
 
@@ -65,15 +90,18 @@ def imports(nodes: list[ast.stmt], package: str, inner: bool) -> Iterator[str]:
         if isinstance(node, ast.Import):
             yield from (each.name for each in node.names)
         elif isinstance(node, ast.ImportFrom):
-            base = resolve_name("." * node.level + (node.module or ""), package) \
-                if node.level else str(node.module)
+            base = (
+                resolve_name("." * node.level + (node.module or ""), package)
+                if node.level
+                else str(node.module)
+            )
             yield base
-            yield from (f"{base}.{each.name}" for each in node.names
-                        if base.startswith("depthlaw"))
+            yield from (f"{base}.{each.name}" for each in node.names if base.startswith("depthlaw"))
         elif isinstance(node, ast.If) and "TYPE_CHECKING" not in ast.unparse(node.test):
             yield from imports([*node.body, *node.orelse], package, inner)
         elif isinstance(node, ast.ClassDef | ast.With) or (
-                inner and isinstance(node, ast.FunctionDef | ast.For)):
+            inner and isinstance(node, ast.FunctionDef | ast.For)
+        ):
             yield from imports(node.body, package, inner)
 
 
@@ -85,8 +113,11 @@ def loaded(path: Path, inner: bool) -> frozenset[str]:
     package = ".".join((FOLDERS.get(parts[0], ""), *parts[1:])) if parts else ""
     text = path.read_text()
     skipped = set(re.findall(r"importorskip\(\"(\w+)", text))
-    return frozenset(each for each in imports(ast.parse(text).body, package, inner)
-                     if each.partition(".")[0] not in skipped)
+    return frozenset(
+        each
+        for each in imports(ast.parse(text).body, package, inner)
+        if each.partition(".")[0] not in skipped
+    )
 
 
 def libraries(files: list[Path]) -> dict[str, Path]:
@@ -113,13 +144,18 @@ def libraries(files: list[Path]) -> dict[str, Path]:
 def installed(extras: list[str]) -> set[str]:
     """The libraries that extras of this project bring, by the names of their modules."""
     found: set[str] = set()
-    todo = [*PROJECT["dependencies"],
-            *(each for extra in extras for each in PROJECT["optional-dependencies"][extra])]
+    todo = [
+        *PROJECT["dependencies"],
+        *(each for extra in extras for each in PROJECT["optional-dependencies"][extra]),
+    ]
     while todo:
         name, of_it = re.match(r"([\w-]+)(?:\[([\w,]+)\])?", todo.pop()).groups()
         if name == "depthlaw":
-            todo += [each for extra in of_it.split(",")
-                     for each in PROJECT["optional-dependencies"][extra]]
+            todo += [
+                each
+                for extra in of_it.split(",")
+                for each in PROJECT["optional-dependencies"][extra]
+            ]
         else:
             found |= set(IMPORTED_AS.get(name, [name.replace("-", "_")]))
     return found
@@ -145,36 +181,51 @@ def test_a_target_installs_what_it_imports(target: str) -> None:
     claims = [path for module, _ in kernel._modules() if (path := source_of(module))]
     assert claims
     there = installed(extras_of(target))
-    assert {name: str(path) for name, path in libraries([*files, *claims]).items()
-            if name not in there} == {}
+    assert {
+        name: str(path) for name, path in libraries([*files, *claims]).items() if name not in there
+    } == {}
 
 
 def recipe(target: str) -> str:
     """The commands of a target, and of the script that it starts."""
     lines = r"((?:(?:\t|if|else|end).*\n)*)"
     rule = re.search(rf"^{re.escape(target)}:.*\n{lines}", MAKEFILE, re.M)
-    return rule[1] + "".join((ROOT / script).read_text()
-                             for script in re.findall(r" (\.ci/\w+)\n", rule[1]))
+    return rule[1] + "".join(
+        (ROOT / script).read_text() for script in re.findall(r" (\.ci/\w+)\n", rule[1])
+    )
 
 
 def test_a_target_installs_the_tools_that_it_starts() -> None:
     phony = re.search(r"^\.PHONY: ((?:.*\\\n)*.*)", MAKEFILE, re.M)[1]
     targets = phony.replace("\\\n", " ").split()
-    started = {target: set(re.findall(r"(?:\$\(BIN\)|\"\$BIN\")/([\w-]+)", recipe(target)))
-               - {"python", "pip", "depthlaw"} for target in targets}
+    started = {
+        target: set(re.findall(r"(?:\$\(BIN\)|\"\$BIN\")/([\w-]+)", recipe(target)))
+        - {"python", "pip", "depthlaw"}
+        for target in targets
+    }
     assert started["lock"] == {"uv"}
     assert started["release"] == {"twine", "pytest"}
     assert started["test"] == started["site-test"] == {"pytest"}
-    assert {target: tools for target, tools in started.items()
-            if tools and not tools <= installed(extras_of(target))} == {}
+    assert {
+        target: tools
+        for target, tools in started.items()
+        if tools and not tools <= installed(extras_of(target))
+    } == {}
     # What starts Python files of the project or of the tests says which.
-    assert {target for target in targets if re.search(
-        r"(BIN\)|bin|\$BIN\")/(pytest|python|depthlaw)", recipe(target))} <= {*RUNS}
+    assert {
+        target
+        for target in targets
+        if re.search(r"(BIN\)|bin|\$BIN\")/(pytest|python|depthlaw)", recipe(target))
+    } <= {*RUNS}
 
 
 def test_pages_need_no_torch() -> None:
     """What the pages load by name, which no import statement says."""
-    done = subprocess.run([sys.executable, "-c", """
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            """
 import sys
 from depthlaw.ledger.publish.site import page_blocks as measured
 for library in ("torch", "tokenizers", "safetensors", "transformers"):
@@ -182,5 +233,9 @@ for library in ("torch", "tokenizers", "safetensors", "transformers"):
 from depthlaw.empirics.exercises.exercise import exercises
 assert len(exercises()) == 5
 assert "8 vertices, D = 7" in measured.settings("trained_depth.path_and_hop_figures.trainings")
-"""], capture_output=True, text=True)
+""",
+        ],
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr

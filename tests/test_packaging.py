@@ -1,4 +1,5 @@
 """The wheel holds the tree, the version is one, and the base installation stays light."""
+
 from __future__ import annotations
 
 import importlib.util
@@ -27,21 +28,28 @@ def copy_of_the_tree(target: Path) -> Path:
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, target)
     for name in FOLDERS:
-        shutil.copytree(ROOT / name, target / name,
-                        ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        shutil.copytree(
+            ROOT / name, target / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+        )
     return target
 
 
 def expected_contents(tree: Path) -> dict[str, bytes]:
     """Every file of the folders under its installed name: api is the package depthlaw itself."""
-    return {f"{INSTALLED[folder]}/{name}": content for folder in FOLDERS
-            for name, content in files_below(tree / folder).items()}
+    return {
+        f"{INSTALLED[folder]}/{name}": content
+        for folder in FOLDERS
+        for name, content in files_below(tree / folder).items()
+    }
 
 
 def files_below(folder: Path) -> dict[str, bytes]:
     """Every file by its path in the folder, but for what Python compiles."""
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*")
-            if path.is_file() and "__pycache__" not in path.parts}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
 
 
 def differing(some: dict[str, bytes], others: dict[str, bytes]) -> set[str]:
@@ -51,8 +59,9 @@ def differing(some: dict[str, bytes], others: dict[str, bytes]) -> set[str]:
 
 def build(tree: Path) -> zipfile.ZipFile:
     """The wheel of a tree, built with warnings as errors."""
-    done = subprocess.run([sys.executable, "-W", "error", "-c", BUILD], cwd=tree,
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", BUILD], cwd=tree, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     (wheel,) = tree.glob("*.whl")
     return zipfile.ZipFile(wheel)
@@ -71,8 +80,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[zipfile.ZipFile]
 
 def metadata(wheel: zipfile.ZipFile, name: str) -> str:
     """A file of the wheel's dist-info folder."""
-    return wheel.read(next(entry for entry in wheel.namelist()
-                           if entry.endswith(f".dist-info/{name}"))).decode()
+    return wheel.read(
+        next(entry for entry in wheel.namelist() if entry.endswith(f".dist-info/{name}"))
+    ).decode()
 
 
 def test_wheel_holds_every_module_and_data_file_byte_for_byte(wheel: zipfile.ZipFile) -> None:
@@ -115,8 +125,11 @@ def test_comparison_notices_an_unlisted_package_and_an_unlisted_data_file(tmp_pa
 
 def test_depthlaw_is_a_package_of_typed_packages(wheel: zipfile.ZipFile) -> None:
     names = set(contents(wheel))
-    assert ({name for name in names if name.count("/") == 1}
-            == {"depthlaw/__init__.py", "depthlaw/__main__.py", "depthlaw/py.typed"})
+    assert {name for name in names if name.count("/") == 1} == {
+        "depthlaw/__init__.py",
+        "depthlaw/__main__.py",
+        "depthlaw/py.typed",
+    }
     assert {f"depthlaw/{folder}/py.typed" for folder in FOLDERS if folder != "api"} <= names
 
 
@@ -124,13 +137,21 @@ def test_the_wheel_works_as_module_and_as_library(wheel: zipfile.ZipFile, tmp_pa
     """Unpacked elsewhere and in front of everything else: the package is found there, not in the
     tree."""
     wheel.extractall(tmp_path)
-    code = ("import depthlaw; print(depthlaw.__file__, depthlaw.__version__, "
-            "depthlaw.recommend('1.3B').floor.layers)")
-    for arguments, said in ((["-c", code],
-                             f"{tmp_path / 'depthlaw' / '__init__.py'} {PROJECT['version']} 8"),
-                            (["-m", "depthlaw", "--version"], f"depthlaw {PROJECT['version']}")):
-        done = subprocess.run([sys.executable, *arguments], cwd=tmp_path, capture_output=True,
-                              text=True, env={"PYTHONPATH": str(tmp_path)})
+    code = (
+        "import depthlaw; print(depthlaw.__file__, depthlaw.__version__, "
+        "depthlaw.recommend('1.3B').floor.layers)"
+    )
+    for arguments, said in (
+        (["-c", code], f"{tmp_path / 'depthlaw' / '__init__.py'} {PROJECT['version']} 8"),
+        (["-m", "depthlaw", "--version"], f"depthlaw {PROJECT['version']}"),
+    ):
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            env={"PYTHONPATH": str(tmp_path)},
+        )
         assert done.stdout.strip() == said, done.stderr
 
 

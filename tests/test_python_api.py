@@ -1,4 +1,5 @@
 """`import depthlaw` and `python -m depthlaw`: the answers of the command line as data."""
+
 import subprocess
 import sys
 from importlib.metadata import version
@@ -12,8 +13,9 @@ from depthlaw.advisor.base.quantities import UsageError
 def test_version_is_the_installed_one_everywhere():
     assert depthlaw.__version__ == version("depthlaw")
     for command in (["-m", "depthlaw"], ["-m", "depthlaw.ledger.cli.arguments"]):
-        done = subprocess.run([sys.executable, *command, "--version"], capture_output=True,
-                              text=True)
+        done = subprocess.run(
+            [sys.executable, *command, "--version"], capture_output=True, text=True
+        )
         assert (done.returncode, done.stdout) == (0, f"depthlaw {version('depthlaw')}\n")
 
 
@@ -24,8 +26,9 @@ def test_only_what_is_promised_is_there():
 
 
 def test_recommend_is_the_answer_of_depth():
-    assert (depthlaw.recommend("1.3B") == depthlaw.recommend(1_300_000_000)
-            == depthlaw.recommend(1.3e9))
+    assert (
+        depthlaw.recommend("1.3B") == depthlaw.recommend(1_300_000_000) == depthlaw.recommend(1.3e9)
+    )
     both = depthlaw.recommend("1.3B", task="hops", hops=16, pipeline=4)
     assert both.shape.architecture.layers % 4 == 0
     assert both.tasks[0].headline.startswith("6 layers suffice")
@@ -47,8 +50,9 @@ def test_an_answer_prints_what_the_command_prints_and_is_one_line_at_a_prompt(ca
 def test_verify_judges_and_resumes(tmp_path):
     first = depthlaw.verify(only=["hops/depth_corrected"], results=tmp_path / "r")
     files = sorted((tmp_path / "r" / "runs").rglob("*.json"))
-    again = depthlaw.verify(only=["hops/depth_corrected"], results=tmp_path / "r", engine="pool",
-                            processes=1)
+    again = depthlaw.verify(
+        only=["hops/depth_corrected"], results=tmp_path / "r", engine="pool", processes=1
+    )
     assert sorted((tmp_path / "r" / "runs").rglob("*.json")) == files
     assert first["hops/depth_corrected"].verdict is again["hops/depth_corrected"].verdict
     assert first["hops/depth_corrected"].verdict.value == "HOLDS"
@@ -59,10 +63,15 @@ def test_verify_stops_in_time_and_says_what_it_has(tmp_path):
     assert len(found["hops/depth_corrected"].records) < len(found["hops/depth_corrected"].cases)
 
 
-@pytest.mark.parametrize(("options", "why"),
-                         [({"suite": "quik"}, "unknown suite"),
-                          ({"only": ["hops/no"]}, "unknown claim"),
-                          ({"engine": "x"}, "unknown engine"), ({"minutes": 0}, "--minutes 0")])
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"suite": "quik"}, "unknown suite"),
+        ({"only": ["hops/no"]}, "unknown claim"),
+        ({"engine": "x"}, "unknown engine"),
+        ({"minutes": 0}, "--minutes 0"),
+    ],
+)
 def test_verify_refuses_what_makes_no_sense(tmp_path, options, why):
     with pytest.raises(UsageError, match=why):
         depthlaw.verify(results=tmp_path / "r", **options)

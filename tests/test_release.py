@@ -1,5 +1,6 @@
 """What a release promises beside the code: locks that fit the ranges, a workflow that is the gate,
 scripts of others with their version and licence."""
+
 from __future__ import annotations
 
 import hashlib
@@ -19,8 +20,9 @@ from depthlaw.ledger.publish.appendix.provenance import DATE
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-PYTHONS = [line.rpartition(" ")[2] for line in PROJECT["classifiers"]
-           if re.fullmatch(r".*:: 3\.\d+", line)]
+PYTHONS = [
+    line.rpartition(" ")[2] for line in PROJECT["classifiers"] if re.fullmatch(r".*:: 3\.\d+", line)
+]
 VENDORED = json.loads((ROOT / "requirements/vendored.json").read_text())
 
 
@@ -44,8 +46,9 @@ def asked(*extras: str) -> list[Requirement]:
     return found
 
 
-@pytest.mark.parametrize(("file", "extras"), [
-    ("lock.txt", ("appendix",)), ("lock-dev.txt", ("dev", "site"))])
+@pytest.mark.parametrize(
+    ("file", "extras"), [("lock.txt", ("appendix",)), ("lock-dev.txt", ("dev", "site"))]
+)
 def test_every_range_is_locked_to_a_version_in_it(file: str, extras: tuple[str, ...]) -> None:
     versions = locked(file)
     needs = asked(*extras)
@@ -58,7 +61,8 @@ def test_both_locks_have_the_same_versions() -> None:
     small, large = locked("lock.txt"), locked("lock-dev.txt")
     only_windows = {"colorama"}
     assert {name: large.get(name) for name in small if name not in only_windows} == {
-        name: version for name, version in small.items() if name not in only_windows}
+        name: version for name, version in small.items() if name not in only_windows
+    }
 
 
 def test_the_small_lock_has_no_torch_and_the_large_one_that_for_cpus() -> None:
@@ -70,7 +74,7 @@ def test_the_small_lock_has_no_torch_and_the_large_one_that_for_cpus() -> None:
 
 def test_the_workflow_is_the_gate_on_every_python() -> None:
     workflow = yaml.safe_load((ROOT / ".github/workflows/gate.yml").read_text())
-    job, = workflow["jobs"].values()
+    (job,) = workflow["jobs"].values()
     assert job["strategy"]["matrix"] == {"python": PYTHONS}
     commands = [step["run"] for step in job["steps"] if "run" in step]
     installing, gate = commands
@@ -89,31 +93,56 @@ def test_pythons_are_those_that_are_promised() -> None:
 def test_every_step_of_the_gate_is_a_target_of_make() -> None:
     steps = re.search(r"for step in (.*); do", (ROOT / ".ci/run").read_text())[1].split()
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert {"lint", "types", "test", "portable-test", "slow-test", "wheel-test", "site-test",
-            "paper-test"} == set(steps) <= targets
+    assert (
+        {
+            "lint",
+            "types",
+            "test",
+            "portable-test",
+            "slow-test",
+            "wheel-test",
+            "site-test",
+            "paper-test",
+        }
+        == set(steps)
+        <= targets
+    )
 
 
 def test_every_script_of_others_is_listed_with_its_version_and_licence() -> None:
-    there = {path.relative_to(ROOT).as_posix() for folder in ("ledger", "docs")
-             for path in (ROOT / folder).rglob("*.min.js") if "_site" not in path.parts
-             and "_build" not in path.parts and path.name != "auto-render.min.js"}
+    there = {
+        path.relative_to(ROOT).as_posix()
+        for folder in ("ledger", "docs")
+        for path in (ROOT / folder).rglob("*.min.js")
+        if "_site" not in path.parts
+        and "_build" not in path.parts
+        and path.name != "auto-render.min.js"
+    }
     there |= {path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/explorer/vendor/*.js")}
     assert {f"{entry['folder']}/{entry['main']}" for entry in VENDORED} == there
     for entry in VENDORED:
         folder = ROOT / entry["folder"]
         assert entry["version"] in (folder / entry["main"]).read_text(encoding="utf-8")
-        assert any(entry["license"] in text or "Permission to use, copy, modify" in text
-                   for text in (path.read_text() for path in folder.glob("*LICENSE")))
+        assert any(
+            entry["license"] in text or "Permission to use, copy, modify" in text
+            for text in (path.read_text() for path in folder.glob("*LICENSE"))
+        )
 
 
 def test_every_file_of_others_is_the_one_that_was_taken() -> None:
     """No byte differs, none is missing, and beside them lie only our notes on their origin."""
-    listed = {f"{entry['folder']}/{name}": digest for entry in VENDORED
-              for name, digest in entry["sha256"].items()}
+    listed = {
+        f"{entry['folder']}/{name}": digest
+        for entry in VENDORED
+        for name, digest in entry["sha256"].items()
+    }
     folders = {ROOT / entry["folder"] for entry in VENDORED}
-    there = {path.relative_to(ROOT).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-             for folder in folders for path in folder.rglob("*")
-             if path.is_file() and path.suffix != ".md"}
+    there = {
+        path.relative_to(ROOT).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for folder in folders
+        for path in folder.rglob("*")
+        if path.is_file() and path.suffix != ".md"
+    }
     assert there == listed
     assert len(listed) >= 28
 
@@ -121,16 +150,22 @@ def test_every_file_of_others_is_the_one_that_was_taken() -> None:
 def test_the_licence_names_those_of_what_the_wheel_carries() -> None:
     carried = {entry["license"] for entry in VENDORED if entry["in the wheel"]}
     assert PROJECT["license"].split(" AND ") == ["Apache-2.0", *sorted(carried)]
-    files = {path.relative_to(ROOT).as_posix() for pattern in PROJECT["license-files"]
-             for path in ROOT.glob(pattern)}
-    assert files == {"LICENSE", *(f"{entry['folder']}/LICENSE" for entry in VENDORED
-                                  if entry["in the wheel"])}
+    files = {
+        path.relative_to(ROOT).as_posix()
+        for pattern in PROJECT["license-files"]
+        for path in ROOT.glob(pattern)
+    }
+    assert files == {
+        "LICENSE",
+        *(f"{entry['folder']}/LICENSE" for entry in VENDORED if entry["in the wheel"]),
+    }
 
 
 def test_version_and_day_of_the_release_are_one() -> None:
     """In the change log, the citation of the software, and every citation of a ledger."""
-    version, day = re.search(r"^## \[(\d[\d.]*)\] - (\S+)", (ROOT / "CHANGELOG.md").read_text(),
-                             re.MULTILINE).groups()
+    version, day = re.search(
+        r"^## \[(\d[\d.]*)\] - (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE
+    ).groups()
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert PROJECT["version"] == version == cited["version"]
     assert str(cited["date-released"]) == DATE
@@ -138,8 +173,11 @@ def test_version_and_day_of_the_release_are_one() -> None:
 
 
 def test_issue_forms_are_whole() -> None:
-    forms = [path for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml")
-             if path.name != "config.yml"]
+    forms = [
+        path
+        for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml")
+        if path.name != "config.yml"
+    ]
     assert len(forms) == 3
     for path in forms:
         form = yaml.safe_load(path.read_text())

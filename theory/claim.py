@@ -1,4 +1,5 @@
 """Where `depthlaw.theory.claims` was in 0.3.0, for files that name it."""
+
 from __future__ import annotations
 
 import warnings
@@ -53,5 +54,8 @@ __all__ = [
     "topics",
 ]
 
-warnings.warn("depthlaw.theory.claim is now depthlaw.theory.claims; the old name goes with "
-              "version 0.5", FutureWarning, stacklevel=2)
+warnings.warn(
+    "depthlaw.theory.claim is now depthlaw.theory.claims; the old name goes with version 0.5",
+    FutureWarning,
+    stacklevel=2,
+)

@@ -1,5 +1,6 @@
 """What people type on a command line, read exactly: budgets such as 1.3B, 6.5e19, 2 weeks, 24GB.
 And numbers as they are printed."""
+
 from __future__ import annotations
 
 import re
@@ -13,9 +14,12 @@ MOST_COUNT = 10**15
 _SUFFIXES = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9, "t": 10**12}
 _NUMBER = re.compile(
     r"(?P<sign>[+-]?)(?P<digits>(?:\d{1,3}(?:,\d{3})+|\d[\d_]*)?(?:\.[\d_]*)?)"
-    r"(?:e(?P<power>[+-]?\d+))?\s*(?P<suffix>[kmbgt]?)", re.ASCII | re.IGNORECASE)
-_MEASURE = re.compile(r"(?P<number>[+-]?[\d.,_]*(?:e[+-]?\d+)?)\s*(?P<unit>[^\d]*)",
-                      re.ASCII | re.IGNORECASE)
+    r"(?:e(?P<power>[+-]?\d+))?\s*(?P<suffix>[kmbgt]?)",
+    re.ASCII | re.IGNORECASE,
+)
+_MEASURE = re.compile(
+    r"(?P<number>[+-]?[\d.,_]*(?:e[+-]?\d+)?)\s*(?P<unit>[^\d]*)", re.ASCII | re.IGNORECASE
+)
 _ACCEPTED = "give a number from 1K to 1000T, such as 1.3B, 350M or 7e9"
 
 
@@ -53,8 +57,10 @@ def parse_budget(text: str) -> int:
             return round(value)
         large = value > MOST
         if large and number["power"] and number["suffix"]:
-            raise UsageError(f"{budget} has a power of ten and a suffix, together more than 1e15: "
-                             f"give one of them; {_ACCEPTED}")
+            raise UsageError(
+                f"{budget} has a power of ten and a suffix, together more than 1e15: "
+                f"give one of them; {_ACCEPTED}"
+            )
     bound = "more than 1e15" if large else "less than 1e3"
     raise UsageError(f"{budget} is {bound} parameters, out of range; {_ACCEPTED}")
 
@@ -69,11 +75,18 @@ def parse_count(text: str, what: str, example: str, least: int = 1) -> int:
         UsageError: for anything else, such as 1.5, and above 1e15.
     """
     number, value = _read(text) or (None, None)
-    if (number and value is not None and value.denominator == 1 and least <= value <= MOST_COUNT
-            and number["sign"] != "-" and not number["suffix"]):
+    if (
+        number
+        and value is not None
+        and value.denominator == 1
+        and least <= value <= MOST_COUNT
+        and number["sign"] != "-"
+        and not number["suffix"]
+    ):
         return int(value)
-    raise UsageError(f"the {what} {quoted(text)} is not a whole number from {least} to 1e15; "
-                     f"try {example}")
+    raise UsageError(
+        f"the {what} {quoted(text)} is not a whole number from {least} to 1e15; try {example}"
+    )
 
 
 def parse_flops(text: str) -> Fraction:
@@ -113,8 +126,15 @@ def parse_bytes(text: str) -> int:
     >>> parse_bytes("8GB"), parse_bytes("512m"), parse_bytes("1.5 GiB")
     (8589934592, 536870912, 1610612736)
     """
-    return int(_quantity(text, "amount of memory", _BYTES, (1, 2**60),
-                         "with a unit, such as 8GB (of 1024^3 bytes)"))
+    return int(
+        _quantity(
+            text,
+            "amount of memory",
+            _BYTES,
+            (1, 2**60),
+            "with a unit, such as 8GB (of 1024^3 bytes)",
+        )
+    )
 
 
 def parse_bandwidth(text: str) -> Fraction:
@@ -126,8 +146,9 @@ def parse_bandwidth(text: str) -> Fraction:
     >>> int(parse_bandwidth("50GB/s")), int(parse_bandwidth("3.35 TB/s"))
     (50000000000, 3350000000000)
     """
-    return _quantity(text, "bandwidth", _BANDWIDTH, (1, 10**18),
-                     "with a unit, such as 50GB/s or 3.35TB/s")
+    return _quantity(
+        text, "bandwidth", _BANDWIDTH, (1, 10**18), "with a unit, such as 50GB/s or 3.35TB/s"
+    )
 
 
 def parse_hours(text: str) -> Fraction:
@@ -139,8 +160,9 @@ def parse_hours(text: str) -> Fraction:
     >>> int(parse_hours("2 weeks")), int(parse_hours("14d")), int(parse_hours("336"))
     (336, 336, 336)
     """
-    return _quantity(text, "duration", _HOURS, (Fraction(1, 3600), 10**7),
-                     "such as 336h, 14d or 2 weeks")
+    return _quantity(
+        text, "duration", _HOURS, (Fraction(1, 3600), 10**7), "such as 336h, 14d or 2 weeks"
+    )
 
 
 def parse_milliseconds(text: str) -> Fraction:
@@ -153,8 +175,9 @@ def parse_milliseconds(text: str) -> Fraction:
     (20, 20)
     """
     limits, example = (Fraction(1, 10**6), 10**9), "such as 20ms or 50/s"
-    rate = re.fullmatch(r"(.*?)(?:tokens?|tok|t)?\s*/\s*s(?:ec)?", text.strip(),
-                        re.ASCII | re.IGNORECASE)
+    rate = re.fullmatch(
+        r"(.*?)(?:tokens?|tok|t)?\s*/\s*s(?:ec)?", text.strip(), re.ASCII | re.IGNORECASE
+    )
     if rate and len(text) < 100:
         return 1000 / _quantity(rate[1], "number of tokens per second", {"": 1}, limits, example)
     return _quantity(text, "time per token", _MILLISECONDS, limits, example)
@@ -169,8 +192,9 @@ def parse_share(text: str, what: str = "utilisation") -> Fraction:
     >>> float(parse_share("40%")), float(parse_share("0.4"))
     (0.4, 0.4)
     """
-    return _quantity(text, what, {"": 1, "%": Fraction(1, 100)}, (Fraction(1, 10**6), 1),
-                     "such as 40% or 0.4")
+    return _quantity(
+        text, what, {"": 1, "%": Fraction(1, 100)}, (Fraction(1, 10**6), 1), "such as 40% or 0.4"
+    )
 
 
 def parse_ratio(text: str, what: str = "ratio of query to key heads") -> int:
@@ -185,8 +209,9 @@ def parse_ratio(text: str, what: str = "ratio of query to key heads") -> int:
     found = re.fullmatch(r"\s*(\d{1,6})\s*(?:[:/]\s*(\d{1,6}))?\s*", text, re.ASCII)
     above, below = (int(found[1]), int(found[2] or 1)) if found else (0, 1)
     if not above or not below or above % below:
-        raise UsageError(f"the {what} {quoted(text)} is not a whole ratio; give one such as 4 or "
-                         "4:1")
+        raise UsageError(
+            f"the {what} {quoted(text)} is not a whole ratio; give one such as 4 or 4:1"
+        )
     return above // below
 
 
@@ -202,42 +227,68 @@ def parse_factor(text: str) -> Fraction:
     found = re.fullmatch(r"\s*(\d{1,6}(?:\.\d{1,12})?)\s*(?:/\s*(\d{1,6})\s*)?", text, re.ASCII)
     above, below = (Fraction(found[1]), int(found[2] or 1)) if found else (Fraction(), 1)
     if not above or not below:
-        raise UsageError(f"cannot read the factor {quoted(text)}; give a positive number such as "
-                         "4, 2.67 or 8/3")
+        raise UsageError(
+            f"cannot read the factor {quoted(text)}; give a positive number such as 4, 2.67 or 8/3"
+        )
     return above / below
 
 
 def _units(base: int, units: str, endings: str) -> dict[str, int]:
     """Units such as gb and gib with their sizes."""
-    sizes = {letter: base ** i for i, letter in enumerate(units.split("."))}
+    sizes = {letter: base**i for i, letter in enumerate(units.split("."))}
     return {letter + end: size for letter, size in sizes.items() for end in endings.split(".")}
 
 
 _THOUSANDS = ".k.m.g.t.p.e.z.y"
-_FLOPS = {**_units(1000, _THOUSANDS, ".flop.flops"), "pf-day": 864 * 10**17,
-          "pf-days": 864 * 10**17, "pflop/s-day": 864 * 10**17, "pflop/s-days": 864 * 10**17}
-_TOKENS = {unit + ending: size for unit, size in _SUFFIXES.items()
-           for ending in ("", "tokens", "token", "tok")}
+_FLOPS = {
+    **_units(1000, _THOUSANDS, ".flop.flops"),
+    "pf-day": 864 * 10**17,
+    "pf-days": 864 * 10**17,
+    "pflop/s-day": 864 * 10**17,
+    "pflop/s-days": 864 * 10**17,
+}
+_TOKENS = {
+    unit + ending: size
+    for unit, size in _SUFFIXES.items()
+    for ending in ("", "tokens", "token", "tok")
+}
 _BYTES = {**_units(1024, ".k.m.g.t", ".b"), **_units(1024, ".k.m.g.t", "ib")}
 _BANDWIDTH = {
-    unit + per: size for per in ("/s", "ps")
-    for unit, size in {**_units(1000, ".k.m.g.t", "b"), **_units(1024, ".k.m.g.t", "ib")}.items()}
-_HOURS = {unit: size for names, size in (
-    (("", "h", "hr", "hrs", "hour", "hours"), Fraction(1)),
-    (("s", "sec", "second", "seconds"), Fraction(1, 3600)),
-    (("m", "min", "mins", "minute", "minutes"), Fraction(1, 60)),
-    (("d", "day", "days"), Fraction(24)), (("w", "wk", "week", "weeks"), Fraction(168)),
-    (("month", "months"), Fraction(730)), (("y", "year", "years"), Fraction(8766)),
-) for unit in names}
-_MILLISECONDS = {unit: size for names, size in (
-    (("", "ms", "msec", "millisecond", "milliseconds"), Fraction(1)),
-    (("us", "microseconds"), Fraction(1, 1000)),
-    (("s", "sec", "second", "seconds"), Fraction(1000)),
-) for unit in names}
+    unit + per: size
+    for per in ("/s", "ps")
+    for unit, size in {**_units(1000, ".k.m.g.t", "b"), **_units(1024, ".k.m.g.t", "ib")}.items()
+}
+_HOURS = {
+    unit: size
+    for names, size in (
+        (("", "h", "hr", "hrs", "hour", "hours"), Fraction(1)),
+        (("s", "sec", "second", "seconds"), Fraction(1, 3600)),
+        (("m", "min", "mins", "minute", "minutes"), Fraction(1, 60)),
+        (("d", "day", "days"), Fraction(24)),
+        (("w", "wk", "week", "weeks"), Fraction(168)),
+        (("month", "months"), Fraction(730)),
+        (("y", "year", "years"), Fraction(8766)),
+    )
+    for unit in names
+}
+_MILLISECONDS = {
+    unit: size
+    for names, size in (
+        (("", "ms", "msec", "millisecond", "milliseconds"), Fraction(1)),
+        (("us", "microseconds"), Fraction(1, 1000)),
+        (("s", "sec", "second", "seconds"), Fraction(1000)),
+    )
+    for unit in names
+}
 
 
-def _quantity(text: str, what: str, units: Mapping[str, int | Fraction],
-              limits: tuple[int | Fraction, int], example: str) -> Fraction:
+def _quantity(
+    text: str,
+    what: str,
+    units: Mapping[str, int | Fraction],
+    limits: tuple[int | Fraction, int],
+    example: str,
+) -> Fraction:
     """A positive number with a unit, exact.
 
     Raises:
@@ -265,8 +316,11 @@ def _quantity(text: str, what: str, units: Mapping[str, int | Fraction],
     hint = ""
     if large and high == 1:
         hint = f"; did you mean {text.strip()}%?"
-    raise UsageError(f"{said} is more than {float(high):g}{hint or '; ' + accepted}" if large
-                     else f"{said} is less than {float(low):g}; {accepted}")
+    raise UsageError(
+        f"{said} is more than {float(high):g}{hint or '; ' + accepted}"
+        if large
+        else f"{said} is less than {float(low):g}; {accepted}"
+    )
 
 
 def quoted(text: str) -> str:

@@ -3,6 +3,7 @@
 Modules are replaced by the identity, and hooks feed a module what it would have received without a
 skip connection. Nothing is subtracted afterwards, so that removal costs no digits.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -58,18 +59,23 @@ def _words(model: Architecture, part: str, alone: bool) -> str:
     side = "behind" if post else "before"
     if part == "attention skip":
         return "the skip connection around attention" + (
-            f" (the norm {side} it stays)" if alone else "")
+            f" (the norm {side} it stays)" if alone else ""
+        )
     if part == "MLP skip":
         return f"the skip connection around the MLP (the norm {side} it stays)"
     if part == "norms":
         kind = "RMS" if model.norms_in_float32 else "layer"
-        stays = {"bert": " (that of the embeddings stays)",
-                 "albert": " (that of the embeddings stays)",
-                 "qwen3": " (those of queries and keys stay)"}.get(model.name, "")
+        stays = {
+            "bert": " (that of the embeddings stays)",
+            "albert": " (that of the embeddings stays)",
+            "qwen3": " (those of queries and keys stay)",
+        }.get(model.name, "")
         return f"both {kind} norms of every layer{stays}"
     if model.name == "albert" and part == "MLP as published":
-        return ("both linear maps of the MLP (its activation, its skip connection and the norm "
-                "behind it stay)")
+        return (
+            "both linear maps of the MLP (its activation, its skip connection and the norm "
+            "behind it stay)"
+        )
     return f"the MLP, its skip connection and the norm {side} it"
 
 
@@ -155,19 +161,24 @@ class _Held:
 def _feed(source: nn.Module, target: nn.Module) -> list[_Undo]:
     """`target` receives what `source` returned, and nothing added to it."""
     held = _Held()
-    return [source.register_forward_hook(held.take).remove,
-            target.register_forward_pre_hook(held.give).remove]
+    return [
+        source.register_forward_hook(held.take).remove,
+        target.register_forward_pre_hook(held.give).remove,
+    ]
 
 
 def _return(source: nn.Module, target: nn.Module, wrap: Callable[[Any], Any]) -> list[_Undo]:
     """`target` returns what `source`, inside it, returned; `wrap` picks the hidden states."""
     held = _Held()
-    return [source.register_forward_hook(lambda m, a, output: held.take(m, a, wrap(output))).remove,
-            target.register_forward_hook(held.give).remove]
+    return [
+        source.register_forward_hook(lambda m, a, output: held.take(m, a, wrap(output))).remove,
+        target.register_forward_hook(held.give).remove,
+    ]
 
 
 def _no_second_input(module: nn.Module) -> list[_Undo]:
     """The module adds zero in place of its second argument."""
+
     def zero(module: nn.Module, args: Any) -> Any:
         return args[0], args[1].new_zeros(())
 
@@ -178,8 +189,9 @@ def _no_second_input(module: nn.Module) -> list[_Undo]:
 
 
 def _bert_norms(layer: Any) -> list[_Undo]:
-    return [_replaced(part, "LayerNorm", _identity())
-            for part in (layer.attention.output, layer.output)]
+    return [
+        _replaced(part, "LayerNorm", _identity()) for part in (layer.attention.output, layer.output)
+    ]
 
 
 def _bert_mlp(layer: Any) -> list[_Undo]:
@@ -190,8 +202,10 @@ def _bert_mlp(layer: Any) -> list[_Undo]:
 
 
 def _albert_norms(layer: Any) -> list[_Undo]:
-    return [_replaced(layer.attention, "LayerNorm", _identity()),
-            _replaced(layer, "full_layer_layer_norm", _identity())]
+    return [
+        _replaced(layer.attention, "LayerNorm", _identity()),
+        _replaced(layer, "full_layer_layer_norm", _identity()),
+    ]
 
 
 def _albert_linear_maps(layer: Any) -> list[_Undo]:
@@ -199,8 +213,7 @@ def _albert_linear_maps(layer: Any) -> list[_Undo]:
 
 
 def _albert_mlp(layer: Any) -> list[_Undo]:
-    return [*_albert_linear_maps(layer),
-            *_return(layer.attention, layer, lambda output: output[0])]
+    return [*_albert_linear_maps(layer), *_return(layer.attention, layer, lambda output: output[0])]
 
 
 # --- XLNet: the same with relative positions ---
@@ -223,8 +236,10 @@ def _pre_attention_skip(norm: str, layer: Any) -> list[_Undo]:
     """The layer receives zeros, which its attention is then added to; the norm in front of
     attention receives what the layer should have."""
     held = _Held()
-    return [layer.register_forward_pre_hook(held.take_input).remove,
-            getattr(layer, norm).register_forward_pre_hook(held.give).remove]
+    return [
+        layer.register_forward_pre_hook(held.take_input).remove,
+        getattr(layer, norm).register_forward_pre_hook(held.give).remove,
+    ]
 
 
 def _pre_mlp_skip(layer: Any) -> list[_Undo]:
@@ -253,8 +268,10 @@ def _t5_attention_skip(layer: Any) -> list[_Undo]:
     def first(module: nn.Module, args: Any, output: Any) -> Any:
         return (held.give(module, args), *output[1:])
 
-    return [sublayer.dropout.register_forward_hook(held.take).remove,
-            sublayer.register_forward_hook(first).remove]
+    return [
+        sublayer.dropout.register_forward_hook(held.take).remove,
+        sublayer.register_forward_hook(first).remove,
+    ]
 
 
 def _t5_mlp_skip(layer: Any) -> list[_Undo]:
@@ -272,29 +289,52 @@ _Removal = Callable[[Any], list[_Undo]]
 
 def _removals() -> dict[tuple[str, str], _Removal]:
     by_part: dict[str, dict[str, _Removal]] = {
-        "bert": {"norms": _bert_norms, "MLP": _bert_mlp,
-                 "attention skip": lambda layer: _no_second_input(layer.attention.output),
-                 "MLP skip": lambda layer: _no_second_input(layer.output)},
-        "albert": {"norms": _albert_norms, "MLP": _albert_mlp,
-                   "MLP as published": _albert_linear_maps,
-                   "attention skip": lambda layer: _feed(layer.attention.output_dropout,
-                                                         layer.attention.LayerNorm),
-                   "MLP skip": lambda layer: _feed(layer.ffn_output, layer.full_layer_layer_norm)},
-        "xlnet": {"norms": _xlnet_norms, "attention skip": _xlnet_attention_skip,
-                  "MLP": lambda layer: [_replaced(layer, "ff", _identity())],
-                  "MLP skip": lambda layer: _feed(layer.ff.layer_2, layer.ff.layer_norm)},
-        "t5": {"norms": _t5_norms, "attention skip": _t5_attention_skip, "MLP": _t5_mlp,
-               "MLP skip": _t5_mlp_skip},
+        "bert": {
+            "norms": _bert_norms,
+            "MLP": _bert_mlp,
+            "attention skip": lambda layer: _no_second_input(layer.attention.output),
+            "MLP skip": lambda layer: _no_second_input(layer.output),
+        },
+        "albert": {
+            "norms": _albert_norms,
+            "MLP": _albert_mlp,
+            "MLP as published": _albert_linear_maps,
+            "attention skip": lambda layer: _feed(
+                layer.attention.output_dropout, layer.attention.LayerNorm
+            ),
+            "MLP skip": lambda layer: _feed(layer.ffn_output, layer.full_layer_layer_norm),
+        },
+        "xlnet": {
+            "norms": _xlnet_norms,
+            "attention skip": _xlnet_attention_skip,
+            "MLP": lambda layer: [_replaced(layer, "ff", _identity())],
+            "MLP skip": lambda layer: _feed(layer.ff.layer_2, layer.ff.layer_norm),
+        },
+        "t5": {
+            "norms": _t5_norms,
+            "attention skip": _t5_attention_skip,
+            "MLP": _t5_mlp,
+            "MLP skip": _t5_mlp_skip,
+        },
     }
     for name, first, second in (
-            ("gpt2", "ln_1", "ln_2"),
-            *((each, "input_layernorm", "post_attention_layernorm")
-              for each in ("llama", "mistral", "qwen2", "qwen3"))):
-        by_part[name] = {"norms": partial(_pre_norms, (first, second)),
-                         "attention skip": partial(_pre_attention_skip, first),
-                         "MLP skip": _pre_mlp_skip, "MLP": partial(_pre_mlp, second)}
-    return {(name, part): remove for name, parts in by_part.items()
-            for part, remove in ({"MLP as published": parts["MLP"]} | parts).items()}
+        ("gpt2", "ln_1", "ln_2"),
+        *(
+            (each, "input_layernorm", "post_attention_layernorm")
+            for each in ("llama", "mistral", "qwen2", "qwen3")
+        ),
+    ):
+        by_part[name] = {
+            "norms": partial(_pre_norms, (first, second)),
+            "attention skip": partial(_pre_attention_skip, first),
+            "MLP skip": _pre_mlp_skip,
+            "MLP": partial(_pre_mlp, second),
+        }
+    return {
+        (name, part): remove
+        for name, parts in by_part.items()
+        for part, remove in ({"MLP as published": parts["MLP"]} | parts).items()
+    }
 
 
 # (architecture, part) -> (layer) -> how to undo it.

@@ -3,6 +3,7 @@
 Nothing is downloaded. This module can be imported without torch and without transformers; what
 needs them says so in one line.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -20,8 +21,12 @@ if TYPE_CHECKING:
     from torch import nn
 
 # Files that hold weights, as transformers names them: whole, or an index of parts.
-_WEIGHT_FILES = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin",
-                 "pytorch_model.bin.index.json")
+_WEIGHT_FILES = (
+    "model.safetensors",
+    "model.safetensors.index.json",
+    "pytorch_model.bin",
+    "pytorch_model.bin.index.json",
+)
 
 
 @dataclass(frozen=True)
@@ -58,33 +63,64 @@ class Architecture:
 
 def _decoder(name: str, label: str, mlp: Fraction, key_value: int) -> Architecture:
     """LLaMA and those built like it; ratios are those of a published size."""
-    return Architecture(name, label, f"{label}Config", f"{label}Model", lambda net: net.layers,
-                        mlp=mlp, key_value=key_value, rotary=True, norms_in_float32=True)
+    return Architecture(
+        name,
+        label,
+        f"{label}Config",
+        f"{label}Model",
+        lambda net: net.layers,
+        mlp=mlp,
+        key_value=key_value,
+        rotary=True,
+        norms_in_float32=True,
+    )
 
 
 # Ratios of sizes: LLaMA 7B (11008 / 4096), Mistral 7B (14336 / 4096, 32 heads on 8), Qwen2 0.5B
 # (4864 / 896, 14 heads on 2), Qwen3 0.6B (3072 / 1024, 16 heads on 8); ALBERT's activation and
 # embedding are those of albert-base-v2; the others are the defaults of their configurations.
-ARCHITECTURES: dict[str, Architecture] = {each.name: each for each in (
-    Architecture("bert", "BERT", "BertConfig", "BertModel", lambda net: net.encoder.layer,
-                 learned=True),
-    Architecture("albert", "ALBERT", "AlbertConfig", "AlbertModel",
-                 lambda net: net.encoder.albert_layer_groups,
-                 learned=True, options=(("embedding_size", 128), ("hidden_act", "gelu_new"))),
-    # Its layers work on (tokens, batch, width), and return two streams.
-    Architecture("xlnet", "XLNet", "XLNetConfig", "XLNetModel", lambda net: net.layer,
-                 hidden=lambda output: (output[0] if isinstance(output, tuple) else output
-                                        ).transpose(0, 1)),
-    Architecture("gpt2", "GPT-2", "GPT2Config", "GPT2Model", lambda net: net.h,
-                 learned=True),
-    _decoder("llama", "Llama", Fraction(43, 16), 1),
-    _decoder("mistral", "Mistral", Fraction(7, 2), 4),
-    _decoder("qwen2", "Qwen2", Fraction(38, 7), 7),
-    _decoder("qwen3", "Qwen3", Fraction(3), 2),
-    Architecture("t5", "T5 encoder", "T5Config", "T5EncoderModel", lambda net: net.encoder.block,
-                 hidden=lambda output: output[0] if isinstance(output, tuple) else output,
-                 norms_in_float32=True),
-)}
+ARCHITECTURES: dict[str, Architecture] = {
+    each.name: each
+    for each in (
+        Architecture(
+            "bert", "BERT", "BertConfig", "BertModel", lambda net: net.encoder.layer, learned=True
+        ),
+        Architecture(
+            "albert",
+            "ALBERT",
+            "AlbertConfig",
+            "AlbertModel",
+            lambda net: net.encoder.albert_layer_groups,
+            learned=True,
+            options=(("embedding_size", 128), ("hidden_act", "gelu_new")),
+        ),
+        # Its layers work on (tokens, batch, width), and return two streams.
+        Architecture(
+            "xlnet",
+            "XLNet",
+            "XLNetConfig",
+            "XLNetModel",
+            lambda net: net.layer,
+            hidden=lambda output: (output[0] if isinstance(output, tuple) else output).transpose(
+                0, 1
+            ),
+        ),
+        Architecture("gpt2", "GPT-2", "GPT2Config", "GPT2Model", lambda net: net.h, learned=True),
+        _decoder("llama", "Llama", Fraction(43, 16), 1),
+        _decoder("mistral", "Mistral", Fraction(7, 2), 4),
+        _decoder("qwen2", "Qwen2", Fraction(38, 7), 7),
+        _decoder("qwen3", "Qwen3", Fraction(3), 2),
+        Architecture(
+            "t5",
+            "T5 encoder",
+            "T5Config",
+            "T5EncoderModel",
+            lambda net: net.encoder.block,
+            hidden=lambda output: output[0] if isinstance(output, tuple) else output,
+            norms_in_float32=True,
+        ),
+    )
+}
 
 
 def architecture(name: str) -> Architecture:
@@ -102,8 +138,14 @@ def architecture(name: str) -> Architecture:
 
 
 def random_net(
-    model: Architecture, *, layers: int = 12, width: int = 768, heads: int = 12, tokens: int = 128,
-    vocabulary: int | None = None, seed: int = 0,
+    model: Architecture,
+    *,
+    layers: int = 12,
+    width: int = 768,
+    heads: int = 12,
+    tokens: int = 128,
+    vocabulary: int | None = None,
+    seed: int = 0,
 ) -> nn.Module:
     """A net with the initial weights that transformers draws, float32 on the CPU, for evaluation.
 
@@ -133,8 +175,10 @@ def random_net(
             net = getattr(transformers, model.net)(config, **_without_pooler(model))
         # The configurations check themselves by errors of several libraries.
         except Exception as error:
-            raise UsageError(f"{model.label}: transformers cannot build it with {layers} layers, "
-                             f"width {width} and {heads} heads: {_one_line(error)}") from None
+            raise UsageError(
+                f"{model.label}: transformers cannot build it with {layers} layers, "
+                f"width {width} and {heads} heads: {_one_line(error)}"
+            ) from None
     return _evaluated(net)
 
 
@@ -153,31 +197,43 @@ def stored_net(folder: Path) -> tuple[Architecture, nn.Module]:
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder; give one that holds config.json and weights")
     if not config_file.is_file():
-        raise UsageError(f"{folder} holds no config.json; give a folder as save_pretrained of "
-                         "transformers writes it")
+        raise UsageError(
+            f"{folder} holds no config.json; give a folder as save_pretrained of "
+            "transformers writes it"
+        )
     try:
         told = json.loads(config_file.read_text(encoding="utf-8"))
         name = told.get("model_type") if isinstance(told, dict) else None
     except (OSError, ValueError) as error:
         raise UsageError(f"{config_file} cannot be read as JSON: {_one_line(error)}") from None
     if name not in ARCHITECTURES:
-        raise UsageError(f"{config_file}: model_type is {name!r}; accepted are "
-                         f"{', '.join(ARCHITECTURES)}")
+        raise UsageError(
+            f"{config_file}: model_type is {name!r}; accepted are {', '.join(ARCHITECTURES)}"
+        )
     if not any((folder / file).is_file() for file in _WEIGHT_FILES):
-        raise UsageError(f"{folder} holds no weights; expected is one of "
-                         f"{', '.join(_WEIGHT_FILES)}")
+        raise UsageError(
+            f"{folder} holds no weights; expected is one of {', '.join(_WEIGHT_FILES)}"
+        )
     model, transformers = ARCHITECTURES[name], _library()
     import torch
 
     with _quiet(transformers):
         try:
             net, report = getattr(transformers, model.net).from_pretrained(
-                folder, local_files_only=True, output_loading_info=True, dtype=torch.float32,
-                ignore_mismatched_sizes=True, **_without_pooler(model))
+                folder,
+                local_files_only=True,
+                output_loading_info=True,
+                dtype=torch.float32,
+                ignore_mismatched_sizes=True,
+                **_without_pooler(model),
+            )
         # Whatever a damaged file makes a reader of files raise.
         except Exception as error:
-            said = ("a file of weights is damaged, or holds more than weights"
-                    if "weights_only" in str(error) else _one_line(error))
+            said = (
+                "a file of weights is damaged, or holds more than weights"
+                if "weights_only" in str(error)
+                else _one_line(error)
+            )
             raise UsageError(f"{folder} cannot be loaded: {said}") from None
     if not len(model.layers(net)):
         raise UsageError(f"{config_file}: a net without layers has nothing to measure")
@@ -188,63 +244,93 @@ def stored_net(folder: Path) -> tuple[Architecture, nn.Module]:
 def _check_fit(folder: Path, net: nn.Module, report: dict[str, Any]) -> None:
     """Refuse what transformers only warns of, or not at all: weights that it drew anew or left out,
     and those that are no numbers."""
-    missing, other = sorted(report["missing_keys"]), [
-        f"{name}, {list(stored)} in place of {list(told)}"
-        for name, stored, told in sorted(report["mismatched_keys"])]
+    missing, other = (
+        sorted(report["missing_keys"]),
+        [
+            f"{name}, {list(stored)} in place of {list(told)}"
+            for name, stored, told in sorted(report["mismatched_keys"])
+        ],
+    )
     # Heads and poolers are left out; a weight below a part that the net has does not fit.
     prefix = f"{getattr(net, 'base_model_prefix', '')}."
     parts = {name for name, _ in net.named_children()}
-    beyond = [key for key in sorted(report["unexpected_keys"])
-              if key.removeprefix(prefix).partition(".")[0] in parts]
-    for what, keys in (("are missing", missing), ("have another shape", other),
-                       ("have no place", beyond)):
+    beyond = [
+        key
+        for key in sorted(report["unexpected_keys"])
+        if key.removeprefix(prefix).partition(".")[0] in parts
+    ]
+    for what, keys in (
+        ("are missing", missing),
+        ("have another shape", other),
+        ("have no place", beyond),
+    ):
         if keys:
-            raise UsageError(f"{folder}: the weights do not fit its config.json: {len(keys)} {what}"
-                             f", such as {keys[0]}")
+            raise UsageError(
+                f"{folder}: the weights do not fit its config.json: {len(keys)} {what}"
+                f", such as {keys[0]}"
+            )
     for name, weight in net.named_parameters():
         if not weight.isfinite().all():
             raise UsageError(f"{folder}: {name} holds weights that are not finite")
 
 
 def _configuration(
-    model: Architecture, layers: int, width: int, heads: int, vocabulary: int | None,
+    model: Architecture,
+    layers: int,
+    width: int,
+    heads: int,
+    vocabulary: int | None,
 ) -> dict[str, Any]:
     """Arguments of the configuration's class, under the names that all of them accept."""
     if min(layers, width, heads) < 1 or (vocabulary is not None and vocabulary < 2):
-        raise UsageError(f"layers={layers}, width={width}, heads={heads}: each must be at least 1"
-                         + ("" if vocabulary is None else f", and vocabulary={vocabulary} at least "
-                            "2"))
+        raise UsageError(
+            f"layers={layers}, width={width}, heads={heads}: each must be at least 1"
+            + ("" if vocabulary is None else f", and vocabulary={vocabulary} at least 2")
+        )
     if width % heads:
         near = sorted({width - width % heads or heads, width + heads - width % heads})
-        raise UsageError(f"width={width} is not a multiple of heads={heads}; take a width of "
-                         f"{' or '.join(map(str, near))}")
+        raise UsageError(
+            f"width={width} is not a multiple of heads={heads}; take a width of "
+            f"{' or '.join(map(str, near))}"
+        )
     head = width // heads
     if (model.rotary and head % 2) or (model.name == "xlnet" and width % 2):
         what, has = ("width of its heads", head) if model.rotary else ("width", width)
-        raise UsageError(f"{model.label} needs an even {what}; width={width} with heads={heads} "
-                         f"gives {has}")
-    values: dict[str, Any] = {"num_hidden_layers": layers, "hidden_size": width,
-                              "num_attention_heads": heads, **dict(model.options)}
+        raise UsageError(
+            f"{model.label} needs an even {what}; width={width} with heads={heads} gives {has}"
+        )
+    values: dict[str, Any] = {
+        "num_hidden_layers": layers,
+        "hidden_size": width,
+        "num_attention_heads": heads,
+        **dict(model.options),
+    }
     mlp = {"xlnet": "d_inner", "gpt2": "n_inner", "t5": "d_ff"}.get(model.name, "intermediate_size")
     values[mlp] = max(1, round(model.mlp * width))
     if model.name in ("t5", "xlnet"):
         values["d_kv" if model.name == "t5" else "d_head"] = head
     if model.rotary:
-        values["num_key_value_heads"] = (heads // model.key_value if heads % model.key_value == 0
-                                         else heads)
+        values["num_key_value_heads"] = (
+            heads // model.key_value if heads % model.key_value == 0 else heads
+        )
         values["head_dim"] = head
     if vocabulary is not None:
         # Special ids of the default vocabulary may lie outside of this one; none is used here.
-        values |= {"vocab_size": vocabulary, "bos_token_id": None, "eos_token_id": None,
-                   "pad_token_id": None}
+        values |= {
+            "vocab_size": vocabulary,
+            "bos_token_id": None,
+            "eos_token_id": None,
+            "pad_token_id": None,
+        }
     return values
 
 
 def _library() -> Any:
     """transformers, which takes seconds to import."""
     if not all(importlib.util.find_spec(name) for name in ("transformers", "torch")):
-        raise UsageError("real architectures need transformers and PyTorch: "
-                         "pip install 'depthlaw[hf]'")
+        raise UsageError(
+            "real architectures need transformers and PyTorch: pip install 'depthlaw[hf]'"
+        )
     import transformers
 
     return transformers

@@ -3,6 +3,7 @@
 Hooks reduce the hidden states to a few norms as they pass: none is stored, so that memory grows
 with the weights and with one layer, not with depth times batch.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -79,10 +80,20 @@ class Residuals:
 
 
 def measure_residuals(
-    model: str = "", *, variant: str = "full", layers: int | None = None, width: int | None = None,
-    heads: int | None = None, vocabulary: int | None = None, batch: int = 8, tokens: int = 128,
-    seeds: Sequence[int] = (0,), ids: np.ndarray | None = None, device: str = "cpu",
-    dtype: Literal["float32", "float64"] = "float32", weights: Path | None = None,
+    model: str = "",
+    *,
+    variant: str = "full",
+    layers: int | None = None,
+    width: int | None = None,
+    heads: int | None = None,
+    vocabulary: int | None = None,
+    batch: int = 8,
+    tokens: int = 128,
+    seeds: Sequence[int] = (0,),
+    ids: np.ndarray | None = None,
+    device: str = "cpu",
+    dtype: Literal["float32", "float64"] = "float32",
+    weights: Path | None = None,
 ) -> Residuals:
     """Relative residuals by layer of an architecture of transformers, whole or with parts removed.
 
@@ -130,23 +141,39 @@ def measure_residuals(
         if index and weights is None:
             net = random_net(kind, tokens=tokens, seed=seed, **given)
         net = net.to(device, torch.float64 if dtype == "float64" else torch.float32)
-        inputs = ids if ids is not None else zipf_ids(
-            np.random.default_rng(seed), batch, tokens, config.vocab_size, config.pad_token_id)
+        inputs = (
+            ids
+            if ids is not None
+            else zipf_ids(
+                np.random.default_rng(seed), batch, tokens, config.vocab_size, config.pad_token_id
+            )
+        )
         with ablated(net, kind, variant):
             rows.append(layer_norms(net, kind, inputs))
     relative = np.stack([row.composite_residual / row.composite for row in rows])
     return Residuals(
-        model=kind.name, variant=variant, layers=relative.shape[1] - 1, width=config.hidden_size,
-        heads=config.num_attention_heads, parameters=number,
-        what_is_removed=removed(kind, variant), batch=relative.shape[2],
-        tokens=tokens if ids is None else ids.shape[1], seeds=tuple(seeds), device=device,
-        dtype=dtype, by_layer=relative.mean(axis=-1), over_batch=relative.std(axis=-1),
-        frobenius=np.stack([(row.frobenius_residual / row.frobenius).mean(axis=-1)
-                            for row in rows]),
+        model=kind.name,
+        variant=variant,
+        layers=relative.shape[1] - 1,
+        width=config.hidden_size,
+        heads=config.num_attention_heads,
+        parameters=number,
+        what_is_removed=removed(kind, variant),
+        batch=relative.shape[2],
+        tokens=tokens if ids is None else ids.shape[1],
+        seeds=tuple(seeds),
+        device=device,
+        dtype=dtype,
+        by_layer=relative.mean(axis=-1),
+        over_batch=relative.std(axis=-1),
+        frobenius=np.stack(
+            [(row.frobenius_residual / row.frobenius).mean(axis=-1) for row in rows]
+        ),
         norms=np.stack([row.composite.mean(axis=-1) for row in rows]),
         weights="random" if weights is None else str(weights),
         versions={"torch": torch.__version__, "transformers": transformers.__version__},
-        notes=_notes(kind, dtype))
+        notes=_notes(kind, dtype),
+    )
 
 
 def layer_norms(net: nn.Module, model: Architecture, ids: np.ndarray) -> Norms:
@@ -168,13 +195,15 @@ def layer_norms(net: nn.Module, model: Architecture, ids: np.ndarray) -> Norms:
     with torch.inference_mode(), _listening(net, model) as passed:
         for start in range(0, len(ids), rows):
             passed.clear()
-            net(input_ids=torch.as_tensor(ids[start:start + rows], device=place))
+            net(input_ids=torch.as_tensor(ids[start : start + rows], device=place))
             found.append(torch.stack(passed))
     values = torch.cat(found, dim=2).double().cpu().numpy()
     if not np.all(np.isfinite(values)) or not np.all(values[:, 0] > 0):
         bad = int(np.argmax(~(np.isfinite(values).all(axis=1) & (values[:, 0] > 0)).all(axis=1)))
-        raise UsageError(f"after layer {bad} hidden states are zero or not finite: they left the "
-                         "range of the numbers; take float64 or fewer layers")
+        raise UsageError(
+            f"after layer {bad} hidden states are zero or not finite: they left the "
+            "range of the numbers; take float64 or fewer layers"
+        )
     return Norms(*values.transpose(1, 0, 2))
 
 
@@ -193,8 +222,10 @@ def _listening(net: nn.Module, model: Architecture) -> Iterator[list[Tensor]]:
 
     # Before the hooks that remove parts of a layer change what comes in; after they have changed
     # what goes out.
-    hooks = [layers[0].register_forward_pre_hook(before, prepend=True),
-             *(layer.register_forward_hook(after) for layer in layers)]
+    hooks = [
+        layers[0].register_forward_pre_hook(before, prepend=True),
+        *(layer.register_forward_hook(after) for layer in layers),
+    ]
     try:
         yield passed
     finally:
@@ -218,7 +249,11 @@ def matrix_norms(hidden: Tensor) -> Tensor:
 
 
 def zipf_ids(
-    rng: np.random.Generator, batch: int, tokens: int, vocabulary: int, without: int | None = None,
+    rng: np.random.Generator,
+    batch: int,
+    tokens: int,
+    vocabulary: int,
+    without: int | None = None,
 ) -> np.ndarray:
     """Independent token ids, shape (batch, tokens), by Zipf's law: P(rank) proportional to 1/rank.
 
@@ -233,7 +268,12 @@ def zipf_ids(
 
 
 def _chosen(
-    model: str, given: dict[str, int], tokens: int, seed: int, weights: Path | None, variant: str,
+    model: str,
+    given: dict[str, int],
+    tokens: int,
+    seed: int,
+    weights: Path | None,
+    variant: str,
 ) -> tuple[Architecture, nn.Module]:
     """The architecture and the net for the first seed."""
     if weights is None:
@@ -241,8 +281,10 @@ def _chosen(
         removed(kind, variant)
         return kind, random_net(kind, tokens=tokens, seed=seed, **given)
     if given:
-        raise UsageError(f"{', '.join(given)}: a folder with weights says its own sizes; leave "
-                         f"{'it' if len(given) == 1 else 'them'} out, or the folder")
+        raise UsageError(
+            f"{', '.join(given)}: a folder with weights says its own sizes; leave "
+            f"{'it' if len(given) == 1 else 'them'} out, or the folder"
+        )
     if model:
         architecture(model)
     kind, net = stored_net(weights)
@@ -254,8 +296,10 @@ def _chosen(
 
 def _check_how(batch: int, tokens: int, seeds: Sequence[int], dtype: str) -> None:
     if batch < 1 or tokens < 2:
-        raise UsageError(f"batch={batch}, tokens={tokens}: at least 1 and 2 are accepted; one "
-                         "token is its own mean")
+        raise UsageError(
+            f"batch={batch}, tokens={tokens}: at least 1 and 2 are accepted; one "
+            "token is its own mean"
+        )
     if not seeds or min(seeds) < 0:
         raise UsageError(f"seeds={tuple(seeds)}: accepted is at least one, none negative")
     if dtype not in ("float32", "float64"):
@@ -272,23 +316,35 @@ def _check_device(device: str) -> None:
 
 
 def _check_ids(
-    ids: np.ndarray | None, batch: int, tokens: int, config: Any, model: Architecture,
+    ids: np.ndarray | None,
+    batch: int,
+    tokens: int,
+    config: Any,
+    model: Architecture,
 ) -> None:
     if ids is not None:
         if ids.ndim != 2 or ids.dtype.kind not in "iu" or ids.shape[1] < 2 or not len(ids):
-            raise UsageError(f"ids have shape {ids.shape} and type {ids.dtype}; accepted are "
-                             "integers of shape (batch, tokens) with at least 2 tokens")
+            raise UsageError(
+                f"ids have shape {ids.shape} and type {ids.dtype}; accepted are "
+                "integers of shape (batch, tokens) with at least 2 tokens"
+            )
         if ids.min() < 0 or ids.max() >= config.vocab_size:
-            raise UsageError(f"ids reach from {ids.min()} to {ids.max()}; the vocabulary has "
-                             f"{config.vocab_size}, so accepted is 0 to {config.vocab_size - 1}")
+            raise UsageError(
+                f"ids reach from {ids.min()} to {ids.max()}; the vocabulary has "
+                f"{config.vocab_size}, so accepted is 0 to {config.vocab_size - 1}"
+            )
         tokens = ids.shape[1]
     if model.learned and tokens > config.max_position_embeddings:
-        raise UsageError(f"{tokens} tokens, but this net has learned positions for "
-                         f"{config.max_position_embeddings}")
+        raise UsageError(
+            f"{tokens} tokens, but this net has learned positions for "
+            f"{config.max_position_embeddings}"
+        )
 
 
 def _notes(model: Architecture, dtype: str) -> tuple[str, ...]:
     if dtype == "float64" and model.norms_in_float32:
-        return (f"the norms of {model.label} compute in float32 whatever the weights are, so that "
-                "float64 does not have all of its precision",)
+        return (
+            f"the norms of {model.label} compute in float32 whatever the weights are, so that "
+            "float64 does not have all of its precision",
+        )
     return ()

@@ -4,6 +4,7 @@ of operations and of seconds.
 What was expected stands in `expected` and was written before any net of two depths was compared
 here; `post_hoc` says what was known or changed since.
 """
+
 from __future__ import annotations
 
 import math
@@ -31,17 +32,38 @@ from .fixed_budgets import Budget, equal_updates, training_operations, width_of
 if TYPE_CHECKING:
     from .surface import Point
 
-__all__ = ["BUDGETS", "COUNTED", "DEEP", "DEPTHS", "SIZES", "Counted", "case_of", "depths_of",
-           "gains", "log_losses", "nets", "points", "size_name", "steps_of"]
+__all__ = [
+    "BUDGETS",
+    "COUNTED",
+    "DEEP",
+    "DEPTHS",
+    "SIZES",
+    "Counted",
+    "case_of",
+    "depths_of",
+    "gains",
+    "log_losses",
+    "nets",
+    "points",
+    "size_name",
+    "steps_of",
+]
 
 gain = quantity(
-    "relative_gain", "g",
-    "ln of the validation loss of a net minus that of a deeper one of equal size", "real")
+    "relative_gain",
+    "g",
+    "ln of the validation loss of a net minus that of a deeper one of equal size",
+    "real",
+)
 extra = quantity(
-    "extra_gain", r"g_1-g_0", "relative gain by depth in one setting minus that in another", "real")
+    "extra_gain", r"g_1-g_0", "relative gain by depth in one setting minus that in another", "real"
+)
 inside = quantity(
-    "rates_to_edge", "k", "learning rates tried from the best one to the nearer end of them",
-    "nonnegative integer")
+    "rates_to_edge",
+    "k",
+    "learning rates tried from the best one to the nearer end of them",
+    "nonnegative integer",
+)
 
 # 12 L d^2 to two or three digits, for which widths of whole heads fit well.
 SIZES = {"training": (36_000, 82_000, 210_000), "gpu": (1_330_000, 5_320_000, 31_000_000)}
@@ -70,21 +92,29 @@ _kaplan = partial(Source, "kaplan2020", version="arXiv:2001.08361")
 # What was changed when nets had been recorded.
 MORE_SEEDS = (
     "The smallest size has sixteen seeds in place of eight since a first recording, in which eight "
-    "decided next to nothing.")
+    "decided next to nothing."
+)
 _SCALE = (
     "Nets of {least:,} to {most:,} weights in their layers that see {tokens:,} tokens of one "
     "corpus are a hundred times smaller or more than those that rules are about, and far from "
     "trained out: of larger nets they tell nothing, of a rule how far down it carries. Embedding "
     "and read-out, which 12 L d^2 leaves out, hold more weights than the layers of the wide nets "
-    "here, and shrink as depth grows: some of what depth costs is paid there.")
+    "here, and shrink as depth grows: some of what depth costs is paid there."
+)
 
 
-def case_of(suite: str, parameters: int, parametrisation: str = "standard",
-            **fields: int | str) -> Case:
+def case_of(
+    suite: str, parameters: int, parametrisation: str = "standard", **fields: int | str
+) -> Case:
     """A case of a suite: nets of this size, which share their budgets with those of `depths`."""
     depths = (DEPTHS if parametrisation == "standard" else _FEW)[suite]
-    return _MAKERS[suite](parameters=parameters, parametrisation=parametrisation,
-                          depths=_listed(depths), replicas=_seeds(parameters), **fields)
+    return _MAKERS[suite](
+        parameters=parameters,
+        parametrisation=parametrisation,
+        depths=_listed(depths),
+        replicas=_seeds(parameters),
+        **fields,
+    )
 
 
 def _seeds(parameters: int) -> int:
@@ -103,15 +133,32 @@ def steps_of(suite: str) -> tuple[tuple[int, int], ...]:
 
 def _stepped(steps: Sequence[tuple[int, int]] = (), **fields: str) -> dict[str, list[Case]]:
     """Steps of depth at all sizes, those given or all, in both suites."""
-    return {suite: [case_of(suite, parameters, depth=depth, other=other, **fields)
-                    for parameters in SIZES[suite] for depth, other in steps_of(suite)
-                    if not steps or (depth, other) in steps] for suite in SIZES}
+    return {
+        suite: [
+            case_of(suite, parameters, depth=depth, other=other, **fields)
+            for parameters in SIZES[suite]
+            for depth, other in steps_of(suite)
+            if not steps or (depth, other) in steps
+        ]
+        for suite in SIZES
+    }
 
 
 def _net(case: Case) -> Case:
     """A case without what is read off its nets, so that all claims share their curves."""
-    fields = ("parameters", "heads", "steps", "marks", "batch", "length", "vocabulary", "replicas",
-              "parametrisation", "attention", "corpus")
+    fields = (
+        "parameters",
+        "heads",
+        "steps",
+        "marks",
+        "batch",
+        "length",
+        "vocabulary",
+        "replicas",
+        "parametrisation",
+        "attention",
+        "corpus",
+    )
     return Case(**{name: case.get(name) for name in fields})
 
 
@@ -121,8 +168,9 @@ def _losses(case: Case, depth: int, budget: Budget, device: str, folder: str) ->
     return budget_losses(_net(case), depth, budget, depths_of(case), device=device, folder=folder)
 
 
-def log_losses(case: Case, depth: int, device: str, folder: str, *,
-               budget: Budget = "updates") -> np.ndarray:
+def log_losses(
+    case: Case, depth: int, device: str, folder: str, *, budget: Budget = "updates"
+) -> np.ndarray:
     """ln of the validation losses at a budget, shape (replicas,), at the size that the case names.
 
     Widths are whole numbers of heads, so that sizes differ by up to 4 %: losses are taken to one
@@ -140,8 +188,9 @@ def _off_size(case: Case, depth: int) -> float:
 
 def gains(case: Case, device: str, folder: str, *, budget: Budget = "updates") -> np.ndarray:
     """ln loss at `depth` minus that at `other`, two depths of a case, shape (replicas,)."""
-    return (log_losses(case, case.depth, device, folder, budget=budget)
-            - log_losses(case, case.other, device, folder, budget=budget))
+    return log_losses(case, case.depth, device, folder, budget=budget) - log_losses(
+        case, case.other, device, folder, budget=budget
+    )
 
 
 def _with(case: Case, **fields: int | str) -> Case:
@@ -160,13 +209,17 @@ def _trained() -> Iterator[tuple[str, Case]]:
                     yield suite, case_of(suite, parameters, depth=depth, budget=budget)
         for parametrisation in ("mup", "completep"):
             for depth in reversed(_FEW[suite]):
-                yield suite, case_of(suite, sizes[0], parametrisation, depth=depth,
-                                     budget="updates")
+                yield (
+                    suite,
+                    case_of(suite, sizes[0], parametrisation, depth=depth, budget="updates"),
+                )
 
 
 def _all(read: Sequence[Budget]) -> dict[str, list[Case]]:
-    return {suite: [case for each, case in _trained() if each == suite and case.budget in read]
-            for suite in SIZES}
+    return {
+        suite: [case for each, case in _trained() if each == suite and case.budget in read]
+        for suite in SIZES
+    }
 
 
 def _untrained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -179,12 +232,18 @@ _FIRST = case_of("training", SIZES["training"][0], depth=6, other=12)
 
 
 @nets(
-    Lt(loss, log(vocabulary) - 1), source=_ours("what the comparison rests on"),
+    Lt(loss, log(vocabulary) - 1),
+    source=_ours("what the comparison rests on"),
     post_hoc=MORE_SEEDS,
-    cases=_all(KINDS), reads=("budget",), control=Control(
+    cases=_all(KINDS),
+    reads=("budget",),
+    control=Control(
         case_of("training", SIZES["training"][0], depth=1, budget="updates"),
-        "nets as they are initialised", measured=_untrained),
-    supports="depth_width/depth_pays_to_threshold")
+        "nets as they are initialised",
+        measured=_untrained,
+    ),
+    supports="depth_width/depth_pays_to_threshold",
+)
 def language_models_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Precondition: language models learn within every budget, at every depth.
 
@@ -206,11 +265,17 @@ def language_models_learn(case: Case, device: str = "cpu", folder: str = "") -> 
 
 
 @nets(
-    Ge(inside, 1), source=_ours("what the comparison rests on"), cases=_all(("updates",)),
+    Ge(inside, 1),
+    source=_ours("what the comparison rests on"),
+    cases=_all(("updates",)),
     holds_for="these nets",
-    control=Control(case_of("training", SIZES["training"][0], depth=1, budget="updates"),
-                    "two rates on both sides", statement=Ge(inside, 2)),
-    supports="depth_width/depth_pays_to_threshold")
+    control=Control(
+        case_of("training", SIZES["training"][0], depth=1, budget="updates"),
+        "two rates on both sides",
+        statement=Ge(inside, 2),
+    ),
+    supports="depth_width/depth_pays_to_threshold",
+)
 def best_rate_is_inside(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     """The best learning rate of these shapes lies inside those tried.
 
@@ -236,14 +301,19 @@ def _beyond(least: int, most: int) -> list[tuple[int, int]]:
 
 
 @nets(
-    Le(gain, Rational(1, 100)), wording="universal",
+    Le(gain, Rational(1, 100)),
+    wording="universal",
     post_hoc=MORE_SEEDS,
     known="UNDECIDED",
     source=Source("levine2020", "Table 1, reading Figure 6 of kaplan2020", "arXiv:2006.12467v1"),
-    cases=_stepped(_beyond(_SPLIT, 99)), control=Control(
-        _FIRST, "twice the layers at equal size cost a twentieth of the loss",
-        statement=Le(gain, -Rational(1, 20))),
-    supports="depth_width/shape_costs_three_per_cent")
+    cases=_stepped(_beyond(_SPLIT, 99)),
+    control=Control(
+        _FIRST,
+        "twice the layers at equal size cost a twentieth of the loss",
+        statement=Le(gain, -Rational(1, 20)),
+    ),
+    supports="depth_width/shape_costs_three_per_cent",
+)
 def beyond_six_depth_does_not_help(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Beyond six layers more depth gains at most one per cent.
 
@@ -258,12 +328,17 @@ def beyond_six_depth_does_not_help(case: Case, device: str = "cpu", folder: str 
 
 
 @nets(
-    Gt(gain, 0), wording="universal", expected="FAILS",
+    Gt(gain, 0),
+    wording="universal",
+    expected="FAILS",
     post_hoc=MORE_SEEDS,
     source=Source("levine2020", "Table 1, reading Figure 6 of kaplan2020", "arXiv:2006.12467v1"),
-    cases=_stepped(_beyond(1, _SPLIT)), control=Control(
-        _with(_FIRST, depth=1, other=2), "by a hundredth", statement=Gt(gain, Rational(1, 100))),
-    supports="depth_width/depth_pays_to_threshold")
+    cases=_stepped(_beyond(1, _SPLIT)),
+    control=Control(
+        _with(_FIRST, depth=1, other=2), "by a hundredth", statement=Gt(gain, Rational(1, 100))
+    ),
+    supports="depth_width/depth_pays_to_threshold",
+)
 def below_six_depth_helps(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Up to six layers depth helps at equal size.
 
@@ -279,20 +354,33 @@ def below_six_depth_helps(case: Case, device: str = "cpu", folder: str = "") -> 
 
 def _pairs() -> dict[str, list[Case]]:
     """Two depths of at least 2 layers, in both orders."""
-    return {suite: [case_of(suite, parameters, depth=one, other=other)
-                    for parameters in SIZES[suite] for deep in depths[-1:]
-                    for shallow in depths if 2 <= shallow < deep
-                    for one, other in ((shallow, deep), (deep, shallow))]
-            for suite, depths in DEPTHS.items()}
+    return {
+        suite: [
+            case_of(suite, parameters, depth=one, other=other)
+            for parameters in SIZES[suite]
+            for deep in depths[-1:]
+            for shallow in depths
+            if 2 <= shallow < deep
+            for one, other in ((shallow, deep), (deep, shallow))
+        ]
+        for suite, depths in DEPTHS.items()
+    }
 
 
 @nets(
-    Le(gain, Rational(3, 100)), wording="universal", expected="FAILS",
+    Le(gain, Rational(3, 100)),
+    wording="universal",
+    expected="FAILS",
     post_hoc=MORE_SEEDS,
-    source=_kaplan("Section 3, Figure 5"), cases=_pairs(), control=Control(
-        _with(_FIRST, depth=2, other=12), "the other net has a twelfth less",
-        statement=Le(gain, -Rational(1, 12))),
-    cited="Bears on whether shape may be left untuned when nets of equal size are compared.")
+    source=_kaplan("Section 3, Figure 5"),
+    cases=_pairs(),
+    control=Control(
+        _with(_FIRST, depth=2, other=12),
+        "the other net has a twelfth less",
+        statement=Le(gain, -Rational(1, 12)),
+    ),
+    cited="Bears on whether shape may be left untuned when nets of equal size are compared.",
+)
 def shape_costs_three_per_cent(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Shapes of equal size differ by at most three per cent.
 
@@ -316,11 +404,14 @@ def _extra(case: Case, budget: Budget, device: str, folder: str) -> Sample:
 
 
 @nets(
-    Le(extra, 0), source=_ours("folklore: depth is paid for by attention"),
+    Le(extra, 0),
+    source=_ours("folklore: depth is paid for by attention"),
     post_hoc=MORE_SEEDS,
-    expected="FAILS", cases=_stepped(), control=Control(
-        _FIRST, "a hundredth of the loss less", statement=Le(extra, -Rational(1, 100))),
-    cited="Bears on whether the gain of depth at equal updates may be quoted for equal compute.")
+    expected="FAILS",
+    cases=_stepped(),
+    control=Control(_FIRST, "a hundredth of the loss less", statement=Le(extra, -Rational(1, 100))),
+    cited="Bears on whether the gain of depth at equal updates may be quoted for equal compute.",
+)
 def equal_operations_gain(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """At equal operations depth gains no more than at equal updates.
 
@@ -335,13 +426,17 @@ def equal_operations_gain(case: Case, device: str = "cpu", folder: str = "") -> 
 
 
 @nets(
-    Le(extra, 0), source=_ours("folklore: depth is paid for in time"),
+    Le(extra, 0),
+    source=_ours("folklore: depth is paid for in time"),
     post_hoc=(
         f"{MORE_SEEDS} Written when timings of single updates had been seen, in which 2 layers "
-        "were not slower than 1; losses had not."),
-    expected="FAILS", cases=_stepped(), control=Control(
-        _FIRST, "a fiftieth of the loss less", statement=Le(extra, -Rational(1, 50))),
-    supports="depth_width/equal_operations_gain")
+        "were not slower than 1; losses had not."
+    ),
+    expected="FAILS",
+    cases=_stepped(),
+    control=Control(_FIRST, "a fiftieth of the loss less", statement=Le(extra, -Rational(1, 50))),
+    supports="depth_width/equal_operations_gain",
+)
 def equal_seconds_gain(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """At equal seconds depth gains no more than at equal updates.
 
@@ -358,13 +453,23 @@ def equal_seconds_gain(case: Case, device: str = "cpu", folder: str = "") -> Sam
 @nets(
     Gt(extra, 0),
     post_hoc=MORE_SEEDS,
-    known="UNDECIDED", source=_ours("after levine2020: the best depth grows with size"),
-    cases={suite: [case_of(suite, small, depth=depth, other=other, larger=large)
-                   for small, large in pairwise(SIZES[suite]) for depth, other in steps_of(suite)]
-           for suite in SIZES},
-    control=Control(_with(_FIRST, larger=SIZES["training"][1]), "a fifteenth of the loss more",
-                    statement=Gt(extra, Rational(1, 15))),
-    supports="depth_width/depth_pays_to_threshold")
+    known="UNDECIDED",
+    source=_ours("after levine2020: the best depth grows with size"),
+    cases={
+        suite: [
+            case_of(suite, small, depth=depth, other=other, larger=large)
+            for small, large in pairwise(SIZES[suite])
+            for depth, other in steps_of(suite)
+        ]
+        for suite in SIZES
+    },
+    control=Control(
+        _with(_FIRST, larger=SIZES["training"][1]),
+        "a fifteenth of the loss more",
+        statement=Gt(extra, Rational(1, 15)),
+    ),
+    supports="depth_width/depth_pays_to_threshold",
+)
 def depth_gains_more_when_larger(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Depth gains more at the larger size.
 
@@ -376,20 +481,29 @@ def depth_gains_more_when_larger(case: Case, device: str = "cpu", folder: str = 
     """
     larger = _with(case, parameters=case.larger, replicas=_seeds(case.larger))
     gained = gains(larger, device, folder)
-    return sample(gained - gains(case, device, folder)[:len(gained)])
+    return sample(gained - gains(case, device, folder)[: len(gained)])
 
 
 @nets(
     Ge(extra, 0),
     post_hoc=MORE_SEEDS,
-    known="UNDECIDED", source=Source("dey2025", "abstract: deeper nets are compute-efficient",
-                                "arXiv:2505.01618"),
+    known="UNDECIDED",
+    source=Source("dey2025", "abstract: deeper nets are compute-efficient", "arXiv:2505.01618"),
     wording="universal",
-    cases={suite: [case_of(suite, SIZES[suite][0], "completep", depth=depth, other=other)
-                   for depth, other in pairwise(_FEW[suite])] for suite in SIZES},
-    control=Control(case_of("training", SIZES["training"][0], "completep", depth=6, other=12),
-                    "a twentieth of the loss more", statement=Ge(extra, Rational(1, 20))),
-    supports="depth_width/shape_costs_three_per_cent")
+    cases={
+        suite: [
+            case_of(suite, SIZES[suite][0], "completep", depth=depth, other=other)
+            for depth, other in pairwise(_FEW[suite])
+        ]
+        for suite in SIZES
+    },
+    control=Control(
+        case_of("training", SIZES["training"][0], "completep", depth=6, other=12),
+        "a twentieth of the loss more",
+        statement=Ge(extra, Rational(1, 20)),
+    ),
+    supports="depth_width/shape_costs_three_per_cent",
+)
 def completep_gains_more_by_depth(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Under CompleteP depth gains at least as much as under muP.
 
@@ -401,8 +515,9 @@ def completep_gains_more_by_depth(case: Case, device: str = "cpu", folder: str =
     both are the same nets. Adam's epsilon is one for all. Where learning rates are tuned for every
     shape, transfer of rates, which is what CompleteP is made for, gains nothing.
     """
-    return sample(gains(case, device, folder)
-                  - gains(_with(case, parametrisation="mup"), device, folder))
+    return sample(
+        gains(case, device, folder) - gains(_with(case, parametrisation="mup"), device, folder)
+    )
 
 
 # --- what is shown --------------------------------------------------------------------------------
@@ -425,19 +540,26 @@ def size_name(parameters: int) -> str:
     return f"{parameters / 1e6:g}M" if parameters >= 10**6 else f"{parameters // 1000}k"
 
 
-def _learnt(found: Found, budget: Budget, parametrisation: str = "standard",
-            ) -> dict[int, dict[Case, Sample]]:
+def _learnt(
+    found: Found,
+    budget: Budget,
+    parametrisation: str = "standard",
+) -> dict[int, dict[Case, Sample]]:
     """The recorded losses at a budget, by size and case."""
     by_size: dict[int, dict[Case, Sample]] = {}
     for case, value in found.get("language_models_learn", {}).items():
-        if ((case.budget, case.parametrisation) == (budget, parametrisation)
-                and isinstance(value, Sample)):
+        if (case.budget, case.parametrisation) == (budget, parametrisation) and isinstance(
+            value, Sample
+        ):
             by_size.setdefault(case.parameters, {})[case] = value
     return dict(sorted(by_size.items()))
 
 
-def points(found: Found, budget: Counted = "updates", parametrisation: str = "standard",
-           ) -> tuple[tuple[Point, ...], ...]:
+def points(
+    found: Found,
+    budget: Counted = "updates",
+    parametrisation: str = "standard",
+) -> tuple[tuple[Point, ...], ...]:
     """The recorded losses of each size at a budget as points of a loss surface, one for each seed.
 
     `parameters` are 12 L d^2.
@@ -448,20 +570,32 @@ def points(found: Found, budget: Counted = "updates", parametrisation: str = "st
     for learnt in _learnt(found, budget, parametrisation).values():
         size: list[Point] = []
         for case, value in learnt.items():
+
             def shape(depth: int, case: Case = case) -> tuple[int, int, int]:
                 return depth, width_of(case.parameters, depth, case.heads), case.heads
 
             costs: dict[int, float] = dict.fromkeys(depths_of(case), 1.0)
-            per_token = {depth: training_operations(*shape(depth), case.vocabulary, case.length)
-                         for depth in costs}
+            per_token = {
+                depth: training_operations(*shape(depth), case.vocabulary, case.length)
+                for depth in costs
+            }
             if budget == "operations":
                 costs = {depth: float(cost) for depth, cost in per_token.items()}
             updates = equal_updates(costs, case.steps)[case.depth]
             tokens = updates * case.batch * case.length
             width = shape(case.depth)[1]
-            size += [Point(width, case.depth, 12 * case.depth * width**2, tokens, loss, seed,
-                           per_token[case.depth] * tokens)
-                     for seed, loss in enumerate(value.values)]
+            size += [
+                Point(
+                    width,
+                    case.depth,
+                    12 * case.depth * width**2,
+                    tokens,
+                    loss,
+                    seed,
+                    per_token[case.depth] * tokens,
+                )
+                for seed, loss in enumerate(value.values)
+            ]
         if size:
             made.append(tuple(size))
     return tuple(made)
@@ -470,34 +604,57 @@ def points(found: Found, budget: Counted = "updates", parametrisation: str = "st
 def _budget_panels(found: Found) -> tuple[Panel, ...]:
     panels = []
     for budget in KINDS:
-        series = [curve(f"12 L d^2 = {size_name(parameters)}",
-                        {case.depth: value for case, value in learnt.items()})
-                  for parameters, learnt in _learnt(found, budget).items()]
+        series = [
+            curve(
+                f"12 L d^2 = {size_name(parameters)}",
+                {case.depth: value for case, value in learnt.items()},
+            )
+            for parameters, learnt in _learnt(found, budget).items()
+        ]
         if there := tuple(filter(None, series)):
-            panels.append(Panel(f"Loss against depth, {_KIND[budget]}", "layers",
-                                "validation loss, nats per token", there, x_scale="log"))
+            panels.append(
+                Panel(
+                    f"Loss against depth, {_KIND[budget]}",
+                    "layers",
+                    "validation loss, nats per token",
+                    there,
+                    x_scale="log",
+                )
+            )
     return tuple(panels)
 
 
 def _best(learnt: dict[Case, Sample]) -> int:
-    return min(learnt, key=lambda case: math.log(learnt[case].mean)
-               + _off_size(case, case.depth)).depth
+    return min(
+        learnt, key=lambda case: math.log(learnt[case].mean) + _off_size(case, case.depth)
+    ).depth
 
 
 def _budget_says(found: Found) -> str:
     said = []
     for budget in KINDS:
-        best = [f"{_best(learnt)} at {size_name(parameters)}"
-                for parameters, learnt in _learnt(found, budget).items()]
+        best = [
+            f"{_best(learnt)} at {size_name(parameters)}"
+            for parameters, learnt in _learnt(found, budget).items()
+        ]
         if best:
             said.append(f"at {_KIND[budget]} {', '.join(best)}")
     if not said:
         return ""
-    small = next((case for case in found["language_models_learn"]
-                  if case.parameters in SIZES["training"]), None)
-    scale = " " + _SCALE.format(
-        least=min(SIZES["training"]), most=max(SIZES["training"]),
-        tokens=small.steps * small.batch * small.length) if small else ""
+    small = next(
+        (case for case in found["language_models_learn"] if case.parameters in SIZES["training"]),
+        None,
+    )
+    scale = (
+        " "
+        + _SCALE.format(
+            least=min(SIZES["training"]),
+            most=max(SIZES["training"]),
+            tokens=small.steps * small.batch * small.length,
+        )
+        if small
+        else ""
+    )
     return f"Layers of the least mean loss: {'; '.join(said)}.{scale}"
 
 
@@ -511,19 +668,53 @@ def _budget_table(found: Found) -> Table:
             for budget in KINDS:
                 value = every[budget].get(parameters, {}).get(_with(case, budget=budget))
                 cells += [mean(value), half_width(value)]
-            rows.append((size_name(parameters), case.depth, width, 12 * case.depth * width**2,
-                         round(width / case.depth, 2), *cells))
-    return Table(("size", "layers", "width", "12 L d^2", "d / L", "loss, equal updates", "+-",
-                  "loss, equal operations", "+-", "loss, equal seconds", "+-"), tuple(rows))
+            rows.append(
+                (
+                    size_name(parameters),
+                    case.depth,
+                    width,
+                    12 * case.depth * width**2,
+                    round(width / case.depth, 2),
+                    *cells,
+                )
+            )
+    return Table(
+        (
+            "size",
+            "layers",
+            "width",
+            "12 L d^2",
+            "d / L",
+            "loss, equal updates",
+            "+-",
+            "loss, equal operations",
+            "+-",
+            "loss, equal seconds",
+            "+-",
+        ),
+        tuple(rows),
+    )
 
 
 BUDGETS = Question(
-    "depth-at-fixed-budgets", "Loss against depth at equal size",
-    tuple(f"depth_width/{name}" for name in (
-        "language_models_learn", "best_rate_is_inside", "shape_costs_three_per_cent",
-        "equal_operations_gain", "equal_seconds_gain", "depth_gains_more_when_larger",
-        "completep_gains_more_by_depth")),
-    _budget_panels, _budget_says, _budget_table)
+    "depth-at-fixed-budgets",
+    "Loss against depth at equal size",
+    tuple(
+        f"depth_width/{name}"
+        for name in (
+            "language_models_learn",
+            "best_rate_is_inside",
+            "shape_costs_three_per_cent",
+            "equal_operations_gain",
+            "equal_seconds_gain",
+            "depth_gains_more_when_larger",
+            "completep_gains_more_by_depth",
+        )
+    ),
+    _budget_panels,
+    _budget_says,
+    _budget_table,
+)
 
 _KAPLAN = ("below_six_depth_helps", "beyond_six_depth_does_not_help")
 
@@ -539,24 +730,40 @@ def _steps_found(found: Found) -> dict[int, dict[Case, Sample]]:
 
 
 def _deep_panels(found: Found) -> tuple[Panel, ...]:
-    series = [curve(f"12 L d^2 = {size_name(parameters)}",
-                    {case.other: value for case, value in steps.items()})
-              for parameters, steps in _steps_found(found).items()]
+    series = [
+        curve(
+            f"12 L d^2 = {size_name(parameters)}",
+            {case.other: value for case, value in steps.items()},
+        )
+        for parameters, steps in _steps_found(found).items()
+    ]
     there = tuple(filter(None, series))
     if not there:
         return ()
     ends = (min(each.x[0] for each in there), max(each.x[-1] for each in there))
-    lines = (Series("no gain", ends, (0.0, 0.0), kind="reference"),
-             Series("one per cent", ends, (0.01, 0.01), kind="reference"))
-    return (Panel("What the next depth gains at equal size", "layers of the deeper net",
-                  "ln loss gained", (*there, *lines), x_scale="log"),)
+    lines = (
+        Series("no gain", ends, (0.0, 0.0), kind="reference"),
+        Series("one per cent", ends, (0.01, 0.01), kind="reference"),
+    )
+    return (
+        Panel(
+            "What the next depth gains at equal size",
+            "layers of the deeper net",
+            "ln loss gained",
+            (*there, *lines),
+            x_scale="log",
+        ),
+    )
 
 
 def _deep_says(found: Found) -> str:
-    said = [f"from {case.depth} to {case.other} layers at {size_name(parameters)} "
-            f"{written(_percent(value), 1)}"
-            for parameters, steps in _steps_found(found).items()
-            for case, value in steps.items() if case.depth == _SPLIT]
+    said = [
+        f"from {case.depth} to {case.other} layers at {size_name(parameters)} "
+        f"{written(_percent(value), 1)}"
+        for parameters, steps in _steps_found(found).items()
+        for case, value in steps.items()
+        if case.depth == _SPLIT
+    ]
     return f"Loss gained, in per cent: {'; '.join(said)}." if said else ""
 
 
@@ -565,12 +772,21 @@ def _percent(value: Sample) -> Sample:
 
 
 def _deep_table(found: Found) -> Table:
-    return Table(("size", "from layers", "to layers", "ln loss gained", "+-"), tuple(
-        (size_name(parameters), case.depth, case.other, mean(value), half_width(value))
-        for parameters, steps in _steps_found(found).items()
-        for case, value in sorted(steps.items(), key=lambda each: each[0].depth)))
+    return Table(
+        ("size", "from layers", "to layers", "ln loss gained", "+-"),
+        tuple(
+            (size_name(parameters), case.depth, case.other, mean(value), half_width(value))
+            for parameters, steps in _steps_found(found).items()
+            for case, value in sorted(steps.items(), key=lambda each: each[0].depth)
+        ),
+    )
 
 
 DEEP = Question(
-    "depth-beyond-six-layers", "What more depth gains at equal size",
-    tuple(f"depth_width/{name}" for name in _KAPLAN), _deep_panels, _deep_says, _deep_table)
+    "depth-beyond-six-layers",
+    "What more depth gains at equal size",
+    tuple(f"depth_width/{name}" for name in _KAPLAN),
+    _deep_panels,
+    _deep_says,
+    _deep_table,
+)

@@ -1,5 +1,6 @@
 """The additive law of losses: E + A m^-a + B l^-b + C D^-c, with m the width, l the depth and D the
 tokens, and the best depth that it implies."""
+
 from __future__ import annotations
 
 import math
@@ -77,8 +78,17 @@ class Additive:
         # Of the fits to drawn shapes a few may lack a term.
         drawn = self._drawn[(self._drawn[:, 1] > 0) & (self._drawn[:, 3] > 0)]
         low, high = np.quantile([_best_depth(volume, *row[1:5]) for row in drawn], (0.025, 0.975))
-        return (_best_depth(volume, of_width.coefficient, of_width.exponent,
-                            of_depth.coefficient, of_depth.exponent), float(low), float(high))
+        return (
+            _best_depth(
+                volume,
+                of_width.coefficient,
+                of_width.exponent,
+                of_depth.coefficient,
+                of_depth.exponent,
+            ),
+            float(low),
+            float(high),
+        )
 
 
 def _best_depth(volume: float, width: float, a: float, depth: float, b: float) -> float:
@@ -87,8 +97,9 @@ def _best_depth(volume: float, width: float, a: float, depth: float, b: float) -
     >>> round(_best_depth(64.0, 1.0, 2.0, 1.0, 1.0), 6)  # l / 64 + 1 / l
     8.0
     """
-    return math.exp((math.log(2 * b * depth / (a * width)) + a / 2 * math.log(volume))
-                    / (b + a / 2))
+    return math.exp(
+        (math.log(2 * b * depth / (a * width)) + a / 2 * math.log(volume)) / (b + a / 2)
+    )
 
 
 def additive(points: Sequence[Point], *, draws: int = 100, seed: int = 0) -> Additive | None:
@@ -118,11 +129,13 @@ def additive(points: Sequence[Point], *, draws: int = 100, seed: int = 0) -> Add
     if min(different[:2]) < _VALUES or len(shapes) < count or len(keys) <= count:
         return None
     scale = np.exp(np.log(variables).mean(axis=0))
-    used = np.log(variables / scale)[:, :3 if several else 2]
+    used = np.log(variables / scale)[:, : 3 if several else 2]
     loss = np.array([math.fsum(cells[key]) / len(cells[key]) for key in keys])
     weight = np.sqrt([len(cells[key]) for key in keys]) / loss
-    tried = [_fit(used, loss, weight, np.array(start))
-             for start in product(_STARTS, repeat=used.shape[1])]
+    tried = [
+        _fit(used, loss, weight, np.array(start))
+        for start in product(_STARTS, repeat=used.shape[1])
+    ]
     best = min(tried, key=lambda found: found[2])
     same = sum(bool(np.allclose(found[0], best[0], rtol=0.01)) for found in tried)
     generator = np.random.default_rng(seed)
@@ -130,33 +143,57 @@ def additive(points: Sequence[Point], *, draws: int = 100, seed: int = 0) -> Add
     of = np.array([place[key[:2]] for key in keys])
     drawn = []
     for _ in range(draws):
-        times = np.bincount(generator.integers(len(shapes), size=len(shapes)),
-                            minlength=len(shapes))[of]
+        times = np.bincount(
+            generator.integers(len(shapes), size=len(shapes)), minlength=len(shapes)
+        )[of]
         keep = times > 0
-        drawn.append(_unscaled(*_fit(used[keep], loss[keep], (weight * np.sqrt(times))[keep],
-                                     best[0])[:2], scale))
+        drawn.append(
+            _unscaled(
+                *_fit(used[keep], loss[keep], (weight * np.sqrt(times))[keep], best[0])[:2], scale
+            )
+        )
     rows = np.array(drawn)
     own = _unscaled(best[0], best[1], scale)
     ends = np.quantile(rows, (0.025, 0.975), axis=0)
-    names = ("width", "depth", "tokens")[:used.shape[1]]
+    names = ("width", "depth", "tokens")[: used.shape[1]]
     terms = []
     for k, name in enumerate(names):
         low, high = (float(end[2 * k + 2]) for end in ends)
         shown = float(np.quantile(rows[:, 2 * k + 1], 0.025)) > 0 and own[2 * k + 1] > 0
         inside = low > 1.01 * _LEAST and high < 0.99 * _MOST and high < _FACTOR * low
-        terms.append(Term(name, float(own[2 * k + 1]), float(own[2 * k + 2]), low, high,
-                          float(best[1][k + 1]) / float(loss.mean()), bool(shown and inside)))
-    notes = [f"the exponent of {term.variable} is not determined by this file" for term in terms
-             if not term.determined]
+        terms.append(
+            Term(
+                name,
+                float(own[2 * k + 1]),
+                float(own[2 * k + 2]),
+                low,
+                high,
+                float(best[1][k + 1]) / float(loss.mean()),
+                bool(shown and inside),
+            )
+        )
+    notes = [
+        f"the exponent of {term.variable} is not determined by this file"
+        for term in terms
+        if not term.determined
+    ]
     if not several:
         notes.append("fewer than three numbers of tokens: what more tokens give is part of E")
-    return Additive(float(own[0]), (float(ends[0][0]), float(ends[1][0])), tuple(terms),
-                    math.sqrt(best[2] / float((weight * loss).dot(weight * loss))), len(shapes),
-                    (same, len(tried)), tuple(notes), rows)
+    return Additive(
+        float(own[0]),
+        (float(ends[0][0]), float(ends[1][0])),
+        tuple(terms),
+        math.sqrt(best[2] / float((weight * loss).dot(weight * loss))),
+        len(shapes),
+        (same, len(tried)),
+        tuple(notes),
+        rows,
+    )
 
 
 def _fit(logs: Array, loss: Array, weight: Array, start: Array) -> tuple[Array, Array, float]:
     """Exponents, coefficients (E first; of variables over their scale) and the sum of squares."""
+
     def linear(exponents: Array) -> tuple[Array, Array]:
         columns = np.concatenate([np.ones((len(loss), 1)), np.exp(-logs * exponents)], axis=1)
         design = columns * weight[:, None]
@@ -166,8 +203,14 @@ def _fit(logs: Array, loss: Array, weight: Array, start: Array) -> tuple[Array, 
             found = lsq_linear(design, loss * weight, bounds=(0, np.inf)).x
         return found, design @ found - loss * weight
 
-    done = least_squares(lambda e: linear(np.exp(e))[1], np.log(start), x_scale=1.0, diff_step=1e-5,
-                         bounds=(math.log(_LEAST), math.log(_MOST)), max_nfev=60)
+    done = least_squares(
+        lambda e: linear(np.exp(e))[1],
+        np.log(start),
+        x_scale=1.0,
+        diff_step=1e-5,
+        bounds=(math.log(_LEAST), math.log(_MOST)),
+        max_nfev=60,
+    )
     exponents = np.exp(done.x)
     coefficients, off = linear(exponents)
     return exponents, coefficients, float(off @ off)
@@ -175,5 +218,5 @@ def _fit(logs: Array, loss: Array, weight: Array, start: Array) -> tuple[Array, 
 
 def _unscaled(exponents: Array, coefficients: Array, scale: Array) -> Array:
     """E, then coefficient and exponent of each term."""
-    own = coefficients[1:] * scale[:len(exponents)] ** exponents
+    own = coefficients[1:] * scale[: len(exponents)] ** exponents
     return np.concatenate([coefficients[:1], np.stack([own, exponents], 1).ravel()])

@@ -1,4 +1,5 @@
 """What rules of depth say of a budget, beside the depth that was best in it."""
+
 from __future__ import annotations
 
 import math
@@ -27,8 +28,11 @@ KAPLAN_LAYERS = 6
 # Beyond so many times the seeds it is said that seeds will not do.
 _MOST_SEEDS = 100
 _READINGS: dict[str, Reading] = {
-    "floor": "at least", "maximum": "at most", "within 3 %": "within 3 % of loss",
-    "within 1 %": "within 1 % of loss"}
+    "floor": "at least",
+    "maximum": "at most",
+    "within 3 %": "within 3 % of loss",
+    "within 1 %": "within 1 % of loss",
+}
 # What is built is nobody's prediction, and residual streams other than the plain one are not what
 # files hold.
 _LEFT_OUT = ("built", "attnres")
@@ -84,12 +88,24 @@ def _predictions() -> Iterator[tuple[Rule, Reading, str, str]]:
         if each.key == "threshold":
             yield each, "near", "threshold-optimum", "L = log_3(d), read as an optimum"
     kaplan = rule("kaplan")
-    yield (Rule("kaplan-layers", "Kaplan's 6 layers", f"L = {KAPLAN_LAYERS}", "maximum",
-                lambda size: float(KAPLAN_LAYERS), "kaplan2020, arXiv:2001.08361, Figure 6",
-                "recalled", kaplan.year, None,
-                remark="the legend tells 0 to 3, 6 and more than 6 layers apart; read as: beyond 6 "
-                "layers more depth gains nothing at equal size"),
-           "at most", "kaplan-layers", "Kaplan's 6 layers")
+    yield (
+        Rule(
+            "kaplan-layers",
+            "Kaplan's 6 layers",
+            f"L = {KAPLAN_LAYERS}",
+            "maximum",
+            lambda size: float(KAPLAN_LAYERS),
+            "kaplan2020, arXiv:2001.08361, Figure 6",
+            "recalled",
+            kaplan.year,
+            None,
+            remark="the legend tells 0 to 3, 6 and more than 6 layers apart; read as: beyond 6 "
+            "layers more depth gains nothing at equal size",
+        ),
+        "at most",
+        "kaplan-layers",
+        "Kaplan's 6 layers",
+    )
 
 
 def _row(prediction: tuple[Rule, Reading, str, str], best: Optimum) -> Row:
@@ -99,13 +115,28 @@ def _row(prediction: tuple[Rule, Reading, str, str], best: Optimum) -> Row:
     error = law.standard_error(size) or 0.0
     half = float(special.ndtri(1 - best.alpha / 2)) * error
     low, high = depth - half, depth + half
-    verdict, reason = (_loss(reading, depth, best) if reading.startswith("within")
-                       else _judged(reading, low, high, best))
+    verdict, reason = (
+        _loss(reading, depth, best)
+        if reading.startswith("within")
+        else _judged(reading, low, high, best)
+    )
     applies = law.applies
     suits = "" if applies.parametrisation == "standard" else f"for {applies.parametrisation}"
-    return Row(key, name, reading, best.parameters, best.tokens, (depth, low, high),
-               (best.depth, best.low, best.high), verdict, reason, law.source, law.wording,
-               law.extrapolates(size), "; ".join(filter(None, (suits, law.remark))))
+    return Row(
+        key,
+        name,
+        reading,
+        best.parameters,
+        best.tokens,
+        (depth, low, high),
+        (best.depth, best.low, best.high),
+        verdict,
+        reason,
+        law.source,
+        law.wording,
+        law.extrapolates(size),
+        "; ".join(filter(None, (suits, law.remark))),
+    )
 
 
 def _depth(law: Rule, best: Optimum) -> float:
@@ -121,6 +152,7 @@ def _depth(law: Rule, best: Optimum) -> float:
 
 def _judged(reading: Reading, low: float, high: float, best: Optimum) -> tuple[Verdict, str]:
     """The interval of the best depth against what the reading allows."""
+
     def least(depth: float) -> float:
         return min(depth / NEAR, depth - _HALF)
 
@@ -128,10 +160,12 @@ def _judged(reading: Reading, low: float, high: float, best: Optimum) -> tuple[V
         return max(depth * NEAR, depth + _HALF)
 
     # What satisfies each depth of the rule's own interval, and what satisfies one of them.
-    sure = {"near": (least(high), most(low)), "at least": (high, math.inf),
-            "at most": (0.0, low)}[reading]
-    may = {"near": (least(low), most(high)), "at least": (low, math.inf),
-           "at most": (0.0, high)}[reading]
+    sure = {"near": (least(high), most(low)), "at least": (high, math.inf), "at most": (0.0, low)}[
+        reading
+    ]
+    may = {"near": (least(low), most(high)), "at least": (low, math.inf), "at most": (0.0, high)}[
+        reading
+    ]
     if sure[0] <= best.low and best.high <= sure[1] and (best.low > 0 or reading == "at most"):
         return Verdict.HOLDS, ""
     if best.high < may[0] or best.low > may[1]:
@@ -146,8 +180,9 @@ def _remedy(allowed: tuple[float, float], best: Optimum) -> str:
     if not best.free:
         return "no error is known: train more depths, or several seeds"
     if best.at_edge and best.best in (best.depths[0], best.depths[-1]):
-        where, then = (("greatest", "deeper") if best.best == best.depths[-1]
-                       else ("least", "shallower"))
+        where, then = (
+            ("greatest", "deeper") if best.best == best.depths[-1] else ("least", "shallower")
+        )
         return f"the loss is least at the {where} trained depth: train {then} nets"
     if best.at_edge:
         return "the curve has no minimum inside: more seeds, or depths near the best"

@@ -17,6 +17,7 @@ degrees of freedom, and weights by it make intervals that are too short. Where e
 same seeds, a seed shifts all its nets by one number, which takes out what they share (data and its
 order).
 """
+
 from __future__ import annotations
 
 import math
@@ -33,8 +34,19 @@ from depthlaw.advisor.grids import SIZE_EXPONENT
 
 from .surface import Point
 
-__all__ = ["FORM", "Difference", "Law", "Optimum", "Transition", "depth_laws", "difference",
-           "groups", "longest", "optimum", "transitions"]
+__all__ = [
+    "FORM",
+    "Difference",
+    "Law",
+    "Optimum",
+    "Transition",
+    "depth_laws",
+    "difference",
+    "groups",
+    "longest",
+    "optimum",
+    "transitions",
+]
 
 Budget = Literal["parameters", "flops"]
 Array = NDArray[np.float64]
@@ -47,8 +59,10 @@ _MISFIT = 0.01
 # Powers p and q of the curves; the smallest pair is close to a quadratic in ln L.
 _POWERS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 # In the order in which one is chosen among those that fit equally well: nearly a quadratic first.
-_PAIRS = sorted(((p, q) for p in _POWERS for q in _POWERS),
-                key=lambda pair: (sum(pair), abs(pair[0] - pair[1]), pair))
+_PAIRS = sorted(
+    ((p, q) for p in _POWERS for q in _POWERS),
+    key=lambda pair: (sum(pair), abs(pair[0] - pair[1]), pair),
+)
 _NEAR = 4.0
 # The numbers of a curve, and so the depths that it takes to tell one curve from all others.
 _NUMBERS = 5
@@ -66,8 +80,11 @@ _DRAWS = 4000
 # --- budgets --------------------------------------------------------------------------------------
 
 
-def groups(points: Sequence[Point], budget: Budget = "parameters", tolerance: float = TOLERANCE,
-           ) -> tuple[tuple[Point, ...], ...]:
+def groups(
+    points: Sequence[Point],
+    budget: Budget = "parameters",
+    tolerance: float = TOLERANCE,
+) -> tuple[tuple[Point, ...], ...]:
     """The nets of each budget that has at least three depths, smallest budget first.
 
     A budget is an equal number of tokens (within 1 %) and of parameters, or an equal number of
@@ -84,16 +101,21 @@ def groups(points: Sequence[Point], budget: Budget = "parameters", tolerance: fl
     if budget == "flops":
         parts = _parted(points, "compute", tolerance)
     else:
-        parts = [part for same in _parted(points, "tokens", _TOKENS)
-                 for part in _parted(same, "parameters", tolerance)]
+        parts = [
+            part
+            for same in _parted(points, "tokens", _TOKENS)
+            for part in _parted(same, "parameters", tolerance)
+        ]
     parts = [_last(part) for part in parts]
     found = [tuple(part) for part in parts if len({p.depth for p in part}) > 2]
     if not found:
         depths = max((len({p.depth for p in part}) for part in parts), default=0)
         what = "FLOPs" if budget == "flops" else "parameters and tokens"
-        raise UsageError(f"no three depths have equal {what} within {tolerance:.0%}: at most "
-                         f"{depths} in one budget, of {len(parts)} budgets; a fit needs nets of "
-                         "three depths or more that cost the same, or a wider --tolerance")
+        raise UsageError(
+            f"no three depths have equal {what} within {tolerance:.0%}: at most "
+            f"{depths} in one budget, of {len(parts)} budgets; a fit needs nets of "
+            "three depths or more that cost the same, or a wider --tolerance"
+        )
     key = "compute" if budget == "flops" else "parameters"
     return tuple(sorted(found, key=lambda part: (_mean(part, key), part[0].tokens)))
 
@@ -126,8 +148,11 @@ def _parted(points: Sequence[Point], key: str, tolerance: float) -> list[list[Po
 def _mean(points: Sequence[Point], key: str) -> float:
     values = [getattr(p, key) for p in points]
     # Of equal numbers that number, without rounding.
-    return values[0] if len(set(values)) == 1 else math.exp(
-        math.fsum(map(math.log, values)) / len(values))
+    return (
+        values[0]
+        if len(set(values)) == 1
+        else math.exp(math.fsum(map(math.log, values)) / len(values))
+    )
 
 
 # --- the nets of one budget -----------------------------------------------------------------------
@@ -161,10 +186,17 @@ def _cells(points: Sequence[Point], exponent: float) -> _Cells:
         values.setdefault((p.depth, p.width), []).append((p.seed, value))
     shapes = tuple(sorted(values))
     seeds = [sorted(seed for seed, _ in values[shape] if seed is not None) for shape in shapes]
-    paired = len(seeds[0]) > 1 and all(each == seeds[0] for each in seeds) and all(
-        len(set(each)) == len(values[shape]) for each, shape in zip(seeds, shapes, strict=True))
-    table = [[value for _, value in sorted(values[shape], key=lambda v: (v[0] or 0, v[1]))]
-             for shape in shapes]
+    paired = (
+        len(seeds[0]) > 1
+        and all(each == seeds[0] for each in seeds)
+        and all(
+            len(set(each)) == len(values[shape]) for each, shape in zip(seeds, shapes, strict=True)
+        )
+    )
+    table = [
+        [value for _, value in sorted(values[shape], key=lambda v: (v[0] or 0, v[1]))]
+        for shape in shapes
+    ]
     means = np.array([math.fsum(row) / len(row) for row in table])
     if paired:
         off = np.array(table) - means[:, None]
@@ -173,10 +205,16 @@ def _cells(points: Sequence[Point], exponent: float) -> _Cells:
     else:
         squares = math.fsum((v - m) ** 2 for row, m in zip(table, means, strict=True) for v in row)
         free = sum(map(len, table)) - len(shapes)
-    return _Cells(shapes, np.array([math.log(depth) for depth, _ in shapes]), means,
-                  np.array([float(len(row)) for row in table]),
-                  tuple((k, seed, value) for k, shape in enumerate(shapes)
-                        for seed, value in values[shape]), paired, squares, free)
+    return _Cells(
+        shapes,
+        np.array([math.log(depth) for depth, _ in shapes]),
+        means,
+        np.array([float(len(row)) for row in table]),
+        tuple((k, seed, value) for k, shape in enumerate(shapes) for seed, value in values[shape]),
+        paired,
+        squares,
+        free,
+    )
 
 
 class _Curve(NamedTuple):
@@ -283,14 +321,17 @@ class _Fit:
         low, high = min(lows), max(highs)
         best = int(np.argmin(cells.y))
         worse = cells.y - cells.y[best] > _student(self.free, alpha / len(cells.y)) * np.sqrt(
-            self.variance * (1 / cells.n + 1 / cells.n[best]))
+            self.variance * (1 / cells.n + 1 / cells.n[best])
+        )
         if low == -math.inf:
             low = max(cells.x[:best][worse[:best]], default=low)
         if high == math.inf:
-            high = min(cells.x[best + 1:][worse[best + 1:]], default=high)
+            high = min(cells.x[best + 1 :][worse[best + 1 :]], default=high)
         first, last = float(cells.x[0]), float(cells.x[-1])
-        return (_depth(max(low - math.log(FORM), first) if low > -math.inf else low),
-                _depth(min(high + math.log(FORM), last) if high < math.inf else high))
+        return (
+            _depth(max(low - math.log(FORM), first) if low > -math.inf else low),
+            _depth(min(high + math.log(FORM), last) if high < math.inf else high),
+        )
 
     def drawn(self, count: int, generator: np.random.Generator) -> Array:
         """ln of the best depth, inside the depths that were used, for curves drawn by their
@@ -298,11 +339,16 @@ class _Fit:
         off = np.array([curve.squares - self.best.squares for curve in self.curves])
         weights = np.exp(-off / (2 * self.variance))
         parts = []
-        for curve, many in zip(self.curves, generator.multinomial(
-                count, weights / weights.sum()), strict=True):
+        for curve, many in zip(
+            self.curves, generator.multinomial(count, weights / weights.sum()), strict=True
+        ):
             scale = np.sqrt(self.variance * self.free / generator.chisquare(self.free, many))
-            parts.append(curve.turn(curve.coefficients[:, None] + curve.root
-                                    @ generator.standard_normal((3, many)) * scale))
+            parts.append(
+                curve.turn(
+                    curve.coefficients[:, None]
+                    + curve.root @ generator.standard_normal((3, many)) * scale
+                )
+            )
         found = np.concatenate(parts)
         return generator.permutation(found)
 
@@ -338,8 +384,10 @@ def _fitted(cells: _Cells) -> _Fit:
         # Of two equally far cells the deeper one.
         used = np.delete(used, len(used) - 1 - int(np.argmax(away[used][::-1])))
     if left := len(cells.x) - len(used):
-        notes.append(f"{left} of {len(cells.x)} shapes {'is' if left == 1 else 'are'} left out of "
-                     "the curve, too far from the best for it")
+        notes.append(
+            f"{left} of {len(cells.x)} shapes {'is' if left == 1 else 'are'} left out of "
+            "the curve, too far from the best for it"
+        )
     squares = best.squares + cells.squares
     if not cells.free and free < 2:
         # Too few nets to fit p and q as well: the error is what a quadratic in ln L leaves.
@@ -359,8 +407,7 @@ def _fitted(cells: _Cells) -> _Fit:
         equal = [curve for curve in curves if curve.squares <= best.squares + allowed]
         notes.append(f"{depths} depths do not tell one such curve from all others: five do")
     minima = [curve.minimum(x[0], x[-1]) for curve in equal]
-    return _Fit(used, curves, best, variance, free, (min(minima), max(minima)), sharp,
-                tuple(notes))
+    return _Fit(used, curves, best, variance, free, (min(minima), max(minima)), sharp, tuple(notes))
 
 
 def _misfit(cells: _Cells, squares: float, free: int) -> float:
@@ -481,8 +528,9 @@ class Optimum:
         return np.where(np.isnan(found), edge, np.clip(found, x[0], x[-1]))
 
 
-def optimum(points: Sequence[Point], *, alpha: float = LEVEL,
-            size_exponent: float = SIZE_EXPONENT) -> Optimum:
+def optimum(
+    points: Sequence[Point], *, alpha: float = LEVEL, size_exponent: float = SIZE_EXPONENT
+) -> Optimum:
     """The best depth of the nets of one budget.
 
     Args:
@@ -505,15 +553,19 @@ def optimum(points: Sequence[Point], *, alpha: float = LEVEL,
     (8.0, False)
     """
     if len({p.depth for p in points}) < 3:
-        raise ValueError(f"{len({p.depth for p in points})} depths; a curve through its minimum "
-                         "needs three")
+        raise ValueError(
+            f"{len({p.depth for p in points})} depths; a curve through its minimum needs three"
+        )
     same_size = not size_exponent or len({p.parameters for p in points}) == 1
-    tried = [(cells, _fitted(cells)) for factor in ((1.0,) if same_size else (1.0, 0.5, 2.0))
-             for cells in (_cells(points, factor * size_exponent),)]
+    tried = [
+        (cells, _fitted(cells))
+        for factor in ((1.0,) if same_size else (1.0, 0.5, 2.0))
+        for cells in (_cells(points, factor * size_exponent),)
+    ]
     cells, fit = tried[0]
     ends = [each.between(its, alpha) for its, each in tried]
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
-    lows, highs = zip(*(each.minima for _, each in tried[:1 if fit.sharp else None]), strict=True)
+    lows, highs = zip(*(each.minima for _, each in tried[: 1 if fit.sharp else None]), strict=True)
     minima = min(lows), max(highs)
     equal = len({p.loss for p in points}) == 1
     if equal:
@@ -524,9 +576,12 @@ def optimum(points: Sequence[Point], *, alpha: float = LEVEL,
     notes = list(fit.notes)
     sizes = [math.log(p.parameters) for p in points]
     if fit.free and size_exponent * (max(sizes) - min(sizes)) > 2 * math.sqrt(
-            fit.variance / cells.n.min()):
-        notes.append("sizes differ so much that how losses are brought to one size matters more "
-                     "than the error: closer sizes are better")
+        fit.variance / cells.n.min()
+    ):
+        notes.append(
+            "sizes differ so much that how losses are brought to one size matters more "
+            "than the error: closer sizes are better"
+        )
     if at_edge:
         place = fit.used[0 if minima[0] < 0 else -1]
         notes.append(f"the curve still falls at {plural(cells.shapes[place][0], 'layer')}")
@@ -539,12 +594,28 @@ def optimum(points: Sequence[Point], *, alpha: float = LEVEL,
     volume = math.exp(float(np.interp(math.log(depth) if depth else cells.x[best], cells.x, logs)))
     spread = np.sqrt(fit.variance / cells.n)
     return Optimum(
-        _mean(points, "parameters"), _mean(points, "tokens"), depth,
-        (_depth(minima[0]), _depth(minima[1])), low, high, cells.shapes[best][0], at_edge, equal,
-        math.sqrt(volume / (depth or cells.shapes[best][0])), volume, alpha,
-        tuple(sorted({layers for layers, _ in cells.shapes})), cells.shapes,
-        tuple(map(float, np.exp(cells.y))), tuple(map(float, spread)), int(cells.n.min()),
-        fit.free, tuple(notes), fit, cells)
+        _mean(points, "parameters"),
+        _mean(points, "tokens"),
+        depth,
+        (_depth(minima[0]), _depth(minima[1])),
+        low,
+        high,
+        cells.shapes[best][0],
+        at_edge,
+        equal,
+        math.sqrt(volume / (depth or cells.shapes[best][0])),
+        volume,
+        alpha,
+        tuple(sorted({layers for layers, _ in cells.shapes})),
+        cells.shapes,
+        tuple(map(float, np.exp(cells.y))),
+        tuple(map(float, spread)),
+        int(cells.n.min()),
+        fit.free,
+        tuple(notes),
+        fit,
+        cells,
+    )
 
 
 def _student(free: int, alpha: float) -> float:
@@ -563,8 +634,14 @@ class Difference(NamedTuple):
     parameters: float
 
 
-def difference(points: Sequence[Point], shallow: int, deep: int, *, alpha: float = LEVEL,
-               size_exponent: float = SIZE_EXPONENT) -> Difference:
+def difference(
+    points: Sequence[Point],
+    shallow: int,
+    deep: int,
+    *,
+    alpha: float = LEVEL,
+    size_exponent: float = SIZE_EXPONENT,
+) -> Difference:
     """How much more the deeper of two nets of a budget loses, as a difference of ln loss.
 
     The error is that of all nets of the budget (paired by seed where each shape has the same
@@ -588,8 +665,10 @@ def difference(points: Sequence[Point], shallow: int, deep: int, *, alpha: float
     for depth in (shallow, deep):
         at = [k for k, (layers, _) in enumerate(cells.shapes) if layers == depth]
         if not at:
-            raise ValueError(f"no net of {depth} layers; there are "
-                             f"{sorted({layers for layers, _ in cells.shapes})}")
+            raise ValueError(
+                f"no net of {depth} layers; there are "
+                f"{sorted({layers for layers, _ in cells.shapes})}"
+            )
         places.append(min(at, key=lambda k: cells.y[k]))
     first, second = places
     mean = float(cells.y[second] - cells.y[first])
@@ -600,8 +679,7 @@ def difference(points: Sequence[Point], shallow: int, deep: int, *, alpha: float
     size = _mean(points, "parameters")
     if not free:
         return Difference(mean, -math.inf, math.inf, size)
-    half = _student(free, alpha) * math.sqrt(
-        variance * (1 / cells.n[first] + 1 / cells.n[second]))
+    half = _student(free, alpha) * math.sqrt(variance * (1 / cells.n[first] + 1 / cells.n[second]))
     return Difference(mean, mean - half, mean + half, size)
 
 
@@ -629,8 +707,12 @@ class Transition:
         return None if self.parameters is None else math.sqrt(self.parameters / (12 * depth))
 
 
-def transitions(budgets: Sequence[Sequence[Point]], *, alpha: float = LEVEL,
-                size_exponent: float = SIZE_EXPONENT) -> tuple[Transition, ...]:
+def transitions(
+    budgets: Sequence[Sequence[Point]],
+    *,
+    alpha: float = LEVEL,
+    size_exponent: float = SIZE_EXPONENT,
+) -> tuple[Transition, ...]:
     """Levine's transition size of every two depths that several budgets of equal tokens share.
 
     Args:
@@ -641,11 +723,15 @@ def transitions(budgets: Sequence[Sequence[Point]], *, alpha: float = LEVEL,
         depths = sorted({p.depth for p in points})
         tokens = float(f"{_mean(points, 'tokens'):.2g}")
         for i, shallow in enumerate(depths):
-            for deep in depths[i + 1:]:
-                found.setdefault((shallow, deep, tokens), []).append(difference(
-                    points, shallow, deep, alpha=alpha, size_exponent=size_exponent))
-    return tuple(_transition(*key, sorted(each, key=lambda d: d.parameters))
-                 for key, each in sorted(found.items()) if len(each) > 1)
+            for deep in depths[i + 1 :]:
+                found.setdefault((shallow, deep, tokens), []).append(
+                    difference(points, shallow, deep, alpha=alpha, size_exponent=size_exponent)
+                )
+    return tuple(
+        _transition(*key, sorted(each, key=lambda d: d.parameters))
+        for key, each in sorted(found.items())
+        if len(each) > 1
+    )
 
 
 def _transition(shallow: int, deep: int, tokens: float, each: list[Difference]) -> Transition:
@@ -700,8 +786,9 @@ class Law:
 
     def width(self, depth: float) -> float:
         """d at a depth L."""
-        return math.exp(self.a + self.b * (depth if self.form == "exponential"
-                                           else math.log(depth)))
+        return math.exp(
+            self.a + self.b * (depth if self.form == "exponential" else math.log(depth))
+        )
 
 
 def longest(budgets: Sequence[tuple[Point, ...]]) -> tuple[tuple[Point, ...], ...]:
@@ -717,8 +804,12 @@ def longest(budgets: Sequence[tuple[Point, ...]]) -> tuple[tuple[Point, ...], ..
     return tuple(each for each in budgets if each in kept)
 
 
-def depth_laws(optima: Sequence[Optimum], *, alpha: float = LEVEL, seed: int = 0,
-               ) -> tuple[Law, ...]:
+def depth_laws(
+    optima: Sequence[Optimum],
+    *,
+    alpha: float = LEVEL,
+    seed: int = 0,
+) -> tuple[Law, ...]:
     """Both laws, fitted to the optima whose intervals are bounded; empty for fewer than two.
 
     Optima are of different trainings (`longest` sees to that).
@@ -733,17 +824,25 @@ def depth_laws(optima: Sequence[Optimum], *, alpha: float = LEVEL, seed: int = 0
         return ()
     generator = np.random.default_rng(seed)
     form = math.log(FORM)
-    drawn = np.stack([o._drawn(_DRAWS, generator) + generator.uniform(-form, form, _DRAWS)
-                      for o in chosen])
+    drawn = np.stack(
+        [o._drawn(_DRAWS, generator) + generator.uniform(-form, form, _DRAWS) for o in chosen]
+    )
     x = np.array([math.log(o.depth or 1) for o in chosen])
     # Intervals are so many standard errors long.
-    errors = np.array([math.log(o.high / o.low) / 2 / _student(o.free, o.alpha) + 1e-9
-                       for o in chosen])
+    errors = np.array(
+        [math.log(o.high / o.low) / 2 / _student(o.free, o.alpha) + 1e-9 for o in chosen]
+    )
     return tuple(_law(form, chosen, x, drawn, errors, alpha) for form in ("exponential", "power"))
 
 
-def _law(form: Any, chosen: list[Optimum], x: Array, drawn: Array, errors: Array, alpha: float,
-         ) -> Law:
+def _law(
+    form: Any,
+    chosen: list[Optimum],
+    x: Array,
+    drawn: Array,
+    errors: Array,
+    alpha: float,
+) -> Law:
     def fit(logs: Array) -> tuple[Array, Array, Array]:
         """a and b for each column of ln L, and the squared residuals over their errors."""
         volumes = np.stack([o._log_volume(row) for o, row in zip(chosen, logs, strict=True)])
@@ -763,8 +862,14 @@ def _law(form: Any, chosen: list[Optimum], x: Array, drawn: Array, errors: Array
     ends = (alpha / 2, 1 - alpha / 2)
     covariance = np.cov(many_a, many_b)
     free = len(chosen) - 2
-    return Law(form, a, b, tuple(np.quantile(many_a, ends).tolist()),
-               tuple(np.quantile(many_b, ends).tolist()),
-               tuple(map(tuple, covariance.tolist())),
-               float(special.chdtrc(free, squares)) if free else None, len(chosen),
-               (math.exp(x.min()), math.exp(x.max())))
+    return Law(
+        form,
+        a,
+        b,
+        tuple(np.quantile(many_a, ends).tolist()),
+        tuple(np.quantile(many_b, ends).tolist()),
+        tuple(map(tuple, covariance.tolist())),
+        float(special.chdtrc(free, squares)) if free else None,
+        len(chosen),
+        (math.exp(x.min()), math.exp(x.max())),
+    )

@@ -1,4 +1,5 @@
 """Nets of equal size and several depths, and how far each is trained for an equal budget."""
+
 from __future__ import annotations
 
 import math
@@ -69,8 +70,9 @@ def interpolated(steps: Sequence[int], losses: Sequence[float], updates: float) 
     4.0
     """
     if not steps[0] <= updates <= steps[-1]:
-        raise ValueError(f"{updates:g} updates: the loss was measured from {steps[0]} to "
-                         f"{steps[-1]} updates")
+        raise ValueError(
+            f"{updates:g} updates: the loss was measured from {steps[0]} to {steps[-1]} updates"
+        )
     place = next(k for k in range(len(steps)) if steps[k] >= updates)
     if steps[place] == updates:
         return losses[place]

@@ -4,6 +4,7 @@ curve of validation losses, from which the loss at any smaller budget is read.
 The learning rate is constant after its warm-up, so that a training that is stopped early is the
 training of fewer updates, and not a part of another schedule.
 """
+
 from __future__ import annotations
 
 import json
@@ -35,8 +36,7 @@ from ..training.trainer import train
 from ..training.training_run import Run
 from .fixed_budgets import Budget, equal_updates, interpolated, training_operations, width_of
 
-__all__ = ["Curves", "budget_losses", "curves", "initial_losses", "made",
-           "update_seconds"]
+__all__ = ["Curves", "budget_losses", "curves", "initial_losses", "made", "update_seconds"]
 
 # Parameters whose learning rate muP divides by the width.
 _BY_WIDTH = (*(f"{name}.*" for name in MATRICES), "read_out")
@@ -99,18 +99,34 @@ def made(case: Case, depth: int, rates: Sequence[float], seeds: Sequence[int]) -
     m_N, m_L = width / BASE_WIDTH, depth / BASE_DEPTH
     wide = case.parametrisation != "standard"
     found = recipe(
-        depth, steps=case.steps, width=width, heads=case.heads, seeds=len(seeds),
-        batch=case.batch, vocabulary=case.vocabulary, scheme="lecun" if wide else "gpt2",
+        depth,
+        steps=case.steps,
+        width=width,
+        heads=case.heads,
+        seeds=len(seeds),
+        batch=case.batch,
+        vocabulary=case.vocabulary,
+        scheme="lecun" if wide else "gpt2",
         rate_factors=tuple((name, 1 / m_N) for name in _BY_WIDTH) if wide else (),
-        length=case.length, attention=case.attention,
-        scale=(BASE_WIDTH / case.heads) ** 0.5 / (width / case.heads) if wide else None)
+        length=case.length,
+        attention=case.attention,
+        scale=(BASE_WIDTH / case.heads) ** 0.5 / (width / case.heads) if wide else None,
+    )
     shape, std = found.shape, found.settings.std
     if wide:
         shape = replace(shape, factors=(Factors(branch=m_L**-rule.alpha),) * (2 * depth))
         std = std._replace(read_out=std.read_out * m_N**-0.5)  # type: ignore[union-attr]
-    return Recipe(shape, replace(
-        found.settings, learning_rates=tuple(rates), seeds=tuple(seeds), schedule="constant",
-        evaluate_every=max(1, case.steps // case.marks), std=std))
+    return Recipe(
+        shape,
+        replace(
+            found.settings,
+            learning_rates=tuple(rates),
+            seeds=tuple(seeds),
+            schedule="constant",
+            evaluate_every=max(1, case.steps // case.marks),
+            std=std,
+        ),
+    )
 
 
 @lru_cache(maxsize=128)
@@ -138,20 +154,25 @@ def curves(case: Case, depth: int, *, device: str = "cpu", folder: str = "") -> 
     found: dict[float, float] = {}
     ask = list(FIRST_RATES)
     while ask:
-        steps, losses = _trained(_on(made(case, depth, ask, [TUNING_SEED] * len(ask)), device),
-                                 both, device, folder)
-        found |= {rate: loss[-1] if math.isfinite(loss[-1]) else math.inf
-                  for rate, loss in zip(ask, losses, strict=True)}
+        steps, losses = _trained(
+            _on(made(case, depth, ask, [TUNING_SEED] * len(ask)), device), both, device, folder
+        )
+        found |= {
+            rate: loss[-1] if math.isfinite(loss[-1]) else math.inf
+            for rate, loss in zip(ask, losses, strict=True)
+        }
         ask = _next(found)
     rate = min(found, key=lambda rate: found[rate])
     seeds = range(case.replicas)
-    steps, losses = _trained(_on(made(case, depth, [rate] * len(seeds), seeds), device), both,
-                             device, folder)
+    steps, losses = _trained(
+        _on(made(case, depth, [rate] * len(seeds), seeds), device), both, device, folder
+    )
     return Curves(rate, tuple(sorted(found.items())), steps, losses)
 
 
-def initial_losses(case: Case, depth: int, *, device: str = "cpu",
-                   folder: str = "") -> tuple[float, ...]:
+def initial_losses(
+    case: Case, depth: int, *, device: str = "cpu", folder: str = ""
+) -> tuple[float, ...]:
     """Validation losses of a case's nets as they are initialised. Arguments as `curves`."""
     both = texts(case.corpus, case.vocabulary, case.length, folder)
     once = Case(**case.fields() | {"steps": 1, "marks": 1})
@@ -186,8 +207,15 @@ def _trained(made: Recipe, both: Texts, device: str, folder: str) -> Measured:
         if (stored := _read(file)) is not None:
             return stored
         steps, losses = _curve(made, both, device, place)
-        _write(file, {"steps": steps, "losses": [
-            [loss if math.isfinite(loss) else None for loss in each] for each in losses]})
+        _write(
+            file,
+            {
+                "steps": steps,
+                "losses": [
+                    [loss if math.isfinite(loss) else None for loss in each] for each in losses
+                ],
+            },
+        )
         shutil.rmtree(place, ignore_errors=True)
     return steps, losses
 
@@ -195,13 +223,20 @@ def _trained(made: Recipe, both: Texts, device: str, folder: str) -> Measured:
 def _curve(made: Recipe, both: Texts, device: str, place: Path | None) -> Measured:
     def measure(net: Net) -> list[float | None]:
         # JSON, and so a checkpoint, has no nan.
-        return [loss if math.isfinite(loss) else None for loss in validation_losses(
-            net, both.validation, device, windows=WINDOWS)]
+        return [
+            loss if math.isfinite(loss) else None
+            for loss in validation_losses(net, both.validation, device, windows=WINDOWS)
+        ]
 
-    history = train(made.shape, both.training, made.settings, device=device, folder=place,
-                    measure=measure).history
-    losses = tuple(tuple(math.nan if entry.measured[r] is None else float(entry.measured[r])
-                         for entry in history) for r in range(made.settings.replicas))
+    history = train(
+        made.shape, both.training, made.settings, device=device, folder=place, measure=measure
+    ).history
+    losses = tuple(
+        tuple(
+            math.nan if entry.measured[r] is None else float(entry.measured[r]) for entry in history
+        )
+        for r in range(made.settings.replicas)
+    )
     return tuple(entry.step for entry in history), losses
 
 
@@ -209,8 +244,16 @@ def _identity(made: Recipe, both: Texts, device: str) -> str:
     """Everything that losses depend on, the code that trains and torch included."""
     code = [code_version(each) for each in (_curve, Text, Shape, Settings)]
     return checkpoints.fingerprint(
-        [asdict(made), both.training.digest, both.validation.digest, device,
-         torch.get_num_threads(), code, torch.__version__])
+        [
+            asdict(made),
+            both.training.digest,
+            both.validation.digest,
+            device,
+            torch.get_num_threads(),
+            code,
+            torch.__version__,
+        ]
+    )
 
 
 def _write(file: Path, body: dict[str, Any]) -> None:
@@ -222,7 +265,8 @@ def _write(file: Path, body: dict[str, Any]) -> None:
     except OSError as error:
         raise checkpoints.CheckpointError(
             f"cannot store a curve in {file.parent} ({error.strerror}); free space, or choose "
-            "another folder with --results DIR") from None
+            "another folder with --results DIR"
+        ) from None
 
 
 def _sealed(file: Path) -> dict[str, Any] | None:
@@ -240,14 +284,20 @@ def _read(file: Path) -> Measured | None:
     if body is None:
         return None
     return tuple(body["steps"]), tuple(
-        tuple(math.nan if loss is None else loss for loss in each) for each in body["losses"])
+        tuple(math.nan if loss is None else loss for loss in each) for each in body["losses"]
+    )
 
 
 # --- budgets --------------------------------------------------------------------------------------
 
 
 def budget_losses(
-    case: Case, depth: int, budget: Budget, depths: Sequence[int], *, device: str = "cpu",
+    case: Case,
+    depth: int,
+    budget: Budget,
+    depths: Sequence[int],
+    *,
+    device: str = "cpu",
     folder: str = "",
 ) -> np.ndarray:
     """Validation losses of the replicas of a depth at a budget that is the same for all depths,
@@ -264,19 +314,34 @@ def budget_losses(
     found = curves(case, depth, device=device, folder=folder)
     updates = float(found.steps[-1])
     if budget == "operations":
-        updates = equal_updates({each: training_operations(
-            each, width_of(case.parameters, each, case.heads), case.heads, case.vocabulary,
-            case.length) for each in depths}, found.steps[-1])[depth]
+        updates = equal_updates(
+            {
+                each: training_operations(
+                    each,
+                    width_of(case.parameters, each, case.heads),
+                    case.heads,
+                    case.vocabulary,
+                    case.length,
+                )
+                for each in depths
+            },
+            found.steps[-1],
+        )[depth]
     elif budget == "seconds":
         seconds = update_seconds(case, tuple(depths), device=device, folder=folder)
-        updates = equal_updates({each: median(seconds[each]) for each in depths},
-                                found.steps[-1])[depth]
+        updates = equal_updates({each: median(seconds[each]) for each in depths}, found.steps[-1])[
+            depth
+        ]
     return np.array([interpolated(found.steps, each, updates) for each in found.losses])
 
 
 @lru_cache(maxsize=32)
 def update_seconds(
-    case: Case, depths: tuple[int, ...], *, device: str = "cpu", folder: str = "",
+    case: Case,
+    depths: tuple[int, ...],
+    *,
+    device: str = "cpu",
+    folder: str = "",
 ) -> dict[int, tuple[float, ...]]:
     """Seconds of an update of all replicas, of each depth: `ROUNDS` measurements.
 
@@ -286,12 +351,15 @@ def update_seconds(
     Cost: of `ROUNDS` + 1 updates of each depth.
     """
     both = texts(case.corpus, case.vocabulary, case.length, folder)
-    recipes = [_on(made(case, depth, [FIRST_RATES[0]] * case.replicas, range(case.replicas)),
-                   device) for depth in depths]
+    recipes = [
+        _on(made(case, depth, [FIRST_RATES[0]] * case.replicas, range(case.replicas)), device)
+        for depth in depths
+    ]
     if not folder:
         return _timed(recipes, both, device)
     identity = checkpoints.fingerprint(
-        [[_identity(each, both, device) for each in recipes], code_version(_timed)])
+        [[_identity(each, both, device) for each in recipes], code_version(_timed)]
+    )
     file = Path(folder) / FOLDER / f"seconds-{identity}.json"
     with alone(file):
         body = _sealed(file)

@@ -1,4 +1,5 @@
 """Losses against depth at fixed budgets, and width against depth, as plain data for pictures."""
+
 from __future__ import annotations
 
 import math
@@ -32,19 +33,36 @@ def panels(optima: Sequence[Optimum], laws: Sequence[Law]) -> tuple[Panel, ...]:
 def _losses(best: Optimum) -> Panel:
     depths = tuple(layers for layers, _ in best.shapes)
     bars = not any(math.isnan(error) for error in best.spread)
-    low, high = (tuple(loss * math.exp(sign * error) for loss, error in
-                       zip(best.losses, best.spread, strict=True)) for sign in (-1, 1))
+    low, high = (
+        tuple(
+            loss * math.exp(sign * error)
+            for loss, error in zip(best.losses, best.spread, strict=True)
+        )
+        for sign in (-1, 1)
+    )
     fine = np.geomspace(*best.fitted, 60).tolist()
-    curves = [Series("trained, with standard errors" if bars else "trained", depths, best.losses,
-                     low if bars else None, high if bars else None, "points"),
-              Series("fitted", tuple(fine), tuple(best.curve(depth) for depth in fine))]
+    curves = [
+        Series(
+            "trained, with standard errors" if bars else "trained",
+            depths,
+            best.losses,
+            low if bars else None,
+            high if bars else None,
+            "points",
+        ),
+        Series("fitted", tuple(fine), tuple(best.curve(depth) for depth in fine)),
+    ]
     ends = (min(best.losses), max(best.losses))
     if best.depth is not None:
-        curves.append(Series(f"best: {best.depth:.1f} layers", (best.depth,) * 2, ends,
-                             kind="reference"))
+        curves.append(
+            Series(f"best: {best.depth:.1f} layers", (best.depth,) * 2, ends, kind="reference")
+        )
     if inside := [end for end in (best.low, best.high) if 0 < end < math.inf]:
-        corners = [(end, height) for end, two in zip(inside, (ends, ends[::-1]), strict=False)
-                   for height in two]
+        corners = [
+            (end, height)
+            for end, two in zip(inside, (ends, ends[::-1]), strict=False)
+            for height in two
+        ]
         x, y = zip(*corners, strict=True)
         curves.append(Series(f"interval of {1 - best.alpha:.0%}", x, y, kind="reference"))
     title = f"{size(best.parameters)} parameters, {size(best.tokens)} tokens"
@@ -55,23 +73,46 @@ def _shapes(optima: Sequence[Optimum], laws: Sequence[Law]) -> Panel:
     curves = []
     if found := sorted((o for o in optima if o.depth is not None), key=lambda o: o.depth or 0):
         # At an equal budget a deeper net is narrower, so that the ends change places.
-        ends = [(math.sqrt(o.volume_at(deep) / deep), math.sqrt(o.volume_at(few) / few))
-                for o in found
-                for few, deep in [(max(o.low, o.depths[0]), min(o.high, o.depths[-1]))]]
-        curves.append(Series(
-            "best shapes; intervals cut at trained depths", tuple(o.depth or 0.0 for o in found),
-            tuple(o.width for o in found),
-            tuple(low for low, _ in ends), tuple(high for _, high in ends), "points"))
+        ends = [
+            (math.sqrt(o.volume_at(deep) / deep), math.sqrt(o.volume_at(few) / few))
+            for o in found
+            for few, deep in [(max(o.low, o.depths[0]), min(o.high, o.depths[-1]))]
+        ]
+        curves.append(
+            Series(
+                "best shapes; intervals cut at trained depths",
+                tuple(o.depth or 0.0 for o in found),
+                tuple(o.width for o in found),
+                tuple(low for low, _ in ends),
+                tuple(high for _, high in ends),
+                "points",
+            )
+        )
     for law in laws:
         fine = np.geomspace(*law.depths, 40).tolist()
-        curves.append(Series(f"fit: {law.formula}", tuple(fine),
-                             tuple(law.width(depth) for depth in fine)))
+        curves.append(
+            Series(f"fit: {law.formula}", tuple(fine), tuple(law.width(depth) for depth in fine))
+        )
     volumes = np.geomspace(min(o.volume for o in optima) / 2, max(o.volume for o in optima) * 2, 40)
     for each in rules():
         if each.key in _THEORY + _PRACTICE:
             depths = tuple(each.depth(12 * volume) for volume in volumes)
-            curves.append(Series(each.name, depths, tuple(
-                math.sqrt(volume / depth) for volume, depth in zip(volumes, depths, strict=True)),
-                kind="reference" if each.key in _THEORY else "line"))
-    return Panel("Best shapes against laws and rules", "layers", "width", tuple(curves),
-                 x_scale="log", y_scale="log")
+            curves.append(
+                Series(
+                    each.name,
+                    depths,
+                    tuple(
+                        math.sqrt(volume / depth)
+                        for volume, depth in zip(volumes, depths, strict=True)
+                    ),
+                    kind="reference" if each.key in _THEORY else "line",
+                )
+            )
+    return Panel(
+        "Best shapes against laws and rules",
+        "layers",
+        "width",
+        tuple(curves),
+        x_scale="log",
+        y_scale="log",
+    )

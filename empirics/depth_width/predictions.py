@@ -4,6 +4,7 @@ where they say that depth pays.
 Every rule is that of `advisor.rules`. Nearly all were measured on larger nets, so that a verdict
 says how far down a rule carries; it is no verdict on the rule where it was measured.
 """
+
 from __future__ import annotations
 
 import math
@@ -54,8 +55,11 @@ if TYPE_CHECKING:
 __all__ = ["PREDICTIONS"]
 
 excess = quantity(
-    "excess_loss", r"\ln\ell_r-\ln\ell",
-    "ln of the validation loss at the depth of a rule minus that of a net of equal size", "real")
+    "excess_loss",
+    r"\ln\ell_r-\ln\ell",
+    "ln of the validation loss at the depth of a rule minus that of a net of equal size",
+    "real",
+)
 
 # What a rule may cost, and within what two depths count as interchangeable; ours, fixed before
 # anything was measured.
@@ -79,9 +83,11 @@ def _ruled(key: str, parametrisation: str) -> dict[str, list[Case]]:
         for parameters in sizes if parametrisation == "standard" else sizes[:1]:
             made = case_of(suite, parameters, parametrisation, rule=key)
             found.setdefault(suite, []).extend(
-                Case(**made.fields() | {"other": other}) for other in depths_of(made)
+                Case(**made.fields() | {"other": other})
+                for other in depths_of(made)
                 if other != _ruled_depth(made)
-                and round(rule(key).depth(parameters)) >= depths_of(made)[0])
+                and round(rule(key).depth(parameters)) >= depths_of(made)[0]
+            )
     return found
 
 
@@ -93,9 +99,14 @@ _OF_ONE_RULE = "Bears on whether Levine's fit may be used far below the sizes it
 
 
 def _costs_little(
-    key: str, source: Source, says: str, *,
-    expected: Literal["HOLDS", "FAILS"] = "FAILS", known: Literal["", "HOLDS", "UNDECIDED"] = "",
-    parametrisation: str = "standard", post_hoc: str = MORE_SEEDS,
+    key: str,
+    source: Source,
+    says: str,
+    *,
+    expected: Literal["HOLDS", "FAILS"] = "FAILS",
+    known: Literal["", "HOLDS", "UNDECIDED"] = "",
+    parametrisation: str = "standard",
+    post_hoc: str = MORE_SEEDS,
 ) -> None:
     """A claim that the depth of a rule is within one per cent of every other: ours, since no source
     says how much its shape may cost."""
@@ -103,11 +114,20 @@ def _costs_little(
     cases = _ruled(key, parametrisation)
 
     @claim(
-        Le(excess, Rational(1, 100)), source=source, name=f"rule_{name}",
-        kind="empirical fit", holds_for="typical", weight="measurement", portable=False,
-        cases=cases, expected=expected, known=known, post_hoc=post_hoc, control=Control(
-            cases["training"][0], "a third of the loss less",
-            statement=Le(excess, -Rational(1, 3))),
+        Le(excess, Rational(1, 100)),
+        source=source,
+        name=f"rule_{name}",
+        kind="empirical fit",
+        holds_for="typical",
+        weight="measurement",
+        portable=False,
+        cases=cases,
+        expected=expected,
+        known=known,
+        post_hoc=post_hoc,
+        control=Control(
+            cases["training"][0], "a third of the loss less", statement=Le(excess, -Rational(1, 3))
+        ),
         cited=_OF_ONE_RULE if key == "levine" else "",
         supports="" if key == "levine" else "depth_width/rule_levine",
         doc=f"""{says} costs at most one per cent.
@@ -119,28 +139,56 @@ def _costs_little(
         rounds to less than the fewest layers trained. One per cent is ours: the source gives a
         shape and promises no loss. The rule is carried to sizes that its source did not measure,
         far below them on a CPU: the verdict says how far down it carries.
-        """)
+        """,
+    )
     def costs_little(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-        return sample(log_losses(case, _ruled_depth(case), device, folder)
-                      - log_losses(case, case.other, device, folder))
+        return sample(
+            log_losses(case, _ruled_depth(case), device, folder)
+            - log_losses(case, case.other, device, folder)
+        )
 
 
 # Levine's rule is not asked at the smallest size, which alone has more seeds than at first.
-_costs_little("levine", Source("bigscience", "math/README.md, after levine2020 (reported)"),
-              "Levine's fit, carried down,", known="HOLDS", post_hoc=LEVEL_MOVED)
-_costs_little("nanochat", Source("nanochat", "scripts/base_train.py (printed)", "commit 92d63d4"),
-              "nanochat's rule, carried down,", known="UNDECIDED")
-_costs_little("marin", Source("marin", "experiments/grug/moe (printed)"),
-              "Marin's rule, carried down,", known="HOLDS", post_hoc=_AND_LEVEL)
-_costs_little("prenorm", Source(
-    "attnres2026", "25 shapes at 6.5e19 FLOPs (printed)", "arXiv:2603.15031"),
-              "d = 60 L, carried down,", known="UNDECIDED")
-_costs_little("mup", Source("dey2025", "best N:L under muP (reported)", "arXiv:2505.01618"),
-              "muP's best shape, carried down,", expected="HOLDS", parametrisation="mup")
-_costs_little("completep-least", Source(
-    "dey2025", "N:L of 11.8 within 1 % (reported)", "arXiv:2505.01618"),
-              "CompleteP's narrowest shape, carried down,", expected="HOLDS",
-              parametrisation="completep")
+_costs_little(
+    "levine",
+    Source("bigscience", "math/README.md, after levine2020 (reported)"),
+    "Levine's fit, carried down,",
+    known="HOLDS",
+    post_hoc=LEVEL_MOVED,
+)
+_costs_little(
+    "nanochat",
+    Source("nanochat", "scripts/base_train.py (printed)", "commit 92d63d4"),
+    "nanochat's rule, carried down,",
+    known="UNDECIDED",
+)
+_costs_little(
+    "marin",
+    Source("marin", "experiments/grug/moe (printed)"),
+    "Marin's rule, carried down,",
+    known="HOLDS",
+    post_hoc=_AND_LEVEL,
+)
+_costs_little(
+    "prenorm",
+    Source("attnres2026", "25 shapes at 6.5e19 FLOPs (printed)", "arXiv:2603.15031"),
+    "d = 60 L, carried down,",
+    known="UNDECIDED",
+)
+_costs_little(
+    "mup",
+    Source("dey2025", "best N:L under muP (reported)", "arXiv:2505.01618"),
+    "muP's best shape, carried down,",
+    expected="HOLDS",
+    parametrisation="mup",
+)
+_costs_little(
+    "completep-least",
+    Source("dey2025", "N:L of 11.8 within 1 % (reported)", "arXiv:2505.01618"),
+    "CompleteP's narrowest shape, carried down,",
+    expected="HOLDS",
+    parametrisation="completep",
+)
 
 
 # --- rules that say where depth pays --------------------------------------------------------------
@@ -183,12 +231,15 @@ _levine = Source("depthlaw", "after levine2020, arXiv:2006.12467v1, abstract: L_
 
 
 @nets(
-    Gt(gain, 0), source=_levine, expected="FAILS",
+    Gt(gain, 0),
+    source=_levine,
+    expected="FAILS",
     post_hoc=MORE_SEEDS,
     headline="The reading of log_3(d_x) as advice for training, tested on small language models.",
-    cases=_steps(_to_threshold), control=Control(
-        _first(_to_threshold), "by a hundredth", statement=Gt(gain, Rational(1, 100))),
-    cited="Bears on whether designers should add layers up to log_3(d) before they add width.")
+    cases=_steps(_to_threshold),
+    control=Control(_first(_to_threshold), "by a hundredth", statement=Gt(gain, Rational(1, 100))),
+    cited="Bears on whether designers should add layers up to log_3(d) before they add width.",
+)
 def depth_pays_to_threshold(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Depth pays at equal size up to log_3(d) layers.
 
@@ -207,11 +258,19 @@ def _within(statement: Relational, case: Case) -> Ball:
 
 
 @nets(
-    Eq(gain, 0), source=_levine, expected="FAILS", predicted=_within, post_hoc=_AND_LEVEL,
-    cases=_steps(_from_threshold), control=Control(
-        _first(_from_threshold), "a sixtieth of the loss is gained",
-        statement=Eq(gain, Rational(1, 60))),
-    supports="depth_width/depth_pays_to_threshold")
+    Eq(gain, 0),
+    source=_levine,
+    expected="FAILS",
+    predicted=_within,
+    post_hoc=_AND_LEVEL,
+    cases=_steps(_from_threshold),
+    control=Control(
+        _first(_from_threshold),
+        "a sixtieth of the loss is gained",
+        statement=Eq(gain, Rational(1, 60)),
+    ),
+    supports="depth_width/depth_pays_to_threshold",
+)
 def depth_is_neutral_from_threshold(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """From log_3(d) layers on depth and width are interchangeable.
 
@@ -225,11 +284,14 @@ def depth_is_neutral_from_threshold(case: Case, device: str = "cpu", folder: str
 
 
 @nets(
-    Gt(gain, 0), source=Source("depthlaw", "after docs/separation-rank-dimension-count.md"),
+    Gt(gain, 0),
+    source=Source("depthlaw", "after docs/separation-rank-dimension-count.md"),
     post_hoc=MORE_SEEDS,
-    expected="FAILS", cases=_steps(_to_knee), control=Control(
-        _first(_to_knee), "by a hundredth", statement=Gt(gain, Rational(1, 100))),
-    supports="depth_width/depth_pays_to_threshold")
+    expected="FAILS",
+    cases=_steps(_to_knee),
+    control=Control(_first(_to_knee), "by a hundredth", statement=Gt(gain, Rational(1, 100))),
+    supports="depth_width/depth_pays_to_threshold",
+)
 def depth_pays_to_knee(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Depth pays at equal size up to the knee.
 
@@ -244,11 +306,16 @@ def depth_pays_to_knee(case: Case, device: str = "cpu", folder: str = "") -> Sam
 
 
 @nets(
-    Lt(gain, 0), post_hoc=_AND_LEVEL,
+    Lt(gain, 0),
+    post_hoc=_AND_LEVEL,
     source=Source("fahim2026", "2.43 ln d, as restated on themoonlight.io", "arXiv:2601.20994v1"),
-    wording="reported", cases=_steps(_beyond_largest), control=Control(
-        _first(_beyond_largest), "by a twentieth", statement=Lt(gain, -Rational(1, 20))),
-    cited="Bears on whether small models should be capped at 2.43 ln d layers.")
+    wording="reported",
+    cases=_steps(_beyond_largest),
+    control=Control(
+        _first(_beyond_largest), "by a twentieth", statement=Lt(gain, -Rational(1, 20))
+    ),
+    cited="Bears on whether small models should be capped at 2.43 ln d layers.",
+)
 def depth_harms_beyond_largest(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Depth harms at equal size beyond 2.43 ln d layers.
 
@@ -275,24 +342,44 @@ def _optima(found: Found, budget: Counted = "updates") -> list[Optimum]:
 
 def _size(parameters: float) -> str:
     """The nominal size that is nearest to the mean of a size's nets."""
-    return size_name(min((size for sizes in SIZES.values() for size in sizes),
-                         key=lambda size: abs(math.log(size / parameters))))
+    return size_name(
+        min(
+            (size for sizes in SIZES.values() for size in sizes),
+            key=lambda size: abs(math.log(size / parameters)),
+        )
+    )
 
 
 def _panels(found: Found) -> tuple[Panel, ...]:
     if not (optima := _optima(found)):
         return ()
     x = tuple(each.parameters for each in optima)
-    measured = [Series(
-        f"trained here, equal {budget}", tuple(each.parameters for each in shown),
-        tuple(each.depth or each.best for each in shown),
-        tuple(max(each.low, each.depths[0]) for each in shown),
-        tuple(min(each.high, each.depths[-1]) for each in shown), kind="points")
-        for budget in COUNTED if (shown := _optima(found, budget))]
-    lines = (Series(rule(key).name, x, tuple(rule(key).depth(size) for size in x),
-                    kind="reference") for key in _DRAWN)
-    return (Panel("The best depth beside what is predicted", "12 L d^2", "layers",
-                  (*measured, *lines), x_scale="log", y_scale="log"),)
+    measured = [
+        Series(
+            f"trained here, equal {budget}",
+            tuple(each.parameters for each in shown),
+            tuple(each.depth or each.best for each in shown),
+            tuple(max(each.low, each.depths[0]) for each in shown),
+            tuple(min(each.high, each.depths[-1]) for each in shown),
+            kind="points",
+        )
+        for budget in COUNTED
+        if (shown := _optima(found, budget))
+    ]
+    lines = (
+        Series(rule(key).name, x, tuple(rule(key).depth(size) for size in x), kind="reference")
+        for key in _DRAWN
+    )
+    return (
+        Panel(
+            "The best depth beside what is predicted",
+            "12 L d^2",
+            "layers",
+            (*measured, *lines),
+            x_scale="log",
+            y_scale="log",
+        ),
+    )
 
 
 def _says(found: Found) -> str:
@@ -300,13 +387,19 @@ def _says(found: Found) -> str:
         return ""
     from .fits import depth_laws
 
-    said = [f"at equal {budget} {_written(shown)}" for budget in COUNTED
-            if (shown := _optima(found, budget))]
+    said = [
+        f"at equal {budget} {_written(shown)}"
+        for budget in COUNTED
+        if (shown := _optima(found, budget))
+    ]
     laws = depth_laws(optima)
-    fitted = (f"Width against best depth: {laws[0].formula}, slope "
-              f"{laws[0].b_interval[0]:.2g} to {laws[0].b_interval[1]:.2g}, where Levine's fit has "
-              f"{FIT_B:g}; as a power law {laws[1].formula}."
-              if laws else "Too few sizes have a bounded best depth for a law of width and depth.")
+    fitted = (
+        f"Width against best depth: {laws[0].formula}, slope "
+        f"{laws[0].b_interval[0]:.2g} to {laws[0].b_interval[1]:.2g}, where Levine's fit has "
+        f"{FIT_B:g}; as a power law {laws[1].formula}."
+        if laws
+        else "Too few sizes have a bounded best depth for a law of width and depth."
+    )
     return f"Best number of layers, with its 95 % interval: {'; '.join(said)}. {fitted}"
 
 
@@ -329,18 +422,57 @@ def _table(found: Found) -> Table:
         return value if 0 < value < math.inf else None
 
     rows = tuple(
-        (_size(row.parameters), row.name, row.reading, round(row.predicted[0], 2),
-         row.measured[0], end(row.measured[1]), end(row.measured[2]), str(row.verdict),
-         row.reason, "no" if row.extrapolates else "yes")
-        for row in compare(_optima(found)))
-    return Table(("size", "rule", "the best depth is", "layers of the rule", "best depth", "from",
-                  "to", "verdict at 95 %", "what would decide", "within the rule's sizes"), rows)
+        (
+            _size(row.parameters),
+            row.name,
+            row.reading,
+            round(row.predicted[0], 2),
+            row.measured[0],
+            end(row.measured[1]),
+            end(row.measured[2]),
+            str(row.verdict),
+            row.reason,
+            "no" if row.extrapolates else "yes",
+        )
+        for row in compare(_optima(found))
+    )
+    return Table(
+        (
+            "size",
+            "rule",
+            "the best depth is",
+            "layers of the rule",
+            "best depth",
+            "from",
+            "to",
+            "verdict at 95 %",
+            "what would decide",
+            "within the rule's sizes",
+        ),
+        rows,
+    )
 
 
 PREDICTIONS = Question(
-    "best-depth-and-predictions", "The best depth beside what is predicted",
-    tuple(f"depth_width/{name}" for name in (
-        "depth_pays_to_threshold", "depth_is_neutral_from_threshold", "depth_pays_to_knee",
-        "depth_harms_beyond_largest", "rule_levine", "rule_nanochat", "rule_marin", "rule_prenorm",
-        "rule_mup", "rule_completep_least")),
-    _panels, _says, _table, beside=("depth_width/language_models_learn",))
+    "best-depth-and-predictions",
+    "The best depth beside what is predicted",
+    tuple(
+        f"depth_width/{name}"
+        for name in (
+            "depth_pays_to_threshold",
+            "depth_is_neutral_from_threshold",
+            "depth_pays_to_knee",
+            "depth_harms_beyond_largest",
+            "rule_levine",
+            "rule_nanochat",
+            "rule_marin",
+            "rule_prenorm",
+            "rule_mup",
+            "rule_completep_least",
+        )
+    ),
+    _panels,
+    _says,
+    _table,
+    beside=("depth_width/language_models_learn",),
+)

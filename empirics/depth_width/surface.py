@@ -1,5 +1,6 @@
 """Loss surfaces: the losses of nets of several widths and depths, read from a table that anybody
 published."""
+
 from __future__ import annotations
 
 import csv
@@ -33,8 +34,10 @@ _NAMES = {
     "seconds": ("seconds", "train_seconds", "wall_seconds"),
 }
 _REQUIRED = ("width", "depth", "tokens", "loss")
-_EXAMPLE = ("give a CSV file with the header width,depth,parameters,tokens,loss and lines such as "
-            "768,12,84934656,1e10,3.12")
+_EXAMPLE = (
+    "give a CSV file with the header width,depth,parameters,tokens,loss and lines such as "
+    "768,12,84934656,1e10,3.12"
+)
 
 
 @dataclass(frozen=True)
@@ -124,21 +127,27 @@ def read(path: str | Path, seed_column: str = "") -> Surface:
     seeds: dict[str, int] = {}
     for number, cells in rows:
         if len(cells) != len(head):
-            raise UsageError(f"line {number} of {name} has {plural(len(cells), 'cell')}, the header"
-                             f" {len(head)}; a number with commas in it needs quotes, or none")
+            raise UsageError(
+                f"line {number} of {name} has {plural(len(cells), 'cell')}, the header"
+                f" {len(head)}; a number with commas in it needs quotes, or none"
+            )
         if len(points) >= _MOST_ROWS:
-            raise UsageError(f"{name} has more than {_MOST_ROWS:,} rows; leave out what is not "
-                             "needed, such as all but the last loss of each training")
+            raise UsageError(
+                f"{name} has more than {_MOST_ROWS:,} rows; leave out what is not "
+                "needed, such as all but the last loss of each training"
+            )
         points.append(_point(cells, head, places, f"line {number} of {name}", seeds))
         lines.append(number)
     if not points:
         raise UsageError(f"{name} has a header and no rows; {_EXAMPLE}")
     _refuse_repeats(points, lines, name, "seed" in places)
     used = set(places.values())
-    return Surface(tuple(points), tuple((key, head[at].strip()) for key, at in places.items()),
-                   tuple(cell.strip() for at, cell in enumerate(head)
-                         if at not in used and cell.strip()),
-                   tuple(_notes(points, places)))
+    return Surface(
+        tuple(points),
+        tuple((key, head[at].strip()) for key, at in places.items()),
+        tuple(cell.strip() for at, cell in enumerate(head) if at not in used and cell.strip()),
+        tuple(_notes(points, places)),
+    )
 
 
 def _text(path: str | Path, name: str) -> str:
@@ -155,14 +164,17 @@ def _text(path: str | Path, name: str) -> str:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else "bad name"
         raise UsageError(f"cannot read {name}: {reason}; {_EXAMPLE}") from None
     if len(content) > _MOST_BYTES:
-        raise UsageError(f"{name} is larger than {_MOST_BYTES:,} bytes; leave out columns and rows "
-                         "that are not needed")
+        raise UsageError(
+            f"{name} is larger than {_MOST_BYTES:,} bytes; leave out columns and rows "
+            "that are not needed"
+        )
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise UsageError(f"line {line} of {name} is not text in UTF-8; save the table as CSV in "
-                         "UTF-8") from None
+        raise UsageError(
+            f"line {line} of {name} is not text in UTF-8; save the table as CSV in UTF-8"
+        ) from None
 
 
 def _rows(text: str, name: str) -> Iterator[tuple[int, Sequence[str]]]:
@@ -173,8 +185,9 @@ def _rows(text: str, name: str) -> Iterator[tuple[int, Sequence[str]]]:
             if any(cell.strip() for cell in cells) and not cells[0].lstrip().startswith("#"):
                 yield reader.line_num, cells
     except csv.Error as error:
-        raise UsageError(f"line {reader.line_num} of {name} is no CSV ({error}); {_EXAMPLE}"
-                         ) from None
+        raise UsageError(
+            f"line {reader.line_num} of {name} is no CSV ({error}); {_EXAMPLE}"
+        ) from None
 
 
 def _columns(head: Sequence[str], name: str, seed_column: str) -> dict[str, int]:
@@ -182,8 +195,10 @@ def _columns(head: Sequence[str], name: str, seed_column: str) -> dict[str, int]
     if len(head) == 1:
         for mark, called in ((";", "semicolons"), ("\t", "tabs")):
             if mark in head[0]:
-                raise UsageError(f"{name} has its columns separated by {called}; save it with "
-                                 "commas between columns and points in numbers")
+                raise UsageError(
+                    f"{name} has its columns separated by {called}; save it with "
+                    "commas between columns and points in numbers"
+                )
     written = ["_".join(cell.strip().lower().replace("-", " ").split()) for cell in head]
     places = {}
     for meaning, names in _NAMES.items():
@@ -191,8 +206,10 @@ def _columns(head: Sequence[str], name: str, seed_column: str) -> dict[str, int]
         first = [at for at in found if written[at] == names[0]] or found
         if len(first) > 1:
             both = " and ".join(quoted(head[at].strip()) for at in first[:2])
-            raise UsageError(f"the header of {name} has {both}, which may both be the {meaning}; "
-                             f"call the right one {meaning} and the other something else")
+            raise UsageError(
+                f"the header of {name} has {both}, which may both be the {meaning}; "
+                f"call the right one {meaning} and the other something else"
+            )
         if first:
             places[meaning] = first[0]
     if seed_column:
@@ -200,42 +217,70 @@ def _columns(head: Sequence[str], name: str, seed_column: str) -> dict[str, int]
         if len(found) != 1:
             have = ", ".join(quoted(cell.strip()) for cell in head[:20])
             several = f"{len(found)} columns" if found else "no column"
-            raise UsageError(f"{name} has {several} called {quoted(seed_column)} for "
-                             f"--seed-column; it has {have}")
+            raise UsageError(
+                f"{name} has {several} called {quoted(seed_column)} for "
+                f"--seed-column; it has {have}"
+            )
         if found[0] in (at for meaning, at in places.items() if meaning != "seed"):
-            raise UsageError(f"the column {quoted(seed_column)} of {name} cannot be the seed too; "
-                             "name another by --seed-column")
+            raise UsageError(
+                f"the column {quoted(seed_column)} of {name} cannot be the seed too; "
+                "name another by --seed-column"
+            )
         places["seed"] = found[0]
     if missing := [meaning for meaning in _REQUIRED if meaning not in places]:
         also = ", ".join(_NAMES[missing[0]][1:4])
-        raise UsageError(f"the header of {name} has no column {missing[0]} (also accepted: {also})"
-                         f"; {_EXAMPLE}")
+        raise UsageError(
+            f"the header of {name} has no column {missing[0]} (also accepted: {also}); {_EXAMPLE}"
+        )
     return places
 
 
-def _point(cells: Sequence[str], head: Sequence[str], places: dict[str, int], line: str,
-           seeds: dict[str, int]) -> Point:
+def _point(
+    cells: Sequence[str],
+    head: Sequence[str],
+    places: dict[str, int],
+    line: str,
+    seeds: dict[str, int],
+) -> Point:
     def bad(meaning: str, what: str) -> NoReturn:
         at = places[meaning]
-        raise UsageError(f"{line}, column {quoted(head[at].strip())}: "
-                         f"{quoted(cells[at].strip())} {what}")
+        raise UsageError(
+            f"{line}, column {quoted(head[at].strip())}: {quoted(cells[at].strip())} {what}"
+        )
 
     def number(meaning: str) -> float:
         text = cells[places[meaning]].strip()
         try:
             value = float(text)
         except ValueError:
-            bad(meaning, "is empty; give a number, or leave out the row" if not text
+            bad(
+                meaning,
+                "is empty; give a number, or leave out the row"
+                if not text
                 else "is not a number; write it without commas, with a point for decimals"
-                if "," in text else "is not a number; give one such as 3.12 or 1e9")
+                if "," in text
+                else "is not a number; give one such as 3.12 or 1e9",
+            )
         if not math.isfinite(value):
-            bad(meaning, "is not a finite number; " + (
-                "leave out rows whose training diverged" if meaning == "loss"
-                else "give one such as 1e9"))
+            bad(
+                meaning,
+                "is not a finite number; "
+                + (
+                    "leave out rows whose training diverged"
+                    if meaning == "loss"
+                    else "give one such as 1e9"
+                ),
+            )
         if value <= 0:
-            bad(meaning, "is not positive; " + (
-                "the fits are of logarithms of losses, so take losses above zero"
-                if meaning == "loss" else "give a number above zero"))
+            bad(
+                meaning,
+                "is not positive; "
+                + (
+                    "the fits are of logarithms of losses, so take losses above zero"
+                    if meaning == "loss"
+                    else "give a number above zero"
+                ),
+            )
         if not _LEAST <= value <= _MOST:
             bad(meaning, f"is not from {_LEAST:g} to {_MOST:g}; give what was measured")
         return value
@@ -256,21 +301,40 @@ def _point(cells: Sequence[str], head: Sequence[str], places: dict[str, int], li
         if not (text := cells[places["seed"]].strip()):
             bad("seed", "is empty; give the seed, or leave out the column")
         seed = seeds.setdefault(text, len(seeds))
-    return Point(width, depth, parameters, number("tokens"), number("loss"), seed,
-                 perhaps("flops"), perhaps("seconds"))
+    return Point(
+        width,
+        depth,
+        parameters,
+        number("tokens"),
+        number("loss"),
+        seed,
+        perhaps("flops"),
+        perhaps("seconds"),
+    )
 
 
-def _refuse_repeats(points: Sequence[Point], lines: Sequence[int], name: str, seeded: bool,
-                    ) -> None:
+def _refuse_repeats(
+    points: Sequence[Point],
+    lines: Sequence[int],
+    name: str,
+    seeded: bool,
+) -> None:
     """Raises for a training that stands there twice."""
     seen: dict[object, int] = {}
     for point, line in zip(points, lines, strict=True):
-        key = (point.width, point.depth, point.parameters, point.tokens,
-               point.seed if seeded else point.loss)
+        key = (
+            point.width,
+            point.depth,
+            point.parameters,
+            point.tokens,
+            point.seed if seeded else point.loss,
+        )
         if (first := seen.setdefault(key, line)) != line:
-            raise UsageError(f"lines {first} and {line} of {name} have the same shape, tokens and "
-                             f"{'seed' if seeded else 'loss'}; leave out one, or name what tells "
-                             "them apart by --seed-column")
+            raise UsageError(
+                f"lines {first} and {line} of {name} have the same shape, tokens and "
+                f"{'seed' if seeded else 'loss'}; leave out one, or name what tells "
+                "them apart by --seed-column"
+            )
 
 
 def _notes(points: Sequence[Point], places: dict[str, int]) -> Iterator[str]:
@@ -279,11 +343,16 @@ def _notes(points: Sequence[Point], places: dict[str, int]) -> Iterator[str]:
     else:
         ratios = sorted(p.parameters / (12 * p.volume) for p in points)
         if ratios[-1] > 1.1 * ratios[0]:
-            yield (f"parameters are {ratios[0]:.2f} to {ratios[-1]:.2f} times 12 L d^2: they count "
-                   "embeddings or other layers, so nets of equal parameters differ in L d^2")
+            yield (
+                f"parameters are {ratios[0]:.2f} to {ratios[-1]:.2f} times 12 L d^2: they count "
+                "embeddings or other layers, so nets of equal parameters differ in L d^2"
+            )
     if "seed" not in places:
         shapes = {(p.width, p.depth, p.parameters, p.tokens) for p in points}
-        yield (f"no column seed: {len(points) - len(shapes)} rows repeat a shape and count as "
-               "further seeds" if len(shapes) < len(points)
-               else "no column seed: one training of each shape, so that intervals rest on how far "
-               "losses lie from a smooth curve")
+        yield (
+            f"no column seed: {len(points) - len(shapes)} rows repeat a shape and count as "
+            "further seeds"
+            if len(shapes) < len(points)
+            else "no column seed: one training of each shape, so that intervals rest on how far "
+            "losses lie from a smooth curve"
+        )

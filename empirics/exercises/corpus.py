@@ -4,6 +4,7 @@ library, docstrings included; or any file of the user's. Both are known by their
 Another version of Python has another library, and so another hash: it stands in the cases of the
 claims that train on it.
 """
+
 from __future__ import annotations
 
 import codecs
@@ -21,14 +22,33 @@ import numpy as np
 
 from depthlaw.advisor.base.quantities import UsageError
 
-__all__ = ["LARGEST", "SMALLEST", "STANDARD", "Corpus", "Tokens", "encoded", "keep", "own",
-           "standard_library"]
+__all__ = [
+    "LARGEST",
+    "SMALLEST",
+    "STANDARD",
+    "Corpus",
+    "Tokens",
+    "encoded",
+    "keep",
+    "own",
+    "standard_library",
+]
 
 # Bytes of a corpus: enough for a million tokens, and read in a blink; less is learned by heart.
 LARGEST, SMALLEST = 4_000_000, 200_000
 # What holds no code of the library's own, or is not the same on two machines with one Python.
-_LEFT_OUT = {"__pycache__", "dist-packages", "ensurepip", "idlelib", "lib2to3", "pydoc_data",
-             "site-packages", "test", "tests", "turtledemo"}
+_LEFT_OUT = {
+    "__pycache__",
+    "dist-packages",
+    "ensurepip",
+    "idlelib",
+    "lib2to3",
+    "pydoc_data",
+    "site-packages",
+    "test",
+    "tests",
+    "turtledemo",
+}
 _GENERATED = ("_sysconfigdata", "config-", "sitecustomize", "usercustomize")
 # One file (or, of a single file, one part) in so many is for validation.
 _PARTS = 10
@@ -88,15 +108,16 @@ def standard_library() -> Corpus | None:
         size += len(data)
     if size < SMALLEST:
         return None
-    validation = tuple(texts[_PARTS - 1::_PARTS])
+    validation = tuple(texts[_PARTS - 1 :: _PARTS])
     training = tuple(text for place, text in enumerate(texts) if place % _PARTS != _PARTS - 1)
     return Corpus(_digest((*training, *validation)), training, validation)
 
 
 def _sources(root: Path) -> Iterator[str]:
     for here, folders, files in os.walk(root):
-        folders[:] = [name for name in folders
-                      if name not in _LEFT_OUT and not name.startswith(_GENERATED)]
+        folders[:] = [
+            name for name in folders if name not in _LEFT_OUT and not name.startswith(_GENERATED)
+        ]
         for name in files:
             if name.endswith(".py") and not name.startswith(_GENERATED):
                 yield (Path(here) / name).relative_to(root).as_posix()
@@ -133,12 +154,15 @@ def own(file: Path) -> Corpus:
             raise ValueError
         # The bytes of a character that the cap cuts off are left out, and only those.
         text = codecs.getincrementaldecoder("utf-8")().decode(
-            data[:LARGEST], final=len(data) <= LARGEST)
+            data[:LARGEST], final=len(data) <= LARGEST
+        )
     except ValueError:
         raise UsageError(f"{what} is no text in UTF-8; give a text file") from None
     if len(data) < SMALLEST:
-        raise UsageError(f"{what} has {len(data):,} bytes, which nets of this size learn by heart; "
-                         f"give {SMALLEST:,} or more")
+        raise UsageError(
+            f"{what} has {len(data):,} bytes, which nets of this size learn by heart; "
+            f"give {SMALLEST:,} or more"
+        )
     cut = len(text) * (_PARTS - 1) // _PARTS
     cut = text.find("\n", cut) + 1 or cut
     return Corpus(_digest((text[:cut], text[cut:])), (text[:cut],), (text[cut:],))
@@ -165,8 +189,10 @@ def _write(path: Path, data: bytes) -> None:
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise UsageError(f"a corpus cannot be stored in {path.parent} ({error.strerror}); free "
-                         "space, or choose another folder with --results DIR") from None
+        raise UsageError(
+            f"a corpus cannot be stored in {path.parent} ({error.strerror}); free "
+            "space, or choose another folder with --results DIR"
+        ) from None
 
 
 def _read(digest: str, folder: str) -> Corpus:
@@ -174,13 +200,17 @@ def _read(digest: str, folder: str) -> Corpus:
     if library is not None and library.digest == digest:
         return library
     if digest == _NONE:
-        raise UsageError("this Python comes without the sources of its standard library; give a "
-                         "text by --corpus FILE")
+        raise UsageError(
+            "this Python comes without the sources of its standard library; give a "
+            "text by --corpus FILE"
+        )
     path = _stored(digest, folder)
     found = own(path) if folder and path.is_file() else None
     if found is None or found.digest != digest:
-        raise UsageError(f"the corpus {digest} is not the standard library of this Python, nor "
-                         "stored here; give its text by --corpus FILE")
+        raise UsageError(
+            f"the corpus {digest} is not the standard library of this Python, nor "
+            "stored here; give its text by --corpus FILE"
+        )
     return found
 
 
@@ -205,8 +235,9 @@ def encoded(digest: str, vocabulary: int, folder: str = "") -> Tokens:
     try:
         import tokenizers
     except ImportError:
-        raise UsageError("the exercises need the package tokenizers; pip install "
-                         "'depthlaw[empirics]'") from None
+        raise UsageError(
+            "the exercises need the package tokenizers; pip install 'depthlaw[empirics]'"
+        ) from None
     name = f"{digest}-bpe{vocabulary}-tokenizers{tokenizers.__version__}.npz"
     path = Path(folder) / "corpora" / name
     if folder and path.is_file():
@@ -229,18 +260,27 @@ def _made(corpus: Corpus, vocabulary: int) -> Tokens:
 
     tokenizer = Tokenizer(models.BPE())
     # BPE takes hours for a word as long as a file, such as a line without spaces.
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([
-        pre_tokenizers.Split(Regex(r"\S{64}|\s{64}"), "isolated"),
-        pre_tokenizers.ByteLevel(add_prefix_space=False)])
-    trainer = trainers.BpeTrainer(vocab_size=vocabulary, show_progress=False,
-                                  initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(r"\S{64}|\s{64}"), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False),
+        ]
+    )
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary,
+        show_progress=False,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+    )
     tokenizer.train_from_iterator(corpus.training, trainer)
     if tokenizer.get_vocab_size() != vocabulary:
-        raise UsageError(f"the corpus has too little variety: only {tokenizer.get_vocab_size()} of "
-                         f"{vocabulary} tokens occur in it; give another by --corpus FILE")
+        raise UsageError(
+            f"the corpus has too little variety: only {tokenizer.get_vocab_size()} of "
+            f"{vocabulary} tokens occur in it; give another by --corpus FILE"
+        )
 
     def ids(texts: tuple[str, ...]) -> np.ndarray:
-        return np.concatenate([np.array(found.ids, dtype=np.uint16)
-                               for found in tokenizer.encode_batch(list(texts))])
+        return np.concatenate(
+            [np.array(found.ids, dtype=np.uint16) for found in tokenizer.encode_batch(list(texts))]
+        )
 
     return Tokens(ids(corpus.training), ids(corpus.validation))

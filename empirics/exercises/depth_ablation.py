@@ -1,5 +1,6 @@
 """Exercise: language models of 2, 4, 8 and 16 layers at equal width, and deep against wide at equal
 size."""
+
 from __future__ import annotations
 
 import math
@@ -21,11 +22,17 @@ from .corpus import STANDARD
 from .exercise import Exercise, loss
 
 gained = quantity(
-    "loss_gained", "g",
-    "validation loss of one net minus that of another, in nats per token", "real")
+    "loss_gained",
+    "g",
+    "validation loss of one net minus that of another, in nats per token",
+    "real",
+)
 bent = quantity(
-    "gain_lost", "g-g'",
-    "gain in loss by doubling the depth minus that by doubling it again, in nats per token", "real")
+    "gain_lost",
+    "g-g'",
+    "gain in loss by doubling the depth minus that by doubling it again, in nats per token",
+    "real",
+)
 
 # Longest first, so that two processes end together. The wide net has as many weights in its layers
 # as the deepest one: a quarter of the layers at twice the width, as the text's options A and B.
@@ -36,8 +43,10 @@ _GPU = partial(Case, width=192, steps=2000, vocabulary=2048, replicas=8, corpus=
 
 
 def _cases(*depths: int) -> dict[str, list[Case]]:
-    return {suite: [made(depth=depth) for depth in depths]
-            for suite, made in (("exercises", _CPU), ("gpu", _GPU))}
+    return {
+        suite: [made(depth=depth) for depth in depths]
+        for suite, made in (("exercises", _CPU), ("gpu", _GPU))
+    }
 
 
 def _and_wide(cases: dict[str, list[Case]]) -> dict[str, list[Case]]:
@@ -48,12 +57,14 @@ def _and_wide(cases: dict[str, list[Case]]) -> dict[str, list[Case]]:
 
 
 _nets: Maker = partial(
-    claim, kind="empirical fit", holds_for="typical", weight="measurement", portable=False)
+    claim, kind="empirical fit", holds_for="typical", weight="measurement", portable=False
+)
 _text = partial(Source, "deepnetworks63")
 
 
-def losses(case: Case, depth: int, width: int, device: str, folder: str, *,
-           learns: bool = True) -> np.ndarray:
+def losses(
+    case: Case, depth: int, width: int, device: str, folder: str, *, learns: bool = True
+) -> np.ndarray:
     """Validation losses of a case's nets at a depth and a width, one per seed; without `learns`
     those of nets as they are initialised."""
     from .language_model import recipe, trained
@@ -68,10 +79,12 @@ def _untrained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
 
 
 @_nets(
-    Lt(loss, log(vocabulary) - 1), source=Source("depthlaw", "what the exercise rests on"),
-    cases=_and_wide(_cases(*DEPTHS)), control=Control(
-        _CPU(depth=2), "nets as they are initialised", measured=_untrained),
-    supports="exercises/deep_beats_wide")
+    Lt(loss, log(vocabulary) - 1),
+    source=Source("depthlaw", "what the exercise rests on"),
+    cases=_and_wide(_cases(*DEPTHS)),
+    control=Control(_CPU(depth=2), "nets as they are initialised", measured=_untrained),
+    supports="exercises/deep_beats_wide",
+)
 def language_models_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Precondition: language models learn within the budget, at every depth.
 
@@ -87,10 +100,16 @@ def language_models_learn(case: Case, device: str = "cpu", folder: str = "") -> 
 
 
 @_nets(
-    Gt(gained, 0), source=_text("Section 6.3, Modern Model Depths; Exercises, 1"),
-    wording="universal", known="FAILS", cases=_cases(*DEPTHS[1:]), control=Control(
-        _CPU(depth=2), "a doubling gains a tenth of a nat", statement=Gt(gained, Rational(1, 10))),
-    supports="exercises/deep_beats_wide")
+    Gt(gained, 0),
+    source=_text("Section 6.3, Modern Model Depths; Exercises, 1"),
+    wording="universal",
+    known="FAILS",
+    cases=_cases(*DEPTHS[1:]),
+    control=Control(
+        _CPU(depth=2), "a doubling gains a tenth of a nat", statement=Gt(gained, Rational(1, 10))
+    ),
+    supports="exercises/deep_beats_wide",
+)
 def deeper_is_better(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Twice the layers at equal width give a lower loss.
 
@@ -104,15 +123,22 @@ def deeper_is_better(case: Case, device: str = "cpu", folder: str = "") -> Sampl
     are trained for longer may order otherwise, and if it FAILS, that refutes no trend among nets
     that are trained out.
     """
-    return sample(losses(case, case.depth, case.width, device, folder)
-                  - losses(case, 2 * case.depth, case.width, device, folder))
+    return sample(
+        losses(case, case.depth, case.width, device, folder)
+        - losses(case, 2 * case.depth, case.width, device, folder)
+    )
 
 
 @_nets(
-    Gt(bent, 0), source=Source("depthlaw", "after deepnetworks63, Exercises, 1"),
-    known="UNDECIDED", cases=_cases(*DEPTHS[2:]), control=Control(
-        _CPU(depth=2), "it gains a sixth of a nat more", statement=Gt(bent, Rational(1, 6))),
-    supports="exercises/deep_beats_wide")
+    Gt(bent, 0),
+    source=Source("depthlaw", "after deepnetworks63, Exercises, 1"),
+    known="UNDECIDED",
+    cases=_cases(*DEPTHS[2:]),
+    control=Control(
+        _CPU(depth=2), "it gains a sixth of a nat more", statement=Gt(bent, Rational(1, 6))
+    ),
+    supports="exercises/deep_beats_wide",
+)
 def doublings_gain_less(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Each doubling of the depth gains less than the one before.
 
@@ -123,17 +149,27 @@ def doublings_gain_less(case: Case, device: str = "cpu", folder: str = "") -> Sa
     also where gains are negative and each doubling costs more than the one before: diminishing
     returns it means only where `deeper_is_better` holds.
     """
-    first, middle, last = (losses(case, depth, case.width, device, folder)
-                           for depth in (case.depth, 2 * case.depth, 4 * case.depth))
+    first, middle, last = (
+        losses(case, depth, case.width, device, folder)
+        for depth in (case.depth, 2 * case.depth, 4 * case.depth)
+    )
     return sample(first - 2 * middle + last)
 
 
 @_nets(
-    Gt(gained, 0), source=_text("Section 6.3, Why Depth?, Depth vs Width"), wording="universal",
-    known="FAILS", cases=_cases(DEPTHS[0]), control=Control(
-        _CPU(depth=DEPTHS[0]), "by a tenth of a nat", statement=Gt(gained, Rational(1, 10))),
-    cited=("Bears on a common exercise: which of two nets of equal size wins, the deep or the "
-           "wide one."))
+    Gt(gained, 0),
+    source=_text("Section 6.3, Why Depth?, Depth vs Width"),
+    wording="universal",
+    known="FAILS",
+    cases=_cases(DEPTHS[0]),
+    control=Control(
+        _CPU(depth=DEPTHS[0]), "by a tenth of a nat", statement=Gt(gained, Rational(1, 10))
+    ),
+    cited=(
+        "Bears on a common exercise: which of two nets of equal size wins, the deep or the "
+        "wide one."
+    ),
+)
 def deep_beats_wide(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Sixteen layers beat four of twice the width.
 
@@ -146,8 +182,10 @@ def deep_beats_wide(case: Case, device: str = "cpu", folder: str = "") -> Sample
     has twice the embeddings besides. One learning rate serves both and is tuned for neither, and
     training is short: the verdict is about this recipe.
     """
-    return sample(losses(case, case.depth // WIDE, 2 * case.width, device, folder)
-                  - losses(case, case.depth, case.width, device, folder))
+    return sample(
+        losses(case, case.depth // WIDE, 2 * case.width, device, folder)
+        - losses(case, case.depth, case.width, device, folder)
+    )
 
 
 # --- what the exercise shows ---------------------------------------------------------------------
@@ -161,49 +199,86 @@ def _size(found: Found) -> Case:
 
 def _by_depth(found: Found, name: str) -> dict[int, Measured]:
     width = _size(found).width
-    return {case.depth: value for case, value in found.get(name, {}).items()
-            if case.width == width}
+    return {case.depth: value for case, value in found.get(name, {}).items() if case.width == width}
 
 
 def _wide_net(found: Found) -> Measured | None:
     width = _size(found).width
-    return next((value for case, value in found.get("language_models_learn", {}).items()
-                 if case.width != width), None)
+    return next(
+        (
+            value
+            for case, value in found.get("language_models_learn", {}).items()
+            if case.width != width
+        ),
+        None,
+    )
 
 
 def _table(found: Found) -> Table:
-    learnt, gains = (_by_depth(found, name)
-                     for name in ("language_models_learn", "deeper_is_better"))
+    learnt, gains = (
+        _by_depth(found, name) for name in ("language_models_learn", "deeper_is_better")
+    )
     width, wide = _size(found).width, _wide_net(found)
-    rows = [(depth, width, 12 * depth * width**2, mean(learnt.get(depth)),
-             half_width(learnt.get(depth)), mean(gains.get(depth // 2)),
-             half_width(gains.get(depth // 2))) for depth in sorted(DEPTHS)]
+    rows = [
+        (
+            depth,
+            width,
+            12 * depth * width**2,
+            mean(learnt.get(depth)),
+            half_width(learnt.get(depth)),
+            mean(gains.get(depth // 2)),
+            half_width(gains.get(depth // 2)),
+        )
+        for depth in sorted(DEPTHS)
+    ]
     short = DEPTHS[0] // WIDE
     rows.append((short, 2 * width, 48 * short * width**2, mean(wide), half_width(wide), None, None))
-    return Table(("layers", "width", "weights", "validation loss", "+-", "gain by doubling", "+-"),
-                 tuple(rows))
+    return Table(
+        ("layers", "width", "weights", "validation loss", "+-", "gain by doubling", "+-"),
+        tuple(rows),
+    )
 
 
 def _panels(found: Found) -> tuple[Panel, ...]:
     size, short = _size(found), DEPTHS[0] // WIDE
     losses_by_depth = [
         curve(f"width {size.width}", _by_depth(found, "language_models_learn")),
-        curve(f"width {2 * size.width}, weights as {DEPTHS[0]} layers of {size.width}",
-              {short: _wide_net(found)}, kind="points")]
-    gains = curve("measured", {2 * depth: value for depth, value in _by_depth(
-        found, "deeper_is_better").items()}, kind="points")
+        curve(
+            f"width {2 * size.width}, weights as {DEPTHS[0]} layers of {size.width}",
+            {short: _wide_net(found)},
+            kind="points",
+        ),
+    ]
+    gains = curve(
+        "measured",
+        {2 * depth: value for depth, value in _by_depth(found, "deeper_is_better").items()},
+        kind="points",
+    )
     nothing = Series("no gain", (2 * DEPTHS[-1], DEPTHS[0]), (0.0, 0.0), kind="reference")
-    return (Panel(f"Loss against depth, {size.steps} updates", "layers",
-                  "validation loss, nats per token", tuple(filter(None, losses_by_depth)),
-                  x_scale="log"),
-            Panel("What doubling the depth gains", "layers after doubling",
-                  "loss gained, nats per token", (*filter(None, [gains]), nothing), x_scale="log"))
+    return (
+        Panel(
+            f"Loss against depth, {size.steps} updates",
+            "layers",
+            "validation loss, nats per token",
+            tuple(filter(None, losses_by_depth)),
+            x_scale="log",
+        ),
+        Panel(
+            "What doubling the depth gains",
+            "layers after doubling",
+            "loss gained, nats per token",
+            (*filter(None, [gains]), nothing),
+            x_scale="log",
+        ),
+    )
 
 
 def _says(found: Found) -> str:
     size = _size(found)
-    learnt, gains, bends = (_by_depth(found, name) for name in (
-        "language_models_learn", "deeper_is_better", "doublings_gain_less"))
+    learnt, gains, bends = (
+        _by_depth(found, name)
+        for name in ("language_models_learn", "deeper_is_better", "doublings_gain_less")
+    )
     wide = _by_depth(found, "deep_beats_wide").get(DEPTHS[0])
     depths, short = sorted(DEPTHS), DEPTHS[0] // WIDE
     return (
@@ -216,17 +291,27 @@ def _says(found: Found) -> str:
         + " and ".join(f"{written(bends.get(a))} (from {a})" for a in depths[:-2])
         + f". With as many weights in its layers, a net of {short} layers and twice the width has "
         f"a loss of {written(_wide_net(found))}, that of {DEPTHS[0]} layers subtracted: "
-        f"{written(wide)}.")
+        f"{written(wide)}."
+    )
 
 
 EXERCISE = Exercise(
-    1, "depth-ablation", "loss of language models of 2, 4, 8 and 16 layers",
-    "\"Given a fixed parameter budget, should we go deep (more layers) or wide (larger "
-    "dimensions)? ... Empirically, depth wins for most tasks\"; and of models as they are used: "
-    "\"more layers, more parameters, more capability\" (Section 6.3, Why Depth? and Modern Model "
+    1,
+    "depth-ablation",
+    "loss of language models of 2, 4, 8 and 16 layers",
+    '"Given a fixed parameter budget, should we go deep (more layers) or wide (larger '
+    'dimensions)? ... Empirically, depth wins for most tasks"; and of models as they are used: '
+    '"more layers, more parameters, more capability" (Section 6.3, Why Depth? and Modern Model '
     "Depths). So a deeper net should have the lower loss, at equal width and at an equal number of "
     "weights. How much is not said; that each doubling gains less is what others found.",
-    ("exercises/language_models_learn", "exercises/deeper_is_better",
-     "exercises/doublings_gain_less", "exercises/deep_beats_wide"),
-    _table, _panels, _says,
-    trains=("exercises/language_models_learn",))
+    (
+        "exercises/language_models_learn",
+        "exercises/deeper_is_better",
+        "exercises/doublings_gain_less",
+        "exercises/deep_beats_wide",
+    ),
+    _table,
+    _panels,
+    _says,
+    trains=("exercises/language_models_learn",),
+)

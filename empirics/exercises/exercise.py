@@ -1,5 +1,6 @@
 """What an exercise is: what the text predicts, which claims measure it, and how the answer is shown
 as a table, a picture and a paragraph, all from what is recorded."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -13,8 +14,9 @@ from ..figure_data import Found, Panel, Table
 
 __all__ = ["Exercise", "exercises", "loss"]
 
-loss = quantity("loss", r"\ell", "validation loss of a language model in nats per token",
-                "nonnegative real")
+loss = quantity(
+    "loss", r"\ell", "validation loss of a language model in nats per token", "nonnegative real"
+)
 
 # Listed, since the package also holds the nets, which cannot be imported without torch.
 _MODULES = ("depth_ablation", "initial_scales", "gradient_flow", "layer_probing", "remove_layer")

@@ -8,6 +8,7 @@ derivatives.
 At initialisation weights are Xavier's and GPT-2's, in nets of 12, 24 and 48 layers; training starts
 from GPT-2's, in nets of 24. Of 24 layers some are compared with the last, of 12 and 48 the first.
 """
+
 from __future__ import annotations
 
 import math
@@ -32,16 +33,23 @@ if TYPE_CHECKING:
     from ..signal_propagation.profiles import Gradients
 
 ratio = quantity(
-    "gradient_log_ratio", r"\ln(g_l/g_L)",
-    "log of the gradient norm at layer l over that at the last layer", "real")
+    "gradient_log_ratio",
+    r"\ln(g_l/g_L)",
+    "log of the gradient norm at layer l over that at the last layer",
+    "real",
+)
 change = quantity(
-    "gradient_log_change", r"|\ln(g_l/g_L)|",
+    "gradient_log_change",
+    r"|\ln(g_l/g_L)|",
     "absolute value of the log of the gradient norm at layer l over that at the last layer",
-    "nonnegative real")
+    "nonnegative real",
+)
 against_pre = quantity(
-    "gradient_against_pre_norm", r"\Delta\ln(g_l/g_L)",
+    "gradient_against_pre_norm",
+    r"\Delta\ln(g_l/g_L)",
     "log ratio of gradient norms, layer l over the last, of post-norm minus that of pre-norm",
-    "real")
+    "real",
+)
 
 # The net of which all layers are shown and that is also trained; a shorter and a longer one.
 LAYERS, SHORTER, LONGER = 24, 12, 48
@@ -61,46 +69,89 @@ LEFT = Rational(9, 10)
 
 _text = partial(Source, "deepnetworks63")
 _measured: Maker = partial(
-    claim, wording="universal", kind="empirical fit", holds_for="typical", weight="measurement",
-    portable=False, reads=("layer", "of"))
+    claim,
+    wording="universal",
+    kind="empirical fit",
+    holds_for="typical",
+    weight="measurement",
+    portable=False,
+    reads=("layer", "of"),
+)
 
 
 def _nets(
-    residual: bool, *norms: str, layers: Iterable[int] = SHOWN, of: Iterable[str] = ("states",),
+    residual: bool,
+    *norms: str,
+    layers: Iterable[int] = SHOWN,
+    of: Iterable[str] = ("states",),
 ) -> dict[str, tuple[Case, ...]]:
     """After a short training, and at initialisation by both schemes and at three depths."""
+
     def of_width(width: int) -> tuple[Case, ...]:
-        net = partial(Case.grid, residual=residual, norm=norms, of=of, width=width,
-                      corpus=STANDARD)
+        net = partial(Case.grid, residual=residual, norm=norms, of=of, width=width, corpus=STANDARD)
         at_start = partial(net, scheme=SCHEMES, steps=0, replicas=DRAWN)
-        return (*net(scheme="gpt2", steps=STEPS, replicas=TRAINED, depth=LAYERS, layer=layers),
-                *at_start(depth=LONGER, layer=1), *at_start(depth=LAYERS, layer=layers),
-                *at_start(depth=SHORTER, layer=1))
+        return (
+            *net(scheme="gpt2", steps=STEPS, replicas=TRAINED, depth=LAYERS, layer=layers),
+            *at_start(depth=LONGER, layer=1),
+            *at_start(depth=LAYERS, layer=layers),
+            *at_start(depth=SHORTER, layer=1),
+        )
 
     return {"exercises": of_width(WIDTH), "gpu": of_width(GPU_WIDTH)}
 
 
 def _one(residual: bool, norm: str, scheme: str = "xavier") -> Case:
     """The case of a negative control: layer 1 of 24, at initialisation."""
-    return Case(residual=residual, norm=norm, of="states", width=WIDTH, corpus=STANDARD,
-                scheme=scheme, steps=0, replicas=DRAWN, depth=LAYERS, layer=1)
+    return Case(
+        residual=residual,
+        norm=norm,
+        of="states",
+        width=WIDTH,
+        corpus=STANDARD,
+        scheme=scheme,
+        steps=0,
+        replicas=DRAWN,
+        depth=LAYERS,
+        layer=1,
+    )
 
 
 def log_ratios(case: Case, device: str = "cpu", folder: str = "") -> np.ndarray:
     """ln of the gradient norm at a case's layer over that at the last layer, shape (replicas,): by
     the hidden states after the layer, or by all weights of attention and MLP in it."""
     found = _gradients(
-        *(case.fields()[name] for name in (
-            "residual", "norm", "scheme", "width", "depth", "steps", "replicas", "corpus")),
-        device, folder)
+        *(
+            case.fields()[name]
+            for name in (
+                "residual",
+                "norm",
+                "scheme",
+                "width",
+                "depth",
+                "steps",
+                "replicas",
+                "corpus",
+            )
+        ),
+        device,
+        folder,
+    )
     norms = found.hidden[:, 1:] if case.of == "states" else found.layers
     return np.asarray(np.log(norms[:, case.layer - 1] / norms[:, -1]))
 
 
 @lru_cache(maxsize=64)
 def _gradients(
-    residual: bool, norm: str, scheme: str, width: int, depth: int, steps: int, replicas: int,
-    corpus: str, device: str, folder: str,
+    residual: bool,
+    norm: str,
+    scheme: str,
+    width: int,
+    depth: int,
+    steps: int,
+    replicas: int,
+    corpus: str,
+    device: str,
+    folder: str,
 ) -> Gradients:
     """In float64, since without residuals gradients fall below what float32 can hold."""
     import torch
@@ -110,12 +161,26 @@ def _gradients(
     from ..training.evaluation import draw, source
     from .language_model import recipe, texts, trained
 
-    made = recipe(depth, width=width, steps=max(1, steps), seeds=replicas, batch=BATCH,
-                  scheme=scheme, norm=norm, residual=residual)
+    made = recipe(
+        depth,
+        width=width,
+        steps=max(1, steps),
+        seeds=replicas,
+        batch=BATCH,
+        scheme=scheme,
+        norm=norm,
+        residual=residual,
+    )
     settings = made.settings
     drawn = [np.random.default_rng(source("weights", seed)) for seed in settings.seeds]
-    net = Net(made.shape, replicas=replicas, rng=drawn, std=settings.std, dtype=torch.float64,
-              device=device)
+    net = Net(
+        made.shape,
+        replicas=replicas,
+        rng=drawn,
+        std=settings.std,
+        dtype=torch.float64,
+        device=device,
+    )
     if steps:
         # The trainer starts from these very weights; what it ends with is float32.
         net.load_state_dict(trained(made, corpus, device=device, folder=folder).net.state_dict())
@@ -128,10 +193,12 @@ def _gradients(
 
 
 @_measured(
-    Le(ratio, (depth - layer) * log(LEFT)), cases=_nets(False, "none"),
+    Le(ratio, (depth - layer) * log(LEFT)),
+    cases=_nets(False, "none"),
     source=_text("The Vanishing Gradient Problem"),
     control=Control(_one(True, "pre"), "with residuals and pre-norm"),
-    supports="exercises/normed_gradients_vanish")
+    supports="exercises/normed_gradients_vanish",
+)
 def bare_gradients_vanish(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Without residuals and norms gradients vanish exponentially.
 
@@ -146,11 +213,16 @@ def bare_gradients_vanish(case: Case, device: str = "cpu", folder: str = "") -> 
 
 
 @_measured(
-    Le(ratio, (depth - layer) * log(LEFT)), cases=_nets(False, "pre", "post"),
-    source=_text("The Vanishing Gradient Problem"), expected="FAILS",
+    Le(ratio, (depth - layer) * log(LEFT)),
+    cases=_nets(False, "pre", "post"),
+    source=_text("The Vanishing Gradient Problem"),
+    expected="FAILS",
     control=Control(_one(True, "pre"), "with residuals and pre-norm"),
-    cited=("Bears on whether residuals alone, and not norms, get the credit for gradients in "
-           "deep nets."))
+    cited=(
+        "Bears on whether residuals alone, and not norms, get the credit for gradients in "
+        "deep nets."
+    ),
+)
 def normed_gradients_vanish(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Without residuals gradients vanish exponentially, layer normalisation or not.
 
@@ -169,14 +241,40 @@ def normed_gradients_vanish(case: Case, device: str = "cpu", folder: str = "") -
 
 
 @_measured(
-    Gt(ratio, 0), source=_text("Gradient Visualization, without residuals"), expected="FAILS",
-    cases={"exercises": Case.grid(
-        residual=False, norm=("none", "pre", "post"), of="states", width=WIDTH, corpus=STANDARD,
-        scheme=SCHEMES, steps=0, replicas=DRAWN, depth=10, layer=1)},
+    Gt(ratio, 0),
+    source=_text("Gradient Visualization, without residuals"),
+    expected="FAILS",
+    cases={
+        "exercises": Case.grid(
+            residual=False,
+            norm=("none", "pre", "post"),
+            of="states",
+            width=WIDTH,
+            corpus=STANDARD,
+            scheme=SCHEMES,
+            steps=0,
+            replicas=DRAWN,
+            depth=10,
+            layer=1,
+        )
+    },
     control=Control(
-        Case(residual=False, norm="none", of="states", width=WIDTH, corpus=STANDARD, scheme="gpt2",
-             steps=0, replicas=DRAWN, depth=10, layer=5), "layer 5 in place of 1"),
-    supports="exercises/pre_norm_is_stable")
+        Case(
+            residual=False,
+            norm="none",
+            of="states",
+            width=WIDTH,
+            corpus=STANDARD,
+            scheme="gpt2",
+            steps=0,
+            replicas=DRAWN,
+            depth=10,
+            layer=5,
+        ),
+        "layer 5 in place of 1",
+    ),
+    supports="exercises/pre_norm_is_stable",
+)
 def first_layer_has_the_largest(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Without residuals layer 1 has a larger gradient than layer 10.
 
@@ -191,14 +289,21 @@ def first_layer_has_the_largest(case: Case, device: str = "cpu", folder: str = "
 
 
 _kept: Maker = partial(
-    _measured, source=_text("Residual Connections Save the Day: the gradient is at least 1"),
-    control=Control(_one(False, "none"), "without residuals"))
+    _measured,
+    source=_text("Residual Connections Save the Day: the gradient is at least 1"),
+    control=Control(_one(False, "none"), "without residuals"),
+)
 
 
-@_kept(Ge(ratio, 0), known="UNDECIDED", cases=_nets(True, "pre"),
+@_kept(
+    Ge(ratio, 0),
+    known="UNDECIDED",
+    cases=_nets(True, "pre"),
     post_hoc=(
-        "Nets without norm were split off, as residuals_alone_preserve, after a first trial."),
-    supports="signal_propagation/residual_gradient_at_least_one")
+        "Nets without norm were split off, as residuals_alone_preserve, after a first trial."
+    ),
+    supports="signal_propagation/residual_gradient_at_least_one",
+)
 def residuals_preserve(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """With residuals and pre-norm gradients are not lost.
 
@@ -211,10 +316,15 @@ def residuals_preserve(case: Case, device: str = "cpu", folder: str = "") -> Sam
     return sample(log_ratios(case, device, folder))
 
 
-@_kept(Ge(ratio, 0), known="FAILS", cases=_nets(True, "none"),
+@_kept(
+    Ge(ratio, 0),
+    known="FAILS",
+    cases=_nets(True, "none"),
     post_hoc=(
-        "Split off from residuals_preserve after a first trial; it was expected to hold before."),
-    supports="signal_propagation/residual_gradient_at_least_one")
+        "Split off from residuals_preserve after a first trial; it was expected to hold before."
+    ),
+    supports="signal_propagation/residual_gradient_at_least_one",
+)
 def residuals_alone_preserve(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """With residuals and no norm gradients are not lost.
 
@@ -230,8 +340,12 @@ def residuals_alone_preserve(case: Case, device: str = "cpu", folder: str = "") 
     return sample(log_ratios(case, device, folder))
 
 
-@_kept(Ge(ratio, 0), cases=_nets(True, "post"), expected="FAILS",
-    supports="signal_propagation/residual_gradient_at_least_one")
+@_kept(
+    Ge(ratio, 0),
+    cases=_nets(True, "post"),
+    expected="FAILS",
+    supports="signal_propagation/residual_gradient_at_least_one",
+)
 def residuals_preserve_post_norm(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """With residuals and post-norm gradients are not lost.
 
@@ -249,10 +363,13 @@ _stable: Maker = partial(_measured, source=_text("Gradient Visualization, with r
 
 @_stable(
     Le(change, -(depth - layer) * log(LEFT)),
-    cases=_nets(True, "pre", layers=(1,), of=("states", "weights")), known="FAILS",
+    cases=_nets(True, "pre", layers=(1,), of=("states", "weights")),
+    known="FAILS",
     control=Control(_one(False, "none"), "without residuals"),
-    cited=("Bears on whether pre-norm may be said to keep gradients of one size from layer to "
-           "layer."))
+    cited=(
+        "Bears on whether pre-norm may be said to keep gradients of one size from layer to layer."
+    ),
+)
 def pre_norm_is_stable(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Pre-norm gradients are stable over layers.
 
@@ -272,9 +389,11 @@ def pre_norm_is_stable(case: Case, device: str = "cpu", folder: str = "") -> Sam
 @_stable(
     Le(change, -(depth - layer) * log(LEFT)),
     post_hoc="Written after a first trial, in which it failed with Xavier's weights.",
-    cases=_nets(True, "none", layers=(1,), of=("states", "weights")), known="FAILS",
+    cases=_nets(True, "none", layers=(1,), of=("states", "weights")),
+    known="FAILS",
     control=Control(_one(False, "none"), "without residuals"),
-    supports="exercises/pre_norm_is_stable")
+    supports="exercises/pre_norm_is_stable",
+)
 def residuals_alone_are_stable(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Gradients are stable over layers with residuals and no norm.
 
@@ -291,9 +410,11 @@ def residuals_alone_are_stable(case: Case, device: str = "cpu", folder: str = ""
 
 @_stable(
     Gt(change, -(depth - layer) * log(LEFT)),
-    cases=_nets(True, "post", layers=(1,), of=("states", "weights")), expected="FAILS",
+    cases=_nets(True, "post", layers=(1,), of=("states", "weights")),
+    expected="FAILS",
     control=Control(_one(True, "pre", "gpt2"), "pre-norm, whose branches start small"),
-    supports="exercises/pre_norm_is_stable")
+    supports="exercises/pre_norm_is_stable",
+)
 def post_norm_is_unstable(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Post-norm gradients are not stable over layers.
 
@@ -307,18 +428,24 @@ def post_norm_is_unstable(case: Case, device: str = "cpu", folder: str = "") -> 
     return sample(np.abs(log_ratios(case, device, folder)))
 
 
-def _against(case: Case, device: str = "cpu", folder: str = "", *, norm: str = "pre",
-             residual: bool = True) -> Sample:
+def _against(
+    case: Case, device: str = "cpu", folder: str = "", *, norm: str = "pre", residual: bool = True
+) -> Sample:
     other = Case(**case.fields() | {"norm": norm, "residual": residual})
     return sample(log_ratios(case, device, folder) - log_ratios(other, device, folder))
 
 
 @_measured(
-    Lt(against_pre, 0), cases=_nets(True, "post", layers=(1,)),
+    Lt(against_pre, 0),
+    cases=_nets(True, "post", layers=(1,)),
     source=_text("Layer Normalization Placement: pre-norm is essential"),
-    control=Control(_one(True, "post"), "against nets without residuals and norms",
-                    measured=partial(_against, norm="none", residual=False)),
-    supports="signal_propagation/residual_gradient_at_least_one")
+    control=Control(
+        _one(True, "post"),
+        "against nets without residuals and norms",
+        measured=partial(_against, norm="none", residual=False),
+    ),
+    supports="signal_propagation/residual_gradient_at_least_one",
+)
 def post_norm_loses_more(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Post-norm loses more of the gradient than pre-norm.
 
@@ -333,8 +460,13 @@ def post_norm_loses_more(case: Case, device: str = "cpu", folder: str = "") -> S
 
 # --- what is shown --------------------------------------------------------------------------------
 
-_RAW = ("bare_gradients_vanish", "normed_gradients_vanish", "residuals_preserve",
-        "residuals_alone_preserve", "residuals_preserve_post_norm")
+_RAW = (
+    "bare_gradients_vanish",
+    "normed_gradients_vanish",
+    "residuals_preserve",
+    "residuals_alone_preserve",
+    "residuals_preserve_post_norm",
+)
 # (residuals, norm, initialisation, updates)
 Kind = tuple[bool, str, str, int]
 
@@ -342,9 +474,11 @@ Kind = tuple[bool, str, str, int]
 def _by_net(found: Found) -> dict[Kind, dict[tuple[int, int], Measured]]:
     """Of each kind of net, log ratios by depth and layer."""
     nets: dict[Kind, dict[tuple[int, int], Measured]] = {
-        (residual, norm, scheme, steps): {} for residual in (False, True)
+        (residual, norm, scheme, steps): {}
+        for residual in (False, True)
         for scheme, steps in ((SCHEMES[0], 0), (SCHEMES[1], 0), (SCHEMES[1], STEPS))
-        for norm in ("none", "pre", "post")}
+        for norm in ("none", "pre", "post")
+    }
     for name in _RAW:
         for case, value in found.get(name, {}).items():
             nets[case.residual, case.norm, case.scheme, case.steps][case.depth, case.layer] = value
@@ -358,34 +492,57 @@ def _per_layer(value: Measured | None, layers: int) -> float | None:
 
 def _table(found: Found) -> Table:
     return Table(
-        ("residuals", "norm", "initialisation", "updates",
-         *(f"ln(g_1/g_{depth})" for depth in (SHORTER, LAYERS, LONGER)), "+-",
-         "factor per layer"),
-        tuple(("with" if residual else "without", norm, scheme, steps,
-               *(mean(values.get((depth, 1))) for depth in (SHORTER, LAYERS, LONGER)),
-               half_width(values.get((LONGER if not steps else LAYERS, 1))),
-               _per_layer(values.get((LAYERS, 1)), LAYERS))
-              for (residual, norm, scheme, steps), values in _by_net(found).items()))
+        (
+            "residuals",
+            "norm",
+            "initialisation",
+            "updates",
+            *(f"ln(g_1/g_{depth})" for depth in (SHORTER, LAYERS, LONGER)),
+            "+-",
+            "factor per layer",
+        ),
+        tuple(
+            (
+                "with" if residual else "without",
+                norm,
+                scheme,
+                steps,
+                *(mean(values.get((depth, 1))) for depth in (SHORTER, LAYERS, LONGER)),
+                half_width(values.get((LONGER if not steps else LAYERS, 1))),
+                _per_layer(values.get((LAYERS, 1)), LAYERS),
+            )
+            for (residual, norm, scheme, steps), values in _by_net(found).items()
+        ),
+    )
 
 
 def _panels(found: Found) -> tuple[Panel, ...]:
     nets, panels = _by_net(found), []
     # Without residuals on the left, with them on the right.
     for scheme, steps, residual in dict.fromkeys(
-            (*kind[2:], kind[0]) for kind in sorted(nets, key=lambda kind: (kind[3], kind[2]))):
-        curves = [_of_norm(f"norm: {norm}", nets[residual, norm, scheme, steps])
-                  for norm in ("none", "pre", "post")]
+        (*kind[2:], kind[0]) for kind in sorted(nets, key=lambda kind: (kind[3], kind[2]))
+    ):
+        curves = [
+            _of_norm(f"norm: {norm}", nets[residual, norm, scheme, steps])
+            for norm in ("none", "pre", "post")
+        ]
         places = range(1, LAYERS + 1)
         said = Series(
-            "1" if residual else f"{float(LEFT)}^(L - l)", tuple(places),
+            "1" if residual else f"{float(LEFT)}^(L - l)",
+            tuple(places),
             tuple(1.0 if residual else float(LEFT) ** (LAYERS - place) for place in places),
-            kind="reference")
-        panels.append(Panel(
-            f"{'With' if residual else 'Without'} residuals, {scheme}, "
-            + (f"{steps} updates" if steps else "not trained"),
-            "layer", "gradient over that at the last", (
-                *(each for each in curves if each), said),
-            y_scale="linear" if residual and scheme == "gpt2" and not steps else "log"))
+            kind="reference",
+        )
+        panels.append(
+            Panel(
+                f"{'With' if residual else 'Without'} residuals, {scheme}, "
+                + (f"{steps} updates" if steps else "not trained"),
+                "layer",
+                "gradient over that at the last",
+                (*(each for each in curves if each), said),
+                y_scale="linear" if residual and scheme == "gpt2" and not steps else "log",
+            )
+        )
     return tuple(panels)
 
 
@@ -395,8 +552,9 @@ def _of_norm(label: str, values: Mapping[tuple[int, int], Measured]) -> Series |
     if not there:
         return None
     means = [(mean(value) or 0.0, half_width(value) or 0.0) for value in there.values()]
-    low, middle, high = (tuple(math.exp(m + side * half) for m, half in means)
-                         for side in (-1, 0, 1))
+    low, middle, high = (
+        tuple(math.exp(m + side * half) for m, half in means) for side in (-1, 0, 1)
+    )
     return Series(label, (*there, LAYERS), (*middle, 1.0), (*low, 1.0), (*high, 1.0))
 
 
@@ -408,9 +566,11 @@ def _says(found: Found) -> str:
         return "not recorded" if value is None else f"{value:.3g}"
 
     def factors(residual: bool, norm: str) -> str:
-        return (f"{factor(residual, norm, 'xavier')} (Xavier), {factor(residual, norm, 'gpt2')} "
-                f"(GPT-2's weights), {factor(residual, norm, 'gpt2', STEPS)} (the same after "
-                f"{STEPS} updates)")
+        return (
+            f"{factor(residual, norm, 'xavier')} (Xavier), {factor(residual, norm, 'gpt2')} "
+            f"(GPT-2's weights), {factor(residual, norm, 'gpt2', STEPS)} (the same after "
+            f"{STEPS} updates)"
+        )
 
     return (
         f"On the way back through {LAYERS} layers one layer multiplies the gradient, in the "
@@ -421,18 +581,32 @@ def _says(found: Found) -> str:
         f"{factors(True, 'post')}. The text's example of vanishing is {float(LEFT)}, its factor "
         "with residuals at least 1. Its picture of a net without residuals, a large gradient at "
         "layer 1 that vanishes at layer 10, has the ends exchanged: by its own product the "
-        "gradient is lost towards layer 1.")
+        "gradient is lost towards layer 1."
+    )
 
 
 EXERCISE = Exercise(
-    3, "gradient-flow", "gradient norms by layer, with and without residuals, pre and post norm",
-    "\"Without residuals, gradients must flow through many layers\", of which each leaves a "
-    "factor below 1, so that \"the product vanishes exponentially\": 0.9^100 = 2.6e-5. With "
-    "residuals \"the gradient is at least 1\". With pre-norm \"gradients flow through residual "
-    "path\", with post-norm the \"gradient must flow through LayerNorm\", so \"for very deep "
-    "networks, pre-norm is essential\" (Section 6.3, Gradient Flow in Deep Networks; Layer "
+    3,
+    "gradient-flow",
+    "gradient norms by layer, with and without residuals, pre and post norm",
+    '"Without residuals, gradients must flow through many layers", of which each leaves a '
+    'factor below 1, so that "the product vanishes exponentially": 0.9^100 = 2.6e-5. With '
+    'residuals "the gradient is at least 1". With pre-norm "gradients flow through residual '
+    'path", with post-norm the "gradient must flow through LayerNorm", so "for very deep '
+    'networks, pre-norm is essential" (Section 6.3, Gradient Flow in Deep Networks; Layer '
     "Normalization Placement).",
-    tuple(f"exercises/{name}" for name in (
-        *_RAW, "pre_norm_is_stable", "residuals_alone_are_stable", "post_norm_is_unstable",
-        "post_norm_loses_more", "first_layer_has_the_largest")),
-    _table, _panels, _says)
+    tuple(
+        f"exercises/{name}"
+        for name in (
+            *_RAW,
+            "pre_norm_is_stable",
+            "residuals_alone_are_stable",
+            "post_norm_is_unstable",
+            "post_norm_loses_more",
+            "first_layer_has_the_largest",
+        )
+    ),
+    _table,
+    _panels,
+    _says,
+)

@@ -1,5 +1,6 @@
 """Exercise: language models of 24 layers from six initialisations: their loss after training, and
 the variance of their hidden states before."""
+
 from __future__ import annotations
 
 import math
@@ -30,22 +31,36 @@ from .depth_ablation import gained
 from .exercise import Exercise, loss
 
 doublings = quantity(
-    "variance_doublings", r"\log_2(v_L/v_1)",
-    "how often the variance of the hidden states doubles from the first layer to the last", "real")
+    "variance_doublings",
+    r"\log_2(v_L/v_1)",
+    "how often the variance of the hidden states doubles from the first layer to the last",
+    "real",
+)
 growths = quantity(
-    "growth_ratio", r"\gamma_L/\gamma_{L/4}",
+    "growth_ratio",
+    r"\gamma_L/\gamma_{L/4}",
     "growth of the variance over the embedding's, v_L / v_0 - 1, at L layers over that at L / 4",
-    "real")
+    "real",
+)
 diverged = quantity(
-    "diverged", "n_{div}", "trainings with a loss or gradient that is not finite",
-    "nonnegative integer")
+    "diverged",
+    "n_{div}",
+    "trainings with a loss or gradient that is not finite",
+    "nonnegative integer",
+)
 
 # By the name in cases: scheme and standard deviation, see `initialised`. "random" is
 # numpy.random.randn without a factor; "fixed" the text's base of 0.02 for all weights, "gpt2" the
 # same with residual projections divided by sqrt(2 L). PyTorch's default for a linear map is none
 # of them: it is scaled by its fan-in.
-OF_NAME = {"random": ("plain", 1.0), "fixed": ("plain", 0.02), "xavier": ("xavier", 0.02),
-           "kaiming": ("kaiming", 0.02), "gpt2": ("gpt2", 0.02), "deepnorm": ("deepnorm", 0.02)}
+OF_NAME = {
+    "random": ("plain", 1.0),
+    "fixed": ("plain", 0.02),
+    "xavier": ("xavier", 0.02),
+    "kaiming": ("kaiming", 0.02),
+    "gpt2": ("gpt2", 0.02),
+    "deepnorm": ("deepnorm", 0.02),
+}
 SCALED = ("xavier", "kaiming", "gpt2", "deepnorm")
 LAYERS = 24
 # Windows of text that variances are the mean over.
@@ -53,19 +68,23 @@ _WINDOWS = 16
 
 # Updates: as many as two cores do in eight minutes.
 _CPU = partial(Case, depth=LAYERS, width=48, steps=240, vocabulary=512, replicas=8, corpus=STANDARD)
-_GPU = partial(Case, depth=LAYERS, width=192, steps=1000, vocabulary=2048, replicas=8,
-               corpus=STANDARD)
+_GPU = partial(
+    Case, depth=LAYERS, width=192, steps=1000, vocabulary=2048, replicas=8, corpus=STANDARD
+)
 # Nets that are not trained cost little, so that there are more of them.
 _DRAWN = partial(Case, depth=LAYERS, width=48, vocabulary=512, replicas=32, corpus=STANDARD)
 
 
 def _cases(*names: str) -> dict[str, list[Case]]:
-    return {suite: [made(initialisation=name) for name in names]
-            for suite, made in (("exercises", _CPU), ("gpu", _GPU))}
+    return {
+        suite: [made(initialisation=name) for name in names]
+        for suite, made in (("exercises", _CPU), ("gpu", _GPU))
+    }
 
 
 _nets: Maker = partial(
-    claim, kind="empirical fit", holds_for="typical", weight="measurement", portable=False)
+    claim, kind="empirical fit", holds_for="typical", weight="measurement", portable=False
+)
 _text = partial(Source, "deepnetworks63")
 
 
@@ -73,8 +92,15 @@ def _recipe(case: Case, name: str, **changes: Any) -> Any:
     from .language_model import recipe
 
     scheme, std = OF_NAME[name]
-    given = {"width": case.width, "vocabulary": case.vocabulary, "seeds": case.replicas,
-             "batch": 8, "scheme": scheme, "std": std, "steps": case.get("steps", 1)}
+    given = {
+        "width": case.width,
+        "vocabulary": case.vocabulary,
+        "seeds": case.replicas,
+        "batch": 8,
+        "scheme": scheme,
+        "std": std,
+        "steps": case.get("steps", 1),
+    }
     return recipe(case.depth, **(given | changes))
 
 
@@ -93,10 +119,13 @@ def _untrained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
 
 
 @_nets(
-    Gt(loss, log(vocabulary) - 1), source=_text("Section 6.3, Initialization; Exercises, 2"),
-    wording="universal", cases=_cases("random"), control=Control(
-        _CPU(initialisation="gpt2"), "GPT-2's initialisation, which learns"),
-    supports="exercises/variance_doubles")
+    Gt(loss, log(vocabulary) - 1),
+    source=_text("Section 6.3, Initialization; Exercises, 2"),
+    wording="universal",
+    cases=_cases("random"),
+    control=Control(_CPU(initialisation="gpt2"), "GPT-2's initialisation, which learns"),
+    supports="exercises/variance_doubles",
+)
 def random_stalls(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """From weights N(0, 1) 24 layers gain less than a nat.
 
@@ -110,12 +139,16 @@ def random_stalls(case: Case, device: str = "cpu", folder: str = "") -> Sample:
 
 
 @_nets(
-    Lt(loss, log(vocabulary) - 1), source=_text("Section 6.3, Initialization"),
-    wording="universal", known="UNDECIDED",
+    Lt(loss, log(vocabulary) - 1),
+    source=_text("Section 6.3, Initialization"),
+    wording="universal",
+    known="UNDECIDED",
     cases=_cases("gpt2", "deepnorm", "xavier", "kaiming", "fixed"),
     control=Control(
-        _CPU(initialisation="gpt2"), "nets as they are initialised", measured=_untrained),
-    supports="exercises/variance_doubles")
+        _CPU(initialisation="gpt2"), "nets as they are initialised", measured=_untrained
+    ),
+    supports="exercises/variance_doubles",
+)
 def scaled_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Precondition: 24 layers learn from five small or scaled initialisations.
 
@@ -135,11 +168,16 @@ def _against(case: Case, worse: str, better: str, device: str, folder: str) -> S
 
 
 @_nets(
-    Gt(gained, 0), source=_text("Section 6.3, Exercises, 2"), wording="universal",
-    post_hoc=LEVEL_MOVED, cases=_cases(*SCALED), control=Control(
-        _CPU(initialisation="gpt2"), "by a nat and a half",
-        statement=Gt(gained, Rational(3, 2))),
-    supports="exercises/variance_doubles")
+    Gt(gained, 0),
+    source=_text("Section 6.3, Exercises, 2"),
+    wording="universal",
+    post_hoc=LEVEL_MOVED,
+    cases=_cases(*SCALED),
+    control=Control(
+        _CPU(initialisation="gpt2"), "by a nat and a half", statement=Gt(gained, Rational(3, 2))
+    ),
+    supports="exercises/variance_doubles",
+)
 def scaled_beats_random(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Scaled initialisations end below random weights.
 
@@ -153,10 +191,14 @@ def scaled_beats_random(case: Case, device: str = "cpu", folder: str = "") -> Sa
 
 
 @_nets(
-    Gt(gained, 0), source=_text("Section 6.3, Summary, Key takeaway"), wording="universal",
-    known="UNDECIDED", cases=_cases("fixed"), control=Control(
-        _CPU(initialisation="fixed"), "by a nat", statement=Gt(gained, 1)),
-    supports="exercises/variance_doubles")
+    Gt(gained, 0),
+    source=_text("Section 6.3, Summary, Key takeaway"),
+    wording="universal",
+    known="UNDECIDED",
+    cases=_cases("fixed"),
+    control=Control(_CPU(initialisation="fixed"), "by a nat", statement=Gt(gained, 1)),
+    supports="exercises/variance_doubles",
+)
 def residual_scaling_helps(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Residual projections divided by sqrt(2 L) lower the loss.
 
@@ -178,12 +220,17 @@ def _overflowing(case: Case, device: str = "cpu", folder: str = "") -> Exact:
 
 
 @_nets(
-    Eq(diverged, 0), source=Source("depthlaw", "what the exercise rests on"),
+    Eq(diverged, 0),
+    source=Source("depthlaw", "what the exercise rests on"),
     holds_for="these nets",
-    cases=_cases("random", "gpt2", "deepnorm", "xavier", "kaiming", "fixed"), control=Control(
-        _CPU(initialisation="random", depth=2), "weights of 1e30, which overflow",
-        measured=_overflowing),
-    supports="exercises/normed_gradients_vanish")
+    cases=_cases("random", "gpt2", "deepnorm", "xavier", "kaiming", "fixed"),
+    control=Control(
+        _CPU(initialisation="random", depth=2),
+        "weights of 1e30, which overflow",
+        measured=_overflowing,
+    ),
+    supports="exercises/normed_gradients_vanish",
+)
 def none_diverges(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     """No training of these nets diverges from any of the six initialisations.
 
@@ -203,7 +250,12 @@ def none_diverges(case: Case, device: str = "cpu", folder: str = "") -> Exact:
 
 
 def variances(
-    case: Case, name: str, layers: int, device: str, folder: str, **changes: Any,
+    case: Case,
+    name: str,
+    layers: int,
+    device: str,
+    folder: str,
+    **changes: Any,
 ) -> np.ndarray:
     """The variance of the hidden states before the first layer and after each, over tokens and
     width, shape (layers + 1, replicas), of nets as they are initialised, on validation text."""
@@ -214,8 +266,13 @@ def variances(
     from .language_model import texts
 
     made = _recipe(Case(**case.fields() | {"depth": layers}), name, **changes)
-    net = Net(made.shape, replicas=case.replicas, std=made.settings.std, device=device,
-              rng=[np.random.default_rng(source("weights", seed)) for seed in made.settings.seeds])
+    net = Net(
+        made.shape,
+        replicas=case.replicas,
+        std=made.settings.std,
+        device=device,
+        rng=[np.random.default_rng(source("weights", seed)) for seed in made.settings.seeds],
+    )
     text = texts(case.corpus, case.vocabulary, folder=folder).validation
     with torch.no_grad():
         states = net.hidden_states(text.windows(_WINDOWS, device).inputs)
@@ -236,9 +293,12 @@ def _without_norm(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     source=Source("depthlaw", "after deepnetworks63, The Problem"),
     cases={"exercises": [_DRAWN(initialisation=name) for name in OF_NAME if name != "deepnorm"]},
     control=Control(
-        _DRAWN(initialisation="kaiming"), "without normalisation each branch has its input's "
-        "variance, which doubles", measured=_without_norm),
-    supports="exercises/variance_doubles")
+        _DRAWN(initialisation="kaiming"),
+        "without normalisation each branch has its input's variance, which doubles",
+        measured=_without_norm,
+    ),
+    supports="exercises/variance_doubles",
+)
 def variance_is_not_geometric(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """With pre-norm five initialisations let the variance grow by less than L^2.
 
@@ -255,12 +315,19 @@ def variance_is_not_geometric(case: Case, device: str = "cpu", folder: str = "")
 
 
 @_nets(
-    Ge(doublings, depth - 1), source=_text("Section 6.3, Initialization, The Problem"),
-    wording="universal", expected="FAILS",
-    cases={"exercises": [_DRAWN(initialisation="random")]}, control=Control(
-        _DRAWN(initialisation="gpt2"), "GPT-2's initialisation, which is not to explode"),
-    cited=("Bears on whether scaled initialisation may be motivated by a variance that doubles "
-           "per layer."))
+    Ge(doublings, depth - 1),
+    source=_text("Section 6.3, Initialization, The Problem"),
+    wording="universal",
+    expected="FAILS",
+    cases={"exercises": [_DRAWN(initialisation="random")]},
+    control=Control(
+        _DRAWN(initialisation="gpt2"), "GPT-2's initialisation, which is not to explode"
+    ),
+    cited=(
+        "Bears on whether scaled initialisation may be motivated by a variance that doubles "
+        "per layer."
+    ),
+)
 def variance_doubles(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """From random weights the variance doubles with each layer.
 
@@ -289,11 +356,17 @@ def _fixed_growths(case: Case, device: str = "cpu", folder: str = "") -> Sample:
 
 
 @_nets(
-    Lt(growths, 2), source=_text("Section 6.3, Transformer-Specific Initialization"),
-    wording="universal", cases={"exercises": [_DRAWN(initialisation="gpt2")]}, control=Control(
-        _DRAWN(initialisation="fixed"), "without the division, four times the layers add four "
-        "times the variance", measured=_fixed_growths),
-    supports="exercises/variance_doubles")
+    Lt(growths, 2),
+    source=_text("Section 6.3, Transformer-Specific Initialization"),
+    wording="universal",
+    cases={"exercises": [_DRAWN(initialisation="gpt2")]},
+    control=Control(
+        _DRAWN(initialisation="fixed"),
+        "without the division, four times the layers add four times the variance",
+        measured=_fixed_growths,
+    ),
+    supports="exercises/variance_doubles",
+)
 def residual_scaling_keeps_variance(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Dividing residual projections by sqrt(2 L) keeps variance alike at two depths.
 
@@ -311,59 +384,99 @@ def residual_scaling_keeps_variance(case: Case, device: str = "cpu", folder: str
 
 
 def _by_name(found: Found, *names: str) -> dict[str, Measured]:
-    return {case.initialisation: value for name in names
-            for case, value in found.get(name, {}).items()}
+    return {
+        case.initialisation: value for name in names for case, value in found.get(name, {}).items()
+    }
 
 
 def _size(found: Found) -> Case:
     """Any case of trained nets that is recorded: all have the same sizes."""
-    return next((case for name in ("scaled_learn", "random_stalls")
-                 for case in found.get(name, {})), _CPU(initialisation="gpt2"))
+    return next(
+        (case for name in ("scaled_learn", "random_stalls") for case in found.get(name, {})),
+        _CPU(initialisation="gpt2"),
+    )
 
 
 def _table(found: Found) -> Table:
-    learnt, grown, lost = (_by_name(found, *names) for names in (
-        ("random_stalls", "scaled_learn"), ("variance_is_not_geometric",), ("none_diverges",)))
+    learnt, grown, lost = (
+        _by_name(found, *names)
+        for names in (
+            ("random_stalls", "scaled_learn"),
+            ("variance_is_not_geometric",),
+            ("none_diverges",),
+        )
+    )
     counts = {name: int(value.value) for name, value in lost.items() if isinstance(value, Exact)}
-    return Table(("initialisation", "validation loss", "+-", "diverged", "variance doublings",
-                  "+-"),
-                 tuple((name, mean(learnt.get(name)), half_width(learnt.get(name)),
-                        counts.get(name), mean(grown.get(name)), half_width(grown.get(name)))
-                       for name in OF_NAME))
+    return Table(
+        ("initialisation", "validation loss", "+-", "diverged", "variance doublings", "+-"),
+        tuple(
+            (
+                name,
+                mean(learnt.get(name)),
+                half_width(learnt.get(name)),
+                counts.get(name),
+                mean(grown.get(name)),
+                half_width(grown.get(name)),
+            )
+            for name in OF_NAME
+        ),
+    )
 
 
 def _panels(found: Found) -> tuple[Panel, ...]:
     names = tuple(OF_NAME)
     return (
-        _panel("Loss after training", "validation loss, nats per token",
-               _by_name(found, "random_stalls", "scaled_learn"),
-               ("equal chances", math.log(_size(found).vocabulary)), names),
-        _panel("Variance before training", "doublings, first layer to last",
-               _by_name(found, "variance_is_not_geometric"),
-               ("doubling with each layer", LAYERS - 1.0), names))
+        _panel(
+            "Loss after training",
+            "validation loss, nats per token",
+            _by_name(found, "random_stalls", "scaled_learn"),
+            ("equal chances", math.log(_size(found).vocabulary)),
+            names,
+        ),
+        _panel(
+            "Variance before training",
+            "doublings, first layer to last",
+            _by_name(found, "variance_is_not_geometric"),
+            ("doubling with each layer", LAYERS - 1.0),
+            names,
+        ),
+    )
 
 
-def _panel(title: str, label: str, values: dict[str, Measured], said: tuple[str, float],
-           names: tuple[str, ...]) -> Panel:
+def _panel(
+    title: str,
+    label: str,
+    values: dict[str, Measured],
+    said: tuple[str, float],
+    names: tuple[str, ...],
+) -> Panel:
     """One point for each initialisation, each a series of its own, since they have no order."""
     points = []
     for place, name in enumerate(names, start=1):
         middle, half = mean(values.get(name)), half_width(values.get(name)) or 0.0
         if middle is not None:
             points.append(
-                Series(name, (place,), (middle,), (middle - half,), (middle + half,), "points"))
+                Series(name, (place,), (middle,), (middle - half,), (middle + half,), "points")
+            )
     line = Series(said[0], (1, len(names)), (said[1], said[1]), kind="reference")
     return Panel(title, "initialisation", label, (*points, line))
 
 
 def _says(found: Found) -> str:
     size = _size(found)
-    learnt, grown = _by_name(found, "random_stalls", "scaled_learn"), _by_name(
-        found, "variance_is_not_geometric")
-    lost = [value.value for value in _by_name(found, "none_diverges").values()
-            if isinstance(value, Exact)]
-    helps, keeps = (next(iter(found.get(name, {}).values()), None)
-                    for name in ("residual_scaling_helps", "residual_scaling_keeps_variance"))
+    learnt, grown = (
+        _by_name(found, "random_stalls", "scaled_learn"),
+        _by_name(found, "variance_is_not_geometric"),
+    )
+    lost = [
+        value.value
+        for value in _by_name(found, "none_diverges").values()
+        if isinstance(value, Exact)
+    ]
+    helps, keeps = (
+        next(iter(found.get(name, {}).values()), None)
+        for name in ("residual_scaling_helps", "residual_scaling_keeps_variance")
+    )
     return (
         f"With {size.depth} layers of width {size.width}, after {size.steps} updates, "
         f"{size.replicas} seeds each, the validation loss is "
@@ -373,22 +486,35 @@ def _says(found: Found) -> str:
         f"residual projections by sqrt(2 L) lowers the loss by {written(helps)}; with it four "
         f"times the layers add {written(keeps)} times the variance. Before training the variance "
         "doubles from the first layer to the last "
-        + ", ".join(f"{written(grown[name], 1)} times ({name})" for name in OF_NAME
-                    if name in grown)
-        + f"; doubling with each layer would be {size.depth - 1} times.")
+        + ", ".join(
+            f"{written(grown[name], 1)} times ({name})" for name in OF_NAME if name in grown
+        )
+        + f"; doubling with each layer would be {size.depth - 1} times."
+    )
 
 
 EXERCISE = Exercise(
-    2, "initialisation", "24 layers from random, Xavier, Kaiming, GPT-2 and DeepNorm weights",
-    "\"Proper initialization is crucial for training deep networks\": with random weights the "
-    "variance doubles or halves with each layer and \"explodes\" or \"vanishes\"; Xavier's and "
+    2,
+    "initialisation",
+    "24 layers from random, Xavier, Kaiming, GPT-2 and DeepNorm weights",
+    '"Proper initialization is crucial for training deep networks": with random weights the '
+    'variance doubles or halves with each layer and "explodes" or "vanishes"; Xavier\'s and '
     "Kaiming's deviations maintain it; and dividing residual projections by sqrt(2 n_layers) "
-    "\"ensures that even with many layers, the output variance doesn't explode\" (Section 6.3, "
+    '"ensures that even with many layers, the output variance doesn\'t explode" (Section 6.3, '
     "Initialization: Starting Right). So 24 layers should end at a higher loss from random weights "
     "than from any scaled ones.",
-    ("exercises/random_stalls", "exercises/scaled_learn", "exercises/scaled_beats_random",
-     "exercises/residual_scaling_helps", "exercises/none_diverges",
-     "exercises/variance_is_not_geometric", "exercises/variance_doubles",
-     "exercises/residual_scaling_keeps_variance"),
-    _table, _panels, _says,
-    trains=("exercises/random_stalls", "exercises/scaled_learn"))
+    (
+        "exercises/random_stalls",
+        "exercises/scaled_learn",
+        "exercises/scaled_beats_random",
+        "exercises/residual_scaling_helps",
+        "exercises/none_diverges",
+        "exercises/variance_is_not_geometric",
+        "exercises/variance_doubles",
+        "exercises/residual_scaling_keeps_variance",
+    ),
+    _table,
+    _panels,
+    _says,
+    trains=("exercises/random_stalls", "exercises/scaled_learn"),
+)

@@ -1,5 +1,6 @@
 """Tiny language models on a corpus: one recipe, nets that are stored when they are trained, and
 their loss on text that they were not trained on."""
+
 from __future__ import annotations
 
 import json
@@ -30,8 +31,17 @@ from ..training.trainer import Progress, train
 from ..training.training_run import losses
 from .corpus import encoded
 
-__all__ = ["CONTEXT", "WINDOWS", "Models", "Recipe", "Texts", "recipe", "texts", "trained",
-           "validation_losses"]
+__all__ = [
+    "CONTEXT",
+    "WINDOWS",
+    "Models",
+    "Recipe",
+    "Texts",
+    "recipe",
+    "texts",
+    "trained",
+    "validation_losses",
+]
 
 # Tokens of a window, and windows of the validation text that a loss is the mean over.
 CONTEXT, WINDOWS = 64, 256
@@ -84,9 +94,20 @@ class Models:
 
 
 def recipe(
-    depth: int, *, steps: int, width: int = 48, heads: int = 4, seeds: int = 8, batch: int = 16,
-    vocabulary: int = 512, scheme: str = "gpt2", std: float = 0.02, rate: float = 3e-3,
-    rate_factors: RateFactors = (), shuffled: bool = False, **changes: Any,
+    depth: int,
+    *,
+    steps: int,
+    width: int = 48,
+    heads: int = 4,
+    seeds: int = 8,
+    batch: int = 16,
+    vocabulary: int = 512,
+    scheme: str = "gpt2",
+    std: float = 0.02,
+    rate: float = 3e-3,
+    rate_factors: RateFactors = (),
+    shuffled: bool = False,
+    **changes: Any,
 ) -> Recipe:
     """The nets of the exercises: causal, pre-norm, learned positions, biases, MLP four times the
     width, context `CONTEXT`.
@@ -110,15 +131,37 @@ def recipe(
     (192, 8)
     """
     fields: dict[str, Any] = {
-        "norm": "pre", "mlp": 4 * width, "causal": True, "positions": "learned",
-        "length": CONTEXT, "biases": True, "vocabulary": vocabulary, "outputs": vocabulary}
+        "norm": "pre",
+        "mlp": 4 * width,
+        "causal": True,
+        "positions": "learned",
+        "length": CONTEXT,
+        "biases": True,
+        "vocabulary": vocabulary,
+        "outputs": vocabulary,
+    }
     shape, stds = initialised(
-        scheme, Shape(width=width, depth=depth, heads=heads, **(fields | changes)), std=std)
-    return Recipe(shape, Settings(
-        steps=steps, batch=batch, learning_rates=(rate,) * seeds, seeds=tuple(range(seeds)),
-        weight_decay=0.1, decayed="matrices", betas=(0.9, 0.95), warmup=steps // 10,
-        schedule="cosine", evaluate_every=max(1, steps // 10), validation=1, std=stds,
-        rate_factors=rate_factors), shuffled)
+        scheme, Shape(width=width, depth=depth, heads=heads, **(fields | changes)), std=std
+    )
+    return Recipe(
+        shape,
+        Settings(
+            steps=steps,
+            batch=batch,
+            learning_rates=(rate,) * seeds,
+            seeds=tuple(range(seeds)),
+            weight_decay=0.1,
+            decayed="matrices",
+            betas=(0.9, 0.95),
+            warmup=steps // 10,
+            schedule="cosine",
+            evaluate_every=max(1, steps // 10),
+            validation=1,
+            std=stds,
+            rate_factors=rate_factors,
+        ),
+        shuffled,
+    )
 
 
 @lru_cache(maxsize=4)
@@ -126,12 +169,17 @@ def texts(corpus: str, vocabulary: int = 512, length: int = CONTEXT, folder: str
     """The tasks of a corpus, which is known by its digest; see `corpus.encoded` for what is
     raised, and the cost."""
     tokens = encoded(corpus, vocabulary, folder)
-    return Texts(Text(tokens.training, length, vocabulary),
-                 Text(tokens.validation, length, vocabulary))
+    return Texts(
+        Text(tokens.training, length, vocabulary), Text(tokens.validation, length, vocabulary)
+    )
 
 
 def validation_losses(
-    net: Net, text: Text, device: torch.device | str = "cpu", *, windows: int = WINDOWS,
+    net: Net,
+    text: Text,
+    device: torch.device | str = "cpu",
+    *,
+    windows: int = WINDOWS,
 ) -> tuple[float, ...]:
     """The mean loss of each replica over windows of a text, nats per token: the same windows at
     every call, so that the losses of two nets are paired.
@@ -142,8 +190,9 @@ def validation_losses(
     net.eval()
     count, total = asked.targets.numel(), torch.zeros(net.replicas, dtype=torch.float64)
     with torch.no_grad():
-        for inputs, targets in zip(asked.inputs.split(16, 1), asked.targets.split(16, 1),
-                                   strict=True):
+        for inputs, targets in zip(
+            asked.inputs.split(16, 1), asked.targets.split(16, 1), strict=True
+        ):
             each = targets.expand(net.replicas, -1, -1)
             weights = torch.ones((), device=device).expand(each.shape)
             total += losses(net(inputs).float(), each, weights).double().cpu()
@@ -182,30 +231,48 @@ def trained(made: Recipe, corpus: str, *, device: str = "cpu", folder: str = "")
             # JSON has no nan.
             finite = [loss if math.isfinite(loss) else None for loss in models.losses]
             said: dict[str, Any] = {
-                "losses": finite, "training_losses": models.training_losses,
-                "diverged": models.diverged}
-            checkpoints.write(place / "net", identity, made.settings.steps,
-                              {"weights": flatten(models.net)}, said)
+                "losses": finite,
+                "training_losses": models.training_losses,
+                "diverged": models.diverged,
+            }
+            checkpoints.write(
+                place / "net", identity, made.settings.steps, {"weights": flatten(models.net)}, said
+            )
             shutil.rmtree(place / "training", ignore_errors=True)
             (place / NEWS).unlink(missing_ok=True)
             return models
     _, tensors, counters = found
     net = Net(made.shape, replicas=made.settings.replicas, dtype=made.settings.dtype, device=device)
     flatten(net).copy_(tensors["weights"])
-    return Models(made, net, tuple(math.nan if loss is None else loss
-                                   for loss in counters["losses"]),
-                  tuple(counters["training_losses"]), tuple(counters["diverged"]),
-                  both.validation)
+    return Models(
+        made,
+        net,
+        tuple(math.nan if loss is None else loss for loss in counters["losses"]),
+        tuple(counters["training_losses"]),
+        tuple(counters["diverged"]),
+        both.validation,
+    )
 
 
 def _trained(made: Recipe, both: Texts, device: str, place: Path | None) -> Models:
     task = Shuffled(both.training) if made.shuffled else both.training
-    found = train(made.shape, task, made.settings, device=device,
-                  folder=place / "training" if place else None,
-                  progress=_news(made, place) if place else None)
+    found = train(
+        made.shape,
+        task,
+        made.settings,
+        device=device,
+        folder=place / "training" if place else None,
+        progress=_news(made, place) if place else None,
+    )
     last = found.history[-1].loss if found.history else (None,) * made.settings.replicas
-    return Models(made, found.net, validation_losses(found.net, both.validation, device), last,
-                  tuple(status == "diverged" for status in found.status), both.validation)
+    return Models(
+        made,
+        found.net,
+        validation_losses(found.net, both.validation, device),
+        last,
+        tuple(status == "diverged" for status in found.status),
+        both.validation,
+    )
 
 
 def _identity(made: Recipe, both: Texts, device: str) -> str:
@@ -213,8 +280,16 @@ def _identity(made: Recipe, both: Texts, device: str) -> str:
     trains and torch included."""
     code = [code_version(each) for each in (_trained, Text, Shape, Settings)]
     return checkpoints.fingerprint(
-        [asdict(made), both.training.digest, both.validation.digest, device,
-         torch.get_num_threads(), code, torch.__version__])
+        [
+            asdict(made),
+            both.training.digest,
+            both.validation.digest,
+            device,
+            torch.get_num_threads(),
+            code,
+            torch.__version__,
+        ]
+    )
 
 
 def _news(made: Recipe, place: Path) -> Callable[[Progress], None]:
@@ -222,8 +297,10 @@ def _news(made: Recipe, place: Path) -> Callable[[Progress], None]:
     process."""
     said, shape = 0.0, made.shape
     place.mkdir(exist_ok=True)
-    label = (f"{shape.layers} layers, width {shape.width}, "
-             f"{'no' if shape.norm == 'none' else shape.norm} norm")
+    label = (
+        f"{shape.layers} layers, width {shape.width}, "
+        f"{'no' if shape.norm == 'none' else shape.norm} norm"
+    )
 
     def tell(progress: Progress) -> None:
         nonlocal said
@@ -232,8 +309,16 @@ def _news(made: Recipe, place: Path) -> Callable[[Progress], None]:
         said = time.monotonic()
         part = place / f"{NEWS}.{os.getpid()}.part"
         with suppress(OSError):  # a full disk stops the training at its next checkpoint
-            part.write_text(json.dumps({"label": label, "step": progress.step,
-                                        "steps": progress.steps, "process": os.getpid()}))
+            part.write_text(
+                json.dumps(
+                    {
+                        "label": label,
+                        "step": progress.step,
+                        "steps": progress.steps,
+                        "process": os.getpid(),
+                    }
+                )
+            )
             part.replace(place / NEWS)
 
     return tell

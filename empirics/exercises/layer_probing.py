@@ -3,6 +3,7 @@
 One layer of a language model is trained while the others stay as they are drawn. And from the
 hidden states of each layer of a trained net, a linear classifier guesses tokens of the text.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -36,15 +37,24 @@ if TYPE_CHECKING:
     from .language_model import Recipe
 
 over_half = quantity(
-    "gained_over_half", r"\Delta\mathcal{L}_l-\Delta\mathcal{L}/2",
+    "gained_over_half",
+    r"\Delta\mathcal{L}_l-\Delta\mathcal{L}/2",
     "loss that training one layer takes off minus half of what training all layers takes off, in "
-    "nats per token", "real")
+    "nats per token",
+    "real",
+)
 read = quantity(
-    "probe_excess", r"a_l-a_0",
-    "accuracy of a linear probe minus that of always guessing the most frequent token", "real")
+    "probe_excess",
+    r"a_l-a_0",
+    "accuracy of a linear probe minus that of always guessing the most frequent token",
+    "real",
+)
 moved = quantity(
-    "probe_difference", r"\Delta a",
-    "mean accuracy of linear probes of some layers minus that of others", "real")
+    "probe_difference",
+    r"\Delta a",
+    "mean accuracy of linear probes of some layers minus that of others",
+    "real",
+)
 
 # --- all layers frozen but one --------------------------------------------------------------------
 
@@ -56,12 +66,19 @@ NONE, ALL = 0, -1
 _FREEZE = Source("deepnetworks63", "Exercises, 4: Layer probing")
 _LEARNS = Source("deepnetworks63", "What Each Layer Learns")
 _measured: Maker = partial(
-    claim, wording="universal", kind="empirical fit", holds_for="typical", weight="measurement",
-    portable=False)
-_frozen = partial(Case, layers=LAYERS, width=48, steps=STEPS, vocabulary=512,
-                  replicas=REPLICAS, corpus=STANDARD)
-_large = partial(Case, layers=LAYERS, width=192, steps=1000, vocabulary=2048,
-                 replicas=REPLICAS, corpus=STANDARD)
+    claim,
+    wording="universal",
+    kind="empirical fit",
+    holds_for="typical",
+    weight="measurement",
+    portable=False,
+)
+_frozen = partial(
+    Case, layers=LAYERS, width=48, steps=STEPS, vocabulary=512, replicas=REPLICAS, corpus=STANDARD
+)
+_large = partial(
+    Case, layers=LAYERS, width=192, steps=1000, vocabulary=2048, replicas=REPLICAS, corpus=STANDARD
+)
 # Embeddings, positions, final normalisation and read-out.
 _ENDS = ("trained", "frozen")
 
@@ -71,14 +88,21 @@ def frozen_but_one(case: Case) -> Recipe:
     or `ALL`; with the ends, or without."""
     from .language_model import recipe
 
-    made = partial(recipe, case.layers, width=case.width, batch=BATCH, seeds=case.replicas,
-                   vocabulary=case.vocabulary)
+    made = partial(
+        recipe,
+        case.layers,
+        width=case.width,
+        batch=BATCH,
+        seeds=case.replicas,
+        vocabulary=case.vocabulary,
+    )
     if case.layer == NONE and case.ends == "frozen":
         return made(steps=1, rate=0.0)
     # What stands outside of layers has no dot in its name; what a layer holds ends in its number.
     chosen = {NONE: (), ALL: (("*.*", 1.0),)}.get(case.layer, ((f"*.{case.layer - 1}", 1.0),))
-    return made(steps=case.steps, rate_factors=(
-        ("*", float(case.ends == "trained")), ("*.*", 0.0), *chosen))
+    return made(
+        steps=case.steps, rate_factors=(("*", float(case.ends == "trained")), ("*.*", 0.0), *chosen)
+    )
 
 
 @lru_cache(maxsize=64)
@@ -106,17 +130,25 @@ _EACH, _OUTER = tuple(range(1, LAYERS + 1)), (1, LAYERS)
 
 def _cases(with_ends: Iterable[int], without: Iterable[int] = ()) -> dict[str, tuple[Case, ...]]:
     """By the layer that is trained."""
-    asked = [(place, ends) for ends, layers in zip(_ENDS, (with_ends, without), strict=True)
-             for place in layers]
-    return {suite: tuple(made(layer=place, ends=ends) for place, ends in asked)
-            for suite, made in (("exercises", _frozen), ("gpu", _large))}
+    asked = [
+        (place, ends)
+        for ends, layers in zip(_ENDS, (with_ends, without), strict=True)
+        for place in layers
+    ]
+    return {
+        suite: tuple(made(layer=place, ends=ends) for place, ends in asked)
+        for suite, made in (("exercises", _frozen), ("gpu", _large))
+    }
 
 
 @_measured(
-    Lt(loss, log(vocabulary) - 1), source=Source("depthlaw", "check of the exercise"),
-    wording="derived", cases=_cases((ALL, NONE, *_EACH)),
+    Lt(loss, log(vocabulary) - 1),
+    source=Source("depthlaw", "check of the exercise"),
+    wording="derived",
+    cases=_cases((ALL, NONE, *_EACH)),
     control=Control(_frozen(layer=NONE, ends="frozen"), "nets as they are drawn"),
-    supports="exercises/together_costs_more")
+    supports="exercises/together_costs_more",
+)
 def frozen_nets_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Precondition: they learn with all layers frozen, all but one, none.
 
@@ -128,13 +160,20 @@ def frozen_nets_learn(case: Case, device: str = "cpu", folder: str = "") -> Samp
 
 
 @_measured(
-    Gt(gained, 0), source=_FREEZE, cases=_cases(_EACH, _OUTER),
+    Gt(gained, 0),
+    source=_FREEZE,
+    cases=_cases(_EACH, _OUTER),
     post_hoc=(
         "Layers and updates were chosen after a trial of six layers with fewer updates, in which "
-        "it did not hold."),
-    control=Control(_frozen(layer=1, ends="trained"), "by a sixth of a nat",
-                    statement=Gt(gained, Rational(1, 6))),
-    supports="exercises/together_costs_more")
+        "it did not hold."
+    ),
+    control=Control(
+        _frozen(layer=1, ends="trained"),
+        "by a sixth of a nat",
+        statement=Gt(gained, Rational(1, 6)),
+    ),
+    supports="exercises/together_costs_more",
+)
 def each_layer_alone_helps(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Training any one layer, the others frozen, lowers the loss.
 
@@ -151,10 +190,16 @@ def each_layer_alone_helps(case: Case, device: str = "cpu", folder: str = "") ->
 
 
 @_measured(
-    Ge(over_half, 0), source=_FREEZE, cases=_cases(_EACH),
-    control=Control(_frozen(layer=1, ends="trained"), "and a sixth of a nat more",
-                    statement=Ge(over_half, Rational(1, 6))),
-    supports="exercises/together_costs_more")
+    Ge(over_half, 0),
+    source=_FREEZE,
+    cases=_cases(_EACH),
+    control=Control(
+        _frozen(layer=1, ends="trained"),
+        "and a sixth of a nat more",
+        statement=Ge(over_half, Rational(1, 6)),
+    ),
+    supports="exercises/together_costs_more",
+)
 def one_layer_is_half(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Any one layer trained alone gains half of what all gain.
 
@@ -166,15 +211,23 @@ def one_layer_is_half(case: Case, device: str = "cpu", folder: str = "") -> Samp
     recorded verdict says little: at this learning rate training all four layers takes nothing off
     the loss, so that half of it is no bar.
     """
-    return sample(_taken_off(case, device, folder)
-                  - _taken_off(_with(case, layer=ALL), device, folder) / 2)
+    return sample(
+        _taken_off(case, device, folder) - _taken_off(_with(case, layer=ALL), device, folder) / 2
+    )
 
 
 @_measured(
-    Gt(gained, 0), source=_LEARNS, known="UNDECIDED", cases=_cases(_EACH[1:], _OUTER[1:]),
-    control=Control(_frozen(layer=2, ends="trained"), "by a fortieth of a nat",
-                    statement=Gt(gained, Rational(1, 40))),
-    supports="exercises/together_costs_more")
+    Gt(gained, 0),
+    source=_LEARNS,
+    known="UNDECIDED",
+    cases=_cases(_EACH[1:], _OUTER[1:]),
+    control=Control(
+        _frozen(layer=2, ends="trained"),
+        "by a fortieth of a nat",
+        statement=Gt(gained, Rational(1, 40)),
+    ),
+    supports="exercises/together_costs_more",
+)
 def first_layer_alone_is_best(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Trained alone, the first layer is the most important one.
 
@@ -237,8 +290,13 @@ def answers(target: str, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache(maxsize=16)
 def _probed(
-    case: Case, targets: tuple[str, ...], layers: tuple[int, ...], device: str, folder: str,
-    learns: bool, shuffled: bool,
+    case: Case,
+    targets: tuple[str, ...],
+    layers: tuple[int, ...],
+    device: str,
+    folder: str,
+    learns: bool,
+    shuffled: bool,
 ) -> np.ndarray:
     """Accuracies of linear probes, shape (targets, layers, replicas), and behind the layers that of
     the most frequent answer."""
@@ -248,10 +306,14 @@ def _probed(
     windows = models.validation.windows(case.replicas * (FITTED + TESTED), device)
     # Each net is probed on windows of its own, so that the spread over nets is that of text too.
     each = windows.inputs.shape[1] // case.replicas
-    inputs, last = (ids[0, :each * case.replicas].unflatten(0, (each, -1)).transpose(0, 1)
-                    for ids in (windows.inputs, windows.targets[..., -1:]))
-    ids, fitted = torch.cat([inputs, last], dim=-1).cpu().numpy(), each * FITTED // (
-        FITTED + TESTED)
+    inputs, last = (
+        ids[0, : each * case.replicas].unflatten(0, (each, -1)).transpose(0, 1)
+        for ids in (windows.inputs, windows.targets[..., -1:])
+    )
+    ids, fitted = (
+        torch.cat([inputs, last], dim=-1).cpu().numpy(),
+        each * FITTED // (FITTED + TESTED),
+    )
     asked = [[_answered(target, of_net, shuffled) for of_net in ids] for target in targets]
     found = np.full((len(targets), len(layers) + 1, case.replicas), np.nan)
     with torch.no_grad():
@@ -263,7 +325,8 @@ def _probed(
                 continue
             for row, of_nets in enumerate(asked):
                 for column, (states, answer) in enumerate(
-                        zip(hidden.cpu().numpy(), of_nets, strict=True)):
+                    zip(hidden.cpu().numpy(), of_nets, strict=True)
+                ):
                     found[row, layers.index(place), column] = _accuracy(states, *answer, fitted)
     for row, of_nets in enumerate(asked):
         for column, (said, there) in enumerate(of_nets):
@@ -319,7 +382,12 @@ _probes: Maker = partial(_measured, source=_LEARNS, reads=_READS)
 
 
 def _accuracies(
-    case: Case, layers: Iterable[int], device: str, folder: str, *, learns: bool = True,
+    case: Case,
+    layers: Iterable[int],
+    device: str,
+    folder: str,
+    *,
+    learns: bool = True,
     shuffled: bool = False,
 ) -> np.ndarray:
     """Accuracies of the probes of a case's target at some layers, and of the most frequent answer:
@@ -327,8 +395,7 @@ def _accuracies(
     net = Case(**{name: value for name, value in case.fields().items() if name not in _READS})
     layers = tuple(layers)
     if shuffled or not learns:
-        return np.asarray(_probed(
-            net, (case.target,), layers, device, folder, learns, shuffled)[0])
+        return np.asarray(_probed(net, (case.target,), layers, device, folder, learns, shuffled)[0])
     there = tuple(place for place in PROBED if place <= case.layers)
     found = _probed(net, TARGETS, there, device, folder, True, False)
     return np.asarray(found[TARGETS.index(case.target)][[*map(there.index, layers), -1]])
@@ -342,16 +409,29 @@ def _excess(case: Case, device: str = "cpu", folder: str = "", *, shuffled: bool
 def _moved(case: Case, device: str = "cpu", folder: str = "", *, shuffled: bool = False) -> Sample:
     """Mean accuracy of the layers low, ..., high that are read minus that of the others."""
     some, others = (
-        _accuracies(case, [place for place in PROBED if low <= place <= high], device, folder,
-                    shuffled=mixed)[:-1].mean(axis=0)
-        for low, high, mixed in ((case.low, case.high, shuffled),
-                                 (case.against_low, case.against_high, False)))
+        _accuracies(
+            case,
+            [place for place in PROBED if low <= place <= high],
+            device,
+            folder,
+            shuffled=mixed,
+        )[:-1].mean(axis=0)
+        for low, high, mixed in (
+            (case.low, case.high, shuffled),
+            (case.against_low, case.against_high, False),
+        )
+    )
     return sample(some - others)
 
 
 def _between(target: str, layers: tuple[int, int], against: tuple[int, int]) -> Case:
-    return whole_net(target=target, low=layers[0], high=layers[1], against_low=against[0],
-                     against_high=against[1])
+    return whole_net(
+        target=target,
+        low=layers[0],
+        high=layers[1],
+        against_low=against[0],
+        against_high=against[1],
+    )
 
 
 _SHUFFLED = "probes of the larger side are fitted and tested on shuffled answers"
@@ -359,11 +439,19 @@ _shuffled_moved = partial(_moved, shuffled=True)
 
 
 @_probes(
-    Gt(read, 0), cases={"exercises": tuple(
-        whole_net(target=target, layer=place) for target in TARGETS for place in PROBED)},
-    control=Control(whole_net(target="current", layer=0), "shuffled answers",
-                    measured=partial(_excess, shuffled=True)),
-    supports="exercises/early_layers_hold_the_surface")
+    Gt(read, 0),
+    cases={
+        "exercises": tuple(
+            whole_net(target=target, layer=place) for target in TARGETS for place in PROBED
+        )
+    },
+    control=Control(
+        whole_net(target="current", layer=0),
+        "shuffled answers",
+        measured=partial(_excess, shuffled=True),
+    ),
+    supports="exercises/early_layers_hold_the_surface",
+)
 def every_layer_is_read(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Linear probes read tokens from every layer that is probed.
 
@@ -380,10 +468,13 @@ def every_layer_is_read(case: Case, device: str = "cpu", folder: str = "") -> Sa
 
 
 @_probes(
-    Gt(moved, 0), known="FAILS", post_hoc=LEVEL_MOVED, cases={"exercises": (
-        _between("current", EARLY, LATE), _between("previous", EARLY, LATE))},
+    Gt(moved, 0),
+    known="FAILS",
+    post_hoc=LEVEL_MOVED,
+    cases={"exercises": (_between("current", EARLY, LATE), _between("previous", EARLY, LATE))},
     control=Control(_between("current", EARLY, LATE), _SHUFFLED, measured=_shuffled_moved),
-    cited="Bears on whether surface features should be read from early layers.")
+    cited="Bears on whether surface features should be read from early layers.",
+)
 def early_layers_hold_the_surface(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Early layers hold the surface: the current token and the one before.
 
@@ -399,9 +490,12 @@ def early_layers_hold_the_surface(case: Case, device: str = "cpu", folder: str =
 
 
 @_probes(
-    Gt(moved, 0), known="UNDECIDED", cases={"exercises": (_between("next", LATE, EARLY),)},
+    Gt(moved, 0),
+    known="UNDECIDED",
+    cases={"exercises": (_between("next", LATE, EARLY),)},
     control=Control(_between("next", LATE, EARLY), _SHUFFLED, measured=_shuffled_moved),
-    supports="exercises/early_layers_hold_the_surface")
+    supports="exercises/early_layers_hold_the_surface",
+)
 def late_layers_hold_the_task(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Later layers hold the task: the next token.
 
@@ -415,10 +509,13 @@ def late_layers_hold_the_task(case: Case, device: str = "cpu", folder: str = "")
 
 
 @_probes(
-    Gt(moved, 0), expected="FAILS", known="UNDECIDED", cases={"exercises": (
-        _between("after", MIDDLE, EARLY), _between("after", MIDDLE, LATE))},
+    Gt(moved, 0),
+    expected="FAILS",
+    known="UNDECIDED",
+    cases={"exercises": (_between("after", MIDDLE, EARLY), _between("after", MIDDLE, LATE))},
     control=Control(_between("after", MIDDLE, EARLY), _SHUFFLED, measured=_shuffled_moved),
-    supports="exercises/early_layers_hold_the_surface")
+    supports="exercises/early_layers_hold_the_surface",
+)
 def middle_layers_hold_relations(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Middle layers hold relations: what came after the last copy.
 
@@ -433,21 +530,35 @@ def middle_layers_hold_relations(case: Case, device: str = "cpu", folder: str = 
     return _moved(case, device, folder)
 
 
-def _learned(case: Case, device: str = "cpu", folder: str = "", *, shuffled: bool = False,
-             ) -> Sample:
+def _learned(
+    case: Case,
+    device: str = "cpu",
+    folder: str = "",
+    *,
+    shuffled: bool = False,
+) -> Sample:
     trained = _accuracies(case, (case.layer,), device, folder, shuffled=shuffled)
     drawn = _accuracies(case, (case.layer,), device, folder, learns=False)
     return sample(trained[0] - drawn[0])
 
 
 @_probes(
-    Gt(moved, 0), post_hoc=LEVEL_MOVED, cases={"exercises": (
-        whole_net(target="previous", layer=EARLY[1]), whole_net(target="after", layer=MIDDLE[1]),
-        whole_net(target="next", layer=LATE[1]))},
-    control=Control(whole_net(target="next", layer=LATE[1]),
-                    "probes of the trained net are fitted and tested on shuffled answers",
-                    measured=partial(_learned, shuffled=True)),
-    supports="exercises/early_layers_hold_the_surface")
+    Gt(moved, 0),
+    post_hoc=LEVEL_MOVED,
+    cases={
+        "exercises": (
+            whole_net(target="previous", layer=EARLY[1]),
+            whole_net(target="after", layer=MIDDLE[1]),
+            whole_net(target="next", layer=LATE[1]),
+        )
+    },
+    control=Control(
+        whole_net(target="next", layer=LATE[1]),
+        "probes of the trained net are fitted and tested on shuffled answers",
+        measured=partial(_learned, shuffled=True),
+    ),
+    supports="exercises/early_layers_hold_the_surface",
+)
 def specialisation_is_learned(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Probes read more from three layers after training than before.
 
@@ -465,14 +576,20 @@ def specialisation_is_learned(case: Case, device: str = "cpu", folder: str = "")
 
 def _alone(found: Found, ends: str) -> dict[int, Measured]:
     """What training one layer takes off the loss, by layer."""
-    return {case.layer: value for case, value in found.get("each_layer_alone_helps", {}).items()
-            if case.ends == ends}
+    return {
+        case.layer: value
+        for case, value in found.get("each_layer_alone_helps", {}).items()
+        if case.ends == ends
+    }
 
 
 def _read(found: Found, target: str) -> dict[int, Measured]:
     """What a probe of each layer says better than the most frequent answer."""
-    return {case.layer: value for case, value in found.get("every_layer_is_read", {}).items()
-            if case.target == target}
+    return {
+        case.layer: value
+        for case, value in found.get("every_layer_is_read", {}).items()
+        if case.target == target
+    }
 
 
 def _table(found: Found) -> Table:
@@ -480,24 +597,51 @@ def _table(found: Found) -> Table:
     heads = (*(f"gain, ends {ends}" for ends in _ENDS), *(f"reads {name}" for name in TARGETS))
     return Table(
         ("layer", *(part for head in heads for part in (head, "+-"))),
-        tuple((place, *(number for column in columns
-                        for number in (mean(column.get(place)), half_width(column.get(place)))))
-              for place in sorted({*PROBED, *_EACH})))
+        tuple(
+            (
+                place,
+                *(
+                    number
+                    for column in columns
+                    for number in (mean(column.get(place)), half_width(column.get(place)))
+                ),
+            )
+            for place in sorted({*PROBED, *_EACH})
+        ),
+    )
 
 
 def _panels(found: Found) -> tuple[Panel, ...]:
     said = {"trained": "embeddings and read-out trained too", "frozen": "nothing else trained"}
     alone = [curve(said[ends], _alone(found, ends)) for ends in _ENDS]
-    probes = [curve(f"{target} token" if target != "after" else "token after the last copy",
-                    _read(found, target)) for target in TARGETS]
+    probes = [
+        curve(
+            f"{target} token" if target != "after" else "token after the last copy",
+            _read(found, target),
+        )
+        for target in TARGETS
+    ]
     # The current token is read so well that beside it the others would look alike.
     return (
-        Panel(f"One of {LAYERS} layers trained", "layer that is trained",
-              "loss taken off, nats per token", tuple(filter(None, alone))),
-        *(Panel(title, "layer that is read", "accuracy above most frequent",
-                tuple(filter(None, curves)))
-          for title, curves in (("Probes of the current token", probes[:1]),
-                                ("Probes of other tokens", probes[1:]))))
+        Panel(
+            f"One of {LAYERS} layers trained",
+            "layer that is trained",
+            "loss taken off, nats per token",
+            tuple(filter(None, alone)),
+        ),
+        *(
+            Panel(
+                title,
+                "layer that is read",
+                "accuracy above most frequent",
+                tuple(filter(None, curves)),
+            )
+            for title, curves in (
+                ("Probes of the current token", probes[:1]),
+                ("Probes of other tokens", probes[1:]),
+            )
+        ),
+    )
 
 
 def _says(found: Found) -> str:
@@ -506,15 +650,20 @@ def _says(found: Found) -> str:
         if not there:
             return "not recorded"
         least, most = (choose(there, key=lambda at: there[at].mean) for choose in (min, max))
-        return (f"most at layer {most} ({written(there[most])}), least at layer {least} "
-                f"({written(there[least])})")
+        return (
+            f"most at layer {most} ({written(there[most])}), least at layer {least} "
+            f"({written(there[least])})"
+        )
 
     size = next(iter(found.get("each_layer_alone_helps", {})), _frozen())
     ends = {case.layer: value for case, value in found.get("frozen_nets_learn", {}).items()}
     none, every = ends.get(NONE), ends.get(ALL)
-    probes = "; ".join(f"the {target} token {best(_read(found, target))}" if target != "after" else
-                       f"the token after the last copy of the current one "
-                       f"{best(_read(found, target))}" for target in TARGETS)
+    probes = "; ".join(
+        f"the {target} token {best(_read(found, target))}"
+        if target != "after"
+        else f"the token after the last copy of the current one {best(_read(found, target))}"
+        for target in TARGETS
+    )
     return (
         f"Of {LAYERS} layers of width {size.width} one was trained, for {size.steps} updates, "
         f"{size.replicas} seeds, and the others stayed as they were drawn. With embeddings and "
@@ -523,20 +672,36 @@ def _says(found: Found) -> str:
         f"The loss is {written(none)} with no layer trained and {written(every)} with all. With "
         "nothing but one layer trained, of which the first and the last were tried, it takes off "
         f"{best(_alone(found, 'frozen'))}. From a trained net of {_DEPTH} layers linear probes "
-        f"read, in accuracy above the most frequent answer, {probes}.")
+        f"read, in accuracy above the most frequent answer, {probes}."
+    )
 
 
 EXERCISE = Exercise(
-    4, "layer-probing", "all layers frozen but one; and what linear probes read from layers",
-    "\"Freeze all but one layer. Which layer is most important for your task?\" The text leaves "
-    "the answer open (Section 6.3, Exercises). By \"what each layer learns\", early layers hold "
-    "local and character patterns, middle layers relations, and later layers \"task-specific "
-    "representations\" (What Each Layer Learns, for a net of 20 and more layers): so probes "
+    4,
+    "layer-probing",
+    "all layers frozen but one; and what linear probes read from layers",
+    '"Freeze all but one layer. Which layer is most important for your task?" The text leaves '
+    'the answer open (Section 6.3, Exercises). By "what each layer learns", early layers hold '
+    'local and character patterns, middle layers relations, and later layers "task-specific '
+    'representations" (What Each Layer Learns, for a net of 20 and more layers): so probes '
     "should read the current and previous token best from early layers, and the next token, which "
     "is the task, from the last ones.",
-    tuple(f"exercises/{name}" for name in (
-        "every_layer_is_read", "early_layers_hold_the_surface", "late_layers_hold_the_task",
-        "middle_layers_hold_relations", "specialisation_is_learned", "frozen_nets_learn",
-        "each_layer_alone_helps", "one_layer_is_half", "first_layer_alone_is_best")),
-    _table, _panels, _says,
-    trains=("exercises/frozen_nets_learn",))
+    tuple(
+        f"exercises/{name}"
+        for name in (
+            "every_layer_is_read",
+            "early_layers_hold_the_surface",
+            "late_layers_hold_the_task",
+            "middle_layers_hold_relations",
+            "specialisation_is_learned",
+            "frozen_nets_learn",
+            "each_layer_alone_helps",
+            "one_layer_is_half",
+            "first_layer_alone_is_best",
+        )
+    ),
+    _table,
+    _panels,
+    _says,
+    trains=("exercises/frozen_nets_learn",),
+)

@@ -4,6 +4,7 @@ depth.
 A net without some of its layers is a net with the parameters of the others; nothing is trained
 again.
 """
+
 from __future__ import annotations
 
 import math
@@ -29,14 +30,23 @@ if TYPE_CHECKING:
     from .language_model import Models
 
 increase = quantity(
-    "loss_increase", r"\Delta\mathcal{L}",
-    "validation loss without some layers minus that of the whole net, in nats per token", "real")
+    "loss_increase",
+    r"\Delta\mathcal{L}",
+    "validation loss without some layers minus that of the whole net, in nats per token",
+    "real",
+)
 share = quantity(
-    "lost_share", r"\Delta\mathcal{L}/(\ln V-\mathcal{L})",
-    "loss added by removing layers, over what training took off the loss of equal chances", "real")
+    "lost_share",
+    r"\Delta\mathcal{L}/(\ln V-\mathcal{L})",
+    "loss added by removing layers, over what training took off the loss of equal chances",
+    "real",
+)
 excess = quantity(
-    "excess_increase", r"\Delta\mathcal{L}-\Delta\mathcal{L}'",
-    "loss added by removing some layers minus that by removing others, in nats per token", "real")
+    "excess_increase",
+    r"\Delta\mathcal{L}-\Delta\mathcal{L}'",
+    "loss added by removing some layers minus that by removing others, in nats per token",
+    "real",
+)
 
 # Also probed by `layer_probing`, and trained once for both.
 LAYERS, STEPS = 12, 500
@@ -51,12 +61,20 @@ MIDDLE = 6
 _QUESTION = Source("deepnetworks63", "Exercises, 5: Remove a layer")
 _LEARNS = Source("deepnetworks63", "What Each Layer Learns")
 _measured: Maker = partial(
-    claim, wording="universal", kind="empirical fit", holds_for="typical", weight="measurement",
-    portable=False, reads=("first", "last"))
-whole_net = partial(Case, layers=LAYERS, width=48, steps=STEPS, vocabulary=512,
-                    replicas=REPLICAS, corpus=STANDARD)
-_large = partial(Case, layers=LAYERS, width=192, steps=2000, vocabulary=2048,
-                 replicas=REPLICAS, corpus=STANDARD)
+    claim,
+    wording="universal",
+    kind="empirical fit",
+    holds_for="typical",
+    weight="measurement",
+    portable=False,
+    reads=("first", "last"),
+)
+whole_net = partial(
+    Case, layers=LAYERS, width=48, steps=STEPS, vocabulary=512, replicas=REPLICAS, corpus=STANDARD
+)
+_large = partial(
+    Case, layers=LAYERS, width=192, steps=2000, vocabulary=2048, replicas=REPLICAS, corpus=STANDARD
+)
 _SINGLE = tuple((place, place) for place in range(1, LAYERS + 1))
 # All layers up to a depth, and all above it.
 _LOWER = tuple((1, place) for place in range(2, LAYERS))
@@ -65,8 +83,10 @@ _UPPER = tuple((place + 1, LAYERS) for place in range(1, LAYERS - 1))
 
 def _cases(*removed: tuple[int, int]) -> dict[str, tuple[Case, ...]]:
     """By the first and the last of the layers that are removed; 0 and 0: none."""
-    return {suite: tuple(made(first=first, last=last) for first, last in removed)
-            for suite, made in (("exercises", whole_net), ("gpu", _large))}
+    return {
+        suite: tuple(made(first=first, last=last) for first, last in removed)
+        for suite, made in (("exercises", whole_net), ("gpu", _large))
+    }
 
 
 def without(net: Net, first: int, last: int) -> Net:
@@ -90,15 +110,22 @@ def without(net: Net, first: int, last: int) -> Net:
 
     shape = net.shape
     if not 1 <= first <= last <= shape.depth or last - first + 1 == shape.depth or shape.loops > 1:
-        raise ValueError(f"layers {first} to {last} of {shape.depth}, run {shape.loops} times: "
-                         "accepted are layers from 1 on that leave at least one, of nets run once")
+        raise ValueError(
+            f"layers {first} to {last} of {shape.depth}, run {shape.loops} times: "
+            "accepted are layers from 1 on that leave at least one, of nets run once"
+        )
     stay = [place for place in range(shape.depth) if not first <= place + 1 <= last]
     of_layer = shape.sublayers if shape.factors else 0
-    factors = tuple(each for place in stay for each in
-                    shape.factors[place * of_layer:(place + 1) * of_layer])
+    factors = tuple(
+        each for place in stay for each in shape.factors[place * of_layer : (place + 1) * of_layer]
+    )
     some = next(net.parameters())
-    shorter = Net(replace(shape, depth=len(stay), factors=factors), replicas=net.replicas,
-                  dtype=some.dtype, device=some.device)
+    shorter = Net(
+        replace(shape, depth=len(stay), factors=factors),
+        replicas=net.replicas,
+        dtype=some.dtype,
+        device=some.device,
+    )
     for name, _ in list(shorter.named_parameters()):
         kind, _, place = name.partition(".")
         if place:
@@ -113,8 +140,14 @@ def trained_net(case: Case, device: str, folder: str, *, learns: bool = True) ->
     from .language_model import recipe, trained
 
     much = {"steps": case.steps} if learns else {"steps": 1, "rate": 0.0}
-    made = recipe(case.layers, width=case.width, batch=BATCH, vocabulary=case.vocabulary,
-                  seeds=case.replicas, **much)
+    made = recipe(
+        case.layers,
+        width=case.width,
+        batch=BATCH,
+        vocabulary=case.vocabulary,
+        seeds=case.replicas,
+        **much,
+    )
     return trained(made, case.corpus, device=device, folder=folder)
 
 
@@ -137,12 +170,17 @@ def increases(case: Case, device: str, folder: str, *, learns: bool = True) -> n
 
 
 @_measured(
-    Lt(loss, log(vocabulary) - 1), source=Source("depthlaw", "check of the exercise"),
-    wording="derived", cases=_cases((0, 0)),
-    control=Control(whole_net(first=0, last=0), "nets as they are initialised",
-                    measured=lambda case, device="cpu", folder="": sample(
-                        _losses(case, device, folder, False))),
-    supports="exercises/together_costs_more")
+    Lt(loss, log(vocabulary) - 1),
+    source=Source("depthlaw", "check of the exercise"),
+    wording="derived",
+    cases=_cases((0, 0)),
+    control=Control(
+        whole_net(first=0, last=0),
+        "nets as they are initialised",
+        measured=lambda case, device="cpu", folder="": sample(_losses(case, device, folder, False)),
+    ),
+    supports="exercises/together_costs_more",
+)
 def twelve_layers_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Precondition: language models of twelve layers learn.
 
@@ -153,13 +191,20 @@ def twelve_layers_learn(case: Case, device: str = "cpu", folder: str = "") -> Sa
 
 
 @_measured(
-    Gt(increase, 0), cases=_cases(*_SINGLE, *_LOWER, *_UPPER), source=_LEARNS,
+    Gt(increase, 0),
+    cases=_cases(*_SINGLE, *_LOWER, *_UPPER),
+    source=_LEARNS,
     post_hoc=(
         "Sixteen nets in place of eight since a trial, in which eight did not tell what a middle "
-        "layer adds."),
-    control=Control(whole_net(first=MIDDLE, last=MIDDLE), "a middle layer adds more than 1/200 nat",
-                    statement=Gt(increase, Rational(1, 200))),
-    supports="exercises/together_costs_more")
+        "layer adds."
+    ),
+    control=Control(
+        whole_net(first=MIDDLE, last=MIDDLE),
+        "a middle layer adds more than 1/200 nat",
+        statement=Gt(increase, Rational(1, 200)),
+    ),
+    supports="exercises/together_costs_more",
+)
 def every_layer_matters(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Removing any layer of a trained net of twelve raises its loss.
 
@@ -173,10 +218,13 @@ def every_layer_matters(case: Case, device: str = "cpu", folder: str = "") -> Sa
 
 
 @_measured(
-    Le(share, Rational(1, 10)), source=_QUESTION, wording="derived",
+    Le(share, Rational(1, 10)),
+    source=_QUESTION,
+    wording="derived",
     cases=_cases(*_SINGLE[3:9]),
     control=Control(whole_net(first=1, last=LAYERS - 1), "all layers but the last are removed"),
-    supports="exercises/together_costs_more")
+    supports="exercises/together_costs_more",
+)
 def middle_layers_are_spared(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """A middle layer costs at most a tenth of what was learned.
 
@@ -193,9 +241,12 @@ def middle_layers_are_spared(case: Case, device: str = "cpu", folder: str = "") 
 
 
 @_measured(
-    Gt(excess, 0), cases=_cases(*_SINGLE[1:]), source=_LEARNS,
+    Gt(excess, 0),
+    cases=_cases(*_SINGLE[1:]),
+    source=_LEARNS,
     control=Control(whole_net(first=1, last=MIDDLE), "against the six lowest layers"),
-    supports="exercises/together_costs_more")
+    supports="exercises/together_costs_more",
+)
 def first_layer_costs_most(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Removing the first layer costs more than removing any other.
 
@@ -215,11 +266,18 @@ def _lower_over_upper(case: Case, device: str, folder: str) -> np.ndarray:
 
 
 @_measured(
-    Gt(excess, 0), cases=_cases((1, 2), (1, 4), (1, 6)), source=_LEARNS,
-    control=Control(whole_net(first=1, last=2), "the highest in the place of the lowest",
-                    measured=lambda case, device="cpu", folder="": sample(
-                        -_lower_over_upper(case, device, folder))),
-    supports="exercises/together_costs_more")
+    Gt(excess, 0),
+    cases=_cases((1, 2), (1, 4), (1, 6)),
+    source=_LEARNS,
+    control=Control(
+        whole_net(first=1, last=2),
+        "the highest in the place of the lowest",
+        measured=lambda case, device="cpu", folder="": sample(
+            -_lower_over_upper(case, device, folder)
+        ),
+    ),
+    supports="exercises/together_costs_more",
+)
 def lower_layers_cost_more(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Removing the lowest layers costs more than removing the highest.
 
@@ -232,17 +290,26 @@ def lower_layers_cost_more(case: Case, device: str = "cpu", folder: str = "") ->
 
 
 def _together_over_sum(case: Case, device: str, folder: str) -> np.ndarray:
-    alone = sum(increases(Case(**case.fields() | {"first": place, "last": place}), device, folder)
-                for place in range(case.first, case.last + 1))
+    alone = sum(
+        increases(Case(**case.fields() | {"first": place, "last": place}), device, folder)
+        for place in range(case.first, case.last + 1)
+    )
     return np.asarray(increases(case, device, folder) - alone)
 
 
 @_measured(
-    Gt(excess, 0), cases=_cases((4, 9), (5, 8), (6, 7)), source=_LEARNS,
-    control=Control(whole_net(first=4, last=9), "the sum in the place of what all cost together",
-                    measured=lambda case, device="cpu", folder="": sample(
-                        -_together_over_sum(case, device, folder))),
-    cited="Bears on whether the cost of removing layers may be added up from single removals.")
+    Gt(excess, 0),
+    cases=_cases((4, 9), (5, 8), (6, 7)),
+    source=_LEARNS,
+    control=Control(
+        whole_net(first=4, last=9),
+        "the sum in the place of what all cost together",
+        measured=lambda case, device="cpu", folder="": sample(
+            -_together_over_sum(case, device, folder)
+        ),
+    ),
+    cited="Bears on whether the cost of removing layers may be added up from single removals.",
+)
 def together_costs_more(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Removing middle layers together costs more than the sum of removing each.
 
@@ -261,47 +328,83 @@ def together_costs_more(case: Case, device: str = "cpu", folder: str = "") -> Sa
 
 def _removed(found: Found) -> dict[tuple[int, int], Measured]:
     """What removing layers adds to the loss, by the first and the last of them."""
-    return {(case.first, case.last): value
-            for case, value in found.get("every_layer_matters", {}).items()}
+    return {
+        (case.first, case.last): value
+        for case, value in found.get("every_layer_matters", {}).items()
+    }
 
 
 def _table(found: Found) -> Table:
     added = _removed(found)
     at: dict[int, tuple[tuple[int, int], ...]] = {
-        place: ((place, place), (1, place), (place + 1, LAYERS)) for place in range(1, LAYERS + 1)}
+        place: ((place, place), (1, place), (place + 1, LAYERS)) for place in range(1, LAYERS + 1)
+    }
     return Table(
-        ("layer", "loss added without it", "+-", "without it and all below", "+-",
-         "without all above it", "+-"),
-        tuple((place, *(number for ends in stacks for number in (
-            mean(added.get(ends)), half_width(added.get(ends)))))
-              for place, stacks in at.items()))
+        (
+            "layer",
+            "loss added without it",
+            "+-",
+            "without it and all below",
+            "+-",
+            "without all above it",
+            "+-",
+        ),
+        tuple(
+            (
+                place,
+                *(
+                    number
+                    for ends in stacks
+                    for number in (mean(added.get(ends)), half_width(added.get(ends)))
+                ),
+            )
+            for place, stacks in at.items()
+        ),
+    )
 
 
 def _panels(found: Found) -> tuple[Panel, ...]:
     added = _removed(found)
     places = range(1, LAYERS + 1)
     alone = curve("without this layer", {place: added.get((place, place)) for place in places})
-    lowest = curve("without this layer and all below",
-                   {place: added.get((1, place)) for place in places})
-    highest = curve("without all layers above this one",
-                    {place: added.get((place + 1, LAYERS)) for place in places})
+    lowest = curve(
+        "without this layer and all below", {place: added.get((1, place)) for place in places}
+    )
+    highest = curve(
+        "without all layers above this one",
+        {place: added.get((place + 1, LAYERS)) for place in places},
+    )
     label = "loss added, nats per token"
-    return (Panel("One layer removed", "layer", label, tuple(filter(None, (alone,))),
-                  y_scale="log"),
-            Panel("A stack removed", "layer", label, tuple(filter(None, (lowest, highest)))))
+    return (
+        Panel("One layer removed", "layer", label, tuple(filter(None, (alone,))), y_scale="log"),
+        Panel("A stack removed", "layer", label, tuple(filter(None, (lowest, highest)))),
+    )
 
 
 def _says(found: Found) -> str:
     added = _removed(found)
     whole = next(iter(found.get("twelve_layers_learn", {}).values()), None)
     lost = {case.first: value for case, value in found.get("middle_layers_are_spared", {}).items()}
-    others = {place: value for (place, last), value in added.items()
-              if place == last and place != MIDDLE and isinstance(value, Sample)}
-    ends = ("" if not others else "; of the others it is least without layer {} ({}) and most "
-            "without layer {} ({})".format(*(
-                part for place in (min(others, key=lambda at: others[at].mean),
-                                   max(others, key=lambda at: others[at].mean))
-                for part in (place, written(others[place], 4)))))
+    others = {
+        place: value
+        for (place, last), value in added.items()
+        if place == last and place != MIDDLE and isinstance(value, Sample)
+    }
+    ends = (
+        ""
+        if not others
+        else "; of the others it is least without layer {} ({}) and most "
+        "without layer {} ({})".format(
+            *(
+                part
+                for place in (
+                    min(others, key=lambda at: others[at].mean),
+                    max(others, key=lambda at: others[at].mean),
+                )
+                for part in (place, written(others[place], 4))
+            )
+        )
+    )
     tenth = lost.get(MIDDLE)
     half = LAYERS // 2
     size = next((case for each in found.values() for case in each), whole_net())
@@ -312,19 +415,33 @@ def _says(found: Found) -> str:
         f"{written(added.get((MIDDLE, MIDDLE)), 4)}, a share of {written(tenth, 4)} of what "
         f"training took off the loss of equal chances{ends}. Without the {half} lowest layers it "
         f"is larger by {written(added.get((1, half)))}, without the {half} highest by "
-        f"{written(added.get((half + 1, LAYERS)))}.")
+        f"{written(added.get((half + 1, LAYERS)))}."
+    )
 
 
 EXERCISE = Exercise(
-    5, "remove-layer", "each layer of a trained 12-layer model removed, and all below or above",
-    "\"What happens if you remove layer 6 from a trained 12-layer model?\" The text leaves the "
-    "answer open (Section 6.3, Exercises). It says that \"different layers learn different "
-    "things\", from low-level patterns to reasoning, which deep nets compose \"hierarchically\" "
+    5,
+    "remove-layer",
+    "each layer of a trained 12-layer model removed, and all below or above",
+    '"What happens if you remove layer 6 from a trained 12-layer model?" The text leaves the '
+    'answer open (Section 6.3, Exercises). It says that "different layers learn different '
+    'things", from low-level patterns to reasoning, which deep nets compose "hierarchically" '
     "(Summary; What Depth Provides): so every layer should be missed, and the early ones most, on "
     "which all others build. And it drops layers at random in training (Stochastic Depth), which "
     "nets must bear.",
-    tuple(f"exercises/{name}" for name in (
-        "every_layer_matters", "twelve_layers_learn", "middle_layers_are_spared",
-        "first_layer_costs_most", "lower_layers_cost_more", "together_costs_more")),
-    _table, _panels, _says,
-    trains=("exercises/twelve_layers_learn",))
+    tuple(
+        f"exercises/{name}"
+        for name in (
+            "every_layer_matters",
+            "twelve_layers_learn",
+            "middle_layers_are_spared",
+            "first_layer_costs_most",
+            "lower_layers_cost_more",
+            "together_costs_more",
+        )
+    ),
+    _table,
+    _panels,
+    _says,
+    trains=("exercises/twelve_layers_learn",),
+)

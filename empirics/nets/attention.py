@@ -4,6 +4,7 @@ On a CPU torch's fused kernel pays for every row as if it were long, and does no
 what is trained there, `attend` therefore has a forward and a backward of its own, from batched
 products, a softmax and few passes over the weights.
 """
+
 from __future__ import annotations
 
 import math
@@ -43,7 +44,12 @@ class SoftmaxRows(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, query: Tensor, key: Tensor, value: Tensor, scale: float, allowed: Tensor | None,
+        ctx: Any,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        scale: float,
+        allowed: Tensor | None,
         dropout: float,
     ) -> Tensor:
         """The mixed values, shape of `query`."""
@@ -53,8 +59,11 @@ class SoftmaxRows(torch.autograd.Function):
         if allowed is not None:
             # Finite, so that a row that allows nothing stays a number until its weights are set to
             # 0. A sum is faster than a masked fill.
-            rows.add_(torch.zeros(allowed.shape, dtype=weights.dtype).masked_fill_(
-                ~allowed, torch.finfo(weights.dtype).min / 2))
+            rows.add_(
+                torch.zeros(allowed.shape, dtype=weights.dtype).masked_fill_(
+                    ~allowed, torch.finfo(weights.dtype).min / 2
+                )
+            )
         if weights.shape[-1] > SHORTEST:
             weights = torch.softmax(weights, dim=-1)
         else:
@@ -80,8 +89,10 @@ class SoftmaxRows(torch.autograd.Function):
         by_value = _scaled_product(1 / ctx.share, mixing.transpose(1, 2), gradient)
         scores = _scaled_product(1 / ctx.share, gradient, value.transpose(1, 2)).mul_(mixing)
         scores.addcmul_(weights, scores.sum(dim=-1, keepdim=True), value=-1)
-        by_query, by_key = _scaled_product(ctx.scale, scores, key), _scaled_product(
-            ctx.scale, scores.transpose(1, 2), query)
+        by_query, by_key = (
+            _scaled_product(ctx.scale, scores, key),
+            _scaled_product(ctx.scale, scores.transpose(1, 2), query),
+        )
         return by_query.view(size), by_key.view(size), by_value.view(size), None, None, None
 
 
@@ -105,29 +116,41 @@ class Projections(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor | None,
+        ctx: Any,
+        hidden: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
     ) -> tuple[Tensor, ...]:
         """Three tensors (replicas, rows, width')."""
         ctx.save_for_backward(hidden, weight)
         ctx.biased = bias is not None
         if bias is None:
             return tuple(torch.bmm(hidden, part) for part in weight.chunk(3, dim=-1))
-        return tuple(torch.baddbmm(shift, hidden, part) for shift, part in zip(
-            bias.chunk(3, dim=-1), weight.chunk(3, dim=-1), strict=True))
+        return tuple(
+            torch.baddbmm(shift, hidden, part)
+            for shift, part in zip(bias.chunk(3, dim=-1), weight.chunk(3, dim=-1), strict=True)
+        )
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
         """Gradients of hidden states, weights and bias."""
         hidden, weight = ctx.saved_tensors
-        first, *others = ((g, part.transpose(1, 2))
-                          for g, part in zip(gradients, weight.chunk(3, dim=-1), strict=True))
+        first, *others = (
+            (g, part.transpose(1, 2))
+            for g, part in zip(gradients, weight.chunk(3, dim=-1), strict=True)
+        )
         by_hidden = torch.bmm(*first)
         for pair in others:
             by_hidden.baddbmm_(*pair)
         by_weight = torch.cat([torch.bmm(hidden.transpose(1, 2), g) for g in gradients], dim=-1)
-        return (by_hidden, by_weight, torch.cat([g.sum(dim=1, keepdim=True) for g in gradients],
-                                                dim=-1) if ctx.biased else None)
+        return (
+            by_hidden,
+            by_weight,
+            torch.cat([g.sum(dim=1, keepdim=True) for g in gradients], dim=-1)
+            if ctx.biased
+            else None,
+        )
 
 
 def _scaled_product(factor: float, left: Tensor, right: Tensor) -> Tensor:
@@ -137,8 +160,14 @@ def _scaled_product(factor: float, left: Tensor, right: Tensor) -> Tensor:
 
 
 def attend(
-    query: Tensor, key: Tensor, value: Tensor, *, attention: Attention = "softmax",
-    scale: float | None = None, mask: Tensor | None = None, causal: bool = False,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    *,
+    attention: Attention = "softmax",
+    scale: float | None = None,
+    mask: Tensor | None = None,
+    causal: bool = False,
     dropout: float = 0.0,
 ) -> Tensor:
     """Weighted sums of the values, with weights from the scores s = scale * query . key.
@@ -172,16 +201,25 @@ def attend(
     References: Levine et al. 2020, arXiv:2006.12467v3, eq. (3), for linearised; Ye et al. 2025,
     arXiv:2510.19753 (as reported), for relu.
     """
-    if attention == "softmax" and _trained_here(query, key, value) and (
-            dropout or key.shape[-2] <= SHORT):
+    if (
+        attention == "softmax"
+        and _trained_here(query, key, value)
+        and (dropout or key.shape[-2] <= SHORT)
+    ):
         scale = query.shape[-1] ** -0.5 if scale is None else scale
         return SoftmaxRows.apply(query, key, value, scale, _allowed(mask, causal, key), dropout)
     # On a CPU dropout inside the fused kernel is slower than outside.
     if attention == "softmax" and not (dropout and query.device.type == "cpu"):
         allowed = _allowed(mask, causal, key) if mask is not None else None
         return functional.scaled_dot_product_attention(
-            query, key, value, attn_mask=allowed, is_causal=causal and mask is None,
-            dropout_p=dropout, scale=scale)
+            query,
+            key,
+            value,
+            attn_mask=allowed,
+            is_causal=causal and mask is None,
+            dropout_p=dropout,
+            scale=scale,
+        )
     if scale is None and attention in ("softmax", "relu"):
         scale = query.shape[-1] ** -0.5 if attention == "softmax" else 1 / key.shape[-2]
     scores = (query if scale is None else query * scale) @ key.transpose(-1, -2)
@@ -191,10 +229,15 @@ def attend(
 def _trained_here(query: Tensor, key: Tensor, value: Tensor) -> bool:
     """Whether `SoftmaxRows` applies: one shape, on a CPU, and a gradient is asked for.
     torch.compile has kernels of its own."""
-    return (query.device.type == "cpu" and query.ndim > 2 and query.shape == key.shape
-            == value.shape and query.numel() > 0 and torch.is_grad_enabled()
-            and (query.requires_grad or key.requires_grad or value.requires_grad)
-            and not torch.compiler.is_compiling())
+    return (
+        query.device.type == "cpu"
+        and query.ndim > 2
+        and query.shape == key.shape == value.shape
+        and query.numel() > 0
+        and torch.is_grad_enabled()
+        and (query.requires_grad or key.requires_grad or value.requires_grad)
+        and not torch.compiler.is_compiling()
+    )
 
 
 def _allowed(mask: Tensor | None, causal: bool, key: Tensor) -> Tensor | None:
@@ -207,8 +250,11 @@ def _allowed(mask: Tensor | None, causal: bool, key: Tensor) -> Tensor | None:
 def _weights(scores: Tensor, attention: Attention, allowed: Tensor | None) -> Tensor:
     if attention in ("softmax", "hard"):
         # Finite, so that a row that allows nothing stays a number until its weights are set to 0.
-        scores = scores if allowed is None else scores.masked_fill(
-            ~allowed, torch.finfo(scores.dtype).min)
+        scores = (
+            scores
+            if allowed is None
+            else scores.masked_fill(~allowed, torch.finfo(scores.dtype).min)
+        )
     if attention == "softmax":
         weights = torch.softmax(scores, dim=-1)
     elif attention == "hard":
@@ -239,5 +285,7 @@ def _kept(size: torch.Size, probability: float, dtype: torch.dtype) -> tuple[Ten
     """Zeros, and ones where an entry stays, drawn on the CPU; and the probability of staying."""
     entries, cut = math.prod(size), min(round(probability * 2**16), 2**16 - 1)
     # Without an upper end random_ draws all 64 bits, which are four numbers from -2^15 to 2^15 - 1.
-    drawn = torch.empty(-(-entries // 4), dtype=torch.int64).random_(-2**63, None).view(torch.int16)
+    drawn = (
+        torch.empty(-(-entries // 4), dtype=torch.int64).random_(-(2**63), None).view(torch.int16)
+    )
     return drawn[:entries].view(size).to(dtype).ge_(cut - 2**15), 1 - cut / 2**16

@@ -1,4 +1,5 @@
 """Explicit weights for the nets of `nets`: reach in graphs, with the depth at which it stops."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -29,8 +30,10 @@ def cubing(vertices: int, depth: int) -> Callable[[Tensor], Tensor]:
     >>> [int(cubing(30, depth)(path[None])[0, 0].sum()) - 1 for depth in (1, 2, 3)]
     [3, 9, 27]
     """
-    net = Net(Shape(width=vertices, depth=depth, attention="linearised", residual=False),
-              dtype=torch.float64)
+    net = Net(
+        Shape(width=vertices, depth=depth, attention="linearised", residual=False),
+        dtype=torch.float64,
+    )
     for layer in range(depth):
         net.set_attention_weights(layer, *[torch.eye(vertices)] * 4)
 

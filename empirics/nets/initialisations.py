@@ -1,5 +1,6 @@
 """How deep nets are initialised, by name: norm, constants in skips and branches, deviations of
 weights."""
+
 from __future__ import annotations
 
 import math
@@ -10,8 +11,17 @@ from .net import Deviations, Factors, Norm, Shape
 
 __all__ = ["Scheme", "deepnorm_constants", "initialised"]
 
-Scheme = Literal["plain", "gpt2", "lecun", "xavier", "kaiming", "deepnorm", "layernorm-scaling",
-                 "depth-mup", "completep"]
+Scheme = Literal[
+    "plain",
+    "gpt2",
+    "lecun",
+    "xavier",
+    "kaiming",
+    "deepnorm",
+    "layernorm-scaling",
+    "depth-mup",
+    "completep",
+]
 
 
 def deepnorm_constants(layers: int) -> tuple[float, float]:
@@ -27,7 +37,11 @@ def deepnorm_constants(layers: int) -> tuple[float, float]:
 
 
 def initialised(
-    scheme: str, shape: Shape, *, std: float = 0.02, base_depth: int = 1,
+    scheme: str,
+    shape: Shape,
+    *,
+    std: float = 0.02,
+    base_depth: int = 1,
 ) -> tuple[Shape, Deviations]:
     """A shape with the norm and constants of a scheme, and its standard deviations, for `Net`.
 
@@ -74,17 +88,23 @@ def initialised(
         stds = _by_fan(shape, scheme, std)
     if scheme == "layernorm-scaling":
         norm = "pre"
-        factors = _each_sublayer(shape, [Factors(entering=1 / math.sqrt(layer))
-                                         for layer in range(1, shape.depth + 1)])
+        factors = _each_sublayer(
+            shape, [Factors(entering=1 / math.sqrt(layer)) for layer in range(1, shape.depth + 1)]
+        )
     elif scheme == "deepnorm":
         norm, (alpha, beta) = "post", deepnorm_constants(N)
         factors = _each_sublayer(shape, [Factors(skip=alpha)] * shape.depth)
-        stds = stds._replace(value=beta * stds.value, output=beta * stds.output,
-                             mlp_in=beta * stds.mlp_in, mlp_out=beta * stds.mlp_out)
+        stds = stds._replace(
+            value=beta * stds.value,
+            output=beta * stds.output,
+            mlp_in=beta * stds.mlp_in,
+            mlp_out=beta * stds.mlp_out,
+        )
     elif scheme in ("depth-mup", "completep"):
         exponent = 0.5 if scheme == "depth-mup" else 1.0
         factors = _each_sublayer(
-            shape, [Factors(branch=(N / base_depth) ** -exponent)] * shape.depth)
+            shape, [Factors(branch=(N / base_depth) ** -exponent)] * shape.depth
+        )
     return replace(shape, norm=norm, factors=factors), stds
 
 
@@ -102,6 +122,14 @@ def _by_fan(shape: Shape, scheme: str, std: float) -> Deviations:
     square = of(width, width)
     table = std if scheme in ("xavier", "kaiming", "deepnorm") else 1.0
     return Deviations(
-        query=square, key=square, value=square, output=square, mlp_in=of(width, mlp),
-        mlp_out=of(mlp, width), embedding=table, position=table,
-        read_in=of(shape.features or 1, width), read_out=of(width, shape.outputs or 1))
+        query=square,
+        key=square,
+        value=square,
+        output=square,
+        mlp_in=of(width, mlp),
+        mlp_out=of(mlp, width),
+        embedding=table,
+        position=table,
+        read_in=of(shape.features or 1, width),
+        read_out=of(width, shape.outputs or 1),
+    )

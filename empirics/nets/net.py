@@ -4,6 +4,7 @@ Everything carries a leading axis of replicas, so that many initialisations or t
 program: every parameter has shape (replicas, ...), hidden states have shape (replicas, batch,
 tokens, width).
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -17,8 +18,21 @@ from torch.nn import functional
 
 from .attention import Attention, Projections, attend, dropped
 
-__all__ = ["Activation", "Attention", "Deviations", "Factors", "Net", "Norm", "Positions", "Shape",
-           "attend", "dropped", "gpt2", "layer_norm", "sinusoids"]
+__all__ = [
+    "Activation",
+    "Attention",
+    "Deviations",
+    "Factors",
+    "Net",
+    "Norm",
+    "Positions",
+    "Shape",
+    "attend",
+    "dropped",
+    "gpt2",
+    "layer_norm",
+    "sinusoids",
+]
 
 Activation = Literal["gelu", "relu"]
 Norm = Literal["none", "pre", "post"]
@@ -131,27 +145,42 @@ class Shape:
         # From JSON they come as lists.
         object.__setattr__(self, "factors", tuple(Factors(*each) for each in self.factors))
         if min(self.width, self.depth, self.heads, self.loops) < 1 or self.width % self.heads:
-            raise ValueError("width, depth, heads and loops must be at least 1 and heads divide "
-                             f"width; got {self.width}, {self.depth}, {self.heads}, {self.loops}")
-        for name, accepted in (("attention", Attention), ("norm", Norm), ("positions", Positions),
-                               ("activation", Activation)):
+            raise ValueError(
+                "width, depth, heads and loops must be at least 1 and heads divide "
+                f"width; got {self.width}, {self.depth}, {self.heads}, {self.loops}"
+            )
+        for name, accepted in (
+            ("attention", Attention),
+            ("norm", Norm),
+            ("positions", Positions),
+            ("activation", Activation),
+        ):
             if getattr(self, name) not in get_args(accepted):
-                raise ValueError(f"{name}={getattr(self, name)!r}: accepted are "
-                                 f"{', '.join(get_args(accepted))}")
-        if (min(self.mlp, self.length, self.vocabulary, self.features, self.outputs) < 0
-                or not 0 <= self.dropout < 1):
-            raise ValueError("mlp, length, vocabulary, features and outputs must be at least 0 and "
-                             "dropout in [0, 1); got "
-                             f"{self.mlp}, {self.length}, {self.vocabulary}, {self.features}, "
-                             f"{self.outputs} and {self.dropout}")
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r}: accepted are {', '.join(get_args(accepted))}"
+                )
+        if (
+            min(self.mlp, self.length, self.vocabulary, self.features, self.outputs) < 0
+            or not 0 <= self.dropout < 1
+        ):
+            raise ValueError(
+                "mlp, length, vocabulary, features and outputs must be at least 0 and "
+                "dropout in [0, 1); got "
+                f"{self.mlp}, {self.length}, {self.vocabulary}, {self.features}, "
+                f"{self.outputs} and {self.dropout}"
+            )
         if self.vocabulary and self.features:
-            raise ValueError(f"vocabulary={self.vocabulary} and features={self.features}: a net "
-                             "reads token ids or features; set one to 0")
+            raise ValueError(
+                f"vocabulary={self.vocabulary} and features={self.features}: a net "
+                "reads token ids or features; set one to 0"
+            )
         if self.positions == "learned" and not self.length:
             raise ValueError("learned positions need length, the most tokens of an input")
         if self.factors and len(self.factors) != self.depth * self.sublayers:
-            raise ValueError(f"{len(self.factors)} factors for {self.depth * self.sublayers} "
-                             "sublayers: give one for each, or none")
+            raise ValueError(
+                f"{len(self.factors)} factors for {self.depth * self.sublayers} "
+                "sublayers: give one for each, or none"
+            )
 
     @property
     def sublayers(self) -> int:
@@ -165,7 +194,12 @@ class Shape:
 
 
 def gpt2(
-    width: int, depth: int, heads: int, vocabulary: int, length: int, dropout: float = 0.1,
+    width: int,
+    depth: int,
+    heads: int,
+    vocabulary: int,
+    length: int,
+    dropout: float = 0.1,
 ) -> Shape:
     """GPT-2 without a language-model head: the logits are the `width` hidden states after the final
     normalisation.
@@ -178,9 +212,19 @@ def gpt2(
 
     References: Sanford, Hsu and Telgarsky 2024, arXiv:2402.09268v1, Appendix G, for this use of it.
     """
-    return Shape(width=width, depth=depth, heads=heads, mlp=4 * width, norm="pre", causal=True,
-                 positions="learned", length=length, biases=True, vocabulary=vocabulary,
-                 dropout=dropout)
+    return Shape(
+        width=width,
+        depth=depth,
+        heads=heads,
+        mlp=4 * width,
+        norm="pre",
+        causal=True,
+        positions="learned",
+        length=length,
+        biases=True,
+        vocabulary=vocabulary,
+        dropout=dropout,
+    )
 
 
 def layer_norm(hidden: Tensor, epsilon: float = 1e-12) -> Tensor:
@@ -200,7 +244,8 @@ def sinusoids(length: int, width: int) -> Tensor:
     """
     column = torch.arange(width, dtype=torch.float64)
     angle = torch.arange(length, dtype=torch.float64)[:, None] / 10000.0 ** (
-        2 * (column // 2) / width)
+        2 * (column // 2) / width
+    )
     return torch.where(column % 2 == 0, angle.sin(), angle.cos())
 
 
@@ -243,15 +288,22 @@ class Net(nn.Module):
     _sinusoids: Tensor
 
     def __init__(
-        self, shape: Shape, *, replicas: int = 1,
+        self,
+        shape: Shape,
+        *,
+        replicas: int = 1,
         rng: np.random.Generator | Sequence[np.random.Generator] | None = None,
-        std: float | Deviations = 0.02, output_std: float | None = None,
-        dtype: torch.dtype = torch.float32, device: torch.device | str | None = None,
+        std: float | Deviations = 0.02,
+        output_std: float | None = None,
+        dtype: torch.dtype = torch.float32,
+        device: torch.device | str | None = None,
     ) -> None:
         super().__init__()
         if replicas < 1 or (isinstance(rng, Sequence) and len(rng) != replicas):
-            raise ValueError(f"replicas={replicas}: at least 1 is accepted, with one generator for "
-                             "all or exactly one for each")
+            raise ValueError(
+                f"replicas={replicas}: at least 1 is accepted, with one generator for "
+                "all or exactly one for each"
+            )
         if isinstance(std, Deviations) and output_std is not None:
             raise ValueError("output_std beside deviations of each kind: say it among them")
         self.shape, self.replicas = shape, replicas
@@ -260,8 +312,11 @@ class Net(nn.Module):
         def normal(deviation: float, *size: int) -> Tensor:
             if rng is None:
                 return torch.zeros(replicas, *size, dtype=dtype, device=device)
-            drawn = (np.stack([each.normal(0, deviation, size) for each in rng])
-                     if isinstance(rng, Sequence) else rng.normal(0, deviation, (replicas, *size)))
+            drawn = (
+                np.stack([each.normal(0, deviation, size) for each in rng])
+                if isinstance(rng, Sequence)
+                else rng.normal(0, deviation, (replicas, *size))
+            )
             return torch.from_numpy(drawn).to(device, dtype)
 
         def constant(value: float, *size: int) -> nn.Parameter:
@@ -271,50 +326,71 @@ class Net(nn.Module):
         self._draw_ends(normal, stds)
         if shape.biases:
             self._add_biases(constant)
-        table = (sinusoids(shape.length, shape.width).to(device, dtype)
-                 if shape.positions == "sinusoidal" else None)
+        table = (
+            sinusoids(shape.length, shape.width).to(device, dtype)
+            if shape.positions == "sinusoidal"
+            else None
+        )
         self.register_buffer("_sinusoids", table, persistent=False)
 
     def _draw_layers(self, normal: Callable[..., Tensor], stds: Deviations) -> None:
-        width, heads, depth, mlp = (self.shape.width, self.shape.heads, self.shape.depth,
-                                    self.shape.mlp)
+        width, heads, depth, mlp = (
+            self.shape.width,
+            self.shape.heads,
+            self.shape.depth,
+            self.shape.mlp,
+        )
         inward, outward = (heads, width, width // heads), (heads, width // heads, width)
-        query, key, value = ([normal(std, *inward) for _ in range(depth)]
-                             for std in (stds.query, stds.key, stds.value))
+        query, key, value = (
+            [normal(std, *inward) for _ in range(depth)]
+            for std in (stds.query, stds.key, stds.value)
+        )
         output = [normal(stds.output, *outward) for _ in range(depth)]
-        self.qkv = nn.ParameterList(torch.cat([_side_by_side(w) for w in parts], dim=-1)
-                                    for parts in zip(query, key, value, strict=True))
+        self.qkv = nn.ParameterList(
+            torch.cat([_side_by_side(w) for w in parts], dim=-1)
+            for parts in zip(query, key, value, strict=True)
+        )
         self.output = nn.ParameterList(weight.flatten(1, 2) for weight in output)
-        self.mlp_in = nn.ParameterList(normal(stds.mlp_in, width, mlp)
-                                       for _ in range(depth if mlp else 0))
-        self.mlp_out = nn.ParameterList(normal(stds.mlp_out, mlp, width)
-                                        for _ in range(depth if mlp else 0))
+        self.mlp_in = nn.ParameterList(
+            normal(stds.mlp_in, width, mlp) for _ in range(depth if mlp else 0)
+        )
+        self.mlp_out = nn.ParameterList(
+            normal(stds.mlp_out, mlp, width) for _ in range(depth if mlp else 0)
+        )
 
     def _draw_ends(self, normal: Callable[..., Tensor], stds: Deviations) -> None:
         shape = self.shape
-        sizes = {"embedding": (shape.vocabulary, shape.width),
-                 "read_in": (shape.features, shape.width),
-                 "position": (shape.length if shape.positions == "learned" else 0, shape.width),
-                 "read_out": (shape.width, shape.outputs)}
+        sizes = {
+            "embedding": (shape.vocabulary, shape.width),
+            "read_in": (shape.features, shape.width),
+            "position": (shape.length if shape.positions == "learned" else 0, shape.width),
+            "read_out": (shape.width, shape.outputs),
+        }
         for name, size in sizes.items():
-            self.register_parameter(name, nn.Parameter(normal(getattr(stds, name), *size))
-                                    if min(size) else None)
+            self.register_parameter(
+                name, nn.Parameter(normal(getattr(stds, name), *size)) if min(size) else None
+            )
 
     def _add_biases(self, constant: Callable[..., nn.Parameter]) -> None:
         shape, width = self.shape, self.shape.width
 
         def every_layer(value: float, *size: int, present: bool = True) -> nn.ParameterList:
-            return nn.ParameterList(constant(value, *size)
-                                    for _ in range(shape.depth if present else 0))
+            return nn.ParameterList(
+                constant(value, *size) for _ in range(shape.depth if present else 0)
+            )
 
         normed, mlp = shape.norm != "none", shape.mlp > 0
         self.qkv_bias, self.output_bias = every_layer(0, 1, 3 * width), every_layer(0, 1, width)
-        self.mlp_in_bias, self.mlp_out_bias = (every_layer(0, 1, shape.mlp, present=mlp),
-                                               every_layer(0, 1, width, present=mlp))
+        self.mlp_in_bias, self.mlp_out_bias = (
+            every_layer(0, 1, shape.mlp, present=mlp),
+            every_layer(0, 1, width, present=mlp),
+        )
         self.attention_gain, self.attention_shift = (
-            every_layer(value, 1, width, present=normed) for value in (1, 0))
-        self.mlp_gain, self.mlp_shift = (every_layer(value, 1, width, present=normed and mlp)
-                                         for value in (1, 0))
+            every_layer(value, 1, width, present=normed) for value in (1, 0)
+        )
+        self.mlp_gain, self.mlp_shift = (
+            every_layer(value, 1, width, present=normed and mlp) for value in (1, 0)
+        )
         if shape.norm == "pre":
             self.final_gain, self.final_shift = constant(1, 1, width), constant(0, 1, width)
         if shape.features:
@@ -331,12 +407,18 @@ class Net(nn.Module):
 
     @torch.no_grad()
     def set_attention_weights(
-        self, layer: int, query: Tensor, key: Tensor, value: Tensor, output: Tensor,
+        self,
+        layer: int,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        output: Tensor,
     ) -> None:
         """Set what `attention_weights` returns; shapes broadcast to those there, so (width,
         head_width) serves all heads and replicas."""
-        for place, given in zip(self.attention_weights(layer), (query, key, value, output),
-                                strict=True):
+        for place, given in zip(
+            self.attention_weights(layer), (query, key, value, output), strict=True
+        ):
             place.copy_(given)
 
     def embed(self, inputs: Tensor) -> Tensor:
@@ -347,24 +429,32 @@ class Net(nn.Module):
         """
         shape, tokens = self.shape, inputs.shape[2] if inputs.ndim > 2 else 0
         read, axes = (None, 3) if shape.vocabulary else (shape.features or shape.width, 4)
-        if inputs.ndim != axes or inputs.shape[0] not in (1, self.replicas) or (
-                read and inputs.shape[-1] != read):
-            raise ValueError(f"inputs have shape {tuple(inputs.shape)}; accepted is (replicas or "
-                             "1, batch, tokens"
-                             f"{f', {read}' if read else ''}) with {self.replicas} replicas")
+        if (
+            inputs.ndim != axes
+            or inputs.shape[0] not in (1, self.replicas)
+            or (read and inputs.shape[-1] != read)
+        ):
+            raise ValueError(
+                f"inputs have shape {tuple(inputs.shape)}; accepted is (replicas or "
+                "1, batch, tokens"
+                f"{f', {read}' if read else ''}) with {self.replicas} replicas"
+            )
         if shape.positions == "learned" and tokens > shape.length:
-            raise ValueError(f"{tokens} tokens, but the learned positions end at "
-                             f"length={shape.length}")
+            raise ValueError(
+                f"{tokens} tokens, but the learned positions end at length={shape.length}"
+            )
         if shape.vocabulary:
             table = self.embedding
-            first = (torch.arange(self.replicas,
-                                  device=inputs.device)[:, None, None] * shape.vocabulary)
+            first = (
+                torch.arange(self.replicas, device=inputs.device)[:, None, None] * shape.vocabulary
+            )
             hidden = functional.embedding(inputs + first, table.flatten(0, 1))
         else:
             hidden = inputs.expand(self.replicas, *inputs.shape[1:])
             if shape.features:
                 hidden = self._linear("read_in", None, hidden.flatten(1, 2)).unflatten(
-                    1, inputs.shape[1:3])
+                    1, inputs.shape[1:3]
+                )
         if shape.positions != "none":
             hidden = hidden + self._positions(tokens)
         return self._dropped(hidden)
@@ -402,22 +492,33 @@ class Net(nn.Module):
                 normalised = self.final_gain, self.final_shift
         if self.shape.outputs:
             return self._linear("read_out", None, hidden.flatten(1, 2), normalised).unflatten(
-                1, size)
-        return hidden if normalised is None else torch.addcmul(
-            normalised[1].unsqueeze(1), hidden, normalised[0].unsqueeze(1))
+                1, size
+            )
+        return (
+            hidden
+            if normalised is None
+            else torch.addcmul(normalised[1].unsqueeze(1), hidden, normalised[0].unsqueeze(1))
+        )
 
     def layer(self, layer: int, hidden: Tensor, mask: Tensor | None = None) -> Tensor:
         """The hidden states (replicas, batch, tokens, width) after the layer of this index, from 0,
         with these before it."""
         size = (hidden.shape[1], hidden.shape[2])
-        hidden = self._block(layer, "attention", hidden.flatten(1, 2), lambda x, n: self._attention(
-            layer, x, n, size, mask))
+        hidden = self._block(
+            layer,
+            "attention",
+            hidden.flatten(1, 2),
+            lambda x, n: self._attention(layer, x, n, size, mask),
+        )
         if self.shape.mlp:
             hidden = self._block(layer, "mlp", hidden, lambda x, n: self._mlp(layer, x, n))
         return hidden.unflatten(1, size)
 
     def _block(
-        self, layer: int, name: str, hidden: Tensor,
+        self,
+        layer: int,
+        name: str,
+        hidden: Tensor,
         inside: Callable[[Tensor, tuple[Tensor, Tensor] | None], Tensor],
     ) -> Tensor:
         """Normalisation and skip connection around attention or MLP; hidden states here are
@@ -442,49 +543,76 @@ class Net(nn.Module):
             leaving = leaving.add_(hidden, alpha=factors.skip)
         if norm == "post":
             leaving = layer_norm(leaving, self.shape.epsilon)
-            leaving = leaving if normalised is None else torch.addcmul(
-                normalised[1], leaving, normalised[0])
+            leaving = (
+                leaving
+                if normalised is None
+                else torch.addcmul(normalised[1], leaving, normalised[0])
+            )
         return leaving
 
     def _attention(
-        self, layer: int, hidden: Tensor, normalised: tuple[Tensor, Tensor] | None,
-        size: tuple[int, int], mask: Tensor | None,
+        self,
+        layer: int,
+        hidden: Tensor,
+        normalised: tuple[Tensor, Tensor] | None,
+        size: tuple[int, int],
+        mask: Tensor | None,
     ) -> Tensor:
         shape = self.shape
         rows = (self.replicas * size[0], size[1])
         weight, bias = self._map("qkv", layer, normalised)
         if hidden.device.type == "cpu" and not torch.compiler.is_compiling():
-            parts = tuple(part.view(*rows, shape.heads, -1)
-                          for part in Projections.apply(hidden, weight, bias))
+            parts = tuple(
+                part.view(*rows, shape.heads, -1)
+                for part in Projections.apply(hidden, weight, bias)
+            )
         else:
             parts = _affine(hidden, weight, bias).view(*rows, 3, shape.heads, -1).unbind(2)
         query, key, value = (part.transpose(1, 2) for part in parts)
-        mixed = attend(query, key, value, attention=shape.attention, scale=shape.scale, mask=mask,
-                       causal=shape.causal, dropout=shape.dropout if self.training else 0.0)
+        mixed = attend(
+            query,
+            key,
+            value,
+            attention=shape.attention,
+            scale=shape.scale,
+            mask=mask,
+            causal=shape.causal,
+            dropout=shape.dropout if self.training else 0.0,
+        )
         return self._linear("output", layer, mixed.transpose(1, 2).reshape(hidden.shape))
 
     def _mlp(self, layer: int, hidden: Tensor, normalised: tuple[Tensor, Tensor] | None) -> Tensor:
         inner = self._linear("mlp_in", layer, hidden, normalised)
-        inner = (functional.relu(inner) if self.shape.activation == "relu"
-                 else functional.gelu(inner, approximate="tanh"))
+        inner = (
+            functional.relu(inner)
+            if self.shape.activation == "relu"
+            else functional.gelu(inner, approximate="tanh")
+        )
         return self._linear("mlp_out", layer, inner)
 
     def _linear(
-        self, name: str, layer: int | None, hidden: Tensor,
+        self,
+        name: str,
+        layer: int | None,
+        hidden: Tensor,
         normalised: tuple[Tensor, Tensor] | None = None,
     ) -> Tensor:
         return _affine(hidden, *self._map(name, layer, normalised))
 
     def _map(
-        self, name: str, layer: int | None, normalised: tuple[Tensor, Tensor] | None = None,
+        self,
+        name: str,
+        layer: int | None,
+        normalised: tuple[Tensor, Tensor] | None = None,
     ) -> tuple[Tensor, Tensor | None]:
         """Weight and bias of x -> (gain * x + shift) @ weight + bias. Gain and shift go into the
         weights, which are smaller than x."""
         weight: Tensor = getattr(self, name) if layer is None else getattr(self, name)[layer]
         if not self.shape.biases:
             return weight, None
-        bias: Tensor = (getattr(self, name + "_bias") if layer is None
-                        else getattr(self, name + "_bias")[layer])
+        bias: Tensor = (
+            getattr(self, name + "_bias") if layer is None else getattr(self, name + "_bias")[layer]
+        )
         if normalised is None:
             return weight, bias
         gain, shift = normalised

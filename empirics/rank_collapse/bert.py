@@ -1,4 +1,5 @@
 """BERT at random initialisation against the published relative residuals, layer by layer."""
+
 from __future__ import annotations
 
 import math
@@ -29,13 +30,18 @@ from depthlaw.theory.rank_collapse.softmax_attention import composite_norm
 STD = 0.02
 
 relative_residual = quantity(
-    "relative_residual", r"\rho_l",
+    "relative_residual",
+    r"\rho_l",
     "composite norm of the hidden states minus their token mean, divided by that of the states",
-    "positive real")
+    "positive real",
+)
 chance = quantity(
-    "chance_of_distance", "p",
+    "chance_of_distance",
+    "p",
     "chance that one more initialisation lies as far from the mean over initialisations as a "
-    "stated value, by Student's t of the logarithms", "nonnegative real")
+    "stated value, by Student's t of the logarithms",
+    "nonnegative real",
+)
 
 
 def collapse_ratio(hidden: np.ndarray) -> np.ndarray:
@@ -49,7 +55,10 @@ def collapse_ratio(hidden: np.ndarray) -> np.ndarray:
 
 
 def bert_embeddings(
-    tokens: int, width: int, vocabulary: int, rng: np.random.Generator,
+    tokens: int,
+    width: int,
+    vocabulary: int,
+    rng: np.random.Generator,
 ) -> np.ndarray:
     """Hidden states at BERT's layer 0, shape (tokens, width): embeddings, layer-normalised.
 
@@ -64,14 +73,20 @@ def bert_embeddings(
     ids = rng.choice(vocabulary, size=tokens, p=law / law.sum())
     _, which = np.unique(ids, return_inverse=True)
     words, positions, kind = (
-        rng.normal(0, STD, (rows, width)) for rows in (which.max() + 1, tokens, 1))
+        rng.normal(0, STD, (rows, width)) for rows in (which.max() + 1, tokens, 1)
+    )
     return layer_norm(torch.from_numpy(words[which] + positions + kind)).numpy()
 
 
 def _curve(factor: int) -> Relational:
     published = ("0.6118", "0.01758", "6.99e-7")
-    return Eq(relative_residual, factor * Piecewise(
-        *((Rational(value), Eq(layer, index)) for index, value in enumerate(published))))
+    return Eq(
+        relative_residual,
+        factor
+        * Piecewise(
+            *((Rational(value), Eq(layer, index)) for index, value in enumerate(published))
+        ),
+    )
 
 
 def _spread(statement: Relational, case: Case) -> Ball:
@@ -85,18 +100,26 @@ def _spread(statement: Relational, case: Case) -> Ball:
 
 
 def _cases(layers: Iterable[int]) -> tuple[Case, ...]:
-    return Case.grid(
-        tokens=128, width=768, heads=12, vocabulary=28996, replicas=24, layer=layers)
+    return Case.grid(tokens=128, width=768, heads=12, vocabulary=28996, replicas=24, layer=layers)
 
 
 @claim(
-    _curve(1), kind="empirical fit", holds_for="typical", wording="printed", weight="measurement",
-    predicted=_spread, post_hoc=LEVEL_MOVED,
-    source=Source("dong2021", "figure residual_BERT_vert.pdf, curve SAN at initialisation",
-                  "arXiv:2103.03404v1"),
+    _curve(1),
+    kind="empirical fit",
+    holds_for="typical",
+    wording="printed",
+    weight="measurement",
+    predicted=_spread,
+    post_hoc=LEVEL_MOVED,
+    source=Source(
+        "dong2021",
+        "figure residual_BERT_vert.pdf, curve SAN at initialisation",
+        "arXiv:2103.03404v1",
+    ),
     cases={"quick": _cases((1,)), "full": _cases((0, 2))},
     control=Control(_cases((1,))[0], "the published value times ten", statement=_curve(10)),
-    supports="rank_collapse/bert_init_published")
+    supports="rank_collapse/bert_init_published",
+)
 def bert_init_collapse(case: Case, seed: int) -> Sample:
     """BERT's published residuals at initialisation agree with random nets.
 
@@ -128,8 +151,14 @@ def bert_init_collapse(case: Case, seed: int) -> Sample:
         embedded = bert_embeddings(case.tokens, case.width, case.vocabulary, rng)
         hidden = torch.from_numpy(embedded)[None, None]
         if case.layer:
-            shape = Shape(width=case.width, depth=case.layer, heads=case.heads, residual=False,
-                          norm="post", epsilon=1e-12)
+            shape = Shape(
+                width=case.width,
+                depth=case.layer,
+                heads=case.heads,
+                residual=False,
+                norm="post",
+                epsilon=1e-12,
+            )
             net = Net(shape, std=STD, rng=rng, dtype=torch.float64)
             with torch.no_grad():
                 hidden = net(hidden)
@@ -142,21 +171,50 @@ def bert_init_collapse(case: Case, seed: int) -> Sample:
 
 # The published curves, by layer; of SAN only what lies above float32's rounding.
 _SAN = ("0.6118", "0.01758", "6.99e-7")
-_FULL = ("0.5971", "0.5629", "0.5351", "0.5654", "0.5369", "0.5292", "0.4932", "0.4635", "0.4393",
-         "0.4137", "0.4059", "0.3645", "0.3453")
+_FULL = (
+    "0.5971",
+    "0.5629",
+    "0.5351",
+    "0.5654",
+    "0.5369",
+    "0.5292",
+    "0.4932",
+    "0.4635",
+    "0.4393",
+    "0.4137",
+    "0.4059",
+    "0.3645",
+    "0.3453",
+)
 # One false alarm in a thousand for all published values together.
 _LEVEL = Rational(1, 1000) / (len(_SAN) + len(_FULL))
 
 
 def _published(
-    variant: str, curve: tuple[str, ...], layers: int, replicas: int = 16,
+    variant: str,
+    curve: tuple[str, ...],
+    layers: int,
+    replicas: int = 16,
 ) -> tuple[Case, ...]:
     # The whole net's residuals stay far above float32's rounding.
-    how: dict[str, int | str] = ({"batch": 4, "dtype": "float64"} if variant == "san"
-                                 else {"batch": 2, "dtype": "float32"})
-    return tuple(Case(tokens=128, width=768, heads=12, vocabulary=28996, layers=layers,
-                      replicas=replicas, variant=variant, layer=layer, stated_residual=value, **how)
-                 for layer, value in enumerate(curve[:layers + 1]))
+    how: dict[str, int | str] = (
+        {"batch": 4, "dtype": "float64"} if variant == "san" else {"batch": 2, "dtype": "float32"}
+    )
+    return tuple(
+        Case(
+            tokens=128,
+            width=768,
+            heads=12,
+            vocabulary=28996,
+            layers=layers,
+            replicas=replicas,
+            variant=variant,
+            layer=layer,
+            stated_residual=value,
+            **how,
+        )
+        for layer, value in enumerate(curve[: layers + 1])
+    )
 
 
 @lru_cache(maxsize=2)
@@ -170,11 +228,20 @@ def _curves(case: Case, seed: int, device: str) -> np.ndarray:
         drawn = zipf_ids(rng, case.batch, case.tokens, case.vocabulary)
         # Only the embeddings that occur are drawn.
         distinct, ids = np.unique(drawn, return_inverse=True)
-        rows.append(measure_residuals(
-            "bert", variant=case.variant, layers=case.layers, width=case.width, heads=case.heads,
-            vocabulary=max(2, len(distinct)), ids=ids.reshape(drawn.shape),
-            seeds=(int(rng.integers(0, 2**31)),), device=device,
-            dtype=case.dtype).by_layer[0])
+        rows.append(
+            measure_residuals(
+                "bert",
+                variant=case.variant,
+                layers=case.layers,
+                width=case.width,
+                heads=case.heads,
+                vocabulary=max(2, len(distinct)),
+                ids=ids.reshape(drawn.shape),
+                seeds=(int(rng.integers(0, 2**31)),),
+                device=device,
+                dtype=case.dtype,
+            ).by_layer[0]
+        )
     return np.stack(rows)
 
 
@@ -183,19 +250,34 @@ def _without(case: Case, *names: str) -> Case:
 
 
 @claim(
-    Ge(chance, _LEVEL), kind="empirical fit", holds_for="these nets", wording="printed",
+    Ge(chance, _LEVEL),
+    kind="empirical fit",
+    holds_for="these nets",
+    wording="printed",
     post_hoc=(
         "The level was taken in place of a tolerance after residuals of 8 initialisations had "
-        "been seen."),
-    weight="measurement", portable=False, needs="hf", reads=("layer", "stated_residual"),
-    source=Source("dong2021", "figure residual_BERT_vert.pdf, curves at initialisation",
-                  "arXiv:2103.03404v1"),
-    cases={"full": (*_published("san", _SAN, 2), *_published("full", _FULL, 3, 8),
-                    *_published("full", _FULL, 12))},
+        "been seen."
+    ),
+    weight="measurement",
+    portable=False,
+    needs="hf",
+    reads=("layer", "stated_residual"),
+    source=Source(
+        "dong2021", "figure residual_BERT_vert.pdf, curves at initialisation", "arXiv:2103.03404v1"
+    ),
+    cases={
+        "full": (
+            *_published("san", _SAN, 2),
+            *_published("full", _FULL, 3, 8),
+            *_published("full", _FULL, 12),
+        )
+    },
     control=Control(
         Case(**_published("san", _SAN, 2)[1].fields() | {"stated_residual": "0.5629"}),
-        "the value of the whole net held against pure attention"),
-    cited="Bears on whether the published residual curves of untrained BERT can be reproduced.")
+        "the value of the whole net held against pure attention",
+    ),
+    cited="Bears on whether the published residual curves of untrained BERT can be reproduced.",
+)
 def bert_init_published(case: Case, seed: int, device: str = "cpu") -> Ball:
     """BERT's published initial residuals could come from one more of our initialisations.
 
@@ -238,17 +320,31 @@ _WHOLE = tuple(_without(case, "stated_residual") for case in _published("full", 
 
 
 @claim(
-    Eq(relative_residual, Piecewise(*((Rational(value), Eq(layer, index))
-                                      for index, value in enumerate(_FULL)))),
+    Eq(
+        relative_residual,
+        Piecewise(*((Rational(value), Eq(layer, index)) for index, value in enumerate(_FULL))),
+    ),
     post_hoc="The factor was chosen when the spread of initialisations was known.",
-    kind="empirical fit", holds_for="typical", wording="printed", weight="measurement",
-    portable=False, needs="hf", reads=("layer",), predicted=_half_as_much_again,
-    source=Source("dong2021", "figure residual_BERT_vert.pdf, curve of the whole net at "
-                  "initialisation", "arXiv:2103.03404v1"),
+    kind="empirical fit",
+    holds_for="typical",
+    wording="printed",
+    weight="measurement",
+    portable=False,
+    needs="hf",
+    reads=("layer",),
+    predicted=_half_as_much_again,
+    source=Source(
+        "dong2021",
+        "figure residual_BERT_vert.pdf, curve of the whole net at initialisation",
+        "arXiv:2103.03404v1",
+    ),
     cases={"full": _WHOLE},
-    control=Control(Case(**_WHOLE[1].fields() | {"layers": 2, "variant": "san"}),
-                    "without the skip connection around attention and the MLP"),
-    supports="rank_collapse/bert_init_published")
+    control=Control(
+        Case(**_WHOLE[1].fields() | {"layers": 2, "variant": "san"}),
+        "without the skip connection around attention and the MLP",
+    ),
+    supports="rank_collapse/bert_init_published",
+)
 def bert_init_full_curve(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Whole BERT at initialisation keeps its residual as published, within half.
 
@@ -271,16 +367,27 @@ _PLATEAU = _without(_published("san", _SAN, 12, 6)[0], "layer", "stated_residual
 
 
 @claim(
-    Lt(relative_residual, Rational("1.9e-7") / 1000), holds_for="typical", weight="measurement",
-    portable=False, needs="hf", reads=("layer",),
-    source=Source("depthlaw", "after dong2021, figure residual_BERT_vert.pdf, curve SAN from "
-                  "layer 3 on"),
-    cases={"full": (*(Case(**_PLATEAU.fields() | {"layers": 4, "layer": layer})
-                      for layer in (3, 4)),
-                    *(Case(**_PLATEAU.fields() | {"layer": layer}) for layer in range(3, 13)))},
-    control=Control(Case(**_PLATEAU.fields() | {"layers": 4, "layer": 3, "dtype": "float32"}),
-                    "float32, as in the published measurement"),
-    cited="Bears on whether the flat tail of the published BERT curve may be read as a floor.")
+    Lt(relative_residual, Rational("1.9e-7") / 1000),
+    holds_for="typical",
+    weight="measurement",
+    portable=False,
+    needs="hf",
+    reads=("layer",),
+    source=Source(
+        "depthlaw", "after dong2021, figure residual_BERT_vert.pdf, curve SAN from layer 3 on"
+    ),
+    cases={
+        "full": (
+            *(Case(**_PLATEAU.fields() | {"layers": 4, "layer": layer}) for layer in (3, 4)),
+            *(Case(**_PLATEAU.fields() | {"layer": layer}) for layer in range(3, 13)),
+        )
+    },
+    control=Control(
+        Case(**_PLATEAU.fields() | {"layers": 4, "layer": 3, "dtype": "float32"}),
+        "float32, as in the published measurement",
+    ),
+    cited="Bears on whether the flat tail of the published BERT curve may be read as a floor.",
+)
 def bert_plateau_is_rounding(case: Case, seed: int, device: str = "cpu") -> Sample:
     """In float64 pure attention falls far below the published plateau.
 

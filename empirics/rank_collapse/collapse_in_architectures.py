@@ -5,6 +5,7 @@ The drop of a layer is how far the logarithm of the relative residual falls. Und
 drop is about three times the one before; where the residual shrinks exponentially all drops are
 about equal.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -21,19 +22,27 @@ from depthlaw.theory.claims.symbols import quantity
 from ..trained_depth.experiment import Maker
 
 drop_growth = quantity(
-    "drop_growth", "g",
+    "drop_growth",
+    "g",
     "factor from layer to layer in the drop of the logarithm of the relative residual: 3 for a "
-    "cubic law, 1 for an exponential one", "positive real")
+    "cubic law, 1 for an exponential one",
+    "positive real",
+)
 kept = quantity(
-    "log_residual_kept", r"\Delta",
+    "log_residual_kept",
+    r"\Delta",
     "logarithm of the relative residual after all layers over that after the first layer of pure "
-    "attention", "real")
+    "attention",
+    "real",
+)
 
-CODE = Source("dong2021", "code of the measurement, variants SAN, SAN+MLP and SAN+skip",
-              "arXiv:2103.03404v1")
+CODE = Source(
+    "dong2021", "code of the measurement, variants SAN, SAN+MLP and SAN+skip", "arXiv:2103.03404v1"
+)
 OURS = Source("depthlaw", "empirics/rank_collapse/collapse_in_architectures.py")
-measured: Maker = partial(claim, holds_for="typical", weight="measurement", portable=False,
-                          needs="hf")
+measured: Maker = partial(
+    claim, holds_for="typical", weight="measurement", portable=False, needs="hf"
+)
 
 
 def growth(curves: np.ndarray) -> np.ndarray:
@@ -59,8 +68,15 @@ def _curves(case: Case, seed: int, device: str, variant: str) -> np.ndarray:
 
     kind, rows = architecture(case.model), []
     for each in case.rng(seed).integers(0, 2**31, case.replicas):
-        net: Any = random_net(kind, layers=case.layers, width=case.width, heads=case.heads,
-                              vocabulary=case.vocabulary, tokens=case.tokens, seed=int(each))
+        net: Any = random_net(
+            kind,
+            layers=case.layers,
+            width=case.width,
+            heads=case.heads,
+            vocabulary=case.vocabulary,
+            tokens=case.tokens,
+            seed=int(each),
+        )
         if not case.get("positions", 1):
             # XLNet's matrix that maps sines of distances to keys.
             for layer in net.layer:
@@ -78,7 +94,10 @@ def _sample(values: np.ndarray) -> Sample:
 
 
 def _nets(
-    models: Iterable[str], variants: Iterable[str], width: int = 192, **others: Any,
+    models: Iterable[str],
+    variants: Iterable[str],
+    width: int = 192,
+    **others: Any,
 ) -> tuple[Case, ...]:
     heads = width // 64
     sizes = {"tokens": 64, "vocabulary": 2000, "replicas": 16} | others
@@ -91,14 +110,22 @@ _BY_POSITION = ("xlnet", "t5", "gpt2", "llama", "mistral", "qwen2", "qwen3")
 
 
 @measured(
-    Gt(drop_growth, Integer(2)), source=CODE, kind="rate",
-    cases={"full": (*_BY_CONTENT, *_nets(("bert", "albert"), _WITHOUT_SKIP, layers=2, width=768,
-                                         tokens=128)),
-           "gpu": _nets(("bert", "albert"), _WITHOUT_SKIP, layers=2, width=3072, tokens=512)},
+    Gt(drop_growth, Integer(2)),
+    source=CODE,
+    kind="rate",
+    cases={
+        "full": (
+            *_BY_CONTENT,
+            *_nets(("bert", "albert"), _WITHOUT_SKIP, layers=2, width=768, tokens=128),
+        ),
+        "gpu": _nets(("bert", "albert"), _WITHOUT_SKIP, layers=2, width=3072, tokens=512),
+    },
     post_hoc="Written when our own nets of BERT's shape were known to do so.",
-    control=Control(_nets(("xlnet",), ("san",), layers=6)[0],
-                    "XLNet, whose logits also hold relative positions"),
-    cited="Bears on whether curves of untrained BERT and ALBERT may be explained by the cubic law.")
+    control=Control(
+        _nets(("xlnet",), ("san",), layers=6)[0], "XLNet, whose logits also hold relative positions"
+    ),
+    cited="Bears on whether curves of untrained BERT and ALBERT may be explained by the cubic law.",
+)
 def cubic_drop(case: Case, seed: int, device: str = "cpu") -> Sample:
     """BERT, ALBERT without attention skips: the second drop exceeds twice the first.
 
@@ -119,18 +146,27 @@ def cubic_drop(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 
 @measured(
-    Lt(drop_growth, Integer(2)), source=OURS, kind="rate",
+    Lt(drop_growth, Integer(2)),
+    source=OURS,
+    kind="rate",
     post_hoc=(
         "That halves are compared was chosen after curves of two seeds had been seen; the seeds "
-        "here are others."),
-    cases={"full": (*_nets(_BY_POSITION, ("san",), layers=6),
-                    *_nets(_BY_POSITION, ("san+mlp",), layers=6),
-                    *_nets(("xlnet", "t5", "gpt2", "llama"), ("san",), layers=6, width=768,
-                           tokens=128)),
-           "gpu": _nets(("xlnet", "gpt2", "llama"), ("san",), layers=6, width=2048, tokens=512)},
+        "here are others."
+    ),
+    cases={
+        "full": (
+            *_nets(_BY_POSITION, ("san",), layers=6),
+            *_nets(_BY_POSITION, ("san+mlp",), layers=6),
+            *_nets(("xlnet", "t5", "gpt2", "llama"), ("san",), layers=6, width=768, tokens=128),
+        ),
+        "gpu": _nets(("xlnet", "gpt2", "llama"), ("san",), layers=6, width=2048, tokens=512),
+    },
     control=Control(_BY_CONTENT[0], "BERT, whose logits depend on the hidden states alone"),
-    cited=("Bears on whether collapse in untrained GPT-2, Llama and T5 may be called doubly "
-           "exponential."))
+    cited=(
+        "Bears on whether collapse in untrained GPT-2, Llama and T5 may be called doubly "
+        "exponential."
+    ),
+)
 def slower_with_positions_or_mask(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Logits by position and causal masks make the collapse nearer to exponential.
 
@@ -151,11 +187,18 @@ def slower_with_positions_or_mask(case: Case, seed: int, device: str = "cpu") ->
 
 
 @measured(
-    Gt(drop_growth, Integer(2)), source=OURS, kind="rate",
-    cases={"full": (*_nets(("xlnet",), ("san",), layers=2, positions=0),
-                    *_nets(("xlnet",), ("san",), layers=2, positions=0, width=768, tokens=128))},
+    Gt(drop_growth, Integer(2)),
+    source=OURS,
+    kind="rate",
+    cases={
+        "full": (
+            *_nets(("xlnet",), ("san",), layers=2, positions=0),
+            *_nets(("xlnet",), ("san",), layers=2, positions=0, width=768, tokens=128),
+        )
+    },
     control=Control(_nets(("xlnet",), ("san",), layers=2)[0], "positions are left in"),
-    supports="rank_collapse/slower_with_positions_or_mask")
+    supports="rank_collapse/slower_with_positions_or_mask",
+)
 def xlnet_without_positions(case: Case, seed: int, device: str = "cpu") -> Sample:
     """XLNet without its position keys drops as BERT does.
 
@@ -171,16 +214,30 @@ def xlnet_without_positions(case: Case, seed: int, device: str = "cpu") -> Sampl
 
 
 @measured(
-    Gt(kept, Integer(0)), source=CODE, kind="lower",
+    Gt(kept, Integer(0)),
+    source=CODE,
+    kind="lower",
     post_hoc="First measured with 16 initialisations, then with 8, which cost half.",
     headline="What skips keep in real architectures, measured in their own forward pass.",
-    cases={"full": (*_nets(("bert", "albert", "xlnet"), ("full", "san+skip"), layers=12,
-                           replicas=8),
-                    *_nets(("bert", "albert", "xlnet"), ("full", "san+skip"), layers=12, width=768,
-                           tokens=128, replicas=8))},
-    control=Control(_nets(("bert",), ("san+mlp",), layers=12, replicas=8)[0],
-                    "the skip connection around attention removed, the one around the MLP kept"),
-    cited="Bears on whether skips may be named as what keeps tokens apart in untrained encoders.")
+    cases={
+        "full": (
+            *_nets(("bert", "albert", "xlnet"), ("full", "san+skip"), layers=12, replicas=8),
+            *_nets(
+                ("bert", "albert", "xlnet"),
+                ("full", "san+skip"),
+                layers=12,
+                width=768,
+                tokens=128,
+                replicas=8,
+            ),
+        )
+    },
+    control=Control(
+        _nets(("bert",), ("san+mlp",), layers=12, replicas=8)[0],
+        "the skip connection around attention removed, the one around the MLP kept",
+    ),
+    cited="Bears on whether skips may be named as what keeps tokens apart in untrained encoders.",
+)
 def skips_keep_more(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Twelve layers with skips keep more than one layer of pure attention.
 

@@ -1,4 +1,5 @@
 """What paths of each length contribute to trained nets: the toy tasks of Dong et al. 2021."""
+
 from __future__ import annotations
 
 import math
@@ -29,70 +30,145 @@ if TYPE_CHECKING:
     from .path_scores import PathScores, Toy
 
 path_score = quantity(
-    "path_score", "s_l",
+    "path_score",
+    "s_l",
     "share of right answers that paths of one length give (circle: mean cosine to the point)",
-    "real")
+    "real",
+)
 best_guess = quantity(
-    "best_guess", "g", "probability that the best answer without a look at the example is right",
-    "nonnegative real")
+    "best_guess",
+    "g",
+    "probability that the best answer without a look at the example is right",
+    "nonnegative real",
+)
 published_score = quantity(
-    "published_score", r"s_{pub}", "published score of a trained net, or of a guess",
-    "nonnegative real")
+    "published_score",
+    r"s_{pub}",
+    "published score of a trained net, or of a guess",
+    "nonnegative real",
+)
 score_drop = quantity(
-    "score_drop", r"s_l-s_{l+1}", "score of paths of one length minus that of the next length",
-    "real")
+    "score_drop",
+    r"s_l-s_{l+1}",
+    "score of paths of one length minus that of the next length",
+    "real",
+)
 gain_share = quantity(
-    "gain_share", "g_l",
+    "gain_share",
+    "g_l",
     "what some paths gain over the best guess without input, divided by what the whole net gains",
-    "real")
+    "real",
+)
 residual_drop = quantity(
-    "residual_drop", r"\log_{10}\rho_l/\rho_{l+1}",
+    "residual_drop",
+    r"\log_{10}\rho_l/\rho_{l+1}",
     "log10 of the relative residual of all paths of one length minus that of the next length",
-    "real")
+    "real",
+)
 gap_ratio = quantity(
-    "gap_ratio", r"\log g_{\bar l}/\log g_l",
+    "gap_ratio",
+    r"\log g_{\bar l}/\log g_l",
     "logarithm of a longer product's distance from rank one, divided by that of a shorter one",
-    "real")
+    "real",
+)
 longer = quantity("longer", r"\bar l", "matrices in the longer product")
 shorter = quantity("shorter", "l", "matrices in the shorter product")
 collapsed_share = quantity(
-    "collapsed_share", "p", "share of nets after which two points have met", "nonnegative real")
+    "collapsed_share", "p", "share of nets after which two points have met", "nonnegative real"
+)
 
 CODE = "github.com/twistedcubic/attention-rank-collapse, commit 38b5df6"
-EXPERIMENT = Source("dong2021", "experiments, effect of path length, as restated",
-                    "arXiv:2103.03404v1")
+EXPERIMENT = Source(
+    "dong2021", "experiments, effect of path length, as restated", "arXiv:2103.03404v1"
+)
 DERIVED = Source("depthlaw", "after dong2021, arXiv:2103.03404v1, effect of path length")
 READS = ("method", "length", "paths", "published_score", "longer", "shorter", "rounds")
-FIT: dict[str, Any] = {"kind": "empirical fit", "holds_for": "typical", "weight": "measurement",
-                       "portable": False, "reads": READS}
+FIT: dict[str, Any] = {
+    "kind": "empirical fit",
+    "holds_for": "typical",
+    "weight": "measurement",
+    "portable": False,
+    "reads": READS,
+}
 Maker = Callable[..., Callable[[Callable[..., Any]], Claim]]
 reported: Maker = partial(claim, source=EXPERIMENT, wording="reported", **FIT)
 universal: Maker = partial(claim, source=EXPERIMENT, wording="universal", **FIT)
 derived: Maker = partial(claim, source=DERIVED, **FIT)
 of_circles: Maker = partial(
-    claim, source=Source("depthlaw", "after dong2021, experiments, circle; run_circle.py, " + CODE),
-    **FIT)
+    claim,
+    source=Source("depthlaw", "after dong2021, experiments, circle; run_circle.py, " + CODE),
+    **FIT,
+)
 
-TINY: dict[str, Any] = {"task": "sorting", "size": 4, "letters": 4, "width": 16, "depth": 3,
-                        "heads": 2, "steps": 200, "replicas": 16}
-SORTING: dict[str, Any] = {"task": "sorting", "size": 8, "letters": 10, "width": 48, "depth": 6,
-                           "heads": 2, "steps": 600, "replicas": 32}
-HULL: dict[str, Any] = {"task": "hull", "size": 10, "width": 84, "depth": 6, "heads": 3,
-                        "steps": 800, "replicas": 16}
-CIRCLE: dict[str, Any] = {"task": "circle", "size": 1000, "width": 32, "depth": 6, "heads": 2,
-                          "steps": 1000, "replicas": 16}
-LARGE: dict[str, Any] = {"task": "sorting", "size": 16, "letters": 10, "width": 96, "depth": 12,
-                         "heads": 4, "steps": 2000, "replicas": 32}
+TINY: dict[str, Any] = {
+    "task": "sorting",
+    "size": 4,
+    "letters": 4,
+    "width": 16,
+    "depth": 3,
+    "heads": 2,
+    "steps": 200,
+    "replicas": 16,
+}
+SORTING: dict[str, Any] = {
+    "task": "sorting",
+    "size": 8,
+    "letters": 10,
+    "width": 48,
+    "depth": 6,
+    "heads": 2,
+    "steps": 600,
+    "replicas": 32,
+}
+HULL: dict[str, Any] = {
+    "task": "hull",
+    "size": 10,
+    "width": 84,
+    "depth": 6,
+    "heads": 3,
+    "steps": 800,
+    "replicas": 16,
+}
+CIRCLE: dict[str, Any] = {
+    "task": "circle",
+    "size": 1000,
+    "width": 32,
+    "depth": 6,
+    "heads": 2,
+    "steps": 1000,
+    "replicas": 16,
+}
+LARGE: dict[str, Any] = {
+    "task": "sorting",
+    "size": 16,
+    "letters": 10,
+    "width": 96,
+    "depth": 12,
+    "heads": 4,
+    "steps": 2000,
+    "replicas": 32,
+}
 # Weights large enough that attention is far from uniform.
-RANDOM: dict[str, Any] = {"task": "sorting", "size": 8, "letters": 10, "width": 32, "depth": 6,
-                          "heads": 2, "steps": 1, "replicas": 16, "training": "none", "std": "1/4"}
+RANDOM: dict[str, Any] = {
+    "task": "sorting",
+    "size": 8,
+    "letters": 10,
+    "width": 32,
+    "depth": 6,
+    "heads": 2,
+    "steps": 1,
+    "replicas": 16,
+    "training": "none",
+    "std": "1/4",
+}
 
 
 def _toy(case: Case) -> Toy:
     from .path_scores import Toy
 
     fields: dict[str, Any] = {
-        name: value for name, value in case.fields().items() if name not in READS}
+        name: value for name, value in case.fields().items() if name not in READS
+    }
     if "std" in fields:
         fields["std"] = float(case.rational("std"))
     return Toy(**fields)
@@ -116,8 +192,11 @@ def _sample(values: Iterable[Any]) -> Sample:
 
 
 def _lengths(*tasks: dict[str, Any], first: int = 1, **more: Any) -> tuple[Case, ...]:
-    return tuple(Case(**task, **more, length=length)
-                 for task in tasks for length in range(first, task["depth"]))
+    return tuple(
+        Case(**task, **more, length=length)
+        for task in tasks
+        for length in range(first, task["depth"])
+    )
 
 
 def _half(*tasks: dict[str, Any], **more: Any) -> tuple[Case, ...]:
@@ -139,17 +218,27 @@ def _rounded(_: Relational, case: Case) -> Ball:
     return Ball(value - half, value + half)
 
 
-_GUESSES = (Case(task="sorting", size=8, letters=10, published_score="0.1"),
-            Case(task="hull", size=10, trials=20000, published_score="0.54"))
+_GUESSES = (
+    Case(task="sorting", size=8, letters=10, published_score="0.1"),
+    Case(task="hull", size=10, trials=20000, published_score="0.54"),
+)
 
 
 @claim(
-    Eq(best_guess, published_score), predicted=_rounded, kind="empirical fit", weight="measurement",
-    wording="printed", expected="FAILS", cases={"quick": _GUESSES},
+    Eq(best_guess, published_score),
+    predicted=_rounded,
+    kind="empirical fit",
+    weight="measurement",
+    wording="printed",
+    expected="FAILS",
+    cases={"quick": _GUESSES},
     source=Source("dong2021", "run_sort.py and run_convex_hull.py", CODE),
-    control=Control(Case(task="sorting", size=1, letters=10, published_score="0.2"),
-                    "one letter of ten is guessed right once in ten"),
-    cited="Decides which guess the published path scores must be compared with.")
+    control=Control(
+        Case(task="sorting", size=1, letters=10, published_score="0.2"),
+        "one letter of ten is guessed right once in ten",
+    ),
+    cited="Decides which guess the published path scores must be compared with.",
+)
 def published_guess(case: Case) -> Exact | Proportion:
     """The published guesses for sorting and convex hull are the best.
 
@@ -178,30 +267,57 @@ def order_statistic_guess(symbols: int, letters: int) -> Fraction:
     >>> order_statistic_guess(1, 10), order_statistic_guess(2, 2)
     (Fraction(1, 10), Fraction(3, 4))
     """
+
     def at_most(letter: int, position: int) -> Fraction:
         chance = Fraction(letter + 1, letters)
-        return sum((math.comb(symbols, j) * chance**j * (1 - chance) ** (symbols - j)
-                    for j in range(position, symbols + 1)), Fraction(0))
+        return sum(
+            (
+                math.comb(symbols, j) * chance**j * (1 - chance) ** (symbols - j)
+                for j in range(position, symbols + 1)
+            ),
+            Fraction(0),
+        )
 
-    best = (max(at_most(letter, i) - at_most(letter - 1, i) for letter in range(letters))
-            for i in range(1, symbols + 1))
+    best = (
+        max(at_most(letter, i) - at_most(letter - 1, i) for letter in range(letters))
+        for i in range(1, symbols + 1)
+    )
     return sum(best, Fraction(0)) / symbols
 
 
 _HULLS = (
-    "Hulls ask nets of 800 updates since a first measurement with 500, which learned too little.")
+    "Hulls ask nets of 800 updates since a first measurement with 500, which learned too little."
+)
 _NO_TINY = (
-    "Cases of suite theory, tiny nets of three layers, were dropped after they had been measured.")
+    "Cases of suite theory, tiny nets of three layers, were dropped after they had been measured."
+)
 
 
 @claim(
-    Ge(path_score, published_score), **FIT, wording="printed", expected="FAILS",
+    Ge(path_score, published_score),
+    **FIT,
+    wording="printed",
+    expected="FAILS",
     source=Source("dong2021", "README, run_sort.py", CODE),
-    cases={"full": (Case(**(SORTING | {"steps": 2210, "replicas": 8}), training="published",
-                         batch=30, method="whole", published_score="0.98"),)},
-    control=Control(Case(**(TINY | {"steps": 20}), training="published", method="whole",
-                         published_score="0.98"), "hardly trained"),
-    cited="Bears on whether the published sorting recipe can reach the plotted 98 %.")
+    cases={
+        "full": (
+            Case(
+                **(SORTING | {"steps": 2210, "replicas": 8}),
+                training="published",
+                batch=30,
+                method="whole",
+                published_score="0.98",
+            ),
+        )
+    },
+    control=Control(
+        Case(
+            **(TINY | {"steps": 20}), training="published", method="whole", published_score="0.98"
+        ),
+        "hardly trained",
+    ),
+    cited="Bears on whether the published sorting recipe can reach the plotted 98 %.",
+)
 def published_sorting_recipe(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """The published recipe sorts 98 % of the letters right.
 
@@ -218,15 +334,22 @@ def published_sorting_recipe(case: Case, device: str = "cpu", folder: str = "") 
 
 _REACHED = tuple(
     Case(**task, method="isolated", paths=paths, length=1, published_score=score)
-    for task, score in ((SORTING, "3/5"), (HULL, "13/20")) for paths in (5, 20))
+    for task, score in ((SORTING, "3/5"), (HULL, "13/20"))
+    for paths in (5, 20)
+)
 
 
 @reported(
-    Ge(path_score, published_score), cases={"full": _REACHED}, known="FAILS",
+    Ge(path_score, published_score),
+    cases={"full": _REACHED},
+    known="FAILS",
     post_hoc=_HULLS,
-    control=Control(Case(**TINY, method="isolated", paths=20, length=3, published_score="3/5"),
-                    "paths through all layers"),
-    cited="Bears on whether the published scores of single heads can be reproduced.")
+    control=Control(
+        Case(**TINY, method="isolated", paths=20, length=3, published_score="3/5"),
+        "paths through all layers",
+    ),
+    cited="Bears on whether the published scores of single heads can be reproduced.",
+)
 def published_short_paths(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Paths of length one reach 0.6 sorting and 0.65 on hulls.
 
@@ -241,11 +364,13 @@ def published_short_paths(case: Case, device: str = "cpu", folder: str = "") -> 
 
 
 @universal(
-    Ge(score_drop, 0), known="UNDECIDED",
+    Ge(score_drop, 0),
+    known="UNDECIDED",
     post_hoc=_NO_TINY,
     cases={"full": _lengths(SORTING, HULL, **PUBLISHED)},
     control=Control(Case(**TINY, **PUBLISHED, length=0), "from length 0 to length 1"),
-    supports="rank_collapse/long_paths_guess")
+    supports="rank_collapse/long_paths_guess",
+)
 def published_paths_deteriorate(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Paths run alone answer worse the longer they are.
 
@@ -264,10 +389,16 @@ def published_paths_deteriorate(case: Case, device: str = "cpu", folder: str = "
 @universal(
     Le(gain_share, Rational(1, 4)),
     post_hoc=_HULLS,
-    cases={"full": (*_whole(TINY, **PUBLISHED), *_whole(SORTING, HULL, **PUBLISHED),
-                    *_whole(SORTING, HULL, method="alone"))},
+    cases={
+        "full": (
+            *_whole(TINY, **PUBLISHED),
+            *_whole(SORTING, HULL, **PUBLISHED),
+            *_whole(SORTING, HULL, method="alone"),
+        )
+    },
     control=Control(_half(TINY, **PUBLISHED)[0], "paths of length one"),
-    cited="Bears on whether the longest paths of trained nets may be dismissed as guesses.")
+    cited="Bears on whether the longest paths of trained nets may be dismissed as guesses.",
+)
 def long_paths_guess(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Paths through all layers gain little over a guess.
 
@@ -284,12 +415,21 @@ def long_paths_guess(case: Case, device: str = "cpu", folder: str = "") -> Sampl
     Le(gain_share, Rational(1, 10)),
     post_hoc=(
         "128 tiny nets in place of 16, then 40, which left it undecided; the control was changed "
-        "too."),
-    cases={"full": (Case(**(TINY | {"replicas": 128}), **PUBLISHED, length=0),
-                    *(Case(**task, **more, length=0) for task in (SORTING, HULL)
-                      for more in (PUBLISHED, {"method": "alone"})))},
+        "too."
+    ),
+    cases={
+        "full": (
+            Case(**(TINY | {"replicas": 128}), **PUBLISHED, length=0),
+            *(
+                Case(**task, **more, length=0)
+                for task in (SORTING, HULL)
+                for more in (PUBLISHED, {"method": "alone"})
+            ),
+        )
+    },
     control=Control(Case(**TINY, method="within", length=1), "paths of length one added"),
-    supports="rank_collapse/long_paths_guess")
+    supports="rank_collapse/long_paths_guess",
+)
 def zero_length_guess(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """The path that skips every layer gains nothing.
 
@@ -315,11 +455,15 @@ def _shares(case: Case, device: str, folder: str) -> Sample:
     Ge(gain_share, Rational(1, 2)),
     post_hoc=(
         "Hulls were asked about here too until they had been measured, and failed: "
-        "short_paths_carry_half_of_hulls."),
-    cases={"full": (*_half(TINY, method="within"), *_half(SORTING, CIRCLE, method="within")),
-           "gpu": _half(LARGE, method="within")},
+        "short_paths_carry_half_of_hulls."
+    ),
+    cases={
+        "full": (*_half(TINY, method="within"), *_half(SORTING, CIRCLE, method="within")),
+        "gpu": _half(LARGE, method="within"),
+    },
     control=Control(Case(**TINY, method="within", length=0), "the path without heads"),
-    supports="rank_collapse/short_paths_carry_half_of_hulls")
+    supports="rank_collapse/short_paths_carry_half_of_hulls",
+)
 def short_paths_carry_half(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """On sorting and circles, paths through half the layers carry half.
 
@@ -335,12 +479,16 @@ def short_paths_carry_half(case: Case, device: str = "cpu", folder: str = "") ->
 
 
 @derived(
-    Ge(gain_share, Rational(1, 2)), known="FAILS", cases={"full": _half(HULL, method="within")},
+    Ge(gain_share, Rational(1, 2)),
+    known="FAILS",
+    cases={"full": _half(HULL, method="within")},
     post_hoc=(
         "Split off from short_paths_carry_half after a first measurement with 500 updates, in "
-        "which it failed."),
+        "which it failed."
+    ),
     control=Control(Case(**TINY, method="within", length=0), "the path without heads"),
-    cited="Bears on whether nets trained on hulls may be called ensembles of shallow ones.")
+    cited="Bears on whether nets trained on hulls may be called ensembles of shallow ones.",
+)
 def short_paths_carry_half_of_hulls(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """On hulls, paths through half the layers carry half.
 
@@ -354,12 +502,13 @@ def short_paths_carry_half_of_hulls(case: Case, device: str = "cpu", folder: str
 
 
 @derived(
-    Ge(score_drop, 0), known="UNDECIDED",
+    Ge(score_drop, 0),
+    known="UNDECIDED",
     post_hoc=_NO_TINY,
-    cases={"full": _lengths(SORTING, HULL, method="alone"),
-           "gpu": _lengths(LARGE, method="alone")},
+    cases={"full": _lengths(SORTING, HULL, method="alone"), "gpu": _lengths(LARGE, method="alone")},
     control=Control(Case(**TINY, method="alone", length=0), "from length 0 to length 1"),
-    supports="rank_collapse/long_paths_guess")
+    supports="rank_collapse/long_paths_guess",
+)
 def path_sums_deteriorate(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Sums over all paths of one length answer worse with length.
 
@@ -376,11 +525,18 @@ def path_sums_deteriorate(case: Case, device: str = "cpu", folder: str = "") -> 
 @derived(
     Ge(residual_drop, 0),
     post_hoc=_NO_TINY,
-    known="UNDECIDED", cases={"full": _lengths(SORTING, HULL, CIRCLE, method="alone"),
-           "gpu": _lengths(LARGE, method="alone")},
-    control=Control(_lengths(TINY, method="alone")[0], "tokens that differ the more",
-                    statement=Le(residual_drop, 0)),
-    supports="rank_collapse/path_products_exponential")
+    known="UNDECIDED",
+    cases={
+        "full": _lengths(SORTING, HULL, CIRCLE, method="alone"),
+        "gpu": _lengths(LARGE, method="alone"),
+    },
+    control=Control(
+        _lengths(TINY, method="alone")[0],
+        "tokens that differ the more",
+        statement=Le(residual_drop, 0),
+    ),
+    supports="rank_collapse/path_products_exponential",
+)
 def longer_paths_flatter(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Sums over longer paths have tokens that differ less.
 
@@ -400,18 +556,28 @@ def longer_paths_flatter(case: Case, device: str = "cpu", folder: str = "") -> S
 # Between the exponential law, by which logarithms are as the lengths, and the doubly exponential
 # one with cubes, by which they are as (3^l - 1) / 2: their geometric mean.
 BETWEEN = sqrt((longer / shorter) * (3**longer - 1) / (3**shorter - 1))
-_FROZEN = {"full": (*Case.grid(**RANDOM, method="frozen", longer=6, shorter=3),
-                    *Case.grid(**TINY, method="frozen", longer=3, shorter=1),
-                    *(Case(**task, method="frozen", longer=6, shorter=3)
-                      for task in (SORTING, HULL, CIRCLE)))}
-_RECOMPUTED = {"full": (*Case.grid(**RANDOM, method="recomputed", longer=3, shorter=(1, 2)),
-                        Case(**SORTING, method="recomputed", longer=3, shorter=2))}
+_FROZEN = {
+    "full": (
+        *Case.grid(**RANDOM, method="frozen", longer=6, shorter=3),
+        *Case.grid(**TINY, method="frozen", longer=3, shorter=1),
+        *(Case(**task, method="frozen", longer=6, shorter=3) for task in (SORTING, HULL, CIRCLE)),
+    )
+}
+_RECOMPUTED = {
+    "full": (
+        *Case.grid(**RANDOM, method="recomputed", longer=3, shorter=(1, 2)),
+        Case(**SORTING, method="recomputed", longer=3, shorter=2),
+    )
+}
 
 
-@derived(Le(gap_ratio, BETWEEN), cases=_FROZEN,
+@derived(
+    Le(gap_ratio, BETWEEN),
+    cases=_FROZEN,
     post_hoc=_HULLS,
-         control=Control(_RECOMPUTED["full"][0], "attention of the path's own states"),
-    cited="Bears on which law an analysis of paths should fit to path products.")
+    control=Control(_RECOMPUTED["full"][0], "attention of the path's own states"),
+    cited="Bears on which law an analysis of paths should fit to path products.",
+)
 def path_products_exponential(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Products of a net's attention matrices do not collapse doubly exponentially.
 
@@ -427,9 +593,13 @@ def path_products_exponential(case: Case, device: str = "cpu", folder: str = "")
     return _gaps(case, device, folder)
 
 
-@derived(Ge(gap_ratio, BETWEEN), cases=_RECOMPUTED, post_hoc=LEVEL_MOVED,
-         control=Control(_FROZEN["full"][0], "attention of the unmodified forward pass"),
-    supports="rank_collapse/path_products_exponential")
+@derived(
+    Ge(gap_ratio, BETWEEN),
+    cases=_RECOMPUTED,
+    post_hoc=LEVEL_MOVED,
+    control=Control(_FROZEN["full"][0], "attention of the unmodified forward pass"),
+    supports="rank_collapse/path_products_exponential",
+)
 def path_products_doubly(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Attention computed along a path nears rank one doubly exponentially.
 
@@ -454,17 +624,23 @@ def _gaps(case: Case, device: str, folder: str) -> Sample:
 # --- the circle, round after round ---
 
 _ONE_LAYER: dict[str, Any] = CIRCLE | {"depth": 1, "replicas": 64, "rounds": 300}
-_BARE, _SKIP, _MLP = (Case(**_ONE_LAYER, residual=False), Case(**_ONE_LAYER),
-                      Case(**_ONE_LAYER, mlp=32))
+_BARE, _SKIP, _MLP = (
+    Case(**_ONE_LAYER, residual=False),
+    Case(**_ONE_LAYER),
+    Case(**_ONE_LAYER, mlp=32),
+)
 
 
 @of_circles(
-    Ge(collapsed_share, Rational(1, 2)), cases={"full": (_BARE,)},
+    Ge(collapsed_share, Rational(1, 2)),
+    cases={"full": (_BARE,)},
     post_hoc=(
         "Restated after a first measurement: until then the mean distance was asked for, which "
-        "few runaway nets decide."),
+        "few runaway nets decide."
+    ),
     control=Control(Case(**(_ONE_LAYER | {"rounds": 1}), residual=False), "after one round"),
-    supports="rank_collapse/trained_attention_collapses")
+    supports="rank_collapse/trained_attention_collapses",
+)
 def circle_pair_collapses(case: Case, device: str = "cpu") -> Proportion:
     """Without skip and MLP two points of a circle meet.
 
@@ -480,10 +656,13 @@ def circle_pair_collapses(case: Case, device: str = "cpu") -> Proportion:
 
 
 @of_circles(
-    Le(collapsed_share, Rational(1, 2)), cases={"full": (_SKIP, _MLP)}, known="UNDECIDED",
+    Le(collapsed_share, Rational(1, 2)),
+    cases={"full": (_SKIP, _MLP)},
+    known="UNDECIDED",
     post_hoc="Restated after a first measurement, as circle_pair_collapses was.",
     control=Control(_BARE, "without skip and MLP"),
-    supports="rank_collapse/trained_attention_collapses")
+    supports="rank_collapse/trained_attention_collapses",
+)
 def circle_pair_stays(case: Case, device: str = "cpu") -> Proportion:
     """With skips, or an MLP too, two points stay apart.
 

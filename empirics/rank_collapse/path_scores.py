@@ -1,4 +1,5 @@
 """Nets trained on the toy tasks, and what paths of each length answer there."""
+
 from __future__ import annotations
 
 import math
@@ -25,8 +26,15 @@ from .bert import collapse_ratio
 from .paths import draw_paths, frozen, isolated, product_gaps, read_isolated
 from .toy_tasks import ConvexHull, Sorting, circle
 
-__all__ = ["COUNTS", "PathScores", "Toy", "circle_distances", "gap_logarithms", "path_scores",
-           "toy_net"]
+__all__ = [
+    "COUNTS",
+    "PathScores",
+    "Toy",
+    "circle_distances",
+    "gap_logarithms",
+    "path_scores",
+    "toy_net",
+]
 
 Training = Literal["ours", "published", "none"]
 
@@ -78,8 +86,7 @@ class Toy:
     @property
     def made(self) -> Task:
         """The task, where it has classes."""
-        return (Sorting(self.size, self.letters) if self.task == "sorting"
-                else ConvexHull(self.size))
+        return Sorting(self.size, self.letters) if self.task == "sorting" else ConvexHull(self.size)
 
     @property
     def shape(self) -> Shape:
@@ -88,13 +95,27 @@ class Toy:
         blocks, normed = 1 + bool(self.mlp), int(self.residual)
         factors = (Factors(branch=0.0),) * blocks + (Factors(),) * (blocks * self.depth)
         points = Shape(
-            width=self.width, depth=self.depth + normed, heads=self.heads, norm="post",
-            biases=True, features=2, outputs=2, mlp=self.mlp, residual=self.residual,
-            factors=factors if normed else ())
+            width=self.width,
+            depth=self.depth + normed,
+            heads=self.heads,
+            norm="post",
+            biases=True,
+            features=2,
+            outputs=2,
+            mlp=self.mlp,
+            residual=self.residual,
+            factors=factors if normed else (),
+        )
         if self.task != "sorting":
             return points
-        return replace(points, features=0, positions="learned", length=self.size,
-                       vocabulary=self.letters, outputs=self.letters)
+        return replace(
+            points,
+            features=0,
+            positions="learned",
+            length=self.size,
+            vocabulary=self.letters,
+            outputs=self.letters,
+        )
 
     @property
     def settings(self) -> Settings:
@@ -103,11 +124,16 @@ class Toy:
         uniform = 1 / math.sqrt(3 * self.width)
         theirs = Deviations.equal(BERT_STD)._replace(value=uniform, output=uniform)
         return Settings(
-            steps=self.steps, batch=self.batch, seeds=tuple(range(self.replicas)),
+            steps=self.steps,
+            batch=self.batch,
+            seeds=tuple(range(self.replicas)),
             learning_rates=(RATE if ours else 1e-5,) * self.replicas,
-            weight_decay=0.01 if ours else 0.0, warmup=self.steps // 10 if ours else 0,
-            schedule="linear" if ours else "constant", clip=1.0 if ours else 0.0,
-            std=self.std if ours else theirs)
+            weight_decay=0.01 if ours else 0.0,
+            warmup=self.steps // 10 if ours else 0,
+            schedule="linear" if ours else "constant",
+            clip=1.0 if ours else 0.0,
+            std=self.std if ours else theirs,
+        )
 
 
 @dataclass(frozen=True)
@@ -158,12 +184,14 @@ def _trained(toy: Toy, device: str, folder: str) -> Net:
     if not folder:
         return train(shape, toy.made, settings, device=device).net
     code = [code_version(each) for each in (train, type(toy.made))]
-    name = fingerprint([repr(toy), repr(settings), device, torch.get_num_threads(), code,
-                        torch.__version__])
+    name = fingerprint(
+        [repr(toy), repr(settings), device, torch.get_num_threads(), code, torch.__version__]
+    )
     place = Path(folder) / "toy-tasks" / name
     with alone(place):
-        return train(shape, toy.made, settings, device=device, folder=place,
-                     checkpoint_every=100).net
+        return train(
+            shape, toy.made, settings, device=device, folder=place, checkpoint_every=100
+        ).net
 
 
 def _rngs(toy: Toy) -> list[np.random.Generator]:
@@ -232,24 +260,36 @@ def path_scores(toy: Toy, device: str = "cpu", folder: str = "") -> PathScores:
     few, asked = inputs[:, :FEW], targets[:, :FEW]
     drawn: dict[int, list[np.ndarray]] = {count: [] for count in COUNTS}
     for length in range(toy.depth + 1):
-        paths = draw_paths(generator(device, "paths", length), length=length, depth=toy.depth,
-                           heads=toy.heads, count=max(COUNTS), replicas=toy.replicas)
+        paths = draw_paths(
+            generator(device, "paths", length),
+            length=length,
+            depth=toy.depth,
+            heads=toy.heads,
+            count=max(COUNTS),
+            replicas=toy.replicas,
+        )
         ends = isolated(net, few, paths)
         for count, found in drawn.items():
             found.append(_scores(toy, read_isolated(net, ends[:count]), asked))
     norms = parts.double().square().sum(dim=(2, 3, 4)).sqrt().cpu().numpy()
     residual = np.log10(collapse_ratio(parts[:, :, :FEW].double().cpu().numpy()))
     return PathScores(
-        whole=_scores(toy, net(inputs), targets), guess=_guess(toy, targets),
+        whole=_scores(toy, net(inputs), targets),
+        guess=_guess(toy, targets),
         alone=_scores(toy, kept.logits(parts), targets),
         within=_scores(toy, kept.logits(parts.cumsum(dim=0)), targets),
         isolated={count: np.array(found) for count, found in drawn.items()},
-        residual=residual.mean(axis=-1), share=norms / norms.sum(axis=0))
+        residual=residual.mean(axis=-1),
+        share=norms / norms.sum(axis=0),
+    )
 
 
 @lru_cache(maxsize=8)
 def gap_logarithms(
-    toy: Toy, recomputed: bool, device: str = "cpu", folder: str = "",
+    toy: Toy,
+    recomputed: bool,
+    device: str = "cpu",
+    folder: str = "",
 ) -> np.ndarray:
     """Mean natural logarithm of `product_gaps` over ten random paths of each length 1..L and eight
     examples, (L, R), in float64.
@@ -263,8 +303,14 @@ def gap_logarithms(
     inputs = inputs.double() if inputs.is_floating_point() else inputs
     found = []
     for length in range(1, toy.depth + 1):
-        paths = draw_paths(generator(device, "products", length), length=length, depth=toy.depth,
-                           heads=toy.heads, count=10, replicas=toy.replicas)
+        paths = draw_paths(
+            generator(device, "products", length),
+            length=length,
+            depth=toy.depth,
+            heads=toy.heads,
+            count=10,
+            replicas=toy.replicas,
+        )
         gaps = product_gaps(net, inputs, paths, recomputed=recomputed)
         found.append(gaps.log().mean(dim=(0, 2)))
     return torch.stack(found).cpu().numpy()

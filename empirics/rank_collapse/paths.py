@@ -5,6 +5,7 @@ the normalisations, are those of the unmodified forward pass: then the terms of 
 it, exactly. In the published measurement each path runs as a net of its own: attention is computed
 from the states on the path, which are normalised after each head; then they do not add up.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -84,8 +85,9 @@ class FrozenLayer(NamedTuple):
         added = self.bias
         if self.before is not None and self.before.shift is not None:
             # Rows of P sum to 1, so that a vector that all tokens have passes unmixed.
-            through = torch.einsum("rabw,rhwv,rhvu->rabu", self.before.shift, self.value,
-                                   self.output)
+            through = torch.einsum(
+                "rabw,rhwv,rhvu->rabu", self.before.shift, self.value, self.output
+            )
             through = through * self.factors.entering
             added = through if added is None else added + through
         if added is not None:
@@ -125,8 +127,12 @@ class FrozenPass:
 
         Cost: L + 1 forward passes, with L + 1 times their memory.
         """
-        states = torch.zeros(len(self.layers) + 1, *self.start.shape, dtype=self.start.dtype,
-                             device=self.start.device)
+        states = torch.zeros(
+            len(self.layers) + 1,
+            *self.start.shape,
+            dtype=self.start.dtype,
+            device=self.start.device,
+        )
         states[0] = self.start
         for layer in self.layers:
             following = layer.skip(states) if self.residual else torch.zeros_like(states)
@@ -190,8 +196,10 @@ def frozen(net: Net, inputs: Tensor) -> FrozenPass:
     """
     shape = net.shape
     if shape.mlp or shape.attention != "softmax":
-        raise ValueError(f"mlp={shape.mlp}, attention={shape.attention!r}: only softmax attention "
-                         "without MLP is a sum over paths")
+        raise ValueError(
+            f"mlp={shape.mlp}, attention={shape.attention!r}: only softmax attention "
+            "without MLP is a sum over paths"
+        )
     with torch.no_grad():
         start, headed = _start(net, inputs)
         states, layers = start, []
@@ -202,8 +210,11 @@ def frozen(net: Net, inputs: Tensor) -> FrozenPass:
         if shape.norm == "pre":
             affine = (net.final_gain, net.final_shift) if shape.biases else None
             final = _norm(states, affine, shape.epsilon)
-        read_out = (net.read_out, net.read_out_bias if shape.biases else None) if (
-            shape.outputs) else (None, None)
+        read_out = (
+            (net.read_out, net.read_out_bias if shape.biases else None)
+            if (shape.outputs)
+            else (None, None)
+        )
         return FrozenPass(start, tuple(layers), shape.residual, final, *read_out)
 
 
@@ -223,8 +234,11 @@ def _start(net: Net, inputs: Tensor) -> tuple[Tensor, list[int]]:
 def _frozen_layer(net: Net, layer: int, states: Tensor) -> tuple[Tensor, FrozenLayer]:
     """The states after a layer, and the layer made linear."""
     shape = net.shape
-    affine = (net.attention_gain[layer], net.attention_shift[layer]) if (
-        shape.biases and shape.norm != "none") else None
+    affine = (
+        (net.attention_gain[layer], net.attention_shift[layer])
+        if (shape.biases and shape.norm != "none")
+        else None
+    )
     factors = shape.factors[layer * shape.sublayers] if shape.factors else Factors()
     before = _norm(states, affine, shape.epsilon) if shape.norm == "pre" else None
     entering = states
@@ -247,7 +261,9 @@ def _frozen_layer(net: Net, layer: int, states: Tensor) -> tuple[Tensor, FrozenL
 
 
 def _norm(
-    states: Tensor, affine: tuple[Tensor, Tensor] | None, epsilon: float,
+    states: Tensor,
+    affine: tuple[Tensor, Tensor] | None,
+    epsilon: float,
 ) -> FrozenNorm:
     scale = (states.var(dim=-1, unbiased=False, keepdim=True) + epsilon).rsqrt()
     gain, shift = (each.unsqueeze(1) for each in affine) if affine else (None, None)
@@ -284,7 +300,12 @@ def _read_out(states: Tensor, weight: Tensor | None, bias: Tensor | None) -> Ten
 
 
 def draw_paths(
-    generator: torch.Generator, *, length: int, depth: int, heads: int, count: int,
+    generator: torch.Generator,
+    *,
+    length: int,
+    depth: int,
+    heads: int,
+    count: int,
     replicas: int = 1,
 ) -> Tensor:
     """Random paths of one length: `length` layers drawn without replacement, in each a uniform
@@ -335,8 +356,10 @@ def isolated(net: Net, inputs: Tensor, paths: Tensor) -> Tensor:
     """
     shape = net.shape
     if shape.mlp or shape.attention != "softmax" or shape.norm == "pre":
-        raise ValueError(f"mlp={shape.mlp}, attention={shape.attention!r}, norm={shape.norm!r}: "
-                         "accepted are mlp=0, softmax, and post or none")
+        raise ValueError(
+            f"mlp={shape.mlp}, attention={shape.attention!r}, norm={shape.norm!r}: "
+            "accepted are mlp=0, softmax, and post or none"
+        )
     with torch.no_grad():
         start, layers = _start(net, inputs)
         ends = []
@@ -349,7 +372,10 @@ def isolated(net: Net, inputs: Tensor, paths: Tensor) -> Tensor:
 
 
 def _isolated_layer(
-    net: Net, layer: int, states: Tensor, taken: Tensor,
+    net: Net,
+    layer: int,
+    states: Tensor,
+    taken: Tensor,
 ) -> tuple[Tensor, Tensor]:
     """States after the head that each replica takes, or the skip, int64 (R,); and its attention
     matrix (R, B, N, N), the identity for the skip."""
@@ -364,8 +390,10 @@ def _isolated_layer(
         through = torch.einsum("rh,rhv,rhvw->rw", chosen[:, :-1], shifts, output)
         leaving = leaving + (through[:, None] + net.output_bias[layer]).unsqueeze(1)
     skipped = (taken == shape.heads)[:, None, None, None]
-    return (torch.where(skipped, states, layer_norm(leaving, shape.epsilon)),
-            _taken(attention, chosen))
+    return (
+        torch.where(skipped, states, layer_norm(leaving, shape.epsilon)),
+        _taken(attention, chosen),
+    )
 
 
 def _taken(attention: Tensor, chosen: Tensor) -> Tensor:
@@ -422,8 +450,10 @@ def product_gaps(net: Net, inputs: Tensor, paths: Tensor, *, recomputed: bool = 
                 if recomputed:
                     states, matrix = _isolated_layer(net, layer, states, path[:, index])
                 else:
-                    matrix = _taken(kept.layers[index].attention, functional.one_hot(
-                        path[:, index], net.shape.heads + 1).to(states))
+                    matrix = _taken(
+                        kept.layers[index].attention,
+                        functional.one_hot(path[:, index], net.shape.heads + 1).to(states),
+                    )
                 product = matrix @ product
             values = torch.linalg.svdvals(product).square()
             gaps.append((values[..., 1:].sum(dim=-1) / values.sum(dim=-1)).sqrt())

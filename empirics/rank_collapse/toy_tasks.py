@@ -2,6 +2,7 @@
 
 Every label comes from an exact algorithm: a sort, a comparison of angles, a rotation.
 """
+
 from __future__ import annotations
 
 import math
@@ -43,8 +44,10 @@ class Sorting(TokenIds):
     def __post_init__(self) -> None:
         """Refuse what is no sequence to sort."""
         if self.symbols < 1 or self.letters < 2:
-            raise ValueError(f"symbols={self.symbols}, letters={self.letters}: accepted are at "
-                             "least 1 symbol of at least 2 letters")
+            raise ValueError(
+                f"symbols={self.symbols}, letters={self.letters}: accepted are at "
+                "least 1 symbol of at least 2 letters"
+            )
 
     @property
     def name(self) -> str:
@@ -69,8 +72,9 @@ class Sorting(TokenIds):
     def batch(self, generator: torch.Generator, replicas: int, size: int) -> Batch:
         """Draw sequences; inputs and targets (R, B, N)."""
         device = generator.device
-        drawn = torch.randint(0, self.letters, (replicas, size, self.symbols), generator=generator,
-                              device=device)
+        drawn = torch.randint(
+            0, self.letters, (replicas, size, self.symbols), generator=generator, device=device
+        )
         targets = drawn.sort(dim=-1).values
         places = torch.arange(self.symbols, device=device).expand_as(drawn)
         return Batch(drawn, targets, torch.ones_like(drawn, dtype=torch.bool), places)
@@ -138,10 +142,10 @@ class ConvexHull:
     def batch(self, generator: torch.Generator, replicas: int, size: int) -> Batch:
         """Draw point sets; inputs (R, B, N, 2), targets (R, B, N)."""
         device, shape = generator.device, (replicas, size, self.points)
-        points = 10 * torch.rand(*shape, 2, generator=generator, device=device,
-                                 dtype=torch.float64)
-        points += 3.3 * torch.randn(*shape[:2], 1, 2, generator=generator, device=device,
-                                    dtype=torch.float64)
+        points = 10 * torch.rand(*shape, 2, generator=generator, device=device, dtype=torch.float64)
+        points += 3.3 * torch.randn(
+            *shape[:2], 1, 2, generator=generator, device=device, dtype=torch.float64
+        )
         targets = on_hull(points).long()
         everywhere = torch.ones_like(targets, dtype=torch.bool)
         return Batch(points.float(), targets, everywhere, targets)

@@ -5,6 +5,7 @@ Attention alone is the trained net without skip connections and MLPs, with its n
 front of each attention; nothing is trained again. What was expected before anything was measured is
 `expected` of each claim.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -32,13 +33,17 @@ if TYPE_CHECKING:
     from ..nets.net import Net
 
 residual_gain = quantity(
-    "residual_gain", r"\log_{10}\rho_l/\rho'_l",
+    "residual_gain",
+    r"\log_{10}\rho_l/\rho'_l",
     "log10 of the relative residual after a layer of one net over that of another, mean over nets",
-    "real")
+    "real",
+)
 residual_kept = quantity(
-    "residual_kept", r"\rho_L/\rho_0",
+    "residual_kept",
+    r"\rho_L/\rho_0",
     "relative residual after the last layer over that before the first, mean over nets",
-    "positive real")
+    "positive real",
+)
 
 # Relative residuals below this are rounding of the token mean in float64, and count as this.
 FLOOR = 1e-14
@@ -61,8 +66,12 @@ def attention_alone(net: Net) -> Net:
 
     shape = net.shape
     # Scales of branches and skips belong to what is removed.
-    alone = Net(replace(shape, residual=False, mlp=0, factors=()), replicas=net.replicas,
-                dtype=net.qkv[0].dtype, device=net.qkv[0].device)
+    alone = Net(
+        replace(shape, residual=False, mlp=0, factors=()),
+        replicas=net.replicas,
+        dtype=net.qkv[0].dtype,
+        device=net.qkv[0].device,
+    )
     parameters = dict(net.named_parameters())
     for name, _ in list(alone.named_parameters()):
         owner, _, last = name.rpartition(".")
@@ -94,8 +103,10 @@ def curves(case: Case, learns: bool, device: str, folder: str) -> dict[str, np.n
 def _curves(case: Case, learns: bool, device: str, folder: str) -> dict[str, np.ndarray]:
     train_net = _language if case.task == "language" else _connectivity
     net, inputs = train_net(case, learns, device, folder)
-    return {"full": relative_residuals(net, inputs),
-            "pure": relative_residuals(attention_alone(net), inputs)}
+    return {
+        "full": relative_residuals(net, inputs),
+        "pure": relative_residuals(attention_alone(net), inputs),
+    }
 
 
 def _language(case: Case, learns: bool, device: str, folder: str) -> tuple[Net, Tensor]:
@@ -103,8 +114,9 @@ def _language(case: Case, learns: bool, device: str, folder: str) -> tuple[Net, 
 
     # At a rate of 0 nets stay as they are drawn.
     much: dict[str, Any] = {"steps": case.steps} if learns else {"steps": 1, "rate": 0.0}
-    made = recipe(case.depth, width=case.width, vocabulary=case.vocabulary, seeds=case.replicas,
-                  **much)
+    made = recipe(
+        case.depth, width=case.width, vocabulary=case.vocabulary, seeds=case.replicas, **much
+    )
     models = trained(made, case.corpus, device=device, folder=folder)
     return models.net, models.validation.windows(EXAMPLES, device).inputs
 
@@ -119,12 +131,23 @@ def _connectivity(case: Case, learns: bool, device: str, folder: str) -> tuple[N
     from ..training.depth_search import alone
     from ..training.trainer import train
 
-    made = training(Case(task="connectivity", net="softmax", vertices=case.vertices,
-                         diameter=case.vertices - 1), case.depth)
+    made = training(
+        Case(
+            task="connectivity", net="softmax", vertices=case.vertices, diameter=case.vertices - 1
+        ),
+        case.depth,
+    )
     steps, seeds = (case.steps if learns else 1), tuple(range(case.replicas))
     settings = replace(
-        made.settings, steps=steps, batch=case.batch, warmup=steps // 10, evaluate_every=steps,
-        success=None, learning_rates=(made.rates[0] if learns else 0.0,) * len(seeds), seeds=seeds)
+        made.settings,
+        steps=steps,
+        batch=case.batch,
+        warmup=steps // 10,
+        evaluate_every=steps,
+        success=None,
+        learning_rates=(made.rates[0] if learns else 0.0,) * len(seeds),
+        seeds=seeds,
+    )
     shape = replace(made.shape, width=case.width, mlp=4 * case.width)
 
     def trained(place: Path | None) -> Net:
@@ -132,8 +155,16 @@ def _connectivity(case: Case, learns: bool, device: str, folder: str) -> tuple[N
 
     if folder:
         # What is stored belongs to this code; see `checkpoints.fingerprint`.
-        identity = fingerprint([case.fields(), learns, device, torch.get_num_threads(),
-                                code_version(_connectivity), torch.__version__])
+        identity = fingerprint(
+            [
+                case.fields(),
+                learns,
+                device,
+                torch.get_num_threads(),
+                code_version(_connectivity),
+                torch.__version__,
+            ]
+        )
         with alone(Path(folder) / "rank_collapse" / identity):
             net = trained(Path(folder) / "rank_collapse" / identity)
     else:
@@ -147,8 +178,9 @@ def _connectivity(case: Case, learns: bool, device: str, folder: str) -> tuple[N
 _paths = partial(Case, task="connectivity", vertices=8)
 _PATHS = _paths(width=48, depth=4, steps=800, batch=64, replicas=16)
 # One of the trainings of the exercise on depth: who has done it need not train again.
-_TEXT = Case(task="language", width=48, depth=8, steps=450, vocabulary=512, replicas=8,
-             corpus=STANDARD)
+_TEXT = Case(
+    task="language", width=48, depth=8, steps=450, vocabulary=512, replicas=8, corpus=STANDARD
+)
 _LAST = {"full": (_PATHS, _TEXT)}
 
 
@@ -161,12 +193,15 @@ _COLLAPSES = Source("dong2021", "experiments on trained models", "arXiv:2103.034
 _OURS = Source("depthlaw", "after dong2021, experiments on trained models")
 _DROPPED = (
     "Cases of suite quick, nets trained for a hundred steps, were dropped after they had been "
-    "measured.")
-_NETS = ("Nets of four layers on paths of 8 vertices, whose attention sees all vertices, "
-         "and causal language models of eight layers; sixteen and eight seeds, sixteen examples. "
-         "Small nets, trained for minutes: what holds for them need not hold for large ones. Cases "
-         "of suite quick, nets of three layers that had trained for a hundred steps, were dropped "
-         "after they had been measured.")
+    "measured."
+)
+_NETS = (
+    "Nets of four layers on paths of 8 vertices, whose attention sees all vertices, "
+    "and causal language models of eight layers; sixteen and eight seeds, sixteen examples. "
+    "Small nets, trained for minutes: what holds for them need not hold for large ones. Cases "
+    "of suite quick, nets of three layers that had trained for a hundred steps, were dropped "
+    "after they had been measured."
+)
 
 
 def _about(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -175,8 +210,13 @@ def _about(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _trained: Maker = partial(
-    claim, kind="empirical fit", holds_for="typical", weight="measurement",
-    portable=False, reads=READS)
+    claim,
+    kind="empirical fit",
+    holds_for="typical",
+    weight="measurement",
+    portable=False,
+    reads=READS,
+)
 
 
 def _fall(case: Case, variant: str, learns: bool, device: str, folder: str) -> np.ndarray:
@@ -191,14 +231,20 @@ def _alone_against_whole(case: Case, device: str = "cpu", folder: str = "") -> S
 
 
 @_trained(
-    Gt(residual_gain, 0), source=_OURS, cases=_LAYERS, known="FAILS",
+    Gt(residual_gain, 0),
+    source=_OURS,
+    cases=_LAYERS,
+    known="FAILS",
     control=Control(
-        _LAYERS["full"][0], "attention alone against the whole net, both as they are initialised",
-        measured=_alone_against_whole),
+        _LAYERS["full"][0],
+        "attention alone against the whole net, both as they are initialised",
+        measured=_alone_against_whole,
+    ),
     post_hoc=(
-        f"Restated after a first look: last residuals were rounding. {_DROPPED} Also: "
-        f"{LEVEL_MOVED}"),
-    supports="rank_collapse/trained_attention_collapses")
+        f"Restated after a first look: last residuals were rounding. {_DROPPED} Also: {LEVEL_MOVED}"
+    ),
+    supports="rank_collapse/trained_attention_collapses",
+)
 @_about
 def trained_attention_collapses_later(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Attention alone collapses less in trained nets than at initialisation.
@@ -224,11 +270,13 @@ def _whole_at_start(case: Case, device: str = "cpu", folder: str = "") -> Sample
 
 
 @_trained(
-    Lt(residual_kept, Rational(1, 2)), source=_COLLAPSES, cases=_LAST,
+    Lt(residual_kept, Rational(1, 2)),
+    source=_COLLAPSES,
+    cases=_LAST,
     post_hoc=f"Asked of the mean ratio, not its logarithm, since a first look. {_DROPPED}",
-    control=Control(
-        _PATHS, "the whole net as it is initialised", measured=_whole_at_start),
-    cited="Bears on whether collapse without skips may be claimed of trained weights, too.")
+    control=Control(_PATHS, "the whole net as it is initialised", measured=_whole_at_start),
+    cited="Bears on whether collapse without skips may be claimed of trained weights, too.",
+)
 @_about
 def trained_attention_collapses(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Attention alone loses at least half the relative residual in trained nets.
@@ -250,11 +298,15 @@ def _alone_at_start(case: Case, device: str = "cpu", folder: str = "") -> Sample
 
 
 @_trained(
-    Ge(relative_residual, Rational(1, 10)), source=_COLLAPSES, cases=_LAST,
+    Ge(relative_residual, Rational(1, 10)),
+    source=_COLLAPSES,
+    cases=_LAST,
     post_hoc=_DROPPED,
-    control=Control(_PATHS, "attention alone, as it is initialised, after one layer",
-                    measured=_alone_at_start),
-    supports="rank_collapse/trained_attention_collapses")
+    control=Control(
+        _PATHS, "attention alone, as it is initialised, after one layer", measured=_alone_at_start
+    ),
+    supports="rank_collapse/trained_attention_collapses",
+)
 @_about
 def trained_nets_keep_residual(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Whole trained nets end at a relative residual of at least 1/10.
@@ -274,11 +326,18 @@ def _whole_against_alone(case: Case, device: str = "cpu", folder: str = "") -> S
 
 
 @_trained(
-    Lt(residual_gain, 0), source=_OURS, cases=_LAST, known="UNDECIDED", control=Control(
-        _PATHS, "the whole net against its attention alone, both as they are initialised",
-        measured=_whole_against_alone),
+    Lt(residual_gain, 0),
+    source=_OURS,
+    cases=_LAST,
+    known="UNDECIDED",
+    control=Control(
+        _PATHS,
+        "the whole net against its attention alone, both as they are initialised",
+        measured=_whole_against_alone,
+    ),
     post_hoc=_DROPPED,
-    supports="rank_collapse/trained_attention_collapses")
+    supports="rank_collapse/trained_attention_collapses",
+)
 @_about
 def training_draws_tokens_together(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Training lowers the relative residual of whole nets.

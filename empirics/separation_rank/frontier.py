@@ -10,6 +10,7 @@ and theory come with certificates, which `depthlaw recheck` decides from the fil
 The same code eliminates on the CPU, in NumPy's arrays, and on a GPU, in PyTorch's: the integers are
 the same.
 """
+
 from __future__ import annotations
 
 import time
@@ -54,7 +55,15 @@ from depthlaw.theory.separation_rank.rank_symbols import (
 from depthlaw.theory.separation_rank.upper_bounds import upper_bound_deep, upper_bound_shallow
 
 __all__ = [
-    "PIECES", "RANKS", "Bound", "Entry", "cost_of_piece", "draws", "entries", "piece_rank", "rates",
+    "PIECES",
+    "RANKS",
+    "Bound",
+    "Entry",
+    "cost_of_piece",
+    "draws",
+    "entries",
+    "piece_rank",
+    "rates",
     "table",
 ]
 
@@ -104,6 +113,7 @@ def rates() -> dict[str, float]:
     they make the rate of small matrices fall. Numbers gathered for the entries of a catalecticant,
     and its lines, whatever their length. Numbers moved to make the forms.
     """
+
     def forms() -> None:
         frontier_forms.cache_clear()
         frontier_forms(4, 3)
@@ -118,9 +128,13 @@ def rates() -> dict[str, float]:
     large, gathers, more = _filling(10, 2, 2)
     looking = _left_of(large, more * small / lines)
     return {
-        "operations": operations, "bytes": cost.bytes_moved / passes, "columns": 1 / column,
-        "gathers": gathers / looking, "lines": lines / small,
-        "numbers": forms_entries(4, 3) / _seconds(forms)}
+        "operations": operations,
+        "bytes": cost.bytes_moved / passes,
+        "columns": 1 / column,
+        "gathers": gathers / looking,
+        "lines": lines / small,
+        "numbers": forms_entries(4, 3) / _seconds(forms),
+    }
 
 
 def _filling(width: int, depth: int, order: int) -> tuple[float, float, float]:
@@ -213,15 +227,23 @@ def entries(rows: Sequence[Row]) -> list[Entry]:
 def _entry_of(width: int, depth: int, rows: list[Row]) -> Entry:
     pieces = (3**depth + 1) // 2
     settled = len(rows) == pieces and all(
-        row.decision.certain and row.decision.verdict is Verdict.HOLDS for row in rows)
+        row.decision.certain and row.decision.verdict is Verdict.HOLDS for row in rows
+    )
     total = sum(int(row.measured.value) for row in rows if isinstance(row.measured, Exact))
     facts = [record.facts for row in rows for record in row.records]
     return Entry(
-        width, depth, len(rows), pieces, settled, total, dimension_count(width, depth),
+        width,
+        depth,
+        len(rows),
+        pieces,
+        settled,
+        total,
+        dimension_count(width, depth),
         sum(cost_of_piece(row.case).work["operations"] for row in rows),
         sum(fact.get("timing", {}).get("wall_s", 0.0) for fact in facts),
         max((fact.get("compute", {}).get("peak_bytes_of_process", 0) for fact in facts), default=0),
-        tuple(_bound(claims, width, depth, total) if settled else None for claims in BOUNDS))
+        tuple(_bound(claims, width, depth, total) if settled else None for claims in BOUNDS),
+    )
 
 
 def _bound(claims: Sequence[Claim], width: int, depth: int, found: int) -> Bound | None:
@@ -243,11 +265,23 @@ def table(rows: Sequence[Row]) -> Table:
     """The frontier at 80 columns: value, S, verdict, cost, and the bounds of Theorems 1 and 2."""
     return Table(
         title="exact separation ranks of one head",
-        columns=("d_x", "L", "sep", "S(d_x, "
-                                    "L)", "pieces", "verdict", "operations", "time",
-                 "memory", "lower", "upper"),
+        columns=(
+            "d_x",
+            "L",
+            "sep",
+            "S(d_x, L)",
+            "pieces",
+            "verdict",
+            "operations",
+            "time",
+            "memory",
+            "lower",
+            "upper",
+        ),
         rows=tuple(_cells(entry) for entry in entries(rows)),
-        legend=LEGEND, words=("verdict", "lower", "upper"))
+        legend=LEGEND,
+        words=("verdict", "lower", "upper"),
+    )
 
 
 def _cells(entry: Entry) -> tuple[str | timedelta, ...]:
@@ -256,9 +290,17 @@ def _cells(entry: Entry) -> tuple[str | timedelta, ...]:
     memory = f"{entry.peak_bytes / 2**30:.1f} GB" if entry.peak_bytes else "-"
     bounds = ("-" if bound is None else str(bound) for bound in entry.bounds)
     return (
-        str(entry.width), str(entry.depth), rank_found, str(entry.count),
-        f"{entry.done}/{entry.pieces}", verdict, f"{entry.operations:.1e}",
-        timedelta(seconds=entry.seconds), memory, *bounds)
+        str(entry.width),
+        str(entry.depth),
+        rank_found,
+        str(entry.count),
+        f"{entry.done}/{entry.pieces}",
+        verdict,
+        f"{entry.operations:.1e}",
+        timedelta(seconds=entry.seconds),
+        memory,
+        *bounds,
+    )
 
 
 LEGEND = """sep: exact for almost all weights of one head, unless it says >=;
@@ -275,7 +317,8 @@ ENTRIES: Mapping[str, tuple[tuple[int, int], ...]] = {
     "quick": ((2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (4, 1), (4, 2)),
     "theory": ((2, 4), (3, 3), (5, 1), (5, 2), (6, 1), (6, 2)),
     "frontier": ((2, 5), *((d, L) for d in range(7, 17) for L in (1, 2))),
-    "gpu": ((2, 6), (3, 4))}
+    "gpu": ((2, 6), (3, 4)),
+}
 # Where one head stays below the dimension count, by `count_loss`. (5, 3) takes more than 64 GB.
 BELOW: Mapping[str, tuple[tuple[int, int], ...]] = {"frontier": ((4, 3),), "gpu": ((5, 3),)}
 
@@ -283,9 +326,13 @@ BELOW: Mapping[str, tuple[tuple[int, int], ...]] = {"frontier": ((4, 3),), "gpu"
 def _pieces(found: Mapping[str, Sequence[tuple[int, int]]]) -> dict[str, list[Case]]:
     """The graded pieces of the entries of each suite, orders 0 to C(L)."""
     return {
-        suite: [Case(width=d, depth=L, heads=1, order=k)
-                for d, L in shapes for k in range((3**L + 1) // 2)]
-        for suite, shapes in found.items()}
+        suite: [
+            Case(width=d, depth=L, heads=1, order=k)
+            for d, L in shapes
+            for k in range((3**L + 1) // 2)
+        ]
+        for suite, shapes in found.items()
+    }
 
 
 def piece_rank(case: Case, seed: int, memory: int | None = None, device: str = "cpu") -> Exact:
@@ -311,20 +358,33 @@ def piece_rank(case: Case, seed: int, memory: int | None = None, device: str = "
 
 
 _PAGE = Source("depthlaw", "docs/separation-rank.md")
-_MAX = Control(Case(width=2, depth=2, heads=1, order=2), "max in place of min",
-               statement=Eq(catalecticant_rank, LONGER))
+_MAX = Control(
+    Case(width=2, depth=2, heads=1, order=2),
+    "max in place of min",
+    statement=Eq(catalecticant_rank, LONGER),
+)
 
 
 @claim(
     Eq(catalecticant_rank, SHORTER),
     headline=(
-        "Exact ranks in place of bounds, each with a certificate that is rechecked from its file."),
-    source=_PAGE, kind="two-sided", holds_for="almost every",
-    cases=_pieces(ENTRIES), assumes=ONE_HEAD, control=_MAX,
+        "Exact ranks in place of bounds, each with a certificate that is rechecked from its file."
+    ),
+    source=_PAGE,
+    kind="two-sided",
+    holds_for="almost every",
+    cases=_pieces(ENTRIES),
+    assumes=ONE_HEAD,
+    control=_MAX,
     certified=lambda c: c.heads == 1 and (c.width, c.depth) in rank_certificate.STORED,
-    plan=PIECES, table=table, needs="",
-    cited=("Decides whether exact ranks may replace bounds in an argument on nets of these small "
-           "shapes."))
+    plan=PIECES,
+    table=table,
+    needs="",
+    cited=(
+        "Decides whether exact ranks may replace bounds in an argument on nets of these small "
+        "shapes."
+    ),
+)
 def exact(case: Case, seed: int, memory: int | None = None, device: str = "cpu") -> Exact:
     """Exact ranks of the graded pieces of one head.
 
@@ -346,7 +406,9 @@ def exact(case: Case, seed: int, memory: int | None = None, device: str = "cpu")
     "A stored certificate of every case of suites quick and theory: a minor of that size that is "
     "not 0 modulo a prime, decided by python-flint on matrices that no code of the measurement "
     "builds. To be read: a minor that is not 0 at one choice of weights is 0 on a null set "
-    "only.", "certificate")
+    "only.",
+    "certificate",
+)
 def certificates_proof(statement: Relational) -> Iterator[Step]:
     """Recheck the stored certificate of every entry: its pieces have orders 0 to C(L) and the sizes
     that the statement says.
@@ -354,17 +416,22 @@ def certificates_proof(statement: Relational) -> Iterator[Step]:
     A certificate that stands shows that almost all weights reach these ranks; that they are a side
     of the matrix, that none exceeds them.
     """
-    yield Step("the statement says what the rank of a catalecticant is",
-               isinstance(statement, Equality) and statement.lhs == catalecticant_rank)
+    yield Step(
+        "the statement says what the rank of a catalecticant is",
+        isinstance(statement, Equality) and statement.lhs == catalecticant_rank,
+    )
     folder = Path(rank_certificate.__file__).parent
     for (d, L), name in rank_certificate.STORED.items():
         data = recheck.load(folder / name)
         steps, entry = recheck.recheck(data), f"d_x = {d}, L = {L}"
         yield Step(
             f"{entry}: the certificate stands, in {len(steps)} steps; no chance is involved",
-            all(step.holds and "chance" not in step.says for step in steps))
-        yield Step(f"{entry}: no code of the measurement took part",
-                   recheck.finding(data).independent == "yes")
+            all(step.holds and "chance" not in step.says for step in steps),
+        )
+        yield Step(
+            f"{entry}: no code of the measurement took part",
+            recheck.finding(data).independent == "yes",
+        )
         ranks = {part["order"]: len(part["rows"]) for part in data["pieces"]}
         orders, C, D = range((3**L + 1) // 2), (3**L - 1) // 2, d * (d + 1) // 2
         shape = tuple(data[name] for name in ("width", "depth", "heads")) == (d, L, 1)
@@ -372,24 +439,39 @@ def certificates_proof(statement: Relational) -> Iterator[Step]:
         yield Step(
             f"{entry}: it is about one head of this shape, and its pieces of order 0 to {C} have "
             "the sizes of the statement",
-            shape and all(
-                at(statement.rhs, Case(width=d, depth=L, order=k)) == ranks[k] for k in orders))
+            shape
+            and all(at(statement.rhs, Case(width=d, depth=L, order=k)) == ranks[k] for k in orders),
+        )
         sides = [(d * comb(D + k - 1, k), comb(D + C - k - 1, C - k)) for k in orders]
-        yield Step(f"{entry}: each is the shorter side of its matrix, which no rank exceeds",
-                   shape and all(ranks[k] == min(sides[k]) for k in orders))
+        yield Step(
+            f"{entry}: each is the shorter side of its matrix, which no rank exceeds",
+            shape and all(ranks[k] == min(sides[k]) for k in orders),
+        )
 
 
 @claim(
     Eq(catalecticant_rank, Min(ROWS, COLUMNS - LOSS, evaluate=False)),
-    source=_PAGE, kind="two-sided", holds_for="almost every",
-    cases=_pieces(BELOW), assumes={**ONE_HEAD, "d_x > L": lambda c: c.width > c.depth},
+    source=_PAGE,
+    kind="two-sided",
+    holds_for="almost every",
+    cases=_pieces(BELOW),
+    assumes={**ONE_HEAD, "d_x > L": lambda c: c.width > c.depth},
     premises=("separation_rank/count_loss",),
-    control=Control(Case(width=3, depth=2, heads=1, order=2), "one more column lost",
-                    statement=Eq(catalecticant_rank, Min(ROWS, COLUMNS - 1, evaluate=False))),
-    plan=PIECES, table=table, needs="",
-    cited="Decides between S(d, L) and S less a loss as the generic rank of one head.")
+    control=Control(
+        Case(width=3, depth=2, heads=1, order=2),
+        "one more column lost",
+        statement=Eq(catalecticant_rank, Min(ROWS, COLUMNS - 1, evaluate=False)),
+    ),
+    plan=PIECES,
+    table=table,
+    needs="",
+    cited="Decides between S(d, L) and S less a loss as the generic rank of one head.",
+)
 def exact_below_count(
-    case: Case, seed: int, memory: int | None = None, device: str = "cpu",
+    case: Case,
+    seed: int,
+    memory: int | None = None,
+    device: str = "cpu",
 ) -> Exact:
     """Exact separation ranks below the dimension count.
 
@@ -409,10 +491,16 @@ def exact_below_count(
 @claim(
     Eq(catalecticant_rank, SHORTER),
     source=Source("depthlaw", "the pattern of separation_rank/exact, continued"),
-    holds_for="almost every", known="FAILS", assumes=ONE_HEAD,
+    holds_for="almost every",
+    known="FAILS",
+    assumes=ONE_HEAD,
     cases={"frontier": Case.grid(width=4, depth=3, heads=1, order=(0, 6))},
-    premises=("separation_rank/count_loss",), control=_MAX, plan=PIECES, needs="",
-    supports="separation_rank/exact_below_count")
+    premises=("separation_rank/count_loss",),
+    control=_MAX,
+    plan=PIECES,
+    needs="",
+    supports="separation_rank/exact_below_count",
+)
 def count_attained(case: Case, seed: int, memory: int | None = None, device: str = "cpu") -> Exact:
     """One head attains the dimension count at width 4, depth 3.
 

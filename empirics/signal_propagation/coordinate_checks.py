@@ -10,6 +10,7 @@ eight times the size a change that counts as flat may still move by 8^(1/8), som
 Sizes and numbers of nets were settled after first runs, and numbers raised where these were
 undecided; a case with another number draws other nets.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -31,30 +32,47 @@ if TYPE_CHECKING:
     from .parametrisations import Batch
 
 width_change = quantity(
-    "width_change_exponent", r"\kappa_N",
-    "exponent of the width in the change of a net's hidden states or logits by a few steps", "real")
+    "width_change_exponent",
+    r"\kappa_N",
+    "exponent of the width in the change of a net's hidden states or logits by a few steps",
+    "real",
+)
 depth_change = quantity(
-    "depth_change_exponent", r"\kappa_L",
-    "exponent of the depth in the change of a net's hidden states or logits by a few steps", "real")
+    "depth_change_exponent",
+    r"\kappa_L",
+    "exponent of the depth in the change of a net's hidden states or logits by a few steps",
+    "real",
+)
 gradient_width = quantity(
-    "gradient_width_exponent", r"\gamma_N",
-    "exponent of the width in the entries of the gradients of weights in blocks", "real")
+    "gradient_width_exponent",
+    r"\gamma_N",
+    "exponent of the width in the entries of the gradients of weights in blocks",
+    "real",
+)
 gradient_depth = quantity(
-    "gradient_depth_exponent", r"\gamma_L",
-    "exponent of the depth in the entries of the gradients of weights in blocks", "real")
+    "gradient_depth_exponent",
+    r"\gamma_L",
+    "exponent of the depth in the entries of the gradients of weights in blocks",
+    "real",
+)
 
 MUP = Source("yang2022tp5", "Table 3 and coordinate checks", "arXiv:2203.03466")
-DEPTH_MUP = Source("yang2023tp6", "depth-muP; as recalled, check against the paper",
-                   "arXiv:2310.02244")
-COMPLETEP = Source("dey2025", "section 3, parameterizations with alpha in [1/2, 1]",
-                   "arXiv:2505.01618")
+DEPTH_MUP = Source(
+    "yang2023tp6", "depth-muP; as recalled, check against the paper", "arXiv:2310.02244"
+)
+COMPLETEP = Source(
+    "dey2025", "section 3, parameterizations with alpha in [1/2, 1]", "arXiv:2505.01618"
+)
 
 
 # What claims on exponents in nets have in common.
-_TRIED = (
-    "Sizes and numbers of nets were settled after first runs: more nets where undecided.")
+_TRIED = "Sizes and numbers of nets were settled after first runs: more nets where undecided."
 EXPONENT: dict[str, Any] = {
-    "kind": "rate", "holds_for": "typical", "weight": "measurement", "portable": False}
+    "kind": "rate",
+    "holds_for": "typical",
+    "weight": "measurement",
+    "portable": False,
+}
 grows: Maker = partial(claim, **EXPONENT)
 flat: Maker = partial(claim, predicted=within, **EXPONENT)
 
@@ -63,7 +81,9 @@ AT_ONCE = 32
 
 
 def by_size(
-    case: Case, rng: np.random.Generator, device: str,
+    case: Case,
+    rng: np.random.Generator,
+    device: str,
     run: Callable[[Batch, int, int], np.ndarray],
 ) -> np.ndarray:
     """What `run` (batch, width, depth) measures at every size of a case, a few replicas at a time;
@@ -128,28 +148,41 @@ def _few_deep(**fields: Any) -> Case:
 
 
 def _depth_suites(**fields: Any) -> dict[str, tuple[Case, ...]]:
-    return {"full": (*_DEPTHS(shallow=16, deep=128, replicas=48, moved="blocks", **fields),
-                     *_DEPTHS(shallow=16, deep=128, replicas=96, moved="all", **fields)),
-            "gpu": _DEPTHS(shallow=16, deep=512, replicas=64, moved="all", **fields)}
+    return {
+        "full": (
+            *_DEPTHS(shallow=16, deep=128, replicas=48, moved="blocks", **fields),
+            *_DEPTHS(shallow=16, deep=128, replicas=96, moved="all", **fields),
+        ),
+        "gpu": _DEPTHS(shallow=16, deep=512, replicas=64, moved="all", **fields),
+    }
 
 
-_NETS = ("Pre-LN causal nets with biases and learned positions, softmax attention of 4 heads, GELU "
-         "MLPs of twice the width; 4 sequences of 8 tokens of a vocabulary of 16, whose labels "
-         "are the tokens before, renamed by a permutation; Adam on all of them at a base rate of "
-         "1e-4, at which responses are nearly linear at every size. An interval within 1/8 of an "
-         "exponent counts as that exponent.")
+_NETS = (
+    "Pre-LN causal nets with biases and learned positions, softmax attention of 4 heads, GELU "
+    "MLPs of twice the width; 4 sequences of 8 tokens of a vocabulary of 16, whose labels "
+    "are the tokens before, renamed by a permutation; Adam on all of them at a base rate of "
+    "1e-4, at which responses are nearly linear at every size. An interval within 1/8 of an "
+    "exponent counts as that exponent."
+)
 
 
 @flat(
-    Eq(width_change, Integer(0)), source=MUP, wording="derived",
+    Eq(width_change, Integer(0)),
+    source=MUP,
+    wording="derived",
     post_hoc=f"Logits were split off, as mup_logits_flat, after a first measurement. {_TRIED}",
-    cases={"full": (*_WIDTHS(narrow=32, wide=256, replicas=32, rule="completep", of="hidden"),
-                    *_WIDTHS(narrow=32, wide=256, replicas=64, rule="mup", of="hidden")),
-           "gpu": _WIDTHS(narrow=64, wide=1024, replicas=24, rule=("mup", "completep"),
-                          of="hidden")},
+    cases={
+        "full": (
+            *_WIDTHS(narrow=32, wide=256, replicas=32, rule="completep", of="hidden"),
+            *_WIDTHS(narrow=32, wide=256, replicas=64, rule="mup", of="hidden"),
+        ),
+        "gpu": _WIDTHS(narrow=64, wide=1024, replicas=24, rule=("mup", "completep"), of="hidden"),
+    },
     control=Control(_few_wide(rule="standard", of="hidden"), "the standard parametrisation"),
-    cited=("Bears on whether muP carries Adam's rate for hidden weights from narrow nets to wide "
-           "ones."))
+    cited=(
+        "Bears on whether muP carries Adam's rate for hidden weights from narrow nets to wide ones."
+    ),
+)
 @noted(_NETS)
 def mup_width_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     """MuP and CompleteP: change of hidden states is flat in width.
@@ -168,15 +201,18 @@ def mup_width_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 
 @flat(
-    Eq(width_change, Integer(0)), source=MUP, wording="derived",
+    Eq(width_change, Integer(0)),
+    source=MUP,
+    wording="derived",
     post_hoc=f"Split off from mup_width_flat after a first measurement. {_TRIED}",
-    cases={"full": _WIDTHS(narrow=32, wide=256, replicas=96, rule=("mup", "completep"),
-                           of="logits"),
-           "gpu": _WIDTHS(narrow=64, wide=1024, replicas=24, rule=("mup", "completep"),
-                          of="logits")},
+    cases={
+        "full": _WIDTHS(narrow=32, wide=256, replicas=96, rule=("mup", "completep"), of="logits"),
+        "gpu": _WIDTHS(narrow=64, wide=1024, replicas=24, rule=("mup", "completep"), of="logits"),
+    },
     known="UNDECIDED",
     control=Control(_few_wide(rule="standard", of="logits"), "the standard parametrisation"),
-    supports="signal_propagation/mup_width_flat")
+    supports="signal_propagation/mup_width_flat",
+)
 @noted(_NETS)
 def mup_logits_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     """MuP and CompleteP: change of logits is flat in width.
@@ -193,12 +229,18 @@ def mup_logits_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 
 @grows(
-    Ge(width_change, Rational(1, 2)), source=MUP, wording="derived", reads=("of",),
+    Ge(width_change, Rational(1, 2)),
+    source=MUP,
+    wording="derived",
+    reads=("of",),
     post_hoc=_TRIED,
-    cases={"full": _WIDTHS(narrow=32, wide=128, replicas=48, rule="standard", of=OF),
-           "gpu": _WIDTHS(narrow=64, wide=1024, replicas=24, rule="standard", of=OF)},
+    cases={
+        "full": _WIDTHS(narrow=32, wide=128, replicas=48, rule="standard", of=OF),
+        "gpu": _WIDTHS(narrow=64, wide=1024, replicas=24, rule="standard", of=OF),
+    },
     control=Control(_few_wide(rule="mup", of="hidden"), "muP"),
-    supports="signal_propagation/mup_width_flat")
+    supports="signal_propagation/mup_width_flat",
+)
 @noted(_NETS)
 def standard_width_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
     """The standard parametrisation: training steps move wider nets further.
@@ -214,12 +256,15 @@ def standard_width_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 
 @flat(
-    Eq(depth_change, Integer(0)), source=DEPTH_MUP, wording="recalled", reads=("of",),
+    Eq(depth_change, Integer(0)),
+    source=DEPTH_MUP,
+    wording="recalled",
+    reads=("of",),
     post_hoc=f"Depths were first 8 and more; they moved to 16 after measurements. {_TRIED}",
     cases=_depth_suites(rule="depth-mup", of=OF),
-    control=Control(_few_deep(rule="mup", moved="blocks", of="hidden"),
-                    "no power of the depth"),
-    supports="signal_propagation/completep_flat")
+    control=Control(_few_deep(rule="mup", moved="blocks", of="hidden"), "no power of the depth"),
+    supports="signal_propagation/completep_flat",
+)
 @noted(_NETS)
 def depth_mup_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Depth-muP: change by first steps is flat from depth 16 on.
@@ -236,13 +281,18 @@ def depth_mup_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 
 @flat(
-    Eq(depth_change, Integer(0)), source=COMPLETEP, wording="derived", reads=("of",),
+    Eq(depth_change, Integer(0)),
+    source=COMPLETEP,
+    wording="derived",
+    reads=("of",),
     post_hoc=f"Depths were moved twice after measurements: from 2, from 8, from 16 on. {_TRIED}",
     cases=_depth_suites(rule="completep", of=OF),
-    control=Control(_few_deep(rule="completep with the rate of depth-mup", moved="blocks",
-                              of="hidden"),
-                    "branches over L with rates over sqrt(L): exponent -1/2"),
-    cited="Bears on whether CompleteP carries a rate tuned at 16 layers to deeper nets.")
+    control=Control(
+        _few_deep(rule="completep with the rate of depth-mup", moved="blocks", of="hidden"),
+        "branches over L with rates over sqrt(L): exponent -1/2",
+    ),
+    cited="Bears on whether CompleteP carries a rate tuned at 16 layers to deeper nets.",
+)
 @noted(_NETS)
 def completep_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     """CompleteP: change by first steps is flat from depth 16 on.
@@ -261,12 +311,19 @@ def completep_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 
 @flat(
-    Eq(depth_change, Integer(0)), source=COMPLETEP, wording="derived", known="FAILS",
+    Eq(depth_change, Integer(0)),
+    source=COMPLETEP,
+    wording="derived",
+    known="FAILS",
     post_hoc=f"Split off from completep_flat after a measurement, in which it failed. {_TRIED}",
-    cases={"full": _DEPTHS(shallow=2, deep=16, replicas=256, rule="completep", moved="blocks",
-                             of="hidden")},
+    cases={
+        "full": _DEPTHS(
+            shallow=2, deep=16, replicas=256, rule="completep", moved="blocks", of="hidden"
+        )
+    },
     control=Control(_few_deep(rule="mup", moved="blocks", of="hidden"), "no power of the depth"),
-    cited="Bears on whether CompleteP carries a rate tuned at 2 layers to 16.")
+    cited="Bears on whether CompleteP carries a rate tuned at 2 layers to 16.",
+)
 @noted(_NETS)
 def completep_flat_shallow(case: Case, seed: int, device: str = "cpu") -> Sample:
     """CompleteP: change by first steps is flat in shallow nets too.
@@ -282,12 +339,17 @@ def completep_flat_shallow(case: Case, seed: int, device: str = "cpu") -> Sample
 
 
 @grows(
-    Ge(depth_change, Rational(1, 2)), source=DEPTH_MUP, wording="derived",
+    Ge(depth_change, Rational(1, 2)),
+    source=DEPTH_MUP,
+    wording="derived",
     post_hoc=_TRIED,
-    cases={"full": (_few_deep(rule="mup", moved="all", of="hidden"),),
-           "gpu": _depth_suites(rule="mup", of="hidden")["gpu"]},
+    cases={
+        "full": (_few_deep(rule="mup", moved="all", of="hidden"),),
+        "gpu": _depth_suites(rule="mup", of="hidden")["gpu"],
+    },
     control=Control(_few_deep(rule="completep", moved="blocks", of="hidden"), "CompleteP"),
-    supports="signal_propagation/completep_flat")
+    supports="signal_propagation/completep_flat",
+)
 @noted(_NETS)
 def plain_depth_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Without powers of the depth training steps move deeper nets further.
@@ -314,13 +376,22 @@ def _gradient_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 
 @flat(
-    Eq(gradient_width, Integer(-1)), source=COMPLETEP, wording="derived",
+    Eq(gradient_width, Integer(-1)),
+    source=COMPLETEP,
+    wording="derived",
     post_hoc=_TRIED,
-    cases={"full": (*Case.grid(rule="completep", narrow=32, wide=256, depth=4, replicas=32),
-                    *Case.grid(rule="mup", narrow=32, wide=256, depth=4, replicas=64))},
-    control=Control(Case(rule="standard", narrow=32, wide=128, depth=4, replicas=48),
-                    "the standard parametrisation"),
-    supports="signal_propagation/completep_flat")
+    cases={
+        "full": (
+            *Case.grid(rule="completep", narrow=32, wide=256, depth=4, replicas=32),
+            *Case.grid(rule="mup", narrow=32, wide=256, depth=4, replicas=64),
+        )
+    },
+    control=Control(
+        Case(rule="standard", narrow=32, wide=128, depth=4, replicas=48),
+        "the standard parametrisation",
+    ),
+    supports="signal_propagation/completep_flat",
+)
 @noted(_NETS)
 def epsilon_width_exponent(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Gradients in blocks together go as CompleteP's epsilon: over the width.
@@ -340,15 +411,23 @@ def epsilon_width_exponent(case: Case, seed: int, device: str = "cpu") -> Sample
 _POWERS = ("1/2", "3/4", "1")
 _BLOCKS = {
     "quick": Case.grid(depth_power="1/2", shallow=8, deep=32, width=32, replicas=96),
-    "full": Case.grid(depth_power=_POWERS, shallow=8, deep=64, width=32, replicas=48)}
+    "full": Case.grid(depth_power=_POWERS, shallow=8, deep=64, width=32, replicas=48),
+}
 
 
 @flat(
-    Eq(gradient_depth, -alpha), source=COMPLETEP, wording="derived", cases=_BLOCKS,
+    Eq(gradient_depth, -alpha),
+    source=COMPLETEP,
+    wording="derived",
+    cases=_BLOCKS,
     post_hoc=_TRIED,
-    control=Control(_BLOCKS["quick"][0], "another exponent",
-                    statement=Eq(gradient_depth, alpha - 1 - Rational(1, 2))),
-    supports="signal_propagation/completep_flat")
+    control=Control(
+        _BLOCKS["quick"][0],
+        "another exponent",
+        statement=Eq(gradient_depth, alpha - 1 - Rational(1, 2)),
+    ),
+    supports="signal_propagation/completep_flat",
+)
 @noted(_NETS)
 def epsilon_depth_exponent(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Gradients in blocks together go as CompleteP's epsilon: over the depth.
@@ -364,16 +443,23 @@ def epsilon_depth_exponent(case: Case, seed: int, device: str = "cpu") -> Sample
 
 
 _RESPONSES = {
-    "full": Case.grid(depth_power=("1/2", "1", "3/4"), shallow=8, deep=64, width=32, replicas=48)}
+    "full": Case.grid(depth_power=("1/2", "1", "3/4"), shallow=8, deep=64, width=32, replicas=48)
+}
 
 
 @flat(
-    Eq(second_order_exponent, alpha - 1), wording="reported", cases=_RESPONSES,
+    Eq(second_order_exponent, alpha - 1),
+    wording="reported",
+    cases=_RESPONSES,
     post_hoc=_TRIED,
     source=Source("dey2025", "equation 6 and figure 6", "arXiv:2505.01618"),
-    control=Control(_BLOCKS["quick"][0], "flat at alpha = 1/2 too",
-                    statement=Eq(second_order_exponent, Integer(0))),
-    cited="Bears on whether CompleteP may be preferred because depth-muP makes deep blocks linear.")
+    control=Control(
+        _BLOCKS["quick"][0],
+        "flat at alpha = 1/2 too",
+        statement=Eq(second_order_exponent, Integer(0)),
+    ),
+    cited="Bears on whether CompleteP may be preferred because depth-muP makes deep blocks linear.",
+)
 @noted(_NETS)
 def second_order_response(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Deep blocks turn linear in their step, but for alpha = 1.

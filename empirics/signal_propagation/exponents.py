@@ -3,6 +3,7 @@
 The powers of width and depth that are told apart are multiples of 1/4. An exponent counts as the
 stated one if its interval lies within 1/8 of it, so that no other such power is as near.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -9,6 +9,7 @@ Numbers of nets were settled after first runs of 128 nets: cross-entropy has 384
 pre- and post-norm were undecided, stochastic depth 256 since it was. A case with another number
 draws other nets.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -29,25 +30,40 @@ from .exponents import doublings, exponents, sample, within
 from .norm_growth import Maker, in_blocks
 
 last_gradient = quantity(
-    "last_gradient_exponent", r"\partial\log\|\nabla W^{2,L}\|/\partial\log L",
+    "last_gradient_exponent",
+    r"\partial\log\|\nabla W^{2,L}\|/\partial\log L",
     "least-squares slope of the log norm of the gradient of the last MLP's second matrix against "
-    "log L over depths that double, in nets with softmax attention", "real")
+    "log L over depths that double, in nets with softmax attention",
+    "real",
+)
 all_gradients = quantity(
-    "all_gradients_exponent", r"\partial\log\|\nabla W\|/\partial\log L",
+    "all_gradients_exponent",
+    r"\partial\log\|\nabla W\|/\partial\log L",
     "least-squares slope of the log norm of the gradients of all matrices of all layers together "
-    "against log L over depths that double", "real")
+    "against log L over depths that double",
+    "real",
+)
 normed_gradient = quantity(
-    "normed_gradient_exponent", r"\partial\log(\|\nabla W^{2,L}\|\,\|x_L\|)/\partial\log L",
+    "normed_gradient_exponent",
+    r"\partial\log(\|\nabla W^{2,L}\|\,\|x_L\|)/\partial\log L",
     "the same slope of the product of the gradient of the last MLP's second matrix and the norm of "
-    "the last hidden states", "real")
+    "the last hidden states",
+    "real",
+)
 profile_exponent = quantity(
-    "profile_exponent", r"\partial\log\|\nabla W^{2,l}\|/\partial\log\|x_l\|^2",
+    "profile_exponent",
+    r"\partial\log\|\nabla W^{2,l}\|/\partial\log\|x_l\|^2",
     "within one net, least-squares slope over its layers l of the log norm of the gradient of the "
-    "MLP's second matrix against the log mean square of the stream after that layer", "real")
+    "MLP's second matrix against the log mean square of the stream after that layer",
+    "real",
+)
 decay_rate = quantity(
-    "gradient_decay_rate", r"\partial\log\|\nabla W^{2,L}\|/\partial L",
+    "gradient_decay_rate",
+    r"\partial\log\|\nabla W^{2,L}\|/\partial L",
     "least-squares slope of the log norm of the gradient of the last MLP's second matrix against L "
-    "over depths that double", "real")
+    "over depths that double",
+    "real",
+)
 
 Array = np.ndarray
 
@@ -59,9 +75,13 @@ def _parts(*positional: Any, **named: Any) -> dict[str, Array]:
 
     found = gradient_profile(*positional, **named)
     second = found.weights["mlp_out"]
-    return {"last": second[:, -1], "all": np.sqrt((found.layers**2).sum(axis=1)),
-            "norm": np.sqrt(found.mean_square[:, -1]), "by_layer": second,
-            "stream": found.mean_square[:, 1:]}
+    return {
+        "last": second[:, -1],
+        "all": np.sqrt((found.layers**2).sum(axis=1)),
+        "norm": np.sqrt(found.mean_square[:, -1]),
+        "by_layer": second,
+        "stream": found.mean_square[:, 1:],
+    }
 
 
 # Claims of one net read several numbers off one measurement.
@@ -69,20 +89,37 @@ def _parts(*positional: Any, **named: Any) -> dict[str, Array]:
 def _found(case: Case, seed: int, device: str, whole: bool) -> dict[str, list[Array]]:
     rng, found = case.rng(seed), []
     for depth in doublings(case.shallow, case.deep):
-        found.append(in_blocks(_parts, case, rng, depth, device, loss=case.loss,
-                               lowest=0 if whole else depth - 1, keep_last=True))
+        found.append(
+            in_blocks(
+                _parts,
+                case,
+                rng,
+                depth,
+                device,
+                loss=case.loss,
+                lowest=0 if whole else depth - 1,
+                keep_last=True,
+            )
+        )
     return {name: [each[name] for each in found] for name in found[0]}
 
 
 def gradient_exponents(
-    case: Case, seed: int, device: str = "cpu", *, of: str = "last",
+    case: Case,
+    seed: int,
+    device: str = "cpu",
+    *,
+    of: str = "last",
 ) -> Sample:
     """Slopes of log gradients, "last" or "all", or of "product", last times the stream's norm,
     against log L, from one net of each depth."""
     found = _found(case, seed, device, of == "all")
     depths = doublings(case.shallow, case.deep)
-    values = ([last * norm for last, norm in zip(found["last"], found["norm"], strict=True)]
-              if of == "product" else found[of])
+    values = (
+        [last * norm for last, norm in zip(found["last"], found["norm"], strict=True)]
+        if of == "product"
+        else found[of]
+    )
     return sample(exponents(depths, values))
 
 
@@ -104,23 +141,27 @@ def profile_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 
 def _instead(
-    cases: Mapping[str, tuple[Case, ...]], why: str,
-    measured: Callable[..., Sample] = gradient_exponents, **changed: Any,
+    cases: Mapping[str, tuple[Case, ...]],
+    why: str,
+    measured: Callable[..., Sample] = gradient_exponents,
+    **changed: Any,
 ) -> Control:
     """A control: the measurement on other nets in the place of the quick case's, and fewer."""
-    return Control(Case(**(cases["quick"][0].fields() | {"replicas": 32})), why,
-                   measured=lambda case, seed: (
-                       measured(Case(**(case.fields() | changed)), seed)))
+    return Control(
+        Case(**(cases["quick"][0].fields() | {"replicas": 32})),
+        why,
+        measured=lambda case, seed: measured(Case(**(case.fields() | changed)), seed),
+    )
 
 
-rate: Maker = partial(
-    claim, kind="rate", holds_for="typical", weight="measurement", portable=False)
+rate: Maker = partial(claim, kind="rate", holds_for="typical", weight="measurement", portable=False)
 power: Maker = partial(rate, predicted=within)
 
 XIONG = Source("xiong2020", "Theorem 1, dependence on L, for softmax attention", "arXiv:2002.04745")
 GPT2 = Source("radford2019", "residual weights over sqrt(N); their gradients derived here")
-DEEPNET = Source("wang2022deepnet", "alpha and beta; their gradients derived here",
-                 "arXiv:2203.00555")
+DEEPNET = Source(
+    "wang2022deepnet", "alpha and beta; their gradients derived here", "arXiv:2203.00555"
+)
 ADMIN = Source("liu2020admin", "section 4.3; its gradients derived here", "arXiv:2004.08249")
 SCALING = Source("sun2025", "LayerNorm scaling; its gradients derived here", "arXiv:2502.05795")
 HUANG = Source("huang2016", "section 3; its gradients derived here", "arXiv:1603.09382")
@@ -132,19 +173,29 @@ SOFTMAX = {"start": "independent", "loss": "softmax"}
 
 
 def _cases(
-    scheme: str, *, also: tuple[str, ...] = (), replicas: int = 128, **more: Any,
+    scheme: str,
+    *,
+    also: tuple[str, ...] = (),
+    replicas: int = 128,
+    **more: Any,
 ) -> dict[str, tuple[Case, ...]]:
     """Equal tokens in quick nets; in larger suites independent tokens, also of other schemes, and
     cross-entropy, which scatters more, at larger depths."""
     small = partial(Case, width=32, mlp=32, tokens=8, **more)
     middle = partial(Case, width=128, mlp=512, tokens=32, replicas=32, **more)
     large = partial(Case, width=512, mlp=2048, tokens=64, replicas=16, **more)
-    return {"quick": (small(scheme=scheme, shallow=4, deep=32, replicas=replicas, **EQUAL),),
-            "full": (*(small(scheme=each, shallow=16, deep=128, replicas=replicas, **INDEPENDENT)
-                       for each in (scheme, *also)),
-                     small(scheme=scheme, shallow=16, deep=128, replicas=384, **SOFTMAX),
-                     middle(scheme=scheme, shallow=16, deep=128, **INDEPENDENT)),
-            "gpu": (large(scheme=scheme, shallow=12, deep=96, **INDEPENDENT),)}
+    return {
+        "quick": (small(scheme=scheme, shallow=4, deep=32, replicas=replicas, **EQUAL),),
+        "full": (
+            *(
+                small(scheme=each, shallow=16, deep=128, replicas=replicas, **INDEPENDENT)
+                for each in (scheme, *also)
+            ),
+            small(scheme=scheme, shallow=16, deep=128, replicas=384, **SOFTMAX),
+            middle(scheme=scheme, shallow=16, deep=128, **INDEPENDENT),
+        ),
+        "gpu": (large(scheme=scheme, shallow=12, deep=96, **INDEPENDENT),),
+    }
 
 
 def _later(cases: dict[str, tuple[Case, ...]]) -> dict[str, tuple[Case, ...]]:
@@ -153,16 +204,22 @@ def _later(cases: dict[str, tuple[Case, ...]]) -> dict[str, tuple[Case, ...]]:
 
 
 _CROSS = (
-    "Cross-entropy asks 384 other nets since a first run of 128 left pre- and post-norm undecided.")
+    "Cross-entropy asks 384 other nets since a first run of 128 left pre- and post-norm undecided."
+)
 _PRE = _cases("lecun", also=("xavier", "kaiming"), norm="pre")
 _POST = _cases("lecun", also=("xavier", "kaiming"), norm="post")
 
 
-@power(Eq(last_gradient, -HALF), source=XIONG, cases=_PRE,
-       post_hoc=_CROSS,
-       control=_instead(_PRE, "the other order: LayerNorm behind the branches", norm="post"),
-    cited=("Bears on whether a last gradient of 1/sqrt(L) may be cited against warm-up under "
-           "pre-norm."))
+@power(
+    Eq(last_gradient, -HALF),
+    source=XIONG,
+    cases=_PRE,
+    post_hoc=_CROSS,
+    control=_instead(_PRE, "the other order: LayerNorm behind the branches", norm="post"),
+    cited=(
+        "Bears on whether a last gradient of 1/sqrt(L) may be cited against warm-up under pre-norm."
+    ),
+)
 def softmax_pre_ln_gradient(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Pre-norm softmax nets: the last gradient falls as L^(-1/2).
 
@@ -179,10 +236,14 @@ def softmax_pre_ln_gradient(case: Case, seed: int, device: str = "cpu") -> Sampl
     return gradient_exponents(case, seed, device)
 
 
-@power(Eq(last_gradient, Integer(0)), source=XIONG, cases=_POST,
-       post_hoc=_CROSS,
-       control=_instead(_POST, "the other order: LayerNorm before the branches", norm="pre"),
-    supports="signal_propagation/softmax_pre_ln_gradient")
+@power(
+    Eq(last_gradient, Integer(0)),
+    source=XIONG,
+    cases=_POST,
+    post_hoc=_CROSS,
+    control=_instead(_POST, "the other order: LayerNorm before the branches", norm="pre"),
+    supports="signal_propagation/softmax_pre_ln_gradient",
+)
 def softmax_post_ln_gradient(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Post-norm softmax nets: the last gradient does not fall.
 
@@ -202,10 +263,14 @@ def softmax_post_ln_gradient(case: Case, seed: int, device: str = "cpu") -> Samp
 _GPT2 = _cases("gpt2", norm="pre")
 
 
-@power(Eq(last_gradient, Integer(0)), source=GPT2, cases=_GPT2,
-       post_hoc=_CROSS,
-       control=_instead(_GPT2, "not divided by sqrt(2L)", scheme="plain"),
-    supports="signal_propagation/softmax_pre_ln_gradient")
+@power(
+    Eq(last_gradient, Integer(0)),
+    source=GPT2,
+    cases=_GPT2,
+    post_hoc=_CROSS,
+    control=_instead(_GPT2, "not divided by sqrt(2L)", scheme="plain"),
+    supports="signal_propagation/softmax_pre_ln_gradient",
+)
 def gpt2_gradient(case: Case, seed: int, device: str = "cpu") -> Sample:
     """GPT-2's scaling: the last gradient does not fall.
 
@@ -223,11 +288,14 @@ def gpt2_gradient(case: Case, seed: int, device: str = "cpu") -> Sample:
 _DEEPNORM = _cases("deepnorm")
 
 
-@power(Eq(last_gradient, -HALF), source=DEEPNET, cases=_DEEPNORM,
-       post_hoc=_CROSS,
-       control=_instead(_DEEPNORM, "post-norm without alpha and beta",
-                        scheme="xavier", norm="post"),
-    supports="signal_propagation/softmax_pre_ln_gradient")
+@power(
+    Eq(last_gradient, -HALF),
+    source=DEEPNET,
+    cases=_DEEPNORM,
+    post_hoc=_CROSS,
+    control=_instead(_DEEPNORM, "post-norm without alpha and beta", scheme="xavier", norm="post"),
+    supports="signal_propagation/softmax_pre_ln_gradient",
+)
 def deepnorm_last_gradient(case: Case, seed: int, device: str = "cpu") -> Sample:
     """DeepNorm: the gradient of one matrix falls as L^(-1/2).
 
@@ -243,11 +311,20 @@ def deepnorm_last_gradient(case: Case, seed: int, device: str = "cpu") -> Sample
     return gradient_exponents(case, seed, device)
 
 
-@power(Eq(all_gradients, Integer(0)), source=DEEPNET, cases=_DEEPNORM,
-       post_hoc=_CROSS,
-       control=_instead(_DEEPNORM, "post-norm without alpha and beta",
-                        partial(gradient_exponents, of="all"), scheme="xavier", norm="post"),
-    supports="signal_propagation/deepnorm_update_flat")
+@power(
+    Eq(all_gradients, Integer(0)),
+    source=DEEPNET,
+    cases=_DEEPNORM,
+    post_hoc=_CROSS,
+    control=_instead(
+        _DEEPNORM,
+        "post-norm without alpha and beta",
+        partial(gradient_exponents, of="all"),
+        scheme="xavier",
+        norm="post",
+    ),
+    supports="signal_propagation/deepnorm_update_flat",
+)
 def deepnorm_gradients(case: Case, seed: int, device: str = "cpu") -> Sample:
     """DeepNorm: the gradients of all layers together are flat.
 
@@ -266,10 +343,14 @@ def deepnorm_gradients(case: Case, seed: int, device: str = "cpu") -> Sample:
 _ADMIN = _cases("admin", replicas=80)
 
 
-@power(Eq(last_gradient, -HALF), source=ADMIN, cases=_later(_ADMIN),
-       post_hoc=_CROSS,
-       control=_instead(_ADMIN, "omega = 1", scheme="lecun", norm="post"),
-    supports="signal_propagation/softmax_pre_ln_gradient")
+@power(
+    Eq(last_gradient, -HALF),
+    source=ADMIN,
+    cases=_later(_ADMIN),
+    post_hoc=_CROSS,
+    control=_instead(_ADMIN, "omega = 1", scheme="lecun", norm="post"),
+    supports="signal_propagation/softmax_pre_ln_gradient",
+)
 def admin_gradient(case: Case, seed: int, device: str = "cpu") -> Sample:
     """ADMIN: the last gradient falls as under pre-norm.
 
@@ -288,10 +369,14 @@ def admin_gradient(case: Case, seed: int, device: str = "cpu") -> Sample:
 _STOCHASTIC = _cases("stochastic-depth", norm="pre", replicas=256)
 
 
-@power(Eq(last_gradient, -HALF), source=HUANG, cases=_later(_STOCHASTIC),
-       post_hoc="256 other nets are asked since a first run of 128 was undecided, equal tokens.",
-       control=_instead(_STOCHASTIC, "post-norm, no layer dropped", scheme="lecun", norm="post"),
-    supports="signal_propagation/softmax_pre_ln_gradient")
+@power(
+    Eq(last_gradient, -HALF),
+    source=HUANG,
+    cases=_later(_STOCHASTIC),
+    post_hoc="256 other nets are asked since a first run of 128 was undecided, equal tokens.",
+    control=_instead(_STOCHASTIC, "post-norm, no layer dropped", scheme="lecun", norm="post"),
+    supports="signal_propagation/softmax_pre_ln_gradient",
+)
 def stochastic_depth_gradient(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Stochastic depth: the last gradient falls as without it.
 
@@ -310,11 +395,20 @@ def stochastic_depth_gradient(case: Case, seed: int, device: str = "cpu") -> Sam
 _SCALED = _cases("layernorm-scaling")
 
 
-@power(Eq(normed_gradient, -HALF), source=SCALING, cases=_later(_SCALED),
-       post_hoc=_CROSS,
-       control=_instead(_SCALED, "without scaling",
-                        partial(gradient_exponents, of="product"), scheme="plain", norm="pre"),
-    supports="signal_propagation/softmax_pre_ln_gradient")
+@power(
+    Eq(normed_gradient, -HALF),
+    source=SCALING,
+    cases=_later(_SCALED),
+    post_hoc=_CROSS,
+    control=_instead(
+        _SCALED,
+        "without scaling",
+        partial(gradient_exponents, of="product"),
+        scheme="plain",
+        norm="pre",
+    ),
+    supports="signal_propagation/softmax_pre_ln_gradient",
+)
 def layernorm_scaling_gradient(case: Case, seed: int, device: str = "cpu") -> Sample:
     """LayerNorm scaling: the last gradient times the stream falls as L^(-1/2).
 
@@ -333,11 +427,19 @@ def layernorm_scaling_gradient(case: Case, seed: int, device: str = "cpu") -> Sa
 _PRODUCTS = _cases("lecun", also=("gpt2",), norm="pre")
 
 
-@power(Eq(normed_gradient, Integer(0)), source=XIONG, cases=_later(_PRODUCTS),
-       post_hoc=_CROSS,
-       control=_instead(_PRODUCTS, "LayerNorm scaling",
-                        partial(gradient_exponents, of="product"), scheme="layernorm-scaling"),
-    supports="signal_propagation/softmax_pre_ln_gradient")
+@power(
+    Eq(normed_gradient, Integer(0)),
+    source=XIONG,
+    cases=_later(_PRODUCTS),
+    post_hoc=_CROSS,
+    control=_instead(
+        _PRODUCTS,
+        "LayerNorm scaling",
+        partial(gradient_exponents, of="product"),
+        scheme="layernorm-scaling",
+    ),
+    supports="signal_propagation/softmax_pre_ln_gradient",
+)
 def gradient_times_norm(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Pre-norm: the last gradient is inverse to the stream's norm.
 
@@ -353,18 +455,29 @@ def gradient_times_norm(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 def _profiles(scheme: str, **more: Any) -> dict[str, tuple[Case, ...]]:
     net = partial(Case, scheme=scheme, tokens=8, **EQUAL, **more)
-    return {"quick": (net(width=32, mlp=32, depth=24, replicas=96),),
-            "full": (net(width=64, mlp=256, depth=48, replicas=64),),
-            "gpu": (net(width=512, mlp=2048, depth=96, replicas=16),)}
+    return {
+        "quick": (net(width=32, mlp=32, depth=24, replicas=96),),
+        "full": (net(width=64, mlp=256, depth=48, replicas=64),),
+        "gpu": (net(width=512, mlp=2048, depth=96, replicas=16),),
+    }
 
 
 _PROFILES = _profiles("lecun", norm="pre")
 
 
-@power(Eq(profile_exponent, -HALF), source=XIONG, cases=_PROFILES, wording="derived",
-       control=_instead(_PROFILES, "LayerNorm scaling, whose hidden units fall too",
-                        profile_exponents, scheme="layernorm-scaling"),
-    cited="Bears on whether layers under pre-norm should get learning rates of their own.")
+@power(
+    Eq(profile_exponent, -HALF),
+    source=XIONG,
+    cases=_PROFILES,
+    wording="derived",
+    control=_instead(
+        _PROFILES,
+        "LayerNorm scaling, whose hidden units fall too",
+        profile_exponents,
+        scheme="layernorm-scaling",
+    ),
+    cited="Bears on whether layers under pre-norm should get learning rates of their own.",
+)
 def pre_norm_gradient_profile(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Pre-norm, equal tokens: in nets gradients are inverse to stream norm.
 
@@ -382,9 +495,11 @@ def pre_norm_gradient_profile(case: Case, seed: int, device: str = "cpu") -> Sam
 
 
 _BARE = partial(Case, scheme="lecun", norm="none", tokens=4, **EQUAL)
-_BARE_CASES = {"quick": (_BARE(width=32, mlp=32, shallow=4, deep=32, replicas=96),),
-               "full": (_BARE(width=64, mlp=256, shallow=4, deep=64, replicas=128),),
-               "gpu": (_BARE(width=512, mlp=2048, shallow=12, deep=96, replicas=16),)}
+_BARE_CASES = {
+    "quick": (_BARE(width=32, mlp=32, shallow=4, deep=32, replicas=96),),
+    "full": (_BARE(width=64, mlp=256, shallow=4, deep=64, replicas=128),),
+    "gpu": (_BARE(width=512, mlp=2048, shallow=12, deep=96, replicas=16),),
+}
 
 
 def _less_by_width(statement: Relational, case: Case) -> Ball:
@@ -395,11 +510,19 @@ def _less_by_width(statement: Relational, case: Case) -> Ball:
     return Ball(value.low - Fraction(6, case.width), value.high)
 
 
-@rate(Eq(decay_rate, log(HALF) / 2), predicted=_less_by_width, wording="derived",
-      source=Source("depthlaw", "variance of LeCun's weights through ReLU"), cases=_BARE_CASES,
-      control=Control(_BARE(width=32, mlp=32, shallow=4, deep=32, replicas=32),
-                      "with skips and pre-norm", measured=partial(decay_rates, residual=True)),
-    supports="exercises/normed_gradients_vanish")
+@rate(
+    Eq(decay_rate, log(HALF) / 2),
+    predicted=_less_by_width,
+    wording="derived",
+    source=Source("depthlaw", "variance of LeCun's weights through ReLU"),
+    cases=_BARE_CASES,
+    control=Control(
+        _BARE(width=32, mlp=32, shallow=4, deep=32, replicas=32),
+        "with skips and pre-norm",
+        measured=partial(decay_rates, residual=True),
+    ),
+    supports="exercises/normed_gradients_vanish",
+)
 def gradient_without_skips(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Without skips and norms the last gradient falls exponentially in depth.
 

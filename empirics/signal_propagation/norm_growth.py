@@ -6,6 +6,7 @@ hidden width, and softmax attention between 0 and a = d^2 Var(W_V) Var(W_O), wha
 since a weighted mean of rows of one norm is at most as long. Initialisations differ in a, m and in
 what multiplies them with depth. Xiong et al.'s Lemma 2, of uniform attention, is a = 1, m = 1/2.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -29,19 +30,33 @@ if TYPE_CHECKING:
     from ..nets.net import Shape
 
 attention_write = quantity(
-    "attention_write", "a", "largest mean square that attention writes on LayerNormed rows in the "
-    "mean over its weights: d^2 Var(W_V) Var(W_O)", "positive real")
+    "attention_write",
+    "a",
+    "largest mean square that attention writes on LayerNormed rows in the "
+    "mean over its weights: d^2 Var(W_V) Var(W_O)",
+    "positive real",
+)
 mlp_write = quantity(
-    "mlp_write", "m", "mean square that a ReLU MLP writes on LayerNormed rows in the mean over its "
-    "weights: d h Var(W_1) Var(W_2)/2", "positive real")
+    "mlp_write",
+    "m",
+    "mean square that a ReLU MLP writes on LayerNormed rows in the mean over its "
+    "weights: d h Var(W_1) Var(W_2)/2",
+    "positive real",
+)
 stream_exponent = quantity(
-    "stream_exponent", r"\partial\log\|x_L\|^2/\partial\log L",
+    "stream_exponent",
+    r"\partial\log\|x_L\|^2/\partial\log L",
     "least-squares slope of the log mean square of the last hidden states against log L over "
-    "depths that double", "real")
+    "depths that double",
+    "real",
+)
 layer_exponent = quantity(
-    "layer_exponent", r"\partial\log\|x_l\|^2/\partial\log l",
+    "layer_exponent",
+    r"\partial\log\|x_l\|^2/\partial\log l",
     "within one net, least-squares slope of the log mean square of the hidden states after layer l "
-    "against log l over layers that double", "real")
+    "against log l over layers that double",
+    "real",
+)
 
 
 def writes(scheme: str, width: int, mlp: int) -> tuple[Fraction, Fraction]:
@@ -63,13 +78,16 @@ def writes(scheme: str, width: int, mlp: int) -> tuple[Fraction, Fraction]:
 def written(scheme: str, width: int, mlp: int, **more: Any) -> Case:
     """A case with the a and m of its scheme."""
     a, m = writes(scheme, width, mlp)
-    return Case(scheme=scheme, width=width, mlp=mlp, attention_write=str(a), mlp_write=str(m),
-                **more)
+    return Case(
+        scheme=scheme, width=width, mlp=mlp, attention_write=str(a), mlp_write=str(m), **more
+    )
 
 
 def _are_written(case: Case) -> bool:
     return writes(case.scheme, case.width, case.mlp) == (
-        case.rational("attention_write"), case.rational("mlp_write"))
+        case.rational("attention_write"),
+        case.rational("mlp_write"),
+    )
 
 
 OF_SCHEME = {"a and m are those of the scheme": _are_written}
@@ -79,9 +97,15 @@ def shape_of(case: Case, depth: int) -> Shape:
     """The net of a case, pre-norm, of 4 heads and with skips unless the case says otherwise."""
     from ..nets.net import Shape
 
-    return Shape(width=case.width, depth=depth, heads=case.get("heads", 4), mlp=case.mlp,
-                 norm=case.get("norm", "pre"), activation="relu",
-                 residual=bool(case.get("skips", 1)))
+    return Shape(
+        width=case.width,
+        depth=depth,
+        heads=case.get("heads", 4),
+        mlp=case.mlp,
+        norm=case.get("norm", "pre"),
+        activation="relu",
+        residual=bool(case.get("skips", 1)),
+    )
 
 
 # Makes a claim of a function.
@@ -91,18 +115,31 @@ WEIGHTS = 2**27
 
 
 def in_blocks(
-    measure: Callable[..., dict[str, np.ndarray]], case: Case, rng: np.random.Generator, depth: int,
-    device: str, **more: Any,
+    measure: Callable[..., dict[str, np.ndarray]],
+    case: Case,
+    rng: np.random.Generator,
+    depth: int,
+    device: str,
+    **more: Any,
 ) -> dict[str, np.ndarray]:
     """What `measure(shape, scheme, replicas=..., rng=..., device=..., ...)` finds in the nets of a
     case, with so many replicas at once as memory allows; axis 0 is that of the replicas."""
     shape, found, left = shape_of(case, depth), [], int(case.replicas)
     block = max(1, WEIGHTS // (depth * (4 * case.width**2 + 2 * case.width * case.mlp)))
     while left:
-        found.append(measure(
-            shape, case.scheme, replicas=min(block, left), rng=rng, device=device,
-            tokens=case.tokens, std=case.width**-0.5, start=case.get("start", "independent"),
-            **more))
+        found.append(
+            measure(
+                shape,
+                case.scheme,
+                replicas=min(block, left),
+                rng=rng,
+                device=device,
+                tokens=case.tokens,
+                std=case.width**-0.5,
+                start=case.get("start", "independent"),
+                **more,
+            )
+        )
         left -= min(block, left)
     return {name: np.concatenate([each[name] for each in found]) for name in found[0]}
 
@@ -115,7 +152,11 @@ def _last(*positional: Any, **named: Any) -> dict[str, np.ndarray]:
 
 
 def last_mean_squares(
-    case: Case, seed: int, device: str = "cpu", *, branch: float = 1.0,
+    case: Case,
+    seed: int,
+    device: str = "cpu",
+    *,
+    branch: float = 1.0,
 ) -> Sample:
     """Mean squares of the last hidden states of nets of `layer` layers."""
     return sample(in_blocks(_last, case, case.rng(seed), case.layer, device, branch=branch)["last"])
@@ -125,8 +166,9 @@ def stream_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Least-squares slopes of the log mean square of the last hidden states against log L, from one
     net of each depth."""
     rng, depths = case.rng(seed), doublings(case.shallow, case.deep)
-    return sample(exponents(depths, [in_blocks(_last, case, rng, depth, device)["last"]
-                                     for depth in depths]))
+    return sample(
+        exponents(depths, [in_blocks(_last, case, rng, depth, device)["last"] for depth in depths])
+    )
 
 
 def layer_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
@@ -137,8 +179,7 @@ def layer_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
     return sample(exponents(layers, found[:, list(layers)].T))
 
 
-in_nets: Maker = partial(
-    claim, holds_for="typical", weight="measurement", portable=False)
+in_nets: Maker = partial(claim, holds_for="typical", weight="measurement", portable=False)
 bracket: Maker = partial(in_nets, assumes=OF_SCHEME)
 
 XIONG = Source("xiong2020", "Lemma 2, pre-LN, for softmax attention", "arXiv:2002.04745")
@@ -157,10 +198,14 @@ def _with(case: Case, **changed: Any) -> Case:
 
 
 def _suites(*schemes: str, also: tuple[str, ...] = ()) -> dict[str, tuple[Case, ...]]:
-    return {"quick": tuple(_SMALL(scheme, layer=8) for scheme in schemes),
-            "full": (*(_MIDDLE(scheme, layer=n) for scheme in (*schemes, *also) for n in (2, 16)),
-                     *(_LARGE(scheme, layer=12) for scheme in (*schemes, *also))),
-            "gpu": tuple(_WIDE(scheme, layer=24) for scheme in schemes)}
+    return {
+        "quick": tuple(_SMALL(scheme, layer=8) for scheme in schemes),
+        "full": (
+            *(_MIDDLE(scheme, layer=n) for scheme in (*schemes, *also) for n in (2, 16)),
+            *(_LARGE(scheme, layer=12) for scheme in (*schemes, *also)),
+        ),
+        "gpu": tuple(_WIDE(scheme, layer=24) for scheme in schemes),
+    }
 
 
 def _other_end(case: Case, statement: Relational) -> Control:
@@ -171,9 +216,13 @@ _PRE = _suites("lecun", also=("xavier", "kaiming"))
 _LEAST, _MOST = 1 + layer * mlp_write, 1 + layer * (attention_write + mlp_write)
 
 
-@bracket(Ge(mean_square, _LEAST), source=XIONG, cases=_PRE,
-         control=_other_end(_PRE["quick"][0], Ge(mean_square, _MOST)),
-    supports="signal_propagation/pre_ln_norm_upper")
+@bracket(
+    Ge(mean_square, _LEAST),
+    source=XIONG,
+    cases=_PRE,
+    control=_other_end(_PRE["quick"][0], Ge(mean_square, _MOST)),
+    supports="signal_propagation/pre_ln_norm_upper",
+)
 def softmax_pre_ln_norm_lower(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Pre-norm softmax nets: the stream grows at least linearly.
 
@@ -188,9 +237,13 @@ def softmax_pre_ln_norm_lower(case: Case, seed: int, device: str = "cpu") -> Sam
     return last_mean_squares(case, seed, device)
 
 
-@bracket(Le(mean_square, _MOST), source=XIONG, cases=_PRE,
-         control=_other_end(_PRE["quick"][0], Le(mean_square, _LEAST)),
-    supports="signal_propagation/pre_ln_norm_upper")
+@bracket(
+    Le(mean_square, _MOST),
+    source=XIONG,
+    cases=_PRE,
+    control=_other_end(_PRE["quick"][0], Le(mean_square, _LEAST)),
+    supports="signal_propagation/pre_ln_norm_upper",
+)
 def softmax_pre_ln_norm_upper(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Pre-norm softmax nets: the stream grows at most linearly.
 
@@ -207,10 +260,13 @@ def softmax_pre_ln_norm_upper(case: Case, seed: int, device: str = "cpu") -> Sam
 _GPT2 = _suites("gpt2")
 
 
-@bracket(Ge(mean_square, 1 + mlp_write / 2), source=GPT2, cases=_GPT2,
-         control=_other_end(_GPT2["quick"][0],
-                            Ge(mean_square, 1 + (attention_write + mlp_write) / 2)),
-    supports="signal_propagation/gpt2_norm_exponent")
+@bracket(
+    Ge(mean_square, 1 + mlp_write / 2),
+    source=GPT2,
+    cases=_GPT2,
+    control=_other_end(_GPT2["quick"][0], Ge(mean_square, 1 + (attention_write + mlp_write) / 2)),
+    supports="signal_propagation/gpt2_norm_exponent",
+)
 def gpt2_norm_lower(case: Case, seed: int, device: str = "cpu") -> Sample:
     """GPT-2's scaling: the stream ends above 1 + m/2.
 
@@ -225,9 +281,13 @@ def gpt2_norm_lower(case: Case, seed: int, device: str = "cpu") -> Sample:
     return last_mean_squares(case, seed, device)
 
 
-@bracket(Le(mean_square, 1 + (attention_write + mlp_write) / 2), source=GPT2, cases=_GPT2,
-         control=_other_end(_GPT2["quick"][0], Le(mean_square, 1 + mlp_write / 2)),
-    supports="signal_propagation/gpt2_norm_exponent")
+@bracket(
+    Le(mean_square, 1 + (attention_write + mlp_write) / 2),
+    source=GPT2,
+    cases=_GPT2,
+    control=_other_end(_GPT2["quick"][0], Le(mean_square, 1 + mlp_write / 2)),
+    supports="signal_propagation/gpt2_norm_exponent",
+)
 def gpt2_norm_upper(case: Case, seed: int, device: str = "cpu") -> Sample:
     """GPT-2's scaling: the stream ends below 1 + (a + m)/2.
 
@@ -246,10 +306,15 @@ _HARMONIC = Sum(1 / _k, (_k, 1, layer))
 _SCALED = _suites("layernorm-scaling")
 
 
-@bracket(Ge(mean_square, 1 + mlp_write * _HARMONIC), source=SCALING, cases=_SCALED,
-         control=_other_end(_SCALED["quick"][0], Ge(
-             mean_square, 1 + (attention_write + mlp_write) * _HARMONIC)),
-    supports="signal_propagation/layernorm_scaling_variance_upper")
+@bracket(
+    Ge(mean_square, 1 + mlp_write * _HARMONIC),
+    source=SCALING,
+    cases=_SCALED,
+    control=_other_end(
+        _SCALED["quick"][0], Ge(mean_square, 1 + (attention_write + mlp_write) * _HARMONIC)
+    ),
+    supports="signal_propagation/layernorm_scaling_variance_upper",
+)
 def layernorm_scaling_norm_lower(case: Case, seed: int, device: str = "cpu") -> Sample:
     """LayerNorm scaling: the stream grows at least as the logarithm.
 
@@ -265,10 +330,13 @@ def layernorm_scaling_norm_lower(case: Case, seed: int, device: str = "cpu") -> 
     return last_mean_squares(case, seed, device)
 
 
-@bracket(Le(mean_square, 1 + (attention_write + mlp_write) * _HARMONIC), source=SCALING,
-         cases=_SCALED, control=_other_end(
-             _SCALED["quick"][0], Le(mean_square, 1 + mlp_write * _HARMONIC)),
-    supports="signal_propagation/layernorm_scaling_variance_upper")
+@bracket(
+    Le(mean_square, 1 + (attention_write + mlp_write) * _HARMONIC),
+    source=SCALING,
+    cases=_SCALED,
+    control=_other_end(_SCALED["quick"][0], Le(mean_square, 1 + mlp_write * _HARMONIC)),
+    supports="signal_propagation/layernorm_scaling_variance_upper",
+)
 def layernorm_scaling_norm_upper(case: Case, seed: int, device: str = "cpu") -> Sample:
     """LayerNorm scaling: the stream grows at most as the logarithm.
 
@@ -287,15 +355,19 @@ def layernorm_scaling_norm_upper(case: Case, seed: int, device: str = "cpu") -> 
 # Keep probabilities 1 - l/(2L) sum to (3L - 1)/4; their squares to L - (L + 1)/2 + (L + 1)(2L +
 # 1)/(24 L).
 _KEPT = (3 * layer - 1) * Rational(1, 4)
-_KEPT_TWICE = (layer - (layer + 1) * Rational(1, 2)
-               + (layer + 1) * (2 * layer + 1) / (24 * layer))
+_KEPT_TWICE = layer - (layer + 1) * Rational(1, 2) + (layer + 1) * (2 * layer + 1) / (24 * layer)
 _DROPPED, _TESTED = _suites("stochastic-depth"), _suites("stochastic-depth-test")
 
 
-@bracket(Ge(mean_square, 1 + mlp_write * _KEPT), source=HUANG, cases=_DROPPED,
-         control=_other_end(_DROPPED["quick"][0], Ge(
-             mean_square, 1 + (attention_write + mlp_write) * layer)),
-    supports="signal_propagation/expected_depth")
+@bracket(
+    Ge(mean_square, 1 + mlp_write * _KEPT),
+    source=HUANG,
+    cases=_DROPPED,
+    control=_other_end(
+        _DROPPED["quick"][0], Ge(mean_square, 1 + (attention_write + mlp_write) * layer)
+    ),
+    supports="signal_propagation/expected_depth",
+)
 def stochastic_depth_norm_lower(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Stochastic depth: lower bound on the stream by the expected depth.
 
@@ -311,10 +383,13 @@ def stochastic_depth_norm_lower(case: Case, seed: int, device: str = "cpu") -> S
     return last_mean_squares(case, seed, device)
 
 
-@bracket(Le(mean_square, 1 + (attention_write + mlp_write) * _KEPT), source=HUANG,
-         cases=_DROPPED, control=_other_end(
-             _DROPPED["quick"][0], Le(mean_square, 1 + mlp_write * _KEPT)),
-    supports="signal_propagation/expected_depth")
+@bracket(
+    Le(mean_square, 1 + (attention_write + mlp_write) * _KEPT),
+    source=HUANG,
+    cases=_DROPPED,
+    control=_other_end(_DROPPED["quick"][0], Le(mean_square, 1 + mlp_write * _KEPT)),
+    supports="signal_propagation/expected_depth",
+)
 def stochastic_depth_norm_upper(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Stochastic depth: upper bound on the stream by the expected depth.
 
@@ -330,10 +405,13 @@ def stochastic_depth_norm_upper(case: Case, seed: int, device: str = "cpu") -> S
     return last_mean_squares(case, seed, device)
 
 
-@bracket(Le(mean_square, 1 + (attention_write + mlp_write) * _KEPT_TWICE), source=HUANG,
-         cases=_TESTED, control=_other_end(
-             _TESTED["quick"][0], Le(mean_square, 1 + mlp_write * _KEPT_TWICE)),
-    supports="signal_propagation/expected_depth")
+@bracket(
+    Le(mean_square, 1 + (attention_write + mlp_write) * _KEPT_TWICE),
+    source=HUANG,
+    cases=_TESTED,
+    control=_other_end(_TESTED["quick"][0], Le(mean_square, 1 + mlp_write * _KEPT_TWICE)),
+    supports="signal_propagation/expected_depth",
+)
 def stochastic_depth_test_norm(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Stochastic depth when tested: upper bound on the stream.
 
@@ -355,24 +433,36 @@ rate: Maker = partial(in_nets, kind="rate", predicted=within)
 def _depths(*schemes: str, replicas: int) -> dict[str, tuple[Case, ...]]:
     small = partial(Case, width=32, mlp=32, tokens=8, replicas=replicas)
     large = partial(Case, width=512, mlp=2048, tokens=64, shallow=12, deep=96, replicas=16)
-    return {"full": (small(scheme=schemes[0], start="equal", shallow=4, deep=32),
-                     *(small(scheme=scheme, start="independent", shallow=16, deep=128)
-                       for scheme in schemes)),
-            "gpu": (large(scheme=schemes[0], start="independent"),)}
+    return {
+        "full": (
+            small(scheme=schemes[0], start="equal", shallow=4, deep=32),
+            *(
+                small(scheme=scheme, start="independent", shallow=16, deep=128)
+                for scheme in schemes
+            ),
+        ),
+        "gpu": (large(scheme=schemes[0], start="independent"),),
+    }
 
 
 _RISING = _depths("lecun", "xavier", "kaiming", replicas=192)
 _FLAT = _depths("gpt2", replicas=128)
-_FEW = Case(scheme="gpt2", width=32, mlp=32, tokens=8, replicas=32, start="equal", shallow=4,
-            deep=32)
+_FEW = Case(
+    scheme="gpt2", width=32, mlp=32, tokens=8, replicas=32, start="equal", shallow=4, deep=32
+)
 
 
-@rate(Eq(layer_exponent, Integer(1)), source=XIONG, cases=_RISING,
+@rate(
+    Eq(layer_exponent, Integer(1)),
+    source=XIONG,
+    cases=_RISING,
     post_hoc=(
         "Layers of one net took the place of nets of several depths, of which 128 a depth had "
-        "left it undecided."),
-      control=Control(_FEW, "GPT-2's scaling"),
-    supports="signal_propagation/pre_ln_norm_upper")
+        "left it undecided."
+    ),
+    control=Control(_FEW, "GPT-2's scaling"),
+    supports="signal_propagation/pre_ln_norm_upper",
+)
 def softmax_pre_ln_norm_exponent(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Pre-norm streams: the variance grows with power 1 of the layer.
 
@@ -391,10 +481,16 @@ def softmax_pre_ln_norm_exponent(case: Case, seed: int, device: str = "cpu") -> 
     return layer_exponents(case, seed, device)
 
 
-@rate(Eq(stream_exponent, Integer(0)), source=GPT2, cases=_FLAT,
-      control=Control(_with(_FEW, scheme="plain"), "not divided"),
-    cited=("Bears on whether dividing writing matrices by sqrt(2L) keeps the stream's size at "
-           "every depth."))
+@rate(
+    Eq(stream_exponent, Integer(0)),
+    source=GPT2,
+    cases=_FLAT,
+    control=Control(_with(_FEW, scheme="plain"), "not divided"),
+    cited=(
+        "Bears on whether dividing writing matrices by sqrt(2L) keeps the stream's size at "
+        "every depth."
+    ),
+)
 def gpt2_norm_exponent(case: Case, seed: int, device: str = "cpu") -> Sample:
     """GPT-2's scaling: the stream's variance is flat in depth.
 

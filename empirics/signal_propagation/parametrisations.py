@@ -3,6 +3,7 @@ optimiser steps change in them.
 
 m_N and m_L are the ratios of width and depth to those of the base net.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -17,9 +18,21 @@ from torch.nn import functional
 from ..nets.initialisations import initialised
 from ..nets.net import Deviations, Factors, Net, Shape, layer_norm
 
-__all__ = ["RULES", "SHAPE", "Batch", "Rule", "admin_factors", "amplification",
-           "branch_shares", "changes", "drawn_batch", "drawn_scheme", "gradient_sizes", "net_of",
-           "second_order_share"]
+__all__ = [
+    "RULES",
+    "SHAPE",
+    "Batch",
+    "Rule",
+    "admin_factors",
+    "amplification",
+    "branch_shares",
+    "changes",
+    "drawn_batch",
+    "drawn_scheme",
+    "gradient_sizes",
+    "net_of",
+    "second_order_share",
+]
 
 BASE_WIDTH, BASE_DEPTH, HEADS = 32, 2, 4
 VOCABULARY, TOKENS, SEQUENCES = 16, 8, 4
@@ -27,9 +40,18 @@ VOCABULARY, TOKENS, SEQUENCES = 16, 8, 4
 # response is nearly linear at all sizes, with the growing ones of the controls.
 RATE, EPSILON = 1e-4, 1e-8
 # Of all nets here that read and predict tokens; width, depth, norm and constants are replaced.
-SHAPE = Shape(width=BASE_WIDTH, depth=1, heads=HEADS, mlp=2 * BASE_WIDTH, causal=True,
-              positions="learned", length=TOKENS, biases=True, vocabulary=VOCABULARY,
-              outputs=VOCABULARY)
+SHAPE = Shape(
+    width=BASE_WIDTH,
+    depth=1,
+    heads=HEADS,
+    mlp=2 * BASE_WIDTH,
+    causal=True,
+    positions="learned",
+    length=TOKENS,
+    biases=True,
+    vocabulary=VOCABULARY,
+    outputs=VOCABULARY,
+)
 MATRICES = ("qkv", "output", "mlp_in", "mlp_out")
 
 Moved = Literal["all", "blocks"]
@@ -56,7 +78,9 @@ class Rule:
 # depth-muP has branches and Adam's rates times L^(-1/2) (recalled), CompleteP branches times L^-1
 # (printed). Both take muP's powers of the width.
 RULES = {
-    "standard": Rule(wide=False), "mup": Rule(), "depth-mup": Rule(alpha=0.5, rate=-0.5),
+    "standard": Rule(wide=False),
+    "mup": Rule(),
+    "depth-mup": Rule(alpha=0.5, rate=-0.5),
     "completep": Rule(alpha=1.0),
     "completep with the rate of depth-mup": Rule(alpha=1.0, rate=-0.5),
 }
@@ -79,8 +103,14 @@ def drawn_batch(replicas: int, rng: np.random.Generator, device: str = "cpu") ->
 
 
 def net_of(
-    rule: Rule, width: int, depth: int, replicas: int, rng: np.random.Generator, *,
-    dtype: torch.dtype = torch.float32, device: str = "cpu",
+    rule: Rule,
+    width: int,
+    depth: int,
+    replicas: int,
+    rng: np.random.Generator,
+    *,
+    dtype: torch.dtype = torch.float32,
+    device: str = "cpu",
 ) -> Net:
     """Pre-LN causal nets with biases that read and predict tokens, at the initialisation of a
     rule.
@@ -91,10 +121,15 @@ def net_of(
     """
     m_N, m_L = width / BASE_WIDTH, depth / BASE_DEPTH
     shape = replace(
-        SHAPE, width=width, depth=depth, mlp=2 * width, norm="pre",
+        SHAPE,
+        width=width,
+        depth=depth,
+        mlp=2 * width,
+        norm="pre",
         # At the base width both parametrisations agree.
         scale=(BASE_WIDTH / HEADS) ** 0.5 / (width / HEADS) if rule.wide else None,
-        factors=(Factors(branch=m_L**-rule.alpha),) * (2 * depth))
+        factors=(Factors(branch=m_L**-rule.alpha),) * (2 * depth),
+    )
     stds = initialised("lecun", shape)[1]
     if rule.wide:
         stds = stds._replace(read_out=stds.read_out * m_N**-0.5)
@@ -102,7 +137,12 @@ def net_of(
 
 
 def drawn_scheme(
-    scheme: str, width: int, depth: int, rng: np.random.Generator, *, biases: bool = False,
+    scheme: str,
+    width: int,
+    depth: int,
+    rng: np.random.Generator,
+    *,
+    biases: bool = False,
     device: str = "cpu",
 ) -> tuple[Shape, Deviations]:
     """Nets that read and predict tokens, with ReLU, by a scheme.
@@ -115,8 +155,15 @@ def drawn_scheme(
         rng: of the profile.
     """
     name, _, norm = scheme.partition(", ")
-    shape = replace(SHAPE, width=width, mlp=2 * width, depth=depth, activation="relu",
-                    biases=biases, norm="pre" if norm == "pre" else "post")
+    shape = replace(
+        SHAPE,
+        width=width,
+        mlp=2 * width,
+        depth=depth,
+        activation="relu",
+        biases=biases,
+        norm="pre" if norm == "pre" else "post",
+    )
     if name == "admin":
         shape, stds = initialised("lecun", shape)
         profiled = drawn_batch(8, rng, device).ids
@@ -129,8 +176,7 @@ def drawn_scheme(
 def _loss(net: Net, batch: Batch) -> Tensor:
     """The sum over replicas of each one's mean cross-entropy, whose gradients do not mix them."""
     logits = net(batch.ids)
-    return functional.cross_entropy(
-        logits.flatten(0, 2), batch.labels.flatten()) * net.replicas
+    return functional.cross_entropy(logits.flatten(0, 2), batch.labels.flatten()) * net.replicas
 
 
 def _optimiser(rule: Rule, net: Net, moved: Moved, rate: float) -> torch.optim.Adam:
@@ -147,10 +193,20 @@ def _optimiser(rule: Rule, net: Net, moved: Moved, rate: float) -> torch.optim.A
         if moved == "blocks" and not inside:
             continue
         by_width = m_N if kind in (*MATRICES, "read_out") else 1.0
-        groups.append({
-            "params": [parameter], "lr": rate / by_width * (m_L**rule.rate if inside else 1.0),
-            "eps": EPSILON * (m_L**-rule.alpha / m_N if inside else
-                              1.0 if kind.startswith("read_out") else 1 / m_N)})
+        groups.append(
+            {
+                "params": [parameter],
+                "lr": rate / by_width * (m_L**rule.rate if inside else 1.0),
+                "eps": EPSILON
+                * (
+                    m_L**-rule.alpha / m_N
+                    if inside
+                    else 1.0
+                    if kind.startswith("read_out")
+                    else 1 / m_N
+                ),
+            }
+        )
     return torch.optim.Adam(groups, foreach=True)
 
 
@@ -166,8 +222,14 @@ def _rms(values: Tensor) -> np.ndarray:
 
 
 def changes(
-    rule: Rule, net: Net, batch: Batch, *, steps: int, moved: Moved = "all",
-    optimiser: Literal["adam", "sgd"] = "adam", rate: float = RATE,
+    rule: Rule,
+    net: Net,
+    batch: Batch,
+    *,
+    steps: int,
+    moved: Moved = "all",
+    optimiser: Literal["adam", "sgd"] = "adam",
+    rate: float = RATE,
 ) -> dict[str, np.ndarray]:
     """How far optimiser steps move the last hidden states and the logits.
 
@@ -185,8 +247,9 @@ def changes(
     before = _readings(net, batch)
     stepping: torch.optim.Optimizer = _optimiser(rule, net, moved, rate)
     if optimiser == "sgd":
-        stepping = torch.optim.SGD([p for group in stepping.param_groups for p in group["params"]],
-                                   lr=rate)
+        stepping = torch.optim.SGD(
+            [p for group in stepping.param_groups for p in group["params"]], lr=rate
+        )
     for _ in range(steps):
         net.zero_grad()
         _loss(net, batch).backward()
@@ -200,8 +263,9 @@ def gradient_sizes(net: Net, batch: Batch) -> np.ndarray:
     (replicas,)."""
     net.zero_grad()
     _loss(net, batch).backward()
-    return _rms(torch.cat([p.grad.flatten(1) for name, p in _matrices(net)
-                           if p.grad is not None], dim=1))
+    return _rms(
+        torch.cat([p.grad.flatten(1) for name, p in _matrices(net) if p.grad is not None], dim=1)
+    )
 
 
 def _matrices(net: Net) -> Iterator[tuple[str, Tensor]]:
@@ -227,8 +291,9 @@ def second_order_share(rule: Rule, net: Net, batch: Batch, rate: float = RATE) -
     def outputs(sign: int) -> Tensor:
         for parameter, before, step in zip(net.parameters(), start, moved, strict=True):
             parameter.copy_(before + sign * step)
-        return torch.stack([net.layer(layer, hidden) for layer, hidden in enumerate(entering)],
-                           dim=1)
+        return torch.stack(
+            [net.layer(layer, hidden) for layer, hidden in enumerate(entering)], dim=1
+        )
 
     with torch.no_grad():
         plus, same, minus = outputs(1), outputs(0), outputs(-1)
@@ -244,14 +309,23 @@ class Sum(NamedTuple):
 
 @torch.no_grad()
 def _sums(
-    shape: Shape, stds: Deviations, inputs: Tensor, rng: np.random.Generator,
+    shape: Shape,
+    stds: Deviations,
+    inputs: Tensor,
+    rng: np.random.Generator,
 ) -> Iterator[Sum]:
     """Of every sublayer in turn of random nets, one per replica of the inputs, in float64; memory
     for the weights of one layer."""
     hidden: Tensor | None = None
     for layer in range(shape.depth):
-        net = Net(replace(shape, depth=1, norm="none", factors=()), replicas=len(inputs), std=stds,
-                  rng=rng, dtype=torch.float64, device=inputs.device)
+        net = Net(
+            replace(shape, depth=1, norm="none", factors=()),
+            replicas=len(inputs),
+            std=stds,
+            rng=rng,
+            dtype=torch.float64,
+            device=inputs.device,
+        )
         if hidden is None:
             hidden = net.embed(inputs if shape.vocabulary else inputs.double())
         for place in range(shape.sublayers):
@@ -260,9 +334,13 @@ def _sums(
                 factors = shape.factors[layer * shape.sublayers + place]
             entering = layer_norm(hidden, shape.epsilon) if shape.norm == "pre" else hidden
             # This sublayer without its skip, the other one with nothing but its skip.
-            net.shape = replace(net.shape, factors=tuple(
-                Factors(skip=0.0) if each == place else Factors(branch=0.0)
-                for each in range(shape.sublayers)))
+            net.shape = replace(
+                net.shape,
+                factors=tuple(
+                    Factors(skip=0.0) if each == place else Factors(branch=0.0)
+                    for each in range(shape.sublayers)
+                ),
+            )
             branch = net.layer(0, factors.entering * entering)
             found = Sum(factors.skip * hidden, factors.branch * branch)
             yield found
@@ -272,16 +350,24 @@ def _sums(
 
 
 def branch_shares(
-    shape: Shape, stds: Deviations, inputs: Tensor, rng: np.random.Generator,
+    shape: Shape,
+    stds: Deviations,
+    inputs: Tensor,
+    rng: np.random.Generator,
 ) -> list[float]:
     """beta_(i,i)^2 of every sublayer: the mean square of its branch over that of its sum, of random
     nets, one for each replica of the inputs."""
-    return [float(each.branch.square().mean() / (each.skipped + each.branch).square().mean())
-            for each in _sums(shape, stds, inputs, rng)]
+    return [
+        float(each.branch.square().mean() / (each.skipped + each.branch).square().mean())
+        for each in _sums(shape, stds, inputs, rng)
+    ]
 
 
 def admin_factors(
-    shape: Shape, stds: Deviations, inputs: Tensor, rng: np.random.Generator,
+    shape: Shape,
+    stds: Deviations,
+    inputs: Tensor,
+    rng: np.random.Generator,
 ) -> tuple[Factors, ...]:
     """ADMIN's factors omega on the skips of a post-LN net, from one forward pass with omega = 1.
 
@@ -312,8 +398,10 @@ def admin_factors(
     References: Liu et al. 2020, arXiv:2004.08249 (reported).
     """
     if shape.norm != "post" or not shape.residual:
-        raise ValueError(f"norm={shape.norm!r}, residual={shape.residual}: ADMIN scales the skip "
-                         'connections of norm "post"')
+        raise ValueError(
+            f"norm={shape.norm!r}, residual={shape.residual}: ADMIN scales the skip "
+            'connections of norm "post"'
+        )
     written = 0.0
     factors: list[Factors] = []
     for each in _sums(replace(shape, factors=()), stds, inputs, rng):
@@ -325,12 +413,16 @@ def admin_factors(
 
 @torch.no_grad()
 def amplification(
-    net: Net, ids: Tensor, rng: np.random.Generator, relative: float = 1e-4,
+    net: Net,
+    ids: Tensor,
+    rng: np.random.Generator,
+    relative: float = 1e-4,
 ) -> np.ndarray:
     """Var[F(x, W) - F(x, W*)] / relative^2 of the normalised last hidden states F, (replicas,).
 
     W* = W + relative * s * G for every matrix W in blocks of root mean square s, with Gaussian G.
     """
+
     def output() -> Tensor:
         hidden = net.hidden_states(ids)[-1]
         return layer_norm(hidden, net.shape.epsilon)

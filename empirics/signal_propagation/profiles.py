@@ -3,6 +3,7 @@
 The hidden states of all layers are kept and the graph of one layer at a time, so that memory grows
 with one layer and not with depth times what a layer computes.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -62,7 +63,11 @@ class Gradients(NamedTuple):
 
 
 def net_gradients(
-    net: Net, inputs: Tensor, loss: Callable[[Tensor], Tensor], mask: Tensor | None = None, *,
+    net: Net,
+    inputs: Tensor,
+    loss: Callable[[Tensor], Tensor],
+    mask: Tensor | None = None,
+    *,
     lowest: int = 0,
 ) -> Gradients:
     """Backpropagation through a net that keeps the graph of one layer at a time.
@@ -85,13 +90,15 @@ def net_gradients(
     (1, 4)
     """
     if net.shape.loops > 1 or (net.training and net.shape.dropout):
-        raise ValueError("gradients by layer are those of nets without loops and, in training, "
-                         f"without dropout; got loops={net.shape.loops} and "
-                         f"dropout={net.shape.dropout}")
+        raise ValueError(
+            "gradients by layer are those of nets without loops and, in training, "
+            f"without dropout; got loops={net.shape.loops} and "
+            f"dropout={net.shape.dropout}"
+        )
     depth, states = net.shape.depth, _hidden_states(net, inputs, mask)
     last = states[-1].detach().requires_grad_()
     value = loss(net.read(last))
-    upstream, = torch.autograd.grad(value.sum(), last)
+    (upstream,) = torch.autograd.grad(value.sum(), last)
     mean_square = np.stack([_mean_square(state) for state in states], axis=1)
     kinds = [name for name in KINDS if len(getattr(net, name))]
     hidden = np.full((net.replicas, depth + 1), np.nan)
@@ -102,7 +109,8 @@ def net_gradients(
         below = states[-1].detach().requires_grad_()
         above = net.layer(layer, below, mask)
         upstream, *found = torch.autograd.grad(
-            above, [below, *(getattr(net, name)[layer] for name in kinds)], upstream)
+            above, [below, *(getattr(net, name)[layer] for name in kinds)], upstream
+        )
         hidden[:, layer] = _norm(upstream)
         for name, gradient in zip(kinds, found, strict=True):
             weights[name][:, layer] = _norm(gradient)
@@ -131,6 +139,7 @@ def one_position(direction: Tensor) -> Callable[[Tensor], Tensor]:
 def mean_cross_entropy(labels: Tensor) -> Callable[[Tensor], Tensor]:
     """The mean of -log softmax(logits)_label over batch and positions, in nats, for labels of shape
     (replicas, batch, tokens)."""
+
     def loss(logits: Tensor) -> Tensor:
         chosen = torch.log_softmax(logits, dim=-1).gather(-1, labels[..., None])
         return -chosen.flatten(1).mean(dim=1)
@@ -161,17 +170,29 @@ def drop_layers(net: Net, kept: np.ndarray) -> None:
         ValueError: without skip connections, or with biases, which would still be added.
     """
     if not net.shape.residual or net.shape.biases:
-        raise ValueError("a dropped layer is passed by its skip connection: nets with residual and "
-                         "without biases are accepted")
+        raise ValueError(
+            "a dropped layer is passed by its skip connection: nets with residual and "
+            "without biases are accepted"
+        )
     for name in ("output", "mlp_out"):
         for layer, weight in enumerate(getattr(net, name)):
             weight.mul_(torch.from_numpy(kept[:, layer]).to(weight)[:, None, None])
 
 
 def drawn_net(
-    shape: Shape, scheme: str, *, replicas: int, rng: np.random.Generator, device: str = "cpu",
-    tokens: int = 16, batch: int = 1, std: float = 0.02, start: Start = "independent",
-    survival: float = 0.5, keep_last: bool = False, branch: float = 1.0,
+    shape: Shape,
+    scheme: str,
+    *,
+    replicas: int,
+    rng: np.random.Generator,
+    device: str = "cpu",
+    tokens: int = 16,
+    batch: int = 1,
+    std: float = 0.02,
+    start: Start = "independent",
+    survival: float = 0.5,
+    keep_last: bool = False,
+    branch: float = 1.0,
 ) -> tuple[Net, Tensor]:
     """Random nets and inputs of a scheme.
 
@@ -203,8 +224,9 @@ def drawn_net(
     shape, stds = _scheme(shape, scheme, inputs, rng, std, survival)
     if branch != 1:
         factors = shape.factors or (Factors(),) * (shape.depth * shape.sublayers)
-        shape = replace(shape, factors=tuple(each._replace(branch=branch * each.branch)
-                                             for each in factors))
+        shape = replace(
+            shape, factors=tuple(each._replace(branch=branch * each.branch) for each in factors)
+        )
     net = Net(shape, replicas=replicas, rng=rng, std=stds, device=device)
     if scheme == "stochastic-depth":
         kept = rng.random((replicas, shape.depth)) < keep_probabilities(shape.depth, survival)
@@ -214,7 +236,11 @@ def drawn_net(
 
 
 def _scheme(
-    shape: Shape, scheme: str, inputs: Tensor, rng: np.random.Generator, std: float,
+    shape: Shape,
+    scheme: str,
+    inputs: Tensor,
+    rng: np.random.Generator,
+    std: float,
     survival: float,
 ) -> tuple[Shape, Deviations]:
     if scheme == "admin":
@@ -226,14 +252,22 @@ def _scheme(
         return initialised("lecun", shape)
     if scheme == "stochastic-depth-test":
         shape, stds = initialised("lecun", shape)
-        factors = tuple(Factors(branch=keep) for keep in keep_probabilities(shape.depth, survival)
-                        for _ in range(shape.sublayers))
+        factors = tuple(
+            Factors(branch=keep)
+            for keep in keep_probabilities(shape.depth, survival)
+            for _ in range(shape.sublayers)
+        )
         return replace(shape, factors=factors), stds
     return initialised(scheme, shape, std=std)
 
 
 def activation_profile(
-    shape: Shape, scheme: str, *, replicas: int, rng: np.random.Generator, device: str = "cpu",
+    shape: Shape,
+    scheme: str,
+    *,
+    replicas: int,
+    rng: np.random.Generator,
+    device: str = "cpu",
     **drawn: Any,
 ) -> Array:
     """Mean squares of the hidden states before the first layer and after each, shape (replicas,
@@ -254,8 +288,15 @@ def activation_profile(
 
 
 def gradient_profile(
-    shape: Shape, scheme: str, *, replicas: int, rng: np.random.Generator, device: str = "cpu",
-    loss: Loss = "linear", lowest: int = 0, **drawn: Any,
+    shape: Shape,
+    scheme: str,
+    *,
+    replicas: int,
+    rng: np.random.Generator,
+    device: str = "cpu",
+    loss: Loss = "linear",
+    lowest: int = 0,
+    **drawn: Any,
 ) -> Gradients:
     """Gradients by layer of random nets of a scheme.
 
@@ -278,9 +319,11 @@ def gradient_profile(
     batch, tokens = inputs.shape[1:3]
     if loss == "softmax":
         labels = rng.integers(shape.outputs, size=(replicas, batch, tokens))
-        return net_gradients(net, inputs, mean_cross_entropy(torch.from_numpy(labels).to(device)),
-                             lowest=lowest)
+        return net_gradients(
+            net, inputs, mean_cross_entropy(torch.from_numpy(labels).to(device)), lowest=lowest
+        )
     direction = rng.normal(size=(replicas, batch, shape.outputs or shape.width))
     direction /= np.linalg.norm(direction, axis=-1, keepdims=True) * batch
-    return net_gradients(net, inputs, one_position(
-        torch.from_numpy(direction).float().to(device)), lowest=lowest)
+    return net_gradients(
+        net, inputs, one_position(torch.from_numpy(direction).float().to(device)), lowest=lowest
+    )

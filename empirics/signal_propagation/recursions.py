@@ -4,6 +4,7 @@ al. 2022, Giorlandino and Goldt 2026, Cowsik et al. 2024).
 q is the mean square of a token's coordinate, p the mean product of two tokens' coordinates. Nets
 start from tokens with exactly the stated q and p, so that what scatters is their weights.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -41,10 +42,14 @@ if TYPE_CHECKING:
     from ..nets.net import Deviations, Net, Shape
 
 net_correlation = quantity(
-    "net_correlation", r"\rho_l^{net}",
-    "mean product of two tokens' coordinates over the mean square, after layer l of a net", "real")
+    "net_correlation",
+    r"\rho_l^{net}",
+    "mean product of two tokens' coordinates over the mean square, after layer l of a net",
+    "real",
+)
 mean_field_correlation = quantity(
-    "mean_field_correlation", r"\rho_l", "p/q after l layers of the mean-field maps", "real")
+    "mean_field_correlation", r"\rho_l", "p/q after l layers of the mean-field maps", "real"
+)
 
 measured_law = partial(claim, holds_for="typical", weight="measurement", portable=False)
 
@@ -53,7 +58,11 @@ AT_ONCE = 8
 
 
 def tokens_with(
-    replicas: int, tokens: int, width: int, spread: float, rng: np.random.Generator,
+    replicas: int,
+    tokens: int,
+    width: int,
+    spread: float,
+    rng: np.random.Generator,
 ) -> np.ndarray:
     """Tokens of mean square 1 and mean product 1 - spread, exactly, in random directions.
 
@@ -68,8 +77,9 @@ def tokens_with(
     [[1.0, 0.5, 0.5], [0.5, 1.0, 0.5], [0.5, 0.5, 1.0]]
     """
     if tokens >= width:
-        raise ValueError(f"{tokens} tokens of width {width}: fewer tokens than dimensions are "
-                         "accepted")
+        raise ValueError(
+            f"{tokens} tokens of width {width}: fewer tokens than dimensions are accepted"
+        )
     basis = np.linalg.qr(rng.normal(size=(replicas, width, tokens + 1)))[0].swapaxes(-1, -2)
     drawn = np.sqrt(1 - spread) * basis[:, :1] + np.sqrt(spread) * basis[:, 1:]
     return np.asarray(drawn[:, None] * np.sqrt(width))
@@ -88,7 +98,11 @@ def spreads(hidden: Tensor) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _nets(
-    case: Case, shape: Shape, stds: Deviations, rng: np.random.Generator, device: str,
+    case: Case,
+    shape: Shape,
+    stds: Deviations,
+    rng: np.random.Generator,
+    device: str,
 ) -> Iterator[Net]:
     """The nets of a case, a few at a time."""
     import torch
@@ -96,13 +110,24 @@ def _nets(
     from ..nets.net import Net
 
     for start in range(0, case.replicas, AT_ONCE):
-        yield Net(shape, std=stds, replicas=min(AT_ONCE, case.replicas - start), rng=rng,
-                  dtype=torch.float64, device=device)
+        yield Net(
+            shape,
+            std=stds,
+            replicas=min(AT_ONCE, case.replicas - start),
+            rng=rng,
+            dtype=torch.float64,
+            device=device,
+        )
 
 
 def _by_layer(
-    case: Case, shape: Shape, stds: Deviations, spread: float, rng: np.random.Generator,
-    device: str, biased: float = 0.0,
+    case: Case,
+    shape: Shape,
+    stds: Deviations,
+    spread: float,
+    rng: np.random.Generator,
+    device: str,
+    biased: float = 0.0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """q and q - p of every layer, (replicas, layers + 1) each."""
     import torch
@@ -135,9 +160,22 @@ def _without(case: Case, *names: str) -> Case:
 
 def _branch_within(statement: Relational, case: Case) -> Ball:
     """The right side where a^2 is wrong by up to `TOLERANCE`: the correlation grows with it."""
-    ends = [at(statement.rhs, Case(**(case.fields() | {
-        "attention_square": str(case.rational("attention_square") * (1 + side * TOLERANCE))})))
-        for side in (-1, 1)]
+    ends = [
+        at(
+            statement.rhs,
+            Case(
+                **(
+                    case.fields()
+                    | {
+                        "attention_square": str(
+                            case.rational("attention_square") * (1 + side * TOLERANCE)
+                        )
+                    }
+                )
+            ),
+        )
+        for side in (-1, 1)
+    ]
     low, high = (Fraction(int(end.p), int(end.q)) for end in ends)
     return Ball(min(low, high), max(low, high))
 
@@ -147,16 +185,19 @@ def _attended(case: Case, seed: int, device: str, factor: float) -> tuple[np.nda
     from ..nets.net import Deviations, Factors, Shape
 
     branch = float(case.rational("attention_square")) ** 0.5 * factor
-    shape = Shape(width=case.width, depth=case.depth,
-                  factors=(Factors(branch=branch),) * case.depth)
+    shape = Shape(
+        width=case.width, depth=case.depth, factors=(Factors(branch=branch),) * case.depth
+    )
     stds = Deviations.equal(case.width**-0.5)
     scores = {"zero": 0.0, "GPT-2": 0.02}[case.queries]
-    return _by_layer(case, shape, stds._replace(query=scores, key=scores), 1.0, case.rng(seed),
-                     device)
+    return _by_layer(
+        case, shape, stds._replace(query=scores, key=scores), 1.0, case.rng(seed), device
+    )
 
 
-def attended_correlation(case: Case, seed: int, device: str = "cpu", *,
-                         factor: float = 1.0) -> Sample:
+def attended_correlation(
+    case: Case, seed: int, device: str = "cpu", *, factor: float = 1.0
+) -> Sample:
     """(E C - E N)/((n - 1) E N) = E p/E q after a layer."""
     q, difference = _attended(_without(case, "layer"), seed, device, factor)
     return _ratio((q - difference)[:, case.layer], q[:, case.layer])
@@ -167,17 +208,27 @@ _TWICE = _BRANCHES(attention_square="1/4", layer=16, queries="zero", width=64, r
 
 
 @measured_law(
-    uniform_correlation.statement, predicted=_branch_within, reads=("layer",),
+    uniform_correlation.statement,
+    predicted=_branch_within,
+    reads=("layer",),
     post_hoc="The a^2 of most cases and the numbers of nets were settled after a first look.",
     source=Source("noci2022", "section 3; derived here", "arXiv:2206.03126"),
-    cases={"quick": _TWICE,
-           "full": (*_BRANCHES(attention_square="1/4", layer=(4, 8, 12, 16), queries="zero",
-                               width=256, replicas=96),
-                    *_BRANCHES(attention_square="1/16", layer=16, queries="GPT-2", width=256,
-                               replicas=48))},
-    control=Control(_TWICE[0], "branches that are not scaled by the depth",
-                    measured=partial(attended_correlation, factor=2.0)),
-    supports="signal_propagation/scaled_correlation_limit")
+    cases={
+        "quick": _TWICE,
+        "full": (
+            *_BRANCHES(
+                attention_square="1/4", layer=(4, 8, 12, 16), queries="zero", width=256, replicas=96
+            ),
+            *_BRANCHES(attention_square="1/16", layer=16, queries="GPT-2", width=256, replicas=48),
+        ),
+    },
+    control=Control(
+        _TWICE[0],
+        "branches that are not scaled by the depth",
+        measured=partial(attended_correlation, factor=2.0),
+    ),
+    supports="signal_propagation/scaled_correlation_limit",
+)
 def scaled_branches_correlation(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Nets with branches over sqrt(L): correlations follow the uniform recursion.
 
@@ -199,8 +250,9 @@ WEIGHT_SQUARE, BIAS = Fraction(1, 5), Fraction(1, 50)
 START, SCORES = Fraction(1, 5), Fraction(1, 10)
 
 
-def mean_field_correlations(layers: int, tokens: int = 0, *, pre_norm: bool,
-                            weight_square: Fraction = WEIGHT_SQUARE) -> list[arb]:
+def mean_field_correlations(
+    layers: int, tokens: int = 0, *, pre_norm: bool, weight_square: Fraction = WEIGHT_SQUARE
+) -> list[arb]:
     """p/q after 0, 1, ..., layers by the paper's maps, from q = 1, p = 1/5, with sigma_b = 1/50.
 
     Args:
@@ -217,9 +269,14 @@ def mean_field_correlations(layers: int, tokens: int = 0, *, pre_norm: bool,
         found = [p / q]
         for _ in range(layers):
             q, p = next_moments(
-                q, p, from_fraction(weight_square), from_fraction(BIAS**2), pre_norm=pre_norm,
+                q,
+                p,
+                from_fraction(weight_square),
+                from_fraction(BIAS**2),
+                pre_norm=pre_norm,
                 participation=arb(1) / tokens if tokens else 0,
-                shared=arb(1) / tokens if tokens else 0)
+                shared=arb(1) / tokens if tokens else 0,
+            )
             found.append(p / q)
         return found
 
@@ -233,9 +290,12 @@ def _finite_size(statement: Relational, case: Case) -> Ball:
     """From infinitely many tokens to uniform attention over those there are; and, relatively, 2/d
     for each sublayer, the variance of the mean square of d Gaussian coordinates: the order of what
     a ratio of such means is off by, whose constant is not derived. Ends above 1 exclude nothing."""
-    ends = [mean_field_correlations(case.layer, tokens, pre_norm=case.pre_norm,
-                                    weight_square=_weight_square(case))[-1]
-            for tokens in (0, case.tokens)]
+    ends = [
+        mean_field_correlations(
+            case.layer, tokens, pre_norm=case.pre_norm, weight_square=_weight_square(case)
+        )[-1]
+        for tokens in (0, case.tokens)
+    ]
     off = from_fraction(Fraction(2 * 2 * case.layer, case.width))
     factor = from_fraction(Fraction(str(statement.rhs.subs(mean_field_correlation, 1))))
     balls = [Ball.of(factor * end * (1 + side * off)) for end in ends for side in (-1, 1)]
@@ -244,7 +304,11 @@ def _finite_size(statement: Relational, case: Case) -> Ball:
 
 @lru_cache(maxsize=8)
 def mapped(
-    case: Case, seed: int, device: str, attention: float = 1.0, mlp: float = 1.0,
+    case: Case,
+    seed: int,
+    device: str,
+    attention: float = 1.0,
+    mlp: float = 1.0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """q and q - p of nets of the reference run at every layer, (replicas, layers + 1) each, with
     branches of attention and MLP times a factor; a case's weight_square replaces sigma_w^2."""
@@ -253,15 +317,22 @@ def mapped(
     d = case.width
     score = float(SCORES) ** 0.5 * np.log(case.tokens) ** 0.25 * d**-0.5
     inner = float(_weight_square(case) / d) ** 0.5
-    shape = Shape(width=d, depth=case.depth, mlp=d, activation="relu", biases=True,
-                  norm="pre" if case.pre_norm else "post",
-                  factors=(Factors(branch=attention), Factors(branch=mlp)) * case.depth)
+    shape = Shape(
+        width=d,
+        depth=case.depth,
+        mlp=d,
+        activation="relu",
+        biases=True,
+        norm="pre" if case.pre_norm else "post",
+        factors=(Factors(branch=attention), Factors(branch=mlp)) * case.depth,
+    )
     stds = Deviations.equal(d**-0.5)._replace(query=score, key=score, mlp_in=inner, mlp_out=inner)
     return _by_layer(case, shape, stds, float(1 - START), case.rng(seed), device, float(BIAS))
 
 
-def mapped_correlation(case: Case, seed: int, device: str = "cpu", *,
-                       attention: float = 1.0, mlp: float = 1.0) -> Sample:
+def mapped_correlation(
+    case: Case, seed: int, device: str = "cpu", *, attention: float = 1.0, mlp: float = 1.0
+) -> Sample:
     """E p/E q after a layer, with branches times a factor as in `mapped`."""
     q, difference = mapped(_without(case, "layer"), seed, device, attention, mlp)
     return _ratio((q - difference)[:, case.layer], q[:, case.layer])
@@ -273,20 +344,31 @@ _FIRST = partial(_MAPS, tokens=32, width=64, replicas=384)
 
 
 @measured_law(
-    Eq(net_correlation, mean_field_correlation), predicted=_finite_size, reads=("layer",),
+    Eq(net_correlation, mean_field_correlation),
+    predicted=_finite_size,
+    reads=("layer",),
     post_hoc=(
         "After a first look layers 1 and 2 were given to many narrow nets; cases of s^2 = 2 were "
-        "added later still."),
-    source=Source("giorlandino2026", "Fig. 4 notebook", "arXiv:2505.24333"), wording="derived",
-    cases={"full": (*_FIRST(layer=(1, 2), depth=2),
-                    *_FIRST(layer=1, depth=1, weight_square="2"),
-                    *_MAPS(layer=(4, 6, 8), tokens=64, width=256, depth=8, replicas=32),
-                    *_MAPS(layer=(4, 8, 12), tokens=128, width=512, depth=12, replicas=48)),
-           "gpu": _MAPS(layer=(8, 16, 24), tokens=512, width=1024, depth=24, replicas=16)},
-    control=Control(Case(pre_norm=False, layer=4, tokens=64, width=256, depth=4, replicas=16),
-                    "attention branches of twice the size",
-                    measured=partial(mapped_correlation, attention=2.0)),
-    cited="Bears on whether maps for infinitely many tokens describe softmax nets of finite size.")
+        "added later still."
+    ),
+    source=Source("giorlandino2026", "Fig. 4 notebook", "arXiv:2505.24333"),
+    wording="derived",
+    cases={
+        "full": (
+            *_FIRST(layer=(1, 2), depth=2),
+            *_FIRST(layer=1, depth=1, weight_square="2"),
+            *_MAPS(layer=(4, 6, 8), tokens=64, width=256, depth=8, replicas=32),
+            *_MAPS(layer=(4, 8, 12), tokens=128, width=512, depth=12, replicas=48),
+        ),
+        "gpu": _MAPS(layer=(8, 16, 24), tokens=512, width=1024, depth=24, replicas=16),
+    },
+    control=Control(
+        Case(pre_norm=False, layer=4, tokens=64, width=256, depth=4, replicas=16),
+        "attention branches of twice the size",
+        measured=partial(mapped_correlation, attention=2.0),
+    ),
+    cited="Bears on whether maps for infinitely many tokens describe softmax nets of finite size.",
+)
 def mean_field_in_nets(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Correlations in softmax nets lie within finite-size bounds of mean-field maps.
 
@@ -322,8 +404,9 @@ def attention_participation(case: Case, seed: int, device: str = "cpu") -> Sampl
     shape = Shape(width=d, depth=1)
     found = []
     for net in _nets(case, shape, Deviations.equal(score), rng, device):
-        x = torch.from_numpy(tokens_with(
-            net.replicas, case.tokens, d, float(1 - case.rational("overlap")), rng)).to(device)
+        x = torch.from_numpy(
+            tokens_with(net.replicas, case.tokens, d, float(1 - case.rational("overlap")), rng)
+        ).to(device)
         with torch.no_grad():
             query, key, _, _ = net.attention_weights(0)
             scores = (x @ query) @ (x @ key).transpose(-1, -2) * d**-0.5
@@ -338,17 +421,27 @@ def _relative(statement: Relational, case: Case) -> Ball:
 
 
 @measured_law(
-    Eq(participation, 1 - sqrt(2 / (1 - overlap)) / sharpness), predicted=_relative,
-    source=Source("giorlandino2026", "beta_c and Y", "arXiv:2505.24333"), wording="derived",
-    expected="FAILS", assumes={"beta > beta_c": lambda case: (
-        case.rational("sharpness") ** 2 * (1 - case.rational("overlap")) > 2)},
-    cases={"full": Case.grid(sharpness="2", overlap=("0", "1/5"), tokens=128, width=256,
-                             replicas=32),
-           "gpu": Case.grid(sharpness=("2", "4"), overlap="0", tokens=(512, 2048), width=4096,
-                            replicas=16)},
-    control=Control(Case(sharpness="2", overlap="0", tokens=64, width=128, replicas=32),
-                    "too few tokens by far"),
-    cited="Bears on whether 1 - beta_c/beta may be quoted for attention over finitely many tokens.")
+    Eq(participation, 1 - sqrt(2 / (1 - overlap)) / sharpness),
+    predicted=_relative,
+    source=Source("giorlandino2026", "beta_c and Y", "arXiv:2505.24333"),
+    wording="derived",
+    expected="FAILS",
+    assumes={
+        "beta > beta_c": lambda case: (
+            case.rational("sharpness") ** 2 * (1 - case.rational("overlap")) > 2
+        )
+    },
+    cases={
+        "full": Case.grid(sharpness="2", overlap=("0", "1/5"), tokens=128, width=256, replicas=32),
+        "gpu": Case.grid(
+            sharpness=("2", "4"), overlap="0", tokens=(512, 2048), width=4096, replicas=16
+        ),
+    },
+    control=Control(
+        Case(sharpness="2", overlap="0", tokens=64, width=128, replicas=32), "too few tokens by far"
+    ),
+    cited="Bears on whether 1 - beta_c/beta may be quoted for attention over finitely many tokens.",
+)
 def participation_in_nets(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Attention of finitely many tokens condenses as infinitely many do.
 
@@ -367,8 +460,7 @@ def participation_in_nets(case: Case, seed: int, device: str = "cpu") -> Sample:
 NEAR = 1e-6
 
 
-def contraction_in_nets(case: Case, seed: int, device: str = "cpu", *,
-                        mlp: bool = False) -> Sample:
+def contraction_in_nets(case: Case, seed: int, device: str = "cpu", *, mlp: bool = False) -> Sample:
     """The factor by which a layer multiplies 1 - p/q, geometric mean over layers."""
     from ..nets.net import Deviations, Factors, Shape
 
@@ -376,8 +468,14 @@ def contraction_in_nets(case: Case, seed: int, device: str = "cpu", *,
     block = Factors(branch=square**0.5, skip=(1 - square) ** 0.5)
     # An MLP stands behind an attention that adds nothing.
     factors = (Factors(branch=0.0), block) if mlp else (block,)
-    shape = Shape(width=d, depth=case.depth, mlp=4 * d if mlp else 0, activation="relu", norm="pre",
-                  factors=factors * case.depth)
+    shape = Shape(
+        width=d,
+        depth=case.depth,
+        mlp=4 * d if mlp else 0,
+        activation="relu",
+        norm="pre",
+        factors=factors * case.depth,
+    )
     stds = Deviations.equal(d**-0.5)._replace(mlp_in=(2 / d) ** 0.5, mlp_out=(4 * d) ** -0.5)
     q, difference = _by_layer(case, shape, stds, NEAR, case.rng(seed), device)
     return sample(((difference / q)[:, -1] / (difference / q)[:, 0]) ** (1 / case.depth))
@@ -395,12 +493,17 @@ _COWSIK = Source("cowsik2024", "angle exponent; derived here", "arXiv:2403.02579
 
 
 @measured_law(
-    Eq(contraction, 1 - attention_square), predicted=_nearly, source=_COWSIK,
+    Eq(contraction, 1 - attention_square),
+    predicted=_nearly,
+    source=_COWSIK,
     cases={"full": _NEAR(attention_square=("1/10", "1/2"), width=128, replicas=64)},
-    control=Control(_NEAR(attention_square="1/2", width=128, replicas=32)[0],
-                    "the amplitude sqrt(1 - a^2)",
-                    statement=Eq(contraction, sqrt(1 - attention_square))),
-    supports="signal_propagation/mlp_exponent")
+    control=Control(
+        _NEAR(attention_square="1/2", width=128, replicas=32)[0],
+        "the amplitude sqrt(1 - a^2)",
+        statement=Eq(contraction, sqrt(1 - attention_square)),
+    ),
+    supports="signal_propagation/mlp_exponent",
+)
 def attention_contraction(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Nets of softmax attention contract nearly equal tokens by 1 - a^2.
 
@@ -414,11 +517,17 @@ def attention_contraction(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 
 @measured_law(
-    Eq(contraction, Integer(1)), predicted=_nearly, source=_COWSIK,
+    Eq(contraction, Integer(1)),
+    predicted=_nearly,
+    source=_COWSIK,
     cases={"full": _NEAR(attention_square=("1/10", "1/2"), width=128, replicas=64)},
-    control=Control(_NEAR(attention_square="1/2", width=128, replicas=32)[0],
-                    "attention in the place of the MLP", measured=contraction_in_nets),
-    supports="signal_propagation/mlp_exponent")
+    control=Control(
+        _NEAR(attention_square="1/2", width=128, replicas=32)[0],
+        "attention in the place of the MLP",
+        measured=contraction_in_nets,
+    ),
+    supports="signal_propagation/mlp_exponent",
+)
 def relu_contraction(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Nets of ReLU MLPs do not contract nearly equal tokens.
 

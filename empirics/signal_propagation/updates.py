@@ -1,5 +1,6 @@
 """How far one step, or one relative perturbation, moves the output of deep nets: DeepNorm, ADMIN,
 and learning rates that depend on depth."""
+
 from __future__ import annotations
 
 from functools import partial
@@ -21,8 +22,12 @@ if TYPE_CHECKING:
     from .parametrisations import Batch
 
 share_exponent = quantity(
-    "share_exponent", r"\epsilon_L", "exponent of the depth in the variance that a relative "
-    "perturbation of all weights makes at the output, over the sum of branch shares", "real")
+    "share_exponent",
+    r"\epsilon_L",
+    "exponent of the depth in the variance that a relative "
+    "perturbation of all weights makes at the output, over the sum of branch shares",
+    "real",
+)
 
 grows: Maker = partial(claim, **EXPONENT)
 flat: Maker = partial(claim, predicted=within, **EXPONENT)
@@ -44,23 +49,33 @@ def _moved(case: Case, seed: int, device: str, optimiser: Literal["adam", "sgd"]
 
     def run(batch: Batch, width: int, depth: int) -> np.ndarray:
         net = net_of(rule, width, depth, len(batch.ids), rng, device=device, dtype=torch.float64)
-        return changes(rule, net, batch, steps=1, moved="blocks", optimiser=optimiser,
-                       rate=rate)["hidden"]
+        return changes(rule, net, batch, steps=1, moved="blocks", optimiser=optimiser, rate=rate)[
+            "hidden"
+        ]
 
     return sample(exponents(sizes(case), by_size(case, rng, device, run)))
 
 
 _RATES = {
-    "full": (*_DEPTHS(depth_power="1/2", shallow=16, deep=128, replicas=96),
-             *_DEPTHS(depth_power=("3/4", "1"), shallow=16, deep=128, replicas=192))}
+    "full": (
+        *_DEPTHS(depth_power="1/2", shallow=16, deep=128, replicas=96),
+        *_DEPTHS(depth_power=("3/4", "1"), shallow=16, deep=128, replicas=192),
+    )
+}
 _OTHER = Case(depth_power="1/2", width=32, **_FEW)
 
 
 @flat(
-    Eq(depth_change, 1 - alpha), source=COMPLETEP, wording="derived", cases=_RATES,
+    Eq(depth_change, 1 - alpha),
+    source=COMPLETEP,
+    wording="derived",
+    cases=_RATES,
     control=Control(_OTHER, "SGD's law", statement=Eq(depth_change, 1 - 2 * alpha)),
-    cited=("Bears on the power of L by which Adam's rate should follow branches scaled down with "
-           "depth."))
+    cited=(
+        "Bears on the power of L by which Adam's rate should follow branches scaled down with "
+        "depth."
+    ),
+)
 def adam_rate_exponent(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Adam's rate in blocks has to go as L^(alpha-1).
 
@@ -75,9 +90,13 @@ def adam_rate_exponent(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 
 @flat(
-    Eq(depth_change, 1 - 2 * alpha), source=COMPLETEP, wording="derived", cases=_RATES,
+    Eq(depth_change, 1 - 2 * alpha),
+    source=COMPLETEP,
+    wording="derived",
+    cases=_RATES,
     control=Control(_OTHER, "Adam's law", statement=Eq(depth_change, 1 - alpha)),
-    supports="signal_propagation/adam_rate_exponent")
+    supports="signal_propagation/adam_rate_exponent",
+)
 def sgd_rate_exponent(case: Case, seed: int, device: str = "cpu") -> Sample:
     """SGD's rate in blocks has to go as L^(2 alpha-1).
 
@@ -103,11 +122,18 @@ def step_changes(case: Case, seed: int, device: str = "cpu") -> np.ndarray:
 
     def run(batch: Batch, width: int, depth: int) -> np.ndarray:
         shape, stds = drawn_scheme(case.scheme, width, depth, rng, biases=case.biases)
-        net = Net(shape, std=stds, replicas=len(batch.ids), rng=rng, dtype=torch.float64,
-                  device=device)
+        net = Net(
+            shape, std=stds, replicas=len(batch.ids), rng=rng, dtype=torch.float64, device=device
+        )
         return changes(
-            RULES["standard"], net, batch, steps=1, moved="blocks", optimiser=case.optimiser,
-            rate=ADAM_RATE if case.optimiser == "adam" else SGD_RATE)["hidden"]
+            RULES["standard"],
+            net,
+            batch,
+            steps=1,
+            moved="blocks",
+            optimiser=case.optimiser,
+            rate=ADAM_RATE if case.optimiser == "adam" else SGD_RATE,
+        )["hidden"]
 
     return by_size(case, rng, device, run)
 
@@ -122,16 +148,25 @@ _FEW_STEPS = partial(Case, width=32, biases=False, **_FEW)
 
 
 @flat(
-    Eq(depth_change, Integer(0)), source=_THEOREM, wording="derived",
+    Eq(depth_change, Integer(0)),
+    source=_THEOREM,
+    wording="derived",
     post_hoc=(
-        "Biases were taken out after a first try, in which it failed: "
-        "deepnorm_update_with_biases."),
-    cases={"full": (*_STEP(scheme="deepnorm", optimiser="sgd", biases=False),
-                    *_DEPTHS(scheme="deepnorm", optimiser="sgd", biases=False, shallow=32, deep=256,
-                             replicas=128))},
-    control=Control(_FEW_STEPS(scheme="xavier, post", optimiser="sgd"),
-                    "post-LN without alpha and beta"),
-    cited="Bears on whether DeepNorm's alpha and beta bound the first SGD step of whole nets.")
+        "Biases were taken out after a first try, in which it failed: deepnorm_update_with_biases."
+    ),
+    cases={
+        "full": (
+            *_STEP(scheme="deepnorm", optimiser="sgd", biases=False),
+            *_DEPTHS(
+                scheme="deepnorm", optimiser="sgd", biases=False, shallow=32, deep=256, replicas=128
+            ),
+        )
+    },
+    control=Control(
+        _FEW_STEPS(scheme="xavier, post", optimiser="sgd"), "post-LN without alpha and beta"
+    ),
+    cited="Bears on whether DeepNorm's alpha and beta bound the first SGD step of whole nets.",
+)
 def deepnorm_update_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     """DeepNorm without biases: change by one SGD step is flat in depth.
 
@@ -149,15 +184,24 @@ def deepnorm_update_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 
 @flat(
-    Eq(depth_change, Integer(0)), source=_THEOREM, wording="derived", expected="FAILS",
+    Eq(depth_change, Integer(0)),
+    source=_THEOREM,
+    wording="derived",
+    expected="FAILS",
     post_hoc=(
         "Split off from deepnorm_update_flat after a first measurement, in which the change rose "
-        "from depth 64 on."),
-    cases={"full": _DEPTHS(scheme="deepnorm", optimiser="sgd", biases=True, shallow=64, deep=512,
-                           replicas=32)},
-    control=Control(_FEW_STEPS(scheme="xavier, post", optimiser="sgd"),
-                    "post-LN without alpha and beta"),
-    cited="Bears on whether biases and gains of DeepNorm nets must be scaled with depth as well.")
+        "from depth 64 on."
+    ),
+    cases={
+        "full": _DEPTHS(
+            scheme="deepnorm", optimiser="sgd", biases=True, shallow=64, deep=512, replicas=32
+        )
+    },
+    control=Control(
+        _FEW_STEPS(scheme="xavier, post", optimiser="sgd"), "post-LN without alpha and beta"
+    ),
+    cited="Bears on whether biases and gains of DeepNorm nets must be scaled with depth as well.",
+)
 def deepnorm_update_with_biases(case: Case, seed: int, device: str = "cpu") -> Sample:
     """DeepNorm with biases and gains: change by one SGD step is flat.
 
@@ -173,10 +217,13 @@ def deepnorm_update_with_biases(case: Case, seed: int, device: str = "cpu") -> S
 
 
 @grows(
-    Ge(depth_change, Rational(1, 2)), source=_THEOREM, wording="derived",
+    Ge(depth_change, Rational(1, 2)),
+    source=_THEOREM,
+    wording="derived",
     cases={"full": _STEP(scheme="xavier, post", optimiser="sgd", biases=False)},
     control=Control(_FEW_STEPS(scheme="deepnorm", optimiser="sgd"), "DeepNorm"),
-    supports="signal_propagation/deepnorm_update_flat")
+    supports="signal_propagation/deepnorm_update_flat",
+)
 def post_ln_update_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Post-LN without DeepNorm: one SGD step moves deeper nets further.
 
@@ -190,12 +237,18 @@ def post_ln_update_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 
 @flat(
-    Eq(depth_change, Rational(1, 2)), source=_THEOREM, wording="derived",
+    Eq(depth_change, Rational(1, 2)),
+    source=_THEOREM,
+    wording="derived",
     post_hoc="Written after a first measurement.",
-    cases={"full": _DEPTHS(scheme="deepnorm", optimiser="adam", biases=False, shallow=8, deep=64,
-                           replicas=32)},
+    cases={
+        "full": _DEPTHS(
+            scheme="deepnorm", optimiser="adam", biases=False, shallow=8, deep=64, replicas=32
+        )
+    },
     control=Control(_FEW_STEPS(scheme="deepnorm", optimiser="sgd"), "SGD"),
-    cited="Bears on whether Adam's rate must fall with depth in DeepNorm nets.")
+    cited="Bears on whether Adam's rate must fall with depth in DeepNorm nets.",
+)
 def deepnorm_adam_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
     """DeepNorm: one Adam step moves deeper nets further, as sqrt(L).
 
@@ -210,7 +263,11 @@ def deepnorm_adam_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 
 def _amplified(
-    case: Case, seed: int, device: str = "cpu", *, shares_of: str = "",
+    case: Case,
+    seed: int,
+    device: str = "cpu",
+    *,
+    shares_of: str = "",
 ) -> Sample:
     """Exponents of the variance that a relative perturbation makes, over the sum of the branch
     shares of these nets, or of others."""
@@ -223,11 +280,15 @@ def _amplified(
 
     def run(batch: Batch, width: int, depth: int) -> np.ndarray:
         shape, stds = drawn_scheme(case.scheme, width, depth, rng, device=device)
-        profiled = drawn_scheme(shares_of, width, depth, rng, device=device) if shares_of else (
-            shape, stds)
+        profiled = (
+            drawn_scheme(shares_of, width, depth, rng, device=device)
+            if shares_of
+            else (shape, stds)
+        )
         shares = sum(branch_shares(*profiled, drawn_batch(PROFILED, rng, device).ids, rng))
-        net = Net(shape, std=stds, replicas=len(batch.ids), rng=rng, dtype=torch.float64,
-                  device=device)
+        net = Net(
+            shape, std=stds, replicas=len(batch.ids), rng=rng, dtype=torch.float64, device=device
+        )
         return amplification(net, batch.ids, rng) / shares
 
     return sample(exponents(sizes(case), by_size(case, rng, device, run)))
@@ -240,25 +301,35 @@ _PERTURBED = partial(Case, width=64, shallow=4, deep=32)
 
 def _perturbed(scheme: str, other: str, shares_of: str) -> dict[str, Any]:
     return {
-        "source": Source("liu2020admin", "section 4, dependency on residual branches",
-                         "arXiv:2004.08249"),
+        "source": Source(
+            "liu2020admin", "section 4, dependency on residual branches", "arXiv:2004.08249"
+        ),
         # The paper's sum is the model's; what is asked is ours, with the shares of these nets.
         "wording": "derived",
-        "cases": {"full": (
-            *(() if scheme == "lecun, post" else (_PERTURBED(scheme=scheme, replicas=96),)),
-            Case(scheme=scheme, width=256, shallow=4, deep=16, replicas=96))},
-        "control": Control(_PERTURBED(scheme=other, replicas=48), f"{other}: shares of {shares_of}",
-                           measured=partial(_amplified, shares_of=shares_of))}
+        "cases": {
+            "full": (
+                *(() if scheme == "lecun, post" else (_PERTURBED(scheme=scheme, replicas=96),)),
+                Case(scheme=scheme, width=256, shallow=4, deep=16, replicas=96),
+            )
+        },
+        "control": Control(
+            _PERTURBED(scheme=other, replicas=48),
+            f"{other}: shares of {shares_of}",
+            measured=partial(_amplified, shares_of=shares_of),
+        ),
+    }
 
 
-_SHARES = (
-    "First measured against the model's sum; shares of these nets took its place after that.")
+_SHARES = "First measured against the model's sum; shares of these nets took its place after that."
 
 
-@flat(Eq(share_exponent, Integer(0)), known="UNDECIDED",
+@flat(
+    Eq(share_exponent, Integer(0)),
+    known="UNDECIDED",
     post_hoc=f"{_SHARES} Nets of width 64, which are undecided, are no longer asked.",
-      **_perturbed("lecun, post", "lecun, pre", "lecun, post"),
-    supports="signal_propagation/admin_amplification")
+    **_perturbed("lecun, post", "lecun, pre", "lecun, post"),
+    supports="signal_propagation/admin_amplification",
+)
 def post_ln_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Post-LN: effect of relative perturbations grows with depth as branch shares.
 
@@ -277,9 +348,12 @@ def post_ln_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     return _amplified(case, seed, device)
 
 
-@flat(Eq(share_exponent, Integer(0)), **_perturbed("lecun, pre", "lecun, pre", "lecun, post"),
+@flat(
+    Eq(share_exponent, Integer(0)),
+    **_perturbed("lecun, pre", "lecun, pre", "lecun, post"),
     post_hoc=_SHARES,
-    supports="signal_propagation/admin_amplification")
+    supports="signal_propagation/admin_amplification",
+)
 def pre_ln_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Pre-LN: effect of relative perturbations grows with depth as branch shares.
 
@@ -296,9 +370,12 @@ def pre_ln_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     return _amplified(case, seed, device)
 
 
-@flat(Eq(share_exponent, Integer(0)), **_perturbed("admin", "admin", "lecun, post"),
+@flat(
+    Eq(share_exponent, Integer(0)),
+    **_perturbed("admin", "admin", "lecun, post"),
     post_hoc=_SHARES,
-    cited="Bears on whether ADMIN's branch shares may be used to predict how perturbations grow.")
+    cited="Bears on whether ADMIN's branch shares may be used to predict how perturbations grow.",
+)
 def admin_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     """ADMIN: effect of relative perturbations is within 1/8 of branch shares.
 

@@ -5,6 +5,7 @@ A task is a frozen dataclass of JSON-able fields. It draws as many batches as as
 the generator alone, so that the same seed gives the same batch; its labels come from exact
 algorithms (breadth-first search, pointers), never from a net.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -46,18 +47,26 @@ class Batch:
     learned: Tensor | None = None
 
     def __post_init__(self) -> None:
-        expected = {"targets": torch.int64 if self.kind == "classes" else torch.bool,
-                    "scored": torch.bool, "group": torch.int64, "learned": torch.bool}
+        expected = {
+            "targets": torch.int64 if self.kind == "classes" else torch.bool,
+            "scored": torch.bool,
+            "group": torch.int64,
+            "learned": torch.bool,
+        }
         for name, dtype in expected.items():
             tensor = getattr(self, name)
             if tensor is not None and (tensor.dtype != dtype or tensor.shape != self.targets.shape):
-                raise ValueError(f"{name} is {tensor.dtype} of shape {tuple(tensor.shape)}: "
-                                 f"accepted is {dtype} of the shape of targets, "
-                                 f"{tuple(self.targets.shape)}")
+                raise ValueError(
+                    f"{name} is {tensor.dtype} of shape {tuple(tensor.shape)}: "
+                    f"accepted is {dtype} of the shape of targets, "
+                    f"{tuple(self.targets.shape)}"
+                )
         if self.targets.shape[:3] != self.inputs.shape[:3]:
-            raise ValueError(f"inputs have shape {tuple(self.inputs.shape)}, targets "
-                             f"{tuple(self.targets.shape)}: the first three "
-                             "dimensions (R, B, N) must agree")
+            raise ValueError(
+                f"inputs have shape {tuple(self.inputs.shape)}, targets "
+                f"{tuple(self.targets.shape)}: the first three "
+                "dimensions (R, B, N) must agree"
+            )
 
     @property
     def kind(self) -> Kind:
@@ -77,8 +86,14 @@ def smallest_type(largest: int) -> torch.dtype:
     >>> smallest_type(127), smallest_type(128), smallest_type(2**15)
     (torch.int8, torch.int16, torch.int32)
     """
-    return next((small for small in (torch.int8, torch.int16, torch.int32)
-                 if largest <= torch.iinfo(small).max), torch.int64)
+    return next(
+        (
+            small
+            for small in (torch.int8, torch.int16, torch.int32)
+            if largest <= torch.iinfo(small).max
+        ),
+        torch.int64,
+    )
 
 
 class Task(Protocol):

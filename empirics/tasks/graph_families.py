@@ -4,6 +4,7 @@ graphs with vertices in random order.
 The distances of paths and forests follow from how they are built, at O(1) per pair; those of
 Erdos-Renyi graphs are searched for. No loop runs over graphs.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -107,8 +108,10 @@ def edge_tokens(adjacency: Tensor, capacity: int, generator: torch.Generator) ->
     u, v = torch.triu_indices(n, n, 1, device=device)
     edge = adjacency.flatten(1).index_select(1, u * n + v)
     if bool((edge.sum(-1) > capacity).any()):
-        raise ValueError(f"a graph has {int(edge.sum(-1).max())} edges and there is room for "
-                         f"{capacity}: raise the capacity")
+        raise ValueError(
+            f"a graph has {int(edge.sum(-1).max())} edges and there is room for "
+            f"{capacity}: raise the capacity"
+        )
     # The first pair up to which there are 1, 2, ... edges; where there are fewer, one past the last
     # pair, which stands for the padding.
     up_to = edge.cumsum(-1, dtype=torch.int32)
@@ -160,25 +163,34 @@ class RandomGraphs:
     def __post_init__(self) -> None:
         """Refuse what describes no graph."""
         if self.vertices < 2 or self.window < 0 or self.max_distance < 0:
-            raise ValueError(f"vertices={self.vertices}, window={self.window}, "
-                             f"max_distance={self.max_distance}: accepted are at least 2, 0 and 0")
+            raise ValueError(
+                f"vertices={self.vertices}, window={self.window}, "
+                f"max_distance={self.max_distance}: accepted are at least 2, 0 and 0"
+            )
         if self.family not in get_args(Family):
             raise ValueError(f"family={self.family!r}: accepted are {', '.join(get_args(Family))}")
         if not (0 <= self.cut <= 1 and 0 <= self.edge_probability <= 1):
-            raise ValueError(f"cut={self.cut}, edge_probability={self.edge_probability}: accepted "
-                             "are probabilities from 0 to 1")
+            raise ValueError(
+                f"cut={self.cut}, edge_probability={self.edge_probability}: accepted "
+                "are probabilities from 0 to 1"
+            )
         least = (self.vertices + 1) // 2 - 1
         if self.family == "two paths" and self.max_distance and self.max_distance < least:
-            raise ValueError(f"max_distance={self.max_distance}: two paths on {self.vertices} "
-                             f"vertices have one of length {least} or more; "
-                             f"take at least {least}, or the family paths")
+            raise ValueError(
+                f"max_distance={self.max_distance}: two paths on {self.vertices} "
+                f"vertices have one of length {least} or more; "
+                f"take at least {least}, or the family paths"
+            )
 
     @property
     def described(self) -> str:
         """The family with the options that it uses, for names."""
-        used = ({"two paths": (), "paths": (f"cut {self.cut:g}",),
-                 "forest": (f"window {self.window}", f"cut {self.cut:g}"),
-                 "Erdos-Renyi": (f"p {self.edge_probability:g}",)}[self.family])
+        used = {
+            "two paths": (),
+            "paths": (f"cut {self.cut:g}",),
+            "forest": (f"window {self.window}", f"cut {self.cut:g}"),
+            "Erdos-Renyi": (f"p {self.edge_probability:g}",),
+        }[self.family]
         limit = (f"distances to {self.max_distance}",) if self.max_distance else ()
         return ", ".join((f"{self.family} n {self.vertices}", *used, *limit))
 
@@ -192,7 +204,10 @@ class RandomGraphs:
         return self.vertices - (2 if self.family == "two paths" else 1)
 
     def distances(
-        self, generator: torch.Generator, count: int, most_edges: int | None = None,
+        self,
+        generator: torch.Generator,
+        count: int,
+        most_edges: int | None = None,
     ) -> Tensor:
         """The distances of `count` random graphs, (count, n, n), -1 where there is no path; 1 where
         there is an edge.
@@ -222,8 +237,10 @@ class RandomGraphs:
             kept.append(far[fits])
             if sum(map(len, kept)) >= count:
                 return torch.cat(kept)[:count]
-        raise ValueError(f"{self.described}: fewer than one graph in {ROUNDS} fits the limits; "
-                         "allow larger distances or change the family")
+        raise ValueError(
+            f"{self.described}: fewer than one graph in {ROUNDS} fits the limits; "
+            "allow larger distances or change the family"
+        )
 
     def _drawn(self, generator: torch.Generator, count: int) -> Tensor:
         if self.family == "forest":
@@ -262,8 +279,12 @@ class RandomGraphs:
         n, device = self.vertices, generator.device
         u, v = torch.triu_indices(n, n, 1, device=device)
         # 1 for an edge, n for none.
-        step = torch.rand(len(u), count, generator=generator,
-                          device=device).ge_(self.edge_probability).mul_(n - 1).add_(1)
+        step = (
+            torch.rand(len(u), count, generator=generator, device=device)
+            .ge_(self.edge_probability)
+            .mul_(n - 1)
+            .add_(1)
+        )
         pair = torch.zeros(n, n, dtype=torch.int64, device=device)
         pair[u, v] = pair[v, u] = torch.arange(len(u), device=device)
         far = step.to(_unsigned(n)).index_select(0, pair.flatten())
@@ -281,8 +302,11 @@ class RandomGraphs:
         number = torch.int32 if rows.numel() < 2**31 else torch.int64
         place, graph = (torch.arange(m, dtype=number, device=device) for m in (n, count))
         choices = place.clamp(max=self.window) if self.window else place
-        up = torch.rand(n, count, generator=generator, device=device).mul_(choices[:, None]).to(
-            number)
+        up = (
+            torch.rand(n, count, generator=generator, device=device)
+            .mul_(choices[:, None])
+            .to(number)
+        )
         kept = torch.rand(n, count, generator=generator, device=device).ge_(self.cut).to(number)
         parent = (place[:, None] - 1 - up).mul_(count).add_(graph + 1).mul_(kept)
         far[0, :, 0] = 0
@@ -293,7 +317,8 @@ class RandomGraphs:
             far[:i, :, i] = row[:, :i].t()
         # Rows in random order, then columns, as rows of the transpose, which is its own.
         order = permutations(count, n, generator)
-        by_row = rows[1:].index_select(0, (order * count + graph[:, None]).flatten()).view(
-            count, n, n)
+        by_row = (
+            rows[1:].index_select(0, (order * count + graph[:, None]).flatten()).view(count, n, n)
+        )
         in_graph = (order + n * graph[:, None]).flatten()
         return _unreached(by_row.mT.reshape(-1, n).index_select(0, in_graph).view(count, n, n), n)

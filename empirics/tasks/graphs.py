@@ -4,6 +4,7 @@ A vertex is a token with its row of A + I, or the graph is the list of its edges
 always in random order: the order in which a generator builds a graph would give its components
 away.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -93,8 +94,9 @@ class Connectivity(_VertexRows):
         far = self.distances(generator, replicas * size).view(replicas, size, n, n)
         unequal = ~torch.eye(n, dtype=torch.bool, device=far.device)
         # As far >= 0, which would be computed one by one.
-        return Batch(_rows(far, self.index), (far + 1).bool(), unequal.expand(far.shape),
-                     far.long())
+        return Batch(
+            _rows(far, self.index), (far + 1).bool(), unequal.expand(far.shape), far.long()
+        )
 
 
 @dataclass(frozen=True)
@@ -160,16 +162,18 @@ class SourceTarget(RandomGraphs):
         limit = self.edge_capacity if self.family == "Erdos-Renyi" else None
         far = self.distances(generator, count, most_edges=limit)
         pair = self._pairs(generator, far.flatten(1))
-        tokens = torch.cat([edge_tokens(far == 1, self.edge_capacity, generator), pair // n,
-                            pair % n], dim=-1)
+        tokens = torch.cat(
+            [edge_tokens(far == 1, self.edge_capacity, generator), pair // n, pair % n], dim=-1
+        )
         distance = far.flatten(1).gather(-1, pair).long()
         return _at_last(tokens, distance >= 0, distance, replicas, size)
 
     def _pairs(self, generator: torch.Generator, far: Tensor) -> Tensor:
         """One pair for each graph, as u n + v of shape (graphs, 1), from the distances (graphs,
         n^2)."""
-        coin, level, place = torch.rand(3, len(far), 1, generator=generator, device=far.device,
-                                        dtype=torch.float64)
+        coin, level, place = torch.rand(
+            3, len(far), 1, generator=generator, device=far.device, dtype=torch.float64
+        )
         shortest, longest = far.aminmax(dim=1, keepdim=True)
         connected = ((coin < 0.5) | (shortest >= 0)) & (longest > 0)
         # Where a distance occurs, all smaller ones do; -1 is asked for where the pair shall not be
@@ -216,8 +220,9 @@ class Components(_VertexRows):
         far = self.distances(generator, replicas * size).view(replicas, size, n, n)
         smallest = (far + 1).clamp_(max=1).argmax(-1)
         group = far.gather(-1, smallest[..., None])[..., 0].long()
-        return Batch(_rows(far, self.index), smallest, torch.ones_like(smallest, dtype=torch.bool),
-                     group)
+        return Batch(
+            _rows(far, self.index), smallest, torch.ones_like(smallest, dtype=torch.bool), group
+        )
 
 
 @dataclass(frozen=True)
@@ -251,8 +256,10 @@ class Cycles:
     def __post_init__(self) -> None:
         """Refuse what is no cycle."""
         if self.cycle < 3 or self.tokens not in ("rows", "edges"):
-            raise ValueError(f"cycle={self.cycle}, tokens={self.tokens!r}: accepted are at least "
-                             "3, and rows or edges")
+            raise ValueError(
+                f"cycle={self.cycle}, tokens={self.tokens!r}: accepted are at least "
+                "3, and rows or edges"
+            )
 
     @property
     def name(self) -> str:
@@ -291,25 +298,37 @@ class Cycles:
         two = torch.rand(count, 1, generator=generator, device=device) < 0.5
         vertex = permutations(count, n, generator)
         after = torch.stack([(place + 1) % n, place - place % m + (place + 1) % m]).index_select(
-            0, two[:, 0].long())
+            0, two[:, 0].long()
+        )
         following = vertex.gather(1, after)
         ones = torch.cat([vertex * n + following, following * n + vertex], dim=1)
         group = torch.full((count, 1), (m + 1) // 2, device=device)
         if self.tokens == "edges":
-            edge = torch.zeros(count, n * n, dtype=torch.bool,
-                               device=device).scatter_(1, ones, True).view(count, n, n)
+            edge = (
+                torch.zeros(count, n * n, dtype=torch.bool, device=device)
+                .scatter_(1, ones, True)
+                .view(count, n, n)
+            )
             return _at_last(edge_tokens(edge, n, generator), two, group, replicas, size)
         shape = (replicas, size, n)
         rows = torch.zeros(count, n * n, device=device).scatter_(1, ones, 1.0).view(*shape, n)
         rows.diagonal(dim1=-2, dim2=-1).fill_(1.0)
         scored = (place == 0).expand(shape)
-        return Batch(rows, two.long().view(replicas, size, 1).expand(shape), scored,
-                     group.view(replicas, size, 1).expand(shape), torch.ones_like(scored))
+        return Batch(
+            rows,
+            two.long().view(replicas, size, 1).expand(shape),
+            scored,
+            group.view(replicas, size, 1).expand(shape),
+            torch.ones_like(scored),
+        )
 
     def adjacency(self, inputs: Tensor) -> Tensor:
         """The edges in the inputs, bool (..., 2m, 2m)."""
-        return _edges_of_rows(inputs) if self.tokens == "rows" else _edges_of_tokens(
-            inputs, 2 * self.cycle)
+        return (
+            _edges_of_rows(inputs)
+            if self.tokens == "rows"
+            else _edges_of_tokens(inputs, 2 * self.cycle)
+        )
 
 
 def _rows(far: Tensor, index: bool) -> Tensor:
@@ -317,16 +336,23 @@ def _rows(far: Tensor, index: bool) -> Tensor:
     # 0 and 1 are the numbers without a bit besides the last; -1 has them all. Written as numbers at
     # once: bools would be one pass more.
     rows = torch.eq(far & -2, 0, out=torch.empty(far.shape, device=far.device))
-    return (torch.cat([rows, torch.eye(far.shape[-1], device=far.device).expand_as(rows)], dim=-1)
-            if index else rows)
+    return (
+        torch.cat([rows, torch.eye(far.shape[-1], device=far.device).expand_as(rows)], dim=-1)
+        if index
+        else rows
+    )
 
 
 def _at_last(tokens: Tensor, answer: Tensor, group: Tensor, replicas: int, size: int) -> Batch:
     """A batch that asks for the answer (graphs, 1) at the last of the tokens (graphs, N)."""
     shape = (replicas, size, tokens.shape[-1])
     last = torch.arange(shape[-1], device=tokens.device) == shape[-1] - 1
-    return Batch(tokens.view(shape), (answer & last).long().view(shape), last.expand(shape),
-                 torch.where(last, group, -1).view(shape))
+    return Batch(
+        tokens.view(shape),
+        (answer & last).long().view(shape),
+        last.expand(shape),
+        torch.where(last, group, -1).view(shape),
+    )
 
 
 def _edges_of_rows(rows: Tensor) -> Tensor:

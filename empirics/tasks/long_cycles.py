@@ -1,5 +1,6 @@
 """Connectivity on cycles of equal length: every vertex looks like every other one, so that what
 lies around two vertices says nothing about pairs that are farther apart."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -45,8 +46,10 @@ class LongCycles:
     def __post_init__(self) -> None:
         """Refuse what is no cycle, or one alone."""
         if self.cycles < 2 or self.around < 3:
-            raise ValueError(f"cycles={self.cycles}, around={self.around}: accepted are at least "
-                             "2 cycles of at least 3 vertices")
+            raise ValueError(
+                f"cycles={self.cycles}, around={self.around}: accepted are at least "
+                "2 cycles of at least 3 vertices"
+            )
 
     @property
     def vertices(self) -> int:
@@ -88,8 +91,7 @@ class LongCycles:
         n, device = self.vertices, generator.device
         # The place of each vertex: cycle after cycle, each in its order.
         place = permutations(replicas * size, n, generator)
-        far = self._apart(device)[place[:, :, None], place[:, None, :]].view(
-            replicas, size, n, n)
+        far = self._apart(device)[place[:, :, None], place[:, None, :]].view(replicas, size, n, n)
         rows = ((far == 0) | (far == 1)).float()
         if self.index:
             rows = torch.cat([rows, torch.eye(n, device=device).expand(far.shape)], dim=-1)
@@ -102,8 +104,7 @@ class LongCycles:
         place = torch.arange(n, device=device)
         along = (place[:, None] - place).abs() % c
         shortest = torch.minimum(along, c - along)
-        return shortest.masked_fill(
-            place[:, None] // c != place // c, -1).to(smallest_type(n))
+        return shortest.masked_fill(place[:, None] // c != place // c, -1).to(smallest_type(n))
 
     def adjacency(self, inputs: Tensor) -> Tensor:
         """The edges in the inputs, bool (..., n, n)."""

@@ -1,4 +1,5 @@
 """Sequence tasks: k-hop retrieval as published, of which induction is the case of one hop."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -15,7 +16,10 @@ FEW = 8
 
 
 def draw_symbols(
-    generator: torch.Generator, shape: tuple[int, ...], alphabet: int, repeats: bool,
+    generator: torch.Generator,
+    shape: tuple[int, ...],
+    alphabet: int,
+    repeats: bool,
 ) -> Tensor:
     """Uniform symbols 0..alphabet-1, int64; without repeats the first is uniform and each next one
     uniform over the other symbols.
@@ -29,8 +33,9 @@ def draw_symbols(
     # A step of 1..alphabet-1 around the circle leads to each other symbol with the same
     # probability.
     steps = torch.randint(1, alphabet, shape, generator=generator, device=generator.device)
-    steps[..., 0] = torch.randint(0, alphabet, shape[:-1], generator=generator,
-                                  device=generator.device)
+    steps[..., 0] = torch.randint(
+        0, alphabet, shape[:-1], generator=generator, device=generator.device
+    )
     # Of numbers that are not negative this is the remainder, at half its cost.
     return steps.cumsum(-1).fmod_(alphabet)
 
@@ -69,8 +74,11 @@ def _last_copies_of_few(symbols: Tensor, kinds: int) -> Tensor:
     small = smallest_type(n)
     along = symbols.reshape(-1, n).to(small).t().contiguous()
     # Written as numbers at once: bools are computed one by one.
-    here = torch.eq(along, torch.arange(kinds, dtype=small)[:, None, None],
-                    out=torch.empty(kinds, *along.shape, dtype=small))
+    here = torch.eq(
+        along,
+        torch.arange(kinds, dtype=small)[:, None, None],
+        out=torch.empty(kinds, *along.shape, dtype=small),
+    )
     latest = here * torch.arange(1, n + 1, dtype=small)[:, None]
     wider, back = torch.empty_like(latest), 1
     while back < n:
@@ -106,8 +114,10 @@ def find(symbols: Tensor, hops: Tensor, hops_max: int) -> Tensor:
     power = torch.nn.functional.pad(last.add_(last.sign()), (1, 0))
     # Where no hop leads, and one; all further ones come to lie in the same memory, since fresh
     # memory costs as much as what fills it.
-    here, there = torch.arange(1, symbols.shape[-1] + 1,
-                               device=symbols.device).repeat(len(symbols), 1), power[:, 1:].clone()
+    here, there = (
+        torch.arange(1, symbols.shape[-1] + 1, device=symbols.device).repeat(len(symbols), 1),
+        power[:, 1:].clone(),
+    )
     squared = torch.empty_like(power)
     for digit in range(hops_max.bit_length()):
         if digit:
@@ -169,20 +179,26 @@ class HopK(TokenIds):
     def __post_init__(self) -> None:
         """Refuse options that describe no sequences, and fill in the vocabulary."""
         if self.symbols < 2 or self.alphabet < 2 or not 0 <= self.k_min <= self.k_max:
-            raise ValueError(f"symbols={self.symbols}, alphabet={self.alphabet}, k from "
-                             f"{self.k_min} to {self.k_max}: accepted are at least "
-                             "2 symbols of at least 2 kinds, and 0 <= k_min <= k_max")
+            raise ValueError(
+                f"symbols={self.symbols}, alphabet={self.alphabet}, k from "
+                f"{self.k_min} to {self.k_max}: accepted are at least "
+                "2 symbols of at least 2 kinds, and 0 <= k_min <= k_max"
+            )
         if self.vocabulary == 0:
             object.__setattr__(self, "vocabulary", self.blank + 1)
         if self.vocabulary <= self.blank:
-            raise ValueError(f"vocabulary={self.vocabulary}: the ids go up to {self.blank}; take "
-                             f"at least {self.blank + 1}, or 0")
+            raise ValueError(
+                f"vocabulary={self.vocabulary}: the ids go up to {self.blank}; take "
+                f"at least {self.blank + 1}, or 0"
+            )
 
     @property
     def name(self) -> str:
         """Task and options."""
-        return (f"hop_k: k {self.k_min} to {self.k_max}, {self.symbols} symbols of {self.alphabet}"
-                f"{', repeats' if self.repeats else ''}")
+        return (
+            f"hop_k: k {self.k_min} to {self.k_max}, {self.symbols} symbols of {self.alphabet}"
+            f"{', repeats' if self.repeats else ''}"
+        )
 
     @property
     def length(self) -> int:
@@ -207,8 +223,9 @@ class HopK(TokenIds):
     def batch(self, generator: torch.Generator, replicas: int, size: int) -> Batch:
         """Draw sequences; inputs and targets (R, B, symbols + 1)."""
         count, device = replicas * size, generator.device
-        k = torch.randint(self.k_min, self.k_max + 1, (count, 1), generator=generator,
-                          device=device)
+        k = torch.randint(
+            self.k_min, self.k_max + 1, (count, 1), generator=generator, device=device
+        )
         symbols = draw_symbols(generator, (count, self.symbols), self.alphabet, self.repeats)
         pointer = find(symbols, k[:, 0], self.k_max)
         # In the place of k stands what a pointer to nowhere finds, until all have looked.

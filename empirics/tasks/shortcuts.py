@@ -5,6 +5,7 @@ vertices or a look a few hops around does as well. For each kind of clue a tree 
 sample and scored on another, at one scored answer per example, so that the examples are independent
 and the interval means what it says.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -116,21 +117,32 @@ def audit(task: Task, seed: int, graphs: int = 2000) -> list[Shortcut]:
     from sklearn.tree import DecisionTreeClassifier
 
     if graphs < 2:
-        raise ValueError(f"graphs={graphs}: accepted are at least 2; 2000 give intervals of at "
-                         "most +- 0.022")
+        raise ValueError(
+            f"graphs={graphs}: accepted are at least 2; 2000 give intervals of at most +- 0.022"
+        )
     generator = torch.Generator().manual_seed(seed)
     fitted, scored = (_sampled(task, generator, graphs, each) for each in (EACH, 1))
     _, counts = scored.answers.unique(return_counts=True)
     majority = counts.max().item() / len(scored.answers)
     found = []
     for name, (seen, search) in scored.clues.items():
-        tree = DecisionTreeClassifier(max_leaf_nodes=LEAVES, min_samples_leaf=LEAST,
-                                      random_state=seed)
+        tree = DecisionTreeClassifier(
+            max_leaf_nodes=LEAVES, min_samples_leaf=LEAST, random_state=seed
+        )
         tree.fit(fitted.clues[name].seen.numpy(), fitted.answers.numpy())
         right = tree.predict(seen.numpy()) == scored.answers.numpy()
         low, high = Proportion(int(right.sum()), len(right)).interval(ALPHA)
-        found.append(Shortcut(name, float(right.mean()), low, high, majority, len(right),
-                              search or fitted.clues[name].search))
+        found.append(
+            Shortcut(
+                name,
+                float(right.mean()),
+                low,
+                high,
+                majority,
+                len(right),
+                search or fitted.clues[name].search,
+            )
+        )
     return found
 
 
@@ -178,8 +190,13 @@ def _sampled(task: Task, generator: torch.Generator, graphs: int, each: int) -> 
     if not bool(chosen.any()):
         raise ValueError(f"{task.name}: nothing is scored in {graphs} examples; take longer ones")
     answers = batch.targets[0].flatten(1).gather(-1, place)[chosen].long()
-    return _Sampled(answers, {name: Clue(seen[chosen], search)
-                              for name, (seen, search) in clues(task, batch, place).items()})
+    return _Sampled(
+        answers,
+        {
+            name: Clue(seen[chosen], search)
+            for name, (seen, search) in clues(task, batch, place).items()
+        },
+    )
 
 
 def _at(table: Tensor, place: Tensor) -> Tensor:
@@ -194,7 +211,9 @@ def _everywhere(table: Tensor, place: Tensor) -> Tensor:
 
 
 def _asked(
-    task: Connectivity | SourceTarget | Components | Cycles, batch: Batch, place: Tensor,
+    task: Connectivity | SourceTarget | Components | Cycles,
+    batch: Batch,
+    place: Tensor,
 ) -> tuple[Tensor, Tensor]:
     """The vertices u and v that an answer is about; where it is about one vertex, or about the
     whole graph, u = v."""
@@ -202,12 +221,17 @@ def _asked(
         return place // task.vertices, place % task.vertices
     if isinstance(task, SourceTarget):
         return batch.inputs[0][:, -2:-1].expand_as(place), batch.inputs[0][:, -1:].expand_as(place)
-    return (place, place) if isinstance(task, Components) else (
-        torch.zeros_like(place), torch.zeros_like(place))
+    return (
+        (place, place)
+        if isinstance(task, Components)
+        else (torch.zeros_like(place), torch.zeros_like(place))
+    )
 
 
 def _graph_clues(
-    task: Connectivity | SourceTarget | Components | Cycles, batch: Batch, place: Tensor,
+    task: Connectivity | SourceTarget | Components | Cycles,
+    batch: Batch,
+    place: Tensor,
 ) -> dict[str, Clue]:
     adjacency = task.adjacency(batch.inputs[0])
     u, v = _asked(task, batch, place)
@@ -216,37 +240,53 @@ def _graph_clues(
     degrees = torch.cat([_at(degree, u), _at(degree, v), _everywhere(kinds, place)], dim=-1)
     index = torch.stack([u, v, (u - v).abs()], dim=-1).float()
     edges = _everywhere(degree.sum(-1, keepdim=True) // 2, place)
-    found = {"degrees": Clue(degrees), "index": Clue(index), "edges": Clue(edges),
-             "degrees, index, edges": Clue(torch.cat([degrees, index, edges], dim=-1))}
+    found = {
+        "degrees": Clue(degrees),
+        "index": Clue(index),
+        "edges": Clue(edges),
+        "degrees, index, edges": Clue(torch.cat([degrees, index, edges], dim=-1)),
+    }
     far = distances(adjacency)
     n, needed = far.shape[-1], int(batch.group[batch.scored].max())
     for hops in HOPS:
         near = (far >= 0) & (far <= hops)
         smallest = near.byte().argmax(-1)
-        seen = [near.flatten(1).gather(-1, u * n + v).float()[..., None],
-                *(_at(near.sum(-1), w) for w in (u, v)), _at(smallest, u)]
+        seen = [
+            near.flatten(1).gather(-1, u * n + v).float()[..., None],
+            *(_at(near.sum(-1), w) for w in (u, v)),
+            _at(smallest, u),
+        ]
         found[f"{hops} hops"] = Clue(torch.cat(seen, dim=-1), search=hops >= needed)
     size, own = (far >= 0).sum(-1), (far >= 0).byte().argmax(-1)
     number = (own == torch.arange(n)).sum(-1)
     whole = torch.stack([size.amax(-1), number], dim=-1)
     found["component sizes"] = Clue(
-        torch.cat([_at(size, u), _at(size, v), _everywhere(whole, place)], dim=-1), search=True)
+        torch.cat([_at(size, u), _at(size, v), _everywhere(whole, place)], dim=-1), search=True
+    )
     return found
 
 
 def _token_clues(ids: Tensor, place: Tensor, vocabulary: int) -> dict[str, Clue]:
     length = ids.shape[1]
     token = torch.cat([_everywhere(ids[:, :1], place), _at(ids, place)], dim=-1)
-    counts = one_hot(ids, vocabulary).cumsum(1).gather(
-        1, place[..., None].expand(-1, -1, vocabulary)).float()
-    found = {"position": Clue(place.float()[..., None]), "token": Clue(token),
-             "counts": Clue(counts)}
+    counts = (
+        one_hot(ids, vocabulary)
+        .cumsum(1)
+        .gather(1, place[..., None].expand(-1, -1, vocabulary))
+        .float()
+    )
+    found = {
+        "position": Clue(place.float()[..., None]),
+        "token": Clue(token),
+        "counts": Clue(counts),
+    }
     for width in HOPS:
         # Before the beginning stands -1.
         before = pad(ids, (width - 1, 0), value=-1).unfold(-1, width, 1)
         seen = before.gather(1, place[..., None].expand(-1, -1, width)).float()
-        found[f"last {width}"] = Clue(torch.cat([token[..., :1], seen], dim=-1),
-                                      search=width >= length)
+        found[f"last {width}"] = Clue(
+            torch.cat([token[..., :1], seen], dim=-1), search=width >= length
+        )
     return found
 
 
@@ -257,6 +297,8 @@ def _pointer_clues(task: HopK, batch: Batch, place: Tensor) -> dict[str, Clue]:
     for hops in HOPS:
         pointer = pad(find(symbols, k.clamp(max=hops), hops), (1, 0))
         answer = pad(symbols, (1, 0), value=task.missing).gather(-1, pointer)
-        found[f"{hops} hops"] = Clue(torch.cat([_everywhere(ids[:, :1], place), _at(answer, place)],
-                                               dim=-1), search=hops >= needed)
+        found[f"{hops} hops"] = Clue(
+            torch.cat([_everywhere(ids[:, :1], place), _at(answer, place)], dim=-1),
+            search=hops >= needed,
+        )
     return found

@@ -1,5 +1,6 @@
 """Labels that belong to other examples: the control that teaches a net nothing but how often each
 answer occurs."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
@@ -60,8 +61,11 @@ class Shuffled:
         """Examples of the task, each with the labels of another one drawn at random."""
         batch = self.task.batch(generator, replicas, size)
         order = torch.rand(replicas, size, generator=generator, device=generator.device).argsort(
-            dim=1)
-        parts = {name: torch.stack([rows[order[r]] for r, rows in enumerate(getattr(batch, name))])
-                 for name in ("targets", "scored", "group", "learned")
-                 if getattr(batch, name) is not None}
+            dim=1
+        )
+        parts = {
+            name: torch.stack([rows[order[r]] for r, rows in enumerate(getattr(batch, name))])
+            for name in ("targets", "scored", "group", "learned")
+            if getattr(batch, name) is not None
+        }
         return replace(batch, **parts)

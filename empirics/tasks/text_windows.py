@@ -1,4 +1,5 @@
 """The next token of a text."""
+
 from __future__ import annotations
 
 import hashlib
@@ -43,11 +44,15 @@ class Text(TokenIds):
         """Keep the tokens beside the fields, which name them by their digest."""
         ids = np.ascontiguousarray(tokens, dtype=np.int32)
         if self.length < 1 or len(ids) <= self.length:
-            raise ValueError(f"a text of {len(ids)} tokens has no window of {self.length} and the "
-                             "token after it: give more text, or shorter windows")
+            raise ValueError(
+                f"a text of {len(ids)} tokens has no window of {self.length} and the "
+                "token after it: give more text, or shorter windows"
+            )
         if ids.min() < 0 or ids.max() >= self.vocabulary:
-            raise ValueError(f"token ids from {ids.min()} to {ids.max()} with a vocabulary of "
-                             f"{self.vocabulary}: accepted are 0 to {self.vocabulary - 1}")
+            raise ValueError(
+                f"token ids from {ids.min()} to {ids.max()} with a vocabulary of "
+                f"{self.vocabulary}: accepted are 0 to {self.vocabulary - 1}"
+            )
         object.__setattr__(self, "digest", hashlib.sha256(ids.tobytes()).hexdigest()[:16])
         object.__setattr__(self, "_by_device", {"cpu": torch.from_numpy(ids)})
 
@@ -64,8 +69,13 @@ class Text(TokenIds):
     def batch(self, generator: torch.Generator, replicas: int, size: int) -> Batch:
         """Draw windows with uniform starts, independently; the group is the position."""
         ids = self._on(generator.device)
-        starts = torch.randint(0, len(ids) - self.length, (replicas * size,), generator=generator,
-                               device=generator.device)
+        starts = torch.randint(
+            0,
+            len(ids) - self.length,
+            (replicas * size,),
+            generator=generator,
+            device=generator.device,
+        )
         return self._at(starts, replicas)
 
     def windows(self, count: int, device: torch.device | str = "cpu") -> Batch:
@@ -81,8 +91,12 @@ class Text(TokenIds):
         found = self._on(starts.device)[starts[:, None] + places].long()
         found = found.view(replicas, -1, self.length + 1)
         inputs, targets = found[..., :-1].contiguous(), found[..., 1:].contiguous()
-        return Batch(inputs, targets, torch.ones_like(targets, dtype=torch.bool),
-                     places[:-1].expand_as(targets).contiguous())
+        return Batch(
+            inputs,
+            targets,
+            torch.ones_like(targets, dtype=torch.bool),
+            places[:-1].expand_as(targets).contiguous(),
+        )
 
     def _on(self, device: torch.device) -> Tensor:
         known: dict[str, Tensor] = self._by_device  # type: ignore[attr-defined]

@@ -1,5 +1,6 @@
 """Nets trained on cycles of equal length, by several numbers of updates; and rules in their
 place."""
+
 from __future__ import annotations
 
 import math
@@ -32,8 +33,7 @@ from ..training.trainer import train
 from .net_answers import bounded
 from .recipes import paths
 
-__all__ = ["RULE_GRAPHS", "answers_of", "effective_reaches", "pooled_reach",
-           "training"]
+__all__ = ["RULE_GRAPHS", "answers_of", "effective_reaches", "pooled_reach", "training"]
 
 # Graphs that each seed's net is asked about, and a rule; and the seeds.
 GRAPHS, RULE_GRAPHS = 1024, 4096
@@ -53,21 +53,40 @@ def training(case: Case) -> Training:
     task = LongCycles(case.cycles, case.around)
     n, width = task.vertices, 2 * task.vertices
     rate, scale = RATES[case.net], 1 / (n * math.sqrt(width)) if case.net == "linearised" else None
-    shape = Shape(width=width, depth=case.depth, attention=case.net, scale=scale, norm="pre",
-                  features=task.features, outputs=task.outputs)
+    shape = Shape(
+        width=width,
+        depth=case.depth,
+        attention=case.net,
+        scale=scale,
+        norm="pre",
+        features=task.features,
+        outputs=task.outputs,
+    )
     settings = Settings(
-        steps=case.updates, batch=16, learning_rates=(rate,) * len(SEEDS), seeds=SEEDS,
-        warmup=case.updates // 10, schedule="linear", validation=16)
-    return Training(shape, task, settings, (rate,), SEEDS, GRAPHS,
-                    bool(case.get("shuffled", False)))
+        steps=case.updates,
+        batch=16,
+        learning_rates=(rate,) * len(SEEDS),
+        seeds=SEEDS,
+        warmup=case.updates // 10,
+        schedule="linear",
+        validation=16,
+    )
+    return Training(
+        shape, task, settings, (rate,), SEEDS, GRAPHS, bool(case.get("shuffled", False))
+    )
 
 
 def answers_of(case: Case, device: str = "cpu", folder: str = "") -> Answers:
     """What a case's nets choose after training; or a rule in their place: explicit weights
     (net=explicit) have a depth, local baselines (bounded, intersecting) a radius."""
     if case.net in RULES:
-        return _by_rule(case.net, case.get("cycles", 0), case.get("around", 0),
-                        case.get("vertices", 0), case.get("radius", case.get("depth")))
+        return _by_rule(
+            case.net,
+            case.get("cycles", 0),
+            case.get("around", 0),
+            case.get("vertices", 0),
+            case.get("radius", case.get("depth")),
+        )
     return _of_nets(training(case), device, folder)
 
 
@@ -77,8 +96,16 @@ def _of_nets(made: Training, device: str, folder: str) -> Answers:
     cost. A training is stored while it runs, what was counted when it is done."""
     if not folder:
         return _trained(made, device, None)
-    name = fingerprint([asdict(made), made.task.name, device, torch.get_num_threads(),
-                        code_version(_trained), torch.__version__])
+    name = fingerprint(
+        [
+            asdict(made),
+            made.task.name,
+            device,
+            torch.get_num_threads(),
+            code_version(_trained),
+            torch.__version__,
+        ]
+    )
     place = Path(folder) / "trainings" / name
     with alone(place):
         found = read(place / "answers", name)
@@ -97,14 +124,25 @@ def _tuples(value: Any) -> Any:
 
 def _trained(made: Training, device: str, place: Path | None) -> Answers:
     task = Shuffled(made.task) if made.shuffled else made.task
-    found = train(made.shape, task, made.settings, device=device, folder=place,
-                  checkpoint_every=max(1, made.settings.steps // 10))
+    found = train(
+        made.shape,
+        task,
+        made.settings,
+        device=device,
+        folder=place,
+        checkpoint_every=max(1, made.settings.steps // 10),
+    )
     net = found.net
     net.eval()
     with torch.no_grad():
-        places, counts = forced_choices(lambda batch: logits_of(net, batch), made.task,
-                                        replicas_of(net), seed=0, graphs=made.examples,
-                                        device=device)
+        places, counts = forced_choices(
+            lambda batch: logits_of(net, batch),
+            made.task,
+            replicas_of(net),
+            seed=0,
+            graphs=made.examples,
+            device=device,
+        )
     chosen, choices = (tuple(map(tuple, each)) for each in counts.tolist())
     return Answers(made.rates[0], found.status, found.steps, (), (), (), places, chosen, choices)
 
@@ -156,6 +194,7 @@ def _explicit(vertices: int, depth: int) -> Callable[[Tensor], Tensor]:
 def intersecting(vertices: int, radius: int) -> Callable[[Tensor], Tensor]:
     """The local baseline that intersects the two balls of radius r: 1 where they meet, which is up
     to distance 2r."""
+
     def score(adjacency: Tensor) -> Tensor:
         far = distances(adjacency)
         return ((far >= 0) & (far <= 2 * radius)).float()
@@ -164,4 +203,7 @@ def intersecting(vertices: int, radius: int) -> Callable[[Tensor], Tensor]:
 
 
 RULES: dict[str, Callable[[int, int], Callable[[Tensor], Tensor]]] = {
-    "explicit": _explicit, "bounded": bounded, "intersecting": intersecting}
+    "explicit": _explicit,
+    "bounded": bounded,
+    "intersecting": intersecting,
+}

@@ -6,6 +6,7 @@ every other one: rules that see r steps far are at chance beyond r, or beyond 2r
 what they see vertex by vertex. Nets that are right farther than that see farther, or use which
 vertex is which: they are given the index, which such rules do not see.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
     import networkx as nx
 
 views = quantity(
-    "views", "t", "number of ways in which two vertices look to a rule that sees r steps far")
+    "views", "t", "number of ways in which two vertices look to a rule that sees r steps far"
+)
 
 # Fields that only choose what is read off one training, or off one rule.
 READS = ("distance",)
@@ -52,15 +54,26 @@ _NEAR = Fraction(5, 100)
 # (cycles, vertices of each): layers and updates of their nets, by suite. Two cycles of 8 are a
 # training of seconds; those of suite training are what fifteen minutes of two cores allow.
 UPDATES: dict[str, dict[tuple[int, int], tuple[tuple[int, ...], int]]] = {
-    "theory": {(2, 8): ((1,), 600)}, "training": {(3, 22): ((1, 2, 3), 1800)},
-    "gpu": {(2, 32): ((1, 2), 40_500), (2, 64): ((3,), 40_500)}}
+    "theory": {(2, 8): ((1,), 600)},
+    "training": {(3, 22): ((1, 2, 3), 1800)},
+    "gpu": {(2, 32): ((1, 2), 40_500), (2, 64): ((3,), 40_500)},
+}
 _GRAPH: dict[str, Any] = {"task": "long cycles"}
 
 
 def tiny(**changes: int | bool | str) -> Case:
     """Nets that a CPU trains in seconds, for negative controls."""
-    return Case(**{**_GRAPH, "net": "linearised", "cycles": 2, "around": 8, "depth": 1,
-                   "updates": 600, **changes})
+    return Case(
+        **{
+            **_GRAPH,
+            "net": "linearised",
+            "cycles": 2,
+            "around": 8,
+            "depth": 1,
+            "updates": 600,
+            **changes,
+        }
+    )
 
 
 _UNTAUGHT = "labels of other graphs teach nothing"
@@ -74,28 +87,50 @@ def _near(statement: Relational, case: Case) -> Ball:
 def on_cycles(*parts: int) -> dict[str, tuple[Case, ...]]:
     """The nets of each suite; with parts those of the updates divided by each of them. Suite theory
     trains none: what is listed under its name is in suite full."""
-    return {"full" if suite == "theory" else suite: tuple(
-        case for (k, c), (layers, updates) in sizes.items() for case in Case.grid(
-            **_GRAPH, net=NETS, cycles=k, around=c, depth=layers,
-            updates=[updates // part for part in parts or (1,)]))
-        for suite, sizes in UPDATES.items()}
+    return {
+        "full" if suite == "theory" else suite: tuple(
+            case
+            for (k, c), (layers, updates) in sizes.items()
+            for case in Case.grid(
+                **_GRAPH,
+                net=NETS,
+                cycles=k,
+                around=c,
+                depth=layers,
+                updates=[updates // part for part in parts or (1,)],
+            )
+        )
+        for suite, sizes in UPDATES.items()
+    }
 
 
 def _asked(
-    grid: dict[str, tuple[Case, ...]], chosen: Callable[[Case], bool],
+    grid: dict[str, tuple[Case, ...]],
+    chosen: Callable[[Case], bool],
 ) -> dict[str, tuple[Case, ...]]:
     """Every distance that is chosen, of each case."""
-    return only({suite: tuple(
-        Case(**each.fields(), distance=distance) for each in cases
-        for distance in range(1, each.around // 2 + 1)) for suite, cases in grid.items()}, chosen)
+    return only(
+        {
+            suite: tuple(
+                Case(**each.fields(), distance=distance)
+                for each in cases
+                for distance in range(1, each.around // 2 + 1)
+            )
+            for suite, cases in grid.items()
+        },
+        chosen,
+    )
 
 
 def only(
-    grid: dict[str, tuple[Case, ...]], *chosen: Callable[[Case], bool],
+    grid: dict[str, tuple[Case, ...]],
+    *chosen: Callable[[Case], bool],
 ) -> dict[str, tuple[Case, ...]]:
     """The suites and cases of which everything is true."""
-    found = {suite: tuple(case for case in cases if all(is_so(case) for is_so in chosen))
-             for suite, cases in grid.items()}
+    found = {
+        suite: tuple(case for case in cases if all(is_so(case) for is_so in chosen))
+        for suite, cases in grid.items()
+    }
     return {suite: cases for suite, cases in found.items() if cases}
 
 
@@ -132,29 +167,51 @@ def _sight(rule: str, radius: int) -> int:
 # --- what can be known ----------------------------------------------------------------------------
 
 # Cycles, vertices of each and layers of all nets that are trained.
-_NETS_ON = sorted({(*size, L) for sizes in UPDATES.values() for size, (depths, _) in sizes.items()
-                   for L in depths})
+_NETS_ON = sorted(
+    {
+        (*size, L)
+        for sizes in UPDATES.values()
+        for size, (depths, _) in sizes.items()
+        for L in depths
+    }
+)
 
 
 def _looks(graphs: Iterable[tuple[int, int, Iterable[int]]]) -> list[Case]:
     """Cases of both rules with pairs out of their sight, from cycles, vertices of each, radii."""
-    return [Case(net=rule, cycles=k, around=c, radius=r) for k, c, radii in graphs
-            for rule in ("bounded", "intersecting") for r in radii if _sight(rule, r) < c // 2]
+    return [
+        Case(net=rule, cycles=k, around=c, radius=r)
+        for k, c, radii in graphs
+        for rule in ("bounded", "intersecting")
+        for r in radii
+        if _sight(rule, r) < c // 2
+    ]
 
 
 _LOOKS = {"quick": _looks((k, c, (1, 2, 3)) for k, c in ((2, 7), (2, 8), (3, 5), (3, 22)))}
-_LOOKS["training"] = [case for case in _looks((k, c, (reach(L),)) for k, c, L in _NETS_ON)
-                      if case not in _LOOKS["quick"]]
+_LOOKS["training"] = [
+    case
+    for case in _looks((k, c, (reach(L),)) for k, c, L in _NETS_ON)
+    if case not in _LOOKS["quick"]
+]
 
 
 @claim(
-    Eq(views, 1), source=Source("depthlaw", "symmetry of unions of equal cycles"), weight="step",
+    Eq(views, 1),
+    source=Source("depthlaw", "symmetry of unions of equal cycles"),
+    weight="step",
     cases=_LOOKS,
-    assumes={"r, or 2r where balls are compared, is less than the largest distance":
-             lambda c: _sight(c.net, c.radius) < c.around // 2},
-    control=Control(Case(net="intersecting", cycles=2, around=16, radius=3, beyond=3),
-                    "between r and 2r the balls meet"),
-    supports="trained_depth/cycles_wall_one_layer")
+    assumes={
+        "r, or 2r where balls are compared, is less than the largest distance": lambda c: (
+            _sight(c.net, c.radius) < c.around // 2
+        )
+    },
+    control=Control(
+        Case(net="intersecting", cycles=2, around=16, radius=3, beyond=3),
+        "between r and 2r the balls meet",
+    ),
+    supports="trained_depth/cycles_wall_one_layer",
+)
 def cycles_look_alike(case: Case) -> Exact:
     """Around vertices of equal cycles everything looks alike.
 
@@ -202,16 +259,23 @@ def _rules() -> tuple[Case, ...]:
     """Local baselines on the graphs of nets, at each distance out of their sight."""
     return tuple(
         Case(**_GRAPH, net=rule, cycles=k, around=c, radius=reach(L), distance=d)
-        for k, c, L in _NETS_ON for rule in ("bounded", "intersecting")
-        for d in range(_sight(rule, reach(L)) + 1, c // 2 + 1))
+        for k, c, L in _NETS_ON
+        for rule in ("bounded", "intersecting")
+        for d in range(_sight(rule, reach(L)) + 1, c // 2 + 1)
+    )
 
 
 @_rule(
-    Eq(accuracy, Rational(1, 2)), cases={"training": _rules()}, predicted=_near,
+    Eq(accuracy, Rational(1, 2)),
+    cases={"training": _rules()},
+    predicted=_near,
     assumes={"distance > r, 2r where balls are intersected": _is_out_of_sight},
-    control=Control(Case(task="paths", net="bounded", vertices=24, radius=9, distance=10),
-                    "on 24 vertices of random paths one sees both ends"),
-    checks="Our cycle graphs and choices, asked of local baselines, against a coin beyond r.")
+    control=Control(
+        Case(task="paths", net="bounded", vertices=24, radius=9, distance=10),
+        "on 24 vertices of random paths one sees both ends",
+    ),
+    checks="Our cycle graphs and choices, asked of local baselines, against a coin beyond r.",
+)
 def local_baseline_at_chance(case: Case) -> Proportion:
     """Local baselines are at chance beyond their radius on equal cycles.
 
@@ -229,16 +293,23 @@ def local_baseline_at_chance(case: Case) -> Proportion:
     return _chosen(case, "cpu", "")
 
 
-_WEIGHTS = {"training": tuple(
-    Case(**_GRAPH, net="explicit", cycles=k, around=c, depth=L) for k, c, L in _NETS_ON)}
+_WEIGHTS = {
+    "training": tuple(
+        Case(**_GRAPH, net="explicit", cycles=k, around=c, depth=L) for k, c, L in _NETS_ON
+    )
+}
 
 
 @_rule(
-    Ge(accuracy, bar), cases=_asked(_WEIGHTS, _is_within),
+    Ge(accuracy, bar),
+    cases=_asked(_WEIGHTS, _is_within),
     assumes={"distance <= 3^L": _is_within},
-    control=Control(Case(**_GRAPH, net="explicit", cycles=3, around=22, depth=1, distance=9),
-                    "one layer short of the two that reach 9"),
-    checks="Our cycle graphs and choices, asked of exact weights, against 100 % right within 3^L.")
+    control=Control(
+        Case(**_GRAPH, net="explicit", cycles=3, around=22, depth=1, distance=9),
+        "one layer short of the two that reach 9",
+    ),
+    checks="Our cycle graphs and choices, asked of exact weights, against 100 % right within 3^L.",
+)
 def weights_within(case: Case) -> Proportion:
     """Explicit weights connect pairs of equal cycles up to 3^L.
 
@@ -252,11 +323,15 @@ def weights_within(case: Case) -> Proportion:
 
 
 @_rule(
-    Eq(accuracy, Rational(1, 2)), cases=_asked(_WEIGHTS, _is_beyond), predicted=_near,
+    Eq(accuracy, Rational(1, 2)),
+    cases=_asked(_WEIGHTS, _is_beyond),
+    predicted=_near,
     assumes={"distance > 3^L": _is_beyond},
-    control=Control(Case(**_GRAPH, net="explicit", cycles=3, around=22, depth=2, distance=9),
-                    "within 3^L"),
-    checks="Our cycle graphs and choices, asked of exact weights, against a coin beyond 3^L.")
+    control=Control(
+        Case(**_GRAPH, net="explicit", cycles=3, around=22, depth=2, distance=9), "within 3^L"
+    ),
+    checks="Our cycle graphs and choices, asked of exact weights, against a coin beyond 3^L.",
+)
 def weights_at_chance(case: Case) -> Proportion:
     """Explicit weights are at chance beyond 3^L on equal cycles.
 
@@ -278,29 +353,35 @@ def weights_at_chance(case: Case) -> Proportion:
 
 _RATE = (
     "The learning rate of softmax nets was raised from 1e-3 to 1.5e-3 after trials with other "
-    "seeds, in which nets of one layer were right on 85 to 89 % at distance 3.")
+    "seeds, in which nets of one layer were right on 85 to 89 % at distance 3."
+)
 HOW = (
     "Attention without MLP, one head, width 2n, pre-norm; AdamW, linear warm-up over a tenth of "
     "the updates and linear decay, batch 16, one learning rate for each kind of attention. One "
     "choice is asked for from each of 1024 fresh graphs and each seed (chance: one half). Width, "
     "rates, batch, number of cycles and updates were found by trial trainings with other seeds "
     "(100 and 101). Nets on two cycles of 8 were looked at with the seeds reported before these "
-    "claims were written.")
+    "claims were written."
+)
 SETTING = f"Five seeds, pooled: intervals are about these nets. {HOW}"
 LOOKED = (
     "Nets on two cycles of 8, which are among its cases, were looked at with the seeds reported "
-    "before it was written.")
+    "before it was written."
+)
 _NOTHING_TAUGHT = Control(tiny(shuffled=True, distance=3), _UNTAUGHT)
 # What is at chance must be told from what is answered: a coin in place of a net would pass both
 # claims, and must not pass their control.
 _NEIGHBOURS = Control(tiny(distance=1), "neighbours are answered")
 
 
-@nets(Ge(accuracy, bar), cases=only(_asked(on_cycles(), _is_within), _is_shallow),
+@nets(
+    Ge(accuracy, bar),
+    cases=only(_asked(on_cycles(), _is_within), _is_shallow),
     post_hoc=f"{LOOKED} {_RATE}",
-      assumes={"one layer, distance <= 3": lambda c: _is_shallow(c) and _is_within(c)},
-      control=_NOTHING_TAUGHT,
-    supports="trained_depth/cycles_wall_one_layer")
+    assumes={"one layer, distance <= 3": lambda c: _is_shallow(c) and _is_within(c)},
+    control=_NOTHING_TAUGHT,
+    supports="trained_depth/cycles_wall_one_layer",
+)
 @noted(SETTING)
 def cycles_within_one_layer(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
     """These one-layer nets connect pairs of equal cycles up to distance 3.
@@ -312,10 +393,14 @@ def cycles_within_one_layer(case: Case, device: str = "cpu", folder: str = "") -
     return _chosen(case, device, folder)
 
 
-@nets(Ge(accuracy, bar), cases=only(_asked(on_cycles(), _is_within), _is_deep),
-      assumes={"L >= 2, distance <= 3^L": lambda c: _is_deep(c) and _is_within(c)},
-      expected="FAILS", control=_NOTHING_TAUGHT,
-    supports="trained_depth/cycles_wall")
+@nets(
+    Ge(accuracy, bar),
+    cases=only(_asked(on_cycles(), _is_within), _is_deep),
+    assumes={"L >= 2, distance <= 3^L": lambda c: _is_deep(c) and _is_within(c)},
+    expected="FAILS",
+    control=_NOTHING_TAUGHT,
+    supports="trained_depth/cycles_wall",
+)
 @noted(SETTING)
 def cycles_within(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
     """These deeper nets connect pairs of equal cycles up to 3^L.
@@ -330,9 +415,14 @@ def cycles_within(case: Case, device: str = "cpu", folder: str = "") -> Proporti
     return _chosen(case, device, folder)
 
 
-@nets(Lt(accuracy, bar), cases=_asked(on_cycles(), _is_beyond),
-      post_hoc=LOOKED, assumes={"distance > 3^L": _is_beyond}, control=_NEIGHBOURS,
-    supports="trained_depth/cycles_wall_one_layer")
+@nets(
+    Lt(accuracy, bar),
+    cases=_asked(on_cycles(), _is_beyond),
+    post_hoc=LOOKED,
+    assumes={"distance > 3^L": _is_beyond},
+    control=_NEIGHBOURS,
+    supports="trained_depth/cycles_wall_one_layer",
+)
 @noted(SETTING)
 def cycles_beyond(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
     """These nets fail beyond 3^L on cycles; only one layer tests it.
@@ -347,10 +437,15 @@ def cycles_beyond(case: Case, device: str = "cpu", folder: str = "") -> Proporti
     return _chosen(case, device, folder)
 
 
-@nets(Eq(accuracy, Rational(1, 2)), cases=_asked(on_cycles(), _is_beyond),
-      post_hoc=LOOKED, predicted=_near, assumes={"distance > 3^L": _is_beyond},
-      control=_NEIGHBOURS,
-    supports="trained_depth/cycles_wall_one_layer")
+@nets(
+    Eq(accuracy, Rational(1, 2)),
+    cases=_asked(on_cycles(), _is_beyond),
+    post_hoc=LOOKED,
+    predicted=_near,
+    assumes={"distance > 3^L": _is_beyond},
+    control=_NEIGHBOURS,
+    supports="trained_depth/cycles_wall_one_layer",
+)
 @noted(SETTING)
 def cycles_at_chance(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
     """These nets are at chance beyond 3^L; only one layer tests it.
@@ -376,15 +471,21 @@ def _chosen(case: Case, device: str, folder: str) -> Proportion:
 _WALLS = only(on_cycles(), has_room)
 
 
-@nets(Eq(trained_reach, 3**depth), cases=only(_WALLS, _is_shallow),
+@nets(
+    Eq(trained_reach, 3**depth),
+    cases=only(_WALLS, _is_shallow),
     post_hoc=f"{LOOKED} {_RATE}",
     headline=(
         "Whether training meets the wall that theory predicts for one layer, on graphs where a "
-        "local baseline gains nothing."),
-      assumes={"one layer, c / 2 > 3": lambda c: _is_shallow(c) and has_room(c)},
-      control=Control(tiny(shuffled=True), _UNTAUGHT),
-    cited=("Bears on whether a reach proved for explicit weights of one layer may be quoted for "
-           "trained ones."))
+        "local baseline gains nothing."
+    ),
+    assumes={"one layer, c / 2 > 3": lambda c: _is_shallow(c) and has_room(c)},
+    control=Control(tiny(shuffled=True), _UNTAUGHT),
+    cited=(
+        "Bears on whether a reach proved for explicit weights of one layer may be quoted for "
+        "trained ones."
+    ),
+)
 @noted(SETTING)
 def cycles_wall_one_layer(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """On cycles these one-layer nets are right up to 3, no farther.
@@ -399,11 +500,15 @@ def cycles_wall_one_layer(case: Case, device: str = "cpu", folder: str = "") -> 
     return _reach(case, device, folder)
 
 
-@nets(Eq(trained_reach, 3**depth), cases=only(_WALLS, _is_deep),
+@nets(
+    Eq(trained_reach, 3**depth),
+    cases=only(_WALLS, _is_deep),
     headline="The same wall for several layers: theory allows it; does training reach it?",
-      assumes={"L >= 2, c / 2 > 3^L": lambda c: _is_deep(c) and has_room(c)}, expected="FAILS",
-      control=Control(tiny(shuffled=True), _UNTAUGHT),
-    cited="Bears on whether a reach of 3^L may be forecast for trained nets of several layers.")
+    assumes={"L >= 2, c / 2 > 3^L": lambda c: _is_deep(c) and has_room(c)},
+    expected="FAILS",
+    control=Control(tiny(shuffled=True), _UNTAUGHT),
+    cited="Bears on whether a reach of 3^L may be forecast for trained nets of several layers.",
+)
 @noted(SETTING)
 def cycles_wall(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """On cycles these deeper nets are right up to 3^L, no farther.
@@ -429,7 +534,8 @@ def _reach(case: Case, device: str, folder: str) -> Ball:
     ends = [found.chosen_at(distance).interval(LEVEL) for distance in found.distances]
     sure, possible = (
         next((place for place, end in enumerate(ends) if end[side] < BAR), len(ends))
-        for side in (0, 1))
+        for side in (0, 1)
+    )
     return Ball(Fraction(sure), Fraction(possible))
 
 
@@ -438,34 +544,53 @@ def _reach(case: Case, device: str, folder: str) -> Ball:
 _OF_NETS = ("cycles_within_one_layer", "cycles_within", "cycles_beyond")
 _SHOWN = (
     *((net, _OF_NETS, {"net": net}) for net in NETS),
-    ("explicit weights", ("weights_within", "weights_at_chance"), {"net": "explicit"}))
+    ("explicit weights", ("weights_within", "weights_at_chance"), {"net": "explicit"}),
+)
 
 
 def _sizes(found: Found) -> list[tuple[int, int, int]]:
     """Cycles, vertices of each and layers of the nets that are recorded."""
-    return sorted({(case.cycles, case.around, case.depth)
-                   for name in _OF_NETS for case in found.get(name, {})})
+    return sorted(
+        {
+            (case.cycles, case.around, case.depth)
+            for name in _OF_NETS
+            for case in found.get(name, {})
+        }
+    )
 
 
 def _by_distance(
-    found: Found, names: tuple[str, ...], **fields: int | str,
+    found: Found,
+    names: tuple[str, ...],
+    **fields: int | str,
 ) -> dict[int, Measured | None]:
-    return {case.distance: value for name in names for case, value in found.get(name, {}).items()
-            if all(case.get(key) == value for key, value in fields.items())}
+    return {
+        case.distance: value
+        for name in names
+        for case, value in found.get(name, {}).items()
+        if all(case.get(key) == value for key, value in fields.items())
+    }
 
 
 def _panel(found: Found, k: int, c: int, layers: int) -> Panel:
     size: dict[str, int] = {"cycles": k, "around": c}
-    lines = [curve(label, _by_distance(found, names, **size, **fields, depth=layers))
-             for label, names, fields in _SHOWN]
-    local = _by_distance(found, ("local_baseline_at_chance",), **size, net="bounded",
-                         radius=reach(layers))
+    lines = [
+        curve(label, _by_distance(found, names, **size, **fields, depth=layers))
+        for label, names, fields in _SHOWN
+    ]
+    local = _by_distance(
+        found, ("local_baseline_at_chance",), **size, net="bounded", radius=reach(layers)
+    )
     lines.append(curve("local baseline beyond its radius", local, kind="points"))
     ends = [Series("95 %", (1, c // 2), (0.95, 0.95), kind="reference")]
     if reach(layers) <= c // 2:
         ends.append(Series("3^L", (reach(layers),) * 2, (0.45, 1.0), kind="reference"))
-    return Panel(f"{layers} layer{'s' * (layers > 1)}, {k} cycles of {c}", "distance",
-                 "share of right choices", (*filter(None, lines), *ends))
+    return Panel(
+        f"{layers} layer{'s' * (layers > 1)}, {k} cycles of {c}",
+        "distance",
+        "share of right choices",
+        (*filter(None, lines), *ends),
+    )
 
 
 def _panels(found: Found) -> tuple[Panel, ...]:
@@ -473,21 +598,38 @@ def _panels(found: Found) -> tuple[Panel, ...]:
 
 
 def _says(found: Found) -> str:
-    walls = sorted((item for name in ("cycles_wall_one_layer", "cycles_wall")
-                    for item in found.get(name, {}).items()), key=lambda item: (
-        item[0].cycles * item[0].around, item[0].depth, item[0].net))
+    walls = sorted(
+        (
+            item
+            for name in ("cycles_wall_one_layer", "cycles_wall")
+            for item in found.get(name, {}).items()
+        ),
+        key=lambda item: (item[0].cycles * item[0].around, item[0].depth, item[0].net),
+    )
     if not walls:
         return ""
     sizes = dict.fromkeys((case.cycles, case.around, case.depth) for case, _ in walls)
     reaches = "; ".join(
-        " and ".join(f"{written(value)} ({case.net})" for case, value in walls
-                     if (case.cycles, case.around, case.depth) == (k, c, layers))
+        " and ".join(
+            f"{written(value)} ({case.net})"
+            for case, value in walls
+            if (case.cycles, case.around, case.depth) == (k, c, layers)
+        )
         + f" with {layers} layer{'s' * (layers > 1)} on {k} cycles of {c}, where 3^L is "
-        f"{reach(layers)}" for k, c, layers in sizes)
-    chance = [value.mean for value in found.get("local_baseline_at_chance", {}).values()
-              if isinstance(value, Proportion)]
-    baseline = ("" if not chance else " The local baseline is right on "
-                f"{min(chance):.3f} to {max(chance):.3f} of the choices beyond what it sees.")
+        f"{reach(layers)}"
+        for k, c, layers in sizes
+    )
+    chance = [
+        value.mean
+        for value in found.get("local_baseline_at_chance", {}).values()
+        if isinstance(value, Proportion)
+    ]
+    baseline = (
+        ""
+        if not chance
+        else " The local baseline is right on "
+        f"{min(chance):.3f} to {max(chance):.3f} of the choices beyond what it sees."
+    )
     return f"Nets are right on 95 % up to distance {reaches}.{baseline}"
 
 
@@ -496,15 +638,32 @@ def _table(found: Found) -> Table:
     for k, c, layers in _sizes(found):
         for label, names, fields in _SHOWN:
             shares = _by_distance(found, names, cycles=k, around=c, depth=layers, **fields)
-            rows += [(f"{k} x {c}", layers, label, distance, written(value))
-                     for distance, value in sorted(shares.items())]
+            rows += [
+                (f"{k} x {c}", layers, label, distance, written(value))
+                for distance, value in sorted(shares.items())
+            ]
     return Table(("cycles", "layers", "net", "distance", "share of right choices"), tuple(rows))
 
 
 WALLS = Question(
-    "walls", "Accuracy against distance on equal cycles",
-    tuple(f"trained_depth/{name}" for name in (
-        "cycles_wall_one_layer", "cycles_wall", "cycles_within_one_layer", "cycles_within",
-        "cycles_beyond", "cycles_at_chance", "weights_within",
-        "weights_at_chance", "local_baseline_at_chance", "cycles_look_alike")),
-    _panels, _says, _table)
+    "walls",
+    "Accuracy against distance on equal cycles",
+    tuple(
+        f"trained_depth/{name}"
+        for name in (
+            "cycles_wall_one_layer",
+            "cycles_wall",
+            "cycles_within_one_layer",
+            "cycles_within",
+            "cycles_beyond",
+            "cycles_at_chance",
+            "weights_within",
+            "weights_at_chance",
+            "local_baseline_at_chance",
+            "cycles_look_alike",
+        )
+    ),
+    _panels,
+    _says,
+    _table,
+)

@@ -4,6 +4,7 @@ After Ye et al. 2025, who prove that L layers of explicit weights decide connect
 distance 3^L. Here nets are trained, and asked to tell a pair at each distance from one that is not
 connected.
 """
+
 from __future__ import annotations
 
 import math
@@ -29,16 +30,22 @@ from .experiment import (
 )
 
 trained_reach = quantity(
-    "trained_reach", "D_{tr}",
-    "largest distance up to which trained nets are right on at least 95 % at every distance")
+    "trained_reach",
+    "D_{tr}",
+    "largest distance up to which trained nets are right on at least 95 % at every distance",
+)
 local_radius = quantity(
-    "local_radius", "r_{loc}", "radius of the local baseline that answers most like trained nets, "
-    "by least squares over distances")
+    "local_radius",
+    "r_{loc}",
+    "radius of the local baseline that answers most like trained nets, "
+    "by least squares over distances",
+)
 
 trained: Maker = partial(claim, source=GRAPHS, **TRAINED)
 # Nets that were trained on the labels of other graphs.
 _SHUFFLED = Case(
-    task="connectivity", net="linearised", vertices=8, diameter=7, depth=1, shuffled=True)
+    task="connectivity", net="linearised", vertices=8, diameter=7, depth=1, shuffled=True
+)
 _UNTAUGHT = "labels of other graphs teach nothing"
 
 
@@ -48,11 +55,17 @@ def _distances(chosen: Callable[[Case], bool]) -> dict[str, tuple[Case, ...]]:
     for suite, graphs in GRAPHS_OF.items():
         for (n, diameter), most in graphs.items():
             cases = Case.grid(
-                task="connectivity", net=("linearised",) if suite == "quick" else NETS, vertices=n,
-                diameter=diameter, depth=range(1, most + 1), distance=_asked(n, diameter))
+                task="connectivity",
+                net=("linearised",) if suite == "quick" else NETS,
+                vertices=n,
+                diameter=diameter,
+                depth=range(1, most + 1),
+                distance=_asked(n, diameter),
+            )
             # Even the smallest training takes longer than all else that suite quick does.
             found.setdefault("full" if suite == "quick" else suite, []).extend(
-                filter(chosen, cases))
+                filter(chosen, cases)
+            )
     return {suite: tuple(cases) for suite, cases in found.items() if cases}
 
 
@@ -77,14 +90,17 @@ def _is_beyond(case: Case) -> bool:
 
 
 @trained(
-    Ge(accuracy, bar), cases=_distances(_one_layer),
+    Ge(accuracy, bar),
+    cases=_distances(_one_layer),
     post_hoc=(
         "Split off from connectivity_within, which was expected to hold, after the first "
         "recording. Distances beyond n - 4 were taken out after the first recording: hardly a "
-        "vertex is left over there."),
+        "vertex is left over there."
+    ),
     assumes={"nets of one layer, distance <= 3^L": _one_layer},
     control=Control(Case(**_SHUFFLED.fields(), distance=3), _UNTAUGHT),
-    supports="trained_depth/cycles_wall_one_layer")
+    supports="trained_depth/cycles_wall_one_layer",
+)
 @about_nets()
 def connectivity_one_layer(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
     """These one-layer nets connect pairs of random paths up to distance 3.
@@ -97,13 +113,17 @@ def connectivity_one_layer(case: Case, device: str = "cpu", folder: str = "") ->
 
 
 @trained(
-    Ge(accuracy, bar), cases=_distances(_several_layers),
+    Ge(accuracy, bar),
+    cases=_distances(_several_layers),
     post_hoc=(
         "Nets of one layer were split off after the first recording. Distances beyond n - 4 were "
-        "taken out after the first recording: hardly a vertex is left over there."),
+        "taken out after the first recording: hardly a vertex is left over there."
+    ),
     assumes={"nets of L >= 2 layers, distance <= 3^L": _several_layers},
-    control=Control(Case(**_SHUFFLED.fields(), distance=3), _UNTAUGHT), known="FAILS",
-    supports="trained_depth/connectivity_needed")
+    control=Control(Case(**_SHUFFLED.fields(), distance=3), _UNTAUGHT),
+    known="FAILS",
+    supports="trained_depth/connectivity_needed",
+)
 @about_nets()
 def connectivity_within(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
     """These nets of several layers connect pairs up to distance 3^L.
@@ -125,12 +145,17 @@ def connectivity_within(case: Case, device: str = "cpu", folder: str = "") -> Pr
         "Distance 3^L + 1 was moved here after the first recording, and after the third where "
         "graphs have 2 (3^L + 1) vertices; that it would fail was expected before. Distances "
         "beyond n - 4 were taken out after the first recording: hardly a vertex is left over "
-        "there."),
+        "there."
+    ),
     cases=_distances(lambda case: _is_beyond(case) and case.vertices > _SHUFFLED.vertices),
-    assumes={"distance > 3^L": _is_beyond}, expected="FAILS",
-    control=Control(Case(task="connectivity", net="linearised", vertices=8, diameter=7, depth=1,
-                         distance=1), "neighbours are answered"),
-    supports="trained_depth/local_baseline_misses")
+    assumes={"distance > 3^L": _is_beyond},
+    expected="FAILS",
+    control=Control(
+        Case(task="connectivity", net="linearised", vertices=8, diameter=7, depth=1, distance=1),
+        "neighbours are answered",
+    ),
+    supports="trained_depth/local_baseline_misses",
+)
 @about_nets()
 def connectivity_far(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
     """These nets fail at all distances beyond 3^L.
@@ -170,12 +195,17 @@ _ROOM = {"2 (3^L + 1) <= n": _has_room}
 
 
 @trained(
-    Eq(trained_reach, 3**depth), control=Control(_SHUFFLED, _UNTAUGHT),
+    Eq(trained_reach, 3**depth),
+    control=Control(_SHUFFLED, _UNTAUGHT),
     post_hoc=f"Split off from connectivity_wall after the third recording. {RESTATED_WALL}",
-    cases={suite: cases for suite, each in _walls().items()
-           if (cases := tuple(c for c in each if c.depth == 1))},
+    cases={
+        suite: cases
+        for suite, each in _walls().items()
+        if (cases := tuple(c for c in each if c.depth == 1))
+    },
     assumes={"nets of one layer": lambda c: c.depth == 1} | _ROOM,
-    supports="trained_depth/cycles_wall_one_layer")
+    supports="trained_depth/cycles_wall_one_layer",
+)
 @about_nets()
 def connectivity_one_layer_wall(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """These one-layer nets are right up to distance 3 and not beyond.
@@ -191,12 +221,18 @@ def connectivity_one_layer_wall(case: Case, device: str = "cpu", folder: str = "
 
 
 @trained(
-    Eq(trained_reach, 3**depth), control=Control(_SHUFFLED, _UNTAUGHT), known="FAILS",
+    Eq(trained_reach, 3**depth),
+    control=Control(_SHUFFLED, _UNTAUGHT),
+    known="FAILS",
     post_hoc=RESTATED_WALL,
-    cases={suite: cases for suite, each in _walls().items()
-           if (cases := tuple(c for c in each if c.depth > 1))},
+    cases={
+        suite: cases
+        for suite, each in _walls().items()
+        if (cases := tuple(c for c in each if c.depth > 1))
+    },
     assumes={"nets of L >= 2 layers": lambda c: c.depth > 1} | _ROOM,
-    supports="trained_depth/connectivity_needed")
+    supports="trained_depth/connectivity_needed",
+)
 @about_nets()
 def connectivity_wall(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """These deeper nets are right up to 3^L and not beyond.
@@ -222,21 +258,29 @@ def _reach(case: Case, device: str, folder: str) -> Ball:
     from .net_answers import answers_of
 
     found = answers_of(case, case.depth, device, folder)
-    ends = [found.chosen_at(distance).interval(LEVEL)
-            for distance in _asked(case.vertices, case.diameter)]
+    ends = [
+        found.chosen_at(distance).interval(LEVEL)
+        for distance in _asked(case.vertices, case.diameter)
+    ]
     sure, possible = (
         next((place for place, end in enumerate(ends) if end[side] < BAR), len(ends))
-        for side in (0, 1))
+        for side in (0, 1)
+    )
     return Ball(Fraction(sure), Fraction(possible))
 
 
 @trained(
-    Eq(local_radius, 3**depth), assumes=_ROOM, expected="FAILS",
+    Eq(local_radius, 3**depth),
+    assumes=_ROOM,
+    expected="FAILS",
     cases={"full": [each for each in _walls()["full"] if each.vertices > _SHUFFLED.vertices]},
     post_hoc="Written after the third recording, knowing that it fails.",
-    control=Control(Case(task="connectivity", net="bounded", vertices=24, diameter=23, radius=5,
-                         depth=2), "the local baseline of radius 5 is not that of radius 9"),
-    supports="trained_depth/local_baseline_misses")
+    control=Control(
+        Case(task="connectivity", net="bounded", vertices=24, diameter=23, radius=5, depth=2),
+        "the local baseline of radius 5 is not that of radius 9",
+    ),
+    supports="trained_depth/local_baseline_misses",
+)
 @about_nets()
 def local_baseline(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """These nets answer like the local baseline of radius 3^L.
@@ -260,9 +304,13 @@ def local_baseline(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     rules = {r: by_rule("bounded", case.vertices, case.diameter, r) for r in radii}
     ours = [nets.chosen_at(distance).interval(LEVEL) for distance in asked]
     theirs = {
-        r: [rules[r].chosen_at(distance).interval(LEVEL) for distance in asked] for r in radii}
-    left = [r for r in radii
-            if all(_least_excess(ours, theirs[r], theirs[s]) <= 0 for s in radii if s != r)]
+        r: [rules[r].chosen_at(distance).interval(LEVEL) for distance in asked] for r in radii
+    }
+    left = [
+        r
+        for r in radii
+        if all(_least_excess(ours, theirs[r], theirs[s]) <= 0 for s in radii if s != r)
+    ]
     return Ball(Fraction(min(left)), Fraction(max(left)))
 
 
@@ -271,7 +319,9 @@ _Ends = tuple[float, float]
 
 
 def _least_excess(
-    ours: Sequence[_Ends], first: Sequence[_Ends], second: Sequence[_Ends],
+    ours: Sequence[_Ends],
+    first: Sequence[_Ends],
+    second: Sequence[_Ends],
 ) -> float:
     """The minimum of the sum of (a - b)^2 - (a - c)^2 over a, b, c in their intervals, place by
     place; rounded downwards.
@@ -279,10 +329,16 @@ def _least_excess(
     It is linear in a, so that a at an end will do; then b is as near to a as it can be and c as
     far.
     """
+
     def least(a: float, b: _Ends, c: _Ends) -> float:
         near = max(b[0] - a, a - b[1], 0.0)
         return float(near**2 - max(abs(a - c[0]), abs(a - c[1])) ** 2)
 
     # Some sixty terms of size at most 1, each with an error of a few 1e-16.
-    return math.fsum(min(least(a, b, c) for a in ends)
-                     for ends, b, c in zip(ours, first, second, strict=True)) - 1e-12
+    return (
+        math.fsum(
+            min(least(a, b, c) for a in ends)
+            for ends, b, c in zip(ours, first, second, strict=True)
+        )
+        - 1e-12
+    )

@@ -4,6 +4,7 @@ What was expected before anything was recorded is `expected` of each claim, and 
 is `known`. What was first written, split off or restated after a recording is `post_hoc`: there
 `expected` is no forecast, or only in part.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -20,55 +21,79 @@ HOPS = Source("depthlaw", "after sanford2024, arXiv:2402.09268v1, Theorem 4.2")
 # What `partial(claim, ...)` is.
 Maker = Callable[..., Callable[[Callable[..., Any]], Claim]]
 # What every claim about trained nets is.
-FIT: dict[str, Any] = {
-    "kind": "empirical fit", "holds_for": "typical", "weight": "measurement"}
+FIT: dict[str, Any] = {"kind": "empirical fit", "holds_for": "typical", "weight": "measurement"}
 # Fields that only choose what is read off: one process trains all depths of a task, so that none
 # is trained twice.
-READS = ("vertices", "diameter", "depth", "tried", "distance", "hops", "seeds", "graphs", "dropout",
-         "published_error")
+READS = (
+    "vertices",
+    "diameter",
+    "depth",
+    "tried",
+    "distance",
+    "hops",
+    "seeds",
+    "graphs",
+    "dropout",
+    "published_error",
+)
 # Examples of a few seeds' nets are pooled, so that a verdict is about these nets.
-TRAINED: dict[str, Any] = FIT | {
-    "holds_for": "these nets", "reads": READS, "portable": False}
+TRAINED: dict[str, Any] = FIT | {"holds_for": "these nets", "reads": READS, "portable": False}
 
 accuracy = quantity(
-    "accuracy", "a", "share of answers that a trained net gives right", "nonnegative real")
+    "accuracy", "a", "share of answers that a trained net gives right", "nonnegative real"
+)
 bar = Rational(95, 100)
 
 NETS = ("softmax", "linearised")
 # (vertices, diameter): the depths tried.
 GRAPHS_OF = {
-    "quick": {(8, 7): 1}, "full": {(12, 3): 2, (12, 11): 4, (24, 23): 3},
-    "gpu": {(64, 9): 3, (64, 27): 4, (82, 81): 5}}
+    "quick": {(8, 7): 1},
+    "full": {(12, 3): 2, (12, 11): 4, (24, 23): 3},
+    "gpu": {(64, 9): 3, (64, 27): 4, (82, 81): 5},
+}
 # (task, symbols, alphabet, largest k): the depths tried.
 HOPS_OF = {
-    "full": {("induction", 24, 8, 1): 2, ("hop_k", 24, 4, 4): 4}, "gpu": {("hop_k", 98, 4, 16): 6}}
+    "full": {("induction", 24, 8, 1): 2, ("hop_k", 24, 4, 4): 4},
+    "gpu": {("hop_k", 98, 4, 16): 6},
+}
 
-_SEEDS = ("Five seeds (three on 24 vertices and for hop_k), where several learning rates are tried "
-          "at the one with the best median.")
-_BAR = ("At least 95 % must be right: of one position, or of one choice between a connected pair "
-        "and another (chance: one half), drawn from each fresh example.")
-_NO_THEOREM = ("What training finds is no theorem: another budget, family of graphs or optimiser "
-               "may end elsewhere.")
+_SEEDS = (
+    "Five seeds (three on 24 vertices and for hop_k), where several learning rates are tried "
+    "at the one with the best median."
+)
+_BAR = (
+    "At least 95 % must be right: of one position, or of one choice between a connected pair "
+    "and another (chance: one half), drawn from each fresh example."
+)
+_NO_THEOREM = (
+    "What training finds is no theorem: another budget, family of graphs or optimiser "
+    "may end elsewhere."
+)
 
 # Three recordings came before this version: a first; a second with other learning rates, of 4096
 # examples each; a third of more examples.
 RECORDED_AGAIN = (
-    "Recorded four times, each time with more learning rates or more examples; the last is shown.")
+    "Recorded four times, each time with more learning rates or more examples; the last is shown."
+)
 RESTATED_WALL = (
     "Restated after the third recording: until then only failing at 3^L + 1 was asked for. That "
     "all nets reach 3^L, and that they fail at 3^L + 1, was expected before the first. That graphs "
-    "need 2 (3^L + 1) vertices was added after the first.")
+    "need 2 (3^L + 1) vertices was added after the first."
+)
 STEPWISE = (
     "That a depth beyond those tried leaves the slope open was added after the first recording. "
     "Restated after the third recording, by which it fails: until then one least-squares slope "
-    "through all sizes was asked for, which hardly depends on the middle one.")
+    "through all sizes was asked for, which hardly depends on the middle one."
+)
 BEST_SEED = (
     "Asked of the best seed in place of the worst, which is the easier statistic for a lower "
-    "bound, after the third recording.")
+    "bound, after the third recording."
+)
 
 
 def noted(*more: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorator: the note of a claim goes on with these sentences."""
+
     def add(function: Callable[..., Any]) -> Callable[..., Any]:
         function.__doc__ = "\n\n".join((function.__doc__ or "", *more))
         return function

@@ -1,4 +1,5 @@
 """Rules in the place of trained nets: explicit weights, and the local baseline."""
+
 from __future__ import annotations
 
 from functools import partial
@@ -16,10 +17,12 @@ RADII = range(1, 10)
 _TASK: dict[str, Any] = {"task": "connectivity", "vertices": 24, "diameter": 23}
 _WEIGHTS = Case.grid(**_TASK, net="explicit", depth=(1, 2, 3), distance=range(1, 21))
 _LOCAL = Case.grid(**_TASK, net="bounded", radius=RADII, distance=range(1, 21))
-_ASKED = ("A rule in the place of trained nets, on 20480 graphs. Asked is whether 95 % of the "
-          "choices between a connected pair and another are right (chance: one half): one choice "
-          "from each graph that has a pair at the distance and one that is not connected, so at "
-          "most as many as there are graphs.")
+_ASKED = (
+    "A rule in the place of trained nets, on 20480 graphs. Asked is whether 95 % of the "
+    "choices between a connected pair and another are right (chance: one half): one choice "
+    "from each graph that has a pair at the distance and one that is not connected, so at "
+    "most as many as there are graphs."
+)
 
 rule: Maker = partial(claim, source=GRAPHS, reads=READS, **FIT)
 
@@ -37,10 +40,13 @@ def _is_out_of_sight(case: Case) -> bool:
 
 
 @rule(
-    Ge(accuracy, bar), cases={"full": tuple(filter(_is_within, _WEIGHTS))},
+    Ge(accuracy, bar),
+    cases={"full": tuple(filter(_is_within, _WEIGHTS))},
     post_hoc="Written after the second recording, in which the rule stood among the nets.",
-    assumes={"distance <= 3^L": _is_within}, control=Control(_WEIGHTS[3], "one step too far"),
-    checks="Our path graphs and choices, asked of exact weights, against 100 % right within 3^L.")
+    assumes={"distance <= 3^L": _is_within},
+    control=Control(_WEIGHTS[3], "one step too far"),
+    checks="Our path graphs and choices, asked of exact weights, against 100 % right within 3^L.",
+)
 @noted(_ASKED)
 def rules_within(case: Case) -> Proportion:
     """Explicit weights connect pairs up to distance 3^L.
@@ -55,10 +61,13 @@ def rules_within(case: Case) -> Proportion:
 
 
 @rule(
-    Lt(accuracy, bar), cases={"full": tuple(filter(_is_beyond, _WEIGHTS))},
+    Lt(accuracy, bar),
+    cases={"full": tuple(filter(_is_beyond, _WEIGHTS))},
     post_hoc="Written after the second recording, in which the rule stood among the nets.",
-    assumes={"distance > 3^L": _is_beyond}, control=Control(_WEIGHTS[2], "within 3^L"),
-    checks="Our path graphs and choices, asked of exact weights, against failure beyond 3^L.")
+    assumes={"distance > 3^L": _is_beyond},
+    control=Control(_WEIGHTS[2], "within 3^L"),
+    checks="Our path graphs and choices, asked of exact weights, against failure beyond 3^L.",
+)
 @noted(_ASKED)
 def rules_beyond(case: Case) -> Proportion:
     """Explicit weights do not connect pairs beyond distance 3^L.
@@ -73,13 +82,17 @@ def rules_beyond(case: Case) -> Proportion:
 
 
 @rule(
-    Lt(accuracy, bar), cases={"full": tuple(filter(_is_out_of_sight, _LOCAL))},
+    Lt(accuracy, bar),
+    cases={"full": tuple(filter(_is_out_of_sight, _LOCAL))},
     post_hoc=(
         "Written after the second recording, knowing that it fails; radii other than 3^L were "
-        "added after the third."),
-    assumes={"distance > r": _is_out_of_sight}, expected="FAILS",
+        "added after the third."
+    ),
+    assumes={"distance > r": _is_out_of_sight},
+    expected="FAILS",
     control=Control(Case(**_TASK, net="bounded", radius=3, distance=3), "within r"),
-    cited="Bears on whether right answers beyond r on random paths show that a net sees beyond r.")
+    cited="Bears on whether right answers beyond r on random paths show that a net sees beyond r.",
+)
 @noted(_ASKED)
 def local_baseline_misses(case: Case) -> Proportion:
     """The local baseline of radius r misses pairs beyond r.

@@ -3,6 +3,7 @@
 After Sanford, Hsu and Telgarsky 2024, whose construction takes so many layers. Here nets are
 trained on hop_k, and asked for one answer of each fresh sequence.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -17,7 +18,12 @@ from .experiment import HOPS, HOPS_OF, RECORDED_AGAIN, TRAINED, Maker, about_net
 
 trained: Maker = partial(claim, source=HOPS, **TRAINED)
 _INDUCTION: dict[str, Any] = {
-    "task": "induction", "symbols": 24, "alphabet": 8, "hops_max": 1, "hops": 1}
+    "task": "induction",
+    "symbols": 24,
+    "alphabet": 8,
+    "hops_max": 1,
+    "hops": 1,
+}
 
 
 def _is_enough(case: Case) -> bool:
@@ -43,18 +49,31 @@ def _cases(chosen: Callable[[Case], bool]) -> dict[str, tuple[Case, ...]]:
     found: dict[str, list[Case]] = {}
     for suite, tasks in HOPS_OF.items():
         for (task, symbols, alphabet, k_max), most in tasks.items():
-            found.setdefault(suite, []).extend(filter(chosen, Case.grid(
-                task=task, symbols=symbols, alphabet=alphabet, hops_max=k_max,
-                depth=range(1, most + 1), hops=[2**i for i in range(k_max.bit_length())])))
+            found.setdefault(suite, []).extend(
+                filter(
+                    chosen,
+                    Case.grid(
+                        task=task,
+                        symbols=symbols,
+                        alphabet=alphabet,
+                        hops_max=k_max,
+                        depth=range(1, most + 1),
+                        hops=[2**i for i in range(k_max.bit_length())],
+                    ),
+                )
+            )
     return {suite: tuple(cases) for suite, cases in found.items()}
 
 
 @trained(
-    Ge(accuracy, bar), cases=_cases(_is_enough), assumes={"ceil(log2 k) + 2 <= L": _is_enough},
+    Ge(accuracy, bar),
+    cases=_cases(_is_enough),
+    assumes={"ceil(log2 k) + 2 <= L": _is_enough},
     post_hoc=RECORDED_AGAIN,
     control=Control(Case(**_INDUCTION, depth=1), "one layer does not do induction"),
     known="UNDECIDED",
-    supports="trained_depth/hops_needed")
+    supports="trained_depth/hops_needed",
+)
 @about_nets()
 def hops_within(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
     """These nets hop k times in ceil(log2 k) + 2 layers.
@@ -70,10 +89,13 @@ def hops_within(case: Case, device: str = "cpu", folder: str = "") -> Proportion
 
 
 @trained(
-    Lt(accuracy, bar), cases=_cases(_is_too_few), assumes={"floor(log2 k) + 2 > L": _is_too_few},
+    Lt(accuracy, bar),
+    cases=_cases(_is_too_few),
+    assumes={"floor(log2 k) + 2 > L": _is_too_few},
     post_hoc=RECORDED_AGAIN,
     control=Control(Case(**_INDUCTION, depth=2), "two layers do induction"),
-    supports="trained_depth/hops_needed")
+    supports="trained_depth/hops_needed",
+)
 @about_nets()
 def hops_wall(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
     """These nets fail with fewer than floor(log2 k) + 2 layers.

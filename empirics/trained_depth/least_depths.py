@@ -3,6 +3,7 @@
 Depths are searched for upwards from one layer. One more than the depths tried stands for any depth
 beyond them.
 """
+
 from __future__ import annotations
 
 import math
@@ -40,10 +41,14 @@ if TYPE_CHECKING:
     from ..training.depth_search import Answers
 
 least = quantity(
-    "trained_depth", "L_{tr}", "least depth at which trained nets answer every group of a task")
+    "trained_depth", "L_{tr}", "least depth at which trained nets answer every group of a task"
+)
 growth = quantity(
-    "depth_slope", r"\beta", "slope of least depths against a logarithm of the size of the task",
-    "real")
+    "depth_slope",
+    r"\beta",
+    "slope of least depths against a logarithm of the size of the task",
+    "real",
+)
 
 on_graphs: Maker = partial(claim, source=GRAPHS, **TRAINED)
 on_hops: Maker = partial(claim, source=HOPS, **TRAINED)
@@ -55,24 +60,44 @@ def _graphs(*seeds: str) -> dict[str, tuple[Case, ...]]:
     for suite, graphs in GRAPHS_OF.items():
         for (n, diameter), most in graphs.items():
             if most > 1:
-                grid.setdefault(suite, []).extend(Case.grid(
-                    task="connectivity", net=NETS, vertices=n, diameter=diameter, tried=most,
-                    seeds=seeds))
+                grid.setdefault(suite, []).extend(
+                    Case.grid(
+                        task="connectivity",
+                        net=NETS,
+                        vertices=n,
+                        diameter=diameter,
+                        tried=most,
+                        seeds=seeds,
+                    )
+                )
     return {suite: tuple(cases) for suite, cases in grid.items()}
 
 
 def _hops(*seeds: str) -> dict[str, tuple[Case, ...]]:
-    return {suite: tuple(case for (task, symbols, alphabet, k_max), most in tasks.items()
-                         for case in Case.grid(
-                             task=task, symbols=symbols, alphabet=alphabet, hops_max=k_max,
-                             hops=[2**i for i in range(k_max.bit_length())], tried=most,
-                             seeds=seeds))
-            for suite, tasks in HOPS_OF.items()}
+    return {
+        suite: tuple(
+            case
+            for (task, symbols, alphabet, k_max), most in tasks.items()
+            for case in Case.grid(
+                task=task,
+                symbols=symbols,
+                alphabet=alphabet,
+                hops_max=k_max,
+                hops=[2**i for i in range(k_max.bit_length())],
+                tried=most,
+                seeds=seeds,
+            )
+        )
+        for suite, tasks in HOPS_OF.items()
+    }
 
 
 def _is_tried(case: Case) -> bool:
-    expected = (layers_for_diameter(case.diameter) if case.task == "connectivity"
-                else layers_for_hops(case.hops))
+    expected = (
+        layers_for_diameter(case.diameter)
+        if case.task == "connectivity"
+        else layers_for_hops(case.hops)
+    )
     return bool(expected <= case.tried)
 
 
@@ -84,12 +109,21 @@ _OTHER = "another number of layers"
 
 
 @on_graphs(
-    Le(least, ceiling(_log3)), cases=_graphs(*_UPPER), assumes=_TRIED, known="FAILS",
+    Le(least, ceiling(_log3)),
+    cases=_graphs(*_UPPER),
+    assumes=_TRIED,
+    known="FAILS",
     post_hoc=RECORDED_AGAIN,
     # At D = 11 one layer less than expected is enough.
-    control=Control(Case(task="connectivity", net="linearised", vertices=24, diameter=23, tried=3,
-                         seeds="median"), _OTHER, Le(least, ceiling(_log3) - 1)),
-    supports="trained_depth/connectivity_needed")
+    control=Control(
+        Case(
+            task="connectivity", net="linearised", vertices=24, diameter=23, tried=3, seeds="median"
+        ),
+        _OTHER,
+        Le(least, ceiling(_log3) - 1),
+    ),
+    supports="trained_depth/connectivity_needed",
+)
 @about_nets()
 def connectivity_enough(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """ceil(log_3 D) layers are enough for connectivity in these nets.
@@ -105,11 +139,18 @@ def connectivity_enough(case: Case, device: str = "cpu", folder: str = "") -> Ba
 
 
 @on_graphs(
-    Ge(least, ceiling(_log3)), cases=_graphs(*_LOWER), assumes=_TRIED, known="FAILS",
+    Ge(least, ceiling(_log3)),
+    cases=_graphs(*_LOWER),
+    assumes=_TRIED,
+    known="FAILS",
     post_hoc=BEST_SEED,
-    control=Control(Case(task="connectivity", net="softmax", vertices=12, diameter=3, tried=2,
-                         seeds="median"), _OTHER, Ge(least, ceiling(_log3) + 1)),
-    cited="Bears on whether random paths are a fair probe of depth for connectivity.")
+    control=Control(
+        Case(task="connectivity", net="softmax", vertices=12, diameter=3, tried=2, seeds="median"),
+        _OTHER,
+        Ge(least, ceiling(_log3) + 1),
+    ),
+    cited="Bears on whether random paths are a fair probe of depth for connectivity.",
+)
 @about_nets()
 def connectivity_needed(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """ceil(log_3 D) layers are needed for connectivity in these nets.
@@ -126,10 +167,14 @@ def connectivity_needed(case: Case, device: str = "cpu", folder: str = "") -> Ba
 
 
 @on_hops(
-    Le(least, ceiling(_log2) + 2), cases=_hops(*_UPPER), assumes=_TRIED, known="FAILS",
+    Le(least, ceiling(_log2) + 2),
+    cases=_hops(*_UPPER),
+    assumes=_TRIED,
+    known="FAILS",
     post_hoc=RECORDED_AGAIN,
     control=Control(_hops(*_UPPER)["full"][0], _OTHER, Le(least, ceiling(_log2) + 1)),
-    supports="trained_depth/hops_needed")
+    supports="trained_depth/hops_needed",
+)
 @about_nets()
 def hops_enough(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """ceil(log2 k) + 2 layers are enough for hops in these nets.
@@ -145,10 +190,13 @@ def hops_enough(case: Case, device: str = "cpu", folder: str = "") -> Ball:
 
 
 @on_hops(
-    Ge(least, floor(_log2) + 2), cases=_hops(*_LOWER), assumes=_TRIED,
+    Ge(least, floor(_log2) + 2),
+    cases=_hops(*_LOWER),
+    assumes=_TRIED,
     post_hoc=BEST_SEED,
     control=Control(_hops(*_LOWER)["full"][0], _OTHER, Ge(least, floor(_log2) + 3)),
-    cited="Bears on whether the depth bound for hops may be quoted for nets that are trained.")
+    cited="Bears on whether the depth bound for hops may be quoted for nets that are trained.",
+)
 @about_nets()
 def hops_needed(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """floor(log2 k) + 2 layers are needed for hops in these nets.
@@ -165,19 +213,26 @@ def hops_needed(case: Case, device: str = "cpu", folder: str = "") -> Ball:
 
 
 def _least(
-    case: Case, tried: int, seeds: str, groups: Sequence[int] | None, device: str, folder: str,
+    case: Case,
+    tried: int,
+    seeds: str,
+    groups: Sequence[int] | None,
+    device: str,
+    folder: str,
 ) -> Ball:
     """The least depth whose worst, median or best seed answers all groups, or those given."""
     from ..training.depth_search import least_depth
     from .net_answers import answers_of
 
     found: list[Answers] = [
-        answers_of(case, depth, device, folder) for depth in range(1, tried + 1)]
+        answers_of(case, depth, device, folder) for depth in range(1, tried + 1)
+    ]
     passes = [[each.passes(s, groups) for s in range(len(each.right))] for each in found]
     if seeds == "best":
         # The first of all seeds: of each its own least depth, then the minimum of both ends.
-        alone = [least_depth([[p] for p in of_seed], "worst")
-                 for of_seed in zip(*passes, strict=True)]
+        alone = [
+            least_depth([[p] for p in of_seed], "worst") for of_seed in zip(*passes, strict=True)
+        ]
         return Ball(min(each.low for each in alone), min(each.high for each in alone))
     return least_depth(passes, seeds)
 
@@ -187,8 +242,11 @@ def _least(
 _SIZES = [f"{n}/{diameter}/{most}" for (n, diameter), most in GRAPHS_OF["full"].items()]
 # From each size to the next: through three sizes a least-squares line hardly depends on the middle
 # one, for k = 1, 2, 4 not at all.
-_STEPS = tuple(Case(task="connectivity", net=net, graphs=" ".join(pair))
-               for net in NETS for pair in pairwise(_SIZES))
+_STEPS = tuple(
+    Case(task="connectivity", net=net, graphs=" ".join(pair))
+    for net in NETS
+    for pair in pairwise(_SIZES)
+)
 _DOUBLINGS = Case.grid(task="hop_k", symbols=24, alphabet=4, hops_max=4, hops=(2, 4))
 
 
@@ -201,8 +259,9 @@ def _scale(case: Case) -> list[float]:
 
 def _rounded_up(statement: Relational, case: Case) -> Ball:
     """What the right side says, up to the rounding of each least depth to whole layers."""
-    low, high = (Fraction(str(round(end, 9))) + int(statement.rhs) - 1
-                 for end in slope_ends(_scale(case)))
+    low, high = (
+        Fraction(str(round(end, 9))) + int(statement.rhs) - 1 for end in slope_ends(_scale(case))
+    )
     return Ball(low, high)
 
 
@@ -220,10 +279,14 @@ def slope_ends(scale: Sequence[float]) -> tuple[float, float]:
 
 
 @on_graphs(
-    Eq(growth, 1), cases={"full": _STEPS}, predicted=_rounded_up, known="FAILS",
+    Eq(growth, 1),
+    cases={"full": _STEPS},
+    predicted=_rounded_up,
+    known="FAILS",
     post_hoc=STEPWISE,
     control=Control(_STEPS[0], "two layers for each factor of three", Eq(growth, 2)),
-    supports="trained_depth/connectivity_needed")
+    supports="trained_depth/connectivity_needed",
+)
 @about_nets()
 def connectivity_slope(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """These nets need one layer more when the diameter triples.
@@ -249,10 +312,14 @@ def connectivity_slope(case: Case, device: str = "cpu", folder: str = "") -> Bal
 
 
 @on_hops(
-    Eq(growth, 1), cases={"full": _DOUBLINGS}, predicted=_rounded_up, known="UNDECIDED",
+    Eq(growth, 1),
+    cases={"full": _DOUBLINGS},
+    predicted=_rounded_up,
+    known="UNDECIDED",
     post_hoc=STEPWISE,
     control=Control(_DOUBLINGS[1], "two layers for each factor of two", Eq(growth, 2)),
-    supports="trained_depth/hops_needed")
+    supports="trained_depth/hops_needed",
+)
 @about_nets()
 def hops_slope(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """These nets need one layer more when hops double, k <= 4.
@@ -270,8 +337,10 @@ def hops_slope(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     from ..training.depth_search import slope
 
     tried = case.hops_max.bit_length() + 1
-    depths = [_opened(_least(case, tried, "median", (hops,), device, folder), tried, case.symbols)
-              for hops in (case.hops // 2, case.hops)]
+    depths = [
+        _opened(_least(case, tried, "median", (hops,), device, folder), tried, case.symbols)
+        for hops in (case.hops // 2, case.hops)
+    ]
     return slope(depths, _scale(case))
 
 

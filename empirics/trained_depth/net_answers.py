@@ -1,5 +1,6 @@
 """What nets answer after training; and rules in their place, whatever the device: explicit weights,
 and the local baseline."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -44,7 +45,8 @@ def by_rule(rule: str, vertices: int, diameter: int, size: int) -> Answers:
     groups, counts = spot_counts(right, task, 1, seed=0, graphs=RULE_GRAPHS)
     places, choices = forced_choices(logits, task, 1, seed=0, graphs=RULE_GRAPHS)
     (hits, trials), (chosen, drawn) = (
-        tuple((tuple(row[0]),) for row in each.tolist()) for each in (counts, choices))
+        tuple((tuple(row[0]),) for row in each.tolist()) for each in (counts, choices)
+    )
     return Answers(0.0, ("success",), (0,), groups, hits, trials, places, chosen, drawn)
 
 
@@ -60,6 +62,7 @@ def bounded(vertices: int, radius: int) -> Callable[[Tensor], Tensor]:
     from that vertex; other pairs score the less, the fewer vertices lie within r of either. The two
     balls are not intersected, which would decide up to 2r.
     """
+
     def score(adjacency: Tensor) -> Tensor:
         far = distances(adjacency)
         near = (far >= 0) & (far <= radius)
@@ -77,4 +80,6 @@ def bounded(vertices: int, radius: int) -> Callable[[Tensor], Tensor]:
 # What stands in the place of a trained net: adjacency (graphs, n, n) -> a score of each pair,
 # positive for "connected".
 RULES: dict[str, Callable[[int, int], Callable[[Tensor], Tensor]]] = {
-    "explicit": _explicit, "bounded": bounded}
+    "explicit": _explicit,
+    "bounded": bounded,
+}

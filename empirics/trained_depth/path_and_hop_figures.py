@@ -1,5 +1,6 @@
 """What docs/trained-depth.md asks of nets trained on random paths and on hops, and how the answers
 are shown."""
+
 from __future__ import annotations
 
 import csv
@@ -19,8 +20,10 @@ _BY_DISTANCE = ("connectivity_one_layer", "connectivity_within", "connectivity_f
 _WALLS = ("connectivity_one_layer_wall", "connectivity_wall")
 _RULES = ("rules_within", "rules_beyond")
 _LOCAL = "local_baseline_misses"
-_LEAST = {"connectivity": ("connectivity_enough", "connectivity_needed"),
-          "hops": ("hops_enough", "hops_needed")}
+_LEAST = {
+    "connectivity": ("connectivity_enough", "connectivity_needed"),
+    "hops": ("hops_enough", "hops_needed"),
+}
 
 _Curve = dict[int, Measured]
 
@@ -72,45 +75,74 @@ def _distance_panels(found: Found) -> tuple[Panel, ...]:
     curves, panels = _by_distance(found), []
     for net in NETS:
         depths = sorted(depth for depth, other in curves if other == net)
-        series = [made for depth in depths
-                  if (made := curve(f"L = {depth}", curves[depth, net]))]
-        walls = [Series(f"3^{depth} = {reach(depth)}", (reach(depth), reach(depth)), (0.5, 1.0),
-                        kind="reference", like=f"L = {depth}") for depth in depths]
+        series = [made for depth in depths if (made := curve(f"L = {depth}", curves[depth, net]))]
+        walls = [
+            Series(
+                f"3^{depth} = {reach(depth)}",
+                (reach(depth), reach(depth)),
+                (0.5, 1.0),
+                kind="reference",
+                like=f"L = {depth}",
+            )
+            for depth in depths
+        ]
         if series:
-            panels.append(Panel(f"Trained, {net}", "distance of the connected pair",
-                                "share of choices right", (*series, *walls)))
+            panels.append(
+                Panel(
+                    f"Trained, {net}",
+                    "distance of the connected pair",
+                    "share of choices right",
+                    (*series, *walls),
+                )
+            )
     return tuple(panels)
 
 
 def _both(values: dict[tuple[int, str], str]) -> str:
     """By depth, what softmax and linearised attention have."""
     depths = sorted({depth for depth, _ in values})
-    return _and([f"{_and([values[depth, net] for net in NETS if (depth, net) in values])} at "
-                 f"L = {depth} (3^L = {reach(depth)})" for depth in depths])
+    return _and(
+        [
+            f"{_and([values[depth, net] for net in NETS if (depth, net) in values])} at "
+            f"L = {depth} (3^L = {reach(depth)})"
+            for depth in depths
+        ]
+    )
 
 
 def _distance_says(found: Found) -> str:
     curves = _by_distance(found)
-    reaches = {(case.depth, case.net): written(value)
-               for case, value in _of_largest(found, *_WALLS)}
+    reaches = {
+        (case.depth, case.net): written(value) for case, value in _of_largest(found, *_WALLS)
+    }
     sentences = []
     if reaches:
-        sentences.append("Nets are right on 95 % up to distance (softmax and linearised) "
-                         f"{_both(reaches)}.")
+        sentences.append(
+            f"Nets are right on 95 % up to distance (softmax and linearised) {_both(reaches)}."
+        )
         edge = reach(max(depth for depth, _ in reaches))
-        sides = [f"{before:.3f} and {after:.3f} ({net})" for (depth, net) in reaches
-                 if reach(depth) == edge
-                 and (before := _share(curves.get((depth, net), {}).get(edge))) is not None
-                 and (after := _share(curves.get((depth, net), {}).get(edge + 1))) is not None]
+        sides = [
+            f"{before:.3f} and {after:.3f} ({net})"
+            for (depth, net) in reaches
+            if reach(depth) == edge
+            and (before := _share(curves.get((depth, net), {}).get(edge))) is not None
+            and (after := _share(curves.get((depth, net), {}).get(edge + 1))) is not None
+        ]
         if sides:
-            sentences.append(f"At distances {edge} and {edge + 1}, the two sides of the widest of "
-                             f"these walls, they are right on {_and(sides)}.")
+            sentences.append(
+                f"At distances {edge} and {edge + 1}, the two sides of the widest of "
+                f"these walls, they are right on {_and(sides)}."
+            )
     deepest = max((depth for depth, net in curves if net in NETS), default=0)
-    least = [f"{min(shares):.3f} ({net})" for net in NETS
-             if (shares := _shares(curves.get((deepest, net), {})))]
+    least = [
+        f"{min(shares):.3f} ({net})"
+        for net in NETS
+        if (shares := _shares(curves.get((deepest, net), {})))
+    ]
     if least:
-        sentences.append(f"With {deepest} layers they are right on at least {_and(least)} at every "
-                         "distance.")
+        sentences.append(
+            f"With {deepest} layers they are right on at least {_and(least)} at every distance."
+        )
     return " ".join(sentences)
 
 
@@ -122,22 +154,27 @@ def _distance_table(found: Found) -> Table:
     curves = _by_distance(found)
     names = sorted(curves, key=lambda each: (each[0], (*NETS, "explicit").index(each[1])))
     places = sorted({place for points in curves.values() for place in points})
-    return Table(("distance", *(f"L = {depth}, {net}" for depth, net in names)),
-                 tuple((place, *(_share(curves[name].get(place)) for name in names))
-                       for place in places))
+    return Table(
+        ("distance", *(f"L = {depth}, {net}" for depth, net in names)),
+        tuple((place, *(_share(curves[name].get(place)) for name in names)) for place in places),
+    )
 
 
 DISTANCES = Question(
-    "short-paths", "Share of choices right against distance, nets of L layers on short paths",
-    _keys(*_BY_DISTANCE, *_WALLS, *_RULES), _distance_panels, _distance_says, _distance_table)
+    "short-paths",
+    "Share of choices right against distance, nets of L layers on short paths",
+    _keys(*_BY_DISTANCE, *_WALLS, *_RULES),
+    _distance_panels,
+    _distance_says,
+    _distance_table,
+)
 
 
 # --- the local baseline --------------------------------------------------------------------------
 
 
 def _nets(found: Found) -> dict[tuple[int, str], _Curve]:
-    return {name: points for name, points in sorted(_by_distance(found).items())
-            if name[1] in NETS}
+    return {name: points for name, points in sorted(_by_distance(found).items()) if name[1] in NETS}
 
 
 def _baseline(local: dict[int, _Curve], radius: int, place: int) -> float | None:
@@ -150,9 +187,12 @@ def _nearest(points: _Curve, local: dict[int, _Curve]) -> tuple[int, float, floa
     largest difference with its distance; of radii that are recorded at every distance."""
     best = None
     for radius in sorted(local):
-        gaps = {place: ours - theirs for place, value in points.items()
-                if (ours := _share(value)) is not None
-                and (theirs := _baseline(local, radius, place)) is not None}
+        gaps = {
+            place: ours - theirs
+            for place, value in points.items()
+            if (ours := _share(value)) is not None
+            and (theirs := _baseline(local, radius, place)) is not None
+        }
         if not gaps or len(gaps) < len(points):
             continue
         root = math.sqrt(math.fsum(gap**2 for gap in gaps.values()) / len(gaps))
@@ -170,30 +210,50 @@ def _sight_panels(found: Found) -> tuple[Panel, ...]:
         radii = sorted(near | ({reach(depth)} & set(local)))
         if reach(depth) not in local:
             continue
-        trained = [made for net, points in own.items()
-                   if (made := curve(f"trained, {net}", points, kind="points"))]
-        rules = [made for radius in radii
-                 if (made := curve(f"local baseline, radius {radius}", local[radius]))]
-        panels.append(Panel(f"L = {depth}, 3^L = {reach(depth)}", "distance of the connected pair",
-                            "share of choices right", (*trained, *rules)))
+        trained = [
+            made
+            for net, points in own.items()
+            if (made := curve(f"trained, {net}", points, kind="points"))
+        ]
+        rules = [
+            made
+            for radius in radii
+            if (made := curve(f"local baseline, radius {radius}", local[radius]))
+        ]
+        panels.append(
+            Panel(
+                f"L = {depth}, 3^L = {reach(depth)}",
+                "distance of the connected pair",
+                "share of choices right",
+                (*trained, *rules),
+            )
+        )
     return tuple(panels)
 
 
 def _sight_says(found: Found) -> str:
     local, nets = _local(found), _nets(found)
-    radii = {(case.depth, case.net): written(value)
-             for case, value in _of_largest(found, "local_baseline")}
+    radii = {
+        (case.depth, case.net): written(value)
+        for case, value in _of_largest(found, "local_baseline")
+    }
     sentences = [f"The nearest radius is (softmax and linearised) {_both(radii)}."] if radii else []
-    far = {name: f"{best[1]:.3f}" for name, points in nets.items()
-           if name in radii and (best := _nearest(points, local))}
+    far = {
+        name: f"{best[1]:.3f}"
+        for name, points in nets.items()
+        if name in radii and (best := _nearest(points, local))
+    }
     if far:
-        sentences.append("From it nets differ by (root of the mean square over distances) "
-                         f"{_both(far)}.")
+        sentences.append(
+            f"From it nets differ by (root of the mean square over distances) {_both(far)}."
+        )
     edges = {reach(depth) for depth, _ in radii} & set(local)
     if edges:
         widest = max(edges)
-        sentences.append(f"The local baseline of radius {widest} is right on at least "
-                         f"{min(_shares(local[widest])):.3f} at every distance beyond.")
+        sentences.append(
+            f"The local baseline of radius {widest} is right on at least "
+            f"{min(_shares(local[widest])):.3f} at every distance beyond."
+        )
     return " ".join(sentences)
 
 
@@ -201,16 +261,31 @@ def _sight_table(found: Found) -> Table:
     local, nets = _local(found), _nets(found)
     places = sorted({place for points in nets.values() for place in points})
     return Table(
-        ("distance", *(f"r = {radius}" for radius in sorted(local)),
-         *(f"L = {depth}, {net}" for depth, net in nets)),
-        tuple((place, *(_baseline(local, radius, place) for radius in sorted(local)),
-               *(_share(points.get(place)) for points in nets.values())) for place in places))
+        (
+            "distance",
+            *(f"r = {radius}" for radius in sorted(local)),
+            *(f"L = {depth}, {net}" for depth, net in nets),
+        ),
+        tuple(
+            (
+                place,
+                *(_baseline(local, radius, place) for radius in sorted(local)),
+                *(_share(points.get(place)) for points in nets.values()),
+            )
+            for place in places
+        ),
+    )
 
 
 SIGHT = Question(
-    "local-baseline", "Nets of L layers beside rules that look r steps around both vertices",
-    _keys("local_baseline", _LOCAL), _sight_panels, _sight_says, _sight_table,
-    beside=_keys(*_BY_DISTANCE))
+    "local-baseline",
+    "Nets of L layers beside rules that look r steps around both vertices",
+    _keys("local_baseline", _LOCAL),
+    _sight_panels,
+    _sight_says,
+    _sight_table,
+    beside=_keys(*_BY_DISTANCE),
+)
 
 
 # --- least depths --------------------------------------------------------------------------------
@@ -220,8 +295,9 @@ def _depths(value: Measured, tried: int) -> str:
     """A least depth in words: one more than those tried stands for any beyond."""
     if not isinstance(value, Ball):
         return written(value)
-    low, high = (f"more than {tried}" if end > tried else str(end)
-                 for end in (value.low, value.high))
+    low, high = (
+        f"more than {tried}" if end > tried else str(end) for end in (value.low, value.high)
+    )
     return low if low == high else f"{low} to {high}"
 
 
@@ -229,8 +305,12 @@ def _median(found: Found, task: str, net: str | None = None) -> dict[int, tuple[
     """By diameter or by hops: the least depth of the median seed."""
     rows = {}
     for case, value in _each(found, *_LEAST[task]):
-        if (case.seeds == "median" and case.get("net") == net and isinstance(value, Ball)
-            and case.task != "induction"):
+        if (
+            case.seeds == "median"
+            and case.get("net") == net
+            and isinstance(value, Ball)
+            and case.task != "induction"
+        ):
             rows[case.diameter if task == "connectivity" else case.hops] = case, value
     return dict(sorted(rows.items()))
 
@@ -240,54 +320,91 @@ def _least_series(label: str, rows: dict[int, tuple[Case, Ball]]) -> Series | No
         return None
     low = tuple(float(value.low) for _, value in rows.values())
     high = tuple(float(value.high) for _, value in rows.values())
-    return Series(label, tuple(rows), tuple((a + b) / 2 for a, b in zip(low, high, strict=True)),
-                  low, high)
+    return Series(
+        label, tuple(rows), tuple((a + b) / 2 for a, b in zip(low, high, strict=True)), low, high
+    )
 
 
 def _layers_panels(found: Found) -> tuple[Panel, ...]:
-    series = [made for net in NETS
-              if (made := _least_series(f"trained, {net}", _median(found, "connectivity", net)))]
+    series = [
+        made
+        for net in NETS
+        if (made := _least_series(f"trained, {net}", _median(found, "connectivity", net)))
+    ]
     if not series:
         return ()
     sizes = sorted({x for each in series for x in each.x})
-    law = Series("ceil(log_3 D)", tuple(sizes), tuple(layers_for_diameter(int(x)) for x in sizes),
-                 kind="reference")
-    return (Panel("Least depth by the median seed", "largest distance D",
-                  "layers (one more than tried: beyond)",
-                  (*series, law), x_scale="log"),)
+    law = Series(
+        "ceil(log_3 D)",
+        tuple(sizes),
+        tuple(layers_for_diameter(int(x)) for x in sizes),
+        kind="reference",
+    )
+    return (
+        Panel(
+            "Least depth by the median seed",
+            "largest distance D",
+            "layers (one more than tried: beyond)",
+            (*series, law),
+            x_scale="log",
+        ),
+    )
 
 
 def _layers_says(found: Found) -> str:
     said = []
     for net in NETS:
-        own = [f"{_depths(value, case.tried)} at D = {place}"
-               for place, (case, value) in _median(found, "connectivity", net).items()]
+        own = [
+            f"{_depths(value, case.tried)} at D = {place}"
+            for place, (case, value) in _median(found, "connectivity", net).items()
+        ]
         if own:
             said.append(f"of {net} attention {', '.join(own)}")
     sizes = sorted({case.diameter for case, _ in _each(found, *_LEAST["connectivity"])})
     if not said:
         return ""
     law = ", ".join(str(layers_for_diameter(size)) for size in sizes)
-    failed = [f"{case.net} with {case.depth} layers on {case.vertices} vertices"
-              for case, value in _each(found, "connectivity_converged")
-              if isinstance(value, Ball) and value.high < 1 / 2]
-    return (f"By the median seed the least depth is, {'; '.join(said)}; ceil(log_3 D) is {law}. "
-            + (f"Less than half of the trainings succeed for {_and(failed)}."
-               if failed else "At least half of the trainings succeed wherever depth allows it."))
+    failed = [
+        f"{case.net} with {case.depth} layers on {case.vertices} vertices"
+        for case, value in _each(found, "connectivity_converged")
+        if isinstance(value, Ball) and value.high < 1 / 2
+    ]
+    return f"By the median seed the least depth is, {'; '.join(said)}; ceil(log_3 D) is {law}. " + (
+        f"Less than half of the trainings succeed for {_and(failed)}."
+        if failed
+        else "At least half of the trainings succeed wherever depth allows it."
+    )
 
 
 def _layers_table(found: Found) -> Table:
     return Table(
         ("vertices", "D", "attention", "by seed", "least depth", "ceil(log_3 D)"),
-        tuple(sorted({(case.vertices, case.diameter, case.net, case.seeds,
-                       _depths(value, case.tried), layers_for_diameter(case.diameter))
-                      for case, value in _each(found, *_LEAST["connectivity"])})))
+        tuple(
+            sorted(
+                {
+                    (
+                        case.vertices,
+                        case.diameter,
+                        case.net,
+                        case.seeds,
+                        _depths(value, case.tried),
+                        layers_for_diameter(case.diameter),
+                    )
+                    for case, value in _each(found, *_LEAST["connectivity"])
+                }
+            )
+        ),
+    )
 
 
 LAYERS = Question(
-    "least-depth", "Least depth at which all pairs up to distance D are answered",
-    _keys(*_LEAST["connectivity"], "connectivity_slope", "connectivity_converged"), _layers_panels,
-    _layers_says, _layers_table)
+    "least-depth",
+    "Least depth at which all pairs up to distance D are answered",
+    _keys(*_LEAST["connectivity"], "connectivity_slope", "connectivity_converged"),
+    _layers_panels,
+    _layers_says,
+    _layers_table,
+)
 
 
 # --- hops ----------------------------------------------------------------------------------------
@@ -303,8 +420,11 @@ def _by_hops(found: Found) -> dict[int, _Curve]:
 
 
 def _hops_panels(found: Found) -> tuple[Panel, ...]:
-    shares = [made for k, points in _by_hops(found).items()
-              if (made := curve(f"k = {k}, expected at L = {layers_for_hops(k)}", points))]
+    shares = [
+        made
+        for k, points in _by_hops(found).items()
+        if (made := curve(f"k = {k}, expected at L = {layers_for_hops(k)}", points))
+    ]
     least = _least_series("trained", _median(found, "hops"))
     panels = []
     if shares:
@@ -312,29 +432,46 @@ def _hops_panels(found: Found) -> tuple[Panel, ...]:
         bar = Series("95 %", (depths[0], depths[-1]), (0.95, 0.95), kind="reference")
         panels.append(Panel("Positions answered", "layers", "share right", (*shares, bar)))
     if least:
-        law = Series("ceil(log2 k) + 2", least.x, tuple(layers_for_hops(int(k)) for k in least.x),
-                     kind="reference")
-        panels.append(Panel("Least depth by the median seed", "hops k",
-                            "layers (one more than tried: beyond)", (least, law), x_scale="log"))
+        law = Series(
+            "ceil(log2 k) + 2",
+            least.x,
+            tuple(layers_for_hops(int(k)) for k in least.x),
+            kind="reference",
+        )
+        panels.append(
+            Panel(
+                "Least depth by the median seed",
+                "hops k",
+                "layers (one more than tried: beyond)",
+                (least, law),
+                x_scale="log",
+            )
+        )
     return tuple(panels)
 
 
 def _hops_says(found: Found) -> str:
-    least = [f"{_depths(value, case.tried)} for k = {k}"
-             for k, (case, value) in _median(found, "hops").items()]
-    enough = [f"{written(value)} at k = {case.hops}, L = {case.depth}"
-              for case, value in _each(found, "hops_within")
-              if case.task == "hop_k" and case.depth == layers_for_hops(case.hops)]
+    least = [
+        f"{_depths(value, case.tried)} for k = {k}"
+        for k, (case, value) in _median(found, "hops").items()
+    ]
+    enough = [
+        f"{written(value)} at k = {case.hops}, L = {case.depth}"
+        for case, value in _each(found, "hops_within")
+        if case.task == "hop_k" and case.depth == layers_for_hops(case.hops)
+    ]
     short = [value.mean for _, value in _each(found, "hops_wall") if isinstance(value, Proportion)]
     sentences = []
     if least:
         sentences.append(f"By the median seed the least depth is {', '.join(least)}.")
     if enough:
-        sentences.append("With ceil(log2 k) + 2 layers the share of positions answered is "
-                         f"{'; '.join(enough)}.")
+        sentences.append(
+            f"With ceil(log2 k) + 2 layers the share of positions answered is {'; '.join(enough)}."
+        )
     if short:
-        sentences.append("With fewer than floor(log2 k) + 2 layers it is at most "
-                         f"{max(short):.3f}.")
+        sentences.append(
+            f"With fewer than floor(log2 k) + 2 layers it is at most {max(short):.3f}."
+        )
     return " ".join(sentences)
 
 
@@ -343,16 +480,31 @@ def _hops_table(found: Found) -> Table:
     for case, value in _each(found, "hops_within", "hops_wall"):
         if isinstance(value, Proportion):
             low, high = value.interval(0.05)
-            rows.append((case.task, case.hops, case.depth, value.mean, low, high,
-                         layers_for_hops(case.hops)))
-    return Table(("task", "k", "layers", "share right", "from", "to", "ceil(log2 k) + 2"),
-                 tuple(sorted(rows)))
+            rows.append(
+                (
+                    case.task,
+                    case.hops,
+                    case.depth,
+                    value.mean,
+                    low,
+                    high,
+                    layers_for_hops(case.hops),
+                )
+            )
+    return Table(
+        ("task", "k", "layers", "share right", "from", "to", "ceil(log2 k) + 2"),
+        tuple(sorted(rows)),
+    )
 
 
 HOPS = Question(
-    "hops", "Share of positions answered by depth, and least depth, for k hops",
+    "hops",
+    "Share of positions answered by depth, and least depth, for k hops",
     _keys("hops_within", "hops_wall", *_LEAST["hops"], "hops_slope", "hops_converged"),
-    _hops_panels, _hops_says, _hops_table)
+    _hops_panels,
+    _hops_says,
+    _hops_table,
+)
 
 
 # --- published errors ----------------------------------------------------------------------------
@@ -362,8 +514,11 @@ _DROPOUT = {True: "published_dropout_on", False: "published_dropout_off"}
 
 def _errors(found: Found, dropout: bool) -> dict[tuple[int, int], tuple[float, Proportion]]:
     """By hops and depth: the published error, and our share of right answers."""
-    return {(case.hops, case.depth): (float(case.published_error), value)
-            for case, value in _each(found, _DROPOUT[dropout]) if isinstance(value, Proportion)}
+    return {
+        (case.hops, case.depth): (float(case.published_error), value)
+        for case, value in _each(found, _DROPOUT[dropout])
+        if isinstance(value, Proportion)
+    }
 
 
 def _published_panels(found: Found) -> tuple[Panel, ...]:
@@ -374,16 +529,35 @@ def _published_panels(found: Found) -> tuple[Panel, ...]:
         for depth in sorted({depth for _, depth in rows}):
             own = {k: rows[k, at] for k, at in sorted(rows) if at == depth}
             ends = [value.interval(0.05) for _, value in own.values()]
-            series.append(Series(
-                f"L = {depth}", tuple(own), tuple(1 - value.mean for _, value in own.values()),
-                tuple(1 - high for _, high in ends), tuple(1 - low for low, _ in ends)))
+            series.append(
+                Series(
+                    f"L = {depth}",
+                    tuple(own),
+                    tuple(1 - value.mean for _, value in own.values()),
+                    tuple(1 - high for _, high in ends),
+                    tuple(1 - low for low, _ in ends),
+                )
+            )
             if dropout:
-                series.append(Series(f"published, L = {depth}", tuple(own),
-                                     tuple(error for error, _ in own.values()), kind="reference",
-                                     like=f"L = {depth}"))
+                series.append(
+                    Series(
+                        f"published, L = {depth}",
+                        tuple(own),
+                        tuple(error for error, _ in own.values()),
+                        kind="reference",
+                        like=f"L = {depth}",
+                    )
+                )
         if series:
-            panels.append(Panel(f"Dropout {word}", "hops k", "share of positions wrong",
-                                tuple(series), x_scale="log"))
+            panels.append(
+                Panel(
+                    f"Dropout {word}",
+                    "hops k",
+                    "share of positions wrong",
+                    tuple(series),
+                    x_scale="log",
+                )
+            )
     return tuple(panels)
 
 
@@ -393,12 +567,15 @@ def _published_says(found: Found) -> str:
     if on:
         gaps = {place: 1 - value.mean - error for place, (error, value) in on.items()}
         (k, depth), gap = max(gaps.items(), key=lambda each: abs(each[1]))
-        sentences.append(f"With dropout left on our errors differ from the published ones by at "
-                         f"most {abs(gap):.3f}, at k = {k} and L = {depth}.")
+        sentences.append(
+            f"With dropout left on our errors differ from the published ones by at "
+            f"most {abs(gap):.3f}, at k = {k} and L = {depth}."
+        )
     if off:
         less = sum(1 - value.mean <= error for error, value in off.values())
-        sentences.append(f"With dropout off {less} of {len(off)} are at most as large as "
-                         "published.")
+        sentences.append(
+            f"With dropout off {less} of {len(off)} are at most as large as published."
+        )
     return " ".join(sentences)
 
 
@@ -409,14 +586,19 @@ def _published_table(found: Found) -> Table:
         error = next(rows[k, depth][0] for rows in sides if (k, depth) in rows)
         ours = [1 - rows[k, depth][1].mean if (k, depth) in rows else None for rows in sides]
         rows.append((k, depth, error, *ours))
-    return Table(("k", "layers", "published error", "ours, dropout on", "ours, dropout off"),
-                 tuple(rows))
+    return Table(
+        ("k", "layers", "published error", "ours, dropout on", "ours, dropout off"), tuple(rows)
+    )
 
 
 PUBLISHED = Question(
-    "published-errors", "Errors of hop_k: ours beside the published ones",
+    "published-errors",
+    "Errors of hop_k: ours beside the published ones",
     _keys(*_DROPOUT.values()),
-    _published_panels, _published_says, _published_table)
+    _published_panels,
+    _published_says,
+    _published_table,
+)
 
 
 # --- how they are trained ------------------------------------------------------------------------
@@ -427,5 +609,7 @@ def trainings() -> Table:
     where there is no torch."""
     text = files(__package__).joinpath("training_table.csv").read_text(encoding="utf-8")
     heading, *rows = csv.reader(text.splitlines())
-    return Table(tuple(heading), tuple(
-        tuple(int(cell) if cell.isdigit() else cell for cell in row) for row in rows))
+    return Table(
+        tuple(heading),
+        tuple(tuple(int(cell) if cell.isdigit() else cell for cell in row) for row in rows),
+    )

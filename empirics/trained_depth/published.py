@@ -4,6 +4,7 @@ leaves open.
 The errors are those of Sanford, Hsu and Telgarsky 2024 (arXiv:2402.09268v1, Figures 2, 6 and 8, and
 the authors' results file) for 4 heads and width 128, from theory/hops/hop_errors.csv.
 """
+
 from __future__ import annotations
 
 import math
@@ -32,7 +33,8 @@ LEVEL = 1e-3 / 25
 
 _SCHEDULE = (
     "The published L = 6 is read from the file of step 100000 of a schedule of 200001 steps, at "
-    "about half its peak rate; ours, like the others, has decayed to about 0 by then.")
+    "about half its peak rate; ours, like the others, has decayed to about 0 by then."
+)
 # As the negative controls: nets of the published size take too long.
 _SMALL: dict[str, Any] = {"symbols": 8, "hops_max": 2}
 
@@ -46,8 +48,16 @@ class Cell(NamedTuple):
 
     def case(self, *, dropout: bool, symbols: int = 98, hops_max: int = 16) -> Case:
         """The case that puts trained nets beside it; by default of the published size."""
-        return Case(task="hop_k", symbols=symbols, alphabet=4, hops_max=hops_max, hops=self.hops,
-                    depth=self.depth, dropout=dropout, published_error=self.error)
+        return Case(
+            task="hop_k",
+            symbols=symbols,
+            alphabet=4,
+            hops_max=hops_max,
+            hops=self.hops,
+            depth=self.depth,
+            dropout=dropout,
+            published_error=self.error,
+        )
 
 
 def cells() -> Iterator[Cell]:
@@ -83,8 +93,10 @@ def mean_ends(share: float, count: int, level: float) -> tuple[float, float]:
     Theorem 1, (2.1).
     """
     if not (0 <= share <= 1 and count >= 1 and 0 < level < 1):
-        raise ValueError(f"a mean of {share:g} of {count} numbers at level {level:g}: accepted are "
-                         "0 to 1, at least 1, and between 0 and 1")
+        raise ValueError(
+            f"a mean of {share:g} of {count} numbers at level {level:g}: accepted are "
+            "0 to 1, at least 1, and between 0 and 1"
+        )
     return max(0.0, 1 - _highest(1 - share, count, level)), _highest(share, count, level)
 
 
@@ -114,8 +126,7 @@ def predicted(statement: Relational, case: Case) -> Ball:
     """
     right = at(statement.rhs, case)
     if not (right.is_Rational and 0 <= right <= 1):
-        raise ValueError(
-            f"a published accuracy of {right}: accepted is a share from 0 to 1")
+        raise ValueError(f"a published accuracy of {right}: accepted is a share from 0 to 1")
     published, half = Fraction(int(right.p), int(right.q)), Fraction(1, 2 * 10**_PLACES)
     low, _ = mean_ends(float(max(Fraction(0), published - half)), SEQUENCES, LEVEL)
     _, high = mean_ends(float(min(Fraction(1), published + half)), SEQUENCES, LEVEL)
@@ -123,19 +134,26 @@ def predicted(statement: Relational, case: Case) -> Ball:
 
 
 again: Maker = partial(
-    claim, source=Source("depthlaw", "after sanford2024, arXiv:2402.09268v1, Figures 2, 6 and 8, "
-                         "Appendix G"), **TRAINED)
+    claim,
+    source=Source(
+        "depthlaw", "after sanford2024, arXiv:2402.09268v1, Figures 2, 6 and 8, Appendix G"
+    ),
+    **TRAINED,
+)
 
 
 @again(
-    Eq(accuracy, 1 - published_error), predicted=predicted,
+    Eq(accuracy, 1 - published_error),
+    predicted=predicted,
     cases={"gpu": tuple(cell.case(dropout=True) for cell in cells())},
     # As near to what the small nets err, 0.88, as errors are published, with space for the interval
     # of their answers.
     control=Control(
         Cell(1, 1, "0.6120").case(dropout=True, **_SMALL),
-        "nets hardly trained err on 0.88, not on the 0.6120 published at L = 4, k = 16"),
-    supports="hops/experiment_capacity")
+        "nets hardly trained err on 0.88, not on the 0.6120 published at L = 4, k = 16",
+    ),
+    supports="hops/experiment_capacity",
+)
 @noted(_SCHEDULE)
 def published_dropout_on(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
     """With dropout on, these nets err within what 100 sequences leave open.
@@ -164,8 +182,10 @@ def published_dropout_on(case: Case, device: str = "cpu", folder: str = "") -> P
     cases={"gpu": tuple(cell.case(dropout=False) for cell in cells())},
     control=Control(
         Cell(1, 1, "0.0100").case(dropout=False, **_SMALL),
-        "nets of one layer, hardly trained, do not answer like two trained ones"),
-    supports="hops/experiment_capacity")
+        "nets of one layer, hardly trained, do not answer like two trained ones",
+    ),
+    supports="hops/experiment_capacity",
+)
 @noted(_SCHEDULE)
 def published_dropout_off(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
     """With dropout off, these nets answer at least as often as published.

@@ -6,6 +6,7 @@ right up to r and at chance beyond has r: explicit weights of L layers have 3^L.
 a distance: nets that are less than right up to r may have as much by what they know of pairs
 beyond.
 """
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -25,11 +26,17 @@ from .cycle_reach import HOW, LOOKED, SOURCE, has_room, on_cycles, only, tiny
 from .experiment import TRAINED, Maker, noted
 
 reach_effective = quantity(
-    "reach_effective", r"r_{\mathrm{eff}}",
-    "sum over distances of 2 a - 1, for the share a of right choices of trained nets", "real")
+    "reach_effective",
+    r"r_{\mathrm{eff}}",
+    "sum over distances of 2 a - 1, for the share a of right choices of trained nets",
+    "real",
+)
 gained = quantity(
-    "reach_gained", r"\Delta r_{\mathrm{eff}}", "effective reach of one net minus that of another",
-    "real")
+    "reach_gained",
+    r"\Delta r_{\mathrm{eff}}",
+    "effective reach of one net minus that of another",
+    "real",
+)
 nets: Maker = partial(claim, source=SOURCE, **(TRAINED | {"reads": ()}))
 around = quantity("around", "c", "vertices of each cycle")
 
@@ -57,21 +64,27 @@ def _minus(first: Ball, second: Ball) -> Ball:
 
 _POOLED_SINCE = (
     "Asked of five seeds pooled, in place of over seeds, after nets on two cycles of 8 had shown "
-    "how little five seeds decide.")
-_WIDER = (
-    "Its tolerance went from 1 to 2 steps then, and what is expected from FAILS to HOLDS.")
+    "how little five seeds decide."
+)
+_WIDER = "Its tolerance went from 1 to 2 steps then, and what is expected from FAILS to HOLDS."
 _POOLED = (
     "Five seeds, pooled: the interval is about these nets. It adds up those of Clopper and Pearson "
     "at all distances, of level 1e-7 each, which is safe and wide: a distance at chance adds 0.075 "
     "to either side. So little is decided where there are many such distances, as on cycles of 64 "
     "and 128. Five seeds are too few for verdicts on nets of other seeds, which reach_over_seeds "
-    "shows.")
+    "shows."
+)
 
 
-@nets(Gt(reach_effective, 1), holds_for="typical", known="UNDECIDED", cases=on_cycles(*PARTS),
-      post_hoc=LOOKED,
-      control=Control(tiny(), "more than all distances there are", Gt(reach_effective, 4)),
-    supports="trained_depth/cycles_wall")
+@nets(
+    Gt(reach_effective, 1),
+    holds_for="typical",
+    known="UNDECIDED",
+    cases=on_cycles(*PARTS),
+    post_hoc=LOOKED,
+    control=Control(tiny(), "more than all distances there are", Gt(reach_effective, 4)),
+    supports="trained_depth/cycles_wall",
+)
 @noted(HOW)
 def reach_over_seeds(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Trained nets see farther than their own input, over seeds.
@@ -88,11 +101,14 @@ def reach_over_seeds(case: Case, device: str = "cpu", folder: str = "") -> Sampl
     return _reaches(case, device, folder)
 
 
-@nets(Lt(reach_effective, Min(3**depth, around / 2)),
+@nets(
+    Lt(reach_effective, Min(3**depth, around / 2)),
     post_hoc=_POOLED_SINCE,
-      known="UNDECIDED", cases=on_cycles(*PARTS), control=Control(
-          tiny(), "2^L in place of 3^L", Lt(reach_effective, Min(2**depth, around / 2))),
-    supports="trained_depth/cycles_wall")
+    known="UNDECIDED",
+    cases=on_cycles(*PARTS),
+    control=Control(tiny(), "2^L in place of 3^L", Lt(reach_effective, Min(2**depth, around / 2))),
+    supports="trained_depth/cycles_wall",
+)
 @noted(_POOLED, HOW)
 def reach_falls_short(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """These nets see less far than explicit weights.
@@ -106,11 +122,14 @@ def reach_falls_short(case: Case, device: str = "cpu", folder: str = "") -> Ball
     return _reach(case, device, folder)
 
 
-@nets(Lt(reach_effective, 3**depth + 1), assumes={"c / 2 > 3^L": has_room},
+@nets(
+    Lt(reach_effective, 3**depth + 1),
+    assumes={"c / 2 > 3^L": has_room},
     post_hoc=_POOLED_SINCE,
-      cases=only(on_cycles(), has_room),
-      control=Control(tiny(), "2^L in place of 3^L + 1", Lt(reach_effective, 2**depth)),
-    supports="trained_depth/cycles_wall")
+    cases=only(on_cycles(), has_room),
+    control=Control(tiny(), "2^L in place of 3^L + 1", Lt(reach_effective, 2**depth)),
+    supports="trained_depth/cycles_wall",
+)
 @noted(_POOLED, HOW)
 def reach_at_most(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """These nets reach less than 3^L + 1; one layer tests it.
@@ -126,10 +145,13 @@ def reach_at_most(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     return _reach(case, device, folder)
 
 
-@nets(Gt(gained, 0), cases=on_cycles(), control=Control(
-          tiny(), "three more steps in the last two thirds", Gt(gained, 3)),
+@nets(
+    Gt(gained, 0),
+    cases=on_cycles(),
+    control=Control(tiny(), "three more steps in the last two thirds", Gt(gained, 3)),
     post_hoc=_POOLED_SINCE,
-    supports="trained_depth/cycles_wall")
+    supports="trained_depth/cycles_wall",
+)
 @noted(_POOLED, HOW)
 def reach_grows(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """These nets see farther after three times the updates.
@@ -140,8 +162,9 @@ def reach_grows(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     Where it holds at the end of the curve, training was too short to say what nets of that depth
     cannot learn.
     """
-    return _minus(_reach(case, device, folder),
-                  _reach(case, device, folder, updates=case.updates // 3))
+    return _minus(
+        _reach(case, device, folder), _reach(case, device, folder, updates=case.updates // 3)
+    )
 
 
 def _is_deeper(case: Case) -> bool:
@@ -150,10 +173,14 @@ def _is_deeper(case: Case) -> bool:
     return any(less in cases for cases in on_cycles().values())
 
 
-@nets(Gt(gained, 0), known="FAILS", cases=only(on_cycles(), _is_deeper), control=Control(
-          tiny(depth=2), "a layer adds two steps", Gt(gained, 2)),
+@nets(
+    Gt(gained, 0),
+    known="FAILS",
+    cases=only(on_cycles(), _is_deeper),
+    control=Control(tiny(depth=2), "a layer adds two steps", Gt(gained, 2)),
     post_hoc=_POOLED_SINCE,
-    supports="trained_depth/cycles_wall")
+    supports="trained_depth/cycles_wall",
+)
 @noted(_POOLED, HOW)
 def reach_grows_with_depth(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """With one more layer these nets see farther after equal updates.
@@ -166,23 +193,33 @@ def reach_grows_with_depth(case: Case, device: str = "cpu", folder: str = "") ->
     they leave it open: seed by seed, three layers minus two are -2.2, -5.1, -4.4, -0.2 and -0.1, by
     Student's t p = 0.08. Longer training may turn it.
     """
-    return _minus(_reach(case, device, folder),
-                  _reach(case, device, folder, depth=case.depth - 1))
+    return _minus(_reach(case, device, folder), _reach(case, device, folder, depth=case.depth - 1))
 
 
 def _taught_or_not(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     return _minus(_reach(case, device, folder), _reach(case, device, folder, shuffled=True))
 
 
-@nets(Eq(gained, 0), predicted=lambda *_: Ball(Fraction(-2), Fraction(2)),
+@nets(
+    Eq(gained, 0),
+    predicted=lambda *_: Ball(Fraction(-2), Fraction(2)),
     post_hoc=f"{_POOLED_SINCE} {_WIDER}",
-      known="UNDECIDED", cases={
-          suite: tuple(Case(**{k: v for k, v in c.fields().items() if k != "net"})
-                       for c in each if c.net == "softmax") for suite, each in on_cycles().items()},
-      control=Control(tiny(), "of nets that learned and of nets that did not",
-                      measured=_taught_or_not),
-    cited=("Bears on whether a reach derived for linearised attention may be quoted for softmax "
-           "nets."))
+    known="UNDECIDED",
+    cases={
+        suite: tuple(
+            Case(**{k: v for k, v in c.fields().items() if k != "net"})
+            for c in each
+            if c.net == "softmax"
+        )
+        for suite, each in on_cycles().items()
+    },
+    control=Control(
+        tiny(), "of nets that learned and of nets that did not", measured=_taught_or_not
+    ),
+    cited=(
+        "Bears on whether a reach derived for linearised attention may be quoted for softmax nets."
+    ),
+)
 @noted(_POOLED, HOW)
 def reach_of_attentions(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """These softmax and linearised nets see equally far, up to two steps.
@@ -191,8 +228,9 @@ def reach_of_attentions(case: Case, device: str = "cpu", folder: str = "") -> Ba
     attention, trained on equal cycles from the same seeds on the same graphs by as many updates,
     lies between -2 and 2.
     """
-    return _minus(_reach(case, device, folder, net="softmax"),
-                  _reach(case, device, folder, net="linearised"))
+    return _minus(
+        _reach(case, device, folder, net="softmax"), _reach(case, device, folder, net="linearised")
+    )
 
 
 # --- what the page shows --------------------------------------------------------------------------
@@ -213,17 +251,34 @@ def _panels(found: Found) -> tuple[Panel, ...]:
 
 
 def _panel(
-    curves: Mapping[tuple[int, int, str, int], Mapping[int, Measured]], k: int, c: int, net: str,
+    curves: Mapping[tuple[int, int, str, int], Mapping[int, Measured]],
+    k: int,
+    c: int,
+    net: str,
 ) -> Panel:
     mine = {key[3]: points for key, points in curves.items() if key[:3] == (k, c, net)}
     ends = [updates for points in mine.values() for updates in points]
-    lines = [curve(f"{layers} layer{'s' * (layers > 1)}", points)
-             for layers, points in mine.items()]
-    marks = [Series(f"3^{layers}", (min(ends), max(ends)), (reach(layers),) * 2, kind="reference",
-                    like=f"{layers} layer{'s' * (layers > 1)}")
-             for layers in mine if reach(layers) <= c // 2]
-    return Panel(f"{net}, {k} cycles of {c}", "updates", "effective reach",
-                 (*filter(None, lines), *marks), x_scale="log")
+    lines = [
+        curve(f"{layers} layer{'s' * (layers > 1)}", points) for layers, points in mine.items()
+    ]
+    marks = [
+        Series(
+            f"3^{layers}",
+            (min(ends), max(ends)),
+            (reach(layers),) * 2,
+            kind="reference",
+            like=f"{layers} layer{'s' * (layers > 1)}",
+        )
+        for layers in mine
+        if reach(layers) <= c // 2
+    ]
+    return Panel(
+        f"{net}, {k} cycles of {c}",
+        "updates",
+        "effective reach",
+        (*filter(None, lines), *marks),
+        x_scale="log",
+    )
 
 
 def _says(found: Found) -> str:
@@ -238,30 +293,64 @@ def _says(found: Found) -> str:
         layers = sorted({depth_ for _, depth_ in own})
         reaches = "; ".join(
             ", ".join(written(own[net, each][1], 1) for each in layers if (net, each) in own)
-            + f" ({net})" for net in nets_)
+            + f" ({net})"
+            for net in nets_
+        )
         updates = max(updates for updates, _ in own.values())
         said.append(
             f"On {k} cycles of {c} the effective reach of {', '.join(map(str, layers))} layers is, "
             f"after {updates} updates, {reaches}; that of explicit weights is "
-            f"{', '.join(f'{min(reach(each), c / 2):g}' for each in layers)}.")
+            f"{', '.join(f'{min(reach(each), c / 2):g}' for each in layers)}."
+        )
     return " ".join(said)
 
 
 def _table(found: Found) -> Table:
-    pooled = {(c.cycles, c.around, c.net, c.depth, c.updates): written(value)
-              for c, value in found.get("reach_falls_short", {}).items()}
+    pooled = {
+        (c.cycles, c.around, c.net, c.depth, c.updates): written(value)
+        for c, value in found.get("reach_falls_short", {}).items()
+    }
     return Table(
-        ("cycles", "net", "layers", "3^L", "updates", "effective reach, 95 % over seeds",
-         "of these nets, level 1e-7 a distance"),
-        tuple((f"{k} x {c}", net, layers, reach(layers), updates, written(value, 2),
-               pooled.get((k, c, net, layers, updates)))
-              for (k, c, net, layers), points in _curves(found).items()
-              for updates, value in sorted(points.items())))
+        (
+            "cycles",
+            "net",
+            "layers",
+            "3^L",
+            "updates",
+            "effective reach, 95 % over seeds",
+            "of these nets, level 1e-7 a distance",
+        ),
+        tuple(
+            (
+                f"{k} x {c}",
+                net,
+                layers,
+                reach(layers),
+                updates,
+                written(value, 2),
+                pooled.get((k, c, net, layers, updates)),
+            )
+            for (k, c, net, layers), points in _curves(found).items()
+            for updates, value in sorted(points.items())
+        ),
+    )
 
 
 REACH = Question(
-    "reach", "Effective reach against updates on equal cycles",
-    tuple(f"trained_depth/{name}" for name in (
-        "reach_over_seeds", "reach_falls_short", "reach_at_most", "reach_grows",
-        "reach_grows_with_depth", "reach_of_attentions")),
-    _panels, _says, _table)
+    "reach",
+    "Effective reach against updates on equal cycles",
+    tuple(
+        f"trained_depth/{name}"
+        for name in (
+            "reach_over_seeds",
+            "reach_falls_short",
+            "reach_at_most",
+            "reach_grows",
+            "reach_grows_with_depth",
+            "reach_of_attentions",
+        )
+    ),
+    _panels,
+    _says,
+    _table,
+)

@@ -3,6 +3,7 @@
 A case names the task and its sizes; what else a training needs stands here, so that records depend
 on it through the code version.
 """
+
 from __future__ import annotations
 
 import math
@@ -21,13 +22,20 @@ from ..training.settings import Settings
 # breaks down, at 8e-3 some of the deeper nets on 12 vertices do, so that 4e-3 was added there after
 # a first recording.
 _STEPS = {
-    (8, 7): 800, (12, 3): 1000, (12, 11): 2000, (24, 23): 5000, (64, 9): 40_000, (64, 27): 40_000,
-    (82, 81): 60_000, (24, 1): 1500, (24, 4): 5000}
+    (8, 7): 800,
+    (12, 3): 1000,
+    (12, 11): 2000,
+    (24, 23): 5000,
+    (64, 9): 40_000,
+    (64, 27): 40_000,
+    (82, 81): 60_000,
+    (24, 1): 1500,
+    (24, 4): 5000,
+}
 _RATES = {(12, 3): (4e-3, 8e-3), (12, 11): (4e-3, 8e-3), (24, 23): (8e-3,)}
 # Fresh examples for each seed's answers, by the same sizes, where 4096 are too few: pairs far apart
 # are rare, and so is each of many k.
-_EXAMPLES = {
-    (24, 23): 16_384, (82, 81): 16_384, (24, 1): 32_768, (24, 4): 32_768, (98, 16): 32_768}
+_EXAMPLES = {(24, 23): 16_384, (82, 81): 16_384, (24, 1): 32_768, (24, 4): 32_768, (98, 16): 32_768}
 # hop_k as published, by symbols of a sequence: width, updates, and those of the warm-up. Of 98 is
 # the published experiment; of 8 is one that a CPU trains in seconds, for the negative controls.
 _PUBLISHED = {98: (128, 100_001, 1000), 8: (32, 60, 10)}
@@ -60,26 +68,55 @@ def training(case: Case, depth: int) -> Training:
     if case.task == "hop_k" and case.symbols in _PUBLISHED:
         return _published(case, depth)
     task = sequences(case)
-    shape = Shape(width=64, depth=depth, norm="pre", mlp=256, causal=True, positions="learned",
-                  length=task.length, biases=True, vocabulary=task.vocabulary, outputs=task.outputs)
+    shape = Shape(
+        width=64,
+        depth=depth,
+        norm="pre",
+        mlp=256,
+        causal=True,
+        positions="learned",
+        length=task.length,
+        biases=True,
+        vocabulary=task.vocabulary,
+        outputs=task.outputs,
+    )
     size = (case.symbols, case.hops_max)
-    return Training(shape, task, _settings(size, 32), (2e-3,), _seeds(case.task == "hop_k"),
-                    examples=_EXAMPLES.get(size, Training.examples),
-                    shuffled=bool(case.get("shuffled", False)))
+    return Training(
+        shape,
+        task,
+        _settings(size, 32),
+        (2e-3,),
+        _seeds(case.task == "hop_k"),
+        examples=_EXAMPLES.get(size, Training.examples),
+        shuffled=bool(case.get("shuffled", False)),
+    )
 
 
 def _published(case: Case, depth: int) -> Training:
     width, steps, warmup = _PUBLISHED[case.symbols]
     # 30 token ids and two positions more than symbols are drawn for, as published.
-    task = HopK(
-        symbols=case.symbols, alphabet=case.alphabet, k_max=case.hops_max, vocabulary=30)
-    settings = Settings(steps=steps, batch=32, warmup=warmup, schedule="linear", clip=0,
-                        evaluate_every=steps // 10, std=0.02,
-                        output_std=0.02 / math.sqrt(2 * depth))
-    shape = gpt2(width=width, depth=depth, heads=4, vocabulary=task.vocabulary,
-                 length=case.symbols + 2)
-    return Training(shape, task, settings, (1e-4,), seeds=(0, 1, 2),
-                    examples=_EXAMPLES.get((case.symbols, case.hops_max), Training.examples))
+    task = HopK(symbols=case.symbols, alphabet=case.alphabet, k_max=case.hops_max, vocabulary=30)
+    settings = Settings(
+        steps=steps,
+        batch=32,
+        warmup=warmup,
+        schedule="linear",
+        clip=0,
+        evaluate_every=steps // 10,
+        std=0.02,
+        output_std=0.02 / math.sqrt(2 * depth),
+    )
+    shape = gpt2(
+        width=width, depth=depth, heads=4, vocabulary=task.vocabulary, length=case.symbols + 2
+    )
+    return Training(
+        shape,
+        task,
+        settings,
+        (1e-4,),
+        seeds=(0, 1, 2),
+        examples=_EXAMPLES.get((case.symbols, case.hops_max), Training.examples),
+    )
 
 
 def _on_graphs(case: Case, vertices: int, diameter: int, depth: int) -> Training:
@@ -87,27 +124,43 @@ def _on_graphs(case: Case, vertices: int, diameter: int, depth: int) -> Training
     # The sums of linearised attention grow with the number of tokens: without 1/n two of five seeds
     # learned nothing on 24 vertices.
     scale = 1 / (vertices * math.sqrt(width)) if case.net == "linearised" else None
-    shape = Shape(width=width, depth=depth, attention=case.net, scale=scale, norm="pre",
-                  mlp=4 * width, features=task.features, outputs=task.outputs)
+    shape = Shape(
+        width=width,
+        depth=depth,
+        attention=case.net,
+        scale=scale,
+        norm="pre",
+        mlp=4 * width,
+        features=task.features,
+        outputs=task.outputs,
+    )
     size = (vertices, diameter)
-    return Training(shape, task, _settings(size, 64), _RATES.get(size, (4e-3,)),
-                    _seeds(vertices == 24), examples=_EXAMPLES.get(size, Training.examples),
-                    shuffled=bool(case.get("shuffled", False)))
+    return Training(
+        shape,
+        task,
+        _settings(size, 64),
+        _RATES.get(size, (4e-3,)),
+        _seeds(vertices == 24),
+        examples=_EXAMPLES.get(size, Training.examples),
+        shuffled=bool(case.get("shuffled", False)),
+    )
 
 
 def paths(vertices: int, diameter: int) -> Connectivity:
     """The random paths that nets are trained on; long ones would hardly ever stay whole, so that
     beyond 24 vertices there are two cuts on average."""
-    cut, limit = (0.1 if vertices <= 24 else 2 / vertices,
-                  0 if diameter == vertices - 1 else diameter)
-    return Connectivity(
-        vertices=vertices, family="paths", cut=cut, max_distance=limit, index=True)
+    cut, limit = (
+        0.1 if vertices <= 24 else 2 / vertices,
+        0 if diameter == vertices - 1 else diameter,
+    )
+    return Connectivity(vertices=vertices, family="paths", cut=cut, max_distance=limit, index=True)
 
 
 def sequences(case: Case) -> HopK:
     """The sequences that nets are trained on."""
-    return HopK(symbols=case.symbols, alphabet=case.alphabet, k_max=case.hops_max, k_min=1,
-                vocabulary=0)
+    return HopK(
+        symbols=case.symbols, alphabet=case.alphabet, k_max=case.hops_max, k_min=1, vocabulary=0
+    )
 
 
 def _seeds(long: bool) -> tuple[int, ...]:
@@ -117,5 +170,11 @@ def _seeds(long: bool) -> tuple[int, ...]:
 
 def _settings(size: tuple[int, int], batch: int) -> Settings:
     steps = _STEPS[size]
-    return Settings(steps=steps, batch=batch, warmup=steps // 10, schedule="linear",
-                    evaluate_every=max(1, steps // 10), success=0.999)
+    return Settings(
+        steps=steps,
+        batch=batch,
+        warmup=steps // 10,
+        schedule="linear",
+        evaluate_every=max(1, steps // 10),
+        success=0.999,
+    )

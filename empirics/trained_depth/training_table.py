@@ -1,6 +1,7 @@
 """How the nets of every size are trained, as the table of docs/trained-depth.md, which is built
 where there is no torch: `python -m depthlaw.empirics.trained_depth.training_table` writes it
 again."""
+
 from __future__ import annotations
 
 import csv
@@ -19,23 +20,54 @@ def trainings() -> Table:
     """How the nets of every size are trained."""
     rows = []
     for suite in dict.fromkeys((*GRAPHS_OF, *HOPS_OF)):
-        cases = [Case(task="connectivity", net=NETS[0], vertices=n, diameter=diameter)
-                 for n, diameter in GRAPHS_OF.get(suite, {})]
-        cases += [Case(task=task, symbols=symbols, alphabet=alphabet, hops_max=k)
-                  for task, symbols, alphabet, k in HOPS_OF.get(suite, {})]
+        cases = [
+            Case(task="connectivity", net=NETS[0], vertices=n, diameter=diameter)
+            for n, diameter in GRAPHS_OF.get(suite, {})
+        ]
+        cases += [
+            Case(task=task, symbols=symbols, alphabet=alphabet, hops_max=k)
+            for task, symbols, alphabet, k in HOPS_OF.get(suite, {})
+        ]
         for case in cases:
             made = training(case, 2)
             shape, how = made.shape, made.settings
-            size = (f"{case.vertices} vertices, D = {case.diameter}"
-                    if case.task == "connectivity" else
-                    f"{case.symbols} symbols of {case.alphabet}, k <= {case.hops_max}")
-            rows.append((
-                # The net that is called quick is trained by suite full.
-                "full" if suite == "quick" else suite,
-                case.task, size, shape.width, shape.mlp, shape.heads, how.steps, how.batch,
-                " or ".join(f"{rate:g}" for rate in made.rates), len(made.seeds), made.examples))
-    return Table(("suite", "task", "size", "width", "MLP", "heads", "updates", "batch",
-                  "learning rate", "seeds", "fresh examples of each seed"), tuple(rows))
+            size = (
+                f"{case.vertices} vertices, D = {case.diameter}"
+                if case.task == "connectivity"
+                else f"{case.symbols} symbols of {case.alphabet}, k <= {case.hops_max}"
+            )
+            rows.append(
+                (
+                    # The net that is called quick is trained by suite full.
+                    "full" if suite == "quick" else suite,
+                    case.task,
+                    size,
+                    shape.width,
+                    shape.mlp,
+                    shape.heads,
+                    how.steps,
+                    how.batch,
+                    " or ".join(f"{rate:g}" for rate in made.rates),
+                    len(made.seeds),
+                    made.examples,
+                )
+            )
+    return Table(
+        (
+            "suite",
+            "task",
+            "size",
+            "width",
+            "MLP",
+            "heads",
+            "updates",
+            "batch",
+            "learning rate",
+            "seeds",
+            "fresh examples of each seed",
+        ),
+        tuple(rows),
+    )
 
 
 if __name__ == "__main__":

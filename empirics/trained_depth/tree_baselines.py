@@ -2,6 +2,7 @@
 
 Nets that reach 95 % on a task where this fails may have learned the clue; see `tasks.shortcuts`.
 """
+
 from __future__ import annotations
 
 from functools import lru_cache, partial
@@ -17,19 +18,31 @@ if TYPE_CHECKING:
     from ..tasks.sequences import HopK
     from ..tasks.shortcuts import Shortcut
 
-missed: Maker = partial(claim, Lt(accuracy, bar), reads=("clue",),
-                 source=Source("depthlaw", "empirics/tasks/shortcuts.py"), **FIT)
+missed: Maker = partial(
+    claim,
+    Lt(accuracy, bar),
+    reads=("clue",),
+    source=Source("depthlaw", "empirics/tasks/shortcuts.py"),
+    **FIT,
+)
 _HOPS: dict[str, Any] = {"task": "hop_k", "symbols": 24, "alphabet": 4, "hops_max": 4}
 _INDUCTION = _HOPS | {"task": "induction", "alphabet": 8, "hops_max": 1}
 
 
 @missed(
-    cases={"quick": tuple(
-        Case(task="connectivity", vertices=n, diameter=n - 1, clue=clue) for n in (12, 24)
-        for clue in ("degrees", "index", "edges", "degrees, index, edges", "1 hops", "3 hops"))},
-    control=Control(Case(task="connectivity", vertices=12, diameter=11, clue="9 hops"),
-                    "nine hops are nearly all the search there is"),
-    supports="trained_depth/connectivity_needed")
+    cases={
+        "quick": tuple(
+            Case(task="connectivity", vertices=n, diameter=n - 1, clue=clue)
+            for n in (12, 24)
+            for clue in ("degrees", "index", "edges", "degrees, index, edges", "1 hops", "3 hops")
+        )
+    },
+    control=Control(
+        Case(task="connectivity", vertices=12, diameter=11, clue="9 hops"),
+        "nine hops are nearly all the search there is",
+    ),
+    supports="trained_depth/connectivity_needed",
+)
 def connectivity_shortcuts(case: Case, seed: int) -> Proportion:
     """Small trees miss connectivity from degrees, indices, edges, three hops.
 
@@ -45,11 +58,16 @@ def connectivity_shortcuts(case: Case, seed: int) -> Proportion:
 
 
 @missed(
-    cases={"quick": tuple(
-        Case(**task, clue=clue) for task in (_HOPS, _INDUCTION)
-        for clue in ("position", "token", "counts", "last 1", "last 3", "last 9"))},
+    cases={
+        "quick": tuple(
+            Case(**task, clue=clue)
+            for task in (_HOPS, _INDUCTION)
+            for clue in ("position", "token", "counts", "last 1", "last 3", "last 9")
+        )
+    },
     control=Control(Case(**_HOPS, clue="9 hops"), "nine hops are all the search there is"),
-    supports="trained_depth/hops_needed")
+    supports="trained_depth/hops_needed",
+)
 def hops_shortcuts(case: Case, seed: int) -> Proportion:
     """Small trees miss hops from positions, counts and last symbols.
 

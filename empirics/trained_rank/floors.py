@@ -5,6 +5,7 @@ ids, the grid is the whole domain, and the relative error on it is that of the f
 of students of rank at most r is the tail of the teacher's singular values beyond the r-th, known
 before any training.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -33,23 +34,32 @@ if TYPE_CHECKING:
 __all__ = ["FLOORS", "floor"]
 
 trained_error = quantity(
-    "trained_error", r"\varepsilon",
+    "trained_error",
+    r"\varepsilon",
     "relative L2 error of a trained student on the grid, ||F - G||_F / ||F||_F",
-    "nonnegative real")
+    "nonnegative real",
+)
 error_floor = quantity(
-    "error_floor", r"\varepsilon_r",
-    "tail of the teacher's singular values beyond the student's largest rank, relative to "
-    "||F||_F", "nonnegative real")
+    "error_floor",
+    r"\varepsilon_r",
+    "tail of the teacher's singular values beyond the student's largest rank, relative to ||F||_F",
+    "nonnegative real",
+)
 error_ratio = quantity(
-    "error_ratio", r"\varepsilon / \varepsilon_r",
-    "error of a trained student divided by its floor", "nonnegative real")
+    "error_ratio",
+    r"\varepsilon / \varepsilon_r",
+    "error of a trained student divided by its floor",
+    "nonnegative real",
+)
 factor = quantity("factor", "c", "factor between an error and its floor", "positive real")
 trained_width = quantity(
-    "trained_width", r"d_\varepsilon",
-    "least of the tried widths at which a trained student's error is at most the level")
+    "trained_width",
+    r"d_\varepsilon",
+    "least of the tried widths at which a trained student's error is at most the level",
+)
 floor_width = quantity(
-    "floor_width", "d_r",
-    "least of the tried widths at which the floor is at most the level")
+    "floor_width", "d_r", "least of the tried widths at which the floor is at most the level"
+)
 
 # --- the experiment -------------------------------------------------------------------------------
 
@@ -60,7 +70,8 @@ RATES = {1: 0.1, 2: 0.1, 3: 0.03}
 SEEDS = 16
 _MORE_SEEDS = (
     "Sixteen seeds in place of eight, which are among them, since a first run, in which half the "
-    "intervals decided nothing.")
+    "intervals decided nothing."
+)
 # Widths by depth: the floor is visible in most of the first; in the last it is small with one layer
 # (gone from V - 1 on, which is not trained), and gone with several.
 WIDTHS = {1: (1, 2, 4, 8, 16, 32, 48), 2: (1, 2, 3, 4, 8), 3: (1, 2, 4)}
@@ -79,8 +90,14 @@ def recipe_of(case: Case) -> Recipe:
     """How the students of a case are trained."""
     from .students import Recipe
 
-    return Recipe(teacher_of(case), case.width, case.depth, seeds=tuple(range(SEEDS)),
-                  rates=(RATES[case.depth],), steps=case.steps)
+    return Recipe(
+        teacher_of(case),
+        case.width,
+        case.depth,
+        seeds=tuple(range(SEEDS)),
+        rates=(RATES[case.depth],),
+        steps=case.steps,
+    )
 
 
 @lru_cache(maxsize=16)
@@ -124,14 +141,19 @@ def _errors(case: Case, device: str, folder: str) -> np.ndarray:
 # --- no student beats its floor -------------------------------------------------------------------
 
 _nets: Maker = partial(
-    claim, kind="empirical fit", holds_for="typical", weight="measurement", portable=False)
+    claim, kind="empirical fit", holds_for="typical", weight="measurement", portable=False
+)
 _OURS = Source("depthlaw", "after eckart1936 and separation_rank/dimension_count")
 
 
 def _grid(made: Any, depths: Sequence[int], least: int = 1, most: int = 1000) -> list[Case]:
     # The longest trainings first, so that two processes end together.
-    return [made(depth=depth, width=width) for depth in sorted(depths, reverse=True)
-            for width in WIDTHS[depth] if least <= width <= most]
+    return [
+        made(depth=depth, width=width)
+        for depth in sorted(depths, reverse=True)
+        for width in WIDTHS[depth]
+        if least <= width <= most
+    ]
 
 
 def _predicted_floor(statement: Relational, case: Case) -> Any:
@@ -145,15 +167,25 @@ def _deeper(case: Case, device: str = "cpu", folder: str = "") -> Ball:
 
 
 @claim(
-    Ge(trained_error, error_floor), source=_OURS, predicted=_predicted_floor,
-    weight="measurement", portable=False,
+    Ge(trained_error, error_floor),
+    source=_OURS,
+    predicted=_predicted_floor,
+    weight="measurement",
+    portable=False,
     premises=("separation_rank/error_floor", "separation_rank/two_tokens_upper"),
     headline="A floor from exact ranks and singular values: one training below it would refute it.",
-    cases={"full": [_TINY(depth=1, width=2), _TINY(depth=2, width=1)],
-           "training": _grid(_CPU, (3, 2, 1)), "gpu": _grid(_GPU, (3, 2, 1))},
-    control=Control(_TINY(depth=1, width=1), "a wider student of two layers, by the floor of one",
-                    measured=_deeper),
-    cited="One training below the floor would refute the bound from which it comes.")
+    cases={
+        "full": [_TINY(depth=1, width=2), _TINY(depth=2, width=1)],
+        "training": _grid(_CPU, (3, 2, 1)),
+        "gpu": _grid(_GPU, (3, 2, 1)),
+    },
+    control=Control(
+        _TINY(depth=1, width=1),
+        "a wider student of two layers, by the floor of one",
+        measured=_deeper,
+    ),
+    cited="One training below the floor would refute the bound from which it comes.",
+)
 def floor_holds(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """A floor no training can beat: every student stays above it.
 
@@ -183,26 +215,38 @@ def _ratios(case: Case, device: str, folder: str) -> Sample:
 # Where the floor lies well above rounding.
 _VISIBLE = {"floor >= 0.001": lambda c: _floor_at(c, c.width, c.depth).low >= Fraction(1, 1000)}
 _ONE = {"training": _grid(_CPU, (1,), most=16), "gpu": _grid(_GPU, (1,), most=48)}
-_DEEP = {suite: [*_grid(made, (3,), most=1), *_grid(made, (2,), most=2)]
-         for suite, made in (("training", _CPU), ("gpu", _GPU))}
+_DEEP = {
+    suite: [*_grid(made, (3,), most=1), *_grid(made, (2,), most=2)]
+    for suite, made in (("training", _CPU), ("gpu", _GPU))
+}
 
 
 def _with_factor(cases: dict[str, list[Case]], value: str) -> dict[str, list[Case]]:
-    return {suite: [Case(**case.fields() | {"factor": value}) for case in listed]
-            for suite, listed in cases.items()}
+    return {
+        suite: [Case(**case.fields() | {"factor": value}) for case in listed]
+        for suite, listed in cases.items()
+    }
 
 
 _reaches: Maker = partial(_nets, source=_OURS, assumes=_VISIBLE, reads=("factor",))
-_FAR = Control(_CPU(depth=1, width=4, factor="2"), "errors below the floor",
-               statement=Le(error_ratio, factor / 2))
+_FAR = Control(
+    _CPU(depth=1, width=4, factor="2"),
+    "errors below the floor",
+    statement=Le(error_ratio, factor / 2),
+)
 
 
-@_reaches(Le(error_ratio, factor), expected="FAILS",
+@_reaches(
+    Le(error_ratio, factor),
+    expected="FAILS",
     post_hoc=_MORE_SEEDS,
-          cases=_with_factor({suite: [*_ONE[suite], *_DEEP[suite]] for suite in _ONE}, "11/10"),
-          control=_FAR,
-    cited=("Bears on whether the floor from exact ranks may be used as a forecast of the trained "
-           "error."))
+    cases=_with_factor({suite: [*_ONE[suite], *_DEEP[suite]] for suite in _ONE}, "11/10"),
+    control=_FAR,
+    cited=(
+        "Bears on whether the floor from exact ranks may be used as a forecast of the trained "
+        "error."
+    ),
+)
 def floor_attained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Trained students come within a tenth of their floor.
 
@@ -216,9 +260,14 @@ def floor_attained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     return _ratios(case, device, folder)
 
 
-@_reaches(Le(error_ratio, factor), expected="FAILS", cases=_with_factor(_ONE, "2"), control=_FAR,
+@_reaches(
+    Le(error_ratio, factor),
+    expected="FAILS",
+    cases=_with_factor(_ONE, "2"),
+    control=_FAR,
     post_hoc=_MORE_SEEDS,
-    supports="trained_rank/floor_attained")
+    supports="trained_rank/floor_attained",
+)
 def one_layer_near_floor(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """One-layer students come within twice their floor.
 
@@ -232,9 +281,14 @@ def one_layer_near_floor(case: Case, device: str = "cpu", folder: str = "") -> S
     return _ratios(case, device, folder)
 
 
-@_reaches(Le(error_ratio, factor), expected="FAILS", cases=_with_factor(_DEEP, "10"), control=_FAR,
+@_reaches(
+    Le(error_ratio, factor),
+    expected="FAILS",
+    cases=_with_factor(_DEEP, "10"),
+    control=_FAR,
     post_hoc=_MORE_SEEDS,
-    supports="trained_rank/floor_attained")
+    supports="trained_rank/floor_attained",
+)
 def deep_near_floor(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Narrow deep students come within ten times their floor.
 
@@ -268,9 +322,12 @@ def _first_floor(statement: Relational, case: Case) -> Any:
 
 
 _widths: Maker = partial(
-    _nets, source=Source("depthlaw", "the floor's width read as a forecast"),
-    predicted=_first_floor, reads=("level",),
-    cases={"training": _level_cases(_CPU), "gpu": _level_cases(_GPU)})
+    _nets,
+    source=Source("depthlaw", "the floor's width read as a forecast"),
+    predicted=_first_floor,
+    reads=("level",),
+    cases={"training": _level_cases(_CPU), "gpu": _level_cases(_GPU)},
+)
 
 
 def _first_trained(case: Case, device: str, folder: str) -> Exact:
@@ -282,10 +339,16 @@ def _first_trained(case: Case, device: str, folder: str) -> Exact:
     return Exact(widths[-1] + 1, misses=1.0, truncated=True)
 
 
-@_widths(Ge(trained_width, floor_width), holds_for="all", control=Control(
-    _CPU(depth=1, level="1/5"), "at eight times the width",
-    statement=Ge(trained_width, 8 * floor_width)),
-    checks="Our search for the least trained width against the width that the floor implies.")
+@_widths(
+    Ge(trained_width, floor_width),
+    holds_for="all",
+    control=Control(
+        _CPU(depth=1, level="1/5"),
+        "at eight times the width",
+        statement=Ge(trained_width, 8 * floor_width),
+    ),
+    checks="Our search for the least trained width against the width that the floor implies.",
+)
 def width_at_least(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     """The trained width cannot be below that of the floor.
 
@@ -298,11 +361,18 @@ def width_at_least(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     return _first_trained(case, device, folder)
 
 
-@_widths(Le(trained_width, 4 * floor_width), holds_for="these nets", known="FAILS", control=Control(
-    _CPU(depth=1, level="1/5"), "at twice the width",
-    statement=Le(trained_width, 2 * floor_width)),
+@_widths(
+    Le(trained_width, 4 * floor_width),
+    holds_for="these nets",
+    known="FAILS",
+    control=Control(
+        _CPU(depth=1, level="1/5"),
+        "at twice the width",
+        statement=Le(trained_width, 2 * floor_width),
+    ),
     post_hoc=_MORE_SEEDS,
-    supports="trained_rank/floor_attained")
+    supports="trained_rank/floor_attained",
+)
 def width_forecast(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     """These students' width is at most four times that of the floor.
 
@@ -325,21 +395,31 @@ def _shallow_floor(statement: Relational, case: Case) -> Ball:
 
 
 shallow_floor = quantity(
-    "shallow_floor", r"\varepsilon_{d'+1}",
-    "floor of every one-layer student of width shallow_width or less", "nonnegative real")
+    "shallow_floor",
+    r"\varepsilon_{d'+1}",
+    "floor of every one-layer student of width shallow_width or less",
+    "nonnegative real",
+)
 
 
 def _beyond(made: Any, widths: Sequence[int]) -> list[Case]:
     return [made(depth=2, width=8, shallow_width=width) for width in widths]
 
 
-@_nets(Lt(trained_error, shallow_floor), source=_OURS, predicted=_shallow_floor,
+@_nets(
+    Lt(trained_error, shallow_floor),
+    source=_OURS,
+    predicted=_shallow_floor,
     post_hoc=_MORE_SEEDS,
-       reads=("shallow_width",), known="FAILS",
-       cases={"training": _beyond(_CPU, (2, 4, 8)), "gpu": _beyond(_GPU, (2, 4, 8, 16))},
-       control=Control(_CPU(depth=1, width=4, shallow_width=4), "students of one layer"),
-    cited=("Bears on whether a gain of depth over width may be shown by training, not by weights "
-           "alone."))
+    reads=("shallow_width",),
+    known="FAILS",
+    cases={"training": _beyond(_CPU, (2, 4, 8)), "gpu": _beyond(_GPU, (2, 4, 8, 16))},
+    control=Control(_CPU(depth=1, width=4, shallow_width=4), "students of one layer"),
+    cited=(
+        "Bears on whether a gain of depth over width may be shown by training, not by weights "
+        "alone."
+    ),
+)
 def two_layers_beat_every_shallow(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Two trained layers beat every one-layer net of a given width.
 
@@ -397,12 +477,27 @@ def panels(found: Found) -> tuple[Panel, ...]:
         # A logarithmic scale has no 0.
         there = {w: y for w, y in floors.items() if y > 1e-6}
         if there:
-            series.append(Series(f"{_layers(depth)}, floor", tuple(there), tuple(there.values()),
-                                 kind="reference", like=f"{_layers(depth)}, trained"))
+            series.append(
+                Series(
+                    f"{_layers(depth)}, floor",
+                    tuple(there),
+                    tuple(there.values()),
+                    kind="reference",
+                    like=f"{_layers(depth)}, trained",
+                )
+            )
     if not series:
         return ()
-    return (Panel("Error of the best student, and the floor of its rank", "width of the student",
-                  "relative error", tuple(series), x_scale="log", y_scale="log"),)
+    return (
+        Panel(
+            "Error of the best student, and the floor of its rank",
+            "width of the student",
+            "relative error",
+            tuple(series),
+            x_scale="log",
+            y_scale="log",
+        ),
+    )
 
 
 def says(found: Found) -> str:
@@ -411,20 +506,36 @@ def says(found: Found) -> str:
     if not by_depth:
         return ""
     case = made(depth=1, width=1)
-    pairs = [(value, _floor_at(case, width, depth)) for depth, values in by_depth.items()
-             for width, value in values.items()]
+    pairs = [
+        (value, _floor_at(case, width, depth))
+        for depth, values in by_depth.items()
+        for width, value in values.items()
+    ]
     below = sum(value.high < bound.low for value, bound in pairs)
-    seen = [float(value.low / bound.low) for value, bound in pairs
-            if bound.low >= Fraction(1, 1000)]
-    best = {depth: min(values.items(), key=lambda item: item[1].high)
-            for depth, values in by_depth.items()}
-    far = (f"Where the floor is 0.001 or more the errors are {min(seen):.1f} to {max(seen):.0f} "
-           "times the floor. ") if seen else ""
+    seen = [
+        float(value.low / bound.low) for value, bound in pairs if bound.low >= Fraction(1, 1000)
+    ]
+    best = {
+        depth: min(values.items(), key=lambda item: item[1].high)
+        for depth, values in by_depth.items()
+    }
+    far = (
+        (
+            f"Where the floor is 0.001 or more the errors are {min(seen):.1f} to {max(seen):.0f} "
+            "times the floor. "
+        )
+        if seen
+        else ""
+    )
     return (
         f"Of {len(pairs)} kinds of students {below} have an error below their floor, by the best "
-        f"of {SEEDS} seeds. {far}The least errors are " + ", ".join(
+        f"of {SEEDS} seeds. {far}The least errors are "
+        + ", ".join(
             f"{float(value.high):.3g} with {_layers(depth)} (width {width})"
-            for depth, (width, value) in best.items()) + ".")
+            for depth, (width, value) in best.items()
+        )
+        + "."
+    )
 
 
 def table(found: Found) -> Table:
@@ -436,16 +547,35 @@ def table(found: Found) -> Table:
             case = made(depth=depth, width=width)
             bound = _floor_float(made, width, depth)
             error = float((value.low + value.high) / 2)
-            rows.append((depth, width, rank_bound(width, depth, case.tokens, case.vocabulary),
-                         bound if bound > 0 else None, error,
-                         error / bound if bound >= 1e-6 else None))
-    return Table(("layers", "width", "rank at most", "floor", "error of the best", "error / floor"),
-                 tuple(rows))
+            rows.append(
+                (
+                    depth,
+                    width,
+                    rank_bound(width, depth, case.tokens, case.vocabulary),
+                    bound if bound > 0 else None,
+                    error,
+                    error / bound if bound >= 1e-6 else None,
+                )
+            )
+    return Table(
+        ("layers", "width", "rank at most", "floor", "error of the best", "error / floor"),
+        tuple(rows),
+    )
 
 
 FLOORS = Question(
-    "rank-floor", "Trained error and rank floor against the student's width",
-    ("trained_rank/floor_holds", "trained_rank/floor_attained", "trained_rank/one_layer_near_floor",
-     "trained_rank/deep_near_floor", "trained_rank/width_at_least", "trained_rank/width_forecast",
-     "trained_rank/two_layers_beat_every_shallow"),
-    panels, says, table)
+    "rank-floor",
+    "Trained error and rank floor against the student's width",
+    (
+        "trained_rank/floor_holds",
+        "trained_rank/floor_attained",
+        "trained_rank/one_layer_near_floor",
+        "trained_rank/deep_near_floor",
+        "trained_rank/width_at_least",
+        "trained_rank/width_forecast",
+        "trained_rank/two_layers_beat_every_shallow",
+    ),
+    panels,
+    says,
+    table,
+)

@@ -8,6 +8,7 @@ values on the teacher's grid above a stated share of the largest, and the effect
 (Roy and Vetterli 2007). `expected` of each claim was written before any of these ranks was
 measured; learning rates came from the errors of tries with other seeds.
 """
+
 from __future__ import annotations
 
 import math
@@ -46,32 +47,62 @@ from .teachers import Teacher, targets
 if TYPE_CHECKING:
     from .students import Students
 
-__all__ = ["ATTENTIONS", "RANKS", "about_students", "below_side", "effective_rank",
-           "numerical_rank", "student_cases", "students_of", "teacher_of"]
+__all__ = [
+    "ATTENTIONS",
+    "RANKS",
+    "about_students",
+    "below_side",
+    "effective_rank",
+    "numerical_rank",
+    "student_cases",
+    "students_of",
+    "teacher_of",
+]
 
 Floats = NDArray[np.float64]
 
 trained_rank = quantity(
-    "trained_rank", r"\operatorname{sep}_t",
+    "trained_rank",
+    r"\operatorname{sep}_t",
     "least separation rank, over seeds, of the nets at one step of their training",
-    "nonnegative integer")
+    "nonnegative integer",
+)
 rank_shown = quantity(
-    "rank_shown", r"r_\epsilon", "singular values of a net's matrix of values on the teacher's "
+    "rank_shown",
+    r"r_\epsilon",
+    "singular values of a net's matrix of values on the teacher's "
     "grid above a share of the largest, in the seed that has most or fewest of them",
-    "nonnegative integer")
+    "nonnegative integer",
+)
 effective = quantity(
-    "effective_rank", r"r_{eff}", "effective rank of a net's matrix of values on the teacher's "
-    "grid: the exponential of the entropy of its singular values over their sum", "positive real")
+    "effective_rank",
+    r"r_{eff}",
+    "effective rank of a net's matrix of values on the teacher's "
+    "grid: the exponential of the entropy of its singular values over their sum",
+    "positive real",
+)
 rank_raised = quantity(
-    "rank_raised", r"\Delta\ln r_{eff}", "logarithm of the effective rank of a trained net minus "
-    "that of the same net as it was initialised", "real")
+    "rank_raised",
+    r"\Delta\ln r_{eff}",
+    "logarithm of the effective rank of a trained net minus "
+    "that of the same net as it was initialised",
+    "real",
+)
 rank_approach = quantity(
-    "rank_approach", r"\Delta|\ln r_{eff}/r^*_{eff}|", "distance of the logarithms of the "
-    "effective ranks of student and teacher, after training minus before", "real")
+    "rank_approach",
+    r"\Delta|\ln r_{eff}/r^*_{eff}|",
+    "distance of the logarithms of the "
+    "effective ranks of student and teacher, after training minus before",
+    "real",
+)
 side = quantity("side", "n", "rows, and columns, of the grid on which students are trained")
 layer_gain = quantity(
-    "layer_gain", r"\Delta_L\ln r_{eff}", "what a second layer adds to the logarithm of the "
-    "effective rank at one width minus what it adds at another", "real")
+    "layer_gain",
+    r"\Delta_L\ln r_{eff}",
+    "what a second layer adds to the logarithm of the "
+    "effective rank at one width minus what it adds at another",
+    "real",
+)
 
 
 # --- ranks of a matrix of values ------------------------------------------------------------------
@@ -92,8 +123,9 @@ def numerical_rank(singular: Floats, tolerance: Fraction) -> tuple[int, int]:
     >>> numerical_rank(np.array([1.0, 0.001]), Fraction(1, 1000))
     (1, 2)
     """
-    least, most = (int((singular > factor * float(tolerance) * singular[0]).sum())
-                   for factor in (1.001, 0.999))
+    least, most = (
+        int((singular > factor * float(tolerance) * singular[0]).sum()) for factor in (1.001, 0.999)
+    )
     return least, most
 
 
@@ -124,9 +156,15 @@ ATTENTIONS = ("linearised", "softmax")
 # and seeds.
 _SIZES: dict[str, dict[str, int]] = {
     "full": {"teacher_width": 3, "teacher_depth": 2, "side": 24, "updates": 8, "replicas": 16},
-    "training": {"teacher_width": 4, "teacher_depth": 2, "side": 32, "updates": 300,
-                 "replicas": 16},
-    "gpu": {"teacher_width": 4, "teacher_depth": 3, "side": 256, "updates": 4000, "replicas": 16}}
+    "training": {
+        "teacher_width": 4,
+        "teacher_depth": 2,
+        "side": 32,
+        "updates": 300,
+        "replicas": 16,
+    },
+    "gpu": {"teacher_width": 4, "teacher_depth": 3, "side": 256, "updates": 4000, "replicas": 16},
+}
 # Marked steps, and ids of tokens.
 _MARKS, _VOCABULARY = 5, 64
 # Learning rates, by the errors of tries with other seeds: those of softmax on this teacher, those
@@ -140,13 +178,18 @@ _READS = ("step", "tolerance")
 
 def _marked(updates: int) -> tuple[int, ...]:
     """The marked steps of `students.Recipe`, which loads torch."""
-    return tuple(sorted({round(math.expm1(math.log1p(updates) * i / (_MARKS - 1)))
-                         for i in range(_MARKS)}))
+    return tuple(
+        sorted({round(math.expm1(math.log1p(updates) * i / (_MARKS - 1))) for i in range(_MARKS)})
+    )
 
 
 def student_cases(
-    chosen: Callable[[int, int], bool], attentions: Sequence[str] = ATTENTIONS, *,
-    suites: Sequence[str] = tuple(_SIZES), steps: Sequence[int] = (), **more: Any,
+    chosen: Callable[[int, int], bool],
+    attentions: Sequence[str] = ATTENTIONS,
+    *,
+    suites: Sequence[str] = tuple(_SIZES),
+    steps: Sequence[int] = (),
+    **more: Any,
 ) -> dict[str, list[Case]]:
     """Suite -> students of the chosen shapes, at some of the marked steps by their place."""
     found = {}
@@ -156,27 +199,52 @@ def student_cases(
         at = {"step": [marked[place] for place in steps]} if steps else {}
         # Nets of suite full are made again by every test.
         shapes = _SHAPES[:2] if suite == "full" else _SHAPES
-        found[suite] = [case for width, depth in shapes if chosen(width, depth)
-                        for case in Case.grid(
-                            attention=attentions, width=width, depth=depth,
-                            vocabulary=_VOCABULARY, **sizes, **at, **more)]
+        found[suite] = [
+            case
+            for width, depth in shapes
+            if chosen(width, depth)
+            for case in Case.grid(
+                attention=attentions,
+                width=width,
+                depth=depth,
+                vocabulary=_VOCABULARY,
+                **sizes,
+                **at,
+                **more,
+            )
+        ]
     return found
 
 
 def teacher_of(case: Case) -> Teacher:
     """What a case's students learn."""
-    return Teacher(case.teacher_width, case.teacher_depth, vocabulary=case.vocabulary,
-                   rows=case.side, columns=case.side)
+    return Teacher(
+        case.teacher_width,
+        case.teacher_depth,
+        vocabulary=case.vocabulary,
+        rows=case.side,
+        columns=case.side,
+    )
 
 
 def students_of(case: Case, device: str, folder: str) -> Students:
     """The students of a case, trained or read."""
     from .students import Recipe, trained
 
-    return trained(Recipe(
-        teacher_of(case), case.width, case.depth, case.attention,
-        seeds=tuple(range(case.replicas)), rates=(_RATES[case.attention],), steps=case.updates,
-        marks=_MARKS), device, folder)
+    return trained(
+        Recipe(
+            teacher_of(case),
+            case.width,
+            case.depth,
+            case.attention,
+            seeds=tuple(range(case.replicas)),
+            rates=(_RATES[case.attention],),
+            steps=case.updates,
+            marks=_MARKS,
+        ),
+        device,
+        folder,
+    )
 
 
 _ALL = range(_MARKS)
@@ -199,13 +267,20 @@ _OURS = Source("depthlaw", "after levine2020, arXiv:2006.12467v3, Theorems 1 and
 # S(min(d, V), L): tokens are read through an embedding of V rows.
 _count = dimension_sum(d=Min(d, vocabulary), C=(3**L - 1) / 2)
 _measured: Maker = partial(
-    claim, source=_OURS, kind="empirical fit", holds_for="typical", weight="measurement",
-    portable=False, reads=_READS)
+    claim,
+    source=_OURS,
+    kind="empirical fit",
+    holds_for="typical",
+    weight="measurement",
+    portable=False,
+    reads=_READS,
+)
 _THESE = (
     "Students of width 2, 4 and 10 and one to three layers, one head, no residual connections, "
     "normalisation or MLP, read at position 0, learn the values of a linearised teacher on a grid "
     "of token ids, two tokens on each side, the whole grid at every update, in float64. 3^L is "
-    "below the width at width 4 and 10 with one layer and at width 10 with two.")
+    "below the width at width 4 and 10 with one layer and at width 10 with two."
+)
 
 
 def about_students(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -217,8 +292,9 @@ def about_students(function: Callable[..., Any]) -> Callable[..., Any]:
 # --- exact ranks ----------------------------------------------------------------------------------
 
 
-def _ranks(case: Case, device: str, folder: str,
-           changed: Callable[[Floats], Floats] = lambda query: query) -> Exact:
+def _ranks(
+    case: Case, device: str, folder: str, changed: Callable[[Floats], Floats] = lambda query: query
+) -> Exact:
     """The least separation rank of the replicas at a step; `changed` acts on the first layer's
     query matrix."""
     weights = students_of(case, device, folder).weights(case.step)
@@ -245,13 +321,17 @@ def _of_rank_one(case: Case, device: str = "cpu", folder: str = "") -> Exact:
 
 
 @_measured(
-    Eq(trained_rank, _count), holds_for="these nets",
+    Eq(trained_rank, _count),
+    holds_for="these nets",
     cases=student_cases(_any, ATTENTIONS[:1], steps=(0, 2, -1)),
     assumes={"linearised attention": lambda c: c.attention == "linearised"},
-    control=Control(student_cases(_deep, ATTENTIONS[:1], steps=(-1,))["full"][0],
-                    "one row of the first query matrix left, as of a dead head",
-                    measured=_of_rank_one),
-    supports="trained_rank/floor_holds")
+    control=Control(
+        student_cases(_deep, ATTENTIONS[:1], steps=(-1,))["full"][0],
+        "one row of the first query matrix left, as of a dead head",
+        measured=_of_rank_one,
+    ),
+    supports="trained_rank/floor_holds",
+)
 @about_students
 def rank_stays_generic(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     """These trained weights are off the exceptional set, as nearly all are.
@@ -280,8 +360,9 @@ _TINY = student_cases(_deep, ATTENTIONS[:1], steps=(-1,))["full"][0]
 
 @lru_cache(maxsize=128)
 def _singular_values(case: Case, step: int, device: str, folder: str) -> Floats:
-    return np.asarray(np.linalg.svd(students_of(case, device, folder).values(step),
-                                    compute_uv=False))
+    return np.asarray(
+        np.linalg.svd(students_of(case, device, folder).values(step), compute_uv=False)
+    )
 
 
 def _spectra(case: Case, step: int, device: str, folder: str) -> Floats:
@@ -301,22 +382,37 @@ _on_grid = Min(_count, side, evaluate=False)
 
 def _shown(case: Case, device: str, folder: str, which: Callable[[Iterable[int]], int]) -> Ball:
     """The most or the fewest singular values above the case's tolerance, of all replicas."""
-    least, most = zip(*(numerical_rank(each, case.rational("tolerance"))
-                        for each in _spectra(case, case.step, device, folder)), strict=True)
+    least, most = zip(
+        *(
+            numerical_rank(each, case.rational("tolerance"))
+            for each in _spectra(case, case.step, device, folder)
+        ),
+        strict=True,
+    )
     return Ball(Fraction(which(least)), Fraction(which(most)))
 
 
-_NONE = {suite: Control(
-    Case(**_TINY.fields(), tolerance=tolerance), f"{part} of the bound",
-    statement=Lt(rank_shown, part * _on_grid)) for suite, tolerance, part in (
-        ("coarse", "1/1000", Rational(1, 3)), ("fine", "1/1000000", Rational(2, 3)))}
+_NONE = {
+    suite: Control(
+        Case(**_TINY.fields(), tolerance=tolerance),
+        f"{part} of the bound",
+        statement=Lt(rank_shown, part * _on_grid),
+    )
+    for suite, tolerance, part in (
+        ("coarse", "1/1000", Rational(1, 3)),
+        ("fine", "1/1000000", Rational(2, 3)),
+    )
+}
 
 
 @_measured(
-    Lt(rank_shown, _on_grid), holds_for="these nets",
+    Lt(rank_shown, _on_grid),
+    holds_for="these nets",
     cases=student_cases(_deep, steps=_ALL, tolerance="1/1000"),
-    known="FAILS", control=_NONE["coarse"],
-    supports="trained_rank/half_of_rank_matters")
+    known="FAILS",
+    control=_NONE["coarse"],
+    supports="trained_rank/half_of_rank_matters",
+)
 @about_students
 def part_of_rank_shows(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """Not all rank of these nets shows at a relative thousandth.
@@ -333,10 +429,13 @@ def part_of_rank_shows(case: Case, device: str = "cpu", folder: str = "") -> Bal
 
 
 @_measured(
-    Lt(rank_shown, _on_grid), holds_for="these nets",
+    Lt(rank_shown, _on_grid),
+    holds_for="these nets",
     cases=student_cases(_deep, steps=_ALL, tolerance="1/1000000"),
-    expected="FAILS", control=_NONE["fine"],
-    supports="trained_rank/half_of_rank_matters")
+    expected="FAILS",
+    control=_NONE["fine"],
+    supports="trained_rank/half_of_rank_matters",
+)
 @about_students
 def part_of_rank_shows_finely(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """Not all rank of these nets shows at a relative millionth.
@@ -352,16 +451,22 @@ def part_of_rank_shows_finely(case: Case, device: str = "cpu", folder: str = "")
 
 
 @_measured(
-    Gt(rank_shown, _count), holds_for="these nets", assumes={
-        "S(min(d_x, V), L) is below the side of the grid":
-            lambda c: dimension_count(min(c.width, c.vocabulary), c.depth) < c.side},
+    Gt(rank_shown, _count),
+    holds_for="these nets",
+    assumes={
+        "S(min(d_x, V), L) is below the side of the grid": lambda c: (
+            dimension_count(min(c.width, c.vocabulary), c.depth) < c.side
+        )
+    },
     post_hoc=(
-        "Cases of nets of 8 updates were dropped after they had failed: such nets are not "
-        "trained."),
-    cases=student_cases(below_side, ATTENTIONS[1:], suites=_LONG, steps=(-1,),
-                        tolerance="1/1000000"),
+        "Cases of nets of 8 updates were dropped after they had failed: such nets are not trained."
+    ),
+    cases=student_cases(
+        below_side, ATTENTIONS[1:], suites=_LONG, steps=(-1,), tolerance="1/1000000"
+    ),
     control=Control(_NONE["fine"].case, "linearised nets, whose rank is at most S"),
-    cited="Bears on whether the rank count of linearised nets may be used to size softmax nets.")
+    cited="Bears on whether the rank count of linearised nets may be used to size softmax nets.",
+)
 @about_students
 def softmax_exceeds_count(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """These trained softmax nets exceed the rank of linearised ones.
@@ -381,10 +486,12 @@ def softmax_exceeds_count(case: Case, device: str = "cpu", folder: str = "") -> 
     Lt(effective, _on_grid / 2),
     post_hoc=(
         "Cases of nets of 8 updates, which held, were dropped: such nets are not trained. Also: "
-        f"{LEVEL_MOVED}"),
+        f"{LEVEL_MOVED}"
+    ),
     cases=student_cases(_deep, steps=_ALL, suites=_LONG),
     control=Control(_TINY, "below 1, which no effective rank is", statement=Lt(effective, 1)),
-    cited="Bears on whether trained nets may be said to use most of their separation rank.")
+    cited="Bears on whether trained nets may be said to use most of their separation rank.",
+)
 @about_students
 def half_of_rank_matters(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Effective ranks stay below half of what the grid can show.
@@ -405,10 +512,13 @@ def _one_left(case: Case, device: str = "cpu", folder: str = "") -> Sample:
 
 
 @_measured(
-    Gt(rank_raised, 0), known="FAILS", post_hoc=LEVEL_MOVED,
+    Gt(rank_raised, 0),
+    known="FAILS",
+    post_hoc=LEVEL_MOVED,
     cases=student_cases(_any, suites=_LONG),
     control=Control(_TINY_NETS, "one singular value left after training", measured=_one_left),
-    supports="trained_rank/half_of_rank_matters")
+    supports="trained_rank/half_of_rank_matters",
+)
 @about_students
 def training_raises_rank(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Training raises the effective rank.
@@ -431,11 +541,15 @@ def _approach_of_one(case: Case, device: str = "cpu", folder: str = "") -> Sampl
 
 
 @_measured(
-    Lt(rank_approach, 0), known="FAILS", post_hoc=LEVEL_MOVED,
+    Lt(rank_approach, 0),
+    known="FAILS",
+    post_hoc=LEVEL_MOVED,
     cases=student_cases(_any, suites=_LONG),
-    control=Control(_TINY_NETS, "one singular value left after training",
-                    measured=_approach_of_one),
-    supports="trained_rank/half_of_rank_matters")
+    control=Control(
+        _TINY_NETS, "one singular value left after training", measured=_approach_of_one
+    ),
+    supports="trained_rank/half_of_rank_matters",
+)
 @about_students
 def training_approaches_teacher(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Training brings the effective rank nearer to the teacher's.
@@ -457,14 +571,20 @@ _WIDE, _NARROW = 10, 2
 def _second_layer(case: Case, width: int, device: str, folder: str, *, left: int = 0) -> Floats:
     """What a second layer adds to the logarithm of the effective rank after training; with `left`
     of the deeper net's singular values one is left."""
-    one, two = (_logs(Case(**case.fields() | {"width": width, "depth": depth}), case.updates,
-                      device, folder) for depth in (1, 2))
+    one, two = (
+        _logs(
+            Case(**case.fields() | {"width": width, "depth": depth}), case.updates, device, folder
+        )
+        for depth in (1, 2)
+    )
     return np.asarray((0 if left else two) - one)
 
 
 def _wide_with_one_left(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    return sample(_second_layer(case, case.width, device, folder, left=1)
-                  - _second_layer(case, _NARROW, device, folder))
+    return sample(
+        _second_layer(case, case.width, device, folder, left=1)
+        - _second_layer(case, _NARROW, device, folder)
+    )
 
 
 def _second_layers(suite: str) -> tuple[Case, ...]:
@@ -472,14 +592,19 @@ def _second_layers(suite: str) -> tuple[Case, ...]:
 
 
 @_measured(
-    Gt(layer_gain, 0), cases={"gpu": _second_layers("gpu")},
+    Gt(layer_gain, 0),
+    cases={"gpu": _second_layers("gpu")},
     post_hoc=(
         "Two cases of suite training were dropped after they had been recorded, undecided: their "
-        "grid shows too little."),
-    control=Control(_second_layers("full")[0],
-                    "one singular value left of the wide net of two layers",
-                    measured=_wide_with_one_left),
-    supports="trained_rank/half_of_rank_matters")
+        "grid shows too little."
+    ),
+    control=Control(
+        _second_layers("full")[0],
+        "one singular value left of the wide net of two layers",
+        measured=_wide_with_one_left,
+    ),
+    supports="trained_rank/half_of_rank_matters",
+)
 @about_students
 def wide_nets_gain_more_by_layers(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """A second layer adds more effective rank to wide nets.
@@ -493,8 +618,10 @@ def wide_nets_gain_more_by_layers(case: Case, device: str = "cpu", folder: str =
     training, it would by 2.9 alone, less than at width 2, so that the question is not asked there,
     though two cases were recorded once (undecided). Of softmax nets the theory says nothing.
     """
-    return sample(_second_layer(case, case.width, device, folder)
-                  - _second_layer(case, _NARROW, device, folder))
+    return sample(
+        _second_layer(case, case.width, device, folder)
+        - _second_layer(case, _NARROW, device, folder)
+    )
 
 
 # --- what is shown --------------------------------------------------------------------------------
@@ -502,12 +629,15 @@ def wide_nets_gain_more_by_layers(case: Case, device: str = "cpu", folder: str =
 _EXACT, _COARSE, _EFFECTIVE = "rank_stays_generic", "part_of_rank_shows", "half_of_rank_matters"
 
 
-def _at_steps(found: Found, name: str, shape: tuple[int, int],
-              attention: str) -> dict[int, Measured]:
+def _at_steps(
+    found: Found, name: str, shape: tuple[int, int], attention: str
+) -> dict[int, Measured]:
     """What a claim measured of nets of a shape, by step."""
-    return {case.step: value for case, value in sorted(
-                found.get(name, {}).items(), key=lambda each: each[0].step)
-            if (case.width, case.depth, case.attention) == (*shape, attention)}
+    return {
+        case.step: value
+        for case, value in sorted(found.get(name, {}).items(), key=lambda each: each[0].step)
+        if (case.width, case.depth, case.attention) == (*shape, attention)
+    }
 
 
 def _height(value: Measured | None) -> float | None:
@@ -525,24 +655,41 @@ def _shapes_in(found: Found) -> list[tuple[int, int]]:
 def _panels(found: Found) -> tuple[Panel, ...]:
     """Ranks against the step of training, a panel for each width and depth; one is added to the
     step, whose axis is logarithmic."""
-    kinds = ((_EXACT, "exact, linearised", ATTENTIONS[:1]),
-             (_COARSE, "above 1/1000", ATTENTIONS), (_EFFECTIVE, "effective", ATTENTIONS))
+    kinds = (
+        (_EXACT, "exact, linearised", ATTENTIONS[:1]),
+        (_COARSE, "above 1/1000", ATTENTIONS),
+        (_EFFECTIVE, "effective", ATTENTIONS),
+    )
     panels = []
     for shape in _shapes_in(found):
         series = []
         for name, label, attentions in kinds:
             for attention in attentions:
-                points = {step: height for step, value in _at_steps(
-                    found, name, shape, attention).items() if (height := _height(value))}
+                points = {
+                    step: height
+                    for step, value in _at_steps(found, name, shape, attention).items()
+                    if (height := _height(value))
+                }
                 if points:
-                    series.append(Series(
-                        label if name == _EXACT else f"{label}, {attention}",
-                        tuple(step + 1 for step in points), tuple(points.values())))
+                    series.append(
+                        Series(
+                            label if name == _EXACT else f"{label}, {attention}",
+                            tuple(step + 1 for step in points),
+                            tuple(points.values()),
+                        )
+                    )
         width, depth = shape
         sign = "<" if 3**depth < width else ">="
-        panels.append(Panel(
-            f"d = {width}, L = {depth} (3^L {sign} d)", "updates + 1", "rank", tuple(series),
-            x_scale="log", y_scale="log"))
+        panels.append(
+            Panel(
+                f"d = {width}, L = {depth} (3^L {sign} d)",
+                "updates + 1",
+                "rank",
+                tuple(series),
+                x_scale="log",
+                y_scale="log",
+            )
+        )
     return tuple(panels)
 
 
@@ -556,8 +703,16 @@ def _table(found: Found) -> Table:
                 ends += [heights[0], heights[-1]] if heights else [None, None]
             rows.append((attention, *shape, dimension_count(*shape), *ends))
     heads = ("exact", "above 1/1000", "effective")
-    return Table(("attention", "width", "layers", "S", *(
-        f"{head}, {end}" for head in heads for end in ("first step", "last step"))), tuple(rows))
+    return Table(
+        (
+            "attention",
+            "width",
+            "layers",
+            "S",
+            *(f"{head}, {end}" for head in heads for end in ("first step", "last step")),
+        ),
+        tuple(rows),
+    )
 
 
 def _says(found: Found) -> str:
@@ -565,18 +720,27 @@ def _says(found: Found) -> str:
     exact = found.get(_EXACT, {})
     said = []
     if exact:
-        whole = sum(isinstance(value, Exact) and int(value.value) == dimension_count(
-            case.width, case.depth) for case, value in exact.items())
-        said.append(f"The exact separation rank is the generic one S in every seed at {whole} of "
-                    f"{len(exact)} marked steps of linearised nets.")
+        whole = sum(
+            isinstance(value, Exact) and int(value.value) == dimension_count(case.width, case.depth)
+            for case, value in exact.items()
+        )
+        said.append(
+            f"The exact separation rank is the generic one S in every seed at {whole} of "
+            f"{len(exact)} marked steps of linearised nets."
+        )
     for attention in ATTENTIONS:
-        shares = [last / whole for shape in _shapes_in(found)
-                  if (points := _at_steps(found, _EFFECTIVE, shape, attention))
-                  and (last := _height(points[max(points)]))
-                  and (whole := _generic(found, shape))]
+        shares = [
+            last / whole
+            for shape in _shapes_in(found)
+            if (points := _at_steps(found, _EFFECTIVE, shape, attention))
+            and (last := _height(points[max(points)]))
+            and (whole := _generic(found, shape))
+        ]
         if shares:
-            said.append(f"At the last step effective ranks of {attention} nets are "
-                        f"{min(shares):.2g} to {max(shares):.2g} of what the grid shows of S.")
+            said.append(
+                f"At the last step effective ranks of {attention} nets are "
+                f"{min(shares):.2g} to {max(shares):.2g} of what the grid shows of S."
+            )
     return " ".join(said)
 
 
@@ -587,9 +751,21 @@ def _generic(found: Found, shape: tuple[int, int]) -> int:
 
 
 RANKS = Question(
-    "rank-in-training", "Separation ranks while nets are trained",
-    tuple(f"trained_rank/{name}" for name in (
-        "rank_stays_generic", "part_of_rank_shows", "part_of_rank_shows_finely",
-        "half_of_rank_matters", "training_raises_rank", "training_approaches_teacher",
-        "wide_nets_gain_more_by_layers")),
-    _panels, _says, _table)
+    "rank-in-training",
+    "Separation ranks while nets are trained",
+    tuple(
+        f"trained_rank/{name}"
+        for name in (
+            "rank_stays_generic",
+            "part_of_rank_shows",
+            "part_of_rank_shows_finely",
+            "half_of_rank_matters",
+            "training_raises_rank",
+            "training_approaches_teacher",
+            "wide_nets_gain_more_by_layers",
+        )
+    ),
+    _panels,
+    _says,
+    _table,
+)

@@ -5,6 +5,7 @@ normalisation and no MLP, and is read at position 0 by a linear map. A linearise
 and depth L is a polynomial x . P(U + V) whatever its weights, so its separation rank is at most
 S(min(d, V), L): see `theory.separation_rank.dimension_count`.
 """
+
 from __future__ import annotations
 
 import math
@@ -77,10 +78,16 @@ class Recipe:
     def __post_init__(self) -> None:
         if self.attention not in ("linearised", "softmax"):
             raise ValueError(f"attention={self.attention!r}: accepted are linearised and softmax")
-        if (min(self.width, self.depth, self.steps) < 1 or self.marks < 2
-                or not self.seeds or not self.rates):
-            raise ValueError("width, depth and steps are at least 1, marks at least 2, with a "
-                             f"seed and a rate; got {self}")
+        if (
+            min(self.width, self.depth, self.steps) < 1
+            or self.marks < 2
+            or not self.seeds
+            or not self.rates
+        ):
+            raise ValueError(
+                "width, depth and steps are at least 1, marks at least 2, with a "
+                f"seed and a rate; got {self}"
+            )
 
     @property
     def replicas(self) -> int:
@@ -95,15 +102,21 @@ class Recipe:
         (0, 1, 4, 10)
         """
         top = math.log1p(self.steps)
-        return tuple(sorted({round(math.expm1(top * i / (self.marks - 1)))
-                             for i in range(self.marks)}))
+        return tuple(
+            sorted({round(math.expm1(top * i / (self.marks - 1))) for i in range(self.marks)})
+        )
 
     @property
     def shape(self) -> Shape:
         """Of the nets."""
-        return Shape(width=self.width, depth=self.depth, residual=False, outputs=1,
-                     attention="softmax" if self.attention == "softmax" else "linearised",
-                     vocabulary=self.teacher.vocabulary)
+        return Shape(
+            width=self.width,
+            depth=self.depth,
+            residual=False,
+            outputs=1,
+            attention="softmax" if self.attention == "softmax" else "linearised",
+            vocabulary=self.teacher.vocabulary,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,8 +144,10 @@ class Students:
     @property
     def curve(self) -> tuple[tuple[int, tuple[float, ...]], ...]:
         """(step, errors of the replicas) at the marked steps."""
-        return tuple((step, tuple(map(float, errors)))
-                     for step, errors in zip(self.steps, self.history, strict=True))
+        return tuple(
+            (step, tuple(map(float, errors)))
+            for step, errors in zip(self.steps, self.history, strict=True)
+        )
 
     def of_rate(self, rate: int) -> slice:
         """The replicas of one of the rates, by its index."""
@@ -141,8 +156,10 @@ class Students:
 
     def best_rate(self) -> int:
         """The index of the rate with the least median error over the seeds at the end."""
-        medians = [float(np.median(np.nan_to_num(self.errors[self.of_rate(i)], nan=np.inf)))
-                   for i in range(len(self.recipe.rates))]
+        medians = [
+            float(np.median(np.nan_to_num(self.errors[self.of_rate(i)], nan=np.inf)))
+            for i in range(len(self.recipe.rates))
+        ]
         return int(np.argmin(medians))
 
     def net(self, step: int | None = None) -> Net:
@@ -168,10 +185,15 @@ class Students:
         net = self.net(step)
         with torch.no_grad():
             each = [net.attention_weights(layer) for layer in range(self.recipe.depth)]
-            parts = {name: torch.stack([layer[i].transpose(2, 3) for layer in each], dim=1).numpy()
-                     for i, name in enumerate(("query", "key", "value", "output"))}
-            return {"embedding": net.embedding.numpy(), **parts,
-                    "read_out": net.read_out[:, :, 0].numpy()}
+            parts = {
+                name: torch.stack([layer[i].transpose(2, 3) for layer in each], dim=1).numpy()
+                for i, name in enumerate(("query", "key", "value", "output"))
+            }
+            return {
+                "embedding": net.embedding.numpy(),
+                **parts,
+                "read_out": net.read_out[:, :, 0].numpy(),
+            }
 
     def values(self, step: int | None = None) -> NDArray[np.float64]:
         """The students' values on the grid at a marked step, shape (replicas, rows, columns)."""
@@ -248,20 +270,24 @@ def enclosed_error(students: Students, replica: int) -> Ball:
     off = float(np.linalg.norm(values - target))
     loose += g * norm
     low, high = (off * (1 - g) - loose) / norm / (1 + g), (off * (1 + g) + loose) / norm / (1 - g)
-    return Ball(Fraction(max(0.0, math.nextafter(low, -math.inf))),
-                Fraction(math.nextafter(high, math.inf)))
+    return Ball(
+        Fraction(max(0.0, math.nextafter(low, -math.inf))), Fraction(math.nextafter(high, math.inf))
+    )
 
 
 def _in_balls(students: Students, replica: int) -> NDArray[np.float64]:
     """The values of one replica, each right to one rounding."""
-    weights = {name: np.vectorize(arb, otypes=[object])(value[replica])
-               for name, value in students.weights().items()}
+    weights = {
+        name: np.vectorize(arb, otypes=[object])(value[replica])
+        for name, value in students.weights().items()
+    }
     left, right = (weights["embedding"][ids] for ids in teachers.grid(students.recipe.teacher))
     with flint.ctx.workprec(256):
         # The read-out goes into the last layer, which then writes one coordinate.
         weights["output"][-1, 0, 0] = weights["read_out"] @ weights["output"][-1, 0]
-        net = AttentionNet(weights["query"], weights["key"], weights["value"], weights["output"],
-                           prime=None)
+        net = AttentionNet(
+            weights["query"], weights["key"], weights["value"], weights["output"], prime=None
+        )
         sums = [np.swapaxes(side, -1, -2) @ side for side in (left, right)]
         found = normal_form(net, sums[0][:, None] + sums[1][None], left[:, None, 0])
     for ball in found.flat:
@@ -287,9 +313,12 @@ class _Chain:
         """Of all cells."""
         first = self.a.new_ones(1, 1, 1)
         nothing: list[Tensor | None] = [None] * (self.a.shape[1] + self.b.shape[1] - 1)
-        coefficients, matrix = [first, *nothing], torch.eye(
-            self.net.shape.width, dtype=self.a.dtype, device=self.a.device).expand(
-            self.net.replicas, -1, -1)
+        coefficients, matrix = (
+            [first, *nothing],
+            torch.eye(self.net.shape.width, dtype=self.a.dtype, device=self.a.device).expand(
+                self.net.replicas, -1, -1
+            ),
+        )
         for layer in range(self.net.shape.depth):
             coefficients, matrix = self._times_layer(layer, coefficients, matrix)
         ends = matrix @ self.net.read_out
@@ -320,7 +349,8 @@ class _Chain:
         ab = torch.einsum("rjxd,riyd->rjixy", a, self.b)
         ba = torch.einsum("rjyd,rixd->rjixy", b, self.a)
         rows = [[*aa[:, j].unbind(1), *ab[:, j].unbind(1)] for j in range(a.shape[1])] + [
-            [*ba[:, j].unbind(1), *bb[:, j].unbind(1)] for j in range(b.shape[1])]
+            [*ba[:, j].unbind(1), *bb[:, j].unbind(1)] for j in range(b.shape[1])
+        ]
         found = [_dot(c, [row[i] for row in rows]) for i in range(len(rows))]
         return found, torch.eye(matrix.shape[-1], dtype=a.dtype, device=a.device).expand_as(matrix)
 
@@ -348,12 +378,19 @@ def _initial(recipe: Recipe) -> Net:
     of the embedding, and the output that of the targets: the output is of degree 3^L in the tokens
     and of higher degree in the weights."""
     rngs = [np.random.default_rng(seed) for _ in recipe.rates for seed in recipe.seeds]
-    net = Net(recipe.shape, replicas=recipe.replicas, rng=rngs, std=recipe.width**-0.5,
-              dtype=torch.float64)
+    net = Net(
+        recipe.shape,
+        replicas=recipe.replicas,
+        rng=rngs,
+        std=recipe.width**-0.5,
+        dtype=torch.float64,
+    )
     left, right = teachers.grid(recipe.teacher)
     rng = np.random.default_rng(0)
-    cells = np.concatenate((left[rng.integers(0, len(left), _CELLS)],
-                            right[rng.integers(0, len(right), _CELLS)]), axis=1)
+    cells = np.concatenate(
+        (left[rng.integers(0, len(left), _CELLS)], right[rng.integers(0, len(right), _CELLS)]),
+        axis=1,
+    )
     with torch.no_grad():
         hidden = net.embed(torch.from_numpy(cells)[None])
         size = _size(hidden)
@@ -400,7 +437,8 @@ def _identity(recipe: Recipe, device: str) -> str:
     """Everything that the weights depend on, the code that trains and torch included."""
     code = [code_version(each) for each in (_trained, Recipe, Shape)]
     return checkpoints.fingerprint(
-        [asdict(recipe), device, torch.get_num_threads(), code, torch.__version__])
+        [asdict(recipe), device, torch.get_num_threads(), code, torch.__version__]
+    )
 
 
 def _fitted(found: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
@@ -429,17 +467,23 @@ def _trained(recipe: Recipe, device: str, place: Path | None) -> Students:
     target = torch.from_numpy(teachers.targets(recipe.teacher)).to(device)
     rates = torch.tensor([rate for rate in recipe.rates for _ in recipe.seeds], dtype=weights.dtype)
     optimiser = AdamW(weights, rates.to(device), weight_decay=0.0)
-    scalars = optimiser.scalars([schedule_factor(
-        step, steps=recipe.steps, warmup=recipe.steps // 20, schedule="cosine")
-        for step in range(recipe.steps)])
+    scalars = optimiser.scalars(
+        [
+            schedule_factor(step, steps=recipe.steps, warmup=recipe.steps // 20, schedule="cosine")
+            for step in range(recipe.steps)
+        ]
+    )
     snapshots = torch.zeros((len(marks), *weights.shape), dtype=weights.dtype)
     history, start = torch.zeros(len(marks), recipe.replicas, dtype=weights.dtype), 0
     run = _identity(recipe, device)
     found = checkpoints.read(place, run) if place else None
     if found is not None:
         done, tensors, _ = found
-        for name, into in (("weights", weights), ("first", optimiser.first),
-                           ("second", optimiser.second)):
+        for name, into in (
+            ("weights", weights),
+            ("first", optimiser.first),
+            ("second", optimiser.second),
+        ):
             into.copy_(tensors[name])
         snapshots, history, start = tensors["snapshots"], tensors["history"], done
     live = torch.ones(recipe.replicas, dtype=torch.bool, device=device)
@@ -451,9 +495,19 @@ def _trained(recipe: Recipe, device: str, place: Path | None) -> Students:
             snapshots[marks.index(step)] = _scaled(net, recipe, scale.detach())
         done = step == recipe.steps
         if place and step != saved and (done or step - max(saved, 0) >= recipe.steps / _SAVES):
-            checkpoints.write(place, run, step, {
-                "weights": weights, "first": optimiser.first, "second": optimiser.second,
-                "snapshots": snapshots, "history": history}, {})
+            checkpoints.write(
+                place,
+                run,
+                step,
+                {
+                    "weights": weights,
+                    "first": optimiser.first,
+                    "second": optimiser.second,
+                    "snapshots": snapshots,
+                    "history": history,
+                },
+                {},
+            )
             saved = step
         if done:
             break

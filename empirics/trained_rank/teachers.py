@@ -6,6 +6,7 @@ and one column for each choice of the tokens of side B. The rank of the matrix o
 the teacher's separation rank, and its singular values say how well any function of smaller rank can
 do on the grid.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -62,19 +63,27 @@ class Teacher:
     def __post_init__(self) -> None:
         sizes = (self.width, self.depth, self.vocabulary, self.tokens, self.rows, self.columns)
         if min(sizes) < 1 or self.seed < 0:
-            raise ValueError(f"width, depth, vocabulary, tokens, rows and columns are {sizes} and "
-                             f"the seed is {self.seed}: accepted are sizes from 1 on and seeds "
-                             "from 0 on")
+            raise ValueError(
+                f"width, depth, vocabulary, tokens, rows and columns are {sizes} and "
+                f"the seed is {self.seed}: accepted are sizes from 1 on and seeds "
+                "from 0 on"
+            )
         if self.tokens == 1 and max(self.rows, self.columns) > self.vocabulary:
-            raise ValueError(f"{self.rows} x {self.columns} inputs of one token a side: accepted "
-                             f"are at most {self.vocabulary}, as many as there are ids")
+            raise ValueError(
+                f"{self.rows} x {self.columns} inputs of one token a side: accepted "
+                f"are at most {self.vocabulary}, as many as there are ids"
+            )
 
     def rng(self, what: str) -> np.random.Generator:
         """A generator for one part of the teacher: the others do not depend on its draws, and the
         weights do not depend on the grid."""
-        fields = {"width": self.width, "depth": self.depth} if what == "weights" else {
-            "vocabulary": self.vocabulary, "width": self.width} if what == "embedding" else {
-            "vocabulary": self.vocabulary, "tokens": self.tokens}
+        fields = (
+            {"width": self.width, "depth": self.depth}
+            if what == "weights"
+            else {"vocabulary": self.vocabulary, "width": self.width}
+            if what == "embedding"
+            else {"vocabulary": self.vocabulary, "tokens": self.tokens}
+        )
         return Case(what=what, **fields).rng(self.seed)
 
 
@@ -106,8 +115,10 @@ def grid(teacher: Teacher) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """
     if teacher.tokens == 1:
         return np.arange(teacher.rows)[:, None], np.arange(teacher.columns)[:, None]
-    sides = [teacher.rng(side).integers(0, teacher.vocabulary, (count, teacher.tokens))
-             for side, count in (("rows", teacher.rows), ("columns", teacher.columns))]
+    sides = [
+        teacher.rng(side).integers(0, teacher.vocabulary, (count, teacher.tokens))
+        for side, count in (("rows", teacher.rows), ("columns", teacher.columns))
+    ]
     return sides[0], sides[1]
 
 
@@ -126,8 +137,7 @@ def values(teacher: Teacher) -> Array:
     tokens = embedding(teacher)
     left, right = (tokens[ids] for ids in grid(teacher))
     moments = [np.swapaxes(side, -1, -2) @ side for side in (left, right)]
-    return normal_form(
-        net(teacher), moments[0][:, None] + moments[1][None], left[:, None, 0])
+    return normal_form(net(teacher), moments[0][:, None] + moments[1][None], left[:, None, 0])
 
 
 @lru_cache(maxsize=16)

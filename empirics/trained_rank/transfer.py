@@ -6,6 +6,7 @@ the table here puts beside each prediction what was measured of nets of either k
 seeds. Data are equal but in its first row, where the claims on floors have grids of their own; in
 the second the rank of linearised nets is exact, that of softmax nets numerical.
 """
+
 from __future__ import annotations
 
 from collections import Counter
@@ -49,16 +50,29 @@ from .ranks_in_training import (
 __all__ = ["TRANSFER", "table"]
 
 floor_share = quantity(
-    "floor_share", r"\varepsilon/\varepsilon_S", "relative error of a student over the "
-    "floor that linearised students of the same width and depth cannot beat", "nonnegative real")
+    "floor_share",
+    r"\varepsilon/\varepsilon_S",
+    "relative error of a student over the "
+    "floor that linearised students of the same width and depth cannot beat",
+    "nonnegative real",
+)
 error_gap = quantity(
-    "error_gap", r"\Delta\varepsilon", "relative error of a softmax student minus that of the "
-    "linearised student of the same width, depth and seed", "real")
+    "error_gap",
+    r"\Delta\varepsilon",
+    "relative error of a softmax student minus that of the "
+    "linearised student of the same width, depth and seed",
+    "real",
+)
 
 _LONG = ("training", "gpu")
 _measured: Maker = partial(
-    claim, source=Source("depthlaw", "docs/trained-depth.md"), kind="empirical fit",
-    holds_for="typical", weight="measurement", portable=False)
+    claim,
+    source=Source("depthlaw", "docs/trained-depth.md"),
+    kind="empirical fit",
+    holds_for="typical",
+    weight="measurement",
+    portable=False,
+)
 
 
 def _errors(case: Case, attention: str, device: str, folder: str) -> np.ndarray:
@@ -68,11 +82,16 @@ def _errors(case: Case, attention: str, device: str, folder: str) -> np.ndarray:
 
 
 @_measured(
-    Ge(floor_share, 1), cases=student_cases(below_side, ATTENTIONS, suites=_LONG),
+    Ge(floor_share, 1),
+    cases=student_cases(below_side, ATTENTIONS, suites=_LONG),
     post_hoc="Linearised students were added after softmax ones had been recorded.",
-    control=Control(student_cases(below_side, ATTENTIONS[1:])["full"][0],
-                    "ten times the floor", statement=Ge(floor_share, 10)),
-    supports="trained_rank/floor_holds")
+    control=Control(
+        student_cases(below_side, ATTENTIONS[1:])["full"][0],
+        "ten times the floor",
+        statement=Ge(floor_share, 10),
+    ),
+    supports="trained_rank/floor_holds",
+)
 @about_students
 def students_respect_floor(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Softmax students, too, stay above the floor of linearised ones.
@@ -96,17 +115,26 @@ def _against_nothing(case: Case, device: str = "cpu", folder: str = "") -> Sampl
     return sample(_errors(case, "softmax", device, folder) - 1)
 
 
-_PAIRS = {suite: [Case(**{name: value for name, value in case.fields().items()
-                          if name != "attention"}) for case in cases]
-          for suite, cases in student_cases(
-              lambda width, depth: True, ATTENTIONS[1:]).items()}
+_PAIRS = {
+    suite: [
+        Case(**{name: value for name, value in case.fields().items() if name != "attention"})
+        for case in cases
+    ]
+    for suite, cases in student_cases(lambda width, depth: True, ATTENTIONS[1:]).items()
+}
 
 
 @_measured(
-    Gt(error_gap, 0), known="UNDECIDED", cases={suite: _PAIRS[suite] for suite in _LONG},
-    control=Control(_PAIRS["full"][0], "the function 0 in place of the linearised student",
-                    measured=_against_nothing),
-    supports="trained_rank/softmax_exceeds_count")
+    Gt(error_gap, 0),
+    known="UNDECIDED",
+    cases={suite: _PAIRS[suite] for suite in _LONG},
+    control=Control(
+        _PAIRS["full"][0],
+        "the function 0 in place of the linearised student",
+        measured=_against_nothing,
+    ),
+    supports="trained_rank/softmax_exceeds_count",
+)
 @about_students
 def softmax_fits_worse(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Softmax students fit a linearised teacher worse than linearised ones.
@@ -118,8 +146,9 @@ def softmax_fits_worse(case: Case, device: str = "cpu", folder: str = "") -> Sam
     that of softmax was chosen on this teacher, that of linearised attention on others.
     The teacher is of the linearised kind: on softmax teachers it may be the other way round.
     """
-    return sample(_errors(case, "softmax", device, folder)
-                  - _errors(case, "linearised", device, folder))
+    return sample(
+        _errors(case, "softmax", device, folder) - _errors(case, "linearised", device, folder)
+    )
 
 
 # --- the table ------------------------------------------------------------------------------------
@@ -139,8 +168,11 @@ def _both(prediction: str, key: str) -> _Row:
 
 _ROWS = (
     _both("no error below the floor of rank S", "trained_rank/students_respect_floor"),
-    _Row("the rank is S, and never more", "trained_rank/rank_stays_generic",
-         "trained_rank/softmax_exceeds_count"),
+    _Row(
+        "the rank is S, and never more",
+        "trained_rank/rank_stays_generic",
+        "trained_rank/softmax_exceeds_count",
+    ),
     _both("effective rank below half of min(S, side)", "trained_rank/half_of_rank_matters"),
     _both("a layer adds more rank where 3^L < d", "trained_rank/wide_nets_gain_more_by_layers"),
     _both("one layer sees 3 steps", "trained_depth/cycles_wall_one_layer"),
@@ -150,7 +182,8 @@ _ROWS = (
     _both("ceil(log_3 D) layers are enough", "trained_depth/connectivity_enough"),
     _both("ceil(log_3 D) layers are needed", "trained_depth/connectivity_needed"),
     _both("ceil(log2 k) + 2 layers are enough", "trained_depth/hops_enough"),
-    _both("depth gains more in larger models", "depth_width/depth_gains_more_when_larger"))
+    _both("depth gains more in larger models", "depth_width/depth_gains_more_when_larger"),
+)
 # Chance of a false alarm of each verdict: no more than that of the verdicts on the page.
 _ALPHA = 1e-7
 
@@ -167,13 +200,23 @@ def table(found: Found) -> Table:
     """
     rows = []
     for row in _ROWS:
-        cells = [_cells(found, key, attention) for key, attention in
-                 ((row.linearised, "linearised"), (row.softmax, "softmax"))]
+        cells = [
+            _cells(found, key, attention)
+            for key, attention in ((row.linearised, "linearised"), (row.softmax, "softmax"))
+        ]
         if any(cell[1] for cell in cells):
             rows.append((row.prediction, *cells[0], *cells[1]))
-    return Table(("prediction of the linearised theory", *(
-        f"{head}, {attention}" for attention in ATTENTIONS
-        for head in ("asked", "verdicts", "measured"))), tuple(rows))
+    return Table(
+        (
+            "prediction of the linearised theory",
+            *(
+                f"{head}, {attention}"
+                for attention in ATTENTIONS
+                for head in ("asked", "verdicts", "measured")
+            ),
+        ),
+        tuple(rows),
+    )
 
 
 def _cells(found: Found, key: str, attention: str) -> tuple[str | None, ...]:
@@ -185,17 +228,22 @@ def _cells(found: Found, key: str, attention: str) -> tuple[str | None, ...]:
     counts = Counter(_verdict(asked, case, value) for case, value in cases.items())
     middles = [middle for value in cases.values() if (middle := _middle(value)) is not None]
     span = sorted({f"{middle:.3g}" for middle in (min(middles), max(middles))}) if middles else []
-    return (asked.title, ", ".join(f"{verdict} {count}" for verdict, count in counts.items()),
-            " to ".join(sorted(span, key=float)) or None)
+    return (
+        asked.title,
+        ", ".join(f"{verdict} {count}" for verdict, count in counts.items()),
+        " to ".join(sorted(span, key=float)) or None,
+    )
 
 
-def _of_attention(cases: Mapping[Case, Measured], key: str,
-                  attention: str) -> dict[Case, Measured]:
+def _of_attention(cases: Mapping[Case, Measured], key: str, attention: str) -> dict[Case, Measured]:
     """Those of one kind of attention; cases that do not say are linearised where the floors of
     linearised students are asked about, and softmax elsewhere."""
     silent = "linearised" if key.startswith("trained_rank/") else "softmax"
-    return {case: value for case, value in cases.items()
-            if case.get("attention", case.get("net", silent)) == attention}
+    return {
+        case: value
+        for case, value in cases.items()
+        if case.get("attention", case.get("net", silent)) == attention
+    }
 
 
 def _verdict(asked: Claim, case: Case, value: Measured) -> str:
@@ -225,39 +273,69 @@ def _panels(found: Found) -> tuple[Panel, ...]:
     for depth, points in sorted(gaps.items()):
         widths = sorted(points)
         ends = [points[width].interval(0.05) for width in widths]
-        series.append(Series(
-            f"{depth} layer{'s' * (depth > 1)}", tuple(widths),
-            tuple(points[width].mean for width in widths),
-            tuple(low for low, _ in ends), tuple(high for _, high in ends)))
+        series.append(
+            Series(
+                f"{depth} layer{'s' * (depth > 1)}",
+                tuple(widths),
+                tuple(points[width].mean for width in widths),
+                tuple(low for low, _ in ends),
+                tuple(high for _, high in ends),
+            )
+        )
     ends_of_axis = (min(min(p) for p in gaps.values()), max(max(p) for p in gaps.values()))
     zero = Series("equal errors", ends_of_axis, (0.0, 0.0), kind="reference")
-    return (Panel("Softmax minus linearised error on a linearised teacher", "width of the students",
-                  "difference of relative errors", (*series, zero), x_scale="log"),)
+    return (
+        Panel(
+            "Softmax minus linearised error on a linearised teacher",
+            "width of the students",
+            "difference of relative errors",
+            (*series, zero),
+            x_scale="log",
+        ),
+    )
 
 
 def _says(found: Found) -> str:
     """Two sentences, on the numbers of cases."""
     said = []
-    gaps = {case: value for case, value in found.get("softmax_fits_worse", {}).items()
-            if isinstance(value, Sample)}
+    gaps = {
+        case: value
+        for case, value in found.get("softmax_fits_worse", {}).items()
+        if isinstance(value, Sample)
+    }
     if gaps:
         worst = max(gaps.values(), key=lambda value: value.mean)
         least = min(gaps.values(), key=lambda value: value.mean)
-        said.append(f"On a linearised teacher the relative error of softmax students minus that of "
-                    f"linearised ones is {written(least)} to {written(worst)}.")
+        said.append(
+            f"On a linearised teacher the relative error of softmax students minus that of "
+            f"linearised ones is {written(least)} to {written(worst)}."
+        )
     above = found.get("softmax_exceeds_count", {})
     if above:
         asked = find("trained_rank/softmax_exceeds_count")
         more = sum(_verdict(asked, case, value) == "HOLDS" for case, value in above.items())
-        said.append(f"In {more} of {len(above)} shapes softmax students have a larger numerical "
-                    "rank than any linearised net of their shape.")
+        said.append(
+            f"In {more} of {len(above)} shapes softmax students have a larger numerical "
+            "rank than any linearised net of their shape."
+        )
     return " ".join(said)
 
 
 # Whose verdicts stand in this section; those of the other claims of the table stand elsewhere.
-_OWN = tuple(f"trained_rank/{name}" for name in (
-    "softmax_exceeds_count", "students_respect_floor", "softmax_fits_worse"))
+_OWN = tuple(
+    f"trained_rank/{name}"
+    for name in ("softmax_exceeds_count", "students_respect_floor", "softmax_fits_worse")
+)
 TRANSFER = Question(
-    "linearised-against-softmax", "Where the linearised theory transfers to softmax nets", _OWN,
-    _panels, _says, table, beside=tuple(dict.fromkeys(
-        key for row in _ROWS for key in (row.linearised, row.softmax) if key not in _OWN)))
+    "linearised-against-softmax",
+    "Where the linearised theory transfers to softmax nets",
+    _OWN,
+    _panels,
+    _says,
+    table,
+    beside=tuple(
+        dict.fromkeys(
+            key for row in _ROWS for key in (row.linearised, row.softmax) if key not in _OWN
+        )
+    ),
+)

@@ -5,6 +5,7 @@ and rows that can stop.
 then a handful of passes over that matrix, however many tensors the net has. Each row moves as
 torch.optim.AdamW would move it alone.
 """
+
 from __future__ import annotations
 
 import math
@@ -15,8 +16,17 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-__all__ = ["AdamW", "Decayed", "RateFactors", "Schedule", "decay_mask", "flatten", "gradient_scale",
-           "rate_columns", "schedule_factor"]
+__all__ = [
+    "AdamW",
+    "Decayed",
+    "RateFactors",
+    "Schedule",
+    "decay_mask",
+    "flatten",
+    "gradient_scale",
+    "rate_columns",
+    "schedule_factor",
+]
 
 # (pattern of parameter names, factor on their learning rate); see `rate_columns`.
 RateFactors = tuple[tuple[str, float], ...]
@@ -51,8 +61,10 @@ def flatten(net: nn.Module) -> Tensor:
     parameters = list(net.parameters())
     replicas = {p.shape[0] if p.ndim else 0 for p in parameters}
     if len(replicas) != 1 or 0 in replicas:
-        raise ValueError("every parameter needs the replicas as its first dimension; found first "
-                         f"dimensions {sorted(replicas)}")
+        raise ValueError(
+            "every parameter needs the replicas as its first dimension; found first "
+            f"dimensions {sorted(replicas)}"
+        )
     rows = replicas.pop()
     weights = torch.cat([p.detach().reshape(rows, -1) for p in parameters], dim=1)
     start = 0
@@ -77,9 +89,17 @@ def decay_mask(net: nn.Module, decayed: Decayed) -> Tensor | None:
     """
     if decayed == "all":
         return None
-    return torch.cat([torch.full(
-        (p[0].numel(),), float(not name.rstrip(".0123456789").endswith(("bias", "gain", "shift"))),
-        dtype=p.dtype, device=p.device) for name, p in net.named_parameters()])
+    return torch.cat(
+        [
+            torch.full(
+                (p[0].numel(),),
+                float(not name.rstrip(".0123456789").endswith(("bias", "gain", "shift"))),
+                dtype=p.dtype,
+                device=p.device,
+            )
+            for name, p in net.named_parameters()
+        ]
+    )
 
 
 def rate_columns(net: nn.Module, factors: RateFactors) -> Tensor | None:
@@ -102,18 +122,33 @@ def rate_columns(net: nn.Module, factors: RateFactors) -> Tensor | None:
     named = dict(net.named_parameters())
     for pattern, _ in factors:
         if not any(fnmatchcase(name, pattern) for name in named):
-            raise ValueError(f"rate_factors: {pattern!r} matches no parameter; there are "
-                             f"{', '.join(named)}")
+            raise ValueError(
+                f"rate_factors: {pattern!r} matches no parameter; there are {', '.join(named)}"
+            )
     if not factors:
         return None
-    return torch.cat([torch.full(
-        (p[0].numel(),), next((factor for pattern, factor in reversed(factors)
-                               if fnmatchcase(name, pattern)), 1.0),
-        dtype=p.dtype, device=p.device) for name, p in named.items()])
+    return torch.cat(
+        [
+            torch.full(
+                (p[0].numel(),),
+                next(
+                    (factor for pattern, factor in reversed(factors) if fnmatchcase(name, pattern)),
+                    1.0,
+                ),
+                dtype=p.dtype,
+                device=p.device,
+            )
+            for name, p in named.items()
+        ]
+    )
 
 
 def schedule_factor(
-    step: int, *, steps: int, warmup: int = 0, schedule: Schedule = "constant",
+    step: int,
+    *,
+    steps: int,
+    warmup: int = 0,
+    schedule: Schedule = "constant",
 ) -> float:
     """What the learning rate of update number `step` (from 0) is multiplied with.
 
@@ -180,13 +215,23 @@ class AdamW:
     """
 
     def __init__(
-        self, weights: Tensor, rates: Tensor, *, betas: tuple[float, float] = (0.9, 0.999),
-        epsilon: float = 1e-8, weight_decay: float = 0.01, decay: Tensor | None = None,
+        self,
+        weights: Tensor,
+        rates: Tensor,
+        *,
+        betas: tuple[float, float] = (0.9, 0.999),
+        epsilon: float = 1e-8,
+        weight_decay: float = 0.01,
+        decay: Tensor | None = None,
         columns: Tensor | None = None,
     ) -> None:
         self.weights, self.rates = weights, rates.to(weights)
         self.betas, self.epsilon, self.weight_decay, self.decay = (
-            betas, epsilon, weight_decay, decay)
+            betas,
+            epsilon,
+            weight_decay,
+            decay,
+        )
         self.columns = columns
         self.first, self.second, self._scratch = (torch.zeros_like(weights) for _ in range(3))
         self._none = torch.zeros((), dtype=weights.dtype, device=weights.device)
@@ -199,8 +244,10 @@ class AdamW:
         graph can be replayed with other numbers.
         """
         first, second = self.betas
-        rows = [(factor, 1 / (1 - first**t), 1 / math.sqrt(1 - second**t))
-                for t, factor in enumerate(factors, start=1)]
+        rows = [
+            (factor, 1 / (1 - first**t), 1 / math.sqrt(1 - second**t))
+            for t, factor in enumerate(factors, start=1)
+        ]
         return torch.tensor(rows, dtype=self.weights.dtype, device=self.weights.device)
 
     def update(self, gradient: Tensor, live: Tensor, scalars: Tensor) -> None:

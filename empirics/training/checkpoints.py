@@ -6,6 +6,7 @@ SHA-256. The tensors are written first and
 the JSON file is renamed last: a process that is killed at any moment leaves the older checkpoint or
 the newer one, complete.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -42,7 +43,11 @@ def fingerprint(value: object) -> str:
 
 
 def write(
-    folder: Path, run: str, step: int, tensors: Mapping[str, Tensor], counters: Mapping[str, Any],
+    folder: Path,
+    run: str,
+    step: int,
+    tensors: Mapping[str, Tensor],
+    counters: Mapping[str, Any],
 ) -> None:
     """Write a checkpoint and remove the older one.
 
@@ -56,11 +61,19 @@ def write(
     Raises:
         CheckpointError: where the folder cannot be written; the older checkpoint stays.
     """
-    data = save({name: t.detach().to("cpu").contiguous() for name, t in tensors.items()},
-                metadata={"format": FORMAT, "run": run})
+    data = save(
+        {name: t.detach().to("cpu").contiguous() for name, t in tensors.items()},
+        metadata={"format": FORMAT, "run": run},
+    )
     name = f"state-{step}.safetensors"
-    body = {"format": FORMAT, "run": run, "step": step, "state": name,
-            "sha256": hashlib.sha256(data).hexdigest(), "counters": dict(counters)}
+    body = {
+        "format": FORMAT,
+        "run": run,
+        "step": step,
+        "state": name,
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "counters": dict(counters),
+    }
     text = _sealed(body)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -70,8 +83,9 @@ def write(
             if path.name != name and (_STATE.fullmatch(path.name) or _PART.fullmatch(path.name)):
                 path.unlink()
     except OSError as error:
-        raise CheckpointError(f"cannot write a checkpoint to {folder} ({error.strerror}); an older "
-                              "one there is safe") from None
+        raise CheckpointError(
+            f"cannot write a checkpoint to {folder} ({error.strerror}); an older one there is safe"
+        ) from None
 
 
 def read(folder: Path, run: str) -> tuple[int, dict[str, Tensor], dict[str, Any]] | None:
@@ -91,14 +105,22 @@ def read(folder: Path, run: str) -> tuple[int, dict[str, Tensor], dict[str, Any]
         state = str(body["state"])
         if text != _sealed(body) or body["format"] != FORMAT or not _STATE.fullmatch(state):
             raise ValueError
-        found, step, sha, counters = str(body["run"]), int(body["step"]), str(body["sha256"]), dict(
-            body["counters"])
+        found, step, sha, counters = (
+            str(body["run"]),
+            int(body["step"]),
+            str(body["sha256"]),
+            dict(body["counters"]),
+        )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise CheckpointError(f"{path} is truncated, altered or no checkpoint of this version; "
-                              "remove the folder to start again") from None
+        raise CheckpointError(
+            f"{path} is truncated, altered or no checkpoint of this version; "
+            "remove the folder to start again"
+        ) from None
     if found != run:
-        raise CheckpointError(f"{path} belongs to a run with another shape, task, settings or "
-                              "device; give each run a folder of its own")
+        raise CheckpointError(
+            f"{path} belongs to a run with another shape, task, settings or "
+            "device; give each run a folder of its own"
+        )
     return step, _tensors(folder / state, sha), counters
 
 
@@ -113,8 +135,9 @@ def _tensors(path: Path, sha: str) -> dict[str, Tensor]:
             return load(data)
     except (OSError, SafetensorError, ValueError, KeyError):
         pass
-    raise CheckpointError(f"{path} is missing, truncated or altered; remove the folder to start "
-                          "again")
+    raise CheckpointError(
+        f"{path} is missing, truncated or altered; remove the folder to start again"
+    )
 
 
 def _replace(path: Path, data: bytes) -> None:

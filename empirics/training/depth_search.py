@@ -5,6 +5,7 @@ counted on fresh examples, one target of each example and group, so that the int
 and Pearson mean what they say. Trainings are stored in the folder that is given: one that was
 killed goes on from its last checkpoint, one that is done is read.
 """
+
 from __future__ import annotations
 
 import json
@@ -112,13 +113,17 @@ class Answers:
             ValueError: for a group without examples, or dropout that the nets do not have.
         """
         if dropout and not self.right_dropout:
-            raise ValueError("these nets have no dropout that could be left on; ask with "
-                             "dropout=False, or train a shape with dropout above 0")
+            raise ValueError(
+                "these nets have no dropout that could be left on; ask with "
+                "dropout=False, or train a shape with dropout above 0"
+            )
         if group not in self.groups or not self.trials[seed][(column := self.groups.index(group))]:
-            raise ValueError(f"no example has a target in group {group}: the groups are "
-                             f"{self.groups}")
-        return Proportion((self.right_dropout if dropout else self.right)[seed][column],
-                          self.trials[seed][column])
+            raise ValueError(
+                f"no example has a target in group {group}: the groups are {self.groups}"
+            )
+        return Proportion(
+            (self.right_dropout if dropout else self.right)[seed][column], self.trials[seed][column]
+        )
 
     def pooled(self, group: int, *, dropout: bool = False) -> Proportion:
         """What all seeds' nets answer in a group; estimates the mean probability over these nets
@@ -133,17 +138,23 @@ class Answers:
             ValueError: for a distance that does not occur beside pairs that are not connected.
         """
         if distance not in self.distances:
-            raise ValueError(f"no graph has pairs at distance {distance} and pairs that are not "
-                             f"connected: the distances are {self.distances}")
+            raise ValueError(
+                f"no graph has pairs at distance {distance} and pairs that are not "
+                f"connected: the distances are {self.distances}"
+            )
         column = self.distances.index(distance)
-        return Proportion(sum(row[column] for row in self.chosen),
-                          sum(row[column] for row in self.choices))
+        return Proportion(
+            sum(row[column] for row in self.chosen), sum(row[column] for row in self.choices)
+        )
 
     def passes(self, seed: int, groups: Sequence[int] | None = None) -> bool | None:
         """Whether one seed's net reaches `BAR` in every group (or in those given): True, False, or
         None where the examples do not say."""
-        asked = [self.of_seed(seed, g).interval(LEVEL) for g in self.groups if groups is None
-                 or g in groups]
+        asked = [
+            self.of_seed(seed, g).interval(LEVEL)
+            for g in self.groups
+            if groups is None or g in groups
+        ]
         if any(high < BAR for _, high in asked):
             return False
         return True if all(low >= BAR for low, _ in asked) else None
@@ -169,8 +180,10 @@ def least_depth(passes: Sequence[Sequence[bool | None]], seeds: str) -> Ball:
     Fraction(2, 1)
     """
     if seeds not in ("worst", "median") or not passes:
-        raise ValueError(f"seeds={seeds!r} of {len(passes)} depths: accepted are worst and median "
-                         "of at least one depth")
+        raise ValueError(
+            f"seeds={seeds!r} of {len(passes)} depths: accepted are worst and median "
+            "of at least one depth"
+        )
 
     def first(sure: bool) -> int:
         for depth, each in enumerate(passes, start=1):
@@ -201,10 +214,14 @@ def slope(depths: Sequence[Ball], scale: Sequence[float]) -> Ball:
     mean = math.fsum(scale) / max(1, len(scale))
     spread = math.fsum((x - mean) ** 2 for x in scale)
     if len(depths) != len(scale) or spread == 0:
-        raise ValueError(f"{len(depths)} depths at {list(scale)}: a slope needs as many, at two "
-                         "different places")
-    ends = [sorted((w * float(d.low), w * float(d.high)))
-            for d, x in zip(depths, scale, strict=True) for w in ((x - mean) / spread,)]
+        raise ValueError(
+            f"{len(depths)} depths at {list(scale)}: a slope needs as many, at two different places"
+        )
+    ends = [
+        sorted((w * float(d.low), w * float(d.high)))
+        for d, x in zip(depths, scale, strict=True)
+        for w in ((x - mean) / spread,)
+    ]
     low, high = (round(math.fsum(end[side] for end in ends), 9) for side in (0, 1))
     return Ball(Fraction(str(low)), Fraction(str(high)))
 
@@ -244,13 +261,24 @@ def trained(training: Training, device: str, place: Path | None) -> dict[str, An
     """The fields of `Answers`: train, choose the rate, and count. What is stored depends on the
     code version of this function."""
     task = Shuffled(training.task) if training.shuffled else training.task
-    found = tuned(training.shape, task, training.settings, training.rates, training.seeds,
-                  device=device, folder=place, progress=_logged(training))
+    found = tuned(
+        training.shape,
+        task,
+        training.settings,
+        training.rates,
+        training.seeds,
+        device=device,
+        folder=place,
+        progress=_logged(training),
+    )
     chosen, count = found.rates.index(found.rate), len(training.seeds)
     best = slice(chosen * count, (chosen + 1) * count)
-    return {"rate": found.rate, "status": found.trained.status[best],
-            "steps": found.trained.steps[best],
-            **_counted(found.trained.net, training, best, device)}
+    return {
+        "rate": found.rate,
+        "status": found.trained.status[best],
+        "steps": found.trained.steps[best],
+        **_counted(found.trained.net, training, best, device),
+    }
 
 
 def _counted(net: Net, training: Training, best: slice, device: str) -> dict[str, Any]:
@@ -267,8 +295,12 @@ def _counted(net: Net, training: Training, best: slice, device: str) -> dict[str
     if training.task.kind == "pairs":
         net.eval()
         with torch.no_grad():
-            put(("distances", "chosen", "choices"), *forced_choices(
-                lambda batch: logits_of(net, batch), training.task, replicas_of(net), **seen))
+            put(
+                ("distances", "chosen", "choices"),
+                *forced_choices(
+                    lambda batch: logits_of(net, batch), training.task, replicas_of(net), **seen
+                ),
+            )
     if training.shape.dropout:
         # Masks come from the global generator, which is left as it was found.
         devices = [device] if torch.device(device).type == "cuda" else []
@@ -287,9 +319,15 @@ def _logged(training: Training) -> Callable[[Progress], None]:
         nonlocal last
         if time.monotonic() - last > 60:
             last = time.monotonic()
-            _log.info("training %s, depth %d: step %d of %d, %.0f examples/s, %.0f min left",
-                      training.task.name, training.shape.depth, progress.step, progress.steps,
-                      progress.examples_per_second, progress.eta / 60)
+            _log.info(
+                "training %s, depth %d: step %d of %d, %.0f examples/s, %.0f min left",
+                training.task.name,
+                training.shape.depth,
+                progress.step,
+                progress.steps,
+                progress.examples_per_second,
+                progress.eta / 60,
+            )
 
     return log
 
@@ -299,8 +337,17 @@ def _place(training: Training, device: str, folder: str) -> Path:
     code that trains and torch included."""
     task = type(training.task)
     code = [code_version(each) for each in (trained, task, Shape, Settings)]
-    name = fingerprint([asdict(training), task.__qualname__, training.task.name, device,
-                        torch.get_num_threads(), code, torch.__version__])
+    name = fingerprint(
+        [
+            asdict(training),
+            task.__qualname__,
+            training.task.name,
+            device,
+            torch.get_num_threads(),
+            code,
+            torch.__version__,
+        ]
+    )
     return Path(folder) / "trainings" / name
 
 
@@ -323,8 +370,10 @@ def alone(place: Path) -> Iterator[None]:
 
 
 def _unwritable(place: Path, error: OSError) -> CheckpointError:
-    return CheckpointError(f"cannot store a training in {place.parent} ({error.strerror}); free "
-                           "space, or choose another folder with --results DIR")
+    return CheckpointError(
+        f"cannot store a training in {place.parent} ({error.strerror}); free "
+        "space, or choose another folder with --results DIR"
+    )
 
 
 def _read(path: Path) -> Answers | None:
@@ -349,7 +398,8 @@ def _write(path: Path, made: Answers) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary.write_text(
-            json.dumps({"answers": fields, "seal": fingerprint(fields)}), encoding="utf-8")
+            json.dumps({"answers": fields, "seal": fingerprint(fields)}), encoding="utf-8"
+        )
         temporary.replace(path)
     except OSError as error:
         raise _unwritable(path, error) from None

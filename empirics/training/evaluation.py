@@ -4,6 +4,7 @@ Targets inside one example (the pairs of one graph, the positions of one sequenc
 other, so that an interval over them would be too narrow. What intervals are taken of is therefore
 one target of each example.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -17,8 +18,17 @@ from torch import Tensor
 from ..nets.net import Net
 from ..tasks import Batch, Task
 
-__all__ = ["accuracies", "correct", "draw", "forced_choices", "generator", "logits_of", "source",
-           "spot_checks", "spot_counts"]
+__all__ = [
+    "accuracies",
+    "correct",
+    "draw",
+    "forced_choices",
+    "generator",
+    "logits_of",
+    "source",
+    "spot_checks",
+    "spot_counts",
+]
 
 # Examples that are drawn at once. The drawn examples depend on it, so that it is no option.
 DRAWN = 256
@@ -41,7 +51,11 @@ def generator(device: torch.device | str, *parts: int | str) -> torch.Generator:
 
 
 def draw(
-    task: Task, seeds: Sequence[int], size: int, device: torch.device | str, *parts: int | str,
+    task: Task,
+    seeds: Sequence[int],
+    size: int,
+    device: torch.device | str,
+    *parts: int | str,
 ) -> Batch:
     """Examples for each replica, from its own seed alone: what a replica sees does not depend on
     which others are drawn beside it.
@@ -69,10 +83,13 @@ def draw(
         joined = torch.cat(tensors)
         return joined if len(distinct) == len(seeds) else joined.index_select(0, which)
 
-    return Batch(inputs=gather([b.inputs for b in drawn]),
-                 targets=gather([b.targets for b in drawn]),
-                 scored=gather([b.scored for b in drawn]), group=gather([b.group for b in drawn]),
-                 learned=gather([b.loss_mask for b in drawn]))
+    return Batch(
+        inputs=gather([b.inputs for b in drawn]),
+        targets=gather([b.targets for b in drawn]),
+        scored=gather([b.scored for b in drawn]),
+        group=gather([b.group for b in drawn]),
+        learned=gather([b.loss_mask for b in drawn]),
+    )
 
 
 def correct(logits: Tensor, targets: Tensor) -> Tensor:
@@ -90,7 +107,11 @@ def correct(logits: Tensor, targets: Tensor) -> Tensor:
 
 
 def accuracies(
-    net: Net, task: Task, seeds: Sequence[int], examples: int, device: torch.device | str,
+    net: Net,
+    task: Task,
+    seeds: Sequence[int],
+    examples: int,
+    device: torch.device | str,
     *parts: int | str,
 ) -> np.ndarray:
     """Share of the scored targets of fresh examples that each replica gets right, shape (R,).
@@ -111,8 +132,15 @@ def accuracies(
     return np.asarray(right.numpy() / np.maximum(1, total.numpy()))
 
 
-def spot_checks(net: Net, task: Task, *, seed: int, graphs: int, device: torch.device | str = "cpu",
-                dropout: bool = False) -> tuple[tuple[int, ...], np.ndarray]:
+def spot_checks(
+    net: Net,
+    task: Task,
+    *,
+    seed: int,
+    graphs: int,
+    device: torch.device | str = "cpu",
+    dropout: bool = False,
+) -> tuple[tuple[int, ...], np.ndarray]:
     """Ask about one scored target of each fresh example and group, drawn at random, so that the
     trials of a replica are independent.
 
@@ -139,14 +167,25 @@ def spot_checks(net: Net, task: Task, *, seed: int, graphs: int, device: torch.d
     net.train(dropout)
     try:
         with torch.no_grad():
-            return spot_counts(lambda batch: _right(net, batch), task, replicas_of(net), seed=seed,
-                               graphs=graphs, device=device)
+            return spot_counts(
+                lambda batch: _right(net, batch),
+                task,
+                replicas_of(net),
+                seed=seed,
+                graphs=graphs,
+                device=device,
+            )
     finally:
         net.train(mode)
 
 
 def spot_counts(
-    right: Callable[[Batch], Tensor], task: Task, replicas: int, *, seed: int, graphs: int,
+    right: Callable[[Batch], Tensor],
+    task: Task,
+    replicas: int,
+    *,
+    seed: int,
+    graphs: int,
     device: torch.device | str = "cpu",
 ) -> tuple[tuple[int, ...], np.ndarray]:
     """`spot_checks` of anything that says which targets of a batch it gets right, bool like the
@@ -163,20 +202,27 @@ def spot_counts(
     seeds = [source("test", seed, replica) for replica in range(replicas)]
     keys, tallies = generator(device, "spot checks", seed), dict[int, Tensor]()
     for batch in _batches(task, seeds, graphs, device, "test"):
-        hits, scored, group = (part.flatten(2)
-                               for part in (right(batch), batch.scored, batch.group))
+        hits, scored, group = (
+            part.flatten(2) for part in (right(batch), batch.scored, batch.group)
+        )
         key = torch.rand(scored.shape, generator=keys, device=device).masked_fill_(~scored, -1.0)
         for g in group[scored].unique().tolist():
             best, where = key.masked_fill(group != g, -1.0).max(dim=2)
             hit = hits.gather(2, where[:, :, None])[:, :, 0] & (best >= 0)
             tallies[g] = (
-                tallies.get(g, 0) + torch.stack([hit.sum(dim=1), (best >= 0).sum(dim=1)]).cpu())
+                tallies.get(g, 0) + torch.stack([hit.sum(dim=1), (best >= 0).sum(dim=1)]).cpu()
+            )
     groups = tuple(sorted(tallies))
     return groups, torch.stack([tallies[g] for g in groups], dim=2).numpy()
 
 
 def forced_choices(
-    logits: Callable[[Batch], Tensor], task: Task, replicas: int, *, seed: int, graphs: int,
+    logits: Callable[[Batch], Tensor],
+    task: Task,
+    replicas: int,
+    *,
+    seed: int,
+    graphs: int,
     device: torch.device | str = "cpu",
 ) -> tuple[tuple[int, ...], np.ndarray]:
     """Which of two pairs of a graph is the connected one: for each distance, how often the
@@ -205,18 +251,24 @@ def forced_choices(
     (True, True)
     """
     if graphs < 1 or task.kind != "pairs":
-        raise ValueError(f"graphs={graphs} of a task of kind {task.kind}: accepted are at least 1 "
-                         "graph and kind pairs")
+        raise ValueError(
+            f"graphs={graphs} of a task of kind {task.kind}: accepted are at least 1 "
+            "graph and kind pairs"
+        )
     seeds = [source("test", seed, replica) for replica in range(replicas)]
     keys, tallies = generator(device, "forced choices", seed), dict[int, Tensor]()
     for batch in _batches(task, seeds, graphs, device, "test"):
-        logit, scored, group = (part.flatten(2)
-                                for part in (logits(batch), batch.scored, batch.group))
+        logit, scored, group = (
+            part.flatten(2) for part in (logits(batch), batch.scored, batch.group)
+        )
         key = torch.rand(scored.shape, generator=keys, device=device).masked_fill_(~scored, -1.0)
         coin = torch.rand(scored.shape[:2], generator=keys, device=device) < 0.5
 
         def drawn(
-            g: int, key: Tensor = key, group: Tensor = group, logit: Tensor = logit,
+            g: int,
+            key: Tensor = key,
+            group: Tensor = group,
+            logit: Tensor = logit,
         ) -> tuple[Tensor, Tensor]:
             best, where = key.masked_fill(group != g, -1.0).max(dim=2)
             return logit.gather(2, where[:, :, None])[:, :, 0], best >= 0
@@ -237,7 +289,11 @@ def replicas_of(net: Net) -> int:
 
 
 def _batches(
-    task: Task, seeds: Sequence[int], graphs: int, device: torch.device | str, *parts: int | str,
+    task: Task,
+    seeds: Sequence[int],
+    graphs: int,
+    device: torch.device | str,
+    *parts: int | str,
 ) -> Iterator[Batch]:
     for index, start in enumerate(range(0, graphs, DRAWN)):
         yield draw(task, seeds, min(DRAWN, graphs - start), device, *parts, index)
@@ -245,10 +301,12 @@ def _batches(
 
 def logits_of(net: Net, batch: Batch) -> Tensor:
     """What a net says of a batch, its inputs in the dtype of its weights."""
-    return net(batch.inputs if batch.inputs.dtype == torch.int64
-               else batch.inputs.to(next(net.parameters()).dtype))
+    return net(
+        batch.inputs
+        if batch.inputs.dtype == torch.int64
+        else batch.inputs.to(next(net.parameters()).dtype)
+    )
 
 
 def _right(net: Net, batch: Batch) -> Tensor:
     return correct(logits_of(net, batch), batch.targets) & batch.scored
-

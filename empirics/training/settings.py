@@ -1,4 +1,5 @@
 """How nets are trained: everything that fixes a training run besides shape, task and device."""
+
 from __future__ import annotations
 
 import math
@@ -74,31 +75,52 @@ class Settings:
     rate_factors: RateFactors = ()
 
     def __post_init__(self) -> None:
-        for name, least in (("steps", 1), ("batch", 1), ("drawn", 1), ("validation", 1),
-                            ("warmup", 0), ("evaluate_every", 0)):
+        for name, least in (
+            ("steps", 1),
+            ("batch", 1),
+            ("drawn", 1),
+            ("validation", 1),
+            ("warmup", 0),
+            ("evaluate_every", 0),
+        ):
             if getattr(self, name) < least:
                 raise ValueError(f"{name}={getattr(self, name)}: at least {least} is accepted")
         if len(self.learning_rates) != len(self.seeds) or not self.seeds:
-            raise ValueError(f"{len(self.learning_rates)} learning rates and {len(self.seeds)} "
-                             "seeds: give one of each per replica")
+            raise ValueError(
+                f"{len(self.learning_rates)} learning rates and {len(self.seeds)} "
+                "seeds: give one of each per replica"
+            )
         # Within this range an update is bounded, so that weights never overflow before a loss or
         # gradient does.
-        if (not all(0 <= rate <= 1e6 and rate * self.weight_decay <= 1
-                    for rate in self.learning_rates) or not self.weight_decay >= 0):
-            raise ValueError("learning rates lie between 0 and 1e6 and weight decay is at least 0 "
-                             "and at most 1/rate; "
-                             f"got {self.learning_rates} and {self.weight_decay}")
+        if (
+            not all(
+                0 <= rate <= 1e6 and rate * self.weight_decay <= 1 for rate in self.learning_rates
+            )
+            or not self.weight_decay >= 0
+        ):
+            raise ValueError(
+                "learning rates lie between 0 and 1e6 and weight decay is at least 0 "
+                "and at most 1/rate; "
+                f"got {self.learning_rates} and {self.weight_decay}"
+            )
         if not (all(0 <= b < 1 for b in self.betas) and self.epsilon > 0 and self.clip >= 0):
-            raise ValueError("betas lie in [0, 1), epsilon is positive, clip at least 0; got "
-                             f"{self.betas}, {self.epsilon} and {self.clip}")
+            raise ValueError(
+                "betas lie in [0, 1), epsilon is positive, clip at least 0; got "
+                f"{self.betas}, {self.epsilon} and {self.clip}"
+            )
         if not all(math.isfinite(factor) and factor >= 0 for _, factor in self.rate_factors):
-            raise ValueError("factors on the learning rate are at least 0; got "
-                             f"{self.rate_factors}")
-        for name, accepted in (("schedule", Schedule), ("precision", Precision),
-                               ("decayed", Decayed)):
+            raise ValueError(
+                f"factors on the learning rate are at least 0; got {self.rate_factors}"
+            )
+        for name, accepted in (
+            ("schedule", Schedule),
+            ("precision", Precision),
+            ("decayed", Decayed),
+        ):
             if getattr(self, name) not in get_args(accepted):
-                raise ValueError(f"{name}={getattr(self, name)!r}: accepted are "
-                                 f"{', '.join(get_args(accepted))}")
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r}: accepted are {', '.join(get_args(accepted))}"
+                )
 
     @property
     def replicas(self) -> int:

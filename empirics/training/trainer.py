@@ -7,6 +7,7 @@ its examples from its own seed alone. So it trains beside others as it would tra
 order in which batched matrix products add; dropout is the exception, since one mask is drawn for
 all.
 """
+
 from __future__ import annotations
 
 import math
@@ -25,8 +26,17 @@ from .evaluation import accuracies
 from .settings import Settings
 from .training_run import Entry, Run, Throughput
 
-__all__ = ["Entry", "Progress", "Settings", "Status", "Throughput", "Trained", "Tuned", "train",
-           "tuned"]
+__all__ = [
+    "Entry",
+    "Progress",
+    "Settings",
+    "Status",
+    "Throughput",
+    "Trained",
+    "Tuned",
+    "train",
+    "tuned",
+]
 
 Status = Literal["success", "not converged", "diverged"]
 
@@ -77,8 +87,13 @@ class Tuned:
 
 
 def train(
-    shape: Shape, task: Task, settings: Settings, *, device: torch.device | str = "cpu",
-    folder: Path | None = None, checkpoint_every: int = 0,
+    shape: Shape,
+    task: Task,
+    settings: Settings,
+    *,
+    device: torch.device | str = "cpu",
+    folder: Path | None = None,
+    checkpoint_every: int = 0,
     progress: Callable[[Progress], None] | None = None,
     measure: Callable[[Net], Sequence[Any]] | None = None,
 ) -> Trained:
@@ -115,10 +130,14 @@ def train(
     """
     run = Run(shape, task, settings, torch.device(device), measure)
     every = checkpoint_every or settings.evaluate_every or settings.steps
-    identity = checkpoints.fingerprint({
-        "shape": asdict(shape),
-        "task": [type(task).__qualname__, task.name, asdict(task)],  # type: ignore[call-overload]
-        "settings": asdict(settings), "device": run.device.type})
+    identity = checkpoints.fingerprint(
+        {
+            "shape": asdict(shape),
+            "task": [type(task).__qualname__, task.name, asdict(task)],  # type: ignore[call-overload]
+            "settings": asdict(settings),
+            "device": run.device.type,
+        }
+    )
     if folder is not None and (found := checkpoints.read(folder, identity)) is not None:
         run.restore(*found)
     with torch.random.fork_rng(enabled=shape.dropout > 0):
@@ -127,20 +146,28 @@ def train(
                 progress(_progress(run))
             run.advance()
             judged = run.step == settings.steps or (
-                settings.evaluate_every > 0 and run.step % settings.evaluate_every == 0)
+                settings.evaluate_every > 0 and run.step % settings.evaluate_every == 0
+            )
             if judged:
                 run.judge()
                 if progress is not None:
                     progress(_progress(run))
-            if folder is not None and (run.step % every == 0 or run.step == settings.steps
-                                       or not run.going):
+            if folder is not None and (
+                run.step % every == 0 or run.step == settings.steps or not run.going
+            ):
                 checkpoints.write(folder, identity, run.step, *run.state())
     return _trained(run)
 
 
 def tuned(
-    shape: Shape, task: Task, settings: Settings, rates: Sequence[float], seeds: Sequence[int], *,
-    device: torch.device | str = "cpu", folder: Path | None = None,
+    shape: Shape,
+    task: Task,
+    settings: Settings,
+    rates: Sequence[float],
+    seeds: Sequence[int],
+    *,
+    device: torch.device | str = "cpu",
+    folder: Path | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Tuned:
     """Train every learning rate with every seed in one run, and choose the rate with the best
@@ -163,14 +190,19 @@ def tuned(
     Raises:
         ValueError: as `train`, or for no rates or seeds.
     """
-    settings = replace(settings, learning_rates=tuple(float(rate) for rate in rates for _ in seeds),
-                       seeds=tuple(seeds) * len(rates))
+    settings = replace(
+        settings,
+        learning_rates=tuple(float(rate) for rate in rates for _ in seeds),
+        seeds=tuple(seeds) * len(rates),
+    )
     trained = train(shape, task, settings, device=device, folder=folder, progress=progress)
     found = accuracies(trained.net, task, settings.seeds, settings.validation, device, "tuning")
     finite = np.array([status != "diverged" for status in trained.status])
     accuracy = np.where(finite, found, 0.0).reshape(len(rates), len(seeds))
-    best = max(range(len(rates)),
-               key=lambda i: (float(np.median(accuracy[i])), float(accuracy[i].min()), -rates[i]))
+    best = max(
+        range(len(rates)),
+        key=lambda i: (float(np.median(accuracy[i])), float(accuracy[i].min()), -rates[i]),
+    )
     return Tuned(float(rates[best]), tuple(float(rate) for rate in rates), accuracy, trained)
 
 
@@ -178,8 +210,14 @@ def _progress(run: Run) -> Progress:
     done, history = run.throughput, run.outcome.history
     speed = done.steps / done.seconds if done.seconds else 0.0
     left = (run.settings.steps - run.step) / speed if speed else math.inf
-    return Progress(run.step, run.settings.steps, speed, done.examples_per_second, left,
-                    history[-1] if history else None)
+    return Progress(
+        run.step,
+        run.settings.steps,
+        speed,
+        done.examples_per_second,
+        left,
+        history[-1] if history else None,
+    )
 
 
 def _trained(run: Run) -> Trained:

@@ -1,5 +1,6 @@
 """The state of a training run of R replicas, one step of it, and its evaluation; `trainer.train`
 drives it."""
+
 from __future__ import annotations
 
 import time
@@ -79,11 +80,16 @@ def losses(logits: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
     1.3863
     """
     if targets.dtype == torch.int64:
-        each = functional.cross_entropy(logits.flatten(0, -2), targets.flatten(),
-                                        reduction="none").view_as(targets) * weights
+        each = (
+            functional.cross_entropy(
+                logits.flatten(0, -2), targets.flatten(), reduction="none"
+            ).view_as(targets)
+            * weights
+        )
     else:
         each = functional.binary_cross_entropy_with_logits(
-            logits, targets, weights, reduction="none")
+            logits, targets, weights, reduction="none"
+        )
     return each.flatten(1).sum(dim=1)
 
 
@@ -113,19 +119,30 @@ class Examples:
         """Draw the examples of a block, once for all replicas of a seed."""
         steps, size, seeds = self.settings.drawn, self.settings.batch, self.settings.seeds
         for seed in dict.fromkeys(seeds):
-            batch = self.task.batch(generator(self.device, "training", block, seed), 1,
-                                    steps * size)
-            drawn = [t[0].unflatten(0, (steps, size))
-                     for t in (batch.inputs, batch.targets, batch.loss_mask)]
+            batch = self.task.batch(
+                generator(self.device, "training", block, seed), 1, steps * size
+            )
+            drawn = [
+                t[0].unflatten(0, (steps, size))
+                for t in (batch.inputs, batch.targets, batch.loss_mask)
+            ]
             self.parts = self.parts or tuple(
-                torch.empty(steps, len(seeds), *t.shape[1:], device=self.device, dtype=torch.int64
-                            if t.dtype == torch.int64 else self.settings.dtype) for t in drawn)
+                torch.empty(
+                    steps,
+                    len(seeds),
+                    *t.shape[1:],
+                    device=self.device,
+                    dtype=torch.int64 if t.dtype == torch.int64 else self.settings.dtype,
+                )
+                for t in drawn
+            )
             for r in (r for r, other in enumerate(seeds) if other == seed):
                 for part, t in zip(self.parts, drawn, strict=True):
                     part[:, r].copy_(t)
         weights = self.parts[2]
-        weights /= weights.flatten(2).sum(dim=2).clamp(min=1).view(
-            steps, -1, *(1,) * (weights.ndim - 2))
+        weights /= (
+            weights.flatten(2).sum(dim=2).clamp(min=1).view(steps, -1, *(1,) * (weights.ndim - 2))
+        )
         self.block = block
 
 
@@ -157,29 +174,54 @@ CACHED = 3 * 2**19
 class Run:
     """The state of a training run, and one step of it."""
 
-    def __init__(self, shape: Shape, task: Task, settings: Settings, device: torch.device,
-                 measure: Callable[[Net], Sequence[Any]] | None = None) -> None:
+    def __init__(
+        self,
+        shape: Shape,
+        task: Task,
+        settings: Settings,
+        device: torch.device,
+        measure: Callable[[Net], Sequence[Any]] | None = None,
+    ) -> None:
         check(shape, task, settings, device)
         self.measure = measure
         if device.type == "cpu":
             keep_freed_memory()
         self.task, self.settings, self.device, self.dropout = (
-            task, settings, device, shape.dropout > 0)
+            task,
+            settings,
+            device,
+            shape.dropout > 0,
+        )
         R = settings.replicas
-        self.net = Net(shape, replicas=R, rng=[np.random.default_rng(source("weights", seed))
-                                               for seed in settings.seeds], std=settings.std,
-                       output_std=settings.output_std, dtype=settings.dtype, device=device)
+        self.net = Net(
+            shape,
+            replicas=R,
+            rng=[np.random.default_rng(source("weights", seed)) for seed in settings.seeds],
+            std=settings.std,
+            output_std=settings.output_std,
+            dtype=settings.dtype,
+            device=device,
+        )
         self.weights = flatten(self.net)
         self.optimiser = AdamW(
-            self.weights, torch.tensor(settings.learning_rates, dtype=torch.float64),
-            betas=settings.betas, epsilon=settings.epsilon, weight_decay=settings.weight_decay,
+            self.weights,
+            torch.tensor(settings.learning_rates, dtype=torch.float64),
+            betas=settings.betas,
+            epsilon=settings.epsilon,
+            weight_decay=settings.weight_decay,
             decay=decay_mask(self.net, settings.decayed),
-            columns=rate_columns(self.net, settings.rate_factors))
+            columns=rate_columns(self.net, settings.rate_factors),
+        )
         columns = self.optimiser.columns
         self.trained = None if columns is None else (columns > 0).to(self.weights)
         self.scalars = self.optimiser.scalars(
-            [schedule_factor(step, steps=settings.steps, warmup=settings.warmup,
-                             schedule=settings.schedule) for step in range(settings.steps)])
+            [
+                schedule_factor(
+                    step, steps=settings.steps, warmup=settings.warmup, schedule=settings.schedule
+                )
+                for step in range(settings.steps)
+            ]
+        )
         self.gradient = torch.empty_like(self.weights)
         self.live = torch.ones(R, dtype=torch.bool, device=device)
         # Per replica, on the device: updates made, and the sum of losses since the last evaluation.
@@ -197,17 +239,28 @@ class Run:
         settings, R = self.settings, self.settings.replicas
         size = R
         if self.device.type == "cpu" and not settings.compiled:
-            count = -(-R // max(
-                1, CACHED // (settings.batch * self.task.length * width * settings.dtype.itemsize)))
+            count = -(
+                -R
+                // max(
+                    1,
+                    CACHED // (settings.batch * self.task.length * width * settings.dtype.itemsize),
+                )
+            )
             size = -(-R // count)
         if size == R:
-            return [(slice(None), torch.compile(self.net) if settings.compiled else self.net,
-                     list(self.net.parameters()))]
+            return [
+                (
+                    slice(None),
+                    torch.compile(self.net) if settings.compiled else self.net,
+                    list(self.net.parameters()),
+                )
+            ]
         groups: list[tuple[slice, Callable[[Tensor], Tensor], list[Tensor]]] = []
         for first in range(0, R, size):
             rows = slice(first, min(R, first + size))
-            part = Net(self.net.shape, replicas=rows.stop - first, dtype=settings.dtype,
-                       device=self.device)
+            part = Net(
+                self.net.shape, replicas=rows.stop - first, dtype=settings.dtype, device=self.device
+            )
             for mine, whole in zip(part.parameters(), self.net.parameters(), strict=True):
                 mine.data = whole.data[rows]
             groups.append((rows, part, list(part.parameters())))
@@ -234,16 +287,20 @@ class Run:
 
     def update(self, inputs: Tensor, targets: Tensor, weights: Tensor, scalars: Tensor) -> None:
         """Forward, backward, update; nothing in it waits for the device."""
-        bf16 = (torch.autocast(self.device.type, torch.bfloat16)
-                if self.settings.precision == "bf16" else nullcontext())
+        bf16 = (
+            torch.autocast(self.device.type, torch.bfloat16)
+            if self.settings.precision == "bf16"
+            else nullcontext()
+        )
         found = []
         for rows, forward, parameters in self.groups:
             with bf16:
                 logits = forward(inputs[rows])
             each = losses(logits.to(self.settings.dtype), targets[rows], weights[rows])
             gradients = torch.autograd.grad(each.sum(), parameters)
-            torch.cat([g.reshape(g.shape[0], -1) for g in gradients], dim=1,
-                      out=self.gradient[rows])
+            torch.cat(
+                [g.reshape(g.shape[0], -1) for g in gradients], dim=1, out=self.gradient[rows]
+            )
             found.append(each.detach())
         loss = torch.cat(found)
         if self.trained is not None:
@@ -266,18 +323,32 @@ class Run:
         live = self.live.tolist()
         self.seconds += time.perf_counter() - before  # the device has finished its steps only now
         outcome, settings = self.outcome, self.settings
-        accuracy = accuracies(self.net, self.task, settings.seeds, settings.validation, self.device,
-                              "validation", self.step)
+        accuracy = accuracies(
+            self.net,
+            self.task,
+            settings.seeds,
+            settings.validation,
+            self.device,
+            "validation",
+            self.step,
+        )
         outcome.steps = self.updates.tolist()
-        loss = [total / self.since if alive else None
-                for total, alive in zip(self.loss.tolist(), live, strict=True)]
+        loss = [
+            total / self.since if alive else None
+            for total, alive in zip(self.loss.tolist(), live, strict=True)
+        ]
         measured = () if self.measure is None else tuple(self.measure(self.net))
         outcome.history.append(Entry(self.step, tuple(loss), tuple(accuracy.tolist()), measured))
         for r in range(settings.replicas):
             if outcome.status[r] == "training":
                 above = settings.success is not None and bool(accuracy[r] >= settings.success)
-                outcome.status[r] = ("diverged" if not live[r] else "success" if above
-                                     and outcome.above[r] else "training")
+                outcome.status[r] = (
+                    "diverged"
+                    if not live[r]
+                    else "success"
+                    if above and outcome.above[r]
+                    else "training"
+                )
                 outcome.above[r] = above
         self.live.copy_(torch.tensor([status == "training" for status in outcome.status]))
         self.optimiser.clear(~self.live)
@@ -287,9 +358,14 @@ class Run:
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Tensors and counters of a checkpoint. Examples and dropout follow from seeds and step, so
         that no random state is kept."""
-        tensors = {"weights": self.weights, "first_moments": self.optimiser.first,
-                   "second_moments": self.optimiser.second, "live": self.live,
-                   "updates": self.updates, "loss": self.loss}
+        tensors = {
+            "weights": self.weights,
+            "first_moments": self.optimiser.first,
+            "second_moments": self.optimiser.second,
+            "live": self.live,
+            "updates": self.updates,
+            "loss": self.loss,
+        }
         return tensors, {"since": self.since, "outcome": asdict(self.outcome)}
 
     def restore(self, step: int, tensors: dict[str, Tensor], counters: dict[str, Any]) -> None:
@@ -299,16 +375,18 @@ class Run:
         self.step = self.started = step
         self.since = counters["since"]
         known = counters["outcome"]
-        history = [Entry(e["step"], tuple(e["loss"]), tuple(e["accuracy"]),
-                         tuple(e["measured"]))
-                   for e in known.pop("history")]
+        history = [
+            Entry(e["step"], tuple(e["loss"]), tuple(e["accuracy"]), tuple(e["measured"]))
+            for e in known.pop("history")
+        ]
         self.outcome = Outcome(**known, history=history)
 
     @property
     def throughput(self) -> Throughput:
         """Of this process so far."""
-        return Throughput(self.step - self.started, self.seconds, self.settings.replicas,
-                          self.settings.batch)
+        return Throughput(
+            self.step - self.started, self.seconds, self.settings.replicas, self.settings.batch
+        )
 
 
 class Graph:
@@ -351,14 +429,21 @@ def check(shape: Shape, task: Task, settings: Settings, device: torch.device) ->
         ValueError: saying what does not fit.
     """
     if (shape.vocabulary, shape.features) != (task.vocabulary, task.features):
-        raise ValueError(f"the net reads vocabulary={shape.vocabulary} and "
-                         f"features={shape.features}, the task gives {task.vocabulary} "
-                         f"and {task.features}: make the shape's equal to the task's")
+        raise ValueError(
+            f"the net reads vocabulary={shape.vocabulary} and "
+            f"features={shape.features}, the task gives {task.vocabulary} "
+            f"and {task.features}: make the shape's equal to the task's"
+        )
     logits = shape.outputs or shape.width
-    if logits != task.outputs and not (task.kind == "classes" and shape.outputs == 0
-                                       and logits > task.outputs):
-        raise ValueError(f"the net gives {logits} logits per token, the task needs {task.outputs}: "
-                         f"set outputs={task.outputs}")
+    if logits != task.outputs and not (
+        task.kind == "classes" and shape.outputs == 0 and logits > task.outputs
+    ):
+        raise ValueError(
+            f"the net gives {logits} logits per token, the task needs {task.outputs}: "
+            f"set outputs={task.outputs}"
+        )
     if device.type != "cuda" and (settings.precision == "bf16" or settings.graphed):
-        raise ValueError(f"bf16 and CUDA graphs need a CUDA device; got {device}: use float32 and "
-                         "graphed=False there")
+        raise ValueError(
+            f"bf16 and CUDA graphs need a CUDA device; got {device}: use float32 and "
+            "graphed=False there"
+        )

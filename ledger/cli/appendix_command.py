@@ -1,5 +1,6 @@
 """`depthlaw appendix`: what a paper attaches, from the reference ledger or from records of one's
 own."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -22,8 +23,16 @@ from ..verdicts.reference import Agreement, Ledger, compare, shipped
 from .output import dump, notes, report_set_aside, say, stdout
 
 
-def appendix(directory: Path, named: str | None, topic: str | None, suite: str,
-             folder: Path | None, json_output: bool, *, everything: bool = False) -> int:
+def appendix(
+    directory: Path,
+    named: str | None,
+    topic: str | None,
+    suite: str,
+    folder: Path | None,
+    json_output: bool,
+    *,
+    everything: bool = False,
+) -> int:
     """Write the appendix: of the headlines, of the claims or the topic named, or of everything.
 
     Args:
@@ -50,14 +59,28 @@ def appendix(directory: Path, named: str | None, topic: str | None, suite: str,
     report_set_aside(store)
     # Whoever reads it has the file elsewhere.
     which = own.name if own else ",".join(_parts(named or ""))
-    options = " ".join(filter(None, (
-        f"--claims {quote(which)}" if which else "", f"--topic {quote(topic)}" if topic else "",
-        "--all" if everything else "", f"--suite {suite}" if suite else "",
-        "--results DIR" if folder else "")))
-    written = write_appendix(directory, claims, store, keys=[] if everything else keys,
-                             everything=everything, suite=suite,
-                             repeated=_repeated(store, claims),
-                             command=f"depthlaw appendix FOLDER {options}".rstrip())
+    options = " ".join(
+        filter(
+            None,
+            (
+                f"--claims {quote(which)}" if which else "",
+                f"--topic {quote(topic)}" if topic else "",
+                "--all" if everything else "",
+                f"--suite {suite}" if suite else "",
+                "--results DIR" if folder else "",
+            ),
+        )
+    )
+    written = write_appendix(
+        directory,
+        claims,
+        store,
+        keys=[] if everything else keys,
+        everything=everything,
+        suite=suite,
+        repeated=_repeated(store, claims),
+        command=f"depthlaw appendix FOLDER {options}".rstrip(),
+    )
     remember()
     if json_output:
         dump({"written": [str(path) for path in written]})
@@ -81,8 +104,9 @@ def _repeated(store: Store, claims: Mapping[str, Claim]) -> Agreement | None:
     return compare(own, store, lambda key: key in claims and claims[key].portable)
 
 
-def _keys(named: str | None, topic: str | None, own: Path | None,
-          claims: Mapping[str, Claim]) -> list[str]:
+def _keys(
+    named: str | None, topic: str | None, own: Path | None, claims: Mapping[str, Claim]
+) -> list[str]:
     if own is not None:
         return [key for key in claims if key.startswith(f"{own.stem}/")]
     if topic is not None:
@@ -90,8 +114,10 @@ def _keys(named: str | None, topic: str | None, own: Path | None,
     if named is None:
         return []
     if not (parts := _parts(named)):
-        raise UsageError(f"--claims {quoted(named)} names no claim; give keys with commas between "
-                         "them or a Python file, or leave it out for the headlines")
+        raise UsageError(
+            f"--claims {quoted(named)} names no claim; give keys with commas between "
+            "them or a Python file, or leave it out for the headlines"
+        )
     return select(parts, claims)
 
 
@@ -106,8 +132,10 @@ def _of_topic(topic: str, claims: Mapping[str, Claim]) -> list[str]:
     if topic in claims:
         raise UsageError(f"--topic {quoted(topic)} is no topic; say --claims {topic}")
     close = get_close_matches(topic, topics, n=1)
-    raise UsageError(f"unknown topic {quoted(topic)}; " + (
-        f"did you mean {close[0]}?" if close else f"topics are {', '.join(topics)}"))
+    raise UsageError(
+        f"unknown topic {quoted(topic)}; "
+        + (f"did you mean {close[0]}?" if close else f"topics are {', '.join(topics)}")
+    )
 
 
 def _store(folder: Path | None, suite: str, own: Path | None) -> Store:
@@ -115,6 +143,8 @@ def _store(folder: Path | None, suite: str, own: Path | None) -> Store:
         return open_store(folder, read_only=True)
     known = shipped()
     if known is None:
-        raise UsageError("this installation holds no reference ledger; run `depthlaw verify "
-                         "quick`, then `depthlaw appendix DIR --suite quick`")
+        raise UsageError(
+            "this installation holds no reference ledger; run `depthlaw verify "
+            "quick`, then `depthlaw appendix DIR --suite quick`"
+        )
     return known

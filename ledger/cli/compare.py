@@ -1,4 +1,5 @@
 """`depthlaw compare`: listed models and configurations side by side."""
+
 from __future__ import annotations
 
 import math
@@ -54,8 +55,10 @@ def compare(names: list[str], as_json: bool, listed: bool = False) -> int:
         print("\n".join(sorted((m.name for m in models()), key=str.lower)))
         return 0
     if not 1 <= len(names) <= _MOST:
-        raise UsageError(f"{len(names)} nets to compare; give 1 to {_MOST} names of models or "
-                         "paths of a config.json, such as: compare llama-3-8b qwen3-8b")
+        raise UsageError(
+            f"{len(names)} nets to compare; give 1 to {_MOST} names of models or "
+            "paths of a config.json, such as: compare llama-3-8b qwen3-8b"
+        )
     nets = [_net(name) for name in names]
     context = min(_CONTEXT, *(net.architecture.context for net in nets))
     found = [_facts(net, context) for net in nets]
@@ -81,8 +84,9 @@ def _tables(found: list[dict[str, Any]], width: int) -> Iterator[list[str]]:
             number += 1
         # What the nets leave is for the labels.
         widths = [min(first + room, max(map(len, labels))), *sizes[:number]]
-        yield [line for row in zip(labels, *texts[:number], strict=True)
-               for line in _row(row, widths)]
+        yield [
+            line for row in zip(labels, *texts[:number], strict=True) for line in _row(row, widths)
+        ]
         texts, sizes = texts[number:], sizes[number:]
 
 
@@ -98,9 +102,13 @@ def _notes(found: list[dict[str, Any]], context: int, width: int) -> Iterator[st
         "MiB and GiB in powers of 1024.",
         "Evidence and laws: the depth they ask for at this net's own L d^2.",
         "+, -: training ended there; the loss of deeper (+) or shallower (-) nets is not known.",
-        "* extrapolated: outside the sizes that the source measured."]
-    every += [f"{facts['name']}: {remark}" for facts in found
-              for remark in (f"{facts['status']}: {facts['source']}", *facts["remarks"])]
+        "* extrapolated: outside the sizes that the source measured.",
+    ]
+    every += [
+        f"{facts['name']}: {remark}"
+        for facts in found
+        for remark in (f"{facts['status']}: {facts['source']}", *facts["remarks"])
+    ]
     for text in dict.fromkeys(every):
         yield from wrapped(clean(text), width, rest="  ")
 
@@ -115,9 +123,11 @@ def _net(name: str) -> _Net:
         listed = model(name)
     except UsageError as error:
         nearest = str(error).rpartition("; try ")[2]
-        raise UsageError(f"no model {quoted(name)} among the {len(models())} listed; nearest are "
-                         f"{nearest}; `depthlaw compare --list` prints all names, and the path of "
-                         "a config.json is accepted too") from None
+        raise UsageError(
+            f"no model {quoted(name)} among the {len(models())} listed; nearest are "
+            f"{nearest}; `depthlaw compare --list` prints all names, and the path of "
+            "a config.json is accepted too"
+        ) from None
     return _Net(architecture(listed), listed.source, listed.status)
 
 
@@ -127,28 +137,66 @@ def _facts(net: _Net, context: int) -> dict[str, Any]:
     volume = a.layers * a.width**2
     within = rule_scores.interval(volume, per_layer=1)
     return {
-        "name": a.name, "source": net.source, "status": net.status, "kind": a.kind,
-        "layers": a.layers, "encoder_layers": a.encoder_layers, "own_layers": a.own_layers,
-        "width": a.width, "aspect": a.aspect, "heads": a.heads, "kv_heads": a.key_heads,
-        "head_width": a.head_size, "d_ff": a.d_ff, "gated": a.gated,
-        "experts": a.experts and {"count": a.experts.count, "active": a.experts.active,
-                                  "shared": a.experts.shared, "width": a.experts.width},
+        "name": a.name,
+        "source": net.source,
+        "status": net.status,
+        "kind": a.kind,
+        "layers": a.layers,
+        "encoder_layers": a.encoder_layers,
+        "own_layers": a.own_layers,
+        "width": a.width,
+        "aspect": a.aspect,
+        "heads": a.heads,
+        "kv_heads": a.key_heads,
+        "head_width": a.head_size,
+        "d_ff": a.d_ff,
+        "gated": a.gated,
+        "experts": a.experts
+        and {
+            "count": a.experts.count,
+            "active": a.experts.active,
+            "shared": a.experts.shared,
+            "width": a.experts.width,
+        },
         "latent_attention": a.latent is not None,
-        "vocabulary": a.vocabulary, "tied": a.tied, "context": a.context,
-        "total": counts.total, "nonembedding": counts.nonembedding, "active": counts.active,
-        "flops_forward": operations.forward, "flops_training": operations.training,
-        "weights_bytes": memory(a).weights, "kv_bytes_per_token": 2 * kv_numbers(a, 1),
+        "vocabulary": a.vocabulary,
+        "tied": a.tied,
+        "context": a.context,
+        "total": counts.total,
+        "nonembedding": counts.nonembedding,
+        "active": counts.active,
+        "flops_forward": operations.forward,
+        "flops_training": operations.training,
+        "weights_bytes": memory(a).weights,
+        "kv_bytes_per_token": 2 * kv_numbers(a, 1),
         "kv_bytes": 2 * kv_numbers(a, a.context),
-        "interval": within and {
-            "low": within.low, "high": within.high, "ends": depth_command.ends(within),
-            "started": within.started, "ended": within.ended, "place": within.place(a.layers),
-            "inside": within.low <= a.layers <= within.high, "why": within.why,
-            "sources": within.sources, "extrapolated": within.extrapolated},
-        "laws": [{"key": r.key, "name": r.name, "meaning": r.meaning,
-                  "depth": r.depth(volume, per_layer=1),
-                  "extrapolated": r.extrapolates(volume, per_layer=1),
-                  "source": r.source, "wording": r.wording} for r in rules()],
-        "remarks": a.remarks}
+        "interval": within
+        and {
+            "low": within.low,
+            "high": within.high,
+            "ends": depth_command.ends(within),
+            "started": within.started,
+            "ended": within.ended,
+            "place": within.place(a.layers),
+            "inside": within.low <= a.layers <= within.high,
+            "why": within.why,
+            "sources": within.sources,
+            "extrapolated": within.extrapolated,
+        },
+        "laws": [
+            {
+                "key": r.key,
+                "name": r.name,
+                "meaning": r.meaning,
+                "depth": r.depth(volume, per_layer=1),
+                "extrapolated": r.extrapolates(volume, per_layer=1),
+                "source": r.source,
+                "wording": r.wording,
+            }
+            for r in rules()
+        ],
+        "remarks": a.remarks,
+    }
 
 
 def _cells(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -179,8 +227,10 @@ def _cells(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if found is None:
         yield "evidence: within 1 %", "no grid"
     else:
-        yield ("evidence: within 1 %",
-               f"{found['ends']}{'*' * found['extrapolated']}: {found['place']}")
+        yield (
+            "evidence: within 1 %",
+            f"{found['ends']}{'*' * found['extrapolated']}: {found['place']}",
+        )
     for law in f["laws"]:
         said = "" if law["meaning"] in law["name"] else f" ({law['meaning']})"
         # A floor is met by the next layer, a maximum kept by the last one.

@@ -1,5 +1,6 @@
 """What a shell offers after the tabulator key: keys, topics, suites, names; from lists that load no
 heavy library."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -14,7 +15,8 @@ SUITES = {
     "frontier": "exact ranks, as far as --memory and --minutes allow",
     "exercises": "tiny language models; at most 40 minutes",
     "training": "trained nets against floors and rules; about 40 minutes",
-    "gpu": "larger nets; needs --device cuda"}
+    "gpu": "larger nets; needs --device cuda",
+}
 
 _Offers = list[tuple[str, str]]
 
@@ -42,7 +44,8 @@ def sources(incomplete: str) -> _Offers:
     from ..verdicts.citations import entries, reference
 
     return keys(incomplete) + _beginning(
-        [(key, reference(key)) for key in entries()] if incomplete else [], incomplete)
+        [(key, reference(key)) for key in entries()] if incomplete else [], incomplete
+    )
 
 
 def suites(incomplete: str) -> _Offers:
@@ -55,16 +58,19 @@ def models(incomplete: str) -> _Offers:
     from depthlaw.advisor.models import models as listed
 
     # Spaces would have to be quoted; every spelling is accepted.
-    return _beginning([(each.name.lower().replace(" ", "-"), each.source) for each in listed()],
-                      incomplete.lower())
+    return _beginning(
+        [(each.name.lower().replace(" ", "-"), each.source) for each in listed()],
+        incomplete.lower(),
+    )
 
 
 def gpus(incomplete: str) -> _Offers:
     """Devices."""
     from depthlaw.advisor.hardware import devices
 
-    return _beginning([(each.name.replace(" ", "-"), each.source) for each in devices()],
-                      incomplete)
+    return _beginning(
+        [(each.name.replace(" ", "-"), each.source) for each in devices()], incomplete
+    )
 
 
 def tasks(incomplete: str) -> _Offers:

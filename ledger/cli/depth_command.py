@@ -1,4 +1,5 @@
 """`depthlaw depth` and `depthlaw sweep`: from what was typed to answers, printed."""
+
 from __future__ import annotations
 
 import csv
@@ -42,20 +43,41 @@ if TYPE_CHECKING:
 Given = Mapping[str, Any]
 
 _COUNTS = ("total", "non-embedding", "active")
-_CHOICES = {"parametrisation": ("standard", "mup", "completep"), "norm": ("pre", "post", "lns"),
-            "residual": ("plain", "attnres")}
+_CHOICES = {
+    "parametrisation": ("standard", "mup", "completep"),
+    "norm": ("pre", "post", "lns"),
+    "residual": ("plain", "attnres"),
+}
 # Fields of Constraints that are whole numbers, under the names of their options, with examples.
-_NUMBERS = {"head_width": 128, "multiple": 128, "vocabulary": 32000, "context": 4096,
-            "experts": 64, "active_experts": 6, "shared_experts": 2, "expert_width": 1408,
-            "dense_layers": 1, "loops": 2, "tensor": 8, "pipeline": 4, "layers": 32, "width": 4096}
+_NUMBERS = {
+    "head_width": 128,
+    "multiple": 128,
+    "vocabulary": 32000,
+    "context": 4096,
+    "experts": 64,
+    "active_experts": 6,
+    "shared_experts": 2,
+    "expert_width": 1408,
+    "dense_layers": 1,
+    "loops": 2,
+    "tensor": 8,
+    "pipeline": 4,
+    "layers": 32,
+    "width": 4096,
+}
 # Quantities with units: option, field of Budget, and how it is read.
 _QUANTITIES: dict[str, tuple[str, Callable[[str], float | Fraction]]] = {
-    "flops": ("flops", parse_flops), "tokens": ("tokens", parse_tokens),
-    "hours": ("hours", parse_hours), "time": ("hours", parse_hours),
-    "utilisation": ("utilisation", parse_share), "memory": ("memory", parse_bytes),
-    "ms_per_token": ("milliseconds", parse_milliseconds), "kv_cache": ("kv_bytes", parse_bytes),
+    "flops": ("flops", parse_flops),
+    "tokens": ("tokens", parse_tokens),
+    "hours": ("hours", parse_hours),
+    "time": ("hours", parse_hours),
+    "utilisation": ("utilisation", parse_share),
+    "memory": ("memory", parse_bytes),
+    "ms_per_token": ("milliseconds", parse_milliseconds),
+    "kv_cache": ("kv_bytes", parse_bytes),
     "bandwidth": ("bandwidth", parse_bandwidth),
-    "ms_per_layer": ("layer_milliseconds", parse_milliseconds)}
+    "ms_per_layer": ("layer_milliseconds", parse_milliseconds),
+}
 _TASKS = ("task", "diameter", "vertices", "hops", "length")
 _STDOUT = Path("-")
 _MOST_POINTS = 1000
@@ -67,8 +89,9 @@ def depth(given: Given) -> int:
     """Answer `depthlaw depth`: print a recommendation, the evidence, or the schema of both."""
     if given["schema"]:
         if any(value not in (None, False) for name, value in given.items() if name != "schema"):
-            raise UsageError("--schema prints nothing else; give it alone, and a command to the "
-                             "rest")
+            raise UsageError(
+                "--schema prints nothing else; give it alone, and a command to the rest"
+            )
         sys.stdout.write(answer_text.SCHEMA.read_text(encoding="utf-8"))
         return 0
     _refuse_idle_output(given)
@@ -76,27 +99,45 @@ def depth(given: Given) -> int:
     asked = budget is not None or config is not None or given["task"] is not None
     if not (asked or given["evidence"]):
         _refuse_task_options(given)
-        raise UsageError("nothing to answer: give a size (3B, 350M, 7e9), --flops, --gpu, --hf or "
-                         "--task; try depthlaw depth 3B, or --task hops --hops 16")
-    answer = recommend(
-        budget, constraints=constraints_of(given), config=config, known_by=_year(given),
-        **{name: given[name] for name in _TASKS}) if asked else None
+        raise UsageError(
+            "nothing to answer: give a size (3B, 350M, 7e9), --flops, --gpu, --hf or "
+            "--task; try depthlaw depth 3B, or --task hops --hops 16"
+        )
+    answer = (
+        recommend(
+            budget,
+            constraints=constraints_of(given),
+            config=config,
+            known_by=_year(given),
+            **{name: given[name] for name in _TASKS},
+        )
+        if asked
+        else None
+    )
     if given["why"] and answer is None:
-        raise UsageError("--why explains an answer, and nothing was asked; try depthlaw depth 3B "
-                         "--why")
+        raise UsageError(
+            "--why explains an answer, and nothing was asked; try depthlaw depth 3B --why"
+        )
     if given["config"] is not None:
         if answer is None or answer.shape is None:
-            raise UsageError("--config writes a recommended shape, and nothing that was given asks "
-                             "for one; try depthlaw depth 3B --config config.json")
+            raise UsageError(
+                "--config writes a recommended shape, and nothing that was given asks "
+                "for one; try depthlaw depth 3B --config config.json"
+            )
         _write_config((answer.instead or answer.shape).architecture, given)
         if given["config"] == _STDOUT:
             return 0
     if given["as_json"]:
         from depthlaw.advisor.rule_scores import table
 
-        _dump({"answer": answer and answer_text.as_json(answer),
-               "evidence": answer_text.evidence_json(table(known_by=_year(given)))
-               if given["evidence"] else None})
+        _dump(
+            {
+                "answer": answer and answer_text.as_json(answer),
+                "evidence": answer_text.evidence_json(table(known_by=_year(given)))
+                if given["evidence"]
+                else None,
+            }
+        )
         return 0
     print("\n\n".join(_texts(answer, given)))
     return 0
@@ -104,20 +145,31 @@ def depth(given: Given) -> int:
 
 def _refuse_idle_output(given: Given) -> None:
     """Raises where one form of output would hide another, or an option would do nothing."""
-    forms = [flag for flag, asked in (
-        ("--config -", given["config"] == _STDOUT), ("--cite", given["cite"]),
-        ("--json", given["as_json"]), ("--why", given["why"]), ("--evidence", given["evidence"]),
-    ) if asked]
+    forms = [
+        flag
+        for flag, asked in (
+            ("--config -", given["config"] == _STDOUT),
+            ("--cite", given["cite"]),
+            ("--json", given["as_json"]),
+            ("--why", given["why"]),
+            ("--evidence", given["evidence"]),
+        )
+        if asked
+    ]
     if len(forms) > 1 and forms[0] in ("--config -", "--cite"):
-        raise UsageError(f"{forms[0]} prints nothing else: leave out {' and '.join(forms[1:])}, or "
-                         "give a command to each")
+        raise UsageError(
+            f"{forms[0]} prints nothing else: leave out {' and '.join(forms[1:])}, or "
+            "give a command to each"
+        )
     _refuse_idle_force(given, "config")
 
 
 def _refuse_idle_force(given: Given, *places: str) -> None:
     if given["force"] and all(given[name] in (None, _STDOUT) for name in places):
-        raise UsageError("--force replaces a file, and none is written; say which by "
-                         + " or ".join(f"{_flag(name)} FILE" for name in places))
+        raise UsageError(
+            "--force replaces a file, and none is written; say which by "
+            + " or ".join(f"{_flag(name)} FILE" for name in places)
+        )
 
 
 def _texts(answer: Answer | None, given: Given) -> list[str]:
@@ -147,9 +199,14 @@ def constraints_of(given: Given) -> Constraints:
     """
     found: dict[str, Any] = {
         name: parse_count(given[name], f"value of {_flag(name)}", f"{_flag(name)} {example}")
-        for name, example in _NUMBERS.items() if given.get(name) is not None}
-    found |= {name: _choice(given[name], f"--{name}", accepted)
-              for name, accepted in _CHOICES.items() if given[name] is not None}
+        for name, example in _NUMBERS.items()
+        if given.get(name) is not None
+    }
+    found |= {
+        name: _choice(given[name], f"--{name}", accepted)
+        for name, accepted in _CHOICES.items()
+        if given[name] is not None
+    }
     found |= {name: given[name] for name in ("gated", "tied") if given[name] is not None}
     if given["gqa"] is not None:
         found["kv_ratio"] = parse_ratio(given["gqa"])
@@ -166,8 +223,10 @@ def _budget(given: Given) -> Budget | None:
     if given["budget"] is not None:
         found[_counted(given)] = parse_budget(given["budget"])
     elif given["count"] is not None:
-        raise UsageError("--count says what the budget counts, and there is none; try depthlaw "
-                         "depth 3B --count non-embedding")
+        raise UsageError(
+            "--count says what the budget counts, and there is none; try depthlaw "
+            "depth 3B --count non-embedding"
+        )
     _one_of(given, "ms_per_token", "tokens_per_second")
     _one_of(given, "hours", "time")
     if given["gpu"] is None:
@@ -181,8 +240,10 @@ def _budget(given: Given) -> Budget | None:
     for name, used in (("bits", timed or stored), ("bandwidth", timed)):
         if given[name] is not None and not used:
             memory = " or --memory" if name == "bits" else ""
-            raise UsageError(f"--{name} changes nothing without a limit that depends on it; give "
-                             f"--ms-per-token{memory} too")
+            raise UsageError(
+                f"--{name} changes nothing without a limit that depends on it; give "
+                f"--ms-per-token{memory} too"
+            )
     if given["ms_per_layer"] is not None and not timed:
         raise UsageError("--ms-per-layer changes nothing without a limit; give --ms-per-token too")
     if given["gpus"] is not None:
@@ -191,8 +252,11 @@ def _budget(given: Given) -> Budget | None:
         found["bytes_per_weight"] = parse_count(given["bits"], "number of bits", "--bits 8") / 8
     if (speed := given["tokens_per_second"]) is not None:
         found["milliseconds"] = float(parse_milliseconds(speed if "/" in speed else f"{speed}/s"))
-    found |= {field: float(read(given[name])) for name, (field, read) in _QUANTITIES.items()
-              if given[name] is not None}
+    found |= {
+        field: float(read(given[name]))
+        for name, (field, read) in _QUANTITIES.items()
+        if given[name] is not None
+    }
     if given["latency"] is not None:
         from depthlaw.advisor.latency import read_latency
 
@@ -226,8 +290,10 @@ def _flag(option: str) -> str:
 def _choice(text: str, option: str, accepted: tuple[str, ...]) -> str:
     found = text.strip().lower()
     if found not in accepted:
-        raise UsageError(f"unknown {option} {quoted(text)}; accepted are {', '.join(accepted)}; "
-                         f"try {option} {accepted[0]}")
+        raise UsageError(
+            f"unknown {option} {quoted(text)}; accepted are {', '.join(accepted)}; "
+            f"try {option} {accepted[0]}"
+        )
     return found
 
 
@@ -237,8 +303,10 @@ def _year(given: Given) -> int | None:
         return None
     year = parse_count(text, "year", "--known-by 2023")
     if not 2017 <= year <= 2100:
-        raise UsageError(f"the year {quoted(text)} is out of range; accepted are years from 2017, "
-                         "when the transformer appeared, to 2100; try --known-by 2023")
+        raise UsageError(
+            f"the year {quoted(text)} is out of range; accepted are years from 2017, "
+            "when the transformer appeared, to 2100; try --known-by 2023"
+        )
     return year
 
 
@@ -255,7 +323,7 @@ def _refuse_task_options(given: Given) -> None:
 _CLASSES = {
     "arcee": "its MLP is a squared ReLU",
     "glm4_moe": "its router weighs experts by sigmoids, balanced by a bias, and positions turn "
-                "half of each head",
+    "half of each head",
     "t5": "its attention scores are not scaled, and positions are relative",
 }
 # Classes with norms after each branch.
@@ -276,9 +344,11 @@ def _write_config(architecture: Architecture, given: Given) -> None:
     kind, name = held["model_type"], held["architectures"][0]
     for option, plain in (("norm", "post" if kind in _POST else "pre"), ("residual", "plain")):
         if given[option] is not None and getattr(asked, option) != plain:
-            raise UsageError(f"--config would write a {name}, whose {option} is {plain}, not "
-                             f"{getattr(asked, option)}; try it without {_flag(option)}, or write "
-                             "the configuration by hand")
+            raise UsageError(
+                f"--config would write a {name}, whose {option} is {plain}, not "
+                f"{getattr(asked, option)}; try it without {_flag(option)}, or write "
+                "the configuration by hand"
+            )
     text = json.dumps(held, indent=2, allow_nan=False) + "\n"
     if given["config"] == _STDOUT:
         sys.stdout.write(text)
@@ -286,13 +356,17 @@ def _write_config(architecture: Architecture, given: Given) -> None:
         refuse_place(given["config"], given["force"])
         write_named(given["config"], text.encode())
     if given["hf"] is not None:
-        _note(f"{name}: the shape alone is yours; copy the rest, such as rope_theta and token ids, "
-              "from your configuration")
+        _note(
+            f"{name}: the shape alone is yours; copy the rest, such as rope_theta and token ids, "
+            "from your configuration"
+        )
     elif kind in _CLASSES:
         _note(f"{name}: {_CLASSES[kind]}")
     if asked.parametrisation != "standard":
-        _note(f"{name} has none of the multipliers of {given['parametrisation']}: set them where "
-              "the net is built (--why says which)")
+        _note(
+            f"{name} has none of the multipliers of {given['parametrisation']}: set them where "
+            "the net is built (--why says which)"
+        )
 
 
 def _note(text: str) -> None:
@@ -312,8 +386,9 @@ def refuse_place(file: Path, force: bool) -> None:
     named = _named(file)
     # Of os.path, which takes a name that is too long for one that does not exist.
     if os.path.isdir(file):
-        raise UsageError(f"{named} is a folder; give the name of a file, such as "
-                         f"{_named(file / 'config.json')}")
+        raise UsageError(
+            f"{named} is a folder; give the name of a file, such as {_named(file / 'config.json')}"
+        )
     if os.path.lexists(file) and not (force and os.path.isfile(file)):
         hint = "give another name" + (", or --force to replace it" if os.path.isfile(file) else "")
         raise UsageError(f"{named} exists; {hint}")
@@ -361,8 +436,9 @@ def sweep(given: Given) -> int:
     """Answer `depthlaw sweep`: recommendations over a range of sizes."""
     least, most = parse_budget(given["least"]), parse_budget(given["most"])
     if least >= most:
-        raise UsageError(f"--from {given['least']} is not below --to {given['most']}; try --from "
-                         "100M --to 1T")
+        raise UsageError(
+            f"--from {given['least']} is not below --to {given['most']}; try --from 100M --to 1T"
+        )
     points = parse_count(given["points"], "number of points", "--points 9", least=2)
     if points > _MOST_POINTS:
         raise UsageError(f"{points} points are too many; accepted are 2 to {_MOST_POINTS}")
@@ -382,8 +458,14 @@ def sweep(given: Given) -> int:
 
     def answers(points: int) -> dict[int, Answer]:
         sizes = (round(least * (most / least) ** (i / (points - 1))) for i in range(points))
-        return {n: recommend(Budget(**dict[str, Any]({counted: float(n)})),
-                             constraints=constraints, known_by=year) for n in sizes}
+        return {
+            n: recommend(
+                Budget(**dict[str, Any]({counted: float(n)})),
+                constraints=constraints,
+                known_by=year,
+            )
+            for n in sizes
+        }
 
     found, data = answers(points), {}
     if given["csv"] is not None:
@@ -398,8 +480,9 @@ def sweep(given: Given) -> int:
         else:
             write_named(file, contents)
     if given["as_json"]:
-        _dump({"sweep": [{"budget": n, "answer": answer_text.as_json(a)}
-                         for n, a in found.items()]})
+        _dump(
+            {"sweep": [{"budget": n, "answer": answer_text.as_json(a)} for n, a in found.items()]}
+        )
     elif not data:
         _print_table(found)
     return 0
@@ -413,15 +496,25 @@ def _rows(answers: Mapping[int, Answer]) -> list[dict[str, Any]]:
         assert answer.shape is not None
         shape, counts, interval = answer.shape.architecture, answer.shape.counts, answer.interval
         said = {law.key: law.layers for law in answer.laws}
-        rows.append({
-            "budget": budget, "layers": shape.layers, "width": shape.width, "heads": shape.heads,
-            "kv_heads": shape.key_heads, "d_ff": shape.d_ff, "total": counts.total,
-            "nonembedding": counts.nonembedding, "active": counts.active,
-            "low": interval.low if interval else "", "high": interval.high if interval else "",
-            "started": interval.started if interval else "",
-            "ended": interval.ended if interval else "",
-            "extrapolated": interval.extrapolated if interval else "",
-            **{f"law {key}": said.get(key, "") for key in keys}})
+        rows.append(
+            {
+                "budget": budget,
+                "layers": shape.layers,
+                "width": shape.width,
+                "heads": shape.heads,
+                "kv_heads": shape.key_heads,
+                "d_ff": shape.d_ff,
+                "total": counts.total,
+                "nonembedding": counts.nonembedding,
+                "active": counts.active,
+                "low": interval.low if interval else "",
+                "high": interval.high if interval else "",
+                "started": interval.started if interval else "",
+                "ended": interval.ended if interval else "",
+                "extrapolated": interval.extrapolated if interval else "",
+                **{f"law {key}": said.get(key, "") for key in keys},
+            }
+        )
     return rows
 
 
@@ -437,18 +530,25 @@ def _print_table(answers: Mapping[int, Answer]) -> None:
     rows = [("budget", "layers x width", "heads", "within 1 %", "built", "laws")]
     for row, answer in zip(_rows(answers), answers.values(), strict=True):
         within = ends(answer.interval) if answer.interval else ""
-        rows.append((
-            size(row["budget"]), f"{row['layers']} x {row['width']:,}",
-            f"{row['heads']} ({row['kv_heads']})", within + " *" * bool(row["extrapolated"]),
-            _span([answer.built.low, answer.built.high] if answer.built else []),
-            _span([law.layers for law in answer.laws if law.meaning in ("optimum", "default")])))
+        rows.append(
+            (
+                size(row["budget"]),
+                f"{row['layers']} x {row['width']:,}",
+                f"{row['heads']} ({row['kv_heads']})",
+                within + " *" * bool(row["extrapolated"]),
+                _span([answer.built.low, answer.built.high] if answer.built else []),
+                _span([law.layers for law in answer.laws if law.meaning in ("optimum", "default")]),
+            )
+        )
     width = columns()
     print(answer_text.columns(rows, width))
-    for text in ("heads: query heads (key-value heads). within 1 %: of the best loss in published "
-                 "grids; +, -: training ended there, and the loss of deeper (+) or shallower (-) "
-                 "nets is not known. * extrapolated: outside the sizes that the source measured.",
-                 "built: real models near the size. laws: optima and defaults; each of them, "
-                 "floors and bounds too: --csv FILE, --json, --plot FILE."):
+    for text in (
+        "heads: query heads (key-value heads). within 1 %: of the best loss in published "
+        "grids; +, -: training ended there, and the loss of deeper (+) or shallower (-) "
+        "nets is not known. * extrapolated: outside the sizes that the source measured.",
+        "built: real models near the size. laws: optima and defaults; each of them, "
+        "floors and bounds too: --csv FILE, --json, --plot FILE.",
+    ):
         print("\n".join(answer_text.wrapped(text, width)))
 
 

@@ -1,4 +1,5 @@
 """`depthlaw doctor`: is everything here that the commands need, and is it in order?"""
+
 from __future__ import annotations
 
 import os
@@ -28,10 +29,13 @@ from .output import dump, stdout
 __all__ = ["doctor"]
 
 # What each extra is for; those of developers are left out.
-_EXTRAS = {"empirics": "claims measured on nets",
-           "hf": "depthlaw measure, and counts of real models",
-           "parquet": "records export --format parquet", "ray": "verify --engine ray",
-           "appendix": "depthlaw appendix"}
+_EXTRAS = {
+    "empirics": "claims measured on nets",
+    "hf": "depthlaw measure, and counts of real models",
+    "parquet": "records export --format parquet",
+    "ray": "verify --engine ray",
+    "appendix": "depthlaw appendix",
+}
 _STYLES = {"ok": "green", "note": "", "PROBLEM": "bold red"}
 # Less room than this on the disk of the records is worth a word.
 _LITTLE = 2**30
@@ -86,8 +90,12 @@ def _print(console: Console, checks: list[Check]) -> None:
         for width in (1, 7, 13):
             row.add_column(width=width)
         row.add_column(overflow="fold")
-        row.add_row("", Text(check.state, style=_STYLES[check.state]),
-                    Text(check.name, overflow="fold"), Text(told))
+        row.add_row(
+            "",
+            Text(check.state, style=_STYLES[check.state]),
+            Text(check.name, overflow="fold"),
+            Text(told),
+        )
         console.print(row)
 
 
@@ -95,22 +103,33 @@ def _installation() -> Iterator[Check]:
     facts, group = environment(), "depthlaw"
     home = Path(__file__).resolve().parents[2]
     commit = facts["commit"]
-    where = (f"the checkout {home}, commit {commit.rstrip('+')[:12]}"
-             + (" with uncommitted changes" if facts["dirty"] else "") if commit else f"{home}")
+    where = (
+        f"the checkout {home}, commit {commit.rstrip('+')[:12]}"
+        + (" with uncommitted changes" if facts["dirty"] else "")
+        if commit
+        else f"{home}"
+    )
     yield Check(group, "version", f"{version('depthlaw')}, from {where}")
     yield Check(group, "python", f"{facts['python']} ({sys.executable})")
     try:
         from ..verdicts.claim_set import claim_set
 
         found = claim_set()
-        yield Check(group, "claim set", f"{found.name}, {plural(len(found.claims), 'claim')}, "
-                    f"SHA-256 {found.hash}")
+        yield Check(
+            group,
+            "claim set",
+            f"{found.name}, {plural(len(found.claims), 'claim')}, SHA-256 {found.hash}",
+        )
     except UsageError as error:
         yield Check(group, "claim set", str(error), "PROBLEM", _AGAIN)
     try:
         claims = claims_index()
-        yield Check(group, "claims", f"{plural(len(claims), 'claim')} of "
-                    f"{plural(len({key.partition('/')[0] for key in claims}), 'topic')}")
+        yield Check(
+            group,
+            "claims",
+            f"{plural(len(claims), 'claim')} of "
+            f"{plural(len({key.partition('/')[0] for key in claims}), 'topic')}",
+        )
     except UsageError as error:
         yield Check(group, "claims", str(error), "PROBLEM")
 
@@ -123,19 +142,35 @@ def _packages() -> Iterator[Check]:
     asked = [Requirement(text) for text in metadata("depthlaw").get_all("Requires-Dist") or ()]
     base = [each for each in asked if each.marker is None or each.marker.evaluate({"extra": ""})]
     wrong = [text for each in base if (text := _wrong(each))]
-    yield Check("packages", "base", "; ".join(wrong), "PROBLEM",
-                "pip install --upgrade depthlaw") if wrong else Check(
-        "packages", "base", ", ".join(f"{each.name} {version(each.name)}" for each in base))
+    yield (
+        Check("packages", "base", "; ".join(wrong), "PROBLEM", "pip install --upgrade depthlaw")
+        if wrong
+        else Check(
+            "packages", "base", ", ".join(f"{each.name} {version(each.name)}" for each in base)
+        )
+    )
     for extra, use in _EXTRAS.items():
-        own = [each for each in asked if each.marker is not None and each not in base
-               and each.marker.evaluate({"extra": extra}) and each.name != "depthlaw"]
+        own = [
+            each
+            for each in asked
+            if each.marker is not None
+            and each not in base
+            and each.marker.evaluate({"extra": extra})
+            and each.name != "depthlaw"
+        ]
         wrong = [text for each in own if (text := _wrong(each))]
         if wrong:
-            yield Check("packages", extra, f"for {use}: {'; '.join(wrong)}", "note",
-                        f"pip install 'depthlaw[{extra}]'")
+            yield Check(
+                "packages",
+                extra,
+                f"for {use}: {'; '.join(wrong)}",
+                "note",
+                f"pip install 'depthlaw[{extra}]'",
+            )
         else:
-            yield Check("packages", extra,
-                        ", ".join(f"{each.name} {version(each.name)}" for each in own))
+            yield Check(
+                "packages", extra, ", ".join(f"{each.name} {version(each.name)}" for each in own)
+            )
 
 
 def _wrong(requirement: Requirement) -> str:
@@ -158,8 +193,13 @@ def _machine() -> Iterator[Check]:
     yield _devices()
     encoding = (getattr(sys.stdout, "encoding", "") or "").lower()
     if not encoding.startswith("utf"):
-        yield Check(group, "output", f"encoded as {encoding or 'unknown'}", "note",
-                    "PYTHONUTF8=1 prints every character")
+        yield Check(
+            group,
+            "output",
+            f"encoded as {encoding or 'unknown'}",
+            "note",
+            "PYTHONUTF8=1 prints every character",
+        )
 
 
 # What a driver of a GPU that PyTorch can use leaves behind: NVIDIA's, AMD's, and that of WSL.
@@ -174,13 +214,22 @@ def _devices() -> Check:
     except ImportError:
         return Check("machine", "GPU", "not looked for: PyTorch is not installed", "note")
     except OSError as error:
-        return Check("machine", "GPU", f"PyTorch cannot be loaded ({error})", "PROBLEM",
-                     "pip install --force-reinstall torch")
+        return Check(
+            "machine",
+            "GPU",
+            f"PyTorch cannot be loaded ({error})",
+            "PROBLEM",
+            "pip install --force-reinstall torch",
+        )
     if not torch.cuda.is_available():
         return Check("machine", "GPU", f"none that PyTorch {torch.__version__} can use", "note")
     found = (torch.cuda.get_device_properties(each) for each in range(torch.cuda.device_count()))
-    return Check("machine", "GPU", ", ".join(f"{each.name} ({binary(each.total_memory)})"
-                                             for each in found) + f"; CUDA {torch.version.cuda}")
+    return Check(
+        "machine",
+        "GPU",
+        ", ".join(f"{each.name} ({binary(each.total_memory)})" for each in found)
+        + f"; CUDA {torch.version.cuda}",
+    )
 
 
 def _folders() -> Iterator[Check]:
@@ -190,14 +239,24 @@ def _folders() -> Iterator[Check]:
         while not held.exists():
             held = held.parent
         if not os.access(held, os.W_OK):
-            yield Check("folders", name, f"{path} cannot be written", "PROBLEM",
-                        "give records another place by --results DIR" if name == "data"
-                        else "set XDG_CACHE_HOME; without it every command starts slowly")
+            yield Check(
+                "folders",
+                name,
+                f"{path} cannot be written",
+                "PROBLEM",
+                "give records another place by --results DIR"
+                if name == "data"
+                else "set XDG_CACHE_HOME; without it every command starts slowly",
+            )
             continue
         free = shutil.disk_usage(held).free
         there = f"{path}{'' if path.exists() else ' (made when it is first used)'}"
-        yield Check("folders", name, f"{there}, {binary(free)} free",
-                    *(("note", "the disk is almost full") if free < _LITTLE else ()))
+        yield Check(
+            "folders",
+            name,
+            f"{there}, {binary(free)} free",
+            *(("note", "the disk is almost full") if free < _LITTLE else ()),
+        )
 
 
 def _ledgers(folder: Path | None) -> Iterator[Check]:
@@ -211,31 +270,53 @@ def _ledgers(folder: Path | None) -> Iterator[Check]:
     except UsageError as error:
         yield Check("ledger", "reference", str(error), "PROBLEM", _AGAIN)
     else:
-        yield (Check("ledger", "reference", "this installation holds none", "PROBLEM", _AGAIN)
-               if reference is None else
-               Check("ledger", "reference", f"{len(reference)} records verify; manifest "
-                     f"{manifest(reference)['hash']}"))
+        yield (
+            Check("ledger", "reference", "this installation holds none", "PROBLEM", _AGAIN)
+            if reference is None
+            else Check(
+                "ledger",
+                "reference",
+                f"{len(reference)} records verify; manifest {manifest(reference)['hash']}",
+            )
+        )
     try:
         store = open_store(folder, read_only=True)
     except UsageError as error:
         yield Check("ledger", "your records", str(error), "PROBLEM")
         return
     broken = [(item.name, item.why) for item in store.set_aside] + [
-        (name, why) for name, why in broken_manifests(store)]
+        (name, why) for name, why in broken_manifests(store)
+    ]
     if broken:
         name, why = broken[0]
         more = f", and {len(broken) - 1} more" if len(broken) > 1 else ""
-        yield Check("ledger", "your records", f"{plural(len(broken), 'file')} in {store.root} "
-                    f"cannot be trusted: {name} ({why}){more}", "PROBLEM",
-                    "the next `depthlaw verify` sets records aside and measures them again")
-    yield Check("ledger", "your records", f"{plural(len(store), 'record')} in {store.root}"
-                + (" verify" if len(store) else "; `depthlaw verify quick` makes the first"),
-                "ok" if len(store) else "note")
+        yield Check(
+            "ledger",
+            "your records",
+            f"{plural(len(broken), 'file')} in {store.root} "
+            f"cannot be trusted: {name} ({why}){more}",
+            "PROBLEM",
+            "the next `depthlaw verify` sets records aside and measures them again",
+        )
+    yield Check(
+        "ledger",
+        "your records",
+        f"{plural(len(store), 'record')} in {store.root}"
+        + (" verify" if len(store) else "; `depthlaw verify quick` makes the first"),
+        "ok" if len(store) else "note",
+    )
     if reference is None or not len(store):
         return
     claims = claims_index()
     found = compare(store, reference, lambda key: key in claims and bool(claims[key]["portable"]))
     if found.compared:
-        yield Check("ledger", "agreement", found.line, *(
-            ("PROBLEM", "`depthlaw records diff reference DIR` lists what differs")
-            if found.disagreements else ()))
+        yield Check(
+            "ledger",
+            "agreement",
+            found.line,
+            *(
+                ("PROBLEM", "`depthlaw records diff reference DIR` lists what differs")
+                if found.disagreements
+                else ()
+            ),
+        )

@@ -1,5 +1,6 @@
 """`depthlaw exercise`: the exercises of the text on a corpus that every machine has, or on one's
 own."""
+
 from __future__ import annotations
 
 import importlib.util
@@ -46,8 +47,16 @@ _LONGEST = 24 * 3600.0
 _LOOK, _LINE = 0.5, 15.0
 
 
-def exercise(name: str, results: Path | None, *, corpus: Path | None = None, device: str = "cpu",
-             plot: Path | None = None, force: bool = False, json_output: bool = False) -> int:
+def exercise(
+    name: str,
+    results: Path | None,
+    *,
+    corpus: Path | None = None,
+    device: str = "cpu",
+    plot: Path | None = None,
+    force: bool = False,
+    json_output: bool = False,
+) -> int:
     """List the exercises, or do one, or all of them; the exit code is 0, 1 (something unexpected)
     or 130 (interrupted: the same command goes on from there).
 
@@ -69,32 +78,52 @@ def exercise(name: str, results: Path | None, *, corpus: Path | None = None, dev
     text = corpora.own(corpus) if corpus is not None else None
     digest = text.digest if text is not None else corpora.STANDARD
     work = prepare(
-        _SUITES.get(device, _SUITES["cpu"]), results, only=[k for e in chosen for k in e.claims],
+        _SUITES.get(device, _SUITES["cpu"]),
+        results,
+        only=[k for e in chosen for k in e.claims],
         options=Options(processes=cores(), timeout=_LONGEST, device=device),
-        changed=lambda claim: on_corpus(claim, digest))
+        changed=lambda claim: on_corpus(claim, digest),
+    )
     first = {key for each in chosen for key in each.trains}
-    work = replace(work, stages=[
-        Stage(runs, stage.engine) for stage in work.stages for early in (True, False)
-        if (runs := [run for run in stage.runs if (run.claim.key in first) is early])])
+    work = replace(
+        work,
+        stages=[
+            Stage(runs, stage.engine)
+            for stage in work.stages
+            for early in (True, False)
+            if (runs := [run for run in stage.runs if (run.claim.key in first) is early])
+        ],
+    )
     report_set_aside(work.store)
     cache = str(work.store.root / "cache")
     if work.todo:
         if text is not None:
             corpora.keep(text, cache)
         # Here, where what is wrong with a corpus is one line, and not in every process.
-        for vocabulary in sorted({run.case.vocabulary for run in work.todo
-                                  if run.case is not None and "vocabulary" in run.case}):
+        for vocabulary in sorted(
+            {
+                run.case.vocabulary
+                for run in work.todo
+                if run.case is not None and "vocabulary" in run.case
+            }
+        ):
             corpora.encoded(digest, vocabulary, cache)
     if not json_output:
-        say(notes(), f"corpus {digest} ({corpus or 'the standard library of this Python'}); "
-                     f"{len(work.runs)} runs, {len(work.runs) - len(work.todo)} already recorded "
-                     f"in {work.store.root}")
+        say(
+            notes(),
+            f"corpus {digest} ({corpus or 'the standard library of this Python'}); "
+            f"{len(work.runs)} runs, {len(work.runs) - len(work.todo)} already recorded "
+            f"in {work.store.root}",
+        )
     try:
         with _progress(notes(), Path(cache), len(work.todo), quiet=json_output) as finished:
             failures = work.execute(finished)
     except Stopped as stop:
-        say(notes(), f"{stop}: {len(work.recorded)} of {len(work.runs)} runs are recorded in "
-                     f"{work.store.root}; the same command goes on from there")
+        say(
+            notes(),
+            f"{stop}: {len(work.recorded)} of {len(work.runs)} runs are recorded in "
+            f"{work.store.root}; the same command goes on from there",
+        )
         return 130
     judged = {result.claim.key: result for result in work.judged(failures)}
     # On a GPU only some have larger cases.
@@ -103,8 +132,13 @@ def exercise(name: str, results: Path | None, *, corpus: Path | None = None, dev
         if pictures:
             _draw(each, _found(each, judged), pictures[each.name])
     if json_output:
-        dump({"corpus": digest, "results_folder": str(work.store.root),
-              "exercises": [_as_data(each, judged) for each in done]})
+        dump(
+            {
+                "corpus": digest,
+                "results_folder": str(work.store.root),
+                "exercises": [_as_data(each, judged) for each in done],
+            }
+        )
     else:
         for each in done:
             _print(each, judged)
@@ -117,8 +151,18 @@ def exercise(name: str, results: Path | None, *, corpus: Path | None = None, dev
 
 def _list(known: dict[str, Exercise], json_output: bool) -> None:
     if json_output:
-        dump([{"number": e.number, "name": e.name, "title": e.title, "predicts": e.predicts,
-               "claims": e.claims} for e in known.values()])
+        dump(
+            [
+                {
+                    "number": e.number,
+                    "name": e.name,
+                    "title": e.title,
+                    "predicts": e.predicts,
+                    "claims": e.claims,
+                }
+                for e in known.values()
+            ]
+        )
         return
     table = plain_table(2)
     table.add_column("exercise", no_wrap=True)
@@ -126,8 +170,10 @@ def _list(known: dict[str, Exercise], json_output: bool) -> None:
     for each in known.values():
         table.add_row(each.name, each.title)
     print_table(stdout(), table)
-    say(stdout(), "\ndepthlaw exercise NAME does one, in minutes; depthlaw exercise all does every "
-                  "one.")
+    say(
+        stdout(),
+        "\ndepthlaw exercise NAME does one, in minutes; depthlaw exercise all does every one.",
+    )
 
 
 def _chosen(name: str, known: dict[str, Exercise]) -> list[Exercise]:
@@ -141,11 +187,16 @@ def _chosen(name: str, known: dict[str, Exercise]) -> list[Exercise]:
 
 
 def _check_installed() -> None:
-    missing = [what for what in ("torch", "tokenizers", "safetensors")
-               if importlib.util.find_spec(what) is None]
+    missing = [
+        what
+        for what in ("torch", "tokenizers", "safetensors")
+        if importlib.util.find_spec(what) is None
+    ]
     if missing:
-        raise UsageError(f"the exercises train nets and need {' and '.join(missing)}; pip install "
-                         "'depthlaw[empirics]'")
+        raise UsageError(
+            f"the exercises train nets and need {' and '.join(missing)}; pip install "
+            "'depthlaw[empirics]'"
+        )
 
 
 def _pictures(chosen: list[Exercise], plot: Path | None, force: bool) -> dict[str, Path]:
@@ -153,14 +204,17 @@ def _pictures(chosen: list[Exercise], plot: Path | None, force: bool) -> dict[st
     file's."""
     if plot is None:
         if force:
-            raise UsageError("--force replaces a file, and none is written; say which by "
-                             "--plot FILE")
+            raise UsageError(
+                "--force replaces a file, and none is written; say which by --plot FILE"
+            )
         return {}
     from ..publish.drawing.depth_plot import plot_format
 
     plot_format(plot.suffix)
-    files = {each.name: plot if len(chosen) == 1
-             else plot.with_stem(f"{plot.stem}-{each.name}") for each in chosen}
+    files = {
+        each.name: plot if len(chosen) == 1 else plot.with_stem(f"{plot.stem}-{each.name}")
+        for each in chosen
+    }
     for file in files.values():
         if not file.parent.is_dir():
             raise UsageError(f"--plot {file}: there is no folder {file.parent}; make it first")
@@ -174,8 +228,9 @@ def _pictures(chosen: list[Exercise], plot: Path | None, force: bool) -> dict[st
 
 
 @contextmanager
-def _progress(console: Console, cache: Path, runs: int, *,
-              quiet: bool) -> Iterator[Callable[[Run], None]]:
+def _progress(
+    console: Console, cache: Path, runs: int, *, quiet: bool
+) -> Iterator[Callable[[Run], None]]:
     """Runs done, and the step of each training, which its process writes to a small file: bars in a
     terminal, else a line now and then."""
     if quiet or not runs:
@@ -211,11 +266,19 @@ def _news(cache: Path, began: float) -> Iterator[dict[str, Any]]:
             continue
 
 
-def _bars(console: Console, done: list[int], runs: int, news: Callable[[], list[dict[str, Any]]],
-          over: threading.Event) -> None:
+def _bars(
+    console: Console,
+    done: list[int],
+    runs: int,
+    news: Callable[[], list[dict[str, Any]]],
+    over: threading.Event,
+) -> None:
     shown: dict[str, TaskID] = {}
-    parts = (BarColumn(bar_width=12), TextColumn("{task.completed:.0f}/{task.total:.0f}"),
-             TextColumn("{task.description}", markup=False))
+    parts = (
+        BarColumn(bar_width=12),
+        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+        TextColumn("{task.description}", markup=False),
+    )
     with Progress(*parts, console=console, transient=True) as bars:
         whole = bars.add_task("runs", total=runs)
         while not over.wait(_LOOK):
@@ -225,17 +288,27 @@ def _bars(console: Console, done: list[int], runs: int, news: Callable[[], list[
                 bars.remove_task(shown.pop(key))
             for key, each in now.items():
                 if key not in shown:
-                    shown[key] = bars.add_task(clean(each["label"])[:max(8, console.width - 30)],
-                                               total=each["steps"])
+                    shown[key] = bars.add_task(
+                        clean(each["label"])[: max(8, console.width - 30)], total=each["steps"]
+                    )
                 bars.update(shown[key], completed=each["step"])
 
 
-def _lines(console: Console, done: list[int], runs: int, news: Callable[[], list[dict[str, Any]]],
-           over: threading.Event) -> None:
+def _lines(
+    console: Console,
+    done: list[int],
+    runs: int,
+    news: Callable[[], list[dict[str, Any]]],
+    over: threading.Event,
+) -> None:
     said = ""
     while not over.wait(_LINE):
-        line = "; ".join([f"{done[0]} of {runs} runs",
-                          *(f"{e['label']}: step {e['step']} of {e['steps']}" for e in news())])
+        line = "; ".join(
+            [
+                f"{done[0]} of {runs} runs",
+                *(f"{e['label']}: step {e['step']} of {e['steps']}" for e in news()),
+            ]
+        )
         if line != said:
             say(console, line)
         said = line
@@ -245,18 +318,27 @@ def _lines(console: Console, done: list[int], runs: int, news: Callable[[], list
 
 
 def _found(each: Exercise, judged: dict[str, ClaimResult]) -> Found:
-    return {judged[key].claim.name: {row.case: row.measured for row in judged[key].cases
-                                     if row.measured is not None}
-            for key in each.claims if key in judged}
+    return {
+        judged[key].claim.name: {
+            row.case: row.measured for row in judged[key].cases if row.measured is not None
+        }
+        for key in each.claims
+        if key in judged
+    }
 
 
 def _as_data(each: Exercise, judged: dict[str, ClaimResult]) -> dict[str, Any]:
     found = _found(each, judged)
-    return {"number": each.number, "name": each.name, "title": each.title,
-            "predicts": each.predicts, "measured": each.says(found),
-            "table": asdict(each.table(found)),
-            "panels": [asdict(panel) for panel in each.panels(found)],
-            "claims": [as_json(judged[key]) for key in each.claims if key in judged]}
+    return {
+        "number": each.number,
+        "name": each.name,
+        "title": each.title,
+        "predicts": each.predicts,
+        "measured": each.says(found),
+        "table": asdict(each.table(found)),
+        "panels": [asdict(panel) for panel in each.panels(found)],
+        "claims": [as_json(judged[key]) for key in each.claims if key in judged],
+    }
 
 
 def _print(each: Exercise, judged: dict[str, ClaimResult]) -> None:
@@ -271,8 +353,10 @@ def _print(each: Exercise, judged: dict[str, ClaimResult]) -> None:
     for result in (judged[key] for key in each.claims if key in judged):
         verdict = Text(marked(result), style=STYLES[result.verdict])
         console.print(Text.assemble(verdict, f"  {result.claim.key}"), soft_wrap=True)
-        said = [f"{result.claim.title} ({len(result.decided)} of {len(result.in_scope)} cases "
-                "decided)", *(f"{each.where}: {each}" for each in remedies(result))]
+        said = [
+            f"{result.claim.title} ({len(result.decided)} of {len(result.in_scope)} cases decided)",
+            *(f"{each.where}: {each}" for each in remedies(result)),
+        ]
         if result.unexpected:
             said.append(f"ATTENTION: {result.unexpected}")
         for line in said:
@@ -289,8 +373,11 @@ def _print_end(work: Work, failures: list[Failure], pictures: list[Path]) -> Non
         say(stdout(), f"failed: {failure.run}: {failure.why}")
     for file in pictures:
         say(stdout(), f"plot: {file}")
-    say(stdout(), f"records: {work.store.root}; +- and intervals of measured numbers: 95 % over "
-                  "seeds; those of verdicts are wider (depthlaw show KEY)")
+    say(
+        stdout(),
+        f"records: {work.store.root}; +- and intervals of measured numbers: 95 % over "
+        "seeds; those of verdicts are wider (depthlaw show KEY)",
+    )
 
 
 def _draw(each: Exercise, found: Found, file: Path) -> None:

@@ -1,4 +1,5 @@
 """`depthlaw falsify`, `recheck`, `certify` and `mutate`: commands that try to break a claim."""
+
 from __future__ import annotations
 
 import json
@@ -24,28 +25,42 @@ from .output import dump, notes, report_set_aside, say, stdout
 from .records_commands import collection
 
 
-def falsify(key: str, minutes: float, changes: list[str], folder: Path | None,
-            json_output: bool) -> int:
+def falsify(
+    key: str, minutes: float, changes: list[str], folder: Path | None, json_output: bool
+) -> int:
     """Search for a counterexample of one claim. Returns 1 when one is found that nobody
     expected."""
     if not 0 < minutes < 10**6:
         raise UsageError(f"--minutes {minutes} is not a positive number of minutes; try 1")
     claim = find(select([key], claims_index())[0])
-    found = search.falsify(claim, minutes, changes,
-                           lambda line: None if json_output else say(notes(), line))
+    found = search.falsify(
+        claim, minutes, changes, lambda line: None if json_output else say(notes(), line)
+    )
     refuted = found.decision.verdict is Verdict.FAILS
     path = search.store(found, open_store(folder).root) if refuted else None
     if json_output:
-        dump(found.certificate() | {"slack_log10": found.decision.slack, "tried": found.tried,
-                                    "certificate": str(path) if path else None})
+        dump(
+            found.certificate()
+            | {
+                "slack_log10": found.decision.slack,
+                "tried": found.tried,
+                "certificate": str(path) if path else None,
+            }
+        )
     else:
         say(stdout(), f"statement  {written(found.claim.statement)}")
-        say(stdout(), f"{found.tried:,} instances tried; the closest to a counterexample, at "
-                      f"[{found.case}], has the measured value {number(found.value)}")
+        say(
+            stdout(),
+            f"{found.tried:,} instances tried; the closest to a counterexample, at "
+            f"[{found.case}], has the measured value {number(found.value)}",
+        )
         outcome = "a counterexample, judged rigorously" if refuted else "no counterexample"
         far = slack(found.decision.slack)
-        said = (f"the sides are apart by {far} there" if far else
-                "no factor between its two sides, as one is not positive or equality is stated")
+        said = (
+            f"the sides are apart by {far} there"
+            if far
+            else "no factor between its two sides, as one is not positive or equality is stated"
+        )
         say(stdout(), f"{found.decision.verdict.value}: {outcome}; {said}")
         if path:
             say(stdout(), f"certificate {path}")
@@ -58,10 +73,16 @@ def recheck(path: Path, json_output: bool) -> int:
     stands = all(step.holds for step in steps)
     found = search.finding(data) if stands else None
     if json_output:
-        dump({"kind": data["kind"], "claim": data["claim"], "stands": stands,
-              "established": found.says if found else None,
-              "independent": found.independent if found else None,
-              "steps": [[s.says, s.holds] for s in steps]})
+        dump(
+            {
+                "kind": data["kind"],
+                "claim": data["claim"],
+                "stands": stands,
+                "established": found.says if found else None,
+                "independent": found.independent if found else None,
+                "steps": [[s.says, s.holds] for s in steps],
+            }
+        )
     else:
         for step in steps:
             say(stdout(), f"[{'ok' if step.holds else 'BROKEN'}] {step.says}")
@@ -87,14 +108,19 @@ def certify(width: int, depth: int, file: Path, heads: int, force: bool) -> int:
 
     largest = max(min(piece_shape(width, depth, order)) for order in range((3**depth + 1) // 2))
     if largest > LARGEST:
-        raise UsageError(f"width {width}, depth {depth}: the largest piece has {largest} rows, "
-                         f"accepted are {LARGEST}; try a smaller shape")
+        raise UsageError(
+            f"width {width}, depth {depth}: the largest piece has {largest} rows, "
+            f"accepted are {LARGEST}; try a smaller shape"
+        )
     data = certificate(width, depth, heads=heads)
     text = json.dumps(data, separators=(",", ":"))
     write_file(file, (text + "\n").encode())
-    say(stdout(), f"sep >= {data['rank']} for almost all weights; certificate {file} "
-                  f"({len(text) / 2**20:.1f} MB): "
-                  f"check it by `depthlaw recheck {file}`")
+    say(
+        stdout(),
+        f"sep >= {data['rank']} for almost all weights; certificate {file} "
+        f"({len(text) / 2**20:.1f} MB): "
+        f"check it by `depthlaw recheck {file}`",
+    )
     return 0
 
 
@@ -108,42 +134,58 @@ def mutate(keys: Iterable[str], suite: str, folder: Path | None, json_output: bo
     chosen = {key: everything[key] for key in select(keys, everything)}
     judged = results(chosen, check_suite(suite), store)
     if not any(result.decided for result in judged):
-        raise UsageError(f"nothing is recorded for suite {suite} in {store.root}; run `depthlaw "
-                         f"verify {suite}` first, or name your folder with --results")
+        raise UsageError(
+            f"nothing is recorded for suite {suite} in {store.root}; run `depthlaw "
+            f"verify {suite}` first, or name your folder with --results"
+        )
     rows: list[dict[str, Any]] = []
     for result in judged:
         mutants = mutants_of(result)
         fates = Counter(m.fate for m in mutants)
         alive = [m for m in mutants if not m.turned]
-        rows.append({"key": result.claim.key, "mutants": len(mutants),
-                     "turned": fates["data"] + fates["proof"], "by_data": fates["data"],
-                     "by_proof": fates["proof"], "turn_undecided": fates["undecided"],
-                     "forms": sum(m.form for m in mutants),
-                     "forms_turned": sum(m.form and m.turned for m in mutants),
-                     "unexplained": len(unexplained(result, mutants)),
-                     "survivors": [[m.change, m.reason] for m in alive if m.fate == "survives"],
-                     "undecided": [[m.change, m.reason] for m in alive if m.fate == "undecided"]})
+        rows.append(
+            {
+                "key": result.claim.key,
+                "mutants": len(mutants),
+                "turned": fates["data"] + fates["proof"],
+                "by_data": fates["data"],
+                "by_proof": fates["proof"],
+                "turn_undecided": fates["undecided"],
+                "forms": sum(m.form for m in mutants),
+                "forms_turned": sum(m.form and m.turned for m in mutants),
+                "unexplained": len(unexplained(result, mutants)),
+                "survivors": [[m.change, m.reason] for m in alive if m.fate == "survives"],
+                "undecided": [[m.change, m.reason] for m in alive if m.fate == "undecided"],
+            }
+        )
         if not json_output:
             say(stdout(), f"{result.claim.key}: {_fates(rows[-1])}")
             for m in alive:
-                say(stdout(), f"    {'survives: ' if m.fate == 'survives' else ''}{m.change} "
-                              f"({m.reason})")
+                say(
+                    stdout(),
+                    f"    {'survives: ' if m.fate == 'survives' else ''}{m.change} ({m.reason})",
+                )
     alarms = sum(row["unexplained"] for row in rows)
     if json_output:
         dump(rows)
     else:
         names = ("mutants", "by_data", "by_proof", "turn_undecided", "forms", "forms_turned")
         total = {name: sum(row[name] for row in rows) for name in names}
-        say(stdout(), f"{_fates(total)} (a mutant is the statement with one constant or "
-                      f"its form changed); {plural(alarms, 'mutant')} of exact or argued claims "
-                      "went unnoticed, and no reason is known")
+        say(
+            stdout(),
+            f"{_fates(total)} (a mutant is the statement with one constant or "
+            f"its form changed); {plural(alarms, 'mutant')} of exact or argued claims "
+            "went unnoticed, and no reason is known",
+        )
     return 1 if alarms else 0
 
 
 def _fates(counts: Mapping[str, Any]) -> str:
     noticed = counts["by_data"] + counts["by_proof"]
-    text = (f"{noticed} of {counts['mutants']} mutants noticed, {counts['by_data']} by data and "
-            f"{counts['by_proof']} by proof")
+    text = (
+        f"{noticed} of {counts['mutants']} mutants noticed, {counts['by_data']} by data and "
+        f"{counts['by_proof']} by proof"
+    )
     if counts["forms"]:
         text += f"; of {counts['forms']} changes of form, {counts['forms_turned']}"
     open_ = counts["turn_undecided"]

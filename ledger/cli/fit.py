@@ -1,4 +1,5 @@
 """`depthlaw fit`: the best depth of each budget of a loss surface, laws, and rules beside them."""
+
 from __future__ import annotations
 
 import math
@@ -46,8 +47,16 @@ class _Found:
     rows: tuple[Row, ...]
 
 
-def fit(path: Path, *, budget: str = "parameters", tolerance: str = "10%", seed_column: str = "",
-        plot: Path | None = None, force: bool = False, json_output: bool = False) -> int:
+def fit(
+    path: Path,
+    *,
+    budget: str = "parameters",
+    tolerance: str = "10%",
+    seed_column: str = "",
+    plot: Path | None = None,
+    force: bool = False,
+    json_output: bool = False,
+) -> int:
     """Fit a file and print what it shows, or JSON; draw it where a file is named.
 
     Raises:
@@ -84,9 +93,13 @@ def _fitted(surface: Surface, budget: fits.Budget, tolerance: float) -> _Found:
     used = groups if budget == "flops" else fits.longest(groups)
     optima = tuple(fits.optimum(group, size_exponent=exponent) for group in used)
     return _Found(
-        optima, len(groups) - len(used), fits.depth_laws(optima),
-        fits.transitions(used) if budget == "parameters" else (), additive(surface.points),
-        compare(optima))
+        optima,
+        len(groups) - len(used),
+        fits.depth_laws(optima),
+        fits.transitions(used) if budget == "parameters" else (),
+        additive(surface.points),
+        compare(optima),
+    )
 
 
 # --- as data --------------------------------------------------------------------------------------
@@ -95,24 +108,39 @@ def _fitted(surface: Surface, budget: fits.Budget, tolerance: float) -> _Found:
 def _as_data(surface: Surface, found: _Found, budget: str, tolerance: float) -> dict[str, Any]:
     law = found.additive
     return {
-        "rows": len(surface.points), "columns": dict(surface.columns),
-        "ignored": list(surface.ignored), "notes": list(surface.notes), "budget": budget,
-        "tolerance": tolerance, "level": 1 - fits.LEVEL,
-        "budgets": [_plain(each) for each in found.optima], "left_out": found.left_out,
+        "rows": len(surface.points),
+        "columns": dict(surface.columns),
+        "ignored": list(surface.ignored),
+        "notes": list(surface.notes),
+        "budget": budget,
+        "tolerance": tolerance,
+        "level": 1 - fits.LEVEL,
+        "budgets": [_plain(each) for each in found.optima],
+        "left_out": found.left_out,
         "laws": [_plain(each) | {"formula": each.formula} for each in found.laws],
-        "levine": {"a": advised.FIT_A, "b": advised.FIT_B, "wording": rule("levine").wording,
-                   "chance": levine_distance(found.laws[0]) if found.laws else None},
+        "levine": {
+            "a": advised.FIT_A,
+            "b": advised.FIT_B,
+            "wording": rule("levine").wording,
+            "chance": levine_distance(found.laws[0]) if found.laws else None,
+        },
         "transitions": [_plain(each) for each in found.transitions],
-        "additive": None if law is None else _plain(law) | {
-            "best_depths": [_plain(law.depth(each.volume)) for each in found.optima]},
-        "comparison": [_plain(row) for row in found.rows]}
+        "additive": None
+        if law is None
+        else _plain(law)
+        | {"best_depths": [_plain(law.depth(each.volume)) for each in found.optima]},
+        "comparison": [_plain(row) for row in found.rows],
+    }
 
 
 def _plain(value: Any) -> Any:
     """Dataclasses as dictionaries without what starts with an underscore; no infinities."""
     if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)
-                if not field.name.startswith("_")}
+        return {
+            field.name: _plain(getattr(value, field.name))
+            for field in fields(value)
+            if not field.name.startswith("_")
+        }
     if hasattr(value, "_asdict"):
         return {key: _plain(part) for key, part in value._asdict().items()}
     if isinstance(value, tuple | list):
@@ -129,11 +157,13 @@ def _print(path: Path, surface: Surface, found: _Found, budget: str, tolerance: 
     _heading(f"Loss surface {' '.join(path.name.split())}")
     points = surface.points
     shapes = {(p.width, p.depth) for p in points}
-    _paragraph(f"{plural(len(points), 'row')}: {plural(len(shapes), 'shape')} of "
-               f"{_span(p.depth for p in points)} layers, width {_span(p.width for p in points)}; "
-               f"{_span((p.parameters for p in points), size)} parameters, "
-               f"{_span((p.tokens for p in points), size)} tokens; "
-               f"{plural(surface.seeds, 'seed') if surface.seeds else 'no seeds named'}.")
+    _paragraph(
+        f"{plural(len(points), 'row')}: {plural(len(shapes), 'shape')} of "
+        f"{_span(p.depth for p in points)} layers, width {_span(p.width for p in points)}; "
+        f"{_span((p.parameters for p in points), size)} parameters, "
+        f"{_span((p.tokens for p in points), size)} tokens; "
+        f"{plural(surface.seeds, 'seed') if surface.seeds else 'no seeds named'}."
+    )
     if surface.ignored:
         _paragraph(f"Ignored: {', '.join(surface.ignored)}.")
     _print_budgets(found, budget, tolerance)
@@ -152,17 +182,24 @@ def _print_budgets(found: _Found, budget: str, tolerance: float) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
     for each in found.optima:
         table.add_row(
-            size(each.parameters), size(each.tokens), _span(each.depths),
-            _best(each), _interval(each),
-            "-" if each.depth is None else f"{each.width:,.0f}", str(each.seeds))
+            size(each.parameters),
+            size(each.tokens),
+            _span(each.depths),
+            _best(each),
+            _interval(each),
+            "-" if each.depth is None else f"{each.width:,.0f}",
+            str(each.seeds),
+        )
     print_table(stdout(), table)
     if found.left_out:
         _paragraph(f"Left out: {plural(found.left_out, 'budget')} of fewer tokens.")
-    _paragraph("best: where the curve c + A L^-p + B L^q through ln loss is least, if there are "
-               "five depths or more and its interval has both ends; with fewer than five depths, "
-               "many such curves fit, and a range, whatever the interval, holds all their minima. "
-               "interval: 95 % for each budget; unbounded where no trained depth is told from the "
-               "best.")
+    _paragraph(
+        "best: where the curve c + A L^-p + B L^q through ln loss is least, if there are "
+        "five depths or more and its interval has both ends; with fewer than five depths, "
+        "many such curves fit, and a range, whatever the interval, holds all their minima. "
+        "interval: 95 % for each budget; unbounded where no trained depth is told from the "
+        "best."
+    )
 
 
 def _best(each: fits.Optimum) -> str:
@@ -190,8 +227,10 @@ def _interval(each: fits.Optimum) -> str:
 def _print_laws(found: _Found) -> None:
     _heading("\nWidth against best depth")
     if not found.laws:
-        _paragraph("No law: it needs two budgets or more of different size, each with five depths "
-                   f"or more and an interval bounded on both sides. {_lacking(found.optima)}")
+        _paragraph(
+            "No law: it needs two budgets or more of different size, each with five depths "
+            f"or more and an interval bounded on both sides. {_lacking(found.optima)}"
+        )
         return
     table = plain_table(2)
     for heading in ("law", "fit", "a", "b"):
@@ -199,29 +238,48 @@ def _print_laws(found: _Found) -> None:
     for law in found.laws:
         form = "ln d = a + b L" if law.form == "exponential" else "ln d = a + b ln L"
         misfit = "-" if law.misfit is None else _chance(law.misfit)
-        table.add_row(form, f"p {misfit}", *(
-            f"{value:.4g} ({low:.3g} to {high:.3g})" for value, (low, high) in
-            ((law.a, law.a_interval), (law.b, law.b_interval))))
+        table.add_row(
+            form,
+            f"p {misfit}",
+            *(
+                f"{value:.4g} ({low:.3g} to {high:.3g})"
+                for value, (low, high) in ((law.a, law.a_interval), (law.b, law.b_interval))
+            ),
+        )
     fewest, most = advised.FIT_DEPTHS
-    table.add_row("Levine's", f"L {fewest}-{most}", *(
-        f"{value:.4g} ({value - 1.96 * error:.4g} to {value + 1.96 * error:.4g})"
-        for value, error in ((advised.FIT_A, math.sqrt(advised.FIT_VAR_A)),
-                             (advised.FIT_B, math.sqrt(advised.FIT_VAR_B)))))
+    table.add_row(
+        "Levine's",
+        f"L {fewest}-{most}",
+        *(
+            f"{value:.4g} ({value - 1.96 * error:.4g} to {value + 1.96 * error:.4g})"
+            for value, error in (
+                (advised.FIT_A, math.sqrt(advised.FIT_VAR_A)),
+                (advised.FIT_B, math.sqrt(advised.FIT_VAR_B)),
+            )
+        ),
+    )
     print_table(stdout(), table)
-    _paragraph(f"From {plural(found.laws[0].optima, 'budget')}; p: the chance of best depths so far"
-               " from the law if it were right. The chance of an exponential law so far from "
-               f"Levine's if both were one: {_chance(levine_distance(found.laws[0]))}. Levine's "
-               f"fit is {rule('levine').wording}.")
+    _paragraph(
+        f"From {plural(found.laws[0].optima, 'budget')}; p: the chance of best depths so far"
+        " from the law if it were right. The chance of an exponential law so far from "
+        f"Levine's if both were one: {_chance(levine_distance(found.laws[0]))}. Levine's "
+        f"fit is {rule('levine').wording}."
+    )
 
 
 def _lacking(optima: Sequence[fits.Optimum]) -> str:
     """What these budgets lack for a law."""
     few, loose = sum(not each.sharp for each in optima), sum(not each.bounded for each in optima)
     steep = sum(each.sharp and each.bounded and each.at_edge for each in optima)
-    lacks = [text for number, text in (
-        (few, f"{few} of {len(optima)} with fewer than five depths"),
-        (loose, f"{loose} of {len(optima)} without a bounded interval"),
-        (steep, f"{steep} of {len(optima)} whose curve has no minimum inside")) if number]
+    lacks = [
+        text
+        for number, text in (
+            (few, f"{few} of {len(optima)} with fewer than five depths"),
+            (loose, f"{loose} of {len(optima)} without a bounded interval"),
+            (steep, f"{steep} of {len(optima)} whose curve has no minimum inside"),
+        )
+        if number
+    ]
     if lacks:
         return f"Here: {', '.join(lacks)}."
     return f"Here: {plural(len(optima), 'budget')}{' of one size' * (len(optima) > 1)}."
@@ -246,38 +304,58 @@ def _print_transitions(found: Sequence[fits.Transition]) -> None:
         high = size(t.high) if t.high < math.inf else "-"
         wins = sum(d.high < 0 for d in t.differences)
         width = t.width(t.deep)
-        table.add_row(f"{t.shallow}, {t.deep}", size(t.parameters or 0), f"{low} to {high}",
-                      f"{width:,.0f}", f"{wins} of {len(t.differences)}")
+        table.add_row(
+            f"{t.shallow}, {t.deep}",
+            size(t.parameters or 0),
+            f"{low} to {high}",
+            f"{width:,.0f}",
+            f"{wins} of {len(t.differences)}",
+        )
     print_table(stdout(), table)
     more = f" {len(known) - _MOST} more pairs: see --json." if len(known) > _MOST else ""
-    _paragraph("interval: up to its first end the shallower net is significantly better, from its "
-               f"second on the deeper one; width: of the deeper net there.{more}")
+    _paragraph(
+        "interval: up to its first end the shallower net is significantly better, from its "
+        f"second on the deeper one; width: of the deeper net there.{more}"
+    )
 
 
 def _print_additive(found: _Found) -> None:
     law = found.additive
     _heading("\nAdditive law E + A width^-a + B depth^-b + C tokens^-c")
     if law is None:
-        _paragraph("Not fitted: it needs three widths, three depths and more shapes than it has "
-                   "numbers.")
+        _paragraph(
+            "Not fitted: it needs three widths, three depths and more shapes than it has numbers."
+        )
         return
     low, high = law.floor_interval
-    _paragraph(f"E = {law.floor:.3g} ({low:.3g} to {high:.3g}); relative error {law.error:.2%} over"
-               f" {plural(law.shapes, 'shape')}; {law.starts[0]} of {law.starts[1]} starts agree"
-               + (", too few for a best depth" * (2 * law.starts[0] < law.starts[1])) + ".")
+    _paragraph(
+        f"E = {law.floor:.3g} ({low:.3g} to {high:.3g}); relative error {law.error:.2%} over"
+        f" {plural(law.shapes, 'shape')}; {law.starts[0]} of {law.starts[1]} starts agree"
+        + (", too few for a best depth" * (2 * law.starts[0] < law.starts[1]))
+        + "."
+    )
     table = plain_table(2)
     for heading in ("variable", "exponent", "interval", "share of loss"):
         table.add_column(heading, justify="right", no_wrap=True)
     for term in law.terms:
-        table.add_row(term.variable, f"{term.exponent:.3g}",
-                      f"{term.low:.3g} to {term.high:.3g}" if term.determined else "-",
-                      f"{term.share:.1%}")
+        table.add_row(
+            term.variable,
+            f"{term.exponent:.3g}",
+            f"{term.low:.3g} to {term.high:.3g}" if term.determined else "-",
+            f"{term.share:.1%}",
+        )
     print_table(stdout(), table)
     implied = [(each, law.depth(each.volume)) for each in found.optima]
-    texts = ["{} ({} to {}) at {}".format(*map(_two_digits, depth), size(each.parameters))
-             + ("" if each.depths[0] <= depth[0] <= each.depths[-1]
-                else ", beyond the depths trained there")
-             for each, depth in implied if depth is not None]
+    texts = [
+        "{} ({} to {}) at {}".format(*map(_two_digits, depth), size(each.parameters))
+        + (
+            ""
+            if each.depths[0] <= depth[0] <= each.depths[-1]
+            else ", beyond the depths trained there"
+        )
+        for each, depth in implied
+        if depth is not None
+    ]
     if texts:
         _paragraph(f"Best depth by this law: {'; '.join(texts)}.")
 
@@ -293,16 +371,23 @@ def _print_rows(rows: Sequence[Row]) -> None:
         first = group[0]
         outside = "*" if all(row.extrapolates for row in group) else ""
         counts = Counter(row.verdict for row in group)
-        words = Text(", ").join(Text(f"{counts[v]} {v.value}", style=STYLES[v])
-                                for v in _ORDER if counts[v])
-        table.add_row(Text(first.name + outside), first.reading,
-                      ", ".join(f"{row.predicted[0]:.1f}" for row in group), words)
+        words = Text(", ").join(
+            Text(f"{counts[v]} {v.value}", style=STYLES[v]) for v in _ORDER if counts[v]
+        )
+        table.add_row(
+            Text(first.name + outside),
+            first.reading,
+            ", ".join(f"{row.predicted[0]:.1f}" for row in group),
+            words,
+        )
     print_table(stdout(), table)
-    _paragraph(f"layers: what it says of each budget above, in that order; near: the best depth is "
-               f"within a factor {NEAR:g} or half a layer of it; within: of the loss of the best "
-               "trained shape. * extrapolated: every budget lies outside the sizes that the source "
-               "measured. With intervals of 95 %, of twenty right predictions at most "
-               "about one would be called FAILS.")
+    _paragraph(
+        f"layers: what it says of each budget above, in that order; near: the best depth is "
+        f"within a factor {NEAR:g} or half a layer of it; within: of the loss of the best "
+        "trained shape. * extrapolated: every budget lies outside the sizes that the source "
+        "measured. With intervals of 95 %, of twenty right predictions at most "
+        "about one would be called FAILS."
+    )
     remedies: dict[str, list[str]] = {}
     for row in rows:
         if row.verdict is Verdict.UNDECIDED:
@@ -334,8 +419,11 @@ def _print_limits(surface: Surface, found: _Found) -> None:
         _paragraph(f"- {note} ({', '.join(sizes)} parameters).", rest="  ")
     for note in found.additive.notes if found.additive else ():
         _paragraph(f"- {note}.", rest="  ")
-    _paragraph("- whether learning rates suit every shape: losses of badly tuned nets show the "
-               "tuning, not the depth.", rest="  ")
+    _paragraph(
+        "- whether learning rates suit every shape: losses of badly tuned nets show the "
+        "tuning, not the depth.",
+        rest="  ",
+    )
 
 
 def _span(values: Iterable[Any], show: Any = "{:,.0f}".format) -> str:
@@ -345,8 +433,10 @@ def _span(values: Iterable[Any], show: Any = "{:,.0f}".format) -> str:
 
 
 def _heading(text: str) -> None:
-    stdout().print(Text(clean(text) if not text.startswith("\n") else "\n" + clean(text[1:]),
-                        style="bold"), soft_wrap=True)
+    stdout().print(
+        Text(clean(text) if not text.startswith("\n") else "\n" + clean(text[1:]), style="bold"),
+        soft_wrap=True,
+    )
 
 
 def _paragraph(text: str, rest: str = "") -> None:

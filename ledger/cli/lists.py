@@ -1,4 +1,5 @@
 """`depthlaw claims` and `depthlaw cite`: answered from the index, without importing a claim."""
+
 from __future__ import annotations
 
 import json
@@ -19,8 +20,11 @@ def claims(filter_text: str, json_output: bool, *, everything: bool = False) -> 
     wording or kind; `everything`: those that support them and the checks of our own code, too."""
     wanted = filter_text.lower()
     fields = ("key", "title", "text", "source", "wording", "kind", "cited", "supports", "checks")
-    found = [row for row in claims_index().values()
-             if wanted in " ".join(row[field] for field in fields).lower()]
+    found = [
+        row
+        for row in claims_index().values()
+        if wanted in " ".join(row[field] for field in fields).lower()
+    ]
     if not found:
         hint = unknown(filter_text, claims_index()).partition("; ")[2]
         raise UsageError(f"no claim mentions {quoted(filter_text)}; {hint}")
@@ -28,15 +32,23 @@ def claims(filter_text: str, json_output: bool, *, everything: bool = False) -> 
     # Where no cited claim mentions it, what others say is the answer.
     listed(shown or found, json_output)
     if not shown:
-        say(notes(), f"no cited claim mentions {quoted(filter_text)}; "
-                     f"{'this one supports' if len(found) == 1 else 'these support'} one, or "
-                     f"{'checks' if len(found) == 1 else 'check'} our own code")
+        say(
+            notes(),
+            f"no cited claim mentions {quoted(filter_text)}; "
+            f"{'this one supports' if len(found) == 1 else 'these support'} one, or "
+            f"{'checks' if len(found) == 1 else 'check'} our own code",
+        )
     elif left := len(found) - len(shown):
         more = shlex.join(["depthlaw", "claims", *([filter_text] if filter_text else []), "--all"])
-        rest = "supports these or others, or checks" if left == 1 else (
-            "support these or others, or check")
-        say(notes(), f"{plural(len(shown), 'cited claim')}; {left} more {rest} our own code: "
-                     f"`{more}`")
+        rest = (
+            "supports these or others, or checks"
+            if left == 1
+            else ("support these or others, or check")
+        )
+        say(
+            notes(),
+            f"{plural(len(shown), 'cited claim')}; {left} more {rest} our own code: `{more}`",
+        )
     return 0
 
 
@@ -45,13 +57,30 @@ def listed(rows: Iterable[Mapping[str, str]], json_output: bool) -> int:
     verdicts of the newest claim set, where they are in it."""
     # A test holds them to the shipped ledger.
     rows, released = list(rows), claim_set().claims
-    verdicts = {row["key"]: released[row["key"]].verdict if row["key"] in released else ""
-                for row in rows}
+    verdicts = {
+        row["key"]: released[row["key"]].verdict if row["key"] in released else "" for row in rows
+    }
     if json_output:
-        shown = ("key", "title", "wording", "kind", "holds_for", "source", "statement", "post_hoc",
-                 "tier", "cited", "supports", "checks")
-        _dump([{field: row[field] for field in shown} | {"verdict": verdicts[row["key"]]}
-               for row in rows])
+        shown = (
+            "key",
+            "title",
+            "wording",
+            "kind",
+            "holds_for",
+            "source",
+            "statement",
+            "post_hoc",
+            "tier",
+            "cited",
+            "supports",
+            "checks",
+        )
+        _dump(
+            [
+                {field: row[field] for field in shown} | {"verdict": verdicts[row["key"]]}
+                for row in rows
+            ]
+        )
         return 0
     from rich.console import Console
 
@@ -76,12 +105,21 @@ def _by_tier(rows: Sequence[Mapping[str, str]], *, indented: bool) -> list[Mappi
             return {**row, "key": f"  {row['key']}"}
         return {**row, "title": f"{row['title']} (supports {row['supports']})"}
 
-    ordered = [each for row in cited for each in (
-        row, *(supporting(each) for each in rows if each["supports"] == row["key"]))]
-    ordered += [supporting(row) for row in rows
-                if row["tier"] == "supporting" and row["supports"] not in keys]
-    return ordered + [{**row, "title": f"{row['title']} (check of our own code)"} for row in rows
-                      if row["tier"] == "check"]
+    ordered = [
+        each
+        for row in cited
+        for each in (row, *(supporting(each) for each in rows if each["supports"] == row["key"]))
+    ]
+    ordered += [
+        supporting(row)
+        for row in rows
+        if row["tier"] == "supporting" and row["supports"] not in keys
+    ]
+    return ordered + [
+        {**row, "title": f"{row['title']} (check of our own code)"}
+        for row in rows
+        if row["tier"] == "check"
+    ]
 
 
 def cite(keys: list[str], json_output: bool) -> int:

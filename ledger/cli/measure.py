@@ -1,4 +1,5 @@
 """`depthlaw measure`: what real architectures do, layer by layer."""
+
 from __future__ import annotations
 
 import math
@@ -44,13 +45,20 @@ _ENOUGH, _LINE = 5, 15.0
 def models(json_output: bool = False) -> int:
     """List what can be measured: architectures, and what each variant removes."""
     if json_output:
-        dump({"models": {name: each.label for name, each in ARCHITECTURES.items()},
-              "variants": {name: list(parts) for name, parts in VARIANTS.items()}})
+        dump(
+            {
+                "models": {name: each.label for name, each in ARCHITECTURES.items()},
+                "variants": {name: list(parts) for name, parts in VARIANTS.items()},
+            }
+        )
         return 0
     for heading, rows in (
-            (("model", "architecture"), [(n, a.label) for n, a in ARCHITECTURES.items()]),
-            (("variant", "removes"),
-             [(n, ", ".join(parts) or "nothing") for n, parts in VARIANTS.items()])):
+        (("model", "architecture"), [(n, a.label) for n, a in ARCHITECTURES.items()]),
+        (
+            ("variant", "removes"),
+            [(n, ", ".join(parts) or "nothing") for n, parts in VARIANTS.items()],
+        ),
+    ):
         table = plain_table(2)
         table.add_column(heading[0], no_wrap=True)
         table.add_column(heading[1], overflow="fold", min_width=20)
@@ -58,17 +66,31 @@ def models(json_output: bool = False) -> int:
             table.add_row(*row)
         print_table(stdout(), table)
         print()
-    _paragraph("\"As published\": by the code of the published measurement; the command says in "
-               "words what that is in an architecture, and what stays.")
+    _paragraph(
+        '"As published": by the code of the published measurement; the command says in '
+        "words what that is in an architecture, and what stays."
+    )
     print()
-    _paragraph("depthlaw measure residual --model gpt2 --variant san --layers 24 measures how far "
-               "tokens are from equal, layer by layer.")
+    _paragraph(
+        "depthlaw measure residual --model gpt2 --variant san --layers 24 measures how far "
+        "tokens are from equal, layer by layer."
+    )
     return 0
 
 
 def residual(
-    model: str, variant: str, sizes: dict[str, int | None], *, batch: int, tokens: int, seeds: int,
-    device: str, dtype: str, weights: Path | None, plot: Path | None, force: bool,
+    model: str,
+    variant: str,
+    sizes: dict[str, int | None],
+    *,
+    batch: int,
+    tokens: int,
+    seeds: int,
+    device: str,
+    dtype: str,
+    weights: Path | None,
+    plot: Path | None,
+    force: bool,
     json_output: bool,
 ) -> int:
     """Measure relative residuals by layer and print them, or JSON; draw them where a file is named.
@@ -81,15 +103,17 @@ def residual(
         UsageError: for anything that cannot be used, before anything is written.
     """
     if not model and weights is None:
-        raise UsageError("no model: give --model NAME, or --weights FOLDER; `depthlaw measure` "
-                         "lists the names")
+        raise UsageError(
+            "no model: give --model NAME, or --weights FOLDER; `depthlaw measure` lists the names"
+        )
     if not 1 <= seeds <= _MOST_SEEDS:
         raise UsageError(f"--seeds {seeds} is out of range; accepted are 1 to {_MOST_SEEDS}")
     form = _form(plot, force)
     if weights is None and model in ARCHITECTURES:
         _check_sizes(model, sizes, batch, tokens)
-    found = _measured(model, variant, sizes, batch, tokens, seeds, device, dtype, weights,
-                      quiet=json_output)
+    found = _measured(
+        model, variant, sizes, batch, tokens, seeds, device, dtype, weights, quiet=json_output
+    )
     floor = rounding(found)
     if plot is not None:
         from ..publish.drawing.line_plot import line_plot
@@ -115,17 +139,20 @@ def _check_sizes(model: str, sizes: dict[str, int | None], batch: int, tokens: i
     except (AttributeError, OSError, ValueError):
         return
     if least > here > 0:
-        raise UsageError(f"{layers} layers of width {width} with {batch} x {tokens} tokens need at "
-                         f"least {least / 2**30:,.0f} GB of memory, and this machine has "
-                         f"{here / 2**30:,.0f}; take smaller sizes")
+        raise UsageError(
+            f"{layers} layers of width {width} with {batch} x {tokens} tokens need at "
+            f"least {least / 2**30:,.0f} GB of memory, and this machine has "
+            f"{here / 2**30:,.0f}; take smaller sizes"
+        )
 
 
 def _form(plot: Path | None, force: bool) -> str:
     """The format of the picture, if one is asked for that can be written."""
     if plot is None:
         if force:
-            raise UsageError("--force replaces a file, and none is written; say which by --plot "
-                             "FILE")
+            raise UsageError(
+                "--force replaces a file, and none is written; say which by --plot FILE"
+            )
         return ""
     from ..publish.drawing.depth_plot import plot_format
 
@@ -138,8 +165,17 @@ def _form(plot: Path | None, force: bool) -> str:
 
 
 def _measured(
-    model: str, variant: str, sizes: dict[str, int | None], batch: int, tokens: int, seeds: int,
-    device: str, dtype: str, weights: Path | None, *, quiet: bool,
+    model: str,
+    variant: str,
+    sizes: dict[str, int | None],
+    batch: int,
+    tokens: int,
+    seeds: int,
+    device: str,
+    dtype: str,
+    weights: Path | None,
+    *,
+    quiet: bool,
 ) -> Residuals:
     """All seeds, one after the other, so that each can be reported."""
     if dtype not in ("float32", "float64"):
@@ -148,24 +184,39 @@ def _measured(
     with _progress(notes(), seeds, quiet) as done:
         for seed in range(seeds):
             try:
-                parts.append(measure_residuals(
-                    model, variant=variant, layers=sizes["layers"], width=sizes["width"],
-                    heads=sizes["heads"], batch=batch, tokens=tokens, seeds=(seed,), device=device,
-                    dtype="float64" if dtype == "float64" else "float32", weights=weights))
+                parts.append(
+                    measure_residuals(
+                        model,
+                        variant=variant,
+                        layers=sizes["layers"],
+                        width=sizes["width"],
+                        heads=sizes["heads"],
+                        batch=batch,
+                        tokens=tokens,
+                        seeds=(seed,),
+                        device=device,
+                        dtype="float64" if dtype == "float64" else "float32",
+                        weights=weights,
+                    )
+                )
             # PyTorch says so by a RuntimeError of its own.
             except (MemoryError, RuntimeError) as error:
                 if not isinstance(error, MemoryError) and "memory" not in str(error):
                     raise
-                raise UsageError("this net does not fit into the memory of this machine; take "
-                                 "fewer layers, a smaller width, fewer tokens or a smaller "
-                                 "batch") from None
+                raise UsageError(
+                    "this net does not fit into the memory of this machine; take "
+                    "fewer layers, a smaller width, fewer tokens or a smaller "
+                    "batch"
+                ) from None
             done()
     return replace(
-        parts[0], seeds=tuple(range(seeds)),
+        parts[0],
+        seeds=tuple(range(seeds)),
         by_layer=np.concatenate([part.by_layer for part in parts]),
         over_batch=np.concatenate([part.over_batch for part in parts]),
         frobenius=np.concatenate([part.frobenius for part in parts]),
-        norms=np.concatenate([part.norms for part in parts]))
+        norms=np.concatenate([part.norms for part in parts]),
+    )
 
 
 class _Done:
@@ -193,8 +244,11 @@ def _progress(console: Console, seeds: int, quiet: bool) -> Iterator[_Done]:
 
         yield _Done(line)
         return
-    parts = (BarColumn(bar_width=12), TimeElapsedColumn(),
-             TextColumn("{task.completed:.0f} of {task.total:.0f} seeds"))
+    parts = (
+        BarColumn(bar_width=12),
+        TimeElapsedColumn(),
+        TextColumn("{task.completed:.0f} of {task.total:.0f} seeds"),
+    )
     with Progress(*parts, console=console, transient=True) as bars:
         task = bars.add_task("", total=seeds)
         yield _Done(lambda count: bars.update(task, completed=count))
@@ -227,8 +281,15 @@ def _table(found: Residuals, floor: float) -> Table:
     for layer in range(found.layers + 1):
         column = found.by_layer[:, layer]
         mean = float(column.mean())
-        rows.append((layer, mean, _half(column), float(found.frobenius[:, layer].mean()),
-                     "rounding" if mean < floor else ""))
+        rows.append(
+            (
+                layer,
+                mean,
+                _half(column),
+                float(found.frobenius[:, layer].mean()),
+                "rounding" if mean < floor else "",
+            )
+        )
     return Table(("layer", "relative residual", "+-", "Frobenius", ""), tuple(rows))
 
 
@@ -237,16 +298,23 @@ def _panel(found: Residuals, floor: float) -> Panel:
     curves = []
     for label, values in (("composite norm", found.by_layer), ("Frobenius norm", found.frobenius)):
         means = tuple(map(float, values.mean(axis=0)))
-        low, high = zip(*(_interval(values[:, layer]) or (means[layer],) * 2 for layer in places),
-                        strict=True)
+        low, high = zip(
+            *(_interval(values[:, layer]) or (means[layer],) * 2 for layer in places), strict=True
+        )
         curves.append(Series(label, places, means, low, high))
     if min(min(curve.y) for curve in curves) < 10 * floor:
-        curves.append(Series("below this: rounding", (0, found.layers), (floor, floor),
-                             kind="reference"))
+        curves.append(
+            Series("below this: rounding", (0, found.layers), (floor, floor), kind="reference")
+        )
     seeds = f"{len(found.seeds)} seeds, bands of 95 %" if len(found.seeds) > 1 else "1 seed"
-    return Panel(f"{ARCHITECTURES[found.model].label}, {found.layers} x {found.width}, variant "
-                 f"{found.variant} ({seeds})", "layer", "relative residual", tuple(curves),
-                 y_scale="log")
+    return Panel(
+        f"{ARCHITECTURES[found.model].label}, {found.layers} x {found.width}, variant "
+        f"{found.variant} ({seeds})",
+        "layer",
+        "relative residual",
+        tuple(curves),
+        y_scale="log",
+    )
 
 
 def seen(by_layer: np.ndarray, floor: float) -> str:
@@ -268,64 +336,106 @@ def seen(by_layer: np.ndarray, floor: float) -> str:
         # Also where a net's residual comes out of the rounding again.
         start = f"At layer {above + 1} the residual is rounding"
         if above + 1 < _ENOUGH:
-            return (f"{start}; the {above + 1} before, the embeddings among them, are too few to "
-                    "tell an exponential law from a doubly exponential one.")
+            return (
+                f"{start}; the {above + 1} before, the embeddings among them, are too few to "
+                "tell an exponential law from a doubly exponential one."
+            )
     elif mean[-1] > mean[0] / 2:
-        return (f"No collapse is seen: after {last} layers the residual is "
-                f"{mean[-1] / mean[0]:.3g} times that of the embeddings.")
+        return (
+            f"No collapse is seen: after {last} layers the residual is "
+            f"{mean[-1] / mean[0]:.3g} times that of the embeddings."
+        )
     else:
-        start = f"After {last} layers the residual is {mean[-1] / mean[0]:.2g} times that of the " \
-                "embeddings"
+        start = (
+            f"After {last} layers the residual is {mean[-1] / mean[0]:.2g} times that of the "
+            "embeddings"
+        )
         if last + 1 < _ENOUGH:
             return f"{start}; so few layers show no law."
-    steps = [math.log(a / b) for a, b in pairwise(mean[:above + 1])]
-    text = (f"{start}. Until layer {above} each layer divides it by "
-            f"{math.exp(min(steps)):.2g} to {math.exp(max(steps)):.2g}; an exponential law divides "
-            "by the same number each time")
-    small = [-math.log(r) for r in mean[:above + 1] if r < math.exp(-1)]
+    steps = [math.log(a / b) for a, b in pairwise(mean[: above + 1])]
+    text = (
+        f"{start}. Until layer {above} each layer divides it by "
+        f"{math.exp(min(steps)):.2g} to {math.exp(max(steps)):.2g}; an exponential law divides "
+        "by the same number each time"
+    )
+    small = [-math.log(r) for r in mean[: above + 1] if r < math.exp(-1)]
     if len(small) >= _ENOUGH:
         growth = [b / a for a, b in pairwise(small)]
-        text += (f", and under the cubic law -log of it triples each time: here it grows by "
-                 f"{min(growth):.2f} to {max(growth):.2f} times")
+        text += (
+            f", and under the cubic law -log of it triples each time: here it grows by "
+            f"{min(growth):.2f} to {max(growth):.2f} times"
+        )
     return text + "."
 
 
 def _as_data(found: Residuals, floor: float) -> dict[str, Any]:
-    names = ("model", "variant", "what_is_removed", "weights", "layers", "width", "heads",
-             "parameters", "batch", "tokens", "device", "dtype", "versions")
-    means = {name: getattr(found, name).mean(axis=0).tolist()
-             for name in ("by_layer", "frobenius", "norms")}
+    names = (
+        "model",
+        "variant",
+        "what_is_removed",
+        "weights",
+        "layers",
+        "width",
+        "heads",
+        "parameters",
+        "batch",
+        "tokens",
+        "device",
+        "dtype",
+        "versions",
+    )
+    means = {
+        name: getattr(found, name).mean(axis=0).tolist()
+        for name in ("by_layer", "frobenius", "norms")
+    }
     return {
-        **{name: getattr(found, name) for name in names}, "seeds": list(found.seeds),
-        "notes": list(found.notes), "rounding_below": floor, "interval_level": 1 - _LEVEL,
+        **{name: getattr(found, name) for name in names},
+        "seeds": list(found.seeds),
+        "notes": list(found.notes),
+        "rounding_below": floor,
+        "interval_level": 1 - _LEVEL,
         "by_layer": [
-            {"layer": layer, "residual": means["by_layer"][layer],
-             "half_width": _half(found.by_layer[:, layer]),
-             "frobenius": means["frobenius"][layer], "norm": means["norms"][layer],
-             "rounding": means["by_layer"][layer] < floor} for layer in range(found.layers + 1)],
-        "by_seed": found.by_layer.tolist(), "seen": seen(found.by_layer, floor)}
+            {
+                "layer": layer,
+                "residual": means["by_layer"][layer],
+                "half_width": _half(found.by_layer[:, layer]),
+                "frobenius": means["frobenius"][layer],
+                "norm": means["norms"][layer],
+                "rounding": means["by_layer"][layer] < floor,
+            }
+            for layer in range(found.layers + 1)
+        ],
+        "by_seed": found.by_layer.tolist(),
+        "seen": seen(found.by_layer, floor),
+    }
 
 
 def _print(found: Residuals, floor: float) -> None:
     kind, console = ARCHITECTURES[found.model], stdout()
     console.print(Text(f"{kind.label}, variant {found.variant}", style="bold"), soft_wrap=True)
-    source = ("random weights as transformers draws them" if found.weights == "random"
-              else f"weights of {found.weights}")
+    source = (
+        "random weights as transformers draws them"
+        if found.weights == "random"
+        else f"weights of {found.weights}"
+    )
     count = len(found.seeds)
-    _paragraph(f"{found.layers} layers x width {found.width:,}, {found.heads} heads, "
-               f"{found.parameters:,} parameters; {source}; {found.batch} sequences of "
-               f"{found.tokens} tokens by Zipf's law; {count} seed{'s' * (count > 1)}; "
-               f"{found.dtype} on {found.device}")
+    _paragraph(
+        f"{found.layers} layers x width {found.width:,}, {found.heads} heads, "
+        f"{found.parameters:,} parameters; {source}; {found.batch} sequences of "
+        f"{found.tokens} tokens by Zipf's law; {count} seed{'s' * (count > 1)}; "
+        f"{found.dtype} on {found.device}"
+    )
     _paragraph(f"Removed: {found.what_is_removed}")
     print()
     print_table(console, data_table(_table(found, floor)))
     print()
-    interval = ("+-: 95 % over seeds." if count > 1
-                else "One seed has no interval; try --seeds 5.")
-    _paragraph("relative residual: the norm of what is left of the hidden states without their "
-               "mean over tokens, over their norm; composite norm sqrt(largest column sum * "
-               "largest row sum), mean over the batch; layer 0 is the embeddings. "
-               f"{interval} Below {floor:.2g} a residual is rounding.")
+    interval = "+-: 95 % over seeds." if count > 1 else "One seed has no interval; try --seeds 5."
+    _paragraph(
+        "relative residual: the norm of what is left of the hidden states without their "
+        "mean over tokens, over their norm; composite norm sqrt(largest column sum * "
+        "largest row sum), mean over the batch; layer 0 is the embeddings. "
+        f"{interval} Below {floor:.2g} a residual is rounding."
+    )
     print()
     _paragraph("Seen: " + seen(found.by_layer, floor))
     for note in found.notes:

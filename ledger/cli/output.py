@@ -1,4 +1,5 @@
 """Printing: one line for people, or JSON for machines."""
+
 from __future__ import annotations
 
 import json

@@ -1,5 +1,6 @@
 """What one can do with records besides judging them: list, show, verify, export, clear up, and
 compare two collections of them."""
+
 from __future__ import annotations
 
 import csv
@@ -78,8 +79,17 @@ def list_records(place: Path | None, claim: str, suite: str, json_output: bool) 
     chosen.sort(key=run_key)
     controls = _controls(chosen)
     if json_output:
-        dump([_row(record) | {"case": record.inputs["case"], "result": record.result,
-                              "control": record.id in controls} for record in chosen])
+        dump(
+            [
+                _row(record)
+                | {
+                    "case": record.inputs["case"],
+                    "result": record.result,
+                    "control": record.id in controls,
+                }
+                for record in chosen
+            ]
+        )
         return 0
     _print_records(chosen, controls)
     of = f" of {len(store)}" if len(chosen) != len(store) else ""
@@ -94,29 +104,50 @@ def _controls(records: Iterable[Record]) -> frozenset[str]:
     def alone(key: str, case: object) -> bool:
         """Whether the case of a control is no case of the claim."""
         control = claims[key].control.case if key in claims else None
-        return control is not None and control.fields() == case and not any(
-            control in listed for listed in claims[key].grid.values())
+        return (
+            control is not None
+            and control.fields() == case
+            and not any(control in listed for listed in claims[key].grid.values())
+        )
 
-    return frozenset(record.id for record in records if record.inputs.get("control")
-                     or alone(record.inputs["claim"], record.inputs["case"]))
+    return frozenset(
+        record.id
+        for record in records
+        if record.inputs.get("control") or alone(record.inputs["claim"], record.inputs["case"])
+    )
 
 
 def _print_records(chosen: Iterable[Record], controls: frozenset[str] = frozenset()) -> None:
     """A row for each record, whole: piped as it is, wrapped in a terminal."""
-    rows = [(record.id[:10],
-             *(clean(text) for text in (*_claim_and_case(record, record.id in controls),
-                                        _short(record.result)))) for record in chosen]
+    rows = [
+        (
+            record.id[:10],
+            *(
+                clean(text)
+                for text in (*_claim_and_case(record, record.id in controls), _short(record.result))
+            ),
+        )
+        for record in chosen
+    ]
     rows.insert(0, ("id", "claim", "case", "value"))
     widths = [max(len(row[place]) for row in rows) for place in range(3)]
     console = stdout()
-    lines = ["  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)),
-                        row[3]]).rstrip() for row in rows]
+    lines = [
+        "  ".join(
+            [*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[3]]
+        ).rstrip()
+        for row in rows
+    ]
     if console.is_terminal and max(map(len, lines)) > console.width:
         # Thousands of rows: the standard library wraps them a hundred times faster than a table of
         # rich.
-        lines = [line for row in rows
-                 for line in textwrap.wrap("  ".join(row), console.width,
-                                           subsequent_indent=" " * 12, break_on_hyphens=False)]
+        lines = [
+            line
+            for row in rows
+            for line in textwrap.wrap(
+                "  ".join(row), console.width, subsequent_indent=" " * 12, break_on_hyphens=False
+            )
+        ]
     sys.stdout.write("\n".join([*lines, ""]))
 
 
@@ -130,8 +161,11 @@ def _claim_and_case(record: Record, control: bool) -> tuple[str, str]:
 def _short(result: Mapping[str, Any]) -> str:
     if "proof" in result:
         open_steps = sum(holds is not True for _, holds in result["proof"])
-        return (f"{open_steps} of {len(result['proof'])} open" if open_steps
-                else f"{len(result['proof'])} steps ok")
+        return (
+            f"{open_steps} of {len(result['proof'])} open"
+            if open_steps
+            else f"{len(result['proof'])} steps ok"
+        )
     value = _value(result)
     return "out of scope" if isinstance(value, Outside) else number(value)
 
@@ -152,8 +186,11 @@ def show_record(start: str, place: Path | None, json_output: bool) -> int:
     store = _opened(place)
     found = [record for record in store if record.id.startswith(start.lower())]
     if len(found) != 1 or not start:
-        what = (f"{len(found)} records have ids that begin with {quoted(start)}; type more of it"
-                if found else f"no record has the id {quoted(start)}")
+        what = (
+            f"{len(found)} records have ids that begin with {quoted(start)}; type more of it"
+            if found
+            else f"no record has the id {quoted(start)}"
+        )
         raise UsageError(f"{what}; `depthlaw records list` shows ids")
     record, file = found[0], store.file_of(found[0].id)
     if json_output:
@@ -162,14 +199,20 @@ def show_record(start: str, place: Path | None, json_output: bool) -> int:
     facts = record.facts
     key, case, seed, _ = run_key(record)
     name = run_name((key, case, seed, bool(_controls([record]))))
-    rows = [("id", record.id), ("run", name),
-            ("result", json.dumps(dict(record.result), ensure_ascii=False)),
-            ("result hash", record.result_hash), ("code", str(record.inputs.get("code", ""))),
-            ("device", str(record.inputs.get("device", "")))]
+    rows = [
+        ("id", record.id),
+        ("run", name),
+        ("result", json.dumps(dict(record.result), ensure_ascii=False)),
+        ("result hash", record.result_hash),
+        ("code", str(record.inputs.get("code", ""))),
+        ("device", str(record.inputs.get("device", ""))),
+    ]
     for group in sorted(facts):
         values = facts[group] if isinstance(facts[group], dict) else {"": facts[group]}
-        rows += [(group if not place_in else "", f"{k} {json.dumps(v, ensure_ascii=False)}")
-                 for place_in, (k, v) in enumerate(values.items())]
+        rows += [
+            (group if not place_in else "", f"{k} {json.dumps(v, ensure_ascii=False)}")
+            for place_in, (k, v) in enumerate(values.items())
+        ]
     rows.append(("file", str(file)))
     sys.stdout.write("".join(f"{name:12}{clean(text)}\n" for name, text in rows))
     return 0
@@ -186,9 +229,11 @@ def verify_records(place: Path | None, json_output: bool) -> int:
         console = stdout()
         for name, why in broken:
             say(console, f"does not verify: {name} ({why})")
-        say(console,
-            f"{len(store)} records in {store.root} verify" + (
-                f"; {len(broken)} files do not" if broken else ""))
+        say(
+            console,
+            f"{len(store)} records in {store.root} verify"
+            + (f"; {len(broken)} files do not" if broken else ""),
+        )
     return 1 if broken else 0
 
 
@@ -202,40 +247,69 @@ def broken_manifests(store: Store) -> list[list[str]]:
             runs = dict(body["runs"])
             if digest(body["runs"]) != body["hash"] or path.name != f"{body['hash']}.json":
                 raise ValueError("its content does not match its hash")
-            wrong = [run for run, result in runs.items() if (r := store.get(run))
-                     and r.result_hash != result and body["schema"] == SCHEMA]
+            wrong = [
+                run
+                for run, result in runs.items()
+                if (r := store.get(run)) and r.result_hash != result and body["schema"] == SCHEMA
+            ]
             if wrong:
                 raise ValueError(f"it lists another result for the recorded run {wrong[0][:10]}")
         except (OSError, KeyError, TypeError, AttributeError, RecursionError):
             broken.append([name, "not a manifest: truncated, foreign or unreadable"])
         except ValueError as reason:
-            broken.append([name,
-                           "not a manifest"
-                           if isinstance(reason, json.JSONDecodeError | UnicodeDecodeError)
-                           else str(reason)])
+            broken.append(
+                [
+                    name,
+                    "not a manifest"
+                    if isinstance(reason, json.JSONDecodeError | UnicodeDecodeError)
+                    else str(reason),
+                ]
+            )
     return broken
 
 
 # --- export ---------------------------------------------------------------------------------------
 
-_COLUMNS = {"id": "TEXT PRIMARY KEY", "claim": "TEXT", "case": "TEXT", "seed": "INTEGER",
-            "code": "TEXT", "device": "TEXT", "form": "TEXT",
-            "result": "TEXT", "approximately": "REAL", "result_hash": "TEXT", "wall_s": "REAL",
-            "cpu_s": "REAL", "facts": "TEXT"}
+_COLUMNS = {
+    "id": "TEXT PRIMARY KEY",
+    "claim": "TEXT",
+    "case": "TEXT",
+    "seed": "INTEGER",
+    "code": "TEXT",
+    "device": "TEXT",
+    "form": "TEXT",
+    "result": "TEXT",
+    "approximately": "REAL",
+    "result_hash": "TEXT",
+    "wall_s": "REAL",
+    "cpu_s": "REAL",
+    "facts": "TEXT",
+}
 
 
 def _row(record: Record) -> dict[str, Any]:
     """A record as one flat row: exact values stay text, `approximately` is for plots."""
     inputs, timing = record.inputs, record.facts.get("timing", {})
-    form = next(name for name in ("exact", "ball", "sample", "proportion", "outside", "proof")
-                if name in record.result)
-    return {"id": record.id, "claim": inputs["claim"], "case": canonical(inputs["case"]).decode(),
-            "seed": inputs["seed"], "code": inputs.get("code", ""),
-            "device": inputs.get("device", ""), "form": form,
-            "result": canonical(record.result).decode(),
-            "approximately": _approximately(_value(record.result)),
-            "result_hash": record.result_hash, "wall_s": timing.get("wall_s"),
-            "cpu_s": timing.get("cpu_s"), "facts": canonical(record.facts).decode()}
+    form = next(
+        name
+        for name in ("exact", "ball", "sample", "proportion", "outside", "proof")
+        if name in record.result
+    )
+    return {
+        "id": record.id,
+        "claim": inputs["claim"],
+        "case": canonical(inputs["case"]).decode(),
+        "seed": inputs["seed"],
+        "code": inputs.get("code", ""),
+        "device": inputs.get("device", ""),
+        "form": form,
+        "result": canonical(record.result).decode(),
+        "approximately": _approximately(_value(record.result)),
+        "result_hash": record.result_hash,
+        "wall_s": timing.get("wall_s"),
+        "cpu_s": timing.get("cpu_s"),
+        "facts": canonical(record.facts).decode(),
+    }
 
 
 def _approximately(value: Measured | None) -> float | None:
@@ -244,8 +318,9 @@ def _approximately(value: Measured | None) -> float | None:
     try:
         if isinstance(value, Statistical):
             return value.mean
-        return float(Fraction(value.value) if not isinstance(value, Ball)
-                     else (value.low + value.high) / 2)
+        return float(
+            Fraction(value.value) if not isinstance(value, Ball) else (value.low + value.high) / 2
+        )
     except OverflowError:
         return None
 
@@ -254,12 +329,18 @@ def export(file: Path, form: str, place: Path | None, force: bool, json_output: 
     """Write all records as one table. The table is derived: delete it and export again at any
     time."""
     writers: dict[str, Callable[[list[dict[str, Any]]], bytes]] = {
-        "csv": _as_csv, "sqlite": _as_sqlite, "parquet": _as_parquet}
-    form = form or {".csv": "csv", ".sqlite": "sqlite", ".db": "sqlite",
-                    ".parquet": "parquet"}.get(file.suffix.lower(), "")
+        "csv": _as_csv,
+        "sqlite": _as_sqlite,
+        "parquet": _as_parquet,
+    }
+    form = form or {".csv": "csv", ".sqlite": "sqlite", ".db": "sqlite", ".parquet": "parquet"}.get(
+        file.suffix.lower(), ""
+    )
     if file.is_dir() or (file.exists() and not force):
-        raise UsageError(f"{file} exists; give another name"
-                         + ("" if file.is_dir() else ", or --force to replace it"))
+        raise UsageError(
+            f"{file} exists; give another name"
+            + ("" if file.is_dir() else ", or --force to replace it")
+        )
     if form not in writers:
         asked = quoted(form or file.suffix.removeprefix(".") or file.name)
         raise UsageError(f"unknown format {asked}; accepted: --format {', '.join(writers)}")
@@ -288,11 +369,15 @@ def _as_sqlite(rows: list[dict[str, Any]]) -> bytes:
         connection = sqlite3.connect(path)
         try:
             with connection:
-                connection.execute("CREATE TABLE records (" + ", ".join(
-                                       f'"{name}" {kind}' for name, kind in _COLUMNS.items()) + ")")
-                connection.executemany(f"INSERT INTO records ({names}) VALUES "
-                                       f"({', '.join('?' * len(_COLUMNS))})",
-                                       [tuple(r.values()) for r in rows])
+                connection.execute(
+                    "CREATE TABLE records ("
+                    + ", ".join(f'"{name}" {kind}' for name, kind in _COLUMNS.items())
+                    + ")"
+                )
+                connection.executemany(
+                    f"INSERT INTO records ({names}) VALUES ({', '.join('?' * len(_COLUMNS))})",
+                    [tuple(r.values()) for r in rows],
+                )
         finally:
             connection.close()
         return path.read_bytes()
@@ -303,12 +388,19 @@ def _as_parquet(rows: list[dict[str, Any]]) -> bytes:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise UsageError("the format parquet needs pyarrow: pip install 'depthlaw[parquet]'; or "
-                         "take --format sqlite") from None
-    kinds = {"TEXT PRIMARY KEY": pyarrow.string(), "TEXT": pyarrow.string(),
-             "INTEGER": pyarrow.int64(), "REAL": pyarrow.float64()}
+        raise UsageError(
+            "the format parquet needs pyarrow: pip install 'depthlaw[parquet]'; or "
+            "take --format sqlite"
+        ) from None
+    kinds = {
+        "TEXT PRIMARY KEY": pyarrow.string(),
+        "TEXT": pyarrow.string(),
+        "INTEGER": pyarrow.int64(),
+        "REAL": pyarrow.float64(),
+    }
     table = pyarrow.Table.from_pylist(
-        rows, schema=pyarrow.schema([(name, kinds[kind]) for name, kind in _COLUMNS.items()]))
+        rows, schema=pyarrow.schema([(name, kinds[kind]) for name, kind in _COLUMNS.items()])
+    )
     sink = io.BytesIO()
     pyarrow.parquet.write_table(table, sink)
     return sink.getvalue()
@@ -326,8 +418,9 @@ def gc(folder: Path | None, delete: bool, json_output: bool, own: Path | None = 
     """
     store = open_store(folder, read_only=True)
     if not (store.root / MARKER).is_file():
-        raise UsageError(f"{store.root} is not a results folder (no {MARKER} in it); give one with "
-                         "--results DIR")
+        raise UsageError(
+            f"{store.root} is not a results folder (no {MARKER} in it); give one with --results DIR"
+        )
     report_set_aside(store)
     temporary = _stale(store.root / "tmp")
     asked = wanted(all_claims(own))
@@ -340,16 +433,25 @@ def gc(folder: Path | None, delete: bool, json_output: bool, own: Path | None = 
     except OSError as error:
         raise UsageError(f"cannot remove {error.filename} ({error.strerror})") from None
     if json_output:
-        dump({"temporary_removed": [str(p) for p in temporary],
-              "unasked": [_row(r)["id"] for r in unasked], "bytes": size, "deleted": delete})
+        dump(
+            {
+                "temporary_removed": [str(p) for p in temporary],
+                "unasked": [_row(r)["id"] for r in unasked],
+                "bytes": size,
+                "deleted": delete,
+            }
+        )
         return 0
     if unasked:
         _print_records(unasked)
     console = stdout()
     say(console, f"{len(temporary)} stale temporary files removed")
     fate = ": removed" if delete else ": kept; --delete removes them"
-    say(console, f"{len(unasked)} of {len(store)} records ({size} bytes) are of claims, cases or "
-                 f"code that no suite asks for now{fate if unasked else ''}")
+    say(
+        console,
+        f"{len(unasked)} of {len(store)} records ({size} bytes) are of claims, cases or "
+        f"code that no suite asks for now{fate if unasked else ''}",
+    )
     return 0
 
 
@@ -358,8 +460,12 @@ def _stale(folder: Path) -> list[Path]:
     found = []
     for path in sorted(folder.glob("*")):
         facts = path.lstat()
-        if (_TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink()
-            and time.time() - facts.st_mtime > STALE):
+        if (
+            _TEMPORARY.fullmatch(path.name)
+            and path.is_file()
+            and not path.is_symlink()
+            and time.time() - facts.st_mtime > STALE
+        ):
             found.append(path)
     return found
 
@@ -378,34 +484,54 @@ def diff(first: Path, second: Path, json_output: bool) -> int:
     changed = []
     for key in sorted(k for k in a if k in b and a[k].result != b[k].result):
         before, after = decode(a[key].result), decode(b[key].result)
-        changed.append({"run": run_name(key), "before": a[key].result, "after": b[key].result,
-                        "verdict_before": judged(key, a), "verdict_after": judged(key, b),
-                        "compatible": agree(before, after, 0.01)})
+        changed.append(
+            {
+                "run": run_name(key),
+                "before": a[key].result,
+                "after": b[key].result,
+                "verdict_before": judged(key, a),
+                "verdict_after": judged(key, b),
+                "compatible": agree(before, after, 0.01),
+            }
+        )
     added, removed = sorted(b.keys() - a.keys()), sorted(a.keys() - b.keys())
     same = len(a.keys() & b.keys()) - len(changed)
     if json_output:
-        dump({"same": same, "changed": changed, "added": [run_name(k) for k in added],
-              "removed": [run_name(k) for k in removed]})
+        dump(
+            {
+                "same": same,
+                "changed": changed,
+                "added": [run_name(k) for k in added],
+                "removed": [run_name(k) for k in removed],
+            }
+        )
     else:
         _print_diff(changed, [run_name(k) for k in added], [run_name(k) for k in removed], same)
     return 1 if changed or added or removed else 0
 
 
-def _print_diff(changed: list[dict[str, Any]], added: list[str], removed: list[str],
-                same: int) -> None:
+def _print_diff(
+    changed: list[dict[str, Any]], added: list[str], removed: list[str], same: int
+) -> None:
     console = stdout()
     for row in changed:
         verdicts = [row["verdict_before"], row["verdict_after"]]
         verdict = verdicts[0] if len(set(verdicts)) == 1 else " -> ".join(verdicts)
         fits = " (within their uncertainty)" if row["compatible"] else ""
-        say(console, f"changed {row['run']}: {_short(row['before'])} -> "
-                     f"{_short(row['after'])}{fits}; {verdict}")
+        say(
+            console,
+            f"changed {row['run']}: {_short(row['before'])} -> "
+            f"{_short(row['after'])}{fits}; {verdict}",
+        )
     for word, names in (("added", added), ("removed", removed)):
         for name in names:
             say(console, f"{word} {name}")
     turned = sum(row["verdict_before"] != row["verdict_after"] for row in changed)
-    say(console, f"{same} runs the same, {len(changed)} changed ({turned} with another verdict), "
-                 f"{len(added)} added, {len(removed)} removed")
+    say(
+        console,
+        f"{same} runs the same, {len(changed)} changed ({turned} with another verdict), "
+        f"{len(added)} added, {len(removed)} removed",
+    )
 
 
 def _verdict(claims: Mapping[str, Claim], key: Key, records: Mapping[Key, Record]) -> str:
@@ -417,8 +543,11 @@ def _verdict(claims: Mapping[str, Claim], key: Key, records: Mapping[Key, Record
         # What confirmed steps amount to depends on the claim and its cases; here is only said
         # whether they are confirmed.
         return "steps confirmed" if all(step.holds for step in result) else "steps open"
-    value = (_pool(result, (r for k, r in records.items() if (k[:2], k[3]) == (key[:2], key[3])))
-             if isinstance(result, Statistical) else result)
+    value = (
+        _pool(result, (r for k, r in records.items() if (k[:2], k[3]) == (key[:2], key[3])))
+        if isinstance(result, Statistical)
+        else result
+    )
     try:
         return judge(claim, Case(**json.loads(key[1])), value).verdict.value
     except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
@@ -426,5 +555,6 @@ def _verdict(claims: Mapping[str, Claim], key: Key, records: Mapping[Key, Record
 
 
 def _pool(own: Statistical, records: Iterable[Record]) -> Measured:
-    return joined([value for record in records
-                   if isinstance(value := decode(record.result), type(own))])[0]
+    return joined(
+        [value for record in records if isinstance(value := decode(record.result), type(own))]
+    )[0]

@@ -1,5 +1,6 @@
 """`depthlaw show` and `depthlaw why`: one claim with the evidence recorded so far, and what its
 verdict rests on."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -45,22 +46,31 @@ def show(key: str, folder: Path | None, json_output: bool, own: Path | None = No
     comes with depthlaw."""
     everything = None if own is None else all_claims(own)
     if of_topic := _of_topic(key, everything):
-        rows = (claims_index()[k] if everything is None else described(everything[k])
-                for k in of_topic)
+        rows = (
+            claims_index()[k] if everything is None else described(everything[k]) for k in of_topic
+        )
         return lists.listed(rows, json_output)
     found = _evidence(_found(key, everything), folder, everything)
     result, claim = found.result, found.result.claim
     if found.said:
         say(notes(), found.said)
     report_set_aside(found.store)
-    known = claims_index() | {k: described(c) for k, c in (everything or {}).items()
-                              if k not in claims_index()}
+    known = claims_index() | {
+        k: described(c) for k, c in (everything or {}).items() if k not in claims_index()
+    }
     if json_output:
-        dump(as_json(result)
-             | {"supported_by": [row["key"] for row in terminal.supporting(claim.key, known)]}
-             | {"statement": plain(claim.statement), "latex": statement_latex(claim),
+        dump(
+            as_json(result)
+            | {"supported_by": [row["key"] for row in terminal.supporting(claim.key, known)]}
+            | {
+                "statement": plain(claim.statement),
+                "latex": statement_latex(claim),
                 "judged": judged(claim),
-                "text": claim.text, "assumes": list(claim.assumes), "note": claim.note})
+                "text": claim.text,
+                "assumes": list(claim.assumes),
+                "note": claim.note,
+            }
+        )
         return 0
     terminal.show(stdout(), result, result.suite, known)
     if not result.records:
@@ -68,8 +78,14 @@ def show(key: str, folder: Path | None, json_output: bool, own: Path | None = No
     return 0
 
 
-def why(key: str, folder: Path | None, json_output: bool, own: Path | None = None, *,
-        whole: bool = False) -> int:
+def why(
+    key: str,
+    folder: Path | None,
+    json_output: bool,
+    own: Path | None = None,
+    *,
+    whole: bool = False,
+) -> int:
     """Print what the verdict on a claim rests on, down to records, proofs and sources; `whole`:
     every case, step and record."""
     everything = None if own is None else all_claims(own)
@@ -95,8 +111,9 @@ def why(key: str, folder: Path | None, json_output: bool, own: Path | None = Non
     return 0
 
 
-def _evidence(claim: Claim, folder: Path | None,
-              everything: Mapping[str, Claim] | None) -> _Evidence:
+def _evidence(
+    claim: Claim, folder: Path | None, everything: Mapping[str, Claim] | None
+) -> _Evidence:
     """A claim judged on the user's records, else on those that come with depthlaw."""
     store: Store = open_store(folder, lazy=True)
     key, said, here = claim.key, "", store.root
@@ -105,7 +122,8 @@ def _evidence(claim: Claim, folder: Path | None,
         store, today = known
         result = _judged(claim, store, everything)
         said = "; this is the reference ledger that comes with depthlaw" + (
-            "" if today else ", measured by an older version of the code")
+            "" if today else ", measured by an older version of the code"
+        )
     if result is None:
         result = results({key: claim}, largest_recorded_suite(claim, store), store)[0]
     needs = "" if claim.measurable else f" (needs the extra: pip install 'depthlaw[{claim.needs}]')"
@@ -113,13 +131,17 @@ def _evidence(claim: Claim, folder: Path | None,
     verify = f"`depthlaw verify {result.suite} --only {key}{device}`"
     nothing = f"nothing is recorded for {key} in {here} yet"
     return _Evidence(
-        result, lambda other: _judged(_known(other, everything), store, everything), store,
+        result,
+        lambda other: _judged(_known(other, everything), store, everything),
+        store,
         said and f"{nothing}{said}; {verify} measures here{needs}",
-        f"{nothing}; run {verify}{needs}")
+        f"{nothing}; run {verify}{needs}",
+    )
 
 
-def _judged(claim: Claim, store: Store,
-            everything: Mapping[str, Claim] | None) -> ClaimResult | None:
+def _judged(
+    claim: Claim, store: Store, everything: Mapping[str, Claim] | None
+) -> ClaimResult | None:
     """The claim as `verify` judges it; None where nothing is recorded."""
     alone = Recorded({claim.key: claim} if everything is None else everything, store)
     found = alone.judged(claim.key)
@@ -139,16 +161,22 @@ def _found(key: str, everything: Mapping[str, Claim] | None) -> Claim:
         UsageError: for a topic, and for what is no key, with the nearest one.
     """
     if of_topic := _of_topic(key, everything):
-        raise UsageError(f"{quoted(key)} is a topic of {plural(len(of_topic), 'claim')}; "
-                         f"`depthlaw show {key}` lists them; give one, such as {of_topic[0]}")
+        raise UsageError(
+            f"{quoted(key)} is a topic of {plural(len(of_topic), 'claim')}; "
+            f"`depthlaw show {key}` lists them; give one, such as {of_topic[0]}"
+        )
     try:
         return _known(key, everything)
     except KeyError:
         raise UsageError(
-            unknown(key, claims_index() if everything is None else everything)) from None
+            unknown(key, claims_index() if everything is None else everything)
+        ) from None
 
 
 def _of_topic(key: str, everything: Mapping[str, Claim] | None) -> list[str]:
     """The keys of a topic; none where there is no topic of that name."""
-    return [k for k in (claims_index() if everything is None else everything)
-            if k.startswith(f"{key.rstrip('/')}/")]
+    return [
+        k
+        for k in (claims_index() if everything is None else everything)
+        if k.startswith(f"{key.rstrip('/')}/")
+    ]

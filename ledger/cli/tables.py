@@ -1,4 +1,5 @@
 """Tables that wrap in a terminal and are whole when piped, without control characters."""
+
 from __future__ import annotations
 
 import io
@@ -38,8 +39,12 @@ def claims_table(rows: Iterable[Mapping[str, str]], verdicts: Mapping[str, str])
     for row in rows:
         verdict = verdicts[row["key"].strip()] or "-"
         changed = row["post_hoc"] and verdict not in _NO_VERDICT
-        table.add_row(clean(row["key"]), verdict + "*" * bool(changed), row["wording"],
-                      Text(clean(row["title"])))
+        table.add_row(
+            clean(row["key"]),
+            verdict + "*" * bool(changed),
+            row["wording"],
+            Text(clean(row["title"])),
+        )
     return table
 
 
@@ -76,8 +81,10 @@ def print_table(console: Console, table: Table) -> None:
     """
     cells = [[_text(cell) for cell in column.cells] for column in table.columns]
     headings = [str(column.header) for column in table.columns]
-    natural = [max(cell_len(text.plain) for text in (Text(heading), *column))
-               for heading, column in zip(headings, cells, strict=True)]
+    natural = [
+        max(cell_len(text.plain) for text in (Text(heading), *column))
+        for heading, column in zip(headings, cells, strict=True)
+    ]
     gaps = table.padding[1] * len(table.columns)
     if not console.is_terminal:
         for size, column in zip(natural, table.columns, strict=True):
@@ -87,8 +94,10 @@ def print_table(console: Console, table: Table) -> None:
             whole.print(table)
         console.file.writelines(f"{line.rstrip()}\n" for line in captured.get().splitlines())
         return
-    widths = [size if column.no_wrap else min(size, column.min_width or size)
-              for size, column in zip(natural, table.columns, strict=True)]
+    widths = [
+        size if column.no_wrap else min(size, column.min_width or size)
+        for size, column in zip(natural, table.columns, strict=True)
+    ]
     left = console.width - sum(widths) - gaps
     if left >= 0:
         # Left to itself rich would cut where columns of a least width do not fit beside each other.
@@ -102,8 +111,9 @@ def print_table(console: Console, table: Table) -> None:
         counted = table.columns[0].justify == "right"
         console.print(Text.assemble((f"{headings[0]} ", "dim"), first) if counted else first)
         named = zip(headings[1:], others, strict=True)
-        shown = Text("  ").join(Text.assemble((f"{head} ", "dim"), cell) for head, cell in named
-                                if cell)
+        shown = Text("  ").join(
+            Text.assemble((f"{head} ", "dim"), cell) for head, cell in named if cell
+        )
         if shown:
             console.print(Padding(shown, (0, 0, 0, 3)))
 

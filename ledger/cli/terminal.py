@@ -1,4 +1,5 @@
 """Verdicts and progress in a terminal."""
+
 from __future__ import annotations
 
 import io
@@ -46,29 +47,44 @@ if TYPE_CHECKING:
     from ..verdicts.evidence_tree import Ground
 
 STYLES: dict[str, str] = {
-    Verdict.PROVED: "bold green", Verdict.ARGUED: "bold green", Verdict.HOLDS: "green",
-    Verdict.FAILS: "bold red", Verdict.UNDECIDED: "yellow", Verdict.CONDITIONAL: "cyan",
-    PREMISE_REFUTED: "bold red", Verdict.OUT_OF_SCOPE: "dim", NOT_RUN: "dim"}
+    Verdict.PROVED: "bold green",
+    Verdict.ARGUED: "bold green",
+    Verdict.HOLDS: "green",
+    Verdict.FAILS: "bold red",
+    Verdict.UNDECIDED: "yellow",
+    Verdict.CONDITIONAL: "cyan",
+    PREMISE_REFUTED: "bold red",
+    Verdict.OUT_OF_SCOPE: "dim",
+    NOT_RUN: "dim",
+}
 
 
 @contextmanager
-def progress(console: Console, seconds: Mapping[str, float],
-             quiet: bool) -> Iterator[Callable[[Run], None]]:
+def progress(
+    console: Console, seconds: Mapping[str, float], quiet: bool
+) -> Iterator[Callable[[Run], None]]:
     """A progress bar over runs with these expected seconds; nothing without a terminal."""
     if quiet or not console.is_terminal or not seconds:
         yield lambda run: None
         return
     done = 0
-    columns = (BarColumn(bar_width=20), TimeRemainingColumn(compact=True),
-               TextColumn("{task.fields[count]} {task.description}", markup=False))
+    columns = (
+        BarColumn(bar_width=20),
+        TimeRemainingColumn(compact=True),
+        TextColumn("{task.fields[count]} {task.description}", markup=False),
+    )
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=sum(seconds.values()), count=f"0/{len(seconds)}")
 
         def finished(run: Run) -> None:
             nonlocal done
             done += 1
-            bar.update(task, advance=seconds.get(run.id, 0.0), count=f"{done}/{len(seconds)}",
-                       description=str(run)[: console.width - 42])
+            bar.update(
+                task,
+                advance=seconds.get(run.id, 0.0),
+                count=f"{done}/{len(seconds)}",
+                description=str(run)[: console.width - 42],
+            )
 
         yield finished
 
@@ -83,19 +99,23 @@ def verdict_table(results: list[ClaimResult]) -> Table:
     table.add_column("slack", no_wrap=True, min_width=6)
     table.add_column("source, wording", overflow="fold", min_width=15)
     topic = ""
-    listed = [result for result in results if result.cases or result.proof
-              or result.failures or result.unexpected]
+    listed = [
+        result
+        for result in results
+        if result.cases or result.proof or result.failures or result.unexpected
+    ]
     for result in listed:
         if result.claim.topic != topic:
             topic = result.claim.topic
             table.add_row(Text(topic, style="bold"), "", "", "", "")
-        mark = ("!" if result.unexpected
-                else ", known" if result.verdict is Verdict.FAILS else "")
-        table.add_row(" " + clean(result.claim.name),
-                      Text(marked(result) + mark, style=STYLES[result.verdict]),
-                      f"{len(result.decided)}/{len(result.in_scope)}",
-                      slack(result.tightest) + ("~" if result.vacuous else ""),
-                      f"{result.claim.source.key} {result.claim.wording}")
+        mark = "!" if result.unexpected else ", known" if result.verdict is Verdict.FAILS else ""
+        table.add_row(
+            " " + clean(result.claim.name),
+            Text(marked(result) + mark, style=STYLES[result.verdict]),
+            f"{len(result.decided)}/{len(result.in_scope)}",
+            slack(result.tightest) + ("~" if result.vacuous else ""),
+            f"{result.claim.source.key} {result.claim.wording}",
+        )
     if left := len(results) - len(listed):
         table.add_row(f"{plural(left, 'claim')} without cases here", "", "", "", "")
     return table
@@ -118,8 +138,12 @@ universal = a vague sentence read as one about all instances
 `depthlaw why KEY` shows what a verdict rests on."""
 
 
-def show(console: Console, result: ClaimResult, suite: str,
-         known: Mapping[str, Mapping[str, str]] | None = None) -> None:
+def show(
+    console: Console,
+    result: ClaimResult,
+    suite: str,
+    known: Mapping[str, Mapping[str, str]] | None = None,
+) -> None:
     """Everything about one claim, in the order in which a sceptical reader asks. Piped, each fact
     is one line, however long.
 
@@ -128,8 +152,9 @@ def show(console: Console, result: ClaimResult, suite: str,
             that come with depthlaw.
     """
     claim, known = result.claim, claims_index() if known is None else known
-    console.print(Text(f"{claim.key}: {clean(claim.title)}", style="bold"),
-                  soft_wrap=not console.is_terminal)
+    console.print(
+        Text(f"{claim.key}: {clean(claim.title)}", style="bold"), soft_wrap=not console.is_terminal
+    )
     for name, text in _facts(result, suite, known):
         if not console.is_terminal:
             console.file.write(f"{name:12}{clean(text)}\n")
@@ -141,8 +166,9 @@ def show(console: Console, result: ClaimResult, suite: str,
         console.print(table)
     if result.measured and result.claim.table is None:
         if constant := _constant(result):
-            console.print(Text(f"\nin every case: {Case(**constant)}"),
-                          soft_wrap=not console.is_terminal)
+            console.print(
+                Text(f"\nin every case: {Case(**constant)}"), soft_wrap=not console.is_terminal
+            )
         print_table(console, _case_table(result))
     own_table(console, [result])
 
@@ -157,11 +183,14 @@ def own_table(console: Console, results: list[ClaimResult]) -> None:
         found = maker([row for result in group for row in result.cases])
         table = plain_table()
         for heading in found.columns:
-            table.add_column(heading, no_wrap=True,
-                             justify="left" if heading in found.words else "right")
+            table.add_column(
+                heading, no_wrap=True, justify="left" if heading in found.words else "right"
+            )
         for row in found.rows:
-            cells = (duration(cell.total_seconds()) if isinstance(cell, timedelta) else cell
-                     for cell in row)
+            cells = (
+                duration(cell.total_seconds()) if isinstance(cell, timedelta) else cell
+                for cell in row
+            )
             table.add_row(*cells)
         print_table(console, table)
         console.print(Text(f"\n{found.legend}\n", style="dim"))
@@ -202,10 +231,13 @@ def _pruned(ground: Ground, most: Mapping[str, int]) -> Ground:
         below += [_pruned(each, most) for each in listed[:kept]]
         if kept and listed[kept:]:
             counts = Counter(each.verdict for each in listed[kept:])
-            words = ", ".join(f"{n} more {verdict or plural(n, kind).partition(' ')[2]}"
-                              for verdict, n in counts.items())
+            words = ", ".join(
+                f"{n} more {verdict or plural(n, kind).partition(' ')[2]}"
+                for verdict, n in counts.items()
+            )
             below.append(
-                replace(ground, kind="left out", name="", says=words, verdict="", below=()))
+                replace(ground, kind="left out", name="", says=words, verdict="", below=())
+            )
     return replace(ground, below=tuple(below))
 
 
@@ -217,10 +249,18 @@ def _branches(ground: Ground) -> Tree:
 
 
 # What stands before the text of a ground; the others have lines of their own.
-_BEFORE = {"statement": "states ", "reason": "because ", "attention": "ATTENTION: ", "cases": "",
-           "remedy": "would decide: ", "proof": "proof: ", "reading": "to be read: ",
-           "assumption": "assumes ", "left out": "",
-           "changed": "* changed after data were seen: "}
+_BEFORE = {
+    "statement": "states ",
+    "reason": "because ",
+    "attention": "ATTENTION: ",
+    "cases": "",
+    "remedy": "would decide: ",
+    "proof": "proof: ",
+    "reading": "to be read: ",
+    "assumption": "assumes ",
+    "left out": "",
+    "changed": "* changed after data were seen: ",
+}
 _STEP = {"confirmed": "ok", "BROKEN": "BROKEN", "open": "?"}
 
 
@@ -254,8 +294,9 @@ def _line(ground: Ground) -> Text:
     return Text(f"{_BEFORE[ground.kind]}{says}", style="dim" if ground.kind == "left out" else "")
 
 
-def _facts(result: ClaimResult, suite: str,
-           known: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str]]:
+def _facts(
+    result: ClaimResult, suite: str, known: Mapping[str, Mapping[str, str]]
+) -> Iterator[tuple[str, str]]:
     claim = result.claim
     yield "verdict", _verdict(result, suite)
     if result.news:
@@ -278,8 +319,10 @@ def _facts(result: ClaimResult, suite: str,
         yield "" if place else "with", made.text + (f": {made.meaning}" if made.meaning else "")
     # A claim from a file of the user's may use symbols that are not declared.
     declared = [(s, TERMS.get(s.name)) for s in symbols(claim.statement)]
-    yield "where", "; ".join(f"{written(s)}: {t.meaning if t else 'of this claim'}"
-                             for s, t in declared)
+    yield (
+        "where",
+        "; ".join(f"{written(s)}: {t.meaning if t else 'of this claim'}" for s, t in declared),
+    )
     yield "LaTeX", statement_latex(claim)
     yield "kind", f"{claim.kind}; quantifier: {claim.holds_for}"
     check = "; check against the paper" if claim.wording == "recalled" else ""
@@ -308,7 +351,8 @@ def _facts(result: ClaimResult, suite: str,
 
 
 def supporting(
-    key: str, known: Mapping[str, Mapping[str, str]],
+    key: str,
+    known: Mapping[str, Mapping[str, str]],
 ) -> list[Mapping[str, str]]:
     """What is known of the claims that support a cited one."""
     return [row for row in known.values() if row["supports"] == key]
@@ -330,15 +374,23 @@ def _verdict(result: ClaimResult, suite: str) -> str:
 def _constant(result: ClaimResult) -> dict[str, Any]:
     """The fields that are the same in all of several cases."""
     first, *others = [row.case.fields() for row in result.cases]
-    return {name: value for name, value in first.items() if others and all(
-        name in fields and fields[name] == value for fields in others)}
+    return {
+        name: value
+        for name, value in first.items()
+        if others and all(name in fields and fields[name] == value for fields in others)
+    }
 
 
 def _case_table(result: ClaimResult) -> Table:
     claim, constant = result.claim, _constant(result)
     table = plain_table(2)
-    for heading in ("case", written(claim.statement.lhs), f"{relation(claim)} stated", "verdict",
-                    "slack"):
+    for heading in (
+        "case",
+        written(claim.statement.lhs),
+        f"{relation(claim)} stated",
+        "verdict",
+        "slack",
+    ):
         width = 18 if heading == "case" else 12
         whole = heading not in ("case", "verdict")
         table.add_column(heading, overflow="fold", no_wrap=whole, min_width=width)

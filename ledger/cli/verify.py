@@ -1,4 +1,5 @@
 """`depthlaw verify`: run a suite and print its verdicts."""
+
 from __future__ import annotations
 
 from collections import Counter
@@ -26,9 +27,17 @@ from .output import dump, notes, report_set_aside, say, stdout
 from .tables import print_table
 
 
-def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: Path | None = None,
-           corpus: Path | None = None, options: Options | None = None, json_output: bool = False,
-           quiet: bool = False) -> int:
+def verify(
+    suite: str,
+    folder: Path | None,
+    *,
+    only: Iterable[str] = (),
+    own: Path | None = None,
+    corpus: Path | None = None,
+    options: Options | None = None,
+    json_output: bool = False,
+    quiet: bool = False,
+) -> int:
     """Run a suite, or the claims of a file in it, and print the verdicts. Those that train language
     models do so on a corpus of the user's, if there is one. The exit code is 0, 1 (a decided
     verdict against a decided one, a failed run, a control that does not fail, a broken proof) or
@@ -46,9 +55,12 @@ def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: Pa
         with terminal.progress(notes(), work.expected.seconds, silent) as finished:
             failures = work.execute(finished, options.minutes)
     except Stopped as stop:
-        say(notes(), f"{stop}: {len(work.recorded)} of {len(work.runs)} runs are recorded in "
-                     f"{work.store.root}; "
-                     "the same command goes on from there")
+        say(
+            notes(),
+            f"{stop}: {len(work.recorded)} of {len(work.runs)} runs are recorded in "
+            f"{work.store.root}; "
+            "the same command goes on from there",
+        )
         if not silent:
             terminal.own_table(stdout(), work.judged())
         # A time limit that was asked for is no interruption.
@@ -60,27 +72,38 @@ def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: Pa
     agreement = _agreement(work)
     complete = not only and own is None and corpus is None
     if json_output:
-        dump({"suite": suite, "complete": complete, "manifest": listed["hash"],
-              "runs": len(listed["runs"]), "results_folder": str(work.store.root),
-              "set_aside": [[item.name, item.why] for item in work.store.set_aside],
-              "reference": agreement.as_json() if agreement else None,
-              "false_alarms_expected": _false_alarms(judged),
-              "claims": [as_json(r) for r in judged]})
+        dump(
+            {
+                "suite": suite,
+                "complete": complete,
+                "manifest": listed["hash"],
+                "runs": len(listed["runs"]),
+                "results_folder": str(work.store.root),
+                "set_aside": [[item.name, item.why] for item in work.store.set_aside],
+                "reference": agreement.as_json() if agreement else None,
+                "false_alarms_expected": _false_alarms(judged),
+                "claims": [as_json(r) for r in judged],
+            }
+        )
     else:
-        for line in cost_check(work.stages, work.expected.seconds,
-                               work.store.get) if planned else ():
+        for line in (
+            cost_check(work.stages, work.expected.seconds, work.store.get) if planned else ()
+        ):
             say(stdout(), line)
         _print_summary(judged, agreement)
         _print(judged, work, failures)
         of = "" if complete else " (of the claims chosen, not of the suite)"
-        say(stdout(), f"{len(listed['runs'])} runs; to cite them, cite their "
-                      f"manifest{of}:\n{listed['hash']}")
+        say(
+            stdout(),
+            f"{len(listed['runs'])} runs; to cite them, cite their manifest{of}:\n{listed['hash']}",
+        )
         _print_disagreements(agreement)
     return 1 if any(result.unexpected for result in judged) else 0
 
 
-def _on_text(file: Path, suite: str, folder: Path | None, only: list[str], own: Path | None,
-             options: Options) -> Work:
+def _on_text(
+    file: Path, suite: str, folder: Path | None, only: list[str], own: Path | None, options: Options
+) -> Work:
     """What a suite asks for on a corpus of the user's, which is stored in the results folder.
 
     Raises:
@@ -89,12 +112,20 @@ def _on_text(file: Path, suite: str, folder: Path | None, only: list[str], own: 
     from depthlaw.empirics.exercises import corpus
 
     text = corpus.own(file)
-    work = prepare(suite, folder, only=only, own=own, options=options,
-                   changed=lambda claim: on_corpus(claim, text.digest))
+    work = prepare(
+        suite,
+        folder,
+        only=only,
+        own=own,
+        options=options,
+        changed=lambda claim: on_corpus(claim, text.digest),
+    )
     cases = [run.case for run in work.runs if run.case is not None and "corpus" in run.case]
     if not cases:
-        raise UsageError("--corpus: none of the claims asked for trains on a text; try depthlaw "
-                         "verify training --only depth_width")
+        raise UsageError(
+            "--corpus: none of the claims asked for trains on a text; try depthlaw "
+            "verify training --only depth_width"
+        )
     cache = str(work.store.root / "cache")
     corpus.keep(text, cache)
     # Here, where what is wrong with a corpus is one line, and not in every process.
@@ -109,8 +140,10 @@ def _opening(work: Work) -> str:
         # Claims with a stored training are timed with it by one of them, and without by the rest.
         least = "at least " if any(run.claim.accepts("folder") for run in work.todo) else "about "
         known = f"; {least}{duration(work.expected.total)} of work, {work.basis}"
-    return (f"depthlaw {version('depthlaw')}: suite {work.suite}, {len(work.runs)} runs, "
-            f"{len(work.runs) - len(work.todo)} already recorded in {work.store.root}{known}")
+    return (
+        f"depthlaw {version('depthlaw')}: suite {work.suite}, {len(work.runs)} runs, "
+        f"{len(work.runs) - len(work.todo)} already recorded in {work.store.root}{known}"
+    )
 
 
 def _print(judged: list[ClaimResult], work: Work, failures: list[Failure]) -> None:
@@ -122,20 +155,28 @@ def _print(judged: list[ClaimResult], work: Work, failures: list[Failure]) -> No
         say(console, f"failed: {failure.run}: {failure.why}")
     for result in judged:
         if result.unexpected:
-            console.print(Text(clean(f"! {result.claim.key}: {result.unexpected}"),
-                               style="bold red"))
+            console.print(
+                Text(clean(f"! {result.claim.key}: {result.unexpected}"), style="bold red")
+            )
     for result in judged:
         if result.premise_refuted:
-            say(console, f"premise refuted: {result.claim.key} rests on {result.premise_refuted}, "
-                         "which FAILS")
+            say(
+                console,
+                f"premise refuted: {result.claim.key} rests on {result.premise_refuted}, "
+                "which FAILS",
+            )
     for result in judged:
         if result.news:
             say(console, f"news: {result.claim.key}: {result.news}")
-    lacking = Counter(r.claim.needs for r in judged if r.cases and r.claim.needs
-                      and not r.claim.measurable)
+    lacking = Counter(
+        r.claim.needs for r in judged if r.cases and r.claim.needs and not r.claim.measurable
+    )
     for extra, number in lacking.items():
-        say(console, f"{number} claims cannot be run here; they need the extra {extra}: pip "
-                     f"install '.[{extra}]'")
+        say(
+            console,
+            f"{number} claims cannot be run here; they need the extra {extra}: pip "
+            f"install '.[{extra}]'",
+        )
 
 
 def _print_summary(judged: list[ClaimResult], agreement: Agreement | None) -> None:
@@ -145,15 +186,19 @@ def _print_summary(judged: list[ClaimResult], agreement: Agreement | None) -> No
     asked = len(judged) - counts[NOT_RUN]
     unexpected = sum(bool(result.unexpected) for result in judged)
     named = ", ".join(f"{counts[v]} {v}" for v in VERDICT_NAMES if counts[v] and v != NOT_RUN)
-    lines = [f"{plural(asked, 'claim')} judged: {named or 'none'}; "
-             + (f"{unexpected} UNEXPECTED" if unexpected else "nothing unexpected")]
+    lines = [
+        f"{plural(asked, 'claim')} judged: {named or 'none'}; "
+        + (f"{unexpected} UNEXPECTED" if unexpected else "nothing unexpected")
+    ]
     if chance := sum(result.by_chance for result in judged):
         changed = sum(result.by_chance and bool(result.claim.post_hoc) for result in judged)
         starred = f" ({changed} of them with a *)" if changed else ""
-        lines.append(f"chance: {plural(chance, 'claim')}{starred} may err by sampling, each with "
-                     f"probability at most {FALSE_ALARM_BUDGET:g} by the assumptions of its "
-                     "intervals (normality; not counting what was changed after data, `*`): "
-                     f"at most {_false_alarms(judged):.2g} false alarms to expect")
+        lines.append(
+            f"chance: {plural(chance, 'claim')}{starred} may err by sampling, each with "
+            f"probability at most {FALSE_ALARM_BUDGET:g} by the assumptions of its "
+            "intervals (normality; not counting what was changed after data, `*`): "
+            f"at most {_false_alarms(judged):.2g} false alarms to expect"
+        )
     if agreement is not None:
         lines.append(agreement.line)
     for line in lines:
@@ -181,8 +226,13 @@ def _print_disagreements(agreement: Agreement | None) -> None:
     if agreement is None:
         return
     if agreement.disagreements:
-        say(stdout(), "  a run whose code has changed since the reference was recorded may differ "
-                      "for that reason")
+        say(
+            stdout(),
+            "  a run whose code has changed since the reference was recorded may differ "
+            "for that reason",
+        )
     for key, here, there in agreement.disagreements[:3]:
-        say(stdout(), f"  differs: {run_name(key)}: here {quoted(str(here))}, reference "
-                      f"{quoted(str(there))}")
+        say(
+            stdout(),
+            f"  differs: {run_name(key)}: here {quoted(str(here))}, reference {quoted(str(there))}",
+        )

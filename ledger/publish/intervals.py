@@ -1,5 +1,6 @@
 """Intervals in print: of an estimate both the 95 % interval that people read and the wider one that
 its verdict was decided by, each with its level."""
+
 from __future__ import annotations
 
 import math
@@ -59,9 +60,11 @@ class Estimate:
         """
         if self.deciding is None:
             return ""
-        return (f"{written(self.deciding)} at level {self.level:.2g}"
-                + ("" if self.p is None else f"; sign test p = {self.p:.2g}")
-                + "; rests on normality" * self.normality)
+        return (
+            f"{written(self.deciding)} at level {self.level:.2g}"
+            + ("" if self.p is None else f"; sign test p = {self.p:.2g}")
+            + "; rests on normality" * self.normality
+        )
 
 
 def estimate(result: ClaimResult, row: CaseResult) -> Estimate | None:
@@ -70,12 +73,20 @@ def estimate(result: ClaimResult, row: CaseResult) -> Estimate | None:
     if not isinstance(value, Sample | Proportion):
         return None
     level = result.alpha(row)
-    count, what = ((len(value.values), "observation") if isinstance(value, Sample)
-                   else (value.trials, "trial"))
+    count, what = (
+        (len(value.values), "observation") if isinstance(value, Sample) else (value.trials, "trial")
+    )
     test = sign_test(result.claim, row)
-    return Estimate(value.mean, count, what, _finite(value.interval(LEVEL)),
-                    _finite(value.interval(level)), level, test and test[0],
-                    rests_on_normality(result, row))
+    return Estimate(
+        value.mean,
+        count,
+        what,
+        _finite(value.interval(LEVEL)),
+        _finite(value.interval(level)),
+        level,
+        test and test[0],
+        rests_on_normality(result, row),
+    )
 
 
 @dataclass(frozen=True)
@@ -89,14 +100,20 @@ class Leaning:
 
 def leaning(result: ClaimResult) -> Leaning:
     """What the estimates of a claim say, decided or not."""
-    rows = [(row.case, row.measured) for row in result.in_scope
-            if isinstance(row.measured, Sample | Proportion)]
+    rows = [
+        (row.case, row.measured)
+        for row in result.in_scope
+        if isinstance(row.measured, Sample | Proportion)
+    ]
 
     def fail(case: Case, value: Measured) -> bool:
         return judge(result.claim, case, value, alpha=LEVEL).verdict is Verdict.FAILS
 
-    return Leaning(len(rows), sum(fail(case, Exact(Fraction(value.mean))) for case, value in rows),
-                   sum(fail(case, value) for case, value in rows))
+    return Leaning(
+        len(rows),
+        sum(fail(case, Exact(Fraction(value.mean))) for case, value in rows),
+        sum(fail(case, value) for case, value in rows),
+    )
 
 
 def written(ends: tuple[float, float]) -> str:

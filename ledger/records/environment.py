@@ -1,5 +1,6 @@
 """Facts about machine, installation and process that go into a record; never part of a hash that is
 cited."""
+
 from __future__ import annotations
 
 import os
@@ -12,8 +13,17 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-_PACKAGES = ("depthlaw", "numpy", "scipy", "sympy", "networkx", "python-flint", "tokenizers",
-             "torch", "transformers")
+_PACKAGES = (
+    "depthlaw",
+    "numpy",
+    "scipy",
+    "sympy",
+    "networkx",
+    "python-flint",
+    "tokenizers",
+    "torch",
+    "transformers",
+)
 # The variables that fix the threads of linear algebra; none: the library's own choice.
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -28,30 +38,47 @@ def environment() -> dict[str, Any]:
             packages[name] = version(name)
         except PackageNotFoundError:
             continue
-    return {"python": platform.python_version(), "platform": platform.platform(),
-            "machine": platform.machine(), "cpu": _cpu_model(), "cores": os.cpu_count(),
-            "packages": packages, "commit": _commit(), "dirty": _commit().endswith("+")}
+    return {
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "machine": platform.machine(),
+        "cpu": _cpu_model(),
+        "cores": os.cpu_count(),
+        "packages": packages,
+        "commit": _commit(),
+        "dirty": _commit().endswith("+"),
+    }
 
 
 def compute(device: str) -> dict[str, Any]:
     """What the process that has just done a run used: threads, float type, peak memory, and
     PyTorch's flags if it is loaded."""
-    fixed = [int(value) for name in THREAD_VARIABLES
-             if (value := os.environ.get(name, "")).isdecimal()]
-    facts: dict[str, Any] = {"device": device, "dtype": "float64", "threads": max(fixed, default=0),
-                             "peak_bytes_of_process": _peak_memory()}
+    fixed = [
+        int(value) for name in THREAD_VARIABLES if (value := os.environ.get(name, "")).isdecimal()
+    ]
+    facts: dict[str, Any] = {
+        "device": device,
+        "dtype": "float64",
+        "threads": max(fixed, default=0),
+        "peak_bytes_of_process": _peak_memory(),
+    }
     torch = sys.modules.get("torch")
     if torch is None:
         return facts
-    facts |= {"dtype": str(torch.get_default_dtype()).removeprefix("torch."),
-              "threads": torch.get_num_threads(),
-              "deterministic": torch.are_deterministic_algorithms_enabled(),
-              "cudnn_benchmark": torch.backends.cudnn.benchmark,
-              "tf32": torch.backends.cuda.matmul.allow_tf32,
-              "cublas_workspace": os.environ.get("CUBLAS_WORKSPACE_CONFIG", "")}
+    facts |= {
+        "dtype": str(torch.get_default_dtype()).removeprefix("torch."),
+        "threads": torch.get_num_threads(),
+        "deterministic": torch.are_deterministic_algorithms_enabled(),
+        "cudnn_benchmark": torch.backends.cudnn.benchmark,
+        "tf32": torch.backends.cuda.matmul.allow_tf32,
+        "cublas_workspace": os.environ.get("CUBLAS_WORKSPACE_CONFIG", ""),
+    }
     if torch.cuda.is_available() and torch.cuda.is_initialized():
-        facts |= {"gpu": torch.cuda.get_device_name(), "cuda": torch.version.cuda,
-                  "gpu_peak_bytes": torch.cuda.max_memory_allocated()}
+        facts |= {
+            "gpu": torch.cuda.get_device_name(),
+            "cuda": torch.version.cuda,
+            "gpu_peak_bytes": torch.cuda.max_memory_allocated(),
+        }
     return facts
 
 
@@ -72,8 +99,9 @@ def _peak_memory() -> int:
 
 def _cpu_model() -> str:
     try:
-        found = re.search(r"model name\s*:\s*(.+)",
-                          Path("/proc/cpuinfo").read_text(encoding="utf-8"))
+        found = re.search(
+            r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        )
     except OSError:
         found = None
     return found[1] if found else platform.processor()

@@ -1,4 +1,5 @@
 """One run: what it measures, what it is known by, and doing it."""
+
 from __future__ import annotations
 
 import time
@@ -36,9 +37,13 @@ class Run:
     @property
     def inputs(self) -> dict[str, Any]:
         """Everything that determines the result, as it goes into the record."""
-        return ({"claim": self.claim.key, "case": self.case.fields() if self.case else None,
-                 "seed": self.seed, "code": self.code, "device": self.device}
-                | ({"control": True} if self.control else {}))
+        return {
+            "claim": self.claim.key,
+            "case": self.case.fields() if self.case else None,
+            "seed": self.seed,
+            "code": self.code,
+            "device": self.device,
+        } | ({"control": True} if self.control else {})
 
     @cached_property
     def code(self) -> str:
@@ -60,13 +65,16 @@ class Run:
     def measurement(self) -> Case:
         """The case without the fields that the claim only reads."""
         fields = self.case.fields() if self.case else {}
-        return Case(**{name: value for name, value in fields.items()
-                       if name not in self.claim.reads})
+        return Case(
+            **{name: value for name, value in fields.items() if name not in self.claim.reads}
+        )
 
     def __str__(self) -> str:
         seed = f" seed {self.seed}" if self.seed else ""
-        return (f"{self.claim.key} "
-                f"[{self.case or 'proof'}]{seed}{' (negative control)' if self.control else ''}")
+        return (
+            f"{self.claim.key} "
+            f"[{self.case or 'proof'}]{seed}{' (negative control)' if self.control else ''}"
+        )
 
     def execute(self) -> Record:
         """Do the work, in this process."""
@@ -80,10 +88,15 @@ class Run:
             assert self.claim.proof is not None
             result = encode(tuple(self.claim.proof(self.claim.statement)))
         else:
-            result = encode(self.claim.measure(
-                self.case, self.seed, control=self.control, device=self.device, **self.options))
-        timing = {"wall_s": round(time.perf_counter() - started, 6),
-                  "cpu_s": round(time.process_time() - cpu, 6)}
+            result = encode(
+                self.claim.measure(
+                    self.case, self.seed, control=self.control, device=self.device, **self.options
+                )
+            )
+        timing = {
+            "wall_s": round(time.perf_counter() - started, 6),
+            "cpu_s": round(time.process_time() - cpu, 6),
+        }
         facts |= {"environment": environment(), "timing": timing, "compute": compute(self.device)}
         return Record(self.inputs, result, facts)
 

@@ -6,6 +6,7 @@ A results folder holds `runs/<first two>/<id>.json`, `manifests/`, `certificates
 they are moved there, named in a message, and never deleted). Nothing else is touched, and a folder
 without depthlaw's marker whose `runs/` is not empty is refused.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -28,9 +29,13 @@ SCHEMA = 1
 # From schema n to schema n + 1: takes the inputs, result and facts of a verified record of schema n
 # and returns those of the next. Old files stay as they are and are translated whenever they are
 # read. Canonical form, hashes and seal are the same in every schema.
-MIGRATIONS: dict[int,
-                 Callable[[dict[str, Any], dict[str, Any], dict[str, Any]],
-                          tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]] = {}
+MIGRATIONS: dict[
+    int,
+    Callable[
+        [dict[str, Any], dict[str, Any], dict[str, Any]],
+        tuple[dict[str, Any], dict[str, Any], dict[str, Any]],
+    ],
+] = {}
 MARKER = "depthlaw-results"
 FOLDERS = ("runs", "tmp", "manifests", "set-aside", "cache", "certificates")
 # No record comes near this; a larger file is not read into memory to find out.
@@ -45,8 +50,9 @@ class StoreError(UsageError):
 
 
 # One encoder for all: building it costs as much as a record.
-_encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False,
-                            allow_nan=False)
+_encoder = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+)
 
 
 def canonical(value: object) -> bytes:
@@ -82,8 +88,10 @@ def encode(result: Result) -> dict[str, Any]:
     if isinstance(result, Outside):
         return {"outside": result.broken}
     if not isinstance(result, tuple) or not all(isinstance(step, Step) for step in result):
-        raise TypeError(f"a measurement returned {type(result).__name__}; accepted are Exact, "
-                        "Ball, Sample, Proportion and Outside")
+        raise TypeError(
+            f"a measurement returned {type(result).__name__}; accepted are Exact, "
+            "Ball, Sample, Proportion and Outside"
+        )
     return {"proof": [[step.says, step.holds] for step in result]}
 
 
@@ -98,8 +106,11 @@ def decode(data: Mapping[str, Any]) -> Result:
     """
     if "exact" in data:
         value = _read(data["exact"])
-        return Exact(int(value) if value.denominator == 1 else value,
-                     float(data.get("misses", 0.0)), bool(data.get("truncated", False)))
+        return Exact(
+            int(value) if value.denominator == 1 else value,
+            float(data.get("misses", 0.0)),
+            bool(data.get("truncated", False)),
+        )
     if "ball" in data:
         low, high = data["ball"]
         return Ball(_read(low), _read(high))
@@ -134,8 +145,10 @@ def _read(text: str) -> Fraction:
     if not isinstance(text, str) or not _NUMBER.fullmatch(text):
         raise ValueError("not a rational number in the form of a record")
     top, _, bottom = text.partition("/")
-    return Fraction(int(top, 16 if "x" in top else 10),
-                    int(bottom, 16 if "x" in bottom else 10) if bottom else 1)
+    return Fraction(
+        int(top, 16 if "x" in top else 10),
+        int(bottom, 16 if "x" in bottom else 10) if bottom else 1,
+    )
 
 
 @dataclass(frozen=True)
@@ -178,8 +191,13 @@ class Record:
 
     def _as_schema(self, schema: int) -> bytes:
         body = b'{"facts":%s,"id":"%s","inputs":%s,"result":%s,"result_hash":"%s","schema":%d' % (
-            canonical(self.facts), self.id.encode(), self._canonical_inputs, self._canonical_result,
-            self.result_hash.encode(), schema)
+            canonical(self.facts),
+            self.id.encode(),
+            self._canonical_inputs,
+            self._canonical_result,
+            self.result_hash.encode(),
+            schema,
+        )
         return b'%s,"seal":"%s"}\n' % (body, _sha256(body + b"}").encode())
 
     def migrated(self, schema: int) -> Record:
@@ -191,8 +209,9 @@ class Record:
         _check_schema(schema)
         record = self
         for number in range(schema, SCHEMA):
-            record = Record(*MIGRATIONS[number](
-                                dict(record.inputs), dict(record.result), dict(record.facts)))
+            record = Record(
+                *MIGRATIONS[number](dict(record.inputs), dict(record.result), dict(record.facts))
+            )
         return record
 
     @classmethod
@@ -226,14 +245,19 @@ class Record:
 
 
 def _check_schema(schema: object) -> None:
-    if (type(schema) is int
-        and (schema == SCHEMA or (schema < SCHEMA and all(
-                                      number in MIGRATIONS for number in range(schema, SCHEMA))))):
+    if type(schema) is int and (
+        schema == SCHEMA
+        or (schema < SCHEMA and all(number in MIGRATIONS for number in range(schema, SCHEMA)))
+    ):
         return
-    newer = ("; a newer depthlaw wrote it: upgrade, then move it back"
-             if type(schema) is int and schema > SCHEMA else "")
-    raise ValueError(f"schema {schema!r}, while this version of depthlaw reads schema "
-                     f"{SCHEMA}{newer}")
+    newer = (
+        "; a newer depthlaw wrote it: upgrade, then move it back"
+        if type(schema) is int and schema > SCHEMA
+        else ""
+    )
+    raise ValueError(
+        f"schema {schema!r}, while this version of depthlaw reads schema {SCHEMA}{newer}"
+    )
 
 
 def _sha256(data: bytes) -> str:
@@ -244,8 +268,11 @@ def _what_is_wrong(body: dict[str, Any], seal: object, record: Record, name: str
     """Why a file that reads as a record is not the record's file."""
     if seal != digest({key: value for key, value in body.items() if key != "seal"}):
         return "edited or damaged: its content does not match its seal"
-    if (body.get("id") != record.id or body.get("result_hash") != record.result_hash
-        or name != f"{record.id}.json"):
+    if (
+        body.get("id") != record.id
+        or body.get("result_hash") != record.result_hash
+        or name != f"{record.id}.json"
+    ):
         return "its id, its result hash or its file name does not match its content"
     return "not in canonical form"
 
@@ -286,17 +313,23 @@ class Store:
         """Refuse a folder of another program, and links that lead out of it."""
         for name in FOLDERS:
             if (self.root / name).is_symlink():
-                raise StoreError(f"{self.root / name} is a link; a results folder holds real "
-                                 "folders, choose another with --results DIR")
+                raise StoreError(
+                    f"{self.root / name} is a link; a results folder holds real "
+                    "folders, choose another with --results DIR"
+                )
         runs = self.root / "runs"
         try:
             foreign = runs.is_dir() and any(runs.iterdir()) and not (self.root / MARKER).is_file()
         except OSError as error:
-            raise StoreError(f"the results folder {self.root} cannot be read ({error.strerror}); "
-                             "choose another with --results DIR") from None
+            raise StoreError(
+                f"the results folder {self.root} cannot be read ({error.strerror}); "
+                "choose another with --results DIR"
+            ) from None
         if foreign:
-            raise StoreError(f"{runs} holds files of another program (no {MARKER} beside it); "
-                             "choose another folder with --results DIR")
+            raise StoreError(
+                f"{runs} holds files of another program (no {MARKER} beside it); "
+                "choose another folder with --results DIR"
+            )
 
     def _prepare(self) -> None:
         try:
@@ -304,8 +337,10 @@ class Store:
                 (self.root / folder).mkdir(parents=True, exist_ok=True)
             self.write(self.root / MARKER, b"A results folder of depthlaw.\n")
         except OSError as error:
-            raise StoreError(f"the results folder {self.root} cannot be written "
-                             f"({error.strerror}); choose another with --results DIR") from None
+            raise StoreError(
+                f"the results folder {self.root} cannot be written "
+                f"({error.strerror}); choose another with --results DIR"
+            ) from None
 
     def __contains__(self, run_id: str) -> bool:
         return run_id in self._records
@@ -339,8 +374,10 @@ class Store:
             path.parent.mkdir(exist_ok=True)
             self.write(path, record.to_bytes())
         except OSError as error:
-            raise StoreError(f"cannot write a record to {self.root} ({error.strerror}); the "
-                             "records already there are safe") from None
+            raise StoreError(
+                f"cannot write a record to {self.root} ({error.strerror}); the "
+                "records already there are safe"
+            ) from None
         self._records[record.id] = record
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> Path:
@@ -350,7 +387,8 @@ class Store:
             self.write(path, canonical(manifest) + b"\n")
         except OSError as error:
             raise StoreError(
-                f"cannot write the manifest to {self.root} ({error.strerror})") from None
+                f"cannot write the manifest to {self.root} ({error.strerror})"
+            ) from None
         return path
 
     def _path(self, run_id: str) -> Path:
@@ -392,8 +430,10 @@ class Store:
                 # Another driver on the same folder has just set it aside.
                 continue
             except OSError as error:
-                raise StoreError(f"cannot read {path} ({error.strerror}); fix its permissions or "
-                                 "choose another --results DIR") from None
+                raise StoreError(
+                    f"cannot read {path} ({error.strerror}); fix its permissions or "
+                    "choose another --results DIR"
+                ) from None
             except ValueError as reason:
                 self._move_aside(Path(path), str(reason))
                 continue
@@ -417,8 +457,9 @@ class Store:
         except FileNotFoundError:
             return
         except OSError as error:
-            raise StoreError(f"{name} is not to be trusted ({why}) and cannot be set aside "
-                             f"({error.strerror})") from None
+            raise StoreError(
+                f"{name} is not to be trusted ({why}) and cannot be set aside ({error.strerror})"
+            ) from None
         self.set_aside.append(SetAside(name, target, why))
 
 
@@ -458,8 +499,10 @@ def open_store(folder: Path | None, *, read_only: bool = False, lazy: bool = Fal
     """
     if folder is not None and (read_only or lazy) and not folder.is_dir():
         what = "is a file" if folder.exists() else "does not exist"
-        raise StoreError(f"the results folder {folder} {what}; give one that `depthlaw verify "
-                         "--results DIR` has written")
+        raise StoreError(
+            f"the results folder {folder} {what}; give one that `depthlaw verify "
+            "--results DIR` has written"
+        )
     if folder is None:
         from platformdirs import user_data_path
 
@@ -505,16 +548,20 @@ def _files_below(folder: str) -> Iterator[str]:
     Raises:
         StoreError: where a folder cannot be listed; the records in it must not pass for missing.
     """
+
     def unreadable(error: OSError) -> None:
         if not isinstance(error, FileNotFoundError):
-            raise StoreError(f"cannot read {error.filename} ({error.strerror}); fix its "
-                             "permissions or choose another --results DIR") from None
+            raise StoreError(
+                f"cannot read {error.filename} ({error.strerror}); fix its "
+                "permissions or choose another --results DIR"
+            ) from None
 
     for here, folders, files in os.walk(folder, onerror=unreadable):
         folders.sort()
         # Links to folders are not followed, and are as foreign as any other link.
-        for name in sorted([*files,
-                            *(f for f in folders if os.path.islink(os.path.join(here, f)))]):
+        for name in sorted(
+            [*files, *(f for f in folders if os.path.islink(os.path.join(here, f)))]
+        ):
             yield os.path.join(here, name)
 
 

@@ -4,6 +4,7 @@ stores what comes back.
 An engine takes runs and yields each with what became of it, in any order. It decides nothing: which
 runs are needed and what is recorded is the same on every engine, and so is the manifest.
 """
+
 from __future__ import annotations
 
 import heapq
@@ -97,8 +98,10 @@ def _outcome(run: Run, answer: Answer) -> Record | Failure:
         return Failure(run, answer)
     record = Record(*answer)
     if record.id != run.id:
-        why = ("the worker runs other code than the driver: install the same version of depthlaw "
-               "everywhere")
+        why = (
+            "the worker runs other code than the driver: install the same version of depthlaw "
+            "everywhere"
+        )
         return Failure(run, why)
     return record
 
@@ -155,8 +158,10 @@ class Pool:
         # pause is over.
         resting: list[tuple[float, int, Run]] = []
         count = self.processes or len(self.gpus) or cores()
-        slots = [_Slot(self, self.gpus[n % len(self.gpus)] if self.gpus else None)
-                 for n in range(min(count, len(runs)))]
+        slots = [
+            _Slot(self, self.gpus[n % len(self.gpus)] if self.gpus else None)
+            for n in range(min(count, len(runs)))
+        ]
         try:
             while todo or resting or any(slot.run for slot in slots):
                 while resting and resting[0][0] <= time.monotonic():
@@ -184,8 +189,10 @@ class Pool:
             return _outcome(run, answer)
         if answer.hung:
             return Failure(run, f"hung: stopped after {self.timeout:g} s")
-        why = (f"its process died {deaths} times (exit code {answer.code}: killed, out of memory, "
-               "or crashed)")
+        why = (
+            f"its process died {deaths} times (exit code {answer.code}: killed, out of memory, "
+            "or crashed)"
+        )
         return Failure(run, why)
 
 
@@ -272,8 +279,11 @@ class _Slot:
 
     def left(self) -> float:
         """Seconds until the run counts as hung."""
-        return (float("inf") if self.pool.timeout is None
-                else self.since + self.pool.timeout - time.monotonic())
+        return (
+            float("inf")
+            if self.pool.timeout is None
+            else self.since + self.pool.timeout - time.monotonic()
+        )
 
     def finish(self) -> tuple[Run, Answer | _Died]:
         """The run that is over, with what became of it."""
@@ -374,8 +384,12 @@ class Ray:
         started_here = not ray.is_initialized()
         if started_here:
             self._connect(ray)
-        remote = ray.remote(num_cpus=1, num_gpus=self.gpus_per_run, max_retries=self.retries,
-                            runtime_env={"env_vars": THREADS})(perform_within)
+        remote = ray.remote(
+            num_cpus=1,
+            num_gpus=self.gpus_per_run,
+            max_retries=self.retries,
+            runtime_env={"env_vars": THREADS},
+        )(perform_within)
         todo, pending, window = deque(runs), dict[Any, Run](), 0
         try:
             while todo or pending:
@@ -407,12 +421,14 @@ class Ray:
         except (ConnectionError, ValueError) as error:
             advice = "start one, or take --address local"
             raise UsageError(
-                f"no Ray cluster at {self.address!r} ({_reason(error)}); {advice}") from None
+                f"no Ray cluster at {self.address!r} ({_reason(error)}); {advice}"
+            ) from None
 
 
 def perform_within(task: Task, timeout: float | None) -> Answer:
     """`perform`, given up after a time limit by an alarm. It needs the main thread, in which Ray
     runs tasks."""
+
     def give_up(number: int, frame: object) -> None:
         raise _TooLong
 
@@ -434,9 +450,14 @@ class _TooLong(BaseException):
     """The time limit of a run; no `except Exception` of a measurement swallows it."""
 
 
-def execute(runs: Sequence[Run], store: Store, engine: Engine, *,
-            finished: Callable[[Run], None] = lambda run: None,
-            minutes: float | None = None) -> list[Failure]:
+def execute(
+    runs: Sequence[Run],
+    store: Store,
+    engine: Engine,
+    *,
+    finished: Callable[[Run], None] = lambda run: None,
+    minutes: float | None = None,
+) -> list[Failure]:
     """Run what has no record yet and record it at once. Returns the runs that failed, with reasons.
 
     Args:
@@ -465,8 +486,9 @@ def execute(runs: Sequence[Run], store: Store, engine: Engine, *,
     return failures
 
 
-def _stoppable(engine: Engine, todo: Sequence[Run],
-               deadline: float | None) -> Generator[tuple[Run, Record | Failure], None, None]:
+def _stoppable(
+    engine: Engine, todo: Sequence[Run], deadline: float | None
+) -> Generator[tuple[Run, Record | Failure], None, None]:
     outcomes = engine.outcomes(todo)
     try:
         for item in outcomes:

@@ -3,6 +3,7 @@
 It is built once for each version of the code and stored in the user's cache folder, which may be
 deleted at any time.
 """
+
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
@@ -48,12 +49,23 @@ def described(claim: Claim) -> dict[str, str]:
     """What `claims_index` says of a claim."""
     from depthlaw.theory.claims.symbols import plain
 
-    return {"key": claim.key, "title": claim.title, "wording": claim.wording, "kind": claim.kind,
-            "holds_for": claim.holds_for, "source": str(claim.source),
-            "statement": plain(claim.statement), "text": claim.text,
-            "bibliography": claim.source.key, "post_hoc": claim.post_hoc, "tier": claim.tier,
-            "cited": claim.cited, "supports": claim.supports, "checks": claim.checks,
-            "portable": "yes" if claim.portable else ""}
+    return {
+        "key": claim.key,
+        "title": claim.title,
+        "wording": claim.wording,
+        "kind": claim.kind,
+        "holds_for": claim.holds_for,
+        "source": str(claim.source),
+        "statement": plain(claim.statement),
+        "text": claim.text,
+        "bibliography": claim.source.key,
+        "post_hoc": claim.post_hoc,
+        "tier": claim.tier,
+        "cited": claim.cited,
+        "supports": claim.supports,
+        "checks": claim.checks,
+        "portable": "yes" if claim.portable else "",
+    }
 
 
 def select(asked: Iterable[str], known: Collection[str]) -> list[str]:
@@ -62,8 +74,11 @@ def select(asked: Iterable[str], known: Collection[str]) -> list[str]:
     Raises:
         UsageError: for what is neither, with the nearest key.
     """
-    keys = [key for one in asked
-            for key in [k for k in known if k.startswith(f"{one.rstrip('/')}/")] or [one]]
+    keys = [
+        key
+        for one in asked
+        for key in [k for k in known if k.startswith(f"{one.rstrip('/')}/")] or [one]
+    ]
     for key in keys:
         if key not in known:
             raise UsageError(unknown(key, known))

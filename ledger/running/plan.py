@@ -1,4 +1,5 @@
 """Which runs a suite asks for."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping

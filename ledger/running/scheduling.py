@@ -1,4 +1,5 @@
 """How long runs take; and for claims with a plan, what runs where within a budget of memory."""
+
 from __future__ import annotations
 
 import os
@@ -19,8 +20,17 @@ from ..records.run import Run
 from ..records.store import Record, Store
 from .engines import THREADS, Engine, Inline, Pool
 
-__all__ = ["DEFAULT_MEMORY", "Rates", "Stage", "budgeted", "check_device", "cost_check",
-           "expected_seconds", "measured_rates", "stages"]
+__all__ = [
+    "DEFAULT_MEMORY",
+    "Rates",
+    "Stage",
+    "budgeted",
+    "check_device",
+    "cost_check",
+    "expected_seconds",
+    "measured_rates",
+    "stages",
+]
 
 DEFAULT_MEMORY = "8GB"
 
@@ -82,21 +92,24 @@ def check_device(device: str) -> None:
         UsageError: for a name that is neither cpu nor cuda, and for cuda where there is none.
     """
     if device not in ("cpu", "cuda"):
-        raise UsageError(f"--device {quoted(device)}: accepted are cpu, and cuda for claims that "
-                         "can use it")
+        raise UsageError(
+            f"--device {quoted(device)}: accepted are cpu, and cuda for claims that can use it"
+        )
     if device == "cpu":
         return
     try:
         import torch
     except ImportError:
-        raise UsageError("--device cuda needs PyTorch; pip install 'depthlaw[empirics]', or take "
-                         "--device cpu") from None
+        raise UsageError(
+            "--device cuda needs PyTorch; pip install 'depthlaw[empirics]', or take --device cpu"
+        ) from None
     if not torch.cuda.is_available():
         raise UsageError("--device cuda: PyTorch finds no GPU here; take --device cpu")
 
 
-def budgeted(runs: Sequence[Run], store: Store, engine: Engine,
-             memory: int) -> tuple[list[Stage], Estimate]:
+def budgeted(
+    runs: Sequence[Run], store: Store, engine: Engine, memory: int
+) -> tuple[list[Stage], Estimate]:
     """Stages of runs within a budget of memory, and what they should take.
 
     The cheapest group comes first, and claims without a plan last. The estimate's `known` are the
@@ -125,8 +138,10 @@ def stages(runs: Sequence[Run], engine: Engine, memory: int) -> Iterator[Stage]:
     for run in runs:
         least = costs[run.id].least_bytes
         if least > memory:
-            raise UsageError(f"--memory: {run} needs {least / 2**30:.1f} GB besides its matrix; "
-                             "give at least that")
+            raise UsageError(
+                f"--memory: {run} needs {least / 2**30:.1f} GB besides its matrix; "
+                "give at least that"
+            )
     if not isinstance(engine, Pool):
         yield _stage(runs, engine, memory)
         return
@@ -212,8 +227,9 @@ def _group(run: Run) -> tuple[Any, ...]:
 # --- what was predicted, and what it took --------------------------------------------------------
 
 
-def cost_check(work: Sequence[Stage], predicted: Mapping[str, float],
-               records: Callable[[str], Record | None]) -> Iterator[str]:
+def cost_check(
+    work: Sequence[Stage], predicted: Mapping[str, float], records: Callable[[str], Record | None]
+) -> Iterator[str]:
     """What the plans said of runs that are just done, group by group, beside what was measured; and
     where a process took more than its share of the memory.
 
@@ -239,35 +255,47 @@ def _memory_check(stage: Stage, done: Sequence[tuple[Run, Record]]) -> Iterator[
         return
     run, record = max(done, key=lambda each: _peak(each[1]))
     if _peak(record) > stage.memory:
-        yield (f"memory: a process took {_peak(record) / 2**30:.1f} GB, more than its share of "
-               f"{stage.memory / 2**30:.1f} GB, at the latest in {run}")
+        yield (
+            f"memory: a process took {_peak(record) / 2**30:.1f} GB, more than its share of "
+            f"{stage.memory / 2**30:.1f} GB, at the latest in {run}"
+        )
 
 
-def _groups_check(plan: Plan, groups: Mapping[tuple[Any, ...], list[tuple[Run, Record]]],
-                  predicted: Mapping[str, float]) -> Iterator[str]:
+def _groups_check(
+    plan: Plan,
+    groups: Mapping[tuple[Any, ...], list[tuple[Run, Record]]],
+    predicted: Mapping[str, float],
+) -> Iterator[str]:
     heading = ", ".join(plan.group)
     yield "cost model and measurement, this run; memory: of the process so far"
-    yield (f"{heading} {'operations':>10} {'GB moved':>8}  {'seconds':>9} {'measured':>8}  "
-           f"{'GB needed':>9} {'measured':>8}")
+    yield (
+        f"{heading} {'operations':>10} {'GB moved':>8}  {'seconds':>9} {'measured':>8}  "
+        f"{'GB needed':>9} {'measured':>8}"
+    )
     times: list[tuple[float, float]] = []
     for group, done in sorted(groups.items()):
         costs = [_cost(run) for run, _ in done]
         operations, moved = (
-            sum(cost.work.get(kind, 0) for cost in costs) for kind in ("operations", "bytes"))
+            sum(cost.work.get(kind, 0) for cost in costs) for kind in ("operations", "bytes")
+        )
         both = [(predicted[run.id], float(found.facts["timing"]["wall_s"])) for run, found in done]
         said, took = (sum(each) for each in zip(*both, strict=True))
         needed = max(cost.peak_bytes for cost in costs)
         taken = max(_peak(record) for _, record in done)
-        yield (f"{', '.join(map(str, group)):>{len(heading)}} {operations:>10.1e} "
-               f"{moved / 2**30:>8.1f}  {said:>9.1f} {took:>8.1f}  "
-               f"{needed / 2**30:>9.1f} {taken / 2**30:>8.1f}")
+        yield (
+            f"{', '.join(map(str, group)):>{len(heading)}} {operations:>10.1e} "
+            f"{moved / 2**30:>8.1f}  {said:>9.1f} {took:>8.1f}  "
+            f"{needed / 2**30:>9.1f} {taken / 2**30:>8.1f}"
+        )
         times += both
     expected, measured = (sum(each) for each in zip(*times, strict=True))
     yield f"altogether {expected:.0f} s predicted, {measured:.0f} s measured"
     ratios = sorted(took / said for said, took in times if took >= 1)
     if ratios:
-        yield (f"measured / predicted, {len(ratios)} runs of 1 s and more: "
-               f"median {ratios[len(ratios) // 2]:.2f}, from {ratios[0]:.2f} to {ratios[-1]:.2f}")
+        yield (
+            f"measured / predicted, {len(ratios)} runs of 1 s and more: "
+            f"median {ratios[len(ratios) // 2]:.2f}, from {ratios[0]:.2f} to {ratios[-1]:.2f}"
+        )
 
 
 def _peak(record: Record) -> int:

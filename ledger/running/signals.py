@@ -1,4 +1,5 @@
 """Stopping in good order: signals and the time limit end a command with one line."""
+
 from __future__ import annotations
 
 import signal

@@ -5,6 +5,7 @@ The topic of its claims is the name of the file. A record names the version of t
 claim reaches, in the file and in depthlaw, so that the same file gives the same records wherever it
 lies.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -40,9 +41,13 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _TRY = "docs/how-to/add-a-theorem.md has a complete file"
 # No file of claims comes near this.
 _LARGEST = 2**20
-_ACCEPTED = {"kind": get_args(Kind), "holds_for": get_args(Quantifier),
-             "wording": get_args(Wording),
-             "weight": get_args(Weight), "known": ("", "HOLDS", "FAILS", "UNDECIDED")}
+_ACCEPTED = {
+    "kind": get_args(Kind),
+    "holds_for": get_args(Quantifier),
+    "wording": get_args(Wording),
+    "weight": get_args(Weight),
+    "known": ("", "HOLDS", "FAILS", "UNDECIDED"),
+}
 
 
 def all_claims(file: Path | None) -> dict[str, Claim]:
@@ -75,12 +80,17 @@ def own_claims(file: Path) -> dict[str, Claim]:
     for claim in found.values():
         unknown = [key for key in claim.premises if key not in everything]
         if unknown:
-            raise UsageError(f"{file}: {claim.key} rests on the unknown claim "
-                             f"{quoted(unknown[0])}; `depthlaw claims --all` lists the keys")
-        if claim.supports and (claim.supports not in everything
-                               or everything[claim.supports].tier != "cited"):
-            raise UsageError(f"{file}: {claim.key} supports {quoted(claim.supports)}, which is no "
-                             "cited claim; `depthlaw claims` lists those")
+            raise UsageError(
+                f"{file}: {claim.key} rests on the unknown claim "
+                f"{quoted(unknown[0])}; `depthlaw claims --all` lists the keys"
+            )
+        if claim.supports and (
+            claim.supports not in everything or everything[claim.supports].tier != "cited"
+        ):
+            raise UsageError(
+                f"{file}: {claim.key} supports {quoted(claim.supports)}, which is no "
+                "cited claim; `depthlaw claims` lists those"
+            )
     return found
 
 
@@ -106,14 +116,18 @@ def _content(file: Path) -> str:
         with file.open("rb") as stream:
             content = stream.read(_LARGEST + 1)
     except OSError as error:
-        raise UsageError(f"--claims {name} cannot be read ({error.strerror}); give a Python file, "
-                         f"{_TRY}") from None
+        raise UsageError(
+            f"--claims {name} cannot be read ({error.strerror}); give a Python file, {_TRY}"
+        ) from None
     if len(content) > _LARGEST:
-        raise UsageError(f"--claims {name} is larger than {_LARGEST} bytes; give a Python file, "
-                         f"{_TRY}")
+        raise UsageError(
+            f"--claims {name} is larger than {_LARGEST} bytes; give a Python file, {_TRY}"
+        )
     if not _NAME.fullmatch(file.stem):
-        raise UsageError(f"--claims {name}: the name of the file is the topic of its claims; "
-                         "accepted are small letters, digits and underscores, such as my_claims.py")
+        raise UsageError(
+            f"--claims {name}: the name of the file is the topic of its claims; "
+            "accepted are small letters, digits and underscores, such as my_claims.py"
+        )
     return hashlib.sha256(content).hexdigest()[:16]
 
 
@@ -121,8 +135,9 @@ def _content(file: Path) -> str:
 def _loaded(file: Path, content: str) -> list[Claim]:
     """The claims of the file, as a module below `depthlaw` whose code version can be followed."""
     name = f"depthlaw.own.{file.stem}__{content}"
-    spec = importlib.util.spec_from_loader(name, SourceFileLoader(name, str(file)),
-                                           origin=str(file))
+    spec = importlib.util.spec_from_loader(
+        name, SourceFileLoader(name, str(file)), origin=str(file)
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -135,7 +150,8 @@ def _loaded(file: Path, content: str) -> list[Claim]:
         spec.loader.exec_module(module)
     except SyntaxError as error:
         raise UsageError(
-            f"{file}, line {error.lineno}: {error.msg}; it must be Python, {_TRY}") from None
+            f"{file}, line {error.lineno}: {error.msg}; it must be Python, {_TRY}"
+        ) from None
     except KeyboardInterrupt:
         raise
     # A file may raise what is no Exception, such as SystemExit.
@@ -153,25 +169,32 @@ def _checked(file: Path, claim: Claim) -> Claim:
         value = getattr(claim, field)
         if value not in accepted:
             listed = ", ".join(filter(None, accepted))
-            raise UsageError(f"{file}: {claim.key} has {field}={quoted(str(value))}; accepted: "
-                             f"{listed}")
+            raise UsageError(
+                f"{file}: {claim.key} has {field}={quoted(str(value))}; accepted: {listed}"
+            )
     if not set(claim.grid) <= set(SUITES):
         other = quoted(str(min(set(claim.grid) - set(SUITES))))
-        raise UsageError(f"{file}: {claim.key} has cases for {other}; suites are "
-                         f"{', '.join(SUITES)}")
+        raise UsageError(
+            f"{file}: {claim.key} has cases for {other}; suites are {', '.join(SUITES)}"
+        )
     said = [name for name in ("cited", "supports", "checks") if getattr(claim, name)]
     lines = [getattr(claim, name) for name in said]
     if len(said) > 1 or not all(isinstance(line, str) and line.isprintable() for line in lines):
-        raise UsageError(f"{file}: {claim.key} gives {' and '.join(said)}; accepted is one of "
-                         "cited, supports and checks, a text of one line")
+        raise UsageError(
+            f"{file}: {claim.key} gives {' and '.join(said)}; accepted is one of "
+            "cited, supports and checks, a text of one line"
+        )
     if claim.evidence == "certificate":
-        raise UsageError(f"{file}: {claim.key} asks for PROVED, which only certificates that come "
-                         "with depthlaw give; leave `evidence` out")
+        raise UsageError(
+            f"{file}: {claim.key} asks for PROVED, which only certificates that come "
+            "with depthlaw give; leave `evidence` out"
+        )
     try:
         measured_symbol(claim.statement, cases[0])
     except Exception as error:
-        raise UsageError(f"{file}: the statement of {claim.key} cannot be used ({_reason(error)}); "
-                         f"{_TRY}") from None
+        raise UsageError(
+            f"{file}: the statement of {claim.key} cannot be used ({_reason(error)}); {_TRY}"
+        ) from None
     return claim
 
 

@@ -1,4 +1,5 @@
 """The bibliography: which BibTeX entries stand behind claims."""
+
 from __future__ import annotations
 
 import re
@@ -19,8 +20,9 @@ def entries() -> Mapping[str, str]:
     >>> entries()["levine2020"].splitlines()[0]
     '@inproceedings{levine2020,'
     """
-    return MappingProxyType(dict(parse((files("depthlaw.theory")
-                                        / "bibliography.bib").read_text(encoding="utf-8"))))
+    return MappingProxyType(
+        dict(parse((files("depthlaw.theory") / "bibliography.bib").read_text(encoding="utf-8")))
+    )
 
 
 def bibtex_for(keys: Iterable[str]) -> dict[str, str]:
@@ -62,19 +64,29 @@ def reference(key: str) -> str:
     'Levine and others 2020: Limits to Depth Efficiencies'
     """
     fields = dict(re.findall(r"^ *(\w+) = \{(.*)\},?$", entries()[key], re.M))
-    people = [_plain(person).partition(",")[0]
-              for person in re.split(r"\s+and\s+", fields.get("author", "")) if person]
+    people = [
+        _plain(person).partition(",")[0]
+        for person in re.split(r"\s+and\s+", fields.get("author", ""))
+        if person
+    ]
     who = " and ".join(people) if len(people) < 3 else f"{people[0]} and others"
     named = {"eprint": "arXiv:", "doi": "doi:", "url": "", "howpublished": "", "note": ""}
     where = next((before + fields[name] for name, before in named.items() if name in fields), "")
     head = " ".join(filter(None, (who, fields.get("year"))))
     return ": ".join(filter(None, (head, _plain(fields["title"])))) + (
-        f" ({_plain(where)})" if where else "")
+        f" ({_plain(where)})" if where else ""
+    )
 
 
 # BibTeX's accents as characters that combine with the letter before them.
-_ACCENTS = {"'": "\u0301", "`": "\u0300", '"': "\u0308", "^": "\u0302", "v": "\u030c",
-            "~": "\u0303"}
+_ACCENTS = {
+    "'": "\u0301",
+    "`": "\u0300",
+    '"': "\u0308",
+    "^": "\u0302",
+    "v": "\u030c",
+    "~": "\u0303",
+}
 
 
 def _plain(text: str) -> str:
@@ -99,18 +111,20 @@ def parse(text: str) -> Iterator[tuple[str, str]]:
     while start >= 0:
         opening = text.index("{", start)
         end = _closing(text, opening)
-        key = text[opening + 1:end].partition(",")[0].strip()
+        key = text[opening + 1 : end].partition(",")[0].strip()
         if not key or key in seen:
-            raise ValueError("the bibliography has an entry with "
-                             f"{'the key ' + repr(key) + ' twice' if key else 'no key'}")
+            raise ValueError(
+                "the bibliography has an entry with "
+                f"{'the key ' + repr(key) + ' twice' if key else 'no key'}"
+            )
         seen.add(key)
-        yield key, text[start:end + 1]
+        yield key, text[start : end + 1]
         start = _next_entry(text, end)
 
 
 def _next_entry(text: str, start: int) -> int:
     while (start := text.find("@", start)) >= 0:
-        kind, brace, _ = text[start + 1:start + 40].partition("{")
+        kind, brace, _ = text[start + 1 : start + 40].partition("{")
         if brace and kind.isalpha():
             return start
         start += 1
@@ -123,8 +137,9 @@ def _closing(text: str, opening: int) -> int:
         depth += {"{": 1, "}": -1}.get(text[place], 0)
         if depth == 0:
             return place
-    raise ValueError(f"the bibliography entry that begins {text[opening:opening + 30]!r} does not "
-                     "end")
+    raise ValueError(
+        f"the bibliography entry that begins {text[opening : opening + 30]!r} does not end"
+    )
 
 
 def _sources_of(key: str) -> list[str]:

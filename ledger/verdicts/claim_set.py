@@ -9,6 +9,7 @@ plain text: a header, then one line of canonical JSON for each claim. The hash i
     python -m depthlaw.ledger.verdicts.claim_set              # what has changed since the newest
     python -m depthlaw.ledger.verdicts.claim_set claims-v2    # write the next one
 """
+
 from __future__ import annotations
 
 import argparse
@@ -29,8 +30,16 @@ if TYPE_CHECKING:
     from depthlaw.theory.claims.definition import Claim
 
 __all__ = [
-    "ClaimSet", "Entry", "altered", "changes", "claim_set", "claim_sets", "entry", "hash_of",
-    "write_claim_set"]
+    "ClaimSet",
+    "Entry",
+    "altered",
+    "changes",
+    "claim_set",
+    "claim_sets",
+    "entry",
+    "hash_of",
+    "write_claim_set",
+]
 
 FOLDER = Path(__file__).parent
 _NAME = re.compile(r"claims-v([1-9]\d*)")
@@ -82,8 +91,9 @@ class ClaimSet:
 
 def claim_sets(folder: Path = FOLDER) -> dict[str, Path]:
     """The file of every claim set that comes with depthlaw, by name, the oldest first."""
-    found = {path.stem: path for path in folder.glob("claims-v*.jsonl")
-             if _NAME.fullmatch(path.stem)}
+    found = {
+        path.stem: path for path in folder.glob("claims-v*.jsonl") if _NAME.fullmatch(path.stem)
+    }
     return dict(sorted(found.items(), key=lambda item: _number(item[0])))
 
 
@@ -107,25 +117,40 @@ def claim_set(name: str = "", folder: Path = FOLDER) -> ClaimSet:
         head, _, lines = known[name].read_bytes().partition(b"\n")
         header = json.loads(head)
         listed = [json.loads(line) for line in lines.splitlines()]
-        claims = {row["key"]: Entry(**row | {"premises": tuple(row["premises"])})
-                  for row in listed}
+        claims = {row["key"]: Entry(**row | {"premises": tuple(row["premises"])}) for row in listed}
         found = ClaimSet(name, header["sha256"], header["manifest"], claims)
         sealed = (header["claim_set"], header["claims"], header["sha256"]) == (
-            name, len(claims), hashlib.sha256(lines).hexdigest())
+            name,
+            len(claims),
+            hashlib.sha256(lines).hexdigest(),
+        )
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StoreError(f"the claim set {known[name]} cannot be read ({error}); get it "
-                         "again") from None
+        raise StoreError(
+            f"the claim set {known[name]} cannot be read ({error}); get it again"
+        ) from None
     if not sealed:
-        raise StoreError(f"the claim set {known[name]} does not match its hash: a released set is "
-                         "never edited; get it again, and put an erratum into the next set")
+        raise StoreError(
+            f"the claim set {known[name]} does not match its hash: a released set is "
+            "never edited; get it again, and put an erratum into the next set"
+        )
     return found
 
 
 def entry(claim: Claim, verdict: str) -> Entry:
     """A claim as a set would list it today."""
     return Entry(
-        claim.key, claim.title, claim.text, str(claim.statement), str(claim.source), claim.wording,
-        claim.kind, claim.holds_for, claim.weight, tuple(claim.premises), verdict)
+        claim.key,
+        claim.title,
+        claim.text,
+        str(claim.statement),
+        str(claim.source),
+        claim.wording,
+        claim.kind,
+        claim.holds_for,
+        claim.weight,
+        tuple(claim.premises),
+        verdict,
+    )
 
 
 def changes(old: ClaimSet, today: Mapping[str, Entry]) -> dict[str, str]:
@@ -146,8 +171,11 @@ def altered(old: ClaimSet, claims: Mapping[str, Claim]) -> set[str]:
 
     Cost: a tenth of a second.
     """
-    return {key for key, listed in old.claims.items()
-            if key not in claims or entry(claims[key], listed.verdict) != listed}
+    return {
+        key
+        for key, listed in old.claims.items()
+        if key not in claims or entry(claims[key], listed.verdict) != listed
+    }
 
 
 def hash_of(entries: Iterable[Entry]) -> str:
@@ -160,8 +188,9 @@ def _lines(entries: Iterable[Entry]) -> bytes:
     return b"".join(canonical(asdict(e)) + b"\n" for e in ordered)
 
 
-def write_claim_set(name: str, entries: Iterable[Entry], manifest: str,
-                    folder: Path = FOLDER) -> ClaimSet:
+def write_claim_set(
+    name: str, entries: Iterable[Entry], manifest: str, folder: Path = FOLDER
+) -> ClaimSet:
     """Write the next claim set, whole or not at all.
 
     Raises:
@@ -169,8 +198,12 @@ def write_claim_set(name: str, entries: Iterable[Entry], manifest: str,
     """
     _refuse_other_than_next(name, folder)
     lines = _lines(entries)
-    header = {"claim_set": name, "claims": lines.count(b"\n"), "manifest": manifest,
-              "sha256": hashlib.sha256(lines).hexdigest()}
+    header = {
+        "claim_set": name,
+        "claims": lines.count(b"\n"),
+        "manifest": manifest,
+        "sha256": hashlib.sha256(lines).hexdigest(),
+    }
     write_file(folder / f"{name}.jsonl", canonical(header) + b"\n" + lines)
     return claim_set(name, folder)
 
@@ -203,13 +236,16 @@ def _today() -> tuple[dict[str, Entry], str]:
 
     ledger = shipped()
     if ledger is None:
-        raise StoreError("there is no shipped ledger to take verdicts from; `make reference` "
-                         "writes it")
+        raise StoreError(
+            "there is no shipped ledger to take verdicts from; `make reference` writes it"
+        )
     claims = registry()
     recorded = Recorded(claims, ledger)
     judged = {key: recorded.judged(key) for key in claims}
-    return {key: entry(claims[key], verdict_name(result) if result else NOT_RUN)
-            for key, result in judged.items()}, ledger.header["manifest"]
+    return {
+        key: entry(claims[key], verdict_name(result) if result else NOT_RUN)
+        for key, result in judged.items()
+    }, ledger.header["manifest"]
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -4,6 +4,7 @@ deleted at any time.
 A decision depends on the recorded value, the statement, the allowed false-alarm rate and the code
 of the comparison rule; the key is a hash of all four, so a stale decision is never found.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -42,18 +43,30 @@ class Decisions:
         except (OSError, ValueError, KeyError, TypeError):
             pass
 
-    def get(self, claim: Claim, records: tuple[Record, ...], alpha: float | None,
-            decide: Callable[[], tuple[int, Decision]]) -> tuple[int, Decision]:
+    def get(
+        self,
+        claim: Claim,
+        records: tuple[Record, ...],
+        alpha: float | None,
+        decide: Callable[[], tuple[int, Decision]],
+    ) -> tuple[int, Decision]:
         """The index of the deciding value and the decision for one case, from the cache or by
         `decide`; `alpha` is None for a negative control, which is judged whatever it assumes."""
-        key = digest([[r.result_hash for r in records], _statement_hash(claim), alpha,
-                      _rule_hash()])
+        key = digest(
+            [[r.result_hash for r in records], _statement_hash(claim), alpha, _rule_hash()]
+        )
         if key in self._known:
             index, verdict, slack, certain, reason, defect = self._known[key]
             return index, Decision(Verdict(verdict), slack, certain, reason, defect)
         index, decision = decide()
-        self._known[key] = [index, decision.verdict.value, decision.slack, decision.certain,
-                            decision.reason, decision.defect]
+        self._known[key] = [
+            index,
+            decision.verdict.value,
+            decision.slack,
+            decision.certain,
+            decision.reason,
+            decision.defect,
+        ]
         self._new = True
         return index, decision
 
@@ -63,8 +76,9 @@ class Decisions:
             return
         try:
             self._path.parent.mkdir(exist_ok=True)
-            self._store.write(self._path,
-                              canonical({"decisions": self._known, "seal": digest(self._known)}))
+            self._store.write(
+                self._path, canonical({"decisions": self._known, "seal": digest(self._known)})
+            )
         except OSError:
             return
         self._new = False

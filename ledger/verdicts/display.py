@@ -1,5 +1,6 @@
 """Values, slacks, times and both sides of a case in one short piece of text: what every report
 prints them as."""
+
 from __future__ import annotations
 
 import math
@@ -51,7 +52,7 @@ def slack(value: float | None, *, vacuous: bool = False) -> str:
         return ""
     up = value < 0
     if abs(value) < 2.5:
-        text = f"x{_cut(10 ** value, 3, up=up):.3g}"
+        text = f"x{_cut(10**value, 3, up=up):.3g}"
     elif abs(value) < 1e5:
         text = f"x10^{_cut(value, int(log10(abs(value))) + 2, up=up):.1f}"
     else:
@@ -110,8 +111,9 @@ def observations(value: Statistical) -> str:
 def middle(value: Statistical) -> str:
     """A mean or a share with digits enough for its interval in print to contain it."""
     ends = value.interval(LEVEL)
-    return centre(value.mean, ends if math.isfinite(ends[0]) else None,
-                  share=isinstance(value, Proportion))
+    return centre(
+        value.mean, ends if math.isfinite(ends[0]) else None, share=isinstance(value, Proportion)
+    )
 
 
 def sign_test(claim: Claim, row: CaseResult) -> tuple[float, float] | None:
@@ -134,8 +136,11 @@ def sign_test(claim: Claim, row: CaseResult) -> tuple[float, float] | None:
     if not isinstance(value, Sample) or not claim.statement.lhs.is_Symbol:
         return None
     predicted = claim.predict(row.case)
-    ends = ((float(predicted.low), float(predicted.high)) if isinstance(predicted, Ball)
-            else (float(enclose(sympy.sympify(predicted)).mid()),))
+    ends = (
+        (float(predicted.low), float(predicted.high))
+        if isinstance(predicted, Ball)
+        else (float(enclose(sympy.sympify(predicted)).mid()),)
+    )
     bound = min(ends, key=lambda end: abs(end - value.mean))
     below = sum(observation < bound for observation in value.values)
     count = below + sum(observation > bound for observation in value.values)
@@ -178,8 +183,11 @@ def rests_on_normality(result: ClaimResult, row: CaseResult) -> bool:
     True
     """
     value = row.measured
-    return (isinstance(value, Sample) and row.decision.verdict in (Verdict.HOLDS, Verdict.FAILS)
-            and 2.0 ** (1 - len(value.values)) > result.alpha(row))
+    return (
+        isinstance(value, Sample)
+        and row.decision.verdict in (Verdict.HOLDS, Verdict.FAILS)
+        and 2.0 ** (1 - len(value.values)) > result.alpha(row)
+    )
 
 
 def _decimal(value: Fraction) -> str:
@@ -247,9 +255,14 @@ def interval(claim: Claim) -> tuple[Case, Ball] | None:
 def judged(claim: Claim) -> str:
     """What is judged where it is no equality, as a clause of plain text; else empty."""
     found = interval(claim)
-    return "" if found is None else (
-        "judged: within the interval that the words or the cases state, not equality; "
-        f"{number(found[1])} at {found[0]}")
+    return (
+        ""
+        if found is None
+        else (
+            "judged: within the interval that the words or the cases state, not equality; "
+            f"{number(found[1])} at {found[0]}"
+        )
+    )
 
 
 def stated(claim: Claim, row: CaseResult) -> str:

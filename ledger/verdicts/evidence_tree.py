@@ -1,5 +1,6 @@
 """What a verdict rests on, as a tree: cases and their records, the steps of a proof, certificates,
 premises with what they rest on, sources, and the negative control."""
+
 from __future__ import annotations
 
 import json
@@ -55,8 +56,9 @@ class Ground:
     below: tuple[Ground, ...] = ()
 
 
-def grounds(result: ClaimResult, judged: Callable[[str], ClaimResult | None],
-            folder: Path | None = None) -> Ground:
+def grounds(
+    result: ClaimResult, judged: Callable[[str], ClaimResult | None], folder: Path | None = None
+) -> Ground:
     """What the verdict on a claim rests on.
 
     Args:
@@ -72,64 +74,102 @@ def grounds(result: ClaimResult, judged: Callable[[str], ClaimResult | None],
 
 def as_json(ground: Ground) -> dict[str, Any]:
     """A tree for machines."""
-    return {"kind": ground.kind, "name": ground.name, "says": ground.says,
-            "verdict": ground.verdict, "below": [as_json(each) for each in ground.below]}
+    return {
+        "kind": ground.kind,
+        "name": ground.name,
+        "says": ground.says,
+        "verdict": ground.verdict,
+        "below": [as_json(each) for each in ground.below],
+    }
 
 
-def _claim(result: ClaimResult, kind: str, judged: Callable[[str], ClaimResult | None],
-           folder: Path | None, above: tuple[str, ...]) -> Ground:
+def _claim(
+    result: ClaimResult,
+    kind: str,
+    judged: Callable[[str], ClaimResult | None],
+    folder: Path | None,
+    above: tuple[str, ...],
+) -> Ground:
     claim = result.claim
     below = (
-        Ground("statement",
-               says="; ".join(filter(None, (statement_text(claim), judged_by(claim))))),
+        Ground(
+            "statement", says="; ".join(filter(None, (statement_text(claim), judged_by(claim))))
+        ),
         Ground("reason", says=_reason(result)),
         *([Ground("attention", says=result.unexpected)] if result.unexpected else []),
         *([Ground("changed", says=claim.post_hoc)] if claim.post_hoc else []),
-        *_cases(result), *_proof(result), *_certificates(claim.key, folder),
-        *(_premise(key, verdict, judged, folder, (*above, claim.key))
-          for key, verdict in result.premises.items()),
+        *_cases(result),
+        *_proof(result),
+        *_certificates(claim.key, folder),
+        *(
+            _premise(key, verdict, judged, folder, (*above, claim.key))
+            for key, verdict in result.premises.items()
+        ),
         *(Ground("assumption", says=name) for name in claim.assumes),
-        *_sources(result), _control(result), *_all_records(result))
+        *_sources(result),
+        _control(result),
+        *_all_records(result),
+    )
     return Ground(kind, claim.key, claim.title, verdict_name(result), below)
 
 
 def _reason(result: ClaimResult) -> str:
     """Why this word, and no stronger one."""
     found, scope, decided = verdict_name(result), len(result.in_scope), len(result.decided)
-    of = "the one case" if scope == 1 else f"all {scope} cases" if decided == scope else (
-        f"{decided} of {scope} cases")
+    of = (
+        "the one case"
+        if scope == 1
+        else f"all {scope} cases"
+        if decided == scope
+        else (f"{decided} of {scope} cases")
+    )
     agree = f"{of} {'agrees' if decided == 1 else 'agree'}"
     match found:
         case Verdict.PROVED:
-            return (f"a certificate that was checked settles {of}, and the statement is about "
-                    "these cases alone")
+            return (
+                f"a certificate that was checked settles {of}, and the statement is about "
+                "these cases alone"
+            )
         case Verdict.ARGUED:
             steps = plural(len(counted(result.proof or ())), "step")
-            return (f"a written proof covers the whole domain: a machine confirmed its {steps}, a "
-                    f"reader must check what joins them{f'; {agree}' if decided else ''}")
+            return (
+                f"a written proof covers the whole domain: a machine confirmed its {steps}, a "
+                f"reader must check what joins them{f'; {agree}' if decided else ''}"
+            )
         case Verdict.HOLDS:
-            steps = ("; the steps of its proof cover less than the statement"
-                     if result.claim.proof and result.claim.evidence == "checks" else "")
+            steps = (
+                "; the steps of its proof cover less than the statement"
+                if result.claim.proof and result.claim.evidence == "checks"
+                else ""
+            )
             return f"{agree}{steps}: evidence, not a proof"
         case Verdict.FAILS:
             failing = sum(c.decision.verdict is Verdict.FAILS for c in result.cases)
-            return (f"{failing} of {plural(decided, 'decided case')} "
-                    f"{'fails' if failing == 1 else 'fail'}, and one is enough")
+            return (
+                f"{failing} of {plural(decided, 'decided case')} "
+                f"{'fails' if failing == 1 else 'fail'}, and one is enough"
+            )
         case Verdict.OUT_OF_SCOPE:
             return "every case breaks an assumption of the statement"
         case Verdict.CONDITIONAL:
-            weak = [f"{key} ({verdict})" for key, verdict in result.premises.items()
-                    if verdict not in (Verdict.PROVED, Verdict.ARGUED)]
-            return ("it rests on what is neither PROVED nor ARGUED: "
-                    + (", ".join(weak) or "a condition in its own statement"))
+            weak = [
+                f"{key} ({verdict})"
+                for key, verdict in result.premises.items()
+                if verdict not in (Verdict.PROVED, Verdict.ARGUED)
+            ]
+            return "it rests on what is neither PROVED nor ARGUED: " + (
+                ", ".join(weak) or "a condition in its own statement"
+            )
     if found == PREMISE_REFUTED:
         return f"it rests on {result.premise_refuted}, which FAILS"
     if found == NOT_RUN:
         return "nothing is recorded of it"
     if result.undecided:
         is_open = len(result.undecided)
-        return (f"{is_open} of {plural(scope, 'case')} {'is' if is_open == 1 else 'are'} "
-                f"undecided, and one is enough: {result.undecided[0].decision.reason}")
+        return (
+            f"{is_open} of {plural(scope, 'case')} {'is' if is_open == 1 else 'are'} "
+            f"undecided, and one is enough: {result.undecided[0].decision.reason}"
+        )
     if result.proof is not None and not result.confirmed:
         return "a step of the proof is not confirmed"
     return "no case is decided" if result.cases else f"it has no case in suite {result.suite}"
@@ -141,11 +181,14 @@ def _cases(result: ClaimResult) -> Iterator[Ground]:
     counts = Counter(row.verdict_name for row in result.cases)
     said = ", ".join(f"{counts[name]} {name}" for name in counts)
     cure = {remedy.case: str(remedy) for remedy in remedies(result)} if result.undecided else {}
-    rows = sorted(result.cases,
-                  key=lambda row: (row is not result.counterexample, *_telling(row)))
-    yield Ground("cases", result.suite, f"{len(result.decided)} of {len(result.in_scope)} cases of "
-                 f"suite {result.suite} decided: {said}",
-                 below=tuple(_case(result, row, cure.get(row.case, "")) for row in rows))
+    rows = sorted(result.cases, key=lambda row: (row is not result.counterexample, *_telling(row)))
+    yield Ground(
+        "cases",
+        result.suite,
+        f"{len(result.decided)} of {len(result.in_scope)} cases of "
+        f"suite {result.suite} decided: {said}",
+        below=tuple(_case(result, row, cure.get(row.case, "")) for row in rows),
+    )
 
 
 def _telling(row: CaseResult) -> tuple[int, float]:
@@ -165,16 +208,28 @@ def _case(result: ClaimResult, row: CaseResult, remedy: str) -> Ground:
     if decision.slack is not None:
         parts.append(f"slack {slack(decision.slack)}")
     parts += [decision.reason] if decision.reason else ["settled"] if decision.certain else []
-    return Ground("case", str(row.case), "; ".join(parts), row.verdict_name, (
-        *([Ground("remedy", says=remedy)] if remedy and remedy != decision.reason else []),
-        *(_record(record, result.claim) for record in row.records)))
+    return Ground(
+        "case",
+        str(row.case),
+        "; ".join(parts),
+        row.verdict_name,
+        (
+            *([Ground("remedy", says=remedy)] if remedy and remedy != decision.reason else []),
+            *(_record(record, result.claim) for record in row.records),
+        ),
+    )
 
 
 def _record(record: Record, claim: Claim) -> Ground:
     inputs, seconds = record.inputs, record.facts.get("timing", {}).get("wall_s")
     seed = "" if inputs["case"] is None else f"seed {inputs['seed']} "
-    took = "" if not isinstance(seconds, int | float) else f", {duration(seconds)}" if (
-        seconds >= 1) else ", below 1 s"
+    took = (
+        ""
+        if not isinstance(seconds, int | float)
+        else f", {duration(seconds)}"
+        if (seconds >= 1)
+        else ", below 1 s"
+    )
     # Trainings are kept, and their time stands with the run that was the first to need them.
     if took.endswith("below 1 s") and claim.accepts("folder"):
         took = ", no training in this run: what it reads of any was stored by another"
@@ -188,13 +243,23 @@ def _proof(result: ClaimResult) -> Iterator[Ground]:
     steps, record = result.proof or (), result.proof_record
     counting = counted(steps)
     confirmed = sum(step.holds is True for step in counting)
-    said = (f"{confirmed} of {plural(len(counting), 'step')} confirmed by a machine" if steps
-            else f"{NOT_RUN}; `depthlaw verify theory --only {claim.key}`")
+    said = (
+        f"{confirmed} of {plural(len(counting), 'step')} confirmed by a machine"
+        if steps
+        else f"{NOT_RUN}; `depthlaw verify theory --only {claim.key}`"
+    )
     state = {True: "confirmed", False: "BROKEN", None: "open"}
-    yield Ground("proof", "", said, "", (
-        *([Ground("reading", says=claim.rests_on)] if claim.rests_on else []),
-        *(Ground("step", "", step.says, state[step.holds]) for step in steps),
-        *([_record(record, claim)] if record else [])))
+    yield Ground(
+        "proof",
+        "",
+        said,
+        "",
+        (
+            *([Ground("reading", says=claim.rests_on)] if claim.rests_on else []),
+            *(Ground("step", "", step.says, state[step.holds]) for step in steps),
+            *([_record(record, claim)] if record else []),
+        ),
+    )
 
 
 def _certificates(key: str, folder: Path | None) -> Iterator[Ground]:
@@ -227,8 +292,13 @@ def _read(file: Path) -> Mapping[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-def _premise(key: str, verdict: str, judged: Callable[[str], ClaimResult | None],
-             folder: Path | None, above: tuple[str, ...]) -> Ground:
+def _premise(
+    key: str,
+    verdict: str,
+    judged: Callable[[str], ClaimResult | None],
+    folder: Path | None,
+    above: tuple[str, ...],
+) -> Ground:
     if key in above:
         return Ground("premise", key, "above: the premises go in a circle", verdict)
     result = judged(key)
@@ -242,8 +312,12 @@ def _sources(result: ClaimResult) -> Iterator[Ground]:
     source = result.claim.source
     for key in sources(str(source)):
         where = ", ".join(filter(None, (source.version, source.place))) if key == source.key else ""
-        yield Ground("source", key, reference(key) + (f"; here: {where}" if where else ""),
-                     result.claim.wording if key == source.key else "")
+        yield Ground(
+            "source",
+            key,
+            reference(key) + (f"; here: {where}" if where else ""),
+            result.claim.wording if key == source.key else "",
+        )
     for key in dict.fromkeys(words(str(source))):
         if key in claims_index():
             yield Ground("named", key, claims_index()[key]["title"])
@@ -253,12 +327,19 @@ def _control(result: ClaimResult) -> Ground:
     control, why = result.control, result.claim.control.why
     if control is None:
         return Ground("control", str(result.claim.control.case), why, NOT_RUN)
-    return Ground("control", str(control.case), why, control.decision.verdict.value,
-                  tuple(_record(record, result.claim) for record in control.records))
+    return Ground(
+        "control",
+        str(control.case),
+        why,
+        control.decision.verdict.value,
+        tuple(_record(record, result.claim) for record in control.records),
+    )
 
 
 def _all_records(result: ClaimResult) -> Iterable[Ground]:
     if result.records:
-        yield Ground("records", manifest(result.records)["hash"],
-                     f"{plural(len(result.records), 'record')} in all")
-
+        yield Ground(
+            "records",
+            manifest(result.records)["hash"],
+            f"{plural(len(result.records), 'record')} in all",
+        )

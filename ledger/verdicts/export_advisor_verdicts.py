@@ -1,7 +1,8 @@
 """The verdicts that the advisor shows beside laws, from the ledger that comes with depthlaw.
 
-    python -m depthlaw.ledger.verdicts.export_advisor_verdicts    # write advisor/verdicts.csv
+python -m depthlaw.ledger.verdicts.export_advisor_verdicts    # write advisor/verdicts.csv
 """
+
 from __future__ import annotations
 
 import csv
@@ -23,14 +24,17 @@ def advised_verdicts() -> dict[str, tuple[str, str]]:
 
     Cost: some seconds.
     """
-    tasks = (answer_task("connectivity", diameter="64"), answer_task("hops", hops="5"),
-             answer_task("regular", length="64"))
+    tasks = (
+        answer_task("connectivity", diameter="64"),
+        answer_task("hops", hops="5"),
+        answer_task("regular", length="64"),
+    )
     named = {rule.claim for rule in rules()} | {n.claim for task in tasks for n in task.numbers}
     found = {}
     for claim in map(find, sorted(key for key in named if key)):
         if known := from_reference(claim):
             suite = largest_recorded_suite(claim, known[0])
-            judged, = results({claim.key: claim}, suite, known[0])
+            (judged,) = results({claim.key: claim}, suite, known[0])
             found[claim.key] = str(judged.verdict), claim.title
     return found
 

@@ -6,6 +6,7 @@ rigorous value at a rational point refutes. What is found is stored as a certifi
 recheck` verifies from the file alone, by measuring again: it shows that nothing was changed since,
 not that the measuring code is right, which only the certificates of `theory.certificates` do.
 """
+
 from __future__ import annotations
 
 import itertools
@@ -37,8 +38,15 @@ if TYPE_CHECKING:
 # seconds.
 _MOST_BITS, _MOST_TERMS = 10**7, 10**5
 # A judgement of a changed statement that has no value ends in one of these.
-_NO_VALUE = (ArithmeticError, AttributeError, KeyError, MemoryError, RecursionError, TypeError,
-             ValueError)
+_NO_VALUE = (
+    ArithmeticError,
+    AttributeError,
+    KeyError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 
 
 @dataclass(frozen=True)
@@ -61,11 +69,17 @@ class Found:
 
     def certificate(self) -> dict[str, Any]:
         """Everything that is needed to evaluate this instance again."""
-        return {"kind": "falsification", "claim": self.claim.key,
-                "statement": plain(self.claim.statement),
-                "weakened": list(map(list, self.weakened)), "case": self.case.fields(),
-                **self.where, "measured": encode(self.value),
-                "verdict": self.decision.verdict.value, "depthlaw": version("depthlaw")}
+        return {
+            "kind": "falsification",
+            "claim": self.claim.key,
+            "statement": plain(self.claim.statement),
+            "weakened": list(map(list, self.weakened)),
+            "case": self.case.fields(),
+            **self.where,
+            "measured": encode(self.value),
+            "verdict": self.decision.verdict.value,
+            "depthlaw": version("depthlaw"),
+        }
 
 
 def weaken(claim: Claim, changes: list[str]) -> tuple[Claim, tuple[tuple[str, str], ...]]:
@@ -82,25 +96,33 @@ def weaken(claim: Claim, changes: list[str]) -> tuple[Claim, tuple[tuple[str, st
         old, equals, new = change.partition("=")
         a, b = _constant(old), _constant(new)
         if not equals or a is None or b is None:
-            raise UsageError(f"cannot read the change {quoted(change)}; write OLD=NEW with numbers "
-                             "of at most 30 digits, such as 4=0.4")
+            raise UsageError(
+                f"cannot read the change {quoted(change)}; write OLD=NEW with numbers "
+                "of at most 30 digits, such as 4=0.4"
+            )
         number = sympy.Rational(a.numerator, a.denominator)
         if not right.has(number):
-            raise UsageError(f"the constant {quoted(old)} does not stand in the right side "
-                             f"{plain(right)}; choose one that does")
+            raise UsageError(
+                f"the constant {quoted(old)} does not stand in the right side "
+                f"{plain(right)}; choose one that does"
+            )
         swap = {number: sympy.Rational(b.numerator, b.denominator)}
         if not _bits(right, Case(), swap) <= _MOST_BITS:
-            raise UsageError(f"with {quoted(change)} the right side is too large to evaluate; "
-                             "choose another number")
+            raise UsageError(
+                f"with {quoted(change)} the right side is too large to evaluate; "
+                "choose another number"
+            )
         try:
             # Every part of it: a logarithm to base 0 would vanish in the whole.
-            parts = [part.xreplace(swap) for part in sympy.preorder_traversal(right)
-                     if part.has(number)]
+            parts = [
+                part.xreplace(swap) for part in sympy.preorder_traversal(right) if part.has(number)
+            ]
         except _NO_VALUE:
             parts = [sympy.nan]
         if any(part.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo, sympy.I) for part in parts):
-            raise UsageError(f"with {quoted(change)} the right side has no real value; choose "
-                             "another number")
+            raise UsageError(
+                f"with {quoted(change)} the right side has no real value; choose another number"
+            )
         right = right.xreplace(swap)
         pairs.append((str(a), str(b)))
     if not pairs:
@@ -113,18 +135,23 @@ def _constant(text: str) -> Fraction | None:
     """A number between 1e-30 and 1e30 in size, or 0; None for anything else."""
     found = re.fullmatch(
         r"[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})(e[+-]?\d{1,2})?|[+-]?\d{1,30}/\d{1,30}",
-        text.strip(), re.ASCII | re.IGNORECASE)
+        text.strip(),
+        re.ASCII | re.IGNORECASE,
+    )
     try:
         value = Fraction(text.strip()) if found else None
     except (ValueError, ZeroDivisionError):
         return None
-    return (value
-            if value is not None and (value == 0 or Fraction(1, 10**30) <= abs(value) <= 10**30)
-            else None)
+    return (
+        value
+        if value is not None and (value == 0 or Fraction(1, 10**30) <= abs(value) <= 10**30)
+        else None
+    )
 
 
-def _bits(node: sympy.Basic, case: Case,
-          swap: Mapping[sympy.Basic, sympy.Basic] | None = None) -> float:
+def _bits(
+    node: sympy.Basic, case: Case, swap: Mapping[sympy.Basic, sympy.Basic] | None = None
+) -> float:
     """A bound on log2 of the size of an expression and of its parts; inf: too large."""
     import sympy
 
@@ -151,10 +178,16 @@ def _bits(node: sympy.Basic, case: Case,
         bits = (parts[0] + 1) * 2.0 ** min(power, 64.0)
         return bits if bits <= _MOST_BITS else math.inf
     if isinstance(node, sympy.Sum | sympy.Product):
-        terms = sum(2.0 ** min(_bits(bound, case, swap), 64.0) for limits in node.args[1:]
-                    for bound in limits.args[1:])
-        return largest * (terms if isinstance(node, sympy.Product)
-                          else 1.0) + 64 if terms <= 4 * _MOST_TERMS else math.inf
+        terms = sum(
+            2.0 ** min(_bits(bound, case, swap), 64.0)
+            for limits in node.args[1:]
+            for bound in limits.args[1:]
+        )
+        return (
+            largest * (terms if isinstance(node, sympy.Product) else 1.0) + 64
+            if terms <= 4 * _MOST_TERMS
+            else math.inf
+        )
     return largest + 8
 
 
@@ -170,8 +203,9 @@ def falsify(claim: Claim, minutes: float, changes: list[str], seen: Callable[[st
     """
     attacked, weakened = weaken(claim, changes)
     if not attacked.measurable:
-        raise UsageError(f"{claim.key} cannot be measured here; pip install "
-                         f"'depthlaw[{claim.needs}]'")
+        raise UsageError(
+            f"{claim.key} cannot be measured here; pip install 'depthlaw[{claim.needs}]'"
+        )
     deadline = time.monotonic() + 60 * minutes
     best: Found | None = None
     tried = skipped = 0
@@ -194,8 +228,10 @@ def falsify(claim: Claim, minutes: float, changes: list[str], seen: Callable[[st
         if time.monotonic() > deadline:
             break
     if best is None and skipped:
-        raise UsageError(f"{claim.key} with {', '.join(changes)} has no real value, or one too "
-                         "large to evaluate, at any case tried; choose other numbers")
+        raise UsageError(
+            f"{claim.key} with {', '.join(changes)} has no real value, or one too "
+            "large to evaluate, at any case tried; choose other numbers"
+        )
     if best is None:
         raise UsageError(f"{claim.key} has no case in scope to search")
     return replace(best, tried=tried)
@@ -221,8 +257,9 @@ def _searches(claim: Claim) -> tuple[Search, ...]:
     return claim.search() if claim.search else ()
 
 
-def _instances(claim: Claim,
-               deadline: float) -> Iterator[tuple[Case, Measured, dict[str, Any], int]]:
+def _instances(
+    claim: Claim, deadline: float
+) -> Iterator[tuple[Case, Measured, dict[str, Any], int]]:
     families = _searches(claim)
     if not families:
         yield from _by_seed(claim)
@@ -231,8 +268,9 @@ def _instances(claim: Claim,
     generator = families[0].case.rng(0)
     for start in itertools.count():
         for place, family in enumerate(families):
-            vector, evaluations = _climb(family, sense, generator, wide=start % 2 == 1,
-                                         deadline=deadline)
+            vector, evaluations = _climb(
+                family, sense, generator, wide=start % 2 == 1, deadline=deadline
+            )
             # Sixteen binary digits say all an optimiser knows; a short point makes a small
             # certificate.
             point = tuple(Fraction(round(float(x) * 2**16), 2**16) for x in vector)
@@ -240,14 +278,19 @@ def _instances(claim: Claim,
                 value = family.measured(point)
             except (ZeroDivisionError, ValueError, ArithmeticError):
                 continue
-            yield family.case, value, {"search": place,
-                                       "point": [str(x) for x in point]}, evaluations
+            yield (
+                family.case,
+                value,
+                {"search": place, "point": [str(x) for x in point]},
+                evaluations,
+            )
             if time.monotonic() > deadline:
                 return
 
 
-def _climb(family: Search, sense: float, generator: Any, *, wide: bool,
-           deadline: float) -> tuple[Any, int]:
+def _climb(
+    family: Search, sense: float, generator: Any, *, wide: bool, deadline: float
+) -> tuple[Any, int]:
     """One start: gradient steps from a random point, or an evolutionary search."""
     import numpy as np
     from scipy import optimize
@@ -269,10 +312,15 @@ def _climb(family: Search, sense: float, generator: Any, *, wide: bool,
         if wide:
             bounds = [(-2.0, 2.0)] * family.size
             result = optimize.differential_evolution(
-                loss, bounds, maxiter=60, popsize=12, seed=generator, polish=False)
+                loss, bounds, maxiter=60, popsize=12, seed=generator, polish=False
+            )
         else:
-            result = optimize.minimize(loss, best, method="Nelder-Mead",
-                                       options={"maxiter": 400 * family.size, "adaptive": True})
+            result = optimize.minimize(
+                loss,
+                best,
+                method="Nelder-Mead",
+                options={"maxiter": 400 * family.size, "adaptive": True},
+            )
         best = result.x
     except TimeoutError:
         pass
@@ -281,8 +329,12 @@ def _climb(family: Search, sense: float, generator: Any, *, wide: bool,
 
 def _cases(claim: Claim) -> list[Case]:
     """Every case of the claim that satisfies its assumptions."""
-    return [c for suite in SUITES for c in claim.grid.get(suite, ())
-            if all(holds(c) for holds in claim.assumes.values())]
+    return [
+        c
+        for suite in SUITES
+        for c in claim.grid.get(suite, ())
+        if all(holds(c) for holds in claim.assumes.values())
+    ]
 
 
 def _by_seed(claim: Claim) -> Iterator[tuple[Case, Measured, dict[str, Any], int]]:
@@ -311,11 +363,20 @@ def recheck(path: Path) -> tuple[dict[str, Any], tuple[Step, ...]]:
         data = load(path)
         ours = data.get("kind") == "falsification"
         return data, _recheck_falsification(data) if ours else tuple(recheck_theory(data))
-    except (ValueError, KeyError, TypeError, IndexError, ArithmeticError, AttributeError,
-            RecursionError, MemoryError) as error:
+    except (
+        ValueError,
+        KeyError,
+        TypeError,
+        IndexError,
+        ArithmeticError,
+        AttributeError,
+        RecursionError,
+        MemoryError,
+    ) as error:
         why = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
-        raise UsageError(why if str(path) in why
-                         else f"{path} is not a complete certificate: {why}") from None
+        raise UsageError(
+            why if str(path) in why else f"{path} is not a complete certificate: {why}"
+        ) from None
 
 
 def finding(data: dict[str, Any]) -> Finding:
@@ -329,11 +390,14 @@ def finding(data: dict[str, Any]) -> Finding:
     case, value = Case(**data["case"]), decode(data["measured"])
     assert not isinstance(value, tuple)
     changed = f" with {', '.join(f'{old} -> {new}' for old, new in weakened)}" if weakened else ""
-    said = (f"measured {number(value)}, stated {plain(claim.statement.lhs)} "
-            f"{claim.statement.rel_op} {_stated(claim, case)}")
+    said = (
+        f"measured {number(value)}, stated {plain(claim.statement.lhs)} "
+        f"{claim.statement.rel_op} {_stated(claim, case)}"
+    )
     outcome = "refutes the changed statement" if weakened else "refutes the claim as worded"
-    return Finding(f"{claim.key}{changed} at [{case}]: {said}; {outcome}",
-                   "no, it repeats the measurement")
+    return Finding(
+        f"{claim.key}{changed} at [{case}]: {said}; {outcome}", "no, it repeats the measurement"
+    )
 
 
 def _stated(claim: Claim, case: Case) -> str:
@@ -355,8 +419,9 @@ def _attacked(data: dict[str, Any]) -> tuple[Claim, tuple[tuple[str, str], ...]]
     claims, weakened = registry(), data["weakened"]
     if not isinstance(data["claim"], str) or data["claim"] not in claims:
         raise ValueError("there is no claim of the name it gives")
-    if (not isinstance(weakened, list)
-        or not all(isinstance(p, list) and [type(x) for x in p] == [str, str] for p in weakened)):
+    if not isinstance(weakened, list) or not all(
+        isinstance(p, list) and [type(x) for x in p] == [str, str] for p in weakened
+    ):
         raise ValueError("weakened must be a list of pairs of numbers, as text")
     return weaken(claims[data["claim"]], [f"{old}={new}" for old, new in weakened])
 
@@ -366,11 +431,13 @@ def _recheck_falsification(data: dict[str, Any]) -> tuple[Step, ...]:
     if set(data) != _FIELDS | where:
         raise ValueError(
             "fields missing or unknown: "
-            f"{', '.join(sorted(ascii(f)[:40] for f in set(data) ^ (_FIELDS | where))[:4])}")
+            f"{', '.join(sorted(ascii(f)[:40] for f in set(data) ^ (_FIELDS | where))[:4])}"
+        )
     attacked, weakened = _attacked(data)
     fields = data["case"]
-    if (not isinstance(fields, dict)
-            or any(type(value) not in (int, str, bool) for value in fields.values())):
+    if not isinstance(fields, dict) or any(
+        type(value) not in (int, str, bool) for value in fields.values()
+    ):
         raise ValueError("case must be an object of whole numbers, texts and booleans")
     case, families = Case(**fields), _searches(attacked)
     if type(data.get("seed", data.get("search"))) is not int:
@@ -379,30 +446,43 @@ def _recheck_falsification(data: dict[str, Any]) -> tuple[Step, ...]:
         if not 0 <= data["search"] < len(families):
             raise ValueError(f"search must be a number from 0 to {len(families) - 1}")
         family, point = families[data["search"]], data["point"]
-        short = (isinstance(point, list)
-                 and all(isinstance(x, str) and re.fullmatch(r"-?\d{1,40}(/\d{1,40})?", x, re.ASCII)
-                         for x in point))
+        short = isinstance(point, list) and all(
+            isinstance(x, str) and re.fullmatch(r"-?\d{1,40}(/\d{1,40})?", x, re.ASCII)
+            for x in point
+        )
         if not short or len(point) != family.size:
             raise ValueError(f"point must be {family.size} fractions, as text")
         inside = family.case == case
         measured = (lambda: family.measured(tuple(Fraction(x) for x in point))) if inside else None
     else:
         inside = case in _cases(attacked) and 0 <= data["seed"] < 2**63
-        measured = ((lambda: attacked.measure(case, data["seed"])) if inside and attacked.measurable
-                    else None)
+        measured = (
+            (lambda: attacked.measure(case, data["seed"]))
+            if inside and attacked.measurable
+            else None
+        )
     # A case of our own grids only: another could take for ever to measure.
     value = measured() if measured else None
-    decision = (None if value is None
-                else _decision(attacked, case, value, changed=bool(weakened)))
-    return (Step("the statement is the one in the certificate",
-                 plain(attacked.statement) == data["statement"]),
-            Step("the case is one that the claim is asked about, and satisfies its assumptions",
-                 inside),
-            Step("the value measured again is the one in the certificate",
-                 value is not None and encode(value) == data["measured"]),
-            Step(f"judged again it says {ascii(data['verdict'])[1:-1][:12]}, and that is FAILS",
-                 data["verdict"] == "FAILS" and decision is not None
-                 and decision.verdict is Verdict.FAILS))
+    decision = None if value is None else _decision(attacked, case, value, changed=bool(weakened))
+    return (
+        Step(
+            "the statement is the one in the certificate",
+            plain(attacked.statement) == data["statement"],
+        ),
+        Step(
+            "the case is one that the claim is asked about, and satisfies its assumptions", inside
+        ),
+        Step(
+            "the value measured again is the one in the certificate",
+            value is not None and encode(value) == data["measured"],
+        ),
+        Step(
+            f"judged again it says {ascii(data['verdict'])[1:-1][:12]}, and that is FAILS",
+            data["verdict"] == "FAILS"
+            and decision is not None
+            and decision.verdict is Verdict.FAILS,
+        ),
+    )
 
 
 def store(found: Found, folder: Path) -> Path:

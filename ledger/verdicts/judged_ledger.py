@@ -1,5 +1,6 @@
 """Claims judged on what one store holds of them, in whatever suites that is: what `show`, pages and
 the appendix say of a claim."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping

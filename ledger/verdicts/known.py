@@ -4,6 +4,7 @@ word of the claim in each suite.
 `known_cases.json` is written with the reference ledger (`reference`), a case a line, so that a
 changed verdict shows as a changed line of that file.
 """
+
 from __future__ import annotations
 
 import json
@@ -60,10 +61,17 @@ def _listed() -> dict[str, Known]:
     if not FILE.is_file():
         return {}
     listed = json.loads(FILE.read_text(encoding="utf-8"))
-    return {key: Known(body["words"], {
-        Case(**fields, **body["same"]): verdict
-        for verdict, cases in body["cases"].items() for fields in cases})
-        for key, body in listed.items()}
+    return {
+        key: Known(
+            body["words"],
+            {
+                Case(**fields, **body["same"]): verdict
+                for verdict, cases in body["cases"].items()
+                for fields in cases
+            },
+        )
+        for key, body in listed.items()
+    }
 
 
 def write_known(claims: Mapping[str, Known]) -> None:
@@ -77,9 +85,17 @@ def _text(found: Known) -> str:
     once."""
     rows = [set(case.fields().items()) for case in found.cases]
     same = dict(set.intersection(*rows)) if len(rows) > 1 else {}
-    verdicts = [f'{json.dumps(verdict)}: [\n  ' + ",\n  ".join(
-        json.dumps({name: value for name, value in case.fields().items() if name not in same})
-        for case in found.cases if found.cases[case] == verdict) + "]"
-        for verdict in sorted(set(found.cases.values()))]
-    return (f'{{"words": {json.dumps(dict(found.words))}, '
-            f'"same": {json.dumps(same, sort_keys=True)}, "cases": {{{", ".join(verdicts)}}}}}')
+    verdicts = [
+        f"{json.dumps(verdict)}: [\n  "
+        + ",\n  ".join(
+            json.dumps({name: value for name, value in case.fields().items() if name not in same})
+            for case in found.cases
+            if found.cases[case] == verdict
+        )
+        + "]"
+        for verdict in sorted(set(found.cases.values()))
+    ]
+    return (
+        f'{{"words": {json.dumps(dict(found.words))}, '
+        f'"same": {json.dumps(same, sort_keys=True)}, "cases": {{{", ".join(verdicts)}}}}}'
+    )

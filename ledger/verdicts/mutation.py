@@ -14,6 +14,7 @@ again. What then becomes of a mutant:
   would report;
 - survives, with its reason.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
@@ -33,8 +34,18 @@ if TYPE_CHECKING:
 
 Fate = Literal["data", "proof", "undecided", "survives"]
 
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
-             "tenth")
+_ORDINALS = (
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+)
 _NO_VALUE = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
 
 
@@ -82,10 +93,15 @@ def mutants(statement: Relational) -> Iterator[tuple[str, Relational]]:
     """
     import sympy
 
-    yield from _described(_candidates(
-        statement, lambda node, side: _changes(node, (side,), None)))
-    flipped = {sympy.Le: sympy.Ge, sympy.Ge: sympy.Le, sympy.Lt: sympy.Gt, sympy.Gt: sympy.Lt,
-               sympy.Eq: sympy.Ne, sympy.Ne: sympy.Eq}
+    yield from _described(_candidates(statement, lambda node, side: _changes(node, (side,), None)))
+    flipped = {
+        sympy.Le: sympy.Ge,
+        sympy.Ge: sympy.Le,
+        sympy.Lt: sympy.Gt,
+        sympy.Gt: sympy.Lt,
+        sympy.Eq: sympy.Ne,
+        sympy.Ne: sympy.Eq,
+    }
     if statement.func in flipped:
         other = flipped[statement.func](*statement.args, evaluate=False)
         yield f"{statement.rel_op} -> {other.rel_op}", other
@@ -108,14 +124,20 @@ def forms(statement: Relational, cases: Iterable[Case] = ()) -> Iterator[tuple[s
     cases = list(cases)
     found = _candidates(statement, lambda node, side: _form_changes(node, (side,), cases))
     known = [other for _, other in mutants(statement)]
-    yield from _described([row for number, row in enumerate(found) if row[1] not in known
-                           and row[1] not in [other for _, other in found[:number]]])
+    yield from _described(
+        [
+            row
+            for number, row in enumerate(found)
+            if row[1] not in known and row[1] not in [other for _, other in found[:number]]
+        ]
+    )
     if statement.func in (sympy.Le, sympy.Ge, sympy.Lt, sympy.Gt):
         yield f"{statement.rel_op} -> ==", sympy.Eq(*statement.args, evaluate=False)
 
 
-def _form_changes(node: sympy.Basic, place: tuple[int, ...],
-                  cases: list[Case]) -> Iterator[_Change]:
+def _form_changes(
+    node: sympy.Basic, place: tuple[int, ...], cases: list[Case]
+) -> Iterator[_Change]:
     import sympy
 
     inside = plain(node)
@@ -134,12 +156,14 @@ def _form_changes(node: sympy.Basic, place: tuple[int, ...],
         for number, term in enumerate(node.args):
             if term.is_Rational:
                 yield _Change((*place, number), str(term), "0", inside, node - term)
-    yield from _rebuilt(node, lambda number, argument: _form_changes(
-        argument, (*place, number), cases))
+    yield from _rebuilt(
+        node, lambda number, argument: _form_changes(argument, (*place, number), cases)
+    )
 
 
 def _candidates(
-    statement: Relational, changes: Callable[[sympy.Basic, int], Iterator[_Change]],
+    statement: Relational,
+    changes: Callable[[sympy.Basic, int], Iterator[_Change]],
 ) -> list[tuple[_Change, Relational]]:
     """The statement with each change of one of its sides."""
     found = []
@@ -172,8 +196,9 @@ def _in_words(change: _Change, places: list[tuple[int, ...]]) -> str:
     return f"{', '.join(parts)}{',' if len(parts) > 1 else ''} in {change.inside}"
 
 
-def _changes(node: sympy.Basic, place: tuple[int, ...],
-             parent: sympy.Basic | None) -> Iterator[_Change]:
+def _changes(
+    node: sympy.Basic, place: tuple[int, ...], parent: sympy.Basic | None
+) -> Iterator[_Change]:
     import sympy
 
     inside = plain(parent) if parent is not None else ""
@@ -186,19 +211,24 @@ def _changes(node: sympy.Basic, place: tuple[int, ...],
         for changed in (node + step, node - step):
             yield _Change(place, str(node), str(changed), inside, changed)
         return
-    swaps = {sympy.Min: sympy.Max, sympy.Max: sympy.Min, sympy.floor: sympy.ceiling,
-             sympy.ceiling: sympy.floor}
+    swaps = {
+        sympy.Min: sympy.Max,
+        sympy.Max: sympy.Min,
+        sympy.floor: sympy.ceiling,
+        sympy.ceiling: sympy.floor,
+    }
     if node.func in swaps:
-        yield _Change(place, node.func.__name__, swaps[node.func].__name__, "",
-                      swaps[node.func](*node.args))
+        yield _Change(
+            place, node.func.__name__, swaps[node.func].__name__, "", swaps[node.func](*node.args)
+        )
     # The limits of a sum are a tuple, which is named by the sum.
     around = parent if isinstance(node, sympy.Tuple) else node
-    yield from _rebuilt(node, lambda number, argument: _changes(
-        argument, (*place, number), around))
+    yield from _rebuilt(node, lambda number, argument: _changes(argument, (*place, number), around))
 
 
-def _rebuilt(node: sympy.Basic,
-             changes: Callable[[int, sympy.Basic], Iterator[_Change]]) -> Iterator[_Change]:
+def _rebuilt(
+    node: sympy.Basic, changes: Callable[[int, sympy.Basic], Iterator[_Change]]
+) -> Iterator[_Change]:
     """The changes of a node's arguments, as changes of the node."""
     import sympy
 
@@ -235,8 +265,7 @@ def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
         if row.measured is None:
             continue
         try:
-            decision = judge(mutated, row.case, row.measured, alpha=result.alpha(row),
-                             force=True)
+            decision = judge(mutated, row.case, row.measured, alpha=result.alpha(row), force=True)
         except _NO_VALUE:
             return Mutant(change, statement, "data", "the mutated statement has no value at a case")
         if {row.decision.verdict, decision.verdict} == {Verdict.HOLDS, Verdict.FAILS}:
@@ -245,34 +274,50 @@ def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
             why = TRUNCATED if decision.reason.startswith(TRUNCATED) else decision.reason
             undecided = undecided or f"turns UNDECIDED at [{row.case}]: {why}"
         decisions.append(decision)
-    weaker = (bool(result.in_scope)
-              and all(_not_stronger(result.claim, mutated, row.case) for row in result.in_scope))
+    weaker = bool(result.in_scope) and all(
+        _not_stronger(result.claim, mutated, row.case) for row in result.in_scope
+    )
     breaks = bool(result.claim.proof is not None and result.proof and _proof_breaks(mutated))
     if breaks and not weaker:
         return Mutant(change, statement, "proof")
     # Where another case still fails the verdict is FAILS as before, and nobody would notice.
     if undecided and not any(decision.verdict is Verdict.FAILS for decision in decisions):
         return Mutant(change, statement, "undecided", undecided)
-    return Mutant(change, statement, "survives",
-                  _why_alive(statement, decisions, weaker=weaker, breaks=breaks,
-                             equal=weaker and _equal(result, mutated)))
+    return Mutant(
+        change,
+        statement,
+        "survives",
+        _why_alive(
+            statement,
+            decisions,
+            weaker=weaker,
+            breaks=breaks,
+            equal=weaker and _equal(result, mutated),
+        ),
+    )
 
 
-def _why_alive(statement: Relational, decisions: list[Decision], *, weaker: bool,
-               breaks: bool, equal: bool) -> str:
+def _why_alive(
+    statement: Relational, decisions: list[Decision], *, weaker: bool, breaks: bool, equal: bool
+) -> str:
     """Why a mutant survives, from how the mutant itself was judged."""
     if any(decision.verdict is Verdict.FAILS for decision in decisions):
         return "the statement fails with this constant as well"
     if weaker:
         same = ("gives the same number" if equal else "a weaker statement") + " on every case"
-        return (f"{same}; its proof breaks only since it compares the statement with a typed "
-                "formula" if breaks else same)
+        return (
+            f"{same}; its proof breaks only since it compares the statement with a typed formula"
+            if breaks
+            else same
+        )
     if not decisions:
         return "no decided case"
     slacks = [decision.slack for decision in decisions if decision.slack is not None]
     if slacks and min(slacks) > 0:
-        return ("the mutant holds on every case too: its tightest slack is a factor "
-                f"10^{min(slacks):.2g}")
+        return (
+            "the mutant holds on every case too: its tightest slack is a factor "
+            f"10^{min(slacks):.2g}"
+        )
     return "the grid does not separate it"
 
 
@@ -288,23 +333,32 @@ def _not_stronger(original: Claim, mutated: Claim, case: Case) -> bool:
         if isinstance(new, Ball) and isinstance(old, Ball):
             # The ends that `judgement` compares with: a bound from above with the lower one, from
             # below with the upper one.
-            weaker = {"<=": new.low >= old.low, "<": new.low >= old.low, ">=": new.high <= old.high,
-                      ">": new.high <= old.high, "==": new.low <= old.low and old.high <= new.high}
+            weaker = {
+                "<=": new.low >= old.low,
+                "<": new.low >= old.low,
+                ">=": new.high <= old.high,
+                ">": new.high <= old.high,
+                "==": new.low <= old.low and old.high <= new.high,
+            }
             return weaker.get(relation, new == old)
         if isinstance(new, Ball) or isinstance(old, Ball):
             return False
         order = sign(new - old)
     except _NO_VALUE:
         return False
-    return order in {"<=": (0, 1), "<": (0, 1), ">=": (0, -1), ">": (0, -1), "==": (0,),
-                     "!=": (0,)}[relation]
+    return (
+        order
+        in {"<=": (0, 1), "<": (0, 1), ">=": (0, -1), ">": (0, -1), "==": (0,), "!=": (0,)}[
+            relation
+        ]
+    )
 
 
 def _equal(result: ClaimResult, mutated: Claim) -> bool:
     """Whether both statements predict the same on every case."""
-    return (mutated.statement.rel_op in ("==", "!=")
-            or all(mutated.predict(row.case) == result.claim.predict(row.case)
-                   for row in result.in_scope))
+    return mutated.statement.rel_op in ("==", "!=") or all(
+        mutated.predict(row.case) == result.claim.predict(row.case) for row in result.in_scope
+    )
 
 
 def _proof_breaks(mutated: Claim) -> bool:
@@ -321,8 +375,14 @@ def unexplained(result: ClaimResult, found: list[Mutant]) -> list[Mutant]:
     weaker.
     """
     sampled = result.claim.holds_for in ("typical", "these nets")
-    exact = (result.claim.statement.rel_op == "==" and not sampled
-             and result.verdict is Verdict.HOLDS)
+    exact = (
+        result.claim.statement.rel_op == "==" and not sampled and result.verdict is Verdict.HOLDS
+    )
     strict = exact or result.verdict in (Verdict.PROVED, Verdict.ARGUED)
-    return [m for m in found if strict and m.fate == "survives"
-            and not m.reason.startswith(("a weaker", "gives the same"))]
+    return [
+        m
+        for m in found
+        if strict
+        and m.fate == "survives"
+        and not m.reason.startswith(("a weaker", "gives the same"))
+    ]

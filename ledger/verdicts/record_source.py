@@ -4,6 +4,7 @@ depthlaw.
 Here a claim's runs are counted whether or not they can be measured on this machine: what needs
 PyTorch is recorded elsewhere.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,8 +24,9 @@ def runs_of(claim: Claim, suites: Iterable[str] = ("full", *ALONE)) -> Iterator[
     if claim.proof is not None:
         yield Run(claim, None)
     for suite in suites:
-        yield from (Run(claim, case, seed) for case in claim.cases(suite)
-                    for seed in range(claim.seeds))
+        yield from (
+            Run(claim, case, seed) for case in claim.cases(suite) for seed in range(claim.seeds)
+        )
     yield control_run(claim)
 
 
@@ -38,9 +40,15 @@ def largest_recorded_suite(claim: Claim, store: Store) -> str:
     """The last suite of which a case of its own is recorded, else the first in which the claim has
     cases."""
     known = [suite for suite in SUITES if claim.cases(suite)]
-    done = [suite for suite in known
-            if any(Run(claim, case, seed).id in store for case in claim.grid.get(suite, ())
-                   for seed in range(claim.seeds))]
+    done = [
+        suite
+        for suite in known
+        if any(
+            Run(claim, case, seed).id in store
+            for case in claim.grid.get(suite, ())
+            for seed in range(claim.seeds)
+        )
+    ]
     return (done or known)[-1 if done else 0]
 
 
@@ -59,9 +67,11 @@ def from_reference(claim: Claim) -> tuple[Store, bool] | None:
     if known is None or any(run.id in known for run in runs):
         return None if known is None else (known, True)
     recorded = by_run(record for record in known if record.inputs["claim"] == claim.key)
-    held = {run.id: recorded[key] for run in runs
-            if (key := (claim.key, canonical(run.inputs["case"]), run.seed,
-                        run.control)) in recorded}
+    held = {
+        run.id: recorded[key]
+        for run in runs
+        if (key := (claim.key, canonical(run.inputs["case"]), run.seed, run.control)) in recorded
+    }
     return (_Relabelled(known, held), False) if held else None
 
 

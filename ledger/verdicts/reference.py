@@ -7,6 +7,7 @@ each record. Ids and result hashes are computed again when it is read.
 
     python -m depthlaw.ledger.verdicts.reference --results DIR     # write the shipped one again
 """
+
 from __future__ import annotations
 
 import argparse
@@ -73,21 +74,35 @@ class Ledger(Store):
             listed = manifest(self)
         except OSError as error:
             raise StoreError(
-                f"the ledger {file} cannot be read ({error.strerror or error})") from None
-        except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError, OverflowError,
-                RecursionError) as error:
-            raise StoreError(f"the ledger {file} does not verify ({error}); get it again, or write "
-                             "it again") from None
-        if (self.header["schema"] == SCHEMA
-            and (listed["hash"] != self.header["manifest"] or len(self) != self.header["records"])):
-            raise StoreError(f"the ledger {file} does not verify (its records do not match its "
-                             "manifest); get it again, or write it again")
+                f"the ledger {file} cannot be read ({error.strerror or error})"
+            ) from None
+        except (
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            ZeroDivisionError,
+            OverflowError,
+            RecursionError,
+        ) as error:
+            raise StoreError(
+                f"the ledger {file} does not verify ({error}); get it again, or write it again"
+            ) from None
+        if self.header["schema"] == SCHEMA and (
+            listed["hash"] != self.header["manifest"] or len(self) != self.header["records"]
+        ):
+            raise StoreError(
+                f"the ledger {file} does not verify (its records do not match its "
+                "manifest); get it again, or write it again"
+            )
 
     def _lines(self, lines: bytes) -> Iterator[Record]:
         for line in lines.splitlines():
             body = json.loads(line)
-            facts = {"environment": self.header["environment"],
-                     "timing": {"wall_s": body["wall_s"]}}
+            facts = {
+                "environment": self.header["environment"],
+                "timing": {"wall_s": body["wall_s"]},
+            }
             record = Record(body["inputs"], body["result"], facts).migrated(self.header["schema"])
             decode(record.result)
             yield record
@@ -98,8 +113,9 @@ class Ledger(Store):
 
     def put(self, record: Record) -> None:
         """Refused: a ledger is written as a whole."""
-        raise StoreError(f"{self.root} is a ledger, which is read-only; records go to a results "
-                         "folder")
+        raise StoreError(
+            f"{self.root} is a ledger, which is read-only; records go to a results folder"
+        )
 
     def write(self, path: Path, data: bytes) -> None:
         """Refused, as by a read-only disk."""
@@ -130,13 +146,22 @@ def write_ledger(file: Path, records: Iterable[Record], suite: str) -> dict[str,
     the same bytes but for times and environment."""
     # Suites of one claim share its proof and its negative control.
     ordered = sorted({record.id: record for record in records}.values(), key=run_key)
-    lines = b"".join(canonical({"inputs": r.inputs, "result": r.result, "wall_s": _seconds(r)})
-                     + b"\n" for r in ordered)
-    environment: dict[str, Any] = next((r.facts["environment"] for r in ordered
-                                        if "environment" in r.facts), {})
-    header = {"ledger": FORMAT, "schema": SCHEMA, "suite": suite, "records": len(ordered),
-              "manifest": manifest(ordered)["hash"],
-              "lines": hashlib.sha256(lines).hexdigest(), "environment": environment}
+    lines = b"".join(
+        canonical({"inputs": r.inputs, "result": r.result, "wall_s": _seconds(r)}) + b"\n"
+        for r in ordered
+    )
+    environment: dict[str, Any] = next(
+        (r.facts["environment"] for r in ordered if "environment" in r.facts), {}
+    )
+    header = {
+        "ledger": FORMAT,
+        "schema": SCHEMA,
+        "suite": suite,
+        "records": len(ordered),
+        "manifest": manifest(ordered)["hash"],
+        "lines": hashlib.sha256(lines).hexdigest(),
+        "environment": environment,
+    }
     packed = io.BytesIO()
     with gzip.GzipFile(filename="", fileobj=packed, mode="wb", mtime=0) as stream:
         stream.write(canonical(header | {"seal": digest(header)}) + b"\n" + lines)
@@ -161,8 +186,12 @@ def shipped() -> Ledger | None:
 
 def run_key(record: Record) -> Key:
     """Which run a record belongs to, whatever code and device did it."""
-    return record.inputs["claim"], canonical(
-        record.inputs["case"]), record.inputs["seed"], bool(record.inputs.get("control", False))
+    return (
+        record.inputs["claim"],
+        canonical(record.inputs["case"]),
+        record.inputs["seed"],
+        bool(record.inputs.get("control", False)),
+    )
 
 
 def run_name(key: Key) -> str:
@@ -170,8 +199,11 @@ def run_name(key: Key) -> str:
     claim, case, seed, control = key
     fields = json.loads(case)
     words = " ".join(f"{k}={v}" for k, v in fields.items()) if fields else "proof"
-    return (f"{claim} [{words}]" + (f" seed {seed}" if seed else "")
-            + (" (negative control)" if control else ""))
+    return (
+        f"{claim} [{words}]"
+        + (f" seed {seed}" if seed else "")
+        + (" (negative control)" if control else "")
+    )
 
 
 def by_run(records: Iterable[Record], asked: frozenset[str] = frozenset()) -> dict[Key, Record]:
@@ -180,8 +212,10 @@ def by_run(records: Iterable[Record], asked: frozenset[str] = frozenset()) -> di
     found: dict[Key, Record] = {}
     for record in records:
         key = run_key(record)
-        if (key not in found
-            or (record.id not in asked, record.id) < (found[key].id not in asked, found[key].id)):
+        if key not in found or (record.id not in asked, record.id) < (
+            found[key].id not in asked,
+            found[key].id,
+        ):
             found[key] = record
     return found
 
@@ -211,29 +245,55 @@ class Agreement:
         """The agreement in one line; every run is in one of its parts."""
         differ = len(self.disagreements)
         near = self.compared - self.equal - differ
-        parts = [f"{self.equal} equal" if self.equal < self.compared
-                 else "all equal" if self.compared else "",
-                 f"{near} within their intervals" if near else "",
-                 f"{differ} DIFFER" if differ else ""]
+        parts = [
+            f"{self.equal} equal"
+            if self.equal < self.compared
+            else "all equal"
+            if self.compared
+            else "",
+            f"{near} within their intervals" if near else "",
+            f"{differ} DIFFER" if differ else "",
+        ]
         rest = self.runs - self.compared - self.by_verdict
-        return "; ".join(filter(None, (
-            ", ".join(filter(None, (
-                f"reference: {self.compared} of {self.runs} runs compared", *parts))),
-            f"{self.by_verdict} whose digits depend on rounding, compared by verdict"
-            if self.by_verdict else "",
-            f"{rest} without reference" if rest else "")))
+        return "; ".join(
+            filter(
+                None,
+                (
+                    ", ".join(
+                        filter(
+                            None,
+                            (f"reference: {self.compared} of {self.runs} runs compared", *parts),
+                        )
+                    ),
+                    f"{self.by_verdict} whose digits depend on rounding, compared by verdict"
+                    if self.by_verdict
+                    else "",
+                    f"{rest} without reference" if rest else "",
+                ),
+            )
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The agreement for machines."""
-        return {"runs": self.runs, "compared": self.compared, "equal": self.equal,
-                "agree": self.compared - len(self.disagreements), "by_verdict": self.by_verdict,
-                "without_reference": self.runs - self.compared - self.by_verdict,
-                "disagreements": [{"run": run_name(key), "here": here, "reference": there}
-                                  for key, here, there in self.disagreements]}
+        return {
+            "runs": self.runs,
+            "compared": self.compared,
+            "equal": self.equal,
+            "agree": self.compared - len(self.disagreements),
+            "by_verdict": self.by_verdict,
+            "without_reference": self.runs - self.compared - self.by_verdict,
+            "disagreements": [
+                {"run": run_name(key), "here": here, "reference": there}
+                for key, here, there in self.disagreements
+            ],
+        }
 
 
-def compare(records: Iterable[Record], reference: Iterable[Record],
-            portable: Callable[[str], bool] = lambda key: True) -> Agreement:
+def compare(
+    records: Iterable[Record],
+    reference: Iterable[Record],
+    portable: Callable[[str], bool] = lambda key: True,
+) -> Agreement:
     """Compare records with a reference run by run, whatever code did them.
 
     Exact values must be equal, rigorous intervals must overlap, and so must the confidence
@@ -248,16 +308,21 @@ def compare(records: Iterable[Record], reference: Iterable[Record],
     pools: dict[tuple[str, bytes, bool], list[Key]] = defaultdict(list)
     for key in common if unequal else ():
         pools[_pool(key)].append(key)
-    comparisons = len({_pool(key) for key in unequal
-                       if not {"sample", "proportion"}.isdisjoint(ours[key].result)})
+    comparisons = len(
+        {_pool(key) for key in unequal if not {"sample", "proportion"}.isdisjoint(ours[key].result)}
+    )
     wrong = []
     for key in unequal:
         pool = pools[_pool(key)]
-        if not agree(_pooled(key, pool, ours), _pooled(key, pool, theirs),
-                     FALSE_ALARM_BUDGET / max(comparisons, 1)):
+        if not agree(
+            _pooled(key, pool, ours),
+            _pooled(key, pool, theirs),
+            FALSE_ALARM_BUDGET / max(comparisons, 1),
+        ):
             wrong.append((key, ours[key].result, theirs[key].result))
-    return Agreement(len(ours), len(common), len(common) - len(unequal), tuple(wrong),
-                     len(held) - len(common))
+    return Agreement(
+        len(ours), len(common), len(common) - len(unequal), tuple(wrong), len(held) - len(common)
+    )
 
 
 def _pool(key: Key) -> tuple[str, bytes, bool]:
@@ -269,8 +334,9 @@ def _pooled(key: Key, pool: list[Key], records: Mapping[Key, Record]) -> Result:
     own = decode(records[key].result)
     if not isinstance(own, Statistical):
         return own
-    return joined([value for k in pool
-                   if isinstance(value := decode(records[k].result), type(own))])[0]
+    return joined(
+        [value for k in pool if isinstance(value := decode(records[k].result), type(own))]
+    )[0]
 
 
 def agree(ours: Result, theirs: Result, alpha: float) -> bool:
@@ -285,8 +351,9 @@ def agree(ours: Result, theirs: Result, alpha: float) -> bool:
         return ours.value == theirs.value
     if isinstance(ours, Ball) and isinstance(theirs, Ball):
         return ours.low <= theirs.high and theirs.low <= ours.high
-    if ((isinstance(ours, Sample) and isinstance(theirs, Sample))
-        or (isinstance(ours, Proportion) and isinstance(theirs, Proportion))):
+    if (isinstance(ours, Sample) and isinstance(theirs, Sample)) or (
+        isinstance(ours, Proportion) and isinstance(theirs, Proportion)
+    ):
         (a, b), (c, d) = ours.interval(alpha), theirs.interval(alpha)
         return ours == theirs or (a <= d and c <= b)
     if isinstance(ours, tuple) and isinstance(theirs, tuple):
@@ -307,14 +374,20 @@ def main(arguments: list[str] | None = None) -> int:
 
     parser = argparse.ArgumentParser(
         prog="python -m depthlaw.ledger.verdicts.reference",
-        description="Write the reference ledger from a suite's records.")
-    parser.add_argument("--results", type=Path,
-                        help="results folder; by default depthlaw's folder among your data")
+        description="Write the reference ledger from a suite's records.",
+    )
+    parser.add_argument(
+        "--results", type=Path, help="results folder; by default depthlaw's folder among your data"
+    )
     parser.add_argument("--suite", default=smallest, help=f"the suite ({smallest})")
-    parser.add_argument("--out", type=Path, default=SHIPPED,
-                        help="the file; by default the one that is shipped")
-    parser.add_argument("--turned", action="store_true",
-                        help="accept cases that are decided otherwise than is known")
+    parser.add_argument(
+        "--out", type=Path, default=SHIPPED, help="the file; by default the one that is shipped"
+    )
+    parser.add_argument(
+        "--turned",
+        action="store_true",
+        help="accept cases that are decided otherwise than is known",
+    )
     options = parser.parse_args(arguments)
     try:
         store = open_store(options.results, read_only=True)
@@ -328,21 +401,27 @@ def main(arguments: list[str] | None = None) -> int:
         runs += [run for run in long if run.id not in asked and options.suite == smallest]
         found = [record for run in runs if (record := store.get(run.id))]
         if len(found) < len(runs) or not runs:
-            raise UsageError(f"{len(runs) - len(found)} of {len(runs)} runs of suite "
-                             f"{options.suite} and of what comes with it are not recorded in "
-                             f"{store.root}; `make reference` records them first")
+            raise UsageError(
+                f"{len(runs) - len(found)} of {len(runs)} runs of suite "
+                f"{options.suite} and of what comes with it are not recorded in "
+                f"{store.root}; `make reference` records them first"
+            )
         if options.out == SHIPPED:
             fresh = _known_of(claims, store)
             if (turned := _changes(fresh)) and not options.turned:
-                raise UsageError(f"{len(turned)} cases are decided otherwise than is known, first "
-                                 f"{turned[0]}; find out why, then add --turned")
+                raise UsageError(
+                    f"{len(turned)} cases are decided otherwise than is known, first "
+                    f"{turned[0]}; find out why, then add --turned"
+                )
             write_known(fresh)
         header = write_ledger(options.out, found, options.suite)
     except UsageError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
-    print(f"{options.out}: {header['records']} records, {options.out.stat().st_size} bytes, "
-          f"manifest {header['manifest']}")
+    print(
+        f"{options.out}: {header['records']} records, {options.out.stat().st_size} bytes, "
+        f"manifest {header['manifest']}"
+    )
     return 0
 
 
@@ -355,25 +434,36 @@ def _known_of(claims: Mapping[str, Claim], store: Store) -> dict[str, Known]:
 
     words: dict[str, dict[str, str]] = {key: {} for key in claims}
     verdicts: dict[str, dict[Case, str]] = {
-        key: {case: verdict for case, verdict in (known(key) or Known()).cases.items()
-              if case in claim.every_case} for key, claim in claims.items()}
+        key: {
+            case: verdict
+            for case, verdict in (known(key) or Known()).cases.items()
+            if case in claim.every_case
+        }
+        for key, claim in claims.items()
+    }
     for suite in (suite for suite in SUITES if suite not in DEVICE_OF):
         mine = {key: claim for key, claim in claims.items() if claim.cases(suite)}
         for result in results(mine, suite, store):
             key = result.claim.key
-            verdicts[key] |= {row.case: row.verdict_name for row in result.cases
-                              if row.verdict_name != NOT_RUN}
+            verdicts[key] |= {
+                row.case: row.verdict_name for row in result.cases if row.verdict_name != NOT_RUN
+            }
             if result.measured and not result.missing:
                 words[key][result.suite] = verdict_name(result)
-    return {key: Known(words[key], cases if set(cases.values()) - {"HOLDS"} else {})
-            for key, cases in verdicts.items()}
+    return {
+        key: Known(words[key], cases if set(cases.values()) - {"HOLDS"} else {})
+        for key, cases in verdicts.items()
+    }
 
 
 def _changes(fresh: Mapping[str, Known]) -> list[str]:
     """Each case that was decided one way and now is the other."""
-    return [f"{key} [{case}]: {before}, now {after}" for key, found in fresh.items()
-            for case, before in (known(key) or Known()).cases.items()
-            if {before, after := found.cases.get(case, "HOLDS")} == {"HOLDS", "FAILS"}]
+    return [
+        f"{key} [{case}]: {before}, now {after}"
+        for key, found in fresh.items()
+        for case, before in (known(key) or Known()).cases.items()
+        if {before, after := found.cases.get(case, "HOLDS")} == {"HOLDS", "FAILS"}
+    ]
 
 
 if __name__ == "__main__":

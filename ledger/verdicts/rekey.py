@@ -10,6 +10,7 @@ left out.
 That the values are those that the new code measures is checked by measuring: `verify` in an empty
 folder compares them with the reference.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -32,18 +33,26 @@ Name = str
 def runs() -> dict[Name, Run]:
     """Every run of every suite that needs no GPU."""
     claims = registry()
-    return {name(run.inputs): run for suite in SUITES if suite not in DEVICE_OF
-            for run in plan(claims, suite)}
+    return {
+        name(run.inputs): run
+        for suite in SUITES
+        if suite not in DEVICE_OF
+        for run in plan(claims, suite)
+    }
 
 
 def name(inputs: Mapping[str, object]) -> Name:
     """What a run is called in the list: its inputs without the code version."""
-    return json.dumps({key: value for key, value in inputs.items() if key != "code"},
-                      sort_keys=True)
+    return json.dumps(
+        {key: value for key, value in inputs.items() if key != "code"}, sort_keys=True
+    )
 
 
-def rekeyed(records: Iterable[Record], before: Mapping[Name, str], now: Mapping[Name, Run],
-            ) -> Iterator[Record]:
+def rekeyed(
+    records: Iterable[Record],
+    before: Mapping[Name, str],
+    now: Mapping[Name, Run],
+) -> Iterator[Record]:
     """The records of the listed versions, with the version that their run has now."""
     for record in records:
         run = now.get(name(record.inputs))
@@ -81,8 +90,10 @@ def main(arguments: list[str] | None = None) -> int:
         if name(record.inputs) not in carried:
             print(f"left out: {run_name(run_key(record))}")
     kept = options.results is None and len(new) < len(old)
-    print(f"{len(new)} of {len(old)} records carried over, results unchanged"
-          + ("; the shipped ledger stays as it is" if kept else ""))
+    print(
+        f"{len(new)} of {len(old)} records carried over, results unchanged"
+        + ("; the shipped ledger stays as it is" if kept else "")
+    )
     return int(kept)
 
 

@@ -1,4 +1,5 @@
 """From records to verdicts: what a suite's records say about each claim."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -73,8 +74,11 @@ class ClaimResult:
 
     def alpha(self, row: CaseResult) -> float:
         """The false-alarm rate that a case of this claim is judged with."""
-        return level(self.claim, row.case) if row.measured is None else alpha(
-            self.claim, row.case, row.measured)
+        return (
+            level(self.claim, row.case)
+            if row.measured is None
+            else alpha(self.claim, row.case, row.measured)
+        )
 
     @property
     def decided(self) -> list[CaseResult]:
@@ -100,24 +104,35 @@ class ClaimResult:
     def settled(self) -> bool:
         """Whether a two-sided claim, which is about its cases and no others, is settled on every
         one of them."""
-        return (self.claim.kind == "two-sided" and bool(self.in_scope)
-                and all(c.decision.certain for c in self.in_scope))
+        return (
+            self.claim.kind == "two-sided"
+            and bool(self.in_scope)
+            and all(c.decision.certain for c in self.in_scope)
+        )
 
     @property
     def by_chance(self) -> bool:
         """Whether what some case says depends on a rate of false alarms: of a mean or a share, of a
         rank that may miss, or of an interval that is read off trained nets."""
-        return any(isinstance(c.measured, Statistical) or 0 < getattr(c.measured, "misses", 0.0) < 1
-                   or (isinstance(c.measured, Ball) and bool(self.claim.needs))
-                   for c in self.cases)
+        return any(
+            isinstance(c.measured, Statistical)
+            or 0 < getattr(c.measured, "misses", 0.0) < 1
+            or (isinstance(c.measured, Ball) and bool(self.claim.needs))
+            for c in self.cases
+        )
 
     @property
     def certified(self) -> bool:
         """Whether the claim is about its cases alone, and a certificate that was checked decides
         every one of them."""
         covers = self.claim.certified
-        return bool(self.confirmed and self.claim.evidence == "certificate" and covers
-                    and self.in_scope and all(covers(c.case) for c in self.in_scope))
+        return bool(
+            self.confirmed
+            and self.claim.evidence == "certificate"
+            and covers
+            and self.in_scope
+            and all(covers(c.case) for c in self.in_scope)
+        )
 
     @property
     def confirmed(self) -> bool:
@@ -146,17 +161,24 @@ class ClaimResult:
         verdicts = {c.decision.verdict for c in self.cases if c.measured is not None}
         # A proof that names no joints for a reader to check asks for no stronger word than its
         # cases give.
-        argued = (self.claim.evidence == "argument" and self.proof is not None
-                  and bool(self.claim.rests_on))
+        argued = (
+            self.claim.evidence == "argument"
+            and self.proof is not None
+            and bool(self.claim.rests_on)
+        )
         if Verdict.FAILS in verdicts:
             return Verdict.FAILS
         if self.cases and not self.in_scope and not argued:
             return Verdict.OUT_OF_SCOPE
-        if (Verdict.UNDECIDED in verdicts or not (self.decided or argued)
-            or (self.proof is not None and not self.confirmed)):
+        if (
+            Verdict.UNDECIDED in verdicts
+            or not (self.decided or argued)
+            or (self.proof is not None and not self.confirmed)
+        ):
             return Verdict.UNDECIDED
-        if (self.claim.kind == "conditional"
-            or any(v not in (Verdict.PROVED, Verdict.ARGUED) for v in self.premises.values())):
+        if self.claim.kind == "conditional" or any(
+            v not in (Verdict.PROVED, Verdict.ARGUED) for v in self.premises.values()
+        ):
             return Verdict.CONDITIONAL
         if self.certified and self.settled:
             return Verdict.PROVED
@@ -168,8 +190,10 @@ class ClaimResult:
         if self.failures:
             return f"{len(self.failures)} runs failed: {self.failures[0].why}"
         if self.control and self.control.decision.verdict is not Verdict.FAILS:
-            return ("the negative control does not fail but "
-                    f"{self.control.decision.verdict.value}: {self.claim.control.why}")
+            return (
+                "the negative control does not fail but "
+                f"{self.control.decision.verdict.value}: {self.claim.control.why}"
+            )
         broken = [step.says for step in self.proof or () if not step.holds]
         if broken:
             return f"the proof breaks at: {broken[0]}"
@@ -177,14 +201,17 @@ class ClaimResult:
             return "every case is outside the assumptions"
         contradiction = next(filter(self._contradicts, self.cases), None)
         if contradiction is not None:
-            return (f"{self._otherwise_at(contradiction)}"
-                    + (f": {why}" if (why := contradiction.decision.reason) else ""))
+            return f"{self._otherwise_at(contradiction)}" + (
+                f": {why}" if (why := contradiction.decision.reason) else ""
+            )
         return self._weaker or ("" if self.claim.awaited != "FAILS" else self._otherwise)
 
     def _otherwise_at(self, row: CaseResult) -> str:
         listed = known(self.claim.key)
-        return (f"{row.verdict_name} at [{row.case}], where {known_at(self.claim, row.case)} was "
-                f"{'known' if listed else 'expected'}")
+        return (
+            f"{row.verdict_name} at [{row.case}], where {known_at(self.claim, row.case)} was "
+            f"{'known' if listed else 'expected'}"
+        )
 
     def _contradicts(self, row: CaseResult) -> bool:
         """Whether a case is decided against what is known of it; entered or left the domain of the
@@ -203,8 +230,12 @@ class ClaimResult:
     def _complete(self) -> bool:
         """Whether everything that the verdict can rest on is recorded."""
         argued = self.claim.proof is None or self.proof is not None
-        return bool(self.in_scope) and not self.missing and argued and not any(
-            word.startswith(NOT_RUN) for word in self.premises.values())
+        return (
+            bool(self.in_scope)
+            and not self.missing
+            and argued
+            and not any(word.startswith(NOT_RUN) for word in self.premises.values())
+        )
 
     @property
     def _weaker(self) -> str:
@@ -221,16 +252,21 @@ class ClaimResult:
         claim, decided = self.claim, self.verdict not in (Verdict.FAILS, Verdict.UNDECIDED)
         if known(claim.key) or claim.awaited == "HOLDS" or not (self._complete and decided):
             return ""
-        return (f"{'known' if claim.known else 'expected'} to be {claim.awaited}, but is "
-                f"{self.verdict.value}")
+        return (
+            f"{'known' if claim.known else 'expected'} to be {claim.awaited}, but is "
+            f"{self.verdict.value}"
+        )
 
     @property
     def news(self) -> str:
         """Which case chance decides here, or leaves undecided, otherwise than is known: no
         contradiction. An empty string where there is none."""
         for row in self.cases:
-            if row.measured is not None and not self._contradicts(row) and known_at(
-                    self.claim, row.case) not in ("", row.decision.verdict.value):
+            if (
+                row.measured is not None
+                and not self._contradicts(row)
+                and known_at(self.claim, row.case) not in ("", row.decision.verdict.value)
+            ):
                 return self._otherwise_at(row)
         return self._otherwise if self.claim.awaited == "UNDECIDED" else ""
 
@@ -243,8 +279,9 @@ class ClaimResult:
     def tightest(self) -> float | None:
         """The smallest slack over the decided cases, in orders of magnitude; negative when
         violated."""
-        return min((c.decision.slack for c in self.decided if c.decision.slack is not None),
-                   default=None)
+        return min(
+            (c.decision.slack for c in self.decided if c.decision.slack is not None), default=None
+        )
 
     @property
     def vacuous(self) -> bool:
@@ -255,32 +292,44 @@ class ClaimResult:
     def records(self) -> list[Record]:
         """Every record behind the verdict, and that of the negative control."""
         rows = [*self.cases, *([self.control] if self.control else [])]
-        found = ([r for c in rows for r in c.records]
-                 + ([self.proof_record] if self.proof_record else []))
+        found = [r for c in rows for r in c.records] + (
+            [self.proof_record] if self.proof_record else []
+        )
         return list({r.id: r for r in found}.values())
 
 
 def results(
-    claims: Mapping[str, Claim], suite: str, store: Store, failures: Iterable[Failure] = (),
+    claims: Mapping[str, Claim],
+    suite: str,
+    store: Store,
+    failures: Iterable[Failure] = (),
 ) -> list[ClaimResult]:
     """Judge every claim on its own records of a suite: no other claim changes its verdict, but for
     the premises that it names."""
     failures = list(failures)
     decisions, judged = Decisions(store), {}
     for key, claim in claims.items():
-        rows = tuple(_decided(claim, case, *_values(claim, case, store), decisions)
-                     for case in claim.cases(suite))
+        rows = tuple(
+            _decided(claim, case, *_values(claim, case, store), decisions)
+            for case in claim.cases(suite)
+        )
         record = store.get(Run(claim, None).id) if claim.proof else None
         steps = decode(record.result) if record else None
-        judged[key] = ClaimResult(claim, rows, steps if isinstance(steps, tuple) else None, record,
-                                  tuple(f for f in failures if f.run.claim.key == key),
-                                  _control(claim, store, decisions),
-                                  suite=next((s for s in SUITES
-                                              if claim.cases(s) == claim.cases(suite)), suite))
+        judged[key] = ClaimResult(
+            claim,
+            rows,
+            steps if isinstance(steps, tuple) else None,
+            record,
+            tuple(f for f in failures if f.run.claim.key == key),
+            _control(claim, store, decisions),
+            suite=next((s for s in SUITES if claim.cases(s) == claim.cases(suite)), suite),
+        )
     decisions.save()
     premises = _premises(judged, suite, store)
-    return [replace(result, premises={key: premises[key] for key in result.claim.premises})
-            for result in judged.values()]
+    return [
+        replace(result, premises={key: premises[key] for key in result.claim.premises})
+        for result in judged.values()
+    ]
 
 
 def alpha(claim: Claim, case: Case, value: Measured) -> float:
@@ -299,7 +348,8 @@ def _control(claim: Claim, store: Store, decisions: Decisions) -> CaseResult | N
     mutated = claim if control.statement is None else replace(claim, statement=control.statement)
     try:
         _, decision = decisions.get(
-            mutated, (record,), None, lambda: (0, judge(mutated, control.case, value, force=True)))
+            mutated, (record,), None, lambda: (0, judge(mutated, control.case, value, force=True))
+        )
     except _NO_VALUE as error:
         decision = _not_judged(error)
     return CaseResult(control.case, value, decision, (record,))
@@ -311,9 +361,15 @@ def _premises(judged: Mapping[str, ClaimResult], suite: str, store: Store) -> di
     verdicts = {}
     for key in wanted:
         claim = judged[key].claim if key in judged else find(key)
-        here = [judged[key]] if key in judged else (
-            result for other in dict.fromkeys((suite, *SUITES))
-            for result in results({key: claim}, other, store))
+        here = (
+            [judged[key]]
+            if key in judged
+            else (
+                result
+                for other in dict.fromkeys((suite, *SUITES))
+                for result in results({key: claim}, other, store)
+            )
+        )
         found = next((result for result in here if result.measured), None)
         verdicts[key] = found.verdict.value if found else f"{NOT_RUN} here; known: {claim.awaited}"
     return verdicts
@@ -336,12 +392,18 @@ def _record(claim: Claim, case: Case, seed: int, store: Store) -> Record | None:
     return store.get(Run(claim, case, seed).id) or store.get(Run(claim, case, seed, "cuda").id)
 
 
-def _decided(claim: Claim, case: Case, values: list[Measured], records: tuple[Record, ...],
-             decisions: Decisions) -> CaseResult:
+def _decided(
+    claim: Claim,
+    case: Case,
+    values: list[Measured],
+    records: tuple[Record, ...],
+    decisions: Decisions,
+) -> CaseResult:
     broken = next((name for name, holds in claim.assumes.items() if not holds(case)), None)
     if broken is not None:
-        return CaseResult(case, None,
-                          Decision(Verdict.OUT_OF_SCOPE, reason=f"assumption broken: {broken}"))
+        return CaseResult(
+            case, None, Decision(Verdict.OUT_OF_SCOPE, reason=f"assumption broken: {broken}")
+        )
     if values and isinstance(values[0], Outside):
         return CaseResult(case, None, judge(claim, case, values[0]), records)
     if not values:
@@ -349,7 +411,8 @@ def _decided(claim: Claim, case: Case, values: list[Measured], records: tuple[Re
         return CaseResult(case, None, Decision(Verdict.UNDECIDED, reason=why))
     try:
         index, decision = decisions.get(
-            claim, records, level(claim, case), lambda: _worst(claim, case, values))
+            claim, records, level(claim, case), lambda: _worst(claim, case, values)
+        )
     except _NO_VALUE as error:
         return CaseResult(case, values[0], _not_judged(error), records)
     return CaseResult(case, values[index], decision, records)
@@ -359,9 +422,10 @@ def _worst(claim: Claim, case: Case, values: list[Measured]) -> tuple[int, Decis
     """The most damaging verdict over the seeds: one counterexample refutes."""
     order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS]
     decisions = [judge(claim, case, value, alpha=alpha(claim, case, value)) for value in values]
-    return min(enumerate(decisions),
-               key=lambda d: (order.index(d[1].verdict),
-                              d[1].slack if d[1].slack is not None else 0.0))
+    return min(
+        enumerate(decisions),
+        key=lambda d: (order.index(d[1].verdict), d[1].slack if d[1].slack is not None else 0.0),
+    )
 
 
 def _not_judged(error: Exception) -> Decision:
@@ -388,24 +452,52 @@ def as_json(result: ClaimResult) -> dict[str, Any]:
     """A claim's result for machines."""
     claim = result.claim
     return {
-        "key": claim.key, "title": claim.title, "verdict": verdict_name(result),
-        "tier": claim.tier, "cited": claim.cited, "supports": claim.supports,
-        "checks": claim.checks, "expected": claim.expected, "known": claim.known,
-        "unexpected": result.unexpected, "news": result.news, "post_hoc": claim.post_hoc,
-        "evidence": claim.evidence if claim.proof else "", "rests_on": claim.rests_on,
+        "key": claim.key,
+        "title": claim.title,
+        "verdict": verdict_name(result),
+        "tier": claim.tier,
+        "cited": claim.cited,
+        "supports": claim.supports,
+        "checks": claim.checks,
+        "expected": claim.expected,
+        "known": claim.known,
+        "unexpected": result.unexpected,
+        "news": result.news,
+        "post_hoc": claim.post_hoc,
+        "evidence": claim.evidence if claim.proof else "",
+        "rests_on": claim.rests_on,
         "premises": dict(result.premises),
         "control": {
             "why": claim.control.why,
-            "fails": result.control.decision.verdict is Verdict.FAILS} if result.control else None,
-        "kind": claim.kind, "holds_for": claim.holds_for, "wording": claim.wording,
-        "source": str(claim.source), "decided": len(result.decided),
-        "cases_in_scope": len(result.in_scope), "cases": len(result.cases),
-        "missing": len(result.missing), "undecided": len(result.undecided), "weight": claim.weight,
-        "tightest_slack_log10": result.tightest, "vacuous": result.vacuous,
+            "fails": result.control.decision.verdict is Verdict.FAILS,
+        }
+        if result.control
+        else None,
+        "kind": claim.kind,
+        "holds_for": claim.holds_for,
+        "wording": claim.wording,
+        "source": str(claim.source),
+        "decided": len(result.decided),
+        "cases_in_scope": len(result.in_scope),
+        "cases": len(result.cases),
+        "missing": len(result.missing),
+        "undecided": len(result.undecided),
+        "weight": claim.weight,
+        "tightest_slack_log10": result.tightest,
+        "vacuous": result.vacuous,
         "proof": [[s.says, s.holds] for s in result.proof] if result.proof else None,
-        "results": [{"case": c.case.fields(), "verdict": c.verdict_name,
-                     "certain": c.decision.certain, "slack_log10": c.decision.slack,
-                     "reason": c.decision.reason,
-                     "measured": encode(c.measured) if c.measured else None,
-                     "known": known_at(claim, c.case), "level": result.alpha(c),
-                     "records": [r.id for r in c.records]} for c in result.cases]}
+        "results": [
+            {
+                "case": c.case.fields(),
+                "verdict": c.verdict_name,
+                "certain": c.decision.certain,
+                "slack_log10": c.decision.slack,
+                "reason": c.decision.reason,
+                "measured": encode(c.measured) if c.measured else None,
+                "known": known_at(claim, c.case),
+                "level": result.alpha(c),
+                "records": [r.id for r in c.records],
+            }
+            for c in result.cases
+        ],
+    }

@@ -1,5 +1,6 @@
 """What would decide an undecided case: so many seeds or examples, if mean and spread stayed as they
 are."""
+
 from __future__ import annotations
 
 import math
@@ -60,8 +61,14 @@ def remedies(result: ClaimResult) -> Iterator[Remedy]:
     every = [row.case.fields().items() for row in result.cases]
     same = set(every[0]).intersection(*every[1:]) if len(every) > 1 else set()
     for row in result.undecided:
-        where = " ".join(f"{name} {value}" for name, value in row.case.fields().items()
-                         if (name, value) not in same and len(every) > 1) or "here"
+        where = (
+            " ".join(
+                f"{name} {value}"
+                for name, value in row.case.fields().items()
+                if (name, value) not in same and len(every) > 1
+            )
+            or "here"
+        )
         yield _remedy(where, result, row)
 
 

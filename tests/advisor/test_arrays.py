@@ -1,4 +1,5 @@
 """Recommendations for arrays: exactly those for single sizes."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -14,12 +15,16 @@ from depthlaw.advisor.vectorised import Shapes
 
 FIELDS = ("layers", "width", "heads", "kv_heads", "d_ff", "low", "high")
 KINDS = [
-    (Constraints(), "total"), (Constraints(pipeline=4, tensor=2, kv_ratio=4), "nonembedding"),
-    (Constraints(experts=8, active_experts=2), "active"), (Constraints(loops=2), "total"),
+    (Constraints(), "total"),
+    (Constraints(pipeline=4, tensor=2, kv_ratio=4), "nonembedding"),
+    (Constraints(experts=8, active_experts=2), "active"),
+    (Constraints(loops=2), "total"),
     (Constraints(latency_matters=True), "total"),
     (Constraints(parametrisation="completep", gated=False), "total"),
-    (Constraints(kind="encoder-decoder"), "total"), (Constraints(layers=40), "total"),
-    (Constraints(width=4096), "total")]
+    (Constraints(kind="encoder-decoder"), "total"),
+    (Constraints(layers=40), "total"),
+    (Constraints(width=4096), "total"),
+]
 
 
 def sizes(number: int, low: float, high: float, seed: int) -> np.ndarray:
@@ -30,7 +35,13 @@ def same(found: Shapes, place: tuple[int, ...], rung: Rung | None) -> None:
     assert rung is not None
     a = rung.architecture
     assert [getattr(found, name)[place] for name in ("size", *FIELDS[:5])] == [
-        rung.size, a.layers, a.width, a.heads, a.key_heads, a.d_ff]
+        rung.size,
+        a.layers,
+        a.width,
+        a.heads,
+        a.key_heads,
+        a.d_ff,
+    ]
 
 
 def test_two_thousand_sizes_are_the_answers_to_each_of_them() -> None:
@@ -46,13 +57,20 @@ def test_two_thousand_sizes_are_the_answers_to_each_of_them() -> None:
         a = answer.shape.architecture
         assert answer.shape.counts.total == found.size[i]
         assert [getattr(found, name)[i] for name in FIELDS] == [
-            a.layers, a.width, a.heads, a.key_heads, a.d_ff, answer.interval.low,
-            answer.interval.high]
+            a.layers,
+            a.width,
+            a.heads,
+            a.key_heads,
+            a.d_ff,
+            answer.interval.low,
+            answer.interval.high,
+        ]
 
 
 @pytest.mark.parametrize(("constraints", "of"), KINDS)
 def test_so_they_are_under_constraints_and_by_every_count(
-        constraints: Constraints, of: Measure) -> None:
+    constraints: Constraints, of: Measure
+) -> None:
     asked = sizes(40, 8e9, 9e10, seed=1).reshape(5, 8)
     found = recommend_depths(asked, constraints, of)
     assert found.layers.shape == (5, 8)
@@ -75,8 +93,7 @@ def test_a_size_between_two_rungs_goes_to_the_nearer_one_and_a_tie_to_the_smalle
     below, above = ladder_for(Constraints(), "total").around(1e9, 1e9)[:2]
     tie = middle(below.size, above.size)
     asked = [below.size, tie, np.nextafter(tie, np.inf), above.size]
-    assert recommend_depths(asked).size.tolist() == [
-        below.size, below.size, above.size, above.size]
+    assert recommend_depths(asked).size.tolist() == [below.size, below.size, above.size, above.size]
 
 
 def test_one_number_none_and_a_list_are_arrays_too() -> None:
@@ -91,10 +108,17 @@ def test_larger_sizes_never_give_smaller_nets() -> None:
     assert (found.low <= found.high).all()
 
 
-@pytest.mark.parametrize(("asked", "why"), [
-    ([3e9, np.nan], "finite numbers"), ([0], "from 1000 to 1e"), ([-1e9], "from 1000"),
-    ([1e16], "from 1000"), ([np.inf], "finite"), ([3e9, 1e4], "no shape near 1e"),
-])
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ([3e9, np.nan], "finite numbers"),
+        ([0], "from 1000 to 1e"),
+        ([-1e9], "from 1000"),
+        ([1e16], "from 1000"),
+        ([np.inf], "finite"),
+        ([3e9, 1e4], "no shape near 1e"),
+    ],
+)
 def test_what_has_no_shape_is_refused_in_one_line(asked: list[float], why: str) -> None:
     with pytest.raises(UsageError, match=why) as caught:
         recommend_depths(asked)

@@ -1,4 +1,5 @@
 """Budgets of every kind become one size: hand answers, contradictions, limits."""
+
 from __future__ import annotations
 
 import math
@@ -19,8 +20,13 @@ from depthlaw.advisor.shapes import Constraints, Target, nearest, shapes, templa
 
 MIXTURE = Constraints(experts=64, active_experts=6, shared_experts=2, dense_layers=1)
 # 2 ms, 0.25 ms a layer, and 1 ms for 1e8 weights' worth of L d^2.
-PHONE = fit([Point(layers, width, 2 + Fraction(layers, 4) + Fraction(layers * width**2, 10**8))
-             for layers in (8, 16, 32) for width in (512, 1024)])
+PHONE = fit(
+    [
+        Point(layers, width, 2 + Fraction(layers, 4) + Fraction(layers * width**2, 10**8))
+        for layers in (8, 16, 32)
+        for width in (512, 1024)
+    ]
+)
 
 LINE = fit([Point(n, 960, Fraction(2 + n)) for n in (8, 16, 32)])  # one width: 2 ms, 1 ms a layer
 
@@ -28,9 +34,14 @@ LINE = fit([Point(n, 960, Fraction(2 + n)) for n in (8, 16, 32)])  # one width: 
 # --- sizes ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("budget", "of"), [
-    (Budget(total=3e9), "total"), (Budget(nonembedding=3e9), "nonembedding"),
-    (Budget(active=3e9), "active")])
+@pytest.mark.parametrize(
+    ("budget", "of"),
+    [
+        (Budget(total=3e9), "total"),
+        (Budget(nonembedding=3e9), "nonembedding"),
+        (Budget(active=3e9), "active"),
+    ],
+)
 def test_a_given_size_is_the_target(budget: Budget, of: str) -> None:
     done = resolve(budget, Constraints())
     assert done.target == (3e9, of)
@@ -68,11 +79,19 @@ def test_three_billion_on_64_gpus_for_two_weeks() -> None:
 
 
 def test_quantities_read_exactly_are_budgets() -> None:
-    exact = Budget(total=3e9, gpu="H100", hours=Fraction(336), utilisation=Fraction(2, 5),
-                   milliseconds=Fraction(1000, 3), memory=Fraction(24 * 2**30))
+    exact = Budget(
+        total=3e9,
+        gpu="H100",
+        hours=Fraction(336),
+        utilisation=Fraction(2, 5),
+        milliseconds=Fraction(1000, 3),
+        memory=Fraction(24 * 2**30),
+    )
     done = resolve(exact, Constraints())
-    assert done == resolve(Budget(total=3e9, gpu="H100", hours=336, milliseconds=1000 / 3,
-                                  memory=24 * 2**30), Constraints())
+    assert done == resolve(
+        Budget(total=3e9, gpu="H100", hours=336, milliseconds=1000 / 3, memory=24 * 2**30),
+        Constraints(),
+    )
 
 
 def test_tokens_alone_give_the_size_they_are_best_for() -> None:
@@ -116,37 +135,53 @@ def test_six_operations_per_parameter_and_token_are_counted_ones() -> None:
 # --- contradictions -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("budget", "why"), [
-    (Budget(), "nothing fixes a size"), (Budget(gpu="H100"), "nothing fixes a size"),
-    (Budget(kv_bytes=1e9), "nothing fixes a size"),
-    (Budget(milliseconds=20), "nothing fixes a size"),
-    (Budget(milliseconds=20, latency=LINE), "nothing fixes a size"),
-    (Budget(total=3e9, nonembedding=3e9), "more than one number of parameters"),
-    (Budget(total=3e9, active=3e9), "total and active"),
-    (Budget(hours=3), "hours of which GPU"), (Budget(total=1e9, gpus=8), "of which type"),
-    (Budget(total=1e9, gpu="abacus"), "'abacus' is unknown"),
-    (Budget(flops=1e22, gpu="H100", gpus=64, hours=336), "1e.22 training FLOPs, .* come to 3.06e"),
-    (Budget(total=3e9, tokens=1e12, flops=1e21), "1.8e.22 FLOPs .* more than the 1e.21"),
-    (Budget(total=3e9, tokens=1e14, gpu="A100", hours=1), "they allow .* tokens, or"),
-    (Budget(total=0.0), "number of parameters is '0.0'"), (Budget(total=-1.0), "is '-1.0'"),
-    (Budget(total=math.nan), "is 'nan'"), (Budget(flops=math.inf), "is 'inf'"),
-    (Budget(total=1e16), "'1e.16'; accepted"), (Budget(total=3e9, utilisation=1.2), "up to 1,"),
-    (Budget(gpu="Apple M4 Max", hours=10), "no rate of training is listed"),
-    (Budget(total=3e9, gpu="H100", hours=-1), "hours is '-1'"),
-    (Budget(total=3e9, gpu="H100", gpus=0), "number of GPUs is '0'"),
-    (Budget(total=3e9, milliseconds=0.0), "milliseconds is '0.0'"),
-    (Budget(total=3e9, tokens=0.0), "tokens is '0.0'"), (Budget(flops=1e3), "comes to"),
-    (Budget(total=10**400), "number of parameters is '1000"), (Budget(total=True), "is 'True'"),
-    (Budget(total=10**5000), "with thousands of digits"),
-    (Budget(total="3B"), "is '3B'"),  # type: ignore[arg-type]
-    (Budget(total=3e9, gpu="H100", gpus=1.5), "1.5 GPUs"),  # type: ignore[arg-type]
-    (Budget(total=3e9, bytes_per_weight=32), "bytes of a weight is '32'"),
-    (Budget(memory=1e3), "no net keeps the limits"),
-    (Budget(total=70e9, memory=24e9), "70B parameters keeps the limits: .*the largest that does"),
-    (Budget(total=7e9, kv_bytes=1e5), "for the KV cache of 4,096 tokens"),
-    (Budget(total=3.5e8, milliseconds=20, bandwidth=20e9), "read its weights at 20 GB/s"),
-    (Budget(total=3.5e8, milliseconds=3, latency=PHONE), "measured points.*, more than 3 ms"),
-])
+@pytest.mark.parametrize(
+    ("budget", "why"),
+    [
+        (Budget(), "nothing fixes a size"),
+        (Budget(gpu="H100"), "nothing fixes a size"),
+        (Budget(kv_bytes=1e9), "nothing fixes a size"),
+        (Budget(milliseconds=20), "nothing fixes a size"),
+        (Budget(milliseconds=20, latency=LINE), "nothing fixes a size"),
+        (Budget(total=3e9, nonembedding=3e9), "more than one number of parameters"),
+        (Budget(total=3e9, active=3e9), "total and active"),
+        (Budget(hours=3), "hours of which GPU"),
+        (Budget(total=1e9, gpus=8), "of which type"),
+        (Budget(total=1e9, gpu="abacus"), "'abacus' is unknown"),
+        (
+            Budget(flops=1e22, gpu="H100", gpus=64, hours=336),
+            "1e.22 training FLOPs, .* come to 3.06e",
+        ),
+        (Budget(total=3e9, tokens=1e12, flops=1e21), "1.8e.22 FLOPs .* more than the 1e.21"),
+        (Budget(total=3e9, tokens=1e14, gpu="A100", hours=1), "they allow .* tokens, or"),
+        (Budget(total=0.0), "number of parameters is '0.0'"),
+        (Budget(total=-1.0), "is '-1.0'"),
+        (Budget(total=math.nan), "is 'nan'"),
+        (Budget(flops=math.inf), "is 'inf'"),
+        (Budget(total=1e16), "'1e.16'; accepted"),
+        (Budget(total=3e9, utilisation=1.2), "up to 1,"),
+        (Budget(gpu="Apple M4 Max", hours=10), "no rate of training is listed"),
+        (Budget(total=3e9, gpu="H100", hours=-1), "hours is '-1'"),
+        (Budget(total=3e9, gpu="H100", gpus=0), "number of GPUs is '0'"),
+        (Budget(total=3e9, milliseconds=0.0), "milliseconds is '0.0'"),
+        (Budget(total=3e9, tokens=0.0), "tokens is '0.0'"),
+        (Budget(flops=1e3), "comes to"),
+        (Budget(total=10**400), "number of parameters is '1000"),
+        (Budget(total=True), "is 'True'"),
+        (Budget(total=10**5000), "with thousands of digits"),
+        (Budget(total="3B"), "is '3B'"),  # type: ignore[arg-type]
+        (Budget(total=3e9, gpu="H100", gpus=1.5), "1.5 GPUs"),  # type: ignore[arg-type]
+        (Budget(total=3e9, bytes_per_weight=32), "bytes of a weight is '32'"),
+        (Budget(memory=1e3), "no net keeps the limits"),
+        (
+            Budget(total=70e9, memory=24e9),
+            "70B parameters keeps the limits: .*the largest that does",
+        ),
+        (Budget(total=7e9, kv_bytes=1e5), "for the KV cache of 4,096 tokens"),
+        (Budget(total=3.5e8, milliseconds=20, bandwidth=20e9), "read its weights at 20 GB/s"),
+        (Budget(total=3.5e8, milliseconds=3, latency=PHONE), "measured points.*, more than 3 ms"),
+    ],
+)
 def test_contradictions_get_one_clear_line(budget: Budget, why: str) -> None:
     with pytest.raises(UsageError, match=why) as caught:
         resolve(budget, Constraints())
@@ -167,19 +202,28 @@ def test_any_number_gives_a_size_in_range_or_a_usage_error(name: str, value: flo
 # --- limits ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("budget", "constraints"), [
-    (Budget(memory=24e9), Constraints()), (Budget(memory=8e9), Constraints(context=32768)),
-    (Budget(memory=24e9, bytes_per_weight=0.5), Constraints()), (Budget(memory=80e9), MIXTURE),
-    (Budget(milliseconds=20, bandwidth=50e9), Constraints()),
-    (Budget(milliseconds=20, bandwidth=50e9, memory=4e9), MIXTURE),
-])
+@pytest.mark.parametrize(
+    ("budget", "constraints"),
+    [
+        (Budget(memory=24e9), Constraints()),
+        (Budget(memory=8e9), Constraints(context=32768)),
+        (Budget(memory=24e9, bytes_per_weight=0.5), Constraints()),
+        (Budget(memory=80e9), MIXTURE),
+        (Budget(milliseconds=20, bandwidth=50e9), Constraints()),
+        (Budget(milliseconds=20, bandwidth=50e9, memory=4e9), MIXTURE),
+    ],
+)
 def test_the_largest_size_keeps_the_limits_and_a_fifth_more_does_not(
-        budget: Budget, constraints: Constraints) -> None:
+    budget: Budget, constraints: Constraints
+) -> None:
     done = resolve(budget, constraints)
 
     def fits(size: float) -> bool:
-        ordinary = (s.architecture for s in shapes(Target(size), constraints)
-                    if 50 < s.architecture.aspect < 150)
+        ordinary = (
+            s.architecture
+            for s in shapes(Target(size), constraints)
+            if 50 < s.architecture.aspect < 150
+        )
         return any(not done.excludes(a) for a in ordinary)
 
     assert fits(done.target.value)
@@ -256,8 +300,13 @@ def test_measured_points_exclude_deep_shapes() -> None:
 
 
 def test_the_upper_end_of_the_interval_keeps_the_limit() -> None:
-    noisy = fit([Point(n, d, Fraction(2 * n + d // 64 + 3 * (-1) ** (n // 8 + d // 512), 2))
-                 for n in (8, 16, 24, 32) for d in (512, 1024, 1536)])
+    noisy = fit(
+        [
+            Point(n, d, Fraction(2 * n + d // 64 + 3 * (-1) ** (n // 8 + d // 512), 2))
+            for n in (8, 16, 24, 32)
+            for d in (512, 1024, 1536)
+        ]
+    )
     a = Architecture(16, 1024, 16, 4096, 32000, gated=False)
     _, middle, high = noisy.ms(a)
     assert middle < high
@@ -268,14 +317,12 @@ def test_the_upper_end_of_the_interval_keeps_the_limit() -> None:
 
 
 def test_what_is_too_far_from_the_measured_points_is_excluded() -> None:
-    """Also of another width than the only measured one; up to a factor of 2 the upper end counts.
-    """
+    """Of another width than the only measured one; up to a factor of 2 the upper end counts."""
     done = resolve(Budget(total=3.5e8, milliseconds=60, latency=LINE), Constraints())
     near, far = (Architecture(40, d, d // 64, 4 * d, 49152, tied=True) for d in (768, 1984))
     assert done.excludes(near) is None
     assert "too far from the measured points" in str(done.excludes(far))
-    assert "by the measured points" in str(done.excludes(Architecture(
-        62, 960, 15, 2560, 49152)))
+    assert "by the measured points" in str(done.excludes(Architecture(62, 960, 15, 2560, 49152)))
 
 
 def test_bandwidth_alone_bounds_no_depth_and_says_so() -> None:
@@ -294,10 +341,14 @@ def test_bandwidth_alone_bounds_no_depth_and_says_so() -> None:
         assert (done.excludes(a) is None) == kept
 
 
-@pytest.mark.parametrize("budget", [
-    Budget(total=3e9, layer_milliseconds=0.1), Budget(total=3e9, layer_milliseconds=0.1,
-                                                      milliseconds=20),
-    Budget(total=3e8, layer_milliseconds=0.1, milliseconds=20, bandwidth=1e12, latency=PHONE)])
+@pytest.mark.parametrize(
+    "budget",
+    [
+        Budget(total=3e9, layer_milliseconds=0.1),
+        Budget(total=3e9, layer_milliseconds=0.1, milliseconds=20),
+        Budget(total=3e8, layer_milliseconds=0.1, milliseconds=20, bandwidth=1e12, latency=PHONE),
+    ],
+)
 def test_the_time_of_a_layer_that_bounds_nothing_is_refused(budget: Budget) -> None:
     with pytest.raises(UsageError) as caught:
         resolve(budget, Constraints())
@@ -309,15 +360,24 @@ def test_the_time_of_a_layer_that_bounds_nothing_is_refused(budget: Budget) -> N
 
 @pytest.mark.parametrize("each", [None, 0.05])
 def test_a_limit_that_the_cache_breaks_is_said_with_the_context_at_which_it_holds(
-        each: float | None) -> None:
+    each: float | None,
+) -> None:
     a = Architecture(32, 4096, 32, 14336, 128256, kv_heads=8, context=131072)
     weights = 1000 * read_bytes(a, 2) / 2.039e12 + 32 * (each or 0)
     number = 1000 * 2 * 2 * 32 * 1024 / 2.039e12  # of one token in the cache
     full = weights + number * 131072
 
     def note(limit: float) -> str:
-        said = serving_note(Budget(total=count(a).total, milliseconds=limit, bandwidth=2.039e12,
-                                   layer_milliseconds=each), Constraints(), a)
+        said = serving_note(
+            Budget(
+                total=count(a).total,
+                milliseconds=limit,
+                bandwidth=2.039e12,
+                layer_milliseconds=each,
+            ),
+            Constraints(),
+            a,
+        )
         assert said is not None
         return said
 

@@ -1,4 +1,5 @@
 """What a net costs: counts beside the claims' formulas and hand answers, operations and bytes."""
+
 from __future__ import annotations
 
 import csv
@@ -27,14 +28,37 @@ from depthlaw.theory.claims.definition import Case, find
 
 CONFIGS = Path(__file__).parent / "configs"
 PLAIN = Architecture(12, 768, 12, 3072, 50257, gated=False, tied=True, context=1024)
-GPT2 = PLAIN.with_(norm="layernorm", norm_bias=True, qkv_bias=True, output_bias=True,
-                   mlp_bias=True, learned_positions=1024)
+GPT2 = PLAIN.with_(
+    norm="layernorm",
+    norm_bias=True,
+    qkv_bias=True,
+    output_bias=True,
+    mlp_bias=True,
+    learned_positions=1024,
+)
 LLAMA = Architecture(32, 4096, 32, 11008, 32000)
 MIXTRAL = LLAMA.with_(d_ff=14336, kv_heads=8, experts=Experts(8, 2, 14336))
-DEEPSEEK = Architecture(61, 7168, 128, 18432, 129280, latent=Latent(512, 1536, 128, 64, 128),
-                        experts=Experts(256, 8, 2048, shared=1, dense_layers=3))
-T5 = Architecture(6, 512, 8, 2048, 32128, kind="encoder-decoder", encoder_layers=6, gated=False,
-                  tied=True, relative_buckets=32)
+DEEPSEEK = Architecture(
+    61,
+    7168,
+    128,
+    18432,
+    129280,
+    latent=Latent(512, 1536, 128, 64, 128),
+    experts=Experts(256, 8, 2048, shared=1, dense_layers=3),
+)
+T5 = Architecture(
+    6,
+    512,
+    8,
+    2048,
+    32128,
+    kind="encoder-decoder",
+    encoder_layers=6,
+    gated=False,
+    tied=True,
+    relative_buckets=32,
+)
 
 
 def stated(key: str, **case: int) -> int:
@@ -52,20 +76,42 @@ def architectures(draw: st.DrawFn) -> Architecture:
     """Decoders of every kind of part, small."""
     small = st.integers(1, 9)
     kv, group, layers = draw(small), draw(small), draw(small)
-    experts = draw(st.none() | st.builds(
-        Experts, count=st.integers(4, 9), active=st.integers(1, 4), width=small,
-        shared=st.integers(0, 2), dense_layers=st.integers(0, layers), router_bias=st.booleans(),
-        shared_gate=st.booleans()))
+    experts = draw(
+        st.none()
+        | st.builds(
+            Experts,
+            count=st.integers(4, 9),
+            active=st.integers(1, 4),
+            width=small,
+            shared=st.integers(0, 2),
+            dense_layers=st.integers(0, layers),
+            router_bias=st.booleans(),
+            shared_gate=st.booleans(),
+        )
+    )
     return Architecture(
-        layers, draw(small), kv * group, draw(small), draw(small), kv_heads=kv,
-        head_width=draw(small), experts=experts, gated=draw(st.booleans()),
+        layers,
+        draw(small),
+        kv * group,
+        draw(small),
+        draw(small),
+        kv_heads=kv,
+        head_width=draw(small),
+        experts=experts,
+        gated=draw(st.booleans()),
         latent=draw(st.none() | st.builds(Latent, small, st.none() | small, small, small, small)),
-        tied=draw(st.booleans()), qkv_bias=draw(st.booleans()), mlp_bias=draw(st.booleans()),
-        norm=draw(st.sampled_from(["rmsnorm", "none"])), norm_bias=draw(st.booleans()),
-        qk_norm=draw(st.sampled_from(["none", "head", "width"])), context=draw(small),
-        window=draw(st.none() | small), window_layers=draw(st.integers(0, layers)),
-        learned_positions=draw(small), unique_layers=None if experts else draw(
-            st.integers(1, layers)))
+        tied=draw(st.booleans()),
+        qkv_bias=draw(st.booleans()),
+        mlp_bias=draw(st.booleans()),
+        norm=draw(st.sampled_from(["rmsnorm", "none"])),
+        norm_bias=draw(st.booleans()),
+        qk_norm=draw(st.sampled_from(["none", "head", "width"])),
+        context=draw(small),
+        window=draw(st.none() | small),
+        window_layers=draw(st.integers(0, layers)),
+        learned_positions=draw(small),
+        unique_layers=None if experts else draw(st.integers(1, layers)),
+    )
 
 
 # --- counts ---------------------------------------------------------------------------------------
@@ -79,25 +125,36 @@ def test_published_configurations_have_their_recorded_count(file: str) -> None:
 @pytest.mark.parametrize(("layers", "width", "rows"), [(12, 768, 1024), (3, 40, 7)])
 def test_count_is_that_of_the_claim_for_gpt2(layers: int, width: int, rows: int) -> None:
     a = GPT2.with_(layers=layers, width=width, heads=4, d_ff=4 * width, learned_positions=rows)
-    assert count(a).total == stated("counting/gpt2_total", depth=layers, width=width,
-                                    vocabulary=50257, positions=rows)
+    assert count(a).total == stated(
+        "counting/gpt2_total", depth=layers, width=width, vocabulary=50257, positions=rows
+    )
 
 
-@pytest.mark.parametrize(("layers", "width", "heads", "kv", "ff"), [
-    (32, 4096, 32, 32, 11008), (80, 8192, 64, 8, 28672), (3, 40, 4, 2, 7)])
-def test_count_is_that_of_the_claim_for_llama(layers: int, width: int, heads: int, kv: int,
-                                              ff: int) -> None:
+@pytest.mark.parametrize(
+    ("layers", "width", "heads", "kv", "ff"),
+    [(32, 4096, 32, 32, 11008), (80, 8192, 64, 8, 28672), (3, 40, 4, 2, 7)],
+)
+def test_count_is_that_of_the_claim_for_llama(
+    layers: int, width: int, heads: int, kv: int, ff: int
+) -> None:
     a = Architecture(layers, width, heads, ff, 32000, kv_heads=kv)
-    sizes = {"depth": layers, "width": width, "attention_width": width,
-             "kv_width": kv * a.head_size, "ff_width": ff, "vocabulary": 32000}
+    sizes = {
+        "depth": layers,
+        "width": width,
+        "attention_width": width,
+        "kv_width": kv * a.head_size,
+        "ff_width": ff,
+        "vocabulary": 32000,
+    }
     assert count(a).total == stated("counting/llama_total", **sizes)
     mixed = a.with_(experts=Experts(8, 2, ff))
     assert count(mixed).active == stated("counting/active", **sizes, experts=8, experts_active=2)
 
 
 def test_kaplans_weights_are_the_matrices_of_the_layers() -> None:
-    inside = sum(w.stored for w in weights(GPT2) if len(w.shape) == 2 and w.role in (
-        "attention", "mlp"))
+    inside = sum(
+        w.stored for w in weights(GPT2) if len(w.shape) == 2 and w.role in ("attention", "mlp")
+    )
     assert inside == stated("counting/twelve", depth=12, width=768)
     # 12 d^2 with a gate, too, when its width is 8 d / 3.
     gated = per_layer(Architecture(1, 96, 4, 256, 10, norm="none"))
@@ -156,14 +213,49 @@ def test_counts_agree_with_each_other(a: Architecture) -> None:
 
 
 # A mistake in counting.py that some configuration above shows: what is dropped, or counted twice.
-@pytest.mark.parametrize("part", [
-    "q bias", "o bias", "up bias", "down bias", "norm 1", "norm 1 bias", "norm 2", "final norm",
-    "final norm bias", "final norm of the encoder", "q norm", "k norm", "kv norm", "sinks",
-    "router", "router bias", "expert up", "expert up bias", "shared expert down",
-    "shared expert's gate", "positions", "token types", "embedding norm", "embedding projection",
-    "embedding projection bias", "output projection", "transform", "transform norm bias",
-    "output", "output bias", "relative positions", "cross-attention k", "encoder norm 2",
-    "norm 3", "norm 4", "kv down", "q down", "gate"])
+@pytest.mark.parametrize(
+    "part",
+    [
+        "q bias",
+        "o bias",
+        "up bias",
+        "down bias",
+        "norm 1",
+        "norm 1 bias",
+        "norm 2",
+        "final norm",
+        "final norm bias",
+        "final norm of the encoder",
+        "q norm",
+        "k norm",
+        "kv norm",
+        "sinks",
+        "router",
+        "router bias",
+        "expert up",
+        "expert up bias",
+        "shared expert down",
+        "shared expert's gate",
+        "positions",
+        "token types",
+        "embedding norm",
+        "embedding projection",
+        "embedding projection bias",
+        "output projection",
+        "transform",
+        "transform norm bias",
+        "output",
+        "output bias",
+        "relative positions",
+        "cross-attention k",
+        "encoder norm 2",
+        "norm 3",
+        "norm 4",
+        "kv down",
+        "q down",
+        "gate",
+    ],
+)
 def test_a_forgotten_weight_is_noticed(part: str) -> None:
     def total(file: str) -> int:
         return sum(w.stored for w in weights(read_config(CONFIGS / file)) if w.name != part)
@@ -172,10 +264,19 @@ def test_a_forgotten_weight_is_noticed(part: str) -> None:
 
 
 def test_sizes_that_no_net_has_are_refused() -> None:
-    for change in ({"layers": 0}, {"width": -1}, {"heads": 5}, {"kv_heads": 3}, {"kv_heads": 0},
-                   {"unique_layers": 33}, {"unique_layers": 0}, {"encoder_layers": 2},
-                   {"kind": "encoder-decoder"}, {"experts": Experts(4, 5, 8)},
-                   {"experts": Experts(4, 2, 8, dense_layers=33)}):
+    for change in (
+        {"layers": 0},
+        {"width": -1},
+        {"heads": 5},
+        {"kv_heads": 3},
+        {"kv_heads": 0},
+        {"unique_layers": 33},
+        {"unique_layers": 0},
+        {"encoder_layers": 2},
+        {"kind": "encoder-decoder"},
+        {"experts": Experts(4, 5, 8)},
+        {"experts": Experts(4, 2, 8, dense_layers=33)},
+    ):
         with pytest.raises(UsageError, match="accepted|give"):
             LLAMA.with_(**change)
 
@@ -264,8 +365,9 @@ def test_kv_cache_by_hand() -> None:
 def test_activations_are_those_of_the_claim(batch: int, tokens: int, heads: int) -> None:
     a = PLAIN.with_(heads=heads)
     outside = batch * tokens * (4 * 768 + 4 * 50257)
-    stored = stated("counting/activation_bytes", depth=12, width=768, heads=heads, tokens=tokens,
-                    batch=batch)
+    stored = stated(
+        "counting/activation_bytes", depth=12, width=768, heads=heads, tokens=tokens, batch=batch
+    )
     assert activations(a, batch, tokens, "none", dropout=True) - outside == stored
     # Recomputed layer by layer: their inputs, and one layer.
     less = activations(a, batch, tokens, "layers", dropout=True) - outside
@@ -286,8 +388,13 @@ def test_recomputing_more_keeps_less(a: Architecture, batch: int, n: int) -> Non
 
 
 def test_memory_refuses_what_it_does_not_know() -> None:
-    for wrong in ({"precision": "fp7"}, {"cache": "fp7"}, {"batch": 0}, {"context": 0},
-                  {"recompute": "all"}):
+    for wrong in (
+        {"precision": "fp7"},
+        {"cache": "fp7"},
+        {"batch": 0},
+        {"context": 0},
+        {"recompute": "all"},
+    ):
         with pytest.raises(UsageError, match="accepted"):
             memory(LLAMA, **wrong)
 

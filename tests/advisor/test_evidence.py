@@ -1,5 +1,6 @@
 """Published grids and what follows: regrets by hand, controls that must turn them, no leak from the
 source that judges to those that choose."""
+
 from __future__ import annotations
 
 import math
@@ -23,14 +24,24 @@ SCORED = [g for g in grids.grids() if g.scored]
 
 def forget() -> None:
     """Empty what was computed from the data."""
-    for made in (grids.grids, rules.rules, rules.family, evidence._scored, evidence.score,
-                 evidence._candidates, evidence.best_rule, evidence.default_rule, evidence.table):
+    for made in (
+        grids.grids,
+        rules.rules,
+        rules.family,
+        evidence._scored,
+        evidence.score,
+        evidence._candidates,
+        evidence.best_rule,
+        evidence.default_rule,
+        evidence.table,
+    ):
         made.cache_clear()
 
 
 @pytest.fixture
 def change(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Callable[[Rows], None]], None]]:
     """Other data for one test."""
+
     def apply(edit: Callable[[Rows], None]) -> None:
         rows = [dict(row) for row in original()]
         edit(rows)
@@ -86,9 +97,19 @@ def test_sizes_of_gemstones_are_those_of_their_shapes() -> None:
 def test_some_printed_numbers() -> None:
     assert grids.best_ratios("CompleteP", Key("mup")) == ((5e7, 40), (3e8, 50), (1.5e9, 62))
     assert [c.value for c in grid("codelion 70M").cells] == [
-        "31.98", "38.15", "32.61", "31.79", "38.50", "32.45", "38.21"]
+        "31.98",
+        "38.15",
+        "32.61",
+        "31.79",
+        "38.50",
+        "32.45",
+        "38.21",
+    ]
     assert [(c.layers, c.value) for c in grid("1.9-2.0B").cells] == [
-        (12, "2.529"), (27, "2.514"), (50, "2.504")]
+        (12, "2.529"),
+        (27, "2.514"),
+        (50, "2.504"),
+    ]
     assert grid("Morph 1B").best.value == "0.52"
     assert not any(g.scored for g in grids.grids() if g.source in ("ESPnet", "LayerNorm scaling"))
 
@@ -112,8 +133,10 @@ def test_a_depth_between_two_cells_is_charged_between_them_by_hand() -> None:
     # Halfway in ln L between 6 layers (1.857) and 8 (1.847): nothing hangs on the nearer side.
     found = grid("T5 at 223M")
     middle = math.sqrt(6 * 8)
-    for cost, ends in ((found.share, (1, (1.847 - 1.831) / (1.857 - 1.831))),
-                       (found.loss_regret, (0.026 / 1.831, 0.016 / 1.831))):
+    for cost, ends in (
+        (found.share, (1, (1.847 - 1.831) / (1.857 - 1.831))),
+        (found.loss_regret, (0.026 / 1.831, 0.016 / 1.831)),
+    ):
         assert found.at(middle, cost) == pytest.approx(sum(ends) / 2, rel=1e-3)
         assert found.at(middle * 1.0001, cost) == pytest.approx(found.at(middle, cost), rel=1e-3)
         assert (found.at(2, cost), found.at(6, cost)) == (cost(found.cells[0]),) * 2
@@ -129,8 +152,9 @@ def test_no_rule_is_charged_much_differently_for_a_slightly_different_depth() ->
 def test_losers_are_counted_beside_the_best_depths() -> None:
     # The interval is wide: it holds most of the worst depths too, which is why it proves little.
     found = evidence.table().rows
-    inside, losers, asked = (sum(getattr(row, name) for row in found)
-                             for name in ("inside", "losers", "asked"))
+    inside, losers, asked = (
+        sum(getattr(row, name) for row in found) for name in ("inside", "losers", "asked")
+    )
     assert inside == asked > losers > asked / 2
 
 
@@ -151,7 +175,8 @@ def test_losses_are_compared_at_the_mean_size() -> None:
     costs = {cell.layers: cell.cost for cell in grid(name).cells}
     sizes = {r["layers"]: int(r["nonembedding"]) for r in grids.rows() if r["grid"] == name}
     assert costs[28] / costs[45] == pytest.approx(
-        2.6982 / 2.7178 * (sizes["28"] / sizes["45"]) ** 0.076, rel=1e-12)
+        2.6982 / 2.7178 * (sizes["28"] / sizes["45"]) ** 0.076, rel=1e-12
+    )
 
 
 @pytest.mark.parametrize(("depth", "layers"), [(1, 4), (39.1, 32), (39.3, 48), (1000, 64)])
@@ -162,8 +187,9 @@ def test_the_nearest_cell_is_nearest_in_the_logarithm(depth: float, layers: int)
 def test_sources_have_equal_weights() -> None:
     found = evidence.score(rules.rule("levine"))
     by_source = {s: [o.share for o in found.outcomes if o.grid.source == s] for s in found.sources}
-    assert found.mean == pytest.approx(sum(sum(v) / len(v) for v in by_source.values())
-                                       / len(by_source))
+    assert found.mean == pytest.approx(
+        sum(sum(v) / len(v) for v in by_source.values()) / len(by_source)
+    )
     assert len(by_source["Gemstones"]) == 9
     assert found.hits == sum(o.grid.share(o.grid.nearest(o.depth)) == 0 for o in found.outcomes)
 
@@ -171,8 +197,9 @@ def test_sources_have_equal_weights() -> None:
 def _always(pick: Callable[[grids.Grid], grids.Cell], key: str) -> rules.Rule:
     """A rule that knows every grid and picks a cell of it."""
     depths = {round(12 * g.volume): float(pick(g).layers) for g in grids.grids() if g.scored}
-    return rules.Rule(key, key, "", "optimum", lambda size: depths[round(size)], "", "derived",
-                      2026, None)
+    return rules.Rule(
+        key, key, "", "optimum", lambda size: depths[round(size)], "", "derived", 2026, None
+    )
 
 
 def test_the_rule_that_picks_the_worst_cells_is_the_worst_and_the_best_the_best(change) -> None:
@@ -209,13 +236,22 @@ def test_other_losses_give_another_ranking(change) -> None:
     assert [s.rule.key for s in evidence.table().scores] != before
 
 
-@pytest.mark.parametrize("edit", [
-    lambda rows: [r.update(measure="loss") for r in rows if r["source"] == "codelion"],
-    lambda rows: [r.update(value=str(3 - int(r["value"]))) for r in rows if r["measure"] == "rank"],
-    lambda rows: [r.update(value="2.6") for r in rows
-                  if r["grid"].startswith("1.70") and r["layers"] == "50"],
-    lambda rows: [r.update(budget="none") for r in rows if r["source"] == "MobileLLM"],
-], ids=["better flipped", "orders turned round", "one cell changed", "a source dropped"])
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda rows: [r.update(measure="loss") for r in rows if r["source"] == "codelion"],
+        lambda rows: [
+            r.update(value=str(3 - int(r["value"]))) for r in rows if r["measure"] == "rank"
+        ],
+        lambda rows: [
+            r.update(value="2.6")
+            for r in rows
+            if r["grid"].startswith("1.70") and r["layers"] == "50"
+        ],
+        lambda rows: [r.update(budget="none") for r in rows if r["source"] == "MobileLLM"],
+    ],
+    ids=["better flipped", "orders turned round", "one cell changed", "a source dropped"],
+)
 def test_a_change_in_the_data_changes_the_scores(change, edit: Callable[[Rows], None]) -> None:
     before = [(s.rule.key, s.mean) for s in evidence.table().scores]
     change(edit)
@@ -271,7 +307,8 @@ def test_where_the_choice_does_worse_than_the_default_it_is_shown() -> None:
         assert found.held_out > found.default.mean > found.best.mean
         assert f"{found.held_out:.2f}" in evidence.reason() or pool == "family"
     assert evidence.table().held_out == pytest.approx(
-        sum(r.share for r in evidence.table().rows) / len(evidence.table().rows))
+        sum(r.share for r in evidence.table().rows) / len(evidence.table().rows)
+    )
 
 
 def test_the_sources_tell_rules_apart_only_by_a_paired_difference() -> None:
@@ -282,7 +319,8 @@ def test_the_sources_tell_rules_apart_only_by_a_paired_difference() -> None:
     assert f"{paired.error:.3f} {paired.chance:.2f}" == "0.058 0.29"
     assert not paired.told
     assert f"not told apart from d = 64 L by {paired.sources} sources" in evidence.reason(
-        brief=True)
+        brief=True
+    )
     assert str(paired) in evidence.reason()
     assert evidence.gain(found.best, found.of("threshold")).mean > 0
     same = evidence.gain(found.best, found.best)
@@ -298,7 +336,8 @@ def test_the_reason_says_among_which_rules_and_what_leaving_out_does_not_show() 
     found = evidence.table()
     assert found.choices == {"levine", "mup", "nanochat", "prenorm", "marin"}
     assert "best on published grids of the 5 rules that may be chosen" in evidence.reason(
-        brief=True)
+        brief=True
+    )
     less = [s for s in found.scores if s.mean < found.best.mean]
     assert [s.rule.key for s in less] == ["built"]
     assert f"what is built, {less[0].mean:.3f}, is less, but may not be chosen" in evidence.reason()
@@ -309,11 +348,14 @@ def test_the_reason_says_among_which_rules_and_what_leaving_out_does_not_show() 
 
 
 def test_a_constant_ratio_beyond_the_published_sizes_would_pick_the_worse_net() -> None:
-    constant = replace(rules.rule("mup"), key="constant",
-                       law=lambda size: laws.aspect_depth(size, 62))
+    constant = replace(
+        rules.rule("mup"), key="constant", law=lambda size: laws.aspect_depth(size, 62)
+    )
     grid = next(g for g in grids.grids() if (g.source, g.name) == ("Depth Delusion", "about 7B"))
-    picked = {each.key: grid.nearest(each.depth(grid.volume, per_layer=1)).layers
-              for each in (rules.rule("mup"), constant)}
+    picked = {
+        each.key: grid.nearest(each.depth(grid.volume, per_layer=1)).layers
+        for each in (rules.rule("mup"), constant)
+    }
     assert picked == {"mup": 32, "constant": 64}
 
 
@@ -347,15 +389,17 @@ def test_price_between_two_cells_by_hand() -> None:
     # 50 x 1536 and 27 x 2048 at 1.7e9 weights in layers, cooled and not.
     start, end = 1536 / 50, 2048 / 27
     found = evidence.price(1.7e9 * 12 / 15, start, end)
-    size = ((15 * 27 * 2048**2 + 2 * 27 * 2048 + 2048)
-            / (15 * 50 * 1536**2 + 2 * 50 * 1536 + 1536)) ** grids.SIZE_EXPONENT
+    size = (
+        (15 * 27 * 2048**2 + 2 * 27 * 2048 + 2048) / (15 * 50 * 1536**2 + 2 * 50 * 1536 + 1536)
+    ) ** grids.SIZE_EXPONENT
     by_hand = {2.514 / 2.504 * size - 1, 2.5329 / 2.5234 * size - 1}
     near = [g for g in grids.losses_near(1.7e9 / 15)[0] if g.volume > 1e8]
     assert len(near) == 2
     assert found is not None
     assert found[:2] == pytest.approx((min(by_hand), max(by_hand)))
     assert {round(g.regret_at(end) - g.regret_at(start), 3) for g in near} == {
-        round(v, 3) for v in by_hand}
+        round(v, 3) for v in by_hand
+    }
 
 
 def test_price_there_and_back_is_nothing() -> None:
@@ -366,8 +410,10 @@ def test_price_there_and_back_is_nothing() -> None:
     assert evidence.price(1e9, 50, 50)[:2] == (0, 0)
 
 
-@pytest.mark.parametrize(("ratio", "key"), [
-    (1.0, STANDARD), (1000.0, STANDARD), (60.0, Key("mup")), (60.0, Key(residual="attnres"))])
+@pytest.mark.parametrize(
+    ("ratio", "key"),
+    [(1.0, STANDARD), (1000.0, STANDARD), (60.0, Key("mup")), (60.0, Key(residual="attnres"))],
+)
 def test_no_price_outside_what_was_trained(ratio: float, key: Key) -> None:
     assert evidence.price(1e9, 64, ratio, key) is None
 
@@ -386,8 +432,11 @@ def test_above_the_grids_the_default_takes_the_shallowest_depth_that_is_not_told
         lost = [g.regret_at(ratios[1]) - g.regret_at(ratios[0]) for g in ends]
         assert max(lost) <= evidence.UNTOLD + 1e-9
         # It takes all that is not told apart, but at least the depth at the largest grid.
-        assert max(lost) == pytest.approx(evidence.UNTOLD) or shallow == usual.depth(
-            largest, 1) or any(g.regret_at(ratios[1]) == pytest.approx(0.01) for g in ends)
+        assert (
+            max(lost) == pytest.approx(evidence.UNTOLD)
+            or shallow == usual.depth(largest, 1)
+            or any(g.regret_at(ratios[1]) == pytest.approx(0.01) for g in ends)
+        )
         depths.append(shallow)
     assert depths == sorted(depths)
     assert evidence.default_rule(Key("mup")) == evidence.best_rule(Key("mup"))
@@ -441,11 +490,12 @@ def test_one_layer_less_than_the_interval_some_grid_loses_one_percent(volume: fl
 @pytest.mark.parametrize("part", [0.1, 0.3, 0.5, 0.7, 0.9])
 @pytest.mark.parametrize("place", range(len(VOLUMES) - 1))
 def test_between_two_sizes_an_end_loses_little_more_than_one_percent_by_either(
-        place: int, part: float) -> None:
+    place: int, part: float
+) -> None:
     """The ends are interpolated, so that by the grids of one of the two sizes alone an end may lose
     more than 1 %; never more than 1.2 %, nor may any depth inside."""
     below, above = VOLUMES[place], VOLUMES[place + 1]
-    volume = below * (above / below)**part
+    volume = below * (above / below) ** part
     found = evidence.interval(12 * volume)
     assert found is not None
     for layers in range(found.low, found.high + 1):
@@ -460,8 +510,10 @@ def test_at_sizes_that_are_asked_for_the_shallow_end_is_where_the_loss_grows(siz
     found = evidence.interval(size)
     assert found is not None
     volume = size / 12
-    near = {max((v for v in VOLUMES if v <= volume), default=VOLUMES[0]),
-            min((v for v in VOLUMES if v >= volume), default=VOLUMES[-1])}
+    near = {
+        max((v for v in VOLUMES if v <= volume), default=VOLUMES[0]),
+        min((v for v in VOLUMES if v >= volume), default=VOLUMES[-1]),
+    }
 
     def lost(layers: int) -> float:
         ratio = math.sqrt(volume / layers) / layers
@@ -471,14 +523,21 @@ def test_at_sizes_that_are_asked_for_the_shallow_end_is_where_the_loss_grows(siz
     assert lost(found.low - 1) > 0.01
 
 
-@pytest.mark.parametrize(("low", "high", "deeper", "models_there"), [
-    (1e9, 4e9, 28, 35), (4e9, 15e9, 40, 40), (15e9, 60e9, 9, 14), (60e9, math.inf, 11, 22)])
+@pytest.mark.parametrize(
+    ("low", "high", "deeper", "models_there"),
+    [(1e9, 4e9, 28, 35), (4e9, 15e9, 40, 40), (15e9, 60e9, 9, 14), (60e9, math.inf, 11, 22)],
+)
 def test_the_decision_says_how_many_models_are_shallower_than_the_rule(
-        low: float, high: float, deeper: int, models_there: int) -> None:
+    low: float, high: float, deeper: int, models_there: int
+) -> None:
     there = [m for m in models.models() if m.kind == "decoder" and low <= m.parameters < high]
     rule = evidence.best_rule()
-    assert (sum(rule.depth(m.parameters, m.parameters / m.layers / m.width**2) > m.layers
-                for m in there), len(there)) == (deeper, models_there)
+    assert (
+        sum(
+            rule.depth(m.parameters, m.parameters / m.layers / m.width**2) > m.layers for m in there
+        ),
+        len(there),
+    ) == (deeper, models_there)
     decision = next((Path(__file__).parents[2] / "docs/decisions").glob("0016-*.md"))
     assert f"{deeper} of {models_there}" in " ".join(decision.read_text().split())
 
@@ -495,6 +554,7 @@ def test_of_the_sources_that_judge_only_two_could_see_what_is_built() -> None:
 
 def test_at_every_size_the_shallowest_that_is_not_told_apart_would_score_no_better() -> None:
     """Why it is built above the largest grid alone: the numbers of decision 0016."""
+
     def everywhere(rule: rules.Rule, without: str) -> rules.Rule:
         def law(size: float) -> float:
             depth = rule.law(size)
@@ -510,10 +570,14 @@ def test_at_every_size_the_shallowest_that_is_not_told_apart_would_score_no_bett
         return replace(rule, law=law)
 
     rows = evidence.table().rows
-    shares = {r.source: evidence.score(everywhere(r.chosen, r.source)).sources[r.source]
-              for r in rows}
-    moved = {r.source: (round(r.built, 2), round(shares[r.source], 2)) for r in rows
-             if abs(r.built - shares[r.source]) > 1e-9}
+    shares = {
+        r.source: evidence.score(everywhere(r.chosen, r.source)).sources[r.source] for r in rows
+    }
+    moved = {
+        r.source: (round(r.built, 2), round(shares[r.source], 2))
+        for r in rows
+        if abs(r.built - shares[r.source]) > 1e-9
+    }
     assert moved == {"Depth Delusion": (0.28, 0.24), "MobileLLM": (0.49, 0.54)}
     assert f"{sum(shares.values()) / len(rows):.3f}" == "0.211"
     assert f"{evidence.table().held_out_built:.3f}" == "0.210"
@@ -539,9 +603,18 @@ def test_a_depth_that_no_grid_trained_is_not_called_too_deep() -> None:
     assert small.ended
     assert small.too_deep == 42
     assert [small.place(n) for n in (8, 20, 41, 42, 80)] == [
-        "shallower than trained", "inside", "deeper than trained", "too deep", "too deep"]
+        "shallower than trained",
+        "inside",
+        "deeper than trained",
+        "too deep",
+        "too deep",
+    ]
     assert [large.place(n) for n in (9, 20, 46, 500)] == [
-        "too shallow", "inside", "deeper than trained", "deeper than trained"]
+        "too shallow",
+        "inside",
+        "deeper than trained",
+        "deeper than trained",
+    ]
     completep = evidence.interval(1.5e9, key=Key("completep"))
     assert completep is not None
     assert completep.place(completep.high + 1) == "too deep"
@@ -599,11 +672,14 @@ def test_projections_beside_the_fit_with_the_rows_that_do_not_match() -> None:
     found = evidence.projections()
     assert len(found) == len(PROJECTIONS) == 10
     assert [(p.model, p.stated, math.floor(p.solved + 0.5)) for p in found if not p.matches] == [
-        ("GPT-3 Large", 38, 37), ("1 trillion", 92, 95)]
+        ("GPT-3 Large", 38, 37),
+        ("1 trillion", 92, 95),
+    ]
     trillion = [p for p in found if p.model == "1 trillion"]
     assert {p.stated for p in trillion} == {92, 95}  # two statements that disagree
     assert len({p.solved for p in trillion}) == 1
     for p in found:
         assert 12 * p.solved * math.exp(2 * (5.039 + 0.0555 * p.solved)) == pytest.approx(
-            p.parameters, rel=1e-9)
+            p.parameters, rel=1e-9
+        )
         assert p.error > 0

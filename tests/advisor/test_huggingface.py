@@ -1,5 +1,6 @@
 """Configurations of Hugging Face: what is read, what is written, and what is refused, on one
 line."""
+
 from __future__ import annotations
 
 import csv
@@ -23,13 +24,25 @@ from depthlaw.advisor.shapes import Constraints, Target, shapes
 CONFIGS = Path(__file__).parent / "configs"
 FILES = sorted(path.name for path in CONFIGS.glob("*.json"))
 LLAMA: dict[str, Any] = {
-    "model_type": "llama", "hidden_size": 64, "intermediate_size": 160, "num_hidden_layers": 3,
-    "num_attention_heads": 8, "vocab_size": 100, "max_position_embeddings": 128}
+    "model_type": "llama",
+    "hidden_size": 64,
+    "intermediate_size": 160,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 8,
+    "vocab_size": 100,
+    "max_position_embeddings": 128,
+}
 
 
 GPT_NEO: dict[str, Any] = {
-    "model_type": "gpt_neo", "hidden_size": 64, "num_layers": 4, "num_heads": 4, "vocab_size": 100,
-    "max_position_embeddings": 128, "attention_types": [[["global", "local"], 2]]}
+    "model_type": "gpt_neo",
+    "hidden_size": 64,
+    "num_layers": 4,
+    "num_heads": 4,
+    "vocab_size": 100,
+    "max_position_embeddings": 128,
+    "attention_types": [[["global", "local"], 2]],
+}
 MODERNBERT = {**LLAMA, "model_type": "modernbert"}
 
 
@@ -74,9 +87,21 @@ def test_a_file_and_its_folder_are_the_same(tmp_path: Path) -> None:
 
 
 def test_parts_that_only_some_classes_have() -> None:
-    a = {name: architecture_of(values_of(name)) for name in (
-        "albert-xlarge-v2", "deepseek-v3", "falcon-7b", "gemma-3-1b", "opt-350m", "t5-v1.1-base",
-        "qwen1.5-moe-a2.7b", "gpt-oss-20b", "mistral-7b-v0.1", "roberta-base")}
+    a = {
+        name: architecture_of(values_of(name))
+        for name in (
+            "albert-xlarge-v2",
+            "deepseek-v3",
+            "falcon-7b",
+            "gemma-3-1b",
+            "opt-350m",
+            "t5-v1.1-base",
+            "qwen1.5-moe-a2.7b",
+            "gpt-oss-20b",
+            "mistral-7b-v0.1",
+            "roberta-base",
+        )
+    }
     assert (a["albert-xlarge-v2"].layers, a["albert-xlarge-v2"].own_layers) == (24, 1)
     assert a["deepseek-v3"].latent == Latent(512, 1536, 128, 64, 128)
     assert a["deepseek-v3"].experts == Experts(256, 8, 2048, shared=1, dense_layers=3)
@@ -90,11 +115,18 @@ def test_parts_that_only_some_classes_have() -> None:
     assert a["roberta-base"].context == 512
 
 
-@pytest.mark.parametrize(("name", "remark"), [
-    ("gemma-3-12b", "vision tower"), ("gemma-3-12b", "num_attention_heads|vocab_size is missing"),
-    ("deepseek-v3", "MTP"), ("deepseek-v3", "before quantisation"), ("qwen-7b", "unverified"),
-    ("t5-v1.1-base", "output layer of its own"), ("bert-base-uncased", "without the pooler"),
-])
+@pytest.mark.parametrize(
+    ("name", "remark"),
+    [
+        ("gemma-3-12b", "vision tower"),
+        ("gemma-3-12b", "num_attention_heads|vocab_size is missing"),
+        ("deepseek-v3", "MTP"),
+        ("deepseek-v3", "before quantisation"),
+        ("qwen-7b", "unverified"),
+        ("t5-v1.1-base", "output layer of its own"),
+        ("bert-base-uncased", "without the pooler"),
+    ],
+)
 def test_what_is_not_counted_is_said(name: str, remark: str) -> None:
     assert re.search(remark, " / ".join(architecture_of(values_of(name)).remarks))
 
@@ -150,32 +182,48 @@ def test_some_layers_of_these_classes_have_windows() -> None:
 
 
 def test_null_is_the_default() -> None:
-    nulls = dict.fromkeys(("num_key_value_heads", "head_dim", "tie_word_embeddings",
-                           "attention_bias"))
+    nulls = dict.fromkeys(
+        ("num_key_value_heads", "head_dim", "tie_word_embeddings", "attention_bias")
+    )
     assert architecture_of({**LLAMA, **nulls}) == architecture_of(LLAMA)
 
 
 # --- what is refused ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("text", "why"), [
-    (b"", "not JSON"), (b"{", "not JSON"), (b"model_type: llama", "not JSON"),
-    (b"{'model_type': 'llama'}", "not JSON"), (b"[1, 2]", "no object"), (b'"llama"', "no object"),
-    (b"null", "no object"), (b"{}", "no model_type"), (b'{"model_type": null}', "no model_type"),
-    (b'{"model_type": ["llama"]}', "no model_type"), (b'{"model_type": "lama"}', "not known"),
-    (b'{"model_type": "mamba"}', "state-space"), (b'{"model_type": "umt5"}', "every layer"),
-    (b'{"model_type": "\\u0007' + b"x" * 5000 + b'"}', "not known"),
-    (b'{"model_type": "llama", "model_type": "gpt2"}', "twice"),
-    (b'{"model_type": "llama", "rope_scaling": {"a": 1, "a": 1}}', "twice"),
-    (b'{"model_type": "llama", "hidden_size": NaN}', "no finite number"),
-    (b'{"model_type": "llama", "rms_norm_eps": Infinity}', "no finite number"),
-    (b'{"model_type": "llama", "deep": [[{"a": -Infinity}]]}', "no finite number"),
-    (b'{"model_type": "llama", "rope_theta": 1e999}', "no finite number"),
-    (b'{"model_type": "llama", "hidden_size": ' + b"9" * 5000 + b"}", "thousands of digits"),
-    (b"[" * 500_000, "nested"), (b'{"a":' * 190_000, "nested"), (b"\x80\x04pickle", "UTF-8"),
-    (b"\x00\x00\x00\x00", "not JSON"), (b"PK\x03\x04" + bytes(range(256)), "UTF-8"),
-    (b" " * 1_000_001, "1 MB"), ('{"model_type": "llama"}'.encode("utf-16"), "UTF-8"),
-])
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (b"", "not JSON"),
+        (b"{", "not JSON"),
+        (b"model_type: llama", "not JSON"),
+        (b"{'model_type': 'llama'}", "not JSON"),
+        (b"[1, 2]", "no object"),
+        (b'"llama"', "no object"),
+        (b"null", "no object"),
+        (b"{}", "no model_type"),
+        (b'{"model_type": null}', "no model_type"),
+        (b'{"model_type": ["llama"]}', "no model_type"),
+        (b'{"model_type": "lama"}', "not known"),
+        (b'{"model_type": "mamba"}', "state-space"),
+        (b'{"model_type": "umt5"}', "every layer"),
+        (b'{"model_type": "\\u0007' + b"x" * 5000 + b'"}', "not known"),
+        (b'{"model_type": "llama", "model_type": "gpt2"}', "twice"),
+        (b'{"model_type": "llama", "rope_scaling": {"a": 1, "a": 1}}', "twice"),
+        (b'{"model_type": "llama", "hidden_size": NaN}', "no finite number"),
+        (b'{"model_type": "llama", "rms_norm_eps": Infinity}', "no finite number"),
+        (b'{"model_type": "llama", "deep": [[{"a": -Infinity}]]}', "no finite number"),
+        (b'{"model_type": "llama", "rope_theta": 1e999}', "no finite number"),
+        (b'{"model_type": "llama", "hidden_size": ' + b"9" * 5000 + b"}", "thousands of digits"),
+        (b"[" * 500_000, "nested"),
+        (b'{"a":' * 190_000, "nested"),
+        (b"\x80\x04pickle", "UTF-8"),
+        (b"\x00\x00\x00\x00", "not JSON"),
+        (b"PK\x03\x04" + bytes(range(256)), "UTF-8"),
+        (b" " * 1_000_001, "1 MB"),
+        ('{"model_type": "llama"}'.encode("utf-16"), "UTF-8"),
+    ],
+)
 def test_what_is_no_configuration_is_refused(tmp_path: Path, text: bytes, why: str) -> None:
     path = tmp_path / "config.json"
     path.write_bytes(text)
@@ -198,9 +246,17 @@ def test_paths_without_a_configuration_are_refused(tmp_path: Path) -> None:
     assert "Not a directory" in refused("/dev/null/config.json")
 
 
-@pytest.mark.parametrize("key", [
-    "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads", "vocab_size",
-    "max_position_embeddings"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "hidden_size",
+        "intermediate_size",
+        "num_hidden_layers",
+        "num_attention_heads",
+        "vocab_size",
+        "max_position_embeddings",
+    ],
+)
 def test_a_size_that_is_missing_or_no_size_is_named(key: str) -> None:
     lacking = {k: v for k, v in LLAMA.items() if k != key}
     for change in ({}, {key: None}):
@@ -211,56 +267,85 @@ def test_a_size_that_is_missing_or_no_size_is_named(key: str) -> None:
             architecture_of({**LLAMA, key: wrong})
 
 
-@pytest.mark.parametrize(("base", "change", "why"), [
-    (LLAMA, {"num_attention_heads": 7}, "do not divide the width"),
-    (LLAMA, {"num_key_value_heads": 3}, "do not divide 8 query heads"),
-    (LLAMA, {"num_hidden_layers": 20_000}, "whole number"),
-    (LLAMA, {"tie_word_embeddings": "yes"}, "not true or false"),
-    (LLAMA, {"attention_bias": 1}, "not true or false"),
-    (LLAMA, {"pruned_heads": {"0": [1]}}, "pruned"),
-    ("mixtral-8x7b", {"num_experts_per_tok": 9}, "9 active experts of 8"),
-    ("mixtral-8x7b", {"num_local_experts": None}, "num_local_experts or num_experts: the size"),
-    ("mixtral-8x7b", {"num_experts": 4}, "different values"),
-    ("mistral-7b-v0.1", {"num_key_value_heads": None}, "num_key_value_heads: the size is missing"),
-    ("deepseek-v3", {"first_k_dense_replace": 62}, "whole number from 0 to 61"),
-    ("deepseek-v3", {"moe_layer_freq": 2}, "not described"),
-    ("deepseek-v3", {"kv_lora_rank": None}, "kv_lora_rank: the size is missing"),
-    ("qwen3-30b-a3b", {"mlp_only_layers": "none"}, "list of whole numbers"),
-    ("qwen3-30b-a3b", {"mlp_only_layers": [1, 1]}, "different layers from 0 to 47"),
-    ("qwen3-30b-a3b", {"mlp_only_layers": [-3]}, "different layers from 0 to 47"),
-    ("qwen1.5-moe-a2.7b", {"mlp_only_layers": [10**30]}, "different layers from 0 to 23"),
-    ("qwen3-30b-a3b", {"use_sliding_window": True}, "not described"),
-    ("gemma-2-2b", {"layer_types": ["full_attention"]}, "list of 26"),
-    ("gemma-2-2b", {"layer_types": ["linear_attention"] * 26}, "list of 26"),
-    ("gemma-3-12b", {"text_config": None}, "text_config"),
-    ("mpt-7b", {"no_bias": False}, "no_bias"),
-    ("mpt-7b", {"attn_config": {"attn_type": "multiquery_attention"}}, "attn_type"),
-    ("mpt-7b", {"attn_config": "torch"}, "attn_config"),
-    ("mpt-7b", {"expansion_ratio": 8}, "expansion_ratio"),
-    ("t5-small", {"feed_forward_proj": "swish-squared"}, "feed_forward_proj"),
-    ("t5-small", {"feed_forward_proj": ["relu"]}, "feed_forward_proj"),
-    ("bert-base-uncased", {"position_embedding_type": "relative_key"}, "position_embedding_type"),
-    ("bert-base-uncased", {"is_decoder": True}, "is_decoder"),
-    ("bert-base-uncased", {"tie_word_embeddings": False}, "tie_word_embeddings"),
-    ("roberta-base", {"max_position_embeddings": 2}, "no position"),
-    ("albert-base-v2", {"num_hidden_groups": 13}, "whole number from 1 to 12"),
-    ("gpt2", {"add_cross_attention": True}, "add_cross_attention"),
-    ("gpt2", {"hidden_size": 769}, "n_embd and hidden_size"),
-    ("qwen-7b", {"intermediate_size": 22015}, "not even"),
-    ("stablelm-3b-4e1t", {"qk_layernorm": True}, "qk_layernorm"),
-    ("smollm3-3b", {"use_sliding_window": True}, "use_sliding_window"),
-    (GPT_NEO, {"attention_types": [[["global", "local"], 12]]}, "another number of layers than 4"),
-    (GPT_NEO, {"attention_types": [[["global"], 10**30]]}, "another number of layers than 4"),
-    (GPT_NEO, {"attention_types": [[["global"], 5], [["local"], -1]]}, "not a list such as"),
-    (GPT_NEO, {"attention_types": [["global", 4]]}, "not a list such as"),
-    (GPT_NEO, {"attention_types": "global"}, "not a list such as"),
-    (MODERNBERT, {"classifier_bias": True}, "classifier_bias: another value than that of mlp_bias"),
-    ({**LLAMA, "model_type": "olmoe", "num_experts": 4, "num_experts_per_tok": 2, "head_dim": 10},
-     {}, "head_dim: the heads together"),
-    ({**LLAMA, "model_type": "glm4", "head_dim": 8}, {}, "num_key_value_heads: the size"),
-])
+@pytest.mark.parametrize(
+    ("base", "change", "why"),
+    [
+        (LLAMA, {"num_attention_heads": 7}, "do not divide the width"),
+        (LLAMA, {"num_key_value_heads": 3}, "do not divide 8 query heads"),
+        (LLAMA, {"num_hidden_layers": 20_000}, "whole number"),
+        (LLAMA, {"tie_word_embeddings": "yes"}, "not true or false"),
+        (LLAMA, {"attention_bias": 1}, "not true or false"),
+        (LLAMA, {"pruned_heads": {"0": [1]}}, "pruned"),
+        ("mixtral-8x7b", {"num_experts_per_tok": 9}, "9 active experts of 8"),
+        ("mixtral-8x7b", {"num_local_experts": None}, "num_local_experts or num_experts: the size"),
+        ("mixtral-8x7b", {"num_experts": 4}, "different values"),
+        (
+            "mistral-7b-v0.1",
+            {"num_key_value_heads": None},
+            "num_key_value_heads: the size is missing",
+        ),
+        ("deepseek-v3", {"first_k_dense_replace": 62}, "whole number from 0 to 61"),
+        ("deepseek-v3", {"moe_layer_freq": 2}, "not described"),
+        ("deepseek-v3", {"kv_lora_rank": None}, "kv_lora_rank: the size is missing"),
+        ("qwen3-30b-a3b", {"mlp_only_layers": "none"}, "list of whole numbers"),
+        ("qwen3-30b-a3b", {"mlp_only_layers": [1, 1]}, "different layers from 0 to 47"),
+        ("qwen3-30b-a3b", {"mlp_only_layers": [-3]}, "different layers from 0 to 47"),
+        ("qwen1.5-moe-a2.7b", {"mlp_only_layers": [10**30]}, "different layers from 0 to 23"),
+        ("qwen3-30b-a3b", {"use_sliding_window": True}, "not described"),
+        ("gemma-2-2b", {"layer_types": ["full_attention"]}, "list of 26"),
+        ("gemma-2-2b", {"layer_types": ["linear_attention"] * 26}, "list of 26"),
+        ("gemma-3-12b", {"text_config": None}, "text_config"),
+        ("mpt-7b", {"no_bias": False}, "no_bias"),
+        ("mpt-7b", {"attn_config": {"attn_type": "multiquery_attention"}}, "attn_type"),
+        ("mpt-7b", {"attn_config": "torch"}, "attn_config"),
+        ("mpt-7b", {"expansion_ratio": 8}, "expansion_ratio"),
+        ("t5-small", {"feed_forward_proj": "swish-squared"}, "feed_forward_proj"),
+        ("t5-small", {"feed_forward_proj": ["relu"]}, "feed_forward_proj"),
+        (
+            "bert-base-uncased",
+            {"position_embedding_type": "relative_key"},
+            "position_embedding_type",
+        ),
+        ("bert-base-uncased", {"is_decoder": True}, "is_decoder"),
+        ("bert-base-uncased", {"tie_word_embeddings": False}, "tie_word_embeddings"),
+        ("roberta-base", {"max_position_embeddings": 2}, "no position"),
+        ("albert-base-v2", {"num_hidden_groups": 13}, "whole number from 1 to 12"),
+        ("gpt2", {"add_cross_attention": True}, "add_cross_attention"),
+        ("gpt2", {"hidden_size": 769}, "n_embd and hidden_size"),
+        ("qwen-7b", {"intermediate_size": 22015}, "not even"),
+        ("stablelm-3b-4e1t", {"qk_layernorm": True}, "qk_layernorm"),
+        ("smollm3-3b", {"use_sliding_window": True}, "use_sliding_window"),
+        (
+            GPT_NEO,
+            {"attention_types": [[["global", "local"], 12]]},
+            "another number of layers than 4",
+        ),
+        (GPT_NEO, {"attention_types": [[["global"], 10**30]]}, "another number of layers than 4"),
+        (GPT_NEO, {"attention_types": [[["global"], 5], [["local"], -1]]}, "not a list such as"),
+        (GPT_NEO, {"attention_types": [["global", 4]]}, "not a list such as"),
+        (GPT_NEO, {"attention_types": "global"}, "not a list such as"),
+        (
+            MODERNBERT,
+            {"classifier_bias": True},
+            "classifier_bias: another value than that of mlp_bias",
+        ),
+        (
+            {
+                **LLAMA,
+                "model_type": "olmoe",
+                "num_experts": 4,
+                "num_experts_per_tok": 2,
+                "head_dim": 10,
+            },
+            {},
+            "head_dim: the heads together",
+        ),
+        ({**LLAMA, "model_type": "glm4", "head_dim": 8}, {}, "num_key_value_heads: the size"),
+    ],
+)
 def test_what_contradicts_itself_or_is_not_described_is_refused(
-        base: Any, change: dict[str, Any], why: str) -> None:
+    base: Any, change: dict[str, Any], why: str
+) -> None:
     values = {**(base if isinstance(base, dict) else values_of(base)), **change}
     with pytest.raises(UsageError, match=why):
         architecture_of(values)
@@ -274,7 +359,8 @@ def test_an_unknown_class_is_told_what_is_known() -> None:
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner),
-    max_leaves=4)
+    max_leaves=4,
+)
 
 
 @given(st.sampled_from([*FILES, GPT_NEO, MODERNBERT]), st.data())
@@ -305,12 +391,18 @@ def test_the_plainest_class_that_fits_is_written() -> None:
     moe = Experts(4, 2, 16)
     shared = Experts(4, 2, 16, shared=1, dense_layers=1)
     for kind, net in {
-            "llama": a, "qwen2": a.with_(qkv_bias=True), "qwen3": a.with_(qk_norm="head"),
-            "mistral": a.with_(window=64, window_layers=3), "mixtral": a.with_(experts=moe),
-            "qwen3_moe": a.with_(experts=moe, qk_norm="head"), "arcee": a.with_(gated=False),
-            "glm4_moe": a.with_(experts=shared),
-            "deepseek_v3": a.with_(experts=shared, kv_heads=None, latent=Latent(8, 9, 4, 2, 4)),
-            "olmo": a.with_(norm="none"), "olmo2": a.with_(qk_norm="width")}.items():
+        "llama": a,
+        "qwen2": a.with_(qkv_bias=True),
+        "qwen3": a.with_(qk_norm="head"),
+        "mistral": a.with_(window=64, window_layers=3),
+        "mixtral": a.with_(experts=moe),
+        "qwen3_moe": a.with_(experts=moe, qk_norm="head"),
+        "arcee": a.with_(gated=False),
+        "glm4_moe": a.with_(experts=shared),
+        "deepseek_v3": a.with_(experts=shared, kv_heads=None, latent=Latent(8, 9, 4, 2, 4)),
+        "olmo": a.with_(norm="none"),
+        "olmo2": a.with_(qk_norm="width"),
+    }.items():
         assert config_of(net)["model_type"] == kind
         assert count(architecture_of(config_of(net))) == count(net)
 
@@ -327,28 +419,60 @@ def test_shapes_with_two_stacks_are_written_as_t5(gated: bool) -> None:
 MOE = Experts(4, 2, 16)
 
 
-@pytest.mark.parametrize(("change", "missing"), [
-    ({"unique_layers": 2}, "looped layers"),
-    ({"extra": (("memory", 5),)}, "weights outside all layers"),
-    ({"sinks": True}, "sinks of attention"),
-    ({"gated": False, "norm": "none"}, "a feed-forward network without a gate"),
-    ({"kind": "encoder-decoder", "encoder_layers": 4, "relative_buckets": 32, "kv_heads": 2},
-     "grouped queries in an encoder-decoder"),
-    ({"kind": "encoder-decoder", "encoder_layers": 4}, "two stacks without relative positions"),
-    ({"kind": "encoder-decoder", "encoder_layers": 4, "relative_buckets": 32, "kv_heads": 2,
-      "unique_layers": 2}, "looped layers and grouped queries in an encoder-decoder"),
-    ({"experts": MOE, "kind": "encoder-decoder", "encoder_layers": 4, "relative_buckets": 32,
-      "kv_heads": 2, "unique_layers": 2}, "looped layers, grouped queries in an encoder-decoder, "
-     "experts in an encoder-decoder"),
-    ({"experts": Experts(4, 2, 16, dense_layers=2)},
-     "dense layers beside those with experts, none of which is shared"),
-    ({"experts": MOE, "gated": False}, "experts without a gate"),
-    ({"experts": Experts(4, 2, 16, shared=1, dense_layers=2), "gated": False},
-     "experts without a gate"),
-    ({"experts": MOE, "kind": "encoder-decoder", "encoder_layers": 4, "relative_buckets": 32},
-     "experts in an encoder-decoder"),
-    ({"window": 8, "window_layers": 1}, "windows in 1 of 4 layers"),
-])
+@pytest.mark.parametrize(
+    ("change", "missing"),
+    [
+        ({"unique_layers": 2}, "looped layers"),
+        ({"extra": (("memory", 5),)}, "weights outside all layers"),
+        ({"sinks": True}, "sinks of attention"),
+        ({"gated": False, "norm": "none"}, "a feed-forward network without a gate"),
+        (
+            {"kind": "encoder-decoder", "encoder_layers": 4, "relative_buckets": 32, "kv_heads": 2},
+            "grouped queries in an encoder-decoder",
+        ),
+        ({"kind": "encoder-decoder", "encoder_layers": 4}, "two stacks without relative positions"),
+        (
+            {
+                "kind": "encoder-decoder",
+                "encoder_layers": 4,
+                "relative_buckets": 32,
+                "kv_heads": 2,
+                "unique_layers": 2,
+            },
+            "looped layers and grouped queries in an encoder-decoder",
+        ),
+        (
+            {
+                "experts": MOE,
+                "kind": "encoder-decoder",
+                "encoder_layers": 4,
+                "relative_buckets": 32,
+                "kv_heads": 2,
+                "unique_layers": 2,
+            },
+            "looped layers, grouped queries in an encoder-decoder, experts in an encoder-decoder",
+        ),
+        (
+            {"experts": Experts(4, 2, 16, dense_layers=2)},
+            "dense layers beside those with experts, none of which is shared",
+        ),
+        ({"experts": MOE, "gated": False}, "experts without a gate"),
+        (
+            {"experts": Experts(4, 2, 16, shared=1, dense_layers=2), "gated": False},
+            "experts without a gate",
+        ),
+        (
+            {
+                "experts": MOE,
+                "kind": "encoder-decoder",
+                "encoder_layers": 4,
+                "relative_buckets": 32,
+            },
+            "experts in an encoder-decoder",
+        ),
+        ({"window": 8, "window_layers": 1}, "windows in 1 of 4 layers"),
+    ],
+)
 def test_a_part_that_no_class_has_is_named(change: dict[str, Any], missing: str) -> None:
     a = Architecture(4, 64, 8, 160, 100).with_(**change)
     with pytest.raises(UsageError, match=f"no Hugging Face class .* with {missing}; leave"):

@@ -1,4 +1,5 @@
 """Advice for a depth: constants are those of the claims, and nothing counts depth twice."""
+
 from __future__ import annotations
 
 import math
@@ -11,8 +12,12 @@ from depthlaw.advisor.grids import Key
 from depthlaw.advisor.initialisation_advice import advice
 from depthlaw.theory.claims.definition import Case, at, find, registry
 
-KEYS = [Key(parametrisation, norm, residual) for parametrisation in ("standard", "mup", "completep")
-        for norm in ("pre", "post", "lns") for residual in ("plain", "attnres")]
+KEYS = [
+    Key(parametrisation, norm, residual)
+    for parametrisation in ("standard", "mup", "completep")
+    for norm in ("pre", "post", "lns")
+    for residual in ("plain", "attnres")
+]
 
 
 def says(what: str, *args: object, **kwargs: object) -> str:
@@ -26,7 +31,11 @@ def test_every_piece_has_a_source_and_a_claim_that_exists(key: Key) -> None:
     for each in found:
         assert each.source
         assert set(each.wording.replace(";", " ").split()) <= {
-            "printed", "reported", "recalled", "derived"}
+            "printed",
+            "reported",
+            "recalled",
+            "derived",
+        }
         assert each.claim is None or each.claim in registry()
         assert each.source in str(each)
         assert "\n" not in str(each)
@@ -38,15 +47,21 @@ def test_deepnorm_is_that_of_its_claims(depth: int) -> None:
     case = Case(depth=depth, decoder=False)
     # Claims state scales rounded down to nine decimals.
     assert alpha == pytest.approx(
-        float(at(find("signal_propagation/deepnorm_alpha").statement.rhs, case)), abs=1.001e-9)
+        float(at(find("signal_propagation/deepnorm_alpha").statement.rhs, case)), abs=1.001e-9
+    )
     assert beta == pytest.approx(
-        float(at(find("signal_propagation/deepnorm_beta").statement.rhs, case)), abs=1.001e-9)
+        float(at(find("signal_propagation/deepnorm_beta").statement.rhs, case)), abs=1.001e-9
+    )
     _, _, alpha_d, beta_d = laws.deepnorm_pair(depth, depth)
     case = Case(decoder_depth=depth, decoder=True)
-    assert alpha_d == pytest.approx(float(at(
-        find("signal_propagation/deepnorm_decoder_alpha").statement.rhs, case)), abs=1.001e-9)
-    assert beta_d == pytest.approx(float(at(
-        find("signal_propagation/deepnorm_decoder_beta").statement.rhs, case)), abs=1.001e-9)
+    assert alpha_d == pytest.approx(
+        float(at(find("signal_propagation/deepnorm_decoder_alpha").statement.rhs, case)),
+        abs=1.001e-9,
+    )
+    assert beta_d == pytest.approx(
+        float(at(find("signal_propagation/deepnorm_decoder_beta").statement.rhs, case)),
+        abs=1.001e-9,
+    )
 
 
 def test_encoder_scales_are_the_printed_ones_to_two_digits() -> None:

@@ -1,4 +1,5 @@
 """Measured latency: hand answers, recovered coefficients, honest intervals, bad tables."""
+
 from __future__ import annotations
 
 import math
@@ -50,28 +51,59 @@ def test_one_width_gives_a_line_with_its_intercept() -> None:
 
 
 @settings(deadline=None)
-@given(st.integers(0, 50), st.integers(0, 20), st.integers(1, 40), st.integers(0, 9),
-       st.integers(0, 9))
+@given(
+    st.integers(0, 50), st.integers(0, 20), st.integers(1, 40), st.integers(0, 9), st.integers(0, 9)
+)
 def test_exact_data_give_their_coefficients_back(a: int, b: int, c: int, e: int, f: int) -> None:
-    found = fit([
-        Point(n, d, Fraction(a) + Fraction(b * n, 10) + Fraction(12 * c * n * d * d, 10**9)
-              + Fraction(e * d * 32000, 10**8) + Fraction(f * 2 * n * d * 4096, 10**10),
-              heads=8, kv_heads=8, vocabulary=32000, context=4096)
-        for n in (8, 16, 32) for d in (512, 1024, 2048)])
+    found = fit(
+        [
+            Point(
+                n,
+                d,
+                Fraction(a)
+                + Fraction(b * n, 10)
+                + Fraction(12 * c * n * d * d, 10**9)
+                + Fraction(e * d * 32000, 10**8)
+                + Fraction(f * 2 * n * d * 4096, 10**10),
+                heads=8,
+                kv_heads=8,
+                vocabulary=32000,
+                context=4096,
+            )
+            for n in (8, 16, 32)
+            for d in (512, 1024, 2048)
+        ]
+    )
     assert found.coefficients == pytest.approx((a, b / 10, c / 1e9, e / 1e8, f / 1e10), rel=1e-12)
     assert found.spread == 0
     assert found.ms(net(20, 1536, context=8192))[2] == pytest.approx(
-        a + 2 * b + 12 * c * 20 * 1536**2 / 1e9 + e * 1536 * 32000 / 1e8
-        + f * 2 * 20 * 1536 * 8192 / 1e10, rel=1e-9)
+        a
+        + 2 * b
+        + 12 * c * 20 * 1536**2 / 1e9
+        + e * 1536 * 32000 / 1e8
+        + f * 2 * 20 * 1536 * 8192 / 1e10,
+        rel=1e-9,
+    )
 
 
 def cached(context: int | None) -> Fit:
     """1 ms, 1e-9 ms a weight, 2e-10 ms a number in a cache of 32,768 tokens."""
-    return fit([
-        Point(n, d, 1 + Fraction(n * (2 * d * d + 2 * d * k + 8 * d * d), 10**9)
-              + Fraction(2 * n * k * 32768 * 2, 10**10), heads=d // 64, kv_heads=k // 64,
-              context=context)
-        for n in (8, 16, 32) for d, k in ((512, 128), (1024, 512), (2048, 256), (1024, 128))])
+    return fit(
+        [
+            Point(
+                n,
+                d,
+                1
+                + Fraction(n * (2 * d * d + 2 * d * k + 8 * d * d), 10**9)
+                + Fraction(2 * n * k * 32768 * 2, 10**10),
+                heads=d // 64,
+                kv_heads=k // 64,
+                context=context,
+            )
+            for n in (8, 16, 32)
+            for d, k in ((512, 128), (1024, 512), (2048, 256), (1024, 128))
+        ]
+    )
 
 
 @pytest.mark.parametrize("context", [None, 32768])
@@ -86,7 +118,8 @@ def test_a_larger_cache_takes_longer(context: int | None) -> None:
     longer = grouped.with_(context=65536)
     once = 2 * 16 * 256 * 32768 * 2e-10
     assert found.ms(longer)[1] - found.ms(grouped)[1] == pytest.approx(
-        0 if context is None else once, abs=1e-9)
+        0 if context is None else once, abs=1e-9
+    )
     assert ("the answer's context" in found.assumed) == (context is None)
 
 
@@ -100,10 +133,21 @@ def test_a_cache_beyond_the_measured_ones_is_outside() -> None:
 
 def test_caches_of_unknown_keys_are_read_both_ways() -> None:
     """Measured nets of full keys, or of grouped ones such as the answer's: the slower counts."""
+
     def found(share: int) -> Fit:
-        return fit([Point(n, d, 1 + Fraction(n * 12 * d * d, 10**9)
-                          + Fraction(2 * n * d * 32768 * 2, share * 10**10))
-                    for n in (8, 16, 32) for d in (512, 1024, 2048)])
+        return fit(
+            [
+                Point(
+                    n,
+                    d,
+                    1
+                    + Fraction(n * 12 * d * d, 10**9)
+                    + Fraction(2 * n * d * 32768 * 2, share * 10**10),
+                )
+                for n in (8, 16, 32)
+                for d in (512, 1024, 2048)
+            ]
+        )
 
     asked = net(16, 1024, heads=16, kv_heads=4, context=32768)
     weights_only = 1 + 16 * (10 * 1024**2 + 2 * 1024 * 256) / 1e9
@@ -118,8 +162,13 @@ def test_caches_of_unknown_keys_are_read_both_ways() -> None:
 
 def test_a_fatter_layer_of_the_same_width_takes_longer() -> None:
     """Of weights, not of d^2: the weights of a layer are read whatever made them many."""
-    found = fit([Point(n, d, Fraction(1) + Fraction(12 * n * d * d, 10**9))
-                 for n in (8, 16, 32) for d in (512, 1024, 2048)])
+    found = fit(
+        [
+            Point(n, d, Fraction(1) + Fraction(12 * n * d * d, 10**9))
+            for n in (8, 16, 32)
+            for d in (512, 1024, 2048)
+        ]
+    )
     plain = net(16, 1024)
     fat, grouped = plain.with_(d_ff=2 * plain.d_ff), net(16, 1024, heads=8, kv_heads=2)
     assert found.ms(fat)[1] - found.ms(plain)[1] == pytest.approx(8 * 16 * 1024**2 / 1e9)
@@ -127,10 +176,21 @@ def test_a_fatter_layer_of_the_same_width_takes_longer() -> None:
 
 
 def test_weights_of_a_measured_layer_are_those_that_are_counted() -> None:
-    for shape in (Architecture(1, 512, 8, 1536, 99, kv_heads=2),
-                  Architecture(1, 512, 8, 1536, 99, gated=False, head_width=96)):
-        point = Point(1, 512, Fraction(1), shape.d_ff, shape.heads, shape.kv_heads,
-                      shape.head_width, shape.vocabulary, shape.gated)
+    for shape in (
+        Architecture(1, 512, 8, 1536, 99, kv_heads=2),
+        Architecture(1, 512, 8, 1536, 99, gated=False, head_width=96),
+    ):
+        point = Point(
+            1,
+            512,
+            Fraction(1),
+            shape.d_ff,
+            shape.heads,
+            shape.kv_heads,
+            shape.head_width,
+            shape.vocabulary,
+            shape.gated,
+        )
         matrices = [w for w in weights(shape) if w.role in ("attention", "mlp")]
         assert point.layer_weights == sum(w.stored for w in matrices)
 
@@ -156,11 +216,30 @@ def test_the_interval_of_the_mean_by_hand() -> None:
 def test_least_squares_without_negative_coefficients_are_those_of_scipy() -> None:
     draw = random.Random(5)
     for _ in range(50):
-        table = [Point(n, d, Fraction(str(round(draw.uniform(1, 3) + n * draw.uniform(0, 0.2)
-                                                + d * draw.uniform(0, 1e-3), 4))))
-                 for n, d in ((8, 512), (12, 1024), (24, 768), (36, 2048), (48, 512), (16, 1536))]
-        rows = np.array([[1, p.layers, 12 * p.layers * p.width**2, p.width,
-                          2 * p.layers * p.width] for p in table], float)
+        table = [
+            Point(
+                n,
+                d,
+                Fraction(
+                    str(
+                        round(
+                            draw.uniform(1, 3)
+                            + n * draw.uniform(0, 0.2)
+                            + d * draw.uniform(0, 1e-3),
+                            4,
+                        )
+                    )
+                ),
+            )
+            for n, d in ((8, 512), (12, 1024), (24, 768), (36, 2048), (48, 512), (16, 1536))
+        ]
+        rows = np.array(
+            [
+                [1, p.layers, 12 * p.layers * p.width**2, p.width, 2 * p.layers * p.width]
+                for p in table
+            ],
+            float,
+        )
         times = np.array([float(p.milliseconds) for p in table])
         scale = rows.max(axis=0)
         solved, _ = optimize.nnls(rows / scale / times[:, None], np.ones(len(table)))
@@ -173,20 +252,34 @@ def test_least_squares_without_negative_coefficients_are_those_of_scipy() -> Non
 
 
 # Layers that are read no faster than others start: the formula does not hold.
-BENT = points(*((n, d, round(200 + n * max(30, d * d / 5e4), 3)) for n in (12, 20, 32, 46)
-                for d in (1024, 1280, 1536, 2048, 2560)))
+BENT = points(
+    *(
+        (n, d, round(200 + n * max(30, d * d / 5e4), 3))
+        for n in (12, 20, 32, 46)
+        for d in (1024, 1280, 1536, 2048, 2560)
+    )
+)
 
 
-@pytest.mark.parametrize("table", [
-    points((12, 2560, 1600), (18, 2048, 1720), (24, 1792, 1730), (32, 1536, 1930),
-           (46, 1280, 2110)), BENT], ids=["few points", "another formula"])
+@pytest.mark.parametrize(
+    "table",
+    [
+        points(
+            (12, 2560, 1600), (18, 2048, 1720), (24, 1792, 1730), (32, 1536, 1930), (46, 1280, 2110)
+        ),
+        BENT,
+    ],
+    ids=["few points", "another formula"],
+)
 def test_the_span_of_the_mean_is_what_a_search_finds(table: list[Point]) -> None:
     """The greatest and the least mean over all coefficients that are not negative and within the
     allowed sum of squares, against a numerical optimiser: it finds nothing outside. Up to twice the
     least is allowed, even where the points are many."""
     found = fit(table)
-    rows = np.array([[1, p.layers, 12 * p.layers * p.width**2, p.width, 2 * p.layers * p.width]
-                     for p in table], float)
+    rows = np.array(
+        [[1, p.layers, 12 * p.layers * p.width**2, p.width, 2 * p.layers * p.width] for p in table],
+        float,
+    )
     times = np.array([float(p.milliseconds) for p in table])
     scale = rows.max(axis=0)
     scaled = rows / scale / times[:, None]
@@ -204,17 +297,25 @@ def test_the_span_of_the_mean_is_what_a_search_finds(table: list[Point]) -> None
         ends = []
         for sign, x in ((1, fast), (-1, slow)):
             best = optimize.minimize(
-                lambda c, sign=sign, x=x: sign * c @ x, np.array(found.coefficients) * scale,
-                jac=lambda c, sign=sign, x=x: sign * x, bounds=[(0, None)] * 5, method="SLSQP",
+                lambda c, sign=sign, x=x: sign * c @ x,
+                np.array(found.coefficients) * scale,
+                jac=lambda c, sign=sign, x=x: sign * x,
+                bounds=[(0, None)] * 5,
+                method="SLSQP",
                 options={"maxiter": 500, "ftol": 1e-12},
-                constraints={"type": "ineq", "fun": lambda c: (
-                    room + least - ((scaled @ c - 1) ** 2).sum()) * 1e3})
+                constraints={
+                    "type": "ineq",
+                    "fun": lambda c: (room + least - ((scaled @ c - 1) ** 2).sum()) * 1e3,
+                },
+            )
             ends.append(best.x @ x)
         assert high == pytest.approx(
-            middle + math.hypot(ends[1] - middle, share * middle), rel=1e-3)
+            middle + math.hypot(ends[1] - middle, share * middle), rel=1e-3
+        )
         middle = np.array(found.coefficients) * scale @ fast
         assert low == pytest.approx(
-            max(0, middle - math.hypot(middle - ends[0], share * middle)), rel=1e-3)
+            max(0, middle - math.hypot(middle - ends[0], share * middle)), rel=1e-3
+        )
 
 
 def test_the_interval_covers_new_measurements_as_often_as_it_says() -> None:
@@ -222,8 +323,10 @@ def test_the_interval_covers_new_measurements_as_often_as_it_says() -> None:
     in 30,000 tests (the seed is fixed)."""
     draw, inside, trials = random.Random(1), 0, 200
     for _ in range(trials):
+
         def ms(layers: int, width: int) -> Fraction:
             return Fraction((3 + 0.2 * layers + 1e-7 * layers * width**2) * draw.gauss(1, 0.05))
+
         found = fit([Point(n, d, ms(n, d)) for n in (12, 24, 36) for d in (512, 1024, 2048)])
         low, _, high = found.ms(net(30, 1536))
         inside += low <= ms(30, 1536) <= high
@@ -234,7 +337,8 @@ def test_the_interval_covers_new_measurements_as_often_as_it_says() -> None:
 @pytest.mark.parametrize("probability", [0.5, 0.6, 0.9, 0.975, 0.999])
 def test_quantiles_of_student(probability: float, freedom: int) -> None:
     assert student_quantile(probability, freedom) == pytest.approx(
-        stats.t.ppf(probability, freedom), rel=1e-9, abs=1e-12)
+        stats.t.ppf(probability, freedom), rel=1e-9, abs=1e-12
+    )
 
 
 def test_what_is_outside_the_measured_range_is_said() -> None:
@@ -242,8 +346,8 @@ def test_what_is_outside_the_measured_range_is_said() -> None:
     assert not found.outside(net(16, 768))
     assert found.outside(net(4, 1024)) == "4 layers (measured: 8 to 32)"
     assert found.outside(net(32, 2048)) == (
-        "1.61B weights in layers (measured: 25.2M to 403M) and width 2,048 (measured: 512 to "
-        "1,024)")
+        "1.61B weights in layers (measured: 25.2M to 403M) and width 2,048 (measured: 512 to 1,024)"
+    )
     assert found.outside(net(20, 512, d_ff=99)).startswith("23M weights in layers")
     assert "weights in layers" in found.outside(net(32, 1024, d_ff=2**20))
     assert found.outside(net(64, 512))
@@ -272,32 +376,71 @@ def fat_share(a: Architecture) -> float:
     return (4 * a.width**2 + 2 * a.width * a.d_ff) / (12 * a.width**2)
 
 
-@pytest.mark.parametrize(("columns", "said"), [
-    ("", ("12 d^2 weights a layer", "a KV cache that grows with L d", "the answer's vocabulary",
-          "the answer's context")),
-    (",d_ff", ("a key head for each query head", "gated MLPs", "a KV cache that grows with L d",
-               "the answer's vocabulary", "the answer's context")),
-    (",d_ff,gated,heads,kv_heads,vocabulary", ("the answer's context",)),
-    (",d_ff,gated,heads,kv_heads,vocabulary,context", ()),
-    (",heads,kv_heads", ("8 d^2 weights an MLP", "the answer's vocabulary",
-                         "the answer's context")),
-])
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        (
+            "",
+            (
+                "12 d^2 weights a layer",
+                "a KV cache that grows with L d",
+                "the answer's vocabulary",
+                "the answer's context",
+            ),
+        ),
+        (
+            ",d_ff",
+            (
+                "a key head for each query head",
+                "gated MLPs",
+                "a KV cache that grows with L d",
+                "the answer's vocabulary",
+                "the answer's context",
+            ),
+        ),
+        (",d_ff,gated,heads,kv_heads,vocabulary", ("the answer's context",)),
+        (",d_ff,gated,heads,kv_heads,vocabulary,context", ()),
+        (
+            ",heads,kv_heads",
+            ("8 d^2 weights an MLP", "the answer's vocabulary", "the answer's context"),
+        ),
+    ],
+)
 def test_what_is_assumed_of_the_measured_nets_is_said(
-        tmp_path: Path, columns: str, said: tuple[str, ...]) -> None:
-    values = {"d_ff": "2048", "gated": "no", "heads": "12", "kv_heads": "4", "vocabulary": "32000",
-              "context": "4096"}
+    tmp_path: Path, columns: str, said: tuple[str, ...]
+) -> None:
+    values = {
+        "d_ff": "2048",
+        "gated": "no",
+        "heads": "12",
+        "kv_heads": "4",
+        "vocabulary": "32000",
+        "context": "4096",
+    }
     more = "".join(f",{values[name]}" for name in columns.split(",")[1:])
     rows = "".join(f"{n},768,{ms}{more}\n" for n, ms in ((12, 5), (24, 8), (36, 11)))
     assert read_latency(table(tmp_path, f"L,d,ms{columns}\n{rows}")).assumed == said
 
 
-@pytest.mark.parametrize(("rows", "used"), [
-    # Wider is not slower: launches decide, and the term with weights would be negative.
-    ([(8, 512, 3), (8, 1024, 2.9), (16, 512, 5), (16, 1024, 4.8), (32, 512, 9)], {0, 1}),
-    # Deeper costs by its weights alone.
-    ([(8, 512, 1.9), (8, 1024, 9.2), (16, 512, 4), (16, 1024, 17.1), (32, 512, 7.4),
-      (32, 1024, 33)], {2, 3}),
-])
+@pytest.mark.parametrize(
+    ("rows", "used"),
+    [
+        # Wider is not slower: launches decide, and the term with weights would be negative.
+        ([(8, 512, 3), (8, 1024, 2.9), (16, 512, 5), (16, 1024, 4.8), (32, 512, 9)], {0, 1}),
+        # Deeper costs by its weights alone.
+        (
+            [
+                (8, 512, 1.9),
+                (8, 1024, 9.2),
+                (16, 512, 4),
+                (16, 1024, 17.1),
+                (32, 512, 7.4),
+                (32, 1024, 33),
+            ],
+            {2, 3},
+        ),
+    ],
+)
 def test_no_term_has_a_negative_coefficient(rows: list, used: set[int]) -> None:
     found = fit(points(*rows))
     assert {i for i, c in enumerate(found.coefficients) if c} <= used
@@ -305,9 +448,17 @@ def test_no_term_has_a_negative_coefficient(rows: list, used: set[int]) -> None:
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(st.integers(1, 100), st.integers(1, 5000),
-                          st.integers(1, 10**6).map(lambda n: Fraction(n, 1000))),
-                min_size=1, max_size=12))
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(1, 100),
+            st.integers(1, 5000),
+            st.integers(1, 10**6).map(lambda n: Fraction(n, 1000)),
+        ),
+        min_size=1,
+        max_size=12,
+    )
+)
 def test_any_points_give_an_ordered_interval_or_a_usage_error(rows: list) -> None:
     try:
         found = fit([Point(*row) for row in rows])
@@ -318,25 +469,32 @@ def test_any_points_give_an_ordered_interval_or_a_usage_error(rows: list) -> Non
     assert found.ms(net(rows[0][0] + 1, rows[0][1]))[1] >= middle
 
 
-@pytest.mark.parametrize(("rows", "why"), [
-    ([(8, 512, 3)], "one depth alone"), ([(8, 512, 3), (8, 1024, 4), (8, 256, 2)], "one depth"),
-    ([(8, 512, 3), (16, 512, 4)], "2 measured points for 2 coefficients"),
-    ([(8, 512, 3), (16, 512, 4), (8, 1024, 4)], "3 measured points for 3 coefficients"),
-    ([(8, 512, 9), (16, 512, 6), (32, 512, 3)], "does not grow with depth"),
-    ([], "no measured points"),
-])
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ([(8, 512, 3)], "one depth alone"),
+        ([(8, 512, 3), (8, 1024, 4), (8, 256, 2)], "one depth"),
+        ([(8, 512, 3), (16, 512, 4)], "2 measured points for 2 coefficients"),
+        ([(8, 512, 3), (16, 512, 4), (8, 1024, 4)], "3 measured points for 3 coefficients"),
+        ([(8, 512, 9), (16, 512, 6), (32, 512, 3)], "does not grow with depth"),
+        ([], "no measured points"),
+    ],
+)
 def test_what_cannot_be_fitted_says_what_to_measure(rows: list, why: str) -> None:
     with pytest.raises(UsageError, match=why):
         fit(points(*rows))
 
 
-@pytest.mark.parametrize("text", [
-    "L,d,ms\n12,768,5\n24,768,8\n36,768,11\n",
-    "layers,width,milliseconds\n12,768,5\n24,768,8\n36,768,11\n",
-    "\ufeff# measured on a phone\n ms ; L ; d \r\n5 ms;12;768\r\n\r\n8;24;768\r\n11;36;768\r\n",
-    "device,L,d,ms\nphone,12,768,5\nphone,24,768,8\n# again\nphone,36,768,11",
-    "L\td\tms\n12\t768\t5e0\n24\t768\t8.0\n36\t768\t11",
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "L,d,ms\n12,768,5\n24,768,8\n36,768,11\n",
+        "layers,width,milliseconds\n12,768,5\n24,768,8\n36,768,11\n",
+        "\ufeff# measured on a phone\n ms ; L ; d \r\n5 ms;12;768\r\n\r\n8;24;768\r\n11;36;768\r\n",
+        "device,L,d,ms\nphone,12,768,5\nphone,24,768,8\n# again\nphone,36,768,11",
+        "L\td\tms\n12\t768\t5e0\n24\t768\t8.0\n36\t768\t11",
+    ],
+)
 def test_tables_as_people_write_them(tmp_path: Path, text: str) -> None:
     found = read_latency(table(tmp_path, text))
     assert isinstance(found, Fit)
@@ -346,30 +504,44 @@ def test_tables_as_people_write_them(tmp_path: Path, text: str) -> None:
 HEAD = "L,d,ms\n12,768,5\n24,768,8\n"
 
 
-@pytest.mark.parametrize(("text", "why"), [
-    ("", "is empty"), ("# nothing\n", "is empty"), ("L,d\n1,2\n", "does not name the columns"),
-    ("12,768,5\n24,768,8\n", "does not name the columns"),
-    ("L,L,d,ms\n1,1,2,3\n", "does not name"),
-    ("L,layers,d,ms\n1,1,2,3\n", "does not name"), (HEAD, "2 measured points"),
-    (HEAD + "36,768\n", "line 4 .* has 2 cells, the header 3"),
-    (HEAD + "36,768,11,1\n", "has 4 cells"), (HEAD + "36,768,nan\n", "line 4 .*not a finite"),
-    (HEAD + "36,768,inf\n", "not a finite"), (HEAD + "36,768,-1\n", "not positive"),
-    (HEAD + "36,768,0\n", "not positive"), (HEAD + "36,768,fast\n", "cannot read|unit"),
-    (HEAD + "36.5,768,3\n", "not a whole number"), (HEAD + "-3,768,3\n", "not a whole number"),
-    (HEAD + "0,768,3\n", "not a whole number"), (HEAD + "36,x,3\n", "not a whole number"),
-    ("L,d,ms,d_ff,gated\n12,768,5,3072,maybe\n", "gated is 'maybe'; accepted are yes and no"),
-    ("L,d,ms,kv_heads\n12,768,5,4\n", "line 2 .*kv_heads says nothing without heads"),
-    ("L,d,ms,heads\n12,768,5,7\n", "7 heads do not divide the width 768"),
-    ("L,d,ms,context\n12,768,5,long\n", "line 2 .*context .long. is not a whole number"),
-    ("L,d,ms,d_ff\n12,768,5,\n", "line 2 .*d_ff '' is not a whole number"),
-    ("L,d,ms,d_ff,intermediate_size\n12,768,5,1,1\n", "does not name"),
-    (HEAD + "1e9,768,3\n", "out of range"), (HEAD + "36,1e9,3\n", "out of range"),
-    (HEAD + "12,768,50\n36,768,11\n", "5 and 50 ms for 12 layers of width 768"),
-    (HEAD + "36,768,1e99999999999\n", "more than"),
-    (b"L,d,ms\n\xff\xfe\x00\n", "not text in UTF-8"), (b"\x00" * 100, "does not name"),
-    ("L,d,ms\n" + "12,768,5\n" * 3000, "3,000 points"), ("x" * 1_000_001, "larger than"),
-    ("L,d,ms\n" + '"' * 1000, "line 2 .* has 1 cells"),
-])
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "is empty"),
+        ("# nothing\n", "is empty"),
+        ("L,d\n1,2\n", "does not name the columns"),
+        ("12,768,5\n24,768,8\n", "does not name the columns"),
+        ("L,L,d,ms\n1,1,2,3\n", "does not name"),
+        ("L,layers,d,ms\n1,1,2,3\n", "does not name"),
+        (HEAD, "2 measured points"),
+        (HEAD + "36,768\n", "line 4 .* has 2 cells, the header 3"),
+        (HEAD + "36,768,11,1\n", "has 4 cells"),
+        (HEAD + "36,768,nan\n", "line 4 .*not a finite"),
+        (HEAD + "36,768,inf\n", "not a finite"),
+        (HEAD + "36,768,-1\n", "not positive"),
+        (HEAD + "36,768,0\n", "not positive"),
+        (HEAD + "36,768,fast\n", "cannot read|unit"),
+        (HEAD + "36.5,768,3\n", "not a whole number"),
+        (HEAD + "-3,768,3\n", "not a whole number"),
+        (HEAD + "0,768,3\n", "not a whole number"),
+        (HEAD + "36,x,3\n", "not a whole number"),
+        ("L,d,ms,d_ff,gated\n12,768,5,3072,maybe\n", "gated is 'maybe'; accepted are yes and no"),
+        ("L,d,ms,kv_heads\n12,768,5,4\n", "line 2 .*kv_heads says nothing without heads"),
+        ("L,d,ms,heads\n12,768,5,7\n", "7 heads do not divide the width 768"),
+        ("L,d,ms,context\n12,768,5,long\n", "line 2 .*context .long. is not a whole number"),
+        ("L,d,ms,d_ff\n12,768,5,\n", "line 2 .*d_ff '' is not a whole number"),
+        ("L,d,ms,d_ff,intermediate_size\n12,768,5,1,1\n", "does not name"),
+        (HEAD + "1e9,768,3\n", "out of range"),
+        (HEAD + "36,1e9,3\n", "out of range"),
+        (HEAD + "12,768,50\n36,768,11\n", "5 and 50 ms for 12 layers of width 768"),
+        (HEAD + "36,768,1e99999999999\n", "more than"),
+        (b"L,d,ms\n\xff\xfe\x00\n", "not text in UTF-8"),
+        (b"\x00" * 100, "does not name"),
+        ("L,d,ms\n" + "12,768,5\n" * 3000, "3,000 points"),
+        ("x" * 1_000_001, "larger than"),
+        ("L,d,ms\n" + '"' * 1000, "line 2 .* has 1 cells"),
+    ],
+)
 def test_bad_tables_get_one_clear_line(tmp_path: Path, text: str | bytes, why: str) -> None:
     with pytest.raises(UsageError, match=why) as caught:
         read_latency(table(tmp_path, text))

@@ -1,4 +1,5 @@
 """The advisor keeps the limits that it is given: true times, extrapolation, what a limit costs."""
+
 from __future__ import annotations
 
 import math
@@ -21,8 +22,13 @@ BENCHMARK = runpy.run_path(str(ROOT / "benchmarks" / "latency_limits.py"))
 RESULTS = list(BENCHMARK["results"]())
 
 # Shapes of one size, all of which took 1.6 s or more.
-ONE_SIZE = ((12, 2560, 1600), (18, 2048, 1680), (24, 1792, 1750), (32, 1536, 1900),
-            (46, 1280, 2150))
+ONE_SIZE = (
+    (12, 2560, 1600),
+    (18, 2048, 1680),
+    (24, 1792, 1750),
+    (32, 1536, 1900),
+    (46, 1280, 2150),
+)
 
 
 def one_size() -> Fit:
@@ -55,7 +61,8 @@ def test_the_table_in_the_guide_is_what_the_script_prints() -> None:
 
 
 def test_a_limit_that_no_point_reaches_is_refused_in_one_line(
-        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     place = tmp_path / "points.csv"
     place.write_text("L,d,ms\n" + "".join(f"{n},{d},{ms}\n" for n, d, ms in ONE_SIZE))
     assert main(["depth", "1B", "--latency", str(place), "--ms-per-token", "1.2s"]) == 2
@@ -90,18 +97,26 @@ def test_a_looser_limit_never_gives_a_worse_net(table: str) -> None:
     assert depths[0] > depths[-1] == 0
 
 
-@pytest.mark.parametrize(("budget", "demands", "what"), [
-    ("1B", {"milliseconds": 1650.0, "latency": one_size()}, "the limit of latency"),
-    ("3B", {"pipeline": 1000}, "1,000 pipeline stages"),
-    ("3B", {"pipeline": 20}, "20 pipeline stages"),
-    ("1B", {"layers": 12}, "the demanded 12 layers"), ("1B", {"layers": 60}, "60 layers"),
-    ("1B", {"width": 2048}, "the demanded width 2,048"),
-    ("1B", {"kv_bytes": 100e6}, "the limit of the KV cache"),
-    ("3B", {"milliseconds": 4.0, "bandwidth": 2.039e12, "layer_milliseconds": 0.05},
-     "the limit of latency"),
-])
+@pytest.mark.parametrize(
+    ("budget", "demands", "what"),
+    [
+        ("1B", {"milliseconds": 1650.0, "latency": one_size()}, "the limit of latency"),
+        ("3B", {"pipeline": 1000}, "1,000 pipeline stages"),
+        ("3B", {"pipeline": 20}, "20 pipeline stages"),
+        ("1B", {"layers": 12}, "the demanded 12 layers"),
+        ("1B", {"layers": 60}, "60 layers"),
+        ("1B", {"width": 2048}, "the demanded width 2,048"),
+        ("1B", {"kv_bytes": 100e6}, "the limit of the KV cache"),
+        (
+            "3B",
+            {"milliseconds": 4.0, "bandwidth": 2.039e12, "layer_milliseconds": 0.05},
+            "the limit of latency",
+        ),
+    ],
+)
 def test_why_names_the_constraint_that_decided_and_its_cost(
-        budget: str, demands: dict[str, Any], what: str) -> None:
+    budget: str, demands: dict[str, Any], what: str
+) -> None:
     found, free = recommend(budget, **demands), recommend(budget)
     assert found.shape is not None
     assert free.shape is not None
@@ -148,8 +163,10 @@ def test_extrapolation_is_said_on_the_screen() -> None:
 
 def test_what_a_table_lacks_is_said_on_the_screen() -> None:
     text = " ".join(as_text(recommend("1B", latency=one_size(), milliseconds=1700.0)).split())
-    assert ("not in the table, so taken: 12 d^2 weights a layer, a KV cache that grows with L d, "
-            "the answer's vocabulary, the answer's context (4,096 tokens: --context)" in text)
+    assert (
+        "not in the table, so taken: 12 d^2 weights a layer, a KV cache that grows with L d, "
+        "the answer's vocabulary, the answer's context (4,096 tokens: --context)" in text
+    )
     assert re.search(r"1,\d{3} ms per token \(95 %: [\d,]+ to 1,\d{3}\)", text)
     assert "e+03" not in text
 
@@ -163,11 +180,17 @@ def test_answers_with_latency_fit_the_screen(width: int) -> None:
         assert max(map(len, as_text(found, width).splitlines())) <= width
 
 
-@pytest.mark.parametrize("typed", [
-    "3B --ms-per-layer 0.1", "3B --ms-per-token 20 --ms-per-layer 0.1",
-    "3B --ms-per-token 20 --bandwidth 2TB/s --ms-per-layer x"])
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "3B --ms-per-layer 0.1",
+        "3B --ms-per-token 20 --ms-per-layer 0.1",
+        "3B --ms-per-token 20 --bandwidth 2TB/s --ms-per-layer x",
+    ],
+)
 def test_a_time_of_a_layer_without_effect_is_refused_in_one_line(
-        typed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    typed: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["depth", *typed.split()]) == 2
     out, err = capsys.readouterr()
     assert out == ""

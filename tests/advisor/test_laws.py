@@ -1,4 +1,5 @@
 """The laws: each is what its claim states, and refuses what is no size; W against other routes."""
+
 from __future__ import annotations
 
 import math
@@ -29,9 +30,11 @@ def test_real_depths_for_a_budget_are_those_of_the_claims(parameters: int) -> No
     # Claims state real depths rounded down to nine decimals.
     threshold, fit = laws.threshold_depth(parameters), laws.transition_depth(parameters)
     assert threshold == pytest.approx(
-        float(stated("depth_choice/threshold_budget", parameters=parameters)), abs=1.001e-9)
+        float(stated("depth_choice/threshold_budget", parameters=parameters)), abs=1.001e-9
+    )
     assert fit == pytest.approx(
-        float(stated("depth_choice/levine_fit_depth", parameters=parameters)), abs=1.001e-9)
+        float(stated("depth_choice/levine_fit_depth", parameters=parameters)), abs=1.001e-9
+    )
     # L moves by L / (1 + 2 b L) per relative change of N, whose variance a claim states.
     variance = find("depth_choice/levine_fit_error").statement.rhs
     error = math.sqrt(variance.subs(dict.fromkeys(variance.free_symbols, fit)))
@@ -64,7 +67,8 @@ def test_fit_turns_at_the_width_of_its_claim(depth: int) -> None:
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 16, 17, 64, 3**20, 3**20 + 1, 2**40])
 def test_layers_for_a_task_are_those_of_the_claims(size: int) -> None:
     assert laws.layers_for_diameter(size) == stated(
-        "connectivity/layers_for_diameter", diameter=size)
+        "connectivity/layers_for_diameter", diameter=size
+    )
     assert laws.layers_for_hops(size) == stated("hops/depth_corrected", hops=size)
     assert laws.layers_for_hops_printed(size) == stated("hops/depth_printed", hops=size)
 
@@ -104,11 +108,20 @@ def test_aspect_and_logarithmic_rules_return_their_own_shapes(depth: int, scale:
 
 
 @pytest.mark.parametrize("bad", [0, -1, math.nan, math.inf])
-@pytest.mark.parametrize("law", [
-    laws.threshold_depth, laws.threshold_layers, laws.transition_depth, laws.transition_depth_error,
-    lambda n: laws.aspect_depth(n, 64), lambda n: laws.aspect_depth(64, n),
-    lambda n: laws.logarithmic_depth(n, 2.43), lambda n: laws.width_at(n, 8),
-    lambda n: laws.width_at(8, n)])
+@pytest.mark.parametrize(
+    "law",
+    [
+        laws.threshold_depth,
+        laws.threshold_layers,
+        laws.transition_depth,
+        laws.transition_depth_error,
+        lambda n: laws.aspect_depth(n, 64),
+        lambda n: laws.aspect_depth(64, n),
+        lambda n: laws.logarithmic_depth(n, 2.43),
+        lambda n: laws.width_at(n, 8),
+        lambda n: laws.width_at(8, n),
+    ],
+)
 def test_bad_numbers_are_refused_in_one_line(law, bad: float) -> None:
     with pytest.raises(ValueError, match=r"^the .* must be a positive finite number, got [^\n]*$"):
         law(bad)

@@ -1,4 +1,5 @@
 """The recommendation: what holds of it for every budget, and what stands beside it."""
+
 from __future__ import annotations
 
 import json
@@ -34,14 +35,21 @@ from depthlaw.theory.claims.definition import find
 # A size from 100M to 2T, every magnitude as often; of smaller ones some have no shape.
 SIZES = st.floats(math.log(1e8), math.log(2e12)).map(math.exp)
 CONSTRAINTS = st.one_of(
-    st.builds(Constraints, pipeline=st.sampled_from([1, 2, 4, 8]), tensor=st.sampled_from([1, 2]),
-              head_width=st.sampled_from([None, 64, 128]), gated=st.booleans(),
-              kv_ratio=st.sampled_from([None, 1, 4]), vocabulary=st.sampled_from([None, 32000]),
-              latency_matters=st.booleans(),
-              parametrisation=st.sampled_from(["standard", "mup", "completep"])),
+    st.builds(
+        Constraints,
+        pipeline=st.sampled_from([1, 2, 4, 8]),
+        tensor=st.sampled_from([1, 2]),
+        head_width=st.sampled_from([None, 64, 128]),
+        gated=st.booleans(),
+        kv_ratio=st.sampled_from([None, 1, 4]),
+        vocabulary=st.sampled_from([None, 32000]),
+        latency_matters=st.booleans(),
+        parametrisation=st.sampled_from(["standard", "mup", "completep"]),
+    ),
     st.builds(Constraints, loops=st.sampled_from([2, 3])),
     st.builds(Constraints, experts=st.just(8), active_experts=st.sampled_from([1, 2])),
-    st.just(Constraints(kind="encoder-decoder")))
+    st.just(Constraints(kind="encoder-decoder")),
+)
 ABOUT = settings(max_examples=40, deadline=None)
 
 
@@ -61,7 +69,8 @@ def total(a: Architecture) -> int:
 @ABOUT
 @given(SIZES, SIZES, CONSTRAINTS)
 def test_more_parameters_never_give_a_smaller_net(
-        one: float, other: float, constraints: Constraints) -> None:
+    one: float, other: float, constraints: Constraints
+) -> None:
     small, large = (shape(size, constraints) for size in sorted((one, other)))
     assert total(small) <= total(large)
 
@@ -69,11 +78,14 @@ def test_more_parameters_never_give_a_smaller_net(
 @ABOUT
 @given(SIZES, SIZES, CONSTRAINTS)
 def test_more_parameters_never_give_a_shallower_net(
-        one: float, other: float, constraints: Constraints) -> None:
+    one: float, other: float, constraints: Constraints
+) -> None:
     """Nor where the defaults change with the size. Where widths are too coarse for the rule, the
     depth is another one; where latency matters, published models bound it, which come and go."""
-    found = [recommend(Budget(total=size), constraints=constraints).shape
-             for size in sorted((one, other))]
+    found = [
+        recommend(Budget(total=size), constraints=constraints).shape
+        for size in sorted((one, other))
+    ]
     coarse = any(c is None or "widths come in steps of" in c.why for c in found)
     if not coarse and not constraints.latency_matters:
         small, large = (c.architecture for c in found if c)
@@ -94,8 +106,10 @@ def test_where_a_range_falls_with_the_defaults_it_is_said() -> None:
     assert below.interval
     assert above.interval
     assert above.interval.low < below.interval.low
-    assert any("from 500M parameters on the defaults are others (vocabulary 151,936, below 49,152"
-               in said for said in above.warnings)
+    assert any(
+        "from 500M parameters on the defaults are others (vocabulary 151,936, below 49,152" in said
+        for said in above.warnings
+    )
     for found in (below, answer("510M", layers=20), answer("2B")):
         assert not any("the defaults are others" in said for said in found.warnings)
 
@@ -110,9 +124,16 @@ def test_one_question_by_two_routes_has_one_range() -> None:
     assert abs(answer("1.56B").interval.high - deep.interval.high) <= 1
 
 
-@pytest.mark.parametrize("demands", [
-    {"width": 8192}, {"width": 4096}, {"width": 1024}, {"layers": 36},
-    {"layers": 36, "width": 2304}])
+@pytest.mark.parametrize(
+    "demands",
+    [
+        {"width": 8192},
+        {"width": 4096},
+        {"width": 1024},
+        {"layers": 36},
+        {"layers": 36, "width": 2304},
+    ],
+)
 def test_a_demand_on_the_shape_does_not_move_the_range_of_a_size(demands: dict) -> None:
     """By the total, which is what was asked for; 2,304 is the width of the free choice."""
     free, forced = answer("3B"), answer("3B", **demands)
@@ -126,7 +147,8 @@ def test_a_demand_on_the_shape_does_not_move_the_range_of_a_size(demands: dict) 
 @ABOUT
 @given(SIZES, CONSTRAINTS)
 def test_the_own_size_of_a_recommended_net_gives_the_same_net(
-        size: float, constraints: Constraints) -> None:
+    size: float, constraints: Constraints
+) -> None:
     found = shape(size, constraints)
     again = recommend(Budget(total=float(total(found))), constraints=constraints)
     assert again.shape is not None
@@ -148,20 +170,23 @@ def test_every_shape_that_is_shown_can_be_built(size: float, constraints: Constr
         assert a.heads % a.key_heads == 0
         assert a.heads % c.tensor == a.key_heads % c.tensor == 0
         assert a.layers % (c.pipeline * c.loops) == 0 or "2 or 4 pipeline" in getattr(
-            candidate, "why", "")
+            candidate, "why", ""
+        )
         assert c.head_width in (None, a.head_size)
         assert c.kv_ratio in (None, a.heads // a.key_heads)
         assert c.vocabulary in (None, a.vocabulary)
         assert (a.gated, a.kind, bool(a.experts)) == (c.gated, c.kind, bool(c.experts))
     assert abs(math.log(answer.shape.counts.total / size)) < 0.25
-    assert len({(c.architecture.layers, c.architecture.width)
-                for c in (answer.shape, *answer.runners_up)}) == 1 + len(answer.runners_up)
+    assert len(
+        {(c.architecture.layers, c.architecture.width) for c in (answer.shape, *answer.runners_up)}
+    ) == 1 + len(answer.runners_up)
 
 
 @ABOUT
 @given(SIZES, st.sampled_from(["standard", "mup", "completep"]))
 def test_the_depth_is_that_of_the_rule_which_the_evidence_fixes(
-        size: float, parametrisation: str) -> None:
+    size: float, parametrisation: str
+) -> None:
     answer = recommend(Budget(total=size), constraints=Constraints(parametrisation=parametrisation))
     assert answer.shape is not None
     a = answer.shape.architecture
@@ -174,8 +199,11 @@ def test_the_depth_is_that_of_the_rule_which_the_evidence_fixes(
     if not near:
         # Where the defaults change with the size, the depth waits: it is that of just below.
         start = next(x for x in (5e8, 4e9) if x <= size < 1.4 * x)
-        assert wanted < a.layers <= shape(
-            0.98 * start, Constraints(parametrisation=parametrisation)).layers
+        assert (
+            wanted
+            < a.layers
+            <= shape(0.98 * start, Constraints(parametrisation=parametrisation)).layers
+        )
 
 
 @given(st.floats(1e3, 1e15))
@@ -190,14 +218,20 @@ def test_any_size_has_an_answer_or_one_line_that_helps(size: float) -> None:
     assert not said or re.search("try |relax |give ", said)
 
 
-COARSE = st.builds(Constraints, kv_ratio=st.sampled_from([4, 8]), tensor=st.sampled_from([2, 4]),
-                   head_width=st.sampled_from([64, 100, 128]), vocabulary=st.just(32000))
+COARSE = st.builds(
+    Constraints,
+    kv_ratio=st.sampled_from([4, 8]),
+    tensor=st.sampled_from([2, 4]),
+    head_width=st.sampled_from([64, 100, 128]),
+    vocabulary=st.just(32000),
+)
 
 
 @settings(max_examples=30, deadline=None)
 @given(SIZES, SIZES, COARSE)
 def test_where_widths_are_coarse_nets_stay_in_order_and_inside(
-        one: float, other: float, constraints: Constraints) -> None:
+    one: float, other: float, constraints: Constraints
+) -> None:
     found = []
     for size in sorted((one, other)):
         try:
@@ -216,11 +250,17 @@ def test_where_widths_are_coarse_nets_stay_in_order_and_inside(
     assert found == sorted(found)
 
 
-@pytest.mark.parametrize(("size", "demands"), [
-    ("1B", {"kv_ratio": 8, "head_width": 64, "tensor": 2}), ("500K", {"vocabulary": 256}),
-    ("3B", {"head_width": 100})])
+@pytest.mark.parametrize(
+    ("size", "demands"),
+    [
+        ("1B", {"kv_ratio": 8, "head_width": 64, "tensor": 2}),
+        ("500K", {"vocabulary": 256}),
+        ("3B", {"head_width": 100}),
+    ],
+)
 def test_where_none_near_the_rule_can_be_built_another_depth_inside_is(
-        size: str, demands: dict) -> None:
+    size: str, demands: dict
+) -> None:
     answer = recommend(size, **demands)
     assert answer.shape is not None
     assert answer.interval is not None
@@ -230,15 +270,29 @@ def test_where_none_near_the_rule_can_be_built_another_depth_inside_is(
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.floats(math.log(1e3), math.log(1e15)).map(math.exp), st.fixed_dictionaries({}, optional={
-    "kv_ratio": st.sampled_from([8, 1024]), "head_width": st.sampled_from([2, 100, 4096]),
-    "tensor": st.sampled_from([2, 1024]), "pipeline": st.sampled_from([8, 1024]),
-    "loops": st.sampled_from([2, 64]), "vocabulary": st.sampled_from([2, 10**8]),
-    "layers": st.sampled_from([1, 64, 10**4]), "width": st.sampled_from([128, 10**7]),
-    "multiple": st.sampled_from([1, 65536]), "context": st.sampled_from([1, 10**9]),
-    "experts": st.sampled_from([1, 8, 10**5]), "active_experts": st.just(1),
-    "dense_layers": st.sampled_from([60, 1000]), "latency_matters": st.just(True),
-    "kind": st.sampled_from(["encoder", "encoder-decoder"])}))
+@given(
+    st.floats(math.log(1e3), math.log(1e15)).map(math.exp),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "kv_ratio": st.sampled_from([8, 1024]),
+            "head_width": st.sampled_from([2, 100, 4096]),
+            "tensor": st.sampled_from([2, 1024]),
+            "pipeline": st.sampled_from([8, 1024]),
+            "loops": st.sampled_from([2, 64]),
+            "vocabulary": st.sampled_from([2, 10**8]),
+            "layers": st.sampled_from([1, 64, 10**4]),
+            "width": st.sampled_from([128, 10**7]),
+            "multiple": st.sampled_from([1, 65536]),
+            "context": st.sampled_from([1, 10**9]),
+            "experts": st.sampled_from([1, 8, 10**5]),
+            "active_experts": st.just(1),
+            "dense_layers": st.sampled_from([60, 1000]),
+            "latency_matters": st.just(True),
+            "kind": st.sampled_from(["encoder", "encoder-decoder"]),
+        },
+    ),
+)
 def test_any_constraints_have_an_answer_or_one_line(size: float, demands: dict) -> None:
     said = ""
     try:
@@ -249,12 +303,34 @@ def test_any_constraints_have_an_answer_or_one_line(size: float, demands: dict) 
     assert len(said) < 400
 
 
-@pytest.mark.parametrize(("size", "demands"), [
-    ("22T", {"width": 10**7, "loops": 2}),
-    ("3e10", {"pipeline": 8, "tokens": 1e9, "memory": "700MB", "experts": 8, "active_experts": 1,
-              "dense_layers": 60}),
-    ("1.8M", {"tokens": 2e6, "experts": 8, "active_experts": 1, "shared_experts": 1000,
-              "dense_layers": 1000, "expert_width": 1})])
+@pytest.mark.parametrize(
+    ("size", "demands"),
+    [
+        ("22T", {"width": 10**7, "loops": 2}),
+        (
+            "3e10",
+            {
+                "pipeline": 8,
+                "tokens": 1e9,
+                "memory": "700MB",
+                "experts": 8,
+                "active_experts": 1,
+                "dense_layers": 60,
+            },
+        ),
+        (
+            "1.8M",
+            {
+                "tokens": 2e6,
+                "experts": 8,
+                "active_experts": 1,
+                "shared_experts": 1000,
+                "dense_layers": 1000,
+                "expert_width": 1,
+            },
+        ),
+    ],
+)
 def test_depths_that_are_out_of_reach_are_refused(size: str, demands: dict) -> None:
     with pytest.raises(UsageError, match="no shape"):
         recommend(size, **demands)
@@ -273,15 +349,21 @@ def three() -> Answer:
 
 
 def test_a_number_is_what_is_typed_and_all_parameters(three: Answer) -> None:
-    assert three == answer(3e9) == answer(3_000_000_000) == answer(Budget(total=3e9)) == answer(
-        total="3B")
+    assert (
+        three
+        == answer(3e9)
+        == answer(3_000_000_000)
+        == answer(Budget(total=3e9))
+        == answer(total="3B")
+    )
     assert three.shape is not None
     assert abs(three.shape.counts.total / 3e9 - 1) < 0.01
 
 
 def test_each_law_has_source_wording_meaning_and_its_claim_exists(three: Answer) -> None:
     bibliography = re.findall(
-        r"^@\w+\{([^,]+),", (files("depthlaw.theory") / "bibliography.bib").read_text(), re.M)
+        r"^@\w+\{([^,]+),", (files("depthlaw.theory") / "bibliography.bib").read_text(), re.M
+    )
     assert [law.key for law in three.laws if law.key == "threshold"] == ["threshold"]
     for law in three.laws:
         assert law.layers >= 1
@@ -336,8 +418,10 @@ def test_neighbours_are_one_legal_depth_away_at_equal_parameters_and_equal_flops
         rows = [n for n in found.neighbours if n.equal == equal]
         assert [n.layers - base.layers for n in rows] == [-4, 0, 4]
         for n in rows:
-            mine, theirs = ((total(x) if equal == "parameters" else counting.flops(x).forward)
-                            for x in (n.architecture, base))
+            mine, theirs = (
+                (total(x) if equal == "parameters" else counting.flops(x).forward)
+                for x in (n.architecture, base)
+            )
             assert abs(mine / theirs - 1) < 0.02
         assert rows[1].architecture == base
         assert rows[1].loss_change == (0, 0)
@@ -373,9 +457,11 @@ def test_effective_speedup_is_the_printed_formula() -> None:
             regret = grid.regret_at(base.aspect)
             assert regret is not None
             loss = grid.best.cost * (1 + regret)
-            values += [((loss - limit) / (loss * (1 + change) - limit)) ** (1 / alpha) * faster
-                       for change in row.loss_change
-                       for limit, alpha in ((1.6, 0.0941), (1.2, 0.0842))]
+            values += [
+                ((loss - limit) / (loss * (1 + change) - limit)) ** (1 / alpha) * faster
+                for change in row.loss_change
+                for limit, alpha in ((1.6, 0.0941), (1.2, 0.0842))
+            ]
     assert row.speedup == pytest.approx((min(values), max(values)))
 
 
@@ -393,7 +479,13 @@ def test_as_of_a_year_nothing_later_is_used() -> None:
     assert all(law.year is not None and law.year <= 2021 for law in found.laws)
     assert found.built is not None
     assert {name for name, _, _ in found.built.nearest} <= {
-        "GPT-3 2.7B", "GPT-Neo-2.7B", "GPT-2 XL", "GPT-Neo-1.3B", "T5-3B", "GPT-3 XL 1.3B"}
+        "GPT-3 2.7B",
+        "GPT-Neo-2.7B",
+        "GPT-2 XL",
+        "GPT-Neo-1.3B",
+        "T5-3B",
+        "GPT-3 XL 1.3B",
+    }
     assert found != answer("3B")
 
 
@@ -423,9 +515,17 @@ def test_where_latency_matters_the_shape_is_at_the_shallow_end() -> None:
     layers = fast.shape.architecture.layers
     assert fast.interval.low <= layers <= fast.interval.high
     assert layers < usual.shape.architecture.layers
-    measured = fit([Point(layers, width, Fraction(2) + Fraction(layers, 2)
-                          + Fraction(layers * width**2, 10**7))
-                    for layers in (8, 16, 32) for width in (1024, 2048)])
+    measured = fit(
+        [
+            Point(
+                layers,
+                width,
+                Fraction(2) + Fraction(layers, 2) + Fraction(layers * width**2, 10**7),
+            )
+            for layers in (8, 16, 32)
+            for width in (1024, 2048)
+        ]
+    )
     limited = answer("1B", milliseconds=20, latency=measured)
     assert limited.shape is not None
     assert limited.shape.milliseconds is not None
@@ -449,11 +549,14 @@ def test_where_latency_matters_evidence_bounds_how_shallow(size: str) -> None:
     one = counting.per_layer(a)
 
     def sources(layers: int) -> set[str]:
-        return {said.split(":")[0] for said in contradicting(
-            one * a.layers, layers, one / a.width**2)}
+        return {
+            said.split(":")[0] for said in contradicting(one * a.layers, layers, one / a.width**2)
+        }
 
-    assert all(len(sources(layers)) >= len(sources(a.layers))
-               for layers in range(a.layers, usual.shape.architecture.layers + 1))
+    assert all(
+        len(sources(layers)) >= len(sources(a.layers))
+        for layers in range(a.layers, usual.shape.architecture.layers + 1)
+    )
     assert "as latency matters: " in fast.shape.why
 
 
@@ -476,13 +579,16 @@ def test_weights_are_as_wide_as_they_are_served() -> None:
 
 def test_gpus_that_cannot_hold_the_training_state_are_warned_of() -> None:
     few = answer("70B", gpu="H100", gpus=8, hours=336)
-    assert any("8 x H100 SXM have 640 GiB" in said and "1.02 TiB even if fully sharded" in said
-               for said in few.warnings)
+    assert any(
+        "8 x H100 SXM have 640 GiB" in said and "1.02 TiB even if fully sharded" in said
+        for said in few.warnings
+    )
     enough = answer("70B", gpu="H100", gpus=16, hours=336)
     assert not any("sharded" in said for said in enough.warnings)
     llama = architecture(model("Llama-2-70B"))
-    assert any("sharded" in said for said in answer(
-        config=llama, gpu="H100", gpus=8, tokens="1T").warnings)
+    assert any(
+        "sharded" in said for said in answer(config=llama, gpu="H100", gpus=8, tokens="1T").warnings
+    )
 
 
 @pytest.mark.parametrize("budget", ["350M", "3B", "13B"])
@@ -493,7 +599,10 @@ def test_built_models_are_those_within_a_factor_of_two(budget: str) -> None:
     size = found.shape.counts.nonembedding
     near = [m for m in models() if m.kind == "decoder" and 1 / 2 <= m.parameters / size <= 2]
     assert (found.built.low, found.built.high, found.built.models) == (
-        min(m.layers for m in near), max(m.layers for m in near), len(near))
+        min(m.layers for m in near),
+        max(m.layers for m in near),
+        len(near),
+    )
 
 
 def test_a_size_more_than_two_percent_off_is_a_warning_and_no_other() -> None:
@@ -502,8 +611,9 @@ def test_a_size_more_than_two_percent_off_is_a_warning_and_no_other() -> None:
         found = answer(budget, vocabulary=256)
         assert found.shape
         missed = abs(found.shape.counts.total / parse_budget(budget) - 1)
-        assert any("the nearest shape that can be built is" in each
-                   for each in found.warnings) == (missed > 0.02)
+        assert any("the nearest shape that can be built is" in each for each in found.warnings) == (
+            missed > 0.02
+        )
         off.add(missed > 0.02)
     assert off == {True, False}
 
@@ -519,10 +629,13 @@ def test_the_costs_of_a_configuration_are_its_own() -> None:
     assert found.memory == counting.memory(deep)
 
 
-@pytest.mark.parametrize(("name", "context"), [
-    ("Llama-3.2-1B", 131072), ("Mixtral-8x7B", 32768), ("Mixtral-8x7B", 131072)])
+@pytest.mark.parametrize(
+    ("name", "context"),
+    [("Llama-3.2-1B", 131072), ("Mixtral-8x7B", 32768), ("Mixtral-8x7B", 131072)],
+)
 def test_equal_flops_are_those_of_training_and_loss_is_known_of_equal_sizes(
-        name: str, context: int) -> None:
+    name: str, context: int
+) -> None:
     a = architecture(model(name)).with_(context=context)
     found = answer(config=a)
     assert found.shape is not None
@@ -536,8 +649,11 @@ def test_equal_flops_are_those_of_training_and_loss_is_known_of_equal_sizes(
         apart = n.counts.nonembedding / counting.count(base).nonembedding - 1
         assert abs(n.counts.total / total(base) - 1) < 0.1
         assert abs(apart) < 0.02 or n.loss_change is n.speedup is None
-        assert n.loss_change is not None or "sizes differ" in n.loss_source or "no pub" in (
-            n.loss_source)
+        assert (
+            n.loss_change is not None
+            or "sizes differ" in n.loss_source
+            or "no pub" in (n.loss_source)
+        )
 
 
 def test_a_budget_in_gpu_hours_gives_tokens_and_training_flops() -> None:
@@ -576,10 +692,13 @@ def test_a_net_inside_the_interval_is_left_as_it_is() -> None:
 def test_the_first_verdict_is_a_number_with_its_worth_in_compute() -> None:
     llama = architecture(model("Llama-3-8B"))
     said = answer(config=llama).verdicts[0]
-    number = re.match(r"32 layers: loss \+([\d.]+) % against (\d+) x [\d,]+ \(Gemstones, "
-                      r"EXTRAPOLATED from the nearest sizes\), worth (\d+) to (\d+) % of the "
-                      r"training compute; "
-                      r"\d+ to \d+\+ layers lose at most 1 %", said)
+    number = re.match(
+        r"32 layers: loss \+([\d.]+) % against (\d+) x [\d,]+ \(Gemstones, "
+        r"EXTRAPOLATED from the nearest sizes\), worth (\d+) to (\d+) % of the "
+        r"training compute; "
+        r"\d+ to \d+\+ layers lose at most 1 %",
+        said,
+    )
     assert number, said
     # By hand: the larger of Marin's exponents, at the loss of the largest grid there.
     a, deep = counting.per_layer(llama) * 32, int(number[2])
@@ -597,16 +716,20 @@ def test_no_word_stands_in_for_a_number(name: str) -> None:
     assert "sane" not in " ".join((found.question, *found.verdicts))
 
 
-@pytest.mark.parametrize(("layers", "width"), [
-    (66, 1280), (60, 640), (45, 704), (60, 1536), (200, 1024)])
+@pytest.mark.parametrize(
+    ("layers", "width"), [(66, 1280), (60, 640), (45, 704), (60, 1536), (200, 1024)]
+)
 def test_deeper_than_all_that_was_trained_is_not_known_and_nothing_stands_instead(
-        layers: int, width: int) -> None:
+    layers: int, width: int
+) -> None:
     found = answer(config=Architecture(layers, width, width // 64, 4 * width, 32000))
     assert found.interval
     assert found.interval.ended
     assert layers > found.interval.high
-    assert ("deeper than any net of its size that was trained for a published grid: not known"
-            in found.verdicts[0])
+    assert (
+        "deeper than any net of its size that was trained for a published grid: not known"
+        in found.verdicts[0]
+    )
     assert f" to {found.interval.high}+ layers" in found.verdicts[0]
     assert found.instead is None
     assert found.shape == found.given
@@ -618,10 +741,11 @@ def test_of_published_decoders_none_is_called_too_deep() -> None:
             assert "too deep" not in answer(config=architecture(each)).verdicts[0], each.name
 
 
-@pytest.mark.parametrize(("layers", "width", "key", "word"), [
-    (6, 4096, "standard", "too shallow"), (400, 1024, "completep", "too deep")])
-def test_a_net_outside_is_told_what_to_do(
-        layers: int, width: int, key: str, word: str) -> None:
+@pytest.mark.parametrize(
+    ("layers", "width", "key", "word"),
+    [(6, 4096, "standard", "too shallow"), (400, 1024, "completep", "too deep")],
+)
+def test_a_net_outside_is_told_what_to_do(layers: int, width: int, key: str, word: str) -> None:
     odd = Architecture(layers, width, width // 128, 4 * width, 32000, name="odd")
     found = answer(config=odd, parametrisation=key)
     assert word in found.verdicts[0]
@@ -643,8 +767,11 @@ def test_of_nets_that_share_layers_no_depth_is_judged_and_sharing_stays() -> Non
 def test_a_depth_outside_all_practice_is_said() -> None:
     deep = answer("1.55B", layers=66)
     assert deep.built
-    near = [m for m in models() if m.kind == "decoder"
-            and 1 / 2 <= m.parameters / deep.shape.counts.nonembedding <= 2]
+    near = [
+        m
+        for m in models()
+        if m.kind == "decoder" and 1 / 2 <= m.parameters / deep.shape.counts.nonembedding <= 2
+    ]
     assert deep.built.outside
     assert deep.built.among.startswith(f"deeper than all {len(near)} published models of ")
     assert any(deep.built.among in doubt for doubt in deep.doubts)
@@ -654,27 +781,50 @@ def test_a_depth_outside_all_practice_is_said() -> None:
     narrow = answer("14B", layers=58).built
     assert narrow
     assert narrow.outside
-    assert re.match(r"deeper for its width than all \d+ published models of .* \(d / L \d+; theirs "
-                    r"\d+ to \d+\)", narrow.among)
+    assert re.match(
+        r"deeper for its width than all \d+ published models of .* \(d / L \d+; theirs "
+        r"\d+ to \d+\)",
+        narrow.among,
+    )
     usual = answer("3B").built
     assert usual
     assert not usual.outside
     assert re.match(r"deeper than \d+ of \d+ models of ", usual.among)
 
 
-@pytest.mark.parametrize(("size", "demands", "said"), [
-    ("8B", {"layers": 36, "width": 4096}, "without --layers and --width "),
-    ("8B", {"layers": 33, "width": 4096}, "without --layers and --width "),
-    ("3B", {"layers": 24, "latency_matters": True}, "without --layers and --latency-matters "),
-    ("8B", {"pipeline": 64, "latency_matters": True},
-     "without --pipeline and --latency-matters "),
-    ("8B", {"latency_matters": True, "milliseconds": 5, "bandwidth": 3.35e12,
-            "layer_milliseconds": 0.05}, "without it and --latency-matters "),
-    ("3B", {"layers": 19, "tensor": 8, "kv_ratio": 4, "vocabulary": 32000},
-     "without --layers, --tensor and --gqa "),
-    ("8B", {"layers": 36}, "otherwise "), ("3B", {"width": 8192}, "otherwise ")])
+@pytest.mark.parametrize(
+    ("size", "demands", "said"),
+    [
+        ("8B", {"layers": 36, "width": 4096}, "without --layers and --width "),
+        ("8B", {"layers": 33, "width": 4096}, "without --layers and --width "),
+        ("3B", {"layers": 24, "latency_matters": True}, "without --layers and --latency-matters "),
+        (
+            "8B",
+            {"pipeline": 64, "latency_matters": True},
+            "without --pipeline and --latency-matters ",
+        ),
+        (
+            "8B",
+            {
+                "latency_matters": True,
+                "milliseconds": 5,
+                "bandwidth": 3.35e12,
+                "layer_milliseconds": 0.05,
+            },
+            "without it and --latency-matters ",
+        ),
+        (
+            "3B",
+            {"layers": 19, "tensor": 8, "kv_ratio": 4, "vocabulary": 32000},
+            "without --layers, --tensor and --gqa ",
+        ),
+        ("8B", {"layers": 36}, "otherwise "),
+        ("3B", {"width": 8192}, "otherwise "),
+    ],
+)
 def test_the_price_of_demands_is_against_the_choice_without_any(
-        size: str, demands: dict, said: str) -> None:
+    size: str, demands: dict, said: str
+) -> None:
     free = answer(size, vocabulary=demands.get("vocabulary")).shape
     forced = answer(size, **demands).shape
     assert free
@@ -693,15 +843,44 @@ def test_beside_a_width_a_depth_is_not_sold_as_a_gain() -> None:
     assert f"cost: loss +{100 * found.high:.1f} %" in forced.shape.why
 
 
-@pytest.mark.parametrize(("size", "demands", "place", "said"), [
-    ("1.55B", {"layers": 66}, "deeper than trained", "66 layers: deeper than any net of this size"),
-    ("3B", {"width": 1024}, "deeper than trained", "187 layers: deeper than any net of this size"),
-    ("3B", {"width": 8192}, "too shallow", "2 layers: too shallow; 19 or fewer lose more than 1 %"),
-    ("8B", {"milliseconds": 5, "bandwidth": 3.35e12, "layer_milliseconds": 0.05}, "too shallow",
-     "14 layers: too shallow; 27 or fewer lose more than 1 %"),
-    ("3B", {"layers": 400, "parametrisation": "completep"}, "too deep", "400 layers: too deep; ")])
+@pytest.mark.parametrize(
+    ("size", "demands", "place", "said"),
+    [
+        (
+            "1.55B",
+            {"layers": 66},
+            "deeper than trained",
+            "66 layers: deeper than any net of this size",
+        ),
+        (
+            "3B",
+            {"width": 1024},
+            "deeper than trained",
+            "187 layers: deeper than any net of this size",
+        ),
+        (
+            "3B",
+            {"width": 8192},
+            "too shallow",
+            "2 layers: too shallow; 19 or fewer lose more than 1 %",
+        ),
+        (
+            "8B",
+            {"milliseconds": 5, "bandwidth": 3.35e12, "layer_milliseconds": 0.05},
+            "too shallow",
+            "14 layers: too shallow; 27 or fewer lose more than 1 %",
+        ),
+        (
+            "3B",
+            {"layers": 400, "parametrisation": "completep"},
+            "too deep",
+            "400 layers: too deep; ",
+        ),
+    ],
+)
 def test_a_forced_depth_is_judged_by_its_own_range(
-        size: str, demands: dict, place: str, said: str) -> None:
+    size: str, demands: dict, place: str, said: str
+) -> None:
     found = answer(size, **demands)
     assert found.shape
     assert found.interval
@@ -713,9 +892,16 @@ def test_a_forced_depth_is_judged_by_its_own_range(
         assert n.architecture.layers == layers or n.loss_change is None
 
 
-@pytest.mark.parametrize("demands", [
-    {"width": 8192}, {"layers": 40}, {"latency_matters": True},
-    {"milliseconds": 5, "bandwidth": 3.35e12, "layer_milliseconds": 0.05}, {"pipeline": 64}])
+@pytest.mark.parametrize(
+    "demands",
+    [
+        {"width": 8192},
+        {"layers": 40},
+        {"latency_matters": True},
+        {"milliseconds": 5, "bandwidth": 3.35e12, "layer_milliseconds": 0.05},
+        {"pipeline": 64},
+    ],
+)
 def test_only_a_depth_of_the_rule_is_said_to_do_as_well_as_the_rule(demands: dict) -> None:
     assert "the rule's 46 layers do as well (0.1 %)" in answer("8B").doubts[0]
     assert "below the rule's 46: " in answer("8B").rule_why
@@ -726,14 +912,16 @@ def test_only_a_depth_of_the_rule_is_said_to_do_as_well_as_the_rule(demands: dic
 
 @pytest.mark.parametrize(("size", "doubted"), [("8B", False), ("400B", True), ("1T", True)])
 def test_where_the_grids_lose_half_a_percent_by_the_rule_it_is_said(
-        size: str, doubted: bool) -> None:
+    size: str, doubted: bool
+) -> None:
     found = answer(size)
     a = found.shape.architecture
     largest = [g for g in loss_grids() if g.volume == max(g.volume for g in loss_grids())]
     lost = max(g.regret_at(a.aspect) for g in largest)
     assert (lost > 0.005) == doubted
-    said = re.search(r"the nearest grids prefer deeper nets: (\d+) layers, loss -([\d.]+) %",
-                     found.doubts[0])
+    said = re.search(
+        r"the nearest grids prefer deeper nets: (\d+) layers, loss -([\d.]+) %", found.doubts[0]
+    )
     assert bool(said) == doubted
     if said:
         assert a.layers < int(said[1]) <= found.interval.high
@@ -744,18 +932,29 @@ def test_what_stands_in_for_a_configuration_has_a_reason_and_a_price() -> None:
     deep = architecture(model("Llama-3-8B")).with_(layers=60)
     instead = answer(config=deep, latency_matters=True).instead
     assert instead
-    assert re.match(r"as shallow as the evidence supports, as latency matters: .*; against the "
-                    r"given net: loss \+[\d.]+ %", instead.why)
+    assert re.match(
+        r"as shallow as the evidence supports, as latency matters: .*; against the "
+        r"given net: loss \+[\d.]+ %",
+        instead.why,
+    )
 
 
-@pytest.mark.parametrize("limits", [
-    {"memory": "8GB"}, {"memory": "8GB", "latency_matters": True},
-    {"milliseconds": 1, "bandwidth": "100GB/s"}, {"kv_bytes": "30MB"}])
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"memory": "8GB"},
+        {"memory": "8GB", "latency_matters": True},
+        {"milliseconds": 1, "bandwidth": "100GB/s"},
+        {"kv_bytes": "30MB"},
+    ],
+)
 def test_where_no_depth_keeps_a_limit_nothing_stands_instead_and_that_is_said(limits: dict) -> None:
     found = answer(config=architecture(model("Llama-3-8B")), **limits)
     assert found.instead is None
-    assert any("no other depth tried at its size keeps the limit, so there is no Instead" in said
-               for said in found.verdicts)
+    assert any(
+        "no other depth tried at its size keeps the limit, so there is no Instead" in said
+        for said in found.verdicts
+    )
     enough = answer(config=architecture(model("Llama-3-8B")), memory="80GB")
     assert "no Instead" not in "".join(enough.verdicts)
 
@@ -764,8 +963,10 @@ def test_a_net_that_does_not_fit_its_pipeline_or_devices_or_memory() -> None:
     llama = architecture(model("Llama-3-8B")).with_(layers=40)
     found = answer(config=llama, pipeline=16, tensor=3, memory="12GB")
     text = "; ".join(found.verdicts)
-    assert ("40 layers do not divide among 16 pipeline stages: 8 with 3 and 8 with 2, at most 83% "
-            "of the speed of even ones; 32 or 48 would") in text
+    assert (
+        "40 layers do not divide among 16 pipeline stages: 8 with 3 and 8 with 2, at most 83% "
+        "of the speed of even ones; 32 or 48 would"
+    ) in text
     assert "32 heads do not divide among 3 devices" in text
     assert "more than" in text
 
@@ -795,8 +996,19 @@ def test_a_configuration_is_read_from_its_file(tmp_path: Path) -> None:
     assert found.given.counts == answer(config=str(file)).given.counts
 
 
-@pytest.mark.parametrize("name", ["T5-3B", "ALBERT-xxlarge", "Mixtral-8x7B", "DeepSeek-V3",
-                                  "GPT-2 small", "BERT-Tiny", "Gemma-2-9B", "gpt-oss-20b"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "T5-3B",
+        "ALBERT-xxlarge",
+        "Mixtral-8x7B",
+        "DeepSeek-V3",
+        "GPT-2 small",
+        "BERT-Tiny",
+        "Gemma-2-9B",
+        "gpt-oss-20b",
+    ],
+)
 def test_every_kind_of_net_has_an_answer(name: str) -> None:
     a = architecture(model(name))
     found = answer(config=a)
@@ -811,38 +1023,48 @@ def test_every_kind_of_net_has_an_answer(name: str) -> None:
 # --- what is refused ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("ask", "why"), [
-    (lambda: answer(), "nothing to answer"),
-    (lambda: answer("3X"), "cannot read the budget"),
-    (lambda: answer("3B", frob=1), "no option 'frob'"),
-    (lambda: answer(math.nan), "number of parameters is .?nan"),
-    (lambda: answer("3B", hops=3), "--hops belongs to the task hops"),
-    (lambda: answer("3B", task="hops"), "needs --hops"),
-    (lambda: answer("1K"), "embeddings alone"),
-    (lambda: answer("3B", config=architecture(model("Llama-3-8B"))), "give one of them"),
-    (lambda: answer(config=architecture(model("Llama-3-8B")), multiple=64), "give one of them"),
-    (lambda: answer("3B", layers=1, pipeline=4), "leave stages empty"),
-    (lambda: answer("70B", memory="1GB"), "keeps the limits"),
-    (lambda: answer(config="no/such/config.json"), "no/such/config.json"),
-    (lambda: answer("3B", gpu="ABACUS"), "ABACUS"),
-    (lambda: answer("3B", known_by=2019), "the oldest is of 2020"),
-    (lambda: answer("3B", flops=100), "100 training FLOPs do not pay for one token: 3B active"),
-    (lambda: answer(config=architecture(model("Llama-3-8B")), flops="1e10"), "1e.10 training FL"),
-    (lambda: answer("3B", tokens=0.5), "0.5 training tokens; accepted are 1"),
-    (lambda: answer("3B", tensor=8, kv_ratio=4, vocabulary=32000),
-     "steps of 4,096 .head width 128 x 4 query heads a key head x 8 devices.* demand 19 layers"),
-    (lambda: answer("3B", head_width=300, layers=22), "head width 300, multiple 128"),
-])
-def test_what_cannot_be_answered_is_said_in_one_line(
-        ask: Callable[[], Answer], why: str) -> None:
+@pytest.mark.parametrize(
+    ("ask", "why"),
+    [
+        (lambda: answer(), "nothing to answer"),
+        (lambda: answer("3X"), "cannot read the budget"),
+        (lambda: answer("3B", frob=1), "no option 'frob'"),
+        (lambda: answer(math.nan), "number of parameters is .?nan"),
+        (lambda: answer("3B", hops=3), "--hops belongs to the task hops"),
+        (lambda: answer("3B", task="hops"), "needs --hops"),
+        (lambda: answer("1K"), "embeddings alone"),
+        (lambda: answer("3B", config=architecture(model("Llama-3-8B"))), "give one of them"),
+        (lambda: answer(config=architecture(model("Llama-3-8B")), multiple=64), "give one of them"),
+        (lambda: answer("3B", layers=1, pipeline=4), "leave stages empty"),
+        (lambda: answer("70B", memory="1GB"), "keeps the limits"),
+        (lambda: answer(config="no/such/config.json"), "no/such/config.json"),
+        (lambda: answer("3B", gpu="ABACUS"), "ABACUS"),
+        (lambda: answer("3B", known_by=2019), "the oldest is of 2020"),
+        (lambda: answer("3B", flops=100), "100 training FLOPs do not pay for one token: 3B active"),
+        (
+            lambda: answer(config=architecture(model("Llama-3-8B")), flops="1e10"),
+            "1e.10 training FL",
+        ),
+        (lambda: answer("3B", tokens=0.5), "0.5 training tokens; accepted are 1"),
+        (
+            lambda: answer("3B", tensor=8, kv_ratio=4, vocabulary=32000),
+            "steps of 4,096 .head width 128 x 4 query heads a key head x 8 devices.* demand 19 "
+            "layers",
+        ),
+        (lambda: answer("3B", head_width=300, layers=22), "head width 300, multiple 128"),
+    ],
+)
+def test_what_cannot_be_answered_is_said_in_one_line(ask: Callable[[], Answer], why: str) -> None:
     with pytest.raises(UsageError, match=why) as caught:
         ask()
     assert "\n" not in str(caught.value)
 
 
 def test_it_works_without_the_other_folders_and_without_numpy() -> None:
-    code = ("import sys; sys.modules.update(dict.fromkeys(('numpy', 'sympy', 'torch', "
-            "'depthlaw.theory', 'depthlaw.ledger'))); from depthlaw.advisor import recommend; "
-            "print(recommend('3B', task='hops', hops=5).tasks[0].numbers[0].layers)")
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(('numpy', 'sympy', 'torch', "
+        "'depthlaw.theory', 'depthlaw.ledger'))); from depthlaw.advisor import recommend; "
+        "print(recommend('3B', task='hops', hops=5).tasks[0].numbers[0].layers)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "4\n", done.stderr

@@ -1,4 +1,5 @@
 """What an answer looks like: text at any width, JSON as its schema says, a sentence to cite."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -35,8 +36,11 @@ from depthlaw.advisor.recommendation import recommend
 from depthlaw.advisor.rule_scores import Interval
 from depthlaw.ledger.cli.arguments import main
 
-NAMES = {name: value for module in (architecture, counting, evidence, answers, task_depths)
-         for name, value in vars(module).items()}
+NAMES = {
+    name: value
+    for module in (architecture, counting, evidence, answers, task_depths)
+    for name, value in vars(module).items()
+}
 SCHEMA = json.loads(answer_text.SCHEMA.read_text(encoding="utf-8"))
 SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
 
@@ -51,34 +55,65 @@ def candidate(layers: int = 28, width: int = 3072, **fields: Any) -> Candidate:
 
 def neighbour(layers: int, equal: Any = "parameters", **fields: Any) -> Neighbour:
     one = candidate(layers)
-    return Neighbour(layers, equal, one.architecture, one.counts,
-                     fields.pop("change", (-0.001, 0.003)), "gemstones2025", **fields)
+    return Neighbour(
+        layers,
+        equal,
+        one.architecture,
+        one.counts,
+        fields.pop("change", (-0.001, 0.003)),
+        "gemstones2025",
+        **fields,
+    )
 
 
 def law(layers: int, **fields: Any) -> LawNumber:
-    return LawNumber("ratio", "d = 64 L", layers, layers + 0.2, 2560, "default", "d / L = 64",
-                     "nanochat, commit 92d63d4", "printed", fields.pop("outside", False),
-                     (1e7, 1e9), **fields)
+    return LawNumber(
+        "ratio",
+        "d = 64 L",
+        layers,
+        layers + 0.2,
+        2560,
+        "default",
+        "d / L = 64",
+        "nanochat, commit 92d63d4",
+        "printed",
+        fields.pop("outside", False),
+        (1e7, 1e9),
+        **fields,
+    )
 
 
 FLOOR = law(8, claim="depth_choice/threshold_never_binds", verdict="HOLDS")
 HAND = Answer(
-    "3B parameters in all.", candidate(), "ratio", "d = 64 L has the least regret.",
+    "3B parameters in all.",
+    candidate(),
+    "ratio",
+    "d = 64 L has the least regret.",
     Interval(20, 42, "nobody measured a difference", ("gemstones2025",), True),
-    (candidate(24, 3584),), (neighbour(27), neighbour(28), neighbour(29, "FLOPs"), neighbour(29)),
-    FLOOR, (FLOOR, law(38)),
+    (candidate(24, 3584),),
+    (neighbour(27), neighbour(28), neighbour(29, "FLOPs"), neighbour(29)),
+    FLOOR,
+    (FLOOR, law(38)),
     Built(16, 28, 36, 17, 12, 2, (("Llama-3.2-3B", 28, 3072), ("Phi-2", 32, 2560)), "17 printed"),
-    warnings=("40 layers do not divide by 16",), doubts=("no grid is as large", "one seed"),
-    initialisation=("do not count depth twice",), tokens=6e10, training_flops=1e21,
+    warnings=("40 layers do not divide by 16",),
+    doubts=("no grid is as large", "one seed"),
+    initialisation=("do not count depth twice",),
+    tokens=6e10,
+    training_flops=1e21,
     flops=counting.flops(candidate().architecture),
     memory=counting.memory(candidate().architecture),
-    stages=(7, 7, 7, 7), limits=("64 GPUs for 336 hours: 8.6e21 FLOPs",))
+    stages=(7, 7, 7, 7),
+    limits=("64 GPUs for 336 hours: 8.6e21 FLOPs",),
+)
 TASK = Answer("Task alone.", tasks=(task_depths.answer_task("hops", hops="5"),))
 EXPERTS = dataclasses.replace(
-    HAND, shape=candidate(experts=Experts(64, 6, 1408, 2), unique_layers=14), neighbours=(
-        neighbour(27, change=None, speedup=(0.9, 1.1), milliseconds=(1.0, 2.0, 3.0)),))
-ANSWERS = pytest.mark.parametrize("answer", [HAND, TASK, EXPERTS, Answer("?")],
-                                  ids=["size", "task", "experts", "empty"])
+    HAND,
+    shape=candidate(experts=Experts(64, 6, 1408, 2), unique_layers=14),
+    neighbours=(neighbour(27, change=None, speedup=(0.9, 1.1), milliseconds=(1.0, 2.0, 3.0)),),
+)
+ANSWERS = pytest.mark.parametrize(
+    "answer", [HAND, TASK, EXPERTS, Answer("?")], ids=["size", "task", "experts", "empty"]
+)
 
 
 @ANSWERS
@@ -105,8 +140,10 @@ def test_the_answer_leads_with_a_shape_and_says_its_price_and_the_biggest_doubt(
 
 def test_why_is_brief_where_the_rule_chose_and_whole_behind_why() -> None:
     chosen = recommend("3B")
-    short, long = (" ".join(text.split()) for text in (
-        answer_text.as_text(chosen), answer_text.explained(chosen)))
+    short, long = (
+        " ".join(text.split())
+        for text in (answer_text.as_text(chosen), answer_text.explained(chosen))
+    )
     assert chosen.rule_brief in short
     assert chosen.rule_why not in short
     assert chosen.rule_why in long
@@ -120,10 +157,13 @@ def test_why_is_brief_where_the_rule_chose_and_whole_behind_why() -> None:
     assert "a layer has" in " ".join(answer_text.as_text(recommend("3B", ff_factor=8.0)).split())
 
 
-@pytest.mark.parametrize(("layers", "width", "said"), [
-    (30, 1536, "(the )?loss "), (6, 4096, "too shallow; loss "), (400, 1536, "deeper than any")])
+@pytest.mark.parametrize(
+    ("layers", "width", "said"),
+    [(30, 1536, "(the )?loss "), (6, 4096, "too shallow; loss "), (400, 1536, "deeper than any")],
+)
 def test_of_a_configuration_the_depth_is_judged_first_and_its_costs_are_said(
-        layers: int, width: int, said: str) -> None:
+    layers: int, width: int, said: str
+) -> None:
     net = Architecture(layers, width, 16, 4096, 50304, kv_heads=4, name="mine", context=2048)
     found = recommend(config=net)
     lines = answer_text.as_text(found).splitlines()
@@ -164,8 +204,9 @@ def test_of_a_mixture_active_parameters_are_said_and_no_inner_width_that_no_laye
     text = answer_text.as_text(recommend("30B", experts=64, active_experts=6))
     assert re.search(r"[\d.]+B\s+active\)", text)
     assert "d_ff" not in text
-    assert "d_ff" in answer_text.as_text(recommend(
-        "30B", experts=64, active_experts=6, dense_layers=2))
+    assert "d_ff" in answer_text.as_text(
+        recommend("30B", experts=64, active_experts=6, dense_layers=2)
+    )
 
 
 def test_equal_losses_have_no_price_in_compute() -> None:
@@ -198,7 +239,8 @@ def test_memory_is_in_powers_of_1024_everywhere_and_numbers_are_never_in_e_notat
 def test_no_number_has_an_exponent_and_thousands_are_marked_alike() -> None:
     slow = dataclasses.replace(candidate(), milliseconds=(178.0, 1574.0, 2044.0))
     assert "1,574 ms per token (95 %: 178 to 2,044)" in answer_text.as_text(
-        dataclasses.replace(HAND, shape=slow))
+        dataclasses.replace(HAND, shape=slow)
+    )
     said = answer_text.milliseconds((0.0123, 2.5, 99.96))
     assert said == "2.5 ms per token (95 %: 0.0123 to 100)"
     deep = neighbour(2000)
@@ -213,8 +255,17 @@ def test_a_long_word_is_left_whole() -> None:
 def test_everything_that_an_answer_holds_is_said_somewhere() -> None:
     words = " ".join((answer_text.as_text(HAND) + answer_text.explained(HAND)).split())
     for value in _leaves(HAND):
-        if isinstance(value, str) and value not in ("parameters", "decoder", "ratio", "rmsnorm",
-                                                    "none", "standard", "pre", "plain", ""):
+        if isinstance(value, str) and value not in (
+            "parameters",
+            "decoder",
+            "ratio",
+            "rmsnorm",
+            "none",
+            "standard",
+            "pre",
+            "plain",
+            "",
+        ):
             assert " ".join(value.split()) in words
     assert "+-" not in answer_text.explained(HAND)
     assert "+- 1.5" in answer_text.explained(dataclasses.replace(HAND, laws=(law(9, error=1.5),)))
@@ -237,7 +288,8 @@ def test_verdicts_stand_beside_claims() -> None:
     text = " ".join(answer_text.explained(TASK).split())
     assert re.search(r"claim hops/depth_corrected \(The repaired .*? layers\): HOLDS", text)
     assert "claim depth_choice/threshold_never_binds: HOLDS" in " ".join(
-        answer_text.explained(HAND).split())
+        answer_text.explained(HAND).split()
+    )
     unjudged = dataclasses.replace(HAND, laws=(law(9, claim="depth_choice/new"),))
     said = " ".join(answer_text.explained(unjudged).split())
     assert "claim depth_choice/new: no verdict yet" in said
@@ -253,10 +305,16 @@ def test_a_citation_is_one_sentence_with_version_and_sources() -> None:
     assert "in published grids" in measured
 
 
-@pytest.mark.parametrize(("asked", "own"), [("3B", "as deep as the rule at the largest"),
-                                            ("8B", "the shallowest whose extrapolated loss")])
+@pytest.mark.parametrize(
+    ("asked", "own"),
+    [
+        ("3B", "as deep as the rule at the largest"),
+        ("8B", "the shallowest whose extrapolated loss"),
+    ],
+)
 def test_where_the_advice_is_not_the_depth_of_the_rule_a_citation_says_so(
-        asked: str, own: str) -> None:
+    asked: str, own: str
+) -> None:
     found = recommend(asked)
     assert found.shape
     assert found.rule_layers
@@ -273,9 +331,13 @@ def test_where_the_advice_is_not_the_depth_of_the_rule_a_citation_says_so(
 
 def test_a_verdict_stands_with_what_its_claim_is_about() -> None:
     regular = " ".join(answer_text.as_text(recommend(task="regular", length=64)).split())
-    assert regular.count(
-        "not checked here; checked is the arithmetic of the count: claim "
-        "connectivity/log_depth_lengths (r layers") == 2
+    assert (
+        regular.count(
+            "not checked here; checked is the arithmetic of the count: claim "
+            "connectivity/log_depth_lengths (r layers"
+        )
+        == 2
+    )
     reach = " ".join(answer_text.as_text(recommend(task="connectivity", diameter=64)).split())
     assert "executed on small graphs: claim connectivity/layers_for_diameter" in reach
     assert "printed, not executed here; checked are the doublings: claim" in reach
@@ -304,8 +366,11 @@ def test_a_gpu_that_changes_nothing_is_no_part_of_the_question() -> None:
 def test_a_net_of_no_higher_loss_says_why_it_is_not_the_default() -> None:
     found = recommend("3B", multiple=7)
     assert found.shape
-    assert re.search(r"cost: loss no higher \(-\S+ to 0\.0 %\) .* 2% more parameters without "
-                     "embeddings; the default keeps to the depth of the rule", found.shape.why)
+    assert re.search(
+        r"cost: loss no higher \(-\S+ to 0\.0 %\) .* 2% more parameters without "
+        "embeddings; the default keeps to the depth of the rule",
+        found.shape.why,
+    )
 
 
 # --- the schema ----------------------------------------------------------------------------------
@@ -317,17 +382,29 @@ def test_json_of_an_answer_is_what_the_schema_says(answer: Answer) -> None:
     assert list(mismatches({"answer": data, "evidence": None}, SCHEMA)) == []
 
 
-@pytest.mark.parametrize("typed", [
-    "depth 1M --count non-embedding", "depth 350M --ms-per-token 20 --bandwidth 50GB/s",
-    "depth 1T --pipeline 8",
-    "depth --gpu H100 --gpus 64 --time 2weeks", "depth 3B --task hops --hops 16",
-    "depth --task regular --length 64", "depth 3B --evidence", "depth --evidence --known-by 2024",
-    "depth 30B --experts 64 --active-experts 6", "depth 1B --encoder-decoder", "depth 1B --loops 2",
-    "depth --hf docs/examples/my-config", "depth 3B --parametrisation completep",
-    "sweep --from 100M --to 10B --points 3",
-    "compare llama-3-8b t5-large deepseek-v3 albert-base docs/examples/my-config"])
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "depth 1M --count non-embedding",
+        "depth 350M --ms-per-token 20 --bandwidth 50GB/s",
+        "depth 1T --pipeline 8",
+        "depth --gpu H100 --gpus 64 --time 2weeks",
+        "depth 3B --task hops --hops 16",
+        "depth --task regular --length 64",
+        "depth 3B --evidence",
+        "depth --evidence --known-by 2024",
+        "depth 30B --experts 64 --active-experts 6",
+        "depth 1B --encoder-decoder",
+        "depth 1B --loops 2",
+        "depth --hf docs/examples/my-config",
+        "depth 3B --parametrisation completep",
+        "sweep --from 100M --to 10B --points 3",
+        "compare llama-3-8b t5-large deepseek-v3 albert-base docs/examples/my-config",
+    ],
+)
 def test_json_of_a_command_is_what_the_schema_says(
-        typed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    typed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(Path(__file__).parents[2])
     assert main([*typed.split(), "--json"]) == 0
     assert list(mismatches(json.loads(capsys.readouterr().out), SCHEMA)) == []
@@ -358,8 +435,12 @@ def described(kind: Any, found: dict[str, Any]) -> dict[str, Any]:
     if origin is tuple and arguments[-1] is ...:
         return {"type": "array", "items": described(arguments[0], found)}
     if origin is tuple:
-        return {"type": "array", "prefixItems": [described(a, found) for a in arguments],
-                "minItems": len(arguments), "maxItems": len(arguments)}
+        return {
+            "type": "array",
+            "prefixItems": [described(a, found) for a in arguments],
+            "minItems": len(arguments),
+            "maxItems": len(arguments),
+        }
     if origin is dict:
         return {"type": "object", "additionalProperties": described(arguments[1], found)}
     if kind in SIMPLE:
@@ -367,29 +448,55 @@ def described(kind: Any, found: dict[str, Any]) -> dict[str, Any]:
     if kind.__name__ not in found:
         found[kind.__name__] = {}
         hints = typing.get_type_hints(kind, localns=NAMES)
-        hints = {name: hint for name, hint in hints.items()
-                 if typing.get_origin(hint) is not typing.ClassVar}
-        hints |= {"Flops": {"forward": int, "training": int},
-                  "Memory": {"training": int | None, "serving": int}}.get(kind.__name__, {})
+        hints = {
+            name: hint
+            for name, hint in hints.items()
+            if typing.get_origin(hint) is not typing.ClassVar
+        }
+        hints |= {
+            "Flops": {"forward": int, "training": int},
+            "Memory": {"training": int | None, "serving": int},
+        }.get(kind.__name__, {})
         found[kind.__name__] = {
-            "type": "object", "properties": {n: described(h, found) for n, h in hints.items()},
-            "required": list(hints), "additionalProperties": False}
+            "type": "object",
+            "properties": {n: described(h, found) for n, h in hints.items()},
+            "required": list(hints),
+            "additionalProperties": False,
+        }
     return {"$ref": f"#/$defs/{kind.__name__}"}
 
 
 def structure(schema: Any) -> Any:
     """A schema without its descriptions."""
     if isinstance(schema, dict):
-        return {key: structure(value) for key, value in schema.items()
-                if key != "description" or not isinstance(value, str)}
+        return {
+            key: structure(value)
+            for key, value in schema.items()
+            if key != "description" or not isinstance(value, str)
+        }
     return [structure(item) for item in schema] if isinstance(schema, list) else schema
 
 
 def mismatches(data: Any, schema: dict[str, Any], place: str = "$") -> Iterator[str]:
     """Where data break a schema, of the keywords that ours uses."""
-    known = {"$schema", "$id", "$defs", "$ref", "title", "description", "type", "enum", "anyOf",
-             "properties", "required", "additionalProperties", "items", "prefixItems", "minItems",
-             "maxItems"}
+    known = {
+        "$schema",
+        "$id",
+        "$defs",
+        "$ref",
+        "title",
+        "description",
+        "type",
+        "enum",
+        "anyOf",
+        "properties",
+        "required",
+        "additionalProperties",
+        "items",
+        "prefixItems",
+        "minItems",
+        "maxItems",
+    }
     assert schema.keys() <= known
     if "$ref" in schema:
         yield from mismatches(data, SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]], place)
@@ -399,16 +506,26 @@ def mismatches(data: Any, schema: dict[str, Any], place: str = "$") -> Iterator[
         yield f"{place}: {data!r} is not in {schema['enum']}"
     accepted = schema.get("type", [])
     accepted = [accepted] if isinstance(accepted, str) else accepted
-    names = {"string": str, "integer": int, "number": (int, float), "boolean": bool,
-             "null": type(None), "array": list, "object": dict}
-    if accepted and not any(isinstance(data, names[a])
-                            and (a == "boolean" or not isinstance(data, bool)) for a in accepted):
+    names = {
+        "string": str,
+        "integer": int,
+        "number": (int, float),
+        "boolean": bool,
+        "null": type(None),
+        "array": list,
+        "object": dict,
+    }
+    if accepted and not any(
+        isinstance(data, names[a]) and (a == "boolean" or not isinstance(data, bool))
+        for a in accepted
+    ):
         yield f"{place}: {data!r} is not {accepted}"
         return
     if isinstance(data, dict):
         properties = schema.get("properties", {})
-        yield from (f"{place}: no {name}" for name in schema.get("required", ())
-                    if name not in data)
+        yield from (
+            f"{place}: no {name}" for name in schema.get("required", ()) if name not in data
+        )
         for name, value in data.items():
             inner = properties.get(name, schema.get("additionalProperties", {}))
             if inner is False:
@@ -424,10 +541,17 @@ def mismatches(data: Any, schema: dict[str, Any], place: str = "$") -> Iterator[
             yield from mismatches(item, inner, f"{place}[{i}]")
 
 
-@pytest.mark.parametrize("broken", [
-    {"answer": {}}, {"answer": 3, "evidence": None}, [], {"answer": None, "evidence": None, "x": 1},
-    {"answer": answer_text.as_json(HAND) | {"question": 1}, "evidence": None},
-    {"answer": answer_text.as_json(HAND) | {"stages": ["7"]}, "evidence": None},
-    {"answer": answer_text.as_json(HAND) | {"surprise": 1}, "evidence": None}])
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {"answer": {}},
+        {"answer": 3, "evidence": None},
+        [],
+        {"answer": None, "evidence": None, "x": 1},
+        {"answer": answer_text.as_json(HAND) | {"question": 1}, "evidence": None},
+        {"answer": answer_text.as_json(HAND) | {"stages": ["7"]}, "evidence": None},
+        {"answer": answer_text.as_json(HAND) | {"surprise": 1}, "evidence": None},
+    ],
+)
 def test_what_breaks_the_schema_is_seen(broken: Any) -> None:
     assert list(mismatches(broken, SCHEMA))

@@ -1,4 +1,5 @@
 """Rules of depth: each is what its source or its claim says, and known from its year on."""
+
 from __future__ import annotations
 
 import math
@@ -24,7 +25,11 @@ def shape(size: float, depth: float) -> float:
 def test_every_rule_says_whose_it_is(rule: rules.Rule) -> None:
     assert rule.source
     assert set(rule.wording.replace(";", " ").split()) & {
-        "printed", "reported", "recalled", "derived"}
+        "printed",
+        "reported",
+        "recalled",
+        "derived",
+    }
     assert rule.claim is None or rule.claim in registry()
     assert 2020 <= rule.year <= 2026
     assert rule.domain is None or rule.domain[0] <= rule.domain[1]
@@ -47,14 +52,31 @@ def test_what_may_be_recommended_grows_with_the_budget(size: float, factor: floa
 def test_keys_are_unique_and_bounds_are_not_recommended() -> None:
     assert len({r.key for r in RULES}) == len(RULES)
     assert {r.meaning for r in RULES if not r.recommends} == {
-        "floor", "knee", "maximum", "within 1 %", "within 3 %", "measured", "built"}
+        "floor",
+        "knee",
+        "maximum",
+        "within 1 %",
+        "within 3 %",
+        "measured",
+        "built",
+    }
 
 
-@pytest.mark.parametrize(("key", "size", "ratio"), [
-    ("mup", 5e7, 40), ("mup", 3e8, 50), ("mup", 1.5e9, 62), ("attnres", 1e12, 45),
-    ("nanochat", 12 * 20 * 1280**2, 64), ("attnres", 1e9, 45), ("prenorm", 1e9, 60),
-    ("mup-least", 1.5e9, 38.7), ("completep-least", 1.5e9, 11.8),
-    ("kaplan", 12 * 6 * 4288**2, 4288 / 6)])
+@pytest.mark.parametrize(
+    ("key", "size", "ratio"),
+    [
+        ("mup", 5e7, 40),
+        ("mup", 3e8, 50),
+        ("mup", 1.5e9, 62),
+        ("attnres", 1e12, 45),
+        ("nanochat", 12 * 20 * 1280**2, 64),
+        ("attnres", 1e9, 45),
+        ("prenorm", 1e9, 60),
+        ("mup-least", 1.5e9, 38.7),
+        ("completep-least", 1.5e9, 11.8),
+        ("kaplan", 12 * 6 * 4288**2, 4288 / 6),
+    ],
+)
 def test_ratios_are_those_published(key: str, size: float, ratio: float) -> None:
     assert shape(size, rules.rule(key).depth(size)) == pytest.approx(ratio, rel=1e-9)
 
@@ -77,8 +99,9 @@ def test_a_least_ratio_is_no_optimum() -> None:
     assert not any(r.meaning == "optimum" and r.applies == Key("completep") for r in RULES)
 
 
-@pytest.mark.parametrize(("width", "layers"), [(512, 6), (768, 8), (2048, 21), (4096, 40),
-                                               (8192, 77)])
+@pytest.mark.parametrize(
+    ("width", "layers"), [(512, 6), (768, 8), (2048, 21), (4096, 40), (8192, 77)]
+)
 def test_marin_at_the_widths_of_its_code(width: int, layers: int) -> None:
     exact = width / (64 + 4 * math.log2(width) - 9)
     assert round(exact) == layers
@@ -118,5 +141,9 @@ def test_as_of_a_year_nothing_later_is_known() -> None:
 
 def test_only_two_rules_are_for_other_nets_than_the_standard() -> None:
     others = {r.key: r.applies for r in rules.rules() if r.applies != STANDARD}
-    assert others == {"attnres": Key(residual="attnres"), "mup": Key("mup"),
-                      "mup-least": Key("mup"), "completep-least": Key("completep")}
+    assert others == {
+        "attnres": Key(residual="attnres"),
+        "mup": Key("mup"),
+        "mup-least": Key("mup"),
+        "completep-least": Key("completep"),
+    }

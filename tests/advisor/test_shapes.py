@@ -1,4 +1,5 @@
 """Feasible shapes: exact sizes, legal widths, splits, contradictions."""
+
 from __future__ import annotations
 
 from itertools import product
@@ -31,8 +32,15 @@ from depthlaw.advisor.shapes import (
 
 MEASURES: tuple[Measure, ...] = ("total", "nonembedding", "active", "flops")
 # The published nets that the defaults come from.
-GROUPED = [m for m in models() if m.complete and m.kind == "decoder" and not m.sizes["experts"]
-           and m.sizes["matrices"] == 3 and 0 < m.sizes["kv_heads"] < m.heads]
+GROUPED = [
+    m
+    for m in models()
+    if m.complete
+    and m.kind == "decoder"
+    and not m.sizes["experts"]
+    and m.sizes["matrices"] == 3
+    and 0 < m.sizes["kv_heads"] < m.heads
+]
 MIXTURE = {"experts": 16, "active_experts": 2, "shared_experts": 1, "dense_layers": 1}
 
 
@@ -46,7 +54,8 @@ def test_defaults_are_the_medians_of_published_nets() -> None:
         assert default.head_width == median_low(m.sizes["head_width"] for m in nets)
         assert default.kv_ratio == median_low(m.heads // m.sizes["kv_heads"] for m in nets)
         assert (default.below == 5e8 and default.heads == default.kv_ratio) or sum(
-            m.heads % default.heads == 0 for m in nets) >= 0.9 * len(nets)
+            m.heads % default.heads == 0 for m in nets
+        ) >= 0.9 * len(nets)
         assert default.vocabulary == median_low(m.sizes["vocabulary"] for m in nets)
         assert default.tied == mode(m.tied for m in nets)
         factor = median(m.sizes["d_ff"] / m.width for m in nets)
@@ -63,11 +72,20 @@ def test_free_inner_widths_stay_within_published_factors() -> None:
 
 
 @pytest.mark.parametrize("of", MEASURES)
-@pytest.mark.parametrize("demands", [
-    {}, {"gated": False, "ff_factor": 4.0}, {"tied": False, "vocabulary": 50257, "kv_ratio": 1},
-    {"loops": 3}, {"kind": "encoder-decoder"}, {"kind": "encoder"}, MIXTURE,
-    {**MIXTURE, "expert_width": 512}, {"experts": 8, "active_experts": 2, "gated": False},
-])
+@pytest.mark.parametrize(
+    "demands",
+    [
+        {},
+        {"gated": False, "ff_factor": 4.0},
+        {"tied": False, "vocabulary": 50257, "kv_ratio": 1},
+        {"loops": 3},
+        {"kind": "encoder-decoder"},
+        {"kind": "encoder"},
+        MIXTURE,
+        {**MIXTURE, "expert_width": 512},
+        {"experts": 8, "active_experts": 2, "gated": False},
+    ],
+)
 def test_the_formula_and_counting_agree_exactly(demands: dict, of: Measure) -> None:
     for target in (Target(3e8, of), Target(2e9, of), Target(3e10, of)):
         for layers in (6, 24, 36):
@@ -78,17 +96,28 @@ def test_the_formula_and_counting_agree_exactly(demands: dict, of: Measure) -> N
 
 
 EXPERTS: tuple[dict, ...] = (
-    {}, {"experts": 8, "active_experts": 2}, {"experts": 4, "active_experts": 1,
-                                              "shared_experts": 1, "expert_width": 512})
+    {},
+    {"experts": 8, "active_experts": 2},
+    {"experts": 4, "active_experts": 1, "shared_experts": 1, "expert_width": 512},
+)
 
 
 @pytest.mark.parametrize("experts", EXPERTS, ids=["dense", "mixture", "shared"])
 @pytest.mark.parametrize("kind", ["decoder", "encoder", "encoder-decoder"])
 def test_formula_and_counting_agree_for_all_constraints_together(kind: str, experts: dict) -> None:
     for loops, dense, gated, tied, ratio, head, of in product(
-            (1, 2), (0, 3), (False, True), (False, True), (None, 1, 4), (None, 64), MEASURES):
-        demands = {"kind": kind, **experts, "loops": loops, "dense_layers": dense, "gated": gated,
-                   "tied": tied, "kv_ratio": ratio, "head_width": head}
+        (1, 2), (0, 3), (False, True), (False, True), (None, 1, 4), (None, 64), MEASURES
+    ):
+        demands = {
+            "kind": kind,
+            **experts,
+            "loops": loops,
+            "dense_layers": dense,
+            "gated": gated,
+            "tied": tied,
+            "kv_ratio": ratio,
+            "head_width": head,
+        }
         known = not (kind != "decoder" and experts) and not (dense and (loops > 1 or not experts))
         if not known or (kind == "encoder-decoder" and loops > 1):
             with pytest.raises(UsageError):
@@ -114,10 +143,17 @@ def test_dense_layers_may_be_more_than_there_is_room_for() -> None:
 
 
 @settings(deadline=None, max_examples=200)
-@given(st.floats(1e7, 1e12), st.integers(1, 128), st.sampled_from([1, 2, 4]),
-       st.sampled_from([None, 1, 4]), st.sampled_from([None, 64, 256]), st.sampled_from(MEASURES))
-def test_shapes_are_feasible(size: float, layers: int, tensor: int, ratio: int | None,
-                             multiple: int | None, of: Measure) -> None:
+@given(
+    st.floats(1e7, 1e12),
+    st.integers(1, 128),
+    st.sampled_from([1, 2, 4]),
+    st.sampled_from([None, 1, 4]),
+    st.sampled_from([None, 64, 256]),
+    st.sampled_from(MEASURES),
+)
+def test_shapes_are_feasible(
+    size: float, layers: int, tensor: int, ratio: int | None, multiple: int | None, of: Measure
+) -> None:
     target = Target(size, of)
     t = template(target, Constraints(kv_ratio=ratio, multiple=multiple, tensor=tensor))
     shape = nearest(target, t, layers)
@@ -149,16 +185,18 @@ def test_the_size_of_a_shape_gives_the_shape_back(layers: int, steps: int) -> No
     """Inverse consistent: a legal shape is the answer to its own size."""
     t = template(Target(2e9), Constraints(ff_factor=4.0, kv_ratio=2))
     width = steps * t.step
-    a = Architecture(layers, width, width // 128, 4 * width, t.vocabulary, kv_heads=width // 256,
-                     tied=t.tied)
+    a = Architecture(
+        layers, width, width // 128, 4 * width, t.vocabulary, kv_heads=width // 256, tied=t.tied
+    )
     shape = nearest(Target(measure(a, "total")), t, layers)
     assert shape is not None
     assert shape.mismatch == 0
     assert (shape.architecture.width, shape.architecture.d_ff) == (width, 4 * width)
 
 
-@pytest.mark.parametrize(("size", "worst"),
-                         [(3.5e8, 0.02), (3e9, 0.01), (7e10, 0.01), (1e12, 0.01)])
+@pytest.mark.parametrize(
+    ("size", "worst"), [(3.5e8, 0.02), (3e9, 0.01), (7e10, 0.01), (1e12, 0.01)]
+)
 def test_free_inner_widths_reach_the_size_at_every_depth(size: float, worst: float) -> None:
     assert all(abs(s.mismatch) <= worst for s in shapes(Target(size), Constraints()))
 
@@ -168,9 +206,17 @@ def test_pipeline_stages_divide_the_listed_depths() -> None:
     assert {s.architecture.layers % 4 for s in found} == {0}
 
 
-@pytest.mark.parametrize(("layers", "pipeline", "split"), [
-    (40, 16, (2,) * 4 + (3,) * 8 + (2,) * 4), (30, 4, (7, 8, 8, 7)), (32, 4, (8,) * 4),
-    (5, 2, (2, 3)), (7, 7, (1,) * 7), (61, 1, (61,))])
+@pytest.mark.parametrize(
+    ("layers", "pipeline", "split"),
+    [
+        (40, 16, (2,) * 4 + (3,) * 8 + (2,) * 4),
+        (30, 4, (7, 8, 8, 7)),
+        (32, 4, (8,) * 4),
+        (5, 2, (2, 3)),
+        (7, 7, (1,) * 7),
+        (61, 1, (61,)),
+    ],
+)
 def test_stages(layers: int, pipeline: int, split: tuple[int, ...]) -> None:
     assert stages(layers, pipeline) == split
 
@@ -202,43 +248,57 @@ def test_a_demanded_width_leaves_the_depth() -> None:
     assert factors[0] > 4 > factors[-1]
 
 
-@pytest.mark.parametrize(("demands", "why"), [
-    ({"head_width": 0}, "head width '0' is out of range"),
-    ({"head_width": 12.5}, "head width '12.5' is not a whole"), ({"layers": "12"}, "not a whole"),
-    ({"layers": True}, "not a whole"), ({"ff_factor": "4"}, "factor '4'"),
-    ({"layers": 10**5000}, "out of range"), ({"kind": "diffusion"}, "accepted are decoder"),
-    ({"norm": "batch"}, "accepted are pre"), ({"residual": "dense"}, "accepted are plain"),
-    ({"parametrisation": "ntk"}, "accepted are standard"),
-    ({"width": 5590}, "head width 128 does not divide"),
-    ({"width": 4096, "multiple": 96}, "multiple 96 does not divide"),
-    ({"width": 4096, "head_width": 128, "kv_ratio": 5}, "5 must divide the heads"),
-    ({"width": 4096, "tensor": 3}, "devices must divide the heads"),
-    ({"layers": 3, "pipeline": 4}, "leave stages empty"),
-    ({"layers": 31, "loops": 2}, "try 30 or 32"),
-    ({"experts": 8}, "0 active of 8 experts"),
-    ({"experts": 8, "active_experts": 9}, "9 active of 8 experts"),
-    ({"active_experts": 2}, "active experts without experts"),
-    ({"shared_experts": 1}, "shared experts without experts"),
-    ({"expert_width": 512}, "expert width without experts"),
-    ({"dense_layers": 2}, "dense layers without experts"),
-    ({**MIXTURE, "kind": "encoder-decoder"}, "known of decoders alone"),
-    ({**MIXTURE, "loops": 2}, "looped layers and first dense layers"),
-    ({**MIXTURE, "layers": 1}, "leave none with experts"),
-    ({**MIXTURE, "tensor": 3}, "one of the two must divide"),
-    ({"ff_factor": float("nan")}, "factor 'nan'"), ({"ff_factor": 1e9}, "out of range"),
-    ({"vocabulary": 10**7}, "no shape"), ({"width": 128, "layers": 2}, "no shape"),
-    ({"kv_ratio": 1024}, "no shape"), ({"context": 0}, "context '0' is out of range"),
-    ({"pipeline": 0}, "pipeline stages '0'"), ({"tensor": 5000}, "tensor-parallel size '5000'"),
-    ({"head_width": 33}, "head width 33 is odd; .* try 34"),
-    ({"loops": 10**4}, "number of loops '10000' is out of range; accepted are 1 to 64"),
-    ({"loops": 64, "pipeline": 1000}, "64 loops on 1,000 stages take at least 64,000 layers"),
-    ({"kind": "encoder-decoder", "loops": 2}, "looped layers in an encoder-decoder"),
-    ({"experts": 10**5, "active_experts": 1}, "with 100,000 experts of .* try fewer or narrower"),
-    ({"experts": 8, "active_experts": 2, "dense_layers": 999}, "nearest, 1,000 layers"),
-    ({"tensor": 1024}, "head width 128 x 1,024 devices.* fewer devices"),
-    ({"kv_ratio": 1024}, "x 1,024 query heads a key head.* fewer queries a key head"),
-    ({"head_width": 4094, "multiple": 4096}, "multiple 4096.*; try .*a multiple of 2"),
-])
+@pytest.mark.parametrize(
+    ("demands", "why"),
+    [
+        ({"head_width": 0}, "head width '0' is out of range"),
+        ({"head_width": 12.5}, "head width '12.5' is not a whole"),
+        ({"layers": "12"}, "not a whole"),
+        ({"layers": True}, "not a whole"),
+        ({"ff_factor": "4"}, "factor '4'"),
+        ({"layers": 10**5000}, "out of range"),
+        ({"kind": "diffusion"}, "accepted are decoder"),
+        ({"norm": "batch"}, "accepted are pre"),
+        ({"residual": "dense"}, "accepted are plain"),
+        ({"parametrisation": "ntk"}, "accepted are standard"),
+        ({"width": 5590}, "head width 128 does not divide"),
+        ({"width": 4096, "multiple": 96}, "multiple 96 does not divide"),
+        ({"width": 4096, "head_width": 128, "kv_ratio": 5}, "5 must divide the heads"),
+        ({"width": 4096, "tensor": 3}, "devices must divide the heads"),
+        ({"layers": 3, "pipeline": 4}, "leave stages empty"),
+        ({"layers": 31, "loops": 2}, "try 30 or 32"),
+        ({"experts": 8}, "0 active of 8 experts"),
+        ({"experts": 8, "active_experts": 9}, "9 active of 8 experts"),
+        ({"active_experts": 2}, "active experts without experts"),
+        ({"shared_experts": 1}, "shared experts without experts"),
+        ({"expert_width": 512}, "expert width without experts"),
+        ({"dense_layers": 2}, "dense layers without experts"),
+        ({**MIXTURE, "kind": "encoder-decoder"}, "known of decoders alone"),
+        ({**MIXTURE, "loops": 2}, "looped layers and first dense layers"),
+        ({**MIXTURE, "layers": 1}, "leave none with experts"),
+        ({**MIXTURE, "tensor": 3}, "one of the two must divide"),
+        ({"ff_factor": float("nan")}, "factor 'nan'"),
+        ({"ff_factor": 1e9}, "out of range"),
+        ({"vocabulary": 10**7}, "no shape"),
+        ({"width": 128, "layers": 2}, "no shape"),
+        ({"kv_ratio": 1024}, "no shape"),
+        ({"context": 0}, "context '0' is out of range"),
+        ({"pipeline": 0}, "pipeline stages '0'"),
+        ({"tensor": 5000}, "tensor-parallel size '5000'"),
+        ({"head_width": 33}, "head width 33 is odd; .* try 34"),
+        ({"loops": 10**4}, "number of loops '10000' is out of range; accepted are 1 to 64"),
+        ({"loops": 64, "pipeline": 1000}, "64 loops on 1,000 stages take at least 64,000 layers"),
+        ({"kind": "encoder-decoder", "loops": 2}, "looped layers in an encoder-decoder"),
+        (
+            {"experts": 10**5, "active_experts": 1},
+            "with 100,000 experts of .* try fewer or narrower",
+        ),
+        ({"experts": 8, "active_experts": 2, "dense_layers": 999}, "nearest, 1,000 layers"),
+        ({"tensor": 1024}, "head width 128 x 1,024 devices.* fewer devices"),
+        ({"kv_ratio": 1024}, "x 1,024 query heads a key head.* fewer queries a key head"),
+        ({"head_width": 4094, "multiple": 4096}, "multiple 4096.*; try .*a multiple of 2"),
+    ],
+)
 def test_contradictions_get_one_clear_line(demands: dict, why: str) -> None:
     with pytest.raises(UsageError, match=why) as caught:
         shapes(Target(3e9), Constraints(**demands))
@@ -247,15 +307,20 @@ def test_contradictions_get_one_clear_line(demands: dict, why: str) -> None:
 
 
 @pytest.mark.parametrize("of", ["total", "flops"])
-@pytest.mark.parametrize("a", [
-    Architecture(32, 4096, 32, 14336, 128256, kv_heads=8),
-    Architecture(28, 3584, 28, 18944, 152064, kv_heads=4, qkv_bias=True),
-    Architecture(26, 1152, 4, 6912, 262144, kv_heads=1, head_width=256, tied=True),
-    Architecture(12, 768, 12, 3072, 50257, gated=False, tied=True, learned_positions=1024),
-    Architecture(48, 2048, 32, 6144, 151936, kv_heads=4, head_width=128,
-                 experts=Experts(128, 8, 768)),
-    Architecture(12, 768, 12, 3072, 32128, "encoder-decoder", encoder_layers=12),
-], ids=lambda a: a if isinstance(a, str) else f"{a.layers}x{a.width}")
+@pytest.mark.parametrize(
+    "a",
+    [
+        Architecture(32, 4096, 32, 14336, 128256, kv_heads=8),
+        Architecture(28, 3584, 28, 18944, 152064, kv_heads=4, qkv_bias=True),
+        Architecture(26, 1152, 4, 6912, 262144, kv_heads=1, head_width=256, tied=True),
+        Architecture(12, 768, 12, 3072, 50257, gated=False, tied=True, learned_positions=1024),
+        Architecture(
+            48, 2048, 32, 6144, 151936, kv_heads=4, head_width=128, experts=Experts(128, 8, 768)
+        ),
+        Architecture(12, 768, 12, 3072, 32128, "encoder-decoder", encoder_layers=12),
+    ],
+    ids=lambda a: a if isinstance(a, str) else f"{a.layers}x{a.width}",
+)
 def test_a_layer_more_or_less_at_equal_size(a: Architecture, of: Measure) -> None:
     for layers in (a.layers - 1, a.layers, a.layers + 1):
         other = resized(a, layers, of)

@@ -1,4 +1,5 @@
 """What is known of the depth that a task needs: meanings kept apart, a source for every number."""
+
 from __future__ import annotations
 
 import re
@@ -22,8 +23,17 @@ from depthlaw.theory.claims.values import Case
 
 CITED = (files("depthlaw.theory") / "bibliography.bib").read_text()
 BIBLIOGRAPHY = {*re.findall(r"^@\w+\{([^,]+),", CITED, re.M), "depthlaw"}
-ALL = [for_connectivity(64), for_connectivity(1), for_connectivity(10**9, 10**10), for_hops(5),
-       for_hops(16), for_hops(10**9), for_regular(1), for_regular(64), for_regular(10**9)]
+ALL = [
+    for_connectivity(64),
+    for_connectivity(1),
+    for_connectivity(10**9, 10**10),
+    for_hops(5),
+    for_hops(16),
+    for_hops(10**9),
+    for_regular(1),
+    for_regular(64),
+    for_regular(10**9),
+]
 
 
 @pytest.mark.parametrize("said", ALL, ids=lambda said: said.question)
@@ -48,7 +58,8 @@ def test_connectivity_has_one_number_for_each_architecture() -> None:
     said = for_connectivity(64)
     assert said.headline == (
         "It depends on the architecture: (a) 4 layers (executed up to D = 28), "
-        "(b) 18 + 2 ceil(log2 n) layers")
+        "(b) 18 + 2 ceil(log2 n) layers"
+    )
     assert for_connectivity(28, 1000).headline.endswith("(a) 4 layers, (b) 38 layers")
     assert "18 + 2 ceil(log2 n) = 32, at the least n for this diameter" in said.numbers[1].rule
     assert "--vertices" not in for_connectivity(64, 100).numbers[1].rule
@@ -75,8 +86,9 @@ def test_no_number_of_hops_is_said_to_be_executed_that_was_not(beyond: bool) -> 
     rule = said.numbers[-1].rule
     assert f"executed here without an error up to k = {executed}" in rule
     assert ("this k rests on prose, which no machine checked" in rule) is beyond
-    assert (f"(executed up to k = {executed}; beyond, by unchecked prose)"
-            in said.headline) is beyond
+    assert (
+        f"(executed up to k = {executed}; beyond, by unchecked prose)" in said.headline
+    ) is beyond
     # A verdict's word is no other word.
     assert "argue" not in said.headline + rule + said.numbers[-1].certainty
 
@@ -95,9 +107,13 @@ def test_no_diameter_is_said_to_be_executed_that_was_not(beyond: bool) -> None:
 def test_regular_languages_have_two_constructions_and_a_measurement() -> None:
     said = for_regular(64)
     assert said.headline == (
-        "Order log n: 29 layers suffice, 57 with one set of weights for all lengths")
+        "Order log n: 29 layers suffice, 57 with one set of weights for all lengths"
+    )
     assert [(n.layers, n.meaning) for n in said.numbers] == [
-        (29, "suffices"), (57, "suffices"), (13, "measured")]
+        (29, "suffices"),
+        (57, "suffices"),
+        (13, "measured"),
+    ]
     measured = {n: for_regular(n).numbers[-1].extrapolated for n in (1, 16, 32, 256, 1024)}
     assert measured == {1: True, 16: True, 32: False, 256: False, 1024: True}
     assert for_regular(1).numbers[-1].layers == 1
@@ -114,24 +130,31 @@ def test_layers_for_regular_are_those_of_the_claim(below: int, power: int, share
     assert laws.layers_for_regular(2**power + 1, shared) == fixed + per * (power + 1)
 
 
-@pytest.mark.parametrize(("task", "options", "why"), [
-    ("sorting", {}, "unknown task 'sorting'"),
-    ("", {}, "unknown task"),
-    ("hops", {}, "needs --hops"),
-    ("regular", {}, "needs --length"),
-    ("connectivity", {}, "needs --diameter"),
-    ("connectivity", {"diameter": "64", "hops": "3"}, "--hops belongs to the task hops"),
-    ("hops", {"hops": "3", "vertices": "9"}, "--vertices belongs to the task connectivity"),
-    ("hops", {"hops": "3", "length": "9"}, "--length belongs to the task regular"),
-    ("connectivity", {"diameter": "-1"}, "whole number from 0"),
-    ("hops", {"hops": "0"}, "whole number from 1"),
-    ("regular", {"length": "1.5"}, "whole number from 1"),
-    ("connectivity", {"diameter": "64", "vertices": "64"},
-     "at least 65 vertices, not 64; try --vertices 65"),
-    ("connectivity", {"diameter": "64", "vertices": "x"}, "whole number from 1"),
-])
+@pytest.mark.parametrize(
+    ("task", "options", "why"),
+    [
+        ("sorting", {}, "unknown task 'sorting'"),
+        ("", {}, "unknown task"),
+        ("hops", {}, "needs --hops"),
+        ("regular", {}, "needs --length"),
+        ("connectivity", {}, "needs --diameter"),
+        ("connectivity", {"diameter": "64", "hops": "3"}, "--hops belongs to the task hops"),
+        ("hops", {"hops": "3", "vertices": "9"}, "--vertices belongs to the task connectivity"),
+        ("hops", {"hops": "3", "length": "9"}, "--length belongs to the task regular"),
+        ("connectivity", {"diameter": "-1"}, "whole number from 0"),
+        ("hops", {"hops": "0"}, "whole number from 1"),
+        ("regular", {"length": "1.5"}, "whole number from 1"),
+        (
+            "connectivity",
+            {"diameter": "64", "vertices": "64"},
+            "at least 65 vertices, not 64; try --vertices 65",
+        ),
+        ("connectivity", {"diameter": "64", "vertices": "x"}, "whole number from 1"),
+    ],
+)
 def test_what_is_missing_or_wrong_is_said_with_something_to_try(
-        task: str, options: dict[str, str], why: str) -> None:
+    task: str, options: dict[str, str], why: str
+) -> None:
     with pytest.raises(UsageError, match=why) as caught:
         answer_task(task, **options)
     assert re.search("try |give ", str(caught.value))

@@ -1,4 +1,5 @@
 """Every configuration is built by transformers on the meta device: our count is its count."""
+
 from __future__ import annotations
 
 import csv
@@ -47,8 +48,11 @@ def built(values: dict[str, Any], kind: str) -> int:
     total = sum(p.numel() for p in model.parameters())
     # transformers 5 ties the output layer of T5 whatever the configuration says, 4.57 does not; the
     # published weights of T5 v1.1 have a layer of their own.
-    if (model_type == "t5" and values.get("tie_word_embeddings") is False
-            and model.lm_head.weight is model.shared.weight):
+    if (
+        model_type == "t5"
+        and values.get("tie_word_embeddings") is False
+        and model.lm_head.weight is model.shared.weight
+    ):
         total += model.lm_head.weight.numel()
     return total
 
@@ -66,28 +70,61 @@ def test_there_are_enough_of_each_kind() -> None:
     found = [read_config(CONFIGS / file) for file in SOURCES.keys() - FOREIGN]
     assert len(found) >= 25
     assert len({a.family for a in found}) >= 20
-    for has in (lambda a: a.tied, lambda a: a.gated, lambda a: a.key_heads < a.heads,
-                lambda a: a.experts, lambda a: a.latent, lambda a: a.own_layers < a.layers):
+    for has in (
+        lambda a: a.tied,
+        lambda a: a.gated,
+        lambda a: a.key_heads < a.heads,
+        lambda a: a.experts,
+        lambda a: a.latent,
+        lambda a: a.own_layers < a.layers,
+    ):
         assert sum(map(bool, map(has, found))) >= 2
 
 
 # A toy of each class, with every option that changes its weights at another value than in the
 # published files.
-TOY = {"hidden_size": 24, "intermediate_size": 40, "num_hidden_layers": 3,
-       "num_attention_heads": 4, "num_key_value_heads": 2, "vocab_size": 101,
-       "max_position_embeddings": 32, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2}
-GPT = {"n_layer": 3, "n_embd": 24, "n_head": 4, "n_inner": 40, "n_positions": 32,
-       "vocab_size": 101}
+TOY = {
+    "hidden_size": 24,
+    "intermediate_size": 40,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "vocab_size": 101,
+    "max_position_embeddings": 32,
+    "pad_token_id": 0,
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+}
+GPT = {"n_layer": 3, "n_embd": 24, "n_head": 4, "n_inner": 40, "n_positions": 32, "vocab_size": 101}
 MOE = {"moe_intermediate_size": 8, "num_experts_per_tok": 2}
-MLA = {"kv_lora_rank": 6, "qk_nope_head_dim": 4, "qk_rope_head_dim": 2, "v_head_dim": 5,
-       "n_routed_experts": 4, "n_group": 1, "topk_group": 1, "first_k_dense_replace": 2, **MOE}
+MLA = {
+    "kv_lora_rank": 6,
+    "qk_nope_head_dim": 4,
+    "qk_rope_head_dim": 2,
+    "v_head_dim": 5,
+    "n_routed_experts": 4,
+    "n_group": 1,
+    "topk_group": 1,
+    "first_k_dense_replace": 2,
+    **MOE,
+}
 TOYS = [
     ("llama", {**TOY, "attention_bias": True, "mlp_bias": True, "head_dim": 10}),
     ("llama", {**TOY, "tie_word_embeddings": True, "num_key_value_heads": None}),
     ("mistral", {**TOY, "head_dim": 10, "sliding_window": 8}),
     ("mixtral", {**TOY, "num_local_experts": 3, "num_experts_per_tok": 1, "head_dim": 10}),
-    ("qwen2_moe", {**TOY, **MOE, "num_experts": 4, "shared_expert_intermediate_size": 9,
-                   "decoder_sparse_step": 2, "mlp_only_layers": [1], "qkv_bias": False}),
+    (
+        "qwen2_moe",
+        {
+            **TOY,
+            **MOE,
+            "num_experts": 4,
+            "shared_expert_intermediate_size": 9,
+            "decoder_sparse_step": 2,
+            "mlp_only_layers": [1],
+            "qkv_bias": False,
+        },
+    ),
     ("qwen3", {**TOY, "head_dim": 10, "attention_bias": True}),
     ("qwen3_moe", {**TOY, **MOE, "num_experts": 4, "mlp_only_layers": [0], "head_dim": 10}),
     ("gemma", {**TOY, "head_dim": 10, "attention_bias": True, "tie_word_embeddings": False}),
@@ -95,57 +132,172 @@ TOYS = [
     ("gemma3_text", {**TOY, "head_dim": 10, "attention_bias": True}),
     ("phi", {**TOY, "qk_layernorm": True}),
     ("falcon", {**TOY, "parallel_attn": False, "bias": True, "multi_query": False}),
-    ("falcon", {**TOY, "new_decoder_architecture": True, "num_kv_heads": 2,
-                "num_ln_in_parallel_attn": 1, "ffn_hidden_size": 50}),
+    (
+        "falcon",
+        {
+            **TOY,
+            "new_decoder_architecture": True,
+            "num_kv_heads": 2,
+            "num_ln_in_parallel_attn": 1,
+            "ffn_hidden_size": 50,
+        },
+    ),
     ("gpt2", {**GPT, "tie_word_embeddings": False}),
     ("gpt_neox", {**TOY, "attention_bias": False, "tie_word_embeddings": True}),
     ("gptj", {**GPT, "n_inner": 40, "rotary_dim": 2}),
     ("opt", {**TOY, "ffn_dim": 40, "enable_bias": False, "word_embed_proj_dim": 24}),
-    ("opt", {**TOY, "ffn_dim": 40, "layer_norm_elementwise_affine": False,
-             "word_embed_proj_dim": 10}),
-    ("olmo", {**TOY, "attention_bias": True}), ("olmo2", {**TOY, "attention_bias": True}),
-    ("qwen2", {**TOY, "head_dim": 10}), ("phi3", {**TOY, "head_dim": 10}),
+    (
+        "opt",
+        {**TOY, "ffn_dim": 40, "layer_norm_elementwise_affine": False, "word_embed_proj_dim": 10},
+    ),
+    ("olmo", {**TOY, "attention_bias": True}),
+    ("olmo2", {**TOY, "attention_bias": True}),
+    ("qwen2", {**TOY, "head_dim": 10}),
+    ("phi3", {**TOY, "head_dim": 10}),
     ("smollm3", {**TOY, "attention_bias": True, "mlp_bias": True}),
-    ("t5", {"d_model": 24, "d_kv": 5, "d_ff": 40, "num_layers": 2, "num_decoder_layers": 3,
-            "num_heads": 4, "vocab_size": 101, "relative_attention_num_buckets": 8,
-            "feed_forward_proj": "gated-silu"}),
+    (
+        "t5",
+        {
+            "d_model": 24,
+            "d_kv": 5,
+            "d_ff": 40,
+            "num_layers": 2,
+            "num_decoder_layers": 3,
+            "num_heads": 4,
+            "vocab_size": 101,
+            "relative_attention_num_buckets": 8,
+            "feed_forward_proj": "gated-silu",
+        },
+    ),
     ("bert", {**TOY, "type_vocab_size": 3}),
-    ("albert", {**TOY, "embedding_size": 10, "num_hidden_groups": 2, "inner_group_num": 2,
-                "type_vocab_size": 2}),
+    (
+        "albert",
+        {
+            **TOY,
+            "embedding_size": 10,
+            "num_hidden_groups": 2,
+            "inner_group_num": 2,
+            "type_vocab_size": 2,
+        },
+    ),
     ("albert", {**TOY, "embedding_size": 24, "type_vocab_size": 2}),
-    ("deepseek_v2", {**TOY, **MLA, "n_shared_experts": 2, "q_lora_rank": None,
-                     "attention_bias": True, "topk_method": "greedy"}),
-    ("deepseek_v2", {**TOY, **MLA, "n_shared_experts": 2, "q_lora_rank": 7,
-                     "topk_method": "greedy", "attention_bias": True}),
-    ("deepseek_v3", {**TOY, **MLA, "n_shared_experts": 1, "q_lora_rank": 7,
-                     "attention_bias": True}),
+    (
+        "deepseek_v2",
+        {
+            **TOY,
+            **MLA,
+            "n_shared_experts": 2,
+            "q_lora_rank": None,
+            "attention_bias": True,
+            "topk_method": "greedy",
+        },
+    ),
+    (
+        "deepseek_v2",
+        {
+            **TOY,
+            **MLA,
+            "n_shared_experts": 2,
+            "q_lora_rank": 7,
+            "topk_method": "greedy",
+            "attention_bias": True,
+        },
+    ),
+    (
+        "deepseek_v3",
+        {**TOY, **MLA, "n_shared_experts": 1, "q_lora_rank": 7, "attention_bias": True},
+    ),
     ("deepseek_v3", {**TOY, **MLA, "n_shared_experts": 1, "q_lora_rank": None}),
-    ("glm4_moe", {**TOY, **MOE, "n_routed_experts": 4, "n_shared_experts": 2, "head_dim": 10,
-                  "use_qk_norm": True, "first_k_dense_replace": 1}),
-    ("gpt_oss", {**TOY, "head_dim": 10, "num_local_experts": 3, "num_experts_per_tok": 2,
-                 "attention_bias": False}),
+    (
+        "glm4_moe",
+        {
+            **TOY,
+            **MOE,
+            "n_routed_experts": 4,
+            "n_shared_experts": 2,
+            "head_dim": 10,
+            "use_qk_norm": True,
+            "first_k_dense_replace": 1,
+        },
+    ),
+    (
+        "gpt_oss",
+        {
+            **TOY,
+            "head_dim": 10,
+            "num_local_experts": 3,
+            "num_experts_per_tok": 2,
+            "attention_bias": False,
+        },
+    ),
     ("cohere", {**TOY, "use_qk_norm": True, "attention_bias": True}),
     ("stablelm", {**TOY, "use_parallel_residual": True, "use_qkv_bias": True}),
     ("arcee", {**TOY, "mlp_bias": True, "attention_bias": True, "head_dim": 10}),
     ("olmoe", {**TOY, "num_experts": 4, "num_experts_per_tok": 2, "attention_bias": True}),
-    ("olmoe", {**TOY, "num_experts": 4, "num_experts_per_tok": 2, "num_key_value_heads": None,
-               "tie_word_embeddings": True}),
-    ("gpt_neo", {"hidden_size": 24, "num_layers": 3, "num_heads": 4, "vocab_size": 101,
-                 "max_position_embeddings": 32, "attention_types": [[["global", "local"], 1],
-                                                                    [["local"], 1]]}),
-    ("gpt_neo", {"hidden_size": 24, "num_layers": 2, "num_heads": 4, "vocab_size": 101,
-                 "max_position_embeddings": 32, "attention_types": [[["global", "local"], 1]],
-                 "intermediate_size": 40, "tie_word_embeddings": False}),
+    (
+        "olmoe",
+        {
+            **TOY,
+            "num_experts": 4,
+            "num_experts_per_tok": 2,
+            "num_key_value_heads": None,
+            "tie_word_embeddings": True,
+        },
+    ),
+    (
+        "gpt_neo",
+        {
+            "hidden_size": 24,
+            "num_layers": 3,
+            "num_heads": 4,
+            "vocab_size": 101,
+            "max_position_embeddings": 32,
+            "attention_types": [[["global", "local"], 1], [["local"], 1]],
+        },
+    ),
+    (
+        "gpt_neo",
+        {
+            "hidden_size": 24,
+            "num_layers": 2,
+            "num_heads": 4,
+            "vocab_size": 101,
+            "max_position_embeddings": 32,
+            "attention_types": [[["global", "local"], 1]],
+            "intermediate_size": 40,
+            "tie_word_embeddings": False,
+        },
+    ),
     ("modernbert", TOY),
-    ("modernbert", {**TOY, "norm_bias": True, "attention_bias": True, "mlp_bias": True,
-                    "classifier_bias": True, "decoder_bias": False}),
+    (
+        "modernbert",
+        {
+            **TOY,
+            "norm_bias": True,
+            "attention_bias": True,
+            "mlp_bias": True,
+            "classifier_bias": True,
+            "decoder_bias": False,
+        },
+    ),
     ("modernbert", {**TOY, "norm_bias": True, "tie_word_embeddings": False}),
-    ("cohere2", TOY), ("cohere2", {**TOY, "attention_bias": True, "tie_word_embeddings": False}),
+    ("cohere2", TOY),
+    ("cohere2", {**TOY, "attention_bias": True, "tie_word_embeddings": False}),
     ("glm4", {**TOY, "head_dim": 10}),
     ("glm4", {**TOY, "head_dim": 6, "attention_bias": False, "tie_word_embeddings": True}),
-    ("glm", {**TOY, "head_dim": 10}), ("glm", {**TOY, "head_dim": 6, "attention_bias": False}),
-    ("distilbert", {"dim": 24, "hidden_dim": 40, "n_layers": 3, "n_heads": 4, "vocab_size": 101,
-                    "max_position_embeddings": 32}),
+    ("glm", {**TOY, "head_dim": 10}),
+    ("glm", {**TOY, "head_dim": 6, "attention_bias": False}),
+    (
+        "distilbert",
+        {
+            "dim": 24,
+            "hidden_dim": 40,
+            "n_layers": 3,
+            "n_heads": 4,
+            "vocab_size": 101,
+            "max_position_embeddings": 32,
+        },
+    ),
 ]
 
 
@@ -162,13 +314,24 @@ LLAMA = Architecture(3, 24, 4, 40, 101, kv_heads=2, context=32)
 MIXTURE = Experts(4, 2, 8)
 
 
-@pytest.mark.parametrize("a", [
-    LLAMA, LLAMA.with_(qkv_bias=True), LLAMA.with_(qk_norm="head", head_width=10, tied=True),
-    LLAMA.with_(experts=MIXTURE), LLAMA.with_(experts=MIXTURE, qk_norm="head"),
-    LLAMA.with_(experts=Experts(4, 2, 8, shared=1, dense_layers=1)), LLAMA.with_(gated=False),
-    LLAMA.with_(experts=Experts(4, 2, 8, shared=1, dense_layers=1), kv_heads=None,
-                latent=Latent(6, 7, 4, 2, 5)),
-], ids=lambda a: config_of(a)["model_type"])
+@pytest.mark.parametrize(
+    "a",
+    [
+        LLAMA,
+        LLAMA.with_(qkv_bias=True),
+        LLAMA.with_(qk_norm="head", head_width=10, tied=True),
+        LLAMA.with_(experts=MIXTURE),
+        LLAMA.with_(experts=MIXTURE, qk_norm="head"),
+        LLAMA.with_(experts=Experts(4, 2, 8, shared=1, dense_layers=1)),
+        LLAMA.with_(gated=False),
+        LLAMA.with_(
+            experts=Experts(4, 2, 8, shared=1, dense_layers=1),
+            kv_heads=None,
+            latent=Latent(6, 7, 4, 2, 5),
+        ),
+    ],
+    ids=lambda a: config_of(a)["model_type"],
+)
 def test_a_written_configuration_is_accepted_and_has_the_same_count(a: Architecture) -> None:
     values = config_of(a)
     assert built(values, a.kind) == count(a).total

@@ -1,4 +1,5 @@
 """Modules beside the tests are importable from them; what a rule answers is computed once a run."""
+
 import os
 import sys
 from functools import lru_cache

@@ -1,5 +1,6 @@
 """The labels of tasks by another route, one example at a time and from its inputs alone: networkx,
 and theory's pointers."""
+
 from typing import NamedTuple
 
 import networkx as nx
@@ -20,8 +21,9 @@ class Agreement(NamedTuple):
 def cross_check(task, batch):
     """Compare every scored label of a batch with `expected`."""
     compared = wrong = 0
-    parts = (part.flatten(0, 1)
-             for part in (batch.inputs, batch.targets, batch.group, batch.scored))
+    parts = (
+        part.flatten(0, 1) for part in (batch.inputs, batch.targets, batch.group, batch.scored)
+    )
     for example, targets, group, scored in zip(*parts, strict=True):
         right, by_distance = expected(task, example)
         compared += int(scored.sum())
@@ -36,8 +38,12 @@ def expected(task, example):
         answers = hop_k(ids, k, missing=task.missing)
         groups = [-1 if a == task.missing else k for a in answers]
         return torch.tensor([task.blank, *answers]), torch.tensor([-1, *groups])
-    route = {Connectivity: _connectivity, SourceTarget: _source_target, Components: _components,
-             Cycles: _cycles}[type(task)]
+    route = {
+        Connectivity: _connectivity,
+        SourceTarget: _source_target,
+        Components: _components,
+        Cycles: _cycles,
+    }[type(task)]
     return route(task, example, _networkx(task.adjacency(example)))
 
 
@@ -72,15 +78,19 @@ def _cycles(task, example, g):
     if not (two or sizes == [2 * task.cycle]) or any(degree != 2 for _, degree in g.degree):
         raise ValueError(f"neither one nor two cycles: components of {sizes} vertices")
     one, other = nx.cycle_graph(2 * task.cycle), nx.cycle_graph(task.cycle)
-    near = next(hops for hops in range(len(g))
-                if len(nx.ego_graph(one, 0, hops)) != len(nx.ego_graph(other, 0, hops)))
+    near = next(
+        hops
+        for hops in range(len(g))
+        if len(nx.ego_graph(one, 0, hops)) != len(nx.ego_graph(other, 0, hops))
+    )
     return torch.full((task.length,), int(two)), torch.full((task.length,), near)
 
 
 def _networkx(adjacency):
     if not torch.equal(adjacency, adjacency.mT):
-        raise ValueError("the rows are not those of an undirected graph: A differs from its "
-                         "transpose")
+        raise ValueError(
+            "the rows are not those of an undirected graph: A differs from its transpose"
+        )
     g = nx.empty_graph(len(adjacency))
     g.add_edges_from(adjacency.nonzero().tolist())
     return g

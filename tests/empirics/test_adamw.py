@@ -1,4 +1,5 @@
 """AdamW on rows against torch.optim.AdamW on each row alone, with the same gradients."""
+
 import math
 
 import numpy as np
@@ -21,20 +22,23 @@ RATES = (0.0, 1e-3, 1e-2, 0.3)
 
 
 def gradients():
-    return torch.randn(STEPS, ROWS, COLUMNS, dtype=torch.float64,
-                       generator=torch.Generator().manual_seed(3))
+    return torch.randn(
+        STEPS, ROWS, COLUMNS, dtype=torch.float64, generator=torch.Generator().manual_seed(3)
+    )
 
 
 def start():
-    return torch.randn(ROWS, COLUMNS, dtype=torch.float64,
-                       generator=torch.Generator().manual_seed(4))
+    return torch.randn(
+        ROWS, COLUMNS, dtype=torch.float64, generator=torch.Generator().manual_seed(4)
+    )
 
 
 def by_torch(factors, *, betas=(0.9, 0.999), epsilon=1e-8, weight_decay=0.01):
     rows = [nn.Parameter(row.clone()) for row in start()]
     for r, row in enumerate(rows):
-        optimiser = torch.optim.AdamW([row], lr=RATES[r], betas=betas, eps=epsilon,
-                                      weight_decay=weight_decay)
+        optimiser = torch.optim.AdamW(
+            [row], lr=RATES[r], betas=betas, eps=epsilon, weight_decay=weight_decay
+        )
         for gradient, factor in zip(gradients(), factors, strict=True):
             optimiser.param_groups[0]["lr"] = RATES[r] * factor
             row.grad = gradient[r].clone()
@@ -59,20 +63,25 @@ def bound(weights):
     return STEPS * 16 * U * size
 
 
-SCHEDULES = {name: [schedule_factor(s, steps=STEPS, warmup=5, schedule=name) for s in range(STEPS)]
-             for name in ("constant", "linear", "cosine")}
+SCHEDULES = {
+    name: [schedule_factor(s, steps=STEPS, warmup=5, schedule=name) for s in range(STEPS)]
+    for name in ("constant", "linear", "cosine")
+}
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("weight_decay", [0.0, 0.1])
 def test_each_row_moves_as_torch_moves_it_alone(schedule, weight_decay):
     expected = by_torch(SCHEDULES[schedule], weight_decay=weight_decay)
-    assert (by_rows(SCHEDULES[schedule],
-                    weight_decay=weight_decay) - expected).abs().max() <= bound(expected)
+    assert (
+        by_rows(SCHEDULES[schedule], weight_decay=weight_decay) - expected
+    ).abs().max() <= bound(expected)
 
 
-@pytest.mark.parametrize("wrong", [{"betas": (0.9, 0.99)}, {"betas": (0.8, 0.999)},
-                                   {"epsilon": 1e-7}, {"weight_decay": 0.0101}])
+@pytest.mark.parametrize(
+    "wrong",
+    [{"betas": (0.9, 0.99)}, {"betas": (0.8, 0.999)}, {"epsilon": 1e-7}, {"weight_decay": 0.0101}],
+)
 def test_a_wrong_constant_is_noticed(wrong):
     expected = by_torch(SCHEDULES["linear"])
     assert (by_rows(SCHEDULES["linear"], **wrong) - expected).abs().max() > bound(expected)
@@ -98,8 +107,9 @@ def test_a_row_that_stopped_keeps_its_bits_and_the_others_theirs():
 
 def test_moments_of_stopped_rows_are_forgotten():
     optimiser = AdamW(start(), torch.tensor(RATES, dtype=torch.float64))
-    optimiser.update(gradients()[0], torch.ones(ROWS, dtype=torch.bool),
-                     optimiser.scalars([1.0])[0])
+    optimiser.update(
+        gradients()[0], torch.ones(ROWS, dtype=torch.bool), optimiser.scalars([1.0])[0]
+    )
     kept = optimiser.first[0].clone()
     optimiser.clear(torch.tensor([False, True, True, True]))
     assert torch.equal(optimiser.first[0], kept)
@@ -126,15 +136,19 @@ def test_schedules_start_and_end_where_they_should():
         assert factors[:6] == [0.0, 0.2, 0.4, 0.6, 0.8, 1.0]
         assert min(factors[5:]) >= 0
         assert schedule_factor(STEPS, steps=STEPS, warmup=5, schedule=name) == (
-            1.0 if name == "constant" else 0.0)
+            1.0 if name == "constant" else 0.0
+        )
     middle = schedule_factor(50, steps=100, schedule="cosine")
     assert abs(middle - 0.5) <= 4 * U
     assert schedule_factor(25, steps=100, schedule="cosine") == 0.5 * (1 + math.cos(math.pi / 4))
 
 
 def test_a_net_reads_and_writes_the_matrix():
-    net = Net(Shape(width=4, depth=2, mlp=8, norm="pre", biases=True, vocabulary=3, outputs=2),
-              replicas=3, rng=np.random.default_rng(0))
+    net = Net(
+        Shape(width=4, depth=2, mlp=8, norm="pre", biases=True, vocabulary=3, outputs=2),
+        replicas=3,
+        rng=np.random.default_rng(0),
+    )
     before = [p.detach().clone() for p in net.parameters()]
     ids = torch.tensor([[[0, 1, 2, 1]]]).expand(3, -1, -1)
     with torch.no_grad():
@@ -151,23 +165,35 @@ def test_a_net_reads_and_writes_the_matrix():
 
 
 def test_matrices_alone_decay_where_asked():
-    net = Net(Shape(width=4, depth=2, mlp=8, norm="pre", biases=True, features=1, outputs=1),
-              replicas=2, rng=np.random.default_rng(0))
+    net = Net(
+        Shape(width=4, depth=2, mlp=8, norm="pre", biases=True, features=1, outputs=1),
+        replicas=2,
+        rng=np.random.default_rng(0),
+    )
     mask, start = decay_mask(net, "matrices"), 0
     assert decay_mask(net, "all") is None
     for name, p in net.named_parameters():
-        columns, start = mask[start:start + p[0].numel()], start + p[0].numel()
-        assert set(columns.tolist()) == {float(name.partition(".")[0] in (
-            "qkv", "output", "mlp_in", "mlp_out", "read_in", "read_out"))}
+        columns, start = mask[start : start + p[0].numel()], start + p[0].numel()
+        assert set(columns.tolist()) == {
+            float(
+                name.partition(".")[0]
+                in ("qkv", "output", "mlp_in", "mlp_out", "read_in", "read_out")
+            )
+        }
     assert start == len(mask)
 
 
 def test_decay_by_column():
     weights = torch.ones(1, 2, dtype=torch.float64)
-    optimiser = AdamW(weights, torch.tensor([0.5]), weight_decay=0.5,
-                      decay=torch.tensor([1.0, 0.0], dtype=torch.float64))
-    optimiser.update(torch.zeros(1, 2, dtype=torch.float64), torch.tensor([True]),
-                     optimiser.scalars([1.0])[0])
+    optimiser = AdamW(
+        weights,
+        torch.tensor([0.5]),
+        weight_decay=0.5,
+        decay=torch.tensor([1.0, 0.0], dtype=torch.float64),
+    )
+    optimiser.update(
+        torch.zeros(1, 2, dtype=torch.float64), torch.tensor([True]), optimiser.scalars([1.0])[0]
+    )
     assert weights.tolist() == [[0.75, 1.0]]
 
 

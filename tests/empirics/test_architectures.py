@@ -1,4 +1,5 @@
 """Real architectures: parts removed, norms by layer, weights from a folder."""
+
 import json
 import math
 
@@ -42,8 +43,9 @@ def nets():
         generator = torch.Generator().manual_seed(5)
         with torch.no_grad():
             for parameter in net.parameters():
-                parameter.add_(0.3 * torch.randn(parameter.shape, generator=generator,
-                                                 dtype=torch.float64))
+                parameter.add_(
+                    0.3 * torch.randn(parameter.shape, generator=generator, dtype=torch.float64)
+                )
         made[name] = net
     return made
 
@@ -57,20 +59,29 @@ def _parts(name, net, layer):
     place = torch.arange(tokens)[None]
     if name == "bert":
         out = layer.attention.output
-        return (lambda x: out.dense(layer.attention.self(x)[0]), out.LayerNorm,
-                layer.output.LayerNorm, lambda x: layer.output.dense(layer.intermediate(x)))
+        return (
+            lambda x: out.dense(layer.attention.self(x)[0]),
+            out.LayerNorm,
+            layer.output.LayerNorm,
+            lambda x: layer.output.dense(layer.intermediate(x)),
+        )
     if name == "albert":
         inner = layer.albert_layers[0]
         a = inner.attention
 
         def attention(x):
-            query, key, value = (part(x).unflatten(-1, (4, 4)).transpose(1, 2)
-                                 for part in (a.query, a.key, a.value))
+            query, key, value = (
+                part(x).unflatten(-1, (4, 4)).transpose(1, 2) for part in (a.query, a.key, a.value)
+            )
             weights = (query @ key.transpose(2, 3) / 2).softmax(-1)
             return a.dense((weights @ value).transpose(1, 2).flatten(2))
 
-        return (attention, a.LayerNorm, inner.full_layer_layer_norm,
-                lambda x: inner.ffn_output(inner.activation(inner.ffn(x))))
+        return (
+            attention,
+            a.LayerNorm,
+            inner.full_layer_layer_norm,
+            lambda x: inner.ffn_output(inner.activation(inner.ffn(x))),
+        )
     if name == "xlnet":
         a = layer.rel_attn
 
@@ -79,25 +90,40 @@ def _parts(name, net, layer):
             query, key, value = (torch.einsum("bih,hnd->bnid", x, w) for w in (a.q, a.k, a.v))
             rates = 1 / 10000 ** (torch.arange(0, 16, 2.0).double() / 16)
             distance = (place.T - place).double()
-            sines = torch.cat([(distance[..., None] * rates).sin(),
-                               (distance[..., None] * rates).cos()], dim=-1)
+            sines = torch.cat(
+                [(distance[..., None] * rates).sin(), (distance[..., None] * rates).cos()], dim=-1
+            )
             by_place = torch.einsum("ijh,hnd->nijd", sines, a.r)
-            scores = ((query + a.r_w_bias[:, None]) @ key.transpose(2, 3) + torch.einsum(
-                "bnid,nijd->bnij", query + a.r_r_bias[:, None], by_place)) / 2
+            scores = (
+                (query + a.r_w_bias[:, None]) @ key.transpose(2, 3)
+                + torch.einsum("bnid,nijd->bnij", query + a.r_r_bias[:, None], by_place)
+            ) / 2
             return torch.einsum("bnij,bnjd,hnd->bih", scores.softmax(-1), value, a.o)
 
-        return relative, a.layer_norm, layer.ff.layer_norm, lambda x: layer.ff.layer_2(
-            layer.ff.activation_function(layer.ff.layer_1(x)))
+        return (
+            relative,
+            a.layer_norm,
+            layer.ff.layer_norm,
+            lambda x: layer.ff.layer_2(layer.ff.activation_function(layer.ff.layer_1(x))),
+        )
     if name == "gpt2":
         return lambda x: layer.attn(x)[0], layer.ln_1, layer.ln_2, layer.mlp
     if name == "t5":
         first, last = layer.layer
         bias = net.encoder.block[0].layer[0].SelfAttention.compute_bias(tokens, tokens)
-        return (lambda x: first.SelfAttention(x, position_bias=bias)[0], first.layer_norm,
-                last.layer_norm, last.DenseReluDense)
+        return (
+            lambda x: first.SelfAttention(x, position_bias=bias)[0],
+            first.layer_norm,
+            last.layer_norm,
+            last.DenseReluDense,
+        )
     turn = net.rotary_emb(torch.zeros(1, tokens, 16).double(), place)
-    return (lambda x: layer.self_attn(x, position_embeddings=turn, attention_mask=None)[0],
-            layer.input_layernorm, layer.post_attention_layernorm, layer.mlp)
+    return (
+        lambda x: layer.self_attn(x, position_embeddings=turn, attention_mask=None)[0],
+        layer.input_layernorm,
+        layer.post_attention_layernorm,
+        layer.mlp,
+    )
 
 
 def _by_hand(name, net, variant, first):
@@ -146,19 +172,26 @@ def test_every_variant_is_what_its_words_say(nets, name):
         with ablated(net, architecture(name), variant), torch.inference_mode():
             found = layer_norms(net, architecture(name), IDS)
         with torch.inference_mode():
-            states = np.stack([h.numpy() for h in _by_hand(name, net, variant,
-                                                           _embedded(name, net))])
+            states = np.stack(
+                [h.numpy() for h in _by_hand(name, net, variant, _embedded(name, net))]
+            )
         moved = states - states.mean(axis=2, keepdims=True)
         # What norms in float32 round differently, where the order of sums differs.
         close = 200 * (U32 if architecture(name).norms_in_float32 or name == "xlnet" else U32**2)
         np.testing.assert_allclose(found.composite, composite_norm(states), rtol=close)
         np.testing.assert_allclose(found.composite_residual, composite_norm(moved), rtol=close)
-        np.testing.assert_allclose(found.frobenius_residual,
-                                   np.linalg.norm(moved, axis=(2, 3)), rtol=close)
+        np.testing.assert_allclose(
+            found.frobenius_residual, np.linalg.norm(moved, axis=(2, 3)), rtol=close
+        )
         seen.add(found.composite_residual[1:].round(6).tobytes())
     # As many different nets as there are different lists of what goes; all is undone.
-    lists = {tuple(removed(architecture(name), v).split(" (the published measurement")[0]
-                   for v in (variant,)) for variant in VARIANTS}
+    lists = {
+        tuple(
+            removed(architecture(name), v).split(" (the published measurement")[0]
+            for v in (variant,)
+        )
+        for variant in VARIANTS
+    }
     assert len(seen) == len(lists)
     again = layer_norms(net, architecture(name), IDS)
     assert all(np.array_equal(a, b) for a, b in zip(whole, again, strict=True))
@@ -169,7 +202,7 @@ def test_states_are_those_that_the_library_returns(nets, name):
     """All but the last, which the library normalises in some architectures."""
     with torch.inference_mode():
         states = nets[name](input_ids=torch.as_tensor(IDS), output_hidden_states=True).hidden_states
-    expected = np.stack([composite_norm(h.numpy()) for h in states[:TINY["layers"]]])
+    expected = np.stack([composite_norm(h.numpy()) for h in states[: TINY["layers"]]])
     found = layer_norms(nets[name], architecture(name), IDS).composite
     np.testing.assert_allclose(found[:-1], expected, rtol=1e-12)
     assert len(found) == TINY["layers"] + 1
@@ -197,15 +230,17 @@ def test_words_say_what_stays():
 def test_measurement_is_reproducible_and_leaves_the_generator_alone():
     torch.manual_seed(3)
     before = torch.get_rng_state()
-    one, two = (measure_residuals("gpt2", batch=2, tokens=8, seeds=(4, 5), **TINY)
-                for _ in range(2))
+    one, two = (
+        measure_residuals("gpt2", batch=2, tokens=8, seeds=(4, 5), **TINY) for _ in range(2)
+    )
     assert torch.equal(before, torch.get_rng_state())
     assert np.array_equal(one.by_layer, two.by_layer)
     assert one.by_layer.shape == one.frobenius.shape == one.norms.shape == (2, 3)
     assert not np.array_equal(one.by_layer[0], one.by_layer[1])
     assert (one.batch, one.tokens, one.weights, one.notes) == (2, 8, "random", ())
-    assert one.parameters == sum(p.numel() for p in random_net(
-        architecture("gpt2"), **TINY).parameters())
+    assert one.parameters == sum(
+        p.numel() for p in random_net(architecture("gpt2"), **TINY).parameters()
+    )
 
 
 def test_zipf_law_and_the_id_of_padding():
@@ -215,18 +250,21 @@ def test_zipf_law_and_the_id_of_padding():
     np.testing.assert_allclose(share, law / law.sum(), atol=5 / math.sqrt(ids.size))
 
 
-@pytest.mark.parametrize(("given", "said"), [
-    ({"model": "bart"}, "accepted are bert, albert, xlnet, gpt2"),
-    ({"model": "bert", "width": 10}, "not a multiple of heads=4"),
-    ({"model": "llama", "width": 12}, "even width of its heads"),
-    ({"model": "bert", "layers": 0}, "at least 1"),
-    ({"model": "bert", "tokens": 1}, "its own mean"),
-    ({"model": "bert", "seeds": ()}, "at least one"),
-    ({"model": "bert", "dtype": "float16"}, "float32 and float64"),
-    ({"model": "bert", "device": "tpu"}, "cpu and cuda"),
-    ({"model": "bert", "ids": IDS + 100}, "vocabulary has 30"),
-    ({"model": "bert", "ids": IDS / 2}, "integers of shape"),
-])
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"model": "bart"}, "accepted are bert, albert, xlnet, gpt2"),
+        ({"model": "bert", "width": 10}, "not a multiple of heads=4"),
+        ({"model": "llama", "width": 12}, "even width of its heads"),
+        ({"model": "bert", "layers": 0}, "at least 1"),
+        ({"model": "bert", "tokens": 1}, "its own mean"),
+        ({"model": "bert", "seeds": ()}, "at least one"),
+        ({"model": "bert", "dtype": "float16"}, "float32 and float64"),
+        ({"model": "bert", "device": "tpu"}, "cpu and cuda"),
+        ({"model": "bert", "ids": IDS + 100}, "vocabulary has 30"),
+        ({"model": "bert", "ids": IDS / 2}, "integers of shape"),
+    ],
+)
 def test_bad_arguments_get_one_line(given, said):
     with pytest.raises(UsageError, match=said) as caught:
         measure_residuals(**{**TINY, "batch": 1, "tokens": 4} | given)
@@ -247,8 +285,13 @@ def folder(tmp_path_factory):
     """A masked language model, whose head is not needed, as save_pretrained writes it."""
     where = tmp_path_factory.mktemp("stored")
     config = transformers.BertConfig(
-        vocab_size=30, hidden_size=16, num_hidden_layers=2, num_attention_heads=4,
-        intermediate_size=32, max_position_embeddings=12)
+        vocab_size=30,
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        intermediate_size=32,
+        max_position_embeddings=12,
+    )
     torch.manual_seed(1)
     transformers.BertForMaskedLM(config).save_pretrained(where)
     return where
@@ -268,10 +311,19 @@ def test_weights_of_a_folder_are_those_measured(folder, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize(("name", "whole"), [
-    ("albert", "AlbertForMaskedLM"), ("xlnet", "XLNetLMHeadModel"), ("gpt2", "GPT2LMHeadModel"),
-    ("llama", "LlamaForCausalLM"), ("mistral", "MistralForCausalLM"), ("qwen2", "Qwen2ForCausalLM"),
-    ("qwen3", "Qwen3ForCausalLM"), ("t5", "T5ForConditionalGeneration")])
+@pytest.mark.parametrize(
+    ("name", "whole"),
+    [
+        ("albert", "AlbertForMaskedLM"),
+        ("xlnet", "XLNetLMHeadModel"),
+        ("gpt2", "GPT2LMHeadModel"),
+        ("llama", "LlamaForCausalLM"),
+        ("mistral", "MistralForCausalLM"),
+        ("qwen2", "Qwen2ForCausalLM"),
+        ("qwen3", "Qwen3ForCausalLM"),
+        ("t5", "T5ForConditionalGeneration"),
+    ],
+)
 def test_language_models_are_read_without_their_heads(nets, tmp_path, name, whole):
     config = nets[name].config.__class__(**nets[name].config.to_diff_dict())
     config.is_encoder_decoder = name == "t5"
@@ -296,18 +348,21 @@ def _changed(folder, tmp_path, **changes):
     return copy
 
 
-@pytest.mark.parametrize(("changes", "said"), [
-    ({"num_hidden_layers": 3}, "are missing, such as encoder.layer.2"),
-    ({"num_hidden_layers": 1}, "have no place, such as"),
-    ({"hidden_size": 20}, "have another shape, such as"),
-    ({"vocab_size": 31}, r"word_embeddings.weight, \[30, 16\] in place of \[31"),
-    ({"hidden_size": "wide"}, "cannot be loaded: Validation error"),
-    ({"num_attention_heads": 3}, "not a multiple of the number of attention heads"),
-    ({"num_hidden_layers": 0}, "a net without layers"),
-    ({"model_type": "bart"}, "model_type is 'bart'; accepted are"),
-    ({"model_type": None}, "model_type is None"),
-    ({"model_type": "gpt2"}, "are missing"),
-])
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"num_hidden_layers": 3}, "are missing, such as encoder.layer.2"),
+        ({"num_hidden_layers": 1}, "have no place, such as"),
+        ({"hidden_size": 20}, "have another shape, such as"),
+        ({"vocab_size": 31}, r"word_embeddings.weight, \[30, 16\] in place of \[31"),
+        ({"hidden_size": "wide"}, "cannot be loaded: Validation error"),
+        ({"num_attention_heads": 3}, "not a multiple of the number of attention heads"),
+        ({"num_hidden_layers": 0}, "a net without layers"),
+        ({"model_type": "bart"}, "model_type is 'bart'; accepted are"),
+        ({"model_type": None}, "model_type is None"),
+        ({"model_type": "gpt2"}, "are missing"),
+    ],
+)
 def test_weights_that_do_not_fit_are_refused(folder, tmp_path, capfd, changes, said):
     with pytest.raises(UsageError, match=said) as caught:
         stored_net(_changed(folder, tmp_path, **changes))
@@ -318,7 +373,7 @@ def test_weights_that_do_not_fit_are_refused(folder, tmp_path, capfd, changes, s
 def test_damaged_or_missing_files_get_one_line(folder, tmp_path):
     copy = _changed(folder, tmp_path)
     whole = (copy / "model.safetensors").read_bytes()
-    (copy / "model.safetensors").write_bytes(whole[:len(whole) // 2])
+    (copy / "model.safetensors").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(UsageError, match="cannot be loaded"):
         stored_net(copy)
     (copy / "model.safetensors").unlink()
@@ -364,17 +419,21 @@ def test_content_alone_is_cubic_and_positions_are_not():
     small = {"width": 64, "heads": 1, "tokens": 32, "vocabulary": 500, "replicas": 3}
     cubic = cubic_drop.measure(Case(model="bert", variant="san", layers=2, **small))
     slower = slower_with_positions_or_mask.measure(
-        Case(model="xlnet", variant="san", layers=6, **small))
+        Case(model="xlnet", variant="san", layers=6, **small)
+    )
     without = xlnet_without_positions.measure(
-        Case(model="xlnet", variant="san", layers=2, positions=0, **small))
+        Case(model="xlnet", variant="san", layers=2, positions=0, **small)
+    )
     assert min(cubic.values) > 2 > max(slower.values)
     assert min(without.values) > 2
 
 
 def test_the_published_value_is_held_against_one_more_initialisation():
     case = bert_init_published.cases("full")[0]
-    small = Case(**case.fields() | {"width": 32, "heads": 2, "tokens": 16, "batch": 1,
-                                    "replicas": 5, "vocabulary": 100})
+    small = Case(
+        **case.fields()
+        | {"width": 32, "heads": 2, "tokens": 16, "batch": 1, "replicas": 5, "vocabulary": 100}
+    )
     near = bert_init_published.measure(Case(**small.fields() | {"stated_residual": "0.7"}))
     far = bert_init_published.measure(Case(**small.fields() | {"stated_residual": "0.01"}))
     assert near.low > far.low
@@ -384,7 +443,12 @@ def test_the_published_value_is_held_against_one_more_initialisation():
 
 def test_float32_is_a_plateau_and_float64_is_far_below_it():
     small = bert_plateau_is_rounding.control.case.fields() | {
-        "width": 64, "heads": 1, "tokens": 32, "batch": 1, "replicas": 2}
+        "width": 64,
+        "heads": 1,
+        "tokens": 32,
+        "batch": 1,
+        "replicas": 2,
+    }
     single = bert_plateau_is_rounding.measure(Case(**small))
     double = bert_plateau_is_rounding.measure(Case(**small | {"dtype": "float64"}))
     assert single.mean > 1e-8 > 1e-14 > double.mean

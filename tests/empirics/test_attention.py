@@ -1,5 +1,6 @@
 """The own attention of what is trained on a CPU against torch's kernels, its gradients against
 differences, and dropout's draws."""
+
 import math
 
 import numpy as np
@@ -28,11 +29,16 @@ def entries(*size, seed=0, dtype=torch.float64):
 def masked(kind, size):
     """Options of `attend`; in the masks some rows allow nothing."""
     batch, _, tokens, _ = size
-    mask = torch.from_numpy(np.random.default_rng(5).random(
-        (tokens, tokens) if kind == "shared" else (batch, 1, tokens, tokens)) < 0.5)
+    mask = torch.from_numpy(
+        np.random.default_rng(5).random(
+            (tokens, tokens) if kind == "shared" else (batch, 1, tokens, tokens)
+        )
+        < 0.5
+    )
     mask[..., 0, :] = False
-    return {"causal": "causal" in kind} | ({"mask": mask} if "shared" in kind
-                                           or "each" in kind else {})
+    return {"causal": "causal" in kind} | (
+        {"mask": mask} if "shared" in kind or "each" in kind else {}
+    )
 
 
 def both(size, options, dtype=torch.float64, weight=None):
@@ -80,8 +86,10 @@ def test_values_and_gradients_equal_those_of_torchs_kernels(size, kind, dtype):
 def test_another_scale_or_mask_differs_by_more_than_rounding(wrong):
     size = (2, 3, 5, 4)
     mine, theirs = both(size, wrong)[0], both(size, {})[1]
-    assert all(float((a - b).abs().max()) > 4 * bound(size, torch.float64)
-               for a, b in zip(mine, theirs, strict=True))
+    assert all(
+        float((a - b).abs().max()) > 4 * bound(size, torch.float64)
+        for a, b in zip(mine, theirs, strict=True)
+    )
 
 
 @pytest.mark.parametrize("kind", MASKS)
@@ -109,8 +117,11 @@ def test_gradients_with_dropout_equal_differences_for_one_draw():
 
 def test_gradcheck_sees_a_wrong_backward(monkeypatch):
     right = SoftmaxRows.backward
-    monkeypatch.setattr(SoftmaxRows, "backward",
-                        staticmethod(lambda ctx, g: (2 * right(ctx, g)[0], *right(ctx, g)[1:])))
+    monkeypatch.setattr(
+        SoftmaxRows,
+        "backward",
+        staticmethod(lambda ctx, g: (2 * right(ctx, g)[0], *right(ctx, g)[1:])),
+    )
     upper = [entries(1, 1, 4, 2, seed=seed).requires_grad_() for seed in range(3)]
     assert not torch.autograd.gradcheck(attend, upper, raise_exception=False)
 
@@ -123,22 +134,26 @@ def test_rows_that_allow_nothing_receive_exactly_zero_and_pass_no_gradient():
     assert "SoftmaxRows" in type(out.grad_fn).__name__
     assert not out[..., 1, :].any()
     assert out[..., 0, :].all()
-    assert not any(g.any()
-                   for g in torch.autograd.grad(out[..., 1, :].sum(), upper, retain_graph=True))
+    assert not any(
+        g.any() for g in torch.autograd.grad(out[..., 1, :].sum(), upper, retain_graph=True)
+    )
     assert all(g.any() for g in torch.autograd.grad(out[..., 0, :].sum(), upper))
 
 
 @pytest.mark.parametrize("biased", [False, True])
 def test_projections_are_one_product_cut_in_three(biased):
-    hidden, weight, bias = (entries(*size, seed=seed).requires_grad_()
-                            for seed, size in enumerate([(2, 5, 4), (2, 4, 9), (2, 1, 9)]))
+    hidden, weight, bias = (
+        entries(*size, seed=seed).requires_grad_()
+        for seed, size in enumerate([(2, 5, 4), (2, 4, 9), (2, 1, 9)])
+    )
     given = (hidden, weight, bias if biased else None)
     found = Projections.apply(*given)
     expected = hidden @ weight + bias if biased else hidden @ weight
     # Sums of five products of numbers up to 1, each side rounded at most five times.
     assert (torch.cat(found, dim=-1) - expected).abs().max() <= 2 * 5 * 5 * U
-    assert torch.autograd.gradcheck(lambda *x: Projections.apply(*x, *given[2 + biased:]),
-                                    given[:2 + biased])
+    assert torch.autograd.gradcheck(
+        lambda *x: Projections.apply(*x, *given[2 + biased :]), given[: 2 + biased]
+    )
     one = torch.autograd.grad(found[1].sum(), weight)[0]
     assert one[..., 3:6].all()
     assert not one[..., :3].any()
@@ -184,8 +199,9 @@ def test_dropout_drops_every_place_with_its_probability(probability):
     deviation = 5 * math.sqrt(share * (1 - share) / rounds)
     assert ((out > 0).double().mean(0) - share).abs().max() <= deviation
     kept = (out > 0).double() - share
-    assert (kept.T @ kept / rounds).fill_diagonal_(
-        0).abs().max() <= 5 * share * (1 - share) / math.sqrt(rounds)
+    assert (kept.T @ kept / rounds).fill_diagonal_(0).abs().max() <= 5 * share * (
+        1 - share
+    ) / math.sqrt(rounds)
 
 
 def test_draws_of_63_bits_would_be_seen(monkeypatch):

@@ -1,4 +1,5 @@
 """Checkpoints come back bit for bit, or are refused with one line."""
+
 import json
 import os
 from pathlib import Path
@@ -9,8 +10,11 @@ import torch
 from depthlaw.empirics.training import checkpoints
 from depthlaw.empirics.training.checkpoints import CheckpointError, fingerprint, read, write
 
-TENSORS = {"weights": torch.tensor([[0.1, float("-inf")], [1e-45, -0.0]]),
-           "live": torch.tensor([True, False]), "steps": torch.tensor([3, 2**62])}
+TENSORS = {
+    "weights": torch.tensor([[0.1, float("-inf")], [1e-45, -0.0]]),
+    "live": torch.tensor([True, False]),
+    "steps": torch.tensor([3, 2**62]),
+}
 COUNTERS = {"loss": [0.1 + 0.2, None], "nested": {"a": [1, 2]}}
 
 
@@ -73,7 +77,7 @@ def test_every_truncation_and_a_flipped_bit_are_refused(tmp_path):
             with pytest.raises(CheckpointError, match="truncated"):
                 read(tmp_path, "run")
         for place in range(0, len(whole), 5):
-            path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1:])
+            path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
             with pytest.raises(CheckpointError, match="truncated"):
                 read(tmp_path, "run")
         path.write_bytes(whole)
@@ -94,8 +98,9 @@ def test_a_foreign_file_is_refused(tmp_path, content):
         read(tmp_path, "run")
 
 
-@pytest.mark.parametrize("state", ["../state-1.safetensors", "/etc/passwd",
-                                   "state-1.safetensors/..", "other.bin"])
+@pytest.mark.parametrize(
+    "state", ["../state-1.safetensors", "/etc/passwd", "state-1.safetensors/..", "other.bin"]
+)
 def test_a_state_outside_the_folder_is_never_opened(tmp_path, state):
     write(tmp_path, "run", 1, TENSORS, {})
     path = tmp_path / "checkpoint.json"

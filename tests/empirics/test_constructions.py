@@ -1,4 +1,5 @@
 """Explicit weights against the exact integers of theory, at every depth, and one layer short."""
+
 import networkx as nx
 import numpy as np
 import pytest

@@ -1,4 +1,5 @@
 """Scaling rules on real nets: what optimiser steps move, ADMIN's factors, mean-field maps."""
+
 from dataclasses import replace
 
 import numpy as np
@@ -34,14 +35,17 @@ def test_an_exponent_is_told_from_its_neighbours():
 
 
 def test_rules_agree_in_the_base_net_and_muP_shrinks_the_read_out():
-    nets = {name: net_of(RULES[name], 32, 2, 1, np.random.default_rng(0))
-            for name in ("standard", "mup", "completep")}
+    nets = {
+        name: net_of(RULES[name], 32, 2, 1, np.random.default_rng(0))
+        for name in ("standard", "mup", "completep")
+    }
     for name in ("mup", "completep"):
         for mine, other in zip(nets["standard"].parameters(), nets[name].parameters(), strict=True):
             assert torch.equal(mine, other)
         assert nets[name].shape.scale == pytest.approx(8**-0.5)
-    standard, mup = (net_of(RULES[name], 64, 2, 1, np.random.default_rng(0))
-                     for name in ("standard", "mup"))
+    standard, mup = (
+        net_of(RULES[name], 64, 2, 1, np.random.default_rng(0)) for name in ("standard", "mup")
+    )
     assert torch.allclose(mup.read_out, standard.read_out * 0.5**0.5)
     assert mup.shape.scale == pytest.approx(0.5**0.5 * 16**-0.5)
 
@@ -52,15 +56,21 @@ def moved_by_one_step(rule, width, depth, moved="all"):
     net = net_of(rule, width, depth, 1, rng, dtype=torch.float64)
     start = {name: p.detach().clone() for name, p in net.named_parameters()}
     parametrisations.changes(rule, net, batch, steps=1, moved=moved)
-    return {name: float((p.detach() - start[name]).abs().max())
-            for name, p in net.named_parameters()}
+    return {
+        name: float((p.detach() - start[name]).abs().max()) for name, p in net.named_parameters()
+    }
 
 
 def test_adams_first_step_has_the_rates_of_the_rule():
     # A first step has the size of the rate, where epsilon is small beside the gradient.
     steps = moved_by_one_step(Rule(alpha=0.5, rate=-0.5), width=64, depth=8)
-    for name, rate in (("mlp_in.3", 1e-4 / 2 / 2), ("output_bias.0", 1e-4 / 2),
-                       ("read_out", 1e-4 / 2), ("embedding", 1e-4), ("final_gain", 1e-4)):
+    for name, rate in (
+        ("mlp_in.3", 1e-4 / 2 / 2),
+        ("output_bias.0", 1e-4 / 2),
+        ("read_out", 1e-4 / 2),
+        ("embedding", 1e-4),
+        ("final_gain", 1e-4),
+    ):
         assert steps[name] == pytest.approx(rate, rel=0.02), name
     blocks = moved_by_one_step(RULES["mup"], width=32, depth=2, moved="blocks")
     assert blocks["embedding"] == blocks["read_out"] == 0 < blocks["qkv.1"]
@@ -76,7 +86,8 @@ def test_replicas_move_as_they_would_alone():
             mine.copy_(other[1:])
     together = parametrisations.changes(rule, both, batch, steps=3)
     single = parametrisations.changes(
-        rule, alone, parametrisations.Batch(*(part[1:] for part in batch)), steps=3)
+        rule, alone, parametrisations.Batch(*(part[1:] for part in batch)), steps=3
+    )
     for name, value in single.items():
         assert value[0] == pytest.approx(together[name][1], rel=1e-6)
 
@@ -129,15 +140,18 @@ def test_admin_profiles_the_branches_of_a_post_ln_net():
             hidden = layer_norm(hidden + added, shape.epsilon)
     assert [f.skip for f in found] == pytest.approx(expected, rel=1e-9)
     with pytest.raises(ValueError, match="post"):
-        parametrisations.admin_factors(replace(shape, norm="pre"), stds, x,
-                                       np.random.default_rng(0))
+        parametrisations.admin_factors(
+            replace(shape, norm="pre"), stds, x, np.random.default_rng(0)
+        )
 
 
 def test_branch_shares_of_a_net_without_branches_are_zero():
-    shape = Shape(width=8, depth=2, mlp=8, norm="pre",
-                  factors=(Factors(branch=0.0), Factors(skip=0.0)) * 2)
+    shape = Shape(
+        width=8, depth=2, mlp=8, norm="pre", factors=(Factors(branch=0.0), Factors(skip=0.0)) * 2
+    )
     shares = parametrisations.branch_shares(
-        shape, Deviations.equal(0.3), torch.ones(1, 1, 3, 8).cumsum(-1), np.random.default_rng(0))
+        shape, Deviations.equal(0.3), torch.ones(1, 1, 3, 8).cumsum(-1), np.random.default_rng(0)
+    )
     assert shares == pytest.approx([0, 1, 0, 1])
 
 
@@ -151,11 +165,13 @@ def test_tokens_start_with_the_stated_gram_matrix_and_spread_keeps_small_digits(
 
 
 def test_mean_field_maps_end_in_the_reference_values_and_more_tokens_come_nearer():
-    post, pre = (float(recursions.mean_field_correlations(1, pre_norm=pre)[-1])
-                 for pre in (False, True))
+    post, pre = (
+        float(recursions.mean_field_correlations(1, pre_norm=pre)[-1]) for pre in (False, True)
+    )
     assert (round(post, 4), round(pre, 4)) == (0.3369, 0.3363)
-    few, many = (float(recursions.mean_field_correlations(3, n, pre_norm=True)[-1])
-                 for n in (8, 64))
+    few, many = (
+        float(recursions.mean_field_correlations(3, n, pre_norm=True)[-1]) for n in (8, 64)
+    )
     limit = float(recursions.mean_field_correlations(3, pre_norm=True)[-1])
     assert abs(many - limit) < abs(few - limit)
 
@@ -178,16 +194,26 @@ def test_the_mlps_of_the_reference_run_move_correlations_less_than_the_tolerance
 @pytest.mark.parametrize("pre_norm", [False, True])
 def test_nets_without_their_mlps_fail_where_mlp_weights_are_large(pre_norm):
     claim = recursions.mean_field_in_nets
-    case, = (case for case in claim.cases("full")
-             if "weight_square" in case and case.pre_norm == pre_norm)
+    (case,) = (
+        case
+        for case in claim.cases("full")
+        if "weight_square" in case and case.pre_norm == pre_norm
+    )
     value = recursions.mapped_correlation(Case(**case.fields() | {"replicas": 32}), 0, mlp=0.0)
     assert judge(claim, case, value).verdict is Verdict.FAILS
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("claim", [
-    coordinate_checks.epsilon_width_exponent, updates.adam_rate_exponent,
-    updates.admin_amplification, recursions.attention_contraction], ids=lambda c: c.name)
+@pytest.mark.parametrize(
+    "claim",
+    [
+        coordinate_checks.epsilon_width_exponent,
+        updates.adam_rate_exponent,
+        updates.admin_amplification,
+        recursions.attention_contraction,
+    ],
+    ids=lambda c: c.name,
+)
 def test_controls_fail(claim):
     control = claim.control
     wrong = claim if control.statement is None else replace(claim, statement=control.statement)

@@ -1,5 +1,6 @@
 """The search for the least depth: three answers per net, intervals of depths and slopes, trainings
 that are stored and go on."""
+
 import itertools
 import json
 import math
@@ -33,20 +34,39 @@ from depthlaw.theory.claims.values import Ball, Proportion
 
 TASK = Connectivity(vertices=5, family="paths", cut=0.3, index=True)
 SHAPE = Shape(width=16, depth=1, norm="pre", mlp=16, features=TASK.features, outputs=TASK.outputs)
-TINY = Training(SHAPE, TASK, Settings(steps=12, batch=8, evaluate_every=4, validation=16),
-                rates=(1e-3, 1e-2), seeds=(0, 1, 2), examples=300)
+TINY = Training(
+    SHAPE,
+    TASK,
+    Settings(steps=12, batch=8, evaluate_every=4, validation=16),
+    rates=(1e-3, 1e-2),
+    seeds=(0, 1, 2),
+    examples=300,
+)
 
 
 def made(*shares, trials=4000):
     """Answers of one group per share, the same for two seeds."""
     right = tuple(round(share * trials) for share in shares)
-    return Answers(1e-3, ("success",) * 2, (1, 1), tuple(range(1, len(shares) + 1)), (right, right),
-                   ((trials,) * len(shares),) * 2)
+    return Answers(
+        1e-3,
+        ("success",) * 2,
+        (1, 1),
+        tuple(range(1, len(shares) + 1)),
+        (right, right),
+        ((trials,) * len(shares),) * 2,
+    )
 
 
-@pytest.mark.parametrize(("shares", "passes"), [
-    ((1.0, 0.99), True), ((1.0, 0.90), False), ((1.0, float(BAR)), None),
-    ((0.90, float(BAR)), False), ((1.0, 1.0), True)])
+@pytest.mark.parametrize(
+    ("shares", "passes"),
+    [
+        ((1.0, 0.99), True),
+        ((1.0, 0.90), False),
+        ((1.0, float(BAR)), None),
+        ((0.90, float(BAR)), False),
+        ((1.0, 1.0), True),
+    ],
+)
 def test_a_net_passes_fails_or_the_examples_do_not_say(shares, passes):
     assert made(*shares).passes(0) is passes
 
@@ -67,8 +87,10 @@ def test_counts_of_seeds_are_added_and_missing_groups_are_named():
 three = st.sampled_from([True, False, None])
 
 
-@given(st.lists(st.lists(three, min_size=5, max_size=5), min_size=1, max_size=4),
-       st.sampled_from(["worst", "median"]))
+@given(
+    st.lists(st.lists(three, min_size=5, max_size=5), min_size=1, max_size=4),
+    st.sampled_from(["worst", "median"]),
+)
 def test_the_interval_of_depths_holds_whatever_the_undecided_nets_do(passes, seeds):
     found = least_depth(passes, seeds)
     open_places = [(i, j) for i, row in enumerate(passes) for j, p in enumerate(row) if p is None]
@@ -97,7 +119,8 @@ def test_the_slope_is_least_squares_over_all_depths_in_the_intervals(ends):
     mean = sum(scale) / len(scale)
     for depths in itertools.product(*(range(low, low + more + 1) for low, more in ends)):
         at = sum((x - mean) * y for x, y in zip(scale, depths, strict=True)) / sum(
-            (x - mean) ** 2 for x in scale)
+            (x - mean) ** 2 for x in scale
+        )
         assert float(found.low) - 1e-8 <= at <= float(found.high) + 1e-8
 
 
@@ -155,22 +178,31 @@ def test_what_is_stored_depends_on_the_code_that_trains(tmp_path, monkeypatch):
     assert depth_search._place(TINY, "cpu", str(tmp_path)) == before
     for changed in (depth_search.trained, Connectivity, Shape, Settings):
         with monkeypatch.context() as patch:
-            patch.setattr(depth_search, "code_version",
-                          lambda each, changed=changed: right(each) + "!" * (each is changed))
+            patch.setattr(
+                depth_search,
+                "code_version",
+                lambda each, changed=changed: right(each) + "!" * (each is changed),
+            )
             assert depth_search._place(TINY, "cpu", str(tmp_path)) != before
 
 
 HOPS = HopK(symbols=8, alphabet=3, k_max=1, k_min=1, vocabulary=0)
 # Enough training that dropout spoils what was learned.
-DROPS = Training(gpt2(width=32, depth=2, heads=2, vocabulary=HOPS.vocabulary, length=HOPS.length,
-                      dropout=0.3), HOPS, Settings(steps=150, batch=32, validation=16),
-                 rates=(3e-3,), seeds=(0, 1), examples=8000)
+DROPS = Training(
+    gpt2(width=32, depth=2, heads=2, vocabulary=HOPS.vocabulary, length=HOPS.length, dropout=0.3),
+    HOPS,
+    Settings(steps=150, batch=32, validation=16),
+    rates=(3e-3,),
+    seeds=(0, 1),
+    examples=8000,
+)
 
 
 @pytest.mark.slow
 @pytest.mark.train
 def test_nets_with_dropout_answer_the_same_targets_less_often_with_dropout_left_on(
-    tmp_path, monkeypatch,
+    tmp_path,
+    monkeypatch,
 ):
     found = answers.__wrapped__(DROPS)
     column = found.groups.index(1)
@@ -180,13 +212,16 @@ def test_nets_with_dropout_answer_the_same_targets_less_often_with_dropout_left_
         # Twice the half-width of Hoeffding's interval at 1e-6: noise is no explanation.
         assert off.mean - on.mean > 2 * math.sqrt(math.log(2e6) / (2 * off.trials))
     assert found.pooled(1, dropout=True) == Proportion(
-        sum(row[column] for row in found.right_dropout), sum(row[column] for row in found.trials))
-    assert answers.__wrapped__(
-        DROPS, folder=str(tmp_path)) == found, "the masks do not depend on what was drawn before"
+        sum(row[column] for row in found.right_dropout), sum(row[column] for row in found.trials)
+    )
+    assert answers.__wrapped__(DROPS, folder=str(tmp_path)) == found, (
+        "the masks do not depend on what was drawn before"
+    )
     with monkeypatch.context() as patch:
         patch.setattr(depth_search, "tuned", None)
-        assert answers.__wrapped__(
-            DROPS, folder=str(tmp_path)) == found, "what is read is what was counted"
+        assert answers.__wrapped__(DROPS, folder=str(tmp_path)) == found, (
+            "what is read is what was counted"
+        )
 
 
 def test_counting_with_dropout_asks_the_same_targets_and_leaves_the_generator_as_it_was():
@@ -211,15 +246,20 @@ def test_nets_without_dropout_have_no_such_counts():
 
 def test_shuffled_labels_belong_to_other_examples_of_the_batch():
     task = HopK(symbols=8, alphabet=3)
-    true, shuffled = (each.batch(torch.Generator().manual_seed(0), 2, 64)
-                      for each in (task, Shuffled(task)))
+    true, shuffled = (
+        each.batch(torch.Generator().manual_seed(0), 2, 64) for each in (task, Shuffled(task))
+    )
     for r in range(2):
         order = [row.tolist() for row in true.targets[r]]
         assert sorted(order) == sorted(row.tolist() for row in shuffled.targets[r])
         assert (true.targets[r] != shuffled.targets[r]).any()
-    assert ((Shuffled(task).kind, Shuffled(task).length, Shuffled(task).vocabulary,
-             Shuffled(task).features, Shuffled(task).outputs) == (
-                 task.kind, task.length, task.vocabulary, task.features, task.outputs))
+    assert (
+        Shuffled(task).kind,
+        Shuffled(task).length,
+        Shuffled(task).vocabulary,
+        Shuffled(task).features,
+        Shuffled(task).outputs,
+    ) == (task.kind, task.length, task.vocabulary, task.features, task.outputs)
     assert Shuffled(task).name.endswith("labels shuffled")
 
 
@@ -242,8 +282,15 @@ print(asdict(answers(training, folder=sys.argv[1])))
 @pytest.mark.slow
 @pytest.mark.train
 def test_two_processes_at_one_training_take_turns(tmp_path):
-    both = [subprocess.Popen([sys.executable, "-c", TWO, str(tmp_path)], stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", TWO, str(tmp_path)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
     (first, error), (second, other) = (process.communicate(timeout=120) for process in both)
     assert (error, other) == ("", "")
     assert first == second != ""

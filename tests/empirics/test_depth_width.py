@@ -1,5 +1,6 @@
 """Language models of equal size and several depths: sizes and budgets by hand, curves that are
 stored and go on, and what is shown of records."""
+
 import math
 
 import numpy as np
@@ -30,8 +31,19 @@ from depthlaw.empirics.tasks.text_windows import Text
 from depthlaw.empirics.training import training_run
 from depthlaw.theory.claims.definition import Case, Sample, made_in
 
-TINY = Case(parameters=400, heads=2, steps=6, marks=3, batch=2, length=8, vocabulary=20, replicas=2,
-            parametrisation="standard", attention="softmax", corpus="-")
+TINY = Case(
+    parameters=400,
+    heads=2,
+    steps=6,
+    marks=3,
+    batch=2,
+    length=8,
+    vocabulary=20,
+    replicas=2,
+    parametrisation="standard",
+    attention="softmax",
+    corpus="-",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +81,8 @@ def test_operations_are_those_that_torch_counts():
     pairs = sum(range(1, 9)) / 8  # tokens that a token attends to, itself included
     attention = shape.depth * pairs * 2 * (2 * shape.width)  # scores, and averages
     assert training_operations(2, shape.width, 2, 20, 8) == 3 * (
-        (counted[1] - counted[0]) / 8 + attention)
+        (counted[1] - counted[0]) / 8 + attention
+    )
 
 
 def test_equal_budgets_are_equal_and_no_net_exceeds_its_training():
@@ -138,8 +151,11 @@ def test_a_curve_is_stored_and_one_that_was_killed_goes_on(tmp_path, monkeypatch
         language_models.curves(TINY, 1, folder=here)
     monkeypatch.setattr(language_models, "validation_losses", measured)
     resumed, restore = [], training_run.Run.restore
-    monkeypatch.setattr(training_run.Run, "restore", lambda run, step, *rest: (
-        resumed.append(step), restore(run, step, *rest))[1])
+    monkeypatch.setattr(
+        training_run.Run,
+        "restore",
+        lambda run, step, *rest: (resumed.append(step), restore(run, step, *rest))[1],
+    )
     language_models.curves.cache_clear()
     assert language_models.curves(TINY, 1, folder=here) == whole
     assert resumed == [2]
@@ -154,8 +170,9 @@ def test_budgets_are_read_off_one_curve(tmp_path):
     found = language_models.curves(case, 1, folder=folder)
     last = language_models.budget_losses(case, 1, "updates", (1, 2), folder=folder)
     assert last.tolist() == [each[-1] for each in found.losses]
-    cost = {depth: training_operations(depth, width_of(400, depth, 2), 2, 20, 8)
-            for depth in (1, 2)}
+    cost = {
+        depth: training_operations(depth, width_of(400, depth, 2), 2, 20, 8) for depth in (1, 2)
+    }
     dear = max(cost, key=cost.get)
     updates = 12 * min(cost.values()) / cost[dear]
     read = language_models.budget_losses(case, dear, "operations", (1, 2), folder=folder)
@@ -172,16 +189,23 @@ def test_budgets_are_read_off_one_curve(tmp_path):
 
 def test_claims_measure_differences_of_logarithms_at_one_size(monkeypatch):
     """Losses e^(-width): a gain is the difference of widths, and of sizes times the exponent."""
-    monkeypatch.setattr(language_models, "budget_losses", lambda case, depth, *rest, **more: np.exp(
-        [-width_of(case.parameters, depth, case.heads) / 1000] * case.replicas))
+    monkeypatch.setattr(
+        language_models,
+        "budget_losses",
+        lambda case, depth, *rest, **more: np.exp(
+            [-width_of(case.parameters, depth, case.heads) / 1000] * case.replicas
+        ),
+    )
     claims = {each.name: each for each in made_in(ablation.__name__)}
     case = case_of("training", 36_000, depth=6, other=12)
     (gain,) = set(claims["beyond_six_depth_does_not_help"].measured(case).values)
     sizes = [12 * depth * width**2 for depth, width in ((6, 22), (12, 16))]
-    assert math.isclose(gain, (16 - 22) / 1000 + 0.076 * math.log(sizes[0] / sizes[1]),
-                        rel_tol=1e-4)
+    assert math.isclose(
+        gain, (16 - 22) / 1000 + 0.076 * math.log(sizes[0] / sizes[1]), rel_tol=1e-4
+    )
     larger = claims["depth_gains_more_when_larger"].measured(
-        case_of("training", 36_000, depth=6, other=12, larger=82_000))
+        case_of("training", 36_000, depth=6, other=12, larger=82_000)
+    )
     assert set(larger.values) != {0.0}
     assert set(claims["equal_operations_gain"].measured(case).values) == {0.0}
 
@@ -207,7 +231,8 @@ def _records(best):
             loss = 5 * math.exp(0.02 * math.log(each / depth) ** 2) * off**-0.076
             for budget in ("updates", "operations"):
                 learnt[case_of("training", size, depth=each, budget=budget)] = Sample(
-                    tuple(loss + 0.002 * rng.normal(size=8)))
+                    tuple(loss + 0.002 * rng.normal(size=8))
+                )
     return {"language_models_learn": learnt}
 
 

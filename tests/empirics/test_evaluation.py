@@ -1,4 +1,5 @@
 """Shares of right answers against a plain loop over examples, and what fresh examples depend on."""
+
 import pytest
 import torch
 from torch import nn
@@ -39,8 +40,10 @@ def test_shares_equal_a_plain_loop():
 
 
 def test_what_a_replica_sees_depends_on_its_seed_alone():
-    alone, beside = draw(TASK, [5], 6, "cpu", "training", 0), draw(
-        TASK, [4, 5, 5], 6, "cpu", "training", 0)
+    alone, beside = (
+        draw(TASK, [5], 6, "cpu", "training", 0),
+        draw(TASK, [4, 5, 5], 6, "cpu", "training", 0),
+    )
     for name in ("inputs", "targets", "group", "learned"):
         assert torch.equal(getattr(alone, name)[0], getattr(beside, name)[1])
         assert torch.equal(getattr(alone, name)[0], getattr(beside, name)[2])
@@ -48,8 +51,10 @@ def test_what_a_replica_sees_depends_on_its_seed_alone():
 
 
 def test_draws_of_other_names_and_numbers_are_unrelated():
-    drawn = [draw(TASK, [5], 6, "cpu", *parts).inputs
-             for parts in (("training", 0), ("training", 1), ("validation", 0), ("test", 0))]
+    drawn = [
+        draw(TASK, [5], 6, "cpu", *parts).inputs
+        for parts in (("training", 0), ("training", 1), ("validation", 0), ("test", 0))
+    ]
     assert all(not torch.equal(a, b) for i, a in enumerate(drawn) for b in drawn[:i])
 
 

@@ -1,5 +1,6 @@
 """Gradients by layer, nets of which one layer is trained or layers are removed, and linear probes:
 against routes of their own, on a tiny text; and what the exercises show of what is recorded."""
+
 from dataclasses import replace
 
 import numpy as np
@@ -23,8 +24,11 @@ from depthlaw.theory.claims.values import Case, Sample
 from depthlaw.theory.claims.verdict import Verdict, judge
 
 OURS = ("gradient-flow", "layer-probing", "remove-layer")
-CLAIMS = {key.partition("/")[2]: claim for key, claim in registry().items()
-          if key in {key for name in OURS for key in exercises()[name].claims}}
+CLAIMS = {
+    key.partition("/")[2]: claim
+    for key, claim in registry().items()
+    if key in {key for name in OURS for key in exercises()[name].claims}
+}
 
 
 @pytest.fixture(autouse=True)
@@ -36,8 +40,9 @@ def tiny_text(monkeypatch):
         tokens.append(int(after[tokens[-1], way]))
 
     def texts(corpus, vocabulary=512, length=64, folder=""):
-        return language_model.Texts(*(
-            Text(np.array(part), length, vocabulary) for part in (tokens[:9000], tokens[9000:])))
+        return language_model.Texts(
+            *(Text(np.array(part), length, vocabulary) for part in (tokens[:9000], tokens[9000:]))
+        )
 
     monkeypatch.setattr(language_model, "texts", texts)
 
@@ -49,96 +54,197 @@ def smaller(case, **fields):
 
 
 def random_net(**fields):
-    shape = Shape(width=8, depth=4, heads=2, mlp=16, norm="pre", causal=True, biases=True,
-                  vocabulary=11, outputs=5, positions="learned", length=7, **fields)
+    shape = Shape(
+        width=8,
+        depth=4,
+        heads=2,
+        mlp=16,
+        norm="pre",
+        causal=True,
+        biases=True,
+        vocabulary=11,
+        outputs=5,
+        positions="learned",
+        length=7,
+        **fields,
+    )
     return Net(shape, replicas=2, rng=np.random.default_rng(0), std=0.5)
 
 
 # --- gradients ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("residual", "norm", "scheme"), [
-    (True, "pre", "gpt2"), (True, "post", "xavier"), (False, "none", "xavier")])
+@pytest.mark.parametrize(
+    ("residual", "norm", "scheme"),
+    [(True, "pre", "gpt2"), (True, "post", "xavier"), (False, "none", "xavier")],
+)
 def test_log_ratios_are_those_of_one_backward_pass_through_all_layers(residual, norm, scheme):
-    case = Case(residual=residual, norm=norm, scheme=scheme, depth=3, layer=1, of="states",
-                width=48, steps=0, replicas=2, corpus="tiny")
+    case = Case(
+        residual=residual,
+        norm=norm,
+        scheme=scheme,
+        depth=3,
+        layer=1,
+        of="states",
+        width=48,
+        steps=0,
+        replicas=2,
+        corpus="tiny",
+    )
     made = language_model.recipe(3, steps=1, seeds=2, scheme=scheme, norm=norm, residual=residual)
-    net = Net(made.shape, replicas=2, rng=[np.random.default_rng(
-        source("weights", seed)) for seed in (0, 1)], std=made.settings.std,
-        dtype=torch.float64)
-    batch = draw(language_model.texts("tiny").validation, (0, 1), gradient_flow.SEQUENCES, "cpu",
-                 "gradient flow")
+    net = Net(
+        made.shape,
+        replicas=2,
+        rng=[np.random.default_rng(source("weights", seed)) for seed in (0, 1)],
+        std=made.settings.std,
+        dtype=torch.float64,
+    )
+    batch = draw(
+        language_model.texts("tiny").validation,
+        (0, 1),
+        gradient_flow.SEQUENCES,
+        "cpu",
+        "gradient flow",
+    )
     states = net.hidden_states(batch.inputs)
     for state in states:
         state.retain_grad()
     loss = torch.nn.functional.cross_entropy(
-        net.read(states[-1]).flatten(0, 2), batch.targets.flatten(), reduction="sum")
+        net.read(states[-1]).flatten(0, 2), batch.targets.flatten(), reduction="sum"
+    )
     loss.backward()
     norms = torch.stack([state.grad.flatten(1).norm(dim=1) for state in states], dim=1)
     expected = (norms[:, 1] / norms[:, 3]).log().numpy()
     assert gradient_flow.log_ratios(case) == pytest.approx(expected, abs=1e-9)
-    of_weights = torch.stack([
-        sum(part[place].grad.square().flatten(1).sum(dim=1)
-            for part in (net.qkv, net.output, net.mlp_in, net.mlp_out)) for place in (0, 2)])
+    of_weights = torch.stack(
+        [
+            sum(
+                part[place].grad.square().flatten(1).sum(dim=1)
+                for part in (net.qkv, net.output, net.mlp_in, net.mlp_out)
+            )
+            for place in (0, 2)
+        ]
+    )
     assert gradient_flow.log_ratios(Case(**case.fields() | {"of": "weights"})) == pytest.approx(
-        (of_weights[0] / of_weights[1]).log().numpy() / 2, abs=1e-9)
+        (of_weights[0] / of_weights[1]).log().numpy() / 2, abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("name", ["bare_gradients_vanish", "residuals_preserve"])
 def test_small_nets_lose_gradients_without_residuals_and_keep_them_with(name):
     claim = CLAIMS[name]
-    case = smaller(next(case for case in claim.cases("exercises") if case.scheme == "xavier"
-                        and case.layer == 1), depth=6, replicas=8)
+    case = smaller(
+        next(
+            case for case in claim.cases("exercises") if case.scheme == "xavier" and case.layer == 1
+        ),
+        depth=6,
+        replicas=8,
+    )
     assert judge(claim, case, claim.measure(case)).verdict is Verdict.HOLDS
     other = smaller(claim.control.case, depth=6, replicas=8)
     assert judge(claim, other, claim.measure(other), force=True).verdict is Verdict.FAILS
 
 
 def test_gradients_after_training_are_those_of_the_trained_net():
-    start, end = (Case(residual=True, norm="pre", scheme="gpt2", depth=2, layer=1, of="states",
-                       width=48, steps=steps, replicas=2, corpus="tiny") for steps in (0, 3))
+    start, end = (
+        Case(
+            residual=True,
+            norm="pre",
+            scheme="gpt2",
+            depth=2,
+            layer=1,
+            of="states",
+            width=48,
+            steps=steps,
+            replicas=2,
+            corpus="tiny",
+        )
+        for steps in (0, 3)
+    )
     assert (gradient_flow.log_ratios(start) != gradient_flow.log_ratios(end)).all()
 
 
 # --- one layer trained ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("layer", "ends", "moved"), [
-    (2, "frozen", {"1"}), (2, "trained", {"1", ""}), (layer_probing.NONE, "trained", {""}),
-    (layer_probing.ALL, "frozen", {"0", "1", "2"}), (layer_probing.NONE, "frozen", set())])
+@pytest.mark.parametrize(
+    ("layer", "ends", "moved"),
+    [
+        (2, "frozen", {"1"}),
+        (2, "trained", {"1", ""}),
+        (layer_probing.NONE, "trained", {""}),
+        (layer_probing.ALL, "frozen", {"0", "1", "2"}),
+        (layer_probing.NONE, "frozen", set()),
+    ],
+)
 def test_only_what_a_case_says_is_trained(layer, ends, moved):
-    case = Case(layers=3, width=48, steps=2, vocabulary=512, replicas=2, corpus="tiny", layer=layer,
-                ends=ends)
+    case = Case(
+        layers=3,
+        width=48,
+        steps=2,
+        vocabulary=512,
+        replicas=2,
+        corpus="tiny",
+        layer=layer,
+        ends=ends,
+    )
     made = layer_probing.frozen_but_one(case)
     net = language_model.trained(made, "tiny").net
-    before = Net(made.shape, replicas=2, std=made.settings.std, rng=[
-        np.random.default_rng(source("weights", seed)) for seed in (0, 1)])
-    changed = {name.partition(".")[2] for (name, new), old in zip(
-        net.named_parameters(), before.parameters(), strict=True) if not torch.equal(new, old)}
+    before = Net(
+        made.shape,
+        replicas=2,
+        std=made.settings.std,
+        rng=[np.random.default_rng(source("weights", seed)) for seed in (0, 1)],
+    )
+    changed = {
+        name.partition(".")[2]
+        for (name, new), old in zip(net.named_parameters(), before.parameters(), strict=True)
+        if not torch.equal(new, old)
+    }
     assert changed == moved
 
 
 def test_what_one_layer_takes_off_is_the_difference_of_two_nets_on_the_same_text():
     small = {"layers": 2, "steps": 6, "replicas": 2}
     case = smaller(CLAIMS["each_layer_alone_helps"].cases("exercises")[1], **small)
-    one, none, whole = (np.array(language_model.trained(
-        layer_probing.frozen_but_one(Case(**case.fields() | {"layer": place})), "tiny").losses)
-        for place in (2, layer_probing.NONE, layer_probing.ALL))
-    for name, expected in (("each_layer_alone_helps", none - one),
-                           ("one_layer_is_half", (none + whole) / 2 - one)):
+    one, none, whole = (
+        np.array(
+            language_model.trained(
+                layer_probing.frozen_but_one(Case(**case.fields() | {"layer": place})), "tiny"
+            ).losses
+        )
+        for place in (2, layer_probing.NONE, layer_probing.ALL)
+    )
+    for name, expected in (
+        ("each_layer_alone_helps", none - one),
+        ("one_layer_is_half", (none + whole) / 2 - one),
+    ):
         claim = CLAIMS[name]
         assert claim.measure(case).values == pytest.approx(expected, rel=1e-4, abs=1e-5)
     assert CLAIMS["first_layer_alone_is_best"].measure(case).values == pytest.approx(
-        one - np.array(language_model.trained(layer_probing.frozen_but_one(
-            Case(**case.fields() | {"layer": 1})), "tiny").losses), rel=1e-4, abs=1e-5)
+        one
+        - np.array(
+            language_model.trained(
+                layer_probing.frozen_but_one(Case(**case.fields() | {"layer": 1})), "tiny"
+            ).losses
+        ),
+        rel=1e-4,
+        abs=1e-5,
+    )
 
 
 # --- probes ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("target", "said", "there"), [
-    ("current", [3, 4, 3, 3, 4], [1, 1, 1, 1, 1]), ("next", [4, 3, 3, 4, 9], [1, 1, 1, 1, 1]),
-    ("previous", [0, 3, 4, 3, 3], [0, 1, 1, 1, 1]), ("after", [0, 0, 4, 3, 3], [0, 0, 1, 1, 1])])
+@pytest.mark.parametrize(
+    ("target", "said", "there"),
+    [
+        ("current", [3, 4, 3, 3, 4], [1, 1, 1, 1, 1]),
+        ("next", [4, 3, 3, 4, 9], [1, 1, 1, 1, 1]),
+        ("previous", [0, 3, 4, 3, 3], [0, 1, 1, 1, 1]),
+        ("after", [0, 0, 4, 3, 3], [0, 0, 1, 1, 1]),
+    ],
+)
 def test_what_a_probe_has_to_say(target, said, there):
     found, mask = layer_probing.answers(target, np.array([[3, 4, 3, 3, 4, 9]]))
     assert mask[0].tolist() == [bool(each) for each in there]
@@ -158,15 +264,24 @@ def test_the_discriminant_is_that_of_scikit_learn():
 
 
 def test_probes_read_what_is_linear_in_the_states_and_nothing_of_shuffled_answers():
-    case = remove_layer.whole_net(layers=2, steps=2, replicas=2, corpus="tiny", target="current",
-                                  layer=0)
+    case = remove_layer.whole_net(
+        layers=2, steps=2, replicas=2, corpus="tiny", target="current", layer=0
+    )
     claim = CLAIMS["every_layer_is_read"]
     # Embeddings of 512 tokens are linearly separable by construction: width 48, few in use.
     assert claim.measure(case).mean > 0.5
     assert claim.measure(case, control=True).mean < 0.01
     surface = CLAIMS["early_layers_hold_the_surface"]
-    both = smaller(surface.control.case, layers=2, steps=2, replicas=2, low=0, high=0,
-                   against_low=1, against_high=2)
+    both = smaller(
+        surface.control.case,
+        layers=2,
+        steps=2,
+        replicas=2,
+        low=0,
+        high=0,
+        against_low=1,
+        against_high=2,
+    )
     assert surface.measure(both).mean > surface.measure(both, control=True).mean
     assert surface.measure(both, control=True).mean < 0
 
@@ -174,8 +289,9 @@ def test_probes_read_what_is_linear_in_the_states_and_nothing_of_shuffled_answer
 # --- layers removed -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("first", "last", "stay"), [
-    (1, 1, (1, 2, 3)), (2, 3, (0, 3)), (4, 4, (0, 1, 2)), (1, 3, (3,))])
+@pytest.mark.parametrize(
+    ("first", "last", "stay"), [(1, 1, (1, 2, 3)), (2, 3, (0, 3)), (4, 4, (0, 1, 2)), (1, 3, (3,))]
+)
 def test_a_net_without_layers_runs_the_others_in_order(first, last, stay):
     factors = tuple(Factors(branch=1 + place / 8) for place in range(8))
     net = random_net(factors=factors)
@@ -187,12 +303,16 @@ def test_a_net_without_layers_runs_the_others_in_order(first, last, stay):
         hidden = net.layer(place, hidden)
     found = remove_layer.without(net, first, last)
     assert torch.equal(found(inputs), net.read(hidden))
-    assert found.shape == replace(net.shape, depth=len(stay), factors=tuple(
-        factors[2 * place + part] for place in stay for part in (0, 1)))
+    assert found.shape == replace(
+        net.shape,
+        depth=len(stay),
+        factors=tuple(factors[2 * place + part] for place in stay for part in (0, 1)),
+    )
 
 
-@pytest.mark.parametrize(("first", "last", "loops"), [
-    (0, 1, 1), (3, 2, 1), (4, 5, 1), (1, 4, 1), (2, 2, 2)])
+@pytest.mark.parametrize(
+    ("first", "last", "loops"), [(0, 1, 1), (3, 2, 1), (4, 5, 1), (1, 4, 1), (2, 2, 2)]
+)
 def test_what_cannot_be_removed_is_refused(first, last, loops):
     net = random_net()
     net.shape = replace(net.shape, loops=loops)
@@ -206,8 +326,14 @@ def test_removing_layers_is_measured_against_the_whole_net_on_the_same_text():
     case = smaller(claim.cases("exercises")[0], **small)
     models = remove_layer.trained_net(case, "cpu", "")
     weights = flatten(models.net).clone()
-    direct = np.array(language_model.validation_losses(
-        remove_layer.without(models.net, 1, 1), models.validation)) - models.losses
+    direct = (
+        np.array(
+            language_model.validation_losses(
+                remove_layer.without(models.net, 1, 1), models.validation
+            )
+        )
+        - models.losses
+    )
     assert claim.measure(case).values == pytest.approx(direct, rel=1e-4, abs=1e-6)
     assert torch.equal(flatten(models.net), weights), "the whole net stays as it was"
     whole = smaller(claim.cases("exercises")[0], **small | {"first": 0, "last": 0})
@@ -215,20 +341,24 @@ def test_removing_layers_is_measured_against_the_whole_net_on_the_same_text():
     pair = smaller(CLAIMS["first_layer_costs_most"].cases("exercises")[0], **small)
     excess = CLAIMS["first_layer_costs_most"].measure(pair)
     second = smaller(claim.cases("exercises")[1], **small)
-    assert excess.mean == pytest.approx(claim.measure(case).mean - claim.measure(second).mean,
-                                        abs=1e-5)
-    together = smaller(CLAIMS["together_costs_more"].cases("exercises")[0], first=1, last=2,
-                       **small)
+    assert excess.mean == pytest.approx(
+        claim.measure(case).mean - claim.measure(second).mean, abs=1e-5
+    )
+    together = smaller(
+        CLAIMS["together_costs_more"].cases("exercises")[0], first=1, last=2, **small
+    )
     stack = smaller(claim.cases("exercises")[0], first=1, last=2, **small)
     assert CLAIMS["together_costs_more"].measure(together).mean == pytest.approx(
-        claim.measure(stack).mean - claim.measure(case).mean - claim.measure(second).mean,
-        abs=1e-5)
+        claim.measure(stack).mean - claim.measure(case).mean - claim.measure(second).mean, abs=1e-5
+    )
     exchanged = CLAIMS["together_costs_more"].control.measured(together)
     assert exchanged.mean == -CLAIMS["together_costs_more"].measure(together).mean
-    lost = smaller(CLAIMS["middle_layers_are_spared"].cases("exercises")[0], first=1, last=1,
-                   **small)
+    lost = smaller(
+        CLAIMS["middle_layers_are_spared"].cases("exercises")[0], first=1, last=1, **small
+    )
     assert CLAIMS["middle_layers_are_spared"].measure(lost).values == pytest.approx(
-        direct / (np.log(512) - models.losses), rel=1e-4, abs=1e-6)
+        direct / (np.log(512) - models.losses), rel=1e-4, abs=1e-6
+    )
 
 
 # --- what is shown --------------------------------------------------------------------------------
@@ -237,10 +367,13 @@ def test_removing_layers_is_measured_against_the_whole_net_on_the_same_text():
 @pytest.mark.parametrize("name", OURS)
 def test_what_is_recorded_is_shown(name):
     exercise = exercises()[name]
-    found = {claim.partition("/")[2]: {
-        case: Sample(tuple(place / 7 + step / 100 for step in range(3)))
-        for place, case in enumerate(CLAIMS[claim.partition("/")[2]].cases("exercises"))}
-        for claim in exercise.claims}
+    found = {
+        claim.partition("/")[2]: {
+            case: Sample(tuple(place / 7 + step / 100 for step in range(3)))
+            for place, case in enumerate(CLAIMS[claim.partition("/")[2]].cases("exercises"))
+        }
+        for claim in exercise.claims
+    }
     table, panels, says = exercise.table(found), exercise.panels(found), exercise.says(found)
     assert all(any(cell is not None for cell in row[1:]) for row in table.rows)
     assert all(panel.series for panel in panels)

@@ -1,5 +1,6 @@
 """What the exercises train on, and the nets that they train: corpus by hash, next-token task,
 language models that are stored and go on; and how exercises are shown."""
+
 import argparse
 import inspect
 import math
@@ -74,9 +75,17 @@ def test_of_a_long_file_whole_characters_are_taken(tmp_path, monkeypatch):
     assert "".join((*found.training, *found.validation)) == "é" * 150_000
 
 
-@pytest.mark.parametrize(("content", "said"), [
-    (None, "cannot be read"), (b"", "is empty"), (b" \n" * 200_000, "is empty"),
-    (b"few words", "9 bytes"), (b"\xff\xfe" * 200_000, "no text"), (b"a\0" * 200_000, "no text")])
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "cannot be read"),
+        (b"", "is empty"),
+        (b" \n" * 200_000, "is empty"),
+        (b"few words", "9 bytes"),
+        (b"\xff\xfe" * 200_000, "no text"),
+        (b"a\0" * 200_000, "no text"),
+    ],
+)
 def test_what_is_no_corpus_is_one_line(tmp_path, content, said):
     if content is not None:
         (tmp_path / "text").write_bytes(content)
@@ -91,8 +100,10 @@ def test_tokens_are_stored_and_made_again_where_they_are_damaged(folder, digest)
     for spoil in (lambda data: data, lambda data: data[:1000], lambda data: b"other"):
         file.write_bytes(spoil(file.read_bytes()))
         again = encoded.__wrapped__(digest, VOCABULARY, folder)
-        assert all(np.array_equal(getattr(made, split), getattr(again, split))
-                   for split in ("training", "validation"))
+        assert all(
+            np.array_equal(getattr(made, split), getattr(again, split))
+            for split in ("training", "validation")
+        )
     # Every id occurs, and tokens are longer than a byte.
     assert made.training.max() == VOCABULARY - 1
     assert len(made.training) + len(made.validation) < corpus.SMALLEST
@@ -123,8 +134,10 @@ def test_windows_do_not_overlap_and_each_token_answers_with_the_next():
 
 
 def test_texts_are_told_apart_by_their_tokens():
-    one, same, other = (Text(np.array(ids), length=2, vocabulary=9)
-                        for ids in ([1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 3, 5]))
+    one, same, other = (
+        Text(np.array(ids), length=2, vocabulary=9)
+        for ids in ([1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 3, 5])
+    )
     assert one == same != other
     for ids, length, vocabulary in (([1, 2], 2, 9), ([1, 9, 1], 2, 9), ([1, 2, 3], 0, 9)):
         with pytest.raises(ValueError, match=r"window|accepted"):
@@ -146,8 +159,9 @@ def test_losses_are_those_that_can_be_worked_out_by_hand(folder, digest):
     assert validation_losses(net, both.validation, windows=7)[1] == pytest.approx(unigram, rel=1e-5)
 
 
-def test_a_killed_training_goes_on_and_what_is_stored_is_read(folder, digest, tmp_path,
-                                                              monkeypatch):
+def test_a_killed_training_goes_on_and_what_is_stored_is_read(
+    folder, digest, tmp_path, monkeypatch
+):
     undisturbed = trained.__wrapped__(TINY, digest, folder=folder)
     assert max(undisturbed.losses) < math.log(VOCABULARY), "it learns"
     write, calls = trainer.checkpoints.write, iter(range(100))
@@ -171,9 +185,14 @@ def test_a_killed_training_goes_on_and_what_is_stored_is_read(folder, digest, tm
         read = trained.__wrapped__(TINY, digest, folder=str(tmp_path))
     for other in (resumed, read):
         assert (other.losses, other.training_losses, other.diverged) == (
-            undisturbed.losses, undisturbed.training_losses, (False,) * 3)
-        assert all(torch.equal(a, b) for a, b in zip(
-            other.net.parameters(), undisturbed.net.parameters(), strict=True))
+            undisturbed.losses,
+            undisturbed.training_losses,
+            (False,) * 3,
+        )
+        assert all(
+            torch.equal(a, b)
+            for a, b in zip(other.net.parameters(), undisturbed.net.parameters(), strict=True)
+        )
 
 
 def test_what_determines_a_net_is_in_its_name(folder, digest, monkeypatch):
@@ -184,8 +203,11 @@ def test_what_determines_a_net_is_in_its_name(folder, digest, monkeypatch):
         patch.setattr(language_model, "code_version", lambda each: right(each) + "!")
         assert language_model._identity(TINY, both, "cpu") != name
     other = both._replace(validation=Text(np.arange(99), length=64, vocabulary=VOCABULARY))
-    for change in ((replace(TINY, shuffled=True), both, "cpu"), (TINY, other, "cpu"),
-                   (TINY, both, "cuda")):
+    for change in (
+        (replace(TINY, shuffled=True), both, "cpu"),
+        (TINY, other, "cpu"),
+        (TINY, both, "cuda"),
+    ):
         assert language_model._identity(*change) != name
 
 
@@ -199,8 +221,9 @@ def test_every_claim_belongs_to_one_exercise():
     assert [each.number for each in exercises().values()] == [1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize("name", ["depth-ablation", "initialisation", "gradient-flow",
-                                  "layer-probing", "remove-layer"])
+@pytest.mark.parametrize(
+    "name", ["depth-ablation", "initialisation", "gradient-flow", "layer-probing", "remove-layer"]
+)
 def test_an_exercise_of_which_nothing_is_recorded_can_be_shown(name):
     each = exercises()[name]
     assert each.table({}).rows

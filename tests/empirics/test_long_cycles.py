@@ -1,4 +1,5 @@
 """Cycles of equal length: the task against networkx, what rules see there, and tiny nets."""
+
 from dataclasses import replace
 from fractions import Fraction
 
@@ -24,7 +25,8 @@ def test_distances_are_those_of_networkx(cycles, around):
     batch = task.batch(torch.Generator().manual_seed(3), 2, 4)
     edges = task.adjacency(batch.inputs).flatten(0, 1)
     for adjacency, group, target in zip(
-            edges, batch.group.flatten(0, 1), batch.targets.flatten(0, 1), strict=True):
+        edges, batch.group.flatten(0, 1), batch.targets.flatten(0, 1), strict=True
+    ):
         graph = nx.from_numpy_array(adjacency.numpy())
         assert sorted(map(len, nx.connected_components(graph))) == [around] * cycles
         far = dict(nx.all_pairs_shortest_path_length(graph))
@@ -64,11 +66,21 @@ def test_on_short_paths_the_same_baseline_is_right_beyond_its_sight():
 
 def fake(share):
     """Answers of five nets that choose as often right as `share(distance, case)` says."""
+
     def made(case, device="cpu", folder=""):
         places = tuple(range(1, case.around // 2 + 1))
         row = tuple(round(10_000 * share(d, case)) for d in places)
-        return Answers(1e-3, ("not converged",) * 5, (1,) * 5, (), (), (), places, (row,) * 5,
-                       ((10_000,) * len(places),) * 5)
+        return Answers(
+            1e-3,
+            ("not converged",) * 5,
+            (1,) * 5,
+            (),
+            (),
+            (),
+            places,
+            (row,) * 5,
+            ((10_000,) * len(places),) * 5,
+        )
 
     return made
 
@@ -78,7 +90,10 @@ NETS = Case(task="long cycles", net="softmax", cycles=3, around=22, depth=2, upd
 
 @pytest.mark.parametrize(("right", "wall", "reach"), [(9, Verdict.HOLDS, 9), (7, Verdict.FAILS, 7)])
 def test_the_wall_and_the_reach_of_nets_that_are_right_up_to_a_distance(
-    monkeypatch, right, wall, reach,
+    monkeypatch,
+    right,
+    wall,
+    reach,
 ):
     monkeypatch.setattr(cycle_nets, "answers_of", fake(lambda d, case: 1 if d <= right else 0.5))
     claim = CLAIMS["trained_depth/cycles_wall"]
@@ -91,8 +106,11 @@ def test_the_wall_and_the_reach_of_nets_that_are_right_up_to_a_distance(
 
 
 def test_growth_is_judged_by_updates_and_by_layers(monkeypatch):
-    monkeypatch.setattr(cycle_nets, "answers_of", fake(
-        lambda d, case: 1 if d <= 3 * case.depth - (case.updates < 1800) else 0.5))
+    monkeypatch.setattr(
+        cycle_nets,
+        "answers_of",
+        fake(lambda d, case: 1 if d <= 3 * case.depth - (case.updates < 1800) else 0.5),
+    )
     for name, expected in (("reach_grows", 1), ("reach_grows_with_depth", 3)):
         claim = CLAIMS[f"trained_depth/{name}"]
         found = claim.measure(NETS)
@@ -106,15 +124,23 @@ def test_questions_show_what_is_recorded_and_nothing_else(monkeypatch):
         assert question.says({}) == ""
         assert question.table({}).rows == ()
     monkeypatch.setattr(cycle_nets, "answers_of", fake(lambda d, case: 1 if d <= 5 else 0.5))
-    found = {name: {case: claim.measure(case) for case in claim.grid["training"]}
-             for key in SHOWN for name, claim in ((key.partition("/")[2], CLAIMS[key]),)
-             if "net" in claim.grid["training"][0] and "updates" in claim.grid["training"][0]
-             and name != "reach_over_seeds"}
+    found = {
+        name: {case: claim.measure(case) for case in claim.grid["training"]}
+        for key in SHOWN
+        for name, claim in ((key.partition("/")[2], CLAIMS[key]),)
+        if "net" in claim.grid["training"][0]
+        and "updates" in claim.grid["training"][0]
+        and name != "reach_over_seeds"
+    }
     found["reach_over_seeds"] = {
-        case: Sample((4.9, 5.0, 5.1)) for case in CLAIMS["trained_depth/reach_over_seeds"].grid[
-            "training"]}
+        case: Sample((4.9, 5.0, 5.1))
+        for case in CLAIMS["trained_depth/reach_over_seeds"].grid["training"]
+    }
     assert [panel.title for panel in cycle_reach.WALLS.panels(found)] == [
-        "1 layer, 3 cycles of 22", "2 layers, 3 cycles of 22", "3 layers, 3 cycles of 22"]
+        "1 layer, 3 cycles of 22",
+        "2 layers, 3 cycles of 22",
+        "3 layers, 3 cycles of 22",
+    ]
     assert "5 (softmax) with 2 layers" in cycle_reach.WALLS.says(found)
     assert [len(panel.series) for panel in reach_curves.REACH.panels(found)] == [5, 5]
     assert "after 1800 updates, 5.0 +- 0.2" in reach_curves.REACH.says(found)
@@ -144,8 +170,9 @@ def test_tiny_nets_have_a_wall_and_negative_controls_fail(tmp_path):
             value = claim.measure(claim.control.case, control=changed)
             wrong = claim.control.statement
             judged = claim if wrong is None else replace(claim, statement=wrong)
-            assert judge(judged, claim.control.case, value,
-                         force=True).verdict is Verdict.FAILS, key
+            assert judge(judged, claim.control.case, value, force=True).verdict is Verdict.FAILS, (
+                key
+            )
     stored = cycle_nets.answers_of(cycle_reach.tiny(updates=20), folder=str(tmp_path))
     cycle_nets._of_nets.cache_clear()
     assert cycle_nets.answers_of(cycle_reach.tiny(updates=20), folder=str(tmp_path)) == stored

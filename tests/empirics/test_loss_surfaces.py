@@ -1,4 +1,5 @@
 """Loss surfaces: the reader, and fits to surfaces whose best depth is known in closed form."""
+
 from __future__ import annotations
 
 import math
@@ -40,37 +41,51 @@ def written(folder: Path, text: str | bytes) -> Path:
 
 
 def test_columns_in_any_order_and_under_usual_names(tmp_path: Path) -> None:
-    found = read(written(tmp_path, "\ufeff# from somewhere\nVal Loss,n_layer,run,D_model,lr,tokens"
-                                   "\n3.5,2,b,64,0.1,\"1e6\"\n\n3.25,2,a,64,0.1,1000000\n"), "run")
-    assert found.points == (Point(64, 2, 12 * 2 * 64**2, 1e6, 3.5, 0),
-                            Point(64, 2, 12 * 2 * 64**2, 1e6, 3.25, 1))
+    found = read(
+        written(
+            tmp_path,
+            "\ufeff# from somewhere\nVal Loss,n_layer,run,D_model,lr,tokens"
+            '\n3.5,2,b,64,0.1,"1e6"\n\n3.25,2,a,64,0.1,1000000\n',
+        ),
+        "run",
+    )
+    assert found.points == (
+        Point(64, 2, 12 * 2 * 64**2, 1e6, 3.5, 0),
+        Point(64, 2, 12 * 2 * 64**2, 1e6, 3.25, 1),
+    )
     assert found.ignored == ("lr",)
     assert found.seeds == 2
     assert any("12 L d^2 was taken" in note for note in found.notes)
 
 
-@pytest.mark.parametrize(("text", "parts"), [
-    ("", ["is empty"]),
-    (HEAD, ["no rows"]),
-    ("width,depth,parameters,tokens\n", ["no column loss", "val_loss"]),
-    (HEAD + "64,2,1e5,1e6,x\n", ["line 2", "'loss'", "'x' is not a number"]),
-    (HEAD + "64,2,1e5,1e6,3\n64,2.5,1e5,1e6,3\n", ["line 3", "'depth'", "whole number"]),
-    (HEAD + "64,2,1e5,-1,3\n", ["line 2", "'tokens'", "not positive"]),
-    (HEAD + "64,2,1e5,1e6,nan\n", ["line 2", "'loss'", "not a finite number", "diverged"]),
-    (HEAD + "64,2,1e5,1e300,3\n", ["line 2", "'tokens'", "is not from 1e-40 to 1e+40"]),
-    (HEAD + '64,2,"100,000",1e6,3\n', ["line 2", "'parameters'", "without commas"]),
-    (HEAD + "64,2,,1e6,3\n", ["line 2", "'parameters'", "is empty"]),
-    (HEAD + "64,2,100,000,1e6,3\n", ["line 2", "6 cells, the header 5"]),
-    (HEAD + "64,2,1e5,1e6,3\n64,2,1e5,1e6,3\n", ["lines 2 and 3", "same shape"]),
-    ("width;depth;tokens;loss\n64;2;1e6;3,5\n", ["semicolons", "commas"]),
-    ("width,depth,tokens,val_loss,eval_loss\n", ["'val_loss' and 'eval_loss'", "the loss"]),
-    ("width,depth,tokens,loss,loss\n", ["'loss' and 'loss'"]),
-    (HEAD.encode() + b"64,2,1e5,1e6,\xff\n", ["line 2", "UTF-8"]),
-    ("width,depth,tokens,loss\n".encode("utf-16"), ["line 1", "UTF-8"]),
-    (HEAD + "64,2,1e5,1e6,\0\n", ["line 2"]),
-])
-def test_a_bad_file_gets_one_clear_line(tmp_path: Path, text: str | bytes, parts: list[str],
-                                        ) -> None:
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("", ["is empty"]),
+        (HEAD, ["no rows"]),
+        ("width,depth,parameters,tokens\n", ["no column loss", "val_loss"]),
+        (HEAD + "64,2,1e5,1e6,x\n", ["line 2", "'loss'", "'x' is not a number"]),
+        (HEAD + "64,2,1e5,1e6,3\n64,2.5,1e5,1e6,3\n", ["line 3", "'depth'", "whole number"]),
+        (HEAD + "64,2,1e5,-1,3\n", ["line 2", "'tokens'", "not positive"]),
+        (HEAD + "64,2,1e5,1e6,nan\n", ["line 2", "'loss'", "not a finite number", "diverged"]),
+        (HEAD + "64,2,1e5,1e300,3\n", ["line 2", "'tokens'", "is not from 1e-40 to 1e+40"]),
+        (HEAD + '64,2,"100,000",1e6,3\n', ["line 2", "'parameters'", "without commas"]),
+        (HEAD + "64,2,,1e6,3\n", ["line 2", "'parameters'", "is empty"]),
+        (HEAD + "64,2,100,000,1e6,3\n", ["line 2", "6 cells, the header 5"]),
+        (HEAD + "64,2,1e5,1e6,3\n64,2,1e5,1e6,3\n", ["lines 2 and 3", "same shape"]),
+        ("width;depth;tokens;loss\n64;2;1e6;3,5\n", ["semicolons", "commas"]),
+        ("width,depth,tokens,val_loss,eval_loss\n", ["'val_loss' and 'eval_loss'", "the loss"]),
+        ("width,depth,tokens,loss,loss\n", ["'loss' and 'loss'"]),
+        (HEAD.encode() + b"64,2,1e5,1e6,\xff\n", ["line 2", "UTF-8"]),
+        ("width,depth,tokens,loss\n".encode("utf-16"), ["line 1", "UTF-8"]),
+        (HEAD + "64,2,1e5,1e6,\0\n", ["line 2"]),
+    ],
+)
+def test_a_bad_file_gets_one_clear_line(
+    tmp_path: Path,
+    text: str | bytes,
+    parts: list[str],
+) -> None:
     with pytest.raises(UsageError) as caught:
         read(written(tmp_path, text))
     message = str(caught.value)
@@ -101,9 +116,13 @@ def known(volume: float) -> float:
     return float((2 * Q * B / (P * A)) ** (1 / (Q + P / 2)) * volume ** (P / 2 / (Q + P / 2)))
 
 
-def surface(noise: float, seeds: int, generator: np.random.Generator,
-            volumes: tuple[float, ...] = (1e5, 3e5, 1e6), depths: tuple[int, ...] = DEPTHS,
-            ) -> list[Point]:
+def surface(
+    noise: float,
+    seeds: int,
+    generator: np.random.Generator,
+    volumes: tuple[float, ...] = (1e5, 3e5, 1e6),
+    depths: tuple[int, ...] = DEPTHS,
+) -> list[Point]:
     """E + A m^-P + B l^-Q, with an error for each net and one for each seed; widths are rounded, so
     that losses are those of the width of the exact budget."""
     points = []
@@ -127,13 +146,18 @@ def test_the_best_depth_without_noise_is_that_of_the_formula() -> None:
         assert found.width**2 * found.depth == pytest.approx(found.parameters / 12, rel=0.01)
 
 
-@pytest.mark.parametrize(("seeds", "noise", "depths"), [
-    (3, 0.005, DEPTHS), (4, 0.002, (2, 3, 4, 6, 8)), (1, 0.002, DEPTHS)])
+@pytest.mark.parametrize(
+    ("seeds", "noise", "depths"),
+    [(3, 0.005, DEPTHS), (4, 0.002, (2, 3, 4, 6, 8)), (1, 0.002, DEPTHS)],
+)
 def test_intervals_cover_the_best_depth_of_a_skewed_curve(
-        seeds: int, noise: float, depths: tuple[int, ...]) -> None:
+    seeds: int, noise: float, depths: tuple[int, ...]
+) -> None:
     generator = np.random.default_rng(seeds)
-    hits = [found.low <= known(3e5) <= found.high for found in (
-        optimum(surface(noise, seeds, generator, (3e5,), depths)) for _ in range(25))]
+    hits = [
+        found.low <= known(3e5) <= found.high
+        for found in (optimum(surface(noise, seeds, generator, (3e5,), depths)) for _ in range(25))
+    ]
     # Fewer than 20 of 25 intervals of 95 % hold the truth with a probability of 1 in 1000.
     assert sum(hits) >= 20
 
@@ -142,11 +166,24 @@ def test_intervals_allow_for_sizes_that_differ() -> None:
     """Deeper nets of a budget are a tenth larger, and losses fall with size as N^-0.13."""
     generator = np.random.default_rng(13)
     for _ in range(5):
-        points = [Point(round(math.sqrt(size / 12 / depth)), depth, size, 1e9, 3 * math.exp(
-            0.04 * math.log(depth / 5) ** 2 - 0.13 * math.log(size / 1e6)
-            + generator.normal(0, 2e-4)), seed)
-            for depth in DEPTHS for seed in range(3)
-            for size in (1e6 * 1.1 ** (math.log(depth) / math.log(12)),)]
+        points = [
+            Point(
+                round(math.sqrt(size / 12 / depth)),
+                depth,
+                size,
+                1e9,
+                3
+                * math.exp(
+                    0.04 * math.log(depth / 5) ** 2
+                    - 0.13 * math.log(size / 1e6)
+                    + generator.normal(0, 2e-4)
+                ),
+                seed,
+            )
+            for depth in DEPTHS
+            for seed in range(3)
+            for size in (1e6 * 1.1 ** (math.log(depth) / math.log(12)),)
+        ]
         assert optimum(points, size_exponent=0.13).low <= 5.02
         found = optimum(points)
         assert found.low <= 5 <= found.high
@@ -155,8 +192,21 @@ def test_intervals_allow_for_sizes_that_differ() -> None:
 
 def test_a_surface_without_depth_has_no_sharp_best_depth() -> None:
     generator = np.random.default_rng(3)
-    flat = [[Point(round(math.sqrt(1e5 / depth)), depth, 1.2e6, 1e8, 3 + generator.normal(0, 0.01),
-                   seed) for depth in DEPTHS for seed in range(3)] for _ in range(12)]
+    flat = [
+        [
+            Point(
+                round(math.sqrt(1e5 / depth)),
+                depth,
+                1.2e6,
+                1e8,
+                3 + generator.normal(0, 0.01),
+                seed,
+            )
+            for depth in DEPTHS
+            for seed in range(3)
+        ]
+        for _ in range(12)
+    ]
     assert sum(optimum(points).bounded for points in flat) <= 3
 
 
@@ -165,8 +215,10 @@ def test_shuffled_losses_lose_the_best_depth() -> None:
     assert optimum(points).bounded
     losses = [p.loss for p in points]
     random.Random(1).shuffle(losses)
-    mixed = [Point(p.width, p.depth, p.parameters, p.tokens, loss, p.seed)
-             for p, loss in zip(points, losses, strict=True)]
+    mixed = [
+        Point(p.width, p.depth, p.parameters, p.tokens, loss, p.seed)
+        for p, loss in zip(points, losses, strict=True)
+    ]
     assert not optimum(mixed).bounded
 
 
@@ -188,9 +240,17 @@ def test_three_nets_of_one_seed_have_no_interval() -> None:
 
 
 def gemstones() -> list[Point]:
-    return [Point(int(r["width"]), int(r["layers"]), float(r["nonembedding"]),
-                  float(r["tokens"]), float(r["value"])) for r in rows()
-            if r["source"] == "Gemstones" and r["grid"].endswith("without embeddings")]
+    return [
+        Point(
+            int(r["width"]),
+            int(r["layers"]),
+            float(r["nonembedding"]),
+            float(r["tokens"]),
+            float(r["value"]),
+        )
+        for r in rows()
+        if r["source"] == "Gemstones" and r["grid"].endswith("without embeddings")
+    ]
 
 
 def test_too_few_depths_leave_a_range_of_minima() -> None:
@@ -205,8 +265,9 @@ def test_too_few_depths_leave_a_range_of_minima() -> None:
             design = np.stack([np.ones(3), depths**-p, depths**q], 1)
             _, falling, rising = np.linalg.solve(design, np.log(losses))
             minima.append((p * falling / (q * rising)) ** (1 / (p + q)))
-    found = optimum([Point(64, int(depth), 1e6, 1e8, loss)
-                     for depth, loss in zip(depths, losses, strict=True)])
+    found = optimum(
+        [Point(64, int(depth), 1e6, 1e8, loss) for depth, loss in zip(depths, losses, strict=True)]
+    )
     assert found.depth is None
     assert found.minima == pytest.approx((min(minima), max(minima)), rel=1e-6)
     assert max(minima) > 1.05 * min(minima)
@@ -225,6 +286,7 @@ def test_seeds_narrow_a_range_to_curves_that_fit() -> None:
 
 def test_the_last_digits_of_losses_choose_no_depth() -> None:
     """Other kernels of linear algebra round the last digits otherwise: so do these files."""
+
     def ends_of(points: list[Point]) -> list[float]:
         optima = [optimum(each) for each in groups(points, tolerance=0.35)]
         assert [each.depth for each in optima] == [None] * 5
@@ -233,8 +295,12 @@ def test_the_last_digits_of_losses_choose_no_depth() -> None:
     generator = np.random.default_rng(22)
     given = ends_of(gemstones())
     for _ in range(5):
-        moved = [Point(p.width, p.depth, p.parameters, p.tokens,
-                       p.loss * (1 + 1e-14 * generator.normal())) for p in gemstones()]
+        moved = [
+            Point(
+                p.width, p.depth, p.parameters, p.tokens, p.loss * (1 + 1e-14 * generator.normal())
+            )
+            for p in gemstones()
+        ]
         assert ends_of(moved) == pytest.approx(given, rel=1e-6)
 
 
@@ -249,8 +315,11 @@ def test_a_best_depth_has_an_interval_with_two_ends() -> None:
 def test_of_equal_gaps_the_first_is_cut() -> None:
     """Sizes in a geometric series have equal gaps, whose logarithms differ by rounding."""
     for first in (1e5, 3e5, 7e5, 1.3e6):
-        points = [Point(64, depth, first * 1.08**step, 1e8, 3.0)
-                  for step in range(3) for depth in (2, 4, 8)]
+        points = [
+            Point(64, depth, first * 1.08**step, 1e8, 3.0)
+            for step in range(3)
+            for depth in (2, 4, 8)
+        ]
         assert [len({p.parameters for p in each}) for each in groups(points)] == [1, 2]
 
 
@@ -264,7 +333,8 @@ def test_budgets_are_cut_at_gaps() -> None:
     # A checkpoint of 1 % fewer tokens is no further seed.
     near = [Point(p.width, p.depth, p.parameters, 0.995 * p.tokens, 9.0) for p in points]
     assert [{p.loss for p in each} for each in groups([*points, *near])] == [
-        {p.loss for p in each} for each in groups(points)]
+        {p.loss for p in each} for each in groups(points)
+    ]
     assert len(groups([Point(8, n, 10.0**n, 10.0**-n, 3) for n in (1, 2, 3)], "flops")) == 1
     with pytest.raises(UsageError, match="no three depths have equal parameters"):
         groups(points[:2])
@@ -284,10 +354,19 @@ def test_a_difference_of_two_depths_is_the_paired_t_test() -> None:
 def test_the_size_from_which_the_deeper_net_wins() -> None:
     """ln loss of both depths is linear in ln N: they cross at 1e6."""
     generator = np.random.default_rng(8)
-    points = [Point(64, depth, size, 1e8, math.exp(
-        1 - slope * math.log(size / 1e6) + generator.normal(0, 1e-4)), seed)
-        for size in (1e5, 5e5, 2e6, 1e7) for depth, slope in ((2, 0.05), (4, 0.06), (8, 0.05))
-        for seed in range(3)]
+    points = [
+        Point(
+            64,
+            depth,
+            size,
+            1e8,
+            math.exp(1 - slope * math.log(size / 1e6) + generator.normal(0, 1e-4)),
+            seed,
+        )
+        for size in (1e5, 5e5, 2e6, 1e7)
+        for depth, slope in ((2, 0.05), (4, 0.06), (8, 0.05))
+        for seed in range(3)
+    ]
     found = {(t.shallow, t.deep): t for t in transitions(groups(points))}
     pair = found[2, 4]
     assert pair.parameters == pytest.approx(1e6, rel=0.02)
@@ -302,8 +381,13 @@ def test_the_size_from_which_the_deeper_net_wins() -> None:
 
 def test_laws_of_width_against_depth() -> None:
     """The best depth of the additive law has d ~ L^(Q / P): the power law fits better."""
-    points = surface(0.001, 4, np.random.default_rng(9), (3e4, 1e5, 3e5, 1e6, 3e6),
-                     (1, 2, 3, 4, 6, 8, 12, 16, 24))
+    points = surface(
+        0.001,
+        4,
+        np.random.default_rng(9),
+        (3e4, 1e5, 3e5, 1e6, 3e6),
+        (1, 2, 3, 4, 6, 8, 12, 16, 24),
+    )
     optima = [optimum(each) for each in groups(points)]
     exponential, power = depth_laws(optima)
     assert power.b_interval[0] <= Q / P <= power.b_interval[1]
@@ -311,16 +395,27 @@ def test_laws_of_width_against_depth() -> None:
     assert (power.misfit or 0) > (exponential.misfit or 1)
     assert levine_distance(exponential) < 1e-6
     assert depth_laws(optima[:1]) == ()
-    same = Law("exponential", laws.FIT_A, laws.FIT_B, (5, 5.1), (0.05, 0.06),
-               ((1e-4, 0), (0, 1e-6)), None, 3, (6, 48))
+    same = Law(
+        "exponential",
+        laws.FIT_A,
+        laws.FIT_B,
+        (5, 5.1),
+        (0.05, 0.06),
+        ((1e-4, 0), (0, 1e-6)),
+        None,
+        3,
+        (6, 48),
+    )
     assert levine_distance(same) == pytest.approx(1)
     assert len(panels(optima, (exponential, power))) == 6
 
 
 def test_the_additive_law_is_recovered_and_its_best_depth_too() -> None:
-    points = [Point(p.width, p.depth, p.parameters, tokens, p.loss + 500 * tokens**-0.3, p.seed)
-              for p in surface(0.0005, 1, np.random.default_rng(10), (1e5, 3e5, 1e6, 3e6))
-              for tokens in (1e8, 3e8, 1e9)]
+    points = [
+        Point(p.width, p.depth, p.parameters, tokens, p.loss + 500 * tokens**-0.3, p.seed)
+        for p in surface(0.0005, 1, np.random.default_rng(10), (1e5, 3e5, 1e6, 3e6))
+        for tokens in (1e8, 3e8, 1e9)
+    ]
     found = additive(points, draws=30)
     assert found is not None
     for term, exponent in zip(found.terms, (P, Q, 0.3), strict=True):
@@ -333,9 +428,17 @@ def test_the_additive_law_is_recovered_and_its_best_depth_too() -> None:
 
 def test_what_a_file_does_not_determine_is_said() -> None:
     generator = np.random.default_rng(11)
-    flat = [Point(round(math.sqrt(v / depth)), depth, 12 * v, 1e8,
-                  1.7 + 3 * v**-0.3 + generator.normal(0, 0.005))
-            for v in (1e5, 1e6, 1e7) for depth in DEPTHS]
+    flat = [
+        Point(
+            round(math.sqrt(v / depth)),
+            depth,
+            12 * v,
+            1e8,
+            1.7 + 3 * v**-0.3 + generator.normal(0, 0.005),
+        )
+        for v in (1e5, 1e6, 1e7)
+        for depth in DEPTHS
+    ]
     found = additive(flat, draws=30)
     assert found is not None
     assert found.depth(1e6) is None
@@ -345,8 +448,10 @@ def test_what_a_file_does_not_determine_is_said() -> None:
 
 
 def test_equal_losses_are_fitted_without_a_depth() -> None:
-    points = [Point(p.width, p.depth, p.parameters, p.tokens, 3.0)
-              for p in surface(0.001, 1, np.random.default_rng(0))]
+    points = [
+        Point(p.width, p.depth, p.parameters, p.tokens, 3.0)
+        for p in surface(0.001, 1, np.random.default_rng(0))
+    ]
     assert not any(optimum(each).bounded for each in groups(points))
     found = additive(points, draws=3)
     assert found is None or found.depth(1e6) is None
@@ -365,15 +470,21 @@ def test_a_rule_that_made_the_surface_holds_and_others_fail() -> None:
             depth = round(best * 1.5**step)
             for seed in range(3):
                 loss = 3 * math.exp(0.05 * math.log(depth / best) ** 2 + generator.normal(0, 2e-4))
-                points.append(Point(round(math.sqrt(volume / depth)), depth, 12 * volume, 1e9, loss,
-                                    seed))
+                points.append(
+                    Point(round(math.sqrt(volume / depth)), depth, 12 * volume, 1e9, loss, seed)
+                )
     found = compare([optimum(each) for each in groups(points)])
-    verdicts = {key: [row.verdict.value for row in found if row.key == key]
-                for key in {row.key for row in found}}
+    verdicts = {
+        key: [row.verdict.value for row in found if row.key == key]
+        for key in {row.key for row in found}
+    }
     assert verdicts["nanochat"] == ["HOLDS"] * 3
     for key in ("knee", "marin", "mup", "threshold-optimum"):
-        ratios = [math.log(row.predicted[0] / rule("nanochat").depth(row.parameters))
-                  for row in found if row.key == key]
+        ratios = [
+            math.log(row.predicted[0] / rule("nanochat").depth(row.parameters))
+            for row in found
+            if row.key == key
+        ]
         for verdict, off in zip(verdicts[key], ratios, strict=True):
             # Intervals are at least five percent wide each way.
             assert verdict == "UNDECIDED" or (verdict == "HOLDS") == (abs(off) < math.log(1.25))
@@ -389,8 +500,11 @@ def test_a_rule_that_made_the_surface_holds_and_others_fail() -> None:
 def test_the_best_trained_shape_may_not_be_the_best() -> None:
     """Five depths that differ by noise alone: which is the best is not known."""
     generator = np.random.default_rng(14)
-    points = [Point(64, depth, 1e6, 1e8, 3 * math.exp(generator.normal(0, 0.02)), seed)
-              for depth in (1, 2, 4, 8, 16) for seed in range(3)]
+    points = [
+        Point(64, depth, 1e6, 1e8, 3 * math.exp(generator.normal(0, 0.02)), seed)
+        for depth in (1, 2, 4, 8, 16)
+        for seed in range(3)
+    ]
     found = optimum(points)
     low, high = found.excess(found.best) or (1.0, 0.0)
     assert low == 0

@@ -1,4 +1,5 @@
 """Nets against one plain net at a time, against exact integers, and against wrong options."""
+
 import json
 import math
 from dataclasses import asdict, replace
@@ -44,7 +45,8 @@ def inputs_for(shape, *, replicas=3, batch=2, tokens=5, seed=1):
     if shape.vocabulary:
         return torch.from_numpy(rng.integers(0, shape.vocabulary, (replicas, batch, tokens)))
     return torch.from_numpy(
-        rng.normal(size=(replicas, batch, tokens, shape.features or shape.width)))
+        rng.normal(size=(replicas, batch, tokens, shape.features or shape.width))
+    )
 
 
 # --- one net, one sequence, one head and one token at a time --------------------------------------
@@ -64,7 +66,8 @@ class Plain:
 
     def norm(self, name, x):
         y = (x - x.mean(1, keepdim=True)) / torch.sqrt(
-            ((x - x.mean(1, keepdim=True)) ** 2).mean(1, keepdim=True) + self.shape.epsilon)
+            ((x - x.mean(1, keepdim=True)) ** 2).mean(1, keepdim=True) + self.shape.epsilon
+        )
         gain, shift = name.replace("norm", "gain"), name.replace("norm", "shift")
         return y * self.weights[gain] + self.weights[shift] if gain in self.weights else y
 
@@ -74,8 +77,12 @@ class Plain:
         kind, n = self.shape.attention, self.tokens
         if len(scores) == 0:
             return torch.zeros_like(values[0])
-        usual = ({"softmax": 1 / math.sqrt(self.shape.width // self.shape.heads), "linearised": 1,
-                  "relu": 1 / n, "hard": 1}[kind])
+        usual = {
+            "softmax": 1 / math.sqrt(self.shape.width // self.shape.heads),
+            "linearised": 1,
+            "relu": 1 / n,
+            "hard": 1,
+        }[kind]
         s = scores * (usual if self.shape.scale is None else self.shape.scale)
         if kind == "softmax":
             e = torch.exp(s - max(s))
@@ -84,8 +91,9 @@ class Plain:
             s = torch.clamp(s, min=0)
         elif kind == "hard":
             s = (s == max(s)).double() / sum(s == max(s))
-        return sum((w * v for w, v in zip(s, values[: len(s)], strict=False)),
-                   torch.zeros_like(values[0]))
+        return sum(
+            (w * v for w, v in zip(s, values[: len(s)], strict=False)), torch.zeros_like(values[0])
+        )
 
     def attention(self, layer, x, mask):
         width = self.shape.width
@@ -93,18 +101,25 @@ class Plain:
         fused = self.linear(f"qkv.{layer}", x)
         mixed = torch.zeros_like(x)
         for h in range(self.shape.heads):
-            q, k, v = (fused[:, part * width + h * head: part * width + (h + 1) * head]
-                       for part in range(3))
+            q, k, v = (
+                fused[:, part * width + h * head : part * width + (h + 1) * head]
+                for part in range(3)
+            )
             for i in range(len(x)):
-                seen = [j for j in range(len(x)) if (mask is None or mask[i, j])
-                        and (j <= i or not self.shape.causal)]
+                seen = [
+                    j
+                    for j in range(len(x))
+                    if (mask is None or mask[i, j]) and (j <= i or not self.shape.causal)
+                ]
                 scores = torch.stack([q[i] @ k[j] for j in seen]) if seen else torch.zeros(0)
-                mixed[i, h * head:(h + 1) * head] = self.row(scores, v[seen] if seen else v)
+                mixed[i, h * head : (h + 1) * head] = self.row(scores, v[seen] if seen else v)
         return self.linear(f"output.{layer}", mixed)
 
     def mlp(self, layer, x):
-        return self.linear(f"mlp_out.{layer}",
-                           functional.gelu(self.linear(f"mlp_in.{layer}", x), approximate="tanh"))
+        return self.linear(
+            f"mlp_out.{layer}",
+            functional.gelu(self.linear(f"mlp_in.{layer}", x), approximate="tanh"),
+        )
 
     def block(self, norm, x, inside):
         y = inside(self.norm(norm, x) if self.shape.norm == "pre" else x)
@@ -118,16 +133,27 @@ class Plain:
         elif shape.features:
             x = self.linear("read_in", x)
         if shape.positions == "learned":
-            x = x + self.weights["position"][:len(x)]
+            x = x + self.weights["position"][: len(x)]
         elif shape.positions == "sinusoidal":
             x = x + torch.tensor(
-                [[(math.cos if c % 2 else math.sin)(p / 10000 ** (c // 2 * 2 / shape.width))
-                  for c in range(shape.width)] for p in range(len(x))], dtype=torch.float64)
+                [
+                    [
+                        (math.cos if c % 2 else math.sin)(p / 10000 ** (c // 2 * 2 / shape.width))
+                        for c in range(shape.width)
+                    ]
+                    for p in range(len(x))
+                ],
+                dtype=torch.float64,
+            )
         for layer in list(range(shape.depth)) * shape.loops:
-            x = self.block(f"attention_norm.{layer}",
-                           x, lambda y, layer=layer: self.attention(layer, y, mask))
-            x = (self.block(f"mlp_norm.{layer}", x, lambda y, layer=layer: self.mlp(layer, y))
-                 if shape.mlp else x)
+            x = self.block(
+                f"attention_norm.{layer}", x, lambda y, layer=layer: self.attention(layer, y, mask)
+            )
+            x = (
+                self.block(f"mlp_norm.{layer}", x, lambda y, layer=layer: self.mlp(layer, y))
+                if shape.mlp
+                else x
+            )
         x = self.norm("final_norm", x) if shape.norm == "pre" else x
         return self.linear("read_out", x) if shape.outputs else x
 
@@ -137,24 +163,45 @@ def gap(net, shape, inputs, mask=None):
     with torch.no_grad():
         found = net(inputs, mask)
     masks = None if mask is None else mask.expand(net.replicas, inputs.shape[1], -1, -1)
-    expected = torch.stack([
-        torch.stack([Plain(net, r, shape)(x, None if masks is None else masks[r, b])
-                     for b, x in enumerate(inputs[r])])
-        for r in range(net.replicas)])
+    expected = torch.stack(
+        [
+            torch.stack(
+                [
+                    Plain(net, r, shape)(x, None if masks is None else masks[r, b])
+                    for b, x in enumerate(inputs[r])
+                ]
+            )
+            for r in range(net.replicas)
+        ]
+    )
     return float((found - expected).abs().max() / expected.abs().max())
 
 
 BASE = Shape(width=6, depth=2, heads=3)
-OPTIONS = [*({"attention": a, "causal": c} for a in ("softmax", "linearised", "relu", "hard")
-             for c in (False, True)),
-           *({"attention": a, "scale": 0.7} for a in ("softmax", "linearised", "relu", "hard")),
-           *({"norm": n, "biases": b, "residual": r, "mlp": m} for n in ("none", "pre", "post")
-             for b in (False, True) for r in (False, True) for m in (0, 7)),
-           {"vocabulary": 4, "outputs": 3}, {"features": 2, "outputs": 3, "biases": True},
-           {"loops": 3, "norm": "pre", "mlp": 5},
-           {"positions": "learned", "length": 6, "vocabulary": 4},
-           {"positions": "sinusoidal", "length": 6}, {"positions": "sinusoidal"}, {"heads": 1},
-           {"heads": 6}, {"epsilon": 0.3, "norm": "pre", "outputs": 2, "biases": True}]
+OPTIONS = [
+    *(
+        {"attention": a, "causal": c}
+        for a in ("softmax", "linearised", "relu", "hard")
+        for c in (False, True)
+    ),
+    *({"attention": a, "scale": 0.7} for a in ("softmax", "linearised", "relu", "hard")),
+    *(
+        {"norm": n, "biases": b, "residual": r, "mlp": m}
+        for n in ("none", "pre", "post")
+        for b in (False, True)
+        for r in (False, True)
+        for m in (0, 7)
+    ),
+    {"vocabulary": 4, "outputs": 3},
+    {"features": 2, "outputs": 3, "biases": True},
+    {"loops": 3, "norm": "pre", "mlp": 5},
+    {"positions": "learned", "length": 6, "vocabulary": 4},
+    {"positions": "sinusoidal", "length": 6},
+    {"positions": "sinusoidal"},
+    {"heads": 1},
+    {"heads": 6},
+    {"epsilon": 0.3, "norm": "pre", "outputs": 2, "biases": True},
+]
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
@@ -171,9 +218,24 @@ def test_the_gpt2_shape_equals_plain_nets():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"scale": 0.5}, {"attention": "hard"}, {"attention": "linearised"}, {"causal": False},
-              {"residual": False}, {"norm": "post"}, {"norm": "none"}, {"loops": 2}, {"depth": 1},
-              {"heads": 2}, {"mlp": 0}, {"positions": "none"}, {"epsilon": 1e-4}], ids=str)
+    "wrong",
+    [
+        {"scale": 0.5},
+        {"attention": "hard"},
+        {"attention": "linearised"},
+        {"causal": False},
+        {"residual": False},
+        {"norm": "post"},
+        {"norm": "none"},
+        {"loops": 2},
+        {"depth": 1},
+        {"heads": 2},
+        {"mlp": 0},
+        {"positions": "none"},
+        {"epsilon": 1e-4},
+    ],
+    ids=str,
+)
 def test_a_plain_net_with_one_other_option_differs(wrong):
     assert gap(randomised(GPT), replace(GPT, **wrong), inputs_for(GPT)) > 2 * ROUNDING
 
@@ -199,8 +261,12 @@ def load(nets, shape):
     """One `Net` whose replicas have the weights of exact nets."""
     net = Net(shape, replicas=len(nets), dtype=torch.float64)
     for layer in range(shape.depth):
-        stacks = [torch.from_numpy(np.stack([getattr(n, name)[layer] for n in nets]).astype(
-            float)).transpose(-1, -2) for name in ("query", "key", "value", "output")]
+        stacks = [
+            torch.from_numpy(
+                np.stack([getattr(n, name)[layer] for n in nets]).astype(float)
+            ).transpose(-1, -2)
+            for name in ("query", "key", "value", "output")
+        ]
         net.set_attention_weights(layer, *stacks)
     return net
 
@@ -208,8 +274,9 @@ def load(nets, shape):
 @pytest.mark.parametrize("residual", [False, True])
 def test_linearised_attention_of_integers_equals_the_exact_net_over_the_integers(residual):
     rng = np.random.default_rng(11)
-    nets = [random_net(rng, width=2, depth=2, heads=2, prime=None, residual=residual)
-            for _ in range(3)]
+    nets = [
+        random_net(rng, width=2, depth=2, heads=2, prime=None, residual=residual) for _ in range(3)
+    ]
     tokens = np.stack([random_tokens(rng, nets[0], 3) for _ in range(3)])
     net = load(nets, Shape(width=2, depth=2, heads=2, attention="linearised", residual=residual))
     with torch.no_grad():
@@ -224,7 +291,8 @@ def test_linearised_attention_of_integers_equals_the_exact_net_over_the_integers
         for position in range(3):
             for coordinate in range(2):
                 assert int(found[r, 0, position, coordinate]) == forward(
-                    exact, tokens[r], position=position, coordinate=coordinate)
+                    exact, tokens[r], position=position, coordinate=coordinate
+                )
 
 
 def test_linearised_attention_equals_the_net_over_a_finite_field_modulo_the_prime():
@@ -235,8 +303,9 @@ def test_linearised_attention_equals_the_net_over_a_finite_field_modulo_the_prim
     with torch.no_grad():
         found = net(torch.from_numpy(tokens).double()[None, None])
     assert 0 < found.max() < 2**53  # all terms are positive
-    expected = [[forward(exact, tokens, position=i, coordinate=c) for c in range(2)]
-                for i in range(2)]
+    expected = [
+        [forward(exact, tokens, position=i, coordinate=c) for c in range(2)] for i in range(2)
+    ]
     assert (found[0, 0].long() % 31).tolist() == expected
     assert ((found[0, 0].long() + 1) % 31).tolist() != expected
 
@@ -245,13 +314,18 @@ def test_attention_weights_are_what_was_set_and_nothing_else_changes():
     net = randomised(replace(BASE, biases=True))
     before = [p.clone() for p in net.parameters()]
     rng = np.random.default_rng(0)
-    q, k, v, o = (torch.from_numpy(rng.normal(size=(3, 3, *size)))
-                  for size in 3 * [(6, 2)] + [(2, 6)])
+    q, k, v, o = (
+        torch.from_numpy(rng.normal(size=(3, 3, *size))) for size in 3 * [(6, 2)] + [(2, 6)]
+    )
     net.set_attention_weights(1, q, k, v, o)
-    assert all(torch.equal(a, b)
-               for a, b in zip(net.attention_weights(1), (q, k, v, o), strict=True))
-    changed = [name for (name, p), b in zip(net.named_parameters(), before, strict=True)
-               if not torch.equal(p, b)]
+    assert all(
+        torch.equal(a, b) for a, b in zip(net.attention_weights(1), (q, k, v, o), strict=True)
+    )
+    changed = [
+        name
+        for (name, p), b in zip(net.named_parameters(), before, strict=True)
+        if not torch.equal(p, b)
+    ]
     assert changed == ["qkv.1", "output.1"]
 
 
@@ -279,9 +353,14 @@ def test_softmax_of_equal_tokens_and_ties_of_hard_attention_average_the_values()
     keys = torch.tensor([[[2.0], [-1.0], [2.0], [0.0]]])
     assert attend(ones, keys, values, attention="hard").flatten().tolist() == [2.0] * 4
     assert attend(ones, keys, values, attention="hard", causal=True).flatten().tolist() == [
-        1.0, 1.0, 2.0, 2.0]
-    assert attend(ones, keys, values,
-                  attention="relu").flatten().tolist() == [(2 * 1 + 2 * 3) / 4] * 4
+        1.0,
+        1.0,
+        2.0,
+        2.0,
+    ]
+    assert (
+        attend(ones, keys, values, attention="relu").flatten().tolist() == [(2 * 1 + 2 * 3) / 4] * 4
+    )
 
 
 def test_loops_repeat_the_stack():
@@ -301,16 +380,23 @@ def test_loops_repeat_the_stack():
 @pytest.mark.parametrize("depth", [2, 3, 4, 5, 6])
 def test_the_gpt2_shape_has_the_published_parameters(width, heads, depth):
     shape = gpt2(width, depth, heads, vocabulary=30, length=100)
-    counted, without_biases = (sum(p.numel() for p in Net(s).parameters())
-                               for s in (shape, replace(shape, biases=False)))
-    assert counted == PRINTED_PARAMETERS[width, depth] == 130 * width + 2 * width + depth * (
-        12 * width**2 + 13 * width)
+    counted, without_biases = (
+        sum(p.numel() for p in Net(s).parameters()) for s in (shape, replace(shape, biases=False))
+    )
+    assert (
+        counted
+        == PRINTED_PARAMETERS[width, depth]
+        == 130 * width + 2 * width + depth * (12 * width**2 + 13 * width)
+    )
     assert without_biases != counted
 
 
 def test_one_row_of_inputs_serves_all_replicas():
-    for shape in (BASE, replace(BASE, vocabulary=4, positions="learned", length=5),
-                  replace(BASE, features=2, biases=True)):
+    for shape in (
+        BASE,
+        replace(BASE, vocabulary=4, positions="learned", length=5),
+        replace(BASE, features=2, biases=True),
+    ):
         X, net = inputs_for(shape, replicas=1), randomised(shape)
         with torch.no_grad():
             assert torch.equal(net(X), net(X.repeat(3, *[1] * (X.ndim - 1))))
@@ -323,8 +409,9 @@ def test_hidden_states_dtype_and_gradients():
     states = net.hidden_states(ids)
     assert [s.dtype for s in states] == [torch.float32] * 3
     net(ids).square().sum().backward()
-    assert all(p.grad is not None and p.grad.isfinite().all() and p.grad.any()
-               for p in net.parameters())
+    assert all(
+        p.grad is not None and p.grad.isfinite().all() and p.grad.any() for p in net.parameters()
+    )
     assert all(p.shape[0] == net.replicas for p in net.parameters())
 
 
@@ -343,17 +430,25 @@ def test_the_same_generator_gives_the_same_net_and_one_generator_each_makes_repl
 
     first, again = (weights(np.random.default_rng(9), 2) for _ in range(2))
     assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
-    both, second = weights([np.random.default_rng(s) for s in (8, 9)], 2), weights(
-        [np.random.default_rng(9)], 1)
+    both, second = (
+        weights([np.random.default_rng(s) for s in (8, 9)], 2),
+        weights([np.random.default_rng(9)], 1),
+    )
     alone = weights(np.random.default_rng(9), 1)
-    assert all(torch.equal(a[1:], b) and torch.equal(b, c)
-               for a, b, c in zip(both, second, alone, strict=True))
+    assert all(
+        torch.equal(a[1:], b) and torch.equal(b, c)
+        for a, b, c in zip(both, second, alone, strict=True)
+    )
     assert not torch.equal(both[0][0], both[0][1])
 
 
 def test_the_standard_deviations_are_those_asked_for():
-    net = Net(gpt2(64, 2, 1, vocabulary=50, length=50), rng=np.random.default_rng(0), std=0.5,
-              output_std=0.1)
+    net = Net(
+        gpt2(64, 2, 1, vocabulary=50, length=50),
+        rng=np.random.default_rng(0),
+        std=0.5,
+        output_std=0.1,
+    )
     for name, parameter in net.named_parameters():
         if parameter.ndim == 3 and parameter.shape[1] > 1:
             wanted, n = 0.1 if name.startswith(("output", "mlp_out")) else 0.5, parameter.numel()
@@ -383,8 +478,12 @@ def test_softmax_with_dropout_is_softmax_with_some_weights_dropped():
     values = torch.eye(5, dtype=torch.float64).expand(3, 2, 5, 5)
     mask = torch.ones(5, 5, dtype=torch.bool)
     mask[2] = False
-    for options in ({"causal": True}, {"mask": mask}, {"mask": mask, "causal": True},
-                    {"scale": 2.0}):
+    for options in (
+        {"causal": True},
+        {"mask": mask},
+        {"mask": mask, "causal": True},
+        {"scale": 2.0},
+    ):
         plain = attend(x, x, values, **options)
         with torch.random.fork_rng():
             torch.manual_seed(0)
@@ -396,8 +495,10 @@ def test_softmax_with_dropout_is_softmax_with_some_weights_dropped():
 
 
 def test_dropout_of_linearised_weights_keeps_their_mean():
-    one, values = torch.ones(1, 1, 1, dtype=torch.float64), torch.ones(
-        1, 10_000, 1, dtype=torch.float64)
+    one, values = (
+        torch.ones(1, 1, 1, dtype=torch.float64),
+        torch.ones(1, 10_000, 1, dtype=torch.float64),
+    )
     with torch.random.fork_rng():
         torch.manual_seed(0)
         total = float(attend(one, values, values, attention="linearised", dropout=0.1))
@@ -435,20 +536,29 @@ FACTORS = tuple(Factors(0.5 + i, 2.0 - i / 4, 3.0 + i) for i in range(4))
 def by_hand(net, x, r, factors):
     """The hidden states after two layers, with torch's own functions."""
     weights = {name: parameter[r].detach() for name, parameter in net.named_parameters()}
-    act = functional.relu if net.shape.activation == "relu" else partial(
-        functional.gelu, approximate="tanh")
+    act = (
+        functional.relu
+        if net.shape.activation == "relu"
+        else partial(functional.gelu, approximate="tanh")
+    )
 
     def map_(name, layer, h):
         return h @ weights[f"{name}.{layer}"] + weights[f"{name}_bias.{layer}"][0]
 
     def norm(name, layer, h):
         return functional.layer_norm(
-            h, h.shape[-1:], weights[f"{name}_gain.{layer}"][0],
-            weights[f"{name}_shift.{layer}"][0], net.shape.epsilon)
+            h,
+            h.shape[-1:],
+            weights[f"{name}_gain.{layer}"][0],
+            weights[f"{name}_shift.{layer}"][0],
+            net.shape.epsilon,
+        )
 
     def attention(layer, h):
-        q, k, v = (part.unflatten(-1, (net.shape.heads, -1)).transpose(0, 1)
-                   for part in map_("qkv", layer, h).chunk(3, -1))
+        q, k, v = (
+            part.unflatten(-1, (net.shape.heads, -1)).transpose(0, 1)
+            for part in map_("qkv", layer, h).chunk(3, -1)
+        )
         mixed = functional.scaled_dot_product_attention(q, k, v)
         return map_("output", layer, mixed.transpose(0, 1).flatten(1))
 
@@ -456,8 +566,11 @@ def by_hand(net, x, r, factors):
         layer, name = i // 2, ("attention", "mlp")[i % 2]
         entering = norm(name, layer, x) if net.shape.norm == "pre" else x
         entering = constants.entering * entering
-        added = attention(layer, entering) if name == "attention" else map_(
-            "mlp_out", layer, act(map_("mlp_in", layer, entering)))
+        added = (
+            attention(layer, entering)
+            if name == "attention"
+            else map_("mlp_out", layer, act(map_("mlp_in", layer, entering)))
+        )
         x = constants.skip * x + constants.branch * added
         x = norm(name, layer, x) if net.shape.norm == "post" else x
     return x
@@ -466,8 +579,16 @@ def by_hand(net, x, r, factors):
 @pytest.mark.parametrize("norm", ["pre", "post"])
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 def test_factors_stand_where_they_are_said_to(norm, activation):
-    shape = Shape(width=8, depth=2, heads=2, mlp=12, norm=norm, biases=True, activation=activation,
-                  factors=FACTORS)
+    shape = Shape(
+        width=8,
+        depth=2,
+        heads=2,
+        mlp=12,
+        norm=norm,
+        biases=True,
+        activation=activation,
+        factors=FACTORS,
+    )
     net, x = randomised(shape), inputs_for(shape)
     states = net.hidden_states(x)[-1].detach()
     for r in range(3):
@@ -479,41 +600,71 @@ def test_factors_stand_where_they_are_said_to(norm, activation):
 
 
 def test_each_kind_of_weight_has_its_deviation():
-    shape = Shape(width=64, depth=1, heads=2, mlp=64, positions="learned", length=64, vocabulary=64,
-                  outputs=64)
+    shape = Shape(
+        width=64,
+        depth=1,
+        heads=2,
+        mlp=64,
+        positions="learned",
+        length=64,
+        vocabulary=64,
+        outputs=64,
+    )
     stds = Deviations(*(float(i) for i in range(1, 11)))
     net = Net(shape, rng=np.random.default_rng(0), std=stds)
     query, key, value, output = net.attention_weights(0)
-    for found, std in ((query, 1), (key, 2), (value, 3), (output, 4), (net.mlp_in[0], 5),
-                       (net.mlp_out[0], 6), (net.embedding, 7), (net.position, 8),
-                       (net.read_out, 10)):
+    for found, std in (
+        (query, 1),
+        (key, 2),
+        (value, 3),
+        (output, 4),
+        (net.mlp_in[0], 5),
+        (net.mlp_out[0], 6),
+        (net.embedding, 7),
+        (net.position, 8),
+        (net.read_out, 10),
+    ):
         assert abs(found.std().item() / std - 1) < 0.1  # 4096 weights: 9 standard errors
     with pytest.raises(ValueError, match="beside deviations of each kind"):
         Net(shape, std=stds, output_std=0.1)
 
 
-@pytest.mark.parametrize(("options", "message"), [
-    ({"width": 5, "heads": 2}, "heads divide width"), ({"depth": 0}, "at least 1"),
-    ({"norm": "middle"}, "none, pre, post"),
-    ({"attention": "cosine"}, "softmax, linearised, relu, hard"),
-    ({"positions": "rotary"}, "none, learned, sinusoidal"), ({"dropout": 1.0}, "dropout in"),
-    ({"mlp": -1}, "at least 0"), ({"vocabulary": 3, "features": 2}, "set one to 0"),
-    ({"positions": "learned"}, "need length"), ({"loops": 0}, "at least 1")])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"width": 5, "heads": 2}, "heads divide width"),
+        ({"depth": 0}, "at least 1"),
+        ({"norm": "middle"}, "none, pre, post"),
+        ({"attention": "cosine"}, "softmax, linearised, relu, hard"),
+        ({"positions": "rotary"}, "none, learned, sinusoidal"),
+        ({"dropout": 1.0}, "dropout in"),
+        ({"mlp": -1}, "at least 0"),
+        ({"vocabulary": 3, "features": 2}, "set one to 0"),
+        ({"positions": "learned"}, "need length"),
+        ({"loops": 0}, "at least 1"),
+    ],
+)
 def test_bad_options_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         Shape(**{"depth": 1, "width": 4} | options)
 
 
-@pytest.mark.parametrize(("shape", "size", "message"), [
-    (BASE, (3, 2, 6), "replicas or 1, batch, tokens, 6"), (BASE, (3, 2, 5, 7), "batch, tokens, 6"),
-    (BASE, (2, 2, 5, 6), "3 replicas"),
-    (replace(BASE, features=2), (3, 2, 5, 6), "batch, tokens, 2"),
-    (replace(BASE, vocabulary=4), (3, 2, 5, 6), "batch, tokens\\)"),
-    (replace(BASE, positions="learned", length=4), (3, 2, 5, 6), "length=4")])
+@pytest.mark.parametrize(
+    ("shape", "size", "message"),
+    [
+        (BASE, (3, 2, 6), "replicas or 1, batch, tokens, 6"),
+        (BASE, (3, 2, 5, 7), "batch, tokens, 6"),
+        (BASE, (2, 2, 5, 6), "3 replicas"),
+        (replace(BASE, features=2), (3, 2, 5, 6), "batch, tokens, 2"),
+        (replace(BASE, vocabulary=4), (3, 2, 5, 6), "batch, tokens\\)"),
+        (replace(BASE, positions="learned", length=4), (3, 2, 5, 6), "length=4"),
+    ],
+)
 def test_bad_inputs_are_refused(shape, size, message):
     with pytest.raises(ValueError, match=message):
-        randomised(shape)(torch.zeros(size,
-                                      dtype=torch.int64 if shape.vocabulary else torch.float64))
+        randomised(shape)(
+            torch.zeros(size, dtype=torch.int64 if shape.vocabulary else torch.float64)
+        )
 
 
 def test_a_wrong_number_of_generators_or_replicas_is_refused():

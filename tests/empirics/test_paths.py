@@ -1,4 +1,5 @@
 """Paths through heads and skips: sums by length against paths one by one, and the toy tasks."""
+
 import dataclasses
 import itertools
 from fractions import Fraction
@@ -42,12 +43,19 @@ def made(seed=0, **changes):
     return net, torch.randn(2, 3, 4, 2, generator=draws, dtype=torch.float64)
 
 
-SHAPES = [{"norm": norm, "biases": biases, "residual": residual} for norm in (
-    "none", "pre", "post") for biases in (False, True) for residual in (False, True)]
-SHAPES += [{"loops": 2, "norm": "post"}, {"causal": True}, {"scale": 0.1},
-           {"norm": "pre", "biases": True,
-            "factors": (Factors(0.5, 0.7, 1.3), Factors(0.9, 1.1, 0.8))},
-           {"norm": "post", "biases": True, "factors": (Factors(branch=0.0), Factors())}]
+SHAPES = [
+    {"norm": norm, "biases": biases, "residual": residual}
+    for norm in ("none", "pre", "post")
+    for biases in (False, True)
+    for residual in (False, True)
+]
+SHAPES += [
+    {"loops": 2, "norm": "post"},
+    {"causal": True},
+    {"scale": 0.1},
+    {"norm": "pre", "biases": True, "factors": (Factors(0.5, 0.7, 1.3), Factors(0.9, 1.1, 0.8))},
+    {"norm": "post", "biases": True, "factors": (Factors(branch=0.0), Factors())},
+]
 
 
 @pytest.mark.parametrize("changes", SHAPES, ids=str)
@@ -84,8 +92,9 @@ def test_a_path_run_alone_is_heads_and_normalisations_by_hand():
             query, key, value = net.qkv[layer][1].chunk(3, dim=1)
             b_q, b_k, b_v = net.qkv_bias[layer][1, 0].chunk(3)
             own = slice(3 * head, 3 * head + 3)
-            q, k, v = ((states @ w + b)[..., own]
-                       for w, b in ((query, b_q), (key, b_k), (value, b_v)))
+            q, k, v = (
+                (states @ w + b)[..., own] for w, b in ((query, b_q), (key, b_k), (value, b_v))
+            )
             P = torch.softmax(q @ k.transpose(1, 2) / 3**0.5, dim=-1)
             states = P @ v @ net.output[layer][1][own] + net.output_bias[layer][1]
             states = torch.nn.functional.layer_norm(states, (6,), eps=1e-5)
@@ -94,7 +103,8 @@ def test_a_path_run_alone_is_heads_and_normalisations_by_hand():
         assert bool((found[1] == net.embed(inputs)).all()), "a path of skips changes nothing"
         logits = torch.nn.functional.layer_norm(states, (6,), eps=1e-5) @ net.read_out[1]
         assert (read_isolated(net, found[:1])[1] - logits - net.read_out_bias[1]).abs().max() < (
-            CLOSE)
+            CLOSE
+        )
 
 
 def test_product_gaps_by_hand_and_by_paths():
@@ -111,8 +121,10 @@ def test_product_gaps_by_hand_and_by_paths():
     assert not torch.allclose(along[2], gaps[2])
 
 
-@pytest.mark.parametrize("ask", [frozen, lambda net, inputs: isolated(
-    net, inputs, torch.zeros(1, 1, 2, dtype=torch.int64))])
+@pytest.mark.parametrize(
+    "ask",
+    [frozen, lambda net, inputs: isolated(net, inputs, torch.zeros(1, 1, 2, dtype=torch.int64))],
+)
 @pytest.mark.parametrize("changes", [{"mlp": 4}, {"attention": "relu"}])
 def test_nets_that_are_no_sum_over_paths_are_refused(ask, changes):
     with pytest.raises(ValueError, match=next(iter(changes))):
@@ -145,8 +157,9 @@ def test_sorting_sorts_and_the_guess_is_that_of_enumeration():
     for word, answer in zip(batch.inputs.flatten(0, 1), batch.targets.flatten(0, 1), strict=True):
         assert answer.tolist() == sorted(word.tolist())
     words = [sorted(word) for word in itertools.product(range(3), repeat=4)]
-    best = sum(max([word[i] for word in words].count(letter) for letter in range(3))
-               for i in range(4))
+    best = sum(
+        max([word[i] for word in words].count(letter) for letter in range(3)) for i in range(4)
+    )
     assert order_statistic_guess(4, 3) == Fraction(best, 4 * len(words))
 
 
@@ -159,9 +172,14 @@ def test_the_circle_turns_by_one_step():
         circle(points=7)
 
 
-@pytest.mark.parametrize(("task", "match"), [
-    (lambda: Sorting(symbols=0), "symbols=0"), (lambda: Sorting(letters=1), "letters=1"),
-    (lambda: ConvexHull(points=2), "points=2")])
+@pytest.mark.parametrize(
+    ("task", "match"),
+    [
+        (lambda: Sorting(symbols=0), "symbols=0"),
+        (lambda: Sorting(letters=1), "letters=1"),
+        (lambda: ConvexHull(points=2), "points=2"),
+    ],
+)
 def test_tasks_that_ask_nothing_are_refused(task, match):
     with pytest.raises(ValueError, match=match):
         task()
@@ -182,8 +200,10 @@ def test_scores_agree_with_the_net_and_its_parts(tmp_path):
     assert (found.whole > found.guess).all()
     again = toy_net(SMALL, "cpu", str(tmp_path))
     fresh = toy_net(SMALL)
-    assert all(torch.equal(one, other) for one, other in zip(
-        again.parameters(), fresh.parameters(), strict=True)), "what is stored is what is trained"
+    assert all(
+        torch.equal(one, other)
+        for one, other in zip(again.parameters(), fresh.parameters(), strict=True)
+    ), "what is stored is what is trained"
 
 
 def test_untrained_nets_are_as_drawn_and_products_shrink():

@@ -1,4 +1,5 @@
 """The residuals of BERT at initialisation, and the claim that measures them."""
+
 import dataclasses
 import math
 from fractions import Fraction
@@ -53,8 +54,7 @@ def test_the_published_curve_is_reproduced_and_a_wrong_one_is_not():
     assert judge(wrong, case, value).verdict is Verdict.FAILS
 
 
-@pytest.mark.parametrize(("layer", "published"), [
-    (0, "0.6118"), (1, "0.01758"), (2, "6.99e-7")])
+@pytest.mark.parametrize(("layer", "published"), [(0, "0.6118"), (1, "0.01758"), (2, "6.99e-7")])
 def test_published_curve_is_the_prediction_at_its_layer(layer, published):
     interval, value = bert_init_collapse.predict(Case(layer=layer)), Fraction(published)
     assert interval.low < value < interval.high

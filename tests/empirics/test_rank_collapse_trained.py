@@ -1,4 +1,5 @@
 """Relative residuals of trained nets and of their attention alone."""
+
 from dataclasses import replace
 
 import numpy as np
@@ -59,10 +60,16 @@ def test_nets_that_learn_start_where_the_others_stay():
     assert inputs.shape[1] == trained.EXAMPLES
 
 
-@pytest.mark.parametrize("claim", [
-    trained.trained_attention_collapses_later, trained.trained_attention_collapses,
-    trained.trained_nets_keep_residual, trained.training_draws_tokens_together],
-    ids=lambda claim: claim.name)
+@pytest.mark.parametrize(
+    "claim",
+    [
+        trained.trained_attention_collapses_later,
+        trained.trained_attention_collapses,
+        trained.trained_nets_keep_residual,
+        trained.training_draws_tokens_together,
+    ],
+    ids=lambda claim: claim.name,
+)
 def test_negative_controls_fail_without_training(claim):
     control = claim.control
     value = claim.measure(control.case, control=True)

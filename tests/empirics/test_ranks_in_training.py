@@ -1,4 +1,5 @@
 """Ranks while nets are trained, and what of the linearised theory softmax nets show."""
+
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -20,8 +21,7 @@ from depthlaw.theory.separation_rank.linear_attention import forward
 from depthlaw.theory.separation_rank.rank_at_weights import integer_net, whole_numbers
 
 TINY = student_cases(lambda width, depth: depth == 2, ATTENTIONS[:1])["full"][0]
-KEYS = [claim.key for module in (ranks_in_training, transfer)
-        for claim in made_in(module.__name__)]
+KEYS = [claim.key for module in (ranks_in_training, transfer) for claim in made_in(module.__name__)]
 
 
 def changed(**fields):
@@ -55,8 +55,9 @@ def test_marked_steps_are_those_of_the_students():
 def test_exact_net_has_the_values_of_the_students():
     students = students_of(TINY, "cpu", "")
     weights = students.weights(TINY.updates)
-    net = integer_net(*(weights[name][1] for name in (
-        "query", "key", "value", "output", "read_out")))
+    net = integer_net(
+        *(weights[name][1] for name in ("query", "key", "value", "output", "read_out"))
+    )
     from depthlaw.empirics.trained_rank.teachers import grid
 
     left, right = grid(teacher_of(TINY))
@@ -71,7 +72,8 @@ def test_exact_rank_is_the_least_of_all_seeds(monkeypatch):
     found = iter([Exact(18), Exact(17, misses=1e-9), *[Exact(18)] * 14])
     monkeypatch.setattr(ranks_in_training, "rank_at", lambda net, rng: next(found))
     assert find("trained_rank/rank_stays_generic").measure(changed(step=0)) == Exact(
-        17, misses=1e-9)
+        17, misses=1e-9
+    )
 
 
 @pytest.mark.slow
@@ -96,16 +98,23 @@ def _with(claim, statement):
 
 def records():
     """Of two steps of one shape."""
+
     def cases(attention, **more):
         return [changed(attention=attention, step=step, **more) for step in (0, 8)]
 
     return {
         "rank_stays_generic": {case: Exact(18) for case in cases("linearised")},
-        "part_of_rank_shows": {case: Ball(Fraction(3), Fraction(rank)) for attention in ATTENTIONS
-                               for rank, case in zip((3, 4), cases(
-                                   attention, tolerance="1/1000"), strict=True)},
-        "half_of_rank_matters": {case: Sample((1.0, rank)) for attention in ATTENTIONS
-                                 for rank, case in zip((2.0, 8.0), cases(attention), strict=True)}}
+        "part_of_rank_shows": {
+            case: Ball(Fraction(3), Fraction(rank))
+            for attention in ATTENTIONS
+            for rank, case in zip((3, 4), cases(attention, tolerance="1/1000"), strict=True)
+        },
+        "half_of_rank_matters": {
+            case: Sample((1.0, rank))
+            for attention in ATTENTIONS
+            for rank, case in zip((2.0, 8.0), cases(attention), strict=True)
+        },
+    }
 
 
 def test_pictures_and_numbers_come_from_records_and_may_be_missing():
@@ -117,7 +126,8 @@ def test_pictures_and_numbers_come_from_records_and_may_be_missing():
     table = question.table(records())
     assert table.rows == (
         ("linearised", 2, 2, 18, 18.0, 18.0, 3.0, 4.0, 1.5, 4.5),
-        ("softmax", 2, 2, 18, None, None, 3.0, 4.0, 1.5, 4.5))
+        ("softmax", 2, 2, 18, None, None, 3.0, 4.0, 1.5, 4.5),
+    )
     said = question.says(records())
     assert "2 of 2 marked steps" in said
     assert "0.25 to 0.25" in said
@@ -131,11 +141,17 @@ def test_table_tells_kinds_of_attention_apart_and_judges_each():
     cycles = {"task": "long cycles", "cycles": 3, "around": 22, "depth": 2, "updates": 1800}
     found = {
         "rank_stays_generic": {changed(step=step): Exact(18) for step in (0, 8)},
-        "softmax_exceeds_count": {changed(attention="softmax", step=8, tolerance="1/1000000"):
-                                  Ball(Fraction(12), Fraction(13))},
-        "cycles_wall": {Case(net="softmax", **cycles): Ball(Fraction(5), Fraction(6)),
-                        Case(net="linearised", **cycles): Ball(Fraction(8), Fraction(9))},
-        "depth_gains_more_when_larger": {}}
+        "softmax_exceeds_count": {
+            changed(attention="softmax", step=8, tolerance="1/1000000"): Ball(
+                Fraction(12), Fraction(13)
+            )
+        },
+        "cycles_wall": {
+            Case(net="softmax", **cycles): Ball(Fraction(5), Fraction(6)),
+            Case(net="linearised", **cycles): Ball(Fraction(8), Fraction(9)),
+        },
+        "depth_gains_more_when_larger": {},
+    }
     rows = {row[0]: row[1:] for row in transfer.table(found).rows}
     assert len(rows) == 2
     rank = rows["the rank is S, and never more"]
@@ -160,11 +176,22 @@ def test_tokens_in_a_smaller_space_lower_the_exact_rank(monkeypatch):
     """Generic matrices of width 2 and one layer have rank 3; of tokens on a line the net of width 1
     is left, with rank 2."""
     rng = np.random.default_rng(0)
-    shapes = {"embedding": (1, 6, 2), "query": (1, 1, 1, 2, 2), "key": (1, 1, 1, 2, 2),
-              "value": (1, 1, 1, 2, 2), "output": (1, 1, 1, 2, 2), "read_out": (1, 2)}
+    shapes = {
+        "embedding": (1, 6, 2),
+        "query": (1, 1, 1, 2, 2),
+        "key": (1, 1, 1, 2, 2),
+        "value": (1, 1, 1, 2, 2),
+        "output": (1, 1, 1, 2, 2),
+        "read_out": (1, 2),
+    }
     weights = {name: rng.normal(size=shape) for name, shape in shapes.items()}
-    monkeypatch.setattr(ranks_in_training, "students_of", lambda *_: SimpleNamespace(
-        weights=lambda step: {name: array.copy() for name, array in weights.items()}))
+    monkeypatch.setattr(
+        ranks_in_training,
+        "students_of",
+        lambda *_: SimpleNamespace(
+            weights=lambda step: {name: array.copy() for name, array in weights.items()}
+        ),
+    )
     case = Case(width=2, depth=1, replicas=1, step=0)
     assert ranks_in_training._ranks(case, "cpu", "").value == 3
     weights["embedding"] = weights["embedding"][..., :1] * np.array([1.0, 2.0])

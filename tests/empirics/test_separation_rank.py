@@ -1,4 +1,5 @@
 """Exact separation ranks: values, table, cost model, and the same integers with torch's arrays."""
+
 from types import SimpleNamespace
 
 import pytest
@@ -17,8 +18,14 @@ from depthlaw.theory.separation_rank.graded_pieces import forms_entries, piece_s
 KEYS = ("exact", "exact_below_count", "count_attained")
 CLAIMS = {f"separation_rank/{name}": find(f"separation_rank/{name}") for name in KEYS}
 EXACT, BELOW, ATTAINED = CLAIMS.values()
-RATES = {"operations": 1e10, "bytes": 1e10, "columns": 1e5, "gathers": 1e9, "lines": 1e6,
-         "numbers": 1e8}
+RATES = {
+    "operations": 1e10,
+    "bytes": 1e10,
+    "columns": 1e5,
+    "gathers": 1e9,
+    "lines": 1e6,
+    "numbers": 1e8,
+}
 
 
 def piece(width, depth, order):
@@ -27,7 +34,8 @@ def piece(width, depth, order):
 
 def row(claim, case, value, *records):
     return SimpleNamespace(
-        case=case, measured=value, decision=judge(claim, case, value), records=records)
+        case=case, measured=value, decision=judge(claim, case, value), records=records
+    )
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +48,14 @@ def rows():
 def test_small_entries_are_exact(rows):
     found = {(e.width, e.depth): e for e in frontier.entries(rows)}
     assert {shape: (e.rank, e.settled) for shape, e in found.items()} == {
-        (2, 1): (3, True), (2, 2): (18, True), (2, 3): (232, True), (3, 1): (4, True),
-        (3, 2): (49, True), (4, 1): (5, True), (4, 2): (110, True)}
+        (2, 1): (3, True),
+        (2, 2): (18, True),
+        (2, 3): (232, True),
+        (3, 1): (4, True),
+        (3, 2): (49, True),
+        (4, 1): (5, True),
+        (4, 2): (110, True),
+    }
     lower, upper = found[4, 1].bounds
     assert (lower.verdict, upper.verdict) == (Verdict.HOLDS, Verdict.HOLDS)
     assert (lower.ratio, upper.ratio) == (pytest.approx(3.21, abs=0.01), pytest.approx(1.0))
@@ -60,10 +74,14 @@ def test_a_lost_rank_is_no_exact_value(rows):
 @pytest.mark.parametrize(("found", "settled"), [(11436, True), (11435, False)])
 def test_an_entry_below_the_count_is_exact_where_its_loss_is_proved(found, settled):
     """Width 4 and depth 3, with the ranks put in by hand."""
-    ranks = {c: Exact(int(BELOW.predict(c)) if c.order != 6 else found,
-                      misses=0.0 if settled or c.order != 6 else 1.0)
-             for c in BELOW.grid["frontier"]}
-    entry, = frontier.entries([row(BELOW, case, value) for case, value in ranks.items()])
+    ranks = {
+        c: Exact(
+            int(BELOW.predict(c)) if c.order != 6 else found,
+            misses=0.0 if settled or c.order != 6 else 1.0,
+        )
+        for c in BELOW.grid["frontier"]
+    }
+    (entry,) = frontier.entries([row(BELOW, case, value) for case, value in ranks.items()])
     total = 31456 - (11436 - found)
     assert (entry.rank, entry.count, entry.settled) == (total, 31460, settled)
 
@@ -119,8 +137,11 @@ def test_rates_are_of_every_kind_of_work():
 
 @pytest.mark.parametrize("processes", [1, 2])
 def test_the_first_piece_of_each_process_makes_the_forms(processes):
-    runs = [run for run in plan({EXACT.key: EXACT}, "frontier")
-            if (run.case.width, run.case.depth) == (14, 2)]
+    runs = [
+        run
+        for run in plan({EXACT.key: EXACT}, "frontier")
+        if (run.case.width, run.case.depth) == (14, 2)
+    ]
     expected = scheduling.expected_seconds(runs, {frontier.PIECES: RATES}, processes)
     for place, run in enumerate(runs):
         without = frontier.cost_of_piece(run.case).seconds(RATES, first=False)
@@ -134,8 +155,10 @@ def test_cheap_entries_come_first():
     shapes = list(dict.fromkeys((run.case.width, run.case.depth) for run in ordered))
     assert shapes[0] == (2, 1)
     assert len(shapes) == len({(run.case.width, run.case.depth) for run in runs})
-    total = [sum(piece_rank.piece_cost(d, L, k).work["operations"] for k in range((3**L + 1) // 2))
-             for d, L in (shapes[0], shapes[-1])]
+    total = [
+        sum(piece_rank.piece_cost(d, L, k).work["operations"] for k in range((3**L + 1) // 2))
+        for d, L in (shapes[0], shapes[-1])
+    ]
     assert total[1] > total[0]
 
 
@@ -165,7 +188,7 @@ def test_a_piece_that_stays_below_its_bound_is_drawn_until_a_miss_is_rare(monkey
     assert frontier.draws(4, 3, 6) == 1, "its rank is what count_loss leaves"
     monkeypatch.setattr(frontier, "RANKS", {(4, 3, 6): 11435})
     draws, miss = frontier.draws(4, 3, 6), 11436 * 4 * 13 / piece_rank.PRIME
-    assert miss**draws < 1e-5 <= miss**(draws - 1)
+    assert miss**draws < 1e-5 <= miss ** (draws - 1)
 
 
 def test_ranks_known_are_those_of_the_reference_ledger():
@@ -173,6 +196,7 @@ def test_ranks_known_are_those_of_the_reference_ledger():
     recorded = {
         tuple(case[name] for name in ("width", "depth", "order")): int(record.result["exact"])
         for record in reference.shipped()
-        if record.inputs["claim"] in CLAIMS and (case := record.inputs["case"])}
+        if record.inputs["claim"] in CLAIMS and (case := record.inputs["case"])
+    }
     short = {shape: rank for shape, rank in recorded.items() if rank < min(piece_shape(*shape))}
     assert short == frontier.RANKS

@@ -1,5 +1,6 @@
 """Gradients by layer through real nets, against theory's reverse mode, autograd on the whole net,
 differences, and an identity of homogeneous nets."""
+
 from dataclasses import replace
 
 import numpy as np
@@ -11,13 +12,29 @@ from depthlaw.empirics.nets.net import Net, Shape
 from depthlaw.empirics.signal_propagation import profiles
 from depthlaw.theory.signal_propagation import backward as theory
 
-SHAPE = Shape(width=8, depth=3, heads=2, mlp=16, norm="pre", activation="relu", vocabulary=5,
-              positions="learned", length=6, outputs=5, causal=True)
+SHAPE = Shape(
+    width=8,
+    depth=3,
+    heads=2,
+    mlp=16,
+    norm="pre",
+    activation="relu",
+    vocabulary=5,
+    positions="learned",
+    length=6,
+    outputs=5,
+    causal=True,
+)
 
 
 def drawn(shape, replicas=2, **more):
-    net = Net(shape, replicas=replicas, rng=np.random.default_rng(1), dtype=torch.float64,
-              std=initialised("lecun", shape)[1])
+    net = Net(
+        shape,
+        replicas=replicas,
+        rng=np.random.default_rng(1),
+        dtype=torch.float64,
+        std=initialised("lecun", shape)[1],
+    )
     ids = torch.from_numpy(np.random.default_rng(2).integers(5, size=(replicas, 3, 6)))
     return net, ids
 
@@ -35,8 +52,14 @@ def test_layer_by_layer_is_autograd_on_the_whole_net(norm, residual):
     np.testing.assert_allclose(found.hidden, norms[:, :4], rtol=1e-9)
     np.testing.assert_allclose(found.weights["mlp_out"], norms[:, 4:7], rtol=1e-9)
     np.testing.assert_allclose(found.weights["qkv"], norms[:, 7:], rtol=1e-9)
-    np.testing.assert_allclose(found.loss, torch.nn.functional.cross_entropy(
-        net(ids).flatten(1, 2).transpose(1, 2), ids.flatten(1), reduction="none").mean(1).detach())
+    np.testing.assert_allclose(
+        found.loss,
+        torch.nn.functional.cross_entropy(
+            net(ids).flatten(1, 2).transpose(1, 2), ids.flatten(1), reduction="none"
+        )
+        .mean(1)
+        .detach(),
+    )
     total = sum(found.weights[name] ** 2 for name in found.weights)
     np.testing.assert_allclose(found.layers**2, total)
 
@@ -55,7 +78,7 @@ def test_a_directional_derivative_is_the_difference_quotient_of_the_loss():
     net, ids = drawn(SHAPE, replicas=1)
     loss, step = profiles.mean_cross_entropy(ids), 1e-5
     norm = profiles.net_gradients(net, ids, loss).weights["mlp_in"][0, 0]
-    gradient, = torch.autograd.grad(loss(net(ids)).sum(), net.mlp_in[0])
+    (gradient,) = torch.autograd.grad(loss(net(ids)).sum(), net.mlp_in[0])
     ends = []
     with torch.no_grad():
         for sign in (1, -2):
@@ -74,12 +97,13 @@ def test_uniform_attention_gives_the_gradients_of_theorys_reverse_mode(norm):
     net = Net(shape, replicas=2, dtype=torch.float64)
     with torch.no_grad():
         for k, layer in enumerate(layers):
-            net.qkv[k][..., 2 * d:] = torch.from_numpy(layer.value)
+            net.qkv[k][..., 2 * d :] = torch.from_numpy(layer.value)
             net.output[k].copy_(torch.eye(d))
             net.mlp_in[k].copy_(torch.from_numpy(layer.first))
             net.mlp_out[k].copy_(torch.from_numpy(layer.second))
-    found = profiles.net_gradients(net, torch.from_numpy(x)[:, None],
-                                   profiles.one_position(torch.from_numpy(u)[:, None]))
+    found = profiles.net_gradients(
+        net, torch.from_numpy(x)[:, None], profiles.one_position(torch.from_numpy(u)[:, None])
+    )
     output, tape = theory.forward(x, layers, pre=norm == "pre")
     upstream = np.zeros_like(output)
     upstream[:, -1] = u
@@ -98,8 +122,9 @@ def test_a_net_without_norms_and_skips_is_as_sensitive_to_each_matrix():
         for weight in (*net.mlp_in, *net.mlp_out, *net.qkv, *net.output):
             weight.abs_()
     u = torch.ones(1, 1, 1, dtype=torch.float64)
-    found = profiles.net_gradients(net, torch.ones(1, 1, 1, 1, dtype=torch.float64),
-                                   profiles.one_position(u))
+    found = profiles.net_gradients(
+        net, torch.ones(1, 1, 1, 1, dtype=torch.float64), profiles.one_position(u)
+    )
     for name in ("mlp_out", "mlp_in", "output"):
         sizes = np.array([[w.abs().item() for w in getattr(net, name)]])
         np.testing.assert_allclose(found.weights[name] * sizes, found.loss[0], rtol=1e-12)

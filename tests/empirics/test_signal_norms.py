@@ -1,4 +1,5 @@
 """Claims on norms and gradients of softmax nets: what they notice, and exact means by hand."""
+
 from dataclasses import replace
 from fractions import Fraction
 
@@ -31,8 +32,9 @@ def test_a_and_m_are_those_of_the_weights_that_nets_are_drawn_with(scheme):
 
 def test_equal_tokens_attain_the_upper_bound():
     shape = Shape(width=16, depth=4, heads=4, mlp=32, norm="pre", activation="relu")
-    found = profiles.activation_profile(shape, "lecun", replicas=600, start="equal", tokens=2,
-                                        rng=np.random.default_rng(0))
+    found = profiles.activation_profile(
+        shape, "lecun", replicas=600, start="equal", tokens=2, rng=np.random.default_rng(0)
+    )
     mean, error = found.mean(axis=0), found.std(axis=0) / 600**0.5
     assert (abs(mean - (1 + 1.5 * np.arange(5))) < 5 * error).all()
 
@@ -43,8 +45,12 @@ def test_post_norm_states_have_mean_square_one_and_branches_grow_as_the_square_o
     found = profiles.activation_profile(shape, "xavier", rng=np.random.default_rng(0), **draw)
     np.testing.assert_allclose(found[:, 1:], 1, atol=1e-3)
     one = replace(shape, norm="pre", depth=1, mlp=0)
-    plain, large = (profiles.activation_profile(one, "lecun", rng=np.random.default_rng(0),
-                                                branch=branch, **draw) for branch in (1.0, 1e4))
+    plain, large = (
+        profiles.activation_profile(
+            one, "lecun", rng=np.random.default_rng(0), branch=branch, **draw
+        )
+        for branch in (1.0, 1e4)
+    )
     assert (large[:, 1] > 1e6 * plain[:, 1] * 0.01).all()
 
 
@@ -52,23 +58,35 @@ def test_the_expected_number_of_layers_is_kept():
     keep = profiles.keep_probabilities(54, 0.5)
     assert keep.sum() == pytest.approx(40.25)
     squares = claim("stochastic_depth_test_norm").predict(
-        norm_growth.written("stochastic-depth-test", 8, 8, layer=54))
+        norm_growth.written("stochastic-depth-test", 8, 8, layer=54)
+    )
     assert 1 + 1.5 * (keep**2).sum() == pytest.approx(float(squares))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "wrong"), [
-    ("softmax_pre_ln_gradient", (0, Rational(-1, 4), Rational(-3, 4), -1)),
-    ("softmax_post_ln_gradient", (Rational(-1, 2), Rational(1, 4))),
-    ("deepnorm_last_gradient", (0, Rational(-1, 4), -1)),
-    ("deepnorm_gradients", (Rational(1, 2), Rational(-1, 2), Rational(1, 4)))])
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("softmax_pre_ln_gradient", (0, Rational(-1, 4), Rational(-3, 4), -1)),
+        ("softmax_post_ln_gradient", (Rational(-1, 2), Rational(1, 4))),
+        ("deepnorm_last_gradient", (0, Rational(-1, 4), -1)),
+        ("deepnorm_gradients", (Rational(1, 2), Rational(-1, 2), Rational(1, 4))),
+    ],
+)
 def test_the_stated_exponent_holds_and_no_other_does(name, wrong):
     found = claim(name)
-    case, = found.cases("quick")
+    (case,) = found.cases("quick")
     value = found.measure(case)
     assert judge(found, case, value, alpha=ALPHA).verdict is Verdict.HOLDS
-    verdicts = [judge(replace(found, statement=Eq(found.statement.lhs, Integer(1) * power)), case,
-                      value, alpha=ALPHA).verdict for power in wrong]
+    verdicts = [
+        judge(
+            replace(found, statement=Eq(found.statement.lhs, Integer(1) * power)),
+            case,
+            value,
+            alpha=ALPHA,
+        ).verdict
+        for power in wrong
+    ]
     assert Verdict.HOLDS not in verdicts
     assert Verdict.FAILS in verdicts
 

@@ -1,5 +1,6 @@
 """What all tasks promise: shapes, ids in range, one seed one batch, fields that a record can hold,
 and labels that another route confirms."""
+
 import dataclasses
 import json
 
@@ -12,15 +13,24 @@ from depthlaw.empirics.tasks.graphs import Components, Connectivity, Cycles, Sou
 from depthlaw.empirics.tasks.sequences import HopK
 
 TASKS = [
-    Connectivity(vertices=7), Connectivity(vertices=9, family="paths", max_distance=3, index=True),
+    Connectivity(vertices=7),
+    Connectivity(vertices=9, family="paths", max_distance=3, index=True),
     Connectivity(vertices=9, family="forest", window=2),
     Connectivity(vertices=10, family="Erdos-Renyi", edge_probability=0.2),
     Connectivity(vertices=10, family="Erdos-Renyi", edge_probability=0.15, max_distance=3),
-    SourceTarget(vertices=7), SourceTarget(vertices=7, family="Erdos-Renyi", edge_probability=0.2),
-    SourceTarget(vertices=7, family="forest", cut=0.3), SourceTarget(vertices=9, family="paths"),
-    Components(vertices=8), Components(vertices=8, family="forest", index=True), Cycles(cycle=3),
-    Cycles(cycle=6), Cycles(cycle=7, tokens="edges"), HopK(symbols=20, k_max=5),
-    HopK(symbols=12, alphabet=2, k_min=2, k_max=2, repeats=True, vocabulary=0), HopK()]
+    SourceTarget(vertices=7),
+    SourceTarget(vertices=7, family="Erdos-Renyi", edge_probability=0.2),
+    SourceTarget(vertices=7, family="forest", cut=0.3),
+    SourceTarget(vertices=9, family="paths"),
+    Components(vertices=8),
+    Components(vertices=8, family="forest", index=True),
+    Cycles(cycle=3),
+    Cycles(cycle=6),
+    Cycles(cycle=7, tokens="edges"),
+    HopK(symbols=20, k_max=5),
+    HopK(symbols=12, alphabet=2, k_min=2, k_max=2, repeats=True, vocabulary=0),
+    HopK(),
+]
 
 
 def drawn(task, seed=0, replicas=2, size=16):
@@ -28,8 +38,11 @@ def drawn(task, seed=0, replicas=2, size=16):
 
 
 def equal(one, two):
-    return all(torch.equal(getattr(one, f.name), getattr(two, f.name))
-               for f in dataclasses.fields(Batch) if getattr(one, f.name) is not None)
+    return all(
+        torch.equal(getattr(one, f.name), getattr(two, f.name))
+        for f in dataclasses.fields(Batch)
+        if getattr(one, f.name) is not None
+    )
 
 
 def by_name(task):
@@ -40,7 +53,7 @@ def by_name(task):
 def test_shapes_and_ranges_are_those_the_task_states(task):
     batch = drawn(task)
     assert batch.kind == task.kind
-    assert batch.targets.shape == (2, 16, task.length, task.length)[:batch.targets.ndim]
+    assert batch.targets.shape == (2, 16, task.length, task.length)[: batch.targets.ndim]
     if task.vocabulary:
         assert task.features == 0
         assert batch.inputs.dtype == torch.int64
@@ -65,8 +78,9 @@ def test_labels_agree_with_another_route(task):
 @pytest.mark.parametrize("task", TASKS, ids=by_name)
 def test_labels_of_other_examples_do_not(task):
     batch = drawn(task)
-    assert cross_check(task,
-                       dataclasses.replace(batch, inputs=batch.inputs.roll(1, dims=1))).wrong > 0
+    assert (
+        cross_check(task, dataclasses.replace(batch, inputs=batch.inputs.roll(1, dims=1))).wrong > 0
+    )
 
 
 @pytest.mark.parametrize("task", TASKS, ids=by_name)
@@ -93,12 +107,16 @@ def test_what_is_learned_is_what_is_scored_unless_stated():
     assert Batch(ids, ids, scored, ids, ~scored).loss_mask.equal(~scored)
 
 
-@pytest.mark.parametrize(("change", "message"), [
-    ({"targets": torch.zeros(1, 1, 3)}, "targets is torch.float32"),
-    ({"scored": torch.ones(1, 1, 3, dtype=torch.int64)}, "scored is torch.int64"),
-    ({"group": torch.zeros(1, 3, dtype=torch.int64)}, "group is torch.int64 of shape"),
-    ({"learned": torch.zeros(1, 1, 4, dtype=torch.bool)}, "learned is torch.bool of shape"),
-    ({"inputs": torch.zeros(1, 2, 3, dtype=torch.int64)}, "first three")])
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"targets": torch.zeros(1, 1, 3)}, "targets is torch.float32"),
+        ({"scored": torch.ones(1, 1, 3, dtype=torch.int64)}, "scored is torch.int64"),
+        ({"group": torch.zeros(1, 3, dtype=torch.int64)}, "group is torch.int64 of shape"),
+        ({"learned": torch.zeros(1, 1, 4, dtype=torch.bool)}, "learned is torch.bool of shape"),
+        ({"inputs": torch.zeros(1, 2, 3, dtype=torch.int64)}, "first three"),
+    ],
+)
 def test_a_batch_of_parts_that_do_not_fit_is_refused(change, message):
     ids = torch.zeros(1, 1, 3, dtype=torch.int64)
     with pytest.raises(ValueError, match=message):
@@ -109,7 +127,8 @@ def test_only_scored_labels_are_compared():
     task = HopK(symbols=8, k_min=3, k_max=3)
     batch = drawn(task)
     compared, _ = cross_check(task, batch)
-    wrong_elsewhere = dataclasses.replace(batch,
-                                          targets=torch.where(batch.scored, batch.targets, 0))
+    wrong_elsewhere = dataclasses.replace(
+        batch, targets=torch.where(batch.scored, batch.targets, 0)
+    )
     assert cross_check(task, wrong_elsewhere) == Agreement(compared, 0)
     assert compared == int(batch.scored.sum())

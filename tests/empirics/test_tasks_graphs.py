@@ -1,5 +1,6 @@
 """Graph tasks against networkx, the distributions they state, and generators that are broken on
 purpose."""
+
 import math
 
 import networkx as nx
@@ -40,8 +41,11 @@ def binomial(count, n, p):
 # --- distances ------------------------------------------------------------------------------------
 
 
-@given(st.integers(1, 9).flatmap(
-    lambda n: st.lists(st.lists(st.booleans(), min_size=n, max_size=n), min_size=n, max_size=n)))
+@given(
+    st.integers(1, 9).flatmap(
+        lambda n: st.lists(st.lists(st.booleans(), min_size=n, max_size=n), min_size=n, max_size=n)
+    )
+)
 def test_distances_are_those_of_networkx(rows):
     adjacency = torch.tensor(rows)
     g = nx.from_numpy_array(adjacency.numpy(), create_using=nx.DiGraph)
@@ -52,8 +56,11 @@ def test_distances_are_those_of_networkx(rows):
 
 
 def test_distances_of_a_batch_with_unequal_diameters():
-    path, empty, full = (torch.diag(torch.ones(8), 1).bool(), torch.zeros(9, 9).bool(),
-                         torch.ones(9, 9).bool())
+    path, empty, full = (
+        torch.diag(torch.ones(8), 1).bool(),
+        torch.zeros(9, 9).bool(),
+        torch.ones(9, 9).bool(),
+    )
     assert distances(torch.stack([path | path.mT, empty, full])).amax((1, 2)).tolist() == [8, 0, 1]
 
 
@@ -64,9 +71,17 @@ def test_distances_by_construction_are_those_of_the_edges(family):
 
 
 @pytest.mark.parametrize("vertices", [64, 65, 127, 128, 181, 182])
-@pytest.mark.parametrize("options", [{"family": "two paths"}, {"family": "paths", "cut": 0.9}, {
-    "family": "forest", "window": 1, "cut": 0.02}, {"family": "forest", "cut": 0.5},
-                                     {"family": "Erdos-Renyi", "edge_probability": 0.01}], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"family": "two paths"},
+        {"family": "paths", "cut": 0.9},
+        {"family": "forest", "window": 1, "cut": 0.02},
+        {"family": "forest", "cut": 0.5},
+        {"family": "Erdos-Renyi", "edge_probability": 0.01},
+    ],
+    ids=str,
+)
 def test_numbers_as_small_as_they_can_be_do_not_overflow(vertices, options):
     far = RandomGraphs(vertices, **options).distances(seeded(), 10)
     assert far.dtype == (torch.int8 if vertices <= 127 else torch.int16)
@@ -143,12 +158,16 @@ def test_what_is_no_cycle_is_refused():
 def test_permutations_are_uniform():
     drawn = permutations(6000, 3, seeded())
     assert drawn.sort().values.equal(torch.arange(3).expand(6000, 3))
-    assert fits(drawn.mv(torch.tensor([9, 3, 1])).unique(return_counts=True)[1].tolist(),
-                [1000] * 6)
+    assert fits(
+        drawn.mv(torch.tensor([9, 3, 1])).unique(return_counts=True)[1].tolist(), [1000] * 6
+    )
 
 
-@pytest.mark.parametrize("task", [Connectivity(vertices=9), Connectivity(
-    vertices=9, family="forest"), Cycles(cycle=4)], ids=lambda t: t.name)
+@pytest.mark.parametrize(
+    "task",
+    [Connectivity(vertices=9), Connectivity(vertices=9, family="forest"), Cycles(cycle=4)],
+    ids=lambda t: t.name,
+)
 def test_every_pair_of_vertices_is_an_edge_equally_often(task):
     batch = task.batch(seeded(), 1, 4000)
     count = task.adjacency(batch.inputs)[0].sum(0)[*torch.triu_indices(task.length, task.length, 1)]
@@ -158,16 +177,18 @@ def test_every_pair_of_vertices_is_an_edge_equally_often(task):
 
 
 def test_without_permutation_they_are_not(monkeypatch):
-    monkeypatch.setattr(graph_families, "permutations",
-                        lambda count, n, generator: torch.arange(n).expand(count, n))
+    monkeypatch.setattr(
+        graph_families, "permutations", lambda count, n, generator: torch.arange(n).expand(count, n)
+    )
     task = Connectivity(vertices=9)
     edges = task.adjacency(task.batch(seeded(), 1, 4000).inputs)[0].sum(0)
     count = edges[*torch.triu_indices(9, 9, 1)]
     assert not fits(count.tolist(), [count.double().mean().item()] * len(count))
 
 
-@pytest.mark.parametrize(("limit", "lengths"),
-                         [(0, [1, 2, 3, 4, 5, 6, 7]), (5, [2, 3, 4, 5, 6]), (3, [4])])
+@pytest.mark.parametrize(
+    ("limit", "lengths"), [(0, [1, 2, 3, 4, 5, 6, 7]), (5, [2, 3, 4, 5, 6]), (3, [4])]
+)
 def test_two_paths_are_cut_evenly(limit, lengths):
     far = RandomGraphs(vertices=8, max_distance=limit).distances(seeded(), 7000)
     found, counts = (far[:, 0] >= 0).sum(-1).unique(return_counts=True)
@@ -193,8 +214,10 @@ def test_cuts_and_edges_are_as_frequent_as_stated():
 
 
 def test_a_window_of_one_gives_paths_and_an_open_one_shallow_trees():
-    narrow, wide = (RandomGraphs(vertices=30, family="forest", cut=0.0,
-                                 window=w).distances(seeded(), 50) for w in (1, 0))
+    narrow, wide = (
+        RandomGraphs(vertices=30, family="forest", cut=0.0, window=w).distances(seeded(), 50)
+        for w in (1, 0)
+    )
     assert (narrow.amax((1, 2)) == 29).all()
     assert wide.amax((1, 2)).max() < 20
 
@@ -239,10 +262,12 @@ def test_s_t_pairs_are_even_over_distances_or_over_pairs(balanced):
 @pytest.mark.parametrize("balanced", [True, False])
 def test_s_t_pairs_where_a_graph_has_one_answer_only(balanced):
     connected = SourceTarget(vertices=5, family="paths", cut=0.0, balanced=balanced).batch(
-        seeded(), 1, 400)
+        seeded(), 1, 400
+    )
     assert set(connected.group[connected.scored].tolist()) == {1, 2, 3, 4}
     apart = SourceTarget(vertices=5, family="paths", cut=1.0, balanced=balanced).batch(
-        seeded(), 1, 400)
+        seeded(), 1, 400
+    )
     assert set(apart.group[apart.scored].tolist()) == {-1}
     for batch in (connected, apart):
         assert (batch.inputs[..., -2] != batch.inputs[..., -1]).all()
@@ -289,19 +314,27 @@ def test_one_cycle_and_two_are_balanced_and_regular():
 
 @pytest.mark.parametrize("cycle", [3, 4, 5, 8, 9])
 def test_the_group_of_cycles_is_where_the_vertices_reached_first_differ(cycle):
-    reached = [[len(nx.ego_graph(nx.cycle_graph(n), 0, hops)) for hops in range(cycle + 1)]
-               for n in (cycle, 2 * cycle)]
+    reached = [
+        [len(nx.ego_graph(nx.cycle_graph(n), 0, hops)) for hops in range(cycle + 1)]
+        for n in (cycle, 2 * cycle)
+    ]
     first = next(hops for hops, (a, b) in enumerate(zip(*reached, strict=True)) if a != b)
     assert Cycles(cycle=cycle).batch(seeded(), 1, 1).group.unique().tolist() == [first]
 
 
-@pytest.mark.parametrize(("build", "message"), [
-    (lambda: Connectivity(vertices=1), "at least 2"),
-    (lambda: Connectivity(family="stars"), "two paths, paths, forest, Erdos-Renyi"),
-    (lambda: Connectivity(cut=1.5), "probabilities"),
-    (lambda: Connectivity(edge_probability=-0.1), "probabilities"), (lambda: Connectivity(
-        vertices=12, max_distance=4), "at least 5"), (lambda: Connectivity(window=-1), "accepted"),
-    (lambda: Cycles(cycle=2), "at least 3"), (lambda: Cycles(tokens="matrix"), "rows or edges")])
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: Connectivity(vertices=1), "at least 2"),
+        (lambda: Connectivity(family="stars"), "two paths, paths, forest, Erdos-Renyi"),
+        (lambda: Connectivity(cut=1.5), "probabilities"),
+        (lambda: Connectivity(edge_probability=-0.1), "probabilities"),
+        (lambda: Connectivity(vertices=12, max_distance=4), "at least 5"),
+        (lambda: Connectivity(window=-1), "accepted"),
+        (lambda: Cycles(cycle=2), "at least 3"),
+        (lambda: Cycles(tokens="matrix"), "rows or edges"),
+    ],
+)
 def test_options_out_of_range_are_refused(build, message):
     with pytest.raises(ValueError, match=message):
         build()

@@ -1,4 +1,5 @@
 """hop_k against theory's pointers, and the published data."""
+
 import pytest
 import torch
 from hypothesis import given
@@ -17,13 +18,16 @@ def seeded(seed=0):
     return torch.Generator().manual_seed(seed)
 
 
-@given(st.lists(st.integers(0, 5) | st.integers(0, 20), min_size=1, max_size=30),
-       st.integers(0, 20))
+@given(
+    st.lists(st.integers(0, 5) | st.integers(0, 20), min_size=1, max_size=30), st.integers(0, 20)
+)
 def test_find_is_theory_s(symbols, k):
     assert find(torch.tensor([symbols]), torch.tensor([k]), 20)[0].tolist() == theory.find(
-        symbols, k)
+        symbols, k
+    )
     assert [p + 1 if p else 0 for p in last_copies(torch.tensor(symbols)).tolist()] == theory.find1(
-        symbols)
+        symbols
+    )
 
 
 @pytest.mark.parametrize("alphabet", [2, sequences.FEW, sequences.FEW + 1])
@@ -46,7 +50,8 @@ def test_positions_in_numbers_too_small_are_caught(monkeypatch):
 def test_each_sequence_has_a_k_of_its_own():
     symbols = torch.tensor([0, 1, 0, 1, 0, 1, 0]).expand(4, 7)
     assert find(symbols, torch.arange(4), 3).tolist() == [
-        theory.find(symbols[0].tolist(), k) for k in range(4)]
+        theory.find(symbols[0].tolist(), k) for k in range(4)
+    ]
 
 
 def test_symbols_are_uniform_and_so_is_the_next_one():
@@ -92,14 +97,23 @@ def test_97_minus_3k_positions_are_scored_on_average(k):
 def test_a_pointer_one_short_is_caught(monkeypatch):
     task = HopK(symbols=15, k_max=4)
     assert cross_check(task, task.batch(seeded(), 1, 20)).wrong == 0
-    monkeypatch.setattr(sequences, "find", lambda symbols, hops, hops_max: find(
-        symbols, (hops - 1).clamp(min=0), hops_max))
+    monkeypatch.setattr(
+        sequences,
+        "find",
+        lambda symbols, hops, hops_max: find(symbols, (hops - 1).clamp(min=0), hops_max),
+    )
     assert cross_check(task, task.batch(seeded(), 1, 20)).wrong > 0
 
 
-@pytest.mark.parametrize(("options", "message"), [
-    ({"symbols": 1}, "at least 2 symbols"), ({"alphabet": 1}, "at least 2 kinds"),
-    ({"k_min": 5, "k_max": 4}, "k_min <= k_max"), ({"vocabulary": 22}, "at least 23")])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"symbols": 1}, "at least 2 symbols"),
+        ({"alphabet": 1}, "at least 2 kinds"),
+        ({"k_min": 5, "k_max": 4}, "k_min <= k_max"),
+        ({"vocabulary": 22}, "at least 23"),
+    ],
+)
 def test_options_out_of_range_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         HopK(**options)

@@ -1,5 +1,6 @@
 """The audit: leaky tasks are flagged with the clue that leaks, fair ones are not, and search is
 never called a shortcut."""
+
 from dataclasses import dataclass, replace
 
 import pytest
@@ -34,8 +35,9 @@ class OnePathOrTwo(Cycles):
         far = torch.where(two, far, one).view(replicas, size, n, n)
         targets = two.long().view(replicas, size, 1).expand(replicas, size, n)
         scored = (torch.arange(n) == 0).expand(targets.shape)
-        return Batch(((far == 0) | (far == 1)).float(), targets, scored,
-                     torch.full_like(targets, n - 1))
+        return Batch(
+            ((far == 0) | (far == 1)).float(), targets, scored, torch.full_like(targets, n - 1)
+        )
 
 
 def test_one_path_against_two_is_flagged_by_edges_and_degrees():
@@ -45,8 +47,11 @@ def test_one_path_against_two_is_flagged_by_edges_and_degrees():
     assert by_name(found)["edges"].accuracy == 1
 
 
-@pytest.mark.parametrize("task", [Cycles(cycle=12), Cycles(cycle=20),
-                                  Cycles(cycle=20, tokens="edges")], ids=lambda t: t.name)
+@pytest.mark.parametrize(
+    "task",
+    [Cycles(cycle=12), Cycles(cycle=20), Cycles(cycle=20, tokens="edges")],
+    ids=lambda t: t.name,
+)
 def test_one_cycle_against_two_is_not_flagged(task):
     found = audit(task, seed=0, graphs=400)
     assert flagged(found) == set()
@@ -61,16 +66,24 @@ HALVES = Connectivity(vertices=16, max_distance=7)
 
 def test_vertices_in_the_order_of_the_generator_are_flagged(monkeypatch):
     assert "index" not in flagged(audit(HALVES, seed=0, graphs=400))
-    monkeypatch.setattr(graph_families, "permutations", lambda count, n, generator: torch.arange(
-        n).expand(count, n))
+    monkeypatch.setattr(
+        graph_families, "permutations", lambda count, n, generator: torch.arange(n).expand(count, n)
+    )
     assert "index" in flagged(audit(HALVES, seed=0, graphs=400))
 
 
-@pytest.mark.parametrize("task",
-                         [Connectivity(vertices=24), Connectivity(vertices=24, family="paths"),
-                          Connectivity(vertices=16, family="forest"),
-                          Connectivity(vertices=20, family="Erdos-Renyi", edge_probability=0.08),
-                          SourceTarget(vertices=16), Components(vertices=16)], ids=lambda t: t.name)
+@pytest.mark.parametrize(
+    "task",
+    [
+        Connectivity(vertices=24),
+        Connectivity(vertices=24, family="paths"),
+        Connectivity(vertices=16, family="forest"),
+        Connectivity(vertices=20, family="Erdos-Renyi", edge_probability=0.08),
+        SourceTarget(vertices=16),
+        Components(vertices=16),
+    ],
+    ids=lambda t: t.name,
+)
 def test_nothing_cheap_answers_connectivity(task):
     assert flagged(audit(task, seed=0, graphs=500)) & CHEAP == set()
 
@@ -79,8 +92,11 @@ def test_nine_hops_are_flagged_where_few_pairs_are_farther_and_are_search_where_
     found = by_name(audit(Connectivity(vertices=12), seed=0, graphs=500))
     assert found["9 hops"].flagged
     assert not found["3 hops"].flagged
-    near = by_name(audit(Connectivity(vertices=12, family="paths", max_distance=9, cut=0.05),
-                         seed=0, graphs=500))
+    near = by_name(
+        audit(
+            Connectivity(vertices=12, family="paths", max_distance=9, cut=0.05), seed=0, graphs=500
+        )
+    )
     assert near["9 hops"].search
     assert near["9 hops"].accuracy == 1
     assert not near["9 hops"].flagged

@@ -1,6 +1,7 @@
 """Trained nets: the short training, its negative controls, explicit weights, and cases that say
 what is trained.
 """
+
 from dataclasses import replace
 from fractions import Fraction
 
@@ -27,45 +28,66 @@ from depthlaw.theory.claims.values import Ball, Case, Proportion
 from depthlaw.theory.claims.verdict import Verdict, judge
 
 # Those on cycles of equal length have tests of their own.
-CLAIMS = {key: claim for key, claim in registry().items() if claim.topic == "trained_depth"
-          and key not in (*WALLS.claims, *REACH.claims)}
-WITHIN, WALL = (CLAIMS[f"trained_depth/connectivity_{name}"]
-                for name in ("one_layer", "one_layer_wall"))
-DEEP_WALL, LOCAL, NEAREST = (CLAIMS[f"trained_depth/{name}"] for name in (
-    "connectivity_wall", "local_baseline_misses", "local_baseline"))
+CLAIMS = {
+    key: claim
+    for key, claim in registry().items()
+    if claim.topic == "trained_depth" and key not in (*WALLS.claims, *REACH.claims)
+}
+WITHIN, WALL = (
+    CLAIMS[f"trained_depth/connectivity_{name}"] for name in ("one_layer", "one_layer_wall")
+)
+DEEP_WALL, LOCAL, NEAREST = (
+    CLAIMS[f"trained_depth/{name}"]
+    for name in ("connectivity_wall", "local_baseline_misses", "local_baseline")
+)
 
 
 def fake(passing_from):
     """Answers of nets that pass from a depth on, by (task size) -> depth."""
+
     def made(training, device, folder):
         depth = training.shape.depth
         groups = (-1, *range(1, 24)) if training.task.kind == "pairs" else (1, 2, 4)
         right = tuple(4000 if depth >= passing_from(training.task, g) else 2000 for g in groups)
-        return Answers(1e-3, ("success",) * 5, (1,) * 5, groups, (right,) * 5,
-                       ((4000,) * len(groups),) * 5)
+        return Answers(
+            1e-3, ("success",) * 5, (1,) * 5, groups, (right,) * 5, ((4000,) * len(groups),) * 5
+        )
 
     return made
 
 
 def test_claims_say_what_they_need_and_whether_another_machine_measures_the_same():
     assert all(claim.measured and claim.needs == "empirics" for claim in CLAIMS.values())
-    elsewhere = {"rules_within", "rules_beyond", "local_baseline_misses", "connectivity_shortcuts",
-                 "hops_shortcuts"}
+    elsewhere = {
+        "rules_within",
+        "rules_beyond",
+        "local_baseline_misses",
+        "connectivity_shortcuts",
+        "hops_shortcuts",
+    }
     assert {claim.name for claim in CLAIMS.values() if claim.portable} == elsewhere
     # What is trained is stored in the results folder, and trained on the device of the suite.
-    assert {claim.name for claim in CLAIMS.values()
-            if claim.accepts("device") and claim.accepts("folder")} == {
-        claim.name for claim in CLAIMS.values() if not claim.portable}
+    assert {
+        claim.name
+        for claim in CLAIMS.values()
+        if claim.accepts("device") and claim.accepts("folder")
+    } == {claim.name for claim in CLAIMS.values() if not claim.portable}
 
 
 def test_every_case_of_every_suite_says_what_is_trained():
     for claim in CLAIMS.values():
-        for case in (c for cases in claim.grid.values() for c in cases if "depth" in c
-                     and c.get("net") not in ("explicit", "bounded")):
+        for case in (
+            c
+            for cases in claim.grid.values()
+            for c in cases
+            if "depth" in c and c.get("net") not in ("explicit", "bounded")
+        ):
             made = training(case, case.depth)
             assert made.shape.depth == case.depth
             assert (made.shape.features, made.shape.vocabulary) == (
-                made.task.features, made.task.vocabulary)
+                made.task.features,
+                made.task.vocabulary,
+            )
 
 
 @pytest.mark.slow
@@ -76,10 +98,13 @@ def test_the_short_training_sees_the_wall_and_its_negative_control_does_not_pass
                 continue
             assert judge(claim, case, claim.measure(case)).verdict is Verdict.HOLDS, case
         control = claim.control
-        assert judge(claim, control.case, claim.measure(control.case),
-                     force=True).verdict is Verdict.FAILS
-    assert all(claim.seeds == 1
-               for claim in CLAIMS.values()), "a second seed would count the same nets twice"
+        assert (
+            judge(claim, control.case, claim.measure(control.case), force=True).verdict
+            is Verdict.FAILS
+        )
+    assert all(claim.seeds == 1 for claim in CLAIMS.values()), (
+        "a second seed would count the same nets twice"
+    )
 
 
 def choosing(right):
@@ -89,21 +114,36 @@ def choosing(right):
     row = tuple(round(10_000 * right(d)) for d in places)
     one = ((1,),) * 3
     return lambda training, device, folder: Answers(
-        1e-3, ("success",) * 3, (1,) * 3, (1,), one, one, places, (row,) * 3,
-        ((10_000,) * len(places),) * 3)
+        1e-3,
+        ("success",) * 3,
+        (1,) * 3,
+        (1,),
+        one,
+        one,
+        places,
+        (row,) * 3,
+        ((10_000,) * len(places),) * 3,
+    )
 
 
-@pytest.mark.parametrize(("share", "reach", "verdict"), [
-    (lambda d: 0.99 if d <= 6 else 0.9, (6, 6), Verdict.FAILS),
-    (lambda d: 0.99 if d <= 9 else 0.9, (9, 9), Verdict.HOLDS),
-    (lambda d: 0.99 if d <= 10 else 0.9, (10, 10), Verdict.FAILS),
-    (lambda d: 0.99 if d <= 9 else 0.95, (9, 20), Verdict.UNDECIDED),
-    (lambda d: 0.95 if d == 9 else 0.99 if d < 9 else 0.9, (8, 9), Verdict.UNDECIDED),
-    # What lies beyond a gap does not count.
-    (lambda d: 0.9 if d == 3 else 0.99 if d <= 9 else 0.9, (2, 2), Verdict.FAILS),
-    (lambda d: 0.5, (0, 0), Verdict.FAILS)])
+@pytest.mark.parametrize(
+    ("share", "reach", "verdict"),
+    [
+        (lambda d: 0.99 if d <= 6 else 0.9, (6, 6), Verdict.FAILS),
+        (lambda d: 0.99 if d <= 9 else 0.9, (9, 9), Verdict.HOLDS),
+        (lambda d: 0.99 if d <= 10 else 0.9, (10, 10), Verdict.FAILS),
+        (lambda d: 0.99 if d <= 9 else 0.95, (9, 20), Verdict.UNDECIDED),
+        (lambda d: 0.95 if d == 9 else 0.99 if d < 9 else 0.9, (8, 9), Verdict.UNDECIDED),
+        # What lies beyond a gap does not count.
+        (lambda d: 0.9 if d == 3 else 0.99 if d <= 9 else 0.9, (2, 2), Verdict.FAILS),
+        (lambda d: 0.5, (0, 0), Verdict.FAILS),
+    ],
+)
 def test_a_wall_is_right_at_three_to_the_depth_and_not_one_step_beyond(
-    monkeypatch, share, reach, verdict,
+    monkeypatch,
+    share,
+    reach,
+    verdict,
 ):
     monkeypatch.setattr(net_answers, "answers", choosing(share))
     case = next(c for c in DEEP_WALL.grid["full"] if c.net == "softmax")
@@ -117,39 +157,60 @@ def test_walls_are_asked_about_where_nets_are_asked_one_step_beyond_and_graphs_h
         for case in (c for cases in claim.grid.values() for c in cases):
             assert 3**case.depth + 1 in distances._asked(case.vertices, case.diameter)
             assert 2 * (3**case.depth + 1) <= case.vertices
-    asked = {(c.net, c.vertices, c.depth)
-             for claim in (WALL, DEEP_WALL) for c in claim.cases("full")}
+    asked = {
+        (c.net, c.vertices, c.depth) for claim in (WALL, DEEP_WALL) for c in claim.cases("full")
+    }
     assert asked == {
-        ("linearised", 8, 1), ("softmax", 12, 1), ("linearised", 12, 1), ("softmax", 24, 1),
-        ("linearised", 24, 1), ("softmax", 24, 2), ("linearised", 24, 2)}
-    assert set(NEAREST.cases("full")) == {c for claim in (WALL, DEEP_WALL)
-                                          for c in claim.grid["full"] if c.vertices > 8}
+        ("linearised", 8, 1),
+        ("softmax", 12, 1),
+        ("linearised", 12, 1),
+        ("softmax", 24, 1),
+        ("linearised", 24, 1),
+        ("softmax", 24, 2),
+        ("linearised", 24, 2),
+    }
+    assert set(NEAREST.cases("full")) == {
+        c for claim in (WALL, DEEP_WALL) for c in claim.grid["full"] if c.vertices > 8
+    }
 
 
 # Of the commit in which the claims were written before anything was recorded (3a8f3d9), and of
 # those in which others were first written.
-EXPECTED_TO_FAIL = {"connectivity_far", "local_baseline_misses", "connectivity_converged",
-                    "hops_converged", "local_baseline"}
+EXPECTED_TO_FAIL = {
+    "connectivity_far",
+    "local_baseline_misses",
+    "connectivity_converged",
+    "hops_converged",
+    "local_baseline",
+}
 
 
 def test_what_was_expected_does_not_change_with_what_is_known():
-    assert ({claim.key.partition("/")[2]
-             for claim in CLAIMS.values() if claim.expected == "FAILS"} == EXPECTED_TO_FAIL)
+    assert {
+        claim.key.partition("/")[2] for claim in CLAIMS.values() if claim.expected == "FAILS"
+    } == EXPECTED_TO_FAIL
     learned = {claim.key.partition("/")[2] for claim in CLAIMS.values() if claim.known}
     assert not learned & EXPECTED_TO_FAIL, "known is what differs from what was expected"
-    assert ({"connectivity_within", "connectivity_wall", "connectivity_needed",
-             "hops_enough"} <= learned)
+    assert {
+        "connectivity_within",
+        "connectivity_wall",
+        "connectivity_needed",
+        "hops_enough",
+    } <= learned
     # Nobody who has not seen a recording expects trainings to fail at what weights exist for.
     assert all(CLAIMS[f"trained_depth/{name}"].post_hoc for name in EXPECTED_TO_FAIL)
 
 
 def test_claims_that_pool_examples_of_a_few_nets_are_about_these_nets():
     """Only where each seed gives a number are seeds the sample."""
-    about = {claim.key.partition("/")[2]: claim.holds_for
-             for claim in registry().values() if claim.topic == "trained_depth"
-             and not claim.portable}
+    about = {
+        claim.key.partition("/")[2]: claim.holds_for
+        for claim in registry().values()
+        if claim.topic == "trained_depth" and not claim.portable
+    }
     assert {name for name, holds_for in about.items() if holds_for != "these nets"} == {
-        "reach_over_seeds"}
+        "reach_over_seeds"
+    }
     assert len(about) > 25
 
 
@@ -165,15 +226,21 @@ def test_counts_of_few_seeds_are_said_of_these_seeds():
 def test_the_share_of_trainings_that_succeed(monkeypatch, succeeded):
     failed = ("not converged", "diverged", "not converged", "diverged", "not converged")
     status = ("success",) * succeeded + failed[succeeded:]
-    monkeypatch.setattr(net_answers, "answers", lambda training, device, folder: Answers(
-        1e-3, status, (9,) * 5, (1,), ((1,),) * 5, ((1,),) * 5))
+    monkeypatch.setattr(
+        net_answers,
+        "answers",
+        lambda training, device, folder: Answers(
+            1e-3, status, (9,) * 5, (1,), ((1,),) * 5, ((1,),) * 5
+        ),
+    )
     for key in ("connectivity_converged", "hops_converged"):
         claim = CLAIMS[f"trained_depth/{key}"]
         case = claim.grid["full"][0]
         measured = claim.measure(case)
         assert measured == Ball(Fraction(succeeded, 5), Fraction(succeeded, 5))
         assert judge(claim, case, measured).verdict is (
-            Verdict.HOLDS if succeeded >= 3 else Verdict.FAILS)
+            Verdict.HOLDS if succeeded >= 3 else Verdict.FAILS
+        )
 
 
 @pytest.mark.slow
@@ -181,17 +248,22 @@ def test_the_share_of_trainings_that_succeed(monkeypatch, succeeded):
 @pytest.mark.parametrize("key", ["hops_converged", "hops_within", "connectivity_converged"])
 def test_negative_controls_that_take_a_longer_training_fail(key):
     claim = CLAIMS[f"trained_depth/{key}"]
-    assert judge(claim, claim.control.case, claim.measure(claim.control.case),
-                 force=True).verdict is Verdict.FAILS
+    assert (
+        judge(claim, claim.control.case, claim.measure(claim.control.case), force=True).verdict
+        is Verdict.FAILS
+    )
 
 
-CASES = [(key, claim.control)
-         for key, claim in CLAIMS.items() if claim.control.statement is not None]
+CASES = [
+    (key, claim.control) for key, claim in CLAIMS.items() if claim.control.statement is not None
+]
 
 
 @pytest.mark.parametrize(("key", "control"), CASES, ids=[key for key, _ in CASES])
 def test_the_negative_controls_with_other_constants_fail_where_nets_do_what_theory_expects(
-    key, control, monkeypatch,
+    key,
+    control,
+    monkeypatch,
 ):
     """Judged on nets that pass exactly from the depth expected on."""
     from depthlaw.advisor.laws import layers_for_diameter, layers_for_hops
@@ -205,56 +277,78 @@ def test_the_negative_controls_with_other_constants_fail_where_nets_do_what_theo
     claim = CLAIMS[key]
     value = CLAIMS[key].measure(control.case)
     assert judge(claim, control.case, value).verdict is Verdict.HOLDS
-    assert judge(replace(claim, statement=control.statement), control.case, value,
-                 force=True).verdict is Verdict.FAILS
+    assert (
+        judge(replace(claim, statement=control.statement), control.case, value, force=True).verdict
+        is Verdict.FAILS
+    )
 
 
 def test_least_depths_and_slopes_of_nets_that_need_more(monkeypatch):
     monkeypatch.setattr(net_answers, "answers", fake(lambda task, group: 9))
-    case = Case(task="connectivity", net="softmax", vertices=12, diameter=11, tried=4,
-                seeds="median")
+    case = Case(
+        task="connectivity", net="softmax", vertices=12, diameter=11, tried=4, seeds="median"
+    )
     assert CLAIMS["trained_depth/connectivity_enough"].measure(case) == Ball(
-        Fraction(5), Fraction(5))
+        Fraction(5), Fraction(5)
+    )
     monkeypatch.setattr(net_answers, "answers", fake(lambda task, group: 2 + 2 * (group == 4)))
     hops = Case(task="hop_k", symbols=24, alphabet=4, hops_max=4)
     least = CLAIMS["trained_depth/hops_enough"].measure
     assert least(Case(**hops.fields(), hops=2, tried=4, seeds="worst")) == Ball(
-        Fraction(2), Fraction(2))
+        Fraction(2), Fraction(2)
+    )
     slope = CLAIMS["trained_depth/hops_slope"].measure
     assert [slope(Case(**hops.fields(), hops=k)).low for k in (2, 4)] == [0, 2]
 
 
-@pytest.mark.parametrize(("depths", "verdicts"), [
-    ((2, 3, 4), "HOLDS HOLDS"), ((2, 4, 4), "FAILS FAILS"), ((2, 2, 4), "FAILS FAILS"),
-    ((2, 3, 3), "HOLDS FAILS")])
+@pytest.mark.parametrize(
+    ("depths", "verdicts"),
+    [
+        ((2, 3, 4), "HOLDS HOLDS"),
+        ((2, 4, 4), "FAILS FAILS"),
+        ((2, 2, 4), "FAILS FAILS"),
+        ((2, 3, 3), "HOLDS FAILS"),
+    ],
+)
 def test_each_doubling_of_hops_costs_a_layer_and_not_only_both_together(
-    monkeypatch, depths, verdicts,
+    monkeypatch,
+    depths,
+    verdicts,
 ):
     """In a least-squares line through k = 1, 2, 4 the depth for k = 2 has no weight: 2, 4, 4 has
     the slope 1."""
-    monkeypatch.setattr(net_answers, "answers",
-                        fake(lambda task, group: depths[(1, 2, 4).index(group)]))
+    monkeypatch.setattr(
+        net_answers, "answers", fake(lambda task, group: depths[(1, 2, 4).index(group)])
+    )
     claim = CLAIMS["trained_depth/hops_slope"]
-    assert ([judge(claim, case, claim.measure(case)).verdict.value
-             for case in claim.grid["full"]] == verdicts.split())
+    assert [
+        judge(claim, case, claim.measure(case)).verdict.value for case in claim.grid["full"]
+    ] == verdicts.split()
 
 
-@pytest.mark.parametrize(("depths", "verdicts"), [
-    ((1, 3, 3), "HOLDS HOLDS"), ((1, 2, 3), "FAILS FAILS"), ((2, 3, 3), "FAILS HOLDS")])
+@pytest.mark.parametrize(
+    ("depths", "verdicts"),
+    [((1, 3, 3), "HOLDS HOLDS"), ((1, 2, 3), "FAILS FAILS"), ((2, 3, 3), "FAILS HOLDS")],
+)
 def test_each_step_of_the_diameter_costs_what_its_logarithm_says(monkeypatch, depths, verdicts):
     """11 vertices apart in two layers cannot be made up for by 23 in three."""
-    monkeypatch.setattr(net_answers, "answers", fake(
-        lambda task, group: depths[(3, 11, 23).index(task.max_distance or task.vertices - 1)]))
+    monkeypatch.setattr(
+        net_answers,
+        "answers",
+        fake(lambda task, group: depths[(3, 11, 23).index(task.max_distance or task.vertices - 1)]),
+    )
     claim = CLAIMS["trained_depth/connectivity_slope"]
     cases = [case for case in claim.grid["full"] if case.net == "softmax"]
-    assert ([judge(claim, case, claim.measure(case)).verdict.value
-             for case in cases] == verdicts.split())
+    assert [
+        judge(claim, case, claim.measure(case)).verdict.value for case in cases
+    ] == verdicts.split()
     assert (claim.known, CLAIMS["trained_depth/hops_slope"].known) == ("FAILS", "UNDECIDED")
 
 
 def passing(shares):
     """Answers of three nets in one group, of which each is right as often as `shares[depth - 1]`
     says for its seed, of 4000."""
+
     def made(training, device, folder):
         right = tuple((round(4000 * s),) for s in shares[training.shape.depth - 1])
         return Answers(1e-3, ("success",) * 3, (1,) * 3, (1,), right, ((4000,),) * 3)
@@ -262,11 +356,15 @@ def passing(shares):
     return made
 
 
-@pytest.mark.parametrize(("shares", "best", "median"), [
-    ([(0.5, 0.5, 0.5), (0.99, 0.5, 0.5), (0.99, 0.99, 0.99)], (2, 2), (3, 3)),
-    ([(0.5, 0.95, 0.5), (0.5, 0.5, 0.5), (0.5, 0.5, 0.99)], (1, 3), (4, 4)),
-    ([(0.95, 0.5, 0.5), (0.95, 0.99, 0.5), (0.5, 0.5, 0.5)], (1, 2), (2, 4)),
-    ([(0.5, 0.5, 0.5)] * 3, (4, 4), (4, 4))])
+@pytest.mark.parametrize(
+    ("shares", "best", "median"),
+    [
+        ([(0.5, 0.5, 0.5), (0.99, 0.5, 0.5), (0.99, 0.99, 0.99)], (2, 2), (3, 3)),
+        ([(0.5, 0.95, 0.5), (0.5, 0.5, 0.5), (0.5, 0.5, 0.99)], (1, 3), (4, 4)),
+        ([(0.95, 0.5, 0.5), (0.95, 0.99, 0.5), (0.5, 0.5, 0.5)], (1, 2), (2, 4)),
+        ([(0.5, 0.5, 0.5)] * 3, (4, 4), (4, 4)),
+    ],
+)
 def test_the_best_seed_is_the_first_of_all(monkeypatch, shares, best, median):
     monkeypatch.setattr(net_answers, "answers", passing(shares))
     task = {"task": "hop_k", "symbols": 24, "alphabet": 4, "hops_max": 4, "hops": 1, "tried": 3}
@@ -281,16 +379,21 @@ def test_a_lower_bound_is_not_asked_of_the_worst_seed_nor_an_upper_one_of_the_be
             claim = CLAIMS[f"trained_depth/{task}_{name}"]
             assert {case.seeds for cases in claim.grid.values() for case in cases} == seeds
     # One seed of three that does without a layer refutes that it is needed.
-    monkeypatch.setattr(net_answers, "answers",
-                        passing([(0.99, 0.5, 0.5), (0.99,) * 3, (0.99,) * 3, (0.99,) * 3]))
+    monkeypatch.setattr(
+        net_answers, "answers", passing([(0.99, 0.5, 0.5), (0.99,) * 3, (0.99,) * 3, (0.99,) * 3])
+    )
     claim = CLAIMS["trained_depth/hops_needed"]
-    verdicts = {case.seeds: judge(claim, case, claim.measure(case)).verdict
-                for case in claim.grid["full"] if case.hops == 1}
+    verdicts = {
+        case.seeds: judge(claim, case, claim.measure(case)).verdict
+        for case in claim.grid["full"]
+        if case.hops == 1
+    }
     assert verdicts == {"best": Verdict.FAILS, "median": Verdict.HOLDS}
 
 
-@pytest.mark.parametrize("name", ["hops_needed", "connectivity_needed", "connectivity_enough",
-                                  "hops_enough"])
+@pytest.mark.parametrize(
+    "name", ["hops_needed", "connectivity_needed", "connectivity_enough", "hops_enough"]
+)
 def test_negative_controls_on_depth_could_hold(name):
     """Each asks for a depth from 1 to one more than those tried, so that some nets would satisfy
     it."""
@@ -304,7 +407,10 @@ def test_claims_on_trained_nets_are_measurements_and_hops_are_controlled_by_a_la
     assert {claim.weight for claim in CLAIMS.values()} == {"measurement"}
     control = CLAIMS["trained_depth/hops_within"].control
     assert (control.case.task, control.case.depth, control.case.get("shuffled")) == (
-        "induction", 1, None)
+        "induction",
+        1,
+        None,
+    )
 
 
 @pytest.mark.slow
@@ -317,27 +423,44 @@ def test_the_nearest_radius_follows_the_nets_and_its_negative_control_fails(monk
 
     case = next(c for c in NEAREST.grid["full"] if (c.net, c.depth) == ("softmax", 2))
     for mixed, within in (([6], (5, 7)), ([3], (3, 3)), ([7, 8], (6, 9))):
-        monkeypatch.setattr(net_answers, "answers", choosing(
-            lambda d, mixed=mixed: sum(of(r).get(d, 1.0) for r in mixed) / len(mixed)))
+        monkeypatch.setattr(
+            net_answers,
+            "answers",
+            choosing(lambda d, mixed=mixed: sum(of(r).get(d, 1.0) for r in mixed) / len(mixed)),
+        )
         found = NEAREST.measure(case)
         assert within[0] <= found.low <= found.high <= within[1]
-    assert judge(NEAREST, NEAREST.control.case, NEAREST.measure(NEAREST.control.case),
-                 force=True).verdict is Verdict.FAILS
+    assert (
+        judge(
+            NEAREST, NEAREST.control.case, NEAREST.measure(NEAREST.control.case), force=True
+        ).verdict
+        is Verdict.FAILS
+    )
 
 
 def test_every_distance_asked_about_occurs_often_enough_to_be_decided():
-    asked = [c for claim in CLAIMS.values() for cases in claim.grid.values()
-             for c in cases if "distance" in c]
+    asked = [
+        c
+        for claim in CLAIMS.values()
+        for cases in claim.grid.values()
+        for c in cases
+        if "distance" in c
+    ]
     for vertices, diameter in sorted({(c.vertices, c.diameter) for c in asked}):
-        farthest = max(c.distance for c in asked if (c.vertices, c.diameter) == (vertices, diameter)
-                       and c.net not in net_answers.RULES)
+        farthest = max(
+            c.distance
+            for c in asked
+            if (c.vertices, c.diameter) == (vertices, diameter) and c.net not in net_answers.RULES
+        )
         task = recipes.paths(vertices, diameter)
-        places, counts = forced_choices(lambda batch: batch.group.float(), task, 1, seed=0,
-                                        graphs=1024)
+        places, counts = forced_choices(
+            lambda batch: batch.group.float(), task, 1, seed=0, graphs=1024
+        )
         # An answer that is always right is told from 95 % by 330 choices at a level of 1e-7; fewer
         # graphs are drawn here.
-        made = training(Case(task="connectivity", net="softmax", vertices=vertices,
-                             diameter=diameter), 1)
+        made = training(
+            Case(task="connectivity", net="softmax", vertices=vertices, diameter=diameter), 1
+        )
         choices = len(made.seeds) * made.examples / 1024 * counts[1, 0][places.index(farthest)]
         assert choices >= 330, (vertices, diameter, farthest)
 
@@ -345,7 +468,8 @@ def test_every_distance_asked_about_occurs_often_enough_to_be_decided():
 def test_slopes_leave_open_what_was_not_tried(monkeypatch):
     monkeypatch.setattr(net_answers, "answers", fake(lambda task, group: 9))
     found = CLAIMS["trained_depth/hops_slope"].measure(
-        Case(task="hop_k", symbols=24, alphabet=4, hops_max=4, hops=4))
+        Case(task="hop_k", symbols=24, alphabet=4, hops_max=4, hops=4)
+    )
     assert found.low < -5
     assert found.high > 5
 
@@ -359,8 +483,14 @@ def with_dropout(share_on, share_off, trials=4000):
     groups = tuple(range(17))
     on, off = (((round(share * trials),) * len(groups),) * 3 for share in (share_on, share_off))
     return lambda training, device, folder: Answers(
-        1e-4, ("not converged",) * 3, (1,) * 3, groups, off, ((trials,) * len(groups),) * 3,
-        right_dropout=on)
+        1e-4,
+        ("not converged",) * 3,
+        (1,) * 3,
+        groups,
+        off,
+        ((trials,) * len(groups),) * 3,
+        right_dropout=on,
+    )
 
 
 def test_dropout_in_a_case_chooses_what_is_read_off_and_trains_nothing_anew(monkeypatch):
@@ -369,8 +499,9 @@ def test_dropout_in_a_case_chooses_what_is_read_off_and_trains_nothing_anew(monk
     unsaid = Case(**{name: value for name, value in CELL.fields().items() if name != "dropout"})
     assert right_hops(CELL, "cpu", "") == Proportion(6000, 12000)
     assert right_hops(off, "cpu", "") == right_hops(unsaid, "cpu", "") == Proportion(9000, 12000)
-    within = next(case for case in CLAIMS["trained_depth/hops_within"].grid["gpu"]
-                  if case.depth == CELL.depth)
+    within = next(
+        case for case in CLAIMS["trained_depth/hops_within"].grid["gpu"] if case.depth == CELL.depth
+    )
     assert training(CELL, 3) == training(off, 3) == training(within, 3)
     runs = (Run(ON, CELL), Run(OFF, off), Run(CLAIMS["trained_depth/hops_within"], within))
     assert len({run.measurement for run in runs}) == 1
@@ -379,19 +510,28 @@ def test_dropout_in_a_case_chooses_what_is_read_off_and_trains_nothing_anew(monk
 def test_published_claims_follow_the_answers_and_the_published_number(monkeypatch):
     other = Case(**(CELL.fields() | {"published_error": "0.0100"}))
     better = Case(**(CELL.fields() | {"published_error": "0.9000"}))
-    for share_on, share_off, verdicts in ((0.54, 0.63, "HOLDS HOLDS"), (0.95, 0.40, "FAILS FAILS"),
-                                          (0.54, 0.5436, "HOLDS UNDECIDED")):
+    for share_on, share_off, verdicts in (
+        (0.54, 0.63, "HOLDS HOLDS"),
+        (0.95, 0.40, "FAILS FAILS"),
+        (0.54, 0.5436, "HOLDS UNDECIDED"),
+    ):
         monkeypatch.setattr(net_answers, "answers", with_dropout(share_on, share_off))
         off = Case(**(CELL.fields() | {"dropout": False}))
-        found = [judge(claim, case, claim.measure(case)).verdict.value
-                 for claim, case in ((ON, CELL), (OFF, off))]
+        found = [
+            judge(claim, case, claim.measure(case)).verdict.value
+            for claim, case in ((ON, CELL), (OFF, off))
+        ]
         assert found == verdicts.split(), (share_on, share_off)
         if verdicts == "HOLDS HOLDS":
             # The same answers beside another published number.
             assert judge(ON, other, ON.measure(other)).verdict is Verdict.FAILS
             assert judge(ON, better, ON.measure(better)).verdict is Verdict.FAILS
-            assert judge(OFF, Case(**(other.fields() | {"dropout": False})),
-                         right_hops(off, "cpu", "")).verdict is Verdict.FAILS
+            assert (
+                judge(
+                    OFF, Case(**(other.fields() | {"dropout": False})), right_hops(off, "cpu", "")
+                ).verdict
+                is Verdict.FAILS
+            )
 
 
 def test_the_negative_controls_of_the_published_claims_train_a_small_net_and_fail():
@@ -401,7 +541,8 @@ def test_the_negative_controls_of_the_published_claims_train_a_small_net_and_fai
         assert judge(claim, control.case, value, force=True).verdict is Verdict.FAILS
         # The same nets, beside what they do answer.
         right = Case(
-            **(control.case.fields() | {"published_error": f"{1 - value.mean + 0.05:.4f}"}))
+            **(control.case.fields() | {"published_error": f"{1 - value.mean + 0.05:.4f}"})
+        )
         assert judge(claim, right, value, force=True).verdict is Verdict.HOLDS
     assert not claim.assumes, "its control would be out of scope without being forced"
 
@@ -411,7 +552,10 @@ def test_the_small_experiment_is_the_published_one_in_small():
     assert large.shape == gpt2(width=128, depth=3, heads=4, vocabulary=30, length=100)
     assert large.task == HopK()
     assert (large.settings.steps, large.settings.warmup, large.settings.evaluate_every) == (
-        100_001, 1000, 10_000)
+        100_001,
+        1000,
+        10_000,
+    )
     assert small.shape == replace(large.shape, width=32, mlp=128, length=10)
     assert small.settings == replace(large.settings, steps=60, warmup=10, evaluate_every=6)
     assert (small.rates, small.seeds) == (large.rates, large.seeds)
@@ -424,14 +568,19 @@ def test_nets_without_dropout_are_not_asked_with_dropout(monkeypatch):
         right_hops(case, "cpu", "")
 
 
-@pytest.mark.parametrize(("case", "examples"), [
-    (Case(task="connectivity", net="softmax", vertices=24, diameter=23), 16_384),
-    (Case(task="induction", symbols=24, alphabet=8, hops_max=1), 32_768),
-    (Case(task="hop_k", symbols=24, alphabet=4, hops_max=4), 32_768),
-    (Case(task="connectivity", net="softmax", vertices=12, diameter=11), 4096),
-    (Case(task="connectivity", net="softmax", vertices=8, diameter=7), 4096),
-    (Case(task="connectivity", net="softmax", vertices=64, diameter=9), 4096),
-    (Case(task="hop_k", symbols=98, alphabet=4, hops_max=16), 32_768)], ids=str)
+@pytest.mark.parametrize(
+    ("case", "examples"),
+    [
+        (Case(task="connectivity", net="softmax", vertices=24, diameter=23), 16_384),
+        (Case(task="induction", symbols=24, alphabet=8, hops_max=1), 32_768),
+        (Case(task="hop_k", symbols=24, alphabet=4, hops_max=4), 32_768),
+        (Case(task="connectivity", net="softmax", vertices=12, diameter=11), 4096),
+        (Case(task="connectivity", net="softmax", vertices=8, diameter=7), 4096),
+        (Case(task="connectivity", net="softmax", vertices=64, diameter=9), 4096),
+        (Case(task="hop_k", symbols=98, alphabet=4, hops_max=16), 32_768),
+    ],
+    ids=str,
+)
 def test_more_fresh_examples_where_a_first_recording_left_depths_undecided(case, examples):
     assert training(case, 2).examples == examples
 
@@ -454,5 +603,6 @@ def test_the_page_says_how_nets_are_trained_today():
 
 def test_suite_quick_trains_no_net():
     """It holds what takes seconds: clues and look-alikes; a case that trains names a depth."""
-    assert not {"depth", "tried"} & {name for claim in CLAIMS.values()
-                                     for case in claim.cases("quick") for name in case.fields()}
+    assert not {"depth", "tried"} & {
+        name for claim in CLAIMS.values() for case in claim.cases("quick") for name in case.fields()
+    }

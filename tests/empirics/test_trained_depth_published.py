@@ -1,4 +1,5 @@
 """The published errors as cases, and the intervals that a mean over few sequences leaves open."""
+
 from __future__ import annotations
 
 import math
@@ -32,11 +33,13 @@ def test_all_25_cells_are_asked_about_and_say_what_is_printed() -> None:
     assert set(table) == {(hops, depth) for hops in (1, 2, 4, 8, 16) for depth in range(2, 7)}
     assert (table[1, 2], table[8, 4], table[16, 6]) == ("0.0100", "0.2163", "0.0616")
     assert {(c.hops, c.depth): c.rational("published_error") for c in ON.grid["gpu"]} == {
-        (row.hops, row.depth): row.error for row in error_rows("on", "printed")}
+        (row.hops, row.depth): row.error for row in error_rows("on", "printed")
+    }
     for claim, dropout in ((ON, True), (OFF, False)):
         assert set(claim.grid) == {"gpu"}
-        assert ({(c.task, c.symbols, c.alphabet, c.hops_max, c.dropout)
-                 for c in claim.grid["gpu"]} == {("hop_k", 98, 4, 16, dropout)})
+        assert {
+            (c.task, c.symbols, c.alphabet, c.hops_max, c.dropout) for c in claim.grid["gpu"]
+        } == {("hop_k", 98, 4, 16, dropout)}
         assert {"dropout", "published_error"} <= set(claim.reads)
 
 
@@ -49,7 +52,9 @@ shares = st.floats(0, 1, allow_subnormal=False)
 
 @given(shares, st.integers(1, 400), st.floats(1e-9, 0.5))
 def test_the_ends_hold_the_mean_mirror_and_lie_within_the_plain_inequality(
-    share: float, count: int, level: float,
+    share: float,
+    count: int,
+    level: float,
 ) -> None:
     low, high = mean_ends(share, count, level)
     assert 0 <= low <= share <= high <= 1
@@ -66,7 +71,8 @@ def test_the_ends_hold_the_mean_mirror_and_lie_within_the_plain_inequality(
 @pytest.mark.parametrize("count", [1, 5, 100])
 @pytest.mark.parametrize("level", [4e-5, 0.05])
 def test_for_coins_the_ends_are_no_narrower_than_clopper_and_pearson(
-    count: int, level: float,
+    count: int,
+    level: float,
 ) -> None:
     for right in range(count + 1):
         low, high = mean_ends(right / count, count, level)
@@ -81,19 +87,35 @@ def test_the_interval_misses_no_more_often_than_it_says_and_half_of_it_would() -
     count, level = 100, 0.05
     ends = np.array([mean_ends(right / count, count, level) for right in range(count + 1)])
     narrow = np.array(
-        [[(right / count + end) / 2 for end in ends[right]] for right in range(count + 1)])
+        [[(right / count + end) / 2 for end in ends[right]] for right in range(count + 1)]
+    )
 
     def missed(each: np.ndarray, p: float) -> float:
-        return float(sum(stats.binom.pmf(right, count, p)
-                         for right, (low, high) in enumerate(each) if not low <= p <= high))
+        return float(
+            sum(
+                stats.binom.pmf(right, count, p)
+                for right, (low, high) in enumerate(each)
+                if not low <= p <= high
+            )
+        )
 
-    whole, half = (max(missed(each, p) for p in np.linspace(0.01, 0.99, 99))
-                   for each in (ends, narrow))
+    whole, half = (
+        max(missed(each, p) for p in np.linspace(0.01, 0.99, 99)) for each in (ends, narrow)
+    )
     assert whole <= level < half
 
 
-@pytest.mark.parametrize("arguments", [(1.5, 100, 0.1), (-0.1, 100, 0.1), (math.nan, 100, 0.1),
-                                       (0.5, 0, 0.1), (0.5, 100, 0.0), (0.5, 100, 1.0)])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (1.5, 100, 0.1),
+        (-0.1, 100, 0.1),
+        (math.nan, 100, 0.1),
+        (0.5, 0, 0.1),
+        (0.5, 100, 0.0),
+        (0.5, 100, 1.0),
+    ],
+)
 def test_arguments_out_of_range_are_refused(arguments: tuple[float, int, float]) -> None:
     with pytest.raises(ValueError, match="accepted are"):
         mean_ends(*arguments)
@@ -112,8 +134,10 @@ def test_every_prediction_holds_the_published_number_with_room_for_its_noise() -
         assert OFF.predict(Case(**(case.fields() | {"dropout": False}))) == accuracy
 
 
-@pytest.mark.parametrize(("published", "verdict"), [
-    ("0.2163", Verdict.HOLDS), ("0.0100", Verdict.FAILS), ("0.7365", Verdict.FAILS)])
+@pytest.mark.parametrize(
+    ("published", "verdict"),
+    [("0.2163", Verdict.HOLDS), ("0.0100", Verdict.FAILS), ("0.7365", Verdict.FAILS)],
+)
 def test_another_published_number_turns_the_verdict(published: str, verdict: Verdict) -> None:
     case = next(c for c in ON.grid["gpu"] if (c.hops, c.depth) == (8, 4))
     perturbed = Case(**(case.fields() | {"published_error": published}))
@@ -133,16 +157,22 @@ def test_a_right_side_that_is_no_share_is_refused() -> None:
 def test_the_note_says_how_wide_the_intervals_are() -> None:
     """Error intervals by cell, and how many errors reported with dropout off lie within those for
     dropout on."""
-    ends = {(c.hops, c.depth): (1 - found.high, 1 - found.low) for c in ON.grid["gpu"]
-            for found in (ON.predict(c),)}
+    ends = {
+        (c.hops, c.depth): (1 - found.high, 1 - found.low)
+        for c in ON.grid["gpu"]
+        for found in (ON.predict(c),)
+    }
     low, high = ends[1, 2]
     assert (low, round(float(high), 3)) == (0, 0.136)
     off = error_rows("off", "reported")
-    inside = sum(ends[row.hops, row.depth][0] <= row.error <= ends[row.hops, row.depth][1]
-                 for row in off)
+    inside = sum(
+        ends[row.hops, row.depth][0] <= row.error <= ends[row.hops, row.depth][1] for row in off
+    )
     assert (inside, len(off)) == (6, 8)
-    assert ("a published 0.0100 leaves [0, 0.136] open, and 6 of the 8 errors reported with "
-            "dropout off" in ON.note)
+    assert (
+        "a published 0.0100 leaves [0, 0.136] open, and 6 of the 8 errors reported with "
+        "dropout off" in ON.note
+    )
     assert ON.title == "With dropout on, these nets err within what 100 sequences leave open"
 
 

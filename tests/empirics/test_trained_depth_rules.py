@@ -1,4 +1,5 @@
 """Rules in the place of trained nets: explicit weights, the local baseline, and small trees."""
+
 import numpy as np
 import pytest
 import torch
@@ -11,17 +12,26 @@ from depthlaw.theory.claims.verdict import Verdict, judge
 
 CLAIMS = registry()
 LOCAL, NEAREST = (
-    CLAIMS[f"trained_depth/{name}"] for name in ("local_baseline_misses", "local_baseline"))
+    CLAIMS[f"trained_depth/{name}"] for name in ("local_baseline_misses", "local_baseline")
+)
 
 
 @pytest.mark.usefixtures("rules_once")
 @pytest.mark.slow
-@pytest.mark.parametrize(("depth", "distance", "share"),
-                         [(1, 3, 1.0), (1, 4, 0.5), (2, 9, 1.0), (2, 10, 0.5)])
+@pytest.mark.parametrize(
+    ("depth", "distance", "share"), [(1, 3, 1.0), (1, 4, 0.5), (2, 9, 1.0), (2, 10, 0.5)]
+)
 def test_explicit_weights_stop_at_three_to_the_depth(depth, distance, share):
-    found = CLAIMS["trained_depth/rules_within"].measure(Case(
-        task="connectivity", net="explicit", vertices=24, diameter=23, depth=depth,
-        distance=distance))
+    found = CLAIMS["trained_depth/rules_within"].measure(
+        Case(
+            task="connectivity",
+            net="explicit",
+            vertices=24,
+            diameter=23,
+            depth=depth,
+            distance=distance,
+        )
+    )
     low, high = found.interval(1e-6)
     assert low <= share <= high
 
@@ -40,8 +50,16 @@ def test_rules_hold_within_and_beyond_and_their_negative_controls_fail():
 @pytest.mark.slow
 def test_the_local_baseline_knows_what_is_near_and_much_beyond():
     def at(radius, distance):
-        return LOCAL.measure(Case(task="connectivity", net="bounded", vertices=24, diameter=23,
-                                   radius=radius, distance=distance)).mean
+        return LOCAL.measure(
+            Case(
+                task="connectivity",
+                net="bounded",
+                vertices=24,
+                diameter=23,
+                radius=radius,
+                distance=distance,
+            )
+        ).mean
 
     assert at(3, 3) == at(9, 9) == 1.0
     assert 0.5 < at(3, 5) < 0.95
@@ -49,12 +67,19 @@ def test_the_local_baseline_knows_what_is_near_and_much_beyond():
     assert at(9, 10) > 0.95
     # Beside which two trained layers are put.
     assert [round(at(6, distance), 2) for distance in range(7, 13)] == [
-        0.92, 0.90, 0.88, 0.86, 0.85, 0.85]
+        0.92,
+        0.90,
+        0.88,
+        0.86,
+        0.85,
+        0.85,
+    ]
 
 
 def test_the_local_baseline_is_asked_at_every_radius_and_every_distance_beyond():
     assert {(c.radius, c.distance) for c in LOCAL.grid["full"]} == {
-        (r, d) for r in range(1, 10) for d in range(r + 1, 21)}
+        (r, d) for r in range(1, 10) for d in range(r + 1, 21)
+    }
     assert set(RADII) >= set(range(3, 10))
 
 
@@ -62,8 +87,12 @@ def test_the_local_baseline_is_asked_at_every_radius_and_every_distance_beyond()
 @pytest.mark.slow
 @pytest.mark.parametrize(("depth", "radius"), [(1, 2), (1, 3), (2, 5), (2, 6)])
 def test_what_answers_like_a_local_baseline_is_nearest_to_its_radius(depth, radius):
-    found = CLAIMS[NEAREST.key].measure(Case(task="connectivity", net="bounded", vertices=24,
-                                             diameter=23, depth=depth, radius=radius), 0)
+    found = CLAIMS[NEAREST.key].measure(
+        Case(
+            task="connectivity", net="bounded", vertices=24, diameter=23, depth=depth, radius=radius
+        ),
+        0,
+    )
     assert found.low <= radius <= found.high
     assert found.high - found.low <= 2
 
@@ -73,12 +102,18 @@ def test_the_least_excess_is_no_more_than_at_any_point_of_the_box():
     for _ in range(50):
         ends = [[tuple(sorted(rng.random(2))) for _ in range(3)] for _ in range(3)]
         least_found = distances._least_excess(*ends)
-        points = [[rng.choice([low, high, rng.uniform(low, high)], p=[0.4, 0.4, 0.2], size=400)
-                   for low, high in each] for each in ends]
+        points = [
+            [
+                rng.choice([low, high, rng.uniform(low, high)], p=[0.4, 0.4, 0.2], size=400)
+                for low, high in each
+            ]
+            for each in ends
+        ]
         excess = sum((a - b) ** 2 - (a - c) ** 2 for a, b, c in zip(*points, strict=True))
         assert least_found <= excess.min()
     assert distances._least_excess([(0.5, 0.5)], [(0.4, 0.4)], [(0.2, 0.2)]) == pytest.approx(
-        0.01 - 0.09)
+        0.01 - 0.09
+    )
 
 
 @pytest.mark.parametrize("r", [1, 3, 6, 9])
@@ -106,8 +141,9 @@ def test_rules_are_asked_about_as_many_graphs_as_the_caption_says():
     asked = []
     with pytest.MonkeyPatch.context() as patch:
         for name in ("spot_counts", "forced_choices"):
-            patch.setattr(net_answers, name,
-                          lambda *_, **seen: asked.append(seen["graphs"]) or counts(seen))
+            patch.setattr(
+                net_answers, name, lambda *_, **seen: asked.append(seen["graphs"]) or counts(seen)
+            )
         net_answers.by_rule("explicit", 24, 23, 1)
     net_answers.by_rule.cache_clear()
     assert asked == [net_answers.RULE_GRAPHS] * 2 == [20_480] * 2
@@ -124,8 +160,11 @@ def test_shortcuts_that_need_no_search_fail_and_nine_hops_do_not():
         for case in claim.grid["quick"]:
             if case.get("vertices") != 24:
                 assert judge(claim, case, claim.measure(case)).verdict is Verdict.HOLDS, case
-        assert judge(claim, claim.control.case,
-                     claim.measure(claim.control.case)).verdict is Verdict.FAILS
+        assert (
+            judge(claim, claim.control.case, claim.measure(claim.control.case)).verdict
+            is Verdict.FAILS
+        )
     with pytest.raises(ValueError, match="accepted are degrees"):
         CLAIMS["trained_depth/connectivity_shortcuts"].measure(
-            Case(task="connectivity", vertices=12, diameter=11, clue="luck"))
+            Case(task="connectivity", vertices=12, diameter=11, clue="luck")
+        )

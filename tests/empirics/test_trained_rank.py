@@ -1,4 +1,5 @@
 """Teachers and students of known separation rank: values, training, resuming, enclosed errors."""
+
 from fractions import Fraction
 
 import numpy as np
@@ -71,8 +72,10 @@ def test_weights_are_laid_out_as_in_theory():
     found = trained(RECIPE)
     weights, net = found.weights(), teachers.net(SMALL)
     assert weights["query"].shape[1:] == net.query.shape
-    table, replica = weights["embedding"][1], {name: weights[name][1] for name in (
-        "query", "key", "value", "output")}
+    table, replica = (
+        weights["embedding"][1],
+        {name: weights[name][1] for name in ("query", "key", "value", "output")},
+    )
     exact = type(net)(**replica, prime=None)
     out = [forward(exact, table[[2, 4]], coordinate=p) for p in (0, 1)]
     assert np.dot(out, weights["read_out"][1]) == pytest.approx(found.values()[1, 2, 4])
@@ -103,19 +106,34 @@ def test_the_enclosed_error_holds_the_exact_one(loose, monkeypatch):
     monkeypatch.setattr(students, "_LOOSE", loose)
     found = trained(RECIPE)
     ball, weights = enclosed_error(found, 1), found.weights()
-    exact = {name: np.vectorize(Fraction, otypes=[object])(value[1])
-             for name, value in weights.items()}
+    exact = {
+        name: np.vectorize(Fraction, otypes=[object])(value[1]) for name, value in weights.items()
+    }
     net = type(teachers.net(SMALL))(
-        exact["query"], exact["key"], exact["value"], exact["output"], prime=None)
-    values = np.array([[sum(w * forward(net, exact["embedding"][[a, b]], coordinate=p)
-                            for p, w in enumerate(exact["read_out"])) for b in range(6)]
-                       for a in range(6)])
+        exact["query"], exact["key"], exact["value"], exact["output"], prime=None
+    )
+    values = np.array(
+        [
+            [
+                sum(
+                    w * forward(net, exact["embedding"][[a, b]], coordinate=p)
+                    for p, w in enumerate(exact["read_out"])
+                )
+                for b in range(6)
+            ]
+            for a in range(6)
+        ]
+    )
     goal = teachers.values(SMALL)
     # Targets are the values over their root mean square, up to a factor that no error sees.
     norm = sum(int(v) ** 2 for v in goal.flat)
     scale = Fraction(float(np.sqrt(norm / 36)))
-    square = sum((Fraction(int(v)) - scale * y) ** 2
-                 for v, y in zip(goal.flat, values.flat, strict=True)) / norm
+    square = (
+        sum(
+            (Fraction(int(v)) - scale * y) ** 2 for v, y in zip(goal.flat, values.flat, strict=True)
+        )
+        / norm
+    )
     assert float(ball.low) ** 2 <= float(square) <= float(ball.high) ** 2
     assert 0 < ball.high - ball.low < 1e-9
     softmax = trained(Recipe(SMALL, 2, 1, "softmax", seeds=(0,), steps=2, marks=2))
@@ -131,8 +149,9 @@ def test_trained_values_have_no_more_rank_than_the_bound():
 
 
 def test_no_tiny_student_beats_its_floor_and_the_panels_show_it():
-    case = Case(depth=1, width=1, steps=20, teacher_width=3, teacher_depth=2, tokens=1,
-                vocabulary=8)
+    case = Case(
+        depth=1, width=1, steps=20, teacher_width=3, teacher_depth=2, tokens=1, vocabulary=8
+    )
     error = floors.floor_holds.measure(case)
     assert error.low >= floors.floor_holds.predict(case).high > 0.01
     shown = Case(**case.fields() | {"steps": 2000, "vocabulary": 64, "teacher_width": 4})

@@ -1,5 +1,6 @@
 """Replicas trained together against single nets trained alone, and what becomes of those that
 diverge, succeed, or are killed."""
+
 import math
 import os
 import re
@@ -44,15 +45,27 @@ class Recall:
     def batch(self, generator, replicas, size):
         inputs, coins = torch.randint(0, self.outputs, (2, replicas, size, 1), generator=generator)
         everywhere = torch.ones_like(inputs, dtype=torch.bool)
-        return Batch(inputs, coins if self.shuffled else inputs, everywhere,
-                     torch.zeros_like(inputs))
+        return Batch(
+            inputs, coins if self.shuffled else inputs, everywhere, torch.zeros_like(inputs)
+        )
 
 
 RECALL = Shape(width=8, depth=1, vocabulary=8, outputs=8)
 GRAPHS = Connectivity(vertices=4)
 PAIRS = Shape(width=6, depth=2, features=GRAPHS.features, outputs=GRAPHS.outputs)
-SMALL = Settings(steps=12, batch=4, learning_rates=(1e-2, 3e-2, 1e-2), seeds=(3, 3, 8), std=0.3,
-                 drawn=5, evaluate_every=4, validation=8, warmup=3, schedule="cosine", clip=0.5)
+SMALL = Settings(
+    steps=12,
+    batch=4,
+    learning_rates=(1e-2, 3e-2, 1e-2),
+    seeds=(3, 3, 8),
+    std=0.3,
+    drawn=5,
+    evaluate_every=4,
+    validation=8,
+    warmup=3,
+    schedule="cosine",
+    clip=0.5,
+)
 
 
 def weights(trained):
@@ -73,26 +86,39 @@ class Killed(Exception):
 def alone(shape, task, settings, r):
     """One replica as one trains a single net: torch's optimiser, clipping and losses, step by
     step."""
-    net = Net(shape, rng=[np.random.default_rng(source("weights", settings.seeds[r]))],
-              std=settings.std, dtype=settings.dtype)
-    optimiser = torch.optim.AdamW(net.parameters(), lr=settings.learning_rates[r],
-                                  eps=settings.epsilon, weight_decay=settings.weight_decay)
+    net = Net(
+        shape,
+        rng=[np.random.default_rng(source("weights", settings.seeds[r]))],
+        std=settings.std,
+        dtype=settings.dtype,
+    )
+    optimiser = torch.optim.AdamW(
+        net.parameters(),
+        lr=settings.learning_rates[r],
+        eps=settings.epsilon,
+        weight_decay=settings.weight_decay,
+    )
     for step in range(settings.steps):
         block, index = divmod(step, settings.drawn)
-        batch = draw(task, [settings.seeds[r]], settings.batch * settings.drawn, "cpu", "training",
-                     block)
+        batch = draw(
+            task, [settings.seeds[r]], settings.batch * settings.drawn, "cpu", "training", block
+        )
         rows = slice(index * settings.batch, (index + 1) * settings.batch)
-        inputs, targets, learned = (t[0, rows]
-                                    for t in (batch.inputs, batch.targets, batch.learned))
-        factor = schedule_factor(step, steps=settings.steps, warmup=settings.warmup,
-                                 schedule=settings.schedule)
+        inputs, targets, learned = (
+            t[0, rows] for t in (batch.inputs, batch.targets, batch.learned)
+        )
+        factor = schedule_factor(
+            step, steps=settings.steps, warmup=settings.warmup, schedule=settings.schedule
+        )
         optimiser.param_groups[0]["lr"] = settings.learning_rates[r] * factor
         optimiser.zero_grad()
         logits = net((inputs if shape.vocabulary else inputs.to(settings.dtype))[None])[0][learned]
         targets = targets[learned]
         loss = (
-            functional.cross_entropy(logits, targets) if task.kind == "classes"
-            else functional.binary_cross_entropy_with_logits(logits, targets.to(settings.dtype)))
+            functional.cross_entropy(logits, targets)
+            if task.kind == "classes"
+            else functional.binary_cross_entropy_with_logits(logits, targets.to(settings.dtype))
+        )
         loss.backward()
         nn.utils.clip_grad_norm_(net.parameters(), settings.clip)
         optimiser.step()
@@ -106,37 +132,51 @@ ALONE = replace(SMALL, precision="float64", epsilon=1e-3, clip=0.05)
 BOUND = 2**6 * ALONE.steps * max(ALONE.learning_rates) * 2**10 * U / ALONE.epsilon
 
 
-@pytest.mark.parametrize(("shape", "task"), [(PAIRS, GRAPHS), (RECALL, Recall())],
-                         ids=["pairs", "classes"])
+@pytest.mark.parametrize(
+    ("shape", "task"), [(PAIRS, GRAPHS), (RECALL, Recall())], ids=["pairs", "classes"]
+)
 def test_a_replica_trains_as_it_would_alone_with_torchs_optimiser(shape, task):
     together = weights(train(shape, task, ALONE))
     for r in range(3):
         assert (together[r] - alone(shape, task, ALONE, r)).abs().max() <= BOUND
 
 
-@pytest.mark.parametrize("wrong", [{"epsilon": 1.01e-3}, {"weight_decay": 0.011}, {"clip": 0.051}, {
-    "warmup": 4}, {"betas": (0.9, 0.99)}, {"learning_rates": (1.0001e-2,) * 3}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"epsilon": 1.01e-3},
+        {"weight_decay": 0.011},
+        {"clip": 0.051},
+        {"warmup": 4},
+        {"betas": (0.9, 0.99)},
+        {"learning_rates": (1.0001e-2,) * 3},
+    ],
+)
 def test_another_constant_is_noticed(wrong):
     together = weights(train(PAIRS, GRAPHS, replace(ALONE, **wrong)))
     assert (together[0] - alone(PAIRS, GRAPHS, ALONE, 0)).abs().max() > BOUND
 
 
 def test_the_company_does_not_matter():
-    together, single = (weights(train(PAIRS, GRAPHS, settings))
-                        for settings in (ALONE, replace(ALONE, learning_rates=(1e-2,), seeds=(8,))))
+    together, single = (
+        weights(train(PAIRS, GRAPHS, settings))
+        for settings in (ALONE, replace(ALONE, learning_rates=(1e-2,), seeds=(8,)))
+    )
     assert (together[2] - single[0]).abs().max() <= BOUND
     assert (together[0] - single[0]).abs().max() > BOUND
 
 
 @pytest.mark.parametrize("size", [1, 2])
-@pytest.mark.parametrize(("shape", "task"), [(PAIRS, GRAPHS), (RECALL, Recall())],
-                         ids=["pairs", "classes"])
+@pytest.mark.parametrize(
+    ("shape", "task"), [(PAIRS, GRAPHS), (RECALL, Recall())], ids=["pairs", "classes"]
+)
 def test_replicas_that_pass_in_groups_train_as_all_at_once(monkeypatch, shape, task, size):
     whole = train(shape, task, ALONE)
     monkeypatch.setattr(training_run, "CACHED", size * ALONE.batch * task.length * shape.width * 8)
     groups = Run(shape, task, ALONE, torch.device("cpu")).groups
-    assert [rows for rows, *_ in groups] == [slice(first, min(3, first + size))
-                                             for first in range(0, 3, size)]
+    assert [rows for rows, *_ in groups] == [
+        slice(first, min(3, first + size)) for first in range(0, 3, size)
+    ]
     grouped = train(shape, task, ALONE)
     assert (weights(grouped) - weights(whole)).abs().max() <= BOUND
     assert grouped.status == whole.status
@@ -153,8 +193,9 @@ def test_the_same_arguments_give_the_same_bits():
 
 
 def test_each_loss_is_the_mean_over_what_is_learned():
-    logits = torch.tensor([[[[0.0, 0.0], [9.0, 0.0]]], [[[0.0, 1.0], [0.0, 1.0]]]],
-                          dtype=torch.float64)
+    logits = torch.tensor(
+        [[[[0.0, 0.0], [9.0, 0.0]]], [[[0.0, 1.0], [0.0, 1.0]]]], dtype=torch.float64
+    )
     targets = torch.tensor([[[0, 1]], [[1, 1]]])
     found = losses(logits, targets, torch.tensor([[[1.0, 0.0]], [[0.5, 0.5]]], dtype=torch.float64))
     assert abs(found[0] - math.log(2)) <= 4 * U
@@ -166,8 +207,9 @@ def test_each_loss_is_the_mean_over_what_is_learned():
 
 def test_a_replica_that_diverges_leaves_the_others_bit_for_bit():
     wild = replace(PAIRS, attention="linearised")
-    settings = replace(SMALL, learning_rates=(1e-2, 1e6, 1e-2), weight_decay=0.0, warmup=0,
-                       seeds=(3, 4, 8))
+    settings = replace(
+        SMALL, learning_rates=(1e-2, 1e6, 1e-2), weight_decay=0.0, warmup=0, seeds=(3, 4, 8)
+    )
     calm = replace(settings, learning_rates=(1e-2, 1e-3, 1e-2))
     disturbed, undisturbed = train(wild, GRAPHS, settings), train(wild, GRAPHS, calm)
     assert disturbed.status == ("not converged", "diverged", "not converged")
@@ -189,8 +231,16 @@ def test_a_run_in_which_all_diverge_ends():
     assert trained.throughput.steps < settings.steps
 
 
-LEARN = Settings(steps=200, batch=16, learning_rates=(0.05, 0.05, 1e-6), seeds=(0, 1, 2), std=0.3,
-                 evaluate_every=10, validation=64, success=0.99)
+LEARN = Settings(
+    steps=200,
+    batch=16,
+    learning_rates=(0.05, 0.05, 1e-6),
+    seeds=(0, 1, 2),
+    std=0.3,
+    evaluate_every=10,
+    validation=64,
+    success=0.99,
+)
 
 
 def test_replicas_stop_when_they_succeed_twice_in_a_row():
@@ -207,8 +257,10 @@ def test_replicas_stop_when_they_succeed_twice_in_a_row():
 
 
 def test_without_a_criterion_nothing_succeeds():
-    assert train(RECALL, Recall(),
-                 replace(LEARN, success=None, steps=40)).status == ("not converged",) * 3
+    assert (
+        train(RECALL, Recall(), replace(LEARN, success=None, steps=40)).status
+        == ("not converged",) * 3
+    )
 
 
 def test_frozen_parameters_stay_and_a_factor_is_another_rate():
@@ -218,8 +270,11 @@ def test_frozen_parameters_stay_and_a_factor_is_another_rate():
     moved = {name for name, p in frozen.net.named_parameters() if not torch.equal(p, start[name])}
     assert moved == {name for name in start if name.startswith("output.")} != set()
     half = train(RECALL, Recall(), replace(settings, rate_factors=(("*", 0.5),)))
-    other = train(RECALL, Recall(), replace(
-        settings, learning_rates=tuple(rate / 2 for rate in settings.learning_rates)))
+    other = train(
+        RECALL,
+        Recall(),
+        replace(settings, learning_rates=tuple(rate / 2 for rate in settings.learning_rates)),
+    )
     whole = train(RECALL, Recall(), settings)
     assert torch.allclose(weights(half), weights(other), rtol=1e-5, atol=1e-7)
     assert not torch.allclose(weights(half), weights(whole), rtol=1e-3, atol=1e-5)
@@ -227,15 +282,21 @@ def test_frozen_parameters_stay_and_a_factor_is_another_rate():
 
 def test_clipping_does_not_see_what_is_frozen():
     settings = replace(LEARN, success=None, steps=1, clip=1e-3)
-    run = Run(RECALL, Recall(), replace(settings, rate_factors=(("*", 0), ("read_out", 1))),
-              torch.device("cpu"))
+    run = Run(
+        RECALL,
+        Recall(),
+        replace(settings, rate_factors=(("*", 0), ("read_out", 1))),
+        torch.device("cpu"),
+    )
     run.advance()
     assert torch.allclose(run.gradient.norm(dim=1), torch.tensor(1e-3), rtol=1e-2)
     assert (run.gradient != 0).sum() <= run.net.read_out.numel()
 
 
-@pytest.mark.parametrize(("factors", "message"), [
-    ((("qvk.*", 0.5),), "'qvk.*' matches no parameter"), ((("*", -1.0),), "at least 0")])
+@pytest.mark.parametrize(
+    ("factors", "message"),
+    [((("qvk.*", 0.5),), "'qvk.*' matches no parameter"), ((("*", -1.0),), "at least 0")],
+)
 def test_bad_rate_factors_are_refused(factors, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         train(RECALL, Recall(), replace(LEARN, rate_factors=factors))
@@ -247,7 +308,8 @@ def test_shuffled_labels_give_chance_and_true_ones_do_not():
     shuffled, true = (Recall(shuffled=each, vocabulary=2, outputs=2) for each in (True, False))
     (_, chance), (_, learned) = (
         spot_checks(train(shape, task, settings).net, task, seed=7, graphs=1000)
-        for task in (shuffled, true))
+        for task in (shuffled, true)
+    )
     for r in range(3):
         # Level 1 - 1e-6 each: a false alarm in 300,000 changes of the seeds.
         low, high = Proportion(*chance[:, r, 0].tolist()).interval(1e-6)
@@ -264,8 +326,13 @@ def test_the_rate_is_chosen_by_the_median_over_seeds():
     assert (choice.accuracy[1] == 1).all()
     assert np.median(choice.accuracy[0]) < 1
     assert choice.trained.net.replicas == 9
-    wild = tuned(replace(PAIRS, attention="linearised"), GRAPHS,
-                 replace(SMALL, weight_decay=0.0, warmup=0), rates=(1e6, 1e-2), seeds=(0, 1, 2))
+    wild = tuned(
+        replace(PAIRS, attention="linearised"),
+        GRAPHS,
+        replace(SMALL, weight_decay=0.0, warmup=0),
+        rates=(1e6, 1e-2),
+        seeds=(0, 1, 2),
+    )
     assert wild.rate == 1e-2
     assert (wild.accuracy[0] == 0).all()
 
@@ -277,6 +344,7 @@ def killing(step, kill):
     def progress(at):
         if at.step >= step:
             kill()
+
     return progress
 
 
@@ -308,7 +376,10 @@ def test_killed_at_any_step_and_resumed_it_ends_with_the_same_bits(tmp_path, mon
         assert torch.equal(weights(resumed), weights(undisturbed))
         assert resumed.history[-1].measured == tuple(norms(resumed.net))
         assert (resumed.history, resumed.steps, resumed.status) == (
-            undisturbed.history, undisturbed.steps, undisturbed.status)
+            undisturbed.history,
+            undisturbed.steps,
+            undisturbed.status,
+        )
         # Nothing is trained again before the last checkpoint.
         assert resumed.throughput.steps == SMALL.steps - max(0, 3 * ((step - 1) // 3))
 
@@ -317,12 +388,20 @@ def test_killed_during_success_and_divergence(tmp_path):
     undisturbed = train(RECALL, Recall(), LEARN)
     for step in (30, 60):
         with pytest.raises(Killed):
-            train(RECALL, Recall(), LEARN, folder=tmp_path / str(step),
-                  progress=killing(step, raise_killed))
+            train(
+                RECALL,
+                Recall(),
+                LEARN,
+                folder=tmp_path / str(step),
+                progress=killing(step, raise_killed),
+            )
         resumed = train(RECALL, Recall(), LEARN, folder=tmp_path / str(step))
         assert torch.equal(weights(resumed), weights(undisturbed))
         assert (resumed.history, resumed.steps, resumed.status) == (
-            undisturbed.history, undisturbed.steps, undisturbed.status)
+            undisturbed.history,
+            undisturbed.steps,
+            undisturbed.status,
+        )
 
 
 SCRIPT = """
@@ -342,8 +421,9 @@ train(shape, task, {settings}, folder=Path({folder!r}), checkpoint_every=3, prog
 
 def test_sigkill_and_resumed(tmp_path):
     script = SCRIPT.format(settings=SMALL, folder=str(tmp_path))
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
-                          env=os.environ, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env=os.environ, check=False
+    )
     assert done.returncode == -signal.SIGKILL, done.stderr
     resumed = train(PAIRS, GRAPHS, SMALL, folder=tmp_path, checkpoint_every=3)
     assert resumed.throughput.steps == SMALL.steps - 6
@@ -361,8 +441,11 @@ def test_a_finished_run_is_not_trained_again(tmp_path):
 def test_a_checkpoint_of_another_run_is_refused(tmp_path, change):
     train(PAIRS, GRAPHS, replace(SMALL, steps=1), folder=tmp_path)
     arguments = {"settings": replace(SMALL, steps=1), "task": GRAPHS, "shape": PAIRS}
-    arguments[change] = ({"settings": SMALL, "task": replace(GRAPHS, cut=0.5),
-                          "shape": replace(PAIRS, depth=1)}[change])
+    arguments[change] = {
+        "settings": SMALL,
+        "task": replace(GRAPHS, cut=0.5),
+        "shape": replace(PAIRS, depth=1),
+    }[change]
     with pytest.raises(CheckpointError, match="belongs to a run with another"):
         train(arguments["shape"], arguments["task"], arguments["settings"], folder=tmp_path)
 
@@ -378,8 +461,9 @@ def test_progress_says_how_far_how_fast_and_how_long():
     assert said[-1].eta == 0
     for at in said[1:]:
         assert at.steps_per_second > 0
-        assert at.examples_per_second == pytest.approx(at.steps_per_second * 3 * SMALL.batch,
-                                                       rel=8 * U)
+        assert at.examples_per_second == pytest.approx(
+            at.steps_per_second * 3 * SMALL.batch, rel=8 * U
+        )
         assert at.eta == pytest.approx((SMALL.steps - at.step) / at.steps_per_second, rel=8 * U)
     assert said[-1].last.step == 12
 
@@ -399,27 +483,39 @@ def test_hidden_states_serve_as_logits_where_they_suffice():
     assert train(shape, Recall(), replace(LEARN, steps=2)).steps == (2, 2, 2)
 
 
-@pytest.mark.parametrize(("options", "message"), [
-    ({"steps": 0}, "steps=0: at least 1"), ({"drawn": 0}, "drawn=0"),
-    ({"warmup": -1}, "warmup=-1: at least 0"), ({"seeds": (1,)}, "one of each per replica"),
-    ({"seeds": (), "learning_rates": ()}, "one of each per replica"),
-    ({"learning_rates": (1e-2, float("nan"), 1.0)}, "between 0 and 1e6"), ({"learning_rates": (
-        1e-2, 1e3, 1.0)}, "at most 1/rate"), ({"weight_decay": -1.0}, "weight decay"),
-    ({"betas": (0.9, 1.0)}, "betas lie in"), ({"clip": -1.0}, "clip at least 0"),
-    ({"schedule": "step"}, "accepted are constant, linear, cosine"),
-    ({"precision": "half"}, "accepted are float32"),
-    ({"decayed": "none"}, "accepted are all, matrices")])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"steps": 0}, "steps=0: at least 1"),
+        ({"drawn": 0}, "drawn=0"),
+        ({"warmup": -1}, "warmup=-1: at least 0"),
+        ({"seeds": (1,)}, "one of each per replica"),
+        ({"seeds": (), "learning_rates": ()}, "one of each per replica"),
+        ({"learning_rates": (1e-2, float("nan"), 1.0)}, "between 0 and 1e6"),
+        ({"learning_rates": (1e-2, 1e3, 1.0)}, "at most 1/rate"),
+        ({"weight_decay": -1.0}, "weight decay"),
+        ({"betas": (0.9, 1.0)}, "betas lie in"),
+        ({"clip": -1.0}, "clip at least 0"),
+        ({"schedule": "step"}, "accepted are constant, linear, cosine"),
+        ({"precision": "half"}, "accepted are float32"),
+        ({"decayed": "none"}, "accepted are all, matrices"),
+    ],
+)
 def test_bad_settings_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
         replace(SMALL, **options)
 
 
-@pytest.mark.parametrize(("shape", "settings", "message"),
-                         [(RECALL, SMALL, "make the shape's equal to the task's"),
-                          (replace(PAIRS, outputs=3), SMALL, "set outputs=4"),
-                          (replace(PAIRS, outputs=0), SMALL, "set outputs=4"),
-                          (PAIRS, replace(SMALL, precision="bf16"), "need a CUDA device"),
-                          (PAIRS, replace(SMALL, graphed=True), "need a CUDA device")])
+@pytest.mark.parametrize(
+    ("shape", "settings", "message"),
+    [
+        (RECALL, SMALL, "make the shape's equal to the task's"),
+        (replace(PAIRS, outputs=3), SMALL, "set outputs=4"),
+        (replace(PAIRS, outputs=0), SMALL, "set outputs=4"),
+        (PAIRS, replace(SMALL, precision="bf16"), "need a CUDA device"),
+        (PAIRS, replace(SMALL, graphed=True), "need a CUDA device"),
+    ],
+)
 def test_what_does_not_fit_is_refused(shape, settings, message):
     with pytest.raises(ValueError, match=message) as error:
         train(shape, GRAPHS, settings)

@@ -1,5 +1,6 @@
 """The faulty claim, and the log of what faults did, from which the table of docs/reliability.md is
 written."""
+
 from __future__ import annotations
 
 import json
@@ -57,16 +58,24 @@ class Fault:
             patch.setenv("FAULTY_MILLISECONDS", "0")
             truth = {run.id: run.execute() for run in runs}
         store = Store(folder, read_only=True)
-        self.accepted += sum(record.id not in truth
-                             or record.result_hash != truth[record.id].result_hash
-                             for record in store)
+        self.accepted += sum(
+            record.id not in truth or record.result_hash != truth[record.id].result_hash
+            for record in store
+        )
         same = manifest(store)["hash"] == manifest(truth.values())["hash"]
         assert self.rounds > 0
         assert (self.lost, self.accepted, same, store.set_aside) == (0, 0, True, [])
         if log := os.environ.get("DEPTHLAW_FAULT_LOG"):
-            row = {"fault": self.name, "injected": self.injected, "rounds": self.rounds,
-                   "records": len(store), "lost": self.lost, "accepted": self.accepted,
-                   "same": same, "said": said.replace(str(folder), "DIR")}
+            row = {
+                "fault": self.name,
+                "injected": self.injected,
+                "rounds": self.rounds,
+                "records": len(store),
+                "lost": self.lost,
+                "accepted": self.accepted,
+                "same": same,
+                "said": said.replace(str(folder), "DIR"),
+            }
             with Path(log).open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
 

@@ -1,4 +1,5 @@
 """One claim whose measurement goes wrong on chosen cases. Worker processes import it."""
+
 import os
 import signal
 import sys
@@ -41,13 +42,24 @@ def go_wrong(case: Case) -> None:
 def claims(*cases: Case) -> dict[str, Claim]:
     """The claim with these cases; by default as many as FAULTY_RUNS says, each of
     FAULTY_MILLISECONDS."""
-    cases = cases or tuple(Case(depth=1 + n % 60, n=n)
-                           for n in range(int(os.environ.get("FAULTY_RUNS", "60"))))
+    cases = cases or tuple(
+        Case(depth=1 + n % 60, n=n) for n in range(int(os.environ.get("FAULTY_RUNS", "60")))
+    )
     # Never judged, so it needs no statement.
     statement: Any = None
-    claim = Claim(KEY, "a power of three", "The power.", statement, Source("none", ""), "derived",
-                  "identity", "all", measured, {"quick": cases},
-                  Control(cases[0], "it is never judged"))
+    claim = Claim(
+        KEY,
+        "a power of three",
+        "The power.",
+        statement,
+        Source("none", ""),
+        "derived",
+        "identity",
+        "all",
+        measured,
+        {"quick": cases},
+        Control(cases[0], "it is never judged"),
+    )
     return {KEY: claim}
 
 
@@ -65,8 +77,11 @@ def drive(folder: str, engine: str) -> None:
     from depthlaw.ledger.running.plan import plan
 
     try:
-        failures = execute(plan(claims(), "quick"), Store(Path(folder)),
-                           Pool(2, loader=LOADER) if engine == "pool" else Inline())
+        failures = execute(
+            plan(claims(), "quick"),
+            Store(Path(folder)),
+            Pool(2, loader=LOADER) if engine == "pool" else Inline(),
+        )
     except UsageError as error:
         sys.exit(f"error: {error}")
     if failures:

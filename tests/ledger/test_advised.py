@@ -1,4 +1,5 @@
 """The verdicts that the advisor shows are those of the ledger that comes with depthlaw."""
+
 from __future__ import annotations
 
 import csv

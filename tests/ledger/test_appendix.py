@@ -1,5 +1,6 @@
 """The appendix: everything in it comes from records, the same records give the same bytes in every
 format, and nothing is written by halves."""
+
 import csv
 import hashlib
 import json
@@ -31,19 +32,40 @@ from depthlaw.theory.separation_rank.degree import deg
 from depthlaw.theory.separation_rank.value_rank import sep
 
 SHAPES = Case.grid(width=(2, 3), depth=(1, 2), heads=1, tokens=4)
-FILES = ["CITATION.cff", "SHA256SUMS", "appendix.html", "appendix.md", "appendix.pdf",
-         "appendix.tex", "checklist.md", "manifest.json", "references.bib", "results.csv",
-         "results.parquet", "ro-crate-metadata.json", "values.tex"]
+FILES = [
+    "CITATION.cff",
+    "SHA256SUMS",
+    "appendix.html",
+    "appendix.md",
+    "appendix.pdf",
+    "appendix.tex",
+    "checklist.md",
+    "manifest.json",
+    "references.bib",
+    "results.csv",
+    "results.parquet",
+    "ro-crate-metadata.json",
+    "values.tex",
+]
 
 
 def claim(name, statement, measured, **changes) -> Claim:
     key = name if "/" in name else f"separation_rank/{name}"
-    made = Claim(key=key, title="a_title & 50% | more", text="For all x_i, |x| <= 3^(L-1) $5 {a}.",
-                 statement=statement, headline="It stands here.",
-                 source=Source("levine2020", "Theorem 1 & 2", "arXiv:2006.12467v3"),
-                 wording="recalled", kind="upper", holds_for="almost every", measured=measured,
-                 grid={"quick": SHAPES}, control=Control(SHAPES[0], "nine_times", measured=far),
-                 note="as recalled")
+    made = Claim(
+        key=key,
+        title="a_title & 50% | more",
+        text="For all x_i, |x| <= 3^(L-1) $5 {a}.",
+        statement=statement,
+        headline="It stands here.",
+        source=Source("levine2020", "Theorem 1 & 2", "arXiv:2006.12467v3"),
+        wording="recalled",
+        kind="upper",
+        holds_for="almost every",
+        measured=measured,
+        grid={"quick": SHAPES},
+        control=Control(SHAPES[0], "nine_times", measured=far),
+        note="as recalled",
+    )
     return replace(made, **changes)
 
 
@@ -57,18 +79,35 @@ def rank(case, seed):
 
 CLAIMS = [
     claim(
-        "degree", sympy.Eq(deg, 3**L), lambda c, seed: Exact(3**c.depth), kind="identity",
+        "degree",
+        sympy.Eq(deg, 3**L),
+        lambda c, seed: Exact(3**c.depth),
+        kind="identity",
         proof=lambda statement: [Step("step_one: 3^L", True), Step("step two", True)],
-        rests_on="Prose: the induction.", source=Source("dong2021", "Lemma 3"), wording="printed"),
+        rests_on="Prose: the induction.",
+        source=Source("dong2021", "Lemma 3"),
+        wording="printed",
+    ),
     claim("known_false", sympy.Le(sep, 2**L), rank, known="FAILS"),
-    claim("loose", sympy.Le(sep, 10**(20 * L) * d), rank, wording="universal"),
+    claim("loose", sympy.Le(sep, 10 ** (20 * L) * d), rank, wording="universal"),
     claim("surprise2", sympy.Le(sep, 17), rank, source=Source("depthlaw", "after ye2025, part 2")),
-    claim("depth_choice/open", sympy.Eq(sep, 9), lambda c, seed: Ball(Fraction(8), Fraction(10)),
-          headline=""),
+    claim(
+        "depth_choice/open",
+        sympy.Eq(sep, 9),
+        lambda c, seed: Ball(Fraction(8), Fraction(10)),
+        headline="",
+    ),
     claim("depth_choice/torch_only", sympy.Eq(sep, 9), rank, needs="empirics"),
-    claim("own_topic/if_conjecture", sympy.Ge(sep, 9), lambda c, seed: Exact(10),
-          kind="conditional", note="Rests on a conjecture.", headline="",
-          control=Control(SHAPES[0], "less", measured=lambda c, seed: Exact(1)))]
+    claim(
+        "own_topic/if_conjecture",
+        sympy.Ge(sep, 9),
+        lambda c, seed: Exact(10),
+        kind="conditional",
+        note="Rests on a conjecture.",
+        headline="",
+        control=Control(SHAPES[0], "less", measured=lambda c, seed: Exact(1)),
+    ),
+]
 KEYED = {c.key: c for c in CLAIMS}
 
 
@@ -109,10 +148,16 @@ def test_same_records_same_bytes_in_every_format(store, out, tmp_path):
     for path in written:
         assert path.read_bytes() == (out / path.name).read_bytes(), path.name
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["out"]
-    listed = dict(line.split("  ")[::-1] for line in (out / "SHA256SUMS").read_text().splitlines()
-                  if not line.startswith("#"))
-    assert listed == {name: hashlib.sha256((out / name).read_bytes()).hexdigest()
-                      for name in FILES if name != "SHA256SUMS"}
+    listed = dict(
+        line.split("  ")[::-1]
+        for line in (out / "SHA256SUMS").read_text().splitlines()
+        if not line.startswith("#")
+    )
+    assert listed == {
+        name: hashlib.sha256((out / name).read_bytes()).hexdigest()
+        for name in FILES
+        if name != "SHA256SUMS"
+    }
 
 
 def test_formats_say_the_same(out):
@@ -147,10 +192,16 @@ def test_latex_is_well_formed(out):
     assert set(re.findall(r"\\ref\{(.*?)\}", text)) <= set(labels)
     # The definition of \dlstatement names its argument.
     assert len(labels) == len(set(labels))
-    cited = {key for group in re.findall(r"\\cite[tp](?:\[[^]]*\])*\{(.*?)\}", text)
-             for key in group.split(",")}
-    assert set(re.findall(r"^@\w+\{(.*?),", (out / "references.bib").read_text(), re.M)) == cited \
-        | {"depthlaw"} == {"levine2020", "dong2021", "ye2025", "depthlaw"}
+    cited = {
+        key
+        for group in re.findall(r"\\cite[tp](?:\[[^]]*\])*\{(.*?)\}", text)
+        for key in group.split(",")
+    }
+    assert (
+        set(re.findall(r"^@\w+\{(.*?),", (out / "references.bib").read_text(), re.M))
+        == cited | {"depthlaw"}
+        == {"levine2020", "dong2021", "ye2025", "depthlaw"}
+    )
 
 
 def test_findings_name_counterexamples_and_surprises(out):
@@ -168,8 +219,11 @@ def test_findings_name_counterexamples_and_surprises(out):
 
 
 def test_values_has_one_set_of_macros_for_each_claim(out):
-    macros = dict(re.findall(r"^\\newcommand\{(\\[A-Za-z]+)\}\{(.*)\}%$",
-                             (out / "values.tex").read_text(), re.M))
+    macros = dict(
+        re.findall(
+            r"^\\newcommand\{(\\[A-Za-z]+)\}\{(.*)\}%$", (out / "values.tex").read_text(), re.M
+        )
+    )
     assert len(macros) == 4 + 4 * len(CLAIMS)
     assert macros[r"\dlSeparationRankDegree"] == "ARGUED"
     assert macros[r"\dlSeparationRankSurpriseTwo"] == "FAILS"
@@ -197,10 +251,18 @@ def test_headlines_by_default_and_exactly_what_is_named(store, quick, tmp_path):
 
 
 def test_changed_records_change_the_appendix(out, quick, tmp_path):
-    changed = [replace(c, measured=lambda c, seed: Exact(rank(c, seed).value - 1))
-               if c.name == "surprise2" else c for c in CLAIMS]
-    write_appendix(tmp_path / "out", {c.key: c for c in changed},
-                   recorded(changed, tmp_path / "results"), everything=True)
+    changed = [
+        replace(c, measured=lambda c, seed: Exact(rank(c, seed).value - 1))
+        if c.name == "surprise2"
+        else c
+        for c in CLAIMS
+    ]
+    write_appendix(
+        tmp_path / "out",
+        {c.key: c for c in changed},
+        recorded(changed, tmp_path / "results"),
+        everything=True,
+    )
     for name in ("appendix.md", "manifest.json", "results.csv", "CITATION.cff"):
         assert (tmp_path / "out" / name).read_bytes() != (out / name).read_bytes(), name
 
@@ -219,7 +281,9 @@ def test_a_changed_claim_is_judged_anew_and_is_not_of_the_released_set(tmp_path)
     source = module._source(changed, verdicts, records, "", "depthlaw appendix FOLDER")
     known = module._source(recorded, verdicts, records, "", "depthlaw appendix FOLDER")
     assert (known.claim_set, source.claim_set) == (
-        claim_set().name, f"{claim_set().name} with 1 changed claim")
+        claim_set().name,
+        f"{claim_set().name} with 1 changed claim",
+    )
     assert source.claims_hash != known.claims_hash == claim_set().hash
 
 
@@ -233,11 +297,17 @@ def test_record_facts_reach_the_reader(store, out):
     assert len(manifest["runs"]) == len(store)
 
 
-@pytest.mark.parametrize(("claims", "keys", "said"), [
-    ([claim("bound2", sympy.Le(sep, 99), rank), claim("bound_two", sympy.Le(sep, 99), rank)], [],
-     "dlSeparationRankBoundTwo"),
-    ([claim("torch", sympy.Le(sep, 99), rank, needs="empirics")], [], "verify quick"),
-])
+@pytest.mark.parametrize(
+    ("claims", "keys", "said"),
+    [
+        (
+            [claim("bound2", sympy.Le(sep, 99), rank), claim("bound_two", sympy.Le(sep, 99), rank)],
+            [],
+            "dlSeparationRankBoundTwo",
+        ),
+        ([claim("torch", sympy.Le(sep, 99), rank, needs="empirics")], [], "verify quick"),
+    ],
+)
 def test_what_cannot_be_written_leaves_nothing(claims, keys, said, quick, tmp_path):
     store = recorded(claims, tmp_path / "results")
     with pytest.raises(UsageError, match=said) as error:
@@ -269,8 +339,9 @@ def test_failure_while_writing_leaves_nothing(store, quick, tmp_path, monkeypatc
 
 
 def test_without_the_programs_it_says_what_to_install(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(formats.importlib.util, "find_spec",
-                        lambda name: None if name == "typst" else object())
+    monkeypatch.setattr(
+        formats.importlib.util, "find_spec", lambda name: None if name == "typst" else object()
+    )
     assert main(["appendix", str(tmp_path / "out")]) == 2
     said = capsys.readouterr().err
     assert "Typst" in said
@@ -279,25 +350,32 @@ def test_without_the_programs_it_says_what_to_install(tmp_path, monkeypatch, cap
     assert said.count("\n") == 1
 
 
-@pytest.mark.parametrize(("options", "said"), [
-    (["--topic", "hops", "--all"], "exclude each other"),
-    (["--topic", "hops/doubling"], "--claims hops/doubling"),
-    (["--claims", "hops/dubling"], "hops/doubling"),
-    (["--suite", "slow"], "accepted: quick"),
-    (["--claims", ""], "--claims"),
-    (["--claims", ","], "--claims"),
-    (["--topic", ""], "topics are"),
-    (["--topic", "nosuch"], "topics are"),
-])
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--topic", "hops", "--all"], "exclude each other"),
+        (["--topic", "hops/doubling"], "--claims hops/doubling"),
+        (["--claims", "hops/dubling"], "hops/doubling"),
+        (["--suite", "slow"], "accepted: quick"),
+        (["--claims", ""], "--claims"),
+        (["--claims", ","], "--claims"),
+        (["--topic", ""], "topics are"),
+        (["--topic", "nosuch"], "topics are"),
+    ],
+)
 def test_options_that_cannot_be_meant(options, said, tmp_path, capsys):
     assert main(["appendix", str(tmp_path / "out"), *options]) == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(("form", "expected"), [
-    ("typst", ["lr(bar.v.double W bar.v.double)_1", "lr(|E|)_1", "binom(a, b)", '"31,456"']),
-    ("latex", ["<", r"\|W\|_1"])])
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("typst", ["lr(bar.v.double W bar.v.double)_1", "lr(|E|)_1", "binom(a, b)", '"31,456"']),
+        ("latex", ["<", r"\|W\|_1"]),
+    ],
+)
 def test_maths_that_writers_read_otherwise(form, expected):
     text = r"$\|W\|_1 \lt \vert E\vert_1$ and $\tbinom{a}{b}\thinspace 31{,}456$"
     document = Document(text, "t", "s", "f", "2026-01-01", "", {})
@@ -340,13 +418,18 @@ def test_it_says_whose_records_these_are_and_what_was_repeated_here(store, quick
     assert "None of them was repeated" in none
     key = ("separation_rank/degree", b"{}", 0, False)
     assert "7 of them were repeated on this machine, and 6 of these agree" in said(
-        "some", repeated=Agreement(7, 7, 6, ((key, {}, {}),)))
+        "some", repeated=Agreement(7, 7, 6, ((key, {}, {}),))
+    )
     assert "1,234 of them were repeated on this machine, and agree" in said(
-        "all", repeated=Agreement(1234, 1234, 1234, ()))
+        "all", repeated=Agreement(1234, 1234, 1234, ())
+    )
 
 
 def test_records_of_the_users_own_are_counted_beside_the_shipped_ones(
-    tmp_path, monkeypatch, capsys, quick,
+    tmp_path,
+    monkeypatch,
+    capsys,
+    quick,
 ):
     """What was measured here is compared with the reference; it was passed over in silence."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
@@ -354,13 +437,16 @@ def test_records_of_the_users_own_are_counted_beside_the_shipped_ones(
     assert main(["appendix", str(tmp_path / "before"), "--claims", keys]) == 0
     assert "records of the reference ledger" in capsys.readouterr().err
     assert "None of them was repeated" in (tmp_path / "before/appendix.md").read_text()
-    command = re.search(r"^\.venv/bin/depthlaw (verify .*)$",
-                        (tmp_path / "before/appendix.md").read_text(), re.M)
+    command = re.search(
+        r"^\.venv/bin/depthlaw (verify .*)$", (tmp_path / "before/appendix.md").read_text(), re.M
+    )
     assert command
     assert main(command[1].split()) == 0
     assert main(["appendix", str(tmp_path / "after"), "--claims", keys]) == 0
-    found = re.search(r"(\d+) of them were repeated on this machine, and agree",
-                      (tmp_path / "after/appendix.md").read_text())
+    found = re.search(
+        r"(\d+) of them were repeated on this machine, and agree",
+        (tmp_path / "after/appendix.md").read_text(),
+    )
     assert found
     assert int(found[1]) > 10
 
@@ -376,8 +462,10 @@ def test_measuring_again_names_every_suite_that_is_printed(out, tmp_path, quick)
     store = shipped()
     write_appendix(tmp_path / "out", dict(registry()), store)
     text = (tmp_path / "out/appendix.md").read_text()
-    used = {row["suite"] for row in csv.DictReader(
-        (tmp_path / "out/results.csv").read_text().splitlines())}
+    used = {
+        row["suite"]
+        for row in csv.DictReader((tmp_path / "out/results.csv").read_text().splitlines())
+    }
     commands = re.findall(r"depthlaw verify (\w+)", text.partition("To measure again")[2])
     assert {"exercises", "training"} <= used
     assert used - {"quick", "theory", "full"} <= set(commands)

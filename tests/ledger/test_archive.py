@@ -1,5 +1,6 @@
 """Records are listed, shown, verified, exported, cleared up and compared; errors are one line,
 nothing is lost by looking."""
+
 import csv
 import json
 import os
@@ -26,14 +27,21 @@ ONE = Exact(1)
 
 
 def record(value=ONE, claim="a/b", seed=0, code="old", **case) -> Record:
-    return Record({"claim": claim, "case": case or None, "seed": seed, "code": code,
-                   "device": "cpu"}, encode(value),
-                  {"environment": {"cpu": "x\x1b[31m"}, "timing": {"wall_s": 0.5, "cpu_s": 0.25}})
+    return Record(
+        {"claim": claim, "case": case or None, "seed": seed, "code": code, "device": "cpu"},
+        encode(value),
+        {"environment": {"cpu": "x\x1b[31m"}, "timing": {"wall_s": 0.5, "cpu_s": 0.25}},
+    )
 
 
-SOME = (record(Exact(3**900), n=1), record(Exact(Fraction(1, 3)), "hops/x", 2, n=2),
-        record((Step("one", True), Step("two", None))), record(Ball(Fraction(0), Fraction(1)), n=3),
-        record(Sample((0.5, 0.25)), n=4), record(Exact(9), claim="long/" + "name" * 20, n=10**40))
+SOME = (
+    record(Exact(3**900), n=1),
+    record(Exact(Fraction(1, 3)), "hops/x", 2, n=2),
+    record((Step("one", True), Step("two", None))),
+    record(Ball(Fraction(0), Fraction(1)), n=3),
+    record(Sample((0.5, 0.25)), n=4),
+    record(Exact(9), claim="long/" + "name" * 20, n=10**40),
+)
 
 
 @pytest.fixture
@@ -69,15 +77,17 @@ def test_list_has_a_whole_row_for_each_record_and_filters(folder, capsys):
     _, out, _ = depthlaw(capsys, "records", "list", "--results", folder, "--claim", "HOPS")
     assert f"1 of {len(SOME)} records" in out
     _, out, _ = depthlaw(capsys, "records", "list", "--results", folder, "--json")
-    assert ({row["id"]: row["result"] for row in json.loads(out)}
-            == {made.id: made.result for made in SOME})
+    assert {row["id"]: row["result"] for row in json.loads(out)} == {
+        made.id: made.result for made in SOME
+    }
 
 
 def test_list_of_a_suite_holds_what_it_asks_for(folder, capsys):
     run = next(r for r in plan(registry(), "quick") if r.claim.key == DEGREE)
     Store(folder).put(run.execute())
-    code, out, _ = depthlaw(capsys, "records", "list", "--results", folder, "--suite", "quick",
-                            "--json")
+    code, out, _ = depthlaw(
+        capsys, "records", "list", "--results", folder, "--suite", "quick", "--json"
+    )
     assert code == 0
     assert [row["id"] for row in json.loads(out)] == [run.id]
 
@@ -95,15 +105,20 @@ def test_show_finds_by_prefix_and_neutralises_controls(folder, capsys):
 
 @pytest.mark.parametrize(
     ("arguments", "hint"),
-    [(("show", "zz"), "no record has the id"), (("show", ""), "type more of it"),
-     (("list", "--suite", "slow"), "accepted: quick"),
-     (("export", "{tmp}/x.txt"), "accepted: --format csv, sqlite, parquet"),
-     (("export", "{tmp}"), "exists"), (("export", "{tmp}/there.csv"), "--force"),
-     (("export", "{tmp}/absent/x.csv"), "cannot be written"),
-     (("diff", "{tmp}/absent", "{tmp}/r"), "does not exist"),
-     (("gc", "--results", "{tmp}"), "not a results folder"),
-     (("nothing",), "depthlaw records --help"),
-     (("verify", "--results", "{tmp}/there.csv"), "does not verify")])
+    [
+        (("show", "zz"), "no record has the id"),
+        (("show", ""), "type more of it"),
+        (("list", "--suite", "slow"), "accepted: quick"),
+        (("export", "{tmp}/x.txt"), "accepted: --format csv, sqlite, parquet"),
+        (("export", "{tmp}"), "exists"),
+        (("export", "{tmp}/there.csv"), "--force"),
+        (("export", "{tmp}/absent/x.csv"), "cannot be written"),
+        (("diff", "{tmp}/absent", "{tmp}/r"), "does not exist"),
+        (("gc", "--results", "{tmp}"), "not a results folder"),
+        (("nothing",), "depthlaw records --help"),
+        (("verify", "--results", "{tmp}/there.csv"), "does not verify"),
+    ],
+)
 def test_errors_are_one_line_and_2(folder, arguments, hint, capsys, tmp_path):
     (tmp_path / "there.csv").write_text("mine")
     arguments = [a.replace("{tmp}", str(tmp_path)) for a in arguments]
@@ -151,25 +166,31 @@ def test_export_to_csv_and_sqlite_holds_every_record(folder, capsys, tmp_path):
         rows = list(csv.DictReader(file))
     connection = sqlite3.connect(tmp_path / "t.sqlite")
     found = connection.execute(
-        'SELECT id, claim, "case", result, approximately FROM records').fetchall()
+        'SELECT id, claim, "case", result, approximately FROM records'
+    ).fetchall()
     connection.close()
-    assert ({row["id"]: json.loads(row["result"]) for row in rows}
-            == {made.id: made.result for made in SOME})
-    assert [(r[0], r[1], r[2], r[3])
-            for r in found] == [(r["id"], r["claim"], r["case"], r["result"]) for r in rows]
+    assert {row["id"]: json.loads(row["result"]) for row in rows} == {
+        made.id: made.result for made in SOME
+    }
+    assert [(r[0], r[1], r[2], r[3]) for r in found] == [
+        (r["id"], r["claim"], r["case"], r["result"]) for r in rows
+    ]
     values = {r[0]: r[4] for r in found}
     assert [values[made.id] for made in SOME] == [None, 1 / 3, None, 0.5, 0.375, 9.0]
     assert snapshot(folder) == before
     again = (tmp_path / "t.csv").read_bytes()
-    assert depthlaw(capsys, "records", "export", tmp_path / "t.csv", "--results", folder,
-                    "--force")[0] == 0
+    assert (
+        depthlaw(capsys, "records", "export", tmp_path / "t.csv", "--results", folder, "--force")[0]
+        == 0
+    )
     assert (tmp_path / "t.csv").read_bytes() == again
 
 
 def test_parquet_without_pyarrow_names_the_extra(folder, capsys, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    code, _, err = depthlaw(capsys, "records", "export", tmp_path / "t.parquet", "--results",
-                            folder)
+    code, _, err = depthlaw(
+        capsys, "records", "export", tmp_path / "t.parquet", "--results", folder
+    )
     assert code == 2
     assert "depthlaw[parquet]" in err
     assert not (tmp_path / "t.parquet").exists()
@@ -189,12 +210,19 @@ def test_gc_removes_old_debris_only_and_records_only_when_told(folder, capsys):
     aside = folder / "set-aside" / "x" / "kept"
     aside.write_text("theirs")
     old, young = temporary(folder, f"1-{'a' * 32}", 90_000), temporary(folder, f"2-{'b' * 32}", 60)
-    foreign, ahead = temporary(folder, "notes.txt",
-                               90_000), temporary(folder, f"3-{'c' * 32}", -90_000)
+    foreign, ahead = (
+        temporary(folder, "notes.txt", 90_000),
+        temporary(folder, f"3-{'c' * 32}", -90_000),
+    )
     code, out, _ = depthlaw(capsys, "records", "gc", "--results", folder)
     assert code == 0
-    assert ([p.exists() for p in (old, young, foreign, ahead, aside)]
-            == [False, True, True, True, True])
+    assert [p.exists() for p in (old, young, foreign, ahead, aside)] == [
+        False,
+        True,
+        True,
+        True,
+        True,
+    ]
     assert f"{len(SOME)} of {len(SOME) + 1} records" in out
     assert len(Store(folder)) == len(SOME) + 1
     assert depthlaw(capsys, "records", "gc", "--results", folder, "--delete")[0] == 0
@@ -266,8 +294,10 @@ def test_diff_calls_no_confirmed_steps_proved(tmp_path, capsys):
 def test_a_record_out_of_scope_is_listed_and_exported(tmp_path, capsys):
     Store(tmp_path / "r").put(record(Outside("gamma is not bounded"), n=1))
     assert depthlaw(capsys, "records", "list", "--results", tmp_path / "r")[0] == 0
-    assert depthlaw(capsys, "records", "export", tmp_path / "x.csv", "--results",
-                    tmp_path / "r")[0] == 0
+    assert (
+        depthlaw(capsys, "records", "export", tmp_path / "x.csv", "--results", tmp_path / "r")[0]
+        == 0
+    )
     (row,) = csv.DictReader((tmp_path / "x.csv").read_text().splitlines())
     assert (row["form"], row["approximately"]) == ("outside", "")
 
@@ -294,13 +324,20 @@ for arguments in json.loads(sys.argv[1]):
 def test_nothing_about_records_needs_torch(folder):
     """Also for the claims that PyTorch measures: their ids are hashes of sources, which nobody has
     to import."""
-    commands = [("records", "diff", "{r}", "{r}"), ("records", "gc", "--results", "{r}"),
-                ("records", "list", "--suite", "full", "--results", "{r}"),
-                ("records", "verify", "--results", "{r}"),
-                ("show", "trained_depth/connectivity_needed", "--results", "{r}")]
+    commands = [
+        ("records", "diff", "{r}", "{r}"),
+        ("records", "gc", "--results", "{r}"),
+        ("records", "list", "--suite", "full", "--results", "{r}"),
+        ("records", "verify", "--results", "{r}"),
+        ("show", "trained_depth/connectivity_needed", "--results", "{r}"),
+    ]
     asked = [[word.replace("{r}", str(folder)) for word in command] for command in commands]
-    done = subprocess.run([sys.executable, "-c", WITHOUT_TORCH, json.dumps(asked)],
-                          capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_TORCH, json.dumps(asked)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert (done.returncode, done.stderr) == (0, "")
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert [code for code, _, _ in answers] == [0] * len(commands), answers
@@ -309,5 +346,7 @@ def test_nothing_about_records_needs_torch(folder):
     _, shown, said = answers[-1]
     assert "verdict     FAILS*: 12 of 12 cases of suite full" in shown
     assert said.count("\n") == 1
-    assert ("`depthlaw verify full --only trained_depth/connectivity_needed` measures here "
-            "(needs the extra") in said
+    assert (
+        "`depthlaw verify full --only trained_depth/connectivity_needed` measures here "
+        "(needs the extra"
+    ) in said

@@ -1,4 +1,5 @@
 """The commands certify and recheck, for lower bounds on separation ranks."""
+
 import json
 
 import pytest

@@ -1,4 +1,5 @@
 """The bibliography as package data, and what stands behind a claim."""
+
 import re
 from importlib.resources import files
 
@@ -26,9 +27,11 @@ def test_entries_hold_no_character_that_stops_latex():
         for name, value in re.findall(r"^\s*(\w+)\s*=\s*\{(.*)\},?$", entry, re.M):
             if name not in ("url", "doi", "eprint"):
                 assert not re.search(r"(?<!\\)[_#%&$^~]", value), (
-                    f"{key}: {name} needs a backslash before a special character")
+                    f"{key}: {name} needs a backslash before a special character"
+                )
     assert all(entry.isascii() for entry in entries().values()), (
-        "accents are written in TeX, so that every BibTeX reads them")
+        "accents are written in TeX, so that every BibTeX reads them"
+    )
 
 
 def test_claim_and_bibliography_keys_mix_and_repeat_nothing():
@@ -46,7 +49,9 @@ def test_every_claim_has_an_entry():
 def test_a_claim_after_a_source_cites_that_source_too():
     assert list(bibtex_for(["hops/doubling"])) == ["depthlaw", "sanford2024"]
     assert sources("depthlaw, dimension count, after eqs. (3)-(4) of levine2020") == [
-        "depthlaw", "levine2020"]
+        "depthlaw",
+        "levine2020",
+    ]
     assert sources("nobody1900, Theorem 1") == []
 
 
@@ -59,9 +64,14 @@ def test_a_reference_is_one_line_without_markup():
     assert reference("wu2024masks").startswith("Wu and others 2024: ")
 
 
-@pytest.mark.parametrize(("key", "says"), [
-    ("levine2002", "did you mean levine2020?"), ("", "depthlaw claims"),
-    ("separation_rank/nothing", "unknown key")])
+@pytest.mark.parametrize(
+    ("key", "says"),
+    [
+        ("levine2002", "did you mean levine2020?"),
+        ("", "depthlaw claims"),
+        ("separation_rank/nothing", "unknown key"),
+    ],
+)
 def test_unknown_key_is_one_line_with_advice(key, says):
     with pytest.raises(KeyError, match="unknown key") as error:
         bibtex_for([key])
@@ -70,12 +80,14 @@ def test_unknown_key_is_one_line_with_advice(key, says):
 
 
 def test_an_address_between_entries_is_not_an_entry():
-    assert (dict(parse("write to a@b.org {x} @misc{k, note = {c@d.org}}"))
-            == {"k": "@misc{k, note = {c@d.org}}"})
+    assert dict(parse("write to a@b.org {x} @misc{k, note = {c@d.org}}")) == {
+        "k": "@misc{k, note = {c@d.org}}"
+    }
 
 
-@pytest.mark.parametrize("text",
-                         ["@misc{a, title = {A}", "@misc{, title = {A}}", "@misc{a,} @misc{a,}"])
+@pytest.mark.parametrize(
+    "text", ["@misc{a, title = {A}", "@misc{, title = {A}}", "@misc{a,} @misc{a,}"]
+)
 def test_damaged_bibliography_is_refused(text):
     with pytest.raises(ValueError, match="bibliography"):
         list(parse(text))

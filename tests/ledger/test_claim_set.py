@@ -1,4 +1,5 @@
 """A claim set has one name and one hash, and is never written again."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -30,8 +31,19 @@ RELEASED = {
     "claims-v2": "bec65266ce4dd67a21635f0e1dfa125a71c660f4bda46472865118eb398a1098",
 }
 
-ONE = Entry("hops/one", "One", "Text.", "x <= 1", "paper, Theorem 1", "printed", "upper", "all",
-            "theorem", (), "HOLDS")
+ONE = Entry(
+    "hops/one",
+    "One",
+    "Text.",
+    "x <= 1",
+    "paper, Theorem 1",
+    "printed",
+    "upper",
+    "all",
+    "theorem",
+    (),
+    "HOLDS",
+)
 TWO = dataclasses.replace(ONE, key="hops/two", premises=("hops/one",))
 
 
@@ -51,8 +63,13 @@ def test_newest_set_is_read_by_default_and_lists_what_a_claim_says() -> None:
     assert newest.name == list(RELEASED)[-1]
     listed = newest.claims["rank_collapse/one_layer_cubic"]
     assert (listed.topic, listed.weight) == ("rank_collapse", "theorem")
-    assert changes(dataclasses.replace(newest, claims={listed.key: listed}),
-                   {listed.key: entry(find(listed.key), listed.verdict)}) == {}
+    assert (
+        changes(
+            dataclasses.replace(newest, claims={listed.key: listed}),
+            {listed.key: entry(find(listed.key), listed.verdict)},
+        )
+        == {}
+    )
 
 
 def test_every_claim_says_what_the_newest_set_lists() -> None:
@@ -70,10 +87,11 @@ def test_every_verdict_is_that_of_the_newest_set() -> None:
 
 def test_another_constant_is_another_claim() -> None:
     degree = find("separation_rank/degree")
-    two = dataclasses.replace(degree, statement=degree.statement.func(
-        degree.statement.lhs, degree.statement.rhs.subs(3, 2)))
-    newest = dataclasses.replace(
-        claim_set(), claims={degree.key: claim_set().claims[degree.key]})
+    two = dataclasses.replace(
+        degree,
+        statement=degree.statement.func(degree.statement.lhs, degree.statement.rhs.subs(3, 2)),
+    )
+    newest = dataclasses.replace(claim_set(), claims={degree.key: claim_set().claims[degree.key]})
     assert altered(newest, {degree.key: degree}) == set()
     assert altered(newest, {degree.key: two}) == altered(newest, {}) == {degree.key}
 
@@ -124,7 +142,10 @@ def test_changes_name_what_differs(tmp_path: Path) -> None:
     three = dataclasses.replace(ONE, key="hops/three")
     assert changes(old, {e.key: e for e in (ONE, TWO)}) == {}
     assert changes(old, {e.key: e for e in (refuted, three)}) == {
-        "hops/one": "gone", "hops/three": "new", "hops/two": "text, verdict"}
+        "hops/one": "gone",
+        "hops/three": "new",
+        "hops/two": "text, verdict",
+    }
 
 
 def test_writing_a_released_set_is_refused_before_anything_is_judged(

@@ -1,5 +1,6 @@
 """The commands as people run them: exit codes, one-line errors, real folders, and, where it
 matters, real processes, terminals, pipes, full disks."""
+
 import errno
 import io
 import json
@@ -26,8 +27,16 @@ from depthlaw.theory.claims.values import Exact
 
 # Claims of one suite that together take a moment: enough runs to be killed in the middle, few
 # enough to repeat the suite.
-SMALL = ("--engine", "inline", "--only", "separation_rank/degree", "--only", "connectivity/reach",
-         "--only", "hops/depth_corrected")
+SMALL = (
+    "--engine",
+    "inline",
+    "--only",
+    "separation_rank/degree",
+    "--only",
+    "connectivity/reach",
+    "--only",
+    "hops/depth_corrected",
+)
 
 # For the kills: several seconds of work in many runs, so that a random moment falls into a run more
 # often than between two.
@@ -70,13 +79,17 @@ def test_the_quick_suite_end_to_end(tmp_path):
     assert [c["key"] for c in report["claims"] if c["unexpected"] or not c["source"]] == []
     assert {c["verdict"] for c in report["claims"]} >= {"ARGUED", "HOLDS", "FAILS", "CONDITIONAL"}
     failing = {c["key"] for c in report["claims"] if c["verdict"] == "FAILS"}
-    assert failing == {c["key"] for c in report["claims"]
-                       if (c["known"] or c["expected"]) == "FAILS" and c["cases"]}
+    assert failing == {
+        c["key"]
+        for c in report["claims"]
+        if (c["known"] or c["expected"]) == "FAILS" and c["cases"]
+    }
     assert "separation_rank/upper_bound_deep" in failing
 
     files = {p: p.stat().st_mtime_ns for p in (tmp_path / "runs").rglob("*.json")}
-    again = depthlaw("verify", "quick", "--results", tmp_path, *chosen,
-                     env=os.environ | {"COLUMNS": "40"})
+    again = depthlaw(
+        "verify", "quick", "--results", tmp_path, *chosen, env=os.environ | {"COLUMNS": "40"}
+    )
     assert again.returncode == 0
     assert {p: p.stat().st_mtime_ns for p in (tmp_path / "runs").rglob("*.json")} == files
     assert "\x1b" not in again.stdout
@@ -91,6 +104,7 @@ def test_the_quick_suite_end_to_end(tmp_path):
 def test_a_failing_claim_is_exit_code_1(tmp_path, monkeypatch, capsys):
     """The same program with one formula spoiled: the run must end in 1 and name the claim and the
     case."""
+
     def wrong(case):
         return Exact(1)
 
@@ -98,8 +112,16 @@ def test_a_failing_claim_is_exit_code_1(tmp_path, monkeypatch, capsys):
     wrong.__module__ = spoiled.measured.__module__
     # What a claim measures cannot be set, but in its dictionary.
     monkeypatch.setitem(spoiled.__dict__, "measured", wrong)
-    done = in_this_process(capsys, "verify", "--only", "separation_rank/degree", "--results",
-                           tmp_path, "--engine", "inline")
+    done = in_this_process(
+        capsys,
+        "verify",
+        "--only",
+        "separation_rank/degree",
+        "--results",
+        tmp_path,
+        "--engine",
+        "inline",
+    )
     assert done.returncode == 1, done.stderr
     assert "! separation_rank/degree: " in done.stdout
 
@@ -114,53 +136,75 @@ def test_a_verdict_by_chance_says_what_its_probability_supposes(tmp_path, capsys
 
 
 @pytest.mark.parametrize(
-    ("key", "word"), [("trained_depth/hops_converged", "at least"), ("hops/doubling", "about")])
+    ("key", "word"), [("trained_depth/hops_converged", "at least"), ("hops/doubling", "about")]
+)
 def test_the_time_of_claims_with_stored_trainings_is_a_lower_end(key, word, tmp_path, capsys):
     """One of them is timed with the training, the others without it."""
     store, runs = Store(tmp_path), plan({key: find(key)}, "full")
     facts = {"timing": {"wall_s": 60.0}}
     store.put(Record(runs[0].inputs, {"exact": "1"}, facts))
-    done = in_this_process(capsys, "verify", "full", "--only", key, "--results", tmp_path,
-                           "--minutes", "1e-6", "--engine", "inline")
+    done = in_this_process(
+        capsys,
+        "verify",
+        "full",
+        "--only",
+        key,
+        "--results",
+        tmp_path,
+        "--minutes",
+        "1e-6",
+        "--engine",
+        "inline",
+    )
     assert f"; {word} {len(runs) - 1} min of work" in done.stderr + done.stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "hint"),
-    [(("verify", "quik"), "accepted: quick"),
-     (("verify", "--only", "separation_rank/degre"), "did you mean separation_rank/degree"),
-     (("show", "nonsense"), "depthlaw claims"), (("claims", "zebra"), "no claim mentions"),
-     (("cite", "levine2021"), "did you mean levine2020"),
-     (("appendix", "{tmp}/out", "--suite", "slow"), "accepted: quick"),
-     (("verify", "--results", "{tmp}/file/x"), "--results DIR"), (("nothing",), "--help"),
-     (("verify", "--minutes", "inf"), "leave it out for no limit"),
-     (("verify", "--minutes", "nan"), "--minutes nan is not a number of minutes above 0"),
-     (("verify", "--minutes", "-1"), "--minutes -1 is not a number of minutes above 0"),
-     (("verify", "--minutes", "0"), "--minutes 0 is not a number of minutes above 0"),
-     (("verify", "--timeout", "inf"), "--timeout inf is not a number of seconds above 0"),
-     (("verify", "--gpus", "x"), "'x' is no device id; accepted are numbers"),
-     (("verify", "--gpus", "0,,1"), "'' is no device id"),
-     (("verify", "--gpus", "0", "--engine", "inline"), "--gpus belongs to --engine pool"),
-     (("verify", "--processes", "1000000"),
-      f"accepted are 1 to {PROCESSES_PER_CORE * cores()} on this machine"),
-     (("verify", "--processes", "-1"), "--processes -1 is out of range"),
-     (("verify", "--results", ""), "the name of a file or folder is empty"),
-     (("appendix", ""), "the name of a file or folder is empty"),
-     (("show", "hops/doubling", "--results", "{tmp}/absent"), "absent does not exist"),
-     (("mutate", "hops/doubling", "--results", "{tmp}/absent"), "{tmp}/absent"),
-     (("appendix", "{tmp}/out", "--results", "{tmp}/absent"), "absent does not exist"),
-     (("records", "list", "--results", "{tmp}/absent"), "absent does not exist"),
-     (("records", "show", "0", "--results", "{tmp}/absent"), "absent does not exist"),
-     (("records", "verify", "--results", "{tmp}/absent"), "absent does not exist"),
-     (("records", "gc", "--results", "{tmp}/absent"), "absent does not exist"),
-     (("records", "export", "{tmp}/x.csv", "--results", "{tmp}/absent"), "absent does not exist"),
-     (("records", "diff", "reference", "{tmp}/absent"), "absent does not exist"),
-     (("certify", "30", "9", "{tmp}/f"), "depth 9 is too large; accepted are 1 to 6"),
-     (("certify", "3", "2", "{tmp}/f", "--heads", "2"), "2 heads do not divide width 3"),
-     (("certify", "a", "2", "{tmp}/f"), "it is no whole number"),
-     (("claims", "rankx"), "no claim mentions 'rankx'; "),
-     (("verify", "--only", "nothing"), "`depthlaw claims --all` lists the claims"),
-     (("depth", "--task", "hops", "--hops", "1.5"), "is not a whole number")])
+    [
+        (("verify", "quik"), "accepted: quick"),
+        (("verify", "--only", "separation_rank/degre"), "did you mean separation_rank/degree"),
+        (("show", "nonsense"), "depthlaw claims"),
+        (("claims", "zebra"), "no claim mentions"),
+        (("cite", "levine2021"), "did you mean levine2020"),
+        (("appendix", "{tmp}/out", "--suite", "slow"), "accepted: quick"),
+        (("verify", "--results", "{tmp}/file/x"), "--results DIR"),
+        (("nothing",), "--help"),
+        (("verify", "--minutes", "inf"), "leave it out for no limit"),
+        (("verify", "--minutes", "nan"), "--minutes nan is not a number of minutes above 0"),
+        (("verify", "--minutes", "-1"), "--minutes -1 is not a number of minutes above 0"),
+        (("verify", "--minutes", "0"), "--minutes 0 is not a number of minutes above 0"),
+        (("verify", "--timeout", "inf"), "--timeout inf is not a number of seconds above 0"),
+        (("verify", "--gpus", "x"), "'x' is no device id; accepted are numbers"),
+        (("verify", "--gpus", "0,,1"), "'' is no device id"),
+        (("verify", "--gpus", "0", "--engine", "inline"), "--gpus belongs to --engine pool"),
+        (
+            ("verify", "--processes", "1000000"),
+            f"accepted are 1 to {PROCESSES_PER_CORE * cores()} on this machine",
+        ),
+        (("verify", "--processes", "-1"), "--processes -1 is out of range"),
+        (("verify", "--results", ""), "the name of a file or folder is empty"),
+        (("appendix", ""), "the name of a file or folder is empty"),
+        (("show", "hops/doubling", "--results", "{tmp}/absent"), "absent does not exist"),
+        (("mutate", "hops/doubling", "--results", "{tmp}/absent"), "{tmp}/absent"),
+        (("appendix", "{tmp}/out", "--results", "{tmp}/absent"), "absent does not exist"),
+        (("records", "list", "--results", "{tmp}/absent"), "absent does not exist"),
+        (("records", "show", "0", "--results", "{tmp}/absent"), "absent does not exist"),
+        (("records", "verify", "--results", "{tmp}/absent"), "absent does not exist"),
+        (("records", "gc", "--results", "{tmp}/absent"), "absent does not exist"),
+        (
+            ("records", "export", "{tmp}/x.csv", "--results", "{tmp}/absent"),
+            "absent does not exist",
+        ),
+        (("records", "diff", "reference", "{tmp}/absent"), "absent does not exist"),
+        (("certify", "30", "9", "{tmp}/f"), "depth 9 is too large; accepted are 1 to 6"),
+        (("certify", "3", "2", "{tmp}/f", "--heads", "2"), "2 heads do not divide width 3"),
+        (("certify", "a", "2", "{tmp}/f"), "it is no whole number"),
+        (("claims", "rankx"), "no claim mentions 'rankx'; "),
+        (("verify", "--only", "nothing"), "`depthlaw claims --all` lists the claims"),
+        (("depth", "--task", "hops", "--hops", "1.5"), "is not a whole number"),
+    ],
+)
 def test_bad_input_is_one_line_and_2(arguments, hint, tmp_path, capsys):
     (tmp_path / "file").write_text("")
     arguments = [a.replace("{tmp}", str(tmp_path)) for a in arguments]
@@ -190,11 +234,21 @@ class Full(io.StringIO):
 
 
 @pytest.mark.parametrize("room", [0, 100])
-@pytest.mark.parametrize("arguments",
-                         [("depth", "3B"), ("claims",), ("show", "hops/doubling"),
-                          ("cite", "hops/doubling"), ("cite", "hops/doubling", "--json"),
-                          ("--help",), ("records", "list", "--results", "reference"),
-                          ("verify", *SMALL, "--json"), ("verify", *SMALL), ("--version",)])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("depth", "3B"),
+        ("claims",),
+        ("show", "hops/doubling"),
+        ("cite", "hops/doubling"),
+        ("cite", "hops/doubling", "--json"),
+        ("--help",),
+        ("records", "list", "--results", "reference"),
+        ("verify", *SMALL, "--json"),
+        ("verify", *SMALL),
+        ("--version",),
+    ],
+)
 def test_a_full_disk_under_the_output_is_one_line(arguments, room, tmp_path, monkeypatch, capsys):
     if arguments[0] == "verify":
         arguments = (*arguments, "--results", str(tmp_path / "r"), "--quiet")
@@ -208,8 +262,11 @@ def test_a_full_disk_under_the_output_is_one_line(arguments, room, tmp_path, mon
         assert full.room >= 0
         return
     *notes, last = capsys.readouterr().err.splitlines()
-    assert (code, last) == (2, "error: the output cannot be written (No space left on device); "
-                               "what was recorded before is kept")
+    assert (code, last) == (
+        2,
+        "error: the output cannot be written (No space left on device); "
+        "what was recorded before is kept",
+    )
     assert "Traceback" not in "".join(notes)
 
 
@@ -219,8 +276,10 @@ def test_the_real_full_device_is_one_line_too():
         command = [sys.executable, "-m", "depthlaw", "depth", "3B"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
     assert done.returncode == 2
-    assert done.stderr == ("error: the output cannot be written (No space left on device); what "
-                           "was recorded before is kept\n")
+    assert done.stderr == (
+        "error: the output cannot be written (No space left on device); what "
+        "was recorded before is kept\n"
+    )
 
 
 # One process for all commands and widths: most of the time of each is that of starting.
@@ -236,17 +295,24 @@ for columns in json.loads(sys.argv[1]):
 
 
 def in_a_terminal(
-    widths: Sequence[int], commands: Sequence[tuple[str | Path, ...]],
+    widths: Sequence[int],
+    commands: Sequence[tuple[str | Path, ...]],
 ) -> dict[int, list[str]]:
     """What a terminal of so many columns shows of each command, without its colours."""
     import pty
 
     ours, theirs = pty.openpty()
-    environment = {name: value for name, value in os.environ.items()
-                   if name not in ("COLUMNS", "LINES")} | {"TERM": "xterm"}
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")
+    } | {"TERM": "xterm"}
     asked = [json.dumps(widths), json.dumps([list(map(str, words)) for words in commands])]
-    process = subprocess.Popen([sys.executable, "-c", ONE_AFTER_THE_OTHER, *asked], stdin=theirs,
-                               stdout=theirs, stderr=theirs, env=environment)
+    process = subprocess.Popen(
+        [sys.executable, "-c", ONE_AFTER_THE_OTHER, *asked],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=environment,
+    )
     os.close(theirs)
     shown = b""
     try:
@@ -259,8 +325,9 @@ def in_a_terminal(
     plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.decode()).replace("\r\n", "\n")
     *answers, rest = plain.split("THE NEXT COMMAND\n")
     assert (len(answers), rest) == (len(widths) * len(commands), "")
-    return {columns: answers[len(commands) * n:][:len(commands)]
-            for n, columns in enumerate(widths)}
+    return {
+        columns: answers[len(commands) * n :][: len(commands)] for n, columns in enumerate(widths)
+    }
 
 
 @pytest.fixture(scope="module")
@@ -273,10 +340,16 @@ def recorded(tmp_path_factory):
 
 def test_a_narrow_terminal_cuts_nothing(recorded, capsys):
     records = json.loads(
-        in_this_process(capsys, "records", "list", "--results", recorded, "--json").stdout)
-    found = in_a_terminal((40, 80), [
-        ("verify", *SMALL, "--results", recorded, "--quiet"),
-        ("records", "list", "--results", recorded), ("depth", "1.3B")])
+        in_this_process(capsys, "records", "list", "--results", recorded, "--json").stdout
+    )
+    found = in_a_terminal(
+        (40, 80),
+        [
+            ("verify", *SMALL, "--results", recorded, "--quiet"),
+            ("records", "list", "--results", recorded),
+            ("depth", "1.3B"),
+        ],
+    )
     for columns, (verdicts, listed, depth) in found.items():
         assert "…" not in verdicts + listed
         assert max(map(len, depth.splitlines())) <= columns
@@ -286,8 +359,9 @@ def test_a_narrow_terminal_cuts_nothing(recorded, capsys):
             assert re.search(rf"\b{name}\b", table)
         assert max(map(len, listed.splitlines()[:-1])) <= columns
         for record in records:
-            row = " ".join(re.search(rf"^{record['id'][:10]}(?: .*\n)(?: .*\n)*", listed,
-                                     re.M)[0].split())
+            row = " ".join(
+                re.search(rf"^{record['id'][:10]}(?: .*\n)(?: .*\n)*", listed, re.M)[0].split()
+            )
             assert record["claim"] in row
             assert all(f"{name}={value}" in row for name, value in (record["case"] or {}).items())
     assert len({len(listed.splitlines()) for _, listed, _ in found.values()}) == 2
@@ -310,19 +384,32 @@ def test_damaged_records_are_named_set_aside_and_measured_again(tmp_path, capsys
 
 def test_show_claims_cite(tmp_path, capsys):
     folder, depthlaw = tmp_path, partial(in_this_process, capsys)
-    chosen = ("--only", "hops/construction_printed_spacing", "--only", "separation_rank/degree",
-              "--engine", "inline")
+    chosen = (
+        "--only",
+        "hops/construction_printed_spacing",
+        "--only",
+        "separation_rank/degree",
+        "--engine",
+        "inline",
+    )
     assert depthlaw("verify", *chosen, "--results", folder).returncode == 0
     shown = depthlaw("show", "hops/construction_printed_spacing", "--results", folder)
     assert shown.returncode == 0
-    for part in ("statement", "printed", "sanford2024", "FAILS", "counterexample",
-                 "HOLDS by default, before anything was measured; known since: FAILS"):
+    for part in (
+        "statement",
+        "printed",
+        "sanford2024",
+        "FAILS",
+        "counterexample",
+        "HOLDS by default, before anything was measured; known since: FAILS",
+    ):
         assert part in " ".join(shown.stdout.split())
     equal = depthlaw("show", "separation_rank/degree", "--results", folder).stdout
     assert re.search(r"^statement +\S+ = 3\^L$", equal, re.M)
     assert "Eq(" not in equal
-    data = json.loads(depthlaw("show", "separation_rank/degree", "--results", folder,
-                               "--json").stdout)
+    data = json.loads(
+        depthlaw("show", "separation_rank/degree", "--results", folder, "--json").stdout
+    )
     assert data["verdict"] in ("HOLDS", "ARGUED")
     listed = depthlaw("claims", "rank collapse", "--json")
     assert listed.returncode == 2 or json.loads(listed.stdout)
@@ -340,15 +427,28 @@ def test_show_before_anything_is_recorded_says_what_to_do(tmp_path, capsys):
 MISTAKEN = "from depthlaw.theory.claims.definition import claim\n\n\nx = 1\n"
 
 
-@pytest.mark.parametrize(("mistake", "line", "said"), [
-    ("y = undefined\n", 5, "NameError: name 'undefined' is not defined"),
-    ("def broken(:\n", 5, "SyntaxError: invalid syntax"),
-    ("\nclaim(1)\n", 6, "TypeError: "),
-    # Where it is found, not in what was called.
-    ("from depthlaw.theory.claims.symbols import quantity\nquantity('width', 'w', 'another')\n", 6,
-     "ValueError: the name 'width' stands for another quantity already")])
+@pytest.mark.parametrize(
+    ("mistake", "line", "said"),
+    [
+        ("y = undefined\n", 5, "NameError: name 'undefined' is not defined"),
+        ("def broken(:\n", 5, "SyntaxError: invalid syntax"),
+        ("\nclaim(1)\n", 6, "TypeError: "),
+        # Where it is found, not in what was called.
+        (
+            "from depthlaw.theory.claims.symbols import quantity\nquantity('width', 'w', "
+            "'another')\n",
+            6,
+            "ValueError: the name 'width' stands for another quantity already",
+        ),
+    ],
+)
 def test_a_mistake_in_a_module_is_named_with_file_and_line(
-    tmp_path, monkeypatch, capsys, mistake, line, said,
+    tmp_path,
+    monkeypatch,
+    capsys,
+    mistake,
+    line,
+    said,
 ):
     package = tmp_path / "mistaken" / "theory" / "topic"
     package.mkdir(parents=True)
@@ -369,11 +469,17 @@ def test_help_lists_the_jobs():
         assert job in text
 
 
-@pytest.mark.parametrize(("command", "place"), [
-    (["claims"], "lists.claims"), (["appendix", "out"], "appendix_command.appendix"),
-    (["records", "list"], "records_commands.list_records"), (["doctor"], "doctor.doctor"),
-    (["depth", "3B"], "depth_command.depth")],
-    ids=lambda it: it[0] if isinstance(it, list) else None)
+@pytest.mark.parametrize(
+    ("command", "place"),
+    [
+        (["claims"], "lists.claims"),
+        (["appendix", "out"], "appendix_command.appendix"),
+        (["records", "list"], "records_commands.list_records"),
+        (["doctor"], "doctor.doctor"),
+        (["depth", "3B"], "depth_command.depth"),
+    ],
+    ids=lambda it: it[0] if isinstance(it, list) else None,
+)
 def test_ctrl_c_is_one_line_in_every_command(command, place, monkeypatch, capsys):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
@@ -386,7 +492,10 @@ def test_ctrl_c_is_one_line_in_every_command(command, place, monkeypatch, capsys
 def test_ctrl_c_during_an_appendix_is_one_line_and_writes_nothing(tmp_path):
     process = subprocess.Popen(
         [sys.executable, "-c", INTERRUPTED, "appendix", str(tmp_path / "out")],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     assert process.communicate(timeout=60) == ("", "error: interrupted\n")
     assert process.returncode == 130
     assert list(tmp_path.iterdir()) == []
@@ -408,8 +517,18 @@ sys.exit(main())
 
 @pytest.mark.slow
 def test_ctrl_c_is_one_line_and_resumable(tmp_path):
-    command = [sys.executable, "-m", "depthlaw", "verify", "quick", "--results", str(tmp_path),
-               "--engine", "pool", *(word for key in KILLED for word in ("--only", key))]
+    command = [
+        sys.executable,
+        "-m",
+        "depthlaw",
+        "verify",
+        "quick",
+        "--results",
+        str(tmp_path),
+        "--engine",
+        "pool",
+        *(word for key in KILLED for word in ("--only", key)),
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     wait_for_records(tmp_path, 1, process)
     process.send_signal(signal.SIGINT)
@@ -438,8 +557,18 @@ def test_ten_kills_lose_nothing_and_end_in_the_same_manifest(tmp_path, rng_momen
     folder = tmp_path / "killed"
     recorded: set[str] = set()
     for delay in rng_moments(10):
-        command = [sys.executable, "-m", "depthlaw", "verify", *selection, "--results", str(folder),
-                   "--quiet", "--engine", "inline"]
+        command = [
+            sys.executable,
+            "-m",
+            "depthlaw",
+            "verify",
+            *selection,
+            "--results",
+            str(folder),
+            "--quiet",
+            "--engine",
+            "inline",
+        ]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_for_records(folder, len(recorded) + 1, process)
         time.sleep(delay)
@@ -464,21 +593,28 @@ def rng_moments():
 
 @pytest.mark.parametrize(
     ("arguments", "hint"),
-    [(("appendix", "/dev/null"), "is a file; give the name of a folder"),
-     (("appendix", "/proc/x"), "choose another folder"),
-     (("verify", "--only", "hops", "--gpus", ""), "names no device"),
-     (("verify", "--only", "hops", "--address", "foo"), "belongs to --engine ray"),
-     (("verify", "--only", "hops", "--max-memory", "1B"), "500MB or more"),
-     (("exercise", "depth-ablation", "--corpus", "/dev/zero"), "is a device"),
-     (("records", "export", "{tmp}/x.xyz", "--results", "reference"), "unknown format 'xyz'"),
-     (("depth", "3B", "--known-by", "9999"), "to 2100")])
+    [
+        (("appendix", "/dev/null"), "is a file; give the name of a folder"),
+        (("appendix", "/proc/x"), "choose another folder"),
+        (("verify", "--only", "hops", "--gpus", ""), "names no device"),
+        (("verify", "--only", "hops", "--address", "foo"), "belongs to --engine ray"),
+        (("verify", "--only", "hops", "--max-memory", "1B"), "500MB or more"),
+        (("exercise", "depth-ablation", "--corpus", "/dev/zero"), "is a device"),
+        (("records", "export", "{tmp}/x.xyz", "--results", "reference"), "unknown format 'xyz'"),
+        (("depth", "3B", "--known-by", "9999"), "to 2100"),
+    ],
+)
 def test_what_cannot_be_meant_is_refused_before_any_work(
-        arguments, hint, tmp_path, monkeypatch, capsys):
+    arguments, hint, tmp_path, monkeypatch, capsys
+):
     def worked(*_, **__):
         raise AssertionError("work was begun")
 
-    for begun in ("ledger.cli.appendix_command.write_appendix",
-                  "ledger.cli.exercise_command.prepare", "ledger.suite.Work.execute"):
+    for begun in (
+        "ledger.cli.appendix_command.write_appendix",
+        "ledger.cli.exercise_command.prepare",
+        "ledger.suite.Work.execute",
+    ):
         monkeypatch.setattr(f"depthlaw.{begun}", worked)
     filled = [each.format(tmp=tmp_path) for each in arguments]
     assert hint in one_line_error(in_this_process(capsys, *filled))
@@ -497,15 +633,20 @@ def test_whatever_a_file_of_claims_raises_is_one_line(error, tmp_path, capsys):
 def test_a_reader_that_went_away_is_no_error(arguments):
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run([sys.executable, "-m", "depthlaw", *arguments], stdout=writer,
-                          stderr=subprocess.PIPE, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "depthlaw", *arguments],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     os.close(writer)
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_closed_output_is_an_error():
     done = subprocess.run(
-        ["sh", "-c", f"{sys.executable} -m depthlaw depth 3B >&-"], capture_output=True, text=True)
+        ["sh", "-c", f"{sys.executable} -m depthlaw depth 3B >&-"], capture_output=True, text=True
+    )
     assert "the output is closed" in one_line_error(done)
 
 
@@ -526,34 +667,40 @@ def test_claims_are_those_that_are_cited_and_all_of_them_on_demand(capsys):
     assert all(row["cited"] and not row["supports"] and not row["checks"] for row in cited)
     assert done.stderr == (
         f"{len(cited)} cited claims; {len(every) - len(cited)} more support these or others, or "
-        "check our own code: `depthlaw claims --all`\n")
+        "check our own code: `depthlaw claims --all`\n"
+    )
     assert in_this_process(capsys, "claims", "--all").stderr == ""
     alone = in_this_process(capsys, "claims", "find^b")
     assert alone.stdout.split()[4:7] == ["hops/doubling", "HOLDS", "derived"]
     assert alone.stderr == (
-        "no cited claim mentions 'find^b'; this one supports one, or checks our own code\n")
+        "no cited claim mentions 'find^b'; this one supports one, or checks our own code\n"
+    )
     # Cited claims with what supports them; what supports others says whom; checks say so.
     lines = in_this_process(capsys, "claims", "--all").stdout.splitlines()[1:-1]
     assert len(lines) == len(every)
     assert sum(line.endswith(")") and " (supports " in line for line in lines) == sum(
-        bool(row["supports"]) for row in every)
+        bool(row["supports"]) for row in every
+    )
     assert sum(line.endswith("(check of our own code)") for line in lines) == sum(
-        bool(row["checks"]) for row in every)
+        bool(row["checks"]) for row in every
+    )
     keys = [line.split()[0] for line in lines]
-    above = [line for line in lines[:keys.index("hops/doubling")] if " (supports " not in line]
+    above = [line for line in lines[: keys.index("hops/doubling")] if " (supports " not in line]
     assert above[-1].startswith("hops/depth_corrected ")
     found = in_this_process(capsys, "claims", "find^a", "--all").stdout.splitlines()
     assert found[1].startswith("hops/doubling ")
     assert found[1].endswith("(supports hops/depth_corrected)")
     # What hangs on a claim is searched, too.
-    assert "rank_collapse/position_bias" in in_this_process(
-        capsys, "claims", "attention sinks").stdout
+    assert (
+        "rank_collapse/position_bias" in in_this_process(capsys, "claims", "attention sinks").stdout
+    )
 
 
 def test_show_says_what_a_claim_is_for(capsys):
     supporting = in_this_process(capsys, "show", "hops/doubling").stdout
-    title = json.loads(in_this_process(
-        capsys, "claims", "hops/depth_corrected", "--json").stdout)[0]["title"]
+    title = json.loads(in_this_process(capsys, "claims", "hops/depth_corrected", "--json").stdout)[
+        0
+    ]["title"]
     assert f"\nsupports    hops/depth_corrected: {title}\n" in supporting
     cited = in_this_process(capsys, "show", "hops/depth_corrected").stdout
     assert re.search(r"^at stake +Decides whether ", cited, re.M)
@@ -575,6 +722,9 @@ def test_the_list_of_claims_marks_what_was_changed_after_data(capsys):
         shown = re.search(r"^verdict +(\S+): ", about, re.M)[1]
         assert listed == shown == rows[key]["verdict"] + "*" * bool(rows[key]["post_hoc"])
     marked = re.findall(r"^(\S+) +[A-Z ]+\*", text, re.M)
-    assert set(marked) == {key for key, row in rows.items()
-                           if row["post_hoc"] and row["verdict"].isupper()} != set()
+    assert (
+        set(marked)
+        == {key for key, row in rows.items() if row["post_hoc"] and row["verdict"].isupper()}
+        != set()
+    )
     assert "show KEY` says what" in text

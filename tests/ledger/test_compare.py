@@ -1,4 +1,5 @@
 """`depthlaw compare`: every net counted, in words and as JSON, at any width."""
+
 from __future__ import annotations
 
 import json
@@ -25,7 +26,8 @@ def shown(capsys: pytest.CaptureFixture[str], *names: str) -> str:
 
 
 def test_a_listed_model_and_its_own_configuration_are_counted_alike(
-        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     net = models.architecture(models.model("Llama-3-8B"))
     (tmp_path / "config.json").write_text(json.dumps(config_of(net)), encoding="utf-8")
     assert main(["compare", "llama-3-8b", str(tmp_path), "--json"]) == 0
@@ -34,7 +36,8 @@ def test_a_listed_model_and_its_own_configuration_are_counted_alike(
     assert (listed["status"], read["status"]) == ("seen", "read")
     told_apart = {"name", "source", "status", "remarks"}
     assert {k: v for k, v in listed.items() if k not in told_apart} == {
-        k: v for k, v in read.items() if k not in told_apart}
+        k: v for k, v in read.items() if k not in told_apart
+    }
     assert listed["total"] == count(net).total == 8_030_261_248
     assert listed["kv_bytes_per_token"] == 2 * 2 * 32 * 8 * 128
     assert said["context"] == 4096
@@ -72,7 +75,8 @@ def test_what_is_unusual_stands_in_its_row(capsys: pytest.CaptureFixture[str]) -
 
 @pytest.mark.parametrize("width", [80, 60, 40])
 def test_no_line_is_cut_or_too_long(
-        width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     names = ["llama-3-8b", "gemma-3-27b", "deepseek-v3", "t5-large"]
     monkeypatch.setattr(depth_command, "columns", lambda: 1000)
     wide = shown(capsys, *names)
@@ -82,12 +86,24 @@ def test_no_line_is_cut_or_too_long(
     assert set(wide.split()) <= set(narrow.split())
 
 
-@pytest.mark.parametrize(("names", "said"), [
-    ([], "0 nets to compare"), (["gpt-2-small"] * 51, "51 nets"), (["llama-9"], "no model"),
-    (["nowhere/config.json"], "no such file"), ([""], "no model"), (["\x1b[0m"], "no model"),
-    (["sovit-400m/14"], "listed with its layers alone"), (["a" * 300], "no model"),
-    (["a" * 5000], "no model"), (["a" * 300 + ".json"], "File name too long"),
-    (["a\0b"], "no model"), (["~nobody/x"], "no model"), (["a\nb.json"], "no such file")])
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ([], "0 nets to compare"),
+        (["gpt-2-small"] * 51, "51 nets"),
+        (["llama-9"], "no model"),
+        (["nowhere/config.json"], "no such file"),
+        ([""], "no model"),
+        (["\x1b[0m"], "no model"),
+        (["sovit-400m/14"], "listed with its layers alone"),
+        (["a" * 300], "no model"),
+        (["a" * 5000], "no model"),
+        (["a" * 300 + ".json"], "File name too long"),
+        (["a\0b"], "no model"),
+        (["~nobody/x"], "no model"),
+        (["a\nb.json"], "no such file"),
+    ],
+)
 def test_bad_names_are_usage_errors(names: list[str], said: str) -> None:
     with pytest.raises(UsageError, match=said) as caught:
         compare(names, False)
@@ -95,12 +111,19 @@ def test_bad_names_are_usage_errors(names: list[str], said: str) -> None:
 
 
 def test_where_training_ended_is_no_verdict_on_deeper_nets(
-        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """What no grid covers is not called too deep, and the end of training has its mark."""
     base = models.architecture(models.model("Llama-3-8B"))
     for layers, width in ((66, 1152), (80, 1024)):
-        net = replace(base, layers=layers, width=width, heads=width // 128,
-                      kv_heads=width // 128, d_ff=4 * width)
+        net = replace(
+            base,
+            layers=layers,
+            width=width,
+            heads=width // 128,
+            kv_heads=width // 128,
+            d_ff=4 * width,
+        )
         found = rule_scores.interval(layers * width**2, per_layer=1)
         assert found is not None
         assert found.ended
@@ -108,14 +131,16 @@ def test_where_training_ended_is_no_verdict_on_deeper_nets(
         text = shown(capsys, str(tmp_path))
         row = re.search(r"^evidence: within 1 % +(.*)$", text, re.MULTILINE)
         assert row is not None
-        assert row[1] == (f"{found.low} to {found.high}+{'*' * found.extrapolated}: "
-                          f"{found.place(layers)}")
+        assert row[1] == (
+            f"{found.low} to {found.high}+{'*' * found.extrapolated}: {found.place(layers)}"
+        )
         assert "deeper than trained" in row[1]
     assert "training ended there" in text
 
 
 def test_all_names_are_listed_alone_and_an_unknown_one_says_how(
-        capsys: pytest.CaptureFixture[str]) -> None:
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert main(["compare", "--list"]) == 0
     names = capsys.readouterr().out.splitlines()
     assert sorted(names) == sorted(m.name for m in models.models())

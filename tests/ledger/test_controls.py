@@ -9,6 +9,7 @@ inequality of the form a != b: any other number fails, and none is nearer than a
 by one are controls that measure another instance. They show that the measurement tells it from
 the claim's, which a control that only moves a constant does not: a coin would pass that.
 """
+
 from dataclasses import replace
 from functools import partial
 from math import isfinite
@@ -43,50 +44,98 @@ from depthlaw.theory.exact.enclosure import enclose
 # Controls for which a factor of 2 has no meaning, or that come no nearer, with the reason.
 ELSEWHERE = {
     "another net or another question, whose sizes were not chosen by us": (
-        "exercises/normed_gradients_vanish", "exercises/first_layer_has_the_largest",
-        "exercises/residuals_preserve", "exercises/residuals_alone_preserve",
-        "exercises/residuals_preserve_post_norm", "exercises/pre_norm_is_stable",
-        "exercises/residuals_alone_are_stable", "exercises/post_norm_is_unstable",
-        "exercises/post_norm_loses_more", "exercises/variance_is_not_geometric",
-        "exercises/variance_doubles", "exercises/together_costs_more",
-        "rank_collapse/skip_existence", "rank_collapse/skip_keeps_residual",
-        "rank_collapse/xlnet_without_positions", "rank_collapse/skips_keep_more",
-        "rank_collapse/bert_init_published", "rank_collapse/zero_length_guess",
+        "exercises/normed_gradients_vanish",
+        "exercises/first_layer_has_the_largest",
+        "exercises/residuals_preserve",
+        "exercises/residuals_alone_preserve",
+        "exercises/residuals_preserve_post_norm",
+        "exercises/pre_norm_is_stable",
+        "exercises/residuals_alone_are_stable",
+        "exercises/post_norm_is_unstable",
+        "exercises/post_norm_loses_more",
+        "exercises/variance_is_not_geometric",
+        "exercises/variance_doubles",
+        "exercises/together_costs_more",
+        "rank_collapse/skip_existence",
+        "rank_collapse/skip_keeps_residual",
+        "rank_collapse/xlnet_without_positions",
+        "rank_collapse/skips_keep_more",
+        "rank_collapse/bert_init_published",
+        "rank_collapse/zero_length_guess",
         "rank_collapse/trained_attention_collapses_later",
-        "rank_collapse/training_draws_tokens_together", "trained_depth/hops_within",
-        "trained_rank/two_layers_beat_every_shallow", "rank_collapse/published_guess",
-        "signal_propagation/printed_decay", "signal_propagation/participation_in_nets"),
-    "another scheme of initialisation, of rates or of norms, which is what the claim is about":
-        tuple(f"signal_propagation/{name}" for name in (
-            "mup_width_flat", "mup_logits_flat", "depth_mup_flat", "completep_flat",
-            "completep_flat_shallow", "epsilon_width_exponent", "softmax_pre_ln_norm_exponent",
-            "gpt2_norm_exponent", "softmax_pre_ln_gradient", "softmax_post_ln_gradient",
-            "admin_gradient", "stochastic_depth_gradient", "deepnorm_last_gradient",
-            "layernorm_scaling_gradient", "gradient_times_norm",
-            "pre_norm_gradient_profile", "gradient_without_skips", "scaled_branches_correlation",
-            "mean_field_in_nets", "relu_contraction", "deepnorm_update_flat",
-            "deepnorm_update_with_biases", "deepnorm_adam_growth", "post_ln_amplification",
-            "pre_ln_amplification", "admin_amplification")),
+        "rank_collapse/training_draws_tokens_together",
+        "trained_depth/hops_within",
+        "trained_rank/two_layers_beat_every_shallow",
+        "rank_collapse/published_guess",
+        "signal_propagation/printed_decay",
+        "signal_propagation/participation_in_nets",
+    ),
+    "another scheme of initialisation, of rates or of norms, which is what the claim is "
+    "about": tuple(
+        f"signal_propagation/{name}"
+        for name in (
+            "mup_width_flat",
+            "mup_logits_flat",
+            "depth_mup_flat",
+            "completep_flat",
+            "completep_flat_shallow",
+            "epsilon_width_exponent",
+            "softmax_pre_ln_norm_exponent",
+            "gpt2_norm_exponent",
+            "softmax_pre_ln_gradient",
+            "softmax_post_ln_gradient",
+            "admin_gradient",
+            "stochastic_depth_gradient",
+            "deepnorm_last_gradient",
+            "layernorm_scaling_gradient",
+            "gradient_times_norm",
+            "pre_norm_gradient_profile",
+            "gradient_without_skips",
+            "scaled_branches_correlation",
+            "mean_field_in_nets",
+            "relu_contraction",
+            "deepnorm_update_flat",
+            "deepnorm_update_with_biases",
+            "deepnorm_adam_growth",
+            "post_ln_amplification",
+            "pre_ln_amplification",
+            "admin_amplification",
+        )
+    ),
     "another law that could be meant: how far off it is was not chosen by us": (
-        "signal_propagation/epsilon_depth_exponent", "signal_propagation/second_order_response",
-        "signal_propagation/attention_contraction", "signal_propagation/adam_rate_exponent",
-        "trained_depth/connectivity_slope"),
+        "signal_propagation/epsilon_depth_exponent",
+        "signal_propagation/second_order_response",
+        "signal_propagation/attention_contraction",
+        "signal_propagation/adam_rate_exponent",
+        "trained_depth/connectivity_slope",
+    ),
     "what is answered, where the claim says chance: a coin must not pass": (
-        "trained_depth/cycles_at_chance", "trained_depth/weights_at_chance",
-        "trained_depth/local_baseline_at_chance"),
+        "trained_depth/cycles_at_chance",
+        "trained_depth/weights_at_chance",
+        "trained_depth/local_baseline_at_chance",
+    ),
     "labels or answers that teach nothing": (
-        "exercises/early_layers_hold_the_surface", "exercises/late_layers_hold_the_task",
-        "exercises/middle_layers_hold_relations", "exercises/specialisation_is_learned",
-        "trained_depth/connectivity_converged"),
+        "exercises/early_layers_hold_the_surface",
+        "exercises/late_layers_hold_the_task",
+        "exercises/middle_layers_hold_relations",
+        "exercises/specialisation_is_learned",
+        "trained_depth/connectivity_converged",
+    ),
     "its tiny nets, which take seconds, differ more than those of its cases": (
-        "rank_collapse/published_paths_deteriorate", "rank_collapse/path_sums_deteriorate",
-        "rank_collapse/longer_paths_flatter"),
+        "rank_collapse/published_paths_deteriorate",
+        "rank_collapse/path_sums_deteriorate",
+        "rank_collapse/longer_paths_flatter",
+    ),
     "an assumption that is broken": (
-        "hops/one_layer_fails", "separation_rank/count_loss", "separation_rank/finite_field"),
+        "hops/one_layer_fails",
+        "separation_rank/count_loss",
+        "separation_rank/finite_field",
+    ),
     "a student of another shape, by the floor of this one": ("trained_rank/floor_holds",),
     "a third of the loss: it stands in the function that its records are of": tuple(
-        f"depth_width/rule_{rule}" for rule in (
-            "levine", "nanochat", "marin", "prenorm", "mup", "completep_least")),
+        f"depth_width/rule_{rule}"
+        for rule in ("levine", "nanochat", "marin", "prenorm", "mup", "completep_least")
+    ),
 }
 EXCEPTIONS = {key: why for why, keys in ELSEWHERE.items() for key in keys}
 
@@ -126,8 +175,10 @@ def gaps(claim: Claim, case: Case, value: Measured, alpha: float, *, ratio: bool
 
 def positive(claim: Claim, case: Case, value: Measured, alpha: float) -> bool:
     """Whether both sides are positive, so that their ratio has a meaning."""
-    sides = [*(_left(claim, case, end) for end in _interval(value, alpha)),
-             *_right(claim.predict(case))]
+    sides = [
+        *(_left(claim, case, end) for end in _interval(value, alpha)),
+        *_right(claim.predict(case)),
+    ]
     return log_base(claim.statement.lhs) is not None or all(side.is_positive for side in sides)
 
 
@@ -144,11 +195,16 @@ def outside(claim: Claim, case: Case, value: Measured, alpha: float) -> float | 
 def distances(claim: Claim, store: Store) -> tuple[float, float, bool] | None:
     """By how much the control misses, and what the nearest case has to spare; whether these are
     logarithms of factors. None where nothing is recorded."""
-    cases = {case for suite in SUITES for case in claim.cases(suite)
-             if all(holds(case) for holds in claim.assumes.values())}
+    cases = {
+        case
+        for suite in SUITES
+        for case in claim.cases(suite)
+        if all(holds(case) for holds in claim.assumes.values())
+    }
     alpha = FALSE_ALARM_BUDGET / max(len(cases), 1)
-    rows = [(case, value) for case in cases
-            if (value := measured(store, Run(claim, case))) is not None]
+    rows = [
+        (case, value) for case in cases if (value := measured(store, Run(claim, case))) is not None
+    ]
     run, control = control_run(claim), claim.control
     value = measured(store, run)
     if value is None or not rows:
@@ -160,12 +216,16 @@ def distances(claim: Claim, store: Store) -> tuple[float, float, bool] | None:
         misses = outside(wrong, control.case, value, FALSE_ALARM_BUDGET)
         return None if misses is None else (misses, 1, False)
     assert judge(wrong, control.case, value, alpha=alpha, force=True).verdict is Verdict.FAILS
-    ratio = (positive(wrong, control.case, value, alpha)
-             and any(positive(claim, *row, alpha) for row in rows))
+    ratio = positive(wrong, control.case, value, alpha) and any(
+        positive(claim, *row, alpha) for row in rows
+    )
     misses = -max(gaps(wrong, control.case, value, alpha, ratio=ratio))
     # A case that is undecided, or fails, is as near as the farther end of its interval.
-    spare = min(max(map(abs, gaps(claim, *row, alpha, ratio=ratio))) for row in rows
-                if not ratio or positive(claim, *row, alpha))
+    spare = min(
+        max(map(abs, gaps(claim, *row, alpha, ratio=ratio)))
+        for row in rows
+        if not ratio or positive(claim, *row, alpha)
+    )
     return misses, spare, ratio
 
 
@@ -193,8 +253,7 @@ def test_every_exception_is_one(found):
     assert set(EXCEPTIONS) <= set(_CLAIMS)
 
 
-@pytest.mark.parametrize(
-    "key", ["trained_depth/cycles_beyond", "trained_depth/cycles_at_chance"])
+@pytest.mark.parametrize("key", ["trained_depth/cycles_beyond", "trained_depth/cycles_at_chance"])
 def test_a_coin_in_place_of_nets_at_chance_is_caught_by_their_control(key, store):
     """Judged are all cases at chance, and the control, with what a coin would answer."""
     claim, coin = registry()[key], Proportion(2560, 5120)

@@ -1,4 +1,5 @@
 """docs/counting.md: listed models recounted, with a reason for each that differs."""
+
 from __future__ import annotations
 
 import pytest
@@ -31,15 +32,21 @@ def test_a_reason_stands_beside_every_model_that_differs_and_no_other() -> None:
 
 def test_matrices_of_the_layers_are_those_of_the_column_that_claims_read() -> None:
     for r in recounts():
-        inside = sum(w.stored for w in weights(architecture(r.model)) if len(w.shape) == 2
-                     and w.role in ("attention", "mlp", "expert", "router"))
+        inside = sum(
+            w.stored
+            for w in weights(architecture(r.model))
+            if len(w.shape) == 2 and w.role in ("attention", "mlp", "expert", "router")
+        )
         assert inside == r.model.parameters, r.model.name
 
 
-@pytest.mark.parametrize(("text", "size", "half"), [
-    ("124M", 124e6, 0.5e6), ("70B", 70e9, 5e9), ("1.54B", 1.54e9, 0.005e9), ("1.0B", 1e9, 5e7)])
+@pytest.mark.parametrize(
+    ("text", "size", "half"),
+    [("124M", 124e6, 0.5e6), ("70B", 70e9, 5e9), ("1.54B", 1.54e9, 0.005e9), ("1.0B", 1e9, 5e7)],
+)
 def test_a_reported_size_may_be_rounded_in_its_last_digit(
-        text: str, size: float, half: float) -> None:
+    text: str, size: float, half: float
+) -> None:
     assert reported_size(text) == pytest.approx((size, half))
 
 
@@ -58,7 +65,11 @@ def test_the_page_says_which_comparisons_reach_98_percent() -> None:
     assert [row[-1] for row in rows] == ["yes |", "yes |", "no |", "no |", "no |"]
     assert rows[0][1:4] == ["172", "172 (100.0 %)", "172 (100.0 %)"]
     assert [row[3] for row in rows[1:]] == [
-        "127 (99.2 %)", "119 (93.0 %)", "124 (70.5 %)", "160 (90.9 %)"]
+        "127 (99.2 %)",
+        "119 (93.0 %)",
+        "124 (70.5 %)",
+        "160 (90.9 %)",
+    ]
 
 
 def test_depths_for_the_widths_are_those_of_the_rules() -> None:

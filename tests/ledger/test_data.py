@@ -1,4 +1,5 @@
 """The data beside an appendix: one row for each case, the same in CSV and in Parquet."""
+
 from __future__ import annotations
 
 import csv
@@ -24,29 +25,54 @@ from depthlaw.theory.separation_rank.value_rank import sep
 CASE = Case(depth=2, width=9)
 
 
-def row(value: Measured | None, verdict: Verdict = Verdict.HOLDS, *, seeds: int = 1,
-        reason: str = "") -> CaseResult:
-    records = tuple(Record({"case": CASE.fields(), "seed": seed, "device": "cpu", "code": "c0de"},
-                           encode(value)) for seed in range(seeds) if value is not None)
+def row(
+    value: Measured | None, verdict: Verdict = Verdict.HOLDS, *, seeds: int = 1, reason: str = ""
+) -> CaseResult:
+    records = tuple(
+        Record(
+            {"case": CASE.fields(), "seed": seed, "device": "cpu", "code": "c0de"}, encode(value)
+        )
+        for seed in range(seeds)
+        if value is not None
+    )
     return CaseResult(CASE, value, Decision(verdict, 0.5, False, reason), records)
 
 
 def result(statement: object, *rows: CaseResult) -> ClaimResult:
-    claim = Claim(key="topic/name", title="t", text="W.", statement=statement,
-                  source=Source("depthlaw", "here"), wording="derived", kind="upper",
-                  holds_for="all", measured=None, grid={"quick": (CASE,)},
-                  control=Control(CASE, "never"))
+    claim = Claim(
+        key="topic/name",
+        title="t",
+        text="W.",
+        statement=statement,
+        source=Source("depthlaw", "here"),
+        wording="derived",
+        kind="upper",
+        holds_for="all",
+        measured=None,
+        grid={"quick": (CASE,)},
+        control=Control(CASE, "never"),
+    )
     return ClaimResult(claim, rows, None, None, suite="quick")
 
 
 RESULTS = [
     result(Le(log(sep) / log(3), width**depth / 2), row(Exact(27), seeds=2)),
-    result(Eq(sep, 3**depth), row(Ball(Fraction(1, 2), Fraction(3, 2))),
-           row(Exact(Fraction(1, 3))), row(Exact(10**200)), row(Exact(10**400))),
-    result(Le(sep, width), row(Sample((1.0, 2.0, 3.0)), seeds=3), row(Proportion(98, 100)),
-           row(Sample((1.0,)), Verdict.UNDECIDED, reason="too few seeds"),
-           row(None, Verdict.UNDECIDED, reason="no record"),
-           row(Exact(4), Verdict.OUT_OF_SCOPE, reason="assumption broken: a, b"))]
+    result(
+        Eq(sep, 3**depth),
+        row(Ball(Fraction(1, 2), Fraction(3, 2))),
+        row(Exact(Fraction(1, 3))),
+        row(Exact(10**200)),
+        row(Exact(10**400)),
+    ),
+    result(
+        Le(sep, width),
+        row(Sample((1.0, 2.0, 3.0)), seeds=3),
+        row(Proportion(98, 100)),
+        row(Sample((1.0,)), Verdict.UNDECIDED, reason="too few seeds"),
+        row(None, Verdict.UNDECIDED, reason="no record"),
+        row(Exact(4), Verdict.OUT_OF_SCOPE, reason="assumption broken: a, b"),
+    ),
+]
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +88,10 @@ def test_a_row_says_what_was_measured_and_predicted(rows: list[data.Row]) -> Non
     assert (first["relation"], first["predicted"]) == ("<=", "81/2")
     assert (first["predicted_low"], first["predicted_high"]) == (40.5, 40.5)
     assert (first["claim"], first["suite"], first["case"]) == (
-        "topic/name", "quick", "depth=2 width=9")
+        "topic/name",
+        "quick",
+        "depth=2 width=9",
+    )
     assert (first["seed_ids"], first["device"], first["code"]) == ([0, 1], "cpu", "c0de")
     assert first["records"] == [record.id for record in RESULTS[0].cases[0].records]
     assert (first["verdict"], first["slack_log10"]) == ("HOLDS", 0.5)
@@ -71,21 +100,35 @@ def test_a_row_says_what_was_measured_and_predicted(rows: list[data.Row]) -> Non
 def test_intervals_are_named(rows: list[data.Row]) -> None:
     ball, third, large, larger, sample, share, one = rows[1:8]
     assert (ball["measured"], ball["low"], ball["high"], ball["interval"]) == (
-        1.0, 0.5, 1.5, "enclosure")
+        1.0,
+        0.5,
+        1.5,
+        "enclosure",
+    )
     # Only exact kernels enclose; what is read off nets or papers is an interval of another kind.
     fit = replace(RESULTS[1], claim=replace(RESULTS[1].claim, weight="measurement"))
     assert [each["interval"] for each in data.rows([fit])] == [
-        "interval (see the claim)", None, None, None]
-    assert [data.rigorous(find(key)) for key in (
-        "rank_collapse/causal_decay", "evidence/depth_wins", "trained_depth/cycles_wall")] == [
-        True, False, False]
+        "interval (see the claim)",
+        None,
+        None,
+        None,
+    ]
+    assert [
+        data.rigorous(find(key))
+        for key in (
+            "rank_collapse/causal_decay",
+            "evidence/depth_wins",
+            "trained_depth/cycles_wall",
+        )
+    ] == [True, False, False]
     assert (third["exact"], third["interval"], third["predicted"]) == ("1/3", None, "9")
     assert (large["measured"], large["exact"]) == (1e200, None)
     # Beyond floats nothing is written; the record holds it.
     assert (larger["measured"], larger["exact"]) == (None, None)
     # 2 +- t(0.975, 2) / sqrt(3), from a table of Student's distribution.
     assert (sample["low"], sample["high"]) == pytest.approx(
-        (2 - 4.30265 / 3**0.5, 2 + 4.30265 / 3**0.5), rel=1e-5)
+        (2 - 4.30265 / 3**0.5, 2 + 4.30265 / 3**0.5), rel=1e-5
+    )
     assert (sample["interval"], sample["observations"]) == ("95 % Student", 3)
     assert (share["low"], share["high"]) == pytest.approx((0.9296, 0.9976), abs=1e-4)
     assert (share["interval"], share["observations"]) == ("95 % Clopper-Pearson", 100)
@@ -117,7 +160,10 @@ def test_where_an_interval_is_judged_no_equality_is_printed() -> None:
     assert display.stated(chance, case) == "within [0.45, 0.55]"
     (written,) = data.rows([ClaimResult(chance, (case,), None, None)])
     assert (written["relation"], written["predicted_low"], written["predicted_high"]) == (
-        "≈", 0.45, 0.55)
+        "≈",
+        0.45,
+        0.55,
+    )
 
 
 def test_csv_and_parquet_hold_the_same(rows: list[data.Row]) -> None:

@@ -1,4 +1,5 @@
 """A folder of the user's receives our files whole, and no file that is not ours is ever touched."""
+
 import errno
 import hashlib
 import os
@@ -20,8 +21,11 @@ def made(folder, **files):
 
 
 def contents(folder):
-    return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*")
-            if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_text()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 def ours(folder):
@@ -43,8 +47,10 @@ def test_new_folder_appears_with_everything_and_hashes(source, target):
     assert ours(target) == {"a": "1", "sub/b": "2"}
     assert written == sorted(p for p in target.rglob("*") if p.is_file())
     lines = (target / SUMS).read_text().splitlines()[1:]
-    assert lines == [f"{hashlib.sha256(text.encode()).hexdigest()}  {name}"
-                     for name, text in sorted(ours(target).items())]
+    assert lines == [
+        f"{hashlib.sha256(text.encode()).hexdigest()}  {name}"
+        for name, text in sorted(ours(target).items())
+    ]
     assert list(target.parent.iterdir()) == [target]
 
 
@@ -108,8 +114,10 @@ MOVES = 6
 @pytest.mark.parametrize("killed", [False, True], ids=["interrupted", "killed"])
 @pytest.mark.parametrize("moment", range(MOVES + 1))
 def test_stopped_after_any_move_leaves_whole_files_and_is_repaired(
-        source, target, monkeypatch, moment, killed, next_texts):
+    source, target, monkeypatch, moment, killed, next_texts
+):
     """Nothing that stays is missing for a moment, whatever the next delivery brings."""
+
     def files(texts):
         return made(source, **{name.replace("/", "__"): text for name, text in texts.items()})
 
@@ -121,6 +129,7 @@ def test_stopped_after_any_move_leaves_whole_files_and_is_repaired(
             moves.append(function)
             if len(moves) == moment:
                 raise KeyboardInterrupt
+
         return move
 
     moves = []
@@ -144,7 +153,8 @@ def test_stopped_after_any_move_leaves_whole_files_and_is_repaired(
     deliver(files(next_texts), target)
     assert ours(target) == next_texts
     assert {path.name for path in target.iterdir() if path.is_dir()} == {
-        name.partition("/")[0] for name in next_texts if "/" in name}
+        name.partition("/")[0] for name in next_texts if "/" in name
+    }
 
 
 def test_a_full_disk_is_named_and_leaves_nothing(source, target, monkeypatch):
@@ -161,8 +171,11 @@ def test_a_full_disk_is_named_and_leaves_nothing(source, target, monkeypatch):
 
     monkeypatch.setattr(shutil, "copyfile", copy)
     for place in (target.parent / "new", target):
-        with pytest.raises(DeliveryError, match=r"^cannot write to .* \(No space left on device\); "
-                                                r"choose another folder$"):
+        with pytest.raises(
+            DeliveryError,
+            match=r"^cannot write to .* \(No space left on device\); "
+            r"choose another folder$",
+        ):
             deliver(source, place)
     assert list(target.parent.iterdir()) == [target]
     assert list(target.iterdir()) == []

@@ -1,4 +1,5 @@
 """`depthlaw depth` and `depthlaw sweep` as they are typed: answers, files, and what is refused."""
+
 from __future__ import annotations
 
 import json
@@ -14,9 +15,17 @@ import pytest
 
 from depthlaw.ledger.cli.arguments import main
 
-LLAMA = {"model_type": "llama", "num_hidden_layers": 40, "hidden_size": 5120,
-         "num_attention_heads": 40, "num_key_value_heads": 40, "intermediate_size": 13824,
-         "vocab_size": 32000, "max_position_embeddings": 2048, "tie_word_embeddings": False}
+LLAMA = {
+    "model_type": "llama",
+    "num_hidden_layers": 40,
+    "hidden_size": 5120,
+    "num_attention_heads": 40,
+    "num_key_value_heads": 40,
+    "intermediate_size": 13824,
+    "vocab_size": 32000,
+    "max_position_embeddings": 2048,
+    "tie_word_embeddings": False,
+}
 POINTS = "L,d,ms\n12,768,5\n24,768,9\n12,1536,8\n24,1536,15\n48,1536,29\n"
 
 
@@ -36,62 +45,175 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
 
 BAD = [
     # budgets
-    "", "''", "-1", "-1.3B", "0", "nan", "inf", "1e40", "3", "big", "1B 2B", "3B --count words",
-    "--count total", "3B --frob", "--hours", "1e3000000000", "3B5", "--task",
+    "",
+    "''",
+    "-1",
+    "-1.3B",
+    "0",
+    "nan",
+    "inf",
+    "1e40",
+    "3",
+    "big",
+    "1B 2B",
+    "3B --count words",
+    "--count total",
+    "3B --frob",
+    "--hours",
+    "1e3000000000",
+    "3B5",
+    "--task",
     # units
-    "--flops -1", "--flops 1e60", "--flops 3parsecs", "--flops nan", "--flops 0",
-    "3B --tokens many", "3B --tokens -5", "3B --memory 8apples", "3B --memory 0",
-    "3B --memory -8GB", "3B --ms-per-token 0", "3B --ms-per-token soon", "3B --tokens-per-second 0",
-    "3B --tokens-per-second fast", "3B --bandwidth 50", "3B --bandwidth GB/s", "3B --kv-cache x",
-    "--gpu H100 --gpus 64 --time fortnight", "--gpu H100 --gpus 0 --hours 1",
-    "--gpu H100 --gpus 1.5 --hours 1", "--gpu H100 --gpus 8 --hours -3",
+    "--flops -1",
+    "--flops 1e60",
+    "--flops 3parsecs",
+    "--flops nan",
+    "--flops 0",
+    "3B --tokens many",
+    "3B --tokens -5",
+    "3B --memory 8apples",
+    "3B --memory 0",
+    "3B --memory -8GB",
+    "3B --ms-per-token 0",
+    "3B --ms-per-token soon",
+    "3B --tokens-per-second 0",
+    "3B --tokens-per-second fast",
+    "3B --bandwidth 50",
+    "3B --bandwidth GB/s",
+    "3B --kv-cache x",
+    "--gpu H100 --gpus 64 --time fortnight",
+    "--gpu H100 --gpus 0 --hours 1",
+    "--gpu H100 --gpus 1.5 --hours 1",
+    "--gpu H100 --gpus 8 --hours -3",
     "--gpu H100 --gpus 8 --hours 9 --utilisation 40",
-    "--gpu H100 --gpus 8 --hours 9 --utilisation 0", "--gpu H1000 --gpus 8 --hours 9",
-    "--gpu '' --gpus 8 --hours 9", "3B --bits 0", "3B --bits 1.5",
+    "--gpu H100 --gpus 8 --hours 9 --utilisation 0",
+    "--gpu H1000 --gpus 8 --hours 9",
+    "--gpu '' --gpus 8 --hours 9",
+    "3B --bits 0",
+    "3B --bits 1.5",
     # what contradicts itself
-    "3B --ms-per-token 20 --tokens-per-second 50", "--gpu H100 --hours 1 --time 1h", "3B --hours 9",
-    "3B --gpus 9", "3B --utilisation 0.4", "3B --time 2weeks", "--gpu H100",
-    "3B --flops 1e21 --tokens 1T", "3B --layers 32 --width 16384", "3B --active-experts 2",
-    "3B --expert-width 1408", "3B --experts 4 --active-experts 8", "3B --count active --experts 8",
-    "3B --loops 2 --layers 31", "3B --pipeline 40 --layers 32", "3B --width 3000 --multiple 128",
-    "3B --width 3072 --head-width 100", "3B --layers 0", "3B --layers -2", "3B --layers 2.5",
-    "3B --layers 1e9", "3B --width 7e9", "3B --head-width 0", "3B --multiple x", "3B --gqa 0",
-    "3B --gqa 3:2", "3B --gqa inf", "3B --ff nan", "3B --ff inf", "3B --ff 1/0", "3B --ff -4",
-    "3B --ff four", "3B --vocabulary 1", "3B --vocabulary 1e12", "3B --context 0",
-    "3B --tensor 7 --width 4096", "3B --tensor 0", "3B --pipeline 0", "1M --vocabulary 1000000",
-    "3B --dense-layers 3", "3B --encoder-decoder --experts 8 --active-experts 2", "10M --memory 1K",
-    "7B --memory 1GB", "3B --kv-cache 1K --context 1000000",
+    "3B --ms-per-token 20 --tokens-per-second 50",
+    "--gpu H100 --hours 1 --time 1h",
+    "3B --hours 9",
+    "3B --gpus 9",
+    "3B --utilisation 0.4",
+    "3B --time 2weeks",
+    "--gpu H100",
+    "3B --flops 1e21 --tokens 1T",
+    "3B --layers 32 --width 16384",
+    "3B --active-experts 2",
+    "3B --expert-width 1408",
+    "3B --experts 4 --active-experts 8",
+    "3B --count active --experts 8",
+    "3B --loops 2 --layers 31",
+    "3B --pipeline 40 --layers 32",
+    "3B --width 3000 --multiple 128",
+    "3B --width 3072 --head-width 100",
+    "3B --layers 0",
+    "3B --layers -2",
+    "3B --layers 2.5",
+    "3B --layers 1e9",
+    "3B --width 7e9",
+    "3B --head-width 0",
+    "3B --multiple x",
+    "3B --gqa 0",
+    "3B --gqa 3:2",
+    "3B --gqa inf",
+    "3B --ff nan",
+    "3B --ff inf",
+    "3B --ff 1/0",
+    "3B --ff -4",
+    "3B --ff four",
+    "3B --vocabulary 1",
+    "3B --vocabulary 1e12",
+    "3B --context 0",
+    "3B --tensor 7 --width 4096",
+    "3B --tensor 0",
+    "3B --pipeline 0",
+    "1M --vocabulary 1000000",
+    "3B --dense-layers 3",
+    "3B --encoder-decoder --experts 8 --active-experts 2",
+    "10M --memory 1K",
+    "7B --memory 1GB",
+    "3B --kv-cache 1K --context 1000000",
     # what is unknown
-    "3B --parametrisation mupp", "3B --norm batch", "3B --residual none", "3B --known-by 1066",
-    "3B --known-by soon", "3B --known-by 2016", "--task sorting", "--task ''",
+    "3B --parametrisation mupp",
+    "3B --norm batch",
+    "3B --residual none",
+    "3B --known-by 1066",
+    "3B --known-by soon",
+    "3B --known-by 2016",
+    "--task sorting",
+    "--task ''",
     "3B --gated --norm ''",
     # options of tasks
-    "--task hops", "--task connectivity", "--task regular", "--task hops --hops -2",
-    "--task hops --hops 1.5", "--task connectivity --diameter 9 --vertices 9",
-    "--task connectivity --diameter 9 --hops 3", "3B --diameter 64", "3B --length 9", "--hops 3",
-    "--task hops --hops 3 --length 4", "--task regular --length 0",
+    "--task hops",
+    "--task connectivity",
+    "--task regular",
+    "--task hops --hops -2",
+    "--task hops --hops 1.5",
+    "--task connectivity --diameter 9 --vertices 9",
+    "--task connectivity --diameter 9 --hops 3",
+    "3B --diameter 64",
+    "3B --length 9",
+    "--hops 3",
+    "--task hops --hops 3 --length 4",
+    "--task regular --length 0",
     # files
-    "--hf missing", "--hf ''", "--latency missing.csv", "3B --latency ''", "3B --latency .",
-    "3B --config .", "3B --config missing/config.json", "3B --config ''",
-    "--task hops --hops 3 --config new.json", "--config new.json", "3B --config exists.json",
-    "3B --config ~nobody/config.json", "--hf ~nobody/config.json", "3B --config fifo",
-    "3B --config fifo --force", f"3B --config {'a' * 300}", f"--hf {'a' * 300}",
-    f"3B --latency {'a' * 300}", "3B --latency fifo", "--hf fifo",
-    "1B --loops 2 --config new.json", "3B --config new.json --norm post",
-    "3B --config new.json --norm lns", "3B --config - --residual attnres",
+    "--hf missing",
+    "--hf ''",
+    "--latency missing.csv",
+    "3B --latency ''",
+    "3B --latency .",
+    "3B --config .",
+    "3B --config missing/config.json",
+    "3B --config ''",
+    "--task hops --hops 3 --config new.json",
+    "--config new.json",
+    "3B --config exists.json",
+    "3B --config ~nobody/config.json",
+    "--hf ~nobody/config.json",
+    "3B --config fifo",
+    "3B --config fifo --force",
+    f"3B --config {'a' * 300}",
+    f"--hf {'a' * 300}",
+    f"3B --latency {'a' * 300}",
+    "3B --latency fifo",
+    "--hf fifo",
+    "1B --loops 2 --config new.json",
+    "3B --config new.json --norm post",
+    "3B --config new.json --norm lns",
+    "3B --config - --residual attnres",
     # what would be ignored, or says two things
-    "3B --count ''", "3B --ff 4/", "3B --ff 4_0", "3B --ff \u0664", "3B --ff ''", "3B --bits 4",
-    "3B --bandwidth 50GB/s", "3B --bandwidth 50GB/s --memory 8GB", "3B --force",
-    "3B --config - --force", "3B --gated --plain", "3B --plain --gated", "3B --tied --untied",
-    "3B --config - --json", "3B --config - --why", "3B --config - --cite", "3B --json --cite",
-    "3B --evidence --cite", "3B --why --cite", "--evidence --why", "--schema 3B", "--schema --json",
+    "3B --count ''",
+    "3B --ff 4/",
+    "3B --ff 4_0",
+    "3B --ff \u0664",
+    "3B --ff ''",
+    "3B --bits 4",
+    "3B --bandwidth 50GB/s",
+    "3B --bandwidth 50GB/s --memory 8GB",
+    "3B --force",
+    "3B --config - --force",
+    "3B --gated --plain",
+    "3B --plain --gated",
+    "3B --tied --untied",
+    "3B --config - --json",
+    "3B --config - --why",
+    "3B --config - --cite",
+    "3B --json --cite",
+    "3B --evidence --cite",
+    "3B --why --cite",
+    "--evidence --why",
+    "--schema 3B",
+    "--schema --json",
 ]
 
 
 @pytest.mark.parametrize("typed", BAD)
 def test_bad_input_is_one_line_on_stderr_exit_2_and_nothing_is_written(
-        typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-        capsys: pytest.CaptureFixture[str]) -> None:
+    typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "exists.json").write_text("mine")
     os.mkfifo(tmp_path / "fifo")
@@ -102,8 +224,11 @@ def test_bad_input_is_one_line_on_stderr_exit_2_and_nothing_is_written(
     assert out == ""
     assert re.fullmatch(r"error: [^\n]+\n", err)
     assert "Traceback" not in err
-    assert re.search(r"try |give |accepted|known|say |must|needs?|relax|allow|--help|did you mean"
-                     "|cannot be written", err)
+    assert re.search(
+        r"try |give |accepted|known|say |must|needs?|relax|allow|--help|did you mean"
+        "|cannot be written",
+        err,
+    )
     assert listing(tmp_path) == before
     assert (tmp_path / "exists.json").read_text() == "mine"
 
@@ -113,30 +238,57 @@ def nested(depth: int) -> str:
 
 
 CONFIGS: dict[str, str | bytes | Callable[[Path], Any]] = {
-    "empty": "", "no json": "model_type: llama", "list": "[1, 2]", "text": '"llama"',
-    "null": "null", "number": "7", "no type": "{}", "type is a number": '{"model_type": 3}',
-    "type is a list": '{"model_type": ["llama"]}', "unknown": '{"model_type": "mamba"}',
-    "nested": nested(100_000), "nested list": "[" * 100_000 + "]" * 100_000,
-    "binary": b"\x00\xff\xfe\x80" * 999, "cut off": json.dumps(LLAMA)[:-20],
-    "two": json.dumps(LLAMA) * 2, "ten megabytes": json.dumps(LLAMA | {"x": "y" * 10_000_000}),
+    "empty": "",
+    "no json": "model_type: llama",
+    "list": "[1, 2]",
+    "text": '"llama"',
+    "null": "null",
+    "number": "7",
+    "no type": "{}",
+    "type is a number": '{"model_type": 3}',
+    "type is a list": '{"model_type": ["llama"]}',
+    "unknown": '{"model_type": "mamba"}',
+    "nested": nested(100_000),
+    "nested list": "[" * 100_000 + "]" * 100_000,
+    "binary": b"\x00\xff\xfe\x80" * 999,
+    "cut off": json.dumps(LLAMA)[:-20],
+    "two": json.dumps(LLAMA) * 2,
+    "ten megabytes": json.dumps(LLAMA | {"x": "y" * 10_000_000}),
     "many digits": json.dumps(LLAMA)[:-1] + ', "hidden_act_scale": ' + "9" * 5000 + "}",
     "duplicate": json.dumps(LLAMA)[:-1] + ', "num_hidden_layers": 2}',
-    "folder": Path.mkdir, "fifo": os.mkfifo,
+    "folder": Path.mkdir,
+    "fifo": os.mkfifo,
 } | {
     f"{key} = {value!r}": json.dumps(LLAMA | {key: value})
     for key, values in {
-        "num_hidden_layers": (0, -4, 2.5, "40", None, True, [40], {"n": 40}, 10**9,
-                              float("nan"), float("inf"), float("-inf")),
-        "hidden_size": (0, 5121, "wide", 10**30), "num_attention_heads": (0, 7, -8),
-        "num_key_value_heads": (0, 3, -1), "intermediate_size": (0, [1, 2]),
+        "num_hidden_layers": (
+            0,
+            -4,
+            2.5,
+            "40",
+            None,
+            True,
+            [40],
+            {"n": 40},
+            10**9,
+            float("nan"),
+            float("inf"),
+            float("-inf"),
+        ),
+        "hidden_size": (0, 5121, "wide", 10**30),
+        "num_attention_heads": (0, 7, -8),
+        "num_key_value_heads": (0, 3, -1),
+        "intermediate_size": (0, [1, 2]),
         "vocab_size": (-1, 0.5),
-    }.items() for value in values
+    }.items()
+    for value in values
 }
 
 
 @pytest.mark.parametrize("case", CONFIGS)
 def test_a_malformed_or_hostile_configuration_is_refused_in_one_line(
-        case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file, content = tmp_path / "config.json", CONFIGS[case]
     if isinstance(content, str | bytes):
         file.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -150,45 +302,70 @@ def test_a_malformed_or_hostile_configuration_is_refused_in_one_line(
 
 
 LATENCIES = {
-    "empty": "", "heading alone": "L,d,ms\n", "one point": "L,d,ms\n12,768,5\n",
-    "no heading": "12,768,5\n24,768,9\n", "wrong heading": POINTS.replace("ms", "speed"),
-    "text": POINTS.replace("29", "slow"), "negative": POINTS.replace("29", "-29"),
-    "nan": POINTS.replace("29", "nan"), "inf": POINTS.replace("29", "inf"),
-    "missing cell": POINTS.replace(",29", ""), "half a layer": POINTS.replace("48,", "4.8,"),
-    "contradiction": POINTS + "48,1536,500\n", "binary": "\x00\x01\x02" * 99,
+    "empty": "",
+    "heading alone": "L,d,ms\n",
+    "one point": "L,d,ms\n12,768,5\n",
+    "no heading": "12,768,5\n24,768,9\n",
+    "wrong heading": POINTS.replace("ms", "speed"),
+    "text": POINTS.replace("29", "slow"),
+    "negative": POINTS.replace("29", "-29"),
+    "nan": POINTS.replace("29", "nan"),
+    "inf": POINTS.replace("29", "inf"),
+    "missing cell": POINTS.replace(",29", ""),
+    "half a layer": POINTS.replace("48,", "4.8,"),
+    "contradiction": POINTS + "48,1536,500\n",
+    "binary": "\x00\x01\x02" * 99,
 }
 
 
 @pytest.mark.parametrize("case", LATENCIES)
 def test_a_table_of_latencies_that_cannot_be_used_is_refused_in_one_line(
-        case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "points.csv").write_text(LATENCIES[case])
-    assert main(["depth", "350M", "--ms-per-token", "20", "--latency",
-                 str(tmp_path / "points.csv")]) == 2
+    assert (
+        main(["depth", "350M", "--ms-per-token", "20", "--latency", str(tmp_path / "points.csv")])
+        == 2
+    )
     out, err = capsys.readouterr()
     assert out == ""
     assert re.fullmatch(r"error: [^\n]+\n", err)
 
 
-@pytest.mark.parametrize("typed", [
-    "", "--from 1B", "--from 1B --to 1B", "--from 2B --to 1B", "--from x --to 1B",
-    "--from 1B --to 10B --points 1", "--from 1B --to 10B --points 1e9",
-    "--from 1B --to 10B --plot depth.gif", "--from 1B --to 10B --plot depth",
-    "--from 1B --to 10B --csv exists.csv", "--from 1B --to 10B --csv missing/new.csv",
-    "--from 1B --to 10B --norm batch", "--from 1B --to 10B --csv .", "1B --from 1B --to 2B",
-    "--from 1B --to 10B --csv new.csv --plot missing/new.svg",
-    "--from 1B --to 10B --csv missing/new.csv --plot new.svg",
-    "--from 1B --to 10B --csv new.svg --plot ./new.svg",
-    "--from 1B --to 10B --csv exists.csv --plot ./exists.csv --force",
-    "--from 1B --to 10B --csv new.csv --plot exists.csv/new.svg",
-    f"--from 1B --to 10B --csv new.csv --plot {'a' * 300}.svg",
-    f"--from 1B --to 10B --csv new.csv --plot {'a' * 240}.svg",
-    "--from 1B --to 10B --force", "--from 1B --to 10B --csv - --json",
-    "--from 1B --to 10B --gated --plain", "--from 1B --to 10B --active-experts 2",
-    "--from 1B --to 10B --count words"])
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "",
+        "--from 1B",
+        "--from 1B --to 1B",
+        "--from 2B --to 1B",
+        "--from x --to 1B",
+        "--from 1B --to 10B --points 1",
+        "--from 1B --to 10B --points 1e9",
+        "--from 1B --to 10B --plot depth.gif",
+        "--from 1B --to 10B --plot depth",
+        "--from 1B --to 10B --csv exists.csv",
+        "--from 1B --to 10B --csv missing/new.csv",
+        "--from 1B --to 10B --norm batch",
+        "--from 1B --to 10B --csv .",
+        "1B --from 1B --to 2B",
+        "--from 1B --to 10B --csv new.csv --plot missing/new.svg",
+        "--from 1B --to 10B --csv missing/new.csv --plot new.svg",
+        "--from 1B --to 10B --csv new.svg --plot ./new.svg",
+        "--from 1B --to 10B --csv exists.csv --plot ./exists.csv --force",
+        "--from 1B --to 10B --csv new.csv --plot exists.csv/new.svg",
+        f"--from 1B --to 10B --csv new.csv --plot {'a' * 300}.svg",
+        f"--from 1B --to 10B --csv new.csv --plot {'a' * 240}.svg",
+        "--from 1B --to 10B --force",
+        "--from 1B --to 10B --csv - --json",
+        "--from 1B --to 10B --gated --plain",
+        "--from 1B --to 10B --active-experts 2",
+        "--from 1B --to 10B --count words",
+    ],
+)
 def test_a_bad_sweep_is_refused_in_one_line_and_nothing_is_written(
-        typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-        capsys: pytest.CaptureFixture[str]) -> None:
+    typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "exists.csv").write_text("mine")
     assert main(["sweep", *typed.split()]) == 2
@@ -199,8 +376,9 @@ def test_a_bad_sweep_is_refused_in_one_line_and_nothing_is_written(
 
 
 def test_bad_input_gives_no_traceback_in_a_process_of_its_own() -> None:
-    done = subprocess.run([sys.executable, "-m", "depthlaw", "depth", "1e40"], capture_output=True,
-                          text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "depthlaw", "depth", "1e40"], capture_output=True, text=True
+    )
     assert (done.returncode, done.stdout) == (2, "")
     assert re.fullmatch(r"error: the budget '1e40' is more than 1e15[^\n]+\n", done.stderr)
 
@@ -208,18 +386,35 @@ def test_bad_input_gives_no_traceback_in_a_process_of_its_own() -> None:
 # --- what is answered ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("typed", [
-    "1M --count non-embedding", "1M --vocabulary 256", "85M", "350M", "1.3B",
-    "7e9 --count non-embedding", "175B", "1T",
-    "--flops 1e21", "--gpu H100 --gpus 64 --time 2weeks", "--tokens 300B",
-    "3B --gqa 8 --tied --vocabulary 32000 --ff 8/3 --head-width 64", "3B --plain --pipeline 4",
-    "30B --experts 64 --active-experts 6 --shared-experts 2 --dense-layers 1", "1B --loops 2",
-    "1B --encoder-decoder", "350M --ms-per-token 20ms --bandwidth 50GB/s --bits 4",
-    "350M --tokens-per-second 50", "3B --parametrisation completep --known-by 2025",
-    "3B --task hops --hops 16", "--task connectivity --diameter 64 --vertices 1000",
-    "--task regular --length 1024", "3B --latency-matters --residual attnres --norm lns"])
-def test_an_answer_fits_80_columns(
-        typed: str, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "1M --count non-embedding",
+        "1M --vocabulary 256",
+        "85M",
+        "350M",
+        "1.3B",
+        "7e9 --count non-embedding",
+        "175B",
+        "1T",
+        "--flops 1e21",
+        "--gpu H100 --gpus 64 --time 2weeks",
+        "--tokens 300B",
+        "3B --gqa 8 --tied --vocabulary 32000 --ff 8/3 --head-width 64",
+        "3B --plain --pipeline 4",
+        "30B --experts 64 --active-experts 6 --shared-experts 2 --dense-layers 1",
+        "1B --loops 2",
+        "1B --encoder-decoder",
+        "350M --ms-per-token 20ms --bandwidth 50GB/s --bits 4",
+        "350M --tokens-per-second 50",
+        "3B --parametrisation completep --known-by 2025",
+        "3B --task hops --hops 16",
+        "--task connectivity --diameter 64 --vertices 1000",
+        "--task regular --length 1024",
+        "3B --latency-matters --residual attnres --norm lns",
+    ],
+)
+def test_an_answer_fits_80_columns(typed: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, "depth", *typed.split())
     assert max(map(len, text.splitlines())) <= 80
     assert text.isascii()
@@ -229,7 +424,8 @@ def test_an_answer_fits_80_columns(
 
 
 def test_the_default_answer_is_short_and_the_rest_is_behind_why(
-        capsys: pytest.CaptureFixture[str]) -> None:
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     short, long = run(capsys, "depth", "3B"), run(capsys, "depth", "3B", "--why")
     assert len(short.splitlines()) <= 16
     assert long.startswith(short.rstrip())
@@ -239,10 +435,18 @@ def test_the_default_answer_is_short_and_the_rest_is_behind_why(
 
 
 def test_evidence_shows_every_rule_and_the_projection_that_does_not_match(
-        capsys: pytest.CaptureFixture[str]) -> None:
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     text = run(capsys, "depth", "--evidence")
-    for words in ("nanochat", "Levine's fit", "chosen by the others", "not equal after rounding",
-                  "(none is further off than", "muP's best d / L *", "Marin *"):
+    for words in (
+        "nanochat",
+        "Levine's fit",
+        "chosen by the others",
+        "not equal after rounding",
+        "(none is further off than",
+        "muP's best d / L *",
+        "Marin *",
+    ):
         assert words in text
     assert re.search("what is built +built +0.207", text)
     assert re.search(r"muP's best d / L \* +optimum +0.215", text)
@@ -257,12 +461,18 @@ def test_evidence_shows_every_rule_and_the_projection_that_does_not_match(
     assert run(capsys, "depth", "3B", "--evidence").endswith(text)
 
 
-@pytest.mark.parametrize(("typed", "near"), [
-    ("3B --gpuz H100", "--gpuz (Possible options: --gpu, --gpus)"),
-    ("3B --pipline 4", "--pipline (Possible options:"), ("--gpuz", "--gpuz"),
-    ("--gpuz H100 3B", "--gpuz")])
+@pytest.mark.parametrize(
+    ("typed", "near"),
+    [
+        ("3B --gpuz H100", "--gpuz (Possible options: --gpu, --gpus)"),
+        ("3B --pipline 4", "--pipline (Possible options:"),
+        ("--gpuz", "--gpuz"),
+        ("--gpuz H100 3B", "--gpuz"),
+    ],
+)
 def test_an_unknown_option_is_named_with_those_like_it(
-        typed: str, near: str, capsys: pytest.CaptureFixture[str]) -> None:
+    typed: str, near: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["depth", *typed.split()]) == 2
     said = capsys.readouterr().err
     assert said.startswith(f"error: no such option: {near}")
@@ -270,7 +480,8 @@ def test_an_unknown_option_is_named_with_those_like_it(
 
 
 def test_a_written_configuration_is_read_back_as_the_recommended_shape(
-        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "config.json"
     run(capsys, "depth", "3B", "--config", file)
     assert [p.name for p in listing(tmp_path)] == ["config.json"]
@@ -287,13 +498,23 @@ def test_a_written_configuration_is_read_back_as_the_recommended_shape(
     assert json.loads(file.read_text())["num_hidden_layers"] == shape["layers"]
 
 
-@pytest.mark.parametrize(("typed", "said"), [
-    ("30B --experts 64 --active-experts 6 --shared-experts 2", "Glm4MoeForCausalLM: its router"),
-    ("3B --plain", "ArceeForCausalLM: its MLP"), ("3B --parametrisation mup", "multipliers of mup"),
-    ("3B --parametrisation completep", "multipliers of completep"), ("3B", None),
-    ("30B --experts 64 --active-experts 6", None)])
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (
+            "30B --experts 64 --active-experts 6 --shared-experts 2",
+            "Glm4MoeForCausalLM: its router",
+        ),
+        ("3B --plain", "ArceeForCausalLM: its MLP"),
+        ("3B --parametrisation mup", "multipliers of mup"),
+        ("3B --parametrisation completep", "multipliers of completep"),
+        ("3B", None),
+        ("30B --experts 64 --active-experts 6", None),
+    ],
+)
 def test_what_a_written_configuration_does_not_hold_is_said(
-        typed: str, said: str | None, capsys: pytest.CaptureFixture[str]) -> None:
+    typed: str, said: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["depth", *typed.split(), "--config", "-"]) == 0
     out, err = capsys.readouterr()
     json.loads(out)
@@ -301,15 +522,21 @@ def test_what_a_written_configuration_does_not_hold_is_said(
 
 
 def test_bits_are_those_of_the_weights_of_a_given_configuration(
-        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "config.json").write_text(json.dumps(LLAMA))
-    sizes = [json.loads(run(capsys, "depth", "--hf", tmp_path, "--bits", bits, "--json"))[
-        "answer"]["memory"]["weights"] for bits in ("16", "4")]
+    sizes = [
+        json.loads(run(capsys, "depth", "--hf", tmp_path, "--bits", bits, "--json"))["answer"][
+            "memory"
+        ]["weights"]
+        for bits in ("16", "4")
+    ]
     assert sizes[0] == 4 * sizes[1]
 
 
 def test_of_a_given_configuration_the_shape_alone_is_written(
-        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "config.json").write_text(json.dumps(LLAMA))
     assert main(["depth", "--hf", str(tmp_path), "--pipeline", "16", "--config", "-"]) == 0
     assert "rope_theta" in capsys.readouterr().err
@@ -317,8 +544,8 @@ def test_of_a_given_configuration_the_shape_alone_is_written(
 
 @pytest.mark.parametrize("name", ["a\nb.json", "a\x1b[2Jb.json"])
 def test_a_name_with_control_characters_stays_one_line(
-        name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-        capsys: pytest.CaptureFixture[str]) -> None:
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     for code in (0, 2):  # written; there already
         assert main(["depth", "3B", "--config", name]) == code
@@ -334,7 +561,8 @@ def test_what_was_known_by_a_year_names_nothing_later(capsys: pytest.CaptureFixt
 
 
 def test_a_sweep_is_a_table_a_csv_json_and_a_plot(
-        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     sizes = ["sweep", "--from", "100M", "--to", "10B", "--points", "3"]
     table = run(capsys, *sizes)
     assert [line.split()[0] for line in table.splitlines()[1:4]] == ["100M", "1B", "10B"]
@@ -343,20 +571,24 @@ def test_a_sweep_is_a_table_a_csv_json_and_a_plot(
     for line, each in zip(table.splitlines()[1:4], data["sweep"], strict=True):
         within = each["answer"]["interval"]
         assert within["ended"]
-        assert (f"{within['low']}{'-' * within['started']} to {within['high']}+"
-                f"{' *' * within['extrapolated']}  ") in line
+        assert (
+            f"{within['low']}{'-' * within['started']} to {within['high']}+"
+            f"{' *' * within['extrapolated']}  "
+        ) in line
     heading, *rows = (tmp_path / "s.csv").read_text().splitlines()
     assert heading.startswith("budget,layers,width,heads")
     assert "law levine" in heading
     assert [row.split(",")[1] for row in rows] == [
-        str(each["answer"]["shape"]["architecture"]["layers"]) for each in data["sweep"]]
+        str(each["answer"]["shape"]["architecture"]["layers"]) for each in data["sweep"]
+    ]
     for ending, start in ((".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")):
         run(capsys, *sizes, "--plot", tmp_path / f"s{ending}")
         assert (tmp_path / f"s{ending}").read_bytes().startswith(start)
 
 
 def test_a_sweep_prints_csv_and_takes_every_constraint_of_depth(
-        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     sizes = ["sweep", "--from", "10B", "--to", "100B", "--points", "2"]
     run(capsys, *sizes, "--csv", tmp_path / "s.csv")
     assert run(capsys, *sizes, "--csv", "-") == (tmp_path / "s.csv").read_text()
@@ -367,19 +599,33 @@ def test_a_sweep_prints_csv_and_takes_every_constraint_of_depth(
         assert shape["architecture"]["layers"] % 4 == 0
         assert shape["counts"]["active"] == pytest.approx(answer["budget"], rel=0.05)
     depth, sweep = (
-        set(re.findall(r"^  (--[a-z-]+)", section.partition("Output:")[0].partition(
-            "What the shape must obey:")[2].partition("A task")[0], re.MULTILINE))
-        for section in (run(capsys, command, "--help") for command in ("depth", "sweep")))
+        set(
+            re.findall(
+                r"^  (--[a-z-]+)",
+                section.partition("Output:")[0]
+                .partition("What the shape must obey:")[2]
+                .partition("A task")[0],
+                re.MULTILINE,
+            )
+        )
+        for section in (run(capsys, command, "--help") for command in ("depth", "sweep"))
+    )
     assert depth == sweep != set()
 
 
 @pytest.mark.parametrize("columns", [40, 60, 80])
-@pytest.mark.parametrize("typed", [
-    "sweep --from 100M --to 1T", "compare llama-3-8b gemma-3-27b deepseek-v3", "depth 3B --why",
-    "compare " + " ".join(["llama-3-8b"] * 9)])
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "sweep --from 100M --to 1T",
+        "compare llama-3-8b gemma-3-27b deepseek-v3",
+        "depth 3B --why",
+        "compare " + " ".join(["llama-3-8b"] * 9),
+    ],
+)
 def test_no_line_is_longer_than_the_terminal(
-        typed: str, columns: int, monkeypatch: pytest.MonkeyPatch,
-        capsys: pytest.CaptureFixture[str]) -> None:
+    typed: str, columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     from depthlaw.ledger.cli import depth_command
 
     monkeypatch.setattr(depth_command, "columns", lambda: columns)
@@ -399,8 +645,9 @@ def test_compare_counts_side_by_side(capsys: pytest.CaptureFixture[str]) -> None
     assert "Llama-3-8B" in run(capsys, "compare", "llama-3-8b", "qwen3-8b")
 
 
-@pytest.mark.parametrize(("page", "least"), [("README.md", 1), ("docs/depth.md", 3),
-                                           ("docs/loss-surfaces.md", 1)])
+@pytest.mark.parametrize(
+    ("page", "least"), [("README.md", 1), ("docs/depth.md", 3), ("docs/loss-surfaces.md", 1)]
+)
 def test_transcripts_are_what_the_commands_print(page: str, least: int) -> None:
     """Where this fails: `make transcripts`."""
     from depthlaw.ledger.publish.site.transcripts import folder_of, renewed

@@ -1,4 +1,5 @@
 """The plot of `depthlaw sweep`: lines are the laws, points the models, and names can be read."""
+
 from __future__ import annotations
 
 import math
@@ -28,14 +29,16 @@ def axes(key: Key = STANDARD, known_by: int | None = None) -> Any:
 
 def named(drawn: Any) -> dict[str, float]:
     """The names at the right end, and their heights."""
-    return {text.get_text().replace("\n", " "): text.xy[1] for text in drawn.texts
-            if text.xy[0] == 1}
+    return {
+        text.get_text().replace("\n", " "): text.xy[1] for text in drawn.texts if text.xy[0] == 1
+    }
 
 
 def test_every_law_for_such_nets_is_a_line_with_its_name() -> None:
     drawn, wanted = axes(), [r for r in rules() if r.applies == STANDARD and r.meaning != "built"]
     assert named(drawn).keys() == {"recommended"} | {
-        rule.name.removeprefix("threshold ") for rule in wanted}
+        rule.name.removeprefix("threshold ") for rule in wanted
+    }
     ends = [line.get_ydata()[-1] for line in drawn.get_lines() if len(line.get_xdata()) > 100]
     end = drawn.get_xlim()[1]
     for rule in wanted:
@@ -51,8 +54,10 @@ def test_names_do_not_overlap() -> None:
     drawn = axes()
     figure = drawn.figure
     figure.canvas.draw()
-    boxes = sorted((text.get_window_extent() for text in drawn.texts if text.xy[0] == 1),
-                   key=lambda box: box.y0)
+    boxes = sorted(
+        (text.get_window_extent() for text in drawn.texts if text.xy[0] == 1),
+        key=lambda box: box.y0,
+    )
     assert all(above.y0 > below.y1 - 2 for below, above in pairwise(boxes))
     assert boxes[0].y0 > 0
     assert boxes[-1].y1 < figure.bbox.y1
@@ -60,8 +65,12 @@ def test_names_do_not_overlap() -> None:
 
 def test_models_are_points_and_none_is_later_than_the_year() -> None:
     def points(known_by: int | None) -> set[tuple[float, int]]:
-        return {point for line in axes(known_by=known_by).get_lines() if line.get_marker() == "o"
-                for point in zip(line.get_xdata(), line.get_ydata(), strict=True)}
+        return {
+            point
+            for line in axes(known_by=known_by).get_lines()
+            if line.get_marker() == "o"
+            for point in zip(line.get_xdata(), line.get_ydata(), strict=True)
+        }
 
     early, all_of_them = points(2021), points(None)
     assert early < all_of_them

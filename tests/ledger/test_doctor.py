@@ -1,4 +1,5 @@
 """`depthlaw doctor` is content with what is in order, and names what is not."""
+
 import json
 import sys
 

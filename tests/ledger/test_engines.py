@@ -1,4 +1,5 @@
 """The same runs give the same records on every engine, whatever happens to the processes."""
+
 import json
 import os
 import signal
@@ -35,8 +36,9 @@ def test_a_task_that_kills_its_process_takes_no_other_with_it(faulty, tmp_path):
     runs = runs_with(faulty, Case(depth=1, kill=1), *(Case(depth=d) for d in range(1, 9)))
     found = outcomes(pool(retries=1), runs)
     failures = [o for o in found.values() if isinstance(o, Failure)]
-    assert ([f.why for f in failures]
-            == ["its process died 2 times (exit code -9: killed, out of memory, or crashed)"])
+    assert [f.why for f in failures] == [
+        "its process died 2 times (exit code -9: killed, out of memory, or crashed)"
+    ]
     assert len(found) == 9
 
 
@@ -46,8 +48,9 @@ def test_a_process_that_dies_once_is_tried_again(faulty, tmp_path):
 
 
 def test_hanging_failing_and_greedy_tasks_are_reported(faulty):
-    runs = runs_with(faulty, Case(depth=1, hang=1), Case(depth=1, wrong=1), Case(depth=1, hog=1),
-                     Case(depth=3))
+    runs = runs_with(
+        faulty, Case(depth=1, hang=1), Case(depth=1, wrong=1), Case(depth=1, hog=1), Case(depth=3)
+    )
     found = outcomes(pool(timeout=4.0, memory=3 * 2**30), runs)
     why = [found[run.id].why if isinstance(found[run.id], Failure) else "" for run in runs]
     assert why[0] == "hung: stopped after 4 s"
@@ -56,8 +59,9 @@ def test_hanging_failing_and_greedy_tasks_are_reported(faulty):
     assert why[3] == ""
 
 
-@pytest.mark.parametrize(("number", "word"),
-                         [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")])
+@pytest.mark.parametrize(
+    ("number", "word"), [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")]
+)
 def test_signals_stop_in_good_order(faulty, tmp_path, number, word):
     runs = plan(faulty.claims(), "quick")
     store = Store(tmp_path / "r")
@@ -104,9 +108,12 @@ def test_gpu_slots_pin_each_process(faulty, tmp_path):
     """Each process of the pool sees one of the devices, and one that takes a dead one's place sees
     the same; no device is needed."""
     deaths = (Case(depth=1, n=n, gpu=1, kill=1, after=str(tmp_path / str(n))) for n in range(3))
-    runs = runs_with(faulty, *deaths,
-                     # Enough for a process that starts seconds late to find some left.
-                     *(Case(depth=1, n=n, gpu=1, milliseconds=400) for n in range(20)))
+    runs = runs_with(
+        faulty,
+        *deaths,
+        # Enough for a process that starts seconds late to find some left.
+        *(Case(depth=1, n=n, gpu=1, milliseconds=400) for n in range(20)),
+    )
     found = outcomes(pool(processes=0, gpus=("3", "5")), runs)
     assert {o.result["exact"] for o in found.values()} == {"3", "5"}
 
@@ -120,8 +127,9 @@ def test_the_time_limit_does_not_wait_for_a_long_run(faulty, tmp_path):
     for engine in (Inline(), pool()):
         started = time.monotonic()
         with pytest.raises(Stopped, match="--minutes"):
-            execute(runs_with(faulty, Case(depth=1, hang=1)), Store(tmp_path), engine,
-                    minutes=0.5 / 60)
+            execute(
+                runs_with(faulty, Case(depth=1, hang=1)), Store(tmp_path), engine, minutes=0.5 / 60
+            )
         assert time.monotonic() - started < 30
     assert signal.getsignal(signal.SIGALRM) is not None
 
@@ -134,25 +142,40 @@ def test_exact_results_do_not_depend_on_engine_or_threads(tmp_path):
     with two, and in the pool."""
     assert os.environ["OMP_NUM_THREADS"] == "1"
     runs = plan({key: find(key) for key in EXACT}, "quick")
-    code = ("import sys, json; from depthlaw.ledger.running.engines import Inline; from "
-            "depthlaw.ledger.running.plan import plan; "
-            "from depthlaw.theory.claims.definition import find\n"
-            f"runs = plan({{key: find(key) for key in {EXACT!r}}}, 'quick')\n"
-            "print(json.dumps({r.id: o.result_hash for r, o in Inline().outcomes(runs)}))")
+    code = (
+        "import sys, json; from depthlaw.ledger.running.engines import Inline; from "
+        "depthlaw.ledger.running.plan import plan; "
+        "from depthlaw.theory.claims.definition import find\n"
+        f"runs = plan({{key: find(key) for key in {EXACT!r}}}, 'quick')\n"
+        "print(json.dumps({r.id: o.result_hash for r, o in Inline().outcomes(runs)}))"
+    )
     two = os.environ | dict.fromkeys(
-        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "2")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=two,
-                          check=True)
-    hashes = [json.loads(done.stdout), *(
-        {run: outcome.result_hash for run, outcome in outcomes(engine, runs).items()}
-        for engine in (Inline(), Pool(2)))]
+        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "2"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=two, check=True
+    )
+    hashes = [
+        json.loads(done.stdout),
+        *(
+            {run: outcome.result_hash for run, outcome in outcomes(engine, runs).items()}
+            for engine in (Inline(), Pool(2))
+        ),
+    ]
     assert len(hashes[0]) > 10
     assert hashes[0] == hashes[1] == hashes[2]
 
 
-@pytest.mark.parametrize("changes",
-                         [{"engine": "slurm"}, {"processes": -1}, {"timeout": 0.0},
-                          {"minutes": float("nan")}, {"max_memory": "lots"}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"engine": "slurm"},
+        {"processes": -1},
+        {"timeout": 0.0},
+        {"minutes": float("nan")},
+        {"max_memory": "lots"},
+    ],
+)
 def test_options_that_make_no_sense(changes):
     with pytest.raises(UsageError):
         Options(**changes).made()
@@ -161,8 +184,9 @@ def test_options_that_make_no_sense(changes):
 def test_engines_by_name():
     assert isinstance(Options("inline").made(), Inline)
     assert isinstance(Options("ray", address="auto").made(), Ray)
-    assert (Options("pool", max_memory="2GB", gpus="0, 1").made()
-            == Pool(0, 3600.0, 2**31, gpus=("0", "1")))
+    assert Options("pool", max_memory="2GB", gpus="0, 1").made() == Pool(
+        0, 3600.0, 2**31, gpus=("0", "1")
+    )
 
 
 def test_a_worker_that_dies_before_its_first_run_is_started_again(faulty, monkeypatch):

@@ -1,5 +1,6 @@
 """`depthlaw exercise` as people type it: what it lists and refuses, records that are read again, a
 corpus of one's own, and kills in the middle."""
+
 import argparse
 import inspect
 import json
@@ -35,16 +36,20 @@ def tiny(claim, digest, steps):
             fields["width"] *= 2
         return Case(**fields | ({"steps": steps} if "steps" in case else {}))
 
-    return replace(moved, control=replace(moved.control, case=small(moved.control.case)),
-                   grid={suite: tuple(map(small, cases)) for suite, cases in moved.grid.items()})
+    return replace(
+        moved,
+        control=replace(moved.control, case=small(moved.control.case)),
+        grid={suite: tuple(map(small, cases)) for suite, cases in moved.grid.items()},
+    )
 
 
 @pytest.fixture
 def here(monkeypatch):
     """Tiny nets, in this process, with little text to validate on."""
     monkeypatch.setattr(command, "on_corpus", partial(tiny, steps=2))
-    monkeypatch.setattr(language_model, "validation_losses",
-                        partial(language_model.validation_losses, windows=4))
+    monkeypatch.setattr(
+        language_model, "validation_losses", partial(language_model.validation_losses, windows=4)
+    )
     monkeypatch.setattr(command, "Options", lambda **given: Options(engine="inline"))
 
 
@@ -59,23 +64,35 @@ def test_they_are_listed(capsys):
     assert main(["exercise"]) == 0
     said = capsys.readouterr().out
     assert [line.split()[0] for line in said.splitlines()[1:6]] == [
-        "depth-ablation", "initialisation", "gradient-flow", "layer-probing", "remove-layer"]
+        "depth-ablation",
+        "initialisation",
+        "gradient-flow",
+        "layer-probing",
+        "remove-layer",
+    ]
     assert main(["exercise", "--json"]) == 0
     assert [each["number"] for each in json.loads(capsys.readouterr().out)] == [1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
-    (["depth-ablatoin"], "did you mean depth-ablation"), (["poetry"], "accepted: depth-ablation"),
-    (["all", "--corpus", "missing.txt"], "cannot be read"),
-    (["all", "--corpus", "binary"], "no text"), (["all", "--corpus", "short"], "learn by heart"),
-    (["all", "--device", "tpu"], "accepted are cpu"),
-    (["all", "--plot", "curve.jpg"], "accepted are .png"),
-    (["all", "--plot", "nowhere/curve.png"], "no folder nowhere"),
-    (["remove-layer", "--plot", "there.png"], "--force replaces it"),
-    (["--plot", "curve.png"], "no exercise is named"),
-    (["all", "--force"], "--plot FILE")])
-def test_what_cannot_be_used_is_one_line_and_leaves_nothing(arguments, said, tmp_path, capsys,
-                                                            monkeypatch):
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["depth-ablatoin"], "did you mean depth-ablation"),
+        (["poetry"], "accepted: depth-ablation"),
+        (["all", "--corpus", "missing.txt"], "cannot be read"),
+        (["all", "--corpus", "binary"], "no text"),
+        (["all", "--corpus", "short"], "learn by heart"),
+        (["all", "--device", "tpu"], "accepted are cpu"),
+        (["all", "--plot", "curve.jpg"], "accepted are .png"),
+        (["all", "--plot", "nowhere/curve.png"], "no folder nowhere"),
+        (["remove-layer", "--plot", "there.png"], "--force replaces it"),
+        (["--plot", "curve.png"], "no exercise is named"),
+        (["all", "--force"], "--plot FILE"),
+    ],
+)
+def test_what_cannot_be_used_is_one_line_and_leaves_nothing(
+    arguments, said, tmp_path, capsys, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     Path("binary").write_bytes(b"\xff\0" * corpus.SMALLEST)
     Path("short").write_text("a few words")
@@ -93,8 +110,9 @@ def test_what_cannot_be_used_is_one_line_and_leaves_nothing(arguments, said, tmp
 @pytest.mark.parametrize("missing", ["torch", "tokenizers"])
 def test_without_a_package_the_extra_is_named(missing, capsys, monkeypatch):
     find = command.importlib.util.find_spec
-    monkeypatch.setattr(command.importlib.util, "find_spec",
-                        lambda name: None if name == missing else find(name))
+    monkeypatch.setattr(
+        command.importlib.util, "find_spec", lambda name: None if name == missing else find(name)
+    )
     assert main(["exercise", "all"]) == 2
     assert f"need {missing}; pip install 'depthlaw[empirics]'" in capsys.readouterr().err
 
@@ -106,8 +124,9 @@ def test_records_carry_the_corpus_and_are_read_again(here, text, tmp_path, capsy
     first = json.loads(capsys.readouterr().out)
     digest = corpus.own(text).digest
     records = [json.loads(file.read_text()) for file in (tmp_path / "r" / "runs").rglob("*.json")]
-    assert {record["inputs"]["case"]["corpus"] for record in records} == {digest} == {
-        first["corpus"]}
+    assert (
+        {record["inputs"]["case"]["corpus"] for record in records} == {digest} == {first["corpus"]}
+    )
     table = first["exercises"][0]["table"]
     assert [row[0] for row in table["rows"]] == [2, 4, 8, 16, 4]
     assert all(4 < row[3] < 6 for row in table["rows"]), "nats per token of 300 ids"
@@ -138,8 +157,10 @@ if __name__ == "__main__":
 def test_suites_take_a_corpus_too(text, tmp_path, capsys, monkeypatch):
     """The cases that name a corpus move to it; where none does that is said, and stores nothing."""
     digest = corpus.own(text).digest
-    trains, counts = (on_corpus(find(key), digest)
-                      for key in ("depth_width/rule_levine", "depth_choice/threshold_inverse"))
+    trains, counts = (
+        on_corpus(find(key), digest)
+        for key in ("depth_width/rule_levine", "depth_choice/threshold_inverse")
+    )
     assert {case.corpus for case in (*trains.cases("training"), trains.control.case)} == {digest}
     assert counts.cases("quick") == find(counts.key).cases("quick")
     asked = ["--corpus", str(text), "--results", str(tmp_path)]
@@ -165,12 +186,18 @@ def test_killed_it_goes_on_and_ends_the_same(text, tmp_path, capsys, monkeypatch
     run = ["exercise", "depth-ablation", "--corpus", str(text), "--json", "--results"]
 
     def started():
-        return subprocess.Popen([sys.executable, str(script), *run, str(tmp_path / "killed")],
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        return subprocess.Popen(
+            [sys.executable, str(script), *run, str(tmp_path / "killed")],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
 
     def steps():
-        return {file.parts[-3]: file.stat().st_mtime_ns
-                for file in trainings.glob("*/training/checkpoint.json")}
+        return {
+            file.parts[-3]: file.stat().st_mtime_ns
+            for file in trainings.glob("*/training/checkpoint.json")
+        }
 
     for number, said in ((signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")):
         before, process, until = steps(), started(), time.monotonic() + 120

@@ -1,4 +1,5 @@
 """What the explorer shows: against hand answers, and against what it must agree with."""
+
 from __future__ import annotations
 
 import math
@@ -32,15 +33,18 @@ def recorded() -> Recorded:
 def layers_of(task: str, size: int) -> dict[str, int]:
     """What the advisor says of a task, by the curve that shows it."""
     said = recommend(task=task, **{explorer.OPTIONS[task]: size}).tasks[0]
-    found = {said.labels[place] if said.labels else number.meaning: number.layers
-             for place, number in enumerate(said.numbers)}
+    found = {
+        said.labels[place] if said.labels else number.meaning: number.layers
+        for place, number in enumerate(said.numbers)
+    }
     return found if task != "hops" else {"claimed": found["suffices"]} | found
 
 
 def text_of(panel: dict[str, Any], rows: list[int]) -> str:
     """An answer as the page shows it, on one line."""
-    return " ".join(f"{label} {said}".strip() for label, said in (
-        panel["lines"][place] for place in rows))
+    return " ".join(
+        f"{label} {said}".strip() for label, said in (panel["lines"][place] for place in rows)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +58,11 @@ def test_steps_stand_where_a_task_needs_a_layer_more(tasks: dict[str, Any]) -> N
     for task in explorer.SIZES:
         for key, line in tasks["series"][task].items():
             for (_, before), (at, after) in pairwise(zip(line["x"], line["y"], strict=True)):
-                if "text" not in line and before != after and (
-                        layers_of(task, at - 1)[key] != before):
+                if (
+                    "text" not in line
+                    and before != after
+                    and (layers_of(task, at - 1)[key] != before)
+                ):
                     wrong.append((task, key, at))
     assert wrong == []
 
@@ -95,8 +102,10 @@ def test_thresholds_by_hand(recorded: Recorded) -> None:
     # 2 * 2^2 + 2 * 2 + 1 = 13; the fit in the form d = 154.3 * 1.057^L.
     assert knee[2] == pytest.approx(math.log(13, 3), rel=1e-5)
     assert lines["levine"]["x"][0] == pytest.approx(154.3 * 1.057**6, rel=5e-3)
-    sizes = {width * depth * width * 12 for width, depth in zip(
-        panel["equal"][0]["x"], panel["equal"][0]["y"], strict=True)}
+    sizes = {
+        width * depth * width * 12
+        for width, depth in zip(panel["equal"][0]["x"], panel["equal"][0]["y"], strict=True)
+    }
     assert all(size == pytest.approx(10**7, rel=1e-4) for size in sizes)
     at = lines["models"]["text"].index("GPT-2 small")
     assert (lines["models"]["x"][at], lines["models"]["y"][at]) == (768, 12)
@@ -118,8 +127,9 @@ def test_ranks_by_hand_and_within_the_count(recorded: Recorded) -> None:
     points = 0
     for frame in frames.values():
         for name in ("exact", "certified", "measured"):
-            for depth, height in zip(*((frame[name]["x"], frame[name]["y"])
-                                       if name in frame else ((), ())), strict=True):
+            for depth, height in zip(
+                *((frame[name]["x"], frame[name]["y"]) if name in frame else ((), ())), strict=True
+            ):
                 assert height <= frame["S"][depth - 1] * (1 + 1e-5)
                 points += 1
     assert points > 30
@@ -144,20 +154,27 @@ def test_residuals_stay_below_their_bound_and_skips_keep_them(recorded: Recorded
 
 
 def test_every_curve_names_claims_that_exist(recorded: Recorded, tasks: dict[str, Any]) -> None:
-    named = {key.partition("@")[0] for curves in tasks["curves"].values() for curve in curves
-             for key in (*curve["claims"], *curve["related"])}
+    named = {
+        key.partition("@")[0]
+        for curves in tasks["curves"].values()
+        for curve in curves
+        for key in (*curve["claims"], *curve["related"])
+    }
     assert named <= recorded.claims.keys()
     assert len(named) > 5
 
 
 def test_no_verdict_stands_beside_a_curve_that_it_is_not_about(
-    recorded: Recorded, tasks: dict[str, Any],
+    recorded: Recorded,
+    tasks: dict[str, Any],
 ) -> None:
     """The algebra of inverting a rule is argued, not that the rule is right; what is measured is
     compared with a claim, and is not itself what holds or fails."""
     rules = {rule.key: rule for rule in explorer.rules()}
-    drawn = [*explorer.thresholds(recorded)["curves"],
-             *(curve for curves in tasks["curves"].values() for curve in curves)]
+    drawn = [
+        *explorer.thresholds(recorded)["curves"],
+        *(curve for curves in tasks["curves"].values() for curve in curves),
+    ]
     by_key = {curve["key"]: curve for curve in drawn}
     assert by_key["levine"]["claims"] == ()
     assert by_key["levine"]["related"] == ["depth_choice/levine_fit_width"]

@@ -1,5 +1,6 @@
 """The falsifier finds what is false, reports its slack on what is true, and its certificates are
 checked from the file alone."""
+
 import json
 import os
 from pathlib import Path
@@ -22,7 +23,8 @@ def found(key: str, minutes: float, *changes: str):
 
 
 @pytest.mark.parametrize(
-    "key", [CUBIC, "rank_collapse/one_layer_cubic", "rank_collapse/softmax_perturbation"])
+    "key", [CUBIC, "rank_collapse/one_layer_cubic", "rank_collapse/softmax_perturbation"]
+)
 def test_a_weakened_constant_is_refuted_and_the_certificate_stands(key, tmp_path):
     constant = "2=1.9" if "softmax" in key else "4=0.4"
     result = found(key, 1, constant)
@@ -52,20 +54,38 @@ def test_a_tampered_certificate_does_not_stand(tmp_path):
         return [s.says for s in recheck(path)[1] if not s.holds]
 
     assert broken_steps() == []
-    assert any("value measured" in s
-               for s in broken_steps(point=["1", *good["point"][1:]], measured={"exact": "1"}))
+    assert any(
+        "value measured" in s
+        for s in broken_steps(point=["1", *good["point"][1:]], measured={"exact": "1"})
+    )
     assert any("statement" in s for s in broken_steps(weakened=[["4", "1/2"]]))
     assert any("case" in s for s in broken_steps(case=good["case"] | {"tokens": 4}))
     assert any("judged" in s for s in broken_steps(verdict="HOLDS"))
-    assert any("judged" in s for s in broken_steps(
-                   verdict="HOLDS", weakened=[], statement=plain(registry()[CUBIC].statement)))
+    assert any(
+        "judged" in s
+        for s in broken_steps(
+            verdict="HOLDS", weakened=[], statement=plain(registry()[CUBIC].statement)
+        )
+    )
 
 
-@pytest.mark.parametrize("changes",
-                         [{"claim": "separation_rank/degree"}, {"claim": 7}, {"search": 99},
-                          {"search": True}, {"point": ["1"]}, {"point": ["1e999999999"] * 9},
-                          {"case": {"tokens": 1.5}}, {"case": []}, {"weakened": [[4, 0.4]]},
-                          {"weakened": "4=0.4"}, {"extra": 1}, {"verdict": 5}])
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"claim": "separation_rank/degree"},
+        {"claim": 7},
+        {"search": 99},
+        {"search": True},
+        {"point": ["1"]},
+        {"point": ["1e999999999"] * 9},
+        {"case": {"tokens": 1.5}},
+        {"case": []},
+        {"weakened": [[4, 0.4]]},
+        {"weakened": "4=0.4"},
+        {"extra": 1},
+        {"verdict": 5},
+    ],
+)
 def test_fields_of_the_wrong_form_are_refused_in_one_line(changes, tmp_path, capsys):
     path = store(found(CUBIC, 1, "4=0.4"), tmp_path)
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
@@ -85,7 +105,8 @@ def test_a_certificate_of_a_case_that_nobody_asks_about_is_not_measured(tmp_path
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"kind": "falsification"}', '{"kind": "unheard of"}', "[" * 5000])
+    "text", ["", "[]", "{}", '{"kind": "falsification"}', '{"kind": "unheard of"}', "[" * 5000]
+)
 def test_what_is_no_certificate_is_one_line(text, tmp_path, capsys):
     path = tmp_path / "c.json"
     path.write_text(text)
@@ -112,13 +133,15 @@ def test_changes_that_make_no_sense(change):
 
 def test_command_line(tmp_path, capsys):
     results = ["--results", str(tmp_path / "r")]
-    assert main(["falsify", CUBIC, "--minutes", "0.5", "--weaken", "4=0.4", *results,
-                 "--json"]) == 1
+    assert (
+        main(["falsify", CUBIC, "--minutes", "0.5", "--weaken", "4=0.4", *results, "--json"]) == 1
+    )
     report = json.loads(capsys.readouterr().out)
     assert main(["recheck", report["certificate"]]) == 0
     assert "stands" in capsys.readouterr().out
     Path(report["certificate"]).write_text(
-        json.dumps(json.loads(Path(report["certificate"]).read_text()) | {"verdict": "HOLDS"}))
+        json.dumps(json.loads(Path(report["certificate"]).read_text()) | {"verdict": "HOLDS"})
+    )
     assert main(["recheck", report["certificate"]]) == 1
     assert main(["falsify", CUBIC, "--minutes", "-1", *results]) == 2
     assert main(["falsify", "nothing", *results]) == 2
@@ -127,9 +150,10 @@ def test_command_line(tmp_path, capsys):
 def test_what_was_established_is_printed(tmp_path, capsys):
     lead = shipped()["separation_rank-upper_bound_deep.json"]
     assert main(["recheck", str(lead)]) == 0
-    assert ("d=4, L=34, H=2, N=10: log_3 sep >= 312.276 > 312.020; refutes Theorem 2 as recalled; "
-            "independent of the measuring code: yes\n"
-            in capsys.readouterr().out)
+    assert (
+        "d=4, L=34, H=2, N=10: log_3 sep >= 312.276 > 312.020; refutes Theorem 2 as recalled; "
+        "independent of the measuring code: yes\n" in capsys.readouterr().out
+    )
     repeated = store(found(CUBIC, 1, "4=0.4"), tmp_path)
     assert main(["recheck", str(repeated), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
@@ -154,17 +178,42 @@ def test_endless_files_are_one_line(endless, tmp_path, capsys):
     assert error.count("\n") == 1
 
 
-HOSTILE = ["2=1000", "2=0", "2=-1", "2=-5/2", "2=1e400", "2=nan", "2=inf", "2=1e30", "2=-1e30",
-           "2=1e-30", "2=1/0", "2", "=", "2==3", "2=1e999999999", "2=" + "9" * 5000, "2=0x10",
-           "1/2=1e30", "3=0", "3=-3", "3=1e30", "1/2=-7"]
+HOSTILE = [
+    "2=1000",
+    "2=0",
+    "2=-1",
+    "2=-5/2",
+    "2=1e400",
+    "2=nan",
+    "2=inf",
+    "2=1e30",
+    "2=-1e30",
+    "2=1e-30",
+    "2=1/0",
+    "2",
+    "=",
+    "2==3",
+    "2=1e999999999",
+    "2=" + "9" * 5000,
+    "2=0x10",
+    "1/2=1e30",
+    "3=0",
+    "3=-3",
+    "3=1e30",
+    "1/2=-7",
+]
 
 
 @pytest.mark.parametrize("change", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_constants_end_in_one_line_or_a_result(change, tmp_path, capsys):
-    for key in ("separation_rank/upper_bound_deep", "separation_rank/product_lower_bound",
-                "connectivity/reach"):
-        code = main(["falsify", key, "--weaken", change, "--minutes", "0.003", "--results",
-                     str(tmp_path)])
+    for key in (
+        "separation_rank/upper_bound_deep",
+        "separation_rank/product_lower_bound",
+        "connectivity/reach",
+    ):
+        code = main(
+            ["falsify", key, "--weaken", change, "--minutes", "0.003", "--results", str(tmp_path)]
+        )
         said = capsys.readouterr()
         assert code in (0, 1, 2)
         assert "Traceback" not in said.err
@@ -185,11 +234,15 @@ def test_the_smallest_refutation_comes_first():
     """Width, then depth; H = d_x, where b_2 of the lower bound is undefined, comes after the cases
     well inside the domain."""
     claim = registry()["separation_rank/upper_bound_deep"]
-    explicit = [(c.width, c.depth, c.heads, c.tokens) for c in claim.cases("theory")
-                if "weights" in c]
+    explicit = [
+        (c.width, c.depth, c.heads, c.tokens) for c in claim.cases("theory") if "weights" in c
+    ]
     assert explicit[0] == (4, 34, 2, 10)
     inside = [d >= 2 * H and 2 * (d + 1) <= N for d, _, H, N in explicit]
     assert inside == sorted(inside, reverse=True)
-    first = next(c for c in claim.cases("quick")
-                 if judge(claim, c, claim.measured(c, 0)).verdict is Verdict.FAILS)
+    first = next(
+        c
+        for c in claim.cases("quick")
+        if judge(claim, c, claim.measured(c, 0)).verdict is Verdict.FAILS
+    )
     assert (first.width, first.depth, first.heads, first.tokens) == (4, 34, 2, 10)

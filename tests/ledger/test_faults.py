@@ -2,6 +2,7 @@
 that does not verify is accepted, and going on ends in the manifest of an undisturbed run. Each test
 counts its rounds; docs/reliability.md shows the counts.
 """
+
 from __future__ import annotations
 
 import errno
@@ -30,8 +31,9 @@ from depthlaw.theory.claims.definition import Case
 def start(faulty, folder: Path, engine: str = "pool", **options) -> subprocess.Popen[str]:
     """A driver, by default with a pool of two, in a process group of its own."""
     command = [sys.executable, faulty.__file__, str(folder), engine]
-    return subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True,
-                            **options)
+    return subprocess.Popen(
+        command, start_new_session=True, stderr=subprocess.PIPE, text=True, **options
+    )
 
 
 def go_on(faulty, folder: Path) -> None:
@@ -46,10 +48,13 @@ def number_of_records(folder: Path) -> int:
 def alive(group: int) -> bool:
     """Whether a process group has a process that is more than an entry waiting to be collected by
     init."""
-    listed = subprocess.run(["ps", "-A", "-o", "pgid=,stat="], capture_output=True, text=True,
-                            check=True).stdout
-    return any(int(line.split()[0]) == group and not line.split()[1].startswith("Z")
-               for line in listed.splitlines())
+    listed = subprocess.run(
+        ["ps", "-A", "-o", "pgid=,stat="], capture_output=True, text=True, check=True
+    ).stdout
+    return any(
+        int(line.split()[0]) == group and not line.split()[1].startswith("Z")
+        for line in listed.splitlines()
+    )
 
 
 @pytest.mark.slow
@@ -58,12 +63,17 @@ def test_kills_of_the_driver(faulty, tmp_path, monkeypatch, fault):
     first moments to the middle of its work."""
     monkeypatch.setenv("FAULTY_RUNS", "600")
     monkeypatch.setenv("FAULTY_MILLISECONDS", "8")
-    counted, moments, folder = fault(
-        "the driver is killed", "SIGKILL at random moments"), random.Random(50), tmp_path / "killed"
+    counted, moments, folder = (
+        fault("the driver is killed", "SIGKILL at random moments"),
+        random.Random(50),
+        tmp_path / "killed",
+    )
     added = []
     for n in range(50):
-        before, driver = number_of_records(
-            folder), start(faulty, folder, "pool" if n % 2 else "inline")
+        before, driver = (
+            number_of_records(folder),
+            start(faulty, folder, "pool" if n % 2 else "inline"),
+        )
         if n % 5:
             while driver.poll() is None and number_of_records(folder) == before:
                 time.sleep(0.002)
@@ -77,8 +87,9 @@ def test_kills_of_the_driver(faulty, tmp_path, monkeypatch, fault):
         added.append(counted.survived(folder))
     assert sum(n > 0 for n in added) >= 35
     go_on(faulty, folder)
-    counted.ended(folder, plan(faulty.claims(), "quick"),
-                  "nothing can be said; the same command goes on")
+    counted.ended(
+        folder, plan(faulty.claims(), "quick"), "nothing can be said; the same command goes on"
+    )
 
 
 @pytest.mark.slow
@@ -103,15 +114,21 @@ def test_kills_of_workers(faulty, tmp_path, monkeypatch, fault):
     killer = threading.Thread(target=kill)
     killer.start()
     try:
-        failures = execute(plan(faulty.claims(), "quick"), Store(tmp_path),
-                           Pool(2, retries=50, loader=faulty.LOADER))
+        failures = execute(
+            plan(faulty.claims(), "quick"),
+            Store(tmp_path),
+            Pool(2, retries=50, loader=faulty.LOADER),
+        )
     finally:
         over.set()
         killer.join()
     assert failures == []
     assert counted.rounds == 50
-    counted.ended(tmp_path, plan(faulty.claims(), "quick"),
-                  "nothing; each run is tried again, up to twice by default")
+    counted.ended(
+        tmp_path,
+        plan(faulty.claims(), "quick"),
+        "nothing; each run is tried again, up to twice by default",
+    )
 
 
 def some_spoiled(tmp_path: Path, how: str, number: int) -> tuple[Case, ...]:
@@ -121,21 +138,39 @@ def some_spoiled(tmp_path: Path, how: str, number: int) -> tuple[Case, ...]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("how", "name", "injected", "changes", "said"), [
-    ("kill", "a task kills its process", "SIGKILL from inside", {"retries": 0},
-     "its process died 1 times (exit code -9"),
-    ("hog", "a worker runs out of memory", "8 GiB asked for under RLIMIT_AS of 2 GiB",
-     {"memory": 2**31}, "MemoryError"),
-    ("hang", "a task hangs", "600 s of sleep, timeout 0.5 s", {"timeout": 0.5},
-     "hung: stopped after 0.5 s"),
-    ("wrong", "a task raises", "ValueError", {}, "ValueError: no such luck"),
-])
+@pytest.mark.parametrize(
+    ("how", "name", "injected", "changes", "said"),
+    [
+        (
+            "kill",
+            "a task kills its process",
+            "SIGKILL from inside",
+            {"retries": 0},
+            "its process died 1 times (exit code -9",
+        ),
+        (
+            "hog",
+            "a worker runs out of memory",
+            "8 GiB asked for under RLIMIT_AS of 2 GiB",
+            {"memory": 2**31},
+            "MemoryError",
+        ),
+        (
+            "hang",
+            "a task hangs",
+            "600 s of sleep, timeout 0.5 s",
+            {"timeout": 0.5},
+            "hung: stopped after 0.5 s",
+        ),
+        ("wrong", "a task raises", "ValueError", {}, "ValueError: no such luck"),
+    ],
+)
 def test_tasks_that_go_wrong(faulty, tmp_path, fault, how, name, injected, changes, said):
     runs = plan(faulty.claims(*some_spoiled(tmp_path, how, 4)), "quick")
     counted, folder = fault(name, injected), tmp_path / "r"
     pool = Pool(2, loader=faulty.LOADER, **changes)
     failures = execute(runs, Store(folder), pool)
-    assert [failure.why[:len(said)] for failure in failures] == [said] * 4
+    assert [failure.why[: len(said)] for failure in failures] == [said] * 4
     assert {failure.run.id for failure in failures} == {run.id for run in runs[:4]}
     counted.rounds = len(failures) - 1
     counted.survived(folder)
@@ -157,9 +192,14 @@ def test_a_file_cannot_grow(faulty, tmp_path, fault):
     counted = fault("the disk is full in mid-write", "RLIMIT_FSIZE, 0 bytes to nearly a record")
     said = []
     for limit, engine in zip((0, 1, 40, 200, 400, 600), cycle(("pool", "inline"))):
-        driver = start(faulty, tmp_path, engine,
-                       preexec_fn=lambda limit=limit: resource.setrlimit(
-                           resource.RLIMIT_FSIZE, (limit, limit)))
+        driver = start(
+            faulty,
+            tmp_path,
+            engine,
+            preexec_fn=lambda limit=limit: resource.setrlimit(
+                resource.RLIMIT_FSIZE, (limit, limit)
+            ),
+        )
         said.append(error_line(driver))
         counted.survived(tmp_path)
         assert "File too large" in said[-1]
@@ -176,8 +216,11 @@ def small_disk(tmp_path) -> Iterator[Callable[[str], Path] | None]:
     place.mkdir()
 
     def mount(options: str) -> Path:
-        subprocess.run(["mount", "-t", "tmpfs", "-o", options, "depthlaw", str(place)], check=True,
-                       capture_output=True)
+        subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", options, "depthlaw", str(place)],
+            check=True,
+            capture_output=True,
+        )
         return place
 
     try:
@@ -225,14 +268,21 @@ def test_the_folder_is_read_only(faulty, tmp_path, fault, small_disk):
     counted.ended(folder, plan(faulty.claims(), "quick"), said[-1])
 
 
-@pytest.mark.parametrize(("number", "name"),
-                         [(errno.EROFS, "the folder becomes read-only"),
-                          (errno.EACCES, "the folder becomes forbidden"),
-                          (errno.EIO, "the disk fails"), (errno.EDQUOT, "the quota is used up")])
+@pytest.mark.parametrize(
+    ("number", "name"),
+    [
+        (errno.EROFS, "the folder becomes read-only"),
+        (errno.EACCES, "the folder becomes forbidden"),
+        (errno.EIO, "the disk fails"),
+        (errno.EDQUOT, "the quota is used up"),
+    ],
+)
 @pytest.mark.parametrize("where", ["fsync", "replace"])
 def test_writing_fails_in_mid_suite(faulty, tmp_path, monkeypatch, fault, number, name, where):
-    counted, moments = fault(
-        name, f"{errno.errorcode[number]} from {where} in mid-suite"), random.Random(number)
+    counted, moments = (
+        fault(name, f"{errno.errorcode[number]} from {where} in mid-suite"),
+        random.Random(number),
+    )
     real = getattr(os, where)
     runs = plan(faulty.claims(), "quick")
     for _ in range(5):
@@ -261,13 +311,17 @@ def test_writing_fails_in_mid_suite(faulty, tmp_path, monkeypatch, fault, number
 def test_the_clock_jumps_backwards(faulty, tmp_path, monkeypatch, fault):
     """The clock goes back by an hour whenever it is read: pauses, timeouts, the time limit and
     recorded times do not depend on it."""
-    counted, hours = fault("the clock jumps backwards",
-                           "time.time() goes back an hour at each call"), count()
+    counted, hours = (
+        fault("the clock jumps backwards", "time.time() goes back an hour at each call"),
+        count(),
+    )
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now - 3600 * next(hours))
-    cases = (Case(depth=1, hang=1, after=str(tmp_path / "hung")),
-             Case(depth=2, kill=1, after=str(tmp_path / "killed")),
-             *(Case(depth=1, n=n, milliseconds=10) for n in range(200)))
+    cases = (
+        Case(depth=1, hang=1, after=str(tmp_path / "hung")),
+        Case(depth=2, kill=1, after=str(tmp_path / "killed")),
+        *(Case(depth=1, n=n, milliseconds=10) for n in range(200)),
+    )
     runs, folder = plan(faulty.claims(*cases), "quick"), tmp_path / "r"
     started = time.monotonic()
     with pytest.raises(Stopped, match="--minutes"):
@@ -335,14 +389,17 @@ def modernise(path: Path, chance: random.Random) -> None:
     path.write_bytes(sealed(json.loads(path.read_bytes()) | {"schema": chance.randrange(2, 99)}))
 
 
-@pytest.mark.parametrize(("spoil", "name", "said"), [
-    (truncate, "a record is truncated", "truncated or foreign"),
-    (flip, "a bit of a record is flipped", ""),
-    (duplicate, "a record is copied under another name", "file name does not match"),
-    (edit, "a record is edited by hand", "does not match its seal"),
-    (forge, "a record is edited and sealed again", "result hash"),
-    (modernise, "a record has a newer schema", "this version of depthlaw reads schema"),
-])
+@pytest.mark.parametrize(
+    ("spoil", "name", "said"),
+    [
+        (truncate, "a record is truncated", "truncated or foreign"),
+        (flip, "a bit of a record is flipped", ""),
+        (duplicate, "a record is copied under another name", "file name does not match"),
+        (edit, "a record is edited by hand", "does not match its seal"),
+        (forge, "a record is edited and sealed again", "result hash"),
+        (modernise, "a record has a newer schema", "this version of depthlaw reads schema"),
+    ],
+)
 def test_damaged_records(faulty, tmp_path, monkeypatch, fault, spoil, name, said):
     """Damage is found, named and moved aside; what was damaged is measured again, and all else is
     kept."""
@@ -357,9 +414,13 @@ def test_damaged_records(faulty, tmp_path, monkeypatch, fault, spoil, name, said
         assert said in item.why
         assert item.moved_to.is_file()
         assert len(store) == (12 if spoil is duplicate else 11)
-        counted.accepted += sum(record.result["exact"] != str(3 ** record.inputs["case"]["depth"])
-                                for record in store)
+        counted.accepted += sum(
+            record.result["exact"] != str(3 ** record.inputs["case"]["depth"]) for record in store
+        )
         go_on(faulty, tmp_path)
         counted.survived(tmp_path)
-    counted.ended(tmp_path, plan(faulty.claims(), "quick"),
-                  f"not trusted: FILE ({item.why}); set aside as PLACE, not used")
+    counted.ended(
+        tmp_path,
+        plan(faulty.claims(), "quick"),
+        f"not trusted: FILE ({item.why}); set aside as PLACE, not used",
+    )

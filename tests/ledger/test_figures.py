@@ -1,5 +1,6 @@
 """Separation ranks in a picture: its points are the records, its curves the functions of theory,
 its bytes depend on nothing else."""
+
 from __future__ import annotations
 
 import math
@@ -26,8 +27,11 @@ def entry(width: int, layers: int, rank: int, *, settled: bool = True, done: int
     return Entry(width, layers, done, 2, settled, rank, rank)
 
 
-USUAL = [*(entry(*shape, rank) for shape, rank in EXACT.items()),
-         entry(4, 2, 100, settled=False), entry(4, 3, 7, settled=False, done=1)]
+USUAL = [
+    *(entry(*shape, rank) for shape, rank in EXACT.items()),
+    entry(4, 2, 100, settled=False),
+    entry(4, 3, 7, settled=False, done=1),
+]
 
 
 def lines(figure: Any) -> dict[tuple[str, str], dict[int, float]]:
@@ -35,8 +39,9 @@ def lines(figure: Any) -> dict[tuple[str, str], dict[int, float]]:
     found: dict[tuple[str, str], dict[int, float]] = {}
     for axes in figure.axes:
         for line in axes.get_lines():
-            found.setdefault((axes.get_title(), line.get_label()),
-                             {}).update(zip(line.get_xdata(), line.get_ydata(), strict=True))
+            found.setdefault((axes.get_title(), line.get_label()), {}).update(
+                zip(line.get_xdata(), line.get_ydata(), strict=True)
+            )
     return found
 
 
@@ -64,8 +69,9 @@ def test_points_are_the_records_and_curves_the_functions() -> None:
 @pytest.mark.parametrize("form", ["pdf", "svg"])
 def test_bytes_depend_on_the_entries_alone(form: str) -> None:
     first = site_figures.exact_ranks(USUAL, form)
-    with mpl.rc_context({"lines.linewidth": 9, "font.size": 20, "savefig.dpi": 30,
-                         "axes.facecolor": "red"}):
+    with mpl.rc_context(
+        {"lines.linewidth": 9, "font.size": 20, "savefig.dpi": 30, "axes.facecolor": "red"}
+    ):
         assert site_figures.exact_ranks(iter(USUAL), form) == first
     assert b"Date" not in first
     assert site_figures.exact_ranks(USUAL[1:], form) != first
@@ -77,32 +83,51 @@ def test_without_a_complete_entry_of_these_widths_there_is_no_picture() -> None:
 
 
 def test_ranks_beyond_floats_and_more_widths_than_columns() -> None:
-    figure = site_figures._panels([entry(width, 1, 3**2000 if width == 5 else width + 1)
-                              for width in (1, 2, 3, 4, 5)], 3)
+    figure = site_figures._panels(
+        [entry(width, 1, 3**2000 if width == 5 else width + 1) for width in (1, 2, 3, 4, 5)], 3
+    )
     drawn = lines(figure)
     assert drawn["$d_x = 5$", "exact, one head"][1] == pytest.approx(2000, rel=1e-12)
-    assert ([axes.get_title() for axes in figure.axes if axes.get_visible()]
-            == [f"$d_x = {width}$" for width in (1, 2, 3, 4, 5)])
+    assert [axes.get_title() for axes in figure.axes if axes.get_visible()] == [
+        f"$d_x = {width}$" for width in (1, 2, 3, 4, 5)
+    ]
 
 
 # --- ranks of random weights, for any number of heads ---------------------------------------------
 
 
-def row(width: int, layers: int, heads: int, *ranks: int, tokens: int = 4,
-        verdict: Verdict = Verdict.HOLDS) -> CaseResult:
+def row(
+    width: int,
+    layers: int,
+    heads: int,
+    *ranks: int,
+    tokens: int = 4,
+    verdict: Verdict = Verdict.HOLDS,
+) -> CaseResult:
     case = Case(width=width, depth=layers, heads=heads, tokens=tokens)
-    records = tuple(Record({"case": case.fields(), "seed": seed, "device": "cpu"},
-                           encode(Exact(rank))) for seed, rank in enumerate(ranks))
+    records = tuple(
+        Record({"case": case.fields(), "seed": seed, "device": "cpu"}, encode(Exact(rank)))
+        for seed, rank in enumerate(ranks)
+    )
     return CaseResult(case, Exact(ranks[0]) if ranks else None, Decision(verdict), records)
 
 
 def result(*rows: CaseResult, key: str = "separation_rank/dimension_count") -> ClaimResult:
     from sympy import Le
 
-    claim = Claim(key=key, title="t", text="W.", statement=Le(sep, depth),
-                  source=Source("depthlaw", "here"), wording="derived", kind="upper",
-                  holds_for="all", measured=None, grid={"quick": tuple(r.case for r in rows)},
-                  control=Control(Case(depth=1), "never"))
+    claim = Claim(
+        key=key,
+        title="t",
+        text="W.",
+        statement=Le(sep, depth),
+        source=Source("depthlaw", "here"),
+        wording="derived",
+        kind="upper",
+        holds_for="all",
+        measured=None,
+        grid={"quick": tuple(r.case for r in rows)},
+        control=Control(Case(depth=1), "never"),
+    )
     return ClaimResult(claim, rows, None, None)
 
 
@@ -111,10 +136,15 @@ def test_most_tokens_and_then_the_largest_draw() -> None:
     assert list(site_figures.generic_ranks([result(*rows)])) == [site_figures.Point(2, 2, 1, 18)]
 
 
-@pytest.mark.parametrize("nothing",
-                         [[], [result(row(2, 1, 1))],
-                          [result(row(2, 1, 1, 3, verdict=Verdict.UNDECIDED))],
-                          [result(row(2, 1, 1, 3, verdict=Verdict.OUT_OF_SCOPE))],
-                          [result(row(2, 1, 1, 3), key="separation_rank/degree")]])
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        [],
+        [result(row(2, 1, 1))],
+        [result(row(2, 1, 1, 3, verdict=Verdict.UNDECIDED))],
+        [result(row(2, 1, 1, 3, verdict=Verdict.OUT_OF_SCOPE))],
+        [result(row(2, 1, 1, 3), key="separation_rank/degree")],
+    ],
+)
 def test_without_a_measurement_there_is_no_point(nothing: list[ClaimResult]) -> None:
     assert list(site_figures.generic_ranks(nothing)) == []

@@ -1,4 +1,5 @@
 """The command `depthlaw fit`: what it prints, draws and refuses."""
+
 from __future__ import annotations
 
 import csv
@@ -31,16 +32,31 @@ def losses(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 depth = max(1, round(best * 1.4**step))
                 for run in "ab":
                     off = 0.05 * math.log(depth / best) ** 2 + generator.normal(0, 3e-4)
-                    table.writerow([run, round(math.sqrt(volume / depth)), depth, 12 * volume, 1e9,
-                                    3 * volume**-0.02 * math.exp(off), "x"])
+                    table.writerow(
+                        [
+                            run,
+                            round(math.sqrt(volume / depth)),
+                            depth,
+                            12 * volume,
+                            1e9,
+                            3 * volume**-0.02 * math.exp(off),
+                            "x",
+                        ]
+                    )
     return path
 
 
 def test_what_is_printed(losses: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fit", str(losses), "--seed-column", "run"]) == 0
     text = capsys.readouterr().out
-    for part in ("Ignored: note", "2 seeds", "Best depth at equal parameters and tokens",
-                 "Additive law", "Levine's fit", "What this file cannot tell"):
+    for part in (
+        "Ignored: note",
+        "2 seeds",
+        "Best depth at equal parameters and tokens",
+        "Additive law",
+        "Levine's fit",
+        "What this file cannot tell",
+    ):
         assert part in text
     best = next(line for line in text.splitlines() if line.strip().startswith("120M"))
     assert float(best.split()[5]) == pytest.approx((1e7 / 400) ** (1 / 3), rel=0.05)
@@ -57,8 +73,9 @@ def test_json(losses: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.slow
-def test_a_picture_is_written_once(losses: Path, tmp_path: Path,
-                                   capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_picture_is_written_once(
+    losses: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     picture = tmp_path / "fit.svg"
     arguments = ["fit", str(losses), "--seed-column", "run", "--plot", str(picture)]
     assert main(arguments) == 0
@@ -67,15 +84,19 @@ def test_a_picture_is_written_once(losses: Path, tmp_path: Path,
     assert "exists" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("typed", "part"), [
-    (["--budget", "time"], "accepted are parameters and flops"),
-    (["--tolerance", "400%"], "--tolerance"),
-    (["--plot", "losses.txt"], "txt"),
-    (["--force"], "--plot FILE"),
-    (["--seed-column", "no"], "no column called 'no'"),
-])
-def test_usage_errors_are_one_line(losses: Path, capsys: pytest.CaptureFixture[str],
-                                   typed: list[str], part: str) -> None:
+@pytest.mark.parametrize(
+    ("typed", "part"),
+    [
+        (["--budget", "time"], "accepted are parameters and flops"),
+        (["--tolerance", "400%"], "--tolerance"),
+        (["--plot", "losses.txt"], "txt"),
+        (["--force"], "--plot FILE"),
+        (["--seed-column", "no"], "no column called 'no'"),
+    ],
+)
+def test_usage_errors_are_one_line(
+    losses: Path, capsys: pytest.CaptureFixture[str], typed: list[str], part: str
+) -> None:
     assert main(["fit", str(losses), *typed]) == 2
     err = capsys.readouterr().err
     assert part in err
@@ -83,21 +104,31 @@ def test_usage_errors_are_one_line(losses: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_the_example_holds_the_rows_of_the_advisor() -> None:
-    lines = [line for line in EXAMPLE.read_text(encoding="utf-8").splitlines()
-             if not line.startswith("#")]
-    found = [(r["width"], r["depth"], r["parameters"], r["tokens"], r["loss"])
-             for r in csv.DictReader(lines)]
-    assert found == [(r["width"], r["layers"], r["nonembedding"], r["tokens"], r["value"])
-                     for r in rows() if r["source"] == "Gemstones"
-                     and r["grid"].endswith("without embeddings")]
+    lines = [
+        line
+        for line in EXAMPLE.read_text(encoding="utf-8").splitlines()
+        if not line.startswith("#")
+    ]
+    found = [
+        (r["width"], r["depth"], r["parameters"], r["tokens"], r["loss"])
+        for r in csv.DictReader(lines)
+    ]
+    assert found == [
+        (r["width"], r["layers"], r["nonembedding"], r["tokens"], r["value"])
+        for r in rows()
+        if r["source"] == "Gemstones" and r["grid"].endswith("without embeddings")
+    ]
 
 
 def table(path: Path, rows: Iterable[tuple[float, int, float, int]]) -> str:
     """A file of (L d^2, depth, loss, seed)."""
-    lines = [f"{round(math.sqrt(volume / depth))},{depth},{12 * volume:.0f},1e9,{loss:.5f},{seed}"
-             for volume, depth, loss, seed in rows]
-    path.write_text("\n".join(["width,depth,parameters,tokens,loss,seed", *lines]) + "\n",
-                    encoding="utf-8")
+    lines = [
+        f"{round(math.sqrt(volume / depth))},{depth},{12 * volume:.0f},1e9,{loss:.5f},{seed}"
+        for volume, depth, loss, seed in rows
+    ]
+    path.write_text(
+        "\n".join(["width,depth,parameters,tokens,loss,seed", *lines]) + "\n", encoding="utf-8"
+    )
     return str(path)
 
 
@@ -107,16 +138,23 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def test_four_depths_with_bounded_intervals_are_told_what_a_law_lacks(
-        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The depths are too few; the intervals are bounded."""
     draw, rows = random.Random(0), []
     for volume in (1e5, 1e6, 1e7, 1e8):
         best = (volume / 400) ** (1 / 3)
         for step in (-2, -1, 1, 2):
             depth = round(best * 1.6**step)
-            rows += [(volume, depth, 3 * math.exp(
-                0.05 * math.log(depth / best) ** 2 + draw.gauss(0, 1e-4)), seed)
-                for seed in range(3)]
+            rows += [
+                (
+                    volume,
+                    depth,
+                    3 * math.exp(0.05 * math.log(depth / best) ** 2 + draw.gauss(0, 1e-4)),
+                    seed,
+                )
+                for seed in range(3)
+            ]
     path = table(tmp_path / "four.csv", rows)
     text = said(capsys, path)
     assert "unbounded - 3" not in text
@@ -124,8 +162,7 @@ def test_four_depths_with_bounded_intervals_are_told_what_a_law_lacks(
     assert "Here: 4 of 4 with fewer than five depths. " in text
 
 
-def test_a_range_may_stand_beside_an_unbounded_interval(
-        capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_range_may_stand_beside_an_unbounded_interval(capsys: pytest.CaptureFixture[str]) -> None:
     text = said(capsys, str(EXAMPLE), "--tolerance", "35%")
     assert "5.5 to 15 unbounded" in text
     assert "with fewer than five depths, many such curves fit, and a range, whatever" in text
@@ -134,21 +171,25 @@ def test_a_range_may_stand_beside_an_unbounded_interval(
 def test_equal_losses_name_no_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Nor do sizes that differ a little, which only the exponent of the comparison tells apart."""
     for stretch in (1.0, 1.02):
-        path = table(tmp_path / "equal.csv", (
-            (1e6 * stretch**step, depth, 2.5, 0) for step, depth in enumerate((1, 2, 4, 8, 16))))
+        path = table(
+            tmp_path / "equal.csv",
+            ((1e6 * stretch**step, depth, 2.5, 0) for step, depth in enumerate((1, 2, 4, 8, 16))),
+        )
         text = said(capsys, path)
         assert "the losses are equal" in text
         assert "train shallower nets" not in text
         assert "still falls" not in text
         # A rule without an end of loss decides nothing.
         rows = json.loads(raw(capsys, path))["comparison"]
-        assert {row["verdict"] for row in rows
-                if not row["reading"].startswith("within")} == {"UNDECIDED"}
+        assert {row["verdict"] for row in rows if not row["reading"].startswith("within")} == {
+            "UNDECIDED"
+        }
 
 
 def test_one_layer_is_one_layer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = table(tmp_path / "steep.csv", (
-        (1e6, depth, 2.5 + 0.1 * depth, 0) for depth in (1, 2, 4, 8, 16)))
+    path = table(
+        tmp_path / "steep.csv", ((1e6, depth, 2.5 + 0.1 * depth, 0) for depth in (1, 2, 4, 8, 16))
+    )
     assert "the curve still falls at 1 layer (" in said(capsys, path)
 
 

@@ -1,4 +1,5 @@
 """What the command line says of itself: examples that parse, and what a shell offers."""
+
 import os
 import shlex
 import subprocess
@@ -33,7 +34,7 @@ def test_every_command_has_examples_that_parse(path):
         target, place = COMMANDS[tuple(words[:1])], 1
         if hasattr(target, "commands") and len(words) > 1:
             target, place = target.commands[words[1]], 2
-        assert words[:len(path)] == list(path)
+        assert words[: len(path)] == list(path)
         # Parsed, not carried out: an unknown option or a missing argument raises.
         target.make_context(" ".join(words[:place]), words[place:])
         assert len(f"  depthlaw {example}") <= 80
@@ -41,9 +42,14 @@ def test_every_command_has_examples_that_parse(path):
 
 def test_keys_in_examples_exist():
     of_claims = {key.partition("/")[0] for key in claims_index()}
-    named = {word for command in COMMANDS.values() for line in command.epilog.splitlines()
-             for option in shlex.split(line) for word in option.split(",")
-             if word.partition("/")[0] in of_claims}
+    named = {
+        word
+        for command in COMMANDS.values()
+        for line in command.epilog.splitlines()
+        for option in shlex.split(line)
+        for word in option.split(",")
+        if word.partition("/")[0] in of_claims
+    }
     assert named <= claims_index().keys() | of_claims
 
 
@@ -60,8 +66,9 @@ def test_help_keeps_within_the_terminal_but_for_examples(columns, capsys, monkey
 def test_offers_are_keys_topics_suites_and_names():
     assert completion.keys("") == completion.topics("")
     assert {name for name, _ in completion.topics("")} == set(topics())
-    assert completion.keys("hops/doub") == [("hops/doubling",
-                                             claims_index()["hops/doubling"]["title"])]
+    assert completion.keys("hops/doub") == [
+        ("hops/doubling", claims_index()["hops/doubling"]["title"])
+    ]
     assert [name for name, _ in completion.sources("levine2020p")] == ["levine2020page"]
     assert tuple(completion.SUITES) == SUITES
     assert "llama-3-8b" in [name for name, _ in completion.models("Llama")]
@@ -71,11 +78,20 @@ def test_offers_are_keys_topics_suites_and_names():
 
 def test_a_shell_is_answered_without_a_heavy_library():
     assert claims_index()  # built once after a change of the code
-    code = ("import sys; from depthlaw.ledger.cli.arguments import main\n"
-            "try: main()\n"
-            "finally: sys.stderr.write(str({'sympy', 'numpy', 'torch'} & set(sys.modules)))")
+    code = (
+        "import sys; from depthlaw.ledger.cli.arguments import main\n"
+        "try: main()\n"
+        "finally: sys.stderr.write(str({'sympy', 'numpy', 'torch'} & set(sys.modules)))"
+    )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True,
-        env=os.environ | {"_DEPTHLAW_COMPLETE": "complete_bash", "COMP_CWORD": "2",
-                          "COMP_WORDS": "depthlaw why hops/doub"})
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=os.environ
+        | {
+            "_DEPTHLAW_COMPLETE": "complete_bash",
+            "COMP_CWORD": "2",
+            "COMP_WORDS": "depthlaw why hops/doub",
+        },
+    )
     assert (done.stdout.split(), done.stderr) == (["hops/doubling"], "set()")

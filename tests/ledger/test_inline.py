@@ -1,4 +1,5 @@
 """Words that records fill in running text, against what the records hold."""
+
 import re
 from pathlib import Path
 
@@ -16,34 +17,56 @@ DEGREE, REACH = "separation_rank/degree", "connectivity/layers_for_diameter"
 
 @pytest.fixture(scope="module")
 def ledger(tmp_path_factory) -> Ledger:
-    judged = depthlaw.verify(only=[DEGREE, "counting/textbook_flops"],
-                             results=tmp_path_factory.mktemp("records"))
+    judged = depthlaw.verify(
+        only=[DEGREE, "counting/textbook_flops"], results=tmp_path_factory.mktemp("records")
+    )
     return Ledger({**judged, REACH: None}, 1234)
 
 
-@pytest.mark.parametrize(("mark", "word"), [
-    (f"verdict: {DEGREE}", f"[ARGUED](/claims/{DEGREE}.md)"),
-    (f"of: {DEGREE}", "8"),
-    # Four layers: 3 * 3 * 3 * 3, on both sides.
-    (f"is: {DEGREE} depth=4,width=2", "81"), (f"says: {DEGREE} depth=4,width=2", "81"),
-    ("number: records", "1,234"), ("number: claims", "3"), ("number: topics", "3"),
-    ("number: cited claims", "3"), ("number: cited verdicts", "ARGUED 1, FAILS 1, not run 1"),
-    ("agree: counting/textbook_flops", "three of six"),
-    # The least L with 3^L >= 64 is 4; 3^9 = 19683.
-    ("law: advisor.laws.layers_for_diameter 64", "4"), ("law: advisor.laws.reach 9", "19,683"),
-    # One layer at width 2: three products.
-    ("law: theory.separation_rank.dimension_count.dimension_count 2 1", "3")])
+@pytest.mark.parametrize(
+    ("mark", "word"),
+    [
+        (f"verdict: {DEGREE}", f"[ARGUED](/claims/{DEGREE}.md)"),
+        (f"of: {DEGREE}", "8"),
+        # Four layers: 3 * 3 * 3 * 3, on both sides.
+        (f"is: {DEGREE} depth=4,width=2", "81"),
+        (f"says: {DEGREE} depth=4,width=2", "81"),
+        ("number: records", "1,234"),
+        ("number: claims", "3"),
+        ("number: topics", "3"),
+        ("number: cited claims", "3"),
+        ("number: cited verdicts", "ARGUED 1, FAILS 1, not run 1"),
+        ("agree: counting/textbook_flops", "three of six"),
+        # The least L with 3^L >= 64 is 4; 3^9 = 19683.
+        ("law: advisor.laws.layers_for_diameter 64", "4"),
+        ("law: advisor.laws.reach 9", "19,683"),
+        # One layer at width 2: three products.
+        ("law: theory.separation_rank.dimension_count.dimension_count 2 1", "3"),
+    ],
+)
 def test_a_mark_becomes_the_word_that_is_recorded(ledger, mark, word):
     assert ledger.spoken(f"so <!-- {mark} --> it is") == f"so {word} it is"
 
 
-@pytest.mark.parametrize("mark", [
-    f"verdict: {REACH}", "of: no/claim", f"is: {DEGREE} depth=99", f"is: {DEGREE} residual=no",
-    "number: MAYBE", "near: counting/textbook_flops", f"fails: {DEGREE} depth",
-    f"against: {DEGREE}", f"shapes: {DEGREE}", f"sizes: {DEGREE}"])
+@pytest.mark.parametrize(
+    "mark",
+    [
+        f"verdict: {REACH}",
+        "of: no/claim",
+        f"is: {DEGREE} depth=99",
+        f"is: {DEGREE} residual=no",
+        "number: MAYBE",
+        "near: counting/textbook_flops",
+        f"fails: {DEGREE} depth",
+        f"against: {DEGREE}",
+        f"shapes: {DEGREE}",
+        f"sizes: {DEGREE}",
+    ],
+)
 def test_a_sentence_without_its_number_is_not_published(ledger, mark):
-    with pytest.raises(ValueError, match="recorded|cases of|is not counted|no sides|no means|"
-                                         "not PROVED|no trained"):
+    with pytest.raises(
+        ValueError, match="recorded|cases of|is not counted|no sides|no means|not PROVED|no trained"
+    ):
         ledger.spoken(f"<!-- {mark} -->")
 
 
@@ -55,10 +78,14 @@ def test_benchmarks_and_claims_that_pages_name_are_there():
     docs = Path(__file__).parents[2] / "docs"
     filled = Ledger({}, 0).spoken((docs / "performance.md").read_text())
     assert "<!-- bench" not in filled
-    named = {key for page in docs.glob("*.md")
-             for key in re.findall(
-                 r"<!--\s+(?:verdict|of|is|says|near|fails|agree|against|shapes|sizes):\s+([\w/]+)",
-                 page.read_text())}
+    named = {
+        key
+        for page in docs.glob("*.md")
+        for key in re.findall(
+            r"<!--\s+(?:verdict|of|is|says|near|fails|agree|against|shapes|sizes):\s+([\w/]+)",
+            page.read_text(),
+        )
+    }
     assert len(named) > 40
     assert named <= set(depthlaw.claims())
 
@@ -67,7 +94,10 @@ def test_counts_of_verdicts_add_up_to_all_cited_claims():
     """Whatever verdict a cited claim has, the sentence that counts them names it."""
     judged = Recorded(registry(), shipped())
     some = {key: judged.judged(key) for key in (DEGREE, "separation_rank/exact")} | {
-        "trained_rank/floor_holds": None, "hops/depth_corrected": None, "hops/doubling": None}
+        "trained_rank/floor_holds": None,
+        "hops/depth_corrected": None,
+        "hops/doubling": None,
+    }
     text = Ledger(some, 1).spoken("<!-- number: cited verdicts -->")
     assert sum(map(int, re.findall(r"\d+", text))) == len(some) - 1
     page = (Path(__file__).parents[2] / "docs/index.md").read_text()
@@ -77,8 +107,13 @@ def test_counts_of_verdicts_add_up_to_all_cited_claims():
 def test_how_many_cases_agree_is_counted_and_not_typed():
     judged = Recorded(registry(), shipped())
     steps, wins = "depth_width/depth_pays_to_threshold", "evidence/depth_wins"
-    ledger = Ledger({key: judged.judged(key) for key in (
-        steps, wins, "separation_rank/exact", "trained_depth/cycles_wall")}, 1)
+    ledger = Ledger(
+        {
+            key: judged.judged(key)
+            for key in (steps, wins, "separation_rank/exact", "trained_depth/cycles_wall")
+        },
+        1,
+    )
     means = [row.measured for row in ledger.judged[steps].in_scope]
     up = sum(value.mean > 0 for value in means)
     out = sum(value.interval(0.05)[1] <= 0 for value in means)
@@ -86,22 +121,31 @@ def test_how_many_cases_agree_is_counted_and_not_typed():
     assert ledger.spoken(f"<!-- against: {steps} -->") == _share(out, len(means))
     rows = ledger.judged[wins].in_scope
     assert ledger.spoken(f"<!-- agree: {wins} -->") == _share(
-        sum(row.measured.low > 0 for row in rows), len(rows))
-    assert ledger.spoken("<!-- shapes: separation_rank/exact -->") == str(len(
-        {(row.case.width, row.case.depth)
-         for row in ledger.judged["separation_rank/exact"].cases}))
+        sum(row.measured.low > 0 for row in rows), len(rows)
+    )
+    assert ledger.spoken("<!-- shapes: separation_rank/exact -->") == str(
+        len(
+            {
+                (row.case.width, row.case.depth)
+                for row in ledger.judged["separation_rank/exact"].cases
+            }
+        )
+    )
     assert "updates" in ledger.spoken("<!-- sizes: trained_depth/cycles_wall -->")
 
 
 def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them():
     judged = Recorded(registry(), shipped())
     shows, wall = "trained_rank/part_of_rank_shows_finely", "trained_depth/cycles_wall"
-    ledger = Ledger({key: judged.judged(key) for key in (
-        shows, wall, "trained_depth/cycles_within")}, 1)
+    ledger = Ledger(
+        {key: judged.judged(key) for key in (shows, wall, "trained_depth/cycles_within")}, 1
+    )
     docs = Path(__file__).parents[2] / "docs"
     # "in 7 of 40 recorded cases, all of linearised nets": that part of the rank shows, not all.
-    assert f"<!-- agree: {shows} --> recorded cases, all of linearised nets" in (
-        docs / "base-3.md").read_text()
+    assert (
+        f"<!-- agree: {shows} --> recorded cases, all of linearised nets"
+        in (docs / "base-3.md").read_text()
+    )
     rows = ledger.judged[shows].in_scope
     part = [row for row in rows if row.decision.verdict is Verdict.HOLDS]
     assert ledger.spoken(f"<!-- agree: {shows} -->") == _share(len(part), len(rows))
@@ -110,8 +154,7 @@ def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them():
     page = (docs / "index.md").read_text()
     for net, distance in (("softmax", 5), ("linearised", 6)):
         assert f"cycles_within depth=2,net={net},distance={distance} -->" in page
-        _, row = ledger._case(
-            f"trained_depth/cycles_within depth=2,net={net},distance={distance}")
+        _, row = ledger._case(f"trained_depth/cycles_within depth=2,net={net},distance={distance}")
         low, high = row.measured.interval(1e-7)
         assert low > 0.5
         assert high < 0.95

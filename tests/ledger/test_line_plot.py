@@ -1,4 +1,5 @@
 """Panels as pictures: what is measured is drawn with its intervals, and nothing hides it."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -9,15 +10,39 @@ import pytest
 from depthlaw.empirics.figure_data import Panel, Series
 from depthlaw.ledger.publish.drawing import line_plot as plot
 
-LOSS = Panel("Loss", "layers", "loss", (
-    Series("narrow", (2, 4, 8, 16), (3.1, 3.0, 2.9, 2.8), (3.0, 2.9, 2.8, 2.7),
-           (3.2, 3.1, 3.0, 2.9)),
-    Series("wide", (4,), (2.95,), (2.9,), (3.0,), "points"),
-    Series("none", (2, 16), (2.0, 2.0), kind="reference")), x_scale="log")
+LOSS = Panel(
+    "Loss",
+    "layers",
+    "loss",
+    (
+        Series(
+            "narrow",
+            (2, 4, 8, 16),
+            (3.1, 3.0, 2.9, 2.8),
+            (3.0, 2.9, 2.8, 2.7),
+            (3.2, 3.1, 3.0, 2.9),
+        ),
+        Series("wide", (4,), (2.95,), (2.9,), (3.0,), "points"),
+        Series("none", (2, 16), (2.0, 2.0), kind="reference"),
+    ),
+    x_scale="log",
+)
 # Over hundreds of powers of ten, with a zero, and an interval that reaches below zero.
-COLLAPSE = Panel("Collapse", "layer", "residual", (
-    Series("residual", tuple(range(8)), (1.0, 1e-2, 1e-9, 1e-40, 1e-120, 1e-250, 1e-300, 0.0),
-           (0.9, -1e-3, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0), (1.1, *[0.1] * 7)),), y_scale="log")
+COLLAPSE = Panel(
+    "Collapse",
+    "layer",
+    "residual",
+    (
+        Series(
+            "residual",
+            tuple(range(8)),
+            (1.0, 1e-2, 1e-9, 1e-40, 1e-120, 1e-250, 1e-300, 0.0),
+            (0.9, -1e-3, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+            (1.1, *[0.1] * 7),
+        ),
+    ),
+    y_scale="log",
+)
 
 
 def drawn(panel: Panel) -> Any:
@@ -56,7 +81,8 @@ def test_ticks_of_a_logarithmic_axis_are_the_measured_places() -> None:
 def test_hundreds_of_powers_of_ten_have_few_ticks_and_what_is_not_positive_is_left_out() -> None:
     axes = drawn(COLLAPSE)
     assert [y for line in axes.get_lines() for y in line.get_ydata()] == list(
-        COLLAPSE.series[0].y[:-1])
+        COLLAPSE.series[0].y[:-1]
+    )
     low, high = axes.get_ylim()
     assert 0 < low < 1e-300 < 1.1 < high < 1e20
     assert 4 <= len([tick for tick in axes.get_yticks() if low <= tick <= high]) <= 9
@@ -100,7 +126,9 @@ def test_one_legend_serves_panels_in_which_equal_names_look_equal() -> None:
 
 def test_what_is_said_of_a_curve_has_its_colour() -> None:
     floor = Series("floor", (2, 16), (2.0, 2.0), kind="reference", like="wide")
-    lines = {line.get_label(): line for line in drawn(
-        Panel("", "", "", (*LOSS.series, floor))).get_lines()}
+    lines = {
+        line.get_label(): line
+        for line in drawn(Panel("", "", "", (*LOSS.series, floor))).get_lines()
+    }
     assert lines["floor"].get_color() == lines["wide"].get_color()
     assert lines["none"].get_color() not in (lines["wide"].get_color(), lines["narrow"].get_color())

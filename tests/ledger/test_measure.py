@@ -1,4 +1,5 @@
 """`depthlaw measure`: what it prints, writes and refuses, mostly on numbers made up here."""
+
 from __future__ import annotations
 
 import json
@@ -20,14 +21,35 @@ from depthlaw.ledger.cli.arguments import main
 TINY = ("--layers", "2", "--width", "8", "--heads", "2", "--batch", "2", "--tokens", "5")
 
 
-def made_up(model: str = "gpt2", *, seeds: tuple[int, ...] = (0,), dtype: str = "float32",
-            **_: Any) -> Residuals:
+def made_up(
+    model: str = "gpt2", *, seeds: tuple[int, ...] = (0,), dtype: str = "float32", **_: Any
+) -> Residuals:
     """Twelve layers of an exponential law whose factor is 10 and more, by the seed."""
     layers = 12
-    rows = np.array([[10.0 ** (-(1 + seed / 10) * layer) for layer in range(layers + 1)]
-                     for seed in seeds])
-    return Residuals(model, "full", layers, 768, 12, 10**8, "nothing", 8, 128, seeds, "cpu", dtype,
-                     rows, 0 * rows, rows / 2, 1 + 0 * rows, "random", {"torch": "2"}, ("a note",))
+    rows = np.array(
+        [[10.0 ** (-(1 + seed / 10) * layer) for layer in range(layers + 1)] for seed in seeds]
+    )
+    return Residuals(
+        model,
+        "full",
+        layers,
+        768,
+        12,
+        10**8,
+        "nothing",
+        8,
+        128,
+        seeds,
+        "cpu",
+        dtype,
+        rows,
+        0 * rows,
+        rows / 2,
+        1 + 0 * rows,
+        "random",
+        {"torch": "2"},
+        ("a note",),
+    )
 
 
 @pytest.fixture
@@ -48,27 +70,36 @@ def test_alone_it_lists_every_model_and_every_variant(capsys: pytest.CaptureFixt
     assert {name: tuple(parts) for name, parts in data["variants"].items()} == VARIANTS
 
 
-@pytest.mark.parametrize(("arguments", "hint"), [
-    ((), "give --model NAME, or --weights FOLDER"), (("--model", "gpt5"), "accepted are bert"),
-    (("--model", "gpt2", "--variant", "x"), "accepted are full"),
-    (("--model", "gpt2", "--layers", "x"), "depthlaw measure residual --help"),
-    (("--model", "gpt2", "--layers", "0"), "at least 1"),
-    (("--model", "gpt2", "--layers", "99999999999"), "accepted are 1 to 10000"),
-    (("--model", "gpt2", "--width", "100000000", "--heads", "4"), "GB of memory"),
-    (("--model", "llama", "--tokens", "10000000000"), "GB of memory"),
-    (("--model", "gpt2", "--seeds", "0"), "accepted are 1 to 1000"),
-    (("--model", "gpt2", "--tokens", "1"), "one token is its own mean"),
-    (("--model", "gpt2", "--dtype", "half"), "accepted are float32 and float64"),
-    (("--model", "gpt2", "--device", "tpu", *TINY), "accepted are cpu and cuda"),
-    (("--weights", "{tmp}/absent"), "is not a folder"),
-    (("--weights", "{tmp}"), "holds no config.json"), (("--weights", ""), "is empty"),
-    (("--model", "gpt2", "--layers", "2", "--weights", "{tmp}"), "says its own sizes"),
-    (("--model", "gpt2", "--force"), "--plot FILE"),
-    (("--model", "gpt2", "--plot", "{tmp}/x.gif"), "accepted are .png, .svg and .pdf"),
-    (("--model", "gpt2", "--plot", "{tmp}/no/x.png"), "cannot be written"),
-    (("--model", "gpt2", "--plot", "{tmp}/there.png"), "--force to replace it")])
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        ((), "give --model NAME, or --weights FOLDER"),
+        (("--model", "gpt5"), "accepted are bert"),
+        (("--model", "gpt2", "--variant", "x"), "accepted are full"),
+        (("--model", "gpt2", "--layers", "x"), "depthlaw measure residual --help"),
+        (("--model", "gpt2", "--layers", "0"), "at least 1"),
+        (("--model", "gpt2", "--layers", "99999999999"), "accepted are 1 to 10000"),
+        (("--model", "gpt2", "--width", "100000000", "--heads", "4"), "GB of memory"),
+        (("--model", "llama", "--tokens", "10000000000"), "GB of memory"),
+        (("--model", "gpt2", "--seeds", "0"), "accepted are 1 to 1000"),
+        (("--model", "gpt2", "--tokens", "1"), "one token is its own mean"),
+        (("--model", "gpt2", "--dtype", "half"), "accepted are float32 and float64"),
+        (("--model", "gpt2", "--device", "tpu", *TINY), "accepted are cpu and cuda"),
+        (("--weights", "{tmp}/absent"), "is not a folder"),
+        (("--weights", "{tmp}"), "holds no config.json"),
+        (("--weights", ""), "is empty"),
+        (("--model", "gpt2", "--layers", "2", "--weights", "{tmp}"), "says its own sizes"),
+        (("--model", "gpt2", "--force"), "--plot FILE"),
+        (("--model", "gpt2", "--plot", "{tmp}/x.gif"), "accepted are .png, .svg and .pdf"),
+        (("--model", "gpt2", "--plot", "{tmp}/no/x.png"), "cannot be written"),
+        (("--model", "gpt2", "--plot", "{tmp}/there.png"), "--force to replace it"),
+    ],
+)
 def test_bad_input_is_one_line_and_2_and_writes_nothing(
-    arguments: tuple[str, ...], hint: str, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    hint: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     (tmp_path / "there.png").write_text("mine")
     words = [word.replace("{tmp}", str(tmp_path)) for word in arguments]
@@ -80,7 +111,8 @@ def test_bad_input_is_one_line_and_2_and_writes_nothing(
 
 
 def test_without_the_extra_it_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert main(["measure", "residual", "--model", "gpt2"]) == 2
@@ -88,7 +120,8 @@ def test_without_the_extra_it_says_what_to_install(
 
 
 def test_too_little_memory_is_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def full(*_: Any, **__: Any) -> Residuals:
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried")
@@ -109,7 +142,8 @@ def test_json_holds_what_was_measured_for_every_seed(capsys: pytest.CaptureFixtu
     # Student's 97.5 % quantile for three degrees of freedom.
     assert third["half_width"] == pytest.approx(3.18245 * np.std(values, ddof=1) / 2, rel=1e-4)
     assert [row["rounding"] for row in data["by_layer"]] == [
-        row["residual"] < data["rounding_below"] for row in data["by_layer"]]
+        row["residual"] < data["rounding_below"] for row in data["by_layer"]
+    ]
     assert data["rounding_below"] == 8 * 2.0**-23
     one = json.loads(run(capsys, "residual", "--model", "gpt2", "--seeds", "1", "--json"))
     assert one["by_layer"][3]["half_width"] is None
@@ -118,7 +152,9 @@ def test_json_holds_what_was_measured_for_every_seed(capsys: pytest.CaptureFixtu
 @pytest.mark.usefixtures("fake")
 @pytest.mark.parametrize("columns", [40, 80])
 def test_a_narrow_terminal_cuts_nothing(
-    columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+    columns: int,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setenv("TERM", "xterm")
@@ -133,7 +169,8 @@ def test_a_narrow_terminal_cuts_nothing(
 
 @pytest.mark.usefixtures("fake")
 def test_a_picture_is_written_whole_and_replaced_only_by_force(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     file = tmp_path / "x.svg"
     run(capsys, "residual", "--model", "gpt2", "--plot", file)
@@ -146,27 +183,40 @@ def test_a_picture_is_written_whole_and_replaced_only_by_force(
 
 def power(law: str, layers: int) -> np.ndarray:
     """One seed: residuals 0.3 in the first place, then by a law."""
-    exponents = {"exponential": [1 + layer for layer in range(layers)],
-                 "cubic": [3**layer for layer in range(layers)],
-                 "none": [1 for _ in range(layers)]}[law]
+    exponents = {
+        "exponential": [1 + layer for layer in range(layers)],
+        "cubic": [3**layer for layer in range(layers)],
+        "none": [1 for _ in range(layers)],
+    }[law]
     return np.array([[0.3**n for n in exponents]])
 
 
-@pytest.mark.parametrize(("law", "layers", "floor", "said"), [
-    ("exponential", 10, 1e-12, "divides it by 3.3 to 3.3;"),
-    ("cubic", 6, 1e-300, "here it grows by 3.00 to 3.00 times"),
-    ("cubic", 6, 1e-6, "are too few to tell"), ("none", 6, 1e-6, "No collapse is seen"),
-    ("exponential", 3, 1e-12, "show no law")])
+@pytest.mark.parametrize(
+    ("law", "layers", "floor", "said"),
+    [
+        ("exponential", 10, 1e-12, "divides it by 3.3 to 3.3;"),
+        ("cubic", 6, 1e-300, "here it grows by 3.00 to 3.00 times"),
+        ("cubic", 6, 1e-6, "are too few to tell"),
+        ("none", 6, 1e-6, "No collapse is seen"),
+        ("exponential", 3, 1e-12, "show no law"),
+    ],
+)
 def test_what_is_said_of_a_law_goes_no_further_than_the_numbers(
-    law: str, layers: int, floor: float, said: str,
+    law: str,
+    layers: int,
+    floor: float,
+    said: str,
 ) -> None:
     assert said in measure.seen(power(law, layers), floor)
 
 
 def test_in_float64_the_norms_of_some_nets_still_round_in_float32() -> None:
     single, double = 8 * 2.0**-23, 8 * 2.0**-52
-    for model, dtype, expected in (("gpt2", "float32", single), ("gpt2", "float64", double),
-                                   ("llama", "float64", single)):
+    for model, dtype, expected in (
+        ("gpt2", "float32", single),
+        ("gpt2", "float64", double),
+        ("llama", "float64", single),
+    ):
         assert measure.rounding(made_up(model, dtype=dtype)) == expected
 
 
@@ -174,10 +224,23 @@ def test_a_real_net_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
     """Without skips and MLPs tokens come closer; the table's numbers are those of the library."""
     from depthlaw.empirics.architectures.residuals import measure_residuals
 
-    data = json.loads(run(capsys, "residual", "--model", "gpt2", "--variant", "san", *TINY,
-                          "--seeds", "2", "--json"))
-    found = measure_residuals("gpt2", variant="san", layers=2, width=8, heads=2, batch=2, tokens=5,
-                              seeds=(0, 1))
+    data = json.loads(
+        run(
+            capsys,
+            "residual",
+            "--model",
+            "gpt2",
+            "--variant",
+            "san",
+            *TINY,
+            "--seeds",
+            "2",
+            "--json",
+        )
+    )
+    found = measure_residuals(
+        "gpt2", variant="san", layers=2, width=8, heads=2, batch=2, tokens=5, seeds=(0, 1)
+    )
     assert np.allclose(data["by_seed"], found.by_layer, rtol=1e-5)
     assert not math.isclose(found.by_layer[0, 1], found.by_layer[1, 1], rel_tol=1e-3)
     assert data["what_is_removed"] == found.what_is_removed

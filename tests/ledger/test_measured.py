@@ -1,4 +1,5 @@
 """What records fill into the pages of exercises and of what was measured."""
+
 from __future__ import annotations
 
 import csv
@@ -24,14 +25,20 @@ DOCS = Path(__file__).parents[2] / "docs"
 DEGREE = "separation_rank/degree"
 
 
-@pytest.mark.parametrize("page", [
-    "rank-collapse-measured.md", "exercises.md", "trained-depth.md", "depth-against-width.md"])
+@pytest.mark.parametrize(
+    "page",
+    ["rank-collapse-measured.md", "exercises.md", "trained-depth.md", "depth-against-width.md"],
+)
 def test_every_mark_names_a_claim_a_question_an_exercise_or_a_picture(page: str) -> None:
     text, claims = (DOCS / page).read_text(encoding="utf-8"), registry()
     marks = re.findall(r"<!-- (\S+): (\S+) -->", text)
     assert marks
-    known = {"exercise": set(exercises()), "picture": set(page_blocks._FIGURES),
-             "values": set(claims), "verdicts": set(claims)}
+    known = {
+        "exercise": set(exercises()),
+        "picture": set(page_blocks._FIGURES),
+        "values": set(claims),
+        "verdicts": set(claims),
+    }
     for kind, names in marks:
         if kind in ("measured", "numbers"):
             asked = page_blocks._named(names)
@@ -55,21 +62,31 @@ def test_the_page_of_exercises_has_all_of_them_in_order() -> None:
 
 
 def test_a_panel_without_a_measurement_is_not_drawn(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from depthlaw.empirics.figure_data import Panel, Question, Series, Table
 
     line = Series("stated", (1, 2), (3, 3), kind="reference")
-    both = (Panel("empty", "x", "y", (line,)),
-            Panel("whole", "x", "y", (line, Series("measured", (1, 2), (3, 4)))))
-    asked = Question("degree", "Degrees", (DEGREE,), lambda found: both, lambda found: "",
-                     lambda found: Table(("a",), ()))
+    both = (
+        Panel("empty", "x", "y", (line,)),
+        Panel("whole", "x", "y", (line, Series("measured", (1, 2), (3, 4)))),
+    )
+    asked = Question(
+        "degree",
+        "Degrees",
+        (DEGREE,),
+        lambda found: both,
+        lambda found: "",
+        lambda found: Table(("a",), ()),
+    )
     drawn = []
     monkeypatch.setattr(page_blocks, "_named", lambda name: asked)
     monkeypatch.setattr(page_blocks, "_write", lambda file, panels: drawn.extend(panels))
     store = Store(tmp_path / "r")
     recorded(find(DEGREE), store)
     assert "figures/degree.png" in page_blocks.question(
-        "any", Recorded({DEGREE: find(DEGREE)}, store), tmp_path)
+        "any", Recorded({DEGREE: find(DEGREE)}, store), tmp_path
+    )
     assert drawn == [both[1]]
 
 
@@ -96,7 +113,8 @@ def test_values_and_verdicts_are_those_of_the_records(tmp_path: Path) -> None:
     assert "| FAILS |" in page_blocks.verdicts([DEGREE], here)
     file = tmp_path / "data" / "page.csv"
     assert "(/data/page.csv)" in page_blocks.data(
-        [DEGREE], [Recorded(claims, Store(tmp_path / "empty")), here], file)
+        [DEGREE], [Recorded(claims, Store(tmp_path / "empty")), here], file
+    )
     rows = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
     assert len(rows) == len(claim.cases("quick"))
     assert all(row["records"] in store and row["device"] == "cpu" for row in rows)
@@ -163,11 +181,16 @@ def test_a_question_is_a_picture_sentences_a_folded_table_and_verdicts(tmp_path:
     claims = shown(name)
     assert page_blocks.question(name, Recorded(claims, store), tmp_path) == ""
     for distance, right in ((9, 3600), (10, 3400)):
-        put(store, WITHIN if distance <= 9 else FAR,
-            Case(**GRAPH, net="softmax", depth=2, distance=distance), Proportion(right, 4000))
+        put(
+            store,
+            WITHIN if distance <= 9 else FAR,
+            Case(**GRAPH, net="softmax", depth=2, distance=distance),
+            Proportion(right, 4000),
+        )
     put(store, WALL, Case(**GRAPH, net="softmax", depth=2), Ball(Fraction(6), Fraction(7)))
-    picture, says, level = page_blocks.question(
-        name, Recorded(claims, store), tmp_path).split("\n\n")
+    picture, says, level = page_blocks.question(name, Recorded(claims, store), tmp_path).split(
+        "\n\n"
+    )
     assert level == "*Bars, bands and ±: 95 % intervals. Verdicts use wider ones.*"
     text = page_blocks.numbers([name], Recorded(claims, store))
     assert picture.endswith("(/figures/short-paths.png)")
@@ -190,13 +213,24 @@ def test_the_nearest_radius_is_that_of_the_least_sum_of_squares(tmp_path: Path) 
     for distance in range(1, 21):
         for radius, less in ((5, 200), (6, 0)):
             if distance > radius:
-                put(store, LOCAL, Case(**GRAPH, net="bounded", radius=radius, distance=distance),
-                    Proportion(height.get(distance, 4000) - less, 4000))
-        put(store, WITHIN if distance <= 9 else FAR,
+                put(
+                    store,
+                    LOCAL,
+                    Case(**GRAPH, net="bounded", radius=radius, distance=distance),
+                    Proportion(height.get(distance, 4000) - less, 4000),
+                )
+        put(
+            store,
+            WITHIN if distance <= 9 else FAR,
             Case(**GRAPH, net="linearised", depth=2, distance=distance),
-            Proportion(height.get(distance, 4000) - 400 * (distance == 12), 4000))
-    put(store, "trained_depth/local_baseline", Case(**GRAPH, net="linearised", depth=2),
-        Ball(Fraction(6), Fraction(6)))
+            Proportion(height.get(distance, 4000) - 400 * (distance == 12), 4000),
+        )
+    put(
+        store,
+        "trained_depth/local_baseline",
+        Case(**GRAPH, net="linearised", depth=2),
+        Ball(Fraction(6), Fraction(6)),
+    )
     text = whole(name, store, tmp_path)
     # A tenth at one of twenty distances: the root of 0.01 / 20.
     assert "6 at L = 2 (3^L = 9)" in text
@@ -230,12 +264,18 @@ def test_verdicts_are_those_of_the_claim_whatever_is_recorded_beside_it(tmp_path
     assert alone.verdict == together.verdict == "HOLDS"
 
 
-@pytest.mark.parametrize(("value", "words"), [
-    (Sample((0.10, -0.08, 0.09, -0.07)), "4 seeds do not decide; about "),
-    (Sample((0.5, -0.5)), "2 seeds do not decide; no number of them would"),
-    (Sample((0.5,)), "one seed has no interval; two have one")])
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (Sample((0.10, -0.08, 0.09, -0.07)), "4 seeds do not decide; about "),
+        (Sample((0.5, -0.5)), "2 seeds do not decide; no number of them would"),
+        (Sample((0.5,)), "one seed has no interval; two have one"),
+    ],
+)
 def test_an_undecided_case_says_how_many_seeds_would_decide(
-    tmp_path: Path, value: Sample, words: str,
+    tmp_path: Path,
+    value: Sample,
+    words: str,
 ) -> None:
     claim = find("exercises/deeper_is_better")
     claim = replace(claim, grid={"exercises": claim.grid["exercises"][:1]})
@@ -265,9 +305,16 @@ def test_an_undecided_share_says_how_many_examples_would_decide(tmp_path: Path) 
 def test_many_undecided_cases_of_a_claim_are_one_line(tmp_path: Path) -> None:
     store, claim = Store(tmp_path / "r"), find(FAR)
     for distance in (9, 10, 11):
-        put(store, FAR, Case(**GRAPH, net="softmax", depth=1, distance=distance),
-            Proportion(94 * distance, 100 * distance))
+        put(
+            store,
+            FAR,
+            Case(**GRAPH, net="softmax", depth=1, distance=distance),
+            Proportion(94 * distance, 100 * distance),
+        )
     text = page_blocks.verdicts([FAR], Recorded({FAR: claim}, store))
     (line,) = re.findall(r"\* `connectivity_far`, .*", text)
-    assert re.search(r"3 of \d+ cases: 900 to 1,100 examples do not decide; about [\d,]+ to [\d,]+ "
-                     r"would", line)
+    assert re.search(
+        r"3 of \d+ cases: 900 to 1,100 examples do not decide; about [\d,]+ to [\d,]+ "
+        r"would",
+        line,
+    )

@@ -1,4 +1,5 @@
 """The mutation harness notices wrong constants, and says why the survivors survive."""
+
 import json
 from dataclasses import replace
 
@@ -26,19 +27,34 @@ def judged(claim: Claim, folder):
 
 
 def test_every_place_is_changed_once():
-    changes = [change for change, _ in mutants(
-                   sympy.Le(sep, sympy.Min(3**L, sympy.Rational(1, 2) * L, evaluate=False),
-                            evaluate=False))]
+    changes = [
+        change
+        for change, _ in mutants(
+            sympy.Le(sep, sympy.Min(3**L, sympy.Rational(1, 2) * L, evaluate=False), evaluate=False)
+        )
+    ]
     assert changes[0] == "Min -> Max"
-    assert {"3 -> 2 in 3^L", "3 -> 4 in 3^L", "1/2 -> 101/200 in L/2", "1/2 -> 99/200 in L/2",
-            "<= -> >="} <= set(changes)
+    assert {
+        "3 -> 2 in 3^L",
+        "3 -> 4 in 3^L",
+        "1/2 -> 101/200 in L/2",
+        "1/2 -> 99/200 in L/2",
+        "<= -> >=",
+    } <= set(changes)
     assert len(changes) == len(set(changes))
 
 
-@pytest.mark.parametrize("key",
-                         ["separation_rank/degree", "separation_rank/moments_degree",
-                          "connectivity/reach", "hops/k_max_corrected",
-                          "rank_collapse/collapse_condition", "depth_choice/threshold_inverse"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "separation_rank/degree",
+        "separation_rank/moments_degree",
+        "connectivity/reach",
+        "hops/k_max_corrected",
+        "rank_collapse/collapse_condition",
+        "depth_choice/threshold_inverse",
+    ],
+)
 def test_every_mutant_of_an_exact_claim_turns_a_verdict(key, tmp_path):
     result = judged(registry()[key], tmp_path)
     found = mutate(result)
@@ -57,13 +73,13 @@ def test_a_grid_that_is_too_small_leaves_survivors_and_is_named(tmp_path):
     """What the harness must notice: at depth 1 alone, nobody can tell 3^L from 3 L."""
     claim = registry()["separation_rank/degree"]
     shallow = {"quick": tuple(c for c in claim.grid["quick"] if c.depth == 1)}
-    made = replace(claim, statement=sympy.Eq(deg, 3 * L ** 2), grid=shallow,
-                   proof=None)
+    made = replace(claim, statement=sympy.Eq(deg, 3 * L**2), grid=shallow, proof=None)
     result = judged(made, tmp_path)
     survivors = [m for m in mutate(result) if not m.turned]
     assert [m.change for m in survivors if "L^2" in m.change]
-    assert (unexplained(result, survivors)
-            == [m for m in survivors if not m.reason.startswith("gives the same")])
+    assert unexplained(result, survivors) == [
+        m for m in survivors if not m.reason.startswith("gives the same")
+    ]
 
 
 def test_weaker_bounds_survive_with_that_reason(tmp_path):
@@ -75,10 +91,17 @@ def test_weaker_bounds_survive_with_that_reason(tmp_path):
 
 
 def test_the_form_is_changed_too():
-    changes = [change for change, _ in forms(sympy.Le(sep, 5**L - 3, evaluate=False),
-                                             Case.grid(depth=(2, 3)))]
-    assert changes == ["-3 -> 0 in -3 + 5^L", "5^L -> 2^L", "5^L -> 1 + 4*L", "5^L -> 25",
-                       "<= -> =="]
+    changes = [
+        change
+        for change, _ in forms(sympy.Le(sep, 5**L - 3, evaluate=False), Case.grid(depth=(2, 3)))
+    ]
+    assert changes == [
+        "-3 -> 0 in -3 + 5^L",
+        "5^L -> 2^L",
+        "5^L -> 1 + 4*L",
+        "5^L -> 25",
+        "<= -> ==",
+    ]
     # What a changed constant gives already is not tried again: 3 -> 2, and -1 -> 0.
     assert [change for change, _ in forms(sympy.Eq(sep, 3**L - 1))] == ["3^L -> 1 + 2*L"]
 
@@ -97,8 +120,9 @@ def test_one_depth_cannot_tell_a_power_from_a_line(tmp_path):
 
 
 def test_a_bound_that_is_not_attained_is_no_equality(tmp_path):
-    result = judged(made(sympy.Le(sep, 3**L, evaluate=False), lambda case: Exact(3), kind="upper"),
-                    tmp_path)
+    result = judged(
+        made(sympy.Le(sep, 3**L, evaluate=False), lambda case: Exact(3), kind="upper"), tmp_path
+    )
     assert by_change(result)["<= -> =="].fate == "data"
 
 
@@ -106,10 +130,17 @@ def made(statement, value, **changes) -> Claim:
     """A claim whose measurement is a function of the case, so that what a mutant does is known in
     advance."""
     template = registry()["separation_rank/degree"]
-    plain = {"assumes": {}, "proof": None, "premises": (), "predicted": None,
-             "grid": {"quick": Case.grid(depth=(1, 2, 3))}, "kind": "lower", "holds_for": "all",
-             "measured": lambda case, seed: value(case),
-             "control": replace(template.control, case=Case(depth=1))}
+    plain = {
+        "assumes": {},
+        "proof": None,
+        "premises": (),
+        "predicted": None,
+        "grid": {"quick": Case.grid(depth=(1, 2, 3))},
+        "kind": "lower",
+        "holds_for": "all",
+        "measured": lambda case, seed: value(case),
+        "control": replace(template.control, case=Case(depth=1)),
+    }
     return replace(template, statement=statement, **{**plain, **changes})
 
 
@@ -119,17 +150,19 @@ def by_change(result) -> dict[str, Mutant]:
 
 def test_the_occurrence_that_is_changed_is_named():
     changes = [change for change, _ in mutants(sympy.Le(sep, 2 * L + 2**L, evaluate=False))]
-    assert {"2 -> 3, first occurrence, in 2^L",
-            "2 -> 3, second occurrence, in 2*L"} <= set(changes) \
-        or {"2 -> 3, first occurrence, in 2*L", "2 -> 3, second occurrence, in 2^L"} <= set(changes)
+    assert {"2 -> 3, first occurrence, in 2^L", "2 -> 3, second occurrence, in 2*L"} <= set(
+        changes
+    ) or {"2 -> 3, first occurrence, in 2*L", "2 -> 3, second occurrence, in 2^L"} <= set(changes)
     assert len(changes) == len(set(changes))
 
 
 def test_what_a_truncated_measurement_leaves_open_says_so(tmp_path):
     """Measured 8 of 8 inputs at depth 2: twice the 4 that the statement asks for. A larger bound is
     not decided by it."""
-    claim = made(sympy.Ge(sep, 2 * L, evaluate=False),
-                 lambda case: Exact(4 * case.depth, misses=1.0, truncated=True))
+    claim = made(
+        sympy.Ge(sep, 2 * L, evaluate=False),
+        lambda case: Exact(4 * case.depth, misses=1.0, truncated=True),
+    )
     result = judged(claim, tmp_path)
     assert result.verdict is Verdict.HOLDS
     mutant = by_change(result)["2 -> 3 in 2*L"]
@@ -145,18 +178,22 @@ def test_a_mutant_is_judged_before_its_survival_is_explained(tmp_path):
     mutant = by_change(result)["2 -> 1 in 2*L"]
     assert (mutant.fate, mutant.reason) == ("survives", "the grid does not separate it")
     result = judged(made(sympy.Le(sep, 20 * L, evaluate=False), lambda case: Exact(1)), tmp_path)
-    assert (by_change(result)["20 -> 19 in 20*L"].reason
-            == "the mutant holds on every case too: its tightest slack is a factor 10^1.3")
+    assert (
+        by_change(result)["20 -> 19 in 20*L"].reason
+        == "the mutant holds on every case too: its tightest slack is a factor 10^1.3"
+    )
 
 
 def test_data_and_proof_kill_apart(tmp_path):
     """A bound with room: only the proof tells 2 from 1; the data tell nothing, and a weaker
     statement is no kill."""
+
     def proof(statement):
         yield Step("the right side is 2 L", statement.rhs == 2 * L)
 
-    claim = made(sympy.Le(sep, 2 * L, evaluate=False), lambda case: Exact(1), proof=proof,
-                 kind="upper")
+    claim = made(
+        sympy.Le(sep, 2 * L, evaluate=False), lambda case: Exact(1), proof=proof, kind="upper"
+    )
     result = judged(claim, tmp_path)
     assert result.verdict is Verdict.ARGUED
     found = by_change(result)
@@ -164,15 +201,21 @@ def test_data_and_proof_kill_apart(tmp_path):
     assert found["<= -> >="].fate == "data"
     weaker = found["2 -> 3 in 2*L"]
     assert weaker.fate == "survives"
-    assert weaker.reason == ("a weaker statement on every case; its proof breaks only since it "
-                             "compares the statement with a typed formula")
+    assert weaker.reason == (
+        "a weaker statement on every case; its proof breaks only since it "
+        "compares the statement with a typed formula"
+    )
     assert unexplained(result, [weaker]) == []
 
 
 def test_argued_claims_have_no_survivor_without_a_reason(tmp_path):
     """A proof that looks at nothing lets a stronger statement through."""
-    claim = made(sympy.Le(sep, 2 * L, evaluate=False), lambda case: Exact(1),
-                 proof=lambda statement: [Step("1 = 1", True)], kind="upper")
+    claim = made(
+        sympy.Le(sep, 2 * L, evaluate=False),
+        lambda case: Exact(1),
+        proof=lambda statement: [Step("1 = 1", True)],
+        kind="upper",
+    )
     result = judged(claim, tmp_path)
     assert result.verdict is Verdict.ARGUED
     assert [m.change for m in unexplained(result, mutate(result))] == ["2 -> 1 in 2*L"]
@@ -182,21 +225,24 @@ def test_command_line_on_records_that_cannot_be_written(tmp_path, capsys):
     claim = registry()["separation_rank/degree"]
     execute(plan({claim.key: claim}, "quick"), Store(tmp_path), Inline())
     before = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*"))
-    assert main(["mutate", claim.key, "--suite", "quick", "--results", str(tmp_path),
-                 "--json"]) == 0
+    assert (
+        main(["mutate", claim.key, "--suite", "quick", "--results", str(tmp_path), "--json"]) == 0
+    )
     row = json.loads(capsys.readouterr().out)[0]
     assert row["by_data"] + row["by_proof"] == row["turned"] == row["mutants"] == 5
-    assert ({path for path in before if "cache" not in str(path)}
-            == {path.relative_to(tmp_path) for path in tmp_path.rglob("*")
-                if "cache" not in str(path)})
+    assert {path for path in before if "cache" not in str(path)} == {
+        path.relative_to(tmp_path) for path in tmp_path.rglob("*") if "cache" not in str(path)
+    }
     assert main(["mutate", claim.key, "--suite", "quick", "--results", str(tmp_path)]) == 0
     assert "5 of 5 mutants noticed, 5 by data and 0 by proof" in capsys.readouterr().out
 
 
 def test_the_reference_ledger_can_be_mutated(capsys, monkeypatch):
     """Exit code 2 with one line only where nothing in it is of today's code."""
-    code = main(["mutate", "separation_rank/threshold", "--suite", "quick", "--results",
-                 "reference"])
+    code = main(
+        ["mutate", "separation_rank/threshold", "--suite", "quick", "--results", "reference"]
+    )
     said = capsys.readouterr()
-    assert ((code, said.err) == (0, "")
-            or (code == 2 and said.err.count("\n") == 1 and "nothing is recorded" in said.err))
+    assert (code, said.err) == (0, "") or (
+        code == 2 and said.err.count("\n") == 1 and "nothing is recorded" in said.err
+    )

@@ -1,4 +1,5 @@
 """What notebooks show of answers, claims and verdicts, and `result.plot`."""
+
 from __future__ import annotations
 
 import re
@@ -19,9 +20,12 @@ matplotlib.use("Agg")
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    return dict(depthlaw.verify(
-        only=["separation_rank/degree", "connectivity/entry_bound"],
-        results=tmp_path_factory.mktemp("results")))
+    return dict(
+        depthlaw.verify(
+            only=["separation_rank/degree", "connectivity/entry_bound"],
+            results=tmp_path_factory.mktemp("results"),
+        )
+    )
 
 
 class _Tags(HTMLParser):
@@ -72,10 +76,19 @@ def test_text_is_escaped(found: dict[str, Any]) -> None:
 
 
 def test_an_answer_shows_its_shape_and_loads_no_sympy() -> None:
-    code = ("import depthlaw, sys; html = depthlaw.recommend('1.3B')._repr_html_(); print(html); "
-            "assert 'sympy' not in sys.modules and 'numpy' not in sys.modules")
-    html = _well_formed(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
-                                       check=True, cwd=Path(__file__).parent).stdout)
+    code = (
+        "import depthlaw, sys; html = depthlaw.recommend('1.3B')._repr_html_(); print(html); "
+        "assert 'sympy' not in sys.modules and 'numpy' not in sys.modules"
+    )
+    html = _well_formed(
+        subprocess.run(
+            [sys.executable, "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=Path(__file__).parent,
+        ).stdout
+    )
     assert re.search(r"<td[^>]*>\d+ layers", html)
     assert "<details>" in html
 
@@ -87,7 +100,8 @@ def test_a_plot_returns_axes_with_both_sides(found: dict[str, Any]) -> None:
     assert axes.get_ylabel() == "deg"
     stated = axes.lines[-1]
     assert sorted(set(zip(stated.get_xdata(), stated.get_ydata(), strict=True))) == sorted(
-        {(row.case.depth, 3 ** row.case.depth) for row in result.cases})
+        {(row.case.depth, 3**row.case.depth) for row in result.cases}
+    )
     assert found["connectivity/entry_bound"].plot(axes=axes) is axes
     with pytest.raises(UsageError, match="have no number 'colour'; choose from"):
         result.plot("colour")

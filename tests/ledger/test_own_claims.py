@@ -1,5 +1,6 @@
 """A claim of one's own runs from its file, on every engine, and a file that cannot be used gets one
 line."""
+
 import json
 import re
 import subprocess
@@ -45,13 +46,23 @@ def said_by(capsys, *arguments) -> tuple[int, str, str]:
 
 
 def test_the_example_runs_as_printed(file, tmp_path):
-    command = [sys.executable, "-m", "depthlaw", "verify", "--claims", file.name, "--results", "r",
-               "--json"]
+    command = [
+        sys.executable,
+        "-m",
+        "depthlaw",
+        "verify",
+        "--claims",
+        file.name,
+        "--results",
+        "r",
+        "--json",
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
-    assert [(c["key"], c["verdict"], c["decided"], c["control"]["fails"])
-            for c in report["claims"]] == [(KEY, "HOLDS", 9, True)]
+    assert [
+        (c["key"], c["verdict"], c["decided"], c["control"]["fails"]) for c in report["claims"]
+    ] == [(KEY, "HOLDS", 9, True)]
     assert not report["complete"]
 
 
@@ -66,20 +77,29 @@ def test_records_are_resumed_whatever_the_engine_and_wherever_the_file(file, tmp
     """The pool's processes load the file too; a copy elsewhere is the same file, and so is one
     with a comment more; one that measures otherwise is not."""
     results = tmp_path / "r"
-    assert said_by(capsys, "verify", "theory", "--claims", file, "--results", results,
-                   "--processes", "2")[0] == 0
+    assert (
+        said_by(
+            capsys, "verify", "theory", "--claims", file, "--results", results, "--processes", "2"
+        )[0]
+        == 0
+    )
     before = {path: path.stat().st_mtime_ns for path in (results / "runs").rglob("*.json")}
     (tmp_path / "elsewhere").mkdir()
     copy = tmp_path / "elsewhere" / file.name
     copy.write_text(file.read_text() + "\n# a comment\n")
-    code, _, err = said_by(capsys, "verify", "theory", "--claims", copy, "--results", results,
-                           "--engine", "inline")
+    code, _, err = said_by(
+        capsys, "verify", "theory", "--claims", copy, "--results", results, "--engine", "inline"
+    )
     assert code == 0
     assert f"{len(before)} runs, {len(before)} already recorded" in err
     assert {path: path.stat().st_mtime_ns for path in (results / "runs").rglob("*.json")} == before
     copy.write_text(file.read_text().replace("int(x.max())", "int(x.max() + 0)"))
-    assert "0 already recorded" in said_by(capsys, "verify", "theory", "--claims", copy,
-                                           "--results", results, "--engine", "inline")[2]
+    assert (
+        "0 already recorded"
+        in said_by(
+            capsys, "verify", "theory", "--claims", copy, "--results", results, "--engine", "inline"
+        )[2]
+    )
 
 
 def test_the_same_file_at_two_paths_is_one_claim_in_one_process(file, tmp_path):
@@ -91,8 +111,9 @@ def test_the_same_file_at_two_paths_is_one_claim_in_one_process(file, tmp_path):
 
 def test_a_wrong_claim_of_ones_own_is_exit_code_1(file, example, tmp_path, capsys):
     file.write_text(example.replace("3**depth - 1)", "3**depth - 2)"))
-    code, out, _ = said_by(capsys, "verify", "--claims", file, "--results", tmp_path / "r",
-                           "--engine", "inline")
+    code, out, _ = said_by(
+        capsys, "verify", "--claims", file, "--results", tmp_path / "r", "--engine", "inline"
+    )
     assert code == 1
     assert f"! {KEY}: FAILS at [" in out
 
@@ -103,8 +124,10 @@ def test_show_and_gc_know_the_file(file, tmp_path, capsys):
     code, out, _ = said_by(capsys, "show", KEY, "--claims", file, "--results", results)
     assert code == 0
     assert "HOLDS: 9 of 9 cases" in out
-    assert "0 of 9 records" in said_by(capsys, "records", "gc", "--claims", file, "--results",
-                                        results)[1]
+    assert (
+        "0 of 9 records"
+        in said_by(capsys, "records", "gc", "--claims", file, "--results", results)[1]
+    )
     assert "9 of 9 records" in said_by(capsys, "records", "gc", "--results", results)[1]
     code, _, err = said_by(capsys, "show", KEY, "--results", results)
     assert (code, err.count("\n")) == (2, 1)
@@ -125,11 +148,22 @@ def resting(case: Case) -> Exact:
     return complete_graph.measured(case)
 '''
     file.write_text(example + second)
-    code, out, _ = said_by(capsys, "verify", "--claims", file, "--only", "walks/resting",
-                           "--results", tmp_path / "r", "--json")
+    code, out, _ = said_by(
+        capsys,
+        "verify",
+        "--claims",
+        file,
+        "--only",
+        "walks/resting",
+        "--results",
+        tmp_path / "r",
+        "--json",
+    )
     assert code == 0
-    assert {c["key"]: c["verdict"]
-            for c in json.loads(out)["claims"]} == {"walks/resting": "CONDITIONAL", KEY: "HOLDS"}
+    assert {c["key"]: c["verdict"] for c in json.loads(out)["claims"]} == {
+        "walks/resting": "CONDITIONAL",
+        KEY: "HOLDS",
+    }
 
 
 def test_the_code_of_a_claim_is_what_its_function_reaches(file, example):
@@ -141,39 +175,74 @@ def test_the_code_of_a_claim_is_what_its_function_reaches(file, example):
 
 @pytest.mark.parametrize(
     ("old", "new", "why"),
-    [("\n\n@claim(", "\n\n_ = (", "has no function with the decorator @claim"),
-     ("def complete_graph(case: Case)", "def complete_graph(case: Case",
-      r"line \d+: .*; it must be Python"),
-     ("import numpy as np", "import no_such_module as np",
-      r"cannot be loaded \(ModuleNotFoundError"),
-     ("import numpy as np", "raise RuntimeError('two\\nlines')", "RuntimeError: two lines"),
-     ("import numpy as np", "import sys\nsys.exit(5)", r"cannot be loaded \(SystemExit: 5"),
-     ("    Complete graphs attain", "    Complete", "its docstring needs a title"),
-     ('"degree_of_graph", r"', '"width", r"', "the name 'width' stands for another quantity"),
-     ("Eq(entry, (degree + 1) ** (", "Eq(entry * quantity('more', 'm', 'more'), (degree + 1) ** (",
-      "the statement of walks/complete_graph cannot be used"),
-     ("    control=", '    premises=("walks/no",), control=',
-      "rests on the unknown claim 'walks/no'"),
-     ("    control=", '    holds_for="most", control=',
-      "has holds_for='most'; accepted: all, almost every, exists, typical"),
-     ("    control=", '    wording="guessed", control=',
-      "has wording='guessed'; accepted: printed, reported, recalled, derived, universal"),
-     ("    control=", '    evidence="certificate", control=',
-      "asks for PROVED, which only certificates that come with depthlaw give"),
-     ("    control=", '    supports="hops/nothing", control=',
-      "supports 'hops/nothing', which is no cited claim"),
-     ("    control=", '    supports="hops/doubling", control=',
-      "supports 'hops/doubling', which is no cited claim"),
-     ("    control=", '    cited="A.", checks="B.", control=',
-      "gives cited and checks; accepted is one of cited, supports and checks"),
-     ("    control=", '    cited=3, control=', "gives cited; accepted is one of"),
-     ("    control=", '    cited="two\\nlines", control=', "gives cited; accepted is one of"),
-     ('"theory": Case', '"slow": Case', "has cases for 'slow'; suites are quick")])
+    [
+        ("\n\n@claim(", "\n\n_ = (", "has no function with the decorator @claim"),
+        (
+            "def complete_graph(case: Case)",
+            "def complete_graph(case: Case",
+            r"line \d+: .*; it must be Python",
+        ),
+        (
+            "import numpy as np",
+            "import no_such_module as np",
+            r"cannot be loaded \(ModuleNotFoundError",
+        ),
+        ("import numpy as np", "raise RuntimeError('two\\nlines')", "RuntimeError: two lines"),
+        ("import numpy as np", "import sys\nsys.exit(5)", r"cannot be loaded \(SystemExit: 5"),
+        ("    Complete graphs attain", "    Complete", "its docstring needs a title"),
+        ('"degree_of_graph", r"', '"width", r"', "the name 'width' stands for another quantity"),
+        (
+            "Eq(entry, (degree + 1) ** (",
+            "Eq(entry * quantity('more', 'm', 'more'), (degree + 1) ** (",
+            "the statement of walks/complete_graph cannot be used",
+        ),
+        (
+            "    control=",
+            '    premises=("walks/no",), control=',
+            "rests on the unknown claim 'walks/no'",
+        ),
+        (
+            "    control=",
+            '    holds_for="most", control=',
+            "has holds_for='most'; accepted: all, almost every, exists, typical",
+        ),
+        (
+            "    control=",
+            '    wording="guessed", control=',
+            "has wording='guessed'; accepted: printed, reported, recalled, derived, universal",
+        ),
+        (
+            "    control=",
+            '    evidence="certificate", control=',
+            "asks for PROVED, which only certificates that come with depthlaw give",
+        ),
+        (
+            "    control=",
+            '    supports="hops/nothing", control=',
+            "supports 'hops/nothing', which is no cited claim",
+        ),
+        (
+            "    control=",
+            '    supports="hops/doubling", control=',
+            "supports 'hops/doubling', which is no cited claim",
+        ),
+        (
+            "    control=",
+            '    cited="A.", checks="B.", control=',
+            "gives cited and checks; accepted is one of cited, supports and checks",
+        ),
+        ("    control=", "    cited=3, control=", "gives cited; accepted is one of"),
+        ("    control=", '    cited="two\\nlines", control=', "gives cited; accepted is one of"),
+        ('"theory": Case', '"slow": Case', "has cases for 'slow'; suites are quick"),
+    ],
+)
 def test_a_file_that_cannot_be_used_gets_one_line(file, example, tmp_path, capsys, old, new, why):
     text = example
     if old.startswith("    Complete"):
-        text = example.replace(example[example.index('"""Complete'):example.index("    x = np")],
-                               '"""Title alone."""\n')
+        text = example.replace(
+            example[example.index('"""Complete') : example.index("    x = np")],
+            '"""Title alone."""\n',
+        )
     elif old.startswith("\n\n@claim"):
         text = example.partition("@claim(")[0]
     else:
@@ -196,12 +265,18 @@ def test_the_key_of_a_claim_of_depthlaw_is_refused(example, tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("name", "why"),
-    [("absent.py", "No such file"), (".", "is no regular file"),
-     ("/dev/zero", "is no regular file"), ("My-claims.py", "the name of the file is the topic")])
+    [
+        ("absent.py", "No such file"),
+        (".", "is no regular file"),
+        ("/dev/zero", "is no regular file"),
+        ("My-claims.py", "the name of the file is the topic"),
+    ],
+)
 def test_what_is_no_file_of_claims_gets_one_line(tmp_path, capsys, name, why):
     (tmp_path / "My-claims.py").write_text("")
-    code, out, err = said_by(capsys, "verify", "--claims", tmp_path / name, "--results",
-                             tmp_path / "r")
+    code, out, err = said_by(
+        capsys, "verify", "--claims", tmp_path / name, "--results", tmp_path / "r"
+    )
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert why in err
 
@@ -214,7 +289,7 @@ def test_the_library_runs_a_file_too(file, tmp_path):
 
 
 def test_a_key_twice_in_a_file_is_refused(file, example, tmp_path, capsys):
-    again = example[example.index("@claim("):]
+    again = example[example.index("@claim(") :]
     file.write_text(example + "\n\n" + again)
     code, _, err = said_by(capsys, "verify", "--claims", file, "--results", tmp_path / "r")
     assert code == 2
@@ -222,8 +297,9 @@ def test_a_key_twice_in_a_file_is_refused(file, example, tmp_path, capsys):
 
 
 def test_a_claim_of_a_file_may_support_one_that_comes_with_depthlaw(file, example, capsys):
-    file.write_text(example.replace(
-        "    control=", '    supports="connectivity/layers_for_diameter", control='))
+    file.write_text(
+        example.replace("    control=", '    supports="connectivity/layers_for_diameter", control=')
+    )
     _, shown, _ = said_by(capsys, "show", KEY, "--claims", file)
     assert "supports    connectivity/layers_for_diameter: " in shown
     _, above, _ = said_by(capsys, "show", "connectivity/layers_for_diameter", "--claims", file)

@@ -1,4 +1,5 @@
 """The pages that are generated, and the coverage tables, against the registry."""
+
 import re
 from pathlib import Path
 
@@ -25,7 +26,8 @@ def test_coverage_tables_and_registry_agree(topic):
 
 
 def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(
-        tmp_path, monkeypatch):
+    tmp_path, monkeypatch
+):
     claims = {key: registry()[key] for key in ("hops/doubling", "separation_rank/degree")}
     monkeypatch.setattr(pages, "registry", lambda: claims)
     docs, out = tmp_path / "docs", tmp_path / "site"
@@ -40,27 +42,45 @@ def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(
     stale.write_text("old")
     first = {path: path.read_bytes() for path in pages.write(docs, out, [store])}
     assert {path.relative_to(out).as_posix() for path in first} == {
-        "bibliography.md", "changes.md", "claims/hops/doubling.md", "claims/hops/index.md",
-        "claims/index.md", "claims/separation_rank/degree.md", "claims/separation_rank/index.md",
-        "contributing.md", "findings.md", "glossary.md", "hand-written.md", "most-wanted.md",
-        "mutations.md"}
+        "bibliography.md",
+        "changes.md",
+        "claims/hops/doubling.md",
+        "claims/hops/index.md",
+        "claims/index.md",
+        "claims/separation_rank/degree.md",
+        "claims/separation_rank/index.md",
+        "contributing.md",
+        "findings.md",
+        "glossary.md",
+        "hand-written.md",
+        "most-wanted.md",
+        "mutations.md",
+    }
     assert (out / "changes.md").read_text() == "[guide](/depth.md)\n"
     assert not stale.exists()
     assert {path: path.read_bytes() for path in pages.write(docs, out, [store])} == first
     page = (out / "claims" / "separation_rank" / "degree.md").read_text()
-    for part in ("levine2020", "recalled", "ARGUED", "rests on", "confirmed", "Negative control",
-                 "FAILS"):
+    for part in (
+        "levine2020",
+        "recalled",
+        "ARGUED",
+        "rests on",
+        "confirmed",
+        "Negative control",
+        "FAILS",
+    ):
         assert part in page
     assert "not run" not in page
     assert (out / "hand-written.md").read_text() == (
-        "before\n*Nothing is recorded for this yet.*\nafter\n")
+        "before\n*Nothing is recorded for this yet.*\nafter\n"
+    )
 
 
 def test_least_depths_are_those_of_the_statements():
     claim = registry()["hops/depth_corrected"]
     judged = {row["claim"]: None for row in least_depth.rows()}
     assert set(judged) <= set(registry())
-    judged[claim.key], = results({claim.key: claim}, "quick", Store(Path("none"), read_only=True))
+    (judged[claim.key],) = results({claim.key: claim}, "quick", Store(Path("none"), read_only=True))
     (row,) = [line for line in least_depth.table(judged).splitlines() if "not run" in line]
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     assert cells[2:4] == ["\u2013", "$\\lceil \\log_2 k \\rceil + 2$"]
@@ -73,7 +93,8 @@ def test_keys_and_pages_in_prose_become_links(tmp_path):
     link = "[`hops/depth_corrected`](/claims/hops/depth_corrected.md)"
     text = "See hops/depth\\_corrected. In docs/depth.md, not `hops/doubling`, hops/x, docs/no.md."
     assert pages._linked(text, claims, tmp_path) == (
-        f"See {link}. In [docs/depth.md](/depth.md), not `hops/doubling`, hops/x, docs/no.md.")
+        f"See {link}. In [docs/depth.md](/depth.md), not `hops/doubling`, hops/x, docs/no.md."
+    )
     command = "$ depthlaw show hops/doubling"
     assert pages._linked(command, claims, tmp_path) == command
 

@@ -1,4 +1,5 @@
 """The figures of the appendix: what is drawn is recorded, and what is recorded is drawn."""
+
 from __future__ import annotations
 
 import re
@@ -20,14 +21,35 @@ from depthlaw.theory.claims.definition import Claim, find
 from depthlaw.theory.claims.values import Proportion, Sample
 
 KEYS = (
-    *(f"rank_collapse/{name}" for name in (
-        "doubly_exponential_slope", "slope_causal", "slope_positions", "slope_skip", "cubic_drop",
-        "xlnet_without_positions", "slower_with_positions_or_mask", "bert_init_collapse",
-        "bert_plateau_is_rounding", "bert_init_full_curve")),
-    *(f"trained_depth/{name}" for name in (
-        "cycles_within_one_layer", "cycles_within", "cycles_beyond", "weights_within",
-        "weights_at_chance", "local_baseline_at_chance")),
-    "trained_rank/floor_holds", "depth_width/language_models_learn")
+    *(
+        f"rank_collapse/{name}"
+        for name in (
+            "doubly_exponential_slope",
+            "slope_causal",
+            "slope_positions",
+            "slope_skip",
+            "cubic_drop",
+            "xlnet_without_positions",
+            "slower_with_positions_or_mask",
+            "bert_init_collapse",
+            "bert_plateau_is_rounding",
+            "bert_init_full_curve",
+        )
+    ),
+    *(
+        f"trained_depth/{name}"
+        for name in (
+            "cycles_within_one_layer",
+            "cycles_within",
+            "cycles_beyond",
+            "weights_within",
+            "weights_at_chance",
+            "local_baseline_at_chance",
+        )
+    ),
+    "trained_rank/floor_holds",
+    "depth_width/language_models_learn",
+)
 
 
 def of_reference(claims: dict[str, Claim]) -> Recorded:
@@ -47,7 +69,8 @@ def drawn(recorded: Recorded) -> dict[str, Plate]:
 
 
 def test_records_behind_a_figure_are_those_of_its_claims(
-    recorded: Recorded, drawn: dict[str, Plate],
+    recorded: Recorded,
+    drawn: dict[str, Plate],
 ) -> None:
     assert list(drawn) == ["rank-collapse", "reach", "floors"]
     for plate in drawn.values():
@@ -88,7 +111,11 @@ class Altered:
 
     def __init__(self, recorded: Recorded, key: str) -> None:
         self.claims, self.store, self._recorded, self._key = (
-            recorded.claims, recorded.store, recorded, key)
+            recorded.claims,
+            recorded.store,
+            recorded,
+            key,
+        )
 
     def judged(self, key: str) -> ClaimResult | None:
         result = self._recorded.judged(key)
@@ -109,12 +136,19 @@ class Altered:
             yield replace(row, measured=value)
 
 
-@pytest.mark.parametrize(("key", "name"), [
-    ("trained_depth/cycles_within", "reach"),
-    pytest.param("depth_width/language_models_learn", "floors", marks=pytest.mark.slow),
-    pytest.param("rank_collapse/cubic_drop", "rank-collapse", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("trained_depth/cycles_within", "reach"),
+        pytest.param("depth_width/language_models_learn", "floors", marks=pytest.mark.slow),
+        pytest.param("rank_collapse/cubic_drop", "rank-collapse", marks=pytest.mark.slow),
+    ],
+)
 def test_another_value_is_another_picture(
-    recorded: Recorded, drawn: dict[str, Plate], key: str, name: str,
+    recorded: Recorded,
+    drawn: dict[str, Plate],
+    key: str,
+    name: str,
 ) -> None:
     other = {p.name: p for p in plates(cast(Recorded, Altered(recorded, key)), {key})}
     assert list(other) == [name]
@@ -127,15 +161,27 @@ def test_without_records_there_are_no_figures(recorded: Recorded, tmp_path: Path
 
 @pytest.mark.slow
 def test_exact_ranks_are_counted_in_the_caption() -> None:
-    keys = ("exact", "exact_below_count", "upper_bound_deep", "upper_bound_shallow",
-            "lower_bound_deep", "lower_bound_shallow")
-    recorded = of_reference({f"separation_rank/{key}": find(f"separation_rank/{key}")
-                             for key in keys})
+    keys = (
+        "exact",
+        "exact_below_count",
+        "upper_bound_deep",
+        "upper_bound_shallow",
+        "lower_bound_deep",
+        "lower_bound_shallow",
+    )
+    recorded = of_reference(
+        {f"separation_rank/{key}": find(f"separation_rank/{key}") for key in keys}
+    )
     (plate,) = plates(recorded)
-    shown = {(row.case.width, row.case.depth)
-             for claim in recorded.claims.values() if claim.table is frontier_table
-             for suite in claim.grid if (result := recorded.of(suite, claim.key))
-             for row in result.cases if row.records and row.case.width in (2, 4, 10, 16)}
+    shown = {
+        (row.case.width, row.case.depth)
+        for claim in recorded.claims.values()
+        if claim.table is frontier_table
+        for suite in claim.grid
+        if (result := recorded.of(suite, claim.key))
+        for row in result.cases
+        if row.records and row.case.width in (2, 4, 10, 16)
+    }
     assert f"in {len(shown)} of {len(shown)} entries" in plate.caption
     # By hand: the graded piece of order 6 at width 4 and depth 3 is short of 4.
     assert "31,456 in place of 31,460 at $d_x = 4$, $L = 3$" in plate.caption

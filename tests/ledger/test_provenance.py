@@ -1,5 +1,6 @@
 """What an appendix is made from: the citation, the checklist and the description of the files say
 what the records say, and nothing that records cannot know."""
+
 from __future__ import annotations
 
 import json
@@ -22,42 +23,97 @@ from depthlaw.theory.claims.verdict import Decision, Verdict
 from depthlaw.theory.separation_rank.value_rank import sep
 
 SOURCE = provenance.Provenance(
-    version="1.2.3", claim_set="claims-v7", claims_hash="c" * 64, manifest="0123456789abcdef" * 4,
-    records=1234, origin='records of "suite quick"', command="depthlaw appendix out",
-    date="2031-05-06")
+    version="1.2.3",
+    claim_set="claims-v7",
+    claims_hash="c" * 64,
+    manifest="0123456789abcdef" * 4,
+    records=1234,
+    origin='records of "suite quick"',
+    command="depthlaw appendix out",
+    date="2031-05-06",
+)
 FACTS: dict[str, Any] = {
-    "environment": {"python": "3.11.7", "cpu": "CPU_A", "cores": 2, "commit": "abc",
-                    "packages": {"numpy": "2.0"}, "platform": "Linux"},
-    "timing": {"wall_s": 3600.0}, "compute": {"peak_bytes_of_process": 2**31}}
+    "environment": {
+        "python": "3.11.7",
+        "cpu": "CPU_A",
+        "cores": 2,
+        "commit": "abc",
+        "packages": {"numpy": "2.0"},
+        "platform": "Linux",
+    },
+    "timing": {"wall_s": 3600.0},
+    "compute": {"peak_bytes_of_process": 2**31},
+}
 
 
-def row(value: Measured | None, verdict: Verdict = Verdict.HOLDS, *, seeds: int = 1,
-        facts: Any = FACTS, **fields: str | int) -> CaseResult:
+def row(
+    value: Measured | None,
+    verdict: Verdict = Verdict.HOLDS,
+    *,
+    seeds: int = 1,
+    facts: Any = FACTS,
+    **fields: str | int,
+) -> CaseResult:
     case = Case(width=9, **fields)
-    records = tuple(Record({"case": case.fields(), "seed": seed, "device": "cpu", "code": "c0de"},
-                           encode(value), facts) for seed in range(seeds) if value is not None)
+    records = tuple(
+        Record(
+            {"case": case.fields(), "seed": seed, "device": "cpu", "code": "c0de"},
+            encode(value),
+            facts,
+        )
+        for seed in range(seeds)
+        if value is not None
+    )
     return CaseResult(case, value, Decision(verdict), records)
 
 
-def result(*rows: CaseResult, control: Verdict | None = Verdict.FAILS, **changes: Any,
-           ) -> ClaimResult:
-    claim = Claim(key="topic_a/name", title="t", text="W.", statement=Le(sep, width),
-                  source=Source("depthlaw", "here"), wording="derived", kind="upper",
-                  holds_for="all", measured=None, grid={"quick": tuple(r.case for r in rows)},
-                  control=Control(Case(width=9), "never"))
+def result(
+    *rows: CaseResult,
+    control: Verdict | None = Verdict.FAILS,
+    **changes: Any,
+) -> ClaimResult:
+    claim = Claim(
+        key="topic_a/name",
+        title="t",
+        text="W.",
+        statement=Le(sep, width),
+        source=Source("depthlaw", "here"),
+        wording="derived",
+        kind="upper",
+        holds_for="all",
+        measured=None,
+        grid={"quick": tuple(r.case for r in rows)},
+        control=Control(Case(width=9), "never"),
+    )
     ran = None if control is None else CaseResult(claim.control.case, Exact(10), Decision(control))
     return ClaimResult(replace(claim, **changes), rows, None, None, control=ran, suite="quick")
 
 
 RESULTS = [
-    result(row(Exact(3), order=1), row(Ball(Fraction(1), Fraction(2)), order=2),
-           row(None, Verdict.UNDECIDED, order=3), assumes={"d_x < 10": lambda case: True}),
-    result(row(Sample((1.0, 2.0)), seeds=2, corpus="d1ce"),
-           row(Proportion(9, 10), Verdict.UNDECIDED, corpus="d1ce", order=4), portable=False,
-           needs="empirics", wording="recalled"),
-    replace(result(row(Exact(4), Verdict.OUT_OF_SCOPE, order=5), row(Exact(5), order=6),
-                   rests_on="prose", proof=lambda s: [], evidence="argument"),
-            proof=(Step("a", True), Step("b", True)))]
+    result(
+        row(Exact(3), order=1),
+        row(Ball(Fraction(1), Fraction(2)), order=2),
+        row(None, Verdict.UNDECIDED, order=3),
+        assumes={"d_x < 10": lambda case: True},
+    ),
+    result(
+        row(Sample((1.0, 2.0)), seeds=2, corpus="d1ce"),
+        row(Proportion(9, 10), Verdict.UNDECIDED, corpus="d1ce", order=4),
+        portable=False,
+        needs="empirics",
+        wording="recalled",
+    ),
+    replace(
+        result(
+            row(Exact(4), Verdict.OUT_OF_SCOPE, order=5),
+            row(Exact(5), order=6),
+            rests_on="prose",
+            proof=lambda s: [],
+            evidence="argument",
+        ),
+        proof=(Step("a", True), Step("b", True)),
+    ),
+]
 RECORDS = [r for each in RESULTS for r in each.records]
 
 
@@ -72,12 +128,15 @@ def test_claims_and_limits_are_counted() -> None:
     said = section("Claims and what is shown of them")
     assert "| ARGUED | 1 |\n| UNDECIDED | 1 |" in said.replace("| HOLDS | 1 |\n", "")
     assert "Wording: 2 derived, 1 recalled." in said
-    assert ("Cases: 7; decided 4, undecided 1, without a record 1, outside the assumptions 1."
-            in section("Limits"))
+    assert (
+        "Cases: 7; decided 4, undecided 1, without a record 1, outside the assumptions 1."
+        in section("Limits")
+    )
     assert "rounding differs from machine to machine: 1." in section("Limits")
     assert "a machine confirmed: 2. Claims" in section("Assumptions and proofs")
     assert "checks of these certificates that a machine confirmed: 0." in section(
-        "Assumptions and proofs")
+        "Assumptions and proofs"
+    )
     assert r"- `topic_a/name`: d\_x \< 10" in section("Assumptions and proofs")
 
 
@@ -95,8 +154,10 @@ def test_statistics_name_their_intervals_and_levels() -> None:
 
 def test_nets_of_one_seed_id_are_counted() -> None:
     assert "No case names more than one net to a seed id." in section("Settings")
-    nets = [result(row(Exact(1), replicas=16)),
-            result(row(Sample((1.0,) * 10), seeds=2), needs="empirics")]
+    nets = [
+        result(row(Exact(1), replicas=16)),
+        result(row(Sample((1.0,) * 10), seeds=2), needs="empirics"),
+    ]
     said = provenance.checklist(nets, RECORDS, SOURCE).decode()
     assert "stand under one seed id: 5 to 16 of them" in said
 
@@ -117,8 +178,11 @@ def test_compute_is_added_up_and_what_is_not_recorded_is_said() -> None:
 def test_controls_that_did_not_run_are_not_said_to_fail() -> None:
     said = section("Checks that the checks work")
     assert "Recorded: 3; of these judged FAILS: 3; not run: 0." in said
-    broken = [*RESULTS[:1], result(row(Exact(1)), control=None),
-              result(row(Exact(1)), control=Verdict.HOLDS)]
+    broken = [
+        *RESULTS[:1],
+        result(row(Exact(1)), control=None),
+        result(row(Exact(1)), control=Verdict.HOLDS),
+    ]
     text = provenance.checklist(broken, RECORDS, SOURCE).decode()
     assert "Recorded: 2; of these judged FAILS: 1; not run: 1." in text
     assert "**Claims that need attention: 1.**" in text
@@ -139,13 +203,21 @@ def test_citations_name_exactly_this_ledger() -> None:
     assert SOURCE.manifest in entry.replace(" ", "")
     assert all(part in entry for part in ("year = {2031}", "claims-v7", "1.2.3"))
     cff = provenance.citation_cff(SOURCE).decode()
-    for line in (f'value: "sha256:{SOURCE.manifest}"', f'value: "sha256:{"c" * 64}"',
-                 "date-released: 2031-05-06", r"records of \"suite quick\""):
+    for line in (
+        f'value: "sha256:{SOURCE.manifest}"',
+        f'value: "sha256:{"c" * 64}"',
+        "date-released: 2031-05-06",
+        r"records of \"suite quick\"",
+    ):
         assert line in cff
 
 
-FILES = {"appendix.pdf": b"pdf", "results.csv": b"csv", "figures/reach.svg": b"<svg>",
-         "manifest.json": b"{}"}
+FILES = {
+    "appendix.pdf": b"pdf",
+    "results.csv": b"csv",
+    "figures/reach.svg": b"<svg>",
+    "manifest.json": b"{}",
+}
 
 
 def test_the_crate_is_whole() -> None:
@@ -184,6 +256,7 @@ def references(value: Any) -> list[str]:
 @pytest.mark.parametrize("ending", ["pdf", "csv", "svg", "json"])
 def test_files_have_a_known_format(ending: str) -> None:
     crate = json.loads(provenance.ro_crate(FILES, RESULTS, RECORDS, SOURCE))
-    (entity,) = (e for e in crate["@graph"] if e["@type"] == "File"
-                 and e["@id"].endswith(f".{ending}"))
+    (entity,) = (
+        e for e in crate["@graph"] if e["@type"] == "File" and e["@id"].endswith(f".{ending}")
+    )
     assert entity["encodingFormat"] != "application/octet-stream"

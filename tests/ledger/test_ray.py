@@ -1,5 +1,6 @@
 """The Ray engine on a real local cluster: the records of the inline engine, and a node that is
 removed costs none of them."""
+
 from __future__ import annotations
 
 import os
@@ -16,12 +17,20 @@ from depthlaw.theory.claims.definition import Case, registry
 ray = pytest.importorskip("ray", reason="the extra ray is not installed")
 
 # A lost node is noticed within a second instead of half a minute.
-SOON = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 300,
-        "health_check_timeout_ms": 1000, "health_check_failure_threshold": 2}
+SOON = {
+    "health_check_initial_delay_ms": 0,
+    "health_check_period_ms": 300,
+    "health_check_timeout_ms": 1000,
+    "health_check_failure_threshold": 2,
+}
 
 # Ray leaves sockets and files of its processes to the garbage collector.
-pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.filterwarnings("ignore"),
-              pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")]
+pytestmark = [
+    pytest.mark.ray,
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
 
 
 @pytest.fixture
@@ -31,9 +40,10 @@ def cluster(faulty) -> Iterator[Callable]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        made = Cluster(initialize_head=True,
-                       head_node_args={"num_cpus": 0, "include_dashboard": False,
-                                       "_system_config": SOON})
+        made = Cluster(
+            initialize_head=True,
+            head_node_args={"num_cpus": 0, "include_dashboard": False, "_system_config": SOON},
+        )
         ray.init(address=made.address, log_to_driver=False)
         yield made
         ray.shutdown()
@@ -45,8 +55,9 @@ def test_a_node_is_removed_in_mid_suite(faulty, cluster, tmp_path, monkeypatch, 
     monkeypatch.setenv("FAULTY_RUNS", "100")
     nodes = [cluster.add_node(num_cpus=1) for _ in range(3)]
     cluster.wait_for_nodes()
-    counted = fault("a Ray node is removed",
-                    "one of three nodes killed in mid-suite (ray.cluster_utils)")
+    counted = fault(
+        "a Ray node is removed", "one of three nodes killed in mid-suite (ray.cluster_utils)"
+    )
     cases = (Case(depth=1 + n % 60, n=n, milliseconds=50) for n in range(100))
     runs, store, done = plan(faulty.claims(*cases), "quick"), Store(tmp_path), []
 
@@ -67,8 +78,16 @@ def test_faults_of_tasks_are_reported(faulty, cluster, tmp_path):
     cluster.add_node(num_cpus=2)
     cluster.wait_for_nodes()
     killed = Case(depth=2, kill=1, after=str(tmp_path / "died"))
-    runs = plan(faulty.claims(Case(depth=1, wrong=1), Case(depth=1, hang=1), Case(depth=1, kill=1),
-                              killed, Case(depth=3)), "quick")
+    runs = plan(
+        faulty.claims(
+            Case(depth=1, wrong=1),
+            Case(depth=1, hang=1),
+            Case(depth=1, kill=1),
+            killed,
+            Case(depth=3),
+        ),
+        "quick",
+    )
     engine = Ray(loader=faulty.LOADER, timeout=1.0, retries=1)
     found = {run.id: outcome for run, outcome in engine.outcomes(runs)}
     wrong, hung, died, revived, good = (found[run.id] for run in runs)

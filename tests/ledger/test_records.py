@@ -1,4 +1,5 @@
 """Records survive everything that happens to files, and nothing that does not verify is trusted."""
+
 import json
 import os
 from fractions import Fraction
@@ -23,15 +24,18 @@ from depthlaw.ledger.records.store import (
 from depthlaw.theory.claims.values import Ball, Exact, Proportion, Sample, Step
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
-values = st.one_of(st.builds(Exact, st.integers(), st.floats(0, 1)),
-                   st.builds(Exact, st.fractions().filter(lambda f: f.denominator > 1)),
-                   st.tuples(st.fractions(),
-                             st.fractions()).map(lambda ends: Ball(min(ends), max(ends))),
-                   st.builds(Sample, st.lists(finite, min_size=1).map(tuple)),
-                   st.integers(0, 10**6).flatmap(lambda right: st.builds(
-                       Proportion, st.just(right), st.integers(max(1, right), 2 * 10**6))),
-                   st.lists(st.builds(Step, st.text(), st.sampled_from([True, False, None])),
-                            min_size=1).map(tuple))
+values = st.one_of(
+    st.builds(Exact, st.integers(), st.floats(0, 1)),
+    st.builds(Exact, st.fractions().filter(lambda f: f.denominator > 1)),
+    st.tuples(st.fractions(), st.fractions()).map(lambda ends: Ball(min(ends), max(ends))),
+    st.builds(Sample, st.lists(finite, min_size=1).map(tuple)),
+    st.integers(0, 10**6).flatmap(
+        lambda right: st.builds(Proportion, st.just(right), st.integers(max(1, right), 2 * 10**6))
+    ),
+    st.lists(st.builds(Step, st.text(), st.sampled_from([True, False, None])), min_size=1).map(
+        tuple
+    ),
+)
 
 
 def record(n: int, facts: dict | None = None) -> Record:
@@ -49,8 +53,9 @@ def test_every_value_survives_a_round_trip(value):
 
 @given(values, st.integers(0, 5))
 def test_a_record_reads_back_as_itself(value, seed):
-    made = Record({"claim": "a/b", "case": {"x": "1/3"}, "seed": seed}, encode(value),
-                  {"wall": 0.1})
+    made = Record(
+        {"claim": "a/b", "case": {"x": "1/3"}, "seed": seed}, encode(value), {"wall": 0.1}
+    )
     assert Record.from_bytes(made.to_bytes(), f"{made.id}.json") == made
 
 
@@ -121,8 +126,9 @@ def test_reading_creates_and_moves_nothing(tmp_path):
     spoil_truncate(path_of(tmp_path, record(1)))
     before = sorted(p for p in tmp_path.rglob("*"))
     store = Store(tmp_path, read_only=True)
-    assert ([item.name for item in store.set_aside]
-            == [str(path_of(tmp_path, record(1)).relative_to(tmp_path))])
+    assert [item.name for item in store.set_aside] == [
+        str(path_of(tmp_path, record(1)).relative_to(tmp_path))
+    ]
     assert sorted(p for p in tmp_path.rglob("*")) == before
 
 
@@ -176,10 +182,19 @@ def spoil_symlink(path: Path) -> None:
     path.symlink_to(target)
 
 
-@pytest.mark.parametrize("spoil",
-                         [spoil_truncate, spoil_edit, spoil_reformat,
-                          spoil_reseal_with_wrong_result_hash, spoil_newer_schema, spoil_empty,
-                          spoil_nesting, spoil_symlink])
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        spoil_truncate,
+        spoil_edit,
+        spoil_reformat,
+        spoil_reseal_with_wrong_result_hash,
+        spoil_newer_schema,
+        spoil_empty,
+        spoil_nesting,
+        spoil_symlink,
+    ],
+)
 def test_what_does_not_verify_is_set_aside_and_kept(tmp_path, spoil):
     store = Store(tmp_path)
     store.put(record(1))
@@ -204,10 +219,13 @@ def test_foreign_files_and_copies_are_set_aside(tmp_path):
     copy = tmp_path / "runs" / "copy" / f"{record(1).id}.json"
     copy.write_bytes(path_of(tmp_path, record(1)).read_bytes())
     again = Store(tmp_path)
-    assert (sorted(item.name for item in again.set_aside)
-            == [f"runs/copy/{record(1).id}.json", "runs/notes.txt"])
-    assert [item.moved_to.read_text() for item in again.set_aside
-            if item.name == "runs/notes.txt"] == ["mine"]
+    assert sorted(item.name for item in again.set_aside) == [
+        f"runs/copy/{record(1).id}.json",
+        "runs/notes.txt",
+    ]
+    assert [
+        item.moved_to.read_text() for item in again.set_aside if item.name == "runs/notes.txt"
+    ] == ["mine"]
     assert record(1).id in again
 
 
@@ -259,9 +277,17 @@ def old_file(folder: Path, schema: int, inputs: dict, result: dict) -> Record:
 
 def test_a_record_of_an_older_schema_is_migrated_and_its_file_kept(tmp_path, monkeypatch):
     """In the invented schema 0 a result was a bare number and no seed was written."""
-    monkeypatch.setattr(records, "MIGRATIONS",
-                        {0: lambda inputs, result, facts: (
-                             inputs | {"seed": 0}, {"exact": str(result["number"])}, facts)})
+    monkeypatch.setattr(
+        records,
+        "MIGRATIONS",
+        {
+            0: lambda inputs, result, facts: (
+                inputs | {"seed": 0},
+                {"exact": str(result["number"])},
+                facts,
+            )
+        },
+    )
     Store(tmp_path)
     old = old_file(tmp_path, 0, {"claim": "a/b", "case": {"n": 7}}, {"number": 7})
     before = path_of(tmp_path, old).read_bytes()
@@ -275,27 +301,36 @@ def test_a_record_of_an_older_schema_is_migrated_and_its_file_kept(tmp_path, mon
 
 
 def test_an_older_record_is_verified_before_it_is_migrated(tmp_path, monkeypatch):
-    monkeypatch.setattr(records, "MIGRATIONS",
-                        {0: lambda inputs, result, facts: (inputs, {"exact": "1"}, facts)})
+    monkeypatch.setattr(
+        records, "MIGRATIONS", {0: lambda inputs, result, facts: (inputs, {"exact": "1"}, facts)}
+    )
     Store(tmp_path)
     path = path_of(tmp_path, old_file(tmp_path, 0, {"claim": "a/b", "case": {}}, {"number": 7}))
     path.write_bytes(path.read_bytes().replace(b'"number":7', b'"number":8'))
-    assert ([item.why for item in Store(tmp_path).set_aside]
-            == ["edited or damaged: its content does not match its seal"])
+    assert [item.why for item in Store(tmp_path).set_aside] == [
+        "edited or damaged: its content does not match its seal"
+    ]
 
 
 def test_a_schema_without_a_way_to_this_one_is_set_aside_with_a_reason(tmp_path, monkeypatch):
-    monkeypatch.setattr(records, "MIGRATIONS",
-                        {-1: lambda *parts: parts,
-                         0: lambda inputs, result, facts: (inputs, {"unknown": 1}, facts)})
+    monkeypatch.setattr(
+        records,
+        "MIGRATIONS",
+        {
+            -1: lambda *parts: parts,
+            0: lambda inputs, result, facts: (inputs, {"unknown": 1}, facts),
+        },
+    )
     Store(tmp_path)
     for number, schema in enumerate((99, -2, 0)):
         old_file(tmp_path, schema, {"claim": "a/b", "case": {"n": number}}, {"exact": "1"})
     why = {item.why for item in Store(tmp_path).set_aside}
-    assert why == {"schema 99, while this version of depthlaw reads schema 1; a newer depthlaw "
-                   "wrote it: upgrade, then move it back",
-                   "schema -2, while this version of depthlaw reads schema 1",
-                   "sealed, but its result is not of a known form"}
+    assert why == {
+        "schema 99, while this version of depthlaw reads schema 1; a newer depthlaw "
+        "wrote it: upgrade, then move it back",
+        "schema -2, while this version of depthlaw reads schema 1",
+        "sealed, but its result is not of a known form",
+    }
 
 
 def test_a_relative_folder_is_read_like_an_absolute_one(tmp_path, monkeypatch):
@@ -334,8 +369,9 @@ def test_a_pipe_and_a_linked_folder_are_not_waited_for_or_followed(tmp_path):
 
 
 def test_a_lazy_store_reads_what_is_asked_for_and_writes_nothing(tmp_path):
-    first, second = (Record({"claim": "a/b", "case": {"n": n}, "seed": 0}, {"exact": "1"})
-                     for n in (1, 2))
+    first, second = (
+        Record({"claim": "a/b", "case": {"n": n}, "seed": 0}, {"exact": "1"}) for n in (1, 2)
+    )
     store = Store(tmp_path)
     store.put(first)
     store.put(second)

@@ -1,5 +1,6 @@
 """Ledgers verify as a whole, refuse to be written to, and agree with fresh runs; the one that is
 shipped too."""
+
 import gzip
 import json
 from fractions import Fraction
@@ -31,14 +32,20 @@ ONE = Exact(1)
 
 
 def record(value=ONE, claim="a/b", seed=0, code="old", **case) -> Record:
-    return Record({"claim": claim, "case": case or None, "seed": seed, "code": code,
-                   "device": "cpu"}, encode(value),
-                  {"environment": {"python": "3"}, "timing": {"wall_s": 0.123456}})
+    return Record(
+        {"claim": claim, "case": case or None, "seed": seed, "code": code, "device": "cpu"},
+        encode(value),
+        {"environment": {"python": "3"}, "timing": {"wall_s": 0.123456}},
+    )
 
 
-SOME = (record(n=1), record(Exact(Fraction(1, 3)), n=2),
-        record((Step("one", True), Step("two", None))),
-        record(Ball(Fraction(0), Fraction(1)), n=3), record(Sample((0.5, 0.25)), n=4))
+SOME = (
+    record(n=1),
+    record(Exact(Fraction(1, 3)), n=2),
+    record((Step("one", True), Step("two", None))),
+    record(Ball(Fraction(0), Fraction(1)), n=3),
+    record(Sample((0.5, 0.25)), n=4),
+)
 
 
 def test_a_ledger_gives_back_its_records(tmp_path):
@@ -70,15 +77,20 @@ def resealed(header, lines):
     return [canonical(header | {"seal": digest(header)}) + b"\n", *lines]
 
 
-@pytest.mark.parametrize("spoil",
-                         [lambda lines: lines[:-1], lambda lines: [lines[0], *reversed(lines[1:])],
-                          lambda lines: [b"".join(lines).replace(b'"exact":"1"', b'"exact":"2"')],
-                          lambda lines: [lines[0].replace(b'"records":5', b'"records":4'),
-                                         *lines[1:]],
-                          lambda lines: resealed(json.loads(lines[0]), lines[1:-1]),
-                          lambda lines: resealed(json.loads(lines[0]) | {"ledger": 9}, lines[1:]),
-                          lambda lines: resealed(json.loads(lines[0]) | {"schema": 99}, lines[1:]),
-                          lambda lines: [b"[]\n"], lambda lines: []])
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda lines: lines[:-1],
+        lambda lines: [lines[0], *reversed(lines[1:])],
+        lambda lines: [b"".join(lines).replace(b'"exact":"1"', b'"exact":"2"')],
+        lambda lines: [lines[0].replace(b'"records":5', b'"records":4'), *lines[1:]],
+        lambda lines: resealed(json.loads(lines[0]), lines[1:-1]),
+        lambda lines: resealed(json.loads(lines[0]) | {"ledger": 9}, lines[1:]),
+        lambda lines: resealed(json.loads(lines[0]) | {"schema": 99}, lines[1:]),
+        lambda lines: [b"[]\n"],
+        lambda lines: [],
+    ],
+)
 def test_whatever_was_done_to_a_ledger_is_noticed(tmp_path, spoil):
     path = tmp_path / "l.gz"
     write_ledger(path, SOME, "quick")
@@ -115,28 +127,38 @@ def test_a_ledger_cannot_be_written_to(tmp_path):
 
 @pytest.mark.parametrize(
     ("ours", "theirs", "expected"),
-    [(Exact(9), Exact(9), True), (Exact(9, 1e-9), Exact(9), True), (Exact(9), Exact(10), False),
-     (Ball(Fraction(0), Fraction(1)), Ball(Fraction(1), Fraction(2)), True),
-     (Ball(Fraction(0), Fraction(1)), Ball(Fraction(101, 100), Fraction(2)), False),
-     (Sample((1.0, 2.0, 3.0)), Sample((1.5, 2.5, 3.5)), True),
-     (Sample((1.0, 1.1, 1.2)), Sample((9.0, 9.1, 9.2)), False),
-     (Proportion(1, 2), Sample((1.0, 0.0)), False), (Proportion(3, 4), Proportion(1, 4), True),
-     (Proportion(990, 1000), Proportion(500, 1000), False),
-     ((Step("a", True),), (Step("in other words", True), Step("b", True)), True),
-     ((Step("a", True),), (Step("a", False),), False), (Exact(9), (Step("a", True),), False)])
+    [
+        (Exact(9), Exact(9), True),
+        (Exact(9, 1e-9), Exact(9), True),
+        (Exact(9), Exact(10), False),
+        (Ball(Fraction(0), Fraction(1)), Ball(Fraction(1), Fraction(2)), True),
+        (Ball(Fraction(0), Fraction(1)), Ball(Fraction(101, 100), Fraction(2)), False),
+        (Sample((1.0, 2.0, 3.0)), Sample((1.5, 2.5, 3.5)), True),
+        (Sample((1.0, 1.1, 1.2)), Sample((9.0, 9.1, 9.2)), False),
+        (Proportion(1, 2), Sample((1.0, 0.0)), False),
+        (Proportion(3, 4), Proportion(1, 4), True),
+        (Proportion(990, 1000), Proportion(500, 1000), False),
+        ((Step("a", True),), (Step("in other words", True), Step("b", True)), True),
+        ((Step("a", True),), (Step("a", False),), False),
+        (Exact(9), (Step("a", True),), False),
+    ],
+)
 def test_when_two_results_agree(ours, theirs, expected):
     assert agree(ours, theirs, 0.01) is expected
     assert agree(theirs, ours, 0.01) is expected
 
 
 def test_comparison_ignores_code_and_names_what_differs():
-    here = [record(Exact(1), n=1, code="new"), record(Exact(7), n=2, code="new"),
-            record(Exact(5), n=5, code="new")]
+    here = [
+        record(Exact(1), n=1, code="new"),
+        record(Exact(7), n=2, code="new"),
+        record(Exact(5), n=5, code="new"),
+    ]
     found = compare(here, SOME)
-    assert found.line == ("reference: 2 of 3 runs compared, 1 equal, 1 DIFFER; "
-                          "1 without reference")
-    assert ([(run_name(key), mine, theirs) for key, mine, theirs in found.disagreements]
-            == [("a/b [n=2]", {"exact": "7"}, {"exact": "1/3"})])
+    assert found.line == ("reference: 2 of 3 runs compared, 1 equal, 1 DIFFER; 1 without reference")
+    assert [(run_name(key), mine, theirs) for key, mine, theirs in found.disagreements] == [
+        ("a/b [n=2]", {"exact": "7"}, {"exact": "1/3"})
+    ]
     assert compare([record(n=99)], SOME).compared == 0
 
 
@@ -153,8 +175,9 @@ def test_samples_are_pooled_over_seeds_before_they_are_compared():
 def own(tmp_path, monkeypatch):
     """A ledger of one claim, in the place of the shipped one."""
     path = tmp_path / "own.gz"
-    write_ledger(path, [run.execute() for run in plan({DEGREE: registry()[DEGREE]}, "quick")],
-                 "quick")
+    write_ledger(
+        path, [run.execute() for run in plan({DEGREE: registry()[DEGREE]}, "quick")], "quick"
+    )
     monkeypatch.setattr(reference, "SHIPPED", path)
     return path
 
@@ -165,22 +188,32 @@ def test_verify_compares_itself_with_the_reference(own, tmp_path, capsys):
     said = capsys.readouterr().out
     assert f"reference: {runs} of {runs} runs compared, all equal" in said
     assert main(["verify", "--only", DEGREE, "--results", str(tmp_path / "r"), "--json"]) == 0
-    assert (json.loads(capsys.readouterr().out)["reference"]
-            == {"runs": runs, "compared": runs, "equal": runs, "agree": runs, "by_verdict": 0,
-                "without_reference": 0, "disagreements": []})
+    assert json.loads(capsys.readouterr().out)["reference"] == {
+        "runs": runs,
+        "compared": runs,
+        "equal": runs,
+        "agree": runs,
+        "by_verdict": 0,
+        "without_reference": 0,
+        "disagreements": [],
+    }
 
 
 def test_verify_names_a_disagreement_and_a_broken_reference(own, tmp_path, capsys):
     before = list(Ledger(own))
-    wrong = [Record(r.inputs, {"exact": "0"} if "exact" in r.result else r.result, r.facts)
-             for r in before]
+    wrong = [
+        Record(r.inputs, {"exact": "0"} if "exact" in r.result else r.result, r.facts)
+        for r in before
+    ]
     write_ledger(own, wrong, "quick")
     main(["verify", "--only", DEGREE, "--results", str(tmp_path / "r"), "--quiet"])
     out = capsys.readouterr().out
     assert f"differs: {DEGREE} [" in out
     untouched = sum(a.result == b.result for a, b in zip(Ledger(own), before, strict=True))
-    assert (f"reference: {len(before)} of {len(before)} runs compared, {untouched} equal, "
-            f"{len(before) - untouched} DIFFER") in out
+    assert (
+        f"reference: {len(before)} of {len(before)} runs compared, {untouched} equal, "
+        f"{len(before) - untouched} DIFFER"
+    ) in out
     own.write_bytes(b"broken")
     assert main(["verify", "--only", DEGREE, "--results", str(tmp_path / "r"), "--quiet"]) == 0
     assert "no comparison: the ledger" in capsys.readouterr().err
@@ -249,10 +282,14 @@ def test_the_shipped_reference_verifies_and_agrees_with_fresh_runs():
 
 def test_what_trained_nets_answer_is_not_compared():
     def made(claim, right):
-        return Record({"claim": claim, "case": {"n": 1}, "seed": 0, "device": "cpu", "code": "c"},
-                      encode(Proportion(right, 1000)), {})
+        return Record(
+            {"claim": claim, "case": {"n": 1}, "seed": 0, "device": "cpu", "code": "c"},
+            encode(Proportion(right, 1000)),
+            {},
+        )
 
     for claim, compared in (("trained_depth/hops_wall", 0), ("hops/doubling", 1)):
-        found = compare([made(claim, 990)], [made(claim, 100)],
-                        lambda key: registry()[key].portable)
+        found = compare(
+            [made(claim, 990)], [made(claim, 100)], lambda key: registry()[key].portable
+        )
         assert (found.compared, len(found.disagreements)) == (compared, compared)

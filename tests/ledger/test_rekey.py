@@ -1,5 +1,6 @@
 """Records are carried over a change of the code that changes no value: those of the listed version,
 and no others."""
+
 import json
 
 from depthlaw.ledger.cli.arguments import main as depthlaw
@@ -15,12 +16,15 @@ KEY = "hops/doubling"
 def test_a_record_of_the_listed_version_gets_the_new_one() -> None:
     run, other = plan({KEY: find(KEY)}, "quick")[:2]
     result, facts = {"exact": "3"}, {"timing": {"wall_s": 1.0}}
-    old = [Record(dict(each.inputs) | {"code": code}, result, facts)
-           for each, code in ((run, "before"), (other, "older"))]
+    old = [
+        Record(dict(each.inputs) | {"code": code}, result, facts)
+        for each, code in ((run, "before"), (other, "older"))
+    ]
     names = {name(each.inputs): each for each in (run, other)}
     carried = list(rekeyed(old, dict.fromkeys(names, "before"), names))
     assert [(each.inputs, each.result, each.facts) for each in carried] == [
-        (run.inputs, result, facts)]
+        (run.inputs, result, facts)
+    ]
     assert list(rekeyed(old, {}, names)) == []
     assert list(rekeyed(old, dict.fromkeys(names, "before"), {})) == []
 
@@ -48,7 +52,8 @@ def test_a_results_folder_is_carried_over_and_what_is_left_out_is_named(tmp_path
 
 
 def test_the_shipped_ledger_is_not_written_with_records_left_out(
-        tmp_path, monkeypatch, capsys) -> None:
+    tmp_path, monkeypatch, capsys
+) -> None:
     before, written = reference.SHIPPED.read_bytes(), tmp_path / "ledger.jsonl.gz"
     monkeypatch.setattr(rekey, "SHIPPED", written)
     (tmp_path / "none.json").write_text("{}")

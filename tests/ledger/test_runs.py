@@ -1,4 +1,5 @@
 """Plans, execution, resume, and what belongs to a run's identity."""
+
 import signal
 from dataclasses import replace
 from fractions import Fraction
@@ -27,11 +28,19 @@ def cube(case: Case, seed: int) -> Exact:
 
 
 def fake(**changes) -> Claim:
-    made = Claim(key="separation_rank/fake", title="fake", text="Fake.",
-                 statement=sympy.Eq(degree, 3**L), source=Source("levine2020", "x"),
-                 wording="derived", kind="identity", holds_for="all", measured=cube,
-                 control=Control(Case(depth=1), "another power", statement=sympy.Eq(degree, 8)),
-                 grid={"quick": Case.grid(depth=(1, 2)), "theory": Case.grid(depth=(3, 4))})
+    made = Claim(
+        key="separation_rank/fake",
+        title="fake",
+        text="Fake.",
+        statement=sympy.Eq(degree, 3**L),
+        source=Source("levine2020", "x"),
+        wording="derived",
+        kind="identity",
+        holds_for="all",
+        measured=cube,
+        control=Control(Case(depth=1), "another power", statement=sympy.Eq(degree, 8)),
+        grid={"quick": Case.grid(depth=(1, 2)), "theory": Case.grid(depth=(3, 4))},
+    )
     return replace(made, **changes)
 
 
@@ -74,16 +83,19 @@ def test_interruption_keeps_what_is_finished_and_ends_in_the_same_manifest(tmp_p
     run_all(fake(), Store(tmp_path / "a"), "theory")
     _, undisturbed = run_all(fake(), Store(tmp_path / "b"), "theory")
     resumed = Store(tmp_path / "a")
-    assert (manifest(r for r in undisturbed.records)["hash"]
-            == manifest(resumed.get(r.id) for r in undisturbed.records)["hash"])
+    assert (
+        manifest(r for r in undisturbed.records)["hash"]
+        == manifest(resumed.get(r.id) for r in undisturbed.records)["hash"]
+    )
 
 
 def test_verdicts(tmp_path):
     def verdict(claim: Claim, name: str):
         return run_all(claim, Store(tmp_path / name))[1]
 
-    assert verdict(fake(measured=lambda c, seed: Exact(7)),
-                   "fails").unexpected.startswith("FAILS at [depth=1]")
+    assert verdict(fake(measured=lambda c, seed: Exact(7)), "fails").unexpected.startswith(
+        "FAILS at [depth=1]"
+    )
     known = fake(measured=lambda c, seed: Exact(7), known="FAILS")
     assert verdict(known, "expected").unexpected == ""
     assert verdict(fake(known="FAILS"), "surprise").unexpected == "known to be FAILS, but is HOLDS"
@@ -96,6 +108,7 @@ def test_verdicts(tmp_path):
 
 def test_the_ladder(tmp_path):
     """A verdict says no more than its evidence."""
+
     def verdict(name: str, **changes) -> tuple[Verdict, str]:
         result = run_all(fake(**changes), Store(tmp_path / name))[1]
         return result.verdict, result.unexpected
@@ -107,30 +120,45 @@ def test_the_ladder(tmp_path):
     assert verdict("checks", **steps, evidence="checks") == (Verdict.HOLDS, "")
     assert verdict("settled", **cases) == (Verdict.HOLDS, "")
     assert verdict("certified", **cases, **steps, **covers) == (Verdict.PROVED, "")
-    assert verdict("one case without", **cases, **steps,
-                   **covers | {"certified": lambda c: c.depth == 1}) == (Verdict.HOLDS, "")
+    assert verdict(
+        "one case without", **cases, **steps, **covers | {"certified": lambda c: c.depth == 1}
+    ) == (Verdict.HOLDS, "")
     assert verdict("not only its cases", **steps, **covers) == (Verdict.HOLDS, "")
     assert verdict("no recheck", **cases, **covers) == (Verdict.HOLDS, "")
 
 
 def test_a_premise_that_is_not_proved_makes_a_claim_conditional(tmp_path):
     def both(name: str, **changes):
-        premise, claim = fake(key="separation_rank/premise",
-                              **changes), fake(premises=("separation_rank/premise",))
+        premise, claim = (
+            fake(key="separation_rank/premise", **changes),
+            fake(premises=("separation_rank/premise",)),
+        )
         found, store = {c.key: c for c in (premise, claim)}, Store(tmp_path / name)
         execute(plan(found, "quick"), store, Inline())
         return results(found, "quick", store)[1]
 
     held = both("held")
     assert (held.verdict, held.premise_refuted, dict(held.premises)) == (
-        Verdict.CONDITIONAL, "", {"separation_rank/premise": "HOLDS"})
+        Verdict.CONDITIONAL,
+        "",
+        {"separation_rank/premise": "HOLDS"},
+    )
     refuted = both("refuted", measured=lambda c, seed: Exact(7), known="FAILS")
-    assert ((refuted.verdict, refuted.premise_refuted)
-            == (Verdict.CONDITIONAL, "separation_rank/premise"))
-    assert (verdict_name(refuted), as_json(refuted)["verdict"],
-            verdict_name(held)) == ("PREMISE REFUTED", "PREMISE REFUTED", "CONDITIONAL")
-    assert both("argued", proof=lambda s: [Step("base", True)],
-                rests_on="Prose: the induction.").verdict is Verdict.HOLDS
+    assert (refuted.verdict, refuted.premise_refuted) == (
+        Verdict.CONDITIONAL,
+        "separation_rank/premise",
+    )
+    assert (verdict_name(refuted), as_json(refuted)["verdict"], verdict_name(held)) == (
+        "PREMISE REFUTED",
+        "PREMISE REFUTED",
+        "CONDITIONAL",
+    )
+    assert (
+        both(
+            "argued", proof=lambda s: [Step("base", True)], rests_on="Prose: the induction."
+        ).verdict
+        is Verdict.HOLDS
+    )
 
 
 def test_a_holds_that_becomes_undecided_is_unexpected(tmp_path):
@@ -140,8 +168,10 @@ def test_a_holds_that_becomes_undecided_is_unexpected(tmp_path):
     result = run_all(fake(measured=wide), Store(tmp_path / "new"))[1]
     assert result.verdict is Verdict.UNDECIDED
     assert result.unexpected.startswith("UNDECIDED at [depth=2], where HOLDS was expected")
-    assert run_all(fake(measured=wide, known="UNDECIDED"),
-                   Store(tmp_path / "known"))[1].unexpected == ""
+    assert (
+        run_all(fake(measured=wide, known="UNDECIDED"), Store(tmp_path / "known"))[1].unexpected
+        == ""
+    )
     settled = run_all(fake(known="UNDECIDED"), Store(tmp_path / "decided"))[1]
     assert (settled.unexpected, settled.news) == ("", "known to be UNDECIDED, but is HOLDS")
 
@@ -160,12 +190,17 @@ def test_negative_controls_are_runs_and_must_fail(tmp_path):
     own = fake(control=Control(Case(depth=2), "base 2", measured=sabotaged))
     done, result = run_all(own, Store(tmp_path / "b"))
     assert [str(run) for run in done][-1] == "separation_rank/fake [depth=2] (negative control)"
-    assert ((result.verdict, result.control.measured, result.cases[1].measured)
-            == (Verdict.HOLDS, Exact(4), Exact(9)))
+    assert (result.verdict, result.control.measured, result.cases[1].measured) == (
+        Verdict.HOLDS,
+        Exact(4),
+        Exact(9),
+    )
 
     toothless = fake(control=Control(Case(depth=1), "nothing is changed"))
-    assert (run_all(toothless, Store(tmp_path / "c"))[1].unexpected
-            == "the negative control does not fail but HOLDS: nothing is changed")
+    assert (
+        run_all(toothless, Store(tmp_path / "c"))[1].unexpected
+        == "the negative control does not fail but HOLDS: nothing is changed"
+    )
 
 
 def test_an_instance_that_breaks_an_assumption_is_out_of_scope(tmp_path):
@@ -188,10 +223,17 @@ def test_a_seed_outside_the_assumptions_hides_no_counterexample(tmp_path):
 
 def test_a_claim_without_a_case_in_scope_is_out_of_scope_and_unexpected(tmp_path):
     elsewhere = Control(Case(depth=3), "another power", statement=sympy.Eq(degree, 8))
-    for name, changes in (("drawn",
-                           {"measured": lambda c, seed: cube(c, seed) if c.depth == 3
-                            else Outside("the norm is at most 1")}),
-                          ("assumed", {"assumes": {"never": lambda c: False}})):
+    for name, changes in (
+        (
+            "drawn",
+            {
+                "measured": lambda c, seed: (
+                    cube(c, seed) if c.depth == 3 else Outside("the norm is at most 1")
+                )
+            },
+        ),
+        ("assumed", {"assumes": {"never": lambda c: False}}),
+    ):
         result = run_all(fake(control=elsewhere, **changes), Store(tmp_path / name))[1]
         assert verdict_name(result) == "OUT_OF_SCOPE"
         assert result.unexpected == "every case is outside the assumptions"
@@ -209,20 +251,27 @@ def test_a_premise_that_was_not_run_has_no_verdict(tmp_path):
 def test_a_proof_that_names_no_joints_is_no_argument(tmp_path):
     proof = {"proof": lambda s: [Step("one is one", True)]}
     assert run_all(fake(**proof), Store(tmp_path / "a"))[1].verdict is Verdict.HOLDS
-    assert run_all(fake(**proof, rests_on="Prose: everything."),
-                   Store(tmp_path / "b"))[1].verdict is Verdict.ARGUED
+    assert (
+        run_all(fake(**proof, rests_on="Prose: everything."), Store(tmp_path / "b"))[1].verdict
+        is Verdict.ARGUED
+    )
 
 
 def test_what_has_no_record_is_not_run(tmp_path):
     result = results({"x": fake()}, "quick", Store(tmp_path))[0]
-    assert (verdict_name(result), [c.verdict_name for c in result.cases],
-            result.undecided) == ("not run", ["not run"] * 2, [])
+    assert (verdict_name(result), [c.verdict_name for c in result.cases], result.undecided) == (
+        "not run",
+        ["not run"] * 2,
+        [],
+    )
     assert as_json(result)["verdict"] == "not run"
 
 
 def test_a_measurement_that_returns_no_value_of_ours_is_named(tmp_path):
-    assert "a measurement returned int; accepted are Exact, Ball" in run_all(
-        fake(measured=lambda c, seed: 5), Store(tmp_path))[1].unexpected
+    assert (
+        "a measurement returned int; accepted are Exact, Ball"
+        in run_all(fake(measured=lambda c, seed: 5), Store(tmp_path))[1].unexpected
+    )
 
 
 def test_a_raising_measurement_is_reported_and_not_recorded(tmp_path):
@@ -236,8 +285,12 @@ def test_a_raising_measurement_is_reported_and_not_recorded(tmp_path):
 
 
 def test_samples_of_several_seeds_are_merged(tmp_path):
-    claim = fake(measured=lambda c, seed: Sample((3.0**c.depth + seed % 2,)), seeds=8,
-                 statement=sympy.Ge(degree, 3**L - 1), holds_for="typical")
+    claim = fake(
+        measured=lambda c, seed: Sample((3.0**c.depth + seed % 2,)),
+        seeds=8,
+        statement=sympy.Ge(degree, 3**L - 1),
+        holds_for="typical",
+    )
     _, result = run_all(claim, Store(tmp_path))
     assert [len(c.measured.values) for c in result.cases] == [8, 8]
 

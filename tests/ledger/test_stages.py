@@ -1,4 +1,5 @@
 """Runs of claims with a plan: what runs where, in which order, how long, and what is refused."""
+
 import os
 import sys
 from dataclasses import replace
@@ -65,7 +66,7 @@ def test_large_runs_wait_for_the_whole_memory():
 
 
 def test_another_engine_gets_all_runs_and_the_whole_memory():
-    only, = scheduling.stages(RUNS, Inline(), 6 * GB)
+    (only,) = scheduling.stages(RUNS, Inline(), 6 * GB)
     assert (only.engine, only.memory, sizes(only.runs)) == (Inline(), 6 * GB, sizes(RUNS))
 
 
@@ -99,7 +100,7 @@ def record(seconds, peak):
 def test_a_process_beyond_its_share_is_named():
     records = {run.id: record(1.0, run.case.size * GB) for run in RUNS}
     work = [scheduling.Stage(RUNS, Inline(), 5 * GB)]
-    said, = scheduling.cost_check(work, {}, records.get)
+    (said,) = scheduling.cost_check(work, {}, records.get)
     assert "took 6.0 GB, more than its share of 5.0 GB" in said
     assert "size=6" in said
     large = [scheduling.Stage(RUNS, Inline(), 6 * GB)]
@@ -115,12 +116,15 @@ def test_cost_model_and_measurement_stand_side_by_side():
     assert max(map(len, said)) <= 80
     assert len(said) == 2 + 2 + 2, "headings, one line for each group, the sum and the ratios"
     assert said[-2] == "altogether 7 s predicted, 22 s measured"
-    assert said[-1] == ("measured / predicted, 2 runs of 1 s and more: median 8.00, "
-                        "from 1.00 to 8.00")
+    assert said[-1] == (
+        "measured / predicted, 2 runs of 1 s and more: median 8.00, from 1.00 to 8.00"
+    )
 
 
-@pytest.mark.parametrize(("device", "why"), [
-    ("tpu", "'tpu': accepted are cpu, and cuda"), ("cuda", "PyTorch finds no GPU here")])
+@pytest.mark.parametrize(
+    ("device", "why"),
+    [("tpu", "'tpu': accepted are cpu, and cuda"), ("cuda", "PyTorch finds no GPU here")],
+)
 def test_devices_that_are_not_here_are_refused(device, why, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     scheduling.check_device("cpu")

@@ -1,4 +1,5 @@
 """Claims in print: what is said of them is what their records show."""
+
 from __future__ import annotations
 
 import re
@@ -38,8 +39,10 @@ def judged(recorded: Recorded, key: str) -> ClaimResult:
 
 
 def with_slacks(result: ClaimResult, *slacks: float) -> Statement:
-    rows = tuple(replace(row, decision=Decision(Verdict.HOLDS, slack))
-                 for row, slack in zip(result.cases, slacks, strict=False))
+    rows = tuple(
+        replace(row, decision=Decision(Verdict.HOLDS, slack))
+        for row, slack in zip(result.cases, slacks, strict=False)
+    )
     return Statement(replace(result, cases=rows))
 
 
@@ -62,7 +65,7 @@ def test_factors_that_are_at_least_so_large_are_rounded_down(recorded: Recorded)
     assert with_slacks(result, 1e-9).slack == "the sides come within 1 % of each other"
     for step in range(400):
         printed = float(display.slack(step / 161).removeprefix("x"))
-        assert printed <= 10**(step / 161) * (1 + 1e-5) <= printed * 1.01
+        assert printed <= 10 ** (step / 161) * (1 + 1e-5) <= printed * 1.01
 
 
 def test_every_interval_in_print_names_its_level(recorded: Recorded) -> None:
@@ -70,24 +73,38 @@ def test_every_interval_in_print_names_its_level(recorded: Recorded) -> None:
     worst = result.counterexample
     assert worst is not None
     assert isinstance(worst.measured, Sample)
-    ends = [interval(*worst.measured.interval(level)).strip("[]").split(", ")
-            for level in (0.05, result.alpha(worst))]
+    ends = [
+        interval(*worst.measured.interval(level)).strip("[]").split(", ")
+        for level in (0.05, result.alpha(worst))
+    ]
     text = Statement(result).counterexample
-    for part in (f"{len(worst.measured.values)} observations", "95 % interval", *ends[0],
-                 "decided by", *ends[1], "at level"):
+    for part in (
+        f"{len(worst.measured.values)} observations",
+        "95 % interval",
+        *ends[0],
+        "decided by",
+        *ends[1],
+        "at level",
+    ):
         assert part in text
-    for page in (page_blocks.values([SPREAD], recorded),
-                 claim_pages.page(result, grounds(result, recorded.judged))):
+    for page in (
+        page_blocks.values([SPREAD], recorded),
+        claim_pages.page(result, grounds(result, recorded.judged)),
+    ):
         assert "95 %" in page
         assert re.search(r"decided by.*?at level", page, re.DOTALL)
 
 
 def test_data_hold_the_interval_and_the_level_of_the_verdict(recorded: Recorded) -> None:
     """An undecided case never excludes what is stated, by the interval that is said to decide."""
-    results = [result for key, claim in recorded.claims.items()
-               if claim.topic in ("depth_width", "rank_collapse", "trained_depth") and claim.needs
-               and (result := recorded.judged(key)) is not None
-               and any(isinstance(row.measured, Sample | Proportion) for row in result.cases)]
+    results = [
+        result
+        for key, claim in recorded.claims.items()
+        if claim.topic in ("depth_width", "rank_collapse", "trained_depth")
+        and claim.needs
+        and (result := recorded.judged(key)) is not None
+        and any(isinstance(row.measured, Sample | Proportion) for row in result.cases)
+    ]
     outside = 0
     for result in results:
         for row, written in zip(result.cases, data.rows([result]), strict=True):
@@ -110,12 +127,16 @@ def test_data_hold_the_interval_and_the_level_of_the_verdict(recorded: Recorded)
 
 def test_bounds_of_other_kinds_decide_as_they_are(recorded: Recorded) -> None:
     rows = data.rows([judged(recorded, "evidence/depth_wins")])
-    assert all((row["decision_low"], row["decision_high"]) == (row["low"], row["high"])
-               and row["decision_level"] is None for row in rows)
+    assert all(
+        (row["decision_low"], row["decision_high"]) == (row["low"], row["high"])
+        and row["decision_level"] is None
+        for row in rows
+    )
 
 
 def test_a_rank_test_is_printed_where_there_is_one(
-    recorded: Recorded, monkeypatch: pytest.MonkeyPatch,
+    recorded: Recorded,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     result = judged(recorded, SPREAD)
     monkeypatch.setattr(intervals, "sign_test", lambda claim, row: (0.0123, 0.0))
@@ -131,7 +152,7 @@ def test_what_is_proved_names_its_cases(recorded: Recorded) -> None:
     domain = Statement(result).domain
     named = re.findall(r"\((\d+), (\d+), 0 \\ldots (\d+)\)", domain)
     assert {(int(d), int(depth)) for d, depth, _ in named} == shapes
-    assert all(int(most) == (3**int(depth) - 1) // 2 for _, depth, most in named)
+    assert all(int(most) == (3 ** int(depth) - 1) // 2 for _, depth, most in named)
     assert f"the {len(shapes)} shapes" in domain
     assert domain in claim_pages.page(result, grounds(result, recorded.judged))
     assert Statement(judged(recorded, SPREAD)).domain == ""
@@ -170,6 +191,5 @@ def test_means_that_contradict_an_undecided_claim_are_counted(recorded: Recorded
     below = sum(value.mean < 0 for value in means)
     excluded = sum(value.interval(0.05)[1] <= 0 for value in means)
     assert below == excluded == len(means) == 6
-    assert Statement(result).against == (
-        "6 of 6 means contradict it, 6 by their 95 % intervals")
+    assert Statement(result).against == ("6 of 6 means contradict it, 6 by their 95 % intervals")
     assert Statement(judged(recorded, "depth_width/rule_mup")).against == ""

@@ -1,5 +1,6 @@
 """Nothing printed is ever cut: whole rows when piped, wrapped in a terminal of 80 columns, blocks
 in one of 40."""
+
 import io
 import re
 from dataclasses import replace
@@ -43,28 +44,37 @@ def squeezed(text: str) -> str:
 
 @pytest.mark.parametrize("width", [10, 40, 80, 200])
 def test_piped_tables_have_a_whole_row_for_each_claim(results, width):
-    text = printed(width, is_terminal=False,
-                   what=lambda c: print_table(c, terminal.verdict_table(results)))
+    text = printed(
+        width, is_terminal=False, what=lambda c: print_table(c, terminal.verdict_table(results))
+    )
     assert "…" not in text
     for result in results:
-        (row,) = (line for line in text.splitlines()
-                  if line.startswith(f" {result.claim.key.partition('/')[2]} "))
+        (row,) = (
+            line
+            for line in text.splitlines()
+            if line.startswith(f" {result.claim.key.partition('/')[2]} ")
+        )
         assert result.verdict.value in row
         assert row.endswith(f"{result.claim.source.key} {result.claim.wording}")
 
 
 @pytest.mark.parametrize("width", [20, 40, 60, 72, 80, 100, 200])
 def test_a_terminal_gets_every_word_within_its_width(results, width):
-    text = printed(width, is_terminal=True,
-                   what=lambda c: print_table(c, terminal.verdict_table(results)))
+    text = printed(
+        width, is_terminal=True, what=lambda c: print_table(c, terminal.verdict_table(results))
+    )
     assert max(map(len, text.splitlines())) <= width
     assert "…" not in text
     for result in results:
-        for part in (result.verdict.value, f"{len(result.decided)}/{len(result.in_scope)}",
-                     result.claim.source.key, result.claim.wording):
+        for part in (
+            result.verdict.value,
+            f"{len(result.decided)}/{len(result.in_scope)}",
+            result.claim.source.key,
+            result.claim.wording,
+        ):
             assert part in squeezed(text)
         # A long name goes on below, where the other columns of its second line are empty.
-        assert result.claim.key.partition("/")[2][:min(27, width - 2)] in text
+        assert result.claim.key.partition("/")[2][: min(27, width - 2)] in text
     if width >= 40:
         # Words that fit are not broken.
         assert all(re.search(rf"\b{result.verdict.value}\b", text) for result in results)
@@ -74,17 +84,21 @@ def test_a_terminal_gets_every_word_within_its_width(results, width):
 def test_show_and_claims_keep_within_the_terminal(results, width):
     rows = [claims_index()[result.claim.key] for result in results]
     verdicts = {result.claim.key: str(result.verdict) for result in results}
-    for what in (lambda c: terminal.show(c, results[1], "quick"),
-                 lambda c: print_table(c, claims_table(rows, verdicts))):
+    for what in (
+        lambda c: terminal.show(c, results[1], "quick"),
+        lambda c: print_table(c, claims_table(rows, verdicts)),
+    ):
         text = printed(width, is_terminal=True, what=what)
         assert max(map(len, text.splitlines()), default=0) <= width
         assert "…" not in text
-    shown = squeezed(printed(width, is_terminal=True,
-                             what=lambda c: terminal.show(c, results[1], "quick")))
+    shown = squeezed(
+        printed(width, is_terminal=True, what=lambda c: terminal.show(c, results[1], "quick"))
+    )
     for row in results[1].cases:
         assert all(field in shown for field in str(row.case).split())
-    listed = printed(width, is_terminal=True,
-                     what=lambda c: print_table(c, claims_table(rows[:1], verdicts)))
+    listed = printed(
+        width, is_terminal=True, what=lambda c: print_table(c, claims_table(rows[:1], verdicts))
+    )
     assert all(word in listed.split() for word in results[0].claim.title.split())
 
 
@@ -92,8 +106,11 @@ def test_show_leads_with_the_verdict_and_says_once_what_all_cases_share(results)
     degree = next(r for r in results if r.claim.key == "separation_rank/degree")
     of_one_depth = [row for row in degree.cases if row.case.depth == degree.cases[0].case.depth]
     assert len(of_one_depth) > 1
-    text = printed(200, is_terminal=False, what=lambda c: terminal.show(
-        c, replace(degree, cases=tuple(of_one_depth)), "quick"))
+    text = printed(
+        200,
+        is_terminal=False,
+        what=lambda c: terminal.show(c, replace(degree, cases=tuple(of_one_depth)), "quick"),
+    )
     assert text.splitlines()[1].startswith("verdict     HOLDS: ")
     shared = f"depth={of_one_depth[0].case.depth}"
     before, table = text.split(f"in every case: {shared}\n")
@@ -105,15 +122,19 @@ def test_a_refuted_claim_has_no_tightest_slack(results):
     refuted = [r for r in results if r.verdict is Verdict.FAILS and r.tightest is not None]
     assert refuted
     for result in refuted:
-        text = printed(200, is_terminal=False,
-                       what=lambda c, of=result: terminal.show(c, of, "quick"))
+        text = printed(
+            200, is_terminal=False, what=lambda c, of=result: terminal.show(c, of, "quick")
+        )
         assert "tightest slack" not in text
         assert "counterexample" in text
 
 
 def test_claims_without_cases_in_the_suite_are_counted_and_not_listed(results):
     none = replace(results[0], cases=(), proof=None, control=None)
-    text = printed(100, is_terminal=False, what=lambda c: print_table(
-        c, terminal.verdict_table([none, *results[1:]])))
+    text = printed(
+        100,
+        is_terminal=False,
+        what=lambda c: print_table(c, terminal.verdict_table([none, *results[1:]])),
+    )
     assert text.splitlines()[-1].split() == ["1", "claim", "without", "cases", "here"]
     assert f" {none.claim.name} " not in text

@@ -1,5 +1,6 @@
 """Escaping for Markdown and LaTeX, held against a Markdown renderer and against LaTeX's own
 rules."""
+
 import html
 import re
 
@@ -31,16 +32,18 @@ def flat(text: str) -> str:
 
 @given(st.one_of(TEXT, PRINTED))
 def test_markdown_shows_the_text_itself(text):
-    (shown,) = re.fullmatch(r"<p>x(.*)x</p>\n", RENDERER.render(f"x{typesetting.md(text)}x"),
-                            re.S).groups()
+    (shown,) = re.fullmatch(
+        r"<p>x(.*)x</p>\n", RENDERER.render(f"x{typesetting.md(text)}x"), re.S
+    ).groups()
     assert html.unescape(shown) == flat(text)
 
 
 @given(PRINTED)
 def test_markdown_table_keeps_its_cells(text):
     cells = [typesetting.md(text), typesetting.code(text or "-"), typesetting.prose(text), "end"]
-    page = RENDERER.render("| 1 | 2 | 3 | 4 |\n|---|---|---|---|\n" + "| " + " | ".join(cells)
-                           + " |\n")
+    page = RENDERER.render(
+        "| 1 | 2 | 3 | 4 |\n|---|---|---|---|\n" + "| " + " | ".join(cells) + " |\n"
+    )
     shown = re.findall(r"<td>(.*?)</td>", page)
     assert html.unescape(shown[0]) == flat(text).strip()
     assert shown[3] == "end"
@@ -61,25 +64,41 @@ def test_latex_text_holds_nothing_that_latex_could_stumble_over(text):
     accents = r"\\[`'^~=u.\"rHvc]\{[A-Za-z]\}|\\(ss|o|O|l|L|ae|AE|oe|OE)\{\}"
     commands = r"\\(text(backslash|asciicircum|asciitilde|asciigrave)|dots)(?![A-Za-z])"
     maths = r"\\ensuremath\{(?:[^{}]|\{[^{}]*\})*\}"
-    rest = re.sub(commands, "",
-                  re.sub(r"\\[{}$&#%_]", "", re.sub(f"{maths}|{accents}", "", latex)))
+    rest = re.sub(commands, "", re.sub(r"\\[{}$&#%_]", "", re.sub(f"{maths}|{accents}", "", latex)))
     assert not re.search(r"[\\$&#%_^]", rest), rest
 
 
-@pytest.mark.parametrize(("text", "latex"), [
-    ("50% & #1 $x$", r"50\% \& \#1 \$x\$"), ("a\x1b[2Jb\n c", "a[2Jb c"),
-    ('say "yes" and "no"', "say ``yes'' and ``no''"),
-    ("λ ≤ Ω² Α", r"\ensuremath{\lambda} \ensuremath{\leq} \ensuremath{\Omega}\ensuremath{^{2}} "
-                 r"\ensuremath{\mathrm{A}}"),
-    ("Čech é Łoś", r"\v{C}ech \'{e} \L{}o\'{s}"), ("Ϟ ή", "[U+03DE] [U+03AE]"), ("漢", "[U+6F22]"),
-    ("a–b", "a--b"),
-])
+@pytest.mark.parametrize(
+    ("text", "latex"),
+    [
+        ("50% & #1 $x$", r"50\% \& \#1 \$x\$"),
+        ("a\x1b[2Jb\n c", "a[2Jb c"),
+        ('say "yes" and "no"', "say ``yes'' and ``no''"),
+        (
+            "λ ≤ Ω² Α",
+            r"\ensuremath{\lambda} \ensuremath{\leq} \ensuremath{\Omega}\ensuremath{^{2}} "
+            r"\ensuremath{\mathrm{A}}",
+        ),
+        ("Čech é Łoś", r"\v{C}ech \'{e} \L{}o\'{s}"),
+        ("Ϟ ή", "[U+03DE] [U+03AE]"),
+        ("漢", "[U+6F22]"),
+        ("a–b", "a--b"),
+    ],
+)
 def test_latex_text(text, latex):
     assert typesetting.tex(text) == latex
 
 
-@pytest.mark.parametrize("text", ["theory/rank_collapse/__init__.py", "rank_collapse/cubic",
-                                  "residual_BERT.pdf", "an_id", "first_layer_costs"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "theory/rank_collapse/__init__.py",
+        "rank_collapse/cubic",
+        "residual_BERT.pdf",
+        "an_id",
+        "first_layer_costs",
+    ],
+)
 def test_names_are_not_taken_for_formulas(text):
     assert typesetting.prose(text) == text.replace("_", r"\_")
 
@@ -89,17 +108,33 @@ def test_macros_are_letters_only():
     assert re.fullmatch(r"\\[A-Za-z]+", typesetting.macro("a_b/0_1x"))
 
 
-@pytest.mark.parametrize(("value", "latex"),
-                         [(0.0, r"\times 1"), (-0.02, r"\times 0.955"), (12.4, r"\times 10^{12.4}"),
-                          (2e7, r"\times 10^{2\cdot 10^{7}}"), (None, "")])
+@pytest.mark.parametrize(
+    ("value", "latex"),
+    [
+        (0.0, r"\times 1"),
+        (-0.02, r"\times 0.955"),
+        (12.4, r"\times 10^{12.4}"),
+        (2e7, r"\times 10^{2\cdot 10^{7}}"),
+        (None, ""),
+    ],
+)
 def test_slack_is_a_factor(value, latex):
     assert typesetting.factor(value) == latex
 
 
 @pytest.mark.parametrize(
     ("text", "latex"),
-    [("7", "7"), ("-1/3", "-1/3"), ("1e+20", r"1\cdot 10^{20}"), ("10^-320.51", "10^{-320.51}"),
-     ("-10^400.00", "-10^{400.00}"), ("[1e-07, 2]", r"\left[1\cdot 10^{-7}, 2\right]"),
-     ("mean 0.5 of 10", None), ("123456...0000 (191 digits)", None), ("-", None)])
+    [
+        ("7", "7"),
+        ("-1/3", "-1/3"),
+        ("1e+20", r"1\cdot 10^{20}"),
+        ("10^-320.51", "10^{-320.51}"),
+        ("-10^400.00", "-10^{400.00}"),
+        ("[1e-07, 2]", r"\left[1\cdot 10^{-7}, 2\right]"),
+        ("mean 0.5 of 10", None),
+        ("123456...0000 (191 digits)", None),
+        ("-", None),
+    ],
+)
 def test_numbers_become_maths(text, latex):
     assert typesetting.value(text) == (f"${latex}$" if latex else typesetting.prose(text))

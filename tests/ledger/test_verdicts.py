@@ -1,4 +1,5 @@
 """A verdict depends on the records of its own claim alone, and says what is known of each case."""
+
 import json
 from dataclasses import replace
 from functools import cache
@@ -42,13 +43,20 @@ def noise(case: Case, seed: int) -> Sample:
 
 
 def sampled(**changes) -> Claim:
-    made = Claim(key="separation_rank/noise", title="noise", text="Noise.",
-                 statement=sympy.Gt(mean, HALF), source=Source("levine2020", "x"),
-                 wording="derived", kind="empirical fit", holds_for="typical", measured=noise,
-                 control=Control(Case(depth=1), "nothing at all",
-                                 measured=lambda case, seed: Exact(0)),
-                 grid={"quick": Case.grid(depth=(1, 2)), "full": Case.grid(depth=(3, 4))},
-                 seeds=8)
+    made = Claim(
+        key="separation_rank/noise",
+        title="noise",
+        text="Noise.",
+        statement=sympy.Gt(mean, HALF),
+        source=Source("levine2020", "x"),
+        wording="derived",
+        kind="empirical fit",
+        holds_for="typical",
+        measured=noise,
+        control=Control(Case(depth=1), "nothing at all", measured=lambda case, seed: Exact(0)),
+        grid={"quick": Case.grid(depth=(1, 2)), "full": Case.grid(depth=(3, 4))},
+        seeds=8,
+    )
     return replace(made, **changes)
 
 
@@ -64,8 +72,9 @@ def decisions(result: ClaimResult) -> list[tuple]:
 def test_no_other_claim_and_no_suite_moves_a_verdict(tmp_path):
     """Two hundred claims beside it would have divided the level of a suite."""
     store, claim = Store(tmp_path), sampled()
-    others = {f"separation_rank/noise_{n}": sampled(key=f"separation_rank/noise_{n}")
-              for n in range(200)}
+    others = {
+        f"separation_rank/noise_{n}": sampled(key=f"separation_rank/noise_{n}") for n in range(200)
+    }
     alone = judged({claim.key: claim}, store)[0]
     beside = judged({claim.key: claim} | others, store)[0]
     larger = judged({claim.key: claim}, store, "full")[0]
@@ -86,8 +95,12 @@ def test_the_level_of_a_claim_is_divided_over_its_own_cases():
 
 def test_every_claim_stays_within_its_budget():
     for claim in registry().values():
-        cases = {case for suite in CPU for case in claim.grid.get(suite, ())
-                 if all(holds(case) for holds in claim.assumes.values())}
+        cases = {
+            case
+            for suite in CPU
+            for case in claim.grid.get(suite, ())
+            if all(holds(case) for holds in claim.assumes.values())
+        }
         assert sum(level(claim, case) for case in cases) <= FALSE_ALARM_BUDGET * (1 + 1e-9)
 
 
@@ -98,7 +111,8 @@ def test_a_verdict_by_chance_names_interval_level_number_and_sign_test(tmp_path)
     low, high = row.measured.interval(FALSE_ALARM_BUDGET / 4)
     assert by_chance(result, row) == (
         f"{interval(low, high)} at level 0.00025; n = 8, sign test against 0.5: p = 0.0078; "
-        "rests on normality")
+        "rests on normality"
+    )
     # At best 12 observations have p = 2^-11, more than a quarter of 1 in 1,000; 13 have 2^-12.
     more = [replace(row, measured=Sample((1.0, *[1.5] * (n - 1)))) for n in (12, 13)]
     assert ["normality" in by_chance(result, each) for each in more] == [True, False]
@@ -126,19 +140,28 @@ def test_the_sign_test_names_the_nearer_bound(tmp_path):
 @pytest.fixture
 def known_cases(monkeypatch):
     """Write what is known of claims in the place of the file that comes with depthlaw."""
+
     def write(verdicts: dict[str, dict[Case, str]], **words: str) -> None:
         listed = {key: Known(words, cases) for key, cases in verdicts.items()}
         monkeypatch.setattr(known, "_listed", cache(lambda: listed))
+
     return write
 
 
 def exact(**changes) -> Claim:
     """0 <= 2 - L, which fails at depth 3, in suite full alone."""
-    return sampled(**{
-        "statement": sympy.Le(mean, 2 - L), "known": "FAILS", "holds_for": "all",
-        "measured": lambda case, seed: Exact(0), "seeds": 1,
-        "grid": {"quick": Case.grid(depth=(1, 2)), "full": Case.grid(depth=(3,))},
-        "control": Control(Case(depth=1), "5", measured=lambda case, seed: Exact(5))} | changes)
+    return sampled(
+        **{
+            "statement": sympy.Le(mean, 2 - L),
+            "known": "FAILS",
+            "holds_for": "all",
+            "measured": lambda case, seed: Exact(0),
+            "seeds": 1,
+            "grid": {"quick": Case.grid(depth=(1, 2)), "full": Case.grid(depth=(3,))},
+            "control": Control(Case(depth=1), "5", measured=lambda case, seed: Exact(5)),
+        }
+        | changes
+    )
 
 
 EXACT = {Case(depth=1): "HOLDS", Case(depth=2): "HOLDS", Case(depth=3): "FAILS"}
@@ -147,12 +170,15 @@ EXACT = {Case(depth=1): "HOLDS", Case(depth=2): "HOLDS", Case(depth=3): "FAILS"}
 def test_a_smaller_suite_that_holds_does_not_surprise_where_a_larger_fails(tmp_path, known_cases):
     claim, store = exact(), Store(tmp_path)
     known_cases({claim.key: EXACT})
-    assert [(r.verdict, r.unexpected, r.news) for suite in ("quick", "full")
-            for r in judged({claim.key: claim}, store, suite)] == [
-                (Verdict.HOLDS, "", ""), (Verdict.FAILS, "", "")]
+    assert [
+        (r.verdict, r.unexpected, r.news)
+        for suite in ("quick", "full")
+        for r in judged({claim.key: claim}, store, suite)
+    ] == [(Verdict.HOLDS, "", ""), (Verdict.FAILS, "", "")]
     known_cases({claim.key: EXACT | {Case(depth=1): "FAILS"}})
     assert judged({claim.key: claim}, store)[0].unexpected == (
-        "HOLDS at [depth=1], where FAILS was known")
+        "HOLDS at [depth=1], where FAILS was known"
+    )
 
 
 def test_a_counterexample_that_leaves_the_domain_is_unexpected(tmp_path, known_cases):
@@ -165,15 +191,15 @@ def test_a_counterexample_that_leaves_the_domain_is_unexpected(tmp_path, known_c
     assert judged({claim.key: claim}, Store(tmp_path), "full")[0].unexpected == ""
     known_cases({})
     assert judged({claim.key: claim}, Store(tmp_path), "full")[0].unexpected.startswith(
-        "known to be FAILS"), "of a claim of one's own its known word is all there is"
+        "known to be FAILS"
+    ), "of a claim of one's own its known word is all there is"
 
 
 def test_chance_that_leaves_a_case_undecided_is_news_and_rounding_none(tmp_path, known_cases):
     few = sampled(seeds=2, measured=lambda case, seed: Sample((0.1 if seed else 2.0,)))
     known_cases({few.key: {Case(depth=1): "HOLDS", Case(depth=2): "UNDECIDED"}})
     result = judged({few.key: few}, Store(tmp_path / "sample"))[0]
-    assert (result.unexpected, result.news) == (
-        "", "UNDECIDED at [depth=1], where HOLDS was known")
+    assert (result.unexpected, result.news) == ("", "UNDECIDED at [depth=1], where HOLDS was known")
     sharp = sampled(measured=lambda case, seed: Ball(-1, 1), seeds=1)
     result = judged({sharp.key: sharp}, Store(tmp_path / "ball"))[0]
     assert result.unexpected.startswith("UNDECIDED at [depth=1], where HOLDS was known")
@@ -199,15 +225,18 @@ def test_an_exact_case_that_was_undecided_is_not_decided_by_chance(tmp_path, kno
     claim = exact(grid={"quick": Case.grid(depth=(1, 2))}, known="UNDECIDED")
     known_cases({claim.key: {Case(depth=1): "HOLDS", Case(depth=2): "UNDECIDED"}})
     assert judged({claim.key: claim}, Store(tmp_path))[0].unexpected == (
-        "HOLDS at [depth=2], where UNDECIDED was known")
+        "HOLDS at [depth=2], where UNDECIDED was known"
+    )
 
 
 def test_a_word_that_falls_is_unexpected():
     """What was ARGUED or PROVED, and no longer is, in the shipped ledger."""
     store, claims = shipped(), registry()
-    for key, change in (("rank_collapse/doubly_exponential_slope", {"rests_on": ""}),
-                        ("rank_collapse/doubly_exponential_slope", {"proof": None}),
-                        ("separation_rank/exact", {"certified": None})):
+    for key, change in (
+        ("rank_collapse/doubly_exponential_slope", {"rests_on": ""}),
+        ("rank_collapse/doubly_exponential_slope", {"proof": None}),
+        ("separation_rank/exact", {"certified": None}),
+    ):
         claim = claims[key]
         assert results({key: claim}, "quick", store)[0].unexpected == ""
         fallen = replace(claim, **change)
@@ -221,8 +250,11 @@ def test_a_published_failure_that_is_assumed_away_is_seen_in_the_shipped_ledger(
         result = results({key: claim}, "quick", store)[0]
         failing = {row.case for row in result.cases if row.decision.verdict is Verdict.FAILS}
         assert failing
-        assumed = replace(claim, assumes=dict(claim.assumes) | {
-            "it holds": lambda case, failing=failing: case not in failing})
+        assumed = replace(
+            claim,
+            assumes=dict(claim.assumes)
+            | {"it holds": lambda case, failing=failing: case not in failing},
+        )
         assert "OUT_OF_SCOPE at" in results({key: assumed}, "quick", store)[0].unexpected
 
 
@@ -249,8 +281,9 @@ def test_what_is_known_of_a_claim_follows_from_its_cases():
         listed = known.known(key)
         assert listed is not None, key
         assert set(listed.cases) <= set(claim.every_case), key
-        worst = next((word for word in ("FAILS", "UNDECIDED") if word in listed.cases.values()),
-                     "HOLDS")
+        worst = next(
+            (word for word in ("FAILS", "UNDECIDED") if word in listed.cases.values()), "HOLDS"
+        )
         assert not listed.words or claim.awaited == worst, key
 
 
@@ -262,7 +295,8 @@ def test_what_was_changed_after_data_carries_its_mark(tmp_path, capsys):
     assert marked(result) == "HOLDS*"
     assert as_json(result)["post_hoc"] == "more seeds"
     assert marked(results({"x": sampled(post_hoc="x")}, "quick", Store(tmp_path / "e"))[0]) == (
-        "not run")
+        "not run"
+    )
     assert main(["show", "depth_width/rule_levine"]) == 0
     out = capsys.readouterr().out
     assert "HOLDS*" in out
@@ -272,13 +306,23 @@ def test_what_was_changed_after_data_carries_its_mark(tmp_path, capsys):
 # --- the line of agreement ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("agreement", "line"), [
-    (Agreement(10, 10, 10, ()), "reference: 10 of 10 runs compared, all equal"),
-    (Agreement(10, 4, 3, (), 2), "reference: 4 of 10 runs compared, 3 equal, 1 within their "
-     "intervals; 2 whose digits depend on rounding, compared by verdict; 4 without reference"),
-    (Agreement(3, 0, 0, (), 3), "reference: 0 of 3 runs compared; 3 whose digits depend on "
-     "rounding, compared by verdict"),
-])
+@pytest.mark.parametrize(
+    ("agreement", "line"),
+    [
+        (Agreement(10, 10, 10, ()), "reference: 10 of 10 runs compared, all equal"),
+        (
+            Agreement(10, 4, 3, (), 2),
+            "reference: 4 of 10 runs compared, 3 equal, 1 within their "
+            "intervals; 2 whose digits depend on rounding, compared by verdict; 4 without "
+            "reference",
+        ),
+        (
+            Agreement(3, 0, 0, (), 3),
+            "reference: 0 of 3 runs compared; 3 whose digits depend on "
+            "rounding, compared by verdict",
+        ),
+    ],
+)
 def test_the_line_of_agreement_accounts_for_every_run(agreement, line):
     assert agreement.line == line
 

@@ -1,4 +1,5 @@
 """The tree of `why` holds everything that a verdict rests on and nothing else, at any width."""
+
 import io
 import json
 import re
@@ -41,7 +42,8 @@ def below(ground, *kinds):
 
 def everywhere(ground, kind):
     return ([ground] if ground.kind == kind else []) + [
-        found for each in ground.below for found in everywhere(each, kind)]
+        found for each in ground.below for found in everywhere(each, kind)
+    ]
 
 
 def reason(ground):
@@ -53,8 +55,9 @@ def test_every_case_step_and_record_stands_in_the_tree_once(judged, trees, key):
     result, tree = judged(key), trees[key]
     (cases,) = below(tree, "cases")
     assert sorted(each.name for each in cases.below) == sorted(str(c.case) for c in result.cases)
-    assert [each.says for each in everywhere(tree, "step")][:len(result.proof or ())] == [
-        step.says for step in result.proof or ()]
+    assert [each.says for each in everywhere(tree, "step")][: len(result.proof or ())] == [
+        step.says for step in result.proof or ()
+    ]
     premises = {found for each in below(tree, "premise") for found in everywhere(each, "record")}
     own = {each.name for each in everywhere(tree, "record") if each not in premises}
     assert own == {record.id for record in result.records}
@@ -112,8 +115,9 @@ def test_a_source_behind_a_derived_claim_and_a_claim_that_it_names(trees):
     assert [each.name for each in below(tree, "source")] == ["depthlaw", "eckart1936"]
     assert [each.name for each in below(tree, "named")] == ["separation_rank/dimension_count"]
     assert [each.verdict for each in below(tree, "premise")] == ["ARGUED", "ARGUED"]
-    assert all(below(each, "proof")[0].below[0].kind == "reading"
-               for each in below(tree, "premise"))
+    assert all(
+        below(each, "proof")[0].below[0].kind == "reading" for each in below(tree, "premise")
+    )
 
 
 def test_nothing_recorded_circles_and_broken_controls_are_said(judged, tmp_path):
@@ -195,8 +199,10 @@ def test_the_command_shows_claims_of_a_file_with_their_premises(tmp_path, capsys
     capsys.readouterr()
     assert main(["why", "doubling/twice", *own]) == 0
     text = capsys.readouterr().out
-    assert text.startswith("doubling/twice: CONDITIONAL, Twice\n├── states q = 2 L\n├── because it "
-                           "rests on what is neither PROVED nor ARGUED: doubling/base (HOLDS)\n")
+    assert text.startswith(
+        "doubling/twice: CONDITIONAL, Twice\n├── states q = 2 L\n├── because it "
+        "rests on what is neither PROVED nor ARGUED: doubling/base (HOLDS)\n"
+    )
     assert "premise doubling/base: HOLDS, Base" in text
     assert "source dong2021: Dong and others 2021" in text
     assert main(["why", "doubling/twice", "--json", *own]) == 0
@@ -204,17 +210,20 @@ def test_the_command_shows_claims_of_a_file_with_their_premises(tmp_path, capsys
     assert (data["suite"], data["verdict"], data["kind"]) == ("quick", "CONDITIONAL", "claim")
 
 
-@pytest.mark.parametrize(("typed", "said"), [
-    (["why", "hops"], "'hops' is a topic of 35 claims; `depthlaw show hops` lists them"),
-    (["why", "hopps/doubling"], "did you mean hops/doubling?"),
-    (["show", "hopps/doubling"], "did you mean hops/doubling?"),
-    (["cite", "hopps/doubling"], "did you mean hops/doubling?"),
-    (["verify", "quick", "--only", "hopps/doubling"], "did you mean hops/doubling?"),
-    (["why", "doubling"], "did you mean hops/doubling?"),
-    (["cite", "levin2020"], "did you mean levine2020?"),
-    (["cite", "nosuch"], "`depthlaw claims --all` lists the claims"),
-    (["show", "rank_colapse"], "did you mean rank_collapse?"),
-])
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        (["why", "hops"], "'hops' is a topic of 35 claims; `depthlaw show hops` lists them"),
+        (["why", "hopps/doubling"], "did you mean hops/doubling?"),
+        (["show", "hopps/doubling"], "did you mean hops/doubling?"),
+        (["cite", "hopps/doubling"], "did you mean hops/doubling?"),
+        (["verify", "quick", "--only", "hopps/doubling"], "did you mean hops/doubling?"),
+        (["why", "doubling"], "did you mean hops/doubling?"),
+        (["cite", "levin2020"], "did you mean levine2020?"),
+        (["cite", "nosuch"], "`depthlaw claims --all` lists the claims"),
+        (["show", "rank_colapse"], "did you mean rank_collapse?"),
+    ],
+)
 def test_a_slip_gets_the_same_hint_everywhere(typed, said, capsys):
     assert main(typed) == 2
     err = capsys.readouterr().err

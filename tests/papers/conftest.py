@@ -1,4 +1,5 @@
 """The appendix of the reference ledger, written once."""
+
 from __future__ import annotations
 
 from pathlib import Path

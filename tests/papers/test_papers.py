@@ -1,5 +1,6 @@
 """The LaTeX of the appendix in two papers, compiled by this machine's TeX: nothing sticks out of a
 line, and every reference is resolved."""
+
 from __future__ import annotations
 
 import os
@@ -36,8 +37,15 @@ def tex(*command: str, cwd: Path) -> None:
     # Lines of a log are not broken, so that messages can be matched whole; no file of the user's
     # is read.
     environment = os.environ | {"max_print_line": "10000", "TEXMFHOME": str(cwd / "none")}
-    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True,
-                          errors="replace", timeout=240)
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=240,
+    )
     assert done.returncode == 0, done.stdout[-3000:]
 
 
@@ -45,12 +53,16 @@ def faults(log: str) -> list[str]:
     """What a copy editor would send back. The papers set \\hfuzz and \\vfuzz to 0.1 pt."""
     return re.findall(
         r"^(?:Overfull .*|.*undefined.*|.*multiply[- ]defined.*|Missing character.*"
-        r"|LaTeX Warning: .*(?:Rerun|not found).*|! .*)$", log, re.M)
+        r"|LaTeX Warning: .*(?:Rerun|not found).*|! .*)$",
+        log,
+        re.M,
+    )
 
 
 @pytest.fixture(scope="module", params=PAPERS)
-def paper(request: pytest.FixtureRequest, appendix: Path,
-          tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path, str]:
+def paper(
+    request: pytest.FixtureRequest, appendix: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, Path, str]:
     """Its name, its folder, its log."""
     folder = tmp_path_factory.mktemp(request.param)
     return request.param, folder, compiled(request.param, appendix, folder)
@@ -72,11 +84,19 @@ def test_figures_and_citations_are_in_the_paper(paper: tuple[str, Path, str]) ->
     assert (folder / f"{name}.bbl").read_text().count(r"\bibitem") >= 8
 
 
-@pytest.mark.parametrize(("probe", "found"), [
-    (r"\noindent\hbox to 20in{}", "Overfull"), (r"See \ref{nothing}.", "undefined"),
-    (r"\citet{nobody}", "undefined")])
+@pytest.mark.parametrize(
+    ("probe", "found"),
+    [
+        (r"\noindent\hbox to 20in{}", "Overfull"),
+        (r"See \ref{nothing}.", "undefined"),
+        (r"\citet{nobody}", "undefined"),
+    ],
+)
 def test_a_fault_in_the_paper_is_found(
-    appendix: Path, tmp_path: Path, probe: str, found: str,
+    appendix: Path,
+    tmp_path: Path,
+    probe: str,
+    found: str,
 ) -> None:
     """The negative control: what the first test looks for is there when it is put there."""
     (short := tmp_path / "short").mkdir()

@@ -4,6 +4,7 @@ veraPDF, the reference validator, is in no registry that pip or apt reads. Check
 enforces when it writes the standard, what the file says of itself, and pikepdf's validator. That
 one approves only what it knows; what it does not know is listed here, and anything else fails.
 """
+
 from __future__ import annotations
 
 import re
@@ -17,12 +18,17 @@ from pikepdf import pdfa
 # Findings that are no faults: the XMP extension schemas with which a file must declare properties
 # beyond the predefined ones (ISO 19005-2, 6.6.2.3), a predefined schema that the validator leaves
 # out, and what it says it cannot check.
-_UNKNOWN = re.compile("|".join((
-    r"XMP namespace (pdfaExtension|pdfaSchema|pdfaProperty|xmpTPg)=.* is not permitted",
-    r"XMP property (pdfaExtension:schemas|xmpTPg:NPages) is not permitted",
-    r"structured XMP property xmpMM:History is not checked",
-    r"CFF FDArray FontMatrix is not supported",
-    r"/CIDSet on a CIDFontType2 subset is not checked")))
+_UNKNOWN = re.compile(
+    "|".join(
+        (
+            r"XMP namespace (pdfaExtension|pdfaSchema|pdfaProperty|xmpTPg)=.* is not permitted",
+            r"XMP property (pdfaExtension:schemas|xmpTPg:NPages) is not permitted",
+            r"structured XMP property xmpMM:History is not checked",
+            r"CFF FDArray FontMatrix is not supported",
+            r"/CIDSet on a CIDFontType2 subset is not checked",
+        )
+    )
+)
 # A link or a bookmark that names its target by reference, which ISO 32000 allows; the targets are
 # checked below.
 _BY_REFERENCE = re.compile(r"\((LinkAnnot|OutlineItem)\) /Dest: '\d+ 0 R' is not valid under any")
@@ -36,8 +42,11 @@ def document(appendix: Path) -> Iterator[pikepdf.Pdf]:
 
 def findings(file: Path) -> list[str]:
     report = pdfa.validate_written(file, "2b")
-    return [str(each) for each in report.findings
-            if not _UNKNOWN.search(str(each)) and not _BY_REFERENCE.search(str(each))]
+    return [
+        str(each)
+        for each in report.findings
+        if not _UNKNOWN.search(str(each)) and not _BY_REFERENCE.search(str(each))
+    ]
 
 
 def test_the_validator_finds_no_fault(appendix: Path) -> None:

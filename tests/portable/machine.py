@@ -3,6 +3,7 @@ the process imitate another machine.
 
     python tests/portable/machine.py [--whole]
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -23,30 +24,70 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("README.md", "docs/depth.md", "docs/loss-surfaces.md")
-ADVICE = ("depth 1.3B", "depth 124M --tokens 10B", "depth --flops 1e21", "depth 7B --why",
-          "depth 350M --parametrisation completep", "depth --task hops --hops 16",
-          "depth --task connectivity --diameter 27", "compare llama-3-8b qwen3-8b",
-          # Limits of latency: fitted to noisy points, and by the bandwidth; some force the answer.
-          "depth 2B --latency latency.csv --ms-per-token 5",
-          "depth --latency latency.csv --ms-per-token 4 --vocabulary 128256",
-          "depth 8B --ms-per-token 9 --bandwidth 2039GB/s",
-          "depth 8B --ms-per-token 6 --bandwidth 3350GB/s --ms-per-layer 0.05",
-          "depth 8B --layers 36", "sweep --from 100M --to 1T")
+ADVICE = (
+    "depth 1.3B",
+    "depth 124M --tokens 10B",
+    "depth --flops 1e21",
+    "depth 7B --why",
+    "depth 350M --parametrisation completep",
+    "depth --task hops --hops 16",
+    "depth --task connectivity --diameter 27",
+    "compare llama-3-8b qwen3-8b",
+    # Limits of latency: fitted to noisy points, and by the bandwidth; some force the answer.
+    "depth 2B --latency latency.csv --ms-per-token 5",
+    "depth --latency latency.csv --ms-per-token 4 --vocabulary 128256",
+    "depth 8B --ms-per-token 9 --bandwidth 2039GB/s",
+    "depth 8B --ms-per-token 6 --bandwidth 3350GB/s --ms-per-layer 0.05",
+    "depth 8B --layers 36",
+    "sweep --from 100M --to 1T",
+)
 # Of every kind of value one or two: exact, ball, sample, proportion, trained.
-PRINTED = ("hops/depth_corrected", "rank_collapse/decay_kernel", "rank_collapse/bert_init_collapse",
-           "signal_propagation/gpt2_norm_lower", "trained_depth/connectivity_one_layer",
-           "depth_width/rule_marin", "separation_rank/error_floor")
+PRINTED = (
+    "hops/depth_corrected",
+    "rank_collapse/decay_kernel",
+    "rank_collapse/bert_init_collapse",
+    "signal_propagation/gpt2_norm_lower",
+    "trained_depth/connectivity_one_layer",
+    "depth_width/rule_marin",
+    "separation_rank/error_floor",
+)
 # The part of suite quick that is measured in each gate: all kinds of arithmetic (LAPACK, NumPy,
 # torch forwards and backwards, intervals, whole numbers), without the trainings and long proofs.
-PART = ("connectivity", "counting", "depth_choice", "evidence", "formal_languages", "hops",
-        "rank_collapse", *(f"separation_rank/{name}" for name in (
-            "degree", "error_floor", "conflict_heads", "growth_after_knee", "dimension_count",
-            "lower_bound_deep")),
-        *(f"signal_propagation/{name}" for name in (
-            "gpt2_norm_lower", "gpt2_norm_upper", "layernorm_scaling_norm_upper",
-            "softmax_pre_ln_norm_upper", "stochastic_depth_norm_upper", "relu_kernel_above",
-            "norm_concentration", "pre_norm_gradient_profile", "scaled_branches_correlation",
-            "softmax_pre_ln_gradient")))
+PART = (
+    "connectivity",
+    "counting",
+    "depth_choice",
+    "evidence",
+    "formal_languages",
+    "hops",
+    "rank_collapse",
+    *(
+        f"separation_rank/{name}"
+        for name in (
+            "degree",
+            "error_floor",
+            "conflict_heads",
+            "growth_after_knee",
+            "dimension_count",
+            "lower_bound_deep",
+        )
+    ),
+    *(
+        f"signal_propagation/{name}"
+        for name in (
+            "gpt2_norm_lower",
+            "gpt2_norm_upper",
+            "layernorm_scaling_norm_upper",
+            "softmax_pre_ln_norm_upper",
+            "stochastic_depth_norm_upper",
+            "relu_kernel_above",
+            "norm_concentration",
+            "pre_norm_gradient_profile",
+            "scaled_branches_correlation",
+            "softmax_pre_ln_gradient",
+        )
+    ),
+)
 
 
 def settings() -> dict[str, Any]:
@@ -58,8 +99,11 @@ def settings() -> dict[str, Any]:
 
     scipy.linalg.inv([[2.0]])
     pools = threadpool_info()
-    blas = {Path(pool["filepath"]).parent.name.partition(".")[0]: pool for pool in pools
-            if pool["internal_api"] == "openblas"}
+    blas = {
+        Path(pool["filepath"]).parent.name.partition(".")[0]: pool
+        for pool in pools
+        if pool["internal_api"] == "openblas"
+    }
     return {
         "blas": {name: pool["architecture"] for name, pool in blas.items()},
         "threads": sorted({torch.get_num_threads(), *(pool["num_threads"] for pool in pools)}),
@@ -67,15 +111,17 @@ def settings() -> dict[str, Any]:
         "torch": torch.backends.cpu.get_cpu_capability(),
         "mkl": _verbose(_multiplied, r"CNR:(\w+)"),
         "onednn": _verbose(_convolved, r"isa:([^\n]*)"),
-        "libm": _libm()}
+        "libm": _libm(),
+    }
 
 
 def _libm() -> str:
     """A hash over the last digits of exp and its kin."""
     draw = random.Random(0)
     values = [draw.uniform(-20, 20) for _ in range(20_000)]
-    return hashlib.sha256(repr([(math.exp(x), math.log(abs(x)), math.sin(x), abs(x) ** 1.3)
-                                for x in values]).encode()).hexdigest()[:8]
+    return hashlib.sha256(
+        repr([(math.exp(x), math.log(abs(x)), math.sin(x), abs(x) ** 1.3) for x in values]).encode()
+    ).hexdigest()[:8]
 
 
 def _multiplied() -> None:
@@ -168,24 +214,44 @@ def appendix() -> dict[str, str]:
     store, claims = shipped(), registry()
     assert store is not None
     with tempfile.TemporaryDirectory() as folder:
-        write_appendix(Path(folder) / "pages", {key: claims[key] for key in PRINTED}, store,
-                       keys=PRINTED)
-        return {name: (Path(folder) / "pages" / name).read_text(encoding="utf-8")
-                for name in ("values.tex", "results.csv")}
+        write_appendix(
+            Path(folder) / "pages", {key: claims[key] for key in PRINTED}, store, keys=PRINTED
+        )
+        return {
+            name: (Path(folder) / "pages" / name).read_text(encoding="utf-8")
+            for name in ("values.tex", "results.csv")
+        }
 
 
 def measured(folder: Path, *, whole: bool) -> tuple[dict[str, str], dict[str, str]]:
     """The verdict of every claim of suite quick that is asked for, and of every case; every
     record's result."""
     chosen = [word for name in (() if whole else PART) for word in ("--only", name)]
-    text = printed(["verify", "quick", "--engine", "inline", "--quiet", "--json", "--results",
-                    str(folder), *chosen])
-    report = json.loads(text[text.index("{"):text.rindex("}") + 1])
+    text = printed(
+        [
+            "verify",
+            "quick",
+            "--engine",
+            "inline",
+            "--quiet",
+            "--json",
+            "--results",
+            str(folder),
+            *chosen,
+        ]
+    )
+    report = json.loads(text[text.index("{") : text.rindex("}") + 1])
     verdicts = {claim["key"]: claim["verdict"] for claim in report["claims"] if claim["cases"]}
-    verdicts |= {f"{claim['key']} {json.dumps(case['case'])}": case["verdict"]
-                 for claim in report["claims"] for case in claim["results"]}
-    verdicts |= {f"{claim['key']} (negative control)": str(claim["control"]["fails"])
-                 for claim in report["claims"] if claim["control"]}
+    verdicts |= {
+        f"{claim['key']} {json.dumps(case['case'])}": case["verdict"]
+        for claim in report["claims"]
+        for case in claim["results"]
+    }
+    verdicts |= {
+        f"{claim['key']} (negative control)": str(claim["control"]["fails"])
+        for claim in report["claims"]
+        if claim["control"]
+    }
     records = {}
     for path in (folder / "runs").rglob("*.json"):
         record = json.loads(path.read_text(encoding="utf-8"))

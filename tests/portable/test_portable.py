@@ -5,6 +5,7 @@ Everything is compared with the same work on this machine as it is. What a claim
 in its last digits only where the claim says so (`portable=False`); its verdicts may not. How far
 records differ is printed, and bounded where nothing was trained.
 """
+
 from __future__ import annotations
 
 import difflib
@@ -60,14 +61,15 @@ class Machine:
     def wrong(self, observed: Mapping[str, Any], native: Mapping[str, Any]) -> list[str]:
         """The settings that did not take effect."""
         checks = {
-            "OpenBLAS of NumPy and SciPy": observed["blas"] == {
-                "numpy": self.blas, "scipy": self.blas},
+            "OpenBLAS of NumPy and SciPy": observed["blas"]
+            == {"numpy": self.blas, "scipy": self.blas},
             "threads": observed["threads"] == [self.threads],
             "NumPy's kernels": set(observed["numpy"]) == set(native["numpy"]) & self.numpy,
             "torch's kernels": observed["torch"] == self.torch,
             "MKL": observed["mkl"] == self.mkl,
             "oneDNN": self.onednn in observed["onednn"],
-            "libm": (observed["libm"] != native["libm"]) is self.libm}
+            "libm": (observed["libm"] != native["libm"]) is self.libm,
+        }
         return [f"{self.name}: {what}: {observed}" for what, fine in checks.items() if not fine]
 
 
@@ -94,8 +96,11 @@ def change(here: str, native: str) -> float:
     """The largest change of a number in a record's result, over the largest number there; infinite
     where more than numbers differ."""
     pairs = list(zip_longest(*(numbers(json.loads(text)) for text in (here, native))))
-    if any(a != b for a, b in pairs if isinstance(a, str) or isinstance(b, str)
-           or a is None or b is None):
+    if any(
+        a != b
+        for a, b in pairs
+        if isinstance(a, str) or isinstance(b, str) or a is None or b is None
+    ):
         return math.inf
     values = [(a, b) for a, b in pairs if isinstance(a, Fraction) and isinstance(b, Fraction)]
     most = max((abs(number) for pair in values for number in pair), default=Fraction(0))
@@ -110,36 +115,94 @@ def last_digits(native: str) -> float:
 
 V3, V4 = frozenset({"X86_V3"}), frozenset({"X86_V3", "X86_V4", "AVX512_ICL", "AVX512_SPR"})
 MACHINES = (
-    Machine("Nehalem", "X86_V2", 1, {
-        "OPENBLAS_CORETYPE": "Nehalem", "NPY_DISABLE_CPU_FEATURES": " ".join(sorted(V4)),
-        "ATEN_CPU_CAPABILITY": "default", "MKL_CBWR": "COMPATIBLE", "ONEDNN_MAX_CPU_ISA": "SSE41",
-        "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX512F"},
-        "Nehalem", frozenset(), "DEFAULT", "COMPATIBLE", "SSE4.1", libm=True),
-    Machine("Haswell", "X86_V3", 1, {
-        "OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": " ".join(sorted(V4 - V3)),
-        "ATEN_CPU_CAPABILITY": "avx2", "ONEDNN_MAX_CPU_ISA": "AVX2"},
-        "Haswell", V3, "AVX2", "OFF", "AVX2"),
-    Machine("Haswell, 2 threads", "X86_V3", 2, {
-        "OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": " ".join(sorted(V4)),
-        "ATEN_CPU_CAPABILITY": "default", "MKL_CBWR": "COMPATIBLE", "ONEDNN_MAX_CPU_ISA": "AVX"},
-        "Haswell", frozenset(), "DEFAULT", "COMPATIBLE", "AVX"),
-    Machine("Skylake-X, 2 threads", "X86_V4", 2, {
-        "OPENBLAS_CORETYPE": "SkylakeX", "ATEN_CPU_CAPABILITY": "avx512",
-        "ONEDNN_MAX_CPU_ISA": "AVX512_CORE"},
-        "SkylakeX", V4, "AVX512", "OFF", "AVX-512"),
+    Machine(
+        "Nehalem",
+        "X86_V2",
+        1,
+        {
+            "OPENBLAS_CORETYPE": "Nehalem",
+            "NPY_DISABLE_CPU_FEATURES": " ".join(sorted(V4)),
+            "ATEN_CPU_CAPABILITY": "default",
+            "MKL_CBWR": "COMPATIBLE",
+            "ONEDNN_MAX_CPU_ISA": "SSE41",
+            "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-FMA4,-AVX512F",
+        },
+        "Nehalem",
+        frozenset(),
+        "DEFAULT",
+        "COMPATIBLE",
+        "SSE4.1",
+        libm=True,
+    ),
+    Machine(
+        "Haswell",
+        "X86_V3",
+        1,
+        {
+            "OPENBLAS_CORETYPE": "Haswell",
+            "NPY_DISABLE_CPU_FEATURES": " ".join(sorted(V4 - V3)),
+            "ATEN_CPU_CAPABILITY": "avx2",
+            "ONEDNN_MAX_CPU_ISA": "AVX2",
+        },
+        "Haswell",
+        V3,
+        "AVX2",
+        "OFF",
+        "AVX2",
+    ),
+    Machine(
+        "Haswell, 2 threads",
+        "X86_V3",
+        2,
+        {
+            "OPENBLAS_CORETYPE": "Haswell",
+            "NPY_DISABLE_CPU_FEATURES": " ".join(sorted(V4)),
+            "ATEN_CPU_CAPABILITY": "default",
+            "MKL_CBWR": "COMPATIBLE",
+            "ONEDNN_MAX_CPU_ISA": "AVX",
+        },
+        "Haswell",
+        frozenset(),
+        "DEFAULT",
+        "COMPATIBLE",
+        "AVX",
+    ),
+    Machine(
+        "Skylake-X, 2 threads",
+        "X86_V4",
+        2,
+        {
+            "OPENBLAS_CORETYPE": "SkylakeX",
+            "ATEN_CPU_CAPABILITY": "avx512",
+            "ONEDNN_MAX_CPU_ISA": "AVX512_CORE",
+        },
+        "SkylakeX",
+        V4,
+        "AVX512",
+        "OFF",
+        "AVX-512",
+    ),
 )
 
 
 def answer(machine: Machine | None, *options: str) -> Answer:
     """What `machine.py` prints with the settings of a machine; None: as this one is."""
-    environment = {name: value for name, value in os.environ.items()
-                   if not name.startswith(("OPENBLAS_", "NPY_", "ATEN_", "MKL_", "ONEDNN_"))}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("OPENBLAS_", "NPY_", "ATEN_", "MKL_", "ONEDNN_"))
+    }
     threads = str(machine.threads if machine else 1)
-    environment |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"),
-                                 threads) | {"COLUMNS": "80"}
+    environment |= dict.fromkeys(
+        ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), threads
+    ) | {"COLUMNS": "80"}
     environment |= machine.settings if machine else {}
-    done = subprocess.run([sys.executable, HERE / "machine.py", *options], env=environment,
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, HERE / "machine.py", *options],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, f"{machine}: {done.stderr[-3000:]}"
     found: Answer = json.loads(done.stdout)
     return found
@@ -164,25 +227,39 @@ class Comparison:
         """Settings, and what was compared: how many, and how many differ."""
         parts = [part for part in (*TEXTS, "records") if part in self.native]
         rows = [["machine", *parts, "settings"]]
-        rows.append(["this one", *(str(len(self.native[part])) for part in parts),
-                     _settings(self.native)])
+        rows.append(
+            ["this one", *(str(len(self.native[part])) for part in parts), _settings(self.native)]
+        )
         for machine in self.machines:
             found = self.others[machine.name]
-            rows.append([machine.name, *(self._count(found[part], self.native[part], part)
-                                         for part in parts), _settings(found)])
+            rows.append(
+                [
+                    machine.name,
+                    *(self._count(found[part], self.native[part], part) for part in parts),
+                    _settings(found),
+                ]
+            )
         widths = [max(len(row[k]) for row in rows) for k in range(len(parts) + 1)]
-        lines = ["  ".join([cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
-                           + row[-1:]) for row in rows]
-        lines += [f"SKIPPED: portable-test: {machine.name}: this CPU has no {machine.needs}"
-                  for machine in self.impossible]
+        lines = [
+            "  ".join(
+                [cell.ljust(width) for cell, width in zip(row, widths, strict=False)] + row[-1:]
+            )
+            for row in rows
+        ]
+        lines += [
+            f"SKIPPED: portable-test: {machine.name}: this CPU has no {machine.needs}"
+            for machine in self.impossible
+        ]
         return "\n".join(["", *lines, *self._records()])
 
     @staticmethod
     def _count(here: Mapping[str, str], native: Mapping[str, str], part: str) -> str:
         off = sum(here.get(key) != native.get(key) for key in here.keys() | native.keys())
         if off and part == "records":
-            far = max((change(here[key], native[key]) for key in here.keys() & native.keys()),
-                      default=math.inf)
+            far = max(
+                (change(here[key], native[key]) for key in here.keys() & native.keys()),
+                default=math.inf,
+            )
             return f"{off} differ, by up to {far:.0e}"
         return f"{off} DIFFER" if off else "all the same"
 
@@ -197,13 +274,19 @@ class Comparison:
         return found
 
     def _records(self) -> Iterator[str]:
-        yield ("Claims whose records differ (runs on each machine, and their largest change over "
-               "the largest number of the record):")
+        yield (
+            "Claims whose records differ (runs on each machine, and their largest change over "
+            "the largest number of the record):"
+        )
         for claim, by_machine in sorted(self.moved().items()):
             allowed = claim in self.native["not portable"]
-            yield (f"  {claim}: " + ", ".join(
-                f"{len(far)} {name} by {max(far):.0e}" for name, far in by_machine.items())
-                   + ("" if allowed else "  <- IS CALLED PORTABLE"))
+            yield (
+                f"  {claim}: "
+                + ", ".join(
+                    f"{len(far)} {name} by {max(far):.0e}" for name, far in by_machine.items()
+                )
+                + ("" if allowed else "  <- IS CALLED PORTABLE")
+            )
 
     def differences(self) -> list[str]:
         """All that is not the same and should be, in words."""
@@ -213,29 +296,51 @@ class Comparison:
                 for key, text in self.native.get(part, {}).items():
                     if there[part].get(key) != text:
                         lines = difflib.unified_diff(
-                            text.splitlines(), str(there[part].get(key)).splitlines(),
-                            "this machine", name, n=0, lineterm="")
+                            text.splitlines(),
+                            str(there[part].get(key)).splitlines(),
+                            "this machine",
+                            name,
+                            n=0,
+                            lineterm="",
+                        )
                         found.append("\n".join([f"{part}: {key}", *lines]))
-            found += [f"{name}: {part} has other parts" for part in (*TEXTS, "records")
-                      if self.native.get(part, {}).keys() != there.get(part, {}).keys()]
-        return found + [f"{claim} is called portable, and its records differ"
-                        for claim in sorted(self.moved().keys() - set(self.native["not portable"]))]
+            found += [
+                f"{name}: {part} has other parts"
+                for part in (*TEXTS, "records")
+                if self.native.get(part, {}).keys() != there.get(part, {}).keys()
+            ]
+        return found + [
+            f"{claim} is called portable, and its records differ"
+            for claim in sorted(self.moved().keys() - set(self.native["not portable"]))
+        ]
 
     def farther(self) -> list[str]:
         """The records that differ by more than their last digits."""
         records = self.native["records"]
-        return [f"{name}: {key}: differs by {far:.0e}" for name, there in self.others.items()
-                for key, result in there["records"].items()
-                if key in records and result != records[key]
-                and (far := change(result, records[key])) > last_digits(records[key])]
+        return [
+            f"{name}: {key}: differs by {far:.0e}"
+            for name, there in self.others.items()
+            for key, result in there["records"].items()
+            if key in records
+            and result != records[key]
+            and (far := change(result, records[key])) > last_digits(records[key])
+        ]
 
     def check(self, show: Callable[[str], None], *, trained: bool) -> None:
         show(self.table())
         # What is refused compares nothing.
-        assert [line for line, text in self.native.get("advice", {}).items()
-                if not text.endswith("[0]\n")] == []
-        wrong = [text for machine in self.machines for text in machine.wrong(
-            self.others[machine.name]["settings"], self.native["settings"])]
+        assert [
+            line
+            for line, text in self.native.get("advice", {}).items()
+            if not text.endswith("[0]\n")
+        ] == []
+        wrong = [
+            text
+            for machine in self.machines
+            for text in machine.wrong(
+                self.others[machine.name]["settings"], self.native["settings"]
+            )
+        ]
         assert not wrong, "settings without effect:\n" + "\n".join(wrong)
         found = self.differences() + ([] if trained else self.farther())
         assert not found, "\n".join(found)
@@ -243,10 +348,12 @@ class Comparison:
 
 def _settings(found: Answer) -> str:
     its = found["settings"]
-    return (f"OpenBLAS {'/'.join(sorted(set(its['blas'].values())))}; "
-            f"NumPy {' '.join(its['numpy']) or 'X86_V2'}; torch {its['torch']}; MKL CNR "
-            f"{its['mkl']}; oneDNN {its['onednn']}; libm {its['libm']}; threads "
-            f"{' '.join(map(str, its['threads']))}")
+    return (
+        f"OpenBLAS {'/'.join(sorted(set(its['blas'].values())))}; "
+        f"NumPy {' '.join(its['numpy']) or 'X86_V2'}; torch {its['torch']}; MKL CNR "
+        f"{its['mkl']}; oneDNN {its['onednn']}; libm {its['libm']}; threads "
+        f"{' '.join(map(str, its['threads']))}"
+    )
 
 
 def compared(*options: str) -> Comparison:
@@ -254,9 +361,12 @@ def compared(*options: str) -> Comparison:
     machines = tuple(machine for machine in MACHINES if machine.needs in present)
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         native, *others = pool.map(lambda machine: answer(machine, *options), (None, *machines))
-    return Comparison(native, {machine.name: other for machine, other in
-                               zip(machines, others, strict=True)}, machines,
-                      tuple(machine for machine in MACHINES if machine not in machines))
+    return Comparison(
+        native,
+        {machine.name: other for machine, other in zip(machines, others, strict=True)},
+        machines,
+        tuple(machine for machine in MACHINES if machine not in machines),
+    )
 
 
 @pytest.fixture
@@ -268,15 +378,19 @@ def show(capsys: pytest.CaptureFixture[str]) -> Callable[[str], None]:
     return shown
 
 
-@pytest.mark.parametrize(("here", "native", "far"), [
-    ({"sample": [1.0, -2.0]}, {"sample": [1.5, -2.0]}, 0.25),
-    ({"exact": "3/2"}, {"exact": "5/4"}, 1 / 6),
-    ({"exact": "0"}, {"exact": "0"}, 0.0),
-    ({"exact": "1", "misses": 0.5}, {"exact": "1"}, math.inf),
-    ({"sample": [1.0]}, {"sample": [1.0, 1.0]}, math.inf),
-    ({"proof": [["x", True]]}, {"proof": [["y", True]]}, math.inf),
-    ({"proof": [["x", True]]}, {"proof": [["x", False]]}, 1.0),
-    ({"outside": "a"}, None, math.inf)])
+@pytest.mark.parametrize(
+    ("here", "native", "far"),
+    [
+        ({"sample": [1.0, -2.0]}, {"sample": [1.5, -2.0]}, 0.25),
+        ({"exact": "3/2"}, {"exact": "5/4"}, 1 / 6),
+        ({"exact": "0"}, {"exact": "0"}, 0.0),
+        ({"exact": "1", "misses": 0.5}, {"exact": "1"}, math.inf),
+        ({"sample": [1.0]}, {"sample": [1.0, 1.0]}, math.inf),
+        ({"proof": [["x", True]]}, {"proof": [["y", True]]}, math.inf),
+        ({"proof": [["x", True]]}, {"proof": [["x", False]]}, 1.0),
+        ({"outside": "a"}, None, math.inf),
+    ],
+)
 def test_how_far_records_differ(here: object, native: object, far: float) -> None:
     assert change(json.dumps(here), json.dumps(native)) == pytest.approx(far)
 
@@ -286,7 +400,10 @@ def test_more_than_last_digits_is_no_rounding() -> None:
         key = json.dumps({"claim": "topic/name"})
         return Comparison(
             {"records": {key: json.dumps({"sample": native})}},
-            {"Other": {"records": {key: json.dumps({"sample": there})}}}, (), ()).farther()
+            {"Other": {"records": {key: json.dumps({"sample": there})}}},
+            (),
+            (),
+        ).farther()
 
     assert off([1.0, 2.19836], [1.0, 2.19837]) == []
     assert off([1.0, 2.19836], [1.0, 2.19846]) != []
@@ -306,7 +423,8 @@ def test_the_same_is_printed_and_decided_on_other_machines(show: Callable[[str],
 
 @pytest.mark.slow
 @pytest.mark.timeout(7200)
-def test_all_of_suite_quick_is_decided_alike_on_other_machines(show: Callable[[str], None],
-                                                                ) -> None:
+def test_all_of_suite_quick_is_decided_alike_on_other_machines(
+    show: Callable[[str], None],
+) -> None:
     if platform.machine() in ("x86_64", "AMD64"):
         compared("--whole").check(show, trained=True)

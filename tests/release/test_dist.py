@@ -1,5 +1,6 @@
 """What `make release` wrote into dist/ is what is committed, and says so of itself; run by it
 alone."""
+
 from __future__ import annotations
 
 import json
@@ -20,8 +21,9 @@ ROOT = Path(__file__).resolve().parents[2]
 DIST = ROOT / "dist"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 NAME = f"depthlaw-{PROJECT['version']}"
-INSTALLED = {"api": "depthlaw"} | {folder: f"depthlaw/{folder}"
-                                   for folder in ("advisor", "theory", "empirics", "ledger")}
+INSTALLED = {"api": "depthlaw"} | {
+    folder: f"depthlaw/{folder}" for folder in ("advisor", "theory", "empirics", "ledger")
+}
 # What building adds to the tree.
 ADDED = re.compile(r"PKG-INFO|setup\.cfg|[^/]*\.egg-info/.*")
 
@@ -29,16 +31,20 @@ ADDED = re.compile(r"PKG-INFO|setup\.cfg|[^/]*\.egg-info/.*")
 @pytest.fixture(scope="module")
 def tree() -> dict[str, bytes]:
     """Every committed file."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True,
-                            capture_output=True, text=True).stdout
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
     return {name: (ROOT / name).read_bytes() for name in listed.split("\0") if name}
 
 
 @pytest.fixture(scope="module")
 def source() -> dict[str, bytes]:
     with tarfile.open(DIST / f"{NAME}.tar.gz") as packed:
-        return {member.name.partition("/")[2]: file.read() for member in packed
-                if (file := packed.extractfile(member))}
+        return {
+            member.name.partition("/")[2]: file.read()
+            for member in packed
+            if (file := packed.extractfile(member))
+        }
 
 
 @pytest.fixture(scope="module")
@@ -50,17 +56,22 @@ def wheel() -> dict[str, bytes]:
 
 def test_dist_holds_one_source_one_wheel_and_one_sbom() -> None:
     assert {path.name for path in DIST.iterdir()} - {"SHA256SUMS"} == {
-        f"{NAME}.tar.gz", f"{NAME}-py3-none-any.whl", f"{NAME}.cdx.json"}
+        f"{NAME}.tar.gz",
+        f"{NAME}-py3-none-any.whl",
+        f"{NAME}.cdx.json",
+    }
 
 
 def test_the_source_distribution_is_the_committed_tree(
-    source: dict[str, bytes], tree: dict[str, bytes],
+    source: dict[str, bytes],
+    tree: dict[str, bytes],
 ) -> None:
     assert {name: data for name, data in source.items() if not ADDED.fullmatch(name)} == tree
 
 
 def test_the_wheel_is_the_packages_of_the_committed_tree(
-    wheel: dict[str, bytes], tree: dict[str, bytes],
+    wheel: dict[str, bytes],
+    tree: dict[str, bytes],
 ) -> None:
     packages = {}
     for name, data in tree.items():
@@ -71,11 +82,16 @@ def test_the_wheel_is_the_packages_of_the_committed_tree(
 
 
 def test_nothing_names_the_machine_that_built_it(
-    source: dict[str, bytes], wheel: dict[str, bytes],
+    source: dict[str, bytes],
+    wheel: dict[str, bytes],
 ) -> None:
     home = re.compile(rb"/(home|Users)/\w+/|" + re.escape(bytes(ROOT)))
-    named = {name for files in (source, wheel) for name, data in files.items()
-             if home.search(data) and not name.endswith((".gz", ".woff2"))}
+    named = {
+        name
+        for files in (source, wheel)
+        for name, data in files.items()
+        if home.search(data) and not name.endswith((".gz", ".woff2"))
+    }
     assert named == {"tests/release/test_dist.py"}
 
 
@@ -86,16 +102,28 @@ def metadata(wheel: dict[str, bytes]) -> Message:
 
 def test_metadata_is_that_of_the_project(wheel: dict[str, bytes]) -> None:
     found = metadata(wheel)
-    assert (found["Name"], found["Version"], found["License-Expression"],
-            found["Requires-Python"], found["Summary"]) == (
-        "depthlaw", PROJECT["version"], PROJECT["license"], PROJECT["requires-python"],
-        PROJECT["description"])
+    assert (
+        found["Name"],
+        found["Version"],
+        found["License-Expression"],
+        found["Requires-Python"],
+        found["Summary"],
+    ) == (
+        "depthlaw",
+        PROJECT["version"],
+        PROJECT["license"],
+        PROJECT["requires-python"],
+        PROJECT["description"],
+    )
     assert set(found.get_all("Provides-Extra", [])) == set(PROJECT["optional-dependencies"])
     assert found.get_all("Classifier") == PROJECT["classifiers"]
     assert found.get_payload() == (ROOT / "README.md").read_text()
     licences = {name for name in wheel if ".dist-info/licenses/" in name}
-    assert licences == {f"{NAME}.dist-info/licenses/{path.relative_to(ROOT).as_posix()}"
-                        for pattern in PROJECT["license-files"] for path in ROOT.glob(pattern)}
+    assert licences == {
+        f"{NAME}.dist-info/licenses/{path.relative_to(ROOT).as_posix()}"
+        for pattern in PROJECT["license-files"]
+        for path in ROOT.glob(pattern)
+    }
     assert len(licences) == 2
 
 
@@ -105,11 +133,16 @@ def test_the_sbom_lists_every_locked_package_and_every_carried_script() -> None:
     bom = json.loads(text)
     assert bom["metadata"]["component"]["version"] == PROJECT["version"]
     listed = {(plain(part["name"]), part["version"]) for part in bom["components"]}
-    locked = set(re.findall(r"^([\w.-]+)==(\S+) \\$", (ROOT / "requirements/lock.txt").read_text(),
-                            re.MULTILINE))
-    vendored = {(entry["name"], entry["version"]) for entry
-                in json.loads((ROOT / "requirements/vendored.json").read_text())
-                if entry["in the wheel"]}
+    locked = set(
+        re.findall(
+            r"^([\w.-]+)==(\S+) \\$", (ROOT / "requirements/lock.txt").read_text(), re.MULTILINE
+        )
+    )
+    vendored = {
+        (entry["name"], entry["version"])
+        for entry in json.loads((ROOT / "requirements/vendored.json").read_text())
+        if entry["in the wheel"]
+    }
     assert len(locked) > 20
     assert listed - {("pandoc", version) for name, version in listed} == locked | vendored
     assert "pandoc" in {name for name, _ in listed}

@@ -1,4 +1,5 @@
 """Serving a folder on the loopback interface, and watching what its pages do in a browser."""
+
 from __future__ import annotations
 
 import shutil
@@ -15,8 +16,9 @@ from playwright.sync_api import BrowserContext, Request
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "docs" / "_site"
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
-                None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 # In a container there is no sandbox to be had; no name of a host is looked up.
 FLAGS = ["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
 # Width and height in CSS pixels, and whether it is touched.
@@ -66,8 +68,12 @@ class Watch:
         context.on("console", lambda m: self._say("console", m.text, m.type == "error"))
         context.on("weberror", lambda e: self._say("script", str(e.error)))
         context.on("response", lambda r: self._say(str(r.status), r.url, r.status >= 400))
-        context.on("requestfailed", lambda r: self._say(
-            "failed", f"{r.url} {r.failure}", "ERR_ABORTED" not in (r.failure or "")))
+        context.on(
+            "requestfailed",
+            lambda r: self._say(
+                "failed", f"{r.url} {r.failure}", "ERR_ABORTED" not in (r.failure or "")
+            ),
+        )
 
     def _say(self, kind: str, what: str, wrong: bool = True) -> None:
         if wrong:

@@ -1,5 +1,6 @@
 """The built site behind a server on the loopback interface, and this machine's Chromium, which
 reaches nothing else. `make site-test` builds the site before."""
+
 from __future__ import annotations
 
 import subprocess
@@ -40,8 +41,9 @@ def opened(browser: Browser, site: str) -> Iterator[Callable[..., Page]]:
     contexts, watches = [], []
 
     def opening(path: str, screen: str = "desktop", scheme: str = "light") -> Page:
-        context = browser.new_context(color_scheme=scheme, reduced_motion="reduce",
-                                      **SCREENS[screen])
+        context = browser.new_context(
+            color_scheme=scheme, reduced_motion="reduce", **SCREENS[screen]
+        )
         watch = Watch((path if "://" in path else site,))
         watch.put_on(context)
         contexts.append(context)
@@ -62,6 +64,7 @@ def opened(browser: Browser, site: str) -> Iterator[Callable[..., Page]]:
 def appendix(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that `depthlaw appendix` writes by default."""
     folder = tmp_path_factory.mktemp("appendix") / "out"
-    subprocess.run([sys.executable, "-m", "depthlaw", "appendix", str(folder)], check=True,
-                   capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "depthlaw", "appendix", str(folder)], check=True, capture_output=True
+    )
     return folder

@@ -1,5 +1,6 @@
 """The explorer in a browser: each control, by keyboard and by hand; what the calculator says
 against the command; what stands behind each curve."""
+
 from __future__ import annotations
 
 import contextlib
@@ -62,23 +63,30 @@ def ready(page: Page) -> Page:
 def data() -> dict[str, Any]:
     """What the page reads."""
     text = (SITE / "explorer" / "data.js").read_text(encoding="ascii")
-    found: dict[str, Any] = json.loads(text[text.index("{"):].rstrip().rstrip(";"))
+    found: dict[str, Any] = json.loads(text[text.index("{") :].rstrip().rstrip(";"))
     return found
 
 
 def choose(page: Page, control: str, place: int | bool) -> None:
     """Set a control as a hand does, without a pointer's inaccuracy."""
-    page.eval_on_selector(f"#{control}", """(input, place) => {
+    page.eval_on_selector(
+        f"#{control}",
+        """(input, place) => {
         if (input.type === "checkbox") input.checked = place; else input.value = place;
         input.dispatchEvent(new Event("input", { bubbles: true }));
-    }""", place)
+    }""",
+        place,
+    )
 
 
 def ends(page: Page, control: str) -> tuple[int, int]:
     """The first and the last place of a control."""
-    first, last = page.eval_on_selector(f"#{control}", """(input) => input.options
+    first, last = page.eval_on_selector(
+        f"#{control}",
+        """(input) => input.options
         ? [0, input.options.length - 1]
-        : input.type === "checkbox" ? [0, 1] : [Number(input.min), Number(input.max)]""")
+        : input.type === "checkbox" ? [0, 1] : [Number(input.min), Number(input.max)]""",
+    )
     return first, last
 
 
@@ -117,6 +125,7 @@ def test_each_control_moves_what_it_is_about_by_keyboard(explorer: Page, control
         choose(explorer, "calculator-own", True)
     if control in ("ranks-heads", "collapse-heads"):
         choose(explorer, "ranks-width", 14)
+
     def seen() -> dict[str, str]:
         return {part: explorer.locator(f"#{part}").inner_html() for part in MOVES[control]}
 
@@ -124,8 +133,9 @@ def test_each_control_moves_what_it_is_about_by_keyboard(explorer: Page, control
     box = explorer.locator(f"#{control}")
     box.focus()
     kind = box.evaluate("each => each.type")
-    explorer.keyboard.press("Space" if kind == "checkbox" else "ArrowDown" if
-                            kind == "select-one" else "ArrowRight")
+    explorer.keyboard.press(
+        "Space" if kind == "checkbox" else "ArrowDown" if kind == "select-one" else "ArrowRight"
+    )
     after = seen()
     assert [part for part in MOVES[control] if before[part] == after[part]] == []
     if kind == "range":
@@ -137,10 +147,12 @@ def test_each_control_moves_what_it_is_about_by_keyboard(explorer: Page, control
 
 @pytest.mark.parametrize("screen", SCREENS)
 def test_a_finger_or_a_mouse_moves_each_kind_of_control(
-        opened: Callable[..., Page], screen: str) -> None:
+    opened: Callable[..., Page], screen: str
+) -> None:
     page = ready(opened(PAGE, screen))
-    slider, box, menu = (page.locator(f"#calculator-{name}")
-                         for name in ("budget", "fast", "headWidth"))
+    slider, box, menu = (
+        page.locator(f"#calculator-{name}") for name in ("budget", "fast", "headWidth")
+    )
     command = page.locator("#calculator-command")
 
     def press(place: Any, part: float) -> None:
@@ -182,15 +194,27 @@ def test_a_finger_or_a_mouse_moves_each_kind_of_control(
 def test_answers_are_those_of_the_command_at_random_settings(explorer: Page) -> None:
     draw, wrong = random.Random(SEED), []
     for part in (part for part, times in SETTINGS.items() for _ in range(times)):
-        controls = ([f"tasks-{name}" for name in ("task", "size")] if part == "tasks" else
-                    [f"calculator-{name}" for name in (
-                        "budget", "headWidth", "pipeline", "fast", "own", "layers")])
+        controls = (
+            [f"tasks-{name}" for name in ("task", "size")]
+            if part == "tasks"
+            else [
+                f"calculator-{name}"
+                for name in ("budget", "headWidth", "pipeline", "fast", "own", "layers")
+            ]
+        )
         for control in controls:
             # A checkbox takes a truth value; a fixed depth one time in three.
             least, most = ends(explorer, control)
             place = draw.randint(least, most)
-            choose(explorer, control, draw.random() < 1 / 3 if control == "calculator-own"
-                   else bool(place) if control == "calculator-fast" else place)
+            choose(
+                explorer,
+                control,
+                draw.random() < 1 / 3
+                if control == "calculator-own"
+                else bool(place)
+                if control == "calculator-fast"
+                else place,
+            )
         if not agrees(explorer, part):
             wrong.append(explorer.locator(f"#{part}-command").inner_text())
     assert wrong == [], f"DEPTHLAW_SITE_SEED={SEED}"
@@ -198,14 +222,20 @@ def test_answers_are_those_of_the_command_at_random_settings(explorer: Page) -> 
 
 def test_refusals_are_those_of_the_command(explorer: Page) -> None:
     found = data()["calculator"]
-    settings = [{"own": True, "budget": size, "layers": deep}
-                for size, answers in enumerate(found["fixed"])
-                for deep, answer in enumerate(answers) if "refused" in answer]
-    settings += [{"own": False, "budget": size, "headWidth": head, "pipeline": stages, "fast": fast}
-                 for size, of_size in enumerate(found["free"])
-                 for head, of_head in enumerate(of_size)
-                 for stages, of_stages in enumerate(of_head)
-                 for fast, answer in enumerate(of_stages) if "refused" in answer]
+    settings = [
+        {"own": True, "budget": size, "layers": deep}
+        for size, answers in enumerate(found["fixed"])
+        for deep, answer in enumerate(answers)
+        if "refused" in answer
+    ]
+    settings += [
+        {"own": False, "budget": size, "headWidth": head, "pipeline": stages, "fast": fast}
+        for size, of_size in enumerate(found["free"])
+        for head, of_head in enumerate(of_size)
+        for stages, of_stages in enumerate(of_head)
+        for fast, answer in enumerate(of_stages)
+        if "refused" in answer
+    ]
     assert {setting["own"] for setting in settings} == {True, False}
     for setting in settings:
         for name, place in setting.items():
@@ -220,17 +250,22 @@ def test_a_wrong_answer_is_seen(explorer: Page) -> None:
     assert agrees(explorer, "calculator")
     explorer.eval_on_selector(
         "#calculator-answer dd",
-        r"it => { it.textContent = it.textContent.replace(/\d+/, n => String(Number(n) + 1)); }")
+        r"it => { it.textContent = it.textContent.replace(/\d+/, n => String(Number(n) + 1)); }",
+    )
     assert not agrees(explorer, "calculator")
 
 
 def test_every_claim_behind_a_curve_has_its_page_and_its_verdict(explorer: Page) -> None:
     links = explorer.eval_on_selector_all(
-        ".legend a", "all => all.map(each => each.getAttribute('href'))")
+        ".legend a", "all => all.map(each => each.getAttribute('href'))"
+    )
     assert len(links) > 20
     claims = data()["claims"]
-    missing = [key for key, claim in claims.items()
-               if not (SITE / "claims" / f"{claim['key']}.html").is_file()]
+    missing = [
+        key
+        for key, claim in claims.items()
+        if not (SITE / "claims" / f"{claim['key']}.html").is_file()
+    ]
     assert missing == []
     assert set(links) <= {f"../claims/{c['key']}.html" for c in claims.values()}
     for claim in claims.values():
@@ -239,9 +274,12 @@ def test_every_claim_behind_a_curve_has_its_page_and_its_verdict(explorer: Page)
         # Of one suite a verdict may differ from that of the page.
         assert len(found) == 1, claim
         assert claim["suite"] or found == [claim["verdict"]], claim
-    shown = explorer.eval_on_selector_all(".legend .claim", """all => all.map(each => [
+    shown = explorer.eval_on_selector_all(
+        ".legend .claim",
+        """all => all.map(each => [
         each.querySelector("a").getAttribute("href"),
-        each.querySelector(".verdict").textContent])""")
+        each.querySelector(".verdict").textContent])""",
+    )
     told = {(f"../claims/{claim['key']}.html", claim["verdict"]) for claim in claims.values()}
     # A verdict stands only beside a curve that it is about.
     assert len(shown) > 10
@@ -297,8 +335,9 @@ def test_the_address_holds_the_settings(opened: Callable[..., Page], explorer: P
     choose(explorer, "tasks-size", 5)
     kept = [explorer.locator(f"#{part}-command").inner_text() for part in ("calculator", "tasks")]
     again = ready(opened(f"{PAGE}#{explorer.url.partition('#')[2]}"))
-    assert [again.locator(f"#{part}-command").inner_text()
-            for part in ("calculator", "tasks")] == kept
+    assert [
+        again.locator(f"#{part}-command").inner_text() for part in ("calculator", "tasks")
+    ] == kept
     odd = ready(opened(f"{PAGE}#budget=nothing&width=-1&depth=0&own=x&size=9e9"))
     assert odd.locator("#calculator-command").inner_text() == "depthlaw depth 3B"
 
@@ -334,7 +373,12 @@ def test_it_works_from_a_folder_and_fits_the_screen(browser: Browser, screen: st
         assert agrees(page, "calculator")
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         # A finger needs 24 pixels.
-        assert page.eval_on_selector_all(
-            "[data-control], summary", "all => Math.min(...all.map(each => "
-            "each.type === 'checkbox' ? 24 : each.getBoundingClientRect().height))") >= 24
+        assert (
+            page.eval_on_selector_all(
+                "[data-control], summary",
+                "all => Math.min(...all.map(each => "
+                "each.type === 'checkbox' ? 24 : each.getBoundingClientRect().height))",
+            )
+            >= 24
+        )
         assert watch.complaints == []

@@ -1,4 +1,5 @@
 """Every link of every page, read without a browser: its target is there, and so is its anchor."""
+
 from __future__ import annotations
 
 from collections import Counter
@@ -15,8 +16,17 @@ from browsing import SITE
 # Where the site stands while its links are read; no such host exists.
 HERE = "http://site.invalid/"
 # What a browser loads by itself, by tag.
-LOADED = {"script": "src", "img": "src", "iframe": "src", "source": "src", "video": "src",
-          "audio": "src", "object": "data", "use": "href", "image": "href"}
+LOADED = {
+    "script": "src",
+    "img": "src",
+    "iframe": "src",
+    "source": "src",
+    "video": "src",
+    "audio": "src",
+    "object": "data",
+    "use": "href",
+    "image": "href",
+}
 LOADED_LINKS = {"stylesheet", "icon", "preload", "modulepreload", "manifest", "prefetch"}
 
 
@@ -68,8 +78,11 @@ def pages(folder: Path) -> list[Path]:
 def broken(page: Path, folder: Path) -> Iterator[str]:
     """The links and loads of a page that lead nowhere, and what it loads from elsewhere."""
     here = f"{HERE}{page.relative_to(folder).as_posix()}"
-    for link, loaded in ((link, loaded) for links, loaded in (
-            (seen(page).links, False), (seen(page).loads, True)) for link in links):
+    for link, loaded in (
+        (link, loaded)
+        for links, loaded in ((seen(page).links, False), (seen(page).loads, True))
+        for link in links
+    ):
         target = urlsplit(urljoin(here, link))
         if f"{target.scheme}://{target.netloc}/" != HERE:
             if loaded and target.scheme != "data":
@@ -101,23 +114,26 @@ def reached(folder: Path) -> set[Path]:
             target = urlsplit(urljoin(here, link))
             if f"{target.scheme}://{target.netloc}/" == HERE:
                 path = unquote(target.path).lstrip("/")
-                todo.append(folder / (f"{path}index.html" if path.endswith("/") or not path
-                                      else path))
+                todo.append(
+                    folder / (f"{path}index.html" if path.endswith("/") or not path else path)
+                )
     return found
 
 
 def test_every_link_leads_somewhere_and_nothing_is_loaded_from_elsewhere() -> None:
     found = pages(SITE)
     assert len(found) > 500
-    assert {f"{page.relative_to(SITE)}: {line}" for page in found
-            for line in broken(page, SITE)} == set()
+    assert {
+        f"{page.relative_to(SITE)}: {line}" for page in found for line in broken(page, SITE)
+    } == set()
 
 
 def test_every_page_is_reached_from_the_front_page() -> None:
     # Indices, which the search box replaces.
     unlinked = {"search.html", "genindex.html", "py-modindex.html", "prf-prf.html", "404.html"}
-    assert {page.relative_to(SITE).as_posix() for page in set(pages(SITE)) - reached(SITE)
-            } - unlinked == set()
+    assert {
+        page.relative_to(SITE).as_posix() for page in set(pages(SITE)) - reached(SITE)
+    } - unlinked == set()
 
 
 def test_every_page_has_language_title_and_one_heading_and_no_anchor_twice() -> None:
@@ -125,28 +141,32 @@ def test_every_page_has_language_title_and_one_heading_and_no_anchor_twice() -> 
     for page in set(pages(SITE)) - {SITE / "search.html"}:  # whose heading a script writes
         it = seen(page)
         # sphinx-proof gives every proof the same name, to which nothing links.
-        twice = [name for name, count in it.anchors.items()
-                 if count > 1 and name != "proof-content"]
+        twice = [
+            name for name, count in it.anchors.items() if count > 1 and name != "proof-content"
+        ]
         found = it.language, it.tags["title"] > 0, it.tags["h1"], it.tags["main"], twice
         if found != ("en", True, 1, 1, []):
             wrong[page.relative_to(SITE).as_posix()] = found
     assert wrong == {}
 
 
-@pytest.mark.parametrize(("line", "complaint"), [
-    ('<a href="there.html">x</a>', None),
-    ('<a href="there.html#part">x</a>', None),
-    ('<a href="#here">x</a>', None),
-    ('<a href="https://example.org/">x</a>', None),
-    ('<img src="data:image/png;base64,AA">', None),
-    ('<a href="nowhere.html">x</a>', "no file: nowhere.html"),
-    ('<a href="there.html#nothing">x</a>', "no anchor: there.html#nothing"),
-    ('<a href="#nothing">x</a>', "no anchor: #nothing"),
-    ('<a href="file:///etc/hosts">x</a>', "links by file: file:///etc/hosts"),
-    ('<img src="gone.png">', "no file: gone.png"),
-    ('<script src="https://example.org/a.js"></script>', "loads https://example.org/a.js"),
-    ('<link rel="stylesheet" href="//example.org/a.css">', "loads //example.org/a.css"),
-])
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ('<a href="there.html">x</a>', None),
+        ('<a href="there.html#part">x</a>', None),
+        ('<a href="#here">x</a>', None),
+        ('<a href="https://example.org/">x</a>', None),
+        ('<img src="data:image/png;base64,AA">', None),
+        ('<a href="nowhere.html">x</a>', "no file: nowhere.html"),
+        ('<a href="there.html#nothing">x</a>', "no anchor: there.html#nothing"),
+        ('<a href="#nothing">x</a>', "no anchor: #nothing"),
+        ('<a href="file:///etc/hosts">x</a>', "links by file: file:///etc/hosts"),
+        ('<img src="gone.png">', "no file: gone.png"),
+        ('<script src="https://example.org/a.js"></script>', "loads https://example.org/a.js"),
+        ('<link rel="stylesheet" href="//example.org/a.css">', "loads //example.org/a.css"),
+    ],
+)
 def test_what_is_broken_is_seen(tmp_path: Path, line: str, complaint: str | None) -> None:
     (tmp_path / "there.html").write_text('<h1 id="part">There</h1>')
     page = tmp_path / "index.html"

@@ -1,4 +1,5 @@
 """Pages in a browser: no script fails, no request leaves the site, no serious barrier."""
+
 from __future__ import annotations
 
 import re
@@ -11,17 +12,32 @@ from browsing import SCREENS, SITE, Watch, served
 from playwright.sync_api import Browser, Page
 
 # One of each kind of page.
-MAIN = ("index.html", "tutorial.html", "depth.html", "base-3.html", "most-wanted.html",
-        "claims/index.html", "claims/hops/index.html",
-        "claims/hops/doubling.html", "claims/separation_rank/corollary_2.html",
-        "depth-evidence.html", "api.html", "trained-depth.html", "explorer/index.html")
+MAIN = (
+    "index.html",
+    "tutorial.html",
+    "depth.html",
+    "base-3.html",
+    "most-wanted.html",
+    "claims/index.html",
+    "claims/hops/index.html",
+    "claims/hops/doubling.html",
+    "claims/separation_rank/corollary_2.html",
+    "depth-evidence.html",
+    "api.html",
+    "trained-depth.html",
+    "explorer/index.html",
+)
 
 
 # All of these on both screens in both schemes, the others once on each screen.
 OFTEN = ("index.html", "claims/hops/doubling.html", "explorer/index.html")
-SEEN_AS = [(name, screen, scheme) for name in MAIN for screen in SCREENS
-           for scheme in ("light", "dark")
-           if name in OFTEN or (screen == "phone") == (scheme == "dark")]
+SEEN_AS = [
+    (name, screen, scheme)
+    for name in MAIN
+    for screen in SCREENS
+    for scheme in ("light", "dark")
+    if name in OFTEN or (screen == "phone") == (scheme == "dark")
+]
 # Processes share the pages.
 PARTS = 8
 
@@ -29,9 +45,12 @@ PARTS = 8
 def barriers(page: Page) -> list[str]:
     """What axe-core finds serious or critical, each with the first element it is about."""
     found = Axe().run(page).response["violations"]
-    return [f"{it['id']} ({it['impact']}, {len(it['nodes'])} x): {it['help']}: "
-            f"{it['nodes'][0]['html'][:200]}" for it in found
-            if it["impact"] in ("serious", "critical")]
+    return [
+        f"{it['id']} ({it['impact']}, {len(it['nodes'])} x): {it['help']}: "
+        f"{it['nodes'][0]['html'][:200]}"
+        for it in found
+        if it["impact"] in ("serious", "critical")
+    ]
 
 
 def overflow(page: Page) -> int:
@@ -42,7 +61,11 @@ def overflow(page: Page) -> int:
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize(("screen", "scheme"), [("desktop", "light"), ("phone", "dark")])
 def test_every_page_loads_without_complaint(
-    browser: Browser, site: str, screen: str, scheme: str, part: int,
+    browser: Browser,
+    site: str,
+    screen: str,
+    scheme: str,
+    part: int,
 ) -> None:
     # In the outline of tall brackets KaTeX repeats a letter, which browsers note and draw all the
     # same.
@@ -66,7 +89,10 @@ def test_every_page_loads_without_complaint(
 
 @pytest.mark.parametrize(("name", "screen", "scheme"), SEEN_AS)
 def test_main_pages_have_no_serious_barrier_and_fit_the_screen(
-    opened: Callable[..., Page], name: str, screen: str, scheme: str,
+    opened: Callable[..., Page],
+    name: str,
+    screen: str,
+    scheme: str,
 ) -> None:
     page = opened(name, screen, scheme)
     assert barriers(page) == []
@@ -74,7 +100,9 @@ def test_main_pages_have_no_serious_barrier_and_fit_the_screen(
 
 
 def test_the_appendix_has_no_serious_barrier_and_needs_nothing_beside_it(
-    opened: Callable[..., Page], appendix: Path, tmp_path: Path,
+    opened: Callable[..., Page],
+    appendix: Path,
+    tmp_path: Path,
 ) -> None:
     """From the file alone, as somebody gets it by mail."""
     alone = tmp_path / "appendix.html"
@@ -109,15 +137,21 @@ def test_the_first_tab_leads_past_the_navigation(opened: Callable[..., Page]) ->
     page.wait_for_function("location.hash")  # a jump within the page ends after the key press
 
 
-@pytest.mark.parametrize(("body", "complaint"), [
-    ("<script>console.error('no')</script>", "console: no"),
-    ("<script>throw new Error('no')</script>", "script: no"),
-    ("<img src='gone.png' alt=''>", "404: "),
-    ("<script>fetch('http://127.0.0.2:9/')</script>", "leaves the site: http://127.0.0.2:9/"),
-    ("<p>good</p>", None),
-])
+@pytest.mark.parametrize(
+    ("body", "complaint"),
+    [
+        ("<script>console.error('no')</script>", "console: no"),
+        ("<script>throw new Error('no')</script>", "script: no"),
+        ("<img src='gone.png' alt=''>", "404: "),
+        ("<script>fetch('http://127.0.0.2:9/')</script>", "leaves the site: http://127.0.0.2:9/"),
+        ("<p>good</p>", None),
+    ],
+)
 def test_what_a_page_does_wrong_is_seen(
-    browser: Browser, tmp_path: Path, body: str, complaint: str | None,
+    browser: Browser,
+    tmp_path: Path,
+    body: str,
+    complaint: str | None,
 ) -> None:
     (tmp_path / "favicon.ico").touch()
     (tmp_path / "index.html").write_text(f"<!doctype html><html lang='en'>{body}</html>")
@@ -137,7 +171,8 @@ def test_what_a_page_does_wrong_is_seen(
 def test_a_barrier_and_a_page_too_wide_are_seen(browser: Browser, tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text(
         "<!doctype html><html><title>t</title><main><h1>h</h1><img src='data:,'>"
-        "<p style='color:#ddd;background:#fff;width:3000px'>faint</p></main></html>")
+        "<p style='color:#ddd;background:#fff;width:3000px'>faint</p></main></html>"
+    )
     with served(tmp_path) as address, browser.new_context() as context:
         page = context.new_page()
         page.goto(address)

@@ -1,4 +1,5 @@
 """Prescribed kernels: Cholesky factors against numpy, and correlations that fall with depth."""
+
 from fractions import Fraction
 
 import numpy as np

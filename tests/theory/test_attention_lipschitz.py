@@ -1,4 +1,5 @@
 """Lipschitz constants and distances: exact and ball routes against numpy."""
+
 import math
 
 import numpy as np

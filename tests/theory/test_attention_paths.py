@@ -1,4 +1,5 @@
 """Paths: lengths against enumeration and scipy, sums against forward passes."""
+
 from fractions import Fraction
 
 import pytest

@@ -1,4 +1,5 @@
 """Automata: regular expressions, monoids, and two tests of star-freeness that must agree."""
+
 from __future__ import annotations
 
 import re
@@ -17,9 +18,15 @@ from depthlaw.theory.formal_languages.automaton import (
     words,
 )
 
-EXPRESSIONS = st.recursive(st.sampled_from(["a", "b"]), lambda inner: st.one_of(
-    inner.map(lambda x: f"({x})*"), st.tuples(inner, inner).map(lambda p: f"({p[0]}|{p[1]})"),
-    st.tuples(inner, inner).map("".join)), max_leaves=6)
+EXPRESSIONS = st.recursive(
+    st.sampled_from(["a", "b"]),
+    lambda inner: st.one_of(
+        inner.map(lambda x: f"({x})*"),
+        st.tuples(inner, inner).map(lambda p: f"({p[0]}|{p[1]})"),
+        st.tuples(inner, inner).map("".join),
+    ),
+    max_leaves=6,
+)
 
 
 def moved(automaton, state: int, word: str) -> int:
@@ -52,13 +59,16 @@ def test_elements_of_the_monoid_are_the_maps_of_their_words() -> None:
 
 
 @pytest.mark.parametrize(
-    ("element", "p"), [((0, 1), 1), ((1, 0), 2), ((1, 1), 1), ((1, 2, 0, 4, 3), 6)])
+    ("element", "p"), [((0, 1), 1), ((1, 0), 2), ((1, 1), 1), ((1, 2, 0, 4, 3), 6)]
+)
 def test_period_is_the_least_common_multiple_of_the_cycles(element, p: int) -> None:
     assert period(element) == p
 
 
-@pytest.mark.parametrize(("expression", "p"), [
-    ("(aa)*", 2), ("(ab)*", 1), ("(aba|b)*", 2), ("((a|b)(a|b)(a|b))*", 3), ("a*", 1)])
+@pytest.mark.parametrize(
+    ("expression", "p"),
+    [("(aa)*", 2), ("(ab)*", 1), ("(aba|b)*", 2), ("((a|b)(a|b)(a|b))*", 3), ("a*", 1)],
+)
 def test_known_periods(expression: str, p: int) -> None:
     assert monoid_period(minimal(expression)) == p
 

@@ -1,4 +1,5 @@
 """Certificates stand on their own, and every change that breaks the argument is seen."""
+
 import contextlib
 import copy
 import json
@@ -40,6 +41,8 @@ from depthlaw.theory.separation_rank.value_rank import separation_rank
 LEAD = "separation_rank-upper_bound_deep.json"
 ALL_HEADS = "separation_rank-upper_bound_deep-all_heads.json"
 HALF_HEADS = "separation_rank-upper_bound_deep-half_heads.json"
+
+
 def product_certificate(net: AttentionNet, tokens: int) -> dict:
     """The certificate that a net over Z, such as a `coordinate_net`, is a product of linear forms.
 
@@ -48,8 +51,10 @@ def product_certificate(net: AttentionNet, tokens: int) -> dict:
     """
     forms = linear_forms(net)
     distinct = sorted(set(forms))
-    return _sealed(_header("separation_rank/product_of_forms", net, tokens) | {
-        "forms": [list(form) for form in distinct], "exponents": form_exponents(forms, distinct)})
+    return _sealed(
+        _header("separation_rank/product_of_forms", net, tokens)
+        | {"forms": [list(form) for form in distinct], "exponents": form_exponents(forms, distinct)}
+    )
 
 
 def leading_certificate(net: AttentionNet, grading, tokens: int) -> dict:
@@ -59,31 +64,44 @@ def leading_certificate(net: AttentionNet, grading, tokens: int) -> dict:
         ArithmeticError: when no leading part is one monomial.
     """
     column, exponents = leading_monomial(net, grading)
-    return _sealed(_header("separation_rank/leading_monomial", net, tokens) | {
-        "grading": list(grading), "column": column, "exponents": list(exponents)})
+    return _sealed(
+        _header("separation_rank/leading_monomial", net, tokens)
+        | {"grading": list(grading), "column": column, "exponents": list(exponents)}
+    )
 
 
 def _header(kind: str, net: AttentionNet, tokens: int) -> dict:
-    return {"kind": kind, "claim": certificates.KINDS[kind].claim, "says": "", "width": net.width,
-            "depth": net.depth, "heads": net.heads, "tokens": tokens,
-            "weights": {name: getattr(net, name).tolist() for name in NAMES}}
+    return {
+        "kind": kind,
+        "claim": certificates.KINDS[kind].claim,
+        "says": "",
+        "width": net.width,
+        "depth": net.depth,
+        "heads": net.heads,
+        "tokens": tokens,
+        "weights": {name: getattr(net, name).tolist() for name in NAMES},
+    }
 
 
 def _sealed(data: dict) -> dict:
     return data | {"says": certificates.KINDS[data["kind"]].sentence(data)}
 
 
-MADE = {LEAD: lambda: leading_certificate(graded_net(34), GRADING, 10),
-        ALL_HEADS: lambda: product_certificate(coordinate_net(6, 30), 14),
-        HALF_HEADS: lambda: product_certificate(coordinate_net(16, 216, heads=8), 34)}
+MADE = {
+    LEAD: lambda: leading_certificate(graded_net(34), GRADING, 10),
+    ALL_HEADS: lambda: product_certificate(coordinate_net(6, 30), 14),
+    HALF_HEADS: lambda: product_certificate(coordinate_net(16, 216, heads=8), 34),
+}
 SAYS = {
     LEAD: "d=4, L=34, H=2, N=10: log_3 sep >= 312.276 > 312.020; refutes Theorem 2 as recalled",
     HALF_HEADS: "d=16, L=216, H=8, N=34: log_3 sep >= 7110.369 > 7109.177; refutes Theorem 2 as "
-                "recalled",
+    "recalled",
     ALL_HEADS: "d=6, L=30, H=6, N=14: log_3 sep >= 399.369 > 394.339; refutes Theorem 2 as "
-               "recalled; b_2 of its lower bound is undefined at H = d_x"}
-EXCEEDS = ("log_3 prod (e + 1) > 2 d L + L - 2 d log_3(d / (2 sqrt(2) e)) + log_3 d, in rigorous "
-           "balls")
+    "recalled; b_2 of its lower bound is undefined at H = d_x",
+}
+EXCEEDS = (
+    "log_3 prod (e + 1) > 2 d L + L - 2 d log_3(d / (2 sqrt(2) e)) + log_3 d, in rigorous balls"
+)
 CLAIM = "separation_rank/exact"
 
 
@@ -120,36 +138,65 @@ def test_shipped_certificates_stand_and_are_what_the_code_writes(name):
 
 def test_what_is_shipped_is_well_inside_the_domain_but_for_the_one_that_says_so():
     assert set(shipped()) == set(MADE)
-    inside = {name: 2 * data["heads"] <= data["width"] and data["tokens"] >= 2 * data["width"] + 2
-              for name, data in ((name, load(path)) for name, path in shipped().items())}
+    inside = {
+        name: 2 * data["heads"] <= data["width"] and data["tokens"] >= 2 * data["width"] + 2
+        for name, data in ((name, load(path)) for name, path in shipped().items())
+    }
     assert inside == {LEAD: True, HALF_HEADS: True, ALL_HEADS: False}
 
 
-@pytest.mark.parametrize(("path", "to"), [
-    (("tokens",), 12), (("tokens",), 15), (("exponents", 0), 1), (("forms", 0, 0), 5),
-    (("claim",), CLAIM), (("says",), "The bound is refuted."),
-    (("weights", "value", 3, 1, 0, 5), 1), (("weights", "output", 0, 2, 2, 0), 0),
-    (("weights", "key", 0, 0, 0), [0] * 6),
-])
+@pytest.mark.parametrize(
+    ("path", "to"),
+    [
+        (("tokens",), 12),
+        (("tokens",), 15),
+        (("exponents", 0), 1),
+        (("forms", 0, 0), 5),
+        (("claim",), CLAIM),
+        (("says",), "The bound is refuted."),
+        (("weights", "value", 3, 1, 0, 5), 1),
+        (("weights", "output", 0, 2, 2, 0), 0),
+        (("weights", "key", 0, 0, 0), [0] * 6),
+    ],
+)
 def test_a_change_that_matters_is_seen(data, path, to):
     assert not confirmed(change(data, *path, to=to))
 
 
-@pytest.mark.parametrize(("path", "to"), [
-    (("tokens",), 8), (("tokens",), 11), (("exponents", 0), 1), (("grading", 0), 5),
-    (("column",), 1), (("claim",), CLAIM), (("says",), "The bound is refuted."),
-    (("weights", "value", 3, 1, 0, 2), 0), (("weights", "value", 3, 1, 0, 2), -1),
-])
+@pytest.mark.parametrize(
+    ("path", "to"),
+    [
+        (("tokens",), 8),
+        (("tokens",), 11),
+        (("exponents", 0), 1),
+        (("grading", 0), 5),
+        (("column",), 1),
+        (("claim",), CLAIM),
+        (("says",), "The bound is refuted."),
+        (("weights", "value", 3, 1, 0, 2), 0),
+        (("weights", "value", 3, 1, 0, 2), -1),
+    ],
+)
 def test_a_change_of_the_leading_monomial_is_seen(lead, path, to):
     assert not confirmed(change(lead, *path, to=to))
 
 
-@pytest.mark.parametrize(("path", "to"), [
-    (("heads",), 4), (("heads",), 0), (("heads",), True), (("width",), 6.0), (("depth",), "30"),
-    (("exponents", 0), 1.0), (("forms", 0, 0), True), (("tokens",), 10**400),
-    (("weights", "value", 3, 1, 0, 5), 0.5), (("kind",), ["separation_rank/product_of_forms"]),
-    (("extra",), 1),
-])
+@pytest.mark.parametrize(
+    ("path", "to"),
+    [
+        (("heads",), 4),
+        (("heads",), 0),
+        (("heads",), True),
+        (("width",), 6.0),
+        (("depth",), "30"),
+        (("exponents", 0), 1.0),
+        (("forms", 0, 0), True),
+        (("tokens",), 10**400),
+        (("weights", "value", 3, 1, 0, 5), 0.5),
+        (("kind",), ["separation_rank/product_of_forms"]),
+        (("extra",), 1),
+    ],
+)
 def test_heads_and_types_that_do_not_fit_are_refused(data, path, to):
     with pytest.raises(ValueError, match="must|accepted|missing or unknown") as error:
         recheck(change(data, *path, to=to))
@@ -158,16 +205,22 @@ def test_heads_and_types_that_do_not_fit_are_refused(data, path, to):
 
 
 def test_a_shallower_net_is_no_counterexample():
-    for made in (product_certificate(coordinate_net(6, 29), 14),
-                 product_certificate(coordinate_net(16, 215, heads=8), 34),
-                 leading_certificate(graded_net(33), GRADING, 10)):
+    for made in (
+        product_certificate(coordinate_net(6, 29), 14),
+        product_certificate(coordinate_net(16, 215, heads=8), 34),
+        leading_certificate(graded_net(33), GRADING, 10),
+    ):
         assert [step.says for step in recheck(made) if not step.holds] == [EXCEEDS]
 
 
 def test_products_with_half_the_heads_need_width_16():
     """The product's slope D_H exceeds 2 d_x + 1 for no smaller width with 2 H <= d_x."""
-    first = [(d, H) for d in range(1, 17) for H in range(1, d // 2 + 1)
-             if d % H == 0 and 2 * d + 1 < H * (H + 1) // 2]
+    first = [
+        (d, H)
+        for d in range(1, 17)
+        for H in range(1, d // 2 + 1)
+        if d % H == 0 and 2 * d + 1 < H * (H + 1) // 2
+    ]
     assert first == [(16, 8)]
 
 
@@ -192,8 +245,10 @@ def test_leading_monomials_are_those_of_the_polynomials():
         forms = PlainForms(plain(graded_net(depth)), 2**31 - 1)
         for a, exponents in leading_monomials(graded_net(depth), GRADING):
             base = forms.degree + 1
-            terms = [tuple(int(key) // base ** (9 - j) % base for j in range(10))
-                     for key in forms._keys[a]]
+            terms = [
+                tuple(int(key) // base ** (9 - j) % base for j in range(10))
+                for key in forms._keys[a]
+            ]
             weights = [sum(w * e for w, e in zip(GRADING, term, strict=True)) for term in terms]
             top = max(weights)
             pairs = zip(terms, weights, strict=True)
@@ -241,11 +296,23 @@ def test_rechecking_shares_no_code_with_the_measurement(monkeypatch):
     assert all(confirmed(data) for data in found)
 
 
-@pytest.mark.parametrize("broken", [
-    {}, {"kind": "nothing"}, {"kind": "separation_rank/product_of_forms"}, [], {"kind": {}},
-    {"kind": "separation_rank/product_of_forms", "width": 6, "depth": "x", "heads": 6,
-     "tokens": 14},
-])
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {},
+        {"kind": "nothing"},
+        {"kind": "separation_rank/product_of_forms"},
+        [],
+        {"kind": {}},
+        {
+            "kind": "separation_rank/product_of_forms",
+            "width": 6,
+            "depth": "x",
+            "heads": 6,
+            "tokens": 14,
+        },
+    ],
+)
 def test_what_is_no_certificate_is_refused_in_one_line(broken):
     with pytest.raises(ValueError, match="certificate") as error:
         recheck(broken)

@@ -1,4 +1,5 @@
 """Every claim of the registry, held to the same rules."""
+
 import ast
 import dataclasses
 import re
@@ -27,34 +28,69 @@ from depthlaw.theory.claims.withdrawn import WITHDRAWN
 
 CLAIMS = list(registry().values())
 IDS = [c.key for c in CLAIMS]
-BIBLIOGRAPHY = set(re.findall(
-    r"^@\w+\{([^,]+),", (files("depthlaw.theory") / "bibliography.bib").read_text(), re.M))
+BIBLIOGRAPHY = set(
+    re.findall(
+        r"^@\w+\{([^,]+),", (files("depthlaw.theory") / "bibliography.bib").read_text(), re.M
+    )
+)
 
 each_claim = pytest.mark.parametrize("claim", CLAIMS, ids=IDS)
 # Trainings take minutes: tests/empirics/test_trained_depth.py has the negative controls of that
 # topic. Those of these claims, and of suites that stand alone, have no smaller case; `verify` runs
 # them.
 LONG = {
-    *(f"rank_collapse/{name}" for name in (
-        "bert_init_full_curve", "published_sorting_recipe", "published_short_paths",
-        "published_paths_deteriorate", "short_paths_carry_half_of_hulls", "path_sums_deteriorate",
-        "longer_paths_flatter", "circle_pair_collapses", "circle_pair_stays",
-        "trained_attention_collapses_later", "trained_attention_collapses",
-        "trained_nets_keep_residual", "training_draws_tokens_together")),
-    *(f"signal_propagation/{name}" for name in (
-        "mup_logits_flat", "completep_flat_shallow", "deepnorm_update_with_biases",
-        "post_ln_amplification"))}
-QUICK = [c for c in CLAIMS if c.topic != "trained_depth" and c.key not in LONG
-         and (not c.needs or c.cases("full"))]
+    *(
+        f"rank_collapse/{name}"
+        for name in (
+            "bert_init_full_curve",
+            "published_sorting_recipe",
+            "published_short_paths",
+            "published_paths_deteriorate",
+            "short_paths_carry_half_of_hulls",
+            "path_sums_deteriorate",
+            "longer_paths_flatter",
+            "circle_pair_collapses",
+            "circle_pair_stays",
+            "trained_attention_collapses_later",
+            "trained_attention_collapses",
+            "trained_nets_keep_residual",
+            "training_draws_tokens_together",
+        )
+    ),
+    *(
+        f"signal_propagation/{name}"
+        for name in (
+            "mup_logits_flat",
+            "completep_flat_shallow",
+            "deepnorm_update_with_biases",
+            "post_ln_amplification",
+        )
+    ),
+}
+QUICK = [
+    c
+    for c in CLAIMS
+    if c.topic != "trained_depth" and c.key not in LONG and (not c.needs or c.cases("full"))
+]
 # Where the smallest case is one of suite full, dozens of nets are drawn, or trained.
-each_quick_claim = pytest.mark.parametrize("claim", [
-    pytest.param(c, id=c.key, marks=[pytest.mark.slow] if c.needs and not c.cases("quick") else [])
-    for c in QUICK])
+each_quick_claim = pytest.mark.parametrize(
+    "claim",
+    [
+        pytest.param(
+            c, id=c.key, marks=[pytest.mark.slow] if c.needs and not c.cases("quick") else []
+        )
+        for c in QUICK
+    ],
+)
 
 
 def first_decidable(claim: Claim) -> Case:
-    return next(c for suite in SUITES for c in claim.grid.get(suite, ())
-                if all(holds(c) for holds in claim.assumes.values()))
+    return next(
+        c
+        for suite in SUITES
+        for c in claim.grid.get(suite, ())
+        if all(holds(c) for holds in claim.assumes.values())
+    )
 
 
 def test_every_topic_has_claims():
@@ -71,8 +107,11 @@ def test_every_decorated_function_of_a_topic_is_a_claim():
     for folder in map(Path, (str(files("depthlaw.theory")), str(files("depthlaw.empirics")))):
         for path in sorted(folder.rglob("*.py")):
             topic = path.relative_to(folder).with_suffix("").parts[0]
-            lost += [f"{path}: {name}" for name in decorated(path.read_text())
-                     if f"{topic}/{name}" not in registry()]
+            lost += [
+                f"{path}: {name}"
+                for name in decorated(path.read_text())
+                if f"{topic}/{name}" not in registry()
+            ]
     assert lost == []
 
 
@@ -118,11 +157,16 @@ def test_no_way_to_import_the_decorator_hides_a_claim(tmp_path: Path):
     (topic / "__init__.py").write_text("")
     for module, (how, decorator) in ROUTES.items():
         (topic / f"{module}.py").write_text(
-            SILENT.format(how=how, decorator=decorator, module=module))
+            SILENT.format(how=how, decorator=decorator, module=module)
+        )
     # What needs torch is not imported, whether it says so itself or not.
     (topic / "net.py").write_text("from .. import claim\nraise SystemExit(3)\nimport torch.nn\n")
     (topic / "run.py").write_text("from .. import claim\nraise SystemExit(3)\nfrom . import net\n")
-    done = subprocess.run([sys.executable, "-c", f"""
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"""
 import sys
 import depthlaw.theory
 depthlaw.theory.__path__.append({str(tmp_path)!r})
@@ -131,7 +175,11 @@ keys = ["silent/lost_" + module for module in {list(ROUTES)}]
 assert [find(key).key for key in keys] == keys
 assert not any(module.startswith("depthlaw.empirics") for module in sys.modules)
 assert sorted(key for key in registry() if key.startswith("silent/")) == keys
-"""], capture_output=True, text=True)
+""",
+        ],
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -154,7 +202,8 @@ def test_form(claim: Claim):
 def test_what_the_verdict_may_say_is_declared(claim: Claim):
     """The ladder of docs/decisions/0007."""
     assert bool(claim.proof) == bool(claim.rests_on), (
-        "a proof says in one line what of it a reader must check; nothing else does")
+        "a proof says in one line what of it a reader must check; nothing else does"
+    )
     assert len(claim.rests_on) <= 300
     assert "\n" not in claim.rests_on
     assert (claim.evidence == "certificate") == (claim.certified is not None)
@@ -173,7 +222,8 @@ def test_what_the_verdict_may_say_is_declared(claim: Claim):
 CHANGED_AFTER_DATA = re.compile(
     r"\b([Ss]plit off|Restated|dropped after|[Ff]irst measured|[Ww]ritten after|after (a|the) "
     r"(first|second|third) (look|trial|run|measurement|recording)|since a (trial|first)|"
-    r"were added when they were known|had been (seen|measured))")
+    r"were added when they were known|had been (seen|measured))"
+)
 # Notes that say what was expected, or how the control was chosen, and not that the claim changed.
 UNCHANGED = {"rank_collapse/layer_constant"}
 
@@ -212,9 +262,15 @@ def test_what_was_changed_after_data_is_marked_in_every_list(claim: Claim):
         assert claim.post_hoc, "its note says that it was changed after data: a * belongs to it"
 
 
-@pytest.mark.parametrize("key", [
-    "trained_depth/cycles_at_chance", "trained_depth/cycles_beyond",
-    "trained_depth/reach_over_seeds", "rank_collapse/cubic_drop"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "trained_depth/cycles_at_chance",
+        "trained_depth/cycles_beyond",
+        "trained_depth/reach_over_seeds",
+        "rank_collapse/cubic_drop",
+    ],
+)
 def test_claims_written_with_their_data_in_view_are_marked(key: str):
     assert find(key).post_hoc
 
@@ -226,10 +282,18 @@ def test_more_seeds_are_named_only_where_a_case_has_them():
         assert any(case.replicas == 16 for case in claim.cases("training")), claim.key
 
 
-@pytest.mark.parametrize("key", [
-    "depth_width/best_rate_is_inside", "exercises/none_diverges", "trained_rank/width_at_least",
-    "rank_collapse/bert_init_published", "rank_collapse/slope_causal", "rank_collapse/slope_skip",
-    "rank_collapse/slope_positions"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        "depth_width/best_rate_is_inside",
+        "exercises/none_diverges",
+        "trained_rank/width_at_least",
+        "rank_collapse/bert_init_published",
+        "rank_collapse/slope_causal",
+        "rank_collapse/slope_skip",
+        "rank_collapse/slope_positions",
+    ],
+)
 def test_what_is_typical_is_asked_of_a_sample(key: str):
     """One number of each case has no spread: it is about those nets, or about all."""
     assert find(key).holds_for == ("all" if key.endswith("width_at_least") else "these nets")
@@ -242,17 +306,21 @@ def test_a_verdict_about_these_nets_says_so(claim: Claim):
         assert "typical" not in claim.title + claim.text
 
 
-@pytest.mark.parametrize(("key", "says"), [
-    ("rank_collapse/one_layer_cubic", "less what all rows share"),
-    ("rank_collapse/doubly_exponential_slope", "Where each layer cubes"),
-    ("rank_collapse/short_paths_carry_half", "On sorting and circles"),
-    ("trained_rank/floor_holds", "no training can beat"),
-    ("trained_rank/rank_stays_generic", "off the exceptional set, as nearly all are"),
-    ("trained_depth/cycles_at_chance", "only one layer tests it"),
-    ("trained_depth/cycles_beyond", "only one layer tests it"),
-    ("trained_depth/reach_at_most", "one layer tests it"),
-    ("signal_propagation/admin_amplification", "within 1/8"),
-    ("depth_choice/levine_fit_width", "one formula, inverted")])
+@pytest.mark.parametrize(
+    ("key", "says"),
+    [
+        ("rank_collapse/one_layer_cubic", "less what all rows share"),
+        ("rank_collapse/doubly_exponential_slope", "Where each layer cubes"),
+        ("rank_collapse/short_paths_carry_half", "On sorting and circles"),
+        ("trained_rank/floor_holds", "no training can beat"),
+        ("trained_rank/rank_stays_generic", "off the exceptional set, as nearly all are"),
+        ("trained_depth/cycles_at_chance", "only one layer tests it"),
+        ("trained_depth/cycles_beyond", "only one layer tests it"),
+        ("trained_depth/reach_at_most", "one layer tests it"),
+        ("signal_propagation/admin_amplification", "within 1/8"),
+        ("depth_choice/levine_fit_width", "one formula, inverted"),
+    ],
+)
 def test_titles_and_texts_say_no_more_than_was_seen(key: str, says: str):
     claim = find(key)
     assert says in f"{claim.title}. {claim.text}"
@@ -264,9 +332,14 @@ def test_that_nets_learn_at_all_is_a_precondition():
     assert all(claim.title.startswith("Precondition: ") for claim in learning)
 
 
-@pytest.mark.parametrize(("key", "lacks"), [
-    ("hops/experiment_dropout", "a missing file"), ("hops/depth_printed", "an open problem"),
-    ("evidence/wide_attention_gain", "a missing digit")])
+@pytest.mark.parametrize(
+    ("key", "lacks"),
+    [
+        ("hops/experiment_dropout", "a missing file"),
+        ("hops/depth_printed", "an open problem"),
+        ("evidence/wide_attention_gain", "a missing digit"),
+    ],
+)
 def test_where_no_run_can_decide_none_is_asked_for(key: str, lacks: str):
     claim = find(key)
     assert claim.known == "UNDECIDED"
@@ -307,6 +380,7 @@ def test_no_statement_is_true_or_false_whatever_is_measured(claim: Claim):
 
 def without_the_prediction(claim: Claim, patch: pytest.MonkeyPatch) -> None:
     """Until the patch is undone, whoever asks what the claim predicts is refused."""
+
     def forbidden(*_: object) -> None:
         raise AssertionError("measured used the prediction")
 
@@ -321,12 +395,16 @@ def without_the_prediction(claim: Claim, patch: pytest.MonkeyPatch) -> None:
 
 @each_quick_claim
 def test_negative_control_fails_and_is_measured_without_the_prediction(
-        claim: Claim, monkeypatch: pytest.MonkeyPatch):
+    claim: Claim, monkeypatch: pytest.MonkeyPatch
+):
     if not claim.measurable and claim.control.measured is None:
         pytest.skip("needs the extra " + claim.needs)
     control = claim.control
-    wrong = (claim if control.statement is None
-             else dataclasses.replace(claim, statement=control.statement))
+    wrong = (
+        claim
+        if control.statement is None
+        else dataclasses.replace(claim, statement=control.statement)
+    )
     without_the_prediction(claim, monkeypatch)
     value = claim.measure(control.case, control.seed, control=control.measured is not None)
     monkeypatch.undo()
@@ -336,7 +414,8 @@ def test_negative_control_fails_and_is_measured_without_the_prediction(
 
 @each_quick_claim
 def test_first_case_is_measured_without_the_prediction_and_does_not_refute(
-        claim: Claim, monkeypatch: pytest.MonkeyPatch):
+    claim: Claim, monkeypatch: pytest.MonkeyPatch
+):
     if not claim.measurable:
         pytest.skip("needs the extra " + claim.needs)
     without_the_prediction(claim, monkeypatch)
@@ -355,4 +434,4 @@ def test_the_check_of_negative_controls_can_fail():
 
 
 def test_at_is_exact():
-    assert at(3 ** depth, Case(depth=200)) == sympy.Integer(3**200)
+    assert at(3**depth, Case(depth=200)) == sympy.Integer(3**200)

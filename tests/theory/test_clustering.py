@@ -1,4 +1,5 @@
 """The flow on the sphere: reductions against a simulation of all tokens in float64."""
+
 import math
 from fractions import Fraction
 

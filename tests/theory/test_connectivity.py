@@ -1,5 +1,6 @@
 """Connectivity: networks against networkx and matrix powers, verdicts against wrong networks and
 wrong statements, shortcuts in data."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -98,8 +99,11 @@ def test_families_are_reproducible_and_refuse_what_they_lack() -> None:
     a, b = (graph("Erdos-Renyi", 6, np.random.default_rng(7)) for _ in range(2))
     assert set(a.edges) == set(b.edges)
     for family, diameter, message in (
-            ("wheel", 2, "accepted are path"), ("karate club", 4, "diameter 5"),
-            ("barbell", 2, "a barbell 3 or more"), ("path", 0, "from 1 on")):
+        ("wheel", 2, "accepted are path"),
+        ("karate club", 4, "diameter 5"),
+        ("barbell", 2, "a barbell 3 or more"),
+        ("path", 0, "from 1 on"),
+    ):
         with pytest.raises(ValueError, match=message):
             graph(family, diameter, np.random.default_rng(0))
 
@@ -199,8 +203,10 @@ def test_entries_tell_one_cycle_from_two_up_to_the_reach_and_rows_twice_as_far()
 def test_numbers_of_positive_entries_tell_the_cycles_apart_as_far_as_rows_do(depth: int) -> None:
     """What the note of one_vs_two_cycles_rows says: no integers are needed."""
     for m in range(3, 2 * 3**depth + 4):
-        one, two = ({int(n) for n in (layer_at(integer_states(g), depth) > 0).sum(axis=1)}
-                    for g in one_and_two_cycles(m))
+        one, two = (
+            {int(n) for n in (layer_at(integer_states(g), depth) > 0).sum(axis=1)}
+            for g in one_and_two_cycles(m)
+        )
         assert (one, two) == ({min(2 * m, 2 * 3**depth + 1)}, {min(m, 2 * 3**depth + 1)})
         assert (one != two) == cycles_told_apart(m, depth)
     assert "min(2m, 2 3^L + 1) and min(m, 2 3^L + 1)" in reach.one_vs_two_cycles_rows.note
@@ -235,7 +241,8 @@ def test_an_entry_between_components_is_noticed(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("residual", [False, True])
 @pytest.mark.parametrize("wrong", [2, 4], ids=["a pair within 3^L missed", "a pair beyond it seen"])
 def test_a_wrong_support_fails_with_and_without_the_residual(
-        monkeypatch: pytest.MonkeyPatch, wrong: int, residual: bool) -> None:
+    monkeypatch: pytest.MonkeyPatch, wrong: int, residual: bool
+) -> None:
     right = graph_attention.integer_states
 
     def faulty(g: nx.Graph, **options: bool) -> Iterator[graph_attention.Array]:
@@ -247,13 +254,18 @@ def test_a_wrong_support_fails_with_and_without_the_residual(
     assert decision(reach.reach, case).verdict is Verdict.FAILS
 
 
-@pytest.mark.parametrize(("name", "odd"), [
-    ("reach", 5), ("layers_for_diameter", 5), ("row_reach", 6), ("relu_reach", 6)])
+@pytest.mark.parametrize(
+    ("name", "odd"), [("reach", 5), ("layers_for_diameter", 5), ("row_reach", 6), ("relu_reach", 6)]
+)
 def test_a_network_that_is_wrong_on_one_graph_is_caught(
-        name: str, odd: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    name: str, odd: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     claim = CLAIMS[name]
-    case = next(c for c in claim.cases("theory")
-                if c.family == "all" and c.diameter == odd - 1 and c.get("depth", 1) == 1)
+    case = next(
+        c
+        for c in claim.cases("theory")
+        if c.family == "all" and c.diameter == odd - 1 and c.get("depth", 1) == 1
+    )
     assert decision(claim, case).verdict is Verdict.HOLDS
     wrong_on(monkeypatch, nx.path_graph(odd))
     assert decision(claim, case).verdict is Verdict.FAILS
@@ -263,7 +275,8 @@ def test_a_graph_of_another_maximum_degree_is_out_of_scope() -> None:
     found = decision(reach.entry_bound, Case(family="grid", diameter=6, max_degree=5, depth=1))
     assert (found.verdict, found.reason) == (
         Verdict.OUT_OF_SCOPE,
-        "assumption broken: the graph has the maximum degree that the case names")
+        "assumption broken: the graph has the maximum degree that the case names",
+    )
 
 
 @given(st.integers(3, 40))

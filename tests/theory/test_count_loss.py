@@ -1,5 +1,6 @@
 """Where one head falls short of the dimension count: the word, the pigeonholes, the ideal, and what
 a wrong constant does."""
+
 import dataclasses
 import itertools
 import math
@@ -23,10 +24,15 @@ from depthlaw.theory.separation_rank.head_word import kept_letters, separators, 
 from depthlaw.theory.separation_rank.linear_attention import random_net
 from depthlaw.theory.separation_rank.piece_rank import graded_rank
 
-CLAIMS = {claim.name: claim for module in (count_loss, exact)
-          for claim in vars(module).values() if isinstance(claim, Claim)}
-each_argued = pytest.mark.parametrize("claim", [count_loss.count_loss, count_loss.word_loss],
-                                      ids=lambda claim: claim.name)
+CLAIMS = {
+    claim.name: claim
+    for module in (count_loss, exact)
+    for claim in vars(module).values()
+    if isinstance(claim, Claim)
+}
+each_argued = pytest.mark.parametrize(
+    "claim", [count_loss.count_loss, count_loss.word_loss], ids=lambda claim: claim.name
+)
 
 
 def matrices(rng, *shape):
@@ -75,14 +81,19 @@ def test_a_depth_below_one_has_no_word():
         separators(0)
 
 
-@given(word=st.lists(st.integers(-3, 3).filter(bool), max_size=9),
-       forbidden=st.sets(st.integers(1, 3)), first=st.booleans())
+@given(
+    word=st.lists(st.integers(-3, 3).filter(bool), max_size=9),
+    forbidden=st.sets(st.integers(1, 3)),
+    first=st.booleans(),
+)
 @settings(max_examples=100)
 def test_kept_letters_by_trying_all_choices(word, forbidden, first):
     best = max(
-        sum(kept) for kept in itertools.product((0, 1), repeat=len(word) + 1)
+        sum(kept)
+        for kept in itertools.product((0, 1), repeat=len(word) + 1)
         if not (first and kept[0])
-        and not any(kept[i] and kept[i + 1] and abs(s) in forbidden for i, s in enumerate(word)))
+        and not any(kept[i] and kept[i + 1] and abs(s) in forbidden for i, s in enumerate(word))
+    )
     assert kept_letters(word, forbidden, first) == best
 
 
@@ -99,12 +110,18 @@ def test_no_half_of_the_letters_can_be_kept_for_nothing(depth):
 @pytest.mark.parametrize("depth", [2, 4, 6])
 def test_at_even_depth_three_choices_of_separators_leave_half_of_the_letters(depth):
     most, word = moments_degree(depth) // 2, separators(depth)
-    choices = [(set(range(1, depth + 1)), False), (set(range(1, depth)), True),
-               ({*range(1, depth - 1), depth}, True)]
+    choices = [
+        (set(range(1, depth + 1)), False),
+        (set(range(1, depth)), True),
+        ({*range(1, depth - 1), depth}, True),
+    ]
     assert [kept_letters(word, *choice) for choice in choices] == [most] * 3
     # None of them without one of its separators, or without a^T.
-    assert all(kept_letters(word, chosen - {c}, first) > most
-               for chosen, first in choices[1 if depth == 2 else 0:] for c in chosen)
+    assert all(
+        kept_letters(word, chosen - {c}, first) > most
+        for chosen, first in choices[1 if depth == 2 else 0 :]
+        for c in chosen
+    )
     assert all(kept_letters(word, chosen, False) > most for chosen, _ in choices[1:])
 
 
@@ -133,8 +150,12 @@ def test_the_degree_of_a_net_in_the_direction_of_a_common_zero(on_the_zeros):
             u = left[layer] @ u % PRIME
         left[2, 0, 0] -= left[2, 0] @ u * pow(int(u[0]), -1, PRIME)
     ahead, constants = constants_of(left, right, separators(3))
-    differences, found = np.array([
-        written_out(ahead[0], N + N.T + t * np.outer(v, v), constants) for t in range(14)]), -1
+    differences, found = (
+        np.array(
+            [written_out(ahead[0], N + N.T + t * np.outer(v, v), constants) for t in range(14)]
+        ),
+        -1,
+    )
     for degree in range(14):
         found = degree if differences[0].any() else found
         differences = (differences[1:] - differences[:-1]) % PRIME
@@ -146,6 +167,7 @@ def test_the_degree_of_a_net_in_the_direction_of_a_common_zero(on_the_zeros):
 
 def codimension(forms, variables, degree):
     """Of the ideal of some forms {exponents: coefficient} in one degree, modulo a prime."""
+
     def monomials(n):
         chosen = itertools.combinations_with_replacement(range(variables), n)
         return [tuple(np.bincount(m, minlength=variables)) for m in map(list, chosen)]
@@ -164,13 +186,24 @@ def codimension(forms, variables, degree):
 
 def random_form(rng, variables, degree):
     monomials = itertools.combinations_with_replacement(range(variables), degree)
-    return {tuple(np.bincount(list(m), minlength=variables)): int(rng.integers(1, PRIME))
-            for m in monomials}
+    return {
+        tuple(np.bincount(list(m), minlength=variables)): int(rng.integers(1, PRIME))
+        for m in monomials
+    }
 
 
-@pytest.mark.parametrize(("d", "q", "j", "degree"), [
-    (2, 1, 0, 4), (3, 2, 1, 6), (3, 1, 1, 5), (4, 2, 1, 6), (4, 3, 1, 7), (4, 2, 0, 5),
-    (5, 3, 1, 4)])
+@pytest.mark.parametrize(
+    ("d", "q", "j", "degree"),
+    [
+        (2, 1, 0, 4),
+        (3, 2, 1, 6),
+        (3, 1, 1, 5),
+        (4, 2, 1, 6),
+        (4, 3, 1, 7),
+        (4, 2, 0, 5),
+        (5, 3, 1, 4),
+    ],
+)
 def test_no_forms_leave_less_than_monomials(d, q, j, degree):
     rng, bound = np.random.default_rng([d, q, j]), ideal_codimension(d, q, j, degree)
     forms = [random_form(rng, d, 2) for _ in range(q)] + [random_form(rng, d, 1) for _ in range(j)]
@@ -201,8 +234,11 @@ def test_forms_of_a_word_written_out():
     M, s = sympy.Matrix([[x, y], [y, z]]), [np.array([[1, 2], [3, 4]]), np.array([[5, 6], [7, 8]])]
     row = sympy.Matrix([[2, 3]]) * M * sympy.Matrix(s[0]) * M * sympy.Matrix(s[1]) * M
     forms = word_forms(np.array([2, 3]), s)
-    scaled = sorted(int(c) * math.prod(map(math.factorial, m))
-                    for form in row for m, c in sympy.Poly(form, x, y, z).terms())
+    scaled = sorted(
+        int(c) * math.prod(map(math.factorial, m))
+        for form in row
+        for m, c in sympy.Poly(form, x, y, z).terms()
+    )
     assert sorted(forms.scaled[forms.scaled != 0].astype(int).tolist()) == scaled
     assert forms.degree == 3
 
@@ -210,8 +246,10 @@ def test_forms_of_a_word_written_out():
 @pytest.mark.parametrize(("width", "depth"), [(2, 2), (3, 2), (2, 3)])
 def test_pieces_of_a_net_and_of_its_word_have_equal_ranks(width, depth):
     net = random_net(np.random.default_rng(1), width=width, depth=depth, prime=PRIME)
-    left, right = ([a[layer, 0].astype(object) @ b[layer, 0] % PRIME for layer in range(depth)]
-                   for a, b in ((net.output, net.value), (np.swapaxes(net.key, 2, 3), net.query)))
+    left, right = (
+        [a[layer, 0].astype(object) @ b[layer, 0] % PRIME for layer in range(depth)]
+        for a, b in ((net.output, net.value), (np.swapaxes(net.key, 2, 3), net.query))
+    )
     ahead, constants = constants_of(left, right, separators(depth))
     forms = scaled_forms(net)
     word = word_forms(ahead[0].astype(np.int64), [c.astype(np.int64) for c in constants])
@@ -224,8 +262,10 @@ def test_a_prime_below_the_letters_is_refused():
         word_forms(np.array([1, 1]), [np.eye(2, dtype=np.int64)] * 2, prime=3)
 
 
-@pytest.mark.parametrize(("width", "letters", "shared", "found"), [
-    (3, 5, 1, 54), (4, 5, 1, 205), (4, 7, 1, 696), (4, 7, 2, 711), (3, 7, 1, 124)])
+@pytest.mark.parametrize(
+    ("width", "letters", "shared", "found"),
+    [(3, 5, 1, 54), (4, 5, 1, 205), (4, 7, 1, 696), (4, 7, 2, 711), (3, 7, 1, 124)],
+)
 def test_words_lose_with_fewer_matrices_than_the_width_less_one(width, letters, shared, found):
     """A word of free matrices is outside the claim: a control draws it, and no field of a case."""
     claim, k = count_loss.word_loss, (letters - 1) // 2
@@ -241,9 +281,14 @@ def test_words_lose_with_fewer_matrices_than_the_width_less_one(width, letters, 
 # --- the count ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("depth", "first", "losses"), [
-    (3, 2, (0, 0, 4, 56, 421, 2255, 9640, 34952, 111588, 321708, 852720, 0, 0)),
-    (4, 2, (0, 0, 0, 16, 656, 13784, 197792, 0)), (2, 1, (0,) * 19)])
+@pytest.mark.parametrize(
+    ("depth", "first", "losses"),
+    [
+        (3, 2, (0, 0, 4, 56, 421, 2255, 9640, 34952, 111588, 321708, 852720, 0, 0)),
+        (4, 2, (0, 0, 0, 16, 656, 13784, 197792, 0)),
+        (2, 1, (0,) * 19),
+    ],
+)
 def test_losses_of_the_count(depth, first, losses):
     for width, lost in enumerate(losses, first):
         pieces = (piece_bound(width, depth, k) for k in range(moments_degree(depth) + 1))
@@ -294,20 +339,26 @@ def test_every_step_is_confirmed_and_no_other_statement_is(claim):
     assert wrong == [steps[0].says]
 
 
-@pytest.mark.parametrize(("name", "wrong"), [
-    ("separators", lambda L: (separators(L)[-1:] + separators(L)[1:]) if L > 1 else ()),
-    ("kept_letters", lambda *a: kept_letters(*a) + 1),
-    ("_forbidden", lambda L: (set(range(1, L)), L % 2 == 0)),
-    ("ideal_codimension", lambda d, q, j, n: ideal_codimension(d, q, j, n) + (n == 6)),
-    ("transposed", lambda word: word)])
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("separators", lambda L: (separators(L)[-1:] + separators(L)[1:]) if L > 1 else ()),
+        ("kept_letters", lambda *a: kept_letters(*a) + 1),
+        ("_forbidden", lambda L: (set(range(1, L)), L % 2 == 0)),
+        ("ideal_codimension", lambda d, q, j, n: ideal_codimension(d, q, j, n) + (n == 6)),
+        ("transposed", lambda word: word),
+    ],
+)
 def test_the_proof_breaks_where_a_part_of_it_is_wrong(name, wrong, monkeypatch):
     monkeypatch.setattr(count_loss, name, wrong)
     claim = count_loss.count_loss
     assert not all(step.holds for step in claim.proof(claim.statement))
 
 
-@pytest.mark.parametrize("wrong", [
-    lambda L: (set(range(1, L)), L % 2 == 0), lambda L: (set(range(1, L + 1)), L % 2 == 1)])
+@pytest.mark.parametrize(
+    "wrong",
+    [lambda L: (set(range(1, L)), L % 2 == 0), lambda L: (set(range(1, L + 1)), L % 2 == 1)],
+)
 def test_the_count_takes_its_forms_from_those_that_give_a_factor(wrong, monkeypatch):
     claim = count_loss.count_loss
     monkeypatch.setattr(count_loss, "_forbidden", wrong)
@@ -335,8 +386,10 @@ def test_more_matrices_than_even_places_are_out_of_scope():
     assert judge(claim, case, found).verdict is Verdict.OUT_OF_SCOPE
     assert judge(claim, case, found, force=True).verdict is Verdict.FAILS
     # As many as there are even places are not too many.
-    for letters, order, value, verdict in ((5, 2, 216, Verdict.HOLDS),
-                                           (4, 1, 0, Verdict.OUT_OF_SCOPE)):
+    for letters, order, value, verdict in (
+        (5, 2, 216, Verdict.HOLDS),
+        (4, 1, 0, Verdict.OUT_OF_SCOPE),
+    ):
         case = Case(width=4, word_letters=letters, shared_separators=2, order=order)
         assert judge(claim, case, Exact(value)).verdict is verdict
 
@@ -347,8 +400,15 @@ def test_more_matrices_than_even_places_are_out_of_scope():
 PIECE = Case(width=4, depth=3, heads=1, order=6)
 
 
-@pytest.mark.parametrize(("found", "verdict"), [
-    (11435, Verdict.FAILS), (11436, Verdict.HOLDS), (11437, Verdict.FAILS), (11440, Verdict.FAILS)])
+@pytest.mark.parametrize(
+    ("found", "verdict"),
+    [
+        (11435, Verdict.FAILS),
+        (11436, Verdict.HOLDS),
+        (11437, Verdict.FAILS),
+        (11440, Verdict.FAILS),
+    ],
+)
 def test_the_value_is_exact_with_the_loss(found, verdict):
     assert judge(CLAIMS["exact_below_count"], PIECE, Exact(found)).verdict is verdict
 
@@ -363,10 +423,12 @@ def test_the_value_refutes_the_count_without_the_loss():
     assert total == 31456 == dimension_count(4, 3) - 4
 
 
-@pytest.mark.parametrize(("found", "most", "draws"), [
-    (11436, 11436, 1), (11435, 11436, 4), (11436, 11440, 4)])
+@pytest.mark.parametrize(
+    ("found", "most", "draws"), [(11436, 11436, 1), (11435, 11436, 4), (11436, 11440, 4)]
+)
 def test_one_choice_of_weights_is_enough_at_the_bound_and_at_no_other_rank(
-        found, most, draws, monkeypatch):
+    found, most, draws, monkeypatch
+):
     seen = []
     monkeypatch.setattr(piece_rank, "frontier_forms", lambda *a: seen.append(a))
     monkeypatch.setattr(piece_rank, "graded_rank", lambda *a, **k: found)

@@ -1,5 +1,6 @@
 """Parameters: exact published numbers, proofs against changed constants, listed shapes, and the
 verdicts on printed sizes."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -39,20 +40,27 @@ def failing(claim: Claim, suite: str = "quick") -> list[Case]:
 # --- nets ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("net", "total"), [
-    (gpt2(12, 768, 50257, 1024), 124_439_808), (gpt2(24, 1024, 50257, 1024), 354_823_168),
-    (gpt2(36, 1280, 50257, 1024), 774_030_080), (gpt2(48, 1600, 50257, 1024), 1_557_611_200),
-    (llama(32, 4096, 4096, 4096, 11008, 32000), 6_738_415_616),
-    (llama(80, 8192, 8192, 1024, 28672, 32000), 68_976_648_192),
-    (bert(12, 768, 30522, 512), 109_482_240),
-    (t5(24, 1024, 128 * 128, 65536, 32128, 128), 11_307_321_344),
-    (mixture(32, 4096, 4096, 1024, 14336, 32000, 8), 46_702_792_704)])
+@pytest.mark.parametrize(
+    ("net", "total"),
+    [
+        (gpt2(12, 768, 50257, 1024), 124_439_808),
+        (gpt2(24, 1024, 50257, 1024), 354_823_168),
+        (gpt2(36, 1280, 50257, 1024), 774_030_080),
+        (gpt2(48, 1600, 50257, 1024), 1_557_611_200),
+        (llama(32, 4096, 4096, 4096, 11008, 32000), 6_738_415_616),
+        (llama(80, 8192, 8192, 1024, 28672, 32000), 68_976_648_192),
+        (bert(12, 768, 30522, 512), 109_482_240),
+        (t5(24, 1024, 128 * 128, 65536, 32128, 128), 11_307_321_344),
+        (mixture(32, 4096, 4096, 1024, 14336, 32000, 8), 46_702_792_704),
+    ],
+)
 def test_nets_have_their_published_number_of_parameters(net: Net, total: int) -> None:
     assert counted(net) == total
 
 
 @pytest.mark.parametrize(
-    "net", [gpt2(3, 4, 5, 6), llama(2, 3, 5, 7, 11, 13), t5(2, 4, 6, 8, 10, 2)])
+    "net", [gpt2(3, 4, 5, 6), llama(2, 3, 5, 7, 11, 13), t5(2, 4, 6, 8, 10, 2)]
+)
 def test_walking_through_tensors_agrees_with_the_sum_over_stacks(net: Net) -> None:
     names = [name for name, _ in net.walk()]
     assert len(names) == len(set(names))
@@ -68,9 +76,18 @@ def test_one_layer_of_width_one() -> None:
 # --- counts of parameters -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("claim", [
-    count.gpt2_total, count.llama_total, count.nemo_formula, count.kaplan_weights, count.twelve,
-    count.active], ids=lambda c: c.name)
+@pytest.mark.parametrize(
+    "claim",
+    [
+        count.gpt2_total,
+        count.llama_total,
+        count.nemo_formula,
+        count.kaplan_weights,
+        count.twelve,
+        count.active,
+    ],
+    ids=lambda c: c.name,
+)
 def test_identities_are_proved_and_a_changed_constant_breaks_the_proof(claim: Claim) -> None:
     assert claim.proof is not None
     assert claim.evidence == "argument"
@@ -83,9 +100,18 @@ def test_identities_are_proved_and_a_changed_constant_breaks_the_proof(claim: Cl
 
 @pytest.mark.parametrize(("experts", "active"), [(5, 1), (4, 3), (3, 3), (8, 8)])
 def test_the_symbolic_tensors_that_a_token_passes_are_those_that_a_walk_keeps(
-        experts: int, active: int) -> None:
-    case = Case(depth=2, width=6, attention_width=4, kv_width=2, ff_width=10, vocabulary=7,
-                experts=experts, experts_active=active)
+    experts: int, active: int
+) -> None:
+    case = Case(
+        depth=2,
+        width=6,
+        attention_width=4,
+        kv_width=2,
+        ff_width=10,
+        vocabulary=7,
+        experts=experts,
+        experts_active=active,
+    )
     walked = count.active.measure(case).value
     assert walked == counted(mixture_seen(2, 6, 4, 2, 10, 7, experts, active))
     assert (walked == counted(mixture(2, 6, 4, 2, 10, 7, experts))) == (experts == active)
@@ -116,19 +142,24 @@ def test_listed_counts_follow_from_the_listed_shapes() -> None:
 
 
 def test_every_listed_model_is_used_by_a_claim_or_named_in_the_coverage_table() -> None:
-    asked = {case.get("model") for c in registry().values()
-             if c.topic in ("counting", "depth_choice") for case in c.cases("theory")}
+    asked = {
+        case.get("model")
+        for c in registry().values()
+        if c.topic in ("counting", "depth_choice")
+        for case in c.cases("theory")
+    }
     docs = Path(__file__).parents[2] / "docs" / "coverage" / "counting.md"
     coverage = docs.read_text(encoding="utf-8")
     left = set(published.anatomies()) - asked
-    assert left == {
-        "ALBERT-base", "ALBERT-large", "ALBERT-xlarge", "T5-Small", "T5-v1.1-Small"}
+    assert left == {"ALBERT-base", "ALBERT-large", "ALBERT-xlarge", "T5-Small", "T5-v1.1-Small"}
     unsized = {name for name, a in published.anatomies().items() if not a.reported}
     assert all(name in coverage for name in left | unsized)
 
 
-@pytest.mark.parametrize(("text", "size"), [
-    ("124M", 124 * 10**6), ("6.7B", 67 * 10**8), ("117B (5.1B active, README)", 117 * 10**9)])
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("124M", 124 * 10**6), ("6.7B", 67 * 10**8), ("117B (5.1B active, README)", 117 * 10**9)],
+)
 def test_reported_size(text: str, size: int) -> None:
     assert published.reported_size(text) == size
 
@@ -158,8 +189,11 @@ def test_both_rows_of_gpt3_whose_heads_do_not_make_the_width_are_found() -> None
 
 def test_rows_of_table_2_1_agree_with_the_listed_shapes() -> None:
     for name, sizes in published.GPT3_TABLE.items():
-        listed = [a.sizes for a in published.anatomies().values()
-                  if a.name == name or a.name.startswith(name + " ")]
+        listed = [
+            a.sizes
+            for a in published.anatomies().values()
+            if a.name == name or a.name.startswith(name + " ")
+        ]
         found = [(s["width"], s["heads"], s["head_width"]) for s in listed]
         assert found == ([] if name == "GPT-3 XL" else [sizes])
 

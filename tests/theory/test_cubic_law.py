@@ -30,15 +30,17 @@ def test_the_pair_of_tokens_meets_its_closed_form_as_an_instance():
     assert found.high - found.low < found.low / 2**50
 
 
-@pytest.mark.parametrize(("claim", "qk_norm"), [
-    (cl.one_layer_cubic, "1"), (cl.one_layer_small_logits, "1/2")])
+@pytest.mark.parametrize(
+    ("claim", "qk_norm"), [(cl.one_layer_cubic, "1"), (cl.one_layer_small_logits, "1/2")]
+)
 def test_larger_logits_are_out_of_scope(claim, qk_norm):
     large = Case(tokens=2, width=1, residual="1", bias=0, **(ONE | {"qk_norm": qk_norm}))
     assert judge(claim, large, Exact(1)).verdict is Verdict.OUT_OF_SCOPE
 
 
-@pytest.mark.parametrize(("condition", "verdict"), [
-    ("2001/1000", Verdict.HOLDS), ("1999/1000", Verdict.OUT_OF_SCOPE)])
+@pytest.mark.parametrize(
+    ("condition", "verdict"), [("2001/1000", Verdict.HOLDS), ("1999/1000", Verdict.OUT_OF_SCOPE)]
+)
 def test_the_condition_of_the_first_order_term_is_computed_on_the_network(condition, verdict):
     """It is 2 for two opposite tokens of width one."""
     case = Case(tokens=2, width=1, condition=condition, residual="1/20", **ONE)

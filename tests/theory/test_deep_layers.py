@@ -1,4 +1,5 @@
 """Deep networks: what is assumed of them is computed on them, closed forms, the recurrence."""
+
 from fractions import Fraction
 
 import flint
@@ -12,22 +13,39 @@ from depthlaw.theory.rank_collapse import deep_layers as dl
 
 # One layer on two tokens +-rho of width one: gamma = sqrt(1/2) = 0.70710..., and the logits range
 # over beta r_0^2 = beta.
-PAIR = {"tokens": 2, "width": 1, "heads": 1, "gamma": "5/7", "residual": "1", "beta": "1/2",
-        "qk_width": 1, "depth": 1}
+PAIR = {
+    "tokens": 2,
+    "width": 1,
+    "heads": 1,
+    "gamma": "5/7",
+    "residual": "1",
+    "beta": "1/2",
+    "qk_width": 1,
+    "depth": 1,
+}
 INSIDE, BEYOND = {"gamma": "7072/10000"}, {"gamma": "7071/10000"}
 NARROW, WIDE = {"beta": "1255/1000"}, {"beta": "1257/1000"}
 MLP, SMALL = {"lipschitz": "1"}, {"beta": "1/4"}
 
 
-@pytest.mark.parametrize(("claim", "fields", "broken"), [
-    (dl.layers_uniform, INSIDE, ""), (dl.layers_uniform, BEYOND, dl.GAMMA_BOUNDS),
-    (dl.mlp_lipschitz, INSIDE | MLP, ""), (dl.mlp_lipschitz, BEYOND | MLP, dl.GAMMA_BOUNDS),
-    (dl.convergence_as_reported, INSIDE | SMALL, ""),
-    (dl.convergence_as_reported, BEYOND | SMALL, dl.GAMMA_BOUNDS),
-    (dl.layers_product, NARROW, ""), (dl.layers_product, WIDE, dl.SMALL_RANGES),
-    (dl.layers_uniform, NARROW, ""), (dl.layers_uniform, WIDE, dl.SMALL_RANGES),
-    (dl.mlp_lipschitz, NARROW | MLP, ""), (dl.mlp_lipschitz, WIDE | MLP, dl.SMALL_RANGES),
-    (dl.layers_product, {"gamma": "1/10"}, "")])
+@pytest.mark.parametrize(
+    ("claim", "fields", "broken"),
+    [
+        (dl.layers_uniform, INSIDE, ""),
+        (dl.layers_uniform, BEYOND, dl.GAMMA_BOUNDS),
+        (dl.mlp_lipschitz, INSIDE | MLP, ""),
+        (dl.mlp_lipschitz, BEYOND | MLP, dl.GAMMA_BOUNDS),
+        (dl.convergence_as_reported, INSIDE | SMALL, ""),
+        (dl.convergence_as_reported, BEYOND | SMALL, dl.GAMMA_BOUNDS),
+        (dl.layers_product, NARROW, ""),
+        (dl.layers_product, WIDE, dl.SMALL_RANGES),
+        (dl.layers_uniform, NARROW, ""),
+        (dl.layers_uniform, WIDE, dl.SMALL_RANGES),
+        (dl.mlp_lipschitz, NARROW | MLP, ""),
+        (dl.mlp_lipschitz, WIDE | MLP, dl.SMALL_RANGES),
+        (dl.layers_product, {"gamma": "1/10"}, ""),
+    ],
+)
 def test_what_is_assumed_of_the_network_is_computed_on_the_network(claim, fields, broken):
     """Just inside a bound a case is judged, just beyond it is out of scope; unnamed, unseen."""
     case = Case(**PAIR | fields)

@@ -1,4 +1,5 @@
 """Depth for a budget: measuring routes on answers known by hand; the claims and their mutations."""
+
 from __future__ import annotations
 
 import math
@@ -17,13 +18,20 @@ from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.depth_choice import levine_fit, threshold
 from depthlaw.theory.depth_choice.inversion import root
 
-CLAIMS = {c.name: c for module in (threshold, levine_fit) for c in vars(module).values()
-          if isinstance(c, Claim)}
+CLAIMS = {
+    c.name: c
+    for module in (threshold, levine_fit)
+    for c in vars(module).values()
+    if isinstance(c, Claim)
+}
 
 
 def failing_cases(claim: Claim, suite: str = "theory") -> list[Case]:
-    return [case for case in claim.cases(suite)
-            if judge(claim, case, claim.measure(case)).verdict is Verdict.FAILS]
+    return [
+        case
+        for case in claim.cases(suite)
+        if judge(claim, case, claim.measure(case)).verdict is Verdict.FAILS
+    ]
 
 
 # --- the measuring routes ------------------------------------------------------------------------
@@ -84,19 +92,24 @@ def test_proof_of_an_inversion_refuses_a_statement_without_lambert_w(claim: Clai
     assert not all(step.holds for step in claim.proof(other))
 
 
-@pytest.mark.parametrize(("constant", "value", "turned"), [
-    ("A", "5.049", {"levine_fit_width", "levine_fit_depth"}),
-    ("B", "5.65e-2", {"levine_fit_width", "levine_fit_depth"}),
-    ("VAR_A", "9.5e-4", {"levine_fit_error"}),
-    ("VAR_B", "1.84e-6", {"levine_fit_error"}),
-    ("COV", "-3.84e-5", {"levine_fit_error"}),
-])
+@pytest.mark.parametrize(
+    ("constant", "value", "turned"),
+    [
+        ("A", "5.049", {"levine_fit_width", "levine_fit_depth"}),
+        ("B", "5.65e-2", {"levine_fit_width", "levine_fit_depth"}),
+        ("VAR_A", "9.5e-4", {"levine_fit_error"}),
+        ("VAR_B", "1.84e-6", {"levine_fit_error"}),
+        ("COV", "-3.84e-5", {"levine_fit_error"}),
+    ],
+)
 def test_a_constant_that_differs_from_the_stated_one_turns_verdicts(
-        monkeypatch: pytest.MonkeyPatch, constant: str, value: str, turned: set[str]) -> None:
+    monkeypatch: pytest.MonkeyPatch, constant: str, value: str, turned: set[str]
+) -> None:
     assert getattr(levine_fit, constant) == Fraction(repr(getattr(laws, "FIT_" + constant)))
     monkeypatch.setattr(levine_fit, constant, Fraction(value))
-    assert {name for name, c in CLAIMS.items()
-            if c.awaited == "HOLDS" and failing_cases(c, "quick")} == turned
+    assert {
+        name for name, c in CLAIMS.items() if c.awaited == "HOLDS" and failing_cases(c, "quick")
+    } == turned
 
 
 def test_threshold_values_of_the_claims() -> None:
@@ -111,10 +124,13 @@ def test_every_row_of_the_projection_table_is_asked_and_none_that_fails_is_left_
     claim = levine_fit.gpt3_projection
     cases = claim.cases("quick")
     assert [(c.model, c.stated_in) for c in cases] == [
-        (r["model"], r["stated_in"]) for r in levine_fit.PROJECTIONS]
+        (r["model"], r["stated_in"]) for r in levine_fit.PROJECTIONS
+    ]
     assert [claim.predict(case) for case in cases] == [23, 32, 37, 42, 47, 54, 60, 80, 95, 95]
     assert [(c.model, c.stated_in) for c in failing_cases(claim)] == [
-        ("GPT-3 Large", "Table 1"), ("1 trillion", "authors' page")]
+        ("GPT-3 Large", "Table 1"),
+        ("1 trillion", "authors' page"),
+    ]
     assert claim.known == "FAILS"
     # Neither the lost digits of the constants nor a nominal size for 12 L d^2 turns 37 into 38.
     for a in (5.039 - 5e-4, 5.039 + 5e-4):
@@ -155,6 +171,8 @@ def test_small_bert_lies_below_the_threshold_and_out_of_scope(name: str) -> None
 def test_moving_a_statement_by_one_billionth_fails() -> None:
     claim = threshold.threshold_budget
     case = claim.cases("quick")[-1]
-    moved = replace(claim, statement=sympy.Eq(
-        claim.statement.lhs, claim.statement.rhs + sympy.Rational(1, 10**9)))
+    moved = replace(
+        claim,
+        statement=sympy.Eq(claim.statement.lhs, claim.statement.rhs + sympy.Rational(1, 10**9)),
+    )
     assert judge(moved, case, claim.measure(case)).verdict is Verdict.FAILS

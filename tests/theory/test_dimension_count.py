@@ -1,4 +1,5 @@
 """S(d, L): closed form against the sum itself, and balls for huge sizes against exact integers."""
+
 import math
 
 import flint
@@ -20,8 +21,9 @@ CLAIMS = {name: c for name, c in vars(count_size).items() if isinstance(c, Claim
 
 def by_definition(d: int, depth: int) -> int:
     D, C = d * (d + 1) // 2, (3**depth - 1) // 2
-    return sum(min(d * math.comb(D + k - 1, k), math.comb(D + C - k - 1, C - k))
-               for k in range(C + 1))
+    return sum(
+        min(d * math.comb(D + k - 1, k), math.comb(D + C - k - 1, C - k)) for k in range(C + 1)
+    )
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 4, 7, 20])
@@ -30,9 +32,10 @@ def test_two_hockey_sticks_are_the_sum(width, depth):
     assert dimension_count(width, depth) == by_definition(width, depth)
 
 
-@pytest.mark.parametrize(("width", "depth", "count"), [
-    (2, 1, 3), (2, 2, 18), (2, 3, 232), (3, 1, 4), (3, 2, 49), (4, 2, 110),
-    (1, 3, 14)])  # one moment: C + 1 products of its powers
+@pytest.mark.parametrize(
+    ("width", "depth", "count"),
+    [(2, 1, 3), (2, 2, 18), (2, 3, 232), (3, 1, 4), (3, 2, 49), (4, 2, 110), (1, 3, 14)],
+)  # one moment: C + 1 products of its powers
 def test_known_values(width, depth, count):
     assert dimension_count(width, depth) == count
 

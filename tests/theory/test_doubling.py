@@ -1,4 +1,5 @@
 """Doublings: the repeated block on small graphs, and layer counts by search and by proof."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -92,9 +93,15 @@ def test_proof_confirms_the_inverse_and_breaks_on_mutations(claim: Claim) -> Non
         assert not all(step.holds for step in claim.proof(statement)), change
 
 
-@pytest.mark.parametrize("wrong", [
-    Integer(2) ** floor((depth - 17) / 2), Integer(3) ** floor((depth - 18) / 2),
-    Integer(2) ** floor((depth - 18) / 2) - 1, Integer(2) ** floor((depth - 18) / 3)])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        Integer(2) ** floor((depth - 17) / 2),
+        Integer(3) ** floor((depth - 18) / 2),
+        Integer(2) ** floor((depth - 18) / 2) - 1,
+        Integer(2) ** floor((depth - 18) / 3),
+    ],
+)
 def test_proof_breaks_on_other_inverses(wrong: Integer) -> None:
     assert log_depth_vertices.proof is not None
     statement = Eq(log_depth_vertices.statement.lhs, wrong)

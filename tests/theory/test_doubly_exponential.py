@@ -1,4 +1,5 @@
 """The doubly exponential law: the pair (x, R) against plain attention, and what breaks the law."""
+
 import math
 
 import flint
@@ -18,8 +19,9 @@ from depthlaw.theory.rank_collapse.softmax_attention import (
     instance,
 )
 
-CASE = Case(tokens=4, width=3, heads=2, residual="1/2", beta="1", qk_width=1, bias=1, depth=2,
-            first=0)
+CASE = Case(
+    tokens=4, width=3, heads=2, residual="1/2", beta="1", qk_width=1, bias=1, depth=2, first=0
+)
 
 
 @pytest.mark.parametrize("skip", [False, True])
@@ -85,13 +87,14 @@ def test_every_net_of_exact_coefficient_lies_in_the_interval():
         a = [math.log(100)]
         for layer in range(case.depth):
             a.append(3 * a[-1] + pattern[layer % len(pattern)])
-        slope = np.polyfit(range(case.first, case.depth + 1), np.log(a[case.first:]), 1)[0]
+        slope = np.polyfit(range(case.first, case.depth + 1), np.log(a[case.first :]), 1)[0]
         assert interval.low - 1e-12 < slope < interval.high + 1e-12
 
 
 def test_a_coefficient_out_of_range_is_out_of_scope():
-    case = Case(**de.doubly_exponential_slope.grid["quick"][1].fields() | {
-        "coefficient_least": "1/10"})
+    case = Case(
+        **de.doubly_exponential_slope.grid["quick"][1].fields() | {"coefficient_least": "1/10"}
+    )
     assert isinstance(de.doubly_exponential_slope.measure(case), Outside)
 
 

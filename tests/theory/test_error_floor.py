@@ -1,4 +1,5 @@
 """Tails of singular values against high precision and hand answers; ranks and widths of floors."""
+
 from dataclasses import replace
 from fractions import Fraction
 
@@ -29,16 +30,21 @@ def test_against_high_precision(shape, size):
     rng = np.random.default_rng(0)
     matrix = np.array([[int(x * size) for x in row] for row in rng.normal(size=shape)], object)
     with mpmath.workdps(60):
-        values = sorted(mpmath.svd_r(mpmath.matrix(matrix.tolist()), compute_uv=False),
-                        reverse=True)
+        values = sorted(
+            mpmath.svd_r(mpmath.matrix(matrix.tolist()), compute_uv=False), reverse=True
+        )
         total = sum(v**2 for v in values)
-        exact = [mpmath.sqrt(sum((v**2 for v in values[r:]), mpmath.mpf(0)) / total)
-                 for r in range(len(values) + 1)]
+        exact = [
+            mpmath.sqrt(sum((v**2 for v in values[r:]), mpmath.mpf(0)) / total)
+            for r in range(len(values) + 1)
+        ]
     found = tails(matrix)
     assert len(found.balls) == min(shape) + 1
-    assert all(mpmath.mpf(b.low.numerator) / b.low.denominator <= e + mpmath.mpf(10) ** -50
-               and e <= mpmath.mpf(b.high.numerator) / b.high.denominator + mpmath.mpf(10) ** -50
-               for b, e in zip(found.balls, exact, strict=True))
+    assert all(
+        mpmath.mpf(b.low.numerator) / b.low.denominator <= e + mpmath.mpf(10) ** -50
+        and e <= mpmath.mpf(b.high.numerator) / b.high.denominator + mpmath.mpf(10) ** -50
+        for b, e in zip(found.balls, exact, strict=True)
+    )
 
 
 def test_a_tail_below_the_resolution_has_low_end_0():
@@ -48,8 +54,10 @@ def test_a_tail_below_the_resolution_has_low_end_0():
     assert tails(matrix).at(2).low == 0 < tails(matrix).at(2).high < 1e-12
 
 
-@pytest.mark.parametrize(("matrix", "error"), [
-    ([[0, 0]], ValueError), (np.zeros((0, 3), dtype=object), ValueError), ([[1.5]], TypeError)])
+@pytest.mark.parametrize(
+    ("matrix", "error"),
+    [([[0, 0]], ValueError), (np.zeros((0, 3), dtype=object), ValueError), ([[1.5]], TypeError)],
+)
 def test_what_has_no_tails(matrix, error):
     with pytest.raises(error):
         tails(matrix)

@@ -1,4 +1,5 @@
 """Statements about published tables: what is read off, which verdicts follow, what turns them."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -51,7 +52,8 @@ class Watched(dict[str, str]):
 
 @pytest.mark.parametrize("module", MODULES)
 def test_every_row_is_used_by_a_claim_or_named_in_the_coverage_table(
-        module, monkeypatch: pytest.MonkeyPatch) -> None:
+    module, monkeypatch: pytest.MonkeyPatch
+) -> None:
     rows = tuple(Watched(row) for row in module.TABLE)
     monkeypatch.setattr(module, "TABLE", rows)
     for claim in CLAIMS.values():
@@ -86,14 +88,17 @@ def test_table_of_wide_attention_is_complete() -> None:
     assert len(wide_attention.pairs()) == 40
     bigbird = Case(attention="BigBird", task="average", net="deep")
     assert wide_attention.averaged(bigbird) == (
-        Fraction("62.3"), [Fraction(entry) for entry in ("86.0", "62.7", "36.7", "63.9")])
+        Fraction("62.3"),
+        [Fraction(entry) for entry in ("86.0", "62.7", "36.7", "63.9")],
+    )
     listops = Case(attention="average", task="ListOps", net="wide")
     assert sum(wide_attention.averaged(listops)[1]) == Fraction("356.8")
 
 
 def test_one_printed_average_is_impossible() -> None:
     assert failing("wide_table_averages") == [
-        Case(attention="average", task="IMDb byte", net="wide")]
+        Case(attention="average", task="IMDb byte", net="wide")
+    ]
 
 
 def test_no_rule_for_halves_gives_the_printed_averages() -> None:
@@ -133,8 +138,9 @@ def test_the_gain_of_wide_attention_comes_from_listops() -> None:
 
 def test_translation_entries() -> None:
     assert translation.printed("60L-12L ADMIN", "DE", "BLEU") == "30.1"
-    assert CLAIMS["translation_restated"].measure(
-        Case(net="6L-6L ADMIN", language="DE")) == Exact(Fraction(1, 5))
+    assert CLAIMS["translation_restated"].measure(Case(net="6L-6L ADMIN", language="DE")) == Exact(
+        Fraction(1, 5)
+    )
 
 
 def test_sixty_layers_beat_six_in_every_metric_against_both_nets_of_six() -> None:
@@ -165,7 +171,10 @@ def test_the_added_layers_agree_with_sizes_that_were_each_rounded() -> None:
 
 def test_depth_does_not_always_win() -> None:
     assert {(c.group, c.depth) for c in failing("depth_wins")} == {
-        ("T5 at 223M", 18), ("95-117M", 36), ("475-543M", 28)}
+        ("T5 at 223M", 18),
+        ("95-117M", 36),
+        ("475-543M", 28),
+    }
 
 
 def test_gain_has_the_sign_of_the_measure() -> None:
@@ -183,14 +192,17 @@ def test_spread_fails_for_small_nets_and_compared_sizes_for_two_pairs() -> None:
     spread = CLAIMS["gemstones_spread"].measure(Case(group="1.9-2.0B"))
     assert spread.low < 100 * (Fraction("2.529") / Fraction("2.504") - 1) < spread.high
     assert {c.pair for c in failing("compared_sizes")} == {
-        "Kaplan, 6 and 48 layers", "iGSM, 4 and 16 layers"}
+        "Kaplan, 6 and 48 layers",
+        "iGSM, 4 and 16 layers",
+    }
 
 
 def test_sizes_of_compared_shapes() -> None:
     measure = CLAIMS["compared_sizes"].measure
     assert measure(Case(pair="textbook, options A and B", stated=1)) == Exact(0)
     assert measure(Case(pair="iGSM, 4 and 16 layers", stated=2)) == Exact(
-        Fraction(4 * 1920**2, 2 * 16 * 576**2) - 1)
+        Fraction(4 * 1920**2, 2 * 16 * 576**2) - 1
+    )
 
 
 @pytest.mark.parametrize("width", [2, 16, 512])
@@ -212,17 +224,34 @@ def test_a_sound_statement_holds_and_its_negation_fails(name: str) -> None:
         assert verdict(negation, case) is Verdict.FAILS
 
 
-@pytest.mark.parametrize("name", [
-    "wide_attention_one_task", "wide_attention_wins", "translation_deepest", "depth_wins",
-    "more_layers_more_parameters", "compared_sizes", "deepnarrow_half", "critical_depth_exponent"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "wide_attention_one_task",
+        "wide_attention_wins",
+        "translation_deepest",
+        "depth_wins",
+        "more_layers_more_parameters",
+        "compared_sizes",
+        "deepnarrow_half",
+        "critical_depth_exponent",
+    ],
+)
 def test_a_hardened_sentence_is_marked_and_quoted(name: str) -> None:
     assert CLAIMS[name].wording == "universal"
     assert CLAIMS[name].note.count('"') >= 2
 
 
-@pytest.mark.parametrize("claim", [
-    c for c in registry().values() if c.topic in ("counting", "depth_choice", "evidence")
-    and c.source.key in ("deepnetworks63", "kdnuggets2020")], ids=lambda c: c.key)
+@pytest.mark.parametrize(
+    "claim",
+    [
+        c
+        for c in registry().values()
+        if c.topic in ("counting", "depth_choice", "evidence")
+        and c.source.key in ("deepnetworks63", "kdnuggets2020")
+    ],
+    ids=lambda c: c.key,
+)
 def test_a_claim_on_a_text_without_numbered_statements_quotes_what_it_checks(claim: Claim) -> None:
     if claim.wording in ("printed", "universal") or claim.source.key == "deepnetworks63":
         assert "sentence" in claim.note
@@ -232,19 +261,26 @@ def test_a_claim_on_a_text_without_numbered_statements_quotes_what_it_checks(cla
         assert claim.note.startswith("Checked sentence")
 
 
-@pytest.mark.parametrize("sentence", [
-    "two layers are enough, as shown in the universal approximation theorem",
-    "mH might have to be linear in D",
-    "The successful ALBERT",
-    "using only a fraction of it for computation in each layer",
-    "Representational power: Similar, Similar",
-    "English to Setswana (123868), Sepedi (30777), and Afrikaans (53172)",
-    "3 layers is better than the standard 6",
-])
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "two layers are enough, as shown in the universal approximation theorem",
+        "mH might have to be linear in D",
+        "The successful ALBERT",
+        "using only a fraction of it for computation in each layer",
+        "Representational power: Similar, Similar",
+        "English to Setswana (123868), Sepedi (30777), and Afrikaans (53172)",
+        "3 layers is better than the standard 6",
+    ],
+)
 def test_a_sentence_of_the_texts_that_depthlaw_began_with_has_a_row(sentence: str) -> None:
     pages = [DOCS / "coverage.md", *(DOCS / "coverage").glob("*.md")]
-    rows = [line for page in pages for line in page.read_text(encoding="utf-8").splitlines()
-            if sentence in line]
+    rows = [
+        line
+        for page in pages
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if sentence in line
+    ]
     assert rows, sentence
     # Sentence, place, and the claim or the reason why there is none.
     assert all(len(row.strip("| ").split(" | ")) == 3 for row in rows)

@@ -1,5 +1,6 @@
 """Linear algebra over F_p against python-flint, a second prime, and matrices whose rank is
 known."""
+
 from __future__ import annotations
 
 import gc
@@ -66,8 +67,9 @@ def agrees_with_flint(a: Any, p: int) -> None:
     assert sorted(found.order[:r]) == profile.rows.tolist()
     assert found.columns.tolist() == profile.columns.tolist()
     assert (found.lower[:r] == np.tril(found.lower[:r], -1) + np.eye(r)).all()
-    assert all(not found.upper[i, :c].any() and found.upper[i, c]
-               for i, c in enumerate(found.columns))
+    assert all(
+        not found.upper[i, :c].any() and found.upper[i, c] for i, c in enumerate(found.columns)
+    )
     assert (matmul(found.lower, found.upper, p) == centred(a, p)[found.order]).all()
 
 
@@ -98,7 +100,8 @@ def test_elimination_agrees_with_flint(drawn: tuple[np.ndarray, int]) -> None:
 @given(matrices(largest=40), st.integers(0, 2**32))
 @settings(max_examples=60)
 def test_elimination_in_narrow_panels_agrees_with_flint(
-        drawn: tuple[np.ndarray, int], seed: int) -> None:
+    drawn: tuple[np.ndarray, int], seed: int
+) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(residues, "PANEL", 1 + seed % 7)
         patch.setattr(residues, "TILE", 5)
@@ -106,23 +109,35 @@ def test_elimination_in_narrow_panels_agrees_with_flint(
         agrees_with_flint(*drawn)
 
 
-@given(st.sampled_from(PRIMES), st.integers(0, 40), st.integers(0, 70), st.integers(0, 40),
-       st.integers(0, 2**32))
+@given(
+    st.sampled_from(PRIMES),
+    st.integers(0, 40),
+    st.integers(0, 70),
+    st.integers(0, 40),
+    st.integers(0, 2**32),
+)
 @settings(max_examples=60)
 def test_product_agrees_with_flint(p: int, m: int, k: int, n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    a, b = rng.integers(-2**62, 2**62, (m, k)), rng.integers(-p, p, (k, n))
+    a, b = rng.integers(-(2**62), 2**62, (m, k)), rng.integers(-p, p, (k, n))
     c = matmul(a, b, p)
     assert c.shape == (m, n)
     assert modulo(c, p) == entries(nmod(a, p) * nmod(b, p)) if min(m, n, k) else not c.any()
     assert (abs(c) <= p // 2).all()
 
 
-@given(st.sampled_from(PRIMES), st.integers(0, 150), st.integers(0, 20), st.booleans(),
-       st.booleans(), st.integers(0, 2**32))
+@given(
+    st.sampled_from(PRIMES),
+    st.integers(0, 150),
+    st.integers(0, 20),
+    st.booleans(),
+    st.booleans(),
+    st.integers(0, 2**32),
+)
 @settings(max_examples=60)
 def test_triangular_solve_agrees_with_flint(
-        p: int, n: int, k: int, lower: bool, unit: bool, seed: int) -> None:
+    p: int, n: int, k: int, lower: bool, unit: bool, seed: int
+) -> None:
     rng = np.random.default_rng(seed)
     t, b = rng.integers(0, p, (n, n)), rng.integers(0, p, (n, k))
     np.fill_diagonal(t, rng.integers(1, p, n))
@@ -156,7 +171,8 @@ def test_relations_hold_and_leave_the_rank(drawn: tuple[np.ndarray, int], axis: 
 @given(matrices(), st.sampled_from([0, 1]), st.lists(st.integers(0, 90), max_size=4))
 @settings(max_examples=80)
 def test_relations_of_a_matrix_in_parts_are_those_of_the_whole(
-        drawn: tuple[np.ndarray, int], axis: int, cuts: list[int]) -> None:
+    drawn: tuple[np.ndarray, int], axis: int, cuts: list[int]
+) -> None:
     a, p = drawn
     parts = np.split(a, sorted(min(cut, a.shape[1 - axis]) for cut in cuts), axis=1 - axis)
     found = relations(parts[0], p, axis=axis)
@@ -190,7 +206,7 @@ def test_largest_entries_are_multiplied_exactly_beyond_the_room(p: int, sign: in
     assert modulo(matmul(a, sign * a.T, p), p) == [[sign * k * (p // 2) ** 2 % p] * 2] * 2
 
 
-@given(st.sampled_from(PRIMES), st.integers(-2**53 + 2**26, 2**53 - 2**26))
+@given(st.sampled_from(PRIMES), st.integers(-(2**53) + 2**26, 2**53 - 2**26))
 def test_reduction_is_exact_and_bounded(p: int, value: int) -> None:
     field = residues.Field(p, np.empty(0))
     x = np.array([float(value)])
@@ -232,22 +248,31 @@ def structured() -> dict[str, tuple[Any, int]]:
     nodes = np.array([[pow(int(x), k, PRIME) for k in range(2 * N)] for x in points[:37]]).sum(0)
     low = rng.integers(0, 1000, (N, 30)) @ rng.integers(0, 1000, (30, N))
     return {
-        "zero": (np.zeros((N, N), int), 0), "identity": (np.eye(N, dtype=int), N),
+        "zero": (np.zeros((N, N), int), 0),
+        "identity": (np.eye(N, dtype=int), N),
         "permutation": (np.eye(N, dtype=int)[order], N),
-        "antidiagonal": (np.eye(N, dtype=int)[::-1], N), "ones": (np.ones((N, N), int), 1),
+        "antidiagonal": (np.eye(N, dtype=int)[::-1], N),
+        "ones": (np.ones((N, N), int), 1),
         "repeated rows": (rng.integers(0, PRIME, (20, N))[rng.integers(0, 20, N)], 20),
-        "staircase": ((j >= 3 * (i // 2)) * (i % 2 == 0) * 1, 67), "low rank": (low, 30),
+        "staircase": ((j >= 3 * (i // 2)) * (i % 2 == 0) * 1, 67),
+        "low rank": (low, 30),
         "multiples of p": (PRIME * low, 0),
-        "Vandermonde": (powers, N), "repeated points": (powers[np.arange(N) % 50], 50),
+        "Vandermonde": (powers, N),
+        "repeated points": (powers[np.arange(N) % 50], 50),
         "Hankel of 37 exponentials": (nodes[i + j], 37),
         "last column only": ((j == N - 1) * (i + 1), 1),
         "last row only": ((i == N - 1) * (j + 1), 1),
         "block off the diagonal": ((i < N // 2) * (j >= N // 2) * powers, N // 2),
-        "nilpotent": ((j == i + 1) * 1, N - 1), "sum of indices": (i + j, 2),
-        "minimum": (np.minimum(i, j), N - 1), "row": (points[None], 1),
-        "column": (points[:, None], 1), "one entry": (np.array([[5]]), 1),
-        "one zero": (np.array([[0]]), 0), "no rows": (np.zeros((0, 7), int), 0),
-        "no columns": (np.zeros((7, 0), int), 0), "nothing": (np.zeros((0, 0), int), 0),
+        "nilpotent": ((j == i + 1) * 1, N - 1),
+        "sum of indices": (i + j, 2),
+        "minimum": (np.minimum(i, j), N - 1),
+        "row": (points[None], 1),
+        "column": (points[:, None], 1),
+        "one entry": (np.array([[5]]), 1),
+        "one zero": (np.array([[0]]), 0),
+        "no rows": (np.zeros((0, 7), int), 0),
+        "no columns": (np.zeros((7, 0), int), 0),
+        "nothing": (np.zeros((0, 0), int), 0),
     }
 
 
@@ -257,15 +282,21 @@ def test_structured_matrix(name: str) -> None:
     assert rank(a, PRIME) == expected
     # A second prime: no rank here depends on the field, except where all entries are multiples of
     # the first prime or powers modulo it.
-    if name not in ("multiples of p", "repeated points", "Vandermonde", "block off the diagonal",
-                    "Hankel of 37 exponentials"):
+    if name not in (
+        "multiples of p",
+        "repeated points",
+        "Vandermonde",
+        "block off the diagonal",
+        "Hankel of 37 exponentials",
+    ):
         assert rank(a, 8388593) == expected
     if a.size:
         agrees_with_flint(a, PRIME)
 
 
-@pytest.mark.parametrize(("m", "n", "r"), [
-    (700, 700, 700), (700, 300, 300), (300, 700, 211), (1300, 150, 77)])
+@pytest.mark.parametrize(
+    ("m", "n", "r"), [(700, 700, 700), (700, 300, 300), (300, 700, 211), (1300, 150, 77)]
+)
 def test_larger_matrix_agrees_with_flint(m: int, n: int, r: int) -> None:
     rng = np.random.default_rng(m + n)
     a = rng.integers(0, 2**20, (m, r)) @ rng.integers(0, 2**20, (r, n))
@@ -309,13 +340,19 @@ def test_torch_agrees_with_numpy(drawn: tuple[np.ndarray, int]) -> None:
     assert solved[0].tolist() == solved[1].tolist()
 
 
-@pytest.mark.parametrize("a", [
-    [[1, -2], [0, 2**53 + 1]], np.array([[1, -2], [0, 2**53 + 1]]),
-    np.array([[1, 5], [0, 2**64 - 1]], dtype=np.uint64), [[10**30, 1], [7, 0]],
-    np.array([[True, False], [False, True]]), np.array([[1, -2], [3, 4]], dtype=np.int8),
-    np.array([[1.0, 2.0**52], [-(2.0**52), 0]]),
-    np.array([[1, 2], [3, 4]], dtype=np.float32),
-])
+@pytest.mark.parametrize(
+    "a",
+    [
+        [[1, -2], [0, 2**53 + 1]],
+        np.array([[1, -2], [0, 2**53 + 1]]),
+        np.array([[1, 5], [0, 2**64 - 1]], dtype=np.uint64),
+        [[10**30, 1], [7, 0]],
+        np.array([[True, False], [False, True]]),
+        np.array([[1, -2], [3, 4]], dtype=np.int8),
+        np.array([[1.0, 2.0**52], [-(2.0**52), 0]]),
+        np.array([[1, 2], [3, 4]], dtype=np.float32),
+    ],
+)
 def test_every_integer_type_has_its_residues(a: Any) -> None:
     assert modulo(centred(a, 101), 101) == [[int(v) % 101 for v in row] for row in a]
 
@@ -345,9 +382,15 @@ def test_memory_stays_within_the_stated_cost(shape: tuple[int, int], flip: int) 
     assert a.nbytes < peak <= elimination_cost(*shape, PRIME).peak_bytes
 
 
-@pytest.mark.parametrize("call", [
-    rank, ple, relations,
-    lambda a, p: triangular_solve(np.triu(a) + np.eye(len(a)), a, p, lower=False)])
+@pytest.mark.parametrize(
+    "call",
+    [
+        rank,
+        ple,
+        relations,
+        lambda a, p: triangular_solve(np.triu(a) + np.eye(len(a)), a, p, lower=False),
+    ],
+)
 def test_nothing_of_the_matrix_stays_in_memory(call: Any) -> None:
     """Not even until the next collection of cycles: a matrix kept by one would stand beside the
     next one."""
@@ -365,10 +408,12 @@ def test_nothing_of_the_matrix_stays_in_memory(call: Any) -> None:
     assert left < a.nbytes / 10
 
 
-@pytest.mark.parametrize(("m", "n", "r"), [
-    (640, 640, 640), (300, 900, 300), (512, 512, 130), (100, 100, 0)])
+@pytest.mark.parametrize(
+    ("m", "n", "r"), [(640, 640, 640), (300, 900, 300), (512, 512, 130), (100, 100, 0)]
+)
 def test_predicted_operations_are_those_done(
-        m: int, n: int, r: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    m: int, n: int, r: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     done = 0
     genuine = residues.Field.subtract_product
 
@@ -392,21 +437,36 @@ def test_predicted_operations_are_those_done(
 # --- refusals -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("p", "why"), [
-    (4194303, "not prime"), (561, "not prime"), (9, "not prime"),
-    (67108879, "try default_prime"), (2, "odd primes"), (1, "odd primes"),
-    (0, "odd primes"), (-7, "odd primes"), (7.5, "odd primes"),
-])
+@pytest.mark.parametrize(
+    ("p", "why"),
+    [
+        (4194303, "not prime"),
+        (561, "not prime"),
+        (9, "not prime"),
+        (67108879, "try default_prime"),
+        (2, "odd primes"),
+        (1, "odd primes"),
+        (0, "odd primes"),
+        (-7, "odd primes"),
+        (7.5, "odd primes"),
+    ],
+)
 def test_modulus_that_is_no_accepted_prime_is_refused(p: int, why: str) -> None:
-    for call in (lambda: rank([[1]], p), lambda: ple([[1]], p), lambda: matmul([[1]], [[1]], p),
-                 lambda: triangular_solve([[1]], [[1]], p)):
+    for call in (
+        lambda: rank([[1]], p),
+        lambda: ple([[1]], p),
+        lambda: matmul([[1]], [[1]], p),
+        lambda: triangular_solve([[1]], [[1]], p),
+    ):
         with pytest.raises(ValueError, match=why) as caught:
             call()
         assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("bad", [
-    [[0.5]], [[float("nan")]], [[float("inf")]], [[2.0**53]], [["a"]], [[1j]], [1, 2], 3, [[[1]]]])
+@pytest.mark.parametrize(
+    "bad",
+    [[[0.5]], [[float("nan")]], [[float("inf")]], [[2.0**53]], [["a"]], [[1j]], [1, 2], 3, [[[1]]]],
+)
 def test_bad_matrix_is_refused(bad: Any) -> None:
     with pytest.raises(ValueError, match=r"entries|dimensions"):
         rank(bad, 101)
@@ -447,8 +507,17 @@ def forbidden(*_: object, **__: object) -> None:
 SIDES = (1, 2, FLINT_SIDE - 1, FLINT_SIDE, FLINT_SIDE + 1, 2 * FLINT_SIDE)
 
 
-@pytest.mark.parametrize(("m", "n"), [*((n, n) for n in SIDES), (3, FLINT_SIDE), (FLINT_SIDE, 3),
-                                      (3, FLINT_SIDE + 1), (FLINT_SIDE + 1, FLINT_SIDE), (0, 5)])
+@pytest.mark.parametrize(
+    ("m", "n"),
+    [
+        *((n, n) for n in SIDES),
+        (3, FLINT_SIDE),
+        (FLINT_SIDE, 3),
+        (3, FLINT_SIDE + 1),
+        (FLINT_SIDE + 1, FLINT_SIDE),
+        (0, 5),
+    ],
+)
 @pytest.mark.parametrize("p", PRIMES)
 def test_swapping_the_routes_changes_no_rank(m: int, n: int, p: int) -> None:
     rng = np.random.default_rng([m, n, p])
@@ -464,10 +533,13 @@ def test_swapping_the_routes_changes_no_rank(m: int, n: int, p: int) -> None:
             assert found == {len(rank_profile(matrix, p).columns)}
 
 
-@pytest.mark.parametrize(("p", "side"), [(3, 240), (997, 240), (1009, 120), (4194287, 120),
-                                         (33554393, 120), (67108859, 240)])
+@pytest.mark.parametrize(
+    ("p", "side"),
+    [(3, 240), (997, 240), (1009, 120), (4194287, 120), (33554393, 120), (67108859, 240)],
+)
 def test_the_side_at_which_the_elimination_takes_over_follows_the_prime(
-        monkeypatch: pytest.MonkeyPatch, p: int, side: int) -> None:
+    monkeypatch: pytest.MonkeyPatch, p: int, side: int
+) -> None:
     assert flint_side(p) == side
     monkeypatch.setattr(finite_field, "rank_profile", forbidden)
     assert rank(np.eye(side, dtype=int), p) == side
@@ -476,7 +548,8 @@ def test_the_side_at_which_the_elimination_takes_over_follows_the_prime(
 
 
 def test_small_matrices_go_to_flint_larger_ones_and_tensors_do_not(
-        monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     small, large = (np.eye(n, dtype=int) for n in (FLINT_SIDE, FLINT_SIDE + 1))
     with monkeypatch.context() as patch:
         patch.setattr(finite_field, "rank_profile", forbidden)

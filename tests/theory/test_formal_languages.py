@@ -1,4 +1,5 @@
 """Depth of formal languages: certificates of lower bounds, expressions, claims one off."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -12,8 +13,12 @@ from depthlaw.theory.formal_languages import counting_logic, hard_attention, sta
 from depthlaw.theory.formal_languages.automaton import block_language, minimal, words
 from depthlaw.theory.formal_languages.temporal_logic import depth, kinds, run
 
-CLAIMS = [claim for module in (counting_logic, hard_attention, star_free)
-          for claim in vars(module).values() if isinstance(claim, Claim)]
+CLAIMS = [
+    claim
+    for module in (counting_logic, hard_attention, star_free)
+    for claim in vars(module).values()
+    if isinstance(claim, Claim)
+]
 
 
 def verdicts(claim: Claim) -> set[Verdict]:

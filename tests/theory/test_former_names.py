@@ -1,4 +1,5 @@
 """Files that were written for 0.3.0 import claims from where they were."""
+
 import importlib
 import subprocess
 import sys
@@ -38,8 +39,20 @@ def test_a_former_name_hands_out_the_same_and_says_the_new_one(former, now):
 def test_a_file_of_claims_of_before_is_verified(tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(FILE)
-    done = subprocess.run([sys.executable, "-m", "depthlaw", "verify", "--claims", str(file),
-                           "--results", str(tmp_path / "records")], capture_output=True, text=True)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "depthlaw",
+            "verify",
+            "--claims",
+            str(file),
+            "--results",
+            str(tmp_path / "records"),
+        ],
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     assert "HOLDS" in done.stdout
     assert done.stderr.count("FutureWarning") <= 2

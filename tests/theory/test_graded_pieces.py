@@ -1,5 +1,6 @@
 """Graded pieces over F_p: forms against polynomials of python-flint, catalecticants against the
 dictionary route, parts, memory, devices."""
+
 import dataclasses
 import math
 import subprocess
@@ -49,7 +50,7 @@ def test_products_with_variables(variables, degree):
     table = graded.products_with_variables(variables, degree)
     for v in range(variables):
         for n, exponents in enumerate(before):
-            assert after[table[v, n]] == (*exponents[:v], exponents[v] + 1, *exponents[v + 1:])
+            assert after[table[v, n]] == (*exponents[:v], exponents[v] + 1, *exponents[v + 1 :])
 
 
 @pytest.mark.parametrize(("width", "depth", "heads"), SHAPES)
@@ -79,7 +80,8 @@ def test_a_part_holds_the_entries_chosen(data):
     forms, order = graded.frontier_forms(3, 2), data.draw(st.integers(0, 4))
     rows, columns = (
         np.array(sorted(data.draw(st.sets(st.integers(0, size - 1), min_size=1, max_size=9))))
-        for size in graded.piece_shape(3, 2, order))
+        for size in graded.piece_shape(3, 2, order)
+    )
     part = graded.catalecticant_part(forms, order, graded.Piece(rows, columns))
     part = part if order <= forms.degree - order else part.T
     count, monomials = math.comb(6 + order - 1, order), numbered(6, 4)
@@ -93,8 +95,10 @@ def test_a_part_holds_the_entries_chosen(data):
 
 @given(st.integers(1, 5), st.integers(0, 6), st.sampled_from([7, 101, graded.PRIME]))
 def test_factorials_of_exponents(variables, degree, prime):
-    expected = [math.prod(math.factorial(e) for e in exponents) % prime
-                for exponents in numbered(variables, degree)]
+    expected = [
+        math.prod(math.factorial(e) for e in exponents) % prime
+        for exponents in numbered(variables, degree)
+    ]
     assert graded._factorials(variables, degree, prime).tolist() == expected
 
 
@@ -249,8 +253,9 @@ class Counted:
         return Counted(self.table[place])
 
 
-@pytest.mark.parametrize(("width", "depth", "order"), [
-    (2, 3, 3), (2, 3, 9), (3, 2, 2), (3, 3, 6), (3, 3, 13), (4, 2, 0)])
+@pytest.mark.parametrize(
+    ("width", "depth", "order"), [(2, 3, 3), (2, 3, 9), (3, 2, 2), (3, 3, 6), (3, 3, 13), (4, 2, 0)]
+)
 def test_look_ups_are_those_counted(width, depth, order, monkeypatch):
     forms, shape = graded.frontier_forms(width, depth), graded.piece_shape(width, depth, order)
     genuine = graded.products_with_variables
@@ -307,6 +312,10 @@ def test_memory_stays_within_the_budget(memory, said):
     """The matrix of 56 MB takes 100 MB with what its elimination needs beside it, and 47 MB where
     it is kept in a file."""
     found = subprocess.run(
-        [sys.executable, "-c", WITHIN, str(70 << 20), str(memory)], capture_output=True, text=True,
-        timeout=300, env={"PATH": "", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
+        [sys.executable, "-c", WITHIN, str(70 << 20), str(memory)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={"PATH": "", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+    )
     assert found.stdout.split() == said, found.stderr

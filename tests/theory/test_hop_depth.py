@@ -1,4 +1,5 @@
 """What hops cost: an independent network on short sequences, searches against plain counting."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -44,8 +45,10 @@ def strictly_masked(sequence: Sequence[int], alphabet: int, hops: int) -> list[i
     n, x = len(sequence), [BOTTOM, *sequence]
 
     def head(query: float, keys: dict[int, float]) -> int:
-        scores = {j: math.cos(query) * math.cos(a) + math.sin(query) * math.sin(a)
-                  for j, a in keys.items()}
+        scores = {
+            j: math.cos(query) * math.cos(a) + math.sin(query) * math.sin(a)
+            for j, a in keys.items()
+        }
         best = max(scores, key=lambda j: scores[j])
         # Scores differ by at least 1 - cos(pi/(N |Sigma|)) > 1e-3; float64 errs by less than 1e-14.
         assert all(j == best or scores[best] - s > 1e-9 for j, s in scores.items())
@@ -61,8 +64,10 @@ def strictly_masked(sequence: Sequence[int], alphabet: int, hops: int) -> list[i
     answer, digits = x, hops
     for _ in range(math.floor(math.log2(hops)) + 1):
         angle = 2 * math.pi / (n + 1)
-        source = [i if p == i else head(angle * p, {j: angle * j for j in range(i)})
-                  for i, p in enumerate(pointer)]
+        source = [
+            i if p == i else head(angle * p, {j: angle * j for j in range(i)})
+            for i, p in enumerate(pointer)
+        ]
         answer = [answer[s] if digits % 2 else a for a, s in zip(answer, source, strict=True)]
         pointer, digits = [pointer[s] for s in source], digits // 2
     return answer[1:]
@@ -70,7 +75,8 @@ def strictly_masked(sequence: Sequence[int], alphabet: int, hops: int) -> list[i
 
 @pytest.mark.parametrize(("alphabet", "longest"), [(2, 6), (3, 4), (4, 3)])
 def test_a_strict_mask_needs_floor_log2_layers_on_every_short_sequence(
-        alphabet: int, longest: int) -> None:
+    alphabet: int, longest: int
+) -> None:
     for n in range(1, longest + 1):
         for sequence in product(range(alphabet), repeat=n):
             for hops in (1, 2, 3, 4, 5, 7):
@@ -98,8 +104,10 @@ def test_every_step_found_has_its_queries() -> None:
     for steps in found:
         for i in range(1, 4):
             d = np.array(steps)
-            assert any((d[:i - 1] @ q > 0).all() and d[:i].sum(axis=0) @ q < 0
-                       for q in product(range(-7, 8), repeat=2))
+            assert any(
+                (d[: i - 1] @ q > 0).all() and d[:i].sum(axis=0) @ q < 0
+                for q in product(range(-7, 8), repeat=2)
+            )
     assert list(key_steps(4, 1, 3)) == []
 
 
@@ -125,13 +133,16 @@ def test_two_short_cycles_are_refused() -> None:
 
 
 def test_gaps_against_floats() -> None:
-    for found, angle in ((lookup_gap.measure(Case(tokens=9)), math.pi / 5),
-                         (last_match_gap.measure(Case(tokens=4, alphabet=3)), math.pi / 12)):
+    for found, angle in (
+        (lookup_gap.measure(Case(tokens=9)), math.pi / 5),
+        (last_match_gap.measure(Case(tokens=4, alphabet=3)), math.pi / 12),
+    ):
         assert abs(found.value / 1e9 - (1 - math.cos(angle))) < 2e-9
 
 
 def test_last_match_gap_against_floats_over_every_sequence() -> None:
     """The start token counts: another place of it changes the smallest gap."""
+
     def smallest(n: int, a: int, start: float) -> float:
         gaps = []
         for x in product(range(a), repeat=n):
@@ -185,11 +196,14 @@ def test_one_angle_more_separates_the_tokens_and_steps_of_two_need_not() -> None
     assert claim.text.startswith("If the start token 0 is keyed by the same printed formula")
 
 
-@pytest.mark.parametrize("claim", [self_skip_subset_sums, cycle_reduction, last_match_gap],
-                         ids=lambda claim: claim.name)
+@pytest.mark.parametrize(
+    "claim", [self_skip_subset_sums, cycle_reduction, last_match_gap], ids=lambda claim: claim.name
+)
 def test_mutations_are_noticed(claim: Claim) -> None:
     measured = [(case, claim.measure(case)) for case in claim.cases("quick")]
     for change, statement in mutants(claim.statement):
         mutated = dataclasses.replace(claim, statement=statement)
-        assert any(judge(mutated, case, value, force=True).verdict is not Verdict.HOLDS
-                   for case, value in measured), change
+        assert any(
+            judge(mutated, case, value, force=True).verdict is not Verdict.HOLDS
+            for case, value in measured
+        ), change

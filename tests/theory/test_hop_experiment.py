@@ -1,4 +1,5 @@
 """The published experiment: exact counts against every sequence, the table against the text."""
+
 from __future__ import annotations
 
 import math
@@ -46,8 +47,10 @@ def test_no_claim_is_decided_by_reported_errors(monkeypatch: pytest.MonkeyPatch)
 
 def test_four_layers_do_eight_hops_with_dropout_off() -> None:
     """What the note says of the rows that are there for the reader."""
-    on, off = ({(r.hops, r.depth): r.error for r in error_rows(dropout, "reported")}
-               for dropout in ("on", "off"))
+    on, off = (
+        {(r.hops, r.depth): r.error for r in error_rows(dropout, "reported")}
+        for dropout in ("on", "off")
+    )
     assert on.keys() == off.keys() == {(k, depth) for k in (1, 8) for depth in (2, 3, 4, 5)}
     assert all(off[cell] < on[cell] for cell in on)
     assert round(float(off[8, 4]), 3) == 0.065
@@ -107,8 +110,11 @@ def standard_errors(k: int, error: Fraction, other: Fraction = Fraction(0)) -> f
 def test_neighbours_that_noise_does_not_tell_apart_are_named_and_the_claim_is_ours() -> None:
     claim = CLAIMS["experiment_deeper_is_better"]
     rows = error_rows("on", "printed")
-    near = {(k, row.depth): standard_errors(k, row.error, deeper.error) for k in (1, 2, 4, 8, 16)
-            for row, deeper in pairwise(r for r in rows if r.hops == k)}
+    near = {
+        (k, row.depth): standard_errors(k, row.error, deeper.error)
+        for k in (1, 2, 4, 8, 16)
+        for row, deeper in pairwise(r for r in rows if r.hops == k)
+    }
     assert [cell for cell, ratio in near.items() if ratio < 1] == [(1, 4)]
     assert sum(ratio < 2.3 for ratio in near.values()) == 1 + 3
     assert (claim.source.key, claim.wording) == ("depthlaw", "derived")
@@ -126,7 +132,10 @@ def test_the_margin_over_the_best_guess_is_about_two_standard_errors() -> None:
 
 def test_only_the_exact_claim_about_the_experiment_is_a_theorem() -> None:
     assert {name for name, claim in CLAIMS.items() if claim.weight == "theorem"} == {
-        "scored_positions", "experiment_scored", "return_probability"}
+        "scored_positions",
+        "experiment_scored",
+        "return_probability",
+    }
 
 
 def test_table_has_every_cell_once() -> None:

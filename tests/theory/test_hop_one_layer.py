@@ -1,4 +1,5 @@
 """One layer: the reduction on all words, the searches against arithmetic."""
+
 from __future__ import annotations
 
 from fractions import Fraction

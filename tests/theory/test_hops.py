@@ -1,4 +1,5 @@
 """Hops: pointers against the definition, networks against pointers, claims against mutations."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -48,7 +49,8 @@ def test_find1_is_the_maximum_of_the_definition(sequence: list[int]) -> None:
     x = [None, *sequence]
     n = len(x)
     assert find1(sequence) == [
-        max({0} | {j for j in range(2, i + 1) if x[j - 1] == x[i]}) for i in range(1, n)]
+        max({0} | {j for j in range(2, i + 1) if x[j - 1] == x[i]}) for i in range(1, n)
+    ]
 
 
 @given(SEQUENCES, st.integers(0, 9), st.integers(0, 9))
@@ -63,8 +65,9 @@ def test_published_example_and_null_cases() -> None:
     assert (find1([]), hop_k("abc", 1)) == ([], [None, None, None])
 
 
-@pytest.mark.parametrize("function", [layers_for_hops, layers_for_hops_printed,
-                                      lambda k: hop_k("ab", k)])
+@pytest.mark.parametrize(
+    "function", [layers_for_hops, layers_for_hops_printed, lambda k: hop_k("ab", k)]
+)
 def test_bad_numbers_are_refused(function: Any) -> None:
     with pytest.raises(ValueError, match="accepted are whole numbers from 0 on"):
         function(-1)
@@ -82,15 +85,19 @@ def test_layers_for_hops_are_the_logarithms(k: int) -> None:
 
 @given(st.integers(1, 10**6))
 def test_layers_for_hops_are_those_of_the_claims(k: int) -> None:
-    for law, name in ((layers_for_hops, "depth_corrected"),
-                      (layers_for_hops_printed, "depth_printed")):
+    for law, name in (
+        (layers_for_hops, "depth_corrected"),
+        (layers_for_hops_printed, "depth_printed"),
+    ):
         assert law(k) == at(CLAIMS[name].statement.rhs, Case(hops=k))
 
 
 @given(st.integers(2, 400))
 def test_k_max_is_the_last_that_fits(depth: int) -> None:
-    for layers, name in ((layers_for_hops, "k_max_corrected"),
-                         (layers_for_hops_printed, "k_max_printed")):
+    for layers, name in (
+        (layers_for_hops, "k_max_corrected"),
+        (layers_for_hops_printed, "k_max_printed"),
+    ):
         most = int(CLAIMS[name].predict(Case(depth=depth)))
         assert layers(most) <= depth < layers(most + 1)
 
@@ -98,9 +105,11 @@ def test_k_max_is_the_last_that_fits(depth: int) -> None:
 # --- networks -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("net", [causal, symbol_carrying,
-                                 lambda *a: symbol_carrying(*a, mask="causal")],
-                         ids=["causal", "strict", "log heads"])
+@pytest.mark.parametrize(
+    "net",
+    [causal, symbol_carrying, lambda *a: symbol_carrying(*a, mask="causal")],
+    ids=["causal", "strict", "log heads"],
+)
 def test_networks_are_right_on_every_short_sequence(net: network.Network) -> None:
     for alphabet, tokens in ((1, 5), (2, 7), (3, 5)):
         for k in (1, 2, 3, 5):
@@ -116,7 +125,8 @@ def test_repaired_network_is_right_on_random_sequences(sequence: list[int], k: i
 
 @given(SEQUENCES, st.integers(1, 40), st.sampled_from(["strict", "causal"]))
 def test_symbol_carrying_networks_are_right_at_the_printed_depth(
-        sequence: list[int], k: int, mask: Any) -> None:
+    sequence: list[int], k: int, mask: Any
+) -> None:
     layers = symbol_carrying(sequence, 4, k, mask=mask)
     answer = next(islice(layers, layers_for_hops_printed(k), None))
     assert (answer == right_answers(sequence, k)).all()
@@ -129,16 +139,21 @@ def test_integer_distances_choose_what_cosines_choose() -> None:
     found = [0, *find1(x.tolist())]
     angle = 2 * np.pi / (spacing * n * alphabet)
     for i in range(1, n + 1):
-        scores = {j: np.cos(angle * (spacing * n * (x[i - 1] - x[j - 2]) + i - j))
-                  for j in range(2, i + 1)}
+        scores = {
+            j: np.cos(angle * (spacing * n * (x[i - 1] - x[j - 2]) + i - j))
+            for j in range(2, i + 1)
+        }
         scores[0] = np.cos(angle * (n - 0.5))
         assert max(scores, key=scores.__getitem__) == found[i]
 
 
 def test_smallest_failure_of_the_printed_spacing() -> None:
     def wrong(alphabet: int, tokens: int) -> list[Sequence[int]]:
-        return [s for s in network.all_sequences(tokens, alphabet)
-                if (answer(s, alphabet) != right_answers(s, 1)).any()]
+        return [
+            s
+            for s in network.all_sequences(tokens, alphabet)
+            if (answer(s, alphabet) != right_answers(s, 1)).any()
+        ]
 
     def answer(sequence: Sequence[int], alphabet: int) -> Any:
         return next(islice(causal(sequence, alphabet, 1, spacing=1), 2, None))
@@ -191,8 +206,11 @@ def test_quick_cases_are_judged_as_awaited(name: str) -> None:
 
 
 def test_the_printed_construction_is_among_the_failures() -> None:
-    assert {"construction_printed_depth", "construction_printed_spacing",
-            "lookup_angles_printed"} == {n for n, c in CLAIMS.items() if c.awaited == "FAILS"}
+    assert {
+        "construction_printed_depth",
+        "construction_printed_spacing",
+        "lookup_angles_printed",
+    } == {n for n, c in CLAIMS.items() if c.awaited == "FAILS"}
 
 
 def test_printed_depth_is_decided_at_powers_of_two_and_open_elsewhere() -> None:
@@ -213,19 +231,28 @@ def test_one_layer_is_excluded_at_one_hop() -> None:
 
 def sabotaged(net: network.Network) -> network.Network:
     """The same network, but it answers the first symbol on sequences that begin 1, 1, 0, 0."""
+
     def wrong(sequence: Sequence[int], alphabet: int, hops: int, **options: Any) -> Iterator[Any]:
         for answer in net(sequence, alphabet, hops, **options):
             misled = tuple(sequence[:4]) == (1, 1, 0, 0)
             yield np.full_like(answer, sequence[0]) if misled else answer
+
     return wrong
 
 
-@pytest.mark.parametrize(("name", "net"), [
-    ("depth_corrected", "causal"), ("depth_strict_mask", "symbol_carrying"),
-    ("depth_log_heads", "symbol_carrying"), ("construction_printed_hops", "causal"),
-    ("construction_corrected_spacing", "causal")])
+@pytest.mark.parametrize(
+    ("name", "net"),
+    [
+        ("depth_corrected", "causal"),
+        ("depth_strict_mask", "symbol_carrying"),
+        ("depth_log_heads", "symbol_carrying"),
+        ("construction_printed_hops", "causal"),
+        ("construction_corrected_spacing", "causal"),
+    ],
+)
 def test_a_network_that_is_wrong_on_one_beginning_is_caught(
-        name: str, net: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    name: str, net: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     claim = CLAIMS[name]
     monkeypatch.setattr(network, net, sabotaged(getattr(network, net)))
     found = {case: verdict(claim, case) for case in claim.cases("quick") if case.get("exhaustive")}
@@ -251,9 +278,17 @@ def test_corrected_depth_up_to_64_hops() -> None:
         assert verdict(claim, case) is Verdict.HOLDS
 
 
-@pytest.mark.parametrize("name", [
-    "depth_corrected", "depth_strict_mask", "depth_log_heads", "k_max_printed", "k_max_corrected",
-    "construction_printed_hops"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "depth_corrected",
+        "depth_strict_mask",
+        "depth_log_heads",
+        "k_max_printed",
+        "k_max_corrected",
+        "construction_printed_hops",
+    ],
+)
 def test_another_constant_fails(name: str) -> None:
     stated = CLAIMS[name].statement
     wrong = stated.func(stated.lhs, stated.rhs + 1)
@@ -265,8 +300,13 @@ def test_proof_confirms_the_inverse_and_breaks_on_mutations(name: str) -> None:
     proof, stated, two = CLAIMS[name].proof, CLAIMS[name].statement, Integer(2)
     assert proof is not None
     assert all(step.holds for step in proof(stated))
-    others = {two ** (depth - 1) - 1, two ** (depth - 2), two ** (depth - 1),
-              Integer(3) ** (depth - 2), two ** (depth - 2) - 1} - {stated.rhs}
+    others = {
+        two ** (depth - 1) - 1,
+        two ** (depth - 2),
+        two ** (depth - 1),
+        Integer(3) ** (depth - 2),
+        two ** (depth - 2) - 1,
+    } - {stated.rhs}
     for wrong in (*(Eq(hops_max, other) for other in others), Ne(hops_max, stated.rhs)):
         assert not all(step.holds for step in proof(wrong))
 

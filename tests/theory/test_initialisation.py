@@ -1,4 +1,5 @@
 """Initial scales and layer products: answers known by hand, wrong constants against the claims."""
+
 import itertools
 import re
 from dataclasses import replace
@@ -21,18 +22,27 @@ def value(name, **fields):
     return CLAIMS[name].measure(Case(**fields)).value
 
 
-@pytest.mark.parametrize(("name", "fields", "expected"), [
-    ("printed_layer_ten", {"layer": 10, "layer_growth": "2"}, 512),
-    ("printed_layer_ten", {"layer": 10, "layer_growth": "1/2"}, Fraction(1, 512)),
-    ("xavier_keeps_variance", {"fan_in": 2, "fan_out": 4}, Fraction(2, 3)),
-    ("printed_decay", {"depth": 100}, Fraction(9, 10) ** 100),
-    ("product_vanishes", {"depth": 100, "factors": "1 - 1/(i+1)^2", "gradient_level": "1/2"},
-     Fraction(102, 202)),
-    ("residual_gradient_at_least_one", {"depth": 1, "branch_slope": "-1/2"}, Fraction(1, 2)),
-    ("later_layers_smaller_rate", {"depth": 12, "layer": 1}, Fraction(10, 9)),
-    ("stochastic_depth_unscaled", {"depth": 1, "survival": "9/10", "branch_slope": "1/4"},
-     Fraction(49, 40)),
-])
+@pytest.mark.parametrize(
+    ("name", "fields", "expected"),
+    [
+        ("printed_layer_ten", {"layer": 10, "layer_growth": "2"}, 512),
+        ("printed_layer_ten", {"layer": 10, "layer_growth": "1/2"}, Fraction(1, 512)),
+        ("xavier_keeps_variance", {"fan_in": 2, "fan_out": 4}, Fraction(2, 3)),
+        ("printed_decay", {"depth": 100}, Fraction(9, 10) ** 100),
+        (
+            "product_vanishes",
+            {"depth": 100, "factors": "1 - 1/(i+1)^2", "gradient_level": "1/2"},
+            Fraction(102, 202),
+        ),
+        ("residual_gradient_at_least_one", {"depth": 1, "branch_slope": "-1/2"}, Fraction(1, 2)),
+        ("later_layers_smaller_rate", {"depth": 12, "layer": 1}, Fraction(10, 9)),
+        (
+            "stochastic_depth_unscaled",
+            {"depth": 1, "survival": "9/10", "branch_slope": "1/4"},
+            Fraction(49, 40),
+        ),
+    ],
+)
 def test_what_refutes_the_printed_statements(name, fields, expected):
     claim, case = CLAIMS[name], Case(**fields)
     found = claim.measure(case)
@@ -48,20 +58,24 @@ def test_the_slowly_rising_factors_stay_above_a_half(layers):
     assert found == Fraction(layers + 2, 2 * (layers + 1)) > Fraction(1, 2)
 
 
-@pytest.mark.parametrize(("name", "wrong"), [
-    ("linear_variance", Eq(init.layer_variance, init.layer_growth**layer)),
-    ("kaiming_variance", Eq(init.layer_variance, (init.layer_growth / 3) ** (layer - 1))),
-    ("xavier_uniform", Eq(init.weight_variance, 3 / (init.fan_in + init.fan_out))),
-    ("residual_scaled", Eq(init.stream_variance, 2 + init.branch_variance)),
-    ("residual_unscaled", Eq(init.stream_variance, 1 + depth * init.branch_variance)),
-    ("expected_depth", Eq(init.kept, (3 * depth + 1) / 4)),
-    ("stochastic_depth_rescaled", Eq(init.mean_output, (1 + init.branch_slope) ** depth)),
-])
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("linear_variance", Eq(init.layer_variance, init.layer_growth**layer)),
+        ("kaiming_variance", Eq(init.layer_variance, (init.layer_growth / 3) ** (layer - 1))),
+        ("xavier_uniform", Eq(init.weight_variance, 3 / (init.fan_in + init.fan_out))),
+        ("residual_scaled", Eq(init.stream_variance, 2 + init.branch_variance)),
+        ("residual_unscaled", Eq(init.stream_variance, 1 + depth * init.branch_variance)),
+        ("expected_depth", Eq(init.kept, (3 * depth + 1) / 4)),
+        ("stochastic_depth_rescaled", Eq(init.mean_output, (1 + init.branch_slope) ** depth)),
+    ],
+)
 def test_a_wrong_constant_breaks_both_the_argument_and_the_evidence(name, wrong):
     mutated = replace(CLAIMS[name], statement=wrong)
     assert not all(step.holds for step in mutated.proof(wrong))
     assert Verdict.FAILS in [
-        judge(mutated, case, mutated.measure(case)).verdict for case in mutated.cases("quick")]
+        judge(mutated, case, mutated.measure(case)).verdict for case in mutated.cases("quick")
+    ]
 
 
 def test_every_claim_read_from_the_textbook_quotes_its_sentence():
@@ -72,17 +86,28 @@ def test_every_claim_read_from_the_textbook_quotes_its_sentence():
 
 def test_a_hardened_sentence_is_marked_and_a_derived_value_is_not_called_printed():
     assert {name for name, claim in TEXTBOOK.items() if claim.wording == "universal"} == {
-        "printed_layer_ten", "xavier_keeps_variance", "product_vanishes",
-        "residual_gradient_at_least_one", "later_layers_smaller_rate", "stochastic_depth_unscaled"}
+        "printed_layer_ten",
+        "xavier_keeps_variance",
+        "product_vanishes",
+        "residual_gradient_at_least_one",
+        "later_layers_smaller_rate",
+        "stochastic_depth_unscaled",
+    }
     assert {name for name, claim in TEXTBOOK.items() if claim.wording == "printed"} == {
-        "xavier_uniform", "printed_decay"}
+        "xavier_uniform",
+        "printed_decay",
+    }
 
 
-@pytest.mark.parametrize(("name", "case", "found", "verdict"), [
-    ("printed_decay", Case(depth=100), Fraction(264, 10**7), Verdict.HOLDS),
-    ("printed_decay", Case(depth=100), Fraction(266, 10**7), Verdict.FAILS),
-    ("printed_layer_ten", Case(layer=10, layer_growth="1/2"), Fraction(1, 1024), Verdict.HOLDS),
-    ("printed_layer_ten", Case(layer=10, layer_growth="2"), Fraction(1023), Verdict.FAILS)])
+@pytest.mark.parametrize(
+    ("name", "case", "found", "verdict"),
+    [
+        ("printed_decay", Case(depth=100), Fraction(264, 10**7), Verdict.HOLDS),
+        ("printed_decay", Case(depth=100), Fraction(266, 10**7), Verdict.FAILS),
+        ("printed_layer_ten", Case(layer=10, layer_growth="1/2"), Fraction(1, 1024), Verdict.HOLDS),
+        ("printed_layer_ten", Case(layer=10, layer_growth="2"), Fraction(1023), Verdict.FAILS),
+    ],
+)
 def test_a_number_printed_with_few_digits_stands_for_what_rounds_to_it(name, case, found, verdict):
     assert judge(CLAIMS[name], case, Exact(found)).verdict is verdict
 

@@ -1,4 +1,5 @@
 """The comparison rule on values of every kind."""
+
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -19,33 +20,51 @@ CASE = Case(depth=2)
 
 
 def claim(statement, **changes) -> Claim:
-    made = Claim(key="separation_rank/fake", title="fake", text="Fake.", statement=statement,
-                 source=Source("levine2020", "nowhere"), wording="derived", kind="identity",
-                 holds_for="all", measured=lambda c, seed: Exact(9), grid={"quick": (CASE,)},
-                 control=Control(CASE, "never"))
+    made = Claim(
+        key="separation_rank/fake",
+        title="fake",
+        text="Fake.",
+        statement=statement,
+        source=Source("levine2020", "nowhere"),
+        wording="derived",
+        kind="identity",
+        holds_for="all",
+        measured=lambda c, seed: Exact(9),
+        grid={"quick": (CASE,)},
+        control=Control(CASE, "never"),
+    )
     return replace(made, **changes)
 
 
 LE, GE, EQ = sympy.Le(sep, 3**L), sympy.Ge(sep, 3**L), sympy.Eq(sep, 3**L)
 
 
-@pytest.mark.parametrize(("statement", "value", "verdict"), [
-    (EQ, Exact(9), "HOLDS"), (EQ, Exact(8), "FAILS"), (EQ, Exact(10), "FAILS"),
-    (LE, Exact(9), "HOLDS"), (LE, Exact(10), "FAILS"), (GE, Exact(9), "HOLDS"),
-    (GE, Exact(8), "FAILS"),
-    (sympy.Lt(sep, 3**L), Exact(9), "FAILS"), (sympy.Gt(sep, 3**L), Exact(9), "FAILS"),
-    (sympy.Gt(sep, 3**L), Exact(10), "HOLDS"),
-    (LE, Ball(Fraction(8), Fraction(9)), "HOLDS"),
-    (LE, Ball(Fraction(8), Fraction(10)), "UNDECIDED"),
-    (LE, Ball(Fraction(19, 2), Fraction(10)), "FAILS"),
-    (GE, Ball(Fraction(8), Fraction(10)), "UNDECIDED"),
-    (GE, Ball(Fraction(10), Fraction(11)), "HOLDS"),
-    (GE, Ball(Fraction(7), Fraction(8)), "FAILS"),
-    (EQ, Ball(Fraction(8), Fraction(10)), "UNDECIDED"),
-    (EQ, Ball(Fraction(10), Fraction(11)), "FAILS"), (EQ, Sample((1.0,)), "UNDECIDED"),
-    (LE, Sample((1.0, 1.5, 1.2, 1.1) * 4), "HOLDS"),
-    (GE, Sample((1.0, 1.5, 1.2, 1.1) * 4), "FAILS"),
-])
+@pytest.mark.parametrize(
+    ("statement", "value", "verdict"),
+    [
+        (EQ, Exact(9), "HOLDS"),
+        (EQ, Exact(8), "FAILS"),
+        (EQ, Exact(10), "FAILS"),
+        (LE, Exact(9), "HOLDS"),
+        (LE, Exact(10), "FAILS"),
+        (GE, Exact(9), "HOLDS"),
+        (GE, Exact(8), "FAILS"),
+        (sympy.Lt(sep, 3**L), Exact(9), "FAILS"),
+        (sympy.Gt(sep, 3**L), Exact(9), "FAILS"),
+        (sympy.Gt(sep, 3**L), Exact(10), "HOLDS"),
+        (LE, Ball(Fraction(8), Fraction(9)), "HOLDS"),
+        (LE, Ball(Fraction(8), Fraction(10)), "UNDECIDED"),
+        (LE, Ball(Fraction(19, 2), Fraction(10)), "FAILS"),
+        (GE, Ball(Fraction(8), Fraction(10)), "UNDECIDED"),
+        (GE, Ball(Fraction(10), Fraction(11)), "HOLDS"),
+        (GE, Ball(Fraction(7), Fraction(8)), "FAILS"),
+        (EQ, Ball(Fraction(8), Fraction(10)), "UNDECIDED"),
+        (EQ, Ball(Fraction(10), Fraction(11)), "FAILS"),
+        (EQ, Sample((1.0,)), "UNDECIDED"),
+        (LE, Sample((1.0, 1.5, 1.2, 1.1) * 4), "HOLDS"),
+        (GE, Sample((1.0, 1.5, 1.2, 1.1) * 4), "FAILS"),
+    ],
+)
 def test_rule(statement, value, verdict):
     assert judge(claim(statement), CASE, value).verdict == verdict
 
@@ -57,14 +76,24 @@ def test_equality_of_irrational_sides_is_decided_by_algebra():
     assert judge(made, CASE, Exact(10)).verdict is Verdict.FAILS
 
 
-@pytest.mark.parametrize(("statement", "value", "verdict"), [
-    # The bound is 9: full rank of 9 inputs could not have come out below it, that of 18 could.
-    (GE, 9, "UNDECIDED"), (GE, 17, "UNDECIDED"), (GE, 18, "HOLDS"), (GE, 8, "UNDECIDED"),
-    (LE, 9, "UNDECIDED"), (LE, 10, "FAILS"), (EQ, 9, "UNDECIDED"), (EQ, 10, "FAILS"),
-    (EQ, 8, "UNDECIDED"),
-])
+@pytest.mark.parametrize(
+    ("statement", "value", "verdict"),
+    [
+        # The bound is 9: full rank of 9 inputs could not have come out below it, that of 18 could.
+        (GE, 9, "UNDECIDED"),
+        (GE, 17, "UNDECIDED"),
+        (GE, 18, "HOLDS"),
+        (GE, 8, "UNDECIDED"),
+        (LE, 9, "UNDECIDED"),
+        (LE, 10, "FAILS"),
+        (EQ, 9, "UNDECIDED"),
+        (EQ, 10, "FAILS"),
+        (EQ, 8, "UNDECIDED"),
+    ],
+)
 def test_a_truncated_measurement_decides_only_what_more_inputs_could_not_change(
-        statement, value, verdict):
+    statement, value, verdict
+):
     found = judge(claim(statement), CASE, Exact(value, misses=1.0, truncated=True))
     assert found.verdict == verdict
     assert ("measurement truncated" in found.reason) == (verdict == "UNDECIDED")
@@ -103,12 +132,21 @@ def test_a_rank_that_may_have_missed_proves_only_in_its_safe_direction():
     assert (low.verdict, low.certain) == (Verdict.HOLDS, False)
 
 
-@pytest.mark.parametrize(("holds_for", "statement", "value", "settled"), [
-    ("all", LE, 9, False), ("all", LE, 10, True), ("all", EQ, 9, False),
-    ("almost every", GE, 9, True), ("almost every", LE, 9, False), ("almost every", LE, 10, True),
-    ("exists", EQ, 9, True), ("exists", EQ, 8, False), ("typical", GE, 9, False),
-    ("typical", GE, 8, False),
-])
+@pytest.mark.parametrize(
+    ("holds_for", "statement", "value", "settled"),
+    [
+        ("all", LE, 9, False),
+        ("all", LE, 10, True),
+        ("all", EQ, 9, False),
+        ("almost every", GE, 9, True),
+        ("almost every", LE, 9, False),
+        ("almost every", LE, 10, True),
+        ("exists", EQ, 9, True),
+        ("exists", EQ, 8, False),
+        ("typical", GE, 9, False),
+        ("typical", GE, 8, False),
+    ],
+)
 def test_the_quantifier_says_what_one_observation_settles(holds_for, statement, value, settled):
     assert judge(claim(statement, holds_for=holds_for), CASE, Exact(value)).certain is settled
 
@@ -118,10 +156,19 @@ def test_a_capped_rank_has_no_slack():
     assert judge(claim(GE), CASE, Exact(27)).slack == pytest.approx(math.log10(3), rel=1e-12)
 
 
-@pytest.mark.parametrize("make", [
-    lambda: Exact(1, misses=float("nan")), lambda: Exact(1, misses=-0.1),
-    lambda: Ball(Fraction(2), Fraction(1)), lambda: Sample(()), lambda: Sample((float("inf"),)),
-    lambda: Proportion(2, 1), lambda: Proportion(0, 0), lambda: Proportion(-1, 3)])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Exact(1, misses=float("nan")),
+        lambda: Exact(1, misses=-0.1),
+        lambda: Ball(Fraction(2), Fraction(1)),
+        lambda: Sample(()),
+        lambda: Sample((float("inf"),)),
+        lambda: Proportion(2, 1),
+        lambda: Proportion(0, 0),
+        lambda: Proportion(-1, 3),
+    ],
+)
 def test_values_that_would_make_any_verdict_true_are_refused(make):
     with pytest.raises(ValueError, match=r"misses|interval|sample|proportion"):
         make()

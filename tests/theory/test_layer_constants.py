@@ -1,4 +1,5 @@
 """Layers at real shapes: float64 pairs against plain attention and against balls."""
+
 import math
 
 import flint
@@ -38,8 +39,10 @@ def plain(weights, X):
 
 def heads(weights):
     exact = [arb_mat(matrix.tolist()) for part in weights for matrix in part]
-    return [Head(exact[h] * exact[H + h].transpose(), exact[2 * H + h] * exact[3 * H + h], D // H)
-            for h in range(H)]
+    return [
+        Head(exact[h] * exact[H + h].transpose(), exact[2 * H + h] * exact[3 * H + h], D // H)
+        for h in range(H)
+    ]
 
 
 def test_a_layer_is_plain_attention(net):
@@ -83,8 +86,7 @@ def test_constants_are_norms_of_the_products(net):
     assert found.uniform == pytest.approx(gamma * beta * H / root, rel=1e-12)
     assert found.gamma == pytest.approx(gamma, rel=1e-12)
     after = lc.state(plain(weights, 0.3 * X))
-    assert found.coefficient == pytest.approx(
-        math.exp(after.log_size - 3 * now.log_size), rel=1e-9)
+    assert found.coefficient == pytest.approx(math.exp(after.log_size - 3 * now.log_size), rel=1e-9)
 
 
 def test_gamma_of_the_identity_is_large_and_of_random_heads_is_not():

@@ -1,4 +1,5 @@
 """The recursion of the curse of depth against plain iterations, and wrong growths."""
+
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -11,15 +12,22 @@ from depthlaw.theory.claims.definition import find
 from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.signal_propagation import layernorm_scaling as ls
 
-UPPER, LOWER, SCALED_UPPER, SCALED_LOWER = (find(f"signal_propagation/{name}") for name in (
-    "pre_ln_variance_quadratic_upper", "pre_ln_variance_quadratic_lower",
-    "layernorm_scaling_variance_upper", "layernorm_scaling_variance_lower"))
+UPPER, LOWER, SCALED_UPPER, SCALED_LOWER = (
+    find(f"signal_propagation/{name}")
+    for name in (
+        "pre_ln_variance_quadratic_upper",
+        "pre_ln_variance_quadratic_lower",
+        "layernorm_scaling_variance_upper",
+        "layernorm_scaling_variance_lower",
+    )
+)
 ONE = Fraction(1)
 
 
 def test_two_steps_by_hand():
-    assert ls.product_variance(3, ONE, ONE, ONE).overlaps(2 + ls.product_variance(2, ONE, ONE, ONE)
-                                                          .sqrt())
+    assert ls.product_variance(3, ONE, ONE, ONE).overlaps(
+        2 + ls.product_variance(2, ONE, ONE, ONE).sqrt()
+    )
     assert abs(float(ls.scaled_variance(3, ONE)) - 3) < 1e-12  # 1 + 1 + sqrt(2)/sqrt(2)
 
 
@@ -44,20 +52,27 @@ def test_no_other_constants_within_theta_give_more():
         assert deviation**2 <= extreme
 
 
-@pytest.mark.parametrize(("claim", "wrong"), [
-    (UPPER, Le(ls.recursion_variance, (ls.first_deviation + (ls.layer - 1) / 3) ** 2)),
-    (LOWER, Ge(ls.recursion_variance, (ls._QUADRATIC - log(ls.layer) / 16) ** 2)),
-    (SCALED_UPPER, Le(ls.recursion_variance, (ls.first_deviation + sqrt(ls.layer) / 2) ** 2)),
-    (SCALED_LOWER, Ge(ls.recursion_variance, ls.first_deviation + ls.layer)),
-])
+@pytest.mark.parametrize(
+    ("claim", "wrong"),
+    [
+        (UPPER, Le(ls.recursion_variance, (ls.first_deviation + (ls.layer - 1) / 3) ** 2)),
+        (LOWER, Ge(ls.recursion_variance, (ls._QUADRATIC - log(ls.layer) / 16) ** 2)),
+        (SCALED_UPPER, Le(ls.recursion_variance, (ls.first_deviation + sqrt(ls.layer) / 2) ** 2)),
+        (SCALED_LOWER, Ge(ls.recursion_variance, ls.first_deviation + ls.layer)),
+    ],
+)
 def test_a_wrong_growth_breaks_argument_and_evidence(claim, wrong):
     mutated = replace(claim, statement=wrong)
     assert not all(step.holds for step in mutated.proof(wrong))
     assert Verdict.FAILS in [
-        judge(mutated, case, mutated.measure(case)).verdict for case in mutated.cases("quick")]
+        judge(mutated, case, mutated.measure(case)).verdict for case in mutated.cases("quick")
+    ]
 
 
 def test_every_exponential_rate_is_overtaken():
     claim = find("signal_propagation/pre_ln_variance_exponential")
     assert [judge(claim, case, claim.measure(case)).verdict for case in claim.cases("quick")] == [
-        Verdict.HOLDS, Verdict.FAILS, Verdict.FAILS]
+        Verdict.HOLDS,
+        Verdict.FAILS,
+        Verdict.FAILS,
+    ]

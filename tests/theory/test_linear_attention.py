@@ -1,5 +1,6 @@
 """Linearised attention: the batched exact routes against plain loops over scalars, and the degree
 against known polynomials."""
+
 from dataclasses import replace
 from fractions import Fraction
 
@@ -25,6 +26,7 @@ from depthlaw.theory.separation_rank.linear_attention import (
 
 def by_loops(net: AttentionNet, tokens: np.ndarray, position: int, coordinate: int):
     """The layer written out, entry by entry, in Python integers."""
+
     def dot(a, b):
         return sum(int(u) * int(v) for u, v in zip(a, b, strict=True))
 
@@ -46,8 +48,11 @@ def by_loops(net: AttentionNet, tokens: np.ndarray, position: int, coordinate: i
 
 
 shapes = st.tuples(
-    st.sampled_from([(1, 1), (2, 1), (2, 2), (3, 1), (4, 2)]), st.integers(1, 3),
-    st.integers(1, 4), st.integers(0, 2**32 - 1))
+    st.sampled_from([(1, 1), (2, 1), (2, 2), (3, 1), (4, 2)]),
+    st.integers(1, 3),
+    st.integers(1, 4),
+    st.integers(0, 2**32 - 1),
+)
 
 
 @given(shapes, st.booleans())
@@ -108,7 +113,8 @@ def test_value_matrix_holds_the_forward_passes_whatever_the_piece(monkeypatch):
     left, right = random_tokens(rng, net, 3, 2), random_tokens(rng, net, 4, 1)
     values = value_matrix(net, left, right)
     assert values.tolist() == [
-        [int(forward(net, np.concatenate([u, v]))) for v in right] for u in left]
+        [int(forward(net, np.concatenate([u, v]))) for v in right] for u in left
+    ]
     monkeypatch.setattr(linear_attention, "_CHUNK", 1)
     assert value_matrix(net, left, right).tolist() == values.tolist()
 

@@ -1,4 +1,5 @@
 """Masks: products of attention matrices against numpy, and the counterexample of unit norm."""
+
 import math
 from fractions import Fraction
 
@@ -8,9 +9,11 @@ import pytest
 from depthlaw.theory.claims.definition import Case, Exact, Outside
 from depthlaw.theory.rank_collapse import masked_attention as ma
 
-MASKS = [Case(mask=mask, instance=kind, tokens=5, window=3, position=3, least_weight="1/10")
-         for mask in ("causal", "prefix", "window", "chain", "star", "full")
-         for kind in ("tight", "random")]
+MASKS = [
+    Case(mask=mask, instance=kind, tokens=5, window=3, position=3, least_weight="1/10")
+    for mask in ("causal", "prefix", "window", "chain", "star", "full")
+    for kind in ("tight", "random")
+]
 
 
 @pytest.mark.parametrize("case", MASKS, ids=str)
@@ -46,8 +49,9 @@ def test_radius_is_computed_on_the_mask():
 
 
 def test_tail_mass_agrees_with_numpy():
-    case = Case(mask="causal", instance="random", tokens=5, position=3, least_weight="1/10",
-                depth=4)
+    case = Case(
+        mask="causal", instance="random", tokens=5, position=3, least_weight="1/10", depth=4
+    )
     total = np.eye(5)
     for layer in range(4):
         total = ma.attention_matrix(case, layer).astype(float) @ total

@@ -1,5 +1,6 @@
 """The forms in the moments: against the normal form at random points, and catalecticants against
 derivatives by SymPy."""
+
 from dataclasses import replace
 from math import comb
 
@@ -49,8 +50,9 @@ def test_catalecticant_holds_the_derivatives(order):
         for mu in [(a, b, order - a - b) for a in range(order + 1) for b in range(order + 1 - a)]:
             derivatives.append(poly.diff(*zip(m, mu, strict=True)) if order else poly)
     monomials = [(a, b, 4 - order - a - b) for a in range(5 - order) for b in range(5 - order - a)]
-    by_sympy = np.array([
-        [int(p.coeff_monomial(nu)) % PRIME for nu in monomials] for p in derivatives])
+    by_sympy = np.array(
+        [[int(p.coeff_monomial(nu)) % PRIME for nu in monomials] for p in derivatives]
+    )
     matrix = catalecticant(forms, order)
     assert matrix.shape == by_sympy.shape == (2 * comb(order + 2, 2), comb(6 - order, 2))
     assert rank_mod(matrix) == rank_mod(by_sympy)

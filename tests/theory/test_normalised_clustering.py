@@ -1,4 +1,5 @@
 """Clustering with normalisation: layers against NumPy, and each law under the other's net."""
+
 import flint
 import numpy as np
 import pytest

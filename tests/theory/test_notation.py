@@ -1,5 +1,6 @@
 """What is printed for people says what the statement says: every printed statement is read back and
 evaluated beside the original."""
+
 from __future__ import annotations
 
 import math
@@ -21,23 +22,32 @@ N = quantity("tokens", "N", TERMS["tokens"].meaning)
 W = sympy.LambertW
 
 
-@pytest.mark.parametrize(("expression", "tex", "ascii_form"), [
-    (3 ** (depth - 2), "3^{L - 2}", "3^(L-2)"),
-    ((3 ** depth - 1) / 2, r"\frac{3^L - 1}{2}", "(3^L - 1)/2"),
-    (sympy.ceiling(log(N) / log(2)), r"\lceil \log_2 N \rceil", "ceil(log_2(N))"),
-    (log(width - heads) / log(3), r"\log_3(d_x - H)", "log_3(d_x - H)"),
-    (2 * 3 ** depth, r"2 \cdot 3^L", "2*3^L"),
-    (Rational(111, 2000) * depth, "0.0555 L", "0.0555 L"),
-    (Rational(19, 20), "0.95", "0.95"), (Rational(1, 16000), r"\frac{1}{16000}", "1/16000"),
-    (sqrt(2) * sqrt(1 / (N + 1)), r"\sqrt{\frac{2}{N + 1}}", "sqrt(2/(N + 1))"),
-    (1 - width, "1 - d_x", "1 - d_x"), (width + 1, "d_x + 1", "d_x + 1"),
-    (1 + width / N, r"1 + \frac{d_x}{N}", "1 + d_x/N"),
-    (2 ** Rational(1, 4) * depth ** Rational(1, 4), "(2 L)^{1/4}", "(2 L)^(1/4)"),
-    (floor(10 ** 9 * exp(width) / N) / 10 ** 9, r"\left\lfloor \frac{e^{d_x}}{N} \right\rfloor_9",
-     "floor(exp(d_x)/N, 9 decimals)"),
-    (width / 2 - heads / 2, r"\frac{d_x - H}{2}", "(d_x - H)/2"),
-    (Integer(10 ** 12), "10^{12}", "10^12"), (sympy.binomial(N, 2), r"\binom{N}{2}", "binom(N, 2)"),
-])
+@pytest.mark.parametrize(
+    ("expression", "tex", "ascii_form"),
+    [
+        (3 ** (depth - 2), "3^{L - 2}", "3^(L-2)"),
+        ((3**depth - 1) / 2, r"\frac{3^L - 1}{2}", "(3^L - 1)/2"),
+        (sympy.ceiling(log(N) / log(2)), r"\lceil \log_2 N \rceil", "ceil(log_2(N))"),
+        (log(width - heads) / log(3), r"\log_3(d_x - H)", "log_3(d_x - H)"),
+        (2 * 3**depth, r"2 \cdot 3^L", "2*3^L"),
+        (Rational(111, 2000) * depth, "0.0555 L", "0.0555 L"),
+        (Rational(19, 20), "0.95", "0.95"),
+        (Rational(1, 16000), r"\frac{1}{16000}", "1/16000"),
+        (sqrt(2) * sqrt(1 / (N + 1)), r"\sqrt{\frac{2}{N + 1}}", "sqrt(2/(N + 1))"),
+        (1 - width, "1 - d_x", "1 - d_x"),
+        (width + 1, "d_x + 1", "d_x + 1"),
+        (1 + width / N, r"1 + \frac{d_x}{N}", "1 + d_x/N"),
+        (2 ** Rational(1, 4) * depth ** Rational(1, 4), "(2 L)^{1/4}", "(2 L)^(1/4)"),
+        (
+            floor(10**9 * exp(width) / N) / 10**9,
+            r"\left\lfloor \frac{e^{d_x}}{N} \right\rfloor_9",
+            "floor(exp(d_x)/N, 9 decimals)",
+        ),
+        (width / 2 - heads / 2, r"\frac{d_x - H}{2}", "(d_x - H)/2"),
+        (Integer(10**12), "10^{12}", "10^12"),
+        (sympy.binomial(N, 2), r"\binom{N}{2}", "binom(N, 2)"),
+    ],
+)
 def test_by_hand(expression: Any, tex: str, ascii_form: str) -> None:
     assert (latex(expression), text(expression)) == (tex, ascii_form)
 
@@ -49,7 +59,9 @@ def test_the_dimension_count_has_its_name() -> None:
     assert latex(statement) == r"\operatorname{sep} \leq S(d_x, L)"
     assert [d.text for d in definitions(statement)] == [
         "S(d_x, L) = sum[k = 0..C] min(d_x binom(D + k - 1, k), binom(D + C - k - 1, C - k))",
-        "D = d_x (d_x + 1)/2", "C = (3^L - 1)/2"]
+        "D = d_x (d_x + 1)/2",
+        "C = (3^L - 1)/2",
+    ]
     assert symbols(statement) == (sep, width, depth)
     # Another sum is not given this name.
     other = Le(sep, dimension_sum(sympy.Max), evaluate=False)
@@ -63,7 +75,8 @@ def test_cases_by_hand() -> None:
     assert text(Eq(result, cases)) == "chi = 1/3 if d_x in {2, 3}; 0 otherwise"
     assert latex(Eq(result, cases)) == (
         r"\chi = \begin{cases} \frac{1}{3} & \text{if } d_x \in \{2, 3\} \\ "
-        r"0 & \text{otherwise} \end{cases}")
+        r"0 & \text{otherwise} \end{cases}"
+    )
     # Cases inside a formula have a name of their own.
     inside = Eq(result, floor(10 * cases + Rational(1, 2)), evaluate=False)
     assert text(inside) == "chi = floor(10 f + 1/2)"
@@ -73,11 +86,23 @@ def test_cases_by_hand() -> None:
 # --- every statement, read back -------------------------------------------------------------------
 
 _SAFE: dict[str, Any] = {
-    "sqrt": math.sqrt, "ln": math.log, "log": math.log, "exp": math.exp, "min": min, "max": max,
-    "cos": math.cos, "tanh": math.tanh, "arcsin": math.asin, "arccos": math.acos, "e": math.e,
-    "pi": math.pi, "ceil": lambda x: math.ceil(x - 1e-11), "bell": lambda n: int(sympy.bell(n)),
-    "floor": lambda x, digits=0: math.floor(x * 10 ** digits + 1e-7) / 10 ** digits,
-    "W": lambda x: float(W(x)), "base": lambda b, x: math.log(x) / math.log(b),
+    "sqrt": math.sqrt,
+    "ln": math.log,
+    "log": math.log,
+    "exp": math.exp,
+    "min": min,
+    "max": max,
+    "cos": math.cos,
+    "tanh": math.tanh,
+    "arcsin": math.asin,
+    "arccos": math.acos,
+    "e": math.e,
+    "pi": math.pi,
+    "ceil": lambda x: math.ceil(x - 1e-11),
+    "bell": lambda n: int(sympy.bell(n)),
+    "floor": lambda x, digits=0: math.floor(x * 10**digits + 1e-7) / 10**digits,
+    "W": lambda x: float(W(x)),
+    "base": lambda b, x: math.log(x) / math.log(b),
     "binom": lambda n, k: math.comb(round(n), round(k)) if n >= 0 <= k else 0,
     "sum": lambda f, low, high: sum(f(i) for i in range(round(low), round(high) + 1)),
     "prod": lambda f, low, high: math.prod(f(i) for i in range(round(low), round(high) + 1)),
@@ -100,9 +125,11 @@ def _python(line: str) -> str:
         begin = found.end()
         high = _until(line, begin, "]")
         stop = _until(line, high + 1, ",);")
-        body = line[high + 1:stop]
-        line = (f"{line[:found.start()]}{found[1]}((lambda {found[2]}: {body}), {found[3]}, "
-                f"{line[begin:high]}){line[stop:]}")
+        body = line[high + 1 : stop]
+        line = (
+            f"{line[: found.start()]}{found[1]}((lambda {found[2]}: {body}), {found[3]}, "
+            f"{line[begin:high]}){line[stop:]}"
+        )
     line = line.replace("^", "**")
     pieces = re.findall(r"\*\*|<=|>=|!=|\d+\.?\d*|[A-Za-z_]\w*|[^\s]", line)
     shown = ""
@@ -120,7 +147,7 @@ _SAFE_CALLS = [name for name, value in _SAFE.items() if callable(value)] + ["S"]
 def _until(line: str, start: int, stops: str) -> int:
     level = 0
     for place in range(start, len(line)):
-        ends = "]" not in stops and place > start and line[place:place + 3] in (" + ", " - ")
+        ends = "]" not in stops and place > start and line[place : place + 3] in (" + ", " - ")
         if level == 0 and (line[place] in stops or ends):
             return place
         level += (line[place] in "([") - (line[place] in ")]")
@@ -134,8 +161,13 @@ def _ascii_of(tex: str) -> str:
     tex = re.sub(r"(?:\\right)?\s*\\rfloor_(\d)", r", \1 decimals)", tex)
     tex = re.sub(r"(?:\\right)?\s*\\r(floor|ceil)", ")", tex)
     tex = re.sub(r"\\(left|right)(?=[()])", "", tex)
-    for command, ready in (("frac", "((%s)/(%s))"), ("binom", " binom(%s, %s)"),
-                           ("sqrt", " sqrt(%s)"), ("sum_", " sum["), ("prod_", " prod[")):
+    for command, ready in (
+        ("frac", "((%s)/(%s))"),
+        ("binom", " binom(%s, %s)"),
+        ("sqrt", " sqrt(%s)"),
+        ("sum_", " sum["),
+        ("prod_", " prod["),
+    ):
         while (start := tex.find(f"\\{command}{{")) >= 0:
             first, place = _braced(tex, start + len(command) + 1)
             if command.endswith("_"):
@@ -161,7 +193,7 @@ def _braced(tex: str, start: int) -> tuple[str, int]:
         level += (tex[place] == "{") - (tex[place] == "}")
         place += 1
         if level == 0:
-            return tex[start + 1:place - 1], place
+            return tex[start + 1 : place - 1], place
 
 
 def _value_of(symbol: Symbol, random: Random) -> float:
@@ -193,26 +225,39 @@ def test_every_printed_statement_says_the_same(form: Callable[[Any], str]) -> No
     for key, statement in _checked():
         used = sorted(statement.atoms(Symbol), key=lambda s: s.name)
         values = {s: _value_of(s, random) for s in used}
-        variables = {s for part in statement.atoms(sympy.Sum, sympy.Product)
-                     for s in part.variables}
+        variables = {
+            s for part in statement.atoms(sympy.Sum, sympy.Product) for s in part.variables
+        }
         names = {form(s): f"v{i}v" for i, s in enumerate(used)}
         assert len(names) == len(used), f"{key}: two quantities with one name"
         given = {s.name: value for s, value in values.items()}
-        env = _SAFE | {f"v{i}v": values[s] for i, s in enumerate(used)} | {
-            "S": _count, "D": given.get("width", 0) * (given.get("width", 0) + 1) // 2,
-            "C": (3 ** given.get("depth", 0) - 1) / 2, "beta": math.log(given.get("exp_beta", 1))}
+        env = (
+            _SAFE
+            | {f"v{i}v": values[s] for i, s in enumerate(used)}
+            | {
+                "S": _count,
+                "D": given.get("width", 0) * (given.get("width", 0) + 1) // 2,
+                "C": (3 ** given.get("depth", 0) - 1) / 2,
+                "beta": math.log(given.get("exp_beta", 1)),
+            }
+        )
         read = _ascii_of if form is latex else str
         for place, shown in enumerate(definitions(statement), 1):
-            name, _, formula = _named(shown.text if form is text else shown.latex,
-                                      names).partition(" = ")
+            name, _, formula = _named(shown.text if form is text else shown.latex, names).partition(
+                " = "
+            )
             if "Sigma" in name:
                 env[f"Sigma_{place}"] = eval(_python(read(formula)), env)
         line = _named(form(statement), names)
         sides = re.split(r" (?:<=|>=|!=|=|<|>|\\leq|\\geq|\\neq) ", line, maxsplit=1)
         for side, original in zip(sides, statement.args, strict=True):
-            exact = original.xreplace({
-                s: Integer(v) if isinstance(v, int) else Rational(str(v))
-                for s, v in values.items() if s not in variables}).doit()
+            exact = original.xreplace(
+                {
+                    s: Integer(v) if isinstance(v, int) else Rational(str(v))
+                    for s, v in values.items()
+                    if s not in variables
+                }
+            ).doit()
             found = eval(_python(read(side)), env)
             if exact.is_Integer and isinstance(found, int):
                 same = int(exact) == found

@@ -1,4 +1,5 @@
 """The metered net and the arrays a layer stores, against counts by hand."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -45,9 +46,11 @@ def test_stored_arrays_take_34_bytes_per_token_and_coordinate_and_five_per_score
     assert sum(a.nbytes for a in layer_arrays(1, 3, 2, 1) if a.ndim == 4) == 5 * 9
 
 
-@pytest.mark.parametrize("claim", [
-    count.forward_products, count.attention_ratio, count.training_six, count.causal_forward],
-    ids=lambda c: c.name)
+@pytest.mark.parametrize(
+    "claim",
+    [count.forward_products, count.attention_ratio, count.training_six, count.causal_forward],
+    ids=lambda c: c.name,
+)
 def test_identities_are_proved(claim: Claim) -> None:
     assert claim.proof is not None
     assert claim.evidence == "argument"
@@ -64,6 +67,7 @@ def test_textbook_flops_counts_multiplications_by_weights() -> None:
 
 
 @pytest.mark.parametrize(
-    "claim", [count.textbook_flops, count.textbook_memory], ids=lambda c: c.name)
+    "claim", [count.textbook_flops, count.textbook_memory], ids=lambda c: c.name
+)
 def test_approximations_read_as_equalities_are_marked(claim: Claim) -> None:
     assert claim.wording == "universal"

@@ -1,4 +1,5 @@
 """Parallel machines: the protocol against its capacity and its prediction, summaries of edges."""
+
 from __future__ import annotations
 
 from collections import Counter
@@ -55,8 +56,9 @@ def test_a_lost_message_on_the_way_down_is_noticed(monkeypatch: pytest.MonkeyPat
         attention_rounds(Case(tokens=8, branching=2), 0)
 
 
-@pytest.mark.parametrize(("claim", "words"), [(mpc_rounds, 2), (mpc_rounds_printed, 1)],
-                         ids=["ours", "printed"])
+@pytest.mark.parametrize(
+    ("claim", "words"), [(mpc_rounds, 2), (mpc_rounds_printed, 1)], ids=["ours", "printed"]
+)
 def test_less_capacity_than_the_way_down_sends_fails(claim, words: int) -> None:
     case = claim.control.case
     assert case.capacity == words

@@ -1,4 +1,5 @@
 """Steps of arguments: they hold for what is true and only for that."""
+
 import pytest
 from sympy import Ge, Integer, Le, Rational, Symbol, binomial, log, symbols
 
@@ -24,19 +25,30 @@ def test_lemmas_hold():
     assert all(step.holds for step in (*factorial_steps(), *hockey_stick_steps()))
 
 
-@pytest.mark.parametrize(("left", "right", "same"), [
-    (log(4 * n), 2 * log(2) + log(n), True),
-    (log(4 * n), log(2) + log(n), False),
-    (binomial(n + k, k) * (k + 1), binomial(n + k, k + 1) * n, False),
-    (binomial(n + 1, n), n + 1, True),
-])
+@pytest.mark.parametrize(
+    ("left", "right", "same"),
+    [
+        (log(4 * n), 2 * log(2) + log(n), True),
+        (log(4 * n), log(2) + log(n), False),
+        (binomial(n + k, k) * (k + 1), binomial(n + k, k + 1) * n, False),
+        (binomial(n + 1, n), n + 1, True),
+    ],
+)
 def test_equal(left, right, same):
     assert equal("", left, right).holds is same
 
 
-@pytest.mark.parametrize(("expression", "holds"), [
-    (x**2 + x, True), (x - 1, False), ((x + 1) / (x + 2) - 1, False), (x / (x + 1), True),
-    (Integer(0), True), (-1, False)])
+@pytest.mark.parametrize(
+    ("expression", "holds"),
+    [
+        (x**2 + x, True),
+        (x - 1, False),
+        ((x + 1) / (x + 2) - 1, False),
+        (x / (x + 1), True),
+        (Integer(0), True),
+        (-1, False),
+    ],
+)
 def test_nonnegative(expression, holds):
     assert nonnegative("", expression).holds is holds
 
@@ -73,8 +85,13 @@ def test_the_machine_confirms_the_identity_of_the_best_approximation():
     assert (len(steps), len(counted(steps))) == (4, 1)
     assert all(step.holds for step in steps)
     left, right = claim.statement.args
-    for wrong in (Ge(left, 2 * right), Ge(left, right * Rational(101, 100)), Ge(left, right / 2),
-                  Ge(left, right**2), Le(left, right)):
+    for wrong in (
+        Ge(left, 2 * right),
+        Ge(left, right * Rational(101, 100)),
+        Ge(left, right / 2),
+        Ge(left, right**2),
+        Le(left, right),
+    ):
         assert [step.holds for step in counted(claim.proof(wrong))] == [False]
 
 
@@ -93,7 +110,9 @@ def notices(key: str, *factors: Rational) -> bool:
     return False
 
 
-@pytest.mark.parametrize("key", [key for key, claim in registry().items()
-                                 if claim.proof and claim.evidence == "argument"])
+@pytest.mark.parametrize(
+    "key",
+    [key for key, claim in registry().items() if claim.proof and claim.evidence == "argument"],
+)
 def test_every_argument_notices_a_factor_of_two(key):
     assert notices(key, Rational(2), Rational(1, 2))

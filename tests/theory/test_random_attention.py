@@ -1,4 +1,5 @@
 """Random attention: the statistics on matrices whose spectra are known, and the allowance."""
+
 import numpy as np
 import pytest
 
@@ -20,9 +21,16 @@ def test_the_logits_have_deviation_equal_to_mean():
     assert abs(weights.std() / weights.mean() - 1) < 0.05
 
 
-@pytest.mark.parametrize(("statistic", "uniform", "identity"), [
-    (ra.first_singular, 1, 1), (ra.second_singular, 0, 2), (ra.second_eigenvalue, 0, 2),
-    (ra.stable_rank, 1, 4), (ra.first_without_mean, 0, 2)])
+@pytest.mark.parametrize(
+    ("statistic", "uniform", "identity"),
+    [
+        (ra.first_singular, 1, 1),
+        (ra.second_singular, 0, 2),
+        (ra.second_eigenvalue, 0, 2),
+        (ra.stable_rank, 1, 4),
+        (ra.first_without_mean, 0, 2),
+    ],
+)
 def test_statistics_of_known_matrices(statistic, uniform, identity):
     assert abs(statistic(np.full((4, 4), 0.25)) - uniform) < 1e-14
     assert abs(statistic(np.eye(4)) - identity) < 1e-14
@@ -54,6 +62,8 @@ def test_single_logits_of_heads_are_normal_with_variance_log_2_and_rank_d():
 
 def test_the_second_singular_value_of_heads_grows_with_the_sequence():
     rng = np.random.default_rng(4)
-    short, long = (np.mean([ra.second_singular(ra.head_attention(rng, tokens, 8))
-                            for _ in range(4)]) for tokens in (32, 256))
+    short, long = (
+        np.mean([ra.second_singular(ra.head_attention(rng, tokens, 8)) for _ in range(4)])
+        for tokens in (32, 256)
+    )
     assert long > short + 1

@@ -1,4 +1,5 @@
 """Separation ranks at given weights against other routes, and what makes them smaller."""
+
 import math
 
 import numpy as np
@@ -37,13 +38,16 @@ def found(weights):
 
 @pytest.mark.parametrize(("width", "depth", "heads"), [(2, 1, 1), (2, 2, 1), (3, 2, 1), (4, 2, 2)])
 def test_rank_is_that_of_values_at_random_tokens_and_that_of_multiplied_out_forms(
-    width, depth, heads,
+    width,
+    depth,
+    heads,
 ):
     weights = floats(width, depth, heads)
     net = modulo(integer_net(*weights), PRIME)
     rank = found(weights).value
-    left, right = (random_tokens(np.random.default_rng(side), net, rank + 8, width + 1)
-                   for side in (1, 2))
+    left, right = (
+        random_tokens(np.random.default_rng(side), net, rank + 8, width + 1) for side in (1, 2)
+    )
     assert rank == rank_mod(value_matrix(net, left, right)) == catalecticant_sum(net)
     if heads == 1:
         assert rank == dimension_count(width, depth)
@@ -90,8 +94,11 @@ def test_a_prime_that_divides_the_weights_is_found_out(monkeypatch):
 def test_coefficients_stay_within_the_bits_that_are_counted():
     net = random_net(np.random.default_rng(5), width=2, depth=2, prime=None)
     forms = moment_forms(modulo(net, PRIME))
-    most = max(min(c, PRIME - c) * math.prod(map(math.factorial, exponents))
-               for form in forms for exponents, c in form.items())
+    most = max(
+        min(c, PRIME - c) * math.prod(map(math.factorial, exponents))
+        for form in forms
+        for exponents, c in form.items()
+    )
     assert most < 2 ** rank_at_weights._entry_bits(net) < PRIME * 2**10
 
 

@@ -1,4 +1,5 @@
 """Certificates of separation ranks: they stand as made, and fall with every change."""
+
 import copy
 import json
 
@@ -18,8 +19,9 @@ def broken(data) -> str:
     return next((step.says for step in recheck(data) if not step.holds), "")
 
 
-@pytest.mark.parametrize(("width", "depth", "heads", "rank"), [
-    (2, 1, 1, 3), (2, 2, 1, 18), (2, 2, 2, 17), (3, 2, 1, 49)])
+@pytest.mark.parametrize(
+    ("width", "depth", "heads", "rank"), [(2, 1, 1, 3), (2, 2, 1, 18), (2, 2, 2, 17), (3, 2, 1, 49)]
+)
 def test_certificates_stand(width, depth, heads, rank):
     data = json.loads(json.dumps(certificate(width, depth, heads=heads)))
     assert data["rank"] == rank
@@ -64,8 +66,10 @@ def test_other_rows_need_other_solutions(made):
     assert broken(data).startswith("order 3")
 
 
-@pytest.mark.parametrize(("prime", "why"), [
-    (4194288, "not prime"), (3, "does not exceed the degree 4"), (2**31 - 1, "exact for")])
+@pytest.mark.parametrize(
+    ("prime", "why"),
+    [(4194288, "not prime"), (3, "does not exceed the degree 4"), (2**31 - 1, "exact for")],
+)
 def test_other_moduli_are_refused_with_a_reason(made, prime, why):
     data = copy.deepcopy(made)
     data["prime"] = prime
@@ -85,14 +89,18 @@ def test_shapes_that_are_none_are_refused(made):
         recheck(data)
 
 
-@pytest.mark.parametrize(("field", "value"), [
-    ("claim", "separation_rank/upper_bound_deep"), ("says", "The separation rank is 18.")])
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("claim", "separation_rank/upper_bound_deep"), ("says", "The separation rank is 18.")],
+)
 def test_another_claim_or_sentence_is_noticed(made, field, value):
     assert "what its kind says" in broken(made | {field: value})
 
 
-@pytest.mark.parametrize(("field", "value"), [
-    ("heads", True), ("heads", 1.0), ("width", "2"), ("prime", 4194287.0), ("seed", 0)])
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("heads", True), ("heads", 1.0), ("width", "2"), ("prime", 4194287.0), ("seed", 0)],
+)
 def test_types_that_do_not_fit_are_refused(made, field, value):
     with pytest.raises(ValueError, match="must be a whole number|missing or unknown"):
         recheck(made | {field: value})
@@ -102,7 +110,8 @@ def test_small_parts_are_decided_without_chance(made):
     assert not [step.says for step in recheck(made) if "chance" in step.says]
     assert finding(made).says == (
         "d=2, L=2, H=1, N>=6: sep >= 18 for almost all weights; 5 of 5 catalecticants have the "
-        "rank of their shorter side")
+        "rank of their shorter side"
+    )
     assert finding(made).independent == "yes"
 
 

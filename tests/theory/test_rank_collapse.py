@@ -1,4 +1,5 @@
 """The claims of the topic: verdicts, also under mutation, and labels no stronger than evidence."""
+
 import dataclasses
 from fractions import Fraction
 
@@ -31,8 +32,11 @@ from depthlaw.theory.rank_collapse.softmax_perturbation import (
 
 CLAIMS = {c.name: c for c in registry().values() if c.topic == "rank_collapse" and not c.needs}
 PROVED = [name for name, claim in CLAIMS.items() if claim.proof]
-IDENTITIES = [name for name, claim in CLAIMS.items()
-              if claim.statement.rel_op == "==" and claim.predicted is None]
+IDENTITIES = [
+    name
+    for name, claim in CLAIMS.items()
+    if claim.statement.rel_op == "==" and claim.predicted is None
+]
 
 
 # --- what claims say ---
@@ -59,12 +63,17 @@ def test_hardened_sentences_are_universal_readings_and_quoted():
     assert quoted in hardened["layernorm_affine_rank"]
 
 
-@pytest.mark.parametrize(("name", "restriction"), [
-    ("cluster_rate_sa", "equiangular tokens"), ("cluster_rate_usa", "equiangular tokens"),
-    ("layers_uniform", "logits, less what all rows share, range over at most 1.256"),
-    ("mlp_lipschitz", "logit ranges at most 1.256"),
-    ("one_layer_cubic", "gamma = sqrt(|D1|_1 |D1|_inf) / (2 |E|_1)"),
-    ("unit_rows_fixed_point", "from starts near it")])
+@pytest.mark.parametrize(
+    ("name", "restriction"),
+    [
+        ("cluster_rate_sa", "equiangular tokens"),
+        ("cluster_rate_usa", "equiangular tokens"),
+        ("layers_uniform", "logits, less what all rows share, range over at most 1.256"),
+        ("mlp_lipschitz", "logit ranges at most 1.256"),
+        ("one_layer_cubic", "gamma = sqrt(|D1|_1 |D1|_inf) / (2 |E|_1)"),
+        ("unit_rows_fixed_point", "from starts near it"),
+    ],
+)
 def test_words_carry_the_conditions_of_their_evidence(name, restriction):
     assert restriction in CLAIMS[name].text
 
@@ -94,19 +103,40 @@ def test_every_quick_case_is_in_scope_and_decided_as_expected(name):
         assert found == {Verdict.HOLDS}
 
 
-@pytest.mark.parametrize(("name", "fields"), [
-    ("causal_exponential", {"qk_weight": "1", "token_bound": "1", "difference": "3", "depth": 1}),
-    ("equiangular_sa", {"flow": "SA", "tokens": 4, "common_cosine": "-1/2", "exp_beta": "4"}),
-    ("equiangular_usa", {"flow": "USA", "tokens": 4, "common_cosine": "-1/2", "exp_beta": "4"}),
-    ("long_context", {"common_cosine": "1/2", "logit_growth": "239/120"}),
-    ("mask_exponential", {"mask": "chain", "instance": "tight", "tokens": 3, "radius": 1,
-                          "least_weight": "1/3", "depth": 1}),
-    ("rescaled_tokens", {"tokens": 4, "width": 3, "time": "2/3", "scale": 2}),
-    ("path_decomposition", {"tokens": 3, "width": 2, "depth": 2, "heads": 2, "order": "reversed"}),
-    ("skip_existence", {"instance": "none", "tokens": 4, "width": 3, "depth": 1, "heads": 2,
-                        "beta": "1/10"}),
-    ("zero_query_key_gradient", {"instance": "generic", "tokens": 3, "width": 2}),
-    ("identity_attention", {"variant": "shaped", "tokens": 3, "gamma": "0"})])
+@pytest.mark.parametrize(
+    ("name", "fields"),
+    [
+        (
+            "causal_exponential",
+            {"qk_weight": "1", "token_bound": "1", "difference": "3", "depth": 1},
+        ),
+        ("equiangular_sa", {"flow": "SA", "tokens": 4, "common_cosine": "-1/2", "exp_beta": "4"}),
+        ("equiangular_usa", {"flow": "USA", "tokens": 4, "common_cosine": "-1/2", "exp_beta": "4"}),
+        ("long_context", {"common_cosine": "1/2", "logit_growth": "239/120"}),
+        (
+            "mask_exponential",
+            {
+                "mask": "chain",
+                "instance": "tight",
+                "tokens": 3,
+                "radius": 1,
+                "least_weight": "1/3",
+                "depth": 1,
+            },
+        ),
+        ("rescaled_tokens", {"tokens": 4, "width": 3, "time": "2/3", "scale": 2}),
+        (
+            "path_decomposition",
+            {"tokens": 3, "width": 2, "depth": 2, "heads": 2, "order": "reversed"},
+        ),
+        (
+            "skip_existence",
+            {"instance": "none", "tokens": 4, "width": 3, "depth": 1, "heads": 2, "beta": "1/10"},
+        ),
+        ("zero_query_key_gradient", {"instance": "generic", "tokens": 3, "width": 2}),
+        ("identity_attention", {"variant": "shaped", "tokens": 3, "gamma": "0"}),
+    ],
+)
 def test_an_instance_beyond_the_words_is_out_of_scope(name, fields):
     assert verdicts(CLAIMS[name], [Case(**fields)]) == [Verdict.OUT_OF_SCOPE]
 
@@ -127,8 +157,10 @@ def test_the_controls_miss_by_little_and_fail(name):
 
 def test_the_constant_four_of_the_l2_bound_is_not_tested_as_the_note_says():
     claim = CLAIMS["l2_attention_infinity"]
-    found = [(float(claim.measure(c).high), float(claim.predict(c)), c.width)
-             for c in claim.cases("theory")]
+    found = [
+        (float(claim.measure(c).high), float(claim.predict(c)), c.width)
+        for c in claim.cases("theory")
+    ]
     assert f"1/{min(bound / norm for norm, bound, _ in found):.2f}" in claim.note
     assert all(norm <= 3 / 4 * (bound - width**-0.5) + width**-0.5 for norm, bound, width in found)
 
@@ -145,7 +177,9 @@ def mutations():
     yield "softmax_constant", Eq(softmax_root, Rational("1.25643120862"))
     norms = 4 * qk_norm * value_norm / sqrt(qk_width)
     for name, left in (
-            ("one_layer_cubic", residual_per_gamma), ("one_layer_cubic_v1", residual_next)):
+        ("one_layer_cubic", residual_per_gamma),
+        ("one_layer_cubic_v1", residual_next),
+    ):
         yield name, Le(left, norms / 10 * r**3)
         yield name, Le(left, norms * r**2)
         yield name, Le(left, norms * r**4)
@@ -176,7 +210,9 @@ def test_proof_is_confirmed_and_breaks_under_mutation(name):
     claim, true = CLAIMS[name], CLAIMS[name].statement
     assert all(step.holds for step in claim.proof(true))
     mutated = [statement for other, statement in mutations() if other == name] or [
-        true.func(true.lhs, 2 * true.rhs), *(statement for _, statement in mutants(true))]
+        true.func(true.lhs, 2 * true.rhs),
+        *(statement for _, statement in mutants(true)),
+    ]
     assert any(proof_breaks(claim, statement) for statement in mutated)
 
 

@@ -1,4 +1,5 @@
 """ReLU attention: streams against matrix powers, powers by hand, weights that were tried."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -34,14 +35,16 @@ def test_powers_of_two_layers_by_hand() -> None:
     # h = [I, A], scores I + A^2, output I + A^2 and A + A^3: even exponents up to 3^L - 1, odd ones
     # up to 3^L.
     for start, found in (("A", [1, 1, 1, 1]), ("I A", [1, 3, 9, 27])):
-        assert [relu_powers_reported.measure(Case(depth=depth, start=start)).value
-                for depth in range(4)] == found
+        assert [
+            relu_powers_reported.measure(Case(depth=depth, start=start)).value for depth in range(4)
+        ] == found
 
 
 def test_that_the_start_does_not_matter_fails_for_one_block() -> None:
     claim = relu_powers_reported
-    found = {(c.start, c.depth): judge(claim, c, claim.measure(c)).verdict
-             for c in claim.cases("quick")}
+    found = {
+        (c.start, c.depth): judge(claim, c, claim.measure(c)).verdict for c in claim.cases("quick")
+    }
     assert len(found) == 8
     failing = {where for where, verdict in found.items() if verdict is Verdict.FAILS}
     assert failing == {("A", depth) for depth in (1, 2, 3)}
@@ -63,7 +66,8 @@ def test_the_stream_that_a_claim_starts_from_stands_in_its_text() -> None:
 
 
 def test_weights_tried_differ_and_are_as_many_as_the_text_says(
-        monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     claim, seen, right = nonnegative_weights_fail, [], relu_attention._signed_output
 
     def recorded(adjacency: Any, weights: Any) -> Any:

@@ -1,4 +1,5 @@
 """Norms, centres, gamma and layer normalisation: exact functions against float64 and by hand."""
+
 import math
 from fractions import Fraction
 
@@ -14,7 +15,8 @@ from depthlaw.theory.rank_collapse.softmax_attention import composite_norm, gamm
 
 entries = st.integers(-9, 9)
 squares = st.integers(2, 5).flatmap(
-    lambda n: st.lists(st.lists(entries, min_size=n, max_size=n), min_size=n, max_size=n))
+    lambda n: st.lists(st.lists(entries, min_size=n, max_size=n), min_size=n, max_size=n)
+)
 U = 2.0**-52
 
 
@@ -83,8 +85,10 @@ def test_the_collinear_tokens_become_a_triangle_and_the_multiples_meet():
     assert (pair[0] == pair[1]).all()
 
 
-@pytest.mark.parametrize(("claim", "field"), [
-    (rn.layernorm_affine_rank, "affine_rank"), (rn.layernorm_centred_rank, "centred_rank")])
+@pytest.mark.parametrize(
+    ("claim", "field"),
+    [(rn.layernorm_affine_rank, "affine_rank"), (rn.layernorm_centred_rank, "centred_rank")],
+)
 def test_a_wrongly_named_rank_is_refused(claim, field):
     with pytest.raises(ValueError, match="rank 1"):
         claim.measure(Case(instance="multiples", **{field: 2}))

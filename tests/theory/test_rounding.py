@@ -1,4 +1,5 @@
 """Intervals in print contain what they round."""
+
 from fractions import Fraction
 
 from hypothesis import example, given
@@ -58,8 +59,11 @@ def test_a_printed_share_lies_in_its_printed_interval(right: int, trials: int) -
         assert least <= float(centre(share.mean, share.interval(0.05), share=True)) <= most
 
 
-@given(st.lists(st.floats(-100, 100), min_size=2, max_size=20).filter(
-    lambda values: max(values) - min(values) > 1e-9))
+@given(
+    st.lists(st.floats(-100, 100), min_size=2, max_size=20).filter(
+        lambda values: max(values) - min(values) > 1e-9
+    )
+)
 def test_a_printed_mean_lies_in_its_printed_interval(values: list[float]) -> None:
     sample = Sample(tuple(values))
     least, most = ends(interval(*sample.interval(0.05)))

@@ -1,4 +1,5 @@
 """Levine's bounds and corollaries: coefficients, verdicts that a wrong constant turns, premises."""
+
 import dataclasses
 import math
 import re
@@ -27,9 +28,12 @@ from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
 from depthlaw.theory.separation_rank.lower_bounds import multiset_coefficient
 from depthlaw.theory.separation_rank.rank_symbols import H, L, d
 
-CLAIMS = {found.name: found for module in (
-    corollaries, count_bound, count_size, degree, lower_bounds, upper_bounds)
-    for found in vars(module).values() if isinstance(found, Claim)}
+CLAIMS = {
+    found.name: found
+    for module in (corollaries, count_bound, count_size, degree, lower_bounds, upper_bounds)
+    for found in vars(module).values()
+    if isinstance(found, Claim)
+}
 
 
 def confirmed(claim: Claim, right: sympy.Expr | None = None) -> bool:
@@ -69,29 +73,34 @@ def test_half_integers_are_exact():
 
 
 # test_dimension_count has those on the count.
-@pytest.mark.parametrize("name", sorted(
-    name for name, claim in CLAIMS.items() if claim.proof and name not in vars(count_size)))
+@pytest.mark.parametrize(
+    "name",
+    sorted(name for name, claim in CLAIMS.items() if claim.proof and name not in vars(count_size)),
+)
 def test_arguments_hold(name):
     assert confirmed(CLAIMS[name])
 
 
-@pytest.mark.parametrize(("name", "wrong"), [
-    ("multiset_shallow", 3 ** (L - 2) * (log(d - H, 3) - L + 2)),
-    ("multiset_deep", d * L / 2 - L * (H / 2 + 2) - d * (1 + log((d - H) / 2, 3) / 2)),
-    ("exponent_count",
-     2 * d * L + L + log(d, 3) - 2 * d * log(2 * d / (2 * sympy.E), 3)),
-    ("exponent_count_recalled", 2 * d * L + L + log(d, 3) - 2 * d * log(d / sympy.E, 3)),
-    ("two_tokens_upper", binomial(d + (3**L - 1) / 2, (3**L - 3) / 2)),
-    ("corollary_1",
-     sympy.Rational(2, 9) * 3 ** (L - shallow_depth) * (log(d - H, 3) - L + 2)),
-    ("corollary_reading", log(d, 3) + 2 * beta_two),
-    ("corollary_43", ceiling(log(9 * d * L / 2, 3)))])
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("multiset_shallow", 3 ** (L - 2) * (log(d - H, 3) - L + 2)),
+        ("multiset_deep", d * L / 2 - L * (H / 2 + 2) - d * (1 + log((d - H) / 2, 3) / 2)),
+        ("exponent_count", 2 * d * L + L + log(d, 3) - 2 * d * log(2 * d / (2 * sympy.E), 3)),
+        ("exponent_count_recalled", 2 * d * L + L + log(d, 3) - 2 * d * log(d / sympy.E, 3)),
+        ("two_tokens_upper", binomial(d + (3**L - 1) / 2, (3**L - 3) / 2)),
+        ("corollary_1", sympy.Rational(2, 9) * 3 ** (L - shallow_depth) * (log(d - H, 3) - L + 2)),
+        ("corollary_reading", log(d, 3) + 2 * beta_two),
+        ("corollary_43", ceiling(log(9 * d * L / 2, 3))),
+    ],
+)
 def test_arguments_refuse_another_constant(name, wrong):
     assert not confirmed(CLAIMS[name], wrong)
 
 
 def test_the_sign_of_the_other_token_passes_through_every_layer(monkeypatch):
     """The output there must change its sign too, or the induction over layers breaks."""
+
     def even(net, tokens, *, position=0, coordinate=0):
         found = forward(net, tokens, position=position, coordinate=coordinate)
         return np.asarray(found**2) if position else found
@@ -122,10 +131,16 @@ def test_shallow_net_needs_logarithmically_many_layers():
     assert betas[-1] - betas[0] <= 5  # 81 times deeper: log_3(81) = 4, and one for rounding
 
 
-@pytest.mark.parametrize(("width", "depth", "delta", "heads", "found"), [
-    (16, 200, 2, 8, 37), (16, 400, 4, 1, 74), (16, 400, 4, 8, 74)])
+@pytest.mark.parametrize(
+    ("width", "depth", "delta", "heads", "found"),
+    [(16, 200, 2, 8, 37), (16, 400, 4, 1, 74), (16, 400, 4, 8, 74)],
+)
 def test_the_width_factor_is_larger_at_the_sizes_that_the_note_names(
-    width, depth, delta, heads, found,
+    width,
+    depth,
+    delta,
+    heads,
+    found,
 ):
     claim = CLAIMS["corollary_2"]
     case = Case(width=width, depth=depth, depth_ratio=delta, heads=heads)
@@ -133,8 +148,11 @@ def test_the_width_factor_is_larger_at_the_sizes_that_the_note_names(
     measured = claim.measure(case)
     assert measured.value == found > claim.predict(case) == (width + 2) * delta
     assert judge(claim, case, measured).verdict is Verdict.FAILS
-    assert re.search(rf"d_x = {width}, L = {depth}, delta = {delta}, H = ({heads}|1 or 8) "
-                     rf".{{,30}}is {found}, above {(width + 2) * delta}", claim.note)
+    assert re.search(
+        rf"d_x = {width}, L = {depth}, delta = {delta}, H = ({heads}|1 or 8) "
+        rf".{{,30}}is {found}, above {(width + 2) * delta}",
+        claim.note,
+    )
 
 
 def test_a_width_factor_of_ours_refutes_no_corollary_of_others():
@@ -157,11 +175,15 @@ def test_a_wrong_slope_fails():
     assert judge(weak, case, claim.measure(case)).verdict is Verdict.FAILS
 
 
-@pytest.mark.parametrize(("name", "premises"), [
-    ("corollary_1", ("lower_bound_shallow", "dimension_count", "count_below_theorem_1")),
-    ("corollary_2", ("lower_bound_deep", "dimension_count")),
-    ("corollary_2_recalled", ("upper_bound_deep", "lower_bound_deep")),
-    ("corollary_43", ("lower_bound_multiset", "multiset_shallow", "dimension_count"))])
+@pytest.mark.parametrize(
+    ("name", "premises"),
+    [
+        ("corollary_1", ("lower_bound_shallow", "dimension_count", "count_below_theorem_1")),
+        ("corollary_2", ("lower_bound_deep", "dimension_count")),
+        ("corollary_2_recalled", ("upper_bound_deep", "lower_bound_deep")),
+        ("corollary_43", ("lower_bound_multiset", "multiset_shallow", "dimension_count")),
+    ],
+)
 def test_corollaries_name_the_bounds_they_rest_on(name, premises):
     claim = CLAIMS[name]
     assert claim.premises == tuple(f"separation_rank/{premise}" for premise in premises)
@@ -172,10 +194,14 @@ def test_corollaries_name_the_bounds_they_rest_on(name, premises):
     assert failing == (["upper_bound_deep"] if name == "corollary_2_recalled" else [])
 
 
-@pytest.mark.parametrize(("name", "no_net"), [
-    ("corollary_1", Case(width=3000, depth=7, heads=96, shallow_depth=2)),
-    ("corollary_43", Case(width=729, depth=12, heads=8)),
-    ("corollary_2", Case(width=7, depth=400, depth_ratio=2, heads=3))])
+@pytest.mark.parametrize(
+    ("name", "no_net"),
+    [
+        ("corollary_1", Case(width=3000, depth=7, heads=96, shallow_depth=2)),
+        ("corollary_43", Case(width=729, depth=12, heads=8)),
+        ("corollary_2", Case(width=7, depth=400, depth_ratio=2, heads=3)),
+    ],
+)
 def test_cases_of_corollaries_are_nets(name, no_net):
     claim = CLAIMS[name]
     for case in (case for suite in claim.grid.values() for case in suite):
@@ -210,9 +236,16 @@ def test_lower_bounds_have_twice_the_inputs_they_ask_for(claim):
             assert judge(claim, case, Exact(case.inputs // 2)).verdict is Verdict.HOLDS
 
 
-@pytest.mark.parametrize(("name", "width", "depth", "heads", "inputs"), [
-    ("multiset", 8, 2, 2, 3), ("multiset", 8, 3, 2, 10), ("multiset", 10, 3, 2, 20),
-    ("shallow", 28, 3, 1, 100), ("deep", 8, 7, 1, 240)])
+@pytest.mark.parametrize(
+    ("name", "width", "depth", "heads", "inputs"),
+    [
+        ("multiset", 8, 2, 2, 3),
+        ("multiset", 8, 3, 2, 10),
+        ("multiset", 10, 3, 2, 20),
+        ("shallow", 28, 3, 1, 100),
+        ("deep", 8, 7, 1, 240),
+    ],
+)
 def test_as_many_inputs_as_the_bound_decide_nothing(name, width, depth, heads, inputs):
     claim = LOWER[name]
     case = Case(width=width, depth=depth, heads=heads, inputs=inputs, tokens=4)

@@ -1,4 +1,5 @@
 """Convolutional arithmetic circuits: against loops, dense coefficients and attention's count."""
+
 import itertools
 
 import numpy as np
@@ -36,7 +37,7 @@ def test_circuit_by_loops(width, depth):
 def test_rank_over_the_rationals_of_the_expanded_output(alternating):
     x = sympy.symbols("x:8")
     weights, last = np.array([[[1, 2], [3, -1]], [[2, 1], [1, 5]]]), np.array([1, 4])
-    y = [sympy.Matrix(x[i:i + 2]) for i in range(0, 8, 2)]
+    y = [sympy.Matrix(x[i : i + 2]) for i in range(0, 8, 2)]
     for matrix in weights.tolist():
         z = [sympy.Matrix(matrix) * token for token in y]
         y = [z[i].multiply_elementwise(z[i + 1]) for i in range(0, len(z), 2)]
@@ -69,7 +70,10 @@ def test_the_other_sides_are_out_of_scope(claim):
 def test_attention_has_the_larger_rank_up_to_32_tokens_at_width_two():
     circuits = [
         convolution.convolution_in_turn.measure(
-            Case(width=2, depth=L, tokens=2**L, alternating=True)).value for L in (2, 3, 4)]
+            Case(width=2, depth=L, tokens=2**L, alternating=True)
+        ).value
+        for L in (2, 3, 4)
+    ]
     assert circuits == [4, 16, 256]
     assert [dimension_count(2, L) for L in (2, 3, 4)] == [18, 232, 4538]
-    assert [dimension_count(2, L) < 2 ** 2 ** (L - 1) for L in (5, 6)] == [False, True]
+    assert [dimension_count(2, L) < 2**2 ** (L - 1) for L in (5, 6)] == [False, True]

@@ -1,5 +1,6 @@
 """Several heads, four tokens and the causal mask: against counting, determinants and plain
 loops."""
+
 import dataclasses
 import math
 
@@ -116,21 +117,26 @@ def _masked(net, tokens):
     """The last position of a net of width 1 with a causal mask, by plain loops modulo the prime."""
     for layer in range(net.depth):
         query, key, value, output = (
-            int(w[layer, 0, 0, 0]) for w in (net.query, net.key, net.value, net.output))
+            int(w[layer, 0, 0, 0]) for w in (net.query, net.key, net.value, net.output)
+        )
         tokens = [
-            output * sum(query * x * key * y * value * y for y in tokens[:i + 1]) % net.prime
-            for i, x in enumerate(tokens)]
+            output * sum(query * x * key * y * value * y for y in tokens[: i + 1]) % net.prime
+            for i, x in enumerate(tokens)
+        ]
     return tokens[-1]
 
 
-@pytest.mark.parametrize(("depth", "tokens", "alternating"), [
-    (1, 4, True), (2, 2, True), (2, 4, True), (2, 4, False), (3, 2, True), (3, 4, False)])
+@pytest.mark.parametrize(
+    ("depth", "tokens", "alternating"),
+    [(1, 4, True), (2, 2, True), (2, 4, True), (2, 4, False), (3, 2, True), (3, 4, False)],
+)
 def test_causal_rank_by_values(depth, tokens, alternating):
     expected = causal(depth=depth, tokens=tokens, alternating=alternating)
     net = random_net(np.random.default_rng(1), width=1, depth=depth)
     rng = np.random.default_rng(2)
     left, right = (
-        random_tokens(rng, net, expected + 5, tokens // 2)[..., 0].tolist() for _ in range(2))
+        random_tokens(rng, net, expected + 5, tokens // 2)[..., 0].tolist() for _ in range(2)
+    )
 
     def inputs(a, b):
         return [t for pair in zip(a, b, strict=True) for t in pair] if alternating else a + b
@@ -177,14 +183,15 @@ def test_the_parts_of_the_causal_proof(h):
     a, b = [0, *sympy.symbols(f"a1:{h + 1}")], [0, *sympy.symbols(f"b1:{h + 1}")]
     steps = range(1, h + 1)
     output = (a[h] + b[h]) * sum(
-        (a[i] - a[i - 1]) * (a[i] + b[i - 1])**2 + (b[i] - b[i - 1]) * (a[i] + b[i])**2
-        for i in steps)
-    alpha, beta = (sum((s[i] - s[i - 1]) * s[i]**2 for i in steps) for s in (a, b))
-    left = [(a[i + 1] - a[i])**2 for i in range(1, h)]
-    right = [(b[i] - b[i - 1])**2 for i in range(1, h)]
-    last = (b[h] - b[h - 1])**2
-    parts = a[h] * alpha + b[h] * beta + (a[h]**3 + alpha) * b[h]
-    parts += a[h]**2 * (last + 2 * b[h]**2) + a[h] * (b[h] * last + b[h]**3 + beta)
+        (a[i] - a[i - 1]) * (a[i] + b[i - 1]) ** 2 + (b[i] - b[i - 1]) * (a[i] + b[i]) ** 2
+        for i in steps
+    )
+    alpha, beta = (sum((s[i] - s[i - 1]) * s[i] ** 2 for i in steps) for s in (a, b))
+    left = [(a[i + 1] - a[i]) ** 2 for i in range(1, h)]
+    right = [(b[i] - b[i - 1]) ** 2 for i in range(1, h)]
+    last = (b[h] - b[h - 1]) ** 2
+    parts = a[h] * alpha + b[h] * beta + (a[h] ** 3 + alpha) * b[h]
+    parts += a[h] ** 2 * (last + 2 * b[h] ** 2) + a[h] * (b[h] * last + b[h] ** 3 + beta)
     for i in range(1, h):
         parts += a[h] * left[i - 1] * b[i] + a[h] * a[i] * right[i - 1]
         parts += left[i - 1] * b[h] * b[i] + a[i] * b[h] * right[i - 1]

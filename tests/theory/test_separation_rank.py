@@ -1,4 +1,5 @@
 """Degree, threshold, count and Theorem 2's upper bound: verdicts, and wrong constants in them."""
+
 import dataclasses
 import math
 
@@ -33,8 +34,10 @@ def test_quick_verdicts(name):
     assert found <= {Verdict.HOLDS, Verdict(claim.awaited)}
 
 
-@pytest.mark.parametrize(("width", "depth", "rank"), [
-    (2, 1, 3), (2, 2, 18), (2, 3, 232), (3, 1, 4), (3, 2, 49), (4, 2, 110)])
+@pytest.mark.parametrize(
+    ("width", "depth", "rank"),
+    [(2, 1, 3), (2, 2, 18), (2, 3, 232), (3, 1, 4), (3, 2, 49), (4, 2, 110)],
+)
 def test_one_head_attains_the_count(width, depth, rank):
     claim = CLAIMS["generic_one_head"]
     case = Case(width=width, depth=depth, heads=1, tokens=4)
@@ -46,11 +49,20 @@ COUNT = CLAIMS["generic_one_head"].statement.rhs
 
 # 2^L in place of 3^L makes C = (2^L - 1)/2 no integer; 2^L - 1 is the count of a net that doubles
 # its degree.
-@pytest.mark.parametrize(("name", "right", "cases"), [
-    ("degree", 2**L, ()), ("moments_degree", 3**L / 2, ()), ("threshold", sympy.log(d, 2), ()),
-    ("generic_one_head", COUNT.replace(sympy.Min, sympy.Max), ()),
-    ("generic_one_head", COUNT.subs(3**L, 2 ** (L + 1) - 1),
-     (Case(width=2, depth=3, heads=1, tokens=4),))])
+@pytest.mark.parametrize(
+    ("name", "right", "cases"),
+    [
+        ("degree", 2**L, ()),
+        ("moments_degree", 3**L / 2, ()),
+        ("threshold", sympy.log(d, 2), ()),
+        ("generic_one_head", COUNT.replace(sympy.Min, sympy.Max), ()),
+        (
+            "generic_one_head",
+            COUNT.subs(3**L, 2 ** (L + 1) - 1),
+            (Case(width=2, depth=3, heads=1, tokens=4),),
+        ),
+    ],
+)
 def test_wrong_constants_turn_verdicts(name, right, cases):
     assert verdicts(mutated(CLAIMS[name], right), *cases) == {Verdict.FAILS}
 
@@ -63,8 +75,10 @@ def test_half_the_count_is_no_bound():
 def test_several_heads_have_at_most_the_rank_of_one():
     claim = CLAIMS["dimension_count"]
     for width, depth in ((2, 3), (3, 2), (4, 2)):
-        one, most = (claim.measure(Case(width=width, depth=depth, heads=h, tokens=4)).value
-                     for h in (1, width))
+        one, most = (
+            claim.measure(Case(width=width, depth=depth, heads=h, tokens=4)).value
+            for h in (1, width)
+        )
         assert most < one
 
 
@@ -92,10 +106,14 @@ def test_tenths_round_to_nearest(width, found):
     assert CLAIMS["threshold_at_1000"].measure(Case(width=width)).value == found
 
 
-@pytest.mark.parametrize(("name", "false"), [
-    ("degree", (2**L, 3**L - 1, 3 * L, 3 ** (L + 1), 3 ** (L - 1))),
-    ("moments_degree", (3**L / 2, (2**L - 1) / 2, (3**L + 1) / 2, L)),
-    ("threshold", (sympy.log(d, 2), d))])
+@pytest.mark.parametrize(
+    ("name", "false"),
+    [
+        ("degree", (2**L, 3**L - 1, 3 * L, 3 ** (L + 1), 3 ** (L - 1))),
+        ("moments_degree", (3**L / 2, (2**L - 1) / 2, (3**L + 1) / 2, L)),
+        ("threshold", (sympy.log(d, 2), d)),
+    ],
+)
 def test_arguments_prove_the_true_statement_and_no_other(name, false):
     claim = CLAIMS[name]
     assert {step.holds for step in claim.proof(claim.statement)} == {True}
@@ -126,15 +144,19 @@ def test_explicit_weights_exceed_the_recalled_bound(width, depth):
     assert judge(claim, shorter, claim.measure(shorter)).verdict is not Verdict.FAILS
 
 
-@pytest.mark.parametrize(("width", "first"), [
-    (2, None), (3, None), (4, 62), (5, 32), (6, 30), (8, 36), (16, 67), (32, 130), (64, 258)])
+@pytest.mark.parametrize(
+    ("width", "first"),
+    [(2, None), (3, None), (4, 62), (5, 32), (6, 30), (8, 36), (16, 67), (32, 130), (64, 258)],
+)
 def test_depths_at_which_the_recalled_bound_gives_way(width, first):
     """Distinct moments only; when the last one is used again, as for width 4, it is earlier."""
     depths = np.arange(math.floor(math.log(width, 3)) + 1, 400)
     bound = sympy.lambdify((d, L), CLAIMS["upper_bound_deep"].statement.rhs)(width, depths)
     moments = width * (width + 1) // 2
-    reached = [sum(math.log(3 ** (n - layer) + 1, 3) for layer in range(1, min(n, moments) + 1))
-               for n in depths.tolist()]
+    reached = [
+        sum(math.log(3 ** (n - layer) + 1, 3) for layer in range(1, min(n, moments) + 1))
+        for n in depths.tolist()
+    ]
     over = depths[np.array(reached) > bound]
     assert (int(over[0]) if over.size else None) == first
 
@@ -144,14 +166,25 @@ def test_depths_at_which_the_recalled_bound_gives_way(width, first):
 
 def test_what_only_inverts_a_power_is_no_argument():
     assert {name for name, claim in CLAIMS.items() if claim.evidence == "checks"} == {
-        "threshold", "corollary_reading"}
+        "threshold",
+        "corollary_reading",
+    }
 
 
-@pytest.mark.parametrize(("name", "more"), [
-    ("count_below_theorem_1", "sep"), ("several_heads", "attains"),
-    ("residual_gain", "never smaller"), ("heads_exact", "all weights"),
-    ("heads_two_layers", "no larger"), ("four_tokens", "no larger"), ("two_tokens", "at most"),
-    ("one_witness", "reals"), ("residual_parts", "without residuals")])
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("count_below_theorem_1", "sep"),
+        ("several_heads", "attains"),
+        ("residual_gain", "never smaller"),
+        ("heads_exact", "all weights"),
+        ("heads_two_layers", "no larger"),
+        ("four_tokens", "no larger"),
+        ("two_tokens", "at most"),
+        ("one_witness", "reals"),
+        ("residual_parts", "without residuals"),
+    ],
+)
 def test_words_say_no_more_than_what_is_judged(name, more):
     """What is argued elsewhere, or in words only, stands in the note."""
     claim = CLAIMS[name]

@@ -1,4 +1,5 @@
 """Several heads, residual connections and inputs of low rank: against symbolic computation."""
+
 import numpy as np
 import pytest
 import sympy
@@ -39,7 +40,8 @@ def test_residual_rank_by_two_routes(heads):
     assert measured("residual_gain", depth=2, heads=heads, tokens=6, inputs=24) == 0
     plain, residual = (
         measured_rank(Case(width=2, depth=2, heads=heads, tokens=6, residual=on), 0).value
-        for on in (False, True))
+        for on in (False, True)
+    )
     assert plain == residual == {1: 18, 2: 17}[heads]
 
 
@@ -70,7 +72,8 @@ def test_tokens_of_a_subspace_have_a_larger_degree_and_miss_more_often():
     """A token E w is of degree two in what is drawn."""
     free, bound = (
         measured_rank(Case(width=3, depth=2, heads=1, tokens=6, inputs=50, **more), 0)
-        for more in ({}, {"input_rank": 2}))
+        for more in ({}, {"input_rank": 2})
+    )
     assert (free.value, bound.value) == (49, 18)
     misses = [50 * degree / (2**31 - 1) for degree in (25, 25 + 9)]
     assert [free.misses, bound.misses] == misses

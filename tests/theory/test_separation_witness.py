@@ -1,5 +1,6 @@
 """Witnesses: minors, ranks modulo primes, and the depths that contradict the recalled bound,
 against direct evaluation."""
+
 import dataclasses
 import math
 
@@ -19,8 +20,9 @@ from depthlaw.theory.separation_rank.explicit_weights import (
 from depthlaw.theory.separation_rank.product_bound import FIRST_VIOLATION, H, L, c, d
 from depthlaw.theory.separation_rank.value_rank import measured_rank
 
-CLAIMS = {claim.name: claim
-          for module in (witness, product_bound) for claim in made_in(module.__name__)}
+CLAIMS = {
+    claim.name: claim for module in (witness, product_bound) for claim in made_in(module.__name__)
+}
 
 
 def measured(name, **case):
@@ -97,8 +99,13 @@ def test_depths_count_from_the_threshold_on():
 
 @pytest.mark.parametrize(("width", "depth", "rank"), [(2, 2, 8), (2, 3, 80), (4, 3, 80)])
 def test_the_product_weights_have_the_rank_that_is_argued(width, depth, rank):
-    shape = {"width": width, "depth": depth, "heads": 2, "tokens": 2 * width + 2,
-             "weights": "coordinate"}
+    shape = {
+        "width": width,
+        "depth": depth,
+        "heads": 2,
+        "tokens": 2 * width + 2,
+        "weights": "coordinate",
+    }
     case = Case(**shape, inputs=2 * rank)
     assert case in CLAIMS["product_lower_bound"].cases("quick")
     # By values at random inputs, not by the product of exponents.

@@ -1,4 +1,5 @@
 """Norms and Jacobians by hand, and every claim of the topic against its expected verdict."""
+
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -15,8 +16,7 @@ from depthlaw.theory.claims.values import Case, Exact
 from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.signal_propagation import norms, signal_symbols
 
-CLAIMS = {c.name: c for c in registry().values()
-          if c.topic == "signal_propagation" and not c.needs}
+CLAIMS = {c.name: c for c in registry().values() if c.topic == "signal_propagation" and not c.needs}
 PROVED = {name: claim for name, claim in CLAIMS.items() if claim.proof}
 
 
@@ -33,22 +33,30 @@ def test_every_step_of_the_argument_is_confirmed(claim):
     assert [step.says for step in steps if step.holds is not True] == []
 
 
-@pytest.mark.parametrize(("name", "wrong"), [
-    ("relu_norm", Eq(norms.squared_norm, norms.input_variance * width / 3)),
-    ("post_ln_norm", Eq(norms.sum_mean_square, Rational(5, 2))),
-    ("pre_ln_norm_upper", Le(norms.mean_square, 1 + layer)),
-    ("pre_ln_norm_lower", Ge(norms.mean_square, 1 + layer)),
-    ("layernorm_jacobian", Eq(norms.jacobian_square, (width - 1) / norms.centred_square)),
-    ("layernorm_jacobian_rank",
-     Eq(norms.jacobian_trace, width * (width - 1) / norms.centred_square)),
-    ("norm_concentration",
-     Le(norms.excess_probability, exp(-width * norms.relative_excess**2 / 7))),
-])
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("relu_norm", Eq(norms.squared_norm, norms.input_variance * width / 3)),
+        ("post_ln_norm", Eq(norms.sum_mean_square, Rational(5, 2))),
+        ("pre_ln_norm_upper", Le(norms.mean_square, 1 + layer)),
+        ("pre_ln_norm_lower", Ge(norms.mean_square, 1 + layer)),
+        ("layernorm_jacobian", Eq(norms.jacobian_square, (width - 1) / norms.centred_square)),
+        (
+            "layernorm_jacobian_rank",
+            Eq(norms.jacobian_trace, width * (width - 1) / norms.centred_square),
+        ),
+        (
+            "norm_concentration",
+            Le(norms.excess_probability, exp(-width * norms.relative_excess**2 / 7)),
+        ),
+    ],
+)
 def test_a_wrong_constant_breaks_both_the_argument_and_the_evidence(name, wrong):
     mutated = replace(CLAIMS[name], statement=wrong)
     assert not all(step.holds for step in mutated.proof(wrong))
     assert Verdict.FAILS in [
-        judge(mutated, case, mutated.measure(case)).verdict for case in mutated.cases("theory")]
+        judge(mutated, case, mutated.measure(case)).verdict for case in mutated.cases("theory")
+    ]
 
 
 def test_every_proof_is_short_about_what_it_rests_on_and_bounds_are_one_sided():
@@ -59,9 +67,14 @@ def test_every_proof_is_short_about_what_it_rests_on_and_bounds_are_one_sided():
 
 def test_no_proof_that_only_retypes_its_statement_is_an_argument():
     assert {name for name, claim in PROVED.items() if claim.evidence != "argument"} == {
-        "residual_unscaled", "residual_scaled", "branch_variance_exponent",
-        "depth_gradient_exponent", "completep_learning_rate", "depth_sgd_learning_rate",
-        "lazy_second_order"}
+        "residual_unscaled",
+        "residual_scaled",
+        "branch_variance_exponent",
+        "depth_gradient_exponent",
+        "completep_learning_rate",
+        "depth_sgd_learning_rate",
+        "lazy_second_order",
+    }
     assert all(claim.evidence != "certificate" for claim in CLAIMS.values())
 
 
@@ -88,9 +101,16 @@ def test_the_wide_recursion_meets_one_layer_by_hand():
         assert norms.wide_mean_square(0, 2) == 1
 
 
-@pytest.mark.parametrize(("token", "sign"), [
-    ((0, 2, 3, 0), -1), ((0, 3, 3, 0), 1), ((1, -1, 0, 0), -1), ((2, -1, 0, 0), 1),
-    ((-1, -1, 0, 0), -1)])
+@pytest.mark.parametrize(
+    ("token", "sign"),
+    [
+        ((0, 2, 3, 0), -1),
+        ((0, 3, 3, 0), 1),
+        ((1, -1, 0, 0), -1),
+        ((2, -1, 0, 0), 1),
+        ((-1, -1, 0, 0), -1),
+    ],
+)
 def test_the_sign_of_a_number_with_a_root(token, sign):
     u, v = token[0] - token[2], token[1] - token[3]
     assert norms._normed_sign(token) == sign == math.copysign(1, u + v * math.sqrt(2))

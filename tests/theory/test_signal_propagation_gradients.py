@@ -1,4 +1,5 @@
 """Gradients of real nets: the reverse mode, its exact laws, and faults that the claims must see."""
+
 import math
 from dataclasses import replace
 from functools import cache
@@ -13,9 +14,15 @@ from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.signal_propagation import backward as net
 from depthlaw.theory.signal_propagation import last_layer_gradient
 
-CLAIMS = {name: find(f"signal_propagation/{name}") for name in (
-    "pre_ln_gradient_slope", "post_ln_gradient_slope", "pre_ln_gradient_upper",
-    "pre_ln_gradient_lower")}
+CLAIMS = {
+    name: find(f"signal_propagation/{name}")
+    for name in (
+        "pre_ln_gradient_slope",
+        "post_ln_gradient_slope",
+        "pre_ln_gradient_upper",
+        "pre_ln_gradient_lower",
+    )
+}
 STEP = 1e-5
 
 
@@ -46,7 +53,7 @@ def test_every_entry_of_every_gradient_is_the_difference_quotient_of_the_loss(pr
                     matrix = getattr(layer, name).copy()
                     matrix[:, i, j] += step
                     changed = layer._replace(**{name: matrix})
-                    ends.append(loss([*layers[:index], changed, *layers[index + 1:]]))
+                    ends.append(loss([*layers[:index], changed, *layers[index + 1 :]]))
                 quotient = (ends[0] - ends[1]) / (2 * STEP)
                 # The error of a central difference is of order STEP^2, that of rounding 2^-52/STEP.
                 entry = getattr(found[index], name)[:, i, j]
@@ -67,8 +74,10 @@ def test_the_claims_are_measured_by_the_reverse_mode(monkeypatch):
     assert judge(claim, case, claim.measure(case)).verdict is Verdict.FAILS
 
 
-@pytest.mark.parametrize(("name", "pre", "attention"), [
-    ("pre_ln_gradient_upper", False, 1.0), ("pre_ln_gradient_lower", True, 7.0)])
+@pytest.mark.parametrize(
+    ("name", "pre", "attention"),
+    [("pre_ln_gradient_upper", False, 1.0), ("pre_ln_gradient_lower", True, 7.0)],
+)
 def test_the_wrong_order_and_a_large_attention_branch_are_seen(name, pre, attention):
     claim = CLAIMS[name]
     for case in claim.cases("quick"):
@@ -76,8 +85,9 @@ def test_the_wrong_order_and_a_large_attention_branch_are_seen(name, pre, attent
         assert judge(claim, case, found, alpha=1e-5).verdict is Verdict.FAILS
 
 
-@pytest.mark.parametrize(("name", "pre"), [
-    ("pre_ln_gradient_slope", False), ("post_ln_gradient_slope", True)])
+@pytest.mark.parametrize(
+    ("name", "pre"), [("pre_ln_gradient_slope", False), ("post_ln_gradient_slope", True)]
+)
 def test_the_slope_of_the_wrong_order_is_seen(name, pre):
     claim = CLAIMS[name]
     for case in claim.cases("quick"):
@@ -87,8 +97,7 @@ def test_the_slope_of_the_wrong_order_is_seen(name, pre):
 @pytest.mark.parametrize("depth", [1, 4, 16])
 def test_at_equal_tokens_the_mean_is_exact_at_every_width(depth):
     for width in (24, 32):
-        case = Case(
-            width=width, tokens=3, start="equal", loss="linear", depth=depth, replicas=1000)
+        case = Case(width=width, tokens=3, start="equal", loss="linear", depth=depth, replicas=1000)
         low, high = last_layer_gradient.log_sizes(case, 0, pre=True).interval(1e-4)
         exact = -float(last_layer_gradient.mean_log_variance(depth, width, attention=True).mid())
         assert low <= exact <= high
@@ -96,9 +105,13 @@ def test_at_equal_tokens_the_mean_is_exact_at_every_width(depth):
 
 def test_post_ln_has_one_law_at_every_depth_and_attention():
     cases = Case.grid(
-        width=24, tokens=3, start="independent", loss="linear", depth=(1, 8), replicas=1000)
-    ends = [last_layer_gradient.log_sizes(case, 0, pre=False, attention=attention).interval(1e-4)
-            for case in cases for attention in (1.0, 7.0)]
+        width=24, tokens=3, start="independent", loss="linear", depth=(1, 8), replicas=1000
+    )
+    ends = [
+        last_layer_gradient.log_sizes(case, 0, pre=False, attention=attention).interval(1e-4)
+        for case in cases
+        for attention in (1.0, 7.0)
+    ]
     assert max(low for low, _ in ends) <= min(high for _, high in ends)
 
 
@@ -123,8 +136,9 @@ def test_the_ranges_of_slopes_keep_pre_ln_and_post_ln_apart():
 def test_another_power_of_the_depth_fails_and_holds_on_no_case(power):
     claim = CLAIMS["pre_ln_gradient_slope"]
     wrong = replace(claim, statement=Eq(claim.statement.lhs, power))
-    verdicts = {judge(wrong, case, slopes_of(case), alpha=1e-5).verdict
-                for case in claim.cases("quick")}
+    verdicts = {
+        judge(wrong, case, slopes_of(case), alpha=1e-5).verdict for case in claim.cases("quick")
+    }
     assert Verdict.FAILS in verdicts
     assert Verdict.HOLDS not in verdicts
 
@@ -146,5 +160,6 @@ def test_a_net_whose_last_layer_is_dead_breaks_the_assumption():
     assert decision.verdict is Verdict.OUT_OF_SCOPE
     assert "active" in decision.reason
     slope = Case(
-        width=3, tokens=2, start="independent", loss="linear", shallow=1, deep=2, replicas=64)
+        width=3, tokens=2, start="independent", loss="linear", shallow=1, deep=2, replicas=64
+    )
     assert last_layer_gradient.slopes(slope, 0, pre=True) == Outside(last_layer_gradient.DEAD)

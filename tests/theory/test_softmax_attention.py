@@ -1,4 +1,5 @@
 """Softmax attention in balls, and instances that have the norms their cases name."""
+
 import math
 from fractions import Fraction
 
@@ -16,14 +17,16 @@ from depthlaw.theory.rank_collapse import softmax_attention as sa
 U = 2.0**-53
 integers = st.lists(st.lists(st.integers(-9, 9), min_size=3, max_size=3), min_size=2, max_size=5)
 points = st.lists(st.integers(-20, 20), min_size=3, max_size=3)
-CASE = Case(tokens=4, width=3, residual="1/7", qk_norm="3/5", value_norm="2", heads=2, depth=2,
-            bias=1)
+CASE = Case(
+    tokens=4, width=3, residual="1/7", qk_norm="3/5", value_norm="2", heads=2, depth=2, bias=1
+)
 
 
 def product_of_norms(matrix):
     """The square of the composite norm, exactly, for integer or rational entries."""
-    columns, rows = (max(sum(map(abs, line)) for line in lines)
-                     for lines in (zip(*matrix, strict=True), matrix))
+    columns, rows = (
+        max(sum(map(abs, line)) for line in lines) for lines in (zip(*matrix, strict=True), matrix)
+    )
     return columns * rows
 
 
@@ -84,8 +87,10 @@ def test_gamma_of_scaled_identities_and_of_nothing():
 def test_attention_agrees_with_float64():
     rng = np.random.default_rng(7)
     X, bias, *weights = (rng.normal(size=shape) for shape in ((5, 3), (3, 1), *[(3, 3)] * 4))
-    layer = [(qk, value, b) for qk, value, b in zip(
-        weights[::2], weights[1::2], (bias, np.zeros((3, 1))), strict=True)]
+    layer = [
+        (qk, value, b)
+        for qk, value, b in zip(weights[::2], weights[1::2], (bias, np.zeros((3, 1))), strict=True)
+    ]
     expected = np.zeros((5, 3))
     for qk, value, b in layer:
         P = np.exp((X @ qk @ X.T + np.ones((5, 1)) @ (X @ b).T) / 2)

@@ -1,4 +1,5 @@
 """The softmax lemma and its constant."""
+
 from fractions import Fraction
 
 import flint
@@ -22,8 +23,10 @@ def test_the_constant_is_the_lambert_root():
     assert ROOT.low > sp.LARGEST_RANGE > ROOT.high - Fraction(1, 1000)
 
 
-@pytest.mark.parametrize(("claim", "step"), [
-    (sp.softmax_perturbation, Fraction(1, 10**6)), (signed_step, Fraction(1, 10**4))])
+@pytest.mark.parametrize(
+    ("claim", "step"),
+    [(sp.softmax_perturbation, Fraction(1, 10**6)), (signed_step, Fraction(1, 10**4))],
+)
 def test_the_lemma_fails_just_beyond_its_constant(claim, step):
     for D, verdict in ((ROOT.low - step, Verdict.HOLDS), (ROOT.high + step, Verdict.FAILS)):
         case = Case(instance="two tokens", range=str(D))

@@ -1,4 +1,5 @@
 """Hard attention and temporal logic: networks against the definition, kinds against formulas."""
+
 from __future__ import annotations
 
 from itertools import product
@@ -21,9 +22,12 @@ from depthlaw.theory.formal_languages.temporal_logic import (
 )
 
 FORMULAS = st.recursive(
-    st.sampled_from(["a", "b", "1"]), lambda inner: st.one_of(
-        inner.map(neither), st.tuples(st.sampled_from(["and", "or", "since"]), inner, inner)),
-    max_leaves=6)
+    st.sampled_from(["a", "b", "1"]),
+    lambda inner: st.one_of(
+        inner.map(neither), st.tuples(st.sampled_from(["and", "or", "since"]), inner, inner)
+    ),
+    max_leaves=6,
+)
 
 
 @given(FORMULAS, st.text("ab", max_size=7))
@@ -56,8 +60,15 @@ def test_heads_attend_to_the_largest_score_on_their_side() -> None:
     assert attend([0, 0], [1, 1]) == [0, 0], "nothing scores, so nothing is copied"
 
 
-@pytest.mark.parametrize(("formula", "layers"), [
-    ("a", 0), (once("a"), 1), (every("a", previous(once("b"))), 2), (("since", once("a"), "b"), 2)])
+@pytest.mark.parametrize(
+    ("formula", "layers"),
+    [
+        ("a", 0),
+        (once("a"), 1),
+        (every("a", previous(once("b"))), 2),
+        (("since", once("a"), "b"), 2),
+    ],
+)
 def test_depth(formula, layers: int) -> None:
     assert depth(formula) == layers
 

@@ -1,4 +1,5 @@
 """Correlation of tokens: enumerations, integrals and dual numbers by hand, and wrong constants."""
+
 from dataclasses import replace
 from fractions import Fraction
 
@@ -18,21 +19,30 @@ CLAIMS = {c.name: c for c in registry().values() if c.topic == "signal_propagati
 POWER = (1 + tc.attention_square) ** layer
 
 
-@pytest.mark.parametrize(("name", "wrong"), [
-    ("common_growth", Eq(tc.common, (1 + 2 * tc.attention_square) ** layer * tc.common_start)),
-    ("total_growth", Eq(tc.total, tc.total_start + tc.common_start * (POWER - 1))),
-    ("uniform_correlation", Eq(tc.correlation, (POWER - 1) / (tokens + POWER))),
-    ("scaled_correlation_limit", Eq(tc.limit_correlation, nine_decimals(
-        (exp(tc.scaled_square) - 1) / (tokens + exp(tc.scaled_square))))),
-    ("relu_kernel", Eq(tc.kernel_digits, nine_decimals(1 - acos(tc.cosine) / pi))),
-    ("relu_kernel_above", Gt(tc.kernel, 1)),
-    ("mlp_exponent", Eq(mf.contraction, mf.weight_square * mf.derivative_moment)),
-])
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("common_growth", Eq(tc.common, (1 + 2 * tc.attention_square) ** layer * tc.common_start)),
+        ("total_growth", Eq(tc.total, tc.total_start + tc.common_start * (POWER - 1))),
+        ("uniform_correlation", Eq(tc.correlation, (POWER - 1) / (tokens + POWER))),
+        (
+            "scaled_correlation_limit",
+            Eq(
+                tc.limit_correlation,
+                nine_decimals((exp(tc.scaled_square) - 1) / (tokens + exp(tc.scaled_square))),
+            ),
+        ),
+        ("relu_kernel", Eq(tc.kernel_digits, nine_decimals(1 - acos(tc.cosine) / pi))),
+        ("relu_kernel_above", Gt(tc.kernel, 1)),
+        ("mlp_exponent", Eq(mf.contraction, mf.weight_square * mf.derivative_moment)),
+    ],
+)
 def test_a_wrong_constant_breaks_both_the_argument_and_the_evidence(name, wrong):
     mutated = replace(CLAIMS[name], statement=wrong)
     assert not all(step.holds for step in mutated.proof(wrong))
     assert Verdict.FAILS in [
-        judge(mutated, case, mutated.measure(case)).verdict for case in mutated.cases("quick")]
+        judge(mutated, case, mutated.measure(case)).verdict for case in mutated.cases("quick")
+    ]
 
 
 def test_equal_tokens_have_no_query_gradient():
@@ -52,8 +62,10 @@ def test_tokens_that_point_the_same_way_or_nowhere_are_out_of_scope(rows):
     assert in_scope("relu_branch_common", tc.token_case("1 2; -2 -4", mlp_square="1"))
 
 
-@pytest.mark.parametrize("name", [
-    "common_growth", "total_growth", "query_gradient", "value_gradient", "uniform_correlation"])
+@pytest.mark.parametrize(
+    "name",
+    ["common_growth", "total_growth", "query_gradient", "value_gradient", "uniform_correlation"],
+)
 def test_a_case_that_misstates_its_tokens_is_out_of_scope(name):
     """A prediction reads these fields, a measurement the tokens: a typo would refute a theorem."""
     case = CLAIMS[name].cases("quick")[0]

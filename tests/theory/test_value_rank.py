@@ -1,4 +1,5 @@
 """Ranks of values against coefficient matrices, and explicit weights against value matrices."""
+
 import math
 from itertools import product
 
@@ -31,8 +32,10 @@ def coefficient_rank(net: AttentionNet, tokens: int) -> int:
     return sympy.Matrix(len(rows), len(columns), entries).rank()
 
 
-@pytest.mark.parametrize(("width", "depth", "heads", "tokens"), [
-    (1, 1, 1, 2), (1, 2, 1, 2), (2, 1, 1, 2), (2, 1, 2, 4), (3, 1, 1, 2), (2, 2, 1, 2)])
+@pytest.mark.parametrize(
+    ("width", "depth", "heads", "tokens"),
+    [(1, 1, 1, 2), (1, 2, 1, 2), (2, 1, 1, 2), (2, 1, 2, 4), (3, 1, 1, 2), (2, 2, 1, 2)],
+)
 def test_rank_of_values_is_the_rank_of_coefficients(width, depth, heads, tokens):
     shape = {"width": width, "depth": depth, "heads": heads}
     net = random_net(np.random.default_rng(5), prime=None, **shape)

@@ -4,6 +4,7 @@ A certificate is a JSON object whose `kind` names the argument that it feeds. `r
 argument and returns its steps; `finding` says what a certificate that stands has established, with
 numbers computed from the file.
 """
+
 from __future__ import annotations
 
 import json
@@ -23,8 +24,15 @@ from .second_net import Form, PlainNet, leading_exponents, read_net, whole, whol
 __all__ = ["KINDS", "Finding", "finding", "load", "recheck", "shipped"]
 
 # What a check raises at a field that holds something else than it should.
-_WRONG_FORM = (KeyError, TypeError, IndexError, OverflowError, AttributeError, RecursionError,
-               MemoryError)
+_WRONG_FORM = (
+    KeyError,
+    TypeError,
+    IndexError,
+    OverflowError,
+    AttributeError,
+    RecursionError,
+    MemoryError,
+)
 
 # No certificate of ours is larger; reading stops here.
 MOST_BYTES = 16 * 2**20
@@ -32,7 +40,6 @@ MOST_BYTES = 16 * 2**20
 _PRODUCT = "separation_rank/product_of_forms"
 _LEADING = "separation_rank/leading_monomial"
 _RANKS = "separation_rank/graded_ranks"
-
 
 
 @dataclass(frozen=True)
@@ -77,16 +84,22 @@ def recheck(data: Mapping[str, Any]) -> tuple[Step, ...]:
     wanted = {"kind", "claim", "says", *kind.fields}
     if set(data) != wanted:
         wrong = ", ".join(sorted(ascii(field)[:40] for field in wanted ^ set(data))[:4])
-        raise ValueError(f"not a certificate of kind {name}: fields missing or unknown: {wrong}; "
-                         "restore the file")
+        raise ValueError(
+            f"not a certificate of kind {name}: fields missing or unknown: {wrong}; "
+            "restore the file"
+        )
     try:
         steps = tuple(kind.steps(data))
-        fits = Step(f"the claim is {kind.claim}, and what the certificate says is what its kind "
-                    "says for these numbers",
-                    data["claim"] == kind.claim and data["says"] == kind.sentence(data))
+        fits = Step(
+            f"the claim is {kind.claim}, and what the certificate says is what its kind "
+            "says for these numbers",
+            data["claim"] == kind.claim and data["says"] == kind.sentence(data),
+        )
     except _WRONG_FORM as error:
-        raise ValueError(f"not a certificate of kind {name}: {type(error).__name__} at "
-                         f"{str(error)[:80]}; restore the file") from None
+        raise ValueError(
+            f"not a certificate of kind {name}: {type(error).__name__} at "
+            f"{str(error)[:80]}; restore the file"
+        ) from None
     return (*steps, fits)
 
 
@@ -112,20 +125,25 @@ def load(path: Path) -> dict[str, Any]:
         with path.open("rb") as file:
             text = file.read(MOST_BYTES + 1)
         if len(text) > MOST_BYTES:
-            raise ValueError(f"{path} is larger than any certificate ({MOST_BYTES // 2**20} MB); "
-                             "give the file of a certificate")
+            raise ValueError(
+                f"{path} is larger than any certificate ({MOST_BYTES // 2**20} MB); "
+                "give the file of a certificate"
+            )
         data = _parsed(text)
     except OSError as error:
-        raise ValueError(f"{path} cannot be read as a certificate: {error.strerror}; expected is a "
-                         "JSON object") from None
+        raise ValueError(
+            f"{path} cannot be read as a certificate: {error.strerror}; expected is a JSON object"
+        ) from None
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
-        raise ValueError(f"{path} cannot be read as a certificate; expected is a JSON "
-                         "object") from None
+        raise ValueError(
+            f"{path} cannot be read as a certificate; expected is a JSON object"
+        ) from None
     except MemoryError:
         raise ValueError(f"{path} does not fit into memory; expected is a certificate") from None
     if not isinstance(data, dict):
-        raise ValueError(f"{path} holds a {type(data).__name__}; expected is a JSON object with a "
-                         "field 'kind'")
+        raise ValueError(
+            f"{path} holds a {type(data).__name__}; expected is a JSON object with a field 'kind'"
+        )
     return data
 
 
@@ -151,20 +169,28 @@ def shipped() -> dict[str, Path]:
 
 def _violation_sentence(data: Mapping[str, Any]) -> str:
     d, L, H = data["width"], data["depth"], data["heads"]
-    return (f"For d_x = {d}, L = {L}, H = {H}, N >= {2 * d + 2} tokens and almost all weights the "
-            "separation rank is at least prod (exponent + 1), which exceeds 2 d_x L + L - 2 d_x "
-            "log_3(d_x / (2 sqrt(2) e)) + log_3 d_x, the upper bound of Theorem 2 as recalled.")
+    return (
+        f"For d_x = {d}, L = {L}, H = {H}, N >= {2 * d + 2} tokens and almost all weights the "
+        "separation rank is at least prod (exponent + 1), which exceeds 2 d_x L + L - 2 d_x "
+        "log_3(d_x / (2 sqrt(2) e)) + log_3 d_x, the upper bound of Theorem 2 as recalled."
+    )
 
 
 def _shape(data: Mapping[str, Any]) -> tuple[int, int, int, int]:
     """d, L, H, N; weights that are too large to be looked at are refused by the file's size."""
-    return (whole(data, "width", 1, 126), whole(data, "depth", 1, 4000),
-            whole(data, "heads", 1, 126), whole(data, "tokens", 2, 10**6))
+    return (
+        whole(data, "width", 1, 126),
+        whole(data, "depth", 1, 4000),
+        whole(data, "heads", 1, 126),
+        whole(data, "tokens", 2, 10**6),
+    )
 
 
 def _domain(d: int, depth: int, tokens: int) -> Step:
-    return Step(f"L = {depth} > log_3 {d}, and N = {tokens} is even and at least 2 (d + 1)",
-                3**depth > d and tokens % 2 == 0 and tokens >= 2 * d + 2)
+    return Step(
+        f"L = {depth} > log_3 {d}, and N = {tokens} is even and at least 2 (d + 1)",
+        3**depth > d and tokens % 2 == 0 and tokens >= 2 * d + 2,
+    )
 
 
 def _recheck_product(data: Mapping[str, Any]) -> Iterator[Step]:
@@ -177,30 +203,43 @@ def _recheck_product(data: Mapping[str, Any]) -> Iterator[Step]:
     kept = found[0][1] if found[0] else frozenset()
     multiplies = 0 in kept and all(
         item is not None and item[1] == kept and all(a in kept and b in kept for a, b in item[0])
-        for item in found)
+        for item in found
+    )
     forms = [item[0] for item in found if item]
-    known = (multiplies and all(form in stored for form in forms)
-             and all(form in forms for form in stored))
-    yield Step("every layer is T_l(M) = f_l(M) P for all M, P the projection on some coordinates, "
-               "f_l one of the forms stored, in their moments",
-               known)
+    known = (
+        multiplies
+        and all(form in stored for form in forms)
+        and all(form in forms for form in stored)
+    )
+    yield Step(
+        "every layer is T_l(M) = f_l(M) P for all M, P the projection on some coordinates, "
+        "f_l one of the forms stored, in their moments",
+        known,
+    )
     # With M_l = c_l P M P: T_l multiplies by c_l f_l, so c_{l+1} = c_l^3 f_l^2, and f_l has the
     # exponent 1 + 2 + 2 3 + ... = 3^(L-l).
     right = known and exponents == [
         sum(3 ** (depth - 1 - layer) for layer, form in enumerate(forms) if form == other)
-        for other in stored]
+        for other in stored
+    ]
     yield Step("y_p = x_p prod f^e with the exponents stored: layer l contributes 3^(L-l)", right)
-    yield Step("the recursion over tokens gives this product at four inputs modulo a prime",
-               right and net.products_give_outputs(stored, exponents, 4))
-    yield Step("log_3 prod (e + 1) > 2 d L + L - 2 d log_3(d / (2 sqrt(2) e)) + log_3 d, in "
-               "rigorous balls", right and _exceeds(d, depth, exponents))
+    yield Step(
+        "the recursion over tokens gives this product at four inputs modulo a prime",
+        right and net.products_give_outputs(stored, exponents, 4),
+    )
+    yield Step(
+        "log_3 prod (e + 1) > 2 d L + L - 2 d log_3(d / (2 sqrt(2) e)) + log_3 d, in "
+        "rigorous balls",
+        right and _exceeds(d, depth, exponents),
+    )
 
 
 def _stored_forms(forms: Any, d: int) -> list[Form]:
     pairs = [(a, b) for a in range(d) for b in range(a, d)]
     if not isinstance(forms, list) or not all(
-            isinstance(form, list) and len(form) == len(pairs) and all(type(c) is int for c in form)
-            for form in forms):
+        isinstance(form, list) and len(form) == len(pairs) and all(type(c) is int for c in form)
+        for form in forms
+    ):
         raise ValueError(f"forms must be lists of {len(pairs)} whole numbers")
     return [{pair: c for pair, c in zip(pairs, form, strict=True) if c} for form in forms]
 
@@ -225,19 +264,30 @@ def _recheck_leading(data: Mapping[str, Any]) -> Iterator[Step]:
     column = whole(data, "column", 0, d - 1)
     sizes = {len(grading), len(exponents)}
     if sizes != {d * (d + 1) // 2} or max(map(abs, grading)) > 10**9:
-        raise ValueError(f"grading and exponents must be {d * (d + 1) // 2} whole numbers, those "
-                         "of the grading at most 10^9 in size")
+        raise ValueError(
+            f"grading and exponents must be {d * (d + 1) // 2} whole numbers, those "
+            "of the grading at most 10^9 in size"
+        )
     yield _domain(d, depth, tokens)
-    yield Step("no weight is negative, so no terms cancel",
-               all(int(array.min()) >= 0 for array in net.weights.values()))
-    yield Step("the recursion over tokens gives e_1^T T_L(M_L) ... T_1(M_1) x at four inputs "
-               "modulo a prime", net.moments_give_outputs(4))
-    yield Step("one monomial of P_a has the largest weight, and its exponents are those stored: "
-               "max-plus products",
-               _leads(net, grading, column, exponents))
-    yield Step("log_3 prod (e + 1) > 2 d L + L - 2 d log_3(d / (2 sqrt(2) e)) + log_3 d, in "
-               "rigorous balls",
-               min(exponents) >= 0 and _exceeds(d, depth, exponents))
+    yield Step(
+        "no weight is negative, so no terms cancel",
+        all(int(array.min()) >= 0 for array in net.weights.values()),
+    )
+    yield Step(
+        "the recursion over tokens gives e_1^T T_L(M_L) ... T_1(M_1) x at four inputs "
+        "modulo a prime",
+        net.moments_give_outputs(4),
+    )
+    yield Step(
+        "one monomial of P_a has the largest weight, and its exponents are those stored: "
+        "max-plus products",
+        _leads(net, grading, column, exponents),
+    )
+    yield Step(
+        "log_3 prod (e + 1) > 2 d L + L - 2 d log_3(d / (2 sqrt(2) e)) + log_3 d, in "
+        "rigorous balls",
+        min(exponents) >= 0 and _exceeds(d, depth, exponents),
+    )
 
 
 def _leads(net: PlainNet, grading: list[int], column: int, exponents: list[int]) -> bool:
@@ -269,8 +319,11 @@ def _violation(data: Mapping[str, Any]) -> Finding:
         # of its own.
         low, near = int((rank * 1000).floor().unique_fmpz()), float(bound.mid())
     undefined = "; b_2 of its lower bound is undefined at H = d_x" if d == H else ""
-    return Finding(f"d={d}, L={L}, H={H}, N={N}: log_3 sep >= {low / 1000:.3f} > {near:.3f}; "
-                   f"refutes Theorem 2 as recalled{undefined}", "yes")
+    return Finding(
+        f"d={d}, L={L}, H={H}, N={N}: log_3 sep >= {low / 1000:.3f} > {near:.3f}; "
+        f"refutes Theorem 2 as recalled{undefined}",
+        "yes",
+    )
 
 
 # --- ranks of graded pieces -----------------------------------------------------------------------
@@ -299,13 +352,24 @@ _NET = ("width", "depth", "heads", "tokens", "weights")
 # Another kind of certificate needs one entry here.
 KINDS: dict[str, Kind] = {
     _PRODUCT: Kind(
-        "separation_rank/upper_bound_deep", (*_NET, "forms", "exponents"), _violation_sentence,
-        _recheck_product, _violation),
+        "separation_rank/upper_bound_deep",
+        (*_NET, "forms", "exponents"),
+        _violation_sentence,
+        _recheck_product,
+        _violation,
+    ),
     _LEADING: Kind(
-        "separation_rank/upper_bound_deep", (*_NET, "grading", "column", "exponents"),
-        _violation_sentence, _recheck_leading, _violation),
+        "separation_rank/upper_bound_deep",
+        (*_NET, "grading", "column", "exponents"),
+        _violation_sentence,
+        _recheck_leading,
+        _violation,
+    ),
     _RANKS: Kind(
         "separation_rank/exact",
         ("width", "depth", "heads", "prime", "weights", "pieces", "rank"),
-        _ranks_sentence, _recheck_ranks, _ranks_finding),
+        _ranks_sentence,
+        _recheck_ranks,
+        _ranks_finding,
+    ),
 }

@@ -3,6 +3,7 @@
 Everything is plain: integer matrices as nested lists, polynomials as python-flint's, a monomial's
 number unranked by counting.
 """
+
 from __future__ import annotations
 
 import math
@@ -14,8 +15,16 @@ import numpy as np
 from flint import Ordering, nmod_mat, nmod_mpoly_ctx
 from numpy.typing import NDArray
 
-__all__ = ["NAMES", "Form", "PlainForms", "PlainNet", "leading_exponents", "read_net", "whole",
-           "whole_list"]
+__all__ = [
+    "NAMES",
+    "Form",
+    "PlainForms",
+    "PlainNet",
+    "leading_exponents",
+    "read_net",
+    "whole",
+    "whole_list",
+]
 
 Matrix = list[list[int]]
 # A linear form of the moments: the coefficient of M_ab by (a, b), a <= b.
@@ -79,21 +88,25 @@ class PlainNet:
                 left, right = _entries(A), _entries(B)
                 terms += len(left) * len(right)
                 if terms > _MOST_TERMS:
-                    raise ValueError(f"the weights have more than {_MOST_TERMS} products to look "
-                                     "at; give sparser ones")
+                    raise ValueError(
+                        f"the weights have more than {_MOST_TERMS} products to look "
+                        "at; give sparser ones"
+                    )
                 for p, b, x in left:
                     for c, a, y in right:
                         form, pair = entries.setdefault((p, a), {}), (min(b, c), max(b, c))
                         form[pair] = form.get(pair, 0) + x * y
-            trimmed = {place: {pair: v for pair, v in form.items() if v}
-                       for place, form in entries.items()}
+            trimmed = {
+                place: {pair: v for pair, v in form.items() if v} for place, form in entries.items()
+            }
             yield {place: form for place, form in trimmed.items() if form}
 
     def token_outputs(self, points: int) -> Iterator[tuple[list[int], Matrix, int]]:
         """Random inputs of 2 d + 2 tokens: the first, the moments, and the output by recursion."""
         rng, p = np.random.default_rng(20240601), _PRIME
-        reduced = {name: np.array(array % p, dtype=np.int64)
-                   for name, array in self.weights.items()}
+        reduced = {
+            name: np.array(array % p, dtype=np.int64) for name, array in self.weights.items()
+        }
         for _ in range(points):
             x = rng.integers(0, p, (2 * self.width + 2, self.width))
             y = x
@@ -119,7 +132,10 @@ class PlainNet:
         return True
 
     def products_give_outputs(
-        self, forms: Sequence[Form], exponents: Sequence[int], points: int,
+        self,
+        forms: Sequence[Form],
+        exponents: Sequence[int],
+        points: int,
     ) -> bool:
         """Whether x_1 prod f^e is what the recursion gives at random inputs."""
         for x, moment, found in self.token_outputs(points):
@@ -143,8 +159,10 @@ def read_net(weights: Any, width: int, depth: int, heads: int) -> PlainNet:
         ValueError: where the shape is none, or an entry is no integer.
     """
     if not 1 <= width <= _LARGEST_WIDTH or depth < 1 or heads < 1 or width % heads:
-        raise ValueError(f"width={width}, depth={depth}, heads={heads}: accepted are widths to "
-                         f"{_LARGEST_WIDTH}, and heads must divide width")
+        raise ValueError(
+            f"width={width}, depth={depth}, heads={heads}: accepted are widths to "
+            f"{_LARGEST_WIDTH}, and heads must divide width"
+        )
     if not isinstance(weights, dict) or set(weights) != set(NAMES):
         raise ValueError(f"weights must be an object with {', '.join(NAMES)}")
     inner, arrays = width // heads, {}
@@ -155,9 +173,15 @@ def read_net(weights: Any, width: int, depth: int, heads: int) -> PlainNet:
         arrays[name] = np.array(weights[name], dtype=object)
     query, key, value, output = (arrays[name] for name in NAMES)
     layers = [
-        [(_times(output[layer, h].tolist(), value[layer, h].tolist()),
-          _times(key[layer, h].T.tolist(), query[layer, h].tolist())) for h in range(heads)]
-        for layer in range(depth)]
+        [
+            (
+                _times(output[layer, h].tolist(), value[layer, h].tolist()),
+                _times(key[layer, h].T.tolist(), query[layer, h].tolist()),
+            )
+            for h in range(heads)
+        ]
+        for layer in range(depth)
+    ]
     return PlainNet(width, layers, arrays)
 
 
@@ -171,8 +195,10 @@ def _has_shape(nested: Any, shape: tuple[int, ...]) -> bool:
 
 def _times(a: Matrix, b: Matrix) -> Matrix:
     columns = list(zip(*b, strict=True))
-    return [[sum(x * y for x, y in zip(row, column, strict=True) if x and y) for column in columns]
-            for row in a]
+    return [
+        [sum(x * y for x, y in zip(row, column, strict=True) if x and y) for column in columns]
+        for row in a
+    ]
 
 
 def _entries(matrix: Matrix) -> list[tuple[int, int, int]]:
@@ -214,13 +240,15 @@ def leading_exponents(net: PlainNet, grading: Sequence[int], column: int) -> lis
     """
     d, degree = net.width, (3 ** len(net.layers) - 1) // 2
     if any(int(array.min()) < 0 for array in net.weights.values()):
-        raise ValueError("a weight is negative, so that terms may cancel; give weights that are "
-                         "not negative")
+        raise ValueError(
+            "a weight is negative, so that terms may cancel; give weights that are not negative"
+        )
     base = degree + 1
     room = base ** (len(grading) + 1)
     above, below = (
         _top(net, [room * w + sign * base**j for j, w in enumerate(grading)], d, column)
-        for sign in (1, -1))
+        for sign in (1, -1)
+    )
     if above is None or below is None:
         return None
     weight, rest = divmod(above + below, 2 * room)
@@ -239,8 +267,10 @@ def _top(net: PlainNet, weights: list[int], d: int, column: int) -> int | None:
         T: Tropical = [[None] * d for _ in range(d)]
         for A, B in heads:
             part = _max_plus(_max_plus(_support(A), M), _support(B))
-            T = [[_larger(x, y) for x, y in zip(*rows, strict=True)]
-                 for rows in zip(T, part, strict=True)]
+            T = [
+                [_larger(x, y) for x, y in zip(*rows, strict=True)]
+                for rows in zip(T, part, strict=True)
+            ]
         vector = [row[0] for row in _max_plus(T, [[x] for x in vector])]
         M = _max_plus(_max_plus(T, M), [list(row) for row in zip(*T, strict=True)])
     return vector[0]
@@ -283,8 +313,10 @@ class PlainForms:
 
         def product(a: Any, b: Any) -> Any:
             columns = list(zip(*b, strict=True))
-            return [[sum((x * y for x, y in zip(row, column, strict=True)), zero)
-                     for column in columns] for row in a]
+            return [
+                [sum((x * y for x, y in zip(row, column, strict=True)), zero) for column in columns]
+                for row in a
+            ]
 
         def constants(matrix: Matrix) -> Any:
             return [[ring.constant(value % prime) for value in row] for row in matrix]
@@ -296,8 +328,10 @@ class PlainForms:
             T = [[zero] * d for _ in range(d)]
             for A, B in heads:
                 part = product(product(constants(A), M), constants(B))
-                T = [[x + y for x, y in zip(*rows, strict=True)]
-                     for rows in zip(T, part, strict=True)]
+                T = [
+                    [x + y for x, y in zip(*rows, strict=True)]
+                    for rows in zip(T, part, strict=True)
+                ]
             matrices.append(T)
             if number + 1 < len(net.layers):
                 M = product(product(T, M), [list(row) for row in zip(*T, strict=True)])

@@ -4,6 +4,7 @@ What a file of claims needs is here. The modules: `definition` (the decorator, t
 registry), `values`, `verdict`, `symbols`, `relations`, `printing`, `code_version`, `search`,
 `budget`, `proof_steps`, `withdrawn`.
 """
+
 from __future__ import annotations
 
 from importlib import import_module
@@ -14,14 +15,27 @@ if TYPE_CHECKING:
     from .symbols import quantity
     from .values import Ball, Case, Exact, Outside, Proportion, Sample, Step
 
-__all__ = ["Ball", "Case", "Claim", "Control", "Exact", "Outside", "Proportion", "Sample",
-           "Source", "Step", "claim", "quantity"]
+__all__ = [
+    "Ball",
+    "Case",
+    "Claim",
+    "Control",
+    "Exact",
+    "Outside",
+    "Proportion",
+    "Sample",
+    "Source",
+    "Step",
+    "claim",
+    "quantity",
+]
 
 # Loaded when first asked for: records need the values, and no SymPy.
-_HOMES = (dict.fromkeys(("Claim", "Control", "Source", "claim"), "definition")
-          | dict.fromkeys(("Ball", "Case", "Exact", "Outside", "Proportion", "Sample", "Step"),
-                          "values")
-          | {"quantity": "symbols"})
+_HOMES = (
+    dict.fromkeys(("Claim", "Control", "Source", "claim"), "definition")
+    | dict.fromkeys(("Ball", "Case", "Exact", "Outside", "Proportion", "Sample", "Step"), "values")
+    | {"quantity": "symbols"}
+)
 
 
 def __getattr__(name: str) -> Any:

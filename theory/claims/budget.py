@@ -1,5 +1,6 @@
 """What expensive runs take, for suites that work within a budget of memory and time, and tables of
 what they found."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

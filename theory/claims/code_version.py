@@ -10,6 +10,7 @@ layout are no part of the syntax, and neither is what no reached definition name
 even in the same module, changes the code version of no other claim. Libraries are not followed;
 their versions stand in the record.
 """
+
 from __future__ import annotations
 
 import ast
@@ -191,8 +192,12 @@ def _digest(content: Any) -> str:
 
 def source_files() -> list[Path]:
     """The Python files of the folders that a measurement can depend on."""
-    roots = [Path(root) for name in _ROOTS if (spec := importlib.util.find_spec(name))
-             for root in spec.submodule_search_locations or ()]
+    roots = [
+        Path(root)
+        for name in _ROOTS
+        if (spec := importlib.util.find_spec(name))
+        for root in spec.submodule_search_locations or ()
+    ]
     return sorted(path for root in roots for path in root.rglob("*.py"))
 
 
@@ -203,8 +208,13 @@ def tree_version() -> str:
     whole = hashlib.sha256(sys.version.encode())
     for path in source_files():
         whole.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
-    data = sorted({each for folder in {path.parent for path in source_files()}
-                   for each in (*folder.glob("*.csv"), *folder.glob("*/*.json"))})
+    data = sorted(
+        {
+            each
+            for folder in {path.parent for path in source_files()}
+            for each in (*folder.glob("*.csv"), *folder.glob("*/*.json"))
+        }
+    )
     for path in data:
         whole.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
     return whole.hexdigest()[:32]
@@ -222,22 +232,31 @@ class _Walk:
         """Of every statement in the order of first visits: its syntax, and what it names."""
         listed: list[Any] = []
         while len(listed) < len(self._numbers):
-            for place in list(self._numbers)[len(listed):]:
+            for place in list(self._numbers)[len(listed) :]:
                 node = _node(place)
                 listed.append([node.syntax, [self.target(each) for each in node.named]])
         return listed
 
     def target(self, target: _Target) -> list[Any]:
         """What a name stands for."""
-        return [target.text, [[self._numbers.setdefault(place, len(self._numbers)), number]
-                              for place, number in target.places]]
+        return [
+            target.text,
+            [
+                [self._numbers.setdefault(place, len(self._numbers)), number]
+                for place, number in target.places
+            ],
+        ]
 
     def function(self, function: Any, *, itself: bool = False) -> Any:
         """What a function or a class reaches. Of the one that is asked for, its own decorators are
         left out."""
         if isinstance(function, partial):
-            return ["partial", self.function(function.func, itself=itself),
-                    self.bound(function.args), self.bound(function.keywords)]
+            return [
+                "partial",
+                self.function(function.func, itself=itself),
+                self.bound(function.args),
+                self.bound(function.keywords),
+            ]
         function = inspect.unwrap(function) if itself else function
         home, code = function.__module__, getattr(function, "__code__", None)
         owner = getattr(function, "__self__", None)
@@ -266,8 +285,11 @@ class _Walk:
         """A function by its syntax and what it names; its free variables, in the order in which
         they stand there."""
         standing = [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
-        free = [name for name in dict.fromkeys([*standing, *code.co_freevars])
-                if name in code.co_freevars]
+        free = [
+            name
+            for name in dict.fromkeys([*standing, *code.co_freevars])
+            if name in code.co_freevars
+        ]
         definition = _definition(node, home, free)
         executed = [self.target(_Target(((place, 0),))) for place in _executed(home)]
         return [definition.syntax, [self.target(each) for each in definition.named], executed], free
@@ -291,13 +313,15 @@ class _Walk:
         if inspect.ismodule(value):
             return self.target(_resolve(value.__name__, ""))
         if isinstance(value, type | partial) or (
-                callable(value) and hasattr(value, "__qualname__")):
+            callable(value) and hasattr(value, "__qualname__")
+        ):
             return self.function(value)
         if kind.__module__.startswith("sympy"):
             return [kind.__name__, _sympy_text(value)]
         if isinstance(value, tuple | list | dict | set | frozenset):  # of a kind of its own
-            plain = next(each for each in (tuple, list, dict, set, frozenset)
-                         if isinstance(value, each))
+            plain = next(
+                each for each in (tuple, list, dict, set, frozenset) if isinstance(value, each)
+            )
             return [self.function(kind), self.bound(plain(value))]
         if hasattr(value, "tobytes") and hasattr(value, "dtype"):
             return [str(value.dtype), list(value.shape), value.tobytes().hex()]
@@ -306,9 +330,11 @@ class _Walk:
             return [home, value.name]
         if is_dataclass(value):
             return [home, [self.bound(getattr(value, each.name)) for each in fields(value)]]
-        raise UsageError(f"a function that measures holds a {kind.__qualname__}, which does not "
-                         "say what it is; accepted are numbers, texts, tuples, lists, dicts, "
-                         "functions, classes, dataclasses, arrays and SymPy's expressions")
+        raise UsageError(
+            f"a function that measures holds a {kind.__qualname__}, which does not "
+            "say what it is; accepted are numbers, texts, tuples, lists, dicts, "
+            "functions, classes, dataclasses, arrays and SymPy's expressions"
+        )
 
 
 def _is_function(place: _Place, name: str, function: Any) -> bool:
@@ -331,9 +357,11 @@ def _node(place: _Place) -> _Definition:
     statement = known.body[number]
     found = _definition(statement, module)
     # The values that its names had before.
-    others = tuple(_Target(tuple(((module, each), 0) for each in known.definitions[name]
-                                 if each != number)) for name in _defined(statement)
-                   if not isinstance(statement, ast.FunctionDef | ast.ClassDef))
+    others = tuple(
+        _Target(tuple(((module, each), 0) for each in known.definitions[name] if each != number))
+        for name in _defined(statement)
+        if not isinstance(statement, ast.FunctionDef | ast.ClassDef)
+    )
     executed = _Target(tuple((each, 0) for each in _executed(module) if each != place))
     more = (*filter(lambda each: each.places, (*others, executed)),)
     return _Definition(found.syntax, (*found.named, *more))
@@ -351,16 +379,24 @@ def _resolve(module: str, name: str) -> _Target:
     if not name:
         return _Target((((module, -1), 0),))
     known = _module(module)
-    found = [_Target(tuple(((module, each), list(_defined(known.body[each])).index(name))
-                           for each in known.definitions.get(name, ())))]
+    found = [
+        _Target(
+            tuple(
+                ((module, each), list(_defined(known.body[each])).index(name))
+                for each in known.definitions.get(name, ())
+            )
+        )
+    ]
     found += [_imported(each) for each in known.imports.get(name, ())]
     if not any(each != _Target() for each in found):
         found += [_imported(known.typed[name])] if name in known.typed else []
         found += [_resolve(each, name) for each in known.stars]
         if _spec_path(f"{module}.{name}"):
             found.append(_resolve(f"{module}.{name}", ""))
-    return _Target(tuple(place for each in found for place in each.places),
-                   " ".join(filter(None, (each.text for each in found))))
+    return _Target(
+        tuple(place for each in found for place in each.places),
+        " ".join(filter(None, (each.text for each in found))),
+    )
 
 
 def _imported(target: tuple[str, str]) -> _Target:
@@ -393,8 +429,11 @@ def _module(name: str) -> _Module:
         for each in (names := list(_defined(node))):
             found.definitions.setdefault(each, []).append(number)
         # A statement that does more than define its names is executed whatever is asked for.
-        if (not names or isinstance(node, _BLOCKS)) and not _is_docstring(node) and (
-                not _makes_claims(node, found)):
+        if (
+            (not names or isinstance(node, _BLOCKS))
+            and not _is_docstring(node)
+            and (not _makes_claims(node, found))
+        ):
             found.executed.append(number)
     return found
 
@@ -403,12 +442,18 @@ def _makes_claims(node: ast.stmt, module: _Module) -> bool:
     """Whether a top-level statement, such as a loop, makes claims: what they state is no part of
     how others are measured."""
     names = _names_in(node) - {"_"}
-    makers = {name for name, targets in module.imports.items()
-              if any(what == "claim" for _, what in targets)}
+    makers = {
+        name
+        for name, targets in module.imports.items()
+        if any(what == "claim" for _, what in targets)
+    }
     grown = True
     while grown:
-        more = {name for name, numbers in module.definitions.items()
-                if any(makers & _names_in(module.body[number]) for number in numbers)}
+        more = {
+            name
+            for name, numbers in module.definitions.items()
+            if any(makers & _names_in(module.body[number]) for number in numbers)
+        }
         grown = not more <= makers
         makers |= more
     return bool(names & makers)
@@ -425,9 +470,14 @@ def _is_maker(module: str, name: str) -> bool:
             return True
     for number in known.definitions.get(name, ()):
         made = getattr(known.body[number], "value", None)
-        if (isinstance(made, ast.Call) and isinstance(made.func, ast.Name)
-                and made.func.id == "partial" and made.args
-                and isinstance(made.args[0], ast.Name) and _is_maker(module, made.args[0].id)):
+        if (
+            isinstance(made, ast.Call)
+            and isinstance(made.func, ast.Name)
+            and made.func.id == "partial"
+            and made.args
+            and isinstance(made.args[0], ast.Name)
+            and _is_maker(module, made.args[0].id)
+        ):
             return True
     return False
 
@@ -460,11 +510,20 @@ def _on_line(module: str, code: Any) -> list[Any]:
     nodes = _functions(module).get((code.co_name, code.co_firstlineno), [])
     if len(nodes) < 2:
         return nodes
-    spans = [((line, column), (end, until)) for line, end, column, until in code.co_positions()
-             if None not in (line, end, column, until) and until]
-    around = [each for each in nodes if all(
-        (each.lineno, each.col_offset) <= first and last <= (each.end_lineno, each.end_col_offset)
-        for first, last in spans)]
+    spans = [
+        ((line, column), (end, until))
+        for line, end, column, until in code.co_positions()
+        if None not in (line, end, column, until) and until
+    ]
+    around = [
+        each
+        for each in nodes
+        if all(
+            (each.lineno, each.col_offset) <= first
+            and last <= (each.end_lineno, each.end_col_offset)
+            for first, last in spans
+        )
+    ]
     return [max(around, key=lambda each: (each.lineno, each.col_offset))] if around else nodes
 
 
@@ -494,11 +553,15 @@ def _defined(node: ast.stmt) -> Iterator[str]:
 
 def _imports(node: ast.Import | ast.ImportFrom, package: str) -> dict[str, tuple[str, str]]:
     if isinstance(node, ast.Import):
-        return {a.asname or a.name.partition(".")[0]: (a.name if a.asname else
-                                                       a.name.partition(".")[0], "")
-                for a in node.names}
+        return {
+            a.asname or a.name.partition(".")[0]: (
+                a.name if a.asname else a.name.partition(".")[0],
+                "",
+            )
+            for a in node.names
+        }
     above = package.split(".")
-    base = ".".join(above[:len(above) - node.level + 1]) if node.level else ""
+    base = ".".join(above[: len(above) - node.level + 1]) if node.level else ""
     module = ".".join(part for part in (base, node.module or "") if part)
     return {a.asname or a.name: (module, a.name) for a in node.names}
 
@@ -514,8 +577,9 @@ def _bindings(statements: list[Any]) -> Iterator[str]:
             yield from _bindings(_outside(node))
         elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
             # A walrus in a comprehension binds around it.
-            yield from (each.target.id for each in ast.walk(node)
-                        if isinstance(each, ast.NamedExpr))
+            yield from (
+                each.target.id for each in ast.walk(node) if isinstance(each, ast.NamedExpr)
+            )
             yield from _bindings([node.generators[0].iter])
         else:
             if isinstance(node, ast.Import | ast.ImportFrom):
@@ -563,7 +627,8 @@ class _Form:
         self.data: set[str] = set()
         # The scopes around, the innermost last: what each name stands for; whether it is a class.
         self._scopes: list[tuple[dict[str, Any], bool]] = [
-            ({name: ["free", number] for number, name in enumerate(free)}, False)]
+            ({name: ["free", number] for number, name in enumerate(free)}, False)
+        ]
         self._locals = 0
         # Imports whose names are followed; others are statements like any.
         self._followed: set[int] = set()
@@ -580,18 +645,30 @@ class _Form:
 
     def _form(self, node: Any) -> Any:
         if isinstance(node, list):
-            return [self._form(each) for each in node if id(each) not in self._followed
-                    and not isinstance(each, ast.Global | ast.Nonlocal)]
+            return [
+                self._form(each)
+                for each in node
+                if id(each) not in self._followed
+                and not isinstance(each, ast.Global | ast.Nonlocal)
+            ]
         if not isinstance(node, ast.AST):
             return repr(node)
         if isinstance(node, ast.Call) and self._makes_a_claim(node.func):
-            said = [("func", node.func), ("args", node.args),
-                    ("keywords", [each for each in node.keywords if each.arg not in _LABELS])]
+            said = [
+                ("func", node.func),
+                ("args", node.args),
+                ("keywords", [each for each in node.keywords if each.arg not in _LABELS]),
+            ]
             return ["Call", [[name, self._form(part)] for name, part in said if part != []]]
         if isinstance(node, ast.Import | ast.ImportFrom):
             package = _module(self.module).package
-            return ["Import", [[self._name(name), self._number(_imported(target))]
-                               for name, target in _imports(node, package).items()]]
+            return [
+                "Import",
+                [
+                    [self._name(name), self._number(_imported(target))]
+                    for name, target in _imports(node, package).items()
+                ],
+            ]
         if isinstance(node, ast.Name):
             return self._name(node.id, read=isinstance(node.ctx, ast.Load))
         if isinstance(node, ast.Attribute) and (of_module := self._of_module(node)):
@@ -604,29 +681,45 @@ class _Form:
             outer = self._form(node.generators[0].iter)
             parts = [part for name, part in ast.iter_fields(node) if name != "generators"]
             inside = [each for g in node.generators for each in (g.target, g.iter, g.ifs)]
-            with_walrus = {each.target.id for each in ast.walk(node)
-                           if isinstance(each, ast.NamedExpr)}
+            with_walrus = {
+                each.target.id for each in ast.walk(node) if isinstance(each, ast.NamedExpr)
+            }
             bound = [n for g in node.generators for n in _bindings([g.target])]
-            return [type(node).__name__, outer,
-                    self._inside([n for n in bound if n not in with_walrus],
-                                 [inside[0], *inside[2:], *parts])]
+            return [
+                type(node).__name__,
+                outer,
+                self._inside(
+                    [n for n in bound if n not in with_walrus], [inside[0], *inside[2:], *parts]
+                ),
+            ]
         if isinstance(node, ast.AnnAssign) and not _ROLES.search(ast.unparse(node.annotation)):
             # In a class it makes a field.
             kind = "AnnAssign" if self._scopes[-1][1] else "Assign"
-            return [kind, [["targets", [self._form(node.target)]],
-                           ["value", self._form(node.value) if node.value else None]]]
+            return [
+                kind,
+                [
+                    ["targets", [self._form(node.target)]],
+                    ["value", self._form(node.value) if node.value else None],
+                ],
+            ]
         if isinstance(node, ast.Constant):
             self._data(node.value)
-        return [type(node).__name__, [[name, self._field(name, value)]
-                                      for name, value in ast.iter_fields(node)
-                                      if value is not None and value != []
-                                      and name not in ("ctx", "kind", "type_comment")]]
+        return [
+            type(node).__name__,
+            [
+                [name, self._field(name, value)]
+                for name, value in ast.iter_fields(node)
+                if value is not None and value != [] and name not in ("ctx", "kind", "type_comment")
+            ],
+        ]
 
     def _makes_a_claim(self, function: ast.expr) -> bool:
         """Whether a function makes claims: the decorator, or arguments bound to it."""
-        return (isinstance(function, ast.Name)
-                and not isinstance(self._meaning(function.id), list)
-                and _is_maker(self.module, function.id))
+        return (
+            isinstance(function, ast.Name)
+            and not isinstance(self._meaning(function.id), list)
+            and _is_maker(self.module, function.id)
+        )
 
     def _field(self, name: str, value: Any) -> Any:
         if isinstance(value, str) and name in ("name", "rest"):  # of an exception, of a pattern
@@ -647,24 +740,46 @@ class _Form:
             return [outside, inside]
         a = node.args
         parameters = [each.arg for each in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
-        shape = [len(a.posonlyargs), len(a.args), len(a.kwonlyargs), len(a.defaults),
-                 [each is not None for each in a.kw_defaults], parameters,
-                 a.vararg is not None, a.kwarg is not None]
+        shape = [
+            len(a.posonlyargs),
+            len(a.args),
+            len(a.kwonlyargs),
+            len(a.defaults),
+            [each is not None for each in a.kw_defaults],
+            parameters,
+            a.vararg is not None,
+            a.kwarg is not None,
+        ]
         more = [each.arg for each in (a.vararg, a.kwarg) if each is not None]
-        elsewhere = {name for each in _own_statements(body)
-                     if isinstance(each, ast.Global | ast.Nonlocal) for name in each.names}
+        elsewhere = {
+            name
+            for each in _own_statements(body)
+            if isinstance(each, ast.Global | ast.Nonlocal)
+            for name in each.names
+        }
         given: dict[str, Any] = {name: ["parameter", name] for name in parameters}
         bound = [n for n in (*more, *_bindings(body)) if n not in elsewhere]
         times = Counter([*bound, *parameters])
-        followed = [each for each in body if isinstance(each, ast.Import | ast.ImportFrom)
-                    and all(times[name] == 1 for name in _imports(each, ""))]
+        followed = [
+            each
+            for each in body
+            if isinstance(each, ast.Import | ast.ImportFrom)
+            and all(times[name] == 1 for name in _imports(each, ""))
+        ]
         self._followed |= {id(each) for each in followed}
-        given |= {name: target for each in followed
-                  for name, target in _imports(each, _module(self.module).package).items()}
+        given |= {
+            name: target
+            for each in followed
+            for name, target in _imports(each, _module(self.module).package).items()
+        }
         return [outside, shape, self._inside([n for n in bound if n not in given], body, given)]
 
-    def _inside(self, bound: list[str], parts: list[Any], given: dict[str, Any] | None = None,
-                ) -> Any:
+    def _inside(
+        self,
+        bound: list[str],
+        parts: list[Any],
+        given: dict[str, Any] | None = None,
+    ) -> Any:
         """What stands in a scope that binds some names itself."""
         scope: dict[str, Any] = {}
         for name in dict.fromkeys(bound):
@@ -726,11 +841,14 @@ class _Form:
         if not isinstance(text, str) or not (_DATA.fullmatch(text) or text.isidentifier()):
             return
         path = _module(self.module).path.parent / text
-        files = [each for each in (path, *map(path.with_suffix, (".csv", ".json")))
-                 if each.is_file()]
-        self.data |= {f"{each.suffix if files else each.name} of {text}: "
-                      f"{hashlib.sha256(each.read_bytes()).hexdigest()}"
-                      for each in files or path.glob("*.json")}
+        files = [
+            each for each in (path, *map(path.with_suffix, (".csv", ".json"))) if each.is_file()
+        ]
+        self.data |= {
+            f"{each.suffix if files else each.name} of {text}: "
+            f"{hashlib.sha256(each.read_bytes()).hexdigest()}"
+            for each in files or path.glob("*.json")
+        }
 
 
 def _own_statements(nodes: list[Any]) -> Iterator[ast.AST]:

@@ -5,6 +5,7 @@ another route, and names when it is wrong.
 packages of `theory` and `empirics`. `verdict.judge` compares what is
 measured with what is stated.
 """
+
 from __future__ import annotations
 
 import importlib.util
@@ -30,9 +31,28 @@ if TYPE_CHECKING:
     from .search import Search
 
 __all__ = [
-    "ALONE", "DEVICE_OF", "LEVEL_MOVED", "SUITES", "Ball", "Case", "Claim", "Control", "Exact",
-    "Measured", "Outside", "Proportion", "Sample", "Source", "Step", "at", "claim", "find",
-    "made_in", "measured_symbol", "registry", "topics",
+    "ALONE",
+    "DEVICE_OF",
+    "LEVEL_MOVED",
+    "SUITES",
+    "Ball",
+    "Case",
+    "Claim",
+    "Control",
+    "Exact",
+    "Measured",
+    "Outside",
+    "Proportion",
+    "Sample",
+    "Source",
+    "Step",
+    "at",
+    "claim",
+    "find",
+    "made_in",
+    "measured_symbol",
+    "registry",
+    "topics",
 ]
 
 SUITES = ("quick", "theory", "full", "frontier", "exercises", "training", "gpu")
@@ -48,8 +68,16 @@ DEVICE_OF = {"gpu": "cuda"}
 # about all instances, to be testable.
 Wording = Literal["printed", "reported", "recalled", "derived", "universal"]
 Kind = Literal[
-    "identity", "upper", "lower", "two-sided", "rate", "threshold", "construction", "conditional",
-    "empirical fit"]
+    "identity",
+    "upper",
+    "lower",
+    "two-sided",
+    "rate",
+    "threshold",
+    "construction",
+    "conditional",
+    "empirical fit",
+]
 # "typical": seeds are the sample. "these nets": one number of a few nets, or their examples pooled;
 # the verdict is about those nets.
 Quantifier = Literal["all", "almost every", "exists", "typical", "these nets"]
@@ -57,10 +85,18 @@ Weight = Literal["theorem", "step", "measurement", "arithmetic"]
 Evidence = Literal["argument", "checks", "certificate"]
 Tier = Literal["cited", "supporting", "check"]
 # Why verdicts carry a * that were undecided while all claims of a suite shared one budget.
-LEVEL_MOVED = ("the false-alarm level, which the claims of a suite used to share, became the "
-               "claim's own after these data were seen")
-_KINDS: dict[str, Kind] = {"==": "identity", "!=": "identity", "<=": "upper", "<": "upper",
-                           ">=": "lower", ">": "lower"}
+LEVEL_MOVED = (
+    "the false-alarm level, which the claims of a suite used to share, became the "
+    "claim's own after these data were seen"
+)
+_KINDS: dict[str, Kind] = {
+    "==": "identity",
+    "!=": "identity",
+    "<=": "upper",
+    "<": "upper",
+    ">=": "lower",
+    ">": "lower",
+}
 
 
 @dataclass(frozen=True)
@@ -206,10 +242,14 @@ class Claim:
     def families(self) -> dict[Case, int]:
         """Of every case, how many share the false-alarm budget with it: those in scope that are
         for the same kind of device."""
-        anywhere = {case for suite, cases in self.grid.items() if suite not in DEVICE_OF
-                    for case in cases}
-        sizes = Counter(case in anywhere for case in self.every_case
-                        if all(holds(case) for holds in self.assumes.values()))
+        anywhere = {
+            case for suite, cases in self.grid.items() if suite not in DEVICE_OF for case in cases
+        }
+        sizes = Counter(
+            case in anywhere
+            for case in self.every_case
+            if all(holds(case) for holds in self.assumes.values())
+        )
         return {case: max(1, sizes[case in anywhere]) for case in self.every_case}
 
     @property
@@ -253,7 +293,12 @@ class Claim:
         return at(self.statement.rhs, case)
 
     def measure(
-        self, case: Case, seed: int = 0, *, control: bool = False, **options: Any,
+        self,
+        case: Case,
+        seed: int = 0,
+        *,
+        control: bool = False,
+        **options: Any,
     ) -> Measured:
         """Measure the left side at a case, as the claim does or as its negative control does.
 
@@ -274,10 +319,13 @@ class Claim:
         return self.measured is not None and option in inspect.signature(self.measured).parameters
 
     def argument(
-        self, rests_on: str, evidence: Evidence = "argument",
+        self,
+        rests_on: str,
+        evidence: Evidence = "argument",
     ) -> Callable[[_Steps], _Steps]:
         """Decorator for (statement) -> steps: the machine-checked steps of a proof, and what of it
         a reader must check."""
+
         def attach(steps: _Steps) -> _Steps:
             for name, value in (("proof", steps), ("rests_on", rests_on), ("evidence", evidence)):
                 object.__setattr__(self, name, value)
@@ -297,9 +345,17 @@ _homes: dict[str, str] = {}
 
 
 def claim(
-    statement: Relational, *, source: Source, cases: Mapping[str, Sequence[Case]], control: Control,
-    wording: Wording = "derived", holds_for: Quantifier = "all", kind: Kind | None = None,
-    name: str = "", doc: str = "", **rare: Any,
+    statement: Relational,
+    *,
+    source: Source,
+    cases: Mapping[str, Sequence[Case]],
+    control: Control,
+    wording: Wording = "derived",
+    holds_for: Quantifier = "all",
+    kind: Kind | None = None,
+    name: str = "",
+    doc: str = "",
+    **rare: Any,
 ) -> Callable[[Callable[..., Measured]], Claim]:
     """Make a function that measures a case into a claim with the key `topic/function`.
 
@@ -333,15 +389,25 @@ def claim(
         paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", written)]
         if len(paragraphs) < 2:
             raise ValueError(
-                f"{key}: its docstring needs a title, an empty line, and the statement in words")
+                f"{key}: its docstring needs a title, an empty line, and the statement in words"
+            )
         title, text, *notes = paragraphs
         extra = {"needs": "empirics"} if parts[1:2] == ["empirics"] else {}
         found = Claim(
-            key=key, title=title.removesuffix("."), text=text, note=" ".join(notes),
-            statement=statement, source=source, wording=wording,
-            kind=kind or _KINDS[statement.rel_op], holds_for=holds_for, measured=function,
-            grid={suite: tuple(listed) for suite, listed in cases.items()}, control=control,
-            **(extra | rare))
+            key=key,
+            title=title.removesuffix("."),
+            text=text,
+            note=" ".join(notes),
+            statement=statement,
+            source=source,
+            wording=wording,
+            kind=kind or _KINDS[statement.rel_op],
+            holds_for=holds_for,
+            measured=function,
+            grid={suite: tuple(listed) for suite, listed in cases.items()},
+            control=control,
+            **(extra | rare),
+        )
         # A changed file of one's own may be loaded again, under another name of its module.
         again = key in _homes and _homes[key] != home and parts[1:2] == ["own"]
         if key in _registered and not (again and _homes[key].startswith(f"depthlaw.own.{topic}__")):
@@ -370,8 +436,10 @@ def measured_symbol(statement: Relational, case: Case) -> sympy.Symbol:
     """The one symbol of the left side that the case does not give: what is measured."""
     free = [s for s in statement.lhs.free_symbols if s.name not in case]
     if len(free) != 1:
-        raise ValueError(f"the left side {statement.lhs} must hold one measured quantity "
-                         f"at [{case}], but has {free}")
+        raise ValueError(
+            f"the left side {statement.lhs} must hold one measured quantity "
+            f"at [{case}], but has {free}"
+        )
     return free[0]
 
 
@@ -428,15 +496,20 @@ def _imported(module: str) -> None:
         import_module(module)
     except Exception as error:
         # The line of the innermost module that was being executed, not of what it called.
-        lines = [(frame.filename, frame.lineno) for frame in extract_tb(error.__traceback__)
-                 if frame.name == "<module>"]
+        lines = [
+            (frame.filename, frame.lineno)
+            for frame in extract_tb(error.__traceback__)
+            if frame.name == "<module>"
+        ]
         if isinstance(error, SyntaxError):
             lines.append((error.filename or module, error.lineno))
         file, line = lines[-1] if lines else (module, 0)
         said = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise UsageError(f"{file}, line {line}: {type(error).__name__}: "
-                         f"{' '.join(said.split())}; no claim can be used before this module can "
-                         "be imported") from error
+        raise UsageError(
+            f"{file}, line {line}: {type(error).__name__}: "
+            f"{' '.join(said.split())}; no claim can be used before this module can "
+            "be imported"
+        ) from error
 
 
 @cache
@@ -458,8 +531,9 @@ def _modules() -> list[tuple[str, str]]:
                 if len(parts) > 3 and parts[2] not in _SHARED:
                     below_a_topic.append(name)
     there, not_there = _importing(__name__, imported), _importing("torch", imported)
-    return [(name, sources[name]) for name in below_a_topic
-            if name in there and name not in not_there]
+    return [
+        (name, sources[name]) for name in below_a_topic if name in there and name not in not_there
+    ]
 
 
 def _imports(package: str, source: str) -> set[str]:

@@ -4,6 +4,7 @@ SymPy keeps terms and factors in an order of its own, splits (3^L - 1)/2 into tw
 neither the names of counts such as S(d, L) nor logarithms to a base. What is printed here is equal
 to the statement, in the order and with the names that papers use.
 """
+
 from __future__ import annotations
 
 import re
@@ -57,8 +58,10 @@ def definitions(expression: sympy.Basic) -> tuple[Definition, ...]:
     ()
     """
     tex, plain = _Printer(_Tex(), expression), _Printer(_Ascii(), expression)
-    return tuple(Definition(left, right, meaning) for (left, meaning), (right, _)
-                 in zip(tex.explained(), plain.explained(), strict=True))
+    return tuple(
+        Definition(left, right, meaning)
+        for (left, meaning), (right, _) in zip(tex.explained(), plain.explained(), strict=True)
+    )
 
 
 def symbols(expression: sympy.Basic) -> tuple[Symbol, ...]:
@@ -79,9 +82,11 @@ def symbols(expression: sympy.Basic) -> tuple[Symbol, ...]:
 # Names that would be read in another way than they are meant: two pairs of brackets around n over k
 # look like an ordinary binomial coefficient.
 _MULTISET = r"\left(\!\binom{n}{k}\!\right)"
-_CLEARER = {r"\log_{10}\rho_l/\rho_{l+1}": r"\log_{10}(\rho_l/\rho_{l+1})",
-            r"\log_{10}\rho_l/\rho'_l": r"\log_{10}(\rho_l/\rho'_l)",
-            _MULTISET: "M(n, k)"}
+_CLEARER = {
+    r"\log_{10}\rho_l/\rho_{l+1}": r"\log_{10}(\rho_l/\rho_{l+1})",
+    r"\log_{10}\rho_l/\rho'_l": r"\log_{10}(\rho_l/\rho'_l)",
+    _MULTISET: "M(n, k)",
+}
 
 
 def _declared(symbol: Symbol) -> str:
@@ -103,7 +108,13 @@ class _Tex:
     """LaTeX that TeX, KaTeX and pandoc read."""
 
     relations: ClassVar = {
-        "==": "=", "!=": r"\neq", "<=": r"\leq", "<": "<", ">=": r"\geq", ">": ">"}
+        "==": "=",
+        "!=": r"\neq",
+        "<=": r"\leq",
+        "<": "<",
+        ">=": r"\geq",
+        ">": ">",
+    }
     times, dot, minus, pi = " ", r" \cdot ", "-", r"\pi"
 
     def name(self, symbol: Symbol) -> str:
@@ -152,7 +163,8 @@ class _Tex:
     def cases(self, rows: Iterable[tuple[str, str]]) -> str:
         listed = r" \\ ".join(
             rf"{value} & \text{{if }} {when}" if when else rf"{value} & \text{{otherwise}}"
-            for value, when in rows)
+            for value, when in rows
+        )
         return rf"\begin{{cases}} {listed} \end{{cases}}"
 
     def among(self, name: str, values: Sequence[str]) -> str:
@@ -206,8 +218,9 @@ class _Ascii:
         return f"{sign}[{index} = {low}..{high}] {body}"
 
     def cases(self, rows: Iterable[tuple[str, str]]) -> str:
-        return "; ".join(f"{value} if {when}" if when else f"{value} otherwise"
-                         for value, when in rows)
+        return "; ".join(
+            f"{value} if {when}" if when else f"{value} otherwise" for value, when in rows
+        )
 
     def among(self, name: str, values: Sequence[str]) -> str:
         return f"{name} in {{{', '.join(values)}}}"
@@ -227,9 +240,25 @@ def _group(text: str) -> str:
 def _roman(name: str) -> str:
     """Subscripts and names that are words, upright."""
     words = r"(?<![\\A-Za-z])(?!QK|qk|Hdp)([A-Za-z]{2,})"
-    inside = re.sub(r"(?<=[_^]){([^{}]*)}", lambda m: "{" + re.sub(
-        words, lambda w: r"\max" if w[1] == "max" else r"\min" if w[1] == "min"
-        else rf"\mathrm{{{w[1]}}}", m[1]) + "}", name)
+    inside = re.sub(
+        r"(?<=[_^]){([^{}]*)}",
+        lambda m: (
+            "{"
+            + re.sub(
+                words,
+                lambda w: (
+                    r"\max"
+                    if w[1] == "max"
+                    else r"\min"
+                    if w[1] == "min"
+                    else rf"\mathrm{{{w[1]}}}"
+                ),
+                m[1],
+            )
+            + "}"
+        ),
+        name,
+    )
     return rf"\mathrm{{{name}}}" if re.fullmatch("(?!Hdp)[a-z]{2,}", name) else inside
 
 
@@ -240,19 +269,36 @@ _READ = [
     # What must stand apart.
     (r"(?<=[A-Za-z0-9}])(?=\\[A-Za-z])", " "),
     (r"(?<=[\w}'])([-+])(?=[\w\\])(?![^{(]*[})])", r" \1 "),
-    (r"(?<=V)-", " - "), (r"\\(log|ln|Delta)(?=\\?\|)", r"\\\1 "),
+    (r"(?<=V)-", " - "),
+    (r"\\(log|ln|Delta)(?=\\?\|)", r"\\\1 "),
     # Words and signs.
-    (r"\\mathcal{L}", " loss"), (r"\\sqrt{(.*?})}", r"sqrt(\1)"), (r"\\mathbb{E}", "E "),
-    (r"\\(?:operatorname|mathrm|mathbb){(\w+)}", r"\1"), (r"\\[,:;! ]", " "), (r"\\\|", "|"),
-    (r"\\partial *", "d "), (r"\\nabla(?=})", "grad"), (r"\\nabla *", "grad "), (r"\\top", "T"),
+    (r"\\mathcal{L}", " loss"),
+    (r"\\sqrt{(.*?})}", r"sqrt(\1)"),
+    (r"\\mathbb{E}", "E "),
+    (r"\\(?:operatorname|mathrm|mathbb){(\w+)}", r"\1"),
+    (r"\\[,:;! ]", " "),
+    (r"\\\|", "|"),
+    (r"\\partial *", "d "),
+    (r"\\nabla(?=})", "grad"),
+    (r"\\nabla *", "grad "),
+    (r"\\top", "T"),
     (r"\\geq", ">="),
-    (r"\\infty", "inf"), (r"\\times", "x"), (r"\\star", "*"), (r"\^{?\\prime}?", "'"),
-    (r"\\var(epsilon|sigma)", r"\\\1"), (r"\\([#{}])", r"\1"),
+    (r"\\infty", "inf"),
+    (r"\\times", "x"),
+    (r"\\star", "*"),
+    (r"\^{?\\prime}?", "'"),
+    (r"\\var(epsilon|sigma)", r"\\\1"),
+    (r"\\([#{}])", r"\1"),
     (r"\\(hat|bar|tilde|dot)\s*(\\?[A-Za-z]+)", r"\2_\1"),
-    (r"\\([A-Za-z]++)(?=[A-Za-z0-9\\])", r"\1 "), (r"\\([A-Za-z]+)", r"\1"),
+    (r"\\([A-Za-z]++)(?=[A-Za-z0-9\\])", r"\1 "),
+    (r"\\([A-Za-z]+)", r"\1"),
     # Groups and spaces.
-    (r"([_^]){([^{}]*[^{}\w#][^{}]*)}", r"\1(\2)"), (r"([_^]){([^{}]+)}", r"\1\2"),
-    (r"(_\([^()]*\))(?=\w)", r"\1 "), (r" +(?=[_^)/'])|(?<=[/(]) +", ""), (r" +", " ")]
+    (r"([_^]){([^{}]*[^{}\w#][^{}]*)}", r"\1(\2)"),
+    (r"([_^]){([^{}]+)}", r"\1\2"),
+    (r"(_\([^()]*\))(?=\w)", r"\1 "),
+    (r" +(?=[_^)/'])|(?<=[/(]) +", ""),
+    (r" +", " "),
+]
 
 
 def _ascii(name: str) -> str:
@@ -266,19 +312,24 @@ def _ascii(name: str) -> str:
 
 # Names for parts, each with its place in SymPy's order of terms (D + k, d_x + C), and in print.
 _D, _C = (Symbol(name, integer=True, positive=True) for name in ("a D", "width C"))
-_WIDTH, _LAYERS, _X, _N = (
-    Symbol(f"{letter} ", integer=True, positive=True) for letter in "dLxn")
+_WIDTH, _LAYERS, _X, _N = (Symbol(f"{letter} ", integer=True, positive=True) for letter in "dLxn")
 _F, *_SUMS = (Symbol(f"{name} ", positive=True) for name in ("f", "z1", "z2", "z3"))
 _INTERNAL = {_D: "D", _C: "C", _WIDTH: "d", _LAYERS: "L", _X: "x", _N: "n", _F: "f"} | {
-    each: rf"\Sigma_{place}" for place, each in enumerate(_SUMS, 1)}
+    each: rf"\Sigma_{place}" for place, each in enumerate(_SUMS, 1)
+}
 _COUNT = sympy.Function("S", integer=True, positive=True)
 
 
 def _dimension_count(d: Expr, D: Expr, C: Expr) -> sympy.Sum:
     """S(d, L) as it is defined, D = d (d + 1)/2 and C = (3^L - 1)/2."""
     return sympy.Sum(
-        sympy.Min(d * sympy.binomial(D + order - 1, order),
-                  sympy.binomial(D + C - order - 1, C - order), evaluate=False), (order, 0, C))
+        sympy.Min(
+            d * sympy.binomial(D + order - 1, order),
+            sympy.binomial(D + C - order - 1, C - order),
+            evaluate=False,
+        ),
+        (order, 0, C),
+    )
 
 
 def _as_count(total: sympy.Sum) -> Expr | None:
@@ -287,8 +338,12 @@ def _as_count(total: sympy.Sum) -> Expr | None:
         return None
     power = sympy.expand(2 * total.limits[0][2] + 1)
     terms = total.function.args
-    if not (isinstance(power, Pow) and power.base == 3 and isinstance(total.function, sympy.Min)
-            and len(terms) == 2):
+    if not (
+        isinstance(power, Pow)
+        and power.base == 3
+        and isinstance(total.function, sympy.Min)
+        and len(terms) == 2
+    ):
         return None
     for term in terms:
         rest = [f for f in Mul.make_args(term) if not isinstance(f, sympy.binomial)]
@@ -301,10 +356,13 @@ def _as_count(total: sympy.Sum) -> Expr | None:
 
 def _multiplied_out(expression: Expr) -> Expr:
     """With sums in place of products inside binomial coefficients and limits, to compare."""
-    return expression.replace(lambda e: isinstance(e, sympy.binomial), lambda e: e.func(
-        *(sympy.expand(part) for part in e.args))).replace(
-            lambda e: isinstance(e, sympy.Tuple), lambda e: sympy.Tuple(
-                *(sympy.expand(part) for part in e)))
+    return expression.replace(
+        lambda e: isinstance(e, sympy.binomial),
+        lambda e: e.func(*(sympy.expand(part) for part in e.args)),
+    ).replace(
+        lambda e: isinstance(e, sympy.Tuple),
+        lambda e: sympy.Tuple(*(sympy.expand(part) for part in e)),
+    )
 
 
 def _replaced(expression: Any, change: Callable[[Any], Any]) -> Any:
@@ -323,7 +381,7 @@ def _replaced(expression: Any, change: Callable[[Any], Any]) -> Any:
 def _with_size(part: Any) -> Any:
     """D for d_x (d_x + 1)/2 within a product."""
     for power in (1, -1):
-        pair = (width ** power, (width + 1) ** power)
+        pair = (width**power, (width + 1) ** power)
         if isinstance(part, Mul) and set(pair) <= set(part.args):
             return Mul(*[f for f in part.args if f not in pair], (2 * _D) ** power)
     return None
@@ -331,7 +389,7 @@ def _with_size(part: Any) -> Any:
 
 def _with_degree(part: Any) -> Any:
     """C for (3^L - 1)/2 within a sum."""
-    half = 3 ** depth / 2
+    half = 3**depth / 2
     if isinstance(part, Mul) and sympy.expand(part) == half - Rational(1, 2):
         return _C
     if isinstance(part, Add) and half in part.args:
@@ -343,8 +401,18 @@ def _with_degree(part: Any) -> Any:
 
 # Places of factors in a product, from the left.
 _NUMBER, _SYMBOL, _SYMBOL_POWER, _NUMBER_POWER, _ROOT, _BRACKET, _CALL, _LOG, _LARGE = range(9)
-_FUNCTIONS = {"cos": "cos", "sin": "sin", "tan": "tan", "tanh": "tanh", "asin": "arcsin",
-              "acos": "arccos", "atan": "arctan", "Min": "min", "Max": "max", "LambertW": "W"}
+_FUNCTIONS = {
+    "cos": "cos",
+    "sin": "sin",
+    "tan": "tan",
+    "tanh": "tanh",
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+    "Min": "min",
+    "Max": "max",
+    "LambertW": "W",
+}
 
 
 class _Printer:
@@ -356,8 +424,9 @@ class _Printer:
         # What a statement's own names stand for: name, formula, meaning.
         self.named: list[tuple[Any, Any, str]] = []
         self.digits, self.small = 0, 0
-        self.shown = {TERMS[s.name].latex if s.name in TERMS else s.name
-                      for s in expression.atoms(Symbol)}
+        self.shown = {
+            TERMS[s.name].latex if s.name in TERMS else s.name for s in expression.atoms(Symbol)
+        }
         # Natural logarithms are called as the quantities' own names call them.
         self.natural = "log" if any(re.search(r"\\log(?!_)", name) for name in self.shown) else "ln"
         self.expression = self._abbreviated(expression)
@@ -370,22 +439,36 @@ class _Printer:
         """(definition, meaning) of the names that the statement uses."""
         self.whole()
         equal = f" {self.style.relations['==']} "
-        found = [(self._show(name) + equal + self._top(formula), meaning)
-                 for name, formula, meaning in self.named]
+        found = [
+            (self._show(name) + equal + self._top(formula), meaning)
+            for name, formula, meaning in self.named
+        ]
         if self.expression.has(sympy.LambertW):
             w = sympy.LambertW(_X)
-            found.append((self._show(Mul(w, sympy.exp(w), evaluate=False)) + equal + "x",
-                          "the principal branch of Lambert's function"))
+            found.append(
+                (
+                    self._show(Mul(w, sympy.exp(w), evaluate=False)) + equal + "x",
+                    "the principal branch of Lambert's function",
+                )
+            )
         if self.expression.has(sympy.bell):
             found.append((self._show(sympy.bell(_N)), "number of partitions of a set of n"))
         if _MULTISET in self.shown:
-            found.append((_CLEARER[_MULTISET] + equal + self._show(sympy.binomial(
-                _N + order - 1, order)), "a product of k factors (n + j)/(j + 1), j < k"))
+            found.append(
+                (
+                    _CLEARER[_MULTISET] + equal + self._show(sympy.binomial(_N + order - 1, order)),
+                    "a product of k factors (n + j)/(j + 1), j < k",
+                )
+            )
         if self.digits:
             whole = self.style.floor(f"{self.style.ten(self.digits)} x")
-            found.append((f"{self.style.floor('x', self.digits)}{equal}"
-                          f"{self.style.ten(-self.digits)} {whole}",
-                          f"rounded down to {self.digits} decimals"))
+            found.append(
+                (
+                    f"{self.style.floor('x', self.digits)}{equal}"
+                    f"{self.style.ten(-self.digits)} {whole}",
+                    f"rounded down to {self.digits} decimals",
+                )
+            )
         return found
 
     def _abbreviated(self, expression: Any) -> Any:
@@ -402,41 +485,54 @@ class _Printer:
         if not {"S", "D", "C"} & self.shown:
             expression = _replaced(expression, count)
         if counts:
-            d, layers = next((n.args for n in counts if n.args == (width, depth)),
-                             (_WIDTH, _LAYERS))
-            self.named += [(_COUNT(d, layers), _dimension_count(d, _D, _C), "the dimension count"),
-                           (_D, d * (d + 1) / 2, ""), (_C, (3 ** layers - 1) / 2, "")]
+            d, layers = next(
+                (n.args for n in counts if n.args == (width, depth)), (_WIDTH, _LAYERS)
+            )
+            self.named += [
+                (_COUNT(d, layers), _dimension_count(d, _D, _C), "the dimension count"),
+                (_D, d * (d + 1) / 2, ""),
+                (_C, (3**layers - 1) / 2, ""),
+            ]
             return expression
         large = sorted(expression.atoms(sympy.Sum, sympy.Product), key=default_sort_key)
         if isinstance(expression, Relational) and 1 < len(large) <= len(_SUMS):
             names = dict(zip(large, _SUMS, strict=False))
-            expression = expression.func(*(side.xreplace(names) for side in expression.args),
-                                         evaluate=False)
+            expression = expression.func(
+                *(side.xreplace(names) for side in expression.args), evaluate=False
+            )
             self.named += [(name, total, "") for total, name in names.items()]
-        for letter, change, value in ((_D, _with_size, width * (width + 1) / 2),
-                                      (_C, _with_degree, (3 ** depth - 1) / 2)):
+        for letter, change, value in (
+            (_D, _with_size, width * (width + 1) / 2),
+            (_C, _with_degree, (3**depth - 1) / 2),
+        ):
             if _INTERNAL[letter] in self.shown:
                 continue
-            parts = [_replaced(part, change) for part in
-                     (expression, *(formula for _, formula, _ in self.named))]
+            parts = [
+                _replaced(part, change)
+                for part in (expression, *(formula for _, formula, _ in self.named))
+            ]
             times = sum(int(part.count(letter)) for part in parts)
             if times > 2 or (times and any(part.has(sympy.binomial) for part in parts)):
                 expression = parts[0]
-                self.named = [(name, part, meaning) for (name, _, meaning), part
-                              in zip(self.named, parts[1:], strict=True)]
+                self.named = [
+                    (name, part, meaning)
+                    for (name, _, meaning), part in zip(self.named, parts[1:], strict=True)
+                ]
                 self.named.append((letter, value, ""))
         return expression
 
     def _without_inner_cases(self, statement: Relational) -> Relational:
         """With a name for the cases that stand inside a formula."""
-        inner = {part for side in statement.args for part in side.atoms(sympy.Piecewise)
-                 if part != side}
+        inner = {
+            part for side in statement.args for part in side.atoms(sympy.Piecewise) if part != side
+        }
         if len(inner) != 1 or "f" in self.shown:
             return statement
         cases = inner.pop()
         self.named.append((_F, cases, ""))
-        return statement.func(*(side.xreplace({cases: _F}) for side in statement.args),
-                              evaluate=False)
+        return statement.func(
+            *(side.xreplace({cases: _F}) for side in statement.args), evaluate=False
+        )
 
     # --- parts
 
@@ -494,7 +590,7 @@ class _Printer:
 
     def _sum(self, total: Add) -> _Part:
         constant, terms = total.as_coeff_Add()[0], list(total.as_ordered_terms())
-        if constant.is_Integer and constant >= 10 ** 5 and len(terms) == 2:
+        if constant.is_Integer and constant >= 10**5 and len(terms) == 2:
             rounded = next((t for t in terms if isinstance(t, sympy.floor)), None)
             if rounded is not None:
                 inside = Mul(constant, 1 + rounded.args[0] / constant, evaluate=False)
@@ -511,8 +607,9 @@ class _Printer:
             negative = all(t.as_coeff_Mul()[0] < 0 for t in parts)
             term = Add(*((-t if negative else t) * key[0] for t in parts))
             if key[0] > 1:
-                part = self._fraction([(_BRACKET, *self._part(term))],
-                                      [(_NUMBER, str(key[0]), _ATOM)])
+                part = self._fraction(
+                    [(_BRACKET, *self._part(term))], [(_NUMBER, str(key[0]), _ATOM)]
+                )
             else:
                 part = self._show(term, _PRODUCT), _PRODUCT
             if len(grouped) == 1 and not negative:
@@ -530,18 +627,27 @@ class _Printer:
         if not term.is_Rational:
             large = term.has(sympy.Sum, sympy.Product)
             return 1 if alone and terms[0].as_coeff_Mul()[0] > 0 else 1 + negative + 2 * large
-        first = not negative and (all(t.as_coeff_Mul()[0] < 0 for t in others) or (
-            term.is_Integer and not all(_is_whole(t) for t in others)))
+        first = not negative and (
+            all(t.as_coeff_Mul()[0] < 0 for t in others)
+            or (term.is_Integer and not all(_is_whole(t) for t in others))
+        )
         return 0 if first and not (alone and len(terms) > 2) else 3
 
     def _product(self, e: Any) -> _Part:
         coefficient, rest = e.as_coeff_Mul()
         if coefficient < 0:
-            shown, holds = self._part(Mul(-coefficient, rest) if isinstance(rest, Mul | Pow)
-                                      or coefficient != -1 else rest)
+            shown, holds = self._part(
+                Mul(-coefficient, rest)
+                if isinstance(rest, Mul | Pow) or coefficient != -1
+                else rest
+            )
             return self.style.minus + (shown if holds > _SUM else self.style.parens(shown)), _SUM
-        if isinstance(rest, sympy.floor) and coefficient.p == 1 and (
-                digits := str(coefficient.q).count("0")) > 2 and coefficient.q == 10 ** digits:
+        if (
+            isinstance(rest, sympy.floor)
+            and coefficient.p == 1
+            and (digits := str(coefficient.q).count("0")) > 2
+            and coefficient.q == 10**digits
+        ):
             self.digits = digits
             inside = Add(*(t * coefficient for t in Add.make_args(rest.args[0])))
             return self.style.floor(self._show(inside), digits), _ATOM
@@ -552,7 +658,7 @@ class _Printer:
             coefficient *= content
             factors += [_base_and_exponent(inner)] if inner != 1 else []
         # A power of ten stays outside of roots.
-        tens = 10 ** (len(str(coefficient.p)) - 1) if coefficient.p >= 10 ** 5 else 1
+        tens = 10 ** (len(str(coefficient.p)) - 1) if coefficient.p >= 10**5 else 1
         tens *= 10 if coefficient.p > tens > 1 else 1
         coefficient, root, degree, factors = _roots(coefficient / tens, factors)
         coefficient *= tens
@@ -581,8 +687,12 @@ class _Printer:
         else:
             least = _CALL if isinstance(self.style, _Tex) else _LARGE
             places = [place for place, _, _ in top]
-            if q > 1 and not bottom and max(places) >= least and (
-                    min(places) >= _BRACKET or max(places) == _LARGE):
+            if (
+                q > 1
+                and not bottom
+                and max(places) >= least
+                and (min(places) >= _BRACKET or max(places) == _LARGE)
+            ):
                 front = self._rational(Rational(p, q))
                 return self._joined([(_NUMBER, front[0], _ATOM), *top]), _PRODUCT
             if p != 1:
@@ -603,12 +713,27 @@ class _Printer:
             return place, *self._exponential(exponent)
         if exponent == 1:
             shown, holds = self._part(base)
-            place = (_SYMBOL if base.is_Symbol or base is sympy.pi else _NUMBER_POWER
-                     if base.is_Rational else _BRACKET if isinstance(base, Add) else
-                     _LARGE if isinstance(base, sympy.Sum | sympy.Product) else _CALL)
+            place = (
+                _SYMBOL
+                if base.is_Symbol or base is sympy.pi
+                else _NUMBER_POWER
+                if base.is_Rational
+                else _BRACKET
+                if isinstance(base, Add)
+                else _LARGE
+                if isinstance(base, sympy.Sum | sympy.Product)
+                else _CALL
+            )
             return place, shown, holds
-        place = (_SYMBOL_POWER if base.is_Symbol else _NUMBER_POWER if base.is_Rational
-                 else _BRACKET if isinstance(base, Add | Mul | Pow) else _CALL)
+        place = (
+            _SYMBOL_POWER
+            if base.is_Symbol
+            else _NUMBER_POWER
+            if base.is_Rational
+            else _BRACKET
+            if isinstance(base, Add | Mul | Pow)
+            else _CALL
+        )
         name = self._show(base)
         if base.is_Symbol and name.startswith("e^"):
             # (e^beta)^rho = e^(beta rho)
@@ -633,8 +758,11 @@ class _Printer:
     def _root(self, inner: Any, degree: int) -> tuple[int, str, int]:
         if degree == 2:
             return _ROOT, self.style.root(self._show(inner)), _ATOM
-        return _ROOT, self.style.power(
-            self._show(inner, _ATOM), self._exponent(Rational(1, degree))), _POWER
+        return (
+            _ROOT,
+            self.style.power(self._show(inner, _ATOM), self._exponent(Rational(1, degree))),
+            _POWER,
+        )
 
     def _logarithm(self, base: Any, argument: Any) -> tuple[int, str, int]:
         shown, holds = self._part(argument)
@@ -648,23 +776,29 @@ class _Printer:
         shown = ""
         for place, (_, text, holds) in enumerate(parts):
             # (a/b) c in one line, as a/b c could be read as a/(b c).
-            open_ended = holds == _PRODUCT and "/" in text and place < len(parts) - 1 and (
-                self.small or isinstance(self.style, _Ascii))
+            open_ended = (
+                holds == _PRODUCT
+                and "/" in text
+                and place < len(parts) - 1
+                and (self.small or isinstance(self.style, _Ascii))
+            )
             inside = self.style.parens(text) if holds < _PRODUCT or open_ended else text
             if shown:
                 shown += self.style.dot if inside[0].isdigit() else self.style.times
             shown += inside
         return shown
 
-    def _fraction(self, top: list[tuple[int, str, int]],
-                  bottom: list[tuple[int, str, int]]) -> _Part:
+    def _fraction(
+        self, top: list[tuple[int, str, int]], bottom: list[tuple[int, str, int]]
+    ) -> _Part:
         if self.small or isinstance(self.style, _Ascii):
             above = self._joined(top)
             below = bottom[0][1] if len(bottom) == 1 else self._joined(bottom)
             simple = len(bottom) == 1 and bottom[0][2] > _PRODUCT
             return f"{above}/{below if simple else self.style.parens(below)}", _PRODUCT
-        above, below = (part[0][1] if len(part) == 1 else self._joined(part)
-                        for part in (top, bottom))
+        above, below = (
+            part[0][1] if len(part) == 1 else self._joined(part) for part in (top, bottom)
+        )
         return self.style.fraction(above, below), _PRODUCT
 
     def _large(self, e: Any) -> str:
@@ -687,8 +821,13 @@ class _Printer:
             return style.pi
         if e is sympy.E:
             return "e"
-        parts = (sorted(e.args, key=default_sort_key) if isinstance(e, sympy.Min | sympy.Max)
-                 else () if isinstance(e, sympy.Piecewise) else e.args)
+        parts = (
+            sorted(e.args, key=default_sort_key)
+            if isinstance(e, sympy.Min | sympy.Max)
+            else ()
+            if isinstance(e, sympy.Piecewise)
+            else e.args
+        )
         shown = [self._show(part) for part in parts]
         if isinstance(e, sympy.floor):
             return style.floor(shown[0])
@@ -711,14 +850,19 @@ class _Printer:
         if condition == True:  # noqa: E712
             return ""
         if isinstance(condition, sympy.Or) and all(
-                isinstance(part, sympy.Eq) for part in condition.args):
+            isinstance(part, sympy.Eq) for part in condition.args
+        ):
             left = {part.lhs for part in condition.args}
             if len(left) == 1:
                 values = sorted(part.rhs for part in condition.args)
-                return self.style.among(self._show(left.pop()),
-                                        [self._show(value) for value in values])
-        return (self._top(condition) if isinstance(condition, Relational)
-                else self.style.fallback(condition))
+                return self.style.among(
+                    self._show(left.pop()), [self._show(value) for value in values]
+                )
+        return (
+            self._top(condition)
+            if isinstance(condition, Relational)
+            else self.style.fallback(condition)
+        )
 
 
 def _base_and_exponent(factor: Any) -> tuple[Any, Any]:
@@ -731,12 +875,14 @@ def _below(base: Any, exponent: Any) -> bool:
     """Whether a power belongs below the bar."""
     if exponent.is_Rational:
         return bool(exponent < 0 and (base != sympy.E or exponent == -1))
-    return bool(base != sympy.E and not isinstance(exponent, Add)
-                and exponent.could_extract_minus_sign())
+    return bool(
+        base != sympy.E and not isinstance(exponent, Add) and exponent.could_extract_minus_sign()
+    )
 
 
-def _logarithms(factors: list[tuple[Any, Any]]) -> tuple[
-        list[tuple[Any, Any]], list[tuple[Any, Any]], list[tuple[Any, Any]]]:
+def _logarithms(
+    factors: list[tuple[Any, Any]],
+) -> tuple[list[tuple[Any, Any]], list[tuple[Any, Any]], list[tuple[Any, Any]]]:
     """(base, argument) of the logarithms above and below the bar, base None for the natural ones,
     and the other factors. Quotients of two logarithms become one."""
     others = [(b, x) for b, x in factors if not (isinstance(b, sympy.log) and abs(x) == 1)]
@@ -755,8 +901,9 @@ def _logarithms(factors: list[tuple[Any, Any]]) -> tuple[
     return [*((None, a) for a in above), *top], bottom, others
 
 
-def _roots(coefficient: Any, factors: list[tuple[Any, Any]]) -> tuple[
-        Any, Any, int, list[tuple[Any, Any]]]:
+def _roots(
+    coefficient: Any, factors: list[tuple[Any, Any]]
+) -> tuple[Any, Any, int, list[tuple[Any, Any]]]:
     """(coefficient, radicand, degree, other factors): all roots in one."""
     roots = [(b, x) for b, x in factors if x.is_Rational and not x.is_Integer and b != sympy.E]
     unsure = [b for b, _ in roots if not b.is_nonnegative]
@@ -768,12 +915,12 @@ def _roots(coefficient: Any, factors: list[tuple[Any, Any]]) -> tuple[
         if base.is_Integer:
             # sqrt(2)/4 = 1/(2 sqrt(2))
             power = sympy.multiplicity(base, coefficient)
-            coefficient /= base ** power
+            coefficient /= base**power
             exponent += power
         if degree == 2:
             outside = int(exponent)
             if base.is_Integer:
-                coefficient *= base ** outside
+                coefficient *= base**outside
             elif outside:
                 factors = [*factors, (base, Integer(outside))]
             exponent -= outside
@@ -782,8 +929,9 @@ def _roots(coefficient: Any, factors: list[tuple[Any, Any]]) -> tuple[
 
 
 def _is_whole(term: Any) -> bool:
-    return all(f.is_integer or isinstance(f, sympy.floor | sympy.ceiling)
-               for f in Mul.make_args(term))
+    return all(
+        f.is_integer or isinstance(f, sympy.floor | sympy.ceiling) for f in Mul.make_args(term)
+    )
 
 
 def _halves(term: Any) -> int:
@@ -808,9 +956,9 @@ def _decimal(p: int, q: int) -> tuple[str, int] | None:
     if rest > 1 or not fives or q < 10:
         return None
     digits = 0
-    while p * 10 ** digits % q:
+    while p * 10**digits % q:
         digits += 1
-    whole = str(p * 10 ** digits // q)
+    whole = str(p * 10**digits // q)
     if len(whole) + 3 > digits:
         whole = whole.rjust(digits + 1, "0")
         return f"{whole[:-digits]}.{whole[-digits:]}", 0
@@ -822,7 +970,13 @@ def _decimal(p: int, q: int) -> tuple[str, int] | None:
 def _one_over_decimal(p: int, q: int) -> tuple[int, str] | None:
     """(whole number, decimal number) for 1000/111 = 1/0.111."""
     digits = len(str(q))
-    if p < 100 or set(str(p)[1:]) != {"0"} or str(p)[0] != "1" or digits < 2 or q % 2 == 0 or (
-            q % 5 == 0):
+    if (
+        p < 100
+        or set(str(p)[1:]) != {"0"}
+        or str(p)[0] != "1"
+        or digits < 2
+        or q % 2 == 0
+        or (q % 5 == 0)
+    ):
         return None
-    return (p // 10 ** digits, f"0.{q}") if p >= 10 ** digits else None
+    return (p // 10**digits, f"0.{q}") if p >= 10**digits else None

@@ -1,4 +1,5 @@
 """Steps that several arguments share: identities, orders, sums, hockey sticks, factorials."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
@@ -48,6 +49,7 @@ def equal(says: str, left: Any, right: Any) -> Step:
 
 def nonnegative(says: str, *expressions: Any) -> Step:
     """Every expression, multiplied out, is a sum of terms none of which is negative."""
+
     def holds(expression: Any) -> bool:
         forms = expand(sympy.together(expression)), sympy.factor(expression)
         return any(bool(form.is_nonnegative) for form in forms)
@@ -86,32 +88,43 @@ def sum_step(says: str, sign: int = 1) -> Step:
     after = before + w * (m - sign * s)
     return Step(
         f"{says}: by induction on the number of terms, each of which adds w s >= 0 to the gap",
-        expand(sign * (m * (weights + w) - after) - (gap + w * s)) == 0)
+        expand(sign * (m * (weights + w) - after) - (gap + w * s)) == 0,
+    )
 
 
 def hockey_stick_steps() -> Iterator[Step]:
     """sum_{j=0}^h binom(D+j-1, j) = binom(D+h, h), by induction over h."""
     D, h = symbols("D h", integer=True, positive=True)
     stick = binomial(D + h, h)
-    yield Step("hockey stick: one term, binom(D-1, 0) = binom(D, 0)",
-               stick.subs(h, 0) == binomial(D - 1, 0))
+    yield Step(
+        "hockey stick: one term, binom(D-1, 0) = binom(D, 0)",
+        stick.subs(h, 0) == binomial(D - 1, 0),
+    )
     # Divided by the binomial, so that only rational functions remain.
     growth = (stick.subs(h, h + 1) - stick - binomial(D + h, h + 1)) / stick
-    yield Step("hockey stick: from h to h + 1 the sum grows by binom(D+h, h+1)",
-               simplify(sympy.gammasimp(growth.rewrite(gamma))) == 0)
+    yield Step(
+        "hockey stick: from h to h + 1 the sum grows by binom(D+h, h+1)",
+        simplify(sympy.gammasimp(growth.rewrite(gamma))) == 0,
+    )
 
 
 def factorial_steps() -> Iterator[Step]:
     """binom(m, n) <= (e m / n)^n for 1 <= n <= m: binom(m, n) <= m^n / n!, and n! >= (n/e)^n."""
     x, n = Symbol("x", positive=True), Symbol("n", integer=True, positive=True)
     gap = x - log(1 + x)
-    yield Step("log(1+x) <= x: equal at 0, and the difference has derivative x/(1+x) > 0",
-               gap.subs(x, 0) == 0 and bool(simplify(gap.diff(x)).is_positive))
+    yield Step(
+        "log(1+x) <= x: equal at 0, and the difference has derivative x/(1+x) > 0",
+        gap.subs(x, 0) == 0 and bool(simplify(gap.diff(x)).is_positive),
+    )
     yield Step("n! >= (n/e)^n at n = 1: 1 >= 1/e", bool((E - 1).is_positive))
     # Both sides grow by n + 1 and by (n+1)^(n+1) / (e n^n); the quotient is e (n/(n+1))^n.
     grown = log(n + 1) - ((n + 1) * (log(n + 1) - 1) - n * (log(n) - 1))
-    yield Step("from n to n + 1 the quotient grows by exp(1 - n log(1 + 1/n)) >= 1",
-               simplify(expand(grown - (1 - n * (log(n + 1) - log(n))))) == 0)
+    yield Step(
+        "from n to n + 1 the quotient grows by exp(1 - n log(1 + 1/n)) >= 1",
+        simplify(expand(grown - (1 - n * (log(n + 1) - log(n))))) == 0,
+    )
     i, m = Symbol("i", integer=True, nonnegative=True), Symbol("m", integer=True, positive=True)
-    yield Step("binom(m, n) is a product of n factors (m - i)/(n - i), each numerator at most m",
-               bool((m - (m - i)).is_nonnegative))
+    yield Step(
+        "binom(m, n) is a product of n factors (m - i)/(n - i), each numerator at most m",
+        bool((m - (m - i)).is_nonnegative),
+    )

@@ -7,6 +7,7 @@ such. They print, compare and substitute as SymPy's do.
 >>> Le(2, 3)
 2 <= 3
 """
+
 from functools import partial
 
 import sympy
@@ -15,4 +16,5 @@ __all__ = ["Eq", "Ge", "Gt", "Le", "Lt", "Ne"]
 
 Eq, Ge, Gt, Le, Lt, Ne = (
     partial(kind, evaluate=False)
-    for kind in (sympy.Eq, sympy.Ge, sympy.Gt, sympy.Le, sympy.Lt, sympy.Ne))
+    for kind in (sympy.Eq, sympy.Ge, sympy.Gt, sympy.Le, sympy.Lt, sympy.Ne)
+)

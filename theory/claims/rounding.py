@@ -1,4 +1,5 @@
 """Intervals in print: rounded outward, with digits enough for how wide they are."""
+
 from __future__ import annotations
 
 import math
@@ -27,9 +28,14 @@ def interval(low: float | Fraction, high: float | Fraction) -> str:
     """
     ends = _exact(low), _exact(high)
     place = _finest(*ends)
-    return "[" + ", ".join(
-        _decimal(_cut(end, min(place, _place(end) - _OF_END + 1) if end else place, up=up))
-        for end, up in zip(ends, (False, True), strict=True)) + "]"
+    return (
+        "["
+        + ", ".join(
+            _decimal(_cut(end, min(place, _place(end) - _OF_END + 1) if end else place, up=up))
+            for end, up in zip(ends, (False, True), strict=True)
+        )
+        + "]"
+    )
 
 
 def centre(mean: float, ends: tuple[float, float] | None, *, share: bool = False) -> str:
@@ -48,7 +54,7 @@ def centre(mean: float, ends: tuple[float, float] | None, *, share: bool = False
     if share:
         places = _OF_SHARE if (exact * 10**_OF_SHARE).denominator == 1 else -least
         return f"{mean:.{places}f}"
-    return _decimal(round(exact / Fraction(10)**least) * Fraction(10)**least)
+    return _decimal(round(exact / Fraction(10) ** least) * Fraction(10) ** least)
 
 
 def _finest(low: Fraction, high: Fraction) -> int:
@@ -74,13 +80,13 @@ def _place(number: Fraction) -> int:
     size = abs(number)
     place = math.floor(math.log10(size.numerator) - math.log10(size.denominator))
     # Logarithms may err next to a power of ten.
-    if Fraction(10)**place > size:
+    if Fraction(10) ** place > size:
         return place - 1
-    return place + 1 if Fraction(10)**(place + 1) <= size else place
+    return place + 1 if Fraction(10) ** (place + 1) <= size else place
 
 
 def _cut(number: Fraction, place: int, *, up: bool) -> Fraction:
-    unit = Fraction(10)**place
+    unit = Fraction(10) ** place
     return (math.ceil if up else math.floor)(number / unit) * unit
 
 
@@ -88,7 +94,7 @@ def _decimal(number: Fraction) -> str:
     """A decimal fraction in full, as Python writes a float of this size."""
     if number.denominator == 1 and abs(number) < 10**6:
         return str(number)
-    context = Context(prec=400, Emin=-10**9, Emax=10**9)
+    context = Context(prec=400, Emin=-(10**9), Emax=10**9)
     value = context.divide(Decimal(number.numerator), Decimal(number.denominator))
     value = value.normalize(context)
     place = value.adjusted()

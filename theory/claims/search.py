@@ -4,6 +4,7 @@ A `Search` maps a real vector to one instance of a case. Its objective is a fast
 the measured quantity, which an optimiser pushes; its `measured` is the rigorous value at a rational
 point, which alone can refute. The families of a claim stand beside it, as its field `search`.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable

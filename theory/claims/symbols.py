@@ -3,6 +3,7 @@
 Here stand the symbols that several topics share. What one module alone measures is declared there
 by `quantity`. How statements are printed for people stands in `notation`.
 """
+
 from __future__ import annotations
 
 import re
@@ -62,37 +63,52 @@ heads = quantity("heads", "H", "attention heads per layer")
 head_width = quantity("head_width", "d_a", "width of one head, d_x / H")
 tokens = quantity("tokens", "N", "number of tokens (positions) in the input")
 order = quantity(
-    "order", "k",
+    "order",
+    "k",
     "degree in the moments of one side, or order of a derivative: an index of summation",
-    "nonnegative integer")
+    "nonnegative integer",
+)
 parameters = quantity("parameters", r"N_{par}", "parameters without embeddings, 12 L d_x^2")
 beta = quantity(
-    "beta", r"\beta", "bound on |W_QK|_1 |W_V|_(1,inf) over all heads and layers", "positive real")
+    "beta", r"\beta", "bound on |W_QK|_1 |W_V|_(1,inf) over all heads and layers", "positive real"
+)
 residual = quantity(
-    "residual", "r_0", "composite norm of the input tokens minus their centre", "positive real")
+    "residual", "r_0", "composite norm of the input tokens minus their centre", "positive real"
+)
 layer = quantity(
-    "layer", "l", "layer after which a quantity is read; 0 is the embedding", "nonnegative integer")
+    "layer", "l", "layer after which a quantity is read; 0 is the embedding", "nonnegative integer"
+)
 diameter = quantity(
-    "diameter", "D", "largest distance between two vertices of one component of a graph")
+    "diameter", "D", "largest distance between two vertices of one component of a graph"
+)
 vertices = quantity("vertices", "n", "number of vertices of a graph")
 hops = quantity("hops", "k", "number of hops")
 hops_max = quantity(
-    "hops_max", r"k_{max}", "largest k for which a statement gives hop_k at depth L")
+    "hops_max", r"k_{max}", "largest k for which a statement gives hop_k at depth L"
+)
 summaries = quantity(
-    "summaries", "S",
-    "different summaries of one part of the input that the other part can tell apart")
+    "summaries",
+    "S",
+    "different summaries of one part of the input that the other part can tell apart",
+)
 edges = quantity("edges", "|E|", "number of edges of a graph", "nonnegative integer")
 alphabet = quantity("alphabet", r"|\Sigma|", "number of symbols")
 published_error = quantity(
-    "published_error", r"P_{pub}", "published error of a trained model", "nonnegative real")
+    "published_error", r"P_{pub}", "published error of a trained model", "nonnegative real"
+)
 vocabulary = quantity("vocabulary", "V", "number of tokens in the vocabulary")
 relative_error = quantity(
-    "relative_error", r"\delta", "relative distance of an approximate count from the exact one",
-    "nonnegative real")
+    "relative_error",
+    r"\delta",
+    "relative distance of an approximate count from the exact one",
+    "nonnegative real",
+)
 rounding_gap = quantity(
-    "rounding_gap", "u",
+    "rounding_gap",
+    "u",
     "distance of a printed number from the exact one, in units of its last printed digit",
-    "nonnegative real")
+    "nonnegative real",
+)
 position = quantity("position", "j", "position of a token, counted from 1")
 size_millions = quantity("size_millions", r"N_{10^6}", "parameters in millions")
 stated = quantity("stated", "s", "value that a text states", "positive real")
@@ -105,8 +121,11 @@ def plain(expression: sympy.Basic) -> str:
     'd_x^L'
     """
     markup = re.compile(r"\\(operatorname|mathrm|text)|[\\{}]")
-    names = {s: sympy.Symbol(markup.sub("", TERMS[s.name].latex))
-             for s in expression.atoms(sympy.Symbol) if s.name in TERMS}
+    names = {
+        s: sympy.Symbol(markup.sub("", TERMS[s.name].latex))
+        for s in expression.atoms(sympy.Symbol)
+        if s.name in TERMS
+    }
     if isinstance(expression, Relational):
         # Side by side: SymPy would compare the sides of a relation that it builds anew.
         sides = [_based_logarithms(side).xreplace(names) for side in expression.args]

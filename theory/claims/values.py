@@ -1,4 +1,5 @@
 """What a claim is asked about, a `Case`, and the kinds of values that are measured there."""
+
 from __future__ import annotations
 
 import hashlib
@@ -194,8 +195,10 @@ class Proportion:
     def __post_init__(self) -> None:
         """Refuse counts that no interval can be computed from."""
         if not 0 <= self.right <= self.trials or self.trials < 1:
-            raise ValueError("a proportion is of at least one trial, with 0 to all right; got "
-                             f"{self.right} of {self.trials}")
+            raise ValueError(
+                "a proportion is of at least one trial, with 0 to all right; got "
+                f"{self.right} of {self.trials}"
+            )
 
     def interval(self, alpha: float) -> tuple[float, float]:
         """Two-sided confidence interval of level at least 1 - alpha."""

@@ -1,4 +1,5 @@
 """The one comparison rule: all of an interval on one side HOLDS or FAILS, else it is UNDECIDED."""
+
 from __future__ import annotations
 
 import math
@@ -69,8 +70,14 @@ def level(claim: Claim, case: Case) -> float:
     return FALSE_ALARM_BUDGET / claim.families.get(case, 1)
 
 
-def judge(claim: Claim, case: Case, value: Measured, *, alpha: float = FALSE_ALARM_BUDGET,
-          force: bool = False) -> Decision:
+def judge(
+    claim: Claim,
+    case: Case,
+    value: Measured,
+    *,
+    alpha: float = FALSE_ALARM_BUDGET,
+    force: bool = False,
+) -> Decision:
     """Apply the comparison rule to one measured value.
 
     Args:
@@ -91,8 +98,7 @@ def judge(claim: Claim, case: Case, value: Measured, *, alpha: float = FALSE_ALA
         return Decision(Verdict.OUT_OF_SCOPE, reason=f"assumption broken: {value.broken}")
     low, high = _interval(value, alpha)
     if low in (-math.inf, math.inf) or high in (-math.inf, math.inf):
-        return Decision(Verdict.UNDECIDED, reason="too few seeds for an interval",
-                        defect=True)
+        return Decision(Verdict.UNDECIDED, reason="too few seeds for an interval", defect=True)
     a, b = _left(claim, case, low), _left(claim, case, high)
     c, d = _right(claim.predict(case))
     relation = claim.statement.rel_op
@@ -109,7 +115,8 @@ def judge(claim: Claim, case: Case, value: Measured, *, alpha: float = FALSE_ALA
     # The truth may be larger than the value with probability `misses`; a verdict that a larger
     # value would overturn is not safe.
     safe = not isinstance(value, Statistical) and (
-        misses == 0 or _survives_larger(relation, holds, a, d))
+        misses == 0 or _survives_larger(relation, holds, a, d)
+    )
     if misses > alpha and not safe:
         why = f"the measurement misses with probability up to {misses:.1e}, allowed is {alpha:.1e}"
         return Decision(Verdict.UNDECIDED, slack, reason=why)
@@ -120,8 +127,9 @@ def judge(claim: Claim, case: Case, value: Measured, *, alpha: float = FALSE_ALA
     return Decision(Verdict.HOLDS if holds else Verdict.FAILS, slack, certain)
 
 
-def _shown(claim: Claim, case: Case, value: Exact, holds: bool, a: sympy.Expr,
-           d: sympy.Expr) -> bool:
+def _shown(
+    claim: Claim, case: Case, value: Exact, holds: bool, a: sympy.Expr, d: sympy.Expr
+) -> bool:
     """Whether a truncated value decides all the same.
 
     So does a violation that a larger truth would only make larger, and twice what a lower bound
@@ -163,8 +171,10 @@ def _left(claim: Claim, case: Case, value: Fraction | float) -> sympy.Expr:
     """The left side at a value of the measured quantity, with which it must grow."""
     measured, left = measured_symbol(claim.statement, case), at(claim.statement.lhs, case)
     if left != measured and log_base(left) is None and not sympy.diff(left, measured).is_positive:
-        raise ValueError(f"the left side {left} of {claim.key} does not visibly grow with "
-                         f"{measured}; state the claim the other way round")
+        raise ValueError(
+            f"the left side {left} of {claim.key} does not visibly grow with "
+            f"{measured}; state the claim the other way round"
+        )
     return left.subs(measured, _rational(Fraction(value)))
 
 
@@ -179,8 +189,9 @@ def _rational(value: Fraction) -> sympy.Rational:
     return sympy.Rational(value.numerator, value.denominator)
 
 
-def _compare(relation: str, a: sympy.Expr, b: sympy.Expr, c: sympy.Expr,
-             d: sympy.Expr) -> tuple[bool, bool]:
+def _compare(
+    relation: str, a: sympy.Expr, b: sympy.Expr, c: sympy.Expr, d: sympy.Expr
+) -> tuple[bool, bool]:
     """Whether [a, b] relation [c, d] certainly holds, and whether it certainly fails.
 
     Equality means: measured inside predicted.

@@ -1,5 +1,6 @@
 """Doublings: ceil(log2 n) rounds decide reachability (Merrill & Sabharwal 2025), and how far that
 takes a net of so many layers."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -20,13 +21,17 @@ if TYPE_CHECKING:
     import networkx as nx
 
 layers_used = quantity(
-    "doubling_layers", r"L_{dbl}",
+    "doubling_layers",
+    r"L_{dbl}",
     "layers of doublings until every reachable pair is known; 2(n + 1) when never",
-    "nonnegative integer")
+    "nonnegative integer",
+)
 vertices_max = quantity(
-    "vertices_max", r"n_{max}", "largest number of vertices that a statement allows at depth L")
+    "vertices_max", r"n_{max}", "largest number of vertices that a statement allows at depth L"
+)
 length_max = quantity(
-    "length_max", r"n_{len}", "largest input length that a layer count allows at depth L")
+    "length_max", r"n_{len}", "largest input length that a layer count allows at depth L"
+)
 per_doubling = quantity("per_doubling", "r", "layers spent on one doubling")
 fixed_layers = quantity("fixed_layers", "s", "layers before and after all doublings")
 
@@ -50,7 +55,8 @@ def directed_graphs(family: str, vertices: int, rng: np.random.Generator) -> lis
         "directed cycle": lambda: nx.cycle_graph(vertices, create_using=nx.DiGraph),
         "path": lambda: nx.path_graph(vertices).to_directed(),
         "random digraph": lambda: nx.fast_gnp_random_graph(
-            vertices, 1.5 / vertices, seed=int(rng.integers(2**31)), directed=True),
+            vertices, 1.5 / vertices, seed=int(rng.integers(2**31)), directed=True
+        ),
     }
     if family in build:
         return [build[family]()]
@@ -86,19 +92,34 @@ def doubling_layers(g: nx.DiGraph) -> int:
 
 @claim(
     Le(layers_used, 2 * ceiling(log(vertices, 2))),
-    source=Source("merrill2025", "Theorem 2", _VERSION), wording="printed", kind="construction",
+    source=Source("merrill2025", "Theorem 2", _VERSION),
+    wording="printed",
+    kind="construction",
     # "all": every labelled directed graph.
-    cases={"quick": (*Case.grid(family="all", vertices=(1, 2, 3)),
-                     *Case.grid(family=("directed path", "directed cycle", "path"),
-                                vertices=(5, 7, 8, 9, 10, 16, 17, 32, 33))),
-           "theory": (Case(family="all", vertices=4),
-                      *Case.grid(family=("directed path", "random digraph"),
-                                 vertices=(6, 12, 48, 64, 65, 100)))},
-    control=Control(Case(family="directed path", vertices=16),
-                    "one layer per doubling does not do the and and the or",
-                    Le(layers_used, ceiling(log(vertices, 2)))),
-    cited=("Decides whether two layers per doubling do the one step of Theorem 2 that can be "
-           "executed."))
+    cases={
+        "quick": (
+            *Case.grid(family="all", vertices=(1, 2, 3)),
+            *Case.grid(
+                family=("directed path", "directed cycle", "path"),
+                vertices=(5, 7, 8, 9, 10, 16, 17, 32, 33),
+            ),
+        ),
+        "theory": (
+            Case(family="all", vertices=4),
+            *Case.grid(
+                family=("directed path", "random digraph"), vertices=(6, 12, 48, 64, 65, 100)
+            ),
+        ),
+    },
+    control=Control(
+        Case(family="directed path", vertices=16),
+        "one layer per doubling does not do the and and the or",
+        Le(layers_used, ceiling(log(vertices, 2))),
+    ),
+    cited=(
+        "Decides whether two layers per doubling do the one step of Theorem 2 that can be executed."
+    ),
+)
 def log_depth_uniform(case: Case, seed: int) -> Exact:
     """ceil(log2 n) doublings of two layers each decide s-t connectivity.
 
@@ -131,6 +152,7 @@ def largest(fits: Callable[[int], bool]) -> int:
 
 def _longest(depth: int, per_doubling: int, fixed: int) -> Exact:
     """The largest n for which r layers per doubling of a length and s fixed ones fit into L."""
+
     def fits(n: int) -> bool:
         layers, covered = fixed, 1
         while covered < n:
@@ -147,28 +169,40 @@ def _inverse_steps(r: int, s: int, right_at: Callable[[Any], Any]) -> Iterator[S
     x, n = Symbol("x", real=True), Symbol("n", positive=True)
     yield Step("for whole c, c <= x means c <= floor(x)", (floor(x) >= c) == (x >= c))
     yield Step("for whole t, ceil(x) <= t means x <= t", (ceiling(x) <= t) == (x <= t))
-    yield Step("2^x grows with x and is n at x = log2 n, so log2 n <= t means n <= 2^t",
-               bool(diff(2**x, x).is_positive) and simplify(2 ** log(n, 2) - n) == 0)
-    yield Step("2^t is a whole number of at least 1",
-               bool((2**t).is_integer) and bool((2**t).is_positive))
+    yield Step(
+        "2^x grows with x and is n at x = log2 n, so log2 n <= t means n <= 2^t",
+        bool(diff(2**x, x).is_positive) and simplify(2 ** log(n, 2) - n) == 0,
+    )
+    yield Step(
+        "2^t is a whole number of at least 1", bool((2**t).is_integer) and bool((2**t).is_positive)
+    )
     for spare in range(r):
         layers = s + r * t + spare
         here = f"at L = {s} + {r} t + {spare}"
-        yield Step(f"{here} the c with {s} + {r} c <= L are those with c <= t",
-                   floor(simplify((layers - s) / r)) == t and Rational(1, r).is_positive)
+        yield Step(
+            f"{here} the c with {s} + {r} c <= L are those with c <= t",
+            floor(simplify((layers - s) / r)) == t and Rational(1, r).is_positive,
+        )
         yield Step(f"{here} the right side is 2^t", simplify(right_at(layers) - 2**t) == 0)
 
 
-_VERTICES = {"quick": Case.grid(depth=(18, 19, 20, 21, 32, 33, 80)),
-             "theory": Case.grid(depth=(24, 48, 64, 96, 128))}
+_VERTICES = {
+    "quick": Case.grid(depth=(18, 19, 20, 21, 32, 33, 80)),
+    "theory": Case.grid(depth=(24, 48, 64, 96, 128)),
+}
 
 
 @claim(
-    Eq(vertices_max, _TWO ** floor((depth - 18) / 2)), cases=_VERTICES,
+    Eq(vertices_max, _TWO ** floor((depth - 18) / 2)),
+    cases=_VERTICES,
     source=Source("depthlaw", f"after merrill2025, {_VERSION}, Theorem 2"),
-    control=Control(Case(depth=32), "with 20 for 18 a factor of two is lost",
-                    Eq(vertices_max, _TWO ** floor((depth - 20) / 2))),
-    supports="connectivity/log_depth_uniform")
+    control=Control(
+        Case(depth=32),
+        "with 20 for 18 a factor of two is lost",
+        Eq(vertices_max, _TWO ** floor((depth - 20) / 2)),
+    ),
+    supports="connectivity/log_depth_uniform",
+)
 def log_depth_vertices(case: Case) -> Exact:
     """The printed count allows 2^floor((d - 18)/2) vertices at d layers.
 
@@ -182,18 +216,25 @@ def log_depth_vertices(case: Case) -> Exact:
 
 @log_depth_vertices.argument(
     "about the printed count of layers, not nets. Prose: every d >= 18 is 18 + 2t or 19 + 2t; the "
-    "steps chain; SymPy's rules for floor and ceil")
+    "steps chain; SymPy's rules for floor and ceil"
+)
 def _(statement: Relational) -> Iterator[Step]:
     yield Step("the statement is an equation", statement.rel_op == "==")
     yield from _inverse_steps(2, _FIXED, partial(statement.rhs.subs, depth))
 
 
 @claim(
-    Ge(vertices_max, _TWO ** ((depth - 20) / 2)), cases=_VERTICES, wording="printed",
+    Ge(vertices_max, _TWO ** ((depth - 20) / 2)),
+    cases=_VERTICES,
+    wording="printed",
     source=Source("merrill2025", "Corollary 2.1", _VERSION),
-    control=Control(Case(depth=32), "four times as many vertices do not fit",
-                    Ge(vertices_max, _TWO ** ((depth - 16) / 2))),
-    supports="connectivity/log_depth_uniform")
+    control=Control(
+        Case(depth=32),
+        "four times as many vertices do not fit",
+        Ge(vertices_max, _TWO ** ((depth - 16) / 2)),
+    ),
+    supports="connectivity/log_depth_uniform",
+)
 def log_depth_vertices_printed(case: Case) -> Exact:
     """Theorem 2 grants 2^((d-20)/2) vertices at d layers.
 
@@ -210,11 +251,19 @@ def log_depth_vertices_printed(case: Case) -> Exact:
 @claim(
     Eq(length_max, _TWO ** floor((depth - fixed_layers) / per_doubling)),
     source=Source("depthlaw", f"after merrill2025, {_VERSION}, Theorem 1, Corollary 1.1"),
-    cases={"quick": (*Case.grid(depth=(32, 33, 80), per_doubling=4, fixed_layers=5),
-                     *Case.grid(depth=(9, 24, 25, 80), per_doubling=8, fixed_layers=9))},
-    control=Control(Case(depth=32, per_doubling=4, fixed_layers=5), "the exponent is whole",
-                    Eq(length_max, floor(_TWO ** ((depth - fixed_layers) / per_doubling)))),
-    supports="connectivity/log_depth_lengths_printed")
+    cases={
+        "quick": (
+            *Case.grid(depth=(32, 33, 80), per_doubling=4, fixed_layers=5),
+            *Case.grid(depth=(9, 24, 25, 80), per_doubling=8, fixed_layers=9),
+        )
+    },
+    control=Control(
+        Case(depth=32, per_doubling=4, fixed_layers=5),
+        "the exponent is whole",
+        Eq(length_max, floor(_TWO ** ((depth - fixed_layers) / per_doubling))),
+    ),
+    supports="connectivity/log_depth_lengths_printed",
+)
 def log_depth_lengths(case: Case) -> Exact:
     """r layers per doubling and s more reach length 2^floor((L - s)/r).
 
@@ -229,7 +278,8 @@ def log_depth_lengths(case: Case) -> Exact:
 
 @log_depth_lengths.argument(
     "about the printed counts of layers, not nets. Prose: every L >= s is s + r t + a remainder "
-    "below r; the steps chain; SymPy's rules for floor and ceil")
+    "below r; the steps chain; SymPy's rules for floor and ceil"
+)
 def _(statement: Relational) -> Iterator[Step]:
     yield Step("the statement is an equation", statement.rel_op == "==")
     for r, s in ((8, 9), (4, 5)):
@@ -238,13 +288,18 @@ def _(statement: Relational) -> Iterator[Step]:
 
 
 @claim(
-    Ge(length_max, floor(_TWO ** ((depth - 9) / 4 + 1))), wording="printed", known="FAILS",
+    Ge(length_max, floor(_TWO ** ((depth - 9) / 4 + 1))),
+    wording="printed",
+    known="FAILS",
     source=Source("merrill2025", "Corollary 1.2 and introduction", _VERSION),
     cases={"quick": Case.grid(depth=(29, 32, 33, 80), per_doubling=4, fixed_layers=5)},
-    control=Control(Case(depth=33, per_doubling=4, fixed_layers=5),
-                    "even where the exponent is whole, twice as long fails",
-                    Ge(length_max, _TWO ** ((depth - 9) / 4 + 2))),
-    cited="Decides whether 107 tokens for 32 layers and 440 thousand for 80 may be quoted.")
+    control=Control(
+        Case(depth=33, per_doubling=4, fixed_layers=5),
+        "even where the exponent is whole, twice as long fails",
+        Ge(length_max, _TWO ** ((depth - 9) / 4 + 2)),
+    ),
+    cited="Decides whether 107 tokens for 32 layers and 440 thousand for 80 may be quoted.",
+)
 def log_depth_lengths_printed(case: Case) -> Exact:
     """Corollary 1.1 grants regular languages lengths up to 2^((L-9)/4+1).
 

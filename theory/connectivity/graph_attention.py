@@ -2,6 +2,7 @@
 
 Distances come from breadth-first search, outputs from integers, never from 3^L.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
@@ -50,7 +51,8 @@ def graph(family: str, diameter: int, rng: np.random.Generator) -> nx.Graph:
         "cycle": lambda: nx.cycle_graph(2 * d + 1),
         "two cycles": lambda: one_and_two_cycles(2 * d + 1)[1],
         "grid": lambda: nx.convert_node_labels_to_integers(
-            nx.grid_2d_graph(half + 1, d - half + 1)),
+            nx.grid_2d_graph(half + 1, d - half + 1)
+        ),
         "barbell": lambda: nx.barbell_graph(5, max(d - 3, 0)),
         "star": lambda: nx.star_graph(6),
         "random tree": lambda: nx.random_labeled_tree(max(d + 1, d**2 // 4), seed=seed()),
@@ -64,8 +66,10 @@ def graph(family: str, diameter: int, rng: np.random.Generator) -> nx.Graph:
         if _largest_finite(distances(found)) == diameter:
             order = rng.permutation(len(found)).tolist()
             return nx.relabel_nodes(found, dict(enumerate(order)))
-    raise ValueError(f"no {family} graph with diameter {diameter} was found; "
-                     "the karate club has diameter 5, a star 2, a barbell 3 or more")
+    raise ValueError(
+        f"no {family} graph with diameter {diameter} was found; "
+        "the karate club has diameter 5, a star 2, a barbell 3 or more"
+    )
 
 
 def graphs(case: Case, seed: int) -> list[nx.Graph]:
@@ -171,8 +175,10 @@ def one_and_two_cycles(length: int) -> tuple[nx.Graph, nx.Graph]:
     """One cycle of 2m vertices, and two of m."""
     import networkx as nx
 
-    return (nx.cycle_graph(2 * length),
-            nx.disjoint_union(nx.cycle_graph(length), nx.cycle_graph(length)))
+    return (
+        nx.cycle_graph(2 * length),
+        nx.disjoint_union(nx.cycle_graph(length), nx.cycle_graph(length)),
+    )
 
 
 def cycles_told_apart(length: int, depth: int) -> bool:

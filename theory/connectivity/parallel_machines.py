@@ -1,5 +1,6 @@
 """Transformers against parallel machines and message passing (Sanford, Hsu & Telgarsky 2024):
 rounds per layer, what one layer must carry, when bounds are vacuous."""
+
 from __future__ import annotations
 
 from collections import Counter
@@ -17,27 +18,42 @@ from ..claims.symbols import depth, quantity, summaries, tokens, vertices, width
 from .doubling import largest
 
 branching = quantity(
-    "branching", "b", "children of a node of the tree by which machines broadcast and add up")
+    "branching", "b", "children of a node of the tree by which machines broadcast and add up"
+)
 rounds = quantity(
-    "rounds", r"R_{mpc}", "communication rounds in which machines simulate one layer of attention")
+    "rounds", r"R_{mpc}", "communication rounds in which machines simulate one layer of attention"
+)
 tree_depth = quantity(
-    "tree_depth", "D_0", "depth of a tree with N^(1 + alpha) leaves and branching b",
-    "nonnegative integer")
+    "tree_depth",
+    "D_0",
+    "depth of a tree with N^(1 + alpha) leaves and branching b",
+    "nonnegative integer",
+)
 token_excess = quantity(
-    "token_excess", r"\alpha", "exponent of the extra tokens: N^(1 + alpha) of them in all",
-    "nonnegative real")
+    "token_excess",
+    r"\alpha",
+    "exponent of the extra tokens: N^(1 + alpha) of them in all",
+    "nonnegative real",
+)
 memory_gap = quantity(
-    "memory_gap", r"\delta' - \delta",
-    "exponent of a machine's memory minus exponent of the total head width m H", "positive real")
+    "memory_gap",
+    r"\delta' - \delta",
+    "exponent of a machine's memory minus exponent of the total head width m H",
+    "positive real",
+)
 edges_min = quantity(
-    "edges_min", r"|E|_{min}",
-    "least number of edges at which a bound excludes a network, constant and logarithms taken as 1")
+    "edges_min",
+    r"|E|_{min}",
+    "least number of edges at which a bound excludes a network, constant and logarithms taken as 1",
+)
 
 _VERSION = "arXiv:2402.09268v1"
 _AFTER = f"after sanford2024, {_VERSION}, "
 _LEVELS = ceiling(log(tokens, branching))
-_TREES = {"quick": Case.grid(tokens=(2, 3, 8, 9), branching=(2, 3)),
-          "theory": Case.grid(tokens=(16, 27, 28), branching=(2, 3, 5))}
+_TREES = {
+    "quick": Case.grid(tokens=(2, 3, 8, 9), branching=(2, 3)),
+    "theory": Case.grid(tokens=(16, 27, 28), branching=(2, 3, 5)),
+}
 
 # (i, j), which computes what token i gives to token j.
 Machine = tuple[int, int]
@@ -117,11 +133,17 @@ def _levels(tokens: int, branching: int) -> Iterator[list[tuple[int, int]]]:
 
 
 @claim(
-    Le(rounds, 2 * _LEVELS + 3), wording="printed", kind="construction", cases=_TREES,
+    Le(rounds, 2 * _LEVELS + 3),
+    wording="printed",
+    kind="construction",
+    cases=_TREES,
     source=Source("sanford2024", "Theorem C.1", _VERSION),
-    control=Control(Case(tokens=8, branching=2, capacity=1),
-                    "machines that send and receive one word in a round need 15"),
-    supports="connectivity/mpc_rounds")
+    control=Control(
+        Case(tokens=8, branching=2, capacity=1),
+        "machines that send and receive one word in a round need 15",
+    ),
+    supports="connectivity/mpc_rounds",
+)
 def mpc_rounds_printed(case: Case, seed: int) -> Exact:
     """Machines simulate a layer in 2 ceil(log_b N) + 3 rounds.
 
@@ -136,11 +158,16 @@ def mpc_rounds_printed(case: Case, seed: int) -> Exact:
 
 
 @claim(
-    Eq(rounds, 2 * _LEVELS), kind="construction", cases=_TREES,
+    Eq(rounds, 2 * _LEVELS),
+    kind="construction",
+    cases=_TREES,
     source=Source("depthlaw", _AFTER + "Theorem C.1"),
-    control=Control(Case(tokens=8, branching=2, capacity=2),
-                    "less than the 3 words that the way down sends in a round"),
-    cited="Decides with which constant a bound on MPC rounds becomes a bound on layers.")
+    control=Control(
+        Case(tokens=8, branching=2, capacity=2),
+        "less than the 3 words that the way down sends in a round",
+    ),
+    cited="Decides with which constant a bound on MPC rounds becomes a bound on layers.",
+)
 def mpc_rounds(case: Case, seed: int) -> Exact:
     """Two passes over a tree, 2 ceil(log_b N) rounds, are enough.
 
@@ -158,11 +185,16 @@ def mpc_rounds(case: Case, seed: int) -> Exact:
 @claim(
     Eq(tree_depth, ceiling((1 + token_excess) / memory_gap)),
     source=Source("depthlaw", _AFTER + "Theorems 3.4 and C.1"),
-    cases={"quick": Case.grid(token_excess=("0", "1/2", "1"),
-                              memory_gap=("1/2", "1/3", "2/5", "1/10"))},
-    control=Control(Case(token_excess="0", memory_gap="1/3"), "twice as deep",
-                    Eq(tree_depth, ceiling(2 * (1 + token_excess) / memory_gap))),
-    supports="connectivity/mpc_rounds")
+    cases={
+        "quick": Case.grid(token_excess=("0", "1/2", "1"), memory_gap=("1/2", "1/3", "2/5", "1/10"))
+    },
+    control=Control(
+        Case(token_excess="0", memory_gap="1/3"),
+        "twice as deep",
+        Eq(tree_depth, ceiling(2 * (1 + token_excess) / memory_gap)),
+    ),
+    supports="connectivity/mpc_rounds",
+)
 def mpc_depth_exponent(case: Case) -> Exact:
     """Rounds per layer depend on exponents only: ceil((1 + alpha)/(delta' - delta)).
 
@@ -184,11 +216,14 @@ def mpc_depth_exponent(case: Case) -> Exact:
 
 
 @claim(
-    Eq(summaries, bell(vertices)), cases={"quick": Case.grid(vertices=(1, 2, 3, 4, 5))},
+    Eq(summaries, bell(vertices)),
+    cases={"quick": Case.grid(vertices=(1, 2, 3, 4, 5))},
     source=Source("depthlaw", "after sanford2024graph, arXiv:2405.18512, Theorem 6"),
-    control=Control(Case(vertices=4), "partitions of one vertex less",
-                    Eq(summaries, bell(vertices - 1))),
-    cited="Decides whether log2 Bell(n) bits may be quoted as what one layer must carry.")
+    control=Control(
+        Case(vertices=4), "partitions of one vertex less", Eq(summaries, bell(vertices - 1))
+    ),
+    cited="Decides whether log2 Bell(n) bits may be quoted as what one layer must carry.",
+)
 def one_layer_summaries(case: Case) -> Exact:
     """Deciding connectivity needs Bell(n) summaries of a set of edges.
 
@@ -214,12 +249,17 @@ def one_layer_summaries(case: Case) -> Exact:
 
 
 @claim(
-    Eq(edges_min, depth**4 * width**2 + 1), kind="threshold",
+    Eq(edges_min, depth**4 * width**2 + 1),
+    kind="threshold",
     source=Source("depthlaw", _AFTER + "Theorem 5.1"),
     cases={"quick": Case.grid(depth=(1, 2, 6), width=(1, 16, 128))},
-    control=Control(Case(depth=2, width=16), "the square of the square root",
-                    Eq(edges_min, depth**2 * width + 1)),
-    checks="A search for the most edges below (L^2 m)^2 against its closed form L^4 m^2 + 1.")
+    control=Control(
+        Case(depth=2, width=16),
+        "the square of the square root",
+        Eq(edges_min, depth**2 * width + 1),
+    ),
+    checks="A search for the most edges below (L^2 m)^2 against its closed form L^4 m^2 + 1.",
+)
 def message_passing_bound_vacuous(case: Case) -> Exact:
     """With constant 1, no GNN is excluded up to L^4 m^2 edges.
 

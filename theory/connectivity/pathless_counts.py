@@ -1,4 +1,5 @@
 """Shortcuts in data: counts that answer "connected?" without any path, and data without them."""
+
 from __future__ import annotations
 
 from functools import partial
@@ -14,21 +15,27 @@ from .graph_attention import one_and_two_cycles
 components = quantity("components", "c", "number of connected components of a graph")
 leaves = quantity("leaves", "n_1", "number of vertices of degree 1", "nonnegative integer")
 cycle_length = quantity(
-    "cycle_length", "m", "length of one of two equal cycles, against one cycle twice as long")
+    "cycle_length", "m", "length of one of two equal cycles, against one cycle twice as long"
+)
 first_difference = quantity(
-    "first_difference", "j^*",
-    "least length at which the numbers of closed walks of two graphs differ")
+    "first_difference",
+    "j^*",
+    "least length at which the numbers of closed walks of two graphs differ",
+)
 
 _shortcut = partial(claim, source=Source("depthlaw", "after paccagnella, Parts I to III"))
 
 
 @_shortcut(
-    Eq(components, vertices - edges), assumes={"no cycle": lambda c: not c.get("closed", False)},
-    cases={"quick": (*Case.grid(vertices=20, edges=(0, 7, 19)),
-                     *Case.grid(vertices=(1, 2), edges=0)),
-           "theory": Case.grid(vertices=200, edges=(1, 100, 199))},
+    Eq(components, vertices - edges),
+    assumes={"no cycle": lambda c: not c.get("closed", False)},
+    cases={
+        "quick": (*Case.grid(vertices=20, edges=(0, 7, 19)), *Case.grid(vertices=(1, 2), edges=0)),
+        "theory": Case.grid(vertices=200, edges=(1, 100, 199)),
+    },
     control=Control(Case(vertices=20, edges=7, closed=True), "a graph with one cycle"),
-    supports="trained_depth/connectivity_needed")
+    supports="trained_depth/connectivity_needed",
+)
 def forest_components(case: Case, seed: int) -> Exact:
     """A forest has n - |E| components: counting edges decides.
 
@@ -53,9 +60,11 @@ def forest_components(case: Case, seed: int) -> Exact:
 
 
 @_shortcut(
-    Eq(leaves, 2 * components), cases={"quick": Case.grid(components=(1, 2, 5, 12))},
+    Eq(leaves, 2 * components),
+    cases={"quick": Case.grid(components=(1, 2, 5, 12))},
     control=Control(Case(components=5), "one end per path", Eq(leaves, components)),
-    supports="trained_depth/connectivity_needed")
+    supports="trained_depth/connectivity_needed",
+)
 def path_leaves(case: Case, seed: int) -> Exact:
     """A union of paths has two vertices of degree 1 per component.
 
@@ -72,11 +81,17 @@ def path_leaves(case: Case, seed: int) -> Exact:
 
 @_shortcut(
     Eq(first_difference, cycle_length),
-    cases={"quick": Case.grid(cycle_length=(3, 4, 7, 12)),
-           "theory": Case.grid(cycle_length=(25, 40))},
-    control=Control(Case(cycle_length=7), "the longer cycle closes at 2m",
-                    Eq(first_difference, 2 * cycle_length)),
-    supports="trained_depth/cycles_wall")
+    cases={
+        "quick": Case.grid(cycle_length=(3, 4, 7, 12)),
+        "theory": Case.grid(cycle_length=(25, 40)),
+    },
+    control=Control(
+        Case(cycle_length=7),
+        "the longer cycle closes at 2m",
+        Eq(first_difference, 2 * cycle_length),
+    ),
+    supports="trained_depth/cycles_wall",
+)
 def cycles_same_counts(case: Case) -> Exact:
     """Closed walks shorter than m do not tell the cycles apart.
 
@@ -88,8 +103,10 @@ def cycles_same_counts(case: Case) -> Exact:
     """
     import networkx as nx
 
-    one, two = (fmpz_mat(nx.to_numpy_array(g, dtype=int).tolist())
-                for g in one_and_two_cycles(case.cycle_length))
+    one, two = (
+        fmpz_mat(nx.to_numpy_array(g, dtype=int).tolist())
+        for g in one_and_two_cycles(case.cycle_length)
+    )
     x, y = one, two
     for j in count(1):
         if sum(x[i, i] - y[i, i] for i in range(2 * case.cycle_length)) != 0:

@@ -1,4 +1,5 @@
 """L layers of linearised attention, X -> X X^T X on A + I, see exactly as far as 3^L."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -24,68 +25,97 @@ if TYPE_CHECKING:
 
 max_degree = quantity("max_degree", r"\Delta", "largest degree of a graph")
 reached_distance = quantity(
-    "reached_distance", "r_+",
+    "reached_distance",
+    "r_+",
     "largest distance of two vertices with a positive output entry; n for different components",
-    "nonnegative integer")
+    "nonnegative integer",
+)
 row_distance = quantity(
-    "row_distance", r"r_{row}",
+    "row_distance",
+    r"r_{row}",
     "largest distance of two vertices whose output rows have positive product",
-    "nonnegative integer")
+    "nonnegative integer",
+)
 largest_entry = quantity("largest_entry", r"x_{max}", "largest entry of the output")
 least_depth = quantity(
-    "minimal_depth", r"L_{min}",
+    "minimal_depth",
+    r"L_{min}",
     "first layer after which every connected pair of vertices has a positive entry",
-    "nonnegative integer")
+    "nonnegative integer",
+)
 longest_cycle = quantity(
-    "cycle_length_max", r"m_{max}", "largest m for which one 2m-cycle is told from two m-cycles")
+    "cycle_length_max", r"m_{max}", "largest m for which one 2m-cycle is told from two m-cycles"
+)
 
 # What is our own is credited to this project, and names what it was made after.
 _PLAIN = Source("depthlaw", "after ye2025, arXiv:2510.19753, Theorems 4.3 and 4.5")
 _PACCAGNELLA = Source("depthlaw", "after paccagnella, Part IV")
 # The family "all" is every graph of at most 6 vertices.
 _DIAMETERS = {
-    "quick": (*Case.grid(family=("path", "two cycles", "grid"),
-                         diameter=(1, 2, 3, 4, 8, 9, 10, 26, 27, 28)),
-              *Case.grid(family="all", diameter=(1, 2, 3, 4, 5))),
-    "theory": (*Case.grid(family=("path", "cycle"), diameter=(80, 81, 82)),
-               *Case.grid(family=("random tree", "Erdos-Renyi"), diameter=(3, 4, 9, 10))),
+    "quick": (
+        *Case.grid(
+            family=("path", "two cycles", "grid"), diameter=(1, 2, 3, 4, 8, 9, 10, 26, 27, 28)
+        ),
+        *Case.grid(family="all", diameter=(1, 2, 3, 4, 5)),
+    ),
+    "theory": (
+        *Case.grid(family=("path", "cycle"), diameter=(80, 81, 82)),
+        *Case.grid(family=("random tree", "Erdos-Renyi"), diameter=(3, 4, 9, 10)),
+    ),
     "full": Case.grid(family="path", diameter=(242, 243, 244, 729, 730)),
 }
 # What is claimed of other read-outs and networks is tried on these graphs.
 GRAPHS = {
-    "quick": (*Case.grid(family=("path", "cycle", "two cycles", "grid"), diameter=(3, 4, 10),
-                         depth=(0, 1, 2)),
-              *Case.grid(family="barbell", diameter=(3, 8), depth=(1, 2)),
-              Case(family="star", diameter=2, depth=1)),
-    "theory": (*Case.grid(family=("path", "two cycles"), diameter=(18, 19, 28), depth=2),
-               *Case.grid(family="all", diameter=(2, 4), depth=(0, 1)),
-               Case(family="all", diameter=5, depth=1),
-               *Case.grid(family=("random tree", "Erdos-Renyi"), diameter=(6, 8), depth=(1, 2))),
+    "quick": (
+        *Case.grid(
+            family=("path", "cycle", "two cycles", "grid"), diameter=(3, 4, 10), depth=(0, 1, 2)
+        ),
+        *Case.grid(family="barbell", diameter=(3, 8), depth=(1, 2)),
+        Case(family="star", diameter=2, depth=1),
+    ),
+    "theory": (
+        *Case.grid(family=("path", "two cycles"), diameter=(18, 19, 28), depth=2),
+        *Case.grid(family="all", diameter=(2, 4), depth=(0, 1)),
+        Case(family="all", diameter=5, depth=1),
+        *Case.grid(family=("random tree", "Erdos-Renyi"), diameter=(6, 8), depth=(1, 2)),
+    ),
 }
 
 
 @claim(
-    Eq(reached_distance, Min(3**depth, diameter)), source=_PLAIN,
+    Eq(reached_distance, Min(3**depth, diameter)),
+    source=_PLAIN,
     cases={
-        "quick": (*Case.grid(family=("path", "cycle", "two cycles", "grid"), diameter=(2, 3, 5, 12),
-                             depth=(0, 1, 2)),
-                  *Case.grid(family=("path", "two cycles"), diameter=(28,), depth=(2, 3)),
-                  *Case.grid(family=("random tree", "Erdos-Renyi"), diameter=(4, 8), depth=(1, 2)),
-                  *Case.grid(family="karate club", diameter=5, depth=(0, 1, 2)),
-                  *Case.grid(family="barbell", diameter=(3, 6), depth=1),
-                  Case(family="star", diameter=2, depth=1),
-                  *Case.grid(family="all", diameter=(2, 4), depth=(0, 1)),
-                  Case(family="all", diameter=5, depth=1)),
-        "theory": (*Case.grid(family="all", diameter=(1, 3), depth=(0, 1, 2)),
-                   *Case.grid(family=("path", "cycle", "grid"), diameter=(27, 30), depth=(2, 3, 4)),
-                   *Case.grid(family=("random tree", "Erdos-Renyi"), diameter=(6, 10, 11),
-                              depth=(1, 2, 3)),
-                   *Case.grid(family="path", diameter=(81, 82), depth=(3, 4))),
+        "quick": (
+            *Case.grid(
+                family=("path", "cycle", "two cycles", "grid"),
+                diameter=(2, 3, 5, 12),
+                depth=(0, 1, 2),
+            ),
+            *Case.grid(family=("path", "two cycles"), diameter=(28,), depth=(2, 3)),
+            *Case.grid(family=("random tree", "Erdos-Renyi"), diameter=(4, 8), depth=(1, 2)),
+            *Case.grid(family="karate club", diameter=5, depth=(0, 1, 2)),
+            *Case.grid(family="barbell", diameter=(3, 6), depth=1),
+            Case(family="star", diameter=2, depth=1),
+            *Case.grid(family="all", diameter=(2, 4), depth=(0, 1)),
+            Case(family="all", diameter=5, depth=1),
+        ),
+        "theory": (
+            *Case.grid(family="all", diameter=(1, 3), depth=(0, 1, 2)),
+            *Case.grid(family=("path", "cycle", "grid"), diameter=(27, 30), depth=(2, 3, 4)),
+            *Case.grid(
+                family=("random tree", "Erdos-Renyi"), diameter=(6, 10, 11), depth=(1, 2, 3)
+            ),
+            *Case.grid(family="path", diameter=(81, 82), depth=(3, 4)),
+        ),
     },
-    control=Control(Case(family="path", diameter=12, depth=1),
-                    "with base 2 the reach at L = 1 would be 2, not 3",
-                    Eq(reached_distance, Min(2**depth, diameter))),
-    supports="connectivity/layers_for_diameter")
+    control=Control(
+        Case(family="path", diameter=12, depth=1),
+        "with base 2 the reach at L = 1 would be 2, not 3",
+        Eq(reached_distance, Min(2**depth, diameter)),
+    ),
+    supports="connectivity/layers_for_diameter",
+)
 def reach(case: Case, seed: int) -> Exact:
     """L layers of linearised attention see exactly as far as 3^L.
 
@@ -101,17 +131,29 @@ def reach(case: Case, seed: int) -> Exact:
     attention with non-negative weights and tokens of width n, as reported:
     connectivity/relu_reach.
     """
-    return Exact(common(
-        radius(g, layer_at(integer_states(g, residual=residual), case.depth) > 0)
-        for g in graphs(case, seed) for residual in (False, True)))
+    return Exact(
+        common(
+            radius(g, layer_at(integer_states(g, residual=residual), case.depth) > 0)
+            for g in graphs(case, seed)
+            for residual in (False, True)
+        )
+    )
 
 
 @claim(
-    Eq(row_distance, Min(2 * 3**depth, diameter)), source=_PACCAGNELLA, cases=GRAPHS,
-    control=Control(Case(family="path", diameter=10, depth=1), "not only the entries themselves",
-                    Eq(row_distance, Min(3**depth, diameter))),
-    cited=("Decides whether a read-out that compares rows reaches as far as single entries or "
-           "twice as far."))
+    Eq(row_distance, Min(2 * 3**depth, diameter)),
+    source=_PACCAGNELLA,
+    cases=GRAPHS,
+    control=Control(
+        Case(family="path", diameter=10, depth=1),
+        "not only the entries themselves",
+        Eq(row_distance, Min(3**depth, diameter)),
+    ),
+    cited=(
+        "Decides whether a read-out that compares rows reaches as far as single entries or "
+        "twice as far."
+    ),
+)
 def row_reach(case: Case, seed: int) -> Exact:
     """Comparing rows of the output doubles the reach to 2 3^L.
 
@@ -128,13 +170,20 @@ def row_reach(case: Case, seed: int) -> Exact:
 
 
 @claim(
-    Eq(longest_cycle, 2 * 3**depth), source=_PACCAGNELLA, kind="threshold",
-    cases={"quick": (Case(depth=1, longest=16), Case(depth=2, longest=24)),
-           "theory": (Case(depth=3, longest=60),)},
-    control=Control(Case(depth=2, longest=24),
-                    "m = 3^L is where the entries stop to tell; the rows go on to twice that",
-                    Eq(longest_cycle, 3**depth)),
-    supports="connectivity/row_reach")
+    Eq(longest_cycle, 2 * 3**depth),
+    source=_PACCAGNELLA,
+    kind="threshold",
+    cases={
+        "quick": (Case(depth=1, longest=16), Case(depth=2, longest=24)),
+        "theory": (Case(depth=3, longest=60),),
+    },
+    control=Control(
+        Case(depth=2, longest=24),
+        "m = 3^L is where the entries stop to tell; the rows go on to twice that",
+        Eq(longest_cycle, 3**depth),
+    ),
+    supports="connectivity/row_reach",
+)
 def one_vs_two_cycles_rows(case: Case) -> Exact:
     """Row read-outs tell the cycles apart iff m <= 2 3^L.
 
@@ -152,14 +201,20 @@ def one_vs_two_cycles_rows(case: Case) -> Exact:
 
 
 @claim(
-    Eq(least_depth, ceiling(log(diameter, 3))), source=_PLAIN, kind="threshold",
+    Eq(least_depth, ceiling(log(diameter, 3))),
+    source=_PLAIN,
+    kind="threshold",
     headline=(
-        "A task whose least depth, for nets executed exactly, is known to the layer: reach "
-        "triples."),
+        "A task whose least depth, for nets executed exactly, is known to the layer: reach triples."
+    ),
     cases=_DIAMETERS,
-    control=Control(Case(family="path", diameter=9), "base 2 would ask for 4 layers at D = 9",
-                    Eq(least_depth, ceiling(log(diameter, 2)))),
-    cited="Decides whether ceil(log_3 D) may be quoted as the least depth with identity weights.")
+    control=Control(
+        Case(family="path", diameter=9),
+        "base 2 would ask for 4 layers at D = 9",
+        Eq(least_depth, ceiling(log(diameter, 2))),
+    ),
+    cited="Decides whether ceil(log_3 D) may be quoted as the least depth with identity weights.",
+)
 def layers_for_diameter(case: Case, seed: int) -> Exact:
     """All pairs are decided by exactly ceil(log_3 D) layers.
 
@@ -176,11 +231,17 @@ def layers_for_diameter(case: Case, seed: int) -> Exact:
 
 
 @claim(
-    Ge(least_depth, log(diameter, 3)), kind="conditional", cases=_DIAMETERS,
+    Ge(least_depth, log(diameter, 3)),
+    kind="conditional",
+    cases=_DIAMETERS,
     source=Source("depthlaw", "after sanford2024, arXiv:2402.09268v1, Corollary 3.5"),
-    control=Control(Case(family="path", diameter=9), "twice as many layers are not needed",
-                    Ge(least_depth, 2 * log(diameter, 3))),
-    supports="connectivity/layers_for_diameter")
+    control=Control(
+        Case(family="path", diameter=9),
+        "twice as many layers are not needed",
+        Ge(least_depth, 2 * log(diameter, 3)),
+    ),
+    supports="connectivity/layers_for_diameter",
+)
 def lower_bound_conditional(case: Case, seed: int) -> Exact:
     """One network for connectivity does not beat log_3 D layers.
 
@@ -205,16 +266,23 @@ def _largest_entry(g: nx.Graph, case: Case) -> Exact | Outside:
 
 
 @claim(
-    Le(largest_entry, (max_degree + 1) ** (3**depth - 1)), source=_PLAIN,
-    cases={"quick": (
-        *Case.grid(family="path", diameter=1, max_degree=1, depth=(0, 1, 2, 3, 4)),
-        *Case.grid(family=("path", "cycle"), diameter=6, max_degree=2, depth=(0, 1, 2, 3, 4)),
-        *Case.grid(family="grid", diameter=6, max_degree=4, depth=(1, 2, 3)),
-        *Case.grid(family="karate club", diameter=5, max_degree=17, depth=(1, 2, 3)))},
-    control=Control(Case(family="path", diameter=1, max_degree=1, depth=2),
-                    "a single edge gives 2^8 at L = 2",
-                    Le(largest_entry, (max_degree + 1) ** (3**depth - 2))),
-    supports="connectivity/layers_for_diameter")
+    Le(largest_entry, (max_degree + 1) ** (3**depth - 1)),
+    source=_PLAIN,
+    cases={
+        "quick": (
+            *Case.grid(family="path", diameter=1, max_degree=1, depth=(0, 1, 2, 3, 4)),
+            *Case.grid(family=("path", "cycle"), diameter=6, max_degree=2, depth=(0, 1, 2, 3, 4)),
+            *Case.grid(family="grid", diameter=6, max_degree=4, depth=(1, 2, 3)),
+            *Case.grid(family="karate club", diameter=5, max_degree=17, depth=(1, 2, 3)),
+        )
+    },
+    control=Control(
+        Case(family="path", diameter=1, max_degree=1, depth=2),
+        "a single edge gives 2^8 at L = 2",
+        Le(largest_entry, (max_degree + 1) ** (3**depth - 2)),
+    ),
+    supports="connectivity/layers_for_diameter",
+)
 def entry_bound(case: Case, seed: int) -> Exact | Outside:
     """Entries are at most (degree + 1)^(3^L - 1).
 
@@ -229,11 +297,16 @@ def entry_bound(case: Case, seed: int) -> Exact | Outside:
 
 
 @claim(
-    Eq(largest_entry, (max_degree + 1) ** (3**depth - 1)), source=_PLAIN,
+    Eq(largest_entry, (max_degree + 1) ** (3**depth - 1)),
+    source=_PLAIN,
     cases={"quick": Case.grid(max_degree=(1, 2, 4, 9), depth=(0, 1, 2, 3, 4))},
-    control=Control(Case(max_degree=2, depth=1), "one walk too many per step",
-                    Eq(largest_entry, (max_degree + 1) ** (3**depth))),
-    supports="connectivity/layers_for_diameter")
+    control=Control(
+        Case(max_degree=2, depth=1),
+        "one walk too many per step",
+        Eq(largest_entry, (max_degree + 1) ** (3**depth)),
+    ),
+    supports="connectivity/layers_for_diameter",
+)
 def entry_bound_attained(case: Case) -> Exact | Outside:
     """Complete graphs attain the bound on the entries.
 

@@ -1,5 +1,6 @@
 """ReLU attention with a growing stream (Ye et al. 2025): reach 3^L, and what non-negative weights
 cannot do."""
+
 from __future__ import annotations
 
 from itertools import count
@@ -19,19 +20,29 @@ if TYPE_CHECKING:
     import networkx as nx
 
 powers = quantity(
-    "powers", r"\#_{pow}",
-    "powers of the adjacency matrix with a positive coefficient in the output")
+    "powers",
+    r"\#_{pow}",
+    "powers of the adjacency matrix with a positive coefficient in the output",
+)
 unbroken_powers = quantity(
-    "unbroken_powers", r"J_{pow}",
+    "unbroken_powers",
+    r"J_{pow}",
     "largest J for which each power A, A^2, ..., A^J of the adjacency matrix has a positive "
-    "coefficient", "nonnegative integer")
+    "coefficient",
+    "nonnegative integer",
+)
 survivors = quantity(
-    "survivors", r"\#_{surv}",
+    "survivors",
+    r"\#_{surv}",
     "weights tried for which some threshold reads reachability off every graph tried",
-    "nonnegative integer")
+    "nonnegative integer",
+)
 supports = quantity(
-    "surviving_supports", r"\#_{supp}",
-    "extremal supports of weights that no labelling of two paths refutes", "nonnegative integer")
+    "surviving_supports",
+    r"\#_{supp}",
+    "extremal supports of weights that no labelling of two paths refutes",
+    "nonnegative integer",
+)
 
 _VERSION = "arXiv:2510.19753"
 
@@ -56,11 +67,18 @@ def relu_stream(g: nx.Graph, depth: int) -> list[fmpq_mat]:
 
 
 @claim(
-    Eq(reached_distance, Min(3**depth, diameter)), cases=GRAPHS, kind="construction",
-    source=Source("ye2025", "Theorem 4.3", _VERSION), wording="reported",
-    control=Control(Case(family="path", diameter=10, depth=1), "base 2 would stop at 2",
-                    Eq(reached_distance, Min(2**depth, diameter))),
-    supports="connectivity/layers_for_diameter")
+    Eq(reached_distance, Min(3**depth, diameter)),
+    cases=GRAPHS,
+    kind="construction",
+    source=Source("ye2025", "Theorem 4.3", _VERSION),
+    wording="reported",
+    control=Control(
+        Case(family="path", diameter=10, depth=1),
+        "base 2 would stop at 2",
+        Eq(reached_distance, Min(2**depth, diameter)),
+    ),
+    supports="connectivity/layers_for_diameter",
+)
 def relu_reach(case: Case, seed: int) -> Exact:
     """L layers of ReLU attention with identity weights reach exactly 3^L.
 
@@ -100,13 +118,21 @@ def _exponents(case: Case) -> set[int]:
 
 
 @claim(
-    Ge(unbroken_powers, 3**depth), wording="universal", known="FAILS",
+    Ge(unbroken_powers, 3**depth),
+    wording="universal",
+    known="FAILS",
     source=Source("ye2025", "Theorem 4.3", _VERSION),
-    cases={"quick": Case.grid(start=("A", "I A"), depth=(0, 1, 2, 3)),
-           "theory": Case.grid(start=("A", "I A"), depth=(4, 5))},
-    control=Control(Case(start="I A", depth=1), "the degree of the stream is 3^L",
-                    Ge(unbroken_powers, 3**depth + 1)),
-    cited="Decides whether ye2025's Theorem 4.3 may be used for every power of A.")
+    cases={
+        "quick": Case.grid(start=("A", "I A"), depth=(0, 1, 2, 3)),
+        "theory": Case.grid(start=("A", "I A"), depth=(4, 5)),
+    },
+    control=Control(
+        Case(start="I A", depth=1),
+        "the degree of the stream is 3^L",
+        Ge(unbroken_powers, 3**depth + 1),
+    ),
+    cited="Decides whether ye2025's Theorem 4.3 may be used for every power of A.",
+)
 def relu_powers_reported(case: Case) -> Exact:
     """The output holds every power A^j with j <= 3^L.
 
@@ -129,9 +155,11 @@ def relu_powers_reported(case: Case) -> Exact:
     Eq(powers, (3**depth + 1) / 2),
     source=Source("depthlaw", f"after ye2025, {_VERSION}, Theorem 4.3"),
     cases={"quick": Case.grid(depth=(0, 1, 2, 3)), "theory": Case.grid(depth=(4, 5))},
-    control=Control(Case(depth=2, start="I A"),
-                    "a stream that starts as [I, A] holds even powers too"),
-    supports="connectivity/relu_powers_reported")
+    control=Control(
+        Case(depth=2, start="I A"), "a stream that starts as [I, A] holds even powers too"
+    ),
+    supports="connectivity/relu_powers_reported",
+)
 def relu_powers(case: Case) -> Exact:
     """The output holds exactly the (3^L + 1)/2 odd powers of A.
 
@@ -164,8 +192,10 @@ def _survivors(case: Case, seed: int, beyond: int) -> Exact:
     alive = 0
     tried: set[tuple[Any, ...]] = set()
     while len(tried) < case.trials:
-        weights = [_weight(len(adjacency) * 2**layer, int(rng.integers(6)) if tried else 0, rng)
-                   for layer in range(case.depth)]
+        weights = [
+            _weight(len(adjacency) * 2**layer, int(rng.integers(6)) if tried else 0, rng)
+            for layer in range(case.depth)
+        ]
         name = tuple(tuple(weight.ravel()) for weight in weights)
         if name in tried:
             continue
@@ -184,9 +214,14 @@ def _weight(size: int, kind: int, rng: np.random.Generator) -> Any:
     eye = np.eye(size, dtype=int)
     lone = np.zeros((size, size), dtype=int)
     lone[rng.integers(size), rng.integers(size)] = 1
-    kinds = [eye, eye * rng.integers(0, 3, size), 5 * eye + lone,
-             rng.integers(0, 30, (size, size)) // 29, rng.integers(0, 4, (size, size)),
-             np.ones_like(eye)]
+    kinds = [
+        eye,
+        eye * rng.integers(0, 3, size),
+        5 * eye + lone,
+        rng.integers(0, 30, (size, size)) // 29,
+        rng.integers(0, 4, (size, size)),
+        np.ones_like(eye),
+    ]
     return kinds[kind].astype(object)
 
 
@@ -197,7 +232,7 @@ def _signed_output(adjacency: Any, weights: list[Any]) -> Any:
         scores = stream @ weight @ stream.T
         stream = np.concatenate([stream, np.where(scores > 0, scores, 0) @ stream], axis=1)
     n = len(adjacency)
-    return sum(stream[:, at:at + n] for at in range(0, stream.shape[1], n))
+    return sum(stream[:, at : at + n] for at in range(0, stream.shape[1], n))
 
 
 def _survivors_within_reach(case: Case, seed: int) -> Exact:
@@ -205,15 +240,23 @@ def _survivors_within_reach(case: Case, seed: int) -> Exact:
 
 
 @claim(
-    Eq(survivors, 0), kind="upper", source=Source("ye2025", "Theorem 4.5", _VERSION),
+    Eq(survivors, 0),
+    kind="upper",
+    source=Source("ye2025", "Theorem 4.5", _VERSION),
     wording="reported",
-    cases={"quick": (Case(depth=1, trials=12, labellings=12),),
-           "theory": (Case(depth=1, trials=60, labellings=40),
-                      Case(depth=2, trials=24, labellings=6))},
-    control=Control(Case(depth=1, trials=6, labellings=6), "within 3^L the identity works",
-                    measured=_survivors_within_reach),
-    cited=("Bears on whether 3^L may be quoted as a limit of ReLU attention with non-negative "
-           "weights."))
+    cases={
+        "quick": (Case(depth=1, trials=12, labellings=12),),
+        "theory": (Case(depth=1, trials=60, labellings=40), Case(depth=2, trials=24, labellings=6)),
+    },
+    control=Control(
+        Case(depth=1, trials=6, labellings=6),
+        "within 3^L the identity works",
+        measured=_survivors_within_reach,
+    ),
+    cited=(
+        "Bears on whether 3^L may be quoted as a limit of ReLU attention with non-negative weights."
+    ),
+)
 def nonnegative_weights_fail(case: Case, seed: int) -> Exact:
     """No non-negative weights tried read off distance 3^L + 1.
 
@@ -230,11 +273,13 @@ def nonnegative_weights_fail(case: Case, seed: int) -> Exact:
 
 
 @claim(
-    Eq(supports, 0), kind="upper",
+    Eq(supports, 0),
+    kind="upper",
     source=Source("depthlaw", f"after ye2025, {_VERSION}, Theorem 4.5"),
     cases={"quick": (Case(vertices=10, labellings=24),)},
     control=Control(Case(vertices=8, labellings=24), "distance 3 is reached by the identity"),
-    supports="connectivity/nonnegative_weights_fail")
+    supports="connectivity/nonnegative_weights_fail",
+)
 def nonnegative_one_layer(case: Case, seed: int) -> Exact:
     """No non-negative one-layer weights tell two 5-vertex paths apart.
 

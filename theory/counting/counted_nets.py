@@ -2,6 +2,7 @@
 
 Sizes may be integers, which gives a count, or symbols, which gives the count of a family at once.
 """
+
 from __future__ import annotations
 
 import math
@@ -24,8 +25,9 @@ class Net(NamedTuple):
 
     def weights(self) -> Any:
         """Entries of weight matrices inside layers: no embeddings, positions, norms or biases."""
-        return sum(n * _numbers([t for t in tensors if len(t[1]) == 2])
-                   for n, tensors in self.stacks)
+        return sum(
+            n * _numbers([t for t in tensors if len(t[1]) == 2]) for n, tensors in self.stacks
+        )
 
     def walk(self) -> Iterator[Tensor]:
         """Every tensor by its own name, layer after layer. Needs integer sizes."""
@@ -46,8 +48,11 @@ def counted(net: Net) -> int:
 
 def counted_weights(net: Net) -> int:
     """The entries of the weight matrices of layers, by the same walk."""
-    return sum(math.prod(shape) for name, shape in dict(net.walk()).items()
-               if len(shape) == 2 and name[0].isdigit())
+    return sum(
+        math.prod(shape)
+        for name, shape in dict(net.walk()).items()
+        if len(shape) == 2 and name[0].isdigit()
+    )
 
 
 def _norm(name: str, width: Any, bias: bool) -> list[Tensor]:
@@ -59,19 +64,32 @@ def _linear(name: str, rows: Any, columns: Any, bias: bool) -> list[Tensor]:
 
 
 def _attention(name: str, width: Any, inner: Any, kv: Any, bias: bool) -> list[Tensor]:
-    return [*_linear(name + ".query", width, inner, bias), *_linear(name + ".key", width, kv, bias),
-            *_linear(name + ".value", width, kv, bias),
-            *_linear(name + ".output", inner, width, bias)]
+    return [
+        *_linear(name + ".query", width, inner, bias),
+        *_linear(name + ".key", width, kv, bias),
+        *_linear(name + ".value", width, kv, bias),
+        *_linear(name + ".output", inner, width, bias),
+    ]
 
 
-def gpt2(depth: Any, width: Any, vocabulary: Any = 1, positions: Any = 1, ff: Any = None,
-         inner: Any = None) -> Net:
+def gpt2(
+    depth: Any,
+    width: Any,
+    vocabulary: Any = 1,
+    positions: Any = 1,
+    ff: Any = None,
+    inner: Any = None,
+) -> Net:
     """GPT-2: biases everywhere, two LayerNorms per layer and a last one, learned positions, tied
     read-out."""
     ff, inner = 4 * width if ff is None else ff, width if inner is None else inner
-    layer = [*_norm("ln_1", width, True), *_attention("attn", width, inner, inner, True),
-             *_norm("ln_2", width, True),
-             *_linear("mlp.in", width, ff, True), *_linear("mlp.out", ff, width, True)]
+    layer = [
+        *_norm("ln_1", width, True),
+        *_attention("attn", width, inner, inner, True),
+        *_norm("ln_2", width, True),
+        *_linear("mlp.in", width, ff, True),
+        *_linear("mlp.out", ff, width, True),
+    ]
     outside: list[Tensor] = [("wte", (vocabulary, width)), ("wpe", (positions, width))]
     return Net(outside + _norm("ln_f", width, True), [(depth, layer)])
 
@@ -79,15 +97,23 @@ def gpt2(depth: Any, width: Any, vocabulary: Any = 1, positions: Any = 1, ff: An
 def llama(depth: Any, width: Any, inner: Any, kv: Any, ff: Any, vocabulary: Any) -> Net:
     """LLaMA: no biases, RMSNorm, gated feed-forward of three matrices, rotary positions, untied
     read-out, grouped queries."""
-    layer = [*_norm("norm_1", width, False), *_attention("attn", width, inner, kv, False),
-             *_norm("norm_2", width, False), *_linear("mlp.gate", width, ff, False),
-             *_linear("mlp.up", width, ff, False), *_linear("mlp.down", ff, width, False)]
-    return Net([("embed", (vocabulary, width)), ("head", (width, vocabulary)), ("norm", (width,))],
-               [(depth, layer)])
+    layer = [
+        *_norm("norm_1", width, False),
+        *_attention("attn", width, inner, kv, False),
+        *_norm("norm_2", width, False),
+        *_linear("mlp.gate", width, ff, False),
+        *_linear("mlp.up", width, ff, False),
+        *_linear("mlp.down", ff, width, False),
+    ]
+    return Net(
+        [("embed", (vocabulary, width)), ("head", (width, vocabulary)), ("norm", (width,))],
+        [(depth, layer)],
+    )
 
 
-def mixture(depth: int, width: int, inner: int, kv: int, ff: int, vocabulary: int,
-            experts: int) -> Net:
+def mixture(
+    depth: int, width: int, inner: int, kv: int, ff: int, vocabulary: int, experts: int
+) -> Net:
     """Mixtral: LLaMA with `experts` gated feed-forward nets per layer and a linear router."""
     dense = llama(depth, width, inner, kv, ff, vocabulary)
     layer = [t for t in dense.stacks[0][1] if not t[0].startswith("mlp")]
@@ -97,36 +123,51 @@ def mixture(depth: int, width: int, inner: int, kv: int, ff: int, vocabulary: in
     return Net(dense.outside, [(depth, layer)])
 
 
-def mixture_seen(depth: Any, width: Any, inner: Any, kv: Any, ff: Any, vocabulary: Any,
-                 experts: Any, active: Any) -> Net:
+def mixture_seen(
+    depth: Any, width: Any, inner: Any, kv: Any, ff: Any, vocabulary: Any, experts: Any, active: Any
+) -> Net:
     """The tensors of `mixture` that one token passes through: `active` experts of each layer, and
     all else."""
     dense = llama(depth, width, inner, kv, ff, vocabulary)
-    (_, layer), = dense.stacks
-    always, expert = ([t for t in layer if t[0].startswith("mlp") is gated]
-                      for gated in (False, True))
-    return Net(dense.outside, [(depth, [*always, ("router", (width, experts))]),
-                               (depth * active, expert)])
+    ((_, layer),) = dense.stacks
+    always, expert = (
+        [t for t in layer if t[0].startswith("mlp") is gated] for gated in (False, True)
+    )
+    return Net(
+        dense.outside, [(depth, [*always, ("router", (width, experts))]), (depth * active, expert)]
+    )
 
 
 def bert(depth: int, width: int, vocabulary: int, positions: int) -> Net:
     """BERT: post-norm encoder with biases, token types, a norm on the embeddings and a pooler."""
     layer = gpt2(depth, width, vocabulary, positions).stacks[0][1]
-    outside: list[Tensor] = [("words", (vocabulary, width)), ("positions", (positions, width)),
-                             ("types", (2, width))]
-    return Net([*outside, *_norm("norm", width, True), *_linear("pooler", width, width, True)],
-               [(depth, layer)])
+    outside: list[Tensor] = [
+        ("words", (vocabulary, width)),
+        ("positions", (positions, width)),
+        ("types", (2, width)),
+    ]
+    return Net(
+        [*outside, *_norm("norm", width, True), *_linear("pooler", width, width, True)],
+        [(depth, layer)],
+    )
 
 
 def t5(depth: int, width: int, inner: int, ff: int, vocabulary: int, heads: int) -> Net:
     """T5 1.0: `depth` layers in each stack, no biases, 32 relative-position buckets per stack, one
     tied embedding."""
-    mlp = [*_norm("norm_ff", width, False), *_linear("wi", width, ff, False),
-           *_linear("wo", ff, width, False)]
+    mlp = [
+        *_norm("norm_ff", width, False),
+        *_linear("wi", width, ff, False),
+        *_linear("wo", ff, width, False),
+    ]
     attention = partial(_attention, width=width, inner=inner, kv=inner, bias=False)
     encoder = [*_norm("norm_1", width, False), *attention("self"), *mlp]
     decoder = [*encoder, *_norm("norm_2", width, False), *attention("cross")]
     outside: list[Tensor] = [
-        ("shared", (vocabulary, width)), ("encoder.bias", (32, heads)),
-        ("decoder.bias", (32, heads)), ("encoder.norm", (width,)), ("decoder.norm", (width,))]
+        ("shared", (vocabulary, width)),
+        ("encoder.bias", (32, heads)),
+        ("decoder.bias", (32, heads)),
+        ("encoder.norm", (width,)),
+        ("decoder.norm", (width,)),
+    ]
     return Net(outside, [(depth, encoder), (depth, decoder)])

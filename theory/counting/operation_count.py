@@ -5,6 +5,7 @@ A small net is run whose matrix products are carried out number by number with a
 arrays that a layer stores are allocated. Softmax, norms, activation functions and residual sums are
 not metered: the counts are those of matrix products.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
@@ -22,18 +23,27 @@ from ..claims.relations import Eq
 from ..claims.symbols import depth, heads, quantity, tokens, width
 
 multiply_adds = quantity(
-    "multiply_adds", r"\#_{mac}", "multiplications, each followed by an addition, of one pass")
+    "multiply_adds", r"\#_{mac}", "multiplications, each followed by an addition, of one pass"
+)
 operations = quantity(
-    "operations", r"\#_{op}", "floating-point operations; a multiplication and an addition are two",
-    "nonnegative integer")
+    "operations",
+    r"\#_{op}",
+    "floating-point operations; a multiplication and an addition are two",
+    "nonnegative integer",
+)
 ratio = quantity(
-    "attention_ratio", r"\rho_{att}",
-    "operations of attention scores and averages over those with weights", "positive real")
+    "attention_ratio",
+    r"\rho_{att}",
+    "operations of attention scores and averages over those with weights",
+    "positive real",
+)
 batch = quantity("batch", "b", "number of sequences")
 memory = quantity(
-    "activation_bytes", r"M_{act}", "bytes kept from the forward for the backward pass")
+    "activation_bytes", r"M_{act}", "bytes kept from the forward for the backward pass"
+)
 stored_values = quantity(
-    "stored_values", r"\#_{val}", "numbers kept for the backward pass, and their gradients")
+    "stored_values", r"\#_{val}", "numbers kept for the backward pass, and their gradients"
+)
 
 L, d, N = depth, width, tokens
 Matrix = list[list[int]]
@@ -52,8 +62,14 @@ class Meter:
         """Multiplications and additions."""
         return self.multiplications + self.additions
 
-    def times(self, a: Matrix, b: Matrix, *, weight: bool = False,
-              entries: Iterable[tuple[int, int]] | None = None) -> Matrix:
+    def times(
+        self,
+        a: Matrix,
+        b: Matrix,
+        *,
+        weight: bool = False,
+        entries: Iterable[tuple[int, int]] | None = None,
+    ) -> Matrix:
         """The product a b; `entries` limits it to some (a causal mask), the others are zero."""
         inner = len(b)
         product = [[0] * len(b[0]) for _ in a]
@@ -72,7 +88,7 @@ class Meter:
         """Scores times values; under a causal mask row i has i + 1 scores, and no others count."""
         if not causal:
             return self.times(scores, values)
-        return [self.times([row[:i + 1]], values[:i + 1])[0] for i, row in enumerate(scores)]
+        return [self.times([row[: i + 1]], values[: i + 1])[0] for i, row in enumerate(scores)]
 
 
 def _transposed(a: Matrix) -> Matrix:
@@ -99,12 +115,14 @@ def forward(case: Case, causal: bool = False) -> Meter:
         q, k, v = (meter.times(x, random(d, d), weight=True) for _ in range(3))
         parts = []
         for h in range(0, d, size):
-            qh, kh, vh = ([row[h:h + size] for row in m] for m in (q, k, v))
+            qh, kh, vh = ([row[h : h + size] for row in m] for m in (q, k, v))
             parts.append(meter.mixed(meter.times(qh, _transposed(kh), entries=lower), vh, causal))
         attended = [[v for p in parts for v in p[i]] for i in range(n)]
         attended = meter.times(attended, random(d, d), weight=True)
-        x = [[(a + b) % 97 for a, b in zip(r, s, strict=True)]
-             for r, s in zip(x, attended, strict=True)]
+        x = [
+            [(a + b) % 97 for a, b in zip(r, s, strict=True)]
+            for r, s in zip(x, attended, strict=True)
+        ]
         x = meter.times(x, random(d, 4 * d), weight=True)
         x = meter.times(x, random(4 * d, d), weight=True)
     return meter
@@ -121,8 +139,13 @@ def training(case: Case) -> Meter:
 
 
 # The matrix products of one layer: how many, rows, inner size, columns.
-_PRODUCTS = [(4, N, d, d), (heads, N, d / heads, N), (heads, N, N, d / heads), (1, N, d, 4 * d),
-             (1, N, 4 * d, d)]
+_PRODUCTS = [
+    (4, N, d, d),
+    (heads, N, d / heads, N),
+    (heads, N, N, d / heads),
+    (1, N, d, 4 * d),
+    (1, N, 4 * d, d),
+]
 
 
 def _products_sum(factor: int, statement: Relational, mask: bool = False) -> Iterator[Step]:
@@ -132,8 +155,10 @@ def _products_sum(factor: int, statement: Relational, mask: bool = False) -> Ite
         masked = mask and N in (columns, inner)
         total += L * count * inner * columns * (summation(i, (i, 1, N)) / N if masked else rows)
     yield Step("the statement is an identity", isinstance(statement, Equality))
-    yield Step("the products with symbolic sizes sum to the right side",
-               expand(factor * total - statement.rhs) == 0)
+    yield Step(
+        "the products with symbolic sizes sum to the right side",
+        expand(factor * total - statement.rhs) == 0,
+    )
 
 
 _PASSES = Case.grid(depth=(1, 2), width=(2, 4), heads=(1, 2), tokens=(1, 3, 5))
@@ -142,14 +167,15 @@ _kaplan = partial(Source, "kaplan2020", version="arXiv:2001.08361")
 
 
 @claim(
-    Eq(multiply_adds, 12 * L * N * d**2 + 2 * L * N**2 * d), cases={"quick": _PASSES},
+    Eq(multiply_adds, 12 * L * N * d**2 + 2 * L * N**2 * d),
+    cases={"quick": _PASSES},
     proof=partial(_products_sum, 1),
     rests_on="machine: the listed products of a layer sum to the formula at all sizes; "
-             "prose: that a layer has these products and no others",
+    "prose: that a layer has these products and no others",
     source=_kaplan("section 2.1; with attention, counted here"),
-    control=Control(_PASS, "scores and averages forgotten",
-                    Eq(multiply_adds, 12 * L * N * d**2)),
-    supports="counting/training_six")
+    control=Control(_PASS, "scores and averages forgotten", Eq(multiply_adds, 12 * L * N * d**2)),
+    supports="counting/training_six",
+)
 def forward_products(case: Case) -> Exact:
     """Multiply-adds of a forward pass.
 
@@ -161,10 +187,12 @@ def forward_products(case: Case) -> Exact:
 
 
 @claim(
-    Eq(ratio, N / (6 * d)), cases={"quick": _PASSES[::2]},
+    Eq(ratio, N / (6 * d)),
+    cases={"quick": _PASSES[::2]},
     source=_kaplan("section 2.1; with attention, counted here"),
     control=Control(_PASS, "scores without averages", Eq(ratio, N / (12 * d))),
-    supports="counting/training_six")
+    supports="counting/training_six",
+)
 def attention_ratio(case: Case) -> Exact:
     """Share of the operations that 12 d^2 leaves out.
 
@@ -176,26 +204,37 @@ def attention_ratio(case: Case) -> Exact:
     return Exact(Fraction(meter.multiplications - meter.by_weights, meter.by_weights))
 
 
-@attention_ratio.argument("machine: the ratio of the two groups of listed products is N / (6 d); "
-                          "prose: that a layer has these products and no others")
+@attention_ratio.argument(
+    "machine: the ratio of the two groups of listed products is N / (6 d); "
+    "prose: that a layer has these products and no others"
+)
 def _(statement: Relational) -> Iterator[Step]:
     scores = sum(c * r * i * k for c, r, i, k in _PRODUCTS if N in (i, k))
     weights = sum(c * r * i * k for c, r, i, k in _PRODUCTS if N not in (i, k))
     yield Step("the statement is an identity", isinstance(statement, Equality))
-    yield Step("scores and averages over weights is the right side",
-               expand(scores / weights - statement.rhs) == 0)
+    yield Step(
+        "scores and averages over weights is the right side",
+        expand(scores / weights - statement.rhs) == 0,
+    )
 
 
 @claim(
-    Eq(operations, 72 * L * N * d**2 + 12 * L * N**2 * d), cases={"quick": _PASSES[::3]},
+    Eq(operations, 72 * L * N * d**2 + 12 * L * N**2 * d),
+    cases={"quick": _PASSES[::3]},
     proof=partial(_products_sum, 6),
     rests_on="machine: six times the listed products is the formula; prose: they are a layer's, "
-             "and the backward pass takes two for each",
+    "and the backward pass takes two for each",
     source=_kaplan("section 2.1: about 6 N per token; counted here"),
-    control=Control(_PASS, "a backward pass as dear as the forward pass",
-                    Eq(operations, 48 * L * N * d**2 + 8 * L * N**2 * d)),
-    cited=("Decides from which context length 6 operations per weight and token need a term for "
-           "attention."))
+    control=Control(
+        _PASS,
+        "a backward pass as dear as the forward pass",
+        Eq(operations, 48 * L * N * d**2 + 8 * L * N**2 * d),
+    ),
+    cited=(
+        "Decides from which context length 6 operations per weight and token need a term for "
+        "attention."
+    ),
+)
 def training_six(case: Case) -> Exact:
     """Six operations per weight and token in training.
 
@@ -209,13 +248,15 @@ def training_six(case: Case) -> Exact:
 
 
 @claim(
-    Eq(operations, 24 * L * N * d**2 + 2 * L * N * (N + 1) * d), cases={"quick": _PASSES[::3]},
+    Eq(operations, 24 * L * N * d**2 + 2 * L * N * (N + 1) * d),
+    cases={"quick": _PASSES[::3]},
     proof=partial(_products_sum, 2, mask=True),
     rests_on="machine: the listed products, row i of scores with i entries, sum to the formula; "
-             "prose: that they are a layer's",
+    "prose: that they are a layer's",
     source=_kaplan("eq. (2.2): 2 N + 2 n_layer n_ctx d_attn per token, recalled"),
     control=Control(_PASS, "no mask", Eq(operations, 24 * L * N * d**2 + 4 * L * N**2 * d)),
-    supports="counting/training_six")
+    supports="counting/training_six",
+)
 def causal_forward(case: Case) -> Exact:
     """Operations of a forward pass under a causal mask.
 
@@ -230,15 +271,28 @@ def causal_forward(case: Case) -> Exact:
 
 
 @claim(
-    Eq(operations, 12 * L * d**2 * N), wording="universal", known="FAILS", weight="arithmetic",
+    Eq(operations, 12 * L * d**2 * N),
+    wording="universal",
+    known="FAILS",
+    weight="arithmetic",
     source=Source("deepnetworks63", "Section 6.3, Scaling Considerations, Compute"),
-    cases={"quick": [Case(what=what, depth=layers, width=size, tokens=count)
-                     for what in ("multiplications by weights", "operations")
-                     for layers, size, count in ((1, 2, 3), (2, 4, 2), (3, 2, 5))]},
-    control=Control(Case(what="multiplications by weights", depth=1, width=2, tokens=3),
-                    "two operations per weight", Eq(operations, 24 * L * d**2 * N)),
-    cited=("Decides whether deepnetworks63's 12 N d^2 operations per layer may be used to "
-           "compare costs."))
+    cases={
+        "quick": [
+            Case(what=what, depth=layers, width=size, tokens=count)
+            for what in ("multiplications by weights", "operations")
+            for layers, size, count in ((1, 2, 3), (2, 4, 2), (3, 2, 5))
+        ]
+    },
+    control=Control(
+        Case(what="multiplications by weights", depth=1, width=2, tokens=3),
+        "two operations per weight",
+        Eq(operations, 24 * L * d**2 * N),
+    ),
+    cited=(
+        "Decides whether deepnetworks63's 12 N d^2 operations per layer may be used to "
+        "compare costs."
+    ),
+)
 def textbook_flops(case: Case) -> Exact:
     """The textbook's operations per layer.
 
@@ -266,19 +320,26 @@ def layer_arrays(batch: int, tokens: int, width: int, heads: int) -> list[np.nda
     # Of attention, projection and feed-forward net.
     masks = [square, rows, rows]
     return [np.empty(shape, np.float16) for shape in numbers] + [
-        np.empty(shape, np.bool_) for shape in masks]
+        np.empty(shape, np.bool_) for shape in masks
+    ]
 
 
 _BATCHES = Case.grid(batch=(1, 2), tokens=(1, 3), width=(4, 8), heads=(1, 2), depth=(1, 3))
 
 
 @claim(
-    Eq(memory, L * N * batch * d * (34 + 5 * heads * N / d)), wording="recalled",
-    source=Source("korthikanti2022", "section 4", "arXiv:2205.05198"), weight="arithmetic",
+    Eq(memory, L * N * batch * d * (34 + 5 * heads * N / d)),
+    wording="recalled",
+    source=Source("korthikanti2022", "section 4", "arXiv:2205.05198"),
+    weight="arithmetic",
     cases={"quick": _BATCHES},
-    control=Control(_BATCHES[-1], "dropout masks of two bytes",
-                    Eq(memory, L * N * batch * d * (36 + 6 * heads * N / d))),
-    supports="counting/textbook_memory")
+    control=Control(
+        _BATCHES[-1],
+        "dropout masks of two bytes",
+        Eq(memory, L * N * batch * d * (36 + 6 * heads * N / d)),
+    ),
+    supports="counting/textbook_memory",
+)
 def activation_bytes(case: Case) -> Exact:
     """Activation bytes of a layer.
 
@@ -289,20 +350,30 @@ def activation_bytes(case: Case) -> Exact:
     as recalled; check against the paper. Measured on the list of arrays of such a layer, derived
     here: the list restates the count. Kernels that recompute scores keep less.
     """
-    return Exact(sum(a.nbytes for _ in range(case.depth)
-                     for a in layer_arrays(case.batch, case.tokens, case.width, case.heads)))
+    return Exact(
+        sum(
+            a.nbytes
+            for _ in range(case.depth)
+            for a in layer_arrays(case.batch, case.tokens, case.width, case.heads)
+        )
+    )
 
 
-_STORED = [Case(kept=kept, **case.fields())
-           for kept in ("layer inputs", "all") for case in _BATCHES[::5]]
+_STORED = [
+    Case(kept=kept, **case.fields()) for kept in ("layer inputs", "all") for case in _BATCHES[::5]
+]
 
 
 @claim(
-    Eq(stored_values, 2 * batch * N * d * L), wording="universal", known="FAILS",
-    weight="arithmetic", cases={"quick": _STORED},
+    Eq(stored_values, 2 * batch * N * d * L),
+    wording="universal",
+    known="FAILS",
+    weight="arithmetic",
+    cases={"quick": _STORED},
     source=Source("deepnetworks63", "Section 6.3, Scaling Considerations, Memory"),
     control=Control(_STORED[0], "four numbers", Eq(stored_values, 4 * batch * N * d * L)),
-    cited="Decides whether deepnetworks63's formula for activations may be used to size a GPU.")
+    cited="Decides whether deepnetworks63's formula for activations may be used to size a GPU.",
+)
 def textbook_memory(case: Case) -> Exact:
     """The textbook's activation memory.
 

@@ -1,4 +1,5 @@
 """Published sizes and rules of thumb, held against the tensors of the models they speak of."""
+
 from __future__ import annotations
 
 import csv
@@ -24,10 +25,23 @@ from ..claims.symbols import (
 from .counted_nets import bert, counted, counted_weights, gpt2, llama, t5
 
 growth = quantity(
-    "growth", "g", "factor by which a larger net exceeds a smaller one", "positive real")
+    "growth", "g", "factor by which a larger net exceeds a smaller one", "positive real"
+)
 
-_COLUMNS = ("layers", "width", "heads", "kv_heads", "head_width", "ff_width", "mlp_matrices",
-            "vocab", "positions", "experts", "experts_per_token", "ff_expert")
+_COLUMNS = (
+    "layers",
+    "width",
+    "heads",
+    "kv_heads",
+    "head_width",
+    "ff_width",
+    "mlp_matrices",
+    "vocab",
+    "positions",
+    "experts",
+    "experts_per_token",
+    "ff_expert",
+)
 
 
 class Anatomy(NamedTuple):
@@ -60,9 +74,16 @@ def anatomies() -> dict[str, Anatomy]:
     3072
     """
     with (Path(__file__).parent / "model_anatomy.csv").open(encoding="utf-8", newline="") as file:
-        return {r["model"]: Anatomy(r["model"], r["reported"], r["kind"], r["tied"] == "yes",
-                                    {c: int(r[c] or 0) for c in _COLUMNS})
-                for r in csv.DictReader(file)}
+        return {
+            r["model"]: Anatomy(
+                r["model"],
+                r["reported"],
+                r["kind"],
+                r["tied"] == "yes",
+                {c: int(r[c] or 0) for c in _COLUMNS},
+            )
+            for r in csv.DictReader(file)
+        }
 
 
 def reported_size(text: str) -> Fraction:
@@ -88,14 +109,22 @@ _TELLING = ("GPT-2 XL", "Llama-2-7B", "Llama-2-70B", "Gemma-1-7B", "Qwen2-7B")
 
 
 @claim(
-    Le(relative_error, Rational(1, 20)), source=Source("kdnuggets2020", "Background"),
-    wording="universal", known="FAILS", weight="arithmetic",
-    cases={"quick": _models(*_TELLING),
-           "theory": _models(*(a.name for a in _PLAIN if a.name not in _TELLING))},
-    control=Control(Case(model="Gemma-1-7B"),
-                    "feed-forward width 8 d, three matrices, and heads wider than d",
-                    Le(relative_error, Rational(1, 2))),
-    cited="Decides whether 12 L d^2 may stand for a listed model's weights in layers, to 5 %.")
+    Le(relative_error, Rational(1, 20)),
+    source=Source("kdnuggets2020", "Background"),
+    wording="universal",
+    known="FAILS",
+    weight="arithmetic",
+    cases={
+        "quick": _models(*_TELLING),
+        "theory": _models(*(a.name for a in _PLAIN if a.name not in _TELLING)),
+    },
+    control=Control(
+        Case(model="Gemma-1-7B"),
+        "feed-forward width 8 d, three matrices, and heads wider than d",
+        Le(relative_error, Rational(1, 2)),
+    ),
+    cited="Decides whether 12 L d^2 may stand for a listed model's weights in layers, to 5 %.",
+)
 def rule_of_twelve(case: Case) -> Exact:
     """12 L d^2 is within 5 % of the weights.
 
@@ -113,13 +142,19 @@ def rule_of_twelve(case: Case) -> Exact:
 
 
 @claim(
-    Le(relative_error, Rational(1, 20)), known="FAILS", weight="arithmetic",
+    Le(relative_error, Rational(1, 20)),
+    known="FAILS",
+    weight="arithmetic",
     source=Source("depthlaw", "theory/counting/model_anatomy.csv"),
-    cases={"quick": _models(*_SIZED[:6], "PaLM-8B"),
-           "theory": _models(*(name for name in _SIZED[6:] if name != "PaLM-8B"))},
-    control=Control(Case(model="Falcon3-1B"), "1.67e9 parameters sold as 1B",
-                    Le(relative_error, Rational(1, 4))),
-    supports="counting/rule_of_twelve")
+    cases={
+        "quick": _models(*_SIZED[:6], "PaLM-8B"),
+        "theory": _models(*(name for name in _SIZED[6:] if name != "PaLM-8B")),
+    },
+    control=Control(
+        Case(model="Falcon3-1B"), "1.67e9 parameters sold as 1B", Le(relative_error, Rational(1, 4))
+    ),
+    supports="counting/rule_of_twelve",
+)
 def reported_sizes(case: Case) -> Exact:
     """A model's name gives its size within 5 %.
 
@@ -139,20 +174,35 @@ def reported_sizes(case: Case) -> Exact:
 # GPT-3's Table 2.1 as recalled: width, heads, width of a head. The shapes of model_anatomy.csv lack
 # the row XL, whose heads do not fit its width.
 GPT3_TABLE = {
-    "GPT-3 Small": (768, 12, 64), "GPT-3 Medium": (1024, 16, 64), "GPT-3 Large": (1536, 16, 96),
-    "GPT-3 XL": (2048, 24, 128), "GPT-3 2.7B": (2560, 32, 80), "GPT-3 6.7B": (4096, 32, 128),
-    "GPT-3 13B": (5140, 40, 128), "GPT-3 175B": (12288, 96, 128),
+    "GPT-3 Small": (768, 12, 64),
+    "GPT-3 Medium": (1024, 16, 64),
+    "GPT-3 Large": (1536, 16, 96),
+    "GPT-3 XL": (2048, 24, 128),
+    "GPT-3 2.7B": (2560, 32, 80),
+    "GPT-3 6.7B": (4096, 32, 128),
+    "GPT-3 13B": (5140, 40, 128),
+    "GPT-3 175B": (12288, 96, 128),
 }
 
 
 @claim(
-    Eq(width, heads * head_width), known="FAILS", weight="arithmetic",
+    Eq(width, heads * head_width),
+    known="FAILS",
+    weight="arithmetic",
     source=Source("brown2020", "Table 2.1, all eight rows"),
-    cases={"quick": [Case(model=name, heads=count, head_width=size)
-                     for name, (_, count, size) in GPT3_TABLE.items()]},
-    control=Control(Case(model="GPT-3 Small", heads=12, head_width=64), "one head more",
-                    Eq(width, (heads + 1) * head_width)),
-    cited="Decides whether the GPT-3 models can be rebuilt from their printed table.")
+    cases={
+        "quick": [
+            Case(model=name, heads=count, head_width=size)
+            for name, (_, count, size) in GPT3_TABLE.items()
+        ]
+    },
+    control=Control(
+        Case(model="GPT-3 Small", heads=12, head_width=64),
+        "one head more",
+        Eq(width, (heads + 1) * head_width),
+    ),
+    cited="Decides whether the GPT-3 models can be rebuilt from their printed table.",
+)
 def gpt3_heads(case: Case) -> Exact:
     """Width is heads times head width in GPT-3.
 
@@ -178,12 +228,17 @@ PRINTED = {
 
 
 @claim(
-    Le(rounding_gap, Rational(1, 2)), wording="universal", known="FAILS", weight="arithmetic",
+    Le(rounding_gap, Rational(1, 2)),
+    wording="universal",
+    known="FAILS",
+    weight="arithmetic",
     source=Source("deepnetworks63", "Section 6.3, Modern Model Depths"),
     cases={"quick": _models(*PRINTED)},
-    control=Control(Case(model="GPT-2 Small"), "half of the rounding",
-                    Le(rounding_gap, Rational(1, 4))),
-    supports="counting/textbook_options")
+    control=Control(
+        Case(model="GPT-2 Small"), "half of the rounding", Le(rounding_gap, Rational(1, 4))
+    ),
+    supports="counting/textbook_options",
+)
 def textbook_sizes(case: Case) -> Exact:
     """Sizes in the textbook's table of model depths.
 
@@ -201,15 +256,26 @@ def textbook_sizes(case: Case) -> Exact:
 
 
 @claim(
-    Le(relative_error, Rational(1, 4)), wording="printed", known="FAILS", weight="arithmetic",
+    Le(relative_error, Rational(1, 4)),
+    wording="printed",
+    known="FAILS",
+    weight="arithmetic",
     source=Source("deepnetworks63", "Section 6.3, Why Depth?, Depth vs Width, options A and B"),
-    cases={"quick": [Case(depth=6, width=2048, ff_width=8192),
-                     Case(depth=24, width=1024, ff_width=4096),
-                     Case(depth=6, width=2048, ff_width=2048),
-                     Case(depth=24, width=1024, ff_width=1024)]},
-    control=Control(Case(depth=6, width=2048, ff_width=2048), "to two thousandths",
-                    Le(relative_error, Rational(1, 500))),
-    cited="Decides whether deepnetworks63's two shapes may be compared as nets of equal size.")
+    cases={
+        "quick": [
+            Case(depth=6, width=2048, ff_width=8192),
+            Case(depth=24, width=1024, ff_width=4096),
+            Case(depth=6, width=2048, ff_width=2048),
+            Case(depth=24, width=1024, ff_width=1024),
+        ]
+    },
+    control=Control(
+        Case(depth=6, width=2048, ff_width=2048),
+        "to two thousandths",
+        Le(relative_error, Rational(1, 500)),
+    ),
+    cited="Decides whether deepnetworks63's two shapes may be compared as nets of equal size.",
+)
 def textbook_options(case: Case) -> Exact:
     """The textbook's two shapes of about 150M parameters.
 
@@ -227,12 +293,16 @@ def textbook_options(case: Case) -> Exact:
 
 
 @claim(
-    Eq(growth, stated), wording="recalled", weight="arithmetic",
+    Eq(growth, stated),
+    wording="recalled",
+    weight="arithmetic",
     source=Source("kdnuggets2020", "Background; T5's shape as recalled"),
-    cases={"quick": [Case(what="parameters", stated=100),
-                     Case(what="layers of both stacks", stated=4)]},
+    cases={
+        "quick": [Case(what="parameters", stated=100), Case(what="layers of both stacks", stated=4)]
+    },
     control=Control(Case(what="parameters", stated=50), "half of it"),
-    supports="counting/rule_of_twelve")
+    supports="counting/rule_of_twelve",
+)
 def t5_growth(case: Case) -> Exact:
     """T5 is about 100 times BERT-base, and 4 times deeper as counted.
 
@@ -252,12 +322,19 @@ def t5_growth(case: Case) -> Exact:
 
 
 @claim(
-    Eq(size_millions, stated), wording="reported", weight="arithmetic",
+    Eq(size_millions, stated),
+    wording="reported",
+    weight="arithmetic",
     source=Source("tay2022", "small-16L and base, second-hand", "arXiv:2109.10686"),
-    cases={"quick": [Case(depth=16, width=512, heads=8, stated=134),
-                     Case(depth=12, width=768, heads=12, stated=223)]},
+    cases={
+        "quick": [
+            Case(depth=16, width=512, heads=8, stated=134),
+            Case(depth=12, width=768, heads=12, stated=223),
+        ]
+    },
     control=Control(Case(depth=16, width=512, heads=8, stated=112), "half of the standard size"),
-    supports="evidence/deepnarrow_half")
+    supports="evidence/deepnarrow_half",
+)
 def deepnarrow_sizes(case: Case) -> Exact:
     """Sizes of a narrow T5 and of the standard one.
 

@@ -1,4 +1,5 @@
 """Sizes solved for the depth: closed forms by Lambert's W, against roots that balls isolate."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -33,11 +34,14 @@ def root(increasing: Callable[[arb], arb], target: int) -> Fraction:
         ValueError: when a grid point is too close to the root for these balls.
     """
     with flint.ctx.workprec(256):
+
         def reached(k: int) -> bool:
             value = increasing(from_fraction(Fraction(k, UNITS))) - target
             if not (value > 0 or value < 0):
-                raise ValueError(f"{k} / {UNITS} is the root or too close to it to tell; "
-                                 "take a budget one parameter larger")
+                raise ValueError(
+                    f"{k} / {UNITS} is the root or too close to it to tell; "
+                    "take a budget one parameter larger"
+                )
             return bool(value > 0)
 
         high = UNITS
@@ -56,19 +60,25 @@ def last(holds: Callable[[int], bool], low: int, high: int) -> int:
 
 def inversion_steps(statement: Relational, size: Expr, depth: Symbol) -> Iterator[Step]:
     """Substitute the closed form into the size, written in w with W(z) = w, that is z = w e^w."""
-    yield Step("the size grows with L, so at most one depth has it",
-               bool(size.diff(depth).is_positive))
+    yield Step(
+        "the size grows with L, so at most one depth has it", bool(size.diff(depth).is_positive)
+    )
     rounded = statement.rhs * UNITS
     lambert = list(rounded.atoms(LambertW))
     readable = isinstance(rounded, floor) and len(lambert) == 1
     yield Step(
-        "the statement rounds a closed form with one Lambert W down to nine decimals", readable)
+        "the statement rounds a closed form with one Lambert W down to nine decimals", readable
+    )
     if not readable:
         return
     w = Symbol("w", positive=True)
     budget = solve(lambert[0].args[0] - w * exp(w), parameters)
-    yield Step("every N > 0 belongs to one w > 0, since W(z) = w iff z = w e^w",
-               len(budget) == 1 and bool(simplify(budget[0]).is_positive))
+    yield Step(
+        "every N > 0 belongs to one w > 0, since W(z) = w iff z = w e^w",
+        len(budget) == 1 and bool(simplify(budget[0]).is_positive),
+    )
     closed = rounded.args[0].subs(lambert[0], w) / UNITS
-    yield Step("substituting the closed form for L returns the budget",
-               simplify(size.subs(depth, closed) - budget[0]) == 0)
+    yield Step(
+        "substituting the closed form for L returns the budget",
+        simplify(size.subs(depth, closed) - budget[0]) == 0,
+    )

@@ -3,6 +3,7 @@
 Statements take its constants from `advisor.laws`; measurements use the copies typed here, so that
 neither can drift.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -24,23 +25,35 @@ from ..exact.enclosure import from_fraction, sign
 from .inversion import inversion_steps, last, nine_decimals, root
 
 transition_width = quantity(
-    "transition_width", r"d_{tr}",
-    "width from which depth L pays at equal size in Levine's fit, to the nearest integer")
+    "transition_width",
+    r"d_{tr}",
+    "width from which depth L pays at equal size in Levine's fit, to the nearest integer",
+)
 transition_depth = quantity(
-    "transition_depth", r"L_{tr}", "depth whose transition size in Levine's fit is N_par",
-    "positive real")
+    "transition_depth",
+    r"L_{tr}",
+    "depth whose transition size in Levine's fit is N_par",
+    "positive real",
+)
 transition_variance = quantity(
-    "transition_variance", r"v_{tr}",
-    "squared relative standard error of the transition size in Levine's fit", "positive real")
+    "transition_variance",
+    r"v_{tr}",
+    "squared relative standard error of the transition size in Levine's fit",
+    "positive real",
+)
 projected_depth = quantity(
-    "projected_depth", r"L_{opt}",
-    "projected optimal depth of a trained model, to the nearest integer")
+    "projected_depth",
+    r"L_{opt}",
+    "projected optimal depth of a trained model, to the nearest integer",
+)
 
 A, B = Fraction("5.039"), Fraction("5.55e-2")
 VAR_A, VAR_B, COV = Fraction("9.4e-4"), Fraction("1.74e-6"), Fraction("-3.74e-5")
 
-_a, _b, _var_a, _var_b, _cov = (Rational(repr(constant)) for constant in (
-    laws.FIT_A, laws.FIT_B, laws.FIT_VAR_A, laws.FIT_VAR_B, laws.FIT_COV))
+_a, _b, _var_a, _var_b, _cov = (
+    Rational(repr(constant))
+    for constant in (laws.FIT_A, laws.FIT_B, laws.FIT_VAR_A, laws.FIT_VAR_B, laws.FIT_COV)
+)
 _half = Rational(1, 2)
 _README = "math/README.md, after levine2020"
 levine_2020 = partial(Source, "levine2020", version="arXiv:2006.12467v3")
@@ -51,15 +64,22 @@ def _fitted(a: Expr, b: Expr, budget: Expr = parameters) -> Expr:
 
 
 @claim(
-    Eq(transition_width, floor(exp(_a + _b * depth) + _half)), source=Source("bigscience", _README),
-    wording="reported", kind="empirical fit",
-    cases={"quick": Case.grid(depth=(6, 12, 18, 24, 30, 36, 48)),
-           "theory": Case.grid(depth=(1, 64, 96, 118))},
+    Eq(transition_width, floor(exp(_a + _b * depth) + _half)),
+    source=Source("bigscience", _README),
+    wording="reported",
+    kind="empirical fit",
+    cases={
+        "quick": Case.grid(depth=(6, 12, 18, 24, 30, 36, 48)),
+        "theory": Case.grid(depth=(1, 64, 96, 118)),
+    },
     control=Control(
-        Case(depth=48), "b = 0.0565",
-        statement=Eq(transition_width, floor(exp(_a + Rational("0.0565") * depth) + _half))),
+        Case(depth=48),
+        "b = 0.0565",
+        statement=Eq(transition_width, floor(exp(_a + Rational("0.0565") * depth) + _half)),
+    ),
     weight="arithmetic",
-    supports="depth_choice/gpt3_projection")
+    supports="depth_choice/gpt3_projection",
+)
 def levine_fit_width(case: Case) -> Exact:
     """Levine's fit read as a width: one formula, inverted.
 
@@ -72,6 +92,7 @@ def levine_fit_width(case: Case) -> Exact:
     are behind it. By its slope it asks for 18.0 more layers when the width grows by a factor e, and
     for 19.8 by a factor 3.
     """
+
     def below(width: int) -> bool:
         asked = (log(width - _half) - Rational(A)) / Rational(B)
         return sign(asked - case.depth) == -1
@@ -85,12 +106,18 @@ def levine_fit_width(case: Case) -> Exact:
 @claim(
     Eq(transition_depth, nine_decimals(_fitted(_a, _b))),
     source=Source("bigscience", f"{_README}; the inversion is derived here"),
-    cases={"quick": Case.grid(parameters=(10**6, 10**8, 1_300_000_000, 7 * 10**9, 175 * 10**9)),
-           "theory": Case.grid(parameters=(10**3, 10**10, 10**12, 10**15))},
-    control=Control(Case(parameters=10**8), "a factor 2 lost in W's argument",
-                    statement=Eq(transition_depth, nine_decimals(_fitted(_a, _b, parameters / 2)))),
+    cases={
+        "quick": Case.grid(parameters=(10**6, 10**8, 1_300_000_000, 7 * 10**9, 175 * 10**9)),
+        "theory": Case.grid(parameters=(10**3, 10**10, 10**12, 10**15)),
+    },
+    control=Control(
+        Case(parameters=10**8),
+        "a factor 2 lost in W's argument",
+        statement=Eq(transition_depth, nine_decimals(_fitted(_a, _b, parameters / 2))),
+    ),
     weight="measurement",
-    supports="depth_choice/gpt3_projection")
+    supports="depth_choice/gpt3_projection",
+)
 def levine_fit_depth(case: Case) -> Exact:
     """Levine's fit solved for a budget.
 
@@ -99,6 +126,7 @@ def levine_fit_depth(case: Case) -> Exact:
 
     An algebraic fact about the fit, which extrapolates beyond 48 layers or about 6e8 parameters.
     """
+
     def size(x: arb) -> arb:
         width = (from_fraction(A) + from_fraction(B) * x).exp()
         return 12 * x * width * width
@@ -106,8 +134,10 @@ def levine_fit_depth(case: Case) -> Exact:
     return Exact(root(size, case.parameters))
 
 
-@levine_fit_depth.argument("machine: the closed form solves 12 L exp(2 a + 2 b L) = N, which grows "
-                           "with L; the constants are those published")
+@levine_fit_depth.argument(
+    "machine: the closed form solves 12 L exp(2 a + 2 b L) = N, which grows "
+    "with L; the constants are those published"
+)
 def _(statement: Relational) -> Iterator[Step]:
     """The closed form solves 12 L e^(2 a + 2 b L) = N."""
     L = Symbol("L", positive=True)
@@ -120,13 +150,17 @@ def _through_covariance(da: Expr, db: Expr) -> Expr:
 
 @claim(
     Eq(transition_variance, 4 * (_var_a + depth**2 * _var_b + 2 * depth * _cov)),
-    source=levine_2020("the fit of the transition sizes"), wording="recalled",
+    source=levine_2020("the fit of the transition sizes"),
+    wording="recalled",
     cases={"quick": Case.grid(depth=(1, 6, 12, 24, 48)), "theory": Case.grid(depth=(80, 118))},
     control=Control(
-        Case(depth=24), "the covariance counted once",
-        statement=Eq(transition_variance, 4 * (_var_a + depth**2 * _var_b + depth * _cov))),
+        Case(depth=24),
+        "the covariance counted once",
+        statement=Eq(transition_variance, 4 * (_var_a + depth**2 * _var_b + depth * _cov)),
+    ),
     weight="measurement",
-    supports="depth_choice/gpt3_projection")
+    supports="depth_choice/gpt3_projection",
+)
 def levine_fit_error(case: Case) -> Exact:
     """Error of the transition size.
 
@@ -142,37 +176,59 @@ def levine_fit_error(case: Case) -> Exact:
     return Exact(Fraction(int(value.p), int(value.q)))
 
 
-@levine_fit_error.argument("machine: gradient of ln N through the covariance, for every L; "
-                           "recalled: the three entries of the covariance")
+@levine_fit_error.argument(
+    "machine: gradient of ln N through the covariance, for every L; "
+    "recalled: the three entries of the covariance"
+)
 def _(statement: Relational) -> Iterator[Step]:
     """The squared relative error is the gradient of ln N through a positive definite covariance."""
     a, b = symbols("a b", real=True)
     size = 12 * depth * exp(2 * a + 2 * b * depth)
     yield Step("the covariance matrix is positive definite", VAR_A > 0 and VAR_A * VAR_B > COV**2)
     da, db = (simplify(size.diff(s) / size) for s in (a, b))
-    yield Step("the statement is the gradient of ln N through the covariance",
-               simplify(_through_covariance(da, db) - statement.rhs) == 0)
+    yield Step(
+        "the statement is the gradient of ln N through the covariance",
+        simplify(_through_covariance(da, db) - statement.rhs) == 0,
+    )
 
 
 # Every row of Levine's table of projected shapes, as recalled, and the depth on the authors' page.
 PROJECTIONS = projection_rows()
 _STATED_WIDTH = {r["model"]: int(r["projected_width"]) for r in PROJECTIONS if r["projected_width"]}
-_ROWS = [Case(model=r["model"], stated_in=r["stated_in"], parameters=int(r["parameters"]))
-         for r in PROJECTIONS]
-_SHAPES = [Case(model=r["model"], stated_in=r["stated_in"], parameters=int(r["parameters"]),
-                projected_depth=int(r["projected_depth"]), width=_STATED_WIDTH[r["model"]])
-           for r in PROJECTIONS]
+_ROWS = [
+    Case(model=r["model"], stated_in=r["stated_in"], parameters=int(r["parameters"]))
+    for r in PROJECTIONS
+]
+_SHAPES = [
+    Case(
+        model=r["model"],
+        stated_in=r["stated_in"],
+        parameters=int(r["parameters"]),
+        projected_depth=int(r["projected_depth"]),
+        width=_STATED_WIDTH[r["model"]],
+    )
+    for r in PROJECTIONS
+]
 
 
 @claim(
     Eq(projected_depth, floor(_fitted(_a, _b) + _half)),
-    source=levine_2020("Table 1, all nine rows; and the authors' page"), wording="recalled",
-    kind="empirical fit", known="FAILS", cases={"quick": _ROWS},
-    control=Control(next(row for row in _ROWS if row.model == "GPT-3 13B"), "a = 5.1",
-                    statement=Eq(projected_depth, floor(_fitted(Rational("5.1"), _b) + _half))),
+    source=levine_2020("Table 1, all nine rows; and the authors' page"),
+    wording="recalled",
+    kind="empirical fit",
+    known="FAILS",
+    cases={"quick": _ROWS},
+    control=Control(
+        next(row for row in _ROWS if row.model == "GPT-3 13B"),
+        "a = 5.1",
+        statement=Eq(projected_depth, floor(_fitted(Rational("5.1"), _b) + _half)),
+    ),
     weight="measurement",
-    cited=("Bears on whether Levine's fit, as recalled, gives the depths that Table 1 projects "
-           "for GPT-3."))
+    cited=(
+        "Bears on whether Levine's fit, as recalled, gives the depths that Table 1 projects "
+        "for GPT-3."
+    ),
+)
 def gpt3_projection(case: Case) -> Exact:
     """Projected depths of the GPT-3 models and of 10^12 parameters.
 
@@ -186,17 +242,24 @@ def gpt3_projection(case: Case) -> Exact:
     page's 92 is not: the two contradict each other. The other eight rows agree; within one layer
     all but the 92 do.
     """
-    return Exact(next(int(r["projected_depth"]) for r in PROJECTIONS
-                      if (r["model"], r["stated_in"]) == (case.model, case.stated_in)))
+    return Exact(
+        next(
+            int(r["projected_depth"])
+            for r in PROJECTIONS
+            if (r["model"], r["stated_in"]) == (case.model, case.stated_in)
+        )
+    )
 
 
 @claim(
-    Lt(rounding_gap, 1), known="FAILS", cases={"quick": _SHAPES},
+    Lt(rounding_gap, 1),
+    known="FAILS",
+    cases={"quick": _SHAPES},
     source=levine_2020("Table 1, all nine rows; how it was computed is our reconstruction"),
-    control=Control(_SHAPES[4], "an eighth of a unit",
-                    statement=Lt(rounding_gap, Rational(1, 8))),
+    control=Control(_SHAPES[4], "an eighth of a unit", statement=Lt(rounding_gap, Rational(1, 8))),
     weight="arithmetic",
-    supports="depth_choice/gpt3_projection")
+    supports="depth_choice/gpt3_projection",
+)
 def projected_widths(case: Case) -> Ball:
     """Projected widths spend the budget at the projected depth.
 

@@ -1,4 +1,5 @@
 """The threshold L >= log_3(d) for a parameter budget (Levine et al. 2020)."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -15,14 +16,20 @@ from ..claims.symbols import depth, parameters, quantity, width
 from .inversion import inversion_steps, last, nine_decimals, root
 
 threshold_depth = quantity(
-    "threshold_depth", r"L_{th}",
-    "least real depth of a net of N_par parameters with L >= log_3(d_x)", "positive real")
+    "threshold_depth",
+    r"L_{th}",
+    "least real depth of a net of N_par parameters with L >= log_3(d_x)",
+    "positive real",
+)
 threshold_parameters = quantity(
-    "threshold_parameters", r"N_{th}",
-    "parameters of the widest net of depth L with L >= log_3(d_x)")
+    "threshold_parameters",
+    r"N_{th}",
+    "parameters of the widest net of depth L with L >= log_3(d_x)",
+)
 
 _INVERSION = Source(
-    "levine2020", "abstract (threshold); the inversion is derived here", "arXiv:2006.12467v1")
+    "levine2020", "abstract (threshold); the inversion is derived here", "arXiv:2006.12467v1"
+)
 
 
 def weights(layers: int, width: int) -> int:
@@ -38,6 +45,7 @@ def weights(layers: int, width: int) -> int:
 
 def widest(layers: int) -> int:
     """The largest d with log_3(d) <= L: d - 1 has at most L digits in base 3."""
+
     def fits(width: int) -> bool:
         digits, rest = 0, width - 1
         while rest:
@@ -53,11 +61,15 @@ def _least_depth(base: int) -> Relational:
 
 
 @claim(
-    _least_depth(3), source=_INVERSION,
-    cases={"quick": Case.grid(parameters=(12, 10**6, 10**7, 1_300_000_000, 10**12)),
-           "theory": Case.grid(parameters=(10**8, 10**9, 10**15, 10**18))},
+    _least_depth(3),
+    source=_INVERSION,
+    cases={
+        "quick": Case.grid(parameters=(12, 10**6, 10**7, 1_300_000_000, 10**12)),
+        "theory": Case.grid(parameters=(10**8, 10**9, 10**15, 10**18)),
+    },
     control=Control(Case(parameters=10**9), "base 2 in place of base 3", statement=_least_depth(2)),
-    supports="depth_choice/threshold_never_binds")
+    supports="depth_choice/threshold_never_binds",
+)
 def threshold_budget(case: Case) -> Exact:
     """Least depth above log_3(d) for a budget.
 
@@ -69,23 +81,32 @@ def threshold_budget(case: Case) -> Exact:
     return Exact(root(lambda x: 12 * x * 9**x, case.parameters))
 
 
-@threshold_budget.argument("machine: the closed form solves 12 L 9^L = N, which grows with L; "
-                           "prose: so L >= log_3(d) exactly from that depth on")
+@threshold_budget.argument(
+    "machine: the closed form solves 12 L 9^L = N, which grows with L; "
+    "prose: so L >= log_3(d) exactly from that depth on"
+)
 def _(statement: Relational) -> Iterator[Step]:
     """The closed form solves 12 L 9^L = N, and that size is where L = log_3(d)."""
     L, d = Symbol("L", positive=True), Symbol("d", positive=True)
     size = 12 * L * 9**L
-    yield Step("at L = log_3(d), 12 L 9^L is the size 12 L d^2",
-               simplify((size - 12 * L * d**2).subs(L, log(d) / log(3))) == 0)
+    yield Step(
+        "at L = log_3(d), 12 L 9^L is the size 12 L d^2",
+        simplify((size - 12 * L * d**2).subs(L, log(d) / log(3))) == 0,
+    )
     yield from inversion_steps(statement, size, L)
 
 
 @claim(
-    Eq(threshold_parameters, 12 * depth * 9**depth), source=_INVERSION,
+    Eq(threshold_parameters, 12 * depth * 9**depth),
+    source=_INVERSION,
     cases={"quick": Case.grid(depth=range(1, 12)), "theory": Case.grid(depth=(16, 32, 64))},
-    control=Control(Case(depth=6), "3^L in place of d^2 = 9^L",
-                    statement=Eq(threshold_parameters, 12 * depth * 3**depth)),
-    supports="depth_choice/threshold_never_binds")
+    control=Control(
+        Case(depth=6),
+        "3^L in place of d^2 = 9^L",
+        statement=Eq(threshold_parameters, 12 * depth * 3**depth),
+    ),
+    supports="depth_choice/threshold_never_binds",
+)
 def threshold_inverse(case: Case) -> Exact:
     """Largest budget a depth serves under the threshold.
 
@@ -98,23 +119,32 @@ def threshold_inverse(case: Case) -> Exact:
 
 
 # The tightest rows first, so that the quick suite holds them.
-_LISTED = [Case(model=m.name, width=m.width)
-           for m in sorted(models(), key=lambda m: m.layers / ln(m.width)) if m.parameters > 10**8]
+_LISTED = [
+    Case(model=m.name, width=m.width)
+    for m in sorted(models(), key=lambda m: m.layers / ln(m.width))
+    if m.parameters > 10**8
+]
 
 
 @claim(
     Gt(depth, log(width) / log(Integer(3))),
     headline=(
         "Whether the threshold log_3(d_x) can be what limits the depth of nets as people build "
-        "them."),
+        "them."
+    ),
     source=Source("depthlaw", "advisor/models.csv"),
     cases={"quick": (*_LISTED[:12], _LISTED[-1]), "theory": _LISTED[12:-1]},
-    assumes={"more than 1e8 parameters without embeddings":
-             lambda case: model(case.model).parameters > 10**8},
-    control=Control(Case(model="BERT-Tiny", width=128),
-                    "2 layers of width 128, far below 1e8 parameters"),
+    assumes={
+        "more than 1e8 parameters without embeddings": lambda case: (
+            model(case.model).parameters > 10**8
+        )
+    },
+    control=Control(
+        Case(model="BERT-Tiny", width=128), "2 layers of width 128, far below 1e8 parameters"
+    ),
     weight="measurement",
-    cited="Bears on whether builders of nets above 1e8 parameters need to look at log_3(d) at all.")
+    cited="Bears on whether builders of nets above 1e8 parameters need to look at log_3(d) at all.",
+)
 def threshold_never_binds(case: Case) -> Exact:
     """Listed models above 1e8 are deeper than log_3(d).
 

@@ -1,4 +1,5 @@
 """Depth against width: losses and sizes of trained nets, and what texts conclude from them."""
+
 from __future__ import annotations
 
 from fractions import Fraction
@@ -29,16 +30,29 @@ from .printed import gain, interval
 best = quantity("best_depth", r"L^\star", "depth of the best of several trained nets")
 shallower = quantity("shallower", "L_0", "depth of the next smaller net")
 spread = quantity(
-    "spread_percent", "s", "worst loss over best loss less one, in percent", "nonnegative real")
+    "spread_percent", "s", "worst loss over best loss less one, in percent", "nonnegative real"
+)
 remaining = quantity(
-    "remaining", r"\rho", "parameters of one net over those of another", "positive real")
+    "remaining", r"\rho", "parameters of one net over those of another", "positive real"
+)
 local_exponent = quantity(
-    "local_exponent", r"\partial\ln D/\partial\ln W",
-    "local exponent of a depth as a function of the width", "positive real")
+    "local_exponent",
+    r"\partial\ln D/\partial\ln W",
+    "local exponent of a depth as a function of the width",
+    "positive real",
+)
 
 # The grids that claims are about; the table goes on to others, by which rules of depth are scored.
-_GRIDS = ("95-117M", "475-543M", "1.01-1.05B", "1.9-2.0B", "T5 at 223M", "codelion 70M",
-          "width 512", "encoder")
+_GRIDS = (
+    "95-117M",
+    "475-543M",
+    "1.01-1.05B",
+    "1.9-2.0B",
+    "T5 at 223M",
+    "codelion 70M",
+    "width 512",
+    "encoder",
+)
 TABLE = tuple(row for row in rows() if row["grid"] in _GRIDS)
 
 
@@ -56,20 +70,36 @@ def trained(group: str) -> list[Trained]:
     sign = {"loss": 1, "accuracy": -1}
     return sorted(
         Trained(int(r["layers"]), int(r["width"] or 0), r["value"], sign[r["measure"]])
-        for r in TABLE if r["grid"] == group)
+        for r in TABLE
+        if r["grid"] == group
+    )
 
 
 @claim(
-    Gt(gain, 0), source=Source("deepnetworks63", "Section 6.3, Why Depth?, Depth vs Width"),
-    wording="universal", known="FAILS", weight="measurement",
+    Gt(gain, 0),
+    source=Source("deepnetworks63", "Section 6.3, Why Depth?, Depth vs Width"),
+    wording="universal",
+    known="FAILS",
+    weight="measurement",
     # Neighbours of different width, or of one width where the group lists none.
-    cases={"quick": [Case(group=group, depth=a.depth, deeper=b.depth)
-                     for group in ("T5 at 223M", "95-117M", "475-543M", "1.01-1.05B", "1.9-2.0B")
-                     for a, b in pairwise(trained(group)) if not a.width or a.width != b.width]},
-    control=Control(Case(group="T5 at 223M", depth=6, deeper=8), "a fiftieth of a nat",
-                    statement=Gt(gain, Rational(1, 50))),
-    cited=("Bears on whether the deeper of two nets of equal size may be advised without a "
-           "measurement."))
+    cases={
+        "quick": [
+            Case(group=group, depth=a.depth, deeper=b.depth)
+            for group in ("T5 at 223M", "95-117M", "475-543M", "1.01-1.05B", "1.9-2.0B")
+            for a, b in pairwise(trained(group))
+            if not a.width or a.width != b.width
+        ]
+    },
+    control=Control(
+        Case(group="T5 at 223M", depth=6, deeper=8),
+        "a fiftieth of a nat",
+        statement=Gt(gain, Rational(1, 50)),
+    ),
+    cited=(
+        "Bears on whether the deeper of two nets of equal size may be advised without a "
+        "measurement."
+    ),
+)
 def depth_wins(case: Case) -> Ball:
     """At a fixed budget the deeper net wins.
 
@@ -96,12 +126,18 @@ def _best(case: Case) -> Exact:
 
 
 @claim(
-    Eq(best, stated), source=Source("narang2021", "and fahim2026, espnet1552", "arXiv:2102.11972"),
+    Eq(best, stated),
+    source=Source("narang2021", "and fahim2026, espnet1552", "arXiv:2102.11972"),
     weight="measurement",
-    cases={"quick": [Case(group=group, stated=layers) for group, layers in (
-        ("T5 at 223M", 18), ("width 512", 16), ("encoder", 14))]},
+    cases={
+        "quick": [
+            Case(group=group, stated=layers)
+            for group, layers in (("T5 at 223M", 18), ("width 512", 16), ("encoder", 14))
+        ]
+    },
     control=Control(Case(group="T5 at 223M", stated=24), "the deepest"),
-    supports="evidence/depth_wins")
+    supports="evidence/depth_wins",
+)
 def best_depth(case: Case) -> Exact:
     """The best of the trained depths.
 
@@ -122,14 +158,24 @@ _GEMSTONES = Source("mcleish2025", "released table of losses at 300B tokens", "a
 
 
 @claim(
-    Eq(best, stated), source=_GEMSTONES, weight="measurement",
-    cases={"quick": [
-        Case(group=group, least_aspect=30,
-             stated=max(net.depth for net in trained(group) if net.width >= 30 * net.depth))
-        for group in _SIZE_CLASSES]},
-    control=Control(Case(group="475-543M", least_aspect=1, stated=45),
-                    "45 layers of width 768, d / L = 17"),
-    supports="evidence/depth_wins")
+    Eq(best, stated),
+    source=_GEMSTONES,
+    weight="measurement",
+    cases={
+        "quick": [
+            Case(
+                group=group,
+                least_aspect=30,
+                stated=max(net.depth for net in trained(group) if net.width >= 30 * net.depth),
+            )
+            for group in _SIZE_CLASSES
+        ]
+    },
+    control=Control(
+        Case(group="475-543M", least_aspect=1, stated=45), "45 layers of width 768, d / L = 17"
+    ),
+    supports="evidence/depth_wins",
+)
 def gemstones_deepest(case: Case) -> Exact:
     """The deepest Gemstones above d / L = 30 are best.
 
@@ -144,10 +190,14 @@ def gemstones_deepest(case: Case) -> Exact:
 
 
 @claim(
-    Le(spread, Rational(5, 2)), source=_GEMSTONES, known="FAILS", weight="measurement",
+    Le(spread, Rational(5, 2)),
+    source=_GEMSTONES,
+    known="FAILS",
+    weight="measurement",
     cases={"quick": Case.grid(group=_SIZE_CLASSES)},
     control=Control(Case(group="1.9-2.0B"), "half a percent", statement=Le(spread, Rational(1, 2))),
-    supports="evidence/depth_wins")
+    supports="evidence/depth_wins",
+)
 def gemstones_spread(case: Case) -> Ball:
     """Shape matters by at most two percent.
 
@@ -157,24 +207,36 @@ def gemstones_spread(case: Case) -> Ball:
     1.0 % at 2B and 2.2 % at 1B, but 3.0 % at 0.5B and 6.9 % at 0.1B, where 3 layers of width 768
     are among the shapes.
     """
-    losses = [net.value for net in trained(case.group)
-              if 30 <= Fraction(net.width, net.depth) <= 300]
+    losses = [
+        net.value for net in trained(case.group) if 30 <= Fraction(net.width, net.depth) <= 300
+    ]
     lowest, highest = (interval([(1, choose(losses, key=Fraction))]) for choose in (min, max))
     return Ball(100 * (highest.low / lowest.high - 1), 100 * (highest.high / lowest.low - 1))
 
 
-_ACROSS_512 = [Case(wide=wide.depth, narrow=narrow.depth)
-               for wide in trained("codelion 70M") if wide.width >= 512
-               for narrow in trained("codelion 70M") if narrow.width < 512]
+_ACROSS_512 = [
+    Case(wide=wide.depth, narrow=narrow.depth)
+    for wide in trained("codelion 70M")
+    if wide.width >= 512
+    for narrow in trained("codelion 70M")
+    if narrow.width < 512
+]
 
 
 @claim(
-    Gt(gain, 0), wording="universal", known="FAILS", weight="measurement",
+    Gt(gain, 0),
+    wording="universal",
+    known="FAILS",
+    weight="measurement",
     source=Source("codelion2025", "findings; scores in the author's comment"),
     cases={"quick": _ACROSS_512},
-    control=Control(Case(wide=4, narrow=24), "three tenths of a point ahead",
-                    statement=Gt(gain, Rational(3, 10))),
-    cited="Bears on whether models of 70M parameters should keep a width of 512 at any depth.")
+    control=Control(
+        Case(wide=4, narrow=24),
+        "three tenths of a point ahead",
+        statement=Gt(gain, Rational(3, 10)),
+    ),
+    cited="Bears on whether models of 70M parameters should keep a width of 512 at any depth.",
+)
 def width_512_threshold(case: Case) -> Ball:
     """Below width 512 no number of layers compensates.
 
@@ -191,17 +253,29 @@ def width_512_threshold(case: Case) -> Ball:
 
 
 # The textbook's table of model depths, smallest model first.
-_TEXTBOOK_DEPTHS = {"GPT-2 Small": 12, "GPT-2 Medium": 24, "GPT-2 Large": 36, "GPT-2 XL": 48,
-                    "LLaMA 7B": 32, "LLaMA 70B": 80}
-_NEXT_LARGER = [Case(smaller=a, shallower=_TEXTBOOK_DEPTHS[a], model=b)
-                for a, b in pairwise(_TEXTBOOK_DEPTHS)]
+_TEXTBOOK_DEPTHS = {
+    "GPT-2 Small": 12,
+    "GPT-2 Medium": 24,
+    "GPT-2 Large": 36,
+    "GPT-2 XL": 48,
+    "LLaMA 7B": 32,
+    "LLaMA 70B": 80,
+}
+_NEXT_LARGER = [
+    Case(smaller=a, shallower=_TEXTBOOK_DEPTHS[a], model=b) for a, b in pairwise(_TEXTBOOK_DEPTHS)
+]
 
 
 @claim(
-    Gt(depth, shallower), source=Source("deepnetworks63", "Section 6.3, Modern Model Depths"),
-    wording="universal", known="FAILS", weight="arithmetic", cases={"quick": _NEXT_LARGER},
+    Gt(depth, shallower),
+    source=Source("deepnetworks63", "Section 6.3, Modern Model Depths"),
+    wording="universal",
+    known="FAILS",
+    weight="arithmetic",
+    cases={"quick": _NEXT_LARGER},
     control=Control(_NEXT_LARGER[3], "LLaMA 7B has 32 layers, GPT-2 XL 48"),
-    supports="counting/textbook_options")
+    supports="counting/textbook_options",
+)
 def more_layers_more_parameters(case: Case) -> Exact:
     """The textbook's trend: more layers, more parameters.
 
@@ -224,14 +298,23 @@ _COMPARED = {
 
 
 @claim(
-    Le(relative_error, Rational(1, 20)), wording="universal", known="FAILS", weight="arithmetic",
+    Le(relative_error, Rational(1, 20)),
+    wording="universal",
+    known="FAILS",
+    weight="arithmetic",
     source=Source(
-        "kaplan2020", "Figure 5; and the other texts named in the cases", "arXiv:2001.08361"),
-    cases={"quick": [Case(pair=pair, stated=2 if pair.startswith("iGSM") else 1)
-                     for pair in _COMPARED]},
-    control=Control(Case(pair="Kaplan, 207 and 48 layers", stated=1), "two thousandths",
-                    statement=Le(relative_error, Rational(1, 500))),
-    supports="evidence/depth_wins")
+        "kaplan2020", "Figure 5; and the other texts named in the cases", "arXiv:2001.08361"
+    ),
+    cases={
+        "quick": [Case(pair=pair, stated=2 if pair.startswith("iGSM") else 1) for pair in _COMPARED]
+    },
+    control=Control(
+        Case(pair="Kaplan, 207 and 48 layers", stated=1),
+        "two thousandths",
+        statement=Le(relative_error, Rational(1, 500)),
+    ),
+    supports="evidence/depth_wins",
+)
 def compared_sizes(case: Case) -> Exact:
     """Sizes of nets that texts compare.
 
@@ -257,13 +340,18 @@ def _millions(parameters: Expr) -> Relational:
 
 @claim(
     _millions(12 * depth * width**2 + 2 * vocabulary * width),
-    source=Source("nanoseek", "notes on arXiv:2601.20994"), weight="arithmetic",
+    source=Source("nanoseek", "notes on arXiv:2601.20994"),
+    weight="arithmetic",
     cases={"quick": Case.grid(depth=_PRINTED_MILLIONS, width=512, vocabulary=50257)},
     control=Control(
-        Case(depth=2, width=512, vocabulary=50257), "tied embeddings",
-        statement=_millions(12 * depth * width**2 + vocabulary * width)),
-    checks=("Printed sizes of the width-512 series against our count with a vocabulary guessed "
-            "to fit."))
+        Case(depth=2, width=512, vocabulary=50257),
+        "tied embeddings",
+        statement=_millions(12 * depth * width**2 + vocabulary * width),
+    ),
+    checks=(
+        "Printed sizes of the width-512 series against our count with a vocabulary guessed to fit."
+    ),
+)
 def depth_delusion_sizes(case: Case) -> Exact:
     """Sizes in the series of width 512.
 
@@ -278,18 +366,27 @@ def depth_delusion_sizes(case: Case) -> Exact:
 
 
 # Parameters of a deep and narrow T5 and of the standard one: millions, or percent of the latter.
-_DEEPNARROW = {"small-16L and base": (134, 223), "XL-32L and XXL": (33, 100),
-               "base-36L and large": (84, 100)}
+_DEEPNARROW = {
+    "small-16L and base": (134, 223),
+    "XL-32L and XXL": (33, 100),
+    "base-36L and large": (84, 100),
+}
 
 
 @claim(
-    Le(remaining, Rational(1, 2)), wording="universal", known="FAILS", weight="arithmetic",
+    Le(remaining, Rational(1, 2)),
+    wording="universal",
+    known="FAILS",
+    weight="arithmetic",
     source=Source(
-        "tay2022", "abstract, 50 % fewer parameters; pairs second-hand", "arXiv:2109.10686"),
+        "tay2022", "abstract, 50 % fewer parameters; pairs second-hand", "arXiv:2109.10686"
+    ),
     cases={"quick": Case.grid(pair=_DEEPNARROW)},
     control=Control(Case(pair="base-36L and large"), "16 % fewer"),
-    cited=("Decides whether half the parameters may be quoted for every pair of deep and "
-           "standard T5."))
+    cited=(
+        "Decides whether half the parameters may be quoted for every pair of deep and standard T5."
+    ),
+)
 def deepnarrow_half(case: Case) -> Exact:
     """Half the parameters by going deep and narrow.
 
@@ -305,13 +402,21 @@ def deepnarrow_half(case: Case) -> Exact:
 
 
 @claim(
-    Ge(local_exponent, Rational(87, 200)), wording="universal", kind="rate", known="FAILS",
+    Ge(local_exponent, Rational(87, 200)),
+    wording="universal",
+    kind="rate",
+    known="FAILS",
     weight="measurement",
     source=Source("fahim2026", "abstract; the logarithmic form in a review", "arXiv:2601.20994v1"),
-    cases={"quick": (*Case.grid(law="2.43 ln W", width=(2, 4, 8, 16, 512, 4096)),
-                     Case(law="optimal shapes"))},
+    cases={
+        "quick": (
+            *Case.grid(law="2.43 ln W", width=(2, 4, 8, 16, 512, 4096)),
+            Case(law="optimal shapes"),
+        )
+    },
     control=Control(Case(law="2.43 ln W", width=16), "a width of 16"),
-    cited="Bears on the choice between W^0.44 and 2.43 ln W as a cap on depth at large widths.")
+    cited="Bears on the choice between W^0.44 and 2.43 ln W as a cap on depth at large widths.",
+)
 def critical_depth_exponent(case: Case) -> Ball:
     """Critical depth W^0.44 and its logarithmic form.
 

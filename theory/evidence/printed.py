@@ -2,6 +2,7 @@
 
 So FAILS means that no choice of the lost digits saves a sentence.
 """
+
 from __future__ import annotations
 
 import csv

@@ -1,4 +1,5 @@
 """Very deep nets for translation: the printed tables of Liu et al. 2020."""
+
 from __future__ import annotations
 
 from fractions import Fraction
@@ -15,8 +16,11 @@ bleu_tenths = quantity("bleu_tenths", "B", "BLEU in tenths")
 bleu_baseline_tenths = quantity("bleu_baseline_tenths", "B_0", "BLEU of the baseline in tenths")
 improvement = quantity("improvement", "i", "printed improvement of one net over another", "real")
 restated_gap = quantity(
-    "restated_gap", "u", "distance between a number as printed and as restated elsewhere",
-    "nonnegative real")
+    "restated_gap",
+    "u",
+    "distance between a number as printed and as restated elsewhere",
+    "nonnegative real",
+)
 
 TABLE = rows("translation")
 _DEEP = Source("liu2020verydeep", "Table 1, as reprinted in notthatdeep2024", "arXiv:2008.07772")
@@ -25,25 +29,40 @@ _LANGUAGES = ("FR", "DE")
 
 def printed(net: str, language: str, metric: str) -> str:
     """An entry of the tables."""
-    return next(r["value"] for r in TABLE
-                if (r["model"], r["language"], r["metric"]) == (net, language, metric))
+    return next(
+        r["value"]
+        for r in TABLE
+        if (r["model"], r["language"], r["metric"]) == (net, language, metric)
+    )
 
 
 def _tenths(net: str, language: str) -> int:
     return int(10 * Fraction(printed(net, language, "BLEU")))
 
 
-_BLEU = [Case(net=net, language=language, bleu_tenths=_tenths(net, language),
-              bleu_baseline_tenths=_tenths("6L-6L Default", language))
-         for net in ("6L-6L ADMIN", "60L-12L ADMIN") for language in _LANGUAGES]
+_BLEU = [
+    Case(
+        net=net,
+        language=language,
+        bleu_tenths=_tenths(net, language),
+        bleu_baseline_tenths=_tenths("6L-6L Default", language),
+    )
+    for net in ("6L-6L ADMIN", "60L-12L ADMIN")
+    for language in _LANGUAGES
+]
 
 
 @claim(
-    Eq(bleu_delta, (bleu_tenths - bleu_baseline_tenths) / 10), source=_DEEP, wording="reported",
-    weight="arithmetic", cases={"quick": _BLEU},
-    control=Control(_BLEU[0], "whole points",
-                    statement=Eq(bleu_delta, bleu_tenths - bleu_baseline_tenths)),
-    supports="evidence/translation_deepest")
+    Eq(bleu_delta, (bleu_tenths - bleu_baseline_tenths) / 10),
+    source=_DEEP,
+    wording="reported",
+    weight="arithmetic",
+    cases={"quick": _BLEU},
+    control=Control(
+        _BLEU[0], "whole points", statement=Eq(bleu_delta, bleu_tenths - bleu_baseline_tenths)
+    ),
+    supports="evidence/translation_deepest",
+)
 def translation_deltas(case: Case) -> Exact:
     """Differences in the table of deep translation nets.
 
@@ -54,12 +73,24 @@ def translation_deltas(case: Case) -> Exact:
 
 
 @claim(
-    Gt(improvement, 0), source=_DEEP, wording="reported", weight="measurement",
-    cases={"quick": Case.grid(over=("6L-6L Default", "6L-6L ADMIN"), language=_LANGUAGES,
-                              metric=("TER", "METEOR", "BLEU"))},
-    control=Control(Case(over="6L-6L ADMIN", language="DE", metric="METEOR"), "two points better",
-                    statement=Gt(improvement, 2)),
-    supports="evidence/translation_deepest")
+    Gt(improvement, 0),
+    source=_DEEP,
+    wording="reported",
+    weight="measurement",
+    cases={
+        "quick": Case.grid(
+            over=("6L-6L Default", "6L-6L ADMIN"),
+            language=_LANGUAGES,
+            metric=("TER", "METEOR", "BLEU"),
+        )
+    },
+    control=Control(
+        Case(over="6L-6L ADMIN", language="DE", metric="METEOR"),
+        "two points better",
+        statement=Gt(improvement, 2),
+    ),
+    supports="evidence/translation_deepest",
+)
 def translation_all_metrics(case: Case) -> Ball:
     """60L-12L beats 6L-6L in all metrics.
 
@@ -70,23 +101,41 @@ def translation_all_metrics(case: Case) -> Ball:
     60L-12L has four times the parameters: a result on trainability, not on depth at a fixed budget.
     """
     sign = -1 if case.metric == "TER" else 1
-    return interval([(sign, printed("60L-12L ADMIN", case.language, case.metric)),
-                     (-sign, printed(case.over, case.language, case.metric))])
+    return interval(
+        [
+            (sign, printed("60L-12L ADMIN", case.language, case.metric)),
+            (-sign, printed(case.over, case.language, case.metric)),
+        ]
+    )
 
 
 @claim(
-    Gt(gain, 0), wording="universal", known="FAILS", weight="measurement",
+    Gt(gain, 0),
+    wording="universal",
+    known="FAILS",
+    weight="measurement",
     source=Source(
-        "liu2020verydeep", "Table 4, as reprinted in notthatdeep2024", "arXiv:2008.07772"),
-    cases={"quick": [Case(rival=rival, metric=metric) for rival, metric in (
-        ("36L-12L-768D ADMIN + BT", "BLEU (multi-bleu)"),
-        ("36L-12L-768D ADMIN + BT", "BLEU (sacreBLEU)"),
-        ("BT (Edunov et al.)", "BLEU (multi-bleu)"),
-        ("60L-12L ADMIN", "BLEU (multi-bleu)"),
-        ("60L-12L ADMIN", "BLEU (sacreBLEU)"))]},
-    control=Control(Case(rival="BT (Edunov et al.)", metric="BLEU (multi-bleu)"), "a point ahead",
-                    statement=Gt(gain, 1)),
-    cited="Bears on whether the deepest net may be advised for translation with back-translation.")
+        "liu2020verydeep", "Table 4, as reprinted in notthatdeep2024", "arXiv:2008.07772"
+    ),
+    cases={
+        "quick": [
+            Case(rival=rival, metric=metric)
+            for rival, metric in (
+                ("36L-12L-768D ADMIN + BT", "BLEU (multi-bleu)"),
+                ("36L-12L-768D ADMIN + BT", "BLEU (sacreBLEU)"),
+                ("BT (Edunov et al.)", "BLEU (multi-bleu)"),
+                ("60L-12L ADMIN", "BLEU (multi-bleu)"),
+                ("60L-12L ADMIN", "BLEU (sacreBLEU)"),
+            )
+        ]
+    },
+    control=Control(
+        Case(rival="BT (Edunov et al.)", metric="BLEU (multi-bleu)"),
+        "a point ahead",
+        statement=Gt(gain, 1),
+    ),
+    cited="Bears on whether the deepest net may be advised for translation with back-translation.",
+)
 def translation_deepest(case: Case) -> Ball:
     """The deepest net is the best with back-translation.
 
@@ -97,14 +146,22 @@ def translation_deepest(case: Case) -> Ball:
     exploit on big and noisy datasets." 36 encoder layers of width 768 beat 60 of width 512 in both
     versions of BLEU: the table supports size, not depth alone.
     """
-    return interval([(1, printed("60L-12L ADMIN + BT", "FR", case.metric)),
-                     (-1, printed(case.rival, "FR", case.metric))])
+    return interval(
+        [
+            (1, printed("60L-12L ADMIN + BT", "FR", case.metric)),
+            (-1, printed(case.rival, "FR", case.metric)),
+        ]
+    )
 
 
 def size_difference(language: str) -> Ball:
     """Parameters of 60L-12L minus those of 6L-6L, in millions."""
-    return interval([(1, printed("60L-12L ADMIN", language, "parameters (million)")),
-                     (-1, printed("6L-6L Default", language, "parameters (million)"))])
+    return interval(
+        [
+            (1, printed("60L-12L ADMIN", language, "parameters (million)")),
+            (-1, printed("6L-6L Default", language, "parameters (million)")),
+        ]
+    )
 
 
 def _size_gap(case: Case, attentions_per_decoder_layer: int) -> Exact:
@@ -121,10 +178,17 @@ _ADDED = Case.grid(language=_LANGUAGES, width=512, encoder_layers=54, decoder_la
 
 
 @claim(
-    Le(rounding_gap, 1), source=_DEEP, weight="arithmetic", cases={"quick": _ADDED},
-    control=Control(_ADDED[0], "decoder layers without cross-attention",
-                    measured=lambda case: _size_gap(case, 1)),
-    supports="evidence/translation_deepest")
+    Le(rounding_gap, 1),
+    source=_DEEP,
+    weight="arithmetic",
+    cases={"quick": _ADDED},
+    control=Control(
+        _ADDED[0],
+        "decoder layers without cross-attention",
+        measured=lambda case: _size_gap(case, 1),
+    ),
+    supports="evidence/translation_deepest",
+)
 def translation_size(case: Case) -> Exact:
     """Parameters of the added translation layers.
 
@@ -140,13 +204,27 @@ def translation_size(case: Case) -> Exact:
 
 
 @claim(
-    Le(restated_gap, Rational(1, 20)), known="FAILS", weight="arithmetic",
+    Le(restated_gap, Rational(1, 20)),
+    known="FAILS",
+    weight="arithmetic",
     source=Source("he2021realformer", "translation results of ADMIN, restated"),
-    cases={"quick": [Case(net=net, language=language) for net, language in (
-        ("6L-6L ADMIN", "FR"), ("60L-12L ADMIN", "FR"), ("6L-6L ADMIN", "DE"))]},
-    control=Control(Case(net="6L-6L ADMIN", language="FR"), "a hundredth",
-                    statement=Le(restated_gap, Rational(1, 100))),
-    supports="evidence/translation_deepest")
+    cases={
+        "quick": [
+            Case(net=net, language=language)
+            for net, language in (
+                ("6L-6L ADMIN", "FR"),
+                ("60L-12L ADMIN", "FR"),
+                ("6L-6L ADMIN", "DE"),
+            )
+        ]
+    },
+    control=Control(
+        Case(net="6L-6L ADMIN", language="FR"),
+        "a hundredth",
+        statement=Le(restated_gap, Rational(1, 100)),
+    ),
+    supports="evidence/translation_deepest",
+)
 def translation_restated(case: Case) -> Exact:
     """Two sources for the same BLEU.
 

@@ -1,4 +1,5 @@
 """Wide against deep attention: a table of ten attention types on four tasks (Brown et al. 2022)."""
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -12,7 +13,8 @@ from ..claims.symbols import quantity, rounding_gap
 from .printed import gain, interval, rows
 
 wins = quantity(
-    "wins", "w", "entries of a table in which a net is the better one", "nonnegative integer")
+    "wins", "w", "entries of a table in which a net is the better one", "nonnegative integer"
+)
 entries = quantity("entries", "n", "number of entries of a table")
 
 TABLE = rows("wide_attention")
@@ -35,12 +37,24 @@ def averaged(case: Case) -> tuple[Fraction, list[Fraction]]:
 
 
 @claim(
-    Lt(rounding_gap, 1), source=_WIDE, wording="reported", known="FAILS", weight="arithmetic",
-    cases={"quick": (*Case.grid(attention=ATTENTIONS, task="average", net=_NETS),
-                     *Case.grid(attention="average", task=TASKS, net=_NETS))},
-    control=Control(Case(attention="Performer", task="average", net="deep"), "a quarter of a unit",
-                    statement=Lt(rounding_gap, Rational(1, 4))),
-    supports="evidence/wide_attention_one_task")
+    Lt(rounding_gap, 1),
+    source=_WIDE,
+    wording="reported",
+    known="FAILS",
+    weight="arithmetic",
+    cases={
+        "quick": (
+            *Case.grid(attention=ATTENTIONS, task="average", net=_NETS),
+            *Case.grid(attention="average", task=TASKS, net=_NETS),
+        )
+    },
+    control=Control(
+        Case(attention="Performer", task="average", net="deep"),
+        "a quarter of a unit",
+        statement=Lt(rounding_gap, Rational(1, 4)),
+    ),
+    supports="evidence/wide_attention_one_task",
+)
 def wide_table_averages(case: Case) -> Exact:
     """Printed averages of wide and deep attention.
 
@@ -64,16 +78,23 @@ def _wide_minus_deep(lines: Sequence[dict[str, str]]) -> Ball:
 
 
 @claim(
-    Ge(gain, Rational(1, 4)), wording="reported", known="UNDECIDED", weight="measurement",
+    Ge(gain, Rational(1, 4)),
+    wording="reported",
+    known="UNDECIDED",
+    weight="measurement",
     undecidable=(
         "no run can decide it: a missing digit; the table is printed to one decimal, and what "
-        "rounding took away is more than the gain in question"),
-    source=Source("brown2022wide", "abstract; Table 2, as reprinted in notthatdeep2024",
-                  "arXiv:2210.00640"),
+        "rounding took away is more than the gain in question"
+    ),
+    source=Source(
+        "brown2022wide", "abstract; Table 2, as reprinted in notthatdeep2024", "arXiv:2210.00640"
+    ),
     cases={"quick": Case.grid(read_from=("40 pairs of entries", "bottom line"))},
-    control=Control(Case(read_from="40 pairs of entries"), "half a point",
-                    statement=Ge(gain, Rational(1, 2))),
-    supports="evidence/wide_attention_one_task")
+    control=Control(
+        Case(read_from="40 pairs of entries"), "half a point", statement=Ge(gain, Rational(1, 2))
+    ),
+    supports="evidence/wide_attention_one_task",
+)
 def wide_attention_gain(case: Case) -> Ball:
     """One wide layer gains 0.3 on average over the table.
 
@@ -91,11 +112,17 @@ def wide_attention_gain(case: Case) -> Ball:
 
 
 @claim(
-    Gt(gain, 0), source=_WIDE, wording="universal", known="FAILS", weight="measurement",
+    Gt(gain, 0),
+    source=_WIDE,
+    wording="universal",
+    known="FAILS",
+    weight="measurement",
     cases={"quick": Case.grid(without=TASKS)},
     control=Control(Case(without="IMDb byte"), "a point ahead", statement=Gt(gain, 1)),
-    cited=("Bears on whether the average gain of one wide layer may be cited as more than one "
-           "task's."))
+    cited=(
+        "Bears on whether the average gain of one wide layer may be cited as more than one task's."
+    ),
+)
 def wide_attention_one_task(case: Case) -> Ball:
     """The gain of wide attention without one task.
 
@@ -110,10 +137,15 @@ def wide_attention_one_task(case: Case) -> Ball:
 
 
 @claim(
-    Gt(wins, entries / 2), source=_WIDE, wording="universal", known="FAILS", weight="measurement",
+    Gt(wins, entries / 2),
+    source=_WIDE,
+    wording="universal",
+    known="FAILS",
+    weight="measurement",
     cases={"quick": (Case(task="all", entries=40), *Case.grid(task=TASKS, entries=10))},
     control=Control(Case(task="IMDb byte", entries=10), "four of ten"),
-    supports="evidence/wide_attention_one_task")
+    supports="evidence/wide_attention_one_task",
+)
 def wide_attention_wins(case: Case) -> Exact:
     """Who wins where, wide or deep.
 
@@ -124,5 +156,10 @@ def wide_attention_wins(case: Case) -> Exact:
     do find marginal improvements in this setting." Wide wins 22 of 40 pairs and deep 16; on IMDb
     token 2 of 10 and on IMDb byte 4 of 10, on ListOps 9 and on matching 7.
     """
-    return Exact(sum(Fraction(r["wide"]) > Fraction(r["deep"])
-                     for r in pairs() if case.task in ("all", r["task"])))
+    return Exact(
+        sum(
+            Fraction(r["wide"]) > Fraction(r["deep"])
+            for r in pairs()
+            if case.task in ("all", r["task"])
+        )
+    )

@@ -3,6 +3,7 @@
 SymPy states a formula and python-flint's `arb` evaluates it, so no verdict rests on rounding.
 `sign` gives three answers, and alone in the project it decides the order of two real numbers.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -17,8 +18,9 @@ from flint import arb, fmpq
 PRECISIONS = (64, 192, 768, 3072)
 
 
-def enclose(expression: sympy.Expr, values: Mapping[sympy.Symbol, arb] | None = None,
-            precision: int = 128) -> arb:
+def enclose(
+    expression: sympy.Expr, values: Mapping[sympy.Symbol, arb] | None = None, precision: int = 128
+) -> arb:
     """A ball that contains the value of `expression` at `values`, computed with `precision` bits.
 
     Args:
@@ -70,8 +72,9 @@ def endpoints(ball: arb) -> tuple[Fraction, Fraction]:
     (Fraction(3, 1), Fraction(3, 1))
     """
     if not ball.is_finite():
-        raise ValueError(f"{ball} has no finite end points: the enclosure is too wide or the value "
-                         "is infinite")
+        raise ValueError(
+            f"{ball} has no finite end points: the enclosure is too wide or the value is infinite"
+        )
     return _dyadic(ball.mid()) - _dyadic(ball.rad()), _dyadic(ball.mid()) + _dyadic(ball.rad())
 
 

@@ -9,6 +9,7 @@ The same code runs on NumPy arrays and on arrays of any library with NumPy's nam
 on a GPU too), found through the array's type; only the panels, 64 columns wide, are eliminated on
 the host (`panels`). Threads are left to the BLAS.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -35,8 +36,21 @@ from .residues import (
 )
 
 __all__ = [
-    "PLE", "Cost", "RankProfile", "Relations", "centred", "default_prime", "elimination_cost",
-    "flint_side", "matmul", "ple", "rank", "rank_profile", "relations", "triangular_solve"]
+    "PLE",
+    "Cost",
+    "RankProfile",
+    "Relations",
+    "centred",
+    "default_prime",
+    "elimination_cost",
+    "flint_side",
+    "matmul",
+    "ple",
+    "rank",
+    "rank_profile",
+    "relations",
+    "triangular_solve",
+]
 
 # Up to this side python-flint finds most ranks faster, although every entry reaches it as a Python
 # integer; beyond, that alone costs more than the elimination. Measured: docs/finite-field.md.
@@ -58,8 +72,10 @@ def matmul(a: Array, b: Array, p: int) -> Array:
     left, right = matrix_of(a), matrix_of(b)
     field = Field(p, left)
     if left.shape[1] != right.shape[0]:
-        raise ValueError(f"shapes {tuple(left.shape)} and {tuple(right.shape)} do not multiply: "
-                         "the inner lengths differ")
+        raise ValueError(
+            f"shapes {tuple(left.shape)} and {tuple(right.shape)} do not multiply: "
+            "the inner lengths differ"
+        )
     left, right = residues(left, field), residues(right, field)
     c = field.zeros((left.shape[0], right.shape[1]))
     left *= -1.0
@@ -70,8 +86,9 @@ def matmul(a: Array, b: Array, p: int) -> Array:
     return c
 
 
-def triangular_solve(t: Array, b: Array, p: int, *, lower: bool = True,
-                     unit: bool = False) -> Array:
+def triangular_solve(
+    t: Array, b: Array, p: int, *, lower: bool = True, unit: bool = False
+) -> Array:
     """The solution x of t x = b over F_p for a triangular t, by n^2 k operations of BLAS.
 
     Args:
@@ -86,8 +103,9 @@ def triangular_solve(t: Array, b: Array, p: int, *, lower: bool = True,
     """
     triangle, x = matrix_of(t), matrix_of(b)
     if not triangle.shape[0] == triangle.shape[1] == x.shape[0]:
-        raise ValueError(f"shapes {tuple(triangle.shape)} and {tuple(x.shape)}: needed are (n, n) "
-                         "and (n, k)")
+        raise ValueError(
+            f"shapes {tuple(triangle.shape)} and {tuple(x.shape)}: needed are (n, n) and (n, k)"
+        )
     field = Field(p, triangle)
     triangle, x = residues(triangle, field), residues(x, field)
     if not unit:
@@ -106,15 +124,18 @@ def _solve_unit(field: Field, t: Array, x: Array, lower: bool, waiting: int = 0)
     n, b = t.shape[0], field.panel
     if not n or not x.shape[1]:
         return
-    whole = [t[i:i + b, i:i + b] for i in range(0, n - n % b, b)]
-    rest = [t[n - n % b:, n - n % b:]] if n % b else []
-    inverses = [*(unit_inverse(field, field.xp.stack(whole), lower) if whole else []),
-                *(unit_inverse(field, r, lower) for r in rest)]
+    whole = [t[i : i + b, i : i + b] for i in range(0, n - n % b, b)]
+    rest = [t[n - n % b :, n - n % b :]] if n % b else []
+    inverses = [
+        *(unit_inverse(field, field.xp.stack(whole), lower) if whole else []),
+        *(unit_inverse(field, r, lower) for r in rest),
+    ]
     _solve_blocks(field, t, x, lower, waiting, inverses)
 
 
-def _solve_blocks(field: Field, t: Array, x: Array, lower: bool, waiting: int,
-                  inverses: list[Array]) -> None:
+def _solve_blocks(
+    field: Field, t: Array, x: Array, lower: bool, waiting: int, inverses: list[Array]
+) -> None:
     """By halves.
 
     No inner function: one that calls itself is a cycle of references, which keeps t and x in memory
@@ -223,8 +244,8 @@ def rank_profile(a: Array, p: int, *, overwrite: bool = False) -> RankProfile:
     work = residues(matrix.T if tall else matrix, field, overwrite)
     order, columns = _eliminate(field, work)
     rows = np.arange(work.shape[0], dtype=np.int64)
-    rows[:len(order)] = order
-    selected = np.sort(rows[:len(columns)]), np.array(columns, dtype=np.int64)
+    rows[: len(order)] = order
+    selected = np.sort(rows[: len(columns)]), np.array(columns, dtype=np.int64)
     return RankProfile(*(selected[::-1] if tall else selected))
 
 
@@ -244,7 +265,7 @@ def ple(a: Array, p: int) -> PLE:
     work = residues(matrix, field)
     order, columns = _eliminate(field, work, whole=True)
     rows, r = np.arange(work.shape[0], dtype=np.int64), len(columns)
-    rows[:len(order)] = order
+    rows[: len(order)] = order
     lower = field.xp.tril(work[:, columns], -1)
     lower[:r] += field.from_host(np.eye(r))
     upper = work[:r] + 0.0
@@ -284,8 +305,10 @@ class Relations(NamedTuple):
         field, x, r = Field(p, matrix), self.coefficients, len(self.chosen)
         lines = r + len(self.others)
         if matrix.shape[self.axis] != lines:
-            raise ValueError(f"shape {tuple(matrix.shape)}: needed are {lines} along axis "
-                             f"{self.axis}, as in the first part")
+            raise ValueError(
+                f"shape {tuple(matrix.shape)}: needed are {lines} along axis "
+                f"{self.axis}, as in the first part"
+            )
         matrix = residues(matrix, field)
         left = matrix[:, self.others.tolist()] if self.axis else matrix[self.others.tolist()]
         if self.axis:
@@ -342,15 +365,16 @@ def relations(a: Array, p: int, *, axis: int = 1, overwrite: bool = False) -> Re
     else:
         # L1 and L2, one above the other, times U.
         lines = np.arange(m, dtype=np.int64)
-        lines[:len(order)] = order
+        lines[: len(order)] = order
         t, x = work[:r, :r].T, work[r:, :r].T
     _solve_unit(field, t, x, lower=False)
     field.reduce(x)
     return Relations(lines[:r], lines[r:], x if overwrite else x + 0.0, axis)
 
 
-def _eliminate(field: Field, a: Array, whole: bool = False,
-               waiting: int = 0) -> tuple[Integers, list[int]]:
+def _eliminate(
+    field: Field, a: Array, whole: bool = False, waiting: int = 0
+) -> tuple[Integers, list[int]]:
     """PLE in place, U on and right of the pivots, L below: (order of the first rows, columns).
 
     Without `whole` the columns after the last row is used up are left as they are. The order is
@@ -399,8 +423,8 @@ def _joined(first: Integers, second: Integers, start: int) -> Integers:
     if not len(second):
         return first
     joined = np.arange(max(len(first), start + len(second)), dtype=np.int64)
-    joined[:len(first)] = first
-    joined[start:start + len(second)] = joined[start:start + len(second)][second]
+    joined[: len(first)] = first
+    joined[start : start + len(second)] = joined[start : start + len(second)][second]
     return joined
 
 

@@ -3,6 +3,7 @@
 Without pivoting while no leading minor of the square on top is zero, else column by column with it.
 Both leave U on and right of the pivots and a unit L below them, in place.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -37,9 +38,9 @@ def _factor_square(d: Floats, p: int) -> bool:
     for j in range(n):
         # Column and row of this step, one behind the other, so that one reduction serves both.
         size = n - j
-        x, q = line[:2 * size - 1], quotients[:2 * size - 1]
+        x, q = line[: 2 * size - 1], quotients[: 2 * size - 1]
         np.subtract(d[j:, j], d[j:, :j] @ d[:j, j], out=x[:size])
-        np.subtract(d[j, j + 1:], d[j, :j] @ d[:j, j + 1:], out=x[size:])
+        np.subtract(d[j, j + 1 :], d[j, :j] @ d[:j, j + 1 :], out=x[size:])
         np.multiply(x, inverse, out=q)
         np.rint(q, out=q)
         q *= p
@@ -53,7 +54,7 @@ def _factor_square(d: Floats, p: int) -> bool:
         np.rint(q, out=q)
         q *= p
         column -= q
-        d[j + 1:, j], d[j, j + 1:], d[j, j] = column, x[size:], pivot
+        d[j + 1 :, j], d[j, j + 1 :], d[j, j] = column, x[size:], pivot
     return True
 
 
@@ -87,7 +88,7 @@ def _factor_pivoting(field: Field, a: Floats) -> tuple[Floats, Integers, list[in
         if c[i] == 0.0:
             continue
         # L holds the column as it is, U the row divided by the pivot.
-        scale = inverses_of(c[i:i + 1], field)[0]
+        scale = inverses_of(c[i : i + 1], field)[0]
         row = a[i, j:] - lower[i, :r] @ upper[:r, j:]
         field.reduce(row)
         row *= scale
@@ -100,8 +101,9 @@ def _factor_pivoting(field: Field, a: Floats) -> tuple[Floats, Integers, list[in
     return _packed(field, a, lower, upper, rows, columns)
 
 
-def _packed(field: Field, a: Floats, lower: Floats, upper: Floats, rows: list[int],
-            columns: list[int]) -> tuple[Floats, Integers, list[int]]:
+def _packed(
+    field: Field, a: Floats, lower: Floats, upper: Floats, rows: list[int], columns: list[int]
+) -> tuple[Floats, Integers, list[int]]:
     """In the layout of _eliminate: pivot rows on top, U from the pivots on, a unit L below them."""
     r = len(rows)
     last = max(rows, default=-1) + 1

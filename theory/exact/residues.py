@@ -4,6 +4,7 @@ A residue is an integer with |r| <= p//2 + 2 stored in float64. Centred residues
 more room than residues from 0 on: k products of them add up exactly as long as about
 k (p/2)^2 < 2^53, so BLAS multiplies and the reduction waits until the room is used up.
 """
+
 from __future__ import annotations
 
 import math
@@ -66,11 +67,14 @@ def _is_prime(p: int) -> bool:
 def checked_prime(p: int) -> int:
     """The prime itself, or a ValueError that says why it is none of those accepted."""
     if int(p) != p or not 3 <= p < PRIME_LIMIT:
-        raise ValueError(f"p={p}: products in float64 are exact for odd primes up to 67108859; "
-                         "try default_prime(n)")
+        raise ValueError(
+            f"p={p}: products in float64 are exact for odd primes up to 67108859; "
+            "try default_prime(n)"
+        )
     if not _is_prime(int(p)):
-        raise ValueError(f"p={p} is not prime, so there is no field of that size; "
-                         "try default_prime(n)")
+        raise ValueError(
+            f"p={p} is not prime, so there is no field of that size; try default_prime(n)"
+        )
     return int(p)
 
 
@@ -123,8 +127,9 @@ class Field:
         """Consecutive rows of x that fit into the cache."""
         return pieces(x.shape[0], max(1, self.chunk // max(1, math.prod(x.shape[1:]))))
 
-    def subtract_product(self, c: Array, a: Array, b: Array, waiting: int = 0,
-                         columns: list[int] | None = None) -> int:
+    def subtract_product(
+        self, c: Array, a: Array, b: Array, waiting: int = 0, columns: list[int] | None = None
+    ) -> int:
         """c -= a[:, columns] b in place, reduced only where the room requires it.
 
         Args:
@@ -211,8 +216,10 @@ def residues(a: Array, field: Field, overwrite: bool = False) -> Array:
     """Centred residues of any integers, see `centred`; with `overwrite` in the memory of a."""
     xp = field.xp
     if overwrite and a.dtype != xp.float64:
-        raise ValueError(f"entries of type {a.dtype} cannot be overwritten by residues; give "
-                         "float64, or leave overwrite out")
+        raise ValueError(
+            f"entries of type {a.dtype} cannot be overwritten by residues; give "
+            "float64, or leave overwrite out"
+        )
     out = a if overwrite else xp.empty(tuple(a.shape), dtype=xp.float64, **field.device)
     source, target = (a.reshape(1), out.reshape(1)) if out.ndim == 0 else (a, out)
     for rows in field.parts(target):
@@ -221,8 +228,10 @@ def residues(a: Array, field: Field, overwrite: bool = False) -> Array:
         largest = float(abs(x).max()) if math.prod(x.shape) else 0.0
         # NaN compares as false.
         if not largest <= EXACT - PRIME_LIMIT or not bool((field.round(x) == x).all()):
-            raise ValueError("entries of F_p are whole numbers, as floats below 2^53 - 2^26; give "
-                             "larger ones as integers")
+            raise ValueError(
+                "entries of F_p are whole numbers, as floats below 2^53 - 2^26; give "
+                "larger ones as integers"
+            )
         # Twice: the first brings any float under 2^51, where the second finds the centred residue.
         for _ in range(0 if largest <= field.p // 2 else 2):
             x -= field.p * field.round(x * field.inverse)
@@ -238,16 +247,18 @@ def _integers(a: Array, field: Field) -> Array:
         return (a if kind == "uint64" else field.xp.asarray(a, dtype=field.xp.int64)) % int(field.p)
     if kind == "object" and all(isinstance(entry, int) for entry in a.flat):
         return a % int(field.p)
-    raise ValueError(f"entries of type {kind}: accepted are integers and floats that are whole "
-                     "numbers")
+    raise ValueError(
+        f"entries of type {kind}: accepted are integers and floats that are whole numbers"
+    )
 
 
 def matrix_of(a: Array) -> Array:
     """An array of two dimensions."""
     matrix = a if _namespace(a) is not np else np.asarray(a)
     if matrix.ndim != 2:
-        raise ValueError(f"an array of shape {tuple(matrix.shape)}: a matrix has two dimensions; "
-                         "reshape it")
+        raise ValueError(
+            f"an array of shape {tuple(matrix.shape)}: a matrix has two dimensions; reshape it"
+        )
     return matrix
 
 
@@ -259,8 +270,10 @@ def inverses_of(values: Floats, field: Field) -> Floats:
     p, half = int(field.p), int(field.p) // 2
     entries = [int(v) % p for v in values]
     if 0 in entries:
-        raise ValueError(f"the triangle has 0 on its diagonal (row {entries.index(0)}), so it is "
-                         f"singular modulo {p}")
+        raise ValueError(
+            f"the triangle has 0 on its diagonal (row {entries.index(0)}), so it is "
+            f"singular modulo {p}"
+        )
     return np.array([(pow(v, -1, p) + half) % p - half for v in entries], dtype=np.float64)
 
 

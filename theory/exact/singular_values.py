@@ -6,6 +6,7 @@ change by no more than the matrix does. So a float64 decomposition U diag(s) V^T
 was found, where s descends: with orthonormal U and V its own distances are sums of squares of s,
 and what F differs from it by, and U and V from orthonormal ones, is bounded in balls.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence

@@ -4,6 +4,7 @@ Regular expressions become minimal automata by automata-lib; monoid, periods and
 computed here. A language is star-free iff the transition monoid of its minimal automaton is
 aperiodic (Schuetzenberger), iff that automaton has no counter (McNaughton and Papert).
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -55,8 +56,10 @@ def minimal(expression: str, alphabet: str = "ab") -> Automaton:
     try:
         nfa = NFA.from_regex(expression, input_symbols=set(alphabet))
     except (AutomatonException, RegexException) as error:
-        raise ValueError(f"cannot read {expression!r} over {alphabet!r} ({error}); "
-                         "write for example (ab)* or a+b+") from None
+        raise ValueError(
+            f"cannot read {expression!r} over {alphabet!r} ({error}); "
+            "write for example (ab)* or a+b+"
+        ) from None
     return _numbered(DFA.from_nfa(nfa, minify=True), alphabet)
 
 
@@ -71,10 +74,12 @@ def _numbered(dfa: Any, alphabet: str) -> Automaton:
             if following not in number:
                 number[following] = len(number)
                 queue.append(following)
-    moves = tuple(tuple(number[complete.transitions[state][letter]] for state in queue)
-                  for letter in alphabet)
+    moves = tuple(
+        tuple(number[complete.transitions[state][letter]] for state in queue) for letter in alphabet
+    )
     return Automaton(
-        alphabet, moves, frozenset(number[s] for s in complete.final_states if s in number))
+        alphabet, moves, frozenset(number[s] for s in complete.final_states if s in number)
+    )
 
 
 def star_free_language(expression: Expression) -> Automaton:

@@ -4,6 +4,7 @@ rounded soft attention compute.
 At a position i a formula may compare sums of counts #x = |{j <= i : x holds at j}| with integers;
 the nesting depth of counts is the number of layers. A word is read at its last position.
 """
+
 from __future__ import annotations
 
 from itertools import accumulate
@@ -18,14 +19,20 @@ from .automaton import block_language, minimal, words
 from .hard_attention import blocks as k
 
 count_depth = quantity(
-    "count_depth", r"L_{\#}",
-    "nesting depth of a counting formula that is right on every word tried", "integer")
+    "count_depth",
+    r"L_{\#}",
+    "nesting depth of a counting formula that is right on every word tried",
+    "integer",
+)
 fails = quantity(
-    "depth_one_fails", "f",
+    "depth_one_fails",
+    "f",
     "1 if two words that depth 1 cannot tell apart differ in membership, else 0",
-    "nonnegative integer")
+    "nonnegative integer",
+)
 perfect_depth = quantity(
-    "perfect_depth", "L_{100}", "least depth with a published accuracy of 100 %")
+    "perfect_depth", "L_{100}", "least depth with a published accuracy of 100 %"
+)
 
 KNEE = "arXiv:2506.16055"
 
@@ -89,12 +96,17 @@ def with_blocks(m: int) -> Formula:
 
 
 @claim(
-    Eq(count_depth, k), source=Source("yang2025knee", "depth hierarchy, definability", KNEE),
-    wording="reported", kind="construction",
-    cases={"quick": Case.grid(blocks=range(1, 6), longest=8),
-           "theory": Case.grid(blocks=(6, 7, 8), longest=11)},
+    Eq(count_depth, k),
+    source=Source("yang2025knee", "depth hierarchy, definability", KNEE),
+    wording="reported",
+    kind="construction",
+    cases={
+        "quick": Case.grid(blocks=range(1, 6), longest=8),
+        "theory": Case.grid(blocks=(6, 7, 8), longest=11),
+    },
     control=Control(Case(blocks=3, longest=8), "a layer less", statement=Eq(count_depth, k - 1)),
-    cited="Decides whether k layers may be quoted as enough for k blocks in C-RASP.")
+    cited="Decides whether k layers may be quoted as enough for k blocks in C-RASP.",
+)
 def crasp_blocks(case: Case) -> Exact:
     """C-RASP recognises k blocks at depth k.
 
@@ -112,21 +124,30 @@ def crasp_blocks(case: Case) -> Exact:
 
 def _prediction(case: Case, anywhere: bool) -> Exact:
     formula, accepts = in_block(case.blocks), minimal(block_language(case.blocks)).accepts
-    right = all(truths(formula, word) == [accepts(word[:i + 1]) for i in range(len(word))]
-                for word in words(case.longest) if anywhere or accepts(word))
+    right = all(
+        truths(formula, word) == [accepts(word[: i + 1]) for i in range(len(word))]
+        for word in words(case.longest)
+        if anywhere or accepts(word)
+    )
     return Exact(depth(formula) if right else -1)
 
 
 @claim(
-    Eq(count_depth, k - 2), kind="construction",
+    Eq(count_depth, k - 2),
+    kind="construction",
     source=Source("depthlaw", f"after yang2025knee, {KNEE} (as reported), the prediction task"),
-    cases={"quick": Case.grid(blocks=range(3, 7), longest=9),
-           "theory": Case.grid(blocks=(7, 8), longest=12)},
+    cases={
+        "quick": Case.grid(blocks=range(3, 7), longest=9),
+        "theory": Case.grid(blocks=(7, 8), longest=12),
+    },
     assumes={"at least three blocks": lambda case: case.blocks >= 3},
     control=Control(
-        Case(blocks=4, longest=9), "the same formula on all words, not only those of k blocks",
-        measured=lambda case: _prediction(case, anywhere=True)),
-    supports="formal_languages/crasp_blocks")
+        Case(blocks=4, longest=9),
+        "the same formula on all words, not only those of k blocks",
+        measured=lambda case: _prediction(case, anywhere=True),
+    ),
+    supports="formal_languages/crasp_blocks",
+)
 def crasp_prediction(case: Case) -> Exact:
     """Depth k - 2 is enough for the prediction task.
 
@@ -145,8 +166,10 @@ def crasp_prediction(case: Case) -> Exact:
     source=Source("depthlaw", f"after yang2025knee, {KNEE}, the depth hierarchy"),
     cases={"quick": Case.grid(blocks=range(1, 7), longest=8)},
     control=Control(
-        Case(blocks=1, longest=8), "fails for one block too", statement=Eq(fails, Min(1, k))),
-    supports="formal_languages/crasp_blocks")
+        Case(blocks=1, longest=8), "fails for one block too", statement=Eq(fails, Min(1, k))
+    ),
+    supports="formal_languages/crasp_blocks",
+)
 def crasp_depth_one(case: Case) -> Exact:
     """Depth 1 counts letters and nothing else.
 
@@ -159,10 +182,12 @@ def crasp_depth_one(case: Case) -> Exact:
     that no such pair exists, not that a formula does.
     """
     accepts, seen = minimal(block_language(case.blocks)).accepts, dict[Any, bool]()
-    counts = ((word, (word.count("a"), word.count("b"), word[-1]))
-              for word in words(case.longest) if word)
-    return Exact(int(any(seen.setdefault(count, accepts(word)) != accepts(word)
-                         for word, count in counts)))
+    counts = (
+        (word, (word.count("a"), word.count("b"), word[-1])) for word in words(case.longest) if word
+    )
+    return Exact(
+        int(any(seen.setdefault(count, accepts(word)) != accepts(word) for word, count in counts))
+    )
 
 
 # Published whole-string accuracies on L_4 by depth, in percent.
@@ -170,10 +195,15 @@ ACCURACY_L4 = {1: "21.7", 2: "100"}
 
 
 @claim(
-    Eq(perfect_depth, k - 2), source=Source("yang2025knee", "Figure 2", f"{KNEE}v2"),
-    wording="printed", kind="empirical fit", holds_for="exists", cases={"quick": (Case(blocks=4),)},
+    Eq(perfect_depth, k - 2),
+    source=Source("yang2025knee", "Figure 2", f"{KNEE}v2"),
+    wording="printed",
+    kind="empirical fit",
+    holds_for="exists",
+    cases={"quick": (Case(blocks=4),)},
     control=Control(Case(blocks=4), "the depth of recognition", statement=Eq(perfect_depth, k)),
-    supports="formal_languages/crasp_blocks")
+    supports="formal_languages/crasp_blocks",
+)
 def crasp_accuracy(case: Case) -> Exact:
     """The published nets are perfect on L_4 from depth 2 on.
 

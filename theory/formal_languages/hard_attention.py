@@ -1,4 +1,5 @@
 """Masked hard attention: what so many layers recognise, and words that fewer cannot tell apart."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -14,19 +15,28 @@ from .automaton import block_language, minimal, words
 from .temporal_logic import Formula, depth, every, kinds, means, neither, once, previous, run
 
 wrong_words = quantity(
-    "wrong_words", r"\#_{wrong}", "words on which two descriptions of a language differ",
-    "nonnegative integer")
+    "wrong_words",
+    r"\#_{wrong}",
+    "words on which two descriptions of a language differ",
+    "nonnegative integer",
+)
 letters = quantity("letters", "k", "least number of letters in a word")
 attention_layers = quantity(
-    "attention_layers", "L^*",
+    "attention_layers",
+    "L^*",
     "least number of layers of rightmost unique hard attention that recognises a language",
-    "integer")
+    "integer",
+)
 kinds_apart = quantity(
-    "unary_kinds", "c", "how many of the words 1, a, aa, ... networks of a depth tell apart")
+    "unary_kinds", "c", "how many of the words 1, a, aa, ... networks of a depth tell apart"
+)
 blocks = quantity("blocks", "k", "number of blocks of equal letters in a+ b+ a+ ...")
 separated_pairs = quantity(
-    "separated_pairs", "s", "pairs of words that networks of a depth tell apart",
-    "nonnegative integer")
+    "separated_pairs",
+    "s",
+    "pairs of words that networks of a depth tell apart",
+    "nonnegative integer",
+)
 
 
 def after_masked(what: str) -> Source:
@@ -48,23 +58,36 @@ def _wrong_words(case: Case, seed: int, ties: int) -> Exact:
         deep, flat = formula(layers - 1), formula(int(rng.integers(0, layers)))
         pair = (deep, flat) if rng.integers(2) else (flat, deep)
         since = ("since", *(neither(x) if rng.integers(2) else x for x in pair))
-        return ("and" if rng.integers(2) else "or", since,
-                formula(int(rng.integers(0, layers + 1)) if layers < 2 else layers - 1))
+        return (
+            "and" if rng.integers(2) else "or",
+            since,
+            formula(int(rng.integers(0, layers + 1)) if layers < 2 else layers - 1),
+        )
 
     chosen = [formula(case.depth) for _ in range(case.formulas)]
-    return Exact(sum(run(f, word, ties) != (means(f, word), depth(f))
-                     for f in chosen for word in words(6)))
+    return Exact(
+        sum(run(f, word, ties) != (means(f, word), depth(f)) for f in chosen for word in words(6))
+    )
 
 
 @claim(
-    Eq(wrong_words, 0), kind="construction",
+    Eq(wrong_words, 0),
+    kind="construction",
     source=after_masked("abstract: hard attention equals LTL, through B-RASP"),
-    cases={"quick": Case.grid(depth=(0, 1, 2), formulas=6),
-           "theory": Case.grid(depth=(1, 2, 3), formulas=8)},
-    control=Control(Case(depth=2, formulas=6), "heads that attend to the leftmost maximum",
-                    measured=lambda case, seed: _wrong_words(case, seed, ties=-1)),
-    cited=("Bears on whether depth in temporal logic may be quoted as the depth that hard "
-           "attention needs."))
+    cases={
+        "quick": Case.grid(depth=(0, 1, 2), formulas=6),
+        "theory": Case.grid(depth=(1, 2, 3), formulas=8),
+    },
+    control=Control(
+        Case(depth=2, formulas=6),
+        "heads that attend to the leftmost maximum",
+        measured=lambda case, seed: _wrong_words(case, seed, ties=-1),
+    ),
+    cited=(
+        "Bears on whether depth in temporal logic may be quoted as the depth that hard "
+        "attention needs."
+    ),
+)
 def network(case: Case, seed: int) -> Exact:
     """Hard attention computes temporal logic, layer for depth.
 
@@ -111,12 +134,17 @@ def at_least(k: int) -> Formula:
 
 
 @claim(
-    Eq(attention_layers, letters), source=HIERARCHY,
+    Eq(attention_layers, letters),
+    source=HIERARCHY,
     cases={"quick": Case.grid(letters=range(1, 6)), "theory": Case.grid(letters=(6, 7, 8))},
     control=Control(
-        Case(letters=4), "one layer fewer", statement=Eq(attention_layers, letters - 1)),
-    cited=("Decides whether each further layer of hard attention may be said to recognise more "
-           "languages."))
+        Case(letters=4), "one layer fewer", statement=Eq(attention_layers, letters - 1)
+    ),
+    cited=(
+        "Decides whether each further layer of hard attention may be said to recognise more "
+        "languages."
+    ),
+)
 def strict_hierarchy(case: Case) -> Exact:
     """k layers recognise a language that k - 1 do not.
 
@@ -137,10 +165,16 @@ def _unary_kinds(case: Case, strict: bool) -> Exact:
 
 
 @claim(
-    Eq(kinds_apart, t + 1), source=HIERARCHY, cases={"quick": Case.grid(depth=range(9))},
-    control=Control(Case(depth=3), "a mask that is not strict",
-                    measured=lambda case: _unary_kinds(case, strict=False)),
-    supports="formal_languages/strict_hierarchy")
+    Eq(kinds_apart, t + 1),
+    source=HIERARCHY,
+    cases={"quick": Case.grid(depth=range(9))},
+    control=Control(
+        Case(depth=3),
+        "a mask that is not strict",
+        measured=lambda case: _unary_kinds(case, strict=False),
+    ),
+    supports="formal_languages/strict_hierarchy",
+)
 def unary_limit(case: Case) -> Exact:
     """Depth t counts to t and no further.
 
@@ -176,23 +210,30 @@ LANGUAGES: dict[str, tuple[int, str, Formula]] = {
     "begins with a": (2, "a(a|b)*", once(("and", "a", _FIRST))),
     "contains ab": (2, "(a|b)*ab(a|b)*", once(("and", "b", previous("a")))),
     "sorted": (2, "a*b*", neither(once(("and", "a", once("b"))))),
-    "alternating": (2, "(ab)*", every(neither(once(_REPEATS)), neither(once(("and", "b", _FIRST))),
-                                      neither(previous("a")))),
+    "alternating": (
+        2,
+        "(ab)*",
+        every(neither(once(_REPEATS)), neither(once(("and", "b", _FIRST))), neither(previous("a"))),
+    ),
     "a, b, a in order": (2, "(a|b)*a(a|b)*b(a|b)*a(a|b)*", once(alternation(3, "a"))),
     "a, b, a, b in order": (3, "(a|b)*a(a|b)*b(a|b)*a(a|b)*b(a|b)*", once(alternation(4, "b"))),
 }
 
 
 def _listed(longest: int) -> tuple[Case, ...]:
-    return tuple(Case(language=name, longest=longest, stated=layers)
-                 for name, (layers, _, _) in LANGUAGES.items())
+    return tuple(
+        Case(language=name, longest=longest, stated=layers)
+        for name, (layers, _, _) in LANGUAGES.items()
+    )
 
 
 @claim(
-    Eq(attention_layers, stated), source=Source("depthlaw", "docs/coverage/formal_languages.md"),
+    Eq(attention_layers, stated),
+    source=Source("depthlaw", "docs/coverage/formal_languages.md"),
     cases={"quick": _listed(6), "theory": _listed(9)},
     control=Control(Case(language="sorted", longest=6, stated=1), "one layer for sorted words"),
-    supports="formal_languages/strict_hierarchy")
+    supports="formal_languages/strict_hierarchy",
+)
 def listed_layers(case: Case) -> Exact:
     """Least number of layers of small languages.
 
@@ -217,14 +258,22 @@ def blocks_formula(k: int) -> Formula:
 
 @claim(
     Eq(attention_layers, floor(blocks / 2) + 1),
-    source=Source("depthlaw", "after yang2025knee, arXiv:2506.16055: languages; "
-                  "docs/coverage/formal_languages.md"),
-    cases={"quick": (*Case.grid(blocks=range(1, 6), longest=7), Case(blocks=6, longest=9)),
-           "theory": (Case(blocks=7, longest=10),)},
-    control=Control(Case(blocks=4, longest=7), "one layer per block",
-                    statement=Eq(attention_layers, blocks)),
-    cited=("Decides how many layers of hard attention k blocks take, beside those of counting "
-           "attention."))
+    source=Source(
+        "depthlaw",
+        "after yang2025knee, arXiv:2506.16055: languages; docs/coverage/formal_languages.md",
+    ),
+    cases={
+        "quick": (*Case.grid(blocks=range(1, 6), longest=7), Case(blocks=6, longest=9)),
+        "theory": (Case(blocks=7, longest=10),),
+    },
+    control=Control(
+        Case(blocks=4, longest=7), "one layer per block", statement=Eq(attention_layers, blocks)
+    ),
+    cited=(
+        "Decides how many layers of hard attention k blocks take, beside those of counting "
+        "attention."
+    ),
+)
 def blocks_hard_attention(case: Case) -> Exact:
     """Layers of hard attention for k blocks.
 
@@ -241,20 +290,35 @@ def blocks_hard_attention(case: Case) -> Exact:
 
 def _separated_pairs(case: Case, strict: bool) -> Exact:
     """Pairs of a word and the same word with one letter doubled that a depth tells apart."""
-    pairs = ((word, word[:i] + word[i:i + 1] + word[i:])
-             for word in words(case.longest) for i in range(len(word)))
-    return Exact(sum(kinds(word, case.depth, strict) != kinds(doubled, case.depth, strict)
-                     for word, doubled in pairs))
+    pairs = (
+        (word, word[:i] + word[i : i + 1] + word[i:])
+        for word in words(case.longest)
+        for i in range(len(word))
+    )
+    return Exact(
+        sum(
+            kinds(word, case.depth, strict) != kinds(doubled, case.depth, strict)
+            for word, doubled in pairs
+        )
+    )
 
 
 @claim(
-    Eq(separated_pairs, 0), source=after_masked("abstract: strict masking increases power"),
-    cases={"quick": Case.grid(depth=(0, 1, 2, 3), longest=6),
-           "theory": Case.grid(depth=(4, 5), longest=7)},
-    control=Control(Case(depth=2, longest=4), "a strict mask",
-                    measured=lambda case: _separated_pairs(case, strict=True)),
-    cited=("Decides whether results for strict masks may be quoted for masks that show a token "
-           "itself."))
+    Eq(separated_pairs, 0),
+    source=after_masked("abstract: strict masking increases power"),
+    cases={
+        "quick": Case.grid(depth=(0, 1, 2, 3), longest=6),
+        "theory": Case.grid(depth=(4, 5), longest=7),
+    },
+    control=Control(
+        Case(depth=2, longest=4),
+        "a strict mask",
+        measured=lambda case: _separated_pairs(case, strict=True),
+    ),
+    cited=(
+        "Decides whether results for strict masks may be quoted for masks that show a token itself."
+    ),
+)
 def non_strict_mask(case: Case) -> Exact:
     """A mask that is not strict cannot see repetition.
 

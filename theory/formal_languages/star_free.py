@@ -1,4 +1,5 @@
 """Star-free languages, within reach of masked hard attention without positions, and monoids."""
+
 from __future__ import annotations
 
 from functools import partial
@@ -19,14 +20,16 @@ from .automaton import (
 )
 from .hard_attention import after_masked, blocks, wrong_words
 
-period = quantity(
-    "monoid_period", "p", "period of the transition monoid of the minimal automaton")
+period = quantity("monoid_period", "p", "period of the transition monoid of the minimal automaton")
 modulus = quantity("modulus", "m", "modulus to which letters are counted")
 level = quantity(
-    "subsequence_level", "m", "length of subsequences that decide membership", "integer")
+    "subsequence_level", "m", "length of subsequences that decide membership", "integer"
+)
 
-star_free = partial(claim, source=after_masked(
-    "abstract: hard attention recognises exactly the star-free languages"))
+star_free = partial(
+    claim,
+    source=after_masked("abstract: hard attention recognises exactly the star-free languages"),
+)
 
 
 def _cat(first: Expression, *more: Expression) -> Expression:
@@ -36,13 +39,23 @@ def _cat(first: Expression, *more: Expression) -> Expression:
 ALL: Expression = ("not", "0")
 EMPTY_WORD: Expression = ("not", ("or", _cat("a", ALL), _cat("b", ALL)))
 STAR_FREE: dict[str, Expression] = {
-    "(ab)*": ("or", EMPTY_WORD, ("and", ("and", _cat("a", ALL), _cat(ALL, "b")), ("not", (
-        "or", _cat(ALL, "a", "a", ALL), _cat(ALL, "b", "b", ALL))))),
+    "(ab)*": (
+        "or",
+        EMPTY_WORD,
+        (
+            "and",
+            ("and", _cat("a", ALL), _cat(ALL, "b")),
+            ("not", ("or", _cat(ALL, "a", "a", ALL), _cat(ALL, "b", "b", ALL))),
+        ),
+    ),
     "a*b*": ("not", _cat(ALL, "b", ALL, "a", ALL)),
     "a*": ("not", _cat(ALL, "b", ALL)),
     "(a|b)*b": _cat(ALL, "b"),
-    "a+b+a+": ("and", ("and", _cat("a", ALL, "b", ALL), _cat(ALL, "a")),
-               ("not", _cat(ALL, "b", ALL, "a", ALL, "b", ALL))),
+    "a+b+a+": (
+        "and",
+        ("and", _cat("a", ALL, "b", ALL), _cat(ALL, "a")),
+        ("not", _cat(ALL, "b", ALL, "a", ALL, "b", ALL)),
+    ),
     "(a|b)*aa(a|b)*": _cat(ALL, "a", "a", ALL),
 }
 
@@ -62,9 +75,11 @@ def modular(m: int) -> str:
 
 
 @star_free(
-    Eq(period, modulus), cases={"quick": Case.grid(modulus=range(1, 8))},
+    Eq(period, modulus),
+    cases={"quick": Case.grid(modulus=range(1, 8))},
     control=Control(Case(modulus=3), "period 2", statement=Eq(period, 2)),
-    supports="formal_languages/network")
+    supports="formal_languages/network",
+)
 def modular_counting(case: Case) -> Exact:
     """Counting letters modulo m gives a monoid of period m.
 
@@ -79,11 +94,18 @@ def modular_counting(case: Case) -> Exact:
 
 
 @star_free(
-    Eq(period, 1), cases={"quick": [Case(expression=e) for e in (
-        *STAR_FREE, "(ab|ba)*", "(aab)*", "(a(ab)*b)*", "a+b+a+b+")]},
-    control=Control(Case(expression="(aba|b)*"), "ab exchanges two states of its automaton, though "
-                    "nothing is counted in sight"),
-    supports="formal_languages/network")
+    Eq(period, 1),
+    cases={
+        "quick": [
+            Case(expression=e) for e in (*STAR_FREE, "(ab|ba)*", "(aab)*", "(a(ab)*b)*", "a+b+a+b+")
+        ]
+    },
+    control=Control(
+        Case(expression="(aba|b)*"),
+        "ab exchanges two states of its automaton, though nothing is counted in sight",
+    ),
+    supports="formal_languages/network",
+)
 def aperiodic(case: Case) -> Exact:
     """Languages with a star that are star-free.
 
@@ -94,11 +116,15 @@ def aperiodic(case: Case) -> Exact:
 
 
 @star_free(
-    Eq(wrong_words, 0), kind="construction", holds_for="exists",
+    Eq(wrong_words, 0),
+    kind="construction",
+    holds_for="exists",
     cases={"quick": [Case(expression=e, star_free=e) for e in STAR_FREE]},
     control=Control(
-        Case(expression="(ab)*", star_free="a*b*"), "the expression of another language"),
-    supports="formal_languages/network")
+        Case(expression="(ab)*", star_free="a*b*"), "the expression of another language"
+    ),
+    supports="formal_languages/network",
+)
 def star_free_expressions(case: Case) -> Exact:
     """Expressions without star for starred languages.
 
@@ -115,11 +141,15 @@ def star_free_expressions(case: Case) -> Exact:
 
 
 @claim(
-    Eq(level, blocks), source=Source("depthlaw", "docs/coverage/formal_languages.md"),
-    cases={"quick": Case.grid(blocks=(1, 2, 3, 4), longest=7),
-           "theory": (Case(blocks=5, longest=9),)},
+    Eq(level, blocks),
+    source=Source("depthlaw", "docs/coverage/formal_languages.md"),
+    cases={
+        "quick": Case.grid(blocks=(1, 2, 3, 4), longest=7),
+        "theory": (Case(blocks=5, longest=9),),
+    },
     control=Control(Case(blocks=3, longest=7), "a level more", statement=Eq(level, blocks + 1)),
-    supports="formal_languages/blocks_hard_attention")
+    supports="formal_languages/blocks_hard_attention",
+)
 def blocks_piecewise_testable(case: Case) -> Exact:
     """k blocks are piecewise testable of level k.
 
@@ -133,9 +163,13 @@ def blocks_piecewise_testable(case: Case) -> Exact:
     listed = [(word, accepts(word)) for word in words(case.longest)]
     for m in range(case.longest + 1):
         seen: dict[Any, bool] = {}
-        parts = (frozenset(part for n in range(m + 1) for part in combinations(word, n))
-                 for word, _ in listed)
-        if all(seen.setdefault(part, inside) == inside
-               for part, (_, inside) in zip(parts, listed, strict=True)):
+        parts = (
+            frozenset(part for n in range(m + 1) for part in combinations(word, n))
+            for word, _ in listed
+        )
+        if all(
+            seen.setdefault(part, inside) == inside
+            for part, (_, inside) in zip(parts, listed, strict=True)
+        ):
             return Exact(m)
     return Exact(-1)

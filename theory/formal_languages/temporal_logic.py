@@ -6,6 +6,7 @@ feed-forward networks between layers compute the Boolean connectives. A word is 
 last position. `kinds` computes what every network of a given depth can tell apart: exact lower
 bounds on the depth.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -63,8 +64,9 @@ def means(formula: Formula, word: str) -> bool:
             return not holds(f[1], i)
         if f[0] in ("and", "or"):
             return (all if f[0] == "and" else any)(holds(x, i) for x in f[1:])
-        return any(holds(f[2], j) and all(holds(f[1], k) for k in range(j + 1, i))
-                   for j in range(i))
+        return any(
+            holds(f[2], j) and all(holds(f[1], k) for k in range(j + 1, i)) for j in range(i)
+        )
 
     return holds(formula, len(word))
 
@@ -99,7 +101,8 @@ def run(formula: Formula, word: str, ties: int = 1) -> tuple[bool, int]:
     rules: dict[str, Callable[..., int]] = {"not": lambda x: 1 - x, "and": min, "or": max}
     parts = list(dict.fromkeys(_parts(formula)))
     stream: dict[Formula, list[int]] = {
-        f: [int(f in ("1", letter)) for letter in word + END] for f in parts if isinstance(f, str)}
+        f: [int(f in ("1", letter)) for letter in word + END] for f in parts if isinstance(f, str)
+    }
     layers = 0
     while True:
         for f in parts:
@@ -144,7 +147,9 @@ def kinds(word: str, layers: int, strict: bool = True) -> Any:
     """
     now: list[Any] = list(word + END if strict else word)
     for _ in range(layers):
-        recent = [(now[i], *dict.fromkeys(now[j] for j in range(i - strict, -1, -1)))
-                  for i in range(len(now))]
+        recent = [
+            (now[i], *dict.fromkeys(now[j] for j in range(i - strict, -1, -1)))
+            for i in range(len(now))
+        ]
         now = [_NUMBERS.setdefault(kind, len(_NUMBERS)) for kind in recent]
     return now[-1] if now else None

@@ -1,4 +1,5 @@
 """About log2 k layers compute hop_k: the construction of sanford2024 executed, and its repairs."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -20,24 +21,39 @@ from .one_layer import hops_ask_for_every_bit
 from .pointers import find
 
 layers_used = quantity(
-    "layers_used", r"L_{used}",
+    "layers_used",
+    r"L_{used}",
     "first layer from which on every token of an executed network is right; -1 when none is",
-    "integer")
+    "integer",
+)
 layers_needed = quantity(
-    "layers_needed", r"L^*",
+    "layers_needed",
+    r"L^*",
     "least depth at which for every N a masked transformer with one head, width O(1) and O(log N) "
-    "bits does hop_k", "nonnegative integer")
+    "bits does hop_k",
+    "nonnegative integer",
+)
 wrong_tokens = quantity(
-    "wrong_tokens", r"n_{\mathrm{wrong}}",
-    "tokens on which an executed network differs from hop_k", "nonnegative integer")
+    "wrong_tokens",
+    r"n_{\mathrm{wrong}}",
+    "tokens on which an executed network differs from hop_k",
+    "nonnegative integer",
+)
 computed_hops = quantity(
-    "computed_hops", "h", "number of hops that was really computed; -1 when it is none", "integer")
+    "computed_hops", "h", "number of hops that was really computed; -1 when it is none", "integer"
+)
 hops_first = quantity("hops_first", "a", "number of hops taken first", "nonnegative integer")
 hops_then = quantity("hops_then", "b", "number of hops taken next", "nonnegative integer")
 
 SANFORD = "arXiv:2402.09268v1"
-printed = partial(claim, wording="printed", kind="construction", weight="step", known="FAILS",
-                  source=Source("sanford2024", "Appendix F.4", SANFORD))
+printed = partial(
+    claim,
+    wording="printed",
+    kind="construction",
+    weight="step",
+    known="FAILS",
+    source=Source("sanford2024", "Appendix F.4", SANFORD),
+)
 
 
 def ours(place: str) -> Source:
@@ -50,32 +66,49 @@ FIRST = Case(hops=1, tokens=41, alphabet=4, repeats=True)
 FIVE = Case(hops=5, tokens=45, alphabet=4, repeats=True)
 # Every short sequence; and sequences long enough that k hops exist, alternating and random.
 EXECUTED = {
-    "quick": (*(Case(hops=k, tokens=40 + k, alphabet=4, repeats=bool(k % 2))
-                for k in (1, 2, 3, 4, 5, 6, 7, 8, 16, 17)),
-              *Case.grid(hops=(1, 2, 3, 4, 5, 6), tokens=5, alphabet=2, exhaustive=True)),
-    "theory": (*Case.grid(hops=(1, 2, 3, 4, 5, 6), tokens=5, alphabet=3, exhaustive=True),
-               *(Case(hops=k, tokens=60 + 3 * k, alphabet=3 + k % 3, repeats=bool(k % 2))
-                 for k in range(1, LARGEST_EXECUTED + 1)),
-               *Case.grid(hops=(1, 5, 31, 32, 33), tokens=100, alphabet=(2, 10),
-                          repeats=(False, True)))}
+    "quick": (
+        *(
+            Case(hops=k, tokens=40 + k, alphabet=4, repeats=bool(k % 2))
+            for k in (1, 2, 3, 4, 5, 6, 7, 8, 16, 17)
+        ),
+        *Case.grid(hops=(1, 2, 3, 4, 5, 6), tokens=5, alphabet=2, exhaustive=True),
+    ),
+    "theory": (
+        *Case.grid(hops=(1, 2, 3, 4, 5, 6), tokens=5, alphabet=3, exhaustive=True),
+        *(
+            Case(hops=k, tokens=60 + 3 * k, alphabet=3 + k % 3, repeats=bool(k % 2))
+            for k in range(1, LARGEST_EXECUTED + 1)
+        ),
+        *Case.grid(hops=(1, 5, 31, 32, 33), tokens=100, alphabet=(2, 10), repeats=(False, True)),
+    ),
+}
 FEW = {"quick": EXECUTED["quick"], "theory": EXECUTED["theory"][:30]}
-SHORT = {"quick": Case.grid(hops=1, alphabet=(2, 3), tokens=(1, 2, 3, 4), exhaustive=True),
-         "theory": Case.grid(hops=1, alphabet=(2, 3), tokens=(5, 6), exhaustive=True)}
+SHORT = {
+    "quick": Case.grid(hops=1, alphabet=(2, 3), tokens=(1, 2, 3, 4), exhaustive=True),
+    "theory": Case.grid(hops=1, alphabet=(2, 3), tokens=(5, 6), exhaustive=True),
+}
 
 
 # --- depth ----------------------------------------------------------------------------------------
 
 
 @claim(
-    Le(layers_needed, floor(log2_k) + 2), source=Source("sanford2024", "Theorem 4.2", SANFORD),
-    wording="printed", known="UNDECIDED", cases=EXECUTED,
+    Le(layers_needed, floor(log2_k) + 2),
+    source=Source("sanford2024", "Theorem 4.2", SANFORD),
+    wording="printed",
+    known="UNDECIDED",
+    cases=EXECUTED,
     undecidable=(
         "no run can decide it: an open problem; for other k than powers of two the known lower "
-        "end is 2, whatever k, and the known construction takes a layer more"),
+        "end is 2, whatever k, and the known construction takes a layer more"
+    ),
     control=Control(
-        FIRST, "one layer less at k = 1 is one layer, which cannot do the induction task",
-        Le(layers_needed, floor(log2_k) + 1)),
-    cited="Decides whether floor(log2 k) + 2 layers may be quoted as enough for hop_k, as printed.")
+        FIRST,
+        "one layer less at k = 1 is one layer, which cannot do the induction task",
+        Le(layers_needed, floor(log2_k) + 1),
+    ),
+    cited="Decides whether floor(log2 k) + 2 layers may be quoted as enough for hop_k, as printed.",
+)
 def depth_printed(case: Case, seed: int) -> Ball:
     """hop_k needs at most floor(log2 k) + 2 layers, as printed.
 
@@ -101,14 +134,22 @@ def depth_printed(case: Case, seed: int) -> Ball:
 
 
 @claim(
-    Eq(layers_used, ceiling(log2_k) + 2), source=ours("Appendix F.4"), kind="construction",
+    Eq(layers_used, ceiling(log2_k) + 2),
+    source=ours("Appendix F.4"),
+    kind="construction",
     headline=(
         "The construction as repaired here, executed exactly; it needs a layer more unless k is a "
-        "power of two."),
-    cases=EXECUTED, control=Control(FIVE, "5 hops are not done a layer earlier",
-                                    Eq(layers_used, floor(log2_k) + 2)),
-    cited=("Decides whether ceil(log2 k) + 2 layers may be quoted as enough for hop_k with one "
-           "causal head."))
+        "power of two."
+    ),
+    cases=EXECUTED,
+    control=Control(
+        FIVE, "5 hops are not done a layer earlier", Eq(layers_used, floor(log2_k) + 2)
+    ),
+    cited=(
+        "Decides whether ceil(log2 k) + 2 layers may be quoted as enough for hop_k with one "
+        "causal head."
+    ),
+)
 def depth_corrected(case: Case, seed: int) -> Exact:
     """The repaired construction computes hop_k in ceil(log2 k) + 2 layers.
 
@@ -124,13 +165,18 @@ def depth_corrected(case: Case, seed: int) -> Exact:
 
 
 carries_symbols = partial(
-    claim, Eq(layers_used, floor(log2_k) + 2), source=ours("Theorem 4.2"), kind="construction",
-    cases=EXECUTED, control=Control(FIVE, "rounding up would ask for a layer more",
-                                    Eq(layers_used, ceiling(log2_k) + 2)))
+    claim,
+    Eq(layers_used, floor(log2_k) + 2),
+    source=ours("Theorem 4.2"),
+    kind="construction",
+    cases=EXECUTED,
+    control=Control(
+        FIVE, "rounding up would ask for a layer more", Eq(layers_used, ceiling(log2_k) + 2)
+    ),
+)
 
 
-@carries_symbols(
-    supports="hops/depth_corrected")
+@carries_symbols(supports="hops/depth_corrected")
 def depth_strict_mask(case: Case, seed: int) -> Exact:
     """Strict mask: hard attention does hop_k in floor(log2 k) + 2 layers.
 
@@ -146,8 +192,7 @@ def depth_strict_mask(case: Case, seed: int) -> Exact:
     return Exact(network.settles(partial(network.symbol_carrying, mask="strict"), case, seed))
 
 
-@carries_symbols(
-    supports="hops/depth_corrected")
+@carries_symbols(supports="hops/depth_corrected")
 def depth_log_heads(case: Case, seed: int) -> Exact:
     """With log2 N heads floor(log2 k) + 2 layers do compute hop_k.
 
@@ -167,6 +212,7 @@ def depth_log_heads(case: Case, seed: int) -> Exact:
 
 def _wrong(case: Case, seed: int, *, layers: int = 12, extra: int = 0, **options: Any) -> Exact:
     """Wrong tokens of the causal network; asking it for `extra` hops too many sabotages it."""
+
     def asked(sequence: Sequence[int], alphabet: int, hops: int) -> Iterator[network.Array]:
         return network.causal(sequence, alphabet, hops + extra, **options)
 
@@ -174,12 +220,18 @@ def _wrong(case: Case, seed: int, *, layers: int = 12, extra: int = 0, **options
 
 
 @printed(
-    Eq(wrong_tokens, 0), cases=FEW,
+    Eq(wrong_tokens, 0),
+    cases=FEW,
     headline="A printed construction, executed exactly: does it compute what it says?",
-    control=Control(FIRST, "a network for 2 hops, asked for 1 hop",
-                    measured=partial(_wrong, induction="printed", extra=2)),
-    cited=("Decides whether the induction step of sanford2024's Appendix F.4 may be coded as "
-           "printed."))
+    control=Control(
+        FIRST,
+        "a network for 2 hops, asked for 1 hop",
+        measured=partial(_wrong, induction="printed", extra=2),
+    ),
+    cited=(
+        "Decides whether the induction step of sanford2024's Appendix F.4 may be coded as printed."
+    ),
+)
 def construction_printed_depth(case: Case, seed: int) -> Exact:
     """The printed induction step computes hop_k.
 
@@ -194,10 +246,16 @@ def construction_printed_depth(case: Case, seed: int) -> Exact:
 
 
 @claim(
-    Eq(computed_hops, ceiling(hops / 2)), source=ours("Appendix F.4"), cases=FEW,
-    control=Control(Case(hops=4, tokens=44, alphabet=4, repeats=False), "it should compute k hops",
-                    Eq(computed_hops, hops)),
-    supports="hops/construction_printed_depth")
+    Eq(computed_hops, ceiling(hops / 2)),
+    source=ours("Appendix F.4"),
+    cases=FEW,
+    control=Control(
+        Case(hops=4, tokens=44, alphabet=4, repeats=False),
+        "it should compute k hops",
+        Eq(computed_hops, hops),
+    ),
+    supports="hops/construction_printed_depth",
+)
 def construction_printed_hops(case: Case, seed: int) -> Exact:
     """The printed induction step computes hop_h with h = ceil(k/2).
 
@@ -217,11 +275,15 @@ def only(candidates: set[int]) -> Exact:
 
 
 @printed(
-    Eq(wrong_tokens, 0), cases=SHORT,
-    control=Control(Case(hops=1, alphabet=2, tokens=2, exhaustive=True),
-                    "where spacing N is right, one layer is not enough",
-                    measured=partial(_wrong, layers=1, spacing=1)),
-    cited="Decides whether the last-occurrence head may space its symbols as printed.")
+    Eq(wrong_tokens, 0),
+    cases=SHORT,
+    control=Control(
+        Case(hops=1, alphabet=2, tokens=2, exhaustive=True),
+        "where spacing N is right, one layer is not enough",
+        measured=partial(_wrong, layers=1, spacing=1),
+    ),
+    cited="Decides whether the last-occurrence head may space its symbols as printed.",
+)
 def construction_printed_spacing(case: Case, seed: int) -> Exact:
     """Symbols N apart suffice in the last-occurrence head.
 
@@ -236,10 +298,17 @@ def construction_printed_spacing(case: Case, seed: int) -> Exact:
 
 
 @claim(
-    Eq(wrong_tokens, 0), source=ours("Appendix F.4"), kind="construction", cases=SHORT,
-    control=Control(Case(hops=1, alphabet=2, tokens=3, exhaustive=True), "symbols N apart",
-                    measured=partial(_wrong, layers=2, spacing=1)),
-    supports="hops/construction_printed_spacing")
+    Eq(wrong_tokens, 0),
+    source=ours("Appendix F.4"),
+    kind="construction",
+    cases=SHORT,
+    control=Control(
+        Case(hops=1, alphabet=2, tokens=3, exhaustive=True),
+        "symbols N apart",
+        measured=partial(_wrong, layers=2, spacing=1),
+    ),
+    supports="hops/construction_printed_spacing",
+)
 def construction_corrected_spacing(case: Case, seed: int) -> Exact:
     """Symbols 2N apart suffice in the last-occurrence head.
 
@@ -256,24 +325,30 @@ def construction_corrected_spacing(case: Case, seed: int) -> Exact:
 
 
 inverse = partial(
-    claim, source=ours("Theorem 4.2"),
+    claim,
+    source=ours("Theorem 4.2"),
     assumes={"at least two layers": lambda case: case.depth >= 2},
-    cases={"quick": Case.grid(depth=range(2, 9)), "theory": Case.grid(depth=range(9, 15))})
+    cases={"quick": Case.grid(depth=range(2, 9)), "theory": Case.grid(depth=range(9, 15))},
+)
 ABOUT_COUNTS = (
     "about the stated count of layers, not nets. Prose: every L >= 2 is t + 2; the steps chain to "
-    "'k fits iff k <= right side'; SymPy's rules for floor and ceil")
+    "'k fits iff k <= right side'; SymPy's rules for floor and ceil"
+)
 
 
 @inverse(
     Eq(hops_max, 2 ** (depth - 1) - 1),
-    control=Control(Case(depth=4), "2^(L-1) itself has one binary digit more",
-                    Eq(hops_max, 2 ** (depth - 1))),
-    supports="hops/depth_printed")
+    control=Control(
+        Case(depth=4), "2^(L-1) itself has one binary digit more", Eq(hops_max, 2 ** (depth - 1))
+    ),
+    supports="hops/depth_printed",
+)
 def k_max_printed(case: Case) -> Exact:
     """floor(log2 k) + 2 <= L means k <= 2^(L-1) - 1.
 
     For every L >= 2, the largest k with floor(log2 k) + 2 <= L, the printed depth, is 2^(L-1) - 1.
     """
+
     def layers(k: int) -> int:
         return 2 if k == 1 else 1 + layers(k // 2)
 
@@ -282,15 +357,20 @@ def k_max_printed(case: Case) -> Exact:
 
 @inverse(
     Eq(hops_max, 2 ** (depth - 2)),
-    control=Control(Case(depth=4), "the printed depth allows almost twice as many",
-                    Eq(hops_max, 2 ** (depth - 1) - 1)),
-    supports="hops/depth_corrected")
+    control=Control(
+        Case(depth=4),
+        "the printed depth allows almost twice as many",
+        Eq(hops_max, 2 ** (depth - 1) - 1),
+    ),
+    supports="hops/depth_corrected",
+)
 def k_max_corrected(case: Case) -> Exact:
     """ceil(log2 k) + 2 <= L means k <= 2^(L-2).
 
     For every L >= 2, the largest k with ceil(log2 k) + 2 <= L, the depth of the repaired
     construction, is 2^(L-2).
     """
+
     def layers(k: int, reached: int = 1) -> int:
         return 2 if reached >= k else 1 + layers(k, 2 * reached)
 
@@ -304,17 +384,22 @@ def _chain(statement: Relational, printed: bool) -> Iterator[Step]:
     rounded, edge = (floor, 2 ** (t + 1)) if printed else (ceiling, 2**t)
     fits, last = x < t + 1 if printed else x <= t, edge - int(printed)
     name, sign, bound = ("floor", "<", "t + 1") if printed else ("ceil", "<=", "t")
-    yield Step(f"{name}(x) + 2 <= t + 2 means x {sign} {bound}, for every real x and whole t",
-               (rounded(x) <= t) == fits)
-    yield Step("2^x grows with x and is k at x = log2 k, so log2 k "
-               f"{sign} {bound} means k {sign} {edge}",
-               bool(diff(2**x, x).is_positive) and simplify(2 ** (log(k) / log(2)) - k) == 0)
+    yield Step(
+        f"{name}(x) + 2 <= t + 2 means x {sign} {bound}, for every real x and whole t",
+        (rounded(x) <= t) == fits,
+    )
+    yield Step(
+        f"2^x grows with x and is k at x = log2 k, so log2 k {sign} {bound} means k {sign} {edge}",
+        bool(diff(2**x, x).is_positive) and simplify(2 ** (log(k) / log(2)) - k) == 0,
+    )
     whole = not printed or (floor(x) <= last) == (floor(x) < edge)
     yield Step(f"for whole k that means k <= {last}", edge.is_integer and whole)
     yield Step("k = 1 fits at every L = t + 2", bool(rounded(log(1) / log(2)) + 2 <= t + 2))
     same = simplify(statement.rhs.subs(depth, t + 2) - last) == 0
-    yield Step(f"the statement is an equation, and its right side at L = t + 2 is {last}",
-               statement.rel_op == "==" and same)
+    yield Step(
+        f"the statement is an equation, and its right side at L = t + 2 is {last}",
+        statement.rel_op == "==" and same,
+    )
 
 
 k_max_printed.argument(ABOUT_COUNTS)(partial(_chain, printed=True))
@@ -322,14 +407,23 @@ k_max_corrected.argument(ABOUT_COUNTS)(partial(_chain, printed=False))
 
 
 @claim(
-    Eq(computed_hops, hops_first + hops_then), source=ours("Definition 4.1 and Appendix F.4"),
-    cases={"quick": Case.grid(hops_first=(0, 1, 2, 4), hops_then=(0, 1, 3, 4), tokens=24,
-                              alphabet=4, repeats=True),
-           "theory": Case.grid(hops_first=(5, 8, 16), hops_then=(2, 8, 16), tokens=60, alphabet=4,
-                               repeats=False)},
-    control=Control(Case(hops_first=2, hops_then=3, tokens=24, alphabet=4, repeats=True),
-                    "hops add up, they do not multiply", Eq(computed_hops, hops_first * hops_then)),
-    supports="hops/depth_corrected")
+    Eq(computed_hops, hops_first + hops_then),
+    source=ours("Definition 4.1 and Appendix F.4"),
+    cases={
+        "quick": Case.grid(
+            hops_first=(0, 1, 2, 4), hops_then=(0, 1, 3, 4), tokens=24, alphabet=4, repeats=True
+        ),
+        "theory": Case.grid(
+            hops_first=(5, 8, 16), hops_then=(2, 8, 16), tokens=60, alphabet=4, repeats=False
+        ),
+    },
+    control=Control(
+        Case(hops_first=2, hops_then=3, tokens=24, alphabet=4, repeats=True),
+        "hops add up, they do not multiply",
+        Eq(computed_hops, hops_first * hops_then),
+    ),
+    supports="hops/depth_corrected",
+)
 def doubling(case: Case, seed: int) -> Exact:
     """find^a after find^b is find^(a+b).
 

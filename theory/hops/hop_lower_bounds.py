@@ -1,4 +1,5 @@
 """What hop_k costs: one lookup per layer, bits and width of a head, one cycle against two."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,20 +22,25 @@ Steps = tuple[tuple[int, ...], ...]
 _DIRECTIONS = 7
 
 lookup_layers = quantity(
-    "lookup_layers", r"L_{look}",
+    "lookup_layers",
+    r"L_{look}",
     "least depth that holds hop_k when each layer is one lookup at a pointer",
-    "nonnegative integer")
+    "nonnegative integer",
+)
 sums = quantity(
-    "subset_sums", r"\#_{sums}",
-    "different sums of subsets of the steps between consecutive keys")
+    "subset_sums", r"\#_{sums}", "different sums of subsets of the steps between consecutive keys"
+)
 cycles = quantity(
-    "cycles", "c", "cycles of a 2-regular graph: one of length k or two of length k/2")
+    "cycles", "c", "cycles of a 2-regular graph: one of length k or two of length k/2"
+)
 walked = quantity(
-    "walked", "d_w", "distance on the cycle from the start vertex to the answer of hop_k",
-    "integer")
+    "walked", "d_w", "distance on the cycle from the start vertex to the answer of hop_k", "integer"
+)
 tokens_needed = quantity(
-    "tokens_needed", "N_k",
-    "tokens of the shortest repetition of the edge list on which hop_k walks k/2 steps")
+    "tokens_needed",
+    "N_k",
+    "tokens of the shortest repetition of the edge list on which hop_k walks k/2 steps",
+)
 
 
 # --- one lookup per layer -------------------------------------------------------------------------
@@ -54,25 +60,34 @@ def lookup_depth(hops: int, mask: str) -> int:
     start = (frozenset({0, 1}), frozenset({0, 1} if mask == "causal" else {0}))
     depth, states = (2 if mask == "causal" else 1), {start}
     while not any(hops in symbols for _, symbols in states):
-        states = {(pointers | {at + p for p in pointers}, symbols | {at + s for s in symbols})
-                  for pointers, symbols in states for at in pointers if at}
+        states = {
+            (pointers | {at + p for p in pointers}, symbols | {at + s for s in symbols})
+            for pointers, symbols in states
+            for at in pointers
+            if at
+        }
         depth += 1
     return depth
 
 
 def _masked(mask: str) -> dict[str, tuple[Case, ...]]:
-    return {"quick": Case.grid(hops=range(1, 9), mask=mask),
-            "theory": Case.grid(hops=(9, 12, 15, 16, 17), mask=mask)}
+    return {
+        "quick": Case.grid(hops=range(1, 9), mask=mask),
+        "theory": Case.grid(hops=(9, 12, 15, 16, 17), mask=mask),
+    }
 
 
 lookups = partial(claim, source=ours("Theorem 4.2"), kind="threshold")
 
 
 @lookups(
-    Eq(lookup_layers, ceiling(log2_k) + 2), cases=_masked("causal"),
-    control=Control(Case(hops=3, mask="causal"), "3 is not a power of two",
-                    Eq(lookup_layers, floor(log2_k) + 2)),
-    cited="Decides the least depth that may be quoted for hop_k from nets of one lookup per layer.")
+    Eq(lookup_layers, ceiling(log2_k) + 2),
+    cases=_masked("causal"),
+    control=Control(
+        Case(hops=3, mask="causal"), "3 is not a power of two", Eq(lookup_layers, floor(log2_k) + 2)
+    ),
+    cited="Decides the least depth that may be quoted for hop_k from nets of one lookup per layer.",
+)
 def lookup_depth_causal(case: Case) -> Exact:
     """One lookup per layer needs ceil(log2 k) + 2, causal mask.
 
@@ -87,10 +102,15 @@ def lookup_depth_causal(case: Case) -> Exact:
 
 
 @lookups(
-    Eq(lookup_layers, floor(log2_k) + 2), cases=_masked("strict"),
-    control=Control(Case(hops=3, mask="strict"), "3 is not a power of two",
-                    Eq(lookup_layers, ceiling(log2_k) + 2)),
-    supports="hops/lookup_depth_causal")
+    Eq(lookup_layers, floor(log2_k) + 2),
+    cases=_masked("strict"),
+    control=Control(
+        Case(hops=3, mask="strict"),
+        "3 is not a power of two",
+        Eq(lookup_layers, ceiling(log2_k) + 2),
+    ),
+    supports="hops/lookup_depth_causal",
+)
 def lookup_depth_strict(case: Case) -> Exact:
     """One lookup per layer needs floor(log2 k) + 2 with strict mask.
 
@@ -105,11 +125,17 @@ def lookup_depth_strict(case: Case) -> Exact:
 
 
 @claim(
-    Ge(lookup_layers, log2_k), source=ours("Corollary 4.3"), kind="conditional",
+    Ge(lookup_layers, log2_k),
+    source=ours("Corollary 4.3"),
+    kind="conditional",
     cases={"quick": Case.grid(hops=(1, 2, 3, 4, 6, 8), mask=("causal", "strict"))},
-    control=Control(Case(hops=8, mask="strict"), "three times as many layers are not needed",
-                    Ge(lookup_layers, 3 * log2_k)),
-    supports="hops/lookup_depth_causal")
+    control=Control(
+        Case(hops=8, mask="strict"),
+        "three times as many layers are not needed",
+        Ge(lookup_layers, 3 * log2_k),
+    ),
+    supports="hops/lookup_depth_causal",
+)
 def lower_bound_conditional(case: Case) -> Exact:
     """Networks of lookups do not beat log2 k layers.
 
@@ -156,12 +182,20 @@ def _misread(case: Case, base: int) -> Exact:
 
 
 @claim(
-    Eq(wrong_tokens, 0), source=ours("Definition 2.1"), kind="construction",
-    cases={"quick": Case.grid(hops=(1, 2, 3), alphabet=(2, 3), tokens=(1, 3, 5)),
-           "theory": Case.grid(hops=(3, 5), alphabet=(2, 4), tokens=6)},
-    control=Control(Case(hops=1, alphabet=3, tokens=3), "base 2 cannot hold three symbols",
-                    measured=lambda case: _misread(case, base=2)),
-    supports="hops/one_layer_index")
+    Eq(wrong_tokens, 0),
+    source=ours("Definition 2.1"),
+    kind="construction",
+    cases={
+        "quick": Case.grid(hops=(1, 2, 3), alphabet=(2, 3), tokens=(1, 3, 5)),
+        "theory": Case.grid(hops=(3, 5), alphabet=(2, 4), tokens=6),
+    },
+    control=Control(
+        Case(hops=1, alphabet=3, tokens=3),
+        "base 2 cannot hold three symbols",
+        measured=lambda case: _misread(case, base=2),
+    ),
+    supports="hops/one_layer_index",
+)
 def one_layer_unbounded_precision(case: Case) -> Exact:
     """One layer computes hop_k, given about N log2 |Sigma| bits.
 
@@ -200,13 +234,23 @@ def key_steps(tokens: int, width: int, size: int) -> Iterator[Steps]:
 
 
 @claim(
-    Eq(sums, Integer(2) ** tokens), source=ours("Appendix F.4"),
-    cases={"quick": (Case(tokens=1, width=1, key_size=2), Case(tokens=3, width=2, key_size=1),
-                     Case(tokens=4, width=2, key_size=2)),
-           "theory": (Case(tokens=4, width=2, key_size=3), Case(tokens=3, width=3, key_size=1))},
-    control=Control(Case(tokens=3, width=2, key_size=1), "keys in a row, which skip nothing",
-                    measured=lambda case: Exact(case.tokens + 1)),
-    supports="hops/depth_corrected")
+    Eq(sums, Integer(2) ** tokens),
+    source=ours("Appendix F.4"),
+    cases={
+        "quick": (
+            Case(tokens=1, width=1, key_size=2),
+            Case(tokens=3, width=2, key_size=1),
+            Case(tokens=4, width=2, key_size=2),
+        ),
+        "theory": (Case(tokens=4, width=2, key_size=3), Case(tokens=3, width=3, key_size=1)),
+    },
+    control=Control(
+        Case(tokens=3, width=2, key_size=1),
+        "keys in a row, which skip nothing",
+        measured=lambda case: Exact(case.tokens + 1),
+    ),
+    supports="hops/depth_corrected",
+)
 def self_skip_subset_sums(case: Case) -> Exact:
     """Keys that let every token skip itself have distinct subset sums.
 
@@ -228,8 +272,9 @@ def self_skip_subset_sums(case: Case) -> Exact:
             found |= {tuple(a + b for a, b in zip(s, step, strict=True)) for s in found}
         least = min(least, len(found))
     if least > 2**case.tokens:
-        raise ValueError(f"no keys of this size skip {case.tokens} tokens; take larger keys or "
-                         "fewer tokens")
+        raise ValueError(
+            f"no keys of this size skip {case.tokens} tokens; take larger keys or fewer tokens"
+        )
     return Exact(least)
 
 
@@ -260,7 +305,7 @@ def _instances(case: Case, seed: int) -> Iterator[Instance]:
     k = case.hops
 
     def cut(order: list[int]) -> Instance:
-        rings = [order] if case.cycles == 1 else [order[:k // 2], order[k // 2:]]
+        rings = [order] if case.cycles == 1 else [order[: k // 2], order[k // 2 :]]
         return [edge for r in rings for edge in zip(r, r[1:] + r[:1], strict=True)], rings
 
     if case.get("exhaustive"):
@@ -292,21 +337,34 @@ def _distances(instances: Iterable[Instance], hops: int, copies: int) -> set[int
     return found
 
 
-cycle_claim = partial(claim, assumes={
-    "k is even": lambda case: case.hops % 2 == 0,
-    "cycles have at least 3 vertices": lambda case: case.hops >= 6})
+cycle_claim = partial(
+    claim,
+    assumes={
+        "k is even": lambda case: case.hops % 2 == 0,
+        "cycles have at least 3 vertices": lambda case: case.hops >= 6,
+    },
+)
 
 
 @cycle_claim(
-    Eq(walked, hops * (2 - cycles) / 2), source=Source("sanford2024", "Corollary 4.3", SANFORD),
-    wording="printed", kind="construction",
-    cases={"quick": Case.grid(hops=(6, 8), cycles=(1, 2)),
-           "theory": (*Case.grid(hops=(10, 12, 16), cycles=(1, 2)),
-                      *Case.grid(hops=6, cycles=(1, 2), exhaustive=True))},
-    control=Control(Case(hops=6, cycles=2), "three steps on a triangle come back",
-                    Eq(walked, hops / 2)),
-    cited=("Decides whether the depth bound of sanford2024's Corollary 4.3 may rest on its "
-           "reduction."))
+    Eq(walked, hops * (2 - cycles) / 2),
+    source=Source("sanford2024", "Corollary 4.3", SANFORD),
+    wording="printed",
+    kind="construction",
+    cases={
+        "quick": Case.grid(hops=(6, 8), cycles=(1, 2)),
+        "theory": (
+            *Case.grid(hops=(10, 12, 16), cycles=(1, 2)),
+            *Case.grid(hops=6, cycles=(1, 2), exhaustive=True),
+        ),
+    },
+    control=Control(
+        Case(hops=6, cycles=2), "three steps on a triangle come back", Eq(walked, hops / 2)
+    ),
+    cited=(
+        "Decides whether the depth bound of sanford2024's Corollary 4.3 may rest on its reduction."
+    ),
+)
 def cycle_reduction(case: Case, seed: int) -> Exact:
     """hop_k on the edge list tells one cycle from two.
 
@@ -323,12 +381,17 @@ def cycle_reduction(case: Case, seed: int) -> Exact:
 
 
 @cycle_claim(
-    Eq(tokens_needed, 9 * hops * hops / 2 + 1), source=ours("Corollary 4.3"), kind="threshold",
+    Eq(tokens_needed, 9 * hops * hops / 2 + 1),
+    source=ours("Corollary 4.3"),
+    kind="threshold",
     cases={"quick": Case.grid(hops=(6, 8), cycles=1), "theory": Case.grid(hops=(10, 12), cycles=1)},
-    control=Control(Case(hops=6, cycles=1),
-                    "one copy less fails for edges listed along the walk",
-                    Eq(tokens_needed, 9 * hops * (hops / 2 - 1) + 1)),
-    supports="hops/cycle_reduction")
+    control=Control(
+        Case(hops=6, cycles=1),
+        "one copy less fails for edges listed along the walk",
+        Eq(tokens_needed, 9 * hops * (hops / 2 - 1) + 1),
+    ),
+    supports="hops/cycle_reduction",
+)
 def cycle_reduction_length(case: Case, seed: int) -> Exact:
     """The reduction needs all k/2 copies: 9k (k/2) + 1 tokens.
 
@@ -344,5 +407,7 @@ def cycle_reduction_length(case: Case, seed: int) -> Exact:
     for copies in range(1, k + 1):
         if _distances(instances, k, copies) == {k // 2}:
             return Exact(len(edge_sequence(instances[0][0], 0, copies)))
-    raise ValueError(f"no repetition of the edge list lets hop_{k} walk {k // 2} steps; accepted "
-                     "are one cycle and even k from 6 on")
+    raise ValueError(
+        f"no repetition of the edge list lets hop_{k} walk {k // 2} steps; accepted "
+        "are one cycle and even k from 6 on"
+    )

@@ -6,6 +6,7 @@ doubled, because the start token lies between two of them. Positions run from 1 
 the start token. Every layer of every network here is one attention step, with one head unless it
 says otherwise, and all else happens token by token.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,8 +29,14 @@ _LAYERS = 12
 _NEVER = np.iinfo(np.int64).max
 
 
-def causal(sequence: Sequence[int], alphabet: int, hops: int, *, spacing: int = 2,
-           induction: Literal["repaired", "printed"] = "repaired") -> Iterator[Array]:
+def causal(
+    sequence: Sequence[int],
+    alphabet: int,
+    hops: int,
+    *,
+    spacing: int = 2,
+    induction: Literal["repaired", "printed"] = "repaired",
+) -> Iterator[Array]:
     """Answers after each layer of the construction with causal mask j <= i, without end.
 
     Layer 1 fetches X_(i-1), layer 2 the last j with X_(j-1) = X_i, every later one looks up the
@@ -59,8 +66,13 @@ def causal(sequence: Sequence[int], alphabet: int, hops: int, *, spacing: int = 
         pointer, digits = _take(pointer, source), digits >> 1
 
 
-def symbol_carrying(sequence: Sequence[int], alphabet: int, hops: int, *,
-                    mask: Literal["strict", "causal"] = "strict") -> Iterator[Array]:
+def symbol_carrying(
+    sequence: Sequence[int],
+    alphabet: int,
+    hops: int,
+    *,
+    mask: Literal["strict", "causal"] = "strict",
+) -> Iterator[Array]:
     """Answers after each layer of a construction that finds find^1 in its FIRST layer, without end.
 
     find^1(i) is one more than the last j < i with X_j = X_i. A strict mask j < i finds that j with
@@ -93,8 +105,9 @@ def right_answers(sequence: Sequence[int], hops: int) -> Array:
     return np.array(hop_k(sequence, hops, missing=BOTTOM))
 
 
-def answers(network: Network, sequence: Sequence[int], alphabet: int, hops: int,
-            layers: int = _LAYERS) -> Array:
+def answers(
+    network: Network, sequence: Sequence[int], alphabet: int, hops: int, layers: int = _LAYERS
+) -> Array:
     """The answers of a network after `layers` layers."""
     return next(islice(network(sequence, alphabet, hops), layers, None))
 
@@ -126,8 +139,9 @@ def sequences_of(case: Case, seed: int) -> Iterable[Sequence[int]]:
     return random_sequences(case.rng(seed), case.tokens, case.alphabet, case.repeats)
 
 
-def random_sequences(rng: np.random.Generator, tokens: int, alphabet: int, repeats: bool,
-                     count: int = 4) -> list[list[int]]:
+def random_sequences(
+    rng: np.random.Generator, tokens: int, alphabet: int, repeats: bool, count: int = 4
+) -> list[list[int]]:
     """Sequences of uniform symbols; without repeats neighbours differ, as in the experiment.
 
     One alternating sequence 0, 1, 0, 1, ... is added, on which find^h(i) = i - h, so that no two
@@ -180,8 +194,9 @@ def _lookup(target: Array, strict: bool = False) -> Array:
     return np.where(target == TIE, TIE, source)
 
 
-def _last_match(query: Array, key: Array, alphabet: int, spacing: int, strict: bool = False,
-                first: int = 2) -> Array:
+def _last_match(
+    query: Array, key: Array, alphabet: int, spacing: int, strict: bool = False, first: int = 2
+) -> Array:
     """The last visible j >= first with key_j = query_i, or the start token.
 
     Angles put symbols `spacing` N steps and positions one step apart; the start token lies N - 1/2

@@ -1,4 +1,5 @@
 """What one layer cannot do, by counting bits: hop_1, composition; and which bounds are vacuous."""
+
 from __future__ import annotations
 
 from collections import Counter, defaultdict
@@ -17,32 +18,46 @@ from .pointers import hop_k
 
 precision = quantity("precision", "p", "bits of each number that a layer passes on")
 failing_inputs = quantity(
-    "failing_inputs", r"\#_{fail}",
-    "inputs on which the best read-out of a network errs for some query", "nonnegative integer")
-domain_size = quantity(
-    "domain_size", "n", "size of the domain of the functions that are composed")
+    "failing_inputs",
+    r"\#_{fail}",
+    "inputs on which the best read-out of a network errs for some query",
+    "nonnegative integer",
+)
+domain_size = quantity("domain_size", "n", "size of the domain of the functions that are composed")
 summary_bits = quantity(
-    "summary_bits", "B",
+    "summary_bits",
+    "B",
     "bits of a summary of a function that is all that the read-out knows of it",
-    "nonnegative integer")
+    "nonnegative integer",
+)
 error = quantity(
-    "composition_error", r"P_{err}",
-    "least error of reading f(x) off a summary of f, f and x uniform", "nonnegative real")
+    "composition_error",
+    r"P_{err}",
+    "least error of reading f(x) off a summary of f, f and x uniform",
+    "nonnegative real",
+)
 state_bits = quantity(
-    "state_bits", "Hdp",
+    "state_bits",
+    "Hdp",
     "bits that one token passes on in one layer: heads times width times precision",
-    "nonnegative integer")
+    "nonnegative integer",
+)
 prompt_min = quantity("prompt_min", r"n_{min}", "least prompt length at which a bound applies")
 tokens_min = quantity(
-    "tokens_min", r"N_{min}",
-    "least input length at which a bound excludes a width, constant taken as 1")
+    "tokens_min",
+    r"N_{min}",
+    "least input length at which a bound excludes a width, constant taken as 1",
+)
 
 _COPIED = 2
 two = Integer(2)
 one_layer = partial(
-    claim, assumes={"the reduction has an odd number of tokens": lambda case: case.tokens % 2 == 1},
-    source=Source("depthlaw", "after sanford2024one, arXiv:2408.14332 (as reported), "
-                              "the theorem on one layer"))
+    claim,
+    assumes={"the reduction has an odd number of tokens": lambda case: case.tokens % 2 == 1},
+    source=Source(
+        "depthlaw", "after sanford2024one, arXiv:2408.14332 (as reported), the theorem on one layer"
+    ),
+)
 
 
 def index_sequence(bits: Sequence[int], index: int, hops: int = 1) -> list[int]:
@@ -65,16 +80,21 @@ def index_sequence(bits: Sequence[int], index: int, hops: int = 1) -> list[int]:
 @cache
 def hops_ask_for_every_bit(hops: int, count: int = 4) -> bool:
     """Whether hop_k at the last token is the bit asked for, for all words and all indices."""
-    return all(hop_k(index_sequence(bits, i, hops), hops)[-1] == bits[i]
-               for bits in product((0, 1), repeat=count) for i in range(count))
+    return all(
+        hop_k(index_sequence(bits, i, hops), hops)[-1] == bits[i]
+        for bits in product((0, 1), repeat=count)
+        for i in range(count)
+    )
 
 
 @one_layer(
     Eq(summaries, two ** ((tokens - 1) / 2)),
     cases={"quick": Case.grid(tokens=(1, 3, 7, 13)), "theory": Case.grid(tokens=(17, 21))},
     control=Control(Case(tokens=7), "not one bit less", Eq(summaries, two ** ((tokens - 3) / 2))),
-    cited=("Decides whether (N - 1)/2 bits may be quoted as what one layer must carry for "
-           "induction."))
+    cited=(
+        "Decides whether (N - 1)/2 bits may be quoted as what one layer must carry for induction."
+    ),
+)
 def one_layer_index(case: Case) -> Exact:
     """Half a sequence needs 2^((N-1)/2) summaries for one induction query.
 
@@ -88,8 +108,14 @@ def one_layer_index(case: Case) -> Exact:
     constant 1/2 and the m + 1 are those of this reduction.
     """
     n = (case.tokens - 1) // 2
-    return Exact(len({tuple(hop_k(index_sequence(bits, i), 1)[-1] for i in range(n))
-                      for bits in product((0, 1), repeat=n)}))
+    return Exact(
+        len(
+            {
+                tuple(hop_k(index_sequence(bits, i), 1)[-1] for i in range(n))
+                for bits in product((0, 1), repeat=n)
+            }
+        )
+    )
 
 
 def _failing(case: Case, seed: int, *, bits_more: int = 0) -> Exact:
@@ -121,12 +147,17 @@ def _majority(group: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
 
 @one_layer(
     Ge(failing_inputs, two ** ((tokens - 1) / 2) - two ** (2 * precision)),
-    cases={"quick": Case.grid(tokens=(13, 17), precision=(1, 2)),
-           "theory": Case.grid(tokens=(21, 25), precision=(1, 2, 3))},
+    cases={
+        "quick": Case.grid(tokens=(13, 17), precision=(1, 2)),
+        "theory": Case.grid(tokens=(21, 25), precision=(1, 2, 3)),
+    },
     control=Control(
-        Case(tokens=9, precision=1), "with many more bits the head does store the words",
-        measured=partial(_failing, bits_more=20)),
-    supports="hops/one_layer_index")
+        Case(tokens=9, precision=1),
+        "with many more bits the head does store the words",
+        measured=partial(_failing, bits_more=20),
+    ),
+    supports="hops/one_layer_index",
+)
 def one_layer_fails(case: Case, seed: int) -> Exact:
     """A one-layer head of few bits fails on most words of INDEX.
 
@@ -150,8 +181,10 @@ def _least_error(points: int, bits: int) -> Exact:
     functions = list(product(range(points), repeat=points))
     apart = [[sum(a != b for a, b in zip(f, g, strict=True)) for g in functions] for f in functions]
     # Relabelling the values at each point maps any function to any other: the first may be chosen.
-    best = min(sum(map(min, zip(*(apart[c] for c in (0, *chosen)), strict=True)))
-               for chosen in combinations(range(1, len(functions)), 2**bits - 1))
+    best = min(
+        sum(map(min, zip(*(apart[c] for c in (0, *chosen)), strict=True)))
+        for chosen in combinations(range(1, len(functions)), 2**bits - 1)
+    )
     return Exact(Fraction(best, len(functions) * points))
 
 
@@ -160,17 +193,29 @@ entropy = domain_size * log(domain_size) / log(2)
 
 @claim(
     Ge(error, (entropy - summary_bits) / (3 * entropy)),
-    source=Source("depthlaw", "after peng2024, arXiv:2402.08164 (as reported), composition of "
-                              "functions by one layer"),
-    cases={"quick": (*Case.grid(domain_size=(2, 3), summary_bits=(0, 1)),
-                     Case(domain_size=4, summary_bits=1)),
-           "theory": (Case(domain_size=3, summary_bits=2), Case(domain_size=4, summary_bits=0))},
-    assumes={"fewer bits than n log2 n":
-             lambda case: 2**case.summary_bits < case.domain_size**case.domain_size},
-    control=Control(Case(domain_size=2, summary_bits=0),
-                    "a summary of one bit, where none is granted",
-                    measured=lambda case: _least_error(case.domain_size, case.summary_bits + 1)),
-    supports="hops/one_layer_index")
+    source=Source(
+        "depthlaw",
+        "after peng2024, arXiv:2402.08164 (as reported), composition of functions by one layer",
+    ),
+    cases={
+        "quick": (
+            *Case.grid(domain_size=(2, 3), summary_bits=(0, 1)),
+            Case(domain_size=4, summary_bits=1),
+        ),
+        "theory": (Case(domain_size=3, summary_bits=2), Case(domain_size=4, summary_bits=0)),
+    },
+    assumes={
+        "fewer bits than n log2 n": lambda case: (
+            2**case.summary_bits < case.domain_size**case.domain_size
+        )
+    },
+    control=Control(
+        Case(domain_size=2, summary_bits=0),
+        "a summary of one bit, where none is granted",
+        measured=lambda case: _least_error(case.domain_size, case.summary_bits + 1),
+    ),
+    supports="hops/one_layer_index",
+)
 def composition_error(case: Case) -> Exact:
     """A short summary of f leaves a composition error.
 
@@ -201,13 +246,20 @@ def _least(holds: Callable[[int], bool]) -> Exact:
 
 
 @claim(
-    Eq(prompt_min, state_bits ** (two ** (4 * depth))), kind="threshold",
+    Eq(prompt_min, state_bits ** (two ** (4 * depth))),
+    kind="threshold",
     source=Source("depthlaw", "after chen2024, arXiv:2412.02975 (as reported), Theorem 1.1"),
-    cases={"quick": Case.grid(depth=1, state_bits=(2, 10, 10**6)),
-           "theory": Case.grid(depth=2, state_bits=(2, 10**6))},
-    control=Control(Case(depth=1, state_bits=10), "the exponent is 16 for one layer",
-                    Eq(prompt_min, state_bits**8)),
-    supports="hops/one_layer_index")
+    cases={
+        "quick": Case.grid(depth=1, state_bits=(2, 10, 10**6)),
+        "theory": Case.grid(depth=2, state_bits=(2, 10**6)),
+    },
+    control=Control(
+        Case(depth=1, state_bits=10),
+        "the exponent is 16 for one layer",
+        Eq(prompt_min, state_bits**8),
+    ),
+    supports="hops/one_layer_index",
+)
 def composition_vacuous(case: Case) -> Exact:
     """The composition bound starts at prompts of (Hdp)^(2^(4L)) tokens.
 
@@ -218,6 +270,7 @@ def composition_vacuous(case: Case) -> Exact:
     vacuous at real sizes. Arithmetic of the condition, which is as reported; it says nothing of the
     theorem.
     """
+
     def reaches(n: int) -> bool:
         for _ in range(4 * case.depth):
             n = isqrt(n)
@@ -227,12 +280,15 @@ def composition_vacuous(case: Case) -> Exact:
 
 
 @claim(
-    Eq(tokens_min, width * hops**6 + 1), kind="threshold",
+    Eq(tokens_min, width * hops**6 + 1),
+    kind="threshold",
     source=Source("depthlaw", "after sanford2024, arXiv:2402.09268v1, Corollaries 5.2 to 5.6"),
     cases={"quick": Case.grid(hops=(2, 4, 8, 16), width=(1, 128, 4096))},
-    control=Control(Case(hops=4, width=128), "the exponent is 6",
-                    Eq(tokens_min, width * hops**5 + 1)),
-    supports="hops/one_layer_index")
+    control=Control(
+        Case(hops=4, width=128), "the exponent is 6", Eq(tokens_min, width * hops**5 + 1)
+    ),
+    supports="hops/one_layer_index",
+)
 def recurrent_bound_vacuous(case: Case) -> Exact:
     """With constant 1, no width is excluded up to m k^6 tokens.
 

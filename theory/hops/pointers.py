@@ -1,4 +1,5 @@
 """hop_k by its definition: k times the pointer "the token after the last earlier copy of me"."""
+
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence

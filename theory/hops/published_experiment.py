@@ -1,4 +1,5 @@
 """The published k-hop experiment: what follows exactly from its data, and what its table says."""
+
 from __future__ import annotations
 
 import csv
@@ -20,27 +21,45 @@ from .construction import ours
 from .pointers import find
 
 scored = quantity(
-    "scored", r"\#_{sc}",
+    "scored",
+    r"\#_{sc}",
     "expected number of positions with an answer in one sequence of the published experiment",
-    "nonnegative real")
+    "nonnegative real",
+)
 thousandths = quantity(
-    "scored_thousandths", r"\#_{sc}^{\prime}",
-    "the same for 98 symbols out of 4, to the nearest thousandth", "nonnegative real")
+    "scored_thousandths",
+    r"\#_{sc}^{\prime}",
+    "the same for 98 symbols out of 4, to the nearest thousandth",
+    "nonnegative real",
+)
 returns = quantity(
-    "return_probability", r"p_{ret}",
-    "probability that hop_(k+1) is the symbol of hop_(k-1)", "nonnegative real")
+    "return_probability",
+    r"p_{ret}",
+    "probability that hop_(k+1) is the symbol of hop_(k-1)",
+    "nonnegative real",
+)
 gpt_parameters = quantity(
-    "gpt_parameters", r"N_{GPT}",
-    "printed parameter count of a model of the published experiment, embeddings included")
+    "gpt_parameters",
+    r"N_{GPT}",
+    "printed parameter count of a model of the published experiment, embeddings included",
+)
 guess_error = quantity(
-    "best_guess_error", r"P_{guess}",
-    "error of the best guess of hop_k from the current symbol and k alone", "positive real")
+    "best_guess_error",
+    r"P_{guess}",
+    "error of the best guess of hop_k from the current symbol and k alone",
+    "positive real",
+)
 inversions = quantity(
-    "inversions", r"\#_{inv}", "pairs of neighbours in a table that stand in the wrong order",
-    "nonnegative integer")
+    "inversions",
+    r"\#_{inv}",
+    "pairs of neighbours in a table that stand in the wrong order",
+    "nonnegative integer",
+)
 hops_learned = quantity(
-    "hops_learned", r"k_{learn}",
-    "largest tested k that a trained model answers with an error below 1/10")
+    "hops_learned",
+    r"k_{learn}",
+    "largest tested k that a trained model answers with an error below 1/10",
+)
 
 # The experiment shows the first 98 of 100 symbols out of 4.
 SHOWN, ALPHABET = 98, 4
@@ -48,9 +67,17 @@ SHOWN, ALPHABET = 98, 4
 LEARNED = Fraction(1, 10)
 # Printed parameter counts by (width, depth), with 4 and 8 heads.
 PRINTED_PARAMETERS = {
-    (128, 2): 413_440, (128, 3): 611_712, (128, 4): 809_984, (128, 5): 1_008_256,
-    (128, 6): 1_206_528, (256, 2): 1_613_312, (256, 3): 2_403_072, (256, 4): 3_192_832,
-    (256, 5): 3_982_592, (256, 6): 4_772_352}
+    (128, 2): 413_440,
+    (128, 3): 611_712,
+    (128, 4): 809_984,
+    (128, 5): 1_008_256,
+    (128, 6): 1_206_528,
+    (256, 2): 1_613_312,
+    (256, 3): 2_403_072,
+    (256, 4): 3_192_832,
+    (256, 5): 3_982_592,
+    (256, 6): 4_772_352,
+}
 
 
 class HopError(NamedTuple):
@@ -71,8 +98,10 @@ def hop_errors() -> tuple[HopError, ...]:
     Fraction(1, 100)
     """
     with (Path(__file__).parent / "hop_errors.csv").open(encoding="utf-8", newline="") as file:
-        return tuple(HopError(int(hops), int(depth), dropout, Fraction(error), status)
-                     for hops, depth, dropout, error, status in list(csv.reader(file))[1:])
+        return tuple(
+            HopError(int(hops), int(depth), dropout, Fraction(error), status)
+            for hops, depth, dropout, error, status in list(csv.reader(file))[1:]
+        )
 
 
 def error_rows(dropout: str, status: str) -> tuple[HopError, ...]:
@@ -136,14 +165,25 @@ positions = Sum((tokens - 1 - s) * chance, (s, hops, tokens - 2))
 
 
 @claim(
-    Eq(scored, positions), source=ours("Section 4.2"),
-    cases={"quick": (*Case.grid(tokens=(3, 5), hops=(1, 2), alphabet=(3, 4)),
-                     Case(tokens=6, hops=3, alphabet=3)),
-           "theory": (*Case.grid(tokens=7, hops=(1, 2, 3), alphabet=4),
-                      Case(tokens=10, hops=4, alphabet=3))},
-    control=Control(Case(tokens=5, hops=1, alphabet=3), "position 2 has no earlier copy",
-                    Eq(scored, positions.subs(tokens, tokens + 1))),
-    supports="hops/experiment_capacity")
+    Eq(scored, positions),
+    source=ours("Section 4.2"),
+    cases={
+        "quick": (
+            *Case.grid(tokens=(3, 5), hops=(1, 2), alphabet=(3, 4)),
+            Case(tokens=6, hops=3, alphabet=3),
+        ),
+        "theory": (
+            *Case.grid(tokens=7, hops=(1, 2, 3), alphabet=4),
+            Case(tokens=10, hops=4, alphabet=3),
+        ),
+    },
+    control=Control(
+        Case(tokens=5, hops=1, alphabet=3),
+        "position 2 has no earlier copy",
+        Eq(scored, positions.subs(tokens, tokens + 1)),
+    ),
+    supports="hops/experiment_capacity",
+)
 def scored_positions(case: Case) -> Exact:
     """Expected number of positions where hop_k exists.
 
@@ -158,10 +198,12 @@ def scored_positions(case: Case) -> Exact:
 
 
 @claim(
-    Eq(thousandths, 97 - 3 * hops), source=ours("Appendix G"),
+    Eq(thousandths, 97 - 3 * hops),
+    source=ours("Appendix G"),
     cases={"quick": Case.grid(hops=(1, 16)), "theory": Case.grid(hops=(2, 4, 8, 12))},
     control=Control(Case(hops=1), "position 2 has no earlier copy", Eq(thousandths, 98 - 3 * hops)),
-    supports="hops/experiment_capacity")
+    supports="hops/experiment_capacity",
+)
 def experiment_scored(case: Case) -> Exact:
     """97 - 3k positions of a sequence are scored on average.
 
@@ -175,11 +217,16 @@ def experiment_scored(case: Case) -> Exact:
 
 
 @claim(
-    Eq(returns, 2 / alphabet), source=ours("Appendix G"),
+    Eq(returns, 2 / alphabet),
+    source=ours("Appendix G"),
     cases={"quick": Case.grid(alphabet=(3, 4, 7, 26))},
-    control=Control(Case(alphabet=4), "not uniform over the three others",
-                    Eq(returns, Rational(4, 3) / alphabet)),
-    supports="hops/experiment_capacity")
+    control=Control(
+        Case(alphabet=4),
+        "not uniform over the three others",
+        Eq(returns, Rational(4, 3) / alphabet),
+    ),
+    supports="hops/experiment_capacity",
+)
 def return_probability(case: Case) -> Exact:
     """hop_(k+1) repeats hop_(k-1) with probability 2/|Sigma|.
 
@@ -202,11 +249,16 @@ def return_probability(case: Case) -> Exact:
 
 @claim(
     Eq(gpt_parameters, 130 * width + 2 * width + depth * (12 * width**2 + 13 * width)),
-    source=ours("Appendix G"), weight="arithmetic",
+    source=ours("Appendix G"),
+    weight="arithmetic",
     cases={"quick": Case.grid(width=(128, 256), depth=(2, 3, 4, 5, 6))},
-    control=Control(Case(width=128, depth=2), "without biases and norms",
-                    Eq(gpt_parameters, 130 * width + 12 * depth * width**2)),
-    supports="hops/experiment_capacity")
+    control=Control(
+        Case(width=128, depth=2),
+        "without biases and norms",
+        Eq(gpt_parameters, 130 * width + 12 * depth * width**2),
+    ),
+    supports="hops/experiment_capacity",
+)
 def experiment_parameters(case: Case) -> Exact:
     """The experiment's models have 132m + L(12m^2 + 13m) parameters.
 
@@ -221,8 +273,10 @@ def experiment_parameters(case: Case) -> Exact:
 
 figures = ours("Figures 2, 6 and 8")
 fit = partial(claim, source=figures, kind="empirical fit", weight="measurement")
-TABLE = tuple(Case(hops=row.hops, depth=row.depth, published_error=str(row.error))
-              for row in error_rows("on", "printed"))
+TABLE = tuple(
+    Case(hops=row.hops, depth=row.depth, published_error=str(row.error))
+    for row in error_rows("on", "printed")
+)
 ENDS = tuple(case for case in TABLE if case.hops in (1, 16))
 
 
@@ -240,9 +294,12 @@ def best_guess_error(hops: int, tokens: int = SHOWN, alphabet: int = ALPHABET) -
 @fit(
     Gt(guess_error, published_error),
     cases={"quick": ENDS, "theory": tuple(case for case in TABLE if case not in ENDS)},
-    control=Control(Case(hops=2, published_error="1/2"),
-                    "for k = 2 copying the symbol already errs on less than half"),
-    supports="hops/experiment_capacity")
+    control=Control(
+        Case(hops=2, published_error="1/2"),
+        "for k = 2 copying the symbol already errs on less than half",
+    ),
+    supports="hops/experiment_capacity",
+)
 def experiment_beats_guess(case: Case) -> Exact:
     """Every published error of 4 heads beats the best guess.
 
@@ -266,10 +323,15 @@ def _deeper(case: Case) -> Iterator[tuple[Fraction, Fraction]]:
 
 
 @fit(
-    Eq(inversions, 0), cases={"quick": Case.grid(hops=(1, 2, 4, 8, 16))},
-    control=Control(Case(hops=8), "the other direction",
-                    measured=lambda case: _not_smaller((b, a) for a, b in _deeper(case))),
-    supports="hops/experiment_capacity")
+    Eq(inversions, 0),
+    cases={"quick": Case.grid(hops=(1, 2, 4, 8, 16))},
+    control=Control(
+        Case(hops=8),
+        "the other direction",
+        measured=lambda case: _not_smaller((b, a) for a, b in _deeper(case)),
+    ),
+    supports="hops/experiment_capacity",
+)
 def experiment_deeper_is_better(case: Case) -> Exact:
     """For each tested k the published error falls with depth.
 
@@ -291,14 +353,21 @@ def _dropout(case: Case) -> Iterator[tuple[Fraction, Fraction]]:
 
 
 @fit(
-    Eq(inversions, 0), source=ours("Appendix G; measured outside this repository"),
-    known="UNDECIDED", cases={"quick": Case.grid(hops=(1, 8))},
+    Eq(inversions, 0),
+    source=ours("Appendix G; measured outside this repository"),
+    known="UNDECIDED",
+    cases={"quick": Case.grid(hops=(1, 8))},
     undecidable=(
         "no run can decide it: a missing file; the public weights are not here, and neither is "
-        "code that runs them"),
-    control=Control(Case(hops=8), "the reported errors in the other direction",
-                    measured=lambda case: _not_smaller((b, a) for a, b in _dropout(case))),
-    supports="hops/experiment_capacity")
+        "code that runs them"
+    ),
+    control=Control(
+        Case(hops=8),
+        "the reported errors in the other direction",
+        measured=lambda case: _not_smaller((b, a) for a, b in _dropout(case)),
+    ),
+    supports="hops/experiment_capacity",
+)
 def experiment_dropout(case: Case) -> Ball:
     """Switching dropout off lowers every error of the public weights.
 
@@ -318,9 +387,11 @@ def experiment_dropout(case: Case) -> Ball:
 
 
 @fit(
-    Eq(hops_learned, Integer(2) ** (depth - 2)), cases={"quick": Case.grid(depth=(2, 3, 4, 5, 6))},
+    Eq(hops_learned, Integer(2) ** (depth - 2)),
+    cases={"quick": Case.grid(depth=(2, 3, 4, 5, 6))},
     control=Control(Case(depth=3), "not 2^(L-1)", Eq(hops_learned, Integer(2) ** (depth - 1))),
-    cited="Bears on how many hops a further layer may be said to buy in the published table.")
+    cited="Bears on how many hops a further layer may be said to buy in the published table.",
+)
 def experiment_capacity(case: Case) -> Exact:
     """Published models err below 10% up to k = 2^(L-2).
 

@@ -1,4 +1,5 @@
 """How far apart the scores of the printed heads lie, and what softmax makes of such a gap."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -17,13 +18,18 @@ from ..exact.enclosure import from_fraction
 from .construction import SANFORD, ours
 
 gap_scaled = quantity(
-    "gap_scaled", r"\lfloor10^9\xi\rfloor",
+    "gap_scaled",
+    r"\lfloor10^9\xi\rfloor",
     "smallest gap between the best and the next score of a head, in units of 10^-9, rounded down",
-    "nonnegative integer")
+    "nonnegative integer",
+)
 distinct_keys = quantity("distinct_keys", r"\#_{keys}", "different keys of the tokens 0..N")
 error = quantity(
-    "softmax_error", r"\varepsilon_{soft}",
-    "largest weight that a softmax head leaves to tokens other than the best", "positive real")
+    "softmax_error",
+    r"\varepsilon_{soft}",
+    "largest weight that a softmax head leaves to tokens other than the best",
+    "positive real",
+)
 epsilon = quantity("epsilon", r"\varepsilon", "error that is allowed", "positive real")
 
 _UNITS = 10**9
@@ -56,9 +62,13 @@ def _least_gap(rows: Iterable[Sequence[Fraction]]) -> Exact:
 @heads(
     Eq(gap_scaled, floor(_UNITS * (1 - cos(2 * pi / (tokens + 1))))),
     cases={"quick": Case.grid(tokens=(4, 7, 16)), "theory": Case.grid(tokens=(40, 99))},
-    control=Control(Case(tokens=7), "half the angle",
-                    Eq(gap_scaled, floor(_UNITS * (1 - cos(pi / (tokens + 1)))))),
-    supports="hops/depth_corrected")
+    control=Control(
+        Case(tokens=7),
+        "half the angle",
+        Eq(gap_scaled, floor(_UNITS * (1 - cos(pi / (tokens + 1))))),
+    ),
+    supports="hops/depth_corrected",
+)
 def lookup_gap(case: Case) -> Exact:
     """The lookup head separates scores by 1 - cos(2 pi/(N + 1)).
 
@@ -110,13 +120,18 @@ def _next_pairs(n: int, a: int, first: Fraction) -> set[tuple[Fraction, Fraction
 
 @heads(
     Eq(gap_scaled, floor(_UNITS * (1 - cos(pi / (tokens * alphabet))))),
-    cases={"quick": Case.grid(tokens=(3, 5, 8), alphabet=(2, 3)),
-           "theory": Case.grid(tokens=(12, 20), alphabet=(2, 5))},
+    cases={
+        "quick": Case.grid(tokens=(3, 5, 8), alphabet=(2, 3)),
+        "theory": Case.grid(tokens=(12, 20), alphabet=(2, 5)),
+    },
     # At N - 2 and a hundredth steps: just beyond the farthest match.
-    control=Control(Case(tokens=5, alphabet=2),
-                    "the start token a hundredth of a step beyond the farthest match",
-                    measured=lambda case: gap_of_last_match(case, Fraction(-199, 100))),
-    supports="hops/construction_printed_spacing")
+    control=Control(
+        Case(tokens=5, alphabet=2),
+        "the start token a hundredth of a step beyond the farthest match",
+        measured=lambda case: gap_of_last_match(case, Fraction(-199, 100)),
+    ),
+    supports="hops/construction_printed_spacing",
+)
 def last_match_gap(case: Case) -> Exact:
     """The last-occurrence head separates scores by 1 - cos(pi/(N |Sigma|)).
 
@@ -139,12 +154,19 @@ def different_keys(n: int, angles: int, step: int = 1) -> Exact:
 
 
 @claim(
-    Ge(distinct_keys, tokens + 1), source=Source("sanford2024", "Appendix F.4", SANFORD),
-    wording="universal", known="FAILS", weight="step",
+    Ge(distinct_keys, tokens + 1),
+    source=Source("sanford2024", "Appendix F.4", SANFORD),
+    wording="universal",
+    known="FAILS",
+    weight="step",
     cases={"quick": Case.grid(tokens=(1, 2, 5, 100))},
-    control=Control(Case(tokens=5), "N + 1 angles, which do separate the tokens, in steps of two",
-                    measured=lambda case: different_keys(case.tokens, case.tokens + 1, step=2)),
-    supports="hops/construction_printed_spacing")
+    control=Control(
+        Case(tokens=5),
+        "N + 1 angles, which do separate the tokens, in steps of two",
+        measured=lambda case: different_keys(case.tokens, case.tokens + 1, step=2),
+    ),
+    supports="hops/construction_printed_spacing",
+)
 def lookup_angles_printed(case: Case) -> Exact:
     """N angles separate the tokens 0..N of the lookup head.
 
@@ -171,12 +193,19 @@ def _left_to_others(case: Case, seed: int, *, weaker: int = 1) -> Ball:
 
 
 @claim(
-    Le(error, epsilon), source=ours("Lemma A.2"),
-    cases={"quick": Case.grid(tokens=(2, 8, 100), epsilon=("1/10", "1/1000")),
-           "theory": Case.grid(tokens=1000, epsilon="1/10")},
-    control=Control(Case(tokens=8, epsilon="1/10"), "a third of the scale",
-                    measured=partial(_left_to_others, weaker=3)),
-    supports="hops/depth_corrected")
+    Le(error, epsilon),
+    source=ours("Lemma A.2"),
+    cases={
+        "quick": Case.grid(tokens=(2, 8, 100), epsilon=("1/10", "1/1000")),
+        "theory": Case.grid(tokens=1000, epsilon="1/10"),
+    },
+    control=Control(
+        Case(tokens=8, epsilon="1/10"),
+        "a third of the scale",
+        measured=partial(_left_to_others, weaker=3),
+    ),
+    supports="hops/depth_corrected",
+)
 def softmax_scale(case: Case, seed: int) -> Ball:
     """Logit scale log(N/epsilon)/gap makes a softmax lookup exact to epsilon.
 

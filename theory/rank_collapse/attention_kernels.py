@@ -1,4 +1,5 @@
 """Attention made to order: layers that carry a kernel through depth, identities at the start."""
+
 from __future__ import annotations
 
 import itertools
@@ -21,7 +22,8 @@ from ..exact.enclosure import from_fraction
 from .rational_matrices import row_stochastic
 
 wrong_entries = quantity(
-    "wrong_entries", r"\#_{bad}", "entries that differ from what is stated", "nonnegative integer")
+    "wrong_entries", r"\#_{bad}", "entries that differ from what is stated", "nonnegative integer"
+)
 
 
 def _levels(case: Case) -> list[Fraction]:
@@ -33,8 +35,12 @@ def _growing(case: Case) -> bool:
 
 
 kernel = partial(
-    claim, Eq(wrong_entries, 0), wording="recalled", kind="construction",
-    assumes={"correlations grow with depth and stay below 1": _growing})
+    claim,
+    Eq(wrong_entries, 0),
+    wording="recalled",
+    kind="construction",
+    assumes={"correlations grow with depth and stay below 1": _growing},
+)
 
 
 def cholesky(matrix: Any, root: Callable[[Any], Any]) -> Any:
@@ -61,10 +67,12 @@ def rational_root(square: fmpq) -> fmpq:
 
 @kernel(
     source=Source("he2023", "E-SPA", "arXiv:2302.10322"),
-    cases={"quick": Case.grid(
-        tokens=(2, 6), levels=("3/5", "7/25 3/5 4/5", "5/13 5/13 12/13 24/25"))},
+    cases={
+        "quick": Case.grid(tokens=(2, 6), levels=("3/5", "7/25 3/5 4/5", "5/13 5/13 12/13 24/25"))
+    },
     control=Control(Case(tokens=4, levels="4/5 3/5"), "correlations that fall with depth"),
-    cited="Decides whether E-SPA's matrices have no negative entry, as softmax requires.")
+    cited="Decides whether E-SPA's matrices have no negative entry, as softmax requires.",
+)
 def decay_kernel(case: Case) -> Exact:
     """E-SPA: attention matrices of decaying kernels are non-negative.
 
@@ -77,8 +85,10 @@ def decay_kernel(case: Case) -> Exact:
     """
     n = range(case.tokens)
     # Rational where 1 - a^2 is the square of a rational number.
-    kernels = [fmpq_mat([[fmpq(a.numerator, a.denominator) ** abs(i - j) for j in n] for i in n])
-               for a in _levels(case)]
+    kernels = [
+        fmpq_mat([[fmpq(a.numerator, a.denominator) ** abs(i - j) for j in n] for i in n])
+        for a in _levels(case)
+    ]
     factors = [cholesky(each, rational_root) for each in kernels]
     errors, total = 0, factors[0]
     for before, after in itertools.pairwise(factors):
@@ -91,33 +101,45 @@ def decay_kernel(case: Case) -> Exact:
 
 @decay_kernel.argument(
     "Argument. Prose: the closed Cholesky factor and its bidiagonal inverse give every entry of "
-    "A_l; the product telescopes.")
+    "A_l; the product telescopes."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """L_i1 = a^(i-1), L_ij = s_a a^(i-j) and the inverse is bidiagonal, so every A_ij is closed."""
     b, gap = symbols("b gap", nonnegative=True)
     sa, sb, x = symbols("s_a s_b x", positive=True)
     a, k = b + gap, Symbol("k", integer=True, positive=True)
-    yield vanish("sum_k L_ik L_jk = a^(i-j): 1 a^(2j-2) + s_a^2 (a^0 + ... + a^(2j-4)) = 1, by the "
-                 "geometric sum", (1 - x**2) * ((1 - x ** (2 * k)) / (1 - x**2)) + x ** (2 * k) - 1)
+    yield vanish(
+        "sum_k L_ik L_jk = a^(i-j): 1 a^(2j-2) + s_a^2 (a^0 + ... + a^(2j-4)) = 1, by the "
+        "geometric sum",
+        (1 - x**2) * ((1 - x ** (2 * k)) / (1 - x**2)) + x ** (2 * k) - 1,
+    )
     # A_ij = (L(a)_ij - b L(a)_{i,j+1}) / s_b for j >= 2, with x = a^(i-j-1).
     inner = factor((sa * a * x - b * sa * x) / sb)
-    yield Step("off the first column and below the diagonal A_ij = s_a a^(i-j-1) (a - b) / "
-               "s_b >= 0 for a >= b; on it s_a / s_b > 0",
-               bool(inner.is_nonnegative and (sa / sb).is_positive))
+    yield Step(
+        "off the first column and below the diagonal A_ij = s_a a^(i-j-1) (a - b) / "
+        "s_b >= 0 for a >= b; on it s_a / s_b > 0",
+        bool(inner.is_nonnegative and (sa / sb).is_positive),
+    )
     first = expand(a**2 * (1 - b**2) - b**2 * (1 - a**2))
-    yield Step("in the first column A_i1 = a^(i-2) (a - b s_a / s_b) >= 0, since a^2 s_b^2 - b^2 "
-               "s_a^2 = a^2 - b^2 >= 0", at_least(first, Integer(0)))
-    yield Step("and the product telescopes to L_L, so no entry is wrong, as stated",
-               statement.rhs == 0)
+    yield Step(
+        "in the first column A_i1 = a^(i-2) (a - b s_a / s_b) >= 0, since a^2 s_b^2 - b^2 "
+        "s_a^2 = a^2 - b^2 >= 0",
+        at_least(first, Integer(0)),
+    )
+    yield Step(
+        "and the product telescopes to L_L, so no entry is wrong, as stated", statement.rhs == 0
+    )
 
 
 @kernel(
     source=Source("he2023", "U-SPA", "arXiv:2302.10322"),
-    cases={"quick": Case.grid(
-        tokens=(2, 6), levels=("1/2", "1/10 1/5 9/10", "1/100 1/3 1/2 99/100")),
-        "theory": (Case(tokens=24, levels="1/10 1/2 9/10"),)},
+    cases={
+        "quick": Case.grid(tokens=(2, 6), levels=("1/2", "1/10 1/5 9/10", "1/100 1/3 1/2 99/100")),
+        "theory": (Case(tokens=24, levels="1/10 1/2 9/10"),),
+    },
     control=Control(Case(tokens=4, levels="1/2 1/10"), "correlations that fall with depth"),
-    supports="rank_collapse/decay_kernel")
+    supports="rank_collapse/decay_kernel",
+)
 def uniform_kernel(case: Case) -> Exact:
     """U-SPA: attention matrices of uniform kernels are non-negative.
 
@@ -129,8 +151,10 @@ def uniform_kernel(case: Case) -> Exact:
     """
     n, errors = range(case.tokens), 0
     with flint.ctx.workprec(192):
-        kernels = [arb_mat([[1 if i == j else from_fraction(rho) for j in n] for i in n])
-                   for rho in _levels(case)]
+        kernels = [
+            arb_mat([[1 if i == j else from_fraction(rho) for j in n] for i in n])
+            for rho in _levels(case)
+        ]
         factors = [cholesky(each, arb.sqrt) for each in kernels]
         for before, after in itertools.pairwise(factors):
             A = after * before.inv()
@@ -142,14 +166,24 @@ def uniform_kernel(case: Case) -> Exact:
 
 
 @claim(
-    Eq(wrong_entries, 0), kind="construction", wording="printed",
+    Eq(wrong_entries, 0),
+    kind="construction",
+    wording="printed",
     source=Source("he2023simplifying", "Value-SkipInit and Shaped attention", "arXiv:2311.01906"),
-    cases={"quick": (*Case.grid(variant="shaped", tokens=(2, 5), gamma="1"),
-                     *Case.grid(variant="value-skipinit", tokens=(2, 5)))},
-    assumes={"alpha = beta = gamma = 1 in Shaped attention":
-             lambda c: c.variant != "shaped" or c.rational("gamma") == 1},
+    cases={
+        "quick": (
+            *Case.grid(variant="shaped", tokens=(2, 5), gamma="1"),
+            *Case.grid(variant="value-skipinit", tokens=(2, 5)),
+        )
+    },
+    assumes={
+        "alpha = beta = gamma = 1 in Shaped attention": lambda c: (
+            c.variant != "shaped" or c.rational("gamma") == 1
+        )
+    },
     control=Control(Case(variant="shaped", tokens=3, gamma="0"), "no centring"),
-    supports="rank_collapse/decay_kernel")
+    supports="rank_collapse/decay_kernel",
+)
 def identity_attention(case: Case) -> Exact:
     """Value-SkipInit and Shaped attention start as the identity.
 

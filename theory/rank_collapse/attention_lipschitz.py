@@ -1,4 +1,5 @@
 """How far a layer moves tokens: Lipschitz constants of attention, distances to equal tokens."""
+
 from __future__ import annotations
 
 import itertools
@@ -23,14 +24,23 @@ from .rational_matrices import random_matrix, rational_array, row_stochastic
 from .softmax_attention import ball_norms, largest, softmax_rows
 
 ratio = quantity(
-    "distance_ratio", r"\kappa",
-    "squared d_M after a map over squared d_M before it and the stated factor", "nonnegative real")
+    "distance_ratio",
+    r"\kappa",
+    "squared d_M after a map over squared d_M before it and the stated factor",
+    "nonnegative real",
+)
 entry = quantity(
-    "jacobian_entry", r"\partial_1 f_1",
-    "derivative of the first token after attention in the first token", "real")
+    "jacobian_entry",
+    r"\partial_1 f_1",
+    "derivative of the first token after attention in the first token",
+    "real",
+)
 norm = quantity(
-    "jacobian_norm", r"\|J\|", "norm of the Jacobian of an attention layer at one input",
-    "positive real")
+    "jacobian_norm",
+    r"\|J\|",
+    "norm of the Jacobian of an attention layer at one input",
+    "positive real",
+)
 s = quantity("key_size", "s", "size of the other tokens", "positive real")
 
 # --- Jacobians ---
@@ -41,10 +51,16 @@ s = quantity("key_size", "s", "size of the other tokens", "positive real")
     source=Source("kim2021", "dot-product attention is not Lipschitz", "arXiv:2006.04710"),
     cases={"quick": Case.grid(tokens=(3, 7), key_size=("1/2", "1", "1000"))},
     assumes={"N is odd": lambda c: c.tokens % 2 == 1},
-    control=Control(Case(tokens=3, key_size="1000"), "bounded by the attention weights",
-                    statement=Eq(entry, 1 / N)),
-    cited=("Decides whether a Lipschitz constant may be certified for dot-product attention on "
-           "all inputs."))
+    control=Control(
+        Case(tokens=3, key_size="1000"),
+        "bounded by the attention weights",
+        statement=Eq(entry, 1 / N),
+    ),
+    cited=(
+        "Decides whether a Lipschitz constant may be certified for dot-product attention on "
+        "all inputs."
+    ),
+)
 def dot_product_not_lipschitz(case: Case) -> Exact:
     """Dot-product attention has no Lipschitz constant.
 
@@ -67,39 +83,54 @@ def dot_product_not_lipschitz(case: Case) -> Exact:
 
 @dot_product_not_lipschitz.argument(
     "Argument: the derivative is computed for every n and s. Prose: the (N - 1)/2 pairs s, -s "
-    "enter the softmax average alike.")
+    "enter the softmax average alike."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """At x_1 = 0 it is 1/n and the variance of the tokens, (n - 1) s^2 / n for pairs s, -s."""
     x = Symbol("x1", real=True)
     up, down = exp(x * s), exp(-x * s)
     pairs = (N - 1) / 2
     average = (exp(x**2) * x + pairs * s * (up - down)) / (exp(x**2) + pairs * (up + down))
-    yield Step("differentiating the softmax average at x_1 = 0 gives the stated value, for every n "
-               "and s", simplify(sympy.diff(average, x).subs(x, 0) - statement.rhs) == 0)
+    yield Step(
+        "differentiating the softmax average at x_1 = 0 gives the stated value, for every n and s",
+        simplify(sympy.diff(average, x).subs(x, 0) - statement.rhs) == 0,
+    )
     half = Symbol("half", integer=True, positive=True)
-    yield Step("which grows with s without bound for every odd n >= 3",
-               sympy.limit(statement.rhs.subs(N, 2 * half + 1), s, sympy.oo) == sympy.oo)
+    yield Step(
+        "which grows with s without bound for every odd n >= 3",
+        sympy.limit(statement.rhs.subs(N, 2 * half + 1), s, sympy.oo) == sympy.oo,
+    )
 
 
 inverse = LambertW((N - 1) / sympy.E)
 l2_lipschitz = partial(
-    claim, source=Source("kim2021", "Lipschitz bounds of L2 attention", "arXiv:2006.04710"),
-    wording="recalled")
+    claim,
+    source=Source("kim2021", "Lipschitz bounds of L2 attention", "arXiv:2006.04710"),
+    wording="recalled",
+)
 
 
 def _inputs(kind: str) -> dict[str, tuple[Case, ...]]:
     """Tokens that lie `spread` apart, where the attention reacts most, or random ones."""
-    return {"quick": (*Case.grid(norm=kind, tokens=(2, 4), width=1, spread=("1/10", "5/4", "3")),
-                      *Case.grid(norm=kind, tokens=3, width=2, spread=("1/10", "1/2"))),
-            "theory": Case.grid(norm=kind, tokens=5, width=3, spread=("1/8", "1"))}
+    return {
+        "quick": (
+            *Case.grid(norm=kind, tokens=(2, 4), width=1, spread=("1/10", "5/4", "3")),
+            *Case.grid(norm=kind, tokens=3, width=2, spread=("1/10", "1/2")),
+        ),
+        "theory": Case.grid(norm=kind, tokens=5, width=3, spread=("1/8", "1")),
+    }
 
 
 @l2_lipschitz(
-    Le(norm, 4 * inverse + 1 / sqrt(width)), cases=_inputs("infinity"),
+    Le(norm, 4 * inverse + 1 / sqrt(width)),
+    cases=_inputs("infinity"),
     control=Control(
-        Case(norm="infinity", tokens=2, width=1, spread="5/4"), "half of the bound",
-        statement=Le(norm, 2 * inverse + 1 / sqrt(width) / 2)),
-    supports="rank_collapse/dot_product_not_lipschitz")
+        Case(norm="infinity", tokens=2, width=1, spread="5/4"),
+        "half of the bound",
+        statement=Le(norm, 2 * inverse + 1 / sqrt(width) / 2),
+    ),
+    supports="rank_collapse/dot_product_not_lipschitz",
+)
 def l2_attention_infinity(case: Case) -> Ball:
     """L2 attention is Lipschitz in the infinity norm.
 
@@ -118,11 +149,15 @@ def l2_attention_infinity(case: Case) -> Ball:
 
 
 @l2_lipschitz(
-    Le(norm, sqrt(N) / sqrt(width) * (4 * inverse + 1)), cases=_inputs("spectral"),
+    Le(norm, sqrt(N) / sqrt(width) * (4 * inverse + 1)),
+    cases=_inputs("spectral"),
     control=Control(
-        Case(norm="spectral", tokens=2, width=1, spread="5/4"), "half of the bound",
-        statement=Le(norm, sqrt(N) / sqrt(width) * (4 * inverse + 1) / 2)),
-    supports="rank_collapse/dot_product_not_lipschitz")
+        Case(norm="spectral", tokens=2, width=1, spread="5/4"),
+        "half of the bound",
+        statement=Le(norm, sqrt(N) / sqrt(width) * (4 * inverse + 1) / 2),
+    ),
+    supports="rank_collapse/dot_product_not_lipschitz",
+)
 def l2_attention_spectral(case: Case) -> Ball:
     """L2 attention is Lipschitz in the 2-norm.
 
@@ -211,10 +246,15 @@ def top_eigenvalue(symmetric: np.ndarray) -> arb:
 
 @shrinks(
     source=_source("lemma on attention"),
-    cases={"quick": (*Case.grid(instance="pair", tokens=2, weight=("1/4", "9/10")),
-                     *Case.grid(instance="random", tokens=(3, 6), width=(1, 3)))},
+    cases={
+        "quick": (
+            *Case.grid(instance="pair", tokens=2, weight=("1/4", "9/10")),
+            *Case.grid(instance="random", tokens=(3, 6), width=(1, 3)),
+        )
+    },
     control=_nine_tenths(Case(instance="pair", tokens=2, weight="1/4")),
-    supports="rank_collapse/mask_exponential")
+    supports="rank_collapse/mask_exponential",
+)
 def distance_attention(case: Case) -> Exact | Ball:
     """Attention shrinks the distance to equal tokens by sqrt(lambda_max).
 
@@ -237,10 +277,15 @@ def distance_attention(case: Case) -> Exact | Ball:
 
 @shrinks(
     source=_source("lemma on ReLU"),
-    cases={"quick": (Case(instance="nonnegative", tokens=3, width=2),
-                     *Case.grid(instance="random", tokens=(3, 6), width=(1, 4)))},
+    cases={
+        "quick": (
+            Case(instance="nonnegative", tokens=3, width=2),
+            *Case.grid(instance="random", tokens=(3, 6), width=(1, 4)),
+        )
+    },
     control=_nine_tenths(Case(instance="nonnegative", tokens=3, width=2)),
-    supports="rank_collapse/mask_exponential")
+    supports="rank_collapse/mask_exponential",
+)
 def distance_relu(case: Case) -> Exact:
     """ReLU does not increase the distance to equal tokens.
 
@@ -256,27 +301,36 @@ def distance_relu(case: Case) -> Exact:
 
 @distance_relu.argument(
     "Argument. Prose: d_M^2 is a sum over pairs of tokens and coordinates, with its squares "
-    "expanded; ReLU moves no pair apart.")
+    "expanded; ReLU moves no pair apart."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """d_M^2 = sum over pairs of |h_i - h_j|^2 / n, and |max(a, 0) - max(b, 0)| <= |a - b|."""
     a, b = sympy.symbols("a b", nonnegative=True)
     # With n numbers of sum S and squares Q: over ordered pairs (h_i - h_j)^2 sums to 2 n Q - 2 S^2.
     n, S, Q = sympy.symbols("n S Q", positive=True)
-    yield vanish("sum over unordered pairs of (h_i - h_j)^2 / n is Q - S^2/n, the squared distance",
-                 (n * Q + n * Q - 2 * S * S) / 2 / n - (Q - S**2 / n))
+    yield vanish(
+        "sum over unordered pairs of (h_i - h_j)^2 / n is Q - S^2/n, the squared distance",
+        (n * Q + n * Q - 2 * S * S) / 2 / n - (Q - S**2 / n),
+    )
     cases: list[tuple[Expr, Expr]] = [(a - b, a - b), (a + b, a), (b - a, Integer(0))]
-    yield Step("(max(x, 0) - max(y, 0))^2 <= (x - y)^2 for both positive, one positive and none "
-               "positive",
-               all(sympy.factor(before**2 - after**2).is_nonnegative for before, after in cases))
+    yield Step(
+        "(max(x, 0) - max(y, 0))^2 <= (x - y)^2 for both positive, one positive and none positive",
+        all(sympy.factor(before**2 - after**2).is_nonnegative for before, after in cases),
+    )
     yield Step("the stated factor is at least 1", at_least(statement.rhs, Integer(1)))
 
 
 @shrinks(
     source=_source("lemma on linear maps"),
-    cases={"quick": (Case(instance="aligned", tokens=3, width=2),
-                     *Case.grid(instance="random", tokens=(3, 6), width=(2, 4)))},
+    cases={
+        "quick": (
+            Case(instance="aligned", tokens=3, width=2),
+            *Case.grid(instance="random", tokens=(3, 6), width=(2, 4)),
+        )
+    },
     control=_nine_tenths(Case(instance="aligned", tokens=3, width=2)),
-    supports="rank_collapse/mask_exponential")
+    supports="rank_collapse/mask_exponential",
+)
 def distance_values(case: Case) -> Exact | Ball:
     """A value matrix stretches the distance by its largest singular value.
 

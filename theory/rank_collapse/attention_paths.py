@@ -1,4 +1,5 @@
 """Paths through heads and skips: attention is a sum of H^L paths, with skips of binomial length."""
+
 from __future__ import annotations
 
 import itertools
@@ -23,40 +24,63 @@ from .rational_matrices import rational_array, row_stochastic
 from .softmax_attention import Head, attention, ball_composite_norm, centred, resolved
 
 errors = quantity(
-    "path_errors", r"\#_{err}",
+    "path_errors",
+    r"\#_{err}",
     "entries in which a sum over paths differs from the forward pass, or a row of P_path is no "
-    "distribution", "nonnegative integer")
+    "distribution",
+    "nonnegative integer",
+)
 length = quantity(
-    "path_length", r"\ell", "number of heads on a path; the other layers are skipped",
-    "nonnegative integer")
+    "path_length",
+    r"\ell",
+    "number of heads on a path; the other layers are skipped",
+    "nonnegative integer",
+)
 count = quantity(
-    "path_count", r"\#_\ell", "paths of a given length through all layers", "nonnegative integer")
+    "path_count", r"\#_\ell", "paths of a given length through all layers", "nonnegative integer"
+)
 share = quantity(
-    "path_share", r"P(\ell)", "share of the paths that have a given length", "nonnegative real")
+    "path_share", r"P(\ell)", "share of the paths that have a given length", "nonnegative real"
+)
 mean = quantity("path_mean", r"\bar\ell", "mean length of all paths", "nonnegative real")
 mode = quantity(
-    "path_mode", r"\hat\ell", "largest of the most frequent path lengths", "nonnegative integer")
+    "path_mode", r"\hat\ell", "largest of the most frequent path lengths", "nonnegative integer"
+)
 figure = quantity(
-    "rounded_figure", "f", "a figure of the text, rounded, in units of its last printed digit",
-    "nonnegative integer")
+    "rounded_figure",
+    "f",
+    "a figure of the text, rounded, in units of its last printed digit",
+    "nonnegative integer",
+)
 item = quantity("item", "i", "number of an entry in a list")
 growth = quantity(
-    "residual_growth", "r_L/r_0",
-    "composite norm of the residual after L layers over that before them", "nonnegative real")
+    "residual_growth",
+    "r_L/r_0",
+    "composite norm of the residual after L layers over that before them",
+    "nonnegative real",
+)
 
 V2 = "arXiv:2103.03404v2"
 from_counts = partial(
-    claim, source=Source("depthlaw", "from the path counts of dong2021, section 3.1"))
+    claim, source=Source("depthlaw", "from the path counts of dong2021, section 3.1")
+)
 
 
 @claim(
-    Eq(errors, 0), source=Source("dong2021", "Theorem 2.1", V2), wording="reported",
-    cases={"quick": Case.grid(tokens=3, width=2, depth=(1, 2, 3), heads=(1, 2, 3)),
-           "theory": Case.grid(tokens=5, width=4, depth=(4, 5), heads=3)},
+    Eq(errors, 0),
+    source=Source("dong2021", "Theorem 2.1", V2),
+    wording="reported",
+    cases={
+        "quick": Case.grid(tokens=3, width=2, depth=(1, 2, 3), heads=(1, 2, 3)),
+        "theory": Case.grid(tokens=5, width=4, depth=(4, 5), heads=3),
+    },
     assumes={"later layers stand on the left": lambda c: c.get("order", "forward") == "forward"},
-    control=Control(Case(tokens=3, width=2, depth=2, heads=2, order="reversed"),
-                    "P^1 ... P^L in place of P^L ... P^1"),
-    supports="rank_collapse/short_paths_carry_half_of_hulls")
+    control=Control(
+        Case(tokens=3, width=2, depth=2, heads=2, order="reversed"),
+        "P^1 ... P^L in place of P^L ... P^1",
+    ),
+    supports="rank_collapse/short_paths_carry_half_of_hulls",
+)
 def path_decomposition(case: Case) -> Exact:
     """Pure attention is a sum over H^L paths.
 
@@ -91,7 +115,8 @@ def path_decomposition(case: Case) -> Exact:
 
 @path_decomposition.argument(
     "Argument: induction on L with symbols that do not commute. Prose: distributivity carries the "
-    "checked step to all heads and paths.")
+    "checked step to all heads and paths."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """A layer takes each path to one path per head, and 1 b^T to 1 b'^T."""
     X, ones, b, c = (Symbol(name, commutative=False) for name in ("X", "ones", "b", "c"))
@@ -104,26 +129,37 @@ def _(statement: Relational) -> Iterator[Step]:
     for q in Q:
         rest = rest.subs(q * ones, ones)
     constant = sympy.expand(ones * (sum((b * v for v in V), c)))
-    yield Step("step: two paths and two heads become four paths, later layers left of P and right "
-               "of W; Q 1 = 1 keeps the rest equal in all rows", sympy.expand(rest - constant) == 0)
+    yield Step(
+        "step: two paths and two heads become four paths, later layers left of P and right "
+        "of W; Q 1 = 1 keeps the rest equal in all rows",
+        sympy.expand(rest - constant) == 0,
+    )
     # The sums over all other paths and over all other heads.
     others, more = sympy.symbols("S T", commutative=False)
     (p, _), (w, _), (q, _), (v, _) = P, W, Q, V
     grown = q * (others + p * X * w) * v + more - (q * others * v + (q * p) * X * (w * v) + more)
-    yield Step("whatever the other paths and heads sum to, one more path through one more head "
-               "adds exactly its own term", sympy.expand(grown) == 0)
+    yield Step(
+        "whatever the other paths and heads sum to, one more path through one more head "
+        "adds exactly its own term",
+        sympy.expand(grown) == 0,
+    )
     row_sums = [(q * p * ones).subs(p * ones, ones).subs(q * ones, ones) for q in Q for p in P]
-    yield Step("the rows of a product of two attention matrices sum to 1: Q P 1 = Q 1 = 1, and its "
-               "entries are sums of non-negative products",
-               all(total == ones for total in row_sums))
-    yield Step("the induction starts with no layer and one path, so there is no error, as stated",
-               statement.rhs == 0)
+    yield Step(
+        "the rows of a product of two attention matrices sum to 1: Q P 1 = Q 1 = 1, and its "
+        "entries are sums of non-negative products",
+        all(total == ones for total in row_sums),
+    )
+    yield Step(
+        "the induction starts with no layer and one path, so there is no error, as stated",
+        statement.rhs == 0,
+    )
 
 
 # --- lengths ---
 
-SMALL = tuple(Case(depth=k, heads=h, path_length=m)
-              for k, h in ((1, 2), (3, 2), (4, 3)) for m in range(k + 1))
+SMALL = tuple(
+    Case(depth=k, heads=h, path_length=m) for k, h in ((1, 2), (3, 2), (4, 3)) for m in range(k + 1)
+)
 PATHS = binomial(L, length) * H**length
 MODELS = ((1, 1), (12, 12), (24, 16), (96, 96), (12, 3))
 
@@ -146,12 +182,17 @@ def length_counts(case: Case) -> list[int]:
 
 
 @claim(
-    Eq(count, PATHS), wording="printed",
+    Eq(count, PATHS),
+    wording="printed",
     source=Source("dong2021", "paths_counting.ipynb", "commit 38b5df6"),
     cases={"quick": SMALL, "theory": Case.grid(depth=7, heads=4, path_length=(3, 7))},
-    control=Control(Case(depth=3, heads=2, path_length=2), "order of the heads counted twice",
-                    statement=Eq(count, 2 * PATHS)),
-    supports="rank_collapse/short_paths_carry_half_of_hulls")
+    control=Control(
+        Case(depth=3, heads=2, path_length=2),
+        "order of the heads counted twice",
+        statement=Eq(count, 2 * PATHS),
+    ),
+    supports="rank_collapse/short_paths_carry_half_of_hulls",
+)
 def path_count(case: Case) -> Exact:
     """Paths of length l with skips: binom(L, l) H^l.
 
@@ -164,23 +205,37 @@ def path_count(case: Case) -> Exact:
 
 @path_count.argument(
     "Argument: induction on L. Prose: the last layer is a skip or one of H heads; the edges l = 0 "
-    "and l = L + 1.")
+    "and l = L + 1."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """At L + 1 layers length l is length l and a skip, or length l - 1 and one of H heads."""
     law = statement.rhs
-    yield Step("base: with no layer there is one path, of length 0",
-               law.subs({L: 0, length: 0}) == 1)
-    yield equal("step: count(L + 1, l) = count(L, l) + H count(L, l - 1)",
-                law.subs(L, L + 1) / law, 1 + H * law.subs(length, length - 1) / law)
+    yield Step(
+        "base: with no layer there is one path, of length 0", law.subs({L: 0, length: 0}) == 1
+    )
+    yield equal(
+        "step: count(L + 1, l) = count(L, l) + H count(L, l - 1)",
+        law.subs(L, L + 1) / law,
+        1 + H * law.subs(length, length - 1) / law,
+    )
 
 
 @from_counts(
     Eq(share, binomial(L, length) * (H / (H + 1)) ** length * (1 / (H + 1)) ** (L - length)),
-    cases={"quick": (*SMALL, Case(depth=12, heads=12, path_length=12),
-                     Case(depth=96, heads=96, path_length=95))},
-    control=Control(Case(depth=12, heads=12, path_length=12), "a fair coin",
-                    statement=Eq(share, binomial(L, length) / 2**L)),
-    supports="rank_collapse/short_paths_carry_half_of_hulls")
+    cases={
+        "quick": (
+            *SMALL,
+            Case(depth=12, heads=12, path_length=12),
+            Case(depth=96, heads=96, path_length=95),
+        )
+    },
+    control=Control(
+        Case(depth=12, heads=12, path_length=12),
+        "a fair coin",
+        statement=Eq(share, binomial(L, length) / 2**L),
+    ),
+    supports="rank_collapse/short_paths_carry_half_of_hulls",
+)
 def path_length_law(case: Case) -> Exact:
     """Path lengths are binomial with success probability H/(H + 1).
 
@@ -193,13 +248,17 @@ def path_length_law(case: Case) -> Exact:
 
 @path_length_law.argument(
     "Argument: induction on L. Prose: all H + 1 choices of the last layer are equally likely; the "
-    "edges l = 0 and l = L + 1.")
+    "edges l = 0 and l = L + 1."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """The same induction with each of the H + 1 choices of a layer equally likely."""
     law = statement.rhs
     yield Step("base: with no layer all paths have length 0", law.subs({L: 0, length: 0}) == 1)
-    yield equal("step: share(L + 1, l) = (share(L, l) + H share(L, l - 1)) / (H + 1)",
-                (H + 1) * law.subs(L, L + 1) / law, 1 + H * law.subs(length, length - 1) / law)
+    yield equal(
+        "step: share(L + 1, l) = (share(L, l) + H share(L, l - 1)) / (H + 1)",
+        (H + 1) * law.subs(L, L + 1) / law,
+        1 + H * law.subs(length, length - 1) / law,
+    )
 
 
 def _mean(counts: list[int]) -> Fraction:
@@ -207,9 +266,11 @@ def _mean(counts: list[int]) -> Fraction:
 
 
 @from_counts(
-    Eq(mean, L * H / (H + 1)), cases={"quick": _shapes(*MODELS)},
+    Eq(mean, L * H / (H + 1)),
+    cases={"quick": _shapes(*MODELS)},
     control=Control(Case(depth=12, heads=12), "half the layers", statement=Eq(mean, L / 2)),
-    supports="rank_collapse/short_paths_carry_half_of_hulls")
+    supports="rank_collapse/short_paths_carry_half_of_hulls",
+)
 def path_length_mean(case: Case) -> Exact:
     """Mean path length is L H/(H + 1).
 
@@ -224,24 +285,32 @@ def path_length_mean(case: Case) -> Exact:
 
 @path_length_mean.argument(
     "Argument. Prose: layers choose independently, so the generating function is a power; its "
-    "derivative at 1 is the mean.")
+    "derivative at 1 is the mean."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """The derivative at 1 of the generating function ((1 + H z) / (1 + H))^L of the lengths."""
     z = Symbol("z", positive=True)
     generating = (1 + H * z) ** L / (1 + H) ** L
     layer = sympy.powsimp(sympy.expand_power_exp(generating.subs(L, L + 1)) / generating)
-    yield Step("the generating function gains the factor (1 + H z) / (1 + H) per layer: H heads of "
-               "length one and a skip", simplify(layer - (1 + H * z) / (1 + H)) == 0)
-    yield Step("its derivative at 1 is the stated mean",
-               simplify(sympy.diff(generating, z).subs(z, 1) - statement.rhs) == 0)
+    yield Step(
+        "the generating function gains the factor (1 + H z) / (1 + H) per layer: H heads of "
+        "length one and a skip",
+        simplify(layer - (1 + H * z) / (1 + H)) == 0,
+    )
+    yield Step(
+        "its derivative at 1 is the stated mean",
+        simplify(sympy.diff(generating, z).subs(z, 1) - statement.rhs) == 0,
+    )
 
 
 @from_counts(
     Eq(mode, floor((L + 1) * H / (H + 1))),
     cases={"quick": _shapes(*MODELS, (2, 4), (5, 1), (6, 2), (40, 2))},
     control=Control(
-        Case(depth=12, heads=12), "one less", statement=Eq(mode, floor(L * H / (H + 1)))),
-    supports="rank_collapse/short_paths_carry_half_of_hulls")
+        Case(depth=12, heads=12), "one less", statement=Eq(mode, floor(L * H / (H + 1)))
+    ),
+    supports="rank_collapse/short_paths_carry_half_of_hulls",
+)
 def path_length_mode(case: Case) -> Exact:
     """Most frequent path length is floor((L + 1) H/(H + 1)).
 
@@ -256,32 +325,55 @@ def path_length_mode(case: Case) -> Exact:
 
 @path_length_mode.argument(
     "Argument. Prose: counts do not fall while their checked ratio is at least 1, so the last such "
-    "length is the border rounded down.")
+    "length is the border rounded down."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """P(l) / P(l - 1) = H (L - l + 1) / l is at least 1 exactly for l <= (L + 1) H / (H + 1)."""
     border = (L + 1) * H / (H + 1)
-    yield equal("count(l) / count(l - 1) = H (L - l + 1) / l",
-                PATHS / PATHS.subs(length, length - 1), H * (L - length + 1) / length)
-    yield equal("H (L - l + 1) - l = (H + 1) (border - l) with border = (L + 1) H / (H + 1)",
-                H * (L - length + 1) - length, (H + 1) * (border - length))
-    yield Step("so the last length at which counts do not fall is the whole part of the border, as "
-               "stated",
-               isinstance(statement.rhs, floor) and simplify(statement.rhs.args[0] - border) == 0)
+    yield equal(
+        "count(l) / count(l - 1) = H (L - l + 1) / l",
+        PATHS / PATHS.subs(length, length - 1),
+        H * (L - length + 1) / length,
+    )
+    yield equal(
+        "H (L - l + 1) - l = (H + 1) (border - l) with border = (L + 1) H / (H + 1)",
+        H * (L - length + 1) - length,
+        (H + 1) * (border - length),
+    )
+    yield Step(
+        "so the last length at which counts do not fall is the whole part of the border, as stated",
+        isinstance(statement.rhs, floor) and simplify(statement.rhs.args[0] - border) == 0,
+    )
 
 
 # Layers, heads, what is printed, to how many digits, and these digits.
-FIGURES = ((12, 12, "mean", 3, 11077), (12, 12, "longest", 4, 3827), (12, 12, "half", 6, 127),
-           (24, 16, "mean", 2, 2259), (96, 96, "mean", 2, 9501), (12, 3, "mean", 2, 900))
+FIGURES = (
+    (12, 12, "mean", 3, 11077),
+    (12, 12, "longest", 4, 3827),
+    (12, 12, "half", 6, 127),
+    (24, 16, "mean", 2, 2259),
+    (96, 96, "mean", 2, 9501),
+    (12, 3, "mean", 2, 900),
+)
 PRINTED = Piecewise(*((row[-1], Eq(item, i)) for i, row in enumerate(FIGURES, start=1)))
 
 
 @from_counts(
-    Eq(figure, PRINTED), weight="arithmetic",
-    cases={"quick": [Case(item=i, depth=layers, heads=heads, what=what, digits=digits)
-                     for i, (layers, heads, what, digits, _) in enumerate(FIGURES, start=1)]},
-    control=Control(Case(item=1, depth=12, heads=12, what="mean", digits=3),
-                    "a mean of 11.08 in the same digits", statement=Eq(figure, PRINTED + 3)),
-    checks="The law of path lengths with six rounded figures of ours for four models.")
+    Eq(figure, PRINTED),
+    weight="arithmetic",
+    cases={
+        "quick": [
+            Case(item=i, depth=layers, heads=heads, what=what, digits=digits)
+            for i, (layers, heads, what, digits, _) in enumerate(FIGURES, start=1)
+        ]
+    },
+    control=Control(
+        Case(item=1, depth=12, heads=12, what="mean", digits=3),
+        "a mean of 11.08 in the same digits",
+        statement=Eq(figure, PRINTED + 3),
+    ),
+    checks="The law of path lengths with six rounded figures of ours for four models.",
+)
 def path_length_figures(case: Case) -> Exact:
     """Path lengths of BERT-base, BERT-large, GPT-3 and DeiT-T.
 
@@ -290,19 +382,24 @@ def path_length_figures(case: Case) -> Exact:
     16) 22.59, GPT-3 (96, 96) 95.01, DeiT-T (12, 3) 9.00. The statement holds the rounded digits.
     """
     counts = length_counts(case)
-    parts = {"longest": counts[-1:], "half": counts[:case.depth // 2 + 1]}
+    parts = {"longest": counts[-1:], "half": counts[: case.depth // 2 + 1]}
     value = _mean(counts) if case.what == "mean" else Fraction(sum(parts[case.what]), sum(counts))
     return Exact(int(value * 10**case.digits + Fraction(1, 2)))
 
 
 @from_counts(
     Eq(errors, 0),
-    cases={"quick": Case.grid(tokens=3, width=2, depth=(1, 2, 3), heads=(1, 2)),
-           "theory": Case.grid(tokens=4, width=3, depth=(4, 5), heads=2)},
+    cases={
+        "quick": Case.grid(tokens=3, width=2, depth=(1, 2, 3), heads=(1, 2)),
+        "theory": Case.grid(tokens=4, width=3, depth=(4, 5), heads=2),
+    },
     assumes={"a head leads from length l - 1 to l": lambda c: c.get("grows", True)},
-    control=Control(Case(tokens=3, width=2, depth=2, heads=2, grows=False),
-                    "heads that leave the length as it is"),
-    supports="rank_collapse/short_paths_carry_half_of_hulls")
+    control=Control(
+        Case(tokens=3, width=2, depth=2, heads=2, grows=False),
+        "heads that leave the length as it is",
+    ),
+    supports="rank_collapse/short_paths_carry_half_of_hulls",
+)
 def path_sums_by_length(case: Case) -> Exact:
     """Paths of each length are summed by one recursion over layers.
 
@@ -315,9 +412,16 @@ def path_sums_by_length(case: Case) -> Exact:
     those of the forward pass. So L + 1 forward passes give what each length contributes.
     """
     rng, n, d = case.rng(0), case.tokens, case.width
-    layers = [[(row_stochastic(rng.integers(1, 10, (n, n))),
-                rational_array(rng.integers(-9, 10, (d, d)))) for _ in range(case.heads)]
-              for _ in range(case.depth)]
+    layers = [
+        [
+            (
+                row_stochastic(rng.integers(1, 10, (n, n))),
+                rational_array(rng.integers(-9, 10, (d, d))),
+            )
+            for _ in range(case.heads)
+        ]
+        for _ in range(case.depth)
+    ]
     start = rational_array(rng.integers(-9, 10, (n, d)))
 
     def heads(layer: list[tuple[np.ndarray, np.ndarray]], tokens: np.ndarray) -> np.ndarray:
@@ -344,35 +448,58 @@ def path_sums_by_length(case: Case) -> Exact:
 
 @path_sums_by_length.argument(
     "Argument: induction on L with a linear operator SA. Prose: a path is a shorter one and then a "
-    "head or the skip.")
+    "head or the skip."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """The generating function of the sums by length gains the factor 1 + z SA per layer."""
     z, SA = Symbol("z"), Symbol("SA", commutative=False)
     X = [Symbol(f"X{i}", commutative=False) for i in range(4)]
     before = sum((z**i * x for i, x in enumerate(X)), sympy.Integer(0))
     after = sympy.expand((1 + z * SA) * before)
-    yield Step("the coefficient of z^l in (1 + z SA) sum_l z^l X^(l) is X^(l) + SA X^(l-1)",
-               all(sympy.expand(after.coeff(z, i) - (X[i] + SA * X[i - 1])) == 0
-                   for i in range(1, 4)) and after.coeff(z, 0) == X[0])
-    yield Step("at z = 1 the factor is that of the forward pass with a skip, so the sums add up",
-               sympy.expand((1 + z * SA).subs(z, 1) - (1 + SA)) == 0)
-    yield Step("with no layer the one path has length 0 and gives X, so there is no error, as "
-               "stated", statement.rhs == 0)
+    yield Step(
+        "the coefficient of z^l in (1 + z SA) sum_l z^l X^(l) is X^(l) + SA X^(l-1)",
+        all(sympy.expand(after.coeff(z, i) - (X[i] + SA * X[i - 1])) == 0 for i in range(1, 4))
+        and after.coeff(z, 0) == X[0],
+    )
+    yield Step(
+        "at z = 1 the factor is that of the forward pass with a skip, so the sums add up",
+        sympy.expand((1 + z * SA).subs(z, 1) - (1 + SA)) == 0,
+    )
+    yield Step(
+        "with no layer the one path has length 0 and gives X, so there is no error, as stated",
+        statement.rhs == 0,
+    )
 
 
 # --- skips ---
 
 
 @claim(
-    Ge(growth, 1), source=Source("dong2021", "Claim 3.1", V2), wording="reported",
+    Ge(growth, 1),
+    source=Source("dong2021", "Claim 3.1", V2),
+    wording="reported",
     holds_for="exists",
-    cases={"quick": (*Case.grid(instance="zero", tokens=4, width=3, depth=(1, 8), heads=2),
-                     *Case.grid(instance="orthogonal", tokens=4, width=3, depth=(1, 6), heads=2,
-                                beta=("1/10", "1/1000000")))},
+    cases={
+        "quick": (
+            *Case.grid(instance="zero", tokens=4, width=3, depth=(1, 8), heads=2),
+            *Case.grid(
+                instance="orthogonal",
+                tokens=4,
+                width=3,
+                depth=(1, 6),
+                heads=2,
+                beta=("1/10", "1/1000000"),
+            ),
+        )
+    },
     assumes={"every layer has a skip": lambda c: c.instance != "none"},
-    control=Control(Case(instance="none", tokens=4, width=3, depth=1, heads=2, beta="1/10"),
-                    "no skip", statement=Ge(growth, 1)),
-    supports="rank_collapse/skips_keep_more")
+    control=Control(
+        Case(instance="none", tokens=4, width=3, depth=1, heads=2, beta="1/10"),
+        "no skip",
+        statement=Ge(growth, 1),
+    ),
+    supports="rank_collapse/skips_keep_more",
+)
 def skip_existence(case: Case) -> Ball | Exact:
     """With skips some weights keep the residual at every depth.
 
@@ -399,8 +526,10 @@ def skip_existence(case: Case) -> Ball | Exact:
     def head(qk: np.ndarray, value: np.ndarray) -> Head:
         scale = from_fraction(Fraction(1, 81 * 81 * d * d))
         small = from_fraction(case.rational("beta"))
-        return Head(arb_mat(np.pad(qk, ((0, d), (0, d))).tolist()) * scale,
-                    arb_mat(np.pad(value, ((0, d), (d, 0))).tolist()) * small)
+        return Head(
+            arb_mat(np.pad(qk, ((0, d), (0, d))).tolist()) * scale,
+            arb_mat(np.pad(value, ((0, d), (d, 0))).tolist()) * small,
+        )
 
     def measured() -> arb:
         tokens = before = arb_mat(start.tolist())

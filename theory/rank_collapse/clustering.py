@@ -4,6 +4,7 @@ Tokens move by x_i' = Proj_{x_i} sum_j w_ij x_j with w_ij = e^{beta <x_i, x_j>},
 w_ij (SA) or by n (USA). Only inner products enter, so the Gram matrix follows a closed system; with
 e^beta = b^q and cosines p/q it stays rational.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -28,17 +29,23 @@ from .attention_paths import figure
 from .rational_matrices import random_matrix, rational_array, row_stochastic
 
 rho = quantity(
-    "common_cosine", r"\rho", "cosine of every two of a set of equiangular tokens", "real")
+    "common_cosine", r"\rho", "cosine of every two of a set of equiangular tokens", "real"
+)
 rate = quantity("cosine_rate", r"\dot\rho", "time derivative of the common cosine", "real")
 B = quantity("exp_beta", r"e^\beta", "exponential of the inverse temperature", "positive real")
 decay = quantity(
-    "cluster_rate", r"\lambda", "rate at which 1 - cosine decays near the single cluster", "real")
+    "cluster_rate", r"\lambda", "rate at which 1 - cosine decays near the single cluster", "real"
+)
 time = quantity("time", "t", "time of the flow", "nonnegative real")
 g = quantity(
-    "logit_growth", "g", "inverse temperature over log n, n the number of tokens", "positive real")
+    "logit_growth", "g", "inverse temperature over log n, n the number of tokens", "positive real"
+)
 rounded_cosine = quantity(
-    "rounded_cosine", r"\rho'", "cosine of two tokens after one step, in millionths, rounded",
-    "integer")
+    "rounded_cosine",
+    r"\rho'",
+    "cosine of two tokens after one step, in millionths, rounded",
+    "integer",
+)
 
 # --- the flow of equiangular tokens ---
 
@@ -57,32 +64,46 @@ def _rate_steps(flow: str, statement: Relational) -> Iterator[Step]:
         return sympy.summation(sympy.expand(term), (k, 1, many))
 
     Z = total(weight) if flow == "SA" else many
-    yield Step("the weights of a row sum to e^beta + (n - 1) e^(beta rho) for every n",
-               sympy.expand(total(weight) - B - (many - 1) * far) == 0)
+    yield Step(
+        "the weights of a row sum to e^beta + (n - 1) e^(beta rho) for every n",
+        sympy.expand(total(weight) - B - (many - 1) * far) == 0,
+    )
     own, other = (total(weight * (rho + (1 - rho) * to)) / Z for to in (first, second))
-    yield Step("every pair has the same derivative 2 (<y_i, x_j> - rho <y_i, x_i>), and it is the "
-               "stated one, for all n, beta and rho",
-               simplify(2 * (other - rho * own) - statement.rhs.subs(n, many)) == 0)
+    yield Step(
+        "every pair has the same derivative 2 (<y_i, x_j> - rho <y_i, x_i>), and it is the "
+        "stated one, for all n, beta and rho",
+        simplify(2 * (other - rho * own) - statement.rhs.subs(n, many)) == 0,
+    )
 
 
 def _decay_steps(flow: str, equation: Expr, statement: Relational) -> Iterator[Step]:
     """The equation of the cosine, and the limit of rho' / (1 - rho) at rho = 1."""
     yield from _rate_steps(flow, Eq(rate, equation))
-    yield Step("rho' / (1 - rho) tends to the stated rate at the cluster",
-               simplify(simplify(equation / (1 - rho)).subs(rho, 1) - statement.rhs) == 0)
+    yield Step(
+        "rho' / (1 - rho) tends to the stated rate at the cluster",
+        simplify(simplify(equation / (1 - rho)).subs(rho, 1) - statement.rhs) == 0,
+    )
 
 
 equiangular = partial(
-    claim, wording="reported",
+    claim,
+    wording="reported",
     # Only for these cosines is the Gram matrix, which is all that is measured, one of unit vectors.
-    assumes={"n unit vectors with this cosine exist: -1/(n - 1) <= rho <= 1":
-             lambda c: -1 <= (c.tokens - 1) * c.rational("common_cosine") <= c.tokens - 1},
+    assumes={
+        "n unit vectors with this cosine exist: -1/(n - 1) <= rho <= 1": lambda c: (
+            -1 <= (c.tokens - 1) * c.rational("common_cosine") <= c.tokens - 1
+        )
+    },
     rests_on="Argument: inner products summed for a symbolic n. Prose: equal derivatives of all "
-             "pairs keep the tokens equiangular (uniqueness).")
+    "pairs keep the tokens equiangular (uniqueness).",
+)
 last_approach = partial(
-    claim, wording="reported", kind="rate",
+    claim,
+    wording="reported",
+    kind="rate",
     rests_on="Argument: the equation of the cosine is derived first. Prose: near rho = 1, "
-             "rho' = (1 - rho) f(rho) decays at the rate f(1).")
+    "rho' = (1 - rho) f(rho) decays at the rate f(1).",
+)
 
 
 def _source(flow: str) -> Source:
@@ -90,9 +111,12 @@ def _source(flow: str) -> Source:
 
 
 def _cosines(flow: str) -> dict[str, tuple[Case, ...]]:
-    return {"quick": (
-        *Case.grid(flow=flow, tokens=(2, 5), common_cosine="1/2", exp_beta=("1", "4", "1/9")),
-        *Case.grid(flow=flow, tokens=4, common_cosine=("-1/3", "0", "2/3"), exp_beta="27"))}
+    return {
+        "quick": (
+            *Case.grid(flow=flow, tokens=(2, 5), common_cosine="1/2", exp_beta=("1", "4", "1/9")),
+            *Case.grid(flow=flow, tokens=4, common_cosine=("-1/3", "0", "2/3"), exp_beta="27"),
+        )
+    }
 
 
 def _clusters(flow: str) -> dict[str, tuple[Case, ...]]:
@@ -100,10 +124,17 @@ def _clusters(flow: str) -> dict[str, tuple[Case, ...]]:
 
 
 @equiangular(
-    Eq(rate, SA), source=_source("SA"), cases=_cosines("SA"), proof=partial(_rate_steps, "SA"),
-    control=Control(Case(flow="SA", tokens=5, common_cosine="1/2", exp_beta="4"),
-                    "without the factor 2", statement=Eq(rate, SA / 2)),
-    supports="rank_collapse/pre_norm_clusters")
+    Eq(rate, SA),
+    source=_source("SA"),
+    cases=_cosines("SA"),
+    proof=partial(_rate_steps, "SA"),
+    control=Control(
+        Case(flow="SA", tokens=5, common_cosine="1/2", exp_beta="4"),
+        "without the factor 2",
+        statement=Eq(rate, SA / 2),
+    ),
+    supports="rank_collapse/pre_norm_clusters",
+)
 def equiangular_sa(case: Case) -> Exact:
     """Equation of the common cosine under SA.
 
@@ -117,10 +148,17 @@ def equiangular_sa(case: Case) -> Exact:
 
 
 @equiangular(
-    Eq(rate, USA), source=_source("USA"), cases=_cosines("USA"), proof=partial(_rate_steps, "USA"),
-    control=Control(Case(flow="USA", tokens=5, common_cosine="1/2", exp_beta="4"),
-                    "without the factor 2", statement=Eq(rate, USA / 2)),
-    supports="rank_collapse/pre_norm_clusters")
+    Eq(rate, USA),
+    source=_source("USA"),
+    cases=_cosines("USA"),
+    proof=partial(_rate_steps, "USA"),
+    control=Control(
+        Case(flow="USA", tokens=5, common_cosine="1/2", exp_beta="4"),
+        "without the factor 2",
+        statement=Eq(rate, USA / 2),
+    ),
+    supports="rank_collapse/pre_norm_clusters",
+)
 def equiangular_usa(case: Case) -> Exact:
     """Equation of the common cosine under USA.
 
@@ -159,10 +197,15 @@ def rational_power(base: Fraction, exponent: Fraction) -> Fraction:
 
 
 @last_approach(
-    Eq(decay, 2), source=_source("SA"), cases=_clusters("SA"),
-    proof=partial(_decay_steps, "SA", SA), control=Control(
-        Case(flow="SA", tokens=5, exp_beta="4"), "half the rate", statement=Eq(decay, 1)),
-    supports="rank_collapse/pre_norm_clusters")
+    Eq(decay, 2),
+    source=_source("SA"),
+    cases=_clusters("SA"),
+    proof=partial(_decay_steps, "SA", SA),
+    control=Control(
+        Case(flow="SA", tokens=5, exp_beta="4"), "half the rate", statement=Eq(decay, 1)
+    ),
+    supports="rank_collapse/pre_norm_clusters",
+)
 def cluster_rate_sa(case: Case) -> Exact:
     """Exponential rate of the last approach under SA.
 
@@ -175,10 +218,15 @@ def cluster_rate_sa(case: Case) -> Exact:
 
 
 @last_approach(
-    Eq(decay, 2 * B), source=_source("USA"), cases=_clusters("USA"),
-    proof=partial(_decay_steps, "USA", USA), control=Control(
-        Case(flow="USA", tokens=5, exp_beta="4"), "half the rate", statement=Eq(decay, B)),
-    supports="rank_collapse/pre_norm_clusters")
+    Eq(decay, 2 * B),
+    source=_source("USA"),
+    cases=_clusters("USA"),
+    proof=partial(_decay_steps, "USA", USA),
+    control=Control(
+        Case(flow="USA", tokens=5, exp_beta="4"), "half the rate", statement=Eq(decay, B)
+    ),
+    supports="rank_collapse/pre_norm_clusters",
+)
 def cluster_rate_usa(case: Case) -> Exact:
     """Exponential rate of the last approach under USA.
 
@@ -215,12 +263,16 @@ _start = partial(Case, tokens=16, inverse_temperature=2, common_cosine="1/10")
 
 
 @claim(
-    Eq(figure, PRINTED), weight="arithmetic", premises=("rank_collapse/equiangular_sa",),
+    Eq(figure, PRINTED),
+    weight="arithmetic",
+    premises=("rank_collapse/equiangular_sa",),
     source=Source("depthlaw", "theory/rank_collapse/clustering.py, from geshkovski2023perspective"),
     cases={"quick": (_start(time=8, digits=10), _start(time=10, digits=12))},
-    control=Control(_start(time=8, digits=10), "the last digit off by one",
-                    statement=Eq(figure, PRINTED + 1)),
-    checks="The integral of equiangular_sa's equation with two rounded values of 1 - rho of ours.")
+    control=Control(
+        _start(time=8, digits=10), "the last digit off by one", statement=Eq(figure, PRINTED + 1)
+    ),
+    checks="The integral of equiangular_sa's equation with two rounded values of 1 - rho of ours.",
+)
 def equiangular_figures(case: Case) -> Exact:
     """16 tokens from cosine 0.1, at times 8 and 10.
 
@@ -268,22 +320,32 @@ def _near_limit(case: Case) -> bool:
 
 
 LIMIT = Piecewise(
-    (1, g < 1 / (1 - rho)), (4 * rho / (1 + 3 * rho), Eq(g, 1 / (1 - rho))), (rho, True))
+    (1, g < 1 / (1 - rho)), (4 * rho / (1 + 3 * rho), Eq(g, 1 / (1 - rho))), (rho, True)
+)
 
 
 @claim(
-    Eq(rounded_cosine, floor(10**6 * LIMIT + Rational(1, 2))), kind="threshold", wording="reported",
+    Eq(rounded_cosine, floor(10**6 * LIMIT + Rational(1, 2))),
+    kind="threshold",
+    wording="reported",
     source=Source("rigollet2025", "long-context limit", "arXiv:2512.01868"),
-    cases={"quick": (
-        *Case.grid(common_cosine="1/2", logit_growth=("1", "2", "3")),
-        *Case.grid(common_cosine="1/4", logit_growth=("1", "4/3", "2")),
-        # Two whose limits end in just less and just more than half a millionth.
-        Case(common_cosine="303/383", logit_growth="383/80"),
-        Case(common_cosine="121/241", logit_growth="241/120"))},
+    cases={
+        "quick": (
+            *Case.grid(common_cosine="1/2", logit_growth=("1", "2", "3")),
+            *Case.grid(common_cosine="1/4", logit_growth=("1", "4/3", "2")),
+            # Two whose limits end in just less and just more than half a millionth.
+            Case(common_cosine="303/383", logit_growth="383/80"),
+            Case(common_cosine="121/241", logit_growth="241/120"),
+        )
+    },
     assumes={"0 < rho < 1, and n = 2^480 is close to the limit": _near_limit},
-    control=Control(Case(common_cosine="1/2", logit_growth="2"), "no exception at the border",
-                    statement=Eq(rounded_cosine, floor(10**6 * rho + Rational(1, 2)))),
-    cited="Bears on the factor before log n by which long-context code should multiply its logits.")
+    control=Control(
+        Case(common_cosine="1/2", logit_growth="2"),
+        "no exception at the border",
+        statement=Eq(rounded_cosine, floor(10**6 * rho + Rational(1, 2))),
+    ),
+    cited="Bears on the factor before log n by which long-context code should multiply its logits.",
+)
 def long_context(case: Case) -> Exact:
     """Long context: the critical growth of beta is log n/(1 - rho).
 
@@ -306,31 +368,42 @@ def long_context(case: Case) -> Exact:
 
 @long_context.argument(
     "Checks: the limits are taken one after the other, n and then tau, and the statement compares "
-    "digits at one n; the cases decide.", evidence="checks")
+    "digits at one n; the cases decide.",
+    evidence="checks",
+)
 def _(statement: Relational) -> Iterator[Step]:
     """The cosine depends on tau = (n^g - n^(g rho)) / n^(1 + g rho), which goes to 0, 1 or oo."""
     m, tau = sympy.symbols("n tau", positive=True)
     own, far = tau**2 * m**2, (2 * tau * m + m) * (1 + (m - 1) * rho)
     limit = sympy.limit(sympy.together((own * rho + far) / (own + far)), m, sympy.oo)
-    yield vanish("for n -> infinity at fixed tau the cosine tends to rho (1 + tau)^2 / (tau^2 + 2 "
-                 "tau rho + rho)", limit - rho * (1 + tau) ** 2 / (tau**2 + 2 * tau * rho + rho))
+    yield vanish(
+        "for n -> infinity at fixed tau the cosine tends to rho (1 + tau)^2 / (tau^2 + 2 "
+        "tau rho + rho)",
+        limit - rho * (1 + tau) ** 2 / (tau**2 + 2 * tau * rho + rho),
+    )
     pieces = statement.rhs.find(Piecewise).pop().args
     limits = [limit.subs(tau, 0), limit.subs(tau, 1), sympy.limit(limit, tau, sympy.oo)]
-    yield Step("its values at tau = 0, 1 and infinity are the stated ones",
-               all(simplify(a - b) == 0 for a, (b, _) in zip(limits, pieces, strict=True)))
+    yield Step(
+        "its values at tau = 0, 1 and infinity are the stated ones",
+        all(simplify(a - b) == 0 for a, (b, _) in zip(limits, pieces, strict=True)),
+    )
     border, (first, second, _) = 1 / (1 - rho), (condition for _, condition in pieces)
-    yield Step("tau is n^(g (1 - rho) - 1) up to a factor that tends to 1, and the exponent is 0 "
-               "at the stated border, negative below it", first == (g < border)
-               and second == Eq(g, border) and simplify(border * (1 - rho) - 1) == 0)
+    yield Step(
+        "tau is n^(g (1 - rho) - 1) up to a factor that tends to 1, and the exponent is 0 "
+        "at the stated border, negative below it",
+        first == (g < border) and second == Eq(g, border) and simplify(border * (1 - rho) - 1) == 0,
+    )
 
 
 @claim(
-    Eq(wrong_entries, 0), wording="printed",
+    Eq(wrong_entries, 0),
+    wording="printed",
     source=Source("geshkovski2023clusters", "code borjanG/2023-transformers", "arXiv:2305.05465"),
     cases={"quick": Case.grid(tokens=4, width=(2, 3), time=("0", "2/3"))},
     assumes={"the rows of P sum to 1": lambda c: c.get("scale", 1) == 1},
     control=Control(Case(tokens=4, width=3, time="2/3", scale=2), "rows of P that sum to 2"),
-    supports="rank_collapse/pre_norm_clusters")
+    supports="rank_collapse/pre_norm_clusters",
+)
 def rescaled_tokens(case: Case) -> Exact:
     """Rescaled tokens follow differences alone.
 
@@ -340,8 +413,10 @@ def rescaled_tokens(case: Case) -> Exact:
     Exact, over the rationals, with a nilpotent V whose exponential is a polynomial.
     """
     count, d, t = case.tokens, case.width, case.rational("time")
-    raw, V, X = (random_matrix(case, rows, columns, salt)
-                 for salt, (rows, columns) in enumerate(((count, count), (d, d), (count, d))))
+    raw, V, X = (
+        random_matrix(case, rows, columns, salt)
+        for salt, (rows, columns) in enumerate(((count, count), (d, d), (count, d)))
+    )
     P, V = row_stochastic(np.abs(raw) + 1) * case.get("scale", 1), np.triu(V, 1)
     power = flow = rational_array(np.eye(d, dtype=int))
     for k in range(1, d):

@@ -1,4 +1,5 @@
 """A layer of softmax attention cubes the distance to rank one (Dong, Cordonnier, Loukas 2021)."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
@@ -41,38 +42,60 @@ from .softmax_perturbation import LARGEST_RANGE
 
 qk_width = quantity("qk_width", "d_{qk}", "query/key width of one head")
 qk_norm = quantity(
-    "qk_norm", r"\|W_{QK}\|_1", "largest column sum of |W_Q W_K^T|, the same for every head",
-    "positive real")
+    "qk_norm",
+    r"\|W_{QK}\|_1",
+    "largest column sum of |W_Q W_K^T|, the same for every head",
+    "positive real",
+)
 value_norm = quantity(
-    "value_norm", r"\|W_V\|_{1,\infty}", "composite norm of the value matrix of a head",
-    "positive real")
+    "value_norm",
+    r"\|W_V\|_{1,\infty}",
+    "composite norm of the value matrix of a head",
+    "positive real",
+)
 residual_next = quantity(
-    "residual_next", "r_1", "composite norm of the tokens minus their centre after one layer",
-    "positive real")
+    "residual_next",
+    "r_1",
+    "composite norm of the tokens minus their centre after one layer",
+    "positive real",
+)
 residual_per_gamma = quantity(
-    "residual_per_gamma", r"r_1/\gamma",
-    "composite norm of the residual after one layer, divided by gamma", "positive real")
+    "residual_per_gamma",
+    r"r_1/\gamma",
+    "composite norm of the residual after one layer, divided by gamma",
+    "positive real",
+)
 cubic_slope = quantity(
-    "cubic_slope", r"\partial\log r_1/\partial\log r_0",
-    "slope of log r_1 against log r_0 when the input residual is halved", "positive real")
+    "cubic_slope",
+    r"\partial\log r_1/\partial\log r_0",
+    "slope of log r_1 against log r_0 when the input residual is halved",
+    "positive real",
+)
 nonzero_gradients = quantity(
-    "nonzero_gradients", r"\#_{\nabla}",
-    "non-zero derivatives of outputs in entries of W_Q and W_K", "nonnegative integer")
+    "nonzero_gradients",
+    r"\#_{\nabla}",
+    "non-zero derivatives of outputs in entries of W_Q and W_K",
+    "nonnegative integer",
+)
 
 # Small, unit and large residuals: a wrong exponent of r_0 shows at the ends, a wrong constant
 # everywhere.
 SIZES = (("1/1000", "100"), ("1", "1/2"), ("100", "1/20000"))
 _CUBIC = 4 * qk_norm * value_norm / sqrt(qk_width) * residual**3
-_PAIR = Case(
-    tokens=2, width=1, residual="1/1000", qk_norm="1", value_norm="1", qk_width=1, bias=0)
+_PAIR = Case(tokens=2, width=1, residual="1/1000", qk_norm="1", value_norm="1", qk_width=1, bias=0)
 
 
 def _layers(
-    shapes: Iterable[tuple[int, int]], sizes: Iterable[tuple[str, str]] = SIZES, qk_width: int = 1,
+    shapes: Iterable[tuple[int, int]],
+    sizes: Iterable[tuple[str, str]] = SIZES,
+    qk_width: int = 1,
 ) -> tuple[Case, ...]:
     return tuple(
         Case(tokens=n, width=d, residual=r, qk_norm=w, value_norm="1", qk_width=qk_width, bias=bias)
-        for n, d in shapes for r, w in sizes for bias in (0, 1))
+        for n, d in shapes
+        for r, w in sizes
+        for bias in (0, 1)
+    )
 
 
 def _small_range(case: Case) -> bool:
@@ -95,6 +118,7 @@ def _after_layer(tokens: arb_mat, head: Head, per_gamma: bool) -> arb:
 
 def _after_one_layer(case: Case, *, per_gamma: bool = False) -> Ball:
     """`_after_layer` on the instance of the case."""
+
     def once() -> arb:
         tokens, [[head]] = instance(case)
         return _after_layer(tokens, head, per_gamma)
@@ -105,9 +129,13 @@ def _after_one_layer(case: Case, *, per_gamma: bool = False) -> Ball:
 def _searches(per_gamma: bool) -> tuple[Search, ...]:
     """Small logits, where the law is exact to first order, and logits at the edge of its range."""
     return tuple(
-        _search(Case(tokens=n, width=d, residual=r, qk_norm=w, value_norm="1", qk_width=1, bias=0),
-                per_gamma)
-        for n, d in ((2, 1), (4, 1), (4, 2), (6, 3)) for r, w in (("1/1000", "1"), ("1", "1/2")))
+        _search(
+            Case(tokens=n, width=d, residual=r, qk_norm=w, value_norm="1", qk_width=1, bias=0),
+            per_gamma,
+        )
+        for n, d in ((2, 1), (4, 1), (4, 2), (6, 3))
+        for r, w in (("1/1000", "1"), ("1", "1/2"))
+    )
 
 
 def _search(case: Case, per_gamma: bool) -> Search:
@@ -138,8 +166,10 @@ def _search(case: Case, per_gamma: bool) -> Search:
 
     def measured(point: Point) -> Ball:
         def once() -> arb:
-            R, qk, value = (arb_mat([[from_fraction(v) for v in row] for row in matrix])
-                            for matrix in split(np.array(point, dtype=object)))
+            R, qk, value = (
+                arb_mat([[from_fraction(v) for v in row] for row in matrix])
+                for matrix in split(np.array(point, dtype=object))
+            )
             R = R * (from_fraction(r) / ball_composite_norm(R))
             qk = qk * (from_fraction(w) / ball_norms(qk)[0])
             value = value * (1 / ball_composite_norm(value))
@@ -151,21 +181,30 @@ def _search(case: Case, per_gamma: bool) -> Search:
 
 
 _law = partial(
-    claim, wording="reported",
-    assumes={"2 |W_QK|_1 r_0^2 <= 1.256 sqrt(d_qk), so that rows of E range over at most 1.256":
-             _small_range},
-    cases={"quick": _layers([(2, 1), (4, 3), (8, 4)]),
-           "theory": _layers([(16, 8), (6, 12)]) + _layers([(4, 4)], qk_width=4)})
+    claim,
+    wording="reported",
+    assumes={
+        "2 |W_QK|_1 r_0^2 <= 1.256 sqrt(d_qk), so that rows of E range over at most "
+        "1.256": _small_range
+    },
+    cases={
+        "quick": _layers([(2, 1), (4, 3), (8, 4)]),
+        "theory": _layers([(16, 8), (6, 12)]) + _layers([(4, 4)], qk_width=4),
+    },
+)
 
 
 @_law(
-    Le(residual_per_gamma, _CUBIC), source=Source("dong2021", "one-layer, one-head lemma", V2),
+    Le(residual_per_gamma, _CUBIC),
+    source=Source("dong2021", "one-layer, one-head lemma", V2),
     search=partial(_searches, per_gamma=True),
     headline=(
         "Why attention alone collapses: a layer cubes the residual; the constant and its "
-        "condition are repaired."),
+        "condition are repaired."
+    ),
     control=Control(_PAIR, "0.4 in place of 4", statement=Le(residual_per_gamma, _CUBIC / 10)),
-    cited="Sets the constant and the range with which the cubic bound of one layer may be quoted.")
+    cited="Sets the constant and the range with which the cubic bound of one layer may be quoted.",
+)
 def one_layer_cubic(case: Case) -> Ball:
     """One attention layer cubes the residual, constant 4 gamma.
 
@@ -185,13 +224,17 @@ def one_layer_cubic(case: Case) -> Ball:
 
 @one_layer_cubic.argument(
     "Argument: residual_chain with |D1|_1 |D1|_inf = (2 gamma |E|_1)^2. Prose: the joints of that "
-    "claim; |E|_1 <= |W_QK|_1 |R|^2 / sqrt(d_qk).")
+    "claim; |E|_1 <= |W_QK|_1 |R|^2 / sqrt(d_qk)."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """The chain with constant 2, gamma's definition, |E|_1 <= |W_QK|_1 |R|^2 / sqrt(d_qk)."""
     yield from chain_steps(2)
     yield from range_steps()
-    yield Step("2 sqrt(|D1|_1 |D1|_inf) = 4 gamma |E|_1, and the stated bound is at least "
-               "4 |W_QK|_1 |W_V| r^3 / sqrt(d_qk)", at_least(_constant(statement), 4))
+    yield Step(
+        "2 sqrt(|D1|_1 |D1|_inf) = 4 gamma |E|_1, and the stated bound is at least "
+        "4 |W_QK|_1 |W_V| r^3 / sqrt(d_qk)",
+        at_least(_constant(statement), 4),
+    )
 
 
 def _constant(statement: Relational) -> Expr:
@@ -200,10 +243,12 @@ def _constant(statement: Relational) -> Expr:
 
 
 @_law(
-    Le(residual_next, _CUBIC), source=Source("dong2021", "one-layer, one-head lemma", V1),
+    Le(residual_next, _CUBIC),
+    source=Source("dong2021", "one-layer, one-head lemma", V1),
     search=partial(_searches, per_gamma=False),
     control=Control(_PAIR, "0.4 in place of 4", statement=Le(residual_next, _CUBIC / 10)),
-    supports="rank_collapse/one_layer_cubic")
+    supports="rank_collapse/one_layer_cubic",
+)
 def one_layer_cubic_v1(case: Case) -> Ball:
     """One attention layer cubes the residual, constant 4.
 
@@ -226,12 +271,15 @@ SMALL_LOGITS = Fraction(4563, 10000)
 @claim(
     Le(residual_next, _CUBIC),
     source=Source("dong2021", "one-layer, one-head lemma, small logits", V1),
-    assumes={"|W_QK|_1 r_0^2 <= 0.4563 sqrt(d_qk), so that |E_ij| <= 0.4563":
-             lambda case: _logits(case) ** 2 <= SMALL_LOGITS**2 * case.qk_width},
-    cases={"quick": _layers(
-        [(2, 1), (6, 4)], [("1/1000", "1"), ("1/2", "9/5"), ("30", "1/2000")])},
+    assumes={
+        "|W_QK|_1 r_0^2 <= 0.4563 sqrt(d_qk), so that |E_ij| <= 0.4563": lambda case: (
+            _logits(case) ** 2 <= SMALL_LOGITS**2 * case.qk_width
+        )
+    },
+    cases={"quick": _layers([(2, 1), (6, 4)], [("1/1000", "1"), ("1/2", "9/5"), ("30", "1/2000")])},
     control=Control(_PAIR, "0.4 in place of 4", statement=Le(residual_next, _CUBIC / 10)),
-    supports="rank_collapse/column_ranges_v1")
+    supports="rank_collapse/column_ranges_v1",
+)
 def one_layer_small_logits(case: Case) -> Ball:
     """Version 1's cubic bound, for small logits.
 
@@ -247,7 +295,8 @@ def one_layer_small_logits(case: Case) -> Ball:
 
 @one_layer_small_logits.argument(
     "Argument: gamma_free_bound at M = 0.4563. Prose: max |E_ij| <= |E|_1 <= "
-    "|W_QK|_1 r_0^2 / sqrt(d_qk) <= M, and its joints.")
+    "|W_QK|_1 r_0^2 / sqrt(d_qk) <= M, and its joints."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """The gamma-free bound, and its constant at the largest logits allowed."""
     M, stated = logit_max, _constant(statement)
@@ -255,22 +304,28 @@ def _(statement: Relational) -> Iterator[Step]:
     yield from gamma_free_steps(GAMMA_FREE)
     yield Step(
         "for 0 < M <= 0.4563 the constant grows with M and is below the stated one at the end",
-        bool(stated.is_number) and bool(at_end < enclose(stated)))
+        bool(stated.is_number) and bool(at_end < enclose(stated)),
+    )
     series = expand((M - 1) * exp(M) + 1)
-    yield Step("(e^M - 1)/M grows with M: M^2 times its derivative is (M - 1) e^M + 1, zero at 0 "
-               "with derivative M e^M",
-               series.subs(M, 0) == 0 and simplify(diff(series, M) - M * exp(M)) == 0)
+    yield Step(
+        "(e^M - 1)/M grows with M: M^2 times its derivative is (M - 1) e^M + 1, zero at 0 "
+        "with derivative M e^M",
+        series.subs(M, 0) == 0 and simplify(diff(series, M) - M * exp(M)) == 0,
+    )
 
 
 WELL_CONDITIONED = "the condition number of the first-order term is at most `condition`"
 
 
 def _slopes(
-    residuals: Iterable[str], shapes: Iterable[tuple[int, int, str]],
+    residuals: Iterable[str],
+    shapes: Iterable[tuple[int, int, str]],
 ) -> tuple[Case, ...]:
     return tuple(
         Case(tokens=n, width=d, condition=k, residual=r, qk_norm="1", value_norm="1", qk_width=1)
-        for n, d, k in shapes for r in residuals)
+        for n, d, k in shapes
+        for r in residuals
+    )
 
 
 def _around(statement: Relational, case: Case) -> Ball:
@@ -290,16 +345,29 @@ def _around(statement: Relational, case: Case) -> Ball:
 
 
 @claim(
-    Eq(cubic_slope, 3), kind="rate", holds_for="almost every", predicted=_around,
+    Eq(cubic_slope, 3),
+    kind="rate",
+    holds_for="almost every",
+    predicted=_around,
     source=Source("depthlaw", "theory/rank_collapse/__init__.py, slope of one layer"),
-    assumes={"remainder below one: condition * |W_QK|_1 r^2 < 1/4":
-             lambda case: case.rational("condition") * _logits(case) < Fraction(1, 4)},
-    cases={"quick": _slopes(
-        ("1/20", "1/1000", "1/1000000"), ((2, 1, "9/4"), (4, 3, "6"), (6, 4, "8"))),
-        "theory": _slopes(("1/1000", "1/10000000000"), ((8, 8, "12"),))},
-    control=Control(_slopes(("1/1000",), ((2, 1, "9/4"),))[0], "a slope higher by 1/100000",
-                    statement=Eq(cubic_slope, 3 + Rational(1, 100_000))),
-    supports="rank_collapse/doubly_exponential_slope")
+    assumes={
+        "remainder below one: condition * |W_QK|_1 r^2 < 1/4": lambda case: (
+            case.rational("condition") * _logits(case) < Fraction(1, 4)
+        )
+    },
+    cases={
+        "quick": _slopes(
+            ("1/20", "1/1000", "1/1000000"), ((2, 1, "9/4"), (4, 3, "6"), (6, 4, "8"))
+        ),
+        "theory": _slopes(("1/1000", "1/10000000000"), ((8, 8, "12"),)),
+    },
+    control=Control(
+        _slopes(("1/1000",), ((2, 1, "9/4"),))[0],
+        "a slope higher by 1/100000",
+        statement=Eq(cubic_slope, 3 + Rational(1, 100_000)),
+    ),
+    supports="rank_collapse/doubly_exponential_slope",
+)
 def cubic_rate(case: Case) -> Ball | Outside:
     """One layer's residual is of third order in the input's.
 
@@ -311,6 +379,7 @@ def cubic_rate(case: Case) -> Ball | Outside:
     Out of scope unless the condition number of the first-order term is at most `condition`, which
     is computed on the layer that is drawn. The interval's width is derived in prose.
     """
+
     def condition() -> arb:
         """The largest of D ||1 b|| / ||F|| in both norms, b = q^T |R W|.
 
@@ -326,7 +395,8 @@ def cubic_rate(case: Case) -> Ball | Outside:
     def slope() -> arb:
         whole, halved = (
             residual_norm(attention(tokens, layers[0]))
-            for tokens, layers in (instance(case, shrink) for shrink in (1, 2)))
+            for tokens, layers in (instance(case, shrink) for shrink in (1, 2))
+        )
         return (whole / halved).log() / from_fraction(2).log()
 
     if lies_above(Ball.of(resolved(condition)), case.rational("condition")):
@@ -338,13 +408,19 @@ def cubic_rate(case: Case) -> Ball | Outside:
 
 
 @claim(
-    Eq(nonzero_gradients, 0), wording="reported", source=Source(
-        "noci2022", "vanishing query/key gradients, at exact rank collapse", "arXiv:2206.03126"),
+    Eq(nonzero_gradients, 0),
+    wording="reported",
+    source=Source(
+        "noci2022", "vanishing query/key gradients, at exact rank collapse", "arXiv:2206.03126"
+    ),
     assumes={"all tokens are equal": lambda case: case.instance == "collapsed"},
-    cases={"quick": Case.grid(instance="collapsed", tokens=(2, 5), width=(1, 3)),
-           "theory": (Case(instance="collapsed", tokens=8, width=4),)},
+    cases={
+        "quick": Case.grid(instance="collapsed", tokens=(2, 5), width=(1, 3)),
+        "theory": (Case(instance="collapsed", tokens=8, width=4),),
+    },
     control=Control(Case(instance="generic", tokens=3, width=2), "tokens that differ"),
-    supports="signal_propagation/query_gradient")
+    supports="signal_propagation/query_gradient",
+)
 def zero_query_key_gradient(case: Case) -> Exact:
     """Collapsed tokens give queries and keys no gradient.
 
@@ -378,7 +454,8 @@ def zero_query_key_gradient(case: Case) -> Exact:
 
 @zero_query_key_gradient.argument(
     "Argument: the derivative in a logit is computed for a symbolic number of tokens. Prose: the "
-    "chain rule through the logits.")
+    "chain rule through the logits."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """At X = 1 x^T every output is a softmax average of n equal values."""
     n = Symbol("n", integer=True, positive=True)
@@ -386,7 +463,12 @@ def _(statement: Relational) -> Iterator[Step]:
     a, value = sympy.IndexedBase("a"), Symbol("v")
     total = sympy.Sum(exp(a[j]) * value, (j, 1, n))
     slope = simplify(diff(total / sympy.Sum(exp(a[j]), (j, 1, n)), a[k]))
-    yield Step("the derivative of sum_j e^(a_j) v / sum_j e^(a_j) in a_k is 0 for every number n "
-               "of tokens and every k", slope == 0)
-    yield Step("so by the chain rule through the logits no derivative differs from zero, as stated",
-               statement.rhs == slope)
+    yield Step(
+        "the derivative of sum_j e^(a_j) v / sum_j e^(a_j) in a_k is 0 for every number n "
+        "of tokens and every k",
+        slope == 0,
+    )
+    yield Step(
+        "so by the chain rule through the logits no derivative differs from zero, as stated",
+        statement.rhs == slope,
+    )

@@ -4,6 +4,7 @@ The networks are drawn with the norms that a case names and run forward in ball 
 case can promise, such as the ranges of the logits in a later layer, is computed on the network, and
 one that breaks an assumption is out of scope.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
@@ -37,20 +38,32 @@ from .softmax_attention import (
 from .softmax_perturbation import LARGEST_RANGE
 
 gamma = quantity(
-    "gamma", r"\gamma", "bound on sqrt(|D1|_1 |D1|_inf) / (2 |E|_1) over all heads and layers",
-    "positive real")
+    "gamma",
+    r"\gamma",
+    "bound on sqrt(|D1|_1 |D1|_inf) / (2 |E|_1) over all heads and layers",
+    "positive real",
+)
 residual_end = quantity(
-    "residual_end", "r_L", "composite norm of the tokens minus their centre after L layers",
-    "positive real")
+    "residual_end",
+    "r_L",
+    "composite norm of the tokens minus their centre after L layers",
+    "positive real",
+)
 residual_scaled = quantity(
-    "residual_scaled", r"\hat r_L",
+    "residual_scaled",
+    r"\hat r_L",
     "r_L divided by the product over layers l of k_l^(3^(L-l)), k_l the head sum of layer l",
-    "positive real")
+    "positive real",
+)
 lipschitz = quantity(
-    "lipschitz", r"\lambda", "Lipschitz constant of the MLP in the composite norm", "positive real")
+    "lipschitz", r"\lambda", "Lipschitz constant of the MLP in the composite norm", "positive real"
+)
 cubic_coefficient = quantity(
-    "cubic_coefficient", "c", "coefficient of the cubic recurrence r_(l+1) = c r_l^3",
-    "positive real")
+    "cubic_coefficient",
+    "c",
+    "coefficient of the cubic recurrence r_(l+1) = c r_l^3",
+    "positive real",
+)
 
 SMALL_RANGES = "logit ranges at most 1.256 at every layer and head"
 GAMMA_BOUNDS = "gamma bounds the computed gamma at every layer and head"
@@ -69,22 +82,29 @@ def _forward(case: Case) -> Iterator[tuple[arb_mat, list[Head]]]:
             # lambda (x + sin x) / 2 of every entry: odd, and lambda-Lipschitz in every norm of
             # absolute values, with nothing to spare at 0.
             constant = from_fraction(case.rational("lipschitz"))
-            tokens = arb_mat([[constant * (x + x.sin()) / 2 for x in row]
-                              for row in tokens.tolist()])
+            tokens = arb_mat(
+                [[constant * (x + x.sin()) / 2 for x in row] for row in tokens.tolist()]
+            )
     yield centred(tokens), []
 
 
 @cache
 def largest_over_layers(case: Case, what: str) -> Ball:
     """The largest "gamma" or logit "range" over all layers and heads of the case's network."""
+
     def measure(residual: arb_mat, head: Head) -> arb:
         if what == "range":
             return largest(row_ranges(head.perturbation(residual)))
         one, infinity = head.gammas(residual)
         return (one * infinity).sqrt()
 
-    return Ball.of(resolved(lambda: largest(
-        [measure(residual, head) for residual, layer in _forward(case) for head in layer])))
+    return Ball.of(
+        resolved(
+            lambda: largest(
+                [measure(residual, head) for residual, layer in _forward(case) for head in layer]
+            )
+        )
+    )
 
 
 def _outside_ranges(case: Case) -> Outside | None:
@@ -106,7 +126,9 @@ def _cases(depths: Iterable[int], sizes: Iterable[tuple[str, str]] = SIZES) -> t
     return tuple(
         Case(tokens=n, width=d, heads=h, gamma=g, residual=r, beta=b, qk_width=1, depth=k)
         for n, d, h, g in ((2, 1, 1, "5/7"), (4, 3, 2, "2"), (6, 2, 1, "5/2"))
-        for r, b in sizes for k in depths)
+        for r, b in sizes
+        for k in depths
+    )
 
 
 _GRID = {"quick": _cases((1, 2, 3)), "theory": _cases((4, 5), SIZES[:2])}
@@ -122,10 +144,12 @@ def _power(left: Expr, base: Expr | int) -> Relational:
 
 
 @claim(
-    _power(residual_scaled, 4), source=Source("dong2021", "Theorem 2.3, repaired", V2), cases=_GRID,
-    control=Control(
-        _FIRST, "0.4 in place of 4", statement=_power(residual_scaled, Rational(2, 5))),
-    cited="Decides which constant a collapse bound for several layers and heads may quote.")
+    _power(residual_scaled, 4),
+    source=Source("dong2021", "Theorem 2.3, repaired", V2),
+    cases=_GRID,
+    control=Control(_FIRST, "0.4 in place of 4", statement=_power(residual_scaled, Rational(2, 5))),
+    cited="Decides which constant a collapse bound for several layers and heads may quote.",
+)
 def layers_product(case: Case) -> Ball | Outside:
     """Residual after L layers, with a coefficient per layer.
 
@@ -139,6 +163,7 @@ def layers_product(case: Case) -> Ball | Outside:
     1.256 is out of scope. The residual is the minimum over centres; inputs are chosen so that the
     token mean attains it.
     """
+
     def scaled() -> arb:
         *before, (last, _) = _forward(case)
         product = from_fraction(1)
@@ -156,17 +181,22 @@ def layers_product(case: Case) -> Ball | Outside:
 
 @layers_product.argument(
     "Argument: induction on L. Prose: residual_chain per head; |.|_1 and |.|_inf each add over "
-    "heads before the root of their product.")
+    "heads before the root of their product."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """One layer by the chain, with |.|_1 and |.|_inf added over heads; then log k + 3 F(L)."""
     yield from chain_steps(2)
     bound = statement.rhs
     base = expand_log(simplify(bound.subs(depth, 1) - 3 * log(residual)), force=True)
-    yield Step("base: one layer is bounded by 4 k r^3, and the stated bound is not below that",
-               at_least(base, log(4)))
+    yield Step(
+        "base: one layer is bounded by 4 k r^3, and the stated bound is not below that",
+        at_least(base, log(4)),
+    )
     step = simplify(expand_log(bound.subs(depth, depth + 1) - 3 * bound - base, force=True))
-    yield Step("step: the bound at L + 1 is at least the constant plus three times the bound at L",
-               bool(step.is_nonnegative))
+    yield Step(
+        "step: the bound at L + 1 is at least the constant plus three times the bound at L",
+        bool(step.is_nonnegative),
+    )
 
 
 def _uniform(constant: Expr | int) -> Relational:
@@ -174,10 +204,13 @@ def _uniform(constant: Expr | int) -> Relational:
 
 
 @claim(
-    _uniform(4), source=Source("dong2021", "Theorems 2.2 and 2.3", V2), wording="reported",
+    _uniform(4),
+    source=Source("dong2021", "Theorems 2.2 and 2.3", V2),
+    wording="reported",
     cases=_GRID,
     control=Control(_FIRST, "0.4 in place of 4", statement=_uniform(Rational(2, 5))),
-    supports="rank_collapse/layers_product")
+    supports="rank_collapse/layers_product",
+)
 def layers_uniform(case: Case) -> Ball | Outside:
     """Residual after L layers is at most a 3^L-th power.
 
@@ -201,17 +234,23 @@ def _with_mlp(constant: Expr | int) -> Relational:
 
 
 _MLP = tuple(
-    Case(tokens=n, width=d, heads=h, gamma=g, residual=r, beta=b, lipschitz=lam, qk_width=1,
-         depth=k)
+    Case(
+        tokens=n, width=d, heads=h, gamma=g, residual=r, beta=b, lipschitz=lam, qk_width=1, depth=k
+    )
     for n, d, h, g in ((2, 1, 1, "5/7"), (6, 2, 2, "5/2"))
-    for (r, b), lam in zip(SIZES, ("9", "1/3", "3/2"), strict=True) for k in (1, 2, 3))
+    for (r, b), lam in zip(SIZES, ("9", "1/3", "3/2"), strict=True)
+    for k in (1, 2, 3)
+)
 
 
 @claim(
-    _with_mlp(4), source=Source("dong2021", "Corollary 3.2", V2), wording="reported",
+    _with_mlp(4),
+    source=Source("dong2021", "Corollary 3.2", V2),
+    wording="reported",
     cases={"quick": _MLP},
     control=Control(_MLP[0], "0.4 in place of 4", statement=_with_mlp(Rational(2, 5))),
-    supports="rank_collapse/layers_product")
+    supports="rank_collapse/layers_product",
+)
 def mlp_lipschitz(case: Case) -> Ball | Outside:
     """A Lipschitz MLP after attention multiplies the base by lambda.
 
@@ -236,17 +275,28 @@ def _coefficient_below_one(case: Case) -> bool:
 
 
 _LARGE = Case.grid(
-    tokens=2, width=1, heads=1, gamma="5/7", residual=("1", "100"), beta="1/10", value_norm="2000",
-    qk_width=1, depth=(1, 2))
+    tokens=2,
+    width=1,
+    heads=1,
+    gamma="5/7",
+    residual=("1", "100"),
+    beta="1/10",
+    value_norm="2000",
+    qk_width=1,
+    depth=(1, 2),
+)
 
 
 @claim(
-    Le(residual_end, residual), source=Source("dong2021", "remark after Theorem 2.3", V2),
-    wording="universal", known="FAILS", cases={"quick": _LARGE},
+    Le(residual_end, residual),
+    source=Source("dong2021", "remark after Theorem 2.3", V2),
+    wording="universal",
+    known="FAILS",
+    cases={"quick": _LARGE},
     assumes={"4 gamma beta H < sqrt(d_qk)": _coefficient_below_one},
-    control=Control(
-        _LARGE[0], "forty times smaller", statement=Le(residual_end, residual / 40)),
-    cited="Decides whether weights alone tell if a net collapses, whatever the size of its input.")
+    control=Control(_LARGE[0], "forty times smaller", statement=Le(residual_end, residual / 40)),
+    cited="Decides whether weights alone tell if a net collapses, whatever the size of its input.",
+)
 def convergence_as_reported(case: Case) -> Ball | Outside:
     """4 gamma beta H < sqrt(d_qk) forces collapse.
 
@@ -268,13 +318,19 @@ def convergence_as_reported(case: Case) -> Ball | Outside:
     source=Source("depthlaw", "theory/rank_collapse/__init__.py, recurrence"),
     cases={
         "quick": Case.grid(
-            cubic_coefficient=("1/2", "3"), residual=("1/2", "3/2"), depth=(1, 2, 3)),
-        "theory": Case.grid(cubic_coefficient="5/7", residual="7/6", depth=(4, 5))},
+            cubic_coefficient=("1/2", "3"), residual=("1/2", "3/2"), depth=(1, 2, 3)
+        ),
+        "theory": Case.grid(cubic_coefficient="5/7", residual="7/6", depth=(4, 5)),
+    },
     control=Control(
-        Case(cubic_coefficient="3", residual="1/2", depth=2), "base 2 in the exponents",
+        Case(cubic_coefficient="3", residual="1/2", depth=2),
+        "base 2 in the exponents",
         statement=Eq(
-            residual_end, cubic_coefficient ** ((2**depth - 1) / 2) * residual ** (2**depth))),
-    supports="rank_collapse/convergence_as_reported")
+            residual_end, cubic_coefficient ** ((2**depth - 1) / 2) * residual ** (2**depth)
+        ),
+    ),
+    supports="rank_collapse/convergence_as_reported",
+)
 def collapse_condition(case: Case) -> Exact:
     """The cubic recurrence collapses exactly below r_0 = c^(-1/2).
 
@@ -292,7 +348,8 @@ def collapse_condition(case: Case) -> Exact:
 
 @collapse_condition.argument(
     "Argument: induction on L with both steps checked. Prose: x^(3^L) tends to 0 for 0 < x < 1 and "
-    "for no other x > 0.")
+    "for no other x > 0."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """Induction on the number of layers, for every c and r_0."""
     L, c, r, stated = depth, cubic_coefficient, residual, statement.rhs
@@ -301,7 +358,12 @@ def _(statement: Relational) -> Iterator[Step]:
         return bool(simplify(expand_log(log(left) - log(right), force=True)) == 0)
 
     yield Step("base: at L = 0 the right side is r_0", same(stated.subs(L, 0), r))
-    yield Step("step: c times the cube of the right side at L is the right side at L + 1",
-               same(c * stated**3, stated.subs(L, L + 1)))
-    yield Step("the right side is c^(-1/2) (sqrt(c) r_0)^(3^L), so it tends to 0 exactly when "
-               "sqrt(c) r_0 < 1", same(stated, (sqrt(c) * r) ** (3**L) / sqrt(c)))
+    yield Step(
+        "step: c times the cube of the right side at L is the right side at L + 1",
+        same(c * stated**3, stated.subs(L, L + 1)),
+    )
+    yield Step(
+        "the right side is c^(-1/2) (sqrt(c) r_0)^(3^L), so it tends to 0 exactly when "
+        "sqrt(c) r_0 < 1",
+        same(stated, (sqrt(c) * r) ** (3**L) / sqrt(c)),
+    )

@@ -5,6 +5,7 @@ from tokens alone, P = 1 q^T + a deviation that `expm1` gives without cancellati
 its digits however small it is; python-flint's balls have exponents without limit. So the number of
 layers that can be seen ends with patience, not with the range of a number.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -38,16 +39,27 @@ from .softmax_attention import (
 )
 
 fitted_slope = quantity(
-    "fitted_slope", r"\hat s",
-    "least-squares slope of log(-log r_l) against the layer l, over the layers named", "real")
+    "fitted_slope",
+    r"\hat s",
+    "least-squares slope of log(-log r_l) against the layer l, over the layers named",
+    "real",
+)
 residual_decay = quantity(
-    "residual_decay", r"\Lambda", "mean fall of log r_l per layer", "positive real")
+    "residual_decay", r"\Lambda", "mean fall of log r_l per layer", "positive real"
+)
 decay_per_position = quantity(
-    "decay_per_position", "a", "factor that one more position of distance puts on the weights of "
-    "attention; 0 for the causal mask", "nonnegative real")
+    "decay_per_position",
+    "a",
+    "factor that one more position of distance puts on the weights of "
+    "attention; 0 for the causal mask",
+    "nonnegative real",
+)
 skip_loss = quantity(
-    "skip_loss", r"\varepsilon", "largest share of the residual that attention takes from it in one"
-    " layer", "positive real")
+    "skip_loss",
+    r"\varepsilon",
+    "largest share of the residual that attention takes from it in one layer",
+    "positive real",
+)
 
 _HERE = "theory/rank_collapse/doubly_exponential.py, "
 
@@ -56,7 +68,10 @@ _HERE = "theory/rank_collapse/doubly_exponential.py, "
 
 
 def next_pair(
-    mean: arb_mat, residual: arb_mat, heads: Sequence[Head], weights: arb_mat | None = None,
+    mean: arb_mat,
+    residual: arb_mat,
+    heads: Sequence[Head],
+    weights: arb_mat | None = None,
     skip: bool = False,
 ) -> tuple[arb_mat, arb_mat]:
     """One attention layer on the tokens 1 x^T + R, as a pair again.
@@ -112,7 +127,9 @@ def _shared_logits(head: Head, mean: arb_mat, residual: arb_mat) -> list[arb]:
 
 
 def _pairs(
-    tokens: arb_mat, layers: Sequence[Sequence[Head]], weights: arb_mat | None = None,
+    tokens: arb_mat,
+    layers: Sequence[Sequence[Head]],
+    weights: arb_mat | None = None,
     skip: bool = False,
 ) -> Iterator[tuple[arb_mat, arb_mat]]:
     """The pair before the first layer and after each."""
@@ -146,8 +163,9 @@ def fit(values: Sequence[arb]) -> arb:
     >>> abs(fit([arb(1), arb(3), arb(5)]) - 2) < 1e-15
     True
     """
-    return sum((w * value for w, value in zip(_fit_weights(len(values)), values, strict=True)),
-               arb(0))
+    return sum(
+        (w * value for w, value in zip(_fit_weights(len(values)), values, strict=True)), arb(0)
+    )
 
 
 def _fit_weights(points: int) -> list[arb]:
@@ -159,7 +177,7 @@ def _fit_weights(points: int) -> list[arb]:
 def _slope(case: Case, logits: str = "tokens") -> Ball:
     def slope() -> arb:
         pairs = _pairs(*instance(case), _position_weights(case, logits), skip=logits == "skip")
-        sizes = [ball_composite_norm(R) for _, R in pairs][case.first:]
+        sizes = [ball_composite_norm(R) for _, R in pairs][case.first :]
         return fit([(-size.log()).log() for size in sizes])
 
     return Ball.of(resolved(slope))
@@ -172,6 +190,7 @@ def _coefficients(case: Case) -> Ball:
     softmax(tE) is at most q_j e^D D^2, so what is left is at most e^D D^2 q^T |R W| / 2 in every
     row, and twice that after centring.
     """
+
     def ratios() -> list[arb]:
         found = []
         for (x, R), layer in zip(_pairs(*(made := instance(case))), made[1], strict=False):
@@ -181,8 +200,15 @@ def _coefficients(case: Case) -> Ball:
                 q = [value / sum(q) for value in q]
                 E, RW = head.perturbation(R), R * head.value
                 means = (E * arb_mat([[value] for value in q])).tolist()
-                first += arb_mat([[a * (b - mean[0]) for a, b in zip(q, row, strict=True)]
-                                  for row, mean in zip(E.tolist(), means, strict=True)]) * RW
+                first += (
+                    arb_mat(
+                        [
+                            [a * (b - mean[0]) for a, b in zip(q, row, strict=True)]
+                            for row, mean in zip(E.tolist(), means, strict=True)
+                        ]
+                    )
+                    * RW
+                )
                 D = largest(row_ranges(E))
                 sizes = arb_mat([[abs(entry) for entry in row] for row in RW.tolist()])
                 rest += arb_mat([q]) * sizes * (D * D * D.exp())
@@ -212,44 +238,73 @@ def slope_interval(statement: Relational, case: Case) -> Ball:
     with flint.ctx.workprec(128):
         step = enclose(statement.rhs)
         b = step.exp()
-        start = b ** case.first * -from_fraction(case.rational("residual")).log()
+        start = b**case.first * -from_fraction(case.rational("residual")).log()
         most = -from_fraction(case.rational("coefficient_least")).log()
         steps = range(case.depth - case.first + 1)
-        deviations = [(1 + most * (1 - b ** -k) / (b - 1) / start).log() for k in steps]
+        deviations = [(1 + most * (1 - b**-k) / (b - 1) / start).log() for k in steps]
         low = high = step
         for weight, deviation in zip(_fit_weights(len(steps)), deviations, strict=True):
-            low, high = ((low, high + weight * deviation) if weight > 0
-                         else (low + weight * deviation, high))
+            low, high = (
+                (low, high + weight * deviation) if weight > 0 else (low + weight * deviation, high)
+            )
         return Ball(Ball.of(low).low, Ball.of(high).high)
 
 
 def _nets(depths: Sequence[int], **more: str | int) -> tuple[Case, ...]:
     return tuple(
-        Case(tokens=count, width=d, heads=h, residual="1/100", beta="1", qk_width=1, bias=bias,
-             first=3, depth=k, **more)
-        for count, d, h, bias in ((2, 1, 1, 0), (4, 3, 1, 1), (6, 4, 3, 0), (8, 8, 1, 0),
-                                  (8, 8, 4, 1))
-        for k in depths)
+        Case(
+            tokens=count,
+            width=d,
+            heads=h,
+            residual="1/100",
+            beta="1",
+            qk_width=1,
+            bias=bias,
+            first=3,
+            depth=k,
+            **more,
+        )
+        for count, d, h, bias in (
+            (2, 1, 1, 0),
+            (4, 3, 1, 1),
+            (6, 4, 3, 0),
+            (8, 8, 1, 0),
+            (8, 8, 4, 1),
+        )
+        for k in depths
+    )
 
 
-_PLAIN = {"quick": _nets((8,), coefficient_least="1/1000000"),
-          "theory": _nets((10, 12), coefficient_least="1/1000000")}
+_PLAIN = {
+    "quick": _nets((8,), coefficient_least="1/1000000"),
+    "theory": _nets((10, 12), coefficient_least="1/1000000"),
+}
 
 
 @claim(
-    Eq(fitted_slope, log(3)), kind="rate", predicted=slope_interval,
+    Eq(fitted_slope, log(3)),
+    kind="rate",
+    predicted=slope_interval,
     post_hoc=(
-        "The least coefficient c = 10^-6 was chosen after a first look at nets of these shapes."),
+        "The least coefficient c = 10^-6 was chosen after a first look at nets of these shapes."
+    ),
     headline=(
-        "The doubly exponential law itself: the exponent triples with each layer, the same base "
-        "3."),
+        "The doubly exponential law itself: the exponent triples with each layer, the same base 3."
+    ),
     source=Source("depthlaw", "after dong2021, Theorem 2.3: " + _HERE + "slope"),
-    assumes={"coefficient_least <= 1 and r_0 < 1": lambda c: (
-        c.rational("coefficient_least") <= 1 and c.rational("residual") < 1)},
-    cases=_PLAIN, control=Control(
-        _PLAIN["quick"][0], "slope log(32/11)",
-        statement=Eq(fitted_slope, log(sympy.Rational(32, 11)))),
-    cited="Decides which slope of log(-log residual) a net must show where each layer cubes.")
+    assumes={
+        "coefficient_least <= 1 and r_0 < 1": lambda c: (
+            c.rational("coefficient_least") <= 1 and c.rational("residual") < 1
+        )
+    },
+    cases=_PLAIN,
+    control=Control(
+        _PLAIN["quick"][0],
+        "slope log(32/11)",
+        statement=Eq(fitted_slope, log(sympy.Rational(32, 11))),
+    ),
+    cited="Decides which slope of log(-log residual) a net must show where each layer cubes.",
+)
 def doubly_exponential_slope(case: Case) -> Ball | Outside:
     """Where each layer cubes, log(-log residual) grows by log 3 per layer.
 
@@ -275,24 +330,32 @@ def doubly_exponential_slope(case: Case) -> Ball | Outside:
 
 @doubly_exponential_slope.argument(
     "Argument: the recurrence of -log r is solved. Prose: coefficients of cubic part and remainder "
-    "lie between c and 1; a fitted slope is linear.")
+    "lie between c and 1; a fitted slope is linear."
+)
 def _(statement: Relational) -> Iterator[Step]:
-    """a_(m+k) = b^k (a_m + s_k) solves the recurrence, with s_k between 0 and (1 - b^-k)/(b-1) u.
-    """
+    """a_(m+k) = b^k (a_m + s_k) solves the recursion, with s_k between 0 and (1 - b^-k)/(b-1) u."""
     b = sympy.exp(statement.rhs)
     a, s, u, k = sympy.symbols("a s u k", positive=True)
-    yield vanish("log of r_(l+1) = c_l r_l^3 with a = -log r, u = -log c_l: a' = 3 a + u, which is "
-                 "base b of the stated slope", b * a + u - (3 * a + u))
-    yield vanish("a_(m+k) = b^k (a_m + s_k) with s_(k+1) = s_k + b^-(k+1) u_k",
-                 b * b**k * (a + s) + u - b**(k + 1) * (a + s + b**(-k - 1) * u))
+    yield vanish(
+        "log of r_(l+1) = c_l r_l^3 with a = -log r, u = -log c_l: a' = 3 a + u, which is "
+        "base b of the stated slope",
+        b * a + u - (3 * a + u),
+    )
+    yield vanish(
+        "a_(m+k) = b^k (a_m + s_k) with s_(k+1) = s_k + b^-(k+1) u_k",
+        b * b**k * (a + s) + u - b ** (k + 1) * (a + s + b ** (-k - 1) * u),
+    )
     total = u * (1 - b**-k) / (b - 1)
-    yield Step("s_k is at most u (1 - b^-k)/(b - 1) where every u_k is at most u: 0 at k = 0, and "
-               "it grows by b^-(k+1) u",
-               total.subs(k, 0) == 0
-               and simplify(total.subs(k, k + 1) - total - b**(-k - 1) * u) == 0)
-    yield Step("log(1 + s/a_m) grows with s and falls with a_m",
-               bool(sympy.diff(log(1 + s / a), s).is_positive)
-               and bool(simplify(sympy.diff(log(1 + s / a), a)).is_negative))
+    yield Step(
+        "s_k is at most u (1 - b^-k)/(b - 1) where every u_k is at most u: 0 at k = 0, and "
+        "it grows by b^-(k+1) u",
+        total.subs(k, 0) == 0 and simplify(total.subs(k, k + 1) - total - b ** (-k - 1) * u) == 0,
+    )
+    yield Step(
+        "log(1 + s/a_m) grows with s and falls with a_m",
+        bool(sympy.diff(log(1 + s / a), s).is_positive)
+        and bool(simplify(sympy.diff(log(1 + s / a), a)).is_negative),
+    )
 
 
 # --- masks, positions and skips ---
@@ -309,14 +372,22 @@ def _slope_claim(kind: str, why: str, doc: str, **more: str | int) -> Claim:
         return _slope(case)
 
     return claim(
-        Lt(fitted_slope, log(3)), source=Source("depthlaw", _HERE + f"slope, {kind}"),
-        holds_for="these nets", cases=cases, name=f"slope_{kind}", doc=doc,
+        Lt(fitted_slope, log(3)),
+        source=Source("depthlaw", _HERE + f"slope, {kind}"),
+        holds_for="these nets",
+        cases=cases,
+        name=f"slope_{kind}",
+        doc=doc,
         supports="rank_collapse/doubly_exponential_slope",
-        control=Control(cases["quick"][-1], why, measured=plain))(measured)
+        control=Control(cases["quick"][-1], why, measured=plain),
+    )(measured)
 
 
 SLOPES = [
-    _slope_claim("causal", "the same nets without the mask", """
+    _slope_claim(
+        "causal",
+        "the same nets without the mask",
+        """
     In these causal nets log(-log residual) does not grow by log 3.
 
     In these nets of softmax attention alone with a causal mask, drawn at random, the least-squares
@@ -326,8 +397,12 @@ SLOPES = [
     Several heads and any value matrices. Only an upper bound is stated; the slopes found lie far
     below it. The control lies just above it: coefficients below 1 put the slope of the cubic law a
     little above log 3. The law itself: causal_decay, causal_exponential.
-    """),
-    _slope_claim("positions", "the same nets without positions", """
+    """,
+    ),
+    _slope_claim(
+        "positions",
+        "the same nets without positions",
+        """
     In these positional nets log(-log residual) does not grow by log 3.
 
     In these nets of softmax attention alone whose logits are lowered in proportion to the distance
@@ -337,8 +412,13 @@ SLOPES = [
     Such logits are those of ALiBi without its causal mask; relative biases of T5 or XLNet are other
     functions of i - j. Bound and control as in slope_causal. The law itself: position_decay,
     position_logits_linear.
-    """, decay_per_position="9/10"),
-    _slope_claim("skip", "the same nets without skips", """
+    """,
+        decay_per_position="9/10",
+    ),
+    _slope_claim(
+        "skip",
+        "the same nets without skips",
+        """
     In these skip nets log(-log residual) does not grow by log 3.
 
     In these nets of softmax attention with skip connections, drawn at random, the least-squares
@@ -346,7 +426,9 @@ SLOPES = [
     skips.
 
     Bound and control as in slope_causal. What happens instead: skip_keeps_residual.
-    """)]
+    """,
+    ),
+]
 
 
 # Content of logits that the laws of masks and positions neglect, and what that changes in a rate.
@@ -354,7 +436,8 @@ SMALL_CONTENT = Fraction(1, 10**12)
 _NEGLECTED = Fraction(1, 10**6)
 _SECOND = Piecewise(
     ((1 - decay_per_position) / (1 + decay_per_position), Eq(n, 2)),
-    ((1 - decay_per_position**2) / (1 + decay_per_position + decay_per_position**2), True))
+    ((1 - decay_per_position**2) / (1 + decay_per_position + decay_per_position**2), True),
+)
 
 
 def _decay(case: Case) -> Ball | Outside:
@@ -362,15 +445,23 @@ def _decay(case: Case) -> Ball | Outside:
     rng, count, start = case.rng(0), case.tokens, case.rational("residual")
     epsilon = start / (2 - Fraction(2, count))
     centre = [int(v) for v in rng.integers(-3, 4, count)]
-    drawn = [(rng.integers(-9, 10, (count, count)).tolist(),
-              (np.eye(count, dtype=int)[rng.permutation(count)]
-               * rng.choice([-1, 1], count)).tolist()) for _ in range(case.depth)]
+    drawn = [
+        (
+            rng.integers(-9, 10, (count, count)).tolist(),
+            (
+                np.eye(count, dtype=int)[rng.permutation(count)] * rng.choice([-1, 1], count)
+            ).tolist(),
+        )
+        for _ in range(case.depth)
+    ]
 
     def fall() -> arb:
         tokens = arb_mat([centre] * count) + arb_mat(
-            [[from_fraction(epsilon * int(i == j)) for j in range(count)] for i in range(count)])
-        layers = [[Head(arb_mat(qk) * (arb(1) / (9 * count)), arb_mat(value))]
-                  for qk, value in drawn]
+            [[from_fraction(epsilon * int(i == j)) for j in range(count)] for i in range(count)]
+        )
+        layers = [
+            [Head(arb_mat(qk) * (arb(1) / (9 * count)), arb_mat(value))] for qk, value in drawn
+        ]
         states = list(_pairs(tokens, layers, _position_weights(case, case.logits)))
         for (x, R), [head] in zip(states, layers, strict=False):
             shared = _shared_logits(head, x, R)
@@ -407,8 +498,11 @@ def _near(statement: Relational, case: Case) -> Ball:
     with flint.ctx.workprec(128):
         count, stated = case.tokens, enclose(at(statement.rhs, case))
         start = from_fraction(2 - Fraction(2, count))
-        above = (arb(2 * count).sqrt() / start if case.logits == "positions"
-                 else (count - 1) * arb(count).sqrt())
+        above = (
+            arb(2 * count).sqrt() / start
+            if case.logits == "positions"
+            else (count - 1) * arb(count).sqrt()
+        )
         slack = from_fraction(_NEGLECTED)
         low = stated - above.log() / case.depth - slack
         high = stated + start.log() / case.depth + slack
@@ -416,42 +510,67 @@ def _near(statement: Relational, case: Case) -> Ball:
 
 
 _by_position = partial(
-    claim, kind="rate", predicted=_near,
+    claim,
+    kind="rate",
+    predicted=_near,
     rests_on="Argument: the second eigenvalue and its left eigenvector are checked. Prose: the "
-             "transients of `_near`; logits within 1e-12 move no sixth digit.")
+    "transients of `_near`; logits within 1e-12 move no sixth digit.",
+)
 
 
-def _long(logits: str, depths: Sequence[int], counts: Sequence[int],
-          **more: str) -> tuple[Case, ...]:
-    return tuple(case for found in counts for case in Case.grid(
-        logits=logits, tokens=found, residual="1/100000000000000000000", depth=depths, **more))
+def _long(
+    logits: str, depths: Sequence[int], counts: Sequence[int], **more: str
+) -> tuple[Case, ...]:
+    return tuple(
+        case
+        for found in counts
+        for case in Case.grid(
+            logits=logits, tokens=found, residual="1/100000000000000000000", depth=depths, **more
+        )
+    )
 
 
 def _eigen_steps(logits: str, statement: Relational) -> Iterator[Step]:
     """A left eigenvector of the stated eigenvalue, orthogonal to 1."""
     a = decay_per_position
     for count in (2, 3):
-        far = sympy.Matrix(count, count, lambda i, j: (
-            Integer(1 if j <= i else 0) if logits == "causal" else a ** abs(i - j)))
+        far = sympy.Matrix(
+            count,
+            count,
+            lambda i, j: Integer(1 if j <= i else 0) if logits == "causal" else a ** abs(i - j),
+        )
         P = sympy.Matrix(count, count, lambda i, j, m=far: m[i, j] / sum(m.row(i)))
         second = sympy.exp(-statement.rhs.subs(n, count))
-        u = (sympy.Matrix([[-1, 1, *[0] * (count - 2)]]) if logits == "causal"
-             else sympy.Matrix([[1, *[0] * (count - 2), -1]]))
-        yield Step(f"{count} tokens: u P = s u with the stated s, and u is orthogonal to 1",
-                   simplify(u * P - second * u) == sympy.zeros(1, count) and sum(u) == 0)
+        u = (
+            sympy.Matrix([[-1, 1, *[0] * (count - 2)]])
+            if logits == "causal"
+            else sympy.Matrix([[1, *[0] * (count - 2), -1]])
+        )
+        yield Step(
+            f"{count} tokens: u P = s u with the stated s, and u is orthogonal to 1",
+            simplify(u * P - second * u) == sympy.zeros(1, count) and sum(u) == 0,
+        )
         others = sum(P[i, i] for i in range(count)) - 1 - second
-        yield Step(f"{count} tokens: what is left of the trace is at most s",
-                   at_least(1, simplify(others / second)))
+        yield Step(
+            f"{count} tokens: what is left of the trace is at most s",
+            at_least(1, simplify(others / second)),
+        )
 
 
 @_by_position(
-    Eq(residual_decay, log(2)), source=Source("depthlaw", _HERE + "causal mask"),
+    Eq(residual_decay, log(2)),
+    source=Source("depthlaw", _HERE + "causal mask"),
     cases={"quick": _long("causal", (64, 128), (2, 3, 6)), "theory": _long("causal", (512,), (8,))},
     proof=partial(_eigen_steps, "causal"),
-    control=Control(_long("causal", (128,), (6,))[0], "a factor of 33/16 per layer",
-                    statement=Eq(residual_decay, log(sympy.Rational(33, 16)))),
-    cited=("Decides whether late collapse under a causal mask is estimated by a cube or by a "
-           "factor 2."))
+    control=Control(
+        _long("causal", (128,), (6,))[0],
+        "a factor of 33/16 per layer",
+        statement=Eq(residual_decay, log(sympy.Rational(33, 16))),
+    ),
+    cited=(
+        "Decides whether late collapse under a causal mask is estimated by a cube or by a factor 2."
+    ),
+)
 def causal_decay(case: Case) -> Ball | Outside:
     """Under a causal mask the residual halves per layer.
 
@@ -468,16 +587,25 @@ def causal_decay(case: Case) -> Ball | Outside:
 
 
 @_by_position(
-    Eq(residual_decay, -log(_SECOND)), source=Source("depthlaw", _HERE + "relative positions"),
-    cases={"quick": _long("positions", (64, 128), (2, 3), decay_per_position="1/2"),
-           "theory": _long("positions", (256,), (2, 3), decay_per_position="1/10")},
-    assumes={"2 or 3 tokens, 0 < a < 1": lambda c: (
-        c.tokens in (2, 3) and 0 < c.rational("decay_per_position") < 1)},
+    Eq(residual_decay, -log(_SECOND)),
+    source=Source("depthlaw", _HERE + "relative positions"),
+    cases={
+        "quick": _long("positions", (64, 128), (2, 3), decay_per_position="1/2"),
+        "theory": _long("positions", (256,), (2, 3), decay_per_position="1/10"),
+    },
+    assumes={
+        "2 or 3 tokens, 0 < a < 1": lambda c: (
+            c.tokens in (2, 3) and 0 < c.rational("decay_per_position") < 1
+        )
+    },
     proof=partial(_eigen_steps, "positions"),
-    control=Control(_long("positions", (128,), (3,), decay_per_position="1/2")[0],
-                    "a factor of 59/25 per layer, not 7/3",
-                    statement=Eq(residual_decay, log(sympy.Rational(59, 25)))),
-    supports="rank_collapse/slower_with_positions_or_mask")
+    control=Control(
+        _long("positions", (128,), (3,), decay_per_position="1/2")[0],
+        "a factor of 59/25 per layer, not 7/3",
+        statement=Eq(residual_decay, log(sympy.Rational(59, 25))),
+    ),
+    supports="rank_collapse/slower_with_positions_or_mask",
+)
 def position_decay(case: Case) -> Ball | Outside:
     """With positions in logits two or three tokens collapse exponentially.
 
@@ -493,17 +621,36 @@ def position_decay(case: Case) -> Ball | Outside:
 
 
 _SKIPS = {
-    "quick": tuple(Case(tokens=count, width=d, heads=h, residual="1/100", beta="1", qk_width=1,
-                        bias=0, depth=k, logits="skip", skip_loss="1/100")
-                   for count, d, h in ((2, 1, 1), (6, 4, 3), (8, 8, 4)) for k in (8, 24))}
+    "quick": tuple(
+        Case(
+            tokens=count,
+            width=d,
+            heads=h,
+            residual="1/100",
+            beta="1",
+            qk_width=1,
+            bias=0,
+            depth=k,
+            logits="skip",
+            skip_loss="1/100",
+        )
+        for count, d, h in ((2, 1, 1), (6, 4, 3), (8, 8, 4))
+        for k in (8, 24)
+    )
+}
 
 
 @claim(
     Ge(log(residual_end), log(residual) + L * log(1 - skip_loss)),
-    source=Source("depthlaw", _HERE + "skips"), cases=_SKIPS,
-    control=Control(_SKIPS["quick"][0], "the same net without skips",
-                    measured=lambda case: _last(case, skip=False)),
-    supports="rank_collapse/skips_keep_more")
+    source=Source("depthlaw", _HERE + "skips"),
+    cases=_SKIPS,
+    control=Control(
+        _SKIPS["quick"][0],
+        "the same net without skips",
+        measured=lambda case: _last(case, skip=False),
+    ),
+    supports="rank_collapse/skips_keep_more",
+)
 def skip_keeps_residual(case: Case) -> Ball | Outside:
     """With skips a layer takes a small share of the residual.
 
@@ -534,20 +681,33 @@ def _last(case: Case, skip: bool) -> Ball | Outside:
     states = [R for _, R in _pairs(tokens, layers, skip=skip)]
     if not all(lost(R, layer) <= most for R, layer in zip(states, layers, strict=False)):
         return Outside("a layer takes at most `skip_loss` of the residual")
-    return Ball.of(resolved(lambda: [
-        ball_composite_norm(R) for _, R in _pairs(*instance(case), skip=skip)][-1]))
+    return Ball.of(
+        resolved(
+            lambda: [ball_composite_norm(R) for _, R in _pairs(*instance(case), skip=skip)][-1]
+        )
+    )
 
 
 @skip_keeps_residual.argument(
     "Argument. Prose: |P - 1 q^T| <= e^M (e^M - 1)/M (|E| + |E| q) entrywise (gamma_free_bound); "
-    "the triangle inequality; tokens stay x, -x.")
+    "the triangle inequality; tokens stay x, -x."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """|R'| >= |R| - |A| |R| |W| in both norms, so their geometric mean loses the same share."""
     e, one, infinity = sympy.symbols("e one infinity", positive=True)
-    yield Step("the root of two norms that each keep the share 1 - e keeps it too",
-               simplify(sympy.sqrt((1 - e) * one * (1 - e) * infinity)**2
-                        - ((1 - e) * sympy.sqrt(one * infinity))**2) == 0)
-    yield Step("base: with no layer the bound is that of the input",
-               simplify(statement.rhs.subs(L, 0) - log(residual)) == 0)
-    yield Step("step: a layer more lowers the bound by log(1 - e)",
-               simplify(statement.rhs.subs(L, L + 1) - statement.rhs - log(1 - skip_loss)) == 0)
+    yield Step(
+        "the root of two norms that each keep the share 1 - e keeps it too",
+        simplify(
+            sympy.sqrt((1 - e) * one * (1 - e) * infinity) ** 2
+            - ((1 - e) * sympy.sqrt(one * infinity)) ** 2
+        )
+        == 0,
+    )
+    yield Step(
+        "base: with no layer the bound is that of the input",
+        simplify(statement.rhs.subs(L, 0) - log(residual)) == 0,
+    )
+    yield Step(
+        "step: a layer more lowers the bound by log(1 - e)",
+        simplify(statement.rhs.subs(L, L + 1) - statement.rhs - log(1 - skip_loss)) == 0,
+    )

@@ -4,6 +4,7 @@ Random nets of softmax attention alone are run in float64 as (x, R / r, log r), 
 of the residual R. What underflows is only log r's exponential, so that any number of layers can be
 seen at width 768.
 """
+
 from __future__ import annotations
 
 import math
@@ -25,16 +26,23 @@ from .softmax_attention import composite_norm
 from .softmax_perturbation import LARGEST_RANGE
 
 repaired_ratio = quantity(
-    "repaired_ratio", r"c_l/k_l",
+    "repaired_ratio",
+    r"c_l/k_l",
     "r_(l+1) / r_l^3 over sqrt(sum_h g_h a_h sum_h g'_h b_h) / sqrt(d_qk), largest over nets",
-    "positive real")
+    "positive real",
+)
 uniform_ratio = quantity(
-    "uniform_ratio", r"c_l\sqrt{d_{qk}}/(\gamma\beta H)",
+    "uniform_ratio",
+    r"c_l\sqrt{d_{qk}}/(\gamma\beta H)",
     "r_(l+1) / r_l^3 over gamma beta H / sqrt(d_qk) of that layer, largest over nets",
-    "positive real")
+    "positive real",
+)
 logit_range = quantity(
-    "logit_range", r"\|D\|", "largest range of a row of E, the logits that differ between rows",
-    "positive real")
+    "logit_range",
+    r"\|D\|",
+    "largest range of a row of E, the logits that differ between rows",
+    "positive real",
+)
 
 
 class Weights(NamedTuple):
@@ -94,8 +102,12 @@ def advanced(weights: Weights, now: State) -> State:
     """
     r = np.exp(now.log_size)
     square, E = r * r, logits(weights, now)
-    shared = r * (now.direction @ weights.key) @ (
-        now.mean @ weights.query)[:, :, None] / np.sqrt(weights.query.shape[-1])
+    shared = (
+        r
+        * (now.direction @ weights.key)
+        @ (now.mean @ weights.query)[:, :, None]
+        / np.sqrt(weights.query.shape[-1])
+    )
     q = np.exp(shared - shared.max(axis=1, keepdims=True))
     q = (q / q.sum(axis=1, keepdims=True)).transpose(0, 2, 1)
     if square * np.abs(E).max() > 1:
@@ -143,9 +155,11 @@ def constants(weights: Weights, now: State) -> Constants:
     beta = float(np.sqrt(a * b).max())
     return Constants(
         float(np.exp(advanced(weights, now).log_size - 3 * now.log_size)),
-        float(ranges.max() * np.exp(2 * now.log_size)), float(gammas.max()),
+        float(ranges.max() * np.exp(2 * now.log_size)),
+        float(gammas.max()),
         float(np.sqrt((g * a).sum() * (g_rows * b).sum()) / root),
-        float(gammas.max() * beta * len(E) / root))
+        float(gammas.max() * beta * len(E) / root),
+    )
 
 
 # --- claims ---
@@ -204,21 +218,29 @@ _SMALL: _Fields = {"tokens": 32, "width": 64, "heads": 4, "std": "1/20", "replic
 # BERT-base, and BERT-large, at 128 tokens.
 _BASE: _Fields = {"tokens": 128, "width": 768, "heads": 12, "std": "1/50", "replicas": 8}
 _LARGE: _Fields = {"tokens": 128, "width": 1024, "heads": 16, "std": "1/50", "replicas": 8}
-_BY_LAYER = {"quick": Case.grid(**_SMALL, layer=range(1, LAYERS)),
-             "theory": Case.grid(**_BASE, layer=range(1, LAYERS)),
-             "full": Case.grid(**_LARGE, layer=range(1, LAYERS))}
+_BY_LAYER = {
+    "quick": Case.grid(**_SMALL, layer=range(1, LAYERS)),
+    "theory": Case.grid(**_BASE, layer=range(1, LAYERS)),
+    "full": Case.grid(**_LARGE, layer=range(1, LAYERS)),
+}
 _FIRST = _BY_LAYER["quick"][0]
-_ALL = {"quick": Case.grid(**_SMALL, layer=range(LAYERS)),
-        "theory": Case.grid(**_BASE, layer=range(LAYERS)),
-        "full": Case.grid(**_LARGE, layer=range(LAYERS))}
+_ALL = {
+    "quick": Case.grid(**_SMALL, layer=range(LAYERS)),
+    "theory": Case.grid(**_BASE, layer=range(LAYERS)),
+    "full": Case.grid(**_LARGE, layer=range(LAYERS)),
+}
 _per_layer = partial(claim, reads=("layer",))
 
 
 @_per_layer(
-    Le(repaired_ratio, 4), source=Source("dong2021", "Theorem 2.3, one layer, repaired", V2),
-    cases=_BY_LAYER, control=Control(_FIRST, "a bound 10^6 times smaller",
-                                     statement=Le(repaired_ratio, Rational(4, 10**6))),
-    supports="rank_collapse/layers_product")
+    Le(repaired_ratio, 4),
+    source=Source("dong2021", "Theorem 2.3, one layer, repaired", V2),
+    cases=_BY_LAYER,
+    control=Control(
+        _FIRST, "a bound 10^6 times smaller", statement=Le(repaired_ratio, Rational(4, 10**6))
+    ),
+    supports="rank_collapse/layers_product",
+)
 def layer_constant(case: Case, seed: int) -> Ball | Outside:
     """Coefficients of layers at real shapes lie below the repaired bound.
 
@@ -238,10 +260,15 @@ def layer_constant(case: Case, seed: int) -> Ball | Outside:
 
 
 @_per_layer(
-    Le(uniform_ratio, 4), source=Source("dong2021", "Theorem 2.3, one layer", V2),
-    wording="reported", cases=_BY_LAYER, control=Control(
-        _FIRST, "a bound 10^6 times smaller", statement=Le(uniform_ratio, Rational(4, 10**6))),
-    supports="rank_collapse/layers_product")
+    Le(uniform_ratio, 4),
+    source=Source("dong2021", "Theorem 2.3, one layer", V2),
+    wording="reported",
+    cases=_BY_LAYER,
+    control=Control(
+        _FIRST, "a bound 10^6 times smaller", statement=Le(uniform_ratio, Rational(4, 10**6))
+    ),
+    supports="rank_collapse/layers_product",
+)
 def layer_constant_uniform(case: Case, seed: int) -> Ball | Outside:
     """Coefficients of layers at real shapes lie below 4 gamma beta H/sqrt(d_qk).
 
@@ -264,12 +291,15 @@ def _compared(case: Case, seed: int, ratio: Callable[[Constants], float]) -> Bal
 
 
 @claim(
-    Le(logit_range, Rational(LARGEST_RANGE)), expected="FAILS", holds_for="typical",
+    Le(logit_range, Rational(LARGEST_RANGE)),
+    expected="FAILS",
+    holds_for="typical",
     weight="measurement",
     source=Source("depthlaw", "after dong2021, condition of the softmax perturbation lemma"),
     cases={"quick": (Case(**_BASE),), "full": (Case(**_LARGE),)},
     control=Control(Case(**_SMALL | {"std": "1/10"}), "a small net, weights of twice the size"),
-    cited="Bears on whether the cubic theorem says anything about BERT at initialisation.")
+    cited="Bears on whether the cubic theorem says anything about BERT at initialisation.",
+)
 def smallness_at_real_shapes(case: Case, seed: int) -> Sample:
     """The first layer of BERT at initialisation meets the lemma's condition.
 
@@ -293,11 +323,17 @@ def smallness_at_real_shapes(case: Case, seed: int) -> Sample:
 
 
 @_per_layer(
-    Lt(gamma, 1), holds_for="typical", weight="measurement",
-    source=Source("depthlaw", "theory/rank_collapse/layer_constants.py, gamma"), cases=_ALL,
-    control=Control(Case(**_SMALL, layer=0, orthonormal=True),
-                    "orthonormal tokens and W_Q, W_K near I, so that E is nearly the identity"),
-    supports="rank_collapse/layers_product")
+    Lt(gamma, 1),
+    holds_for="typical",
+    weight="measurement",
+    source=Source("depthlaw", "theory/rank_collapse/layer_constants.py, gamma"),
+    cases=_ALL,
+    control=Control(
+        Case(**_SMALL, layer=0, orthonormal=True),
+        "orthonormal tokens and W_Q, W_K near I, so that E is nearly the identity",
+    ),
+    supports="rank_collapse/layers_product",
+)
 def gamma_of_random_heads(case: Case, seed: int) -> Sample:
     """gamma of random heads is below 1.
 
@@ -312,20 +348,29 @@ def gamma_of_random_heads(case: Case, seed: int) -> Sample:
 
 
 _REAL: _Fields = {"residual": "1/100", "first": 3, "coefficient_least": "1/1000000000000"}
-_DEEP = {"quick": (Case(**_SMALL, **_REAL, depth=8),),
-         "theory": (Case(**_BASE, **_REAL, depth=8),),
-         "full": (Case(**_LARGE, **_REAL, depth=12),)}
+_DEEP = {
+    "quick": (Case(**_SMALL, **_REAL, depth=8),),
+    "theory": (Case(**_BASE, **_REAL, depth=8),),
+    "full": (Case(**_LARGE, **_REAL, depth=12),),
+}
 
 
 @claim(
-    Eq(fitted_slope, log(3)), kind="rate", holds_for="typical", predicted=slope_interval,
+    Eq(fitted_slope, log(3)),
+    kind="rate",
+    holds_for="typical",
+    predicted=slope_interval,
     post_hoc=(
         "The least coefficient 10^-12 was chosen after coefficients of 10^-7 to 10^-5 had been "
-        "seen."),
-    source=Source("depthlaw", "after dong2021, Theorem 2.3"), cases=_DEEP,
-    control=Control(_DEEP["quick"][0], "slope log(14/5)",
-                    statement=Eq(fitted_slope, log(Rational(14, 5)))),
-    supports="rank_collapse/doubly_exponential_slope")
+        "seen."
+    ),
+    source=Source("depthlaw", "after dong2021, Theorem 2.3"),
+    cases=_DEEP,
+    control=Control(
+        _DEEP["quick"][0], "slope log(14/5)", statement=Eq(fitted_slope, log(Rational(14, 5)))
+    ),
+    supports="rank_collapse/doubly_exponential_slope",
+)
 def slope_at_real_shapes(case: Case, seed: int) -> Sample:
     """In random nets log(-log residual) grows by about log 3 a layer.
 

@@ -1,4 +1,5 @@
 """Masks and positions: logits that do not all pass through tokens leave exponential collapse."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -26,36 +27,55 @@ from .rational_matrices import rational_array, row_stochastic
 from .softmax_attention import resolved, whole_part
 
 p = quantity(
-    "first_weight", "p", "attention of the first of two tokens to the first", "positive real")
+    "first_weight", "p", "attention of the first of two tokens to the first", "positive real"
+)
 q = quantity(
-    "second_weight", "q", "attention of the second of two tokens to the first", "nonnegative real")
+    "second_weight", "q", "attention of the second of two tokens to the first", "nonnegative real"
+)
 start = quantity("difference", r"\delta_0", "difference of two tokens", "positive real")
 end = quantity(
-    "difference_end", r"\delta_L", "difference of two tokens after L layers", "positive real")
+    "difference_end", r"\delta_L", "difference of two tokens after L layers", "positive real"
+)
 bound = quantity("token_bound", "B", "bound on the size of the tokens", "positive real")
 least = quantity(
-    "least_weight", r"\epsilon", "least attention that a token pays to a token it may see",
-    "positive real")
+    "least_weight",
+    r"\epsilon",
+    "least attention that a token pays to a token it may see",
+    "positive real",
+)
 window = quantity("window", "w", "tokens that a token sees: itself and those just before it")
 radius = quantity(
-    "radius", "r", "steps after which one token has reached all others through the mask")
+    "radius", "r", "steps after which one token has reached all others through the mask"
+)
 tail = quantity(
-    "tail_mass", r"P_{\geq j}",
+    "tail_mass",
+    r"P_{\geq j}",
     "largest total weight that a row of the product of attention matrices puts on positions j and "
-    "later", "nonnegative real")
+    "later",
+    "nonnegative real",
+)
 spread = quantity(
-    "spread_ratio", r"s_L/s_0",
-    "largest minus least token after L layers over that before them, width one", "nonnegative real")
+    "spread_ratio",
+    r"s_L/s_0",
+    "largest minus least token after L layers over that before them, width one",
+    "nonnegative real",
+)
 eta = quantity(
-    "feature_gain", r"\eta", "entry below the diagonal of a value matrix with unit diagonal",
-    "positive real")
-angles = quantity(
-    "start_angles", "K", "equally spaced directions in which the second token starts")
+    "feature_gain",
+    r"\eta",
+    "entry below the diagonal of a value matrix with unit diagonal",
+    "positive real",
+)
+angles = quantity("start_angles", "K", "equally spaced directions in which the second token starts")
 count = quantity(
-    "basin_count", "k", "directions from which two tokens stay different for ever",
-    "nonnegative integer")
+    "basin_count",
+    "k",
+    "directions from which two tokens stay different for ever",
+    "nonnegative integer",
+)
 digits = quantity(
-    "limit_digits", "q", "whole part of 10^9 times the size of a limit", "nonnegative integer")
+    "limit_digits", "q", "whole part of 10^9 times the size of a limit", "nonnegative integer"
+)
 
 MASKS = "arXiv:2405.18781"
 HERE = "theory/rank_collapse/masked_attention.py, "
@@ -64,16 +84,29 @@ HERE = "theory/rank_collapse/masked_attention.py, "
 
 
 @claim(
-    Eq(end, (p - q) ** L * start), source=Source("depthlaw", HERE + "position logits"),
-    cases={"quick": (
-        *Case.grid(first_weight="3/4", second_weight="1/4", difference=("1/1000", "1"),
-                   depth=(1, 4)),
-        *Case.grid(first_weight="1", second_weight=("1/2", "1/3"), difference=("1/1000000", "2"),
-                   depth=(1, 7)))},
+    Eq(end, (p - q) ** L * start),
+    source=Source("depthlaw", HERE + "position logits"),
+    cases={
+        "quick": (
+            *Case.grid(
+                first_weight="3/4", second_weight="1/4", difference=("1/1000", "1"), depth=(1, 4)
+            ),
+            *Case.grid(
+                first_weight="1",
+                second_weight=("1/2", "1/3"),
+                difference=("1/1000000", "2"),
+                depth=(1, 7),
+            ),
+        )
+    },
     assumes={"p > q": lambda c: c.rational("first_weight") > c.rational("second_weight")},
-    control=Control(Case(first_weight="3/4", second_weight="1/4", difference="1", depth=4),
-                    "the cubic law", statement=Eq(end, (p - q) ** L * start**3 / 2)),
-    supports="rank_collapse/slower_with_positions_or_mask")
+    control=Control(
+        Case(first_weight="3/4", second_weight="1/4", difference="1", depth=4),
+        "the cubic law",
+        statement=Eq(end, (p - q) ** L * start**3 / 2),
+    ),
+    supports="rank_collapse/slower_with_positions_or_mask",
+)
 def position_logits_linear(case: Case) -> Exact:
     """Two tokens, logits of position alone: linear in each layer.
 
@@ -94,33 +127,49 @@ def position_logits_linear(case: Case) -> Exact:
 
 @position_logits_linear.argument(
     "Argument: induction on L with both steps checked, for the two tokens and fixed rows of the "
-    "words.")
+    "words."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """The rows take x + delta, x to two numbers that differ by (p - q) delta."""
     x, delta = sympy.symbols("x delta")
     after = (p * (x + delta) + (1 - p) * x) - (q * (x + delta) + (1 - q) * x)
     gained = simplify(sympy.powsimp(statement.rhs.subs(L, L + 1) / statement.rhs))
-    yield Step("base: with no layer the difference is that of the input",
-               statement.rhs.subs(L, 0) == start)
-    yield Step("step: a layer multiplies the difference by what the stated right side gains from L "
-               "to L + 1",
-               sympy.expand(after - delta * (p - q)) == 0 and simplify(gained - (p - q)) == 0)
+    yield Step(
+        "base: with no layer the difference is that of the input", statement.rhs.subs(L, 0) == start
+    )
+    yield Step(
+        "step: a layer multiplies the difference by what the stated right side gains from L "
+        "to L + 1",
+        sympy.expand(after - delta * (p - q)) == 0 and simplify(gained - (p - q)) == 0,
+    )
 
 
 @claim(
     Ge(log(end), log(start) - L * log(1 + exp(w * bound * start))),
     source=Source("depthlaw", HERE + "causal mask"),
-    cases={"quick": Case.grid(qk_weight=("1/10", "1"), token_bound="1", difference=("1/1000", "1"),
-                              depth=(1, 2, 8, 32)),
-           "theory": Case.grid(qk_weight="1/3", token_bound="2", difference="1/100",
-                               depth=(64, 128))},
+    cases={
+        "quick": Case.grid(
+            qk_weight=("1/10", "1"),
+            token_bound="1",
+            difference=("1/1000", "1"),
+            depth=(1, 2, 8, 32),
+        ),
+        "theory": Case.grid(qk_weight="1/3", token_bound="2", difference="1/100", depth=(64, 128)),
+    },
     # The tokens start at B - delta_0 and B.
-    assumes={"w > 0, delta_0 > 0, both tokens in [-B, B]": lambda c: c.rational("qk_weight") > 0
-             and 0 < c.rational("difference") <= 2 * c.rational("token_bound")},
-    control=Control(Case(qk_weight="1/10", token_bound="1", difference="1/1000", depth=1),
-                    "divided by 3/2 at every layer, and not by 2",
-                    statement=Ge(log(end), log(start) - L * log(Rational(3, 2)))),
-    supports="rank_collapse/causal_decay")
+    assumes={
+        "w > 0, delta_0 > 0, both tokens in [-B, B]": lambda c: (
+            c.rational("qk_weight") > 0
+            and 0 < c.rational("difference") <= 2 * c.rational("token_bound")
+        )
+    },
+    control=Control(
+        Case(qk_weight="1/10", token_bound="1", difference="1/1000", depth=1),
+        "divided by 3/2 at every layer, and not by 2",
+        statement=Ge(log(end), log(start) - L * log(Rational(3, 2))),
+    ),
+    supports="rank_collapse/causal_decay",
+)
 def causal_exponential(case: Case) -> Ball:
     """A causal mask leaves two tokens only exponential collapse.
 
@@ -131,6 +180,7 @@ def causal_exponential(case: Case) -> Ball:
     For small differences the rate tends to 1/2 per layer. Equal tokens still have unequal rows of
     attention, so nothing is gained from the softmax as they meet.
     """
+
     def difference() -> arb:
         weight = from_fraction(case.rational("qk_weight"))
         first = from_fraction(case.rational("token_bound") - case.rational("difference"))
@@ -145,23 +195,33 @@ def causal_exponential(case: Case) -> Ball:
 
 @causal_exponential.argument(
     "Argument. Prose: x_2 stays between x_1 and its start, so |w x_2 delta| <= S at every layer, "
-    "and sigma grows.")
+    "and sigma grows."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """delta' = sigma(w x_2 delta) delta with sigma increasing, and |w x_2 delta| <= S for ever."""
     s, x, delta = sympy.symbols("s x delta", real=True)
     first, second = exp(w * x * (x - delta)), exp(w * x * x)
     moved = (first * (x - delta) + second * x) / (first + second) - (x - delta)
     sigma = 1 / (1 + exp(-s))
-    yield vanish("the second token moves to distance delta sigma(w x_2 delta) from the first",
-                 moved - delta * sigma.subs(s, w * x * delta))
-    yield Step("sigma grows with s, and lies in (0, 1), so x_2 stays between its start and x_1 and "
-               "|w x_2 delta| <= S",
-               simplify(sympy.diff(sigma, s) * (1 + exp(-s)) ** 2 - exp(-s)) == 0)
-    yield Step("base: with no layer the bound is at most the difference of the input",
-               at_least(log(start), statement.rhs.subs(L, 0)))
+    yield vanish(
+        "the second token moves to distance delta sigma(w x_2 delta) from the first",
+        moved - delta * sigma.subs(s, w * x * delta),
+    )
+    yield Step(
+        "sigma grows with s, and lies in (0, 1), so x_2 stays between its start and x_1 and "
+        "|w x_2 delta| <= S",
+        simplify(sympy.diff(sigma, s) * (1 + exp(-s)) ** 2 - exp(-s)) == 0,
+    )
+    yield Step(
+        "base: with no layer the bound is at most the difference of the input",
+        at_least(log(start), statement.rhs.subs(L, 0)),
+    )
     gain = sympy.expand(statement.rhs.subs(L, L + 1) - statement.rhs)
-    yield Step("step: a layer multiplies by at least sigma(-S), and the bound gains no more than "
-               "log sigma(-S)", at_least(-log(1 + exp(w * bound * start)), gain))
+    yield Step(
+        "step: a layer multiplies by at least sigma(-S), and the bound gains no more than "
+        "log sigma(-S)",
+        at_least(-log(1 + exp(w * bound * start)), gain),
+    )
 
 
 # --- products of attention matrices ---
@@ -173,10 +233,15 @@ def _masked(kind: str, tokens: int, least_weight: str, **more: Any) -> tuple[Cas
 
 
 tail_bound = partial(
-    claim, source=Source("wu2025position", "Theorems 4.1-4.3", "arXiv:2502.01951"),
+    claim,
+    source=Source("wu2025position", "Theorems 4.1-4.3", "arXiv:2502.01951"),
     # That the entries are at least epsilon is a fact of `attention_matrix`, which pays it first.
-    assumes={"2 <= j <= N, N epsilon <= 1": lambda c: (
-        2 <= c.position <= c.tokens and c.tokens * c.rational("least_weight") <= 1)})
+    assumes={
+        "2 <= j <= N, N epsilon <= 1": lambda c: (
+            2 <= c.position <= c.tokens and c.tokens * c.rational("least_weight") <= 1
+        )
+    },
+)
 
 
 def mask(case: Case) -> np.ndarray:
@@ -214,20 +279,27 @@ def _tail(case: Case) -> Exact:
     total = rational_array(np.eye(case.tokens, dtype=int))
     for layer in range(case.depth):
         total = attention_matrix(case, layer) @ total
-    return Exact(total[:, case.position - 1:].sum(axis=1).max())
+    return Exact(total[:, case.position - 1 :].sum(axis=1).max())
 
 
 @tail_bound(
-    Le(tail, (1 - (j - 1) * least) ** L), wording="reported",
-    cases={"quick": (
-        *_masked("causal tight", 3, "1/5", position=(2, 3), depth=(1, 4)),
-        *_masked("prefix tight", 4, "1/9", position=3, depth=(2, 5)),
-        *_masked("causal random", 5, "1/10", position=(2, 4), depth=(3, 10))),
-        "theory": _masked("causal random", 8, "1/16", position=(2, 5), depth=12)},
+    Le(tail, (1 - (j - 1) * least) ** L),
+    wording="reported",
+    cases={
+        "quick": (
+            *_masked("causal tight", 3, "1/5", position=(2, 3), depth=(1, 4)),
+            *_masked("prefix tight", 4, "1/9", position=3, depth=(2, 5)),
+            *_masked("causal random", 5, "1/10", position=(2, 4), depth=(3, 10)),
+        ),
+        "theory": _masked("causal random", 8, "1/16", position=(2, 5), depth=12),
+    },
     control=Control(
         _masked("causal tight", 3, "1/5", position=2, depth=1)[0],
-        "twice the rate", statement=Le(tail, (1 - 2 * (j - 1) * least) ** L)),
-    cited="Bears on whether attention sinks may be explained by the causal mask alone.")
+        "twice the rate",
+        statement=Le(tail, (1 - 2 * (j - 1) * least) ** L),
+    ),
+    cited="Bears on whether attention sinks may be explained by the causal mask alone.",
+)
 def position_bias(case: Case) -> Exact:
     """Causal attention ends on the first token.
 
@@ -244,15 +316,21 @@ def position_bias(case: Case) -> Exact:
 
 @position_bias.argument(
     "Argument. Prose: rows before j have no tail; a row from j on gives at least epsilon to each "
-    "of the j - 1 first positions.")
+    "of the j - 1 first positions."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """T(i), the weight of row i from j on, is 0 for i < j; a layer sums A_im T(m), m >= j."""
     yield sum_step("sum_m A_im T(m) <= max T sum_{m >= j} A_im")
-    yield Step("base: with no layer the bound is at least 1",
-               at_least(statement.rhs.subs(L, 0), Integer(1)))
+    yield Step(
+        "base: with no layer the bound is at least 1",
+        at_least(statement.rhs.subs(L, 0), Integer(1)),
+    )
     ratio = simplify(statement.rhs.subs(L, L + 1) / statement.rhs)
-    yield Step("step: row i keeps at most 1 - (j - 1) epsilon for the positions >= j, and the "
-               "bound falls by no more than that factor", at_least(ratio, 1 - (j - 1) * least))
+    yield Step(
+        "step: row i keeps at most 1 - (j - 1) epsilon for the positions >= j, and the "
+        "bound falls by no more than that factor",
+        at_least(ratio, 1 - (j - 1) * least),
+    )
 
 
 steps = ceiling((N - 1) / (window - 1))
@@ -260,14 +338,20 @@ steps = ceiling((N - 1) / (window - 1))
 
 @tail_bound(
     Le(tail, (1 - (j - 1) * least**steps) ** floor(L / steps)),
-    cases={"quick": (
-        *_masked("window tight", 3, "1/4", window=2, position=2, depth=(1, 2, 3, 4)),
-        *_masked("window tight", 4, "1/5", window=3, position=2, depth=(1, 2)),
-        *_masked("window random", 6, "1/6", window=3, position=(2, 4), depth=(4, 9)))},
+    cases={
+        "quick": (
+            *_masked("window tight", 3, "1/4", window=2, position=2, depth=(1, 2, 3, 4)),
+            *_masked("window tight", 4, "1/5", window=3, position=2, depth=(1, 2)),
+            *_masked("window random", 6, "1/6", window=3, position=(2, 4), depth=(4, 9)),
+        )
+    },
     control=Control(
         _masked("window tight", 3, "1/4", window=2, position=2, depth=2)[0],
-        "the causal rate", statement=Le(tail, (1 - (j - 1) * least) ** L)),
-    supports="rank_collapse/position_bias")
+        "the causal rate",
+        statement=Le(tail, (1 - (j - 1) * least) ** L),
+    ),
+    supports="rank_collapse/position_bias",
+)
 def window_bias(case: Case) -> Exact:
     """Sliding-window attention ends on the first token, more slowly.
 
@@ -281,17 +365,25 @@ def window_bias(case: Case) -> Exact:
 
 
 @claim(
-    Le(spread, (1 - least**radius) ** floor(L / radius)), wording="recalled",
+    Le(spread, (1 - least**radius) ** floor(L / radius)),
+    wording="recalled",
     source=Source("wu2024masks", "collapse theorem for pure masked attention", MASKS),
-    cases={"quick": (
-        *_masked("chain tight", 3, "1/3", radius=2, depth=(1, 2, 3, 4)),
-        *_masked("star tight", 4, "1/4", radius=1, depth=(1, 5)),
-        *_masked("causal random", 5, "1/8", radius=1, depth=(3, 9)),
-        *_masked("chain random", 4, "1/5", radius=3, depth=(5, 12))),
-        "theory": _masked("chain random", 6, "1/4", radius=5, depth=(9, 25))},
-    control=Control(_masked("chain tight", 3, "1/3", radius=2, depth=1)[0],
-                    "radius one", statement=Le(spread, (1 - least) ** L)),
-    cited="Decides whether a sparse mask may be said to prevent collapse or only to delay it.")
+    cases={
+        "quick": (
+            *_masked("chain tight", 3, "1/3", radius=2, depth=(1, 2, 3, 4)),
+            *_masked("star tight", 4, "1/4", radius=1, depth=(1, 5)),
+            *_masked("causal random", 5, "1/8", radius=1, depth=(3, 9)),
+            *_masked("chain random", 4, "1/5", radius=3, depth=(5, 12)),
+        ),
+        "theory": _masked("chain random", 6, "1/4", radius=5, depth=(9, 25)),
+    },
+    control=Control(
+        _masked("chain tight", 3, "1/3", radius=2, depth=1)[0],
+        "radius one",
+        statement=Le(spread, (1 - least) ** L),
+    ),
+    cited="Decides whether a sparse mask may be said to prevent collapse or only to delay it.",
+)
 def mask_exponential(case: Case) -> Exact | Outside:
     """Masked attention collapses at least exponentially.
 
@@ -317,9 +409,11 @@ def mask_exponential(case: Case) -> Exact | Outside:
 # --- causal attention with rows of unit norm ---
 
 unit_rows = partial(
-    claim, source=Source(
-        "wu2024masks",
-        "counterexample with normalisation, after Fig. 1, with our parameters", MASKS))
+    claim,
+    source=Source(
+        "wu2024masks", "counterexample with normalisation, after Fig. 1, with our parameters", MASKS
+    ),
+)
 
 
 def _exists(case: Case) -> bool:
@@ -336,10 +430,13 @@ def _steps(a: arb, b: arb, gain: arb, layers: int) -> tuple[arb, arb]:
 
 
 @unit_rows(
-    Eq(digits, floor(10**9 / eta)), holds_for="exists", assumes={"eta > 1": _exists},
+    Eq(digits, floor(10**9 / eta)),
+    holds_for="exists",
+    assumes={"eta > 1": _exists},
     cases={"quick": Case.grid(feature_gain=("3/2", "7/3", "3"))},
     control=Control(Case(feature_gain="3"), "the tokens meet", statement=Eq(digits, 0)),
-    supports="rank_collapse/unit_rows_basin")
+    supports="rank_collapse/unit_rows_basin",
+)
 def unit_rows_fixed_point(case: Case) -> Exact:
     """With unit rows two causal tokens can stay apart.
 
@@ -360,20 +457,24 @@ def unit_rows_fixed_point(case: Case) -> Exact:
 
 @unit_rows_fixed_point.argument(
     "Argument. Prose: a fixed point at which the angle's derivative lies in (0, 1) attracts the "
-    "starts near it.")
+    "starts near it."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """At a = -1/eta the second coordinate does not move: eta a + b + 1 = b, for both signs of b."""
     stated, s = statement.rhs.args[0] / Integer(10) ** 9, sympy.Symbol("b", real=True)
-    yield vanish("the stated size a makes (-a, b) a fixed point: eta (-a) + b + 1 = b",
-                 -eta * stated + 1)
-    yield vanish("it has unit norm for b = -sqrt(1 - a^2)",
-                 stated**2 + (-sympy.sqrt(1 - stated**2)) ** 2 - 1)
+    yield vanish(
+        "the stated size a makes (-a, b) a fixed point: eta (-a) + b + 1 = b", -eta * stated + 1
+    )
+    yield vanish(
+        "it has unit norm for b = -sqrt(1 - a^2)", stated**2 + (-sympy.sqrt(1 - stated**2)) ** 2 - 1
+    )
     # At (a, b) = (-sin s, cos s) a step takes the angle to atan2 of (sin s, cos s + 1 - eta sin s).
     slope = sympy.diff(sympy.atan2(sin(s), cos(s) + 1 - eta * sin(s)), s)
     root = sympy.sqrt(1 - 1 / eta**2)
-    yield Step("the point with b < 0 attracts: the angle's derivative there is "
-               "1 - sqrt(1 - 1/eta^2)",
-               simplify(slope.subs({sin(s): 1 / eta, cos(s): -root}) - (1 - root)) == 0)
+    yield Step(
+        "the point with b < 0 attracts: the angle's derivative there is 1 - sqrt(1 - 1/eta^2)",
+        simplify(slope.subs({sin(s): 1 / eta, cos(s): -root}) - (1 - root)) == 0,
+    )
     yield Step("and the statement takes its whole part", isinstance(statement.rhs, floor))
 
 
@@ -381,16 +482,24 @@ BASIN = angles / 2 - ceiling(angles * asin(1 / eta) / (2 * sympy.pi) - Rational(
 
 
 @unit_rows(
-    Eq(count, BASIN), assumes={"eta > 1": _exists, "K is even": lambda c: c.start_angles % 2 == 0},
+    Eq(count, BASIN),
+    assumes={"eta > 1": _exists, "K is even": lambda c: c.start_angles % 2 == 0},
     # The last two of quick put the border of the basin 0.002 spacings before and after a start.
-    cases={"quick": Case.grid(
-        feature_gain=("3/2", "2", "3", "100000/60037", "100000/60047"), start_angles=200),
-        "theory": Case.grid(feature_gain=("11/10", "10"), start_angles=(50, 1000))},
-    control=Control(Case(feature_gain="100000/60037", start_angles=200),
-                    "one start more, where the border is 0.002 spacings from a start",
-                    statement=Eq(count, BASIN + 1)),
-    cited=("Decides how many starts unit rows may be said to keep apart in a printed "
-           "counterexample."))
+    cases={
+        "quick": Case.grid(
+            feature_gain=("3/2", "2", "3", "100000/60037", "100000/60047"), start_angles=200
+        ),
+        "theory": Case.grid(feature_gain=("11/10", "10"), start_angles=(50, 1000)),
+    },
+    control=Control(
+        Case(feature_gain="100000/60037", start_angles=200),
+        "one start more, where the border is 0.002 spacings from a start",
+        statement=Eq(count, BASIN + 1),
+    ),
+    cited=(
+        "Decides how many starts unit rows may be said to keep apart in a printed counterexample."
+    ),
+)
 def unit_rows_basin(case: Case) -> Exact:
     """Two tokens, unit rows: which starts never collapse.
 

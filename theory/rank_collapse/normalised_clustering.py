@@ -4,6 +4,7 @@ Tokens are rows; attention is A_i = sum_j P_ij t_j with P = softmax of beta <t_i
 token over its norm. Post-norm: x_i <- (x_i + h A_i) / |x_i + h A_i|. Pre-norm: x_i <- x_i + h A_i.
 Nets are run in balls, with all tokens; nothing is linearised and no flow stands in for layers.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -24,13 +25,17 @@ from .softmax_attention import largest, resolved, softmax_rows
 
 step = quantity("step", "h", "factor on what attention adds to a token", "positive real")
 post_norm_rate = quantity(
-    "post_norm_rate", r"\lambda",
+    "post_norm_rate",
+    r"\lambda",
     "mean fall of log(1 - least cosine of two tokens) per layer of a post-norm net",
-    "positive real")
+    "positive real",
+)
 pre_norm_exponent = quantity(
-    "pre_norm_exponent", r"\alpha",
+    "pre_norm_exponent",
+    r"\alpha",
     "e of 1 - least cosine of two tokens ~ depth^-e between two depths of a pre-norm net",
-    "positive real")
+    "positive real",
+)
 
 SPREAD = "the squared distance of two tokens' directions is at most `spread` where counting starts"
 
@@ -46,8 +51,7 @@ def directions(tokens: arb_mat) -> arb_mat:
     """Each row over its norm."""
     rows = tokens.tolist()
     norms = [sum((entry * entry for entry in row), arb(0)).sqrt() for row in rows]
-    return arb_mat([[entry / norm for entry in row]
-                    for row, norm in zip(rows, norms, strict=True)])
+    return arb_mat([[entry / norm for entry in row] for row, norm in zip(rows, norms, strict=True)])
 
 
 def layer(tokens: arb_mat, case: Case, *, post: bool) -> arb_mat:
@@ -61,8 +65,13 @@ def layer(tokens: arb_mat, case: Case, *, post: bool) -> arb_mat:
 def squared_diameter(tokens: arb_mat) -> arb:
     """The largest squared distance of two tokens' directions: 2 (1 - least cosine)."""
     rows = directions(tokens).tolist()
-    return largest([sum(((a - b) ** 2 for a, b in zip(one, other, strict=True)), arb(0))
-                    for place, one in enumerate(rows) for other in rows[:place]])
+    return largest(
+        [
+            sum(((a - b) ** 2 for a, b in zip(one, other, strict=True)), arb(0))
+            for place, one in enumerate(rows)
+            for other in rows[:place]
+        ]
+    )
 
 
 def _diameters(case: Case, layers: Sequence[int], *, post: bool) -> list[arb]:
@@ -78,11 +87,13 @@ def _diameters(case: Case, layers: Sequence[int], *, post: bool) -> list[arb]:
 
 def _measured(case: Case, *, post: bool, rate: bool) -> Ball | Outside:
     """log of the first over the last squared diameter, per layer or per log of the depths."""
+
     def fall() -> arb:
         first, last = _diameters(case, (case.first, case.depth), post=post)
         fallen: arb = (first / last).log()
         return fallen / (
-            arb(case.depth - case.first) if rate else (arb(case.depth) / case.first).log())
+            arb(case.depth - case.first) if rate else (arb(case.depth) / case.first).log()
+        )
 
     def widest() -> arb:
         counted = case.first if rate else 0
@@ -129,8 +140,9 @@ def _exponent_interval(statement: Relational, case: Case) -> Ball:
     norm)^2, D the largest difference.
     """
     with flint.ctx.workprec(128):
-        h, s, beta = (from_fraction(case.rational(name))
-                      for name in ("step", "spread", "inverse_temperature"))
+        h, s, beta = (
+            from_fraction(case.rational(name)) for name in ("step", "spread", "inverse_temperature")
+        )
         now, grown, shrunk = _Envelope(arb(1), arb(1), s, arb(0)), arb(1), arb(1)
         above, below, before, least_added = arb(1), arb(1), now, arb(0)
         for place in range(case.depth):
@@ -142,8 +154,9 @@ def _exponent_interval(statement: Relational, case: Case) -> Ball:
             added = h * (1 - now.squared / 2)
             least_added += added
             least = now.least + added
-            now = _Envelope(least, now.most + h, s * (grown / least) ** 2,
-                            now.uneven + h * now.squared / 2)
+            now = _Envelope(
+                least, now.most + h, s * (grown / least) ** 2, now.uneven + h * now.squared / 2
+            )
         # Of the pair that is farthest apart at the start, whose difference stays above shrunk times
         # s^(1/2).
         uneven = (now.uneven / shrunk) ** 2 / s
@@ -152,8 +165,10 @@ def _exponent_interval(statement: Relational, case: Case) -> Ball:
         alike = (before.least / before.most).min(now.least / now.most)
         uneven = uneven * above**2 / ((1 - uneven) * alike**2)
         # Of the tokens that are farthest apart at either end, one may have a larger norm.
-        ratios = ((before.most - before.uneven + least_added) / before.most,
-                  (before.least + before.uneven + h * (case.depth - case.first)) / before.least)
+        ratios = (
+            (before.most - before.uneven + least_added) / before.most,
+            (before.least + before.uneven + h * (case.depth - case.first)) / before.least,
+        )
         span = (arb(case.depth) / case.first).log()
         half = enclose(statement.rhs) / 2
         low = (2 * (ratios[0] / above).log() + (1 - uneven).log()) / span
@@ -163,26 +178,49 @@ def _exponent_interval(statement: Relational, case: Case) -> Ball:
 
 _near = partial(Case, centre=400, spread="1/100")
 _POST = {
-    "quick": tuple(Case(tokens=count, width=d, inverse_temperature=beta, step=h, centre=40,
-                        first=first, depth=2 * first, spread="1/10000")
-                   for count, d in ((2, 2), (6, 4)) for beta in ("0", "3")
-                   for h, first in (("1", 16), ("1/10", 64)))}
+    "quick": tuple(
+        Case(
+            tokens=count,
+            width=d,
+            inverse_temperature=beta,
+            step=h,
+            centre=40,
+            first=first,
+            depth=2 * first,
+            spread="1/10000",
+        )
+        for count, d in ((2, 2), (6, 4))
+        for beta in ("0", "3")
+        for h, first in (("1", 16), ("1/10", 64))
+    )
+}
 _PRE = {
-    "quick": tuple(_near(tokens=count, width=d, inverse_temperature=beta, step=h, first=first,
-                         depth=4 * first)
-                   for count, d in ((2, 2), (5, 3)) for beta in ("0", "3")
-                   for h, first in (("1", 32), ("1/4", 64))),
-    "theory": (_near(tokens=8, width=4, inverse_temperature="2", step="1", first=128, depth=1024),)}
+    "quick": tuple(
+        _near(tokens=count, width=d, inverse_temperature=beta, step=h, first=first, depth=4 * first)
+        for count, d in ((2, 2), (5, 3))
+        for beta in ("0", "3")
+        for h, first in (("1", 32), ("1/4", 64))
+    ),
+    "theory": (_near(tokens=8, width=4, inverse_temperature="2", step="1", first=128, depth=1024),),
+}
 _reported = partial(Source, "karagodin2025", version="arXiv:2510.22026")
 
 
 @claim(
-    Eq(post_norm_rate, 2 * log(1 + step)), kind="rate",
-    source=Source("depthlaw", "after karagodin2025, arXiv:2510.22026, post-LN clusters "
-                  "exponentially"), cases=_POST, predicted=_rate_interval,
-    control=Control(_POST["quick"][0], "a rate higher by 1/10000",
-                    statement=Eq(post_norm_rate, 2 * log(1 + step) + Rational(1, 10_000))),
-    supports="rank_collapse/pre_norm_clusters")
+    Eq(post_norm_rate, 2 * log(1 + step)),
+    kind="rate",
+    source=Source(
+        "depthlaw", "after karagodin2025, arXiv:2510.22026, post-LN clusters exponentially"
+    ),
+    cases=_POST,
+    predicted=_rate_interval,
+    control=Control(
+        _POST["quick"][0],
+        "a rate higher by 1/10000",
+        statement=Eq(post_norm_rate, 2 * log(1 + step) + Rational(1, 10_000)),
+    ),
+    supports="rank_collapse/pre_norm_clusters",
+)
 def post_norm_clusters(case: Case) -> Ball | Outside:
     """Post-norm: tokens cluster exponentially with depth.
 
@@ -198,7 +236,8 @@ def post_norm_clusters(case: Case) -> Ball | Outside:
 
 
 @post_norm_clusters.argument(
-    "Argument. Prose: the inequalities of `_rate_interval`; with equal tokens x + h A = (1 + h) x.")
+    "Argument. Prose: the inequalities of `_rate_interval`; with equal tokens x + h A = (1 + h) x."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """Two tokens at equal weights: x +- e d move to the mean plus e d / (1 + h) to first order."""
     e, h = sympy.symbols("e h", positive=True)
@@ -207,28 +246,44 @@ def _(statement: Relational) -> Iterator[Step]:
     after = 1 - (x**2 - y**2) / (x**2 + y**2)
     before = 1 - sympy.cos(2 * e)
     factor = simplify(sympy.limit(after / before, e, 0))
-    yield Step("1 - cosine of two tokens falls by (1 + h)^2 in the limit",
-               simplify(factor * (1 + h)**2 - 1) == 0)
-    yield Step("which is the stated rate",
-               simplify(statement.rhs.subs(step, h) + log(factor)).equals(0))
-    yield Step("the difference of norms takes (|y_i| - |y_j|)^2 from the squared distance: "
-               "|y_i - y_j|^2 = (|y_i| - |y_j|)^2 + |y_i| |y_j| |t_i - t_j|^2", _chord())
+    yield Step(
+        "1 - cosine of two tokens falls by (1 + h)^2 in the limit",
+        simplify(factor * (1 + h) ** 2 - 1) == 0,
+    )
+    yield Step(
+        "which is the stated rate", simplify(statement.rhs.subs(step, h) + log(factor)).equals(0)
+    )
+    yield Step(
+        "the difference of norms takes (|y_i| - |y_j|)^2 from the squared distance: "
+        "|y_i - y_j|^2 = (|y_i| - |y_j|)^2 + |y_i| |y_j| |t_i - t_j|^2",
+        _chord(),
+    )
 
 
 def _chord() -> bool:
     a, b, c = sympy.symbols("a b c", real=True)
-    return bool(sympy.expand(a**2 + b**2 - 2 * a * b * c
-                             - ((a - b)**2 + a * b * (2 - 2 * c))) == 0)
+    return bool(
+        sympy.expand(a**2 + b**2 - 2 * a * b * c - ((a - b) ** 2 + a * b * (2 - 2 * c))) == 0
+    )
 
 
 @claim(
-    Eq(pre_norm_exponent, 2), kind="rate", wording="reported",
-    source=_reported("pre-LN clusters polynomially, about 1/t^2"), cases=_PRE,
+    Eq(pre_norm_exponent, 2),
+    kind="rate",
+    wording="reported",
+    source=_reported("pre-LN clusters polynomially, about 1/t^2"),
+    cases=_PRE,
     predicted=_exponent_interval,
-    control=Control(_PRE["quick"][0], "an exponent higher by 1/80",
-                    statement=Eq(pre_norm_exponent, 2 + Rational(1, 80))),
-    cited=("Decides whether a power of depth may be quoted as the rate at which pre-norm "
-           "attention clusters."))
+    control=Control(
+        _PRE["quick"][0],
+        "an exponent higher by 1/80",
+        statement=Eq(pre_norm_exponent, 2 + Rational(1, 80)),
+    ),
+    cited=(
+        "Decides whether a power of depth may be quoted as the rate at which pre-norm "
+        "attention clusters."
+    ),
+)
 def pre_norm_clusters(case: Case) -> Ball | Outside:
     """Pre-norm: tokens cluster like 1/depth^2.
 
@@ -246,13 +301,17 @@ def pre_norm_clusters(case: Case) -> Ball | Outside:
     return _measured(case, post=False, rate=False)
 
 
-@pre_norm_clusters.argument(
-    "Argument. Prose: the inequalities of `_exponent_interval`.")
+@pre_norm_clusters.argument("Argument. Prose: the inequalities of `_exponent_interval`.")
 def _(statement: Relational) -> Iterator[Step]:
     """Differences stay and norms grow by h per layer, so the squared distance falls like l^-2."""
     place, h, d = sympy.symbols("l h d", positive=True)
-    slope = -place * sympy.diff(log((d / (1 + h * place))**2), place)
-    yield Step("the exponent of (d / (1 + h l))^2 tends to the stated one",
-               simplify(sympy.limit(slope, place, sympy.oo) - statement.rhs) == 0)
-    yield Step("the squared distance of directions is (|x_i - x_j|^2 - (|x_i| - |x_j|)^2) over the "
-               "product of norms", _chord())
+    slope = -place * sympy.diff(log((d / (1 + h * place)) ** 2), place)
+    yield Step(
+        "the exponent of (d / (1 + h l))^2 tends to the stated one",
+        simplify(sympy.limit(slope, place, sympy.oo) - statement.rhs) == 0,
+    )
+    yield Step(
+        "the squared distance of directions is (|x_i - x_j|^2 - (|x_i| - |x_j|)^2) over the "
+        "product of norms",
+        _chord(),
+    )

@@ -1,4 +1,5 @@
 """Matrices of fractions, as arrays on which +, @ and / are exact; only the norm has a root."""
+
 from __future__ import annotations
 
 import math

@@ -3,6 +3,7 @@
 The residual of tokens X is X - 1 x^T with the centre x that minimises the composite norm
 sqrt(|A|_1 |A|_inf); practice takes the token mean for x. The claims say what that choice costs.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -21,36 +22,62 @@ from .rational_matrices import norms, random_matrix, rank, rational_array, root,
 V1, V2 = "arXiv:2103.03404v1", "arXiv:2103.03404v2"
 
 triangle_ratio = quantity(
-    "triangle_ratio", r"\tau^2",
-    "squared ratio of |A + A^T| to |A| + |A^T| in the composite norm, A = e_1 1^T", "positive real")
+    "triangle_ratio",
+    r"\tau^2",
+    "squared ratio of |A + A^T| to |A| + |A^T| in the composite norm, A = e_1 1^T",
+    "positive real",
+)
 product_ratio = quantity(
-    "product_ratio", r"\pi^2", "squared ratio of |AB| to |A| |B| in the composite norm",
-    "nonnegative real")
+    "product_ratio",
+    r"\pi^2",
+    "squared ratio of |AB| to |A| |B| in the composite norm",
+    "nonnegative real",
+)
 centre_ratio = quantity(
-    "centre_ratio", r"\mu",
+    "centre_ratio",
+    r"\mu",
     "ratio of |X - 1 mean^T| to |X - 1 x^T| in the composite norm, x another centre",
-    "nonnegative real")
+    "nonnegative real",
+)
 gamma_square = quantity(
-    "gamma_square", r"\gamma^2",
+    "gamma_square",
+    r"\gamma^2",
     "|D1|_1 |D1|_inf / (4 |E|_1^2) of one logit matrix E, D_ii the range of its row i",
-    "nonnegative real")
+    "nonnegative real",
+)
 range_sum_ratio = quantity(
-    "range_sum_ratio", r"\|D1\|_1/\|E\|_1",
-    "sum of the row ranges of E over its largest column sum", "nonnegative real")
+    "range_sum_ratio",
+    r"\|D1\|_1/\|E\|_1",
+    "sum of the row ranges of E over its largest column sum",
+    "nonnegative real",
+)
 range_ratio = quantity(
-    "range_ratio", r"\|D1\|_\infty/(\|W\|_1\|R\|^2)",
-    "largest row range of E = R W R^T over |W|_1 |R|_1 |R|_inf", "nonnegative real")
+    "range_ratio",
+    r"\|D1\|_\infty/(\|W\|_1\|R\|^2)",
+    "largest row range of E = R W R^T over |W|_1 |R|_1 |R|_inf",
+    "nonnegative real",
+)
 affine_rank = quantity(
-    "affine_rank", "a", "dimension of the affine hull of the tokens", "nonnegative integer")
+    "affine_rank", "a", "dimension of the affine hull of the tokens", "nonnegative integer"
+)
 affine_rank_after = quantity(
-    "affine_rank_after", "a'",
-    "dimension of the affine hull of the tokens after layer normalisation", "nonnegative integer")
+    "affine_rank_after",
+    "a'",
+    "dimension of the affine hull of the tokens after layer normalisation",
+    "nonnegative integer",
+)
 centred_rank = quantity(
-    "centred_rank", "c", "rank of the tokens, each minus the mean of its features",
-    "nonnegative integer")
+    "centred_rank",
+    "c",
+    "rank of the tokens, each minus the mean of its features",
+    "nonnegative integer",
+)
 centred_rank_after = quantity(
-    "centred_rank_after", "c'", "rank of the tokens after layer normalisation",
-    "nonnegative integer")
+    "centred_rank_after",
+    "c'",
+    "rank of the tokens after layer normalisation",
+    "nonnegative integer",
+)
 
 
 # --- the composite norm ---
@@ -58,10 +85,12 @@ centred_rank_after = quantity(
 
 @claim(
     Eq(triangle_ratio, (tokens + 1) ** 2 / (4 * tokens)),
-    source=Source("dong2021", "remark on the composite norm", V2), holds_for="exists",
+    source=Source("dong2021", "remark on the composite norm", V2),
+    holds_for="exists",
     cases={"quick": Case.grid(tokens=(2, 3, 5, 16))},
     control=Control(Case(tokens=2), "the triangle inequality", statement=Eq(triangle_ratio, 1)),
-    supports="rank_collapse/layers_product")
+    supports="rank_collapse/layers_product",
+)
 def composite_norm_triangle(case: Case) -> Exact:
     """The composite norm violates the triangle inequality without bound.
 
@@ -80,29 +109,46 @@ def composite_norm_triangle(case: Case) -> Exact:
 
 @composite_norm_triangle.argument(
     "Argument: the sums of entries are computed for a symbolic N. Prose: which row and column sums "
-    "are the largest.")
+    "are the largest."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """A has the entries delta_i1, so A + A^T has delta_i1 + delta_j1 and is symmetric."""
     j = Symbol("j", integer=True)
     one = KroneckerDelta(j, 1)
     first, others, ones = (summation(entry, (j, 1, tokens)) for entry in (1 + one, one, 1))
-    yield Step("row 1 of A + A^T has the sum N + 1, and every other row the sum 1, which is not "
-               "above that", at_least(first, others) and expand(first - (tokens + 1)) == 0)
+    yield Step(
+        "row 1 of A + A^T has the sum N + 1, and every other row the sum 1, which is not "
+        "above that",
+        at_least(first, others) and expand(first - (tokens + 1)) == 0,
+    )
     squared = ones * others
-    yield Step("A has one row of sum N, others of sum 0, and columns of sum 1, so "
-               "|A|^2 = |A^T|^2 = N", expand(squared - tokens) == 0)
-    yield Step("so the squared ratio is (N + 1)^2 / (2 |A|)^2, as stated",
-               simplify(first**2 / (4 * squared) - statement.rhs) == 0)
+    yield Step(
+        "A has one row of sum N, others of sum 0, and columns of sum 1, so |A|^2 = |A^T|^2 = N",
+        expand(squared - tokens) == 0,
+    )
+    yield Step(
+        "so the squared ratio is (N + 1)^2 / (2 |A|)^2, as stated",
+        simplify(first**2 / (4 * squared) - statement.rhs) == 0,
+    )
 
 
 @claim(
-    Le(product_ratio, 1), source=Source("dong2021", "proof of the one-layer lemma", V2),
-    cases={"quick": (*Case.grid(instance="ones", tokens=(2, 5)),
-                     *Case.grid(instance="random", tokens=(2, 3, 8))),
-           "theory": Case.grid(instance="random", tokens=(4, 16))},
-    control=Control(Case(instance="ones", tokens=2), "0.9 in place of 1",
-                    statement=Le(product_ratio, Rational(9, 10))),
-    supports="rank_collapse/one_layer_cubic")
+    Le(product_ratio, 1),
+    source=Source("dong2021", "proof of the one-layer lemma", V2),
+    cases={
+        "quick": (
+            *Case.grid(instance="ones", tokens=(2, 5)),
+            *Case.grid(instance="random", tokens=(2, 3, 8)),
+        ),
+        "theory": Case.grid(instance="random", tokens=(4, 16)),
+    },
+    control=Control(
+        Case(instance="ones", tokens=2),
+        "0.9 in place of 1",
+        statement=Le(product_ratio, Rational(9, 10)),
+    ),
+    supports="rank_collapse/one_layer_cubic",
+)
 def composite_norm_product(case: Case) -> Exact:
     """The composite norm is sub-multiplicative.
 
@@ -119,20 +165,25 @@ def composite_norm_product(case: Case) -> Exact:
 
 @composite_norm_product.argument(
     "Argument. Prose: the two sums in a column of |A| |B| exchanged, the triangle inequality for "
-    "many terms, transposition for rows.")
+    "many terms, transposition for rows."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """The composite norm is sub-multiplicative, for matrices of every shape."""
     yield from product_steps()
-    yield Step("so the ratio is at most 1, and the stated bound is not below that",
-               at_least(statement.rhs, 1))
+    yield Step(
+        "so the ratio is at most 1, and the stated bound is not below that",
+        at_least(statement.rhs, 1),
+    )
 
 
 def product_steps() -> Iterator[Step]:
     """|AB| <= |A| |B| for the largest column sum, the largest row sum, so the root of both."""
     x, y = symbols("x y", nonnegative=True)
     signs = [(sx * x + sy * y) ** 2 for sx in (1, -1) for sy in (1, -1)]
-    yield Step("|x + y| <= |x| + |y|: for every choice of signs the squares differ by 0 or "
-               "4 |x| |y|", all(expand((x + y) ** 2 - square).is_nonnegative for square in signs))
+    yield Step(
+        "|x + y| <= |x| + |y|: for every choice of signs the squares differ by 0 or 4 |x| |y|",
+        all(expand((x + y) ** 2 - square).is_nonnegative for square in signs),
+    )
     yield sum_step("sum_k a_k b_k <= m sum_k b_k when every column sum a_k of |A| is at most m")
 
 
@@ -141,14 +192,21 @@ def product_steps() -> Iterator[Step]:
 
 @claim(
     Le(centre_ratio, 2 * (1 - 1 / tokens)),
-    source=Source(
-        "dong2021", "definition of the residual, with the mean of the authors' code", V1),
-    cases={"quick": (*Case.grid(instance="identity", tokens=(2, 3, 7)),
-                     *Case.grid(instance="random", tokens=(2, 5), width=(1, 4))),
-           "theory": Case.grid(instance="random", tokens=(8, 32), width=8)},
-    control=Control(Case(instance="identity", tokens=3),
-                    "no factor: the mean taken for the minimiser", statement=Le(centre_ratio, 1)),
-    supports="rank_collapse/one_layer_cubic")
+    source=Source("dong2021", "definition of the residual, with the mean of the authors' code", V1),
+    cases={
+        "quick": (
+            *Case.grid(instance="identity", tokens=(2, 3, 7)),
+            *Case.grid(instance="random", tokens=(2, 5), width=(1, 4)),
+        ),
+        "theory": Case.grid(instance="random", tokens=(8, 32), width=8),
+    },
+    control=Control(
+        Case(instance="identity", tokens=3),
+        "no factor: the mean taken for the minimiser",
+        statement=Le(centre_ratio, 1),
+    ),
+    supports="rank_collapse/one_layer_cubic",
+)
 def mean_centre_factor(case: Case) -> Exact | Ball:
     """Token mean against best centre: a factor 2 (1 - 1/N).
 
@@ -168,18 +226,25 @@ def mean_centre_factor(case: Case) -> Exact | Ball:
 
 @mean_centre_factor.argument(
     "Argument. Prose: X - 1 mean^T = (I - J/N)(X - 1 x^T), whose row and column sums are read off; "
-    "then composite_norm_product.")
+    "then composite_norm_product."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """X - 1 mean^T = (I - J/N)(X - 1 x^T); the norm of I - J/N and sub-multiplicativity."""
     N = tokens
-    yield Step("I - J/N takes 1 to 0, so the centre x drops out",
-               simplify((1 - 1 / N) - (N - 1) / N) == 0)
+    yield Step(
+        "I - J/N takes 1 to 0, so the centre x drops out", simplify((1 - 1 / N) - (N - 1) / N) == 0
+    )
     yield from product_steps()
     absolute = (1 - 1 / N) + (N - 1) / N
-    yield Step("every row and column of |I - J/N| has the sum 2 (1 - 1/N), which the stated factor "
-               "is not below", at_least(statement.rhs, absolute))
-    yield Step("for X = I and x = 0 that sum is the ratio itself, since |I| = 1",
-               simplify(absolute - 2 * (1 - 1 / N)) == 0)
+    yield Step(
+        "every row and column of |I - J/N| has the sum 2 (1 - 1/N), which the stated factor "
+        "is not below",
+        at_least(statement.rhs, absolute),
+    )
+    yield Step(
+        "for X = I and x = 0 that sum is the ratio itself, since |I| = 1",
+        simplify(absolute - 2 * (1 - 1 / N)) == 0,
+    )
 
 
 # --- gamma ---
@@ -194,7 +259,7 @@ def logits(case: Case) -> np.ndarray:
         return random_matrix(case, n, n)
     E = np.eye(n, dtype=int)
     if case.instance != "identity":
-        E[:2 if case.instance == "extremal" else n] = 0
+        E[: 2 if case.instance == "extremal" else n] = 0
         E[0, :2] = 1, -1
     return rational_array(E)
 
@@ -212,13 +277,22 @@ def _gamma_square(case: Case) -> Exact:
 
 
 @claim(
-    Le(gamma_square, tokens / 2), source=_GAMMA,
-    cases={"quick": (*Case.grid(instance="extremal", tokens=(2, 3, 8)),
-                     *Case.grid(instance="random", tokens=(2, 5, 9))),
-           "theory": Case.grid(instance=("extremal", "random"), tokens=(17, 40))},
-    control=Control(Case(instance="extremal", tokens=3), "a bound that does not grow with N",
-                    statement=Le(gamma_square, 1)),
-    supports="rank_collapse/layers_product")
+    Le(gamma_square, tokens / 2),
+    source=_GAMMA,
+    cases={
+        "quick": (
+            *Case.grid(instance="extremal", tokens=(2, 3, 8)),
+            *Case.grid(instance="random", tokens=(2, 5, 9)),
+        ),
+        "theory": Case.grid(instance=("extremal", "random"), tokens=(17, 40)),
+    },
+    control=Control(
+        Case(instance="extremal", tokens=3),
+        "a bound that does not grow with N",
+        statement=Le(gamma_square, 1),
+    ),
+    supports="rank_collapse/layers_product",
+)
 def gamma_bound(case: Case) -> Exact:
     """gamma is at most sqrt(N/2).
 
@@ -233,25 +307,34 @@ def gamma_bound(case: Case) -> Exact:
 
 @gamma_bound.argument(
     "Argument. Prose: a row's largest and smallest entry stand at two places, so its range is at "
-    "most its absolute sum; sums exchanged.")
+    "most its absolute sum; sums exchanged."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """||D1||_1 <= sum_ij |E_ij| <= N ||E||_1 and ||D1||_inf <= 2 ||E||_1."""
     e, N = Symbol("e", positive=True), tokens
     yield from range_steps()
     yield Step(
         "so gamma^2 <= (N e)(2 e) / (4 e^2) with e = |E|_1, which the stated bound is not below",
-        at_least(statement.rhs, N * e * 2 * e / (4 * e**2)))
-    yield Step("rows (1, -1, 0, ..), 0, e_3, .., e_N have column sums 1 and ranges 2, 0, 1, .., 1, "
-               "so gamma^2 = (2 + (N - 2)) 2 / 4 = N/2",
-               expand((2 + (N - 2)) * 2 / 4 - N / 2) == 0)
+        at_least(statement.rhs, N * e * 2 * e / (4 * e**2)),
+    )
+    yield Step(
+        "rows (1, -1, 0, ..), 0, e_3, .., e_N have column sums 1 and ranges 2, 0, 1, .., 1, "
+        "so gamma^2 = (2 + (N - 2)) 2 / 4 = N/2",
+        expand((2 + (N - 2)) * 2 / 4 - N / 2) == 0,
+    )
 
 
 @claim(
-    Eq(gamma_square, tokens / 4), source=_GAMMA,
+    Eq(gamma_square, tokens / 4),
+    source=_GAMMA,
     cases={"quick": Case.grid(instance="identity", tokens=(2, 3, 16))},
-    control=Control(Case(instance="identity", tokens=16), "gamma = 1, as version 1 has it",
-                    statement=Eq(gamma_square, 1)),
-    supports="rank_collapse/column_ranges_v1")
+    control=Control(
+        Case(instance="identity", tokens=16),
+        "gamma = 1, as version 1 has it",
+        statement=Eq(gamma_square, 1),
+    ),
+    supports="rank_collapse/column_ranges_v1",
+)
 def gamma_of_identity(case: Case) -> Exact:
     """gamma of logits c I is sqrt(N)/2.
 
@@ -263,26 +346,37 @@ def gamma_of_identity(case: Case) -> Exact:
 
 @gamma_of_identity.argument(
     "Argument: the sums are computed for a symbolic N. Prose: the range of a row of c and zeros is "
-    "c.")
+    "c."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """Every row of c I_N has the range c, and every column sum is c."""
     c, i = Symbol("c", positive=True), Symbol("i", integer=True)
     column = summation(c * KroneckerDelta(i, 1), (i, 1, tokens))
     yield Step("every column of |E| has the sum c, so |E|_1 = c", column == c)
     total = summation(c, (i, 1, tokens))
-    yield Step("a row of c and N - 1 >= 1 zeros has the range c, so gamma^2 = |D1|_1 |D1|_inf / "
-               "(4 |E|_1^2) is the stated value",
-               simplify(total * c / (4 * column**2) - statement.rhs) == 0)
+    yield Step(
+        "a row of c and N - 1 >= 1 zeros has the range c, so gamma^2 = |D1|_1 |D1|_inf / "
+        "(4 |E|_1^2) is the stated value",
+        simplify(total * c / (4 * column**2) - statement.rhs) == 0,
+    )
 
 
 @claim(
-    Le(range_sum_ratio, 2), known="FAILS", weight="step",
+    Le(range_sum_ratio, 2),
+    known="FAILS",
+    weight="step",
     source=Source("dong2021", "step of the proof of the one-layer lemma", V1),
-    cases={"quick": (*Case.grid(instance="identity", tokens=(2, 3, 16)),
-                     Case(instance="random", tokens=5))},
-    control=Control(Case(instance="identity", tokens=2), "half the constant",
-                    statement=Le(range_sum_ratio, 1)),
-    cited="Decides whether the proof in version 1, whose bound lacks gamma, may still be quoted.")
+    cases={
+        "quick": (
+            *Case.grid(instance="identity", tokens=(2, 3, 16)),
+            Case(instance="random", tokens=5),
+        )
+    },
+    control=Control(
+        Case(instance="identity", tokens=2), "half the constant", statement=Le(range_sum_ratio, 1)
+    ),
+    cited="Decides whether the proof in version 1, whose bound lacks gamma, may still be quoted.",
+)
 def column_ranges_v1(case: Case) -> Exact:
     """Sum of row ranges at most 2 |E|_1, as version 1 needs.
 
@@ -297,13 +391,21 @@ def column_ranges_v1(case: Case) -> Exact:
 
 
 @claim(
-    Le(range_ratio, 2), source=Source("dong2021", "proof of the one-layer lemma, second chain", V2),
-    cases={"quick": (Case(instance="both signs", tokens=2), Case(instance="both signs", tokens=5),
-                     *Case.grid(instance="random", tokens=(2, 6), width=(1, 3))),
-           "theory": Case.grid(instance="random", tokens=(12, 20), width=5)},
-    control=Control(Case(instance="both signs", tokens=2), "half the constant",
-                    statement=Le(range_ratio, 1)),
-    supports="rank_collapse/one_layer_cubic")
+    Le(range_ratio, 2),
+    source=Source("dong2021", "proof of the one-layer lemma, second chain", V2),
+    cases={
+        "quick": (
+            Case(instance="both signs", tokens=2),
+            Case(instance="both signs", tokens=5),
+            *Case.grid(instance="random", tokens=(2, 6), width=(1, 3)),
+        ),
+        "theory": Case.grid(instance="random", tokens=(12, 20), width=5),
+    },
+    control=Control(
+        Case(instance="both signs", tokens=2), "half the constant", statement=Le(range_ratio, 1)
+    ),
+    supports="rank_collapse/one_layer_cubic",
+)
 def logit_range_chain(case: Case) -> Exact:
     """Logit ranges are at most 2 |W_QK|_1 |R|^2.
 
@@ -323,22 +425,27 @@ def logit_range_chain(case: Case) -> Exact:
 
 @logit_range_chain.argument(
     "Argument. Prose: an entry is at most its column sum; |R W R^T|_1 <= |R|_1 |W|_1 |R^T|_1, and "
-    "|R^T|_1 = |R|_inf.")
+    "|R^T|_1 = |R|_inf."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """D_ii <= 2 max |E_ij| <= 2 ||E||_1 <= 2 ||R||_1 ||W||_1 ||R^T||_1."""
     yield from range_steps()
     yield from product_steps()
-    yield Step("so the ratio is at most 2, and the stated bound is not below that",
-               at_least(statement.rhs, 2))
+    yield Step(
+        "so the ratio is at most 2, and the stated bound is not below that",
+        at_least(statement.rhs, 2),
+    )
 
 
 def range_steps() -> Iterator[Step]:
     """D_ii <= |max| + |min| of a row: at most its absolute sum, and twice its largest entry."""
     p, q = symbols("p q", nonnegative=True)
     differences = [sp * p - sq * q for sp in (1, -1) for sq in (1, -1)]
-    yield Step("max - min <= |max| + |min| for all signs, hence D_ii is at most the row sum of |E| "
-               "and at most 2 max_j |E_ij|",
-               all(expand(p + q - d).is_nonnegative for d in differences))
+    yield Step(
+        "max - min <= |max| + |min| for all signs, hence D_ii is at most the row sum of |E| "
+        "and at most 2 max_j |E_ij|",
+        all(expand(p + q - d).is_nonnegative for d in differences),
+    )
 
 
 # --- layer normalisation ---
@@ -350,9 +457,14 @@ def token_set(case: Case) -> np.ndarray:
     Their feature means are zero but for `shifted`: e + 1 and 2e + 3, where e has mean 0.
     """
     e, f, g = rational_array([[1, 1, -1, -1], [1, -1, 1, -1], [1, -1, -1, 1]])
-    return np.array({
-        "multiples": [e, 2 * e], "shifted": [e + 1, 2 * e + 3], "simplex": [e, 2 * f, 3 * g],
-        "collinear": [e, e + Fraction(3, 4) * f, e + Fraction(4, 3) * f]}[case.instance])
+    return np.array(
+        {
+            "multiples": [e, 2 * e],
+            "shifted": [e + 1, 2 * e + 3],
+            "simplex": [e, 2 * f, 3 * g],
+            "collinear": [e, e + Fraction(3, 4) * f, e + Fraction(4, 3) * f],
+        }[case.instance]
+    )
 
 
 def layer_norm(rows: np.ndarray) -> np.ndarray:
@@ -368,8 +480,10 @@ def layer_norm(rows: np.ndarray) -> np.ndarray:
     for row in _centred(rows):
         deviation = root((row**2).mean())
         if not isinstance(deviation, Exact) or deviation.value == 0:
-            raise ValueError(f"the standard deviation of {row} must be rational and positive; "
-                             "choose other tokens")
+            raise ValueError(
+                f"the standard deviation of {row} must be rational and positive; "
+                "choose other tokens"
+            )
         normalised.append(row / deviation.value)
     return np.array(normalised)
 
@@ -392,18 +506,27 @@ def _affine_rank_after(case: Case) -> Exact:
     return Exact(rank(after - after[0]))
 
 
-_HULLS = (Case(instance="simplex", affine_rank=2), Case(instance="multiples", affine_rank=1),
-          Case(instance="collinear", affine_rank=1))
+_HULLS = (
+    Case(instance="simplex", affine_rank=2),
+    Case(instance="multiples", affine_rank=1),
+    Case(instance="collinear", affine_rank=1),
+)
 
 
 @claim(
     Le(affine_rank_after, affine_rank),
-    source=Source("dong2021", "remark on layer normalisation", V2), wording="reported",
-    cases={"quick": _HULLS}, known="FAILS", weight="step",
+    source=Source("dong2021", "remark on layer normalisation", V2),
+    wording="reported",
+    cases={"quick": _HULLS},
+    known="FAILS",
+    weight="step",
     control=Control(
-        _HULLS[0], "rank falls below", statement=Le(affine_rank_after, affine_rank - 1)),
-    cited=("Decides whether a collapse proof may treat layer normalisation as a right "
-           "multiplication."))
+        _HULLS[0], "rank falls below", statement=Le(affine_rank_after, affine_rank - 1)
+    ),
+    cited=(
+        "Decides whether a collapse proof may treat layer normalisation as a right multiplication."
+    ),
+)
 def layernorm_right_multiplication(case: Case) -> Exact:
     """Layer normalisation as a right multiplication.
 
@@ -420,10 +543,13 @@ def layernorm_right_multiplication(case: Case) -> Exact:
 
 @claim(
     Eq(affine_rank_after, affine_rank),
-    source=Source("cirrincione2026", "abstract", "arXiv:2604.23681"), wording="universal",
-    cases={"quick": _HULLS}, known="FAILS",
+    source=Source("cirrincione2026", "abstract", "arXiv:2604.23681"),
+    wording="universal",
+    cases={"quick": _HULLS},
+    known="FAILS",
     control=Control(_HULLS[0], "one more", statement=Eq(affine_rank_after, affine_rank + 1)),
-    supports="rank_collapse/layernorm_right_multiplication")
+    supports="rank_collapse/layernorm_right_multiplication",
+)
 def layernorm_affine_rank(case: Case) -> Exact:
     """Layer normalisation preserves the affine rank, read literally.
 
@@ -440,12 +566,21 @@ def layernorm_affine_rank(case: Case) -> Exact:
 @claim(
     Eq(centred_rank_after, centred_rank),
     source=Source("depthlaw", "theory/rank_collapse/residual_norms.py, LN as row scaling"),
-    cases={"quick": (
-        Case(instance="simplex", centred_rank=3), Case(instance="multiples", centred_rank=1),
-        Case(instance="collinear", centred_rank=2), Case(instance="shifted", centred_rank=1))},
-    control=Control(Case(instance="simplex", centred_rank=3), "one less",
-                    statement=Eq(centred_rank_after, centred_rank - 1)),
-    supports="rank_collapse/layernorm_right_multiplication")
+    cases={
+        "quick": (
+            Case(instance="simplex", centred_rank=3),
+            Case(instance="multiples", centred_rank=1),
+            Case(instance="collinear", centred_rank=2),
+            Case(instance="shifted", centred_rank=1),
+        )
+    },
+    control=Control(
+        Case(instance="simplex", centred_rank=3),
+        "one less",
+        statement=Eq(centred_rank_after, centred_rank - 1),
+    ),
+    supports="rank_collapse/layernorm_right_multiplication",
+)
 def layernorm_centred_rank(case: Case) -> Exact:
     """Layer normalisation keeps the rank of the centred tokens.
 

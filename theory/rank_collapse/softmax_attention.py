@@ -4,6 +4,7 @@ A layer maps tokens X (rows) to the sum over heads of P X W_V, where P is the so
 (X W_QK X^T + 1 (X b)^T) / sqrt(d_qk). It is run forward as it stands, on python-flint matrices,
 where every loss of digits shows as a wider ball.
 """
+
 from __future__ import annotations
 
 import math
@@ -165,8 +166,10 @@ def resolved(quantity: Callable[[], arb]) -> arb:
             with flint.ctx.workprec(96):
                 return value * 1
         bits *= 2
-    raise ArithmeticError(f"{bits // 2} bits do not resolve the measured quantity; "
-                          "the residual is too small for this case")
+    raise ArithmeticError(
+        f"{bits // 2} bits do not resolve the measured quantity; "
+        "the residual is too small for this case"
+    )
 
 
 def lies_above(value: Ball, bound: Fraction) -> bool:
@@ -176,8 +179,9 @@ def lies_above(value: Ball, bound: Fraction) -> bool:
         ArithmeticError: when the enclosure, which has 60 correct bits, holds the bound.
     """
     if value.low <= bound < value.high:
-        raise ArithmeticError(f"the network lies within 60 bits of the bound {bound}; "
-                              "choose a case that does not")
+        raise ArithmeticError(
+            f"the network lies within 60 bits of the bound {bound}; choose a case that does not"
+        )
     return value.low > bound
 
 
@@ -192,8 +196,9 @@ def instance(case: Case, shrink: int = 1) -> tuple[arb_mat, list[list[Head]]]:
     the centre and the query bias are zero and every layer keeps that symmetry.
     """
     if case.tokens % 2:
-        raise ValueError("the tokens come in pairs x, -x: their number must be even, "
-                         f"got {case.tokens}")
+        raise ValueError(
+            f"the tokens come in pairs x, -x: their number must be even, got {case.tokens}"
+        )
     rng, n, d, residual = case.rng(0), case.tokens, case.width, case.rational("residual")
 
     def integers(rows: int) -> list[list[int]]:

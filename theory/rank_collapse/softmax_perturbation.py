@@ -1,4 +1,5 @@
 """The softmax perturbation lemma: what small changes of the logits do to the attention matrix."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -25,15 +26,20 @@ from .softmax_attention import largest, resolved, row_ranges, softmax_rows
 LARGEST_RANGE = Fraction(1256, 1000)
 
 softmax_excess = quantity(
-    "softmax_excess", r"\varepsilon_+",
+    "softmax_excess",
+    r"\varepsilon_+",
     "largest (P_ij / Q_ij - 1) / D_ii over entries, P and Q two attention matrices",
-    "positive real")
+    "positive real",
+)
 softmax_shortfall = quantity(
-    "softmax_shortfall", r"\varepsilon_-",
+    "softmax_shortfall",
+    r"\varepsilon_-",
     "largest (1 - P_ij / Q_ij) / D_ii over entries, P and Q two attention matrices",
-    "positive real")
+    "positive real",
+)
 softmax_root = quantity(
-    "softmax_root", "x^*", "the positive root of exp(x) = 1 + 2x", "positive real")
+    "softmax_root", "x^*", "the positive root of exp(x) = 1 + 2x", "positive real"
+)
 
 
 def two_attentions(case: Case) -> tuple[arb_mat, arb_mat, list[arb]]:
@@ -51,23 +57,33 @@ def two_attentions(case: Case) -> tuple[arb_mat, arb_mat, list[arb]]:
         E = [[v * D / widest for v in row] for row in raw]
         base = [[Fraction(int(v), 100) for v in row] for row in rng.normal(0, 300, (n, n)).round()]
     shift, start = (
-        arb_mat([[from_fraction(v) for v in row] for row in rows]) for rows in (E, base))
+        arb_mat([[from_fraction(v) for v in row] for row in rows]) for rows in (E, base)
+    )
     return softmax_rows(start + shift), softmax_rows(start), row_ranges(shift)
 
 
 def _ratio(case: Case, side: int) -> Ball:
     """The maximum over entries of side * (P_ij / Q_ij - 1) / D_ii."""
+
     def ratio() -> arb:
         P, Q, D = two_attentions(case)
-        return largest([side * (P[i, j] / Q[i, j] - 1) / D[i]
-                        for i in range(P.nrows()) for j in range(P.ncols())])
+        return largest(
+            [
+                side * (P[i, j] / Q[i, j] - 1) / D[i]
+                for i in range(P.nrows())
+                for j in range(P.ncols())
+            ]
+        )
 
     return Ball.of(resolved(ratio))
 
 
 def _searches(side: int) -> tuple[Search, ...]:
-    return tuple(_search(Case(instance="searched", range=r, tokens=n), side)
-                 for n in (2, 3, 4) for r in ("1/1000", "1", "157/125"))
+    return tuple(
+        _search(Case(instance="searched", range=r, tokens=n), side)
+        for n in (2, 3, 4)
+        for r in ("1/1000", "1", "157/125")
+    )
 
 
 def _search(case: Case, side: int) -> Search:
@@ -101,11 +117,13 @@ def _search(case: Case, side: int) -> Search:
 
 
 _lemma = partial(
-    claim, source=Source("dong2021", "appendix, softmax perturbation lemma", V2),
-    wording="reported")
+    claim, source=Source("dong2021", "appendix, softmax perturbation lemma", V2), wording="reported"
+)
 _CASES = (
-    Case(instance="two tokens", range="157/125"), Case(instance="two tokens", range="1/1000"),
-    *Case.grid(instance="random", range=("1/2", "157/125"), tokens=(3, 8)))
+    Case(instance="two tokens", range="157/125"),
+    Case(instance="two tokens", range="1/1000"),
+    *Case.grid(instance="random", range=("1/2", "157/125"), tokens=(3, 8)),
+)
 _MORE = Case.grid(instance="random", range=("1", "157/125"), tokens=(16, 32))
 
 
@@ -115,11 +133,16 @@ def small_range(case: Case) -> bool:
 
 
 @_lemma(
-    Le(softmax_excess, 2), cases={"quick": _CASES, "theory": _MORE},
-    assumes={"0 < D_ii <= 1.256": small_range}, search=partial(_searches, 1),
-    control=Control(Case(instance="two tokens", range="13/10"),
-                    "D = 1.3 is beyond the root 1.2564 of e^x = 1 + 2x"),
-    supports="rank_collapse/one_layer_cubic")
+    Le(softmax_excess, 2),
+    cases={"quick": _CASES, "theory": _MORE},
+    assumes={"0 < D_ii <= 1.256": small_range},
+    search=partial(_searches, 1),
+    control=Control(
+        Case(instance="two tokens", range="13/10"),
+        "D = 1.3 is beyond the root 1.2564 of e^x = 1 + 2x",
+    ),
+    supports="rank_collapse/one_layer_cubic",
+)
 def softmax_perturbation(case: Case) -> Ball:
     """Small logit changes move softmax by at most 1 + 2D.
 
@@ -131,7 +154,8 @@ def softmax_perturbation(case: Case) -> Ball:
 
 @softmax_perturbation.argument(
     "Argument. Prose: P/Q is e^E over its mean under Q, so at most e^D; a concave gap that is >= 0 "
-    "at both ends is >= 0 between.")
+    "at both ends is >= 0 between."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """P_ij / Q_ij is at most e^D <= 1 + 2D."""
     yield from softmax_steps(statement.rhs, 1)
@@ -140,10 +164,15 @@ def _(statement: Relational) -> Iterator[Step]:
 @_lemma(
     Le(softmax_shortfall, 1),
     cases={"quick": (*_CASES, Case(instance="two tokens", range="4")), "theory": _MORE},
-    assumes={"0 < D_ii": lambda case: case.rational("range") > 0}, search=partial(_searches, -1),
-    control=Control(Case(instance="two tokens", range="1/1000"), "0.9 in place of 1",
-                    statement=Le(softmax_shortfall, Rational(9, 10))),
-    supports="rank_collapse/one_layer_cubic")
+    assumes={"0 < D_ii": lambda case: case.rational("range") > 0},
+    search=partial(_searches, -1),
+    control=Control(
+        Case(instance="two tokens", range="1/1000"),
+        "0.9 in place of 1",
+        statement=Le(softmax_shortfall, Rational(9, 10)),
+    ),
+    supports="rank_collapse/one_layer_cubic",
+)
 def softmax_perturbation_below(case: Case) -> Ball:
     """Small logit changes move softmax by at least 1 - D.
 
@@ -157,7 +186,8 @@ def softmax_perturbation_below(case: Case) -> Ball:
 
 @softmax_perturbation_below.argument(
     "Argument. Prose: P/Q is e^E over its mean under Q, so at least e^-D; a convex gap that is "
-    "zero and flat at 0 is >= 0.")
+    "zero and flat at 0 is >= 0."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """P_ij / Q_ij is at least e^-D >= 1 - D."""
     yield from softmax_steps(statement.rhs, -1)
@@ -174,9 +204,12 @@ def softmax_steps(k: Any, side: int) -> Iterator[Step]:
     s, s_less = symbols("s s_less", positive=True)
     term_of_mean = exp(A[m] - E[m]) / s_less * exp(E[m])
     ratio = (exp(A[j]) / s) / (exp(A[j] - E[j]) / s_less)
-    yield Step("P_j / Q_j = e^(E_j) / mean of e^E under Q, for any number of tokens: both sides "
-               "agree term by term", simplify(term_of_mean - exp(A[m]) / s_less) == 0
-               and simplify(ratio - exp(E[j]) / (s / s_less)) == 0)
+    yield Step(
+        "P_j / Q_j = e^(E_j) / mean of e^E under Q, for any number of tokens: both sides "
+        "agree term by term",
+        simplify(term_of_mean - exp(A[m]) / s_less) == 0
+        and simplify(ratio - exp(E[j]) / (s / s_less)) == 0,
+    )
     yield sum_step("the mean of e^E under Q is at least the smallest e^E", -1)
     yield sum_step("and at most the largest")
     if side > 0:
@@ -185,19 +218,26 @@ def softmax_steps(k: Any, side: int) -> Iterator[Step]:
     x = Symbol("x", nonnegative=True)
     gap = exp(-x) - 1 + k * x
     flat = gap.subs(x, 0) == 0 and diff(gap, x).subs(x, 0) >= 0
-    yield Step(f"1 - {k} x <= e^-x for x >= 0: the gap is convex, zero and not decreasing at 0",
-               bool(diff(gap, x, 2).is_positive and flat))
+    yield Step(
+        f"1 - {k} x <= e^-x for x >= 0: the gap is convex, zero and not decreasing at 0",
+        bool(diff(gap, x, 2).is_positive and flat),
+    )
 
 
 def _exponential_below_line(k: Any, end: Fraction) -> Iterator[Step]:
     """e^x <= 1 + kx on [0, end]: the gap is concave, zero at 0, and positive at the end."""
     x = Symbol("x", real=True)
     gap = 1 + k * x - exp(x)
-    yield Step(f"1 + {k} x - e^x is concave and zero at 0",
-               bool((-diff(gap, x, 2)).is_positive and gap.subs(x, 0) == 0))
+    yield Step(
+        f"1 + {k} x - e^x is concave and zero at 0",
+        bool((-diff(gap, x, 2)).is_positive and gap.subs(x, 0) == 0),
+    )
     at_end = enclose(gap.subs(x, Rational(end.numerator, end.denominator)))
-    yield Step(f"1 + {k} x - e^x > 0 at {float(end)}, so by concavity it is >= 0 on the whole of "
-               f"[0, {float(end)}]", bool(at_end > 0))
+    yield Step(
+        f"1 + {k} x - e^x > 0 at {float(end)}, so by concavity it is >= 0 on the whole of "
+        f"[0, {float(end)}]",
+        bool(at_end > 0),
+    )
 
 
 # --- the constant ---
@@ -210,12 +250,17 @@ def _rounded(statement: Relational, case: Case | None = None) -> Ball:
 
 
 @claim(
-    Eq(softmax_root, Rational("1.25643120863")), predicted=_rounded,
+    Eq(softmax_root, Rational("1.25643120863")),
+    predicted=_rounded,
     source=Source("dong2021", "appendix, the constant 1.256", V2),
     cases={"quick": (Case(decimals=11),)},
-    control=Control(Case(decimals=11), "the last decimal off by one",
-                    statement=Eq(softmax_root, Rational("1.25643120864"))),
-    supports="rank_collapse/one_layer_cubic")
+    control=Control(
+        Case(decimals=11),
+        "the last decimal off by one",
+        statement=Eq(softmax_root, Rational("1.25643120864")),
+    ),
+    supports="rank_collapse/one_layer_cubic",
+)
 def softmax_constant(case: Case) -> Ball:
     """Where 1 + 2x stops bounding e^x.
 
@@ -235,11 +280,14 @@ def softmax_constant(case: Case) -> Ball:
 
 @softmax_constant.argument(
     "Argument. Prose: a concave gap that is zero at 0 has one positive root; its signs at both "
-    "ends of the rounding are enclosed.")
+    "ends of the rounding are enclosed."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """The root rounds to the stated decimals, and e^x <= 1 + 2x up to there."""
     interval = _rounded(statement)
     yield from _exponential_below_line(Integer(2), interval.low)
     x = Rational(interval.high.numerator, interval.high.denominator)
-    yield Step(f"e^x > 1 + 2x at {float(interval.high)}: the only positive root lies between",
-               bool(enclose(exp(x) - 1 - 2 * x) > 0))
+    yield Step(
+        f"e^x > 1 + 2x at {float(interval.high)}: the only positive root lies between",
+        bool(enclose(exp(x) - 1 - 2 * x) > 0),
+    )

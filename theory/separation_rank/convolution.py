@@ -5,6 +5,7 @@ coordinate, which halves the number of tokens; after L layers one is left of N =
 linear in each token, so its separation rank is that of the matrix of its coefficients, which are
 its values at the unit vectors.
 """
+
 from __future__ import annotations
 
 import itertools
@@ -87,24 +88,38 @@ def _rank(case: Case, seed: int) -> Exact:
     return Exact(rank, misses=0.0 if rank == len(matrix) else miss)
 
 
-_circuits = partial(claim, holds_for="almost every", source=Source(
-    "cohen2016", "convolutional arithmetic circuits with shared weights and windows of two tokens"))
+_circuits = partial(
+    claim,
+    holds_for="almost every",
+    source=Source(
+        "cohen2016",
+        "convolutional arithmetic circuits with shared weights and windows of two tokens",
+    ),
+)
 _TOKENS = {"N = 2^L": lambda c: c.tokens == 2**c.depth}
 
 
 def _cases(alternating: bool) -> dict[str, list[Case]]:
-    shapes = {"quick": ((2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (4, 2), (3, 3)),
-              "theory": ((2, 4), (4, 3), (8, 2), (16, 2))}
-    return {suite: [Case(width=d, depth=L, tokens=2**L, alternating=alternating)
-                    for d, L in listed] for suite, listed in shapes.items()}
+    shapes = {
+        "quick": ((2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (4, 2), (3, 3)),
+        "theory": ((2, 4), (4, 3), (8, 2), (16, 2)),
+    }
+    return {
+        suite: [Case(width=d, depth=L, tokens=2**L, alternating=alternating) for d, L in listed]
+        for suite, listed in shapes.items()
+    }
 
 
 @_circuits(
-    Eq(sep, d ** (N / 2)), cases=_cases(alternating=True),
+    Eq(sep, d ** (N / 2)),
+    cases=_cases(alternating=True),
     assumes={**_TOKENS, "the sides own the tokens in turn": lambda c: c.alternating},
-    control=Control(Case(width=2, depth=2, tokens=4, alternating=False),
-                    "the first half and the second: the rank is d_x"),
-    cited="Decides which rank of a convolutional circuit a comparison with attention may use.")
+    control=Control(
+        Case(width=2, depth=2, tokens=4, alternating=False),
+        "the first half and the second: the rank is d_x",
+    ),
+    cited="Decides which rank of a convolutional circuit a comparison with attention may use.",
+)
 def convolution_in_turn(case: Case, seed: int) -> Exact:
     """A convolutional circuit, sides in turn: the largest rank.
 
@@ -121,12 +136,14 @@ def convolution_in_turn(case: Case, seed: int) -> Exact:
 
 
 @_circuits(
-    Eq(sep, d), cases=_cases(alternating=False),
-    assumes={**_TOKENS,
-             "the sides are the first and the second half": lambda c: not c.alternating},
-    control=Control(Case(width=2, depth=2, tokens=4, alternating=True),
-                    "sides in turn: the rank is d_x^(N/2)"),
-    supports="separation_rank/convolution_in_turn")
+    Eq(sep, d),
+    cases=_cases(alternating=False),
+    assumes={**_TOKENS, "the sides are the first and the second half": lambda c: not c.alternating},
+    control=Control(
+        Case(width=2, depth=2, tokens=4, alternating=True), "sides in turn: the rank is d_x^(N/2)"
+    ),
+    supports="separation_rank/convolution_in_turn",
+)
 def convolution_halves(case: Case, seed: int) -> Exact:
     """A convolutional circuit, one half and the other: the width.
 

@@ -2,6 +2,7 @@
 
 No net is built: computed is the least width, or factor, that the bounds of both nets allow.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -25,15 +26,20 @@ from .upper_bounds import RECALLED
 
 shallow_depth = quantity("shallow_depth", "L'", "depth of the shallower of two nets")
 widened = quantity(
-    "widened", "d'_x + H'",
+    "widened",
+    "d'_x + H'",
     "least width plus heads with which the upper bound of depth L' reaches the lower bound of "
-    "depth L")
+    "depth L",
+)
 ratio = quantity(
-    "depth_ratio", r"\delta", "depth of the deeper net divided by that of the shallower")
+    "depth_ratio", r"\delta", "depth of the deeper net divided by that of the shallower"
+)
 factor = quantity(
-    "width_factor", "w",
+    "width_factor",
+    "w",
     "least whole w at which Theorem 2's lower bound on the net of depth L/delta, width w d_x and "
-    "as many heads reaches an upper bound on the net of depth L and width d_x")
+    "as many heads reaches an upper bound on the net of depth L and width d_x",
+)
 
 _A_NET = {"H divides d_x": lambda c: c.width % c.heads == 0}
 _SHALLOW_LOWER = "separation_rank/lower_bound_shallow"
@@ -44,20 +50,35 @@ _BITS = 256
 
 @claim(
     Ge(log(widened, 3), Rational(2, 9) * 3 ** (L - shallow_depth) * LOG_RATIO),
-    source=levine("Corollary 1; blog version 4.2"), wording="recalled", holds_for="almost every",
+    source=levine("Corollary 1; blog version 4.2"),
+    wording="recalled",
+    holds_for="almost every",
     premises=(_SHALLOW_LOWER, _COUNT, "separation_rank/count_below_theorem_1"),
-    assumes={**LAYERS, **_A_NET, "d_x > 3^L": lambda c: c.width > 3**c.depth,
-             "L' < L": lambda c: c.shallow_depth < c.depth,
-             "d_x - H > 2 3^(L-2)": lambda c: c.width - c.heads > 2 * 3 ** (c.depth - 2)},
-    cases={"quick": (Case(width=10, depth=2, heads=1, shallow_depth=1),
-                     Case(width=100, depth=4, heads=4, shallow_depth=2),
-                     *Case.grid(width=1000, depth=6, heads=8, shallow_depth=(3, 1))),
-           "theory": (*Case.grid(width=3000, depth=7, heads=(1, 100), shallow_depth=(2, 3, 5)),
-                      *Case.grid(width=12288, depth=7, heads=(1, 96), shallow_depth=(2, 3, 5)))},
-    control=Control(Case(width=1000, depth=6, heads=8, shallow_depth=3),
-                    "three times as wide", statement=Ge(log(widened, 3),
-                                 1 + Rational(2, 9) * 3 ** (L - shallow_depth) * LOG_RATIO)),
-    supports="separation_rank/lower_bound_shallow")
+    assumes={
+        **LAYERS,
+        **_A_NET,
+        "d_x > 3^L": lambda c: c.width > 3**c.depth,
+        "L' < L": lambda c: c.shallow_depth < c.depth,
+        "d_x - H > 2 3^(L-2)": lambda c: c.width - c.heads > 2 * 3 ** (c.depth - 2),
+    },
+    cases={
+        "quick": (
+            Case(width=10, depth=2, heads=1, shallow_depth=1),
+            Case(width=100, depth=4, heads=4, shallow_depth=2),
+            *Case.grid(width=1000, depth=6, heads=8, shallow_depth=(3, 1)),
+        ),
+        "theory": (
+            *Case.grid(width=3000, depth=7, heads=(1, 100), shallow_depth=(2, 3, 5)),
+            *Case.grid(width=12288, depth=7, heads=(1, 96), shallow_depth=(2, 3, 5)),
+        ),
+    },
+    control=Control(
+        Case(width=1000, depth=6, heads=8, shallow_depth=3),
+        "three times as wide",
+        statement=Ge(log(widened, 3), 1 + Rational(2, 9) * 3 ** (L - shallow_depth) * LOG_RATIO),
+    ),
+    supports="separation_rank/lower_bound_shallow",
+)
 def corollary_1(case: Case) -> Exact:
     """Width that a shallower net needs.
 
@@ -84,21 +105,29 @@ def corollary_1(case: Case) -> Exact:
     return Exact(high)
 
 
-@corollary_1.argument("The algebra from the two bounds of Theorem 1 to the width is checked for "
-                      "all sizes; the bounds themselves are premises.")
+@corollary_1.argument(
+    "The algebra from the two bounds of Theorem 1 to the width is checked for "
+    "all sizes; the bounds themselves are premises."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """x^C(L') >= (n/k)^k means log_3 x >= 2 k log_3(n/k) / (3^L' - 1) > 2 k log_3(n/k) / 3^L'."""
     yield logarithm_step(statement, "widened")
-    yield equal("2 k log_3(n/k) / 3^L' is the right side",
-                2 * K / 3**shallow_depth * (log(N) - (L - 2) * log(3)), statement.rhs * log(3))
+    yield equal(
+        "2 k log_3(n/k) / 3^L' is the right side",
+        2 * K / 3**shallow_depth * (log(N) - (L - 2) * log(3)),
+        statement.rhs * log(3),
+    )
     t = Symbol("t", positive=True)
     yield nonnegative("1/(3^L' - 1) > 1/3^L', with 3^L' = 1 + t", together(1 / t - 1 / (1 + t)))
 
 
 _LONG_ENOUGH = {
-    **_A_NET, "delta divides L": lambda c: c.depth % c.depth_ratio == 0,
+    **_A_NET,
+    "delta divides L": lambda c: c.depth % c.depth_ratio == 0,
     "L >= 100 delta": lambda c: c.depth >= 100 * c.depth_ratio,
-    "3 <= d_x <= 16": lambda c: 3 <= c.width <= 16, "H <= d_x/2": lambda c: 2 * c.heads <= c.width}
+    "3 <= d_x <= 16": lambda c: 3 <= c.width <= 16,
+    "H <= d_x/2": lambda c: 2 * c.heads <= c.width,
+}
 
 
 _DEEP_BOUND = lower_bound_deep.statement.rhs
@@ -114,27 +143,41 @@ def _reached(case: Case, goal: arb) -> Exact:
     return Exact(found)
 
 
-_SIZES = (Case(width=4, depth=200, depth_ratio=2, heads=1),
-          Case(width=4, depth=300, depth_ratio=3, heads=1),
-          Case(width=4, depth=400, depth_ratio=4, heads=2),
-          Case(width=8, depth=300, depth_ratio=3, heads=2))
+_SIZES = (
+    Case(width=4, depth=200, depth_ratio=2, heads=1),
+    Case(width=4, depth=300, depth_ratio=3, heads=1),
+    Case(width=4, depth=400, depth_ratio=4, heads=2),
+    Case(width=8, depth=300, depth_ratio=3, heads=2),
+)
 
 
 @claim(
-    Le(factor, (d + 2) * ratio), holds_for="almost every", weight="step",
+    Le(factor, (d + 2) * ratio),
+    holds_for="almost every",
+    weight="step",
     post_hoc=(
         "The sizes at which it fails were added when they were known to fail; delta = 1 was taken "
-        "out of its domain."),
+        "out of its domain."
+    ),
     source=Source("depthlaw", "after levine2020, Corollary 2; the factor is ours"),
-    premises=(_DEEP_LOWER, _COUNT), known="FAILS",
+    premises=(_DEEP_LOWER, _COUNT),
+    known="FAILS",
     assumes={**_LONG_ENOUGH, "delta >= 2": lambda c: c.depth_ratio >= 2},
-    cases={"quick": (Case(width=16, depth=200, depth_ratio=2, heads=8), *_SIZES),
-           "theory": (*Case.grid(width=6, depth=480, depth_ratio=(2, 4), heads=1),
-                      Case(width=16, depth=400, depth_ratio=2, heads=1),
-                      *Case.grid(width=16, depth=400, depth_ratio=4, heads=(1, 8)))},
-    control=Control(Case(width=4, depth=200, depth_ratio=2, heads=1), "d delta times wider",
-                    statement=Le(factor, d * ratio)),
-    supports="separation_rank/upper_bound_deep")
+    cases={
+        "quick": (Case(width=16, depth=200, depth_ratio=2, heads=8), *_SIZES),
+        "theory": (
+            *Case.grid(width=6, depth=480, depth_ratio=(2, 4), heads=1),
+            Case(width=16, depth=400, depth_ratio=2, heads=1),
+            *Case.grid(width=16, depth=400, depth_ratio=4, heads=(1, 8)),
+        ),
+    },
+    control=Control(
+        Case(width=4, depth=200, depth_ratio=2, heads=1),
+        "d delta times wider",
+        statement=Le(factor, d * ratio),
+    ),
+    supports="separation_rank/upper_bound_deep",
+)
 def corollary_2(case: Case) -> Exact:
     """Width factor (d_x + 2) delta lifts the recalled bound to S.
 
@@ -157,16 +200,21 @@ def corollary_2(case: Case) -> Exact:
 
 
 # Nothing reads `bound`; it stays because cases are identified in the records by all their fields.
-_RECALLED_CASES = tuple(
-    Case(**case.fields(), bound="recalled") for case in _SIZES)
+_RECALLED_CASES = tuple(Case(**case.fields(), bound="recalled") for case in _SIZES)
 
 
 @claim(
-    Le(factor, 6 * ratio), source=levine("Corollary 2"), wording="recalled", kind="conditional",
-    holds_for="almost every", premises=("separation_rank/upper_bound_deep", _DEEP_LOWER),
-    assumes=_LONG_ENOUGH, cases={"quick": _RECALLED_CASES},
+    Le(factor, 6 * ratio),
+    source=levine("Corollary 2"),
+    wording="recalled",
+    kind="conditional",
+    holds_for="almost every",
+    premises=("separation_rank/upper_bound_deep", _DEEP_LOWER),
+    assumes=_LONG_ENOUGH,
+    cases={"quick": _RECALLED_CASES},
     control=Control(_RECALLED_CASES[0], "four delta", statement=Le(factor, 4 * ratio)),
-    supports="separation_rank/upper_bound_deep")
+    supports="separation_rank/upper_bound_deep",
+)
 def corollary_2_recalled(case: Case) -> Exact:
     """Corollary 2 as recalled: width factor six delta.
 
@@ -187,16 +235,26 @@ def corollary_2_recalled(case: Case) -> Exact:
 
 @claim(
     Le(beta_two, ceiling(log(9 * (d + 1) * L / 2, 3))),
-    source=Source("notthatdeep2024", "Corollary 4.3"), holds_for="almost every",
+    source=Source("notthatdeep2024", "Corollary 4.3"),
+    holds_for="almost every",
     premises=("separation_rank/lower_bound_multiset", "separation_rank/multiset_shallow", _COUNT),
     # A power of 3 has only powers of 3 as divisors, so the width 3^beta_2 d_x less H is even.
-    assumes={**AT_LEAST_THRESHOLD, **_A_NET,
-             "d_x = 3^m >= 3": lambda c: c.width in {3**m for m in range(1, 40)}},
-    cases={"quick": Case.grid(width=(3, 9, 81), depth=(6, 24, 96), heads=1),
-           "theory": Case.grid(width=(729, 6561), depth=(12, 96), heads=(1, 9))},
-    control=Control(Case(width=3, depth=24, heads=1), "one less",
-                    statement=Le(beta_two, ceiling(log(9 * (d + 1) * L / 2, 3)) - 1)),
-    cited="Decides whether width polynomial in d_x and L may be quoted as the price of less depth.")
+    assumes={
+        **AT_LEAST_THRESHOLD,
+        **_A_NET,
+        "d_x = 3^m >= 3": lambda c: c.width in {3**m for m in range(1, 40)},
+    },
+    cases={
+        "quick": Case.grid(width=(3, 9, 81), depth=(6, 24, 96), heads=1),
+        "theory": Case.grid(width=(729, 6561), depth=(12, 96), heads=(1, 9)),
+    },
+    control=Control(
+        Case(width=3, depth=24, heads=1),
+        "one less",
+        statement=Le(beta_two, ceiling(log(9 * (d + 1) * L / 2, 3)) - 1),
+    ),
+    cited="Decides whether width polynomial in d_x and L may be quoted as the price of less depth.",
+)
 def corollary_43(case: Case) -> Exact:
     """A wider net at its threshold would reach the count.
 
@@ -219,7 +277,8 @@ def corollary_43(case: Case) -> Exact:
 @corollary_43.argument(
     "The inequalities from the multiset bound to S are checked for all sizes; the bounds "
     "themselves are premises. d_x - H is even, as the multiset bound asks, since both are powers "
-    "of 3.")
+    "of 3."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """n/k >= 3, so log_3 (n/k)^k >= k = 3^beta_2 d/9, at least D L >= log_3 S with this beta_2."""
     yield Step("the right side rounds up", isinstance(statement.rhs, ceiling))
@@ -227,7 +286,8 @@ def _(statement: Relational) -> Iterator[Step]:
     wide = 3 * H + Symbol("t", nonnegative=True)  # 3^beta_2 d_x, as H <= d_x and beta_2 >= 1
     n, k = (wide - H) / 2, wide / 9
     yield nonnegative(
-        "H <= d_x <= 3^beta_2 d_x/3: n/k = (9/2)(1 - H/(3^beta_2 d_x)) >= 3", together(n / k - 3))
+        "H <= d_x <= 3^beta_2 d_x/3: n/k = (9/2)(1 - H/(3^beta_2 d_x)) >= 3", together(n / k - 3)
+    )
     yield equal("3 to the right side, times d/9, is D L", 3**inner * d / 9, d * (d + 1) * L / 2)
     yield from linear_steps(count_linear.statement)
 

@@ -8,6 +8,7 @@ restricted to M = v v^T they lie in the ideal of L forms, which in degree 2 (C -
 everything when d > L: the forms are fewer than the entries of v. docs/separation-rank.md tells how
 the machine-checked steps make a proof.
 """
+
 from __future__ import annotations
 
 import itertools
@@ -32,8 +33,10 @@ __all__ = ["LOSS", "count_loss", "ideal_codimension", "piece_bound", "word_loss"
 
 letters = quantity("word_letters", "C", "letters M of a row a^T M s_1 M ... s_{C-1} M")
 shared = quantity(
-    "shared_separators", "q",
-    "different matrices, up to transposition, among the s_i at even places of such a row")
+    "shared_separators",
+    "q",
+    "different matrices, up to transposition, among the s_i at even places of such a row",
+)
 
 
 # --- the loss -------------------------------------------------------------------------------------
@@ -56,8 +59,10 @@ def ideal_codimension(variables: int, squares: int, linear: int, degree: int) ->
     """
     free = variables - squares - linear
     if free < 0:
-        raise ValueError(f"variables={variables}: {squares} squares and {linear} variables are "
-                         "more than there are; give fewer")
+        raise ValueError(
+            f"variables={variables}: {squares} squares and {linear} variables are "
+            "more than there are; give fewer"
+        )
 
     def others(rest: int) -> int:
         return math.comb(rest + free - 1, rest) if free else int(rest == 0)
@@ -101,22 +106,37 @@ _WORD_BOUND = _WORD_COLUMNS - _codimension(shared, 2 * (letters - k), d - shared
 # --- claims ---------------------------------------------------------------------------------------
 
 _SOURCE = Source("depthlaw", "docs/separation-rank.md, Where one head falls short")
-_RESTS = ("Checked for all sizes: {checked}, relations and number of monomials. Prose: rank Cat_k "
-          "is a dimension of derivatives, the product rule, pigeonholes (each term only for "
-          "{range}), the image of M = v v^T, general forms leave no less than monomials.")
+_RESTS = (
+    "Checked for all sizes: {checked}, relations and number of monomials. Prose: rank Cat_k "
+    "is a dimension of derivatives, the product rule, pigeonholes (each term only for "
+    "{range}), the image of M = v v^T, general forms leave no less than monomials."
+)
 
 
 @claim(
-    Le(catalecticant_rank, _BOUND), source=_SOURCE,
-    assumes={"H = 1": lambda c: c.heads == 1, "d_x > L": lambda c: c.width > c.depth,
-             "2 k < C": lambda c: 2 * c.order < moments_degree(c.depth)},
-    cases={"quick": (*Case.grid(width=(2, 3, 4, 5), depth=1, heads=1, order=0),
-                     *Case.grid(width=(3, 4, 5), depth=2, heads=1, order=(0, 1))),
-           "theory": (Case(width=6, depth=2, heads=1, order=1),
-                      *Case.grid(width=4, depth=3, heads=1, order=(1, 2, 3)))},
-    control=Control(Case(width=2, depth=1, heads=1, order=1),
-                    "derivatives of order k >= C/2: constants, of which none is lost"),
-    supports="separation_rank/exact_below_count")
+    Le(catalecticant_rank, _BOUND),
+    source=_SOURCE,
+    assumes={
+        "H = 1": lambda c: c.heads == 1,
+        "d_x > L": lambda c: c.width > c.depth,
+        "2 k < C": lambda c: 2 * c.order < moments_degree(c.depth),
+    },
+    cases={
+        "quick": (
+            *Case.grid(width=(2, 3, 4, 5), depth=1, heads=1, order=0),
+            *Case.grid(width=(3, 4, 5), depth=2, heads=1, order=(0, 1)),
+        ),
+        "theory": (
+            Case(width=6, depth=2, heads=1, order=1),
+            *Case.grid(width=4, depth=3, heads=1, order=(1, 2, 3)),
+        ),
+    },
+    control=Control(
+        Case(width=2, depth=1, heads=1, order=1),
+        "derivatives of order k >= C/2: constants, of which none is lost",
+    ),
+    supports="separation_rank/exact_below_count",
+)
 def count_loss(case: Case, seed: int) -> Exact:
     """One head: fewer derivatives than forms of their degree.
 
@@ -136,26 +156,39 @@ def count_loss(case: Case, seed: int) -> Exact:
 _DEEPEST, _SUBSETS = 6, 3
 
 
-@count_loss.argument(_RESTS.format(
-    checked="the recursion of the word, the place of c_L, the pairs of letters", range="L <= 3"))
+@count_loss.argument(
+    _RESTS.format(
+        checked="the recursion of the word, the place of c_L, the pairs of letters", range="L <= 3"
+    )
+)
 def _(statement: Relational) -> Iterator[Step]:
     """For all d > L and 2 k < C."""
-    yield Step("the right side is binom(D+e-1, e) - sum_i binom(q, i) binom(2e-i+d-L-1, d-L-1) "
-               "with e = C - k, q = 2 floor(L/2)", statement.rhs == _BOUND)
+    yield Step(
+        "the right side is binom(D+e-1, e) - sum_i binom(q, i) binom(2e-i+d-L-1, d-L-1) "
+        "with e = C - k, q = 2 floor(L/2)",
+        statement.rhs == _BOUND,
+    )
     yield from _recursion_steps()
     yield from _place_steps()
     yield from _pair_steps()
-    yield Step(f"L <= {_SUBSETS}: at M = v v^T every term of a derivative of order k < C/2 has a "
-               "factor a^T v or v^T c_l v as named",
-               all(_always_a_factor(separators(depth), *_forbidden(depth))
-                   for depth in range(1, _SUBSETS + 1)))
+    yield Step(
+        f"L <= {_SUBSETS}: at M = v v^T every term of a derivative of order k < C/2 has a "
+        "factor a^T v or v^T c_l v as named",
+        all(
+            _always_a_factor(separators(depth), *_forbidden(depth))
+            for depth in range(1, _SUBSETS + 1)
+        ),
+    )
     yield from _ideal_steps()
     yield from _monomial_steps()
     m, n = symbols("m k", integer=True, nonnegative=True)
-    yield vanish("L = 2m: q = 2m, j = 0; L = 2m + 1: q = 2m, j = 1; so q + j = L, and 2e = "
-                 "2 (C - k) = 3^L - 1 - 2k, for all L",
-                 2 * m - (2 * m + 0), 2 * m + 1 - (2 * m + 1),
-                 2 * ((3**m - 1) / 2 - n) - (3**m - 1 - 2 * n))
+    yield vanish(
+        "L = 2m: q = 2m, j = 0; L = 2m + 1: q = 2m, j = 1; so q + j = L, and 2e = "
+        "2 (C - k) = 3^L - 1 - 2k, for all L",
+        2 * m - (2 * m + 0),
+        2 * m + 1 - (2 * m + 1),
+        2 * ((3**m - 1) / 2 - n) - (3**m - 1 - 2 * n),
+    )
 
     def agrees(width: int, depth: int, order: int) -> bool:
         middle, first = _forbidden(depth)
@@ -163,15 +196,23 @@ def _(statement: Relational) -> Iterator[Step]:
         degree = 3**depth - 1 - 2 * order
         return bool(fewer == ideal_codimension(width, len(middle), int(first), degree))
 
-    yield Step("the sum of the statement is this number with the forms that give a factor, q "
-               "quadrics and j = 1 for odd L, 0 for even L, n = 2e: L <= 4, d <= 7, 2 k < C",
-               all(agrees(width, depth, order) for depth in range(1, 5)
-                   for width in range(depth + 1, 8) for order in range((3**depth + 1) // 4)))
+    yield Step(
+        "the sum of the statement is this number with the forms that give a factor, q "
+        "quadrics and j = 1 for odd L, 0 for even L, n = 2e: L <= 4, d <= 7, 2 k < C",
+        all(
+            agrees(width, depth, order)
+            for depth in range(1, 5)
+            for width in range(depth + 1, 8)
+            for order in range((3**depth + 1) // 4)
+        ),
+    )
 
 
 def _words(*shapes: tuple[int, int, int]) -> tuple[Case, ...]:
-    return tuple(Case(width=width, word_letters=C, shared_separators=q, order=(C - 1) // 2)
-                 for width, C, q in shapes)
+    return tuple(
+        Case(width=width, word_letters=C, shared_separators=q, order=(C - 1) // 2)
+        for width, C, q in shapes
+    )
 
 
 _RARE = 1e-6
@@ -204,15 +245,24 @@ def _free_word(case: Case, seed: int) -> Exact:
 
 
 @claim(
-    Le(catalecticant_rank, _WORD_BOUND), source=_SOURCE,
-    assumes={"d_x >= q + 2": lambda c: c.width >= c.shared_separators + 2,
-             "2 q < C": lambda c: 2 * c.shared_separators < c.word_letters,
-             "2 k < C": lambda c: 2 * c.order < c.word_letters},
-    cases={"quick": _words((3, 5, 1), (3, 7, 1), (4, 5, 1), (4, 5, 2)),
-           "theory": _words((3, 9, 1), (4, 7, 1), (4, 7, 2), (5, 7, 2), (5, 7, 3))},
-    control=Control(Case(width=3, word_letters=5, shared_separators=1, order=2),
-                    "two matrices in place of one: 56, not 54", measured=_free_word),
-    supports="separation_rank/exact_below_count")
+    Le(catalecticant_rank, _WORD_BOUND),
+    source=_SOURCE,
+    assumes={
+        "d_x >= q + 2": lambda c: c.width >= c.shared_separators + 2,
+        "2 q < C": lambda c: 2 * c.shared_separators < c.word_letters,
+        "2 k < C": lambda c: 2 * c.order < c.word_letters,
+    },
+    cases={
+        "quick": _words((3, 5, 1), (3, 7, 1), (4, 5, 1), (4, 5, 2)),
+        "theory": _words((3, 9, 1), (4, 7, 1), (4, 7, 2), (5, 7, 2), (5, 7, 3)),
+    },
+    control=Control(
+        Case(width=3, word_letters=5, shared_separators=1, order=2),
+        "two matrices in place of one: 56, not 54",
+        measured=_free_word,
+    ),
+    supports="separation_rank/exact_below_count",
+)
 def word_loss(case: Case, seed: int) -> Exact:
     """Words with few separators at even places have fewer derivatives.
 
@@ -227,18 +277,22 @@ def word_loss(case: Case, seed: int) -> Exact:
     return _word_rank(case, seed)
 
 
-@word_loss.argument(
-    _RESTS.format(checked="the pairs of letters", range="one matrix and C <= 11"))
+@word_loss.argument(_RESTS.format(checked="the pairs of letters", range="one matrix and C <= 11"))
 def _(statement: Relational) -> Iterator[Step]:
     """For words with q matrices at the even places, d >= q + 2, 2 q < C and 2 k < C."""
-    yield Step("the right side is binom(D+e-1, e) - sum_i binom(q, i) binom(2e-i+d-q-2, d-q-2) "
-               "with e = C - k", statement.rhs == _WORD_BOUND)
+    yield Step(
+        "the right side is binom(D+e-1, e) - sum_i binom(q, i) binom(2e-i+d-q-2, d-q-2) "
+        "with e = C - k",
+        statement.rhs == _WORD_BOUND,
+    )
     yield from _pair_steps()
     # q = 1; with more of them a term has the same factor with another name.
     words = [tuple(1 + place % 2 for place in range(C - 1)) for C in range(1, 12)]
-    yield Step("C <= 11: at M = v v^T every term of a derivative of order k < C/2 has a factor "
-               "a^T v or v^T s v, s at an even place",
-               all(_always_a_factor(word, {2}, True) for word in words))
+    yield Step(
+        "C <= 11: at M = v v^T every term of a derivative of order k < C/2 has a factor "
+        "a^T v or v^T s v, s at an even place",
+        all(_always_a_factor(word, {2}, True) for word in words),
+    )
     yield from _ideal_steps()
     yield from _monomial_steps()
 
@@ -247,11 +301,17 @@ def _(statement: Relational) -> Iterator[Step]:
         fewer = at(_WORD_COLUMNS - _WORD_BOUND, case)
         return bool(fewer == ideal_codimension(width, q, 1, 2 * (C - order)))
 
-    yield Step("the sum of the statement is this number with j = 1, n = 2e: d <= 6, q + 2 <= d, "
-               "2 q < C <= 11, 2 k < C",
-               all(agrees(width, C, q, order) for width in range(3, 7)
-                   for q in range(1, width - 1) for C in range(2 * q + 1, 12)
-                   for order in range((C + 1) // 2)))
+    yield Step(
+        "the sum of the statement is this number with j = 1, n = 2e: d <= 6, q + 2 <= d, "
+        "2 q < C <= 11, 2 k < C",
+        all(
+            agrees(width, C, q, order)
+            for width in range(3, 7)
+            for q in range(1, width - 1)
+            for C in range(2 * q + 1, 12)
+            for order in range((C + 1) // 2)
+        ),
+    )
 
 
 # --- the word of one head -------------------------------------------------------------------------
@@ -266,6 +326,7 @@ def transposed(word: Word) -> Word:
     >>> transposed(("A", "W", "B'"))
     ('B', 'W', "A'")
     """
+
     def turned(name: str) -> str:
         return name if name == "W" else name[:-1] if name.endswith("'") else name + "'"
 
@@ -280,35 +341,52 @@ def _recursion_steps() -> Iterator[Step]:
     c = transposed(P) + B + P
     ahead, inner = A + P, W + c + W + transposed(c) + W
     yield Step("M_1 = M and T_1 = A_1 M B_1: W_1 = V_1 = M, P_1 = 1, P_2 = A_1", transposed(W) == W)
-    yield Step("T_l = A_l M_l B_l, M_{l+1} = T_l M_l T_l^T, M_l = P W P^T: M_{l+1} = P_{l+1} "
-               "(W c W c^T W) P_{l+1}^T, P_{l+1} = A_l P, c = P^T B_l P",
-               layer + moments + transposed(layer) == ahead + inner + transposed(ahead))
+    yield Step(
+        "T_l = A_l M_l B_l, M_{l+1} = T_l M_l T_l^T, M_l = P W P^T: M_{l+1} = P_{l+1} "
+        "(W c W c^T W) P_{l+1}^T, P_{l+1} = A_l P, c = P^T B_l P",
+        layer + moments + transposed(layer) == ahead + inner + transposed(ahead),
+    )
     yield Step("W c W c^T W is symmetric if W is", transposed(inner) == inner)
-    yield Step("T_l (P_l V_{l-1} B_1) = P_{l+1} (W_l c_l V_{l-1}) B_1",
-               layer + P + V == ahead + W + c + V)
+    yield Step(
+        "T_l (P_l V_{l-1} B_1) = P_{l+1} (W_l c_l V_{l-1}) B_1", layer + P + V == ahead + W + c + V
+    )
 
 
 def _place_steps() -> Iterator[Step]:
     """c_L occurs once and at an odd place; C has the parity of L."""
     m = Symbol("m", integer=True, nonnegative=True)
-    yield vanish("|W_1| = 1, and |W_{l+1}| = 3 |W_l| is odd if |W_l| is: so is the place |W_L| = "
-                 "3^(L-1) of c_L, which neither W_L nor V_{L-1} holds",
-                 3 * (2 * m + 1) - (2 * (3 * m + 1) + 1))
-    yield vanish("C(L+1) = 3 C(L) + 1 is even if C(L) is odd, and odd if it is even; C(1) = 1",
-                 3 * (2 * m + 1) + 1 - 2 * (3 * m + 2), 3 * (2 * m) + 1 - (2 * (3 * m) + 1))
+    yield vanish(
+        "|W_1| = 1, and |W_{l+1}| = 3 |W_l| is odd if |W_l| is: so is the place |W_L| = "
+        "3^(L-1) of c_L, which neither W_L nor V_{L-1} holds",
+        3 * (2 * m + 1) - (2 * (3 * m + 1) + 1),
+    )
+    yield vanish(
+        "C(L+1) = 3 C(L) + 1 is even if C(L) is odd, and odd if it is even; C(1) = 1",
+        3 * (2 * m + 1) + 1 - 2 * (3 * m + 2),
+        3 * (2 * m) + 1 - (2 * (3 * m) + 1),
+    )
     words = {depth: separators(depth) for depth in range(1, _DEEPEST + 1)}
 
     def as_said(depth: int, word: tuple[int, ...]) -> bool:
         last = [place for place, s in enumerate(word, 1) if abs(s) == depth]
         used = set(range(1, depth + 1)) if depth > 1 else set()
-        return (len(word) + 1 == (3**depth - 1) // 2 and {abs(s) for s in word} == used
-                and (depth == 1 or last == [3 ** (depth - 1)]))
+        return (
+            len(word) + 1 == (3**depth - 1) // 2
+            and {abs(s) for s in word} == used
+            and (depth == 1 or last == [3 ** (depth - 1)])
+        )
 
-    yield Step(f"and so for L <= {_DEEPEST}, letter by letter",
-               all(as_said(*item) for item in words.items()))
-    yield Step(f"L <= {_DEEPEST}: letters kept without a factor are at most floor(C/2)",
-               all(kept_letters(word, *_forbidden(depth)) == (len(word) + 1) // 2
-                   for depth, word in words.items()))
+    yield Step(
+        f"and so for L <= {_DEEPEST}, letter by letter",
+        all(as_said(*item) for item in words.items()),
+    )
+    yield Step(
+        f"L <= {_DEEPEST}: letters kept without a factor are at most floor(C/2)",
+        all(
+            kept_letters(word, *_forbidden(depth)) == (len(word) + 1) // 2
+            for depth, word in words.items()
+        ),
+    )
 
 
 def _forbidden(depth: int) -> tuple[set[int], bool]:
@@ -319,31 +397,47 @@ def _forbidden(depth: int) -> tuple[set[int], bool]:
 def _pair_steps() -> Iterator[Step]:
     """Pigeonholes: C - k > C/2 kept letters, and no more than C/2 of them without a factor."""
     m, rest = symbols("m rest", integer=True, nonnegative=True)
-    yield vanish("C = 2m + 1: the first letter and the pairs (2, 3), ..., (2m, 2m+1) are all "
-                 "letters; without a factor one of each pair is kept, m", 1 + 2 * m - (2 * m + 1))
-    yield vanish("C = 2m: the pairs (1, 2), ..., (2m-1, 2m); or the first letter, m - 1 pairs "
-                 "(2, 3), ... and the last letter: m again",
-                 2 * m - m * 2, 1 + 2 * (m - 1) + 1 - 2 * m, (m - 1) + 1 - m)
+    yield vanish(
+        "C = 2m + 1: the first letter and the pairs (2, 3), ..., (2m, 2m+1) are all "
+        "letters; without a factor one of each pair is kept, m",
+        1 + 2 * m - (2 * m + 1),
+    )
+    yield vanish(
+        "C = 2m: the pairs (1, 2), ..., (2m-1, 2m); or the first letter, m - 1 pairs "
+        "(2, 3), ... and the last letter: m again",
+        2 * m - m * 2,
+        1 + 2 * (m - 1) + 1 - 2 * m,
+        (m - 1) + 1 - m,
+    )
     # k = m - rest for C = 2m + 1, and k = m - 1 - rest for C = 2m.
-    yield nonnegative("2 k < C means C - k > m", (2 * m + 1) - (m - rest) - (m + 1),
-                      2 * m - (m - 1 - rest) - (m + 1))
+    yield nonnegative(
+        "2 k < C means C - k > m",
+        (2 * m + 1) - (m - rest) - (m + 1),
+        2 * m - (m - 1 - rest) - (m + 1),
+    )
 
 
 def _always_a_factor(word: tuple[int, ...], forbidden: set[int], first: bool) -> bool:
     """Whether every choice of more than half of the letters leaves a factor at M = v v^T."""
     count = len(word) + 1
-    return all(_has_factor(word, kept, forbidden, first)
-               for size in range(count // 2 + 1, count + 1)
-               for kept in itertools.combinations(range(count), size))
+    return all(
+        _has_factor(word, kept, forbidden, first)
+        for size in range(count // 2 + 1, count + 1)
+        for kept in itertools.combinations(range(count), size)
+    )
 
 
 def _has_factor(
-    word: tuple[int, ...], kept: Collection[int], forbidden: set[int], first: bool,
+    word: tuple[int, ...],
+    kept: Collection[int],
+    forbidden: set[int],
+    first: bool,
 ) -> bool:
     """Whether a^T v, or v^T c v with a forbidden c, occurs with v v^T in place of kept letters."""
     return (first and 0 in kept) or any(
         place in kept and place + 1 in kept and abs(separator) in forbidden
-        for place, separator in enumerate(word))
+        for place, separator in enumerate(word)
+    )
 
 
 # --- the ideal ------------------------------------------------------------------------------------
@@ -353,42 +447,70 @@ def _ideal_steps() -> Iterator[Step]:
     """Forms of degree e in M become all of degree 2e in v; f_i f_j - f_j f_i = 0 are relations."""
     f, g = symbols("f g")
     sizes = [*itertools.product(range(1, 5), range(1, 4)), (4, 7)]
-    yield Step("every monomial of degree 2e in v is a product of e entries of v v^T, letters "
-               "paired in any order: d <= 4, e <= 3, and d = 4, e = 7",
-               all(_paired(n, e) == set(itertools.combinations_with_replacement(range(n), 2 * e))
-                   for n, e in sizes))
-    yield vanish("the product of f and g is one form, however it is written: e_i f_j - e_j f_i is "
-                 "a relation among the multiples of f_i and f_j", f * g - g * f)
+    yield Step(
+        "every monomial of degree 2e in v is a product of e entries of v v^T, letters "
+        "paired in any order: d <= 4, e <= 3, and d = 4, e = 7",
+        all(
+            _paired(n, e) == set(itertools.combinations_with_replacement(range(n), 2 * e))
+            for n, e in sizes
+        ),
+    )
+    yield vanish(
+        "the product of f and g is one form, however it is written: e_i f_j - e_j f_i is "
+        "a relation among the multiples of f_i and f_j",
+        f * g - g * f,
+    )
 
 
 def _paired(variables: int, pairs: int) -> set[tuple[int, ...]]:
     """The products of so many entries of v v^T, as sorted letters."""
     entries = list(itertools.combinations_with_replacement(range(variables), 2))
-    return {tuple(sorted(itertools.chain(*chosen)))
-            for chosen in itertools.combinations_with_replacement(entries, pairs)}
+    return {
+        tuple(sorted(itertools.chain(*chosen)))
+        for chosen in itertools.combinations_with_replacement(entries, pairs)
+    }
 
 
 def _monomial_steps() -> Iterator[Step]:
     """At x_1^2, ..., x_q^2, y_1, ... these relations are all: so general forms have no fewer."""
-    yield Step("t = 1, ..., 8 multiples of monomials without a common variable that are one "
-               "monomial: the relations e_i - e_j have rank t - 1",
-               all(_difference_rank(t) == t - 1 for t in range(1, 9)))
+    yield Step(
+        "t = 1, ..., 8 multiples of monomials without a common variable that are one "
+        "monomial: the relations e_i - e_j have rank t - 1",
+        all(_difference_rank(t) == t - 1 for t in range(1, 9)),
+    )
     t = Symbol("t", integer=True, positive=True)
     i, j = symbols("i j")
     n, q, f = symbols("n q f", integer=True, positive=True)
-    yield equal("all sizes: a further x_i occurs once or not at all: Pascal's rule for binom(q, i)",
-                _pascal(q + 1, n), Integer(0))
-    yield equal("all sizes: a further variable divides or not, degree n - 1 with it and n without "
-                "it: Pascal's rule for binom(n+f, f)", _pascal(n + f, f), Integer(0))
-    yield vanish("all t: e_1 - e_2, ..., e_1 - e_t are independent, and e_i - e_j = (e_1 - e_j) - "
-                 "(e_1 - e_i); t multiples less t - 1 relations: 1",
-                 (i - j) - ((t - j) - (t - i)), t - (t - 1) - 1)
-    sizes = [(n, q, j, degree) for n in range(1, 6) for q in range(n)
-             for j in range(min(2, n - q)) for degree in range(7)]
-    yield Step("monomials of degree n that no x_i^2, i <= q, and no y divides: sum_i binom(q, i) "
-               "binom(n-i+d-q-j-1, d-q-j-1); d <= 5, n <= 6, and 4 for d = 4, q = 2, j = 1, n = 14",
-               all(_avoiding(*size) == ideal_codimension(*size) for size in sizes)
-               and _avoiding(4, 2, 1, 14) == 4)
+    yield equal(
+        "all sizes: a further x_i occurs once or not at all: Pascal's rule for binom(q, i)",
+        _pascal(q + 1, n),
+        Integer(0),
+    )
+    yield equal(
+        "all sizes: a further variable divides or not, degree n - 1 with it and n without "
+        "it: Pascal's rule for binom(n+f, f)",
+        _pascal(n + f, f),
+        Integer(0),
+    )
+    yield vanish(
+        "all t: e_1 - e_2, ..., e_1 - e_t are independent, and e_i - e_j = (e_1 - e_j) - "
+        "(e_1 - e_i); t multiples less t - 1 relations: 1",
+        (i - j) - ((t - j) - (t - i)),
+        t - (t - 1) - 1,
+    )
+    sizes = [
+        (n, q, j, degree)
+        for n in range(1, 6)
+        for q in range(n)
+        for j in range(min(2, n - q))
+        for degree in range(7)
+    ]
+    yield Step(
+        "monomials of degree n that no x_i^2, i <= q, and no y divides: sum_i binom(q, i) "
+        "binom(n-i+d-q-j-1, d-q-j-1); d <= 5, n <= 6, and 4 for d = 4, q = 2, j = 1, n = 14",
+        all(_avoiding(*size) == ideal_codimension(*size) for size in sizes)
+        and _avoiding(4, 2, 1, 14) == 4,
+    )
 
 
 def _pascal(n: Expr, m: Expr) -> Expr:
@@ -403,8 +525,10 @@ def _difference_rank(multiples: int) -> int:
 
 def _avoiding(variables: int, squares: int, linear: int, degree: int) -> int:
     """By going through all monomials."""
+
     def avoids(monomial: tuple[int, ...]) -> bool:
-        return (all(monomial.count(x) < 2 for x in range(squares))
-                and not any(monomial.count(squares + y) for y in range(linear)))
+        return all(monomial.count(x) < 2 for x in range(squares)) and not any(
+            monomial.count(squares + y) for y in range(linear)
+        )
 
     return sum(map(avoids, itertools.combinations_with_replacement(range(variables), degree)))

@@ -1,4 +1,5 @@
 """How large the dimension count S(d, L) is: its closed form, bounds, knee and slope."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -39,20 +40,27 @@ from ..claims.symbols import quantity
 from .dimension_count import dimension_count, log3_dimension_count, moments_degree
 from .rank_symbols import COUNT_PAGE, C, D, Eq, Ge, L, Le, d, dimension_sum, k
 
-S = quantity(
-    "count", "S", "the dimension count S(d_x, L), an upper bound on the separation rank")
+S = quantity("count", "S", "the dimension count S(d_x, L), an upper bound on the separation rank")
 knee_depth = quantity(
-    "knee", "L_{knee}", "first depth at which C(L)/2 is at least the number D of moments",
-    "nonnegative integer")
+    "knee",
+    "L_{knee}",
+    "first depth at which C(L)/2 is at least the number D of moments",
+    "nonnegative integer",
+)
 slope = quantity(
-    "late_slope", r"\Delta\log_3 S",
-    "growth of log_3 S from depth L to L + 1, to the nearest integer", "nonnegative integer")
+    "late_slope",
+    r"\Delta\log_3 S",
+    "growth of log_3 S from depth L to L + 1, to the nearest integer",
+    "nonnegative integer",
+)
 
 MIDDLE = binomial(D + floor(C / 2), D)
 
 _on_the_page = partial(claim, source=COUNT_PAGE)
-_SPLIT = ("Hockey sticks and the lengths of both sums are checked for all sizes, for odd and even "
-          "C; prose: a sum of minima is at most any split of it.")
+_SPLIT = (
+    "Hockey sticks and the lengths of both sums are checked for all sizes, for odd and even "
+    "C; prose: a sum of minima is at most any split of it."
+)
 
 
 def _count(case: Case) -> Exact:
@@ -62,11 +70,15 @@ def _count(case: Case) -> Exact:
 
 @_on_the_page(
     Eq(S, dimension_sum()),
-    cases={"quick": Case.grid(width=(1, 2, 3, 5), depth=(1, 2, 3)),
-           "theory": Case.grid(width=(2, 4, 7, 12), depth=(4, 5))},
-    control=Control(Case(width=2, depth=2), "max in place of min",
-                    statement=Eq(S, dimension_sum(Max))),
-    supports="separation_rank/dimension_count")
+    cases={
+        "quick": Case.grid(width=(1, 2, 3, 5), depth=(1, 2, 3)),
+        "theory": Case.grid(width=(2, 4, 7, 12), depth=(4, 5)),
+    },
+    control=Control(
+        Case(width=2, depth=2), "max in place of min", statement=Eq(S, dimension_sum(Max))
+    ),
+    supports="separation_rank/dimension_count",
+)
 def count_closed_form(case: Case) -> Exact:
     """The dimension count is two hockey sticks.
 
@@ -81,31 +93,47 @@ def count_closed_form(case: Case) -> Exact:
 
 @count_closed_form.argument(
     "Monotone terms and hockey sticks are checked for all sizes; prose: that the terms therefore "
-    "cross once.")
+    "cross once."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """The first term grows, the second falls, the first is smaller at k = 0: one crossing."""
     total = statement.rhs
     terms = {d * binomial(D + k - 1, k), binomial(D + C - k - 1, C - k)}
     minimum = isinstance(total, Sum) and isinstance(total.function, Min)
     named = set(total.function.args) if minimum else set()
-    yield Step("S sums min(d binom(D+k-1, k), binom(D+C-k-1, C-k)) over k = 0, ..., C",
-               minimum and len(named) == 2 and {_plain(t) for t in named} == {*map(_plain, terms)}
-               and total.limits[0][:2] == (k, 0) and expand(total.limits[0][2] - C) == 0)
+    yield Step(
+        "S sums min(d binom(D+k-1, k), binom(D+C-k-1, C-k)) over k = 0, ..., C",
+        minimum
+        and len(named) == 2
+        and {_plain(t) for t in named} == {*map(_plain, terms)}
+        and total.limits[0][:2] == (k, 0)
+        and expand(total.limits[0][2] - C) == 0,
+    )
     yield from _monotone_steps()
-    yield equal("at k = 0 the terms are d and binom(D+C-1, C), which is at least its value D >= d "
-                "at C = 1", binomial(D + 1 - 1, 1) - d, d * (d - 1) / 2)
+    yield equal(
+        "at k = 0 the terms are d and binom(D+C-1, C), which is at least its value D >= d at C = 1",
+        binomial(D + 1 - 1, 1) - d,
+        d * (d - 1) / 2,
+    )
     yield from hockey_stick_steps()
 
 
-_SIZES = {"quick": Case.grid(width=(1, 2, 3, 6, 20), depth=(1, 2, 3, 4)),
-          "theory": Case.grid(width=(4, 11, 40, 100), depth=(1, 2, 5, 6, 7))}
+_SIZES = {
+    "quick": Case.grid(width=(1, 2, 3, 6, 20), depth=(1, 2, 3, 4)),
+    "theory": Case.grid(width=(4, 11, 40, 100), depth=(1, 2, 5, 6, 7)),
+}
 
 
 @_on_the_page(
-    Ge(S, MIDDLE), cases=_SIZES,
-    control=Control(Case(width=2, depth=2), "the whole of C in place of half",
-                    statement=Ge(S, binomial(D + C, D))),
-    supports="separation_rank/knee")
+    Ge(S, MIDDLE),
+    cases=_SIZES,
+    control=Control(
+        Case(width=2, depth=2),
+        "the whole of C in place of half",
+        statement=Ge(S, binomial(D + C, D)),
+    ),
+    supports="separation_rank/knee",
+)
 def count_lower(case: Case) -> Exact:
     """Lower bound on the dimension count.
 
@@ -116,19 +144,23 @@ def count_lower(case: Case) -> Exact:
 
 @count_lower.argument(
     "Monotone terms and hockey sticks are checked for all sizes; prose: C - k >= k for k <= C/2, "
-    "term by term.")
+    "term by term."
+)
 def _lower_steps(statement: Relational) -> Iterator[Step]:
     """For k <= C/2 both terms are at least binom(D+k-1, k); these add up to the right side."""
-    yield Step("the right side is binom(D + floor(C/2), D)",
-               _plain(statement.rhs) == _plain(MIDDLE))
+    yield Step(
+        "the right side is binom(D + floor(C/2), D)", _plain(statement.rhs) == _plain(MIDDLE)
+    )
     yield from _monotone_steps()
     yield from hockey_stick_steps()
 
 
 @_on_the_page(
-    Le(S, (d + 1) * MIDDLE), cases=_SIZES,
+    Le(S, (d + 1) * MIDDLE),
+    cases=_SIZES,
     control=Control(Case(width=1, depth=1), "without the factor", statement=Le(S, MIDDLE)),
-    supports="separation_rank/knee")
+    supports="separation_rank/knee",
+)
 def count_upper(case: Case) -> Exact:
     """The dimension count up to a factor d + 1.
 
@@ -142,21 +174,27 @@ def count_upper(case: Case) -> Exact:
 def _upper_steps(statement: Relational) -> Iterator[Step]:
     """Splitting bounds the sum; at k = floor((C-1)/2) both sticks are at most floor(C/2) long."""
     factor, rest = _plain(statement.rhs).as_independent(floor, as_Add=False)
-    yield Step("the right side is (d + 1) binom(D + floor(C/2), D)",
-               rest == _plain(MIDDLE) and expand(factor - (d + 1)) == 0)
+    yield Step(
+        "the right side is (d + 1) binom(D + floor(C/2), D)",
+        rest == _plain(MIDDLE) and expand(factor - (d + 1)) == 0,
+    )
     yield from _split_steps()
     g, n = symbols("g D", integer=True, positive=True)
     shorter = gammasimp((binomial(n + g, g) / binomial(n + g - 1, g - 1)).rewrite(gamma))
-    yield nonnegative("C = 2g: binom(D+g-1, g-1) <= binom(D+g, g), the ratio being (D+g)/g",
-                      simplify(shorter - 1))
+    yield nonnegative(
+        "C = 2g: binom(D+g-1, g-1) <= binom(D+g, g), the ratio being (D+g)/g", simplify(shorter - 1)
+    )
 
 
 @_on_the_page(
     Le(S, (d + 1) ** C),
-    cases={"quick": Case.grid(width=(1, 2, 3, 6, 20), depth=(1, 2, 3)),
-           "theory": Case.grid(width=(4, 11, 40), depth=(4, 5))},
+    cases={
+        "quick": Case.grid(width=(1, 2, 3, 6, 20), depth=(1, 2, 3)),
+        "theory": Case.grid(width=(4, 11, 40), depth=(4, 5)),
+    },
     control=Control(Case(width=3, depth=1), "d in place of d + 1", statement=Le(S, d**C)),
-    supports="separation_rank/dimension_count")
+    supports="separation_rank/dimension_count",
+)
 def count_below_theorem_1(case: Case) -> Exact:
     """The count implies the upper bound of Theorem 1.
 
@@ -170,12 +208,14 @@ def count_below_theorem_1(case: Case) -> Exact:
 
 
 @count_below_theorem_1.argument(
-    _SPLIT + " The factors of the binomial are compared one by one, for all sizes.")
+    _SPLIT + " The factors of the binomial are compared one by one, for all sizes."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """binom(D+h, h) has h factors (D+i)/i <= (d+1)^2; the rest is one or two factors d + 1."""
     base, exponent = statement.rhs.as_base_exp()
-    yield Step("the right side is (d + 1)^C",
-               expand(base - (d + 1)) == 0 and expand(exponent - C) == 0)
+    yield Step(
+        "the right side is (d + 1)^C", expand(base - (d + 1)) == 0 and expand(exponent - C) == 0
+    )
     yield from _split_steps()
     i, n = Symbol("i", integer=True, nonnegative=True), Symbol("D", positive=True)
     # With i + 1 in place of i, so that i >= 0.
@@ -191,14 +231,22 @@ def _beyond_knee(case: Case) -> int:
 
 
 @_on_the_page(
-    Ge(S, 2 ** floor(C / 2)), assumes={"floor(C/2) <= D": lambda c: _beyond_knee(c) <= 0},
+    Ge(S, 2 ** floor(C / 2)),
+    assumes={"floor(C/2) <= D": lambda c: _beyond_knee(c) <= 0},
     cases={
-        "quick": (*Case.grid(width=(1, 2, 5, 9), depth=1), *Case.grid(width=(2, 5, 9), depth=2),
-                  *Case.grid(width=(5, 9), depth=3), Case(width=9, depth=4)),
-        "theory": (*Case.grid(width=(30, 100), depth=6), *Case.grid(width=100, depth=(7, 8)))},
-    control=Control(Case(width=1, depth=1), "four times as much",
-                    statement=Ge(S, 4 * 2 ** floor(C / 2))),
-    supports="separation_rank/knee")
+        "quick": (
+            *Case.grid(width=(1, 2, 5, 9), depth=1),
+            *Case.grid(width=(2, 5, 9), depth=2),
+            *Case.grid(width=(5, 9), depth=3),
+            Case(width=9, depth=4),
+        ),
+        "theory": (*Case.grid(width=(30, 100), depth=6), *Case.grid(width=100, depth=(7, 8))),
+    },
+    control=Control(
+        Case(width=1, depth=1), "four times as much", statement=Ge(S, 4 * 2 ** floor(C / 2))
+    ),
+    supports="separation_rank/knee",
+)
 def growth_before_knee(case: Case) -> Exact:
     """Doubly exponential growth before the knee.
 
@@ -209,15 +257,19 @@ def growth_before_knee(case: Case) -> Exact:
 
 @growth_before_knee.argument(
     "The lower bound of count_lower, whose steps are repeated, and each factor of the binomial, "
-    "for all sizes; prose: their product.")
+    "for all sizes; prose: their product."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """binom(D+h, h) = prod_{i<=h} (D+i)/i, and every factor is at least 2 when h <= D."""
     base, exponent = _plain(statement.rhs).as_base_exp()
     i, rest = symbols("i rest", integer=True, nonnegative=True)
-    yield Step("the exponent on the right is floor(C/2)",
-               expand(exponent - _plain(floor(C / 2))) == 0)
-    yield nonnegative("(D+i)/i is at least the base for 1 <= i <= D",
-                      together((2 * (i + 1) + rest) / (i + 1) - base))
+    yield Step(
+        "the exponent on the right is floor(C/2)", expand(exponent - _plain(floor(C / 2))) == 0
+    )
+    yield nonnegative(
+        "(D+i)/i is at least the base for 1 <= i <= D",
+        together((2 * (i + 1) + rest) / (i + 1) - base),
+    )
     yield Step("and the base is the largest such number", base == 2)
     yield from _lower_steps(count_lower.statement)
 
@@ -226,12 +278,19 @@ def _(statement: Relational) -> Iterator[Step]:
     Le(log(S, 3), D * L + D * log(E / (d * (d + 1)), 3) + log(d + 1, 3)),
     assumes={"floor(C/2) >= D": lambda c: _beyond_knee(c) >= 0},
     cases={
-        "quick": (*Case.grid(width=(1, 2), depth=(3, 5, 20)),
-                  *Case.grid(width=(5, 9), depth=(5, 8, 20))),
-        "theory": Case.grid(width=(12, 20), depth=(7, 40, 90))},
-    control=Control(Case(width=1, depth=3), "a ninth of the bound", statement=Le(
-        log(S, 3), D * L + D * log(E / (d * (d + 1)), 3) + log(d + 1, 3) - 2)),
-    supports="separation_rank/knee")
+        "quick": (
+            *Case.grid(width=(1, 2), depth=(3, 5, 20)),
+            *Case.grid(width=(5, 9), depth=(5, 8, 20)),
+        ),
+        "theory": Case.grid(width=(12, 20), depth=(7, 40, 90)),
+    },
+    control=Control(
+        Case(width=1, depth=3),
+        "a ninth of the bound",
+        statement=Le(log(S, 3), D * L + D * log(E / (d * (d + 1)), 3) + log(d + 1, 3) - 2),
+    ),
+    supports="separation_rank/knee",
+)
 def growth_after_knee(case: Case) -> Exact:
     """Slope d(d+1)/2 after the knee.
 
@@ -242,7 +301,8 @@ def growth_after_knee(case: Case) -> Exact:
 
 
 @growth_after_knee.argument(
-    _SPLIT + " The chain from there to the right side is checked inequality by inequality.")
+    _SPLIT + " The chain from there to the right side is checked inequality by inequality."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """S <= (d+1) binom(D+h, D) <= (d+1) (2 e h/D)^D, with h <= C/2 < 3^L/4."""
     yield logarithm_step(statement, "count")
@@ -251,15 +311,19 @@ def _(statement: Relational) -> Iterator[Step]:
     n, rest = symbols("n rest", nonnegative=True)
     yield nonnegative("D + h <= 2 h when h >= D", 2 * (n + rest) - (n + n + rest))
     yield nonnegative("h <= C/2 <= 3^L/4", expand(3**L / 4 - C / 2))
-    yield equal("log_3 of (d+1) (2 e 3^L/(4 D))^D is the right side",
-                log(d + 1) + D * (1 + L * log(3) - log(d) - log(d + 1)), statement.rhs * log(3))
+    yield equal(
+        "log_3 of (d+1) (2 e 3^L/(4 D))^D is the right side",
+        log(d + 1) + D * (1 + L * log(3) - log(d) - log(d + 1)),
+        statement.rhs * log(3),
+    )
 
 
 @_on_the_page(
-    Le(S, 3 ** (D * L)), cases={"quick": Case.grid(width=(1, 2, 5), depth=(1, 2, 5, 30))},
-    control=Control(Case(width=1, depth=1), "half of the bound",
-                    statement=Le(S, 3 ** (D * L) / 2)),
-    supports="separation_rank/knee")
+    Le(S, 3 ** (D * L)),
+    cases={"quick": Case.grid(width=(1, 2, 5), depth=(1, 2, 5, 30))},
+    control=Control(Case(width=1, depth=1), "half of the bound", statement=Le(S, 3 ** (D * L) / 2)),
+    supports="separation_rank/knee",
+)
 def count_linear(case: Case) -> Exact:
     """The count never exceeds 3^(D L).
 
@@ -269,7 +333,8 @@ def count_linear(case: Case) -> Exact:
 
 
 @count_linear.argument(
-    _SPLIT + " The chain from there to 3^(D L) is checked inequality by inequality.")
+    _SPLIT + " The chain from there to 3^(D L) is checked inequality by inequality."
+)
 def linear_steps(statement: Relational) -> Iterator[Step]:
     """S <= (d+1) binom(D+h, D) <= (d+1) (h+1)^D <= (d+1) 2^-D 3^(D L) <= 3^(D L)."""
     yield equal("log_3 of the right side is D L", log(statement.rhs), D * L * log(3))
@@ -277,20 +342,29 @@ def linear_steps(statement: Relational) -> Iterator[Step]:
     i, h = symbols("i h", integer=True, nonnegative=True)
     yield nonnegative("(h+i)/i <= h + 1 for i >= 1", together(h + 1 - (h + i + 1) / (i + 1)))
     more = Symbol("t", nonnegative=True)
-    yield nonnegative("h + 1 <= C/2 + 1 = (3^L + 3)/4 <= 3^L/2, since 3^L = 3 + t",
-                      expand((3 + more) / 2 - ((3 + more) + 3) / 4))
+    yield nonnegative(
+        "h + 1 <= C/2 + 1 = (3^L + 3)/4 <= 3^L/2, since 3^L = 3 + t",
+        expand((3 + more) / 2 - ((3 + more) + 3) / 4),
+    )
     yield equal("C/2 + 1 = (3^L + 3)/4", C / 2 + 1, (3**L + 3) / 4)
-    yield Step("d + 1 <= 2^d <= 2^D: equal at d = 1, and 2^d doubles while d + 1 grows by one",
-               Integer(2) ** 1 == 1 + 1 and bool((2 * (d + 1) - (d + 2)).is_positive))
+    yield Step(
+        "d + 1 <= 2^d <= 2^D: equal at d = 1, and 2^d doubles while d + 1 grows by one",
+        Integer(2) ** 1 == 1 + 1 and bool((2 * (d + 1) - (d + 2)).is_positive),
+    )
 
 
 @_on_the_page(
-    Eq(slope, D), kind="rate",
-    cases={"quick": Case.grid(width=(1, 2, 3, 6, 10), depth=(40, 100)),
-           "theory": Case.grid(width=(30, 100), depth=(60, 200))},
-    control=Control(Case(width=6, depth=40), "2 d, the slope of Theorem 2",
-                    statement=Eq(slope, 2 * d)),
-    supports="separation_rank/knee")
+    Eq(slope, D),
+    kind="rate",
+    cases={
+        "quick": Case.grid(width=(1, 2, 3, 6, 10), depth=(40, 100)),
+        "theory": Case.grid(width=(30, 100), depth=(60, 200)),
+    },
+    control=Control(
+        Case(width=6, depth=40), "2 d, the slope of Theorem 2", statement=Eq(slope, 2 * d)
+    ),
+    supports="separation_rank/knee",
+)
 def late_slope(case: Case) -> Exact:
     """Late slope of the dimension count.
 
@@ -309,14 +383,18 @@ def late_slope(case: Case) -> Exact:
 
 
 @_on_the_page(
-    Eq(knee_depth, ceiling(log(2 * d**2 + 2 * d + 1, 3))), kind="threshold",
+    Eq(knee_depth, ceiling(log(2 * d**2 + 2 * d + 1, 3))),
+    kind="threshold",
     headline=(
-        "Where the count stops growing doubly exponentially: near 2 log_3(d_x), not at "
-        "log_3(d_x)."),
-    cases={"quick": Case.grid(width=(1, 2, 3, 6, 11, 100, 1000)),
-           "theory": Case.grid(width=(10**6, 10**12))},
+        "Where the count stops growing doubly exponentially: near 2 log_3(d_x), not at log_3(d_x)."
+    ),
+    cases={
+        "quick": Case.grid(width=(1, 2, 3, 6, 11, 100, 1000)),
+        "theory": Case.grid(width=(10**6, 10**12)),
+    },
     control=Control(Case(width=1000), "log_3 d", statement=Eq(knee_depth, ceiling(log(d, 3)))),
-    cited="Decides whether advice on depth that rests on S turns near log_3(d_x) or at twice that.")
+    cited="Decides whether advice on depth that rests on S turns near log_3(d_x) or at twice that.",
+)
 def knee(case: Case) -> Exact:
     """The knee of the dimension count.
 
@@ -332,8 +410,10 @@ def knee(case: Case) -> Exact:
     return Exact(depth)
 
 
-@knee.argument("C/2 = D at the depth that is rounded up, and C grows with L; prose: so the first "
-               "whole depth is that one rounded up.")
+@knee.argument(
+    "C/2 = D at the depth that is rounded up, and C grows with L; prose: so the first "
+    "whole depth is that one rounded up."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """C/2 = D exactly at 3^L = 2 d^2 + 2 d + 1, and C grows with L."""
     rounds = isinstance(statement.rhs, ceiling)
@@ -349,6 +429,7 @@ def _(statement: Relational) -> Iterator[Step]:
 
 def _plain(expression: Expr) -> Expr:
     """One spelling for the arguments of floors and binomials, so that equal ones are one tree."""
+
     def flat(n: Any, m: Any) -> Expr:
         return binomial(expand(n), expand(m), evaluate=False)
 
@@ -371,7 +452,13 @@ def _split_steps() -> Iterator[Step]:
     yield from hockey_stick_steps()
     h = Symbol("h", integer=True, nonnegative=True)
     g = h + 1
-    yield Step("C = 2h+1, m = h: sums d binom(D+h, h) + binom(D+h, h), the second over orders 0, "
-               "..., C-h-1 = h", expand((2 * h + 1) - h - 1 - h) == 0)
-    yield Step("C = 2g, m = g-1: sums d binom(D+g-1, g-1) + binom(D+g, g), the second over orders "
-               "0, ..., C-g = g", expand(2 * g - (g - 1) - 1 - g) == 0)
+    yield Step(
+        "C = 2h+1, m = h: sums d binom(D+h, h) + binom(D+h, h), the second over orders 0, "
+        "..., C-h-1 = h",
+        expand((2 * h + 1) - h - 1 - h) == 0,
+    )
+    yield Step(
+        "C = 2g, m = g-1: sums d binom(D+g-1, g-1) + binom(D+g, g), the second over orders "
+        "0, ..., C-g = g",
+        expand(2 * g - (g - 1) - 1 - g) == 0,
+    )

@@ -1,4 +1,5 @@
 """The degree of the output, 3^L in the tokens and (3^L - 1)/2 in their moments; where it is d_x."""
+
 from __future__ import annotations
 
 import itertools
@@ -29,34 +30,54 @@ from .rank_symbols import C, Eq, L, d, levine
 Array = NDArray[Any]
 
 deg = quantity(
-    "degree", r"\deg", "total degree of an output coordinate as a polynomial in the tokens")
+    "degree", r"\deg", "total degree of an output coordinate as a polynomial in the tokens"
+)
 deg_M = quantity(
-    "moments_degree", r"\deg_M",
-    "degree of an output coordinate as a polynomial in the second moments of the tokens, C(L)")
+    "moments_degree",
+    r"\deg_M",
+    "degree of an output coordinate as a polynomial in the second moments of the tokens, C(L)",
+)
 L_th = quantity(
-    "threshold", r"L_{th}(d_x)",
-    "threshold depth: the depth at which the degree 3^L equals the width", "nonnegative real")
+    "threshold",
+    r"L_{th}(d_x)",
+    "threshold depth: the depth at which the degree 3^L equals the width",
+    "nonnegative real",
+)
 tenths = quantity(
-    "threshold_tenths", r"10\,L_{th}",
-    "threshold depth in tenths of a layer, to the nearest integer", "nonnegative integer")
+    "threshold_tenths",
+    r"10\,L_{th}",
+    "threshold depth in tenths of a layer, to the nearest integer",
+    "nonnegative integer",
+)
 beta_two = quantity(
-    "beta_two", r"\beta_2",
+    "beta_two",
+    r"\beta_2",
     "layers beyond log_3(d_x), and factor 3^beta_2 in width, of the shallower net",
-    "nonnegative integer")
+    "nonnegative integer",
+)
 
-_GRID = {"quick": Case.grid(width=(1, 2), depth=(1, 2, 3, 4)),
-         "theory": Case.grid(width=(2, 3), depth=5)}
+_GRID = {
+    "quick": Case.grid(width=(1, 2), depth=(1, 2, 3, 4)),
+    "theory": Case.grid(width=(2, 3), depth=5),
+}
 
 
 @claim(
-    Eq(deg, 3**L), source=levine("eqs. (3)-(4)"), wording="recalled", holds_for="almost every",
+    Eq(deg, 3**L),
+    source=levine("eqs. (3)-(4)"),
+    wording="recalled",
+    holds_for="almost every",
     headline=(
-        "Base 3 has one reason: a layer multiplies query, key and value, so the degree triples."),
+        "Base 3 has one reason: a layer multiplies query, key and value, so the degree triples."
+    ),
     cases=_GRID,
     assumes={"no residual connections": lambda c: not c.get("residual", False)},
-    control=Control(Case(width=2, depth=2, residual=True),
-                    "residual connections mix degrees 1 to 3^L, so the output is no form"),
-    cited="Decides whether a least depth that rests on degree takes the logarithm to base 3 or 2.")
+    control=Control(
+        Case(width=2, depth=2, residual=True),
+        "residual connections mix degrees 1 to 3^L, so the output is no form",
+    ),
+    cited="Decides whether a least depth that rests on degree takes the logarithm to base 3 or 2.",
+)
 def degree(case: Case, seed: int) -> Exact | Ball:
     """Degree 3^L in the tokens.
 
@@ -73,28 +94,43 @@ def degree(case: Case, seed: int) -> Exact | Ball:
 @degree.argument(
     "One layer's term, the induction over L and the positive witness are checked; prose: that sums "
     "of any length go like the sum over two of each, degrees of compositions multiply, and a "
-    "polynomial that is not zero vanishes on a null set only.")
+    "polynomial that is not zero vanishes on a null set only."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """deg = 3^L: induction over layers, and positive weights as the witness."""
     net, tokens = positive_net(), positive_symbols("x", (2, 2))
     term = _term("o:hpf q:hea y:ia k:heb y:jb v:hfc y:jc")
-    total = sum(_at_indices(term, net, y=tokens, i=0, j=j, p=0, h=h, e=0, f=0, a=a, b=b, c=c)
-                for j, h, a, b, c in itertools.product(range(2), repeat=5))
-    yield vanish("a layer sums one kind of term over heads, tokens and coordinates, of which there "
-                 "may be any number; the sum over two of each is what the code computes",
-                 forward(net, tokens).item() - total)
-    yield vanish("that term takes a factor t^3 when the tokens take t, whatever its indices are",
-                 _scaled_by(term, "y", 3))
+    total = sum(
+        _at_indices(term, net, y=tokens, i=0, j=j, p=0, h=h, e=0, f=0, a=a, b=b, c=c)
+        for j, h, a, b, c in itertools.product(range(2), repeat=5)
+    )
+    yield vanish(
+        "a layer sums one kind of term over heads, tokens and coordinates, of which there "
+        "may be any number; the sum over two of each is what the code computes",
+        forward(net, tokens).item() - total,
+    )
+    yield vanish(
+        "that term takes a factor t^3 when the tokens take t, whatever its indices are",
+        _scaled_by(term, "y", 3),
+    )
     yield from _induction(statement, first=3, following=lambda degree: 3 * degree)
-    yield Step("at positive weights and tokens every term is positive, so no output is the zero "
-               "polynomial", term.is_positive)
+    yield Step(
+        "at positive weights and tokens every term is positive, so no output is the zero "
+        "polynomial",
+        term.is_positive,
+    )
 
 
 @claim(
-    Eq(deg_M, C), source=levine("eqs. (3)-(4)"), holds_for="almost every", cases=_GRID,
-    control=Control(Case(width=2, depth=2), "3^L / 2, without the -1",
-                    statement=Eq(deg_M, 3**L / 2)),
-    supports="separation_rank/degree")
+    Eq(deg_M, C),
+    source=levine("eqs. (3)-(4)"),
+    holds_for="almost every",
+    cases=_GRID,
+    control=Control(
+        Case(width=2, depth=2), "3^L / 2, without the -1", statement=Eq(deg_M, 3**L / 2)
+    ),
+    supports="separation_rank/degree",
+)
 def moments_degree(case: Case, seed: int) -> Exact | Ball:
     """Degree (3^L - 1)/2 in the moments.
 
@@ -107,45 +143,64 @@ def moments_degree(case: Case, seed: int) -> Exact | Ball:
     # A symmetric matrix from any square one: the polynomial is asked about off the cone of moment
     # matrices too.
     return _over_z(
-        rng, lambda half: normal_form(net, half + half.T, token).item(), (net.width, net.width))
+        rng, lambda half: normal_form(net, half + half.T, token).item(), (net.width, net.width)
+    )
 
 
 @moments_degree.argument(
     "One layer, the induction over L and the positive witness are checked; prose: that sums of any "
     "length go like the sum over two of each, degrees of compositions multiply, and a polynomial "
-    "that is not zero vanishes on a null set only.")
+    "that is not zero vanishes on a null set only."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """deg = C(L): the first layer gives 1, all later ones act on moments of degree 3."""
     net, half = positive_net(), positive_symbols("m", (2, 2))
     M = half + half.T
     term = _term("o:hpf v:hfb M:bc k:hec q:hea")
-    entries = [sum(_at_indices(term, net, M=M, p=p, a=a, h=h, e=0, f=0, b=b, c=c)
-                   for h, b, c in itertools.product(range(2), repeat=3))
-               for p, a in itertools.product(range(2), repeat=2)]
-    yield vanish("the matrix T(M) of a layer sums one kind of term over heads and coordinates, of "
-                 "which there may be any number; the sum over two of each is what the code "
-                 "computes", *(layer_matrix(net, 0, M).ravel() - entries))
+    entries = [
+        sum(
+            _at_indices(term, net, M=M, p=p, a=a, h=h, e=0, f=0, b=b, c=c)
+            for h, b, c in itertools.product(range(2), repeat=3)
+        )
+        for p, a in itertools.product(range(2), repeat=2)
+    ]
+    yield vanish(
+        "the matrix T(M) of a layer sums one kind of term over heads and coordinates, of "
+        "which there may be any number; the sum over two of each is what the code "
+        "computes",
+        *(layer_matrix(net, 0, M).ravel() - entries),
+    )
     yield vanish("that term is linear in M, whatever its indices are", _scaled_by(term, "M", 1))
     tokens = positive_symbols("x", (2, 2))
     moved = layer_matrix(net, 0, moments(net, tokens)) @ tokens[0]
-    yield vanish("and a layer multiplies a token by T(M), M the sum of x x^T over the tokens: so "
-                 "the output is linear in the token",
-                 *(forward(net, tokens, coordinate=p).item() - moved[p] for p in range(2)))
+    yield vanish(
+        "and a layer multiplies a token by T(M), M the sum of x x^T over the tokens: so "
+        "the output is linear in the token",
+        *(forward(net, tokens, coordinate=p).item() - moved[p] for p in range(2)),
+    )
     cubic = term * _term("M:ag") * _term("o:HqF v:HFB M:BC k:HEC q:HEg")
-    yield vanish("so a term of the moments after the layer, T(M) M T(M)^T, is cubic in M",
-                 _scaled_by(cubic, "M", 3))
+    yield vanish(
+        "so a term of the moments after the layer, T(M) M T(M)^T, is cubic in M",
+        _scaled_by(cubic, "M", 3),
+    )
     yield from _induction(statement, first=1, following=lambda degree: 3 * degree + 1)
-    yield Step("at positive weights, moments and tokens every term is positive, so no output is "
-               "the zero polynomial", bool(term.is_positive and cubic.is_positive))
+    yield Step(
+        "at positive weights, moments and tokens every term is positive, so no output is "
+        "the zero polynomial",
+        bool(term.is_positive and cubic.is_positive),
+    )
 
 
 @claim(
     Eq(L_th, log(d, 3)),
     source=Source("depthlaw", "the formula of the threshold in levine2020, abstract of v1"),
-    cases={"quick": Case.grid(width=[3**k for k in range(1, 13)]),
-           "theory": Case.grid(width=[3**k for k in (20, 40, 200)])},
+    cases={
+        "quick": Case.grid(width=[3**k for k in range(1, 13)]),
+        "theory": Case.grid(width=[3**k for k in (20, 40, 200)]),
+    },
     control=Control(Case(width=81), "base 2", statement=Eq(L_th, log(d, 2))),
-    checks="Our count of triplings up to a width 3^k against SymPy's log_3 of that width.")
+    checks="Our count of triplings up to a width 3^k against SymPy's log_3 of that width.",
+)
 def threshold(case: Case) -> Exact:
     """The degree 3^L reaches the width at L = log_3(d_x).
 
@@ -160,13 +215,17 @@ def threshold(case: Case) -> Exact:
 
 @threshold.argument(
     "The steps say that log_3 is the inverse of the power of 3, which is what a logarithm is: no "
-    "argument.", evidence="checks")
+    "argument.",
+    evidence="checks",
+)
 def _(statement: Relational) -> Iterator[Step]:
     """The right side is the only depth at which the degree 3^L of the output equals the width."""
     real = Symbol("depth", real=True)
     yield vanish("3^L at the threshold is the width", 3**statement.rhs - d)
-    yield Step("3^L grows strictly with L, so no other depth meets the width",
-               diff(3**real, real).is_positive)
+    yield Step(
+        "3^L grows strictly with L, so no other depth meets the width",
+        diff(3**real, real).is_positive,
+    )
 
 
 def _other_reading(case: Case) -> Exact:
@@ -174,12 +233,16 @@ def _other_reading(case: Case) -> Exact:
 
 
 @claim(
-    Eq(L_th, log(d, 3) + beta_two), source=Source("notthatdeep2024", "Corollary 4.3"),
+    Eq(L_th, log(d, 3) + beta_two),
+    source=Source("notthatdeep2024", "Corollary 4.3"),
     cases={"quick": Case.grid(width=(3, 81, 729), beta_two=(0, 1, 4))},
     control=Control(
-        Case(width=9, beta_two=2), "the other reading, width 3^(beta_2 d_x), whose threshold is "
-        "beta_2 d_x = 18", measured=_other_reading),
-    supports="separation_rank/corollary_43")
+        Case(width=9, beta_two=2),
+        "the other reading, width 3^(beta_2 d_x), whose threshold is beta_2 d_x = 18",
+        measured=_other_reading,
+    ),
+    supports="separation_rank/corollary_43",
+)
 def corollary_reading(case: Case) -> Exact:
     """The shallower net stands at its own threshold.
 
@@ -194,18 +257,24 @@ def corollary_reading(case: Case) -> Exact:
 
 @corollary_reading.argument(
     "One step, 3^(log_3 d_x + beta_2) = 3^beta_2 d_x, which is what a logarithm is: no argument.",
-    evidence="checks")
+    evidence="checks",
+)
 def _(statement: Relational) -> Iterator[Step]:
     """3 to the right side is the width of the shallower net."""
     yield vanish("3^(log_3 d_x + beta_2) = 3^beta_2 d_x", 3**statement.rhs - 3**beta_two * d)
 
 
 @claim(
-    Eq(tenths, Integer(63)), source=Source("kdnuggets2020", "Our finding"), wording="printed",
-    kind="threshold", weight="arithmetic", cases={"quick": (Case(width=1000),)},
+    Eq(tenths, Integer(63)),
+    source=Source("kdnuggets2020", "Our finding"),
+    wording="printed",
+    kind="threshold",
+    weight="arithmetic",
+    cases={"quick": (Case(width=1000),)},
     assumes={"d_x = 1000": lambda c: c.width == 1000},
     control=Control(Case(width=1100), "log_3 1100 = 6.37"),
-    supports="separation_rank/knee")
+    supports="separation_rank/knee",
+)
 def threshold_at_1000(case: Case) -> Exact:
     """Threshold of about 6.3 at width 1000.
 
@@ -236,7 +305,9 @@ def triplings(width: int) -> int:
 
 
 def _over_z(
-    rng: np.random.Generator, function: Callable[[Array], Any], shape: tuple[int, ...],
+    rng: np.random.Generator,
+    function: Callable[[Array], Any],
+    shape: tuple[int, ...],
 ) -> Exact | Ball:
     """The degree of a polynomial over Z, on a random line."""
     base, direction = (rng.integers(1, 2**61, shape).astype(object) for _ in range(2))
@@ -254,7 +325,8 @@ def _term(entries: str) -> Expr:
     pairs = (entry.split(":") for entry in entries.split())
     return math.prod(
         IndexedBase(array, positive=True)[tuple(Symbol(i, integer=True) for i in indices)]
-        for array, indices in pairs)
+        for array, indices in pairs
+    )
 
 
 def _scaled_by(term: Expr, array: str, degree: int) -> Expr:
@@ -267,16 +339,23 @@ def _scaled_by(term: Expr, array: str, degree: int) -> Expr:
 def _at_indices(term: Expr, net: AttentionNet, **values: Any) -> Expr:
     """The term at the net's first layer, and at arrays and indices given by name."""
     arrays = {"q": net.query[0], "k": net.key[0], "v": net.value[0], "o": net.output[0]} | values
-    return math.prod(arrays[str(x.base)][tuple(values[str(i)] for i in x.indices)] ** n
-                     for x, n in term.as_powers_dict().items() if isinstance(x, Indexed))
+    return math.prod(
+        arrays[str(x.base)][tuple(values[str(i)] for i in x.indices)] ** n
+        for x, n in term.as_powers_dict().items()
+        if isinstance(x, Indexed)
+    )
 
 
 def _induction(
-    statement: Relational, first: int, following: Callable[[Any], Any],
+    statement: Relational,
+    first: int,
+    following: Callable[[Any], Any],
 ) -> Iterator[Step]:
     yield vanish(f"one layer has degree {first}", statement.rhs.subs(L, 1) - first)
-    yield vanish(f"from L to L + 1 layers a degree n becomes {following(Symbol('n'))}",
-                 statement.rhs.subs(L, L + 1) - following(statement.rhs))
+    yield vanish(
+        f"from L to L + 1 layers a degree n becomes {following(Symbol('n'))}",
+        statement.rhs.subs(L, L + 1) - following(statement.rhs),
+    )
 
 
 def positive_net() -> AttentionNet:

@@ -5,6 +5,7 @@ P_a of degree C = (3^L - 1)/2 in D = d(d+1)/2 variables. Its rank is the dimensi
 all partial derivatives of the P_a: for each order k at most the number d binom(D+k-1, k) of
 derivatives, and at most the number binom(D+C-k-1, C-k) of monomials of the degree that is left.
 """
+
 from __future__ import annotations
 
 import math
@@ -49,7 +50,8 @@ def dimension_count(width: int, depth: int) -> int:
     D = d * (d + 1) // 2
     if min(C, D) > _EXACT_FACTORS:
         raise ValueError(
-            f"S({width}, {depth}) has too many digits to write down; use log3_dimension_count")
+            f"S({width}, {depth}) has too many digits to write down; use log3_dimension_count"
+        )
 
     def first_is_smaller(k: int) -> bool:
         return d * math.comb(D + k - 1, k) <= math.comb(D + C - k - 1, C - k)
@@ -106,7 +108,10 @@ def log3_dimension_count(width: int, depth: int) -> tuple[float, float]:
 
 
 def _crossing(
-    C: int, first_is_smaller: Callable[[int], bool | None], *, exact: bool = False,
+    C: int,
+    first_is_smaller: Callable[[int], bool | None],
+    *,
+    exact: bool = False,
 ) -> tuple[int, int]:
     # Keeps: the first term is the smaller one at `low` (true at k = 0, since d <= D), the second
     # one at `high` and beyond.

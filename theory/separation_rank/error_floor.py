@@ -5,6 +5,7 @@ A function of separation rank at most r has values of rank at most r on every gr
 from a target there, in the Frobenius norm, by at least the root of the sum of the squares of the
 target's singular values beyond the r-th.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -29,18 +30,27 @@ from .value_rank import separation_rank
 __all__ = ["least_width", "rank_bound"]
 
 squared_error = quantity(
-    "squared_error", r"\|F - G\|_F^2 / \|F\|_F^2",
+    "squared_error",
+    r"\|F - G\|_F^2 / \|F\|_F^2",
     "squared distance of a matrix to one of rank at most r, relative to its squared norm",
-    "nonnegative real")
+    "nonnegative real",
+)
 squared_tail = quantity(
-    "squared_tail", r"\sum_{i>r} \sigma_i^2 / \|F\|_F^2",
-    "share of the squared singular values from the (r+1)-th on", "nonnegative real")
+    "squared_tail",
+    r"\sum_{i>r} \sigma_i^2 / \|F\|_F^2",
+    "share of the squared singular values from the (r+1)-th on",
+    "nonnegative real",
+)
 width_needed = quantity(
-    "width_needed", "d_s",
-    "least width at which a random net of L_s layers, one head, has the rank of one of L_t layers")
+    "width_needed",
+    "d_s",
+    "least width at which a random net of L_s layers, one head, has the rank of one of L_t layers",
+)
 least = quantity(
-    "least_width", r"\min\{d : S(d, L_s) \geq S(d_t, L_t)\}",
-    "least width at which the dimension count of L_s layers reaches that of the teacher")
+    "least_width",
+    r"\min\{d : S(d, L_s) \geq S(d_t, L_t)\}",
+    "least width at which the dimension count of L_s layers reaches that of the teacher",
+)
 
 
 def rank_bound(width: int, depth: int, tokens: int, vocabulary: int) -> int:
@@ -68,8 +78,10 @@ def rank_bound(width: int, depth: int, tokens: int, vocabulary: int) -> int:
     References: `separation_rank/dimension_count`, `two_tokens_upper`, `low_rank_inputs`.
     """
     if min(width, depth, tokens, vocabulary) < 1:
-        raise ValueError(f"width={width}, depth={depth}, tokens={tokens}, vocabulary={vocabulary}: "
-                         "accepted are numbers from 1 on")
+        raise ValueError(
+            f"width={width}, depth={depth}, tokens={tokens}, vocabulary={vocabulary}: "
+            "accepted are numbers from 1 on"
+        )
     m, degree = min(width, vocabulary), moments_degree(depth)
     count = dimension_count(m, depth)
     return min(count, comb(m + degree, degree)) if tokens == 1 else count
@@ -106,8 +118,10 @@ def _tail_squared(statement: Relational, case: Case) -> Ball:
 
 
 def _relative(matrix: NDArray[Any], other: NDArray[Any]) -> Exact:
-    square, off = (sum((Fraction(value) ** 2 for value in each.flat), Fraction(0))
-                   for each in (matrix, matrix - other))
+    square, off = (
+        sum((Fraction(value) ** 2 for value in each.flat), Fraction(0))
+        for each in (matrix, matrix - other)
+    )
     return Exact(off / square)
 
 
@@ -120,24 +134,35 @@ def _approximated(case: Case, more: int = 0) -> Exact:
         left = np.rint(256 * np.linalg.svd(rough)[0][:, :rank]) / 256
     else:
         left = np.linalg.qr(case.rng(1).normal(size=(case.side, rank)))[0]
-    exact = [np.array([[Fraction(float(x)) for x in row] for row in part], dtype=object)
-             for part in (left, np.linalg.lstsq(left, rough)[0])]
+    exact = [
+        np.array([[Fraction(float(x)) for x in row] for row in part], dtype=object)
+        for part in (left, np.linalg.lstsq(left, rough)[0])
+    ]
     return _relative(matrix, exact[0] @ exact[1])
 
 
 _MIRSKY = Source("eckart1936", "the theorem of best approximation in the Frobenius norm")
-_MATRICES = {"quick": Case.grid(side=(4, 8), rank=(1, 3), factor=("rounded", "random")),
-             "theory": Case.grid(side=24, rank=(1, 5, 12, 20), factor=("rounded", "random"))}
+_MATRICES = {
+    "quick": Case.grid(side=(4, 8), rank=(1, 3), factor=("rounded", "random")),
+    "theory": Case.grid(side=24, rank=(1, 5, 12, 20), factor=("rounded", "random")),
+}
 
 
 @claim(
-    Ge(squared_error, squared_tail), source=_MIRSKY, wording="recalled", cases=_MATRICES,
-    predicted=_tail_squared, control=Control(
-        Case(side=8, rank=1, factor="rounded"), "one and a half times the tail",
-        statement=Ge(squared_error, Rational(3, 2) * squared_tail)),
+    Ge(squared_error, squared_tail),
+    source=_MIRSKY,
+    wording="recalled",
+    cases=_MATRICES,
+    predicted=_tail_squared,
+    control=Control(
+        Case(side=8, rank=1, factor="rounded"),
+        "one and a half times the tail",
+        statement=Ge(squared_error, Rational(3, 2) * squared_tail),
+    ),
     # The candidates are LAPACK's: another NumPy rounds them in another way.
     portable=False,
-    supports="trained_rank/floor_holds")
+    supports="trained_rank/floor_holds",
+)
 def error_floor(case: Case) -> Exact:
     """No matrix of rank r comes closer than the tail.
 
@@ -161,27 +186,35 @@ def _spare(statement: Relational, count: int, rank: int) -> Any:
     last, total = values[rank - 1], sum(values)
     error = total - sum(value * share for value, share in zip(values, shares, strict=True))
     tail = statement.rhs.subs(squared_tail, sum(values[rank:]) / total) * total
-    terms = (last * (rank - sum(shares))
-             + sum((values[i] - last) * (1 - shares[i]) for i in range(rank))
-             + sum((last - values[i]) * shares[i] for i in range(rank, count)))
+    terms = (
+        last * (rank - sum(shares))
+        + sum((values[i] - last) * (1 - shares[i]) for i in range(rank))
+        + sum((last - values[i]) * shares[i] for i in range(rank, count))
+    )
     return (error - tail - terms) / total
 
 
-@error_floor.argument("A textbook proof, most of it prose: the spectral theorem, the projection on "
-                      "the row space, and that its diagonal in an orthonormal basis lies between "
-                      "0 and 1 and adds up to at most r. The machine confirms the last identity, "
-                      "for up to five eigenvalues; for more it is the same, term by term.")
+@error_floor.argument(
+    "A textbook proof, most of it prose: the spectral theorem, the projection on "
+    "the row space, and that its diagonal in an orthonormal basis lies between "
+    "0 and 1 and adds up to at most r. The machine confirms the last identity, "
+    "for up to five eigenvalues; for more it is the same, term by term."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """With P the projection on the row space of G, ||F-G||^2 >= ||F||^2 - tr(P F^T F), and the
     trace is a sum of eigenvalues with weights in [0, 1] that add up to at most r."""
     yield remark("G = G P, so ||F - G||^2 - ||F (I - P)||^2 = ||(F - G) P||^2 >= 0")
-    yield remark("||F (I - P)||^2 = ||F||^2 - tr(P F^T F), and the trace is sum_i lambda_i p_i: "
-                 "eigenvalues lambda_i of F^T F, and weights 0 <= p_i <= 1 of sum at most r")
+    yield remark(
+        "||F (I - P)||^2 = ||F||^2 - tr(P F^T F), and the trace is sum_i lambda_i p_i: "
+        "eigenvalues lambda_i of F^T F, and weights 0 <= p_i <= 1 of sum at most r"
+    )
     shown = vanish("", *(_spare(statement, n, r) for n in range(2, 6) for r in range(1, n))).holds
-    yield Step("sum_i lambda_i - sum_i lambda_i p_i is the stated tail plus "
-               "lambda_r (r - sum_i p_i) + sum_{i<=r} (lambda_i - lambda_r) (1 - p_i) "
-               "+ sum_{i>r} (lambda_r - lambda_i) p_i",
-               statement.rel_op == ">=" and statement.lhs == squared_error and shown)
+    yield Step(
+        "sum_i lambda_i - sum_i lambda_i p_i is the stated tail plus "
+        "lambda_r (r - sum_i p_i) + sum_{i<=r} (lambda_i - lambda_r) (1 - p_i) "
+        "+ sum_{i>r} (lambda_r - lambda_i) p_i",
+        statement.rel_op == ">=" and statement.lhs == squared_error and shown,
+    )
     yield remark("no factor of these terms is negative, for lambda_1 >= lambda_2 >= ... >= 0")
 
 
@@ -201,16 +234,25 @@ def _rank_at(width: int, depth: int, seed: int, enough: int) -> int:
 
 
 @claim(
-    Eq(width_needed, least), predicted=_least, kind="two-sided",
+    Eq(width_needed, least),
+    predicted=_least,
+    kind="two-sided",
     source=Source("depthlaw", "from separation_rank/dimension_count and generic_one_head"),
-    holds_for="almost every", assumes={"L_s < L_t": lambda c: c.student_depth < c.depth},
+    holds_for="almost every",
+    assumes={"L_s < L_t": lambda c: c.student_depth < c.depth},
     premises=("separation_rank/dimension_count",),
-    cases={"quick": Case.grid(width=(2, 3), depth=2, student_depth=1),
-           "theory": (Case(width=2, depth=3, student_depth=2),),
-           "full": (Case(width=4, depth=2, student_depth=1),)},
-    control=Control(Case(width=3, depth=2, student_depth=1), "as many layers more, as wide",
-                    statement=Eq(width_needed, d * L)),
-    supports="trained_rank/floor_holds")
+    cases={
+        "quick": Case.grid(width=(2, 3), depth=2, student_depth=1),
+        "theory": (Case(width=2, depth=3, student_depth=2),),
+        "full": (Case(width=4, depth=2, student_depth=1),),
+    },
+    control=Control(
+        Case(width=3, depth=2, student_depth=1),
+        "as many layers more, as wide",
+        statement=Eq(width_needed, d * L),
+    ),
+    supports="trained_rank/floor_holds",
+)
 def width_without_floor(case: Case, seed: int) -> Exact:
     """The width at which a shallow student has rank enough.
 
@@ -236,5 +278,3 @@ def width_without_floor(case: Case, seed: int) -> Exact:
         enough = _rank_at(middle, case.student_depth, seed, goal) >= goal
         low, high = (low, middle) if enough else (middle, high)
     return Exact(high)
-
-

@@ -2,6 +2,7 @@
 
 Their separation rank is known exactly, and almost all weights of the same shape have at least that.
 """
+
 from __future__ import annotations
 
 import math
@@ -20,7 +21,10 @@ Array = NDArray[Any]
 
 
 def coordinate_net(
-    width: int, depth: int, prime: int | None = None, heads: int | None = None,
+    width: int,
+    depth: int,
+    prime: int | None = None,
+    heads: int | None = None,
 ) -> AttentionNet:
     """A net whose layers each multiply by one moment, on as many coordinates as there are heads.
 
@@ -86,7 +90,8 @@ def linear_forms(net: AttentionNet) -> list[tuple[int, ...]]:
         multiple = (image == form[:, None, None] * np.diag(kept)).all()
         if not kept[0] or not multiple or form[outside].any():
             raise ArithmeticError(
-                f"layer {layer} does not multiply every token by one linear form of the moments")
+                f"layer {layer} does not multiply every token by one linear form of the moments"
+            )
         forms.append(tuple(int(c) for c in form))
     return forms
 

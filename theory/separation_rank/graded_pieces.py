@@ -7,6 +7,7 @@ Monomials of a degree are numbered by the combinatorial number system; `products
 where each goes. The same tables find mu + nu for all entries of a catalecticant, one gather for
 each step down a tree of exponents.
 """
+
 from __future__ import annotations
 
 import math
@@ -23,9 +24,21 @@ from ..exact.residues import default_prime, pieces
 from .linear_attention import AttentionNet, random_net
 
 __all__ = [
-    "PRIME", "Forms", "Piece", "catalecticant_part", "dense_forms", "exponents_of", "forms_bytes",
-    "forms_entries", "frontier_forms", "frontier_net", "partial_sums", "piece_shape",
-    "products_with_variables", "scaled_forms", "selection",
+    "PRIME",
+    "Forms",
+    "Piece",
+    "catalecticant_part",
+    "dense_forms",
+    "exponents_of",
+    "forms_bytes",
+    "forms_entries",
+    "frontier_forms",
+    "frontier_net",
+    "partial_sums",
+    "piece_shape",
+    "products_with_variables",
+    "scaled_forms",
+    "selection",
 ]
 
 Integers = NDArray[np.integer[Any]]
@@ -82,8 +95,10 @@ def products_with_variables(variables: int, degree: int) -> Integers:
     [[1, 2], [0, 1]]
     """
     if variables < 1 or degree < 0 or math.comb(variables + degree, degree + 1) >= 2**31:
-        raise ValueError(f"variables={variables}, degree={degree}: accepted are at least one "
-                         "variable and fewer than 2^31 monomials")
+        raise ValueError(
+            f"variables={variables}, degree={degree}: accepted are at least one "
+            "variable and fewer than 2^31 monomials"
+        )
     numbers = np.arange(math.comb(variables + degree - 1, degree))
     sums = partial_sums(variables, degree, numbers)
     table = np.empty((variables, len(numbers)), dtype=np.int32)
@@ -105,16 +120,20 @@ def _factorials(variables: int, degree: int, prime: int) -> Floats:
     factorial = [1]
     for n in range(1, degree + 1):
         factorial.append(factorial[-1] * n % prime)
-    values = [np.full(math.comb(variables + j - 1, j), factorial[j], dtype=np.int64)
-              for j in range(degree + 1)]
+    values = [
+        np.full(math.comb(variables + j - 1, j), factorial[j], dtype=np.int64)
+        for j in range(degree + 1)
+    ]
     for D in range(2, variables + 1):
         sizes = [math.comb(D + s - 2, s) for s in range(degree + 1)]
         # From the highest degree down: lower ones are still those of one variable less.
         for j in range(degree, 0, -1):
-            start = len(values[j]) - sum(sizes[:j + 1])
+            start = len(values[j]) - sum(sizes[: j + 1])
             for s in range(j):
-                part = values[s][len(values[s]) - sizes[s]:]
-                np.remainder(part * factorial[j - s], prime, out=values[j][start:start + sizes[s]])
+                part = values[s][len(values[s]) - sizes[s] :]
+                np.remainder(
+                    part * factorial[j - s], prime, out=values[j][start : start + sizes[s]]
+                )
                 start += sizes[s]
     return values[degree].astype(np.float64)
 
@@ -180,7 +199,11 @@ class _Word:
     right: list[list[Floats]]
 
     def times_layer(
-        self, row: Floats, degree: int, layer: int, transposed: bool = False,
+        self,
+        row: Floats,
+        degree: int,
+        layer: int,
+        transposed: bool = False,
     ) -> tuple[Floats, int]:
         """row T_l(M_l) = sum_h (row A_h) M_l B_h; transposed, sum_h (row B_h^T) M_l A_h^T."""
         total = None
@@ -239,8 +262,10 @@ def scaled_forms(net: AttentionNet) -> Forms:
     """
     degree = (3**net.depth - 1) // 2
     if net.prime is not None and net.prime <= degree:
-        raise ValueError(f"p={net.prime} does not exceed the degree {degree} of the forms, so "
-                         f"derivatives vanish; try {PRIME}")
+        raise ValueError(
+            f"p={net.prime} does not exceed the degree {degree} of the forms, so "
+            f"derivatives vanish; try {PRIME}"
+        )
     coefficients = dense_forms(net)
     assert net.prime is not None
     factorials = _factorials(net.width * (net.width + 1) // 2, degree, net.prime)
@@ -297,12 +322,15 @@ def selection(shape: tuple[int, int], rng: np.random.Generator, spare: int = SPA
     most = min(shape) + spare
     rows, columns = (
         np.arange(size) if size <= most else np.sort(rng.choice(size, most, replace=False))
-        for size in shape)
+        for size in shape
+    )
     return Piece(rows, columns)
 
 
 def catalecticant_part(
-    forms: Forms, order: int, piece: Piece,
+    forms: Forms,
+    order: int,
+    piece: Piece,
     make: Callable[[tuple[int, int]], Floats] = np.empty,
 ) -> Floats:
     """Some rows and columns of Cat_k, entries (mu + nu)! [M^(mu+nu)] P_a; transposed for k > C - k.
@@ -336,7 +364,11 @@ def catalecticant_part(
 
 
 def _products_with_all(
-    variables: int, degree: int, monomials: Integers, other_degree: int, others: Integers,
+    variables: int,
+    degree: int,
+    monomials: Integers,
+    other_degree: int,
+    others: Integers,
 ) -> Iterator[tuple[int, Integers]]:
     """For each monomial: its place, and the numbers of its products with all of the others.
 
@@ -353,7 +385,7 @@ def _products_with_all(
         word = words[place].tolist()
         pairs = enumerate(zip(word, last, strict=False))
         shared = next((n for n, (a, b) in pairs if a != b), len(last))
-        del path[shared + 1:]
+        del path[shared + 1 :]
         for step in range(shared, degree):
             path.append(tables[step][word[step]][path[-1]])
         last = word

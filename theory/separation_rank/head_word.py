@@ -4,6 +4,7 @@ Up to a mixing of the forms, the output of one head is the row a^T M s_1 M s_2 .
 C = (3^L - 1)/2 letters M. There are only L different separators: s_i is one of c_1, ..., c_L or a
 transpose.
 """
+
 from __future__ import annotations
 
 import math
@@ -79,8 +80,9 @@ def word_forms(first: Integers, constants: Sequence[Integers], prime: int = PRIM
     """
     degree, width = len(constants) + 1, len(first)
     if prime <= degree:
-        raise ValueError(f"p={prime} does not exceed the {degree} letters, so derivatives vanish; "
-                         f"try {PRIME}")
+        raise ValueError(
+            f"p={prime} does not exceed the {degree} letters, so derivatives vanish; try {PRIME}"
+        )
     row = _times_moments(np.asarray(first, dtype=np.float64)[:, None], 0, prime)
     for place, constant in enumerate(constants, 1):
         row = _times_moments(matmul(np.asarray(constant).T, row, prime), place, prime)

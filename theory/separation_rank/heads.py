@@ -4,6 +4,7 @@ With H > 1 heads the first layer sees only w = d_x^2 / H linear forms of the D =
 moments. In the tau = D - w moments that are left the output has degree C(L - 1) in place of C(L),
 which clears a corner of every catalecticant: docs/separation-rank.md.
 """
+
 from __future__ import annotations
 
 import math
@@ -36,14 +37,22 @@ from .value_rank import measured_rank, sep
 __all__ = ["best_cut", "heads_bounds"]
 
 cut = quantity(
-    "cut", "s", "largest degree of the rows, in the moments that the first layer does not see, "
-    "that a bound on a rank counts", "integer")
+    "cut",
+    "s",
+    "largest degree of the rows, in the moments that the first layer does not see, "
+    "that a bound on a rank counts",
+    "integer",
+)
 restricted = quantity(
-    "restricted", r"r_k", "rank of the part of the output of degree 2k+1 in the tokens of the side "
-    "that is read and 2(C-k) in the others")
+    "restricted",
+    r"r_k",
+    "rank of the part of the output of degree 2k+1 in the tokens of the side "
+    "that is read and 2(C-k) in the others",
+)
 
-_on_the_page = partial(claim, source=Source("depthlaw", "docs/separation-rank.md"),
-                       holds_for="almost every")
+_on_the_page = partial(
+    claim, source=Source("depthlaw", "docs/separation-rank.md"), holds_for="almost every"
+)
 
 
 # --- several heads --------------------------------------------------------------------------------
@@ -56,10 +65,13 @@ def heads_bounds(width: int, depth: int, heads: int, order: int) -> dict[int, in
     [4, 36, 34, 10, 1]
     """
     degree, unseen = (3**depth - 1) // 2, (3 ** (depth - 1) - 1) // 2
-    rows, columns = ([0, *accumulate(_by_unseen_degree(width, heads, n))]
-                     for n in (order, degree - order))
-    return {cut: width * rows[min(cut + 1, order + 1)]
-            + columns[min(unseen - cut, degree - order + 1)] for cut in range(-1, unseen + 1)}
+    rows, columns = (
+        [0, *accumulate(_by_unseen_degree(width, heads, n))] for n in (order, degree - order)
+    )
+    return {
+        cut: width * rows[min(cut + 1, order + 1)] + columns[min(unseen - cut, degree - order + 1)]
+        for cut in range(-1, unseen + 1)
+    }
 
 
 def _by_unseen_degree(width: int, heads: int, degree: int) -> list[int]:
@@ -88,8 +100,12 @@ def best_cut(width: int, depth: int, heads: int, order: int) -> int:
 
 def _cases(*shapes: tuple[int, int, int], largest: int = 800) -> list[Case]:
     """All graded pieces of some nets (d, L, H) whose shorter side is not too large."""
-    return [Case(width=d, depth=L, heads=H, order=k, cut=best_cut(d, L, H, k)) for d, L, H in shapes
-            for k in range((3**L + 1) // 2) if min(piece_shape(d, L, k)) <= largest]
+    return [
+        Case(width=d, depth=L, heads=H, order=k, cut=best_cut(d, L, H, k))
+        for d, L, H in shapes
+        for k in range((3**L + 1) // 2)
+        if min(piece_shape(d, L, k)) <= largest
+    ]
 
 
 def _by_degrees(degree: Expr) -> Expr:
@@ -102,17 +118,33 @@ _REST = (3**L - 1) / 2 - k
 
 
 @_on_the_page(
-    Eq(catalecticant_rank, d * Sum(_by_degrees(k), (i, 0, cut))
-       + Sum(_by_degrees(_REST), (i, 0, _REACH - 1 - cut))),
+    Eq(
+        catalecticant_rank,
+        d * Sum(_by_degrees(k), (i, 0, cut)) + Sum(_by_degrees(_REST), (i, 0, _REACH - 1 - cut)),
+    ),
     assumes={"H >= 2": lambda c: c.heads >= 2},
     cases={
         "quick": _cases((2, 1, 2), (2, 2, 2), (2, 3, 2), (3, 2, 3), (4, 2, 2), (4, 2, 4)),
-        "theory": _cases((2, 4, 2), (3, 3, 3), (5, 2, 5), (6, 2, 2), (6, 2, 3), (6, 2, 6),
-                         (4, 3, 2), (4, 3, 4), (8, 2, 4), (8, 2, 8)),
-        "full": _cases((2, 5, 2), (9, 2, 3), (10, 2, 2), (10, 2, 5), (10, 2, 10), largest=3000)},
-    control=Control(Case(width=4, depth=2, heads=4, order=2, cut=0),
-                    "a cut that is not the best one: the bound is not attained"),
-    cited="Bears on whether ranks of one head may be quoted for several.")
+        "theory": _cases(
+            (2, 4, 2),
+            (3, 3, 3),
+            (5, 2, 5),
+            (6, 2, 2),
+            (6, 2, 3),
+            (6, 2, 6),
+            (4, 3, 2),
+            (4, 3, 4),
+            (8, 2, 4),
+            (8, 2, 8),
+        ),
+        "full": _cases((2, 5, 2), (9, 2, 3), (10, 2, 2), (10, 2, 5), (10, 2, 10), largest=3000),
+    },
+    control=Control(
+        Case(width=4, depth=2, heads=4, order=2, cut=0),
+        "a cut that is not the best one: the bound is not attained",
+    ),
+    cited="Bears on whether ranks of one head may be quoted for several.",
+)
 def heads_exact(case: Case, seed: int) -> Exact:
     """Exact graded ranks for several heads.
 
@@ -141,7 +173,7 @@ def _staircase(case: Case) -> int:
     matched = free = start = 0
     # Columns of high degree have the fewest rows to go with, which go with every later column.
     for j in range(min(reach, len(columns) - 1), -1, -1):
-        free += sum(rows[start:reach - j + 1])
+        free += sum(rows[start : reach - j + 1])
         start = reach - j + 1
         taken = min(free, columns[j])
         matched, free = matched + taken, free - taken
@@ -152,17 +184,34 @@ _W = d**2 / H
 
 
 @_on_the_page(
-    Eq(sep, d + Min(d * D, d * _W + binomial(_W + 2, 3), evaluate=False) + binomial(D + 1, 2)
-       - binomial(D - _W + 1, 2) + D + 1),
-    assumes={"L = 2": lambda c: c.depth == 2, "H >= 2": lambda c: c.heads >= 2,
-             "N >= 4": lambda c: c.tokens >= 4},
-    cases={"quick": (Case(width=2, depth=2, heads=2, tokens=4),
-                     Case(width=3, depth=2, heads=3, tokens=4),
-                     *Case.grid(width=4, depth=2, heads=(2, 4), tokens=(4, 8))),
-           "theory": (Case(width=5, depth=2, heads=5, tokens=4),
-                      *Case.grid(width=6, depth=2, heads=(2, 3, 6), tokens=4))},
+    Eq(
+        sep,
+        d
+        + Min(d * D, d * _W + binomial(_W + 2, 3), evaluate=False)
+        + binomial(D + 1, 2)
+        - binomial(D - _W + 1, 2)
+        + D
+        + 1,
+    ),
+    assumes={
+        "L = 2": lambda c: c.depth == 2,
+        "H >= 2": lambda c: c.heads >= 2,
+        "N >= 4": lambda c: c.tokens >= 4,
+    },
+    cases={
+        "quick": (
+            Case(width=2, depth=2, heads=2, tokens=4),
+            Case(width=3, depth=2, heads=3, tokens=4),
+            *Case.grid(width=4, depth=2, heads=(2, 4), tokens=(4, 8)),
+        ),
+        "theory": (
+            Case(width=5, depth=2, heads=5, tokens=4),
+            *Case.grid(width=6, depth=2, heads=(2, 3, 6), tokens=4),
+        ),
+    },
     control=Control(Case(width=4, depth=2, heads=4, tokens=2), "one token on each side"),
-    supports="separation_rank/heads_exact")
+    supports="separation_rank/heads_exact",
+)
 def heads_two_layers(case: Case, seed: int) -> Exact:
     """Two layers and several heads in closed form.
 
@@ -184,21 +233,33 @@ def _two_rows(p: Expr, q: Expr) -> Expr:
 
 
 def _pieces(*shapes: tuple[int, int]) -> list[Case]:
-    return [Case(width=d, depth=L, heads=1, tokens=4, order=k)
-            for d, L in shapes for k in range((3**L + 1) // 2)]
+    return [
+        Case(width=d, depth=L, heads=1, tokens=4, order=k)
+        for d, L in shapes
+        for k in range((3**L + 1) // 2)
+    ]
 
 
 @_on_the_page(
-    Eq(restricted, Min(Sum(_two_rows(2 * k + 1 - i, i), (i, 0, k)),
-                       Sum(_two_rows(2 * _REST - 2 * i, 2 * i), (i, 0, floor(_REST / 2))),
-                       evaluate=False)),
-    assumes={**ONE_HEAD, "N = 4": lambda c: c.tokens == 4,
-             "d >= 2": lambda c: c.width >= 2},
-    cases={"quick": _pieces((2, 2), (3, 2), (4, 2), (2, 3)),
-           "theory": _pieces((3, 3), (5, 2), (6, 2))},
-    control=Control(Case(width=3, depth=3, heads=1, order=6, tokens=6),
-                    "three tokens on each side: at width 3 the whole catalecticant"),
-    supports="separation_rank/exact")
+    Eq(
+        restricted,
+        Min(
+            Sum(_two_rows(2 * k + 1 - i, i), (i, 0, k)),
+            Sum(_two_rows(2 * _REST - 2 * i, 2 * i), (i, 0, floor(_REST / 2))),
+            evaluate=False,
+        ),
+    ),
+    assumes={**ONE_HEAD, "N = 4": lambda c: c.tokens == 4, "d >= 2": lambda c: c.width >= 2},
+    cases={
+        "quick": _pieces((2, 2), (3, 2), (4, 2), (2, 3)),
+        "theory": _pieces((3, 3), (5, 2), (6, 2)),
+    },
+    control=Control(
+        Case(width=3, depth=3, heads=1, order=6, tokens=6),
+        "three tokens on each side: at width 3 the whole catalecticant",
+    ),
+    supports="separation_rank/exact",
+)
 def four_tokens(case: Case, seed: int) -> Exact:
     """One head and four tokens, by graded pieces.
 
@@ -263,13 +324,21 @@ def _module(width: int, p: int, q: int) -> int:
 
 @_on_the_page(
     Eq(sep, 2 * N + 1),
-    assumes={"d = 1": lambda c: c.width == 1, "L = 2": lambda c: c.depth == 2,
-             "the sides own the tokens in turn": lambda c: c.get("alternating", True)},
-    cases={"quick": Case.grid(width=1, depth=2, tokens=(2, 4, 6, 8)),
-           "theory": Case.grid(width=1, depth=2, tokens=(10, 12, 16))},
-    control=Control(Case(width=1, depth=2, tokens=6, alternating=False),
-                    "one side before the other: 5 = S(1, 2), however many tokens"),
-    cited="Decides whether rank bounds without N may be used for causal decoders.")
+    assumes={
+        "d = 1": lambda c: c.width == 1,
+        "L = 2": lambda c: c.depth == 2,
+        "the sides own the tokens in turn": lambda c: c.get("alternating", True),
+    },
+    cases={
+        "quick": Case.grid(width=1, depth=2, tokens=(2, 4, 6, 8)),
+        "theory": Case.grid(width=1, depth=2, tokens=(10, 12, 16)),
+    },
+    control=Control(
+        Case(width=1, depth=2, tokens=6, alternating=False),
+        "one side before the other: 5 = S(1, 2), however many tokens",
+    ),
+    cited="Decides whether rank bounds without N may be used for causal decoders.",
+)
 def causal_alternating(case: Case) -> Exact:
     """With a causal mask the rank grows with the tokens.
 
@@ -286,7 +355,7 @@ def causal_alternating(case: Case) -> Exact:
     ring = fmpz_mpoly_ctx.get(names, ordering=Ordering.degrevlex)
     squares, output = list(ring.gens()), ring.constant(1)
     for _ in range(case.depth):
-        sums = [sum(squares[1:j + 1], squares[0]) for j in range(len(squares))]
+        sums = [sum(squares[1 : j + 1], squares[0]) for j in range(len(squares))]
         output = output * sums[-1]
         squares = [s * m * m for s, m in zip(squares, sums, strict=True)]
     sides = (range(0, case.tokens, 2), range(1, case.tokens, 2))

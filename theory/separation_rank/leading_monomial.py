@@ -13,6 +13,7 @@ the leading monomial follows the recursion over layers with max and + in place o
 exponents add up to C(L) = (3^L - 1)/2. With all D moments in use the logarithm to base 3 grows by D
 for each layer, and from width 4 on that exceeds 2 d_x + 1, the slope of Theorem 2's recalled bound.
 """
+
 from __future__ import annotations
 
 import math
@@ -46,7 +47,8 @@ def graded_net(depth: int) -> AttentionNet:
     (34, 2, 2, 4)
     """
     query, key, value, output = (
-        np.array([part] * depth, dtype=object) for part in (_QUERY, _KEY, _VALUE, _OUTPUT))
+        np.array([part] * depth, dtype=object) for part in (_QUERY, _KEY, _VALUE, _OUTPUT)
+    )
     return AttentionNet(query, key, value, np.swapaxes(output, -1, -2), prime=None)
 
 
@@ -69,7 +71,8 @@ def _splits(found: tuple[int, tuple[int, ...]]) -> int:
 
 
 def leading_monomials(
-    net: AttentionNet, grading: Sequence[int],
+    net: AttentionNet,
+    grading: Sequence[int],
 ) -> list[tuple[int, tuple[int, ...]]]:
     """(a, exponents) for every P_a that has one leading monomial, where y_1 = sum_a x_a P_a(M).
 
@@ -85,7 +88,8 @@ def leading_monomials(
     weights = (net.query, net.key, net.value, net.output)
     if net.prime is not None or any((np.asarray(w) < 0).any() for w in weights):
         raise ArithmeticError(
-            "leading monomials need weights over Z that are not negative, since others may cancel")
+            "leading monomials need weights over Z that are not negative, since others may cancel"
+        )
     d = net.width
     pairs = [(a, b) for a in range(d) for b in range(a, d)]
     M: _Matrix = [[None] * d for _ in range(d)]
@@ -106,11 +110,24 @@ def leading_monomials(
 def _layer(net: AttentionNet, layer: int, M: _Matrix) -> _Matrix:
     """The leading terms of T(M) = sum_h W^O W^V M (W^K)^T W^Q."""
     every = range(net.width)
-    heads = [(net.output[layer, h] @ net.value[layer, h], net.key[layer, h].T @ net.query[layer, h])
-             for h in range(net.heads)]
-    return [[_sum(M[b][c] for left, right in heads
-                  for b in every if left[p, b] for c in every if right[c, a])
-             for a in every] for p in every]
+    heads = [
+        (net.output[layer, h] @ net.value[layer, h], net.key[layer, h].T @ net.query[layer, h])
+        for h in range(net.heads)
+    ]
+    return [
+        [
+            _sum(
+                M[b][c]
+                for left, right in heads
+                for b in every
+                if left[p, b]
+                for c in every
+                if right[c, a]
+            )
+            for a in every
+        ]
+        for p in every
+    ]
 
 
 def _sum(terms: Iterable[_Entry]) -> _Entry:
@@ -135,5 +152,7 @@ def _product(x: _Entry, y: _Entry) -> _Entry:
 
 def _times(a: _Matrix, b: _Matrix) -> _Matrix:
     columns = list(zip(*b, strict=True))
-    return [[_sum(_product(x, y) for x, y in zip(row, column, strict=True)) for column in columns]
-            for row in a]
+    return [
+        [_sum(_product(x, y) for x, y in zip(row, column, strict=True)) for column in columns]
+        for row in a
+    ]

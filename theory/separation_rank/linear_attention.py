@@ -5,6 +5,7 @@ the feed-forward block and the layer norm. Every entry of the output is then a p
 tokens and the weights, so its values are exact integers (Python integers, rationals, polynomials
 over Z) or exact residues modulo a prime, and nothing here is ever rounded.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -18,8 +19,18 @@ from numpy.typing import NDArray
 
 from ..claims.values import Ball, Exact
 
-__all__ = ["PRIME", "AttentionNet", "forward", "layer_matrix", "measured_degree", "moments",
-           "normal_form", "random_net", "random_tokens", "value_matrix"]
+__all__ = [
+    "PRIME",
+    "AttentionNet",
+    "forward",
+    "layer_matrix",
+    "measured_degree",
+    "moments",
+    "normal_form",
+    "random_net",
+    "random_tokens",
+    "value_matrix",
+]
 
 Array = NDArray[Any]
 
@@ -66,7 +77,12 @@ class AttentionNet:
 
 
 def random_net(
-    rng: np.random.Generator, *, width: int, depth: int, heads: int = 1, prime: int | None = PRIME,
+    rng: np.random.Generator,
+    *,
+    width: int,
+    depth: int,
+    heads: int = 1,
+    prime: int | None = PRIME,
     residual: bool = False,
 ) -> AttentionNet:
     """Uniform weights: residues modulo the prime, or over Z non-zero integers of at most 3 in size.
@@ -79,11 +95,14 @@ def random_net(
     (3, 2, 2, 4)
     """
     if min(width, depth, heads) < 1 or width % heads:
-        raise ValueError(f"width={width}, depth={depth}, heads={heads}: all must be positive and "
-                         "heads must divide width")
+        raise ValueError(
+            f"width={width}, depth={depth}, heads={heads}: all must be positive and "
+            "heads must divide width"
+        )
     if prime is not None and not 2 <= prime < 2**31:
-        raise ValueError(f"prime={prime} must lie below 2^31, where sums of products fit in 64 "
-                         "bits; use PRIME")
+        raise ValueError(
+            f"prime={prime} must lie below 2^31, where sums of products fit in 64 bits; use PRIME"
+        )
     head = width // heads
     shapes = 3 * [(depth, heads, head, width)] + [(depth, heads, width, head)]
     query, key, value, output = (_draw(rng, shape, prime) for shape in shapes)
@@ -115,11 +134,12 @@ def forward(net: AttentionNet, tokens: Array, *, position: int = 0, coordinate: 
     """
     y = np.asarray(tokens)
     if y.ndim < 2 or y.shape[-1] != net.width:
-        raise ValueError(f"the tokens have shape {y.shape}, but this net reads (..., N, "
-                         f"{net.width})")
+        raise ValueError(
+            f"the tokens have shape {y.shape}, but this net reads (..., N, {net.width})"
+        )
     for layer in range(net.depth - 1):
         y = _layer(net, layer, y, y)
-    return _layer(net, net.depth - 1, y[..., position:position + 1, :], y)[..., 0, coordinate]
+    return _layer(net, net.depth - 1, y[..., position : position + 1, :], y)[..., 0, coordinate]
 
 
 def _layer(net: AttentionNet, layer: int, asking: Array, tokens: Array) -> Array:
@@ -137,8 +157,10 @@ def _product(net: AttentionNet, a: Array, b: Array) -> Array:
     if net.prime is None:
         return np.matmul(a, b)
     if a.shape[-1] >= 2**15:
-        raise ValueError(f"an inner dimension of {a.shape[-1]} can overflow 64 bits; at most "
-                         f"{2**15 - 1} is exact")
+        raise ValueError(
+            f"an inner dimension of {a.shape[-1]} can overflow 64 bits; at most "
+            f"{2**15 - 1} is exact"
+        )
     # a = 2^16 high + low: each partial sum stays below 2^15 * 2^47 = 2^62.
     high = np.matmul(a >> 16, b) % net.prime
     return ((high << 16) + np.matmul(a & 0xFFFF, b)) % net.prime
@@ -196,7 +218,9 @@ def normal_form(net: AttentionNet, moment: Array, token: Array, *, coordinate: i
 
 
 def measured_degree(
-    function: Callable[[Array], Any], base: Array, direction: Array,
+    function: Callable[[Array], Any],
+    base: Array,
+    direction: Array,
 ) -> Exact | Ball:
     """The degree of a homogeneous polynomial over Z, from its exact values.
 
@@ -215,8 +239,10 @@ def measured_degree(
     """
     one, two = function(direction), function(2 * direction)
     if not one:
-        raise ArithmeticError("the polynomial vanishes at the direction, so its degree cannot be "
-                              "read there; draw another point")
+        raise ArithmeticError(
+            "the polynomial vanishes at the direction, so its degree cannot be "
+            "read there; draw another point"
+        )
     ratio = Fraction(int(two), int(one))
     power = ratio.numerator.bit_length() - 1
     if ratio != 2**power:
@@ -228,8 +254,9 @@ def measured_degree(
     line = np.frompyfunc(lambda u, v: flint.fmpz_poly([int(u), int(v)]), 2, 1)(base, direction)
     degree = int(function(line).degree())
     if degree != power:
-        raise ArithmeticError(f"doubling the input multiplies by 2^{power}, but the degree along a "
-                              f"line is {degree}")
+        raise ArithmeticError(
+            f"doubling the input multiplies by 2^{power}, but the degree along a line is {degree}"
+        )
     return Exact(degree)
 
 
@@ -245,10 +272,14 @@ def value_matrix(net: AttentionNet, left: Array, right: Array) -> Array:
     values = np.empty((rows, columns), dtype=left.dtype)
     step = max(1, _CHUNK // (columns * (left.shape[1] + right.shape[1]) * net.width))
     for start in range(0, rows, step):
-        part = left[start:start + step]
+        part = left[start : start + step]
         shape = (len(part), columns)
-        pairs = np.concatenate((
-            np.broadcast_to(part[:, None], (*shape, *part.shape[1:])),
-            np.broadcast_to(right[None], (*shape, *right.shape[1:]))), axis=2)
-        values[start:start + step] = forward(net, pairs)
+        pairs = np.concatenate(
+            (
+                np.broadcast_to(part[:, None], (*shape, *part.shape[1:])),
+                np.broadcast_to(right[None], (*shape, *right.shape[1:])),
+            ),
+            axis=2,
+        )
+        values[start : start + step] = forward(net, pairs)
     return values

@@ -2,6 +2,7 @@
 
 With n = (d_x - H)/2 and k = 3^(L-2), the witness of both has rank binom(n+k-1, k).
 """
+
 from __future__ import annotations
 
 import math
@@ -30,8 +31,11 @@ from .rank_symbols import DEEP, SHALLOW, SPARE_WIDTH, Ge, H, L, d, levine
 from .value_rank import measured_rank, sep
 
 multiset = quantity(
-    "multiset", r"\left(\!\binom{n}{k}\!\right)",
-    "multiset coefficient binom(n+k-1, k), n = (d_x-H)/2, k = 3^(L-2)", "positive real")
+    "multiset",
+    r"\left(\!\binom{n}{k}\!\right)",
+    "multiset coefficient binom(n+k-1, k), n = (d_x-H)/2, k = 3^(L-2)",
+    "positive real",
+)
 
 N, K = (d - H) / 2, 3 ** (L - 2)
 # log_3(n/k), and what the bound of Theorem 2 adds to its slope in d_x L.
@@ -43,16 +47,26 @@ _recalled = partial(claim, wording="recalled", holds_for="almost every")
 
 
 @_recalled(
-    Ge(log(sep, 3), K * LOG_RATIO), source=levine("Theorem 1"), assumes={**SHALLOW, **SPARE_WIDTH},
+    Ge(log(sep, 3), K * LOG_RATIO),
+    source=levine("Theorem 1"),
+    assumes={**SHALLOW, **SPARE_WIDTH},
     # The bound is at most 5 at depth 2; at depth 3 it is ((28 - H)/6)^3: 92, 82, 64 and 43 for 1,
     # 2, 4 and 7 heads.
-    cases={"quick": (*Case.grid(width=(4, 6, 8), depth=1, heads=(1, 2), tokens=(2, 4)),
-                     *Case.grid(width=10, depth=2, heads=(1, 2), tokens=4, inputs=32),
-                     Case(width=28, depth=3, heads=7, tokens=4, inputs=100)),
-           "theory": Case.grid(width=28, depth=3, heads=(1, 2, 4), tokens=(2, 4), inputs=200)},
-    control=Control(Case(width=4, depth=1, heads=1, tokens=4), "nine times as much",
-                    statement=Ge(log(sep, 3), 2 + 3 ** (L - 2) * LOG_RATIO)),
-    cited="Bears on whether the doubly exponential rank of Levine's Theorem 1 may be quoted.")
+    cases={
+        "quick": (
+            *Case.grid(width=(4, 6, 8), depth=1, heads=(1, 2), tokens=(2, 4)),
+            *Case.grid(width=10, depth=2, heads=(1, 2), tokens=4, inputs=32),
+            Case(width=28, depth=3, heads=7, tokens=4, inputs=100),
+        ),
+        "theory": Case.grid(width=28, depth=3, heads=(1, 2, 4), tokens=(2, 4), inputs=200),
+    },
+    control=Control(
+        Case(width=4, depth=1, heads=1, tokens=4),
+        "nine times as much",
+        statement=Ge(log(sep, 3), 2 + 3 ** (L - 2) * LOG_RATIO),
+    ),
+    cited="Bears on whether the doubly exponential rank of Levine's Theorem 1 may be quoted.",
+)
 def lower_bound_shallow(case: Case, seed: int) -> Exact:
     """Lower bound below the threshold.
 
@@ -67,19 +81,29 @@ def lower_bound_shallow(case: Case, seed: int) -> Exact:
 
 
 @_recalled(
-    Ge(log(sep, 3), d * L / 2 + _CONSTANTS), source=levine("Theorem 2, lower bound"),
+    Ge(log(sep, 3), d * L / 2 + _CONSTANTS),
+    source=levine("Theorem 2, lower bound"),
     assumes={**DEEP, **SPARE_WIDTH},
     # The bounds of the cases with `inputs` are 15 and 39, then 228, 173 and 519.
-    cases={"quick": (*Case.grid(width=2, depth=(1, 2, 3), heads=1, tokens=4),
-                     Case(width=8, depth=6, heads=1, tokens=4, inputs=60),
-                     Case(width=9, depth=6, heads=1, tokens=4, inputs=100)),
-           "theory": (Case(width=8, depth=7, heads=1, tokens=4, inputs=480),
-                      Case(width=10, depth=7, heads=2, tokens=4, inputs=360),
-                      Case(width=12, depth=6, heads=1, tokens=2, inputs=1050))},
-    control=Control(Case(width=2, depth=2, heads=1, tokens=4),
-                    "the slope 2 d L of the upper bound",
-                    statement=Ge(log(sep, 3), 2 * d * L + _CONSTANTS)),
-    supports="separation_rank/upper_bound_deep")
+    cases={
+        "quick": (
+            *Case.grid(width=2, depth=(1, 2, 3), heads=1, tokens=4),
+            Case(width=8, depth=6, heads=1, tokens=4, inputs=60),
+            Case(width=9, depth=6, heads=1, tokens=4, inputs=100),
+        ),
+        "theory": (
+            Case(width=8, depth=7, heads=1, tokens=4, inputs=480),
+            Case(width=10, depth=7, heads=2, tokens=4, inputs=360),
+            Case(width=12, depth=6, heads=1, tokens=2, inputs=1050),
+        ),
+    },
+    control=Control(
+        Case(width=2, depth=2, heads=1, tokens=4),
+        "the slope 2 d L of the upper bound",
+        statement=Ge(log(sep, 3), 2 * d * L + _CONSTANTS),
+    ),
+    supports="separation_rank/upper_bound_deep",
+)
 def lower_bound_deep(case: Case, seed: int) -> Exact:
     """Lower bound beyond the threshold.
 
@@ -94,20 +118,31 @@ def lower_bound_deep(case: Case, seed: int) -> Exact:
 
 
 @_recalled(
-    Ge(sep, binomial(N + K - 1, K)), source=levine("proof of Theorems 1 and 2, lower bounds"),
+    Ge(sep, binomial(N + K - 1, K)),
+    source=levine("proof of Theorems 1 and 2, lower bounds"),
     assumes={**SPARE_WIDTH, **LAYERS, "d_x - H even": lambda c: (c.width - c.heads) % 2 == 0},
     # The bounds are 1, 3, 10, 20 and 55, then 220 and 20; where `inputs` is given it is twice that
     # or more, so that a rank below shows.
-    cases={"quick": (Case(width=4, depth=2, heads=2, tokens=4),
-                     Case(width=8, depth=2, heads=2, tokens=4, inputs=32),
-                     Case(width=8, depth=3, heads=2, tokens=4, inputs=40),
-                     Case(width=10, depth=3, heads=2, tokens=4, inputs=80),
-                     Case(width=8, depth=4, heads=2, tokens=4, inputs=120)),
-           "theory": (Case(width=10, depth=4, heads=2, tokens=4, inputs=480),
-                      Case(width=12, depth=3, heads=4, tokens=2, inputs=60))},
-    control=Control(Case(width=4, depth=2, heads=2, tokens=2), "the power 3^L and n = d_x",
-                    statement=Ge(sep, binomial(d + 3**L - 1, 3**L))),
-    supports="separation_rank/lower_bound_shallow")
+    cases={
+        "quick": (
+            Case(width=4, depth=2, heads=2, tokens=4),
+            Case(width=8, depth=2, heads=2, tokens=4, inputs=32),
+            Case(width=8, depth=3, heads=2, tokens=4, inputs=40),
+            Case(width=10, depth=3, heads=2, tokens=4, inputs=80),
+            Case(width=8, depth=4, heads=2, tokens=4, inputs=120),
+        ),
+        "theory": (
+            Case(width=10, depth=4, heads=2, tokens=4, inputs=480),
+            Case(width=12, depth=3, heads=4, tokens=2, inputs=60),
+        ),
+    },
+    control=Control(
+        Case(width=4, depth=2, heads=2, tokens=2),
+        "the power 3^L and n = d_x",
+        statement=Ge(sep, binomial(d + 3**L - 1, 3**L)),
+    ),
+    supports="separation_rank/lower_bound_shallow",
+)
 def lower_bound_multiset(case: Case, seed: int) -> Exact:
     """Lower bound before simplification.
 
@@ -143,13 +178,20 @@ def _coefficient(case: Case) -> Exact:
 
 
 @claim(
-    Ge(log(multiset, 3), K * LOG_RATIO), source=levine("proof of Theorem 1, lower bound"),
+    Ge(log(multiset, 3), K * LOG_RATIO),
+    source=levine("proof of Theorem 1, lower bound"),
     assumes={**SPARE_WIDTH, **LAYERS},
-    cases={"quick": Case.grid(width=(4, 12, 30), depth=(2, 3, 4), heads=(1, 2)),
-           "theory": Case.grid(width=(100, 1000), depth=(5, 6), heads=4)},
-    control=Control(Case(width=4, depth=2, heads=1), "sqrt(3) times as much",
-                    statement=Ge(log(multiset, 3), Rational(1, 2) + 3 ** (L - 2) * LOG_RATIO)),
-    supports="separation_rank/lower_bound_shallow")
+    cases={
+        "quick": Case.grid(width=(4, 12, 30), depth=(2, 3, 4), heads=(1, 2)),
+        "theory": Case.grid(width=(100, 1000), depth=(5, 6), heads=4),
+    },
+    control=Control(
+        Case(width=4, depth=2, heads=1),
+        "sqrt(3) times as much",
+        statement=Ge(log(multiset, 3), Rational(1, 2) + 3 ** (L - 2) * LOG_RATIO),
+    ),
+    supports="separation_rank/lower_bound_shallow",
+)
 def multiset_shallow(case: Case) -> Exact:
     """From the multiset coefficient to Theorem 1.
 
@@ -161,31 +203,46 @@ def multiset_shallow(case: Case) -> Exact:
 
 @multiset_shallow.argument(
     "Every factor and the right side are checked for all n > 0 and k; prose: the coefficient is "
-    "the product of its k factors.")
+    "the product of its k factors."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """binom(n+k-1, k) is a product of k factors (n+j)/(j+1), each at least n/k, for real n > 0."""
     yield logarithm_step(statement, "multiset")
-    yield equal("k log_3(n/k) is the right side", K * (log(N) - (L - 2) * log(3)),
-                statement.rhs * log(3))
+    yield equal(
+        "k log_3(n/k) is the right side", K * (log(N) - (L - 2) * log(3)), statement.rhs * log(3)
+    )
     n, (j, more) = Symbol("n", positive=True), symbols("j more", integer=True, nonnegative=True)
     k = j + 1 + more  # j runs from 0 to k - 1
-    yield nonnegative("(n+j)/(j+1) >= n/k: multiplied out, n (k-1-j) + k j >= 0",
-                      expand(k * (n + j) - n * (j + 1)))
-    yield equal("the product of the factors is the multiset coefficient: it starts at 1 and grows "
-                "by (n+k)/(k+1)",
-                gammasimp(gamma(n + j + 1) * gamma(j + 1) / (gamma(j + 2) * gamma(n + j))),
-                (n + j) / (j + 1))
+    yield nonnegative(
+        "(n+j)/(j+1) >= n/k: multiplied out, n (k-1-j) + k j >= 0",
+        expand(k * (n + j) - n * (j + 1)),
+    )
+    yield equal(
+        "the product of the factors is the multiset coefficient: it starts at 1 and grows "
+        "by (n+k)/(k+1)",
+        gammasimp(gamma(n + j + 1) * gamma(j + 1) / (gamma(j + 2) * gamma(n + j))),
+        (n + j) / (j + 1),
+    )
 
 
 @claim(
-    Ge(log(multiset, 3), d * L / 2 + _CONSTANTS), source=levine("proof of Theorem 2, lower bound"),
+    Ge(log(multiset, 3), d * L / 2 + _CONSTANTS),
+    source=levine("proof of Theorem 2, lower bound"),
     assumes={**SPARE_WIDTH, **LAYERS},
-    cases={"quick": (*Case.grid(width=(3, 4, 8, 30), depth=(2, 3, 5), heads=(1, 2)),
-                     *Case.grid(width=2, depth=(2, 3), heads=1)),
-           "theory": Case.grid(width=(100,), depth=(5, 8), heads=(1, 4))},
-    control=Control(Case(width=2, depth=2, heads=1), "nine times as much",
-                    statement=Ge(log(multiset, 3), 2 + d * L / 2 + _CONSTANTS)),
-    supports="separation_rank/upper_bound_deep")
+    cases={
+        "quick": (
+            *Case.grid(width=(3, 4, 8, 30), depth=(2, 3, 5), heads=(1, 2)),
+            *Case.grid(width=2, depth=(2, 3), heads=1),
+        ),
+        "theory": Case.grid(width=(100,), depth=(5, 8), heads=(1, 4)),
+    },
+    control=Control(
+        Case(width=2, depth=2, heads=1),
+        "nine times as much",
+        statement=Ge(log(multiset, 3), 2 + d * L / 2 + _CONSTANTS),
+    ),
+    supports="separation_rank/upper_bound_deep",
+)
 def multiset_deep(case: Case) -> Exact:
     """From the multiset coefficient to Theorem 2.
 
@@ -202,29 +259,46 @@ def multiset_deep(case: Case) -> Exact:
 @multiset_deep.argument(
     "Every factor is checked for all k; prose: that n = 1/2, half-integers from 3/2 on and whole n "
     "are all cases, the coefficient as a product of its factors, and the induction over k at "
-    "n = 1/2.")
+    "n = 1/2."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """binom(n+k-1, k) >= (k/n)^(n-1) for n = 1, 3/2, 2, ...; the case n = 1/2 apart."""
     log3, half = log(3), Rational(1, 2)
     yield logarithm_step(statement, "multiset")
     dropped = (H / 2 + 1) * (2 * log3 + log(N))
-    yield equal("(n-1) log_3(k/n) is the right side plus (H/2 + 1)(2 + log_3 n)",
-                (N - 1) * ((L - 2) * log3 - log(N)), statement.rhs * log3 + dropped)
-    yield Step("2 + log_3 n >= 2 - log_3 2 > 0, since n >= 1/2",
-               bool((2 * log3 - log(2)).is_positive))
+    yield equal(
+        "(n-1) log_3(k/n) is the right side plus (H/2 + 1)(2 + log_3 n)",
+        (N - 1) * ((L - 2) * log3 - log(N)),
+        statement.rhs * log3 + dropped,
+    )
+    yield Step(
+        "2 + log_3 n >= 2 - log_3 2 > 0, since n >= 1/2", bool((2 * log3 - log(2)).is_positive)
+    )
     k = Symbol("k", integer=True, positive=True)
     j, more = symbols("j more", integer=True, nonnegative=True)
-    yield nonnegative("whole n: n - 1 factors (k+i)/i >= k/n for i = 1, ..., n - 1",
-                      together((k + j + 1) / (j + 1) - k / (j + 2 + more)))
-    yield Step("c_k = binom(k-1/2, k) >= 1/(2 sqrt k): equal at k = 1",
-               half == Rational(1, 2) / sqrt(1))
-    yield nonnegative("c_(k+1)/c_k = (2k+1)/(2k+2) >= sqrt(k/(k+1)): squared and multiplied out",
-                      (2 * k + 1) ** 2 - 4 * k * (k + 1))
-    yield nonnegative("n = m + 1/2, m >= 1: the factor (k+1/2)/(1/2) times 1/(2 sqrt k) is at "
-                      "least sqrt k >= sqrt(k/n)", (2 * k + 1) - 2 * k)
+    yield nonnegative(
+        "whole n: n - 1 factors (k+i)/i >= k/n for i = 1, ..., n - 1",
+        together((k + j + 1) / (j + 1) - k / (j + 2 + more)),
+    )
+    yield Step(
+        "c_k = binom(k-1/2, k) >= 1/(2 sqrt k): equal at k = 1", half == Rational(1, 2) / sqrt(1)
+    )
+    yield nonnegative(
+        "c_(k+1)/c_k = (2k+1)/(2k+2) >= sqrt(k/(k+1)): squared and multiplied out",
+        (2 * k + 1) ** 2 - 4 * k * (k + 1),
+    )
+    yield nonnegative(
+        "n = m + 1/2, m >= 1: the factor (k+1/2)/(1/2) times 1/(2 sqrt k) is at "
+        "least sqrt k >= sqrt(k/n)",
+        (2 * k + 1) - 2 * k,
+    )
     other, lower = j + 3 * half, k / (j + 5 * half + more)
-    yield nonnegative("n = m + 1/2: the m - 1 other factors (k+i-1/2)/(i-1/2), 2 <= i <= m, are at "
-                      "least k/n", together((k + other) / other - lower))
-    yield Step("n = 1/2: log_3 c_k >= -log_3(2 sqrt k), above -log_3(2 k)/2 - (3/2)(2 - log_3 2), "
-               "the right side at its largest",
-               bool((-log(2) + log(2) / 2 + 3 * half * (2 * log3 - log(2))).is_positive))
+    yield nonnegative(
+        "n = m + 1/2: the m - 1 other factors (k+i-1/2)/(i-1/2), 2 <= i <= m, are at least k/n",
+        together((k + other) / other - lower),
+    )
+    yield Step(
+        "n = 1/2: log_3 c_k >= -log_3(2 sqrt k), above -log_3(2 k)/2 - (3/2)(2 - log_3 2), "
+        "the right side at its largest",
+        bool((-log(2) + log(2) / 2 + 3 * half * (2 * log3 - log(2))).is_positive),
+    )

@@ -4,6 +4,7 @@ With T_l and M_l as in linear_attention, y_1 = sum_a x_a P_a(M), P_a = (e_1^T T_
 T_1(M_1))_a. A catalecticant pairs the partial derivatives of order k of the P_a with the monomials
 of degree C - k; the ranks over all k add up to the separation rank.
 """
+
 from __future__ import annotations
 
 import itertools
@@ -43,7 +44,8 @@ def moment_forms(net: AttentionNet) -> list[dict[Exponents, int]]:
     for (a, b), variable in zip(pairs, ring.gens(), strict=True):
         moment[a, b] = moment[b, a] = variable
     query, key, value, output = (
-        _python_integers(w) for w in (net.query, net.key, net.value, net.output))
+        _python_integers(w) for w in (net.query, net.key, net.value, net.output)
+    )
     lifted = AttentionNet(query, key, value, output, prime=None)
     matrices = []
     for layer in range(net.depth):
@@ -53,8 +55,10 @@ def moment_forms(net: AttentionNet) -> list[dict[Exponents, int]]:
     row = matrices[-1][:1]
     for matrix in reversed(matrices[:-1]):
         row = row @ matrix
-    return [{tuple(map(int, exponents)): int(c) for exponents, c in form.to_dict().items()}
-            for form in row[0]]
+    return [
+        {tuple(map(int, exponents)): int(c) for exponents, c in form.to_dict().items()}
+        for form in row[0]
+    ]
 
 
 def _python_integers(array: NDArray[Any]) -> NDArray[Any]:
@@ -63,7 +67,9 @@ def _python_integers(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def catalecticant(
-    forms: list[dict[Exponents, int]], order: int, prime: int = PRIME,
+    forms: list[dict[Exponents, int]],
+    order: int,
+    prime: int = PRIME,
 ) -> NDArray[np.int64]:
     """All derivatives of order k: rows (a, mu), columns nu, entries (mu + nu)! [M^(mu+nu)] P_a.
 

@@ -6,6 +6,7 @@ Where it has not, the few combinations of its lines that vanish are kept, and th
 is held against them, a few megabytes at a time: the rank of the whole is found exactly and with no
 more memory than the part takes.
 """
+
 from __future__ import annotations
 
 import math
@@ -46,8 +47,14 @@ CHUNK = 2**24
 _RARE, _DRAWS = 1e-5, 12
 
 
-def rank_of_piece(case: Case, seed: int, *, most: int, memory: int | None = None,
-                  place: Callable[[Floats], Any] = lambda matrix: matrix) -> Exact:
+def rank_of_piece(
+    case: Case,
+    seed: int,
+    *,
+    most: int,
+    memory: int | None = None,
+    place: Callable[[Floats], Any] = lambda matrix: matrix,
+) -> Exact:
     """The rank of a catalecticant at random weights modulo a prime: certain where it is `most`,
     which no weights exceed.
 
@@ -82,8 +89,14 @@ def _one_miss(depth: int, rank: int) -> float:
     return min(1.0, (rank + 1) * 2 * (3**depth - 1) / PRIME)
 
 
-def graded_rank(forms: Forms, order: int, *, seed: int = 0, memory: int | None = None,
-                place: Callable[[Floats], Any] = lambda matrix: matrix) -> int:
+def graded_rank(
+    forms: Forms,
+    order: int,
+    *,
+    seed: int = 0,
+    memory: int | None = None,
+    place: Callable[[Floats], Any] = lambda matrix: matrix,
+) -> int:
     """The rank of the catalecticant of one order over F_p.
 
     Args:
@@ -187,8 +200,13 @@ def piece_cost(width: int, depth: int, order: int, rank: int | None = None) -> C
     # While the rest is looked at there are a few parts of it, as numbers and as residues.
     beside = cost.peak_bytes - 8 * m * n + (4 * CHUNK if m * n < math.prod(shape) else 0)
     least = beside + forms_bytes(width, depth)
-    work = {"operations": operations, "bytes": cost.bytes_moved, "columns": min(m, n),
-            "gathers": gathers, "lines": lines}
+    work = {
+        "operations": operations,
+        "bytes": cost.bytes_moved,
+        "columns": min(m, n),
+        "gathers": gathers,
+        "lines": lines,
+    }
     made = {"numbers": forms_entries(width, depth)}
     return Cost(work, made, least, least + _with_relations(8 * m * n))
 

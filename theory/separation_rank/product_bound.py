@@ -3,6 +3,7 @@
 Explicit weights make every layer multiply the output by another linear form of the moments; the
 product has a rank above the recalled upper bound from some depth on.
 """
+
 from __future__ import annotations
 
 import math
@@ -50,15 +51,20 @@ from .rank_symbols import Eq, Ge, H, L, d, levine
 from .upper_bounds import RECALLED
 from .value_rank import measured_rank, sep
 
-c = quantity(
-    "slope", "c", "an absolute constant in a supposed bound c d_x L", "positive real")
+c = quantity("slope", "c", "an absolute constant in a supposed bound c d_x L", "positive real")
 first = quantity(
-    "first_violation", r"L_\times",
+    "first_violation",
+    r"L_\times",
     "first depth beyond the threshold at which a lower bound exceeds a recalled upper bound; "
-    "0 if none", "nonnegative integer")
+    "0 if none",
+    "nonnegative integer",
+)
 conflict = quantity(
-    "conflict", r"\chi", "1 if some depth contradicts the recalled upper bound, 0 if none does",
-    "nonnegative integer")
+    "conflict",
+    r"\chi",
+    "1 if some depth contradicts the recalled upper bound, 0 if none does",
+    "nonnegative integer",
+)
 
 _OWN = Source("depthlaw", "weights whose layers multiply by linear forms of the moments")
 _ALL_HEADS = {"H = d_x": lambda c: c.heads == c.width}
@@ -86,23 +92,33 @@ def _coordinate(**fields: Any) -> Case:
 
 
 @claim(
-    Ge(sep, _product(3 ** (L - layer) + 1)), source=_OWN, holds_for="almost every",
+    Ge(sep, _product(3 ** (L - layer) + 1)),
+    source=_OWN,
+    holds_for="almost every",
     assumes={**_HEADS, **_TOKENS},
-    cases={"quick": (*(_coordinate(width=2, depth=depth, heads=2) for depth in (1, 2, 3, 5)),
-                     *Case.grid(width=4, depth=(2, 3, 4), heads=(2, 4), tokens=10,
-                                weights="coordinate"),
-                     Case(width=2, depth=3, heads=2, tokens=6),
-                     # Twice as many inputs as the bound asks for.
-                     _coordinate(width=2, depth=2, heads=2, inputs=16),
-                     _coordinate(width=2, depth=3, heads=2, inputs=160),
-                     _coordinate(width=4, depth=3, heads=2, inputs=160),
-                     _coordinate(width=6, depth=20, heads=6)),
-           "theory": (_coordinate(width=16, depth=36, heads=8),
-                      _coordinate(width=10, depth=55, heads=10))},
-    control=Control(Case(width=2, depth=2, heads=2, tokens=6),
-                    "two and a half times as much",
-                    statement=Ge(sep, Rational(5, 2) * _product(3 ** (L - layer) + 1))),
-    supports="separation_rank/no_linear_bound")
+    cases={
+        "quick": (
+            *(_coordinate(width=2, depth=depth, heads=2) for depth in (1, 2, 3, 5)),
+            *Case.grid(width=4, depth=(2, 3, 4), heads=(2, 4), tokens=10, weights="coordinate"),
+            Case(width=2, depth=3, heads=2, tokens=6),
+            # Twice as many inputs as the bound asks for.
+            _coordinate(width=2, depth=2, heads=2, inputs=16),
+            _coordinate(width=2, depth=3, heads=2, inputs=160),
+            _coordinate(width=4, depth=3, heads=2, inputs=160),
+            _coordinate(width=6, depth=20, heads=6),
+        ),
+        "theory": (
+            _coordinate(width=16, depth=36, heads=8),
+            _coordinate(width=10, depth=55, heads=10),
+        ),
+    },
+    control=Control(
+        Case(width=2, depth=2, heads=2, tokens=6),
+        "two and a half times as much",
+        statement=Ge(sep, Rational(5, 2) * _product(3 ** (L - layer) + 1)),
+    ),
+    supports="separation_rank/no_linear_bound",
+)
 def product_lower_bound(case: Case, seed: int) -> Exact:
     """Lower bound by a product of linear forms.
 
@@ -118,17 +134,28 @@ def product_lower_bound(case: Case, seed: int) -> Exact:
 
 
 @claim(
-    Gt(log(sep, 3), c * d * L, evaluate=False), source=_OWN, holds_for="almost every",
-    assumes={**_ALL_HEADS, **_TOKENS,
-             "L > 2 c d_x + 1": lambda k: k.depth > 2 * k.rational("slope") * k.width + 1,
-             "L <= D": lambda k: 2 * k.depth <= k.width * (k.width + 1)},
-    cases={"quick": (_coordinate(width=4, depth=6, heads=4, slope="1/2"),
-                     _coordinate(width=6, depth=14, heads=6, slope="1"),
-                     _coordinate(width=10, depth=42, heads=10, slope="2")),
-           "theory": (_coordinate(width=14, depth=86, heads=14, slope="3"),)},
-    control=Control(Case(width=2, depth=2, heads=2, tokens=6, slope="1"),
-                    "c = 1 at a depth below 2 c d_x + 1"),
-    cited="Decides whether a larger constant in c d_x L could mend the recalled Theorem 2.")
+    Gt(log(sep, 3), c * d * L, evaluate=False),
+    source=_OWN,
+    holds_for="almost every",
+    assumes={
+        **_ALL_HEADS,
+        **_TOKENS,
+        "L > 2 c d_x + 1": lambda k: k.depth > 2 * k.rational("slope") * k.width + 1,
+        "L <= D": lambda k: 2 * k.depth <= k.width * (k.width + 1),
+    },
+    cases={
+        "quick": (
+            _coordinate(width=4, depth=6, heads=4, slope="1/2"),
+            _coordinate(width=6, depth=14, heads=6, slope="1"),
+            _coordinate(width=10, depth=42, heads=10, slope="2"),
+        ),
+        "theory": (_coordinate(width=14, depth=86, heads=14, slope="3"),),
+    },
+    control=Control(
+        Case(width=2, depth=2, heads=2, tokens=6, slope="1"), "c = 1 at a depth below 2 c d_x + 1"
+    ),
+    cited="Decides whether a larger constant in c d_x L could mend the recalled Theorem 2.",
+)
 def no_linear_bound(case: Case, seed: int) -> Exact:
     """No bound c d_x L with an absolute constant.
 
@@ -143,7 +170,8 @@ def no_linear_bound(case: Case, seed: int) -> Exact:
 @no_linear_bound.argument(
     "The weights are checked on three coordinates, exponents and gap for all c, d and L; prose: "
     "L <= D forms can be independent, such a product has the rank prod (e_j + 1), and what one "
-    "choice of weights reaches almost all reach.")
+    "choice of weights reaches almost all reach."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """log_3 sep >= sum_{l<=L} log_3(3^(L-l) + 1) > L (L-1)/2, which exceeds c d L for large L."""
     m, more = Symbol("m", integer=True, positive=True), Symbol("t", positive=True)
@@ -153,12 +181,16 @@ def _(statement: Relational) -> Iterator[Step]:
     # through c_{l+1} = c_l^3 f_l^2.
     yield equal(
         "the exponent of f_l in the output of L layers is 1 + sum_{m=1}^{L-l} 2 3^(m-1) = 3^(L-l)",
-        1 + summation(2 * 3 ** (m - 1), (m, 1, L)), 3**L)
-    yield equal("log_3 of prod_{l<=L} 3^(L-l) is L (L-1)/2",
-                summation(L - m, (m, 1, L)), L * (L - 1) / 2)
+        1 + summation(2 * 3 ** (m - 1), (m, 1, L)),
+        3**L,
+    )
+    yield equal(
+        "log_3 of prod_{l<=L} 3^(L-l) is L (L-1)/2", summation(L - m, (m, 1, L)), L * (L - 1) / 2
+    )
     gap = expand((L * (L - 1) / 2 - statement.rhs).subs(L, 2 * c * d + 1 + more))
-    yield Step("L (L-1)/2 exceeds the right side for every L > 2 c d + 1",
-               bool(factor(gap).is_positive))
+    yield Step(
+        "L (L-1)/2 exceeds the right side for every L > 2 c d + 1", bool(factor(gap).is_positive)
+    )
     yield nonnegative("the relation is strict or not, the gap is positive", gap)
 
 
@@ -168,14 +200,15 @@ def _one_head_step() -> Step:
     M = Matrix(3, 3, lambda a, b: Symbol(f"m{min(a, b)}{max(a, b)}"))
     units = [eye(3)[:, h] for h in range(3)]
     total = sum((e * v.T * M * k * e.T for e in units), zeros(3, 3))
-    return Step("heads W^O = e_h, W^Q = e_h^T, W^V = v^T, W^K = k^T give T(M) = (v^T M k) I",
-                expand(total - (v.T * M * k)[0] * eye(3)) == zeros(3, 3))
+    return Step(
+        "heads W^O = e_h, W^Q = e_h^T, W^V = v^T, W^K = k^T give T(M) = (v^T M k) I",
+        expand(total - (v.T * M * k)[0] * eye(3)) == zeros(3, 3),
+    )
 
 
 # --- against the recalled bound -------------------------------------------------------------------
 
-_against_theorem_2 = partial(
-    claim, source=levine("Theorem 2, upper bound"), kind="threshold")
+_against_theorem_2 = partial(claim, source=levine("Theorem 2, upper bound"), kind="threshold")
 
 
 def _by_width(values: dict[int, int]) -> Piecewise:
@@ -184,12 +217,17 @@ def _by_width(values: dict[int, int]) -> Piecewise:
 
 
 @_against_theorem_2(
-    Eq(first, _by_width(FIRST_VIOLATION)), assumes=_ALL_HEADS,
-    cases={"quick": [Case(width=w, heads=w) for w in FIRST_VIOLATION if w <= 16],
-           "theory": [Case(width=w, heads=w) for w in FIRST_VIOLATION if w > 16]},
-    control=Control(Case(width=8, heads=8), "the estimate 4 d_x + 3",
-                    statement=Eq(first, 4 * d + 3)),
-    supports="separation_rank/upper_bound_deep")
+    Eq(first, _by_width(FIRST_VIOLATION)),
+    assumes=_ALL_HEADS,
+    cases={
+        "quick": [Case(width=w, heads=w) for w in FIRST_VIOLATION if w <= 16],
+        "theory": [Case(width=w, heads=w) for w in FIRST_VIOLATION if w > 16],
+    },
+    control=Control(
+        Case(width=8, heads=8), "the estimate 4 d_x + 3", statement=Eq(first, 4 * d + 3)
+    ),
+    supports="separation_rank/upper_bound_deep",
+)
 def first_violation(case: Case) -> Exact:
     """First depths that contradict Theorem 2 as recalled.
 
@@ -206,11 +244,17 @@ def first_violation(case: Case) -> Exact:
 
 @_against_theorem_2(
     Eq(first, _by_width(FIRST_VIOLATION_ONE_HEAD)),
-    cases={"quick": [Case(width=w, witness="count") for w in FIRST_VIOLATION_ONE_HEAD if w <= 1024],
-           "theory": [Case(width=12288, witness="count")]},
-    control=Control(Case(width=6, witness="count"), "the depth of the product, 30",
-                    statement=Eq(first, _by_width(FIRST_VIOLATION))),
-    supports="separation_rank/upper_bound_deep")
+    cases={
+        "quick": [Case(width=w, witness="count") for w in FIRST_VIOLATION_ONE_HEAD if w <= 1024],
+        "theory": [Case(width=12288, witness="count")],
+    },
+    control=Control(
+        Case(width=6, witness="count"),
+        "the depth of the product, 30",
+        statement=Eq(first, _by_width(FIRST_VIOLATION)),
+    ),
+    supports="separation_rank/upper_bound_deep",
+)
 def conflict_one_head(case: Case) -> Exact:
     """First depth at which S exceeds Theorem 2's bound as recalled.
 
@@ -221,6 +265,7 @@ def conflict_one_head(case: Case) -> Exact:
     d_x and L, the bound would fail there for one head; that premise is false: sep(4, 3) = S - 4
     (count_attained). Whether one head comes near enough to S at these depths is open.
     """
+
     def count(depth: int) -> arb:
         low, high = log3_dimension_count(case.width, depth)
         return ball(Fraction(float(low)), Fraction(float(high)))
@@ -233,11 +278,17 @@ def _conflict(slope: Expr) -> Relational:
 
 
 @_against_theorem_2(
-    _conflict(2 * d + 1), assumes=_HEADS,
-    cases={"quick": (*(Case(width=w, heads=w) for w in (1, 2, 3, 4, 5, 6)),
-                     *(Case(width=2 * h, heads=h) for h in (6, 7, 8)))},
+    _conflict(2 * d + 1),
+    assumes=_HEADS,
+    cases={
+        "quick": (
+            *(Case(width=w, heads=w) for w in (1, 2, 3, 4, 5, 6)),
+            *(Case(width=2 * h, heads=h) for h in (6, 7, 8)),
+        )
+    },
     control=Control(Case(width=4, heads=4), "slope 3 d_x", statement=_conflict(3 * d)),
-    supports="separation_rank/upper_bound_deep")
+    supports="separation_rank/upper_bound_deep",
+)
 def conflict_heads(case: Case) -> Exact:
     """Heads that contradict Theorem 2 as recalled.
 
@@ -254,7 +305,8 @@ def conflict_heads(case: Case) -> Exact:
 @conflict_heads.argument(
     "The growth for each layer and the gap, concave with positive ends, are checked for all d, H "
     "and L; prose: a larger slope wins at some depth, a smaller one never does past D_H layers, "
-    "and a concave gap is positive between positive ends.")
+    "and a concave gap is positive between positive ends."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """D_H forms give the slope D_H, the bound has 2 d + 1; with no more it is never exceeded."""
     is_table = isinstance(statement.rhs, Piecewise)
@@ -263,12 +315,19 @@ def _(statement: Relational) -> Iterator[Step]:
     ratio: Expr = Integer(0)
     if isinstance(condition, StrictGreaterThan | StrictLessThan):
         ratio = simplify((condition.gts - condition.lts) / (H * (H + 1) / 2 - slope))
-    yield Step("the right side is 1 if D_H > 2 d + 1 and 0 otherwise",
-               value == 1 and bool(ratio.is_Number and ratio.is_positive)
-               and len(branches) == 2 and branches[1][0] == 0 and branches[1][1] == true)
+    yield Step(
+        "the right side is 1 if D_H > 2 d + 1 and 0 otherwise",
+        value == 1
+        and bool(ratio.is_Number and ratio.is_positive)
+        and len(branches) == 2
+        and branches[1][0] == 0
+        and branches[1][1] == true,
+    )
     x = Symbol("x", positive=True)
-    yield Step("from L to L + 1 each factor 3^(L-l) + 1 grows by less than 3",
-               bool((3 * (x + 1) - (3 * x + 1)).is_positive))
+    yield Step(
+        "from L to L + 1 each factor 3^(L-l) + 1 grows by less than 3",
+        bool((3 * (x + 1) - (3 * x + 1)).is_positive),
+    )
     yield equal("and by a factor that tends to 3", limit((3 * x + 1) / (x + 1), x, oo), Integer(3))
     yield from _no_conflict_steps()
 
@@ -277,15 +336,20 @@ def _no_conflict_steps() -> Iterator[Step]:
     """For log_3 d <= L <= D_H <= 2 d + 1 the bound minus log_3 of the product is concave in L and
     positive at both ends."""
     d, L, u, s = symbols("d L u s", positive=True)  # u = log_3 d
-    yield Step("log_3 2 < 2/3 and log_3(2 sqrt(2) e) > 3/2: 8 < 9, and (2 sqrt(2) e)^2 = "
-               "8 e^2 > 27", bool((8 * E**2 - 27).is_positive))
+    yield Step(
+        "log_3 2 < 2/3 and log_3(2 sqrt(2) e) > 3/2: 8 < 9, and (2 sqrt(2) e)^2 = 8 e^2 > 27",
+        bool((8 * E**2 - 27).is_positive),
+    )
     # log_3 of the product is at most L (L-1)/2 + L log_3 2, since 3^m + 1 <= 2 3^m.
     gap = 2 * d * (L - u) + L + 3 * d + u - L * (L - 1) / 2 - Rational(2, 3) * L
     yield Step("the gap is concave in L", diff(gap, L, 2) == -1)
-    yield nonnegative("at L = u: positive, with d = 3^u >= 1 + u + u^2/2 as log 3 > 1",
-                      expand(gap.subs(L, u).subs(d, 1 + u + u**2 / 2 + s)))
-    yield nonnegative("at L = 2 d + 1: positive, with u <= d",
-                      expand(gap.subs(L, 2 * d + 1).subs(d, u + s)))
+    yield nonnegative(
+        "at L = u: positive, with d = 3^u >= 1 + u + u^2/2 as log 3 > 1",
+        expand(gap.subs(L, u).subs(d, 1 + u + u**2 / 2 + s)),
+    )
+    yield nonnegative(
+        "at L = 2 d + 1: positive, with u <= d", expand(gap.subs(L, 2 * d + 1).subs(d, u + s))
+    )
 
 
 def _first_product(case: Case) -> int:
@@ -299,7 +363,9 @@ def _first_product(case: Case) -> int:
 
 
 def _first_violation(
-    width: int, log3_rank: Callable[[int], arb], forms: int | None = None,
+    width: int,
+    log3_rank: Callable[[int], arb],
+    forms: int | None = None,
 ) -> int:
     """The first L > log_3 d_x at which a rank exceeds the recalled upper bound; 0 if none does.
 
@@ -322,8 +388,10 @@ def _first_violation(
                 raise ArithmeticError("the enclosures of rank and bound overlap; use more bits")
             if forms and depth >= forms and _recalled(width, depth + 1) - bound > forms:
                 return 0
-    raise ArithmeticError(f"width {width}: no violation up to depth {_DEEPEST}, and none excluded; "
-                          "try other heads or a larger _DEEPEST")
+    raise ArithmeticError(
+        f"width {width}: no violation up to depth {_DEEPEST}, and none excluded; "
+        "try other heads or a larger _DEEPEST"
+    )
 
 
 def _recalled(width: int, depth: int) -> arb:

@@ -5,6 +5,7 @@ matrix of weights is an integer matrix over a power of two, which no rank notice
 the graded pieces are those of integer matrices. They are found modulo primes drawn at random: a
 rank modulo p is never too large, and too small only where p divides a minor, which few primes do.
 """
+
 from __future__ import annotations
 
 import math
@@ -56,8 +57,9 @@ def whole_numbers(weights: Array) -> Array:
     return np.array([w // power for w in found], dtype=object).reshape(np.shape(weights))
 
 
-def integer_net(query: Array, key: Array, value: Array, output: Array,
-                read_out: Array | None = None) -> AttentionNet:
+def integer_net(
+    query: Array, key: Array, value: Array, output: Array, read_out: Array | None = None
+) -> AttentionNet:
     """The net over Z whose output is that of floating-point weights times a constant.
 
     Args:
@@ -74,8 +76,9 @@ def integer_net(query: Array, key: Array, value: Array, output: Array,
     >>> net.query.item(), net.output.item()
     (1, 3)
     """
-    query, key, value, output = (np.stack([whole_numbers(layer) for layer in each])
-                                 for each in (query, key, value, output))
+    query, key, value, output = (
+        np.stack([whole_numbers(layer) for layer in each]) for each in (query, key, value, output)
+    )
     if read_out is not None:
         # The first coordinate, of every head alike; the others are not read.
         row = whole_numbers(read_out) @ output[-1]
@@ -92,7 +95,8 @@ def modulo(net: AttentionNet, prime: int) -> AttentionNet:
     7
     """
     query, key, value, output = (
-        (part % prime).astype(np.int64) for part in (net.query, net.key, net.value, net.output))
+        (part % prime).astype(np.int64) for part in (net.query, net.key, net.value, net.output)
+    )
     return AttentionNet(query, key, value, output, prime, net.residual)
 
 
@@ -132,8 +136,11 @@ def rank_at(net: AttentionNet, rng: np.random.Generator) -> Exact:
         for order in orders:
             if best[order] < sides[order]:
                 best[order] = max(best[order], graded_rank(forms, order, seed=draw))
-        misses = sum(_one_miss(net, found + 1) ** draw
-                     for found, side in zip(best, sides, strict=True) if found < side)
+        misses = sum(
+            _one_miss(net, found + 1) ** draw
+            for found, side in zip(best, sides, strict=True)
+            if found < side
+        )
         if misses < _RARE:
             break
     return Exact(sum(best), misses=min(1.0, misses))

@@ -8,6 +8,7 @@ over the entries. Parts of up to a thousand rows are decided without chance: the
 computed, by python-flint. Where the forms are small they are multiplied out by python-flint too, so
 that nothing of the code that measures takes part. Checking needs the file alone.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -38,21 +39,36 @@ from .graded_pieces import (
 )
 from .linear_attention import AttentionNet, normal_form
 
-__all__ = ["KIND", "LARGEST", "STORED", "certificate", "established", "independent",
-           "recheck_ranks", "sentence"]
+__all__ = [
+    "KIND",
+    "LARGEST",
+    "STORED",
+    "certificate",
+    "established",
+    "independent",
+    "recheck_ranks",
+    "sentence",
+]
 
 KIND = "separation_rank/graded_ranks"
 SIDES = 3
 
 # The certificates beside this file, by (d_x, L); written out, so that code versions cover them.
 STORED: Mapping[tuple[int, int], str] = {
-    (2, 1): "certificates/exact-2-1.json", (2, 2): "certificates/exact-2-2.json",
-    (2, 3): "certificates/exact-2-3.json", (2, 4): "certificates/exact-2-4.json",
-    (3, 1): "certificates/exact-3-1.json", (3, 2): "certificates/exact-3-2.json",
-    (3, 3): "certificates/exact-3-3.json", (4, 1): "certificates/exact-4-1.json",
-    (4, 2): "certificates/exact-4-2.json", (5, 1): "certificates/exact-5-1.json",
-    (5, 2): "certificates/exact-5-2.json", (6, 1): "certificates/exact-6-1.json",
-    (6, 2): "certificates/exact-6-2.json"}
+    (2, 1): "certificates/exact-2-1.json",
+    (2, 2): "certificates/exact-2-2.json",
+    (2, 3): "certificates/exact-2-3.json",
+    (2, 4): "certificates/exact-2-4.json",
+    (3, 1): "certificates/exact-3-1.json",
+    (3, 2): "certificates/exact-3-2.json",
+    (3, 3): "certificates/exact-3-3.json",
+    (4, 1): "certificates/exact-4-1.json",
+    (4, 2): "certificates/exact-4-2.json",
+    (5, 1): "certificates/exact-5-1.json",
+    (5, 2): "certificates/exact-5-2.json",
+    (6, 1): "certificates/exact-6-1.json",
+    (6, 2): "certificates/exact-6-2.json",
+}
 
 # Parts up to this size are decided by python-flint's rank, without chance.
 _FLINT = 1000
@@ -75,9 +91,17 @@ def certificate(width: int, depth: int, *, heads: int = 1, seed: int = 0) -> dic
     net = frontier_net(width, depth, heads, seed)
     forms = scaled_forms(net)
     data: dict[str, Any] = {
-        "kind": KIND, "claim": "separation_rank/exact", "says": "",
-        "width": width, "depth": depth, "heads": heads, "prime": PRIME,
-        "weights": {name: getattr(net, name).tolist() for name in NAMES}, "pieces": [], "rank": 0}
+        "kind": KIND,
+        "claim": "separation_rank/exact",
+        "says": "",
+        "width": width,
+        "depth": depth,
+        "heads": heads,
+        "prime": PRIME,
+        "weights": {name: getattr(net, name).tolist() for name in NAMES},
+        "pieces": [],
+        "rank": 0,
+    }
     for order in range(forms.degree + 1):
         rng = np.random.default_rng([seed, order])
         piece = selection(piece_shape(width, depth, order), rng)
@@ -89,34 +113,43 @@ def certificate(width: int, depth: int, *, heads: int = 1, seed: int = 0) -> dic
 def sentence(data: Mapping[str, Any]) -> str:
     """What a certificate says, for its numbers."""
     d, L, H, rank = (data[name] for name in ("width", "depth", "heads", "rank"))
-    return (f"For d_x = {d}, L = {L}, H = {H} and almost all real weights the catalecticant of "
-            f"each order listed has at least the rank of its rows here, and with N >= {2 * d + 2} "
-            f"tokens the separation rank is at least their sum, {rank}.")
+    return (
+        f"For d_x = {d}, L = {L}, H = {H} and almost all real weights the catalecticant of "
+        f"each order listed has at least the rank of its rows here, and with N >= {2 * d + 2} "
+        f"tokens the separation rank is at least their sum, {rank}."
+    )
 
 
 def established(data: Mapping[str, Any]) -> str:
     """What a certificate that stands has established, with the numbers of the file."""
     d, L, H, rank = (data[name] for name in ("width", "depth", "heads", "rank"))
     full = sum(
-        len(part["rows"]) == min(piece_shape(d, L, part["order"])) for part in data["pieces"])
-    return (f"d={d}, L={L}, H={H}, N>={2 * d + 2}: sep >= {rank} for almost all weights; {full} of "
-            f"{(3**L + 1) // 2} catalecticants have the rank of their shorter side")
+        len(part["rows"]) == min(piece_shape(d, L, part["order"])) for part in data["pieces"]
+    )
+    return (
+        f"d={d}, L={L}, H={H}, N>={2 * d + 2}: sep >= {rank} for almost all weights; {full} of "
+        f"{(3**L + 1) // 2} catalecticants have the rank of their shorter side"
+    )
 
 
 def independent(data: Mapping[str, Any]) -> str:
     """Whether checking a certificate takes no part of the code that measures."""
     if PlainForms.fits(data["width"], data["depth"]):
         return "yes"
-    return ("in part: the matrices are built by the code that measures, the elimination is not "
-            "repeated")
+    return (
+        "in part: the matrices are built by the code that measures, the elimination is not repeated"
+    )
 
 
 def _piece(data: Mapping[str, Any], forms: Forms, order: int, piece: Piece) -> dict[str, Any]:
     """Rows, columns and solutions: an invertible part from the pivots of the elimination."""
     found = ple(_upright(forms, order, piece), forms.prime)
     size = len(found.columns)
-    part = {"order": order, "rows": piece.rows[np.sort(found.order[:size])].tolist(),
-            "columns": piece.columns[np.sort(found.columns)].tolist()}
+    part = {
+        "order": order,
+        "rows": piece.rows[np.sort(found.order[:size])].tolist(),
+        "columns": piece.columns[np.sort(found.columns)].tolist(),
+    }
     del found
     square = _square(forms, part)
     factors = ple(square, forms.prime)
@@ -145,7 +178,7 @@ def _sides(data: Mapping[str, Any], part: Mapping[str, Any], prime: int) -> Inte
     blocks = (key + n.to_bytes(8, "big") for n in range(-(-size * SIDES // 4)))
     stream = b"".join(hashlib.sha256(block).digest() for block in blocks)
     # Words of 64 bits modulo p: the bias is below p / 2^64.
-    words = np.frombuffer(stream, dtype=">u8")[:size * SIDES] % np.uint64(prime)
+    words = np.frombuffer(stream, dtype=">u8")[: size * SIDES] % np.uint64(prime)
     return words.astype(np.int64).reshape(size, SIDES)
 
 
@@ -161,8 +194,13 @@ def recheck_ranks(data: Mapping[str, Any]) -> Iterator[Step]:
     width, depth = whole(data, "width", 1, 126), whole(data, "depth", 1, 6)
     heads, prime = whole(data, "heads", 1, 126), whole(data, "prime", 1, 2**62)
     degree = (3**depth - 1) // 2
-    refused = "" if prime > degree else (
-        f"p = {prime} does not exceed the degree {degree} of the forms, so derivatives vanish")
+    refused = (
+        ""
+        if prime > degree
+        else (
+            f"p = {prime} does not exceed the degree {degree} of the forms, so derivatives vanish"
+        )
+    )
     try:
         checked_prime(prime)
     except ValueError as error:
@@ -178,22 +216,29 @@ def recheck_ranks(data: Mapping[str, Any]) -> Iterator[Step]:
     plain, forms = None, None
     if PlainForms.fits(width, depth):
         plain = PlainForms(net, prime)
-        yield Step("the recursion over tokens gives the normal form's outputs at four inputs "
-                   "modulo a prime (a check of the code: no rank rests on it)",
-                   net.moments_give_outputs(4))
+        yield Step(
+            "the recursion over tokens gives the normal form's outputs at four inputs "
+            "modulo a prime (a check of the code: no rank rests on it)",
+            net.moments_give_outputs(4),
+        )
     else:
         if forms_bytes(width, depth) > _MOST_BYTES:
-            raise ValueError(f"width {width}, depth {depth}: the forms take more than "
-                             f"{_MOST_BYTES // 2**30} GB; give a smaller shape")
+            raise ValueError(
+                f"width {width}, depth {depth}: the forms take more than "
+                f"{_MOST_BYTES // 2**30} GB; give a smaller shape"
+            )
         reduced = _reduced(data, prime)
-        yield Step("the forms take the values of the recursion over layers at four random moments",
-                   _forms_agree(reduced, dense_forms(reduced)))
+        yield Step(
+            "the forms take the values of the recursion over layers at four random moments",
+            _forms_agree(reduced, dense_forms(reduced)),
+        )
         forms = scaled_forms(reduced)
     for part in parts:
         yield _invertible(data, part, prime, plain, forms)
     total = sum(len(part["rows"]) for part in parts)
-    yield Step(f"the sizes add up to {data['rank']}",
-               type(data["rank"]) is int and total == data["rank"])
+    yield Step(
+        f"the sizes add up to {data['rank']}", type(data["rank"]) is int and total == data["rank"]
+    )
 
 
 def _parts(data: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -205,13 +250,15 @@ def _parts(data: Mapping[str, Any]) -> list[dict[str, Any]]:
     parts = data["pieces"]
     fields = {"order", "rows", "columns", "solutions"}
     if not isinstance(parts, list) or not all(
-            isinstance(part, dict) and set(part) == fields for part in parts):
+        isinstance(part, dict) and set(part) == fields for part in parts
+    ):
         raise ValueError("pieces must be objects with order, rows, columns and solutions")
     for part in parts:
         whole(part, "order", -1, 3**6)
         if max(len(whole_list(part, "rows")), len(whole_list(part, "columns"))) > LARGEST:
-            raise ValueError(f"a piece has more than {LARGEST} rows or columns; give a smaller "
-                             "shape")
+            raise ValueError(
+                f"a piece has more than {LARGEST} rows or columns; give a smaller shape"
+            )
         if not isinstance(part["solutions"], list):
             raise ValueError("solutions must be lists of whole numbers")
         for solution in part["solutions"]:
@@ -221,7 +268,8 @@ def _parts(data: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _reduced(data: Mapping[str, Any], prime: int) -> AttentionNet:
     query, key, value, output = (
-        (np.array(data["weights"][name], dtype=object) % prime).astype(np.int64) for name in NAMES)
+        (np.array(data["weights"][name], dtype=object) % prime).astype(np.int64) for name in NAMES
+    )
     return AttentionNet(query, key, value, output, prime)
 
 
@@ -247,7 +295,10 @@ def _forms_agree(net: AttentionNet, coefficients: NDArray[np.float64]) -> bool:
 
 
 def _invertible(
-    data: Mapping[str, Any], part: Mapping[str, Any], prime: int, plain: PlainForms | None,
+    data: Mapping[str, Any],
+    part: Mapping[str, Any],
+    prime: int,
+    plain: PlainForms | None,
     forms: Forms | None,
 ) -> Step:
     order, size = part["order"], len(part["rows"])
@@ -258,7 +309,8 @@ def _invertible(
     says += f" of {rows} x {columns} are an invertible matrix"
     inside = all(
         len(set(part[name])) == len(part[name]) == size and all(0 <= n < limit for n in part[name])
-        for name, limit in (("rows", rows), ("columns", columns)))
+        for name, limit in (("rows", rows), ("columns", columns))
+    )
     if not inside:
         return Step(f"{says} (refused: rows or columns repeat or lie outside)", False)
     if [len(solution) for solution in part["solutions"]] != SIDES * [size]:
@@ -274,14 +326,20 @@ def _invertible(
     else:
         holds = _solve_in_flint(square, part, data, prime)
     if square is not None and size <= _FLINT:
-        return Step(f"{says}, by its rank modulo p (python-flint); it solves the systems "
-                    "stored", holds and int(square.rank()) == size)
-    return Step(f"{says}; a singular one solves {SIDES} random systems with chance "
-                f"p^-{SIDES}", holds)
+        return Step(
+            f"{says}, by its rank modulo p (python-flint); it solves the systems stored",
+            holds and int(square.rank()) == size,
+        )
+    return Step(
+        f"{says}; a singular one solves {SIDES} random systems with chance p^-{SIDES}", holds
+    )
 
 
 def _solve(
-    matrix: NDArray[np.float64], part: Mapping[str, Any], data: Mapping[str, Any], prime: int,
+    matrix: NDArray[np.float64],
+    part: Mapping[str, Any],
+    data: Mapping[str, Any],
+    prime: int,
 ) -> bool:
     solutions = (np.array(part["solutions"], dtype=object).T % prime).astype(np.int64)
     defect = matmul(matrix, solutions, prime) - centred(_sides(data, part, prime), prime)
@@ -289,7 +347,10 @@ def _solve(
 
 
 def _solve_in_flint(
-    square: nmod_mat, part: Mapping[str, Any], data: Mapping[str, Any], prime: int,
+    square: nmod_mat,
+    part: Mapping[str, Any],
+    data: Mapping[str, Any],
+    prime: int,
 ) -> bool:
     size = len(part["rows"])
     entries = [solution[n] % prime for n in range(size) for solution in part["solutions"]]

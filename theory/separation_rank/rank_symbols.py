@@ -1,4 +1,5 @@
 """How statements of this topic are written: d, L, H, k, D, C, the count S, named assumptions."""
+
 from __future__ import annotations
 
 from functools import partial
@@ -14,13 +15,37 @@ from ..claims.symbols import order as k
 from ..claims.symbols import quantity
 from ..claims.symbols import width as d
 
-__all__ = ["AT_LEAST_THRESHOLD", "COLUMNS", "COUNT_PAGE", "DEEP", "LONGER", "ONE_HEAD", "ROWS",
-           "SHALLOW", "SHORTER", "SPARE_WIDTH", "C", "D", "Eq", "Ge", "H", "L", "Le", "Lt",
-           "catalecticant_rank", "d", "dimension_sum", "index", "k", "levine"]
+__all__ = [
+    "AT_LEAST_THRESHOLD",
+    "COLUMNS",
+    "COUNT_PAGE",
+    "DEEP",
+    "LONGER",
+    "ONE_HEAD",
+    "ROWS",
+    "SHALLOW",
+    "SHORTER",
+    "SPARE_WIDTH",
+    "C",
+    "D",
+    "Eq",
+    "Ge",
+    "H",
+    "L",
+    "Le",
+    "Lt",
+    "catalecticant_rank",
+    "d",
+    "dimension_sum",
+    "index",
+    "k",
+    "levine",
+]
 
 # Relations as they are written. SymPy would compare their sides first: a second for this topic.
 Eq, Ge, Le, Lt = (
-    partial(kind, evaluate=False) for kind in (sympy.Eq, sympy.Ge, sympy.Le, sympy.Lt))
+    partial(kind, evaluate=False) for kind in (sympy.Eq, sympy.Ge, sympy.Le, sympy.Lt)
+)
 
 index = quantity("index", "i", "an index of summation", "nonnegative integer")
 
@@ -30,8 +55,10 @@ C = Mul(Rational(1, 2), 3**L - 1, evaluate=False)
 
 # The rank of the catalecticant of order k, its rows and columns, and the fewer and more of them.
 catalecticant_rank = quantity(
-    "catalecticant", r"\operatorname{rank}\,\mathrm{Cat}_k",
-    "dimension of the span of the order-k derivatives of the d_x forms in the moments")
+    "catalecticant",
+    r"\operatorname{rank}\,\mathrm{Cat}_k",
+    "dimension of the span of the order-k derivatives of the d_x forms in the moments",
+)
 ROWS = d * binomial(D + k - 1, k)
 COLUMNS = binomial(D + (3**L - 1) / 2 - k - 1, (3**L - 1) / 2 - k)
 SHORTER, LONGER = Min(ROWS, COLUMNS, evaluate=False), Max(ROWS, COLUMNS, evaluate=False)

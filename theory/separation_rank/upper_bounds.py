@@ -1,4 +1,5 @@
 """Levine's upper bounds: Theorem 1; Theorem 2 as recalled, which fails; its count of exponents."""
+
 from __future__ import annotations
 
 import math
@@ -29,9 +30,11 @@ from .rank_symbols import AT_LEAST_THRESHOLD, DEEP, SHALLOW, C, H, L, Le, d, lev
 from .value_rank import measured_rank, sep
 
 exponents = quantity(
-    "exponent_count", "E",
+    "exponent_count",
+    "E",
     "d_x 3^L binom(2 d_x + 3^L - 1, 3^L): choices of the exponents of 2 d_x coordinates, as "
-    "recalled")
+    "recalled",
+)
 
 # log_3 of d K (2 sqrt(2) e K/d)^(2d) with K = 3^L: the bound of Theorem 2 as recalled.
 RECALLED = 2 * d * L + L - 2 * d * log(d / (2 * sqrt(2) * E), 3) + log(d, 3)
@@ -40,13 +43,21 @@ _recalled = partial(claim, wording="recalled", holds_for="almost every")
 
 
 @_recalled(
-    Le(sep, (d + H) ** C), source=levine("Theorem 1"), assumes=SHALLOW,
-    cases={"quick": Case.grid(width=(4, 6, 8), depth=1, heads=(1, 2), tokens=(2, 4)),
-           "theory": Case.grid(width=10, depth=2, heads=1, tokens=2),
-           "full": Case.grid(width=10, depth=2, heads=1, tokens=4)},
-    control=Control(Case(width=4, depth=1, heads=1, tokens=4),
-                    "without the one term per head that does not cross", statement=Le(sep, d**C)),
-    supports="separation_rank/lower_bound_shallow")
+    Le(sep, (d + H) ** C),
+    source=levine("Theorem 1"),
+    assumes=SHALLOW,
+    cases={
+        "quick": Case.grid(width=(4, 6, 8), depth=1, heads=(1, 2), tokens=(2, 4)),
+        "theory": Case.grid(width=10, depth=2, heads=1, tokens=2),
+        "full": Case.grid(width=10, depth=2, heads=1, tokens=4),
+    },
+    control=Control(
+        Case(width=4, depth=1, heads=1, tokens=4),
+        "without the one term per head that does not cross",
+        statement=Le(sep, d**C),
+    ),
+    supports="separation_rank/lower_bound_shallow",
+)
 def upper_bound_shallow(case: Case, seed: int) -> Exact:
     """Upper bound below the threshold.
 
@@ -63,23 +74,36 @@ def upper_bound_shallow(case: Case, seed: int) -> Exact:
 _GRADED = Case.grid(width=4, depth=(34, 100), heads=2, tokens=10, weights="graded")
 # Weights that make every layer multiply by another moment; see explicit_weights. With H = d_x
 # smaller nets do, but there b_2 of the recalled lower bound is undefined, so these come last.
-_COORDINATE = (Case(width=16, depth=216, heads=8, tokens=34, weights="coordinate"),
-               Case(width=6, depth=30, heads=6, tokens=14, weights="coordinate"),
-               Case(width=4, depth=62, heads=4, tokens=10, weights="coordinate"))
+_COORDINATE = (
+    Case(width=16, depth=216, heads=8, tokens=34, weights="coordinate"),
+    Case(width=6, depth=30, heads=6, tokens=14, weights="coordinate"),
+    Case(width=4, depth=62, heads=4, tokens=10, weights="coordinate"),
+)
 
 
 @_recalled(
-    Le(log(sep, 3), RECALLED), source=levine("Theorem 2, upper bound"), assumes=DEEP,
+    Le(log(sep, 3), RECALLED),
+    source=levine("Theorem 2, upper bound"),
+    assumes=DEEP,
     known="FAILS",
     headline=(
         "Ours as recalled, not yet compared with the paper: a bound behind the rule L ~ "
-        "log_3(d_x), against exact ranks."),
-    cases={"quick": (*_GRADED, *_COORDINATE[:2], *SMALL),
-           "theory": (*(c for c in LARGER if 3**c.depth > c.width), *_COORDINATE[2:])},
-    control=Control(Case(width=2, depth=1, heads=1, tokens=4), "divided by 3^10",
-                    statement=Le(log(sep, 3), RECALLED - 10)),
-    cited=("Decides whether the upper bound recalled as Theorem 2 may be quoted for depths past "
-           "log_3(d_x)."))
+        "log_3(d_x), against exact ranks."
+    ),
+    cases={
+        "quick": (*_GRADED, *_COORDINATE[:2], *SMALL),
+        "theory": (*(c for c in LARGER if 3**c.depth > c.width), *_COORDINATE[2:]),
+    },
+    control=Control(
+        Case(width=2, depth=1, heads=1, tokens=4),
+        "divided by 3^10",
+        statement=Le(log(sep, 3), RECALLED - 10),
+    ),
+    cited=(
+        "Decides whether the upper bound recalled as Theorem 2 may be quoted for depths past "
+        "log_3(d_x)."
+    ),
+)
 def upper_bound_deep(case: Case, seed: int) -> Exact:
     """Upper bound beyond the threshold, as recalled.
 
@@ -102,15 +126,27 @@ def upper_bound_deep(case: Case, seed: int) -> Exact:
 
 
 @claim(
-    Le(log(sep, 3), RECALLED), source=levine("Theorem 2, upper bound"), wording="recalled",
+    Le(log(sep, 3), RECALLED),
+    source=levine("Theorem 2, upper bound"),
+    wording="recalled",
     assumes={**TWO_TOKENS, **AT_LEAST_THRESHOLD},
-    cases={"quick": (*Case.grid(width=2, depth=(1, 2, 3), heads=(1, 2), tokens=2),
-                     Case(width=4, depth=2, heads=1, tokens=2)),
-           "theory": (*Case.grid(width=3, depth=(1, 2, 3), heads=(1, 3), tokens=2),
-                      *Case.grid(width=5, depth=2, heads=(1, 5), tokens=2))},
-    control=Control(Case(width=2, depth=3, heads=1, tokens=2), "no slope",
-                    statement=Le(log(sep, 3), log(d, 3) + L)),
-    supports="separation_rank/upper_bound_deep")
+    cases={
+        "quick": (
+            *Case.grid(width=2, depth=(1, 2, 3), heads=(1, 2), tokens=2),
+            Case(width=4, depth=2, heads=1, tokens=2),
+        ),
+        "theory": (
+            *Case.grid(width=3, depth=(1, 2, 3), heads=(1, 3), tokens=2),
+            *Case.grid(width=5, depth=2, heads=(1, 5), tokens=2),
+        ),
+    },
+    control=Control(
+        Case(width=2, depth=3, heads=1, tokens=2),
+        "no slope",
+        statement=Le(log(sep, 3), log(d, 3) + L),
+    ),
+    supports="separation_rank/upper_bound_deep",
+)
 def upper_bound_deep_two_tokens(case: Case, seed: int) -> Exact:
     """Theorem 2's upper bound holds for two tokens.
 
@@ -125,34 +161,48 @@ def upper_bound_deep_two_tokens(case: Case, seed: int) -> Exact:
 
 @upper_bound_deep_two_tokens.argument(
     BIDEGREES + " The chain from the binomial coefficient to the bound is checked inequality by "
-    "inequality.")
+    "inequality."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """binom(d+C, d) <= (e (d+C)/d)^d <= (3 e K/(2d))^d <= (2 sqrt(2) e K/d)^(2d) for K >= d."""
     yield from bidegree_steps(two_tokens_upper.statement)
     yield from factorial_steps()
     K, more = Symbol("K", positive=True), Symbol("more", nonnegative=True)
-    yield nonnegative("d + C <= 3K/2 for d <= K",
-                      expand(Rational(3, 2) * (K + more) - (K + (K + more - 1) / 2)))
+    yield nonnegative(
+        "d + C <= 3K/2 for d <= K", expand(Rational(3, 2) * (K + more) - (K + (K + more - 1) / 2))
+    )
     yield logarithm_step(statement, "sep")
     log_k = L * log(3)
     recalled = log(d) + log_k + 2 * d * (1 + log_k + Rational(3, 2) * log(2) - log(d))
-    yield equal("the right side is log_3 of d K (2 sqrt(2) e K/d)^(2d)", recalled,
-                statement.rhs * log(3))
-    yield Step("3/2 < 2 sqrt(2), and 2 sqrt(2) e K/d > 1",
-               bool((2 * sqrt(2) - Rational(3, 2)).is_positive))
+    yield equal(
+        "the right side is log_3 of d K (2 sqrt(2) e K/d)^(2d)", recalled, statement.rhs * log(3)
+    )
+    yield Step(
+        "3/2 < 2 sqrt(2), and 2 sqrt(2) e K/d > 1", bool((2 * sqrt(2) - Rational(3, 2)).is_positive)
+    )
 
 
 # --- the count of exponents -----------------------------------------------------------------------
 
 _of_exponents = partial(
-    claim, source=levine("proof of Theorem 2, upper bound"), assumes=AT_LEAST_THRESHOLD,
-    cases={"quick": (*Case.grid(width=(1, 2, 3), depth=(1, 2, 3, 5)),
-                     *Case.grid(width=(9, 27), depth=(3, 5))),
-           "theory": Case.grid(width=(81, 200), depth=(5, 6, 8))},
-    control=Control(Case(width=1, depth=1), "divided by 3^5",
-                    statement=Le(log(exponents, 3), RECALLED - 5)))
-_RESTS = ("Each inequality of the chain and n! >= (n/e)^n by induction are checked for all sizes; "
-          "prose: that they make a chain, and binom(m, n) <= m^n / n!, factor by factor.")
+    claim,
+    source=levine("proof of Theorem 2, upper bound"),
+    assumes=AT_LEAST_THRESHOLD,
+    cases={
+        "quick": (
+            *Case.grid(width=(1, 2, 3), depth=(1, 2, 3, 5)),
+            *Case.grid(width=(9, 27), depth=(3, 5)),
+        ),
+        "theory": Case.grid(width=(81, 200), depth=(5, 6, 8)),
+    },
+    control=Control(
+        Case(width=1, depth=1), "divided by 3^5", statement=Le(log(exponents, 3), RECALLED - 5)
+    ),
+)
+_RESTS = (
+    "Each inequality of the chain and n! >= (n/e)^n by induction are checked for all sizes; "
+    "prose: that they make a chain, and binom(m, n) <= m^n / n!, factor by factor."
+)
 
 
 def _choices(case: Case) -> Exact:
@@ -163,7 +213,8 @@ def _choices(case: Case) -> Exact:
 
 @_of_exponents(
     Le(log(exponents, 3), 2 * d * L + L + log(d, 3) - 2 * d * log(2 * d / (3 * E), 3)),
-    supports="separation_rank/upper_bound_deep")
+    supports="separation_rank/upper_bound_deep",
+)
 def exponent_count(case: Case) -> Exact:
     """Size of the exponent count.
 
@@ -180,12 +231,14 @@ def _(statement: Relational) -> Iterator[Step]:
     """binom(2d+K-1, K) <= (e (2d+K)/(2d))^(2d) <= (3 e K/(2d))^(2d) for K = 3^L >= d."""
     yield from _chain_steps()
     yield logarithm_step(statement, "exponent_count")
-    yield equal("log_3 of d K (3 e K/(2d))^(2d) is the right side", _end_of_chain(),
-                statement.rhs * log(3))
+    yield equal(
+        "log_3 of d K (3 e K/(2d))^(2d) is the right side", _end_of_chain(), statement.rhs * log(3)
+    )
 
 
-@_of_exponents(Le(log(exponents, 3), RECALLED), wording="recalled",
-    supports="separation_rank/upper_bound_deep")
+@_of_exponents(
+    Le(log(exponents, 3), RECALLED), wording="recalled", supports="separation_rank/upper_bound_deep"
+)
 def exponent_count_recalled(case: Case) -> Exact:
     """Exponent count below the recalled bound of Theorem 2.
 
@@ -205,8 +258,11 @@ def _(statement: Relational) -> Iterator[Step]:
     yield from _chain_steps()
     yield logarithm_step(statement, "exponent_count")
     room = 2 * d * (log(4) + log(2) / 2 - log(3))
-    yield equal("the right side is the derived bound plus 2 d log_3(4 sqrt(2)/3)",
-                _end_of_chain() + room, statement.rhs * log(3))
+    yield equal(
+        "the right side is the derived bound plus 2 d log_3(4 sqrt(2)/3)",
+        _end_of_chain() + room,
+        statement.rhs * log(3),
+    )
     yield Step("4 sqrt(2)/3 > 1", bool((4 * sqrt(2) / 3 - 1).is_positive))
 
 
@@ -214,8 +270,9 @@ def _chain_steps() -> Iterator[Step]:
     n, K = symbols("d K", integer=True, positive=True)
     more = Symbol("more", nonnegative=True)
     ratio = gammasimp((binomial(2 * n + K, K) / binomial(2 * n + K - 1, K)).rewrite(gamma))
-    yield nonnegative("binom(2d+K-1, K) <= binom(2d+K, K), the ratio being (2d+K)/(2d)",
-                      simplify(ratio - 1))
+    yield nonnegative(
+        "binom(2d+K-1, K) <= binom(2d+K, K), the ratio being (2d+K)/(2d)", simplify(ratio - 1)
+    )
     yield from factorial_steps()
     yield nonnegative("2d + K <= 3K for K >= d", 3 * (n + more) - (2 * n + n + more))
 

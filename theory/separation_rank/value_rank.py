@@ -1,4 +1,5 @@
 """The rank of a matrix of values of a net, which is its separation rank or a lower bound on it."""
+
 from __future__ import annotations
 
 from functools import lru_cache
@@ -19,8 +20,10 @@ __all__ = ["measured_rank", "rank_mod", "sep", "separation_rank"]
 Array = NDArray[Any]
 
 sep = quantity(
-    "sep", r"\operatorname{sep}",
-    "separation rank of one output coordinate with respect to a balanced partition of the tokens")
+    "sep",
+    r"\operatorname{sep}",
+    "separation rank of one output coordinate with respect to a balanced partition of the tokens",
+)
 
 # Chance of a miss that is small enough for a suite with thousands of comparisons.
 _RARE = 1e-6
@@ -37,8 +40,15 @@ def rank_mod(matrix: Array, prime: int = PRIME) -> int:
 
 
 def separation_rank(
-    rng: np.random.Generator, *, width: int, depth: int, heads: int = 1, tokens: int = 2,
-    inputs: int | None = None, residual: bool = False, input_rank: int | None = None,
+    rng: np.random.Generator,
+    *,
+    width: int,
+    depth: int,
+    heads: int = 1,
+    tokens: int = 2,
+    inputs: int | None = None,
+    residual: bool = False,
+    input_rank: int | None = None,
 ) -> Exact:
     """The separation rank of a random net for two halves of the tokens, or a lower bound on it.
 
@@ -70,11 +80,14 @@ def separation_rank(
     """
     if tokens < 2 or tokens % 2:
         raise ValueError(
-            f"tokens={tokens}: a balanced partition needs an even number of tokens, at least 2")
+            f"tokens={tokens}: a balanced partition needs an even number of tokens, at least 2"
+        )
     degree = 3 ** (depth + 1) - 2 + (0 if input_rank is None else 3**depth)
     if degree >= PRIME:
-        raise ValueError(f"depth={depth}: the degree {degree} reaches the prime {PRIME}, "
-                         "so the rank modulo it would be too small")
+        raise ValueError(
+            f"depth={depth}: the degree {degree} reaches the prime {PRIME}, "
+            "so the rank modulo it would be too small"
+        )
     net = random_net(rng, width=width, depth=depth, heads=heads, residual=residual)
     embedding = None if input_rank is None else random_tokens(rng, net, input_rank).astype(object)
 
@@ -109,13 +122,17 @@ def measured_rank(case: Case, seed: int) -> Exact:
     """
     if case.get("weights") == "graded":
         if (case.width, case.heads) != (4, 2) or case.tokens < 10:
-            raise ValueError(f"[{case}]: the graded weights are of width 4 with two heads, "
-                             "and need at least 10 tokens")
+            raise ValueError(
+                f"[{case}]: the graded weights are of width 4 with two heads, "
+                "and need at least 10 tokens"
+            )
         return leading_rank(graded_net(case.depth), GRADING)
     if case.get("weights") == "coordinate":
         if case.width % case.heads or case.tokens < 2 * case.width + 2:
-            raise ValueError(f"[{case}]: the explicit weights need heads that divide width "
-                             "and at least 2 width + 2 tokens")
+            raise ValueError(
+                f"[{case}]: the explicit weights need heads that divide width "
+                "and at least 2 width + 2 tokens"
+            )
         if not case.get("inputs"):
             return certified_rank(coordinate_net(case.width, case.depth, heads=case.heads))
         rng, net = case.rng(seed), coordinate_net(case.width, case.depth, PRIME, case.heads)

@@ -5,6 +5,7 @@ The dimension count S(d, L) bounds all of them: residual connections only add lo
 the same staircase of coefficients, and inputs from an r-dimensional space make the net one of
 width r.
 """
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -44,18 +45,29 @@ from .rank_symbols import (
 from .value_rank import measured_rank, rank_mod, sep
 
 rank_gap = quantity(
-    "rank_gap", r"\Delta r",
+    "rank_gap",
+    r"\Delta r",
     "rank of the value matrix minus the sum of the ranks of the catalecticants, at the same "
-    "weights", "integer")
+    "weights",
+    "integer",
+)
 rank_gain = quantity(
-    "rank_gain", r"\Delta_{res}",
-    "separation rank with residual connections minus without, at the same weights", "integer")
+    "rank_gain",
+    r"\Delta_{res}",
+    "separation rank with residual connections minus without, at the same weights",
+    "integer",
+)
 parts = quantity(
-    "parts", r"\#_{deg}",
-    "number of degrees that occur in an output coordinate as a polynomial in the tokens")
+    "parts",
+    r"\#_{deg}",
+    "number of degrees that occur in an output coordinate as a polynomial in the tokens",
+)
 path_defect = quantity(
-    "path_defect", r"\varepsilon_{path}",
-    "output with residual connections minus the sum over the 2^L paths", "integer")
+    "path_defect",
+    r"\varepsilon_{path}",
+    "output with residual connections minus the sum over the 2^L paths",
+    "integer",
+)
 r = quantity("input_rank", "r", "dimension of the space that holds the input tokens")
 
 _RESIDUAL = {"residual connections": lambda c: c.residual}
@@ -66,8 +78,9 @@ _count = partial(dimension_sum, Min, C=(3**L - 1) / 2)
 
 
 def _orders(*shapes: tuple[int, int]) -> list[Case]:
-    return [Case(width=d, depth=L, heads=1, order=k)
-            for d, L in shapes for k in range((3**L + 1) // 2)]
+    return [
+        Case(width=d, depth=L, heads=1, order=k) for d, L in shapes for k in range((3**L + 1) // 2)
+    ]
 
 
 # --- graded pieces --------------------------------------------------------------------------------
@@ -81,12 +94,20 @@ def _forms(width: int, depth: int, heads: int, seed: int) -> list[dict[tuple[int
 
 @claim(
     Eq(catalecticant_rank, SHORTER),
-    source=COUNT_PAGE, holds_for="almost every", assumes=ONE_HEAD,
-    cases={"quick": _orders((2, 1), (2, 2), (2, 3), (3, 2), (4, 2)),
-           "theory": _orders((3, 3), (5, 2))},
-    control=Control(Case(width=2, depth=2, heads=1, order=2), "max in place of min",
-                    statement=Eq(catalecticant_rank, LONGER)),
-    supports="separation_rank/exact")
+    source=COUNT_PAGE,
+    holds_for="almost every",
+    assumes=ONE_HEAD,
+    cases={
+        "quick": _orders((2, 1), (2, 2), (2, 3), (3, 2), (4, 2)),
+        "theory": _orders((3, 3), (5, 2)),
+    },
+    control=Control(
+        Case(width=2, depth=2, heads=1, order=2),
+        "max in place of min",
+        statement=Eq(catalecticant_rank, LONGER),
+    ),
+    supports="separation_rank/exact",
+)
 def catalecticants(case: Case, seed: int) -> Exact:
     """One head: graded pieces as large as possible in small cases.
 
@@ -106,14 +127,22 @@ def catalecticants(case: Case, seed: int) -> Exact:
 
 
 @claim(
-    Eq(rank_gap, 0), source=COUNT_PAGE,
+    Eq(rank_gap, 0),
+    source=COUNT_PAGE,
     assumes={"N >= 2 (d_x + 1)": lambda c: c.tokens >= 2 * c.width + 2},
-    cases={"quick": (*Case.grid(width=2, depth=(1, 2, 3), heads=(1, 2), tokens=6),
-                     *Case.grid(width=3, depth=2, heads=(1, 3), tokens=8)),
-           "theory": Case.grid(width=4, depth=2, heads=(1, 2, 4), tokens=10)},
-    control=Control(Case(width=2, depth=2, heads=1, tokens=2),
-                    "two tokens: the sides are not dense, and the rank is 15, not 18"),
-    supports="separation_rank/exact")
+    cases={
+        "quick": (
+            *Case.grid(width=2, depth=(1, 2, 3), heads=(1, 2), tokens=6),
+            *Case.grid(width=3, depth=2, heads=(1, 3), tokens=8),
+        ),
+        "theory": Case.grid(width=4, depth=2, heads=(1, 2, 4), tokens=10),
+    },
+    control=Control(
+        Case(width=2, depth=2, heads=1, tokens=2),
+        "two tokens: the sides are not dense, and the rank is 15, not 18",
+    ),
+    supports="separation_rank/exact",
+)
 def graded_rank(case: Case, seed: int) -> Exact:
     """The rank is the sum of the catalecticant ranks.
 
@@ -130,15 +159,23 @@ def graded_rank(case: Case, seed: int) -> Exact:
 
 
 @claim(
-    Lt(sep, _count(d)), source=COUNT_PAGE,
+    Lt(sep, _count(d)),
+    source=COUNT_PAGE,
     assumes={"H >= 2": lambda c: c.heads >= 2, "L >= 2": lambda c: c.depth >= 2},
-    cases={"quick": (*Case.grid(width=2, depth=(2, 3), heads=2, tokens=6),
-                     Case(width=3, depth=2, heads=3, tokens=8),
-                     *Case.grid(width=4, depth=2, heads=(2, 4), tokens=4)),
-           "theory": (*Case.grid(width=5, depth=2, heads=5, tokens=4),
-                      *Case.grid(width=6, depth=2, heads=(2, 3, 6), tokens=4))},
+    cases={
+        "quick": (
+            *Case.grid(width=2, depth=(2, 3), heads=2, tokens=6),
+            Case(width=3, depth=2, heads=3, tokens=8),
+            *Case.grid(width=4, depth=2, heads=(2, 4), tokens=4),
+        ),
+        "theory": (
+            *Case.grid(width=5, depth=2, heads=5, tokens=4),
+            *Case.grid(width=6, depth=2, heads=(2, 3, 6), tokens=4),
+        ),
+    },
     control=Control(Case(width=2, depth=2, heads=1, tokens=6), "one head: the rank is S"),
-    supports="separation_rank/heads_exact")
+    supports="separation_rank/heads_exact",
+)
 def several_heads(case: Case, seed: int) -> Exact:
     """Several heads have a smaller rank than one.
 
@@ -156,14 +193,26 @@ def several_heads(case: Case, seed: int) -> Exact:
 
 
 @claim(
-    Le(sep, _count(d)), source=COUNT_PAGE, assumes=_RESIDUAL,
-    cases={"quick": (*Case.grid(width=2, depth=(1, 2), heads=(1, 2), tokens=6, residual=True),
-                     *Case.grid(width=3, depth=(1, 2), heads=(1, 3), tokens=4, residual=True)),
-           "theory": (*Case.grid(width=4, depth=2, heads=(1, 2, 4), tokens=(4, 6), residual=True),
-                      *Case.grid(width=2, depth=3, heads=(1, 2), tokens=6, residual=True))},
-    control=Control(Case(width=2, depth=2, heads=1, tokens=6, residual=True),
-                    "one less: the bound is attained here", statement=Le(sep, _count(d) - 1)),
-    supports="separation_rank/residual_gain")
+    Le(sep, _count(d)),
+    source=COUNT_PAGE,
+    assumes=_RESIDUAL,
+    cases={
+        "quick": (
+            *Case.grid(width=2, depth=(1, 2), heads=(1, 2), tokens=6, residual=True),
+            *Case.grid(width=3, depth=(1, 2), heads=(1, 3), tokens=4, residual=True),
+        ),
+        "theory": (
+            *Case.grid(width=4, depth=2, heads=(1, 2, 4), tokens=(4, 6), residual=True),
+            *Case.grid(width=2, depth=3, heads=(1, 2), tokens=6, residual=True),
+        ),
+    },
+    control=Control(
+        Case(width=2, depth=2, heads=1, tokens=6, residual=True),
+        "one less: the bound is attained here",
+        statement=Le(sep, _count(d) - 1),
+    ),
+    supports="separation_rank/residual_gain",
+)
 def residual_upper(case: Case, seed: int) -> Exact:
     """The dimension count bounds residual nets too.
 
@@ -177,14 +226,26 @@ def residual_upper(case: Case, seed: int) -> Exact:
 
 
 @claim(
-    Eq(rank_gain, 0), source=COUNT_PAGE, holds_for="almost every",
-    cases={"quick": (*Case.grid(width=2, depth=(1, 2), heads=(1, 2), tokens=(2, 6), inputs=24),
-                     *Case.grid(width=3, depth=2, heads=(1, 3), tokens=8, inputs=56)),
-           "theory": (*Case.grid(width=2, depth=3, heads=(1, 2), tokens=6, inputs=240),
-                      *Case.grid(width=4, depth=2, heads=(1, 2, 4), tokens=10, inputs=116))},
-    control=Control(Case(width=2, depth=2, heads=2, tokens=6, inputs=24), "a gain of one",
-                    statement=Eq(rank_gain, 1)),
-    cited="Bears on whether rank theory may leave skip connections out.")
+    Eq(rank_gain, 0),
+    source=COUNT_PAGE,
+    holds_for="almost every",
+    cases={
+        "quick": (
+            *Case.grid(width=2, depth=(1, 2), heads=(1, 2), tokens=(2, 6), inputs=24),
+            *Case.grid(width=3, depth=2, heads=(1, 3), tokens=8, inputs=56),
+        ),
+        "theory": (
+            *Case.grid(width=2, depth=3, heads=(1, 2), tokens=6, inputs=240),
+            *Case.grid(width=4, depth=2, heads=(1, 2, 4), tokens=10, inputs=116),
+        ),
+    },
+    control=Control(
+        Case(width=2, depth=2, heads=2, tokens=6, inputs=24),
+        "a gain of one",
+        statement=Eq(rank_gain, 1),
+    ),
+    cited="Bears on whether rank theory may leave skip connections out.",
+)
 def residual_gain(case: Case, seed: int) -> Exact:
     """Residual connections leave the measured ranks unchanged.
 
@@ -199,20 +260,28 @@ def residual_gain(case: Case, seed: int) -> Exact:
     rng = case.rng(seed)
     net = random_net(rng, width=case.width, depth=case.depth, heads=case.heads)
     left, right = (random_tokens(rng, net, case.inputs, case.tokens // 2) for _ in range(2))
-    with_, without = (rank_mod(value_matrix(replace(net, residual=on), left, right))
-                      for on in (True, False))
+    with_, without = (
+        rank_mod(value_matrix(replace(net, residual=on), left, right)) for on in (True, False)
+    )
     if max(with_, without) == case.inputs:
         raise ArithmeticError(f"[{case}]: the rank reaches the number of inputs; take more of them")
     return Exact(with_ - without)
 
 
 @claim(
-    Eq(parts, (3**L + 1) / 2), source=_ENSEMBLES, holds_for="almost every", assumes=_RESIDUAL,
-    cases={"quick": Case.grid(width=(1, 2), depth=(1, 2, 3), heads=1, residual=True),
-           "theory": Case.grid(width=4, depth=4, heads=(1, 2), residual=True)},
-    control=Control(Case(width=2, depth=2, heads=1, residual=False),
-                    "no residual connections: one degree only"),
-    supports="separation_rank/residual_gain")
+    Eq(parts, (3**L + 1) / 2),
+    source=_ENSEMBLES,
+    holds_for="almost every",
+    assumes=_RESIDUAL,
+    cases={
+        "quick": Case.grid(width=(1, 2), depth=(1, 2, 3), heads=1, residual=True),
+        "theory": Case.grid(width=4, depth=4, heads=(1, 2), residual=True),
+    },
+    control=Control(
+        Case(width=2, depth=2, heads=1, residual=False), "no residual connections: one degree only"
+    ),
+    supports="separation_rank/residual_gain",
+)
 def residual_parts(case: Case, seed: int) -> Exact:
     """Residual nets mix all odd degrees.
 
@@ -231,12 +300,18 @@ def residual_parts(case: Case, seed: int) -> Exact:
 
 
 @claim(
-    Eq(path_defect, 0), source=_ENSEMBLES,
-    cases={"quick": Case.grid(width=2, depth=(1, 2, 3), heads=(1, 2), tokens=3),
-           "theory": Case.grid(width=4, depth=(3, 4), heads=2, tokens=4)},
-    control=Control(Case(width=2, depth=2, heads=1, tokens=3, first=1),
-                    "without the path that skips every layer"),
-    supports="separation_rank/residual_gain")
+    Eq(path_defect, 0),
+    source=_ENSEMBLES,
+    cases={
+        "quick": Case.grid(width=2, depth=(1, 2, 3), heads=(1, 2), tokens=3),
+        "theory": Case.grid(width=4, depth=(3, 4), heads=2, tokens=4),
+    },
+    control=Control(
+        Case(width=2, depth=2, heads=1, tokens=3, first=1),
+        "without the path that skips every layer",
+    ),
+    supports="separation_rank/residual_gain",
+)
 def residual_paths(case: Case, seed: int) -> Exact:
     """A residual net is a sum over the subsets of layers.
 
@@ -275,21 +350,36 @@ def _path(matrices: list[NDArray[Any]], token: NDArray[Any], subset: int) -> int
 
 # --- inputs of low rank ---------------------------------------------------------------------------
 
-_NARROW = (*Case.grid(width=3, depth=2, heads=1, tokens=6, input_rank=(1, 2)),
-           Case(width=4, depth=2, heads=1, tokens=8, input_rank=3))
-_DEEPER = (Case(width=4, depth=3, heads=1, tokens=6, input_rank=2),
-           Case(width=6, depth=2, heads=1, tokens=8, input_rank=3))
+_NARROW = (
+    *Case.grid(width=3, depth=2, heads=1, tokens=6, input_rank=(1, 2)),
+    Case(width=4, depth=2, heads=1, tokens=8, input_rank=3),
+)
+_DEEPER = (
+    Case(width=4, depth=3, heads=1, tokens=6, input_rank=2),
+    Case(width=6, depth=2, heads=1, tokens=8, input_rank=3),
+)
 
 
 @claim(
-    Le(sep, _count(Min(d, r))), source=_BOTTLENECK,
-    cases={"quick": (*_NARROW, *Case.grid(width=4, depth=2, heads=(2, 4), tokens=6, input_rank=2)),
-           "theory": (*_DEEPER, Case(width=6, depth=2, heads=3, tokens=8, input_rank=4),
-                      Case(width=2, depth=2, heads=1, tokens=6, input_rank=3))},
-    control=Control(Case(width=3, depth=2, heads=1, tokens=6, input_rank=2), "one less",
-                    statement=Le(sep, _count(Min(d, r)) - 1)),
-    cited=("Decides whether width beyond the rank r of an embedding can raise the rank past S(r, "
-           "L)."))
+    Le(sep, _count(Min(d, r))),
+    source=_BOTTLENECK,
+    cases={
+        "quick": (*_NARROW, *Case.grid(width=4, depth=2, heads=(2, 4), tokens=6, input_rank=2)),
+        "theory": (
+            *_DEEPER,
+            Case(width=6, depth=2, heads=3, tokens=8, input_rank=4),
+            Case(width=2, depth=2, heads=1, tokens=6, input_rank=3),
+        ),
+    },
+    control=Control(
+        Case(width=3, depth=2, heads=1, tokens=6, input_rank=2),
+        "one less",
+        statement=Le(sep, _count(Min(d, r)) - 1),
+    ),
+    cited=(
+        "Decides whether width beyond the rank r of an embedding can raise the rank past S(r, L)."
+    ),
+)
 def vocabulary_bottleneck(case: Case, seed: int) -> Exact:
     """Inputs of rank r act like width r.
 
@@ -304,13 +394,21 @@ def vocabulary_bottleneck(case: Case, seed: int) -> Exact:
 
 
 @claim(
-    Eq(sep, _count(Min(d, r))), source=_BOTTLENECK, holds_for="almost every",
+    Eq(sep, _count(Min(d, r))),
+    source=_BOTTLENECK,
+    holds_for="almost every",
     assumes={**ONE_HEAD, "N >= 2 (r + 1)": lambda c: c.tokens >= 2 * c.input_rank + 2},
-    cases={"quick": _NARROW,
-           "theory": (*_DEEPER, Case(width=2, depth=2, heads=1, tokens=8, input_rank=3))},
-    control=Control(Case(width=4, depth=2, heads=1, tokens=8, input_rank=3), "the full width",
-                    statement=Eq(sep, _count(d))),
-    supports="separation_rank/vocabulary_bottleneck")
+    cases={
+        "quick": _NARROW,
+        "theory": (*_DEEPER, Case(width=2, depth=2, heads=1, tokens=8, input_rank=3)),
+    },
+    control=Control(
+        Case(width=4, depth=2, heads=1, tokens=8, input_rank=3),
+        "the full width",
+        statement=Eq(sep, _count(d)),
+    ),
+    supports="separation_rank/vocabulary_bottleneck",
+)
 def bottleneck_one_head(case: Case, seed: int) -> Exact:
     """One head attains the bottleneck.
 

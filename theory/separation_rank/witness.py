@@ -4,6 +4,7 @@ A minor of the value matrix is a polynomial in the weights. If it is not zero at
 weights, for instance modulo a prime, it is zero on a null set only, so the separation rank is at
 least its size for almost all weights.
 """
+
 from __future__ import annotations
 
 import itertools
@@ -33,28 +34,44 @@ from .value_rank import rank_mod
 p = quantity("prime", "p", "a prime")
 R = quantity("minor_size", "R", "rows and columns of a minor of the value matrix")
 degree_of_minor = quantity(
-    "minor_degree", r"\deg\det",
-    "degree in the weights of the determinant of R x R values of one output coordinate")
+    "minor_degree",
+    r"\deg\det",
+    "degree in the weights of the determinant of R x R values of one output coordinate",
+)
 share = quantity(
-    "zero_fraction", r"\zeta", "share of the weights over F_p at which an R x R minor vanishes",
-    "nonnegative real")
+    "zero_fraction",
+    r"\zeta",
+    "share of the weights over F_p at which an R x R minor vanishes",
+    "nonnegative real",
+)
 loss = quantity(
-    "rank_loss", r"r_{\mathbb{Q}} - r_p",
-    "rank of an integer value matrix over Q minus its rank modulo p", "integer")
+    "rank_loss",
+    r"r_{\mathbb{Q}} - r_p",
+    "rank of an integer value matrix over Q minus its rank modulo p",
+    "integer",
+)
 
 _NAMES = ("query", "key", "value", "output")
 _DEGREE = 2 * R * (3**L - 1)
 
 
 @claim(
-    Eq(degree_of_minor, _DEGREE), source=Source("depthlaw", "after cohen2016, Lemma 5"),
-    cases={"quick": (*Case.grid(width=2, depth=1, heads=(1, 2), minor_size=(1, 2, 3)),
-                     Case(width=2, depth=2, heads=1, minor_size=2)),
-           "theory": Case.grid(width=2, depth=(2, 3), heads=2, minor_size=(2, 3))},
-    control=Control(Case(width=2, depth=1, heads=1, minor_size=2),
-                    "one weight per node in place of four",
-                    statement=Eq(degree_of_minor, R * (3**L - 1) / 2)),
-    supports="separation_rank/exact")
+    Eq(degree_of_minor, _DEGREE),
+    source=Source("depthlaw", "after cohen2016, Lemma 5"),
+    cases={
+        "quick": (
+            *Case.grid(width=2, depth=1, heads=(1, 2), minor_size=(1, 2, 3)),
+            Case(width=2, depth=2, heads=1, minor_size=2),
+        ),
+        "theory": Case.grid(width=2, depth=(2, 3), heads=2, minor_size=(2, 3)),
+    },
+    control=Control(
+        Case(width=2, depth=1, heads=1, minor_size=2),
+        "one weight per node in place of four",
+        statement=Eq(degree_of_minor, R * (3**L - 1) / 2),
+    ),
+    supports="separation_rank/exact",
+)
 def minor_degree(case: Case, seed: int) -> Exact | Ball:
     """A minor is a form in the weights.
 
@@ -63,8 +80,9 @@ def minor_degree(case: Case, seed: int) -> Exact | Ball:
     """
     rng = case.rng(seed)
     net = random_net(rng, width=case.width, depth=case.depth, heads=case.heads, prime=None)
-    left, right = (rng.integers(1, 2**15, (case.minor_size, 1, case.width)).astype(object)
-                   for _ in range(2))
+    left, right = (
+        rng.integers(1, 2**15, (case.minor_size, 1, case.width)).astype(object) for _ in range(2)
+    )
     shapes = [getattr(net, name).shape for name in _NAMES]
     cuts = np.cumsum([math.prod(shape) for shape in shapes])
 
@@ -91,13 +109,23 @@ def _determinant(matrix: NDArray[Any]) -> Any:
 @claim(
     Le(share, _DEGREE / p),
     source=Source("caron2005", "zero set of a polynomial; Schwartz and Zippel"),
-    cases={"quick": (Case(width=1, depth=1, heads=1, minor_size=1, prime=7),
-                     *Case.grid(width=2, depth=1, heads=(1, 2), minor_size=2, prime=199)),
-           "theory": (Case(width=1, depth=1, heads=1, minor_size=1, prime=11),
-                      *Case.grid(width=2, depth=2, heads=(1, 2), minor_size=3, prime=499))},
-    control=Control(Case(width=1, depth=1, heads=1, minor_size=1, prime=7), "half the degree",
-                    statement=Le(share, R * (3**L - 1) / p)),
-    supports="separation_rank/exact")
+    cases={
+        "quick": (
+            Case(width=1, depth=1, heads=1, minor_size=1, prime=7),
+            *Case.grid(width=2, depth=1, heads=(1, 2), minor_size=2, prime=199),
+        ),
+        "theory": (
+            Case(width=1, depth=1, heads=1, minor_size=1, prime=11),
+            *Case.grid(width=2, depth=2, heads=(1, 2), minor_size=3, prime=499),
+        ),
+    },
+    control=Control(
+        Case(width=1, depth=1, heads=1, minor_size=1, prime=7),
+        "half the degree",
+        statement=Le(share, R * (3**L - 1) / p),
+    ),
+    supports="separation_rank/exact",
+)
 def one_witness(case: Case, seed: int) -> Exact:
     """A minor that is not zero once is rarely zero.
 
@@ -113,7 +141,8 @@ def one_witness(case: Case, seed: int) -> Exact:
     left, right = (rng.permutation(prime**case.width)[:size] for _ in range(2))
     tokens = [
         np.stack([side // prime**i % prime for i in range(case.width)], axis=-1)[:, None, :]
-        for side in (left, right)]
+        for side in (left, right)
+    ]
     zeros = total = 0
     for weights in _weights(net, prime, rng):
         entries = value_matrix(weights, *tokens).ravel().tolist()
@@ -134,18 +163,27 @@ def _weights(net: AttentionNet, prime: int, rng: np.random.Generator) -> Iterato
     direction = random_net(rng, width=net.width, depth=net.depth, heads=net.heads, prime=prime)
     for t in range(prime):
         query, key, value, output = (
-            (getattr(net, name) + t * getattr(direction, name)) % prime for name in _NAMES)
+            (getattr(net, name) + t * getattr(direction, name)) % prime for name in _NAMES
+        )
         yield AttentionNet(query, key, value, output, prime)
 
 
 @claim(
-    Ge(loss, Integer(0)), source=Source("depthlaw", "a minor that is not 0 modulo p is not 0"),
-    cases={"quick": (
-        *Case.grid(width=2, depth=2, heads=(1, 2), minor_size=18, prime=(2, 3, 5, 2**31 - 1)),
-        *Case.grid(width=3, depth=(1, 2), heads=1, minor_size=12, prime=(2, 7, 2**31 - 1)))},
-    control=Control(Case(width=2, depth=2, heads=1, minor_size=18, prime=2),
-                    "a prime as small as 2 loses rank: no equality", statement=Le(loss, 0)),
-    supports="separation_rank/exact")
+    Ge(loss, Integer(0)),
+    source=Source("depthlaw", "a minor that is not 0 modulo p is not 0"),
+    cases={
+        "quick": (
+            *Case.grid(width=2, depth=2, heads=(1, 2), minor_size=18, prime=(2, 3, 5, 2**31 - 1)),
+            *Case.grid(width=3, depth=(1, 2), heads=1, minor_size=12, prime=(2, 7, 2**31 - 1)),
+        )
+    },
+    control=Control(
+        Case(width=2, depth=2, heads=1, minor_size=18, prime=2),
+        "a prime as small as 2 loses rank: no equality",
+        statement=Le(loss, 0),
+    ),
+    supports="separation_rank/exact",
+)
 def finite_field(case: Case, seed: int) -> Exact:
     """A rank modulo a prime never exceeds the rational rank.
 
@@ -162,7 +200,8 @@ def finite_field(case: Case, seed: int) -> Exact:
     entries = [int(value) for value in value_matrix(net, *sides).ravel()]
     weights = [getattr(net, name) for name in _NAMES]
     query, key, value, output, left, right = (
-        (array % case.prime).astype(np.int64) for array in (*weights, *sides))
+        (array % case.prime).astype(np.int64) for array in (*weights, *sides)
+    )
     reduced = AttentionNet(query, key, value, output, prime=case.prime)
     modular = rank_mod(value_matrix(reduced, left, right), case.prime)
     return Exact(int(fmpz_mat(size, size, entries).rank()) - modular)

@@ -3,6 +3,7 @@
 Arrays carry any leading axes, then tokens, then width; matrices act from the right. LayerNorm has
 no epsilon and no affine part.
 """
+
 from __future__ import annotations
 
 import math
@@ -58,7 +59,11 @@ def branch(h: Array, layer: Layer, attention: float | None) -> tuple[Array, Arra
 
 
 def forward(
-    x: Array, layers: Sequence[Layer], *, pre: bool, attention: float = 1.0,
+    x: Array,
+    layers: Sequence[Layer],
+    *,
+    pre: bool,
+    attention: float = 1.0,
 ) -> tuple[Array, list[Sublayer]]:
     """The output, LayerNormed at the end in both orders, and what the reverse mode needs.
 
@@ -81,7 +86,11 @@ def forward(
 
 
 def backward(
-    upstream: Array, layers: Sequence[Layer], tape: Sequence[Sublayer], *, pre: bool,
+    upstream: Array,
+    layers: Sequence[Layer],
+    tape: Sequence[Sublayer],
+    *,
+    pre: bool,
     attention: float = 1.0,
 ) -> Iterator[Layer]:
     """The gradients of all matrices, layer by layer from the last to the first.

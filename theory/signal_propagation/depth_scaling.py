@@ -2,6 +2,7 @@
 
 The claims on exponents count powers in a scalar model; they are no statements about trained nets.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
@@ -22,14 +23,24 @@ from .signal_symbols import ROUNDS, UNITS, Eq, Ge, Le, before_rounding, nine_dec
 
 decoder_depth = quantity("decoder_depth", "M", "decoder layers of an encoder-decoder")
 residual_scale = quantity(
-    "residual_scale", r"\alpha", "DeepNorm's factor on the skip connection, alpha in LN(alpha x + "
-    "G(x)), rounded down to nine decimals", "positive real")
+    "residual_scale",
+    r"\alpha",
+    "DeepNorm's factor on the skip connection, alpha in LN(alpha x + "
+    "G(x)), rounded down to nine decimals",
+    "positive real",
+)
 init_scale = quantity(
-    "init_scale", r"\beta", "DeepNorm's gain of the Xavier initialisation, rounded down to nine "
-    "decimals", "positive real")
+    "init_scale",
+    r"\beta",
+    "DeepNorm's gain of the Xavier initialisation, rounded down to nine decimals",
+    "positive real",
+)
 weight_scales = quantity(
-    "weight_scales", "v_d^2+w_d^2", "sum of the squared initial scales of a decoder sublayer's two "
-    "matrices", "positive real")
+    "weight_scales",
+    "v_d^2+w_d^2",
+    "sum of the squared initial scales of a decoder sublayer's two matrices",
+    "positive real",
+)
 
 deepnet = partial(Source, "wang2022deepnet", version="arXiv:2203.00555")
 QUARTER, SIXTEENTH = Rational(1, 4), Rational(1, 16)
@@ -72,7 +83,9 @@ def _beta(case: Case) -> Exact:
 
 
 def _equations(
-    terms: sympy.Expr, alpha: sympy.Symbol, beta: sympy.Symbol,
+    terms: sympy.Expr,
+    alpha: sympy.Symbol,
+    beta: sympy.Symbol,
 ) -> tuple[sympy.Expr, sympy.Expr]:
     """What vanishes in the two equations: so many terms sum to 1, and 2 alpha^2 beta^2 = 1."""
     return terms * 2 * beta**2 / alpha**2 - 1, 2 * alpha**2 * beta**2 - 1
@@ -85,29 +98,45 @@ def _scale_steps(statement: Relational, *, terms: sympy.Expr) -> Iterator[Step]:
     solves_alpha = statement.lhs == residual_scale
     scale, other = (alpha, beta) if solves_alpha else (beta, alpha)
     found = sympy.solve(balance, other)
-    yield Step("2 alpha^2 beta^2 = 1 has one positive solution in the other scale",
-               len(found) == 1 and bool(found[0].is_positive))
+    yield Step(
+        "2 alpha^2 beta^2 = 1 has one positive solution in the other scale",
+        len(found) == 1 and bool(found[0].is_positive),
+    )
     left = update.subs(other, found[0])
     moves = simplify(left.diff(scale) * scale)
-    yield Step("with it the update sum is monotone, so one scale makes it 1",
-               bool(moves.is_negative if solves_alpha else moves.is_positive))
+    yield Step(
+        "with it the update sum is monotone, so one scale makes it 1",
+        bool(moves.is_negative if solves_alpha else moves.is_positive),
+    )
     closed = before_rounding(statement)
     yield Step(ROUNDS, closed is not sympy.nan)
     yield Step("the closed form makes the update sum 1", simplify(left.subs(scale, closed)) == 0)
 
 
-_RESTS = ("one scale is eliminated and the closed form put in, for every depth; "
-          "prose: a monotone left side has one root")
+_RESTS = (
+    "one scale is eliminated and the closed form put in, for every depth; "
+    "prose: a monotone left side has one root"
+)
 _QUICK, _THEORY = (1, 2, 3, 5, 6, 12, 18, 24, 100), (8, 27, 48, 500, 1000)
 
 in_a_stack = partial(
-    claim, source=deepnet("figure 2 and section 4.3"), weight="arithmetic",
-    cases={"quick": Case.grid(depth=_QUICK, decoder=False),
-           "theory": Case.grid(depth=_THEORY, decoder=False)})
+    claim,
+    source=deepnet("figure 2 and section 4.3"),
+    weight="arithmetic",
+    cases={
+        "quick": Case.grid(depth=_QUICK, decoder=False),
+        "theory": Case.grid(depth=_THEORY, decoder=False),
+    },
+)
 in_a_decoder = partial(
-    claim, source=deepnet("figure 2 and section 4.3"), weight="arithmetic",
-    cases={"quick": Case.grid(decoder_depth=_QUICK, decoder=True),
-           "theory": Case.grid(decoder_depth=_THEORY, decoder=True)})
+    claim,
+    source=deepnet("figure 2 and section 4.3"),
+    weight="arithmetic",
+    cases={
+        "quick": Case.grid(decoder_depth=_QUICK, decoder=True),
+        "theory": Case.grid(decoder_depth=_THEORY, decoder=True),
+    },
+)
 _ROOT = partial(Control, why="a square root")
 _SIX_LAYERS, _SIX_DECODERS = Case(depth=6, decoder=False), Case(decoder_depth=6, decoder=True)
 
@@ -115,7 +144,8 @@ _SIX_LAYERS, _SIX_DECODERS = Case(depth=6, decoder=False), Case(decoder_depth=6,
 @in_a_stack(
     Eq(residual_scale, nine_decimals((2 * depth) ** QUARTER)),
     control=_ROOT(_SIX_LAYERS, statement=Eq(residual_scale, nine_decimals(sqrt(2 * depth)))),
-    supports="signal_propagation/deepnorm_update_flat")
+    supports="signal_propagation/deepnorm_update_flat",
+)
 def deepnorm_alpha(case: Case) -> Exact:
     """DeepNorm's alpha = (2N)^(1/4) solves two equations.
 
@@ -135,7 +165,8 @@ def deepnorm_alpha(case: Case) -> Exact:
 @in_a_stack(
     Eq(init_scale, nine_decimals((8 * depth) ** -QUARTER)),
     control=_ROOT(_SIX_LAYERS, statement=Eq(init_scale, nine_decimals(1 / sqrt(8 * depth)))),
-    supports="signal_propagation/deepnorm_update_flat")
+    supports="signal_propagation/deepnorm_update_flat",
+)
 def deepnorm_beta(case: Case) -> Exact:
     """DeepNorm's beta = (8N)^(-1/4) solves two equations.
 
@@ -154,8 +185,10 @@ def deepnorm_beta(case: Case) -> Exact:
 @in_a_decoder(
     Eq(residual_scale, nine_decimals((3 * decoder_depth) ** QUARTER)),
     control=_ROOT(
-        _SIX_DECODERS, statement=Eq(residual_scale, nine_decimals(sqrt(3 * decoder_depth)))),
-    supports="signal_propagation/deepnorm_update_flat")
+        _SIX_DECODERS, statement=Eq(residual_scale, nine_decimals(sqrt(3 * decoder_depth)))
+    ),
+    supports="signal_propagation/deepnorm_update_flat",
+)
 def deepnorm_decoder_alpha(case: Case) -> Exact:
     """DeepNorm's alpha = (3M)^(1/4) solves two equations.
 
@@ -175,8 +208,10 @@ def deepnorm_decoder_alpha(case: Case) -> Exact:
 @in_a_decoder(
     Eq(init_scale, nine_decimals((12 * decoder_depth) ** -QUARTER)),
     control=_ROOT(
-        _SIX_DECODERS, statement=Eq(init_scale, nine_decimals(1 / sqrt(12 * decoder_depth)))),
-    supports="signal_propagation/deepnorm_update_flat")
+        _SIX_DECODERS, statement=Eq(init_scale, nine_decimals(1 / sqrt(12 * decoder_depth)))
+    ),
+    supports="signal_propagation/deepnorm_update_flat",
+)
 def deepnorm_decoder_beta(case: Case) -> Exact:
     """DeepNorm's beta = (12M)^(-1/4) solves two equations.
 
@@ -200,18 +235,24 @@ deepnorm_decoder_beta.argument(_RESTS)(partial(_scale_steps, terms=3 * decoder_d
 _SIZE = (depth**4 * decoder_depth) ** SIXTEENTH
 _CROSS = decoder_depth * (12 * decoder_depth) ** Rational(-1, 2) / (3 * decoder_depth) ** QUARTER
 in_an_encoder = partial(
-    claim, source=deepnet("section 4.3, encoder-decoder; Theorem 4.3"), weight="arithmetic",
-    cases={"quick": Case.grid(depth=(1, 2, 6, 18, 60), decoder_depth=(1, 6, 12)),
-           "theory": Case.grid(depth=100, decoder_depth=(10, 100))})
+    claim,
+    source=deepnet("section 4.3, encoder-decoder; Theorem 4.3"),
+    weight="arithmetic",
+    cases={
+        "quick": Case.grid(depth=(1, 2, 6, 18, 60), decoder_depth=(1, 6, 12)),
+        "theory": Case.grid(depth=100, decoder_depth=(10, 100)),
+    },
+)
 _NOT_ROUNDED = partial(
-    Control, Case(depth=6, decoder_depth=6), "the printed coefficient, not rounded")
+    Control, Case(depth=6, decoder_depth=6), "the printed coefficient, not rounded"
+)
 
 
 @in_an_encoder(
     Eq(residual_scale, nine_decimals(3 ** (-3 * SIXTEENTH) * _SIZE)),
-    control=_NOT_ROUNDED(
-        statement=Eq(residual_scale, nine_decimals(Rational(81, 100) * _SIZE))),
-    supports="signal_propagation/deepnorm_update_flat")
+    control=_NOT_ROUNDED(statement=Eq(residual_scale, nine_decimals(Rational(81, 100) * _SIZE))),
+    supports="signal_propagation/deepnorm_update_flat",
+)
 def deepnorm_encoder_alpha(case: Case) -> Exact:
     """DeepNorm's encoder alpha, before rounding.
 
@@ -231,7 +272,8 @@ def deepnorm_encoder_alpha(case: Case) -> Exact:
 @in_an_encoder(
     Eq(init_scale, nine_decimals(3 ** (3 * SIXTEENTH) / sqrt(2) / _SIZE)),
     control=_NOT_ROUNDED(statement=Eq(init_scale, nine_decimals(Rational(87, 100) / _SIZE))),
-    supports="signal_propagation/deepnorm_update_flat")
+    supports="signal_propagation/deepnorm_update_flat",
+)
 def deepnorm_encoder_beta(case: Case) -> Exact:
     """DeepNorm's encoder beta, before rounding.
 
@@ -253,11 +295,15 @@ deepnorm_encoder_beta.argument(_RESTS)(partial(_scale_steps, terms=_CROSS * 2 * 
 
 
 @claim(
-    Eq(weight_scales, sqrt(3 * decoder_depth)), wording="reported", known="FAILS",
-    weight="arithmetic", source=deepnet("section 4.3, in a public transcription"),
+    Eq(weight_scales, sqrt(3 * decoder_depth)),
+    wording="reported",
+    known="FAILS",
+    weight="arithmetic",
+    source=deepnet("section 4.3, in a public transcription"),
     cases={"quick": Case.grid(decoder_depth=(3, 12, 27))},
     control=Control(Case(decoder_depth=3), "the exponent 1/2"),
-    supports="signal_propagation/deepnorm_update_flat")
+    supports="signal_propagation/deepnorm_update_flat",
+)
 def deepnorm_transcribed_exponent(case: Case) -> Exact:
     """v_d^2 + w_d^2 = (3M)^(1/2), as transcribed.
 
@@ -274,11 +320,17 @@ def deepnorm_transcribed_exponent(case: Case) -> Exact:
 
 sublayers = quantity("sublayers", "n", "number of residual sublayers")
 amplification = quantity(
-    "amplification", r"\sum_i\beta_{i,i}^2", "sum over sublayers of the share that each has in its "
-    "own output's variance", "positive real")
+    "amplification",
+    r"\sum_i\beta_{i,i}^2",
+    "sum over sublayers of the share that each has in its own output's variance",
+    "positive real",
+)
 branch_share = quantity(
-    "branch_share", r"\beta_{i,i}^2", "share of a residual branch in the variance of the sum it is "
-    "added to", "positive real")
+    "branch_share",
+    r"\beta_{i,i}^2",
+    "share of a residual branch in the variance of the sum it is added to",
+    "positive real",
+)
 
 liu = partial(Source, "liu2020admin", version="arXiv:2004.08249")
 
@@ -297,18 +349,29 @@ def _shares(branches: int, *, normalised: bool, admin: bool = False) -> Iterator
 
 
 amplified = partial(
-    claim, source=liu("section 4, dependency on residual branches"), weight="step",
-    cases={"quick": Case.grid(sublayers=(1, 2, 12, 96)),
-           "theory": Case.grid(sublayers=(400, 1000))})
-_INDUCTION = ("induction on n, its step for every real n > 0; "
-              "prose: what falls with n and tends to 0 is positive")
+    claim,
+    source=liu("section 4, dependency on residual branches"),
+    weight="step",
+    cases={
+        "quick": Case.grid(sublayers=(1, 2, 12, 96)),
+        "theory": Case.grid(sublayers=(400, 1000)),
+    },
+)
+_INDUCTION = (
+    "induction on n, its step for every real n > 0; "
+    "prose: what falls with n and tends to 0 is positive"
+)
 
 
 @amplified(
     Eq(amplification, sublayers / 2),
-    control=Control(Case(sublayers=12), "logarithmic, as in pre-LN",
-                    statement=Eq(amplification, log(sublayers + 1))),
-    supports="signal_propagation/admin_amplification")
+    control=Control(
+        Case(sublayers=12),
+        "logarithmic, as in pre-LN",
+        statement=Eq(amplification, log(sublayers + 1)),
+    ),
+    supports="signal_propagation/admin_amplification",
+)
 def amplification_post_ln(case: Case) -> Exact:
     """Post-LN branch shares add up in proportion to depth.
 
@@ -326,9 +389,11 @@ def amplification_post_ln(case: Case) -> Exact:
 
 @amplified(
     Ge(amplification, log(sublayers + 2) - Rational(3, 5)),
-    control=Control(Case(sublayers=96), "by 8/5 more",
-                    statement=Ge(amplification, log(sublayers + 2) + 1)),
-    supports="signal_propagation/admin_amplification")
+    control=Control(
+        Case(sublayers=96), "by 8/5 more", statement=Ge(amplification, log(sublayers + 2) + 1)
+    ),
+    supports="signal_propagation/admin_amplification",
+)
 def amplification_pre_ln_lower(case: Case) -> Exact:
     """Pre-LN branch shares add up logarithmically: lower bound.
 
@@ -346,9 +411,11 @@ def amplification_pre_ln_lower(case: Case) -> Exact:
 
 @amplified(
     Le(amplification, log(sublayers + 1)),
-    control=Control(Case(sublayers=96), "another growth",
-                    statement=Le(amplification, log(sublayers + 2) / 2)),
-    supports="signal_propagation/admin_amplification")
+    control=Control(
+        Case(sublayers=96), "another growth", statement=Le(amplification, log(sublayers + 2) / 2)
+    ),
+    supports="signal_propagation/admin_amplification",
+)
 def amplification_pre_ln_upper(case: Case) -> Exact:
     """Pre-LN branch shares add up logarithmically: upper bound.
 
@@ -369,12 +436,18 @@ def _harmonic_steps(statement: Relational, side: int) -> Iterator[Step]:
     x = sympy.Symbol("x", positive=True)
     bound = statement.rhs.subs(sublayers, x)
     gap = side * (bound.subs(x, x + 1) - bound - 1 / (x + 2))
-    yield Step("base: at one sublayer the bound admits the share 1/2",
-               bool(enclose(side * (2 * bound.subs(x, 1) - 1)) > 0))
-    yield Step("the gain of the bound minus the next share falls with n",
-               bool(simplify(-simplify(gap.diff(x))).together().is_positive))
-    yield Step("and tends to 0, so it is positive for every n",
-               sympy.limit(simplify(expand_log(gap, force=True)), x, sympy.oo) == 0)
+    yield Step(
+        "base: at one sublayer the bound admits the share 1/2",
+        bool(enclose(side * (2 * bound.subs(x, 1) - 1)) > 0),
+    )
+    yield Step(
+        "the gain of the bound minus the next share falls with n",
+        bool(simplify(-simplify(gap.diff(x))).together().is_positive),
+    )
+    yield Step(
+        "and tends to 0, so it is positive for every n",
+        sympy.limit(simplify(expand_log(gap, force=True)), x, sympy.oo) == 0,
+    )
 
 
 amplification_pre_ln_lower.argument(_INDUCTION)(partial(_harmonic_steps, side=-1))
@@ -382,11 +455,14 @@ amplification_pre_ln_upper.argument(_INDUCTION)(partial(_harmonic_steps, side=1)
 
 
 @claim(
-    Eq(branch_share, 1 / (sublayers + 1)), source=liu("section 4.3, adaptive model initialization"),
-    wording="reported", weight="step",
+    Eq(branch_share, 1 / (sublayers + 1)),
+    source=liu("section 4.3, adaptive model initialization"),
+    wording="reported",
+    weight="step",
     cases={"quick": Case.grid(sublayers=(1, 2, 12)), "theory": Case.grid(sublayers=(96, 400))},
     control=Control(Case(sublayers=2), "omega = 1", statement=Eq(branch_share, Rational(1, 2))),
-    supports="signal_propagation/admin_amplification")
+    supports="signal_propagation/admin_amplification",
+)
 def admin_share(case: Case) -> Exact:
     """ADMIN gives post-LN the branch shares of pre-LN.
 
@@ -400,24 +476,41 @@ def admin_share(case: Case) -> Exact:
 
 
 alpha = quantity(
-    "depth_power", r"\alpha", "residual branches are multiplied by L^(-alpha)", "positive real")
+    "depth_power", r"\alpha", "residual branches are multiplied by L^(-alpha)", "positive real"
+)
 variance_exponent = quantity(
-    "variance_exponent", "e_{var}", "exponent of L in the variance that all branches write", "real")
+    "variance_exponent", "e_{var}", "exponent of L in the variance that all branches write", "real"
+)
 adam_exponent = quantity(
-    "adam_exponent", "e_{Adam}", "exponent of L in the Adam learning rate that makes the output's "
-    "first-order change flat in L", "real")
+    "adam_exponent",
+    "e_{Adam}",
+    "exponent of L in the Adam learning rate that makes the output's first-order change flat in L",
+    "real",
+)
 sgd_exponent = quantity(
-    "sgd_exponent", "e_{SGD}", "exponent of L in the SGD learning rate that makes the output's "
-    "first-order change flat in L", "real")
+    "sgd_exponent",
+    "e_{SGD}",
+    "exponent of L in the SGD learning rate that makes the output's first-order change flat in L",
+    "real",
+)
 gradient_exponent = quantity(
-    "gradient_exponent", "e_{grad}",
-    "exponent of L in the gradient of a weight inside a residual branch", "real")
+    "gradient_exponent",
+    "e_{grad}",
+    "exponent of L in the gradient of a weight inside a residual branch",
+    "real",
+)
 second_order_exponent = quantity(
-    "second_order_exponent", "e_2", "exponent of L in the ratio of second-order to linear response "
-    "of one branch to one step", "real")
+    "second_order_exponent",
+    "e_2",
+    "exponent of L in the ratio of second-order to linear response of one branch to one step",
+    "real",
+)
 width_exponent = quantity(
-    "width_exponent", "e_{width}", "exponent of the width in the change of an activation by one "
-    "step at muP's learning rate", "real")
+    "width_exponent",
+    "e_{width}",
+    "exponent of the width in the change of an activation by one step at muP's learning rate",
+    "real",
+)
 
 
 def power(base: int, exponent: Fraction) -> Fraction:
@@ -451,15 +544,20 @@ def _gradients_at_zero(case: Case, depth: int) -> list[Fraction]:
 
 dey = partial(Source, "dey2025", version="arXiv:2505.01618")
 branches = partial(
-    claim, kind="rate", weight="step",
+    claim,
+    kind="rate",
+    weight="step",
     cases={"quick": Case.grid(depth_power=("1/2", "3/4", "1"))},
-    source=dey("section 3, parameterizations with alpha in [1/2, 1]"))
+    source=dey("section 3, parameterizations with alpha in [1/2, 1]"),
+)
 _CONTROL = partial(Control, Case(depth_power="1/4"), "another exponent, below alpha = 1/2")
 
 
-@branches(Eq(variance_exponent, 1 - 2 * alpha),
-          control=_CONTROL(statement=Eq(variance_exponent, -2 * alpha)),
-    supports="signal_propagation/completep_flat")
+@branches(
+    Eq(variance_exponent, 1 - 2 * alpha),
+    control=_CONTROL(statement=Eq(variance_exponent, -2 * alpha)),
+    supports="signal_propagation/completep_flat",
+)
 def branch_variance_exponent(case: Case) -> Exact:
     """Branches over L^alpha: power of L in the variance.
 
@@ -470,13 +568,21 @@ def branch_variance_exponent(case: Case) -> Exact:
     nets train alike at every depth. At alpha = 1/2 these are depth-muP's exponents: branches and
     Adam rate L^(-1/2), SGD rate 1, as recalled from yang2023tp6 and bordelon2023.
     """
-    return Exact(slope(lambda depth: sum(
-        (power(depth, -case.rational("depth_power")) ** 2 for _ in range(depth)), Fraction(0))))
+    return Exact(
+        slope(
+            lambda depth: sum(
+                (power(depth, -case.rational("depth_power")) ** 2 for _ in range(depth)),
+                Fraction(0),
+            )
+        )
+    )
 
 
-@branches(Eq(gradient_exponent, -alpha),
-          control=_CONTROL(statement=Eq(gradient_exponent, 1 - alpha)),
-    supports="signal_propagation/completep_flat")
+@branches(
+    Eq(gradient_exponent, -alpha),
+    control=_CONTROL(statement=Eq(gradient_exponent, 1 - alpha)),
+    supports="signal_propagation/completep_flat",
+)
 def depth_gradient_exponent(case: Case) -> Exact:
     """Branches over L^alpha: power of L in a gradient.
 
@@ -490,8 +596,11 @@ def depth_gradient_exponent(case: Case) -> Exact:
     return Exact(slope(lambda depth: _gradients_at_zero(case, depth)[0]))
 
 
-@branches(Eq(adam_exponent, alpha - 1), control=_CONTROL(statement=Eq(adam_exponent, -alpha)),
-    supports="signal_propagation/adam_rate_exponent")
+@branches(
+    Eq(adam_exponent, alpha - 1),
+    control=_CONTROL(statement=Eq(adam_exponent, -alpha)),
+    supports="signal_propagation/adam_rate_exponent",
+)
 def completep_learning_rate(case: Case) -> Exact:
     """Branches over L^alpha: power of L in Adam's rate.
 
@@ -506,8 +615,11 @@ def completep_learning_rate(case: Case) -> Exact:
     return Exact(-slope(lambda depth: sum(map(abs, _gradients_at_zero(case, depth)), Fraction(0))))
 
 
-@branches(Eq(sgd_exponent, 2 * alpha - 1), control=_CONTROL(statement=Eq(sgd_exponent, alpha - 1)),
-    supports="signal_propagation/adam_rate_exponent")
+@branches(
+    Eq(sgd_exponent, 2 * alpha - 1),
+    control=_CONTROL(statement=Eq(sgd_exponent, alpha - 1)),
+    supports="signal_propagation/adam_rate_exponent",
+)
 def depth_sgd_learning_rate(case: Case) -> Exact:
     """Branches over L^alpha: power of L in SGD's rate.
 
@@ -519,14 +631,17 @@ def depth_sgd_learning_rate(case: Case) -> Exact:
     nets train alike at every depth. At alpha = 1/2 these are depth-muP's exponents: branches and
     Adam rate L^(-1/2), SGD rate 1, as recalled from yang2023tp6 and bordelon2023.
     """
-    return Exact(-slope(lambda depth: sum(
-        (g * g for g in _gradients_at_zero(case, depth)), Fraction(0))))
+    return Exact(
+        -slope(lambda depth: sum((g * g for g in _gradients_at_zero(case, depth)), Fraction(0)))
+    )
 
 
 @branches(
-    Eq(second_order_exponent, alpha - 1), source=dey("equation 6 and figure 6"),
+    Eq(second_order_exponent, alpha - 1),
+    source=dey("equation 6 and figure 6"),
     control=Control(Case(depth_power="1/2"), "flat", statement=Eq(second_order_exponent, 0)),
-    supports="signal_propagation/second_order_response")
+    supports="signal_propagation/second_order_response",
+)
 def lazy_second_order(case: Case) -> Exact:
     """Branches over L^alpha: power of L in the second-order response.
 
@@ -549,43 +664,69 @@ def lazy_second_order(case: Case) -> Exact:
 
 def _count_powers(found: Claim, says: str, law: Callable[[sympy.Symbol], sympy.Expr]) -> None:
     """The exponent of a product of powers of L is the sum of their exponents."""
+
     def steps(statement: Relational) -> Iterator[Step]:
         L = sympy.Symbol("L", positive=True)
         exponent = simplify(expand_log(log(law(L)), force=True) / log(L))
         yield Step(says, simplify(exponent - statement.rhs) == 0)
 
-    found.argument("power counting: the law in L is typed in and the machine adds its exponents; "
-                   "the cases, scalar nets, decide", "checks")(steps)
+    found.argument(
+        "power counting: the law in L is typed in and the machine adds its exponents; "
+        "the cases, scalar nets, decide",
+        "checks",
+    )(steps)
 
 
-_count_powers(branch_variance_exponent, "one variance L^(-2 alpha) from each of L branches",
-              lambda L: L * L ** (-2 * alpha))
-_count_powers(depth_gradient_exponent, "one multiplier stands between the weight and the output",
-              lambda L: L**-alpha)
-_count_powers(completep_learning_rate, "L steps of one size, each multiplied by L^(-alpha)",
-              lambda L: 1 / (L * L**-alpha))
-_count_powers(depth_sgd_learning_rate, "L squared gradients of L^(-2 alpha) each",
-              lambda L: 1 / (L * L ** (-2 * alpha)))
-_count_powers(lazy_second_order, "a branch of two weights is quadratic in the step L^(alpha-1)",
-              lambda L: L**-alpha * L ** (2 * alpha - 2) / (L**-alpha * L ** (alpha - 1)))
+_count_powers(
+    branch_variance_exponent,
+    "one variance L^(-2 alpha) from each of L branches",
+    lambda L: L * L ** (-2 * alpha),
+)
+_count_powers(
+    depth_gradient_exponent,
+    "one multiplier stands between the weight and the output",
+    lambda L: L**-alpha,
+)
+_count_powers(
+    completep_learning_rate,
+    "L steps of one size, each multiplied by L^(-alpha)",
+    lambda L: 1 / (L * L**-alpha),
+)
+_count_powers(
+    depth_sgd_learning_rate,
+    "L squared gradients of L^(-2 alpha) each",
+    lambda L: 1 / (L * L ** (-2 * alpha)),
+)
+_count_powers(
+    lazy_second_order,
+    "a branch of two weights is quadratic in the step L^(alpha-1)",
+    lambda L: L**-alpha * L ** (2 * alpha - 2) / (L**-alpha * L ** (alpha - 1)),
+)
 
 
 def _mup_rate(case: Case, n: int) -> Fraction:
     """muP's learning rates (Table 3) for input, hidden and output weights, or one rate for all."""
     if case.get("rates") == "standard":
         return Fraction(1)
-    power = {"adam": {"input": 0, "hidden": -1, "output": -1},
-             "sgd": {"input": 1, "hidden": 0, "output": -1}}
+    power = {
+        "adam": {"input": 0, "hidden": -1, "output": -1},
+        "sgd": {"input": 1, "hidden": 0, "output": -1},
+    }
     return Fraction(n) ** power[case.optimiser][case.matrix]
 
 
 @claim(
-    Eq(width_exponent, 0), source=Source("yang2022tp5", "Table 3", "arXiv:2203.03466"), kind="rate",
+    Eq(width_exponent, 0),
+    source=Source("yang2022tp5", "Table 3", "arXiv:2203.03466"),
+    kind="rate",
     weight="step",
     cases={"quick": Case.grid(matrix=("input", "hidden", "output"), optimiser=("adam", "sgd"))},
-    control=Control(Case(matrix="hidden", optimiser="adam", rates="standard"),
-                    "one rate for all widths: exponent 1"),
-    supports="signal_propagation/mup_width_flat")
+    control=Control(
+        Case(matrix="hidden", optimiser="adam", rates="standard"),
+        "one rate for all widths: exponent 1",
+    ),
+    supports="signal_propagation/mup_width_flat",
+)
 def mup_learning_rates(case: Case) -> Exact:
     """MuP's learning rates move one exact net equally at every width.
 
@@ -597,6 +738,7 @@ def mup_learning_rates(case: Case) -> Exact:
     sign vector spread signals evenly, as random weights do on average. For random or trained nets
     nothing is shown.
     """
+
     def step(gradient: Fraction) -> Fraction:
         if case.optimiser == "sgd":
             return gradient

@@ -5,6 +5,7 @@ sentences are quoted with each claim, " / " standing for a new line; where one i
 statement about all instances, so that it can be tested, the wording says "universal", and what
 fails is that reading.
 """
+
 from __future__ import annotations
 
 from collections import Counter
@@ -22,31 +23,47 @@ from ..claims.symbols import depth, layer, quantity
 from .signal_symbols import Eq, Ge, Lt, fraction
 
 layer_growth = quantity(
-    "layer_growth", "g", "fan-in times the variance of a weight", "positive real")
+    "layer_growth", "g", "fan-in times the variance of a weight", "positive real"
+)
 layer_variance = quantity(
-    "layer_variance", "v_l", "mean square of a coordinate of the output of layer l, when it is 1 "
-    "after layer 1", "positive real")
+    "layer_variance",
+    "v_l",
+    "mean square of a coordinate of the output of layer l, when it is 1 after layer 1",
+    "positive real",
+)
 fan_in = quantity("fan_in", "n_{in}", "inputs of a linear layer")
 fan_out = quantity("fan_out", "n_{out}", "outputs of a linear layer")
 weight_variance = quantity(
-    "weight_variance", r"\mathrm{Var}\,W", "variance of a weight", "positive real")
+    "weight_variance", r"\mathrm{Var}\,W", "variance of a weight", "positive real"
+)
 signal_gain = quantity(
-    "signal_gain", "v_{out}/v_{in}", "mean square of an output coordinate of a linear layer over "
-    "that of its input", "positive real")
+    "signal_gain",
+    "v_{out}/v_{in}",
+    "mean square of an output coordinate of a linear layer over that of its input",
+    "positive real",
+)
 branch_variance = quantity(
-    "branch_variance", "s^2", "variance of what one residual branch writes before scaling",
-    "positive real")
+    "branch_variance",
+    "s^2",
+    "variance of what one residual branch writes before scaling",
+    "positive real",
+)
 stream_variance = quantity(
-    "stream_variance", r"\mathrm{Var}\,x_L", "variance of the residual stream after all branches, "
-    "when it starts at 1", "positive real")
+    "stream_variance",
+    r"\mathrm{Var}\,x_L",
+    "variance of the residual stream after all branches, when it starts at 1",
+    "positive real",
+)
 
 textbook = partial(Source, "deepnetworks63")
 
 
 def _signed_sums(x: tuple[int, ...]) -> list[int]:
     """+-x_1 +- ... +- x_n for all signs."""
-    return [sum(s * v for s, v in zip(signs, x, strict=True))
-            for signs in product((-1, 1), repeat=len(x))]
+    return [
+        sum(s * v for s, v in zip(signs, x, strict=True))
+        for signs in product((-1, 1), repeat=len(x))
+    ]
 
 
 def _layer_variance(case: Case, *, relu: bool) -> Exact:
@@ -71,18 +88,27 @@ def _growth_steps(statement: Relational, factor: sympy.Expr) -> Iterator[Step]:
     value = statement.rhs
     grown = value.subs(layer, layer + 1)
     yield Step("base: at layer = 1 the right side is 1", simplify(value.subs(layer, 1) - 1) == 0)
-    yield Step("step: an output is a sum of n_in uncorrelated terms of variance g/n_in times the "
-               "mean square that comes in", simplify(grown - factor * value) == 0)
+    yield Step(
+        "step: an output is a sum of n_in uncorrelated terms of variance g/n_in times the "
+        "mean square that comes in",
+        simplify(grown - factor * value) == 0,
+    )
 
 
 @claim(
     Eq(layer_variance, layer_growth ** (layer - 1)),
     source=textbook("Initialization: The Problem, corrected"),
-    cases={"quick": Case.grid(width=2, layer=(1, 2, 4), layer_growth=("2", "1/2")),
-           "theory": Case.grid(width=3, layer=(2, 3), layer_growth="3/2")},
-    control=Control(Case(width=2, layer=4, layer_growth="2"), "g^l",
-                    statement=Eq(layer_variance, layer_growth**layer)),
-    supports="signal_propagation/kaiming_variance")
+    cases={
+        "quick": Case.grid(width=2, layer=(1, 2, 4), layer_growth=("2", "1/2")),
+        "theory": Case.grid(width=3, layer=(2, 3), layer_growth="3/2"),
+    },
+    control=Control(
+        Case(width=2, layer=4, layer_growth="2"),
+        "g^l",
+        statement=Eq(layer_variance, layer_growth**layer),
+    ),
+    supports="signal_propagation/kaiming_variance",
+)
 def linear_variance(case: Case) -> Exact:
     """Variance through linear layers grows as a power.
 
@@ -96,20 +122,29 @@ def linear_variance(case: Case) -> Exact:
     return _layer_variance(case, relu=False)
 
 
-linear_variance.argument("induction over layers for every width; prose: terms with independent "
-                         "weights of mean zero are uncorrelated")(
-    partial(_growth_steps, factor=layer_growth))
+linear_variance.argument(
+    "induction over layers for every width; prose: terms with independent "
+    "weights of mean zero are uncorrelated"
+)(partial(_growth_steps, factor=layer_growth))
 
 
 @claim(
     Eq(layer_variance, (layer_growth / 2) ** (layer - 1)),
-    source=Source("he2015", "section 2.2, equation 10", "arXiv:1502.01852"), wording="recalled",
-    cases={"quick": Case.grid(width=2, layer=(1, 2, 4), layer_growth=("1", "2", "3")),
-           "theory": Case.grid(width=3, layer=(2, 3), layer_growth="2")},
-    control=Control(Case(width=2, layer=3, layer_growth="2"), "without the half",
-                    statement=Eq(layer_variance, layer_growth ** (layer - 1))),
-    cited=("Decides whether 2/n_in is the variance of weights that keeps the size through ReLU "
-           "layers."))
+    source=Source("he2015", "section 2.2, equation 10", "arXiv:1502.01852"),
+    wording="recalled",
+    cases={
+        "quick": Case.grid(width=2, layer=(1, 2, 4), layer_growth=("1", "2", "3")),
+        "theory": Case.grid(width=3, layer=(2, 3), layer_growth="2"),
+    },
+    control=Control(
+        Case(width=2, layer=3, layer_growth="2"),
+        "without the half",
+        statement=Eq(layer_variance, layer_growth ** (layer - 1)),
+    ),
+    cited=(
+        "Decides whether 2/n_in is the variance of weights that keeps the size through ReLU layers."
+    ),
+)
 def kaiming_variance(case: Case) -> Exact:
     """Through ReLU layers it grows as a power of g/2.
 
@@ -123,18 +158,26 @@ def kaiming_variance(case: Case) -> Exact:
     return _layer_variance(case, relu=True)
 
 
-@kaiming_variance.argument("induction over layers; prose: sums with independent symmetric weights "
-                           "are symmetric, and their terms uncorrelated")
+@kaiming_variance.argument(
+    "induction over layers; prose: sums with independent symmetric weights "
+    "are symmetric, and their terms uncorrelated"
+)
 def _(statement: Relational) -> Iterator[Step]:
     signs = sympy.Symbol("z", positive=True), sympy.Symbol("z", negative=True), sympy.Integer(0)
-    yield Step("ReLU(z)^2 + ReLU(-z)^2 = z^2, so a symmetric input loses half its mean square",
-               all(Max(z, 0) ** 2 + Max(-z, 0) ** 2 == z**2 for z in signs))
+    yield Step(
+        "ReLU(z)^2 + ReLU(-z)^2 = z^2, so a symmetric input loses half its mean square",
+        all(Max(z, 0) ** 2 + Max(-z, 0) ** 2 == z**2 for z in signs),
+    )
     yield from _growth_steps(statement, layer_growth / 2)
 
 
 def _at_layer_ten(doubling: int, halving: str) -> Relational:
-    return Eq(layer_variance, Piecewise(
-        (doubling, Eq(layer_growth, 2)), (Rational(halving), Eq(layer_growth, Rational(1, 2)))))
+    return Eq(
+        layer_variance,
+        Piecewise(
+            (doubling, Eq(layer_growth, 2)), (Rational(halving), Eq(layer_growth, Rational(1, 2)))
+        ),
+    )
 
 
 def _one_digit(statement: Relational, case: Case) -> Ball:
@@ -145,12 +188,18 @@ def _one_digit(statement: Relational, case: Case) -> Ball:
 
 
 @claim(
-    _at_layer_ten(1024, "0.001"), source=textbook("Initialization: Starting Right, The Problem"),
-    wording="universal", known="FAILS", weight="arithmetic", predicted=_one_digit,
+    _at_layer_ten(1024, "0.001"),
+    source=textbook("Initialization: Starting Right, The Problem"),
+    wording="universal",
+    known="FAILS",
+    weight="arithmetic",
+    predicted=_one_digit,
     cases={"quick": Case.grid(layer=10, layer_growth=("2", "1/2"))},
-    control=Control(Case(layer=10, layer_growth="2"), "one more layer",
-                    statement=_at_layer_ten(2048, "0.0005")),
-    supports="signal_propagation/kaiming_variance")
+    control=Control(
+        Case(layer=10, layer_growth="2"), "one more layer", statement=_at_layer_ten(2048, "0.0005")
+    ),
+    supports="signal_propagation/kaiming_variance",
+)
 def printed_layer_ten(case: Case) -> Exact:
     """Variance 1, 2, ... is 1024 at layer 10.
 
@@ -171,12 +220,19 @@ def printed_layer_ten(case: Case) -> Exact:
 
 @claim(
     Eq(weight_variance, 2 / (fan_in + fan_out)),
-    source=textbook("Xavier/Glorot Initialization, after glorot2010"), wording="printed",
-    cases={"quick": Case.grid(fan_in=(1, 512), fan_out=(1, 2048)),
-           "theory": Case.grid(fan_in=(768, 4096), fan_out=3072)},
-    control=Control(Case(fan_in=512, fan_out=2048), "Kaiming's variance",
-                    statement=Eq(weight_variance, 2 / fan_in)),
-    supports="signal_propagation/kaiming_variance")
+    source=textbook("Xavier/Glorot Initialization, after glorot2010"),
+    wording="printed",
+    cases={
+        "quick": Case.grid(fan_in=(1, 512), fan_out=(1, 2048)),
+        "theory": Case.grid(fan_in=(768, 4096), fan_out=3072),
+    },
+    control=Control(
+        Case(fan_in=512, fan_out=2048),
+        "Kaiming's variance",
+        statement=Eq(weight_variance, 2 / fan_in),
+    ),
+    supports="signal_propagation/kaiming_variance",
+)
 def xavier_uniform(case: Case) -> Exact:
     r"""Xavier's uniform and normal weights have one variance.
 
@@ -197,23 +253,34 @@ def _uniform_variance(b: sympy.Expr) -> sympy.Expr:
     return sympy.integrate(x**2 / (2 * b), (x, -b, b))
 
 
-@xavier_uniform.argument("one integral with a symbolic bound, for every n_in and n_out; "
-                         "no prose beyond what a uniform density is")
+@xavier_uniform.argument(
+    "one integral with a symbolic bound, for every n_in and n_out; "
+    "no prose beyond what a uniform density is"
+)
 def _(statement: Relational) -> Iterator[Step]:
     b = sympy.Symbol("b", positive=True)
     variance = _uniform_variance(b).subs(b, sqrt(6 / (fan_in + fan_out)))
-    yield Step("uniform on [-b, b] with b^2 = 6/(n_in + n_out) has the stated variance",
-               simplify(variance - statement.rhs) == 0)
+    yield Step(
+        "uniform on [-b, b] with b^2 = 6/(n_in + n_out) has the stated variance",
+        simplify(variance - statement.rhs) == 0,
+    )
 
 
 @claim(
-    Eq(signal_gain, 1), source=textbook("Xavier/Glorot Initialization"), wording="universal",
-    known="FAILS", weight="arithmetic",
-    cases={"quick": (*Case.grid(fan_in=2, fan_out=(2, 4)), Case(fan_in=1, fan_out=2)),
-           "theory": (Case(fan_in=4, fan_out=2),)},
-    control=Control(Case(fan_in=2, fan_out=2), "half of the gain",
-                    statement=Eq(signal_gain, Rational(1, 2))),
-    supports="signal_propagation/kaiming_variance")
+    Eq(signal_gain, 1),
+    source=textbook("Xavier/Glorot Initialization"),
+    wording="universal",
+    known="FAILS",
+    weight="arithmetic",
+    cases={
+        "quick": (*Case.grid(fan_in=2, fan_out=(2, 4)), Case(fan_in=1, fan_out=2)),
+        "theory": (Case(fan_in=4, fan_out=2),),
+    },
+    control=Control(
+        Case(fan_in=2, fan_out=2), "half of the gain", statement=Eq(signal_gain, Rational(1, 2))
+    ),
+    supports="signal_propagation/kaiming_variance",
+)
 def xavier_keeps_variance(case: Case) -> Exact:
     """Xavier's weights maintain variance, whatever n_in and n_out.
 
@@ -234,16 +301,25 @@ def xavier_keeps_variance(case: Case) -> Exact:
 
 _LINEAR_GROWTH = 1 + 2 * depth * branch_variance
 stream = partial(
-    claim, cases={"quick": Case.grid(depth=(1, 2, 12, 48), branch_variance=("1", "1/4")),
-                  "theory": Case.grid(depth=96, branch_variance="3/7")})
+    claim,
+    cases={
+        "quick": Case.grid(depth=(1, 2, 12, 48), branch_variance=("1", "1/4")),
+        "theory": Case.grid(depth=96, branch_variance="3/7"),
+    },
+)
 _CONTROL = partial(Control, Case(depth=12, branch_variance="1"), "another number of branches")
-_RESTS = ("the machine checks 2L times one variance; "
-          "that variances of uncorrelated writes add is prose, so the cases decide")
+_RESTS = (
+    "the machine checks 2L times one variance; "
+    "that variances of uncorrelated writes add is prose, so the cases decide"
+)
 
 
-@stream(Eq(stream_variance, _LINEAR_GROWTH), source=Source("depthlaw", "uncorrelated writes"),
-        control=_CONTROL(statement=Eq(stream_variance, 1 + depth * branch_variance)),
-    supports="signal_propagation/pre_ln_norm_upper")
+@stream(
+    Eq(stream_variance, _LINEAR_GROWTH),
+    source=Source("depthlaw", "uncorrelated writes"),
+    control=_CONTROL(statement=Eq(stream_variance, 1 + depth * branch_variance)),
+    supports="signal_propagation/pre_ln_norm_upper",
+)
 def residual_unscaled(case: Case) -> Exact:
     """An unscaled residual stream grows linearly.
 
@@ -256,10 +332,12 @@ def residual_unscaled(case: Case) -> Exact:
     return Exact(1 + case.rational("branch_variance") * _walk_variance(2 * case.depth))
 
 
-@stream(Eq(stream_variance, 1 + branch_variance),
-        source=textbook("Transformer-Specific Initialization, after radford2019"),
-        control=_CONTROL(statement=Eq(stream_variance, _LINEAR_GROWTH)),
-    supports="signal_propagation/gpt2_norm_exponent")
+@stream(
+    Eq(stream_variance, 1 + branch_variance),
+    source=textbook("Transformer-Specific Initialization, after radford2019"),
+    control=_CONTROL(statement=Eq(stream_variance, _LINEAR_GROWTH)),
+    supports="signal_propagation/gpt2_norm_exponent",
+)
 def residual_scaled(case: Case) -> Exact:
     """Scaling by 1/sqrt(2L) keeps the stream's variance.
 
@@ -295,33 +373,50 @@ def _stream_steps(statement: Relational, write: sympy.Expr) -> Iterator[Step]:
     """2L branch writes with mean zero given the stream, so their variances add."""
     x, f = sympy.symbols("x f", real=True)
     average = ((x + f) ** 2).expand() / 2 + ((x - f) ** 2).expand() / 2
-    yield Step("a write f with a random sign adds f^2 to the mean of x^2",
-               simplify(average - x**2 - f**2) == 0)
-    yield Step("2L writes add 2L times one variance to the initial 1",
-               simplify(statement.rhs - (1 + 2 * depth * write)) == 0)
+    yield Step(
+        "a write f with a random sign adds f^2 to the mean of x^2",
+        simplify(average - x**2 - f**2) == 0,
+    )
+    yield Step(
+        "2L writes add 2L times one variance to the initial 1",
+        simplify(statement.rhs - (1 + 2 * depth * write)) == 0,
+    )
 
 
 residual_unscaled.argument(_RESTS, "checks")(partial(_stream_steps, write=branch_variance))
 residual_scaled.argument(_RESTS, "checks")(
-    partial(_stream_steps, write=branch_variance / (2 * depth)))
+    partial(_stream_steps, write=branch_variance / (2 * depth))
+)
 
 
 gradient = quantity(
-    "gradient", r"\partial x_n/\partial x_0", "product of the derivatives of all n layers", "real")
+    "gradient", r"\partial x_n/\partial x_0", "product of the derivatives of all n layers", "real"
+)
 gradient_level = quantity(
-    "gradient_level", r"\delta", "level that a vanishing gradient falls below", "positive real")
+    "gradient_level", r"\delta", "level that a vanishing gradient falls below", "positive real"
+)
 learning_rate_ratio = quantity(
-    "learning_rate_ratio", r"\eta_{l+1}/\eta_l",
-    "learning rate of a layer over that of the layer before", "positive real")
+    "learning_rate_ratio",
+    r"\eta_{l+1}/\eta_l",
+    "learning rate of a layer over that of the layer before",
+    "positive real",
+)
 survival = quantity(
-    "survival", "p_L", "probability that stochastic depth keeps the last layer", "positive real")
+    "survival", "p_L", "probability that stochastic depth keeps the last layer", "positive real"
+)
 kept = quantity(
-    "expected_depth", r"\mathbb{E}\tilde L", "mean number of layers that stochastic depth keeps",
-    "positive real")
+    "expected_depth",
+    r"\mathbb{E}\tilde L",
+    "mean number of layers that stochastic depth keeps",
+    "positive real",
+)
 branch_slope = quantity("branch_slope", "a", "slope of a linear residual branch", "real")
 mean_output = quantity(
-    "mean_output", r"\mathbb{E}x_L/x_0", "mean output of a residual net with linear branches over "
-    "the layers dropped", "real")
+    "mean_output",
+    r"\mathbb{E}x_L/x_0",
+    "mean output of a residual net with linear branches over the layers dropped",
+    "real",
+)
 
 # A vague sentence, hardened into one about all instances, which fails.
 refuted_reading = partial(claim, wording="universal", known="FAILS")
@@ -334,10 +429,16 @@ def _rounded(statement: Relational, case: Case) -> Ball:
 
 
 @claim(
-    Eq(gradient, Rational(26, 10**6)), source=textbook("Residual Connections Save the Day"),
-    wording="printed", known="FAILS", weight="arithmetic", predicted=_rounded,
-    cases={"quick": (Case(depth=100),)}, control=Control(Case(depth=99), "one factor fewer"),
-    supports="exercises/normed_gradients_vanish")
+    Eq(gradient, Rational(26, 10**6)),
+    source=textbook("Residual Connections Save the Day"),
+    wording="printed",
+    known="FAILS",
+    weight="arithmetic",
+    predicted=_rounded,
+    cases={"quick": (Case(depth=100),)},
+    control=Control(Case(depth=99), "one factor fewer"),
+    supports="exercises/normed_gradients_vanish",
+)
 def printed_decay(case: Case) -> Exact:
     """0.9^100 is 2.6 x 10^-5.
 
@@ -350,12 +451,18 @@ def printed_decay(case: Case) -> Exact:
 
 
 @refuted_reading(
-    Lt(gradient, gradient_level), source=textbook("The Vanishing Gradient Problem"),
-    cases={"quick": Case.grid(
-        depth=(100, 1000), factors=("9/10", "1 - 1/(i+1)^2"), gradient_level="1/2")},
+    Lt(gradient, gradient_level),
+    source=textbook("The Vanishing Gradient Problem"),
+    cases={
+        "quick": Case.grid(
+            depth=(100, 1000), factors=("9/10", "1 - 1/(i+1)^2"), gradient_level="1/2"
+        )
+    },
     control=Control(
-        Case(depth=100, factors="9999/10000", gradient_level="1/2"), "factors of 0.9999"),
-    supports="exercises/normed_gradients_vanish")
+        Case(depth=100, factors="9999/10000", gradient_level="1/2"), "factors of 0.9999"
+    ),
+    supports="exercises/normed_gradients_vanish",
+)
 def product_vanishes(case: Case) -> Exact:
     """Factors below 1 make the gradient vanish.
 
@@ -374,10 +481,12 @@ def product_vanishes(case: Case) -> Exact:
 
 
 @refuted_reading(
-    Ge(gradient, 1), source=textbook("Residual Connections Save the Day"),
+    Ge(gradient, 1),
+    source=textbook("Residual Connections Save the Day"),
     cases={"quick": Case.grid(depth=(1, 12), branch_slope=("1/10", "0", "-1/100", "-1/2", "-1"))},
     control=Control(Case(depth=1, branch_slope="1/10"), "at least 2", statement=Ge(gradient, 2)),
-    cited="Decides whether a lecture may say that the derivative of x + f(x) is at least 1.")
+    cited="Decides whether a lecture may say that the derivative of x + f(x) is at least 1.",
+)
 def residual_gradient_at_least_one(case: Case) -> Exact:
     """With residuals the gradient is at least 1, whatever the branch.
 
@@ -389,6 +498,7 @@ def residual_gradient_at_least_one(case: Case) -> Exact:
     0.99 per layer, f(x) = -x/2 gives 1/2, f(x) = -x gives 0. Branches with |f'| <= eps <= 1 keep
     the gradient between (1 - eps)^n and (1 + eps)^n. Measured are linear branches.
     """
+
     def net(x: Fraction) -> Fraction:
         for _ in range(case.depth):
             x = x + case.rational("branch_slope") * x
@@ -398,10 +508,13 @@ def residual_gradient_at_least_one(case: Case) -> Exact:
 
 
 @refuted_reading(
-    Lt(learning_rate_ratio, 1), source=textbook("Depth-wise Learning Rates"), weight="arithmetic",
+    Lt(learning_rate_ratio, 1),
+    source=textbook("Depth-wise Learning Rates"),
+    weight="arithmetic",
     cases={"quick": Case.grid(depth=(12, 24), layer=(1, 11))},
     control=Control(Case(depth=12, layer=1), "the formula as it stands"),
-    supports="signal_propagation/pre_norm_gradient_profile")
+    supports="signal_propagation/pre_norm_gradient_profile",
+)
 def later_layers_smaller_rate(case: Case) -> Exact:
     """The printed rule gives every later layer a smaller rate.
 
@@ -411,6 +524,7 @@ def later_layers_smaller_rate(case: Case) -> Exact:
     layer_idx))" That the formula does what its comment says is our reading. It gives every later
     layer a rate 10/9 times larger, and the first one the smallest.
     """
+
     def rate(layer: int) -> Fraction:
         return Fraction(3, 10**4) * Fraction(9, 10) ** (case.depth - layer)
 
@@ -423,17 +537,23 @@ _KEEP = 1 - layer / depth * (1 - survival)
 
 def _keep_probabilities(case: Case) -> list[Fraction]:
     """Falling linearly to p_L."""
-    return [1 - Fraction(layer, case.depth) * (1 - case.rational("survival"))
-            for layer in range(1, case.depth + 1)]
+    return [
+        1 - Fraction(layer, case.depth) * (1 - case.rational("survival"))
+        for layer in range(1, case.depth + 1)
+    ]
 
 
 @claim(
     Eq(kept, depth - (depth + 1) * (1 - survival) / 2),
-    source=huang("section 3, expected network depth"), wording="printed",
-    cases={"quick": Case.grid(depth=(1, 2, 54), survival=("1/2", "1", "1/5")),
-           "theory": Case.grid(depth=110, survival="1/2")},
+    source=huang("section 3, expected network depth"),
+    wording="printed",
+    cases={
+        "quick": Case.grid(depth=(1, 2, 54), survival=("1/2", "1", "1/5")),
+        "theory": Case.grid(depth=110, survival="1/2"),
+    },
     control=Control(Case(depth=54, survival="1/2"), "L p_L", statement=Eq(kept, depth * survival)),
-    cited="Decides whether (3L - 1)/4 may be quoted as the mean depth when p_L is 1/2.")
+    cited="Decides whether (3L - 1)/4 may be quoted as the mean depth when p_L is 1/2.",
+)
 def expected_depth(case: Case) -> Exact:
     """Mean depth under stochastic depth.
 
@@ -449,12 +569,16 @@ def expected_depth(case: Case) -> Exact:
     return Exact(sum((count * chance for count, chance in enumerate(chances)), Fraction(0)))
 
 
-@expected_depth.argument("the sum is closed for symbolic L and p_L; "
-                         "prose: the mean of a count is the sum of the probabilities")
+@expected_depth.argument(
+    "the sum is closed for symbolic L and p_L; "
+    "prose: the mean of a count is the sum of the probabilities"
+)
 def _(statement: Relational) -> Iterator[Step]:
     total = sympy.summation(_KEEP, (layer, 1, depth))
-    yield Step("the mean count is the sum of the keep probabilities, and that sum is the right "
-               "side", simplify(total - statement.rhs) == 0)
+    yield Step(
+        "the mean count is the sum of the keep probabilities, and that sum is the right side",
+        simplify(total - statement.rhs) == 0,
+    )
 
 
 def _mean_of_dropped(case: Case, keeps: list[Fraction]) -> Exact:
@@ -471,12 +595,19 @@ def _mean_of_dropped(case: Case, keeps: list[Fraction]) -> Exact:
 
 @claim(
     Eq(mean_output, Product(1 + _KEEP * branch_slope, (layer, 1, depth))),
-    source=huang("equation 5"), wording="printed",
-    cases={"quick": Case.grid(depth=(1, 3, 6), survival=("1/2", "4/5"), branch_slope=("1", "-1/3")),
-           "theory": Case.grid(depth=10, survival="1/2", branch_slope="1/2")},
-    control=Control(Case(depth=3, survival="1/2", branch_slope="1"), "no rescaling",
-                    statement=Eq(mean_output, (1 + branch_slope) ** depth)),
-    supports="signal_propagation/expected_depth")
+    source=huang("equation 5"),
+    wording="printed",
+    cases={
+        "quick": Case.grid(depth=(1, 3, 6), survival=("1/2", "4/5"), branch_slope=("1", "-1/3")),
+        "theory": Case.grid(depth=10, survival="1/2", branch_slope="1/2"),
+    },
+    control=Control(
+        Case(depth=3, survival="1/2", branch_slope="1"),
+        "no rescaling",
+        statement=Eq(mean_output, (1 + branch_slope) ** depth),
+    ),
+    supports="signal_propagation/expected_depth",
+)
 def stochastic_depth_rescaled(case: Case) -> Exact:
     """Scaling branch l by p_l gives the mean output.
 
@@ -490,7 +621,8 @@ def stochastic_depth_rescaled(case: Case) -> Exact:
 
 @stochastic_depth_rescaled.argument(
     "one factor for symbolic l, L, p_L, a; "
-    "prose: layers are dropped independently, so the mean of the product is the product")
+    "prose: layers are dropped independently, so the mean of the product is the product"
+)
 def _(statement: Relational) -> Iterator[Step]:
     """The mean of a product of independent factors is the product of their means."""
     right = statement.rhs
@@ -498,18 +630,23 @@ def _(statement: Relational) -> Iterator[Step]:
     yield Step("the right side is a product over the layers 1 to L", over_layers)
     if over_layers:
         mean = _KEEP * (1 + branch_slope) + 1 - _KEEP
-        yield Step("a layer kept with probability p multiplies by 1 + a or 1, on average by "
-                   "p (1 + a) + 1 - p, and layers are independent",
-                   simplify(right.function - mean) == 0)
+        yield Step(
+            "a layer kept with probability p multiplies by 1 + a or 1, on average by "
+            "p (1 + a) + 1 - p, and layers are independent",
+            simplify(right.function - mean) == 0,
+        )
 
 
 @refuted_reading(
-    Eq(mean_output, (1 + branch_slope) ** depth), source=textbook("Stochastic Depth, code"),
+    Eq(mean_output, (1 + branch_slope) ** depth),
+    source=textbook("Stochastic Depth, code"),
     weight="arithmetic",
     cases={"quick": Case.grid(depth=(1, 8), survival=("9/10", "1"), branch_slope=("1/4", "0"))},
     control=Control(
-        Case(depth=1, survival="9/10", branch_slope="1/4"), "the mean of one dropped layer"),
-    supports="signal_propagation/expected_depth")
+        Case(depth=1, survival="9/10", branch_slope="1/4"), "the mean of one dropped layer"
+    ),
+    supports="signal_propagation/expected_depth",
+)
 def stochastic_depth_unscaled(case: Case) -> Exact:
     """Dropping layers without rescaling keeps the mean output.
 

@@ -5,6 +5,7 @@ setting and for the loss of one position: in a pre-LN net of equal tokens log ||
 mean c(d) - E log(1 + variance written by all branches), in other pre-LN nets it lies between that
 and the same without attention, and in a post-LN net it has one law at every depth.
 """
+
 from __future__ import annotations
 
 import math
@@ -25,12 +26,19 @@ from .backward import Array, backward, cross_entropy, draw, forward
 from .signal_symbols import Eq, Ge, Le, fraction
 
 slope = quantity(
-    "gradient_slope", r"\partial\log\|\nabla W^{2,L}\|/\partial\log L",
+    "gradient_slope",
+    r"\partial\log\|\nabla W^{2,L}\|/\partial\log L",
     "least-squares slope of the log size of the last feed-forward gradient against log L over "
-    "depths that double", "real")
+    "depths that double",
+    "real",
+)
 size = quantity(
-    "log_gradient", "G_L", "E log ||gradient||^2 of the last feed-forward matrix, less c(d), its "
-    "value where the last LayerNorm sees variance 1", "real")
+    "log_gradient",
+    "G_L",
+    "E log ||gradient||^2 of the last feed-forward matrix, less c(d), its "
+    "value where the last LayerNorm sees variance 1",
+    "real",
+)
 
 # Records keep six digits: the rest depends on the order in which a machine's linear algebra adds.
 DIGITS = 6
@@ -41,7 +49,12 @@ DEAD = "some unit of the last layer is active at the first token (not so by chan
 
 
 def last_gradients(
-    case: Case, rng: np.random.Generator, depth: int, *, pre: bool, attention: float = 1.0,
+    case: Case,
+    rng: np.random.Generator,
+    depth: int,
+    *,
+    pre: bool,
+    attention: float = 1.0,
 ) -> Array:
     """||dl/dW^{2,L}||_F of `replicas` nets of a depth, with Gaussian tokens, equal or independent.
 
@@ -105,8 +118,9 @@ def last_layer_mean(width: int) -> float:
     """
     from scipy.special import digamma
 
-    active = math.fsum(math.comb(width, k) * (float(digamma(k / 2)) + math.log(2))
-                       for k in range(1, width + 1)) / (2**width - 1)
+    active = math.fsum(
+        math.comb(width, k) * (float(digamma(k / 2)) + math.log(2)) for k in range(1, width + 1)
+    ) / (2**width - 1)
     last_norm = float(digamma((width - 1) / 2))
     return math.log(width) + active - 2 / (width - 2) - last_norm - math.log(2)
 
@@ -144,8 +158,9 @@ def _stream_slope(case: Case, rising: bool | None) -> Ball:
         total = arb(0)
         for place, depth in zip(places, depths, strict=True):
             upper = rising is not None and (place > 0) == rising
-            total += (from_fraction(place / sum(k * k for k in places))
-                      * mean_log_variance(depth, case.width, attention=upper))
+            total += from_fraction(place / sum(k * k for k in places)) * mean_log_variance(
+                depth, case.width, attention=upper
+            )
         return Ball.of(total / arb(2).log()).widened()
 
 
@@ -174,8 +189,10 @@ def _finite_width(statement: Relational, case: Case) -> Ball:
 
 
 typical = partial(
-    claim, source=Source("xiong2020", "Theorem 1, dependence on L", "arXiv:2002.04745"),
-    holds_for="typical")
+    claim,
+    source=Source("xiong2020", "Theorem 1, dependence on L", "arXiv:2002.04745"),
+    holds_for="typical",
+)
 
 _SHORT = Case(width=32, tokens=4, start="equal", shallow=2, deep=16, replicas=512, loss="linear")
 _LONG = partial(Case, width=32, tokens=8, shallow=4, deep=64)
@@ -184,12 +201,20 @@ _SOFTMAX = _LONG(start="independent", loss="softmax", replicas=64)
 
 
 @typical(
-    Eq(slope, -Rational(1, 2)), kind="rate", predicted=_pre_ln_range,
-    cases={"quick": (_SHORT, _LINEAR),
-           "theory": (_SOFTMAX, _LONG(start="equal", loss="linear", replicas=1024))},
-    control=Control(_LINEAR, "the other order: LayerNorm behind the branches",
-                    measured=partial(slopes, pre=False)),
-    supports="signal_propagation/softmax_pre_ln_gradient")
+    Eq(slope, -Rational(1, 2)),
+    kind="rate",
+    predicted=_pre_ln_range,
+    cases={
+        "quick": (_SHORT, _LINEAR),
+        "theory": (_SOFTMAX, _LONG(start="equal", loss="linear", replicas=1024)),
+    },
+    control=Control(
+        _LINEAR,
+        "the other order: LayerNorm behind the branches",
+        measured=partial(slopes, pre=False),
+    ),
+    supports="signal_propagation/softmax_pre_ln_gradient",
+)
 def pre_ln_gradient_slope(case: Case, seed: int) -> Sample | Outside:
     """Pre-LN gradients of the last layer fall about as L^(-1/2).
 
@@ -211,12 +236,20 @@ def pre_ln_gradient_slope(case: Case, seed: int) -> Sample | Outside:
 
 
 @typical(
-    Eq(slope, 0), kind="rate", predicted=_post_ln_range,
-    cases={"quick": (_LINEAR, _LONG(start="equal", loss="linear", replicas=64)),
-           "theory": (_SOFTMAX,)},
-    control=Control(_LINEAR, "the other order: LayerNorm before the branches",
-                    measured=partial(slopes, pre=True)),
-    supports="signal_propagation/softmax_pre_ln_gradient")
+    Eq(slope, 0),
+    kind="rate",
+    predicted=_post_ln_range,
+    cases={
+        "quick": (_LINEAR, _LONG(start="equal", loss="linear", replicas=64)),
+        "theory": (_SOFTMAX,),
+    },
+    control=Control(
+        _LINEAR,
+        "the other order: LayerNorm before the branches",
+        measured=partial(slopes, pre=True),
+    ),
+    supports="signal_propagation/softmax_pre_ln_gradient",
+)
 def post_ln_gradient_slope(case: Case, seed: int) -> Sample | Outside:
     """Post-LN gradients of the last layer do not fall with depth.
 
@@ -238,16 +271,28 @@ def post_ln_gradient_slope(case: Case, seed: int) -> Sample | Outside:
 
 _NETS = partial(Case.grid, tokens=8, start="independent", loss="linear")
 _QUICK = _NETS(width=32, depth=(4, 16), replicas=256)
-bound = partial(typical, cases={
-    "quick": _QUICK, "theory": (*_NETS(width=32, depth=(1, 64), replicas=1024),
-                                *_NETS(width=64, depth=16, replicas=512))})
+bound = partial(
+    typical,
+    cases={
+        "quick": _QUICK,
+        "theory": (
+            *_NETS(width=32, depth=(1, 64), replicas=1024),
+            *_NETS(width=64, depth=16, replicas=512),
+        ),
+    },
+)
 
 
 @bound(
-    Le(size, -log(1 + depth * Rational(1, 2))), predicted=_finite_width,
-    control=Control(_QUICK[0], "the other order: LayerNorm behind the branches",
-                    measured=partial(log_sizes, pre=False)),
-    supports="signal_propagation/softmax_pre_ln_gradient")
+    Le(size, -log(1 + depth * Rational(1, 2))),
+    predicted=_finite_width,
+    control=Control(
+        _QUICK[0],
+        "the other order: LayerNorm behind the branches",
+        measured=partial(log_sizes, pre=False),
+    ),
+    supports="signal_propagation/softmax_pre_ln_gradient",
+)
 def pre_ln_gradient_upper(case: Case, seed: int) -> Sample | Outside:
     """Pre-LN gradients of the last layer: upper bound.
 
@@ -271,9 +316,13 @@ def pre_ln_gradient_upper(case: Case, seed: int) -> Sample | Outside:
 
 @bound(
     Ge(size, -log(1 + 3 * depth * Rational(1, 2))),
-    control=Control(_QUICK[0], "the other end of the bracket",
-                    statement=Ge(size, -log(1 + depth * Rational(1, 2)))),
-    supports="signal_propagation/softmax_pre_ln_gradient")
+    control=Control(
+        _QUICK[0],
+        "the other end of the bracket",
+        statement=Ge(size, -log(1 + depth * Rational(1, 2))),
+    ),
+    supports="signal_propagation/softmax_pre_ln_gradient",
+)
 def pre_ln_gradient_lower(case: Case, seed: int) -> Sample | Outside:
     """Pre-LN gradients of the last layer: lower bound.
 

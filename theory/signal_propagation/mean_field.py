@@ -3,6 +3,7 @@
 q is the mean square of a token's coordinate, p the mean product of two tokens' coordinates, and
 their correlation p/q rises with depth.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -24,29 +25,51 @@ from .token_correlation import CLOSED_FORM, attention_square, cosine, mlp_square
 
 pre_norm = quantity("pre_norm", "pre", "1 for pre-LN, 0 for post-LN", "nonnegative integer")
 gain_controlled = quantity(
-    "gain_controlled", "gc", "1 for attention without its common part, 0 for plain attention",
-    "nonnegative integer")
+    "gain_controlled",
+    "gc",
+    "1 for attention without its common part, 0 for plain attention",
+    "nonnegative integer",
+)
 first_correlation = quantity(
-    "first_correlation", r"\rho_1",
-    "correlation p/q after the first layer, rounded to four decimals", "real")
+    "first_correlation",
+    r"\rho_1",
+    "correlation p/q after the first layer, rounded to four decimals",
+    "real",
+)
 overlap = quantity("overlap", "p", "mean product of coordinates of two distinct tokens", "real")
 sharpness = quantity(
-    "sharpness", r"\beta_{att}", "scale of the query and key weights in units where scores grow as "
-    "sqrt(ln T)", "positive real")
+    "sharpness",
+    r"\beta_{att}",
+    "scale of the query and key weights in units where scores grow as sqrt(ln T)",
+    "positive real",
+)
 participation = quantity(
-    "participation", "Y", "mean of the sum of squared attention weights for many tokens, rounded "
-    "down to nine decimals", "nonnegative real")
+    "participation",
+    "Y",
+    "mean of the sum of squared attention weights for many tokens, rounded down to nine decimals",
+    "nonnegative real",
+)
 contraction = quantity(
-    "contraction", r"e^{\lambda}",
-    "factor by which a block multiplies 1 - p/q when p is close to q", "positive real")
+    "contraction",
+    r"e^{\lambda}",
+    "factor by which a block multiplies 1 - p/q when p is close to q",
+    "positive real",
+)
 weight_square = quantity(
-    "weight_square", "s^2", "width times the variance of a weight of the first MLP matrix",
-    "positive real")
+    "weight_square",
+    "s^2",
+    "width times the variance of a weight of the first MLP matrix",
+    "positive real",
+)
 activation_moment = quantity(
-    "activation_moment", r"\mathbb{E}\phi(sz)^2", "mean square of the activation", "positive real")
+    "activation_moment", r"\mathbb{E}\phi(sz)^2", "mean square of the activation", "positive real"
+)
 derivative_moment = quantity(
-    "derivative_moment", r"\mathbb{E}\phi'(sz)^2",
-    "mean square of the derivative of the activation", "positive real")
+    "derivative_moment",
+    r"\mathbb{E}\phi'(sz)^2",
+    "mean square of the derivative of the activation",
+    "positive real",
+)
 
 _GG = "arXiv:2505.24333"
 _COWSIK = Source("cowsik2024", "angle exponent; derived here", "arXiv:2403.02579")
@@ -54,14 +77,26 @@ _COWSIK = Source("cowsik2024", "angle exponent; derived here", "arXiv:2403.02579
 
 def _table(post_norm: str) -> Relational:
     """The printed correlations; that of plain post-LN as given."""
-    return Eq(first_correlation, Piecewise(
-        (Rational("0.2047"), Eq(gain_controlled, 1)), (Rational("0.3363"), Eq(pre_norm, 1)),
-        (Rational(post_norm), True)))
+    return Eq(
+        first_correlation,
+        Piecewise(
+            (Rational("0.2047"), Eq(gain_controlled, 1)),
+            (Rational("0.3363"), Eq(pre_norm, 1)),
+            (Rational(post_norm), True),
+        ),
+    )
 
 
 def next_moments(
-    q: arb, p: arb, w2: arb, b2: arb, *, pre_norm: bool, gain_controlled: bool = False,
-    participation: arb | int = 0, shared: arb | int = 0,
+    q: arb,
+    p: arb,
+    w2: arb,
+    b2: arb,
+    *,
+    pre_norm: bool,
+    gain_controlled: bool = False,
+    participation: arb | int = 0,
+    shared: arb | int = 0,
 ) -> tuple[arb, arb]:
     """(q, p) after one layer of attention and ReLU MLP, with skips of factor 1.
 
@@ -88,11 +123,15 @@ def next_moments(
 
 
 @claim(
-    _table("0.3369"), source=Source("giorlandino2026", "Fig. 4 notebook", _GG), weight="arithmetic",
+    _table("0.3369"),
+    source=Source("giorlandino2026", "Fig. 4 notebook", _GG),
+    weight="arithmetic",
     cases={"quick": Case.grid(pre_norm=(False, True), gain_controlled=(False, True))},
-    control=Control(Case(pre_norm=False, gain_controlled=False), "a third",
-                    statement=_table("0.3333")),
-    checks="Our code of the printed maps of (q, p) with four values that we computed from them.")
+    control=Control(
+        Case(pre_norm=False, gain_controlled=False), "a third", statement=_table("0.3333")
+    ),
+    checks="Our code of the printed maps of (q, p) with four values that we computed from them.",
+)
 def reference_first_layer(case: Case) -> Exact:
     """Correlation after one layer of the reference run.
 
@@ -108,8 +147,9 @@ def reference_first_layer(case: Case) -> Exact:
         w2, b2 = from_fraction(Fraction(1, 5)), from_fraction(Fraction(1, 2500))
         if not from_fraction(Fraction(1, 10)) < (2 / (q * (q - p))).sqrt():
             raise ArithmeticError("the reference run lies below the condensation point")
-        q, p = next_moments(q, p, w2, b2, pre_norm=case.pre_norm,
-                            gain_controlled=case.gain_controlled)
+        q, p = next_moments(
+            q, p, w2, b2, pre_norm=case.pre_norm, gain_controlled=case.gain_controlled
+        )
         return rounded_down(p / q + from_fraction(Fraction(1, 2 * 10**4)), 10**4)
 
 
@@ -118,13 +158,21 @@ def _condensed(beta_c: sympy.Expr) -> Relational:
 
 
 @claim(
-    _condensed(sqrt(2 / (1 - overlap))), source=Source("giorlandino2026", "beta_c and Y", _GG),
-    wording="printed", assumes={"p < 1": lambda c: c.rational("overlap") < 1},
-    cases={"quick": Case.grid(overlap=("0", "1/5", "1/2"), sharpness=("1/10", "2", "3", "7")),
-           "theory": Case.grid(overlap=("-1/2", "9/10"), sharpness=("5", "100"))},
-    control=Control(Case(overlap="0", sharpness="2"), "beta_c = 1/sqrt(1 - p)",
-                    statement=_condensed(1 / sqrt(1 - overlap))),
-    supports="signal_propagation/participation_in_nets")
+    _condensed(sqrt(2 / (1 - overlap))),
+    source=Source("giorlandino2026", "beta_c and Y", _GG),
+    wording="printed",
+    assumes={"p < 1": lambda c: c.rational("overlap") < 1},
+    cases={
+        "quick": Case.grid(overlap=("0", "1/5", "1/2"), sharpness=("1/10", "2", "3", "7")),
+        "theory": Case.grid(overlap=("-1/2", "9/10"), sharpness=("5", "100")),
+    },
+    control=Control(
+        Case(overlap="0", sharpness="2"),
+        "beta_c = 1/sqrt(1 - p)",
+        statement=_condensed(1 / sqrt(1 - overlap)),
+    ),
+    supports="signal_propagation/participation_in_nets",
+)
 def condensed_attention(case: Case) -> Exact:
     """Poisson-Dirichlet attention condenses beyond beta_c.
 
@@ -147,11 +195,16 @@ def condensed_attention(case: Case) -> Exact:
 
 
 @claim(
-    Eq(contraction, 1 - attention_square), source=_COWSIK,
+    Eq(contraction, 1 - attention_square),
+    source=_COWSIK,
     cases={"quick": Case.grid(attention_square=("1/10", "1/2", "9/10"), tokens=(2, 64))},
-    control=Control(Case(attention_square="1/2", tokens=2), "the amplitude sqrt(1 - a^2)",
-                    statement=Eq(contraction, sqrt(1 - attention_square))),
-    supports="signal_propagation/mlp_exponent")
+    control=Control(
+        Case(attention_square="1/2", tokens=2),
+        "the amplitude sqrt(1 - a^2)",
+        statement=Eq(contraction, sqrt(1 - attention_square)),
+    ),
+    supports="signal_propagation/mlp_exponent",
+)
 def attention_exponent(case: Case) -> Exact:
     """Uniform attention contracts nearly equal tokens by 1 - a^2.
 
@@ -179,13 +232,15 @@ def gaussian_moment(order: int) -> int:
 
 def _moments_of_activation(case: Case) -> bool:
     """Whether a case's E phi(sz)^2 and E phi'(sz)^2 are those of its activation: ReLU or x^k."""
-    square, slope, s2 = (case.rational(name) for name in (
-        "activation_moment", "derivative_moment", "weight_square"))
+    square, slope, s2 = (
+        case.rational(name) for name in ("activation_moment", "derivative_moment", "weight_square")
+    )
     if case.activation == "relu":
         return square == s2 / 2 and slope == Fraction(1, 2)
     k = int(case.activation[2:])
-    return (square == s2**k * gaussian_moment(2 * k)
-            and slope == k * k * s2 ** (k - 1) * gaussian_moment(2 * k - 2))
+    return square == s2**k * gaussian_moment(2 * k) and slope == k * k * s2 ** (
+        k - 1
+    ) * gaussian_moment(2 * k - 2)
 
 
 def kernel_at_one(activation: str, s2: Fraction) -> tuple[Fraction, Fraction]:
@@ -194,33 +249,59 @@ def kernel_at_one(activation: str, s2: Fraction) -> tuple[Fraction, Fraction]:
         kernel, scale = CLOSED_FORM, s2 / 2
     else:  # E u^k v^k with u = c v + sqrt(1 - c^2) w, c the cosine
         k = int(activation[2:])
-        kernel, scale = sum(
-            comb(k, 2 * j) * cosine ** (k - 2 * j) * (1 - cosine**2) ** j
-            * gaussian_moment(2 * j) * gaussian_moment(2 * k - 2 * j)
-            for j in range(k // 2 + 1)), s2**k
+        kernel, scale = (
+            sum(
+                comb(k, 2 * j)
+                * cosine ** (k - 2 * j)
+                * (1 - cosine**2) ** j
+                * gaussian_moment(2 * j)
+                * gaussian_moment(2 * k - 2 * j)
+                for j in range(k // 2 + 1)
+            ),
+            s2**k,
+        )
     slope = sympy.limit(simplify(kernel.diff(cosine)), cosine, 1, "-")
     return scale * int(kernel.subs(cosine, 1)), scale * int(slope)
 
 
 _MLPS = tuple(
-    Case(activation=activation, mlp_square=square, weight_square=weight, activation_moment=moment,
-         derivative_moment=slope)
+    Case(
+        activation=activation,
+        mlp_square=square,
+        weight_square=weight,
+        activation_moment=moment,
+        derivative_moment=slope,
+    )
     for activation, square, weight, moment, slope in (
-        ("relu", "1/2", "2", "1", "1/2"), ("relu", "1/10", "1", "1/2", "1/2"),
-        ("x^1", "1/2", "3", "3", "1"), ("x^2", "1/2", "1", "3", "4"),
-        ("x^2", "1/10", "1/2", "3/4", "2"), ("x^3", "1/3", "1", "15", "27"),
-        ("x^3", "1/3", "2", "120", "108"), ("x^4", "1/5", "1", "105", "240")))
+        ("relu", "1/2", "2", "1", "1/2"),
+        ("relu", "1/10", "1", "1/2", "1/2"),
+        ("x^1", "1/2", "3", "3", "1"),
+        ("x^2", "1/2", "1", "3", "4"),
+        ("x^2", "1/10", "1/2", "3/4", "2"),
+        ("x^3", "1/3", "1", "15", "27"),
+        ("x^3", "1/3", "2", "120", "108"),
+        ("x^4", "1/5", "1", "105", "240"),
+    )
+)
 _SKIP = 1 - mlp_square
 
 
 @claim(
-    Eq(contraction, (_SKIP + mlp_square * weight_square * derivative_moment)
-       / (_SKIP + mlp_square * activation_moment)),
-    source=_COWSIK, cases={"quick": _MLPS},
+    Eq(
+        contraction,
+        (_SKIP + mlp_square * weight_square * derivative_moment)
+        / (_SKIP + mlp_square * activation_moment),
+    ),
+    source=_COWSIK,
+    cases={"quick": _MLPS},
     assumes={"the moments are those of the activation": _moments_of_activation},
-    control=Control(_MLPS[3], "without the skip", statement=Eq(
-        contraction, weight_square * derivative_moment / activation_moment)),
-    cited="Decides whether the scale of an MLP's weights can slow down token collapse.")
+    control=Control(
+        _MLPS[3],
+        "without the skip",
+        statement=Eq(contraction, weight_square * derivative_moment / activation_moment),
+    ),
+    cited="Decides whether the scale of an MLP's weights can slow down token collapse.",
+)
 def mlp_exponent(case: Case) -> Exact:
     """An MLP's exponent near equal tokens.
 
@@ -236,8 +317,10 @@ def mlp_exponent(case: Case) -> Exact:
     return Exact((1 - a2 + a2 * slope) / (1 - a2 + a2 * value))
 
 
-@mlp_exponent.argument("one Hermite term and the ratio are symbolic; prose: Hermite polynomials "
-                       "are orthogonal, and the series may be differentiated")
+@mlp_exponent.argument(
+    "one Hermite term and the ratio are symbolic; prose: Hermite polynomials "
+    "are orthogonal, and the series may be differentiated"
+)
 def _(statement: Relational) -> Iterator[Step]:
     """For phi = sum_k h_k He_k, K(c) = sum_k h_k^2 k! c^k (s = 1): the slope at 1 is E phi'^2."""
     k = sympy.Symbol("k", integer=True, positive=True)
@@ -245,11 +328,15 @@ def _(statement: Relational) -> Iterator[Step]:
     h, K, e = sympy.symbols("h K e")
     slope = (h**2 * sympy.factorial(k) * c**k).diff(c).subs(c, 1)
     squares = h**2 * k**2 * sympy.factorial(k - 1)
-    yield Step("a term h He_k gives the kernel h^2 k! c^k, of slope h^2 k k! at c = 1; its "
-               "derivative h k He_(k-1) has mean square h^2 k^2 (k-1)!",
-               sympy.gammasimp((slope - squares).rewrite(sympy.gamma)) == 0)
+    yield Step(
+        "a term h He_k gives the kernel h^2 k! c^k, of slope h^2 k k! at c = 1; its "
+        "derivative h k He_(k-1) has mean square h^2 k^2 (k-1)!",
+        sympy.gammasimp((slope - squares).rewrite(sympy.gamma)) == 0,
+    )
     q = _SKIP + mlp_square * activation_moment
     p = _SKIP * (1 - e) + mlp_square * (activation_moment - e * K)
     factor = ((1 - p / q) / e).simplify()
-    yield Step("with K'(1) = s^2 E phi'(sz)^2 the factor of 1 - p/q is the right side",
-               simplify(factor.subs(K, weight_square * derivative_moment) - statement.rhs) == 0)
+    yield Step(
+        "with K'(1) = s^2 E phi'(sz)^2 the factor of 1 - p/q is the right side",
+        simplify(factor.subs(K, weight_square * derivative_moment) - statement.rhs) == 0,
+    )

@@ -3,6 +3,7 @@
 Weights that are +-1 times a common scale have the second moments and the symmetry of Gaussian ones,
 and the mean squares here depend on nothing else, so an average over all signs is exact.
 """
+
 from __future__ import annotations
 
 import math
@@ -27,23 +28,41 @@ from .signal_symbols import Eq, Ge, Le, fraction
 from .token_correlation import relu_kernel_ball
 
 input_variance = quantity(
-    "input_variance", r"\sigma^2", "variance of every coordinate of a Gaussian input",
-    "positive real")
+    "input_variance",
+    r"\sigma^2",
+    "variance of every coordinate of a Gaussian input",
+    "positive real",
+)
 squared_norm = quantity(
-    "squared_norm", r"\mathbb{E}\|\mathrm{ReLU}(X)\|^2",
-    "mean squared norm of ReLU applied to a Gaussian vector", "positive real")
+    "squared_norm",
+    r"\mathbb{E}\|\mathrm{ReLU}(X)\|^2",
+    "mean squared norm of ReLU applied to a Gaussian vector",
+    "positive real",
+)
 mean_square = quantity(
-    "mean_square", r"\mathbb{E}\|x_l\|^2/d_x",
-    "mean square of a coordinate of the residual stream after layer l", "positive real")
+    "mean_square",
+    r"\mathbb{E}\|x_l\|^2/d_x",
+    "mean square of a coordinate of the residual stream after layer l",
+    "positive real",
+)
 sum_mean_square = quantity(
-    "sum_mean_square", r"\mathbb{E}\|x_l^{post,5}\|^2/d_x", "mean square of a coordinate of the "
-    "residual sum before a post-LN layer's last LayerNorm", "positive real")
+    "sum_mean_square",
+    r"\mathbb{E}\|x_l^{post,5}\|^2/d_x",
+    "mean square of a coordinate of the residual sum before a post-LN layer's last LayerNorm",
+    "positive real",
+)
 relative_excess = quantity(
-    "relative_excess", r"\epsilon", "how far a squared norm exceeds its mean, relative to the mean",
-    "positive real")
+    "relative_excess",
+    r"\epsilon",
+    "how far a squared norm exceeds its mean, relative to the mean",
+    "positive real",
+)
 excess_probability = quantity(
-    "excess_probability", r"\Pr[\|X\|^2>(1+\epsilon)d_x]",
-    "chance that a standard Gaussian vector has so large a squared norm", "positive real")
+    "excess_probability",
+    r"\Pr[\|X\|^2>(1+\epsilon)d_x]",
+    "chance that a standard Gaussian vector has so large a squared norm",
+    "positive real",
+)
 
 XIONG = "arXiv:2002.04745"
 HALF = Rational(1, 2)
@@ -58,12 +77,19 @@ def half_gaussian_moment(variance: Any) -> Any:
 
 
 @printed(
-    Eq(squared_norm, input_variance * width / 2), source=Source("xiong2020", "Lemma 1", XIONG),
-    cases={"quick": Case.grid(width=(1, 3), input_variance=("1", "1/3")),
-           "theory": Case.grid(width=512, input_variance=("2", "7/5"))},
-    control=Control(Case(width=3, input_variance="1"), "the whole norm",
-                    statement=Eq(squared_norm, input_variance * width)),
-    supports="signal_propagation/pre_ln_norm_upper")
+    Eq(squared_norm, input_variance * width / 2),
+    source=Source("xiong2020", "Lemma 1", XIONG),
+    cases={
+        "quick": Case.grid(width=(1, 3), input_variance=("1", "1/3")),
+        "theory": Case.grid(width=512, input_variance=("2", "7/5")),
+    },
+    control=Control(
+        Case(width=3, input_variance="1"),
+        "the whole norm",
+        statement=Eq(squared_norm, input_variance * width),
+    ),
+    supports="signal_propagation/pre_ln_norm_upper",
+)
 def relu_norm(case: Case) -> Exact:
     """ReLU halves the mean squared norm of a Gaussian.
 
@@ -73,32 +99,46 @@ def relu_norm(case: Case) -> Exact:
     return Exact(sum((one for _ in range(case.width)), Fraction(0)))
 
 
-@relu_norm.argument("one integral with a symbolic variance; "
-                    "prose: the mean of a sum over d coordinates is d times one mean")
+@relu_norm.argument(
+    "one integral with a symbolic variance; "
+    "prose: the mean of a sum over d coordinates is d times one mean"
+)
 def _(statement: Relational) -> Iterator[Step]:
-    yield Step("the right side is d times the integral over one coordinate",
-               simplify(statement.rhs - width * half_gaussian_moment(input_variance)) == 0)
+    yield Step(
+        "the right side is d times the integral over one coordinate",
+        simplify(statement.rhs - width * half_gaussian_moment(input_variance)) == 0,
+    )
 
 
 def _branches() -> Iterator[Step]:
     """What the two branches of a layer write on a LayerNormed row."""
     n, S1, S2 = sympy.symbols("n S1 S2", positive=True)
-    yield Step("a hidden unit sees N(0, ||x||^2/d) = N(0, 1), so its mean square after ReLU is 1/2 "
-               "and the second matrix, of variance 1/d and mean zero, writes a mean square of 1/2 "
-               "uncorrelated with the stream", half_gaussian_moment(Rational(1)) == HALF)
+    yield Step(
+        "a hidden unit sees N(0, ||x||^2/d) = N(0, 1), so its mean square after ReLU is 1/2 "
+        "and the second matrix, of variance 1/d and mean zero, writes a mean square of 1/2 "
+        "uncorrelated with the stream",
+        half_gaussian_moment(Rational(1)) == HALF,
+    )
     pairs = n * S2 - 2 * S1**2 + n * S2
-    yield Step("uniform attention writes the mean of n vectors of mean square 1: at least 0, and "
-               "at most 1 since n sum x_i^2 - (sum x_i)^2 is half the sum of all (x_i - x_j)^2",
-               (pairs / 2 - (n * S2 - S1**2)).expand() == 0)
+    yield Step(
+        "uniform attention writes the mean of n vectors of mean square 1: at least 0, and "
+        "at most 1 since n sum x_i^2 - (sum x_i)^2 is half the sum of all (x_i - x_j)^2",
+        (pairs / 2 - (n * S2 - S1**2)).expand() == 0,
+    )
 
 
 @printed(
-    Eq(sum_mean_square, Rational(3, 2)), source=Source("xiong2020", "Lemma 2, post-LN", XIONG),
-    cases={"quick": Case.grid(width=2, layer=(1, 2, 5)),
-           "theory": Case.grid(width=3, layer=(1, 3, 8))},
-    control=Control(Case(width=2, layer=1), "without the feed-forward branch",
-                    statement=Eq(sum_mean_square, 1)),
-    supports="signal_propagation/pre_ln_norm_upper")
+    Eq(sum_mean_square, Rational(3, 2)),
+    source=Source("xiong2020", "Lemma 2, post-LN", XIONG),
+    cases={
+        "quick": Case.grid(width=2, layer=(1, 2, 5)),
+        "theory": Case.grid(width=3, layer=(1, 3, 8)),
+    },
+    control=Control(
+        Case(width=2, layer=1), "without the feed-forward branch", statement=Eq(sum_mean_square, 1)
+    ),
+    supports="signal_propagation/pre_ln_norm_upper",
+)
 def post_ln_norm(case: Case, seed: int) -> Exact:
     """Post-LN residual sums have squared norm 3d/2 at every layer.
 
@@ -131,34 +171,51 @@ def post_ln_norm(case: Case, seed: int) -> Exact:
     return Exact(mean * Fraction(d, int((x**2).sum())) / d)
 
 
-@post_ln_norm.argument("the machine checks the Gaussian half moment; "
-                       "prose: LayerNorm fixes the norm, fresh weights write uncorrelated with it")
+@post_ln_norm.argument(
+    "the machine checks the Gaussian half moment; "
+    "prose: LayerNorm fixes the norm, fresh weights write uncorrelated with it"
+)
 def _(statement: Relational) -> Iterator[Step]:
     """LayerNorm leaves mean square 1, the feed-forward branch adds a half."""
     yield from _branches()
-    yield Step("1 + 1/2 is the right side",
-               bool(statement.rhs == 1 + half_gaussian_moment(Rational(1))))
+    yield Step(
+        "1 + 1/2 is the right side", bool(statement.rhs == 1 + half_gaussian_moment(Rational(1)))
+    )
 
 
 # Per layer attention writes between 0 (tokens cancel) and 1 (they are equal), feed-forward 1/2.
 pre_ln = partial(
-    printed, source=Source("xiong2020", "Lemma 2, pre-LN", XIONG),
-    cases={"quick": (*Case.grid(width=2, layer=(0, 1), tokens=2, start=("identical", "opposite")),
-                     Case(width=2, layer=2, tokens=2, start="identical"),
-                     *Case.grid(layer=(1, 10, 40), tokens=(2, 64), start="orthogonal")),
-           "theory": (Case(width=2, layer=3, tokens=2, start="identical"),
-                      Case(width=2, layer=2, tokens=2, start="opposite"),
-                      *Case.grid(layer=200, tokens=(2, 1024), start="orthogonal"))})
+    printed,
+    source=Source("xiong2020", "Lemma 2, pre-LN", XIONG),
+    cases={
+        "quick": (
+            *Case.grid(width=2, layer=(0, 1), tokens=2, start=("identical", "opposite")),
+            Case(width=2, layer=2, tokens=2, start="identical"),
+            *Case.grid(layer=(1, 10, 40), tokens=(2, 64), start="orthogonal"),
+        ),
+        "theory": (
+            Case(width=2, layer=3, tokens=2, start="identical"),
+            Case(width=2, layer=2, tokens=2, start="opposite"),
+            *Case.grid(layer=200, tokens=(2, 1024), start="orthogonal"),
+        ),
+    },
+)
 _LEAST, _MOST = 1 + layer * HALF, 1 + 3 * layer * HALF
-_INDUCTION = ("induction over layers; "
-              "prose: fresh weights write uncorrelated with the stream, so that mean squares add")
+_INDUCTION = (
+    "induction over layers; "
+    "prose: fresh weights write uncorrelated with the stream, so that mean squares add"
+)
 
 
 @pre_ln(
     Ge(mean_square, _LEAST),
-    control=Control(Case(width=2, layer=1, tokens=2, start="opposite"),
-                    "the other end of the bracket", statement=Ge(mean_square, _MOST)),
-    supports="signal_propagation/pre_ln_norm_upper")
+    control=Control(
+        Case(width=2, layer=1, tokens=2, start="opposite"),
+        "the other end of the bracket",
+        statement=Ge(mean_square, _MOST),
+    ),
+    supports="signal_propagation/pre_ln_norm_upper",
+)
 def pre_ln_norm_lower(case: Case) -> Exact | Ball:
     """Pre-LN streams grow linearly: lower bound.
 
@@ -174,9 +231,13 @@ def pre_ln_norm_lower(case: Case) -> Exact | Ball:
 
 @pre_ln(
     Le(mean_square, _MOST),
-    control=Control(Case(width=2, layer=1, tokens=2, start="identical"),
-                    "the other end of the bracket", statement=Le(mean_square, _LEAST)),
-    cited="Decides whether 3/2 per layer bounds the growth of an untrained pre-norm stream.")
+    control=Control(
+        Case(width=2, layer=1, tokens=2, start="identical"),
+        "the other end of the bracket",
+        statement=Le(mean_square, _LEAST),
+    ),
+    cited="Decides whether 3/2 per layer bounds the growth of an untrained pre-norm stream.",
+)
 def pre_ln_norm_upper(case: Case) -> Exact | Ball:
     """Pre-LN streams grow linearly: upper bound.
 
@@ -203,11 +264,14 @@ def _pre_ln_steps(statement: Relational, side: int) -> Iterator[Step]:
     yield from _branches()
     step = simplify(bound.subs(layer, layer + 1) - bound)
     extreme = Rational(3, 2) if side > 0 else HALF
-    yield Step("base: at l = 0 the bound admits mean square 1",
-               bool((side * (bound.subs(layer, 0) - 1)).is_nonnegative))
-    yield Step("step: from l to l + 1 the bound moves by at "
-               f"{'least' if side > 0 else 'most'} {extreme}",
-               bool((side * (step - extreme)).is_nonnegative))
+    yield Step(
+        "base: at l = 0 the bound admits mean square 1",
+        bool((side * (bound.subs(layer, 0) - 1)).is_nonnegative),
+    )
+    yield Step(
+        f"step: from l to l + 1 the bound moves by at {'least' if side > 0 else 'most'} {extreme}",
+        bool((side * (step - extreme)).is_nonnegative),
+    )
     yield Step("the relation points the same way", statement.rel_op == ("<=" if side > 0 else ">="))
 
 
@@ -219,11 +283,17 @@ pre_ln_norm_upper.argument(_INDUCTION)(partial(_pre_ln_steps, side=1))
     Le(excess_probability, exp(-width * relative_excess**2 / 8)),
     source=Source("xiong2020", "after the definition of (eps, delta)-boundedness", XIONG),
     assumes={"eps <= 8/5": lambda c: 0 < c.rational("relative_excess") <= Fraction(8, 5)},
-    cases={"quick": Case.grid(width=(1, 8, 64), relative_excess=("1/100", "1/10", "1/2", "8/5")),
-           "theory": Case.grid(width=(512, 4096), relative_excess=("1/10", "1", "8/5"))},
-    control=Control(Case(width=64, relative_excess="1/100"), "a third of the bound", statement=Le(
-        excess_probability, exp(-width * relative_excess**2 / 8) / 3)),
-    supports="signal_propagation/softmax_pre_ln_gradient")
+    cases={
+        "quick": Case.grid(width=(1, 8, 64), relative_excess=("1/100", "1/10", "1/2", "8/5")),
+        "theory": Case.grid(width=(512, 4096), relative_excess=("1/10", "1", "8/5")),
+    },
+    control=Control(
+        Case(width=64, relative_excess="1/100"),
+        "a third of the bound",
+        statement=Le(excess_probability, exp(-width * relative_excess**2 / 8) / 3),
+    ),
+    supports="signal_propagation/softmax_pre_ln_gradient",
+)
 def norm_concentration(case: Case) -> Ball:
     """Squared norms of Gaussians rarely exceed their mean.
 
@@ -237,8 +307,10 @@ def norm_concentration(case: Case) -> Ball:
         return Ball.of(start.gamma_upper(arb(case.width) / 2, 1))
 
 
-@norm_concentration.argument("every inequality on the whole range; prose: Markov's inequality; "
-                             "that the slope has one root rests on SymPy's solver")
+@norm_concentration.argument(
+    "every inequality on the whole range; prose: Markov's inequality; "
+    "that the slope has one root rests on SymPy's solver"
+)
 def _(statement: Relational) -> Iterator[Step]:
     """Chernoff at t = eps / (2 (1 + eps)), then one inequality on the whole of 0 < eps <= 8/5."""
     eps, d = relative_excess, width
@@ -246,21 +318,30 @@ def _(statement: Relational) -> Iterator[Step]:
     gaussian = sympy.integrate(exp(-(x**2) / (2 * s**2)), (x, -sympy.oo, sympy.oo)) / sqrt(2 * pi)
     yield Step("E exp(t X^2) = s where 1 - 2 t = 1/s^2", simplify(gaussian - s) == 0)
     rate = (eps - log(1 + eps)) / 2
-    yield Step("Markov's inequality at t = eps/(2 (1 + eps)), where 1 - 2 t = 1/(1 + eps), gives "
-               "exp(-d (eps - log(1 + eps))/2)", simplify((1 - 2 * t) * (1 + eps)) == 1
-               and simplify(-t * (1 + eps) * d + d / 2 * log(1 + eps) + d * rate) == 0)
+    yield Step(
+        "Markov's inequality at t = eps/(2 (1 + eps)), where 1 - 2 t = 1/(1 + eps), gives "
+        "exp(-d (eps - log(1 + eps))/2)",
+        simplify((1 - 2 * t) * (1 + eps)) == 1
+        and simplify(-t * (1 + eps) * d + d / 2 * log(1 + eps) + d * rate) == 0,
+    )
     gap = simplify(rate + sympy.expand_log(log(statement.rhs), force=True) / d)
     free_of_width = d not in gap.free_symbols
-    yield Step("the gap between the exponents is d times a function of eps that is 0 at 0",
-               free_of_width and bool(gap.subs(eps, 0) == 0))
+    yield Step(
+        "the gap between the exponents is d times a function of eps that is 0 at 0",
+        free_of_width and bool(gap.subs(eps, 0) == 0),
+    )
     if not free_of_width:
         return
     slope = simplify(gap.diff(eps))
     turning = [root for root in sympy.solve(slope, eps) if root.is_positive]
-    rises = [bool(enclose(slope.subs(eps, point)) > 0)
-             for point in (*(root / 2 for root in turning), Rational(1, 100))]
-    yield Step("it rises from 0 and turns at most once, so on [0, 8/5] it is least at an end",
-               len(turning) <= 1 and all(rises))
+    rises = [
+        bool(enclose(slope.subs(eps, point)) > 0)
+        for point in (*(root / 2 for root in turning), Rational(1, 100))
+    ]
+    yield Step(
+        "it rises from 0 and turns at most once, so on [0, 8/5] it is least at an end",
+        len(turning) <= 1 and all(rises),
+    )
     yield Step("it is positive at 8/5", bool(enclose(gap.subs(eps, Rational(8, 5))) > 0))
 
 
@@ -273,7 +354,8 @@ def mean_square_of_two(layers: int, *, identical: bool) -> Fraction:
     """E ||x_l||^2 / 2 for two tokens of width 2 that start identical or opposite."""
     first = (7, 0, -1, 0)
     states: Counter[tuple[Token, ...]] = Counter(
-        {(first, first if identical else (-7, 0, 1, 0)): 1})
+        {(first, first if identical else (-7, 0, 1, 0)): 1}
+    )
     for _ in range(layers):
         states = _feed_forward(_attention(states))
     square = root = 0  # of square + 2 root sqrt(2)
@@ -313,7 +395,8 @@ def _feed_forward(states: Counter[tuple[Token, ...]]) -> Counter[tuple[Token, ..
             for w11, w12, w21, w22 in product((-1, 1), repeat=4):
                 moved = tuple(
                     (u1 + h * w11 + k * w21, v1, u2 + h * w12 + k * w22, v2)
-                    for (u1, v1, u2, v2), (h, k) in zip(tokens, hidden, strict=True))
+                    for (u1, v1, u2, v2), (h, k) in zip(tokens, hidden, strict=True)
+                )
                 after[moved] += count
     return after
 
@@ -329,13 +412,20 @@ def wide_mean_square(layers: int, tokens: int) -> arb:
 
 
 centred_square = quantity(
-    "centred_square", r"\|y\|^2", "squared norm of a row vector minus its mean", "positive real")
+    "centred_square", r"\|y\|^2", "squared norm of a row vector minus its mean", "positive real"
+)
 jacobian_square = quantity(
-    "jacobian_square", r"\|J_{LN}\|_2^2",
-    "squared spectral norm of the Jacobian of LayerNorm at a point", "nonnegative real")
+    "jacobian_square",
+    r"\|J_{LN}\|_2^2",
+    "squared spectral norm of the Jacobian of LayerNorm at a point",
+    "nonnegative real",
+)
 jacobian_trace = quantity(
-    "jacobian_trace", r"\|J_{LN}\|_F^2",
-    "squared Frobenius norm of the Jacobian of LayerNorm at a point", "nonnegative real")
+    "jacobian_trace",
+    r"\|J_{LN}\|_F^2",
+    "squared Frobenius norm of the Jacobian of LayerNorm at a point",
+    "nonnegative real",
+)
 
 
 def _centred(row: str) -> Case:
@@ -346,13 +436,21 @@ def _centred(row: str) -> Case:
 
 
 jacobian = partial(
-    claim, source=Source("xiong2020", "Lemma 3 and its proof", XIONG),
-    assumes={"d >= 3": lambda c: c.width >= 3,
-             "||y||^2 is that of the row": lambda c: _centred(c.row) == c},
-    cases={"quick": tuple(map(_centred, ("4 1 1", "3 -1 4 1", "2 7 1 8 2", "1 0 0"))),
-           "theory": tuple(map(_centred, ("5 3 5 8 9 7 9 3", "1 2 3 4 5 6 7 8 9 10")))})
-_RESTS = ("the derivative and the projection algebra are symbolic; "
-          "prose: y is orthogonal to the ones, and what a trace counts")
+    claim,
+    source=Source("xiong2020", "Lemma 3 and its proof", XIONG),
+    assumes={
+        "d >= 3": lambda c: c.width >= 3,
+        "||y||^2 is that of the row": lambda c: _centred(c.row) == c,
+    },
+    cases={
+        "quick": tuple(map(_centred, ("4 1 1", "3 -1 4 1", "2 7 1 8 2", "1 0 0"))),
+        "theory": tuple(map(_centred, ("5 3 5 8 9 7 9 3", "1 2 3 4 5 6 7 8 9 10"))),
+    },
+)
+_RESTS = (
+    "the derivative and the projection algebra are symbolic; "
+    "prose: y is orthogonal to the ones, and what a trace counts"
+)
 _CONTROL = partial(Control, _centred("4 1 1"), "another dimension")
 
 
@@ -380,9 +478,11 @@ def _exact(value: fmpq) -> Exact:
 
 
 @jacobian(
-    Eq(jacobian_square, width / centred_square), wording="printed",
+    Eq(jacobian_square, width / centred_square),
+    wording="printed",
     control=_CONTROL(statement=Eq(jacobian_square, width**2 / centred_square)),
-    supports="signal_propagation/softmax_pre_ln_gradient")
+    supports="signal_propagation/softmax_pre_ln_gradient",
+)
 def layernorm_jacobian(case: Case) -> Exact:
     """LayerNorm's Jacobian has spectral norm sqrt(d)/||y||.
 
@@ -401,7 +501,8 @@ def layernorm_jacobian(case: Case) -> Exact:
 @jacobian(
     Eq(jacobian_trace, width * (width - 2) / centred_square),
     control=_CONTROL(statement=Eq(jacobian_trace, width * (width - 1) / centred_square)),
-    supports="signal_propagation/softmax_pre_ln_gradient")
+    supports="signal_propagation/softmax_pre_ln_gradient",
+)
 def layernorm_jacobian_rank(case: Case) -> Exact:
     """LayerNorm's Jacobian is a projection of rank d - 2.
 
@@ -419,8 +520,10 @@ def _projection() -> Iterator[Step]:
     t, y, h, p, q, a, b = sympy.symbols("t y h p q a b", real=True)
     n = sympy.Symbol("n", positive=True)
     quotient = ((y + t * h) / sqrt(n + 2 * t * p + t**2 * q)).diff(t).subs(t, 0)
-    yield Step("(y + t h)/||y + t h|| has derivative h/||y|| - y (y.h)/||y||^3 at t = 0",
-               simplify(quotient - h / sqrt(n) + y * p / n ** Rational(3, 2)) == 0)
+    yield Step(
+        "(y + t h)/||y + t h|| has derivative h/||y|| - y (y.h)/||y||^3 at t = 0",
+        simplify(quotient - h / sqrt(n) + y * p / n ** Rational(3, 2)) == 0,
+    )
 
     def reduced(expression: sympy.Expr) -> sympy.Expr:
         for old, new in ((a**2, a), (b**2, b), (a * b, 0)):
@@ -428,8 +531,10 @@ def _projection() -> Iterator[Step]:
         return expression
 
     both = reduced((1 - a) * (1 - b))
-    yield Step("(1 - a)(1 - b) is a projection, since a a = a, b b = b, a b = 0",
-               simplify(reduced(reduced(both**2)) - both) == 0)
+    yield Step(
+        "(1 - a)(1 - b) is a projection, since a a = a, b b = b, a b = 0",
+        simplify(reduced(reduced(both**2)) - both) == 0,
+    )
     rank = both.subs({a: 1, b: 1}) + width - 1
     yield Step("its rank, the trace of 1 - a - b, is d - 2", simplify(rank - (width - 2)) == 0)
 
@@ -437,12 +542,16 @@ def _projection() -> Iterator[Step]:
 @layernorm_jacobian.argument(_RESTS)
 def _(statement: Relational) -> Iterator[Step]:
     yield from _projection()
-    yield Step("the right side is d/||y||^2 times 1, its largest eigenvalue when d >= 3",
-               simplify(statement.rhs - width / centred_square) == 0)
+    yield Step(
+        "the right side is d/||y||^2 times 1, its largest eigenvalue when d >= 3",
+        simplify(statement.rhs - width / centred_square) == 0,
+    )
 
 
 @layernorm_jacobian_rank.argument(_RESTS)
 def _(statement: Relational) -> Iterator[Step]:
     yield from _projection()
-    yield Step("the right side is d/||y||^2 times the rank",
-               simplify(statement.rhs - (width - 2) * width / centred_square) == 0)
+    yield Step(
+        "the right side is d/||y||^2 times the rank",
+        simplify(statement.rhs - (width - 2) * width / centred_square) == 0,
+    )

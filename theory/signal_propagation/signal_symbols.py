@@ -1,4 +1,5 @@
 """How statements of this topic are written: relations as they stand, irrational values rounded."""
+
 from __future__ import annotations
 
 from fractions import Fraction
@@ -14,7 +15,8 @@ from ..claims.definition import Exact
 
 # SymPy would compare the sides first, which takes half a second for this topic.
 Eq, Ge, Gt, Le, Lt = (
-    partial(kind, evaluate=False) for kind in (sympy.Eq, sympy.Ge, sympy.Gt, sympy.Le, sympy.Lt))
+    partial(kind, evaluate=False) for kind in (sympy.Eq, sympy.Ge, sympy.Gt, sympy.Le, sympy.Lt)
+)
 
 # Irrational values are compared as floor(10^9 x): equality of rationals can be decided.
 UNITS = 10**9
@@ -37,7 +39,8 @@ def rounded_down(value: arb, units: int = UNITS) -> Exact:
     whole = (value * units).floor().unique_fmpz()
     if whole is None:
         raise ArithmeticError(
-            f"{value} may be a multiple of 1/{units}; raise the precision or take another case")
+            f"{value} may be a multiple of 1/{units}; raise the precision or take another case"
+        )
     return Exact(Fraction(int(whole), units))
 
 

@@ -3,6 +3,7 @@
 C is the squared norm of the sum of the tokens, N the sum of their squared norms. A case writes
 tokens as "1 0; 0 1", one row each.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -25,12 +26,15 @@ from ..exact.enclosure import from_fraction
 from .signal_symbols import ROUNDS, Eq, Gt, before_rounding, nine_decimals, rounded_down
 
 attention_square = quantity(
-    "attention_square", "a^2", "squared weight of the attention branch", "nonnegative real")
+    "attention_square", "a^2", "squared weight of the attention branch", "nonnegative real"
+)
 mlp_square = quantity("mlp_square", "a_2^2", "squared weight of the MLP branch", "nonnegative real")
 common_start = quantity(
-    "common_start", "C_0", "squared norm of the sum of the input tokens", "nonnegative real")
+    "common_start", "C_0", "squared norm of the sum of the input tokens", "nonnegative real"
+)
 total_start = quantity(
-    "total_start", "N_0", "sum of the squared norms of the input tokens", "positive real")
+    "total_start", "N_0", "sum of the squared norms of the input tokens", "positive real"
+)
 
 
 def dot(x: Sequence[int], y: Sequence[int]) -> int:
@@ -50,23 +54,34 @@ def token_case(rows: str, **more: Any) -> Case:
     columns = list(zip(*tokens, strict=True))
     gram = [n * dot(x, y) - sum(x) * sum(y) for x in columns for y in columns]
     return Case(
-        **more, rows=rows, tokens=n, width=d, common_start=sum(sum(c) ** 2 for c in columns),
-        total_start=sum(dot(x, x) for x in tokens), gram_square=f"{dot(gram, gram)}/{n * n}")
+        **more,
+        rows=rows,
+        tokens=n,
+        width=d,
+        common_start=sum(sum(c) ** 2 for c in columns),
+        total_start=sum(dot(x, x) for x in tokens),
+        gram_square=f"{dot(gram, gram)}/{n * n}",
+    )
 
 
 def spread_case(rows: str) -> Case:
     """Tokens as a case, with their mean square and mean correlation."""
     c = token_case(rows)
     return Case(
-        **c.fields(), token_variance=f"{c.total_start}/{c.tokens * c.width}",
-        start_correlation=f"{c.common_start - c.total_start}/{(c.tokens - 1) * c.total_start}")
+        **c.fields(),
+        token_variance=f"{c.total_start}/{c.tokens * c.width}",
+        start_correlation=f"{c.common_start - c.total_start}/{(c.tokens - 1) * c.total_start}",
+    )
 
 
 def _consistent(case: Case) -> bool:
     """Whether what a case says of its tokens is true of them."""
     true = spread_case(case.rows).fields()
-    return all(case.rational(name) == Fraction(value)
-               for name, value in true.items() if name in case and name != "rows")
+    return all(
+        case.rational(name) == Fraction(value)
+        for name, value in true.items()
+        if name in case and name != "rows"
+    )
 
 
 OF_TOKENS = {"sizes and norms are those of the tokens": _consistent}
@@ -79,19 +94,32 @@ def all_signs(width: int) -> Any:
 
 
 common = quantity(
-    "common", r"\mathbb{E}C_l", "mean squared norm of the sum of the tokens after layer l",
-    "nonnegative real")
+    "common",
+    r"\mathbb{E}C_l",
+    "mean squared norm of the sum of the tokens after layer l",
+    "nonnegative real",
+)
 total = quantity(
-    "total", r"\mathbb{E}N_l", "mean sum of the squared norms of the tokens after layer l",
-    "positive real")
+    "total",
+    r"\mathbb{E}N_l",
+    "mean sum of the squared norms of the tokens after layer l",
+    "positive real",
+)
 correlation = quantity(
-    "correlation", r"\rho_l", "(E C_l - E N_l) / ((n - 1) E N_l): mean correlation of distinct "
-    "tokens after layer l", "real")
+    "correlation",
+    r"\rho_l",
+    "(E C_l - E N_l) / ((n - 1) E N_l): mean correlation of distinct tokens after layer l",
+    "real",
+)
 limit_correlation = quantity(
-    "limit_correlation", r"\rho_\infty", "limit of the correlation for a^2 = t^2/L, L to infinity, "
-    "rounded down to nine decimals", "real")
+    "limit_correlation",
+    r"\rho_\infty",
+    "limit of the correlation for a^2 = t^2/L, L to infinity, rounded down to nine decimals",
+    "real",
+)
 scaled_square = quantity(
-    "scaled_square", "t^2", "L times the squared weight of the attention branch", "positive real")
+    "scaled_square", "t^2", "L times the squared weight of the attention branch", "positive real"
+)
 
 NOCI = "arXiv:2206.03126"
 _ATTENTION, _MLP = 1 + attention_square, 1 + mlp_square
@@ -131,28 +159,46 @@ def moments(case: Case) -> tuple[Fraction, Fraction]:
 
 
 growth = partial(
-    claim, assumes=OF_TOKENS,
+    claim,
+    assumes=OF_TOKENS,
     source=Source("noci2022", "section 3, in the uniform-attention model; derived here", NOCI),
-    cases={"quick": (
-               *(token_case(rows, attention_square=square, mlp_square="0", layer=k)
-                 for rows in ("1 2; 3 -1", "1 0; 2 1; -1 2") for square in ("2", "1/2")
-                 for k in (0, 1, 2)),
-               *(token_case(_LINE, attention_square="4", mlp_square=square, layer=k)
-                 for square in ("1", "1/4") for k in (1, 2, 3))),
-           "theory": (
-               *(token_case("1 2; 3 -1", attention_square="2", mlp_square="1/2", layer=k)
-                 for k in (1, 2)),
-               token_case("1 0 2; 0 -1 1", attention_square="3", mlp_square="0", layer=1))})
+    cases={
+        "quick": (
+            *(
+                token_case(rows, attention_square=square, mlp_square="0", layer=k)
+                for rows in ("1 2; 3 -1", "1 0; 2 1; -1 2")
+                for square in ("2", "1/2")
+                for k in (0, 1, 2)
+            ),
+            *(
+                token_case(_LINE, attention_square="4", mlp_square=square, layer=k)
+                for square in ("1", "1/4")
+                for k in (1, 2, 3)
+            ),
+        ),
+        "theory": (
+            *(
+                token_case("1 2; 3 -1", attention_square="2", mlp_square="1/2", layer=k)
+                for k in (1, 2)
+            ),
+            token_case("1 0 2; 0 -1 1", attention_square="3", mlp_square="0", layer=1),
+        ),
+    },
+)
 _CONTROL = partial(
-    Control, token_case(_LINE, attention_square="4", mlp_square="1", layer=2), "another growth")
-_INDUCTION = ("induction over layers for the pair (C, N); "
-              "prose: what one layer adds, from weights of mean zero and variance 1/d")
+    Control, token_case(_LINE, attention_square="4", mlp_square="1", layer=2), "another growth"
+)
+_INDUCTION = (
+    "induction over layers for the pair (C, N); "
+    "prose: what one layer adds, from weights of mean zero and variance 1/d"
+)
 
 
 @growth(
     Eq(common, COMMON),
     control=_CONTROL(statement=Eq(common, (_ATTENTION + mlp_square) ** layer * common_start)),
-    supports="signal_propagation/scaled_correlation_limit")
+    supports="signal_propagation/scaled_correlation_limit",
+)
 def common_growth(case: Case) -> Exact:
     """Uniform attention: growth of the common part.
 
@@ -169,7 +215,8 @@ def common_growth(case: Case) -> Exact:
 @growth(
     Eq(total, TOTAL),
     control=_CONTROL(statement=Eq(total, (_ATTENTION * _MLP) ** layer * total_start)),
-    supports="signal_propagation/scaled_correlation_limit")
+    supports="signal_propagation/scaled_correlation_limit",
+)
 def total_growth(case: Case) -> Exact:
     """Uniform attention: growth of the total norm.
 
@@ -186,16 +233,25 @@ def total_growth(case: Case) -> Exact:
 def _layer_by_layer(C: sympy.Expr, N: sympy.Expr) -> Iterator[Step]:
     """Induction on layers for the pair (E C, E N)."""
     d, y = sympy.symbols("d y", positive=True)
-    yield Step("E ||y W||^2 = ||y||^2 for independent entries of variance 1/d, and W has mean "
-               "zero: d coordinates of ||y||^2/d each", simplify(d * (y / d) - y) == 0)
-    yield Step("base: at l = 0 the pair is (C_0, N_0)",
-               C.subs(layer, 0) == common_start and simplify(N.subs(layer, 0) - total_start) == 0)
+    yield Step(
+        "E ||y W||^2 = ||y||^2 for independent entries of variance 1/d, and W has mean "
+        "zero: d coordinates of ||y||^2/d each",
+        simplify(d * (y / d) - y) == 0,
+    )
+    yield Step(
+        "base: at l = 0 the pair is (C_0, N_0)",
+        C.subs(layer, 0) == common_start and simplify(N.subs(layer, 0) - total_start) == 0,
+    )
     moved = (_MLP * _ATTENTION * C, _MLP * (N + attention_square * C / tokens))
-    gaps = [sympy.expand_power_exp(sympy.expand_power_base(after.subs(layer, layer + 1) - before))
-            for after, before in zip((C, N), moved, strict=True)]
+    gaps = [
+        sympy.expand_power_exp(sympy.expand_power_base(after.subs(layer, layer + 1) - before))
+        for after, before in zip((C, N), moved, strict=True)
+    ]
     powers = {_POWER: sympy.Symbol("P"), _MLP**layer: sympy.Symbol("Q")}
-    yield Step("step: attention adds a^2 C to C and a^2 C/n to N, the MLP multiplies both by 1 + "
-               "a_2^2", all(gap.subs(powers).expand() == 0 for gap in gaps))
+    yield Step(
+        "step: attention adds a^2 C to C and a^2 C/n to N, the MLP multiplies both by 1 + a_2^2",
+        all(gap.subs(powers).expand() == 0 for gap in gaps),
+    )
 
 
 @common_growth.argument(_INDUCTION)
@@ -217,23 +273,36 @@ def _orthogonal(case: Case) -> bool:
     """Whether all tokens are orthogonal to one another and of one norm."""
     tokens = tokens_of(case)
     norm = dot(tokens[0], tokens[0])
-    return all(dot(x, y) == (norm if i == j else 0)
-               for i, x in enumerate(tokens) for j, y in enumerate(tokens))
+    return all(
+        dot(x, y) == (norm if i == j else 0)
+        for i, x in enumerate(tokens)
+        for j, y in enumerate(tokens)
+    )
 
 
 @claim(
     Eq(correlation, _at_power(_POWER)),
     source=Source("noci2022", "section 3; derived here", NOCI),
     assumes=OF_TOKENS | {"tokens are orthogonal and of one norm": _orthogonal},
-    cases={"quick": (*(token_case(_PAIR, attention_square=square, mlp_square="0", layer=k)
-                       for square in ("2", "1/2", "1/8") for k in (0, 1, 2, 3)),
-                     token_case(_TRIPLE, attention_square="3", mlp_square="0", layer=1),
-                     token_case("3 0 0; 0 -3 0", attention_square="3/4", mlp_square="0", layer=1)),
-           "theory": (token_case(_TRIPLE, attention_square="3/4", mlp_square="0", layer=1),)},
-    control=Control(token_case(_PAIR, attention_square="2", mlp_square="0", layer=2),
-                    "without the tokens' own norm",
-                    statement=Eq(correlation, (_POWER - 1) / _POWER)),
-    supports="signal_propagation/scaled_correlation_limit")
+    cases={
+        "quick": (
+            *(
+                token_case(_PAIR, attention_square=square, mlp_square="0", layer=k)
+                for square in ("2", "1/2", "1/8")
+                for k in (0, 1, 2, 3)
+            ),
+            token_case(_TRIPLE, attention_square="3", mlp_square="0", layer=1),
+            token_case("3 0 0; 0 -3 0", attention_square="3/4", mlp_square="0", layer=1),
+        ),
+        "theory": (token_case(_TRIPLE, attention_square="3/4", mlp_square="0", layer=1),),
+    },
+    control=Control(
+        token_case(_PAIR, attention_square="2", mlp_square="0", layer=2),
+        "without the tokens' own norm",
+        statement=Eq(correlation, (_POWER - 1) / _POWER),
+    ),
+    supports="signal_propagation/scaled_correlation_limit",
+)
 def uniform_correlation(case: Case) -> Exact:
     """Orthogonal tokens correlate under uniform attention.
 
@@ -247,28 +316,39 @@ def uniform_correlation(case: Case) -> Exact:
     return Exact((common - total) / ((case.tokens - 1) * total))
 
 
-@uniform_correlation.argument("the pair (C, N) by induction, then algebra and a limit; "
-                              "prose: what one layer adds to the pair")
+@uniform_correlation.argument(
+    "the pair (C, N) by induction, then algebra and a limit; prose: what one layer adds to the pair"
+)
 def _(statement: Relational) -> Iterator[Step]:
     """The solved pair at C_0 = N_0, since orthogonal tokens have no common part, without an MLP."""
     C, N = (e.subs({mlp_square: 0, common_start: total_start}) for e in (COMMON, TOTAL))
     yield from _layer_by_layer(COMMON, TOTAL)
-    yield Step("(C - N)/((n - 1) N) is the right side",
-               simplify((C - N) / ((tokens - 1) * N) - statement.rhs) == 0)
+    yield Step(
+        "(C - N)/((n - 1) N) is the right side",
+        simplify((C - N) / ((tokens - 1) * N) - statement.rhs) == 0,
+    )
     power = sympy.Symbol("P", positive=True)
     grown = statement.rhs.subs(_POWER, power)
-    yield Step("it tends to 1 as the power (1 + a^2)^l grows",
-               layer not in grown.free_symbols and limit(grown, power, oo) == 1)
+    yield Step(
+        "it tends to 1 as the power (1 + a^2)^l grows",
+        layer not in grown.free_symbols and limit(grown, power, oo) == 1,
+    )
 
 
 @claim(
     Eq(limit_correlation, nine_decimals(_at_power(exp(scaled_square)))),
     source=Source("noci2022", "section 3; derived here", NOCI),
-    cases={"quick": Case.grid(scaled_square=("1", "1/2", "4"), tokens=(2, 8, 128)),
-           "theory": Case.grid(scaled_square=("1", "2", "25"), tokens=(3, 1024))},
-    control=Control(Case(scaled_square="1", tokens=8), "a = 1: the correlation tends to 1",
-                    statement=Eq(limit_correlation, 1)),
-    cited="Decides whether branches scaled by 1/sqrt(L) keep tokens apart at any depth.")
+    cases={
+        "quick": Case.grid(scaled_square=("1", "1/2", "4"), tokens=(2, 8, 128)),
+        "theory": Case.grid(scaled_square=("1", "2", "25"), tokens=(3, 1024)),
+    },
+    control=Control(
+        Case(scaled_square="1", tokens=8),
+        "a = 1: the correlation tends to 1",
+        statement=Eq(limit_correlation, 1),
+    ),
+    cited="Decides whether branches scaled by 1/sqrt(L) keep tokens apart at any depth.",
+)
 def scaled_correlation_limit(case: Case) -> Exact:
     """Residual scaling by 1/sqrt(L) stops the correlation below 1.
 
@@ -287,32 +367,48 @@ def scaled_correlation_limit(case: Case) -> Exact:
         return rounded_down((common - total) / ((n - 1) * total))
 
 
-@scaled_correlation_limit.argument("one limit for symbolic t^2, put into uniform_correlation; "
-                                   "prose: the correlation is continuous in that power")
+@scaled_correlation_limit.argument(
+    "one limit for symbolic t^2, put into uniform_correlation; "
+    "prose: the correlation is continuous in that power"
+)
 def _(statement: Relational) -> Iterator[Step]:
     """(1 + t^2/L)^L tends to e^(t^2), in the exact correlation."""
     L, closed = sympy.Symbol("L", positive=True), before_rounding(statement)
     power = exp(scaled_square)
     yield Step(ROUNDS, closed is not sympy.nan)
-    yield Step("(1 + t^2/L)^L tends to e^(t^2)",
-               limit((1 + scaled_square / L) ** L, L, oo) == power)
-    yield Step("the closed form is the correlation (P - 1)/(n - 1 + P) at P = e^(t^2)",
-               simplify(_at_power(power) - closed) == 0)
+    yield Step(
+        "(1 + t^2/L)^L tends to e^(t^2)", limit((1 + scaled_square / L) ** L, L, oo) == power
+    )
+    yield Step(
+        "the closed form is the correlation (P - 1)/(n - 1 + P) at P = e^(t^2)",
+        simplify(_at_power(power) - closed) == 0,
+    )
 
 
 gram_square = quantity(
-    "gram_square", r"\|X_c^\top X_c\|_F^2",
-    "squared Frobenius norm of the Gram matrix of the centred tokens", "nonnegative real")
+    "gram_square",
+    r"\|X_c^\top X_c\|_F^2",
+    "squared Frobenius norm of the Gram matrix of the centred tokens",
+    "nonnegative real",
+)
 query = quantity(
-    "query_gradient", r"\mathbb{E}\|\partial S/\partial W_Q\|_F^2",
-    "mean squared derivative of attention with respect to the query weights", "nonnegative real")
+    "query_gradient",
+    r"\mathbb{E}\|\partial S/\partial W_Q\|_F^2",
+    "mean squared derivative of attention with respect to the query weights",
+    "nonnegative real",
+)
 value = quantity(
-    "value_gradient", r"\|\partial S/\partial W_V\|_F^2",
-    "squared derivative of attention with respect to the value weights", "nonnegative real")
+    "value_gradient",
+    r"\|\partial S/\partial W_V\|_F^2",
+    "squared derivative of attention with respect to the value weights",
+    "nonnegative real",
+)
 token_variance = quantity(
-    "token_variance", r"\sigma_x^2", "mean square of a token's coordinate", "positive real")
+    "token_variance", r"\sigma_x^2", "mean square of a token's coordinate", "positive real"
+)
 start_correlation = quantity(
-    "start_correlation", r"\rho", "mean correlation of distinct input tokens", "real")
+    "start_correlation", r"\rho", "mean correlation of distinct input tokens", "real"
+)
 
 _TWO, _THREE, _LINE, _SAME = "1 2; 3 -1", "1 0; 2 1; -1 2", "2; -1; 3", "1 2; 1 2; 1 2"
 
@@ -321,11 +417,17 @@ _TWO, _THREE, _LINE, _SAME = "1 2; 3 -1", "1 0; 2 1; -1 2", "2; -1; 3", "1 2; 1 
     Eq(query, total_start * gram_square / (tokens**2 * width)),
     source=Source("noci2022", "vanishing query and key gradients; derived here", NOCI),
     assumes=OF_TOKENS,
-    cases={"quick": tuple(map(token_case, (_TWO, _THREE, _LINE, _SAME))),
-           "theory": (token_case("2 1; 0 3; 1 1; -2 5"), token_case("3; 1; 4; 1; 5"))},
-    control=Control(token_case(_TWO), "not centred: ||X^T X||",
-                    statement=Eq(query, total_start * total_start**2 / (tokens**2 * width))),
-    cited="Bears on whether slow starts may be explained by vanishing query gradients.")
+    cases={
+        "quick": tuple(map(token_case, (_TWO, _THREE, _LINE, _SAME))),
+        "theory": (token_case("2 1; 0 3; 1 1; -2 5"), token_case("3; 1; 4; 1; 5")),
+    },
+    control=Control(
+        token_case(_TWO),
+        "not centred: ||X^T X||",
+        statement=Eq(query, total_start * total_start**2 / (tokens**2 * width)),
+    ),
+    cited="Bears on whether slow starts may be explained by vanishing query gradients.",
+)
 def query_gradient(case: Case) -> Exact:
     """Query gradients vanish as tokens align.
 
@@ -359,12 +461,19 @@ def softmax_derivative(logits: list[int]) -> list[Fraction]:
 
 @claim(
     Eq(value, width**2 * token_variance * (1 + start_correlation * (tokens - 1))),
-    source=Source("noci2022", "value gradient; derived here", NOCI), assumes=OF_TOKENS,
-    cases={"quick": tuple(map(spread_case, (_TWO, _THREE, _LINE, _SAME, "1 2 0; 0 1 -1"))),
-           "theory": (spread_case("2 1 0 1; 0 3 1 1; 1 1 -1 -4"),)},
-    control=Control(spread_case(_TWO), "without the other tokens",
-                    statement=Eq(value, width**2 * token_variance)),
-    supports="signal_propagation/query_gradient")
+    source=Source("noci2022", "value gradient; derived here", NOCI),
+    assumes=OF_TOKENS,
+    cases={
+        "quick": tuple(map(spread_case, (_TWO, _THREE, _LINE, _SAME, "1 2 0; 0 1 -1"))),
+        "theory": (spread_case("2 1 0 1; 0 3 1 1; 1 1 -1 -4"),),
+    },
+    control=Control(
+        spread_case(_TWO),
+        "without the other tokens",
+        statement=Eq(value, width**2 * token_variance),
+    ),
+    supports="signal_propagation/query_gradient",
+)
 def value_gradient(case: Case) -> Exact:
     """Value gradients do not vanish.
 
@@ -384,19 +493,29 @@ def value_gradient(case: Case) -> Exact:
 
 cosine = quantity("cosine", "c", "cosine of the angle between two vectors", "real")
 kernel = quantity(
-    "relu_kernel", "k(c)", "twice the mean of ReLU(u) ReLU(v) for standard Gaussians of "
-    "correlation c", "nonnegative real")
+    "relu_kernel",
+    "k(c)",
+    "twice the mean of ReLU(u) ReLU(v) for standard Gaussians of correlation c",
+    "nonnegative real",
+)
 kernel_digits = quantity(
-    "relu_kernel_digits", r"\lfloor k(c)\rfloor_9",
-    "the ReLU kernel k(c), rounded down to nine decimals", "nonnegative real")
+    "relu_kernel_digits",
+    r"\lfloor k(c)\rfloor_9",
+    "the ReLU kernel k(c), rounded down to nine decimals",
+    "nonnegative real",
+)
 branch_growth = quantity(
-    "common_growth", "C'/C", "factor by which a ReLU branch multiplies the mean squared norm of "
-    "the sum of the tokens", "positive real")
+    "common_growth",
+    "C'/C",
+    "factor by which a ReLU branch multiplies the mean squared norm of the sum of the tokens",
+    "positive real",
+)
 
 CLOSED_FORM = (sqrt(1 - cosine**2) + cosine * (pi - acos(cosine))) / pi
 _POINTS = ("-99/100", "-1/2", "0", "1/5", "1/2", "4/5", "99/100", "9999/10000")
 derived = partial(
-    claim, source=Source("noci2022", "correlation under a ReLU branch; derived here", NOCI))
+    claim, source=Source("noci2022", "correlation under a ReLU branch; derived here", NOCI)
+)
 
 
 def relu_kernel_ball(c: arb) -> arb:
@@ -414,12 +533,16 @@ def kernel_by_integral(c: arb) -> arb:
 
 @claim(
     Eq(kernel_digits, nine_decimals(CLOSED_FORM)),
-    source=Source("giorlandino2026", "ReLU MLP", "arXiv:2505.24333"), wording="printed",
+    source=Source("giorlandino2026", "ReLU MLP", "arXiv:2505.24333"),
+    wording="printed",
     assumes={"-1 < c < 1": lambda case: -1 < case.rational("cosine") < 1},
-    cases={"quick": Case.grid(cosine=_POINTS),
-           "theory": Case.grid(cosine=[f"{k}/10" for k in (-9, -7, -3, -1, 1, 3, 6, 7, 9)])},
+    cases={
+        "quick": Case.grid(cosine=_POINTS),
+        "theory": Case.grid(cosine=[f"{k}/10" for k in (-9, -7, -3, -1, 1, 3, 6, 7, 9)]),
+    },
     control=Control(Case(cosine="1/2"), "the cosine itself", statement=Eq(kernel_digits, cosine)),
-    supports="signal_propagation/mlp_exponent")
+    supports="signal_propagation/mlp_exponent",
+)
 def relu_kernel(case: Case) -> Exact:
     """The ReLU kernel in closed form.
 
@@ -430,27 +553,37 @@ def relu_kernel(case: Case) -> Exact:
         return rounded_down(kernel_by_integral(from_fraction(case.rational("cosine"))))
 
 
-@relu_kernel.argument("both integrals are symbolic; prose: a Gaussian pair in polar coordinates, "
-                      "and where both coordinates are positive")
+@relu_kernel.argument(
+    "both integrals are symbolic; prose: a Gaussian pair in polar coordinates, "
+    "and where both coordinates are positive"
+)
 def _(statement: Relational) -> Iterator[Step]:
     """The polar integral in closed form."""
     theta, r = (sympy.Symbol(name, positive=True) for name in ("theta", "r"))
     f = sympy.Symbol("f", real=True)
     arc = 2 * sympy.integrate(cos(f) * cos(f - theta), (f, theta - pi / 2, pi / 2)) / pi
     closed = before_rounding(statement)
-    yield Step("the radial integral of r^3 exp(-r^2/2) is 2",
-               sympy.integrate(r**3 * exp(-(r**2) / 2), (r, 0, oo)) == 2)
+    yield Step(
+        "the radial integral of r^3 exp(-r^2/2) is 2",
+        sympy.integrate(r**3 * exp(-(r**2) / 2), (r, 0, oo)) == 2,
+    )
     yield Step(ROUNDS, closed is not sympy.nan)
-    yield Step("the closed form is (2/pi) times the integral over the arc at c = cos(theta)",
-               simplify(arc.subs(theta, acos(cosine)) - closed) == 0)
+    yield Step(
+        "the closed form is (2/pi) times the integral over the arc at c = cos(theta)",
+        simplify(arc.subs(theta, acos(cosine)) - closed) == 0,
+    )
 
 
 @derived(
-    Gt(kernel, cosine), assumes={"c < 1": lambda case: -1 <= case.rational("cosine") < 1},
-    cases={"quick": Case.grid(cosine=_POINTS),
-           "theory": Case.grid(cosine=("-1", "999999/1000000"))},
+    Gt(kernel, cosine),
+    assumes={"c < 1": lambda case: -1 <= case.rational("cosine") < 1},
+    cases={
+        "quick": Case.grid(cosine=_POINTS),
+        "theory": Case.grid(cosine=("-1", "999999/1000000")),
+    },
     control=Control(Case(cosine="1/2"), "above 2c", statement=Gt(kernel, 2 * cosine)),
-    supports="signal_propagation/mlp_exponent")
+    supports="signal_propagation/mlp_exponent",
+)
 def relu_kernel_above(case: Case) -> Ball:
     """A wide ReLU layer brings every two tokens closer.
 
@@ -464,14 +597,18 @@ def relu_kernel_above(case: Case) -> Ball:
         return Ball.of(kernel_by_integral(from_fraction(case.rational("cosine")))).widened()
 
 
-@relu_kernel_above.argument("the derivative is symbolic on the whole interval; "
-                            "prose: what falls strictly to 0 is positive before")
+@relu_kernel_above.argument(
+    "the derivative is symbolic on the whole interval; "
+    "prose: what falls strictly to 0 is positive before"
+)
 def _(statement: Relational) -> Iterator[Step]:
     """k - c falls strictly on [-1, 1] and is 0 at the end, so it is positive before."""
     gap = CLOSED_FORM - statement.rhs
     yield Step("k(1) - 1 = 0", gap.subs(cosine, 1) == 0)
-    yield Step("the derivative of k - c is -arccos(c)/pi, negative for every c < 1",
-               simplify(gap.diff(cosine) + acos(cosine) / pi) == 0)
+    yield Step(
+        "the derivative of k - c is -arccos(c)/pi, negative for every c < 1",
+        simplify(gap.diff(cosine) + acos(cosine) / pi) == 0,
+    )
     yield Step("the relation is strict and points upwards", statement.rel_op == ">")
 
 
@@ -488,13 +625,20 @@ def _directions_differ(case: Case) -> bool:
 @derived(
     Gt(branch_growth, 1 + mlp_square),
     assumes=OF_TOKENS | {"two tokens differ in direction": _directions_differ},
-    cases={"quick": tuple(
-        token_case(tokens, mlp_square=square)
-        for tokens in ("1 2; 3 -1", "1 0; 2 1; -1 2", "1 0; 0 1", "50 50; 50 51")
-        for square in ("1", "1/24"))},
-    control=Control(token_case("1 2; 3 -1", mlp_square="1"), "as much as twice the branch",
-                    statement=Gt(branch_growth, 1 + 2 * mlp_square)),
-    supports="signal_propagation/mlp_exponent")
+    cases={
+        "quick": tuple(
+            token_case(tokens, mlp_square=square)
+            for tokens in ("1 2; 3 -1", "1 0; 2 1; -1 2", "1 0; 0 1", "50 50; 50 51")
+            for square in ("1", "1/24")
+        )
+    },
+    control=Control(
+        token_case("1 2; 3 -1", mlp_square="1"),
+        "as much as twice the branch",
+        statement=Gt(branch_growth, 1 + 2 * mlp_square),
+    ),
+    supports="signal_propagation/mlp_exponent",
+)
 def relu_branch_common(case: Case) -> Ball:
     """A ReLU branch raises the common part by more than the total.
 

@@ -1,4 +1,5 @@
 """Every case of an appendix as data: CSV for people and scripts, Parquet with types."""
+
 from __future__ import annotations
 
 import csv
@@ -28,30 +29,53 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "claim": ("string", "key of the claim"),
     "suite": ("string", "suite as which the claim is judged"),
     "case": ("string", "point of the claim's domain: fields as name=value"),
-    "seed_ids": ("int", "ids of the seeds that were measured; one id may stand for many nets that "
-                        "are trained together, see observations and the field replicas of a case"),
+    "seed_ids": (
+        "int",
+        "ids of the seeds that were measured; one id may stand for many nets that "
+        "are trained together, see observations and the field replicas of a case",
+    ),
     "measured": ("double", "measured quantity; of observations the mean"),
-    "low": ("double", "lower end of the interval around it, see `interval`; empty where there is "
-                      "none"),
+    "low": (
+        "double",
+        "lower end of the interval around it, see `interval`; empty where there is none",
+    ),
     "high": ("double", "upper end of the interval"),
-    "interval": ("text", "what the ends are: an enclosure (rigorous: of ball arithmetic, or of "
-                 "proven bounds), a 95 % confidence interval, or an interval whose meaning the "
-                 "claim states, such as the rounding of a published number"),
-    "decision_low": ("double", "lower end of the interval that the verdict was decided by: of "
-                               "estimates one of the same kind at decision_level, otherwise the "
-                               "same as low; empty where there is none"),
+    "interval": (
+        "text",
+        "what the ends are: an enclosure (rigorous: of ball arithmetic, or of "
+        "proven bounds), a 95 % confidence interval, or an interval whose meaning the "
+        "claim states, such as the rounding of a published number",
+    ),
+    "decision_low": (
+        "double",
+        "lower end of the interval that the verdict was decided by: of "
+        "estimates one of the same kind at decision_level, otherwise the "
+        "same as low; empty where there is none",
+    ),
     "decision_high": ("double", "upper end of that interval"),
-    "decision_level": ("double", "chance that the interval of the decision misses the truth; empty "
-                                 "where nothing is estimated"),
-    "sign_test_p": ("double", "two-sided p of the sign test of the observations against the "
-                              "prediction, or the nearer end of predicted_low and predicted_high; "
-                              "empty where there is none"),
+    "decision_level": (
+        "double",
+        "chance that the interval of the decision misses the truth; empty "
+        "where nothing is estimated",
+    ),
+    "sign_test_p": (
+        "double",
+        "two-sided p of the sign test of the observations against the "
+        "prediction, or the nearer end of predicted_low and predicted_high; "
+        "empty where there is none",
+    ),
     "observations": ("count", "how many observations the mean or the share is of"),
-    "exact": ("text", "measured quantity as an exact number; a rank found modulo a prime may "
-                      "miss, see the record"),
+    "exact": (
+        "text",
+        "measured quantity as an exact number; a rank found modulo a prime may "
+        "miss, see the record",
+    ),
     "left": ("text", "left side of the statement at the measured quantity"),
-    "relation": ("string", "between the two sides; ≈: judged is whether the left side lies "
-                           "between predicted_low and predicted_high"),
+    "relation": (
+        "string",
+        "between the two sides; ≈: judged is whether the left side lies "
+        "between predicted_low and predicted_high",
+    ),
     "predicted": ("text", "right side of the statement at the case"),
     "predicted_low": ("double", "lower end of what is predicted"),
     "predicted_high": ("double", "upper end of what is predicted"),
@@ -100,11 +124,21 @@ def results_parquet(rows: Sequence[Row]) -> bytes:
         import pyarrow.parquet
     except ImportError:
         raise UsageError("Parquet needs pyarrow; pip install 'depthlaw[appendix]'") from None
-    types = {"string": pyarrow.string(), "text": pyarrow.string(), "double": pyarrow.float64(),
-             "count": pyarrow.int64(), "flag": pyarrow.bool_(),
-             "int": pyarrow.list_(pyarrow.int64()), "ids": pyarrow.list_(pyarrow.string())}
-    schema = pyarrow.schema([pyarrow.field(name, types[kind], metadata={"description": holds})
-                             for name, (kind, holds) in COLUMNS.items()])
+    types = {
+        "string": pyarrow.string(),
+        "text": pyarrow.string(),
+        "double": pyarrow.float64(),
+        "count": pyarrow.int64(),
+        "flag": pyarrow.bool_(),
+        "int": pyarrow.list_(pyarrow.int64()),
+        "ids": pyarrow.list_(pyarrow.string()),
+    }
+    schema = pyarrow.schema(
+        [
+            pyarrow.field(name, types[kind], metadata={"description": holds})
+            for name, (kind, holds) in COLUMNS.items()
+        ]
+    )
     made = pyarrow.BufferOutputStream()
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist(list(rows), schema), made)
     return made.getvalue().to_pybytes()
@@ -122,22 +156,33 @@ def _row(result: ClaimResult, row: CaseResult) -> Row:
     claim, decision = result.claim, row.decision
     inputs = [record.inputs for record in row.records]
     made: dict[str, Any] = {
-        "claim": claim.key, "suite": result.suite, "case": str(row.case),
+        "claim": claim.key,
+        "suite": result.suite,
+        "case": str(row.case),
         "seed_ids": sorted({int(each["seed"]) for each in inputs}),
         **_measured(result, row),
-        "left": None, "relation": relation(claim), "predicted": None,
-        "predicted_low": None, "predicted_high": None, "verdict": row.verdict_name,
+        "left": None,
+        "relation": relation(claim),
+        "predicted": None,
+        "predicted_low": None,
+        "predicted_high": None,
+        "verdict": row.verdict_name,
         # Near zero it is the difference of two logarithms, and has no more digits than they.
-        "settled": decision.certain, "slack_log10":
-            None if decision.slack is None else round(decision.slack, 9),
+        "settled": decision.certain,
+        "slack_log10": None if decision.slack is None else round(decision.slack, 9),
         "reason": decision.reason or None,
         "device": " ".join(sorted({str(each.get("device", "")) for each in inputs})),
         "code": " ".join(sorted({str(each.get("code", "")) for each in inputs})),
-        "records": [record.id for record in row.records]}
+        "records": [record.id for record in row.records],
+    }
     if row.measured is not None and decision.verdict is not Verdict.OUT_OF_SCOPE:
         low, high = _ends(claim.predict(row.case))
-        made |= {"left": measured_side(claim, row), "predicted": prediction(claim, row),
-                 "predicted_low": low, "predicted_high": high}
+        made |= {
+            "left": measured_side(claim, row),
+            "predicted": prediction(claim, row),
+            "predicted_low": low,
+            "predicted_high": high,
+        }
     return made
 
 
@@ -149,24 +194,45 @@ def rigorous(claim: Claim) -> bool:
 
 def _measured(result: ClaimResult, row: CaseResult) -> dict[str, Any]:
     value, guess = row.measured, estimate(result, row)
-    found: dict[str, Any] = dict.fromkeys((
-        "measured", "low", "high", "interval", "decision_low", "decision_high", "decision_level",
-        "sign_test_p", "observations", "exact"))
+    found: dict[str, Any] = dict.fromkeys(
+        (
+            "measured",
+            "low",
+            "high",
+            "interval",
+            "decision_low",
+            "decision_high",
+            "decision_level",
+            "sign_test_p",
+            "observations",
+            "exact",
+        )
+    )
     if guess is not None:
         name = "Student" if isinstance(value, Sample) else "Clopper-Pearson"
         found |= {"measured": guess.mean, "observations": guess.count, "sign_test_p": guess.p}
         if guess.ends is not None:
-            found |= {"low": guess.ends[0], "high": guess.ends[1],
-                      "interval": f"{CONFIDENCE} {name}"}
+            found |= {
+                "low": guess.ends[0],
+                "high": guess.ends[1],
+                "interval": f"{CONFIDENCE} {name}",
+            }
         if guess.deciding is not None:
-            found |= {"decision_low": guess.deciding[0], "decision_high": guess.deciding[1],
-                      "decision_level": guess.level}
+            found |= {
+                "decision_low": guess.deciding[0],
+                "decision_high": guess.deciding[1],
+                "decision_level": guess.level,
+            }
     elif isinstance(value, Ball):
         low, high = _float(value.low), _float(value.high)
-        found |= {"measured": _float((value.low + value.high) / 2), "low": low, "high": high,
-                  "decision_low": low, "decision_high": high,
-                  "interval": "enclosure" if rigorous(result.claim)
-                  else "interval (see the claim)"}
+        found |= {
+            "measured": _float((value.low + value.high) / 2),
+            "low": low,
+            "high": high,
+            "decision_low": low,
+            "decision_high": high,
+            "interval": "enclosure" if rigorous(result.claim) else "interval (see the claim)",
+        }
     elif isinstance(value, Exact):
         size = max(value.value.numerator.bit_length(), value.value.denominator.bit_length())
         short = size < _DIGITS / math.log10(2)

@@ -4,6 +4,7 @@ records and from nothing else.
 One text in Markdown (`templates/appendix.md`) becomes PDF, HTML and LaTeX (`formats`); figures,
 data and the description of the files come from `appendix_figures`, `data` and `provenance`.
 """
+
 from __future__ import annotations
 
 import re
@@ -52,38 +53,58 @@ _TOLD_ELSEWHERE = ("Vacuous", "Not run", "Decided in part")
 # Symbols of so many statements are explained once.
 _OFTEN = 3
 _TITLE = "How deep must a transformer be?"
-_SUBTITLES = {"headlines": "Claims on depth, and the verdicts on them",
-              "claims": "Verdicts on the claims that this paper uses",
-              "all": "Supplement: every claim and its verdict"}
+_SUBTITLES = {
+    "headlines": "Claims on depth, and the verdicts on them",
+    "claims": "Verdicts on the claims that this paper uses",
+    "all": "Supplement: every claim and its verdict",
+}
 # The order in which topics are told, and what a reader must know before the first claim of each.
 _CHAPTERS: tuple[tuple[str, tuple[str, ...], str], ...] = (
-    ("Separation rank", ("separation_rank",),
-     "A separation rank counts how richly an output coordinate mixes two sides of the input. All "
-     "statements of this section are about linearised attention, $X \\mapsto X X^T X$ with "
-     "weights; an output is then a polynomial."),
-    ("Rank collapse", ("rank_collapse",),
-     "The residual of hidden states is their distance from the nearest matrix with equal rows: "
-     "how much tokens still differ."),
+    (
+        "Separation rank",
+        ("separation_rank",),
+        "A separation rank counts how richly an output coordinate mixes two sides of the input. "
+        "All "
+        "statements of this section are about linearised attention, $X \\mapsto X X^T X$ with "
+        "weights; an output is then a polynomial.",
+    ),
+    (
+        "Rank collapse",
+        ("rank_collapse",),
+        "The residual of hidden states is their distance from the nearest matrix with equal rows: "
+        "how much tokens still differ.",
+    ),
     ("Signal propagation", ("signal_propagation",), ""),
-    ("Least depth of tasks", ("connectivity", "hops", "formal_languages"),
-     "Nets with explicit weights are executed exactly, and counted is the first layer that "
-     "answers every question right."),
-    ("Depth in training", ("trained_depth", "trained_rank", "depth_width", "exercises"),
-     "What a net can represent is one question, what training finds another."),
-    ("Choosing a depth", ("evidence", "depth_choice", "counting"),
-     "Published tables and shapes, read by exact arithmetic."))
+    (
+        "Least depth of tasks",
+        ("connectivity", "hops", "formal_languages"),
+        "Nets with explicit weights are executed exactly, and counted is the first layer that "
+        "answers every question right.",
+    ),
+    (
+        "Depth in training",
+        ("trained_depth", "trained_rank", "depth_width", "exercises"),
+        "What a net can represent is one question, what training finds another.",
+    ),
+    (
+        "Choosing a depth",
+        ("evidence", "depth_choice", "counting"),
+        "Published tables and shapes, read by exact arithmetic.",
+    ),
+)
 _MEANINGS = {
     Verdict.PROVED: "every case of a finite statement is decided by a certificate that is checked "
-                    "again from its file",
+    "again from its file",
     Verdict.ARGUED: "a written proof over the whole domain; its algebra is confirmed by machine, "
-                    "its joints are for a reader to check",
+    "its joints are for a reader to check",
     Verdict.HOLDS: "every decided case agrees; evidence, not a proof",
     Verdict.FAILS: "a counterexample is recorded",
     Verdict.UNDECIDED: "what was measured leaves both sides open",
     Verdict.CONDITIONAL: "rests on a premise that is neither PROVED nor ARGUED",
     Verdict.OUT_OF_SCOPE: "every case breaks an assumption",
     PREMISE_REFUTED: "rests on a claim that FAILS",
-    NOT_RUN: "nothing is recorded"}
+    NOT_RUN: "nothing is recorded",
+}
 
 
 @dataclass(frozen=True)
@@ -106,10 +127,17 @@ class Findings:
     others: tuple[tuple[str, str, tuple[str, ...]], ...]
 
 
-def write_appendix(directory: Path, claims: Mapping[str, Claim], store: Store, *,
-                   keys: Sequence[str] = (), everything: bool = False, suite: str = "",
-                   repeated: Agreement | None = None,
-                   command: str = "depthlaw appendix FOLDER") -> list[Path]:
+def write_appendix(
+    directory: Path,
+    claims: Mapping[str, Claim],
+    store: Store,
+    *,
+    keys: Sequence[str] = (),
+    everything: bool = False,
+    suite: str = "",
+    repeated: Agreement | None = None,
+    command: str = "depthlaw appendix FOLDER",
+) -> list[Path]:
     """Write the appendix: the same records give the same bytes.
 
     Args:
@@ -140,24 +168,28 @@ def write_appendix(directory: Path, claims: Mapping[str, Claim], store: Store, *
     records = _records(claims, store, suite)
     judged = {key: _judged(recorded, key, suite, named=bool(keys)) for key in asked}
     if not any(result.records for result in judged.values()):
-        raise UsageError(f"nothing is recorded of these claims in {store.root}; run `depthlaw "
-                         f"verify {suite or 'quick'}` first")
+        raise UsageError(
+            f"nothing is recorded of these claims in {store.root}; run `depthlaw "
+            f"verify {suite or 'quick'}` first"
+        )
     with TemporaryDirectory() as folder:
         # The temporary folder itself is closed to others; what is delivered gets the user's usual
         # permissions.
         workshop = Path(folder) / "appendix"
         workshop.mkdir()
         try:
-            for name, content in _files(recorded, judged, records, shown, suite, repeated,
-                                        command).items():
+            for name, content in _files(
+                recorded, judged, records, shown, suite, repeated, command
+            ).items():
                 (workshop / name).parent.mkdir(exist_ok=True)
                 (workshop / name).write_bytes(content)
             return deliver(workshop, directory)
         except DeliveryError as error:
             raise UsageError(str(error)) from None
         except OSError as error:
-            raise UsageError(f"cannot write the appendix ({error.strerror}); nothing in "
-                             f"{directory} was changed") from None
+            raise UsageError(
+                f"cannot write the appendix ({error.strerror}); nothing in {directory} was changed"
+            ) from None
 
 
 def _records(claims: Mapping[str, Claim], store: Store, suite: str) -> list[Record]:
@@ -179,9 +211,15 @@ def _judged(recorded: Recorded, key: str, suite: str, *, named: bool) -> ClaimRe
     return found
 
 
-def _files(recorded: Recorded, judged: Mapping[str, ClaimResult], records: Sequence[Record],
-           shown: Shown, suite: str, repeated: Agreement | None,
-           command: str) -> dict[str, bytes]:
+def _files(
+    recorded: Recorded,
+    judged: Mapping[str, ClaimResult],
+    records: Sequence[Record],
+    shown: Shown,
+    suite: str,
+    repeated: Agreement | None,
+    command: str,
+) -> dict[str, bytes]:
     """Every file by name."""
     told = [result for chapter in _told(judged) for result in chapter]
     verdicts = _verdicts(recorded, judged, suite)
@@ -191,40 +229,68 @@ def _files(recorded: Recorded, judged: Mapping[str, ClaimResult], records: Seque
     source = _source(recorded, verdicts, records, suite, command, repeated)
     statements = [Statement(result, number) for number, result in enumerate(told, 1)]
     context = {
-        "shown": shown, "statements": statements, "shared": _shared(statements),
+        "shown": shown,
+        "statements": statements,
+        "shared": _shared(statements),
         "chapters": _chapters(statements, drawn),
-        "verdicts": _counts(counted, recorded.claims), "total": len(counted),
+        "verdicts": _counts(counted, recorded.claims),
+        "total": len(counted),
         "cited": sum(recorded.claims[key].tier == "cited" for key in counted),
         "of_what": f"the claim set {source.claim_set}" if shown != "claims" else "this appendix",
         "wordings": Counter(recorded.claims[key].wording for key in counted).most_common(),
-        "findings": _findings([r for r in behind if shown == "claims" or r.unexpected
-                               or r.claim.tier == "cited"], counted, recorded.claims),
-        "trained": any(r.claim.needs for r in told), "budget": FALSE_ALARM_BUDGET,
-        "levels": _levels(told), "controls": _controls(behind), "training": _training(told),
-        "recalled": _recalled(behind), "origin": _origin(source), "compute": _compute(records),
-        "devices": _devices(records), "environments": _environments(records),
-        "commands": _commands(behind, shown), "command": source.command,
-        "version": source.version, "manifest": source.manifest, "runs": len(records),
-        "claim_set": source.claim_set, "claims_hash": source.claims_hash,
-        "released": source.claim_set in claim_sets()}
+        "findings": _findings(
+            [r for r in behind if shown == "claims" or r.unexpected or r.claim.tier == "cited"],
+            counted,
+            recorded.claims,
+        ),
+        "trained": any(r.claim.needs for r in told),
+        "budget": FALSE_ALARM_BUDGET,
+        "levels": _levels(told),
+        "controls": _controls(behind),
+        "training": _training(told),
+        "recalled": _recalled(behind),
+        "origin": _origin(source),
+        "compute": _compute(records),
+        "devices": _devices(records),
+        "environments": _environments(records),
+        "commands": _commands(behind, shown),
+        "command": source.command,
+        "version": source.version,
+        "manifest": source.manifest,
+        "runs": len(records),
+        "claim_set": source.claim_set,
+        "claims_hash": source.claims_hash,
+        "released": source.claim_set in claim_sets(),
+    }
     text = _templates().get_template("appendix.md").render(context)
     references = _references(text, source)
-    pictures = {f"{plate.name}.{form}": plate.drawn(form)
-                for plate in drawn for form in ("pdf", "svg")}
+    pictures = {
+        f"{plate.name}.{form}": plate.drawn(form) for plate in drawn for form in ("pdf", "svg")
+    }
     document = Document(
-        text, _TITLE, _SUBTITLES[shown], f"depthlaw {source.version}, {source.claim_set}, "
-        f"manifest {source.manifest[:12]}", source.date, references,
-        {name: content for name, content in pictures.items() if name.endswith(".svg")})
+        text,
+        _TITLE,
+        _SUBTITLES[shown],
+        f"depthlaw {source.version}, {source.claim_set}, manifest {source.manifest[:12]}",
+        source.date,
+        references,
+        {name: content for name, content in pictures.items() if name.endswith(".svg")},
+    )
     rows = data.rows(behind)
     made = {
-        "appendix.md": text.encode(), "appendix.pdf": document.pdf(),
-        "appendix.html": document.html().encode(), "appendix.tex": document.latex().encode(),
-        "values.tex": _values(statements, source).encode(), "references.bib": references.encode(),
-        "results.csv": data.results_csv(rows), "results.parquet": data.results_parquet(rows),
+        "appendix.md": text.encode(),
+        "appendix.pdf": document.pdf(),
+        "appendix.html": document.html().encode(),
+        "appendix.tex": document.latex().encode(),
+        "values.tex": _values(statements, source).encode(),
+        "references.bib": references.encode(),
+        "results.csv": data.results_csv(rows),
+        "results.parquet": data.results_parquet(rows),
         "checklist.md": provenance.checklist(behind, records, source),
         "CITATION.cff": provenance.citation_cff(source),
         "manifest.json": canonical(manifest_of(records)) + b"\n",
-        **{f"figures/{name}": content for name, content in pictures.items()}}
+        **{f"figures/{name}": content for name, content in pictures.items()},
+    }
     return made | {"ro-crate-metadata.json": provenance.ro_crate(made, behind, records, source)}
 
 
@@ -237,8 +303,13 @@ def _told(judged: Mapping[str, ClaimResult]) -> list[list[ClaimResult]]:
     rest = dict.fromkeys(r.claim.topic for r in judged.values() if r.claim.topic not in named)
     groups_ = [*(topics for _, topics, _ in _CHAPTERS), *((topic,) for topic in rest)]
     # What fails is told after what stands.
-    return [sorted((r for topic in topics for r in judged.values() if r.claim.topic == topic),
-                   key=lambda r: r.verdict is Verdict.FAILS) for topics in groups_]
+    return [
+        sorted(
+            (r for topic in topics for r in judged.values() if r.claim.topic == topic),
+            key=lambda r: r.verdict is Verdict.FAILS,
+        )
+        for topics in groups_
+    ]
 
 
 def _chapters(statements: Sequence[Statement], drawn: Sequence[Plate]) -> list[Chapter]:
@@ -251,8 +322,11 @@ def _chapters(statements: Sequence[Statement], drawn: Sequence[Plate]) -> list[C
     for title, topics, says in own:
         inside = tuple(s for s in statements if s.claim.topic in topics)
         if inside:
-            fitting = tuple(plate for plate in left
-                            if any(key.partition("/")[0] in topics for key in plate.claims))
+            fitting = tuple(
+                plate
+                for plate in left
+                if any(key.partition("/")[0] in topics for key in plate.claims)
+            )
             left = [plate for plate in left if plate not in fitting]
             chapters.append(Chapter(title, topics[0].replace("_", "-"), says, inside, fitting))
     return chapters
@@ -267,8 +341,7 @@ def _shared(statements: Sequence[Statement]) -> dict[str, Symbol]:
 # --- verdicts and findings ------------------------------------------------------------------------
 
 
-def _verdicts(recorded: Recorded, judged: Mapping[str, ClaimResult],
-              suite: str) -> dict[str, str]:
+def _verdicts(recorded: Recorded, judged: Mapping[str, ClaimResult], suite: str) -> dict[str, str]:
     """The verdict of every claim: of the reference ledger as the claim set lists them, which costs
     nothing, where a claim says what it says there; else by judging it."""
     known, ledger = claim_set(), recorded.store
@@ -285,41 +358,58 @@ def _verdicts(recorded: Recorded, judged: Mapping[str, ClaimResult],
     return {key: verdict(key) for key in recorded.claims}
 
 
-def _cited_besides(recorded: Recorded, verdicts: Mapping[str, str],
-                   judged: Mapping[str, ClaimResult], shown: Shown,
-                   suite: str) -> list[ClaimResult]:
+def _cited_besides(
+    recorded: Recorded,
+    verdicts: Mapping[str, str],
+    judged: Mapping[str, ClaimResult],
+    shown: Shown,
+    suite: str,
+) -> list[ClaimResult]:
     """For the headlines: the cited claims, besides those in print, of which a reader must know more
     than that they hold."""
     if shown != "headlines":
         return []
     fine = (Verdict.PROVED, Verdict.ARGUED, Verdict.HOLDS, NOT_RUN)
-    return [_judged(recorded, key, suite, named=False) for key, claim in recorded.claims.items()
-            if claim.tier == "cited" and verdicts[key] not in fine and key not in judged]
+    return [
+        _judged(recorded, key, suite, named=False)
+        for key, claim in recorded.claims.items()
+        if claim.tier == "cited" and verdicts[key] not in fine and key not in judged
+    ]
 
 
-def _counts(verdicts: Mapping[str, str],
-            claims: Mapping[str, Claim]) -> list[tuple[str, str, int, int]]:
+def _counts(
+    verdicts: Mapping[str, str], claims: Mapping[str, Claim]
+) -> list[tuple[str, str, int, int]]:
     """Of every verdict: its name, what it means, how many cited claims have it, and how many in
     all."""
     every = Counter(verdicts.values())
     cited = Counter(found for key, found in verdicts.items() if claims[key].tier == "cited")
-    return [(name.replace("_", " "), _MEANINGS[name], cited[name], every[name])
-            for name in VERDICT_NAMES if every[name]]
+    return [
+        (name.replace("_", " "), _MEANINGS[name], cited[name], every[name])
+        for name in VERDICT_NAMES
+        if every[name]
+    ]
 
 
-def _findings(behind: Sequence[ClaimResult], verdicts: Mapping[str, str],
-              claims: Mapping[str, Claim]) -> Findings:
+def _findings(
+    behind: Sequence[ClaimResult], verdicts: Mapping[str, str], claims: Mapping[str, Claim]
+) -> Findings:
     ordered = groups(behind)
-    failing = {r.claim.key: r for group in ordered for r in group.results
-               if r.counterexample is not None}
+    failing = {
+        r.claim.key: r for group in ordered for r in group.results if r.counterexample is not None
+    }
     others = []
     for group in ordered:
-        lines = tuple(_line(r) for r in group.results if group.heading == _ATTENTION
-                      or (r.counterexample is None and not r.unexpected))
+        lines = tuple(
+            _line(r)
+            for r in group.results
+            if group.heading == _ATTENTION or (r.counterexample is None and not r.unexpected)
+        )
         if lines and group.heading not in _TOLD_ELSEWHERE:
             others.append((group.heading, group.meaning, lines))
-    return Findings(_summary(verdicts, claims), tuple(map(Statement, failing.values())),
-                    tuple(others))
+    return Findings(
+        _summary(verdicts, claims), tuple(map(Statement, failing.values())), tuple(others)
+    )
 
 
 def _line(result: ClaimResult) -> str:
@@ -331,13 +421,15 @@ def _line(result: ClaimResult) -> str:
 def _summary(verdicts: Mapping[str, str], claims: Mapping[str, Claim]) -> str:
     """Of how many claims of each tier what came."""
     sentences = []
-    for tier, one, several in (("cited", "cited claim", "cited claims"),
-                               ("supporting", "claim that supports a cited one",
-                                "claims that support cited ones"),
-                               ("check", "check of our own code", "checks of our own code")):
+    for tier, one, several in (
+        ("cited", "cited claim", "cited claims"),
+        ("supporting", "claim that supports a cited one", "claims that support cited ones"),
+        ("check", "check of our own code", "checks of our own code"),
+    ):
         counted = Counter(verdicts[key] for key in verdicts if claims[key].tier == tier)
-        parts = [f"{counted[name]} {name.replace('_', ' ')}" for name in VERDICT_NAMES
-                 if counted[name]]
+        parts = [
+            f"{counted[name]} {name.replace('_', ' ')}" for name in VERDICT_NAMES if counted[name]
+        ]
         if parts:
             total = sum(counted.values())
             sentences.append(f"{total} {one if total == 1 else several}: {_listed(parts)}")
@@ -367,9 +459,11 @@ def _scientific(number: float) -> str:
 def _controls(behind: Sequence[ClaimResult]) -> str:
     ran = [r.control for r in behind if r.control is not None]
     fail = sum(c.decision.verdict is Verdict.FAILS for c in ran)
-    return (f"Each claim carries one: a changed constant, a changed measurement, or a case that "
-            f"breaks an assumption. Of the {len(ran)} recorded for the claims in this text, "
-            f"{fail} fail, as they must.")
+    return (
+        f"Each claim carries one: a changed constant, a changed measurement, or a case that "
+        f"breaks an assumption. Of the {len(ran)} recorded for the claims in this text, "
+        f"{fail} fail, as they must."
+    )
 
 
 def _training(told: Sequence[ClaimResult]) -> str:
@@ -392,9 +486,11 @@ def _recalled(behind: Sequence[ClaimResult]) -> str:
     memory = [r for r in fail if r.claim.wording in ("recalled", "reported")]
     if not memory:
         return ""
-    return (f" Of the {plural(len(fail), 'claim')} in this text that fail, {len(memory)} "
-            f"{'was' if len(memory) == 1 else 'were'} recalled from memory or reported by another "
-            "text: the source itself may be right.")
+    return (
+        f" Of the {plural(len(fail), 'claim')} in this text that fail, {len(memory)} "
+        f"{'was' if len(memory) == 1 else 'were'} recalled from memory or reported by another "
+        "text: the source itself may be right."
+    )
 
 
 def _origin(source: provenance.Provenance) -> str:
@@ -403,16 +499,22 @@ def _origin(source: provenance.Provenance) -> str:
     if source.repeated is None:
         return f"The {records} are those of {source.origin}."
     compared, equal = source.repeated
-    again = ("None of them was repeated on this machine: `depthlaw verify quick` repeats some, and "
-             "`--results DIR` writes these pages from records of one's own.")
+    again = (
+        "None of them was repeated on this machine: `depthlaw verify quick` repeats some, and "
+        "`--results DIR` writes these pages from records of one's own."
+    )
     if compared:
-        again = (f"{compared:,} of them {'was' if compared == 1 else 'were'} repeated on this "
-                 f"machine, and {'agree' if equal == compared else f'{equal:,} of these agree'}.")
+        again = (
+            f"{compared:,} of them {'was' if compared == 1 else 'were'} repeated on this "
+            f"machine, and {'agree' if equal == compared else f'{equal:,} of these agree'}."
+        )
         if equal == compared == 1:
             again = "1 of them was repeated on this machine, and agrees."
-    return (f"These are the package authors' records: the {records} of {source.origin}. {again} "
-            "A record counts where the code that measured it is that of this release, by a digest "
-            "that each run holds, whatever version of depthlaw ran it.")
+    return (
+        f"These are the package authors' records: the {records} of {source.origin}. {again} "
+        "A record counts where the code that measured it is that of this release, by a digest "
+        "that each run holds, whatever version of depthlaw ran it."
+    )
 
 
 def _compute(records: Sequence[Record]) -> str:
@@ -435,29 +537,42 @@ def _environments(records: Iterable[Record]) -> list[str]:
         machine = ", ".join(str(facts.get(name) or "unknown") for name in ("platform", "cpu"))
         ran = facts.get("packages", {}).get("depthlaw")
         others = packages.replace(f"depthlaw {ran}, ", "")
-        lines.append(f"{plural(runs, 'run')} by depthlaw {prose(str(ran or 'unknown'))} at commit "
-                     f"{code(commit.rstrip('+')[:12])}{edited} on {prose(machine)}, "
-                     f"{facts.get('cores') or 'unknown'} cores; Python "
-                     f"{prose(str(facts.get('python') or 'unknown'))}; "
-                     f"{prose(others or 'packages unknown')}.")
+        lines.append(
+            f"{plural(runs, 'run')} by depthlaw {prose(str(ran or 'unknown'))} at commit "
+            f"{code(commit.rstrip('+')[:12])}{edited} on {prose(machine)}, "
+            f"{facts.get('cores') or 'unknown'} cores; Python "
+            f"{prose(str(facts.get('python') or 'unknown'))}; "
+            f"{prose(others or 'packages unknown')}."
+        )
     return lines
 
 
 def _commands(told: Sequence[ClaimResult], shown: Shown) -> list[str]:
     used = [suite for suite in SUITES if any(r.suite == suite for r in told)]
     chain = ("quick", "theory", "full")
-    longest = [max((s for s in used if s in chain), key=chain.index)] \
-        if any(s in chain for s in used) else []
+    longest = (
+        [max((s for s in used if s in chain), key=chain.index)]
+        if any(s in chain for s in used)
+        else []
+    )
     keys = "".join(f" --only {r.claim.key}" for r in told) if shown == "claims" else ""
-    return [f"depthlaw verify {suite}{keys}"
-            for suite in (*longest, *(s for s in used if s not in chain))]
+    return [
+        f"depthlaw verify {suite}{keys}"
+        for suite in (*longest, *(s for s in used if s not in chain))
+    ]
 
 
 # --- the other files ------------------------------------------------------------------------------
 
 
-def _source(recorded: Recorded, verdicts: Mapping[str, str], records: Sequence[Record], suite: str,
-            command: str, repeated: Agreement | None = None) -> provenance.Provenance:
+def _source(
+    recorded: Recorded,
+    verdicts: Mapping[str, str],
+    records: Sequence[Record],
+    suite: str,
+    command: str,
+    repeated: Agreement | None = None,
+) -> provenance.Provenance:
     known, store = claim_set(), recorded.store
     name, hash_ = known.name, known.hash
     # A set that was changed here is not the one that its hash names.
@@ -466,15 +581,24 @@ def _source(recorded: Recorded, verdicts: Mapping[str, str], records: Sequence[R
         hash_ = hash_of(entry(claim, verdicts[key]) for key, claim in recorded.claims.items())
     number = version("depthlaw")
     shipped = isinstance(store, Ledger)
-    origin = (f"the reference ledger that comes with depthlaw {number}" if shipped
-              else "a results folder, not of the reference ledger")
+    origin = (
+        f"the reference ledger that comes with depthlaw {number}"
+        if shipped
+        else "a results folder, not of the reference ledger"
+    )
     return provenance.Provenance(
-        version=number, claim_set=name, claims_hash=hash_,
-        manifest=str(manifest_of(records)["hash"]), records=len(records),
-        origin=origin + (f", suite {suite}" if suite else ""), command=command,
+        version=number,
+        claim_set=name,
+        claims_hash=hash_,
+        manifest=str(manifest_of(records)["hash"]),
+        records=len(records),
+        origin=origin + (f", suite {suite}" if suite else ""),
+        command=command,
         date=provenance.DATE,
-        repeated=None if repeated is None else (
-            repeated.compared, repeated.compared - len(repeated.disagreements)))
+        repeated=None
+        if repeated is None
+        else (repeated.compared, repeated.compared - len(repeated.disagreements)),
+    )
 
 
 def _references(text: str, source: provenance.Provenance) -> str:
@@ -486,20 +610,29 @@ def _references(text: str, source: provenance.Provenance) -> str:
 
 def _values(statements: Sequence[Statement], source: provenance.Provenance) -> str:
     """One macro for each number that a paper may quote; names are letters only and unique."""
-    macros = [(r"\dlVersion", tex(source.version)), (r"\dlClaimSet", tex(source.claim_set)),
-              (r"\dlRecords", f"{source.records:,}".replace(",", "{,}")),
-              (r"\dlManifestShort", rf"\texttt{{{source.manifest[:12]}}}")]
+    macros = [
+        (r"\dlVersion", tex(source.version)),
+        (r"\dlClaimSet", tex(source.claim_set)),
+        (r"\dlRecords", f"{source.records:,}".replace(",", "{,}")),
+        (r"\dlManifestShort", rf"\texttt{{{source.manifest[:12]}}}"),
+    ]
     for each in statements:
         name, result = macro(each.claim.key), each.result
         slack = factor(result.tightest)
-        macros += [(name, tex(each.verdict)), (f"{name}Decided", str(len(result.decided))),
-                   (f"{name}InScope", str(len(result.in_scope))),
-                   (f"{name}Slack", rf"\ensuremath{{{slack}}}" if slack else "--")]
+        macros += [
+            (name, tex(each.verdict)),
+            (f"{name}Decided", str(len(result.decided))),
+            (f"{name}InScope", str(len(result.in_scope))),
+            (f"{name}Slack", rf"\ensuremath{{{slack}}}" if slack else "--"),
+        ]
     twice = [name for name, count in Counter(name for name, _ in macros).items() if count > 1]
     if twice:
         raise UsageError(f"two claims would share the macro {twice[0]}; rename one of their keys")
-    return _templates().get_template("values.tex").render(
-        macros=macros, version=source.version, manifest=source.manifest)
+    return (
+        _templates()
+        .get_template("values.tex")
+        .render(macros=macros, version=source.version, manifest=source.manifest)
+    )
 
 
 @cache
@@ -510,11 +643,20 @@ def _templates() -> jinja2.Environment:
     # empty place.
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(
-            lambda name: (files(__package__) / "templates" / name).read_text(encoding="utf-8")),
-        block_start_string="<%", block_end_string="%>", variable_start_string="<<",
-        variable_end_string=">>", comment_start_string="<#", comment_end_string="#>",
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
-        undefined=jinja2.StrictUndefined, autoescape=False)
+            lambda name: (files(__package__) / "templates" / name).read_text(encoding="utf-8")
+        ),
+        block_start_string="<%",
+        block_end_string="%>",
+        variable_start_string="<<",
+        variable_end_string=">>",
+        comment_start_string="<#",
+        comment_end_string="#>",
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,
+    )
     environment.globals["plural"] = plural
     environment.filters["explained"] = explained
     return environment

@@ -3,6 +3,7 @@
 The same text gives the same bytes: nothing looks at the clock, at fonts of the machine, or at the
 network.
 """
+
 from __future__ import annotations
 
 import base64
@@ -35,11 +36,14 @@ def check_programs() -> None:
     Raises:
         UsageError: in one line.
     """
-    missing = [name for library, name in _LIBRARIES.items()
-               if importlib.util.find_spec(library) is None]
+    missing = [
+        name for library, name in _LIBRARIES.items() if importlib.util.find_spec(library) is None
+    ]
     if missing:
-        raise UsageError(f"the appendix is written by {', '.join(missing)}, not installed here; "
-                         "pip install 'depthlaw[appendix]'")
+        raise UsageError(
+            f"the appendix is written by {', '.join(missing)}, not installed here; "
+            "pip install 'depthlaw[appendix]'"
+        )
 
 
 @dataclass(frozen=True)
@@ -79,20 +83,34 @@ class Document:
                 (folder / "figures" / figure).write_bytes(drawn)
             (folder / "appendix.typ").write_text(written, encoding="utf-8")
             try:
-                return bytes(typst.compile(
-                    str(folder / "appendix.typ"), root=name, ignore_system_fonts=True,
-                    pdf_standards=[PDF_STANDARD]))
+                return bytes(
+                    typst.compile(
+                        str(folder / "appendix.typ"),
+                        root=name,
+                        ignore_system_fonts=True,
+                        pdf_standards=[PDF_STANDARD],
+                    )
+                )
             except typst.TypstError as error:
                 raise UsageError(_refused("PDF", error)) from None
 
     def html(self) -> str:
         """As one file that asks for nothing: style, script, fonts and figures stand in it."""
-        page = self._converted("html5", "--katex", "--toc", "--toc-depth=2", "--section-divs",
-                               "--shift-heading-level-by=1")
+        page = self._converted(
+            "html5",
+            "--katex",
+            "--toc",
+            "--toc-depth=2",
+            "--section-divs",
+            "--shift-heading-level-by=1",
+        )
         for figure, drawn in self.figures.items():
             page = page.replace(f'"figures/{figure}"', f'"{_data("image/svg+xml", drawn)}"')
-        for mark, text in (("@@KATEX-STYLE@@", _katex_style()), ("@@STYLE@@", _own("appendix.css")),
-                           ("@@KATEX-SCRIPT@@", _vendored("katex.min.js").decode())):
+        for mark, text in (
+            ("@@KATEX-STYLE@@", _katex_style()),
+            ("@@STYLE@@", _own("appendix.css")),
+            ("@@KATEX-SCRIPT@@", _vendored("katex.min.js").decode()),
+        ):
             page = page.replace(mark, text)
         return page
 
@@ -104,34 +122,50 @@ class Document:
         import pypandoc
 
         year, month, day = (str(int(part)) for part in self.date.split("-"))
-        facts = {"title": self.title, "subtitle": self.subtitle, "footer": self.footer,
-                 "author": "depthlaw", "year": year, "month": month, "day": day,
-                 "lang": "en", "link-citations": "true"}
+        facts = {
+            "title": self.title,
+            "subtitle": self.subtitle,
+            "footer": self.footer,
+            "author": "depthlaw",
+            "year": year,
+            "month": month,
+            "day": day,
+            "lang": "en",
+            "link-citations": "true",
+        }
         name = {"html5": "appendix.html", "typst": "appendix.typ", "latex": "appendix.tex"}[form]
         with TemporaryDirectory() as place:
             folder = Path(place)
             for file in (name, "filter.lua"):
                 (folder / file).write_text(_own(file), encoding="utf-8")
             (folder / "references.bib").write_text(self.references, encoding="utf-8")
-            arguments = [f"--template={folder / name}", f"--lua-filter={folder / 'filter.lua'}",
-                         f"--bibliography={folder / 'references.bib'}",
-                         *([] if form == "latex" else ["--citeproc"]), "--wrap=none",
-                         *(f"--metadata={key}:{text}" for key, text in facts.items()), *options]
+            arguments = [
+                f"--template={folder / name}",
+                f"--lua-filter={folder / 'filter.lua'}",
+                f"--bibliography={folder / 'references.bib'}",
+                *([] if form == "latex" else ["--citeproc"]),
+                "--wrap=none",
+                *(f"--metadata={key}:{text}" for key, text in facts.items()),
+                *options,
+            ]
             try:
-                written: str = pypandoc.convert_text(self.text, form, format=_READER,
-                                                     extra_args=arguments)
+                written: str = pypandoc.convert_text(
+                    self.text, form, format=_READER, extra_args=arguments
+                )
             except RuntimeError as error:
                 raise UsageError(_refused(form, error)) from None
         return written
 
 
 def _refused(form: str, error: Exception) -> str:
-    """What a program said, in one line, with the code points of letters that a terminal may lack.
-    """
-    said = "".join(c if c.isascii() else f"{c} [U+{ord(c):04X}]"
-                   for c in " ".join(clean(str(error)).split()))
-    return (f"the appendix cannot be written as {form} ({said}); write titles, texts and notes of "
-            "claims of your own in letters of Latin or Greek, and check their formulas")
+    """A program's output, in one line, with the code points of letters that a terminal may lack."""
+    said = "".join(
+        c if c.isascii() else f"{c} [U+{ord(c):04X}]" for c in " ".join(clean(str(error)).split())
+    )
+    return (
+        f"the appendix cannot be written as {form} ({said}); write titles, texts and notes of "
+        "claims of your own in letters of Latin or Greek, and check their formulas"
+    )
 
 
 def _own(name: str) -> str:
@@ -145,9 +179,11 @@ def _vendored(name: str) -> bytes:
 @cache
 def _katex_style() -> str:
     """KaTeX's style sheet with its fonts in it."""
-    return re.sub(r"url\((fonts/[^)]+)\)",
-                  lambda found: f"url({_data('font/woff2', _vendored(found[1]))})",
-                  _vendored("katex.min.css").decode())
+    return re.sub(
+        r"url\((fonts/[^)]+)\)",
+        lambda found: f"url({_data('font/woff2', _vendored(found[1]))})",
+        _vendored("katex.min.css").decode(),
+    )
 
 
 def _data(kind: str, content: bytes) -> str:

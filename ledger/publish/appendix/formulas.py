@@ -1,4 +1,5 @@
 """Formulas written in ASCII within prose, such as log_3(d_x) <= 3^(L-2), as LaTeX."""
+
 from __future__ import annotations
 
 import re
@@ -6,36 +7,83 @@ from collections.abc import Iterator
 
 _GREEK = re.compile(
     "(var)?epsilon|alpha|beta|[gG]amma|[dD]elta|zeta|eta|[tT]heta|kappa|[lL]ambda|mu|nu|[xX]i|"
-    "[pP]i|rho|[sS]igma|tau|[pP]hi|chi|[pP]si|[oO]mega")
-_RELATIONS = {"<=": r"\leq", ">=": r"\geq", "!=": r"\neq", "<->": r"\leftrightarrow",
-              "<-": r"\leftarrow", "->": r"\to", "=": "=", "<": "<", ">": ">", "≤": r"\leq",
-              "≥": r"\geq", "≠": r"\neq", "→": r"\to", "~": r"\sim", "≈": r"\approx"}
+    "[pP]i|rho|[sS]igma|tau|[pP]hi|chi|[pP]si|[oO]mega"
+)
+_RELATIONS = {
+    "<=": r"\leq",
+    ">=": r"\geq",
+    "!=": r"\neq",
+    "<->": r"\leftrightarrow",
+    "<-": r"\leftarrow",
+    "->": r"\to",
+    "=": "=",
+    "<": "<",
+    ">": ">",
+    "≤": r"\leq",
+    "≥": r"\geq",
+    "≠": r"\neq",
+    "→": r"\to",
+    "~": r"\sim",
+    "≈": r"\approx",
+}
 # Functions that take what follows as their argument, also without brackets.
-_PREFIXES = {"log": r"\log", "ln": r"\ln", "log2": r"\log_2", "log10": r"\log_{10}",
-             "cos": r"\cos", "sin": r"\sin", "tanh": r"\tanh"}
+_PREFIXES = {
+    "log": r"\log",
+    "ln": r"\ln",
+    "log2": r"\log_2",
+    "log10": r"\log_{10}",
+    "cos": r"\cos",
+    "sin": r"\sin",
+    "tanh": r"\tanh",
+}
 # Signs that carry their range as an index.
 _LARGE = {"sum": r"\textstyle\sum", "prod": r"\textstyle\prod", "max": r"\max", "min": r"\min"}
 _FUNCTIONS = {
-    "exp": r"\exp", "min": r"\min", "max": r"\max", "arcsin": r"\arcsin",
-    "deg": r"\deg", "det": r"\det", "dim": r"\dim", "res": r"\mathrm{res}",
+    "exp": r"\exp",
+    "min": r"\min",
+    "max": r"\max",
+    "arcsin": r"\arcsin",
+    "deg": r"\deg",
+    "det": r"\det",
+    "dim": r"\dim",
+    "res": r"\mathrm{res}",
     "SA": r"\mathrm{SA}",
-    "poly": r"\mathrm{poly}", "Bell": r"\mathrm{Bell}", "Var": r"\mathrm{Var}",
-    "ReLU": r"\mathrm{ReLU}", "LN": r"\mathrm{LN}", "tril": r"\mathrm{tril}",
-    "softmax": r"\mathrm{softmax}", "rank": r"\mathrm{rank}"}
-_BRACKETS = {"sqrt": (r"\sqrt{", "}"), "ceil": (r"\lceil ", r" \rceil"),
-             "floor": (r"\lfloor ", r" \rfloor")}
+    "poly": r"\mathrm{poly}",
+    "Bell": r"\mathrm{Bell}",
+    "Var": r"\mathrm{Var}",
+    "ReLU": r"\mathrm{ReLU}",
+    "LN": r"\mathrm{LN}",
+    "tril": r"\mathrm{tril}",
+    "softmax": r"\mathrm{softmax}",
+    "rank": r"\mathrm{rank}",
+}
+_BRACKETS = {
+    "sqrt": (r"\sqrt{", "}"),
+    "ceil": (r"\lceil ", r" \rceil"),
+    "floor": (r"\lfloor ", r" \rfloor"),
+}
 # Names of more than one letter that carry an index or stand for a quantity.
-_NAMES = {"hop": r"\mathrm{hop}", "Cat": r"\mathrm{Cat}", "sep": r"\operatorname{sep}",
-          "find": r"\mathrm{find}", "grad": r"\nabla", "Hdp": "H d p"}
+_NAMES = {
+    "hop": r"\mathrm{hop}",
+    "Cat": r"\mathrm{Cat}",
+    "sep": r"\operatorname{sep}",
+    "find": r"\mathrm{find}",
+    "grad": r"\nabla",
+    "Hdp": "H d p",
+}
 _INDICES = {"QK", "qk", "ij", "ik", "jk", "kl", "ii", "jj", "xyz", "mn"}
 # After these a single letter is a label.
 _LABELLED = re.compile(
     r"\b(section|appendix|app\.|lemma|theorem|table|figure|fig\.|corollary|proposition|definition|"
-    r"equation|part|version|panel|group|plan|type|net|case|exercise|step) $", re.IGNORECASE)
+    r"equation|part|version|panel|group|plan|type|net|case|exercise|step) $",
+    re.IGNORECASE,
+)
 _RELATION = re.compile(r" ?(<->|<=|>=|!=|->|<-(?= )|[=<>≤≥≠→~≈])(?=[ \w(|-])")
 _TIMES = re.compile(r" ?([/·×]) ?| ([*x]) (?=\d|[A-Za-z]\b)")
-_START = re.compile(r"(?<![\w.'’`/@#|*^+-])(?<!\w\()(?=[A-Za-z0-9([|<>=!≤≥≠→])|"
-                    r"(?<= )(?=\+?-[A-Za-z0-9(])")
+_START = re.compile(
+    r"(?<![\w.'’`/@#|*^+-])(?<!\w\()(?=[A-Za-z0-9([|<>=!≤≥≠→])|"
+    r"(?<= )(?=\+?-[A-Za-z0-9(])"
+)
 
 
 def formulas(text: str) -> Iterator[tuple[int, int, str]]:
@@ -71,25 +119,31 @@ class _Formula:
             latex = self._statement(leading=True)
         except (_NoFormulaError, IndexError):
             return None
-        after = self.text[self.at:self.at + 2]
+        after = self.text[self.at : self.at + 2]
         if re.match(r"[\w(]|[_^/][\w(]|\.[A-Za-z]|'[A-Za-z]|://", after) and not re.match(
-                r"'s\b", self.text[self.at:]):
+            r"'s\b", self.text[self.at :]
+        ):
             return None
         return (self.at, latex) if self._is_one() else None
 
     def _is_one(self) -> bool:
         """Whether what was read is a formula rather than a word, a label or a number."""
-        written = self.text[self.start:self.at]
+        written = self.text[self.start : self.at]
         if self.strong or (self.letters and self.operators):
             return not re.fullmatch(r"[a-zA-Z]/[a-zA-Z]|\(\w\)", written) or written in {
-                "d/L", "L/d", "N/H", "d/H"}
-        if not self.letters or _LABELLED.search(self.text[:self.start]):
+                "d/L",
+                "L/d",
+                "N/H",
+                "d/H",
+            }
+        if not self.letters or _LABELLED.search(self.text[: self.start]):
             return False
         # "A" begins a sentence more often than it is a matrix there.
         if re.fullmatch(r"[aI]|\(\w\)|\d+(\.\d+)?[^LNRdmnrtuv\d]", written) or (
-                written == "A" and re.search(r"(^|[.:;!?\"(] ?)$", self.text[:self.start])):
+            written == "A" and re.search(r"(^|[.:;!?\"(] ?)$", self.text[: self.start])
+        ):
             return False
-        return not re.match(r"-[A-Z\d]|\+|\*", self.text[self.at:])
+        return not re.match(r"-[A-Z\d]|\+|\*", self.text[self.at :])
 
     # --- the grammar
 
@@ -133,8 +187,11 @@ class _Formula:
         shown += self._product()
         while True:
             found = re.compile(r" ([-+±]|mod) (?=\S)|([-+])(?=[\w(])").match(self.text, self.at)
-            if not found or (found[2] and not self.depth and not re.match(
-                    r"(?<![^\W_]\w)[-+]\d+(?![\dA-Za-z])", self.text[found.start():])):
+            if not found or (
+                found[2]
+                and not self.depth
+                and not re.match(r"(?<![^\W_]\w)[-+]\d+(?![\dA-Za-z])", self.text[found.start() :])
+            ):
                 return shown
             before = self.at
             self.at = found.end()
@@ -156,7 +213,8 @@ class _Formula:
                 if found:
                     self.at = found.end()
                     sign = {"/": "/", "*": r" \cdot ", "·": r" \cdot "}.get(
-                        found[1] or found[2], r" \times ")
+                        found[1] or found[2], r" \times "
+                    )
                     word = re.compile("[a-z]{3,}(?![\\w(^])").match(self.text, self.at)
                     if found[0] == "/" and word and not _known(word[0]):
                         self.at = word.end()
@@ -178,7 +236,7 @@ class _Formula:
 
     def _next_factor(self) -> str:
         """A factor that follows without a sign, or nothing."""
-        rest = self.text[self.at:]
+        rest = self.text[self.at :]
         if re.match(r"[A-Za-z(|]", rest):
             glued = self.text[self.at - 1]
             if rest[0] == "(" or (glued.isdigit() and not re.match(r"[A-Za-z]{2}", rest)):
@@ -197,32 +255,37 @@ class _Formula:
     def _power(self) -> str:
         shown = self._atom()
         while True:
-            c = self.text[self.at:self.at + 1]
-            if c == "'" and not re.match(r"'[^\W_]", self.text[self.at:]):
+            c = self.text[self.at : self.at + 1]
+            if c == "'" and not re.match(r"'[^\W_]", self.text[self.at :]):
                 self.at += 1
                 shown = f"{{{shown}}}'" if "^" in _outside(shown) else f"{shown}'"
-            elif c == "_" and re.match(r"_[\w({+-]", self.text[self.at:]):
+            elif c == "_" and re.match(r"_[\w({+-]", self.text[self.at :]):
                 self.at += 1
                 shown += f"_{self._index()}"
                 if self.text.startswith("_", self.at):
                     raise _NoFormulaError
-            elif c == "^" and re.match(r"\^[\w({*-]", self.text[self.at:]):
+            elif c == "^" and re.match(r"\^[\w({*-]", self.text[self.at :]):
                 self.at += 1
                 shown = f"{{{shown}}}^" if "^" in _outside(shown) else f"{shown}^"
                 # 3^beta_2 is 3 to the power of beta_2.
                 index = re.compile(r"(?!T_)([A-Za-z]+)_[A-Za-z0-9]+\b").match(self.text, self.at)
                 # 3^L' is 3 to the power of L'.
-                primed = re.match(r"[A-Za-z]'+(?![^\W_])", self.text[self.at:])
+                primed = re.match(r"[A-Za-z]'+(?![^\W_])", self.text[self.at :])
                 self.at += primed.end() if primed else 0
-                shown += (f"{{{primed[0]}}}" if primed else
-                          f"{{{self._power()}}}" if index else self._index())
+                shown += (
+                    f"{{{primed[0]}}}"
+                    if primed
+                    else f"{{{self._power()}}}"
+                    if index
+                    else self._index()
+                )
             else:
                 return shown
             self.strong = True
 
     def _index(self) -> str:
         """A subscript or superscript."""
-        rest = self.text[self.at:]
+        rest = self.text[self.at :]
         if found := re.match(r"[+*](?![\w(])|-(?![\w(])", rest):
             self.at += 1
             return r"\ast" if found[0] == "*" else found[0]
@@ -239,7 +302,7 @@ class _Formula:
         if not found:
             raise _NoFormulaError
         word = found[0]
-        if word in {*_BRACKETS, *_FUNCTIONS} and rest[len(word):].startswith("("):
+        if word in {*_BRACKETS, *_FUNCTIONS} and rest[len(word) :].startswith("("):
             return f"{{{self._atom()}}}"
         self.at += len(word)
         if _GREEK.fullmatch(word):
@@ -268,7 +331,7 @@ class _Formula:
         return shown
 
     def _atom(self) -> str:
-        rest = self.text[self.at:]
+        rest = self.text[self.at :]
         if not rest:
             raise _NoFormulaError
         if found := re.match(r"(\d+(?:\.\d+)?)e([+-]?\d+)\b", rest):
@@ -292,7 +355,7 @@ class _Formula:
         found = re.match(r"[A-Za-z]+\d*", rest)
         if not found:
             raise _NoFormulaError
-        return self._word(found[0], rest[found.end():])
+        return self._word(found[0], rest[found.end() :])
 
     def _bars(self, bars: str) -> str:
         self.at += len(bars)
@@ -305,8 +368,7 @@ class _Formula:
         self.strong = True
         # Only norms have an index: |W|_1 is one.
         norm = bars == "||" or self.text.startswith("_", self.at)
-        return (rf"\lVert {inner}\rVert " if norm else
-                rf"\left\vert {inner}\right\vert ")
+        return rf"\lVert {inner}\rVert " if norm else rf"\left\vert {inner}\right\vert "
 
     def _word(self, word: str, after: str) -> str:
         self.at += len(word)
@@ -357,7 +419,7 @@ class _Formula:
         if self.text[self.at] == "_":
             self.at += 1
             sign += f"_{self._index()}"
-            if not re.match(r"\(| [A-Za-z\d|(]", self.text[self.at:]):
+            if not re.match(r"\(| [A-Za-z\d|(]", self.text[self.at :]):
                 self.strong = True
                 return sign
             before = self.at
@@ -380,12 +442,12 @@ class _Formula:
         if self.text[self.at] not in " (":
             raise _NoFormulaError
         self._space()
-        if re.match(r"[aAI]\b(?!['_^])", self.text[self.at:]):
+        if re.match(r"[aAI]\b(?!['_^])", self.text[self.at :]):
             raise _NoFormulaError
         return self._power()
 
     def _space(self) -> None:
-        if self.text[self.at:self.at + 1] == " ":
+        if self.text[self.at : self.at + 1] == " ":
             self.at += 1
 
 

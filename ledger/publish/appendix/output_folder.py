@@ -1,5 +1,6 @@
 """Moving a finished set of files into a folder of the user's, without ever touching a file that is
 not ours."""
+
 from __future__ import annotations
 
 import hashlib
@@ -46,7 +47,8 @@ def deliver(source: Path, target: Path) -> list[Path]:
             _create(source, target)
     except OSError as error:
         raise DeliveryError(
-            f"cannot write to {target} ({error.strerror}); choose another folder") from None
+            f"cannot write to {target} ({error.strerror}); choose another folder"
+        ) from None
     return sorted(target / name for name in (*sums, SUMS))
 
 
@@ -64,7 +66,8 @@ def check_folder(target: Path) -> None:
             pass
     except OSError as error:
         raise DeliveryError(
-            f"cannot write to {target} ({error.strerror}); choose another folder") from None
+            f"cannot write to {target} ({error.strerror}); choose another folder"
+        ) from None
 
 
 def _create(source: Path, target: Path) -> None:
@@ -94,8 +97,11 @@ def _replace(source: Path, target: Path, old: Mapping[str, str], new: Mapping[st
             os.replace(staging / name, target / name)
         for name in old.keys() - new.keys():
             (target / name).unlink()
-        for folder in {(target / name).parent
-                       for name in known} - {(target / name).parent for name in new} - {target}:
+        for folder in (
+            {(target / name).parent for name in known}
+            - {(target / name).parent for name in new}
+            - {target}
+        ):
             with suppress(OSError):  # gone already, or a folder of the user's stands in it
                 folder.rmdir()
         os.replace(staging / SUMS, target / SUMS)
@@ -127,17 +133,23 @@ def _ours(target: Path) -> dict[str, str]:
         raise DeliveryError(f"{target} is a file; give the name of a folder")
     listed = _listed(target / SUMS)
     # Without our list a single look is enough: the folder may be somebody's home.
-    names = (_files(target) if listed
-             else (path.name for path in target.iterdir() if not _left(path.name)))
+    names = (
+        _files(target)
+        if listed
+        else (path.name for path in target.iterdir() if not _left(path.name))
+    )
     found = {}
     for name in (name for name in names if name != SUMS or not listed):
         if name not in listed:
-            raise DeliveryError(f"{target} holds {name}, which depthlaw did not write; choose a "
-                                "new or empty folder")
+            raise DeliveryError(
+                f"{target} holds {name}, which depthlaw did not write; choose a new or empty folder"
+            )
         found[name] = _sha256(target / name)
         if found[name] not in listed[name]:
-            raise DeliveryError(f"{target / name} was edited since depthlaw wrote it; move it away "
-                                "or choose another folder")
+            raise DeliveryError(
+                f"{target / name} was edited since depthlaw wrote it; move it away "
+                "or choose another folder"
+            )
     return found
 
 
@@ -158,8 +170,11 @@ def _listed(sums: Path) -> dict[str, set[str]]:
 
 def _files(folder: Path) -> list[str]:
     """Every file below a folder by relative name, but for what a killed delivery left."""
-    found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_symlink()
-             or not path.is_dir())
+    found = (
+        path.relative_to(folder)
+        for path in folder.rglob("*")
+        if path.is_symlink() or not path.is_dir()
+    )
     return sorted(path.as_posix() for path in found if not _left(path.parts[0]))
 
 

@@ -1,5 +1,6 @@
 """Claims in print: statement, source, evidence and counterexample of a judged claim, as Markdown
 for pandoc."""
+
 from __future__ import annotations
 
 import re
@@ -37,8 +38,14 @@ _SIGNS = {"=": "=", "<=": r"\le", "<": "<", ">=": r"\ge", ">": ">", "!=": r"\ne"
 # Fields of a case that say how often it is measured.
 _SEEDS = ("replicas", "seeds", "repeats", "trials")
 # Fields that say how large nets are and how long they were trained, in print.
-_SIZES = {"parameters": "{} parameters", "width": "width {}", "cycles": "{} cycles",
-          "around": "of {} vertices", "updates": "{} updates", "steps": "{} updates"}
+_SIZES = {
+    "parameters": "{} parameters",
+    "width": "width {}",
+    "cycles": "{} cycles",
+    "around": "of {} vertices",
+    "updates": "{} updates",
+    "steps": "{} updates",
+}
 # Undecided cases that are printed one by one.
 _FEW = 3
 # Orders of magnitude in one per cent.
@@ -95,18 +102,26 @@ class Statement:
         """The cases that a PROVED statement is about, every one, by the fields in which they
         differ: a run of whole numbers of the last field is written as a range."""
         letters, shapes = self.shapes
-        listed = [maths(f"({', '.join(map(str, (*key, _run(values))))})")
-                  for key, values in sorted(shapes.items(), key=_in_order)]
-        return (f"the {plural(len(listed), 'shape')} {maths(f'({letters})')} = "
-                f"{', '.join(listed)}" if listed else "")
+        listed = [
+            maths(f"({', '.join(map(str, (*key, _run(values))))})")
+            for key, values in sorted(shapes.items(), key=_in_order)
+        ]
+        return (
+            f"the {plural(len(listed), 'shape')} {maths(f'({letters})')} = {', '.join(listed)}"
+            if listed
+            else ""
+        )
 
     @property
     def shapes(self) -> tuple[str, Mapping[tuple[object, ...], Sequence[object]]]:
         """Of a PROVED statement the letters of the fields in which its cases differ, and the values
         of the last field for all others."""
         cases = [row.case.fields() for row in self.result.in_scope]
-        names = [name for name in cases[0] if len({each.get(name) for each in cases}) > 1] \
-            if self.result.verdict is Verdict.PROVED else []
+        names = (
+            [name for name in cases[0] if len({each.get(name) for each in cases}) > 1]
+            if self.result.verdict is Verdict.PROVED
+            else []
+        )
         if not names:
             return "", {}
         # Shapes of nets read from their width on, whatever the order of the alphabet.
@@ -141,14 +156,30 @@ class Statement:
         statement, but for symbols, by name, that were explained before."""
         found = interval(self.claim)
         # A case as the statement writes it, not as a command line does.
-        how = (prose(judged(self.claim)).removesuffix(prose(str(found[0])))
-               + self.place(found[0]) + ".") if found else ""
-        stated = [maths(each.latex) + (f" ({prose(each.meaning)})" if each.meaning else "")
-                  for each in definitions(self.claim.statement)]
+        how = (
+            (
+                prose(judged(self.claim)).removesuffix(prose(str(found[0])))
+                + self.place(found[0])
+                + "."
+            )
+            if found
+            else ""
+        )
+        stated = [
+            maths(each.latex) + (f" ({prose(each.meaning)})" if each.meaning else "")
+            for each in definitions(self.claim.statement)
+        ]
         named = [explained(s) for s in symbols(self.claim.statement) if s.name not in known]
-        return " ".join([*([how[:1].upper() + how[1:]] if how else []), *(
-            f"{before} {'; '.join(parts)}." for before, parts in
-            (("Here", stated), ("Symbols:", named)) if parts)])
+        return " ".join(
+            [
+                *([how[:1].upper() + how[1:]] if how else []),
+                *(
+                    f"{before} {'; '.join(parts)}."
+                    for before, parts in (("Here", stated), ("Symbols:", named))
+                    if parts
+                ),
+            ]
+        )
 
     @property
     def brief(self) -> str:
@@ -200,8 +231,11 @@ class Statement:
         elif result.proof and result.claim.evidence == "argument":
             counting = counted(result.proof)
             steps, sure = len(counting), sum(bool(step.holds) for step in counting)
-            parts.append(f"proof with {plural(steps, 'step')} confirmed by machine" if sure == steps
-                         else f"proof of which {sure} of {plural(steps, 'step')} are confirmed")
+            parts.append(
+                f"proof with {plural(steps, 'step')} confirmed by machine"
+                if sure == steps
+                else f"proof of which {sure} of {plural(steps, 'step')} are confirmed"
+            )
         if failing:
             parts.append(f"{failing} of {plural(asked, 'case')} fail{'s' * (failing == 1)}")
         elif asked and name != Verdict.PROVED:
@@ -221,10 +255,12 @@ class Statement:
         found = leaning(self.result)
         if not found.means or self.result.verdict not in (Verdict.FAILS, Verdict.UNDECIDED):
             return ""
-        return (f"{found.means} of {plural(found.cases, 'mean')} "
-                f"contradict{'s' * (found.means == 1)} it, {found.intervals} by "
-                f"{'its' if found.intervals == 1 else 'their'} {CONFIDENCE} "
-                f"interval{'s' * (found.intervals != 1)}")
+        return (
+            f"{found.means} of {plural(found.cases, 'mean')} "
+            f"contradict{'s' * (found.means == 1)} it, {found.intervals} by "
+            f"{'its' if found.intervals == 1 else 'their'} {CONFIDENCE} "
+            f"interval{'s' * (found.intervals != 1)}"
+        )
 
     @property
     def slack(self) -> str:
@@ -297,15 +333,19 @@ class Statement:
         if found.ends is not None:
             parts.append(f"{CONFIDENCE} interval {value(written(found.ends))}")
         if found.deciding is not None:
-            parts.append(f"decided by {value(written(found.deciding))} at level "
-                         f"{value(f'{found.level:.2g}')}")
+            parts.append(
+                f"decided by {value(written(found.deciding))} at level "
+                f"{value(f'{found.level:.2g}')}"
+            )
         if found.p is not None:
             parts.append(f"sign test p = {value(f'{found.p:.2g}')}")
         if found.normality:
             parts.append("rests on normality")
         ends = f" ({'; '.join(parts)})" if parts else ""
-        return (f"{left} is {value(found.middle)} on average over "
-                f"{plural(found.count, found.what)}{ends}, {stated}")
+        return (
+            f"{left} is {value(found.middle)} on average over "
+            f"{plural(found.count, found.what)}{ends}, {stated}"
+        )
 
     @property
     def basis(self) -> str:
@@ -315,11 +355,14 @@ class Statement:
     @property
     def open(self) -> Sequence[str]:
         """What would decide its undecided cases: the first few."""
-        found = [f"Open at {self.place(each.case)}: {prose(str(each))}."
-                 for each in remedies(self.result)]
+        found = [
+            f"Open at {self.place(each.case)}: {prose(str(each))}."
+            for each in remedies(self.result)
+        ]
         rest = len(found) - _FEW
-        return found[:_FEW] + [f"So {'is' if rest == 1 else 'are'} {plural(rest, 'further case')}."
-                               ] * (rest > 0)
+        return found[:_FEW] + [
+            f"So {'is' if rest == 1 else 'are'} {plural(rest, 'further case')}."
+        ] * (rest > 0)
 
     @property
     def steps(self) -> Sequence[str]:
@@ -330,8 +373,9 @@ class Statement:
     @property
     def premises(self) -> str:
         """The claims that it rests on, with their verdicts."""
-        return ", ".join(f"{code(key)} ({verdict(found)})"
-                         for key, found in self.result.premises.items())
+        return ", ".join(
+            f"{code(key)} ({verdict(found)})" for key, found in self.result.premises.items()
+        )
 
 
 def _in_order(shape: tuple[tuple[object, ...], object]) -> list[str]:
@@ -357,8 +401,10 @@ def told(text: str) -> str:
     >>> told("see dong2021, Lemma A.3")
     'see @dong2021, Lemma A.3.'
     """
-    return DATED.sub(lambda found: f"@{found[0]}" if found[0] in entries() else found[0],
-                      prose(sentence(text)) if text else "")
+    return DATED.sub(
+        lambda found: f"@{found[0]}" if found[0] in entries() else found[0],
+        prose(sentence(text)) if text else "",
+    )
 
 
 def explained(symbol: Symbol) -> str:
@@ -385,7 +431,7 @@ def _place(text: str, *, nested: bool = False) -> str:
     parts, done = [], 0
     for found in _WORD.finditer(text):
         if found[0] in entries() and not nested:
-            parts += [prose(text[done:found.start()]), f"@{found[0]}"]
+            parts += [prose(text[done : found.start()]), f"@{found[0]}"]
             done = found.end()
     return "".join([*parts, prose(text[done:])])
 
@@ -398,4 +444,3 @@ def sign(claim: Claim) -> str:
     '$\\\\le$'
     """
     return maths(_SIGNS[relation(claim)])
-

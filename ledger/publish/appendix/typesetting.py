@@ -1,4 +1,5 @@
 """Text and maths on their way into Markdown and LaTeX: escaping, names of macros, numbers."""
+
 from __future__ import annotations
 
 import re
@@ -9,46 +10,181 @@ from ...text import clean
 from ...verdicts.display import slack
 from .formulas import formulas
 
-_TEX = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
-        "%": r"\%", "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
-        "<": r"\ensuremath{<}", ">": r"\ensuremath{>}", "|": r"\ensuremath{|}",
-        "`": r"\textasciigrave{}", "\u00a0": "~", "\u2013": "--", "\u2014": "---", "\u2018": "`",
-        "\u2019": "'", "\u201c": "``", "\u201d": "''", "\u2026": r"\dots{}", "ß": r"\ss{}",
-        "ø": r"\o{}", "Ø": r"\O{}", "ł": r"\l{}", "Ł": r"\L{}", "æ": r"\ae{}", "Æ": r"\AE{}",
-        "œ": r"\oe{}", "Œ": r"\OE{}"}
+_TEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\ensuremath{<}",
+    ">": r"\ensuremath{>}",
+    "|": r"\ensuremath{|}",
+    "`": r"\textasciigrave{}",
+    "\u00a0": "~",
+    "\u2013": "--",
+    "\u2014": "---",
+    "\u2018": "`",
+    "\u2019": "'",
+    "\u201c": "``",
+    "\u201d": "''",
+    "\u2026": r"\dots{}",
+    "ß": r"\ss{}",
+    "ø": r"\o{}",
+    "Ø": r"\O{}",
+    "ł": r"\l{}",
+    "Ł": r"\L{}",
+    "æ": r"\ae{}",
+    "Æ": r"\AE{}",
+    "œ": r"\oe{}",
+    "Œ": r"\OE{}",
+}
 # Combining marks and the commands that set them in every font encoding.
-_ACCENTS = {"\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=",
-            "\u0306": "u", "\u0307": ".", "\u0308": '"',
-            "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0327": "c"}
+_ACCENTS = {
+    "\u0300": "`",
+    "\u0301": "'",
+    "\u0302": "^",
+    "\u0303": "~",
+    "\u0304": "=",
+    "\u0306": "u",
+    "\u0307": ".",
+    "\u0308": '"',
+    "\u030a": "r",
+    "\u030b": "H",
+    "\u030c": "v",
+    "\u0327": "c",
+}
 
 # Characters that papers write in maths mode, as commands.
-_MATHS = {"≤": "leq", "≥": "geq", "≠": "neq", "≈": "approx", "≡": "equiv", "∝": "propto",
-          "∼": "sim", "≃": "simeq", "≅": "cong", "±": "pm", "×": "times", "÷": "div", "·": "cdot",
-          "⋅": "cdot", "∗": "ast", "⊙": "odot", "⊗": "otimes", "⊕": "oplus", "→": "to",
-          "←": "leftarrow", "⇒": "Rightarrow", "⇔": "Leftrightarrow", "↔": "leftrightarrow",
-          "↦": "mapsto", "∞": "infty", "∈": "in", "∉": "notin", "∋": "ni", "∅": "emptyset",
-          "⊂": "subset", "⊆": "subseteq", "⊃": "supset", "⊇": "supseteq", "∖": "setminus",
-          "∪": "cup", "∩": "cap", "∀": "forall", "∃": "exists", "¬": "neg", "∧": "wedge",
-          "∨": "vee", "⊥": "perp", "⊤": "top", "∑": "sum", "∏": "prod", "∫": "int",
-          "√": r"sqrt{\,}", "∂": "partial", "∇": "nabla", "∆": "Delta", "⌊": "lfloor",
-          "⌋": "rfloor", "⌈": "lceil", "⌉": "rceil", "⟨": "langle", "⟩": "rangle", "‖": "Vert",
-          "ℓ": "ell", "∘": "circ", "≪": "ll", "≫": "gg", "µ": "mu", "ϵ": "epsilon", "ϕ": "phi",
-          "ϑ": "vartheta", "ℕ": "mathbb{N}", "ℤ": "mathbb{Z}", "ℚ": "mathbb{Q}",
-          "ℝ": "mathbb{R}", "ℂ": "mathbb{C}", "𝔽": "mathbb{F}", "𝔼": "mathbb{E}",
-          "ℙ": "mathbb{P}"}
+_MATHS = {
+    "≤": "leq",
+    "≥": "geq",
+    "≠": "neq",
+    "≈": "approx",
+    "≡": "equiv",
+    "∝": "propto",
+    "∼": "sim",
+    "≃": "simeq",
+    "≅": "cong",
+    "±": "pm",
+    "×": "times",
+    "÷": "div",
+    "·": "cdot",
+    "⋅": "cdot",
+    "∗": "ast",
+    "⊙": "odot",
+    "⊗": "otimes",
+    "⊕": "oplus",
+    "→": "to",
+    "←": "leftarrow",
+    "⇒": "Rightarrow",
+    "⇔": "Leftrightarrow",
+    "↔": "leftrightarrow",
+    "↦": "mapsto",
+    "∞": "infty",
+    "∈": "in",
+    "∉": "notin",
+    "∋": "ni",
+    "∅": "emptyset",
+    "⊂": "subset",
+    "⊆": "subseteq",
+    "⊃": "supset",
+    "⊇": "supseteq",
+    "∖": "setminus",
+    "∪": "cup",
+    "∩": "cap",
+    "∀": "forall",
+    "∃": "exists",
+    "¬": "neg",
+    "∧": "wedge",
+    "∨": "vee",
+    "⊥": "perp",
+    "⊤": "top",
+    "∑": "sum",
+    "∏": "prod",
+    "∫": "int",
+    "√": r"sqrt{\,}",
+    "∂": "partial",
+    "∇": "nabla",
+    "∆": "Delta",
+    "⌊": "lfloor",
+    "⌋": "rfloor",
+    "⌈": "lceil",
+    "⌉": "rceil",
+    "⟨": "langle",
+    "⟩": "rangle",
+    "‖": "Vert",
+    "ℓ": "ell",
+    "∘": "circ",
+    "≪": "ll",
+    "≫": "gg",
+    "µ": "mu",
+    "ϵ": "epsilon",
+    "ϕ": "phi",
+    "ϑ": "vartheta",
+    "ℕ": "mathbb{N}",
+    "ℤ": "mathbb{Z}",
+    "ℚ": "mathbb{Q}",
+    "ℝ": "mathbb{R}",
+    "ℂ": "mathbb{C}",
+    "𝔽": "mathbb{F}",
+    "𝔼": "mathbb{E}",
+    "ℙ": "mathbb{P}",
+}
 _ASCII_SIGNS = {"<->": "↔", "<-": "←", "<=": "≤", ">=": "≥", "!=": "≠", "->": "→"}
 # Superscripts and subscripts, also those that Unicode does not call so.
 _RAISED = {"°": r"\circ", "′": r"\prime"}
 _SCRIPTS = "°′²³¹⁰ⁱ⁴-ⁿ₀-₎ₐ-ₓₕ-ₜᵀᵢ-ᵥ"
 # One piece of maths: a letter or a number with scripts, signs, the number after them.
-_RUN = re.compile(rf"(?:(?<![^\W_])(?:[A-Za-z]|[0-9]+)(?=[{_SCRIPTS}]))?"
-                  rf"[<>−{''.join(_MATHS)}Α-ΡΣ-Ωα-ω{_SCRIPTS}]+(?:[0-9]+(?:\.[0-9]+)?)?")
-_GREEK_LATIN = {"ALPHA": "A", "BETA": "B", "EPSILON": "E", "ZETA": "Z", "ETA": "H", "IOTA": "I",
-                "KAPPA": "K", "MU": "M", "NU": "N",
-                "OMICRON": "O", "RHO": "P", "TAU": "T", "CHI": "X"}
-_GREEK = ("ALPHA", "BETA", "GAMMA", "DELTA", "EPSILON", "ZETA", "ETA", "THETA", "IOTA", "KAPPA",
-          "LAMDA", "MU", "NU", "XI", "OMICRON", "PI",
-          "RHO", "SIGMA", "TAU", "UPSILON", "PHI", "CHI", "PSI", "OMEGA")
+_RUN = re.compile(
+    rf"(?:(?<![^\W_])(?:[A-Za-z]|[0-9]+)(?=[{_SCRIPTS}]))?"
+    rf"[<>−{''.join(_MATHS)}Α-ΡΣ-Ωα-ω{_SCRIPTS}]+(?:[0-9]+(?:\.[0-9]+)?)?"
+)
+_GREEK_LATIN = {
+    "ALPHA": "A",
+    "BETA": "B",
+    "EPSILON": "E",
+    "ZETA": "Z",
+    "ETA": "H",
+    "IOTA": "I",
+    "KAPPA": "K",
+    "MU": "M",
+    "NU": "N",
+    "OMICRON": "O",
+    "RHO": "P",
+    "TAU": "T",
+    "CHI": "X",
+}
+_GREEK = (
+    "ALPHA",
+    "BETA",
+    "GAMMA",
+    "DELTA",
+    "EPSILON",
+    "ZETA",
+    "ETA",
+    "THETA",
+    "IOTA",
+    "KAPPA",
+    "LAMDA",
+    "MU",
+    "NU",
+    "XI",
+    "OMICRON",
+    "PI",
+    "RHO",
+    "SIGMA",
+    "TAU",
+    "UPSILON",
+    "PHI",
+    "CHI",
+    "PSI",
+    "OMEGA",
+)
 _DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
 
 
@@ -65,8 +201,10 @@ def tex(text: str) -> str:
 def _quoted(text: str) -> str:
     """Straight quotes open and close in turn."""
     parts = text.split('"')
-    return "".join(part + ("" if i == len(parts) - 1 else "\u201d" if i % 2 else "\u201c")
-                   for i, part in enumerate(parts))
+    return "".join(
+        part + ("" if i == len(parts) - 1 else "\u201d" if i % 2 else "\u201c")
+        for i, part in enumerate(parts)
+    )
 
 
 def sentence(text: str) -> str:
@@ -109,8 +247,11 @@ def prose(text: str) -> str:
     # Two formulas without a space between them are one; $$ would begin another kind of maths.
     shown = re.sub(r"(?<!\\)\$\$", " ", shown)
     # What would begin a list, a heading or a quotation.
-    return re.sub(r"^([-+>#%=:]|\d+(?=[.)]))", lambda m: (
-        m[0] if m[0].isdigit() else f"\\{m[0]}"), re.sub(r"^(\d+)([.)])", r"\1\\\2", shown))
+    return re.sub(
+        r"^([-+>#%=:]|\d+(?=[.)]))",
+        lambda m: m[0] if m[0].isdigit() else f"\\{m[0]}",
+        re.sub(r"^(\d+)([.)])", r"\1\\\2", shown),
+    )
 
 
 def _plain(text: str) -> str:
@@ -138,11 +279,12 @@ def _escaped(text: str) -> str:
     >>> print(_escaped("é: x₁₂ ≤ 10², ℕ, 日"))
     é: $x_{12}$ $\leq$ $10^{2}$, $\mathbb{N}$, \[U+65E5\]
     """
-    text = re.sub("|".join(_ASCII_SIGNS), lambda m: _ASCII_SIGNS[m[0]],
-                  unicodedata.normalize("NFC", text))
+    text = re.sub(
+        "|".join(_ASCII_SIGNS), lambda m: _ASCII_SIGNS[m[0]], unicodedata.normalize("NFC", text)
+    )
     shown, done = "", 0
     for found in _RUN.finditer(text):
-        shown += _marked(text[done:found.start()]) + maths(_run(found[0]))
+        shown += _marked(text[done : found.start()]) + maths(_run(found[0]))
         done = found.end()
     return shown + _marked(text[done:])
 
@@ -156,7 +298,8 @@ def _run(text: str) -> str:
         else:
             # A second pair of scripts needs a base of its own.
             shown += ("{}" if not before or height in before else "") + (
-                f"{height}{{{''.join(_script(c)[1] for c in group)}}}")
+                f"{height}{{{''.join(_script(c)[1] for c in group)}}}"
+            )
         before = before + height if height and before else height or "base"
     return re.sub(r" +(?=[ _^{]|$)", "", shown)
 
@@ -232,8 +375,9 @@ def factor(value: float | None) -> str:
     text = slack(value)
     if not text:
         return ""
-    return r"\times " + (f"10^{{{_scientific(text[4:])}}}" if text.startswith("x10^")
-                         else _scientific(text[1:]))
+    return r"\times " + (
+        f"10^{{{_scientific(text[4:])}}}" if text.startswith("x10^") else _scientific(text[1:])
+    )
 
 
 def _number(text: str) -> str | None:
@@ -285,8 +429,9 @@ def _sign(c: str) -> str:
         return f"\\{_MATHS[c]}"
     if c == "−":
         return "-"
-    greek = re.fullmatch(rf"GREEK (SMALL|CAPITAL) LETTER (FINAL )?({'|'.join(_GREEK)})",
-                         unicodedata.name(c, ""))
+    greek = re.fullmatch(
+        rf"GREEK (SMALL|CAPITAL) LETTER (FINAL )?({'|'.join(_GREEK)})", unicodedata.name(c, "")
+    )
     return _greek(greek[3].replace("LAMDA", "LAMBDA"), greek[1] == "CAPITAL") if greek else ""
 
 
@@ -311,6 +456,9 @@ def _accented(c: str) -> str:
 
 def _greek(letter: str, capital: bool) -> str:
     if capital:
-        return (rf"\mathrm{{{_GREEK_LATIN[letter]}}}" if letter in _GREEK_LATIN
-                else "\\" + letter.capitalize())
+        return (
+            rf"\mathrm{{{_GREEK_LATIN[letter]}}}"
+            if letter in _GREEK_LATIN
+            else "\\" + letter.capitalize()
+        )
     return "o" if letter == "OMICRON" else "\\" + letter.lower()

@@ -1,4 +1,5 @@
 """The plot of `depthlaw sweep`: depth against size, with laws, intervals and real models."""
+
 from __future__ import annotations
 
 import io
@@ -21,14 +22,30 @@ if TYPE_CHECKING:
 
 FORMATS = ("png", "svg", "pdf")
 # Okabe and Ito's colours without black and yellow, then two greys that print well.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#7F4F24", "#6A51A3",
-            "#4D4D4D", "#999999")
+_COLOURS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#56B4E9",
+    "#E69F00",
+    "#7F4F24",
+    "#6A51A3",
+    "#4D4D4D",
+    "#999999",
+)
 _OURS, _MODELS = "#000000", "#8C8C8C"
 # A 16:9 slide, at sizes that the last row can read.
 _SIZE = (12.0, 6.75)
 _TALK: dict[str, Any] = {
-    "font.size": 13, "axes.labelsize": 15, "axes.titlesize": 17, "xtick.labelsize": 13,
-    "ytick.labelsize": 13, "legend.fontsize": 12, "savefig.dpi": 160}
+    "font.size": 13,
+    "axes.labelsize": 15,
+    "axes.titlesize": 17,
+    "xtick.labelsize": 13,
+    "ytick.labelsize": 13,
+    "legend.fontsize": 12,
+    "savefig.dpi": 160,
+}
 # Points of a curve; rows of labels that there is room for, and letters of each; the share of the
 # width that a letter takes.
 _STEPS, _ROWS, _LETTERS, _LETTER = 200, 25, 26, 0.0115
@@ -45,13 +62,16 @@ def plot_format(suffix: str) -> str:
     """
     found = suffix.lower().removeprefix(".")
     if found not in FORMATS:
-        raise UsageError(f"no plot is written as {quoted(suffix or 'a file without an ending')}; "
-                         "accepted are .png, .svg and .pdf; try --plot depth.png")
+        raise UsageError(
+            f"no plot is written as {quoted(suffix or 'a file without an ending')}; "
+            "accepted are .png, .svg and .pdf; try --plot depth.png"
+        )
     return found
 
 
-def depth_plot(answers: Sequence[Answer], form: str, key: Key = STANDARD,
-               known_by: int | None = None) -> bytes:
+def depth_plot(
+    answers: Sequence[Answer], form: str, key: Key = STANDARD, known_by: int | None = None
+) -> bytes:
     """Draw layers against 12 L d^2: the recommended depth with its interval, every law for such
     nets (solid where its source measured, dotted beyond, dashed where it is theory alone), and the
     decoders of models.csv.
@@ -80,9 +100,18 @@ def depth_plot(answers: Sequence[Answer], form: str, key: Key = STANDARD,
 
 def _draw(axes: Axes, answers: Sequence[Answer], key: Key, known_by: int | None) -> None:
     # Two sizes may have nets of one depth and width, and other inner widths.
-    ours = sorted(((_layers(a.shape.architecture.layers, a.shape.architecture.width),
-                    a.shape.architecture.layers, a.interval) for a in answers if a.shape),
-                  key=lambda point: point[:2])
+    ours = sorted(
+        (
+            (
+                _layers(a.shape.architecture.layers, a.shape.architecture.width),
+                a.shape.architecture.layers,
+                a.interval,
+            )
+            for a in answers
+            if a.shape
+        ),
+        key=lambda point: point[:2],
+    )
     sizes = [x for x, _, _ in ours]
     axes.set_xscale("log")
     axes.set_yscale("log")
@@ -92,20 +121,43 @@ def _draw(axes: Axes, answers: Sequence[Answer], key: Key, known_by: int | None)
     for alpha, wanted in ((0.06, (False, True)), (0.1, (False,))):
         spans = [(x, i.low, i.high) for x, _, i in ours if i and i.extrapolated in wanted]
         if spans:
-            axes.fill_between([x for x, _, _ in spans], [low for _, low, _ in spans],
-                              [high for _, _, high in spans], color=_OURS, alpha=alpha,
-                              linewidth=0, zorder=1)
-    near = [m for m in models() if m.kind == "decoder" and (known_by is None or m.year <= known_by)
-            and sizes[0] <= _layers(m.layers, m.width) <= sizes[-1]]
-    axes.plot([_layers(m.layers, m.width) for m in near], [m.layers for m in near], "o",
-              color=_MODELS, markersize=7, markeredgecolor="white", markeredgewidth=0.7, zorder=3)
+            axes.fill_between(
+                [x for x, _, _ in spans],
+                [low for _, low, _ in spans],
+                [high for _, _, high in spans],
+                color=_OURS,
+                alpha=alpha,
+                linewidth=0,
+                zorder=1,
+            )
+    near = [
+        m
+        for m in models()
+        if m.kind == "decoder"
+        and (known_by is None or m.year <= known_by)
+        and sizes[0] <= _layers(m.layers, m.width) <= sizes[-1]
+    ]
+    axes.plot(
+        [_layers(m.layers, m.width) for m in near],
+        [m.layers for m in near],
+        "o",
+        color=_MODELS,
+        markersize=7,
+        markeredgecolor="white",
+        markeredgewidth=0.7,
+        zorder=3,
+    )
     labels = [("recommended", float(ours[-1][1]), _OURS)]
     drawn = [r for r in rules(known_by) if r.applies in (STANDARD, key) and r.meaning != "built"]
     for rule, colour in zip(drawn, _COLOURS * len(drawn), strict=False):
-        labels.append((rule.name.removeprefix("threshold "), _law(axes, rule, sizes, colour),
-                       colour))
-    heights = [*(deep for _, deep, _ in ours), *(m.layers for m in near),
-               *(height for _, height, _ in labels)]
+        labels.append(
+            (rule.name.removeprefix("threshold "), _law(axes, rule, sizes, colour), colour)
+        )
+    heights = [
+        *(deep for _, deep, _ in ours),
+        *(m.layers for m in near),
+        *(height for _, height, _ in labels),
+    ]
     axes.set_ylim(max(2, 0.8 * min(heights)), 1.6 * max(heights))
     _label_lines(axes, labels)
     _label_models(axes, near)
@@ -130,12 +182,21 @@ def _law(axes: Axes, rule: Rule, sizes: list[float], colour: str) -> float:
     if rule.domain:
         axes.plot(xs, heights, linestyle=(0, (1, 2)), color=colour, linewidth=1.8, zorder=2)
     axes.plot(xs, inside, "-" if rule.domain else "--", color=colour, linewidth=2.6, zorder=4)
-    errors = [(x, y, e) for x, y in zip(xs, heights, strict=True)
-              if (e := rule.standard_error(x)) is not None]
+    errors = [
+        (x, y, e)
+        for x, y in zip(xs, heights, strict=True)
+        if (e := rule.standard_error(x)) is not None
+    ]
     if errors:
-        axes.fill_between([x for x, _, _ in errors], [y - 2 * e for _, y, e in errors],
-                          [y + 2 * e for _, y, e in errors], color=colour, alpha=0.25,
-                          linewidth=0, zorder=2)
+        axes.fill_between(
+            [x for x, _, _ in errors],
+            [y - 2 * e for _, y, e in errors],
+            [y + 2 * e for _, y, e in errors],
+            color=colour,
+            alpha=0.25,
+            linewidth=0,
+            zorder=2,
+        )
     return heights[-1]
 
 
@@ -156,10 +217,18 @@ def _label_lines(axes: Axes, labels: list[tuple[str, float, str]]) -> None:
         placed[i] = text, half, min(where, most - half), colour
         most = placed[i][2] - half
     for text, _, where, colour in placed:
-        axes.annotate(text, (1, math.exp(where)), xycoords=("axes fraction", "data"),
-                      xytext=(8, 0), textcoords="offset points", color=colour, va="center",
-                      fontsize=12, fontweight="bold" if colour == _OURS else "normal",
-                      annotation_clip=False)
+        axes.annotate(
+            text,
+            (1, math.exp(where)),
+            xycoords=("axes fraction", "data"),
+            xytext=(8, 0),
+            textcoords="offset points",
+            color=colour,
+            va="center",
+            fontsize=12,
+            fontweight="bold" if colour == _OURS else "normal",
+            annotation_clip=False,
+        )
 
 
 def _label_models(axes: Axes, near: list[Model]) -> None:
@@ -175,32 +244,65 @@ def _label_models(axes: Axes, near: list[Model]) -> None:
         for m, up in ((deep, True), (shallow, False)):
             # In shares of the axes; a letter takes about so much of their width.
             x, y = axes.transAxes.inverted().transform(
-                axes.transData.transform((_layers(m.layers, m.width), m.layers)))
+                axes.transData.transform((_layers(m.layers, m.width), m.layers))
+            )
             half = len(m.name) * _LETTER / 2
             y += 0.03 if up else -0.03
             if half < x < 1 - half and all(
-                    abs(x - other) > half + width or abs(y - height) > 0.04
-                    for other, height, width in placed):
+                abs(x - other) > half + width or abs(y - height) > 0.04
+                for other, height, width in placed
+            ):
                 placed.append((x, y, half))
-                axes.annotate(m.name, (x, y), xycoords="axes fraction", ha="center", va="center",
-                              color="#333333", fontsize=11, zorder=6,
-                              path_effects=[withStroke(linewidth=3, foreground="white")])
+                axes.annotate(
+                    m.name,
+                    (x, y),
+                    xycoords="axes fraction",
+                    ha="center",
+                    va="center",
+                    color="#333333",
+                    fontsize=11,
+                    zorder=6,
+                    path_effects=[withStroke(linewidth=3, foreground="white")],
+                )
 
 
 def _legend(axes: Axes) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    axes.legend(loc="upper left", handles=[
-        Line2D([], [], color=_OURS, linewidth=3.5, label="recommended shape"),
-        Patch(color=_OURS, alpha=0.16, linewidth=0,
-              label="within 1 % of the best loss (light: no grid of this size)"),
-        Line2D([], [], color=_COLOURS[0], linewidth=2.6, label="law, at sizes its source measured"),
-        Line2D([], [], color=_COLOURS[0], linewidth=1.8, linestyle=(0, (1, 2)),
-               label="law, extrapolated"),
-        Line2D([], [], color=_COLOURS[0], linewidth=2.6, linestyle="--", label="theory alone"),
-        Line2D([], [], color=_MODELS, marker="o", linestyle="", markersize=7,
-               label="published decoders")])
+    axes.legend(
+        loc="upper left",
+        handles=[
+            Line2D([], [], color=_OURS, linewidth=3.5, label="recommended shape"),
+            Patch(
+                color=_OURS,
+                alpha=0.16,
+                linewidth=0,
+                label="within 1 % of the best loss (light: no grid of this size)",
+            ),
+            Line2D(
+                [], [], color=_COLOURS[0], linewidth=2.6, label="law, at sizes its source measured"
+            ),
+            Line2D(
+                [],
+                [],
+                color=_COLOURS[0],
+                linewidth=1.8,
+                linestyle=(0, (1, 2)),
+                label="law, extrapolated",
+            ),
+            Line2D([], [], color=_COLOURS[0], linewidth=2.6, linestyle="--", label="theory alone"),
+            Line2D(
+                [],
+                [],
+                color=_MODELS,
+                marker="o",
+                linestyle="",
+                markersize=7,
+                label="published decoders",
+            ),
+        ],
+    )
 
 
 def _ticks(axes: Axes) -> None:
@@ -209,8 +311,9 @@ def _ticks(axes: Axes) -> None:
     from depthlaw.advisor.base.quantities import size
 
     low, high = axes.get_ylim()
-    axes.yaxis.set_major_locator(FixedLocator(
-        [y for y in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512) if low <= y <= high]))
+    axes.yaxis.set_major_locator(
+        FixedLocator([y for y in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512) if low <= y <= high])
+    )
     axes.yaxis.set_major_formatter(lambda y, _: f"{y:g}")
     axes.xaxis.set_major_formatter(lambda x, _: size(x))
     axes.yaxis.set_minor_locator(NullLocator())

@@ -1,5 +1,6 @@
 """Pictures of measured curves: plain panels become a PNG, SVG or PDF whose bytes depend on the
 panels alone."""
+
 from __future__ import annotations
 
 import io
@@ -45,11 +46,19 @@ class _Format:
 
 
 # A panel alone, one of two in a row, one of three.
-_FORMATS = {1: _Format(5.2, 3.7, 62, 38, 62, 0.17), 2: _Format(3.7, 3.2, 42, 38, 42, 0.2),
-            3: _Format(2.4, 2.35, 29, 30, 23, 0.3)}
+_FORMATS = {
+    1: _Format(5.2, 3.7, 62, 38, 62, 0.17),
+    2: _Format(3.7, 3.2, 42, 38, 42, 0.2),
+    3: _Format(2.4, 2.35, 29, 30, 23, 0.3),
+}
 _STYLE: dict[str, Any] = {
-    "font.size": 9, "axes.labelsize": 9, "axes.titlesize": 9.5, "xtick.labelsize": 8.5,
-    "ytick.labelsize": 8.5, "legend.fontsize": 8.5}
+    "font.size": 9,
+    "axes.labelsize": 9,
+    "axes.titlesize": 9.5,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "legend.fontsize": 8.5,
+}
 # Points of a line up to which each is marked; ticks of a logarithmic axis that stand apart.
 _MARKED, _APART = 17, 0.09
 # The share of a logarithmic axis that marked places cover at least; else round numbers are ticks.
@@ -91,8 +100,10 @@ def line_plot(panels: Sequence[Panel], form: str, *, columns: int = 2) -> bytes:
     legend = 0.0 if shared else max(_lines(panel, size) for panel in panels) * 0.17
     below = math.ceil(len(shared) / 3) * 0.22 if not free else 0.0
     with style.context(["default", STYLE | _STYLE]):
-        figure = Figure(figsize=(columns * size.wide, rows * (size.high + legend) + below),
-                        layout=ConstrainedLayoutEngine(h_pad=0.09))
+        figure = Figure(
+            figsize=(columns * size.wide, rows * (size.high + legend) + below),
+            layout=ConstrainedLayoutEngine(h_pad=0.09),
+        )
         FigureCanvasAgg(figure)
         places = list(figure.subplots(rows, columns, squeeze=False).flat)
         handles: dict[str, Any] = {}
@@ -102,13 +113,20 @@ def line_plot(panels: Sequence[Panel], form: str, *, columns: int = 2) -> bytes:
                 place.set_ylabel("")
             found, labels = place.get_legend_handles_labels()
             handles |= dict(zip(labels, found, strict=True))
-        for place in places[len(panels):]:
+        for place in places[len(panels) :]:
             place.set_axis_off()
         if shared:
-            where, how = ((places[-1], {"loc": "center"}) if free
-                          else (figure, {"loc": "outside lower center", "ncols": 3}))
-            where.legend([handles[label] for label in shared], list(map(_set, shared)),
-                         handlelength=2.6, **how)
+            where, how = (
+                (places[-1], {"loc": "center"})
+                if free
+                else (figure, {"loc": "outside lower center", "ncols": 3})
+            )
+            where.legend(
+                [handles[label] for label in shared],
+                list(map(_set, shared)),
+                handlelength=2.6,
+                **how,
+            )
         target = io.BytesIO()
         figure.savefig(target, format=form, metadata=metadata(form))
     return target.getvalue()
@@ -172,9 +190,16 @@ def _draw(axes: Axes, panel: Panel, size: _Format, *, legend: bool = True) -> No
         labels = [fill(series.label, size.legend) for series in shown]
         handles = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
         below = size.below + (0.13 if _named_places(panel) else 0)
-        axes.legend([handles[_label(s)] for s in shown], list(map(_set, labels)), loc="upper left",
-                    bbox_to_anchor=(0, -below), borderaxespad=0,
-                    ncols=_legend_columns(labels, size), handlelength=2.2, columnspacing=1.2)
+        axes.legend(
+            [handles[_label(s)] for s in shown],
+            list(map(_set, labels)),
+            loc="upper left",
+            bbox_to_anchor=(0, -below),
+            borderaxespad=0,
+            ncols=_legend_columns(labels, size),
+            handlelength=2.2,
+            columnspacing=1.2,
+        )
 
 
 def _curves(axes: Axes, panel: Panel) -> None:
@@ -183,8 +208,9 @@ def _curves(axes: Axes, panel: Panel) -> None:
     measured = [series for series in panel.series if series.kind != "reference"]
     for place, series in enumerate(measured):
         _measured(axes, panel, series, place)
-    colours = {series.label: _COLOURS[place % len(_COLOURS)]
-               for place, series in enumerate(measured)}
+    colours = {
+        series.label: _COLOURS[place % len(_COLOURS)] for place, series in enumerate(measured)
+    }
     for place, series in enumerate(s for s in panel.series if s.kind == "reference"):
         _reference(axes, panel, series, place, colours.get(series.like))
     _limits(axes, panel)
@@ -196,14 +222,28 @@ def _names(axes: Axes, panel: Panel) -> None:
     measured = [series for series in panel.series if series.kind != "reference"]
     for place, series in enumerate(measured):
         colour, marker = _COLOURS[place % len(_COLOURS)], _MARKERS[place % len(_MARKERS)]
-        axes.plot(series.y, series.x, marker, color=colour, markersize=4.5, zorder=3.2,
-                  markeredgecolor="white", markeredgewidth=0.5, label=_label(series))
+        axes.plot(
+            series.y,
+            series.x,
+            marker,
+            color=colour,
+            markersize=4.5,
+            zorder=3.2,
+            markeredgecolor="white",
+            markeredgewidth=0.5,
+            label=_label(series),
+        )
         if series.low is not None and series.high is not None:
             axes.hlines(series.x, series.low, series.high, color=colour, linewidth=1.3, zorder=3.1)
     for place, series in enumerate(s for s in panel.series if s.kind == "reference"):
-        axes.plot(series.y, series.x, color=_REFERENCES[place // len(_DASHES) % len(_REFERENCES)],
-                  linestyle=(0, _DASHES[place % len(_DASHES)]), linewidth=1.3,
-                  label=_label(series))
+        axes.plot(
+            series.y,
+            series.x,
+            color=_REFERENCES[place // len(_DASHES) % len(_REFERENCES)],
+            linestyle=(0, _DASHES[place % len(_DASHES)]),
+            linewidth=1.3,
+            label=_label(series),
+        )
     axes.set_yticks(range(1, len(panel.x_names) + 1), panel.x_names)
     axes.set_ylim(len(panel.x_names) + 0.5, 0.5)
 
@@ -229,27 +269,48 @@ def _label(series: Series) -> str:
 
 def _seen(panel: Panel, series: Series) -> list[int]:
     """The places of the points that the axes can show."""
-    return [i for i, (x, y) in enumerate(zip(series.x, series.y, strict=True))
-            if math.isfinite(y) and (panel.y_scale == "linear" or y > 0)
-            and (panel.x_scale == "linear" or x > 0)]
+    return [
+        i
+        for i, (x, y) in enumerate(zip(series.x, series.y, strict=True))
+        if math.isfinite(y)
+        and (panel.y_scale == "linear" or y > 0)
+        and (panel.x_scale == "linear" or x > 0)
+    ]
 
 
 def _reference(
-    axes: Axes, panel: Panel, series: Series, place: int, colour: str | None,
+    axes: Axes,
+    panel: Panel,
+    series: Series,
+    place: int,
+    colour: str | None,
 ) -> None:
     seen = _seen(panel, series)
     colour = colour or _REFERENCES[place // len(_DASHES) % len(_REFERENCES)]
-    axes.plot([series.x[i] for i in seen], [series.y[i] for i in seen], color=colour,
-              linestyle=(0, _DASHES[place % len(_DASHES)]), linewidth=1.3, zorder=3.5,
-              marker="_" if len(seen) == 1 else "", markersize=14, label=_label(series))
+    axes.plot(
+        [series.x[i] for i in seen],
+        [series.y[i] for i in seen],
+        color=colour,
+        linestyle=(0, _DASHES[place % len(_DASHES)]),
+        linewidth=1.3,
+        zorder=3.5,
+        marker="_" if len(seen) == 1 else "",
+        markersize=14,
+        label=_label(series),
+    )
 
 
 def _measured(axes: Axes, panel: Panel, series: Series, place: int) -> None:
     seen = _seen(panel, series)
     xs, ys = [series.x[i] for i in seen], [series.y[i] for i in seen]
     colour, marker = _COLOURS[place % len(_COLOURS)], _MARKERS[place % len(_MARKERS)]
-    look: dict[str, Any] = {"color": colour, "markersize": 4.5, "markeredgecolor": "white",
-                            "markeredgewidth": 0.5, "label": _label(series)}
+    look: dict[str, Any] = {
+        "color": colour,
+        "markersize": 4.5,
+        "markeredgecolor": "white",
+        "markeredgewidth": 0.5,
+        "label": _label(series),
+    }
     ends = _ends(panel, series, seen)
     if series.kind == "line":
         if ends is not None and len(seen) > 1:
@@ -264,7 +325,9 @@ def _measured(axes: Axes, panel: Panel, series: Series, place: int) -> None:
 
 
 def _ends(
-    panel: Panel, series: Series, seen: list[int],
+    panel: Panel,
+    series: Series,
+    seen: list[int],
 ) -> tuple[list[Number], list[Number]] | None:
     """The ends of the intervals; None where there are none. One that reaches below the positive
     numbers ends, on a logarithmic axis, far below what is shown."""
@@ -284,8 +347,11 @@ def _shown(panel: Panel) -> Iterator[Number]:
         yield from (series.y[i] for i in seen)
         for ends in (series.low, series.high) if series.kind != "reference" else ():
             if ends is not None:
-                yield from (ends[i] for i in seen if math.isfinite(ends[i])
-                            and (panel.y_scale == "linear" or ends[i] > 0))
+                yield from (
+                    ends[i]
+                    for i in seen
+                    if math.isfinite(ends[i]) and (panel.y_scale == "linear" or ends[i] > 0)
+                )
 
 
 def _limits(axes: Axes, panel: Panel) -> None:
@@ -310,8 +376,9 @@ def _ticks(axes: Axes, panel: Panel) -> None:
     from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
     if names := _named_places(panel):
-        axes.set_xticks(list(names), list(names.values()), rotation=30, ha="right",
-                        rotation_mode="anchor")
+        axes.set_xticks(
+            list(names), list(names.values()), rotation=30, ha="right", rotation_mode="anchor"
+        )
     drawn = [s for s in panel.series if s.kind != "reference"]
     # A smooth curve, whose points are not marked, has no places of its own.
     marked = [s for s in drawn if s.kind == "points" or len(s.x) <= _MARKED] or drawn
@@ -332,21 +399,23 @@ def _ticks(axes: Axes, panel: Panel) -> None:
             apart = [m * 10.0**n for n in powers for m in (1, 2, 5) if low <= m * 10.0**n <= high]
         axes.xaxis.set_major_locator(FixedLocator(apart))
         axes.xaxis.set_minor_locator(NullLocator())
-        axes.xaxis.set_major_formatter(
-            lambda x, _: f"{x:,.0f}" if x >= 10**4 else f"{x:,.6g}")
+        axes.xaxis.set_major_formatter(lambda x, _: f"{x:,.0f}" if x >= 10**4 else f"{x:,.6g}")
     low, high = axes.get_ylim()
     if panel.y_scale == "log" and _decades(low, high) > _MOST_TICKS:
         first, last = math.ceil(math.log10(low)), math.floor(math.log10(high))
         step = next(s for s in _STEPS if (last - first) / s <= _MOST_TICKS)
-        axes.yaxis.set_major_locator(FixedLocator(
-            [10.0 ** n for n in range(first, last + 1) if n % step == 0]))
+        axes.yaxis.set_major_locator(
+            FixedLocator([10.0**n for n in range(first, last + 1) if n % step == 0])
+        )
         axes.yaxis.set_minor_locator(NullLocator())
     elif panel.y_scale == "log" and low >= 1e-3 and high <= 1e5 and high / low < 1e3:
         axes.yaxis.set_major_formatter(lambda y, _: f"{y:g}")
         # Ticks between powers of ten have a label where there are few powers.
         axes.yaxis.set_minor_formatter(
-            lambda y, _: f"{float(f'{y:.2g}'):g}"
-            if high / low < 40 and _first_digit(y) in (2, 5) else "")
+            lambda y, _: (
+                f"{float(f'{y:.2g}'):g}" if high / low < 40 and _first_digit(y) in (2, 5) else ""
+            )
+        )
 
 
 def _decades(low: float, high: float) -> float:

@@ -1,5 +1,6 @@
 """Separation ranks against depth: points come from records, curves from the functions of `theory`,
 and nothing else is drawn."""
+
 from __future__ import annotations
 
 import io
@@ -51,11 +52,15 @@ def generic_ranks(results: Iterable[ClaimResult]) -> Iterator[Point]:
         if result.claim.key not in GENERIC_RANK:
             continue
         for case in result.cases:
-            shape = (int(case.case.get("width", 1)), int(case.case.get("depth", 1)),
-                     int(case.case.get("heads", 1)))
+            shape = (
+                int(case.case.get("width", 1)),
+                int(case.case.get("depth", 1)),
+                int(case.case.get("heads", 1)),
+            )
             rank, tokens = _rank(case), case.case.get("tokens", 0)
-            if rank and (shape not in best or (tokens, rank) > (best[shape][0],
-                                                                best[shape][1].rank)):
+            if rank and (
+                shape not in best or (tokens, rank) > (best[shape][0], best[shape][1].rank)
+            ):
                 best[shape] = tokens, Point(*shape, rank)
     return (point for _, point in best.values())
 
@@ -64,15 +69,21 @@ def _rank(case: CaseResult) -> int:
     """The largest rank of a case; 0 where there is none."""
     # What leaves a claim undecided, such as a rank of too few inputs, is no measurement of the
     # separation rank.
-    if (case.decision.verdict not in (Verdict.HOLDS, Verdict.FAILS)
-        or not {"width", "depth"} <= case.case.fields().keys()):
+    if (
+        case.decision.verdict not in (Verdict.HOLDS, Verdict.FAILS)
+        or not {"width", "depth"} <= case.case.fields().keys()
+    ):
         return 0
     values = [decode(record.result) for record in case.records]
     return max((int(value.value) for value in values if isinstance(value, Exact)), default=0)
 
 
-def exact_ranks(found: Iterable[Entry], form: str, widths: tuple[int, ...] = FRONTIER_WIDTHS,
-                columns: int = _COLUMNS) -> bytes:
+def exact_ranks(
+    found: Iterable[Entry],
+    form: str,
+    widths: tuple[int, ...] = FRONTIER_WIDTHS,
+    columns: int = _COLUMNS,
+) -> bytes:
     """Draw the separation ranks of one head against depth, with the bounds, S, and both knees, one
     panel for each width.
 
@@ -98,9 +109,10 @@ def exact_ranks(found: Iterable[Entry], form: str, widths: tuple[int, ...] = FRO
         for axes, width in zip(figure.axes, sorted({e.width for e in chosen}), strict=False):
             for colour, place in (("upper", log(width) / log(3)), ("S", _knee(width))):
                 axes.axvline(place, color=COLOURS[colour], linewidth=0.8, linestyle=(0, (1, 3)))
-        knees = [Line2D([], [], color=COLOURS[c], linewidth=0.8, linestyle=(0, (1, 3)), label=text)
-                 for c, text in (("upper", "threshold $\\log_3 d_x$"),
-                                 ("S", "knee of $S$: $C(L) = 2D$"))]
+        knees = [
+            Line2D([], [], color=COLOURS[c], linewidth=0.8, linestyle=(0, (1, 3)), label=text)
+            for c, text in (("upper", "threshold $\\log_3 d_x$"), ("S", "knee of $S$: $C(L) = 2D$"))
+        ]
         old = figure.legends.pop()
         handles = [*(h for h in old.legend_handles if h is not None), *knees]
         labels = [*(text.get_text() for text in old.texts), *(str(k.get_label()) for k in knees)]
@@ -141,9 +153,9 @@ def _panels(found: list[Entry], columns: int) -> Figure:
         _panel(axes, width, [entry for entry in found if entry.width == width], depths)
         handles, labels = axes.get_legend_handles_labels()
         named |= dict(zip(labels, handles, strict=True))
-    for axes in panels[len(widths):]:
+    for axes in panels[len(widths) :]:
         axes.set_visible(False)
-    for axes in panels[max(0, len(widths) - columns):len(widths)]:
+    for axes in panels[max(0, len(widths) - columns) : len(widths)]:
         axes.set_xlabel("depth $L$")
         axes.xaxis.set_tick_params(labelbottom=True)
     figure.supylabel(r"$\log_3$ of the separation rank (logarithmic above 1)", fontsize="medium")
@@ -160,15 +172,33 @@ def _panel(axes: Axes, width: int, found: list[Entry], depths: range) -> None:
 
     for label, colour, style, curve in _curves(width, depths):
         if curve:
-            axes.plot(list(curve), list(curve.values()), style, color=COLOURS[colour],
-                      linewidth=1.2, marker=".", markersize=4, label=label)
+            axes.plot(
+                list(curve),
+                list(curve.values()),
+                style,
+                color=COLOURS[colour],
+                linewidth=1.2,
+                marker=".",
+                markersize=4,
+                label=label,
+            )
     # Open markers, so that a bound that is attained shows through.
-    for marker, label, settled in (("o", "exact, one head", True),
-                                   ("^", "at least, one head", False)):
+    for marker, label, settled in (
+        ("o", "exact, one head", True),
+        ("^", "at least, one head", False),
+    ):
         if shown := [entry for entry in found if entry.settled is settled]:
-            axes.plot([e.depth for e in shown], [log(e.rank) / log(3) for e in shown], marker,
-                      markersize=7, markerfacecolor="none", markeredgewidth=1.5,
-                      markeredgecolor=COLOURS["exact"], zorder=3, label=label)
+            axes.plot(
+                [e.depth for e in shown],
+                [log(e.rank) / log(3) for e in shown],
+                marker,
+                markersize=7,
+                markerfacecolor="none",
+                markeredgewidth=1.5,
+                markeredgecolor=COLOURS["exact"],
+                zorder=3,
+                label=label,
+            )
     axes.set_title(f"$d_x = {width}$")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
@@ -182,8 +212,10 @@ def _curves(width: int, depths: range) -> Iterator[tuple[str, str, str, dict[int
     yield "dimension count $S(d_x, L)$", "S", "-", counts
     # Two curves with one label: nothing connects the two theorems, and neither speaks about the
     # threshold itself.
-    regimes = {"shallow": [depth for depth in depths if 3**depth < width],
-               "deep": [depth for depth in depths if 3**depth > width]}
+    regimes = {
+        "shallow": [depth for depth in depths if 3**depth < width],
+        "deep": [depth for depth in depths if 3**depth > width],
+    }
     for side, style in (("upper", "--"), ("lower", ":")) if width > 1 else (("upper", "--"),):
         for regime, part in regimes.items():
             heights = {depth: _bound(f"{side}_bound_{regime}", width, depth) for depth in part}

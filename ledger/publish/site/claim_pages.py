@@ -1,5 +1,6 @@
 """The pages that are generated from claims and what is recorded of them: one for each claim, one
 for each topic, the index, findings, what is most wanted, glossary, mutations."""
+
 from __future__ import annotations
 
 from collections import Counter
@@ -29,8 +30,9 @@ MOST_CASES = 12
 _UNLISTED = "---\norphan: true\n---\n"
 
 
-def page(result: ClaimResult, ground: Ground, data: str = "",
-         below: Sequence[ClaimResult] = ()) -> str:
+def page(
+    result: ClaimResult, ground: Ground, data: str = "", below: Sequence[ClaimResult] = ()
+) -> str:
     """One claim: statement, source, conditions, verdict, what the verdict rests on, cases.
 
     Args:
@@ -41,13 +43,16 @@ def page(result: ClaimResult, ground: Ground, data: str = "",
     return "\n".join(_page(result, ground, data, below)) + "\n"
 
 
-def _page(result: ClaimResult, ground: Ground, data: str,
-          below: Sequence[ClaimResult]) -> Iterator[str]:
+def _page(
+    result: ClaimResult, ground: Ground, data: str, below: Sequence[ClaimResult]
+) -> Iterator[str]:
     claim = result.claim
     # Tabs of browsers and lists of search results have no formulas.
     yield f"{_UNLISTED}```{{title}} {claim.title}\n```\n# {prose(claim.title)}\n"
-    yield (f"{code(claim.key)} in [{claim.topic}](index.md). Verdict: "
-           f"**{verdict(marked(result))}**{_as_known(result)}.\n")
+    yield (
+        f"{code(claim.key)} in [{claim.topic}](index.md). Verdict: "
+        f"**{verdict(marked(result))}**{_as_known(result)}.\n"
+    )
     if claim.post_hoc and result.measured:
         yield f"\\* Changed after data were seen: {_cited(claim.post_hoc)}\n"
     if claim.cited:
@@ -70,12 +75,16 @@ def _page(result: ClaimResult, ground: Ground, data: str,
     yield from _tree(ground)
     if below:
         yield "\n## Steps, parts and variations\n"
-        yield from (f"- {link(r.claim)}, {prose(r.claim.title)}: **{verdict(marked(r))}**"
-                    f"{_as_known(r)}" for r in below)
+        yield from (
+            f"- {link(r.claim)}, {prose(r.claim.title)}: **{verdict(marked(r))}**{_as_known(r)}"
+            for r in below
+        )
     yield from _cases(result, data)
     yield "\n## Do it again\n"
-    yield (f"```console\n$ depthlaw show {claim.key}\n$ depthlaw why {claim.key}\n"
-           f"$ depthlaw falsify {claim.key}\n$ depthlaw cite {claim.key}\n```")
+    yield (
+        f"```console\n$ depthlaw show {claim.key}\n$ depthlaw why {claim.key}\n"
+        f"$ depthlaw falsify {claim.key}\n$ depthlaw cite {claim.key}\n```"
+    )
 
 
 def _terms(claim: Claim) -> Iterator[str]:
@@ -90,16 +99,22 @@ def _terms(claim: Claim) -> Iterator[str]:
 def _facts(result: ClaimResult, ground: Ground) -> Iterator[str]:
     claim = result.claim
     check = " (from memory: check against the paper)" if claim.wording == "recalled" else ""
-    rows = [("Source", f"{source(claim)}; wording: {claim.wording}{check}"),
-            ("Kind", f"{claim.kind}; quantifier: {claim.holds_for}; weight: {claim.weight}")]
+    rows = [
+        ("Source", f"{source(claim)}; wording: {claim.wording}{check}"),
+        ("Kind", f"{claim.kind}; quantifier: {claim.holds_for}; weight: {claim.weight}"),
+    ]
     if claim.assumes:
         rows.append(("Assumes", "; ".join(prose(name) for name in claim.assumes)))
     if claim.known:
         rows.append(("Expected", expectation(claim)))
-    rows.append(("Cases", f"{len(result.decided)} of {len(result.in_scope)} decided, suite "
-                          f"{result.suite}"))
-    rows += [("Records", f"{each.says}, manifest {code(each.name[:16])}")
-             for each in ground.below if each.kind == "records"]
+    rows.append(
+        ("Cases", f"{len(result.decided)} of {len(result.in_scope)} decided, suite {result.suite}")
+    )
+    rows += [
+        ("Records", f"{each.says}, manifest {code(each.name[:16])}")
+        for each in ground.below
+        if each.kind == "records"
+    ]
     if result.tightest is not None:
         here = " (vacuous here)" if result.vacuous else ""
         rows.append(("Tightest slack", f"{maths(factor(result.tightest))}{here}"))
@@ -118,8 +133,14 @@ def source(claim: Claim) -> str:
 
 def _cited(text: str) -> str:
     """Sentences whose keys of the bibliography become citations; empty for none."""
-    return DATED.sub(lambda found: f"{{cite:t}}`{found[0]}`" if found[0] in entries() else found[0],
-                     prose(sentence(text))) if text else ""
+    return (
+        DATED.sub(
+            lambda found: f"{{cite:t}}`{found[0]}`" if found[0] in entries() else found[0],
+            prose(sentence(text)),
+        )
+        if text
+        else ""
+    )
 
 
 def _key(claim: Claim) -> str:
@@ -130,9 +151,16 @@ def _key(claim: Claim) -> str:
 
 # Of a tree: what the page says elsewhere, or `depthlaw why` prints.
 _ELSEWHERE = ("statement", "cases", "changed", "record", "records", "assumption", "source")
-_CALLED = {"reason": "Why this verdict", "attention": "Needs attention", "proof": "Argument",
-           "reading": "To be read", "certificate": "Certificate", "premise": "Premise",
-           "named": "Named by the source", "control": "Negative control"}
+_CALLED = {
+    "reason": "Why this verdict",
+    "attention": "Needs attention",
+    "proof": "Argument",
+    "reading": "To be read",
+    "certificate": "Certificate",
+    "premise": "Premise",
+    "named": "Named by the source",
+    "control": "Negative control",
+}
 
 
 def _tree(ground: Ground, level: int = 0) -> Iterator[str]:
@@ -140,8 +168,13 @@ def _tree(ground: Ground, level: int = 0) -> Iterator[str]:
     for each in ground.below:
         if each.kind in _ELSEWHERE:
             continue
-        name = f" [{code(each.name)}](/claims/{each.name}.md)" if each.kind in (
-            "premise", "named") else f" {code(each.name)}" if each.name else ""
+        name = (
+            f" [{code(each.name)}](/claims/{each.name}.md)"
+            if each.kind in ("premise", "named")
+            else f" {code(each.name)}"
+            if each.name
+            else ""
+        )
         found = f" **{each.verdict}**" if each.verdict else ""
         called = f"{_CALLED[each.kind]}{name}: " if each.kind in _CALLED else ""
         yield f"{'  ' * level}- {called}{prose(each.says)}{found}"
@@ -154,14 +187,17 @@ def _cases(result: ClaimResult, data: str) -> Iterator[str]:
         yield "Nothing is recorded for them."
         return
     relation = sign(result.claim)
-    yield (f"| case | {maths(latex(result.claim.statement.lhs))} measured | {relation} stated | "
-           "verdict |\n|---|---|---|---|")
+    yield (
+        f"| case | {maths(latex(result.claim.statement.lhs))} measured | {relation} stated | "
+        "verdict |\n|---|---|---|---|"
+    )
     shown = _telling(result)
     for row in shown:
-        word = row.verdict_name + (
-            f": {prose(row.decision.reason)}" if row.decision.reason else "")
-        yield (f"| {code(str(row.case))} | {_measured(result, row)} | "
-               f"{value(prediction(result.claim, row))} | {word} |")
+        word = row.verdict_name + (f": {prose(row.decision.reason)}" if row.decision.reason else "")
+        yield (
+            f"| {code(str(row.case))} | {_measured(result, row)} | "
+            f"{value(prediction(result.claim, row))} | {word} |"
+        )
     if len(shown) < len(result.cases):
         yield f"\n{len(result.cases) - len(shown)} further cases are in the file below."
     yield f"\n{data}" if data else ""
@@ -181,19 +217,28 @@ def _measured(result: ClaimResult, row: CaseResult) -> str:
 def _telling(result: ClaimResult) -> list[CaseResult]:
     """Failures first, then the tightest and the undecided ones, in grid order."""
     order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS, Verdict.OUT_OF_SCOPE]
-    ranked = sorted(enumerate(result.cases),
-                    key=lambda c: (order.index(c[1].decision.verdict),
-                                   c[1].decision.slack if c[1].decision.slack is not None else 0.0))
+    ranked = sorted(
+        enumerate(result.cases),
+        key=lambda c: (
+            order.index(c[1].decision.verdict),
+            c[1].decision.slack if c[1].decision.slack is not None else 0.0,
+        ),
+    )
     return [row for _, row in sorted(ranked[:MOST_CASES], key=lambda c: c[0])]
 
 
 # What the claims of a tier are called.
-_TIERS = {"cited": ("cited claim", "Something outside depthlaw hangs on each verdict; the page "
-                    "says what."),
-          "supporting": ("supporting claim", "Steps, conditions, parts and variations of a cited "
-                         "claim, which lists them."),
-          "check": ("check of our own code", "Comparisons with what we computed or listed "
-                    "ourselves.")}
+_TIERS = {
+    "cited": (
+        "cited claim",
+        "Something outside depthlaw hangs on each verdict; the page says what.",
+    ),
+    "supporting": (
+        "supporting claim",
+        "Steps, conditions, parts and variations of a cited claim, which lists them.",
+    ),
+    "check": ("check of our own code", "Comparisons with what we computed or listed ourselves."),
+}
 
 
 def index(judged: Sequence[ClaimResult], ledger: str) -> str:
@@ -207,15 +252,20 @@ def index(judged: Sequence[ClaimResult], ledger: str) -> str:
         one, meaning = _TIERS[tier]
         if own:
             lines.append(f"* **{_plural(len(own), one)}**: {_counted(own)}. {meaning}")
-    lines += ["\nVerdicts of the cited claims, and how many others there are:\n",
-              ":::{container} compact\n", f"| topic | {' | '.join(found)} | supporting | checks |",
-              f"|---|{'--:|' * (len(found) + 2)}"]
+    lines += [
+        "\nVerdicts of the cited claims, and how many others there are:\n",
+        ":::{container} compact\n",
+        f"| topic | {' | '.join(found)} | supporting | checks |",
+        f"|---|{'--:|' * (len(found) + 2)}",
+    ]
     names = list(dict.fromkeys(r.claim.topic for r in judged))
     for topic in names:
         counts = Counter(verdict_name(r) for r in cited if r.claim.topic == topic)
         tiers = Counter(r.claim.tier for r in judged if r.claim.topic == topic)
-        cells = " | ".join(f"{n}" if n else "" for n in (
-            *(counts[name] for name in found), tiers["supporting"], tiers["check"]))
+        cells = " | ".join(
+            f"{n}" if n else ""
+            for n in (*(counts[name] for name in found), tiers["supporting"], tiers["check"])
+        )
         lines.append(f"| [{topic}]({topic}/index.md) | {cells} |")
     menu = "\n".join(f"{topic}/index" for topic in names)
     return "\n".join([*lines, ":::", "", f"```{{toctree}}\n:hidden:\n\n{menu}\n```", ""])
@@ -229,14 +279,23 @@ def topic_page(topic: str, judged: Sequence[ClaimResult], about: str) -> str:
         own = [r for r in judged if r.claim.tier == tier]
         if not own:
             continue
-        rest = own if tier == "check" else [
-            r for r in own if r.claim.supports not in {each.claim.key for each in judged}]
+        rest = (
+            own
+            if tier == "check"
+            else [r for r in own if r.claim.supports not in {each.claim.key for each in judged}]
+        )
         if tier != "cited" and not rest:
             continue
-        heading = {"cited": "Cited", "supporting": "In support of claims of other topics",
-                   "check": "Checks"}[tier]
-        said = "" if tier == "supporting" else (
-            f"{_plural(len(own), _TIERS[tier][0])}: {_counted(own)}.\n")
+        heading = {
+            "cited": "Cited",
+            "supporting": "In support of claims of other topics",
+            "check": "Checks",
+        }[tier]
+        said = (
+            ""
+            if tier == "supporting"
+            else (f"{_plural(len(own), _TIERS[tier][0])}: {_counted(own)}.\n")
+        )
         lines += [f"\n## {heading}\n", said, "| claim | source | verdict |", "|---|---|---|"]
         for r in rest:
             lines.append(_row(r))
@@ -249,8 +308,10 @@ def _row(result: ClaimResult, before: str = "") -> str:
     why = f"<br>{prose(claim.cited)}" if claim.cited else ""
     if claim.supports and not before:
         why = f"<br>supports [{code(claim.supports)}](/claims/{claim.supports}.md)"
-    return (f"| {before}[{prose(claim.title)}]({claim.name}.md){why} | {_key(claim)}, "
-            f"{claim.wording} | {verdict(marked(result))}{_as_known(result)} |")
+    return (
+        f"| {before}[{prose(claim.title)}]({claim.name}.md){why} | {_key(claim)}, "
+        f"{claim.wording} | {verdict(marked(result))}{_as_known(result)} |"
+    )
 
 
 def _supporting(result: ClaimResult, judged: Iterable[ClaimResult]) -> list[ClaimResult]:
@@ -258,8 +319,11 @@ def _supporting(result: ClaimResult, judged: Iterable[ClaimResult]) -> list[Clai
 
 
 def _plural(number: int, one: str) -> str:
-    return plural(number, one) if one != "check of our own code" or number == 1 else (
-        f"{number} checks of our own code")
+    return (
+        plural(number, one)
+        if one != "check of our own code" or number == 1
+        else (f"{number} checks of our own code")
+    )
 
 
 def _counted(judged: Iterable[ClaimResult]) -> str:
@@ -274,65 +338,96 @@ def _as_known(result: ClaimResult) -> str:
 def glossary(claims: Iterable[Claim]) -> str:
     """The symbols that the claims use, with how papers print them."""
     used = Counter(s.name for c in claims for s in c.statement.free_symbols)
-    lines = ["# Glossary\n", "Every symbol of every statement, generated from the claims.\n",
-             "| symbol | meaning | name in code | claims |", "|---|---|---|--:|"]
+    lines = [
+        "# Glossary\n",
+        "Every symbol of every statement, generated from the claims.\n",
+        "| symbol | meaning | name in code | claims |",
+        "|---|---|---|--:|",
+    ]
     for name, entry in sorted(TERMS.items()):
         if used[name]:
-            lines.append(f"| {maths(entry.latex)} | {prose(entry.meaning)} ({entry.domain}) | "
-                         f"{code(name)} | {used[name]} |")
+            lines.append(
+                f"| {maths(entry.latex)} | {prose(entry.meaning)} ({entry.domain}) | "
+                f"{code(name)} | {used[name]} |"
+            )
     return "\n".join(lines) + "\n"
 
 
 def findings(judged: Iterable[ClaimResult], ledger: str) -> str:
     """What fails, rests on what fails, is undecided, vacuous or conditional: cited claims first,
     and of these theorems before measurements."""
-    lines = [f"# Findings\n\n{ledger}. Each entry links to its page; a counterexample is checked "
-             "by running the claim again, or by `depthlaw recheck` where a certificate is named."]
+    lines = [
+        f"# Findings\n\n{ledger}. Each entry links to its page; a counterexample is checked "
+        "by running the claim again, or by `depthlaw recheck` where a certificate is named."
+    ]
     for group in groups(judged):
         lines += [f"\n## {group.heading}\n", group.meaning if group.results else "None.", ""]
         for r in group.results:
             why = reason(r)
             why = f" {_cited(why[:1].upper() + why[1:])}" if why else ""
-            lines.append(f"- {link(r.claim)} ({_called(r.claim)}; {_key(r.claim)}, "
-                         f"{r.claim.wording}): {_cited(r.claim.text)}{why} "
-                         f"{_cited(r.claim.note)}".rstrip())
+            lines.append(
+                f"- {link(r.claim)} ({_called(r.claim)}; {_key(r.claim)}, "
+                f"{r.claim.wording}): {_cited(r.claim.text)}{why} "
+                f"{_cited(r.claim.note)}".rstrip()
+            )
             worst = r.counterexample
             if worst is not None and worst.measured is not None:
-                lines.append(f"  Counterexample {code(str(worst.case))}: "
-                             f"{maths(latex(r.claim.statement.lhs))} measured "
-                             f"{value(measured_side(r.claim, worst))}, stated "
-                             f"{prose(stated(r.claim, worst))}.")
+                lines.append(
+                    f"  Counterexample {code(str(worst.case))}: "
+                    f"{maths(latex(r.claim.statement.lhs))} measured "
+                    f"{value(measured_side(r.claim, worst))}, stated "
+                    f"{prose(stated(r.claim, worst))}."
+                )
     return "\n".join(lines) + "\n"
 
 
 def _called(claim: Claim) -> str:
     """What kind of claim it is, in a word or two."""
     return {"cited": claim.weight, "supporting": f"supporting {claim.weight}"}.get(
-        claim.tier, "check")
+        claim.tier, "check"
+    )
 
 
 def most_wanted(judged: Sequence[ClaimResult], ledger: str) -> str:
     """What would settle the open claims: undecided ones, wordings from memory, arguments whose
     joints are prose."""
     groups_ = (
-        ("Undecided", "Measured, and neither side is certain. What would decide each case, if mean "
-         "and spread stayed as they are:",
-         [(r, _settled_by(r)) for r in judged if verdict_name(r) == Verdict.UNDECIDED]),
-        ("Recalled wordings", "The statement was written down from memory. Somebody who has the "
-         "source can settle whether it says so: compare the statement with the place named.",
-         [(r, f"compare with {source(r.claim)}; the verdict here is {verdict_name(r)}")
-          for r in judged if r.claim.wording == "recalled"]),
-        ("Argued, not proved", "Every algebraic step is confirmed by a machine; the joints are "
-         "prose. A formal proof, or a careful reader, would settle it. What to read:",
-         [(r, _cited(r.claim.rests_on)) for r in judged if verdict_name(r) == Verdict.ARGUED]),
-        ("Conditional", "Rests on what is itself neither proved nor argued.",
-         [(r, _cited(reason(r))) for r in judged if verdict_name(r) == Verdict.CONDITIONAL]))
+        (
+            "Undecided",
+            "Measured, and neither side is certain. What would decide each case, if mean "
+            "and spread stayed as they are:",
+            [(r, _settled_by(r)) for r in judged if verdict_name(r) == Verdict.UNDECIDED],
+        ),
+        (
+            "Recalled wordings",
+            "The statement was written down from memory. Somebody who has the "
+            "source can settle whether it says so: compare the statement with the place named.",
+            [
+                (r, f"compare with {source(r.claim)}; the verdict here is {verdict_name(r)}")
+                for r in judged
+                if r.claim.wording == "recalled"
+            ],
+        ),
+        (
+            "Argued, not proved",
+            "Every algebraic step is confirmed by a machine; the joints are "
+            "prose. A formal proof, or a careful reader, would settle it. What to read:",
+            [(r, _cited(r.claim.rests_on)) for r in judged if verdict_name(r) == Verdict.ARGUED],
+        ),
+        (
+            "Conditional",
+            "Rests on what is itself neither proved nor argued.",
+            [(r, _cited(reason(r))) for r in judged if verdict_name(r) == Verdict.CONDITIONAL],
+        ),
+    )
     lines = ["# Most wanted\n", f"Open questions, and what would settle each. {ledger}."]
     for heading, meaning, found in groups_:
         lines += [f"\n## {heading}\n", f"{len(found)} claims. {meaning}\n"]
         for r, what in sorted(found, key=lambda each: importance(each[0].claim)):
-            lines.append(f"- **{prose(sentence(r.claim.title))}** {link(r.claim)}"
-                         f"{f': {sentence(what)}' if what else '.'}")
+            lines.append(
+                f"- **{prose(sentence(r.claim.title))}** {link(r.claim)}"
+                f"{f': {sentence(what)}' if what else '.'}"
+            )
     return "\n".join(lines) + "\n"
 
 
@@ -346,20 +441,24 @@ def mutations(found: Mapping[str, Sequence[Mutant]], ledger: str) -> str:
     """Which verdicts turn when a constant or the form is changed, and why survivors survive."""
     total = sum(map(len, found.values()))
     fates = Counter(m.fate for each in found.values() for m in each)
-    lines = ["# Mutations\n\nEvery numeric constant of every statement is changed by one "
-             "(fractions by one per cent), Min and Max, floor and ceiling are swapped, relations "
-             "are turned round. The form is changed as well: 3^L to 2 L + 1 or a constant, a "
-             "constant term dropped, a bound to an equality. The values of suite quick are judged "
-             f"again and proofs are run again. {ledger}.\n",
-             f"Of {total:,} mutants {fates['data']:,} turn a verdict by the data, "
-             f"{fates['proof']:,} only break a proof, {fates['undecided']:,} turn a HOLDS into "
-             f"UNDECIDED, {fates['survives']:,} survive. Those that turn no verdict, with the "
-             "reason:\n"]
+    lines = [
+        "# Mutations\n\nEvery numeric constant of every statement is changed by one "
+        "(fractions by one per cent), Min and Max, floor and ceiling are swapped, relations "
+        "are turned round. The form is changed as well: 3^L to 2 L + 1 or a constant, a "
+        "constant term dropped, a bound to an equality. The values of suite quick are judged "
+        f"again and proofs are run again. {ledger}.\n",
+        f"Of {total:,} mutants {fates['data']:,} turn a verdict by the data, "
+        f"{fates['proof']:,} only break a proof, {fates['undecided']:,} turn a HOLDS into "
+        f"UNDECIDED, {fates['survives']:,} survive. Those that turn no verdict, with the "
+        "reason:\n",
+    ]
     for key, mutants in found.items():
         survivors = [m for m in mutants if not m.turned]
         if survivors:
-            lines.append(f"- [{code(key)}](/claims/{key}.md): "
-                         f"{len(mutants) - len(survivors)} of {len(mutants)} turn.")
+            lines.append(
+                f"- [{code(key)}](/claims/{key}.md): "
+                f"{len(mutants) - len(survivors)} of {len(mutants)} turn."
+            )
             lines += [f"  - {code(m.change)}: {prose(m.reason)}." for m in survivors]
     return "\n".join(lines) + "\n"
 

@@ -3,6 +3,7 @@ beside what its makers report, the list's own count, and what other tools count.
 
 `other_counts.csv` is written by benchmarks/compare_counting.py, which runs those tools.
 """
+
 from __future__ import annotations
 
 import csv
@@ -90,8 +91,12 @@ def _as_listed(m: Model, a: Architecture) -> int:
     """The list counts weight matrices of the layers, embeddings, and an output layer of its own;
     positions of a few families; no norms, biases, projections of embeddings or relative positions.
     """
-    listed = sum(w.stored for w in weights(a) if len(w.shape) == 2 and (
-        w.role in ("attention", "mlp", "expert", "router", "head") or w.name == "tokens"))
+    listed = sum(
+        w.stored
+        for w in weights(a)
+        if len(w.shape) == 2
+        and (w.role in ("attention", "mlp", "expert", "router", "head") or w.name == "tokens")
+    )
     learned = a.learned_positions and m.family in _POSITIONS_LISTED
     return listed + (a.context * a.width if learned else 0)
 
@@ -108,8 +113,16 @@ def _others() -> tuple[dict[str, str], ...]:
 def part(name: str) -> str:
     """A part of docs/counting.md in Markdown: summary, exceptions, models, tools, depths or
     versions."""
-    return "\n".join({"summary": _summary, "exceptions": _exceptions, "models": _models,
-                      "tools": _tools, "depths": _depths, "versions": _versions}[name]())
+    return "\n".join(
+        {
+            "summary": _summary,
+            "exceptions": _exceptions,
+            "models": _models,
+            "tools": _tools,
+            "depths": _depths,
+            "versions": _versions,
+        }[name]()
+    )
 
 
 # The share of rows that are to be within 1 %.
@@ -121,22 +134,30 @@ def _summary() -> Iterator[str]:
     listed = [(r, r.model.listed) for r in found if r.model.listed]
     built = [(r.counts.total, r.built) for r in found if r.built is not None]
     reported = [r for r in found if r.model.reported]
-    yield (f"Of {len(models())} listed models {len(found)} are complete; {len(built)} of them are "
-           f"nets of transformers, {len(listed)} have a count by the list and {len(reported)} a "
-           "reported size.")
+    yield (
+        f"Of {len(models())} listed models {len(found)} are complete; {len(built)} of them are "
+        f"nets of transformers, {len(listed)} have a count by the list and {len(reported)} a "
+        "reported size."
+    )
     yield ""
     yield f"| compared with | rows | equal | within 1 % | at least {100 * _WANTED:.0f} % |"
     yield "|---|--:|--:|--:|---|"
     for name, pairs in (
-            ("the class in transformers, built without memory", built),
-            ("the list's count, counted as the list counts", [(r.as_listed, n) for r, n in listed]),
-            ("the list's count, everything counted", [(r.counts.total, n) for r, n in listed])):
-        yield _compared(name, [ours == theirs for ours, theirs in pairs],
-                        [abs(ours / theirs - 1) <= _NEAR for ours, theirs in pairs])
-    yield _compared("the reported size", None, [abs(r.off_reported or 0) <= _NEAR
-                                                for r in reported])
-    yield _compared("the reported size, or what rounds to it", None,
-                    [r.as_reported for r in reported])
+        ("the class in transformers, built without memory", built),
+        ("the list's count, counted as the list counts", [(r.as_listed, n) for r, n in listed]),
+        ("the list's count, everything counted", [(r.counts.total, n) for r, n in listed]),
+    ):
+        yield _compared(
+            name,
+            [ours == theirs for ours, theirs in pairs],
+            [abs(ours / theirs - 1) <= _NEAR for ours, theirs in pairs],
+        )
+    yield _compared(
+        "the reported size", None, [abs(r.off_reported or 0) <= _NEAR for r in reported]
+    )
+    yield _compared(
+        "the reported size, or what rounds to it", None, [r.as_reported for r in reported]
+    )
 
 
 def _compared(name: str, equal: list[bool] | None, near: list[bool]) -> str:
@@ -156,21 +177,28 @@ def _exceptions() -> Iterator[str]:
         if r.model.difference:
             listed = f"{r.model.listed:,}" if r.model.listed else ""
             off = _percent(r.counts.total / r.model.listed - 1) if r.model.listed else ""
-            yield (f"| {md(r.model.name)} | {r.counts.total:,} | {r.model.reported} | "
-                   f"{_percent(r.off_reported)} | {listed} | {off} | {md(r.model.difference)} |")
+            yield (
+                f"| {md(r.model.name)} | {r.counts.total:,} | {r.model.reported} | "
+                f"{_percent(r.off_reported)} | {listed} | {off} | {md(r.model.difference)} |"
+            )
 
 
 def _models() -> Iterator[str]:
-    yield ("| model | year | layers | width | parameters | without embeddings | active | reported "
-           "| | transformers | shape |")
+    yield (
+        "| model | year | layers | width | parameters | without embeddings | active | reported "
+        "| | transformers | shape |"
+    )
     yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|---|---|"
     for r in recounts():
         active = f"{r.counts.active:,}" if r.counts.active != r.counts.total else ""
-        built = "" if r.built is None else (
-            "equal" if r.built == r.counts.total else f"{r.built:,}")
-        yield (f"| {md(r.model.name)} | {r.model.year} | {r.model.layers} | {r.model.width} | "
-               f"{r.counts.total:,} | {r.counts.nonembedding:,} | {active} | {r.model.reported} | "
-               f"{_percent(r.off_reported)} | {built} | {r.model.status} |")
+        built = (
+            "" if r.built is None else ("equal" if r.built == r.counts.total else f"{r.built:,}")
+        )
+        yield (
+            f"| {md(r.model.name)} | {r.model.year} | {r.model.layers} | {r.model.width} | "
+            f"{r.counts.total:,} | {r.counts.nonembedding:,} | {active} | {r.model.reported} | "
+            f"{_percent(r.off_reported)} | {built} | {r.model.status} |"
+        )
 
 
 def _tools() -> Iterator[str]:
@@ -189,8 +217,9 @@ def _tools() -> Iterator[str]:
         for tool, said in (("depthlaw", str(ours)), *((t, counts[t][name]) for t in counts)):
             off = int(said) / true - 1 if said else None
             right[tool] += off is not None and abs(off) <= _NEAR
-            cells.append("not read" if off is None else "exact" if int(said) == true
-                         else _percent(off))
+            cells.append(
+                "not read" if off is None else "exact" if int(said) == true else _percent(off)
+            )
         yield f"| {md(name)} | {true:,} | " + " | ".join(cells) + " |"
     yield "| within 1 % | | " + " | ".join(f"{n} of {len(names)}" for n in right.values()) + " |"
 
@@ -201,8 +230,10 @@ def _depths() -> Iterator[str]:
     for name in dict.fromkeys(r["model"] for r in _others() if r["tool"] == "accelerate"):
         a = architecture(model(name))
         layers = f"{a.encoder_layers} + {a.layers}" if a.encoder_layers else f"{a.layers}"
-        yield (f"| {md(name)} | {a.width:,} | {layers} | {round(a.width / 64)} | "
-               f"{round(a.width / (64 + 4 * math.log2(a.width) - 9))} |")
+        yield (
+            f"| {md(name)} | {a.width:,} | {layers} | {round(a.width / 64)} | "
+            f"{round(a.width / (64 + 4 * math.log2(a.width) - 9))} |"
+        )
 
 
 def _versions() -> Iterator[str]:
@@ -211,8 +242,10 @@ def _versions() -> Iterator[str]:
         if row["tool"] not in asked or row["parameters"]:
             asked.setdefault(row["tool"], row)
     for tool, row in asked.items():
-        yield (f"- {md(tool)}: {md(row['version'])}, run {row['date']}; {md(row['model'])} by "
-               f"`{row['how']}`")
+        yield (
+            f"- {md(tool)}: {md(row['version'])}, run {row['date']}; {md(row['model'])} by "
+            f"`{row['how']}`"
+        )
 
 
 def _percent(off: float | None) -> str:

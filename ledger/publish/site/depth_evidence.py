@@ -1,4 +1,5 @@
 """The tables of docs/depth-evidence.md: rules of depth scored by published grids."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -21,20 +22,49 @@ def part(name: str) -> str:
 def _scores() -> str:
     found = table()
     return _table(
-        ("rule", "says", "may be chosen", "regret", "worst source", "loss, %", "best net picked",
-         "outside"),
-        ((s.rule.name, s.rule.meaning, "yes" if s.rule.key in found.choices else "no",
-          _three(s.mean), _two(s.worst),
-          "" if s.loss is None else _two(100 * s.loss), f"{s.hits} of {len(s.outcomes)}",
-          str(sum(o.beyond for o in s.outcomes))) for s in found.scores), words=3)
+        (
+            "rule",
+            "says",
+            "may be chosen",
+            "regret",
+            "worst source",
+            "loss, %",
+            "best net picked",
+            "outside",
+        ),
+        (
+            (
+                s.rule.name,
+                s.rule.meaning,
+                "yes" if s.rule.key in found.choices else "no",
+                _three(s.mean),
+                _two(s.worst),
+                "" if s.loss is None else _two(100 * s.loss),
+                f"{s.hits} of {len(s.outcomes)}",
+                str(sum(o.beyond for o in s.outcomes)),
+            )
+            for s in found.scores
+        ),
+        words=3,
+    )
 
 
 def _sources() -> str:
     found = table()
     return _table(
         ("rule", *found.sources),
-        ((s.rule.name, *(_two(s.sources[source]) + ("\\*" if s.rule.read_off == source else "")
-                         for source in found.sources)) for s in found.scores), words=1)
+        (
+            (
+                s.rule.name,
+                *(
+                    _two(s.sources[source]) + ("\\*" if s.rule.read_off == source else "")
+                    for source in found.sources
+                ),
+            )
+            for s in found.scores
+        ),
+        words=1,
+    )
 
 
 def _left_out() -> str:
@@ -42,21 +72,47 @@ def _left_out() -> str:
     better = sum(row.share < row.default for row in found.rows)
     worse = sum(row.share > row.default for row in found.rows)
     lines = _table(
-        ("source", "grids", "the others choose", "regret here", "best rule in hindsight",
-         "d = 64 L", "best depth inside the others' interval", "worst depth inside it"),
-        ((row.source, str(row.grids), row.chosen.name, _two(row.share), _two(row.best),
-          _two(row.default), *(f"{each} of {row.asked}" if row.asked else "none"
-                               for each in (row.inside, row.losers)))
-         for row in found.rows), words=3)
-    return (f"{lines}\n\nOver all sources: {_three(found.held_out)} for the choice of the others, "
-            f"{_three(found.best.mean)} for the best single rule that may be chosen, in hindsight "
-            f"({md(found.best.rule.name)}), {_three(found.default.mean)} for d = 64 L. Against "
-            f"d = 64 L the choice is better on {better} of {len(found.rows)} sources, worse on "
-            f"{worse}. The rule that is followed, against d = 64 L by source: "
-            f"{md(str(gain(found.best, found.default)))}."
-            + (" Whichever source is left out, the others choose the same rule: its score here is "
-               "the one with all sources in view, not one on sources that it has not seen."
-               if found.settled else ""))
+        (
+            "source",
+            "grids",
+            "the others choose",
+            "regret here",
+            "best rule in hindsight",
+            "d = 64 L",
+            "best depth inside the others' interval",
+            "worst depth inside it",
+        ),
+        (
+            (
+                row.source,
+                str(row.grids),
+                row.chosen.name,
+                _two(row.share),
+                _two(row.best),
+                _two(row.default),
+                *(
+                    f"{each} of {row.asked}" if row.asked else "none"
+                    for each in (row.inside, row.losers)
+                ),
+            )
+            for row in found.rows
+        ),
+        words=3,
+    )
+    return (
+        f"{lines}\n\nOver all sources: {_three(found.held_out)} for the choice of the others, "
+        f"{_three(found.best.mean)} for the best single rule that may be chosen, in hindsight "
+        f"({md(found.best.rule.name)}), {_three(found.default.mean)} for d = 64 L. Against "
+        f"d = 64 L the choice is better on {better} of {len(found.rows)} sources, worse on "
+        f"{worse}. The rule that is followed, against d = 64 L by source: "
+        f"{md(str(gain(found.best, found.default)))}."
+        + (
+            " Whichever source is left out, the others choose the same rule: its score here is "
+            "the one with all sources in view, not one on sources that it has not seen."
+            if found.settled
+            else ""
+        )
+    )
 
 
 def _sensitivity() -> str:
@@ -66,73 +122,131 @@ def _sensitivity() -> str:
         "standard": "of those the ones for the standard parametrisation",
         "both": "the published ones, and the family",
         "family": "the family alone",
-        "all": "every rule: bounds, best Gemstones nets and what is built too"}
-    compared = {Comparison(): "between cells, at equal size by N^-0.076",
-                Comparison(0.0): "between cells, losses as published",
-                Comparison(nearest=True): "at the nearest cell, at equal size"}
+        "all": "every rule: bounds, best Gemstones nets and what is built too",
+    }
+    compared = {
+        Comparison(): "between cells, at equal size by N^-0.076",
+        Comparison(0.0): "between cells, losses as published",
+        Comparison(nearest=True): "at the nearest cell, at equal size",
+    }
     return _table(
         ("may be chosen", "grids are read", "chosen", "regret", "left out", "d = 64 L"),
-        ((says, how, (found := table(way, pool=pool)).best.rule.name,
-          _three(found.best.mean), _three(found.held_out), _three(found.default.mean))
-         for pool, says in pools.items() for way, how in compared.items()), words=3)
+        (
+            (
+                says,
+                how,
+                (found := table(way, pool=pool)).best.rule.name,
+                _three(found.best.mean),
+                _three(found.held_out),
+                _three(found.default.mean),
+            )
+            for pool, says in pools.items()
+            for way, how in compared.items()
+        ),
+        words=3,
+    )
 
 
 def _grids() -> str:
     return _table(
         ("source", "grid", "12 L d^2", "measure", "layers: value (best in bold)", "how known"),
-        ((g.source, g.name, f"{12 * g.volume / 1e6:,.0f}M", g.measure, _cells(g), g.wording)
-         for g in grids() if g.scored), words=6, raw=4)
+        (
+            (g.source, g.name, f"{12 * g.volume / 1e6:,.0f}M", g.measure, _cells(g), g.wording)
+            for g in grids()
+            if g.scored
+        ),
+        words=6,
+        raw=4,
+    )
 
 
 def _cells(grid: Grid) -> str:
     return ", ".join(
         f"**{c.layers}: {c.value}**" if grid.share(c) == 0 else f"{c.layers}: {c.value}"
-        for c in grid.cells)
+        for c in grid.cells
+    )
 
 
 def _not_scored() -> str:
     groups = {(g.source, g.place): g for g in grids() if not g.scored}
     optima = {(r["source"], r["grid"]): r for r in rows() if "d/L" in r["measure"]}
     lines = [(g.source, g.kind, g.measure, g.place) for g in groups.values()]
-    lines += [(source, grid, f"{r['measure']} = {r['value']}", r["place"])
-              for (source, grid), r in optima.items()]
+    lines += [
+        (source, grid, f"{r['measure']} = {r['value']}", r["place"])
+        for (source, grid), r in optima.items()
+    ]
     return _table(("source", "what", "measure", "place"), lines, words=4)
 
 
 def _intervals() -> str:
     found = [(size, interval(size)) for size in (1e8, 3e8, 1e9, 3e9, 1e10, 1e11)]
-    return _table(("12 L d^2", "layers", "by what"),
-                  ((f"{size:.0e}", f"{i.low} to {i.high}", i.why) for size, i in found if i),
-                  words=3)
+    return _table(
+        ("12 L d^2", "layers", "by what"),
+        ((f"{size:.0e}", f"{i.low} to {i.high}", i.why) for size, i in found if i),
+        words=3,
+    )
 
 
 def _projections() -> str:
     return _table(
-        ("model", "stated in", "parameters", "stated", "fit", "standard error",
-         "equal after rounding"),
-        ((p.model, p.stated_in, f"{p.parameters:,}", str(p.stated), f"{p.solved:.2f}",
-          _two(p.error), "yes" if p.matches else "**no**") for p in projections()),
-        words=2, raw=6)
+        (
+            "model",
+            "stated in",
+            "parameters",
+            "stated",
+            "fit",
+            "standard error",
+            "equal after rounding",
+        ),
+        (
+            (
+                p.model,
+                p.stated_in,
+                f"{p.parameters:,}",
+                str(p.stated),
+                f"{p.solved:.2f}",
+                _two(p.error),
+                "yes" if p.matches else "**no**",
+            )
+            for p in projections()
+        ),
+        words=2,
+        raw=6,
+    )
 
 
 _PARTS: dict[str, Callable[[], str]] = {
-    "scores": _scores, "sources": _sources, "left-out": _left_out, "sensitivity": _sensitivity,
-    "grids": _grids, "not-scored": _not_scored, "intervals": _intervals,
-    "projections": _projections}
+    "scores": _scores,
+    "sources": _sources,
+    "left-out": _left_out,
+    "sensitivity": _sensitivity,
+    "grids": _grids,
+    "not-scored": _not_scored,
+    "intervals": _intervals,
+    "projections": _projections,
+}
 
 
 def _table(
-    heading: tuple[str, ...], lines: Iterable[tuple[str, ...]], words: int, raw: int = -1,
+    heading: tuple[str, ...],
+    lines: Iterable[tuple[str, ...]],
+    words: int,
+    raw: int = -1,
 ) -> str:
     """A table whose first columns are words, the others numbers; one column is Markdown already,
     and cells with a star are."""
+
     def cell(place: int, text: str) -> str:
         return text if place == raw or "\\*" in text else md(text)
 
     marks = "".join("---|" if place < words else "--:|" for place in range(len(heading)))
-    return "\n".join([
-        "| " + " | ".join(map(md, heading)) + " |", f"|{marks}",
-        *("| " + " | ".join(cell(*each) for each in enumerate(line)) + " |" for line in lines)])
+    return "\n".join(
+        [
+            "| " + " | ".join(map(md, heading)) + " |",
+            f"|{marks}",
+            *("| " + " | ".join(cell(*each) for each in enumerate(line)) + " |" for line in lines),
+        ]
+    )
 
 
 def _two(value: float) -> str:

@@ -7,6 +7,7 @@ phone should, for the same text.
 
     python -m depthlaw.ledger.publish.site.explorer docs/explorer OUT
 """
+
 from __future__ import annotations
 
 import argparse
@@ -57,10 +58,15 @@ __all__ = ["calculator", "collapse", "ranks", "tasks", "thresholds", "write"]
 
 # --- the grids of the controls --------------------------------------------------------------------
 
-BUDGETS = tuple(f"{m}{unit}" for unit, ms in (
-    ("M", "10 15 20 30 40 50 70 100 150 200 300 350 500 700"),
-    ("B", "1 1.5 2 3 4 5 7 10 15 20 30 40 50 70 100 150 200 300 400 500 700"),
-    ("T", "1")) for m in ms.split())
+BUDGETS = tuple(
+    f"{m}{unit}"
+    for unit, ms in (
+        ("M", "10 15 20 30 40 50 70 100 150 200 300 350 500 700"),
+        ("B", "1 1.5 2 3 4 5 7 10 15 20 30 40 50 70 100 150 200 300 400 500 700"),
+        ("T", "1"),
+    )
+    for m in ms.split()
+)
 HEAD_WIDTHS, PIPELINES = (None, 64, 128), (None, 4, 8, 16)
 DEPTHS = (*range(4, 33, 2), 36, 40, 44, 48, 54, 60, 64, 72, 80, 96, 112, 128)
 WIDTHS = (*range(2, 17), *(m * 2**k for k in range(4, 14) for m in ((2, 3) if k < 13 else (2,))))
@@ -68,10 +74,39 @@ HEADS = (1, 2, 4, 8, 16)
 LAYERS = 20
 # With every size from which a task needs a layer more, so that steps are drawn where they are.
 SIZES = {
-    "connectivity": (*range(1, 13), 16, 20, 24, 27, 28, 32, 40, 48, 64, 80, 81, 82, 100, 128, 160,
-                     200, 243, 244, 256, 300, 400, 512, 600, 729, 730, 800, 1000),
+    "connectivity": (
+        *range(1, 13),
+        16,
+        20,
+        24,
+        27,
+        28,
+        32,
+        40,
+        48,
+        64,
+        80,
+        81,
+        82,
+        100,
+        128,
+        160,
+        200,
+        243,
+        244,
+        256,
+        300,
+        400,
+        512,
+        600,
+        729,
+        730,
+        800,
+        1000,
+    ),
     "hops": (*range(1, 13), 15, 16, 17, 20, 24, 31, 32, 33, 48, 63, 64, 65, 96, 128, 129, 192, 256),
-    "regular": (*(2**k + more for k in range(1, 16) for more in (0, 1)), 2**16)}
+    "regular": (*(2**k + more for k in range(1, 16) for more in (0, 1)), 2**16),
+}
 OPTIONS = {"connectivity": "diameter", "hops": "hops", "regular": "length"}
 # Residuals of the input, bounds beta on the weights, layers of the picture of collapse.
 STARTS, BETAS, COLLAPSE = ("1/1000", "1/100", "1/10", "1/2", "1"), ("1/4", "1", "4"), 12
@@ -104,20 +139,43 @@ def write(source: Path, out: Path, recorded: Recorded) -> list[Path]:
 
 def _data(recorded: Recorded) -> dict[str, Any]:
     panels: dict[str, Any] = {
-        "calculator": calculator(), "thresholds": thresholds(recorded), "ranks": ranks(recorded),
-        "collapse": collapse(recorded), "tasks": tasks(recorded)}
-    named = {key for panel in panels.values() for curve in _curves_of(panel)
-             for key in (*curve["claims"], *curve["related"])}
+        "calculator": calculator(),
+        "thresholds": thresholds(recorded),
+        "ranks": ranks(recorded),
+        "collapse": collapse(recorded),
+        "tasks": tasks(recorded),
+    }
+    named = {
+        key
+        for panel in panels.values()
+        for curve in _curves_of(panel)
+        for key in (*curve["claims"], *curve["related"])
+    }
     held = manifest(recorded.store)
     return {
-        "about": {"version": version("depthlaw"), "manifest": held["hash"],
-                  "records": len(held["runs"])},
+        "about": {
+            "version": version("depthlaw"),
+            "manifest": held["hash"],
+            "records": len(held["runs"]),
+        },
         "claims": {key: _claim(recorded, key) for key in sorted(named)},
-        "grids": {"budgets": BUDGETS, "parameters": [parse_budget(each) for each in BUDGETS],
-                  "headWidths": HEAD_WIDTHS, "pipelines": PIPELINES, "depths": DEPTHS,
-                  "widths": WIDTHS, "heads": HEADS, "layers": LAYERS, "sizes": SIZES,
-                  "options": OPTIONS, "collapse": COLLAPSE, "starts": STARTS, "betas": BETAS},
-        **panels}
+        "grids": {
+            "budgets": BUDGETS,
+            "parameters": [parse_budget(each) for each in BUDGETS],
+            "headWidths": HEAD_WIDTHS,
+            "pipelines": PIPELINES,
+            "depths": DEPTHS,
+            "widths": WIDTHS,
+            "heads": HEADS,
+            "layers": LAYERS,
+            "sizes": SIZES,
+            "options": OPTIONS,
+            "collapse": COLLAPSE,
+            "starts": STARTS,
+            "betas": BETAS,
+        },
+        **panels,
+    }
 
 
 def _curves_of(panel: Mapping[str, Any]) -> Iterator[Curve]:
@@ -131,12 +189,25 @@ def _claim(recorded: Recorded, named: str) -> dict[str, str]:
     key, _, suite = named.partition("@")
     claim = recorded.claims[key]
     result = recorded.of(suite, key) if suite else recorded.judged(key)
-    return {"key": key, "suite": suite, "title": claim.title, "wording": claim.wording,
-            "verdict": marked(result) if result else "not run"}
+    return {
+        "key": key,
+        "suite": suite,
+        "title": claim.title,
+        "wording": claim.wording,
+        "verdict": marked(result) if result else "not run",
+    }
 
 
-def _curve(key: str, label: str, *claims: str, colour: int, mark: str = "line", dash: str = "",
-           basis: str = "", related: Sequence[str] = ()) -> Curve:
+def _curve(
+    key: str,
+    label: str,
+    *claims: str,
+    colour: int,
+    mark: str = "line",
+    dash: str = "",
+    basis: str = "",
+    related: Sequence[str] = (),
+) -> Curve:
     """How one curve is called and drawn, and the claims that stand behind it.
 
     Args:
@@ -147,8 +218,16 @@ def _curve(key: str, label: str, *claims: str, colour: int, mark: str = "line", 
         dash: of lines, as SVG writes it.
         basis: where it is from, if there is no claim.
     """
-    return {"key": key, "label": label, "claims": claims, "related": related, "colour": colour,
-            "mark": mark, "dash": dash, "basis": basis}
+    return {
+        "key": key,
+        "label": label,
+        "claims": claims,
+        "related": related,
+        "colour": colour,
+        "mark": mark,
+        "dash": dash,
+        "basis": basis,
+    }
 
 
 def _short(value: float | None) -> float | int | None:
@@ -177,7 +256,7 @@ class _Lines:
         rows: list[tuple[str, str]] = []
         for line in text.split("\n"):
             label, said = line[:_LABEL].strip(), line[_LABEL:]
-            labelled = line[_LABEL - 1: _LABEL] == " " and (" " not in label or not label)
+            labelled = line[_LABEL - 1 : _LABEL] == " " and (" " not in label or not label)
             rows.append((label, said) if labelled and rows else ("", line))
         return [self.places.setdefault(row, len(self.places)) for row in rows]
 
@@ -198,34 +277,68 @@ def _answer(lines: _Lines, budget: str, **options: Any) -> dict[str, Any]:
 def calculator() -> dict[str, Any]:
     """Every answer of the calculator, and depth against size by every rule for standard nets."""
     lines = _Lines()
-    free = [[[[_answer(lines, budget, head_width=head, pipeline=stages or 1, latency_matters=fast)
-               for fast in (False, True)] for stages in PIPELINES] for head in HEAD_WIDTHS]
-            for budget in BUDGETS]
+    free = [
+        [
+            [
+                [
+                    _answer(
+                        lines, budget, head_width=head, pipeline=stages or 1, latency_matters=fast
+                    )
+                    for fast in (False, True)
+                ]
+                for stages in PIPELINES
+            ]
+            for head in HEAD_WIDTHS
+        ]
+        for budget in BUDGETS
+    ]
     fixed = [[_answer(lines, budget, layers=deep) for deep in DEPTHS] for budget in BUDGETS]
     plain = [recommend(b) for b in BUDGETS]
     shown = [rule for rule in rules() if rule.key in _RULES]
     grids = "published grids of shapes"
-    curves = [_curve("recommended", "recommended by the calculator", colour=0, basis=grids),
-              _curve("within", "within 1 % of the best loss in published grids", colour=0,
-                     mark="band", basis=grids)]
+    curves = [
+        _curve("recommended", "recommended by the calculator", colour=0, basis=grids),
+        _curve(
+            "within",
+            "within 1 % of the best loss in published grids",
+            colour=0,
+            mark="band",
+            basis=grids,
+        ),
+    ]
     within = [a.interval for a in plain]
     series: dict[str, Any] = {
         "recommended": _shorts(a.shape.architecture.layers for a in plain if a.shape),
         "within": {
-            "low": [i and i.low for i in within], "high": [i and i.high for i in within],
-            "text": [i and f"{i.ends}{_outside(i)}"
-                     for i in within]}}
+            "low": [i and i.low for i in within],
+            "high": [i and i.high for i in within],
+            "text": [i and f"{i.ends}{_outside(i)}" for i in within],
+        },
+    }
     for place, rule in enumerate(shown):
-        curves.append(_curve(
-            rule.key, f"{rule.name} ({rule.meaning}; {rule.wording})",
-            related=[rule.claim] if rule.claim else [], colour=1 + place % 4,
-            dash=("", "6 3", "2 3")[place // 4], basis=rule.source))
+        curves.append(
+            _curve(
+                rule.key,
+                f"{rule.name} ({rule.meaning}; {rule.wording})",
+                related=[rule.claim] if rule.claim else [],
+                colour=1 + place % 4,
+                dash=("", "6 3", "2 3")[place // 4],
+                basis=rule.source,
+            )
+        )
         said = [next((law for law in a.laws if law.key == rule.key), None) for a in plain]
         series[rule.key] = {
             "y": _shorts(law.depth if law else None for law in said),
-            "text": [law and f"{law.depth:.1f} layers{_outside(law)}" for law in said]}
-    return {"lines": list(lines.places), "free": free, "fixed": fixed, "curves": curves,
-            "x": [parse_budget(b) for b in BUDGETS], "series": series}
+            "text": [law and f"{law.depth:.1f} layers{_outside(law)}" for law in said],
+        }
+    return {
+        "lines": list(lines.places),
+        "free": free,
+        "fixed": fixed,
+        "curves": curves,
+        "x": [parse_budget(b) for b in BUDGETS],
+        "series": series,
+    }
 
 
 def _outside(found: Interval | LawNumber | TaskNumber) -> str:
@@ -243,37 +356,84 @@ _RULES = ("threshold", "levine", "kaplan", "nanochat", "marin", "delusion", "pre
 def thresholds(recorded: Recorded) -> dict[str, Any]:
     """Width and depth: the threshold, the knee, Levine's transition, nets of one size, models."""
     claims, (first, last) = recorded.claims, laws.FIT_DEPTHS
-    threshold, knee, levine = (claims[key] for key in (
-        "separation_rank/threshold", "separation_rank/knee", "depth_choice/levine_fit_width"))
+    threshold, knee, levine = (
+        claims[key]
+        for key in (
+            "separation_rank/threshold",
+            "separation_rank/knee",
+            "depth_choice/levine_fit_width",
+        )
+    )
     near = [m for m in models() if m.kind == "decoder" and m.width <= WIDTHS[-1]]
     fitted = range(first, last + 1)
-    equal = [[(laws.width_at(parse_budget(b), depth), depth) for depth in range(1, 129)]
-             for b in BUDGETS]
+    equal = [
+        [(laws.width_at(parse_budget(b), depth), depth) for depth in range(1, 129)] for b in BUDGETS
+    ]
     return {
         "curves": [
             _curve("threshold", "threshold log_3 d", threshold.key, colour=1),
-            _curve("knee", "knee of the dimension count, before it is rounded up", knee.key,
-                   colour=2, dash="6 3"),
-            _curve("levine", "Levine's fit: up to this depth deeper nets of equal size won",
-                   related=[levine.key], colour=3, dash="2 3",
-                   basis="Levine's fit as published"),
-            _curve("budget", "nets of the chosen size, 12 L d^2 = N", related=["counting/twelve"],
-                   colour=4, basis="the equation itself"),
-            _curve("models", "published models", related=["depth_choice/threshold_never_binds"],
-                   colour=5, mark="dots", basis="shapes as published, advisor/models.csv"),
-            _curve("recommended", "recommended by the calculator at this size", colour=0,
-                   mark="crosses", basis="published grids of shapes")],
+            _curve(
+                "knee",
+                "knee of the dimension count, before it is rounded up",
+                knee.key,
+                colour=2,
+                dash="6 3",
+            ),
+            _curve(
+                "levine",
+                "Levine's fit: up to this depth deeper nets of equal size won",
+                related=[levine.key],
+                colour=3,
+                dash="2 3",
+                basis="Levine's fit as published",
+            ),
+            _curve(
+                "budget",
+                "nets of the chosen size, 12 L d^2 = N",
+                related=["counting/twelve"],
+                colour=4,
+                basis="the equation itself",
+            ),
+            _curve(
+                "models",
+                "published models",
+                related=["depth_choice/threshold_never_binds"],
+                colour=5,
+                mark="dots",
+                basis="shapes as published, advisor/models.csv",
+            ),
+            _curve(
+                "recommended",
+                "recommended by the calculator at this size",
+                colour=0,
+                mark="crosses",
+                basis="published grids of shapes",
+            ),
+        ],
         "series": {
-            "threshold": {"x": WIDTHS, "y": _shorts(
-                float(threshold.predict(Case(width=d))) for d in WIDTHS)},
-            "knee": {"x": WIDTHS, "y": _shorts(
-                float(at(knee.statement.rhs.args[0], Case(width=d))) for d in WIDTHS)},
+            "threshold": {
+                "x": WIDTHS,
+                "y": _shorts(float(threshold.predict(Case(width=d))) for d in WIDTHS),
+            },
+            "knee": {
+                "x": WIDTHS,
+                "y": _shorts(float(at(knee.statement.rhs.args[0], Case(width=d))) for d in WIDTHS),
+            },
             "levine": {"x": [int(levine.predict(Case(depth=L))) for L in fitted], "y": [*fitted]},
-            "models": {"x": [m.width for m in near], "y": [m.layers for m in near],
-                       "text": [m.name for m in near]}},
-        "equal": [{"x": _shorts(d for d, _ in line if WIDTHS[0] <= d <= WIDTHS[-1]),
-                   "y": [depth for d, depth in line if WIDTHS[0] <= d <= WIDTHS[-1]]}
-                  for line in equal]}
+            "models": {
+                "x": [m.width for m in near],
+                "y": [m.layers for m in near],
+                "text": [m.name for m in near],
+            },
+        },
+        "equal": [
+            {
+                "x": _shorts(d for d, _ in line if WIDTHS[0] <= d <= WIDTHS[-1]),
+                "y": [depth for d, depth in line if WIDTHS[0] <= d <= WIDTHS[-1]],
+            }
+            for line in equal
+        ],
+    }
 
 
 # --- separation ranks -----------------------------------------------------------------------------
@@ -303,47 +463,117 @@ def ranks(recorded: Recorded) -> dict[str, Any]:
             found.append(known[place])
         return _shorts(found)
 
-    counts = {d: _shorts(log3_dimension_count(d, L)[1] for L in range(1, LAYERS + 1))
-              for d in WIDTHS}
+    counts = {
+        d: _shorts(log3_dimension_count(d, L)[1] for L in range(1, LAYERS + 1)) for d in WIDTHS
+    }
     frames = {}
     for width in WIDTHS:
         for heads in (h for h in HEADS if h <= width):
             frames[f"{width},{heads}"] = {
-                "S": counts[width], **{name: stated(name, width, heads) for name in _BOUNDS},
+                "S": counts[width],
+                **{name: stated(name, width, heads) for name in _BOUNDS},
                 "threshold": {"x": [_short(math.log(width, 3))]},
-                "knee": {"x": [int(recorded.claims["separation_rank/knee"].predict(
-                    Case(width=width)))]}}
+                "knee": {
+                    "x": [int(recorded.claims["separation_rank/knee"].predict(Case(width=width)))]
+                },
+            }
     for (name, width, heads), points in _points(recorded).items():
         if f"{width},{heads}" in frames:
             frames[f"{width},{heads}"][name] = points
-    return {"curves": [
-        _curve("S", "dimension count S(d, L), an upper bound",
-               "separation_rank/dimension_count", colour=0),
-        _curve("certified", "exact rank of almost all weights, one head, with certificates",
-               "separation_rank/exact", colour=4, mark="dots"),
-        _curve("exact", "exact rank of almost all weights, one head, larger nets",
-               "separation_rank/exact@frontier", "separation_rank/exact_below_count", colour=4,
-               mark="rings"),
-        _curve("measured", "largest rank measured, several heads", colour=4, mark="crosses",
-               related=["separation_rank/dimension_count"], basis="measured"),
-        _curve("upper_bound_shallow", "upper bound of Theorem 1, L < log_3 d",
-               "separation_rank/upper_bound_shallow", colour=2, dash="6 3"),
-        _curve("upper_bound_deep", "upper bound of Theorem 2, L > log_3 d",
-               "separation_rank/upper_bound_deep", colour=2, dash="6 3"),
-        _curve("lower_bound_shallow", "lower bound of Theorem 1, L < log_3 d",
-               "separation_rank/lower_bound_shallow", colour=1, dash="2 3"),
-        _curve("lower_bound_deep", "lower bound of Theorem 2, L > log_3 d",
-               "separation_rank/lower_bound_deep", colour=1, dash="2 3"),
-        _curve("product_lower_bound", "lower bound by a product of linear forms",
-               "separation_rank/product_lower_bound", colour=3),
-        _curve("threshold", "threshold log_3 d", "separation_rank/threshold", colour=1,
-               mark="rule", dash="2 3"),
-        _curve("knee", "knee of the dimension count", "separation_rank/knee", colour=0,
-               mark="rule", dash="2 3")], "frames": frames}
+    return {
+        "curves": [
+            _curve(
+                "S",
+                "dimension count S(d, L), an upper bound",
+                "separation_rank/dimension_count",
+                colour=0,
+            ),
+            _curve(
+                "certified",
+                "exact rank of almost all weights, one head, with certificates",
+                "separation_rank/exact",
+                colour=4,
+                mark="dots",
+            ),
+            _curve(
+                "exact",
+                "exact rank of almost all weights, one head, larger nets",
+                "separation_rank/exact@frontier",
+                "separation_rank/exact_below_count",
+                colour=4,
+                mark="rings",
+            ),
+            _curve(
+                "measured",
+                "largest rank measured, several heads",
+                colour=4,
+                mark="crosses",
+                related=["separation_rank/dimension_count"],
+                basis="measured",
+            ),
+            _curve(
+                "upper_bound_shallow",
+                "upper bound of Theorem 1, L < log_3 d",
+                "separation_rank/upper_bound_shallow",
+                colour=2,
+                dash="6 3",
+            ),
+            _curve(
+                "upper_bound_deep",
+                "upper bound of Theorem 2, L > log_3 d",
+                "separation_rank/upper_bound_deep",
+                colour=2,
+                dash="6 3",
+            ),
+            _curve(
+                "lower_bound_shallow",
+                "lower bound of Theorem 1, L < log_3 d",
+                "separation_rank/lower_bound_shallow",
+                colour=1,
+                dash="2 3",
+            ),
+            _curve(
+                "lower_bound_deep",
+                "lower bound of Theorem 2, L > log_3 d",
+                "separation_rank/lower_bound_deep",
+                colour=1,
+                dash="2 3",
+            ),
+            _curve(
+                "product_lower_bound",
+                "lower bound by a product of linear forms",
+                "separation_rank/product_lower_bound",
+                colour=3,
+            ),
+            _curve(
+                "threshold",
+                "threshold log_3 d",
+                "separation_rank/threshold",
+                colour=1,
+                mark="rule",
+                dash="2 3",
+            ),
+            _curve(
+                "knee",
+                "knee of the dimension count",
+                "separation_rank/knee",
+                colour=0,
+                mark="rule",
+                dash="2 3",
+            ),
+        ],
+        "frames": frames,
+    }
 
 
-_BOUNDS = ("upper_bound_shallow", "upper_bound_deep", "lower_bound_shallow", "lower_bound_deep",
-           "product_lower_bound")
+_BOUNDS = (
+    "upper_bound_shallow",
+    "upper_bound_deep",
+    "lower_bound_shallow",
+    "lower_bound_deep",
+    "product_lower_bound",
+)
+
 
 def _points(recorded: Recorded) -> dict[tuple[str, int, int], dict[str, Any]]:
     """Recorded ranks by curve, width and heads."""
@@ -361,11 +591,16 @@ def _points(recorded: Recorded) -> dict[tuple[str, int, int], dict[str, Any]]:
     for point in generic_ranks([several] if several else []):
         if point.heads > 1:
             found.setdefault(("measured", point.width, point.heads), []).append(
-                (point.depth, point.rank, f"rank {point.rank:,}"))
-    return {shape: {"x": [depth for depth, _, _ in sorted(points)],
-                    "y": _shorts(math.log(rank, 3) for _, rank, _ in sorted(points)),
-                    "text": [says for _, _, says in sorted(points)]}
-            for shape, points in found.items()}
+                (point.depth, point.rank, f"rank {point.rank:,}")
+            )
+    return {
+        shape: {
+            "x": [depth for depth, _, _ in sorted(points)],
+            "y": _shorts(math.log(rank, 3) for _, rank, _ in sorted(points)),
+            "text": [says for _, _, says in sorted(points)],
+        }
+        for shape, points in found.items()
+    }
 
 
 def _rows(recorded: Recorded, key: str) -> list[CaseResult]:
@@ -381,27 +616,70 @@ def _rows(recorded: Recorded, key: str) -> list[CaseResult]:
 def collapse(recorded: Recorded) -> dict[str, Any]:
     """Orders of magnitude below 1 of the residual, layer by layer: one drawn net with and without
     mask and skips, the bound; and nets of BERT's shape."""
-    frames = {f"{start},{beta},{heads}": _passes(recorded, start, beta, heads)
-              for start in STARTS for beta in BETAS for heads in HEADS}
-    return {"curves": [
-        _curve("alone", "attention alone, one drawn net", colour=0, basis="computed, enclosed",
-               related=["rank_collapse/doubly_exponential_slope"]),
-        _curve("causal", "the same net with a causal mask", colour=2, dash="6 3",
-               related=["rank_collapse/slope_causal"], basis="computed, enclosed"),
-        _curve("skip", "the same net with skip connections", colour=3, dash="2 3",
-               related=["rank_collapse/skip_keeps_residual"], basis="computed, enclosed"),
-        _curve("bound", "upper bound on the residual, at the gamma of this net",
-               "rank_collapse/layers_uniform", colour=1, dash="8 3 2 3"),
-        _curve("bert", "nets of BERT's shape at initialisation, no skips or MLPs: mean",
-               related=["rank_collapse/bert_init_collapse"], basis="measured", colour=4,
-               mark="dots")],
-        "series": {"bert": _bert(recorded)}, "frames": frames,
-        "net": {"tokens": _TOKENS, "width": _WIDTH}}
+    frames = {
+        f"{start},{beta},{heads}": _passes(recorded, start, beta, heads)
+        for start in STARTS
+        for beta in BETAS
+        for heads in HEADS
+    }
+    return {
+        "curves": [
+            _curve(
+                "alone",
+                "attention alone, one drawn net",
+                colour=0,
+                basis="computed, enclosed",
+                related=["rank_collapse/doubly_exponential_slope"],
+            ),
+            _curve(
+                "causal",
+                "the same net with a causal mask",
+                colour=2,
+                dash="6 3",
+                related=["rank_collapse/slope_causal"],
+                basis="computed, enclosed",
+            ),
+            _curve(
+                "skip",
+                "the same net with skip connections",
+                colour=3,
+                dash="2 3",
+                related=["rank_collapse/skip_keeps_residual"],
+                basis="computed, enclosed",
+            ),
+            _curve(
+                "bound",
+                "upper bound on the residual, at the gamma of this net",
+                "rank_collapse/layers_uniform",
+                colour=1,
+                dash="8 3 2 3",
+            ),
+            _curve(
+                "bert",
+                "nets of BERT's shape at initialisation, no skips or MLPs: mean",
+                related=["rank_collapse/bert_init_collapse"],
+                basis="measured",
+                colour=4,
+                mark="dots",
+            ),
+        ],
+        "series": {"bert": _bert(recorded)},
+        "frames": frames,
+        "net": {"tokens": _TOKENS, "width": _WIDTH},
+    }
 
 
 def _passes(recorded: Recorded, start: str, beta: str, heads: int) -> dict[str, Any]:
-    case = Case(tokens=_TOKENS, width=_WIDTH, heads=heads, residual=start, beta=beta, qk_width=1,
-                bias=0, depth=COLLAPSE)
+    case = Case(
+        tokens=_TOKENS,
+        width=_WIDTH,
+        heads=heads,
+        residual=start,
+        beta=beta,
+        qk_width=1,
+        bias=0,
+        depth=COLLAPSE,
+    )
     mask = arb_mat([[int(j <= i) for j in range(_TOKENS)] for i in range(_TOKENS)])
     with flint.ctx.workprec(256):
         tokens, heads_of = instance(case)
@@ -410,13 +688,22 @@ def _passes(recorded: Recorded, start: str, beta: str, heads: int) -> dict[str, 
             for head in layer:
                 one, infinity = head.gammas(residual)
                 gammas = gammas.max((one * infinity).sqrt())
-        ranges = [2 * max(abs(entry).upper() for row in head.perturbation(residual).tolist()
-                          for entry in row)
-                  for residual, layer in zip(alone, heads_of, strict=False) for head in layer]
-        curves = {"alone": alone, "causal": [*_residuals(tokens, heads_of, mask)],
-                  "skip": [*_residuals(tokens, heads_of, skip=True)]}
-        heights = {name: _shorts(_orders(residual) for residual in found)
-                   for name, found in curves.items()}
+        ranges = [
+            2
+            * max(
+                abs(entry).upper() for row in head.perturbation(residual).tolist() for entry in row
+            )
+            for residual, layer in zip(alone, heads_of, strict=False)
+            for head in layer
+        ]
+        curves = {
+            "alone": alone,
+            "causal": [*_residuals(tokens, heads_of, mask)],
+            "skip": [*_residuals(tokens, heads_of, skip=True)],
+        }
+        heights = {
+            name: _shorts(_orders(residual) for residual in found) for name, found in curves.items()
+        }
         # Rounded up, so that it bounds every gamma that was computed.
         gamma = Fraction(math.ceil(float(gammas.upper()) * 10**6) + 1, 10**6)
         small = bool(max(ranges) <= arb(157) / 125)
@@ -428,8 +715,12 @@ def _passes(recorded: Recorded, start: str, beta: str, heads: int) -> dict[str, 
     return {**heights, "bound": [heights["alone"][0], *_shorts(bounds)]}
 
 
-def _residuals(tokens: arb_mat, layers: Sequence[Sequence[Head]], mask: arb_mat | None = None,
-               skip: bool = False) -> Iterator[arb_mat]:
+def _residuals(
+    tokens: arb_mat,
+    layers: Sequence[Sequence[Head]],
+    mask: arb_mat | None = None,
+    skip: bool = False,
+) -> Iterator[arb_mat]:
     """The residual before the first layer and after each."""
     residual = centred(tokens)
     mean = arb_mat([(tokens - residual).tolist()[0]])
@@ -446,14 +737,21 @@ def _orders(residual: arb_mat) -> float:
 
 def _bert(recorded: Recorded) -> dict[str, Any]:
     """Means and 95 % intervals of the relative residual, as orders of magnitude below 1."""
-    found = sorted((int(row.case.layer), row.measured)
-                   for row in _rows(recorded, "rank_collapse/bert_init_collapse")
-                   if isinstance(row.measured, Sample))
-    return {"x": [layer for layer, _ in found],
-            "y": _shorts(-math.log10(value.mean) for _, value in found),
-            "text": [f"relative residual {middle(value)}, 95 % "
-                     f"{interval(*value.interval(LEVEL))}, "
-                     f"{len(value.values)} nets" for _, value in found]}
+    found = sorted(
+        (int(row.case.layer), row.measured)
+        for row in _rows(recorded, "rank_collapse/bert_init_collapse")
+        if isinstance(row.measured, Sample)
+    )
+    return {
+        "x": [layer for layer, _ in found],
+        "y": _shorts(-math.log10(value.mean) for _, value in found),
+        "text": [
+            f"relative residual {middle(value)}, 95 % "
+            f"{interval(*value.interval(LEVEL))}, "
+            f"{len(value.values)} nets"
+            for _, value in found
+        ],
+    }
 
 
 # --- tasks ----------------------------------------------------------------------------------------
@@ -479,10 +777,14 @@ def tasks(recorded: Recorded) -> dict[str, Any]:
                 name = number.name.split(", n = ")[0]
                 if key not in names:
                     names[key] = _curve(
-                        key, f"{name}: {number.meaning}",
-                        *([number.claim] if number.claim else []), colour=len(names),
+                        key,
+                        f"{name}: {number.meaning}",
+                        *([number.claim] if number.claim else []),
+                        colour=len(names),
                         mark="line" if number.meaning == "measured" else "step",
-                        dash=("", "6 3", "2 3")[len(names)], basis=number.source)
+                        dash=("", "6 3", "2 3")[len(names)],
+                        basis=number.source,
+                    )
                 if number.meaning == "measured":
                     # A fit is no whole number of layers.
                     fit = laws.trained_layers_for_a5(size)
@@ -494,9 +796,13 @@ def tasks(recorded: Recorded) -> dict[str, Any]:
         for key, points, colour, mark in _trained(recorded, task):
             kind = points.pop("kind")
             names[f"{key} {kind}"] = _curve(
-                f"{key} {kind}", f"least depth that trained nets needed ({kind}, median seed)",
+                f"{key} {kind}",
+                f"least depth that trained nets needed ({kind}, median seed)",
                 related=[f"trained_depth/{key}_enough", f"trained_depth/{key}_needed"],
-                basis="measured", colour=colour, mark=mark)
+                basis="measured",
+                colour=colour,
+                mark=mark,
+            )
             found[f"{key} {kind}"] = points
         curves[task], series[task] = list(names.values()), found
     return {"lines": list(lines.places), "answers": answers, "curves": curves, "series": series}
@@ -511,14 +817,25 @@ def _trained(recorded: Recorded, task: str) -> Iterator[tuple[str, dict[str, Any
         if size and row.case.seeds == "median" and isinstance(row.measured, Ball):
             kind = str(row.case.get("net", row.case.task))
             kinds.setdefault(kind.replace("_", " "), []).append(
-                (int(row.case.get(size)), int(row.measured.low), int(row.measured.high)))
+                (int(row.case.get(size)), int(row.measured.low), int(row.measured.high))
+            )
     for place, (kind, found) in enumerate(sorted(kinds.items())):
         found.sort()
-        yield task, {
-            "kind": kind, "x": [x for x, _, _ in found], "y": [high for _, _, high in found],
-            "low": [low for _, low, _ in found],
-            "text": [layers(low) if low == high else f"{low} to {layers(high)}"
-                     for _, low, high in found]}, 3 + place, ("dots", "crosses")[place % 2]
+        yield (
+            task,
+            {
+                "kind": kind,
+                "x": [x for x, _, _ in found],
+                "y": [high for _, _, high in found],
+                "low": [low for _, low, _ in found],
+                "text": [
+                    layers(low) if low == high else f"{low} to {layers(high)}"
+                    for _, low, high in found
+                ],
+            },
+            3 + place,
+            ("dots", "crosses")[place % 2],
+        )
 
 
 # --- the command ----------------------------------------------------------------------------------

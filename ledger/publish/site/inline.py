@@ -13,6 +13,7 @@ cited claims have which),
 `<!-- law: MODULE.FUNCTION 16 3 -->` a function of `depthlaw`, such as advisor.laws.reach, at whole
 numbers, and `<!-- bench: NAME: FIELD -->` what a benchmark noted, as benchmarks.json holds it.
 """
+
 from __future__ import annotations
 
 import json
@@ -38,7 +39,8 @@ __all__ = ["Ledger"]
 
 _MARK = re.compile(
     r"<!--\s+(?P<kind>verdict|of|is|says|near|fails|agree|against|shapes|sizes|number|law|bench):"
-    r"\s+(?P<what>[^>]+?)\s+-->")
+    r"\s+(?P<what>[^>]+?)\s+-->"
+)
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,10 @@ class Ledger:
             ValueError: where nothing is recorded for a mark, or it names no claim, case or
                 function: a sentence without its number must not be published.
         """
-        return _MARK.sub(lambda mark: str(
-            getattr(self, f"_{mark['kind']}")(" ".join(mark["what"].split()))), text)
+        return _MARK.sub(
+            lambda mark: str(getattr(self, f"_{mark['kind']}")(" ".join(mark["what"].split()))),
+            text,
+        )
 
     def _result(self, key: str) -> ClaimResult:
         if (found := self.judged.get(key)) is None:
@@ -127,8 +131,11 @@ class Ledger:
         key, _, named = what.partition(" ")
         values = dict(each.split("=", 1) for each in named.split(",") if each)
         result = self._result(key)
-        found = [row for row in result.cases
-                 if values.items() <= {n: str(v) for n, v in row.case.fields().items()}.items()]
+        found = [
+            row
+            for row in result.cases
+            if values.items() <= {n: str(v) for n, v in row.case.fields().items()}.items()
+        ]
         if len(found) != 1:
             raise ValueError(f"{len(found)} cases of {key} have {named or 'any values'}, not one")
         return result, found[0]
@@ -138,15 +145,20 @@ class Ledger:
             return f"{self.records:,}"
         if what == "claims":
             return f"{len(self.judged):,}"
-        cited = {key: found for key, found in self.judged.items()
-                 if claims_index()[key]["tier"] == "cited"}
+        cited = {
+            key: found
+            for key, found in self.judged.items()
+            if claims_index()[key]["tier"] == "cited"
+        }
         if what == "cited claims":
             return f"{len(cited):,}"
         if what == "topics":
             return f"{len({key.partition('/')[0] for key in self.judged}):,}"
         if what != "cited verdicts":
-            raise ValueError(f"{what} is not counted; say claims, cited claims, cited verdicts, "
-                             "topics or records")
+            raise ValueError(
+                f"{what} is not counted; say claims, cited claims, cited verdicts, "
+                "topics or records"
+            )
         counts = Counter(verdict_name(found) if found else NOT_RUN for found in cited.values())
         return ", ".join(f"{name} {counts[name]:,}" for name in VERDICT_NAMES if counts[name])
 
@@ -164,8 +176,21 @@ class Ledger:
 
 
 # Counts up to it are written as words.
-_WORDS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-          "eleven", "twelve")
+_WORDS = (
+    "none",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+)
 
 
 def _share(part: int, whole: int) -> str:

@@ -1,5 +1,6 @@
 """The table "least depth of a task": for each kind of net what is known from below and from above,
 who says so, and what came of it. Which claims speak of which task stands in least_depth.csv."""
+
 from __future__ import annotations
 
 import csv
@@ -34,25 +35,33 @@ def table(judged: Mapping[str, ClaimResult | None]) -> str:
     found = [(row, result) for row in rows() if (result := judged[row["claim"]]) is not None]
     theory = [each for each in found if each[1].claim.weight != "measurement"]
     trained = [each for each in found if each not in theory]
-    after = ("Trained nets, at the sizes, tasks and numbers of updates that were tried: what the "
-             "best or the worst of our seeds reached, no bound for others.")
+    after = (
+        "Trained nets, at the sizes, tasks and numbers of updates that were tried: what the "
+        "best or the worst of our seeds reached, no bound for others."
+    )
     return "\n\n".join([_table(theory), after, _table(trained)])
 
 
 def _table(found: Iterable[tuple[dict[str, str], ClaimResult]]) -> str:
-    lines = [":::{container} compact\n",
-             "| task | nets | lower bound | upper bound | who | verdict |",
-             "|---|---|---|---|---|---|"]
+    lines = [
+        ":::{container} compact\n",
+        "| task | nets | lower bound | upper bound | who | verdict |",
+        "|---|---|---|---|---|---|",
+    ]
     for row, result in found:
         bound = prose(row["layers"]) or maths(latex(result.claim.statement.rhs))
         lower = bound if row["bound"] in ("lower", "exact") else "\u2013"
         upper = bound if row["bound"] in ("upper", "exact", "printed") else "\u2013"
         printed = row["bound"] == "printed"
         who = _cited(result.claim) + ", printed" if printed else _who(result.claim)
-        word = "not checked here" if printed else (
-            f"[{verdict(marked(result))}](/claims/{result.claim.key}.md)")
-        lines.append(f"| {prose(row['task'])} | {prose(row['nets'])} | {lower} | {upper} | "
-                     f"{who} | {word} |")
+        word = (
+            "not checked here"
+            if printed
+            else (f"[{verdict(marked(result))}](/claims/{result.claim.key}.md)")
+        )
+        lines.append(
+            f"| {prose(row['task'])} | {prose(row['nets'])} | {lower} | {upper} | {who} | {word} |"
+        )
     return "\n".join([*lines, ":::"])
 
 

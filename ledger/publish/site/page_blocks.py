@@ -1,5 +1,6 @@
 """The parts of pages that records fill: questions and exercises, pictures, of claims what they
 measured and their verdicts, and the file of data beside a page."""
+
 from __future__ import annotations
 
 import csv
@@ -25,8 +26,17 @@ from ..drawing.line_plot import line_plot
 from ..intervals import CONFIDENCE, Estimate, estimate, written
 
 __all__ = [
-    "claims_of", "data", "exercise", "figure", "numbers", "question", "settings", "undecided",
-    "values", "verdicts"]
+    "claims_of",
+    "data",
+    "exercise",
+    "figure",
+    "numbers",
+    "question",
+    "settings",
+    "undecided",
+    "values",
+    "verdicts",
+]
 
 # Cases of a claim that a list names one by one, lines that a page shows unfolded, and letters of a
 # statement in a table.
@@ -47,8 +57,13 @@ def question(name: str, recorded: Recorded, folder: Path) -> str:
         folder: where pictures go.
     """
     asked: Question = _named(name)
-    return _blocks(recorded, asked, lambda there, suite: _seen(
-        asked, there, folder / f"{'-'.join(filter(None, (asked.name, suite)))}.png"))
+    return _blocks(
+        recorded,
+        asked,
+        lambda there, suite: _seen(
+            asked, there, folder / f"{'-'.join(filter(None, (asked.name, suite)))}.png"
+        ),
+    )
 
 
 def numbers(names: Sequence[str], recorded: Recorded) -> str:
@@ -58,8 +73,9 @@ def numbers(names: Sequence[str], recorded: Recorded) -> str:
     return _blocks(recorded, asked, lambda there, _: _numbers(asked, there))
 
 
-def _blocks(recorded: Recorded, asked: Question,
-            shown: Callable[[Sequence[ClaimResult], str], str]) -> str:
+def _blocks(
+    recorded: Recorded, asked: Question, shown: Callable[[Sequence[ClaimResult], str], str]
+) -> str:
     """What is shown of a question's claims, and of those with cases on another device."""
     keys = (*asked.claims, *asked.beside)
     blocks = [shown([r for key in keys if (r := recorded.judged(key))], "")]
@@ -98,8 +114,10 @@ def claims_of(kind: str, name: str) -> tuple[str, ...]:
 
 
 def _found(there: Sequence[ClaimResult]) -> Found:
-    return {r.claim.name: {row.case: row.measured for row in _rows(r) if row.measured is not None}
-            for r in there}
+    return {
+        r.claim.name: {row.case: row.measured for row in _rows(r) if row.measured is not None}
+        for r in there
+    }
 
 
 def _own(asked: Question | Exercise, there: Sequence[ClaimResult]) -> list[ClaimResult]:
@@ -113,15 +131,25 @@ def _seen(asked: Question | Exercise, there: Sequence[ClaimResult], file: Path) 
         return ""
     found = _found(there)
     # Partial records leave some with nothing but what a theory says.
-    panels = tuple(panel for panel in asked.panels(found)
-                   if any(series.kind != "reference" for series in panel.series))
+    panels = tuple(
+        panel
+        for panel in asked.panels(found)
+        if any(series.kind != "reference" for series in panel.series)
+    )
     if panels:
         _write(file, panels)
     says = asked.says(found)
-    parts = (f"![{md(asked.title)}](/figures/{file.name})" if panels else "", md(says),
-             _level(panels, says) if any(isinstance(value, Sample | Proportion)
-                                         for values_ in found.values()
-                                         for value in values_.values()) else "")
+    parts = (
+        f"![{md(asked.title)}](/figures/{file.name})" if panels else "",
+        md(says),
+        _level(panels, says)
+        if any(
+            isinstance(value, Sample | Proportion)
+            for values_ in found.values()
+            for value in values_.values()
+        )
+        else "",
+    )
     return "\n\n".join(filter(None, parts))
 
 
@@ -142,8 +170,10 @@ def _folded(title: str, text: str) -> str:
 def _table(table: Table) -> str:
     """Plain data in Markdown."""
     words = [any(isinstance(row[i], str) for row in table.rows) for i in range(len(table.columns))]
-    lines = ["| " + " | ".join(md(heading) for heading in table.columns) + " |",
-             "|" + "".join("---|" if each else "--:|" for each in words)]
+    lines = [
+        "| " + " | ".join(md(heading) for heading in table.columns) + " |",
+        "|" + "".join("---|" if each else "--:|" for each in words),
+    ]
     lines += ["| " + " | ".join(_cell(cell) for cell in row) + " |" for row in table.rows]
     return "\n".join(lines)
 
@@ -151,8 +181,13 @@ def _table(table: Table) -> str:
 def _cell(cell: str | Number | None) -> str:
     if cell is None:
         return "-"
-    return md(cell) if isinstance(cell, str) else f"{cell:,}" if isinstance(cell, int) else \
-        f"{cell:.4g}"
+    return (
+        md(cell)
+        if isinstance(cell, str)
+        else f"{cell:,}"
+        if isinstance(cell, int)
+        else f"{cell:.4g}"
+    )
 
 
 # --- claims --------------------------------------------------------------------------------------
@@ -179,20 +214,33 @@ def _rows(result: ClaimResult) -> list[CaseResult]:
 def _verdicts(judged: Sequence[ClaimResult]) -> str:
     """A row for each claim; below, what was changed after data, and what would decide the
     undecided."""
-    lines = ["| claim | states | expected before | known since | verdict | cases |",
-             "|---|---|---|---|---|--:|"]
+    lines = [
+        "| claim | states | expected before | known since | verdict | cases |",
+        "|---|---|---|---|---|--:|",
+    ]
     for r in judged:
         link, states = f"[{md(r.claim.title)}](/claims/{r.claim.key}.md)", _states(r.claim)
-        lines.append(f"| {link} | {states} | {r.claim.expected} | "
-                     f"{r.claim.known or '-'} | {verdict(marked(r))} | "
-                     f"{len(r.decided)} of {len(r.in_scope)} |")
+        lines.append(
+            f"| {link} | {states} | {r.claim.expected} | "
+            f"{r.claim.known or '-'} | {verdict(marked(r))} | "
+            f"{len(r.decided)} of {len(r.in_scope)} |"
+        )
     texts = dict.fromkeys(r.claim.post_hoc for r in judged if r.claim.post_hoc)
-    after = [f"* {', '.join(f'`{r.claim.name}`' for r in judged if r.claim.post_hoc == text)}: "
-             f"{md(text)}" for text in texts]
+    after = [
+        f"* {', '.join(f'`{r.claim.name}`' for r in judged if r.claim.post_hoc == text)}: "
+        f"{md(text)}"
+        for text in texts
+    ]
     open_ = [f"* `{r.claim.name}`, {md(line)}" for r in judged for line in undecided(r)]
-    parts = ["\n".join(lines), _list("UNDECIDED, and what would decide it", open_),
-             _folded("\\* Written, restated or measured otherwise after data had been seen",
-                     "\n".join(after)) if after else ""]
+    parts = [
+        "\n".join(lines),
+        _list("UNDECIDED, and what would decide it", open_),
+        _folded(
+            "\\* Written, restated or measured otherwise after data had been seen", "\n".join(after)
+        )
+        if after
+        else "",
+    ]
     return "\n\n".join(filter(None, parts))
 
 
@@ -234,8 +282,10 @@ def _list(title: str, items: Sequence[str]) -> str:
 
 
 def _values(judged: Sequence[ClaimResult]) -> Iterator[str]:
-    yield (f"| claim | case | measured | {CONFIDENCE} interval | decided by | stated | verdict |\n"
-           "|---|---|---|---|---|---|---|")
+    yield (
+        f"| claim | case | measured | {CONFIDENCE} interval | decided by | stated | verdict |\n"
+        "|---|---|---|---|---|---|---|"
+    )
     for result in judged:
         rows = _rows(result)
         every = [set(row.case.fields().items()) for row in rows]
@@ -244,10 +294,12 @@ def _values(judged: Sequence[ClaimResult]) -> Iterator[str]:
             own = " ".join(f"{k}={v}" for k, v in row.case.fields().items() if (k, v) not in same)
             found = estimate(result, row)
             ends = written(found.ends) if found and found.ends else ""
-            yield (f"| {code(result.claim.name)} | {code(own or str(row.case))} | "
-                   f"{md(_mean(found) if found else measured_side(result.claim, row))} | "
-                   f"{md(ends)} | {md(found.decided_by if found else '')} | "
-                   f"{md(stated(result.claim, row))} | {row.verdict_name} |")
+            yield (
+                f"| {code(result.claim.name)} | {code(own or str(row.case))} | "
+                f"{md(_mean(found) if found else measured_side(result.claim, row))} | "
+                f"{md(ends)} | {md(found.decided_by if found else '')} | "
+                f"{md(stated(result.claim, row))} | {row.verdict_name} |"
+            )
 
 
 def _mean(found: Estimate) -> str:
@@ -278,14 +330,30 @@ def data(keys: Sequence[str], places: Sequence[Recorded], file: Path) -> str:
     csv.writer(text, lineterminator="\n").writerows(rows)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text.getvalue(), encoding="utf-8")
-    return (f"Every number above, with its {CONFIDENCE} interval, the wider interval that decided "
-            "its verdict and the level of that, the ids of the records that hold it and the device "
-            f"({', '.join(sorted(devices))}): [{file.name}](/data/{file.name}).")
+    return (
+        f"Every number above, with its {CONFIDENCE} interval, the wider interval that decided "
+        "its verdict and the level of that, the ids of the records that hold it and the device "
+        f"({', '.join(sorted(devices))}): [{file.name}](/data/{file.name})."
+    )
 
 
-_COLUMNS = ["claim", "case", "value", "low", "high", "decision low", "decision high",
-            "decision level", "rank p", "observations", "stated", "verdict", "undecided because",
-            "device", "records"]
+_COLUMNS = [
+    "claim",
+    "case",
+    "value",
+    "low",
+    "high",
+    "decision low",
+    "decision high",
+    "decision level",
+    "rank p",
+    "observations",
+    "stated",
+    "verdict",
+    "undecided because",
+    "device",
+    "records",
+]
 
 
 def _data_row(result: ClaimResult, row: CaseResult, why: str) -> list[str]:
@@ -296,16 +364,30 @@ def _data_row(result: ClaimResult, row: CaseResult, why: str) -> list[str]:
     if (found := estimate(result, row)) is not None:
         mean, observations = f"{found.mean:.10g}", str(found.count)
         low, high = _ends(found.ends)
-        decision = [*_ends(found.deciding), f"{found.level:.3g}" if found.deciding else "",
-                    "" if found.p is None else f"{found.p:.3g}"]
+        decision = [
+            *_ends(found.deciding),
+            f"{found.level:.3g}" if found.deciding else "",
+            "" if found.p is None else f"{found.p:.3g}",
+        ]
     elif isinstance(value, Ball):
         low, high = f"{float(value.low):.10g}", f"{float(value.high):.10g}"
     elif isinstance(value, Exact):
         mean = measured_side(result.claim, row)
     devices = sorted({str(each.inputs.get("device", "")) for each in row.records})
-    return [result.claim.key, str(row.case), mean, low, high, *decision, observations,
-            stated(result.claim, row), row.verdict_name, why, " ".join(devices),
-            " ".join(each.id for each in row.records)]
+    return [
+        result.claim.key,
+        str(row.case),
+        mean,
+        low,
+        high,
+        *decision,
+        observations,
+        stated(result.claim, row),
+        row.verdict_name,
+        why,
+        " ".join(devices),
+        " ".join(each.id for each in row.records),
+    ]
 
 
 def _ends(interval: tuple[float, float] | None) -> tuple[str, str]:
@@ -323,16 +405,22 @@ def figure(name: str, recorded: Recorded, folder: Path) -> str:
         return ""
     file = folder / f"{name}.png"
     _write(file, panels)
-    parts = (f"![{md(title)}](/figures/{file.name})", _level(panels),
-             _table(table) if table else "")
+    parts = (
+        f"![{md(title)}](/figures/{file.name})",
+        _level(panels),
+        _table(table) if table else "",
+    )
     return "\n\n".join(filter(None, parts))
 
 
 def _level(panels: Sequence[Panel], says: str = "") -> str:
     """The level of the intervals in a picture and in the sentences below it; empty without any."""
     drawn = any(series.low for panel in panels for series in panel.series)
-    return (f"*Bars, bands and ±: {CONFIDENCE} intervals. Verdicts use wider ones.*"
-            if drawn or "+-" in says else "")
+    return (
+        f"*Bars, bands and ±: {CONFIDENCE} intervals. Verdicts use wider ones.*"
+        if drawn or "+-" in says
+        else ""
+    )
 
 
 def _write(file: Path, panels: Sequence[Panel]) -> None:
@@ -350,48 +438,90 @@ def _layers_seen(recorded: Recorded) -> _Drawn:
 
     layers, curves = 8, []
     for label, weights, skip in (
-            ("attention alone", None, False), ("causal mask", arb_mat([[1, 0], [1, 1]]), False),
-            ("skip connection", None, True)):
+        ("attention alone", None, False),
+        ("causal mask", arb_mat([[1, 0], [1, 1]]), False),
+        ("skip connection", None, True),
+    ):
         mean, moved, heights = arb_mat([[0]]), arb_mat([["0.01"], ["-0.01"]]), []
         for layer in range(layers + 1):
             if layer:
-                mean, moved = next_pair(mean, moved, [Head(arb_mat([[1]]), arb_mat([[1]]))],
-                                        weights, skip)
+                mean, moved = next_pair(
+                    mean, moved, [Head(arb_mat([[1]]), arb_mat([[1]]))], weights, skip
+                )
             heights.append(float(-abs(moved[0, 0]).log() / arb(10).log()))
         curves.append(Series(label, tuple(range(layers + 1)), tuple(heights)))
-    law = Series("3^l times the start", tuple(range(layers + 1)),
-                 tuple(curves[0].y[0] * 3**layer for layer in range(layers + 1)), kind="reference")
-    return (Panel("Orders of magnitude that the residual has lost", "layer l",
-                  "-log10 of the residual", (*curves, law), y_scale="log"),), None
+    law = Series(
+        "3^l times the start",
+        tuple(range(layers + 1)),
+        tuple(curves[0].y[0] * 3**layer for layer in range(layers + 1)),
+        kind="reference",
+    )
+    return (
+        Panel(
+            "Orders of magnitude that the residual has lost",
+            "layer l",
+            "-log10 of the residual",
+            (*curves, law),
+            y_scale="log",
+        ),
+    ), None
 
 
 def _bert(recorded: Recorded) -> _Drawn:
     """Residuals of nets of BERT's shape by layer, beside the published values."""
+
     def curves(*named: tuple[str, str, bool]) -> Iterator[Series]:
         for name, label, beside in named:
             key = f"rank_collapse/{name}"
             claim, result = recorded.claims[key], recorded.judged(key)
-            found = sorted(((int(row.case.layer), row.measured, row.case)
-                            for row in (_rows(result) if result else ())
-                            if isinstance(row.measured, Sample)), key=lambda each: each[0])
+            found = sorted(
+                (
+                    (int(row.case.layer), row.measured, row.case)
+                    for row in (_rows(result) if result else ())
+                    if isinstance(row.measured, Sample)
+                ),
+                key=lambda each: each[0],
+            )
             if not found:
                 continue
             places = tuple(layer for layer, _, _ in found)
             ends = [sample.interval(LEVEL) for _, sample, _ in found]
-            yield Series(label, places, tuple(sample.mean for _, sample, _ in found),
-                         tuple(low for low, _ in ends), tuple(high for _, high in ends), "points")
+            yield Series(
+                label,
+                places,
+                tuple(sample.mean for _, sample, _ in found),
+                tuple(low for low, _ in ends),
+                tuple(high for _, high in ends),
+                "points",
+            )
             if beside:
-                yield Series("published", places, tuple(
-                    float(at(claim.statement.rhs, case)) for _, _, case in found),
-                    kind="reference")
+                yield Series(
+                    "published",
+                    places,
+                    tuple(float(at(claim.statement.rhs, case)) for _, _, case in found),
+                    kind="reference",
+                )
 
     panels = (
-        Panel("Attention without skips and MLPs", "layer", "relative residual",
-              tuple(curves(("bert_init_collapse", "our net of this shape", True),
-                           ("bert_plateau_is_rounding", "BERT of transformers, float64", False))),
-              y_scale="log"),
-        Panel("The whole net", "layer", "relative residual",
-              tuple(curves(("bert_init_full_curve", "BERT of transformers", True)))))
+        Panel(
+            "Attention without skips and MLPs",
+            "layer",
+            "relative residual",
+            tuple(
+                curves(
+                    ("bert_init_collapse", "our net of this shape", True),
+                    ("bert_plateau_is_rounding", "BERT of transformers, float64", False),
+                )
+            ),
+            y_scale="log",
+        ),
+        Panel(
+            "The whole net",
+            "layer",
+            "relative residual",
+            tuple(curves(("bert_init_full_curve", "BERT of transformers", True))),
+        ),
+    )
     return tuple(panel for panel in panels if panel.series), None
 
 
@@ -400,31 +530,55 @@ def _by_length(recorded: Recorded) -> _Drawn:
     the next."""
     panels = []
     for name, title, y_label in (
-            ("path_sums_deteriorate", "Sums over all paths of length l",
-             "score at l minus score at l + 1"),
-            ("published_paths_deteriorate", "Random paths of length l, run alone",
-             "score at l minus score at l + 1"),
-            ("longer_paths_flatter", "Tokens of the sums over all paths of length l",
-             "fall of the log10 residual to l + 1")):
+        (
+            "path_sums_deteriorate",
+            "Sums over all paths of length l",
+            "score at l minus score at l + 1",
+        ),
+        (
+            "published_paths_deteriorate",
+            "Random paths of length l, run alone",
+            "score at l minus score at l + 1",
+        ),
+        (
+            "longer_paths_flatter",
+            "Tokens of the sums over all paths of length l",
+            "fall of the log10 residual to l + 1",
+        ),
+    ):
         result = recorded.judged(f"rank_collapse/{name}")
-        found = [row for row in (_rows(result) if result else ())
-                 if isinstance(row.measured, Sample)]
+        found = [
+            row for row in (_rows(result) if result else ()) if isinstance(row.measured, Sample)
+        ]
         tasks = dict.fromkeys(str(row.case.task) for row in found)
-        curves = [_means(task, [(int(row.case.length), row) for row in found
-                                if row.case.task == task]) for task in tasks]
+        curves = [
+            _means(task, [(int(row.case.length), row) for row in found if row.case.task == task])
+            for task in tasks
+        ]
         if curves:
             longest = max(x for each in curves for x in each.x)
-            panels.append(Panel(title, "path length l", y_label, (
-                *curves, Series("stated: at least 0", (1, longest), (0, 0), kind="reference"))))
+            panels.append(
+                Panel(
+                    title,
+                    "path length l",
+                    y_label,
+                    (*curves, Series("stated: at least 0", (1, longest), (0, 0), kind="reference")),
+                )
+            )
     return tuple(panels), None
 
 
 def _means(label: str, found: Sequence[tuple[int, CaseResult]]) -> Series:
     """Means of samples with their intervals."""
     ends = [row.measured.interval(LEVEL) for _, row in found if isinstance(row.measured, Sample)]
-    return Series(label, tuple(x for x, _ in found),
-                  tuple(row.measured.mean for _, row in found if isinstance(row.measured, Sample)),
-                  tuple(low for low, _ in ends), tuple(high for _, high in ends), "points")
+    return Series(
+        label,
+        tuple(x for x, _ in found),
+        tuple(row.measured.mean for _, row in found if isinstance(row.measured, Sample)),
+        tuple(low for low, _ in ends),
+        tuple(high for _, high in ends),
+        "points",
+    )
 
 
 def _exponents(*panels: tuple[str, str, tuple[str, ...]]) -> Callable[[Recorded], _Drawn]:
@@ -433,9 +587,13 @@ def _exponents(*panels: tuple[str, str, tuple[str, ...]]) -> Callable[[Recorded]
     Args:
         panels: title, label of the exponent, and names of claims of signal_propagation.
     """
+
     def drawn(recorded: Recorded) -> _Drawn:
-        return tuple(panel for title, y_label, names in panels
-                     if (panel := _exponents_of(recorded, title, y_label, names)).series), None
+        return tuple(
+            panel
+            for title, y_label, names in panels
+            if (panel := _exponents_of(recorded, title, y_label, names)).series
+        ), None
 
     return drawn
 
@@ -444,37 +602,82 @@ def _exponents_of(recorded: Recorded, title: str, y_label: str, names: Sequence[
     curves, lines, place = [], {}, 1
     for name in names:
         result = recorded.judged(f"signal_propagation/{name}")
-        found = [row for row in (_rows(result) if result else ())
-                 if isinstance(row.measured, Sample)]
+        found = [
+            row for row in (_rows(result) if result else ()) if isinstance(row.measured, Sample)
+        ]
         if result is None or not found:
             continue
         stated = at(result.claim.statement.rhs, found[0].case)
         words = f"{'at least ' if result.claim.statement.rel_op == '>=' else ''}{stated}"
-        curves.append(_means(f"{result.claim.title.partition(':')[0]}: {words}",
-                             list(enumerate(found, place))))
+        curves.append(
+            _means(
+                f"{result.claim.title.partition(':')[0]}: {words}", list(enumerate(found, place))
+            )
+        )
         lines[f"stated: {words}"] = float(stated)
         place += len(found) + 1
     ends = (1, place - 2)
-    return Panel(title, "cases, claim by claim", y_label, (*curves, *(
-        Series(words, ends, (height, height), kind="reference")
-        for words, height in lines.items() if curves)))
+    return Panel(
+        title,
+        "cases, claim by claim",
+        y_label,
+        (
+            *curves,
+            *(
+                Series(words, ends, (height, height), kind="reference")
+                for words, height in lines.items()
+                if curves
+            ),
+        ),
+    )
 
 
 _FIGURES: dict[str, tuple[str, Callable[[Recorded], _Drawn]]] = {
-    "doubly-exponential": ("Orders of magnitude that the residual loses, layer by layer",
-                           _layers_seen),
+    "doubly-exponential": (
+        "Orders of magnitude that the residual loses, layer by layer",
+        _layers_seen,
+    ),
     "bert-residuals": ("Relative residuals of BERT's shape at initialisation by layer", _bert),
-    "gradients": ("Powers of the depth in gradients and hidden states, by scheme", _exponents(
-        ("Last gradient against depth", "power of the depth", (
-            "softmax_pre_ln_gradient", "softmax_post_ln_gradient", "gpt2_gradient",
-            "deepnorm_last_gradient")),
-        ("Mean square of the last hidden states against depth", "power of the depth", (
-            "softmax_pre_ln_norm_exponent", "gpt2_norm_exponent")))),
-    "scaling": ("Powers of width and depth in the change by first steps, by rule", _exponents(
-        ("Change by first updates against width", "power of the width",
-         ("mup_width_flat", "standard_width_growth")),
-        ("Change by first updates against depth", "power of the depth",
-         ("depth_mup_flat", "completep_flat", "plain_depth_growth", "deepnorm_update_flat",
-          "post_ln_update_growth")))),
+    "gradients": (
+        "Powers of the depth in gradients and hidden states, by scheme",
+        _exponents(
+            (
+                "Last gradient against depth",
+                "power of the depth",
+                (
+                    "softmax_pre_ln_gradient",
+                    "softmax_post_ln_gradient",
+                    "gpt2_gradient",
+                    "deepnorm_last_gradient",
+                ),
+            ),
+            (
+                "Mean square of the last hidden states against depth",
+                "power of the depth",
+                ("softmax_pre_ln_norm_exponent", "gpt2_norm_exponent"),
+            ),
+        ),
+    ),
+    "scaling": (
+        "Powers of width and depth in the change by first steps, by rule",
+        _exponents(
+            (
+                "Change by first updates against width",
+                "power of the width",
+                ("mup_width_flat", "standard_width_growth"),
+            ),
+            (
+                "Change by first updates against depth",
+                "power of the depth",
+                (
+                    "depth_mup_flat",
+                    "completep_flat",
+                    "plain_depth_growth",
+                    "deepnorm_update_flat",
+                    "post_ln_update_growth",
+                ),
+            ),
+        ),
+    ),
     "paths": ("What one more layer of a path changes, by its length", _by_length),
 }

@@ -12,6 +12,7 @@ verdicts, `<!-- settings: MODULE.NAME -->` by a table of how nets are trained,
 `<!-- least-depth -->` by what is known of the depth that tasks need, and `<!-- data -->` by a link
 to a CSV file of all cases of the claims that a page names so.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -60,8 +61,9 @@ _LEAST_DEPTH = "<!-- least-depth -->"
 _OF_THE_PROJECT = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changes.md"}
 
 
-def write(docs: Path, out: Path, stores: Sequence[Store],
-          mutants: Callable[[], str] | None = None) -> list[Path]:
+def write(
+    docs: Path, out: Path, stores: Sequence[Store], mutants: Callable[[], str] | None = None
+) -> list[Path]:
     """Write the sources of all pages into the folder `out`, which then holds nothing else, and
     return their paths: the same records give the same bytes, and what has not changed is not
     written again.
@@ -117,9 +119,22 @@ def build(docs: Path, sources: Path, out: Path) -> int:
     made = sources.parent / "html"
     shutil.rmtree(made, ignore_errors=True)
     status = subprocess.run(
-        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going",
-         "-d", str(sources.parent / "doctrees"), "-c", str(docs), str(sources), str(made)],
-        check=False).returncode
+        [
+            sys.executable,
+            "-m",
+            "sphinx",
+            "-q",
+            "-W",
+            "--keep-going",
+            "-d",
+            str(sources.parent / "doctrees"),
+            "-c",
+            str(docs),
+            str(sources),
+            str(made),
+        ],
+        check=False,
+    ).returncode
     if status == 0:
         shutil.rmtree(out, ignore_errors=True)
         shutil.copytree(made, out, ignore=shutil.ignore_patterns(".buildinfo*", "objects.inv"))
@@ -137,7 +152,9 @@ def _not_run(claim: Claim, store: Store) -> ClaimResult:
 
 
 def _generated(
-    judged: Sequence[ClaimResult], places: Sequence[Recorded], out: Path,
+    judged: Sequence[ClaimResult],
+    places: Sequence[Recorded],
+    out: Path,
 ) -> dict[Path, str]:
     """The pages that no hand wrote, by their paths."""
     ledger = "; ".join(map(_named, places))
@@ -145,18 +162,21 @@ def _generated(
         out / "claims/index.md": claim_pages.index(judged, ledger),
         out / "findings.md": claim_pages.findings(judged, ledger),
         out / "most-wanted.md": claim_pages.most_wanted(judged, ledger),
-        out / "glossary.md": claim_pages.glossary([r.claim for r in judged])}
+        out / "glossary.md": claim_pages.glossary([r.claim for r in judged]),
+    }
     by_key = {r.claim.key: r for r in judged}.get
     for r in judged:
         file = out / "data" / f"{r.claim.topic}-{r.claim.name}.csv"
         data = page_blocks.data([r.claim.key], places, file)
         below = [each for each in judged if each.claim.supports == r.claim.key]
         pages[out / "claims" / f"{r.claim.key}.md"] = claim_pages.page(
-            r, grounds(r, by_key), data, below)
+            r, grounds(r, by_key), data, below
+        )
     for topic in dict.fromkeys(r.claim.topic for r in judged):
         own = [r for r in judged if r.claim.topic == topic]
         pages[out / "claims" / topic / "index.md"] = claim_pages.topic_page(
-            topic, own, prose(_about(topic)))
+            topic, own, prose(_about(topic))
+        )
     return pages
 
 
@@ -174,8 +194,9 @@ def mutated(keys: Sequence[str], store: Store) -> str:
     """
     claims = registry()
     recorded = Recorded({key: claims[key] for key in keys}, store)
-    found = {key: list(mutate(quick)) for key in keys
-             if (quick := recorded.of("quick", key)) is not None}
+    found = {
+        key: list(mutate(quick)) for key in keys if (quick := recorded.of("quick", key)) is not None
+    }
     return claim_pages.mutations(found, _named(recorded))
 
 
@@ -189,8 +210,9 @@ def explore(source: Path, out: Path, store: Store) -> None:
 
 def _about(topic: str) -> str:
     """The first sentence of a topic's package."""
-    name = next(name for room in ("theory", "empirics")
-                if find_spec(name := f"depthlaw.{room}.{topic}"))
+    name = next(
+        name for room in ("theory", "empirics") if find_spec(name := f"depthlaw.{room}.{topic}")
+    )
     text = " ".join((import_module(name).__doc__ or "").split("\n\n")[0].split())
     return text
 
@@ -206,6 +228,7 @@ def _moved(text: str) -> str:
 def _linked(text: str, claims: Mapping[str, Claim], docs: Path) -> str:
     """A generated page whose prose names claims by their keys, and pages by their files: with links
     to them."""
+
     def claim(named: re.Match[str]) -> str:
         key = named[0].replace("\\_", "_")
         return claim_pages.link(claims[key]) if key in claims else named[0]
@@ -215,10 +238,16 @@ def _linked(text: str, claims: Mapping[str, Claim], docs: Path) -> str:
         return f"[{named[0]}](/{named[1]})" if there else named[0]
 
     topics = "|".join(dict.fromkeys(each.topic for each in claims.values()))
-    lines = [line if line.startswith("$ ") else re.sub(
-        r"(?<![\w/`\[])docs/([\w/-]+\.md)\b", page,
-        re.sub(rf"(?<![\w/`\[])(?:{topics})/(?:\w|\\_)+(?![\w-]|\.\w)", claim, line))
-             for line in text.split("\n")]
+    lines = [
+        line
+        if line.startswith("$ ")
+        else re.sub(
+            r"(?<![\w/`\[])docs/([\w/-]+\.md)\b",
+            page,
+            re.sub(rf"(?<![\w/`\[])(?:{topics})/(?:\w|\\_)+(?![\w-]|\.\w)", claim, line),
+        )
+        for line in text.split("\n")
+    ]
     return "\n".join(lines)
 
 
@@ -251,21 +280,29 @@ def filled(text: str, places: Sequence[Recorded], out: Path, name: str) -> str:
             return _first(places, lambda each: _WITH_PICTURE[kind](what, each, figures_))
         if kind == "table":
             return _first(places, lambda each: table(each.claims, what, each.store))
-        return _first(places, lambda each: _frontier(
-            each.claims, each.store, figures_ / f"{what}.png"))
+        return _first(
+            places, lambda each: _frontier(each.claims, each.store, figures_ / f"{what}.png")
+        )
 
     return _MARK.sub(fill, text)
 
 
 NOTHING = "*Nothing is recorded for this yet.*"
 _OF_FILES = {
-    "evidence": depth_evidence.part, "counting": count_comparison.part,
-    "settings": page_blocks.settings}
+    "evidence": depth_evidence.part,
+    "counting": count_comparison.part,
+    "settings": page_blocks.settings,
+}
 _OF_CLAIMS = {
-    "verdicts": page_blocks.verdicts, "values": page_blocks.values, "numbers": page_blocks.numbers}
+    "verdicts": page_blocks.verdicts,
+    "values": page_blocks.values,
+    "numbers": page_blocks.numbers,
+}
 _WITH_PICTURE = {
-    "exercise": page_blocks.exercise, "measured": page_blocks.question,
-    "picture": page_blocks.figure}
+    "exercise": page_blocks.exercise,
+    "measured": page_blocks.question,
+    "picture": page_blocks.figure,
+}
 _KINDS = "|".join(["table", "figure", "data", *_OF_FILES, *_OF_CLAIMS, *_WITH_PICTURE])
 _MARK = re.compile(rf"<!-- (?P<kind>{_KINDS})(: (?P<name>\S+))? -->")
 
@@ -296,8 +333,10 @@ def table(claims: Mapping[str, Claim], key: str, store: Store) -> str:
     if maker is None or not rows:
         return ""
     made = maker(rows)
-    lines = ["| " + " | ".join(prose(heading) for heading in made.columns) + " |",
-             "|" + "".join("---|" if heading in made.words else "--:|" for heading in made.columns)]
+    lines = [
+        "| " + " | ".join(prose(heading) for heading in made.columns) + " |",
+        "|" + "".join("---|" if heading in made.words else "--:|" for heading in made.columns),
+    ]
     for row in made.rows:
         cells = (duration(c.total_seconds()) if isinstance(c, timedelta) else prose(c) for c in row)
         lines.append("| " + " | ".join(cells) + " |")
@@ -305,11 +344,19 @@ def table(claims: Mapping[str, Claim], key: str, store: Store) -> str:
 
 
 def _recorded(
-    claims: Mapping[str, Claim], maker: Callable[..., Table], store: Store,
+    claims: Mapping[str, Claim],
+    maker: Callable[..., Table],
+    store: Store,
 ) -> list[CaseResult]:
     """The recorded cases of the claims that share a table, in any suite."""
-    rows = [row for claim in claims.values() if claim.table is maker for suite in claim.grid
-            for row in results({claim.key: claim}, suite, store)[0].cases if row.records]
+    rows = [
+        row
+        for claim in claims.values()
+        if claim.table is maker
+        for suite in claim.grid
+        for row in results({claim.key: claim}, suite, store)[0].cases
+        if row.records
+    ]
     return list({row.case: row for row in rows}.values())
 
 
@@ -317,8 +364,10 @@ def _frontier(claims: Mapping[str, Claim], store: Store, file: Path) -> str:
     """The figure of exact separation ranks, as a link to it; empty where nothing is recorded."""
     if not site_figures.frontier(entries(_recorded(claims, frontier_table, store)), file):
         return ""
-    return ("![Exact separation ranks against depth, with S, the bounds of Theorems 1 and 2 as "
-            f"recalled, the threshold and the knee](/figures/{file.name})")
+    return (
+        "![Exact separation ranks against depth, with S, the bounds of Theorems 1 and 2 as "
+        f"recalled, the threshold and the knee](/figures/{file.name})"
+    )
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -326,8 +375,12 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("docs", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--results", type=Path, default=None,
-                        help="records of your own, which come before those that ship")
+    parser.add_argument(
+        "--results",
+        type=Path,
+        default=None,
+        help="records of your own, which come before those that ship",
+    )
     chosen = parser.parse_args(arguments)
     # One thread, as where claims are measured: what a picture computes anew rounds as it did there,
     # and trainings are found again, which are stored by their number of threads.

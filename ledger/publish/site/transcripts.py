@@ -3,6 +3,7 @@ prints. They are committed, for whoever reads a page where it stands; a test com
 
     python -m depthlaw.ledger.publish.site.transcripts README.md docs/depth.md   # run them again
 """
+
 from __future__ import annotations
 
 import re
@@ -31,15 +32,18 @@ def _lines(block: str, folder: Path) -> Iterator[str]:
     for i, command in enumerate(commands):
         done = subprocess.run(
             [sys.executable, "-m", "depthlaw", *shlex.split(command.removeprefix(_PROMPT))],
-            cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            cwd=folder,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
         yield from [""] * (i > 0)
         yield command
         yield from done.stdout.splitlines()
 
 
 def folder_of(page: Path) -> Path:
-    """Where the commands of a page are run: in the folder `examples` beside it, or else in its own.
-    """
+    """Where commands of a page are run: in the folder `examples` beside it, or else in its own."""
     examples = page.parent / "examples"
     return examples if examples.is_dir() else page.parent
 
