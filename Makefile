@@ -71,6 +71,7 @@ portable-test: $(VENV)/.dev
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 
 # The wheel is unpacked and checked under its installed name; messages name the files of the tree.
 types: $(VENV)/.dev $(VENV)/.wheel
