@@ -24,7 +24,7 @@ from depthlaw.theory.claims.values import (
     Sample,
     Statistical,
 )
-from depthlaw.theory.claims.verdict import Verdict
+from depthlaw.theory.claims.verdict import Verdict, bounds
 from depthlaw.theory.exact.enclosure import ball, enclose
 
 from .report import CaseResult, ClaimResult
@@ -135,12 +135,7 @@ def sign_test(claim: Claim, row: CaseResult) -> tuple[float, float] | None:
     value = row.measured
     if not isinstance(value, Sample) or not claim.statement.lhs.is_Symbol:
         return None
-    predicted = claim.predict(row.case)
-    ends = (
-        (float(predicted.low), float(predicted.high))
-        if isinstance(predicted, Ball)
-        else (float(enclose(sympy.sympify(predicted)).mid()),)
-    )
+    ends = [float(enclose(end).mid()) for end in bounds(claim.predict(row.case))]
     bound = min(ends, key=lambda end: abs(end - value.mean))
     below = sum(observation < bound for observation in value.values)
     count = below + sum(observation > bound for observation in value.values)
@@ -268,7 +263,8 @@ def judged(claim: Claim) -> str:
 def stated(claim: Claim, row: CaseResult) -> str:
     """The relation and the predicted side at one case: "= 9", "within [1, 2]"."""
     side = prediction(claim, row)
-    return f"within {side}" if side[0] == "[" and interval(claim) else f"{relation(claim)} {side}"
+    between = claim.statement.rel_op == "in" or (side[0] == "[" and interval(claim))
+    return f"within {side}" if between else f"{relation(claim)} {side}"
 
 
 def statement_text(claim: Claim) -> str:
@@ -288,6 +284,9 @@ def prediction(claim: Claim, row: CaseResult) -> str:
     value = claim.predict(row.case)
     if isinstance(value, Measured):
         return number(value)
+    if isinstance(value, sympy.Tuple):
+        low, high = (Ball.of(enclose(end)) for end in value)
+        return number(Ball(low.low, high.high))
     expression = sympy.sympify(value)
     if expression.is_Rational:
         return number(Exact(Fraction(int(expression.p), int(expression.q))))

@@ -26,7 +26,7 @@ from depthlaw.theory.claims.definition import SUITES, Case, Claim, at
 from depthlaw.theory.claims.search import Search
 from depthlaw.theory.claims.symbols import plain
 from depthlaw.theory.claims.values import Measured, Step
-from depthlaw.theory.claims.verdict import FALSE_ALARM_BUDGET, Decision, Verdict, judge
+from depthlaw.theory.claims.verdict import FALSE_ALARM_BUDGET, Decision, Verdict, bounds, judge
 
 from ..records.store import canonical, decode, encode
 from .display import number, slack
@@ -401,11 +401,12 @@ def finding(data: dict[str, Any]) -> Finding:
 
 
 def _stated(claim: Claim, case: Case) -> str:
-    """The right side at a case, to six digits."""
+    """The right side at a case, or both bounds of a pair, to six digits."""
     from depthlaw.theory.exact.enclosure import enclose
 
     try:
-        return f"{float(enclose(at(claim.statement.rhs, case)).mid()):.6g}"
+        ends = [float(enclose(end).mid()) for end in bounds(at(claim.statement.rhs, case))]
+        return " and ".join(f"{end:.6g}" for end in dict.fromkeys(ends))
     except _NO_VALUE:
         return plain(claim.statement.rhs)
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Literal
 from depthlaw.theory.claims.definition import Case, Claim, at
 from depthlaw.theory.claims.symbols import plain
 from depthlaw.theory.claims.values import Ball
-from depthlaw.theory.claims.verdict import TRUNCATED, Decision, Verdict, judge
+from depthlaw.theory.claims.verdict import TRUNCATED, Decision, Verdict, bounds, judge
 
 from .report import ClaimResult
 
@@ -94,6 +94,7 @@ def mutants(statement: Relational) -> Iterator[tuple[str, Relational]]:
     import sympy
 
     yield from _described(_candidates(statement, lambda node, side: _changes(node, (side,), None)))
+    # Two bounds have no reverse.
     flipped = {
         sympy.Le: sympy.Ge,
         sympy.Ge: sympy.Le,
@@ -343,6 +344,9 @@ def _not_stronger(original: Claim, mutated: Claim, case: Case) -> bool:
             return weaker.get(relation, new == old)
         if isinstance(new, Ball) or isinstance(old, Ball):
             return False
+        if relation == "in":
+            (low, high), (old_low, old_high) = bounds(new), bounds(old)
+            return sign(low - old_low) in (0, -1) and sign(high - old_high) in (0, 1)
         order = sign(new - old)
     except _NO_VALUE:
         return False

@@ -7,10 +7,8 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from sympy import sympify
-
-from depthlaw.theory.claims.values import Ball, Case, Proportion, Sample
-from depthlaw.theory.claims.verdict import level
+from depthlaw.theory.claims.values import Case, Proportion, Sample
+from depthlaw.theory.claims.verdict import bounds, level
 from depthlaw.theory.exact.enclosure import enclose
 
 from .report import CaseResult, ClaimResult
@@ -96,9 +94,7 @@ def _remedy(where: str, result: ClaimResult, row: CaseResult) -> Remedy:
 
 
 def _ends(predicted: object) -> tuple[float, ...]:
-    if isinstance(predicted, Ball):
-        return float(predicted.low), float(predicted.high)
-    return (float(enclose(sympify(predicted)).mid()),)
+    return tuple(float(enclose(end).mid()) for end in bounds(predicted))
 
 
 _Interval = Callable[[int], tuple[float, float]]

@@ -9,7 +9,9 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from depthlaw.ledger.verdicts.mutation import mutants
 from depthlaw.theory.claims.definition import Case, Claim, Control, Source
+from depthlaw.theory.claims.relations import between
 from depthlaw.theory.claims.symbols import depth as L
 from depthlaw.theory.claims.values import Ball, Exact, Outside, Proportion, Sample
 from depthlaw.theory.claims.verdict import Verdict, judge, log_base
@@ -37,11 +39,21 @@ def claim(statement, **changes) -> Claim:
 
 
 LE, GE, EQ = sympy.Le(sep, 3**L), sympy.Ge(sep, 3**L), sympy.Eq(sep, 3**L)
+BETWEEN = between(L**2, sep, 3**L)  # 4 <= sep <= 9 at two layers
 
 
 @pytest.mark.parametrize(
     ("statement", "value", "verdict"),
     [
+        (BETWEEN, Exact(4), "HOLDS"),
+        (BETWEEN, Exact(9), "HOLDS"),
+        (BETWEEN, Exact(3), "FAILS"),
+        (BETWEEN, Exact(10), "FAILS"),
+        (BETWEEN, Ball(Fraction(8), Fraction(10)), "UNDECIDED"),
+        (BETWEEN, Ball(Fraction(3), Fraction(10)), "UNDECIDED"),
+        (BETWEEN, Ball(Fraction(10), Fraction(11)), "FAILS"),
+        (BETWEEN, Exact(10, misses=1.0), "FAILS"),
+        (BETWEEN, Exact(5, misses=1.0), "UNDECIDED"),
         (EQ, Exact(9), "HOLDS"),
         (EQ, Exact(8), "FAILS"),
         (EQ, Exact(10), "FAILS"),
@@ -218,3 +230,16 @@ def test_floats_are_refused():
         enclose(sympy.Float(0.5) * sympy.pi)
     with pytest.raises(TypeError, match="no rigorous rule"):
         enclose(sympy.erf(1))
+
+
+def test_the_slack_between_two_bounds_is_that_of_the_nearer_one():
+    for value, slack in ((5, math.log10(5 / 4)), (8, math.log10(9 / 8)), (3, math.log10(3 / 4))):
+        assert judge(claim(BETWEEN), CASE, Exact(value)).slack == pytest.approx(slack)
+
+
+def test_two_bounds_print_and_mutate_as_one_relation():
+    assert str(BETWEEN) == "L**2 <= sep <= 3**L".replace("L", str(L))
+    assert BETWEEN.func(*BETWEEN.args, evaluate=False) == BETWEEN
+    changes = dict(mutants(BETWEEN))
+    assert changes["3 -> 2 in 3^L"] == between(L**2, sep, 2**L)
+    assert changes["2 -> 3 in L^2"] == between(L**3, sep, 3**L)

@@ -96,6 +96,7 @@ _KINDS: dict[str, Kind] = {
     "<": "upper",
     ">=": "lower",
     ">": "lower",
+    "in": "two-sided",
 }
 
 
@@ -286,8 +287,8 @@ class Claim:
         return tuple(case for name in names for case in self.grid.get(name, ()))
 
     def predict(self, case: Case) -> Any:
-        """The prediction for a case: an int, a Fraction, a Ball (an interval), or an exact SymPy
-        number."""
+        """The prediction for a case: an int, a Fraction, a Ball (an interval), an exact SymPy
+        number, or the pair of two, between which the measured quantity is stated to lie."""
         if self.predicted:
             return self.predicted(self.statement, case)
         return at(self.statement.rhs, case)

@@ -18,6 +18,7 @@ from sympy import Add, Expr, Integer, Mul, Pow, Rational, Symbol, default_sort_k
 from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
 
+from .relations import Within
 from .symbols import TERMS, depth, order, width
 
 __all__ = ["Definition", "definitions", "latex", "symbols", "text"]
@@ -537,6 +538,10 @@ class _Printer:
     # --- parts
 
     def _top(self, expression: Any) -> str:
+        if isinstance(expression, Within):
+            low, high = expression.rhs
+            below = f" {self.style.relations['<=']} "
+            return below.join(self._show(part) for part in (low, expression.lhs, high))
         if isinstance(expression, Relational):
             left, right = (self._show(side) for side in expression.args)
             return f"{left} {self.style.relations[expression.rel_op]} {right}"

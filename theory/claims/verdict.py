@@ -100,10 +100,10 @@ def judge(
     if low in (-math.inf, math.inf) or high in (-math.inf, math.inf):
         return Decision(Verdict.UNDECIDED, reason="too few seeds for an interval", defect=True)
     a, b = _left(claim, case, low), _left(claim, case, high)
-    c, d = _right(claim.predict(case))
+    c, d = bounds(claim.predict(case))
     relation = claim.statement.rel_op
     holds, fails = _compare(relation, a, b, c, d)
-    slack = _slack(claim, a if relation in (">=", ">") else b, d if relation in (">=", ">") else c)
+    slack = _slack(claim, (a, b), (c, d))
     if not (holds or fails):
         remedy = "more seeds" if isinstance(value, Statistical) else "a sharper measurement"
         why = f"the measured interval overlaps the prediction: {remedy} would decide"
@@ -178,7 +178,14 @@ def _left(claim: Claim, case: Case, value: Fraction | float) -> sympy.Expr:
     return left.subs(measured, _rational(Fraction(value)))
 
 
-def _right(predicted: Any) -> tuple[sympy.Expr, sympy.Expr]:
+def bounds(predicted: Any) -> tuple[sympy.Expr, sympy.Expr]:
+    """Both ends of a prediction, which are one where it is no interval.
+
+    >>> bounds(sympy.Integer(3)), bounds(sympy.Tuple(1, 2))
+    ((3, 3), (1, 2))
+    """
+    if isinstance(predicted, sympy.Tuple):
+        return tuple(predicted)
     if isinstance(predicted, Ball):
         return _rational(predicted.low), _rational(predicted.high)
     value = _rational(predicted) if isinstance(predicted, Fraction) else sympy.sympify(predicted)
@@ -194,7 +201,7 @@ def _compare(
 ) -> tuple[bool, bool]:
     """Whether [a, b] relation [c, d] certainly holds, and whether it certainly fails.
 
-    Equality means: measured inside predicted.
+    Equality, as "in", means: measured inside predicted.
     """
     orders: dict[tuple[sympy.Expr, sympy.Expr], int | None] = {}
 
@@ -203,7 +210,7 @@ def _compare(
             orders[left, right] = sign(left - right)
         return orders[left, right] in signs
 
-    if relation == "==":
+    if relation in ("==", "in"):
         return is_(a, c, 0, 1) and is_(b, d, -1, 0), is_(b, c, -1) or is_(a, d, 1)
     if relation == "!=":
         return is_(b, c, -1) or is_(a, d, 1), bool(a == b and c == d) and is_(a, c, 0)
@@ -219,14 +226,29 @@ def _compare(
 def _survives_larger(relation: str, holds: bool, a: sympy.Expr, d: sympy.Expr) -> bool:
     if holds:
         return relation in (">=", ">")
-    return relation in ("<=", "<") or (relation == "==" and sign(a - d) == 1)
+    return relation in ("<=", "<") or (relation in ("==", "in") and sign(a - d) == 1)
 
 
-def _slack(claim: Claim, left: sympy.Expr, right: sympy.Expr) -> float | None:
-    """log10 of the ratio of the two sides; None for equalities and sides that are not positive."""
+def _slack(
+    claim: Claim,
+    measured: tuple[sympy.Expr, sympy.Expr],
+    stated: tuple[sympy.Expr, sympy.Expr],
+) -> float | None:
+    """log10 of the ratio of the two sides, between two bounds of the nearer one; None for
+    equalities and sides that are not positive."""
+    (a, b), (c, d) = measured, stated
     relation = claim.statement.rel_op
     if relation in ("==", "!="):
         return None
+    if relation in ("<=", "<"):
+        return _ratio(claim, b, c)
+    above = _ratio(claim, a, d if relation in (">=", ">") else c)
+    below = math.inf if relation in (">=", ">") else _ratio(claim, b, d)
+    return None if above is None or below is None else min(0.0 - above, below)
+
+
+def _ratio(claim: Claim, left: sympy.Expr, right: sympy.Expr) -> float | None:
+    """log10 of right over left, where it has a meaning."""
     base = log_base(claim.statement.lhs)
     if base is not None:
         gap = (right - left) * sympy.log(base) / sympy.log(10)
@@ -236,8 +258,7 @@ def _slack(claim: Claim, left: sympy.Expr, right: sympy.Expr) -> float | None:
     else:
         return None
     ball = enclose(gap)
-    value = 0.0 if ball.contains(0) else float(ball.mid())
-    return value if relation in ("<=", "<") else 0.0 - value
+    return 0.0 if ball.contains(0) else float(ball.mid())
 
 
 def log_base(left: sympy.Expr) -> sympy.Expr | None:

@@ -8,12 +8,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sympy import sympify
-
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.theory.claims.definition import Claim
 from depthlaw.theory.claims.values import Ball, Exact, Sample
-from depthlaw.theory.claims.verdict import Verdict
+from depthlaw.theory.claims.verdict import Verdict, bounds
 from depthlaw.theory.exact.enclosure import enclose
 
 from ...verdicts.display import measured_side, prediction, relation
@@ -242,10 +240,8 @@ def _measured(result: ClaimResult, row: CaseResult) -> dict[str, Any]:
 
 def _ends(predicted: Any) -> tuple[float | None, float | None]:
     """Both ends of a prediction, which are one where it is no interval."""
-    if isinstance(predicted, Ball):
-        return _float(predicted.low), _float(predicted.high)
-    value = _float(enclose(sympify(predicted)).mid())
-    return value, value
+    low, high = bounds(predicted)
+    return _float(enclose(low).mid()), _float(enclose(high).mid())
 
 
 def _float(number: Any) -> float | None:
