@@ -44,6 +44,7 @@ def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(
     assert {path.relative_to(out).as_posix() for path in first} == {
         "bibliography.md",
         "changes.md",
+        "claims/former.md",
         "claims/hops/doubling.md",
         "claims/hops/index.md",
         "claims/index.md",
@@ -56,6 +57,9 @@ def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(
         "most-wanted.md",
         "mutations.md",
     }
+    former = (out / "claims" / "former.md").read_text()
+    assert "`depth_width/deeper_updates_are_slower` | UNDECIDED | it timed updates" in former
+    assert "separation_rank/degree" not in former, "its verdict is as it was"
     assert (out / "changes.md").read_text() == "[guide](/depth.md)\n"
     assert not stale.exists()
     assert {path: path.read_bytes() for path in pages.write(docs, out, [store])} == first

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import sympy
 
+from depthlaw.ledger.verdicts.claim_set import claim_set, claim_sets
 from depthlaw.theory.claims.definition import (
     SUITES,
     Claim,
@@ -351,6 +352,8 @@ def test_where_no_run_can_decide_none_is_asked_for(key: str, lacks: str):
 
 def test_withdrawn_keys_are_not_used_again_and_say_where_their_content_went():
     assert not set(WITHDRAWN) & set(IDS)
+    released = {key for name in claim_sets() for key in claim_set(name).claims}
+    assert not released - set(WITHDRAWN) - set(IDS)
     for where in WITHDRAWN.values():
         assert where
         assert all(key in IDS for key in re.findall(r"\b[a-z_]+/[a-z0-9_]+\b", where))

@@ -3,6 +3,7 @@ for each topic, the index, findings, what is most wanted, glossary, mutations.""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -11,14 +12,16 @@ from depthlaw.theory.claims.definition import Claim
 from depthlaw.theory.claims.printing import definitions, latex, symbols
 from depthlaw.theory.claims.symbols import TERMS
 from depthlaw.theory.claims.verdict import Verdict
+from depthlaw.theory.claims.withdrawn import WITHDRAWN
 
 from ...verdicts.citations import entries, sources
+from ...verdicts.claim_set import claim_set, claim_sets
 from ...verdicts.display import expectation, measured_side, prediction, stated, statement_latex
 from ...verdicts.display import judged as judged_by
 from ...verdicts.evidence_tree import Ground
 from ...verdicts.findings import TIERS, groups, importance, reason
 from ...verdicts.mutation import Mutant
-from ...verdicts.report import VERDICT_NAMES, CaseResult, ClaimResult, marked, verdict_name
+from ...verdicts.report import NOT_RUN, VERDICT_NAMES, CaseResult, ClaimResult, marked, verdict_name
 from ..appendix.printed_claims import DATED, Statement, sign
 from ..appendix.typesetting import code, factor, maths, prose, sentence, value, verdict
 from ..intervals import CONFIDENCE, estimate, written
@@ -267,8 +270,65 @@ def index(judged: Sequence[ClaimResult], ledger: str) -> str:
             for n in (*(counts[name] for name in found), tiers["supporting"], tiers["check"])
         )
         lines.append(f"| [{topic}]({topic}/index.md) | {cells} |")
-    menu = "\n".join(f"{topic}/index" for topic in names)
-    return "\n".join([*lines, ":::", "", f"```{{toctree}}\n:hidden:\n\n{menu}\n```", ""])
+    lines += [":::", "", "Claims of earlier versions: [what became of them](former.md)."]
+    menu = "\n".join(["former", *(f"{topic}/index" for topic in names)])
+    return "\n".join([*lines, "", f"```{{toctree}}\n:hidden:\n\n{menu}\n```", ""])
+
+
+def former(judged: Sequence[ClaimResult]) -> str:
+    """What became of every claim that a released set lists: where it went, or which verdict it had
+    and has."""
+    today = {r.claim.key: r for r in judged}
+    lines = [
+        "# What became of released claims\n",
+        "A [claim set](/how-to/cite.md) that was released never changes. A key that it lists is "
+        "never used for another claim: it names the same claim today, or says what that became.",
+    ]
+    for name in claim_sets():
+        listed = claim_set(name).claims
+        gone = [key for key in listed if key in WITHDRAWN]
+        turned = [key for key in listed if key in today and _now(today[key]) != listed[key].verdict]
+        lines += [
+            f"\n## {name}\n",
+            f"Of {len(listed)} claims {len(listed) - len(gone)} are here under the same key, "
+            f"{len(listed) - len(gone) - len(turned)} of them with the same verdict.",
+        ]
+        if turned:
+            lines += ["", "| claim | verdict then | now |", "|---|---|---|"]
+            lines += [
+                f"| {link(today[key].claim)} | {verdict(listed[key].verdict)} "
+                f"| {verdict(_now(today[key]))} |"
+                for key in turned
+            ]
+        if gone:
+            lines += [
+                "",
+                "| claim then | verdict then | what became of it |",
+                "|---|---|---|",
+            ]
+            lines += [
+                f"| {code(key)} | {verdict(listed[key].verdict)} | {_went(key, today)} |"
+                for key in gone
+            ]
+    return "\n".join(lines) + "\n"
+
+
+def _now(result: ClaimResult) -> str:
+    """Its verdict, as claim sets list it."""
+    return verdict_name(result) if result.measured else NOT_RUN
+
+
+def _went(key: str, today: Mapping[str, ClaimResult]) -> str:
+    """Where a withdrawn claim's content is, with the verdicts of the claims that hold it."""
+    parts = re.split(r"\b([a-z_]+/[a-z0-9_]+)\b", WITHDRAWN[key])
+    return "".join(
+        f"{link(today[part].claim)} ({verdict(_now(today[part]))})"
+        if part in today
+        else prose(part)
+        if part.strip(" ,;:.")
+        else part
+        for part in parts
+    )
 
 
 def topic_page(topic: str, judged: Sequence[ClaimResult], about: str) -> str:

@@ -160,6 +160,7 @@ def _generated(
     ledger = "; ".join(map(_named, places))
     pages = {
         out / "claims/index.md": claim_pages.index(judged, ledger),
+        out / "claims/former.md": claim_pages.former(judged),
         out / "findings.md": claim_pages.findings(judged, ledger),
         out / "most-wanted.md": claim_pages.most_wanted(judged, ledger),
         out / "glossary.md": claim_pages.glossary([r.claim for r in judged]),
