@@ -6,8 +6,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help verify test slow-test portable-test lint types wheel-test bench docs site-test \
-	paper-test transcripts reference lock release clean
+.PHONY: help verify test slow-test portable-test lint types wheel-test oldest-test bench docs \
+	site-test paper-test transcripts reference lock release clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -44,6 +44,7 @@ help:
 	@echo "make lint        ruff        make types   mypy on the built package"
 	@echo "make wheel-test  install the wheel in a fresh environment elsewhere, and run from it suite"
 	@echo "                 quick, the commands, and the tests that a wheel can break"
+	@echo "make oldest-test suite quick with the oldest versions of the libraries that are allowed"
 	@echo "make docs        build the site, with what records fill in, into docs/_site"
 	@echo "make site-test   build it, and test every page and control in this machine's Chromium"
 	@echo "make paper-test  put the appendix into two papers, and compile them with this machine's"
@@ -119,6 +120,20 @@ wheel-test: $(VENV)/.wheel $(VENV)/.dev
 	venv/bin/python -m pytest -n auto --dist worksteal -m "not slow" -p no:cacheprovider \
 		-c "$(CURDIR)/pyproject.toml" --rootdir "$(CURDIR)" \
 		$(addprefix "$(CURDIR)"/tests/,$(IN_THE_WHEEL))
+
+# The other tests use the newest versions of the libraries that there are; this one the oldest that
+# pyproject.toml allows. Every quick run is compared with the reference ledger; exit 1 means that a
+# decided verdict is another one.
+oldest-test: $(VENV)/.wheel $(VENV)/.python
+	@wheel=$$(echo "$(CURDIR)"/$(VENV)/wheel/*.whl); elsewhere=$$(mktemp -d); \
+	trap 'rm -rf "$$elsewhere"' EXIT; \
+	$(call new_venv,"$$elsewhere/venv"); \
+	$(BIN)/python .ci/oldest >"$$elsewhere/oldest.txt"; \
+	echo "installing the oldest versions:" $$(cat "$$elsewhere/oldest.txt"); \
+	"$$elsewhere"/venv/bin/pip install -qq --no-compile -r "$$elsewhere/oldest.txt" "$$wheel"; \
+	cd "$$elsewhere"; \
+	venv/bin/depthlaw verify quick --results records >printed || { cat printed; exit 1; }; \
+	grep '^reference: ' printed
 
 bench: $(VENV)/.dev
 	$(BIN)/pytest benchmarks --benchmark-only --benchmark-json=$(VENV)/benchmarks.json
