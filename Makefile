@@ -50,7 +50,7 @@ help:
 	@echo "make paper-test  put the appendix into two papers, and compile them with this machine's"
 	@echo "                 TeX Live"
 	@echo "make transcripts run the commands shown in README.md, docs/depth.md and others again"
-	@echo "make reference   write the ledger that comes with depthlaw from all suites (an hour)"
+	@echo "make reference   write the ledger that comes with depthlaw from all suites (two hours)"
 	@echo "make lock        write requirements/ again: newest versions that fit, with hashes"
 	@echo "make release     build sdist, wheel and SBOM into dist/, and check them"
 	@echo "make bench       benchmarks  make clean   remove .venv and all that was built"
