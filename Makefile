@@ -128,7 +128,7 @@ oldest-test: $(VENV)/.wheel $(VENV)/.python
 	@wheel=$$(echo "$(CURDIR)"/$(VENV)/wheel/*.whl); elsewhere=$$(mktemp -d); \
 	trap 'rm -rf "$$elsewhere"' EXIT; \
 	$(call new_venv,"$$elsewhere/venv"); \
-	$(BIN)/python .ci/oldest >"$$elsewhere/oldest.txt"; \
+	$(BIN)/python .ci/oldest.py >"$$elsewhere/oldest.txt"; \
 	echo "installing the oldest versions:" $$(cat "$$elsewhere/oldest.txt"); \
 	"$$elsewhere"/venv/bin/pip install -qq --no-compile -r "$$elsewhere/oldest.txt" "$$wheel"; \
 	cd "$$elsewhere"; \

@@ -57,6 +57,7 @@ RUNS = {
         "tests/ledger/test_cli.py",
         "tests/ledger/test_depth_command.py",
     ],
+    "oldest-test": [".ci/oldest.py"],
     "bench": ["benchmarks/test_*.py", "benchmarks/bench_*.py", "benchmarks/summary.py"],
     "site-test": ["tests/site/*.py"],
     "paper-test": ["tests/papers/*.py"],

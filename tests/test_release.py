@@ -101,6 +101,7 @@ def test_every_step_of_the_gate_is_a_target_of_make() -> None:
             "portable-test",
             "slow-test",
             "wheel-test",
+            "oldest-test",
             "site-test",
             "paper-test",
         }

@@ -16,7 +16,7 @@ from math import isfinite
 from math import log as ln
 
 import pytest
-from sympy import log
+from sympy import Expr, log
 
 from depthlaw.ledger.records.run import Run, control_run
 from depthlaw.ledger.records.store import Store, decode
@@ -35,7 +35,7 @@ from depthlaw.theory.claims.verdict import (
     Verdict,
     _interval,
     _left,
-    _right,
+    bounds,
     judge,
     log_base,
 )
@@ -159,25 +159,32 @@ def measured(store: Store, run: Run) -> Measured | None:
 def gaps(claim: Claim, case: Case, value: Measured, alpha: float, *, ratio: bool) -> list[float]:
     """How far the two ends of what was measured lie from the prediction: factors, as their
     logarithms, or differences; positive on the side that is claimed."""
-    upper = claim.statement.rel_op in ("<=", "<")
-    bound = _right(claim.predict(case))[0 if upper else 1]
-    found = []
-    for end in _interval(value, alpha):
-        left = _left(claim, case, end)
-        base = log_base(claim.statement.lhs)
+    low, high = bounds(claim.predict(case))
+    claimed = {
+        "<=": [(low, 1)],
+        "<": [(low, 1)],
+        ">=": [(high, -1)],
+        ">": [(high, -1)],
+        "in": [(low, -1), (high, 1)],
+    }[claim.statement.rel_op]
+    base = log_base(claim.statement.lhs)
+
+    def gap(bound: Expr, left: Expr) -> Expr:
         if base is not None:
-            gap = (bound - left) * log(base)
-        else:
-            gap = log(bound) - log(left) if ratio else bound - left
-        found.append(float(enclose(gap).mid()) * (1 if upper else -1))
-    return found
+            return (bound - left) * log(base)
+        return log(bound) - log(left) if ratio else bound - left
+
+    return [
+        min(sign * float(enclose(gap(bound, left)).mid()) for bound, sign in claimed)
+        for left in (_left(claim, case, end) for end in _interval(value, alpha))
+    ]
 
 
 def positive(claim: Claim, case: Case, value: Measured, alpha: float) -> bool:
     """Whether both sides are positive, so that their ratio has a meaning."""
     sides = [
         *(_left(claim, case, end) for end in _interval(value, alpha)),
-        *_right(claim.predict(case)),
+        *bounds(claim.predict(case)),
     ]
     return log_base(claim.statement.lhs) is not None or all(side.is_positive for side in sides)
 
@@ -185,7 +192,7 @@ def positive(claim: Claim, case: Case, value: Measured, alpha: float) -> bool:
 def outside(claim: Claim, case: Case, value: Measured, alpha: float) -> float | None:
     """By how many halves of the predicted interval's width what was measured lies outside it; None
     where the prediction is one number."""
-    low, high = _right(claim.predict(case))
+    low, high = bounds(claim.predict(case))
     if low == high:
         return None
     least, most = (_left(claim, case, end) for end in _interval(value, alpha))
