@@ -151,10 +151,9 @@ def count_bounds(case: Case) -> Exact:
 
 
 @count_bounds.argument(
-    "Monotone terms, hockey sticks, the lengths of both sums and the chains from there to each "
-    "bound, inequality by inequality, are checked for all sizes, for odd and even C; prose: "
-    "C - k >= k for k <= C/2, term by term, a sum of minima is at most any split of it, and the "
-    "product of factors that are each bounded."
+    "Monotone terms, hockey sticks, the lengths of both sums and the chains to each bound are "
+    "checked for all sizes, for odd and even C; prose: C - k >= k for k <= C/2, a sum of minima is "
+    "at most any split of it, and a product of factors that are each bounded."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """The sum is bounded by its first half from below, and by a split from above; what is left is
