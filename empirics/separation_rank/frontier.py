@@ -358,11 +358,6 @@ def piece_rank(case: Case, seed: int, memory: int | None = None, device: str = "
 
 
 _PAGE = Source("depthlaw", "docs/separation-rank.md")
-_MAX = Control(
-    Case(width=2, depth=2, heads=1, order=2),
-    "max in place of min",
-    statement=Eq(catalecticant_rank, LONGER),
-)
 
 
 @claim(
@@ -375,7 +370,11 @@ _MAX = Control(
     holds_for="almost every",
     cases=_pieces(ENTRIES),
     assumes=ONE_HEAD,
-    control=_MAX,
+    control=Control(
+        Case(width=2, depth=2, heads=1, order=2),
+        "max in place of min",
+        statement=Eq(catalecticant_rank, LONGER),
+    ),
     certified=lambda c: c.heads == 1 and (c.width, c.depth) in rank_certificate.STORED,
     plan=PIECES,
     table=table,
@@ -397,7 +396,8 @@ def exact(case: Case, seed: int, memory: int | None = None, device: str = "cpu")
     to the separation rank with N >= 2 (d_x + 1) tokens, so that sep = S(d_x, L), is
     separation_rank/graded_rank, not this. The lower half is a minor that is not zero modulo a
     prime, the upper half the size of the matrix. Random weights below a prime near 2^22,
-    elimination over F_p; certificates of other shapes by `depthlaw certify`.
+    elimination over F_p; certificates of other shapes by `depthlaw certify`. Of the small entries a
+    test finds the ranks by another route, polynomials in the moments.
     """
     return piece_rank(case, seed, memory, device)
 
@@ -481,35 +481,11 @@ def exact_below_count(
 
     The upper half is separation_rank/count_loss, or the number of rows; the lower half is a minor
     that is not zero modulo a prime. By separation_rank/graded_rank the ranks at (4, 3) add up to
-    sep = 31456 = S(4, 3) - 4. About the entries of the table: that it is so for odd L, all d_x > L
-    and the largest k with 2 k < C is a conjecture; for even L >= 4 and that k it is false, as the
-    page shows.
-    """
-    return piece_rank(case, seed, memory, device)
-
-
-@claim(
-    Eq(catalecticant_rank, SHORTER),
-    source=Source("depthlaw", "the pattern of separation_rank/exact, continued"),
-    holds_for="almost every",
-    known="FAILS",
-    assumes=ONE_HEAD,
-    cases={"frontier": Case.grid(width=4, depth=3, heads=1, order=(0, 6))},
-    premises=("separation_rank/count_loss",),
-    control=_MAX,
-    plan=PIECES,
-    needs="",
-    supports="separation_rank/exact_below_count",
-)
-def count_attained(case: Case, seed: int, memory: int | None = None, device: str = "cpu") -> Exact:
-    """One head attains the dimension count at width 4, depth 3.
-
-    For one head and almost all weights, the graded pieces at d_x = 4, L = 3 have the rank of their
-    shorter side, as they must if sep = S(4, 3) = 31460; asked at orders 0 and 6.
-
-    Fails at order 6: no weights have a rank above 11436 by separation_rank/count_loss, and almost
-    all have it (separation_rank/exact_below_count). The failure rests on count_loss, not on the
-    measurement: that gives a rank modulo p, and a minor whose integer coefficients are all
-    multiples of p would be missed by every draw.
+    sep = 31456 = S(4, 3) - 4. So the pattern of separation_rank/exact, that one head attains S,
+    ends there: at order 6 no weights have a rank above 11436, and almost all have it. That rests on
+    count_loss, not on the measurement: that gives a rank modulo p, and a minor whose integer
+    coefficients are all multiples of p would be missed by every draw. About the entries of the
+    table: that it is so for odd L, all d_x > L and the largest k with 2 k < C is a conjecture; for
+    even L >= 4 and that k it is false, as the page shows.
     """
     return piece_rank(case, seed, memory, device)

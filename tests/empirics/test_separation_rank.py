@@ -15,9 +15,9 @@ from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.separation_rank import piece_rank
 from depthlaw.theory.separation_rank.graded_pieces import forms_entries, piece_shape
 
-KEYS = ("exact", "exact_below_count", "count_attained")
+KEYS = ("exact", "exact_below_count")
 CLAIMS = {f"separation_rank/{name}": find(f"separation_rank/{name}") for name in KEYS}
-EXACT, BELOW, ATTAINED = CLAIMS.values()
+EXACT, BELOW = CLAIMS.values()
 RATES = {
     "operations": 1e10,
     "bytes": 1e10,

@@ -129,7 +129,6 @@ ELSEWHERE = {
     "an assumption that is broken": (
         "hops/one_layer_fails",
         "separation_rank/count_loss",
-        "separation_rank/finite_field",
     ),
     "a student of another shape, by the floor of this one": ("trained_rank/floor_holds",),
     "a third of the loss: it stands in the function that its records are of": tuple(

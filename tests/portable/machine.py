@@ -67,7 +67,7 @@ PART = (
             "degree",
             "error_floor",
             "conflict_heads",
-            "growth_after_knee",
+            "count_bounds",
             "dimension_count",
             "lower_bound_deep",
         )

@@ -414,7 +414,7 @@ def test_the_value_is_exact_with_the_loss(found, verdict):
 
 
 def test_the_value_refutes_the_count_without_the_loss():
-    below, attained = CLAIMS["exact_below_count"], CLAIMS["count_attained"]
+    below, attained = CLAIMS["exact_below_count"], CLAIMS["exact"]
     assert judge(below, PIECE, Exact(11436)).certain
     assert not judge(below, PIECE, Exact(11436, misses=1e-9)).certain
     found = judge(attained, PIECE, Exact(11436))

@@ -93,6 +93,24 @@ def test_count_lies_between_its_bounds(width, depth):
     assert count <= min((width + 1) ** C, 3 ** (D * depth))
 
 
+@pytest.mark.parametrize("width", [1, 2, 3, 7, 30])
+@pytest.mark.parametrize("depth", [1, 2, 3, 4, 6])
+def test_the_count_doubles_up_to_the_knee_and_is_linear_beyond(width, depth):
+    D, half = width * (width + 1) // 2, (3**depth - 1) // 4
+    count = dimension_count(width, depth)
+    assert half > D or count >= 2**half
+    most = D * (depth + math.log(math.e / (2 * D), 3)) + math.log(width + 1, 3)
+    assert half < D or math.log(count, 3) <= most
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 6, 10, 30, 100])
+@pytest.mark.parametrize("depth", [60, 100, 200])
+def test_far_beyond_the_knee_each_layer_adds_the_number_of_moments(width, depth):
+    low, high = log3_dimension_count(width, depth)
+    next_low, next_high = log3_dimension_count(width, depth + 1)
+    assert round(next_low - high) == round(next_high - low) == width * (width + 1) // 2
+
+
 @pytest.mark.parametrize(("width", "found"), [(1, 2), (9, 5), (12288, 18)])
 def test_knee_is_about_twice_the_threshold(width, found):
     assert CLAIMS["knee"].measure(Case(width=width)).value == found

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
+from typing import Any
 
 import pytest
 import sympy
+from automata.fa.dfa import DFA
+from automata.fa.nfa import NFA
 
 from depthlaw.theory.claims.definition import Case, Claim
 from depthlaw.theory.claims.verdict import Verdict, judge
@@ -87,22 +91,109 @@ def test_modular_languages_count() -> None:
     assert all(automaton.accepts(word) == (word.count("a") % 3 == 0) for word in words(7))
 
 
-def test_star_free_difference_counts_words() -> None:
-    differ = star_free.star_free_expressions.measure
-    assert differ(Case(expression="(ab)*", star_free="(ab)*")).value == 0
-    # The words a^i b^j with j > 0.
-    assert differ(Case(expression="a*", star_free="a*b*")).value == sum(range(10))
+# A star-free expression: a letter, ("cat" | "or" | "and", x, y), ("not", x), or "0" for no word.
+Expression = str | tuple[Any, ...]
+
+
+def concatenation(first: Expression, *more: Expression) -> Expression:
+    return ("cat", first, concatenation(*more)) if more else first
+
+
+EVERY: Expression = ("not", "0")
+EMPTY_WORD: Expression = ("not", ("or", ("cat", "a", EVERY), ("cat", "b", EVERY)))
+REPEATED = (concatenation(EVERY, letter, letter, EVERY) for letter in "ab")
+STAR_FREE: dict[str, Expression] = {
+    "(ab)*": (
+        "or",
+        EMPTY_WORD,
+        (
+            "and",
+            ("and", ("cat", "a", EVERY), ("cat", EVERY, "b")),
+            ("not", ("or", *REPEATED)),
+        ),
+    ),
+    "a*b*": ("not", concatenation(EVERY, "b", EVERY, "a", EVERY)),
+    "a*": ("not", concatenation(EVERY, "b", EVERY)),
+    "(a|b)*b": ("cat", EVERY, "b"),
+    "a+b+a+": (
+        "and",
+        ("and", concatenation("a", EVERY, "b", EVERY), ("cat", EVERY, "a")),
+        ("not", concatenation(EVERY, "b", EVERY, "a", EVERY, "b", EVERY)),
+    ),
+    "(a|b)*aa(a|b)*": concatenation(EVERY, "a", "a", EVERY),
+}
+
+
+def language(node: Expression) -> DFA:
+    if isinstance(node, str):
+        return DFA.from_finite_language(set("ab"), {node} - {"0"})
+    first, *rest = (language(part) for part in node[1:])
+    if node[0] == "not":
+        return first.complement()
+    if node[0] == "cat":
+        both = NFA.from_dfa(first).concatenate(NFA.from_dfa(rest[0]))
+        return DFA.from_nfa(both, minify=True)
+    return first.union(rest[0]) if node[0] == "or" else first.intersection(rest[0])
+
+
+@pytest.mark.parametrize("starred", STAR_FREE)
+def test_expressions_without_star_denote_starred_languages(starred: str) -> None:
+    """On all words, and by the words up to length 7."""
+    assert starred in star_free.STARRED
+    found = language(STAR_FREE[starred])
+    same = [
+        found == DFA.from_nfa(NFA.from_regex(other, input_symbols=set("ab")))
+        for other in (starred, "b*a*")
+    ]
+    assert same == [True, False]
+    automaton = minimal(starred)
+    assert all(found.accepts_input(word) == automaton.accepts(word) for word in words(7))
+
+
+@pytest.mark.parametrize(("blocks", "longest"), [(1, 7), (2, 7), (3, 7), (4, 7), (5, 9)])
+def test_k_blocks_are_piecewise_testable_of_level_k(blocks: int, longest: int) -> None:
+    """Subsequences of up to k letters tell a word of exactly k blocks from all others; those of up
+    to k - 1 do not."""
+    accepts = minimal(block_language(blocks)).accepts
+
+    def decided_by(level: int) -> bool:
+        seen: dict[frozenset[tuple[str, ...]], bool] = {}
+        return all(
+            seen.setdefault(
+                frozenset(part for n in range(level + 1) for part in combinations(word, n)),
+                accepts(word),
+            )
+            == accepts(word)
+            for word in words(longest)
+        )
+
+    assert [decided_by(level) for level in (blocks - 1, blocks)] == [False, True]
 
 
 def test_the_prediction_formula_is_wrong_on_words_that_are_not_of_k_blocks() -> None:
-    prediction, case = counting_logic.crasp_prediction, Case(blocks=4, longest=3)
+    blocks, case = counting_logic.crasp_blocks, Case(blocks=4, longest=3, saved=2)
     assert not minimal(block_language(4)).accepts("bab")
     assert counting_logic.truths(counting_logic.in_block(4), "bab")[-1]
-    assert prediction.measure(Case(blocks=4, longest=9)).value == 2
-    assert prediction.measure(prediction.control.case, control=True).value == -1
-    assert prediction.measure(case, control=True).value == -1
+    assert blocks.measure(Case(blocks=4, longest=9, saved=2)).value == 2
+    assert blocks.measure(blocks.control.case, control=True).value == -1
+    assert blocks.measure(case, control=True).value == -1
 
 
 def test_depth_one_counting_defines_one_block_only() -> None:
-    found = [counting_logic.crasp_depth_one.measure(Case(blocks=k, longest=8)) for k in (1, 2, 3)]
-    assert [each.value for each in found] == [0, 1, 1]
+    listed = [word for word in words(8) if word]
+    for k in range(1, 7):
+        pair = counting_logic.same_counts(minimal(block_language(k)).accepts, listed)
+        assert (pair is None) == (k == 1)
+
+
+def test_too_short_words_do_not_show_that_depth_one_is_not_enough() -> None:
+    measured = counting_logic.crasp_blocks.measure
+    assert [measured(Case(blocks=2, longest=n, saved=0)).value for n in (2, 8)] == [-1, 2]
+
+
+@pytest.mark.parametrize(("strict", "apart"), [(True, 4), (False, 1)])
+def test_three_layers_tell_four_lengths_apart_and_none_under_a_mask_that_shows_the_token(
+    strict: bool, apart: int
+) -> None:
+    lengths = range(0 if strict else 1, 10)
+    assert len({kinds("a" * n, 3, strict) for n in lengths}) == apart

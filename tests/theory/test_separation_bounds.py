@@ -23,7 +23,7 @@ from depthlaw.theory.separation_rank import (
     upper_bounds,
 )
 from depthlaw.theory.separation_rank.corollaries import ratio, shallow_depth
-from depthlaw.theory.separation_rank.degree import beta_two
+from depthlaw.theory.separation_rank.degree import triplings
 from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
 from depthlaw.theory.separation_rank.lower_bounds import multiset_coefficient
 from depthlaw.theory.separation_rank.rank_symbols import H, L, d
@@ -69,7 +69,7 @@ def test_intermediate_step_of_theorem_2_is_false_at_one_half_only():
 
 
 def test_half_integers_are_exact():
-    assert value("multiset_shallow", width=4, depth=2, heads=1) == Fraction(3, 2)
+    assert value("multiset_bounds", width=4, depth=2, heads=1) == Fraction(3, 2)
 
 
 # test_dimension_count has those on the count.
@@ -81,16 +81,23 @@ def test_arguments_hold(name):
     assert confirmed(CLAIMS[name])
 
 
+SHALLOW, DEEP = sorted(CLAIMS["multiset_bounds"].statement.rhs.args, key=lambda bound: bound.is_Add)
+
+
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
-        ("multiset_shallow", 3 ** (L - 2) * (log(d - H, 3) - L + 2)),
-        ("multiset_deep", d * L / 2 - L * (H / 2 + 2) - d * (1 + log((d - H) / 2, 3) / 2)),
+        ("multiset_bounds", sympy.Max(3 ** (L - 2) * (log(d - H, 3) - L + 2), DEEP)),
+        (
+            "multiset_bounds",
+            sympy.Max(SHALLOW, d * L / 2 - L * (H / 2 + 2) - d * (1 + log((d - H) / 2, 3) / 2)),
+        ),
+        ("multiset_bounds", SHALLOW),
+        ("multiset_bounds", DEEP),
         ("exponent_count", 2 * d * L + L + log(d, 3) - 2 * d * log(2 * d / (2 * sympy.E), 3)),
-        ("exponent_count_recalled", 2 * d * L + L + log(d, 3) - 2 * d * log(d / sympy.E, 3)),
+        ("exponent_count", upper_bounds.RECALLED),
         ("two_tokens_upper", binomial(d + (3**L - 1) / 2, (3**L - 3) / 2)),
         ("corollary_1", sympy.Rational(2, 9) * 3 ** (L - shallow_depth) * (log(d - H, 3) - L + 2)),
-        ("corollary_reading", log(d, 3) + 2 * beta_two),
         ("corollary_43", ceiling(log(9 * d * L / 2, 3))),
     ],
 )
@@ -105,8 +112,8 @@ def test_the_sign_of_the_other_token_passes_through_every_layer(monkeypatch):
         found = forward(net, tokens, position=position, coordinate=coordinate)
         return np.asarray(found**2) if position else found
 
-    forward = count_bound.forward
-    monkeypatch.setattr(count_bound, "forward", even)
+    forward = upper_bounds.forward
+    monkeypatch.setattr(upper_bounds, "forward", even)
     assert not confirmed(CLAIMS["two_tokens_upper"])
 
 
@@ -129,6 +136,15 @@ def test_shallow_net_needs_logarithmically_many_layers():
     betas = [value("corollary_43", width=9, depth=depth, heads=1) for depth in (10, 90, 810)]
     assert betas == sorted(betas)
     assert betas[-1] - betas[0] <= 5  # 81 times deeper: log_3(81) = 4, and one for rounding
+
+
+@pytest.mark.parametrize("beta", [0, 1, 4])
+def test_only_one_reading_puts_the_shallower_net_at_its_threshold(beta):
+    """Its depth is log_3(d_x) + beta_2; the other reading, width 3^(beta_2 d_x), has the threshold
+    beta_2 d_x."""
+    for width in (3, 81, 729):
+        assert triplings(3**beta * width) == triplings(width) + beta
+        assert triplings(3 ** (beta * width)) == beta * width != triplings(width) + beta
 
 
 @pytest.mark.parametrize(
@@ -178,10 +194,10 @@ def test_a_wrong_slope_fails():
 @pytest.mark.parametrize(
     ("name", "premises"),
     [
-        ("corollary_1", ("lower_bound_shallow", "dimension_count", "count_below_theorem_1")),
+        ("corollary_1", ("lower_bound_shallow", "dimension_count", "count_bounds")),
         ("corollary_2", ("lower_bound_deep", "dimension_count")),
         ("corollary_2_recalled", ("upper_bound_deep", "lower_bound_deep")),
-        ("corollary_43", ("lower_bound_multiset", "multiset_shallow", "dimension_count")),
+        ("corollary_43", ("lower_bound_multiset", "multiset_bounds", "dimension_count")),
     ],
 )
 def test_corollaries_name_the_bounds_they_rest_on(name, premises):

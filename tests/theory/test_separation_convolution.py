@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 import sympy
 
-from depthlaw.theory.claims.definition import Case, made_in
+from depthlaw.theory.claims.definition import Case
+from depthlaw.theory.claims.values import Exact
 from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.separation_rank import convolution
 from depthlaw.theory.separation_rank.dimension_count import dimension_count
 from depthlaw.theory.separation_rank.linear_attention import PRIME
-
-CLAIMS = made_in(convolution.__name__)
 
 
 def by_loops(weights, last, tokens):
@@ -61,15 +60,17 @@ def test_tokens_that_do_not_fit_are_refused():
         convolution.circuit(*(np.ones(n, dtype=np.int64) for n in ((2, 2, 2), 2, (3, 2))))
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
-def test_the_other_sides_are_out_of_scope(claim):
-    case = claim.control.case
-    assert judge(claim, case, claim.measure(case)).verdict is Verdict.OUT_OF_SCOPE
+@pytest.mark.parametrize(("alternating", "other"), [(True, 2), (False, 4)])
+def test_the_rank_of_the_other_sides_fails(alternating, other):
+    claim = convolution.convolution_sides
+    case = Case(width=2, depth=2, tokens=4, alternating=alternating)
+    assert judge(claim, case, claim.measure(case)).verdict is Verdict.HOLDS
+    assert judge(claim, case, Exact(other)).verdict is Verdict.FAILS
 
 
 def test_attention_has_the_larger_rank_up_to_32_tokens_at_width_two():
     circuits = [
-        convolution.convolution_in_turn.measure(
+        convolution.convolution_sides.measure(
             Case(width=2, depth=L, tokens=2**L, alternating=True)
         ).value
         for L in (2, 3, 4)

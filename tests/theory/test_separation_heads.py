@@ -42,6 +42,11 @@ def test_the_least_cut_is_the_largest_matching(d, L, H):
         assert heads._staircase(case) == least(d, L, H, k)
 
 
+def test_three_layers_and_two_heads_at_width_two_have_a_smaller_rank_than_one_head():
+    found = measured_rank(Case(width=2, depth=3, heads=2, tokens=6), 0).value
+    assert found == heads_rank(2, 3, 2) == 215 < dimension_count(2, 3) == 232
+
+
 def test_more_heads_never_raise_the_bound():
     for d, L, heads_of in ((12, 2, (1, 2, 3, 4, 6, 12)), (6, 3, (1, 2, 3, 6))):
         bounds = [heads_rank(d, L, H) for H in heads_of]

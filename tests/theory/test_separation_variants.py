@@ -1,14 +1,25 @@
 """Several heads, residual connections and inputs of low rank: against symbolic computation."""
 
+import itertools
+
 import numpy as np
 import pytest
 import sympy
 
-from depthlaw.theory.claims.definition import Case, at
-from depthlaw.theory.separation_rank import variants
+from depthlaw.theory.claims.definition import Case
+from depthlaw.theory.claims.values import Exact
+from depthlaw.theory.claims.verdict import Verdict, judge
+from depthlaw.theory.separation_rank import count_bound, variants
 from depthlaw.theory.separation_rank.dimension_count import dimension_count
-from depthlaw.theory.separation_rank.linear_attention import forward, random_net
-from depthlaw.theory.separation_rank.value_rank import measured_rank
+from depthlaw.theory.separation_rank.linear_attention import (
+    forward,
+    layer_matrix,
+    moments,
+    random_net,
+    random_tokens,
+)
+from depthlaw.theory.separation_rank.moment_forms import catalecticant, moment_forms
+from depthlaw.theory.separation_rank.value_rank import measured_rank, rank_mod
 
 
 def measured(name, **case):
@@ -29,9 +40,28 @@ def test_all_odd_degrees(depth):
     assert measured("residual_parts", depth=depth, heads=1, residual=False) == 1
 
 
-def test_leaving_out_a_path_is_seen():
-    assert measured("residual_paths", depth=3, heads=2, tokens=3) == 0
-    assert measured("residual_paths", depth=3, heads=2, tokens=3, first=1) != 0
+@pytest.mark.parametrize(
+    ("width", "depth", "heads", "tokens"), [(2, 1, 1, 3), (2, 2, 2, 3), (2, 3, 2, 3), (4, 4, 2, 4)]
+)
+def test_a_residual_net_is_a_sum_over_the_subsets_of_layers(width, depth, heads, tokens):
+    """Of the products of their matrices T_l(M_l) with the token, M_l those of the residual net."""
+    rng = np.random.default_rng([width, depth])
+    net = random_net(rng, width=width, depth=depth, heads=heads, prime=None, residual=True)
+    x = random_tokens(rng, net, tokens)
+    moment, matrices = moments(net, x), []
+    for layer in range(depth):
+        matrices.append(layer_matrix(net, layer, moment))
+        step = np.eye(width, dtype=object) + matrices[-1]
+        moment = step @ moment @ step.T
+    paths = []
+    for chosen in itertools.product((False, True), repeat=depth):
+        token = x[0]
+        for matrix in itertools.compress(matrices, chosen):
+            token = matrix @ token
+        paths.append(token[0])
+    output = forward(net, x)[()]
+    assert output == sum(paths)
+    assert output != sum(paths[1:])
 
 
 @pytest.mark.parametrize("heads", [1, 2])
@@ -55,10 +85,18 @@ def test_two_tokens_are_no_sum_of_catalecticants():
     assert measured("graded_rank", depth=2, heads=1, tokens=2) == 15 - 18
 
 
-def test_catalecticants_add_up_to_the_count():
-    ranks = [measured("catalecticants", width=3, depth=2, heads=1, order=k) for k in range(5)]
-    assert ranks == [3, 18, 21, 6, 1]
-    assert sum(ranks) == dimension_count(3, 2)
+@pytest.mark.parametrize(
+    ("width", "depth"), [(2, 1), (2, 2), (2, 3), (3, 2), (4, 2), (3, 3), (5, 2)]
+)
+def test_one_head_has_graded_pieces_as_large_as_possible(width, depth):
+    """By polynomials in the moments, another route than the pieces over F_p of `exact`."""
+    net = random_net(np.random.default_rng(depth), width=width, depth=depth, heads=1)
+    forms, C = moment_forms(net), (3**depth - 1) // 2
+    matrices = [catalecticant(forms, order) for order in range(C + 1)]
+    ranks = [rank_mod(matrix) for matrix in matrices]
+    assert ranks == [min(matrix.shape) for matrix in matrices]
+    assert sum(ranks) == dimension_count(width, depth)
+    assert (width, depth) != (3, 2) or ranks == [3, 18, 21, 6, 1]
 
 
 @pytest.mark.parametrize("rank", [1, 2, 3])
@@ -79,9 +117,19 @@ def test_tokens_of_a_subspace_have_a_larger_degree_and_miss_more_often():
     assert [free.misses, bound.misses] == misses
 
 
-def test_the_control_of_the_residual_bound_is_off_by_one():
-    claim = variants.residual_upper
-    case = claim.control.case
+def test_residual_nets_attain_the_count_that_bounds_them():
+    claim, case = (
+        count_bound.dimension_count,
+        Case(width=2, depth=2, heads=1, tokens=6, residual=True),
+    )
     assert case in claim.cases("quick")
-    assert claim.predict(case) - at(claim.control.statement.rhs, case) == 1
-    assert claim.measure(case).value == claim.predict(case)
+    assert claim.measure(case).value == claim.predict(case) == 18
+
+
+@pytest.mark.parametrize(("heads", "tokens", "low"), [(1, 6, 18), (1, 4, 1), (2, 6, 1)])
+def test_only_one_head_with_enough_tokens_must_attain_the_bottleneck(heads, tokens, low):
+    claim = variants.vocabulary_bottleneck
+    case = Case(width=4, depth=2, heads=heads, tokens=tokens, input_rank=2)
+    assert claim.predict(case) == sympy.Tuple(low, 18)
+    assert judge(claim, case, Exact(17)).verdict is (Verdict.FAILS if low == 18 else Verdict.HOLDS)
+    assert judge(claim, case, Exact(19)).verdict is Verdict.FAILS

@@ -116,7 +116,7 @@ class _Tex:
         ">=": r"\geq",
         ">": ">",
     }
-    times, dot, minus, pi = " ", r" \cdot ", "-", r"\pi"
+    times, dot, minus, pi, both = " ", r" \cdot ", "-", r"\pi", r" \text{ and } "
 
     def name(self, symbol: Symbol) -> str:
         if symbol in _INTERNAL:
@@ -183,7 +183,7 @@ class _Ascii:
     """One line that a person reads as a formula."""
 
     relations: ClassVar = {"==": "=", "!=": "!=", "<=": "<=", "<": "<", ">=": ">=", ">": ">"}
-    times, dot, minus, pi = " ", "*", "-", "pi"
+    times, dot, minus, pi, both = " ", "*", "-", "pi", " and "
 
     def name(self, symbol: Symbol) -> str:
         if symbol in _INTERNAL:
@@ -863,6 +863,9 @@ class _Printer:
                 return self.style.among(
                     self._show(left.pop()), [self._show(value) for value in values]
                 )
+        if isinstance(condition, sympy.And):
+            parts = sorted(condition.args, key=default_sort_key)
+            return self.style.both.join(self._when(part) for part in parts)
         return (
             self._top(condition)
             if isinstance(condition, Relational)

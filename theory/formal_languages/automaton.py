@@ -15,9 +15,6 @@ from typing import Any, NamedTuple
 
 Map = tuple[int, ...]
 
-# A star-free expression: a letter, ("cat" | "or" | "and", x, y), ("not", x), or "0" for no word.
-Expression = str | tuple[Any, ...]
-
 
 class Automaton(NamedTuple):
     """A complete deterministic automaton: `moves[letter][state]`, start state 0."""
@@ -80,29 +77,6 @@ def _numbered(dfa: Any, alphabet: str) -> Automaton:
     return Automaton(
         alphabet, moves, frozenset(number[s] for s in complete.final_states if s in number)
     )
-
-
-def star_free_language(expression: Expression) -> Automaton:
-    """The minimal automaton over a, b of a star-free expression.
-
-    >>> star_free_language(("not", "0")) == minimal("(a|b)*")
-    True
-    """
-    return _numbered(_built(expression), "ab")
-
-
-def _built(node: Expression) -> Any:
-    from automata.fa.dfa import DFA
-    from automata.fa.nfa import NFA
-
-    if isinstance(node, str):
-        return DFA.from_finite_language(set("ab"), {node} - {"0"})
-    first, *rest = (_built(part) for part in node[1:])
-    if node[0] == "not":
-        return first.complement()
-    if node[0] == "cat":
-        return DFA.from_nfa(NFA.from_dfa(first).concatenate(NFA.from_dfa(rest[0])), minify=True)
-    return first.union(rest[0]) if node[0] == "or" else first.intersection(rest[0])
 
 
 def images(automaton: Automaton, states: Map) -> dict[Map, str]:

@@ -7,10 +7,9 @@ the nesting depth of counts is the number of layers. A word is read at its last 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
-
-from sympy import Min
 
 from ..claims.definition import Case, Control, Exact, Source, claim
 from ..claims.relations import Eq
@@ -24,10 +23,10 @@ count_depth = quantity(
     "nesting depth of a counting formula that is right on every word tried",
     "integer",
 )
-fails = quantity(
-    "depth_one_fails",
-    "f",
-    "1 if two words that depth 1 cannot tell apart differ in membership, else 0",
+saved = quantity(
+    "saved",
+    "s",
+    "counts that the task saves: 0 to recognise a word, 2 to predict at each of its positions",
     "nonnegative integer",
 )
 perfect_depth = quantity(
@@ -95,34 +94,29 @@ def with_blocks(m: int) -> Formula:
 # --- claims ---
 
 
-@claim(
-    Eq(count_depth, k),
-    source=Source("yang2025knee", "depth hierarchy, definability", KNEE),
-    wording="reported",
-    kind="construction",
-    cases={
-        "quick": Case.grid(blocks=range(1, 6), longest=8),
-        "theory": Case.grid(blocks=(6, 7, 8), longest=11),
-    },
-    control=Control(Case(blocks=3, longest=8), "a layer less", statement=Eq(count_depth, k - 1)),
-    cited="Decides whether k layers may be quoted as enough for k blocks in C-RASP.",
-)
-def crasp_blocks(case: Case) -> Exact:
-    """C-RASP recognises k blocks at depth k.
-
-    For every k the words a+ b+ a+ ... with k blocks are defined by a formula of TL[count-left],
-    that is C-RASP, of depth k.
-
-    A formula of ours, run on all words up to the length. That depth k - 1 does not suffice is not
-    shown here beyond k = 2: every two words of bounded length are told apart at depth 2 by large
-    enough constants.
-    """
+def _recognition(case: Case) -> Exact:
+    """The depth of the formula for exactly k blocks, or -1 where it is wrong, and where words that
+    depth 1 cannot tell apart are found for one block or not found for more."""
     formula, accepts = with_blocks(case.blocks), minimal(block_language(case.blocks)).accepts
-    right = all(truths(formula, word)[-1] == accepts(word) for word in words(case.longest) if word)
-    return Exact(depth(formula) if right else -1)
+    listed = [word for word in words(case.longest) if word]
+    right = all(truths(formula, word)[-1] == accepts(word) for word in listed)
+    beyond_depth_one = same_counts(accepts, listed) is not None
+    return Exact(depth(formula) if right and beyond_depth_one == (case.blocks > 1) else -1)
 
 
-def _prediction(case: Case, anywhere: bool) -> Exact:
+def same_counts(accepts: Callable[[str], bool], listed: list[str]) -> tuple[str, str] | None:
+    """Two words, one of them in the language, of equal counts of a and b and equal last letter."""
+    seen: dict[Any, str] = {}
+    for word in listed:
+        other = seen.setdefault((word.count("a"), word.count("b"), word[-1]), word)
+        if accepts(other) != accepts(word):
+            return other, word
+    return None
+
+
+def _prediction(case: Case, anywhere: bool = False) -> Exact:
+    """The depth of the formula for the k-th block, or -1 where it is wrong about a prefix of a word
+    of k blocks, or of any word."""
     formula, accepts = in_block(case.blocks), minimal(block_language(case.blocks)).accepts
     right = all(
         truths(formula, word) == [accepts(word[: i + 1]) for i in range(len(word))]
@@ -133,61 +127,46 @@ def _prediction(case: Case, anywhere: bool) -> Exact:
 
 
 @claim(
-    Eq(count_depth, k - 2),
+    Eq(count_depth, k - saved),
+    source=Source("yang2025knee", "depth hierarchy, definability; prediction task", KNEE),
+    wording="reported",
     kind="construction",
-    source=Source("depthlaw", f"after yang2025knee, {KNEE} (as reported), the prediction task"),
     cases={
-        "quick": Case.grid(blocks=range(3, 7), longest=9),
-        "theory": Case.grid(blocks=(7, 8), longest=12),
+        "quick": (
+            *Case.grid(blocks=range(1, 6), longest=8, saved=0),
+            *Case.grid(blocks=range(3, 7), longest=9, saved=2),
+        ),
+        "theory": (
+            *Case.grid(blocks=(6, 7, 8), longest=11, saved=0),
+            *Case.grid(blocks=(7, 8), longest=12, saved=2),
+        ),
     },
-    assumes={"at least three blocks": lambda case: case.blocks >= 3},
+    assumes={"at least three blocks to predict": lambda c: c.saved == 0 or c.blocks >= 3},
     control=Control(
-        Case(blocks=4, longest=9),
-        "the same formula on all words, not only those of k blocks",
+        Case(blocks=4, longest=9, saved=2),
+        "the formula of the prediction task on all words, not only those of k blocks",
         measured=lambda case: _prediction(case, anywhere=True),
     ),
-    supports="formal_languages/crasp_blocks",
+    cited="Decides whether k layers may be quoted as enough for k blocks in C-RASP.",
 )
-def crasp_prediction(case: Case) -> Exact:
-    """Depth k - 2 is enough for the prediction task.
+def crasp_blocks(case: Case) -> Exact:
+    """C-RASP recognises k blocks at depth k, predicts at k - 2.
 
-    For every k >= 3, on a word of k blocks a formula of depth k - 2 says at each position whether
-    the prefix has k blocks.
+    For every k the words a+ b+ a+ ... with k blocks are defined by a formula of TL[count-left],
+    that is C-RASP, of depth k, and for k >= 2 by none of depth 1. For the prediction task, k >= 3,
+    on a word of k blocks a formula of depth k - 2 says at each position whether the prefix has k
+    blocks.
 
-    Reported also: k - 3 is not; not shown here. Inputs are words of the language, the reading under
-    which k - 2 is right: the first letter and the letter read save a layer each. On arbitrary words
-    prefix membership is as deep as membership.
+    Formulas of ours, run on all words up to the length. Depth 1 sees the numbers of a and b and the
+    last letter of a word only, which is the reading of its definition and not measured: two words
+    of equal counts and last letter, one of k blocks and one not, are found for every k >= 2, and
+    none for k = 1. That depth k - 1 does not suffice is not shown here beyond k = 2: every two
+    words of bounded length are told apart at depth 2 by large enough constants. Nor is it that
+    k - 3 does not for prediction, as reported. There inputs are words of the language, the reading,
+    which is ours, under which k - 2 is right: the first letter and the letter read save a layer
+    each. On arbitrary words prefix membership is as deep as membership.
     """
-    return _prediction(case, anywhere=False)
-
-
-@claim(
-    Eq(fails, Min(1, k - 1)),
-    source=Source("depthlaw", f"after yang2025knee, {KNEE}, the depth hierarchy"),
-    cases={"quick": Case.grid(blocks=range(1, 7), longest=8)},
-    control=Control(
-        Case(blocks=1, longest=8), "fails for one block too", statement=Eq(fails, Min(1, k))
-    ),
-    supports="formal_languages/crasp_blocks",
-)
-def crasp_depth_one(case: Case) -> Exact:
-    """Depth 1 counts letters and nothing else.
-
-    C-RASP of depth 1 sees the numbers of a and b and the last letter of a word only; so it defines
-    the words with k blocks for k = 1 and for no other k.
-
-    Measured: whether two words of at most 8 letters, one in the language and one not, have equal
-    counts and last letter. If so, no formula that sees only these defines it. That C-RASP of depth
-    1 sees just these is the reading of its definition, and not measured; for k = 1 it is found only
-    that no such pair exists, not that a formula does.
-    """
-    accepts, seen = minimal(block_language(case.blocks)).accepts, dict[Any, bool]()
-    counts = (
-        (word, (word.count("a"), word.count("b"), word[-1])) for word in words(case.longest) if word
-    )
-    return Exact(
-        int(any(seen.setdefault(count, accepts(word)) != accepts(word) for word, count in counts))
-    )
+    return _prediction(case) if case.saved else _recognition(case)
 
 
 # Published whole-string accuracies on L_4 by depth, in percent.
@@ -212,6 +191,6 @@ def crasp_accuracy(case: Case) -> Exact:
 
     Two published numbers, 21.7 % at depth 1 and 100 % from depth 2 on, of one language; for which
     lengths was not verified. Not trained here. That the prediction task needs depth k - 2 is
-    reported (formal_languages/crasp_prediction).
+    reported (formal_languages/crasp_blocks).
     """
     return Exact(min(layers for layers, accuracy in ACCURACY_L4.items() if accuracy == "100"))

@@ -9,13 +9,14 @@ its values at the unit vectors.
 from __future__ import annotations
 
 import itertools
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
+from sympy import Piecewise
 
 from ..claims.definition import Case, Control, Exact, Source, claim
 from ..claims.relations import Eq
+from ..claims.symbols import quantity
 from ..claims.symbols import tokens as N
 from .linear_attention import PRIME
 from .rank_symbols import d
@@ -77,8 +78,54 @@ def coefficient_matrix(weights: Residues, last: Residues, alternating: bool) -> 
     return values
 
 
-def _rank(case: Case, seed: int) -> Exact:
-    """The rank of the coefficients at random weights modulo a prime."""
+SHAPES = {
+    "quick": ((2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (4, 2), (3, 3)),
+    "theory": ((2, 4), (4, 3), (8, 2), (16, 2)),
+}
+in_turn = quantity(
+    "alternating", "a", "1 where the sides own the tokens in turn, else 0", "nonnegative integer"
+)
+
+
+@claim(
+    Eq(sep, Piecewise((d ** (N / 2), Eq(in_turn, 1)), (d, True))),
+    source=Source(
+        "cohen2016",
+        "convolutional arithmetic circuits with shared weights and windows of two tokens",
+    ),
+    holds_for="almost every",
+    assumes={"N = 2^L": lambda c: c.tokens == 2**c.depth},
+    cases={
+        suite: [
+            Case(width=d, depth=L, tokens=2**L, alternating=alternating)
+            for alternating in (True, False)
+            for d, L in shapes
+        ]
+        for suite, shapes in SHAPES.items()
+    },
+    control=Control(
+        Case(width=2, depth=2, tokens=4, alternating=False),
+        "the first half and the second, by the rank of sides in turn",
+        statement=Eq(sep, d ** (N / 2)),
+    ),
+    cited="Decides which rank of a convolutional circuit a comparison with attention may use.",
+)
+def convolution_sides(case: Case, seed: int) -> Exact:
+    """Sides decide a convolutional circuit's rank: the largest, or the width.
+
+    For a convolutional arithmetic circuit of width d_x and depth L on N = 2^L tokens and almost all
+    weights, sep = d_x^(N/2) if the sides own the tokens in turn, and sep = d_x if they are the
+    first and the second half, in every case measured.
+
+    No function that is linear in each token has a larger rank than d_x^(N/2): the matrix is no
+    larger, so that only a smaller rank could show. The halves meet in the last layer only, in a sum
+    of d_x products, so that sep <= d_x for all weights. So whether a convolutional net has a high
+    separation rank depends on the sides; attention without a mask has the same rank for all sides
+    of equal size. In turn it grows exponentially with N, while that of attention never exceeds
+    S(d_x, L), whatever N is and whichever tokens a side owns (dimension_count). At equal width and
+    depth L = log_2 N it is the smaller one all the same until N is large: 4, 16 and 256 at d_x = 2,
+    N = 4, 8 and 16, where S is 18, 232 and 4538.
+    """
     rng, width = case.rng(seed), case.width
     weights = rng.integers(0, PRIME, (case.depth, width, width))
     matrix = coefficient_matrix(weights, rng.integers(0, PRIME, width), case.alternating)
@@ -86,72 +133,3 @@ def _rank(case: Case, seed: int) -> Exact:
     # A minor has degree 2 N - 1 in the weights for each of its rows.
     miss = (rank + 1) * (2 * 2**case.depth - 1) / PRIME
     return Exact(rank, misses=0.0 if rank == len(matrix) else miss)
-
-
-_circuits = partial(
-    claim,
-    holds_for="almost every",
-    source=Source(
-        "cohen2016",
-        "convolutional arithmetic circuits with shared weights and windows of two tokens",
-    ),
-)
-_TOKENS = {"N = 2^L": lambda c: c.tokens == 2**c.depth}
-
-
-def _cases(alternating: bool) -> dict[str, list[Case]]:
-    shapes = {
-        "quick": ((2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (4, 2), (3, 3)),
-        "theory": ((2, 4), (4, 3), (8, 2), (16, 2)),
-    }
-    return {
-        suite: [Case(width=d, depth=L, tokens=2**L, alternating=alternating) for d, L in listed]
-        for suite, listed in shapes.items()
-    }
-
-
-@_circuits(
-    Eq(sep, d ** (N / 2)),
-    cases=_cases(alternating=True),
-    assumes={**_TOKENS, "the sides own the tokens in turn": lambda c: c.alternating},
-    control=Control(
-        Case(width=2, depth=2, tokens=4, alternating=False),
-        "the first half and the second: the rank is d_x",
-    ),
-    cited="Decides which rank of a convolutional circuit a comparison with attention may use.",
-)
-def convolution_in_turn(case: Case, seed: int) -> Exact:
-    """A convolutional circuit, sides in turn: the largest rank.
-
-    For a convolutional arithmetic circuit of width d_x and depth L on N = 2^L tokens, sides that
-    own the tokens in turn and almost all weights, sep = d_x^(N/2), in every case measured.
-
-    No function that is linear in each token has a larger rank: the matrix is no larger, so that
-    only a smaller rank could show. For these sides it grows exponentially with N, while that of
-    attention never exceeds S(d_x, L), whatever N is and whichever tokens a side owns
-    (dimension_count). At equal width and depth L = log_2 N it is the smaller one all the same until
-    N is large: 4, 16 and 256 at d_x = 2, N = 4, 8 and 16, where S is 18, 232 and 4538.
-    """
-    return _rank(case, seed)
-
-
-@_circuits(
-    Eq(sep, d),
-    cases=_cases(alternating=False),
-    assumes={**_TOKENS, "the sides are the first and the second half": lambda c: not c.alternating},
-    control=Control(
-        Case(width=2, depth=2, tokens=4, alternating=True), "sides in turn: the rank is d_x^(N/2)"
-    ),
-    supports="separation_rank/convolution_in_turn",
-)
-def convolution_halves(case: Case, seed: int) -> Exact:
-    """A convolutional circuit, one half and the other: the width.
-
-    For the same circuit, if the sides are the first and the second half of the tokens, sep = d_x
-    for almost all weights, in every case measured.
-
-    The halves meet in the last layer only, in a sum of d_x products, so that sep <= d_x for all
-    weights. So whether a convolutional net has a high separation rank depends on the sides;
-    attention without a mask has the same rank for all sides of equal size.
-    """
-    return _rank(case, seed)

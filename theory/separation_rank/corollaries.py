@@ -17,7 +17,7 @@ from ..claims.definition import Case, Control, Exact, Source, Step, at, claim
 from ..claims.proof_steps import equal, logarithm_step, nonnegative
 from ..claims.symbols import quantity
 from ..exact.enclosure import ball, enclose, from_fraction
-from .count_size import count_linear, linear_steps
+from .count_size import linear_steps
 from .degree import beta_two, triplings
 from .dimension_count import log3_dimension_count
 from .lower_bounds import LAYERS, LOG_RATIO, K, N, lower_bound_deep
@@ -53,7 +53,7 @@ _BITS = 256
     source=levine("Corollary 1; blog version 4.2"),
     wording="recalled",
     holds_for="almost every",
-    premises=(_SHALLOW_LOWER, _COUNT, "separation_rank/count_below_theorem_1"),
+    premises=(_SHALLOW_LOWER, _COUNT, "separation_rank/count_bounds"),
     assumes={
         **LAYERS,
         **_A_NET,
@@ -237,7 +237,7 @@ def corollary_2_recalled(case: Case) -> Exact:
     Le(beta_two, ceiling(log(9 * (d + 1) * L / 2, 3))),
     source=Source("notthatdeep2024", "Corollary 4.3"),
     holds_for="almost every",
-    premises=("separation_rank/lower_bound_multiset", "separation_rank/multiset_shallow", _COUNT),
+    premises=("separation_rank/lower_bound_multiset", "separation_rank/multiset_bounds", _COUNT),
     # A power of 3 has only powers of 3 as divisors, so the width 3^beta_2 d_x less H is even.
     assumes={
         **AT_LEAST_THRESHOLD,
@@ -265,8 +265,12 @@ def corollary_43(case: Case) -> Exact:
 
     So Corollary 4.3, read as width 3^beta_2 d_x, is consistent with the recalled multiset bound and
     with S(d, L) in place of Theorem 2's upper bound, and a beta_2 that grows like log(d_x L) is
-    enough. The corollary says that the shallower net's rank is higher; this says at least as high
-    as a bound on the deeper net's. No net is built.
+    enough. Printed is d'_x = 3^{beta_2 d_x^deep}, ambiguous in its typesetting. Only 3^beta_2 d_x
+    is polynomial in width, as its text says, and only it puts the shallower net at its own
+    threshold, log_3(3^beta_2 d_x) = log_3(d_x) + beta_2 = beta_1 L + beta_2 with
+    beta_1 = log_3(d_x)/L, the depth that the corollary gives it. The corollary says that the
+    shallower net's rank is higher; this says at least as high as a bound on the deeper net's. No
+    net is built.
     """
     base, beta, goal = triplings(case.width), 0, _log3_count(case)
     while not _at_least(_log3_power(3**beta * case.width - case.heads, base + beta), goal):
@@ -289,7 +293,7 @@ def _(statement: Relational) -> Iterator[Step]:
         "H <= d_x <= 3^beta_2 d_x/3: n/k = (9/2)(1 - H/(3^beta_2 d_x)) >= 3", together(n / k - 3)
     )
     yield equal("3 to the right side, times d/9, is D L", 3**inner * d / 9, d * (d + 1) * L / 2)
-    yield from linear_steps(count_linear.statement)
+    yield from linear_steps()
 
 
 def _log3_power(free: int, depth: int) -> arb:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sympy import Expr, Indexed, IndexedBase, Integer, Symbol, diff, log
+from sympy import Expr, Indexed, IndexedBase, Integer, Symbol
 from sympy.core.relational import Relational
 
 from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
@@ -25,7 +25,7 @@ from .linear_attention import (
     random_net,
     random_tokens,
 )
-from .rank_symbols import C, Eq, L, d, levine
+from .rank_symbols import C, Eq, L, levine
 
 Array = NDArray[Any]
 
@@ -36,12 +36,6 @@ deg_M = quantity(
     "moments_degree",
     r"\deg_M",
     "degree of an output coordinate as a polynomial in the second moments of the tokens, C(L)",
-)
-L_th = quantity(
-    "threshold",
-    r"L_{th}(d_x)",
-    "threshold depth: the depth at which the degree 3^L equals the width",
-    "nonnegative real",
 )
 tenths = quantity(
     "threshold_tenths",
@@ -192,79 +186,6 @@ def _(statement: Relational) -> Iterator[Step]:
 
 
 @claim(
-    Eq(L_th, log(d, 3)),
-    source=Source("depthlaw", "the formula of the threshold in levine2020, abstract of v1"),
-    cases={
-        "quick": Case.grid(width=[3**k for k in range(1, 13)]),
-        "theory": Case.grid(width=[3**k for k in (20, 40, 200)]),
-    },
-    control=Control(Case(width=81), "base 2", statement=Eq(L_th, log(d, 2))),
-    checks="Our count of triplings up to a width 3^k against SymPy's log_3 of that width.",
-)
-def threshold(case: Case) -> Exact:
-    """The degree 3^L reaches the width at L = log_3(d_x).
-
-    For every width, the depth at which 3^L, the degree of the output (separation_rank/degree),
-    equals the width, where Levine's two regimes meet, is log_3(d_x).
-
-    An identity about the formula that the abstract prints. That depth stops paying there is
-    Levine's theorem, not this. Measured at powers of 3, where the depth is whole.
-    """
-    return Exact(triplings(case.width))
-
-
-@threshold.argument(
-    "The steps say that log_3 is the inverse of the power of 3, which is what a logarithm is: no "
-    "argument.",
-    evidence="checks",
-)
-def _(statement: Relational) -> Iterator[Step]:
-    """The right side is the only depth at which the degree 3^L of the output equals the width."""
-    real = Symbol("depth", real=True)
-    yield vanish("3^L at the threshold is the width", 3**statement.rhs - d)
-    yield Step(
-        "3^L grows strictly with L, so no other depth meets the width",
-        diff(3**real, real).is_positive,
-    )
-
-
-def _other_reading(case: Case) -> Exact:
-    return Exact(triplings(3 ** (case.beta_two * case.width)))
-
-
-@claim(
-    Eq(L_th, log(d, 3) + beta_two),
-    source=Source("notthatdeep2024", "Corollary 4.3"),
-    cases={"quick": Case.grid(width=(3, 81, 729), beta_two=(0, 1, 4))},
-    control=Control(
-        Case(width=9, beta_two=2),
-        "the other reading, width 3^(beta_2 d_x), whose threshold is beta_2 d_x = 18",
-        measured=_other_reading,
-    ),
-    supports="separation_rank/corollary_43",
-)
-def corollary_reading(case: Case) -> Exact:
-    """The shallower net stands at its own threshold.
-
-    A net of width 3^beta_2 d_x has the threshold depth log_3(d_x) + beta_2 = beta_1 L + beta_2 with
-    beta_1 = log_3(d_x)/L: the depth that the corollary gives to the shallower net.
-
-    Printed is d'_x = 3^{beta_2 d_x^deep}, ambiguous in its typesetting. Only 3^beta_2 d_x is
-    polynomial in width, as its text says, and only it puts the shallower net at its threshold.
-    """
-    return Exact(triplings(3**case.beta_two * case.width))
-
-
-@corollary_reading.argument(
-    "One step, 3^(log_3 d_x + beta_2) = 3^beta_2 d_x, which is what a logarithm is: no argument.",
-    evidence="checks",
-)
-def _(statement: Relational) -> Iterator[Step]:
-    """3 to the right side is the width of the shallower net."""
-    yield vanish("3^(log_3 d_x + beta_2) = 3^beta_2 d_x", 3**statement.rhs - 3**beta_two * d)
-
-
-@claim(
     Eq(tenths, Integer(63)),
     source=Source("kdnuggets2020", "Our finding"),
     wording="printed",
@@ -280,8 +201,9 @@ def threshold_at_1000(case: Case) -> Exact:
 
     At width 1000 the threshold depth log_3(d_x) is 6.3 to one decimal.
 
-    The agreement with Kaplan's split between 6 and more layers is read off a figure; only the
-    number is checked here.
+    The threshold is where the degree 3^L of the output (separation_rank/degree) reaches the width,
+    as the abstract of levine2020, v1, has it. The agreement with Kaplan's split between 6 and more
+    layers is read off a figure; only the number is checked here.
     """
     # The largest t with 3^(2t-1) <= d_x^20.
     nearest = 0

@@ -8,9 +8,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import partial
+from typing import Any
 
 from sympy import (
+    Expr,
+    Max,
     Rational,
     Symbol,
     binomial,
@@ -43,11 +45,12 @@ LOG_RATIO = log(d - H, 3) - L + 2 - log(2, 3)
 _CONSTANTS = -L * (H / 2 + 1) - d * (1 + log((d - H) / 2, 3) / 2)
 
 LAYERS = {"L >= 2": lambda c: c.depth >= 2}
-_recalled = partial(claim, wording="recalled", holds_for="almost every")
+RECALLED_BOUND: dict[str, Any] = {"wording": "recalled", "holds_for": "almost every"}
 
 
-@_recalled(
+@claim(
     Ge(log(sep, 3), K * LOG_RATIO),
+    **RECALLED_BOUND,
     source=levine("Theorem 1"),
     assumes={**SHALLOW, **SPARE_WIDTH},
     # The bound is at most 5 at depth 2; at depth 3 it is ((28 - H)/6)^3: 92, 82, 64 and 43 for 1,
@@ -80,8 +83,9 @@ def lower_bound_shallow(case: Case, seed: int) -> Exact:
     return measured_rank(case, seed)
 
 
-@_recalled(
+@claim(
     Ge(log(sep, 3), d * L / 2 + _CONSTANTS),
+    **RECALLED_BOUND,
     source=levine("Theorem 2, lower bound"),
     assumes={**DEEP, **SPARE_WIDTH},
     # The bounds of the cases with `inputs` are 15 and 39, then 228, 173 and 519.
@@ -117,8 +121,9 @@ def lower_bound_deep(case: Case, seed: int) -> Exact:
     return measured_rank(case, seed)
 
 
-@_recalled(
+@claim(
     Ge(sep, binomial(N + K - 1, K)),
+    **RECALLED_BOUND,
     source=levine("proof of Theorems 1 and 2, lower bounds"),
     assumes={**SPARE_WIDTH, **LAYERS, "d_x - H even": lambda c: (c.width - c.heads) % 2 == 0},
     # The bounds are 1, 3, 10, 20 and 55, then 220 and 20; where `inputs` is given it is twice that
@@ -172,45 +177,64 @@ def multiset_coefficient(n: Fraction | int, k: int) -> Fraction:
     return Fraction(top, math.factorial(k) * n.denominator**k)
 
 
-def _coefficient(case: Case) -> Exact:
-    n, k = Fraction(case.width - case.heads, 2), 3 ** (case.depth - 2)
-    return Exact(multiset_coefficient(n, k))
-
-
 @claim(
-    Ge(log(multiset, 3), K * LOG_RATIO),
-    source=levine("proof of Theorem 1, lower bound"),
+    Ge(log(multiset, 3), Max(K * log(N / K, 3), d * L / 2 + _CONSTANTS, evaluate=False)),
+    source=levine("proofs of Theorems 1 and 2, lower bounds"),
     assumes={**SPARE_WIDTH, **LAYERS},
     cases={
-        "quick": Case.grid(width=(4, 12, 30), depth=(2, 3, 4), heads=(1, 2)),
-        "theory": Case.grid(width=(100, 1000), depth=(5, 6), heads=4),
+        "quick": (
+            *Case.grid(width=(3, 4, 8, 12, 30), depth=(2, 3, 4, 5), heads=(1, 2)),
+            *Case.grid(width=2, depth=(2, 3), heads=1),
+        ),
+        "theory": (
+            *Case.grid(width=(100, 1000), depth=(5, 6), heads=4),
+            *Case.grid(width=100, depth=(5, 8), heads=1),
+            Case(width=100, depth=8, heads=4),
+        ),
     },
     control=Control(
         Case(width=4, depth=2, heads=1),
         "sqrt(3) times as much",
-        statement=Ge(log(multiset, 3), Rational(1, 2) + 3 ** (L - 2) * LOG_RATIO),
+        statement=Ge(log(multiset, 3), Rational(1, 2) + K * log(N / K, 3)),
     ),
     supports="separation_rank/lower_bound_shallow",
 )
-def multiset_shallow(case: Case) -> Exact:
-    """From the multiset coefficient to Theorem 1.
+def multiset_bounds(case: Case) -> Exact:
+    """From the multiset coefficient to Theorems 1 and 2.
 
-    For every H < d_x and L >= 2, binom(n+k-1, k) >= (n/k)^k with n = (d_x - H)/2 and k = 3^(L-2),
-    and log_3 (n/k)^k is exactly the lower bound of Theorem 1 as recalled.
+    For every H < d_x and L >= 2, with n = (d_x - H)/2 and k = 3^(L-2), binom(n+k-1, k) is at least
+    (n/k)^k, whose log_3 is exactly the lower bound of Theorem 1 as recalled, and its log_3 is at
+    least d_x L/2 + b_1 + b_2, that of Theorem 2 as recalled: for n >= 1 since the coefficient is at
+    least (k/n)^(n-1), whose logarithm is this bound plus (H/2 + 1)(2 + log_3 n) >= 0.
+
+    The step binom(n+k-1, k) >= (k/n)^(n-1) is false at n = 1/2, that is d_x = H + 1; there the
+    dropped term makes up for it.
     """
-    return _coefficient(case)
+    n, k = Fraction(case.width - case.heads, 2), 3 ** (case.depth - 2)
+    return Exact(multiset_coefficient(n, k))
 
 
-@multiset_shallow.argument(
-    "Every factor and the right side are checked for all n > 0 and k; prose: the coefficient is "
-    "the product of its k factors."
+@multiset_bounds.argument(
+    "Every factor and both bounds are checked for all k, for Theorem 1 for all n > 0; prose: the "
+    "coefficient as a product of its k factors, that n = 1/2, half-integers from 3/2 on and whole "
+    "n are all cases, and the induction over k at n = 1/2."
 )
 def _(statement: Relational) -> Iterator[Step]:
-    """binom(n+k-1, k) is a product of k factors (n+j)/(j+1), each at least n/k, for real n > 0."""
+    """Two ways to bound the product of the factors (n+j)/(j+1)."""
     yield logarithm_step(statement, "multiset")
-    yield equal(
-        "k log_3(n/k) is the right side", K * (log(N) - (L - 2) * log(3)), statement.rhs * log(3)
+    both = statement.rhs.args if isinstance(statement.rhs, Max) else ()
+    yield Step(
+        "the right side is the larger of two bounds, the second of which has a slope in depth",
+        sorted(bool(bound.is_Add) for bound in both) == [False, True],
     )
+    for bound in both:
+        yield from _deep_steps(bound) if bound.is_Add else _shallow_steps(bound)
+
+
+def _shallow_steps(bound: Expr) -> Iterator[Step]:
+    """binom(n+k-1, k) is a product of k factors (n+j)/(j+1), each at least n/k, for real n > 0."""
+    yield equal("k log_3(n/k) is the first bound", K * (log(N) - log(K)), bound * log(3))
+    yield equal("and that of Theorem 1", bound, K * LOG_RATIO)
     n, (j, more) = Symbol("n", positive=True), symbols("j more", integer=True, nonnegative=True)
     k = j + 1 + more  # j runs from 0 to k - 1
     yield nonnegative(
@@ -225,51 +249,14 @@ def _(statement: Relational) -> Iterator[Step]:
     )
 
 
-@claim(
-    Ge(log(multiset, 3), d * L / 2 + _CONSTANTS),
-    source=levine("proof of Theorem 2, lower bound"),
-    assumes={**SPARE_WIDTH, **LAYERS},
-    cases={
-        "quick": (
-            *Case.grid(width=(3, 4, 8, 30), depth=(2, 3, 5), heads=(1, 2)),
-            *Case.grid(width=2, depth=(2, 3), heads=1),
-        ),
-        "theory": Case.grid(width=(100,), depth=(5, 8), heads=(1, 4)),
-    },
-    control=Control(
-        Case(width=2, depth=2, heads=1),
-        "nine times as much",
-        statement=Ge(log(multiset, 3), 2 + d * L / 2 + _CONSTANTS),
-    ),
-    supports="separation_rank/upper_bound_deep",
-)
-def multiset_deep(case: Case) -> Exact:
-    """From the multiset coefficient to Theorem 2.
-
-    For every H < d_x and L >= 2, log_3 binom(n+k-1, k) >= d_x L/2 + b_1 + b_2: for n >= 1 since the
-    coefficient is at least (k/n)^(n-1), whose logarithm is this bound (of Theorem 2, as recalled)
-    plus (H/2 + 1)(2 + log_3 n) >= 0.
-
-    The step binom(n+k-1, k) >= (k/n)^(n-1) is false at n = 1/2, that is d_x = H + 1; there the
-    dropped term makes up for it.
-    """
-    return _coefficient(case)
-
-
-@multiset_deep.argument(
-    "Every factor is checked for all k; prose: that n = 1/2, half-integers from 3/2 on and whole n "
-    "are all cases, the coefficient as a product of its factors, and the induction over k at "
-    "n = 1/2."
-)
-def _(statement: Relational) -> Iterator[Step]:
+def _deep_steps(bound: Expr) -> Iterator[Step]:
     """binom(n+k-1, k) >= (k/n)^(n-1) for n = 1, 3/2, 2, ...; the case n = 1/2 apart."""
     log3, half = log(3), Rational(1, 2)
-    yield logarithm_step(statement, "multiset")
     dropped = (H / 2 + 1) * (2 * log3 + log(N))
     yield equal(
-        "(n-1) log_3(k/n) is the right side plus (H/2 + 1)(2 + log_3 n)",
+        "(n-1) log_3(k/n) is the bound of Theorem 2 plus (H/2 + 1)(2 + log_3 n)",
         (N - 1) * ((L - 2) * log3 - log(N)),
-        statement.rhs * log3 + dropped,
+        bound * log3 + dropped,
     )
     yield Step(
         "2 + log_3 n >= 2 - log_3 2 > 0, since n >= 1/2", bool((2 * log3 - log(2)).is_positive)
@@ -299,6 +286,6 @@ def _(statement: Relational) -> Iterator[Step]:
     )
     yield Step(
         "n = 1/2: log_3 c_k >= -log_3(2 sqrt k), above -log_3(2 k)/2 - (3/2)(2 - log_3 2), "
-        "the right side at its largest",
+        "the bound at its largest",
         bool((-log(2) + log(2) / 2 + 3 * half * (2 * log3 - log(2))).is_positive),
     )

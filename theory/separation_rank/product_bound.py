@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import flint
@@ -44,7 +43,7 @@ from sympy.core.relational import Relational
 from ..claims.definition import Case, Control, Exact, Source, Step, at, claim
 from ..claims.proof_steps import equal, logarithm_step, nonnegative
 from ..claims.relations import Gt
-from ..claims.symbols import layer, quantity
+from ..claims.symbols import layer, quantity, stated
 from ..exact.enclosure import ball, enclose
 from .dimension_count import log3_dimension_count
 from .rank_symbols import Eq, Ge, H, L, d, levine
@@ -208,23 +207,32 @@ def _one_head_step() -> Step:
 
 # --- against the recalled bound -------------------------------------------------------------------
 
-_against_theorem_2 = partial(claim, source=levine("Theorem 2, upper bound"), kind="threshold")
+AGAINST_THEOREM_2: dict[str, Any] = {
+    "source": levine("Theorem 2, upper bound"),
+    "kind": "threshold",
+}
 
 
-def _by_width(values: dict[int, int]) -> Piecewise:
-    """A function of the width by its values."""
-    return Piecewise(*((value, Eq(d, width)) for width, value in values.items()))
-
-
-@_against_theorem_2(
-    Eq(first, _by_width(FIRST_VIOLATION)),
-    assumes=_ALL_HEADS,
+@claim(
+    Eq(first, stated),
+    **AGAINST_THEOREM_2,
+    assumes={"H = d_x, for the product": lambda c: c.get("heads", c.width) == c.width},
     cases={
-        "quick": [Case(width=w, heads=w) for w in FIRST_VIOLATION if w <= 16],
-        "theory": [Case(width=w, heads=w) for w in FIRST_VIOLATION if w > 16],
+        "quick": (
+            *(Case(width=w, heads=w, stated=n) for w, n in FIRST_VIOLATION.items() if w <= 16),
+            *(
+                Case(width=w, witness="count", stated=n)
+                for w, n in FIRST_VIOLATION_ONE_HEAD.items()
+                if w <= 1024
+            ),
+        ),
+        "theory": (
+            *(Case(width=w, heads=w, stated=n) for w, n in FIRST_VIOLATION.items() if w > 16),
+            Case(width=12288, witness="count", stated=FIRST_VIOLATION_ONE_HEAD[12288]),
+        ),
     },
     control=Control(
-        Case(width=8, heads=8), "the estimate 4 d_x + 3", statement=Eq(first, 4 * d + 3)
+        Case(width=8, heads=8, stated=35), "the estimate 4 d_x + 3 in place of 36 at width 8"
     ),
     supports="separation_rank/upper_bound_deep",
 )
@@ -233,38 +241,17 @@ def first_violation(case: Case) -> Exact:
 
     With H = d_x, the first depth L > log_3 d_x at which prod_{l <= min(L, D)} (3^(L-l) + 1) exceeds
     the recalled upper bound is 62 at width 4, 32 (5), 30 (6), 36 (8), 67 (16), 130 (32) and
-    258 (64); there is none (0) at widths 2 and 3.
+    258 (64); there is none (0) at widths 2 and 3. The first at which S(d_x, L) exceeds it is 32 at
+    width 4, 9 (6), 6 (16), 6 (64), 8 (1024) and 10 (12288).
 
     The bound is as recalled; check against the paper. Repeating the last form at width 4 brings 62
     down to 61. At H = d_x the constant b_2 of the recalled lower bound is undefined;
-    upper_bound_deep leads with a case of 2 H <= d_x.
+    upper_bound_deep leads with a case of 2 H <= d_x. The second half is about S alone: that one
+    head attains S for all d_x and L is false, as sep(4, 3) = S - 4 (exact_below_count). Whether one
+    head comes near enough to S at these depths is open.
     """
-    return Exact(_first_product(case))
-
-
-@_against_theorem_2(
-    Eq(first, _by_width(FIRST_VIOLATION_ONE_HEAD)),
-    cases={
-        "quick": [Case(width=w, witness="count") for w in FIRST_VIOLATION_ONE_HEAD if w <= 1024],
-        "theory": [Case(width=12288, witness="count")],
-    },
-    control=Control(
-        Case(width=6, witness="count"),
-        "the depth of the product, 30",
-        statement=Eq(first, _by_width(FIRST_VIOLATION)),
-    ),
-    supports="separation_rank/upper_bound_deep",
-)
-def conflict_one_head(case: Case) -> Exact:
-    """First depth at which S exceeds Theorem 2's bound as recalled.
-
-    The first depth L > log_3 d_x at which S(d_x, L) exceeds the recalled upper bound of Theorem 2
-    is 32 at width 4, 9 (6), 6 (16), 6 (64), 8 (1024) and 10 (12288).
-
-    The bound is as recalled; check against the paper. About S alone. If one head attained S for all
-    d_x and L, the bound would fail there for one head; that premise is false: sep(4, 3) = S - 4
-    (count_attained). Whether one head comes near enough to S at these depths is open.
-    """
+    if "heads" in case:
+        return Exact(_first_product(case))
 
     def count(depth: int) -> arb:
         low, high = log3_dimension_count(case.width, depth)
@@ -277,8 +264,9 @@ def _conflict(slope: Expr) -> Relational:
     return Eq(conflict, Piecewise((1, Gt(H * (H + 1) / 2, slope)), (0, True)))
 
 
-@_against_theorem_2(
+@claim(
     _conflict(2 * d + 1),
+    **AGAINST_THEOREM_2,
     assumes=_HEADS,
     cases={
         "quick": (

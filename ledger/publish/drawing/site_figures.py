@@ -45,13 +45,15 @@ class Point:
 
 
 def generic_ranks(results: Iterable[ClaimResult]) -> Iterator[Point]:
-    """One point for each width, depth and number of heads: the case with the most tokens, and of
-    its seeds the largest rank."""
+    """One point for each width, depth and number of heads, of nets without residual connections:
+    the case with the most tokens, and of its seeds the largest rank."""
     best: dict[tuple[int, int, int], tuple[int, Point]] = {}
     for result in results:
         if result.claim.key not in GENERIC_RANK:
             continue
         for case in result.cases:
+            if case.case.get("residual", False):
+                continue
             shape = (
                 int(case.case.get("width", 1)),
                 int(case.case.get("depth", 1)),

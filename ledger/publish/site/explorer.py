@@ -352,17 +352,14 @@ _RULES = ("threshold", "levine", "kaplan", "nanochat", "marin", "delusion", "pre
 
 # --- thresholds -----------------------------------------------------------------------------------
 
+_THRESHOLD = "the depth at which the degree 3^L is the width, after Levine"
+
 
 def thresholds(recorded: Recorded) -> dict[str, Any]:
     """Width and depth: the threshold, the knee, Levine's transition, nets of one size, models."""
     claims, (first, last) = recorded.claims, laws.FIT_DEPTHS
-    threshold, knee, levine = (
-        claims[key]
-        for key in (
-            "separation_rank/threshold",
-            "separation_rank/knee",
-            "depth_choice/levine_fit_width",
-        )
+    knee, levine = (
+        claims[key] for key in ("separation_rank/knee", "depth_choice/levine_fit_width")
     )
     near = [m for m in models() if m.kind == "decoder" and m.width <= WIDTHS[-1]]
     fitted = range(first, last + 1)
@@ -371,7 +368,13 @@ def thresholds(recorded: Recorded) -> dict[str, Any]:
     ]
     return {
         "curves": [
-            _curve("threshold", "threshold log_3 d", threshold.key, colour=1),
+            _curve(
+                "threshold",
+                "threshold log_3 d",
+                related=["separation_rank/degree"],
+                colour=1,
+                basis=_THRESHOLD,
+            ),
             _curve(
                 "knee",
                 "knee of the dimension count, before it is rounded up",
@@ -413,7 +416,7 @@ def thresholds(recorded: Recorded) -> dict[str, Any]:
         "series": {
             "threshold": {
                 "x": WIDTHS,
-                "y": _shorts(float(threshold.predict(Case(width=d))) for d in WIDTHS),
+                "y": _shorts(math.log(d, 3) for d in WIDTHS),
             },
             "knee": {
                 "x": WIDTHS,
@@ -548,10 +551,11 @@ def ranks(recorded: Recorded) -> dict[str, Any]:
             _curve(
                 "threshold",
                 "threshold log_3 d",
-                "separation_rank/threshold",
+                related=["separation_rank/degree"],
                 colour=1,
                 mark="rule",
                 dash="2 3",
+                basis=_THRESHOLD,
             ),
             _curve(
                 "knee",
