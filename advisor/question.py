@@ -43,7 +43,6 @@ def _option(
     read: Callable[[str], Any] | None = None,
     *,
     of: str | None = None,
-    default: bool | None = None,
     **more: Any,
 ) -> Any:
     """An option that is typed.
@@ -59,7 +58,7 @@ def _option(
             they are not the name; `needs`, the options without one of which it changes nothing.
     """
     facts = {"heading": heading, "text": text, "unit": unit, "read": read, "of": of, **more}
-    return field(default=default, metadata=facts)
+    return field(default=None, metadata=facts)
 
 
 def _keyword(text: str, read: Callable[[str], Any] | None = None, **more: Any) -> Any:
@@ -133,10 +132,7 @@ class Question:
         'The same in words, such as "2 weeks".', "TIME", parse_hours, of="hours", needs=("gpu",)
     )
     utilisation: float | None = _have(
-        "Share of the GPUs' peak that training reaches (0.4).",
-        "SHARE",
-        parse_share,
-        needs=("gpu",),
+        "Share of the GPUs' peak that training reaches (0.4).", "SHARE", parse_share, needs=("gpu",)
     )
     memory: float | None = _have(
         "Memory of the device that serves it, such as 8GB.", "BYTES", parse_bytes
@@ -195,7 +191,7 @@ class Question:
     loops: int | None = _shape(
         "Passes through the same layers; BUDGET counts them once.", "TIMES", example=2
     )
-    encoder_decoder: bool = _shape("Two stacks, as in T5.", default=False)
+    encoder_decoder: bool | None = _shape("Two stacks, as in T5.")
 
     experts: int | None = _experts("Experts of a layer.", "COUNT", example=64)
     active_experts: int | None = _experts("How many a token uses.", "COUNT", example=6)
@@ -214,9 +210,7 @@ class Question:
     residual: str | None = _trained(
         "plain, or attnres (attention over earlier layers).", "WHICH", choices=("plain", "attnres")
     )
-    latency_matters: bool = _trained(
-        "Among depths of like loss prefer the shallow one.", default=False
-    )
+    latency_matters: bool | None = _trained("Among depths of like loss prefer the shallow one.")
 
     task: str | None = _task("connectivity, hops or regular.", "TASK")
     diameter: int | str | None = _task("connectivity: largest diameter of a component.", "NUMBER")

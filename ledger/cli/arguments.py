@@ -113,32 +113,46 @@ def _place(text: str) -> Path:
         ) from None
 
 
-def _option(default: Any, name: str, text: str, **more: Any) -> Any:
-    return typer.Option(default, name, help=text, **more)
+def _option(default: Any, text: str, *name: str, **more: Any) -> Any:
+    """An option, by default of its parameter's name; ... is one that must be given."""
+    return typer.Option(default, *name, help=text, **more)
 
 
-def _path(name: str, what: str, text: str) -> Any:
-    return typer.Option(None, name, metavar=what, parser=_place, help=text)
+def _flag(name: str, text: str, **more: Any) -> Any:
+    return typer.Option(False, name, help=text, **more)
 
 
-_JSON: Any = _option(False, "--json", "Print JSON.")
-_KEY: Any = typer.Argument(..., help="A claim's key.", autocompletion=completion.keys)
+def _path(what: str, text: str, *name: str) -> Any:
+    return typer.Option(None, *name, metavar=what, parser=_place, help=text)
+
+
+def _argument(default: Any, text: str, **more: Any) -> Any:
+    return typer.Argument(default, help=text, **more)
+
+
+def _file(text: str, **more: Any) -> Any:
+    """An argument that is a path."""
+    return typer.Argument(..., help=text, parser=_place, **more)
+
+
+_JSON: Any = _flag("--json", "Print JSON.")
+_KEY: Any = _argument(..., "A claim's key.", autocompletion=completion.keys)
 
 _RESULTS: Any = _path(
-    "--results", "DIR", "Results folder; by default depthlaw's folder among your data."
+    "DIR", "Results folder; by default depthlaw's folder among your data.", "--results"
 )
-_PLACE: Any = _path("--results", "PLACE", "Results folder, a ledger file, or the word reference.")
+_PLACE: Any = _path("PLACE", "Results folder, a ledger file, or the word reference.", "--results")
 _CLAIMS: Any = _path(
-    "--claims", "FILE", "A Python file with claims of your own (docs/how-to/add-a-theorem.md)."
+    "FILE", "A Python file with claims of your own (docs/how-to/add-a-theorem.md).", "--claims"
 )
-_FORCE: Any = _option(False, "--force", "Replace an existing file.")
+_FORCE: Any = _flag("--force", "Replace an existing file.")
 
 
 @app.callback()
 def _depthlaw(
     context: typer.Context,
-    version: bool = _option(
-        False, "--version", "Print the version.", is_eager=True, callback=_print_version
+    version: bool = _flag(
+        "--version", "Print the version.", is_eager=True, callback=_print_version
     ),
 ) -> None:
     """Executable theorems on transformer depth: predict, measure, judge, cite."""
@@ -147,6 +161,9 @@ def _depthlaw(
 
 
 # --- depth, sweep, compare -----------------------------------------------------------------------
+
+
+_OUTPUT = "Output"
 
 
 class _Sections(_Command):
@@ -181,49 +198,44 @@ class _OfSuites(_Command):
         super().format_options(ctx, formatter)
 
 
-_OUTPUT = "Output"
-
-
 def _asks(wanted: Callable[[Field[Any]], bool]) -> Callable[[_Function], _Function]:
-    """Decorator: the options of a Question, which stand where the function has its star."""
+    """Decorator: a command that takes options of a Question, where its function has a star."""
 
     def asking(function: _Function) -> _Function:
         signature = inspect.signature(function, eval_str=True)
         own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-        place = next(i for i, parameter in enumerate(own) if parameter.kind is _NAMED)
-        asked = [
-            inspect.Parameter(option.name, _NAMED, default=given, annotation=kind)
-            for option in OPTIONS
-            if "heading" in option.metadata and wanted(option)
-            for given, kind in [_asked(option)]
-        ]
-        function.__signature__ = signature.replace(  # type: ignore[attr-defined]
-            parameters=[*own[:place], *asked, *own[place:]]
-        )
+        place = [p.kind for p in own].index(inspect.Parameter.KEYWORD_ONLY)
+        typed = (option for option in OPTIONS if "heading" in option.metadata)
+        own[place:place] = [_parameter(option) for option in typed if wanted(option)]
+        function.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
         return function
 
     return asking
 
 
-_NAMED = inspect.Parameter.KEYWORD_ONLY
 _OFFERED = {"gpu": completion.gpus, "task": completion.tasks}
 
 
-def _asked(option: Field[Any]) -> tuple[Any, Any]:
-    """One option of a Question as the parser takes it, and its type. All but paths are read as text
-    by the module that knows what is accepted."""
-    facts = option.metadata
-    more = {"help": facts["text"], "metavar": facts["unit"], "rich_help_panel": facts["heading"]}
-    if option.name == "budget":
-        return typer.Argument(None, **more), str | None
-    if offered := _OFFERED.get(option.name):
-        more["autocompletion"] = offered
+def _parameter(option: Field[Any]) -> inspect.Parameter:
+    """An option of a Question as the parser takes it. All but paths are read as text by the module
+    that knows what is accepted."""
+    facts, default = option.metadata, None
     kind: Any = str | None
+    more = {"help": facts["text"], "metavar": facts["unit"], "rich_help_panel": facts["heading"]}
+    if option.name in _OFFERED:
+        more["autocompletion"] = _OFFERED[option.name]
     if facts["unit"] in ("FILE", "PATH"):
         kind, more["parser"] = Path | None, _place
     elif facts["unit"] is None:
-        kind = bool if option.default is False else bool | None
-    return typer.Option(option.default, facts.get("flags") or flag(option.name), **more), kind
+        kind, default = bool | None, None if "flags" in facts else False
+    given = (
+        typer.Argument(None, **more)
+        if option.name == "budget"
+        else typer.Option(default, facts.get("flags") or flag(option.name), **more)
+    )
+    return inspect.Parameter(
+        option.name, inspect.Parameter.KEYWORD_ONLY, default=given, annotation=kind
+    )
 
 
 class _OfSizes(_Sections):
@@ -252,19 +264,15 @@ class _OfSizes(_Sections):
 def depth(
     typed: typer.Context,
     *,
-    why: bool = _option(False, "--why", "Everything, with sources."),
-    evidence: bool = _option(
-        False, "--evidence", "The published grids and how every rule does on them."
-    ),
-    cite: bool = _option(False, "--cite", "One sentence to cite the answer by."),
+    why: bool = _flag("--why", "Everything, with sources."),
+    evidence: bool = _flag("--evidence", "The published grids and how every rule does on them."),
+    cite: bool = _flag("--cite", "One sentence to cite the answer by."),
     config: Path | None = _path(
-        "--config",
-        "FILE",
-        "Write the recommended shape as a Hugging Face config.json; - prints it.",
+        "FILE", "Write the recommended shape as a Hugging Face config.json; - prints it."
     ),
     force: bool = _FORCE,
     as_json: bool = _JSON,
-    schema: bool = _option(False, "--schema", "Print the JSON schema of what --json prints."),
+    schema: bool = _flag("--schema", "Print the JSON schema of what --json prints."),
     **question: Any,
 ) -> int:
     """Recommend a shape, first of all its depth.
@@ -288,18 +296,16 @@ def depth(
 def sweep(
     typed: typer.Context,
     least: str = _option(
-        ..., "--from", "Smallest number of parameters.", metavar="BUDGET", rich_help_panel=HAVE
+        ..., "Smallest number of parameters.", "--from", metavar="BUDGET", rich_help_panel=HAVE
     ),
     most: str = _option(
-        ..., "--to", "Largest number of parameters.", metavar="BUDGET", rich_help_panel=HAVE
+        ..., "Largest number of parameters.", "--to", metavar="BUDGET", rich_help_panel=HAVE
     ),
-    points: str = _option(
-        "9", "--points", "How many sizes, evenly in the logarithm.", metavar="NUMBER"
-    ),
+    points: str = _option("9", "How many sizes, evenly in the logarithm.", metavar="NUMBER"),
     *,
-    csv: Path | None = _path("--csv", "FILE", "Write the table as CSV; - prints it."),
+    csv: Path | None = _path("FILE", "Write the table as CSV; - prints it."),
     plot: Path | None = _path(
-        "--plot", "FILE", "Draw it: laws, intervals, real models (.png, .svg or .pdf)."
+        "FILE", "Draw it: laws, intervals, real models (.png, .svg or .pdf)."
     ),
     force: bool = _FORCE,
     as_json: bool = _JSON,
@@ -320,13 +326,13 @@ def sweep(
     "compare --list",
 )
 def compare(
-    names: list[str] | None = typer.Argument(
+    names: list[str] | None = _argument(
         None,
+        "Names of published models, or paths of config.json files.",
         metavar="MODEL...",
-        help="Names of published models, or paths of config.json files.",
         autocompletion=completion.models,
     ),
-    listed: bool = _option(False, "--list", "Print the names of all published models listed here."),
+    listed: bool = _flag("--list", "Print the names of all published models listed here."),
     as_json: bool = _JSON,
 ) -> int:
     """Count models or configurations side by side.
@@ -358,7 +364,7 @@ def _measure(context: typer.Context, as_json: bool = _JSON) -> int:
     return models(as_json)
 
 
-_DRAWN: Any = _path("--plot", "FILE", "Draw it (.png, .svg or .pdf).")
+_DRAWN: Any = _path("FILE", "Draw it (.png, .svg or .pdf).", "--plot")
 
 
 @_command(
@@ -369,27 +375,21 @@ _DRAWN: Any = _path("--plot", "FILE", "Draw it (.png, .svg or .pdf).")
 )
 def measure_residual(
     model: str = _option(
-        "",
-        "--model",
-        "An architecture, such as gpt2; `depthlaw measure` lists them.",
-        metavar="NAME",
+        "", "An architecture, such as gpt2; `depthlaw measure` lists them.", metavar="NAME"
     ),
     variant: str = _option(
-        "full",
-        "--variant",
-        "What is removed, such as san (without skips and MLPs).",
-        metavar="NAME",
+        "full", "What is removed, such as san (without skips and MLPs).", metavar="NAME"
     ),
-    layers: int | None = _option(None, "--layers", "Layers (12)."),
-    width: int | None = _option(None, "--width", "Width (768)."),
-    heads: int | None = _option(None, "--heads", "Heads (12)."),
-    batch: int = _option(8, "--batch", "Sequences."),
-    tokens: int = _option(128, "--tokens", "Tokens in each."),
-    seeds: int = _option(3, "--seeds", "How many seeds, for intervals."),
-    device: str = _option("cpu", "--device", "cpu or cuda."),
-    dtype: str = _option("float32", "--dtype", "float32 or float64."),
+    layers: int | None = _option(None, "Layers (12)."),
+    width: int | None = _option(None, "Width (768)."),
+    heads: int | None = _option(None, "Heads (12)."),
+    batch: int = _option(8, "Sequences."),
+    tokens: int = _option(128, "Tokens in each."),
+    seeds: int = _option(3, "How many seeds, for intervals."),
+    device: str = _option("cpu", "cpu or cuda."),
+    dtype: str = _option("float32", "float32 or float64."),
     weights: Path | None = _path(
-        "--weights", "FOLDER", "A folder with config.json and weights; else they are random."
+        "FOLDER", "A folder with config.json and weights; else they are random."
     ),
     as_json: bool = _JSON,
     plot: Path | None = _DRAWN,
@@ -426,26 +426,21 @@ def measure_residual(
     "fit losses.csv --budget flops",
 )
 def fit(
-    file: Path = typer.Argument(
-        ...,
+    file: Path = _file(
+        "A CSV file with the columns width, depth, parameters, tokens, loss; more may be there.",
         metavar="FILE",
-        parser=_place,
-        help="A CSV file with the columns width, depth, parameters, tokens, loss; more may be "
-        "there.",
     ),
     budget: str = _option(
         "parameters",
-        "--budget",
         "What nets of one budget have in common: parameters (with tokens) or flops, as in "
         "--budget flops.",
         metavar="WHICH",
     ),
     tolerance: str = _option(
-        "10%", "--tolerance", "How far sizes of one budget may differ, such as 5%.", metavar="SHARE"
+        "10%", "How far sizes of one budget may differ, such as 5%.", metavar="SHARE"
     ),
     seed_column: str = _option(
         "",
-        "--seed-column",
         "The column that tells trainings of one shape apart, such as run; else seed.",
         metavar="NAME",
     ),
@@ -475,23 +470,19 @@ def fit(
 
 
 _CORPUS: Any = _path(
-    "--corpus",
-    "FILE",
-    "Any text to train on; by default the sources of Python's standard library.",
+    "FILE", "Any text to train on; by default the sources of Python's standard library.", "--corpus"
 )
 
 
 @_command("exercise", "exercise layer-probing", "exercise all --corpus my-text.txt")
 def exercise(
-    name: str = typer.Argument(
-        "", metavar="NAME", help="An exercise, or all; without it they are listed."
-    ),
+    name: str = _argument("", "An exercise, or all; without it they are listed.", metavar="NAME"),
     corpus: Path | None = _CORPUS,
-    device: str = _option("cpu", "--device", "cpu, or cuda for larger nets."),
+    device: str = _option("cpu", "cpu, or cuda for larger nets."),
     results: Path | None = _RESULTS,
     as_json: bool = _JSON,
     plot: Path | None = _path(
-        "--plot", "FILE", "Draw what was measured (.png, .svg or .pdf); of all, a file each."
+        "FILE", "Draw what was measured (.png, .svg or .pdf); of all, a file each."
     ),
     force: bool = _FORCE,
 ) -> int:
@@ -519,48 +510,37 @@ def exercise(
     cls=_OfSuites,
 )
 def verify(
-    suite: str = typer.Argument(
+    suite: str = _argument(
         "quick",
-        help="quick, theory, full, frontier, exercises, training or gpu.",
+        "quick, theory, full, frontier, exercises, training or gpu.",
         autocompletion=completion.suites,
     ),
     only: list[str] | None = _option(
         None,
-        "--only",
         "A claim's key, or a topic; may be given several times.",
         autocompletion=completion.keys,
     ),
     own: Path | None = _path(
-        "--claims", "FILE", "Run the claims of this Python file of yours; with --only also others."
+        "FILE", "Run the claims of this Python file of yours; with --only also others.", "--claims"
     ),
     corpus: Path | None = _CORPUS,
     results: Path | None = _RESULTS,
     as_json: bool = _JSON,
-    quiet: bool = _option(False, "--quiet", "No progress, only the verdicts."),
-    engine: str = _option("pool", "--engine", "inline, pool (processes of this machine) or ray."),
-    processes: int = _option(0, "--processes", "Processes of the pool; 0: one per core."),
-    timeout: float = _option(
-        3600.0, "--timeout", "Seconds after which a run of the pool counts as hung."
-    ),
-    max_memory: str = _option(
-        "", "--max-memory", "Memory cap of each process of the pool, such as 4GB."
-    ),
-    minutes: float | None = _option(
-        None, "--minutes", "Stop after this long; the records are kept."
-    ),
-    address: str = _option("local", "--address", "Ray cluster: local, auto, or its address."),
-    gpus: str | None = _option(
-        None, "--gpus", "Device ids for the pool, such as 0,1: one process each."
-    ),
+    quiet: bool = _flag("--quiet", "No progress, only the verdicts."),
+    engine: str = _option("pool", "inline, pool (processes of this machine) or ray."),
+    processes: int = _option(0, "Processes of the pool; 0: one per core."),
+    timeout: float = _option(3600.0, "Seconds after which a run of the pool counts as hung."),
+    max_memory: str = _option("", "Memory cap of each process of the pool, such as 4GB."),
+    minutes: float | None = _option(None, "Stop after this long; the records are kept."),
+    address: str = _option("local", "Ray cluster: local, auto, or its address."),
+    gpus: str | None = _option(None, "Device ids for the pool, such as 0,1: one process each."),
     memory: str = _option(
-        "", "--memory", "Suite frontier: memory budget of all processes together, such as 8GB."
+        "", "Suite frontier: memory budget of all processes together, such as 8GB."
     ),
     device: str = _option(
-        "cpu", "--device", "Suites frontier and gpu: cpu, or cuda for eliminations and trainings."
+        "cpu", "Suites frontier and gpu: cpu, or cuda for eliminations and trainings."
     ),
-    gpus_per_run: float = _option(
-        0.0, "--gpus-per-run", "Share of a GPU for each run on Ray, such as 0.25."
-    ),
+    gpus_per_run: float = _option(0.0, "Share of a GPU for each run on Ray, such as 0.25."),
 ) -> int:
     """Run a suite of checks and print the verdicts.
 
@@ -598,11 +578,11 @@ def verify(
 
 @_command("claims", "claims recalled", "claims rank --all --json")
 def claims(
-    text: str = typer.Argument(
-        "", help="List only claims that mention this.", autocompletion=completion.keys
+    text: str = _argument(
+        "", "List only claims that mention this.", autocompletion=completion.keys
     ),
-    everything: bool = _option(
-        False, "--all", "Also those that support the cited ones, and checks of our own code."
+    everything: bool = _flag(
+        "--all", "Also those that support the cited ones, and checks of our own code."
     ),
     as_json: bool = _JSON,
 ) -> int:
@@ -614,10 +594,8 @@ def claims(
 
 @_command("show hops", "show separation_rank/exact", "show walks/returns --claims walks.py")
 def show(
-    key: str = typer.Argument(
-        ...,
-        help="A claim's key, or a topic, whose claims are listed.",
-        autocompletion=completion.keys,
+    key: str = _argument(
+        ..., "A claim's key, or a topic, whose claims are listed.", autocompletion=completion.keys
     ),
     own: Path | None = _CLAIMS,
     results: Path | None = _RESULTS,
@@ -639,7 +617,7 @@ def show(
 )
 def why(
     key: str = _KEY,
-    whole: bool = _option(False, "--all", "Every case, step and record."),
+    whole: bool = _flag("--all", "Every case, step and record."),
     own: Path | None = _CLAIMS,
     results: Path | None = _RESULTS,
     as_json: bool = _JSON,
@@ -661,21 +639,19 @@ def why(
     "appendix out/ --suite quick",
 )
 def appendix(
-    directory: Path = typer.Argument(..., help="Folder to write.", parser=_place),
+    directory: Path = _file("Folder to write."),
     claims: str | None = _option(
         None,
-        "--claims",
         "Exactly these claims: keys with commas between them, or a Python file with claims "
         "of your own.",
         metavar="WHICH",
     ),
     topic: str | None = _option(
-        None, "--topic", "Exactly the claims of this topic.", autocompletion=completion.topics
+        None, "Exactly the claims of this topic.", autocompletion=completion.topics
     ),
-    everything: bool = _option(False, "--all", "The supplement: every claim."),
+    everything: bool = _flag("--all", "The supplement: every claim."),
     suite: str = _option(
         "",
-        "--suite",
         "From your own records of this suite, not from the reference ledger.",
         autocompletion=completion.suites,
     ),
@@ -702,10 +678,8 @@ def appendix(
 )
 def falsify(
     key: str = _KEY,
-    minutes: float = _option(1.0, "--minutes", "How long to search."),
-    weaken: list[str] | None = _option(
-        None, "--weaken", "Replace a constant first, such as 4=0.4."
-    ),
+    minutes: float = _option(1.0, "How long to search."),
+    weaken: list[str] | None = _option(None, "Replace a constant first, such as 4=0.4."),
     results: Path | None = _RESULTS,
     as_json: bool = _JSON,
 ) -> int:
@@ -719,9 +693,7 @@ def falsify(
 
 
 @_command("recheck rank.json")
-def recheck(
-    path: Path = typer.Argument(..., help="A certificate.", parser=_place), as_json: bool = _JSON
-) -> int:
+def recheck(path: Path = _file("A certificate."), as_json: bool = _JSON) -> int:
     """Verify a certificate from its file alone. Exit code 1 when it does not stand."""
     from . import falsify_commands as command
 
@@ -730,10 +702,10 @@ def recheck(
 
 @_command("certify 3 3 rank.json", "certify 4 2 rank.json --heads 2 --force")
 def certify(
-    width: int = typer.Argument(..., help="d_x."),
-    depth: int = typer.Argument(..., help="L."),
-    file: Path = typer.Argument(..., help="File to write."),
-    heads: int = _option(1, "--heads", "H."),
+    width: int = _argument(..., "d_x."),
+    depth: int = _argument(..., "L."),
+    file: Path = _argument(..., "File to write."),
+    heads: int = _option(1, "H."),
     force: bool = _FORCE,
 ) -> int:
     """Write the certificate of a separation rank.
@@ -748,14 +720,11 @@ def certify(
 
 @_command("mutate", "mutate hops --suite quick", "mutate separation_rank/degree --json")
 def mutate(
-    keys: list[str] | None = typer.Argument(
-        None, help="Claim keys or topics; all by default.", autocompletion=completion.keys
+    keys: list[str] | None = _argument(
+        None, "Claim keys or topics; all by default.", autocompletion=completion.keys
     ),
     suite: str = _option(
-        "theory",
-        "--suite",
-        "The suite whose records are judged again.",
-        autocompletion=completion.suites,
+        "theory", "The suite whose records are judged again.", autocompletion=completion.suites
     ),
     results: Path | None = _RESULTS,
     as_json: bool = _JSON,
@@ -771,8 +740,8 @@ def mutate(
 
 @_command("cite hops/depth_corrected", "cite levine2020 dong2021")
 def cite(
-    keys: list[str] = typer.Argument(
-        ..., help="Claim keys or bibliography keys.", autocompletion=completion.sources
+    keys: list[str] = _argument(
+        ..., "Claim keys or bibliography keys.", autocompletion=completion.sources
     ),
     as_json: bool = _JSON,
 ) -> int:
@@ -805,10 +774,10 @@ def _records(context: typer.Context) -> None:
 )
 def records_list(
     claim: str = _option(
-        "", "--claim", "Only claims whose key contains this.", autocompletion=completion.keys
+        "", "Only claims whose key contains this.", autocompletion=completion.keys
     ),
     suite: str = _option(
-        "", "--suite", "Only what this suite asks for now.", autocompletion=completion.suites
+        "", "Only what this suite asks for now.", autocompletion=completion.suites
     ),
     results: Path | None = _PLACE,
     as_json: bool = _JSON,
@@ -821,7 +790,7 @@ def records_list(
 
 @_command("records show 69c73d33ce --results reference", of=records, name="show")
 def records_show(
-    start: str = typer.Argument(..., metavar="ID", help="A record's id, or its beginning."),
+    start: str = _argument(..., "A record's id, or its beginning.", metavar="ID"),
     results: Path | None = _PLACE,
     as_json: bool = _JSON,
 ) -> int:
@@ -846,9 +815,9 @@ def records_verify(results: Path | None = _PLACE, as_json: bool = _JSON) -> int:
     name="export",
 )
 def records_export(
-    file: Path = typer.Argument(..., help="File to write.", parser=_place),
+    file: Path = _file("File to write."),
     form: str = _option(
-        "", "--format", "csv, sqlite or parquet; by default what the file's name says."
+        "", "csv, sqlite or parquet; by default what the file's name says.", "--format"
     ),
     force: bool = _FORCE,
     results: Path | None = _PLACE,
@@ -862,7 +831,7 @@ def records_export(
 
 @_command("records gc", "records gc --delete", of=records, name="gc")
 def records_gc(
-    delete: bool = _option(False, "--delete", "Remove the records listed."),
+    delete: bool = _flag("--delete", "Remove the records listed."),
     own: Path | None = _CLAIMS,
     results: Path | None = _RESULTS,
     as_json: bool = _JSON,
@@ -883,10 +852,8 @@ def records_gc(
     name="diff",
 )
 def records_diff(
-    first: Path = typer.Argument(
-        ..., metavar="A", parser=_place, help="Results folder, ledger file, or the word reference."
-    ),
-    second: Path = typer.Argument(..., metavar="B", parser=_place, help="The same."),
+    first: Path = _file("Results folder, ledger file, or the word reference.", metavar="A"),
+    second: Path = _file("The same.", metavar="B"),
     as_json: bool = _JSON,
 ) -> int:
     """Compare two collections of records run by run.
