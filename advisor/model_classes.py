@@ -11,14 +11,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, NoReturn
 
 from .architecture import Architecture, Experts, Latent
 from .base.quantities import UsageError, quoted
 
 _MOST_SIZE = 2**24
-_MOST = {"layers": 10_000, "experts": 100_000}
+_MOST = {"layers": 10_000} | dict.fromkeys(
+    ("experts.count", "experts.active", "experts.shared"), 100_000
+)
+# What is written for fields that may be None.
+_DERIVED = {
+    "kv_heads": "key_heads",
+    "head_width": "head_size",
+    "experts.shared_width": "experts.shared_size",
+}
 
 
 class Config:
@@ -138,14 +146,14 @@ class Key(NamedTuple):
             return default[1 + c.flag(self.names, default[0])]
         if isinstance(default, bool):
             return c.flag(self.names, default)
-        most = _MOST["layers"] if name.endswith("layers") else _MOST_SIZE
+        most = _MOST.get(name.removeprefix("encoder_"), _MOST_SIZE)
         if default is None:
             return c.optional(*self.names.split(), most=most)
         return c.size(*self.names.split(), most=most, default=None if default is ... else default)
 
     def written(self, a: Architecture, name: str) -> Any:
         """What stands for the field in a configuration."""
-        value = getattr(a, {"kv_heads": "key_heads", "head_width": "head_size"}.get(name, name))
+        value = attrgetter(_DERIVED.get(name, name))(a)
         return value == self.default[2] if isinstance(self.default, tuple) else value
 
 
@@ -169,7 +177,7 @@ class Class(NamedTuple):
     """How a configuration of a model_type is read; how one is written, for which model class."""
 
     model: str  # empty: it is written as another class
-    keys: dict[str, Key]  # by fields of Architecture
+    keys: dict[str, Key]  # by fields of Architecture, and those of its parts, such as experts.count
     fixed: dict[str, Any]  # fields of all nets of the class, or functions of those read
     window: Window | None
     more: Callable[[Config], dict[str, Any]]  # further fields; refuses what is not described
@@ -185,12 +193,21 @@ class Class(NamedTuple):
         fields |= self.more(c)
         for name, value in self.fixed.items():
             fields[name] = value(fields) if callable(value) else value
+        for part, kind in (("experts", Experts), ("latent", Latent)):
+            inner = [name for name in fields if name.startswith(f"{part}.")]
+            if inner:
+                fields[part] = kind(**{n.partition(".")[2]: fields.pop(n) for n in inner})
         return Architecture(**fields)
 
     def write(self, a: Architecture) -> dict[str, Any]:
         """The configuration of an architecture, less model_type and the name of the class."""
+        there = {
+            name: key
+            for name, key in self.keys.items()
+            if "." not in name or getattr(a, name.partition(".")[0])
+        }
         return {
-            **{key.names.split()[0]: key.written(a, name) for name, key in self.keys.items()},
+            **{key.names.split()[0]: key.written(a, name) for name, key in there.items()},
             **self.and_write(a),
         }
 
@@ -246,6 +263,23 @@ _MLP_BIAS = {"mlp_bias": Key("mlp_bias", False)}
 _HEAD = {"head_width": Key("head_dim")}
 # Every head has a key head, and together they are as wide as the net.
 _PLAIN_HEADS: dict[str, Any] = {"kv_heads": None, "head_width": None}
+_EXPERTS = {
+    "experts.count": Key("num_experts num_local_experts"),
+    "experts.active": Key("num_experts_per_tok"),
+    "experts.width": Key("moe_intermediate_size"),
+}
+# As wide as the layers of other classes.
+_WIDE_EXPERTS = {
+    **_EXPERTS,
+    "experts.count": Key("num_local_experts num_experts"),
+    "experts.width": Key("intermediate_size"),
+}
+# Of DeepSeek and GLM 4.5.
+_SHARED_EXPERTS = {
+    **_EXPERTS,
+    "experts.count": Key("n_routed_experts num_local_experts num_experts"),
+    "experts.shared": Key("n_shared_experts"),
+}
 # Biases and LayerNorm everywhere, a plain feed-forward network.
 _GPT: dict[str, Any] = {
     "gated": False,
@@ -330,16 +364,6 @@ def _qwen_windows(c: Config) -> dict[str, Any]:
 # --- experts --------------------------------------------------------------------------------------
 
 
-def _experts(c: Config, count: tuple[str, ...], active: str, width: int, **fields: Any) -> Experts:
-    most = _MOST["experts"]
-    return Experts(c.size(*count, most=most), c.size(active, most=most), width, **fields)
-
-
-def _write_experts(a: Architecture, count: str, width: str) -> dict[str, Any]:
-    e = a.experts
-    return {count: e.count, "num_experts_per_tok": e.active, width: e.width} if e else {}
-
-
 def _sparse_steps(c: Config) -> int:
     """Layers without experts: those listed, and all but every decoder_sparse_step-th."""
     layers, step = c.layers("num_hidden_layers"), c.size("decoder_sparse_step", default=1)
@@ -354,61 +378,17 @@ def _sparse_steps(c: Config) -> int:
 
 def _write_sparse(a: Architecture) -> dict[str, Any]:
     dense = a.experts.dense_layers if a.experts else 0
-    return {
-        **_write_experts(a, "num_experts", "moe_intermediate_size"),
-        "decoder_sparse_step": 1,
-        "mlp_only_layers": list(range(dense)),
-    }
+    return {"decoder_sparse_step": 1, "mlp_only_layers": list(range(dense))}
 
 
-def _moe_windows(c: Config) -> None:
+def _qwen_moe(c: Config) -> dict[str, Any]:
     if c.flag("use_sliding_window", False):
         c.refuse(
             "use_sliding_window",
             "sliding windows are not described for this class; "
             "set it to false to count at full context",
         )
-
-
-def _qwen_experts(c: Config, **fields: Any) -> dict[str, Any]:
-    _moe_windows(c)
-    width, counts = c.size("moe_intermediate_size"), ("num_experts", "num_local_experts")
-    dense = _sparse_steps(c)
-    return {
-        "experts": _experts(c, counts, "num_experts_per_tok", width, dense_layers=dense, **fields)
-    }
-
-
-def _qwen2_moe(c: Config) -> dict[str, Any]:
-    shared = c.size("shared_expert_intermediate_size")
-    return _qwen_experts(c, shared=1, shared_gate=True, shared_width=shared)
-
-
-def _write_qwen2_moe(a: Architecture) -> dict[str, Any]:
-    shared = a.experts.shared_size if a.experts else None
-    return {**_write_sparse(a), "shared_expert_intermediate_size": shared}
-
-
-def _wide_experts(*counts: str, **fields: Any) -> Callable[[Config], dict[str, Any]]:
-    """Experts as wide as intermediate_size says."""
-
-    def read(c: Config) -> dict[str, Any]:
-        width = c.size("intermediate_size")
-        return {"experts": _experts(c, counts, "num_experts_per_tok", width, **fields)}
-
-    return read
-
-
-_mixtral = _wide_experts("num_local_experts", "num_experts")
-_gpt_oss = _wide_experts("num_local_experts", "num_experts", router_bias=True)
-
-
-def _write_mixtral(a: Architecture) -> dict[str, Any]:
-    return {**_write_window(a), **_write_experts(a, "num_local_experts", "intermediate_size")}
-
-
-def _write_gpt_oss(a: Architecture) -> dict[str, Any]:
-    return {**_write_windows(a), **_write_experts(a, "num_local_experts", "intermediate_size")}
+    return {"experts.dense_layers": _sparse_steps(c)}
 
 
 def _olmoe(c: Config) -> dict[str, Any]:
@@ -419,11 +399,7 @@ def _olmoe(c: Config) -> dict[str, Any]:
             "the heads together are not as wide as hidden_size, which its norms "
             "on queries and keys need",
         )
-    return _wide_experts("num_experts", "num_local_experts")(c)
-
-
-def _write_olmoe(a: Architecture) -> dict[str, Any]:
-    return _write_experts(a, "num_experts", "intermediate_size")
+    return {}
 
 
 def _shared_experts(c: Config) -> dict[str, Any]:
@@ -432,26 +408,13 @@ def _shared_experts(c: Config) -> dict[str, Any]:
         c.remarks.append("the module that predicts further tokens (MTP) is not counted")
     if c.kind != "deepseek_v2":
         c.remarks.append("the router's correction biases are a buffer, and not counted")
-    experts = _experts(
-        c,
-        ("n_routed_experts", "num_local_experts", "num_experts"),
-        "num_experts_per_tok",
-        c.size("moe_intermediate_size"),
-        shared=c.size("n_shared_experts", most=_MOST["experts"]),
-        dense_layers=c.size("first_k_dense_replace", least=0, most=c.layers("num_hidden_layers")),
-    )
-    return {"experts": experts}
+    most = c.layers("num_hidden_layers")
+    return {"experts.dense_layers": c.size("first_k_dense_replace", least=0, most=most)}
 
 
 def _write_shared_experts(a: Architecture) -> dict[str, Any]:
-    e = a.experts
-    return {
-        **_write_experts(a, "n_routed_experts", "moe_intermediate_size"),
-        "n_group": 1,
-        "topk_group": 1,
-        "n_shared_experts": e.shared if e else 0,
-        "first_k_dense_replace": e.dense_layers if e else 0,
-    }
+    dense = a.experts.dense_layers if a.experts else 0
+    return {"n_group": 1, "topk_group": 1, "first_k_dense_replace": dense}
 
 
 def _deepseek(c: Config) -> dict[str, Any]:
@@ -460,27 +423,11 @@ def _deepseek(c: Config) -> dict[str, Any]:
     c.only("moe_layer_freq", 1)
     if c.kind == "deepseek_v2" and c.flag("mlp_bias", False):
         c.refuse("mlp_bias", "biases of experts are not described for this class")
-    latent = Latent(
-        kv_rank=c.size("kv_lora_rank"),
-        q_rank=c.optional("q_lora_rank"),
-        nope_width=c.size("qk_nope_head_dim"),
-        rope_width=c.size("qk_rope_head_dim"),
-        value_width=c.size("v_head_dim"),
-    )
-    return {**_shared_experts(c), "latent": latent}
+    return _shared_experts(c)
 
 
 def _write_deepseek(a: Architecture) -> dict[str, Any]:
-    written = {"num_key_value_heads": a.key_heads, **_write_shared_experts(a)}
-    if m := a.latent:
-        written |= {
-            "kv_lora_rank": m.kv_rank,
-            "q_lora_rank": m.q_rank,
-            "qk_nope_head_dim": m.nope_width,
-            "qk_rope_head_dim": m.rope_width,
-            "v_head_dim": m.value_width,
-        }
-    return written
+    return {"num_key_value_heads": a.key_heads, **_write_shared_experts(a)}
 
 
 # --- what else no table holds ---------------------------------------------------------------------
@@ -744,7 +691,16 @@ _GEMMA3 = _class(
 )
 _GLM = {**_GROUPED, **_HEAD, "qkv_bias": Key("attention_bias", True)}
 _COHERE = {**_TIED, **_BIASED, "norm": "layernorm", "norms_per_layer": 1}
-_DEEPSEEK: dict[str, Any] = {**_PLAIN_HEADS, **_BIASED}
+_DEEPSEEK: dict[str, Any] = {
+    **_PLAIN_HEADS,
+    **_BIASED,
+    **_SHARED_EXPERTS,
+    "latent.kv_rank": Key("kv_lora_rank"),
+    "latent.q_rank": Key("q_lora_rank", None),
+    "latent.nope_width": Key("qk_nope_head_dim"),
+    "latent.rope_width": Key("qk_rope_head_dim"),
+    "latent.value_width": Key("v_head_dim"),
+}
 _ROWS = itemgetter("context")
 
 # To write, they are tried in this order: the plainest class that holds an architecture comes first.
@@ -766,28 +722,29 @@ CLASSES: dict[str, Class] = {
     ),
     "mixtral": _class(
         "MixtralForCausalLM",
-        _GROUPED,
+        {**_GROUPED, **_WIDE_EXPERTS},
         window=Window("sliding_window", None, _each),
-        read=_mixtral,
-        write=_write_mixtral,
+        write=_write_window,
     ),
     "qwen3_moe": _class(
         "Qwen3MoeForCausalLM",
-        {**_GROUPED, **_BIASED},
+        {**_GROUPED, **_BIASED, **_EXPERTS},
         qk_norm="head",
-        read=_qwen_experts,
+        read=_qwen_moe,
         write=_write_sparse,
     ),
     "qwen2_moe": _class(
         "Qwen2MoeForCausalLM",
-        _GROUPED,
+        {**_GROUPED, **_EXPERTS},
+        {"experts.shared": 1, "experts.shared_gate": True},
+        {"experts.shared_width": Key("shared_expert_intermediate_size")},
         qkv_bias=Key("qkv_bias", True),
-        read=_qwen2_moe,
-        write=_write_qwen2_moe,
+        read=_qwen_moe,
+        write=_write_sparse,
     ),
     "glm4_moe": _class(
         "Glm4MoeForCausalLM",
-        {**_GROUPED, **_HEAD},
+        {**_GROUPED, **_HEAD, **_SHARED_EXPERTS},
         qkv_bias=Key("attention_bias", False),
         qk_norm=Key("use_qk_norm", (False, "none", "head")),
         read=_shared_experts,
@@ -849,17 +806,21 @@ CLASSES: dict[str, Class] = {
     ),
     "gpt_oss": _class(
         "GptOssForCausalLM",
-        {**_GROUPED, **_HEAD, **_BIASED},
+        {**_GROUPED, **_HEAD, **_BIASED, **_WIDE_EXPERTS, "experts.router_bias": True},
         qkv_bias=Key("attention_bias", True),
         mlp_bias=True,
         sinks=True,
         window=Window("sliding_window", 128, _first_of_two),
-        read=_gpt_oss,
-        write=_write_gpt_oss,
+        write=_write_windows,
     ),
     "olmo": _class("OlmoForCausalLM", _BIASED, norm="none"),
     "olmo2": _class("Olmo2ForCausalLM", _BIASED, qk_norm="width"),
-    "olmoe": _class("OlmoeForCausalLM", _BIASED, qk_norm="width", read=_olmoe, write=_write_olmoe),
+    "olmoe": _class(
+        "OlmoeForCausalLM",
+        {**_BIASED, **_WIDE_EXPERTS, "experts.count": Key("num_experts num_local_experts")},
+        qk_norm="width",
+        read=_olmoe,
+    ),
     "gemma": _class("GemmaForCausalLM", _GEMMA),
     "gemma2": _class(
         "Gemma2ForCausalLM",
