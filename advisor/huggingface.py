@@ -103,7 +103,7 @@ def _held(a: Architecture) -> dict[str, Any] | None:
     """The configuration of the first class that holds an architecture."""
     for kind in dict.fromkeys([a.family, *CLASSES]):
         known = CLASSES.get(kind)
-        if known is None or known.write is None or (kind in _DIVIDING and a.width % a.heads):
+        if known is None or not known.model or (kind in _DIVIDING and a.width % a.heads):
             continue
         values = {"architectures": [known.model], "model_type": kind, **known.write(a)}
         try:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from . import laws
@@ -20,16 +19,7 @@ from .architecture import Architecture
 from .base.quantities import (
     UsageError,
     binary,
-    parse_bandwidth,
-    parse_budget,
-    parse_bytes,
-    parse_flops,
-    parse_hours,
-    parse_milliseconds,
-    parse_share,
-    parse_tokens,
     plural,
-    quoted,
     size,
 )
 from .budgets import Budget, Resolved, idle_gpu, milliseconds, resolve, serving_note
@@ -40,6 +30,7 @@ from .hardware import gpu
 from .initialisation_advice import advice
 from .latency import REACH
 from .models import Model, models_near
+from .question import BY_NAME, Question, flag
 from .rule_scores import (
     UNTOLD,
     Interval,
@@ -72,6 +63,7 @@ from .shapes import (
     template,
     width_steps,
 )
+from .task_depths import OPTIONS as TASK_OPTIONS
 from .task_depths import TaskAnswer, answer_task, refuse_options
 
 # How far from the budget a model may be whose depth is shown, and how many of them are named.
@@ -96,19 +88,9 @@ _EQUAL = 0.02
 _MOVED = 0.1
 # A grid that loses more by the depth of the rule is worth a doubt.
 _AT_STAKE = 0.005
-# Demands that make widths come in steps, and those that fix or bound the depth, by their options.
-_STEPS = {
-    "tensor": "--tensor",
-    "head_width": "--head-width",
-    "multiple": "--multiple",
-    "kv_ratio": "--gqa",
-}
-_ON_DEPTH = {
-    "layers": "--layers",
-    "width": "--width",
-    "pipeline": "--pipeline",
-    "latency_matters": "--latency-matters",
-}
+# Demands that make widths come in steps, and those that fix or bound the depth.
+_STEPS = ("tensor", "head_width", "multiple", "kv_ratio")
+_ON_DEPTH = ("layers", "width", "pipeline", "latency_matters")
 # Where latency matters, bounds are found for so many sizes in a factor e.
 _PER_E = 16
 # So far from the laws' 12 d^2 weights of a layer is a warning where it was demanded, and no
@@ -120,13 +102,6 @@ def recommend(
     budget: str | float | Budget | None = None,
     *,
     constraints: Constraints | None = None,
-    config: Architecture | str | Path | None = None,
-    known_by: int | None = None,
-    task: str | None = None,
-    diameter: int | str | None = None,
-    vertices: int | str | None = None,
-    hops: int | str | None = None,
-    length: int | str | None = None,
     **options: Any,
 ) -> Answer:
     """How deep a net should be for what somebody has, in one buildable shape, with the evidence.
@@ -134,13 +109,10 @@ def recommend(
     Args:
         budget: all parameters, as a number or as it is typed ("3B"); or a Budget.
         constraints: what the shape must obey; by default what nets of this size have.
-        config: a net to judge: an Architecture, or the path of a config.json. The budget may then
-            hold limits, and no size.
-        known_by: answer as of a year: rules, grids and models of later years are left out.
-        task: "connectivity" with `diameter` and perhaps `vertices`, "hops" with `hops`, or
-            "regular" with `length`: what is known of the depth that the task needs.
-        options: fields of Budget (gpu="H100", gpus=64, hours="2 weeks") and of Constraints
-            (pipeline=4) by name; quantities as numbers or as they are typed.
+        options: those of a Question, as numbers or as they are typed: what there is to spend
+            (gpu="H100", gpus=64, hours="2 weeks"), what the shape must obey (pipeline=4), `config`,
+            a net to judge (an Architecture, or the path of a config.json), a `task` with what it
+            needs, or `known_by`, a year: rules, grids and models of later years are left out.
 
     Raises:
         UsageError: (depthlaw.advisor.base.quantities) when nothing is asked, something contradicts,
@@ -154,25 +126,27 @@ def recommend(
     >>> recommend(task="hops", hops=16).tasks[0].headline
     '6 layers suffice for 16 hops: ceil(log2 k) + 2'
     """
-    have, demanded = _read(budget, constraints, options)
+    if isinstance(budget, Budget):
+        return answer_to(Question.read(**options), budget, constraints)
+    return answer_to(Question.read(budget=budget, **options), constraints=constraints)
+
+
+def answer_to(
+    question: Question, budget: Budget | None = None, constraints: Constraints | None = None
+) -> Answer:
+    """The answer to a question, whose options come before those of a Budget and of Constraints."""
+    spent, known_by, config = question.of(Budget), question.known_by, question.hf
+    have = replace(budget or Budget(), **spent) if budget or spent else None
+    demanded = replace(constraints or Constraints(), **question.of(Constraints))
     if have is not None or config is not None:
         _check_year(known_by)
     typed = {
-        name: None if value is None else str(value)
-        for name, value in (
-            ("diameter", diameter),
-            ("vertices", vertices),
-            ("hops", hops),
-            ("length", length),
-        )
+        name: None if (value := getattr(question, name)) is None else str(value)
+        for name in TASK_OPTIONS
     }
-    if task is None:
+    if question.task is None:
         refuse_options(typed)
-    tasks = () if task is None else (answer_task(task, **typed),)
-    if isinstance(config, str | Path):
-        from .huggingface import read_config
-
-        config = read_config(config)
+    tasks = () if question.task is None else (answer_task(question.task, **typed),)
     if config is not None:
         answer = _judged(config, have, demanded, known_by)
     elif have is not None:
@@ -185,48 +159,6 @@ def recommend(
             "config.json or a task; try depthlaw depth 3B, or --task hops --hops 16"
         )
     return replace(answer, tasks=tasks, together=_together(answer, tasks)) if tasks else answer
-
-
-# --- what was asked -------------------------------------------------------------------------------
-
-_READERS: dict[str, Callable[[str], Any]] = {
-    "total": parse_budget,
-    "nonembedding": parse_budget,
-    "active": parse_budget,
-    "flops": parse_flops,
-    "tokens": parse_tokens,
-    "hours": parse_hours,
-    "memory": parse_bytes,
-    "kv_bytes": parse_bytes,
-    "bandwidth": parse_bandwidth,
-    "milliseconds": parse_milliseconds,
-    "layer_milliseconds": parse_milliseconds,
-    "utilisation": parse_share,
-}
-_OF_BUDGET, _OF_CONSTRAINTS = (
-    {field.name for field in fields(kind)} for kind in (Budget, Constraints)
-)
-
-
-def _read(
-    budget: str | float | Budget | None, constraints: Constraints | None, options: dict[str, Any]
-) -> tuple[Budget | None, Constraints]:
-    for name in options:
-        if name not in _OF_BUDGET | _OF_CONSTRAINTS:
-            raise UsageError(
-                f"no option {quoted(name)}; accepted are the fields of Budget and "
-                "Constraints, such as gpus=64 or pipeline=4; try tokens=3e11"
-            )
-    spent = {
-        name: _READERS[name](value) if isinstance(value, str) and name in _READERS else value
-        for name, value in options.items()
-        if name in _OF_BUDGET and value is not None
-    }
-    demands = {name: value for name, value in options.items() if name in _OF_CONSTRAINTS}
-    if isinstance(budget, str | int | float):
-        budget = Budget(total=float(parse_budget(budget) if isinstance(budget, str) else budget))
-    have = replace(budget or Budget(), **spent) if budget or spent else None
-    return have, replace(constraints or Constraints(), **demands)
 
 
 def _check_year(known_by: int | None) -> None:
@@ -521,12 +453,12 @@ def _broken(case: _Case, a: Architecture) -> str:
     return " and ".join(broken)
 
 
-def _demanded(case: _Case, names: dict[str, str]) -> list[str]:
+def _demanded(case: _Case, names: Iterable[str]) -> list[str]:
     """Which of some demands were made, as options."""
     usual = Constraints()
     return [
-        option
-        for name, option in names.items()
+        flag(BY_NAME[name].name)
+        for name in names
         if getattr(case.constraints, name) != getattr(usual, name)
     ]
 
@@ -641,7 +573,7 @@ def _decided(case: _Case, a: Architecture) -> str | None:
         ("layers",): f"the demanded {plural(c.layers or 0, 'layer')}",
         ("width",): f"the demanded width {c.width or 0:,}",
         ("pipeline",): plural(c.pipeline, "pipeline stage"),
-        tuple(_STEPS): f"widths in steps of {width_steps(template(case.resolved.target, c))}",
+        _STEPS: f"widths in steps of {width_steps(template(case.resolved.target, c))}",
         ("vocabulary",): f"a vocabulary of {c.vocabulary or 0:,}",
     }
     free = {demands: other for demands in names if (other := _without(case, *demands))}
@@ -660,7 +592,7 @@ def _decided(case: _Case, a: Architecture) -> str | None:
             f"parameters that {names[most]} leaves to the layers; otherwise "
             f"{free[most].layers:,} x {free[most].width:,}"
         )
-    options = _demanded(case, {name: _STEPS[name] for name in most if name in _STEPS})
+    options = _demanded(case, [name for name in most if name in _STEPS])
     return f"forced by {names[most]}{_against(case, a, free[most], *options)}"
 
 

@@ -21,7 +21,7 @@ TASKS = {
     "regular": "regular --length 1024",
 }
 # Which task an option belongs to.
-_OPTIONS = {
+OPTIONS = {
     "diameter": "connectivity",
     "vertices": "connectivity",
     "hops": "hops",
@@ -84,7 +84,7 @@ def answer_task(
             f"regular; try --task {TASKS['connectivity']}"
         )
     typed = {"diameter": diameter, "vertices": vertices, "hops": hops, "length": length}
-    refuse_options({name: value for name, value in typed.items() if _OPTIONS[name] != known})
+    refuse_options({name: value for name, value in typed.items() if OPTIONS[name] != known})
     needed = typed[_NEEDED[known]]
     if needed is None:
         raise UsageError(f"the task {known} needs --{_NEEDED[known]}; try --task {TASKS[known]}")
@@ -106,7 +106,7 @@ def refuse_options(typed: dict[str, str | None]) -> None:
     """
     for name, value in typed.items():
         if value is not None:
-            task = _OPTIONS[name]
+            task = OPTIONS[name]
             raise UsageError(f"--{name} belongs to the task {task}; try --task {TASKS[task]}")
 
 

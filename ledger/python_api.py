@@ -21,9 +21,10 @@ def recommend(budget: str | float | Budget | None = None, **options: Any) -> Ans
 
     Args:
         budget: all parameters, as a number (1.3e9) or as it is typed ("1.3B").
-        options: those of depthlaw.advisor.recommendation.recommend: what else there is to spend
-            (gpu="H100", gpus=64, hours=336), what the shape must obey (pipeline=4), a `config` to
-            judge, or a `task`.
+        options: those of `depthlaw depth`, as numbers or as they are typed (the fields of
+            depthlaw.advisor.question.Question): what else there is to spend (gpu="H100", gpus=64,
+            time="2 weeks"), what the shape must obey (pipeline=4), a `config` to judge, or a
+            `task`.
 
     Returns:
         One `Answer`: `shape` is recommended, `interval` and `laws` stand beside it. Printed, it

@@ -4,19 +4,22 @@ wait inside the commands."""
 from __future__ import annotations
 
 import errno
+import inspect
 import os
 import re
 import shutil
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import Field
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
+from depthlaw.advisor.question import HAVE, OPTIONS, TASK, flag
 
 from . import completion
 
@@ -110,50 +113,57 @@ def _place(text: str) -> Path:
         ) from None
 
 
-def _option(flag: str, text: str, **more: Any) -> Any:
-    return typer.Option(flag, help=text, **more)
+def _option(default: Any, text: str, *name: str, **more: Any) -> Any:
+    """An option, by default of its parameter's name; ... is one that must be given."""
+    return typer.Option(default, *name, help=text, **more)
 
 
-def _path(flag: str, what: str, text: str) -> Any:
-    return typer.Option(flag, metavar=what, parser=_place, help=text)
+def _flag(name: str, text: str, **more: Any) -> Any:
+    return typer.Option(False, name, help=text, **more)
 
 
-_Flag = Annotated[
-    bool, _option("--version", "Print the version.", is_eager=True, callback=_print_version)
-]
-_Json = Annotated[bool, _option("--json", "Print JSON.")]
-_Key = Annotated[str, typer.Argument(help="A claim's key.", autocompletion=completion.keys)]
-_KeyOrTopic = Annotated[
-    str,
-    typer.Argument(
-        help="A claim's key, or a topic, whose claims are listed.", autocompletion=completion.keys
-    ),
-]
-_Results = Annotated[
-    Path | None,
-    _path("--results", "DIR", "Results folder; by default depthlaw's folder among your data."),
-]
-_Place = Annotated[
-    Path | None,
-    _path("--results", "PLACE", "Results folder, a ledger file, or the word reference."),
-]
-_Claims = Annotated[
-    Path | None,
-    _path(
-        "--claims", "FILE", "A Python file with claims of your own (docs/how-to/add-a-theorem.md)."
-    ),
-]
-_Force = Annotated[bool, _option("--force", "Replace an existing file.")]
+def _path(what: str, text: str, *name: str) -> Any:
+    return typer.Option(None, *name, metavar=what, parser=_place, help=text)
+
+
+def _argument(default: Any, text: str, **more: Any) -> Any:
+    return typer.Argument(default, help=text, **more)
+
+
+def _file(text: str, **more: Any) -> Any:
+    """An argument that is a path."""
+    return typer.Argument(..., help=text, parser=_place, **more)
+
+
+_JSON: Any = _flag("--json", "Print JSON.")
+_KEY: Any = _argument(..., "A claim's key.", autocompletion=completion.keys)
+
+_RESULTS: Any = _path(
+    "DIR", "Results folder; by default depthlaw's folder among your data.", "--results"
+)
+_PLACE: Any = _path("PLACE", "Results folder, a ledger file, or the word reference.", "--results")
+_CLAIMS: Any = _path(
+    "FILE", "A Python file with claims of your own (docs/how-to/add-a-theorem.md).", "--claims"
+)
+_FORCE: Any = _flag("--force", "Replace an existing file.")
 
 
 @app.callback()
-def _depthlaw(context: typer.Context, version: _Flag = False) -> None:
+def _depthlaw(
+    context: typer.Context,
+    version: bool = _flag(
+        "--version", "Print the version.", is_eager=True, callback=_print_version
+    ),
+) -> None:
     """Executable theorems on transformer depth: predict, measure, judge, cite."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
 
 # --- depth, sweep, compare -----------------------------------------------------------------------
+
+
+_OUTPUT = "Output"
 
 
 class _Sections(_Command):
@@ -188,172 +198,44 @@ class _OfSuites(_Command):
         super().format_options(ctx, formatter)
 
 
-_HAVE, _SHAPE = "What you have (one at least, or a task)", "What the shape must obey"
-_EXPERTS, _SPLIT = "Mixture of experts", "Parallel training"
-_OUTPUT = "Output"
-_TRAINED, _TASK = "How it is trained and used", "A task instead of a size, or beside it"
+def _asks(wanted: Callable[[Field[Any]], bool]) -> Callable[[_Function], _Function]:
+    """Decorator: a command that takes options of a Question, where its function has a star."""
+
+    def asking(function: _Function) -> _Function:
+        signature = inspect.signature(function, eval_str=True)
+        own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+        place = [p.kind for p in own].index(inspect.Parameter.KEYWORD_ONLY)
+        typed = (option for option in OPTIONS if "heading" in option.metadata)
+        own[place:place] = [_parameter(option) for option in typed if wanted(option)]
+        function.__signature__ = signature.replace(parameters=own)  # type: ignore[attr-defined]
+        return function
+
+    return asking
 
 
-def _under(heading: str, flag: str, text: str, what: str | None = None, **more: Any) -> Any:
-    return typer.Option(flag, help=text, metavar=what, rich_help_panel=heading, **more)
+_OFFERED = {"gpu": completion.gpus, "task": completion.tasks}
 
 
-# All but paths is read as text by the modules that know what is accepted.
-_Text = str | None
-_Budget = Annotated[
-    _Text,
-    typer.Argument(
-        metavar="BUDGET", help="Parameters, such as 3B, 350M or 7e9.", rich_help_panel=_HAVE
-    ),
-]
-_Count = Annotated[
-    _Text,
-    _under(
-        _HAVE, "--count", "What sizes count: total (default), non-embedding or active.", "WHICH"
-    ),
-]
-_Flops = Annotated[_Text, _under(_HAVE, "--flops", "Training FLOPs, such as 1e21.", "FLOPS")]
-_Tokens = Annotated[_Text, _under(_HAVE, "--tokens", "Training tokens, such as 300B.", "TOKENS")]
-_GpuType = Annotated[
-    _Text, _under(_HAVE, "--gpu", "GPU type, such as H100.", "NAME", autocompletion=completion.gpus)
-]
-_GpuCount = Annotated[_Text, _under(_HAVE, "--gpus", "How many GPUs (1).", "COUNT")]
-_Hours = Annotated[_Text, _under(_HAVE, "--hours", "For how many hours.", "HOURS")]
-_Time = Annotated[_Text, _under(_HAVE, "--time", 'The same in words, such as "2 weeks".', "TIME")]
-_Utilisation = Annotated[
-    _Text,
-    _under(_HAVE, "--utilisation", "Share of the GPUs' peak that training reaches (0.4).", "SHARE"),
-]
-_ServingMemory = Annotated[
-    _Text, _under(_HAVE, "--memory", "Memory of the device that serves it, such as 8GB.", "BYTES")
-]
-_Bits = Annotated[_Text, _under(_HAVE, "--bits", "Bits of a weight on that device (16).", "BITS")]
-_Milliseconds = Annotated[
-    _Text, _under(_HAVE, "--ms-per-token", "Latency limit for one token of one sequence.", "MS")
-]
-_PerSecond = Annotated[
-    _Text, _under(_HAVE, "--tokens-per-second", "The same as a speed.", "TOKENS")
-]
-_Latency = Annotated[
-    Path | None,
-    _under(
-        _HAVE,
-        "--latency",
-        "Measured points, a CSV with columns L, d, ms, perhaps d_ff and more.",
-        "FILE",
-        parser=_place,
-    ),
-]
-_Bandwidth = Annotated[
-    _Text, _under(_HAVE, "--bandwidth", "Memory bandwidth of that device, such as 50GB/s.", "RATE")
-]
-_PerLayer = Annotated[
-    _Text, _under(_HAVE, "--ms-per-layer", "Time of a layer beside reading its weights.", "MS")
-]
-_Cache = Annotated[
-    _Text,
-    _under(
-        _HAVE,
-        "--kv-cache",
-        "Limit of one sequence's KV cache at full context, such as 1GB.",
-        "BYTES",
-    ),
-]
-_HuggingFace = Annotated[
-    Path | None,
-    _under(
-        _HAVE,
-        "--hf",
-        "A Hugging Face config.json, or its folder: count and judge it.",
-        "PATH",
-        parser=_place,
-    ),
-]
-
-_HeadWidth = Annotated[_Text, _under(_SHAPE, "--head-width", "Width of one head.", "WIDTH")]
-_Multiple = Annotated[
-    _Text, _under(_SHAPE, "--multiple", "What must divide the width, such as 128.", "NUMBER")
-]
-_Gqa = Annotated[_Text, _under(_SHAPE, "--gqa", "Query heads per key-value head.", "RATIO")]
-_Gated = Annotated[
-    bool | None, _under(_SHAPE, "--gated/--plain", "Three matrices in the MLP, or two.")
-]
-_Factor = Annotated[_Text, _under(_SHAPE, "--ff", "d_ff / d.", "FACTOR")]
-_Tied = Annotated[
-    bool | None,
-    _under(_SHAPE, "--tied/--untied", "Input and output embeddings share weights, or not."),
-]
-_Vocabulary = Annotated[_Text, _under(_SHAPE, "--vocabulary", "Size of the vocabulary.", "SIZE")]
-_Context = Annotated[_Text, _under(_SHAPE, "--context", "Context length.", "TOKENS")]
-_FixedLayers = Annotated[_Text, _under(_SHAPE, "--layers", "Fix the depth.", "LAYERS")]
-_FixedWidth = Annotated[_Text, _under(_SHAPE, "--width", "Fix the width.", "WIDTH")]
-_Loops = Annotated[
-    _Text,
-    _under(_SHAPE, "--loops", "Passes through the same layers; BUDGET counts them once.", "TIMES"),
-]
-_Stacks = Annotated[bool, _under(_SHAPE, "--encoder-decoder", "Two stacks, as in T5.")]
-
-_Experts = Annotated[_Text, _under(_EXPERTS, "--experts", "Experts of a layer.", "COUNT")]
-_Active = Annotated[_Text, _under(_EXPERTS, "--active-experts", "How many a token uses.", "COUNT")]
-_Shared = Annotated[
-    _Text, _under(_EXPERTS, "--shared-experts", "Experts that every token uses.", "COUNT")
-]
-_ExpertWidth = Annotated[
-    _Text, _under(_EXPERTS, "--expert-width", "Inner width of one expert.", "WIDTH")
-]
-_DenseLayers = Annotated[
-    _Text, _under(_EXPERTS, "--dense-layers", "First layers without experts.", "LAYERS")
-]
-_Tensor = Annotated[_Text, _under(_SPLIT, "--tensor", "Tensor-parallel size.", "GPUS")]
-_Pipeline = Annotated[_Text, _under(_SPLIT, "--pipeline", "Pipeline stages.", "STAGES")]
-
-_Parametrisation = Annotated[
-    _Text, _under(_TRAINED, "--parametrisation", "standard, mup or completep.", "WHICH")
-]
-_Norm = Annotated[
-    _Text, _under(_TRAINED, "--norm", "pre, post, or lns (scaled by 1/sqrt(layer)).", "WHERE")
-]
-_Residual = Annotated[
-    _Text,
-    _under(_TRAINED, "--residual", "plain, or attnres (attention over earlier layers).", "WHICH"),
-]
-_Matters = Annotated[
-    bool, _under(_TRAINED, "--latency-matters", "Among depths of like loss prefer the shallow one.")
-]
-
-_Task = Annotated[
-    _Text,
-    _under(
-        _TASK, "--task", "connectivity, hops or regular.", "TASK", autocompletion=completion.tasks
-    ),
-]
-_Diameter = Annotated[
-    _Text, _under(_TASK, "--diameter", "connectivity: largest diameter of a component.", "NUMBER")
-]
-_Vertices = Annotated[
-    _Text, _under(_TASK, "--vertices", "connectivity: vertices of the graph.", "NUMBER")
-]
-_Hops = Annotated[_Text, _under(_TASK, "--hops", "hops: number of hops k.", "NUMBER")]
-_Length = Annotated[_Text, _under(_TASK, "--length", "regular: length of the input.", "NUMBER")]
-
-_KnownBy = Annotated[
-    _Text,
-    _option("--known-by", "Answer as of a year: only what was published by then.", metavar="YEAR"),
-]
-_Why = Annotated[bool, _option("--why", "Everything, with sources.")]
-_Evidence = Annotated[
-    bool, _option("--evidence", "The published grids and how every rule does on them.")
-]
-_Cited = Annotated[bool, _option("--cite", "One sentence to cite the answer by.")]
-_Config = Annotated[
-    Path | None,
-    _path(
-        "--config",
-        "FILE",
-        "Write the recommended shape as a Hugging Face config.json; - prints it.",
-    ),
-]
-_Schema = Annotated[bool, _option("--schema", "Print the JSON schema of what --json prints.")]
+def _parameter(option: Field[Any]) -> inspect.Parameter:
+    """An option of a Question as the parser takes it. All but paths are read as text by the module
+    that knows what is accepted."""
+    facts, default = option.metadata, None
+    kind: Any = str | None
+    more = {"help": facts["text"], "metavar": facts["unit"], "rich_help_panel": facts["heading"]}
+    if option.name in _OFFERED:
+        more["autocompletion"] = _OFFERED[option.name]
+    if facts["unit"] in ("FILE", "PATH"):
+        kind, more["parser"] = Path | None, _place
+    elif facts["unit"] is None:
+        kind, default = bool | None, None if "flags" in facts else False
+    given = (
+        typer.Argument(None, **more)
+        if option.name == "budget"
+        else typer.Option(default, facts.get("flags") or flag(option.name), **more)
+    )
+    return inspect.Parameter(
+        option.name, inspect.Parameter.KEYWORD_ONLY, default=given, annotation=kind
+    )
 
 
 class _OfSizes(_Sections):
@@ -378,62 +260,20 @@ class _OfSizes(_Sections):
     cls=_OfSizes,
     context_settings={"ignore_unknown_options": True},
 )
+@_asks(lambda option: True)
 def depth(
     typed: typer.Context,
-    budget: _Budget = None,
-    count: _Count = None,
-    flops: _Flops = None,
-    tokens: _Tokens = None,
-    gpu: _GpuType = None,
-    gpus: _GpuCount = None,
-    hours: _Hours = None,
-    time: _Time = None,
-    utilisation: _Utilisation = None,
-    memory: _ServingMemory = None,
-    bits: _Bits = None,
-    ms_per_token: _Milliseconds = None,
-    tokens_per_second: _PerSecond = None,
-    latency: _Latency = None,
-    bandwidth: _Bandwidth = None,
-    ms_per_layer: _PerLayer = None,
-    kv_cache: _Cache = None,
-    hf: _HuggingFace = None,
-    head_width: _HeadWidth = None,
-    multiple: _Multiple = None,
-    gqa: _Gqa = None,
-    gated: _Gated = None,
-    ff: _Factor = None,
-    tied: _Tied = None,
-    vocabulary: _Vocabulary = None,
-    context: _Context = None,
-    layers: _FixedLayers = None,
-    width: _FixedWidth = None,
-    loops: _Loops = None,
-    encoder_decoder: _Stacks = False,
-    experts: _Experts = None,
-    active_experts: _Active = None,
-    shared_experts: _Shared = None,
-    expert_width: _ExpertWidth = None,
-    dense_layers: _DenseLayers = None,
-    tensor: _Tensor = None,
-    pipeline: _Pipeline = None,
-    parametrisation: _Parametrisation = None,
-    norm: _Norm = None,
-    residual: _Residual = None,
-    latency_matters: _Matters = False,
-    task: _Task = None,
-    diameter: _Diameter = None,
-    vertices: _Vertices = None,
-    hops: _Hops = None,
-    length: _Length = None,
-    known_by: _KnownBy = None,
-    why: _Why = False,
-    evidence: _Evidence = False,
-    cite: _Cited = False,
-    config: _Config = None,
-    force: _Force = False,
-    as_json: _Json = False,
-    schema: _Schema = False,
+    *,
+    why: bool = _flag("--why", "Everything, with sources."),
+    evidence: bool = _flag("--evidence", "The published grids and how every rule does on them."),
+    cite: bool = _flag("--cite", "One sentence to cite the answer by."),
+    config: Path | None = _path(
+        "FILE", "Write the recommended shape as a Hugging Face config.json; - prints it."
+    ),
+    force: bool = _FORCE,
+    as_json: bool = _JSON,
+    schema: bool = _flag("--schema", "Print the JSON schema of what --json prints."),
+    **question: Any,
 ) -> int:
     """Recommend a shape, first of all its depth.
 
@@ -446,58 +286,30 @@ def depth(
     return command(typed.params)
 
 
-_From = Annotated[str, _under(_HAVE, "--from", "Smallest number of parameters.", "BUDGET")]
-_To = Annotated[str, _under(_HAVE, "--to", "Largest number of parameters.", "BUDGET")]
-_Points = Annotated[
-    str, _option("--points", "How many sizes, evenly in the logarithm.", metavar="NUMBER")
-]
-_Csv = Annotated[Path | None, _path("--csv", "FILE", "Write the table as CSV; - prints it.")]
-_Plot = Annotated[
-    Path | None,
-    _path("--plot", "FILE", "Draw it: laws, intervals, real models (.png, .svg or .pdf)."),
-]
-
-
 @_command(
     "sweep --from 100M --to 1T",
     "sweep --from 1B --to 100B --points 5 --csv depths.csv",
     "sweep --from 100M --to 1T --plot depth.svg",
     cls=_Sections,
 )
+@_asks(lambda option: option.metadata["heading"] not in (HAVE, TASK) or option.name == "count")
 def sweep(
     typed: typer.Context,
-    least: _From,
-    most: _To,
-    points: _Points = "9",
-    count: _Count = None,
-    head_width: _HeadWidth = None,
-    multiple: _Multiple = None,
-    gqa: _Gqa = None,
-    gated: _Gated = None,
-    ff: _Factor = None,
-    tied: _Tied = None,
-    vocabulary: _Vocabulary = None,
-    context: _Context = None,
-    layers: _FixedLayers = None,
-    width: _FixedWidth = None,
-    loops: _Loops = None,
-    encoder_decoder: _Stacks = False,
-    experts: _Experts = None,
-    active_experts: _Active = None,
-    shared_experts: _Shared = None,
-    expert_width: _ExpertWidth = None,
-    dense_layers: _DenseLayers = None,
-    tensor: _Tensor = None,
-    pipeline: _Pipeline = None,
-    parametrisation: _Parametrisation = None,
-    norm: _Norm = None,
-    residual: _Residual = None,
-    latency_matters: _Matters = False,
-    known_by: _KnownBy = None,
-    csv: _Csv = None,
-    plot: _Plot = None,
-    force: _Force = False,
-    as_json: _Json = False,
+    least: str = _option(
+        ..., "Smallest number of parameters.", "--from", metavar="BUDGET", rich_help_panel=HAVE
+    ),
+    most: str = _option(
+        ..., "Largest number of parameters.", "--to", metavar="BUDGET", rich_help_panel=HAVE
+    ),
+    points: str = _option("9", "How many sizes, evenly in the logarithm.", metavar="NUMBER"),
+    *,
+    csv: Path | None = _path("FILE", "Write the table as CSV; - prints it."),
+    plot: Path | None = _path(
+        "FILE", "Draw it: laws, intervals, real models (.png, .svg or .pdf)."
+    ),
+    force: bool = _FORCE,
+    as_json: bool = _JSON,
+    **question: Any,
 ) -> int:
     """Recommend shapes over a range of sizes.
 
@@ -508,23 +320,21 @@ def sweep(
     return command(typed.params)
 
 
-_Names = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="MODEL...",
-        help="Names of published models, or paths of config.json files.",
-        autocompletion=completion.models,
-    ),
-]
-_Listed = Annotated[bool, _option("--list", "Print the names of all published models listed here.")]
-
-
 @_command(
     "compare llama-3-8b qwen3-8b",
     "compare my-model/config.json llama-3-8b --json",
     "compare --list",
 )
-def compare(names: _Names = None, listed: _Listed = False, as_json: _Json = False) -> int:
+def compare(
+    names: list[str] | None = _argument(
+        None,
+        "Names of published models, or paths of config.json files.",
+        metavar="MODEL...",
+        autocompletion=completion.models,
+    ),
+    listed: bool = _flag("--list", "Print the names of all published models listed here."),
+    as_json: bool = _JSON,
+) -> int:
     """Count models or configurations side by side.
 
     Parameters, FLOPs, memory, and what the evidence and each law say of their depth.
@@ -542,7 +352,7 @@ app.add_typer(measure, name="measure")
 
 
 @measure.callback()
-def _measure(context: typer.Context, as_json: _Json = False) -> int:
+def _measure(context: typer.Context, as_json: bool = _JSON) -> int:
     """Measure real architectures layer by layer.
 
     Alone it lists models and variants.
@@ -554,29 +364,7 @@ def _measure(context: typer.Context, as_json: _Json = False) -> int:
     return models(as_json)
 
 
-_Model = Annotated[
-    str,
-    _option(
-        "--model", "An architecture, such as gpt2; `depthlaw measure` lists them.", metavar="NAME"
-    ),
-]
-_Variant = Annotated[
-    str,
-    _option("--variant", "What is removed, such as san (without skips and MLPs).", metavar="NAME"),
-]
-_SomeLayers = Annotated[int | None, _option("--layers", "Layers (12).")]
-_SomeWidth = Annotated[int | None, _option("--width", "Width (768).")]
-_SomeHeads = Annotated[int | None, _option("--heads", "Heads (12).")]
-_Batch = Annotated[int, _option("--batch", "Sequences.")]
-_InSequence = Annotated[int, _option("--tokens", "Tokens in each.")]
-_Seeds = Annotated[int, _option("--seeds", "How many seeds, for intervals.")]
-_MeasuredOn = Annotated[str, _option("--device", "cpu or cuda.")]
-_Dtype = Annotated[str, _option("--dtype", "float32 or float64.")]
-_Weights = Annotated[
-    Path | None,
-    _path("--weights", "FOLDER", "A folder with config.json and weights; else they are random."),
-]
-_Drawn = Annotated[Path | None, _path("--plot", "FILE", "Draw it (.png, .svg or .pdf).")]
+_DRAWN: Any = _path("FILE", "Draw it (.png, .svg or .pdf).", "--plot")
 
 
 @_command(
@@ -586,20 +374,26 @@ _Drawn = Annotated[Path | None, _path("--plot", "FILE", "Draw it (.png, .svg or 
     name="residual",
 )
 def measure_residual(
-    model: _Model = "",
-    variant: _Variant = "full",
-    layers: _SomeLayers = None,
-    width: _SomeWidth = None,
-    heads: _SomeHeads = None,
-    batch: _Batch = 8,
-    tokens: _InSequence = 128,
-    seeds: _Seeds = 3,
-    device: _MeasuredOn = "cpu",
-    dtype: _Dtype = "float32",
-    weights: _Weights = None,
-    as_json: _Json = False,
-    plot: _Drawn = None,
-    force: _Force = False,
+    model: str = _option(
+        "", "An architecture, such as gpt2; `depthlaw measure` lists them.", metavar="NAME"
+    ),
+    variant: str = _option(
+        "full", "What is removed, such as san (without skips and MLPs).", metavar="NAME"
+    ),
+    layers: int | None = _option(None, "Layers (12)."),
+    width: int | None = _option(None, "Width (768)."),
+    heads: int | None = _option(None, "Heads (12)."),
+    batch: int = _option(8, "Sequences."),
+    tokens: int = _option(128, "Tokens in each."),
+    seeds: int = _option(3, "How many seeds, for intervals."),
+    device: str = _option("cpu", "cpu or cuda."),
+    dtype: str = _option("float32", "float32 or float64."),
+    weights: Path | None = _path(
+        "FOLDER", "A folder with config.json and weights; else they are random."
+    ),
+    as_json: bool = _JSON,
+    plot: Path | None = _DRAWN,
+    force: bool = _FORCE,
 ) -> int:
     """Measure how far tokens are from equal after each layer.
 
@@ -626,51 +420,33 @@ def measure_residual(
 # --- loss surfaces -------------------------------------------------------------------------------
 
 
-_Surface = Annotated[
-    Path,
-    typer.Argument(
-        metavar="FILE",
-        parser=_place,
-        help="A CSV file with the columns width, depth, parameters, tokens, loss; more may be "
-        "there.",
-    ),
-]
-_Equal = Annotated[
-    str,
-    _option(
-        "--budget",
-        "What nets of one budget have in common: parameters (with tokens) or flops, as in "
-        "--budget flops.",
-        metavar="WHICH",
-    ),
-]
-_Within = Annotated[
-    str,
-    _option("--tolerance", "How far sizes of one budget may differ, such as 5%.", metavar="SHARE"),
-]
-_SeedColumn = Annotated[
-    str,
-    _option(
-        "--seed-column",
-        "The column that tells trainings of one shape apart, such as run; else seed.",
-        metavar="NAME",
-    ),
-]
-
-
 @_command(
     "fit losses.csv",
     "fit losses.csv --seed-column run --tolerance 5% --plot losses.png",
     "fit losses.csv --budget flops",
 )
 def fit(
-    file: _Surface,
-    budget: _Equal = "parameters",
-    tolerance: _Within = "10%",
-    seed_column: _SeedColumn = "",
-    as_json: _Json = False,
-    plot: _Drawn = None,
-    force: _Force = False,
+    file: Path = _file(
+        "A CSV file with the columns width, depth, parameters, tokens, loss; more may be there.",
+        metavar="FILE",
+    ),
+    budget: str = _option(
+        "parameters",
+        "What nets of one budget have in common: parameters (with tokens) or flops, as in "
+        "--budget flops.",
+        metavar="WHICH",
+    ),
+    tolerance: str = _option(
+        "10%", "How far sizes of one budget may differ, such as 5%.", metavar="SHARE"
+    ),
+    seed_column: str = _option(
+        "",
+        "The column that tells trainings of one shape apart, such as run; else seed.",
+        metavar="NAME",
+    ),
+    as_json: bool = _JSON,
+    plot: Path | None = _DRAWN,
+    force: bool = _FORCE,
 ) -> int:
     """Fit the losses of nets that you trained.
 
@@ -693,33 +469,22 @@ def fit(
 # --- exercises -----------------------------------------------------------------------------------
 
 
-_Exercise = Annotated[
-    str, typer.Argument(metavar="NAME", help="An exercise, or all; without it they are listed.")
-]
-_Corpus = Annotated[
-    Path | None,
-    _path(
-        "--corpus",
-        "FILE",
-        "Any text to train on; by default the sources of Python's standard library.",
-    ),
-]
-_TrainedOn = Annotated[str, _option("--device", "cpu, or cuda for larger nets.")]
-_Picture = Annotated[
-    Path | None,
-    _path("--plot", "FILE", "Draw what was measured (.png, .svg or .pdf); of all, a file each."),
-]
+_CORPUS: Any = _path(
+    "FILE", "Any text to train on; by default the sources of Python's standard library.", "--corpus"
+)
 
 
 @_command("exercise", "exercise layer-probing", "exercise all --corpus my-text.txt")
 def exercise(
-    name: _Exercise = "",
-    corpus: _Corpus = None,
-    device: _TrainedOn = "cpu",
-    results: _Results = None,
-    as_json: _Json = False,
-    plot: _Picture = None,
-    force: _Force = False,
+    name: str = _argument("", "An exercise, or all; without it they are listed.", metavar="NAME"),
+    corpus: Path | None = _CORPUS,
+    device: str = _option("cpu", "cpu, or cuda for larger nets."),
+    results: Path | None = _RESULTS,
+    as_json: bool = _JSON,
+    plot: Path | None = _path(
+        "FILE", "Draw what was measured (.png, .svg or .pdf); of all, a file each."
+    ),
+    force: bool = _FORCE,
 ) -> int:
     """Do an exercise on deep networks.
 
@@ -736,56 +501,6 @@ def exercise(
 # --- suites and claims ---------------------------------------------------------------------------
 
 
-_Suite = Annotated[
-    str,
-    typer.Argument(
-        help="quick, theory, full, frontier, exercises, training or gpu.",
-        autocompletion=completion.suites,
-    ),
-]
-_Only = Annotated[
-    list[str] | None,
-    _option(
-        "--only",
-        "A claim's key, or a topic; may be given several times.",
-        autocompletion=completion.keys,
-    ),
-]
-_OwnClaims = Annotated[
-    Path | None,
-    _path(
-        "--claims", "FILE", "Run the claims of this Python file of yours; with --only also others."
-    ),
-]
-_Quiet = Annotated[bool, _option("--quiet", "No progress, only the verdicts.")]
-_Engine = Annotated[str, _option("--engine", "inline, pool (processes of this machine) or ray.")]
-_Processes = Annotated[int, _option("--processes", "Processes of the pool; 0: one per core.")]
-_Timeout = Annotated[
-    float, _option("--timeout", "Seconds after which a run of the pool counts as hung.")
-]
-_MaxMemory = Annotated[
-    str, _option("--max-memory", "Memory cap of each process of the pool, such as 4GB.")
-]
-_Minutes = Annotated[
-    float | None, _option("--minutes", "Stop after this long; the records are kept.")
-]
-_Address = Annotated[str, _option("--address", "Ray cluster: local, auto, or its address.")]
-_Gpus = Annotated[
-    str | None, _option("--gpus", "Device ids for the pool, such as 0,1: one process each.")
-]
-_Memory = Annotated[
-    str,
-    _option("--memory", "Suite frontier: memory budget of all processes together, such as 8GB."),
-]
-_Device = Annotated[
-    str,
-    _option("--device", "Suites frontier and gpu: cpu, or cuda for eliminations and trainings."),
-]
-_GpusPerRun = Annotated[
-    float, _option("--gpus-per-run", "Share of a GPU for each run on Ray, such as 0.25.")
-]
-
-
 @_command(
     "verify",
     "verify theory --minutes 10",
@@ -795,23 +510,37 @@ _GpusPerRun = Annotated[
     cls=_OfSuites,
 )
 def verify(
-    suite: _Suite = "quick",
-    only: _Only = None,
-    own: _OwnClaims = None,
-    corpus: _Corpus = None,
-    results: _Results = None,
-    as_json: _Json = False,
-    quiet: _Quiet = False,
-    engine: _Engine = "pool",
-    processes: _Processes = 0,
-    timeout: _Timeout = 3600.0,
-    max_memory: _MaxMemory = "",
-    minutes: _Minutes = None,
-    address: _Address = "local",
-    gpus: _Gpus = None,
-    memory: _Memory = "",
-    device: _Device = "cpu",
-    gpus_per_run: _GpusPerRun = 0.0,
+    suite: str = _argument(
+        "quick",
+        "quick, theory, full, frontier, exercises, training or gpu.",
+        autocompletion=completion.suites,
+    ),
+    only: list[str] | None = _option(
+        None,
+        "A claim's key, or a topic; may be given several times.",
+        autocompletion=completion.keys,
+    ),
+    own: Path | None = _path(
+        "FILE", "Run the claims of this Python file of yours; with --only also others.", "--claims"
+    ),
+    corpus: Path | None = _CORPUS,
+    results: Path | None = _RESULTS,
+    as_json: bool = _JSON,
+    quiet: bool = _flag("--quiet", "No progress, only the verdicts."),
+    engine: str = _option("pool", "inline, pool (processes of this machine) or ray."),
+    processes: int = _option(0, "Processes of the pool; 0: one per core."),
+    timeout: float = _option(3600.0, "Seconds after which a run of the pool counts as hung."),
+    max_memory: str = _option("", "Memory cap of each process of the pool, such as 4GB."),
+    minutes: float | None = _option(None, "Stop after this long; the records are kept."),
+    address: str = _option("local", "Ray cluster: local, auto, or its address."),
+    gpus: str | None = _option(None, "Device ids for the pool, such as 0,1: one process each."),
+    memory: str = _option(
+        "", "Suite frontier: memory budget of all processes together, such as 8GB."
+    ),
+    device: str = _option(
+        "cpu", "Suites frontier and gpu: cpu, or cuda for eliminations and trainings."
+    ),
+    gpus_per_run: float = _option(0.0, "Share of a GPU for each run on Ray, such as 0.25."),
 ) -> int:
     """Run a suite of checks and print the verdicts.
 
@@ -847,18 +576,16 @@ def verify(
     )
 
 
-_Mention = Annotated[
-    str, typer.Argument(help="List only claims that mention this.", autocompletion=completion.keys)
-]
-
-
-_EveryTier = Annotated[
-    bool, _option("--all", "Also those that support the cited ones, and checks of our own code.")
-]
-
-
 @_command("claims", "claims recalled", "claims rank --all --json")
-def claims(text: _Mention = "", everything: _EveryTier = False, as_json: _Json = False) -> int:
+def claims(
+    text: str = _argument(
+        "", "List only claims that mention this.", autocompletion=completion.keys
+    ),
+    everything: bool = _flag(
+        "--all", "Also those that support the cited ones, and checks of our own code."
+    ),
+    as_json: bool = _JSON,
+) -> int:
     """List the cited claims."""
     from . import lists as command
 
@@ -867,7 +594,12 @@ def claims(text: _Mention = "", everything: _EveryTier = False, as_json: _Json =
 
 @_command("show hops", "show separation_rank/exact", "show walks/returns --claims walks.py")
 def show(
-    key: _KeyOrTopic, own: _Claims = None, results: _Results = None, as_json: _Json = False
+    key: str = _argument(
+        ..., "A claim's key, or a topic, whose claims are listed.", autocompletion=completion.keys
+    ),
+    own: Path | None = _CLAIMS,
+    results: Path | None = _RESULTS,
+    as_json: bool = _JSON,
 ) -> int:
     """Show one claim, or list those of a topic.
 
@@ -878,20 +610,17 @@ def show(
     return command.show(key, results, as_json, own)
 
 
-_Whole = Annotated[bool, _option("--all", "Every case, step and record.")]
-
-
 @_command(
     "why separation_rank/upper_bound_deep",
     "why trained_rank/floor_holds --all",
     "why hops/depth_corrected --json",
 )
 def why(
-    key: _Key,
-    whole: _Whole = False,
-    own: _Claims = None,
-    results: _Results = None,
-    as_json: _Json = False,
+    key: str = _KEY,
+    whole: bool = _flag("--all", "Every case, step and record."),
+    own: Path | None = _CLAIMS,
+    results: Path | None = _RESULTS,
+    as_json: bool = _JSON,
 ) -> int:
     """Show what a verdict rests on, as a tree.
 
@@ -903,31 +632,6 @@ def why(
     return command.why(key, results, as_json, own, whole=whole)
 
 
-_Folder = Annotated[Path, typer.Argument(help="Folder to write.", parser=_place)]
-_Printed = Annotated[
-    str | None,
-    _option(
-        "--claims",
-        "Exactly these claims: keys with commas between them, or a Python file with claims "
-        "of your own.",
-        metavar="WHICH",
-    ),
-]
-_OfTopic = Annotated[
-    str | None,
-    _option("--topic", "Exactly the claims of this topic.", autocompletion=completion.topics),
-]
-_Complete = Annotated[bool, _option("--all", "The supplement: every claim.")]
-_Published = Annotated[
-    str,
-    _option(
-        "--suite",
-        "From your own records of this suite, not from the reference ledger.",
-        autocompletion=completion.suites,
-    ),
-]
-
-
 @_command(
     "appendix out/",
     "appendix out/ --topic hops",
@@ -935,13 +639,24 @@ _Published = Annotated[
     "appendix out/ --suite quick",
 )
 def appendix(
-    directory: _Folder,
-    claims: _Printed = None,
-    topic: _OfTopic = None,
-    everything: _Complete = False,
-    suite: _Published = "",
-    results: _Results = None,
-    as_json: _Json = False,
+    directory: Path = _file("Folder to write."),
+    claims: str | None = _option(
+        None,
+        "Exactly these claims: keys with commas between them, or a Python file with claims "
+        "of your own.",
+        metavar="WHICH",
+    ),
+    topic: str | None = _option(
+        None, "Exactly the claims of this topic.", autocompletion=completion.topics
+    ),
+    everything: bool = _flag("--all", "The supplement: every claim."),
+    suite: str = _option(
+        "",
+        "From your own records of this suite, not from the reference ledger.",
+        autocompletion=completion.suites,
+    ),
+    results: Path | None = _RESULTS,
+    as_json: bool = _JSON,
 ) -> int:
     """Write what a paper attaches.
 
@@ -957,22 +672,16 @@ def appendix(
     )
 
 
-_Search = Annotated[float, _option("--minutes", "How long to search.")]
-_Weaken = Annotated[
-    list[str] | None, _option("--weaken", "Replace a constant first, such as 4=0.4.")
-]
-
-
 @_command(
     "falsify rank_collapse/one_layer_cubic --minutes 5",
     "falsify rank_collapse/one_layer_cubic --weaken 4=0.4",
 )
 def falsify(
-    key: _Key,
-    minutes: _Search = 1.0,
-    weaken: _Weaken = None,
-    results: _Results = None,
-    as_json: _Json = False,
+    key: str = _KEY,
+    minutes: float = _option(1.0, "How long to search."),
+    weaken: list[str] | None = _option(None, "Replace a constant first, such as 4=0.4."),
+    results: Path | None = _RESULTS,
+    as_json: bool = _JSON,
 ) -> int:
     """Search for a counterexample of a claim.
 
@@ -983,26 +692,21 @@ def falsify(
     return command.falsify(key, minutes, weaken or [], results, as_json)
 
 
-_Certificate = Annotated[Path, typer.Argument(help="A certificate.", parser=_place)]
-
-
 @_command("recheck rank.json")
-def recheck(path: _Certificate, as_json: _Json = False) -> int:
+def recheck(path: Path = _file("A certificate."), as_json: bool = _JSON) -> int:
     """Verify a certificate from its file alone. Exit code 1 when it does not stand."""
     from . import falsify_commands as command
 
     return command.recheck(path, as_json)
 
 
-_Width = Annotated[int, typer.Argument(help="d_x.")]
-_Depth = Annotated[int, typer.Argument(help="L.")]
-_Heads = Annotated[int, _option("--heads", "H.")]
-_ToWrite = Annotated[Path, typer.Argument(help="File to write.")]
-
-
 @_command("certify 3 3 rank.json", "certify 4 2 rank.json --heads 2 --force")
 def certify(
-    width: _Width, depth: _Depth, file: _ToWrite, heads: _Heads = 1, force: _Force = False
+    width: int = _argument(..., "d_x."),
+    depth: int = _argument(..., "L."),
+    file: Path = _argument(..., "File to write."),
+    heads: int = _option(1, "H."),
+    force: bool = _FORCE,
 ) -> int:
     """Write the certificate of a separation rank.
 
@@ -1014,21 +718,16 @@ def certify(
     return command.certify(width, depth, file, heads, force)
 
 
-_Keys = Annotated[
-    list[str] | None,
-    typer.Argument(help="Claim keys or topics; all by default.", autocompletion=completion.keys),
-]
-_Judged = Annotated[
-    str,
-    _option(
-        "--suite", "The suite whose records are judged again.", autocompletion=completion.suites
-    ),
-]
-
-
 @_command("mutate", "mutate hops --suite quick", "mutate separation_rank/degree --json")
 def mutate(
-    keys: _Keys = None, suite: _Judged = "theory", results: _Results = None, as_json: _Json = False
+    keys: list[str] | None = _argument(
+        None, "Claim keys or topics; all by default.", autocompletion=completion.keys
+    ),
+    suite: str = _option(
+        "theory", "The suite whose records are judged again.", autocompletion=completion.suites
+    ),
+    results: Path | None = _RESULTS,
+    as_json: bool = _JSON,
 ) -> int:
     """Perturb constants of statements and say what notices.
 
@@ -1039,14 +738,13 @@ def mutate(
     return command.mutate(keys or (), suite, results, as_json)
 
 
-_Sources = Annotated[
-    list[str],
-    typer.Argument(help="Claim keys or bibliography keys.", autocompletion=completion.sources),
-]
-
-
 @_command("cite hops/depth_corrected", "cite levine2020 dong2021")
-def cite(keys: _Sources, as_json: _Json = False) -> int:
+def cite(
+    keys: list[str] = _argument(
+        ..., "Claim keys or bibliography keys.", autocompletion=completion.sources
+    ),
+    as_json: bool = _JSON,
+) -> int:
     """Print the BibTeX entries behind claims.
 
     Where a source is "depthlaw, after X", also that of X.
@@ -1067,14 +765,6 @@ def _records(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
-_OfClaim = Annotated[
-    str, _option("--claim", "Only claims whose key contains this.", autocompletion=completion.keys)
-]
-_OfSuite = Annotated[
-    str, _option("--suite", "Only what this suite asks for now.", autocompletion=completion.suites)
-]
-
-
 @_command(
     "records list",
     "records list --claim hops --results reference",
@@ -1083,7 +773,14 @@ _OfSuite = Annotated[
     name="list",
 )
 def records_list(
-    claim: _OfClaim = "", suite: _OfSuite = "", results: _Place = None, as_json: _Json = False
+    claim: str = _option(
+        "", "Only claims whose key contains this.", autocompletion=completion.keys
+    ),
+    suite: str = _option(
+        "", "Only what this suite asks for now.", autocompletion=completion.suites
+    ),
+    results: Path | None = _PLACE,
+    as_json: bool = _JSON,
 ) -> int:
     """List records: id, claim, case, value."""
     from . import records_commands
@@ -1091,11 +788,12 @@ def records_list(
     return records_commands.list_records(results, claim, suite, as_json)
 
 
-_Start = Annotated[str, typer.Argument(metavar="ID", help="A record's id, or its beginning.")]
-
-
 @_command("records show 69c73d33ce --results reference", of=records, name="show")
-def records_show(start: _Start, results: _Place = None, as_json: _Json = False) -> int:
+def records_show(
+    start: str = _argument(..., "A record's id, or its beginning.", metavar="ID"),
+    results: Path | None = _PLACE,
+    as_json: bool = _JSON,
+) -> int:
     """Show one record whole."""
     from . import records_commands
 
@@ -1103,17 +801,11 @@ def records_show(start: _Start, results: _Place = None, as_json: _Json = False) 
 
 
 @_command("records verify", "records verify --results reference", of=records, name="verify")
-def records_verify(results: _Place = None, as_json: _Json = False) -> int:
+def records_verify(results: Path | None = _PLACE, as_json: bool = _JSON) -> int:
     """Verify every hash. Exit code 1 when something does not verify."""
     from . import records_commands
 
     return records_commands.verify_records(results, as_json)
-
-
-_NewFile = Annotated[Path, typer.Argument(help="File to write.", parser=_place)]
-_Form = Annotated[
-    str, _option("--format", "csv, sqlite or parquet; by default what the file's name says.")
-]
 
 
 @_command(
@@ -1123,11 +815,13 @@ _Form = Annotated[
     name="export",
 )
 def records_export(
-    file: _NewFile,
-    form: _Form = "",
-    force: _Force = False,
-    results: _Place = None,
-    as_json: _Json = False,
+    file: Path = _file("File to write."),
+    form: str = _option(
+        "", "csv, sqlite or parquet; by default what the file's name says.", "--format"
+    ),
+    force: bool = _FORCE,
+    results: Path | None = _PLACE,
+    as_json: bool = _JSON,
 ) -> int:
     """Write the records as one table, for other programs."""
     from . import records_commands
@@ -1135,12 +829,12 @@ def records_export(
     return records_commands.export(file, form, results, force, as_json)
 
 
-_Delete = Annotated[bool, _option("--delete", "Remove the records listed.")]
-
-
 @_command("records gc", "records gc --delete", of=records, name="gc")
 def records_gc(
-    delete: _Delete = False, own: _Claims = None, results: _Results = None, as_json: _Json = False
+    delete: bool = _flag("--delete", "Remove the records listed."),
+    own: Path | None = _CLAIMS,
+    results: Path | None = _RESULTS,
+    as_json: bool = _JSON,
 ) -> int:
     """List the records that no claim asks for now.
 
@@ -1151,22 +845,17 @@ def records_gc(
     return records_commands.gc(results, delete, as_json, own)
 
 
-_First = Annotated[
-    Path,
-    typer.Argument(
-        metavar="A", parser=_place, help="Results folder, ledger file, or the word reference."
-    ),
-]
-_Second = Annotated[Path, typer.Argument(metavar="B", parser=_place, help="The same.")]
-
-
 @_command(
     "records diff reference ~/results",
     "records diff old-results new-results --json",
     of=records,
     name="diff",
 )
-def records_diff(first: _First, second: _Second, as_json: _Json = False) -> int:
+def records_diff(
+    first: Path = _file("Results folder, ledger file, or the word reference.", metavar="A"),
+    second: Path = _file("The same.", metavar="B"),
+    as_json: bool = _JSON,
+) -> int:
     """Compare two collections of records run by run.
 
     Whatever code did them. Exit code 1 when they differ.
@@ -1177,7 +866,7 @@ def records_diff(first: _First, second: _Second, as_json: _Json = False) -> int:
 
 
 @_command("doctor", "doctor --json")
-def doctor(results: _Results = None, as_json: _Json = False) -> int:
+def doctor(results: Path | None = _RESULTS, as_json: bool = _JSON) -> int:
     """Look for what is missing or out of order.
 
     Versions, extras, devices, threads, folders, and whether every record verifies and agrees with

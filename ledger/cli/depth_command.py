@@ -7,32 +7,20 @@ import io
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
-from fractions import Fraction
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from depthlaw.advisor import answer_text
-from depthlaw.advisor.base.quantities import (
-    UsageError,
-    parse_bandwidth,
-    parse_budget,
-    parse_bytes,
-    parse_count,
-    parse_factor,
-    parse_flops,
-    parse_hours,
-    parse_milliseconds,
-    parse_ratio,
-    parse_share,
-    parse_tokens,
-    quoted,
-    size,
-)
-from depthlaw.advisor.budgets import Budget
+from depthlaw.advisor.base.quantities import UsageError, parse_budget, parse_count, size
 from depthlaw.advisor.grids import Key
-from depthlaw.advisor.recommendation import recommend
+from depthlaw.advisor.question import HAVE, OPTIONS, Question, flag
+from depthlaw.advisor.question import schema as question_schema
+from depthlaw.advisor.recommendation import answer_to
 from depthlaw.advisor.shapes import Constraints
+from depthlaw.advisor.task_depths import OPTIONS as TASK_OPTIONS
+from depthlaw.advisor.task_depths import refuse_options
 
 if TYPE_CHECKING:
     from depthlaw.advisor.answer import Answer
@@ -42,43 +30,6 @@ if TYPE_CHECKING:
 # What was typed, by the names of the command's parameters; None or False where nothing was.
 Given = Mapping[str, Any]
 
-_COUNTS = ("total", "non-embedding", "active")
-_CHOICES = {
-    "parametrisation": ("standard", "mup", "completep"),
-    "norm": ("pre", "post", "lns"),
-    "residual": ("plain", "attnres"),
-}
-# Fields of Constraints that are whole numbers, under the names of their options, with examples.
-_NUMBERS = {
-    "head_width": 128,
-    "multiple": 128,
-    "vocabulary": 32000,
-    "context": 4096,
-    "experts": 64,
-    "active_experts": 6,
-    "shared_experts": 2,
-    "expert_width": 1408,
-    "dense_layers": 1,
-    "loops": 2,
-    "tensor": 8,
-    "pipeline": 4,
-    "layers": 32,
-    "width": 4096,
-}
-# Quantities with units: option, field of Budget, and how it is read.
-_QUANTITIES: dict[str, tuple[str, Callable[[str], float | Fraction]]] = {
-    "flops": ("flops", parse_flops),
-    "tokens": ("tokens", parse_tokens),
-    "hours": ("hours", parse_hours),
-    "time": ("hours", parse_hours),
-    "utilisation": ("utilisation", parse_share),
-    "memory": ("memory", parse_bytes),
-    "ms_per_token": ("milliseconds", parse_milliseconds),
-    "kv_cache": ("kv_bytes", parse_bytes),
-    "bandwidth": ("bandwidth", parse_bandwidth),
-    "ms_per_layer": ("layer_milliseconds", parse_milliseconds),
-}
-_TASKS = ("task", "diameter", "vertices", "hops", "length")
 _STDOUT = Path("-")
 _MOST_POINTS = 1000
 # Sizes at which a plot is drawn, at least.
@@ -92,28 +43,27 @@ def depth(given: Given) -> int:
             raise UsageError(
                 "--schema prints nothing else; give it alone, and a command to the rest"
             )
-        sys.stdout.write(answer_text.SCHEMA.read_text(encoding="utf-8"))
+        import json
+
+        described = json.loads(answer_text.SCHEMA.read_text(encoding="utf-8"))
+        described["$defs"]["Question"] = question_schema()
+        _dump(described, 1)
         return 0
     _refuse_idle_output(given)
-    budget, config = _budget(given), _configuration(given["hf"])
-    asked = budget is not None or config is not None or given["task"] is not None
+    _refuse_idle_options(given)
+    question = _question(given)
+    asked = any(
+        given[option.name] is not None
+        for option in OPTIONS
+        if option.metadata.get("heading") == HAVE or option.name == "task"
+    )
     if not (asked or given["evidence"]):
-        _refuse_task_options(given)
+        refuse_options({name: given[name] for name in TASK_OPTIONS})
         raise UsageError(
             "nothing to answer: give a size (3B, 350M, 7e9), --flops, --gpu, --hf or "
             "--task; try depthlaw depth 3B, or --task hops --hops 16"
         )
-    answer = (
-        recommend(
-            budget,
-            constraints=constraints_of(given),
-            config=config,
-            known_by=_year(given),
-            **{name: given[name] for name in _TASKS},
-        )
-        if asked
-        else None
-    )
+    answer = answer_to(question) if asked else None
     if given["why"] and answer is None:
         raise UsageError(
             "--why explains an answer, and nothing was asked; try depthlaw depth 3B --why"
@@ -124,7 +74,7 @@ def depth(given: Given) -> int:
                 "--config writes a recommended shape, and nothing that was given asks "
                 "for one; try depthlaw depth 3B --config config.json"
             )
-        _write_config((answer.instead or answer.shape).architecture, given)
+        _write_config((answer.instead or answer.shape).architecture, question, given)
         if given["config"] == _STDOUT:
             return 0
     if given["as_json"]:
@@ -133,13 +83,13 @@ def depth(given: Given) -> int:
         _dump(
             {
                 "answer": answer and answer_text.as_json(answer),
-                "evidence": answer_text.evidence_json(table(known_by=_year(given)))
+                "evidence": answer_text.evidence_json(table(known_by=question.known_by))
                 if given["evidence"]
                 else None,
             }
         )
         return 0
-    print("\n\n".join(_texts(answer, given)))
+    print("\n\n".join(_texts(answer, question, given)))
     return 0
 
 
@@ -168,11 +118,11 @@ def _refuse_idle_force(given: Given, *places: str) -> None:
     if given["force"] and all(given[name] in (None, _STDOUT) for name in places):
         raise UsageError(
             "--force replaces a file, and none is written; say which by "
-            + " or ".join(f"{_flag(name)} FILE" for name in places)
+            + " or ".join(f"{flag(name)} FILE" for name in places)
         )
 
 
-def _texts(answer: Answer | None, given: Given) -> list[str]:
+def _texts(answer: Answer | None, question: Question, given: Given) -> list[str]:
     """What is printed for people, in paragraphs."""
     width, texts = columns(), []
     if answer is not None and given["cite"]:
@@ -184,136 +134,30 @@ def _texts(answer: Answer | None, given: Given) -> list[str]:
     if given["evidence"]:
         from depthlaw.advisor.rule_scores import table
 
-        texts.append(answer_text.evidence(table(known_by=_year(given)), width))
+        texts.append(answer_text.evidence(table(known_by=question.known_by), width))
     return texts
 
 
-# --- reading what was typed ----------------------------------------------------------------------
+def _question(given: Given, **more: str) -> Question:
+    typed = {option.name: given[option.name] for option in OPTIONS if option.name in given}
+    return Question.read(**more, **typed)
 
 
-def constraints_of(given: Given) -> Constraints:
-    """What the shape must obey, from the options of `depth` or of `sweep`.
-
-    Raises:
-        UsageError: for a value that cannot be read. Which values go together is for `shapes`.
-    """
-    found: dict[str, Any] = {
-        name: parse_count(given[name], f"value of {_flag(name)}", f"{_flag(name)} {example}")
-        for name, example in _NUMBERS.items()
-        if given.get(name) is not None
-    }
-    found |= {
-        name: _choice(given[name], f"--{name}", accepted)
-        for name, accepted in _CHOICES.items()
-        if given[name] is not None
-    }
-    found |= {name: given[name] for name in ("gated", "tied") if given[name] is not None}
-    if given["gqa"] is not None:
-        found["kv_ratio"] = parse_ratio(given["gqa"])
-    if given["ff"] is not None:
-        found["ff_factor"] = float(parse_factor(given["ff"]))
-    if given.get("encoder_decoder"):
-        found["kind"] = "encoder-decoder"
-    return Constraints(latency_matters=given["latency_matters"], **found)
-
-
-def _budget(given: Given) -> Budget | None:
-    """What there is to spend; None where no option says."""
-    found: dict[str, Any] = {}
-    if given["budget"] is not None:
-        found[_counted(given)] = parse_budget(given["budget"])
-    elif given["count"] is not None:
-        raise UsageError(
-            "--count says what the budget counts, and there is none; try depthlaw "
-            "depth 3B --count non-embedding"
-        )
-    _one_of(given, "ms_per_token", "tokens_per_second")
-    _one_of(given, "hours", "time")
-    if given["gpu"] is None:
-        for name in ("gpus", "hours", "time", "utilisation"):
-            if given[name] is not None:
-                raise UsageError(f"--{name} without --gpu; say which GPU, such as --gpu H100")
-    else:
-        found["gpu"] = given["gpu"]
-    timed = given["ms_per_token"] is not None or given["tokens_per_second"] is not None
-    stored = given["memory"] is not None or given["hf"] is not None
-    for name, used in (("bits", timed or stored), ("bandwidth", timed)):
-        if given[name] is not None and not used:
-            memory = " or --memory" if name == "bits" else ""
+def _refuse_idle_options(given: Given) -> None:
+    """Raises where an option needs another one to change anything."""
+    for option in OPTIONS:
+        needed = option.metadata.get("needs", ())
+        if not needed or given[option.name] is None or any(given[n] is not None for n in needed):
+            continue
+        if needed == ("gpu",):
             raise UsageError(
-                f"--{name} changes nothing without a limit that depends on it; give "
-                f"--ms-per-token{memory} too"
+                f"{flag(option.name)} without --gpu; say which GPU, such as --gpu H100"
             )
-    if given["ms_per_layer"] is not None and not timed:
-        raise UsageError("--ms-per-layer changes nothing without a limit; give --ms-per-token too")
-    if given["gpus"] is not None:
-        found["gpus"] = parse_count(given["gpus"], "number of GPUs", "--gpus 64")
-    if given["bits"] is not None:
-        found["bytes_per_weight"] = parse_count(given["bits"], "number of bits", "--bits 8") / 8
-    if (speed := given["tokens_per_second"]) is not None:
-        found["milliseconds"] = float(parse_milliseconds(speed if "/" in speed else f"{speed}/s"))
-    found |= {
-        field: float(read(given[name]))
-        for name, (field, read) in _QUANTITIES.items()
-        if given[name] is not None
-    }
-    if given["latency"] is not None:
-        from depthlaw.advisor.latency import read_latency
-
-        found["latency"] = read_latency(given["latency"])
-    return Budget(**found) if found else None
-
-
-def _counted(given: Given) -> str:
-    """The field of Budget that holds a size."""
-    which = given["count"]
-    return _choice("total" if which is None else which, "--count", _COUNTS).replace("-", "")
-
-
-def _configuration(path: Path | None) -> Architecture | None:
-    if path is None:
-        return None
-    from depthlaw.advisor.huggingface import read_config
-
-    return read_config(path)
-
-
-def _one_of(given: Given, first: str, second: str) -> None:
-    if given[first] is not None and given[second] is not None:
-        raise UsageError(f"{_flag(first)} and {_flag(second)} say the same; give one of them")
-
-
-def _flag(option: str) -> str:
-    return f"--{option.replace('_', '-')}"
-
-
-def _choice(text: str, option: str, accepted: tuple[str, ...]) -> str:
-    found = text.strip().lower()
-    if found not in accepted:
+        memory = " or --memory" if "memory" in needed else ""
         raise UsageError(
-            f"unknown {option} {quoted(text)}; accepted are {', '.join(accepted)}; "
-            f"try {option} {accepted[0]}"
+            f"{flag(option.name)} changes nothing without a limit that depends on it; give "
+            f"--ms-per-token{memory} too"
         )
-    return found
-
-
-def _year(given: Given) -> int | None:
-    text = given["known_by"]
-    if text is None:
-        return None
-    year = parse_count(text, "year", "--known-by 2023")
-    if not 2017 <= year <= 2100:
-        raise UsageError(
-            f"the year {quoted(text)} is out of range; accepted are years from 2017, "
-            "when the transformer appeared, to 2100; try --known-by 2023"
-        )
-    return year
-
-
-def _refuse_task_options(given: Given) -> None:
-    from depthlaw.advisor.task_depths import refuse_options
-
-    refuse_options({name: given[name] for name in _TASKS if name != "task"})
 
 
 # --- writing -------------------------------------------------------------------------------------
@@ -330,7 +174,7 @@ _CLASSES = {
 _POST = ("bert", "roberta", "albert")
 
 
-def _write_config(architecture: Architecture, given: Given) -> None:
+def _write_config(architecture: Architecture, question: Question, given: Given) -> None:
     """Write a config.json whole or not at all, or print it; say on stderr what it does not hold.
 
     Raises:
@@ -340,13 +184,13 @@ def _write_config(architecture: Architecture, given: Given) -> None:
 
     from depthlaw.advisor.huggingface import config_of
 
-    held, asked = config_of(architecture), constraints_of(given)
+    held = config_of(architecture)
     kind, name = held["model_type"], held["architectures"][0]
     for option, plain in (("norm", "post" if kind in _POST else "pre"), ("residual", "plain")):
-        if given[option] is not None and getattr(asked, option) != plain:
+        if getattr(question, option) not in (None, plain):
             raise UsageError(
                 f"--config would write a {name}, whose {option} is {plain}, not "
-                f"{getattr(asked, option)}; try it without {_flag(option)}, or write "
+                f"{getattr(question, option)}; try it without {flag(option)}, or write "
                 "the configuration by hand"
             )
     text = json.dumps(held, indent=2, allow_nan=False) + "\n"
@@ -362,9 +206,9 @@ def _write_config(architecture: Architecture, given: Given) -> None:
         )
     elif kind in _CLASSES:
         _note(f"{name}: {_CLASSES[kind]}")
-    if asked.parametrisation != "standard":
+    if question.parametrisation not in (None, "standard"):
         _note(
-            f"{name} has none of the multipliers of {given['parametrisation']}: set them where "
+            f"{name} has none of the multipliers of {question.parametrisation}: set them where "
             "the net is built (--why says which)"
         )
 
@@ -410,10 +254,10 @@ def _named(file: Path) -> str:
     return str(file) if str(file).isprintable() else ascii(str(file))
 
 
-def _dump(value: object) -> None:
+def _dump(value: object, indent: int = 2) -> None:
     import json
 
-    json.dump(value, sys.stdout, indent=2, allow_nan=False)
+    json.dump(value, sys.stdout, indent=indent, allow_nan=False)
     sys.stdout.write("\n")
 
 
@@ -454,26 +298,20 @@ def sweep(given: Given) -> int:
         from ..publish.drawing.depth_plot import depth_plot, plot_format
 
         form = plot_format(given["plot"].suffix)
-    constraints, year, counted = constraints_of(given), _year(given), _counted(given)
+    question = _question(given, budget=given["least"])
 
     def answers(points: int) -> dict[int, Answer]:
         sizes = (round(least * (most / least) ** (i / (points - 1))) for i in range(points))
-        return {
-            n: recommend(
-                Budget(**dict[str, Any]({counted: float(n)})),
-                constraints=constraints,
-                known_by=year,
-            )
-            for n in sizes
-        }
+        return {n: answer_to(replace(question, budget=float(n))) for n in sizes}
 
     found, data = answers(points), {}
     if given["csv"] is not None:
         data[given["csv"]] = _as_csv(found).encode()
     if given["plot"] is not None:
         drawn = list(answers(max(points, _PLOTTED)).values())
-        key = Key(constraints.parametrisation, constraints.norm, constraints.residual)
-        data[given["plot"]] = depth_plot(drawn, form, key, year)
+        demanded = Constraints(**question.of(Constraints))
+        key = Key(demanded.parametrisation, demanded.norm, demanded.residual)
+        data[given["plot"]] = depth_plot(drawn, form, key, question.known_by)
     for file, contents in data.items():
         if file == _STDOUT:
             sys.stdout.write(contents.decode())

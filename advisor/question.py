@@ -1,0 +1,342 @@
+"""What can be asked: every option of the advisor once, with its name, help, unit, reader.
+
+From the fields of `Question` follow the options of `depthlaw depth` and `depthlaw sweep`, the
+keywords of `depthlaw.recommend` and their JSON schema. What an option is worth where nobody gives
+it stands in `Budget` and `Constraints`, which a question is turned into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import Field, dataclass, field, fields
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .base.quantities import (
+    UsageError,
+    parse_bandwidth,
+    parse_budget,
+    parse_bytes,
+    parse_count,
+    parse_factor,
+    parse_flops,
+    parse_hours,
+    parse_milliseconds,
+    parse_ratio,
+    parse_share,
+    parse_tokens,
+    quoted,
+)
+
+if TYPE_CHECKING:
+    from .architecture import Architecture
+    from .latency import Fit
+
+HAVE, TASK = "What you have (one at least, or a task)", "A task instead of a size, or beside it"
+
+
+def _option(
+    heading: str | None,
+    text: str,
+    unit: str | None = None,
+    read: Callable[[str], Any] | None = None,
+    *,
+    of: str | None = None,
+    **more: Any,
+) -> Any:
+    """An option that is typed.
+
+    Args:
+        heading: under which the help lists it; by default with the options of the output.
+        text: its line of the help.
+        unit: what stands for its value there.
+        read: from text, where the value is no text.
+        of: the keyword under which programs give the value read, if that is not the option's name:
+            the field of Budget or Constraints.
+        more: `example`, of a whole number; `choices`; `what`, the value in words; `flags`, where
+            they are not the name; `needs`, the options without one of which it changes nothing.
+    """
+    facts = {"heading": heading, "text": text, "unit": unit, "read": read, "of": of, **more}
+    return field(default=None, metadata=facts)
+
+
+def _keyword(text: str, read: Callable[[str], Any] | None = None, **more: Any) -> Any:
+    """A keyword of programs alone."""
+    return field(default=None, metadata={"text": text, "read": read, "typed": False, **more})
+
+
+def _bytes_of(bits: str) -> float:
+    return parse_count(bits, "number of bits", "--bits 8") / 8
+
+
+def _of_rate(tokens: str) -> float:
+    return float(parse_milliseconds(tokens if "/" in tokens else f"{tokens}/s"))
+
+
+def _latencies(file: str) -> Fit:
+    from .latency import read_latency
+
+    return read_latency(Path(file))
+
+
+def _configuration(path: str) -> Architecture:
+    from .huggingface import read_config
+
+    return read_config(Path(path))
+
+
+def _year(text: str) -> int:
+    year = parse_count(text, "year", "--known-by 2023")
+    if not 2017 <= year <= 2100:
+        raise UsageError(
+            f"the year {quoted(text)} is out of range; accepted are years from 2017, "
+            "when the transformer appeared, to 2100; try --known-by 2023"
+        )
+    return year
+
+
+_have, _task = partial(_option, HAVE), partial(_option, TASK)
+_shape = partial(_option, "What the shape must obey")
+_experts = partial(_option, "Mixture of experts")
+_split = partial(_option, "Parallel training")
+_trained = partial(_option, "How it is trained and used")
+_TIMED = ("ms_per_token", "tokens_per_second")
+_STORED = (*_TIMED, "memory", "hf")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """Every option of a question; None: not given. Values are those of Budget and Constraints, so
+    that `bits` holds bytes and `tokens_per_second` milliseconds.
+
+    >>> question = Question.read(budget="3B", gqa="4:1", bits="4", hours="2 weeks")
+    >>> question.gqa, question.bits, question.hours
+    (4, 0.5, 336.0)
+    """
+
+    budget: float | None = _have("Parameters, such as 3B, 350M or 7e9.", "BUDGET", parse_budget)
+    count: str | None = _have(
+        "What sizes count: total (default), non-embedding or active.",
+        "WHICH",
+        choices=("total", "non-embedding", "active"),
+    )
+    flops: float | None = _have("Training FLOPs, such as 1e21.", "FLOPS", parse_flops)
+    tokens: float | None = _have("Training tokens, such as 300B.", "TOKENS", parse_tokens)
+    gpu: str | None = _have("GPU type, such as H100.", "NAME")
+    gpus: int | None = _have(
+        "How many GPUs (1).", "COUNT", example=64, what="number of GPUs", needs=("gpu",)
+    )
+    hours: float | None = _have("For how many hours.", "HOURS", parse_hours, needs=("gpu",))
+    time: float | None = _have(
+        'The same in words, such as "2 weeks".', "TIME", parse_hours, of="hours", needs=("gpu",)
+    )
+    utilisation: float | None = _have(
+        "Share of the GPUs' peak that training reaches (0.4).", "SHARE", parse_share, needs=("gpu",)
+    )
+    memory: float | None = _have(
+        "Memory of the device that serves it, such as 8GB.", "BYTES", parse_bytes
+    )
+    bits: float | None = _have(
+        "Bits of a weight on that device (16).",
+        "BITS",
+        _bytes_of,
+        of="bytes_per_weight",
+        needs=_STORED,
+    )
+    ms_per_token: float | None = _have(
+        "Latency limit for one token of one sequence.", "MS", parse_milliseconds, of="milliseconds"
+    )
+    tokens_per_second: float | None = _have(
+        "The same as a speed.", "TOKENS", _of_rate, of="milliseconds"
+    )
+    latency: Fit | None = _have(  # noqa: RUF009
+        "Measured points, a CSV with columns L, d, ms, perhaps d_ff and more.", "FILE", _latencies
+    )
+    bandwidth: float | None = _have(
+        "Memory bandwidth of that device, such as 50GB/s.", "RATE", parse_bandwidth, needs=_TIMED
+    )
+    ms_per_layer: float | None = _have(
+        "Time of a layer beside reading its weights.",
+        "MS",
+        parse_milliseconds,
+        of="layer_milliseconds",
+        needs=_TIMED,
+    )
+    kv_cache: float | None = _have(
+        "Limit of one sequence's KV cache at full context, such as 1GB.",
+        "BYTES",
+        parse_bytes,
+        of="kv_bytes",
+    )
+    hf: Architecture | None = _have(  # noqa: RUF009
+        "A Hugging Face config.json, or its folder: count and judge it.",
+        "PATH",
+        _configuration,
+        of="config",
+    )
+
+    head_width: int | None = _shape("Width of one head.", "WIDTH", example=128)
+    multiple: int | None = _shape("What must divide the width, such as 128.", "NUMBER", example=128)
+    gqa: int | None = _shape("Query heads per key-value head.", "RATIO", parse_ratio, of="kv_ratio")
+    gated: bool | None = _shape("Three matrices in the MLP, or two.", flags="--gated/--plain")
+    ff: float | None = _shape("d_ff / d.", "FACTOR", parse_factor, of="ff_factor")
+    tied: bool | None = _shape(
+        "Input and output embeddings share weights, or not.", flags="--tied/--untied"
+    )
+    vocabulary: int | None = _shape("Size of the vocabulary.", "SIZE", example=32000)
+    context: int | None = _shape("Context length.", "TOKENS", example=4096)
+    layers: int | None = _shape("Fix the depth.", "LAYERS", example=32)
+    width: int | None = _shape("Fix the width.", "WIDTH", example=4096)
+    loops: int | None = _shape(
+        "Passes through the same layers; BUDGET counts them once.", "TIMES", example=2
+    )
+    encoder_decoder: bool | None = _shape("Two stacks, as in T5.")
+
+    experts: int | None = _experts("Experts of a layer.", "COUNT", example=64)
+    active_experts: int | None = _experts("How many a token uses.", "COUNT", example=6)
+    shared_experts: int | None = _experts("Experts that every token uses.", "COUNT", example=2)
+    expert_width: int | None = _experts("Inner width of one expert.", "WIDTH", example=1408)
+    dense_layers: int | None = _experts("First layers without experts.", "LAYERS", example=1)
+    tensor: int | None = _split("Tensor-parallel size.", "GPUS", example=8)
+    pipeline: int | None = _split("Pipeline stages.", "STAGES", example=4)
+
+    parametrisation: str | None = _trained(
+        "standard, mup or completep.", "WHICH", choices=("standard", "mup", "completep")
+    )
+    norm: str | None = _trained(
+        "pre, post, or lns (scaled by 1/sqrt(layer)).", "WHERE", choices=("pre", "post", "lns")
+    )
+    residual: str | None = _trained(
+        "plain, or attnres (attention over earlier layers).", "WHICH", choices=("plain", "attnres")
+    )
+    latency_matters: bool | None = _trained("Among depths of like loss prefer the shallow one.")
+
+    task: str | None = _task("connectivity, hops or regular.", "TASK")
+    diameter: int | str | None = _task("connectivity: largest diameter of a component.", "NUMBER")
+    vertices: int | str | None = _task("connectivity: vertices of the graph.", "NUMBER")
+    hops: int | str | None = _task("hops: number of hops k.", "NUMBER")
+    length: int | str | None = _task("regular: length of the input.", "NUMBER")
+    known_by: int | None = _option(
+        None, "Answer as of a year: only what was published by then.", "YEAR", _year
+    )
+
+    total: float | None = _keyword("Parameters, all of them.", parse_budget)
+    nonembedding: float | None = _keyword("Without embeddings and output layer.", parse_budget)
+    active: float | None = _keyword("Parameters that a token uses.", parse_budget)
+    bytes_per_weight: float | None = _keyword("Bytes of a weight where it is served (2).")
+    ff_multiple: int | None = _keyword("What must divide d_ff, such as 128.", example=128)
+    kind: str | None = _keyword(
+        "What kind of net it is.", choices=("decoder", "encoder", "encoder-decoder")
+    )
+
+    @classmethod
+    def read(cls, **options: Any) -> Question:
+        """A question from options, or from the keywords that programs have for them.
+
+        Args:
+            options: what is typed, as text or as a number; None is not given.
+
+        Raises:
+            UsageError: for an unknown name, a value that cannot be read, and options that say the
+                same.
+        """
+        values: dict[str, Any] = {}
+        said: dict[str, str] = {}
+        for name, value in options.items():
+            if name not in BY_NAME:
+                raise UsageError(
+                    f"no option {quoted(name)}; accepted are the fields of Budget and "
+                    "Constraints, such as gpus=64 or pipeline=4; try tokens=3e11"
+                )
+            if value is None:
+                continue
+            option = BY_NAME[name]
+            if (same := said.setdefault(_keyword_of(option), name)) != name:
+                raise UsageError(f"{flag(same)} and {flag(name)} say the same; give one of them")
+            values[option.name] = _value(option, name, value)
+        if "count" in values and "budget" not in values:
+            raise UsageError(
+                "--count says what the budget counts, and there is none; try depthlaw "
+                "depth 3B --count non-embedding"
+            )
+        return cls(**values)
+
+    def of(self, kind: type) -> dict[str, Any]:
+        """What it says of the fields of a class, Budget or Constraints, by their names."""
+        values = {
+            _keyword_of(option): value
+            for option in OPTIONS
+            if (value := getattr(self, option.name)) is not None
+        }
+        if self.budget is not None:
+            values.setdefault((self.count or "total").replace("-", ""), self.budget)
+        if self.encoder_decoder:
+            values["kind"] = "encoder-decoder"
+        return {known.name: values[known.name] for known in fields(kind) if known.name in values}
+
+
+def flag(name: str) -> str:
+    """An option as it is typed."""
+    return f"--{name.replace('_', '-')}"
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of a question: the keywords of `depthlaw.recommend`."""
+    properties = {}
+    for option in OPTIONS:
+        kind: dict[str, Any] = {"type": "string"}
+        if choices := option.metadata.get("choices"):
+            kind = {"enum": list(choices)}
+        elif "bool" in option.type:
+            kind = {"type": "boolean"}
+        elif "int" in option.type or "float" in option.type:
+            kind = {"type": ["number", "string"]}
+        properties[option.name] = {"description": option.metadata["text"], **kind}
+    return {
+        "description": "What can be asked: the keywords of depthlaw.recommend and, with hyphens, "
+        "the options of depthlaw depth. Quantities are numbers, or text as it is typed.",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": False,
+    }
+
+
+def _keyword_of(option: Field[Any]) -> str:
+    """Under which name programs give an option: that of a field of Budget or Constraints."""
+    return option.metadata.get("of") or option.name
+
+
+OPTIONS = fields(Question)
+# By the name of the option, or by the keyword of programs: the first option that has it.
+BY_NAME = {_keyword_of(option): option for option in reversed(OPTIONS)} | {
+    option.name: option for option in OPTIONS
+}
+
+
+def _value(option: Field[Any], name: str, value: Any) -> Any:
+    """What was given for an option, read if it is text. A number under a name of the command line
+    is in the unit of what is typed there, such as bits."""
+    facts = option.metadata
+    if isinstance(value, Path) or (
+        name != _keyword_of(option)
+        and isinstance(value, int | float)
+        and not isinstance(value, bool)
+    ):
+        value = str(value)
+    if not isinstance(value, str):
+        return value
+    if example := facts.get("example"):
+        what = facts.get("what", f"value of {flag(option.name)}")
+        return parse_count(value, what, f"{flag(option.name)} {example}")
+    if accepted := facts.get("choices"):
+        choice = value.strip().lower()
+        if choice not in accepted:
+            raise UsageError(
+                f"unknown {flag(option.name)} {quoted(value)}; accepted are {', '.join(accepted)}; "
+                f"try {flag(option.name)} {accepted[0]}"
+            )
+        return choice
+    if not (read := facts["read"]):
+        return value
+    return float(read(value)) if option.type.startswith("float") else read(value)
