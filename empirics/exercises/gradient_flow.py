@@ -260,8 +260,8 @@ def residuals_preserve(case: Case, device: str = "cpu", folder: str = "") -> Sam
 
     The text: "the gradient is at least 1!" Expected to fail with post-norm alone, where the text
     says so itself: "gradient through LN". With pre-norm nothing fails; the upper layers of the
-    trained nets are undecided. With no norm it fails after the short training, and is undecided at the
-    start from GPT-2's weights: branches that read the small embeddings as they are change the
+    trained nets are undecided. With no norm it fails after the short training, and is undecided at
+    the start from GPT-2's weights: branches that read the small embeddings as they are change the
     gradient by so little that it is not told from nothing; thousands of nets would tell.
     """
     return sample(log_ratios(case, device, folder))
