@@ -379,56 +379,74 @@ def equal_cost_gain(case: Case, device: str = "cpu", folder: str = "") -> Sample
 
 @claim(
     Gt(extra, 0),
-    post_hoc=f"{MORE_SEEDS} The size and CompleteP were claims of their own.",
+    post_hoc=MORE_SEEDS,
     known="UNDECIDED",
-    source=_ours(
-        "after levine2020: the best depth grows with size; dey2025 (arXiv:2505.01618, abstract): "
-        "deeper nets are compute-efficient"
-    ),
+    source=_ours("after levine2020: the best depth grows with size"),
     cases={
         suite: [
-            *(
-                case_of(suite, small, depth=depth, other=other, larger=large)
-                for small, large in pairwise(SIZES[suite])
-                for depth, other in steps_of(suite)
-            ),
-            *(
-                case_of(suite, SIZES[suite][0], "completep", depth=depth, other=other)
-                for depth, other in pairwise(_FEW[suite])
-            ),
+            case_of(suite, small, depth=depth, other=other, larger=large)
+            for small, large in pairwise(SIZES[suite])
+            for depth, other in steps_of(suite)
+        ]
+        for suite in SIZES
+    },
+    control=Control(
+        _with(_FIRST, larger=SIZES["training"][1]),
+        "a fifteenth of the loss more",
+        statement=Gt(extra, Rational(1, 15)),
+    ),
+    supports="depth_width/depth_pays_to_knee",
+    **NETS,
+)
+def depth_gains_more_when_larger(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Depth gains more at the larger size.
+
+    The relative gain from each depth to the next, at equal 12 L d^2 and updates, is typically
+    larger at the next larger size, seed by seed.
+
+    So the best depth grows with the size, as every rule here says. Tokens do not grow with the
+    size. Of the smaller size as many seeds count as the larger one has.
+    """
+    larger = _with(case, parameters=case.larger, replicas=_seeds(case.larger))
+    gained = gains(larger, device, folder)
+    return sample(gained - gains(case, device, folder)[: len(gained)])
+
+
+@claim(
+    Ge(extra, 0),
+    post_hoc=MORE_SEEDS,
+    known="UNDECIDED",
+    source=Source("dey2025", "abstract: deeper nets are compute-efficient", "arXiv:2505.01618"),
+    wording="universal",
+    cases={
+        suite: [
+            case_of(suite, SIZES[suite][0], "completep", depth=depth, other=other)
+            for depth, other in pairwise(_FEW[suite])
         ]
         for suite in SIZES
     },
     control=Control(
         case_of("training", SIZES["training"][0], "completep", depth=6, other=12),
         "a twentieth of the loss more",
-        statement=Gt(extra, Rational(1, 20)),
+        statement=Ge(extra, Rational(1, 20)),
     ),
-    supports="depth_width/depth_pays_to_knee",
+    supports="depth_width/shape_costs_three_per_cent",
     **NETS,
 )
-def depth_gains_more(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Depth gains more at the larger size, and under CompleteP.
+def completep_gains_more_by_depth(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Under CompleteP depth gains at least as much as under muP.
 
-    The relative gain from each depth to the next, at equal 12 L d^2 and updates, is typically
-    larger at the next larger size, seed by seed; and larger under CompleteP than under muP, each at
-    its own best learning rate.
+    The relative gain from each depth to the next, at equal 12 L d^2 and updates, under CompleteP
+    minus that under muP, each at its own best learning rate, is typically at least 0.
 
-    The first says that the best depth grows with the size, as every rule here does. Tokens do not
-    grow with the size. Of the smaller size as many seeds count as the larger one has. The second is
-    our reading of a title, "CompleteP enables compute-efficient deep transformers". Branches are
-    divided by L / 2 under CompleteP; at 2 layers both are the same nets. Adam's epsilon is one for
-    all. Where learning rates are tuned for every shape, transfer of rates, which is what CompleteP
-    is made for, gains nothing. Of all these steps that from 2 to 6 layers under CompleteP alone is
-    decided: it gains more.
+    Checked title: "CompleteP enables compute-efficient deep transformers"; that deep nets gain by
+    it at a given size is our reading. Branches are divided by L / 2 under CompleteP; at 2 layers
+    both are the same nets. Adam's epsilon is one for all. Where learning rates are tuned for every
+    shape, transfer of rates, which is what CompleteP is made for, gains nothing.
     """
-    if case.parametrisation == "completep":
-        return sample(
-            gains(case, device, folder) - gains(_with(case, parametrisation="mup"), device, folder)
-        )
-    larger = _with(case, parameters=case.larger, replicas=_seeds(case.larger))
-    gained = gains(larger, device, folder)
-    return sample(gained - gains(case, device, folder)[: len(gained)])
+    return sample(
+        gains(case, device, folder) - gains(_with(case, parametrisation="mup"), device, folder)
+    )
 
 
 # --- what is shown --------------------------------------------------------------------------------
@@ -617,7 +635,8 @@ BUDGETS = Question(
             "best_rate_is_inside",
             "shape_costs_three_per_cent",
             "equal_cost_gain",
-            "depth_gains_more",
+            "depth_gains_more_when_larger",
+            "completep_gains_more_by_depth",
         )
     ),
     _budget_panels,
