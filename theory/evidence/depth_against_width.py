@@ -152,7 +152,7 @@ def best_depth(case: Case) -> Exact:
     (their released table at 300B tokens) and predicts nothing. Beyond it there are nets in two
     classes only: at 475-543M they lose, at 95-117M 36 layers of width 384 (d / L = 11) beat all.
     Sizes within a class differ by up to a quarter. Losses of the nets with d / L from 30 to 300
-    differ by 1.0 % at 2B, 2.2 % at 1B, 3.0 % at 0.5B and 6.9 % at 0.1B, where 3 layers of width 768
+    differ by 1.0 % at 2B, 0.8 % at 1B, 3.0 % at 0.5B and 6.9 % at 0.1B, where 3 layers of width 768
     are among the shapes.
     """
     aspect = case.get("least_aspect", 0)
