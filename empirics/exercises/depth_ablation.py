@@ -115,7 +115,7 @@ def _and_against_wide(cases: dict[str, list[Case]]) -> dict[str, list[Case]]:
     **NETS,
 )
 def deeper_is_better(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """The deeper net has the lower loss, at equal width or equal size.
+    """The deeper net has the lower loss, at equal width or size.
 
     The validation loss of language models of L = 2, 4 and 8 layers minus that of 2 L layers, equal
     in width, data, learning rate and updates, is typically positive, seed by seed; and so is that
