@@ -355,8 +355,8 @@ def _at_cost() -> dict[str, list[Case]]:
     reads=("budget",),
     control=Control(
         _with(_FIRST, budget="operations"),
-        "a hundredth of the loss less",
-        statement=Le(extra, -Rational(1, 100)),
+        "four thousandths of the loss less",
+        statement=Le(extra, -Rational(1, 250)),
     ),
     cited="Bears on whether the gain of depth at equal updates may be quoted for equal compute.",
     **NETS,

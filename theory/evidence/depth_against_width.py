@@ -279,8 +279,8 @@ def _compared() -> list[Case]:
     cases={"quick": _compared()},
     control=Control(
         Case(pair="Kaplan, 207 and 48 layers", least_ratio="19/20", most_ratio="21/20"),
-        "two thousandths",
-        statement=between(Rational(499, 500), size_ratio, Rational(501, 500)),
+        "a quarter of a percent",
+        statement=between(Rational(399, 400), size_ratio, Rational(401, 400)),
     ),
     cited=(
         "Decides whether half the parameters may be quoted for every pair of deep and standard T5."
