@@ -27,9 +27,9 @@ _ABOUT = {
     "depth_choice/threshold_budget": "the theorem behind it is as printed, not checked here; "
     "checked is the equation "
     "solved for a size",
+    "evidence/best_depth": "about the released nets and three other series",
     "evidence/critical_depth_exponent": "no loss is checked by it, but its two printed forms "
     "against each other",
-    "evidence/gemstones_deepest": "about the released nets alone",
     "hops/depth_printed": "the count as printed",
     "separation_rank/knee": "whether nets or tasks follow it is not checked here; checked is the "
     "count of "

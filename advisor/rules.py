@@ -290,7 +290,7 @@ def rules(known_by: int | None = None) -> tuple[Rule, ...]:
             "derived",
             2025,
             (cells[0][0], cells[-1][0]),
-            claim="evidence/gemstones_deepest",
+            claim="evidence/best_depth",
             remark="3 or 4 shapes in a class, one run each",
             read_off="Gemstones",
         ),

@@ -14,18 +14,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sympy import Rational, log
 
 from depthlaw.theory.claims.definition import Case, Control, Measured, Sample, Source, claim
-from depthlaw.theory.claims.relations import Ge, Gt, Le, Lt
+from depthlaw.theory.claims.relations import Ge, Le, Lt
 from depthlaw.theory.claims.symbols import depth, layer, quantity
 
 from ..figure_data import Found, Panel, Series, Table, half_width, mean
 from ..signal_propagation.exponents import sample
-from ..trained_depth.experiment import Maker
+from ..trained_depth.experiment import FIT
 from .corpus import STANDARD
 from .exercise import Exercise
 
@@ -68,15 +68,12 @@ SEQUENCES = 2
 LEFT = Rational(9, 10)
 
 _text = partial(Source, "deepnetworks63")
-_measured: Maker = partial(
-    claim,
-    wording="universal",
-    kind="empirical fit",
-    holds_for="typical",
-    weight="measurement",
-    portable=False,
-    reads=("layer", "of"),
-)
+GRADIENTS: dict[str, Any] = {
+    **FIT,
+    "wording": "universal",
+    "portable": False,
+    "reads": ("layer", "of"),
+}
 
 
 def _nets(
@@ -192,238 +189,114 @@ def _gradients(
     return net_gradients(net, batch.inputs, lambda logits: factor * mean_loss(logits))
 
 
-@_measured(
-    Le(ratio, (depth - layer) * log(LEFT)),
-    cases=_nets(False, "none"),
-    source=_text("The Vanishing Gradient Problem"),
-    control=Control(_one(True, "pre"), "with residuals and pre-norm"),
-    supports="exercises/normed_gradients_vanish",
+# The nets of ten layers whose ends the text draws.
+_DRAWN_ENDS = Case.grid(
+    residual=False,
+    norm=("none", "pre", "post"),
+    of="states",
+    width=WIDTH,
+    corpus=STANDARD,
+    scheme=SCHEMES,
+    steps=0,
+    replicas=DRAWN,
+    depth=10,
+    layer=1,
 )
-def bare_gradients_vanish(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Without residuals and norms gradients vanish exponentially.
-
-    In language models without residuals and without layer normalisation the gradient of the loss by
-    the output of layer l is at most 0.9^(L - l) times that by the output of the last layer L: in
-    the geometric mean a layer leaves 0.9 of it or less, as in the text's example, for L = 12, 24
-    and 48, at initialisation and, for 24, after a short training.
-
-    The text: "the product vanishes exponentially".
-    """
-    return sample(log_ratios(case, device, folder))
+_WITHOUT = _nets(False, "none", "pre", "post")
 
 
-@_measured(
+@claim(
     Le(ratio, (depth - layer) * log(LEFT)),
-    cases=_nets(False, "pre", "post"),
-    source=_text("The Vanishing Gradient Problem"),
+    cases={"exercises": (*_WITHOUT["exercises"], *_DRAWN_ENDS), "gpu": _WITHOUT["gpu"]},
+    source=_text("The Vanishing Gradient Problem; Gradient Visualization, without residuals"),
     expected="FAILS",
     control=Control(_one(True, "pre"), "with residuals and pre-norm"),
     cited=(
         "Bears on whether residuals alone, and not norms, get the credit for gradients in "
         "deep nets."
     ),
+    **GRADIENTS,
 )
-def normed_gradients_vanish(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Without residuals gradients vanish exponentially, layer normalisation or not.
+def gradients_vanish(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Without residuals gradients vanish exponentially, whatever the norm.
 
-    In language models without residuals, but with layer normalisation before or behind attention
-    and MLP, the gradient of the loss by the output of layer l is at most 0.9^(L - l) times that by
-    the output of the last layer L, for L = 12, 24 and 48, at initialisation and, for 24, after a
+    In language models without residuals, with layer normalisation before or behind attention and
+    MLP or with none, the gradient of the loss by the output of layer l is at most 0.9^(L - l) times
+    that by the output of the last layer L: in the geometric mean a layer leaves 0.9 of it or less,
+    as in the text's example, for L = 10, 12, 24 and 48, at initialisation and, for 24, after a
     short training.
 
-    The text: "the product vanishes exponentially". Expected to fail at initialisations that keep
-    the variance: layer normalisation undoes on the way back what a branch shrinks on the way
-    forward, and the text's argument does not speak of it. Where gradients vanish all the same, with
-    GPT-2's weights in 24 layers, hidden states are so small that the epsilon of layer normalisation
-    keeps it from undoing that.
+    The text: "the product vanishes exponentially". It holds in every net without normalisation.
+    Expected to fail with layer normalisation, at initialisations that keep the variance: it undoes
+    on the way back what a branch shrinks on the way forward, and the text's argument does not speak
+    of it. Where gradients vanish all the same, with GPT-2's weights in 24 layers, hidden states are
+    so small that the epsilon of layer normalisation keeps it from undoing that. The text's picture
+    of ten layers, "large gradient" at layer 1 and "vanishing!" at layer 10, has the two ends
+    exchanged: backpropagation starts at the last layer, and without normalisation the gradient at
+    layer 1 is the smaller one. Of these nets with post-norm and GPT-2's weights alone it is larger.
     """
     return sample(log_ratios(case, device, folder))
 
 
-@_measured(
-    Gt(ratio, 0),
-    source=_text("Gradient Visualization, without residuals"),
-    expected="FAILS",
-    cases={
-        "exercises": Case.grid(
-            residual=False,
-            norm=("none", "pre", "post"),
-            of="states",
-            width=WIDTH,
-            corpus=STANDARD,
-            scheme=SCHEMES,
-            steps=0,
-            replicas=DRAWN,
-            depth=10,
-            layer=1,
-        )
-    },
-    control=Control(
-        Case(
-            residual=False,
-            norm="none",
-            of="states",
-            width=WIDTH,
-            corpus=STANDARD,
-            scheme="gpt2",
-            steps=0,
-            replicas=DRAWN,
-            depth=10,
-            layer=5,
-        ),
-        "layer 5 in place of 1",
-    ),
-    supports="exercises/pre_norm_is_stable",
-)
-def first_layer_has_the_largest(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Without residuals layer 1 has a larger gradient than layer 10.
-
-    In language models of ten layers without residuals the gradient of the loss by the output of
-    layer 1 is larger than that by the output of layer 10, as the text draws it.
-
-    The text draws layer 1 with "large gradient" and layer 10 with "vanishing!". Expected to fail:
-    the picture has the two ends exchanged. Backpropagation starts at the last layer, and by the
-    text's own product it is layer 1 where the gradient vanishes.
-    """
-    return sample(log_ratios(case, device, folder))
-
-
-_kept: Maker = partial(
-    _measured,
-    source=_text("Residual Connections Save the Day: the gradient is at least 1"),
-    control=Control(_one(False, "none"), "without residuals"),
-)
-
-
-@_kept(
+@claim(
     Ge(ratio, 0),
-    known="UNDECIDED",
-    cases=_nets(True, "pre"),
+    source=_text("Residual Connections Save the Day: the gradient is at least 1"),
+    expected="FAILS",
+    cases=_nets(True, "pre", "none", "post"),
     post_hoc=(
-        "Nets without norm were split off, as residuals_alone_preserve, after a first trial."
+        "Nets without norm were split off as a claim of their own after a first trial, in which "
+        "they failed; they are back in this one."
     ),
+    control=Control(_one(False, "none"), "without residuals"),
     supports="signal_propagation/residual_gradient_at_least_one",
+    **GRADIENTS,
 )
 def residuals_preserve(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """With residuals and pre-norm gradients are not lost.
+    """With residuals gradients are not lost, whatever the norm.
 
-    In language models with residuals and layer normalisation before attention and MLP, the gradient
-    of the loss by the output of each layer l is at least as large as that by the output of the last
-    layer, at initialisation and after a short training.
+    In language models with residuals, with layer normalisation before or behind attention and MLP
+    or with none, the gradient of the loss by the output of each layer l is at least as large as
+    that by the output of the last layer, at initialisation and after a short training.
 
-    The text: "the gradient is at least 1!"
+    The text: "the gradient is at least 1!" Expected to fail with post-norm alone, where the text
+    says so itself: "gradient through LN". With pre-norm nothing fails; the upper layers of the
+    trained nets are undecided. With no norm it fails after the short training, and is undecided at
+    the start from GPT-2's weights: branches that read the small embeddings as they are change the
+    gradient by so little that it is not told from nothing; thousands of nets would tell.
     """
     return sample(log_ratios(case, device, folder))
 
 
-@_kept(
-    Ge(ratio, 0),
-    known="FAILS",
-    cases=_nets(True, "none"),
-    post_hoc=(
-        "Split off from residuals_preserve after a first trial; it was expected to hold before."
-    ),
-    supports="signal_propagation/residual_gradient_at_least_one",
-)
-def residuals_alone_preserve(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """With residuals and no norm gradients are not lost.
-
-    In language models with residuals and without layer normalisation the gradient of the loss by
-    the output of each layer l is at least as large as that by the output of the last layer, at
-    initialisation and after a short training.
-
-    The text: "the gradient is at least 1!" Undecided at the start from GPT-2's weights: branches
-    that read the small embeddings as they are change the gradient by so little that it is not told
-    from nothing; thousands of nets would tell. It fails after the short training. Split off from
-    residuals_preserve after a first trial; it was expected to hold before.
-    """
-    return sample(log_ratios(case, device, folder))
-
-
-@_kept(
-    Ge(ratio, 0),
-    cases=_nets(True, "post"),
-    expected="FAILS",
-    supports="signal_propagation/residual_gradient_at_least_one",
-)
-def residuals_preserve_post_norm(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """With residuals and post-norm gradients are not lost.
-
-    In language models with residuals and layer normalisation behind attention and MLP, the gradient
-    of the loss by the output of each layer l is at least as large as that by the output of the last
-    layer, at initialisation and after a short training.
-
-    Expected to fail: the text says so itself where it comes to post-norm, "gradient through LN".
-    """
-    return sample(log_ratios(case, device, folder))
-
-
-_stable: Maker = partial(_measured, source=_text("Gradient Visualization, with residuals"))
-
-
-@_stable(
+@claim(
     Le(change, -(depth - layer) * log(LEFT)),
-    cases=_nets(True, "pre", layers=(1,), of=("states", "weights")),
-    known="FAILS",
+    source=_text("Gradient Visualization, with residuals; Layer Normalization Placement"),
+    cases=_nets(True, "pre", "none", "post", layers=(1,), of=("states", "weights")),
+    expected="FAILS",
+    post_hoc=(
+        "Without a norm: written after a first trial, in which it failed with Xavier's weights."
+    ),
     control=Control(_one(False, "none"), "without residuals"),
     cited=(
         "Bears on whether pre-norm may be said to keep gradients of one size from layer to layer."
     ),
+    **GRADIENTS,
 )
-def pre_norm_is_stable(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Pre-norm gradients are stable over layers.
+def residual_gradients_are_stable(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """With residuals gradients are stable over layers, whatever the norm.
 
-    In language models with residuals and pre-norm the gradients of the loss by the output of the
-    first layer and of the last, and by the weights of these layers, differ by a factor of at most
-    (1/0.9)^(L - 1), whichever is larger, at initialisation and after a short training.
+    In language models with residuals, with pre-norm, post-norm or no norm, the gradients of the
+    loss by the output of the first layer and of the last, and by the weights of these layers,
+    differ by a factor of at most (1/0.9)^(L - 1), whichever is larger, at initialisation and after
+    a short training.
 
-    The text: "all healthy!" The tolerance is wide: a factor of 3 for 12 layers, 11 for 24 and 141
-    for 48. Fails for 12 layers of Xavier's weights: most of what gradients gain
-    they gain in the first layers, however many follow, so that it is the more per layer the fewer
-    there are; with 24 and 48 they are within the tolerance. The text draws equal bars and gives no
-    tolerance; taken here is the change per layer, 0.9, by which it shows what vanishes.
-    """
-    return sample(np.abs(log_ratios(case, device, folder)))
-
-
-@_stable(
-    Le(change, -(depth - layer) * log(LEFT)),
-    post_hoc="Written after a first trial, in which it failed with Xavier's weights.",
-    cases=_nets(True, "none", layers=(1,), of=("states", "weights")),
-    known="FAILS",
-    control=Control(_one(False, "none"), "without residuals"),
-    supports="exercises/pre_norm_is_stable",
-)
-def residuals_alone_are_stable(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Gradients are stable over layers with residuals and no norm.
-
-    In language models with residuals and without layer normalisation the gradients of the loss by
-    the output of the first layer and of the last, and by the weights of these layers, differ by a
-    factor of at most (1/0.9)^(L - 1), whichever is larger, at initialisation and after a short
-    training: the text's picture of residuals names no norm.
-
-    The text: "all healthy!" Written after a first trial of the exercise, by which it fails with
-    Xavier's weights: without a norm each layer multiplies the hidden states, and the gradients.
-    """
-    return sample(np.abs(log_ratios(case, device, folder)))
-
-
-@_stable(
-    Gt(change, -(depth - layer) * log(LEFT)),
-    cases=_nets(True, "post", layers=(1,), of=("states", "weights")),
-    expected="FAILS",
-    control=Control(_one(True, "pre", "gpt2"), "pre-norm, whose branches start small"),
-    supports="exercises/pre_norm_is_stable",
-)
-def post_norm_is_unstable(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Post-norm gradients are not stable over layers.
-
-    In language models with residuals and post-norm the gradients of the loss by the output of the
-    first layer and of the last, and by the weights of these layers, differ by a factor of more than
-    (1/0.9)^(L - 1), whichever is larger, at initialisation and after a short training.
-
-    The text: "For very deep networks, pre-norm is essential". Expected to fail where branches start
-    small, as with scheme gpt2: then layer normalisation has little to undo.
+    The text: "all healthy!", of a picture that names no norm, and "For very deep networks, pre-norm
+    is essential", by which post-norm should fail. The tolerance is wide: a factor of 3 for 12
+    layers, 11 for 24 and 141 for 48. The text draws equal bars and gives no tolerance; taken here
+    is the change per layer, 0.9, by which it shows what vanishes. Pre-norm fails for 12 layers of
+    Xavier's weights: most of what gradients gain they gain in the first layers, however many
+    follow, so that it is the more per layer the fewer there are. Post-norm is not the unstable one
+    before training, at any depth or scheme, and is so after it. Without a norm each layer
+    multiplies the hidden states, and the gradients, by Xavier's weights.
     """
     return sample(np.abs(log_ratios(case, device, folder)))
 
@@ -435,7 +308,7 @@ def _against(
     return sample(log_ratios(case, device, folder) - log_ratios(other, device, folder))
 
 
-@_measured(
+@claim(
     Lt(against_pre, 0),
     cases=_nets(True, "post", layers=(1,)),
     source=_text("Layer Normalization Placement: pre-norm is essential"),
@@ -445,6 +318,7 @@ def _against(
         measured=partial(_against, norm="none", residual=False),
     ),
     supports="signal_propagation/residual_gradient_at_least_one",
+    **GRADIENTS,
 )
 def post_norm_loses_more(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Post-norm loses more of the gradient than pre-norm.
@@ -460,13 +334,7 @@ def post_norm_loses_more(case: Case, device: str = "cpu", folder: str = "") -> S
 
 # --- what is shown --------------------------------------------------------------------------------
 
-_RAW = (
-    "bare_gradients_vanish",
-    "normed_gradients_vanish",
-    "residuals_preserve",
-    "residuals_alone_preserve",
-    "residuals_preserve_post_norm",
-)
+_RAW = ("gradients_vanish", "residuals_preserve")
 # (residuals, norm, initialisation, updates)
 Kind = tuple[bool, str, str, int]
 
@@ -599,11 +467,8 @@ EXERCISE = Exercise(
         f"exercises/{name}"
         for name in (
             *_RAW,
-            "pre_norm_is_stable",
-            "residuals_alone_are_stable",
-            "post_norm_is_unstable",
+            "residual_gradients_are_stable",
             "post_norm_loses_more",
-            "first_layer_has_the_largest",
         )
     ),
     _table,

@@ -20,14 +20,13 @@ from depthlaw.theory.claims.definition import (
     Source,
     claim,
 )
-from depthlaw.theory.claims.relations import Eq, Ge, Gt, Lt
+from depthlaw.theory.claims.relations import Eq, Gt, Lt
 from depthlaw.theory.claims.symbols import depth, quantity, vocabulary
 
 from ..figure_data import Found, Panel, Series, Table, half_width, mean, written
 from ..signal_propagation.exponents import sample
-from ..trained_depth.experiment import Maker
 from .corpus import STANDARD
-from .depth_ablation import gained
+from .depth_ablation import NETS, gained
 from .exercise import Exercise, loss
 
 doublings = quantity(
@@ -82,9 +81,6 @@ def _cases(*names: str) -> dict[str, list[Case]]:
     }
 
 
-_nets: Maker = partial(
-    claim, kind="empirical fit", holds_for="typical", weight="measurement", portable=False
-)
 _text = partial(Source, "deepnetworks63")
 
 
@@ -118,13 +114,14 @@ def _untrained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     return sample(losses(case, case.initialisation, device, folder, learns=False))
 
 
-@_nets(
+@claim(
     Gt(loss, log(vocabulary) - 1),
     source=_text("Section 6.3, Initialization; Exercises, 2"),
     wording="universal",
     cases=_cases("random"),
     control=Control(_CPU(initialisation="gpt2"), "GPT-2's initialisation, which learns"),
-    supports="exercises/variance_doubles",
+    supports="exercises/variance_is_not_geometric",
+    **NETS,
 )
 def random_stalls(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """From weights N(0, 1) 24 layers gain less than a nat.
@@ -138,7 +135,7 @@ def random_stalls(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     return sample(losses(case, case.initialisation, device, folder))
 
 
-@_nets(
+@claim(
     Lt(loss, log(vocabulary) - 1),
     source=_text("Section 6.3, Initialization"),
     wording="universal",
@@ -147,7 +144,8 @@ def random_stalls(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     control=Control(
         _CPU(initialisation="gpt2"), "nets as they are initialised", measured=_untrained
     ),
-    supports="exercises/variance_doubles",
+    supports="exercises/variance_is_not_geometric",
+    **NETS,
 )
 def scaled_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Precondition: 24 layers learn from five small or scaled initialisations.
@@ -167,7 +165,7 @@ def _against(case: Case, worse: str, better: str, device: str, folder: str) -> S
     return sample(losses(case, worse, device, folder) - losses(case, better, device, folder))
 
 
-@_nets(
+@claim(
     Gt(gained, 0),
     source=_text("Section 6.3, Exercises, 2"),
     wording="universal",
@@ -176,7 +174,8 @@ def _against(case: Case, worse: str, better: str, device: str, folder: str) -> S
     control=Control(
         _CPU(initialisation="gpt2"), "by a nat and a half", statement=Gt(gained, Rational(3, 2))
     ),
-    supports="exercises/variance_doubles",
+    supports="exercises/variance_is_not_geometric",
+    **NETS,
 )
 def scaled_beats_random(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Scaled initialisations end below random weights.
@@ -190,14 +189,15 @@ def scaled_beats_random(case: Case, device: str = "cpu", folder: str = "") -> Sa
     return _against(case, "random", case.initialisation, device, folder)
 
 
-@_nets(
+@claim(
     Gt(gained, 0),
     source=_text("Section 6.3, Summary, Key takeaway"),
     wording="universal",
     known="UNDECIDED",
     cases=_cases("fixed"),
     control=Control(_CPU(initialisation="fixed"), "by a nat", statement=Gt(gained, 1)),
-    supports="exercises/variance_doubles",
+    supports="exercises/variance_is_not_geometric",
+    **NETS,
 )
 def residual_scaling_helps(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Residual projections divided by sqrt(2 L) lower the loss.
@@ -219,17 +219,17 @@ def _overflowing(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     return Exact(sum(trained(made, case.corpus, device=device, folder=folder).diverged))
 
 
-@_nets(
+@claim(
     Eq(diverged, 0),
     source=Source("depthlaw", "what the exercise rests on"),
-    holds_for="these nets",
     cases=_cases("random", "gpt2", "deepnorm", "xavier", "kaiming", "fixed"),
     control=Control(
         _CPU(initialisation="random", depth=2),
         "weights of 1e30, which overflow",
         measured=_overflowing,
     ),
-    supports="exercises/normed_gradients_vanish",
+    supports="exercises/variance_is_not_geometric",
+    **NETS | {"holds_for": "these nets"},
 )
 def none_diverges(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     """No training of these nets diverges from any of the six initialisations.
@@ -288,57 +288,37 @@ def _without_norm(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     return _growth(case, device, folder, norm="none")
 
 
-@_nets(
+@claim(
     Lt(doublings, 2 * log(depth) / log(2)),
-    source=Source("depthlaw", "after deepnetworks63, The Problem"),
+    source=Source("depthlaw", "after deepnetworks63, Section 6.3, Initialization, The Problem"),
     cases={"exercises": [_DRAWN(initialisation=name) for name in OF_NAME if name != "deepnorm"]},
     control=Control(
         _DRAWN(initialisation="kaiming"),
         "without normalisation each branch has its input's variance, which doubles",
         measured=_without_norm,
     ),
-    supports="exercises/variance_doubles",
+    cited=(
+        "Bears on whether scaled initialisation may be motivated by a variance that doubles "
+        "per layer."
+    ),
+    **NETS,
 )
 def variance_is_not_geometric(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """With pre-norm five initialisations let the variance grow by less than L^2.
+    """With pre-norm the variance grows by less than L^2, not geometrically.
 
     In pre-norm nets of 24 layers as they are initialised, each of five ways, the variance of the
     hidden states after the last layer is typically less than L^2 times that after the first (means
     of logarithms).
 
-    DeepNorm is left out: after its norm the variance is 1 in every layer. With norm and skip
-    connection, branches of like variance are added to the hidden states, so that the variance grows
-    about linearly, faster where tokens become alike; L^2 lies far above that and far below the
-    factor 2 per layer of the text's picture. One depth is measured: that fits no law of growth.
-    """
-    return _growth(case, device, folder)
-
-
-@_nets(
-    Ge(doublings, depth - 1),
-    source=_text("Section 6.3, Initialization, The Problem"),
-    wording="universal",
-    expected="FAILS",
-    cases={"exercises": [_DRAWN(initialisation="random")]},
-    control=Control(
-        _DRAWN(initialisation="gpt2"), "GPT-2's initialisation, which is not to explode"
-    ),
-    cited=(
-        "Bears on whether scaled initialisation may be motivated by a variance that doubles "
-        "per layer."
-    ),
-)
-def variance_doubles(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """From random weights the variance doubles with each layer.
-
-    In pre-norm nets of 24 layers whose weights are N(0, 1), the variance of the hidden states after
-    the last layer is typically at least 2^(L - 1) times that after the first (means of logarithms).
-
-    Checked sentences: "With random initialization: ... Layer 1 output: variance = 1, Layer 2
+    So it does not double with each layer, which would be 2^(L - 1), from weights N(0, 1) either, of
+    which the text says so: "With random initialization: ... Layer 1 output: variance = 1, Layer 2
     output: variance = 2 (grows!), Layer 10 output: variance = 1024 (explodes!)"; the printed third
-    number is one doubling more than the first two say. Read of nets as the text builds them, with
-    skip connections and pre-norm: there what a layer adds does not depend on the size of what
-    enters. The picture is one of nets without normalisation.
+    number is one doubling more than the first two say. That is read of nets as the text builds
+    them; the picture is one of nets without normalisation. With norm and skip connection what a
+    layer adds does not depend on the size of what enters: branches of like variance are added, so
+    that the variance grows about linearly, faster where tokens become alike; L^2 lies far above
+    that and far below the text's factor 2 per layer. One depth is measured: that fits no law of
+    growth. DeepNorm is left out: after its norm the variance is 1 in every layer.
     """
     return _growth(case, device, folder)
 
@@ -355,7 +335,7 @@ def _fixed_growths(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     return _growths(case, "fixed", device, folder)
 
 
-@_nets(
+@claim(
     Lt(growths, 2),
     source=_text("Section 6.3, Transformer-Specific Initialization"),
     wording="universal",
@@ -365,7 +345,8 @@ def _fixed_growths(case: Case, device: str = "cpu", folder: str = "") -> Sample:
         "without the division, four times the layers add four times the variance",
         measured=_fixed_growths,
     ),
-    supports="exercises/variance_doubles",
+    supports="exercises/variance_is_not_geometric",
+    **NETS,
 )
 def residual_scaling_keeps_variance(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Dividing residual projections by sqrt(2 L) keeps variance alike at two depths.
@@ -510,7 +491,6 @@ EXERCISE = Exercise(
         "exercises/residual_scaling_helps",
         "exercises/none_diverges",
         "exercises/variance_is_not_geometric",
-        "exercises/variance_doubles",
         "exercises/residual_scaling_keeps_variance",
     ),
     _table,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sympy import Rational, log
@@ -22,12 +22,12 @@ from depthlaw.theory.claims.definition import (
     Source,
     claim,
 )
-from depthlaw.theory.claims.relations import Ge, Gt, Lt
+from depthlaw.theory.claims.relations import Gt, Lt
 from depthlaw.theory.claims.symbols import quantity, vocabulary
 
 from ..figure_data import Found, Panel, Table, curve, half_width, mean, written
 from ..signal_propagation.exponents import sample
-from ..trained_depth.experiment import Maker
+from ..trained_depth.experiment import FIT
 from .corpus import STANDARD
 from .depth_ablation import gained
 from .exercise import Exercise, loss
@@ -36,13 +36,6 @@ from .remove_layer import trained_net, whole_net
 if TYPE_CHECKING:
     from .language_model import Recipe
 
-over_half = quantity(
-    "gained_over_half",
-    r"\Delta\mathcal{L}_l-\Delta\mathcal{L}/2",
-    "loss that training one layer takes off minus half of what training all layers takes off, in "
-    "nats per token",
-    "real",
-)
 read = quantity(
     "probe_excess",
     r"a_l-a_0",
@@ -65,14 +58,7 @@ NONE, ALL = 0, -1
 
 _FREEZE = Source("deepnetworks63", "Exercises, 4: Layer probing")
 _LEARNS = Source("deepnetworks63", "What Each Layer Learns")
-_measured: Maker = partial(
-    claim,
-    wording="universal",
-    kind="empirical fit",
-    holds_for="typical",
-    weight="measurement",
-    portable=False,
-)
+FROZEN: dict[str, Any] = {**FIT, "wording": "universal", "portable": False}
 _frozen = partial(
     Case, layers=LAYERS, width=48, steps=STEPS, vocabulary=512, replicas=REPLICAS, corpus=STANDARD
 )
@@ -141,13 +127,13 @@ def _cases(with_ends: Iterable[int], without: Iterable[int] = ()) -> dict[str, t
     }
 
 
-@_measured(
+@claim(
     Lt(loss, log(vocabulary) - 1),
     source=Source("depthlaw", "check of the exercise"),
-    wording="derived",
     cases=_cases((ALL, NONE, *_EACH)),
     control=Control(_frozen(layer=NONE, ends="frozen"), "nets as they are drawn"),
     supports="exercises/together_costs_more",
+    **FROZEN | {"wording": "derived"},
 )
 def frozen_nets_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Precondition: they learn with all layers frozen, all but one, none.
@@ -159,7 +145,7 @@ def frozen_nets_learn(case: Case, device: str = "cpu", folder: str = "") -> Samp
     return sample(_losses(case, device, folder))
 
 
-@_measured(
+@claim(
     Gt(gained, 0),
     source=_FREEZE,
     cases=_cases(_EACH, _OUTER),
@@ -173,6 +159,7 @@ def frozen_nets_learn(case: Case, device: str = "cpu", folder: str = "") -> Samp
         statement=Gt(gained, Rational(1, 6)),
     ),
     supports="exercises/together_costs_more",
+    **FROZEN,
 )
 def each_layer_alone_helps(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Training any one layer, the others frozen, lowers the loss.
@@ -184,39 +171,14 @@ def each_layer_alone_helps(case: Case, device: str = "cpu", folder: str = "") ->
 
     The text: "Freeze all but one layer". A frozen read-out of standard deviation 0.02 bounds all
     logits, so that little can be learned then. Four layers and so many updates were chosen after a
-    trial of six layers with fewer updates, in which training a layer did not pay yet.
+    trial of six layers with fewer updates, in which training a layer did not pay yet. At this
+    learning rate training all four layers takes nothing off the loss (frozen_nets_learn), so that
+    no share of that can be asked for.
     """
     return sample(_taken_off(case, device, folder))
 
 
-@_measured(
-    Ge(over_half, 0),
-    source=_FREEZE,
-    cases=_cases(_EACH),
-    control=Control(
-        _frozen(layer=1, ends="trained"),
-        "and a sixth of a nat more",
-        statement=Ge(over_half, Rational(1, 6)),
-    ),
-    supports="exercises/together_costs_more",
-)
-def one_layer_is_half(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Any one layer trained alone gains half of what all gain.
-
-    In language models of four layers whose embeddings and read-out are trained, training any one
-    layer while the others stay as they are drawn takes at least half as much off the validation
-    loss as training all four.
-
-    Our reading of "which layer is most important": if one layer can do most of it, none is. The
-    recorded verdict says little: at this learning rate training all four layers takes nothing off
-    the loss, so that half of it is no bar.
-    """
-    return sample(
-        _taken_off(case, device, folder) - _taken_off(_with(case, layer=ALL), device, folder) / 2
-    )
-
-
-@_measured(
+@claim(
     Gt(gained, 0),
     source=_LEARNS,
     known="UNDECIDED",
@@ -227,6 +189,7 @@ def one_layer_is_half(case: Case, device: str = "cpu", folder: str = "") -> Samp
         statement=Gt(gained, Rational(1, 40)),
     ),
     supports="exercises/together_costs_more",
+    **FROZEN,
 )
 def first_layer_alone_is_best(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Trained alone, the first layer is the most important one.
@@ -378,7 +341,7 @@ def _accuracy(states: np.ndarray, said: np.ndarray, there: np.ndarray, fitted: i
 
 
 _READS = ("target", "layer", "low", "high", "against_low", "against_high")
-_probes: Maker = partial(_measured, source=_LEARNS, reads=_READS)
+PROBES: dict[str, Any] = FROZEN | {"source": _LEARNS, "reads": _READS}
 
 
 def _accuracies(
@@ -434,11 +397,7 @@ def _between(target: str, layers: tuple[int, int], against: tuple[int, int]) -> 
     )
 
 
-_SHUFFLED = "probes of the larger side are fitted and tested on shuffled answers"
-_shuffled_moved = partial(_moved, shuffled=True)
-
-
-@_probes(
+@claim(
     Gt(read, 0),
     cases={
         "exercises": tuple(
@@ -450,7 +409,8 @@ _shuffled_moved = partial(_moved, shuffled=True)
         "shuffled answers",
         measured=partial(_excess, shuffled=True),
     ),
-    supports="exercises/early_layers_hold_the_surface",
+    supports="exercises/layers_specialise",
+    **PROBES,
 )
 def every_layer_is_read(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Linear probes read tokens from every layer that is probed.
@@ -467,65 +427,43 @@ def every_layer_is_read(case: Case, device: str = "cpu", folder: str = "") -> Sa
     return _excess(case, device, folder)
 
 
-@_probes(
-    Gt(moved, 0),
-    known="FAILS",
-    post_hoc=LEVEL_MOVED,
-    cases={"exercises": (_between("current", EARLY, LATE), _between("previous", EARLY, LATE))},
-    control=Control(_between("current", EARLY, LATE), _SHUFFLED, measured=_shuffled_moved),
-    cited="Bears on whether surface features should be read from early layers.",
-)
-def early_layers_hold_the_surface(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Early layers hold the surface: the current token and the one before.
-
-    In trained language models of twelve layers linear probes read the current token, and the
-    previous one, better from the layers 1, 2 and 4 than from the layers 10 and 12.
-
-    It fails for the previous token, as it did in a trial: attention brings that to where it is used
-    and residuals keep it there, so that it is read better the later. The text gives early layers
-    "local patterns" and "character/subword patterns". It counts the layers of a deeper net; here a
-    third of twelve.
-    """
-    return _moved(case, device, folder)
-
-
-@_probes(
-    Gt(moved, 0),
-    known="UNDECIDED",
-    cases={"exercises": (_between("next", LATE, EARLY),)},
-    control=Control(_between("next", LATE, EARLY), _SHUFFLED, measured=_shuffled_moved),
-    supports="exercises/early_layers_hold_the_surface",
-)
-def late_layers_hold_the_task(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Later layers hold the task: the next token.
-
-    In trained language models of twelve layers linear probes read the next token better from the
-    layers 10 and 12 than from the layers 1, 2 and 4.
-
-    The text gives later layers "task-specific representations" and "output formatting"; it counts
-    those of a deeper net, as in early_layers_hold_the_surface.
-    """
-    return _moved(case, device, folder)
-
-
-@_probes(
+@claim(
     Gt(moved, 0),
     expected="FAILS",
-    known="UNDECIDED",
-    cases={"exercises": (_between("after", MIDDLE, EARLY), _between("after", MIDDLE, LATE))},
-    control=Control(_between("after", MIDDLE, EARLY), _SHUFFLED, measured=_shuffled_moved),
-    supports="exercises/early_layers_hold_the_surface",
+    post_hoc=f"The current token and the one before: {LEVEL_MOVED}",
+    cases={
+        "exercises": (
+            _between("current", EARLY, LATE),
+            _between("previous", EARLY, LATE),
+            _between("after", MIDDLE, EARLY),
+            _between("after", MIDDLE, LATE),
+            _between("next", LATE, EARLY),
+        )
+    },
+    control=Control(
+        _between("next", LATE, EARLY),
+        "probes of the larger side are fitted and tested on shuffled answers",
+        measured=partial(_moved, shuffled=True),
+    ),
+    cited="Bears on whether surface features should be read from early layers.",
+    **PROBES,
 )
-def middle_layers_hold_relations(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Middle layers hold relations: what came after the last copy.
+def layers_specialise(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Early layers hold the surface, middle ones relations, later ones the task.
 
-    In trained language models of twelve layers linear probes read the token that came after the
-    last earlier copy of the current one better from the layers 6 and 8 than from the layers 1, 2
-    and 4, and than from the layers 10 and 12.
+    In trained language models of twelve layers linear probes read the current token, and the
+    previous one, better from the layers 1, 2 and 4 than from the layers 10 and 12; the token that
+    came after the last earlier copy of the current one better from the layers 6 and 8 than from
+    either; and the next token better from the layers 10 and 12 than from the layers 1, 2 and 4.
 
-    The text gives middle layers "coreference resolution" and "entity relationships"; this is the
-    simplest relation between two places that text without annotation has. Expected to fail against
-    later layers, since it helps to guess the next token.
+    The text gives early layers "local patterns" and "character/subword patterns", middle layers
+    "coreference resolution" and "entity relationships", of which a last copy is the simplest that
+    text without annotation has, and later layers "task-specific representations" and "output
+    formatting". It counts the layers of a deeper net; here thirds of twelve. The current token is
+    read better early, and the middle and later layers are undecided. It fails for the previous
+    token, as it did in a trial: attention brings that to where it is used and residuals keep it
+    there, so that it is read better the later. Expected to fail for middle against later layers
+    alone, since what came after a copy helps to guess the next token.
     """
     return _moved(case, device, folder)
 
@@ -542,7 +480,7 @@ def _learned(
     return sample(trained[0] - drawn[0])
 
 
-@_probes(
+@claim(
     Gt(moved, 0),
     post_hoc=LEVEL_MOVED,
     cases={
@@ -557,7 +495,8 @@ def _learned(
         "probes of the trained net are fitted and tested on shuffled answers",
         measured=partial(_learned, shuffled=True),
     ),
-    supports="exercises/early_layers_hold_the_surface",
+    supports="exercises/layers_specialise",
+    **PROBES,
 )
 def specialisation_is_learned(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Probes read more from three layers after training than before.
@@ -690,13 +629,10 @@ EXERCISE = Exercise(
         f"exercises/{name}"
         for name in (
             "every_layer_is_read",
-            "early_layers_hold_the_surface",
-            "late_layers_hold_the_task",
-            "middle_layers_hold_relations",
+            "layers_specialise",
             "specialisation_is_learned",
             "frozen_nets_learn",
             "each_layer_alone_helps",
-            "one_layer_is_half",
             "first_layer_alone_is_best",
         )
     ),

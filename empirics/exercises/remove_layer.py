@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sympy import Rational, log
@@ -21,7 +21,7 @@ from depthlaw.theory.claims.symbols import quantity, vocabulary
 
 from ..figure_data import Found, Panel, Table, curve, half_width, mean, written
 from ..signal_propagation.exponents import sample
-from ..trained_depth.experiment import Maker
+from ..trained_depth.experiment import FIT
 from .corpus import STANDARD
 from .exercise import Exercise, loss
 
@@ -60,15 +60,12 @@ MIDDLE = 6
 
 _QUESTION = Source("deepnetworks63", "Exercises, 5: Remove a layer")
 _LEARNS = Source("deepnetworks63", "What Each Layer Learns")
-_measured: Maker = partial(
-    claim,
-    wording="universal",
-    kind="empirical fit",
-    holds_for="typical",
-    weight="measurement",
-    portable=False,
-    reads=("first", "last"),
-)
+LAYERS_REMOVED: dict[str, Any] = {
+    **FIT,
+    "wording": "universal",
+    "portable": False,
+    "reads": ("first", "last"),
+}
 whole_net = partial(
     Case, layers=LAYERS, width=48, steps=STEPS, vocabulary=512, replicas=REPLICAS, corpus=STANDARD
 )
@@ -169,10 +166,9 @@ def increases(case: Case, device: str, folder: str, *, learns: bool = True) -> n
     return without - full
 
 
-@_measured(
+@claim(
     Lt(loss, log(vocabulary) - 1),
     source=Source("depthlaw", "check of the exercise"),
-    wording="derived",
     cases=_cases((0, 0)),
     control=Control(
         whole_net(first=0, last=0),
@@ -180,6 +176,7 @@ def increases(case: Case, device: str, folder: str, *, learns: bool = True) -> n
         measured=lambda case, device="cpu", folder="": sample(_losses(case, device, folder, False)),
     ),
     supports="exercises/together_costs_more",
+    **LAYERS_REMOVED | {"wording": "derived"},
 )
 def twelve_layers_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Precondition: language models of twelve layers learn.
@@ -190,7 +187,7 @@ def twelve_layers_learn(case: Case, device: str = "cpu", folder: str = "") -> Sa
     return sample(_losses(case, device, folder, True))
 
 
-@_measured(
+@claim(
     Gt(increase, 0),
     cases=_cases(*_SINGLE, *_LOWER, *_UPPER),
     source=_LEARNS,
@@ -204,6 +201,7 @@ def twelve_layers_learn(case: Case, device: str = "cpu", folder: str = "") -> Sa
         statement=Gt(increase, Rational(1, 200)),
     ),
     supports="exercises/together_costs_more",
+    **LAYERS_REMOVED,
 )
 def every_layer_matters(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Removing any layer of a trained net of twelve raises its loss.
@@ -217,13 +215,13 @@ def every_layer_matters(case: Case, device: str = "cpu", folder: str = "") -> Sa
     return sample(increases(case, device, folder))
 
 
-@_measured(
+@claim(
     Le(share, Rational(1, 10)),
     source=_QUESTION,
-    wording="derived",
     cases=_cases(*_SINGLE[3:9]),
     control=Control(whole_net(first=1, last=LAYERS - 1), "all layers but the last are removed"),
     supports="exercises/together_costs_more",
+    **LAYERS_REMOVED | {"wording": "derived"},
 )
 def middle_layers_are_spared(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """A middle layer costs at most a tenth of what was learned.
@@ -240,53 +238,41 @@ def middle_layers_are_spared(case: Case, device: str = "cpu", folder: str = "") 
     return sample(increases(case, device, folder) / learned)
 
 
-@_measured(
+def _lower_over_others(case: Case, device: str, folder: str) -> np.ndarray:
+    """What removing the lowest layers adds, minus what removing as many others does: those of the
+    case, or the highest where the case's are the lowest."""
+    count = case.last - case.first + 1
+    lowest = Case(**case.fields() | {"first": 1, "last": count})
+    highest = Case(**case.fields() | {"first": case.layers - count + 1, "last": case.layers})
+    others = highest if case == lowest else case
+    return increases(lowest, device, folder) - increases(others, device, folder)
+
+
+@claim(
     Gt(excess, 0),
-    cases=_cases(*_SINGLE[1:]),
-    source=_LEARNS,
-    control=Control(whole_net(first=1, last=MIDDLE), "against the six lowest layers"),
-    supports="exercises/together_costs_more",
-)
-def first_layer_costs_most(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Removing the first layer costs more than removing any other.
-
-    In trained language models of twelve layers, removing the first layer adds more to the
-    validation loss than removing any other one layer: the others build on what it does.
-
-    Our reading: the text calls what early layers learn "Low-level patterns", on which later layers
-    build, and says nothing of what removing them costs.
-    """
-    alone = Case(**case.fields() | {"first": 1, "last": 1})
-    return sample(increases(alone, device, folder) - increases(case, device, folder))
-
-
-def _lower_over_upper(case: Case, device: str, folder: str) -> np.ndarray:
-    highest = Case(**case.fields() | {"first": case.layers - case.last + 1, "last": case.layers})
-    return increases(case, device, folder) - increases(highest, device, folder)
-
-
-@_measured(
-    Gt(excess, 0),
-    cases=_cases((1, 2), (1, 4), (1, 6)),
+    cases=_cases(*_SINGLE[1:], (1, 2), (1, 4), (1, 6)),
     source=_LEARNS,
     control=Control(
         whole_net(first=1, last=2),
         "the highest in the place of the lowest",
         measured=lambda case, device="cpu", folder="": sample(
-            -_lower_over_upper(case, device, folder)
+            -_lower_over_others(case, device, folder)
         ),
     ),
     supports="exercises/together_costs_more",
+    **LAYERS_REMOVED,
 )
 def lower_layers_cost_more(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Removing the lowest layers costs more than removing the highest.
+    """Removing the lowest layers costs more than removing as many others.
 
-    In trained language models of twelve layers, removing the 2, 4 or 6 lowest layers adds more to
-    the validation loss than removing as many of the highest.
+    In trained language models of twelve layers, removing the first layer adds more to the
+    validation loss than removing any other one layer, and removing the 2, 4 or 6 lowest more than
+    removing as many of the highest: the others build on what these do.
 
-    Our reading of "Low-level patterns", as in first_layer_costs_most.
+    Our reading: the text calls what early layers learn "Low-level patterns", on which later layers
+    build, and says nothing of what removing them costs.
     """
-    return sample(_lower_over_upper(case, device, folder))
+    return sample(_lower_over_others(case, device, folder))
 
 
 def _together_over_sum(case: Case, device: str, folder: str) -> np.ndarray:
@@ -297,7 +283,7 @@ def _together_over_sum(case: Case, device: str, folder: str) -> np.ndarray:
     return np.asarray(increases(case, device, folder) - alone)
 
 
-@_measured(
+@claim(
     Gt(excess, 0),
     cases=_cases((4, 9), (5, 8), (6, 7)),
     source=_LEARNS,
@@ -309,6 +295,7 @@ def _together_over_sum(case: Case, device: str, folder: str) -> np.ndarray:
         ),
     ),
     cited="Bears on whether the cost of removing layers may be added up from single removals.",
+    **LAYERS_REMOVED,
 )
 def together_costs_more(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Removing middle layers together costs more than the sum of removing each.
@@ -435,7 +422,6 @@ EXERCISE = Exercise(
             "every_layer_matters",
             "twelve_layers_learn",
             "middle_layers_are_spared",
-            "first_layer_costs_most",
             "lower_layers_cost_more",
             "together_costs_more",
         )

@@ -521,7 +521,7 @@ def _less_by_width(statement: Relational, case: Case) -> Ball:
         "with skips and pre-norm",
         measured=partial(decay_rates, residual=True),
     ),
-    supports="exercises/normed_gradients_vanish",
+    supports="exercises/gradients_vanish",
 )
 def gradient_without_skips(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Without skips and norms the last gradient falls exponentially in depth.

@@ -196,9 +196,11 @@ def test_claims_measure_differences_of_logarithms_at_one_size(monkeypatch):
             [-width_of(case.parameters, depth, case.heads) / 1000] * case.replicas
         ),
     )
-    claims = {each.name: each for each in made_in(ablation.__name__)}
+    claims = {
+        each.name: each for module in (ablation, predictions) for each in made_in(module.__name__)
+    }
     case = case_of("training", 36_000, depth=6, other=12)
-    (gain,) = set(claims["beyond_six_depth_does_not_help"].measured(case).values)
+    (gain,) = set(claims["depth_is_neutral_from_threshold"].measured(case).values)
     sizes = [12 * depth * width**2 for depth, width in ((6, 22), (12, 16))]
     assert math.isclose(
         gain, (16 - 22) / 1000 + 0.076 * math.log(sizes[0] / sizes[1]), rel_tol=1e-4
@@ -207,7 +209,9 @@ def test_claims_measure_differences_of_logarithms_at_one_size(monkeypatch):
         case_of("training", 36_000, depth=6, other=12, larger=82_000)
     )
     assert set(larger.values) != {0.0}
-    assert set(claims["equal_operations_gain"].measured(case).values) == {0.0}
+    for budget in ("operations", "seconds"):
+        equal = case_of("training", 36_000, depth=6, other=12, budget=budget)
+        assert set(claims["equal_cost_gain"].measured(equal).values) == {0.0}
 
 
 def test_a_rule_is_read_at_the_nearest_trained_depth_and_not_below_the_fewest():
@@ -216,8 +220,11 @@ def test_a_rule_is_read_at_the_nearest_trained_depth_and_not_below_the_fewest():
     assert predictions._ruled_depth(narrow) == 2
     claims = {each.name: each for each in made_in(predictions.__name__)}
     # Levine's fit asks for 0.1, 0.3 and 0.7 layers: that of the largest size alone is one.
-    assert {case.parameters for case in claims["rule_levine"].grid["training"]} == {210_000}
-    assert {case.other for case in claims["rule_levine"].grid["training"]} == {2, 3, 6, 12}
+    cases = claims["rules_cost_little"].grid["training"]
+    levine = [case for case in cases if case.rule == "levine"]
+    assert {case.parameters for case in levine} == {210_000}
+    assert {case.other for case in levine} == {2, 3, 6, 12}
+    assert len({case.rule for case in cases}) == 6
 
 
 def _records(best):
@@ -259,7 +266,7 @@ def test_what_is_shown_finds_the_best_depth_and_says_nothing_of_nothing():
     assert len(BUDGETS.table(found).rows) == 15
 
     gains = {case_of("training", 36_000, depth=6, other=12): Sample((-0.02, -0.03))}
-    assert "-2.5" in DEEP.says({"beyond_six_depth_does_not_help": gains})
+    assert "-2.5" in DEEP.says({"depth_is_neutral_from_threshold": gains})
     for each in (BUDGETS, DEEP, PREDICTIONS):
         assert each.panels({}) == ()
         assert each.says({}) == ""

@@ -106,7 +106,7 @@ def test_counts_of_verdicts_add_up_to_all_cited_claims():
 
 def test_how_many_cases_agree_is_counted_and_not_typed():
     judged = Recorded(registry(), shipped())
-    steps, wins = "depth_width/depth_pays_to_threshold", "evidence/depth_wins"
+    steps, wins = "depth_width/depth_pays_to_knee", "evidence/depth_wins"
     ledger = Ledger(
         {
             key: judged.judged(key)

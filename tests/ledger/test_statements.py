@@ -22,7 +22,7 @@ from depthlaw.theory.claims.rounding import interval
 from depthlaw.theory.claims.values import Proportion, Sample
 from depthlaw.theory.claims.verdict import Decision, Verdict
 
-SPREAD = "depth_width/depth_pays_to_threshold"
+SPREAD = "depth_width/depth_pays_to_knee"
 
 
 @pytest.fixture(scope="module")
@@ -190,6 +190,6 @@ def test_means_that_contradict_an_undecided_claim_are_counted(recorded: Recorded
     means = [row.measured for row in result.in_scope if isinstance(row.measured, Sample)]
     below = sum(value.mean < 0 for value in means)
     excluded = sum(value.interval(0.05)[1] <= 0 for value in means)
-    assert below == excluded == len(means) == 6
-    assert Statement(result).against == ("6 of 6 means contradict it, 6 by their 95 % intervals")
-    assert Statement(judged(recorded, "depth_width/rule_mup")).against == ""
+    assert below == excluded == len(means) == 9
+    assert Statement(result).against == ("9 of 9 means contradict it, 9 by their 95 % intervals")
+    assert Statement(judged(recorded, "depth_width/depth_harms_beyond_largest")).against == ""

@@ -297,7 +297,7 @@ def test_what_was_changed_after_data_carries_its_mark(tmp_path, capsys):
     assert marked(results({"x": sampled(post_hoc="x")}, "quick", Store(tmp_path / "e"))[0]) == (
         "not run"
     )
-    assert main(["show", "depth_width/rule_levine"]) == 0
+    assert main(["show", "depth_width/depth_harms_beyond_largest"]) == 0
     out = capsys.readouterr().out
     assert "HOLDS*" in out
     assert "changed after data were seen" in out

@@ -48,7 +48,7 @@ PRINTED = (
     "rank_collapse/bert_init_collapse",
     "signal_propagation/gpt2_norm_lower",
     "trained_depth/connectivity_one_layer",
-    "depth_width/rule_marin",
+    "depth_width/rules_cost_little",
     "separation_rank/error_floor",
 )
 # The part of suite quick that is measured in each gate: all kinds of arithmetic (LAPACK, NumPy,

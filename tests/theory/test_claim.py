@@ -278,7 +278,7 @@ def test_claims_written_with_their_data_in_view_are_marked(key: str):
 
 def test_more_seeds_are_named_only_where_a_case_has_them():
     named = [claim for claim in CLAIMS if "smallest size has sixteen seeds" in claim.post_hoc]
-    assert len(named) > 10
+    assert len(named) > 5
     for claim in named:
         assert any(case.replicas == 16 for case in claim.cases("training")), claim.key
 

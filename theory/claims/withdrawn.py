@@ -12,7 +12,7 @@ WITHDRAWN: dict[str, str] = {
     "signal_propagation/deepnorm_encoder_rounding": "merged into "
     "signal_propagation/deepnorm_encoder_alpha",
     "counting/listed_weights": "it compared two tables of ours, which a test does",
-    "evidence/wide_table_rounding": "merged into evidence/wide_table_averages",
+    "evidence/wide_table_rounding": "merged into evidence/table_arithmetic",
     "evidence/fit_layers_per_factor": "now a note of depth_choice/levine_fit_width",
     "evidence/threshold_layers_per_factor": "now a note of depth_choice/threshold_inverse",
     "evidence/article_threshold": "merged into separation_rank/threshold_at_1000",
@@ -64,4 +64,53 @@ WITHDRAWN: dict[str, str] = {
     "refutes it",
     "separation_rank/multiset_shallow": "merged into separation_rank/multiset_bounds",
     "separation_rank/multiset_deep": "merged into separation_rank/multiset_bounds",
+    # Evidence, exercises, depth against width.
+    "depth_width/below_six_depth_helps": "merged into depth_width/depth_pays_to_knee",
+    "depth_width/beyond_six_depth_does_not_help": (
+        "merged into depth_width/depth_is_neutral_from_threshold"
+    ),
+    "depth_width/depth_pays_to_threshold": "merged into depth_width/depth_pays_to_knee",
+    "depth_width/equal_operations_gain": "merged into depth_width/equal_cost_gain",
+    "depth_width/equal_seconds_gain": "merged into depth_width/equal_cost_gain",
+    "depth_width/rule_completep_least": "merged into depth_width/rules_cost_little",
+    "depth_width/rule_levine": "merged into depth_width/rules_cost_little",
+    "depth_width/rule_marin": "merged into depth_width/rules_cost_little",
+    "depth_width/rule_mup": "merged into depth_width/rules_cost_little",
+    "depth_width/rule_nanochat": "merged into depth_width/rules_cost_little",
+    "depth_width/rule_prenorm": "merged into depth_width/rules_cost_little",
+    "evidence/deepnarrow_half": "merged into evidence/compared_sizes",
+    "evidence/depth_delusion_sizes": (
+        "now a test: a vocabulary of 50257, guessed to fit, gives the three printed sizes"
+    ),
+    "evidence/gemstones_deepest": "merged into evidence/best_depth",
+    "evidence/gemstones_spread": (
+        "now a note of evidence/best_depth, and a test: its 2 % was our own summary"
+    ),
+    "evidence/translation_deltas": "merged into evidence/table_arithmetic",
+    "evidence/translation_restated": "merged into evidence/table_arithmetic",
+    "evidence/translation_size": "merged into evidence/table_arithmetic",
+    "evidence/wide_attention_wins": "now a note of evidence/wide_attention_one_task, and a test",
+    "evidence/wide_table_averages": "merged into evidence/table_arithmetic",
+    "exercises/bare_gradients_vanish": "merged into exercises/gradients_vanish",
+    "exercises/deep_beats_wide": "merged into exercises/deeper_is_better",
+    "exercises/doublings_gain_less": (
+        "now a note of exercises/deeper_is_better: no doubling gains, so that how the gains "
+        "shrink cannot be asked"
+    ),
+    "exercises/early_layers_hold_the_surface": "merged into exercises/layers_specialise",
+    "exercises/first_layer_costs_most": "merged into exercises/lower_layers_cost_more",
+    "exercises/first_layer_has_the_largest": "merged into exercises/gradients_vanish",
+    "exercises/late_layers_hold_the_task": "merged into exercises/layers_specialise",
+    "exercises/middle_layers_hold_relations": "merged into exercises/layers_specialise",
+    "exercises/normed_gradients_vanish": "merged into exercises/gradients_vanish",
+    "exercises/one_layer_is_half": (
+        "now a note of exercises/each_layer_alone_helps: training all layers takes nothing "
+        "off the loss, so that half of it is no bar"
+    ),
+    "exercises/post_norm_is_unstable": "merged into exercises/residual_gradients_are_stable",
+    "exercises/pre_norm_is_stable": "merged into exercises/residual_gradients_are_stable",
+    "exercises/residuals_alone_are_stable": "merged into exercises/residual_gradients_are_stable",
+    "exercises/residuals_alone_preserve": "merged into exercises/residuals_preserve",
+    "exercises/residuals_preserve_post_norm": "merged into exercises/residuals_preserve",
+    "exercises/variance_doubles": "merged into exercises/variance_is_not_geometric",
 }

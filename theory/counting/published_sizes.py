@@ -333,7 +333,7 @@ def t5_growth(case: Case) -> Exact:
         ]
     },
     control=Control(Case(depth=16, width=512, heads=8, stated=112), "half of the standard size"),
-    supports="evidence/deepnarrow_half",
+    supports="evidence/compared_sizes",
 )
 def deepnarrow_sizes(case: Case) -> Exact:
     """Sizes of a narrow T5 and of the standard one.

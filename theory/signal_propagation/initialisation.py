@@ -437,7 +437,7 @@ def _rounded(statement: Relational, case: Case) -> Ball:
     predicted=_rounded,
     cases={"quick": (Case(depth=100),)},
     control=Control(Case(depth=99), "one factor fewer"),
-    supports="exercises/normed_gradients_vanish",
+    supports="exercises/gradients_vanish",
 )
 def printed_decay(case: Case) -> Exact:
     """0.9^100 is 2.6 x 10^-5.
@@ -461,7 +461,7 @@ def printed_decay(case: Case) -> Exact:
     control=Control(
         Case(depth=100, factors="9999/10000", gradient_level="1/2"), "factors of 0.9999"
     ),
-    supports="exercises/normed_gradients_vanish",
+    supports="exercises/gradients_vanish",
 )
 def product_vanishes(case: Case) -> Exact:
     """Factors below 1 make the gradient vanish.
