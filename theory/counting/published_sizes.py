@@ -256,7 +256,7 @@ _STORED = [
     weight="arithmetic",
     source=Source(
         "deepnetworks63",
-        "Section 6.3: Depth vs Width; Modern Model Depths; Scaling Considerations",
+        "Section 6.3, Depth vs Width, Modern Model Depths, Scaling Considerations",
     ),
     cases={
         "quick": [

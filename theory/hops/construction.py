@@ -328,7 +328,7 @@ def construction_printed_spacing(case: Case, seed: int) -> Exact:
     supports="hops/depth_corrected",
 )
 def k_max(case: Case) -> Exact:
-    """L layers are enough for 2^(L-2) hops, or 2^(L-1) - 1 as printed.
+    """Hops within L layers: 2^(L-2), or 2^(L-1) - 1 as printed.
 
     For every L >= 2, the largest k with ceil(log2 k) + 2 <= L, the depth of the repaired
     construction, is 2^(L-2); with floor(log2 k) + 2 <= L, the printed depth, it is 2^(L-1) - 1.
