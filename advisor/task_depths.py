@@ -215,9 +215,9 @@ def for_hops(hops: int) -> TaskAnswer:
     if printed != corrected:
         claimed = (
             f"The paper claims floor(log2 k) + 2 = {printed}. Its printed construction fails; "
-            "whether that depth suffices for one causal head is open. With a strict mask (claim "
-            "hops/depth_strict_mask), or with ceil(log2(N + 1)) heads in layer 1 (claim "
-            f"hops/depth_log_heads), it did on everything executed, up to k = {executed}."
+            "whether that depth suffices for one causal head is open. With a strict mask, or with "
+            "ceil(log2(N + 1)) heads in layer 1 (claim hops/depth_carried_symbols), it did on "
+            f"everything executed, up to k = {executed}."
         )
         numbers.insert(
             0,

@@ -171,7 +171,7 @@ def published_dropout_on(case: Case, device: str = "cpu", folder: str = "") -> P
     the 8 errors reported with dropout off (hops/experiment_dropout) lie within those for dropout
     on, so that HOLDS does not tell the two apart. The authors' code pools positions, the paper
     takes the mean over sequences: the same but for 3e-4 of the sequences at most, since all others
-    have 97 - 3k positions with an answer (hops/experiment_scored). The negative control is small:
+    have 97 - 3k positions with an answer (hops/scored_positions). The negative control is small:
     nets of the published size take too long.
     """
     return right_hops(case, device, folder)

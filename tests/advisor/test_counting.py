@@ -25,6 +25,7 @@ from depthlaw.advisor.counting import (
 )
 from depthlaw.advisor.huggingface import read_config
 from depthlaw.theory.claims.definition import Case, find
+from depthlaw.theory.counting.counted_nets import counted, llama
 
 CONFIGS = Path(__file__).parent / "configs"
 PLAIN = Architecture(12, 768, 12, 3072, 50257, gated=False, tied=True, context=1024)
@@ -61,7 +62,7 @@ T5 = Architecture(
 )
 
 
-def stated(key: str, **case: int) -> int:
+def stated(key: str, **case: int | str) -> int:
     """What a claim says for a case."""
     return int(find(key).predict(Case(**case)))
 
@@ -126,7 +127,7 @@ def test_published_configurations_have_their_recorded_count(file: str) -> None:
 def test_count_is_that_of_the_claim_for_gpt2(layers: int, width: int, rows: int) -> None:
     a = GPT2.with_(layers=layers, width=width, heads=4, d_ff=4 * width, learned_positions=rows)
     assert count(a).total == stated(
-        "counting/gpt2_total", depth=layers, width=width, vocabulary=50257, positions=rows
+        "counting/nemo_formula", depth=layers, width=width, vocabulary=50257, positions=rows
     )
 
 
@@ -134,28 +135,26 @@ def test_count_is_that_of_the_claim_for_gpt2(layers: int, width: int, rows: int)
     ("layers", "width", "heads", "kv", "ff"),
     [(32, 4096, 32, 32, 11008), (80, 8192, 64, 8, 28672), (3, 40, 4, 2, 7)],
 )
-def test_count_is_that_of_the_claim_for_llama(
+def test_count_is_that_of_the_tensors_for_llama(
     layers: int, width: int, heads: int, kv: int, ff: int
 ) -> None:
     a = Architecture(layers, width, heads, ff, 32000, kv_heads=kv)
-    sizes = {
-        "depth": layers,
-        "width": width,
-        "attention_width": width,
-        "kv_width": kv * a.head_size,
-        "ff_width": ff,
-        "vocabulary": 32000,
-    }
-    assert count(a).total == stated("counting/llama_total", **sizes)
+    assert count(a).total == counted(llama(layers, width, width, kv * a.head_size, ff, 32000))
+    # A token meets the router and 2 of 8 experts; embedding and read-out count in full.
     mixed = a.with_(experts=Experts(8, 2, ff))
-    assert count(mixed).active == stated("counting/active", **sizes, experts=8, experts_active=2)
+    rest = 2 * width + 2 * kv * a.head_size + 8 + 2
+    active = layers * width * (rest + 3 * 2 * ff) + (2 * 32000 + 1) * width
+    assert count(mixed).active == active
+    assert count(mixed).total == active + layers * width * 3 * 6 * ff
 
 
 def test_kaplans_weights_are_the_matrices_of_the_layers() -> None:
     inside = sum(
         w.stored for w in weights(GPT2) if len(w.shape) == 2 and w.role in ("attention", "mlp")
     )
-    assert inside == stated("counting/twelve", depth=12, width=768)
+    assert inside == stated(
+        "counting/kaplan_weights", depth=12, width=768, attention_width=768, ff_width=3072
+    )
     # 12 d^2 with a gate, too, when its width is 8 d / 3.
     gated = per_layer(Architecture(1, 96, 4, 256, 10, norm="none"))
     assert gated == 12 * 96**2
@@ -287,13 +286,21 @@ def test_sizes_that_no_net_has_are_refused() -> None:
 @pytest.mark.parametrize("context", [1, 5, 1024])
 def test_operations_are_those_of_the_claims(context: int) -> None:
     # The claims count a whole sequence through layers of width d, without an output layer.
-    sizes = {"depth": 12, "width": 768, "heads": 12, "tokens": context}
+    def stated_operations(per_product: int, seen: int | str) -> int:
+        return stated(
+            "counting/pass_operations",
+            depth=12,
+            width=768,
+            tokens=context,
+            per_product=per_product,
+            seen=seen,
+        )
+
     output = 2 * 50257 * 768
     full, masked = flops(PLAIN, context), flops(PLAIN, context, causal=True)
-    products = stated("counting/forward_products", **sizes)
-    assert context * (full.forward - output) == 2 * products
-    assert context * (full.training - 3 * output) == stated("counting/training_six", **sizes)
-    causal = stated("counting/causal_forward", **sizes)
+    assert context * (full.forward - output) == stated_operations(2, context)
+    assert context * (full.training - 3 * output) == stated_operations(6, context)
+    causal = stated_operations(2, f"{context + 1}/2")
     assert context * (masked.forward - output) == pytest.approx(causal, abs=context)
     assert full.weights == 2 * (count(PLAIN.with_(norm="none")).total)
 
@@ -362,12 +369,11 @@ def test_kv_cache_by_hand() -> None:
 
 
 @pytest.mark.parametrize(("batch", "tokens", "heads"), [(1, 3, 1), (2, 128, 12)])
-def test_activations_are_those_of_the_claim(batch: int, tokens: int, heads: int) -> None:
+def test_activations_are_those_recalled(batch: int, tokens: int, heads: int) -> None:
     a = PLAIN.with_(heads=heads)
     outside = batch * tokens * (4 * 768 + 4 * 50257)
-    stored = stated(
-        "counting/activation_bytes", depth=12, width=768, heads=heads, tokens=tokens, batch=batch
-    )
+    # Korthikanti et al. 2022, section 4: N b d (34 + 5 H N / d) bytes in a layer.
+    stored = 12 * batch * tokens * (34 * 768 + 5 * heads * tokens)
     assert activations(a, batch, tokens, "none", dropout=True) - outside == stored
     # Recomputed layer by layer: their inputs, and one layer.
     less = activations(a, batch, tokens, "layers", dropout=True) - outside

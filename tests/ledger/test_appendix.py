@@ -433,7 +433,7 @@ def test_records_of_the_users_own_are_counted_beside_the_shipped_ones(
 ):
     """What was measured here is compared with the reference; it was passed over in silence."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    keys = "counting/twelve,separation_rank/degree"
+    keys = "counting/kaplan_weights,separation_rank/degree"
     assert main(["appendix", str(tmp_path / "before"), "--claims", keys]) == 0
     assert "records of the reference ledger" in capsys.readouterr().err
     assert "None of them was repeated" in (tmp_path / "before/appendix.md").read_text()

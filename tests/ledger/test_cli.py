@@ -707,8 +707,8 @@ def test_show_says_what_a_claim_is_for(capsys):
     assert " hops/doubling HOLDS: find^a after find^b is find^(a+b)\n" in cited
     data = json.loads(in_this_process(capsys, "show", "hops/depth_corrected", "--json").stdout)
     assert "hops/doubling" in data["supported_by"]
-    check = in_this_process(capsys, "show", "counting/gpt2_total").stdout
-    assert re.search(r"^our own +The sum of our list ", check, re.M)
+    check = in_this_process(capsys, "show", "separation_rank/threshold").stdout
+    assert re.search(r"^our own +Our count of triplings ", check, re.M)
 
 
 def test_the_list_of_claims_marks_what_was_changed_after_data(capsys):

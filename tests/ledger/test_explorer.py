@@ -177,7 +177,7 @@ def test_no_verdict_stands_beside_a_curve_that_it_is_not_about(
     ]
     by_key = {curve["key"]: curve for curve in drawn}
     assert by_key["levine"]["claims"] == ()
-    assert by_key["levine"]["related"] == ["depth_choice/levine_fit_width"]
+    assert by_key["levine"]["related"] == ["depth_choice/levine_fit_depth"]
     assert by_key["threshold"]["claims"] == ()
     assert by_key["threshold"]["related"] == ["separation_rank/degree"]
     assert rules["levine"].claim == "depth_choice/levine_fit_depth"

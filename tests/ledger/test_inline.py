@@ -18,7 +18,7 @@ DEGREE, REACH = "separation_rank/degree", "connectivity/layers_for_diameter"
 @pytest.fixture(scope="module")
 def ledger(tmp_path_factory) -> Ledger:
     judged = depthlaw.verify(
-        only=[DEGREE, "counting/textbook_flops"], results=tmp_path_factory.mktemp("records")
+        only=[DEGREE, "counting/textbook_numbers"], results=tmp_path_factory.mktemp("records")
     )
     return Ledger({**judged, REACH: None}, 1234)
 
@@ -36,7 +36,7 @@ def ledger(tmp_path_factory) -> Ledger:
         ("number: topics", "3"),
         ("number: cited claims", "3"),
         ("number: cited verdicts", "ARGUED 1, FAILS 1, not run 1"),
-        ("agree: counting/textbook_flops", "three of six"),
+        ("agree: counting/textbook_numbers", "16 of 30"),
         # The least L with 3^L >= 64 is 4; 3^9 = 19683.
         ("law: advisor.laws.layers_for_diameter 64", "4"),
         ("law: advisor.laws.reach 9", "19,683"),
@@ -56,7 +56,7 @@ def test_a_mark_becomes_the_word_that_is_recorded(ledger, mark, word):
         f"is: {DEGREE} depth=99",
         f"is: {DEGREE} residual=no",
         "number: MAYBE",
-        "near: counting/textbook_flops",
+        "near: counting/textbook_numbers",
         f"fails: {DEGREE} depth",
         f"against: {DEGREE}",
         f"shapes: {DEGREE}",

@@ -50,9 +50,9 @@ def test_every_place_is_changed_once():
         "separation_rank/degree",
         "separation_rank/moments_degree",
         "connectivity/reach",
-        "hops/k_max_corrected",
+        "hops/k_max",
         "rank_collapse/collapse_condition",
-        "depth_choice/threshold_inverse",
+        "counting/kaplan_weights",
     ],
 )
 def test_every_mutant_of_an_exact_claim_turns_a_verdict(key, tmp_path):

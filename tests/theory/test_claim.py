@@ -319,7 +319,6 @@ def test_a_verdict_about_these_nets_says_so(claim: Claim):
         ("trained_depth/cycles_beyond", "only one layer tests it"),
         ("trained_depth/reach_at_most", "one layer tests it"),
         ("signal_propagation/admin_amplification", "within 1/8"),
-        ("depth_choice/levine_fit_width", "one formula, inverted"),
     ],
 )
 def test_titles_and_texts_say_no_more_than_was_seen(key: str, says: str):

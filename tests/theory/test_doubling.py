@@ -17,11 +17,11 @@ from depthlaw.theory.connectivity import doubling
 from depthlaw.theory.connectivity.doubling import (
     directed_graphs,
     doubling_layers,
+    fixed_layers,
     log_depth_lengths,
     log_depth_lengths_printed,
     log_depth_uniform,
-    log_depth_vertices,
-    log_depth_vertices_printed,
+    per_doubling,
 )
 
 
@@ -69,8 +69,8 @@ def test_a_block_that_is_wrong_on_one_graph_is_caught(monkeypatch: pytest.Monkey
 
 def test_corollary_as_printed_loses_a_factor_of_two_and_misses_the_examples() -> None:
     for layers, most in ((32, 128), (80, 2**31)):
-        assert log_depth_vertices.measure(Case(depth=layers)).value == most
-        assert log_depth_vertices_printed.predict(Case(depth=layers)) == most // 2
+        case = Case(depth=layers, per_doubling=2, fixed_layers=18)
+        assert log_depth_lengths.measure(case).value == most == 2 * 2 ** ((layers - 20) // 2)
 
 
 @pytest.mark.parametrize("layers", [5, 8, 9, 32])
@@ -85,8 +85,8 @@ def test_printed_lengths_fail_where_four_does_not_divide() -> None:
     assert {case.depth for case, v in found.items() if v is Verdict.FAILS} == {32, 80}
 
 
-@pytest.mark.parametrize("claim", [log_depth_vertices, log_depth_lengths], ids=lambda c: c.name)
-def test_proof_confirms_the_inverse_and_breaks_on_mutations(claim: Claim) -> None:
+def test_proof_confirms_the_inverse_and_breaks_on_mutations() -> None:
+    claim = log_depth_lengths
     assert claim.proof is not None
     assert all(step.holds for step in claim.proof(claim.statement))
     for change, statement in mutants(claim.statement):
@@ -96,13 +96,13 @@ def test_proof_confirms_the_inverse_and_breaks_on_mutations(claim: Claim) -> Non
 @pytest.mark.parametrize(
     "wrong",
     [
-        Integer(2) ** floor((depth - 17) / 2),
-        Integer(3) ** floor((depth - 18) / 2),
-        Integer(2) ** floor((depth - 18) / 2) - 1,
-        Integer(2) ** floor((depth - 18) / 3),
+        Integer(2) ** floor((depth - fixed_layers + 1) / per_doubling),
+        Integer(3) ** floor((depth - fixed_layers) / per_doubling),
+        Integer(2) ** floor((depth - fixed_layers) / per_doubling) - 1,
+        Integer(2) ** floor((depth - fixed_layers) / (per_doubling + 1)),
     ],
 )
 def test_proof_breaks_on_other_inverses(wrong: Integer) -> None:
-    assert log_depth_vertices.proof is not None
-    statement = Eq(log_depth_vertices.statement.lhs, wrong)
-    assert not all(step.holds for step in log_depth_vertices.proof(statement))
+    assert log_depth_lengths.proof is not None
+    statement = Eq(log_depth_lengths.statement.lhs, wrong)
+    assert not all(step.holds for step in log_depth_lengths.proof(statement))

@@ -31,9 +31,8 @@ from depthlaw.theory.hops.pointers import hop_k
 from depthlaw.theory.hops.score_gaps import (
     different_keys,
     gap_of_last_match,
-    last_match_gap,
+    head_gaps,
     lookup_angles_printed,
-    lookup_gap,
 )
 
 
@@ -134,8 +133,8 @@ def test_two_short_cycles_are_refused() -> None:
 
 def test_gaps_against_floats() -> None:
     for found, angle in (
-        (lookup_gap.measure(Case(tokens=9)), math.pi / 5),
-        (last_match_gap.measure(Case(tokens=4, alphabet=3)), math.pi / 12),
+        (head_gaps.measure(Case(head="lookup", tokens=9)), math.pi / 5),
+        (head_gaps.measure(Case(head="last occurrence", tokens=4, alphabet=3)), math.pi / 12),
     ):
         assert abs(found.value / 1e9 - (1 - math.cos(angle))) < 2e-9
 
@@ -197,7 +196,7 @@ def test_one_angle_more_separates_the_tokens_and_steps_of_two_need_not() -> None
 
 
 @pytest.mark.parametrize(
-    "claim", [self_skip_subset_sums, cycle_reduction, last_match_gap], ids=lambda claim: claim.name
+    "claim", [self_skip_subset_sums, cycle_reduction, head_gaps], ids=lambda claim: claim.name
 )
 def test_mutations_are_noticed(claim: Claim) -> None:
     measured = [(case, claim.measure(case)) for case in claim.cases("quick")]

@@ -133,7 +133,6 @@ def test_the_margin_over_the_best_guess_is_about_two_standard_errors() -> None:
 def test_only_the_exact_claim_about_the_experiment_is_a_theorem() -> None:
     assert {name for name, claim in CLAIMS.items() if claim.weight == "theorem"} == {
         "scored_positions",
-        "experiment_scored",
         "return_probability",
     }
 

@@ -55,9 +55,3 @@ def test_the_control_of_the_composition_error_runs_the_search() -> None:
     assert claim.predict(case) == Rational(1, 3)
     assert judge(claim, case, value, force=True).verdict is Verdict.FAILS
     assert "n >= 2" in claim.text
-
-
-def test_thresholds_are_the_first_integers_beyond() -> None:
-    assert one_layer.composition_vacuous.measure(Case(depth=1, state_bits=10)) == Exact(10**16)
-    found = one_layer.recurrent_bound_vacuous.measure(Case(hops=3, width=128))
-    assert found == Exact(128 * 729 + 1)

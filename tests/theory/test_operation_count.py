@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from depthlaw.theory.claims.definition import Case, Claim
-from depthlaw.theory.claims.verdict import Verdict, judge
+from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.counting import operation_count as count
 from depthlaw.theory.counting.operation_count import Meter, forward, layer_arrays, training
 
@@ -41,33 +40,20 @@ def test_heads_that_do_not_divide_the_width_are_refused() -> None:
         forward(Case(depth=1, width=4, heads=3, tokens=2))
 
 
-def test_stored_arrays_take_34_bytes_per_token_and_coordinate_and_five_per_score() -> None:
-    assert sum(a.nbytes for a in layer_arrays(1, 1, 1, 1)) == 39
-    assert sum(a.nbytes for a in layer_arrays(1, 3, 2, 1) if a.ndim == 4) == 5 * 9
+@pytest.mark.parametrize("batch", [1, 2])
+@pytest.mark.parametrize(("tokens", "width", "heads"), [(1, 4, 1), (3, 8, 2), (3, 4, 4)])
+def test_stored_arrays_take_the_recalled_number_of_bytes(
+    batch: int, tokens: int, width: int, heads: int
+) -> None:
+    """N b d (34 + 5 H N / d) bytes in a layer (Korthikanti et al. 2022, as recalled)."""
+    stored = sum(a.nbytes for a in layer_arrays(batch, tokens, width, heads))
+    assert stored == tokens * batch * (34 * width + 5 * heads * tokens)
 
 
-@pytest.mark.parametrize(
-    "claim",
-    [count.forward_products, count.attention_ratio, count.training_six, count.causal_forward],
-    ids=lambda c: c.name,
-)
-def test_identities_are_proved(claim: Claim) -> None:
+def test_the_identity_is_proved() -> None:
+    claim = count.pass_operations
     assert claim.proof is not None
     assert claim.evidence == "argument"
     assert 0 < len(claim.rests_on) <= 160
     assert all(step.holds for step in claim.proof(claim.statement))
     assert not all(step.holds for step in claim.proof(claim.control.statement))
-
-
-def test_textbook_flops_counts_multiplications_by_weights() -> None:
-    for case in count.textbook_flops.cases("quick"):
-        found = judge(count.textbook_flops, case, count.textbook_flops.measure(case)).verdict
-        exact = case.what == "multiplications by weights"
-        assert found is (Verdict.HOLDS if exact else Verdict.FAILS)
-
-
-@pytest.mark.parametrize(
-    "claim", [count.textbook_flops, count.textbook_memory], ids=lambda c: c.name
-)
-def test_approximations_read_as_equalities_are_marked(claim: Claim) -> None:
-    assert claim.wording == "universal"

@@ -26,18 +26,18 @@ layers_used = quantity(
     "layers of doublings until every reachable pair is known; 2(n + 1) when never",
     "nonnegative integer",
 )
-vertices_max = quantity(
-    "vertices_max", r"n_{max}", "largest number of vertices that a statement allows at depth L"
-)
 length_max = quantity(
-    "length_max", r"n_{len}", "largest input length that a layer count allows at depth L"
+    "length_max",
+    r"n_{len}",
+    "largest input length, or number of vertices, that a layer count allows at depth L",
 )
 per_doubling = quantity("per_doubling", "r", "layers spent on one doubling")
 fixed_layers = quantity("fixed_layers", "s", "layers before and after all doublings")
 
 _VERSION = "arXiv:2503.03961"
-# Layers outside the loop in Theorem 2: 17 before it and 1 after it.
-_FIXED = 18
+# Layers (per doubling, beside the doublings) of regular languages with uniform and with
+# non-uniform weights, and of s-t connectivity: 17 before the loop of Theorem 2 and 1 after it.
+_COUNTS = ((8, 9), (4, 5), (2, 18))
 _TWO = Integer(2)
 
 
@@ -186,76 +186,16 @@ def _inverse_steps(r: int, s: int, right_at: Callable[[Any], Any]) -> Iterator[S
         yield Step(f"{here} the right side is 2^t", simplify(right_at(layers) - 2**t) == 0)
 
 
-_VERTICES = {
-    "quick": Case.grid(depth=(18, 19, 20, 21, 32, 33, 80)),
-    "theory": Case.grid(depth=(24, 48, 64, 96, 128)),
-}
-
-
-@claim(
-    Eq(vertices_max, _TWO ** floor((depth - 18) / 2)),
-    cases=_VERTICES,
-    source=Source("depthlaw", f"after merrill2025, {_VERSION}, Theorem 2"),
-    control=Control(
-        Case(depth=32),
-        "with 20 for 18 a factor of two is lost",
-        Eq(vertices_max, _TWO ** floor((depth - 20) / 2)),
-    ),
-    supports="connectivity/log_depth_uniform",
-)
-def log_depth_vertices(case: Case) -> Exact:
-    """The printed count allows 2^floor((d - 18)/2) vertices at d layers.
-
-    For every d >= 18, the largest n with 18 + 2 ceil(log2 n) <= d is 2^floor((d - 18)/2).
-
-    The examples of the paper's introduction (32 layers for 128 vertices, 80 for 2.1e9) follow this,
-    not Corollary 2.1.
-    """
-    return _longest(case.depth, 2, _FIXED)
-
-
-@log_depth_vertices.argument(
-    "about the printed count of layers, not nets. Prose: every d >= 18 is 18 + 2t or 19 + 2t; the "
-    "steps chain; SymPy's rules for floor and ceil"
-)
-def _(statement: Relational) -> Iterator[Step]:
-    yield Step("the statement is an equation", statement.rel_op == "==")
-    yield from _inverse_steps(2, _FIXED, partial(statement.rhs.subs, depth))
-
-
-@claim(
-    Ge(vertices_max, _TWO ** ((depth - 20) / 2)),
-    cases=_VERTICES,
-    wording="printed",
-    source=Source("merrill2025", "Corollary 2.1", _VERSION),
-    control=Control(
-        Case(depth=32),
-        "four times as many vertices do not fit",
-        Ge(vertices_max, _TWO ** ((depth - 16) / 2)),
-    ),
-    supports="connectivity/log_depth_uniform",
-)
-def log_depth_vertices_printed(case: Case) -> Exact:
-    """Theorem 2 grants 2^((d-20)/2) vertices at d layers.
-
-    For every d >= 18, every n <= 2^((d - 20)/2) fits into d layers by 18 + 2 ceil(log2 n) <= d, the
-    count of Theorem 2 for s-t connectivity of all graphs with n vertices.
-
-    True, and smaller than what Theorem 2 gives by a factor of two for even d, sqrt(2) for odd d.
-    About the printed count: that so many layers decide connectivity is Theorem 2, of which
-    connectivity/log_depth_uniform executes the repeated block.
-    """
-    return _longest(case.depth, 2, _FIXED)
-
-
 @claim(
     Eq(length_max, _TWO ** floor((depth - fixed_layers) / per_doubling)),
-    source=Source("depthlaw", f"after merrill2025, {_VERSION}, Theorem 1, Corollary 1.1"),
+    source=Source("depthlaw", f"after merrill2025, {_VERSION}, Theorems 1, 2, Corollary 1.1"),
     cases={
         "quick": (
             *Case.grid(depth=(32, 33, 80), per_doubling=4, fixed_layers=5),
             *Case.grid(depth=(9, 24, 25, 80), per_doubling=8, fixed_layers=9),
-        )
+            *Case.grid(depth=(18, 19, 20, 21, 32, 33, 80), per_doubling=2, fixed_layers=18),
+        ),
+        "theory": Case.grid(depth=(24, 48, 64, 96, 128), per_doubling=2, fixed_layers=18),
     },
     control=Control(
         Case(depth=32, per_doubling=4, fixed_layers=5),
@@ -265,13 +205,17 @@ def log_depth_vertices_printed(case: Case) -> Exact:
     supports="connectivity/log_depth_lengths_printed",
 )
 def log_depth_lengths(case: Case) -> Exact:
-    """r layers per doubling and s more reach length 2^floor((L - s)/r).
+    """r layers per doubling and s more reach 2^floor((L - s)/r).
 
-    For (r, s) = (8, 9) and (4, 5), regular languages with uniform and with non-uniform weights, the
-    largest n with r ceil(log2 n) + s <= L is 2^floor((L - s)/r), for every L >= s.
+    For (r, s) = (8, 9) and (4, 5), regular languages with uniform and with non-uniform weights, and
+    for (2, 18), s-t connectivity of graphs with n vertices, the largest n with
+    r ceil(log2 n) + s <= L is 2^floor((L - s)/r), for every L >= s.
 
     So 32 and 80 layers give lengths 64 and 262,144 for regular languages, if the printed counts are
-    right.
+    right. For connectivity they give 128 and 2.1e9 vertices, as the paper's introduction says.
+    Corollary 2.1 prints 2^((L - 20)/2) vertices: true, and smaller than this by a factor of two for
+    even L, sqrt(2) for odd L. Of Theorem 2 connectivity/log_depth_uniform executes the repeated
+    block.
     """
     return _longest(case.depth, case.per_doubling, case.fixed_layers)
 
@@ -282,9 +226,14 @@ def log_depth_lengths(case: Case) -> Exact:
 )
 def _(statement: Relational) -> Iterator[Step]:
     yield Step("the statement is an equation", statement.rel_op == "==")
-    for r, s in ((8, 9), (4, 5)):
+    for r, s in _COUNTS:
         right = statement.rhs.subs({per_doubling: r, fixed_layers: s})
         yield from _inverse_steps(r, s, partial(right.subs, depth))
+    exponent, t = (depth - 20) / 2, Symbol("t", integer=True, nonnegative=True)
+    yield Step(
+        "the exponent (L - 20)/2 of Corollary 2.1 is below t at L = 18 + 2t and 19 + 2t",
+        all((t - exponent.subs(depth, 18 + 2 * t + spare)).is_positive for spare in (0, 1)),
+    )
 
 
 @claim(

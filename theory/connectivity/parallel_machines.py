@@ -1,5 +1,5 @@
 """Transformers against parallel machines and message passing (Sanford, Hsu & Telgarsky 2024):
-rounds per layer, what one layer must carry, when bounds are vacuous."""
+rounds per layer, what one layer must carry."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ import numpy as np
 from sympy import bell, ceiling, log
 
 from ..claims.definition import Case, Control, Exact, Source, claim
-from ..claims.relations import Eq, Le
-from ..claims.symbols import depth, quantity, summaries, tokens, vertices, width
-from .doubling import largest
+from ..claims.relations import Eq
+from ..claims.symbols import quantity, summaries, tokens, vertices
 
 branching = quantity(
     "branching", "b", "children of a node of the tree by which machines broadcast and add up"
@@ -23,30 +22,6 @@ branching = quantity(
 rounds = quantity(
     "rounds", r"R_{mpc}", "communication rounds in which machines simulate one layer of attention"
 )
-tree_depth = quantity(
-    "tree_depth",
-    "D_0",
-    "depth of a tree with N^(1 + alpha) leaves and branching b",
-    "nonnegative integer",
-)
-token_excess = quantity(
-    "token_excess",
-    r"\alpha",
-    "exponent of the extra tokens: N^(1 + alpha) of them in all",
-    "nonnegative real",
-)
-memory_gap = quantity(
-    "memory_gap",
-    r"\delta' - \delta",
-    "exponent of a machine's memory minus exponent of the total head width m H",
-    "positive real",
-)
-edges_min = quantity(
-    "edges_min",
-    r"|E|_{min}",
-    "least number of edges at which a bound excludes a network, constant and logarithms taken as 1",
-)
-
 _VERSION = "arXiv:2402.09268v1"
 _AFTER = f"after sanford2024, {_VERSION}, "
 _LEVELS = ceiling(log(tokens, branching))
@@ -133,31 +108,6 @@ def _levels(tokens: int, branching: int) -> Iterator[list[tuple[int, int]]]:
 
 
 @claim(
-    Le(rounds, 2 * _LEVELS + 3),
-    wording="printed",
-    kind="construction",
-    cases=_TREES,
-    source=Source("sanford2024", "Theorem C.1", _VERSION),
-    control=Control(
-        Case(tokens=8, branching=2, capacity=1),
-        "machines that send and receive one word in a round need 15",
-    ),
-    supports="connectivity/mpc_rounds",
-)
-def mpc_rounds_printed(case: Case, seed: int) -> Exact:
-    """Machines simulate a layer in 2 ceil(log_b N) + 3 rounds.
-
-    For every N and b, N^2 machines of s words, b = floor(s/(4 m H)), simulate one attention layer
-    on N tokens exactly in at most 2 ceil(log_b N) + 3 rounds. Executed for one head of width 1 with
-    weights 2^(q k).
-
-    Executed is the shorter protocol of connectivity/mpc_rounds, which shows the printed bound, not
-    the printed protocol. A word holds one number, however large.
-    """
-    return Exact(attention_rounds(case, seed))
-
-
-@claim(
     Eq(rounds, 2 * _LEVELS),
     kind="construction",
     cases=_TREES,
@@ -175,44 +125,15 @@ def mpc_rounds(case: Case, seed: int) -> Exact:
     width 1 on N tokens exactly in 2 ceil(log_b N) rounds, for weights 2^(q k): queries, keys and
     values go down, sums go up.
 
-    The root of each tree is the token's own machine, which saves the printed three rounds. Executed
-    message by message: what a machine sends it has received, and its words in a round are counted.
-    A word holds one number, however large.
+    The root of each tree is the token's own machine, which saves three rounds: Theorem C.1 prints
+    2 ceil(log_b N) + 3 for machines of s words, b = floor(s/(4 m H)), a bound that this shorter
+    protocol keeps; the printed protocol is not executed. Executed message by message: what a
+    machine sends it has received, and its words in a round are counted. A word holds one number,
+    however large. On exponents: a tree of branching N^(delta' - delta) with N^(1 + alpha) leaves is
+    ceil((1 + alpha)/(delta' - delta)) deep, whatever N is, hence the O(L (1 + alpha)/(delta' -
+    delta)) rounds of Theorem 3.4; the constant 4 in b adds at most one level for large N.
     """
     return Exact(attention_rounds(case, seed))
-
-
-@claim(
-    Eq(tree_depth, ceiling((1 + token_excess) / memory_gap)),
-    source=Source("depthlaw", _AFTER + "Theorems 3.4 and C.1"),
-    cases={
-        "quick": Case.grid(token_excess=("0", "1/2", "1"), memory_gap=("1/2", "1/3", "2/5", "1/10"))
-    },
-    control=Control(
-        Case(token_excess="0", memory_gap="1/3"),
-        "twice as deep",
-        Eq(tree_depth, ceiling(2 * (1 + token_excess) / memory_gap)),
-    ),
-    supports="connectivity/mpc_rounds",
-)
-def mpc_depth_exponent(case: Case) -> Exact:
-    """Rounds per layer depend on exponents only: ceil((1 + alpha)/(delta' - delta)).
-
-    For every alpha >= 0 and 0 < delta' - delta < 1, and every N for which the powers are whole, a
-    tree of branching N^(delta' - delta) with N^(1 + alpha) leaves has depth
-    ceil((1 + alpha)/(delta' - delta)), whatever N is.
-
-    Hence L layers take O(L (1 + alpha)/(delta' - delta)) rounds, as printed. The constant 4 in b
-    adds at most one level for large N.
-    """
-    alpha, gap = case.rational("token_excess"), case.rational("memory_gap")
-    # N is a power of two, so that the powers of N are whole.
-    bits = 20 * (alpha.denominator * gap.denominator)
-    leaves, children = 2 ** int((1 + alpha) * bits), 2 ** int(gap * bits)
-    levels, reached = 0, 1
-    while reached < leaves:
-        levels, reached = levels + 1, reached * children
-    return Exact(levels)
 
 
 @claim(
@@ -246,29 +167,3 @@ def one_layer_summaries(case: Case) -> Exact:
         connected[chosen] = nx.is_connected(g)
     unions = connected[sets[:, None] | sets[None, :]]
     return Exact(len(np.unique(np.packbits(unions, axis=1), axis=0)))
-
-
-@claim(
-    Eq(edges_min, depth**4 * width**2 + 1),
-    kind="threshold",
-    source=Source("depthlaw", _AFTER + "Theorem 5.1"),
-    cases={"quick": Case.grid(depth=(1, 2, 6), width=(1, 16, 128))},
-    control=Control(
-        Case(depth=2, width=16),
-        "the square of the square root",
-        Eq(edges_min, depth**2 * width + 1),
-    ),
-    checks="A search for the most edges below (L^2 m)^2 against its closed form L^4 m^2 + 1.",
-)
-def message_passing_bound_vacuous(case: Case) -> Exact:
-    """With constant 1, no GNN is excluded up to L^4 m^2 edges.
-
-    If constant and logarithms are taken as 1, the least number of edges at which message passing
-    with L layers of width m is excluded from deciding whether a subgraph is connected or a spanning
-    tree is L^4 m^2 + 1.
-
-    The theorem gives neither the constant nor the logarithms; 1 is an assumption. A net of 4 layers
-    and width 128 is excluded only beyond 4.2 million edges.
-    """
-    # The least number of edges that exceeds the bound: edges^(1/4) > L m^(1/2), squared twice.
-    return Exact(largest(lambda edges: edges <= (case.depth**2 * case.width) ** 2) + 1)

@@ -1,4 +1,4 @@
-"""L layers of linearised attention, X -> X X^T X on A + I, see exactly as far as 3^L."""
+"""L layers of attention, X -> X X^T X on A + I, with or without ReLU, see exactly as far as 3^L."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sympy import Min, ceiling, log
 
 from ..claims.definition import Case, Control, Exact, Outside, Source, claim
-from ..claims.relations import Eq, Ge, Le
+from ..claims.relations import Eq, between
 from ..claims.symbols import depth, diameter, quantity
 from .graph_attention import (
     clipped_states,
@@ -19,6 +19,7 @@ from .graph_attention import (
     minimal_depth,
     radius,
 )
+from .relu_attention import relu_support
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -37,6 +38,9 @@ row_distance = quantity(
     "nonnegative integer",
 )
 largest_entry = quantity("largest_entry", r"x_{max}", "largest entry of the output")
+complete = quantity(
+    "complete", "c_K", "1 for a complete graph, 0 for any other", "nonnegative integer"
+)
 least_depth = quantity(
     "minimal_depth",
     r"L_{min}",
@@ -99,6 +103,7 @@ GRAPHS = {
             Case(family="star", diameter=2, depth=1),
             *Case.grid(family="all", diameter=(2, 4), depth=(0, 1)),
             Case(family="all", diameter=5, depth=1),
+            *(Case(network="ReLU", **case.fields()) for case in GRAPHS["quick"]),
         ),
         "theory": (
             *Case.grid(family="all", diameter=(1, 3), depth=(0, 1, 2)),
@@ -107,6 +112,7 @@ GRAPHS = {
                 family=("random tree", "Erdos-Renyi"), diameter=(6, 10, 11), depth=(1, 2, 3)
             ),
             *Case.grid(family="path", diameter=(81, 82), depth=(3, 4)),
+            *(Case(network="ReLU", **case.fields()) for case in GRAPHS["theory"]),
         ),
     },
     control=Control(
@@ -117,20 +123,25 @@ GRAPHS = {
     supports="connectivity/layers_for_diameter",
 )
 def reach(case: Case, seed: int) -> Exact:
-    """L layers of linearised attention see exactly as far as 3^L.
+    """L layers of attention with identity weights reach exactly 3^L.
 
     For every graph with largest finite distance D, an entry after L layers of X -> X X^T X on A + I
     is positive exactly where two vertices of a component are at distance at most 3^L, so the
     farthest such pair has distance min(3^L, D); with the residual connection, X -> X + X X^T X, as
-    well.
+    well; and so is the sum of blocks of ReLU attention (1/n) ReLU(h h^T) h, its output appended to
+    a stream h that starts as A + I alone.
 
-    Exact integers and identity weights, without softmax: L layers give the power m = 3^L of A + I,
-    which is positive exactly within distance m. Nothing cancels, since all entries are
-    non-negative; with signed weights a residual could. So 'all entries are positive' tells one
-    2m-cycle, of diameter m, from two m-cycles iff m <= 3^L. ye2025 proves reach 3^L for ReLU
-    attention with non-negative weights and tokens of width n, as reported:
-    connectivity/relu_reach.
+    Exact integers (rationals for ReLU) and identity weights, without softmax: L layers give the
+    power m = 3^L of A + I, which is positive exactly within distance m. Nothing cancels, since all
+    entries are non-negative; with signed weights a residual could. So 'all entries are positive'
+    tells one 2m-cycle, of diameter m, from two m-cycles iff m <= 3^L. With identity weights no
+    score is negative, so ReLU never cuts. ye2025 proves reach 3^L for ReLU attention with
+    non-negative weights and tokens of width n (Theorem 4.3, as reported): the theorem itself was
+    not read, and reported stream widths 2^(l+1) n may mean a stream that starts as two blocks
+    (connectivity/relu_powers_reported).
     """
+    if case.get("network") == "ReLU":
+        return Exact(common(radius(g, relu_support(g, case.depth)) for g in graphs(case, seed)))
     return Exact(
         common(
             radius(g, layer_at(integer_states(g, residual=residual), case.depth) > 0)
@@ -225,38 +236,13 @@ def layers_for_diameter(case: Case, seed: int) -> Exact:
     are rows of A + I, of width n, and the weights are the identity. From this layer on the least
     index in the support of a vertex's row names its component. Corollary 3.3 of sanford2024 is
     about other networks: m = O(N^epsilon), H = O(log log N) and L = O(log D) without a constant,
-    which nothing finite can refute.
+    which nothing finite can refute. Nor can the lower bound of its Corollary 3.5: if no MPC
+    protocol tells one cycle from two in o(log N) rounds (the one-versus-two-cycle conjecture, for
+    which there is no claim here), narrow transformers that decide connectivity need Omega(log D)
+    layers, with an unknown constant. That this one network, whose width n lies outside the
+    corollary's regime, needs log_3 D layers cannot test a bound over all transformers.
     """
     return Exact(common(minimal_depth(g) for g in graphs(case, seed)))
-
-
-@claim(
-    Ge(least_depth, log(diameter, 3)),
-    kind="conditional",
-    cases=_DIAMETERS,
-    source=Source("depthlaw", "after sanford2024, arXiv:2402.09268v1, Corollary 3.5"),
-    control=Control(
-        Case(family="path", diameter=9),
-        "twice as many layers are not needed",
-        Ge(least_depth, 2 * log(diameter, 3)),
-    ),
-    supports="connectivity/layers_for_diameter",
-)
-def lower_bound_conditional(case: Case, seed: int) -> Exact:
-    """One network for connectivity does not beat log_3 D layers.
-
-    If no MPC protocol tells one cycle from two in o(log N) rounds, narrow transformers that decide
-    connectivity need Omega(log D) layers, with an unknown constant (Corollary 3.5). Tested is one
-    network: for every graph, X -> X X^T X on A + I has a positive entry for every connected pair no
-    earlier than layer log_3 D. One network cannot test a bound over all transformers.
-
-    Conditional on the one-versus-two-cycle conjecture (sanford2024, Conjecture 2.4), for which
-    there is no claim here. What is tested is unconditional and weaker than
-    connectivity/layers_for_diameter: the constant log_3 is that of this network, whose width n lies
-    outside the corollary's regime D >= N^epsilon, m H = O(D^(1 - epsilon)). The corollary is
-    neither proved nor refuted.
-    """
-    return Exact(min(minimal_depth(g) for g in graphs(case, seed)))
 
 
 def _largest_entry(g: nx.Graph, case: Case) -> Exact | Outside:
@@ -265,21 +251,33 @@ def _largest_entry(g: nx.Graph, case: Case) -> Exact | Outside:
     return Exact(int(layer_at(integer_states(g), case.depth).max()))
 
 
+_ENTRIES = (max_degree + 1) ** (3**depth - 1)
+
+
 @claim(
-    Le(largest_entry, (max_degree + 1) ** (3**depth - 1)),
+    between(complete * _ENTRIES, largest_entry, _ENTRIES),
     source=_PLAIN,
+    kind="upper",
     cases={
         "quick": (
-            *Case.grid(family="path", diameter=1, max_degree=1, depth=(0, 1, 2, 3, 4)),
-            *Case.grid(family=("path", "cycle"), diameter=6, max_degree=2, depth=(0, 1, 2, 3, 4)),
-            *Case.grid(family="grid", diameter=6, max_degree=4, depth=(1, 2, 3)),
-            *Case.grid(family="karate club", diameter=5, max_degree=17, depth=(1, 2, 3)),
+            *(
+                Case(family=family, diameter=diameter, max_degree=degree, depth=layers, complete=0)
+                for family, diameter, degree, depths in (
+                    ("path", 1, 1, range(5)),
+                    ("path", 6, 2, range(5)),
+                    ("cycle", 6, 2, range(5)),
+                    ("grid", 6, 4, range(1, 4)),
+                    ("karate club", 5, 17, range(1, 4)),
+                )
+                for layers in depths
+            ),
+            *Case.grid(max_degree=(1, 2, 4, 9), depth=(0, 1, 2, 3, 4), complete=1),
         )
     },
     control=Control(
-        Case(family="path", diameter=1, max_degree=1, depth=2),
+        Case(family="path", diameter=1, max_degree=1, depth=2, complete=0),
         "a single edge gives 2^8 at L = 2",
-        Le(largest_entry, (max_degree + 1) ** (3**depth - 2)),
+        between(0, largest_entry, (max_degree + 1) ** (3**depth - 2)),
     ),
     supports="connectivity/layers_for_diameter",
 )
@@ -287,32 +285,14 @@ def entry_bound(case: Case, seed: int) -> Exact | Outside:
     """Entries are at most (degree + 1)^(3^L - 1).
 
     For every graph of maximum degree Delta, every entry after L layers of X -> X X^T X on A + I is
-    at most (Delta + 1)^(3^L - 1).
+    at most (Delta + 1)^(3^L - 1); on the complete graph with Delta + 1 vertices every entry is.
 
     Walks of length m between two vertices: the last step is forced, so at most (Delta + 1)^(m - 1).
     A single edge needs 2^80 at L = 4, beyond 64-bit integers; clipping to {0, 1} after each layer
     keeps the support.
     """
-    return _largest_entry(graphs(case, seed)[0], case)
-
-
-@claim(
-    Eq(largest_entry, (max_degree + 1) ** (3**depth - 1)),
-    source=_PLAIN,
-    cases={"quick": Case.grid(max_degree=(1, 2, 4, 9), depth=(0, 1, 2, 3, 4))},
-    control=Control(
-        Case(max_degree=2, depth=1),
-        "one walk too many per step",
-        Eq(largest_entry, (max_degree + 1) ** (3**depth)),
-    ),
-    supports="connectivity/layers_for_diameter",
-)
-def entry_bound_attained(case: Case) -> Exact | Outside:
-    """Complete graphs attain the bound on the entries.
-
-    On the complete graph with Delta + 1 vertices every entry after L layers of X -> X X^T X on
-    A + I is (Delta + 1)^(3^L - 1).
-    """
     import networkx as nx
 
-    return _largest_entry(nx.complete_graph(case.max_degree + 1), case)
+    if case.complete:
+        return _largest_entry(nx.complete_graph(case.max_degree + 1), case)
+    return _largest_entry(graphs(case, seed)[0], case)

@@ -111,33 +111,6 @@ def llama(depth: Any, width: Any, inner: Any, kv: Any, ff: Any, vocabulary: Any)
     )
 
 
-def mixture(
-    depth: int, width: int, inner: int, kv: int, ff: int, vocabulary: int, experts: int
-) -> Net:
-    """Mixtral: LLaMA with `experts` gated feed-forward nets per layer and a linear router."""
-    dense = llama(depth, width, inner, kv, ff, vocabulary)
-    layer = [t for t in dense.stacks[0][1] if not t[0].startswith("mlp")]
-    layer += [("router", (width, experts))]
-    for e in range(experts):
-        layer += [(f"{e}.gate", (width, ff)), (f"{e}.up", (width, ff)), (f"{e}.down", (ff, width))]
-    return Net(dense.outside, [(depth, layer)])
-
-
-def mixture_seen(
-    depth: Any, width: Any, inner: Any, kv: Any, ff: Any, vocabulary: Any, experts: Any, active: Any
-) -> Net:
-    """The tensors of `mixture` that one token passes through: `active` experts of each layer, and
-    all else."""
-    dense = llama(depth, width, inner, kv, ff, vocabulary)
-    ((_, layer),) = dense.stacks
-    always, expert = (
-        [t for t in layer if t[0].startswith("mlp") is gated] for gated in (False, True)
-    )
-    return Net(
-        dense.outside, [(depth, [*always, ("router", (width, experts))]), (depth * active, expert)]
-    )
-
-
 def bert(depth: int, width: int, vocabulary: int, positions: int) -> Net:
     """BERT: post-norm encoder with biases, token types, a norm on the embeddings and a pooler."""
     layer = gpt2(depth, width, vocabulary, positions).stacks[0][1]

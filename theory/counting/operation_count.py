@@ -10,40 +10,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import numpy as np
 from sympy import Eq as Equality
-from sympy import Symbol, expand, summation
+from sympy import Expr, Symbol, expand, summation
 from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Source, Step, claim
 from ..claims.relations import Eq
 from ..claims.symbols import depth, heads, quantity, tokens, width
 
-multiply_adds = quantity(
-    "multiply_adds", r"\#_{mac}", "multiplications, each followed by an addition, of one pass"
-)
 operations = quantity(
     "operations",
     r"\#_{op}",
     "floating-point operations; a multiplication and an addition are two",
     "nonnegative integer",
 )
-ratio = quantity(
-    "attention_ratio",
-    r"\rho_{att}",
-    "operations of attention scores and averages over those with weights",
-    "positive real",
+per_product = quantity(
+    "per_product",
+    "c",
+    "operations for each multiplication of the forward pass: 2 in it, 6 with the backward pass",
 )
-batch = quantity("batch", "b", "number of sequences")
-memory = quantity(
-    "activation_bytes", r"M_{act}", "bytes kept from the forward for the backward pass"
-)
-stored_values = quantity(
-    "stored_values", r"\#_{val}", "numbers kept for the backward pass, and their gradients"
-)
+seen = quantity("seen", "n", "positions that a token attends to, on average", "positive real")
 
 L, d, N = depth, width, tokens
 Matrix = list[list[int]]
@@ -148,162 +137,90 @@ _PRODUCTS = [
 ]
 
 
-def _products_sum(factor: int, statement: Relational, mask: bool = False) -> Iterator[Step]:
+def _products_sum(factor: int, right: Expr, mask: bool) -> Step:
     """The list of products with symbolic sizes sums up; `factor` operations per multiplication."""
     i, total = Symbol("i", integer=True, positive=True), 0
     for count, rows, inner, columns in _PRODUCTS:
         masked = mask and N in (columns, inner)
         total += L * count * inner * columns * (summation(i, (i, 1, N)) / N if masked else rows)
-    yield Step("the statement is an identity", isinstance(statement, Equality))
-    yield Step(
-        "the products with symbolic sizes sum to the right side",
-        expand(factor * total - statement.rhs) == 0,
+    return Step(
+        f"{factor} times the products{' under a causal mask' if mask else ''} are the right side",
+        expand(factor * total - right) == 0,
     )
 
 
 _PASSES = Case.grid(depth=(1, 2), width=(2, 4), heads=(1, 2), tokens=(1, 3, 5))
-_PASS = Case(depth=1, width=4, heads=2, tokens=5)
-_kaplan = partial(Source, "kaplan2020", version="arXiv:2001.08361")
 
 
-@claim(
-    Eq(multiply_adds, 12 * L * N * d**2 + 2 * L * N**2 * d),
-    cases={"quick": _PASSES},
-    proof=partial(_products_sum, 1),
-    rests_on="machine: the listed products of a layer sum to the formula at all sizes; "
-    "prose: that a layer has these products and no others",
-    source=_kaplan("section 2.1; with attention, counted here"),
-    control=Control(_PASS, "scores and averages forgotten", Eq(multiply_adds, 12 * L * N * d**2)),
-    supports="counting/training_six",
-)
-def forward_products(case: Case) -> Exact:
-    """Multiply-adds of a forward pass.
-
-    The matrix products of a forward pass of N tokens through L layers of width d, feed-forward
-    width 4 d and any number of heads take 12 L N d^2 multiply-adds with weights and 2 L N^2 d for
-    scores and averages, each two operations.
-    """
-    return Exact(forward(case).multiplications)
-
-
-@claim(
-    Eq(ratio, N / (6 * d)),
-    cases={"quick": _PASSES[::2]},
-    source=_kaplan("section 2.1; with attention, counted here"),
-    control=Control(_PASS, "scores without averages", Eq(ratio, N / (12 * d))),
-    supports="counting/training_six",
-)
-def attention_ratio(case: Case) -> Exact:
-    """Share of the operations that 12 d^2 leaves out.
-
-    In a forward pass without mask the products of attention scores and averages cost N / (6 d)
-    times those with weights: 22 % for GPT-2 small with 1024 tokens, and more than all weights
-    beyond N = 6 d.
-    """
-    meter = forward(case)
-    return Exact(Fraction(meter.multiplications - meter.by_weights, meter.by_weights))
-
-
-@attention_ratio.argument(
-    "machine: the ratio of the two groups of listed products is N / (6 d); "
-    "prose: that a layer has these products and no others"
-)
-def _(statement: Relational) -> Iterator[Step]:
-    scores = sum(c * r * i * k for c, r, i, k in _PRODUCTS if N in (i, k))
-    weights = sum(c * r * i * k for c, r, i, k in _PRODUCTS if N not in (i, k))
-    yield Step("the statement is an identity", isinstance(statement, Equality))
-    yield Step(
-        "scores and averages over weights is the right side",
-        expand(scores / weights - statement.rhs) == 0,
+def _as(run: str, mask: str, passes: Iterable[Case]) -> tuple[Case, ...]:
+    return tuple(
+        Case(
+            run=run,
+            mask=mask,
+            per_product=6 if run == "training" else 2,
+            seen=str(Fraction(case.tokens + 1, 2)) if mask == "causal" else case.tokens,
+            **case.fields(),
+        )
+        for case in passes
     )
 
 
 @claim(
-    Eq(operations, 72 * L * N * d**2 + 12 * L * N**2 * d),
-    cases={"quick": _PASSES[::3]},
-    proof=partial(_products_sum, 6),
-    rests_on="machine: six times the listed products is the formula; prose: they are a layer's, "
-    "and the backward pass takes two for each",
-    source=_kaplan("section 2.1: about 6 N per token; counted here"),
+    Eq(operations, per_product * L * N * d * (12 * d + 2 * seen)),
+    cases={
+        "quick": (
+            *_as("forward", "none", _PASSES),
+            *_as("forward", "causal", _PASSES[::3]),
+            *_as("training", "none", _PASSES[::3]),
+        )
+    },
+    source=Source(
+        "kaplan2020",
+        "section 2.1: about 6 N per token; eq. (2.2), recalled; with attention, counted here",
+        "arXiv:2001.08361",
+    ),
     control=Control(
-        _PASS,
-        "a backward pass as dear as the forward pass",
-        Eq(operations, 48 * L * N * d**2 + 8 * L * N**2 * d),
+        _as("forward", "causal", [Case(depth=1, width=4, heads=2, tokens=5)])[0],
+        "a full square of scores, where a causal mask leaves half",
+        Eq(operations, per_product * L * N * d * (12 * d + 2 * N)),
     ),
     cited=(
         "Decides from which context length 6 operations per weight and token need a term for "
         "attention."
     ),
 )
-def training_six(case: Case) -> Exact:
-    """Six operations per weight and token in training.
+def pass_operations(case: Case) -> Exact:
+    """Operations of a pass, forward or in training.
 
-    Forward and backward pass of N tokens take 6 operations per weight and token, 72 L N d^2, and
-    12 L N^2 d for attention scores and averages, when the gradient with respect to the embedded
-    input is computed too.
+    The matrix products of N tokens in L layers of width d, feed-forward width 4 d and any number of
+    heads take c L N d (12 d + 2 n) operations: 12 d with weights and 2 n with scores and averages.
+    A forward pass has c = 2, forward and backward pass together c = 6, when the gradient with
+    respect to the embedded input is computed too. Without a mask a token attends to n = N
+    positions, under a causal mask to n = (N + 1)/2 on average.
 
-    Printed there is about 6 N; N excludes embeddings. The term with N^2 tokens is ours.
+    So training takes 6 operations per weight and token, 72 L N d^2, and 12 L N^2 d for attention.
+    Without a mask attention costs N / (6 d) times the products with weights: 22 % for GPT-2 small
+    with 1024 tokens, and more than all weights beyond N = 6 d. Printed there is about 6 N for
+    training; N excludes embeddings, and the term with N^2 tokens is ours. Kaplan's 2 L N d per
+    token for attention is as recalled; check against the paper. Its n_ctx stands for n_ctx + 1
+    here; a net that computes the full square and masks it afterwards does twice as much.
     """
-    return Exact(training(case).operations)
+    meter = training(case) if case.run == "training" else forward(case, case.mask == "causal")
+    return Exact(meter.operations)
 
 
-@claim(
-    Eq(operations, 24 * L * N * d**2 + 2 * L * N * (N + 1) * d),
-    cases={"quick": _PASSES[::3]},
-    proof=partial(_products_sum, 2, mask=True),
-    rests_on="machine: the listed products, row i of scores with i entries, sum to the formula; "
-    "prose: that they are a layer's",
-    source=_kaplan("eq. (2.2): 2 N + 2 n_layer n_ctx d_attn per token, recalled"),
-    control=Control(_PASS, "no mask", Eq(operations, 24 * L * N * d**2 + 4 * L * N**2 * d)),
-    supports="counting/training_six",
+@pass_operations.argument(
+    "machine: the listed products of a layer, masked or not, sum to the formula at all sizes; "
+    "prose: these are a layer's, and backward takes two for each"
 )
-def causal_forward(case: Case) -> Exact:
-    """Operations of a forward pass under a causal mask.
-
-    When position i attends to the i positions up to itself only, a forward pass of N tokens takes
-    24 L N d^2 operations with weights and 2 L N (N + 1) d with scores and averages: about Kaplan's
-    2 L N d per token for attention.
-
-    Kaplan's formula is as recalled; check against the paper. Its n_ctx stands for n_ctx + 1 here; a
-    net that computes the full square and masks it afterwards does twice as much.
-    """
-    return Exact(forward(case, causal=True).operations)
-
-
-@claim(
-    Eq(operations, 12 * L * d**2 * N),
-    wording="universal",
-    known="FAILS",
-    weight="arithmetic",
-    source=Source("deepnetworks63", "Section 6.3, Scaling Considerations, Compute"),
-    cases={
-        "quick": [
-            Case(what=what, depth=layers, width=size, tokens=count)
-            for what in ("multiplications by weights", "operations")
-            for layers, size, count in ((1, 2, 3), (2, 4, 2), (3, 2, 5))
-        ]
-    },
-    control=Control(
-        Case(what="multiplications by weights", depth=1, width=2, tokens=3),
-        "two operations per weight",
-        Eq(operations, 24 * L * d**2 * N),
-    ),
-    cited=(
-        "Decides whether deepnetworks63's 12 N d^2 operations per layer may be used to "
-        "compare costs."
-    ),
-)
-def textbook_flops(case: Case) -> Exact:
-    """The textbook's operations per layer.
-
-    A forward pass takes 12 d_model^2 seq_len floating-point operations per layer.
-
-    Checked sentence: "FLOPs per layer ≈ 12 × d_model² × seq_len  (approximate)", an approximation
-    read here as an equality. It counts multiplications by weights, for which it is exact;
-    operations are twice as many, and scores and averages add N / (6 d) of that.
-    """
-    meter = forward(case)
-    return Exact(meter.by_weights if case.what != "operations" else meter.operations)
+def _(statement: Relational) -> Iterator[Step]:
+    for factor, positions in ((2, N), (2, (N + 1) / 2), (6, N)):
+        right = statement.rhs.subs({per_product: factor, seen: positions})
+        yield _products_sum(factor, right, mask=positions != N)
+    yield Step("the statement is an identity", isinstance(statement, Equality))
+    scores = sum(c * r * i * k for c, r, i, k in _PRODUCTS if N in (i, k))
+    by_weights = sum(c * r * i * k for c, r, i, k in _PRODUCTS if N not in (i, k))
+    yield Step("scores and averages over weights is N / (6 d)", scores / by_weights == N / (6 * d))
 
 
 def layer_arrays(batch: int, tokens: int, width: int, heads: int) -> list[np.ndarray[Any, Any]]:
@@ -322,69 +239,3 @@ def layer_arrays(batch: int, tokens: int, width: int, heads: int) -> list[np.nda
     return [np.empty(shape, np.float16) for shape in numbers] + [
         np.empty(shape, np.bool_) for shape in masks
     ]
-
-
-_BATCHES = Case.grid(batch=(1, 2), tokens=(1, 3), width=(4, 8), heads=(1, 2), depth=(1, 3))
-
-
-@claim(
-    Eq(memory, L * N * batch * d * (34 + 5 * heads * N / d)),
-    wording="recalled",
-    source=Source("korthikanti2022", "section 4", "arXiv:2205.05198"),
-    weight="arithmetic",
-    cases={"quick": _BATCHES},
-    control=Control(
-        _BATCHES[-1],
-        "dropout masks of two bytes",
-        Eq(memory, L * N * batch * d * (36 + 6 * heads * N / d)),
-    ),
-    supports="counting/textbook_memory",
-)
-def activation_bytes(case: Case) -> Exact:
-    """Activation bytes of a layer.
-
-    A layer of a GPT-like net with dropout, feed-forward width 4 d, attention width d and scores
-    stored keeps N b d (34 + 5 H N / d) bytes for the backward pass in 16-bit arithmetic, masks
-    taking one byte per entry; L layers keep L times as much.
-
-    as recalled; check against the paper. Measured on the list of arrays of such a layer, derived
-    here: the list restates the count. Kernels that recompute scores keep less.
-    """
-    return Exact(
-        sum(
-            a.nbytes
-            for _ in range(case.depth)
-            for a in layer_arrays(case.batch, case.tokens, case.width, case.heads)
-        )
-    )
-
-
-_STORED = [
-    Case(kept=kept, **case.fields()) for kept in ("layer inputs", "all") for case in _BATCHES[::5]
-]
-
-
-@claim(
-    Eq(stored_values, 2 * batch * N * d * L),
-    wording="universal",
-    known="FAILS",
-    weight="arithmetic",
-    cases={"quick": _STORED},
-    source=Source("deepnetworks63", "Section 6.3, Scaling Considerations, Memory"),
-    control=Control(_STORED[0], "four numbers", Eq(stored_values, 4 * batch * N * d * L)),
-    cited="Decides whether deepnetworks63's formula for activations may be used to size a GPU.",
-)
-def textbook_memory(case: Case) -> Exact:
-    """The textbook's activation memory.
-
-    Training keeps 2 batch_size seq_len d_model n_layers numbers: activations and their gradients.
-
-    Checked sentence: "Memory ≈ batch_size × seq_len × d_model × n_layers × 2", with "(activations +
-    gradients)" under the 2, an approximation read here as an equality. It is exact when each layer
-    keeps its input only and recomputes the rest; without recomputation a layer keeps
-    16 + 2 H N / d numbers per token and coordinate in place of 1.
-    """
-    arrays = layer_arrays(case.batch, case.tokens, case.width, case.heads)
-    # The first of them is the layer's input.
-    used = arrays if case.kept == "all" else arrays[:1]
-    return Exact(2 * case.depth * sum(a.size for a in used if a.dtype == np.float16))

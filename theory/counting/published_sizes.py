@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 from sympy import Rational
 
 from ..claims.definition import Case, Control, Exact, Source, claim
@@ -17,13 +18,19 @@ from ..claims.symbols import (
     heads,
     quantity,
     relative_error,
-    rounding_gap,
     size_millions,
     stated,
     width,
 )
 from .counted_nets import bert, counted, counted_weights, gpt2, llama, t5
+from .operation_count import forward, layer_arrays
 
+tolerance = quantity(
+    "tolerance",
+    r"\tau",
+    "relative distance from a printed number that its rounding, or its wording, allows",
+    "nonnegative real",
+)
 growth = quantity(
     "growth", "g", "factor by which a larger net exceeds a smaller one", "positive real"
 )
@@ -227,69 +234,98 @@ PRINTED = {
 }
 
 
+# Sizes of a meter's net, and of what a layer stores: operations, and numbers for backward passes.
+_METERED = [
+    Case(number=number, depth=layers, width=size, tokens=count, tolerance=0)
+    for number in ("multiplications by weights", "operations")
+    for layers, size, count in ((1, 2, 3), (2, 4, 2), (3, 2, 5))
+]
+_STORED = [
+    Case(number="stored values", kept=kept, **case.fields(), tolerance=0)
+    for kept in ("layer inputs", "all")
+    for case in Case.grid(batch=(1, 2), tokens=(1, 3), width=(4, 8), heads=(1, 2), depth=(1, 3))[
+        ::5
+    ]
+]
+
+
 @claim(
-    Le(rounding_gap, Rational(1, 2)),
+    Le(relative_error, tolerance),
     wording="universal",
     known="FAILS",
     weight="arithmetic",
-    source=Source("deepnetworks63", "Section 6.3, Modern Model Depths"),
-    cases={"quick": _models(*PRINTED)},
-    control=Control(
-        Case(model="GPT-2 Small"), "half of the rounding", Le(rounding_gap, Rational(1, 4))
+    source=Source(
+        "deepnetworks63",
+        "Section 6.3, Depth vs Width, Modern Model Depths, Scaling Considerations",
     ),
-    supports="counting/textbook_options",
-)
-def textbook_sizes(case: Case) -> Exact:
-    """Sizes in the textbook's table of model depths.
-
-    Every parameter count printed in the textbook's table of model depths is the exact one rounded
-    to its last digit.
-
-    Checked sentences, with "Parameters" as the heading: "| GPT-2 XL | 48 | 1600 | 25 | 1.5B |" and
-    "| LLaMA 70B | 80 | 8192 | 64 | 70B |". That the column rounds exact counts is our reading; it
-    may give names. GPT-2 XL has 1,557,611,200 parameters, so 1.6B and not 1.5B; LLaMA 70B has
-    68.98e9, and is Llama 2. The row GPT-4, "~120?" layers and "~1.8T?" parameters, is marked as
-    unknown there and is not checked.
-    """
-    size, unit, net = PRINTED[case.model]
-    return Exact(abs(Fraction(counted(net), unit) - size))
-
-
-@claim(
-    Le(relative_error, Rational(1, 4)),
-    wording="printed",
-    known="FAILS",
-    weight="arithmetic",
-    source=Source("deepnetworks63", "Section 6.3, Why Depth?, Depth vs Width, options A and B"),
     cases={
         "quick": [
-            Case(depth=6, width=2048, ff_width=8192),
-            Case(depth=24, width=1024, ff_width=4096),
-            Case(depth=6, width=2048, ff_width=2048),
-            Case(depth=24, width=1024, ff_width=1024),
+            *(
+                Case(number="parameters", model=name, tolerance=str(Fraction(1, 2 * size)))
+                for name, (size, _, _) in PRINTED.items()
+            ),
+            *(
+                Case(number="weights", depth=layers, width=w, ff_width=ff, tolerance="1/4")
+                for layers, w, ff in (
+                    (6, 2048, 8192),
+                    (24, 1024, 4096),
+                    (6, 2048, 2048),
+                    (24, 1024, 1024),
+                )
+            ),
+            *_METERED,
+            *_STORED,
         ]
     },
     control=Control(
-        Case(depth=6, width=2048, ff_width=2048),
-        "to two thousandths",
-        Le(relative_error, Rational(1, 500)),
+        Case(number="parameters", model="GPT-2 Small", tolerance="1/248"),
+        "half of the rounding",
+        Le(relative_error, tolerance / 2),
     ),
-    cited="Decides whether deepnetworks63's two shapes may be compared as nets of equal size.",
+    cited="Decides which of deepnetworks63's sizes and cost formulas may be used to compare nets.",
 )
-def textbook_options(case: Case) -> Exact:
-    """The textbook's two shapes of about 150M parameters.
+def textbook_numbers(case: Case) -> Exact:
+    """Sizes and costs that the textbook prints.
 
-    Six layers of width 2048, and 24 layers of width 1024, have about 150 million parameters each:
-    150 million is within a quarter of the weights in their layers.
+    Four statements of the textbook agree with a count of the net they speak of. Every parameter
+    count in its table of model depths is the exact one rounded to its last digit. Six layers of
+    width 2048, and 24 layers of width 1024, have about 150 million parameters each: to a quarter.
+    A forward pass takes 12 d_model^2 seq_len floating-point operations per layer: exactly. Training
+    keeps 2 batch_size seq_len d_model n_layers numbers, activations and their gradients: exactly.
 
-    Checked sentences: "Option A: 6 layers, d_model=2048   (~150M params)" and "Option B: 24 layers,
-    d_model=1024  (~150M params)". A quarter is our tolerance for the printed ~. Both have
-    12 L d^2 = 301,989,888 weights in their layers, so they are equal to each other but twice the
-    printed size. 151 million needs a feed-forward width of d in place of the usual 4 d (the last
-    two cases); the text's own code uses 4 d.
+    Checked sentences: "| GPT-2 XL | 48 | 1600 | 25 | 1.5B |" and "| LLaMA 70B | 80 | 8192 | 64 |
+    70B |", with "Parameters" as the heading; "Option A: 6 layers, d_model=2048   (~150M params)"
+    and "Option B: 24 layers, d_model=1024  (~150M params)"; "FLOPs per layer ≈ 12 × d_model² ×
+    seq_len  (approximate)"; "Memory ≈ batch_size × seq_len × d_model × n_layers × 2", with
+    "(activations + gradients)" under the 2. Ours are: that the table rounds exact counts, where it
+    may give names; a quarter for the printed ~; that the two formulas are equalities. GPT-2 XL has
+    1,557,611,200 parameters, so 1.6B and not 1.5B; LLaMA 70B has 68.98e9, and is Llama 2. The row
+    GPT-4, "~120?" layers and "~1.8T?" parameters, is marked as unknown there and is not checked.
+    Both options have 12 L d^2 = 301,989,888 weights in their layers, so they are equal to each
+    other but twice the printed size; 151 million needs a feed-forward width of d in place of the
+    usual 4 d, which the text's own code uses. 12 d^2 per token is exact for multiplications by
+    weights; operations are twice as many, and scores and averages add N / (6 d) of that
+    (counting/pass_operations). The memory is exact when each layer keeps its input only and
+    recomputes the rest; without recomputation a layer keeps 16 + 2 H N / d numbers per token and
+    coordinate in place of 1.
     """
-    found = counted_weights(gpt2(case.depth, case.width, ff=case.ff_width))
-    return Exact(abs(Fraction(150 * 10**6, found) - 1))
+    if case.number == "parameters":
+        size, unit, net = PRINTED[case.model]
+        counted_here, printed = counted(net), size * unit
+    elif case.number == "weights":
+        counted_here = counted_weights(gpt2(case.depth, case.width, ff=case.ff_width))
+        printed = 150 * 10**6
+    elif case.number == "stored values":
+        arrays = layer_arrays(case.batch, case.tokens, case.width, case.heads)
+        # The first of them is the layer's input.
+        used = arrays if case.kept == "all" else arrays[:1]
+        counted_here = 2 * case.depth * sum(a.size for a in used if a.dtype == np.float16)
+        printed = 2 * case.batch * case.tokens * case.width * case.depth
+    else:
+        meter = forward(case)
+        counted_here = meter.operations if case.number == "operations" else meter.by_weights
+        printed = 12 * case.depth * case.width**2 * case.tokens
+    return Exact(abs(Fraction(counted_here, printed) - 1))
 
 
 @claim(

@@ -12,7 +12,7 @@ from functools import partial
 
 import flint
 from flint import arb
-from sympy import Expr, LambertW, Rational, Symbol, exp, floor, log, simplify, symbols
+from sympy import Expr, LambertW, Rational, Symbol, exp, floor, simplify, symbols
 from sympy.core.relational import Relational
 
 from depthlaw.advisor import laws
@@ -21,14 +21,9 @@ from depthlaw.advisor.rule_scores import projection_rows
 from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
 from ..claims.relations import Eq, Lt
 from ..claims.symbols import depth, parameters, quantity, rounding_gap
-from ..exact.enclosure import from_fraction, sign
-from .inversion import inversion_steps, last, nine_decimals, root
+from ..exact.enclosure import from_fraction
+from .inversion import inversion_steps, nine_decimals, root
 
-transition_width = quantity(
-    "transition_width",
-    r"d_{tr}",
-    "width from which depth L pays at equal size in Levine's fit, to the nearest integer",
-)
 transition_depth = quantity(
     "transition_depth",
     r"L_{tr}",
@@ -64,46 +59,6 @@ def _fitted(a: Expr, b: Expr, budget: Expr = parameters) -> Expr:
 
 
 @claim(
-    Eq(transition_width, floor(exp(_a + _b * depth) + _half)),
-    source=Source("bigscience", _README),
-    wording="reported",
-    kind="empirical fit",
-    cases={
-        "quick": Case.grid(depth=(6, 12, 18, 24, 30, 36, 48)),
-        "theory": Case.grid(depth=(1, 64, 96, 118)),
-    },
-    control=Control(
-        Case(depth=48),
-        "b = 0.0565",
-        statement=Eq(transition_width, floor(exp(_a + Rational("0.0565") * depth) + _half)),
-    ),
-    weight="arithmetic",
-    supports="depth_choice/gpt3_projection",
-)
-def levine_fit_width(case: Case) -> Exact:
-    """Levine's fit read as a width: one formula, inverted.
-
-    In Levine's fit the width from which a net of depth L stops losing to shallower ones of equal
-    size is exp(a + b L), with a = 5.039 and b = 0.0555; here to the nearest integer, measured by
-    inverting the other published form L = (ln d - a) / b.
-
-    An identity: the other form is the first inverted, with the same two constants, so that it
-    checks our typing of them and nothing else; not that nets obey the fit. Nets of 6 to 48 layers
-    are behind it. By its slope it asks for 18.0 more layers when the width grows by a factor e, and
-    for 19.8 by a factor 3.
-    """
-
-    def below(width: int) -> bool:
-        asked = (log(width - _half) - Rational(A)) / Rational(B)
-        return sign(asked - case.depth) == -1
-
-    high = 2
-    while below(high):
-        high *= 2
-    return Exact(last(below, 1, high))
-
-
-@claim(
     Eq(transition_depth, nine_decimals(_fitted(_a, _b))),
     source=Source("bigscience", f"{_README}; the inversion is derived here"),
     cases={
@@ -124,7 +79,11 @@ def levine_fit_depth(case: Case) -> Exact:
     For every budget N the depth L with N = 12 L exp(2 a + 2 b L) is W(b N / (6 e^(2 a))) / (2 b), a
     = 5.039, b = 0.0555; stated to nine decimals, rounded down.
 
-    An algebraic fact about the fit, which extrapolates beyond 48 layers or about 6e8 parameters.
+    An algebraic fact about the fit, which extrapolates beyond 48 layers or about 6e8 parameters: in
+    it the width from which a net of depth L stops losing to shallower ones of equal size is
+    exp(a + b L), in the other published form L = (ln d - a) / b. Nets of 6 to 48 layers are behind
+    it. By its slope it asks for 18.0 more layers when the width grows by a factor e, and for 19.8
+    by a factor 3.
     """
 
     def size(x: arb) -> arb:

@@ -13,7 +13,7 @@ from depthlaw.advisor.models import model, models
 from ..claims.definition import Case, Control, Exact, Source, Step, claim
 from ..claims.relations import Eq, Gt
 from ..claims.symbols import depth, parameters, quantity, width
-from .inversion import inversion_steps, last, nine_decimals, root
+from .inversion import inversion_steps, nine_decimals, root
 
 threshold_depth = quantity(
     "threshold_depth",
@@ -21,12 +21,6 @@ threshold_depth = quantity(
     "least real depth of a net of N_par parameters with L >= log_3(d_x)",
     "positive real",
 )
-threshold_parameters = quantity(
-    "threshold_parameters",
-    r"N_{th}",
-    "parameters of the widest net of depth L with L >= log_3(d_x)",
-)
-
 _INVERSION = Source(
     "levine2020", "abstract (threshold); the inversion is derived here", "arXiv:2006.12467v1"
 )
@@ -41,18 +35,6 @@ def weights(layers: int, width: int) -> int:
     """
     matrices = [(width, width)] * 4 + [(4 * width, width), (width, 4 * width)]
     return sum(rows * columns for rows, columns in matrices) * layers
-
-
-def widest(layers: int) -> int:
-    """The largest d with log_3(d) <= L: d - 1 has at most L digits in base 3."""
-
-    def fits(width: int) -> bool:
-        digits, rest = 0, width - 1
-        while rest:
-            digits, rest = digits + 1, rest // 3
-        return digits <= layers
-
-    return last(fits, 1, 4**layers + 1)
 
 
 def _least_depth(base: int) -> Relational:
@@ -76,7 +58,10 @@ def threshold_budget(case: Case) -> Exact:
     For every budget N = 12 L d^2 the least real depth with L >= log_3(d) is W(N ln 9 / 12) / ln 9,
     W being Lambert's function; stated to nine decimals, rounded down.
 
-    The threshold concerns attention without softmax, feed-forward layers and residuals.
+    The threshold concerns attention without softmax, feed-forward layers and residuals. The other
+    way round, the largest net with L >= log_3(d) has width 3^L and 12 L 9^L parameters, so that it
+    asks for one more layer when the width grows by a factor 3, and for 0.91 layers more per factor
+    e.
     """
     return Exact(root(lambda x: 12 * x * 9**x, case.parameters))
 
@@ -94,28 +79,6 @@ def _(statement: Relational) -> Iterator[Step]:
         simplify((size - 12 * L * d**2).subs(L, log(d) / log(3))) == 0,
     )
     yield from inversion_steps(statement, size, L)
-
-
-@claim(
-    Eq(threshold_parameters, 12 * depth * 9**depth),
-    source=_INVERSION,
-    cases={"quick": Case.grid(depth=range(1, 12)), "theory": Case.grid(depth=(16, 32, 64))},
-    control=Control(
-        Case(depth=6),
-        "3^L in place of d^2 = 9^L",
-        statement=Eq(threshold_parameters, 12 * depth * 3**depth),
-    ),
-    supports="depth_choice/threshold_never_binds",
-)
-def threshold_inverse(case: Case) -> Exact:
-    """Largest budget a depth serves under the threshold.
-
-    For every depth L the largest net with L >= log_3(d) has width 3^L and 12 L 9^L parameters.
-
-    So the threshold asks for one more layer when the width grows by a factor 3, and for 0.91 layers
-    more per factor e.
-    """
-    return Exact(weights(case.depth, widest(case.depth)))
 
 
 # The tightest rows first, so that the quick suite holds them.

@@ -223,7 +223,7 @@ _NEXT_LARGER = [
     weight="arithmetic",
     cases={"quick": _NEXT_LARGER},
     control=Control(_NEXT_LARGER[3], "LLaMA 7B has 32 layers, GPT-2 XL 48"),
-    supports="counting/textbook_options",
+    supports="counting/textbook_numbers",
 )
 def more_layers_more_parameters(case: Case) -> Exact:
     """The textbook's trend: more layers, more parameters.

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from sympy import Symbol, ceiling, diff, floor, log, simplify
+from sympy import Expr, Symbol, ceiling, diff, floor, log, simplify
 from sympy.core.relational import Relational
 
 from depthlaw.advisor.laws import LARGEST_EXECUTED
@@ -42,18 +42,23 @@ wrong_tokens = quantity(
 computed_hops = quantity(
     "computed_hops", "h", "number of hops that was really computed; -1 when it is none", "integer"
 )
+rounded_down = quantity(
+    "rounded_down",
+    r"\rho",
+    "1 where log2 k is rounded down, as printed; 0 where it is rounded up",
+    "nonnegative integer",
+)
 hops_first = quantity("hops_first", "a", "number of hops taken first", "nonnegative integer")
 hops_then = quantity("hops_then", "b", "number of hops taken next", "nonnegative integer")
 
 SANFORD = "arXiv:2402.09268v1"
-printed = partial(
-    claim,
-    wording="printed",
-    kind="construction",
-    weight="step",
-    known="FAILS",
-    source=Source("sanford2024", "Appendix F.4", SANFORD),
-)
+PRINTED_CONSTRUCTION: dict[str, Any] = {
+    "wording": "printed",
+    "kind": "construction",
+    "weight": "step",
+    "known": "FAILS",
+    "source": Source("sanford2024", "Appendix F.4", SANFORD),
+}
 
 
 def ours(place: str) -> Source:
@@ -123,9 +128,9 @@ def depth_printed(case: Case, seed: int) -> Ball:
     needs one layer more, which refutes nothing, so the verdict stays open. For k = 3 it would be
     decided by one causal head of width O(1) with O(log N) bits that does hop_3 in three layers for
     every N, or by a proof that three layers do not. With a strict mask, or log2 N heads, the
-    printed depth was right on everything executed, up to k = 64: hops/depth_strict_mask,
-    hops/depth_log_heads. What stands in the way: hops/lookup_depth_causal,
-    hops/self_skip_subset_sums; why no finite search settles it: hops/one_layer_unbounded_precision.
+    printed depth was right on everything executed, up to k = 64: hops/depth_carried_symbols. What
+    stands in the way: hops/one_lookup_per_layer, hops/self_skip_subset_sums; why no finite search
+    settles it: hops/one_layer_unbounded_precision.
     """
     found = network.settles(network.causal, case, seed)
     if found < 0:
@@ -141,7 +146,16 @@ def depth_printed(case: Case, seed: int) -> Ball:
         "The construction as repaired here, executed exactly; it needs a layer more unless k is a "
         "power of two."
     ),
-    cases=EXECUTED,
+    cases={
+        "quick": (
+            *EXECUTED["quick"],
+            *Case.grid(hops=1, alphabet=(2, 3), tokens=(3, 4), exhaustive=True),
+        ),
+        "theory": (
+            *EXECUTED["theory"],
+            *Case.grid(hops=1, alphabet=(2, 3), tokens=6, exhaustive=True),
+        ),
+    },
     control=Control(
         FIVE, "5 hops are not done a layer earlier", Eq(layers_used, floor(log2_k) + 2)
     ),
@@ -158,53 +172,49 @@ def depth_corrected(case: Case, seed: int) -> Exact:
     layer ceil(log2 k) + 2 on, and on some not before.
 
     Executed in integers: a head attends to the key at the least angular distance. All sequences of
-    5 tokens over 2 and 3 symbols for k <= 6, and for each k <= 64 an alternating and four random
-    sequences. Two corrections of the printed construction.
+    5 tokens over 2 and 3 symbols for k <= 6, of 3, 4 and 6 for k = 1, and for each k <= 64 an
+    alternating and four random sequences. Two corrections of the printed construction. Of the
+    spacing, at k = 1: a true match is at most N - 1 steps away, the start token N - 1/2, a wrong
+    symbol at least 2N - (N - 1) = N + 1.
     """
     return Exact(network.settles(network.causal, case, seed))
 
 
-carries_symbols = partial(
-    claim,
+@claim(
     Eq(layers_used, floor(log2_k) + 2),
     source=ours("Theorem 4.2"),
     kind="construction",
-    cases=EXECUTED,
+    cases={
+        suite: [
+            Case(mask=mask, **case.fields()) for mask in ("strict", "causal") for case in listed
+        ]
+        for suite, listed in EXECUTED.items()
+    },
     control=Control(
-        FIVE, "rounding up would ask for a layer more", Eq(layers_used, ceiling(log2_k) + 2)
+        Case(mask="strict", **FIVE.fields()),
+        "rounding up would ask for a layer more",
+        Eq(layers_used, ceiling(log2_k) + 2),
     ),
+    supports="hops/depth_corrected",
 )
+def depth_carried_symbols(case: Case, seed: int) -> Exact:
+    """Carrying symbols, hard attention does hop_k in floor(log2 k) + 2 layers.
 
-
-@carries_symbols(supports="hops/depth_corrected")
-def depth_strict_mask(case: Case, seed: int) -> Exact:
-    """Strict mask: hard attention does hop_k in floor(log2 k) + 2 layers.
-
-    For every k >= 1, a hard-attention network with one head, width O(1), O(log N) bits, a start
-    token that sees itself and else the strict mask j < i is right on every token of every sequence
-    from layer floor(log2 k) + 2 on, and on some not before.
+    For every k >= 1, two hard-attention networks of width O(1), O(log N) bits and a start token are
+    right on every token of every sequence from layer floor(log2 k) + 2 on, and on some not before:
+    one with one head, a start token that sees itself and else the strict mask j < i; and one with
+    the causal mask and ceil(log2(N + 1)) heads, of width O(1) each, in its first layer, one in the
+    others.
 
     find^1(i) is one more than the last j < i with X_j = X_i: one layer instead of two. Then the
     answer's symbol travels with the pointers, so find^(2^t) gives hop_k up to k = 2^(t+1) - 1.
-    Executed up to k = 64. The mask is allowed in the source's definition of masked attention, but
-    Theorem 4.2 speaks of the causal mask j <= i, under which a token finds itself first.
+    Executed up to k = 64. The strict mask is allowed in the source's definition of masked
+    attention, but Theorem 4.2 speaks of the causal mask j <= i, under which a token finds itself
+    first. There head b of the first layer sees only tokens whose position differs in binary digit
+    b: never the token itself, and every other token at least once. H and m grow as log N, against
+    H = 1 and m = O(1) in the theorem.
     """
-    return Exact(network.settles(partial(network.symbol_carrying, mask="strict"), case, seed))
-
-
-@carries_symbols(supports="hops/depth_corrected")
-def depth_log_heads(case: Case, seed: int) -> Exact:
-    """With log2 N heads floor(log2 k) + 2 layers do compute hop_k.
-
-    For every k >= 1, a hard-attention network with the causal mask, a start token and ceil(log2(N +
-    1)) heads in its first layer, one in the others, is right on every token of every sequence from
-    layer floor(log2 k) + 2 on, and on some not before.
-
-    Head b of the first layer sees only tokens whose position differs in binary digit b: never the
-    token itself, and every other token at least once. H and m grow as log N, against H = 1 and m =
-    O(1) in the theorem.
-    """
-    return Exact(network.settles(partial(network.symbol_carrying, mask="causal"), case, seed))
+    return Exact(network.settles(partial(network.symbol_carrying, mask=case.mask), case, seed))
 
 
 # --- the two errors of the printed construction ---------------------------------------------------
@@ -219,8 +229,9 @@ def _wrong(case: Case, seed: int, *, layers: int = 12, extra: int = 0, **options
     return Exact(network.errors(asked, case, seed, layers))
 
 
-@printed(
+@claim(
     Eq(wrong_tokens, 0),
+    **PRINTED_CONSTRUCTION,
     cases=FEW,
     headline="A printed construction, executed exactly: does it compute what it says?",
     control=Control(
@@ -274,8 +285,9 @@ def only(candidates: set[int]) -> Exact:
     return Exact(candidates.pop() if len(candidates) == 1 else -1)
 
 
-@printed(
+@claim(
     Eq(wrong_tokens, 0),
+    **PRINTED_CONSTRUCTION,
     cases=SHORT,
     control=Control(
         Case(hops=1, alphabet=2, tokens=2, exhaustive=True),
@@ -292,92 +304,57 @@ def construction_printed_spacing(case: Case, seed: int) -> Exact:
 
     A key whose symbol follows the query's symbol in cyclic order lies N - (i - j) >= 1 steps away
     and can win. Smallest failure: N = 3, X = (0, 0, 1), token 3, which should find nothing. All
-    sequences of each length are tried.
+    sequences of each length are tried. Symbols 2N apart suffice (hops/depth_corrected).
     """
     return _wrong(case, seed, layers=2, spacing=1)
-
-
-@claim(
-    Eq(wrong_tokens, 0),
-    source=ours("Appendix F.4"),
-    kind="construction",
-    cases=SHORT,
-    control=Control(
-        Case(hops=1, alphabet=2, tokens=3, exhaustive=True),
-        "symbols N apart",
-        measured=partial(_wrong, layers=2, spacing=1),
-    ),
-    supports="hops/construction_printed_spacing",
-)
-def construction_corrected_spacing(case: Case, seed: int) -> Exact:
-    """Symbols 2N apart suffice in the last-occurrence head.
-
-    For every N, every alphabet and every sequence of length N, the hard-attention construction with
-    symbols 2N angular steps apart computes hop_1 on every token.
-
-    A true match is at most N - 1 steps away, the start token N - 1/2, a wrong symbol at least 2N -
-    (N - 1) = N + 1.
-    """
-    return _wrong(case, seed, layers=2, spacing=2)
 
 
 # --- what a depth is enough for -------------------------------------------------------------------
 
 
-inverse = partial(
-    claim,
+@claim(
+    Eq(hops_max, 2 ** (depth - 2 + rounded_down) - rounded_down),
     source=ours("Theorem 4.2"),
     assumes={"at least two layers": lambda case: case.depth >= 2},
-    cases={"quick": Case.grid(depth=range(2, 9)), "theory": Case.grid(depth=range(9, 15))},
-)
-ABOUT_COUNTS = (
-    "about the stated count of layers, not nets. Prose: every L >= 2 is t + 2; the steps chain to "
-    "'k fits iff k <= right side'; SymPy's rules for floor and ceil"
-)
-
-
-@inverse(
-    Eq(hops_max, 2 ** (depth - 1) - 1),
+    cases={
+        "quick": Case.grid(depth=range(2, 9), rounded_down=(0, 1)),
+        "theory": Case.grid(depth=range(9, 15), rounded_down=(0, 1)),
+    },
     control=Control(
-        Case(depth=4), "2^(L-1) itself has one binary digit more", Eq(hops_max, 2 ** (depth - 1))
-    ),
-    supports="hops/depth_printed",
-)
-def k_max_printed(case: Case) -> Exact:
-    """floor(log2 k) + 2 <= L means k <= 2^(L-1) - 1.
-
-    For every L >= 2, the largest k with floor(log2 k) + 2 <= L, the printed depth, is 2^(L-1) - 1.
-    """
-
-    def layers(k: int) -> int:
-        return 2 if k == 1 else 1 + layers(k // 2)
-
-    return Exact(next(k for k in count() if layers(k + 1) > case.depth))
-
-
-@inverse(
-    Eq(hops_max, 2 ** (depth - 2)),
-    control=Control(
-        Case(depth=4),
-        "the printed depth allows almost twice as many",
-        Eq(hops_max, 2 ** (depth - 1) - 1),
+        Case(depth=4, rounded_down=1),
+        "2^(L-1) itself has one binary digit more",
+        Eq(hops_max, 2 ** (depth - 2 + rounded_down)),
     ),
     supports="hops/depth_corrected",
 )
-def k_max_corrected(case: Case) -> Exact:
-    """ceil(log2 k) + 2 <= L means k <= 2^(L-2).
+def k_max(case: Case) -> Exact:
+    """Hops within L layers: 2^(L-2), or 2^(L-1) - 1 as printed.
 
     For every L >= 2, the largest k with ceil(log2 k) + 2 <= L, the depth of the repaired
-    construction, is 2^(L-2).
+    construction, is 2^(L-2); with floor(log2 k) + 2 <= L, the printed depth, it is 2^(L-1) - 1.
     """
 
-    def layers(k: int, reached: int = 1) -> int:
-        return 2 if reached >= k else 1 + layers(k, 2 * reached)
+    def rounding_up(k: int, reached: int = 1) -> int:
+        return 2 if reached >= k else 1 + rounding_up(k, 2 * reached)
 
+    def rounding_down(k: int) -> int:
+        return 2 if k == 1 else 1 + rounding_down(k // 2)
+
+    layers = rounding_down if case.rounded_down else rounding_up
     return Exact(next(k for k in count() if layers(k + 1) > case.depth))
 
 
-def _chain(statement: Relational, printed: bool) -> Iterator[Step]:
+@k_max.argument(
+    "about the stated count of layers, not nets. Prose: every L >= 2 is t + 2; the steps chain to "
+    "'k fits iff k <= right side'; SymPy's rules for floor and ceil"
+)
+def _(statement: Relational) -> Iterator[Step]:
+    yield Step("the statement is an equation", statement.rel_op == "==")
+    for printed in (False, True):
+        yield from _chain(statement.rhs.subs(rounded_down, int(printed)), printed)
+
+
+def _chain(right: Expr, printed: bool) -> Iterator[Step]:
     """The whole k whose layers fit are those up to the right side, written at L = t + 2, t >= 0."""
     t, x = Symbol("t", integer=True, nonnegative=True), Symbol("x", real=True)
     k = Symbol("k", positive=True)
@@ -395,15 +372,9 @@ def _chain(statement: Relational, printed: bool) -> Iterator[Step]:
     whole = not printed or (floor(x) <= last) == (floor(x) < edge)
     yield Step(f"for whole k that means k <= {last}", edge.is_integer and whole)
     yield Step("k = 1 fits at every L = t + 2", bool(rounded(log(1) / log(2)) + 2 <= t + 2))
-    same = simplify(statement.rhs.subs(depth, t + 2) - last) == 0
     yield Step(
-        f"the statement is an equation, and its right side at L = t + 2 is {last}",
-        statement.rel_op == "==" and same,
+        f"the right side at L = t + 2 is {last}", simplify(right.subs(depth, t + 2) - last) == 0
     )
-
-
-k_max_printed.argument(ABOUT_COUNTS)(partial(_chain, printed=True))
-k_max_corrected.argument(ABOUT_COUNTS)(partial(_chain, printed=False))
 
 
 @claim(

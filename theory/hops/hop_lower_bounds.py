@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import partial
 from itertools import permutations, product
 from typing import Any
 
 import numpy as np
-from sympy import Integer, ceiling, floor
+from sympy import Integer, ceiling, floor, log
 
 from ..claims.definition import Case, Control, Exact, Source, claim
-from ..claims.relations import Eq, Ge
+from ..claims.relations import Eq
 from ..claims.symbols import hops, quantity, tokens
 from .construction import SANFORD, log2_k, only, ours, wrong_tokens
 from .pointers import hop_k
@@ -25,6 +24,12 @@ lookup_layers = quantity(
     "lookup_layers",
     r"L_{look}",
     "least depth that holds hop_k when each layer is one lookup at a pointer",
+    "nonnegative integer",
+)
+strict = quantity(
+    "strict",
+    r"\sigma",
+    "1 under the strict mask, which hides a token from itself; 0 under the causal mask",
     "nonnegative integer",
 )
 sums = quantity(
@@ -70,86 +75,36 @@ def lookup_depth(hops: int, mask: str) -> int:
     return depth
 
 
-def _masked(mask: str) -> dict[str, tuple[Case, ...]]:
-    return {
-        "quick": Case.grid(hops=range(1, 9), mask=mask),
-        "theory": Case.grid(hops=(9, 12, 15, 16, 17), mask=mask),
-    }
-
-
-lookups = partial(claim, source=ours("Theorem 4.2"), kind="threshold")
-
-
-@lookups(
-    Eq(lookup_layers, ceiling(log2_k) + 2),
-    cases=_masked("causal"),
+@claim(
+    Eq(lookup_layers, ceiling(log(hops + strict) / log(2)) + 2 - strict),
+    source=ours("Theorem 4.2 and Corollary 4.3"),
+    kind="threshold",
+    cases={
+        "quick": Case.grid(hops=range(1, 9), strict=(0, 1)),
+        "theory": Case.grid(hops=(9, 12, 15, 16, 17), strict=(0, 1)),
+    },
     control=Control(
-        Case(hops=3, mask="causal"), "3 is not a power of two", Eq(lookup_layers, floor(log2_k) + 2)
+        Case(hops=3, strict=0), "3 is not a power of two", Eq(lookup_layers, floor(log2_k) + 2)
     ),
     cited="Decides the least depth that may be quoted for hop_k from nets of one lookup per layer.",
 )
-def lookup_depth_causal(case: Case) -> Exact:
-    """One lookup per layer needs ceil(log2 k) + 2, causal mask.
+def one_lookup_per_layer(case: Case) -> Exact:
+    """One lookup per layer needs ceil(log2 k) + 2 layers, causal mask.
 
-    Among all networks with a causal mask in which every layer is one lookup at a pointer find^p
-    that the tokens already hold, the least depth at which tokens hold hop_k is the one stated. The
-    first layer fetches the previous token, the second find^1.
-
-    All choices of pointers are tried. It explains the constructions that are known; it is no lower
-    bound for attention, which may do other things than look up a pointer.
-    """
-    return Exact(lookup_depth(case.hops, case.mask))
-
-
-@lookups(
-    Eq(lookup_layers, floor(log2_k) + 2),
-    cases=_masked("strict"),
-    control=Control(
-        Case(hops=3, mask="strict"),
-        "3 is not a power of two",
-        Eq(lookup_layers, ceiling(log2_k) + 2),
-    ),
-    supports="hops/lookup_depth_causal",
-)
-def lookup_depth_strict(case: Case) -> Exact:
-    """One lookup per layer needs floor(log2 k) + 2 with strict mask.
-
-    Among all networks with a strict mask in which every layer is one lookup at a pointer find^p
-    that the tokens already hold, the least depth at which tokens hold hop_k is the one stated. The
-    first layer fetches the position of the last earlier copy.
+    Among all networks in which every layer is one lookup at a pointer find^p that the tokens
+    already hold, the least depth at which tokens hold hop_k is ceil(log2 k) + 2 with a causal mask,
+    under which the first layer fetches the previous token and the second find^1, and
+    ceil(log2(k + 1)) + 1 = floor(log2 k) + 2 with a strict mask, under which the first layer
+    fetches the position of the last earlier copy.
 
     All choices of pointers are tried. It explains the constructions that are known; it is no lower
-    bound for attention, which may do other things than look up a pointer.
+    bound for attention, which may do other things than look up a pointer. Corollary 4.3 of
+    sanford2024 is one, and conditional: if no MPC protocol tells one cycle from two in o(log N)
+    rounds (the one-versus-two-cycle conjecture, for which there is no claim here), narrow masked
+    transformers that compute hop_k, k = Theta(N^xi), xi in (0, 1/2], m H = O(k^(1 - epsilon)), need
+    Omega(log k) layers, with an unknown constant. One family of networks cannot test that.
     """
-    return Exact(lookup_depth(case.hops, case.mask))
-
-
-@claim(
-    Ge(lookup_layers, log2_k),
-    source=ours("Corollary 4.3"),
-    kind="conditional",
-    cases={"quick": Case.grid(hops=(1, 2, 3, 4, 6, 8), mask=("causal", "strict"))},
-    control=Control(
-        Case(hops=8, mask="strict"),
-        "three times as many layers are not needed",
-        Ge(lookup_layers, 3 * log2_k),
-    ),
-    supports="hops/lookup_depth_causal",
-)
-def lower_bound_conditional(case: Case) -> Exact:
-    """Networks of lookups do not beat log2 k layers.
-
-    If no MPC protocol tells one cycle from two in o(log N) rounds, narrow masked transformers that
-    compute hop_k need Omega(log k) layers, with an unknown constant (Corollary 4.3). Tested is one
-    family: for every k >= 1, networks in which every layer is one lookup at a pointer need at least
-    log2 k. One family cannot test a bound over all transformers.
-
-    Conditional on the one-versus-two-cycle conjecture (sanford2024, Conjecture 2.4), for which
-    there is no claim here. What is tested is unconditional and weaker than hops/lookup_depth_causal
-    and hops/lookup_depth_strict. The corollary, for k = Theta(N^xi), xi in (0, 1/2], and m H =
-    O(k^(1 - epsilon)), is neither proved nor refuted.
-    """
-    return Exact(lookup_depth(case.hops, case.mask))
+    return Exact(lookup_depth(case.hops, "strict" if case.strict else "causal"))
 
 
 # --- precision ------------------------------------------------------------------------------------
@@ -337,17 +292,17 @@ def _distances(instances: Iterable[Instance], hops: int, copies: int) -> set[int
     return found
 
 
-cycle_claim = partial(
-    claim,
-    assumes={
+CYCLES: dict[str, Any] = {
+    "assumes": {
         "k is even": lambda case: case.hops % 2 == 0,
         "cycles have at least 3 vertices": lambda case: case.hops >= 6,
     },
-)
+}
 
 
-@cycle_claim(
+@claim(
     Eq(walked, hops * (2 - cycles) / 2),
+    **CYCLES,
     source=Source("sanford2024", "Corollary 4.3", SANFORD),
     wording="printed",
     kind="construction",
@@ -380,8 +335,9 @@ def cycle_reduction(case: Case, seed: int) -> Exact:
     return only(_distances(_instances(case, seed), case.hops, case.hops // 2))
 
 
-@cycle_claim(
+@claim(
     Eq(tokens_needed, 9 * hops * hops / 2 + 1),
+    **CYCLES,
     source=ours("Corollary 4.3"),
     kind="threshold",
     cases={"quick": Case.grid(hops=(6, 8), cycles=1), "theory": Case.grid(hops=(10, 12), cycles=1)},

@@ -1,19 +1,19 @@
-"""What one layer cannot do, by counting bits: hop_1, composition; and which bounds are vacuous."""
+"""What one layer cannot do, by counting bits: hop_1 and composition."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from fractions import Fraction
 from functools import cache, partial
 from itertools import combinations, product
-from math import isqrt
+from typing import Any
 
 from sympy import Integer, log
 
 from ..claims.definition import Case, Control, Exact, Source, claim
 from ..claims.relations import Eq, Ge
-from ..claims.symbols import depth, hops, quantity, summaries, tokens, width
+from ..claims.symbols import quantity, summaries, tokens
 from .pointers import hop_k
 
 precision = quantity("precision", "p", "bits of each number that a layer passes on")
@@ -36,28 +36,14 @@ error = quantity(
     "least error of reading f(x) off a summary of f, f and x uniform",
     "nonnegative real",
 )
-state_bits = quantity(
-    "state_bits",
-    "Hdp",
-    "bits that one token passes on in one layer: heads times width times precision",
-    "nonnegative integer",
-)
-prompt_min = quantity("prompt_min", r"n_{min}", "least prompt length at which a bound applies")
-tokens_min = quantity(
-    "tokens_min",
-    r"N_{min}",
-    "least input length at which a bound excludes a width, constant taken as 1",
-)
-
 _COPIED = 2
 two = Integer(2)
-one_layer = partial(
-    claim,
-    assumes={"the reduction has an odd number of tokens": lambda case: case.tokens % 2 == 1},
-    source=Source(
+INDEX: dict[str, Any] = {
+    "assumes": {"the reduction has an odd number of tokens": lambda case: case.tokens % 2 == 1},
+    "source": Source(
         "depthlaw", "after sanford2024one, arXiv:2408.14332 (as reported), the theorem on one layer"
     ),
-)
+}
 
 
 def index_sequence(bits: Sequence[int], index: int, hops: int = 1) -> list[int]:
@@ -87,8 +73,9 @@ def hops_ask_for_every_bit(hops: int, count: int = 4) -> bool:
     )
 
 
-@one_layer(
+@claim(
     Eq(summaries, two ** ((tokens - 1) / 2)),
+    **INDEX,
     cases={"quick": Case.grid(tokens=(1, 3, 7, 13)), "theory": Case.grid(tokens=(17, 21))},
     control=Control(Case(tokens=7), "not one bit less", Eq(summaries, two ** ((tokens - 3) / 2))),
     cited=(
@@ -145,8 +132,9 @@ def _majority(group: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     return tuple(Counter(column).most_common(1)[0][0] for column in zip(*group, strict=True))
 
 
-@one_layer(
+@claim(
     Ge(failing_inputs, two ** ((tokens - 1) / 2) - two ** (2 * precision)),
+    **INDEX,
     cases={
         "quick": Case.grid(tokens=(13, 17), precision=(1, 2)),
         "theory": Case.grid(tokens=(21, 25), precision=(1, 2, 3)),
@@ -167,7 +155,7 @@ def one_layer_fails(case: Case, seed: int) -> Exact:
 
     Random weights, sums rounded to p bits, and for every index the best read-out. Pigeonhole: of
     the words that share their sums at most one is right for every index. Two layers do it:
-    hops/construction_corrected_spacing.
+    hops/depth_corrected.
     """
     return _failing(case, seed)
 
@@ -228,76 +216,3 @@ def composition_error(case: Case) -> Exact:
     peng2024 applies it, is prose, not measured.
     """
     return _least_error(case.domain_size, case.summary_bits)
-
-
-# --- vacuous at real sizes ------------------------------------------------------------------------
-
-
-def _least(holds: Callable[[int], bool]) -> Exact:
-    """The least whole number from which on a condition holds, by bisection."""
-    high = 1
-    while not holds(high):
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return Exact(high)
-
-
-@claim(
-    Eq(prompt_min, state_bits ** (two ** (4 * depth))),
-    kind="threshold",
-    source=Source("depthlaw", "after chen2024, arXiv:2412.02975 (as reported), Theorem 1.1"),
-    cases={
-        "quick": Case.grid(depth=1, state_bits=(2, 10, 10**6)),
-        "theory": Case.grid(depth=2, state_bits=(2, 10**6)),
-    },
-    control=Control(
-        Case(depth=1, state_bits=10),
-        "the exponent is 16 for one layer",
-        Eq(prompt_min, state_bits**8),
-    ),
-    supports="hops/one_layer_index",
-)
-def composition_vacuous(case: Case) -> Exact:
-    """The composition bound starts at prompts of (Hdp)^(2^(4L)) tokens.
-
-    For every L, the least prompt length n with H d p <= n^(2^(-4L)) is (H d p)^(2^(4L)): below it
-    the theorem that L layers cannot compose L functions says nothing.
-
-    With H d p = 10^6, about one small model, it needs 10^96 tokens for L = 1 and 10^1536 for L = 2:
-    vacuous at real sizes. Arithmetic of the condition, which is as reported; it says nothing of the
-    theorem.
-    """
-
-    def reaches(n: int) -> bool:
-        for _ in range(4 * case.depth):
-            n = isqrt(n)
-        return n >= case.state_bits
-
-    return _least(reaches)
-
-
-@claim(
-    Eq(tokens_min, width * hops**6 + 1),
-    kind="threshold",
-    source=Source("depthlaw", "after sanford2024, arXiv:2402.09268v1, Corollaries 5.2 to 5.6"),
-    cases={"quick": Case.grid(hops=(2, 4, 8, 16), width=(1, 128, 4096))},
-    control=Control(
-        Case(hops=4, width=128), "the exponent is 6", Eq(tokens_min, width * hops**5 + 1)
-    ),
-    supports="hops/one_layer_index",
-)
-def recurrent_bound_vacuous(case: Case) -> Exact:
-    """With constant 1, no width is excluded up to m k^6 tokens.
-
-    If the constant is 1, the least N at which a recurrent net with fewer than k layers and width m
-    is excluded from hop_k is m k^6 + 1; the same holds for kernel attention, sparse attention and
-    chains of thought with their state sizes.
-
-    The constant is not given; 1 is an assumption. At m = 128 and k = 16 it needs 2.1e9 tokens, at k
-    = 4 already 524,289: vacuous for the published experiment with N = 100, where even k = 3 asks
-    for no more than m >= 1.
-    """
-    return _least(lambda n: Fraction(n, case.hops**6) > case.width)

@@ -13,7 +13,7 @@ from sympy import cos, floor, pi
 
 from ..claims.definition import Ball, Case, Control, Exact, Source, claim
 from ..claims.relations import Eq, Ge, Le
-from ..claims.symbols import alphabet, quantity, tokens
+from ..claims.symbols import quantity, tokens
 from ..exact.enclosure import from_fraction
 from .construction import SANFORD, ours
 
@@ -23,6 +23,7 @@ gap_scaled = quantity(
     "smallest gap between the best and the next score of a head, in units of 10^-9, rounded down",
     "nonnegative integer",
 )
+angles = quantity("angles", "n_a", "equally spaced angles at which the keys of a head lie")
 distinct_keys = quantity("distinct_keys", r"\#_{keys}", "different keys of the tokens 0..N")
 error = quantity(
     "softmax_error",
@@ -36,7 +37,6 @@ _UNITS = 10**9
 _BITS = 192
 # Gaps are measured over all sequences up to so many tokens.
 _ALL_SEQUENCES = 6
-heads = partial(claim, source=ours("Appendix F.4"))
 
 
 def _cosine(turns: Fraction) -> arb:
@@ -59,26 +59,9 @@ def _least_gap(rows: Iterable[Sequence[Fraction]]) -> Exact:
     return Exact(int(scaled))
 
 
-@heads(
-    Eq(gap_scaled, floor(_UNITS * (1 - cos(2 * pi / (tokens + 1))))),
-    cases={"quick": Case.grid(tokens=(4, 7, 16)), "theory": Case.grid(tokens=(40, 99))},
-    control=Control(
-        Case(tokens=7),
-        "half the angle",
-        Eq(gap_scaled, floor(_UNITS * (1 - cos(pi / (tokens + 1))))),
-    ),
-    supports="hops/depth_corrected",
-)
-def lookup_gap(case: Case) -> Exact:
-    """The lookup head separates scores by 1 - cos(2 pi/(N + 1)).
-
-    For every N >= 2, with N + 1 angles the best and the next score of the lookup head differ by at
-    least 1 - cos(2 pi/(N + 1)) for every query, with equality; checked to 10^-9.
-
-    1 - cos x >= 2 x^2/pi^2 on [0, pi], so this is at least 8/(N + 1)^2, the printed margin
-    Omega(N^-2).
-    """
-    angles = case.tokens + 1
+def _lookup_gap(tokens: int) -> Exact:
+    """Smallest gap of the lookup head, whose tokens 0..N lie at N + 1 angles."""
+    angles = tokens + 1
     return _least_gap([[Fraction(q - k, angles) for k in range(angles)] for q in range(angles)])
 
 
@@ -118,34 +101,52 @@ def _next_pairs(n: int, a: int, first: Fraction) -> set[tuple[Fraction, Fraction
     return {(best, next_) for best, next_ in pairwise(sorted(every)) if best <= first}
 
 
-@heads(
-    Eq(gap_scaled, floor(_UNITS * (1 - cos(pi / (tokens * alphabet))))),
+@claim(
+    Eq(gap_scaled, floor(_UNITS * (1 - cos(2 * pi / angles)))),
+    source=ours("Appendix F.4"),
     cases={
-        "quick": Case.grid(tokens=(3, 5, 8), alphabet=(2, 3)),
-        "theory": Case.grid(tokens=(12, 20), alphabet=(2, 5)),
+        "quick": (
+            *(Case(head="lookup", tokens=n, angles=n + 1) for n in (4, 7, 16)),
+            *(
+                Case(head="last occurrence", tokens=n, alphabet=a, angles=2 * n * a)
+                for n in (3, 5, 8)
+                for a in (2, 3)
+            ),
+        ),
+        "theory": (
+            *(Case(head="lookup", tokens=n, angles=n + 1) for n in (40, 99)),
+            *(
+                Case(head="last occurrence", tokens=n, alphabet=a, angles=2 * n * a)
+                for n in (12, 20)
+                for a in (2, 5)
+            ),
+        ),
     },
     # At N - 2 and a hundredth steps: just beyond the farthest match.
     control=Control(
-        Case(tokens=5, alphabet=2),
+        Case(head="last occurrence", tokens=5, alphabet=2, angles=20),
         "the start token a hundredth of a step beyond the farthest match",
         measured=lambda case: gap_of_last_match(case, Fraction(-199, 100)),
     ),
-    supports="hops/construction_printed_spacing",
+    supports="hops/depth_corrected",
 )
-def last_match_gap(case: Case) -> Exact:
-    """The last-occurrence head separates scores by 1 - cos(pi/(N |Sigma|)).
+def head_gaps(case: Case) -> Exact:
+    """Both heads separate scores by one angular step.
 
-    For every N >= 3 and every alphabet of at least two symbols, with symbols 2N steps apart the
-    best and the next score of the last-occurrence head differ by at least 1 - cos(pi/(N |Sigma|)),
-    with equality; checked to 10^-9.
+    The best and the next score of a head whose keys lie at so many angles differ by at least
+    1 - cos(2 pi/angles), with equality; checked to 10^-9: for every N >= 2 and every query of the
+    lookup head, with N + 1 angles; and for every N >= 3, every alphabet of at least two symbols and
+    every sequence for the last-occurrence head with symbols 2N steps apart, of 2 N |Sigma| angles.
 
-    Up to N = 6 measured over all sequences; beyond, over every pair of a distance d0 <= N - 1/2 of
-    the best key (the start token is never farther) and the next larger distance d that a key can
-    have, which no sequence falls short of. With steps of s = pi/(N |Sigma|) the gap is cos(d0 s) -
+    1 - cos x >= 2 x^2/pi^2 on [0, pi], so this is at least 8/(N + 1)^2 and 2/(N |Sigma|)^2, the
+    printed margins Omega(N^-2) and Omega(N^-2 |Sigma|^-2). The last-occurrence head is measured
+    over all sequences up to N = 6; beyond, over every pair of a distance d0 <= N - 1/2 of the best
+    key (the start token is never farther) and the next larger distance d that a key can have, which
+    no sequence falls short of. With steps of s = pi/(N |Sigma|) the gap is cos(d0 s) -
     cos(d s) >= 2 sin((d0 + 1/2) s) sin(s/2), as d >= d0 + 1. This grows with d0 while (d0 + 1/2) s
     <= N s <= pi/2, so it is least at d0 = 0: 1 - cos s, which (0, 0, 0) attains.
     """
-    return gap_of_last_match(case)
+    return _lookup_gap(case.tokens) if case.head == "lookup" else gap_of_last_match(case)
 
 
 def different_keys(n: int, angles: int, step: int = 1) -> Exact:

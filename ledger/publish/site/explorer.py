@@ -359,7 +359,7 @@ def thresholds(recorded: Recorded) -> dict[str, Any]:
     """Width and depth: the threshold, the knee, Levine's transition, nets of one size, models."""
     claims, (first, last) = recorded.claims, laws.FIT_DEPTHS
     knee, levine = (
-        claims[key] for key in ("separation_rank/knee", "depth_choice/levine_fit_width")
+        claims[key] for key in ("separation_rank/knee", "depth_choice/levine_fit_depth")
     )
     near = [m for m in models() if m.kind == "decoder" and m.width <= WIDTHS[-1]]
     fitted = range(first, last + 1)
@@ -393,7 +393,7 @@ def thresholds(recorded: Recorded) -> dict[str, Any]:
             _curve(
                 "budget",
                 "nets of the chosen size, 12 L d^2 = N",
-                related=["counting/twelve"],
+                related=["counting/kaplan_weights"],
                 colour=4,
                 basis="the equation itself",
             ),
@@ -422,7 +422,10 @@ def thresholds(recorded: Recorded) -> dict[str, Any]:
                 "x": WIDTHS,
                 "y": _shorts(float(at(knee.statement.rhs.args[0], Case(width=d))) for d in WIDTHS),
             },
-            "levine": {"x": [int(levine.predict(Case(depth=L))) for L in fitted], "y": [*fitted]},
+            "levine": {
+                "x": [round(math.exp(laws.FIT_A + laws.FIT_B * L)) for L in fitted],
+                "y": [*fitted],
+            },
             "models": {
                 "x": [m.width for m in near],
                 "y": [m.layers for m in near],
