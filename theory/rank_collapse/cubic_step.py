@@ -275,9 +275,7 @@ def _(statement: Relational) -> Iterator[Step]:
     two, one = (statement.rhs.subs(step_factor, value) for value in (2, 1))
     yield from chain_steps(two)
     yield from range_steps()
-    yield Step(
-        "the logits' step has the factor 2, the stated one is not below", at_least(two, 2)
-    )
+    yield Step("the logits' step has the factor 2, the stated one is not below", at_least(two, 2))
     yield Step("the product's has the factor 1, and the stated one is not below", at_least(one, 1))
 
 
