@@ -301,8 +301,9 @@ def position_bias(case: Case) -> Exact:
 
     For all attention matrices with a causal window of w tokens and entries at least epsilon inside
     it, every row of the product of L of them puts at most (1 - (j - 1) epsilon^r)^floor(L/r) on the
-    positions j and later, r = ceil((N - 1)/(w - 1)); so P_i1 tends to 1. A causal mask is the window
-    of all N tokens, where r = 1; there a prefix of K tokens may see each other, with j = K + 1.
+    positions j and later, r = ceil((N - 1)/(w - 1)); so P_i1 tends to 1. A causal mask is the
+    window of all N tokens, where r = 1; there a prefix of K tokens may see each other, with
+    j = K + 1.
 
     Reported with an unspecified constant C for one P_ij, and with a window as
     C (1 - (j - 1) epsilon^r)^(t/(2r)); C = 1, the sharper exponent and the whole tail are ours.
