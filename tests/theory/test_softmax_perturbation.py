@@ -27,7 +27,7 @@ def test_the_constant_is_the_lambert_root_cut_after_three_decimals():
 @pytest.mark.parametrize(
     ("claim", "fields", "step"),
     [
-        (sp.softmax_perturbation, {"side": 1}, Fraction(1, 10**6)),
+        (sp.softmax_perturbation, {"lemma_side": 1}, Fraction(1, 10**6)),
         (cubic_steps, {"step": "signed", "step_factor": 2}, Fraction(1, 10**4)),
     ],
 )

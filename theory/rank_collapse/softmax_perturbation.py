@@ -29,7 +29,9 @@ softmax_deviation = quantity(
     "largest side (P_ij / Q_ij - 1) / D_ii over entries, P and Q two attention matrices",
     "positive real",
 )
-side = quantity("side", "s", "1 for the upper side of the lemma, -1 for the lower one", "integer")
+side = quantity(
+    "lemma_side", "s", "1 for the upper side of the lemma, -1 for the lower one", "integer"
+)
 
 
 def two_attentions(case: Case) -> tuple[arb_mat, arb_mat, list[arb]]:
@@ -70,7 +72,7 @@ def _ratio(case: Case, side: int) -> Ball:
 
 def _searches() -> tuple[Search, ...]:
     return tuple(
-        _search(Case(instance="searched", side=side, range=r, tokens=n), side)
+        _search(Case(instance="searched", lemma_side=side, range=r, tokens=n), side)
         for side in (1, -1)
         for n in (2, 3, 4)
         for r in ("1/1000", "1", "157/125")
@@ -110,15 +112,15 @@ def _search(case: Case, side: int) -> Search:
 def _cases(*, more: bool) -> tuple[Case, ...]:
     random = Case.grid(
         instance="random",
-        side=(1, -1),
+        lemma_side=(1, -1),
         range=("1", "157/125") if more else ("1/2", "157/125"),
         tokens=(16, 32) if more else (3, 8),
     )
     if more:
         return random
     # The lower side needs no small range.
-    pairs = Case.grid(instance="two tokens", side=(1, -1), range=("157/125", "1/1000"))
-    return (*pairs, *random, Case(instance="two tokens", side=-1, range="4"))
+    pairs = Case.grid(instance="two tokens", lemma_side=(1, -1), range=("157/125", "1/1000"))
+    return (*pairs, *random, Case(instance="two tokens", lemma_side=-1, range="4"))
 
 
 def small_range(case: Case) -> bool:
@@ -133,12 +135,12 @@ def small_range(case: Case) -> bool:
     cases={"quick": _cases(more=False), "theory": _cases(more=True)},
     assumes={
         "0 < D_ii, and on the upper side D_ii <= 1.256": lambda case: (
-            small_range(case) or (case.side < 0 < case.rational("range"))
+            small_range(case) or (case.lemma_side < 0 < case.rational("range"))
         )
     },
     search=_searches,
     control=Control(
-        Case(instance="two tokens", side=1, range="13/10"),
+        Case(instance="two tokens", lemma_side=1, range="13/10"),
         "D = 1.3 is beyond the root 1.2564 of e^x = 1 + 2x",
     ),
     supports="rank_collapse/one_layer_cubic",
@@ -153,7 +155,7 @@ def softmax_perturbation(case: Case) -> Ball:
     The lemma states both sides for D <= 1.256; the lower one needs no such condition. 1.256 is the
     root 1.25643120863 of e^x = 1 + 2x, cut after three decimals.
     """
-    return _ratio(case, case.side)
+    return _ratio(case, case.lemma_side)
 
 
 @softmax_perturbation.argument(
