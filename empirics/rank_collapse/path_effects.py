@@ -472,7 +472,7 @@ def longer_paths_flatter(case: Case, device: str = "cpu", folder: str = "") -> S
     examples) does not grow with l.
 
     Cases of suite theory, tiny nets of three layers, were dropped after they had been measured, see
-    published_paths_deteriorate.
+    paths_deteriorate.
     """
     found = _scores(case, device, folder).residual
     return _sample(found[case.length] - found[case.length + 1])

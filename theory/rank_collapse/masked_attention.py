@@ -167,7 +167,7 @@ def _(statement: Relational) -> Iterator[Step]:
         "divided by 3/2 at every layer, and not by 2",
         statement=Ge(log(end), log(start) - L * log(Rational(3, 2))),
     ),
-    supports="rank_collapse/causal_decay",
+    supports="rank_collapse/position_decay",
 )
 def causal_exponential(case: Case) -> Ball:
     """A causal mask leaves two tokens only exponential collapse.

@@ -636,7 +636,7 @@ def collapse(recorded: Recorded) -> dict[str, Any]:
                 "the same net with a causal mask",
                 colour=2,
                 dash="6 3",
-                related=["rank_collapse/slope_causal"],
+                related=["rank_collapse/slope_below_cubic"],
                 basis="computed, enclosed",
             ),
             _curve(
