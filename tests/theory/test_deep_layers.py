@@ -25,7 +25,7 @@ PAIR = {
 }
 INSIDE, BEYOND = {"gamma": "7072/10000"}, {"gamma": "7071/10000"}
 NARROW, WIDE = {"beta": "1255/1000"}, {"beta": "1257/1000"}
-PLAIN, MLP, SMALL = {"lipschitz": "1"}, {"lipschitz": "1", "mlp": True}, {"beta": "1/4"}
+PLAIN, MLP, SMALL = {"lipschitz": "1", "mlp": False}, {"lipschitz": "1"}, {"beta": "1/4"}
 
 
 @pytest.mark.parametrize(

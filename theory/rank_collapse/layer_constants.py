@@ -171,8 +171,6 @@ def _tokens(rng: np.random.Generator, case: Case) -> np.ndarray:
     return np.asarray(drawn)
 
 
-# Fields that only choose what is read off the nets.
-_READS = ("layer", "bound")
 # Layers that one run of nets goes through.
 LAYERS = 4
 
@@ -200,7 +198,7 @@ def _identity(rng: np.random.Generator, case: Case) -> tuple[Weights, State]:
 
 
 def _layer(case: Case, seed: int) -> tuple[Constants, ...]:
-    fields = {name: value for name, value in case.fields().items() if name not in _READS}
+    fields = {name: value for name, value in case.fields().items() if name != "layer"}
     return _nets(Case(**fields), seed)[case.layer]
 
 
@@ -232,7 +230,7 @@ _ALL = {
     Le(bound_ratio, 4),
     source=Source("dong2021", "Theorem 2.3, one layer, as reported and repaired", V2),
     wording="reported",
-    reads=_READS,
+    reads=("layer", "bound"),
     cases=_BY_LAYER,
     control=Control(
         _BY_LAYER["quick"][0],
@@ -259,7 +257,8 @@ def layer_constant(case: Case, seed: int) -> Ball | Outside:
     are about the token mean; about the best centre, as in the theorem, a ratio may be up to 8 times
     larger. BERT's first layer is not asked: its logits range too far, see smallness_at_real_shapes.
     """
-    found = _layer(case, seed)
+    nets = Case(**{name: value for name, value in case.fields().items() if name != "bound"})
+    found = _layer(nets, seed)
     if max(each.widest for each in found) > LARGEST_RANGE:
         return Outside(SMALL_RANGES)
     return _largest([each.coefficient / getattr(each, case.bound) for each in found])

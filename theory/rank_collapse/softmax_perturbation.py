@@ -146,7 +146,7 @@ def small_range(case: Case) -> bool:
     supports="rank_collapse/one_layer_cubic",
 )
 def softmax_perturbation(case: Case) -> Ball:
-    """Small logit changes move softmax by 1 - D to 1 + 2D.
+    """Logit changes move softmax between 1 - D and 1 + 2D.
 
     For all logits A and E with D_ii = max_j E_ij - min_j E_ij, entrywise softmax(A) >=
     (I - D) softmax(A - E), and softmax(A) <= (I + 2D) softmax(A - E) where D_ii <= 1.256 in every
