@@ -58,7 +58,6 @@ ELSEWHERE = {
         "exercises/together_costs_more",
         "rank_collapse/skip_existence",
         "rank_collapse/skip_keeps_residual",
-        "rank_collapse/cubic_drop",
         "rank_collapse/skips_keep_more",
         "rank_collapse/bert_init_published",
         "rank_collapse/trained_attention_collapses_later",
@@ -122,6 +121,7 @@ ELSEWHERE = {
     ),
     "its tiny nets, which take seconds, differ more than those of its cases": (
         "rank_collapse/paths_deteriorate",
+        "rank_collapse/extreme_paths_guess",
         "rank_collapse/longer_paths_flatter",
     ),
     "an assumption that is broken": (
