@@ -10,8 +10,17 @@ from depthlaw.theory.claims.definition import Case, Exact, at
 from depthlaw.theory.rank_collapse import attention_paths as paths
 
 
+def length_counts(depth, heads):
+    """Paths by length 0..L, a layer at a time: one grows by any of the heads or takes the skip."""
+    counts = [1]
+    for _ in range(depth):
+        grown = [0, *(heads * count for count in counts)]
+        counts = [skip + more for skip, more in zip([*counts, 0], grown, strict=True)]
+    return counts
+
+
 def shares(depth, heads):
-    counts = paths.length_counts(depth, heads)
+    counts = length_counts(depth, heads)
     return [Fraction(count, sum(counts)) for count in counts]
 
 
@@ -20,7 +29,7 @@ def shares(depth, heads):
 def test_counts_layer_by_layer_agree_with_both_laws(depth, heads):
     cases = [Case(depth=depth, heads=heads, path_length=length) for length in range(depth + 1)]
     counts = [at(paths.path_count.statement.rhs, case) for case in cases]
-    assert paths.length_counts(depth, heads) == counts
+    assert length_counts(depth, heads) == counts
     assert sum(counts) == (heads + 1) ** depth
     law = binom(depth, heads / (heads + 1))
     assert np.abs(law.pmf(range(depth + 1)) - np.array(shares(depth, heads), float)).max() < 1e-12

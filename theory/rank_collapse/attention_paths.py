@@ -211,19 +211,6 @@ def _length_steps() -> Iterator[Step]:
 PATHS = binomial(L, length) * H**length
 
 
-def length_counts(depth: int, heads: int) -> list[int]:
-    """Paths by length 0..L, a layer at a time: a path grows by any of the heads or takes the skip.
-
-    >>> length_counts(2, 3)
-    [1, 6, 9]
-    """
-    counts = [1]
-    for _ in range(depth):
-        grown = [0, *(heads * count for count in counts)]
-        counts = [skip + more for skip, more in zip([*counts, 0], grown, strict=True)]
-    return counts
-
-
 @claim(
     Eq(count, PATHS),
     wording="printed",
