@@ -270,7 +270,7 @@ _HULLS = (
     ),
 )
 def layernorm_affine_rank(case: Case) -> Exact:
-    """Layer normalisation keeps the affine rank, as a right multiplication.
+    """Layer normalisation keeps the affine rank of the tokens.
 
     For all tokens, layer normalisation keeps the dimension of their affine hull (cirrincione2026);
     it never raises it, since LN(Y) = Y W + 1 b^T for some matrix W and vector b (dong2021).
