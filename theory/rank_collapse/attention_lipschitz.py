@@ -105,6 +105,7 @@ inverse = LambertW((N - 1) / sympy.E)
 p = quantity(
     "norm_order_inverse", "1/p", "1/2 for the 2-norm, 0 for the infinity norm", "nonnegative real"
 )
+_ORDERS = ("0", "1/2")
 _L2_BOUND = (N / width) ** p * (4 * inverse + width ** (p - Rational(1, 2)))
 
 
@@ -114,18 +115,13 @@ _L2_BOUND = (N / width) ** p * (4 * inverse + width ** (p - Rational(1, 2)))
     wording="recalled",
     # Tokens that lie `spread` apart, where the attention reacts most, or random ones.
     cases={
-        "quick": tuple(
-            case
-            for order in ("0", "1/2")
-            for shape in (
-                {"tokens": (2, 4), "width": 1, "spread": ("1/10", "5/4", "3")},
-                {"tokens": 3, "width": 2, "spread": ("1/10", "1/2")},
-            )
-            for case in Case.grid(norm_order_inverse=order, **shape)
+        "quick": (
+            *Case.grid(
+                norm_order_inverse=_ORDERS, tokens=(2, 4), width=1, spread=("1/10", "5/4", "3")
+            ),
+            *Case.grid(norm_order_inverse=_ORDERS, tokens=3, width=2, spread=("1/10", "1/2")),
         ),
-        "theory": Case.grid(
-            norm_order_inverse=("0", "1/2"), tokens=5, width=3, spread=("1/8", "1")
-        ),
+        "theory": Case.grid(norm_order_inverse=_ORDERS, tokens=5, width=3, spread=("1/8", "1")),
     },
     control=Control(
         Case(norm_order_inverse="0", tokens=2, width=1, spread="5/4"),

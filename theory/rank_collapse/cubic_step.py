@@ -260,10 +260,11 @@ def cubic_steps(case: Case) -> Ball | Exact:
     within 0.03 % of its constant. R = I and one row of W of both signs attain the logits' step,
     all-ones matrices the product's. As written, without repairs: steps_as_written.
     """
+    if case.step == "signed":
+        return _signed_ratio(case)
     if case.step == "residual":
         return _residual_over(case, _range_sizes)
-    of = {"signed": _signed_ratio, "logits": _logits_ratio, "product": _product_ratio}
-    return of[case.step](case)
+    return _logits_ratio(case) if case.step == "logits" else _product_ratio(case)
 
 
 @cubic_steps.argument(
