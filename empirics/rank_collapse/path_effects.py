@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sympy import Rational, sqrt
+from sympy import Piecewise, Rational, sqrt
 from sympy.core.relational import Relational
 
 from depthlaw.theory.claims.definition import (
     LEVEL_MOVED,
     Ball,
     Case,
-    Claim,
     Control,
     Exact,
     Proportion,
@@ -71,6 +69,7 @@ gap_ratio = quantity(
     "logarithm of a longer product's distance from rank one, divided by that of a shorter one",
     "real",
 )
+length = quantity("length", "l", "heads on each path", "nonnegative integer")
 longer = quantity("longer", r"\bar l", "matrices in the longer product")
 shorter = quantity("shorter", "l", "matrices in the shorter product")
 collapsed_share = quantity(
@@ -81,6 +80,7 @@ CODE = "github.com/twistedcubic/attention-rank-collapse, commit 38b5df6"
 EXPERIMENT = Source(
     "dong2021", "experiments, effect of path length, as restated", "arXiv:2103.03404v1"
 )
+CIRCLES = Source("depthlaw", "after dong2021, experiments, circle; run_circle.py, " + CODE)
 DERIVED = Source("depthlaw", "after dong2021, arXiv:2103.03404v1, effect of path length")
 READS = ("method", "length", "paths", "published_score", "longer", "shorter", "rounds")
 FIT: dict[str, Any] = {
@@ -90,16 +90,6 @@ FIT: dict[str, Any] = {
     "portable": False,
     "reads": READS,
 }
-Maker = Callable[..., Callable[[Callable[..., Any]], Claim]]
-reported: Maker = partial(claim, source=EXPERIMENT, wording="reported", **FIT)
-universal: Maker = partial(claim, source=EXPERIMENT, wording="universal", **FIT)
-derived: Maker = partial(claim, source=DERIVED, **FIT)
-of_circles: Maker = partial(
-    claim,
-    source=Source("depthlaw", "after dong2021, experiments, circle; run_circle.py, " + CODE),
-    **FIT,
-)
-
 TINY: dict[str, Any] = {
     "task": "sorting",
     "size": 4,
@@ -293,152 +283,127 @@ _NO_TINY = (
 )
 
 
+_REACHED = {
+    "full": (
+        Case(
+            **(SORTING | {"steps": 2210, "replicas": 8}),
+            training="published",
+            batch=30,
+            method="whole",
+            published_score="0.98",
+        ),
+        *(
+            Case(**task, method="isolated", paths=paths, length=1, published_score=score)
+            for task, score in ((SORTING, "3/5"), (HULL, "13/20"))
+            for paths in (5, 20)
+        ),
+    )
+}
+
+
 @claim(
     Ge(path_score, published_score),
     **FIT,
-    wording="printed",
-    expected="FAILS",
-    source=Source("dong2021", "README, run_sort.py", CODE),
-    cases={
-        "full": (
-            Case(
-                **(SORTING | {"steps": 2210, "replicas": 8}),
-                training="published",
-                batch=30,
-                method="whole",
-                published_score="0.98",
-            ),
-        )
-    },
-    control=Control(
-        Case(
-            **(TINY | {"steps": 20}), training="published", method="whole", published_score="0.98"
-        ),
-        "hardly trained",
-    ),
-    cited="Bears on whether the published sorting recipe can reach the plotted 98 %.",
-)
-def published_sorting_recipe(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """The published recipe sorts 98 % of the letters right.
-
-    Nets of 6 layers, 2 heads and width 48, trained on sorting 8 of 10 letters with Adam at the
-    learning rate 1e-5 for 65 epochs of 1000 sequences in batches of 30, put at least 98 % of the
-    letters right, the value that the authors' plot draws for the whole model.
-
-    2210 updates of 1e-5 move no weight by much more than 0.02, so failure was expected. Here each
-    step draws fresh sequences, which is no harder to learn from; there is no dropout. The plotted
-    value may come from other settings.
-    """
-    return _sample(_scores(case, device, folder).whole)
-
-
-_REACHED = tuple(
-    Case(**task, method="isolated", paths=paths, length=1, published_score=score)
-    for task, score in ((SORTING, "3/5"), (HULL, "13/20"))
-    for paths in (5, 20)
-)
-
-
-@reported(
-    Ge(path_score, published_score),
-    cases={"full": _REACHED},
+    wording="reported",
     known="FAILS",
+    source=Source("dong2021", "experiments, as restated; README, run_sort.py, " + CODE),
+    cases=_REACHED,
     post_hoc=_HULLS,
     control=Control(
         Case(**TINY, method="isolated", paths=20, length=3, published_score="3/5"),
         "paths through all layers",
     ),
-    cited="Bears on whether the published scores of single heads can be reproduced.",
+    cited="Bears on whether published scores of whole nets and single heads can be reproduced.",
 )
-def published_short_paths(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Paths of length one reach 0.6 sorting and 0.65 on hulls.
+def published_scores(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """The published scores of whole nets and of single heads are reached.
 
-    In nets trained on sorting and on the convex hull, 5 or 20 random paths of length 1, each run
-    alone with attention of its own as in the authors' code, together put at least 60 % of the
-    letters, and 65 % of the points, right.
+    Whole: nets of 6 layers, 2 heads and width 48, trained on sorting 8 of 10 letters with Adam at
+    the learning rate 1e-5 for 65 epochs of 1000 sequences in batches of 30, put at least 98 % of
+    the letters right, the value that the authors' plot draws for the whole model. Single heads: in
+    nets trained on sorting and on the convex hull, 5 or 20 random paths of length 1, each run alone
+    with attention of its own as in the authors' code, together put at least 60 % of the letters,
+    and 65 % of the points, right.
 
-    Shapes and tasks are as published; training is ours: AdamW at 1e-3 on fresh examples, without
-    dropout. There are only L H paths of length 1, so that 20 of them repeat.
+    Whole: 2210 updates of 1e-5 move no weight by much more than 0.02, so failure was expected. Here
+    each step draws fresh sequences, which is no harder to learn from; there is no dropout. The
+    plotted value may come from other settings. Single heads: shapes and tasks are as published;
+    training is ours, AdamW at 1e-3 on fresh examples, without dropout; there are only L H paths of
+    length 1, so that 20 of them repeat. That these are not reached was not expected.
     """
-    return _sample(_of(_scores(case, device, folder), case, case.length))
+    found = _scores(case, device, folder)
+    return _sample(found.whole if case.method == "whole" else _of(found, case, case.length))
 
 
-@universal(
+@claim(
     Ge(score_drop, 0),
+    **FIT,
+    wording="universal",
+    source=EXPERIMENT,
     known="UNDECIDED",
     post_hoc=_NO_TINY,
-    cases={"full": _lengths(SORTING, HULL, **PUBLISHED)},
+    cases={
+        "full": (
+            *_lengths(SORTING, HULL, **PUBLISHED),
+            *_lengths(SORTING, HULL, method="alone"),
+        ),
+        "gpu": _lengths(LARGE, method="alone"),
+    },
     control=Control(Case(**TINY, **PUBLISHED, length=0), "from length 0 to length 1"),
-    supports="rank_collapse/long_paths_guess",
+    supports="rank_collapse/extreme_paths_guess",
 )
-def published_paths_deteriorate(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Paths run alone answer worse the longer they are.
+def paths_deteriorate(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Paths answer worse the longer they are, run alone or summed.
 
     In nets trained on sorting and on the convex hull, 20 random paths of length l >= 1, each run
-    alone with attention of its own, together are right no less often than 20 of length l + 1.
+    alone with attention of its own, together are right no less often than 20 of length l + 1, and
+    so is the exact sum over all paths of length l than that over all paths of length l + 1.
 
-    Hardens "performance consistently deteriorates with path length". The mean over nets, paired.
-    Long paths are at chance, where two lengths do not differ, and no number of nets would decide.
-    Cases of suite theory, tiny nets of three layers, were dropped after they had been measured:
-    suites of other size should not say different things of one claim.
+    Hardens "performance consistently deteriorates with path length"; of the exact sums this is our
+    question. The mean over nets, paired. Long paths are at chance, where two lengths do not differ,
+    and no number of nets would decide. Cases of suite theory, tiny nets of three layers, were
+    dropped after they had been measured: suites of other size should not say different things of
+    one claim.
     """
     found = _scores(case, device, folder)
     return _sample(_of(found, case, case.length) - _of(found, case, case.length + 1))
 
 
-@universal(
-    Le(gain_share, Rational(1, 4)),
-    post_hoc=_HULLS,
-    cases={
-        "full": (
-            *_whole(TINY, **PUBLISHED),
-            *_whole(SORTING, HULL, **PUBLISHED),
-            *_whole(SORTING, HULL, method="alone"),
-        )
-    },
-    control=Control(_half(TINY, **PUBLISHED)[0], "paths of length one"),
-    cited="Bears on whether the longest paths of trained nets may be dismissed as guesses.",
-)
-def long_paths_guess(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Paths through all layers gain little over a guess.
-
-    In nets trained on sorting and on the convex hull, paths through a head of every layer gain over
-    the best guess without input at most a quarter of what the whole net gains: 20 random ones, each
-    run alone, and the exact sum over all of them.
-
-    Hardens "not much better than a random guess". Below 0 they are worse than a guess.
-    """
-    return _shares(case, device, folder)
-
-
-@universal(
-    Le(gain_share, Rational(1, 10)),
+@claim(
+    Le(gain_share, Piecewise((Rational(1, 10), Eq(length, 0)), (Rational(1, 4), True))),
+    **FIT,
+    wording="universal",
+    source=EXPERIMENT,
     post_hoc=(
-        "128 tiny nets in place of 16, then 40, which left it undecided; the control was changed "
-        "too."
+        f"Long paths: {_HULLS} Length zero: 128 tiny nets in place of 16, then 40, which left it "
+        "undecided; its control was changed too."
     ),
     cases={
         "full": (
+            *_whole(TINY, **PUBLISHED),
             Case(**(TINY | {"replicas": 128}), **PUBLISHED, length=0),
             *(
-                Case(**task, **more, length=0)
+                Case(**task, **more, length=length)
+                for length in (6, 0)
                 for task in (SORTING, HULL)
                 for more in (PUBLISHED, {"method": "alone"})
             ),
         )
     },
-    control=Control(Case(**TINY, method="within", length=1), "paths of length one added"),
-    supports="rank_collapse/long_paths_guess",
+    control=Control(_half(TINY, **PUBLISHED)[0], "paths of length one"),
+    cited="Bears on whether the longest and the empty path of trained nets are mere guesses.",
 )
-def zero_length_guess(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """The path that skips every layer gains nothing.
+def extreme_paths_guess(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Paths through all layers, or none, gain little over a guess.
 
-    In nets trained on sorting and on the convex hull, the path without a head gains over the best
-    guess without input at most a tenth of what the whole net gains.
+    In nets trained on sorting and on the convex hull, paths through a head of every layer gain over
+    the best guess without input at most a quarter of what the whole net gains, 20 random ones, each
+    run alone, and the exact sum over all of them; the path without a head at most a tenth.
 
-    Hardens "length zero paths contain no useful information about the task". The tiny nets of suite
-    theory are 128, since 16 had left it undecided in that suite and 40 in suite full; the control
-    was changed at the first of these steps.
+    Hardens "not much better than a random guess" and "length zero paths contain no useful
+    information about the task". Below 0 they are worse than a guess. For length zero the tiny nets
+    are 128, since 16 had left it undecided and 40 too; its control was changed at the first of
+    these steps.
     """
     return _shares(case, device, folder)
 
@@ -451,79 +416,41 @@ def _shares(case: Case, device: str, folder: str) -> Sample:
 # --- the exact decomposition ---
 
 
-@derived(
+@claim(
     Ge(gain_share, Rational(1, 2)),
-    post_hoc=(
-        "Hulls were asked about here too until they had been measured, and failed: "
-        "short_paths_carry_half_of_hulls."
-    ),
+    **FIT,
+    source=DERIVED,
+    known="FAILS",
     cases={
-        "full": (*_half(TINY, method="within"), *_half(SORTING, CIRCLE, method="within")),
+        "full": (*_half(TINY, method="within"), *_half(SORTING, CIRCLE, HULL, method="within")),
         "gpu": _half(LARGE, method="within"),
     },
-    control=Control(Case(**TINY, method="within", length=0), "the path without heads"),
-    supports="rank_collapse/short_paths_carry_half_of_hulls",
-)
-def short_paths_carry_half(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """On sorting and circles, paths through half the layers carry half.
-
-    In nets trained on sorting and on the circle, and not in those trained on hulls, the exact sum
-    over all paths of length at most L/2 gains over the best guess without input at least half of
-    what the whole net gains.
-
-    Attention matrices and scales of normalisations are those of the unmodified forward pass, so
-    that the sum over all paths is that pass. Of three tasks this is what two say. The third refutes
-    it: short_paths_carry_half_of_hulls FAILS. One claim on all three would fail.
-    """
-    return _shares(case, device, folder)
-
-
-@derived(
-    Ge(gain_share, Rational(1, 2)),
-    known="FAILS",
-    cases={"full": _half(HULL, method="within")},
     post_hoc=(
-        "Split off from short_paths_carry_half after a first measurement with 500 updates, in "
-        "which it failed."
+        "Hulls were a claim of their own for a time, split off after a first measurement with 500 "
+        "updates, in which they failed."
     ),
     control=Control(Case(**TINY, method="within", length=0), "the path without heads"),
-    cited="Bears on whether nets trained on hulls may be called ensembles of shallow ones.",
+    cited="Bears on whether trained nets may be called ensembles of shallow ones.",
 )
-def short_paths_carry_half_of_hulls(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """On hulls, paths through half the layers carry half.
+def short_paths_carry_half(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """On sorting, circles and hulls, paths through half the layers carry half.
 
-    In nets trained on the convex hull, the exact sum over all paths of length at most L/2 gains
-    over the best guess without input at least half of what the whole net gains.
+    In nets trained on sorting, on the circle and on the convex hull, the exact sum over all paths
+    of length at most L/2 gains over the best guess without input at least half of what the whole
+    net gains.
 
-    In a first measurement, with 500 updates, paths of length at most 3 gained hardly anything. All
-    claims on hulls now ask nets of 800 updates.
+    It holds on sorting and circles, and fails on hulls. Attention matrices and scales of
+    normalisations are those of the unmodified forward pass, so that the sum over all paths is that
+    pass. In a first measurement on hulls, with 500 updates, paths of length at most 3 gained hardly
+    anything; all claims on hulls now ask nets of 800 updates.
     """
     return _shares(case, device, folder)
 
 
-@derived(
-    Ge(score_drop, 0),
-    known="UNDECIDED",
-    post_hoc=_NO_TINY,
-    cases={"full": _lengths(SORTING, HULL, method="alone"), "gpu": _lengths(LARGE, method="alone")},
-    control=Control(Case(**TINY, method="alone", length=0), "from length 0 to length 1"),
-    supports="rank_collapse/long_paths_guess",
-)
-def path_sums_deteriorate(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Sums over all paths of one length answer worse with length.
-
-    In nets trained on sorting and on the convex hull, the exact sum over all paths of length l >= 1
-    is right no less often than that over all paths of length l + 1.
-
-    As published_paths_deteriorate, with the terms of the exact decomposition. The mean over nets,
-    paired. Its tiny cases were dropped for the same reason, after they had been measured.
-    """
-    found = _scores(case, device, folder)
-    return _sample(_of(found, case, case.length) - _of(found, case, case.length + 1))
-
-
-@derived(
+@claim(
     Ge(residual_drop, 0),
+    **FIT,
+    source=DERIVED,
     post_hoc=_NO_TINY,
     known="UNDECIDED",
     cases={
@@ -545,7 +472,7 @@ def longer_paths_flatter(case: Case, device: str = "cpu", folder: str = "") -> S
     examples) does not grow with l.
 
     Cases of suite theory, tiny nets of three layers, were dropped after they had been measured, see
-    published_paths_deteriorate.
+    paths_deteriorate.
     """
     found = _scores(case, device, folder).residual
     return _sample(found[case.length] - found[case.length + 1])
@@ -571,8 +498,10 @@ _RECOMPUTED = {
 }
 
 
-@derived(
+@claim(
     Le(gap_ratio, BETWEEN),
+    **FIT,
+    source=DERIVED,
     cases=_FROZEN,
     post_hoc=_HULLS,
     control=Control(_RECOMPUTED["full"][0], "attention of the path's own states"),
@@ -593,8 +522,10 @@ def path_products_exponential(case: Case, device: str = "cpu", folder: str = "")
     return _gaps(case, device, folder)
 
 
-@derived(
+@claim(
     Ge(gap_ratio, BETWEEN),
+    **FIT,
+    source=DERIVED,
     cases=_RECOMPUTED,
     post_hoc=LEVEL_MOVED,
     control=Control(_FROZEN["full"][0], "attention of the unmodified forward pass"),
@@ -631,8 +562,10 @@ _BARE, _SKIP, _MLP = (
 )
 
 
-@of_circles(
+@claim(
     Ge(collapsed_share, Rational(1, 2)),
+    **FIT,
+    source=CIRCLES,
     cases={"full": (_BARE,)},
     post_hoc=(
         "Restated after a first measurement: until then the mean distance was asked for, which "
@@ -655,8 +588,10 @@ def circle_pair_collapses(case: Case, device: str = "cpu") -> Proportion:
     return _collapsed(case, device)
 
 
-@of_circles(
+@claim(
     Le(collapsed_share, Rational(1, 2)),
+    **FIT,
+    source=CIRCLES,
     cases={"full": (_SKIP, _MLP)},
     known="UNDECIDED",
     post_hoc="Restated after a first measurement, as circle_pair_collapses was.",

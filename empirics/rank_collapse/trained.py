@@ -24,7 +24,6 @@ from depthlaw.theory.claims.symbols import quantity
 
 from ..exercises.corpus import STANDARD
 from ..signal_propagation.exponents import sample
-from ..trained_depth.experiment import Maker
 from .bert import collapse_ratio, relative_residual
 
 if TYPE_CHECKING:
@@ -209,14 +208,13 @@ def _about(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-_trained: Maker = partial(
-    claim,
-    kind="empirical fit",
-    holds_for="typical",
-    weight="measurement",
-    portable=False,
-    reads=READS,
-)
+TRAINED: dict[str, Any] = {
+    "kind": "empirical fit",
+    "holds_for": "typical",
+    "weight": "measurement",
+    "portable": False,
+    "reads": READS,
+}
 
 
 def _fall(case: Case, variant: str, learns: bool, device: str, folder: str) -> np.ndarray:
@@ -230,8 +228,9 @@ def _alone_against_whole(case: Case, device: str = "cpu", folder: str = "") -> S
     return sample(pure - full)
 
 
-@_trained(
+@claim(
     Gt(residual_gain, 0),
+    **TRAINED,
     source=_OURS,
     cases=_LAYERS,
     known="FAILS",
@@ -269,8 +268,9 @@ def _whole_at_start(case: Case, device: str = "cpu", folder: str = "") -> Sample
     return sample(10 ** _fall(case, "full", False, device, folder))
 
 
-@_trained(
+@claim(
     Lt(residual_kept, Rational(1, 2)),
+    **TRAINED,
     source=_COLLAPSES,
     cases=_LAST,
     post_hoc=f"Asked of the mean ratio, not its logarithm, since a first look. {_DROPPED}",
@@ -297,8 +297,9 @@ def _alone_at_start(case: Case, device: str = "cpu", folder: str = "") -> Sample
     return sample(curves(case, False, device, folder)["pure"][1])
 
 
-@_trained(
+@claim(
     Ge(relative_residual, Rational(1, 10)),
+    **TRAINED,
     source=_COLLAPSES,
     cases=_LAST,
     post_hoc=_DROPPED,
@@ -325,8 +326,9 @@ def _whole_against_alone(case: Case, device: str = "cpu", folder: str = "") -> S
     return sample(np.log10(full / pure))
 
 
-@_trained(
+@claim(
     Lt(residual_gain, 0),
+    **TRAINED,
     source=_OURS,
     cases=_LAST,
     known="UNDECIDED",

@@ -127,7 +127,7 @@ def test_a_failing_claim_is_exit_code_1(tmp_path, monkeypatch, capsys):
 
 
 def test_a_verdict_by_chance_says_what_its_probability_supposes(tmp_path, capsys):
-    starred = "rank_collapse/random_attention_first_singular"
+    starred = "rank_collapse/random_attention_spectra"
     assert find(starred).post_hoc
     done = in_this_process(capsys, "verify", "--only", starred, "--results", tmp_path)
     said = " ".join(done.stdout.split())

@@ -52,10 +52,8 @@ ELSEWHERE = {
         "exercises/together_costs_more",
         "rank_collapse/skip_existence",
         "rank_collapse/skip_keeps_residual",
-        "rank_collapse/xlnet_without_positions",
         "rank_collapse/skips_keep_more",
         "rank_collapse/bert_init_published",
-        "rank_collapse/zero_length_guess",
         "rank_collapse/trained_attention_collapses_later",
         "rank_collapse/training_draws_tokens_together",
         "trained_depth/hops_within",
@@ -114,8 +112,8 @@ ELSEWHERE = {
         "trained_depth/connectivity_converged",
     ),
     "its tiny nets, which take seconds, differ more than those of its cases": (
-        "rank_collapse/published_paths_deteriorate",
-        "rank_collapse/path_sums_deteriorate",
+        "rank_collapse/paths_deteriorate",
+        "rank_collapse/extreme_paths_guess",
         "rank_collapse/longer_paths_flatter",
     ),
     "an assumption that is broken": (

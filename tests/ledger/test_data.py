@@ -116,7 +116,7 @@ def test_intervals_are_named(rows: list[data.Row]) -> None:
     assert [
         data.rigorous(find(key))
         for key in (
-            "rank_collapse/causal_decay",
+            "rank_collapse/position_decay",
             "evidence/depth_wins",
             "trained_depth/cycles_wall",
         )

@@ -25,11 +25,8 @@ KEYS = (
         f"rank_collapse/{name}"
         for name in (
             "doubly_exponential_slope",
-            "slope_causal",
-            "slope_positions",
-            "slope_skip",
+            "slope_below_cubic",
             "cubic_drop",
-            "xlnet_without_positions",
             "slower_with_positions_or_mask",
             "bert_init_collapse",
             "bert_plateau_is_rounding",

@@ -16,7 +16,7 @@ from depthlaw.ledger.verdicts import report
 from depthlaw.theory.claims.definition import registry
 from depthlaw.theory.claims.verdict import Verdict
 
-LONG = "rank_collapse/layernorm_right_multiplication"
+LONG = "rank_collapse/convergence_as_reported"
 
 
 @pytest.fixture(scope="module")

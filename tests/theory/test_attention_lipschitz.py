@@ -49,18 +49,19 @@ def test_l2_jacobian_agrees_with_finite_differences():
     x = np.array([s, 0.0])
     J = np.column_stack([(f(x + h * e) - f(x - h * e)) / (2 * h) for e in np.eye(2)])
     shape = {"tokens": 2, "width": 1, "spread": "5/4"}
-    infinity = al.l2_attention_infinity.measure(Case(norm="infinity", **shape))
+    infinity = al.l2_attention.measure(Case(norm_order_inverse="0", **shape))
     assert abs(float(infinity.low) - np.abs(J).sum(axis=1).max()) < 1e-8
-    spectral = al.l2_attention_spectral.measure(Case(norm="spectral", **shape))
+    spectral = al.l2_attention.measure(Case(norm_order_inverse="1/2", **shape))
     assert float(spectral.low) - 1e-8 <= np.linalg.norm(J, 2) <= float(spectral.high) + 1e-8
 
 
 @pytest.mark.parametrize("tokens", [2, 7])
 def test_the_stated_factor_solves_its_equation(tokens):
     """phi^-1(N - 1) of the statement is the y with y e^(y+1) = N - 1."""
-    bound = at(al.l2_attention_infinity.statement.rhs, Case(tokens=tokens, width=4))
-    y = (float(bound) - 1 / 2) / 4
-    assert math.isclose(y * math.exp(y + 1), tokens - 1, rel_tol=1e-12)
+    for order, rest, factor in (("0", 1 / 2, 1), ("1/2", 1, math.sqrt(tokens / 4))):
+        case = Case(norm_order_inverse=order, tokens=tokens, width=4)
+        y = (float(at(al.l2_attention.statement.rhs, case)) / factor - rest) / 4
+        assert math.isclose(y * math.exp(y + 1), tokens - 1, rel_tol=1e-12)
 
 
 def test_top_eigenvalue_encloses_numpy():
@@ -69,4 +70,9 @@ def test_top_eigenvalue_encloses_numpy():
 
 
 def test_an_aligned_value_matrix_attains_its_singular_value():
-    assert al.distance_values.measure(Case(instance="aligned", tokens=3, width=2)).value == 1
+    assert (
+        al.distance_to_equal.measure(
+            Case(map="values", instance="attained", tokens=3, width=2)
+        ).value
+        == 1
+    )

@@ -44,11 +44,8 @@ LONG = {
         f"rank_collapse/{name}"
         for name in (
             "bert_init_full_curve",
-            "published_sorting_recipe",
-            "published_short_paths",
-            "published_paths_deteriorate",
-            "short_paths_carry_half_of_hulls",
-            "path_sums_deteriorate",
+            "published_scores",
+            "paths_deteriorate",
             "longer_paths_flatter",
             "circle_pair_collapses",
             "circle_pair_stays",
@@ -290,9 +287,7 @@ def test_more_seeds_are_named_only_where_a_case_has_them():
         "exercises/none_diverges",
         "trained_rank/width_at_least",
         "rank_collapse/bert_init_published",
-        "rank_collapse/slope_causal",
-        "rank_collapse/slope_skip",
-        "rank_collapse/slope_positions",
+        "rank_collapse/slope_below_cubic",
     ],
 )
 def test_what_is_typical_is_asked_of_a_sample(key: str):
@@ -312,7 +307,7 @@ def test_a_verdict_about_these_nets_says_so(claim: Claim):
     [
         ("rank_collapse/one_layer_cubic", "less what all rows share"),
         ("rank_collapse/doubly_exponential_slope", "Where each layer cubes"),
-        ("rank_collapse/short_paths_carry_half", "On sorting and circles"),
+        ("rank_collapse/short_paths_carry_half", "On sorting, circles and hulls"),
         ("trained_rank/floor_holds", "no training can beat"),
         ("trained_rank/rank_stays_generic", "off the exceptional set, as nearly all are"),
         ("trained_depth/cycles_at_chance", "only one layer tests it"),

@@ -5,9 +5,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import sympy
 
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.rank_collapse import clustering as cl
+from depthlaw.theory.rank_collapse.rational_matrices import (
+    random_matrix,
+    rational_array,
+    row_stochastic,
+)
 
 
 def simplex(n, rho):
@@ -21,27 +27,36 @@ def velocity(X, beta, usa=False):
     return Y - (Y * X).sum(axis=1, keepdims=True) * X
 
 
-@pytest.mark.parametrize("claim", [cl.equiangular_sa, cl.equiangular_usa])
+@pytest.mark.parametrize("sums", [1, 0])
 @pytest.mark.parametrize(("n", "rho", "beta"), [(2, 0.5, 0.0), (5, 0.3, 2.0), (4, -0.2, 1.0)])
-def test_stated_rate_agrees_with_the_flow_of_all_tokens(claim, n, rho, beta):
+def test_stated_rate_agrees_with_the_flow_of_all_tokens(sums, n, rho, beta):
     X = simplex(n, rho)
-    rates = velocity(X, beta, usa=claim is cl.equiangular_usa) @ X.T
+    rates = velocity(X, beta, usa=not sums) @ X.T
     off = (rates + rates.T)[~np.eye(n, dtype=bool)]
-    stated = float(claim.statement.rhs.subs({cl.n: n, cl.rho: rho, cl.B: math.exp(beta)}))
+    values = {cl.sums: sums, cl.n: n, cl.rho: rho, cl.B: math.exp(beta)}
+    stated = float(cl.equiangular_flow.statement.rhs.subs(values))
     assert np.abs(off - stated).max() < 1e-14
 
 
-@pytest.mark.parametrize("claim", [cl.equiangular_sa, cl.equiangular_usa])
-def test_exact_rate_agrees_with_float64(claim):
-    flow = claim.name.removeprefix("equiangular_").upper()
-    exact = claim.measure(Case(flow=flow, tokens=5, common_cosine="1/2", exp_beta="4")).value
+@pytest.mark.parametrize("sums", [1, 0])
+def test_exact_rate_agrees_with_float64(sums):
+    case = Case(by_row_sums=sums, tokens=5, common_cosine="1/2", exp_beta="4")
     X = simplex(5, 0.5)
-    rates = velocity(X, math.log(4), usa=flow == "USA") @ X.T
+    rates = velocity(X, math.log(4), usa=not sums) @ X.T
+    exact = cl.equiangular_flow.measure(case).value
     assert abs(float(exact) - (rates[0, 1] + rates[1, 0])) < 1e-14
 
 
+@pytest.mark.parametrize(("sums", "last"), [(1, 2.0), (0, 8.0)])
+def test_near_the_cluster_the_flow_of_all_tokens_decays_at_the_last_rate(sums, last):
+    """-d log(1 - rho)/dt is 2 under SA and 2 e^beta under USA, here with e^beta = 4."""
+    X = simplex(5, 1 - 1e-6)
+    rates = velocity(X, math.log(4), usa=not sums) @ X.T
+    assert abs((rates[0, 1] + rates[1, 0]) / 1e-6 - last) < 1e-4
+
+
 def test_impossible_cosines_are_out_of_scope():
-    (possible,) = cl.equiangular_sa.assumes.values()
+    (possible,) = cl.equiangular_flow.assumes.values()
     scope = [("3/2", 3), ("-3/5", 3), ("-1/2", 3), ("1", 2)]
     assert [possible(Case(common_cosine=rho, tokens=n)) for rho, n in scope] == [0, 0, 1, 1]
 
@@ -52,14 +67,24 @@ def test_rational_powers():
         cl.rational_power(Fraction(2), Fraction(1, 2))
 
 
-def test_figure_agrees_with_a_simulation_of_all_tokens():
-    X, h = simplex(16, 0.1), 1e-2
-    for _ in range(200):
-        X = X + h * velocity(X + h / 2 * velocity(X, 2.0), 2.0)
-    case = Case(tokens=16, inverse_temperature=2, common_cosine="1/10", time="2", digits=6)
-    exact = cl.equiangular_figures.measure(case).value / 10**6
-    # The midpoint rule errs by h^2 times derivatives of size a few.
-    assert abs(exact - (1 - X[0] @ X[1])) < 1e-5
+def test_rounded_values_at_times_8_and_10():
+    """n = 16, beta = 2, rho(0) = 0.1 under SA: 1 - rho = 1.0609e-6 and 1.9431e-8, from the stated
+    equation by Runge and Kutta, in u = -log(1 - rho)."""
+    stated = cl.equiangular_flow.statement.rhs.subs({cl.sums: 1, cl.n: 16, cl.B: math.exp(2)})
+    pull = sympy.lambdify(cl.rho, stated / (1 - cl.rho))
+
+    def slope(u):
+        return pull(1 - math.exp(-u))
+
+    u, h, found = -math.log(0.9), 2**-10, {}
+    for step in range(1, 10 * 2**10 + 1):
+        a = slope(u)
+        b = slope(u + h / 2 * a)
+        c = slope(u + h / 2 * b)
+        u += h / 6 * (a + 2 * b + 2 * c + slope(u + h * c))
+        found[step * h] = math.exp(-u)
+    assert f"{found[8]:.4e}" == "1.0609e-06"
+    assert f"{found[10]:.4e}" == "1.9431e-08"
 
 
 def test_long_context_refuses_irrational_sizes():
@@ -67,7 +92,14 @@ def test_long_context_refuses_irrational_sizes():
         cl.long_context.measure(Case(common_cosine="1/7", logit_growth="1"))
 
 
-def test_rescaled_tokens_need_stochastic_rows():
-    case = {"tokens": 4, "width": 3, "time": "1/2"}
-    assert cl.rescaled_tokens.measure(Case(**case)).value == 0
-    assert cl.rescaled_tokens.measure(Case(**case, scale=2)).value > 0
+@pytest.mark.parametrize("time", ["0", "2/3"])
+def test_rescaled_tokens_follow_differences_alone(time):
+    """z_i = e^(-tV) x_i and dx_i/dt = sum_j P_ij V x_j with row-stochastic P give dz_i/dt = sum_j
+    P_ij V (z_j - z_i), as in the authors' code: exact, with a nilpotent V."""
+    case, t = Case(tokens=4, width=3), Fraction(time)
+    P = row_stochastic(np.abs(random_matrix(case, 4, 4)) + 1)
+    V, X = np.triu(random_matrix(case, 3, 3, 1), 1), random_matrix(case, 4, 3, 2)
+    flow = rational_array(np.eye(3, dtype=int)) - t * V + t**2 * V @ V / 2
+    Z = X @ flow.T
+    moved = (P @ X @ V.T - X @ V.T) @ flow.T
+    assert (moved == P @ Z @ V.T - Z @ V.T).all()

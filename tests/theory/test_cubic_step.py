@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from depthlaw.theory.claims.definition import Case
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.rank_collapse import cubic_step as cs
-from depthlaw.theory.rank_collapse.cubic_law import SMALL_LOGITS
 from depthlaw.theory.rank_collapse.softmax_attention import ball_norms, centred, composite_norm
 
 
@@ -32,9 +32,9 @@ def test_gamma_free_bound_holds_in_float64(n, d, seed):
 
 
 def test_the_gamma_free_constant_crosses_four_at_the_claimed_digits():
-    root, digit = Fraction(cs.gamma_free_range.measure(Case()).value, 10**10), Fraction(1, 10**10)
+    root, digit = Fraction(4563239156, 10**10), Fraction(1, 10**10)
     with flint.ctx.workprec(100):
-        for size, below in ((root, True), (root + digit, False), (SMALL_LOGITS, True)):
+        for size, below in ((root, True), (root + digit, False), (Fraction(4563, 10**4), True)):
             M = arb(size.numerator) / size.denominator
             assert (2 * M.exp() * (M.exp() - 1) / M < 4) is below
 
@@ -65,7 +65,18 @@ def test_the_pair_meets_its_closed_form(half, weight):
 
 
 def test_head_sums_by_hand():
-    """g = (8, 1), g' = (1/2, 1), gamma^2 = 4: (8 + 1/10) (1/20 + 1) / (4 (11/10)^2)."""
-    case = Case(instance="identity/both signs", tokens=16, balance="1/10")
-    by_hand = Fraction(81, 10) * Fraction(21, 20) / (4 * Fraction(121, 100))
-    assert cs.heads_common_gamma.measure(case).value == by_hand
+    """g = (8, 1), g' = (1/2, 1), gamma^2 = 4: (8 + 1/10) (1/20 + 1) against 4 (11/10)^2."""
+    case = Case(step="heads", instance="identity/both signs", tokens=16, balance="1/10")
+    by_hand = Fraction(81, 10) * Fraction(21, 20) - 4 * Fraction(121, 100)
+    assert cs.steps_as_written.measure(case).value == by_hand
+
+
+def test_every_unrepaired_step_fails_and_every_repaired_one_holds():
+    def verdicts(claim, step):
+        cases = [case for case in claim.cases("quick") if case.step == step]
+        return {judge(claim, case, claim.measure(case)).verdict for case in cases}
+
+    for step in ("signed", "columns", "heads"):
+        assert Verdict.FAILS in verdicts(cs.steps_as_written, step)
+    for step in ("signed", "residual", "logits", "product"):
+        assert verdicts(cs.cubic_steps, step) == {Verdict.HOLDS}

@@ -25,24 +25,24 @@ PAIR = {
 }
 INSIDE, BEYOND = {"gamma": "7072/10000"}, {"gamma": "7071/10000"}
 NARROW, WIDE = {"beta": "1255/1000"}, {"beta": "1257/1000"}
-MLP, SMALL = {"lipschitz": "1"}, {"beta": "1/4"}
+PLAIN, MLP, SMALL = {"lipschitz": "1", "mlp": False}, {"lipschitz": "1"}, {"beta": "1/4"}
 
 
 @pytest.mark.parametrize(
     ("claim", "fields", "broken"),
     [
-        (dl.layers_uniform, INSIDE, ""),
-        (dl.layers_uniform, BEYOND, dl.GAMMA_BOUNDS),
-        (dl.mlp_lipschitz, INSIDE | MLP, ""),
-        (dl.mlp_lipschitz, BEYOND | MLP, dl.GAMMA_BOUNDS),
+        (dl.layers_uniform, INSIDE | PLAIN, ""),
+        (dl.layers_uniform, BEYOND | PLAIN, dl.GAMMA_BOUNDS),
+        (dl.layers_uniform, INSIDE | MLP, ""),
+        (dl.layers_uniform, BEYOND | MLP, dl.GAMMA_BOUNDS),
         (dl.convergence_as_reported, INSIDE | SMALL, ""),
         (dl.convergence_as_reported, BEYOND | SMALL, dl.GAMMA_BOUNDS),
         (dl.layers_product, NARROW, ""),
         (dl.layers_product, WIDE, dl.SMALL_RANGES),
-        (dl.layers_uniform, NARROW, ""),
-        (dl.layers_uniform, WIDE, dl.SMALL_RANGES),
-        (dl.mlp_lipschitz, NARROW | MLP, ""),
-        (dl.mlp_lipschitz, WIDE | MLP, dl.SMALL_RANGES),
+        (dl.layers_uniform, NARROW | PLAIN, ""),
+        (dl.layers_uniform, WIDE | PLAIN, dl.SMALL_RANGES),
+        (dl.layers_uniform, NARROW | MLP, ""),
+        (dl.layers_uniform, WIDE | MLP, dl.SMALL_RANGES),
         (dl.layers_product, {"gamma": "1/10"}, ""),
     ],
 )

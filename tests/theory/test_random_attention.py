@@ -6,7 +6,7 @@ import pytest
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.rank_collapse import random_attention as ra
 
-FIRST = ra.CLAIMS[0]
+FIRST = {"statistic": "first_singular", "limit": 1}
 
 
 def test_rows_are_distributions():
@@ -37,15 +37,17 @@ def test_statistics_of_known_matrices(statistic, uniform, identity):
 
 
 def test_the_allowance_shrinks_around_the_limit():
-    intervals = [FIRST.predict(Case(tokens=tokens)) for tokens in (64, 192, 512)]
+    predict = ra.random_attention_spectra.predict
+    intervals = [predict(Case(**FIRST, tokens=tokens)) for tokens in (64, 192, 512)]
     assert all(interval.low < 1 < interval.high for interval in intervals)
     widths = [interval.high - interval.low for interval in intervals]
     assert widths == sorted(widths, reverse=True)
 
 
 def test_samples_depend_on_the_case_alone():
-    assert FIRST.measure(Case(tokens=8)) == FIRST.measure(Case(tokens=8))
-    assert len(FIRST.measure(Case(tokens=8)).values) == ra.REPLICAS
+    first, again = (ra.random_attention_spectra.measure(Case(**FIRST, tokens=8)) for _ in "ab")
+    assert first == again
+    assert len(first.values) == ra.REPLICAS
 
 
 def test_single_logits_of_heads_are_normal_with_variance_log_2_and_rank_d():

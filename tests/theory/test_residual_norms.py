@@ -10,7 +10,13 @@ from hypothesis import strategies as st
 
 from depthlaw.theory.claims.values import Ball, Case, Exact
 from depthlaw.theory.rank_collapse import residual_norms as rn
-from depthlaw.theory.rank_collapse.rational_matrices import norms, rank, rational_array, root
+from depthlaw.theory.rank_collapse.rational_matrices import (
+    norms,
+    rank,
+    rational_array,
+    root,
+    squared_norm,
+)
 from depthlaw.theory.rank_collapse.softmax_attention import composite_norm, gamma
 
 entries = st.integers(-9, 9)
@@ -43,11 +49,13 @@ def test_extremal_logits_attain_the_largest_gamma(n):
     assert rn.gamma_bound.measure(case).value == Fraction(n, 2)
 
 
-def test_the_printed_example_of_the_triangle_inequality():
-    A = np.array([[1.0, 1.0], [0.0, 0.0]])
-    ratio = composite_norm(A + A.T) / (composite_norm(A) + composite_norm(A.T))
-    exact = rn.composite_norm_triangle.measure(Case(tokens=2)).value
-    assert exact == Fraction(9, 8)
+@pytest.mark.parametrize("n", [2, 3, 5, 16])
+def test_the_composite_norm_violates_the_triangle_inequality_without_bound(n):
+    """Ones in the first row: (|A + A^T| / (|A| + |A^T|))^2 = (n + 1)^2 / (4 n), |A| = |A^T|."""
+    A = rational_array(np.eye(n, dtype=int)[:1].T @ np.ones((1, n), int))
+    exact = squared_norm(A + A.T) / (4 * squared_norm(A))
+    assert exact == Fraction((n + 1) ** 2, 4 * n) > 1
+    ratio = composite_norm((A + A.T).astype(float)) / (2 * composite_norm(A.astype(float)))
     assert math.isclose(ratio**2, exact, rel_tol=8 * U)
 
 
@@ -85,17 +93,21 @@ def test_the_collinear_tokens_become_a_triangle_and_the_multiples_meet():
     assert (pair[0] == pair[1]).all()
 
 
-@pytest.mark.parametrize(
-    ("claim", "field"),
-    [(rn.layernorm_affine_rank, "affine_rank"), (rn.layernorm_centred_rank, "centred_rank")],
-)
-def test_a_wrongly_named_rank_is_refused(claim, field):
+def test_a_wrongly_named_rank_is_refused():
     with pytest.raises(ValueError, match="rank 1"):
-        claim.measure(Case(instance="multiples", **{field: 2}))
+        rn.layernorm_affine_rank.measure(Case(instance="multiples", affine_rank=2))
+
+
+@pytest.mark.parametrize(
+    ("instance", "expected"), [("simplex", 3), ("multiples", 1), ("collinear", 2), ("shifted", 1)]
+)
+def test_layer_norm_keeps_the_rank_of_the_centred_tokens(instance, expected):
+    """D^-1 X (I - 11^T/d) has the rank of X (I - 11^T/d): only rows are scaled, none by 0."""
+    tokens = rn.token_set(Case(instance=instance))
+    assert rank(tokens - tokens.mean(axis=1, keepdims=True)) == expected
+    assert rank(rn.layer_norm(tokens)) == expected
 
 
 def test_the_centred_rank_is_not_the_rank_of_the_tokens():
-    """e + 1 and 2e + 3 span a plane; without their feature means a line, before and after."""
-    case = Case(instance="shifted", centred_rank=1)
-    assert rank(rn.token_set(case)) == 2
-    assert rn.layernorm_centred_rank.measure(case).value == 1
+    """e + 1 and 2e + 3 span a plane; without their feature means a line."""
+    assert rank(rn.token_set(Case(instance="shifted"))) == 2

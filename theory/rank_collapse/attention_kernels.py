@@ -1,11 +1,10 @@
-"""Attention made to order: layers that carry a kernel through depth, identities at the start."""
+"""Attention made to order: layers that carry a kernel through depth."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import flint
@@ -19,7 +18,6 @@ from ..claims.proof_steps import at_least, vanish
 from ..claims.relations import Eq
 from ..claims.symbols import quantity
 from ..exact.enclosure import from_fraction
-from .rational_matrices import row_stochastic
 
 wrong_entries = quantity(
     "wrong_entries", r"\#_{bad}", "entries that differ from what is stated", "nonnegative integer"
@@ -34,13 +32,11 @@ def _growing(case: Case) -> bool:
     return _levels(case) == sorted(_levels(case)) and _levels(case)[-1] < 1
 
 
-kernel = partial(
-    claim,
-    Eq(wrong_entries, 0),
-    wording="recalled",
-    kind="construction",
-    assumes={"correlations grow with depth and stay below 1": _growing},
-)
+KERNEL: dict[str, Any] = {
+    "wording": "recalled",
+    "kind": "construction",
+    "assumes": {"correlations grow with depth and stay below 1": _growing},
+}
 
 
 def cholesky(matrix: Any, root: Callable[[Any], Any]) -> Any:
@@ -65,13 +61,15 @@ def rational_root(square: fmpq) -> fmpq:
     return root
 
 
-@kernel(
+@claim(
+    Eq(wrong_entries, 0),
     source=Source("he2023", "E-SPA", "arXiv:2302.10322"),
     cases={
         "quick": Case.grid(tokens=(2, 6), levels=("3/5", "7/25 3/5 4/5", "5/13 5/13 12/13 24/25"))
     },
     control=Control(Case(tokens=4, levels="4/5 3/5"), "correlations that fall with depth"),
     cited="Decides whether E-SPA's matrices have no negative entry, as softmax requires.",
+    **KERNEL,
 )
 def decay_kernel(case: Case) -> Exact:
     """E-SPA: attention matrices of decaying kernels are non-negative.
@@ -131,7 +129,8 @@ def _(statement: Relational) -> Iterator[Step]:
     )
 
 
-@kernel(
+@claim(
+    Eq(wrong_entries, 0),
     source=Source("he2023", "U-SPA", "arXiv:2302.10322"),
     cases={
         "quick": Case.grid(tokens=(2, 6), levels=("1/2", "1/10 1/5 9/10", "1/100 1/3 1/2 99/100")),
@@ -139,6 +138,7 @@ def _(statement: Relational) -> Iterator[Step]:
     },
     control=Control(Case(tokens=4, levels="1/2 1/10"), "correlations that fall with depth"),
     supports="rank_collapse/decay_kernel",
+    **KERNEL,
 )
 def uniform_kernel(case: Case) -> Exact:
     """U-SPA: attention matrices of uniform kernels are non-negative.
@@ -163,40 +163,3 @@ def uniform_kernel(case: Case) -> Exact:
                     raise ArithmeticError(f"A[{i}, {j}] of [{case}] has no certain sign: {A[i, j]}")
                 errors += bool(A[i, j] < 0)
     return Exact(errors)
-
-
-@claim(
-    Eq(wrong_entries, 0),
-    kind="construction",
-    wording="printed",
-    source=Source("he2023simplifying", "Value-SkipInit and Shaped attention", "arXiv:2311.01906"),
-    cases={
-        "quick": (
-            *Case.grid(variant="shaped", tokens=(2, 5), gamma="1"),
-            *Case.grid(variant="value-skipinit", tokens=(2, 5)),
-        )
-    },
-    assumes={
-        "alpha = beta = gamma = 1 in Shaped attention": lambda c: (
-            c.variant != "shaped" or c.rational("gamma") == 1
-        )
-    },
-    control=Control(Case(variant="shaped", tokens=3, gamma="0"), "no centring"),
-    supports="rank_collapse/decay_kernel",
-)
-def identity_attention(case: Case) -> Exact:
-    """Value-SkipInit and Shaped attention start as the identity.
-
-    At initialisation alpha I + beta A(X) with alpha = 1, beta = 0, and alpha I + beta A(X) - gamma
-    C with W_Q = 0, alpha = beta = gamma = 1 and C the uniform causal matrix, are the identity for
-    every input, so the residual is kept.
-
-    With beta = 0 it holds by definition; for Shaped attention the cases check that W_Q = 0 makes
-    A(X) the uniform causal matrix.
-    """
-    n, shaped = case.tokens, case.variant == "shaped"
-    beta, gamma = (1, case.rational("gamma")) if shaped else (0, 0)
-    # W_Q = 0 makes all logits of a row equal, whatever the keys are.
-    scores = case.rng(0).integers(-9, 10, (n, n)) * (not shaped)
-    A, C = row_stochastic(np.tril(2 ** (scores + 9))), row_stochastic(np.tril(np.ones((n, n), int)))
-    return Exact(int((beta * A - gamma * C != 0).sum()))

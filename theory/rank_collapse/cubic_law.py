@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import flint
 import numpy as np
 import sympy
 from flint import arb, arb_mat
-from sympy import Expr, Rational, Symbol, diff, exp, expand, simplify, sqrt, symbols
+from sympy import Expr, Rational, Symbol, diff, exp, simplify, sqrt, symbols
 from sympy.core.relational import Relational
 
 from ..claims.definition import Ball, Case, Control, Exact, Outside, Source, Step, claim
@@ -18,8 +19,8 @@ from ..claims.proof_steps import at_least
 from ..claims.relations import Eq, Le
 from ..claims.search import Point, Search
 from ..claims.symbols import quantity, residual
-from ..exact.enclosure import enclose, from_fraction
-from .cubic_step import GAMMA_FREE, chain_steps, gamma_free_steps, logit_max
+from ..exact.enclosure import from_fraction
+from .cubic_step import chain_steps
 from .rational_matrices import random_matrix
 from .residual_norms import V1, V2, range_steps
 from .softmax_attention import (
@@ -99,7 +100,7 @@ def _layers(
 
 
 def _small_range(case: Case) -> bool:
-    # `instance` scales weights and tokens to exactly the norms of the case; see logit_range_chain.
+    # `instance` scales weights and tokens to exactly the norms of the case; see cubic_steps.
     return bool((2 * _logits(case)) ** 2 <= LARGEST_RANGE**2 * case.get("qk_width", 1))
 
 
@@ -180,21 +181,20 @@ def _search(case: Case, per_gamma: bool) -> Search:
     return Search(case, half + 2 * d * d, objective, measured)
 
 
-_law = partial(
-    claim,
-    wording="reported",
-    assumes={
+LAW: dict[str, Any] = {
+    "wording": "reported",
+    "assumes": {
         "2 |W_QK|_1 r_0^2 <= 1.256 sqrt(d_qk), so that rows of E range over at most "
         "1.256": _small_range
     },
-    cases={
+    "cases": {
         "quick": _layers([(2, 1), (4, 3), (8, 4)]),
         "theory": _layers([(16, 8), (6, 12)]) + _layers([(4, 4)], qk_width=4),
     },
-)
+}
 
 
-@_law(
+@claim(
     Le(residual_per_gamma, _CUBIC),
     source=Source("dong2021", "one-layer, one-head lemma", V2),
     search=partial(_searches, per_gamma=True),
@@ -204,6 +204,7 @@ _law = partial(
     ),
     control=Control(_PAIR, "0.4 in place of 4", statement=Le(residual_per_gamma, _CUBIC / 10)),
     cited="Sets the constant and the range with which the cubic bound of one layer may be quoted.",
+    **LAW,
 )
 def one_layer_cubic(case: Case) -> Ball:
     """One attention layer cubes the residual, constant 4 gamma.
@@ -223,8 +224,8 @@ def one_layer_cubic(case: Case) -> Ball:
 
 
 @one_layer_cubic.argument(
-    "Argument: residual_chain with |D1|_1 |D1|_inf = (2 gamma |E|_1)^2. Prose: the joints of that "
-    "claim; |E|_1 <= |W_QK|_1 |R|^2 / sqrt(d_qk)."
+    "Argument: cubic_steps, residual, with |D1|_1 |D1|_inf = (2 gamma |E|_1)^2. Prose: the joints "
+    "of that claim; |E|_1 <= |W_QK|_1 |R|^2 / sqrt(d_qk)."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """The chain with constant 2, gamma's definition, |E|_1 <= |W_QK|_1 |R|^2 / sqrt(d_qk)."""
@@ -242,12 +243,13 @@ def _constant(statement: Relational) -> Expr:
     return simplify(statement.rhs * sqrt(qk_width) / (qk_norm * value_norm * residual**3))
 
 
-@_law(
+@claim(
     Le(residual_next, _CUBIC),
     source=Source("dong2021", "one-layer, one-head lemma", V1),
     search=partial(_searches, per_gamma=False),
     control=Control(_PAIR, "0.4 in place of 4", statement=Le(residual_next, _CUBIC / 10)),
     supports="rank_collapse/one_layer_cubic",
+    **LAW,
 )
 def one_layer_cubic_v1(case: Case) -> Ball:
     """One attention layer cubes the residual, constant 4.
@@ -258,60 +260,10 @@ def one_layer_cubic_v1(case: Case) -> Ball:
 
     The proof of version 1 (as reported) has a gap: it needs |D1|_1 <= 2 |E|_1, which E = I refutes
     for n >= 3. No counterexample to the statement is known; for small logits there is an argument,
-    see one_layer_small_logits. The residual is the minimum over centres; inputs are chosen so that
+    see gamma_free_bound. The residual is the minimum over centres; inputs are chosen so that
     the token mean attains it.
     """
     return _after_one_layer(case)
-
-
-# Below the root of 2 e^M (e^M - 1)/M = 4; see gamma_free_range.
-SMALL_LOGITS = Fraction(4563, 10000)
-
-
-@claim(
-    Le(residual_next, _CUBIC),
-    source=Source("dong2021", "one-layer, one-head lemma, small logits", V1),
-    assumes={
-        "|W_QK|_1 r_0^2 <= 0.4563 sqrt(d_qk), so that |E_ij| <= 0.4563": lambda case: (
-            _logits(case) ** 2 <= SMALL_LOGITS**2 * case.qk_width
-        )
-    },
-    cases={"quick": _layers([(2, 1), (6, 4)], [("1/1000", "1"), ("1/2", "9/5"), ("30", "1/2000")])},
-    control=Control(_PAIR, "0.4 in place of 4", statement=Le(residual_next, _CUBIC / 10)),
-    supports="rank_collapse/column_ranges_v1",
-)
-def one_layer_small_logits(case: Case) -> Ball:
-    """Version 1's cubic bound, for small logits.
-
-    For every input and one head with |W_QK|_1 r_0^2 <= 0.4563 sqrt(d_qk), the residual after a
-    softmax attention layer is at most 4 |W_QK|_1 |W_V| / sqrt(d_qk) times the cube of the residual
-    before it: no gamma.
-
-    Beyond that range the statement of version 1 has neither an argument nor a counterexample: see
-    one_layer_cubic_v1.
-    """
-    return _after_one_layer(case)
-
-
-@one_layer_small_logits.argument(
-    "Argument: gamma_free_bound at M = 0.4563. Prose: max |E_ij| <= |E|_1 <= "
-    "|W_QK|_1 r_0^2 / sqrt(d_qk) <= M, and its joints."
-)
-def _(statement: Relational) -> Iterator[Step]:
-    """The gamma-free bound, and its constant at the largest logits allowed."""
-    M, stated = logit_max, _constant(statement)
-    at_end = enclose(GAMMA_FREE.subs(M, Rational(4563, 10000)))
-    yield from gamma_free_steps(GAMMA_FREE)
-    yield Step(
-        "for 0 < M <= 0.4563 the constant grows with M and is below the stated one at the end",
-        bool(stated.is_number) and bool(at_end < enclose(stated)),
-    )
-    series = expand((M - 1) * exp(M) + 1)
-    yield Step(
-        "(e^M - 1)/M grows with M: M^2 times its derivative is (M - 1) e^M + 1, zero at 0 "
-        "with derivative M e^M",
-        series.subs(M, 0) == 0 and simplify(diff(series, M) - M * exp(M)) == 0,
-    )
 
 
 WELL_CONDITIONED = "the condition number of the first-order term is at most `condition`"

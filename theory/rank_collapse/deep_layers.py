@@ -121,11 +121,18 @@ def _last_residual(case: Case) -> Ball:
     return Ball.of(resolved(lambda: [ball_composite_norm(R) for R, _ in _forward(case)][-1]))
 
 
-def _cases(depths: Iterable[int], sizes: Iterable[tuple[str, str]] = SIZES) -> tuple[Case, ...]:
-    """Two tokens, for which the bounds are tightest, and two larger shapes, with room in gamma."""
+# Two tokens, for which the bounds are tightest, and two larger shapes, with room in gamma.
+_SHAPES = ((2, 1, 1, "5/7"), (4, 3, 2, "2"), (6, 2, 1, "5/2"))
+
+
+def _cases(
+    depths: Iterable[int],
+    sizes: Iterable[tuple[str, str]] = SIZES,
+    shapes: Iterable[tuple[int, int, int, str]] = _SHAPES,
+) -> tuple[Case, ...]:
     return tuple(
         Case(tokens=n, width=d, heads=h, gamma=g, residual=r, beta=b, qk_width=1, depth=k)
-        for n, d, h, g in ((2, 1, 1, "5/7"), (4, 3, 2, "2"), (6, 2, 1, "5/2"))
+        for n, d, h, g in shapes
         for r, b in sizes
         for k in depths
     )
@@ -180,8 +187,8 @@ def layers_product(case: Case) -> Ball | Outside:
 
 
 @layers_product.argument(
-    "Argument: induction on L. Prose: residual_chain per head; |.|_1 and |.|_inf each add over "
-    "heads before the root of their product."
+    "Argument: induction on L. Prose: cubic_steps, residual, per head; |.|_1 and |.|_inf each add "
+    "over heads before the root of their product."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """One layer by the chain, with |.|_1 and |.|_inf added over heads; then log k + 3 F(L)."""
@@ -200,69 +207,53 @@ def _(statement: Relational) -> Iterator[Step]:
 
 
 def _uniform(constant: Expr | int) -> Relational:
-    return _power(residual_end, constant * gamma * beta * heads / sqrt(qk_width))
+    return _power(residual_end, constant * gamma * beta * heads * lipschitz / sqrt(qk_width))
+
+
+def _without_mlp(cases: Iterable[Case]) -> tuple[Case, ...]:
+    return tuple(Case(**case.fields(), lipschitz="1", mlp=False) for case in cases)
+
+
+_MLP = tuple(
+    Case(**case.fields(), lipschitz=lam)
+    for n, d, h, g in ((2, 1, 1, "5/7"), (6, 2, 2, "5/2"))
+    for size, lam in zip(SIZES, ("9", "1/3", "3/2"), strict=True)
+    for case in _cases((1, 2, 3), (size,), ((n, d, h, g),))
+)
 
 
 @claim(
     _uniform(4),
-    source=Source("dong2021", "Theorems 2.2 and 2.3", V2),
+    source=Source("dong2021", "Theorems 2.2 and 2.3, Corollary 3.2", V2),
     wording="reported",
-    cases=_GRID,
-    control=Control(_FIRST, "0.4 in place of 4", statement=_uniform(Rational(2, 5))),
+    cases={
+        "quick": (*_without_mlp(_GRID["quick"]), *_MLP),
+        "theory": _without_mlp(_GRID["theory"]),
+    },
+    control=Control(
+        _without_mlp([_FIRST])[0], "0.4 in place of 4", statement=_uniform(Rational(2, 5))
+    ),
     supports="rank_collapse/layers_product",
 )
 def layers_uniform(case: Case) -> Ball | Outside:
     """Residual after L layers is at most a 3^L-th power.
 
-    For every network of L attention layers with H heads and |W_QK|_1 |W_V|_(1,inf) <= beta in each,
-    and every input whose logits, less what all rows share, range over at most 1.256 in each layer
-    and head, and whose computed gamma is at most gamma there, the residual after L layers is at
-    most (4 gamma beta H / sqrt(d_qk))^((3^L-1)/2) times the 3^L-th power of the input's residual.
+    For every network of L layers, each attention with H heads and |W_QK|_1 |W_V|_(1,inf) <= beta,
+    and then a map that is lambda-Lipschitz in the composite norm, or none (lambda = 1), and every
+    input whose logits, less what all rows share, range over at most 1.256 in each layer and head,
+    and whose computed gamma is at most gamma there, the residual after L layers is at most
+    (4 gamma beta H lambda / sqrt(d_qk))^((3^L-1)/2) times the 3^L-th power of the input's residual.
 
     The paper's proof (as reported) adds heads by a triangle inequality that the composite norm
-    lacks; no counterexample is known, and with one head it follows from layers_product. The
-    smallness of the logits is needed by its lemma but missing from every restatement. Logit ranges
-    and gamma are computed on the network that is drawn; one that exceeds 1.256 or the stated gamma
-    is out of scope. The residual is the minimum over centres; inputs are chosen so that the token
-    mean attains it.
+    lacks; no counterexample is known, and with one head and no map it follows from layers_product.
+    The smallness of the logits is needed by its lemma but missing from every restatement. Logit
+    ranges and gamma are computed on the network that is drawn; one that exceeds 1.256 or the stated
+    gamma is out of scope. The residual is the minimum over centres; inputs are chosen so that the
+    token mean attains it. The map, an MLP in the corollary, is lambda (x + sin x)/2 on every entry.
     """
-    return _outside_ranges(case) or _outside_gamma(case) or _last_residual(case)
-
-
-def _with_mlp(constant: Expr | int) -> Relational:
-    return _power(residual_end, constant * gamma * beta * heads * lipschitz / sqrt(qk_width))
-
-
-_MLP = tuple(
-    Case(
-        tokens=n, width=d, heads=h, gamma=g, residual=r, beta=b, lipschitz=lam, qk_width=1, depth=k
-    )
-    for n, d, h, g in ((2, 1, 1, "5/7"), (6, 2, 2, "5/2"))
-    for (r, b), lam in zip(SIZES, ("9", "1/3", "3/2"), strict=True)
-    for k in (1, 2, 3)
-)
-
-
-@claim(
-    _with_mlp(4),
-    source=Source("dong2021", "Corollary 3.2", V2),
-    wording="reported",
-    cases={"quick": _MLP},
-    control=Control(_MLP[0], "0.4 in place of 4", statement=_with_mlp(Rational(2, 5))),
-    supports="rank_collapse/layers_product",
-)
-def mlp_lipschitz(case: Case) -> Ball | Outside:
-    """A Lipschitz MLP after attention multiplies the base by lambda.
-
-    For every network of L layers, each attention with H heads and then a map that is
-    lambda-Lipschitz in the composite norm, and every input with logit ranges at most 1.256 and
-    computed gamma at most gamma in each layer and head, the residual is at most
-    (4 gamma beta H lambda / sqrt(d_qk))^((3^L-1)/2) times the 3^L-th power of the input's.
-
-    Measured with lambda (x + sin x)/2 on every entry. As for layers_uniform, the small logits that
-    the lemma needs are an added condition, computed on the network that is drawn like gamma, and
-    the sum over heads is not covered by the reported proof.
-    """
+    if not case.get("mlp", True):
+        fields = case.fields()
+        case = Case(**{name: fields[name] for name in fields if name not in ("lipschitz", "mlp")})
     return _outside_ranges(case) or _outside_gamma(case) or _last_residual(case)
 
 

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import partial
 
 import flint
 import numpy as np
 import sympy
 from flint import arb, arb_mat
-from sympy import Integer, Piecewise, log, simplify
+from sympy import Expr, Integer, Piecewise, Rational, log, simplify
 from sympy.core.relational import Relational
 
-from ..claims.definition import Ball, Case, Claim, Control, Outside, Source, Step, at, claim
+from ..claims.definition import Ball, Case, Control, Outside, Source, Step, at, claim
 from ..claims.proof_steps import at_least, vanish
 from ..claims.relations import Eq, Ge, Lt
 from ..claims.symbols import depth as L
@@ -301,7 +300,7 @@ _PLAIN = {
     control=Control(
         _PLAIN["quick"][0],
         "slope log(32/11)",
-        statement=Eq(fitted_slope, log(sympy.Rational(32, 11))),
+        statement=Eq(fitted_slope, log(Rational(32, 11))),
     ),
     cited="Decides which slope of log(-log residual) a net must show where each layer cubes.",
 )
@@ -361,80 +360,55 @@ def _(statement: Relational) -> Iterator[Step]:
 # --- masks, positions and skips ---
 
 
-def _slope_claim(kind: str, why: str, doc: str, **more: str | int) -> Claim:
-    """log(-log residual) grows more slowly where logits or skips do not come from tokens alone."""
-    cases = {"quick": _nets((8,), logits=kind, **more), "theory": _nets((12,), logits=kind, **more)}
-
-    def measured(case: Case) -> Ball:
-        return _slope(case, case.logits)
-
-    def plain(case: Case) -> Ball:
-        return _slope(case)
-
-    return claim(
-        Lt(fitted_slope, log(3)),
-        source=Source("depthlaw", _HERE + f"slope, {kind}"),
-        holds_for="these nets",
-        cases=cases,
-        name=f"slope_{kind}",
-        doc=doc,
-        supports="rank_collapse/doubly_exponential_slope",
-        control=Control(cases["quick"][-1], why, measured=plain),
-    )(measured)
+_BROKEN = {
+    suite: tuple(
+        case
+        for more in (
+            {"logits": "causal"},
+            {"logits": "positions", "decay_per_position": "9/10"},
+            {"logits": "skip"},
+        )
+        for case in _nets((depth,), **more)
+    )
+    for suite, depth in (("quick", 8), ("theory", 12))
+}
 
 
-SLOPES = [
-    _slope_claim(
-        "causal",
-        "the same nets without the mask",
-        """
-    In these causal nets log(-log residual) does not grow by log 3.
+def _plain_slope(case: Case) -> Ball:
+    return _slope(case)
 
-    In these nets of softmax attention alone with a causal mask, drawn at random, the least-squares
-    slope of log(-log r_l) against the layer is below log 3, the slope of the same nets without a
-    mask.
+
+@claim(
+    Lt(fitted_slope, log(3)),
+    source=Source("depthlaw", _HERE + "slope, masks, positions and skips"),
+    holds_for="these nets",
+    cases=_BROKEN,
+    supports="rank_collapse/doubly_exponential_slope",
+    control=Control(_BROKEN["quick"][-1], "the same nets without skips", measured=_plain_slope),
+)
+def slope_below_cubic(case: Case) -> Ball:
+    """In these masked, positional, skip nets log(-log residual) grows below log 3.
+
+    In these nets of softmax attention alone with a causal mask, or with logits that are lowered in
+    proportion to the distance |i - j|, and in these nets with skip connections, drawn at random,
+    the least-squares slope of log(-log r_l) against the layer is below log 3, the slope of the same
+    nets without mask, positions or skips.
 
     Several heads and any value matrices. Only an upper bound is stated; the slopes found lie far
-    below it. The control lies just above it: coefficients below 1 put the slope of the cubic law a
-    little above log 3. The law itself: causal_decay, causal_exponential.
-    """,
-    ),
-    _slope_claim(
-        "positions",
-        "the same nets without positions",
-        """
-    In these positional nets log(-log residual) does not grow by log 3.
-
-    In these nets of softmax attention alone whose logits are lowered in proportion to the distance
-    |i - j|, drawn at random, the least-squares slope of log(-log r_l) against the layer is below
-    log 3, the slope of the same nets without positions.
-
-    Such logits are those of ALiBi without its causal mask; relative biases of T5 or XLNet are other
-    functions of i - j. Bound and control as in slope_causal. The law itself: position_decay,
-    position_logits_linear.
-    """,
-        decay_per_position="9/10",
-    ),
-    _slope_claim(
-        "skip",
-        "the same nets without skips",
-        """
-    In these skip nets log(-log residual) does not grow by log 3.
-
-    In these nets of softmax attention with skip connections, drawn at random, the least-squares
-    slope of log(-log r_l) against the layer is below log 3, the slope of the same nets without
-    skips.
-
-    Bound and control as in slope_causal. What happens instead: skip_keeps_residual.
-    """,
-    ),
-]
+    below it. The control lies just above it, as it would under a mask or positions: coefficients
+    below 1 put the slope of the cubic law a little above log 3. Logits by distance are those of
+    ALiBi without its causal mask; relative biases of T5 or XLNet are other functions of i - j. The
+    laws themselves: position_decay, causal_exponential, position_logits_linear,
+    skip_keeps_residual.
+    """
+    return _slope(case, case.logits)
 
 
 # Content of logits that the laws of masks and positions neglect, and what that changes in a rate.
 SMALL_CONTENT = Fraction(1, 10**12)
 _NEGLECTED = Fraction(1, 10**6)
 _SECOND = Piecewise(
+    (Rational(1, 2), Eq(decay_per_position, 0)),
     ((1 - decay_per_position) / (1 + decay_per_position), Eq(n, 2)),
     ((1 - decay_per_position**2) / (1 + decay_per_position + decay_per_position**2), True),
 )
@@ -509,15 +483,6 @@ def _near(statement: Relational, case: Case) -> Ball:
         return Ball(Ball.of(low).low, Ball.of(high).high)
 
 
-_by_position = partial(
-    claim,
-    kind="rate",
-    predicted=_near,
-    rests_on="Argument: the second eigenvalue and its left eigenvector are checked. Prose: the "
-    "transients of `_near`; logits within 1e-12 move no sixth digit.",
-)
-
-
 def _long(
     logits: str, depths: Sequence[int], counts: Sequence[int], **more: str
 ) -> tuple[Case, ...]:
@@ -530,8 +495,69 @@ def _long(
     )
 
 
-def _eigen_steps(logits: str, statement: Relational) -> Iterator[Step]:
+_RATES = {
+    "quick": (
+        *_long("causal", (64, 128), (2, 3, 6), decay_per_position="0"),
+        *_long("positions", (64, 128), (2, 3), decay_per_position="1/2"),
+    ),
+    "theory": (
+        *_long("causal", (512,), (8,), decay_per_position="0"),
+        *_long("positions", (256,), (2, 3), decay_per_position="1/10"),
+    ),
+}
+
+
+def _in_scope(case: Case) -> bool:
+    a = case.rational("decay_per_position")
+    return a == 0 if case.logits == "causal" else case.tokens in (2, 3) and 0 < a < 1
+
+
+@claim(
+    Eq(residual_decay, -log(_SECOND)),
+    kind="rate",
+    predicted=_near,
+    source=Source("depthlaw", _HERE + "causal mask, relative positions"),
+    cases=_RATES,
+    assumes={"a causal mask, or 2 or 3 tokens and 0 < a < 1": _in_scope},
+    control=Control(
+        _long("positions", (128,), (3,), decay_per_position="1/2")[0],
+        "a factor of 59/25 per layer, not 7/3",
+        statement=Eq(residual_decay, log(Rational(59, 25))),
+    ),
+    cited=(
+        "Decides whether late collapse under a mask or positions is estimated by a cube or by a "
+        "factor per layer, 2 under a causal mask."
+    ),
+)
+def position_decay(case: Case) -> Ball | Outside:
+    """Under causal masks the residual halves per layer; positions give other factors.
+
+    For every net of one-head softmax attention alone, orthogonal value matrices that permute and
+    reflect the features, and tokens so near each other that what they add to logits is negligible,
+    -log r_l grows per layer by log 2 under a causal mask, with any number of tokens, and with
+    weights a^|i-j|, for two or three tokens, by -log of (1-a)/(1+a), or of (1-a^2)/(1+a+a^2): r_0 /
+    r_L is that power up to a factor that depends on the number of tokens alone.
+
+    So log r is linear in depth and not in 3^L. The rate is the second eigenvalue of the attention
+    matrix that is left when tokens are equal, under a causal mask 1/i in row i; it does not depend
+    on the length there. With other value matrices their singular values come on top. No value of a
+    in (0, 1) gives a doubly exponential law, a = 1 (no positions) does. In the formula a = 0 stands
+    for the causal mask.
+    """
+    return _decay(case)
+
+
+@position_decay.argument(
+    "Argument: the second eigenvalue and its left eigenvector are checked. Prose: the transients "
+    "of `_near`; logits within 1e-12 move no sixth digit."
+)
+def _(statement: Relational) -> Iterator[Step]:
     """A left eigenvector of the stated eigenvalue, orthogonal to 1."""
+    yield from _eigen_steps("causal", statement.rhs.subs(decay_per_position, 0))
+    yield from _eigen_steps("positions", statement.rhs)
+
+
+def _eigen_steps(logits: str, stated: Expr) -> Iterator[Step]:
     a = decay_per_position
     for count in (2, 3):
         far = sympy.Matrix(
@@ -540,84 +566,22 @@ def _eigen_steps(logits: str, statement: Relational) -> Iterator[Step]:
             lambda i, j: Integer(1 if j <= i else 0) if logits == "causal" else a ** abs(i - j),
         )
         P = sympy.Matrix(count, count, lambda i, j, m=far: m[i, j] / sum(m.row(i)))
-        second = sympy.exp(-statement.rhs.subs(n, count))
+        # Where a is positive, and not the 0 of the causal mask.
+        second = sympy.exp(-stated.subs(n, count).subs(Eq(a, 0), False))
         u = (
             sympy.Matrix([[-1, 1, *[0] * (count - 2)]])
             if logits == "causal"
             else sympy.Matrix([[1, *[0] * (count - 2), -1]])
         )
         yield Step(
-            f"{count} tokens: u P = s u with the stated s, and u is orthogonal to 1",
+            f"{logits}, {count} tokens: u P = s u with the stated s, and u is orthogonal to 1",
             simplify(u * P - second * u) == sympy.zeros(1, count) and sum(u) == 0,
         )
         others = sum(P[i, i] for i in range(count)) - 1 - second
         yield Step(
-            f"{count} tokens: what is left of the trace is at most s",
+            f"{logits}, {count} tokens: what is left of the trace is at most s",
             at_least(1, simplify(others / second)),
         )
-
-
-@_by_position(
-    Eq(residual_decay, log(2)),
-    source=Source("depthlaw", _HERE + "causal mask"),
-    cases={"quick": _long("causal", (64, 128), (2, 3, 6)), "theory": _long("causal", (512,), (8,))},
-    proof=partial(_eigen_steps, "causal"),
-    control=Control(
-        _long("causal", (128,), (6,))[0],
-        "a factor of 33/16 per layer",
-        statement=Eq(residual_decay, log(sympy.Rational(33, 16))),
-    ),
-    cited=(
-        "Decides whether late collapse under a causal mask is estimated by a cube or by a factor 2."
-    ),
-)
-def causal_decay(case: Case) -> Ball | Outside:
-    """Under a causal mask the residual halves per layer.
-
-    For every net of one-head softmax attention alone with a causal mask, orthogonal value matrices
-    that permute and reflect the features, and tokens so near each other that what they add to
-    logits is negligible, -log r_l grows by log 2 per layer: r_0 / r_L is 2^L up to a factor that
-    depends on the number of tokens alone.
-
-    So log r is linear in depth and not in 3^L. The rate is the second eigenvalue of the attention
-    matrix that is left when tokens are equal, 1/i in row i; it does not depend on the length. With
-    other value matrices their singular values come on top.
-    """
-    return _decay(case)
-
-
-@_by_position(
-    Eq(residual_decay, -log(_SECOND)),
-    source=Source("depthlaw", _HERE + "relative positions"),
-    cases={
-        "quick": _long("positions", (64, 128), (2, 3), decay_per_position="1/2"),
-        "theory": _long("positions", (256,), (2, 3), decay_per_position="1/10"),
-    },
-    assumes={
-        "2 or 3 tokens, 0 < a < 1": lambda c: (
-            c.tokens in (2, 3) and 0 < c.rational("decay_per_position") < 1
-        )
-    },
-    proof=partial(_eigen_steps, "positions"),
-    control=Control(
-        _long("positions", (128,), (3,), decay_per_position="1/2")[0],
-        "a factor of 59/25 per layer, not 7/3",
-        statement=Eq(residual_decay, log(sympy.Rational(59, 25))),
-    ),
-    supports="rank_collapse/slower_with_positions_or_mask",
-)
-def position_decay(case: Case) -> Ball | Outside:
-    """With positions in logits two or three tokens collapse exponentially.
-
-    For two or three tokens, one-head softmax attention alone with weights a^|i-j|, orthogonal value
-    matrices that permute and reflect the features, and tokens so near each other that what they add
-    to logits is negligible, -log r_l grows per layer by -log of (1-a)/(1+a), or of
-    (1-a^2)/(1+a+a^2).
-
-    That is the second eigenvalue of the attention matrix that is left when tokens are equal. No
-    value of a in (0, 1) gives a doubly exponential law, a = 1 (no positions) does.
-    """
-    return _decay(case)
 
 
 _SKIPS = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import flint
@@ -168,7 +167,7 @@ def _(statement: Relational) -> Iterator[Step]:
         "divided by 3/2 at every layer, and not by 2",
         statement=Ge(log(end), log(start) - L * log(Rational(3, 2))),
     ),
-    supports="rank_collapse/causal_decay",
+    supports="rank_collapse/position_decay",
 )
 def causal_exponential(case: Case) -> Ball:
     """A causal mask leaves two tokens only exponential collapse.
@@ -232,18 +231,6 @@ def _masked(kind: str, tokens: int, least_weight: str, **more: Any) -> tuple[Cas
     return Case.grid(mask=name, instance=instance, tokens=tokens, least_weight=least_weight, **more)
 
 
-tail_bound = partial(
-    claim,
-    source=Source("wu2025position", "Theorems 4.1-4.3", "arXiv:2502.01951"),
-    # That the entries are at least epsilon is a fact of `attention_matrix`, which pays it first.
-    assumes={
-        "2 <= j <= N, N epsilon <= 1": lambda c: (
-            2 <= c.position <= c.tokens and c.tokens * c.rational("least_weight") <= 1
-        )
-    },
-)
-
-
 def mask(case: Case) -> np.ndarray:
     """Whether token i may look at position k, both from 0."""
     i, k = np.indices((case.tokens, case.tokens))
@@ -274,94 +261,88 @@ def attention_matrix(case: Case, layer: int) -> np.ndarray:
     return epsilon * seen + rest * row_stochastic(weights)
 
 
-def _tail(case: Case) -> Exact:
-    """The largest weight that a row of A^(L) ... A^(1) puts on positions j and later."""
-    total = rational_array(np.eye(case.tokens, dtype=int))
-    for layer in range(case.depth):
-        total = attention_matrix(case, layer) @ total
-    return Exact(total[:, case.position - 1 :].sum(axis=1).max())
-
-
-@tail_bound(
-    Le(tail, (1 - (j - 1) * least) ** L),
-    wording="reported",
-    cases={
-        "quick": (
-            *_masked("causal tight", 3, "1/5", position=(2, 3), depth=(1, 4)),
-            *_masked("prefix tight", 4, "1/9", position=3, depth=(2, 5)),
-            *_masked("causal random", 5, "1/10", position=(2, 4), depth=(3, 10)),
-        ),
-        "theory": _masked("causal random", 8, "1/16", position=(2, 5), depth=12),
-    },
-    control=Control(
-        _masked("causal tight", 3, "1/5", position=2, depth=1)[0],
-        "twice the rate",
-        statement=Le(tail, (1 - 2 * (j - 1) * least) ** L),
-    ),
-    cited="Bears on whether attention sinks may be explained by the causal mask alone.",
-)
-def position_bias(case: Case) -> Exact:
-    """Causal attention ends on the first token.
-
-    For all causal attention matrices with entries at least epsilon where a token may look, every
-    row of the product of L of them puts at most (1 - (j - 1) epsilon)^L on the positions j and
-    later; so P_i1 tends to 1. With a prefix of K tokens the same holds for j = K + 1.
-
-    Reported with an unspecified constant C for one P_ij; C = 1 and the whole tail are ours.
-    Attained by tokens that pay the least to all but themselves. The lower bound on prefix weights
-    (liminf >= kappa) has no explicit kappa and is not stated.
-    """
-    return _tail(case)
-
-
-@position_bias.argument(
-    "Argument. Prose: rows before j have no tail; a row from j on gives at least epsilon to each "
-    "of the j - 1 first positions."
-)
-def _(statement: Relational) -> Iterator[Step]:
-    """T(i), the weight of row i from j on, is 0 for i < j; a layer sums A_im T(m), m >= j."""
-    yield sum_step("sum_m A_im T(m) <= max T sum_{m >= j} A_im")
-    yield Step(
-        "base: with no layer the bound is at least 1",
-        at_least(statement.rhs.subs(L, 0), Integer(1)),
-    )
-    ratio = simplify(statement.rhs.subs(L, L + 1) / statement.rhs)
-    yield Step(
-        "step: row i keeps at most 1 - (j - 1) epsilon for the positions >= j, and the "
-        "bound falls by no more than that factor",
-        at_least(ratio, 1 - (j - 1) * least),
-    )
-
-
 steps = ceiling((N - 1) / (window - 1))
+_TAIL = (1 - (j - 1) * least**steps) ** floor(L / steps)
 
 
-@tail_bound(
-    Le(tail, (1 - (j - 1) * least**steps) ** floor(L / steps)),
+@claim(
+    Le(tail, _TAIL),
+    wording="reported",
+    source=Source("wu2025position", "Theorems 4.1-4.3", "arXiv:2502.01951"),
+    # That the entries are at least epsilon is a fact of `attention_matrix`, which pays it first.
+    assumes={
+        "2 <= j <= N, N epsilon <= 1": lambda c: (
+            2 <= c.position <= c.tokens and c.tokens * c.rational("least_weight") <= 1
+        ),
+        "but for a window all tokens before are seen": lambda c: (
+            c.mask == "window" or c.window == c.tokens
+        ),
+    },
     cases={
         "quick": (
+            *_masked("causal tight", 3, "1/5", window=3, position=(2, 3), depth=(1, 4)),
+            *_masked("prefix tight", 4, "1/9", window=4, position=3, depth=(2, 5)),
+            *_masked("causal random", 5, "1/10", window=5, position=(2, 4), depth=(3, 10)),
             *_masked("window tight", 3, "1/4", window=2, position=2, depth=(1, 2, 3, 4)),
             *_masked("window tight", 4, "1/5", window=3, position=2, depth=(1, 2)),
             *_masked("window random", 6, "1/6", window=3, position=(2, 4), depth=(4, 9)),
-        )
+        ),
+        "theory": _masked("causal random", 8, "1/16", window=8, position=(2, 5), depth=12),
     },
     control=Control(
         _masked("window tight", 3, "1/4", window=2, position=2, depth=2)[0],
         "the causal rate",
         statement=Le(tail, (1 - (j - 1) * least) ** L),
     ),
-    supports="rank_collapse/position_bias",
+    cited="Bears on whether attention sinks may be explained by the causal mask alone.",
 )
-def window_bias(case: Case) -> Exact:
-    """Sliding-window attention ends on the first token, more slowly.
+def position_bias(case: Case) -> Exact:
+    """Causal and sliding-window attention end on the first token.
 
-    For all attention matrices with a window of w tokens and entries at least epsilon inside it,
-    every row of the product of L of them puts at most (1 - (j - 1) epsilon^r)^floor(L/r) on the
-    positions j and later, r = ceil((N - 1)/(w - 1)).
+    For all attention matrices with a causal window of w tokens and entries at least epsilon inside
+    it, every row of the product of L of them puts at most (1 - (j - 1) epsilon^r)^floor(L/r) on the
+    positions j and later, r = ceil((N - 1)/(w - 1)); so P_i1 tends to 1. A causal mask is the
+    window of all N tokens, where r = 1; there a prefix of K tokens may see each other, with
+    j = K + 1.
 
-    Sharper than reported: C (1 - (j - 1) epsilon^r)^(t/(2r)) for one P_ij with an unspecified C.
+    Reported with an unspecified constant C for one P_ij, and with a window as
+    C (1 - (j - 1) epsilon^r)^(t/(2r)); C = 1, the sharper exponent and the whole tail are ours.
+    Attained by tokens that pay the least to all but themselves. The lower bound on prefix weights
+    (liminf >= kappa) has no explicit kappa and is not stated.
     """
-    return _tail(case)
+    total = rational_array(np.eye(case.tokens, dtype=int))
+    for layer in range(case.depth):
+        total = attention_matrix(case, layer) @ total
+    return Exact(total[:, case.position - 1 :].sum(axis=1).max())
+
+
+@position_bias.argument(
+    "Argument. Prose: rows before j have no tail; in r layers, w - 1 places or none in each, a row "
+    "from j on reaches each of the first j - 1 positions."
+)
+def _(statement: Relational) -> Iterator[Step]:
+    """T(i), the weight of row i from j on, is 0 for i < j; a layer sums A_im T(m), m >= j.
+
+    A path of r steps inside the window weighs at least epsilon^r, so a product of r layers has
+    entries of at least epsilon^r wherever position m <= i.
+    """
+    yield sum_step("sum_m A_im T(m) <= max T sum_{m >= j} A_im")
+    yield Step(
+        "r = ceil((N - 1)/(w - 1)) steps of w - 1 places cover the N - 1 places of the farthest",
+        statement.rhs.has(steps) and at_least(steps.args[0] * (window - 1), N - 1),
+    )
+    block, r = sympy.symbols("block r", integer=True, positive=True)
+    bound = statement.rhs.subs(steps, r)
+    yield Step(
+        "base: with no layer the bound is at least 1",
+        at_least(bound.subs(L, 0), Integer(1)),
+    )
+    ratio = simplify(bound.subs(L, (block + 1) * r) / bound.subs(L, block * r))
+    yield Step(
+        "step: in r more layers row i keeps at most 1 - (j - 1) epsilon^r for the positions >= j, "
+        "and the bound falls by no more than that factor",
+        statement.rhs.has(floor(L / steps)) and at_least(ratio, 1 - (j - 1) * least**r),
+    )
 
 
 @claim(
@@ -408,11 +389,8 @@ def mask_exponential(case: Case) -> Exact | Outside:
 
 # --- causal attention with rows of unit norm ---
 
-unit_rows = partial(
-    claim,
-    source=Source(
-        "wu2024masks", "counterexample with normalisation, after Fig. 1, with our parameters", MASKS
-    ),
+_UNIT_ROWS = Source(
+    "wu2024masks", "counterexample with normalisation, after Fig. 1, with our parameters", MASKS
 )
 
 
@@ -429,8 +407,9 @@ def _steps(a: arb, b: arb, gain: arb, layers: int) -> tuple[arb, arb]:
     return a, b
 
 
-@unit_rows(
+@claim(
     Eq(digits, floor(10**9 / eta)),
+    source=_UNIT_ROWS,
     holds_for="exists",
     assumes={"eta > 1": _exists},
     cases={"quick": Case.grid(feature_gain=("3/2", "7/3", "3"))},
@@ -481,8 +460,9 @@ def _(statement: Relational) -> Iterator[Step]:
 BASIN = angles / 2 - ceiling(angles * asin(1 / eta) / (2 * sympy.pi) - Rational(1, 2))
 
 
-@unit_rows(
+@claim(
     Eq(count, BASIN),
+    source=_UNIT_ROWS,
     assumes={"eta > 1": _exists, "K is even": lambda c: c.start_angles % 2 == 0},
     # The last two of quick put the border of the basin 0.002 spacings before and after a start.
     cases={

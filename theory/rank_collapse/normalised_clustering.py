@@ -229,8 +229,8 @@ def post_norm_clusters(case: Case) -> Ball | Outside:
     (1 + h)^2, up to what s leaves open.
 
     Reported is that it is exponential, without constants; the rate is ours. For small h this is the
-    rate e^(-2t) of the flow (cluster_rate_sa) at time t = h l; a whole step per layer clusters more
-    slowly than that. Normalisation is to unit norm, without the mean over the width.
+    rate e^(-2t) of the flow (equiangular_flow) at time t = h l; a whole step per layer clusters
+    more slowly than that. Normalisation is to unit norm, without the mean over the width.
     """
     return _measured(case, post=True, rate=True)
 

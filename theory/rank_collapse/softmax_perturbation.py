@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
-import flint
 import numpy as np
 from flint import arb, arb_mat
-from sympy import IndexedBase, Integer, Rational, Symbol, diff, exp, simplify, symbols
+from sympy import IndexedBase, Piecewise, Rational, Symbol, diff, exp, simplify, symbols
 from sympy.core.relational import Relational
 
 from ..claims.definition import Ball, Case, Control, Source, Step, claim
@@ -25,20 +23,14 @@ from .softmax_attention import largest, resolved, row_ranges, softmax_rows
 # The largest range of a row of logit changes that the lemma allows: the root of e^x = 1 + 2x, cut.
 LARGEST_RANGE = Fraction(1256, 1000)
 
-softmax_excess = quantity(
-    "softmax_excess",
-    r"\varepsilon_+",
-    "largest (P_ij / Q_ij - 1) / D_ii over entries, P and Q two attention matrices",
+softmax_deviation = quantity(
+    "softmax_deviation",
+    r"\varepsilon",
+    "largest side (P_ij / Q_ij - 1) / D_ii over entries, P and Q two attention matrices",
     "positive real",
 )
-softmax_shortfall = quantity(
-    "softmax_shortfall",
-    r"\varepsilon_-",
-    "largest (1 - P_ij / Q_ij) / D_ii over entries, P and Q two attention matrices",
-    "positive real",
-)
-softmax_root = quantity(
-    "softmax_root", "x^*", "the positive root of exp(x) = 1 + 2x", "positive real"
+side = quantity(
+    "lemma_side", "s", "1 for the upper side of the lemma, -1 for the lower one", "integer"
 )
 
 
@@ -78,9 +70,10 @@ def _ratio(case: Case, side: int) -> Ball:
     return Ball.of(resolved(ratio))
 
 
-def _searches(side: int) -> tuple[Search, ...]:
+def _searches() -> tuple[Search, ...]:
     return tuple(
-        _search(Case(instance="searched", range=r, tokens=n), side)
+        _search(Case(instance="searched", lemma_side=side, range=r, tokens=n), side)
+        for side in (1, -1)
         for n in (2, 3, 4)
         for r in ("1/1000", "1", "157/125")
     )
@@ -116,15 +109,18 @@ def _search(case: Case, side: int) -> Search:
     return Search(case, 2 * n, objective, measured)
 
 
-_lemma = partial(
-    claim, source=Source("dong2021", "appendix, softmax perturbation lemma", V2), wording="reported"
-)
-_CASES = (
-    Case(instance="two tokens", range="157/125"),
-    Case(instance="two tokens", range="1/1000"),
-    *Case.grid(instance="random", range=("1/2", "157/125"), tokens=(3, 8)),
-)
-_MORE = Case.grid(instance="random", range=("1", "157/125"), tokens=(16, 32))
+def _cases(*, more: bool) -> tuple[Case, ...]:
+    random = Case.grid(
+        instance="random",
+        lemma_side=(1, -1),
+        range=("1", "157/125") if more else ("1/2", "157/125"),
+        tokens=(16, 32) if more else (3, 8),
+    )
+    if more:
+        return random
+    # The lower side needs no small range.
+    pairs = Case.grid(instance="two tokens", lemma_side=(1, -1), range=("157/125", "1/1000"))
+    return (*pairs, *random, Case(instance="two tokens", lemma_side=-1, range="4"))
 
 
 def small_range(case: Case) -> bool:
@@ -132,65 +128,44 @@ def small_range(case: Case) -> bool:
     return 0 < case.rational("range") <= LARGEST_RANGE
 
 
-@_lemma(
-    Le(softmax_excess, 2),
-    cases={"quick": _CASES, "theory": _MORE},
-    assumes={"0 < D_ii <= 1.256": small_range},
-    search=partial(_searches, 1),
+@claim(
+    Le(softmax_deviation, Piecewise((2, Eq(side, 1)), (1, True))),
+    source=Source("dong2021", "appendix, softmax perturbation lemma, and its constant 1.256", V2),
+    wording="reported",
+    cases={"quick": _cases(more=False), "theory": _cases(more=True)},
+    assumes={
+        "0 < D_ii, and on the upper side D_ii <= 1.256": lambda case: (
+            small_range(case) or (case.lemma_side < 0 < case.rational("range"))
+        )
+    },
+    search=_searches,
     control=Control(
-        Case(instance="two tokens", range="13/10"),
+        Case(instance="two tokens", lemma_side=1, range="13/10"),
         "D = 1.3 is beyond the root 1.2564 of e^x = 1 + 2x",
     ),
     supports="rank_collapse/one_layer_cubic",
 )
 def softmax_perturbation(case: Case) -> Ball:
-    """Small logit changes move softmax by at most 1 + 2D.
+    """Logit changes move softmax between 1 - D and 1 + 2D.
 
-    For all logits A and E with D_ii = max_j E_ij - min_j E_ij <= 1.256 in every row, entrywise
-    softmax(A) <= (I + 2D) softmax(A - E).
+    For all logits A and E with D_ii = max_j E_ij - min_j E_ij, entrywise softmax(A) >=
+    (I - D) softmax(A - E), and softmax(A) <= (I + 2D) softmax(A - E) where D_ii <= 1.256 in every
+    row.
+
+    The lemma states both sides for D <= 1.256; the lower one needs no such condition. 1.256 is the
+    root 1.25643120863 of e^x = 1 + 2x, cut after three decimals.
     """
-    return _ratio(case, 1)
+    return _ratio(case, case.lemma_side)
 
 
 @softmax_perturbation.argument(
-    "Argument. Prose: P/Q is e^E over its mean under Q, so at most e^D; a concave gap that is >= 0 "
-    "at both ends is >= 0 between."
+    "Argument. Prose: P/Q is e^E over its mean under Q, so within e^-D and e^D; gaps that are "
+    "concave or convex, and at least 0 where it matters."
 )
 def _(statement: Relational) -> Iterator[Step]:
-    """P_ij / Q_ij is at most e^D <= 1 + 2D."""
-    yield from softmax_steps(statement.rhs, 1)
-
-
-@_lemma(
-    Le(softmax_shortfall, 1),
-    cases={"quick": (*_CASES, Case(instance="two tokens", range="4")), "theory": _MORE},
-    assumes={"0 < D_ii": lambda case: case.rational("range") > 0},
-    search=partial(_searches, -1),
-    control=Control(
-        Case(instance="two tokens", range="1/1000"),
-        "0.9 in place of 1",
-        statement=Le(softmax_shortfall, Rational(9, 10)),
-    ),
-    supports="rank_collapse/one_layer_cubic",
-)
-def softmax_perturbation_below(case: Case) -> Ball:
-    """Small logit changes move softmax by at least 1 - D.
-
-    For all logits A and E, entrywise softmax(A) >= (I - D) softmax(A - E) with
-    D_ii = max_j E_ij - min_j E_ij.
-
-    Stated in the lemma for D <= 1.256 like the upper side, but needs no such condition.
-    """
-    return _ratio(case, -1)
-
-
-@softmax_perturbation_below.argument(
-    "Argument. Prose: P/Q is e^E over its mean under Q, so at least e^-D; a convex gap that is "
-    "zero and flat at 0 is >= 0."
-)
-def _(statement: Relational) -> Iterator[Step]:
-    """P_ij / Q_ij is at least e^-D >= 1 - D."""
-    yield from softmax_steps(statement.rhs, -1)
+    """1 - D <= e^-D <= P_ij / Q_ij <= e^D <= 1 + 2D."""
+    for sign in (1, -1):
+        yield from softmax_steps(statement.rhs.subs(side, sign), sign)
 
 
 def softmax_steps(k: Any, side: int) -> Iterator[Step]:
@@ -237,57 +212,4 @@ def _exponential_below_line(k: Any, end: Fraction) -> Iterator[Step]:
         f"1 + {k} x - e^x > 0 at {float(end)}, so by concavity it is >= 0 on the whole of "
         f"[0, {float(end)}]",
         bool(at_end > 0),
-    )
-
-
-# --- the constant ---
-
-
-def _rounded(statement: Relational, case: Case | None = None) -> Ball:
-    """All numbers that round to the stated eleven decimals."""
-    value = Fraction(int(statement.rhs.p), int(statement.rhs.q))
-    return Ball(value - Fraction(5, 10**12), value + Fraction(5, 10**12))
-
-
-@claim(
-    Eq(softmax_root, Rational("1.25643120863")),
-    predicted=_rounded,
-    source=Source("dong2021", "appendix, the constant 1.256", V2),
-    cases={"quick": (Case(decimals=11),)},
-    control=Control(
-        Case(decimals=11),
-        "the last decimal off by one",
-        statement=Eq(softmax_root, Rational("1.25643120864")),
-    ),
-    supports="rank_collapse/one_layer_cubic",
-)
-def softmax_constant(case: Case) -> Ball:
-    """Where 1 + 2x stops bounding e^x.
-
-    The positive root of e^x = 1 + 2x is 1.25643120863 to eleven decimals, and e^x <= 1 + 2x on the
-    whole interval from 0 to it.
-
-    The paper's 1.256 (as reported) is this root, cut after three decimals.
-    """
-    low, high = Fraction(1), Fraction(2)
-    with flint.ctx.workprec(192):
-        while high - low > Fraction(1, 10**40):
-            x = (low + high) / 2
-            below = bool(from_fraction(x).exp() < from_fraction(1 + 2 * x))
-            low, high = (x, high) if below else (low, x)
-    return Ball(low, high)
-
-
-@softmax_constant.argument(
-    "Argument. Prose: a concave gap that is zero at 0 has one positive root; its signs at both "
-    "ends of the rounding are enclosed."
-)
-def _(statement: Relational) -> Iterator[Step]:
-    """The root rounds to the stated decimals, and e^x <= 1 + 2x up to there."""
-    interval = _rounded(statement)
-    yield from _exponential_below_line(Integer(2), interval.low)
-    x = Rational(interval.high.numerator, interval.high.denominator)
-    yield Step(
-        f"e^x > 1 + 2x at {float(interval.high)}: the only positive root lies between",
-        bool(enclose(exp(x) - 1 - 2 * x) > 0),
     )

@@ -148,14 +148,10 @@ def _refuted(recorded: Recorded) -> str:
 # --- rank collapse --------------------------------------------------------------------------------
 
 # The slope of log(-log r_l) for exact nets that differ in what the logits hold or what is added.
-_EXACT = (
-    ("doubly_exponential_slope", "attention alone"),
-    ("slope_causal", "causal mask"),
-    ("slope_positions", "positions"),
-    ("slope_skip", "with skips"),
-)
+_CUBIC, _BROKEN = "doubly_exponential_slope", "slope_below_cubic"
+_EXACT = {"causal": "causal mask", "positions": "positions", "skip": "with skips"}
 # By how much the drop of log r grows from layer to layer in real architectures.
-_BY_CONTENT, _BY_PLACE = ("cubic_drop", "xlnet_without_positions"), "slower_with_positions_or_mask"
+_BY_CONTENT, _BY_PLACE = "cubic_drop", "slower_with_positions_or_mask"
 _NAMES = {
     "bert": "BERT",
     "albert": "ALBERT",
@@ -170,10 +166,10 @@ _NAMES = {
 
 
 def _collapse(recorded: Recorded) -> Plate | None:
-    slopes = {name: _recorded(recorded, f"rank_collapse/{name}") for name, _ in _EXACT}
+    slopes = {name: _recorded(recorded, f"rank_collapse/{name}") for name in (_CUBIC, _BROKEN)}
     growths = {
         name: _largest(_recorded(recorded, f"rank_collapse/{name}"))
-        for name in (*_BY_CONTENT, _BY_PLACE)
+        for name in (_BY_CONTENT, _BY_PLACE)
     }
     layers = {
         name: _recorded(recorded, f"rank_collapse/{name}")
@@ -234,13 +230,15 @@ def _collapse(recorded: Recorded) -> Plate | None:
 
 
 def _slope_panel(found: dict[str, list[CaseResult]]) -> Panel | None:
-    names = [label for name, label in _EXACT if found[name]]
+    by_label = {"attention alone": found[_CUBIC]} | {
+        label: [row for row in found[_BROKEN] if row.case.logits == logits]
+        for logits, label in _EXACT.items()
+    }
+    names = [label for label, rows in by_label.items() if rows]
     points = [
         (place, float(row.measured.low + row.measured.high) / 2)
-        for place, (name, _) in enumerate(
-            ((name, label) for name, label in _EXACT if found[name]), 1
-        )
-        for row in found[name]
+        for place, name in enumerate(names, 1)
+        for row in by_label[name]
         if isinstance(row.measured, Ball)
     ]
     if not points:
@@ -259,7 +257,7 @@ def _growth_panel(found: dict[str, list[CaseResult]]) -> Panel | None:
     series: list[Series] = []
     names: list[str] = []
     for label, rows in (
-        ("hidden states alone", [row for name in _BY_CONTENT for row in found[name]]),
+        ("hidden states alone", found[_BY_CONTENT]),
         ("positions or causal mask", found[_BY_PLACE]),
     ):
         points = [

@@ -643,7 +643,7 @@ def collapse(recorded: Recorded) -> dict[str, Any]:
                 "the same net with a causal mask",
                 colour=2,
                 dash="6 3",
-                related=["rank_collapse/slope_causal"],
+                related=["rank_collapse/slope_below_cubic"],
                 basis="computed, enclosed",
             ),
             _curve(
@@ -716,7 +716,11 @@ def _passes(recorded: Recorded, start: str, beta: str, heads: int) -> dict[str, 
         small = bool(max(ranges) <= arb(157) / 125)
     claim, bounds = recorded.claims["rank_collapse/layers_uniform"], []
     for depth in range(1, COLLAPSE + 1):
-        said = float(claim.predict(Case(**{**case.fields(), "depth": depth, "gamma": str(gamma)})))
+        said = float(
+            claim.predict(
+                Case(**{**case.fields(), "depth": depth, "gamma": str(gamma), "lipschitz": 1})
+            )
+        )
         # A bound above 1 says nothing of a collapse.
         bounds.append(-said / math.log(10) if small and said < 0 else None)
     return {**heights, "bound": [heights["alone"][0], *_shorts(bounds)]}

@@ -529,26 +529,31 @@ def _by_length(recorded: Recorded) -> _Drawn:
     """What one more layer of a path changes, by its length: claims about a fall from each length to
     the next."""
     panels = []
-    for name, title, y_label in (
+    for name, method, title, y_label in (
         (
-            "path_sums_deteriorate",
+            "paths_deteriorate",
+            "alone",
             "Sums over all paths of length l",
             "score at l minus score at l + 1",
         ),
         (
-            "published_paths_deteriorate",
+            "paths_deteriorate",
+            "isolated",
             "Random paths of length l, run alone",
             "score at l minus score at l + 1",
         ),
         (
             "longer_paths_flatter",
+            "alone",
             "Tokens of the sums over all paths of length l",
             "fall of the log10 residual to l + 1",
         ),
     ):
         result = recorded.judged(f"rank_collapse/{name}")
         found = [
-            row for row in (_rows(result) if result else ()) if isinstance(row.measured, Sample)
+            row
+            for row in (_rows(result) if result else ())
+            if isinstance(row.measured, Sample) and row.case.method == method
         ]
         tasks = dict.fromkeys(str(row.case.task) for row in found)
         curves = [
