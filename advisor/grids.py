@@ -240,10 +240,10 @@ def _mean(values: Iterable[float]) -> float:
 
 def _key(row: dict[str, str]) -> Key:
     return Key(
-        row["parametrisation"] or "standard",
+        row["parametrisation"] or "standard",  # type: ignore[arg-type]
         row["norm"] or "pre",  # type: ignore[arg-type]
-        row["residual"] or "plain",
-    )  # type: ignore[arg-type]
+        row["residual"] or "plain",  # type: ignore[arg-type]
+    )
 
 
 def best_ratios(source: str, key: Key) -> tuple[tuple[float, float], ...]:
