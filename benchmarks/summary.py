@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-OUT = Path(__file__).parents[1] / "ledger" / "publish" / "benchmarks.json"
+OUT = Path(__file__).parents[1] / "ledger" / "publish" / "site" / "benchmarks.json"
 
 
 def summary(run: dict[str, Any]) -> dict[str, dict[str, Any]]:

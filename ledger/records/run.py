@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from depthlaw.theory.claims.code_version import code_version
@@ -51,7 +51,7 @@ class Run:
         stated."""
         if self.case is None:
             assert self.claim.proof is not None
-            return digest([code_version(self.claim.proof), str(self.claim.statement)])[:16]
+            return digest([code_version(self.claim.proof), stated(self.claim.statement)])[:16]
         measured = self.claim.control.measured if self.control else self.claim.measured
         assert measured is not None
         return code_version(measured)
@@ -82,7 +82,7 @@ class Run:
         if self.claim.needs and self.case is not None:
             # What is expected of a training is written down before it starts.
             right = str(self.claim.predict(self.case))
-            facts["expected"] = {"statement": str(self.claim.statement), "right_side": right}
+            facts["expected"] = {"statement": stated(self.claim.statement), "right_side": right}
         started, cpu = time.perf_counter(), time.process_time()
         if self.case is None:
             assert self.claim.proof is not None
@@ -99,6 +99,12 @@ class Run:
         }
         facts |= {"environment": environment(), "timing": timing, "compute": compute(self.device)}
         return Record(self.inputs, result, facts)
+
+
+@cache
+def stated(statement: object) -> str:
+    """A statement as text. SymPy takes as long to print one as to read ten records."""
+    return str(statement)
 
 
 def control_run(claim: Claim, device: str = "cpu") -> Run:

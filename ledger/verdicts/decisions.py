@@ -19,6 +19,7 @@ from depthlaw.theory.claims.code_version import code_version
 from depthlaw.theory.claims.definition import Claim
 from depthlaw.theory.claims.verdict import Decision, Verdict
 
+from ..records.run import stated
 from ..records.store import Record, Store, canonical, digest
 
 # Of a ledger, beside which nothing can be written: what this process has decided, by its file.
@@ -87,7 +88,7 @@ class Decisions:
 @cache
 def _statement_hash(claim: Claim) -> str:
     prediction = code_version(claim.predicted) if claim.predicted else ""
-    return digest([str(claim.statement), prediction, claim.kind])
+    return digest([stated(claim.statement), prediction, claim.kind])
 
 
 @cache
