@@ -34,7 +34,7 @@ _shortcut = partial(claim, source=Source("depthlaw", "after paccagnella, Parts I
         "theory": Case.grid(vertices=200, edges=(1, 100, 199)),
     },
     control=Control(Case(vertices=20, edges=7, closed=True), "a graph with one cycle"),
-    supports="trained_depth/connectivity_needed",
+    supports="trained_depth/connectivity_least_depth",
 )
 def forest_components(case: Case, seed: int) -> Exact:
     """A forest has n - |E| components: counting edges decides.
@@ -63,7 +63,7 @@ def forest_components(case: Case, seed: int) -> Exact:
     Eq(leaves, 2 * components),
     cases={"quick": Case.grid(components=(1, 2, 5, 12))},
     control=Control(Case(components=5), "one end per path", Eq(leaves, components)),
-    supports="trained_depth/connectivity_needed",
+    supports="trained_depth/connectivity_least_depth",
 )
 def path_leaves(case: Case, seed: int) -> Exact:
     """A union of paths has two vertices of degree 1 per component.
