@@ -149,8 +149,10 @@ def _distance_says(found: Found) -> str:
 
 def _reach(points: _Curve) -> int:
     """Up to which distance 95 % are right at every distance, by the shares themselves."""
-    missed = (place for place in sorted(points) if (_share(points[place]) or 0.0) < 0.95)
-    return next(missed, max(points) + 1) - 1
+    place = 0
+    while (_share(points.get(place + 1)) or 0.0) >= 0.95:
+        place += 1
+    return place
 
 
 def _shares(points: _Curve) -> list[float]:

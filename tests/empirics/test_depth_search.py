@@ -7,7 +7,6 @@ import math
 import subprocess
 import sys
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -29,7 +28,7 @@ from depthlaw.empirics.training.depth_search import (
 )
 from depthlaw.empirics.training.evaluation import source, spot_checks
 from depthlaw.empirics.training.settings import Settings
-from depthlaw.theory.claims.values import Ball, Proportion
+from depthlaw.theory.claims.values import Proportion
 
 TASK = Connectivity(vertices=5, family="paths", cut=0.3, index=True)
 SHAPE = Shape(width=16, depth=1, norm="pre", mlp=16, features=TASK.features, outputs=TASK.outputs)
