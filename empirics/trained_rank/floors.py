@@ -313,8 +313,8 @@ def _first_trained(case: Case, device: str, folder: str) -> Exact:
     known="FAILS",
     control=Control(
         _CPU(depth=1, level="1/5"),
-        "at twice the width",
-        statement=between(floor_width, trained_width, 2 * floor_width),
+        "at three times the width",
+        statement=between(floor_width, trained_width, 3 * floor_width),
     ),
     post_hoc=_MORE_SEEDS,
     supports="trained_rank/floor_attained",

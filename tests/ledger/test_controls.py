@@ -35,7 +35,7 @@ from depthlaw.theory.claims.verdict import (
     Verdict,
     _interval,
     _left,
-    _right,
+    bounds,
     judge,
     log_base,
 )
@@ -157,7 +157,7 @@ def gaps(claim: Claim, case: Case, value: Measured, alpha: float, *, ratio: bool
     """How far the two ends of what was measured lie from the prediction: factors, as their
     logarithms, or differences; positive on the side that is claimed."""
     upper = claim.statement.rel_op in ("<=", "<")
-    bound = _right(claim.predict(case))[0 if upper else 1]
+    bound = bounds(claim.predict(case))[0 if upper else 1]
     found = []
     for end in _interval(value, alpha):
         left = _left(claim, case, end)
@@ -174,7 +174,7 @@ def positive(claim: Claim, case: Case, value: Measured, alpha: float) -> bool:
     """Whether both sides are positive, so that their ratio has a meaning."""
     sides = [
         *(_left(claim, case, end) for end in _interval(value, alpha)),
-        *_right(claim.predict(case)),
+        *bounds(claim.predict(case)),
     ]
     return log_base(claim.statement.lhs) is not None or all(side.is_positive for side in sides)
 
@@ -182,7 +182,7 @@ def positive(claim: Claim, case: Case, value: Measured, alpha: float) -> bool:
 def outside(claim: Claim, case: Case, value: Measured, alpha: float) -> float | None:
     """By how many halves of the predicted interval's width what was measured lies outside it; None
     where the prediction is one number."""
-    low, high = _right(claim.predict(case))
+    low, high = bounds(claim.predict(case))
     if low == high:
         return None
     least, most = (_left(claim, case, end) for end in _interval(value, alpha))
@@ -207,7 +207,7 @@ def distances(claim: Claim, store: Store) -> tuple[float, float, bool] | None:
     if value is None or not rows:
         return None
     wrong = replace(claim, statement=control.statement) if control.statement is not None else claim
-    if claim.statement.rel_op == "==":
+    if claim.statement.rel_op in ("==", "in"):
         # At the level at which reports judge controls: there is one of each claim.
         assert judge(wrong, control.case, value, force=True).verdict is Verdict.FAILS, claim.key
         misses = outside(wrong, control.case, value, FALSE_ALARM_BUDGET)
