@@ -404,7 +404,7 @@ def _shown(case: Case, device: str, folder: str, which: Callable[[Iterable[int]]
 )
 @about_students
 def part_of_rank_shows(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """Not all rank of these nets shows at a relative thousandth or millionth.
+    """Not all rank of these nets shows at a thousandth or millionth.
 
     At every marked step, fewer singular values of the values on the grid exceed a thousandth, or a
     millionth, of the largest than min(S(min(d_x, V), L), side of the grid), the generic rank: in

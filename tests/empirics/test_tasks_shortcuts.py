@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 import pytest
 import torch
+from task_shortcuts import BAR, Shortcut, audit
 
 from depthlaw.empirics.tasks import Batch, graph_families
 from depthlaw.empirics.tasks.graphs import Components, Connectivity, Cycles, SourceTarget
 from depthlaw.empirics.tasks.sequences import HopK
-from depthlaw.empirics.tasks.shortcuts import BAR, Shortcut, audit
 
 CHEAP = {"degrees", "index", "edges", "degrees, index, edges"}
 

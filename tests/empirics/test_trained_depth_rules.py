@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import torch
+from task_shortcuts import audit
 
-from depthlaw.empirics.tasks.shortcuts import audit
 from depthlaw.empirics.trained_depth import distances, net_answers, recipes
 from depthlaw.empirics.trained_depth.local_baselines import RADII
 from depthlaw.theory.claims.definition import registry

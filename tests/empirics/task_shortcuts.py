@@ -15,12 +15,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot, pad
 
+from depthlaw.empirics.tasks import Batch, Task
+from depthlaw.empirics.tasks.graph_families import distances
+from depthlaw.empirics.tasks.graphs import Components, Connectivity, Cycles, SourceTarget
+from depthlaw.empirics.tasks.sequences import HopK, find
 from depthlaw.theory.claims.values import Proportion
-
-from . import Batch, Task
-from .graph_families import distances
-from .graphs import Components, Connectivity, Cycles, SourceTarget
-from .sequences import HopK, find
 
 __all__ = ["BAR", "Clue", "Shortcut", "audit", "clues"]
 
