@@ -26,7 +26,7 @@ import torch
 from torch import nn
 
 from depthlaw.empirics.tasks import Task
-from depthlaw.empirics.tasks.graphs import Components, Connectivity, Cycles, SourceTarget
+from depthlaw.empirics.tasks.graphs import Connectivity, Cycles
 from depthlaw.empirics.tasks.sequences import HopK
 from depthlaw.theory.hops.pointers import hop_k
 
@@ -80,22 +80,6 @@ def one_cycle_or_two(g: nx.Graph, rng: random.Random) -> tuple[np.ndarray, int]:
     ), nx.number_connected_components(g)
 
 
-def smallest_connected(g: nx.Graph, rng: random.Random) -> tuple[np.ndarray, list[int]]:
-    rows, _, far = rows_and_distances(g, rng)
-    return rows, [int(np.flatnonzero(row >= 0)[0]) for row in far]
-
-
-def source_target(g: nx.Graph, rng: random.Random) -> tuple[list[int], bool]:
-    order = list(range(len(g)))
-    rng.shuffle(order)
-    g = nx.relabel_nodes(g, dict(enumerate(order)))
-    edges = [v for edge in rng.sample(list(g.edges), g.number_of_edges()) for v in edge]
-    far = dict(nx.all_pairs_shortest_path_length(g))
-    wanted = rng.random() < 0.5
-    s, t = rng.choice([(u, v) for u in g for v in g if u != v and (v in far[u]) == wanted])
-    return [*edges, s, t], wanted
-
-
 def symbols_and_k(rng: random.Random) -> tuple[list[int], int]:
     symbols = [rng.randrange(4)]
     while len(symbols) < 98:
@@ -145,14 +129,6 @@ CASES: dict[str, tuple[Task, Callable[[random.Random], object]]] = {
     "connectivity, Erdos-Renyi, n=20": (
         Connectivity(vertices=20, family="Erdos-Renyi", edge_probability=0.08),
         lambda rng: rows_and_distances(nx.gnp_random_graph(20, 0.08, seed=rng), rng),
-    ),
-    "s-t, two paths, n=12": (
-        SourceTarget(vertices=12),
-        lambda rng: source_target(two_paths(12, rng), rng),
-    ),
-    "components, two paths, n=12": (
-        Components(vertices=12),
-        lambda rng: smallest_connected(two_paths(12, rng), rng),
     ),
     "cycles, 2 x 12": (Cycles(cycle=12), lambda rng: one_cycle_or_two(cycles(12, rng), rng)),
     "hop_k, published, networkx": (HopK(), lambda rng: hops_in_a_graph(*symbols_and_k(rng))),

@@ -1,5 +1,4 @@
-"""Tasks with exact labels, drawn in batches on the device: graphs, sequences, and the audit of
-their shortcuts.
+"""Tasks with exact labels, drawn in batches on the device: graphs and sequences.
 
 A task is a frozen dataclass of JSON-able fields. It draws as many batches as asked for, each from
 the generator alone, so that the same seed gives the same batch; its labels come from exact

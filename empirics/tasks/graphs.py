@@ -1,4 +1,4 @@
-"""Graph tasks: connectivity of all pairs, of one pair, components, and one cycle against two.
+"""Graph tasks: connectivity of all pairs, and one cycle against two.
 
 A vertex is a token with its row of A + I, or the graph is the list of its edges. Vertices are
 always in random order: the order in which a generator builds a graph would give its components
@@ -16,7 +16,7 @@ from torch import Tensor
 from . import Batch
 from .graph_families import RandomGraphs, edge_tokens, permutations
 
-__all__ = ["Components", "Connectivity", "Cycles", "SourceTarget"]
+__all__ = ["Connectivity", "Cycles"]
 
 Tokens = Literal["rows", "edges"]
 
@@ -96,132 +96,6 @@ class Connectivity(_VertexRows):
         # As far >= 0, which would be computed one by one.
         return Batch(
             _rows(far, self.index), (far + 1).bool(), unequal.expand(far.shape), far.long()
-        )
-
-
-@dataclass(frozen=True)
-class SourceTarget(RandomGraphs):
-    """s-t connectivity on a list of edges: tokens u v u v ..., padding n, then s and t; the answer
-    0 or 1 is asked for at t alone.
-
-    The pair is drawn so that both answers are equally frequent; where a graph has no pair with the
-    answer, it takes the other one. A pair that is not connected is drawn evenly from all such
-    pairs. Edges come in random order and direction. The group is the distance from s to t, -1 where
-    there is no path.
-
-    Args:
-        balanced: draw a connected pair by first drawing its distance, evenly over those that occur
-            in the graph; otherwise it is drawn evenly from all connected pairs, which favours short
-            distances.
-
-    >>> task = SourceTarget(vertices=4)
-    >>> batch = task.batch(torch.Generator().manual_seed(1), replicas=1, size=2)
-    >>> task.length, batch.inputs.shape, batch.scored.sum(-1).tolist()
-    (6, torch.Size([1, 2, 6]), [[1, 1]])
-
-    Cost: as `RandomGraphs.distances`, and O(n^2 log n) for the order of the edges.
-    References: Sanford, Hsu and Telgarsky 2024, arXiv:2402.09268v1, Appendix A.1 (two tokens per
-    edge).
-    """
-
-    balanced: bool = True
-
-    @property
-    def name(self) -> str:
-        """Task, family and options."""
-        return f"s-t connectivity: {self.described}{'' if self.balanced else ', pairs evenly'}"
-
-    @property
-    def kind(self) -> Literal["classes"]:
-        """One class per token."""
-        return "classes"
-
-    @property
-    def length(self) -> int:
-        """Two tokens per edge that there is room for, s and t."""
-        return 2 * self.edge_capacity + 2
-
-    @property
-    def vocabulary(self) -> int:
-        """The vertices and the padding."""
-        return self.vertices + 1
-
-    @property
-    def features(self) -> int:
-        """Ids, no features."""
-        return 0
-
-    @property
-    def outputs(self) -> int:
-        """Not connected, connected."""
-        return 2
-
-    def batch(self, generator: torch.Generator, replicas: int, size: int) -> Batch:
-        """Draw graphs and pairs; inputs and targets (R, B, 2 edges + 2)."""
-        count, n = replicas * size, self.vertices
-        limit = self.edge_capacity if self.family == "Erdos-Renyi" else None
-        far = self.distances(generator, count, most_edges=limit)
-        pair = self._pairs(generator, far.flatten(1))
-        tokens = torch.cat(
-            [edge_tokens(far == 1, self.edge_capacity, generator), pair // n, pair % n], dim=-1
-        )
-        distance = far.flatten(1).gather(-1, pair).long()
-        return _at_last(tokens, distance >= 0, distance, replicas, size)
-
-    def _pairs(self, generator: torch.Generator, far: Tensor) -> Tensor:
-        """One pair for each graph, as u n + v of shape (graphs, 1), from the distances (graphs,
-        n^2)."""
-        coin, level, place = torch.rand(
-            3, len(far), 1, generator=generator, device=far.device, dtype=torch.float64
-        )
-        shortest, longest = far.aminmax(dim=1, keepdim=True)
-        connected = ((coin < 0.5) | (shortest >= 0)) & (longest > 0)
-        # Where a distance occurs, all smaller ones do; -1 is asked for where the pair shall not be
-        # connected.
-        level = torch.where(connected, (level * longest).to(far.dtype) + 1, -1)
-        wanted = far == level if self.balanced else (far != 0) & ((far > 0) == connected)
-        # The pair at a random place among those wanted: the first up to which there are more than
-        # `place` of them.
-        up_to = wanted.to(torch.int32).cumsum(1, dtype=torch.int32)
-        return torch.searchsorted(up_to, (place * up_to[:, -1:]).to(torch.int32), right=True)
-
-    def adjacency(self, inputs: Tensor) -> Tensor:
-        """The edges in the inputs, bool (..., n, n)."""
-        return _edges_of_tokens(inputs[..., :-2], self.vertices)
-
-
-@dataclass(frozen=True)
-class Components(_VertexRows):
-    """Connected components: each vertex answers with the smallest vertex that it is connected to.
-
-    Scored are all vertices; the group is the distance to that smallest vertex, the hops that the
-    answer needs.
-
-    >>> batch = Components(vertices=6).batch(torch.Generator().manual_seed(1), replicas=1, size=2)
-    >>> batch.targets.unique_consecutive().unique().numel() <= 4, int(batch.group.min())
-    (True, 0)
-
-    Cost: as `RandomGraphs.distances`.
-    """
-
-    @property
-    def name(self) -> str:
-        """Task, family and options."""
-        return f"components: {self.described}"
-
-    @property
-    def kind(self) -> Literal["classes"]:
-        """One class per token."""
-        return "classes"
-
-    def batch(self, generator: torch.Generator, replicas: int, size: int) -> Batch:
-        """Draw graphs; inputs (R, B, n, n) or (R, B, n, 2n), targets (R, B, n)."""
-        n = self.vertices
-        far = self.distances(generator, replicas * size).view(replicas, size, n, n)
-        smallest = (far + 1).clamp_(max=1).argmax(-1)
-        group = far.gather(-1, smallest[..., None])[..., 0].long()
-        return Batch(
-            _rows(far, self.index), smallest, torch.ones_like(smallest, dtype=torch.bool), group
         )
 
 

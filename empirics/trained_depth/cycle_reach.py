@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sympy import Rational
@@ -29,12 +28,12 @@ from depthlaw.theory.claims.definition import (
     at,
     claim,
 )
-from depthlaw.theory.claims.relations import Eq, Ge, Lt
+from depthlaw.theory.claims.relations import Eq, Ge
 from depthlaw.theory.claims.symbols import depth, quantity
 
 from ..figure_data import Found, Panel, Question, Series, Table, curve, written
 from .distances import trained_reach
-from .experiment import FIT, NETS, TRAINED, Maker, accuracy, bar, noted
+from .experiment import NETS, TRAINED, accuracy, bar, noted
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -46,8 +45,7 @@ views = quantity(
 # Fields that only choose what is read off one training, or off one rule.
 READS = ("distance",)
 SOURCE = Source("depthlaw", "after ye2025, arXiv:2510.19753, Theorems 4.3 and 4.5")
-nets: Maker = partial(claim, source=SOURCE, **(TRAINED | {"reads": READS}))
-_rule: Maker = partial(claim, source=SOURCE, reads=READS, **FIT)
+ON_CYCLES: dict[str, Any] = TRAINED | {"source": SOURCE, "reads": READS}
 # How far an accuracy may lie from one half and still be called chance.
 _NEAR = Fraction(5, 100)
 
@@ -155,10 +153,6 @@ def has_room(case: Case) -> bool:
     return bool(case.around // 2 > reach(case.depth))
 
 
-def _is_out_of_sight(case: Case) -> bool:
-    return bool(case.distance > _sight(case.net, case.radius))
-
-
 def _sight(rule: str, radius: int) -> int:
     """Up to which distance a rule of a radius sees whether two vertices are connected."""
     return 2 * radius if rule == "intersecting" else radius
@@ -255,100 +249,6 @@ def _same_root(one: dict[str, str], other: dict[str, str]) -> bool:
     return one.get("root") == other.get("root")
 
 
-def _rules() -> tuple[Case, ...]:
-    """Local baselines on the graphs of nets, at each distance out of their sight."""
-    return tuple(
-        Case(**_GRAPH, net=rule, cycles=k, around=c, radius=reach(L), distance=d)
-        for k, c, L in _NETS_ON
-        for rule in ("bounded", "intersecting")
-        for d in range(_sight(rule, reach(L)) + 1, c // 2 + 1)
-    )
-
-
-@_rule(
-    Eq(accuracy, Rational(1, 2)),
-    cases={"training": _rules()},
-    predicted=_near,
-    assumes={"distance > r, 2r where balls are intersected": _is_out_of_sight},
-    control=Control(
-        Case(task="paths", net="bounded", vertices=24, radius=9, distance=10),
-        "on 24 vertices of random paths one sees both ends",
-    ),
-    checks="Our cycle graphs and choices, asked of local baselines, against a coin beyond r.",
-)
-def local_baseline_at_chance(case: Case) -> Proportion:
-    """Local baselines are at chance beyond their radius on equal cycles.
-
-    On k cycles of c vertices each, the local baseline of radius r = 3^L, which says connected iff
-    d(u,v) <= r and otherwise compares the balls, tells pairs at a distance above r from pairs that
-    are not connected as often as a coin does, up to 5 points in 100; so does the one that
-    intersects its balls, beyond 2r.
-
-    That they are at chance exactly follows from cycles_look_alike; this checks the pipeline of
-    graphs and choices that nets are asked through, on 4096 graphs. One coin a graph settles the
-    ties of all distances, so both rules show one and the same share at all of them: one test for
-    each size of graphs, not one for each distance. net=bounded is the baseline of
-    local_baseline_misses.
-    """
-    return _chosen(case, "cpu", "")
-
-
-_WEIGHTS = {
-    "training": tuple(
-        Case(**_GRAPH, net="explicit", cycles=k, around=c, depth=L) for k, c, L in _NETS_ON
-    )
-}
-
-
-@_rule(
-    Ge(accuracy, bar),
-    cases=_asked(_WEIGHTS, _is_within),
-    assumes={"distance <= 3^L": _is_within},
-    control=Control(
-        Case(**_GRAPH, net="explicit", cycles=3, around=22, depth=1, distance=9),
-        "one layer short of the two that reach 9",
-    ),
-    checks="Our cycle graphs and choices, asked of exact weights, against 100 % right within 3^L.",
-)
-def weights_within(case: Case) -> Proportion:
-    """Explicit weights connect pairs of equal cycles up to 3^L.
-
-    On k cycles of c vertices each, explicit weights of L = 1, 2, 3 layers tell pairs at every
-    distance up to 3^L from pairs that are not connected.
-
-    What they compute is exact by connectivity/reach. The positive control of the walls: nets of
-    this depth that are right up to 3^L exist. On 4096 graphs.
-    """
-    return _chosen(case, "cpu", "")
-
-
-@_rule(
-    Eq(accuracy, Rational(1, 2)),
-    cases=_asked(_WEIGHTS, _is_beyond),
-    predicted=_near,
-    assumes={"distance > 3^L": _is_beyond},
-    control=Control(
-        Case(**_GRAPH, net="explicit", cycles=3, around=22, depth=2, distance=9), "within 3^L"
-    ),
-    checks="Our cycle graphs and choices, asked of exact weights, against a coin beyond 3^L.",
-)
-def weights_at_chance(case: Case) -> Proportion:
-    """Explicit weights are at chance beyond 3^L on equal cycles.
-
-    On k cycles of c vertices each, explicit weights of L = 1, 2 layers tell pairs at a distance
-    above 3^L from pairs that are not connected as often as a coin does, up to 5 points in 100.
-
-    Every output entry beyond 3^L is 0. On 4096 graphs, with the coins of local_baseline_at_chance,
-    so that all distances show one share. The theorems of ye2025, as reported, are
-    about whole graphs whose largest distance is at most 3^L, and about some graph beyond; these
-    cycles are larger, so neither says anything of them. Pair by pair the construction does: weights
-    of the reported form a I + b J, not negative, give p(A) + q J on a graph whose degrees are all
-    equal, with p of degree at most 3^L, so that pairs farther apart and pairs that are not
-    connected have the same entry (our derivation).
-    """
-    return _chosen(case, "cpu", "")
-
-
 # --- nets -----------------------------------------------------------------------------------------
 
 _RATE = (
@@ -369,75 +269,37 @@ LOOKED = (
     "before it was written."
 )
 _NOTHING_TAUGHT = Control(tiny(shuffled=True, distance=3), _UNTAUGHT)
-# What is at chance must be told from what is answered: a coin in place of a net would pass both
-# claims, and must not pass their control.
+# What is at chance must be told from what is answered: a coin in place of a net would pass the
+# claim, and must not pass its control.
 _NEIGHBOURS = Control(tiny(distance=1), "neighbours are answered")
 
 
-@nets(
+@claim(
     Ge(accuracy, bar),
-    cases=only(_asked(on_cycles(), _is_within), _is_shallow),
-    post_hoc=f"{LOOKED} {_RATE}",
-    assumes={"one layer, distance <= 3": lambda c: _is_shallow(c) and _is_within(c)},
-    control=_NOTHING_TAUGHT,
-    supports="trained_depth/cycles_wall_one_layer",
-)
-@noted(SETTING)
-def cycles_within_one_layer(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
-    """These one-layer nets connect pairs of equal cycles up to distance 3.
-
-    Our nets of one layer, trained on all-pairs connectivity of k cycles of c vertices each, given
-    the rows of A + I with the index, tell pairs at every distance up to 3 from pairs that are not
-    connected, in at least 95 % of the choices.
-    """
-    return _chosen(case, device, folder)
-
-
-@nets(
-    Ge(accuracy, bar),
-    cases=only(_asked(on_cycles(), _is_within), _is_deep),
-    assumes={"L >= 2, distance <= 3^L": lambda c: _is_deep(c) and _is_within(c)},
+    cases=_asked(on_cycles(), _is_within),
+    assumes={"distance <= 3^L": _is_within},
     expected="FAILS",
+    post_hoc=f"Of one layer alone: {LOOKED} {_RATE}",
     control=_NOTHING_TAUGHT,
     supports="trained_depth/cycles_wall",
+    **ON_CYCLES,
 )
 @noted(SETTING)
 def cycles_within(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
-    """These deeper nets connect pairs of equal cycles up to 3^L.
+    """These nets connect pairs of equal cycles up to distance 3^L.
 
-    Our nets of L = 2 and 3 layers, trained on all-pairs connectivity of k cycles of c vertices
+    Our nets of L = 1, 2, 3 layers, trained on all-pairs connectivity of k cycles of c vertices
     each, given the rows of A + I with the index, tell pairs at every distance up to 3^L, of
     distances up to c / 2, from pairs that are not connected, in at least 95 % of the choices.
 
-    Trials had led us to expect failure at the updates of suite training; longer trainings are asked
-    in suite gpu.
+    One layer does so at every distance up to 3, which cycles_wall_one_layer states alone; what
+    fails is two and three layers. Trials had led us to expect that of them at the updates of suite
+    training, and of one layer that it holds; longer trainings are asked in suite gpu.
     """
     return _chosen(case, device, folder)
 
 
-@nets(
-    Lt(accuracy, bar),
-    cases=_asked(on_cycles(), _is_beyond),
-    post_hoc=LOOKED,
-    assumes={"distance > 3^L": _is_beyond},
-    control=_NEIGHBOURS,
-    supports="trained_depth/cycles_wall_one_layer",
-)
-@noted(SETTING)
-def cycles_beyond(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
-    """These nets fail beyond 3^L on cycles; only one layer tests it.
-
-    Our nets of L = 1 and 2 layers (3 in suite gpu), trained on all-pairs connectivity of k cycles
-    of c vertices each, tell pairs at no distance above 3^L from pairs that are not connected, in at
-    least 95 % of the choices.
-
-    Only L = 1 tests it. With two layers nets are near chance from distance 6 or 8 on already, so
-    that 10 and 11 say nothing of 9; with three layers no distance on cycles of 22 is beyond 27.
-    """
-    return _chosen(case, device, folder)
-
-
-@nets(
+@claim(
     Eq(accuracy, Rational(1, 2)),
     cases=_asked(on_cycles(), _is_beyond),
     post_hoc=LOOKED,
@@ -445,6 +307,7 @@ def cycles_beyond(case: Case, device: str = "cpu", folder: str = "") -> Proporti
     assumes={"distance > 3^L": _is_beyond},
     control=_NEIGHBOURS,
     supports="trained_depth/cycles_wall_one_layer",
+    **ON_CYCLES,
 )
 @noted(SETTING)
 def cycles_at_chance(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
@@ -453,11 +316,15 @@ def cycles_at_chance(case: Case, device: str = "cpu", folder: str = "") -> Propo
     Our nets of L = 1 and 2 layers (3 in suite gpu), trained on all-pairs connectivity of k cycles
     of c vertices each, tell pairs at a distance above 3^L from pairs that are not connected as
     often as a coin does, up to 5 points in 100: like explicit weights, and like local baselines of
-    radius 3^L.
+    radius 3^L. So at no such distance are they right in 95 % of the choices.
 
     Only L = 1 tests it. Two layers got nowhere near 9: they are near chance from distance 6 or 8 on
     already, so that 10 and 11 say nothing of 9. With three layers no distance on cycles of 22 is
-    beyond 27.
+    beyond 27. Explicit weights of the reported form a I + b J, not negative, give p(A) + q J on a
+    graph whose degrees are all equal, with p of degree at most 3^L, so that pairs farther apart and
+    pairs that are not connected have the same entry (our derivation). The theorems of ye2025, as
+    reported, are about whole graphs whose largest distance is at most 3^L, and about some graph
+    beyond; these cycles are larger, so neither says anything of them.
     """
     return _chosen(case, device, folder)
 
@@ -471,7 +338,7 @@ def _chosen(case: Case, device: str, folder: str) -> Proportion:
 _WALLS = only(on_cycles(), has_room)
 
 
-@nets(
+@claim(
     Eq(trained_reach, 3**depth),
     cases=only(_WALLS, _is_shallow),
     post_hoc=f"{LOOKED} {_RATE}",
@@ -485,6 +352,7 @@ _WALLS = only(on_cycles(), has_room)
         "Bears on whether a reach proved for explicit weights of one layer may be quoted for "
         "trained ones."
     ),
+    **ON_CYCLES,
 )
 @noted(SETTING)
 def cycles_wall_one_layer(case: Case, device: str = "cpu", folder: str = "") -> Ball:
@@ -500,7 +368,7 @@ def cycles_wall_one_layer(case: Case, device: str = "cpu", folder: str = "") -> 
     return _reach(case, device, folder)
 
 
-@nets(
+@claim(
     Eq(trained_reach, 3**depth),
     cases=only(_WALLS, _is_deep),
     headline="The same wall for several layers: theory allows it; does training reach it?",
@@ -508,6 +376,7 @@ def cycles_wall_one_layer(case: Case, device: str = "cpu", folder: str = "") -> 
     expected="FAILS",
     control=Control(tiny(shuffled=True), _UNTAUGHT),
     cited="Bears on whether a reach of 3^L may be forecast for trained nets of several layers.",
+    **ON_CYCLES,
 )
 @noted(SETTING)
 def cycles_wall(case: Case, device: str = "cpu", folder: str = "") -> Ball:
@@ -541,11 +410,7 @@ def _reach(case: Case, device: str, folder: str) -> Ball:
 
 # --- what the page shows --------------------------------------------------------------------------
 
-_OF_NETS = ("cycles_within_one_layer", "cycles_within", "cycles_beyond")
-_SHOWN = (
-    *((net, _OF_NETS, {"net": net}) for net in NETS),
-    ("explicit weights", ("weights_within", "weights_at_chance"), {"net": "explicit"}),
-)
+_BY_DISTANCE = ("cycles_within", "cycles_at_chance")
 
 
 def _sizes(found: Found) -> list[tuple[int, int, int]]:
@@ -553,36 +418,32 @@ def _sizes(found: Found) -> list[tuple[int, int, int]]:
     return sorted(
         {
             (case.cycles, case.around, case.depth)
-            for name in _OF_NETS
+            for name in _BY_DISTANCE
             for case in found.get(name, {})
         }
     )
 
 
-def _by_distance(
-    found: Found,
-    names: tuple[str, ...],
-    **fields: int | str,
-) -> dict[int, Measured | None]:
+def _by_distance(found: Found, **fields: int | str) -> dict[int, Measured | None]:
     return {
         case.distance: value
-        for name in names
+        for name in _BY_DISTANCE
         for case, value in found.get(name, {}).items()
         if all(case.get(key) == value for key, value in fields.items())
     }
 
 
 def _panel(found: Found, k: int, c: int, layers: int) -> Panel:
-    size: dict[str, int] = {"cycles": k, "around": c}
     lines = [
-        curve(label, _by_distance(found, names, **size, **fields, depth=layers))
-        for label, names, fields in _SHOWN
+        curve(net, _by_distance(found, cycles=k, around=c, depth=layers, net=net)) for net in NETS
     ]
-    local = _by_distance(
-        found, ("local_baseline_at_chance",), **size, net="bounded", radius=reach(layers)
-    )
-    lines.append(curve("local baseline beyond its radius", local, kind="points"))
-    ends = [Series("95 %", (1, c // 2), (0.95, 0.95), kind="reference")]
+    places = tuple(range(1, c // 2 + 1))
+    # Both are exact: connectivity/reach and cycles_look_alike.
+    exact = tuple(1.0 if place <= reach(layers) else 0.5 for place in places)
+    ends = [
+        Series("explicit weights", places, exact, kind="reference"),
+        Series("95 %", (1, c // 2), (0.95, 0.95), kind="reference"),
+    ]
     if reach(layers) <= c // 2:
         ends.append(Series("3^L", (reach(layers),) * 2, (0.45, 1.0), kind="reference"))
     return Panel(
@@ -619,27 +480,16 @@ def _says(found: Found) -> str:
         f"{reach(layers)}"
         for k, c, layers in sizes
     )
-    chance = [
-        value.mean
-        for value in found.get("local_baseline_at_chance", {}).values()
-        if isinstance(value, Proportion)
-    ]
-    baseline = (
-        ""
-        if not chance
-        else " The local baseline is right on "
-        f"{min(chance):.3f} to {max(chance):.3f} of the choices beyond what it sees."
-    )
-    return f"Nets are right on 95 % up to distance {reaches}.{baseline}"
+    return f"Nets are right on 95 % up to distance {reaches}."
 
 
 def _table(found: Found) -> Table:
     rows: list[tuple[str | float | None, ...]] = []
     for k, c, layers in _sizes(found):
-        for label, names, fields in _SHOWN:
-            shares = _by_distance(found, names, cycles=k, around=c, depth=layers, **fields)
+        for net in NETS:
+            shares = _by_distance(found, cycles=k, around=c, depth=layers, net=net)
             rows += [
-                (f"{k} x {c}", layers, label, distance, written(value))
+                (f"{k} x {c}", layers, net, distance, written(value))
                 for distance, value in sorted(shares.items())
             ]
     return Table(("cycles", "layers", "net", "distance", "share of right choices"), tuple(rows))
@@ -653,13 +503,8 @@ WALLS = Question(
         for name in (
             "cycles_wall_one_layer",
             "cycles_wall",
-            "cycles_within_one_layer",
             "cycles_within",
-            "cycles_beyond",
             "cycles_at_chance",
-            "weights_within",
-            "weights_at_chance",
-            "local_baseline_at_chance",
             "cycles_look_alike",
         )
     ),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import partial
+from typing import Any
 
 from depthlaw.advisor.laws import reach
 from depthlaw.theory.claims.definition import Ball, Case, Control, Proportion, claim
@@ -23,7 +23,6 @@ from .experiment import (
     NETS,
     RESTATED_WALL,
     TRAINED,
-    Maker,
     about_nets,
     accuracy,
     bar,
@@ -41,7 +40,7 @@ local_radius = quantity(
     "by least squares over distances",
 )
 
-trained: Maker = partial(claim, source=GRAPHS, **TRAINED)
+ON_PATHS: dict[str, Any] = TRAINED | {"source": GRAPHS}
 # Nets that were trained on the labels of other graphs.
 _SHUFFLED = Case(
     task="connectivity", net="linearised", vertices=8, diameter=7, depth=1, shuffled=True
@@ -77,69 +76,47 @@ def _asked(vertices: int, diameter: int) -> range:
     return range(1, min(diameter, vertices - 4) + 1)
 
 
-def _one_layer(case: Case) -> bool:
-    return bool(case.depth == 1 and case.distance <= reach(1))
-
-
-def _several_layers(case: Case) -> bool:
-    return bool(case.depth >= 2 and case.distance <= reach(case.depth))
+def _is_within(case: Case) -> bool:
+    return bool(case.distance <= reach(case.depth))
 
 
 def _is_beyond(case: Case) -> bool:
     return bool(case.distance > reach(case.depth))
 
 
-@trained(
+@claim(
     Ge(accuracy, bar),
-    cases=_distances(_one_layer),
+    cases=_distances(_is_within),
     post_hoc=(
-        "Split off from connectivity_within, which was expected to hold, after the first "
-        "recording. Distances beyond n - 4 were taken out after the first recording: hardly a "
-        "vertex is left over there."
+        "Distances beyond n - 4 were taken out after the first recording: hardly a vertex is left "
+        "over there. Between the first recording and this one nets of one layer were asked apart."
     ),
-    assumes={"nets of one layer, distance <= 3^L": _one_layer},
-    control=Control(Case(**_SHUFFLED.fields(), distance=3), _UNTAUGHT),
-    supports="trained_depth/cycles_wall_one_layer",
-)
-@about_nets()
-def connectivity_one_layer(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
-    """These one-layer nets connect pairs of random paths up to distance 3.
-
-    Our nets of one layer, trained on all-pairs connectivity of random paths, given the rows of
-    A + I, tell pairs at every distance up to 3^L from pairs that are not connected, as explicit
-    weights do.
-    """
-    return _right_at(case, device, folder)
-
-
-@trained(
-    Ge(accuracy, bar),
-    cases=_distances(_several_layers),
-    post_hoc=(
-        "Nets of one layer were split off after the first recording. Distances beyond n - 4 were "
-        "taken out after the first recording: hardly a vertex is left over there."
-    ),
-    assumes={"nets of L >= 2 layers, distance <= 3^L": _several_layers},
+    assumes={"distance <= 3^L": _is_within},
     control=Control(Case(**_SHUFFLED.fields(), distance=3), _UNTAUGHT),
     known="FAILS",
-    supports="trained_depth/connectivity_needed",
+    supports="trained_depth/connectivity_least_depth",
+    **ON_PATHS,
 )
 @about_nets()
 def connectivity_within(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
-    """These nets of several layers connect pairs up to distance 3^L.
+    """These nets connect pairs of random paths up to distance 3^L.
 
-    Our nets of L >= 2 layers, trained on all-pairs connectivity of random paths, given the rows of
+    Our nets of L layers, trained on all-pairs connectivity of random paths, given the rows of
     A + I, tell pairs at every distance up to 3^L from pairs that are not connected, as explicit
     weights do.
 
-    Fails where training falls short of the weights that exist: two layers on 24 vertices reach 6 or
-    7, not 9, three of softmax 27 in one recording and not in another, and some nets of four
-    linearised layers on 12 vertices learn next to nothing.
+    One layer does so at every distance up to 3 on every graph, also where D = 3. Fails where
+    training falls short of the weights that exist: two layers on 24 vertices reach 7, not 9, with
+    either attention, three of softmax 27 in one recording and not in another, and some nets of four
+    linearised layers on 12 vertices learn next to nothing. On 24 vertices nets of two layers pass
+    smoothly through 9 and 10 (connectivity_far): there is a wall at one layer, while two layers
+    behave like sight of about 6 (local_baseline), though information within 9 would suffice
+    (local_baseline_misses).
     """
     return _right_at(case, device, folder)
 
 
-@trained(
+@claim(
     Lt(accuracy, bar),
     post_hoc=(
         "Distance 3^L + 1 was moved here after the first recording, and after the third where "
@@ -155,6 +132,7 @@ def connectivity_within(case: Case, device: str = "cpu", folder: str = "") -> Pr
         "neighbours are answered",
     ),
     supports="trained_depth/local_baseline_misses",
+    **ON_PATHS,
 )
 @about_nets()
 def connectivity_far(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
@@ -194,10 +172,10 @@ def _without_distance(case: Case) -> Case:
 _ROOM = {"2 (3^L + 1) <= n": _has_room}
 
 
-@trained(
+@claim(
     Eq(trained_reach, 3**depth),
     control=Control(_SHUFFLED, _UNTAUGHT),
-    post_hoc=f"Split off from connectivity_wall after the third recording. {RESTATED_WALL}",
+    post_hoc=f"Split off from deeper nets after the third recording. {RESTATED_WALL}",
     cases={
         suite: cases
         for suite, each in _walls().items()
@@ -205,6 +183,7 @@ _ROOM = {"2 (3^L + 1) <= n": _has_room}
     },
     assumes={"nets of one layer": lambda c: c.depth == 1} | _ROOM,
     supports="trained_depth/cycles_wall_one_layer",
+    **ON_PATHS,
 )
 @about_nets()
 def connectivity_one_layer_wall(case: Case, device: str = "cpu", folder: str = "") -> Ball:
@@ -216,37 +195,6 @@ def connectivity_one_layer_wall(case: Case, device: str = "cpu", folder: str = "
 
     The reach measured is an interval: up to its low end each Clopper-Pearson interval of level 1e-7
     lies above 95 %, and one step beyond its high end it lies below.
-    """
-    return _reach(case, device, folder)
-
-
-@trained(
-    Eq(trained_reach, 3**depth),
-    control=Control(_SHUFFLED, _UNTAUGHT),
-    known="FAILS",
-    post_hoc=RESTATED_WALL,
-    cases={
-        suite: cases
-        for suite, each in _walls().items()
-        if (cases := tuple(c for c in each if c.depth > 1))
-    },
-    assumes={"nets of L >= 2 layers": lambda c: c.depth > 1} | _ROOM,
-    supports="trained_depth/connectivity_needed",
-)
-@about_nets()
-def connectivity_wall(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """These deeper nets are right up to 3^L and not beyond.
-
-    Our nets of L >= 2 layers, trained on all-pairs connectivity of random paths, tell pairs at
-    every distance up to 3^L from pairs that are not connected, and fail to at 3^L + 1, where the
-    graph has twice as many vertices.
-
-    Fails at two layers: on 24 vertices nets of either attention fall below 95 % from distance 7 or
-    8, and pass smoothly through 9 and 10. So there is a wall at one layer; two layers behave like
-    sight of about 6 (local_baseline), though information within 9 would suffice
-    (local_baseline_misses). The reach measured is an interval: up to its low end each
-    Clopper-Pearson interval of level 1e-7 lies above 95 %, and one step beyond its high end it lies
-    below.
     """
     return _reach(case, device, folder)
 
@@ -269,7 +217,7 @@ def _reach(case: Case, device: str, folder: str) -> Ball:
     return Ball(Fraction(sure), Fraction(possible))
 
 
-@trained(
+@claim(
     Eq(local_radius, 3**depth),
     assumes=_ROOM,
     expected="FAILS",
@@ -280,6 +228,7 @@ def _reach(case: Case, device: str, folder: str) -> Ball:
         "the local baseline of radius 5 is not that of radius 9",
     ),
     supports="trained_depth/local_baseline_misses",
+    **ON_PATHS,
 )
 @about_nets()
 def local_baseline(case: Case, device: str = "cpu", folder: str = "") -> Ball:

@@ -80,11 +80,6 @@ RESTATED_WALL = (
     "all nets reach 3^L, and that they fail at 3^L + 1, was expected before the first. That graphs "
     "need 2 (3^L + 1) vertices was added after the first."
 )
-STEPWISE = (
-    "That a depth beyond those tried leaves the slope open was added after the first recording. "
-    "Restated after the third recording, by which it fails: until then one least-squares slope "
-    "through all sizes was asked for, which hardly depends on the middle one."
-)
 BEST_SEED = (
     "Asked of the best seed in place of the worst, which is the easier statistic for a lower "
     "bound, after the third recording."

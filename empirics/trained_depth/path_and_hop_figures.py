@@ -16,12 +16,10 @@ from .experiment import NETS
 
 __all__ = ["DISTANCES", "HOPS", "LAYERS", "PUBLISHED", "SIGHT", "trainings"]
 
-_BY_DISTANCE = ("connectivity_one_layer", "connectivity_within", "connectivity_far")
-_WALLS = ("connectivity_one_layer_wall", "connectivity_wall")
-_RULES = ("rules_within", "rules_beyond")
+_BY_DISTANCE = ("connectivity_within", "connectivity_far")
 _LOCAL = "local_baseline_misses"
 _LEAST = {
-    "connectivity": ("connectivity_enough", "connectivity_needed"),
+    "connectivity": ("connectivity_least_depth",),
     "hops": ("hops_enough", "hops_needed"),
 }
 
@@ -45,9 +43,9 @@ def _of_largest(found: Found, *names: str) -> Iterator[tuple[Case, Measured]]:
 
 
 def _by_distance(found: Found) -> dict[tuple[int, str], _Curve]:
-    """By depth and attention, or explicit weights: the accuracy at each distance."""
+    """By depth and attention: the accuracy at each distance."""
     curves: dict[tuple[int, str], _Curve] = {}
-    for case, value in _of_largest(found, *_BY_DISTANCE, *_RULES):
+    for case, value in _of_largest(found, *_BY_DISTANCE):
         curves.setdefault((case.depth, case.net), {})[case.distance] = value
     return curves
 
@@ -112,8 +110,11 @@ def _both(values: dict[tuple[int, str], str]) -> str:
 
 def _distance_says(found: Found) -> str:
     curves = _by_distance(found)
+    # Where 3^L + 1 is asked about too: elsewhere a reach could not end at 3^L.
     reaches = {
-        (case.depth, case.net): written(value) for case, value in _of_largest(found, *_WALLS)
+        name: str(_reach(curves[name]))
+        for name in sorted(curves, key=lambda name: (name[0], NETS.index(name[1])))
+        if reach(name[0]) + 1 in curves[name]
     }
     sentences = []
     if reaches:
@@ -146,13 +147,21 @@ def _distance_says(found: Found) -> str:
     return " ".join(sentences)
 
 
+def _reach(points: _Curve) -> int:
+    """Up to which distance 95 % are right at every distance, by the shares themselves."""
+    place = 0
+    while (_share(points.get(place + 1)) or 0.0) >= 0.95:
+        place += 1
+    return place
+
+
 def _shares(points: _Curve) -> list[float]:
     return [value.mean for value in points.values() if isinstance(value, Proportion)]
 
 
 def _distance_table(found: Found) -> Table:
     curves = _by_distance(found)
-    names = sorted(curves, key=lambda each: (each[0], (*NETS, "explicit").index(each[1])))
+    names = sorted(curves, key=lambda each: (each[0], NETS.index(each[1])))
     places = sorted({place for points in curves.values() for place in points})
     return Table(
         ("distance", *(f"L = {depth}, {net}" for depth, net in names)),
@@ -163,7 +172,7 @@ def _distance_table(found: Found) -> Table:
 DISTANCES = Question(
     "short-paths",
     "Share of choices right against distance, nets of L layers on short paths",
-    _keys(*_BY_DISTANCE, *_WALLS, *_RULES),
+    _keys(*_BY_DISTANCE, "connectivity_one_layer_wall"),
     _distance_panels,
     _distance_says,
     _distance_table,
@@ -174,7 +183,7 @@ DISTANCES = Question(
 
 
 def _nets(found: Found) -> dict[tuple[int, str], _Curve]:
-    return {name: points for name, points in sorted(_by_distance(found).items()) if name[1] in NETS}
+    return dict(sorted(_by_distance(found).items()))
 
 
 def _baseline(local: dict[int, _Curve], radius: int, place: int) -> float | None:
@@ -366,8 +375,8 @@ def _layers_says(found: Found) -> str:
     law = ", ".join(str(layers_for_diameter(size)) for size in sizes)
     failed = [
         f"{case.net} with {case.depth} layers on {case.vertices} vertices"
-        for case, value in _each(found, "connectivity_converged")
-        if isinstance(value, Ball) and value.high < 1 / 2
+        for case, value in _each(found, "convergence")
+        if case.task == "connectivity" and isinstance(value, Ball) and value.high < 1 / 2
     ]
     return f"By the median seed the least depth is, {'; '.join(said)}; ceil(log_3 D) is {law}. " + (
         f"Less than half of the trainings succeed for {_and(failed)}."
@@ -400,7 +409,7 @@ def _layers_table(found: Found) -> Table:
 LAYERS = Question(
     "least-depth",
     "Least depth at which all pairs up to distance D are answered",
-    _keys(*_LEAST["connectivity"], "connectivity_slope", "connectivity_converged"),
+    _keys(*_LEAST["connectivity"], "convergence"),
     _layers_panels,
     _layers_says,
     _layers_table,
@@ -413,7 +422,7 @@ LAYERS = Question(
 def _by_hops(found: Found) -> dict[int, _Curve]:
     """By hops: the share of positions answered at each depth."""
     curves: dict[int, _Curve] = {}
-    for case, value in _each(found, "hops_within", "hops_wall"):
+    for case, value in _each(found, "hops_by_depth"):
         if case.task == "hop_k":
             curves.setdefault(case.hops, {})[case.depth] = value
     return dict(sorted(curves.items()))
@@ -457,10 +466,14 @@ def _hops_says(found: Found) -> str:
     ]
     enough = [
         f"{written(value)} at k = {case.hops}, L = {case.depth}"
-        for case, value in _each(found, "hops_within")
+        for case, value in _each(found, "hops_by_depth")
         if case.task == "hop_k" and case.depth == layers_for_hops(case.hops)
     ]
-    short = [value.mean for _, value in _each(found, "hops_wall") if isinstance(value, Proportion)]
+    short = [
+        value.mean
+        for case, value in _each(found, "hops_by_depth")
+        if isinstance(value, Proportion) and case.depth < layers_for_hops(case.hops)
+    ]
     sentences = []
     if least:
         sentences.append(f"By the median seed the least depth is {', '.join(least)}.")
@@ -477,7 +490,7 @@ def _hops_says(found: Found) -> str:
 
 def _hops_table(found: Found) -> Table:
     rows = []
-    for case, value in _each(found, "hops_within", "hops_wall"):
+    for case, value in _each(found, "hops_by_depth"):
         if isinstance(value, Proportion):
             low, high = value.interval(0.05)
             rows.append(
@@ -500,7 +513,7 @@ def _hops_table(found: Found) -> Table:
 HOPS = Question(
     "hops",
     "Share of positions answered by depth, and least depth, for k hops",
-    _keys("hops_within", "hops_wall", *_LEAST["hops"], "hops_slope", "hops_converged"),
+    _keys("hops_by_depth", *_LEAST["hops"]),
     _hops_panels,
     _hops_says,
     _hops_table,

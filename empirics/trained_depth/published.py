@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import partial
 from typing import Any, NamedTuple
 
 from sympy.core.relational import Relational
@@ -20,7 +19,7 @@ from depthlaw.theory.claims.relations import Eq, Ge
 from depthlaw.theory.claims.symbols import published_error
 from depthlaw.theory.hops.published_experiment import error_rows
 
-from .experiment import TRAINED, Maker, accuracy, noted
+from .experiment import TRAINED, accuracy, noted
 from .hop_nets import right_hops
 
 # Sequences for each k behind a published error, and the places it is printed to.
@@ -133,16 +132,14 @@ def predicted(statement: Relational, case: Case) -> Ball:
     return Ball(Fraction(math.floor(low * 10**6), 10**6), Fraction(math.ceil(high * 10**6), 10**6))
 
 
-again: Maker = partial(
-    claim,
-    source=Source(
+AGAIN: dict[str, Any] = TRAINED | {
+    "source": Source(
         "depthlaw", "after sanford2024, arXiv:2402.09268v1, Figures 2, 6 and 8, Appendix G"
-    ),
-    **TRAINED,
-)
+    )
+}
 
 
-@again(
+@claim(
     Eq(accuracy, 1 - published_error),
     predicted=predicted,
     cases={"gpu": tuple(cell.case(dropout=True) for cell in cells())},
@@ -153,6 +150,7 @@ again: Maker = partial(
         "nets hardly trained err on 0.88, not on the 0.6120 published at L = 4, k = 16",
     ),
     supports="hops/experiment_capacity",
+    **AGAIN,
 )
 @noted(_SCHEDULE)
 def published_dropout_on(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
@@ -177,7 +175,7 @@ def published_dropout_on(case: Case, device: str = "cpu", folder: str = "") -> P
     return right_hops(case, device, folder)
 
 
-@again(
+@claim(
     Ge(accuracy, 1 - published_error),
     cases={"gpu": tuple(cell.case(dropout=False) for cell in cells())},
     control=Control(
@@ -185,6 +183,7 @@ def published_dropout_on(case: Case, device: str = "cpu", folder: str = "") -> P
         "nets of one layer, hardly trained, do not answer like two trained ones",
     ),
     supports="hops/experiment_capacity",
+    **AGAIN,
 )
 @noted(_SCHEDULE)
 def published_dropout_off(case: Case, device: str = "cpu", folder: str = "") -> Proportion:

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,7 +35,6 @@ from depthlaw.theory.separation_rank.error_floor import rank_bound
 
 from ..figure_data import Found, Panel, Question, Series, Table, written
 from ..signal_propagation.exponents import sample
-from ..trained_depth.experiment import Maker
 from .floors import floor
 from .ranks_in_training import (
     ATTENTIONS,
@@ -65,14 +63,13 @@ error_gap = quantity(
 )
 
 _LONG = ("training", "gpu")
-_measured: Maker = partial(
-    claim,
-    source=Source("depthlaw", "docs/trained-depth.md"),
-    kind="empirical fit",
-    holds_for="typical",
-    weight="measurement",
-    portable=False,
-)
+PAIRED: dict[str, Any] = {
+    "source": Source("depthlaw", "docs/trained-depth.md"),
+    "kind": "empirical fit",
+    "holds_for": "typical",
+    "weight": "measurement",
+    "portable": False,
+}
 
 
 def _errors(case: Case, attention: str, device: str, folder: str) -> np.ndarray:
@@ -81,7 +78,7 @@ def _errors(case: Case, attention: str, device: str, folder: str) -> np.ndarray:
     return np.nan_to_num(students_of(asked, device, folder).errors, nan=1.0)
 
 
-@_measured(
+@claim(
     Ge(floor_share, 1),
     cases=student_cases(below_side, ATTENTIONS, suites=_LONG),
     post_hoc="Linearised students were added after softmax ones had been recorded.",
@@ -91,6 +88,7 @@ def _errors(case: Case, attention: str, device: str, folder: str) -> np.ndarray:
         statement=Ge(floor_share, 10),
     ),
     supports="trained_rank/floor_holds",
+    **PAIRED,
 )
 @about_students
 def students_respect_floor(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -124,7 +122,7 @@ _PAIRS = {
 }
 
 
-@_measured(
+@claim(
     Gt(error_gap, 0),
     known="UNDECIDED",
     cases={suite: _PAIRS[suite] for suite in _LONG},
@@ -134,6 +132,7 @@ _PAIRS = {
         measured=_against_nothing,
     ),
     supports="trained_rank/softmax_exceeds_count",
+    **PAIRED,
 )
 @about_students
 def softmax_fits_worse(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -177,10 +176,9 @@ _ROWS = (
     _both("a layer adds more rank where 3^L < d", "trained_rank/wide_nets_gain_more_by_layers"),
     _both("one layer sees 3 steps", "trained_depth/cycles_wall_one_layer"),
     _both("L layers see 3^L steps", "trained_depth/cycles_wall"),
-    _both("no more than 3^L steps", "trained_depth/reach_at_most"),
+    _both("no more than 3^L steps", "trained_depth/cycles_at_chance"),
     _both("sight grows by layers", "trained_depth/reach_grows_with_depth"),
-    _both("ceil(log_3 D) layers are enough", "trained_depth/connectivity_enough"),
-    _both("ceil(log_3 D) layers are needed", "trained_depth/connectivity_needed"),
+    _both("ceil(log_3 D) layers are enough and needed", "trained_depth/connectivity_least_depth"),
     _both("ceil(log2 k) + 2 layers are enough", "trained_depth/hops_enough"),
     _both("depth gains more in larger models", "depth_width/depth_gains_more_when_larger"),
 )

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 import os
 import shutil
 import time
@@ -43,7 +42,7 @@ from .evaluation import forced_choices, logits_of, replicas_of, source, spot_che
 from .settings import Settings
 from .trainer import Progress, tuned
 
-__all__ = ["BAR", "LEVEL", "Answers", "Training", "alone", "answers", "least_depth", "slope"]
+__all__ = ["BAR", "LEVEL", "Answers", "Training", "alone", "answers", "least_depth"]
 
 _log = logging.getLogger(__name__)
 
@@ -193,37 +192,6 @@ def least_depth(passes: Sequence[Sequence[bool | None]], seeds: str) -> Ball:
         return len(passes) + 1
 
     return Ball(Fraction(first(sure=False)), Fraction(first(sure=True)))
-
-
-def slope(depths: Sequence[Ball], scale: Sequence[float]) -> Ball:
-    """The slope of the least-squares line through least depths, over all depths in their intervals.
-
-    It is a weighted sum of the depths, so its ends are sums of ends. The weights are taken to nine
-    digits, and the ends outwards.
-
-    Args:
-        depths: one interval per abscissa.
-        scale: the abscissae, such as log_3 of diameters; at least two different ones.
-
-    Raises:
-        ValueError: where no slope is defined.
-
-    >>> slope([Ball(Fraction(d), Fraction(d)) for d in (1, 2, 3)], [1.0, 2.0, 3.0])
-    Ball(low=Fraction(1, 1), high=Fraction(1, 1))
-    """
-    mean = math.fsum(scale) / max(1, len(scale))
-    spread = math.fsum((x - mean) ** 2 for x in scale)
-    if len(depths) != len(scale) or spread == 0:
-        raise ValueError(
-            f"{len(depths)} depths at {list(scale)}: a slope needs as many, at two different places"
-        )
-    ends = [
-        sorted((w * float(d.low), w * float(d.high)))
-        for d, x in zip(depths, scale, strict=True)
-        for w in ((x - mean) / spread,)
-    ]
-    low, high = (round(math.fsum(end[side] for end in ends), 9) for side in (0, 1))
-    return Ball(Fraction(str(low)), Fraction(str(high)))
 
 
 @lru_cache(maxsize=256)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import networkx as nx
 import torch
 
-from depthlaw.empirics.tasks.graphs import Components, Connectivity, Cycles, SourceTarget
+from depthlaw.empirics.tasks.graphs import Connectivity, Cycles
 from depthlaw.empirics.tasks.sequences import HopK
 from depthlaw.theory.hops.pointers import hop_k
 
@@ -38,12 +38,7 @@ def expected(task, example):
         answers = hop_k(ids, k, missing=task.missing)
         groups = [-1 if a == task.missing else k for a in answers]
         return torch.tensor([task.blank, *answers]), torch.tensor([-1, *groups])
-    route = {
-        Connectivity: _connectivity,
-        SourceTarget: _source_target,
-        Components: _components,
-        Cycles: _cycles,
-    }[type(task)]
+    route = {Connectivity: _connectivity, Cycles: _cycles}[type(task)]
     return route(task, example, _networkx(task.adjacency(example)))
 
 
@@ -56,20 +51,6 @@ def _connectivity(task, example, g):
     for u, found in nx.all_pairs_shortest_path_length(g):
         far[u, list(found)] = torch.tensor(list(found.values()))
     return targets, far
-
-
-def _source_target(task, example, g):
-    s, t = example[-2:].tolist()
-    connected = nx.has_path(g, s, t)
-    targets, far = torch.zeros(len(example), dtype=torch.long), torch.full((len(example),), -1)
-    targets[-1], far[-1] = int(connected), nx.shortest_path_length(g, s, t) if connected else -1
-    return targets, far
-
-
-def _components(task, example, g):
-    smallest = [min(nx.node_connected_component(g, u)) for u in range(len(g))]
-    far = [nx.shortest_path_length(g, u, v) for u, v in enumerate(smallest)]
-    return torch.tensor(smallest), torch.tensor(far)
 
 
 def _cycles(task, example, g):

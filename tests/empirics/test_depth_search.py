@@ -7,7 +7,6 @@ import math
 import subprocess
 import sys
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -26,11 +25,10 @@ from depthlaw.empirics.training.depth_search import (
     Training,
     answers,
     least_depth,
-    slope,
 )
 from depthlaw.empirics.training.evaluation import source, spot_checks
 from depthlaw.empirics.training.settings import Settings
-from depthlaw.theory.claims.values import Ball, Proportion
+from depthlaw.theory.claims.values import Proportion
 
 TASK = Connectivity(vertices=5, family="paths", cut=0.3, index=True)
 SHAPE = Shape(width=16, depth=1, norm="pre", mlp=16, features=TASK.features, outputs=TASK.outputs)
@@ -110,24 +108,6 @@ def test_worst_and_median_differ_and_other_words_are_refused():
     assert least_depth(one_fails, "worst").low == 2
     with pytest.raises(ValueError, match="worst and median"):
         least_depth(one_fails, "best")
-
-
-@given(st.lists(st.tuples(st.integers(1, 5), st.integers(0, 2)), min_size=2, max_size=5))
-def test_the_slope_is_least_squares_over_all_depths_in_the_intervals(ends):
-    scale = [math.log(3 + 2 * i) for i in range(len(ends))]
-    found = slope([Ball(Fraction(low), Fraction(low + more)) for low, more in ends], scale)
-    mean = sum(scale) / len(scale)
-    for depths in itertools.product(*(range(low, low + more + 1) for low, more in ends)):
-        at = sum((x - mean) * y for x, y in zip(scale, depths, strict=True)) / sum(
-            (x - mean) ** 2 for x in scale
-        )
-        assert float(found.low) - 1e-8 <= at <= float(found.high) + 1e-8
-
-
-@pytest.mark.parametrize("scale", [[1.0, 1.0], [1.0]])
-def test_a_slope_needs_two_places(scale):
-    with pytest.raises(ValueError, match="slope needs"):
-        slope([Ball(Fraction(1), Fraction(1))] * 2, scale)
 
 
 def test_training_is_deterministic_and_counts_what_it_says():

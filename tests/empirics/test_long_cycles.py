@@ -50,18 +50,25 @@ def test_pairs_look_alike_beyond_what_a_rule_sees_and_not_within():
 
 
 def test_rules_are_right_in_their_sight_and_at_chance_beyond():
-    for rule, size, sight in (("explicit", 1, 3), ("bounded", 3, 3), ("intersecting", 2, 4)):
-        found = cycle_nets._by_rule(rule, 2, 12, 0, size)
+    """Explicit weights of L layers and local baselines, on graphs that nets are trained on too; so
+    the way in which nets are asked finds 100 % and a coin where they are due."""
+    for cycles, around, rule, size, sight in (
+        (2, 12, "explicit", 1, 3),
+        (2, 12, "bounded", 3, 3),
+        (2, 12, "intersecting", 2, 4),
+        (3, 22, "explicit", 2, 9),
+        (3, 22, "bounded", 9, 9),
+        (3, 22, "intersecting", 3, 6),
+    ):
+        found = cycle_nets._by_rule(rule, cycles, around, 0, size)
         shares = np.array(found.chosen[0]) / np.array(found.choices[0])
         assert (shares[:sight] == 1).all()
         assert (abs(shares[sight:] - 0.5) < 0.04).all()
 
 
 def test_on_short_paths_the_same_baseline_is_right_beyond_its_sight():
-    claim = CLAIMS["trained_depth/local_baseline_at_chance"]
-    found = claim.measure(claim.control.case)
-    assert judge(claim, claim.control.case, found, force=True).verdict is Verdict.FAILS
-    assert found.mean > 0.95
+    case = Case(task="paths", net="bounded", vertices=24, radius=9, distance=10)
+    assert cycle_nets.answers_of(case).chosen_at(10).mean > 0.95
 
 
 def fake(share):

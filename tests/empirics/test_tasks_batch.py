@@ -9,7 +9,7 @@ import torch
 from task_labels import Agreement, cross_check
 
 from depthlaw.empirics.tasks import Batch
-from depthlaw.empirics.tasks.graphs import Components, Connectivity, Cycles, SourceTarget
+from depthlaw.empirics.tasks.graphs import Connectivity, Cycles
 from depthlaw.empirics.tasks.sequences import HopK
 
 TASKS = [
@@ -18,12 +18,6 @@ TASKS = [
     Connectivity(vertices=9, family="forest", window=2),
     Connectivity(vertices=10, family="Erdos-Renyi", edge_probability=0.2),
     Connectivity(vertices=10, family="Erdos-Renyi", edge_probability=0.15, max_distance=3),
-    SourceTarget(vertices=7),
-    SourceTarget(vertices=7, family="Erdos-Renyi", edge_probability=0.2),
-    SourceTarget(vertices=7, family="forest", cut=0.3),
-    SourceTarget(vertices=9, family="paths"),
-    Components(vertices=8),
-    Components(vertices=8, family="forest", index=True),
     Cycles(cycle=3),
     Cycles(cycle=6),
     Cycles(cycle=7, tokens="edges"),

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 import pytest
 import torch
+from task_shortcuts import BAR, Shortcut, audit
 
 from depthlaw.empirics.tasks import Batch, graph_families
-from depthlaw.empirics.tasks.graphs import Components, Connectivity, Cycles, SourceTarget
+from depthlaw.empirics.tasks.graphs import Connectivity, Cycles
 from depthlaw.empirics.tasks.sequences import HopK
-from depthlaw.empirics.tasks.shortcuts import BAR, Shortcut, audit
 
 CHEAP = {"degrees", "index", "edges", "degrees, index, edges"}
 
@@ -79,8 +79,6 @@ def test_vertices_in_the_order_of_the_generator_are_flagged(monkeypatch):
         Connectivity(vertices=24, family="paths"),
         Connectivity(vertices=16, family="forest"),
         Connectivity(vertices=20, family="Erdos-Renyi", edge_probability=0.08),
-        SourceTarget(vertices=16),
-        Components(vertices=16),
     ],
     ids=lambda t: t.name,
 )

@@ -34,12 +34,9 @@ CLAIMS = {
     if claim.topic == "trained_depth" and key not in (*WALLS.claims, *REACH.claims)
 }
 WITHIN, WALL = (
-    CLAIMS[f"trained_depth/connectivity_{name}"] for name in ("one_layer", "one_layer_wall")
+    CLAIMS[f"trained_depth/connectivity_{name}"] for name in ("within", "one_layer_wall")
 )
-DEEP_WALL, LOCAL, NEAREST = (
-    CLAIMS[f"trained_depth/{name}"]
-    for name in ("connectivity_wall", "local_baseline_misses", "local_baseline")
-)
+NEAREST = CLAIMS["trained_depth/local_baseline"]
 
 
 def fake(passing_from):
@@ -58,13 +55,7 @@ def fake(passing_from):
 
 def test_claims_say_what_they_need_and_whether_another_machine_measures_the_same():
     assert all(claim.measured and claim.needs == "empirics" for claim in CLAIMS.values())
-    elsewhere = {
-        "rules_within",
-        "rules_beyond",
-        "local_baseline_misses",
-        "connectivity_shortcuts",
-        "hops_shortcuts",
-    }
+    elsewhere = {"local_baseline_misses"}
     assert {claim.name for claim in CLAIMS.values() if claim.portable} == elsewhere
     # What is trained is stored in the results folder, and trained on the device of the suite.
     assert {
@@ -129,13 +120,13 @@ def choosing(right):
 @pytest.mark.parametrize(
     ("share", "reach", "verdict"),
     [
-        (lambda d: 0.99 if d <= 6 else 0.9, (6, 6), Verdict.FAILS),
-        (lambda d: 0.99 if d <= 9 else 0.9, (9, 9), Verdict.HOLDS),
-        (lambda d: 0.99 if d <= 10 else 0.9, (10, 10), Verdict.FAILS),
-        (lambda d: 0.99 if d <= 9 else 0.95, (9, 20), Verdict.UNDECIDED),
-        (lambda d: 0.95 if d == 9 else 0.99 if d < 9 else 0.9, (8, 9), Verdict.UNDECIDED),
+        (lambda d: 0.99 if d <= 2 else 0.9, (2, 2), Verdict.FAILS),
+        (lambda d: 0.99 if d <= 3 else 0.9, (3, 3), Verdict.HOLDS),
+        (lambda d: 0.99 if d <= 4 else 0.9, (4, 4), Verdict.FAILS),
+        (lambda d: 0.99 if d <= 3 else 0.95, (3, 20), Verdict.UNDECIDED),
+        (lambda d: 0.95 if d == 3 else 0.99 if d < 3 else 0.9, (2, 3), Verdict.UNDECIDED),
         # What lies beyond a gap does not count.
-        (lambda d: 0.9 if d == 3 else 0.99 if d <= 9 else 0.9, (2, 2), Verdict.FAILS),
+        (lambda d: 0.9 if d == 2 else 0.99 if d <= 3 else 0.9, (1, 1), Verdict.FAILS),
         (lambda d: 0.5, (0, 0), Verdict.FAILS),
     ],
 )
@@ -146,32 +137,22 @@ def test_a_wall_is_right_at_three_to_the_depth_and_not_one_step_beyond(
     verdict,
 ):
     monkeypatch.setattr(net_answers, "answers", choosing(share))
-    case = next(c for c in DEEP_WALL.grid["full"] if c.net == "softmax")
-    value = DEEP_WALL.measure(case)
+    case = next(c for c in WALL.grid["full"] if c.net == "softmax" and c.vertices == 24)
+    value = WALL.measure(case)
     assert value == Ball(*map(Fraction, reach))
-    assert judge(DEEP_WALL, case, value).verdict is verdict
+    assert judge(WALL, case, value).verdict is verdict
 
 
 def test_walls_are_asked_about_where_nets_are_asked_one_step_beyond_and_graphs_have_room():
-    for claim in (WALL, DEEP_WALL):
-        for case in (c for cases in claim.grid.values() for c in cases):
-            assert 3**case.depth + 1 in distances._asked(case.vertices, case.diameter)
-            assert 2 * (3**case.depth + 1) <= case.vertices
-    asked = {
-        (c.net, c.vertices, c.depth) for claim in (WALL, DEEP_WALL) for c in claim.cases("full")
+    for case in (*WALL.every_case, *NEAREST.every_case):
+        assert 3**case.depth + 1 in distances._asked(case.vertices, case.diameter)
+        assert 2 * (3**case.depth + 1) <= case.vertices
+    of_nets = {(c.net, c.vertices, c.depth) for c in NEAREST.cases("full")}
+    assert of_nets == {
+        (net, *size) for net in ("softmax", "linearised") for size in ((12, 1), (24, 1), (24, 2))
     }
-    assert asked == {
-        ("linearised", 8, 1),
-        ("softmax", 12, 1),
-        ("linearised", 12, 1),
-        ("softmax", 24, 1),
-        ("linearised", 24, 1),
-        ("softmax", 24, 2),
-        ("linearised", 24, 2),
-    }
-    assert set(NEAREST.cases("full")) == {
-        c for claim in (WALL, DEEP_WALL) for c in claim.grid["full"] if c.vertices > 8
-    }
+    asked = {(c.net, c.vertices, c.depth) for c in WALL.cases("full")}
+    assert asked == {place for place in of_nets if place[2] == 1} | {("linearised", 8, 1)}
 
 
 # Of the commit in which the claims were written before anything was recorded (3a8f3d9), and of
@@ -179,8 +160,7 @@ def test_walls_are_asked_about_where_nets_are_asked_one_step_beyond_and_graphs_h
 EXPECTED_TO_FAIL = {
     "connectivity_far",
     "local_baseline_misses",
-    "connectivity_converged",
-    "hops_converged",
+    "convergence",
     "local_baseline",
 }
 
@@ -191,12 +171,7 @@ def test_what_was_expected_does_not_change_with_what_is_known():
     } == EXPECTED_TO_FAIL
     learned = {claim.key.partition("/")[2] for claim in CLAIMS.values() if claim.known}
     assert not learned & EXPECTED_TO_FAIL, "known is what differs from what was expected"
-    assert {
-        "connectivity_within",
-        "connectivity_wall",
-        "connectivity_needed",
-        "hops_enough",
-    } <= learned
+    assert {"connectivity_within", "connectivity_least_depth", "hops_enough"} <= learned
     # Nobody who has not seen a recording expects trainings to fail at what weights exist for.
     assert all(CLAIMS[f"trained_depth/{name}"].post_hoc for name in EXPECTED_TO_FAIL)
 
@@ -211,15 +186,14 @@ def test_claims_that_pool_examples_of_a_few_nets_are_about_these_nets():
     assert {name for name, holds_for in about.items() if holds_for != "these nets"} == {
         "reach_over_seeds"
     }
-    assert len(about) > 25
+    assert len(about) > 15
 
 
 def test_counts_of_few_seeds_are_said_of_these_seeds():
-    for name in ("connectivity_converged", "hops_converged"):
-        claim = CLAIMS[f"trained_depth/{name}"]
-        assert "our seeds" in claim.title
-        assert "five (three) seeds" in claim.text
-        assert "without an interval" in claim.note
+    claim = CLAIMS["trained_depth/convergence"]
+    assert "our seeds" in claim.title
+    assert "five (three) seeds" in claim.text
+    assert "without an interval" in claim.note
 
 
 @pytest.mark.parametrize("succeeded", [0, 2, 3, 5])
@@ -233,9 +207,9 @@ def test_the_share_of_trainings_that_succeed(monkeypatch, succeeded):
             1e-3, status, (9,) * 5, (1,), ((1,),) * 5, ((1,),) * 5
         ),
     )
-    for key in ("connectivity_converged", "hops_converged"):
-        claim = CLAIMS[f"trained_depth/{key}"]
-        case = claim.grid["full"][0]
+    claim = CLAIMS["trained_depth/convergence"]
+    for task in ("connectivity", "induction", "hop_k"):
+        case = next(case for case in claim.grid["full"] if case.task == task)
         measured = claim.measure(case)
         assert measured == Ball(Fraction(succeeded, 5), Fraction(succeeded, 5))
         assert judge(claim, case, measured).verdict is (
@@ -245,12 +219,13 @@ def test_the_share_of_trainings_that_succeed(monkeypatch, succeeded):
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)  # a minute of computing each; a loaded machine takes many times as long
-@pytest.mark.parametrize("key", ["hops_converged", "hops_within", "connectivity_converged"])
+@pytest.mark.parametrize("key", ["hops_by_depth", "convergence"])
 def test_negative_controls_that_take_a_longer_training_fail(key):
     claim = CLAIMS[f"trained_depth/{key}"]
+    control = claim.control
+    wrong = replace(claim, statement=control.statement or claim.statement)
     assert (
-        judge(claim, claim.control.case, claim.measure(claim.control.case), force=True).verdict
-        is Verdict.FAILS
+        judge(wrong, control.case, claim.measure(control.case), force=True).verdict is Verdict.FAILS
     )
 
 
@@ -283,66 +258,22 @@ def test_the_negative_controls_with_other_constants_fail_where_nets_do_what_theo
     )
 
 
-def test_least_depths_and_slopes_of_nets_that_need_more(monkeypatch):
+def test_least_depths_of_nets_that_need_more(monkeypatch):
     monkeypatch.setattr(net_answers, "answers", fake(lambda task, group: 9))
     case = Case(
         task="connectivity", net="softmax", vertices=12, diameter=11, tried=4, seeds="median"
     )
-    assert CLAIMS["trained_depth/connectivity_enough"].measure(case) == Ball(
-        Fraction(5), Fraction(5)
-    )
+    claim = CLAIMS["trained_depth/connectivity_least_depth"]
+    assert claim.measure(case) == Ball(Fraction(5), Fraction(5))
+    for depth, verdict in ((5, "FAILS"), (3, "HOLDS"), (2, "FAILS")):
+        value = Ball(Fraction(depth), Fraction(depth))
+        assert judge(claim, case, value).verdict.value == verdict
     monkeypatch.setattr(net_answers, "answers", fake(lambda task, group: 2 + 2 * (group == 4)))
     hops = Case(task="hop_k", symbols=24, alphabet=4, hops_max=4)
     least = CLAIMS["trained_depth/hops_enough"].measure
     assert least(Case(**hops.fields(), hops=2, tried=4, seeds="worst")) == Ball(
         Fraction(2), Fraction(2)
     )
-    slope = CLAIMS["trained_depth/hops_slope"].measure
-    assert [slope(Case(**hops.fields(), hops=k)).low for k in (2, 4)] == [0, 2]
-
-
-@pytest.mark.parametrize(
-    ("depths", "verdicts"),
-    [
-        ((2, 3, 4), "HOLDS HOLDS"),
-        ((2, 4, 4), "FAILS FAILS"),
-        ((2, 2, 4), "FAILS FAILS"),
-        ((2, 3, 3), "HOLDS FAILS"),
-    ],
-)
-def test_each_doubling_of_hops_costs_a_layer_and_not_only_both_together(
-    monkeypatch,
-    depths,
-    verdicts,
-):
-    """In a least-squares line through k = 1, 2, 4 the depth for k = 2 has no weight: 2, 4, 4 has
-    the slope 1."""
-    monkeypatch.setattr(
-        net_answers, "answers", fake(lambda task, group: depths[(1, 2, 4).index(group)])
-    )
-    claim = CLAIMS["trained_depth/hops_slope"]
-    assert [
-        judge(claim, case, claim.measure(case)).verdict.value for case in claim.grid["full"]
-    ] == verdicts.split()
-
-
-@pytest.mark.parametrize(
-    ("depths", "verdicts"),
-    [((1, 3, 3), "HOLDS HOLDS"), ((1, 2, 3), "FAILS FAILS"), ((2, 3, 3), "FAILS HOLDS")],
-)
-def test_each_step_of_the_diameter_costs_what_its_logarithm_says(monkeypatch, depths, verdicts):
-    """11 vertices apart in two layers cannot be made up for by 23 in three."""
-    monkeypatch.setattr(
-        net_answers,
-        "answers",
-        fake(lambda task, group: depths[(3, 11, 23).index(task.max_distance or task.vertices - 1)]),
-    )
-    claim = CLAIMS["trained_depth/connectivity_slope"]
-    cases = [case for case in claim.grid["full"] if case.net == "softmax"]
-    assert [
-        judge(claim, case, claim.measure(case)).verdict.value for case in cases
-    ] == verdicts.split()
-    assert (claim.known, CLAIMS["trained_depth/hops_slope"].known) == ("FAILS", "UNDECIDED")
 
 
 def passing(shares):
@@ -374,10 +305,12 @@ def test_the_best_seed_is_the_first_of_all(monkeypatch, shares, best, median):
 
 
 def test_a_lower_bound_is_not_asked_of_the_worst_seed_nor_an_upper_one_of_the_best(monkeypatch):
-    for name, seeds in (("needed", {"best", "median"}), ("enough", {"worst", "median"})):
-        for task in ("connectivity", "hops"):
-            claim = CLAIMS[f"trained_depth/{task}_{name}"]
-            assert {case.seeds for cases in claim.grid.values() for case in cases} == seeds
+    for name, seeds in (
+        ("hops_needed", {"best", "median"}),
+        ("hops_enough", {"worst", "median"}),
+        ("connectivity_least_depth", {"best", "worst", "median"}),
+    ):
+        assert {case.seeds for case in CLAIMS[f"trained_depth/{name}"].every_case} == seeds
     # One seed of three that does without a layer refutes that it is needed.
     monkeypatch.setattr(
         net_answers, "answers", passing([(0.99, 0.5, 0.5), (0.99,) * 3, (0.99,) * 3, (0.99,) * 3])
@@ -391,9 +324,7 @@ def test_a_lower_bound_is_not_asked_of_the_worst_seed_nor_an_upper_one_of_the_be
     assert verdicts == {"best": Verdict.FAILS, "median": Verdict.HOLDS}
 
 
-@pytest.mark.parametrize(
-    "name", ["hops_needed", "connectivity_needed", "connectivity_enough", "hops_enough"]
-)
+@pytest.mark.parametrize("name", ["hops_needed", "connectivity_least_depth", "hops_enough"])
 def test_negative_controls_on_depth_could_hold(name):
     """Each asks for a depth from 1 to one more than those tried, so that some nets would satisfy
     it."""
@@ -403,13 +334,32 @@ def test_negative_controls_on_depth_could_hold(name):
     assert 1 <= asked <= control.case.tried + 1
 
 
-def test_claims_on_trained_nets_are_measurements_and_hops_are_controlled_by_a_layer_less():
+def test_claims_on_trained_nets_are_measurements():
     assert {claim.weight for claim in CLAIMS.values()} == {"measurement"}
-    control = CLAIMS["trained_depth/hops_within"].control
-    assert (control.case.task, control.case.depth, control.case.get("shuffled")) == (
-        "induction",
-        1,
-        None,
+
+
+@pytest.mark.parametrize(
+    ("hops", "depth", "share", "verdict"),
+    [
+        (2, 3, 0.99, "HOLDS"),
+        (2, 3, 0.9, "FAILS"),
+        (2, 2, 0.9, "HOLDS"),
+        (2, 2, 0.99, "FAILS"),
+        (4, 3, 0.9, "HOLDS"),
+        (4, 4, 0.9, "FAILS"),
+    ],
+)
+def test_hops_are_answered_from_a_depth_on_and_not_before(hops, depth, share, verdict):
+    claim = CLAIMS["trained_depth/hops_by_depth"]
+    case = next(
+        c for c in claim.cases("full") if (c.task, c.hops, c.depth) == ("hop_k", hops, depth)
+    )
+    value = Proportion(round(20_000 * share), 20_000)
+    assert judge(claim, case, value).verdict.value == verdict
+    # In the negative control one layer less is asked for.
+    wrong = replace(claim, statement=claim.control.statement)
+    assert judge(wrong, case, value).verdict.value == (
+        "HOLDS" if (share > 0.95) == (depth + 1 >= hops.bit_length() + 1) else "FAILS"
     )
 
 
@@ -465,15 +415,6 @@ def test_every_distance_asked_about_occurs_often_enough_to_be_decided():
         assert choices >= 330, (vertices, diameter, farthest)
 
 
-def test_slopes_leave_open_what_was_not_tried(monkeypatch):
-    monkeypatch.setattr(net_answers, "answers", fake(lambda task, group: 9))
-    found = CLAIMS["trained_depth/hops_slope"].measure(
-        Case(task="hop_k", symbols=24, alphabet=4, hops_max=4, hops=4)
-    )
-    assert found.low < -5
-    assert found.high > 5
-
-
 ON, OFF = (CLAIMS[f"trained_depth/published_dropout_{state}"] for state in ("on", "off"))
 CELL = next(case for case in ON.grid["gpu"] if (case.hops, case.depth) == (8, 3))
 
@@ -500,10 +441,12 @@ def test_dropout_in_a_case_chooses_what_is_read_off_and_trains_nothing_anew(monk
     assert right_hops(CELL, "cpu", "") == Proportion(6000, 12000)
     assert right_hops(off, "cpu", "") == right_hops(unsaid, "cpu", "") == Proportion(9000, 12000)
     within = next(
-        case for case in CLAIMS["trained_depth/hops_within"].grid["gpu"] if case.depth == CELL.depth
+        case
+        for case in CLAIMS["trained_depth/hops_by_depth"].grid["gpu"]
+        if case.depth == CELL.depth
     )
     assert training(CELL, 3) == training(off, 3) == training(within, 3)
-    runs = (Run(ON, CELL), Run(OFF, off), Run(CLAIMS["trained_depth/hops_within"], within))
+    runs = (Run(ON, CELL), Run(OFF, off), Run(CLAIMS["trained_depth/hops_by_depth"], within))
     assert len({run.measurement for run in runs}) == 1
 
 

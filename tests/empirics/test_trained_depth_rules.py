@@ -1,13 +1,14 @@
-"""Rules in the place of trained nets: explicit weights, the local baseline, and small trees."""
+"""What nets are put beside: explicit weights, the local baseline, and small trees."""
 
 import numpy as np
 import pytest
 import torch
+from task_shortcuts import audit
 
 from depthlaw.empirics.trained_depth import distances, net_answers, recipes
-from depthlaw.empirics.trained_depth.explicit_rules import RADII
+from depthlaw.empirics.trained_depth.local_baselines import RADII
 from depthlaw.theory.claims.definition import registry
-from depthlaw.theory.claims.values import Case
+from depthlaw.theory.claims.values import Case, Proportion
 from depthlaw.theory.claims.verdict import Verdict, judge
 
 CLAIMS = registry()
@@ -18,32 +19,21 @@ LOCAL, NEAREST = (
 
 @pytest.mark.usefixtures("rules_once")
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("depth", "distance", "share"), [(1, 3, 1.0), (1, 4, 0.5), (2, 9, 1.0), (2, 10, 0.5)]
-)
-def test_explicit_weights_stop_at_three_to_the_depth(depth, distance, share):
-    found = CLAIMS["trained_depth/rules_within"].measure(
-        Case(
-            task="connectivity",
-            net="explicit",
-            vertices=24,
-            diameter=23,
-            depth=depth,
-            distance=distance,
-        )
-    )
-    low, high = found.interval(1e-6)
-    assert low <= share <= high
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_explicit_weights_are_right_up_to_three_to_the_depth_and_at_chance_beyond(depth):
+    """What they compute is exact by connectivity/reach: this is about our graphs and choices."""
+    answers = net_answers.by_rule("explicit", 24, 23, depth)
+    for distance in range(1, 21):
+        low, high = answers.chosen_at(distance).interval(1e-6)
+        assert low <= (1 if distance <= 3**depth else 0.5) <= high, distance
 
 
 @pytest.mark.usefixtures("rules_once")
 @pytest.mark.slow
-def test_rules_hold_within_and_beyond_and_their_negative_controls_fail():
-    for key in ("rules_within", "rules_beyond", "local_baseline_misses"):
-        claim = CLAIMS[f"trained_depth/{key}"]
-        case, control = claim.grid["full"][0], claim.control.case
-        assert judge(claim, case, claim.measure(case)).verdict is Verdict.HOLDS
-        assert judge(claim, control, claim.measure(control), force=True).verdict is Verdict.FAILS
+def test_the_local_baseline_misses_beyond_and_its_negative_control_fails():
+    case, control = LOCAL.grid["full"][0], LOCAL.control.case
+    assert judge(LOCAL, case, LOCAL.measure(case)).verdict is Verdict.HOLDS
+    assert judge(LOCAL, control, LOCAL.measure(control), force=True).verdict is Verdict.FAILS
 
 
 @pytest.mark.usefixtures("rules_once")
@@ -154,17 +144,41 @@ def counts(seen):
     return (1,), np.full((2, 1, 1), seen["graphs"])
 
 
-def test_shortcuts_that_need_no_search_fail_and_nine_hops_do_not():
-    for key in ("connectivity_shortcuts", "hops_shortcuts"):
-        claim = CLAIMS[f"trained_depth/{key}"]
-        for case in claim.grid["quick"]:
-            if case.get("vertices") != 24:
-                assert judge(claim, case, claim.measure(case)).verdict is Verdict.HOLDS, case
-        assert (
-            judge(claim, claim.control.case, claim.measure(claim.control.case)).verdict
-            is Verdict.FAILS
-        )
-    with pytest.raises(ValueError, match="accepted are degrees"):
-        CLAIMS["trained_depth/connectivity_shortcuts"].measure(
-            Case(task="connectivity", vertices=12, diameter=11, clue="luck")
-        )
+HOP_K = Case(task="hop_k", symbols=24, alphabet=4, hops_max=4)
+INDUCTION = Case(task="induction", symbols=24, alphabet=8, hops_max=1)
+
+
+@pytest.mark.parametrize(
+    ("task", "missing"),
+    [
+        (
+            recipes.paths(12, 11),
+            {"degrees", "index", "edges", "degrees, index, edges", "1 hops", "3 hops"},
+        ),
+        (
+            recipes.sequences(HOP_K),
+            {"position", "token", "counts", "last 1", "last 3", "last 9"},
+        ),
+        (
+            recipes.sequences(INDUCTION),
+            {"position", "token", "counts", "last 1", "last 3", "last 9"},
+        ),
+        pytest.param(
+            recipes.paths(24, 23),
+            {"degrees", "index", "edges", "degrees, index, edges", "1 hops", "3 hops"},
+            marks=pytest.mark.slow,
+        ),
+    ],
+    ids=["12 vertices", "hop_k", "induction", "24 vertices"],
+)
+def test_no_small_tree_does_the_tasks_that_nets_are_trained_on_without_search(task, missing):
+    """Else nets that do them may have learned the clue. What is nearly all the search is no clue:
+    nine hops on 12 vertices and in sequences."""
+    found = {
+        clue.name: Proportion(round(clue.accuracy * clue.examples), clue.examples)
+        for clue in audit(task, 0)
+    }
+    for clue in missing:
+        assert found[clue].interval(1e-4)[1] < 0.95, clue
+    if task != recipes.paths(24, 23):
+        assert found["9 hops"].interval(1e-4)[0] > 0.95

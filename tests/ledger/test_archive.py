@@ -329,7 +329,7 @@ def test_nothing_about_records_needs_torch(folder):
         ("records", "gc", "--results", "{r}"),
         ("records", "list", "--suite", "full", "--results", "{r}"),
         ("records", "verify", "--results", "{r}"),
-        ("show", "trained_depth/connectivity_needed", "--results", "{r}"),
+        ("show", "trained_depth/connectivity_least_depth", "--results", "{r}"),
     ]
     asked = [[word.replace("{r}", str(folder)) for word in command] for command in commands]
     done = subprocess.run(
@@ -344,9 +344,9 @@ def test_nothing_about_records_needs_torch(folder):
     assert all("Traceback" not in err for _, _, err in answers)
     # The reference ledger that comes with depthlaw speaks, and says where this can be measured.
     _, shown, said = answers[-1]
-    assert "verdict     FAILS*: 12 of 12 cases of suite full" in shown
+    assert "verdict     FAILS*: 18 of 18 cases of suite full" in shown
     assert said.count("\n") == 1
     assert (
-        "`depthlaw verify full --only trained_depth/connectivity_needed` measures here "
+        "`depthlaw verify full --only trained_depth/connectivity_least_depth` measures here "
         "(needs the extra"
     ) in said

@@ -136,7 +136,7 @@ def test_a_verdict_by_chance_says_what_its_probability_supposes(tmp_path, capsys
 
 
 @pytest.mark.parametrize(
-    ("key", "word"), [("trained_depth/hops_converged", "at least"), ("hops/doubling", "about")]
+    ("key", "word"), [("trained_depth/convergence", "at least"), ("hops/doubling", "about")]
 )
 def test_the_time_of_claims_with_stored_trainings_is_a_lower_end(key, word, tmp_path, capsys):
     """One of them is timed with the training, the others without it."""

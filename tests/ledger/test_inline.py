@@ -136,20 +136,18 @@ def test_how_many_cases_agree_is_counted_and_not_typed():
 
 def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them():
     judged = Recorded(registry(), shipped())
-    shows, wall = "trained_rank/part_of_rank_shows_finely", "trained_depth/cycles_wall"
+    shows, wall = "trained_rank/part_of_rank_shows", "trained_depth/cycles_wall"
     ledger = Ledger(
         {key: judged.judged(key) for key in (shows, wall, "trained_depth/cycles_within")}, 1
     )
     docs = Path(__file__).parents[2] / "docs"
-    # "in 7 of 40 recorded cases, all of linearised nets": that part of the rank shows, not all.
-    assert (
-        f"<!-- agree: {shows} --> recorded cases, all of linearised nets"
-        in (docs / "base-3.md").read_text()
-    )
+    # "in 40 of 80 recorded cases": that part of the rank shows, not all.
+    assert f"<!-- agree: {shows} --> recorded cases" in (docs / "base-3.md").read_text()
     rows = ledger.judged[shows].in_scope
     part = [row for row in rows if row.decision.verdict is Verdict.HOLDS]
     assert ledger.spoken(f"<!-- agree: {shows} -->") == _share(len(part), len(rows))
-    assert {row.case.attention for row in part} == {"linearised"}
+    whole = [row.case.attention for row in rows if row.decision.verdict is Verdict.FAILS]
+    assert 2 * whole.count("softmax") > len(whole), "most of them of softmax nets"
     # The nets that "are still better than chance" are, and reach 95 % no more.
     page = (docs / "index.md").read_text()
     for net, distance in (("softmax", 5), ("linearised", 6)):

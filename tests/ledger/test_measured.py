@@ -155,7 +155,7 @@ def test_the_picture_of_the_law_needs_no_records(tmp_path: Path) -> None:
 # --- questions -----------------------------------------------------------------------------------
 
 GRAPH = {"task": "connectivity", "vertices": 24, "diameter": 23}
-WALL, FAR = "trained_depth/connectivity_wall", "trained_depth/connectivity_far"
+FAR = "trained_depth/connectivity_far"
 WITHIN, LOCAL = "trained_depth/connectivity_within", "trained_depth/local_baseline_misses"
 
 
@@ -180,14 +180,13 @@ def test_a_question_is_a_picture_sentences_a_folded_table_and_verdicts(tmp_path:
     store, name = Store(tmp_path / "r"), "trained_depth.path_and_hop_figures.DISTANCES"
     claims = shown(name)
     assert page_blocks.question(name, Recorded(claims, store), tmp_path) == ""
-    for distance, right in ((9, 3600), (10, 3400)):
+    for distance, right in (*((d, 3900) for d in range(1, 7)), (7, 3700), (9, 3600), (10, 3400)):
         put(
             store,
             WITHIN if distance <= 9 else FAR,
             Case(**GRAPH, net="softmax", depth=2, distance=distance),
             Proportion(right, 4000),
         )
-    put(store, WALL, Case(**GRAPH, net="softmax", depth=2), Ball(Fraction(6), Fraction(7)))
     picture, says, level = page_blocks.question(name, Recorded(claims, store), tmp_path).split(
         "\n\n"
     )
@@ -195,13 +194,13 @@ def test_a_question_is_a_picture_sentences_a_folded_table_and_verdicts(tmp_path:
     text = page_blocks.numbers([name], Recorded(claims, store))
     assert picture.endswith("(/figures/short-paths.png)")
     assert (tmp_path / "short-paths.png").read_bytes()[:4] == b"\x89PNG"
-    assert "6 to 7 at L = 2 (3^L = 9)" in says
+    assert "up to distance (softmax and linearised) 6 at L = 2 (3^L = 9)" in says
     assert "0.900 and 0.850 (softmax)" in says
     assert text.startswith("<details><summary>Numbers</summary>")
     assert "| 10 | 0.85 |" in text
-    row = next(line for line in text.splitlines() if f"claims/{WALL}.md" in line)
+    row = next(line for line in text.splitlines() if f"claims/{WITHIN}.md" in line)
     assert row.split(" | ")[2:5] == ["HOLDS", "FAILS", "FAILS\\*"]
-    assert "`connectivity_wall`: Restated after the third recording" in text
+    assert "`connectivity_within`: Distances beyond n - 4 were taken out" in text
     assert all(key not in text for key in (record.id[:12] for record in store))
 
 

@@ -36,12 +36,8 @@ KEYS = (
     *(
         f"trained_depth/{name}"
         for name in (
-            "cycles_within_one_layer",
             "cycles_within",
-            "cycles_beyond",
-            "weights_within",
-            "weights_at_chance",
-            "local_baseline_at_chance",
+            "cycles_at_chance",
         )
     ),
     "trained_rank/floor_holds",

@@ -288,7 +288,7 @@ def test_what_trained_nets_answer_is_not_compared():
             {},
         )
 
-    for claim, compared in (("trained_depth/hops_wall", 0), ("hops/doubling", 1)):
+    for claim, compared in (("trained_depth/hops_by_depth", 0), ("hops/doubling", 1)):
         found = compare(
             [made(claim, 990)], [made(claim, 100)], lambda key: registry()[key].portable
         )

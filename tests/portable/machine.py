@@ -47,7 +47,7 @@ PRINTED = (
     "rank_collapse/decay_kernel",
     "rank_collapse/bert_init_collapse",
     "signal_propagation/gpt2_norm_lower",
-    "trained_depth/connectivity_one_layer",
+    "trained_depth/connectivity_one_layer_wall",
     "depth_width/rules_cost_little",
     "separation_rank/error_floor",
 )

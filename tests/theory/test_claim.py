@@ -264,7 +264,6 @@ def test_what_was_changed_after_data_is_marked_in_every_list(claim: Claim):
     "key",
     [
         "trained_depth/cycles_at_chance",
-        "trained_depth/cycles_beyond",
         "trained_depth/reach_over_seeds",
         "rank_collapse/cubic_drop",
     ],
@@ -285,14 +284,14 @@ def test_more_seeds_are_named_only_where_a_case_has_them():
     [
         "depth_width/best_rate_is_inside",
         "exercises/none_diverges",
-        "trained_rank/width_at_least",
+        "trained_rank/width_forecast",
         "rank_collapse/bert_init_published",
         "rank_collapse/slope_below_cubic",
     ],
 )
 def test_what_is_typical_is_asked_of_a_sample(key: str):
     """One number of each case has no spread: it is about those nets, or about all."""
-    assert find(key).holds_for == ("all" if key.endswith("width_at_least") else "these nets")
+    assert find(key).holds_for == "these nets"
 
 
 @each_claim
@@ -311,8 +310,6 @@ def test_a_verdict_about_these_nets_says_so(claim: Claim):
         ("trained_rank/floor_holds", "no training can beat"),
         ("trained_rank/rank_stays_generic", "off the exceptional set, as nearly all are"),
         ("trained_depth/cycles_at_chance", "only one layer tests it"),
-        ("trained_depth/cycles_beyond", "only one layer tests it"),
-        ("trained_depth/reach_at_most", "one layer tests it"),
         ("signal_propagation/admin_amplification", "within 1/8"),
     ],
 )

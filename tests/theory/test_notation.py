@@ -15,7 +15,7 @@ from sympy import Eq, Integer, Le, Rational, Symbol, exp, floor, log, sqrt
 
 from depthlaw.theory.claims.definition import registry
 from depthlaw.theory.claims.printing import definitions, latex, symbols, text
-from depthlaw.theory.claims.relations import Within
+from depthlaw.theory.claims.relations import Within, between
 from depthlaw.theory.claims.symbols import TERMS, depth, heads, quantity, width
 from depthlaw.theory.separation_rank.rank_symbols import dimension_sum
 
@@ -286,3 +286,10 @@ def test_reading_back_sees_a_wrong_power() -> None:
     assert eval(_python(_named("3^(L-2)", {"L": "v0v"})), env) == 3
     assert eval(_python(_named("3^L-2", {"L": "v0v"})), env) == 25
     assert eval(_python(_ascii_of(_named(r"\frac{3^L - 1}{2}", {"L": "v0v"}))), env) == 13
+
+
+def test_bounds_by_cases_stand_in_parentheses() -> None:
+    low, high = (sympy.Piecewise((n, heads <= 2), (n + 1, True)) for n in (1, 5))
+    assert text(between(low, width, high)) == (
+        "(1 if H <= 2; 2 otherwise) <= d_x <= (5 if H <= 2; 6 otherwise)"
+    )

@@ -541,7 +541,13 @@ class _Printer:
         if isinstance(expression, Within):
             low, high = expression.rhs
             below = f" {self.style.relations['<=']} "
-            return below.join(self._show(part) for part in (low, expression.lhs, high))
+            # Two bounds by cases would run into each other.
+            return below.join(
+                self.style.parens(self._show(part))
+                if isinstance(part, sympy.Piecewise)
+                else self._show(part)
+                for part in (low, expression.lhs, high)
+            )
         if isinstance(expression, Relational):
             left, right = (self._show(side) for side in expression.args)
             return f"{left} {self.style.relations[expression.rel_op]} {right}"

@@ -15,7 +15,7 @@ from depthlaw.empirics.separation_rank.frontier import table as frontier_table
 from depthlaw.empirics.trained_depth.cycle_reach import WALLS
 from depthlaw.empirics.trained_rank.floors import FLOORS
 from depthlaw.theory.claims.definition import at
-from depthlaw.theory.claims.values import Ball, Case, Proportion, Sample
+from depthlaw.theory.claims.values import Ball, Case, Sample
 from depthlaw.theory.claims.verdict import Verdict
 
 from ...verdicts.judged_ledger import Recorded
@@ -356,30 +356,15 @@ def _layer_panel(
 
 # --- what trained nets reach ----------------------------------------------------------------------
 
-_WALLS = (
-    "cycles_within_one_layer",
-    "cycles_within",
-    "cycles_beyond",
-    "weights_within",
-    "weights_at_chance",
-    "local_baseline_at_chance",
-)
+_WALLS = ("cycles_within", "cycles_at_chance")
 
 
 def _walls(recorded: Recorded) -> Plate | None:
     rows = {name: _recorded(recorded, f"trained_depth/{name}") for name in _WALLS}
     panels = WALLS.panels(_found(rows))
-    trained = [row for name in _WALLS[:3] for row in rows[name]]
+    trained = [row for name in _WALLS for row in rows[name]]
     if not panels or not trained:
         return None
-    graphs = [
-        row.measured.trials
-        for row in rows["weights_within"]
-        if isinstance(row.measured, Proportion)
-    ]
-    choices = (
-        f" Explicit weights and the baseline are asked on {min(graphs):,} graphs." if graphs else ""
-    )
     depths = sorted({int(row.case.depth) for row in trained})
     cycles = sorted({(row.case.cycles, row.case.around) for row in trained})
     sizes = " and ".join(f"{k} cycles of {around} vertices" for k, around in cycles)
@@ -388,8 +373,8 @@ def _walls(recorded: Recorded) -> Plate | None:
         f"and an unconnected pair, for nets with {_list(depths)} layers trained on {sizes}, "
         f"softmax and linearised, pooled over seeds, with {CONFIDENCE} intervals; a coin has 0.5. "
         "Explicit weights are right up to $3^L$ (dotted line), which no rule that sees only "
-        "$3^L$ steps passes; what a local baseline of that radius answers beyond it is chance."
-        f"{choices} Trained nets may see less: where their curves end before $3^L$, training has "
+        "$3^L$ steps passes: beyond it they are at chance. "
+        "Trained nets may see less: where their curves end before $3^L$, training has "
         "not found what theory allows."
     )
     return Plate(

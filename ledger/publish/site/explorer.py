@@ -767,6 +767,12 @@ def _bert(recorded: Recorded) -> dict[str, Any]:
 
 # --- tasks ----------------------------------------------------------------------------------------
 
+# The claims on the least depth of trained nets.
+_LEAST_OF_NETS = {
+    "connectivity": ("trained_depth/connectivity_least_depth",),
+    "hops": ("trained_depth/hops_enough", "trained_depth/hops_needed"),
+}
+
 
 def tasks(recorded: Recorded) -> dict[str, Any]:
     """Depths that tasks need, as `depthlaw depth --task` answers, and trained nets."""
@@ -809,7 +815,7 @@ def tasks(recorded: Recorded) -> dict[str, Any]:
             names[f"{key} {kind}"] = _curve(
                 f"{key} {kind}",
                 f"least depth that trained nets needed ({kind}, median seed)",
-                related=[f"trained_depth/{key}_enough", f"trained_depth/{key}_needed"],
+                related=list(_LEAST_OF_NETS[task]),
                 basis="measured",
                 colour=colour,
                 mark=mark,
@@ -822,7 +828,7 @@ def tasks(recorded: Recorded) -> dict[str, Any]:
 def _trained(recorded: Recorded, task: str) -> Iterator[tuple[str, dict[str, Any], int, str]]:
     """Least depths of trained nets by size of the task, of the median seed."""
     size = {"connectivity": "diameter", "hops": "hops"}.get(task)
-    rows = _rows(recorded, f"trained_depth/{task}_enough") if size else []
+    rows = _rows(recorded, _LEAST_OF_NETS[task][0]) if size else []
     kinds: dict[str, list[tuple[int, int, int]]] = {}
     for row in rows:
         if size and row.case.seeds == "median" and isinstance(row.measured, Ball):

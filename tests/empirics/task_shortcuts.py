@@ -15,12 +15,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot, pad
 
+from depthlaw.empirics.tasks import Batch, Task
+from depthlaw.empirics.tasks.graph_families import distances
+from depthlaw.empirics.tasks.graphs import Connectivity, Cycles
+from depthlaw.empirics.tasks.sequences import HopK, find
 from depthlaw.theory.claims.values import Proportion
-
-from . import Batch, Task
-from .graph_families import distances
-from .graphs import Components, Connectivity, Cycles, SourceTarget
-from .sequences import HopK, find
 
 __all__ = ["BAR", "Clue", "Shortcut", "audit", "clues"]
 
@@ -167,7 +166,7 @@ def clues(task: Task, batch: Batch, place: Tensor) -> dict[str, Clue]:
     Returns:
         by name.
     """
-    if isinstance(task, Connectivity | SourceTarget | Components | Cycles):
+    if isinstance(task, Connectivity | Cycles):
         return _graph_clues(task, batch, place)
     found = _token_clues(batch.inputs[0], place, task.vocabulary)
     if isinstance(task, HopK):
@@ -211,25 +210,18 @@ def _everywhere(table: Tensor, place: Tensor) -> Tensor:
 
 
 def _asked(
-    task: Connectivity | SourceTarget | Components | Cycles,
+    task: Connectivity | Cycles,
     batch: Batch,
     place: Tensor,
 ) -> tuple[Tensor, Tensor]:
-    """The vertices u and v that an answer is about; where it is about one vertex, or about the
-    whole graph, u = v."""
+    """The vertices u and v that an answer is about; where it is about the whole graph, u = v."""
     if isinstance(task, Connectivity):
         return place // task.vertices, place % task.vertices
-    if isinstance(task, SourceTarget):
-        return batch.inputs[0][:, -2:-1].expand_as(place), batch.inputs[0][:, -1:].expand_as(place)
-    return (
-        (place, place)
-        if isinstance(task, Components)
-        else (torch.zeros_like(place), torch.zeros_like(place))
-    )
+    return torch.zeros_like(place), torch.zeros_like(place)
 
 
 def _graph_clues(
-    task: Connectivity | SourceTarget | Components | Cycles,
+    task: Connectivity | Cycles,
     batch: Batch,
     place: Tensor,
 ) -> dict[str, Clue]:

@@ -1,21 +1,18 @@
-"""Rules in the place of trained nets: explicit weights, and the local baseline."""
+"""A rule in the place of trained nets: the local baseline."""
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
-from depthlaw.advisor.laws import reach
 from depthlaw.theory.claims.definition import Case, Control, Proportion, claim
-from depthlaw.theory.claims.relations import Ge, Lt
+from depthlaw.theory.claims.relations import Lt
 
-from .experiment import FIT, GRAPHS, READS, Maker, accuracy, bar, noted
+from .experiment import FIT, GRAPHS, READS, accuracy, bar, noted
 
 # Radii at which the local baseline is published beside the nets.
 RADII = range(1, 10)
 
 _TASK: dict[str, Any] = {"task": "connectivity", "vertices": 24, "diameter": 23}
-_WEIGHTS = Case.grid(**_TASK, net="explicit", depth=(1, 2, 3), distance=range(1, 21))
 _LOCAL = Case.grid(**_TASK, net="bounded", radius=RADII, distance=range(1, 21))
 _ASKED = (
     "A rule in the place of trained nets, on 20480 graphs. Asked is whether 95 % of the "
@@ -24,64 +21,12 @@ _ASKED = (
     "most as many as there are graphs."
 )
 
-rule: Maker = partial(claim, source=GRAPHS, reads=READS, **FIT)
-
-
-def _is_within(case: Case) -> bool:
-    return bool(case.distance <= reach(case.depth))
-
-
-def _is_beyond(case: Case) -> bool:
-    return not _is_within(case)
-
 
 def _is_out_of_sight(case: Case) -> bool:
     return bool(case.distance > case.radius)
 
 
-@rule(
-    Ge(accuracy, bar),
-    cases={"full": tuple(filter(_is_within, _WEIGHTS))},
-    post_hoc="Written after the second recording, in which the rule stood among the nets.",
-    assumes={"distance <= 3^L": _is_within},
-    control=Control(_WEIGHTS[3], "one step too far"),
-    checks="Our path graphs and choices, asked of exact weights, against 100 % right within 3^L.",
-)
-@noted(_ASKED)
-def rules_within(case: Case) -> Proportion:
-    """Explicit weights connect pairs up to distance 3^L.
-
-    On random paths of 24 vertices, explicit weights of L = 1, 2, 3 layers tell pairs at every
-    distance up to 3^L, of distances 1 to 20, from pairs that are not connected.
-
-    What the weights compute is exact by connectivity/reach: this checks the pipeline of graphs and
-    choices, which must find 100 % right within 3^L and a coin beyond.
-    """
-    return _right_at(case, case.depth)
-
-
-@rule(
-    Lt(accuracy, bar),
-    cases={"full": tuple(filter(_is_beyond, _WEIGHTS))},
-    post_hoc="Written after the second recording, in which the rule stood among the nets.",
-    assumes={"distance > 3^L": _is_beyond},
-    control=Control(_WEIGHTS[2], "within 3^L"),
-    checks="Our path graphs and choices, asked of exact weights, against failure beyond 3^L.",
-)
-@noted(_ASKED)
-def rules_beyond(case: Case) -> Proportion:
-    """Explicit weights do not connect pairs beyond distance 3^L.
-
-    On random paths of 24 vertices, explicit weights of L = 1, 2 layers tell pairs at no distance
-    beyond 3^L, up to 20, from pairs that are not connected.
-
-    What the weights compute is exact by connectivity/reach: this checks the pipeline of graphs and
-    choices, which must find 100 % right within 3^L and a coin beyond.
-    """
-    return _right_at(case, case.depth)
-
-
-@rule(
+@claim(
     Lt(accuracy, bar),
     cases={"full": tuple(filter(_is_out_of_sight, _LOCAL))},
     post_hoc=(
@@ -91,7 +36,10 @@ def rules_beyond(case: Case) -> Proportion:
     assumes={"distance > r": _is_out_of_sight},
     expected="FAILS",
     control=Control(Case(**_TASK, net="bounded", radius=3, distance=3), "within r"),
+    source=GRAPHS,
+    reads=READS,
     cited="Bears on whether right answers beyond r on random paths show that a net sees beyond r.",
+    **FIT,
 )
 @noted(_ASKED)
 def local_baseline_misses(case: Case) -> Proportion:
