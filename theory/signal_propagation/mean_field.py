@@ -14,7 +14,7 @@ import flint
 import numpy as np
 import sympy
 from flint import arb
-from sympy import Integer, Max, Piecewise, Rational, simplify, sqrt
+from sympy import Integer, Max, simplify, sqrt
 from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Source, Step, claim
@@ -23,19 +23,6 @@ from ..exact.enclosure import from_fraction
 from .signal_symbols import Eq, nine_decimals, rounded_down
 from .token_correlation import CLOSED_FORM, attention_square, cosine, mlp_square, relu_kernel_ball
 
-pre_norm = quantity("pre_norm", "pre", "1 for pre-LN, 0 for post-LN", "nonnegative integer")
-gain_controlled = quantity(
-    "gain_controlled",
-    "gc",
-    "1 for attention without its common part, 0 for plain attention",
-    "nonnegative integer",
-)
-first_correlation = quantity(
-    "first_correlation",
-    r"\rho_1",
-    "correlation p/q after the first layer, rounded to four decimals",
-    "real",
-)
 overlap = quantity("overlap", "p", "mean product of coordinates of two distinct tokens", "real")
 sharpness = quantity(
     "sharpness",
@@ -75,18 +62,6 @@ _GG = "arXiv:2505.24333"
 _COWSIK = Source("cowsik2024", "angle exponent; derived here", "arXiv:2403.02579")
 
 
-def _table(post_norm: str) -> Relational:
-    """The printed correlations; that of plain post-LN as given."""
-    return Eq(
-        first_correlation,
-        Piecewise(
-            (Rational("0.2047"), Eq(gain_controlled, 1)),
-            (Rational("0.3363"), Eq(pre_norm, 1)),
-            (Rational(post_norm), True),
-        ),
-    )
-
-
 def next_moments(
     q: arb,
     p: arb,
@@ -120,37 +95,6 @@ def next_moments(
     q1, p1 = w2 + b2, w2 * c + b2
     q, p = q + w2 * q1 / 2 + b2, p + w2 * q1 * relu_kernel_ball(p1 / q1) / 2 + b2
     return (q, p) if pre_norm else (arb(1), p / q)
-
-
-@claim(
-    _table("0.3369"),
-    source=Source("giorlandino2026", "Fig. 4 notebook", _GG),
-    weight="arithmetic",
-    cases={"quick": Case.grid(pre_norm=(False, True), gain_controlled=(False, True))},
-    control=Control(
-        Case(pre_norm=False, gain_controlled=False), "a third", statement=_table("0.3333")
-    ),
-    checks="Our code of the printed maps of (q, p) with four values that we computed from them.",
-)
-def reference_first_layer(case: Case) -> Exact:
-    """Correlation after one layer of the reference run.
-
-    From q = 1, p = 0.2 with beta = 0.1, alpha = 1, sigma_v^2 = 1, sigma_w^2 = 0.2, sigma_b = 0.02
-    the correlation after the first layer, by the paper's maps of (q, p), is 0.3369 (post-LN),
-    0.3363 (pre-LN) and 0.2047 with gain-controlled attention, to four decimals.
-
-    The maps are printed, the four values are ours. beta = 0.1 lies below beta_c = 1.58, so
-    attention is uniform.
-    """
-    with flint.ctx.workprec(128):
-        q, p = arb(1), from_fraction(Fraction(1, 5))
-        w2, b2 = from_fraction(Fraction(1, 5)), from_fraction(Fraction(1, 2500))
-        if not from_fraction(Fraction(1, 10)) < (2 / (q * (q - p))).sqrt():
-            raise ArithmeticError("the reference run lies below the condensation point")
-        q, p = next_moments(
-            q, p, w2, b2, pre_norm=case.pre_norm, gain_controlled=case.gain_controlled
-        )
-        return rounded_down(p / q + from_fraction(Fraction(1, 2 * 10**4)), 10**4)
 
 
 def _condensed(beta_c: sympy.Expr) -> Relational:

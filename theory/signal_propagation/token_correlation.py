@@ -584,9 +584,9 @@ def relu_kernel_above(case: Case) -> Ball:
     raises the cosine of any two vectors of different directions.
 
     So a He-initialised ReLU branch of weight a_2 multiplies E ||sum_k X_k||^2 by more than 1 +
-    a_2^2, its factor on E ||X||^2, unless all tokens point the same way: it adds a_2^2 times the sum
-    over all pairs of ||x|| ||y|| k(c), at any width. Near c = 1 the gap closes as (1 - c)^(3/2), so samples alone could not decide the end of the
-    interval; the proof does.
+    a_2^2, its factor on E ||X||^2, at any width, unless all tokens point the same way: it adds
+    a_2^2 times the sum of ||x|| ||y|| k(c) over all pairs. Near c = 1 the gap closes as
+    (1 - c)^(3/2), so samples alone could not decide the end of the interval; the proof does.
     """
     with flint.ctx.workprec(128):
         return Ball.of(kernel_by_integral(from_fraction(case.rational("cosine")))).widened()
