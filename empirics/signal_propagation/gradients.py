@@ -344,6 +344,6 @@ def gradient_without_skips(case: Case, seed: int, device: str = "cpu") -> Sample
 
     Derived: every layer halves the mean square, in the ReLU; at finite width the mean of its
     logarithm is less by about 11/(2 d). With skips and pre-norm it falls as L^(-1/2):
-    softmax_pre_ln_gradient.
+    gradient_exponents.
     """
     return decay_rates(case, seed, device)

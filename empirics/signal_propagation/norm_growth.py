@@ -242,7 +242,7 @@ def without(case: Case, *names: str) -> Case:
     **IN_NETS,
 )
 def softmax_norm(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """Pre-norm softmax nets: the stream's norm lies in the bracket of its scheme.
+    """Pre-norm softmax nets: each scheme's stream lies in its bracket.
 
     In random pre-norm nets with softmax attention the mean squared norm of the stream after l
     layers is at least (1 + m S) d and at most (1 + (a + m) S) d, m what the MLP writes, a what

@@ -509,7 +509,7 @@ _NEAR = partial(Case, tokens=8, depth=8, width=128)
         "the amplitude sqrt(1 - a^2)",
         statement=Eq(contraction, sqrt(1 - attention_square)),
     ),
-    supports="signal_propagation/mlp_exponent",
+    supports="signal_propagation/block_contraction",
     **IN_NETS,
 )
 def token_contraction(case: Case, seed: int, device: str = "cpu") -> Sample:
@@ -519,7 +519,7 @@ def token_contraction(case: Case, seed: int, device: str = "cpu") -> Sample:
     by 1 - a^2 where it is 10^-6, up to a relative 8/d; in nets of blocks sqrt(1 - a^2) x + a
     MLP(LN x), with He-initialised ReLU MLPs, by 1.
 
-    At infinite width: attention_exponent and mlp_exponent. At a^2 = 1/10 the tolerance does not
+    At infinite width: block_contraction. At a^2 = 1/10 the tolerance does not
     tell 1 - a^2 from its root; at 1/2 it does.
     """
     drawn = without(case, "block", "contracts")

@@ -91,7 +91,7 @@ def _rates(**fields: Any) -> tuple[Case, ...]:
     **WITHIN,
 )
 def rate_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """Rates in blocks: Adam's has to go as L^(alpha-1), SGD's as L^(2 alpha-1).
+    """In blocks Adam's rate goes as L^(alpha-1), SGD's as L^(2 alpha-1).
 
     In random nets with branches times L^(-alpha) one step at a rate that does not depend on L, in
     all weights of blocks, typically changes the last hidden states by an amount that goes as

@@ -5,7 +5,7 @@ The claims on exponents count powers in a scalar model; they are no statements a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import accumulate, product
@@ -14,7 +14,7 @@ from operator import mul
 from typing import Any
 
 import sympy
-from sympy import Rational, expand_log, log, simplify, sqrt
+from sympy import Rational, expand_log, log, simplify
 from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Source, Step, claim
@@ -23,7 +23,6 @@ from ..claims.symbols import depth, quantity
 from ..exact.enclosure import enclose
 from .signal_symbols import ROUNDS, UNITS, Eq, before_rounding, nine_decimals
 
-decoder_depth = quantity("decoder_depth", "M", "decoder layers of an encoder-decoder")
 deepnorm_scale = quantity(
     "deepnorm_scale",
     r"\alpha, \beta",
@@ -35,14 +34,13 @@ scale_factor = quantity(
     "scale_factor", "c", "number in DeepNorm's formula for a scale", "positive real"
 )
 scale_power = quantity("scale_power", "e", "exponent in DeepNorm's formula: 1/4 or -1/4", "real")
-weight_scales = quantity(
-    "weight_scales",
-    "v_d^2+w_d^2",
-    "sum of the squared initial scales of a decoder sublayer's two matrices",
+cross_term = quantity(
+    "cross_term",
+    "x",
+    "M/27 in an encoder before a decoder of M layers, else 1",
     "positive real",
 )
 
-deepnet = partial(Source, "wang2022deepnet", version="arXiv:2203.00555")
 QUARTER = Rational(1, 4)
 
 
@@ -64,7 +62,7 @@ def _update_sum(case: Case, alpha_squared: Fraction, beta_squared: Fraction) -> 
     a decoder it has 2N, each times M v_d w_d/alpha_d, where v_d = w_d = (12 M)^(-1/4) and
     alpha_d = (3 M)^(1/4) are the decoder's scales.
     """
-    if "decoder_depth" in case:
+    if case.stack == "encoder":
         m = case.decoder_depth
         terms = Fraction((2 * case.depth * m) ** 4, (12 * m) ** 2 * 3 * m)
     else:
@@ -89,11 +87,13 @@ def _equations(
     return terms * 2 * beta**2 / alpha**2 - 1, 2 * alpha**2 * beta**2 - 1
 
 
-def _scale_steps(statement: Relational, terms: Mapping[str, sympy.Expr]) -> Iterator[Step]:
+def _scale_steps(statement: Relational) -> Iterator[Step]:
     """Eliminate the other scale; one equation is left, whose left side is monotone."""
     closed = before_rounding(statement)
     yield Step(ROUNDS, closed is not sympy.nan)
-    alpha, beta = sympy.symbols("alpha beta", positive=True)
+    alpha, beta, m = sympy.symbols("alpha beta M", positive=True)
+    decoder = m * (12 * m) ** Rational(-1, 2) / (3 * m) ** QUARTER
+    terms = {"alone": 2 * depth, "decoder": 3 * depth, "encoder": decoder * 2 * depth}
     for (stack, count), solves_alpha in product(terms.items(), (True, False)):
         update, balance = _equations(count, alpha, beta)
         scale, other = (alpha, beta) if solves_alpha else (beta, alpha)
@@ -109,7 +109,13 @@ def _scale_steps(statement: Relational, terms: Mapping[str, sympy.Expr]) -> Iter
             bool(moves.is_negative if solves_alpha else moves.is_positive),
         )
         number, power = _constants(stack, alpha=solves_alpha)
-        formula = closed.subs({scale_factor: number, scale_power: Rational(power)})
+        formula = closed.subs(
+            {
+                scale_factor: number,
+                scale_power: Rational(power),
+                cross_term: m / 27 if stack == "encoder" else 1,
+            }
+        )
         yield Step(
             f"the closed form with {number} and {power} makes the update sum 1",
             simplify(left.subs(scale, formula)) == 0,
@@ -122,31 +128,51 @@ def _constants(stack: str, *, alpha: bool) -> tuple[int, str]:
     return (terms, "1/4") if alpha else (4 * terms, "-1/4")
 
 
-def _of_stack(stack: str, scale: str, **sizes: Any) -> tuple[Case, ...]:
-    number, power = _constants(stack, alpha=scale == "alpha")
-    return Case.grid(**sizes, stack=stack, scale=scale, scale_factor=number, scale_power=power)
+def deepnorm_cases(stack: str, **sizes: Any) -> tuple[Case, ...]:
+    """Both scales of stacks "alone", of a "decoder", or of an "encoder" with a `decoder_depth`."""
+    return tuple(
+        Case(
+            **case.fields(),
+            stack=stack,
+            scale="alpha" if power == "1/4" else "beta",
+            scale_factor=number,
+            scale_power=power,
+            cross_term=f"{case.decoder_depth}/27" if stack == "encoder" else "1",
+        )
+        for number, power in (_constants(stack, alpha=True), _constants(stack, alpha=False))
+        for case in Case.grid(**sizes)
+    )
 
 
-_RESTS = (
-    "one scale is eliminated and the closed form put in, for every depth; "
-    "prose: a monotone left side has one root"
-)
-_STACKS = tuple(product(("alone", "decoder"), ("alpha", "beta")))
 _QUICK, _THEORY = (1, 2, 3, 5, 6, 12, 18, 24, 100), (8, 27, 48, 500, 1000)
 
 
 @claim(
-    Eq(deepnorm_scale, nine_decimals((scale_factor * depth) ** scale_power)),
-    source=deepnet("figure 2 and section 4.3"),
+    Eq(
+        deepnorm_scale,
+        nine_decimals((scale_factor * depth * cross_term**QUARTER) ** scale_power),
+    ),
+    source=Source("wang2022deepnet", "figure 2, section 4.3 and Theorem 4.3", "arXiv:2203.00555"),
     weight="arithmetic",
     cases={
-        "quick": tuple(case for pair in _STACKS for case in _of_stack(*pair, depth=_QUICK)),
-        "theory": tuple(case for pair in _STACKS for case in _of_stack(*pair, depth=_THEORY)),
+        "quick": (
+            *deepnorm_cases("alone", depth=_QUICK),
+            *deepnorm_cases("decoder", depth=_QUICK),
+            *deepnorm_cases("encoder", depth=(1, 2, 6, 18, 60), decoder_depth=(1, 6, 12)),
+        ),
+        "theory": (
+            *deepnorm_cases("alone", depth=_THEORY),
+            *deepnorm_cases("decoder", depth=_THEORY),
+            *deepnorm_cases("encoder", depth=100, decoder_depth=(10, 100)),
+        ),
     },
     control=Control(
-        _of_stack("alone", "alpha", depth=6)[0],
-        "a square root",
-        statement=Eq(deepnorm_scale, nine_decimals((scale_factor * depth) ** (2 * scale_power))),
+        deepnorm_cases("encoder", depth=6, decoder_depth=6)[0],
+        "the printed coefficient, not rounded",
+        statement=Eq(
+            deepnorm_scale,
+            nine_decimals(Rational(81, 100) * (27 * depth**4 * cross_term) ** Rational(1, 16)),
+        ),
     ),
     supports="signal_propagation/deepnorm_update_exponents",
 )
@@ -156,97 +182,28 @@ def deepnorm_scales(case: Case) -> Exact:
     In LN(alpha x + G(x)), where alpha multiplies the skip connection and beta is a gain of the
     Xavier initialisation, the printed alpha = (2N)^(1/4) and beta = (8N)^(-1/4) of an encoder-only
     or decoder-only stack of N layers are the only positive scales with 2N 2 beta^2/alpha^2 = 1 and
-    2 alpha^2 beta^2 = 1, two equations that are derived here; the printed alpha = (3M)^(1/4) and
-    beta = (12M)^(-1/4) of the decoder of M layers of an encoder-decoder are with 3M in the place
-    of 2N; to nine decimals, rounded down.
+    2 alpha^2 beta^2 = 1, two equations that are derived here. The printed alpha = (3M)^(1/4) and
+    beta = (12M)^(-1/4) of the decoder of M layers of an encoder-decoder are so with 3M in the place
+    of 2N; and in an encoder of N layers before it alpha = 3^(-3/16) (N^4 M)^(1/16) and beta =
+    3^(3/16)/sqrt(2) (N^4 M)^(-1/16) are so with (M v_d w_d/alpha_d) 2N. To nine decimals, rounded
+    down.
 
-    Printed are the constants. The first equation makes the sum over sublayers in Theorem 4.2 one at
-    v = w = beta; the second is what the constants satisfy besides. That they were chosen by these
-    two is our reading. Nothing is shown on stability. The place in the source is to be checked
-    against the paper.
+    Printed are the constants, of the encoder with coefficients 0.81 and 0.87. The first equation
+    makes the sum over sublayers in Theorem 4.2 one at v = w = beta; the second is what the
+    constants satisfy besides. That they were chosen by these two is our reading, which gives
+    3^(-3/16) = 0.8138 and 3^(3/16)/sqrt(2) = 0.8689; with the two printed digits the encoder's
+    first sum is 2 (0.87/0.81)^2/3^(3/4) = 1.0122 for all N and M, in place of 1. v_d = w_d =
+    (12 M)^(-1/4) make v_d^2 + w_d^2 = (3 M)^(-1/2); a public transcription has (3 M)^(1/2), from
+    which the sign of the exponent was lost. Nothing is shown on stability. The place in the source
+    is to be checked against the paper.
     """
     return _scale(case)
 
 
-deepnorm_scales.argument(_RESTS)(
-    partial(_scale_steps, terms={"alone": 2 * depth, "decoder": 3 * depth})
-)
-
-_CROSS = decoder_depth * (12 * decoder_depth) ** Rational(-1, 2) / (3 * decoder_depth) ** QUARTER
-_BOTH = tuple(
-    _of_stack("encoder", scale, depth=(1, 2, 6, 18, 60), decoder_depth=(1, 6, 12))
-    for scale in ("alpha", "beta")
-)
-
-
-@claim(
-    Eq(
-        deepnorm_scale,
-        nine_decimals((scale_factor * depth * (decoder_depth / 27) ** QUARTER) ** scale_power),
-    ),
-    source=deepnet("section 4.3, encoder-decoder; Theorem 4.3"),
-    weight="arithmetic",
-    cases={
-        "quick": (*_BOTH[0], *_BOTH[1]),
-        "theory": (
-            *_of_stack("encoder", "alpha", depth=100, decoder_depth=(10, 100)),
-            *_of_stack("encoder", "beta", depth=100, decoder_depth=(10, 100)),
-        ),
-    },
-    control=Control(
-        _of_stack("encoder", "beta", depth=6, decoder_depth=6)[0],
-        "the printed coefficient, not rounded",
-        statement=Eq(
-            deepnorm_scale,
-            nine_decimals(Rational(87, 100) * (depth**4 * decoder_depth) ** Rational(-1, 16)),
-        ),
-    ),
-    supports="signal_propagation/deepnorm_update_exponents",
-)
-def deepnorm_encoder_scales(case: Case) -> Exact:
-    """DeepNorm's encoder scales, before rounding.
-
-    In LN(alpha x + G(x)), where alpha multiplies the skip connection and beta is a gain of the
-    Xavier initialisation, alpha = (N (M/27)^(1/4))^(1/4) = 3^(-3/16) (N^4 M)^(1/16) and beta = (4 N
-    (M/27)^(1/4))^(-1/4) = 3^(3/16)/sqrt(2) (N^4 M)^(-1/16) are the only scales of an encoder of N
-    layers before a decoder of M layers with (M v_d w_d/alpha_d) 2N 2 beta^2/alpha^2 = 1 and 2
-    alpha^2 beta^2 = 1, two equations that are derived here; to nine decimals, rounded down.
-
-    Printed are the coefficients 0.81 and 0.87; that these two equations stand behind them is our
-    reading, which gives 3^(-3/16) = 0.8138 and 3^(3/16)/sqrt(2) = 0.8689. With the two printed
-    digits the first sum is 2 (0.87/0.81)^2/3^(3/4) = 1.0122 for all N and M, in place of 1. Nothing
-    is shown on stability. The place in the source is to be checked against the paper.
-    """
-    return _scale(case)
-
-
-deepnorm_encoder_scales.argument(_RESTS)(
-    partial(_scale_steps, terms={"encoder": _CROSS * 2 * depth})
-)
-
-
-@claim(
-    Eq(weight_scales, sqrt(3 * decoder_depth)),
-    wording="reported",
-    known="FAILS",
-    weight="arithmetic",
-    source=deepnet("section 4.3, in a public transcription"),
-    cases={"quick": Case.grid(decoder_depth=(3, 12, 27))},
-    control=Control(Case(decoder_depth=3), "the exponent 1/2"),
-    supports="signal_propagation/deepnorm_update_exponents",
-)
-def deepnorm_transcribed_exponent(case: Case) -> Exact:
-    """v_d^2 + w_d^2 = (3M)^(1/2), as transcribed.
-
-    With v_d = w_d = (12 M)^(-1/4), v_d^2 + w_d^2 = (3 M)^(1/2).
-
-    It is (3 M)^(-1/2): the sign of the exponent was lost. Only with it does 3 M (v_d^2 +
-    w_d^2)/alpha_d^2 = 1 hold.
-    """
-    root = isqrt(3 * case.decoder_depth)
-    if root * root != 3 * case.decoder_depth:
-        raise ValueError(f"3 M must be a square number, not M={case.decoder_depth}; try 3 or 12")
-    return Exact(2 * Fraction(1, 2 * root))
+deepnorm_scales.argument(
+    "one scale is eliminated and the closed form put in, for every depth; "
+    "prose: a monotone left side has one root"
+)(_scale_steps)
 
 
 sublayers = quantity("sublayers", "n", "number of residual sublayers")

@@ -533,7 +533,7 @@ def kernel_by_integral(c: arb) -> arb:
         "theory": Case.grid(cosine=[f"{k}/10" for k in (-9, -7, -3, -1, 1, 3, 6, 7, 9)]),
     },
     control=Control(Case(cosine="1/2"), "the cosine itself", statement=Eq(kernel_digits, cosine)),
-    supports="signal_propagation/mlp_exponent",
+    supports="signal_propagation/block_contraction",
 )
 def relu_kernel(case: Case) -> Exact:
     """The ReLU kernel in closed form.
@@ -575,7 +575,7 @@ def _(statement: Relational) -> Iterator[Step]:
         "theory": Case.grid(cosine=("-1", "999999/1000000")),
     },
     control=Control(Case(cosine="1/2"), "above 2c", statement=Gt(kernel, 2 * cosine)),
-    supports="signal_propagation/mlp_exponent",
+    supports="signal_propagation/block_contraction",
 )
 def relu_kernel_above(case: Case) -> Ball:
     """A wide ReLU layer brings every two tokens closer.
