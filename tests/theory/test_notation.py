@@ -249,8 +249,13 @@ def test_every_printed_statement_says_the_same(form: Callable[[Any], str]) -> No
             if "Sigma" in name:
                 env[f"Sigma_{place}"] = eval(_python(read(formula)), env)
         line = _named(form(statement), names)
-        sides = re.split(r" (?:<=|>=|!=|=|<|>|\\leq|\\geq|\\neq) ", line, maxsplit=1)
-        for side, original in zip(sides, statement.args, strict=True):
+        originals = statement.args
+        if statement.rel_op == "in":
+            low, high = statement.rhs
+            originals = (low, statement.lhs, high)
+        relations = r" (?:<=|>=|!=|=|<|>|\\leq|\\geq|\\neq) "
+        sides = re.split(relations, line, maxsplit=len(originals) - 1)
+        for side, original in zip(sides, originals, strict=True):
             exact = original.xreplace(
                 {
                     s: Integer(v) if isinstance(v, int) else Rational(str(v))
