@@ -67,7 +67,6 @@ ELSEWHERE = {
         "trained_depth/hops_within",
         "trained_rank/two_layers_beat_every_shallow",
         "rank_collapse/published_guess",
-        "signal_propagation/printed_powers",
         "signal_propagation/participation_in_nets",
     ),
     "another scheme of initialisation, of rates or of norms, which is what the claim is "

@@ -260,7 +260,7 @@ _INDUCTION = (
     control=Control(
         Case(sublayers=96),
         "another growth",
-        statement=between(0, amplification, log(sublayers + 2) / 2),
+        statement=between(log(sublayers + 2) / 4, amplification, log(sublayers + 2) / 2),
     ),
     supports="signal_propagation/admin_amplification",
 )

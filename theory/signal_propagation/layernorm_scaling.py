@@ -267,7 +267,11 @@ _LINEAR = first_deviation + sqrt(layer) - 1 - (1 + log(layer)) / (8 * first_devi
     control=Control(
         _UNIT(layer=1000),
         "three quarters of the growth",
-        statement=between(0, recursion_variance, (first_deviation + 3 * sqrt(layer - 1) / 4) ** 2),
+        statement=between(
+            first_deviation**2,
+            recursion_variance,
+            (first_deviation + 3 * sqrt(layer - 1) / 4) ** 2,
+        ),
     ),
     cited="Decides between L and L^(2 - eps) as the upper end of growth under LayerNorm scaling.",
 )
