@@ -351,7 +351,7 @@ def admin_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     N): with an exponent within 1/8 of it.
 
     Within 1/8 is all that holds of ADMIN: both means lie below 0, at -0.05 and -0.06, both
-    significantly at the level of ADMIN's two cases, and a stated exponent of -1/16 would hold as
+    significantly at the claim's own level, and a stated exponent of -1/16 would hold as
     well. As recalled, Var[F(W) - F(W*)] is about C times that sum. Shares are profiled: mean
     squares of branches over those of the sums they enter. ReLU, LeCun's weights, no biases; a
     perturbation of 1e-4 of each matrix's root mean square. How the sum grows in a model:
