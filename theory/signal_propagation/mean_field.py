@@ -160,7 +160,7 @@ def _moments_of_activation(case: Case) -> bool:
         case.rational(name) for name in ("activation_moment", "derivative_moment", "weight_square")
     )
     if case.activation == "attention":
-        return (square, slope) == (1, 0)
+        return square == 1 and slope == 0
     if case.activation == "relu":
         return square == s2 / 2 and slope == Fraction(1, 2)
     k = int(case.activation[2:])
