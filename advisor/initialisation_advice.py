@@ -89,7 +89,7 @@ def _norm(layers: int, key: Key, encoder_layers: int) -> Iterator[Advice]:
             f"0.02 / sqrt(2 L) = {0.02 * laws.residual_scale(layers):.3g}",
             "karpathy/nanoGPT, model.py; GPT-2 leaves open whether L or 2 L",
             "printed",
-            "signal_propagation/residual_scaled",
+            "signal_propagation/residual_stream",
         )
         yield Advice(
             "without it",
@@ -97,7 +97,7 @@ def _norm(layers: int, key: Key, encoder_layers: int) -> Iterator[Advice]:
             f"the residual stream to 1 + {2 * layers} s^2; OLMo 2 initialises so",
             "derived; OLMo 2 as reported",
             "derived",
-            "signal_propagation/residual_unscaled",
+            "signal_propagation/residual_stream",
         )
 
 
@@ -111,7 +111,7 @@ def _deepnorm(layers: int, encoder_layers: int) -> Iterator[Advice]:
             f"{alpha_d:.3g} in the decoder",
             source,
             "printed",
-            "signal_propagation/deepnorm_decoder_alpha",
+            "signal_propagation/deepnorm_scales",
         )
         yield Advice(
             "initialisation",
@@ -119,7 +119,7 @@ def _deepnorm(layers: int, encoder_layers: int) -> Iterator[Advice]:
             "decoder, for the MLP, values and output projections",
             source,
             "printed",
-            "signal_propagation/deepnorm_decoder_beta",
+            "signal_propagation/deepnorm_scales",
         )
     else:
         alpha, beta = laws.deepnorm_scales(layers)
@@ -128,7 +128,7 @@ def _deepnorm(layers: int, encoder_layers: int) -> Iterator[Advice]:
             f"DeepNorm, LN(alpha x + G(x)): alpha = (2 L)^(1/4) = {alpha:.3g}",
             source,
             "printed",
-            "signal_propagation/deepnorm_alpha",
+            "signal_propagation/deepnorm_scales",
         )
         yield Advice(
             "initialisation",
@@ -136,7 +136,7 @@ def _deepnorm(layers: int, encoder_layers: int) -> Iterator[Advice]:
             "and output projections",
             source,
             "printed",
-            "signal_propagation/deepnorm_beta",
+            "signal_propagation/deepnorm_scales",
         )
     if max(layers, encoder_layers) > _DEEPEST_PLAIN_POST:
         yield Advice(
@@ -144,7 +144,7 @@ def _deepnorm(layers: int, encoder_layers: int) -> Iterator[Advice]:
             "plain post-norm failed beyond 6 to 12 layers in translation",
             "liu2020verydeep, arXiv:2008.07772, as tabulated in RealFormer",
             "reported",
-            "signal_propagation/amplification_post_ln",
+            "signal_propagation/branch_shares",
         )
 
 
@@ -172,7 +172,7 @@ def _parametrisation(layers: int, key: Key, base_layers: int | None) -> Iterator
             f"branches times {times(-0.5)} and Adam's rate times {times(-0.5)}, {ratio}",
             "arXiv:2310.02244",
             "recalled",
-            "signal_propagation/branch_variance_exponent",
+            "signal_propagation/depth_exponents",
         )
     elif key.parametrisation == "completep":
         yield Advice(
@@ -180,14 +180,14 @@ def _parametrisation(layers: int, key: Key, base_layers: int | None) -> Iterator
             f"{times(-1)}, {ratio}",
             "dey2025, arXiv:2505.01618; EleutherAI/nanoGPT-mup, branch completep",
             "printed",
-            "signal_propagation/lazy_second_order",
+            "signal_propagation/depth_exponents",
         )
         yield Advice(
             "learning rate",
             "of hidden weights: no power of the depth",
             "dey2025, arXiv:2505.01618; EleutherAI/nanoGPT-mup, branch completep",
             "printed",
-            "signal_propagation/completep_learning_rate",
+            "signal_propagation/depth_exponents",
         )
         yield Advice(
             "epsilon",

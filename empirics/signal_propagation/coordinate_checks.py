@@ -23,10 +23,12 @@ from sympy import Integer, Rational
 from depthlaw.theory.claims.definition import Case, Control, Sample, Source, claim
 from depthlaw.theory.claims.relations import Eq, Ge
 from depthlaw.theory.claims.symbols import quantity
-from depthlaw.theory.signal_propagation.depth_scaling import alpha, second_order_exponent
+from depthlaw.theory.signal_propagation.depth_scaling import alpha
+from depthlaw.theory.signal_propagation.signal_symbols import expected_exponent
 
-from ..trained_depth.experiment import Maker, noted
+from ..trained_depth.experiment import noted
 from .exponents import doublings, exponents, sample, within
+from .norm_growth import IN_NETS, without
 
 if TYPE_CHECKING:
     from .parametrisations import Batch
@@ -43,16 +45,16 @@ depth_change = quantity(
     "exponent of the depth in the change of a net's hidden states or logits by a few steps",
     "real",
 )
-gradient_width = quantity(
-    "gradient_width_exponent",
-    r"\gamma_N",
-    "exponent of the width in the entries of the gradients of weights in blocks",
+gradient_size = quantity(
+    "gradient_size_exponent",
+    r"\gamma",
+    "exponent of the width or depth in the entries of the gradients of weights in blocks",
     "real",
 )
-gradient_depth = quantity(
-    "gradient_depth_exponent",
-    r"\gamma_L",
-    "exponent of the depth in the entries of the gradients of weights in blocks",
+second_order_exponent = quantity(
+    "second_order_exponent",
+    "e_2",
+    "exponent of L in the ratio of second-order to linear response of one branch to one step",
     "real",
 )
 
@@ -67,14 +69,8 @@ COMPLETEP = Source(
 
 # What claims on exponents in nets have in common.
 _TRIED = "Sizes and numbers of nets were settled after first runs: more nets where undecided."
-EXPONENT: dict[str, Any] = {
-    "kind": "rate",
-    "holds_for": "typical",
-    "weight": "measurement",
-    "portable": False,
-}
-grows: Maker = partial(claim, **EXPONENT)
-flat: Maker = partial(claim, predicted=within, **EXPONENT)
+EXPONENT: dict[str, Any] = {"kind": "rate", **IN_NETS}
+WITHIN: dict[str, Any] = {"predicted": within, **EXPONENT}
 
 # Nets that are run at once, which bounds the memory.
 AT_ONCE = 32
@@ -166,10 +162,9 @@ _NETS = (
 )
 
 
-@flat(
+@claim(
     Eq(width_change, Integer(0)),
     source=MUP,
-    wording="derived",
     post_hoc=f"Logits were split off, as mup_logits_flat, after a first measurement. {_TRIED}",
     cases={
         "full": (
@@ -182,6 +177,7 @@ _NETS = (
     cited=(
         "Bears on whether muP carries Adam's rate for hidden weights from narrow nets to wide ones."
     ),
+    **WITHIN,
 )
 @noted(_NETS)
 def mup_width_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
@@ -200,10 +196,9 @@ def mup_width_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     return change_exponents(case, seed, device)
 
 
-@flat(
+@claim(
     Eq(width_change, Integer(0)),
     source=MUP,
-    wording="derived",
     post_hoc=f"Split off from mup_width_flat after a first measurement. {_TRIED}",
     cases={
         "full": _WIDTHS(narrow=32, wide=256, replicas=96, rule=("mup", "completep"), of="logits"),
@@ -212,6 +207,7 @@ def mup_width_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     known="UNDECIDED",
     control=Control(_few_wide(rule="standard", of="logits"), "the standard parametrisation"),
     supports="signal_propagation/mup_width_flat",
+    **WITHIN,
 )
 @noted(_NETS)
 def mup_logits_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
@@ -228,10 +224,9 @@ def mup_logits_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     return change_exponents(case, seed, device)
 
 
-@grows(
+@claim(
     Ge(width_change, Rational(1, 2)),
     source=MUP,
-    wording="derived",
     reads=("of",),
     post_hoc=_TRIED,
     cases={
@@ -240,6 +235,7 @@ def mup_logits_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     },
     control=Control(_few_wide(rule="mup", of="hidden"), "muP"),
     supports="signal_propagation/mup_width_flat",
+    **EXPONENT,
 )
 @noted(_NETS)
 def standard_width_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
@@ -255,67 +251,50 @@ def standard_width_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
     return change_exponents(case, seed, device)
 
 
-@flat(
-    Eq(depth_change, Integer(0)),
-    source=DEPTH_MUP,
-    wording="recalled",
-    reads=("of",),
-    post_hoc=f"Depths were first 8 and more; they moved to 16 after measurements. {_TRIED}",
-    cases=_depth_suites(rule="depth-mup", of=OF),
-    control=Control(_few_deep(rule="mup", moved="blocks", of="hidden"), "no power of the depth"),
-    supports="signal_propagation/completep_flat",
+_MUP_SUITES, _COMPLETEP_SUITES = (
+    _depth_suites(rule=rule, of=OF) for rule in ("depth-mup", "completep")
 )
-@noted(_NETS)
-def depth_mup_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """Depth-muP: change by first steps is flat from depth 16 on.
-
-    In random nets of 16 layers and more with branches and Adam rates times L^(-1/2) a few steps
-    typically change the last hidden states and the logits by amounts whose exponent of the depth is
-    0, with all weights trained and with those in the blocks alone.
-
-    The rule is as recalled; check against the paper. Depths were first 8 and more; they moved to 16
-    with those of completep_flat, whose first measurements asked for it, so that both rules are
-    measured on one range.
-    """
-    return change_exponents(case, seed, device)
 
 
-@flat(
+@claim(
     Eq(depth_change, Integer(0)),
     source=COMPLETEP,
-    wording="derived",
     reads=("of",),
     post_hoc=f"Depths were moved twice after measurements: from 2, from 8, from 16 on. {_TRIED}",
-    cases=_depth_suites(rule="completep", of=OF),
+    cases={suite: (*_COMPLETEP_SUITES[suite], *_MUP_SUITES[suite]) for suite in ("full", "gpu")},
     control=Control(
         _few_deep(rule="completep with the rate of depth-mup", moved="blocks", of="hidden"),
         "branches over L with rates over sqrt(L): exponent -1/2",
     ),
-    cited="Bears on whether CompleteP carries a rate tuned at 16 layers to deeper nets.",
+    cited=(
+        "Bears on whether CompleteP and depth-muP carry a rate tuned at 16 layers to deeper nets."
+    ),
+    **WITHIN,
 )
 @noted(_NETS)
-def completep_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """CompleteP: change by first steps is flat from depth 16 on.
+def depth_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
+    """CompleteP and depth-muP: change by first steps is flat from depth 16.
 
     In random nets of 16 layers and more with branches times 1/L and Adam rates that do not depend
-    on L a few steps typically change the last hidden states and the logits by amounts whose
-    exponent of the depth is 0, with all weights trained and with those in the blocks alone.
+    on L (CompleteP), and with branches and Adam rates times L^(-1/2) (depth-muP), a few steps
+    typically change the last hidden states and the logits by amounts whose exponent of the depth is
+    0, with all weights trained and with those in the blocks alone.
 
-    With a base depth of 2. The range was chosen after measurements: first depths 2 to 16, where
-    changes of hidden states fall (completep_flat_shallow), then from 8 on, where their exponent
-    lies near the edge of the tolerance, now from 16 on. The variance that branches write falls as
-    1/L, from about that of the embedding at the base depth, and hidden states move less where it is
-    small.
+    With a base depth of 2. Depth-muP's rule is as recalled from yang2023tp6; check against the
+    paper. The range was chosen after measurements of CompleteP: first depths 2 to 16, where changes
+    of hidden states fall (completep_flat_shallow), then from 8 on, where their exponent lies near
+    the edge of the tolerance, now from 16 on, for both rules. The variance that branches write
+    falls as 1/L, from about that of the embedding at the base depth, and hidden states move less
+    where it is small.
     """
     return change_exponents(case, seed, device)
 
 
-@flat(
+@claim(
     Eq(depth_change, Integer(0)),
     source=COMPLETEP,
-    wording="derived",
     known="FAILS",
-    post_hoc=f"Split off from completep_flat after a measurement, in which it failed. {_TRIED}",
+    post_hoc=f"Split off from depth_flat after a measurement, in which it failed. {_TRIED}",
     cases={
         "full": _DEPTHS(
             shallow=2, deep=16, replicas=256, rule="completep", moved="blocks", of="hidden"
@@ -323,6 +302,7 @@ def completep_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     },
     control=Control(_few_deep(rule="mup", moved="blocks", of="hidden"), "no power of the depth"),
     cited="Bears on whether CompleteP carries a rate tuned at 2 layers to 16.",
+    **WITHIN,
 )
 @noted(_NETS)
 def completep_flat_shallow(case: Case, seed: int, device: str = "cpu") -> Sample:
@@ -333,22 +313,22 @@ def completep_flat_shallow(case: Case, seed: int, device: str = "cpu") -> Sample
     the depth is 0.
 
     A reading of "flat" down to the base depth, which was expected to hold. It fails, since the
-    powers are those of large depths (completep_flat).
+    powers are those of large depths (depth_flat).
     """
     return change_exponents(case, seed, device)
 
 
-@grows(
+@claim(
     Ge(depth_change, Rational(1, 2)),
     source=DEPTH_MUP,
-    wording="derived",
     post_hoc=_TRIED,
     cases={
         "full": (_few_deep(rule="mup", moved="all", of="hidden"),),
         "gpu": _depth_suites(rule="mup", of="hidden")["gpu"],
     },
     control=Control(_few_deep(rule="completep", moved="blocks", of="hidden"), "CompleteP"),
-    supports="signal_propagation/completep_flat",
+    supports="signal_propagation/depth_flat",
+    **EXPONENT,
 )
 @noted(_NETS)
 def plain_depth_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
@@ -375,71 +355,50 @@ def _gradient_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
     return sample(exponents(sizes(case), by_size(case, rng, device, run)))
 
 
-@flat(
-    Eq(gradient_width, Integer(-1)),
+_POWERS = ("1/2", "3/4", "1")
+_WIDER = partial(Case.grid, narrow=32, depth=4, expected_exponent="-1")
+
+
+def _deeper(*powers: str, **fields: Any) -> tuple[Case, ...]:
+    return tuple(
+        Case(depth_power=power, expected_exponent=f"-{power}", shallow=8, width=32, **fields)
+        for power in powers
+    )
+
+
+@claim(
+    Eq(gradient_size, expected_exponent),
     source=COMPLETEP,
-    wording="derived",
     post_hoc=_TRIED,
     cases={
+        "quick": _deeper("1/2", deep=32, replicas=96),
         "full": (
-            *Case.grid(rule="completep", narrow=32, wide=256, depth=4, replicas=32),
-            *Case.grid(rule="mup", narrow=32, wide=256, depth=4, replicas=64),
-        )
+            *_deeper(*_POWERS, deep=64, replicas=48),
+            *_WIDER(rule="completep", wide=256, replicas=32),
+            *_WIDER(rule="mup", wide=256, replicas=64),
+        ),
     },
     control=Control(
-        Case(rule="standard", narrow=32, wide=128, depth=4, replicas=48),
-        "the standard parametrisation",
+        _WIDER(rule="standard", wide=128, replicas=48)[0], "the standard parametrisation"
     ),
-    supports="signal_propagation/completep_flat",
+    supports="signal_propagation/depth_flat",
+    **WITHIN,
 )
 @noted(_NETS)
-def epsilon_width_exponent(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """Gradients in blocks together go as CompleteP's epsilon: over the width.
+def epsilon_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
+    """Gradients in blocks together go as CompleteP's epsilon.
 
     In random nets with muP's powers of the width the root mean square of the gradients of all
-    matrices in blocks together typically goes as 1/n, the power that CompleteP gives Adam's epsilon
-    there.
+    matrices in blocks together typically goes as 1/n, n the width, and with branches times
+    L^(-alpha) as L^(-alpha): the powers that CompleteP gives Adam's epsilon there.
 
-    Reported is the power of epsilon; that it is the gradient's is what it is for. Gradients of the
-    first backward pass. Values, outputs and MLPs make up the mean. Queries and keys alone have
-    n^(-3/2) there: scores are over the head width, and what comes back to a score is a sum over n
-    values that random signs keep at n^(-1/2). Against their gradients epsilon grows with the width.
+    Reported are the powers of epsilon; that they are the gradient's is what they are for. Gradients
+    of the first backward pass. Values, outputs and MLPs make up the mean. Queries and keys alone
+    have n^(-3/2) there: scores are over the head width, and what comes back to a score is a sum
+    over n values that random signs keep at n^(-1/2). Against their gradients epsilon grows with the
+    width. The power of the depth in a scalar net: depth_exponents.
     """
-    return _gradient_exponents(case, seed, device)
-
-
-_POWERS = ("1/2", "3/4", "1")
-_BLOCKS = {
-    "quick": Case.grid(depth_power="1/2", shallow=8, deep=32, width=32, replicas=96),
-    "full": Case.grid(depth_power=_POWERS, shallow=8, deep=64, width=32, replicas=48),
-}
-
-
-@flat(
-    Eq(gradient_depth, -alpha),
-    source=COMPLETEP,
-    wording="derived",
-    cases=_BLOCKS,
-    post_hoc=_TRIED,
-    control=Control(
-        _BLOCKS["quick"][0],
-        "another exponent",
-        statement=Eq(gradient_depth, alpha - 1 - Rational(1, 2)),
-    ),
-    supports="signal_propagation/completep_flat",
-)
-@noted(_NETS)
-def epsilon_depth_exponent(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """Gradients in blocks together go as CompleteP's epsilon: over the depth.
-
-    In random nets with branches times L^(-alpha) the root mean square of the gradients of all
-    matrices in blocks together typically goes as L^(-alpha), the power that CompleteP gives Adam's
-    epsilon there.
-
-    Reported is the power of epsilon; that it is the gradient's is what it is for. Gradients of the
-    first backward pass. In a scalar net: depth_gradient_exponent.
-    """
-    return _gradient_exponents(case, seed, device)
+    return _gradient_exponents(without(case, "expected_exponent"), seed, device)
 
 
 _RESPONSES = {
@@ -447,18 +406,19 @@ _RESPONSES = {
 }
 
 
-@flat(
+@claim(
     Eq(second_order_exponent, alpha - 1),
     wording="reported",
     cases=_RESPONSES,
     post_hoc=_TRIED,
     source=Source("dey2025", "equation 6 and figure 6", "arXiv:2505.01618"),
     control=Control(
-        _BLOCKS["quick"][0],
+        Case(depth_power="1/2", shallow=8, deep=32, width=32, replicas=96),
         "flat at alpha = 1/2 too",
         statement=Eq(second_order_exponent, Integer(0)),
     ),
     cited="Bears on whether CompleteP may be preferred because depth-muP makes deep blocks linear.",
+    **WITHIN,
 )
 @noted(_NETS)
 def second_order_response(case: Case, seed: int, device: str = "cpu") -> Sample:
@@ -471,7 +431,7 @@ def second_order_response(case: Case, seed: int, device: str = "cpu") -> Sample:
     The two responses are the even and the odd part of what plus and minus the step do to the block,
     at the hidden states that enter it. To lowest order their ratio is proportional to the step, so
     to L^(alpha-1) by the rule's rate: what is measured is that nothing else in it depends on depth.
-    In a scalar branch: lazy_second_order.
+    In a scalar branch: depth_exponents.
     """
     import torch
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import flint
 import numpy as np
 from flint import arb
-from sympy import Integer, sqrt
+from sympy import sqrt
 from sympy.core.relational import Relational
 
 from depthlaw.theory.claims.definition import Ball, Case, Control, Sample, Source, at, claim
@@ -35,6 +35,7 @@ from depthlaw.theory.signal_propagation.token_correlation import (
 )
 
 from .exponents import TOLERANCE, sample
+from .norm_growth import IN_NETS, without
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -47,11 +48,13 @@ net_correlation = quantity(
     "mean product of two tokens' coordinates over the mean square, after layer l of a net",
     "real",
 )
+contracts = quantity(
+    "contracts", "s", "1 for blocks of attention, 0 for those of ReLU MLPs", "nonnegative integer"
+)
 mean_field_correlation = quantity(
     "mean_field_correlation", r"\rho_l", "p/q after l layers of the mean-field maps", "real"
 )
 
-measured_law = partial(claim, holds_for="typical", weight="measurement", portable=False)
 
 # Nets that are run at once, which bounds the memory.
 AT_ONCE = 8
@@ -151,10 +154,6 @@ def _ratio(numerators: np.ndarray, denominators: np.ndarray) -> Sample:
     return sample(ratio + (numerators - ratio * denominators) / denominators.mean())
 
 
-def _without(case: Case, *names: str) -> Case:
-    return Case(**{name: value for name, value in case.fields().items() if name not in names})
-
-
 # --- uniform attention (Noci et al.) --------------------------------------------------------------
 
 
@@ -199,7 +198,7 @@ def attended_correlation(
     case: Case, seed: int, device: str = "cpu", *, factor: float = 1.0
 ) -> Sample:
     """(E C - E N)/((n - 1) E N) = E p/E q after a layer."""
-    q, difference = _attended(_without(case, "layer"), seed, device, factor)
+    q, difference = _attended(without(case, "layer"), seed, device, factor)
     return _ratio((q - difference)[:, case.layer], q[:, case.layer])
 
 
@@ -207,7 +206,7 @@ _BRANCHES = partial(Case.grid, depth=16, tokens=16)
 _TWICE = _BRANCHES(attention_square="1/4", layer=16, queries="zero", width=64, replicas=64)
 
 
-@measured_law(
+@claim(
     uniform_correlation.statement,
     predicted=_branch_within,
     reads=("layer",),
@@ -228,6 +227,7 @@ _TWICE = _BRANCHES(attention_square="1/4", layer=16, queries="zero", width=64, r
         measured=partial(attended_correlation, factor=2.0),
     ),
     supports="signal_propagation/scaled_correlation_limit",
+    **IN_NETS,
 )
 def scaled_branches_correlation(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Nets with branches over sqrt(L): correlations follow the uniform recursion.
@@ -334,7 +334,7 @@ def mapped_correlation(
     case: Case, seed: int, device: str = "cpu", *, attention: float = 1.0, mlp: float = 1.0
 ) -> Sample:
     """E p/E q after a layer, with branches times a factor as in `mapped`."""
-    q, difference = mapped(_without(case, "layer"), seed, device, attention, mlp)
+    q, difference = mapped(without(case, "layer"), seed, device, attention, mlp)
     return _ratio((q - difference)[:, case.layer], q[:, case.layer])
 
 
@@ -343,7 +343,7 @@ _MAPS = partial(Case.grid, pre_norm=(False, True))
 _FIRST = partial(_MAPS, tokens=32, width=64, replicas=384)
 
 
-@measured_law(
+@claim(
     Eq(net_correlation, mean_field_correlation),
     predicted=_finite_size,
     reads=("layer",),
@@ -368,6 +368,7 @@ _FIRST = partial(_MAPS, tokens=32, width=64, replicas=384)
         measured=partial(mapped_correlation, attention=2.0),
     ),
     cited="Bears on whether maps for infinitely many tokens describe softmax nets of finite size.",
+    **IN_NETS,
 )
 def mean_field_in_nets(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Correlations in softmax nets lie within finite-size bounds of mean-field maps.
@@ -384,8 +385,7 @@ def mean_field_in_nets(case: Case, seed: int, device: str = "cpu") -> Sample:
     tokens have nearly aligned, as under post-LN in deep nets, the upper end lies above 1 and only
     the lower one can fail. Gain-controlled attention is not among the nets. After a first look
     layers 1 and 2 were given to many narrow nets, whose tolerance is wider than their scatter. The
-    cases of s^2 = 2 were added after a reviewer's measurement. The maps after one layer:
-    reference_first_layer.
+    cases of s^2 = 2 were added after a reviewer's measurement.
     """
     return mapped_correlation(case, seed, device)
 
@@ -420,7 +420,7 @@ def _relative(statement: Relational, case: Case) -> Ball:
     return Ball(middle.low * (1 - TOLERANCE), middle.high * (1 + TOLERANCE)).widened()
 
 
-@measured_law(
+@claim(
     Eq(participation, 1 - sqrt(2 / (1 - overlap)) / sharpness),
     predicted=_relative,
     source=Source("giorlandino2026", "beta_c and Y", "arXiv:2505.24333"),
@@ -441,6 +441,7 @@ def _relative(statement: Relational, case: Case) -> Ball:
         Case(sharpness="2", overlap="0", tokens=64, width=128, replicas=32), "too few tokens by far"
     ),
     cited="Bears on whether 1 - beta_c/beta may be quoted for attention over finitely many tokens.",
+    **IN_NETS,
 )
 def participation_in_nets(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Attention of finitely many tokens condenses as infinitely many do.
@@ -488,52 +489,38 @@ def _nearly(statement: Relational, case: Case) -> Ball:
     return Ball(middle.low * (1 - off), middle.high * (1 + off)).widened()
 
 
-_NEAR = partial(Case.grid, tokens=8, depth=8)
-_COWSIK = Source("cowsik2024", "angle exponent; derived here", "arXiv:2403.02579")
+_BLOCKS = {"attention": 1, "mlp": 0}
+_NEAR = partial(Case, tokens=8, depth=8, width=128)
 
 
-@measured_law(
-    Eq(contraction, 1 - attention_square),
+@claim(
+    Eq(contraction, 1 - contracts * attention_square),
     predicted=_nearly,
-    source=_COWSIK,
-    cases={"full": _NEAR(attention_square=("1/10", "1/2"), width=128, replicas=64)},
+    source=Source("cowsik2024", "angle exponent; derived here", "arXiv:2403.02579"),
+    cases={
+        "full": tuple(
+            _NEAR(block=block, contracts=contracts, attention_square=square, replicas=64)
+            for block, contracts in _BLOCKS.items()
+            for square in ("1/10", "1/2")
+        )
+    },
     control=Control(
-        _NEAR(attention_square="1/2", width=128, replicas=32)[0],
+        _NEAR(block="attention", contracts=1, attention_square="1/2", replicas=32),
         "the amplitude sqrt(1 - a^2)",
         statement=Eq(contraction, sqrt(1 - attention_square)),
     ),
-    supports="signal_propagation/mlp_exponent",
+    supports="signal_propagation/block_contraction",
+    **IN_NETS,
 )
-def attention_contraction(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """Nets of softmax attention contract nearly equal tokens by 1 - a^2.
+def token_contraction(case: Case, seed: int, device: str = "cpu") -> Sample:
+    """In nets softmax attention contracts nearly equal tokens, ReLU MLPs do not.
 
     In random nets of blocks sqrt(1 - a^2) x + a Attn(LN x) each block typically multiplies 1 - p/q
-    by 1 - a^2 where it is 10^-6, up to a relative 8/d.
+    by 1 - a^2 where it is 10^-6, up to a relative 8/d; in nets of blocks sqrt(1 - a^2) x + a
+    MLP(LN x), with He-initialised ReLU MLPs, by 1.
 
-    At infinite width: attention_exponent. At a^2 = 1/10 the tolerance does not tell 1 - a^2 from
-    its root; at 1/2 it does.
+    At infinite width: block_contraction. At a^2 = 1/10 the tolerance does not
+    tell 1 - a^2 from its root; at 1/2 it does.
     """
-    return contraction_in_nets(case, seed, device)
-
-
-@measured_law(
-    Eq(contraction, Integer(1)),
-    predicted=_nearly,
-    source=_COWSIK,
-    cases={"full": _NEAR(attention_square=("1/10", "1/2"), width=128, replicas=64)},
-    control=Control(
-        _NEAR(attention_square="1/2", width=128, replicas=32)[0],
-        "attention in the place of the MLP",
-        measured=contraction_in_nets,
-    ),
-    supports="signal_propagation/mlp_exponent",
-)
-def relu_contraction(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """Nets of ReLU MLPs do not contract nearly equal tokens.
-
-    In random nets of blocks sqrt(1 - a^2) x + a MLP(LN x), with He-initialised ReLU MLPs, each
-    block typically multiplies 1 - p/q by 1 where it is 10^-6, up to a relative 8/d.
-
-    At infinite width: mlp_exponent.
-    """
-    return contraction_in_nets(case, seed, device, mlp=True)
+    drawn = without(case, "block", "contracts")
+    return contraction_in_nets(drawn, seed, device, mlp=case.block == "mlp")

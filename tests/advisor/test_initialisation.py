@@ -10,7 +10,8 @@ import pytest
 from depthlaw.advisor import laws
 from depthlaw.advisor.grids import Key
 from depthlaw.advisor.initialisation_advice import advice
-from depthlaw.theory.claims.definition import Case, at, find, registry
+from depthlaw.theory.claims.definition import at, find, registry
+from depthlaw.theory.signal_propagation.depth_scaling import deepnorm_cases
 
 KEYS = [
     Key(parametrisation, norm, residual)
@@ -43,33 +44,23 @@ def test_every_piece_has_a_source_and_a_claim_that_exists(key: Key) -> None:
 
 @pytest.mark.parametrize("depth", [1, 6, 24, 100])
 def test_deepnorm_is_that_of_its_claims(depth: int) -> None:
-    alpha, beta = laws.deepnorm_scales(depth)
-    case = Case(depth=depth, decoder=False)
-    # Claims state scales rounded down to nine decimals.
-    assert alpha == pytest.approx(
-        float(at(find("signal_propagation/deepnorm_alpha").statement.rhs, case)), abs=1.001e-9
-    )
-    assert beta == pytest.approx(
-        float(at(find("signal_propagation/deepnorm_beta").statement.rhs, case)), abs=1.001e-9
-    )
-    _, _, alpha_d, beta_d = laws.deepnorm_pair(depth, depth)
-    case = Case(decoder_depth=depth, decoder=True)
-    assert alpha_d == pytest.approx(
-        float(at(find("signal_propagation/deepnorm_decoder_alpha").statement.rhs, case)),
-        abs=1.001e-9,
-    )
-    assert beta_d == pytest.approx(
-        float(at(find("signal_propagation/deepnorm_decoder_beta").statement.rhs, case)),
-        abs=1.001e-9,
-    )
+    claim = find("signal_propagation/deepnorm_scales")
+    pair = laws.deepnorm_pair(depth, depth)
+    for stack, ours in (
+        ("alone", laws.deepnorm_scales(depth)),
+        ("decoder", pair[2:]),
+    ):
+        stated = [at(claim.statement.rhs, case) for case in deepnorm_cases(stack, depth=depth)]
+        # Claims state scales rounded down to nine decimals.
+        assert ours == pytest.approx([float(value) for value in stated], abs=1.001e-9)
 
 
 def test_encoder_scales_are_the_printed_ones_to_two_digits() -> None:
     alpha, beta, _, _ = laws.deepnorm_pair(18, 6)
-    case = Case(depth=18, decoder_depth=6)
-    for value, name in ((alpha, "alpha"), (beta, "beta")):
-        exact = at(find(f"signal_propagation/deepnorm_encoder_{name}").statement.rhs, case)
-        assert value == pytest.approx(float(exact), rel=0.005)
+    statement = find("signal_propagation/deepnorm_scales").statement
+    cases = deepnorm_cases("encoder", depth=18, decoder_depth=6)
+    for value, case in zip((alpha, beta), cases, strict=True):
+        assert value == pytest.approx(float(at(statement.rhs, case)), rel=0.005)
 
 
 @pytest.mark.parametrize("layers", [1, 12, 96])

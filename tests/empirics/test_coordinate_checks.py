@@ -30,7 +30,7 @@ def test_exponents_are_those_of_power_laws_net_by_net():
 
 
 def test_an_exponent_is_told_from_its_neighbours():
-    ball = within(updates.deepnorm_adam_growth.statement, Case())
+    ball = within(updates.deepnorm_update_exponents.statement, Case(expected_exponent="1/2"))
     assert (float(ball.low), float(ball.high)) == (0.375, 0.625)
 
 
@@ -93,7 +93,7 @@ def test_replicas_move_as_they_would_alone():
 
 
 def test_gradients_of_queries_and_keys_fall_faster_with_the_width_than_those_of_values():
-    """By one over the root of the width, as epsilon_width_exponent says."""
+    """By one over the root of the width, as epsilon_exponents says."""
     rng, widths, sizes = np.random.default_rng(5), (32, 128), []
     batch = parametrisations.drawn_batch(8, rng)
     for width in widths:
@@ -207,10 +207,10 @@ def test_nets_without_their_mlps_fail_where_mlp_weights_are_large(pre_norm):
 @pytest.mark.parametrize(
     "claim",
     [
-        coordinate_checks.epsilon_width_exponent,
-        updates.adam_rate_exponent,
+        coordinate_checks.epsilon_exponents,
+        updates.rate_exponents,
         updates.admin_amplification,
-        recursions.attention_contraction,
+        recursions.token_contraction,
     ],
     ids=lambda c: c.name,
 )

@@ -10,7 +10,7 @@ from sympy import Eq, Integer, Rational
 from depthlaw.empirics.nets.initialisations import initialised
 from depthlaw.empirics.nets.net import Shape
 from depthlaw.empirics.signal_propagation import norm_growth, profiles
-from depthlaw.theory.claims.definition import find
+from depthlaw.theory.claims.definition import Case, find
 from depthlaw.theory.claims.verdict import Verdict, judge
 
 ALPHA = 1e-6
@@ -57,25 +57,30 @@ def test_post_norm_states_have_mean_square_one_and_branches_grow_as_the_square_o
 def test_the_expected_number_of_layers_is_kept():
     keep = profiles.keep_probabilities(54, 0.5)
     assert keep.sum() == pytest.approx(40.25)
-    squares = claim("stochastic_depth_test_norm").predict(
+    assert norm_growth.layers_written("stochastic-depth", 54) == Fraction(161, 4)
+    assert claim("expected_depth").predict(Case(depth=54, survival="1/2")) == Fraction(161, 4)
+    _, most = claim("softmax_norm").predict(
         norm_growth.written("stochastic-depth-test", 8, 8, layer=54)
     )
-    assert 1 + 1.5 * (keep**2).sum() == pytest.approx(float(squares))
+    assert 1 + 1.5 * (keep**2).sum() == pytest.approx(float(most))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "wrong"),
+    ("fields", "wrong"),
     [
-        ("softmax_pre_ln_gradient", (0, Rational(-1, 4), Rational(-3, 4), -1)),
-        ("softmax_post_ln_gradient", (Rational(-1, 2), Rational(1, 4))),
-        ("deepnorm_last_gradient", (0, Rational(-1, 4), -1)),
-        ("deepnorm_gradients", (Rational(1, 2), Rational(-1, 2), Rational(1, 4))),
+        ({"scheme": "lecun", "norm": "pre"}, (0, Rational(-1, 4), Rational(-3, 4), -1)),
+        ({"scheme": "lecun", "norm": "post"}, (Rational(-1, 2), Rational(1, 4))),
+        ({"scheme": "deepnorm", "of": "last"}, (0, Rational(-1, 4), -1)),
+        (
+            {"scheme": "deepnorm", "of": "all"},
+            (Rational(1, 2), Rational(-1, 2), Rational(1, 4)),
+        ),
     ],
 )
-def test_the_stated_exponent_holds_and_no_other_does(name, wrong):
-    found = claim(name)
-    (case,) = found.cases("quick")
+def test_the_stated_exponent_holds_and_no_other_does(fields, wrong):
+    found = claim("gradient_exponents")
+    (case,) = (case for case in found.cases("quick") if fields.items() <= case.fields().items())
     value = found.measure(case)
     assert judge(found, case, value, alpha=ALPHA).verdict is Verdict.HOLDS
     verdicts = [
@@ -92,7 +97,7 @@ def test_the_stated_exponent_holds_and_no_other_does(name, wrong):
 
 
 def test_a_case_with_other_writes_is_out_of_scope():
-    found = claim("softmax_pre_ln_norm_upper")
+    found = claim("softmax_norm")
     case = norm_growth.written("lecun", 8, 16, layer=1, tokens=2, replicas=2)
     moved = type(case)(**(case.fields() | {"mlp_write": "3"}))
     assert judge(found, moved, found.measure(case)).verdict is Verdict.OUT_OF_SCOPE

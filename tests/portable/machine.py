@@ -46,7 +46,7 @@ PRINTED = (
     "hops/depth_corrected",
     "rank_collapse/decay_kernel",
     "rank_collapse/bert_init_collapse",
-    "signal_propagation/gpt2_norm_lower",
+    "signal_propagation/softmax_norm",
     "trained_depth/connectivity_one_layer_wall",
     "depth_width/rules_cost_little",
     "separation_rank/error_floor",
@@ -75,16 +75,12 @@ PART = (
     *(
         f"signal_propagation/{name}"
         for name in (
-            "gpt2_norm_lower",
-            "gpt2_norm_upper",
-            "layernorm_scaling_norm_upper",
-            "softmax_pre_ln_norm_upper",
-            "stochastic_depth_norm_upper",
+            "softmax_norm",
             "relu_kernel_above",
             "norm_concentration",
             "pre_norm_gradient_profile",
             "scaled_branches_correlation",
-            "softmax_pre_ln_gradient",
+            "gradient_exponents",
         )
     ),
 )

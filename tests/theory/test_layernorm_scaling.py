@@ -6,20 +6,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from sympy import Ge, Le, log, sqrt
+from sympy import log, sqrt
 
 from depthlaw.theory.claims.definition import find
+from depthlaw.theory.claims.relations import between
 from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.signal_propagation import layernorm_scaling as ls
 
-UPPER, LOWER, SCALED_UPPER, SCALED_LOWER = (
+QUADRATIC, SCALED = (
     find(f"signal_propagation/{name}")
-    for name in (
-        "pre_ln_variance_quadratic_upper",
-        "pre_ln_variance_quadratic_lower",
-        "layernorm_scaling_variance_upper",
-        "layernorm_scaling_variance_lower",
-    )
+    for name in ("pre_ln_variance_quadratic", "layernorm_scaling_variance")
 )
 ONE = Fraction(1)
 
@@ -53,15 +49,17 @@ def test_no_other_constants_within_theta_give_more():
 
 
 @pytest.mark.parametrize(
-    ("claim", "wrong"),
+    ("claim", "low", "high"),
     [
-        (UPPER, Le(ls.recursion_variance, (ls.first_deviation + (ls.layer - 1) / 3) ** 2)),
-        (LOWER, Ge(ls.recursion_variance, (ls._QUADRATIC - log(ls.layer) / 16) ** 2)),
-        (SCALED_UPPER, Le(ls.recursion_variance, (ls.first_deviation + sqrt(ls.layer) / 2) ** 2)),
-        (SCALED_LOWER, Ge(ls.recursion_variance, ls.first_deviation + ls.layer)),
+        (QUADRATIC, None, (ls.first_deviation + (ls.layer - 1) / 3) ** 2),
+        (QUADRATIC, (ls.first_deviation + (ls.layer - 1) / 2 - log(ls.layer) / 16) ** 2, None),
+        (SCALED, None, (ls.first_deviation + sqrt(ls.layer) / 2) ** 2),
+        (SCALED, ls.first_deviation + ls.layer, None),
     ],
 )
-def test_a_wrong_growth_breaks_argument_and_evidence(claim, wrong):
+def test_a_wrong_growth_breaks_argument_and_evidence(claim, low, high):
+    least, most = claim.statement.rhs
+    wrong = between(low or least, ls.recursion_variance, high or most)
     mutated = replace(claim, statement=wrong)
     assert not all(step.holds for step in mutated.proof(wrong))
     assert Verdict.FAILS in [

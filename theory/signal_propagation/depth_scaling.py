@@ -8,42 +8,40 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, product
 from math import isqrt
 from operator import mul
+from typing import Any
 
 import sympy
-from sympy import Rational, expand_log, log, simplify, sqrt
+from sympy import Rational, expand_log, log, simplify
 from sympy.core.relational import Relational
 
-from ..claims.definition import Case, Claim, Control, Exact, Source, Step, claim
+from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.relations import between
 from ..claims.symbols import depth, quantity
 from ..exact.enclosure import enclose
-from .signal_symbols import ROUNDS, UNITS, Eq, Ge, Le, before_rounding, nine_decimals
+from .signal_symbols import ROUNDS, UNITS, Eq, before_rounding, nine_decimals
 
-decoder_depth = quantity("decoder_depth", "M", "decoder layers of an encoder-decoder")
-residual_scale = quantity(
-    "residual_scale",
-    r"\alpha",
-    "DeepNorm's factor on the skip connection, alpha in LN(alpha x + "
-    "G(x)), rounded down to nine decimals",
+deepnorm_scale = quantity(
+    "deepnorm_scale",
+    r"\alpha, \beta",
+    "DeepNorm's factor on the skip connection, alpha in LN(alpha x + G(x)), or its gain of the "
+    "Xavier initialisation, beta, rounded down to nine decimals",
     "positive real",
 )
-init_scale = quantity(
-    "init_scale",
-    r"\beta",
-    "DeepNorm's gain of the Xavier initialisation, rounded down to nine decimals",
-    "positive real",
+scale_factor = quantity(
+    "scale_factor", "c", "number in DeepNorm's formula for a scale", "positive real"
 )
-weight_scales = quantity(
-    "weight_scales",
-    "v_d^2+w_d^2",
-    "sum of the squared initial scales of a decoder sublayer's two matrices",
+scale_power = quantity("scale_power", "e", "exponent in DeepNorm's formula: 1/4 or -1/4", "real")
+cross_term = quantity(
+    "cross_term",
+    "x",
+    "M/27 in an encoder before a decoder of M layers, else 1",
     "positive real",
 )
 
-deepnet = partial(Source, "wang2022deepnet", version="arXiv:2203.00555")
-QUARTER, SIXTEENTH = Rational(1, 4), Rational(1, 16)
+QUARTER = Rational(1, 4)
 
 
 def solution(exceeds: Callable[[Fraction], bool]) -> Exact:
@@ -64,21 +62,19 @@ def _update_sum(case: Case, alpha_squared: Fraction, beta_squared: Fraction) -> 
     a decoder it has 2N, each times M v_d w_d/alpha_d, where v_d = w_d = (12 M)^(-1/4) and
     alpha_d = (3 M)^(1/4) are the decoder's scales.
     """
-    if "decoder" in case:
-        terms = Fraction(3 * case.decoder_depth if case.decoder else 2 * case.depth) ** 4
-    else:
+    if case.stack == "encoder":
         m = case.decoder_depth
         terms = Fraction((2 * case.depth * m) ** 4, (12 * m) ** 2 * 3 * m)
+    else:
+        terms = Fraction({"alone": 2, "decoder": 3}[case.stack] * case.depth) ** 4
     return terms * (2 * beta_squared / alpha_squared) ** 4
 
 
-def _alpha(case: Case) -> Exact:
-    """The alpha at which the sum is 1 for beta^2 = 1/(2 alpha^2); the sum falls with alpha."""
-    return solution(lambda alpha: _update_sum(case, alpha**2, 1 / (2 * alpha**2)) < 1)
-
-
-def _beta(case: Case) -> Exact:
-    """The beta at which the sum is 1 for alpha^2 = 1/(2 beta^2); the sum rises with beta."""
+def _scale(case: Case) -> Exact:
+    """The scale at which the sum is 1: it falls with alpha, where beta^2 = 1/(2 alpha^2), and rises
+    with beta, where alpha^2 = 1/(2 beta^2)."""
+    if case.scale == "alpha":
+        return solution(lambda alpha: _update_sum(case, alpha**2, 1 / (2 * alpha**2)) < 1)
     return solution(lambda beta: _update_sum(case, 1 / (2 * beta**2), beta**2) > 1)
 
 
@@ -91,231 +87,123 @@ def _equations(
     return terms * 2 * beta**2 / alpha**2 - 1, 2 * alpha**2 * beta**2 - 1
 
 
-def _scale_steps(statement: Relational, *, terms: sympy.Expr) -> Iterator[Step]:
+def _scale_steps(statement: Relational) -> Iterator[Step]:
     """Eliminate the other scale; one equation is left, whose left side is monotone."""
-    alpha, beta = sympy.symbols("alpha beta", positive=True)
-    update, balance = _equations(terms, alpha, beta)
-    solves_alpha = statement.lhs == residual_scale
-    scale, other = (alpha, beta) if solves_alpha else (beta, alpha)
-    found = sympy.solve(balance, other)
-    yield Step(
-        "2 alpha^2 beta^2 = 1 has one positive solution in the other scale",
-        len(found) == 1 and bool(found[0].is_positive),
-    )
-    left = update.subs(other, found[0])
-    moves = simplify(left.diff(scale) * scale)
-    yield Step(
-        "with it the update sum is monotone, so one scale makes it 1",
-        bool(moves.is_negative if solves_alpha else moves.is_positive),
-    )
     closed = before_rounding(statement)
     yield Step(ROUNDS, closed is not sympy.nan)
-    yield Step("the closed form makes the update sum 1", simplify(left.subs(scale, closed)) == 0)
+    alpha, beta, m = sympy.symbols("alpha beta M", positive=True)
+    decoder = m * (12 * m) ** Rational(-1, 2) / (3 * m) ** QUARTER
+    terms = {"alone": 2 * depth, "decoder": 3 * depth, "encoder": decoder * 2 * depth}
+    for (stack, count), solves_alpha in product(terms.items(), (True, False)):
+        update, balance = _equations(count, alpha, beta)
+        scale, other = (alpha, beta) if solves_alpha else (beta, alpha)
+        solved = sympy.solve(balance, other)
+        yield Step(
+            f"{stack}, {scale}: 2 alpha^2 beta^2 = 1 has one positive solution in the other scale",
+            len(solved) == 1 and bool(solved[0].is_positive),
+        )
+        left = update.subs(other, solved[0])
+        moves = simplify(left.diff(scale) * scale)
+        yield Step(
+            "with it the update sum is monotone, so one scale makes it 1",
+            bool(moves.is_negative if solves_alpha else moves.is_positive),
+        )
+        number, power = _constants(stack, alpha=solves_alpha)
+        formula = closed.subs(
+            {
+                scale_factor: number,
+                scale_power: Rational(power),
+                cross_term: m / 27 if stack == "encoder" else 1,
+            }
+        )
+        yield Step(
+            f"the closed form with {number} and {power} makes the update sum 1",
+            simplify(left.subs(scale, formula)) == 0,
+        )
 
 
-_RESTS = (
-    "one scale is eliminated and the closed form put in, for every depth; "
-    "prose: a monotone left side has one root"
-)
+def _constants(stack: str, *, alpha: bool) -> tuple[int, str]:
+    """The number in DeepNorm's formula, and the exponent."""
+    terms = {"alone": 2, "decoder": 3, "encoder": 1}[stack]
+    return (terms, "1/4") if alpha else (4 * terms, "-1/4")
+
+
+def deepnorm_cases(stack: str, **sizes: Any) -> tuple[Case, ...]:
+    """Both scales of stacks "alone", of a "decoder", or of an "encoder" with a `decoder_depth`."""
+    return tuple(
+        Case(
+            **case.fields(),
+            stack=stack,
+            scale="alpha" if power == "1/4" else "beta",
+            scale_factor=number,
+            scale_power=power,
+            cross_term=f"{case.decoder_depth}/27" if stack == "encoder" else "1",
+        )
+        for number, power in (_constants(stack, alpha=True), _constants(stack, alpha=False))
+        for case in Case.grid(**sizes)
+    )
+
+
 _QUICK, _THEORY = (1, 2, 3, 5, 6, 12, 18, 24, 100), (8, 27, 48, 500, 1000)
-
-in_a_stack = partial(
-    claim,
-    source=deepnet("figure 2 and section 4.3"),
-    weight="arithmetic",
-    cases={
-        "quick": Case.grid(depth=_QUICK, decoder=False),
-        "theory": Case.grid(depth=_THEORY, decoder=False),
-    },
-)
-in_a_decoder = partial(
-    claim,
-    source=deepnet("figure 2 and section 4.3"),
-    weight="arithmetic",
-    cases={
-        "quick": Case.grid(decoder_depth=_QUICK, decoder=True),
-        "theory": Case.grid(decoder_depth=_THEORY, decoder=True),
-    },
-)
-_ROOT = partial(Control, why="a square root")
-_SIX_LAYERS, _SIX_DECODERS = Case(depth=6, decoder=False), Case(decoder_depth=6, decoder=True)
-
-
-@in_a_stack(
-    Eq(residual_scale, nine_decimals((2 * depth) ** QUARTER)),
-    control=_ROOT(_SIX_LAYERS, statement=Eq(residual_scale, nine_decimals(sqrt(2 * depth)))),
-    supports="signal_propagation/deepnorm_update_flat",
-)
-def deepnorm_alpha(case: Case) -> Exact:
-    """DeepNorm's alpha = (2N)^(1/4) solves two equations.
-
-    In LN(alpha x + G(x)), where alpha multiplies the skip connection, the printed alpha =
-    (2N)^(1/4) of an encoder-only or decoder-only stack is the only positive scale with 2N 2
-    beta^2/alpha^2 = 1 and 2 alpha^2 beta^2 = 1, two equations that are derived here; to nine
-    decimals, rounded down.
-
-    Printed are the constants. The first equation makes the sum over sublayers in Theorem 4.2 one at
-    v = w = beta; the second is what the constants satisfy besides. That they were chosen by these
-    two is our reading. Nothing is shown on stability. The place in the source is to be checked
-    against the paper.
-    """
-    return _alpha(case)
-
-
-@in_a_stack(
-    Eq(init_scale, nine_decimals((8 * depth) ** -QUARTER)),
-    control=_ROOT(_SIX_LAYERS, statement=Eq(init_scale, nine_decimals(1 / sqrt(8 * depth)))),
-    supports="signal_propagation/deepnorm_update_flat",
-)
-def deepnorm_beta(case: Case) -> Exact:
-    """DeepNorm's beta = (8N)^(-1/4) solves two equations.
-
-    The printed beta = (8N)^(-1/4) of an encoder-only or decoder-only stack, a gain of the Xavier
-    initialisation, is the only positive scale with 2N 2 beta^2/alpha^2 = 1 and 2 alpha^2 beta^2 =
-    1, two equations that are derived here; to nine decimals, rounded down.
-
-    Printed are the constants. The first equation makes the sum over sublayers in Theorem 4.2 one at
-    v = w = beta; the second is what the constants satisfy besides. That they were chosen by these
-    two is our reading. Nothing is shown on stability. The place in the source is to be checked
-    against the paper.
-    """
-    return _beta(case)
-
-
-@in_a_decoder(
-    Eq(residual_scale, nine_decimals((3 * decoder_depth) ** QUARTER)),
-    control=_ROOT(
-        _SIX_DECODERS, statement=Eq(residual_scale, nine_decimals(sqrt(3 * decoder_depth)))
-    ),
-    supports="signal_propagation/deepnorm_update_flat",
-)
-def deepnorm_decoder_alpha(case: Case) -> Exact:
-    """DeepNorm's alpha = (3M)^(1/4) solves two equations.
-
-    In LN(alpha x + G(x)), where alpha multiplies the skip connection, the printed alpha =
-    (3M)^(1/4) of the decoder of an encoder-decoder is the only positive scale with 3M 2
-    beta^2/alpha^2 = 1 and 2 alpha^2 beta^2 = 1, two equations that are derived here; to nine
-    decimals, rounded down.
-
-    Printed are the constants. The first equation makes the sum over sublayers in Theorem 4.2 one at
-    v = w = beta; the second is what the constants satisfy besides. That they were chosen by these
-    two is our reading. Nothing is shown on stability. The place in the source is to be checked
-    against the paper.
-    """
-    return _alpha(case)
-
-
-@in_a_decoder(
-    Eq(init_scale, nine_decimals((12 * decoder_depth) ** -QUARTER)),
-    control=_ROOT(
-        _SIX_DECODERS, statement=Eq(init_scale, nine_decimals(1 / sqrt(12 * decoder_depth)))
-    ),
-    supports="signal_propagation/deepnorm_update_flat",
-)
-def deepnorm_decoder_beta(case: Case) -> Exact:
-    """DeepNorm's beta = (12M)^(-1/4) solves two equations.
-
-    The printed beta = (12M)^(-1/4) of the decoder of an encoder-decoder, a gain of the Xavier
-    initialisation, is the only positive scale with 3M 2 beta^2/alpha^2 = 1 and 2 alpha^2 beta^2 =
-    1, two equations that are derived here; to nine decimals, rounded down.
-
-    Printed are the constants. The first equation makes the sum over sublayers in Theorem 4.2 one at
-    v = w = beta; the second is what the constants satisfy besides. That they were chosen by these
-    two is our reading. Nothing is shown on stability. The place in the source is to be checked
-    against the paper.
-    """
-    return _beta(case)
-
-
-deepnorm_alpha.argument(_RESTS)(partial(_scale_steps, terms=2 * depth))
-deepnorm_beta.argument(_RESTS)(partial(_scale_steps, terms=2 * depth))
-deepnorm_decoder_alpha.argument(_RESTS)(partial(_scale_steps, terms=3 * decoder_depth))
-deepnorm_decoder_beta.argument(_RESTS)(partial(_scale_steps, terms=3 * decoder_depth))
-
-_SIZE = (depth**4 * decoder_depth) ** SIXTEENTH
-_CROSS = decoder_depth * (12 * decoder_depth) ** Rational(-1, 2) / (3 * decoder_depth) ** QUARTER
-in_an_encoder = partial(
-    claim,
-    source=deepnet("section 4.3, encoder-decoder; Theorem 4.3"),
-    weight="arithmetic",
-    cases={
-        "quick": Case.grid(depth=(1, 2, 6, 18, 60), decoder_depth=(1, 6, 12)),
-        "theory": Case.grid(depth=100, decoder_depth=(10, 100)),
-    },
-)
-_NOT_ROUNDED = partial(
-    Control, Case(depth=6, decoder_depth=6), "the printed coefficient, not rounded"
-)
-
-
-@in_an_encoder(
-    Eq(residual_scale, nine_decimals(3 ** (-3 * SIXTEENTH) * _SIZE)),
-    control=_NOT_ROUNDED(statement=Eq(residual_scale, nine_decimals(Rational(81, 100) * _SIZE))),
-    supports="signal_propagation/deepnorm_update_flat",
-)
-def deepnorm_encoder_alpha(case: Case) -> Exact:
-    """DeepNorm's encoder alpha, before rounding.
-
-    In LN(alpha x + G(x)), where alpha multiplies the skip connection, alpha = 3^(-3/16) (N^4
-    M)^(1/16) is the only scale of an encoder of N layers before a decoder of M layers with (M v_d
-    w_d/alpha_d) 2N 2 beta^2/alpha^2 = 1 and 2 alpha^2 beta^2 = 1, two equations that are derived
-    here; to nine decimals, rounded down.
-
-    Printed are the coefficients 0.81 and 0.87; that these two equations stand behind them is our
-    reading, which gives 3^(-3/16) = 0.8138 and 3^(3/16)/sqrt(2) = 0.8689. With the two printed
-    digits the first sum is 2 (0.87/0.81)^2/3^(3/4) = 1.0122 for all N and M, in place of 1. Nothing
-    is shown on stability. The place in the source is to be checked against the paper.
-    """
-    return _alpha(case)
-
-
-@in_an_encoder(
-    Eq(init_scale, nine_decimals(3 ** (3 * SIXTEENTH) / sqrt(2) / _SIZE)),
-    control=_NOT_ROUNDED(statement=Eq(init_scale, nine_decimals(Rational(87, 100) / _SIZE))),
-    supports="signal_propagation/deepnorm_update_flat",
-)
-def deepnorm_encoder_beta(case: Case) -> Exact:
-    """DeepNorm's encoder beta, before rounding.
-
-    beta = 3^(3/16)/sqrt(2) (N^4 M)^(-1/16), a gain of the Xavier initialisation, is the only scale
-    of an encoder of N layers before a decoder of M layers with (M v_d w_d/alpha_d) 2N 2
-    beta^2/alpha^2 = 1 and 2 alpha^2 beta^2 = 1, two equations that are derived here; to nine
-    decimals, rounded down.
-
-    Printed are the coefficients 0.81 and 0.87; that these two equations stand behind them is our
-    reading, which gives 3^(-3/16) = 0.8138 and 3^(3/16)/sqrt(2) = 0.8689. With the two printed
-    digits the first sum is 2 (0.87/0.81)^2/3^(3/4) = 1.0122 for all N and M, in place of 1. Nothing
-    is shown on stability. The place in the source is to be checked against the paper.
-    """
-    return _beta(case)
-
-
-deepnorm_encoder_alpha.argument(_RESTS)(partial(_scale_steps, terms=_CROSS * 2 * depth))
-deepnorm_encoder_beta.argument(_RESTS)(partial(_scale_steps, terms=_CROSS * 2 * depth))
 
 
 @claim(
-    Eq(weight_scales, sqrt(3 * decoder_depth)),
-    wording="reported",
-    known="FAILS",
+    Eq(
+        deepnorm_scale,
+        nine_decimals((scale_factor * depth * cross_term**QUARTER) ** scale_power),
+    ),
+    source=Source("wang2022deepnet", "figure 2, section 4.3 and Theorem 4.3", "arXiv:2203.00555"),
     weight="arithmetic",
-    source=deepnet("section 4.3, in a public transcription"),
-    cases={"quick": Case.grid(decoder_depth=(3, 12, 27))},
-    control=Control(Case(decoder_depth=3), "the exponent 1/2"),
-    supports="signal_propagation/deepnorm_update_flat",
+    cases={
+        "quick": (
+            *deepnorm_cases("alone", depth=_QUICK),
+            *deepnorm_cases("decoder", depth=_QUICK),
+            *deepnorm_cases("encoder", depth=(1, 2, 6, 18, 60), decoder_depth=(1, 6, 12)),
+        ),
+        "theory": (
+            *deepnorm_cases("alone", depth=_THEORY),
+            *deepnorm_cases("decoder", depth=_THEORY),
+            *deepnorm_cases("encoder", depth=100, decoder_depth=(10, 100)),
+        ),
+    },
+    control=Control(
+        deepnorm_cases("encoder", depth=6, decoder_depth=6)[0],
+        "the printed coefficient, not rounded",
+        statement=Eq(
+            deepnorm_scale,
+            nine_decimals(Rational(81, 100) * (27 * depth**4 * cross_term) ** Rational(1, 16)),
+        ),
+    ),
+    supports="signal_propagation/deepnorm_update_exponents",
 )
-def deepnorm_transcribed_exponent(case: Case) -> Exact:
-    """v_d^2 + w_d^2 = (3M)^(1/2), as transcribed.
+def deepnorm_scales(case: Case) -> Exact:
+    """DeepNorm's alpha and beta solve two equations.
 
-    With v_d = w_d = (12 M)^(-1/4), v_d^2 + w_d^2 = (3 M)^(1/2).
+    In LN(alpha x + G(x)), where alpha multiplies the skip connection and beta is a gain of the
+    Xavier initialisation, the printed alpha = (2N)^(1/4) and beta = (8N)^(-1/4) of an encoder-only
+    or decoder-only stack of N layers are the only positive scales with 2N 2 beta^2/alpha^2 = 1 and
+    2 alpha^2 beta^2 = 1, two equations that are derived here. The printed alpha = (3M)^(1/4) and
+    beta = (12M)^(-1/4) of the decoder of M layers of an encoder-decoder are so with 3M in the place
+    of 2N; and in an encoder of N layers before it alpha = 3^(-3/16) (N^4 M)^(1/16) and beta =
+    3^(3/16)/sqrt(2) (N^4 M)^(-1/16) are so with (M v_d w_d/alpha_d) 2N. To nine decimals, rounded
+    down.
 
-    It is (3 M)^(-1/2): the sign of the exponent was lost. Only with it does 3 M (v_d^2 +
-    w_d^2)/alpha_d^2 = 1 hold.
+    Printed are the constants, of the encoder with coefficients 0.81 and 0.87. The first equation
+    makes the sum over sublayers in Theorem 4.2 one at v = w = beta; the second is what the
+    constants satisfy besides. That they were chosen by these two is our reading, which gives
+    3^(-3/16) = 0.8138 and 3^(3/16)/sqrt(2) = 0.8689; with the two printed digits the encoder's
+    first sum is 2 (0.87/0.81)^2/3^(3/4) = 1.0122 for all N and M, in place of 1. v_d = w_d =
+    (12 M)^(-1/4) make v_d^2 + w_d^2 = (3 M)^(-1/2); a public transcription has (3 M)^(1/2), from
+    which the sign of the exponent was lost. Nothing is shown on stability. The place in the source
+    is to be checked against the paper.
     """
-    root = isqrt(3 * case.decoder_depth)
-    if root * root != 3 * case.decoder_depth:
-        raise ValueError(f"3 M must be a square number, not M={case.decoder_depth}; try 3 or 12")
-    return Exact(2 * Fraction(1, 2 * root))
+    return _scale(case)
+
+
+deepnorm_scales.argument(
+    "one scale is eliminated and the closed form put in, for every depth; "
+    "prose: a monotone left side has one root"
+)(_scale_steps)
 
 
 sublayers = quantity("sublayers", "n", "number of residual sublayers")
@@ -330,6 +218,13 @@ branch_share = quantity(
     r"\beta_{i,i}^2",
     "share of a residual branch in the variance of the sum it is added to",
     "positive real",
+)
+
+accumulates = quantity(
+    "accumulates",
+    "s",
+    "1 where branch n meets the variance of all before it, 0 where LayerNorm has reset it",
+    "nonnegative integer",
 )
 
 liu = partial(Source, "liu2020admin", version="arXiv:2004.08249")
@@ -348,93 +243,53 @@ def _shares(branches: int, *, normalised: bool, admin: bool = False) -> Iterator
         stream, written = Fraction(1) if normalised else total, written + 1
 
 
-amplified = partial(
-    claim,
-    source=liu("section 4, dependency on residual branches"),
-    weight="step",
-    cases={
-        "quick": Case.grid(sublayers=(1, 2, 12, 96)),
-        "theory": Case.grid(sublayers=(400, 1000)),
-    },
-)
 _INDUCTION = (
     "induction on n, its step for every real n > 0; "
     "prose: what falls with n and tends to 0 is positive"
 )
 
 
-@amplified(
-    Eq(amplification, sublayers / 2),
+@claim(
+    between(log(sublayers + 2) - Rational(3, 5), amplification, log(sublayers + 1)),
+    source=liu("section 4, dependency on residual branches"),
+    weight="step",
+    cases={
+        "quick": Case.grid(sublayers=(1, 2, 12, 96)),
+        "theory": Case.grid(sublayers=(400, 1000)),
+    },
     control=Control(
-        Case(sublayers=12),
-        "logarithmic, as in pre-LN",
-        statement=Eq(amplification, log(sublayers + 1)),
+        Case(sublayers=96),
+        "another growth",
+        statement=between(log(sublayers + 2) / 4, amplification, log(sublayers + 2) / 2),
     ),
     supports="signal_propagation/admin_amplification",
 )
-def amplification_post_ln(case: Case) -> Exact:
-    """Post-LN branch shares add up in proportion to depth.
-
-    In the model of branches that each write variance 1, uncorrelated with a stream that starts at
-    variance 1, every one of n branches of a post-LN net has share 1/2 of its own sum, so the shares
-    add up to n/2.
-
-    The paper's statement, as recalled, is O(N) (post-LN) and O(log N) (pre-LN) for the change of
-    the output under a perturbation of all weights, which it takes as proportional to this sum;
-    check against the paper. Checked is the sum alone, with constants that are derived; no net is
-    perturbed.
-    """
-    return Exact(sum(_shares(case.sublayers, normalised=True), Fraction(0)))
-
-
-@amplified(
-    Ge(amplification, log(sublayers + 2) - Rational(3, 5)),
-    control=Control(
-        Case(sublayers=96), "by 8/5 more", statement=Ge(amplification, log(sublayers + 2) + 1)
-    ),
-    supports="signal_propagation/admin_amplification",
-)
-def amplification_pre_ln_lower(case: Case) -> Exact:
-    """Pre-LN branch shares add up logarithmically: lower bound.
+def amplification_pre_ln(case: Case) -> Exact:
+    """Pre-LN branch shares add up logarithmically.
 
     In the model of branches that each write variance 1, uncorrelated with a stream that starts at
     variance 1, the shares of n branches of a pre-LN net in their own sums, 1/2 + ... + 1/(n + 1),
-    add up to at least log(n + 2) - 3/5.
+    add up to at least log(n + 2) - 3/5 and at most log(n + 1).
 
     The paper's statement, as recalled, is O(N) (post-LN) and O(log N) (pre-LN) for the change of
     the output under a perturbation of all weights, which it takes as proportional to this sum;
     check against the paper. Checked is the sum alone, with constants that are derived; no net is
-    perturbed.
+    perturbed. The shares one by one, and the sum for post-LN: branch_shares.
     """
     return Exact(sum(_shares(case.sublayers, normalised=False), Fraction(0)))
 
 
-@amplified(
-    Le(amplification, log(sublayers + 1)),
-    control=Control(
-        Case(sublayers=96), "another growth", statement=Le(amplification, log(sublayers + 2) / 2)
-    ),
-    supports="signal_propagation/admin_amplification",
-)
-def amplification_pre_ln_upper(case: Case) -> Exact:
-    """Pre-LN branch shares add up logarithmically: upper bound.
-
-    In the model of branches that each write variance 1, uncorrelated with a stream that starts at
-    variance 1, the shares of n branches of a pre-LN net in their own sums, 1/2 + ... + 1/(n + 1),
-    add up to at most log(n + 1).
-
-    The paper's statement, as recalled, is O(N) (post-LN) and O(log N) (pre-LN) for the change of
-    the output under a perturbation of all weights, which it takes as proportional to this sum;
-    check against the paper. Checked is the sum alone, with constants that are derived; no net is
-    perturbed.
-    """
-    return Exact(sum(_shares(case.sublayers, normalised=False), Fraction(0)))
+@amplification_pre_ln.argument(_INDUCTION)
+def _(statement: Relational) -> Iterator[Step]:
+    for side, bound in zip((-1, 1), statement.rhs, strict=True):
+        yield from _harmonic_steps(bound, side)
 
 
-def _harmonic_steps(statement: Relational, side: int) -> Iterator[Step]:
-    """Induction on n: the bound grows by more (less) than the next share 1/(n + 2)."""
+def _harmonic_steps(bound: sympy.Expr, side: int) -> Iterator[Step]:
+    """Induction on n: the upper (lower) bound grows by more (less) than the next share
+    1/(n + 2)."""
     x = sympy.Symbol("x", positive=True)
-    bound = statement.rhs.subs(sublayers, x)
+    bound = bound.subs(sublayers, x)
     gap = side * (bound.subs(x, x + 1) - bound - 1 / (x + 2))
     yield Step(
         "base: at one sublayer the bound admits the share 1/2",
@@ -450,54 +305,54 @@ def _harmonic_steps(statement: Relational, side: int) -> Iterator[Step]:
     )
 
 
-amplification_pre_ln_lower.argument(_INDUCTION)(partial(_harmonic_steps, side=-1))
-amplification_pre_ln_upper.argument(_INDUCTION)(partial(_harmonic_steps, side=1))
-
-
 @claim(
-    Eq(branch_share, 1 / (sublayers + 1)),
-    source=liu("section 4.3, adaptive model initialization"),
-    wording="reported",
+    Eq(branch_share, 1 / (1 + sublayers**accumulates)),
+    source=liu("section 4, dependency on residual branches; section 4.3, model initialization"),
     weight="step",
-    cases={"quick": Case.grid(sublayers=(1, 2, 12)), "theory": Case.grid(sublayers=(96, 400))},
-    control=Control(Case(sublayers=2), "omega = 1", statement=Eq(branch_share, Rational(1, 2))),
+    cases={
+        "quick": (
+            *Case.grid(scheme="post", accumulates=0, sublayers=(1, 2, 12, 96)),
+            *Case.grid(scheme=("pre", "admin"), accumulates=1, sublayers=(1, 2, 12)),
+        ),
+        "theory": (
+            *Case.grid(scheme="post", accumulates=0, sublayers=(400, 1000)),
+            *Case.grid(scheme=("pre", "admin"), accumulates=1, sublayers=(96, 400)),
+        ),
+    },
+    control=Control(
+        Case(scheme="admin", accumulates=1, sublayers=2),
+        "omega = 1",
+        statement=Eq(branch_share, Rational(1, 2)),
+    ),
     supports="signal_propagation/admin_amplification",
 )
-def admin_share(case: Case) -> Exact:
+def branch_shares(case: Case) -> Exact:
     """ADMIN gives post-LN the branch shares of pre-LN.
 
-    In the model of branches that each write variance 1, uncorrelated with the stream: with
-    omega_i^2 the sum of the profiled variances before i, the embedding included, branch n of a
-    post-LN net has share 1/(n + 1) of its sum, as in pre-LN.
+    In the model of branches that each write variance 1, uncorrelated with a stream that starts at
+    variance 1, every branch of a post-LN net has share 1/2 of its own sum, so that n shares add up
+    to n/2. Branch n of a pre-LN net has share 1/(n + 1), and so it has in a post-LN net with
+    omega_n^2 the sum of the profiled variances before n, the embedding included.
 
-    Reported is the rule for omega; that it reproduces pre-LN's shares is what it is for.
+    The paper's statement, as recalled, is O(N) (post-LN) and O(log N) (pre-LN) for the change of
+    the output under a perturbation of all weights, which it takes as proportional to the sum of
+    shares; check against the paper. No net is perturbed. Reported is the rule for omega; that it
+    reproduces pre-LN's shares is what it is for. How the shares of pre-LN add up:
+    amplification_pre_ln.
     """
-    return Exact(list(_shares(case.sublayers, normalised=True, admin=True))[-1])
+    shares = _shares(case.sublayers, normalised=case.scheme != "pre", admin=case.scheme == "admin")
+    return Exact(list(shares)[-1])
 
 
 alpha = quantity(
     "depth_power", r"\alpha", "residual branches are multiplied by L^(-alpha)", "positive real"
 )
-variance_exponent = quantity(
-    "variance_exponent", "e_{var}", "exponent of L in the variance that all branches write", "real"
+depth_exponent = quantity(
+    "depth_exponent", "e", "exponent of L in what a scalar net is asked about", "real"
 )
-adam_exponent = quantity(
-    "adam_exponent",
-    "e_{Adam}",
-    "exponent of L in the Adam learning rate that makes the output's first-order change flat in L",
-    "real",
-)
-sgd_exponent = quantity(
-    "sgd_exponent",
-    "e_{SGD}",
-    "exponent of L in the SGD learning rate that makes the output's first-order change flat in L",
-    "real",
-)
-gradient_exponent = quantity(
-    "gradient_exponent",
-    "e_{grad}",
-    "exponent of L in the gradient of a weight inside a residual branch",
-    "real",
+power_offset = quantity("power_offset", "c", "exponent of L at alpha = 0", "real")
+power_multiple = quantity(
+    "power_multiple", "k", "how often alpha stands in an exponent of L", "real"
 )
 second_order_exponent = quantity(
     "second_order_exponent",
@@ -542,166 +397,111 @@ def _gradients_at_zero(case: Case, depth: int) -> list[Fraction]:
     return gradients([Fraction(0)] * depth, power(depth, -case.rational("depth_power")))
 
 
-dey = partial(Source, "dey2025", version="arXiv:2505.01618")
-branches = partial(
-    claim,
+# What is asked about, the exponent of L at alpha = 0, and how often alpha stands in it.
+EXPONENTS = {
+    "variance": (1, -2),
+    "gradient": (0, -1),
+    "adam": (-1, 1),
+    "sgd": (-1, 2),
+    "response": (-1, 1),
+}
+
+
+@claim(
+    Eq(depth_exponent, power_offset + power_multiple * alpha),
     kind="rate",
     weight="step",
-    cases={"quick": Case.grid(depth_power=("1/2", "3/4", "1"))},
-    source=dey("section 3, parameterizations with alpha in [1/2, 1]"),
-)
-_CONTROL = partial(Control, Case(depth_power="1/4"), "another exponent, below alpha = 1/2")
-
-
-@branches(
-    Eq(variance_exponent, 1 - 2 * alpha),
-    control=_CONTROL(statement=Eq(variance_exponent, -2 * alpha)),
-    supports="signal_propagation/completep_flat",
-)
-def branch_variance_exponent(case: Case) -> Exact:
-    """Branches over L^alpha: power of L in the variance.
-
-    L uncorrelated scalar branches of variance 1, multiplied by L^(-alpha), write a variance that
-    goes as L^(1 - 2 alpha): bounded exactly for alpha >= 1/2.
-
-    A scalar model, measured from L = 16 to 256: it shows where the power of L comes from, not that
-    nets train alike at every depth. At alpha = 1/2 these are depth-muP's exponents: branches and
-    Adam rate L^(-1/2), SGD rate 1, as recalled from yang2023tp6 and bordelon2023.
-    """
-    return Exact(
-        slope(
-            lambda depth: sum(
-                (power(depth, -case.rational("depth_power")) ** 2 for _ in range(depth)),
-                Fraction(0),
+    source=Source(
+        "dey2025",
+        "section 3, parameterizations with alpha in [1/2, 1]; equation 6 and figure 6",
+        "arXiv:2505.01618",
+    ),
+    cases={
+        "quick": tuple(
+            case
+            for of, (start, times) in EXPONENTS.items()
+            for case in Case.grid(
+                of=of, power_offset=start, power_multiple=times, depth_power=("1/2", "3/4", "1")
             )
         )
-    )
-
-
-@branches(
-    Eq(gradient_exponent, -alpha),
-    control=_CONTROL(statement=Eq(gradient_exponent, 1 - alpha)),
-    supports="signal_propagation/completep_flat",
+    },
+    control=Control(
+        Case(of="response", power_offset=0, power_multiple=0, depth_power="1/2"),
+        "flat",
+    ),
+    supports="signal_propagation/rate_exponents",
 )
-def depth_gradient_exponent(case: Case) -> Exact:
-    """Branches over L^alpha: power of L in a gradient.
+def depth_exponents(case: Case) -> Exact:
+    """Branches over L^alpha: powers of L in scalar nets.
 
-    In the scalar net h <- h + L^(-alpha) w_l h at w = 0, the gradient of a branch's weight goes as
-    L^(-alpha), the power that CompleteP gives Adam's epsilon in the blocks.
+    L uncorrelated scalar branches of variance 1, multiplied by L^(-alpha), write a variance that
+    goes as L^(1 - 2 alpha): bounded exactly for alpha >= 1/2. In the scalar net h <- h + L^(-alpha)
+    w_l h at w = 0, the gradient of a branch's weight goes as L^(-alpha), the power that CompleteP
+    gives Adam's epsilon in the blocks; one sign step of size L^(alpha-1), the printed power of
+    Adam's rate in the blocks, in every weight changes the output by an amount that does not depend
+    on L, to first order; so does one SGD step of rate L^(2 alpha-1), which at alpha = 1/2 does not
+    depend on L. In the scalar branch L^(-alpha) u w h at u = w = 1 the second-order over the linear
+    response to a step of L^(alpha-1) in both weights goes as L^(alpha-1): it is flat at alpha = 1
+    only, and L^(-1/2) at alpha = 1/2.
 
-    A scalar model, measured from L = 16 to 256: it shows where the power of L comes from, not that
+    Scalar models, measured from L = 16 to 256: they show where the powers of L come from, not that
     nets train alike at every depth. At alpha = 1/2 these are depth-muP's exponents: branches and
-    Adam rate L^(-1/2), SGD rate 1, as recalled from yang2023tp6 and bordelon2023.
-    """
-    return Exact(slope(lambda depth: _gradients_at_zero(case, depth)[0]))
-
-
-@branches(
-    Eq(adam_exponent, alpha - 1),
-    control=_CONTROL(statement=Eq(adam_exponent, -alpha)),
-    supports="signal_propagation/adam_rate_exponent",
-)
-def completep_learning_rate(case: Case) -> Exact:
-    """Branches over L^alpha: power of L in Adam's rate.
-
-    In the scalar net h <- h + L^(-alpha) w_l h at w = 0, one sign step of size L^(alpha-1), the
-    printed power of Adam's rate in the blocks, in every weight changes the output by an amount that
-    does not depend on L, to first order.
-
-    A scalar model, measured from L = 16 to 256: it shows where the power of L comes from, not that
-    nets train alike at every depth. At alpha = 1/2 these are depth-muP's exponents: branches and
-    Adam rate L^(-1/2), SGD rate 1, as recalled from yang2023tp6 and bordelon2023.
-    """
-    return Exact(-slope(lambda depth: sum(map(abs, _gradients_at_zero(case, depth)), Fraction(0))))
-
-
-@branches(
-    Eq(sgd_exponent, 2 * alpha - 1),
-    control=_CONTROL(statement=Eq(sgd_exponent, alpha - 1)),
-    supports="signal_propagation/adam_rate_exponent",
-)
-def depth_sgd_learning_rate(case: Case) -> Exact:
-    """Branches over L^alpha: power of L in SGD's rate.
-
-    In the scalar net h <- h + L^(-alpha) w_l h at w = 0, one SGD step of rate L^(2 alpha-1) in
-    every weight changes the output by an amount that does not depend on L, to first order; at alpha
-    = 1/2 the rate does not depend on L.
-
-    A scalar model, measured from L = 16 to 256: it shows where the power of L comes from, not that
-    nets train alike at every depth. At alpha = 1/2 these are depth-muP's exponents: branches and
-    Adam rate L^(-1/2), SGD rate 1, as recalled from yang2023tp6 and bordelon2023.
-    """
-    return Exact(
-        -slope(lambda depth: sum((g * g for g in _gradients_at_zero(case, depth)), Fraction(0)))
-    )
-
-
-@branches(
-    Eq(second_order_exponent, alpha - 1),
-    source=dey("equation 6 and figure 6"),
-    control=Control(Case(depth_power="1/2"), "flat", statement=Eq(second_order_exponent, 0)),
-    supports="signal_propagation/second_order_response",
-)
-def lazy_second_order(case: Case) -> Exact:
-    """Branches over L^alpha: power of L in the second-order response.
-
-    In the scalar branch L^(-alpha) u w h at u = w = 1, the second-order over the linear response to
-    a step of L^(alpha-1) in both weights goes as L^(alpha-1): it is flat at alpha = 1 only, and
-    L^(-1/2) at alpha = 1/2.
-
-    A scalar model of one block; the power is reported for nets.
+    Adam rate L^(-1/2), SGD rate 1, as recalled from yang2023tp6 and bordelon2023. The power of the
+    second-order response is reported for nets.
     """
     alpha = case.rational("depth_power")
 
-    def ratio(depth: int) -> Fraction:
+    def variance(depth: int) -> Fraction:
+        return sum((power(depth, -alpha) ** 2 for _ in range(depth)), Fraction(0))
+
+    def moved_by_adam(depth: int) -> Fraction:
+        return sum(map(abs, _gradients_at_zero(case, depth)), Fraction(0))
+
+    def moved_by_sgd(depth: int) -> Fraction:
+        return sum((g * g for g in _gradients_at_zero(case, depth)), Fraction(0))
+
+    def response(depth: int) -> Fraction:
         eta, m = power(depth, alpha - 1), power(depth, -alpha)
         start, half, full = (m * (1 + step) ** 2 for step in (0, eta / 2, eta))
         quadratic = 2 * (full - 2 * half + start)  # from the second difference of a quadratic
         return quadratic / (full - start - quadratic)
 
-    return Exact(slope(ratio))
+    if case.of == "gradient":
+        return Exact(slope(lambda depth: _gradients_at_zero(case, depth)[0]))
+    if case.of in ("adam", "sgd"):
+        return Exact(-slope(moved_by_adam if case.of == "adam" else moved_by_sgd))
+    return Exact(slope(variance if case.of == "variance" else response))
 
 
-def _count_powers(found: Claim, says: str, law: Callable[[sympy.Symbol], sympy.Expr]) -> None:
+@depth_exponents.argument(
+    "power counting: the laws in L are typed in and the machine adds their exponents; "
+    "the cases, scalar nets, decide",
+    "checks",
+)
+def _(statement: Relational) -> Iterator[Step]:
     """The exponent of a product of powers of L is the sum of their exponents."""
-
-    def steps(statement: Relational) -> Iterator[Step]:
-        L = sympy.Symbol("L", positive=True)
-        exponent = simplify(expand_log(log(law(L)), force=True) / log(L))
-        yield Step(says, simplify(exponent - statement.rhs) == 0)
-
-    found.argument(
-        "power counting: the law in L is typed in and the machine adds its exponents; "
-        "the cases, scalar nets, decide",
-        "checks",
-    )(steps)
-
-
-_count_powers(
-    branch_variance_exponent,
-    "one variance L^(-2 alpha) from each of L branches",
-    lambda L: L * L ** (-2 * alpha),
-)
-_count_powers(
-    depth_gradient_exponent,
-    "one multiplier stands between the weight and the output",
-    lambda L: L**-alpha,
-)
-_count_powers(
-    completep_learning_rate,
-    "L steps of one size, each multiplied by L^(-alpha)",
-    lambda L: 1 / (L * L**-alpha),
-)
-_count_powers(
-    depth_sgd_learning_rate,
-    "L squared gradients of L^(-2 alpha) each",
-    lambda L: 1 / (L * L ** (-2 * alpha)),
-)
-_count_powers(
-    lazy_second_order,
-    "a branch of two weights is quadratic in the step L^(alpha-1)",
-    lambda L: L**-alpha * L ** (2 * alpha - 2) / (L**-alpha * L ** (alpha - 1)),
-)
+    L = sympy.Symbol("L", positive=True)
+    laws = {
+        "variance": ("one variance L^(-2 alpha) from each of L branches", L * L ** (-2 * alpha)),
+        "gradient": ("one multiplier stands between the weight and the output", L**-alpha),
+        "adam": (
+            "L steps of one size, each multiplied by L^(-alpha)",
+            1 / (L * L**-alpha),
+        ),
+        "sgd": (
+            "L squared gradients of L^(-2 alpha) each",
+            1 / (L * L ** (-2 * alpha)),
+        ),
+        "response": (
+            "a branch of two weights is quadratic in the step L^(alpha-1)",
+            L**-alpha * L ** (2 * alpha - 2) / (L**-alpha * L ** (alpha - 1)),
+        ),
+    }
+    for of, (says, law) in laws.items():
+        start, times = EXPONENTS[of]
+        exponent = simplify(expand_log(log(law), force=True) / log(L))
+        stated = statement.rhs.subs({power_offset: start, power_multiple: times})
+        yield Step(says, simplify(exponent - stated) == 0)
 
 
 def _mup_rate(case: Case, n: int) -> Fraction:

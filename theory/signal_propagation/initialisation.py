@@ -13,13 +13,15 @@ from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
 from itertools import pairwise, product
+from typing import Any
 
 import sympy
-from sympy import Max, Piecewise, Product, Rational, simplify, sqrt
+from sympy import Max, Product, Rational, simplify, sqrt
 from sympy.core.relational import Relational
 
-from ..claims.definition import Ball, Case, Control, Exact, Source, Step, at, claim
-from ..claims.symbols import depth, layer, quantity
+from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.relations import between
+from ..claims.symbols import depth, layer, quantity, stated
 from .signal_symbols import Eq, Ge, Lt, fraction
 
 layer_growth = quantity(
@@ -31,6 +33,16 @@ layer_variance = quantity(
     "mean square of a coordinate of the output of layer l, when it is 1 after layer 1",
     "positive real",
 )
+kept_share = quantity(
+    "kept_share",
+    "k",
+    "share of the mean square that an activation keeps: 1/2 for ReLU, 1 for none",
+    "positive real",
+)
+printed_power = quantity(
+    "printed_power", "b^n", "power of which a number is printed", "positive real"
+)
+half_digit = quantity("half_digit", "r", "half a unit of its last digit", "nonnegative real")
 fan_in = quantity("fan_in", "n_{in}", "inputs of a linear layer")
 fan_out = quantity("fan_out", "n_{out}", "outputs of a linear layer")
 weight_variance = quantity(
@@ -46,6 +58,12 @@ branch_variance = quantity(
     "branch_variance",
     "s^2",
     "variance of what one residual branch writes before scaling",
+    "positive real",
+)
+branch_factor = quantity(
+    "branch_factor",
+    "c^2",
+    "square of what branches are multiplied by: 1, or 1/(2L) for GPT-2",
     "positive real",
 )
 stream_variance = quantity(
@@ -66,9 +84,10 @@ def _signed_sums(x: tuple[int, ...]) -> list[int]:
     ]
 
 
-def _layer_variance(case: Case, *, relu: bool) -> Exact:
+def _layer_variance(case: Case) -> Exact:
     """Mean square of a coordinate after layer l over all signs of weights, relative to layer 1."""
     after: list[Fraction] = []
+    relu = case.activation == "relu"
     states = Counter({tuple(range(1, case.width + 1)): 1})
     for _ in range(case.layer):
         following: Counter[tuple[int, ...]] = Counter()
@@ -83,61 +102,26 @@ def _layer_variance(case: Case, *, relu: bool) -> Exact:
     return Exact(after[-1] / after[0] * growth ** (case.layer - 1))
 
 
-def _growth_steps(statement: Relational, factor: sympy.Expr) -> Iterator[Step]:
-    """Induction on layers."""
-    value = statement.rhs
-    grown = value.subs(layer, layer + 1)
-    yield Step("base: at layer = 1 the right side is 1", simplify(value.subs(layer, 1) - 1) == 0)
-    yield Step(
-        "step: an output is a sum of n_in uncorrelated terms of variance g/n_in times the "
-        "mean square that comes in",
-        simplify(grown - factor * value) == 0,
-    )
+_LINEAR = partial(Case.grid, activation="none", kept_share="1")
+_RELU = partial(Case.grid, activation="relu", kept_share="1/2")
 
 
 @claim(
-    Eq(layer_variance, layer_growth ** (layer - 1)),
-    source=textbook("Initialization: The Problem, corrected"),
-    cases={
-        "quick": Case.grid(width=2, layer=(1, 2, 4), layer_growth=("2", "1/2")),
-        "theory": Case.grid(width=3, layer=(2, 3), layer_growth="3/2"),
-    },
-    control=Control(
-        Case(width=2, layer=4, layer_growth="2"),
-        "g^l",
-        statement=Eq(layer_variance, layer_growth**layer),
-    ),
-    supports="signal_propagation/kaiming_variance",
-)
-def linear_variance(case: Case) -> Exact:
-    """Variance through linear layers grows as a power.
-
-    With independent weights of mean zero and variance g/n_in, the mean square after layer l of a
-    linear net is g^(l-1) times that after layer 1.
-
-    Checked sentence: "Layer 1 output: variance = 1 / Layer 2 output: variance = 2 (grows!) / Layer
-    10 output: variance = 1024 (explodes!)" Measured over all signs of weights +-1 times their
-    scale, which have the moments of Gaussian ones that matter here.
-    """
-    return _layer_variance(case, relu=False)
-
-
-linear_variance.argument(
-    "induction over layers for every width; prose: terms with independent "
-    "weights of mean zero are uncorrelated"
-)(partial(_growth_steps, factor=layer_growth))
-
-
-@claim(
-    Eq(layer_variance, (layer_growth / 2) ** (layer - 1)),
+    Eq(layer_variance, (layer_growth * kept_share) ** (layer - 1)),
     source=Source("he2015", "section 2.2, equation 10", "arXiv:1502.01852"),
     wording="recalled",
     cases={
-        "quick": Case.grid(width=2, layer=(1, 2, 4), layer_growth=("1", "2", "3")),
-        "theory": Case.grid(width=3, layer=(2, 3), layer_growth="2"),
+        "quick": (
+            *_RELU(width=2, layer=(1, 2, 4), layer_growth=("1", "2", "3")),
+            *_LINEAR(width=2, layer=(1, 2, 4), layer_growth=("2", "1/2")),
+        ),
+        "theory": (
+            *_RELU(width=3, layer=(2, 3), layer_growth="2"),
+            *_LINEAR(width=3, layer=(2, 3), layer_growth="3/2"),
+        ),
     },
     control=Control(
-        Case(width=2, layer=3, layer_growth="2"),
+        _RELU(width=2, layer=3, layer_growth="2")[0],
         "without the half",
         statement=Eq(layer_variance, layer_growth ** (layer - 1)),
     ),
@@ -146,75 +130,81 @@ linear_variance.argument(
     ),
 )
 def kaiming_variance(case: Case) -> Exact:
-    """Through ReLU layers it grows as a power of g/2.
+    """Variance grows as a power of g, through ReLU layers of g/2.
 
     With independent symmetric weights of variance g/n_in, the mean square before the ReLU of layer
-    l is (g/2)^(l-1) times that of layer 1; Kaiming's variance 2/n_in keeps it.
+    l is (g/2)^(l-1) times that of layer 1; Kaiming's variance 2/n_in keeps it. In a linear net,
+    whose weights need only mean zero, it is g^(l-1) times that after layer 1.
 
     The formula N(0, 2/n_in) is printed in the texts, the place in the paper as recalled; check
-    against the paper. Measured over all signs of weights +-1 times their scale, which have the
-    moments of Gaussian ones that matter here.
+    against the paper. The linear net corrects a textbook's sentence, which printed_powers checks.
+    Measured over all signs of weights +-1 times their scale, which have the moments of Gaussian
+    ones that matter here.
     """
-    return _layer_variance(case, relu=True)
+    return _layer_variance(case)
 
 
 @kaiming_variance.argument(
     "induction over layers; prose: sums with independent symmetric weights "
-    "are symmetric, and their terms uncorrelated"
+    "are symmetric, and their terms, of mean zero, uncorrelated"
 )
 def _(statement: Relational) -> Iterator[Step]:
+    """Induction on layers."""
     signs = sympy.Symbol("z", positive=True), sympy.Symbol("z", negative=True), sympy.Integer(0)
     yield Step(
         "ReLU(z)^2 + ReLU(-z)^2 = z^2, so a symmetric input loses half its mean square",
         all(Max(z, 0) ** 2 + Max(-z, 0) ** 2 == z**2 for z in signs),
     )
-    yield from _growth_steps(statement, layer_growth / 2)
-
-
-def _at_layer_ten(doubling: int, halving: str) -> Relational:
-    return Eq(
-        layer_variance,
-        Piecewise(
-            (doubling, Eq(layer_growth, 2)), (Rational(halving), Eq(layer_growth, Rational(1, 2)))
-        ),
+    value = statement.rhs
+    grown = value.subs(layer, layer + 1)
+    yield Step("base: at layer = 1 the right side is 1", simplify(value.subs(layer, 1) - 1) == 0)
+    yield Step(
+        "step: an output is a sum of n_in uncorrelated terms of variance g/n_in times the "
+        "share of the mean square that comes in",
+        simplify(grown - layer_growth * kept_share * value) == 0,
     )
 
 
-def _one_digit(statement: Relational, case: Case) -> Ball:
-    """The right side, where the printed 0.001 stands for every number that rounds to it."""
-    value = fraction(at(statement.rhs, case))
-    half = Fraction(1, 2000) if case.layer_growth == "1/2" else Fraction(0)
-    return Ball(value - half, value + half)
+def _printed(place: str, base: str, factors: int, stated: str, half_digit: str) -> Case:
+    return Case(place=place, base=base, factors=factors, stated=stated, half_digit=half_digit)
 
 
 @claim(
-    _at_layer_ten(1024, "0.001"),
-    source=textbook("Initialization: Starting Right, The Problem"),
+    between(stated - half_digit, printed_power, stated + half_digit),
+    source=textbook(
+        "Initialization: Starting Right, The Problem; Residual Connections Save the Day"
+    ),
     wording="universal",
     known="FAILS",
     weight="arithmetic",
-    predicted=_one_digit,
-    cases={"quick": Case.grid(layer=10, layer_growth=("2", "1/2"))},
-    control=Control(
-        Case(layer=10, layer_growth="2"), "one more layer", statement=_at_layer_ten(2048, "0.0005")
-    ),
+    cases={
+        "quick": (
+            _printed("variance at layer 10, doubled", "2", 9, "1024", "0"),
+            _printed("variance at layer 10, halved", "1/2", 9, "1/1000", "1/2000"),
+            _printed("0.9^100", "9/10", 100, "13/500000", "1/2000000"),
+        )
+    },
+    control=Control(_printed("0.9^100", "9/10", 99, "13/500000", "1/2000000"), "one factor fewer"),
     supports="signal_propagation/kaiming_variance",
 )
-def printed_layer_ten(case: Case) -> Exact:
-    """Variance 1, 2, ... is 1024 at layer 10.
+def printed_powers(case: Case) -> Exact:
+    """Powers that a textbook prints are what their sentences say.
 
-    A variance of 1 after layer 1 that doubles with every layer is 1024 after layer 10, and one that
-    halves is 0.001, which stands for 0.0005 to 0.0015.
+    A variance of 1 after layer 1 that doubles with every layer is 1024 after layer 10; one that
+    halves is 0.001, which stands for 0.0005 to 0.0015; and 0.9^100 is 2.6 x 10^-5, which stands for
+    2.55 x 10^-5 to 2.65 x 10^-5.
 
-    Checked sentence: "Layer 1 output: variance = 1 / Layer 2 output: variance = 2 (grows!) / Layer
-    10 output: variance = 1024 (explodes!)" and "Layer 1 output: variance = 1 / Layer 2 output:
-    variance = 0.5 (shrinks!) / Layer 10 output: variance = 0.001 (vanishes!)" That every layer
-    doubles (halves) is our reading of the first two lines. From 1 after layer 1 it is 2^9 = 512 and
-    2^-9 = 0.00195; the printed numbers are 2^10 and 2^-10, those of layer 11.
+    None is. Checked sentence: "Layer 1 output: variance = 1 / Layer 2 output: variance = 2
+    (grows!) / Layer 10 output: variance = 1024 (explodes!)" and "Layer 1 output: variance = 1 /
+    Layer 2 output: variance = 0.5 (shrinks!) / Layer 10 output: variance = 0.001 (vanishes!)" That
+    every layer doubles (halves) is our reading of the first two lines. From 1 after layer 1 it is
+    2^9 = 512 and 2^-9 = 0.00195; the printed numbers are 2^10 and 2^-10, those of layer 11. The
+    third is read as printed: "gradient = 0.9^100 = 2.6 × 10^-5 (vanishes!)" It is 2.656 x 10^-5;
+    the printed digits are cut off, not rounded. That it vanishes is not in doubt.
     """
     value = Fraction(1)
-    for _ in range(case.layer - 1):
-        value *= case.rational("layer_growth")
+    for _ in range(case.factors):
+        value *= case.rational("base")
     return Exact(value)
 
 
@@ -299,50 +289,34 @@ def xavier_keeps_variance(case: Case) -> Exact:
     return Exact(output / Fraction(sum(v * v for v in x), case.fan_in))
 
 
-_LINEAR_GROWTH = 1 + 2 * depth * branch_variance
-stream = partial(
-    claim,
+def _streams(**fields: Any) -> tuple[Case, ...]:
+    """Branches as they are, and divided by sqrt(2L)."""
+    return tuple(
+        Case(**case.fields(), branch_factor=square)
+        for case in Case.grid(**fields)
+        for square in ("1", f"1/{2 * case.depth}")
+    )
+
+
+@claim(
+    Eq(stream_variance, 1 + 2 * depth * branch_factor * branch_variance),
+    source=textbook("Transformer-Specific Initialization, after radford2019"),
     cases={
-        "quick": Case.grid(depth=(1, 2, 12, 48), branch_variance=("1", "1/4")),
-        "theory": Case.grid(depth=96, branch_variance="3/7"),
+        "quick": _streams(depth=(1, 2, 12, 48), branch_variance=("1", "1/4")),
+        "theory": _streams(depth=96, branch_variance="3/7"),
     },
+    control=Control(
+        Case(depth=12, branch_variance="1", branch_factor="1/24"),
+        "branches that are not divided",
+        statement=Eq(stream_variance, 1 + 2 * depth * branch_variance),
+    ),
+    supports="signal_propagation/norm_exponents",
 )
-_CONTROL = partial(Control, Case(depth=12, branch_variance="1"), "another number of branches")
-_RESTS = (
-    "the machine checks 2L times one variance; "
-    "that variances of uncorrelated writes add is prose, so the cases decide"
-)
-
-
-@stream(
-    Eq(stream_variance, _LINEAR_GROWTH),
-    source=Source("depthlaw", "uncorrelated writes"),
-    control=_CONTROL(statement=Eq(stream_variance, 1 + depth * branch_variance)),
-    supports="signal_propagation/pre_ln_norm_upper",
-)
-def residual_unscaled(case: Case) -> Exact:
-    """An unscaled residual stream grows linearly.
+def residual_stream(case: Case) -> Exact:
+    """Scaling by 1/sqrt(2L) keeps the stream's variance, which else grows linearly.
 
     2L uncorrelated branch writes of variance s^2 on a stream of variance 1 give variance 1 + 2 L
-    s^2.
-
-    At initialisation, where writes are uncorrelated with the stream; training makes them
-    correlated.
-    """
-    return Exact(1 + case.rational("branch_variance") * _walk_variance(2 * case.depth))
-
-
-@stream(
-    Eq(stream_variance, 1 + branch_variance),
-    source=textbook("Transformer-Specific Initialization, after radford2019"),
-    control=_CONTROL(statement=Eq(stream_variance, _LINEAR_GROWTH)),
-    supports="signal_propagation/gpt2_norm_exponent",
-)
-def residual_scaled(case: Case) -> Exact:
-    """Scaling by 1/sqrt(2L) keeps the stream's variance.
-
-    2L uncorrelated branch writes of variance s^2, scaled by 1/sqrt(2L), on a stream of variance 1
-    give variance 1 + s^2 at every depth.
+    s^2; scaled by 1/sqrt(2L) they give 1 + s^2 at every depth.
 
     Checked sentence: "The 1/√(2n_layers) factor ensures that even with many layers, the output
     variance doesn't explode." Printed is the factor; 1 + s^2 is ours. Radford et al. say 1/sqrt(N),
@@ -350,8 +324,12 @@ def residual_scaled(case: Case) -> Exact:
     96 sublayers; they do not say which. At initialisation, where writes are uncorrelated with the
     stream; training makes them correlated.
     """
-    n = 2 * case.depth
-    return Exact(1 + case.rational("branch_variance") / n * _walk_variance(n))
+    return Exact(
+        1
+        + case.rational("branch_factor")
+        * case.rational("branch_variance")
+        * _walk_variance(2 * case.depth)
+    )
 
 
 def _walk_variance(steps: int) -> Fraction:
@@ -369,7 +347,12 @@ def _walk_variance(steps: int) -> Fraction:
     return Fraction(sum(place**2 * count for place, count in walk.items()), walk.total())
 
 
-def _stream_steps(statement: Relational, write: sympy.Expr) -> Iterator[Step]:
+@residual_stream.argument(
+    "the machine checks 2L times one variance; "
+    "that variances of uncorrelated writes add is prose, so the cases decide",
+    "checks",
+)
+def _(statement: Relational) -> Iterator[Step]:
     """2L branch writes with mean zero given the stream, so their variances add."""
     x, f = sympy.symbols("x f", real=True)
     average = ((x + f) ** 2).expand() / 2 + ((x - f) ** 2).expand() / 2
@@ -379,14 +362,12 @@ def _stream_steps(statement: Relational, write: sympy.Expr) -> Iterator[Step]:
     )
     yield Step(
         "2L writes add 2L times one variance to the initial 1",
-        simplify(statement.rhs - (1 + 2 * depth * write)) == 0,
+        simplify(statement.rhs - (1 + 2 * depth * branch_factor * branch_variance)) == 0,
     )
-
-
-residual_unscaled.argument(_RESTS, "checks")(partial(_stream_steps, write=branch_variance))
-residual_scaled.argument(_RESTS, "checks")(
-    partial(_stream_steps, write=branch_variance / (2 * depth))
-)
+    yield Step(
+        "with the factor 1/(2L) that is 1 + s^2",
+        simplify(statement.rhs.subs(branch_factor, 1 / (2 * depth)) - 1 - branch_variance) == 0,
+    )
 
 
 gradient = quantity(
@@ -419,38 +400,10 @@ mean_output = quantity(
 )
 
 # A vague sentence, hardened into one about all instances, which fails.
-refuted_reading = partial(claim, wording="universal", known="FAILS")
-
-
-def _rounded(statement: Relational, case: Case) -> Ball:
-    """Every number that rounds to the two printed digits."""
-    value, half = fraction(statement.rhs), Fraction(5, 10**7)
-    return Ball(value - half, value + half)
+REFUTED_READING: dict[str, Any] = {"wording": "universal", "known": "FAILS"}
 
 
 @claim(
-    Eq(gradient, Rational(26, 10**6)),
-    source=textbook("Residual Connections Save the Day"),
-    wording="printed",
-    known="FAILS",
-    weight="arithmetic",
-    predicted=_rounded,
-    cases={"quick": (Case(depth=100),)},
-    control=Control(Case(depth=99), "one factor fewer"),
-    supports="exercises/gradients_vanish",
-)
-def printed_decay(case: Case) -> Exact:
-    """0.9^100 is 2.6 x 10^-5.
-
-    (9/10)^100 is 2.6 x 10^-5, which stands for 2.55 x 10^-5 to 2.65 x 10^-5.
-
-    Checked sentence: "gradient = 0.9^100 = 2.6 × 10^-5 (vanishes!)" It is 2.656 x 10^-5; the
-    printed digits are cut off, not rounded. That it vanishes is not in doubt.
-    """
-    return Exact(Fraction(9, 10) ** case.depth)
-
-
-@refuted_reading(
     Lt(gradient, gradient_level),
     source=textbook("The Vanishing Gradient Problem"),
     cases={
@@ -462,6 +415,7 @@ def printed_decay(case: Case) -> Exact:
         Case(depth=100, factors="9999/10000", gradient_level="1/2"), "factors of 0.9999"
     ),
     supports="exercises/gradients_vanish",
+    **REFUTED_READING,
 )
 def product_vanishes(case: Case) -> Exact:
     """Factors below 1 make the gradient vanish.
@@ -480,12 +434,13 @@ def product_vanishes(case: Case) -> Exact:
     return Exact(value)
 
 
-@refuted_reading(
+@claim(
     Ge(gradient, 1),
     source=textbook("Residual Connections Save the Day"),
     cases={"quick": Case.grid(depth=(1, 12), branch_slope=("1/10", "0", "-1/100", "-1/2", "-1"))},
     control=Control(Case(depth=1, branch_slope="1/10"), "at least 2", statement=Ge(gradient, 2)),
     cited="Decides whether a lecture may say that the derivative of x + f(x) is at least 1.",
+    **REFUTED_READING,
 )
 def residual_gradient_at_least_one(case: Case) -> Exact:
     """With residuals the gradient is at least 1, whatever the branch.
@@ -507,13 +462,14 @@ def residual_gradient_at_least_one(case: Case) -> Exact:
     return Exact(net(Fraction(1)) - net(Fraction(0)))
 
 
-@refuted_reading(
+@claim(
     Lt(learning_rate_ratio, 1),
     source=textbook("Depth-wise Learning Rates"),
     weight="arithmetic",
     cases={"quick": Case.grid(depth=(12, 24), layer=(1, 11))},
     control=Control(Case(depth=12, layer=1), "the formula as it stands"),
     supports="signal_propagation/pre_norm_gradient_profile",
+    **REFUTED_READING,
 )
 def later_layers_smaller_rate(case: Case) -> Exact:
     """The printed rule gives every later layer a smaller rate.
@@ -637,7 +593,7 @@ def _(statement: Relational) -> Iterator[Step]:
         )
 
 
-@refuted_reading(
+@claim(
     Eq(mean_output, (1 + branch_slope) ** depth),
     source=textbook("Stochastic Depth, code"),
     weight="arithmetic",
@@ -646,6 +602,7 @@ def _(statement: Relational) -> Iterator[Step]:
         Case(depth=1, survival="9/10", branch_slope="1/4"), "the mean of one dropped layer"
     ),
     supports="signal_propagation/expected_depth",
+    **REFUTED_READING,
 )
 def stochastic_depth_unscaled(case: Case) -> Exact:
     """Dropping layers without rescaling keeps the mean output.

@@ -15,15 +15,17 @@ from typing import Any
 
 import flint
 import numpy as np
+import sympy
 from flint import acb, arb
 from sympy import Rational, log
 from sympy.core.relational import Relational
 
 from ..claims.definition import Ball, Case, Control, Outside, Sample, Source, at, claim
+from ..claims.relations import between
 from ..claims.symbols import depth, quantity
 from ..exact.enclosure import enclose, from_fraction
 from .backward import Array, backward, cross_entropy, draw, forward
-from .signal_symbols import Eq, Ge, Le, fraction
+from .signal_symbols import Eq, expected_exponent, fraction
 
 slope = quantity(
     "gradient_slope",
@@ -164,9 +166,13 @@ def _stream_slope(case: Case, rising: bool | None) -> Ball:
         return Ball.of(total / arb(2).log()).widened()
 
 
-def _pre_ln_range(statement: Relational, case: Case) -> Ball:
-    """The stated power times the slopes of the stream's variance that these depths allow."""
-    power = fraction(statement.rhs)
+def _slope_range(statement: Relational, case: Case) -> Ball:
+    """Pre-LN: the stated power times the slopes of the stream's variance that these depths allow.
+    Post-LN: the stated slope, up to the least that pre-LN may have, half of the stream's."""
+    power = fraction(at(statement.rhs, case))
+    if case.norm == "post":
+        least = _stream_slope(case, False).low / 2
+        return Ball(power - least, power + least)
     if case.start == "equal":
         ends = power, power * _stream_slope(case, None).low
     else:
@@ -174,105 +180,92 @@ def _pre_ln_range(statement: Relational, case: Case) -> Ball:
     return Ball(min(ends), max(ends))
 
 
-def _post_ln_range(statement: Relational, case: Case) -> Ball:
-    """The stated slope, up to the least that pre-LN may have: half of the stream's."""
-    exact, least = fraction(statement.rhs), _stream_slope(case, False).low / 2
-    return Ball(exact - least, exact + least)
-
-
-def _finite_width(statement: Relational, case: Case) -> Ball:
-    """The right side plus what a finite width adds to -log(1 + L/2): little, and positive."""
+def _finite_width(statement: Relational, case: Case) -> sympy.Tuple:
+    """The two ends; the upper one plus what a finite width adds to -log(1 + L/2): little, and
+    positive."""
+    low, high = at(statement.rhs, case)
     with flint.ctx.workprec(96):
         infinite = (1 + arb(case.depth) / 2).log()
         finite = mean_log_variance(case.depth, case.width, attention=False)
-        return Ball.of(enclose(at(statement.rhs, case)) + infinite - finite).widened()
+        upper = Ball.of(enclose(high) + infinite - finite).widened()
+    return sympy.Tuple(low, Rational(upper.low.numerator, upper.low.denominator))
 
 
-typical = partial(
-    claim,
+_SHORT = {"width": 32, "tokens": 4, "shallow": 2, "deep": 16, "replicas": 512}
+_LONG = partial(Case, width=32, tokens=8, shallow=4, deep=64)
+_PRE = {"norm": "pre", "expected_exponent": "-1/2"}
+_POST = {"norm": "post", "expected_exponent": "0"}
+_EQUAL, _LINEAR, _SOFTMAX = (
+    {"start": start, "loss": loss}
+    for start, loss in (("equal", "linear"), ("independent", "linear"), ("independent", "softmax"))
+)
+
+
+def _as_drawn(case: Case) -> Case:
+    """A case without what does not choose its nets, which are those of its other fields."""
+    known = ("norm", "expected_exponent")
+    return Case(**{name: value for name, value in case.fields().items() if name not in known})
+
+
+@claim(
+    Eq(slope, expected_exponent),
     source=Source("xiong2020", "Theorem 1, dependence on L", "arXiv:2002.04745"),
     holds_for="typical",
-)
-
-_SHORT = Case(width=32, tokens=4, start="equal", shallow=2, deep=16, replicas=512, loss="linear")
-_LONG = partial(Case, width=32, tokens=8, shallow=4, deep=64)
-_LINEAR = _LONG(start="independent", loss="linear", replicas=64)
-_SOFTMAX = _LONG(start="independent", loss="softmax", replicas=64)
-
-
-@typical(
-    Eq(slope, -Rational(1, 2)),
     kind="rate",
-    predicted=_pre_ln_range,
+    predicted=_slope_range,
     cases={
-        "quick": (_SHORT, _LINEAR),
-        "theory": (_SOFTMAX, _LONG(start="equal", loss="linear", replicas=1024)),
+        "quick": (
+            Case(**_SHORT, **_EQUAL, **_PRE),
+            _LONG(replicas=64, **_LINEAR, **_PRE),
+            _LONG(replicas=64, **_LINEAR, **_POST),
+            _LONG(replicas=64, **_EQUAL, **_POST),
+        ),
+        "theory": (
+            _LONG(replicas=64, **_SOFTMAX, **_PRE),
+            _LONG(replicas=1024, **_EQUAL, **_PRE),
+            _LONG(replicas=64, **_SOFTMAX, **_POST),
+        ),
     },
     control=Control(
-        _LINEAR,
+        _LONG(replicas=64, **_LINEAR, **_PRE),
         "the other order: LayerNorm behind the branches",
-        measured=partial(slopes, pre=False),
+        measured=lambda case, seed: slopes(_as_drawn(case), seed, pre=False),
     ),
-    supports="signal_propagation/softmax_pre_ln_gradient",
+    supports="signal_propagation/gradient_exponents",
 )
-def pre_ln_gradient_slope(case: Case, seed: int) -> Sample | Outside:
-    """Pre-LN gradients of the last layer fall about as L^(-1/2).
+def last_gradient_slope(case: Case, seed: int) -> Sample | Outside:
+    """Last-layer gradients fall about as L^(-1/2) in pre-LN, not in post-LN.
 
     In random pre-LN nets the gradient of the last feed-forward matrix falls with depth, on log
     scales with mean slope -1/2 up to what a finite range of depths adds: for equal tokens it lies
     between -1/2 and the slope of a stream that grows by 1/2 per layer, for others within the slopes
-    that Lemma 2's bracket [1 + l/2, 1 + 3 l/2] allows on the same depths.
+    that Lemma 2's bracket [1 + l/2, 1 + 3 l/2] allows on the same depths. In random post-LN nets it
+    has mean slope 0, up to the least slope that the bracket allows a pre-LN net on the same depths.
 
     Setting of Theorem 1: one head, W_Q = W_K = 0, so that attention is uniform, d_ff = d, all
     weights N(0, 1/d), Gaussian tokens, and a loss with bounded derivative, here of one position;
     the theorem's loss is the mean over positions, whose gradient is at most the mean of theirs. The
     bracket allows -0.67 to -0.24 on depths 4 to 64. Independent tokens, which attention aligns on
     the way, are measured near -0.53 there, steeper than -1/2. A larger attention branch moves the
-    size and hardly the slope: pre_ln_gradient_lower is what fails for it. Not shown: the theorem's
-    factor d sqrt(ln d), its constants and its probability, and the layers before the last, on which
-    it is silent.
+    size and hardly the slope: pre_ln_gradient_size is what fails for it. Under post-LN the last
+    branch starts from a LayerNormed row, whose norm is fixed, and fresh Gaussian weights do not see
+    its direction, so the gradient has one law at every depth and with every attention branch. The
+    tolerance, 0.24 on depths 4 to 64, is what sampling must resolve to tell this from pre-LN. Not
+    shown: the theorem's factor d sqrt(ln d), its constants and its probability, and the layers
+    before the last, on which it is silent.
     """
-    return slopes(case, seed, pre=True)
-
-
-@typical(
-    Eq(slope, 0),
-    kind="rate",
-    predicted=_post_ln_range,
-    cases={
-        "quick": (_LINEAR, _LONG(start="equal", loss="linear", replicas=64)),
-        "theory": (_SOFTMAX,),
-    },
-    control=Control(
-        _LINEAR,
-        "the other order: LayerNorm before the branches",
-        measured=partial(slopes, pre=True),
-    ),
-    supports="signal_propagation/softmax_pre_ln_gradient",
-)
-def post_ln_gradient_slope(case: Case, seed: int) -> Sample | Outside:
-    """Post-LN gradients of the last layer do not fall with depth.
-
-    In random post-LN nets the gradient of the last feed-forward matrix has mean slope 0 against
-    depth on log scales, up to the least slope that Lemma 2's bracket allows a pre-LN net on the
-    same depths.
-
-    Setting of Theorem 1: one head, W_Q = W_K = 0, so that attention is uniform, d_ff = d, all
-    weights N(0, 1/d), Gaussian tokens, and a loss with bounded derivative, here of one position;
-    the theorem's loss is the mean over positions, whose gradient is at most the mean of theirs. The
-    last branch starts from a LayerNormed row, whose norm is fixed, and fresh Gaussian weights do
-    not see its direction, so the gradient has one law at every depth and with every attention
-    branch, and its mean slope is 0. The tolerance, 0.24 on depths 4 to 64, is what sampling must
-    resolve to tell this from pre-LN. Not shown: the theorem's factor d sqrt(ln d), its constants
-    and its probability, and the layers before the last, on which it is silent.
-    """
-    return slopes(case, seed, pre=False)
+    return slopes(_as_drawn(case), seed, pre=case.norm == "pre")
 
 
 _NETS = partial(Case.grid, tokens=8, start="independent", loss="linear")
 _QUICK = _NETS(width=32, depth=(4, 16), replicas=256)
-bound = partial(
-    typical,
+
+
+@claim(
+    between(-log(1 + 3 * depth * Rational(1, 2)), size, -log(1 + depth * Rational(1, 2))),
+    source=Source("xiong2020", "Theorem 1, dependence on L", "arXiv:2002.04745"),
+    holds_for="typical",
+    predicted=_finite_width,
     cases={
         "quick": _QUICK,
         "theory": (
@@ -280,62 +273,30 @@ bound = partial(
             *_NETS(width=64, depth=16, replicas=512),
         ),
     },
-)
-
-
-@bound(
-    Le(size, -log(1 + depth * Rational(1, 2))),
-    predicted=_finite_width,
-    control=Control(
-        _QUICK[0],
-        "the other order: LayerNorm behind the branches",
-        measured=partial(log_sizes, pre=False),
-    ),
-    supports="signal_propagation/softmax_pre_ln_gradient",
-)
-def pre_ln_gradient_upper(case: Case, seed: int) -> Sample | Outside:
-    """Pre-LN gradients of the last layer: upper bound.
-
-    In random pre-LN nets of L layers the last feed-forward matrix has E log ||gradient||^2 <= c(d)
-    - log(1 + L/2), c(d) its value where the sum before the last LayerNorm has variance 1; at finite
-    width, read E log(1 + s_1^2 + ... + s_L^2) for log(1 + L/2), s_l^2 = ||ReLU(Z_l)||^2/d for
-    Gaussian Z_l.
-
-    Setting of Theorem 1: one head, W_Q = W_K = 0, so that attention is uniform, d_ff = d, all
-    weights N(0, 1/d), Gaussian tokens, and a loss with bounded derivative, here of one position;
-    the theorem's loss is the mean over positions, whose gradient is at most the mean of theirs. The
-    loss is u.y, u a random unit vector, for which c(d), the mean over the last layer's own weights,
-    is known exactly. Why both ends: E log of the stream's squared norm grows with the variance that
-    attention writes, since log ||x|| is subharmonic from two dimensions on. It does not fix the
-    constant: with twice the slope the samples are undecided. Not shown: the theorem's factor d
-    sqrt(ln d), its constants and its probability, and the layers before the last, on which it is
-    silent.
-    """
-    return log_sizes(case, seed, pre=True)
-
-
-@bound(
-    Ge(size, -log(1 + 3 * depth * Rational(1, 2))),
     control=Control(
         _QUICK[0],
         "the other end of the bracket",
-        statement=Ge(size, -log(1 + depth * Rational(1, 2))),
+        statement=between(-log(1 + depth * Rational(1, 2)), size, 0),
     ),
-    supports="signal_propagation/softmax_pre_ln_gradient",
+    supports="signal_propagation/gradient_exponents",
 )
-def pre_ln_gradient_lower(case: Case, seed: int) -> Sample | Outside:
-    """Pre-LN gradients of the last layer: lower bound.
+def pre_ln_gradient_size(case: Case, seed: int) -> Sample | Outside:
+    """Pre-LN gradients of the last layer lie in a bracket.
 
-    In random pre-LN nets of L layers the last feed-forward matrix has E log ||gradient||^2 >= c(d)
-    - log(1 + 3L/2), c(d) its value where the sum before the last LayerNorm has variance 1.
+    In random pre-LN nets of L layers the last feed-forward matrix has c(d) - log(1 + 3L/2) <= E log
+    ||gradient||^2 <= c(d) - log(1 + L/2), c(d) its value where the sum before the last LayerNorm
+    has variance 1; in the upper bound, at finite width, read E log(1 + s_1^2 + ... + s_L^2) for
+    log(1 + L/2), s_l^2 = ||ReLU(Z_l)||^2/d for Gaussian Z_l.
 
     Setting of Theorem 1: one head, W_Q = W_K = 0, so that attention is uniform, d_ff = d, all
     weights N(0, 1/d), Gaussian tokens, and a loss with bounded derivative, here of one position;
     the theorem's loss is the mean over positions, whose gradient is at most the mean of theirs. The
     loss is u.y, u a random unit vector, for which c(d), the mean over the last layer's own weights,
     is known exactly. Why both ends: E log of the stream's squared norm grows with the variance that
-    attention writes, since log ||x|| is subharmonic from two dimensions on. Equal tokens attain it
-    up to O(1/(d L)), too close to be decided by samples. Not shown: the theorem's factor d sqrt(ln
-    d), its constants and its probability, and the layers before the last, on which it is silent.
+    attention writes, since log ||x|| is subharmonic from two dimensions on. The upper end does not
+    fix the constant: with twice the slope the samples are undecided. Equal tokens attain the lower
+    one up to O(1/(d L)), too close to be decided by samples. Not shown: the theorem's factor d
+    sqrt(ln d), its constants and its probability, and the layers before the last, on which it is
+    silent.
     """
     return log_sizes(case, seed, pre=True)

@@ -15,13 +15,14 @@ from functools import partial
 import flint
 import sympy
 from flint import arb
-from sympy import Rational, log, simplify, sqrt
+from sympy import Max, Rational, log, simplify, sqrt
 from sympy.core.relational import Relational
 
 from ..claims.definition import Ball, Case, Control, Source, Step, claim
+from ..claims.relations import between
 from ..claims.symbols import layer, quantity
 from ..exact.enclosure import from_fraction
-from .signal_symbols import Ge, Le
+from .signal_symbols import Ge
 
 first_deviation = quantity(
     "first_deviation",
@@ -90,10 +91,6 @@ def _of_product(case: Case) -> Ball:
     )
 
 
-def _of_scaled(case: Case) -> Ball:
-    return Ball.of(scaled_variance(case.layer, case.rational("first_deviation")))
-
-
 _UNIT = partial(Case, first_deviation="1")
 
 
@@ -128,7 +125,7 @@ def pre_ln_variance_exponential(case: Case) -> Ball:
     Checked sentence: "its output variance exponentially grows with the model depth"; the recursion
     and the bounds Theta(L) <= sigma_L^2 <= Theta(exp(L)) are as reported. As bounds they are true,
     but the upper one is never reached: the factor 1 + 1/sigma_k falls to 1 as sigma_k grows. By
-    pre_ln_variance_quadratic_upper the recursion stays below C (sigma_1 + (l - 1)/(2 sqrt(c)))^2
+    pre_ln_variance_quadratic the recursion stays below C (sigma_1 + (l - 1)/(2 sqrt(c)))^2
     whatever constants Theta stands for, so every rate q fails at some depth. Nor can a pre-LN net
     do more: a LayerNormed row has one norm, so branches whose weights have bounded norm write at
     most s each, and the stream's norm is at most its start plus s per branch, even where every
@@ -141,22 +138,30 @@ def pre_ln_variance_exponential(case: Case) -> Ball:
 _THETA = partial(Case, first_deviation="1", least_constant="1", largest_constant="1")
 
 
+# The least standard deviations of layers 1 and 2, and what they reach from the second on.
+_FIRST = first_deviation * sqrt(least_constant)
+_SECOND = sqrt(least_constant * (first_deviation**2 + first_deviation))
+_REACHED = _SECOND + (layer - 2) / 2 - log(1 + (layer - 2) / (2 * _SECOND)) / 4
+_SCALE = largest_constant / least_constant
+
+
 @claim(
-    Le(
+    between(
+        _SCALE * Max(0, _REACHED) ** 2,
         recursion_variance,
-        largest_constant
-        * first_deviation**2
-        * (1 + (layer - 1) / (2 * first_deviation * sqrt(least_constant))) ** 2,
+        _SCALE * (_FIRST + (layer - 1) / 2) ** 2,
     ),
     source=Source("depthlaw", "after sun2025, lemma on the variance of pre-LN"),
     assumes={
         "c <= 1 <= C, which l = 1 needs": lambda c: (
             c.rational("least_constant") <= 1 <= c.rational("largest_constant")
-        )
+        ),
+        "l >= 2": lambda c: c.layer >= 2,
     },
     cases={
         "quick": (
-            *(_THETA(layer=n) for n in (1, 2, 12, 1000)),
+            *(_THETA(layer=n) for n in (2, 12, 1000)),
+            _THETA(layer=50, first_deviation="1/10"),
             _THETA(layer=50, first_deviation="1/50"),
             _THETA(layer=50, least_constant="1/9", largest_constant="4"),
         ),
@@ -168,97 +173,68 @@ _THETA = partial(Case, first_deviation="1", least_constant="1", largest_constant
     },
     control=Control(
         _THETA(layer=1000),
-        "two fifths in place of a half",
-        statement=Le(recursion_variance, (first_deviation + 2 * (layer - 1) / 5) ** 2),
+        "without the logarithm",
+        statement=between(
+            _SCALE * (_FIRST + (layer - 1) / 2) ** 2, recursion_variance, _SCALE * layer**2
+        ),
     ),
     supports="signal_propagation/pre_ln_variance_exponential",
 )
-def pre_ln_variance_quadratic_upper(case: Case) -> Ball:
-    """The recursion for pre-LN variance grows at most quadratically.
+def pre_ln_variance_quadratic(case: Case) -> Ball:
+    """The recursion for pre-LN variance grows as l^2/4.
 
-    Every sequence with c <= sigma_l^2 / (sigma_1^2 prod_(k<l) (1 + 1/sigma_k)) <= C for all l has
-    sigma_l^2 <= C (sigma_1 + (l - 1)/(2 sqrt(c)))^2.
+    Every sequence with c <= sigma_l^2 / (sigma_1^2 prod_(k<l) (1 + 1/sigma_k)) <= C for all l has,
+    from l = 2 on, sigma_l^2 <= C/c (sqrt(c) sigma_1 + (l - 1)/2)^2, and the largest of them has
+    sigma_l^2 >= C/c max(0, t + (l - 2)/2 - log(1 + (l - 2)/(2 t))/4)^2, t^2 = c (sigma_1^2 +
+    sigma_1).
 
-    With c = C = 1 that is the recursion sigma^2 + sigma, and the bound (sigma_1 + (l - 1)/2)^2.
-    Measured is the largest of all such sequences. That the recursion describes a net is the
-    source's statement: a write of standard deviation s with correlation r to a stream adds
-    2 r s sigma + s^2 to the variance, so sigma^2 + sigma stands for writes that stay correlated
-    with the stream.
+    So the ratio of the largest to C/c l^2/4 tends to 1. With c = C = 1 that is the recursion
+    sigma^2 + sigma. Measured is the largest of all such sequences. That the recursion
+    describes a net is the source's statement: a write of standard deviation s with correlation r to
+    a stream adds 2 r s sigma + s^2 to the variance, so sigma^2 + sigma stands for writes that stay
+    correlated with the stream.
     """
     return _of_product(case)
 
 
-@pre_ln_variance_quadratic_upper.argument(
-    "one step of the product's root, symbolic in all parameters; prose: the product is largest "
-    "where every sigma_k is least; sums over the steps"
+@pre_ln_variance_quadratic.argument(
+    "one step of the product's root and of s + log(s)/4, symbolic; prose: the product is "
+    "largest where every sigma_k is least; sums over the steps"
 )
 def _(statement: Relational) -> Iterator[Step]:
-    """By sigma_k >= sigma_1 sqrt(c P_k): P_(k+1) <= P_k + b sqrt(P_k), b = 1/(sigma_1 sqrt(c))."""
-    b = 1 / (first_deviation * sqrt(least_constant))
+    """By sigma_k >= s_k = sigma_1 sqrt(c P_k): P_(k+1) <= P_k + b sqrt(P_k), b = 1/(sigma_1
+    sqrt(c)); and from k = 2 on, where sigma_k = s_k in the largest sequence, s + log(s)/4 grows by
+    at least 1/2 with every step."""
+    low, high = statement.rhs
+    b = 1 / _FIRST
     root = sympy.Symbol("r", positive=True)  # sqrt(P_k)
-    deviation = first_deviation * sqrt(least_constant) * root
     yield Step(
         "P_k (1 + 1/sigma_k) at the least sigma_k is P_k + b sqrt(P_k)",
-        simplify(root**2 * (1 + 1 / deviation) - root**2 - b * root) == 0,
+        simplify(root**2 * (1 + 1 / (_FIRST * root)) - root**2 - b * root) == 0,
     )
     yield Step(
         "(sqrt(P) + b/2)^2 exceeds P + b sqrt(P) by b^2/4, so the root grows by at most b/2",
         simplify((root + b / 2) ** 2 - root**2 - b * root - b**2 / 4) == 0,
     )
-    line = sympy.powdenest(sqrt(statement.rhs / largest_constant / first_deviation**2), force=True)
+    line = sqrt(largest_constant) * first_deviation * (1 + b * (layer - 1) / 2)
     yield Step(
-        "at l = 1 the root of the bound over sqrt(C) sigma_1 is 1",
-        simplify(line.subs(layer, 1) - 1) == 0,
+        "the upper bound is the square of sqrt(C) sigma_1 (1 + (l - 1) b/2), which is sqrt(C) "
+        "sigma_1 at l = 1 and over sqrt(C) sigma_1 grows by b/2 with every layer",
+        simplify(high - line**2) == 0,
     )
     yield Step(
-        "and it grows by b/2 with every layer",
-        simplify(line.subs(layer, layer + 1) - line - b / 2) == 0,
+        "P_2 = 1 + 1/sigma_1 makes s_2^2 = c (sigma_1^2 + sigma_1)",
+        simplify(_FIRST**2 * (1 + 1 / first_deviation) - _SECOND**2) == 0,
     )
-
-
-_QUADRATIC = first_deviation + (layer - 1) / 2
-
-
-@claim(
-    Ge(recursion_variance, (_QUADRATIC - log(1 + (layer - 1) / (2 * first_deviation)) / 4) ** 2),
-    source=Source("depthlaw", "after sun2025, lemma on the variance of pre-LN"),
-    assumes={"sigma_1 >= 1/10": lambda c: c.rational("first_deviation") >= Fraction(1, 10)},
-    cases={
-        "quick": (*(_UNIT(layer=n) for n in (2, 12, 1000)), Case(layer=50, first_deviation="1/10")),
-        "theory": (_UNIT(layer=20000), Case(layer=5000, first_deviation="30")),
-    },
-    control=Control(
-        _UNIT(layer=1000), "without the logarithm", statement=Ge(recursion_variance, _QUADRATIC**2)
-    ),
-    supports="signal_propagation/pre_ln_variance_exponential",
-)
-def pre_ln_variance_quadratic_lower(case: Case) -> Ball:
-    """The recursion for pre-LN variance grows as l^2/4.
-
-    The recursion sigma_(k+1)^2 = sigma_k^2 + sigma_k from sigma_1 >= 1/10 has sigma_l^2 >= (sigma_1
-    + (l - 1)/2 - log(1 + (l - 1)/(2 sigma_1))/4)^2.
-
-    With pre_ln_variance_quadratic_upper the ratio of sigma_l^2 to l^2/4 tends to 1. The condition
-    on sigma_1 keeps the inside of the square positive.
-    """
-    return _of_product(case)
-
-
-@pre_ln_variance_quadratic_lower.argument(
-    "one function of one variable and its derivative; prose: sums over the steps, the upper bound "
-    "put into the logarithm, and the square of a positive number"
-)
-def _(statement: Relational) -> Iterator[Step]:
-    """sigma + log(sigma)/4 grows by at least 1/2 with every step."""
-    w = sympy.Symbol("w", positive=True)  # sigma_(k+1)/sigma_k = sqrt(1 + 1/sigma_k) > 1
+    w = sympy.Symbol("w", positive=True)  # s_(k+1)/s_k = sqrt(1 + 1/s_k) > 1
     before = 1 / (w**2 - 1)
     yield Step(
-        "sigma = 1/(w^2 - 1) goes to w sigma, since sigma^2 + sigma = w^2 sigma^2",
+        "s = 1/(w^2 - 1) goes to w s, since s^2 + s = w^2 s^2",
         simplify(before**2 + before - w**2 * before**2) == 0,
     )
     gain = 1 / (w + 1) + log(w) / 4 - Rational(1, 2)
     yield Step(
-        "sigma + log(sigma)/4 grows by 1/2 + gain, gain = 1/(w + 1) + log(w)/4 - 1/2",
+        "s + log(s)/4 grows by 1/2 + gain, gain = 1/(w + 1) + log(w)/4 - 1/2",
         simplify((w - 1) * before - 1 / (w + 1)) == 0,
     )
     yield Step(
@@ -266,122 +242,90 @@ def _(statement: Relational) -> Iterator[Step]:
         gain.subs(w, 1) == 0
         and simplify(gain.diff(w) - (w - 1) ** 2 / (4 * w * (w + 1) ** 2)) == 0,
     )
-    below = _QUADRATIC - log(_QUADRATIC / first_deviation) / 4
-    gap = (statement.rhs.base if statement.rhs.is_Pow else sympy.nan) - below
+    inside = next(iter(low.atoms(Max)), sympy.nan)
+    below = _SECOND + (layer - 2) / 2 - log((_SECOND + (layer - 2) / 2) / _SECOND) / 4
+    gap = inside.args[-1] - below if isinstance(inside, Max) else sympy.nan
     yield Step(
-        "the bound is sigma_1 + (l - 1)/2 - log(sigma/sigma_1)/4 at sigma = sigma_1 + "
-        "(l - 1)/2, which sigma_l does not exceed",
-        simplify(gap.subs(layer, 1)) == 0 and simplify(gap.diff(layer)) == 0,
-    )
-    x, c = sympy.symbols("x c", positive=True)  # x >= c = sigma_1
-    inside = x - log(x / c) / 4
-    yield Step(
-        "x - log(x/sigma_1)/4 is least at x = 1/4, where it is (1 + log(4 sigma_1))/4, or "
-        "at x = sigma_1; positive for sigma_1 >= 1/10, where log(4/10) > -1",
-        sympy.solve(inside.diff(x), x) == [Rational(1, 4)]
-        and simplify(
-            sympy.expand_log(inside.subs(x, Rational(1, 4)), force=True)
-            - sympy.expand_log((1 + log(4 * c)) / 4, force=True)
-        )
-        == 0
-        and bool(log(Rational(2, 5)) > -1),
+        "the lower bound is C/c times the square, where positive, of t + (l - 2)/2 - log(s_l/t)/4 "
+        "at s_l = t + (l - 2)/2, which s_l does not exceed",
+        simplify(low / inside**2 - _SCALE) == 0
+        and simplify(gap.subs(layer, 2)) == 0
+        and simplify(gap.diff(layer)) == 0,
     )
 
 
-scaled = partial(
-    claim,
+_LINEAR = first_deviation + sqrt(layer) - 1 - (1 + log(layer)) / (8 * first_deviation)
+
+
+@claim(
+    between(Max(0, _LINEAR) ** 2, recursion_variance, (first_deviation + sqrt(layer - 1)) ** 2),
     source=Source("depthlaw", "after sun2025, variance under LayerNorm scaling"),
     cases={
         "quick": (*(_UNIT(layer=n) for n in (2, 12, 1000)), Case(layer=50, first_deviation="5")),
         "theory": (_UNIT(layer=20000), Case(layer=5000, first_deviation="30")),
     },
-)
-
-
-@scaled(
-    Le(recursion_variance, (first_deviation + sqrt(layer - 1)) ** 2),
     control=Control(
         _UNIT(layer=1000),
         "three quarters of the growth",
-        statement=Le(recursion_variance, (first_deviation + 3 * sqrt(layer - 1) / 4) ** 2),
+        statement=between(
+            first_deviation**2,
+            recursion_variance,
+            (first_deviation + 3 * sqrt(layer - 1) / 4) ** 2,
+        ),
     ),
     cited="Decides between L and L^(2 - eps) as the upper end of growth under LayerNorm scaling.",
 )
-def layernorm_scaling_variance_upper(case: Case) -> Ball:
-    """LayerNorm scaling: the same recursion grows at most linearly.
+def layernorm_scaling_variance(case: Case) -> Ball:
+    """LayerNorm scaling: the same recursion grows linearly.
 
     With what enters a branch of layer k divided by sqrt(k), the recursion for the variance of a
-    pre-LN stream reads sigma_(k+1)^2 = sigma_k^2 + sigma_k/sqrt(k), and sigma_l^2 <= (sigma_1 +
-    sqrt(l - 1))^2.
+    pre-LN stream reads sigma_(k+1)^2 = sigma_k^2 + sigma_k/sqrt(k), and for every sigma_1 > 0
+    sigma_l^2 is at most (sigma_1 + sqrt(l - 1))^2 and at least max(0, sigma_1 + sqrt(l) - 1 - (1 +
+    log l)/(8 sigma_1))^2.
 
-    The paper's bounds, Theta(L) to Theta(L^(2 - eps)), are recalled; check against the paper. So
-    LayerNorm scaling takes this recursion from l^2/4 to l, not from an exponential. It describes
-    writes that stay correlated with the stream. Uncorrelated writes, as at initialisation, add
-    s^2/k to the variance in layer k, which makes it logarithmic in l.
+    So the ratio of sigma_l^2 to l tends to 1. The paper's bounds, Theta(L) to Theta(L^(2 - eps)),
+    are recalled; check against the paper. So LayerNorm scaling takes this recursion from l^2/4 to
+    l, not from an exponential. It describes writes that stay correlated with the stream.
+    Uncorrelated writes, as at initialisation, add s^2/k to the variance in layer k, which makes it
+    logarithmic in l.
     """
-    return _of_scaled(case)
+    return Ball.of(scaled_variance(case.layer, case.rational("first_deviation")))
 
 
-@layernorm_scaling_variance_upper.argument(
-    "one step of sigma and one of the sum of 1/sqrt(k); prose: sums over the steps"
+@layernorm_scaling_variance.argument(
+    "one step of sigma, one of each sum; prose: sums over the steps, and sigma_k >= sigma_1"
 )
 def _(statement: Relational) -> Iterator[Step]:
-    """A step adds at most 1/(2 sqrt(k)) to sigma, and these sum to at most sqrt(l - 1)."""
+    """A step of a = 1/sqrt(k) adds at most a/2 to sigma, and at least a/2 - a^2/(8 sigma)."""
+    low, high = statement.rhs
     s, a, n = sympy.symbols("s a n", positive=True)
     yield Step(
         "(sigma + a/2)^2 exceeds sigma^2 + a sigma by a^2/4",
         simplify((s + a / 2) ** 2 - s**2 - a * s - a**2 / 4) == 0,
     )
     yield Step(
-        "sqrt(n) - sqrt(n - 1) - 1/(2 sqrt(n)) = (sqrt(n) - sqrt(n - 1))^2/(2 sqrt(n))",
+        "sqrt(n) - sqrt(n - 1) - 1/(2 sqrt(n)) = (sqrt(n) - sqrt(n - 1))^2/(2 sqrt(n)), "
+        "so the steps sum to at most sqrt(l - 1)",
         simplify(
             sqrt(n) - sqrt(n - 1) - 1 / (2 * sqrt(n)) - (sqrt(n) - sqrt(n - 1)) ** 2 / (2 * sqrt(n))
         )
         == 0,
     )
-    root = sympy.powdenest(sqrt(statement.rhs), force=True)
+    root = sympy.powdenest(sqrt(high), force=True)
     yield Step(
-        "the bound is sigma_1 plus sqrt(l - 1)",
+        "the upper bound is sigma_1 plus sqrt(l - 1), squared",
         simplify(root - first_deviation - sqrt(layer - 1)) == 0,
     )
-
-
-_LINEAR_LOWER = first_deviation + sqrt(layer) - 1 - (1 + log(layer)) / (8 * first_deviation)
-
-
-@scaled(
-    Ge(recursion_variance, _LINEAR_LOWER**2),
-    assumes={"sigma_1 >= 1": lambda c: c.rational("first_deviation") >= 1},
-    control=Control(
-        _UNIT(layer=1000),
-        "without the logarithm, and one more",
-        statement=Ge(recursion_variance, (first_deviation + sqrt(layer)) ** 2),
-    ),
-    supports="signal_propagation/layernorm_scaling_variance_upper",
-)
-def layernorm_scaling_variance_lower(case: Case) -> Ball:
-    """LayerNorm scaling: the same recursion grows linearly.
-
-    The recursion sigma_(k+1)^2 = sigma_k^2 + sigma_k/sqrt(k) from sigma_1 >= 1 has sigma_l^2 >=
-    (sigma_1 + sqrt(l) - 1 - (1 + log l)/(8 sigma_1))^2.
-
-    With layernorm_scaling_variance_upper the ratio of sigma_l^2 to l tends to 1.
-    """
-    return _of_scaled(case)
-
-
-@layernorm_scaling_variance_lower.argument(
-    "one step of sigma, one of each sum; prose: sums over the steps, sigma_k >= sigma_1, and the "
-    "square of a positive number"
-)
-def _(statement: Relational) -> Iterator[Step]:
-    """A step of a adds at least a/2 - a^2/(8 sigma) to sigma."""
-    s, a, n = sympy.symbols("s a n", positive=True)
     step = a / 2 - a**2 / (8 * s)
     yield Step(
         "(sigma + a/2 - a^2/(8 sigma))^2 is sigma^2 + a sigma - a^3/(8 sigma) (1 - a/(8 "
         "sigma)), which is below sigma^2 + a sigma where a <= 8 sigma",
         simplify((s + step) ** 2 - s**2 - a * s + a**3 / (8 * s) * (1 - a / (8 * s))) == 0,
+    )
+    more = sympy.Symbol("m", positive=True)
+    yield Step(
+        "where a = 8 sigma + m, sigma + a/2 - a^2/(8 sigma) is negative",
+        bool((s + step).subs(a, 8 * s + more).expand().is_negative),
     )
     yield Step(
         "1/(2 sqrt(n)) - (sqrt(n + 1) - sqrt(n)) = (sqrt(n + 1) - sqrt(n))^2/(2 sqrt(n)), "
@@ -396,12 +340,12 @@ def _(statement: Relational) -> Iterator[Step]:
         sympy.limit(log(1 + 1 / n) - 1 / (n + 1), n, sympy.oo) == 0
         and bool(simplify((log(1 + 1 / n) - 1 / (n + 1)).diff(n)).is_negative),
     )
-    root = statement.rhs.base if statement.rhs.is_Pow else sympy.nan
+    inside = low.base.args[-1] if low.is_Pow and isinstance(low.base, Max) else sympy.nan
     yield Step(
-        "the bound is sigma_1 + sqrt(l) - 1 less (1 + log l)/(8 sigma_1), positive since "
-        "sqrt(l) >= 1 + log(l)/2 and sigma_1 >= 1",
+        "the lower bound is sigma_1 + sqrt(l) - 1 less (1 + log l)/(8 sigma_1), squared where "
+        "positive",
         simplify(
-            root - first_deviation - sqrt(layer) + 1 + (1 + log(layer)) / (8 * first_deviation)
+            inside - first_deviation - sqrt(layer) + 1 + (1 + log(layer)) / (8 * first_deviation)
         )
         == 0,
     )

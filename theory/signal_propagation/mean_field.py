@@ -14,28 +14,15 @@ import flint
 import numpy as np
 import sympy
 from flint import arb
-from sympy import Integer, Max, Piecewise, Rational, simplify, sqrt
+from sympy import Integer, Max, simplify, sqrt
 from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Source, Step, claim
 from ..claims.symbols import quantity
 from ..exact.enclosure import from_fraction
 from .signal_symbols import Eq, nine_decimals, rounded_down
-from .token_correlation import CLOSED_FORM, attention_square, cosine, mlp_square, relu_kernel_ball
+from .token_correlation import CLOSED_FORM, cosine, relu_kernel_ball
 
-pre_norm = quantity("pre_norm", "pre", "1 for pre-LN, 0 for post-LN", "nonnegative integer")
-gain_controlled = quantity(
-    "gain_controlled",
-    "gc",
-    "1 for attention without its common part, 0 for plain attention",
-    "nonnegative integer",
-)
-first_correlation = quantity(
-    "first_correlation",
-    r"\rho_1",
-    "correlation p/q after the first layer, rounded to four decimals",
-    "real",
-)
 overlap = quantity("overlap", "p", "mean product of coordinates of two distinct tokens", "real")
 sharpness = quantity(
     "sharpness",
@@ -48,6 +35,12 @@ participation = quantity(
     "Y",
     "mean of the sum of squared attention weights for many tokens, rounded down to nine decimals",
     "nonnegative real",
+)
+branch_square = quantity(
+    "branch_square",
+    "a^2",
+    "squared weight of a branch, beside sqrt(1 - a^2) of the stream",
+    "positive real",
 )
 contraction = quantity(
     "contraction",
@@ -73,18 +66,6 @@ derivative_moment = quantity(
 
 _GG = "arXiv:2505.24333"
 _COWSIK = Source("cowsik2024", "angle exponent; derived here", "arXiv:2403.02579")
-
-
-def _table(post_norm: str) -> Relational:
-    """The printed correlations; that of plain post-LN as given."""
-    return Eq(
-        first_correlation,
-        Piecewise(
-            (Rational("0.2047"), Eq(gain_controlled, 1)),
-            (Rational("0.3363"), Eq(pre_norm, 1)),
-            (Rational(post_norm), True),
-        ),
-    )
 
 
 def next_moments(
@@ -120,37 +101,6 @@ def next_moments(
     q1, p1 = w2 + b2, w2 * c + b2
     q, p = q + w2 * q1 / 2 + b2, p + w2 * q1 * relu_kernel_ball(p1 / q1) / 2 + b2
     return (q, p) if pre_norm else (arb(1), p / q)
-
-
-@claim(
-    _table("0.3369"),
-    source=Source("giorlandino2026", "Fig. 4 notebook", _GG),
-    weight="arithmetic",
-    cases={"quick": Case.grid(pre_norm=(False, True), gain_controlled=(False, True))},
-    control=Control(
-        Case(pre_norm=False, gain_controlled=False), "a third", statement=_table("0.3333")
-    ),
-    checks="Our code of the printed maps of (q, p) with four values that we computed from them.",
-)
-def reference_first_layer(case: Case) -> Exact:
-    """Correlation after one layer of the reference run.
-
-    From q = 1, p = 0.2 with beta = 0.1, alpha = 1, sigma_v^2 = 1, sigma_w^2 = 0.2, sigma_b = 0.02
-    the correlation after the first layer, by the paper's maps of (q, p), is 0.3369 (post-LN),
-    0.3363 (pre-LN) and 0.2047 with gain-controlled attention, to four decimals.
-
-    The maps are printed, the four values are ours. beta = 0.1 lies below beta_c = 1.58, so
-    attention is uniform.
-    """
-    with flint.ctx.workprec(128):
-        q, p = arb(1), from_fraction(Fraction(1, 5))
-        w2, b2 = from_fraction(Fraction(1, 5)), from_fraction(Fraction(1, 2500))
-        if not from_fraction(Fraction(1, 10)) < (2 / (q * (q - p))).sqrt():
-            raise ArithmeticError("the reference run lies below the condensation point")
-        q, p = next_moments(
-            q, p, w2, b2, pre_norm=case.pre_norm, gain_controlled=case.gain_controlled
-        )
-        return rounded_down(p / q + from_fraction(Fraction(1, 2 * 10**4)), 10**4)
 
 
 def _condensed(beta_c: sympy.Expr) -> Relational:
@@ -194,33 +144,6 @@ def condensed_attention(case: Case) -> Exact:
         return rounded_down((2 - m).gamma() / (1 - m).gamma()) if m < 1 else Exact(0)
 
 
-@claim(
-    Eq(contraction, 1 - attention_square),
-    source=_COWSIK,
-    cases={"quick": Case.grid(attention_square=("1/10", "1/2", "9/10"), tokens=(2, 64))},
-    control=Control(
-        Case(attention_square="1/2", tokens=2),
-        "the amplitude sqrt(1 - a^2)",
-        statement=Eq(contraction, sqrt(1 - attention_square)),
-    ),
-    supports="signal_propagation/mlp_exponent",
-)
-def attention_exponent(case: Case) -> Exact:
-    """Uniform attention contracts nearly equal tokens by 1 - a^2.
-
-    At infinite width the block sqrt(1 - a^2) x + a Attn(LN x) with uniform attention multiplies 1 -
-    p/q by 1 - a^2 when p is close to q: lambda = ln(1 - a^2).
-
-    The paper's exact formulas are not available to us; q = 1, infinite width.
-    """
-    # (1 - p'/q')/(1 - p/q) at q = 1, p = 1 - e for e -> 0: values and e-derivatives.
-    a2, n = case.rational("attention_square"), case.tokens
-    q, p = np.array([1, 0]), np.array([1, -1])
-    mean = (q + (n - 1) * p) * Fraction(1, n)
-    (q, dq), (p, dp) = (1 - a2) * q + a2 * mean, (1 - a2) * p + a2 * mean
-    return Exact((p * dq - dp * q) / q**2)
-
-
 def gaussian_moment(order: int) -> int:
     """E z^order for a standard Gaussian: (order - 1)!! for even orders, 0 for odd ones.
 
@@ -231,10 +154,13 @@ def gaussian_moment(order: int) -> int:
 
 
 def _moments_of_activation(case: Case) -> bool:
-    """Whether a case's E phi(sz)^2 and E phi'(sz)^2 are those of its activation: ReLU or x^k."""
+    """Whether a case's E phi(sz)^2 and E phi'(sz)^2 are those of its activation: ReLU or x^k; or,
+    of attention, 1 and 0."""
     square, slope, s2 = (
         case.rational(name) for name in ("activation_moment", "derivative_moment", "weight_square")
     )
+    if case.activation == "attention":
+        return square == 1 and slope == 0
     if case.activation == "relu":
         return square == s2 / 2 and slope == Fraction(1, 2)
     k = int(case.activation[2:])
@@ -264,10 +190,25 @@ def kernel_at_one(activation: str, s2: Fraction) -> tuple[Fraction, Fraction]:
     return scale * int(kernel.subs(cosine, 1)), scale * int(slope)
 
 
+def _attention(square: str, tokens: int) -> Case:
+    """A block of attention: what it writes is as large as a token, and does not tell them apart."""
+    return Case(
+        activation="attention",
+        branch_square=square,
+        weight_square="1",
+        activation_moment="1",
+        derivative_moment="0",
+        tokens=tokens,
+    )
+
+
+_ATTENTIONS = tuple(
+    _attention(square, tokens) for square in ("1/10", "1/2", "9/10") for tokens in (2, 64)
+)
 _MLPS = tuple(
     Case(
         activation=activation,
-        mlp_square=square,
+        branch_square=square,
         weight_square=weight,
         activation_moment=moment,
         derivative_moment=slope,
@@ -283,17 +224,17 @@ _MLPS = tuple(
         ("x^4", "1/5", "1", "105", "240"),
     )
 )
-_SKIP = 1 - mlp_square
+_SKIP = 1 - branch_square
 
 
 @claim(
     Eq(
         contraction,
-        (_SKIP + mlp_square * weight_square * derivative_moment)
-        / (_SKIP + mlp_square * activation_moment),
+        (_SKIP + branch_square * weight_square * derivative_moment)
+        / (_SKIP + branch_square * activation_moment),
     ),
     source=_COWSIK,
-    cases={"quick": _MLPS},
+    cases={"quick": (*_MLPS, *_ATTENTIONS)},
     assumes={"the moments are those of the activation": _moments_of_activation},
     control=Control(
         _MLPS[3],
@@ -302,24 +243,33 @@ _SKIP = 1 - mlp_square
     ),
     cited="Decides whether the scale of an MLP's weights can slow down token collapse.",
 )
-def mlp_exponent(case: Case) -> Exact:
-    """An MLP's exponent near equal tokens.
+def block_contraction(case: Case) -> Exact:
+    """Blocks near equal tokens: attention contracts them, a ReLU MLP does not.
 
     At infinite width the block sqrt(1 - a^2) x + a MLP(LN x) with first-layer weights of standard
     deviation s/sqrt(d) multiplies 1 - p/q by (1 - a^2 + a^2 s^2 E phi'(sz)^2)/(1 - a^2 + a^2 E
-    phi(sz)^2) when p is close to q; for ReLU that is 1.
+    phi(sz)^2) when p is close to q; for ReLU that is 1. The block sqrt(1 - a^2) x + a Attn(LN x)
+    with uniform attention multiplies it by 1 - a^2, as with moments 1 of what is written and 0 of
+    its derivative.
 
-    The paper's exact formulas are not available to us; q = 1, infinite width. For every phi with a
-    Hermite series. A ReLU MLP is marginal at every weight scale: its exponent is 0.
+    The exponent lambda is the logarithm, for attention ln(1 - a^2). The paper's exact formulas are
+    not available to us; q = 1, infinite width. For every phi with a Hermite series. A ReLU MLP is
+    marginal at every weight scale: its exponent is 0.
     """
-    a2 = case.rational("mlp_square")
+    a2 = case.rational("branch_square")
+    if case.activation == "attention":
+        # (1 - p'/q')/(1 - p/q) at q = 1, p = 1 - e for e -> 0: values and e-derivatives.
+        q, p = np.array([1, 0]), np.array([1, -1])
+        mean = (q + (case.tokens - 1) * p) * Fraction(1, case.tokens)
+        (q, dq), (p, dp) = (1 - a2) * q + a2 * mean, (1 - a2) * p + a2 * mean
+        return Exact((p * dq - dp * q) / q**2)
     value, slope = kernel_at_one(case.activation, case.rational("weight_square"))
     return Exact((1 - a2 + a2 * slope) / (1 - a2 + a2 * value))
 
 
-@mlp_exponent.argument(
-    "one Hermite term and the ratio are symbolic; prose: Hermite polynomials "
-    "are orthogonal, and the series may be differentiated"
+@block_contraction.argument(
+    "one Hermite term, the mean of n tokens and the ratios are symbolic; prose: Hermite "
+    "polynomials are orthogonal, and the series may be differentiated"
 )
 def _(statement: Relational) -> Iterator[Step]:
     """For phi = sum_k h_k He_k, K(c) = sum_k h_k^2 k! c^k (s = 1): the slope at 1 is E phi'^2."""
@@ -333,10 +283,20 @@ def _(statement: Relational) -> Iterator[Step]:
         "derivative h k He_(k-1) has mean square h^2 k^2 (k-1)!",
         sympy.gammasimp((slope - squares).rewrite(sympy.gamma)) == 0,
     )
-    q = _SKIP + mlp_square * activation_moment
-    p = _SKIP * (1 - e) + mlp_square * (activation_moment - e * K)
+    q = _SKIP + branch_square * activation_moment
+    p = _SKIP * (1 - e) + branch_square * (activation_moment - e * K)
     factor = ((1 - p / q) / e).simplify()
     yield Step(
         "with K'(1) = s^2 E phi'(sz)^2 the factor of 1 - p/q is the right side",
         simplify(factor.subs(K, weight_square * derivative_moment) - statement.rhs) == 0,
+    )
+    n = sympy.Symbol("n", positive=True)
+    mean = (1 + (n - 1) * (1 - e)) / n  # of q = 1 and n - 1 times p = 1 - e
+    q, p = _SKIP + branch_square * mean, _SKIP * (1 - e) + branch_square * mean
+    moments = {activation_moment: 1, derivative_moment: 0, weight_square: 1}
+    yield Step(
+        "uniform attention adds the mean of n tokens to all: as e falls to 0, 1 - p/q is e times "
+        "the right side at moments 1 and 0, which is 1 - a^2",
+        simplify(sympy.limit((1 - p / q) / e, e, 0) - statement.rhs.subs(moments)) == 0
+        and simplify(statement.rhs.subs(moments) - _SKIP) == 0,
     )

@@ -10,7 +10,6 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import partial
 from itertools import product
 from typing import Any
 
@@ -22,9 +21,10 @@ from sympy import Rational, exp, log, pi, simplify, sqrt
 from sympy.core.relational import Relational
 
 from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
+from ..claims.relations import between
 from ..claims.symbols import layer, quantity, width
 from ..exact.enclosure import enclose, from_fraction
-from .signal_symbols import Eq, Ge, Le, fraction
+from .signal_symbols import Eq, Le, fraction
 from .token_correlation import relu_kernel_ball
 
 input_variance = quantity(
@@ -66,7 +66,6 @@ excess_probability = quantity(
 
 XIONG = "arXiv:2002.04745"
 HALF = Rational(1, 2)
-printed = partial(claim, wording="printed")
 
 
 def half_gaussian_moment(variance: Any) -> Any:
@@ -76,7 +75,7 @@ def half_gaussian_moment(variance: Any) -> Any:
     return sympy.integrate(x**2 * density, (x, 0, sympy.oo))
 
 
-@printed(
+@claim(
     Eq(squared_norm, input_variance * width / 2),
     source=Source("xiong2020", "Lemma 1", XIONG),
     cases={
@@ -88,7 +87,8 @@ def half_gaussian_moment(variance: Any) -> Any:
         "the whole norm",
         statement=Eq(squared_norm, input_variance * width),
     ),
-    supports="signal_propagation/pre_ln_norm_upper",
+    supports="signal_propagation/pre_ln_norm",
+    wording="printed",
 )
 def relu_norm(case: Case) -> Exact:
     """ReLU halves the mean squared norm of a Gaussian.
@@ -127,7 +127,7 @@ def _branches() -> Iterator[Step]:
     )
 
 
-@printed(
+@claim(
     Eq(sum_mean_square, Rational(3, 2)),
     source=Source("xiong2020", "Lemma 2, post-LN", XIONG),
     cases={
@@ -137,7 +137,8 @@ def _branches() -> Iterator[Step]:
     control=Control(
         Case(width=2, layer=1), "without the feed-forward branch", statement=Eq(sum_mean_square, 1)
     ),
-    supports="signal_propagation/pre_ln_norm_upper",
+    supports="signal_propagation/pre_ln_norm",
+    wording="printed",
 )
 def post_ln_norm(case: Case, seed: int) -> Exact:
     """Post-LN residual sums have squared norm 3d/2 at every layer.
@@ -184,8 +185,12 @@ def _(statement: Relational) -> Iterator[Step]:
 
 
 # Per layer attention writes between 0 (tokens cancel) and 1 (they are equal), feed-forward 1/2.
-pre_ln = partial(
-    printed,
+_LEAST, _MOST = 1 + layer * HALF, 1 + 3 * layer * HALF
+
+
+@claim(
+    between(_LEAST, mean_square, _MOST),
+    wording="printed",
     source=Source("xiong2020", "Lemma 2, pre-LN", XIONG),
     cases={
         "quick": (
@@ -199,87 +204,50 @@ pre_ln = partial(
             *Case.grid(layer=200, tokens=(2, 1024), start="orthogonal"),
         ),
     },
-)
-_LEAST, _MOST = 1 + layer * HALF, 1 + 3 * layer * HALF
-_INDUCTION = (
-    "induction over layers; "
-    "prose: fresh weights write uncorrelated with the stream, so that mean squares add"
-)
-
-
-@pre_ln(
-    Ge(mean_square, _LEAST),
     control=Control(
-        Case(width=2, layer=1, tokens=2, start="opposite"),
-        "the other end of the bracket",
-        statement=Ge(mean_square, _MOST),
-    ),
-    supports="signal_propagation/pre_ln_norm_upper",
-)
-def pre_ln_norm_lower(case: Case) -> Exact | Ball:
-    """Pre-LN streams grow linearly: lower bound.
-
-    At initialisation the mean squared norm of a pre-LN stream after layer l is at least (1 + l/2)
-    d.
-
-    Needs of the weights only independence, symmetry and variance 1/d, as Xavier's Gaussian weights
-    have; d_ff = d. Attained at l = 1 by tokens that cancel. 'orthogonal' cases are of infinite
-    width; the others average over all signs of all weights at width 2.
-    """
-    return _pre_ln_mean_square(case)
-
-
-@pre_ln(
-    Le(mean_square, _MOST),
-    control=Control(
-        Case(width=2, layer=1, tokens=2, start="identical"),
-        "the other end of the bracket",
-        statement=Le(mean_square, _LEAST),
+        Case(layer=10, tokens=2, start="orthogonal"),
+        "attention writes at most 1/2, as if tokens stayed orthogonal",
+        statement=between(_LEAST, mean_square, 1 + layer),
     ),
     cited="Decides whether 3/2 per layer bounds the growth of an untrained pre-norm stream.",
 )
-def pre_ln_norm_upper(case: Case) -> Exact | Ball:
-    """Pre-LN streams grow linearly: upper bound.
+def pre_ln_norm(case: Case) -> Exact | Ball:
+    """Pre-LN streams grow linearly, by 1/2 to 3/2 per layer.
 
-    At initialisation the mean squared norm of a pre-LN stream after layer l is at most (1 + 3 l/2)
-    d.
+    At initialisation the mean squared norm of a pre-LN stream after layer l is at least (1 + l/2) d
+    and at most (1 + 3 l/2) d.
 
     Needs of the weights only independence, symmetry and variance 1/d, as Xavier's Gaussian weights
-    have; d_ff = d. Attained by identical tokens. 'orthogonal' cases are of infinite width; the
-    others average over all signs of all weights at width 2.
+    have; d_ff = d. The lower bound is attained at l = 1 by tokens that cancel, the upper one by
+    identical tokens. 'orthogonal' cases are of infinite width; the others average over all signs of
+    all weights at width 2.
     """
-    return _pre_ln_mean_square(case)
-
-
-def _pre_ln_mean_square(case: Case) -> Exact | Ball:
     if case.start != "orthogonal":
         return Exact(mean_square_of_two(case.layer, identical=case.start == "identical"))
     with flint.ctx.workprec(128):
         return Ball.of(wide_mean_square(case.layer, case.tokens))
 
 
-def _pre_ln_steps(statement: Relational, side: int) -> Iterator[Step]:
+@pre_ln_norm.argument(
+    "induction over layers; "
+    "prose: fresh weights write uncorrelated with the stream, so that mean squares add"
+)
+def _(statement: Relational) -> Iterator[Step]:
     """Induction on layers: a layer adds between 1/2 and 3/2."""
-    bound = statement.rhs
     yield from _branches()
-    step = simplify(bound.subs(layer, layer + 1) - bound)
-    extreme = Rational(3, 2) if side > 0 else HALF
-    yield Step(
-        "base: at l = 0 the bound admits mean square 1",
-        bool((side * (bound.subs(layer, 0) - 1)).is_nonnegative),
-    )
-    yield Step(
-        f"step: from l to l + 1 the bound moves by at {'least' if side > 0 else 'most'} {extreme}",
-        bool((side * (step - extreme)).is_nonnegative),
-    )
-    yield Step("the relation points the same way", statement.rel_op == ("<=" if side > 0 else ">="))
+    for side, bound, extreme in zip((-1, 1), statement.rhs, (HALF, Rational(3, 2)), strict=True):
+        step = simplify(bound.subs(layer, layer + 1) - bound)
+        yield Step(
+            "base: at l = 0 the bound admits mean square 1",
+            bool((side * (bound.subs(layer, 0) - 1)).is_nonnegative),
+        )
+        yield Step(
+            f"step: from l to l + 1 it moves by at {'least' if side > 0 else 'most'} {extreme}",
+            bool((side * (step - extreme)).is_nonnegative),
+        )
 
 
-pre_ln_norm_lower.argument(_INDUCTION)(partial(_pre_ln_steps, side=-1))
-pre_ln_norm_upper.argument(_INDUCTION)(partial(_pre_ln_steps, side=1))
-
-
-@printed(
+@claim(
     Le(excess_probability, exp(-width * relative_excess**2 / 8)),
     source=Source("xiong2020", "after the definition of (eps, delta)-boundedness", XIONG),
     assumes={"eps <= 8/5": lambda c: 0 < c.rational("relative_excess") <= Fraction(8, 5)},
@@ -292,7 +260,8 @@ pre_ln_norm_upper.argument(_INDUCTION)(partial(_pre_ln_steps, side=1))
         "a third of the bound",
         statement=Le(excess_probability, exp(-width * relative_excess**2 / 8) / 3),
     ),
-    supports="signal_propagation/softmax_pre_ln_gradient",
+    supports="signal_propagation/gradient_exponents",
+    wording="printed",
 )
 def norm_concentration(case: Case) -> Ball:
     """Squared norms of Gaussians rarely exceed their mean.
@@ -416,15 +385,12 @@ centred_square = quantity(
 )
 jacobian_square = quantity(
     "jacobian_square",
-    r"\|J_{LN}\|_2^2",
-    "squared spectral norm of the Jacobian of LayerNorm at a point",
+    r"\|J_{LN}\|^2",
+    "squared spectral or Frobenius norm of the Jacobian of LayerNorm at a point",
     "nonnegative real",
 )
-jacobian_trace = quantity(
-    "jacobian_trace",
-    r"\|J_{LN}\|_F^2",
-    "squared Frobenius norm of the Jacobian of LayerNorm at a point",
-    "nonnegative real",
+directions = quantity(
+    "directions", "r", "1 for the spectral norm, d - 2 directions for the Frobenius norm"
 )
 
 
@@ -435,23 +401,12 @@ def _centred(row: str) -> Case:
     return Case(row=row, width=d, centred_square=f"{d * sum(v * v for v in x) - sum(x) ** 2}/{d}")
 
 
-jacobian = partial(
-    claim,
-    source=Source("xiong2020", "Lemma 3 and its proof", XIONG),
-    assumes={
-        "d >= 3": lambda c: c.width >= 3,
-        "||y||^2 is that of the row": lambda c: _centred(c.row) == c,
-    },
-    cases={
-        "quick": tuple(map(_centred, ("4 1 1", "3 -1 4 1", "2 7 1 8 2", "1 0 0"))),
-        "theory": tuple(map(_centred, ("5 3 5 8 9 7 9 3", "1 2 3 4 5 6 7 8 9 10"))),
-    },
-)
-_RESTS = (
-    "the derivative and the projection algebra are symbolic; "
-    "prose: y is orthogonal to the ones, and what a trace counts"
-)
-_CONTROL = partial(Control, _centred("4 1 1"), "another dimension")
+def _both_norms(*rows: str) -> tuple[Case, ...]:
+    return tuple(
+        Case(**case.fields(), norm=norm, directions=1 if norm == "spectral" else case.width - 2)
+        for case in map(_centred, rows)
+        for norm in ("spectral", "Frobenius")
+    )
 
 
 def scaled_jacobian(row: list[int]) -> tuple[fmpq_mat, fmpq]:
@@ -477,45 +432,47 @@ def _exact(value: fmpq) -> Exact:
     return Exact(Fraction(int(value.p), int(value.q)))
 
 
-@jacobian(
-    Eq(jacobian_square, width / centred_square),
-    wording="printed",
-    control=_CONTROL(statement=Eq(jacobian_square, width**2 / centred_square)),
-    supports="signal_propagation/softmax_pre_ln_gradient",
+@claim(
+    Eq(jacobian_square, directions * width / centred_square),
+    source=Source("xiong2020", "Lemma 3 and its proof", XIONG),
+    assumes={
+        "d >= 3": lambda c: c.width >= 3,
+        "||y||^2 and directions are those of row and norm": lambda c: c in _both_norms(c.row),
+    },
+    cases={
+        "quick": _both_norms("4 1 1", "3 -1 4 1", "2 7 1 8 2", "1 0 0"),
+        "theory": _both_norms("5 3 5 8 9 7 9 3", "1 2 3 4 5 6 7 8 9 10"),
+    },
+    control=Control(
+        _both_norms("4 1 1")[1],
+        "a projection of rank d - 1",
+        statement=Eq(jacobian_square, (directions + 1) * width / centred_square),
+    ),
+    supports="signal_propagation/gradient_exponents",
 )
 def layernorm_jacobian(case: Case) -> Exact:
-    """LayerNorm's Jacobian has spectral norm sqrt(d)/||y||.
+    """LayerNorm's Jacobian is sqrt(d)/||y|| times a projection of rank d - 2.
 
-    At every x of width d >= 3 that is not constant, the Jacobian of LayerNorm has spectral norm
-    sqrt(d)/||y||, y the centred x.
+    At every x of width d >= 3 that is not constant, y the centred x, the Jacobian of LayerNorm has
+    spectral norm sqrt(d)/||y|| and ||J||_F^2 = d (d - 2)/||y||^2: it removes the mean and the
+    radial direction and scales the rest.
 
     Lemma 3 states O(sqrt(d)/||x||); its proof has the exact Jacobian, from which this follows.
     """
     gram, scale = _gram(case)
+    if case.norm == "Frobenius":
+        return _exact(scale * sum((gram[i, i] for i in range(gram.nrows())), fmpq(0)))
     linear = [(f, count) for f, count in gram.charpoly().factor()[1] if f.degree() == 1]
     if sum(count for _, count in linear) < gram.nrows():
         raise ArithmeticError("an eigenvalue of J J^T is irrational")
     return _exact(scale * max(-f[0] / f[1] for f, _ in linear))
 
 
-@jacobian(
-    Eq(jacobian_trace, width * (width - 2) / centred_square),
-    control=_CONTROL(statement=Eq(jacobian_trace, width * (width - 1) / centred_square)),
-    supports="signal_propagation/softmax_pre_ln_gradient",
+@layernorm_jacobian.argument(
+    "the derivative and the projection algebra are symbolic; "
+    "prose: y is orthogonal to the ones, and what a trace counts"
 )
-def layernorm_jacobian_rank(case: Case) -> Exact:
-    """LayerNorm's Jacobian is a projection of rank d - 2.
-
-    At every x of width d >= 3 that is not constant, ||J||_F^2 = d (d - 2)/||y||^2: the Jacobian
-    removes the mean and the radial direction and scales the rest.
-
-    Lemma 3 states O(sqrt(d)/||x||); its proof has the exact Jacobian, from which this follows.
-    """
-    gram, scale = _gram(case)
-    return _exact(scale * sum((gram[i, i] for i in range(gram.nrows())), fmpq(0)))
-
-
-def _projection() -> Iterator[Step]:
+def _(statement: Relational) -> Iterator[Step]:
     """J = sqrt(d)/||y|| (1 - a)(1 - b), a and b projections on y and on the ones."""
     t, y, h, p, q, a, b = sympy.symbols("t y h p q a b", real=True)
     n = sympy.Symbol("n", positive=True)
@@ -537,21 +494,11 @@ def _projection() -> Iterator[Step]:
     )
     rank = both.subs({a: 1, b: 1}) + width - 1
     yield Step("its rank, the trace of 1 - a - b, is d - 2", simplify(rank - (width - 2)) == 0)
-
-
-@layernorm_jacobian.argument(_RESTS)
-def _(statement: Relational) -> Iterator[Step]:
-    yield from _projection()
     yield Step(
-        "the right side is d/||y||^2 times 1, its largest eigenvalue when d >= 3",
-        simplify(statement.rhs - width / centred_square) == 0,
-    )
-
-
-@layernorm_jacobian_rank.argument(_RESTS)
-def _(statement: Relational) -> Iterator[Step]:
-    yield from _projection()
-    yield Step(
-        "the right side is d/||y||^2 times the rank",
-        simplify(statement.rhs - (width - 2) * width / centred_square) == 0,
+        "with r directions the right side is d/||y||^2 times r: times 1, its largest eigenvalue "
+        "when d >= 3, and times the rank",
+        all(
+            simplify(statement.rhs.subs(directions, r) - r * width / centred_square) == 0
+            for r in (1, width - 2)
+        ),
     )

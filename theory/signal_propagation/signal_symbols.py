@@ -12,10 +12,15 @@ from sympy import floor, nan
 from sympy.core.relational import Relational
 
 from ..claims.definition import Exact
+from ..claims.symbols import quantity
 
 # SymPy would compare the sides first, which takes half a second for this topic.
 Eq, Ge, Gt, Le, Lt = (
     partial(kind, evaluate=False) for kind in (sympy.Eq, sympy.Ge, sympy.Gt, sympy.Le, sympy.Lt)
+)
+
+expected_exponent = quantity(
+    "expected_exponent", "e", "exponent that is stated of a net, in the case itself", "real"
 )
 
 # Irrational values are compared as floor(10^9 x): equality of rationals can be decided.

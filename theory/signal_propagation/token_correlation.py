@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import partial
 from itertools import product
 from math import isqrt
 from typing import Any
@@ -93,17 +92,17 @@ def all_signs(width: int) -> Any:
     return np.array(signs, dtype=np.int64).reshape(-1, width, width)
 
 
-common = quantity(
-    "common",
-    r"\mathbb{E}C_l",
-    "mean squared norm of the sum of the tokens after layer l",
+token_square = quantity(
+    "token_square",
+    r"\mathbb{E}C_l,\ \mathbb{E}N_l",
+    "after layer l: mean squared norm of the sum of the tokens, or mean sum of their squared norms",
     "nonnegative real",
 )
-total = quantity(
-    "total",
-    r"\mathbb{E}N_l",
-    "mean sum of the squared norms of the tokens after layer l",
-    "positive real",
+square_start = quantity(
+    "square_start", r"Q_0", "that of the input tokens: C_0 or N_0", "nonnegative real"
+)
+sharers = quantity(
+    "sharers", "k", "1 for the norm of the sum, the number of tokens for the sum of norms"
 )
 correlation = quantity(
     "correlation",
@@ -124,8 +123,9 @@ scaled_square = quantity(
 NOCI = "arXiv:2206.03126"
 _ATTENTION, _MLP = 1 + attention_square, 1 + mlp_square
 _POWER = _ATTENTION**layer
-COMMON = (_ATTENTION * _MLP) ** layer * common_start
-TOTAL = _MLP**layer * (total_start + common_start / tokens * (_POWER - 1))
+_GROWN = _MLP**layer * (square_start + common_start / sharers * (_POWER - 1))
+COMMON = _GROWN.subs({square_start: common_start, sharers: 1})
+TOTAL = _GROWN.subs({square_start: total_start, sharers: tokens})
 _PAIR, _TRIPLE, _LINE = "1 0; 0 1", "1 0 0; 0 1 0; 0 0 1", "2; -1; 3"
 
 
@@ -158,76 +158,71 @@ def moments(case: Case) -> tuple[Fraction, Fraction]:
     return common, total
 
 
-growth = partial(
-    claim,
-    assumes=OF_TOKENS,
+def _growth_cases(rows: str, **fields: Any) -> tuple[Case, ...]:
+    """The common part and the total norm of the same tokens."""
+    case = token_case(rows, **fields)
+    return (
+        Case(**case.fields(), of="common", square_start=case.common_start, sharers=1),
+        Case(**case.fields(), of="total", square_start=case.total_start, sharers=case.tokens),
+    )
+
+
+@claim(
+    Eq(token_square, _GROWN),
+    assumes=OF_TOKENS
+    | {
+        "Q_0 and k are those of what is asked about": lambda case: (
+            (case.square_start, case.sharers)
+            == ((case.common_start, 1) if case.of == "common" else (case.total_start, case.tokens))
+        )
+    },
     source=Source("noci2022", "section 3, in the uniform-attention model; derived here", NOCI),
     cases={
         "quick": (
             *(
-                token_case(rows, attention_square=square, mlp_square="0", layer=k)
+                case
                 for rows in ("1 2; 3 -1", "1 0; 2 1; -1 2")
                 for square in ("2", "1/2")
                 for k in (0, 1, 2)
+                for case in _growth_cases(rows, attention_square=square, mlp_square="0", layer=k)
             ),
             *(
-                token_case(_LINE, attention_square="4", mlp_square=square, layer=k)
+                case
                 for square in ("1", "1/4")
                 for k in (1, 2, 3)
+                for case in _growth_cases(_LINE, attention_square="4", mlp_square=square, layer=k)
             ),
         ),
         "theory": (
             *(
-                token_case("1 2; 3 -1", attention_square="2", mlp_square="1/2", layer=k)
+                case
                 for k in (1, 2)
+                for case in _growth_cases(
+                    "1 2; 3 -1", attention_square="2", mlp_square="1/2", layer=k
+                )
             ),
-            token_case("1 0 2; 0 -1 1", attention_square="3", mlp_square="0", layer=1),
+            *_growth_cases("1 0 2; 0 -1 1", attention_square="3", mlp_square="0", layer=1),
         ),
     },
-)
-_CONTROL = partial(
-    Control, token_case(_LINE, attention_square="4", mlp_square="1", layer=2), "another growth"
-)
-_INDUCTION = (
-    "induction over layers for the pair (C, N); "
-    "prose: what one layer adds, from weights of mean zero and variance 1/d"
-)
-
-
-@growth(
-    Eq(common, COMMON),
-    control=_CONTROL(statement=Eq(common, (_ATTENTION + mlp_square) ** layer * common_start)),
+    control=Control(
+        _growth_cases(_LINE, attention_square="4", mlp_square="1", layer=2)[0],
+        "another growth",
+        statement=Eq(token_square, (_ATTENTION + mlp_square) ** layer * square_start),
+    ),
     supports="signal_propagation/scaled_correlation_limit",
 )
-def common_growth(case: Case) -> Exact:
-    """Uniform attention: growth of the common part.
+def uniform_growth(case: Case) -> Exact:
+    """Uniform attention: growth of the common part and of the total norm.
 
     In layers X + a A X W_V with uniform attention, each followed by a linear branch of weight a_2,
     weights of variance 1/d, E ||sum_k X_k||^2 after l layers is ((1 + a^2)(1 + a_2^2))^l times that
-    of the input.
+    of the input, C_0, and E ||X||_F^2 is (1 + a_2^2)^l (N_0 + C_0/n ((1 + a^2)^l - 1)).
 
-    Measured over all signs of weights +-1 times their scale, which have the second moments of
-    Gaussian ones.
+    Both are (1 + a_2^2)^l (Q_0 + C_0/k ((1 + a^2)^l - 1)), with Q_0 = C_0 and k = 1, or Q_0 = N_0
+    and k = n. Measured over all signs of weights +-1 times their scale, which have the second
+    moments of Gaussian ones.
     """
-    return Exact(moments(case)[0])
-
-
-@growth(
-    Eq(total, TOTAL),
-    control=_CONTROL(statement=Eq(total, (_ATTENTION * _MLP) ** layer * total_start)),
-    supports="signal_propagation/scaled_correlation_limit",
-)
-def total_growth(case: Case) -> Exact:
-    """Uniform attention: growth of the total norm.
-
-    In layers X + a A X W_V with uniform attention, each followed by a linear branch of weight a_2,
-    weights of variance 1/d, E ||X||_F^2 after l layers is (1 + a_2^2)^l (N_0 + C_0/n ((1 + a^2)^l -
-    1)).
-
-    Measured over all signs of weights +-1 times their scale, which have the second moments of
-    Gaussian ones.
-    """
-    return Exact(moments(case)[1])
+    return Exact(moments(case)[case.of == "total"])
 
 
 def _layer_by_layer(C: sympy.Expr, N: sympy.Expr) -> Iterator[Step]:
@@ -240,7 +235,8 @@ def _layer_by_layer(C: sympy.Expr, N: sympy.Expr) -> Iterator[Step]:
     )
     yield Step(
         "base: at l = 0 the pair is (C_0, N_0)",
-        C.subs(layer, 0) == common_start and simplify(N.subs(layer, 0) - total_start) == 0,
+        simplify(C.subs(layer, 0) - common_start) == 0
+        and simplify(N.subs(layer, 0) - total_start) == 0,
     )
     moved = (_MLP * _ATTENTION * C, _MLP * (N + attention_square * C / tokens))
     gaps = [
@@ -254,14 +250,19 @@ def _layer_by_layer(C: sympy.Expr, N: sympy.Expr) -> Iterator[Step]:
     )
 
 
-@common_growth.argument(_INDUCTION)
+@uniform_growth.argument(
+    "induction over layers for the pair (C, N); "
+    "prose: what one layer adds, from weights of mean zero and variance 1/d"
+)
 def _(statement: Relational) -> Iterator[Step]:
-    return _layer_by_layer(statement.rhs, TOTAL)
-
-
-@total_growth.argument(_INDUCTION)
-def _(statement: Relational) -> Iterator[Step]:
-    return _layer_by_layer(COMMON, statement.rhs)
+    yield from _layer_by_layer(
+        statement.rhs.subs({square_start: common_start, sharers: 1}),
+        statement.rhs.subs({square_start: total_start, sharers: tokens}),
+    )
+    yield Step(
+        "in the first case the right side is ((1 + a^2)(1 + a_2^2))^l C_0",
+        simplify(COMMON - (_ATTENTION * _MLP) ** layer * common_start) == 0,
+    )
 
 
 def _at_power(power: sympy.Expr) -> sympy.Expr:
@@ -504,18 +505,9 @@ kernel_digits = quantity(
     "the ReLU kernel k(c), rounded down to nine decimals",
     "nonnegative real",
 )
-branch_growth = quantity(
-    "common_growth",
-    "C'/C",
-    "factor by which a ReLU branch multiplies the mean squared norm of the sum of the tokens",
-    "positive real",
-)
 
 CLOSED_FORM = (sqrt(1 - cosine**2) + cosine * (pi - acos(cosine))) / pi
 _POINTS = ("-99/100", "-1/2", "0", "1/5", "1/2", "4/5", "99/100", "9999/10000")
-derived = partial(
-    claim, source=Source("noci2022", "correlation under a ReLU branch; derived here", NOCI)
-)
 
 
 def relu_kernel_ball(c: arb) -> arb:
@@ -541,7 +533,7 @@ def kernel_by_integral(c: arb) -> arb:
         "theory": Case.grid(cosine=[f"{k}/10" for k in (-9, -7, -3, -1, 1, 3, 6, 7, 9)]),
     },
     control=Control(Case(cosine="1/2"), "the cosine itself", statement=Eq(kernel_digits, cosine)),
-    supports="signal_propagation/mlp_exponent",
+    supports="signal_propagation/block_contraction",
 )
 def relu_kernel(case: Case) -> Exact:
     """The ReLU kernel in closed form.
@@ -574,15 +566,16 @@ def _(statement: Relational) -> Iterator[Step]:
     )
 
 
-@derived(
+@claim(
     Gt(kernel, cosine),
+    source=Source("noci2022", "correlation under a ReLU branch; derived here", NOCI),
     assumes={"c < 1": lambda case: -1 <= case.rational("cosine") < 1},
     cases={
         "quick": Case.grid(cosine=_POINTS),
         "theory": Case.grid(cosine=("-1", "999999/1000000")),
     },
     control=Control(Case(cosine="1/2"), "above 2c", statement=Gt(kernel, 2 * cosine)),
-    supports="signal_propagation/mlp_exponent",
+    supports="signal_propagation/block_contraction",
 )
 def relu_kernel_above(case: Case) -> Ball:
     """A wide ReLU layer brings every two tokens closer.
@@ -590,8 +583,10 @@ def relu_kernel_above(case: Case) -> Ball:
     k(c) > c for every c in [-1, 1): in the limit of infinite width a He-initialised ReLU layer
     raises the cosine of any two vectors of different directions.
 
-    Near c = 1 the gap closes as (1 - c)^(3/2), so samples alone could not decide the end of the
-    interval; the proof does.
+    So a He-initialised ReLU branch of weight a_2 multiplies E ||sum_k X_k||^2 by more than 1 +
+    a_2^2, its factor on E ||X||^2, at any width, unless all tokens point the same way: it adds
+    a_2^2 times the sum of ||x|| ||y|| k(c) over all pairs. Near c = 1 the gap closes as
+    (1 - c)^(3/2), so samples alone could not decide the end of the interval; the proof does.
     """
     with flint.ctx.workprec(128):
         return Ball.of(kernel_by_integral(from_fraction(case.rational("cosine")))).widened()
@@ -610,50 +605,3 @@ def _(statement: Relational) -> Iterator[Step]:
         simplify(gap.diff(cosine) + acos(cosine) / pi) == 0,
     )
     yield Step("the relation is strict and points upwards", statement.rel_op == ">")
-
-
-def _same_direction(x: list[int], y: list[int]) -> bool:
-    return dot(x, y) ** 2 == dot(x, x) * dot(y, y) and dot(x, y) > 0
-
-
-def _directions_differ(case: Case) -> bool:
-    """Whether no token is zero and some two of them point in different directions."""
-    tokens = tokens_of(case)
-    return all(map(any, tokens)) and not all(_same_direction(tokens[0], y) for y in tokens)
-
-
-@derived(
-    Gt(branch_growth, 1 + mlp_square),
-    assumes=OF_TOKENS | {"two tokens differ in direction": _directions_differ},
-    cases={
-        "quick": tuple(
-            token_case(tokens, mlp_square=square)
-            for tokens in ("1 2; 3 -1", "1 0; 2 1; -1 2", "1 0; 0 1", "50 50; 50 51")
-            for square in ("1", "1/24")
-        )
-    },
-    control=Control(
-        token_case("1 2; 3 -1", mlp_square="1"),
-        "as much as twice the branch",
-        statement=Gt(branch_growth, 1 + 2 * mlp_square),
-    ),
-    supports="signal_propagation/mlp_exponent",
-)
-def relu_branch_common(case: Case) -> Ball:
-    """A ReLU branch raises the common part by more than the total.
-
-    A He-initialised ReLU branch of weight a_2 multiplies E ||sum_k X_k||^2 by more than 1 + a_2^2,
-    its factor on E ||X||^2, unless all tokens point the same way.
-
-    Exact at any width: the mean over Gaussian weights is a sum of values of the ReLU kernel.
-    """
-    tokens = tokens_of(case)
-    with flint.ctx.workprec(128):
-        written = arb(0)
-        for x, y in product(tokens, repeat=2):
-            size = arb(dot(x, x) * dot(y, y)).sqrt()
-            same = _same_direction(x, y)
-            written += size if same else size * kernel_by_integral(arb(dot(x, y)) / size)
-        square = from_fraction(case.rational("mlp_square"))
-        common = sum(sum(column) ** 2 for column in zip(*tokens, strict=True))
-        return Ball.of(1 + square * written / common).widened()

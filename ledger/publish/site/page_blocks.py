@@ -586,39 +586,42 @@ def _means(label: str, found: Sequence[tuple[int, CaseResult]]) -> Series:
     )
 
 
-def _exponents(*panels: tuple[str, str, tuple[str, ...]]) -> Callable[[Recorded], _Drawn]:
+# A claim of signal_propagation, the label of its curve ("" for its title), and fields of its cases.
+_Curve = tuple[str, str, dict[str, str]]
+
+
+def _exponents(*panels: tuple[str, str, tuple[_Curve, ...]]) -> Callable[[Recorded], _Drawn]:
     """Measured exponents of claims, a point for each case, beside what is stated of it.
 
     Args:
-        panels: title, label of the exponent, and names of claims of signal_propagation.
+        panels: title, label of the exponent, and the curves.
     """
 
     def drawn(recorded: Recorded) -> _Drawn:
         return tuple(
             panel
-            for title, y_label, names in panels
-            if (panel := _exponents_of(recorded, title, y_label, names)).series
+            for title, y_label, curves in panels
+            if (panel := _exponents_of(recorded, title, y_label, curves)).series
         ), None
 
     return drawn
 
 
-def _exponents_of(recorded: Recorded, title: str, y_label: str, names: Sequence[str]) -> Panel:
+def _exponents_of(recorded: Recorded, title: str, y_label: str, asked: Sequence[_Curve]) -> Panel:
     curves, lines, place = [], {}, 1
-    for name in names:
+    for name, label, fields in asked:
         result = recorded.judged(f"signal_propagation/{name}")
         found = [
-            row for row in (_rows(result) if result else ()) if isinstance(row.measured, Sample)
+            row
+            for row in (_rows(result) if result else ())
+            if isinstance(row.measured, Sample) and fields.items() <= row.case.fields().items()
         ]
         if result is None or not found:
             continue
         stated = at(result.claim.statement.rhs, found[0].case)
         words = f"{'at least ' if result.claim.statement.rel_op == '>=' else ''}{stated}"
-        curves.append(
-            _means(
-                f"{result.claim.title.partition(':')[0]}: {words}", list(enumerate(found, place))
-            )
-        )
+        label = label or result.claim.title.partition(":")[0]
+        curves.append(_means(f"{label}: {words}", list(enumerate(found, place))))
         lines[f"stated: {words}"] = float(stated)
         place += len(found) + 1
     ends = (1, place - 2)
@@ -649,17 +652,23 @@ _FIGURES: dict[str, tuple[str, Callable[[Recorded], _Drawn]]] = {
             (
                 "Last gradient against depth",
                 "power of the depth",
-                (
-                    "softmax_pre_ln_gradient",
-                    "softmax_post_ln_gradient",
-                    "gpt2_gradient",
-                    "deepnorm_last_gradient",
+                tuple(
+                    ("gradient_exponents", label, {"of": "last", **fields})
+                    for label, fields in (
+                        ("Pre-norm", {"norm": "pre", "expected_exponent": "-1/2"}),
+                        ("Post-norm", {"norm": "post"}),
+                        ("GPT-2's scaling", {"scheme": "gpt2"}),
+                        ("DeepNorm", {"scheme": "deepnorm"}),
+                    )
                 ),
             ),
             (
                 "Mean square of the last hidden states against depth",
                 "power of the depth",
-                ("softmax_pre_ln_norm_exponent", "gpt2_norm_exponent"),
+                (
+                    ("norm_exponents", "Pre-norm", {"over": "layers"}),
+                    ("norm_exponents", "GPT-2's scaling", {"over": "nets"}),
+                ),
             ),
         ),
     ),
@@ -669,17 +678,17 @@ _FIGURES: dict[str, tuple[str, Callable[[Recorded], _Drawn]]] = {
             (
                 "Change by first updates against width",
                 "power of the width",
-                ("mup_width_flat", "standard_width_growth"),
+                (("mup_width_flat", "", {}), ("standard_width_growth", "", {})),
             ),
             (
                 "Change by first updates against depth",
                 "power of the depth",
                 (
-                    "depth_mup_flat",
-                    "completep_flat",
-                    "plain_depth_growth",
-                    "deepnorm_update_flat",
-                    "post_ln_update_growth",
+                    ("depth_flat", "Depth-muP", {"rule": "depth-mup"}),
+                    ("depth_flat", "CompleteP", {"rule": "completep"}),
+                    ("plain_depth_growth", "", {}),
+                    ("deepnorm_update_exponents", "DeepNorm", {"optimiser": "sgd"}),
+                    ("post_ln_update_growth", "", {}),
                 ),
             ),
         ),
