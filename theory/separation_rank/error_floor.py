@@ -136,7 +136,7 @@ def _approximated(case: Case, more: int = 0) -> Exact:
         left = np.linalg.qr(case.rng(1).normal(size=(case.side, rank)))[0]
     exact = [
         np.array([[Fraction(float(x)) for x in row] for row in part], dtype=object)
-        for part in (left, np.linalg.lstsq(left, rough)[0])
+        for part in (left, np.linalg.lstsq(left, rough, rcond=None)[0])
     ]
     return _relative(matrix, exact[0] @ exact[1])
 
