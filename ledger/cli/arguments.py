@@ -581,9 +581,7 @@ def claims(
     text: str = _argument(
         "", "List only claims that mention this.", autocompletion=completion.keys
     ),
-    everything: bool = _flag(
-        "--all", "Also those that support the cited ones, and checks of our own code."
-    ),
+    everything: bool = _flag("--all", "Also those that support the cited ones."),
     as_json: bool = _JSON,
 ) -> int:
     """List the cited claims."""

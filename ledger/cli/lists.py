@@ -17,9 +17,9 @@ from .output import notes, say
 
 def claims(filter_text: str, json_output: bool, *, everything: bool = False) -> int:
     """List the cited claims that mention a text in what is printed of them, in words, source,
-    wording or kind; `everything`: those that support them and the checks of our own code, too."""
+    wording or kind; `everything`: those that support them, too."""
     wanted = filter_text.lower()
-    fields = ("key", "title", "text", "source", "wording", "kind", "cited", "supports", "checks")
+    fields = ("key", "title", "text", "source", "wording", "kind", "cited", "supports")
     found = [
         row
         for row in claims_index().values()
@@ -35,19 +35,14 @@ def claims(filter_text: str, json_output: bool, *, everything: bool = False) -> 
         say(
             notes(),
             f"no cited claim mentions {quoted(filter_text)}; "
-            f"{'this one supports' if len(found) == 1 else 'these support'} one, or "
-            f"{'checks' if len(found) == 1 else 'check'} our own code",
+            f"{'this one supports' if len(found) == 1 else 'these support'} one",
         )
     elif left := len(found) - len(shown):
         more = shlex.join(["depthlaw", "claims", *([filter_text] if filter_text else []), "--all"])
-        rest = (
-            "supports these or others, or checks"
-            if left == 1
-            else ("support these or others, or check")
-        )
+        rest = "supports" if left == 1 else "support"
         say(
             notes(),
-            f"{plural(len(shown), 'cited claim')}; {left} more {rest} our own code: `{more}`",
+            f"{plural(len(shown), 'cited claim')}; {left} more {rest} these or others: `{more}`",
         )
     return 0
 
@@ -73,7 +68,6 @@ def listed(rows: Iterable[Mapping[str, str]], json_output: bool) -> int:
             "tier",
             "cited",
             "supports",
-            "checks",
         )
         _dump(
             [
@@ -95,8 +89,8 @@ def listed(rows: Iterable[Mapping[str, str]], json_output: bool) -> int:
 
 
 def _by_tier(rows: Sequence[Mapping[str, str]], *, indented: bool) -> list[Mapping[str, str]]:
-    """Each cited claim followed by what supports it; what supports others; checks of our own code.
-    `indented`: what stands below its cited claim is indented in place of saying so."""
+    """Each cited claim followed by what supports it; then what supports others. `indented`: what
+    stands below its cited claim is indented in place of saying so."""
     cited = [row for row in rows if row["tier"] == "cited"]
     keys = {row["key"] for row in cited}
 
@@ -110,15 +104,10 @@ def _by_tier(rows: Sequence[Mapping[str, str]], *, indented: bool) -> list[Mappi
         for row in cited
         for each in (row, *(supporting(each) for each in rows if each["supports"] == row["key"]))
     ]
-    ordered += [
+    return ordered + [
         supporting(row)
         for row in rows
         if row["tier"] == "supporting" and row["supports"] not in keys
-    ]
-    return ordered + [
-        {**row, "title": f"{row['title']} (check of our own code)"}
-        for row in rows
-        if row["tier"] == "check"
     ]
 
 

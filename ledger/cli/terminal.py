@@ -309,8 +309,6 @@ def _facts(
         yield "at stake", claim.cited
     if claim.supports:
         yield "supports", f"{claim.supports}: {known[claim.supports]['title']}"
-    if claim.checks:
-        yield "our own", claim.checks
     yield "statement", statement_text(claim)
     if how := judged(claim):
         yield "", how

@@ -63,7 +63,6 @@ def described(claim: Claim) -> dict[str, str]:
         "tier": claim.tier,
         "cited": claim.cited,
         "supports": claim.supports,
-        "checks": claim.checks,
         "portable": "yes" if claim.portable else "",
     }
 

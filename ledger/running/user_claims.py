@@ -177,12 +177,12 @@ def _checked(file: Path, claim: Claim) -> Claim:
         raise UsageError(
             f"{file}: {claim.key} has cases for {other}; suites are {', '.join(SUITES)}"
         )
-    said = [name for name in ("cited", "supports", "checks") if getattr(claim, name)]
+    said = [name for name in ("cited", "supports") if getattr(claim, name)]
     lines = [getattr(claim, name) for name in said]
     if len(said) > 1 or not all(isinstance(line, str) and line.isprintable() for line in lines):
         raise UsageError(
             f"{file}: {claim.key} gives {' and '.join(said)}; accepted is one of "
-            "cited, supports and checks, a text of one line"
+            "cited and supports, a text of one line"
         )
     if claim.evidence == "certificate":
         raise UsageError(

@@ -14,8 +14,8 @@ from .report import NOT_RUN, PREMISE_REFUTED, ClaimResult, verdict_name
 # Theorems before steps of their proofs, before measurements, before the arithmetic of printed
 # numbers.
 WEIGHTS = ("theorem", "step", "measurement", "arithmetic")
-# What stands for itself before what supports it, before checks of our own code.
-TIERS = ("cited", "supporting", "check")
+# What stands for itself before what supports it.
+TIERS = ("cited", "supporting")
 
 
 @dataclass(frozen=True)

@@ -458,7 +458,6 @@ def as_json(result: ClaimResult) -> dict[str, Any]:
         "tier": claim.tier,
         "cited": claim.cited,
         "supports": claim.supports,
-        "checks": claim.checks,
         "expected": claim.expected,
         "known": claim.known,
         "unexpected": result.unexpected,

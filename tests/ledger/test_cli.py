@@ -664,25 +664,20 @@ def test_claims_are_those_that_are_cited_and_all_of_them_on_demand(capsys):
     done = in_this_process(capsys, "claims", "--json")
     cited = json.loads(done.stdout)
     assert cited == [row for row in every if row["tier"] == "cited"]
-    assert all(row["cited"] and not row["supports"] and not row["checks"] for row in cited)
+    assert all(row["cited"] and not row["supports"] for row in cited)
     assert done.stderr == (
-        f"{len(cited)} cited claims; {len(every) - len(cited)} more support these or others, or "
-        "check our own code: `depthlaw claims --all`\n"
+        f"{len(cited)} cited claims; {len(every) - len(cited)} more support these or others: "
+        "`depthlaw claims --all`\n"
     )
     assert in_this_process(capsys, "claims", "--all").stderr == ""
     alone = in_this_process(capsys, "claims", "find^b")
     assert alone.stdout.split()[4:7] == ["hops/doubling", "HOLDS", "derived"]
-    assert alone.stderr == (
-        "no cited claim mentions 'find^b'; this one supports one, or checks our own code\n"
-    )
-    # Cited claims with what supports them; what supports others says whom; checks say so.
+    assert alone.stderr == "no cited claim mentions 'find^b'; this one supports one\n"
+    # Cited claims with what supports them; what supports others says whom.
     lines = in_this_process(capsys, "claims", "--all").stdout.splitlines()[1:-1]
     assert len(lines) == len(every)
     assert sum(line.endswith(")") and " (supports " in line for line in lines) == sum(
         bool(row["supports"]) for row in every
-    )
-    assert sum(line.endswith("(check of our own code)") for line in lines) == sum(
-        bool(row["checks"]) for row in every
     )
     keys = [line.split()[0] for line in lines]
     above = [line for line in lines[: keys.index("hops/doubling")] if " (supports " not in line]
@@ -707,8 +702,6 @@ def test_show_says_what_a_claim_is_for(capsys):
     assert " hops/doubling HOLDS: find^a after find^b is find^(a+b)\n" in cited
     data = json.loads(in_this_process(capsys, "show", "hops/depth_corrected", "--json").stdout)
     assert "hops/doubling" in data["supported_by"]
-    check = in_this_process(capsys, "show", "separation_rank/threshold").stdout
-    assert re.search(r"^our own +Our count of triplings ", check, re.M)
 
 
 def test_the_list_of_claims_marks_what_was_changed_after_data(capsys):

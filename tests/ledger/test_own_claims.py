@@ -228,8 +228,8 @@ def test_the_code_of_a_claim_is_what_its_function_reaches(file, example):
         ),
         (
             "    control=",
-            '    cited="A.", checks="B.", control=',
-            "gives cited and checks; accepted is one of cited, supports and checks",
+            '    cited="A.", supports="hops/depth_corrected", control=',
+            "gives cited and supports; accepted is one of cited and supports",
         ),
         ("    control=", "    cited=3, control=", "gives cited; accepted is one of"),
         ("    control=", '    cited="two\\nlines", control=', "gives cited; accepted is one of"),

@@ -737,7 +737,7 @@ def test_what_a_claim_is_for_is_no_part_of_the_code_that_reaches_it(version, mak
         def measure(case):
             return stated()
         """
-    labels = ("", ', cited="A line."', ', supports="topic/key"', ', checks="A line."')
+    labels = ("", ', cited="A line."', ', supports="topic/key"')
     assert (
         len({version("measure", module=made.format(maker=maker, label=label)) for label in labels})
         == 1
@@ -752,10 +752,10 @@ def test_arguments_of_these_names_belong_to_the_code_of_any_other_call(version):
         version(
             "measure",
             module=f"""
-        def probes(checks):
-            return checks
+        def probes(supports):
+            return supports
         def measure(case):
-            return probes(checks={number})
+            return probes(supports={number})
         """,
         )
         for number in (0, 1)

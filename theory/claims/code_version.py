@@ -47,7 +47,7 @@ _DATA = re.compile(r"[\w./-]+\.(csv|json)")
 _STATING = ("Claim", "Control", "Source", "claim")
 # Arguments of what makes claims that say what a claim is for. The code of another one may reach it,
 # for its statement.
-_LABELS = ("cited", "supports", "checks")
+_LABELS = ("cited", "supports")
 # SymPy's relations, but for when they are decided.
 _RELATIONS = "depthlaw.theory.claims.relations"
 # Annotations in a class that change what it does.

@@ -83,7 +83,7 @@ Kind = Literal[
 Quantifier = Literal["all", "almost every", "exists", "typical", "these nets"]
 Weight = Literal["theorem", "step", "measurement", "arithmetic"]
 Evidence = Literal["argument", "checks", "certificate"]
-Tier = Literal["cited", "supporting", "check"]
+Tier = Literal["cited", "supporting"]
 # Why verdicts carry a * that were undecided while all claims of a suite shared one budget.
 LEVEL_MOVED = (
     "the false-alarm level, which the claims of a suite used to share, became the "
@@ -173,11 +173,10 @@ class Claim:
             Findings are sorted by it.
         headline: why it stands in the appendix that is written by default, in one sentence; empty
             for most.
-        cited, supports, checks: which tier it belongs to; of a claim that comes with depthlaw
-            exactly one is given, of one of your own at most one. `cited`: one line: what hangs on
-            its verdict outside depthlaw. `supports`: the key of the cited claim whose step,
-            condition, part or variation it is. `checks`: one line: what of our own code or tables
-            it compares with what.
+        cited, supports: which tier it belongs to; of a claim that comes with depthlaw exactly one
+            is given, of one of your own at most one. `cited`: one line: what hangs on its verdict
+            outside depthlaw. `supports`: the key of the cited claim whose step, condition, part or
+            variation it is.
         seeds: how many seeds each case is measured with.
         reads: fields of a case that only choose what is read off a measurement, such as one
             distance of all that a trained net is asked about. One process measures all cases that
@@ -218,7 +217,6 @@ class Claim:
     headline: str = ""
     cited: str = ""
     supports: str = ""
-    checks: str = ""
     seeds: int = 1
     reads: tuple[str, ...] = ()
     portable: bool = True
@@ -255,9 +253,9 @@ class Claim:
 
     @property
     def tier(self) -> Tier:
-        """Whether it stands for itself ("cited"), under a claim that does ("supporting"), or
-        compares our own code with itself ("check"). A claim that says nothing is cited."""
-        return "supporting" if self.supports else "check" if self.checks else "cited"
+        """Whether it stands for itself ("cited") or under a claim that does ("supporting"). A claim
+        that says neither is cited."""
+        return "supporting" if self.supports else "cited"
 
     @property
     def topic(self) -> str:

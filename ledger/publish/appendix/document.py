@@ -424,7 +424,6 @@ def _summary(verdicts: Mapping[str, str], claims: Mapping[str, Claim]) -> str:
     for tier, one, several in (
         ("cited", "cited claim", "cited claims"),
         ("supporting", "claim that supports a cited one", "claims that support cited ones"),
-        ("check", "check of our own code", "checks of our own code"),
     ):
         counted = Counter(verdicts[key] for key in verdicts if claims[key].tier == tier)
         parts = [

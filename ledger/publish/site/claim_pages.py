@@ -62,8 +62,6 @@ def _page(
         yield f"{prose(claim.cited)}\n"
     elif claim.supports:
         yield f"Supports [{code(claim.supports)}](/claims/{claim.supports}.md).\n"
-    elif claim.checks:
-        yield f"A check of our own code: {prose(sentence(claim.checks))}\n"
     yield f"$$\n{statement_latex(claim)}\n$$\n"
     if how := judged_by(claim):
         yield f"{prose(sentence(how[:1].upper() + how[1:]))}\n"
@@ -240,7 +238,6 @@ _TIERS = {
         "supporting claim",
         "Steps, conditions, parts and variations of a cited claim, which lists them.",
     ),
-    "check": ("check of our own code", "Comparisons with what we computed or listed ourselves."),
 }
 
 
@@ -254,20 +251,19 @@ def index(judged: Sequence[ClaimResult], ledger: str) -> str:
         own = [r for r in judged if r.claim.tier == tier]
         one, meaning = _TIERS[tier]
         if own:
-            lines.append(f"* **{_plural(len(own), one)}**: {_counted(own)}. {meaning}")
+            lines.append(f"* **{plural(len(own), one)}**: {_counted(own)}. {meaning}")
     lines += [
         "\nVerdicts of the cited claims, and how many others there are:\n",
         ":::{container} compact\n",
-        f"| topic | {' | '.join(found)} | supporting | checks |",
-        f"|---|{'--:|' * (len(found) + 2)}",
+        f"| topic | {' | '.join(found)} | supporting |",
+        f"|---|{'--:|' * (len(found) + 1)}",
     ]
     names = list(dict.fromkeys(r.claim.topic for r in judged))
     for topic in names:
         counts = Counter(verdict_name(r) for r in cited if r.claim.topic == topic)
         tiers = Counter(r.claim.tier for r in judged if r.claim.topic == topic)
         cells = " | ".join(
-            f"{n}" if n else ""
-            for n in (*(counts[name] for name in found), tiers["supporting"], tiers["check"])
+            f"{n}" if n else "" for n in (*(counts[name] for name in found), tiers["supporting"])
         )
         lines.append(f"| [{topic}]({topic}/index.md) | {cells} |")
     lines += [":::", "", "Claims of earlier versions: [what became of them](former.md)."]
@@ -333,28 +329,23 @@ def _went(key: str, today: Mapping[str, ClaimResult]) -> str:
 
 def topic_page(topic: str, judged: Sequence[ClaimResult], about: str) -> str:
     """The claims of one topic: each cited one with what supports it here; then what supports claims
-    of other topics; checks of our own code last."""
+    of other topics."""
     lines = [f"# {topic}\n", f"{about}\n"]
     for tier in TIERS:
         own = [r for r in judged if r.claim.tier == tier]
         if not own:
             continue
-        rest = (
-            own
-            if tier == "check"
-            else [r for r in own if r.claim.supports not in {each.claim.key for each in judged}]
-        )
+        rest = [r for r in own if r.claim.supports not in {each.claim.key for each in judged}]
         if tier != "cited" and not rest:
             continue
         heading = {
             "cited": "Cited",
             "supporting": "In support of claims of other topics",
-            "check": "Checks",
         }[tier]
         said = (
             ""
             if tier == "supporting"
-            else (f"{_plural(len(own), _TIERS[tier][0])}: {_counted(own)}.\n")
+            else (f"{plural(len(own), _TIERS[tier][0])}: {_counted(own)}.\n")
         )
         lines += [f"\n## {heading}\n", said, "| claim | source | verdict |", "|---|---|---|"]
         for r in rest:
@@ -376,14 +367,6 @@ def _row(result: ClaimResult, before: str = "") -> str:
 
 def _supporting(result: ClaimResult, judged: Iterable[ClaimResult]) -> list[ClaimResult]:
     return [r for r in judged if r.claim.supports == result.claim.key]
-
-
-def _plural(number: int, one: str) -> str:
-    return (
-        plural(number, one)
-        if one != "check of our own code" or number == 1
-        else (f"{number} checks of our own code")
-    )
 
 
 def _counted(judged: Iterable[ClaimResult]) -> str:
@@ -443,9 +426,7 @@ def findings(judged: Iterable[ClaimResult], ledger: str) -> str:
 
 def _called(claim: Claim) -> str:
     """What kind of claim it is, in a word or two."""
-    return {"cited": claim.weight, "supporting": f"supporting {claim.weight}"}.get(
-        claim.tier, "check"
-    )
+    return claim.weight if claim.tier == "cited" else f"supporting {claim.weight}"
 
 
 def most_wanted(judged: Sequence[ClaimResult], ledger: str) -> str:
