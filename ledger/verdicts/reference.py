@@ -408,7 +408,7 @@ def main(arguments: list[str] | None = None) -> int:
             )
         if options.out == SHIPPED:
             fresh = _known_of(claims, store)
-            if (turned := _changes(fresh)) and not options.turned:
+            if (turned := _changes(fresh, claims)) and not options.turned:
                 raise UsageError(
                     f"{len(turned)} cases are decided otherwise than is known, first "
                     f"{turned[0]}; find out why, then add --turned"
@@ -456,12 +456,13 @@ def _known_of(claims: Mapping[str, Claim], store: Store) -> dict[str, Known]:
     }
 
 
-def _changes(fresh: Mapping[str, Known]) -> list[str]:
-    """Each case that was decided one way and now is the other."""
+def _changes(fresh: Mapping[str, Known], claims: Mapping[str, Claim]) -> list[str]:
+    """Each case of a claim that was decided one way and now is the other."""
     return [
         f"{key} [{case}]: {before}, now {after}"
         for key, found in fresh.items()
         for case, before in (known(key) or Known()).cases.items()
+        if case in claims[key].every_case
         if {before, after := found.cases.get(case, "HOLDS")} == {"HOLDS", "FAILS"}
     ]
 
