@@ -10,7 +10,7 @@ __all__ = ["SUITES", "gpus", "keys", "models", "sources", "suites", "tasks", "to
 # Those of `theory.claim`, which needs SymPy; a test compares.
 SUITES = {
     "quick": "small cases of every claim; about a minute",
-    "theory": "quick, and larger cases; about 6 minutes",
+    "theory": "quick, and larger cases; about 2 minutes",
     "full": "theory, the largest cases, and trainings; an hour or more",
     "frontier": "exact ranks, as far as --memory and --minutes allow",
     "exercises": "tiny language models; at most 40 minutes",
