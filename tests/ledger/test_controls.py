@@ -136,6 +136,9 @@ def gaps(claim: Claim, case: Case, value: Measured, alpha: float, *, ratio: bool
         ">": [(high, -1)],
         "in": [(low, -1), (high, 1)],
     }[claim.statement.rel_op]
+    if claim.statement.rel_op == "in" and low.is_nonpositive:
+        # A lower bound that bounds nothing.
+        del claimed[0]
     base = log_base(claim.statement.lhs)
 
     def gap(bound: Expr, left: Expr) -> Expr:
@@ -151,10 +154,10 @@ def gaps(claim: Claim, case: Case, value: Measured, alpha: float, *, ratio: bool
 
 def positive(claim: Claim, case: Case, value: Measured, alpha: float) -> bool:
     """Whether both sides are positive, so that their ratio has a meaning."""
-    sides = [
-        *(_left(claim, case, end) for end in _interval(value, alpha)),
-        *bounds(claim.predict(case)),
-    ]
+    low, high = bounds(claim.predict(case))
+    sides = [*(_left(claim, case, end) for end in _interval(value, alpha)), high]
+    if claim.statement.rel_op != "in" or not low.is_nonpositive:
+        sides.append(low)
     return log_base(claim.statement.lhs) is not None or all(side.is_positive for side in sides)
 
 

@@ -242,8 +242,13 @@ def _slack(
         return None
     if relation in ("<=", "<"):
         return _ratio(claim, b, c)
-    above = _ratio(claim, a, d if relation in (">=", ">") else c)
-    below = math.inf if relation in (">=", ">") else _ratio(claim, b, d)
+    if relation in (">=", ">"):
+        above = _ratio(claim, a, d)
+        return None if above is None else 0.0 - above
+    above, below = _ratio(claim, a, c), _ratio(claim, b, d)
+    if c.is_nonpositive:
+        # A lower bound that bounds nothing.
+        return below
     return None if above is None or below is None else min(0.0 - above, below)
 
 

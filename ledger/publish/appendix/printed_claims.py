@@ -34,7 +34,16 @@ from .typesetting import code, factor, maths, prose, sentence, value, verdict
 
 __all__ = ["DATED", "Statement", "cited", "explained", "sign", "told"]
 
-_SIGNS = {"=": "=", "<=": r"\le", "<": "<", ">=": r"\ge", ">": ">", "!=": r"\ne", "≈": r"\approx"}
+_SIGNS = {
+    "=": "=",
+    "<=": r"\le",
+    "<": "<",
+    ">=": r"\ge",
+    ">": ">",
+    "!=": r"\ne",
+    "≈": r"\approx",
+    "in": r"\in",
+}
 # Fields of a case that say how often it is measured.
 _SEEDS = ("replicas", "seeds", "repeats", "trials")
 # Fields that say how large nets are and how long they were trained, in print.
