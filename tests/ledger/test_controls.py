@@ -223,7 +223,7 @@ def near(misses: float, spare: float, ratio: bool) -> bool:
 def test_a_control_misses_by_at_most_twice_what_the_nearest_case_has_to_spare(found):
     far = {key: row for key, row in found.items() if key not in EXCEPTIONS and not near(*row)}
     assert far == {}
-    assert len(found) > 250
+    assert len(found) > 180
     assert sum(_CLAIMS[key].statement.rel_op == "==" for key in found) > 50
 
 

@@ -524,10 +524,7 @@ def _in_scope(case: Case) -> bool:
         "a factor of 59/25 per layer, not 7/3",
         statement=Eq(residual_decay, log(Rational(59, 25))),
     ),
-    cited=(
-        "Decides whether late collapse under a mask or positions is estimated by a cube or by a "
-        "factor per layer, 2 under a causal mask."
-    ),
+    cited="Decides whether late collapse with a mask is estimated by a cube or a factor per layer.",
 )
 def position_decay(case: Case) -> Ball | Outside:
     """Under causal masks the residual halves per layer; positions give other factors.

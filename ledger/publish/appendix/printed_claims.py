@@ -34,16 +34,7 @@ from .typesetting import code, factor, maths, prose, sentence, value, verdict
 
 __all__ = ["DATED", "Statement", "cited", "explained", "sign", "told"]
 
-_SIGNS = {
-    "=": "=",
-    "<=": r"\le",
-    "<": "<",
-    ">=": r"\ge",
-    ">": ">",
-    "!=": r"\ne",
-    "≈": r"\approx",
-    "in": r"\in",
-}
+_SIGNS = {"<=": r"\le", ">=": r"\ge", "!=": r"\ne", "≈": r"\approx", "in": r"\in"}
 # Fields of a case that say how often it is measured.
 _SEEDS = ("replicas", "seeds", "repeats", "trials")
 # Fields that say how large nets are and how long they were trained, in print.
@@ -452,4 +443,4 @@ def sign(claim: Claim) -> str:
     >>> sign(find("separation_rank/upper_bound_deep"))
     '$\\\\le$'
     """
-    return maths(_SIGNS[relation(claim)])
+    return maths(_SIGNS.get(relation(claim), relation(claim)))
