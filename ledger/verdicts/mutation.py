@@ -266,6 +266,7 @@ def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
         if row.measured is None:
             continue
         try:
+            _counts_whole_things(statement, row.case)
             decision = judge(mutated, row.case, row.measured, alpha=result.alpha(row), force=True)
         except _NO_VALUE:
             return Mutant(change, statement, "data", "the mutated statement has no value at a case")
@@ -296,6 +297,20 @@ def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
             equal=weaker and _equal(result, mutated),
         ),
     )
+
+
+def _counts_whole_things(statement: Relational, case: Case) -> None:
+    """Refuse a binomial coefficient of what is no integer, for which SymPy would compute factorials
+    of numbers such as 3^90.
+
+    Raises:
+        ValueError: for one.
+    """
+    import sympy
+
+    for coefficient in statement.atoms(sympy.binomial):
+        if any(at(argument, case).is_integer is False for argument in coefficient.args):
+            raise ValueError("a binomial coefficient of a number that is no integer")
 
 
 def _why_alive(

@@ -10,9 +10,16 @@ from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running.engines import Inline, execute
 from depthlaw.ledger.running.plan import plan
-from depthlaw.ledger.verdicts.mutation import Mutant, forms, mutants, mutate, unexplained
+from depthlaw.ledger.verdicts.mutation import (
+    Mutant,
+    _counts_whole_things,
+    forms,
+    mutants,
+    mutate,
+    unexplained,
+)
 from depthlaw.ledger.verdicts.report import results
-from depthlaw.theory.claims.definition import Case, Claim, registry
+from depthlaw.theory.claims.definition import Case, Claim, find, registry
 from depthlaw.theory.claims.symbols import depth as L
 from depthlaw.theory.claims.values import Exact, Step
 from depthlaw.theory.claims.verdict import Verdict
@@ -244,3 +251,12 @@ def test_the_reference_ledger_can_be_mutated(capsys, monkeypatch):
     assert (code, said.err) == (0, "") or (
         code == 2 and said.err.count("\n") == 1 and "nothing is recorded" in said.err
     )
+
+
+def test_a_mutant_that_counts_parts_of_things_has_no_value():
+    """SymPy would compute factorials of numbers such as 3^30 for it."""
+    bounds = find("separation_rank/count_bounds")
+    mutant = next(m for change, m in mutants(bounds.statement) if change.startswith("1/2 -> 101"))
+    with pytest.raises(ValueError, match="no integer"):
+        _counts_whole_things(mutant, Case(width=5, depth=30))
+    _counts_whole_things(bounds.statement, Case(width=5, depth=30))
