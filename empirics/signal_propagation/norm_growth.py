@@ -239,6 +239,7 @@ def without(case: Case, *names: str) -> Case:
         statement=between(1, mean_square, 1 + mlp_write * effective_depth),
     ),
     supports="signal_propagation/pre_ln_norm",
+    post_hoc="the lower end of stochastic depth at test time was stated after its data were seen",
     **IN_NETS,
 )
 def softmax_norm(case: Case, seed: int, device: str = "cpu") -> Sample:
