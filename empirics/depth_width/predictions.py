@@ -183,13 +183,15 @@ def depth_pays_to_knee(case: Case, device: str = "cpu", folder: str = "") -> Sam
     2 log_3(d) + log_3(2): from 1 layer to 2 and from 2 to 3, which is up to log_3(d), and from 3
     to 6.
 
-    It fails up to log_3(d) alone. That theorem is about what nets can represent, without softmax,
-    MLP and residuals; that trained nets lose less by it is a reading. Up to the knee a bound on
-    separation rank grows doubly exponentially with depth; nobody claims that trained nets follow
-    it. These are also the steps up to six layers: the legend of Kaplan et al.'s Figure 6 parts nets
-    of 1, 2 and 3 layers from those of "6 Layers" (recalled), and Levine et al. are reported to read
-    it so that depth helps up to there. Nets as large as those of suite gpu are all deeper than
-    log_3(d).
+    It fails already up to log_3(d), from 2 to 3 layers at the smallest and the largest size and
+    from 1 to 2 at the smallest, and from 3 to 6 at the smallest; the other steps are undecided.
+    Asked of the steps up to log_3(d) alone, at a level of their own, 1 to 2 failed at the largest
+    size too. That theorem is about what nets can represent, without softmax, MLP and residuals;
+    that trained nets lose less by it is a reading. Up to the knee a bound on separation rank grows
+    doubly exponentially with depth; nobody claims that trained nets follow it. These are also the
+    steps up to six layers: the legend of Kaplan et al.'s Figure 6 parts nets of 1, 2 and 3 layers
+    from those of "6 Layers" (recalled), and Levine et al. are reported to read it so that depth
+    helps up to there. Nets as large as those of suite gpu are all deeper than log_3(d).
     """
     return sample(gains(case, device, folder))
 

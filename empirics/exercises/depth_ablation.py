@@ -129,7 +129,7 @@ def deeper_is_better(case: Case, device: str = "cpu", folder: str = "") -> Sampl
     same tokens, about half a million. One learning rate serves all nets and is tuned for none: the
     verdict is one at this budget and rate. Nets that are trained for longer may order otherwise,
     and where it fails, that refutes no trend among nets that are trained out. Whether each doubling
-    gains less than the one before is not asked, since none gains.
+    gains less than the one before is not asked, since none is shown to gain.
     """
     if case.get("against", "") == "wide":
         return sample(

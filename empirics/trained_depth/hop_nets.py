@@ -55,14 +55,14 @@ def _by_depth(fewer: int = 0) -> Relational:
 )
 @about_nets()
 def hops_by_depth(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
-    """These nets take exactly ceil(log2 k) + 2 layers for hops.
+    """With ceil(log2 k) + 2 layers these nets do hops, with fewer not.
 
     Our nets of L layers, trained on hop_k for k up to 4 (16 in suite gpu), answer for every
     k = 1, 2, 4, ... with ceil(log2 k) + 2 <= L, as explicit weights do, and for none with
     floor(log2 k) + 2 > L; k = 1 is induction.
 
-    With fewer layers they all fail, as hops_needed says too, of each seed alone. Undecided for
-    k = 2 in three layers, which answer 95 %, too near to the bar; in the third recording they
+    That fewer layers fail holds at every k, as hops_needed says too, of each seed alone. Undecided
+    for k = 2 in three layers, which answer 95 %, too near to the bar; in the third recording they
     stopped short of it, and it failed. They were trained on k up to 4 together, of which k = 4 is
     beyond three layers. Training on k <= 2 alone was not tried.
     """

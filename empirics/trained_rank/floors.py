@@ -329,9 +329,9 @@ def width_forecast(case: Case, device: str = "cpu", folder: str = "") -> Exact:
 
     That it is at least that width follows from floor_holds and says nothing of training. Where no
     tried width is enough, more than the largest is counted. Corollaries 1 and 2 say nothing of
-    these sizes; see separation_rank/width_without_floor. It was expected to hold. Fails in a first
-    run with 8 seeds: one layer came to 0.2 at width 8, where the floor does at 1, and two layers of
-    at most width 8 not to 0.05, where the floor does at 2. Then 16 seeds were taken.
+    these sizes; see separation_rank/width_without_floor. It was expected to hold. With
+    16 seeds two layers fail at 0.05 and 0.1, and one layer holds at all three levels. In a first
+    run with 8 seeds one layer came to 0.2 at width 8, where the floor does at 1.
     """
     return _first_trained(case, device, folder)
 

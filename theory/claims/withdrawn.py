@@ -35,7 +35,7 @@ WITHDRAWN: dict[str, str] = {
     "separation_rank/bottleneck_one_head": "merged into separation_rank/vocabulary_bottleneck",
     "separation_rank/catalecticants": "merged into separation_rank/exact",
     "separation_rank/several_heads": "now a note of separation_rank/heads_two_layers, whose ranks "
-    "are below S",
+    "are below S, for two layers; at three layers a test at width 2",
     "separation_rank/residual_upper": "merged into separation_rank/dimension_count",
     "separation_rank/residual_paths": "now a test: it is a product of I + T_l multiplied out",
     "separation_rank/two_tokens": "merged into separation_rank/generic_one_head",
@@ -94,8 +94,8 @@ WITHDRAWN: dict[str, str] = {
     "exercises/bare_gradients_vanish": "merged into exercises/gradients_vanish",
     "exercises/deep_beats_wide": "merged into exercises/deeper_is_better",
     "exercises/doublings_gain_less": (
-        "now a note of exercises/deeper_is_better: no doubling gains, so that how the gains "
-        "shrink cannot be asked"
+        "now a note of exercises/deeper_is_better: no doubling is shown to gain, so that how the "
+        "gains shrink cannot be asked"
     ),
     "exercises/early_layers_hold_the_surface": "merged into exercises/layers_specialise",
     "exercises/first_layer_costs_most": "merged into exercises/lower_layers_cost_more",

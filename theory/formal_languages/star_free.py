@@ -47,7 +47,7 @@ def modular(m: int) -> str:
     supports="formal_languages/network",
 )
 def syntactic_period(case: Case) -> Exact:
-    """Counting letters modulo m gives period m, starred languages 1.
+    """Counting letters modulo m gives period m; the listed languages have period 1.
 
     The words whose number of a is divisible by m have a syntactic monoid of period m; so they are
     star-free, and within reach of masked hard attention without positions, only for m = 1. The
@@ -56,7 +56,7 @@ def syntactic_period(case: Case) -> Exact:
 
     The period is found twice: in the monoid, and by a search for a word that permutes states of the
     minimal automaton. From the period to what attention can do lead two published theorems, which
-    are not tested: Schuetzenberger's, and the source's. Six of the starred languages are compared
+    are not tested: Schuetzenberger's, and the source's. Six of the listed languages are compared
     with expressions without a star in a test.
     """
     expression = case.get("expression", modular(case.modulus))

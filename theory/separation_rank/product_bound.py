@@ -237,7 +237,7 @@ AGAINST_THEOREM_2: dict[str, Any] = {
     supports="separation_rank/upper_bound_deep",
 )
 def first_violation(case: Case) -> Exact:
-    """First depths that contradict Theorem 2 as recalled.
+    """First depths at which a product, or S, exceeds Theorem 2's recalled bound.
 
     With H = d_x, the first depth L > log_3 d_x at which prod_{l <= min(L, D)} (3^(L-l) + 1) exceeds
     the recalled upper bound is 62 at width 4, 32 (5), 30 (6), 36 (8), 67 (16), 130 (32) and
@@ -246,7 +246,8 @@ def first_violation(case: Case) -> Exact:
 
     The bound is as recalled; check against the paper. Repeating the last form at width 4 brings 62
     down to 61. At H = d_x the constant b_2 of the recalled lower bound is undefined;
-    upper_bound_deep leads with a case of 2 H <= d_x. The second half is about S alone: that one
+    upper_bound_deep leads with a case of 2 H <= d_x. The product is a lower bound on the rank, and
+    so contradicts the bound; S is an upper bound, and contradicts nothing: that one
     head attains S for all d_x and L is false, as sep(4, 3) = S - 4 (exact_below_count). Whether one
     head comes near enough to S at these depths is open.
     """

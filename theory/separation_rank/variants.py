@@ -196,18 +196,19 @@ def _attained(count: Expr) -> Within:
     cited=(
         "Decides whether width beyond the rank r of an embedding can raise the rank past S(r, L)."
     ),
+    post_hoc="equality for N >= 2 (min(d_x, r) + 1) was stated after N >= 2 (r + 1) had been seen",
 )
 def vocabulary_bottleneck(case: Case, seed: int) -> Exact:
     """Inputs of rank r act like width r.
 
-    If all tokens are x = E w with w of dimension r, then for almost all E and weights, and any
-    heads and number of tokens, sep <= S(min(d_x, r), L), with equality for one head and N >=
-    2 (min(d_x, r) + 1), in every case measured.
+    If all tokens are x = E w with w of dimension r, then sep <= S(min(d_x, r), L) for all E,
+    weights, heads and numbers of tokens, with equality for almost all E and weights of one head and
+    N >= 2 (min(d_x, r) + 1), in every case measured.
 
-    What bounds the rank for almost all weights bounds it for all. Both the number of moments and
-    the number of forms become those of width r, since x = E w makes the output one of w. Not the
-    theorem of the paper, whose constants we have not read: it bounds log sep by orders of
-    L min(r, d_x). In the cases measured widening beyond the input rank gains nothing in this
-    measure, deepening does.
+    Judged for almost all: what bounds the rank there bounds it for all. Both the number of moments
+    and the number of forms become those of width r, since x = E w makes the output one of w. Not
+    the theorem of the paper, whose constants we have not read: it bounds log sep by orders of L
+    min(r, d_x). In the cases measured widening beyond the input rank gains nothing in this measure,
+    deepening does.
     """
     return measured_rank(case, seed)
