@@ -85,8 +85,8 @@ def _rates(**fields: Any) -> tuple[Case, ...]:
         statement=Eq(depth_change, 1 - 2 * alpha),
     ),
     cited=(
-        "Bears on the power of L by which Adam's and SGD's rate should follow branches scaled "
-        "down with depth."
+        "Bears on the power of L by which Adam's and SGD's rates should follow scaled-down "
+        "branches."
     ),
     **WITHIN,
 )

@@ -55,7 +55,7 @@ def _by_depth(fewer: int = 0) -> Relational:
 )
 @about_nets()
 def hops_by_depth(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
-    """With ceil(log2 k) + 2 layers these nets do hops, with fewer not.
+    """These nets do hops with ceil(log2 k) + 2 layers, not fewer.
 
     Our nets of L layers, trained on hop_k for k up to 4 (16 in suite gpu), answer for every
     k = 1, 2, 4, ... with ceil(log2 k) + 2 <= L, as explicit weights do, and for none with

@@ -149,7 +149,7 @@ def _prediction(case: Case, anywhere: bool = False) -> Exact:
     cited="Decides whether k layers may be quoted as enough for k blocks in C-RASP.",
 )
 def crasp_blocks(case: Case) -> Exact:
-    """C-RASP: depth k is enough for k blocks, k - 2 to predict.
+    """C-RASP: depth k is enough for k blocks, for prediction k-2.
 
     For every k the words a+ b+ a+ ... with k blocks are defined by a formula of TL[count-left],
     that is C-RASP, of depth k, and for k >= 2 by none of depth 1. For the prediction task, k >= 3,

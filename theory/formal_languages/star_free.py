@@ -47,7 +47,7 @@ def modular(m: int) -> str:
     supports="formal_languages/network",
 )
 def syntactic_period(case: Case) -> Exact:
-    """Counting letters modulo m gives period m; the listed languages have period 1.
+    """Counting letters modulo m gives period m, the listed languages 1.
 
     The words whose number of a is divisible by m have a syntactic monoid of period m; so they are
     star-free, and within reach of masked hard attention without positions, only for m = 1. The

@@ -237,7 +237,7 @@ AGAINST_THEOREM_2: dict[str, Any] = {
     supports="separation_rank/upper_bound_deep",
 )
 def first_violation(case: Case) -> Exact:
-    """First depths at which a product, or S, exceeds Theorem 2's recalled bound.
+    """First depths at which a product, or S, exceeds the recalled bound.
 
     With H = d_x, the first depth L > log_3 d_x at which prod_{l <= min(L, D)} (3^(L-l) + 1) exceeds
     the recalled upper bound is 62 at width 4, 32 (5), 30 (6), 36 (8), 67 (16), 130 (32) and

@@ -164,7 +164,7 @@ _BY_BIDEGREE = binomial(d + (3**L - 1) / 2, (3**L - 1) / 2)
     supports="separation_rank/upper_bound_deep",
 )
 def two_tokens_upper(case: Case, seed: int) -> Exact:
-    """One token on each side: the rank is at most binom(d_x + C, C).
+    """One token a side: the rank is at most binom(d_x+C, C).
 
     For two tokens, all weights and any number of heads, sep <= binom(d_x + C(L), C(L)). For
     3^L >= d_x that is below the upper bound of Theorem 2 as recalled: then log_3 sep <= 2 d_x L +
