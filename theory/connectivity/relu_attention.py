@@ -252,7 +252,8 @@ def nonnegative_weights_fail(case: Case, seed: int) -> Exact:
     and 60 different weights at depth 1 and 24 at depth 2, none lets one threshold on the sum of
     blocks read off reachability in two paths of that diameter, in every labelling drawn. For one
     layer and two paths of 5 vertices every weight matrix is covered: there is a labelling in which
-    an output entry within a component is 0 or one between the components is positive.
+    an output entry within a component is 0 or one between the components is positive. That case is
+    ours, and its threshold is 0.
 
     Sampled weights support the theorem and do not prove it. The case of every matrix is exhaustive,
     as supports only grow with the weights: the largest diagonal support leaves distance 4 at 0, and

@@ -119,8 +119,8 @@ def kaplan_weights(case: Case) -> Exact:
     entries, when the feed-forward net has two matrices and every query head has a key head of its
     own; that is 12 L d^2 when d_attn = d and d_ff = 4 d.
 
-    The condition for 12 L d^2 suffices and is not necessary: 2 d_attn + d_ff = 6 d is, for instance
-    a gated net with d_ff = 8 d / 3.
+    For these nets 2 d_attn + d_ff = 6 d is sufficient and necessary for 12 L d^2. A gated net, with
+    three matrices, is not among them: it has 12 L d^2 with d_attn = d and d_ff = 8 d / 3.
     """
     return Exact(
         counted_weights(gpt2(case.depth, case.width, ff=case.ff_width, inner=case.attention_width))

@@ -136,6 +136,7 @@ _SIZE_CLASSES = ("95-117M", "475-543M", "1.01-1.05B", "1.9-2.0B")
         Case(group="475-543M", least_aspect=1, stated=45), "45 layers of width 768, d / L = 17"
     ),
     supports="evidence/depth_wins",
+    post_hoc="the limit of 30 on d / L in Gemstones was read off the losses that it is asked of",
 )
 def best_depth(case: Case) -> Exact:
     """The best of the trained depths.

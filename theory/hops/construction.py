@@ -200,11 +200,11 @@ def depth_corrected(case: Case, seed: int) -> Exact:
 def depth_carried_symbols(case: Case, seed: int) -> Exact:
     """Carrying symbols, hard attention does hop_k in floor(log2 k) + 2 layers.
 
-    For every k >= 1, two hard-attention networks of width O(1), O(log N) bits and a start token are
-    right on every token of every sequence from layer floor(log2 k) + 2 on, and on some not before:
-    one with one head, a start token that sees itself and else the strict mask j < i; and one with
-    the causal mask and ceil(log2(N + 1)) heads, of width O(1) each, in its first layer, one in the
-    others.
+    For every k >= 1, two hard-attention networks with O(log N) bits and a start token are right on
+    every token of every sequence from layer floor(log2 k) + 2 on, and on some not before: one of
+    width O(1) with one head, a start token that sees itself and else the strict mask j < i; and one
+    with the causal mask and ceil(log2(N + 1)) heads, of width O(1) each, in its first layer, one in
+    the others.
 
     find^1(i) is one more than the last j < i with X_j = X_i: one layer instead of two. Then the
     answer's symbol travels with the pointers, so find^(2^t) gives hop_k up to k = 2^(t+1) - 1.
