@@ -232,9 +232,11 @@ def gradient_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
 
     Four heads, random queries and keys, ReLU MLPs, Gaussian tokens, equal or independent; the loss
     is u.y of the last position, u a random unit vector, or the mean cross-entropy of all positions
-    with random labels; Xavier's and Kaiming's weights with u.y alone. GPT-2 and LayerNorm scaling
-    have standard deviation 1/sqrt(d), ADMIN and stochastic depth LeCun's weights. The mean of
-    slopes over depths that double is asked to be within 1/8.
+    with random labels. With u.y and independent tokens alone, at width 32: Xavier's and Kaiming's
+    weights, and the product with GPT-2's. GPT-2 and LayerNorm scaling have standard deviation
+    1/sqrt(d), ADMIN and stochastic depth LeCun's weights. The mean of slopes over depths that
+    double is asked to be within 1/8. The schemes are those of radford2019, wang2022deepnet,
+    liu2020admin, huang2016 and sun2025.
 
     Pre-norm: LayerNorm's derivative has the norm sqrt(d)/||x|| (layernorm_jacobian), so the last
     gradient is inverse to the stream's norm. For uniform attention with one head

@@ -343,7 +343,7 @@ def post_ln_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     **WITHIN,
 )
 def admin_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """ADMIN, pre-LN: effect of relative perturbations within 1/8 of branch shares.
+    """ADMIN, pre-LN: perturbations grow with depth as branch shares, within 1/8.
 
     In random pre-LN nets, and in post-LN nets with ADMIN's profiled skips, the variance of the
     output's change under a small relative perturbation of all matrices typically goes with depth as

@@ -223,7 +223,7 @@ branch_share = quantity(
 accumulates = quantity(
     "accumulates",
     "s",
-    "1 where branch n meets the variance of all before it, 0 where LayerNorm has reset it",
+    "1 where the skip carries the variance of all branches before, 0 where it carries 1",
     "nonnegative integer",
 )
 

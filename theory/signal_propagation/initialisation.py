@@ -313,16 +313,16 @@ def _streams(**fields: Any) -> tuple[Case, ...]:
     supports="signal_propagation/norm_exponents",
 )
 def residual_stream(case: Case) -> Exact:
-    """Scaling by 1/sqrt(2L) keeps the stream's variance, which else grows linearly.
+    """Scaling by 1/sqrt(2L) bounds the stream's variance, which else grows linearly.
 
     2L uncorrelated branch writes of variance s^2 on a stream of variance 1 give variance 1 + 2 L
     s^2; scaled by 1/sqrt(2L) they give 1 + s^2 at every depth.
 
     Checked sentence: "The 1/√(2n_layers) factor ensures that even with many layers, the output
-    variance doesn't explode." Printed is the factor; 1 + s^2 is ours. Radford et al. say 1/sqrt(N),
-    N the number of residual layers, which is 0.144 for the 48 blocks of GPT-2 XL and 0.102 for its
-    96 sublayers; they do not say which. At initialisation, where writes are uncorrelated with the
-    stream; training makes them correlated.
+    variance doesn't explode." Printed is the factor; both variances are ours. Radford et al. say
+    1/sqrt(N), N the number of residual layers, which is 0.144 for the 48 blocks of GPT-2 XL and
+    0.102 for its 96 sublayers; they do not say which. At initialisation, where writes are
+    uncorrelated with the stream; training makes them correlated.
     """
     return Exact(
         1
