@@ -311,10 +311,10 @@ def gamma_free_bound(case: Case) -> Ball:
     E = R W_QK R^T / sqrt(d_qk); the constant tends to 2 as M tends to 0, and is at most 4 exactly
     up to an M that begins with 0.4563239156.
 
-    So version 1 of the theorem holds for small logits: where |W_QK|_1 r_0^2 <= 0.4563 sqrt(d_qk),
-    which max |E_ij| <= |E|_1 is not above, the residual is at most 4 |W_QK|_1 |W_V| / sqrt(d_qk)
-    times the cube of r_0, and gamma is an artefact of the proof. Beyond that range version 1 has
-    neither an argument nor a counterexample: one_layer_cubic_v1.
+    So version 1 of the theorem holds for small logits, since max |E_ij| <= |E|_1 <= |W_QK|_1 r_0^2 /
+    sqrt(d_qk): where the last is at most 0.4563, the residual is at most 4 |W_QK|_1 |W_V| /
+    sqrt(d_qk) times the cube of r_0, and gamma is an artefact of the proof. Beyond that range
+    version 1 has neither an argument nor a counterexample: one_layer_cubic_v1.
     """
     return _residual_over(case, lambda E: ball_norms(E)[0])
 
@@ -411,7 +411,9 @@ _UPRIGHT = Case(step="signed", instance="two tokens", range="1/1000", direction=
     Le(step_excess, 0),
     known="FAILS",
     weight="step",
-    source=Source("dong2021", "proof of the one-layer lemma (v1, v2), and of Theorem 2.3"),
+    source=Source(
+        "depthlaw", "after restatements of dong2021's one-layer lemma (v1, v2); heads: our own"
+    ),
     assumes={
         "in the signed step, 0 < D_ii <= 1.256": lambda case: (
             case.step != "signed" or small_range(case)
@@ -430,10 +432,10 @@ _UPRIGHT = Case(step="signed", instance="two tokens", range="1/1000", direction=
         )
     },
     control=Control(_UPRIGHT, "by 2e-90 less", statement=Le(step_excess, -Rational(2, 10**90))),
-    cited="Decides which steps of the proof in dong2021 may be quoted without their repairs.",
+    cited="Decides which steps of dong2021's proof, as restated, may be quoted without repairs.",
 )
 def steps_as_written(case: Case) -> Ball | Exact:
-    """Three steps of the proof that one layer cubes, without repairs.
+    """Two restated steps of the cubing proof, and our own, without repairs.
 
     columns (version 1): |D1|_1 <= 2 |E|_1 for every logit matrix E with row ranges D_ii; signed
     (version 2): P R <= (I + 2D) Q R entrywise for all logits A, E with D_ii <= 1.256, P =
