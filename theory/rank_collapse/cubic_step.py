@@ -311,8 +311,8 @@ def gamma_free_bound(case: Case) -> Ball:
     E = R W_QK R^T / sqrt(d_qk); the constant tends to 2 as M tends to 0, and is at most 4 exactly
     up to an M that begins with 0.4563239156.
 
-    So version 1 of the theorem holds for small logits, since max |E_ij| <= |E|_1 <= |W_QK|_1 r_0^2 /
-    sqrt(d_qk): where the last is at most 0.4563, the residual is at most 4 |W_QK|_1 |W_V| /
+    So version 1 of the theorem holds for small logits, since max |E_ij| <= |E|_1 <= |W_QK|_1 r_0^2
+    / sqrt(d_qk): where the last is at most 0.4563, the residual is at most 4 |W_QK|_1 |W_V| /
     sqrt(d_qk) times the cube of r_0, and gamma is an artefact of the proof. Beyond that range
     version 1 has neither an argument nor a counterexample: one_layer_cubic_v1.
     """
