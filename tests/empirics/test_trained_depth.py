@@ -223,7 +223,8 @@ def test_the_share_of_trainings_that_succeed(monkeypatch, succeeded):
 def test_negative_controls_that_take_a_longer_training_fail(key):
     claim = CLAIMS[f"trained_depth/{key}"]
     control = claim.control
-    wrong = replace(claim, statement=control.statement or claim.statement)
+    stated = claim.statement if control.statement is None else control.statement
+    wrong = replace(claim, statement=stated)
     assert (
         judge(wrong, control.case, claim.measure(control.case), force=True).verdict is Verdict.FAILS
     )
