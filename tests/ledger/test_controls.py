@@ -16,7 +16,8 @@ from math import isfinite
 from math import log as ln
 
 import pytest
-from sympy import Expr, log
+from sympy import Abs, Expr, Max, log
+from sympy.core.relational import Relational
 
 from depthlaw.ledger.records.run import Run, control_run
 from depthlaw.ledger.records.store import Store, decode
@@ -37,6 +38,7 @@ from depthlaw.theory.claims.verdict import (
     _left,
     bounds,
     judge,
+    level,
     log_base,
 )
 from depthlaw.theory.exact.enclosure import enclose
@@ -244,3 +246,91 @@ def test_a_coin_in_place_of_nets_at_chance_is_caught_by_their_control(store):
     value = measured(store, control_run(claim))
     if value is not None:
         assert judged(value).verdict is Verdict.FAILS
+
+
+# Claims that say the same of several things, and the fields that choose among these. One negative
+# control speaks for one of them alone.
+PARTS = {
+    "counting/pass_operations": ("run", "mask"),
+    "formal_languages/crasp_blocks": ("saved",),
+    "formal_languages/syntactic_period": ("modulus",),
+    "hops/depth_carried_symbols": ("mask",),
+    "hops/head_gaps": ("head",),
+    "hops/k_max": ("rounded_down",),
+    "hops/one_lookup_per_layer": ("strict",),
+    "rank_collapse/distance_to_equal": ("map",),
+    "rank_collapse/equiangular_flow": ("by_row_sums",),
+    "rank_collapse/l2_attention": ("norm_order_inverse",),
+    "rank_collapse/path_decomposition": ("skips",),
+    "rank_collapse/softmax_perturbation": ("lemma_side",),
+    "separation_rank/convolution_sides": ("alternating",),
+    "separation_rank/first_violation": ("witness",),
+    "signal_propagation/block_contraction": ("activation",),
+    "signal_propagation/branch_shares": ("scheme",),
+    "signal_propagation/deepnorm_scales": ("stack", "scale"),
+    "signal_propagation/deepnorm_update_exponents": ("optimiser",),
+    "signal_propagation/depth_exponents": ("of",),
+    "signal_propagation/epsilon_exponents": ("rule", "expected_exponent"),
+    "signal_propagation/gradient_exponents": ("scheme", "norm", "of"),
+    "signal_propagation/kaiming_variance": ("activation",),
+    "signal_propagation/last_gradient_slope": ("norm",),
+    "signal_propagation/rate_exponents": ("optimiser",),
+    "signal_propagation/token_contraction": ("block",),
+    "signal_propagation/uniform_growth": ("of",),
+}
+
+
+def rows_of(claim: Claim, store: Store) -> list[tuple[Case, Measured]]:
+    """The recorded cases in scope, with what the seeds of each measured."""
+    return [
+        (case, value)
+        for case in claim.every_case
+        if all(holds(case) for holds in claim.assumes.values())
+        if (value := measured(store, Run(claim, case))) is not None
+    ]
+
+
+def stricter(statement: Relational) -> Relational:
+    """Half of an upper bound, twice a lower one, half more than an equality says, at least 1/2."""
+    left, right = statement.args
+    if statement.rel_op in ("<=", "<"):
+        return statement.func(left, right - Abs(right) / 2, evaluate=False)
+    if statement.rel_op in (">=", ">"):
+        return statement.func(left, right + Abs(right), evaluate=False)
+    return statement.func(left, right + Max(Abs(right), 1) / 2, evaluate=False)
+
+
+@pytest.mark.parametrize(("key", "fields"), PARTS.items())
+def test_each_part_of_a_claim_about_several_things_could_fail(key, fields, store):
+    claim = registry()[key]
+    wrong = replace(claim, statement=stricter(claim.statement))
+    verdicts: dict[tuple, set[str]] = {}
+    for case, value in rows_of(claim, store):
+        part = tuple(case.get(field) for field in fields)
+        decision = judge(wrong, case, value, alpha=level(claim, case), force=True)
+        verdicts.setdefault(part, set()).add(decision.verdict)
+    assert len(verdicts) > 1
+    assert {part for part, judged in verdicts.items() if Verdict.FAILS not in judged} == set()
+
+
+TWO_SIDED = [key for key, claim in _CLAIMS.items() if claim.statement.rel_op == "in"]
+
+
+@pytest.mark.parametrize("key", TWO_SIDED)
+def test_each_end_of_two_bounds_is_near_a_case(key, store):
+    """Within a factor of 2, or a quarter of the interval's width where an end is not positive: else
+    one end would say nothing."""
+    claim = registry()[key]
+    ends: dict[str, bool] = {}
+    for case, value in rows_of(claim, store):
+        low, high = bounds(claim.predict(case))
+        least, most = (_left(claim, case, end) for end in _interval(value, level(claim, case)))
+        # Of a logarithm a factor of 2 is a difference.
+        logarithm = str(claim.statement.lhs).startswith("log_")
+        room = 0 if low.is_positive and high.is_positive else (high - low) / 4
+        room = max(room, ln(2)) if logarithm else room
+        near_low = least - low <= room or (low.is_positive and least <= 2 * low)
+        near_high = high - most <= room or (high.is_positive and high <= 2 * most)
+        ends["low"] = ends.get("low", False) or bool(near_low)
+        ends["high"] = ends.get("high", False) or bool(near_high)
+    assert ends == {"low": True, "high": True}
