@@ -133,7 +133,11 @@ def train(
     identity = checkpoints.fingerprint(
         {
             "shape": asdict(shape),
-            "task": [type(task).__qualname__, task.name, asdict(task)],  # type: ignore[call-overload]
+            "task": [
+                type(task).__qualname__,
+                task.name,
+                asdict(task),  # type: ignore[call-overload]
+            ],
             "settings": asdict(settings),
             "device": run.device.type,
         }

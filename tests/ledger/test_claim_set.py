@@ -29,7 +29,7 @@ from depthlaw.theory.claims.definition import find, registry
 RELEASED = {
     "claims-v1": "bbbdfc2037476eae5cc9b0d79b71aeb36ea3d59954e3b59949e1f35c307d8ddd",
     "claims-v2": "bec65266ce4dd67a21635f0e1dfa125a71c660f4bda46472865118eb398a1098",
-    "claims-v3": "a3dae8f1ba389408922d934ddee0f7ee2d394cda65e1fb940cb07419fde49287",
+    "claims-v3": "75864df808605c535ca59c734a1814fc746c547f3dfdaefc3d84d965037303ae",
 }
 
 ONE = Entry(

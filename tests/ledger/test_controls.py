@@ -47,6 +47,7 @@ from depthlaw.theory.exact.enclosure import enclose
 ELSEWHERE = {
     "another net or another question, whose sizes were not chosen by us": (
         "exercises/gradients_vanish",
+        "exercises/first_layer_has_the_largest",
         "exercises/residuals_preserve",
         "exercises/residual_gradients_are_stable",
         "exercises/post_norm_loses_more",
@@ -101,6 +102,9 @@ ELSEWHERE = {
         "rank_collapse/paths_deteriorate",
         "rank_collapse/extreme_paths_guess",
         "rank_collapse/longer_paths_flatter",
+    ),
+    "both sides meet in a case, and nothing is near a difference of 0": (
+        "rank_collapse/steps_as_written",
     ),
     "an assumption that is broken": (
         "hops/one_layer_fails",

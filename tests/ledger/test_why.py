@@ -150,7 +150,8 @@ def test_a_terminal_gets_every_word_within_its_width(trees, width):
         text = shown(tree, width, is_terminal=True)
         assert max(map(len, text.splitlines())) <= width
         assert "…" not in text
-    squeezed = re.sub(r"[\s│├└─]+", "", shown(trees[REFUTED], width, is_terminal=True, whole=True))
+    tree = shown(trees[REFUTED], width, is_terminal=True, whole=True)
+    squeezed = re.sub(r"[\s│├└─]+", "", tree)
     assert all(record.name[:10] in squeezed for record in everywhere(trees[REFUTED], "record"))
 
 

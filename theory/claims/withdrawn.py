@@ -99,7 +99,6 @@ WITHDRAWN: dict[str, str] = {
     ),
     "exercises/early_layers_hold_the_surface": "merged into exercises/layers_specialise",
     "exercises/first_layer_costs_most": "merged into exercises/lower_layers_cost_more",
-    "exercises/first_layer_has_the_largest": "merged into exercises/gradients_vanish",
     "exercises/late_layers_hold_the_task": "merged into exercises/layers_specialise",
     "exercises/middle_layers_hold_relations": "merged into exercises/layers_specialise",
     "exercises/normed_gradients_vanish": "merged into exercises/gradients_vanish",

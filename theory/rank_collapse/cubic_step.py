@@ -424,11 +424,13 @@ _UPRIGHT = Case(step="signed", instance="two tokens", range="1/1000", direction=
             Case(step="signed", instance="two tokens", range="1/1000"),
             _UPRIGHT,
             Case(step="signed", instance="random", range="1/2", tokens=3),
-            *Case.grid(step="columns", instance="identity", tokens=(3, 16)),
+            *Case.grid(step="columns", instance="identity", tokens=(2, 3, 16)),
             Case(step="columns", instance="random", tokens=5),
             *Case.grid(
                 step="heads", instance="identity/both signs", tokens=(4, 16), balance="1/10"
             ),
+            Case(step="heads", instance="identity/identity", tokens=16, balance="1/10"),
+            Case(step="heads", instance="both signs/both signs", tokens=4, balance="1/10"),
         )
     },
     control=Control(_UPRIGHT, "by 2e-90 less", statement=Le(step_excess, -Rational(2, 10**90))),

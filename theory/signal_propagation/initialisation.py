@@ -451,8 +451,7 @@ def residual_gradient_at_least_one(case: Case) -> Exact:
     Checked sentence: "Even if ∂f_i/∂x_i is small, the gradient is at least 1!" That it holds for
     every f_i is our reading. 1 + f' is below 1 wherever f' < 0, small or not: f(x) = -x/100 gives
     0.99 per layer, f(x) = -x/2 gives 1/2, f(x) = -x gives 0. Branches with |f'| <= eps <= 1 keep
-    the gradient between (1 - eps)^n and (1 + eps)^n. Measured are linear branches.
-    """
+    the gradient between (1 - eps)^n and (1 + eps)^n. Measured are linear branches."""
 
     def net(x: Fraction) -> Fraction:
         for _ in range(case.depth):
