@@ -498,6 +498,7 @@ EXERCISE = Exercise(
         f"exercises/{name}"
         for name in (
             *_RAW,
+            "first_layer_has_the_largest",
             "residual_gradients_are_stable",
             "post_norm_loses_more",
         )
