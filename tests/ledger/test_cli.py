@@ -45,7 +45,7 @@ KILLED = ("connectivity/reach", "hops/doubling", "hops/depth_corrected")
 
 def depthlaw(*arguments: str | Path, **options) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "depthlaw", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=240, **options)
+    return subprocess.run(command, capture_output=True, text=True, timeout=900, **options)
 
 
 def in_this_process(capsys, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
