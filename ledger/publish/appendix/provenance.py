@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from depthlaw.empirics.figure_data import LEVEL
 from depthlaw.theory.claims.proof_steps import counted
+from depthlaw.theory.claims.rounding import LEVEL
 from depthlaw.theory.claims.values import Ball, Exact, Proportion, Sample
 from depthlaw.theory.claims.verdict import FALSE_ALARM_BUDGET, Verdict
 

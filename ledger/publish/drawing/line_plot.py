@@ -13,8 +13,7 @@ from functools import partial
 from textwrap import fill as filled
 from typing import TYPE_CHECKING, Any
 
-from depthlaw.empirics.figure_data import Number, Panel, Series
-
+from .panels import Number, Panel, Series
 from .style import STYLE, metadata
 
 if TYPE_CHECKING:
