@@ -640,13 +640,6 @@ def _initialisation(found: Found) -> Iterator[Panel]:
             "doubling with each layer",
             initial_scales.LAYERS - 1.0,
         ),
-        (
-            "Trainings that diverged",
-            "trainings",
-            rows(found, "exercises/none_diverges"),
-            "none",
-            0.0,
-        ),
     ):
         order = sorted(part, key=lambda row: list(initial_scales.OF_NAME).index(_drawn_by(row)))
         values = [(_drawn_by(row), row[1]) for row in order]

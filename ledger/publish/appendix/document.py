@@ -2,7 +2,7 @@
 records and from nothing else.
 
 One text in Markdown (`templates/appendix.md`) becomes PDF, HTML and LaTeX (`formats`); figures,
-data and the description of the files come from `appendix_figures`, `data` and `provenance`.
+data and the description of the files come from `plates`, `data` and `provenance`.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ from ...verdicts.judged_ledger import Recorded
 from ...verdicts.record_source import largest_recorded_suite, runs_of
 from ...verdicts.reference import Agreement, Ledger
 from ...verdicts.report import NOT_RUN, PREMISE_REFUTED, VERDICT_NAMES, ClaimResult, verdict_name
-from ..drawing.appendix_figures import Plate, plates
 from . import data, provenance
 from .formats import Document
 from .output_folder import DeliveryError, deliver
+from .plates import Plate, plates
 from .printed_claims import Statement, explained, told
 from .typesetting import code, factor, macro, prose, tex
 

@@ -188,12 +188,11 @@ def _draw(axes: Axes, panel: Panel, size: _Format, *, legend: bool = True) -> No
     if legend and (shown := _in_legend(panel)):
         labels = [fill(series.label, size.legend) for series in shown]
         handles = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
-        below = size.below + (0.13 if _named_places(panel) else 0)
         axes.legend(
             [handles[_label(s)] for s in shown],
             list(map(_set, labels)),
             loc="upper left",
-            bbox_to_anchor=(0, -below),
+            bbox_to_anchor=(0, -size.below),
             borderaxespad=0,
             ncols=_legend_columns(labels, size),
             handlelength=2.2,
@@ -248,18 +247,8 @@ def _names(axes: Axes, panel: Panel) -> None:
 
 
 def _in_legend(panel: Panel) -> list[Series]:
-    """The curves that a legend must name: none where there is one, and none of those whose names
-    stand below their places."""
-    if _named_places(panel):
-        return [series for series in panel.series if series.kind == "reference"]
+    """The curves that a legend must name: none where there is one."""
     return list(panel.series) if len(panel.series) > 1 else []
-
-
-def _named_places(panel: Panel) -> dict[float, str]:
-    """Where each curve is one point at a place of its own, the names of the places."""
-    points = [s for s in panel.series if s.kind != "reference"]
-    names = {float(s.x[0]): s.label for s in points if len(s.x) == 1}
-    return names if len(names) == len(points) > 2 else {}
 
 
 def _label(series: Series) -> str:
@@ -287,14 +276,16 @@ def _reference(
     seen = _seen(panel, series)
     colour = colour or _REFERENCES[place // len(_DASHES) % len(_REFERENCES)]
     axes.plot(
-        [series.x[i] for i in seen],
-        [series.y[i] for i in seen],
+        series.x,
+        # Where nothing is said the line has a gap.
+        [y if i in seen else math.nan for i, y in enumerate(series.y)],
         color=colour,
         linestyle=(0, _DASHES[place % len(_DASHES)]),
         linewidth=1.3,
         zorder=3.5,
-        marker="_" if len(seen) == 1 else "",
-        markersize=14,
+        # A point with a gap on either side is no line.
+        marker="_" if len(seen) == 1 else "." if len(seen) < len(series.x) else "",
+        markersize=14 if len(seen) == 1 else 3,
         label=_label(series),
     )
 
@@ -374,14 +365,10 @@ def _ticks(axes: Axes, panel: Panel) -> None:
     """Whole numbers where the measured places are whole; plain numbers where they are short."""
     from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
-    if names := _named_places(panel):
-        axes.set_xticks(
-            list(names), list(names.values()), rotation=30, ha="right", rotation_mode="anchor"
-        )
     drawn = [s for s in panel.series if s.kind != "reference"]
     # A smooth curve, whose points are not marked, has no places of its own.
     marked = [s for s in drawn if s.kind == "points" or len(s.x) <= _MARKED] or drawn
-    places = [] if names else sorted({x for s in marked for x in s.x})
+    places = sorted({x for s in marked for x in s.x})
     whole = bool(places) and all(float(x).is_integer() for x in places)
     if panel.x_scale == "linear" and whole:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))

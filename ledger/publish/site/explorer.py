@@ -51,7 +51,7 @@ from ...verdicts.display import middle
 from ...verdicts.judged_ledger import Recorded
 from ...verdicts.reference import shipped
 from ...verdicts.report import CaseResult, marked
-from ..drawing.site_figures import generic_ranks
+from ..drawing.rank_panels import generic_ranks
 
 __all__ = ["calculator", "collapse", "ranks", "tasks", "thresholds", "write"]
 

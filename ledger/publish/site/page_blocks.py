@@ -51,7 +51,7 @@ def question(name: str, recorded: Recorded, folder: Path) -> str:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(line_plot(panels, "png"))
         picture = f"![{md(asked.title)}](/figures/{file.name})"
-        level = f"*Bars and bands of means and shares: {CONFIDENCE} intervals. Verdicts use wider ones.*"
+        level = f"*Bars and bands of means: {CONFIDENCE} intervals. Verdicts use wider ones.*"
         drawn = any(
             isinstance(value, Sample | Proportion)
             for values_ in found_in(there).values()
@@ -67,21 +67,19 @@ def numbers(names: Sequence[str], recorded: Recorded) -> str:
     (name,) = names
     asked = QUESTIONS[name]
 
-    def listed(there: Sequence[ClaimResult], suite: str) -> str:
+    def told(there: Sequence[ClaimResult], suite: str) -> str:
         found = found_in(there)
-        tables = [
-            f"**{md(title)}**\n\n{_table(table)}"
-            for title, table in numbers_of(asked.panels(found))
-        ]
-        own = asked.table(found) if asked.table else None
+        listed = numbers_of(asked.panels(found))
+        if asked.table and (own := asked.table(found)).rows:
+            listed.insert(0, (asked.title, own))
+        tables = [f"**{md(title)}**\n\n{_table(table)}" for title, table in listed]
         parts = (
-            _table(own) if own and own.rows else "",
             _folded("Numbers", "\n\n".join(tables)) if tables else "",
             _verdicts([r for r in there if r.claim.key in asked.claims]),
         )
         return "\n\n".join(filter(None, parts))
 
-    return _blocks(asked, recorded, listed)
+    return _blocks(asked, recorded, told)
 
 
 def _blocks(

@@ -42,7 +42,8 @@ from ...verdicts.mutation import mutate
 from ...verdicts.reference import shipped
 from ...verdicts.report import CaseResult, ClaimResult, results
 from ..appendix.typesetting import prose
-from ..drawing import site_figures
+from ..drawing.line_plot import line_plot
+from ..drawing.rank_panels import rank_panels
 from ..questions import QUESTIONS
 from . import (
     claim_pages,
@@ -359,8 +360,11 @@ def _recorded(
 
 def _frontier(claims: Mapping[str, Claim], store: Store, file: Path) -> str:
     """The figure of exact separation ranks, as a link to it; empty where nothing is recorded."""
-    if not site_figures.frontier(entries(_recorded(claims, frontier_table, store)), file):
+    panels = rank_panels(entries(_recorded(claims, frontier_table, store)))
+    if not panels:
         return ""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(line_plot(panels, "png", columns=3))
     return (
         "![Exact separation ranks against depth, with S, the bounds of Theorems 1 and 2 as "
         f"recalled, the threshold and the knee](/figures/{file.name})"
