@@ -229,7 +229,9 @@ def pivot(panel: Panel) -> Table:
     shown = [
         (series, {x: cell(series, i) for i, x in enumerate(series.x)})
         for series in panel.series
-        if series.kind != "reference" or min(len(set(series.x)), len(set(series.y))) > 1
+        if series.kind != "reference"
+        or len(series.x) == 1
+        or min(len(set(series.x)), len(set(series.y))) > 1
     ]
     places = sorted({x for series, _ in shown if series.kind != "reference" for x in series.x})
     names = dict(enumerate(panel.x_names, 1))
