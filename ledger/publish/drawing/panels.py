@@ -234,7 +234,7 @@ def pivot(panel: Panel) -> Table:
         or min(len(set(series.x)), len(set(series.y))) > 1
     ]
     places = sorted({x for series, _ in shown if series.kind != "reference" for x in series.x})
-    names = dict(enumerate(panel.x_names, 1))
+    names: dict[Number, str] = dict(enumerate(panel.x_names, 1))
     return Table(
         (panel.x_label, *(series.label for series, _ in shown)),
         tuple((names.get(x, x), *(cells.get(x) for _, cells in shown)) for x in places),
