@@ -11,9 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Literal
@@ -38,10 +36,9 @@ from .formats import Document
 from .output_folder import DeliveryError, deliver
 from .plates import Plate, plates
 from .printed_claims import Statement, explained, told
-from .typesetting import code, factor, macro, prose, tex
+from .typesetting import code, factor, macro, prose, template, tex
 
 if TYPE_CHECKING:
-    import jinja2
     from sympy import Symbol
 
 __all__ = ["Shown", "write_appendix"]
@@ -228,10 +225,12 @@ def _files(
     counted = verdicts if shown != "claims" else {k: verdict_name(r) for k, r in judged.items()}
     source = _source(recorded, verdicts, records, suite, command, repeated)
     statements = [Statement(result, number) for number, result in enumerate(told, 1)]
+    shared = _shared(statements)
     context = {
         "shown": shown,
         "statements": statements,
-        "shared": _shared(statements),
+        "shared": shared,
+        "explained": [explained(symbol) for symbol in shared.values()],
         "chapters": _chapters(statements, drawn),
         "verdicts": _counts(counted, recorded.claims),
         "total": len(counted),
@@ -262,7 +261,7 @@ def _files(
         "claims_hash": source.claims_hash,
         "released": source.claim_set in claim_sets(),
     }
-    text = _templates().get_template("appendix.md").render(context)
+    text = template("appendix.md").render(context, plural=plural)
     references = _references(text, source)
     pictures = {
         f"{plate.name}.{form}": plate.drawn(form) for plate in drawn for form in ("pdf", "svg")
@@ -627,35 +626,6 @@ def _values(statements: Sequence[Statement], source: provenance.Provenance) -> s
     twice = [name for name, count in Counter(name for name, _ in macros).items() if count > 1]
     if twice:
         raise UsageError(f"two claims would share the macro {twice[0]}; rename one of their keys")
-    return (
-        _templates()
-        .get_template("values.tex")
-        .render(macros=macros, version=source.version, manifest=source.manifest)
+    return template("values.tex").render(
+        macros=macros, version=source.version, manifest=source.manifest
     )
-
-
-@cache
-def _templates() -> jinja2.Environment:
-    import jinja2
-
-    # Delimiters that LaTeX and Markdown do not use; a name that is missing is an error, never an
-    # empty place.
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(
-            lambda name: (files(__package__) / "templates" / name).read_text(encoding="utf-8")
-        ),
-        block_start_string="<%",
-        block_end_string="%>",
-        variable_start_string="<<",
-        variable_end_string=">>",
-        comment_start_string="<#",
-        comment_end_string="#>",
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        undefined=jinja2.StrictUndefined,
-        autoescape=False,
-    )
-    environment.globals["plural"] = plural
-    environment.filters["explained"] = explained
-    return environment
