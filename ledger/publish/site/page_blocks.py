@@ -13,18 +13,28 @@ from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.definition import DEVICE_OF, Claim
 from depthlaw.theory.claims.values import Ball, Exact, Proportion, Sample
 
-from ...verdicts.display import measured_side, stated, statement_latex
+from ...verdicts.display import measured_side, prediction, stated, statement_latex
 from ...verdicts.judged_ledger import Recorded
 from ...verdicts.report import CaseResult, ClaimResult, marked
 from ...verdicts.undecided_advice import remedies
-from ..appendix.typesetting import code, maths, md, verdict
+from ..appendix.typesetting import code, maths, md, prose, value, verdict
 from ..drawing.line_plot import line_plot
 from ..drawing.panels import Found, Number, Table
 from ..drawing.panels import written as numbers_of
-from ..intervals import CONFIDENCE, Estimate, estimate, written
+from ..intervals import CONFIDENCE, estimate, written
 from ..questions import QUESTIONS, Question
 
-__all__ = ["data", "found_in", "numbers", "question", "settings", "undecided", "values", "verdicts"]
+__all__ = [
+    "case_cells",
+    "data",
+    "_found",
+    "numbers",
+    "question",
+    "settings",
+    "undecided",
+    "values",
+    "verdicts",
+]
 
 # Cases of a claim that a list names one by one, lines that a page shows unfolded, and letters of a
 # statement in a table.
@@ -44,7 +54,7 @@ def question(name: str, recorded: Recorded, folder: Path) -> str:
     asked = QUESTIONS[name]
 
     def seen(there: Sequence[ClaimResult], suite: str) -> str:
-        panels = asked.panels(found_in(there))
+        panels = asked.panels(_found(there))
         if not panels:
             return ""
         file = folder / f"{'-'.join(filter(None, (name, suite)))}.png"
@@ -54,7 +64,7 @@ def question(name: str, recorded: Recorded, folder: Path) -> str:
         level = f"*Bars and bands of means: {CONFIDENCE} intervals. Verdicts use wider ones.*"
         drawn = any(
             isinstance(value, Sample | Proportion)
-            for values_ in found_in(there).values()
+            for values_ in _found(there).values()
             for value in values_.values()
         )
         return f"{picture}\n\n{level}" if drawn else picture
@@ -68,7 +78,7 @@ def numbers(names: Sequence[str], recorded: Recorded) -> str:
     asked = QUESTIONS[name]
 
     def told(there: Sequence[ClaimResult], suite: str) -> str:
-        found = found_in(there)
+        found = _found(there)
         listed = numbers_of(asked.panels(found))
         if asked.table and (own := asked.table(found)).rows:
             listed.insert(0, (asked.title, own))
@@ -100,7 +110,7 @@ def _blocks(
     return "\n\n".join(blocks)
 
 
-def found_in(there: Sequence[ClaimResult]) -> Found:
+def _found(there: Sequence[ClaimResult]) -> Found:
     """What is recorded of some claims, by key and case."""
     return {
         r.claim.key: {row.case: row.measured for row in _rows(r) if row.measured is not None}
@@ -235,28 +245,29 @@ def _list(title: str, items: Sequence[str]) -> str:
 
 
 def _values(judged: Sequence[ClaimResult]) -> Iterator[str]:
-    yield (
-        f"| claim | case | measured | {CONFIDENCE} interval | decided by | stated | verdict |\n"
-        "|---|---|---|---|---|---|---|"
-    )
+    yield "| claim | case | measured | stated | verdict |\n|---|---|---|---|---|"
     for result in judged:
         rows = _rows(result)
         every = [set(row.case.fields().items()) for row in rows]
         same = set.intersection(*every) if len(every) > 1 else set()
         for row in rows:
             own = " ".join(f"{k}={v}" for k, v in row.case.fields().items() if (k, v) not in same)
-            found = estimate(result, row)
-            ends = written(found.ends) if found and found.ends else ""
-            yield (
-                f"| {code(result.claim.name)} | {code(own or str(row.case))} | "
-                f"{md(_mean(found) if found else measured_side(result.claim, row))} | "
-                f"{md(ends)} | {md(found.decided_by if found else '')} | "
-                f"{md(stated(result.claim, row))} | {row.verdict_name} |"
-            )
+            name = f"{code(result.claim.name)} | {code(own or str(row.case))}"
+            yield f"| {name} | {case_cells(result, row)} |"
 
 
-def _mean(found: Estimate) -> str:
-    return f"{found.middle}, {plural(found.count, found.what)}"
+def case_cells(result: ClaimResult, row: CaseResult) -> str:
+    """Of a case what was measured, with both intervals of an estimate, what is stated, and the
+    verdict, as cells of a table."""
+    if (found := estimate(result, row)) is None:
+        measured = value(measured_side(result.claim, row))
+    else:
+        parts = [f"{value(found.middle)}, {plural(found.count, found.what)}"]
+        parts += [f"{CONFIDENCE}: {value(written(found.ends))}"] if found.ends else []
+        parts += [f"decided by {prose(found.decided_by)}"] if found.deciding else []
+        measured = "; ".join(parts)
+    why = f": {prose(row.decision.reason)}" if row.decision.reason else ""
+    return f"{measured} | {value(prediction(result.claim, row))} | {row.verdict_name}{why}"
 
 
 # --- the data beside a page ----------------------------------------------------------------------
