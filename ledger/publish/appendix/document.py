@@ -245,10 +245,18 @@ def _files(
         "trained": any(r.claim.needs for r in told),
         "budget": FALSE_ALARM_BUDGET,
         "levels": _levels(told),
-        "controls": _controls(behind),
-        "training": _training(told),
-        "recalled": _recalled(behind),
-        "origin": _origin(source),
+        "controls": [
+            r.control.decision.verdict is Verdict.FAILS for r in behind if r.control is not None
+        ],
+        "seeds": [
+            seeds
+            for r in told
+            if r.claim.needs and r.suite in ("training", "exercises", "full")
+            for row in r.cases
+            if (seeds := _seeds(row.measured))
+        ],
+        "failing": [r for r in behind if r.counterexample is not None],
+        "source": source,
         "compute": _compute(records),
         "devices": _devices(records),
         "environments": _environments(records),
@@ -454,65 +462,8 @@ def _scientific(number: float) -> str:
     return rf"{mantissa} \cdot 10^{{{int(exponent)}}}"
 
 
-def _controls(behind: Sequence[ClaimResult]) -> str:
-    ran = [r.control for r in behind if r.control is not None]
-    fail = sum(c.decision.verdict is Verdict.FAILS for c in ran)
-    return (
-        f"Each claim carries one: a changed constant, a changed measurement, or a case that "
-        f"breaks an assumption. Of the {len(ran)} recorded for the claims in this text, "
-        f"{fail} fail, as they must."
-    )
-
-
-def _training(told: Sequence[ClaimResult]) -> str:
-    own = [r for r in told if r.claim.needs and r.suite in ("training", "exercises", "full")]
-    counts = {seeds for r in own for c in r.cases if (seeds := _seeds(c.measured))}
-    if not counts:
-        return ""
-    low, high = min(counts), max(counts)
-    return f"Means are of {low} to {high} seeds." if low < high else f"Means are of {low} seeds."
-
-
 def _seeds(value: object) -> int:
     return len(getattr(value, "values", ()))
-
-
-def _recalled(behind: Sequence[ClaimResult]) -> str:
-    fail = [r for r in behind if r.counterexample is not None]
-    if not fail:
-        return ""
-    memory = [r for r in fail if r.claim.wording in ("recalled", "reported")]
-    if not memory:
-        return ""
-    return (
-        f" Of the {plural(len(fail), 'claim')} in this text that fail, {len(memory)} "
-        f"{'was' if len(memory) == 1 else 'were'} recalled from memory or reported by another "
-        "text: the source itself may be right."
-    )
-
-
-def _origin(source: provenance.Provenance) -> str:
-    """Whose records these are, and whether they were repeated here."""
-    records = plural(source.records, "record")
-    if source.repeated is None:
-        return f"The {records} are those of {source.origin}."
-    compared, equal = source.repeated
-    again = (
-        "None of them was repeated on this machine: `depthlaw verify quick` repeats some, and "
-        "`--results DIR` writes these pages from records of one's own."
-    )
-    if compared:
-        again = (
-            f"{compared:,} of them {'was' if compared == 1 else 'were'} repeated on this "
-            f"machine, and {'agree' if equal == compared else f'{equal:,} of these agree'}."
-        )
-        if equal == compared == 1:
-            again = "1 of them was repeated on this machine, and agrees."
-    return (
-        f"These are the package authors' records: the {records} of {source.origin}. {again} "
-        "A record counts where the code that measured it is that of this release, by a digest "
-        "that each run holds, whatever version of depthlaw ran it."
-    )
 
 
 def _compute(records: Sequence[Record]) -> str:

@@ -25,9 +25,9 @@ from ..intervals import CONFIDENCE, estimate, written
 from ..questions import QUESTIONS, Question
 
 __all__ = [
+    "_found",
     "case_cells",
     "data",
-    "_found",
     "numbers",
     "question",
     "settings",
