@@ -83,7 +83,7 @@ def test_values_and_verdicts_are_those_of_the_records(tmp_path: Path) -> None:
     rows = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
     assert len(rows) == len(claim.cases("quick"))
     assert all(row["records"] in store and row["device"] == "cpu" for row in rows)
-    assert [row["value"] for row in rows if row["verdict"] == "FAILS"] == ["12345"]
+    assert [row["measured"] for row in rows if row["verdict"] == "FAILS"] == ["12345"]
 
 
 def test_an_exercise_is_a_picture_numbers_and_verdicts(tmp_path: Path) -> None:

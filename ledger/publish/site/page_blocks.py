@@ -4,19 +4,20 @@ and their verdicts, and the file of data beside a page."""
 from __future__ import annotations
 
 import csv
-import io
 from collections.abc import Callable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 
 from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.definition import DEVICE_OF, Claim
-from depthlaw.theory.claims.values import Ball, Exact, Proportion, Sample
+from depthlaw.theory.claims.values import Proportion, Sample
 
-from ...verdicts.display import measured_side, prediction, stated, statement_latex
+from ...verdicts.display import measured_side, prediction, statement_latex
 from ...verdicts.judged_ledger import Recorded
 from ...verdicts.report import CaseResult, ClaimResult, marked
 from ...verdicts.undecided_advice import remedies
+from ..appendix.data import Row, results_csv
+from ..appendix.data import rows as data_rows
 from ..appendix.typesetting import code, maths, md, prose, value, verdict
 from ..drawing.line_plot import line_plot
 from ..drawing.panels import Found, Number, Table
@@ -274,85 +275,24 @@ def case_cells(result: ClaimResult, row: CaseResult) -> str:
 
 
 def data(keys: Sequence[str], places: Sequence[Recorded], file: Path) -> str:
-    """Write every recorded case of the claims as CSV, each claim from the first of the places that
-    holds it, and return a sentence with a link to the file; empty where nothing is recorded."""
-    rows, devices = [_COLUMNS], set()
+    """Write every recorded case of the claims as CSV, with the columns of an appendix, each claim
+    from the first of the places that holds it, and return a sentence with a link to the file; empty
+    where nothing is recorded."""
+    cases: list[Row] = []
     for key in keys:
         for recorded in places:
             first = recorded.judged(key)
             there = [*([first] if first else []), *(r for _, r in recorded.elsewhere(key))]
             if there:
                 break
-        for result in there:
-            open_ = {each.case: str(each) for each in remedies(result)}
-            for each in _rows(result):
-                rows.append(_data_row(result, each, open_.get(each.case, "")))
-                devices.update(rows[-1][-2].split())
-    if len(rows) == 1:
+        cases += [row for row in data_rows(there) if row["records"]]
+    if not cases:
         return ""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text.getvalue(), encoding="utf-8")
+    file.write_bytes(results_csv(cases))
+    devices = sorted({device for row in cases for device in row["device"].split()})
     return (
         f"Every number above, with its {CONFIDENCE} interval, the wider interval that decided "
         "its verdict and the level of that, the ids of the records that hold it and the device "
-        f"({', '.join(sorted(devices))}): [{file.name}](/data/{file.name})."
+        f"({', '.join(devices)}): [{file.name}](/data/{file.name})."
     )
-
-
-_COLUMNS = [
-    "claim",
-    "case",
-    "value",
-    "low",
-    "high",
-    "decision low",
-    "decision high",
-    "decision level",
-    "rank p",
-    "observations",
-    "stated",
-    "verdict",
-    "undecided because",
-    "device",
-    "records",
-]
-
-
-def _data_row(result: ClaimResult, row: CaseResult, why: str) -> list[str]:
-    """One case; ends are those of a 95 % interval, or of an enclosure, and of the interval that
-    decided."""
-    value, mean, low, high, observations = row.measured, "", "", "", ""
-    decision = [""] * 4
-    if (found := estimate(result, row)) is not None:
-        mean, observations = f"{found.mean:.10g}", str(found.count)
-        low, high = _ends(found.ends)
-        decision = [
-            *_ends(found.deciding),
-            f"{found.level:.3g}" if found.deciding else "",
-            "" if found.p is None else f"{found.p:.3g}",
-        ]
-    elif isinstance(value, Ball):
-        low, high = f"{float(value.low):.10g}", f"{float(value.high):.10g}"
-    elif isinstance(value, Exact):
-        mean = measured_side(result.claim, row)
-    devices = sorted({str(each.inputs.get("device", "")) for each in row.records})
-    return [
-        result.claim.key,
-        str(row.case),
-        mean,
-        low,
-        high,
-        *decision,
-        observations,
-        stated(result.claim, row),
-        row.verdict_name,
-        why,
-        " ".join(devices),
-        " ".join(each.id for each in row.records),
-    ]
-
-
-def _ends(interval: tuple[float, float] | None) -> tuple[str, str]:
-    return (f"{interval[0]:.6g}", f"{interval[1]:.6g}") if interval else ("", "")
