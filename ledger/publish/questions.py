@@ -273,7 +273,7 @@ def _published(found: Found) -> Iterator[Panel]:
         said = [
             stated(
                 f"published, L = {layers}",
-                {case.hops: float(case.published_error) for case, _ in sorted(own, key=_hops_of)},
+                {case.hops: float(case.published_error) for case, _ in own},
                 f"L = {layers}",
             )
             for (layers,), own in split(part, "depth")
@@ -282,10 +282,6 @@ def _published(found: Found) -> Iterator[Panel]:
         yield Panel(
             f"Dropout {word}", "hops k", "share of positions wrong", (*lines, *said), x_scale="log"
         )
-
-
-def _hops_of(row: tuple[Case, Measured]) -> int:
-    return int(row[0].hops)
 
 
 # --- depth against width --------------------------------------------------------------------------
@@ -414,9 +410,8 @@ def _predictions(found: Found) -> Iterator[Panel]:
     sizes = measured[0].x if measured else ()
     keys = ("threshold", "knee", "levine", "nanochat", "marin", "delusion")
     lines = (stated(rule(key).name, {n: rule(key).depth(n) for n in sizes}) for key in keys)
-    # Levine's fit has a slope of 0.055.
     laws = depth_laws(_optima(found)) if measured else ()
-    fit = f"; {laws[0].formula}" if laws else ""
+    fit = f"; fitted: {laws[0].formula}" if laws else ""
     yield Panel(
         f"The best depth beside what is predicted{fit}",
         "12 L d^2",
@@ -448,7 +443,7 @@ def _floors(found: Found) -> Iterator[Panel]:
             f"L = {layers}, trained",
         )
         for (layers,), own in split(part, "depth")
-        for widths in [{case.width: case for case, _ in sorted(own, key=_width_of)}]
+        for widths in [{case.width: case for case, _ in own}]
     ]
     yield Panel(
         "Error of the best student, and the floor of its rank",
@@ -461,10 +456,6 @@ def _floors(found: Found) -> Iterator[Panel]:
         x_scale="log",
         y_scale="log",
     )
-
-
-def _width_of(row: tuple[Case, Measured]) -> int:
-    return int(row[0].width)
 
 
 @_shows(
@@ -777,7 +768,7 @@ def _bert(found: Found) -> Iterator[Panel]:
         says = find(first).statement.rhs
         said = {int(case.layer): float(at(says, case)) for case, _ in rows(found, first)}
         if line:
-            series += [line, stated(f"{label}, published", dict(sorted(said.items())), label)]
+            series += [line, stated(f"{label}, published", said, label)]
     yield Panel("BERT-base by layer", "layer", "relative residual", tuple(series), y_scale="log")
 
 
@@ -829,7 +820,7 @@ def _largest(part: Rows) -> list[tuple[str, Measured]]:
     """Of each model without skips and MLPs the widest net."""
     alone = [row for row in part if row[0].get("variant") == "san"]
     widest: Mapping[str, tuple[Case, Measured]] = {
-        row[0].model: row for row in sorted(alone, key=_width_of)
+        row[0].model: row for row in sorted(alone, key=lambda row: row[0].width)
     }
     return [
         (

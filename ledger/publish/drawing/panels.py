@@ -179,7 +179,8 @@ def _ends(value: Measured | Number) -> tuple[float, float, float] | None:
 
 def stated(label: str, points: Mapping[Any, Number], like: str = "") -> Series:
     """What a theory or a paper says, at each place."""
-    return Series(label, tuple(points), tuple(points.values()), kind="reference", like=like)
+    x, y = zip(*sorted(points.items()), strict=True) if points else ((), ())
+    return Series(label, x, y, kind="reference", like=like)
 
 
 def named(

@@ -123,7 +123,7 @@ def _bounds(side: str, width: int, depths: range) -> Series:
         if 3**depth != width:
             regime = "shallow" if 3**depth < width else "deep"
             heights[depth] = _bound(f"{side}_bound_{regime}", width, depth)
-    return stated(f"{side} bound, Theorems 1 and 2", dict(sorted(heights.items())))
+    return stated(f"{side} bound, Theorems 1 and 2", heights)
 
 
 def _bound(name: str, width: int, depth: int) -> float:
