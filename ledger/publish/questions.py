@@ -24,7 +24,7 @@ from depthlaw.empirics.exercises import (
 from depthlaw.empirics.exercises.exercise import exercises
 from depthlaw.empirics.trained_rank.ranks_in_training import ATTENTIONS
 from depthlaw.theory.claims.definition import Case, at, find
-from depthlaw.theory.claims.values import Ball, Measured, Outside, Proportion, Sample
+from depthlaw.theory.claims.values import Ball, Exact, Measured, Outside, Proportion, Sample
 from depthlaw.theory.claims.verdict import judge
 
 from .drawing.panels import (
@@ -433,7 +433,12 @@ def _predictions(found: Found) -> Iterator[Panel]:
     ),
 )
 def _floors(found: Found) -> Iterator[Panel]:
-    part = rows(found, "trained_rank/floor_holds")
+    # Enclosed is the rounding of an evaluation, which no picture shows.
+    part = [
+        (case, Exact((value.low + value.high) / 2))
+        for case, value in rows(found, "trained_rank/floor_holds")
+        if isinstance(value, Ball)
+    ]
     floor = find("trained_rank/floor_holds").predict
     floors = [
         stated(
