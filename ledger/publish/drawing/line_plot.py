@@ -177,10 +177,7 @@ def _set(text: str) -> str:
 
 
 def _draw(axes: Axes, panel: Panel, size: _Format, *, legend: bool = True) -> None:
-    if panel.x_names:
-        _names(axes, panel)
-    else:
-        _curves(axes, panel)
+    _curves(axes, panel)
     across, up = (panel.y_label, panel.x_label) if panel.x_names else (panel.x_label, panel.y_label)
     axes.set_title(_set(fill(panel.title, size.letters)), loc="left")
     axes.set_xlabel(_set(fill(across, size.letters)))
@@ -211,39 +208,17 @@ def _curves(axes: Axes, panel: Panel) -> None:
     }
     for place, series in enumerate(s for s in panel.series if s.kind == "reference"):
         _reference(axes, panel, series, place, colours.get(series.like))
-    _limits(axes, panel)
-    _ticks(axes, panel)
+    if panel.x_names:
+        axes.set_yticks(range(1, len(panel.x_names) + 1), panel.x_names)
+        axes.set_ylim(len(panel.x_names) + 0.5, 0.5)
+    else:
+        _limits(axes, panel)
+        _ticks(axes, panel)
 
 
-def _names(axes: Axes, panel: Panel) -> None:
-    """Points and their intervals beside the names of their places, one below the other."""
-    measured = [series for series in panel.series if series.kind != "reference"]
-    for place, series in enumerate(measured):
-        colour, marker = _COLOURS[place % len(_COLOURS)], _MARKERS[place % len(_MARKERS)]
-        axes.plot(
-            series.y,
-            series.x,
-            marker,
-            color=colour,
-            markersize=4.5,
-            zorder=3.2,
-            markeredgecolor="white",
-            markeredgewidth=0.5,
-            label=_label(series),
-        )
-        if series.low is not None and series.high is not None:
-            axes.hlines(series.x, series.low, series.high, color=colour, linewidth=1.3, zorder=3.1)
-    for place, series in enumerate(s for s in panel.series if s.kind == "reference"):
-        axes.plot(
-            series.y,
-            series.x,
-            color=_REFERENCES[place // len(_DASHES) % len(_REFERENCES)],
-            linestyle=(0, _DASHES[place % len(_DASHES)]),
-            linewidth=1.3,
-            label=_label(series),
-        )
-    axes.set_yticks(range(1, len(panel.x_names) + 1), panel.x_names)
-    axes.set_ylim(len(panel.x_names) + 0.5, 0.5)
+def _turned(panel: Panel, xs: Sequence[Number], ys: Sequence[Number]) -> tuple[Any, Any]:
+    """Places with names stand below each other, beside their values."""
+    return (ys, xs) if panel.x_names else (xs, ys)
 
 
 def _in_legend(panel: Panel) -> list[Series]:
@@ -275,10 +250,10 @@ def _reference(
 ) -> None:
     seen = _seen(panel, series)
     colour = colour or _REFERENCES[place // len(_DASHES) % len(_REFERENCES)]
+    # Where nothing is said the line has a gap.
+    heights = [y if i in seen else math.nan for i, y in enumerate(series.y)]
     axes.plot(
-        series.x,
-        # Where nothing is said the line has a gap.
-        [y if i in seen else math.nan for i, y in enumerate(series.y)],
+        *_turned(panel, series.x, heights),
         color=colour,
         linestyle=(0, _DASHES[place % len(_DASHES)]),
         linewidth=1.3,
@@ -308,10 +283,10 @@ def _measured(axes: Axes, panel: Panel, series: Series, place: int) -> None:
         few = len(seen) <= _MARKED
         axes.plot(xs, ys, "-", marker=marker if few else "", linewidth=1.6, zorder=3, **look)
     else:
-        axes.plot(xs, ys, marker=marker, linestyle="", zorder=3.2, **look)
+        axes.plot(*_turned(panel, xs, ys), marker=marker, linestyle="", zorder=3.2, **look)
     if ends is not None and (series.kind == "points" or len(seen) == 1):
-        low, high = ends
-        axes.vlines(xs, low, high, color=colour, linewidth=1.3, zorder=3.1)
+        bars = axes.hlines if panel.x_names else axes.vlines
+        bars(xs, *ends, color=colour, linewidth=1.3, zorder=3.1)
 
 
 def _ends(
