@@ -137,7 +137,7 @@ def test_a_question_is_a_picture_folded_tables_and_verdicts(tmp_path: Path) -> N
             Proportion(right, 4000),
         )
     picture, level = page_blocks.question(name, of(name, store), tmp_path).split("\n\n")
-    assert level == "*Bars and bands of means: 95 % intervals. Verdicts use wider ones.*"
+    assert level.startswith("*Bars and bands of means and shares: 95 % intervals.")
     text = page_blocks.numbers([name], of(name, store))
     assert picture.endswith("(/figures/short-paths.png)")
     assert (tmp_path / "short-paths.png").read_bytes()[:4] == b"\x89PNG"

@@ -62,7 +62,10 @@ def question(name: str, recorded: Recorded, folder: Path) -> str:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(line_plot(panels, "png"))
         picture = f"![{md(asked.title)}](/figures/{file.name})"
-        level = f"*Bars and bands of means: {CONFIDENCE} intervals. Verdicts use wider ones.*"
+        level = (
+            f"*Bars and bands of means and shares: {CONFIDENCE} intervals. Verdicts use wider "
+            "ones.*"
+        )
         drawn = any(
             isinstance(value, Sample | Proportion)
             for values_ in _found(there).values()
