@@ -233,7 +233,7 @@ for library in ("torch", "tokenizers", "safetensors", "transformers"):
     sys.modules[library] = None
 from depthlaw.empirics.exercises.exercise import exercises
 assert len(exercises()) == 5
-assert "8 vertices, D = 7" in measured.settings("trained_depth.path_and_hop_figures.trainings")
+assert "8 vertices, D = 7" in measured.settings()
 """,
         ],
         capture_output=True,

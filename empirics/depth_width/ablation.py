@@ -8,7 +8,7 @@ here; `post_hoc` says what was known or changed since.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
@@ -17,13 +17,12 @@ import numpy as np
 from sympy import Rational, log
 
 from depthlaw.advisor.grids import SIZE_EXPONENT
-from depthlaw.theory.claims.definition import Case, Control, Exact, Sample, Source, claim
+from depthlaw.theory.claims.definition import Case, Control, Exact, Measured, Sample, Source, claim
 from depthlaw.theory.claims.relations import Ge, Gt, Le, Lt, between
 from depthlaw.theory.claims.symbols import quantity, vocabulary
 
 from ..exercises.corpus import STANDARD
 from ..exercises.exercise import loss
-from ..figure_data import Found, Panel, Question, Series, Table, curve, half_width, mean, written
 from ..signal_propagation.exponents import sample
 from ..trained_depth.experiment import FIT
 from .fixed_budgets import BUDGETS as KINDS
@@ -33,9 +32,7 @@ if TYPE_CHECKING:
     from .surface import Point
 
 __all__ = [
-    "BUDGETS",
     "COUNTED",
-    "DEEP",
     "DEPTHS",
     "NETS",
     "SIZES",
@@ -45,7 +42,6 @@ __all__ = [
     "gains",
     "log_losses",
     "points",
-    "size_name",
     "steps_of",
 ]
 
@@ -93,13 +89,6 @@ _kaplan = partial(Source, "kaplan2020", version="arXiv:2001.08361")
 MORE_SEEDS = (
     "The smallest size has sixteen seeds in place of eight since a first recording, in which eight "
     "decided next to nothing."
-)
-_SCALE = (
-    "Nets of {least:,} to {most:,} weights in their layers that see {tokens:,} tokens of one "
-    "corpus are a hundred times smaller or more than those that rules are about, and far from "
-    "trained out: of larger nets they tell nothing, of a rule how far down it carries. Embedding "
-    "and read-out, which 12 L d^2 leaves out, hold more weights than the layers of the wide nets "
-    "here, and shrink as depth grows: some of what depth costs is paid there."
 )
 
 
@@ -281,8 +270,6 @@ def best_rate_is_inside(case: Case, device: str = "cpu", folder: str = "") -> Ex
 
 # --- Kaplan's figure ------------------------------------------------------------------------------
 
-_SPLIT = 6
-
 
 def _pairs() -> dict[str, list[Case]]:
     """The deepest net and any other of at least 2 layers."""
@@ -449,10 +436,7 @@ def completep_gains_more_by_depth(case: Case, device: str = "cpu", folder: str =
     )
 
 
-# --- what is shown --------------------------------------------------------------------------------
-
-_KIND = {"updates": "equal updates", "operations": "equal operations", "seconds": "equal seconds"}
-
+# --- points of a loss surface ---------------------------------------------------------------------
 
 # Budgets at which tokens follow from the shape; at equal seconds they would be those of one
 # machine's timings, which no record has.
@@ -460,261 +444,49 @@ Counted = Literal["updates", "operations"]
 COUNTED: tuple[Counted, ...] = ("updates", "operations")
 
 
-def size_name(parameters: int) -> str:
-    """A size as texts write it.
-
-    >>> size_name(36_000), size_name(5_320_000)
-    ('36k', '5.32M')
-    """
-    return f"{parameters / 1e6:g}M" if parameters >= 10**6 else f"{parameters // 1000}k"
-
-
-def _learnt(
-    found: Found,
-    budget: Budget,
-    parametrisation: str = "standard",
-) -> dict[int, dict[Case, Sample]]:
-    """The recorded losses at a budget, by size and case."""
-    by_size: dict[int, dict[Case, Sample]] = {}
-    for case, value in found.get("language_models_learn", {}).items():
-        if (case.budget, case.parametrisation) == (budget, parametrisation) and isinstance(
-            value, Sample
-        ):
-            by_size.setdefault(case.parameters, {})[case] = value
-    return dict(sorted(by_size.items()))
-
-
 def points(
-    found: Found,
+    learnt: Mapping[Case, Measured],
     budget: Counted = "updates",
     parametrisation: str = "standard",
 ) -> tuple[tuple[Point, ...], ...]:
-    """The recorded losses of each size at a budget as points of a loss surface, one for each seed.
+    """The recorded losses (of `language_models_learn`) of each size at a budget as points of a loss
+    surface, one for each seed.
 
     `parameters` are 12 L d^2.
     """
     from .surface import Point
 
-    made = []
-    for learnt in _learnt(found, budget, parametrisation).values():
-        size: list[Point] = []
-        for case, value in learnt.items():
+    sizes: dict[int, list[Point]] = {}
+    for case, value in learnt.items():
+        if (case.budget, case.parametrisation) != (budget, parametrisation):
+            continue
+        assert isinstance(value, Sample)
 
-            def shape(depth: int, case: Case = case) -> tuple[int, int, int]:
-                return depth, width_of(case.parameters, depth, case.heads), case.heads
+        def width(depth: int, case: Case = case) -> int:
+            return width_of(case.parameters, depth, case.heads)
 
-            costs: dict[int, float] = dict.fromkeys(depths_of(case), 1.0)
-            per_token = {
-                depth: training_operations(*shape(depth), case.vocabulary, case.length)
-                for depth in costs
-            }
-            if budget == "operations":
-                costs = {depth: float(cost) for depth, cost in per_token.items()}
-            updates = equal_updates(costs, case.steps)[case.depth]
-            tokens = updates * case.batch * case.length
-            width = shape(case.depth)[1]
-            size += [
-                Point(
-                    width,
-                    case.depth,
-                    12 * case.depth * width**2,
-                    tokens,
-                    loss,
-                    seed,
-                    per_token[case.depth] * tokens,
-                )
-                for seed, loss in enumerate(value.values)
-            ]
-        if size:
-            made.append(tuple(size))
-    return tuple(made)
-
-
-def _budget_panels(found: Found) -> tuple[Panel, ...]:
-    panels = []
-    for budget in KINDS:
-        series = [
-            curve(
-                f"12 L d^2 = {size_name(parameters)}",
-                {case.depth: value for case, value in learnt.items()},
+        per_token = {
+            depth: training_operations(
+                depth, width(depth), case.heads, case.vocabulary, case.length
             )
-            for parameters, learnt in _learnt(found, budget).items()
-        ]
-        if there := tuple(filter(None, series)):
-            panels.append(
-                Panel(
-                    f"Loss against depth, {_KIND[budget]}",
-                    "layers",
-                    "validation loss, nats per token",
-                    there,
-                    x_scale="log",
-                )
+            for depth in depths_of(case)
+        }
+        costs = {
+            depth: float(cost) if budget == "operations" else 1.0
+            for depth, cost in per_token.items()
+        }
+        tokens = equal_updates(costs, case.steps)[case.depth] * case.batch * case.length
+        wide = width(case.depth)
+        sizes.setdefault(case.parameters, []).extend(
+            Point(
+                wide,
+                case.depth,
+                12 * case.depth * wide**2,
+                tokens,
+                loss,
+                seed,
+                per_token[case.depth] * tokens,
             )
-    return tuple(panels)
-
-
-def _best(learnt: dict[Case, Sample]) -> int:
-    return min(
-        learnt, key=lambda case: math.log(learnt[case].mean) + _off_size(case, case.depth)
-    ).depth
-
-
-def _budget_says(found: Found) -> str:
-    said = []
-    for budget in KINDS:
-        best = [
-            f"{_best(learnt)} at {size_name(parameters)}"
-            for parameters, learnt in _learnt(found, budget).items()
-        ]
-        if best:
-            said.append(f"at {_KIND[budget]} {', '.join(best)}")
-    if not said:
-        return ""
-    small = next(
-        (case for case in found["language_models_learn"] if case.parameters in SIZES["training"]),
-        None,
-    )
-    scale = (
-        " "
-        + _SCALE.format(
-            least=min(SIZES["training"]),
-            most=max(SIZES["training"]),
-            tokens=small.steps * small.batch * small.length,
+            for seed, loss in enumerate(value.values)
         )
-        if small
-        else ""
-    )
-    return f"Layers of the least mean loss: {'; '.join(said)}.{scale}"
-
-
-def _budget_table(found: Found) -> Table:
-    rows = []
-    every = {budget: _learnt(found, budget) for budget in KINDS}
-    for parameters, learnt in every["updates"].items():
-        for case in sorted(learnt, key=lambda case: case.depth):
-            width = width_of(parameters, case.depth, case.heads)
-            cells: list[float | None] = []
-            for budget in KINDS:
-                value = every[budget].get(parameters, {}).get(_with(case, budget=budget))
-                cells += [mean(value), half_width(value)]
-            rows.append(
-                (
-                    size_name(parameters),
-                    case.depth,
-                    width,
-                    12 * case.depth * width**2,
-                    round(width / case.depth, 2),
-                    *cells,
-                )
-            )
-    return Table(
-        (
-            "size",
-            "layers",
-            "width",
-            "12 L d^2",
-            "d / L",
-            "loss, equal updates",
-            "+-",
-            "loss, equal operations",
-            "+-",
-            "loss, equal seconds",
-            "+-",
-        ),
-        tuple(rows),
-    )
-
-
-BUDGETS = Question(
-    "depth-at-fixed-budgets",
-    "Loss against depth at equal size",
-    tuple(
-        f"depth_width/{name}"
-        for name in (
-            "language_models_learn",
-            "best_rate_is_inside",
-            "shape_costs_three_per_cent",
-            "equal_cost_gain",
-            "depth_gains_more_when_larger",
-            "completep_gains_more_by_depth",
-        )
-    ),
-    _budget_panels,
-    _budget_says,
-    _budget_table,
-)
-
-_KAPLAN = ("depth_pays_to_knee", "depth_is_neutral_from_threshold")
-
-
-def _steps_found(found: Found) -> dict[int, dict[Case, Sample]]:
-    """The gains by a step of depth, by size."""
-    by_size: dict[int, dict[Case, Sample]] = {}
-    for name in _KAPLAN:
-        for case, value in found.get(name, {}).items():
-            if isinstance(value, Sample):
-                by_size.setdefault(case.parameters, {})[case] = value
-    return dict(sorted(by_size.items()))
-
-
-def _deep_panels(found: Found) -> tuple[Panel, ...]:
-    series = [
-        curve(
-            f"12 L d^2 = {size_name(parameters)}",
-            {case.other: value for case, value in steps.items()},
-        )
-        for parameters, steps in _steps_found(found).items()
-    ]
-    there = tuple(filter(None, series))
-    if not there:
-        return ()
-    ends = (min(each.x[0] for each in there), max(each.x[-1] for each in there))
-    lines = (
-        Series("no gain", ends, (0.0, 0.0), kind="reference"),
-        Series("one per cent", ends, (0.01, 0.01), kind="reference"),
-    )
-    return (
-        Panel(
-            "What the next depth gains at equal size",
-            "layers of the deeper net",
-            "ln loss gained",
-            (*there, *lines),
-            x_scale="log",
-        ),
-    )
-
-
-def _deep_says(found: Found) -> str:
-    said = [
-        f"from {case.depth} to {case.other} layers at {size_name(parameters)} "
-        f"{written(_percent(value), 1)}"
-        for parameters, steps in _steps_found(found).items()
-        for case, value in steps.items()
-        if case.depth == _SPLIT
-    ]
-    return f"Loss gained, in per cent: {'; '.join(said)}." if said else ""
-
-
-def _percent(value: Sample) -> Sample:
-    return Sample(tuple(100 * v for v in value.values))
-
-
-def _deep_table(found: Found) -> Table:
-    return Table(
-        ("size", "from layers", "to layers", "ln loss gained", "+-"),
-        tuple(
-            (size_name(parameters), case.depth, case.other, mean(value), half_width(value))
-            for parameters, steps in _steps_found(found).items()
-            for case, value in sorted(steps.items(), key=lambda each: each[0].depth)
-        ),
-    )
-
-
-DEEP = Question(
-    "depth-beyond-six-layers",
-    "What more depth gains at equal size",
-    tuple(f"depth_width/{name}" for name in _KAPLAN),
-    _deep_panels,
-    _deep_says,
-    _deep_table,
-)
+    return tuple(tuple(sizes[parameters]) for parameters in sorted(sizes))

@@ -8,40 +8,32 @@ says how far down a rule carries; it is no verdict on the rule where it was meas
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from sympy import Rational
 
-from depthlaw.advisor.laws import FIT_B
 from depthlaw.advisor.rules import rule
 from depthlaw.theory.claims.definition import LEVEL_MOVED, Case, Control, Sample, Source, claim
 from depthlaw.theory.claims.relations import Gt, Le, Lt, between
 from depthlaw.theory.claims.symbols import quantity
 
-from ..figure_data import Found, Panel, Question, Series, Table
 from ..signal_propagation.exponents import sample
 from .ablation import (
-    COUNTED,
     MORE_SEEDS,
     NETS,
     SIZES,
-    Counted,
     case_of,
     depths_of,
     gain,
     gains,
     log_losses,
-    points,
-    size_name,
     steps_of,
 )
 from .fixed_budgets import width_of
 
 if TYPE_CHECKING:
-    from .fits import Optimum
-
-__all__ = ["PREDICTIONS"]
+    pass
 
 excess = quantity(
     "excess_loss",
@@ -248,147 +240,3 @@ def depth_harms_beyond_largest(case: Case, device: str = "cpu", folder: str = ""
     steeper towards few layers may still fall in a step that starts below it.
     """
     return sample(gains(case, device, folder))
-
-
-# --- what is shown --------------------------------------------------------------------------------
-
-_DRAWN = ("threshold", "knee", "levine", "nanochat", "marin", "delusion")
-
-
-def _optima(found: Found, budget: Counted = "updates") -> list[Optimum]:
-    """The best depth of each recorded size at a budget."""
-    from .fits import optimum
-
-    return [optimum(each) for each in points(found, budget) if len({p.depth for p in each}) > 2]
-
-
-def _size(parameters: float) -> str:
-    """The nominal size that is nearest to the mean of a size's nets."""
-    return size_name(
-        min(
-            (size for sizes in SIZES.values() for size in sizes),
-            key=lambda size: abs(math.log(size / parameters)),
-        )
-    )
-
-
-def _panels(found: Found) -> tuple[Panel, ...]:
-    if not (optima := _optima(found)):
-        return ()
-    x = tuple(each.parameters for each in optima)
-    measured = [
-        Series(
-            f"trained here, equal {budget}",
-            tuple(each.parameters for each in shown),
-            tuple(each.depth or each.best for each in shown),
-            tuple(max(each.low, each.depths[0]) for each in shown),
-            tuple(min(each.high, each.depths[-1]) for each in shown),
-            kind="points",
-        )
-        for budget in COUNTED
-        if (shown := _optima(found, budget))
-    ]
-    lines = (
-        Series(rule(key).name, x, tuple(rule(key).depth(size) for size in x), kind="reference")
-        for key in _DRAWN
-    )
-    return (
-        Panel(
-            "The best depth beside what is predicted",
-            "12 L d^2",
-            "layers",
-            (*measured, *lines),
-            x_scale="log",
-            y_scale="log",
-        ),
-    )
-
-
-def _says(found: Found) -> str:
-    if not (optima := _optima(found)):
-        return ""
-    from .fits import depth_laws
-
-    said = [
-        f"at equal {budget} {_written(shown)}"
-        for budget in COUNTED
-        if (shown := _optima(found, budget))
-    ]
-    laws = depth_laws(optima)
-    fitted = (
-        f"Width against best depth: {laws[0].formula}, slope "
-        f"{laws[0].b_interval[0]:.2g} to {laws[0].b_interval[1]:.2g}, where Levine's fit has "
-        f"{FIT_B:g}; as a power law {laws[1].formula}."
-        if laws
-        else "Too few sizes have a bounded best depth for a law of width and depth."
-    )
-    return f"Best number of layers, with its 95 % interval: {'; '.join(said)}. {fitted}"
-
-
-def _written(optima: Sequence[Optimum]) -> str:
-    """The best depth of each size, with its interval."""
-    said = []
-    for each in optima:
-        middle = f"{each.depth:.1f}" if each.depth else f"{each.best}, the best trained"
-        ends = [f"from {each.low:.1f}"] if each.low else []
-        ends += [f"up to {each.high:.1f}"] if math.isfinite(each.high) else []
-        said.append(f"{_size(each.parameters)}: {middle} ({' '.join(ends) or 'no bound'})")
-    return ", ".join(said)
-
-
-def _table(found: Found) -> Table:
-    """Every rule beside the best depth of every size, with the verdict of `comparison.compare`."""
-    from .comparison import compare
-
-    def end(value: float) -> float | None:
-        return value if 0 < value < math.inf else None
-
-    rows = tuple(
-        (
-            _size(row.parameters),
-            row.name,
-            row.reading,
-            round(row.predicted[0], 2),
-            row.measured[0],
-            end(row.measured[1]),
-            end(row.measured[2]),
-            str(row.verdict),
-            row.reason,
-            "no" if row.extrapolates else "yes",
-        )
-        for row in compare(_optima(found))
-    )
-    return Table(
-        (
-            "size",
-            "rule",
-            "the best depth is",
-            "layers of the rule",
-            "best depth",
-            "from",
-            "to",
-            "verdict at 95 %",
-            "what would decide",
-            "within the rule's sizes",
-        ),
-        rows,
-    )
-
-
-PREDICTIONS = Question(
-    "best-depth-and-predictions",
-    "The best depth beside what is predicted",
-    tuple(
-        f"depth_width/{name}"
-        for name in (
-            "depth_pays_to_knee",
-            "depth_is_neutral_from_threshold",
-            "depth_harms_beyond_largest",
-            "rules_cost_little",
-        )
-    ),
-    _panels,
-    _says,
-    _table,
-    beside=("depth_width/language_models_learn",),
-)

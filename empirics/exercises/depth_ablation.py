@@ -3,19 +3,16 @@ size."""
 
 from __future__ import annotations
 
-import math
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from sympy import Rational, log
 
-from depthlaw.theory.claims.definition import Case, Control, Measured, Sample, Source, claim
+from depthlaw.theory.claims.definition import Case, Control, Sample, Source, claim
 from depthlaw.theory.claims.relations import Gt, Lt
 from depthlaw.theory.claims.symbols import quantity, vocabulary
 
-from ..figure_data import Found, Panel, Series, Table, curve, half_width, mean, written
 from ..signal_propagation.exponents import sample
 from ..trained_depth.experiment import FIT
 from .corpus import STANDARD
@@ -142,115 +139,6 @@ def deeper_is_better(case: Case, device: str = "cpu", folder: str = "") -> Sampl
     )
 
 
-# --- what the exercise shows ---------------------------------------------------------------------
-
-
-def _size(found: Found) -> Case:
-    """Any case of the narrow nets that is recorded: all have the same sizes."""
-    cases = [case for each in found.values() for case in each]
-    return min(cases, key=lambda case: case.width, default=_CPU(depth=DEPTHS[-1]))
-
-
-def _by_depth(found: Found, name: str) -> dict[int, Measured]:
-    width = _size(found).width
-    return {case.depth: value for case, value in found.get(name, {}).items() if case.width == width}
-
-
-def _wide_net(found: Found) -> Measured | None:
-    width = _size(found).width
-    return next(
-        (
-            value
-            for case, value in found.get("language_models_learn", {}).items()
-            if case.width != width
-        ),
-        None,
-    )
-
-
-def _table(found: Found) -> Table:
-    learnt, gains = (
-        _by_depth(found, name) for name in ("language_models_learn", "deeper_is_better")
-    )
-    width, wide = _size(found).width, _wide_net(found)
-    rows = [
-        (
-            depth,
-            width,
-            12 * depth * width**2,
-            mean(learnt.get(depth)),
-            half_width(learnt.get(depth)),
-            mean(gains.get(depth // 2)),
-            half_width(gains.get(depth // 2)),
-        )
-        for depth in sorted(DEPTHS)
-    ]
-    short = DEPTHS[0] // WIDE
-    rows.append((short, 2 * width, 48 * short * width**2, mean(wide), half_width(wide), None, None))
-    return Table(
-        ("layers", "width", "weights", "validation loss", "+-", "gain by doubling", "+-"),
-        tuple(rows),
-    )
-
-
-def _panels(found: Found) -> tuple[Panel, ...]:
-    size, short = _size(found), DEPTHS[0] // WIDE
-    losses_by_depth = [
-        curve(f"width {size.width}", _by_depth(found, "language_models_learn")),
-        curve(
-            f"width {2 * size.width}, weights as {DEPTHS[0]} layers of {size.width}",
-            {short: _wide_net(found)},
-            kind="points",
-        ),
-    ]
-    gains = curve(
-        "measured",
-        {
-            2 * depth: value
-            for depth, value in _by_depth(found, "deeper_is_better").items()
-            if depth < DEPTHS[0]
-        },
-        kind="points",
-    )
-    nothing = Series("no gain", (2 * DEPTHS[-1], DEPTHS[0]), (0.0, 0.0), kind="reference")
-    return (
-        Panel(
-            f"Loss against depth, {size.steps} updates",
-            "layers",
-            "validation loss, nats per token",
-            tuple(filter(None, losses_by_depth)),
-            x_scale="log",
-        ),
-        Panel(
-            "What doubling the depth gains",
-            "layers after doubling",
-            "loss gained, nats per token",
-            (*filter(None, [gains]), nothing),
-            x_scale="log",
-        ),
-    )
-
-
-def _says(found: Found) -> str:
-    size = _size(found)
-    learnt, gains = (
-        _by_depth(found, name) for name in ("language_models_learn", "deeper_is_better")
-    )
-    # The deepest net is compared with the wide one alone.
-    wide = gains.get(DEPTHS[0])
-    depths, short = sorted(DEPTHS), DEPTHS[0] // WIDE
-    return (
-        f"At width {size.width}, after {size.steps} updates, {size.replicas} seeds each, nets of "
-        f"{', '.join(map(str, depths))} layers have a validation loss of "
-        f"{', '.join(written(learnt.get(depth)) for depth in depths)} nats per token (equal "
-        f"chances: {math.log(size.vocabulary):.3f}; intervals of 95 % over seeds). Doubling gains "
-        + ", ".join(f"{written(gains.get(a))} from {a} to {b}" for a, b in pairwise(depths))
-        + f". With as many weights in its layers, a net of {short} layers and twice the width has "
-        f"a loss of {written(_wide_net(found))}, that of {DEPTHS[0]} layers subtracted: "
-        f"{written(wide)}."
-    )
-
-
 EXERCISE = Exercise(
     1,
     "depth-ablation",
@@ -264,8 +152,5 @@ EXERCISE = Exercise(
         "exercises/language_models_learn",
         "exercises/deeper_is_better",
     ),
-    _table,
-    _panels,
-    _says,
     trains=("exercises/language_models_learn",),
 )

@@ -1,16 +1,12 @@
-"""What an exercise is: what the text predicts, which claims measure it, and how the answer is shown
-as a table, a picture and a paragraph, all from what is recorded."""
+"""What an exercise is: what the text predicts, and which claims measure it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 
 from depthlaw.theory.claims.symbols import quantity
-
-from ..figure_data import Found, Panel, Table
 
 __all__ = ["Exercise", "exercises", "loss"]
 
@@ -32,7 +28,6 @@ class Exercise:
         title: in one line.
         predicts: one paragraph: what the text says, and where.
         claims: keys of the claims that measure it.
-        table, panels, says: what was found, as a table, as a picture, and in one paragraph.
         trains: which of the claims train one net for each case. They are measured before the
             others, which would wait for each other's nets.
     """
@@ -42,9 +37,6 @@ class Exercise:
     title: str
     predicts: str
     claims: tuple[str, ...]
-    table: Callable[[Found], Table]
-    panels: Callable[[Found], tuple[Panel, ...]]
-    says: Callable[[Found], str]
     trains: tuple[str, ...] = ()
 
 

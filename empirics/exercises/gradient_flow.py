@@ -11,19 +11,17 @@ from GPT-2's, in nets of 24. Of 24 layers some are compared with the last, of 12
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sympy import Rational, log
 
-from depthlaw.theory.claims.definition import Case, Control, Measured, Sample, Source, claim
+from depthlaw.theory.claims.definition import Case, Control, Sample, Source, claim
 from depthlaw.theory.claims.relations import Ge, Gt, Le, Lt
 from depthlaw.theory.claims.symbols import depth, layer, quantity
 
-from ..figure_data import Found, Panel, Series, Table, half_width, mean
 from ..signal_propagation.exponents import sample
 from ..trained_depth.experiment import FIT
 from .corpus import STANDARD
@@ -363,127 +361,6 @@ def post_norm_loses_more(case: Case, device: str = "cpu", folder: str = "") -> S
     return _against(case, device, folder)
 
 
-# --- what is shown --------------------------------------------------------------------------------
-
-_RAW = ("gradients_vanish", "residuals_preserve")
-# (residuals, norm, initialisation, updates)
-Kind = tuple[bool, str, str, int]
-
-
-def _by_net(found: Found) -> dict[Kind, dict[tuple[int, int], Measured]]:
-    """Of each kind of net, log ratios by depth and layer."""
-    nets: dict[Kind, dict[tuple[int, int], Measured]] = {
-        (residual, norm, scheme, steps): {}
-        for residual in (False, True)
-        for scheme, steps in ((SCHEMES[0], 0), (SCHEMES[1], 0), (SCHEMES[1], STEPS))
-        for norm in ("none", "pre", "post")
-    }
-    for name in _RAW:
-        for case, value in found.get(name, {}).items():
-            nets[case.residual, case.norm, case.scheme, case.steps][case.depth, case.layer] = value
-    return nets
-
-
-def _per_layer(value: Measured | None, layers: int) -> float | None:
-    middle = mean(value)
-    return None if middle is None else math.exp(middle / (layers - 1))
-
-
-def _table(found: Found) -> Table:
-    return Table(
-        (
-            "residuals",
-            "norm",
-            "initialisation",
-            "updates",
-            *(f"ln(g_1/g_{depth})" for depth in (SHORTER, LAYERS, LONGER)),
-            "+-",
-            "factor per layer",
-        ),
-        tuple(
-            (
-                "with" if residual else "without",
-                norm,
-                scheme,
-                steps,
-                *(mean(values.get((depth, 1))) for depth in (SHORTER, LAYERS, LONGER)),
-                half_width(values.get((LONGER if not steps else LAYERS, 1))),
-                _per_layer(values.get((LAYERS, 1)), LAYERS),
-            )
-            for (residual, norm, scheme, steps), values in _by_net(found).items()
-        ),
-    )
-
-
-def _panels(found: Found) -> tuple[Panel, ...]:
-    nets, panels = _by_net(found), []
-    # Without residuals on the left, with them on the right.
-    for scheme, steps, residual in dict.fromkeys(
-        (*kind[2:], kind[0]) for kind in sorted(nets, key=lambda kind: (kind[3], kind[2]))
-    ):
-        curves = [
-            _of_norm(f"norm: {norm}", nets[residual, norm, scheme, steps])
-            for norm in ("none", "pre", "post")
-        ]
-        places = range(1, LAYERS + 1)
-        said = Series(
-            "1" if residual else f"{float(LEFT)}^(L - l)",
-            tuple(places),
-            tuple(1.0 if residual else float(LEFT) ** (LAYERS - place) for place in places),
-            kind="reference",
-        )
-        panels.append(
-            Panel(
-                f"{'With' if residual else 'Without'} residuals, {scheme}, "
-                + (f"{steps} updates" if steps else "not trained"),
-                "layer",
-                "gradient over that at the last",
-                (*(each for each in curves if each), said),
-                y_scale="linear" if residual and scheme == "gpt2" and not steps else "log",
-            )
-        )
-    return tuple(panels)
-
-
-def _of_norm(label: str, values: Mapping[tuple[int, int], Measured]) -> Series | None:
-    """Geometric means over nets at the depth of which all layers are shown."""
-    there = {at: value for (depth, at), value in sorted(values.items()) if depth == LAYERS}
-    if not there:
-        return None
-    means = [(mean(value) or 0.0, half_width(value) or 0.0) for value in there.values()]
-    low, middle, high = (
-        tuple(math.exp(m + side * half) for m, half in means) for side in (-1, 0, 1)
-    )
-    return Series(label, (*there, LAYERS), (*middle, 1.0), (*low, 1.0), (*high, 1.0))
-
-
-def _says(found: Found) -> str:
-    nets = _by_net(found)
-
-    def factor(residual: bool, norm: str, scheme: str, steps: int = 0) -> str:
-        value = _per_layer(nets[residual, norm, scheme, steps].get((LAYERS, 1)), LAYERS)
-        return "not recorded" if value is None else f"{value:.3g}"
-
-    def factors(residual: bool, norm: str) -> str:
-        return (
-            f"{factor(residual, norm, 'xavier')} (Xavier), {factor(residual, norm, 'gpt2')} "
-            f"(GPT-2's weights), {factor(residual, norm, 'gpt2', STEPS)} (the same after "
-            f"{STEPS} updates)"
-        )
-
-    return (
-        f"On the way back through {LAYERS} layers one layer multiplies the gradient, in the "
-        "geometric mean, by these factors. Without residuals: "
-        f"without normalisation {factors(False, 'none')}; with pre-norm {factors(False, 'pre')}; "
-        f"with post-norm {factors(False, 'post')}. With residuals: without normalisation "
-        f"{factors(True, 'none')}; with pre-norm {factors(True, 'pre')}; with post-norm "
-        f"{factors(True, 'post')}. The text's example of vanishing is {float(LEFT)}, its factor "
-        "with residuals at least 1. Its picture of a net without residuals, a large gradient at "
-        "layer 1 that vanishes at layer 10, has the ends exchanged: by its own product the "
-        "gradient is lost towards layer 1."
-    )
-
-
 EXERCISE = Exercise(
     3,
     "gradient-flow",
@@ -497,13 +374,11 @@ EXERCISE = Exercise(
     tuple(
         f"exercises/{name}"
         for name in (
-            *_RAW,
+            "gradients_vanish",
+            "residuals_preserve",
             "first_layer_has_the_largest",
             "residual_gradients_are_stable",
             "post_norm_loses_more",
         )
     ),
-    _table,
-    _panels,
-    _says,
 )

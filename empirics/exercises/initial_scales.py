@@ -3,7 +3,6 @@ the variance of their hidden states before."""
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import Any
 
@@ -15,7 +14,6 @@ from depthlaw.theory.claims.definition import (
     Case,
     Control,
     Exact,
-    Measured,
     Sample,
     Source,
     claim,
@@ -23,7 +21,6 @@ from depthlaw.theory.claims.definition import (
 from depthlaw.theory.claims.relations import Eq, Gt, Lt
 from depthlaw.theory.claims.symbols import depth, quantity, vocabulary
 
-from ..figure_data import Found, Panel, Series, Table, half_width, mean, written
 from ..signal_propagation.exponents import sample
 from .corpus import STANDARD
 from .depth_ablation import NETS, gained
@@ -361,119 +358,6 @@ def residual_scaling_keeps_variance(case: Case, device: str = "cpu", folder: str
     return _growths(case, case.initialisation, device, folder)
 
 
-# --- what the exercise shows ---------------------------------------------------------------------
-
-
-def _by_name(found: Found, *names: str) -> dict[str, Measured]:
-    return {
-        case.initialisation: value for name in names for case, value in found.get(name, {}).items()
-    }
-
-
-def _size(found: Found) -> Case:
-    """Any case of trained nets that is recorded: all have the same sizes."""
-    return next(
-        (case for name in ("scaled_learn", "random_stalls") for case in found.get(name, {})),
-        _CPU(initialisation="gpt2"),
-    )
-
-
-def _table(found: Found) -> Table:
-    learnt, grown, lost = (
-        _by_name(found, *names)
-        for names in (
-            ("random_stalls", "scaled_learn"),
-            ("variance_is_not_geometric",),
-            ("none_diverges",),
-        )
-    )
-    counts = {name: int(value.value) for name, value in lost.items() if isinstance(value, Exact)}
-    return Table(
-        ("initialisation", "validation loss", "+-", "diverged", "variance doublings", "+-"),
-        tuple(
-            (
-                name,
-                mean(learnt.get(name)),
-                half_width(learnt.get(name)),
-                counts.get(name),
-                mean(grown.get(name)),
-                half_width(grown.get(name)),
-            )
-            for name in OF_NAME
-        ),
-    )
-
-
-def _panels(found: Found) -> tuple[Panel, ...]:
-    names = tuple(OF_NAME)
-    return (
-        _panel(
-            "Loss after training",
-            "validation loss, nats per token",
-            _by_name(found, "random_stalls", "scaled_learn"),
-            ("equal chances", math.log(_size(found).vocabulary)),
-            names,
-        ),
-        _panel(
-            "Variance before training",
-            "doublings, first layer to last",
-            _by_name(found, "variance_is_not_geometric"),
-            ("doubling with each layer", LAYERS - 1.0),
-            names,
-        ),
-    )
-
-
-def _panel(
-    title: str,
-    label: str,
-    values: dict[str, Measured],
-    said: tuple[str, float],
-    names: tuple[str, ...],
-) -> Panel:
-    """One point for each initialisation, each a series of its own, since they have no order."""
-    points = []
-    for place, name in enumerate(names, start=1):
-        middle, half = mean(values.get(name)), half_width(values.get(name)) or 0.0
-        if middle is not None:
-            points.append(
-                Series(name, (place,), (middle,), (middle - half,), (middle + half,), "points")
-            )
-    line = Series(said[0], (1, len(names)), (said[1], said[1]), kind="reference")
-    return Panel(title, "initialisation", label, (*points, line))
-
-
-def _says(found: Found) -> str:
-    size = _size(found)
-    learnt, grown = (
-        _by_name(found, "random_stalls", "scaled_learn"),
-        _by_name(found, "variance_is_not_geometric"),
-    )
-    lost = [
-        value.value
-        for value in _by_name(found, "none_diverges").values()
-        if isinstance(value, Exact)
-    ]
-    helps, keeps = (
-        next(iter(found.get(name, {}).values()), None)
-        for name in ("residual_scaling_helps", "residual_scaling_keeps_variance")
-    )
-    return (
-        f"With {size.depth} layers of width {size.width}, after {size.steps} updates, "
-        f"{size.replicas} seeds each, the validation loss is "
-        + ", ".join(f"{written(learnt.get(name))} from {name}" for name in OF_NAME)
-        + f" (nats per token; equal chances: {math.log(size.vocabulary):.3f}; intervals of 95 % "
-        f"over seeds). {sum(lost)} of {len(lost) * size.replicas} trainings diverged. Dividing "
-        f"residual projections by sqrt(2 L) lowers the loss by {written(helps)}; with it four "
-        f"times the layers add {written(keeps)} times the variance. Before training the variance "
-        "doubles from the first layer to the last "
-        + ", ".join(
-            f"{written(grown[name], 1)} times ({name})" for name in OF_NAME if name in grown
-        )
-        + f"; doubling with each layer would be {size.depth - 1} times."
-    )
-
-
 EXERCISE = Exercise(
     2,
     "initialisation",
@@ -493,8 +377,5 @@ EXERCISE = Exercise(
         "exercises/variance_is_not_geometric",
         "exercises/residual_scaling_keeps_variance",
     ),
-    _table,
-    _panels,
-    _says,
     trains=("exercises/random_stalls", "exercises/scaled_learn"),
 )

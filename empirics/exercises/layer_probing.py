@@ -6,7 +6,7 @@ hidden states of each layer of a trained net, a linear classifier guesses tokens
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ from depthlaw.theory.claims.definition import (
     LEVEL_MOVED,
     Case,
     Control,
-    Measured,
     Sample,
     Source,
     claim,
@@ -25,7 +24,6 @@ from depthlaw.theory.claims.definition import (
 from depthlaw.theory.claims.relations import Gt, Lt
 from depthlaw.theory.claims.symbols import quantity, vocabulary
 
-from ..figure_data import Found, Panel, Table, curve, half_width, mean, written
 from ..signal_propagation.exponents import sample
 from ..trained_depth.experiment import FIT
 from .corpus import STANDARD
@@ -510,111 +508,6 @@ def specialisation_is_learned(case: Case, device: str = "cpu", folder: str = "")
     return _learned(case, device, folder)
 
 
-# --- what is shown --------------------------------------------------------------------------------
-
-
-def _alone(found: Found, ends: str) -> dict[int, Measured]:
-    """What training one layer takes off the loss, by layer."""
-    return {
-        case.layer: value
-        for case, value in found.get("each_layer_alone_helps", {}).items()
-        if case.ends == ends
-    }
-
-
-def _read(found: Found, target: str) -> dict[int, Measured]:
-    """What a probe of each layer says better than the most frequent answer."""
-    return {
-        case.layer: value
-        for case, value in found.get("every_layer_is_read", {}).items()
-        if case.target == target
-    }
-
-
-def _table(found: Found) -> Table:
-    columns = [_alone(found, ends) for ends in _ENDS] + [_read(found, name) for name in TARGETS]
-    heads = (*(f"gain, ends {ends}" for ends in _ENDS), *(f"reads {name}" for name in TARGETS))
-    return Table(
-        ("layer", *(part for head in heads for part in (head, "+-"))),
-        tuple(
-            (
-                place,
-                *(
-                    number
-                    for column in columns
-                    for number in (mean(column.get(place)), half_width(column.get(place)))
-                ),
-            )
-            for place in sorted({*PROBED, *_EACH})
-        ),
-    )
-
-
-def _panels(found: Found) -> tuple[Panel, ...]:
-    said = {"trained": "embeddings and read-out trained too", "frozen": "nothing else trained"}
-    alone = [curve(said[ends], _alone(found, ends)) for ends in _ENDS]
-    probes = [
-        curve(
-            f"{target} token" if target != "after" else "token after the last copy",
-            _read(found, target),
-        )
-        for target in TARGETS
-    ]
-    # The current token is read so well that beside it the others would look alike.
-    return (
-        Panel(
-            f"One of {LAYERS} layers trained",
-            "layer that is trained",
-            "loss taken off, nats per token",
-            tuple(filter(None, alone)),
-        ),
-        *(
-            Panel(
-                title,
-                "layer that is read",
-                "accuracy above most frequent",
-                tuple(filter(None, curves)),
-            )
-            for title, curves in (
-                ("Probes of the current token", probes[:1]),
-                ("Probes of other tokens", probes[1:]),
-            )
-        ),
-    )
-
-
-def _says(found: Found) -> str:
-    def best(values: Mapping[int, Measured]) -> str:
-        there = {place: value for place, value in values.items() if isinstance(value, Sample)}
-        if not there:
-            return "not recorded"
-        least, most = (choose(there, key=lambda at: there[at].mean) for choose in (min, max))
-        return (
-            f"most at layer {most} ({written(there[most])}), least at layer {least} "
-            f"({written(there[least])})"
-        )
-
-    size = next(iter(found.get("each_layer_alone_helps", {})), _frozen())
-    ends = {case.layer: value for case, value in found.get("frozen_nets_learn", {}).items()}
-    none, every = ends.get(NONE), ends.get(ALL)
-    probes = "; ".join(
-        f"the {target} token {best(_read(found, target))}"
-        if target != "after"
-        else f"the token after the last copy of the current one {best(_read(found, target))}"
-        for target in TARGETS
-    )
-    return (
-        f"Of {LAYERS} layers of width {size.width} one was trained, for {size.steps} updates, "
-        f"{size.replicas} seeds, and the others stayed as they were drawn. With embeddings and "
-        "read-out trained, this takes off the validation loss "
-        f"{best(_alone(found, 'trained'))}, in nats per token with intervals of 95 % over seeds. "
-        f"The loss is {written(none)} with no layer trained and {written(every)} with all. With "
-        "nothing but one layer trained, of which the first and the last were tried, it takes off "
-        f"{best(_alone(found, 'frozen'))}. From a trained net of {_DEPTH} layers linear probes "
-        f"read, in accuracy above the most frequent answer, {probes}."
-    )
-
-
 EXERCISE = Exercise(
     4,
     "layer-probing",
@@ -636,8 +529,5 @@ EXERCISE = Exercise(
             "first_layer_alone_is_best",
         )
     ),
-    _table,
-    _panels,
-    _says,
     trains=("exercises/frozen_nets_learn",),
 )

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sympy import Rational, log
 
-from depthlaw.theory.claims.definition import Case, Control, Measured, Sample, Source, claim
+from depthlaw.theory.claims.definition import Case, Control, Sample, Source, claim
 from depthlaw.theory.claims.relations import Gt, Le, Lt
 from depthlaw.theory.claims.symbols import quantity, vocabulary
 
-from ..figure_data import Found, Panel, Table, curve, half_width, mean, written
 from ..signal_propagation.exponents import sample
 from ..trained_depth.experiment import FIT
 from .corpus import STANDARD
@@ -310,102 +309,6 @@ def together_costs_more(case: Case, device: str = "cpu", folder: str = "") -> Sa
     return sample(_together_over_sum(case, device, folder))
 
 
-# --- what is shown --------------------------------------------------------------------------------
-
-
-def _removed(found: Found) -> dict[tuple[int, int], Measured]:
-    """What removing layers adds to the loss, by the first and the last of them."""
-    return {
-        (case.first, case.last): value
-        for case, value in found.get("every_layer_matters", {}).items()
-    }
-
-
-def _table(found: Found) -> Table:
-    added = _removed(found)
-    at: dict[int, tuple[tuple[int, int], ...]] = {
-        place: ((place, place), (1, place), (place + 1, LAYERS)) for place in range(1, LAYERS + 1)
-    }
-    return Table(
-        (
-            "layer",
-            "loss added without it",
-            "+-",
-            "without it and all below",
-            "+-",
-            "without all above it",
-            "+-",
-        ),
-        tuple(
-            (
-                place,
-                *(
-                    number
-                    for ends in stacks
-                    for number in (mean(added.get(ends)), half_width(added.get(ends)))
-                ),
-            )
-            for place, stacks in at.items()
-        ),
-    )
-
-
-def _panels(found: Found) -> tuple[Panel, ...]:
-    added = _removed(found)
-    places = range(1, LAYERS + 1)
-    alone = curve("without this layer", {place: added.get((place, place)) for place in places})
-    lowest = curve(
-        "without this layer and all below", {place: added.get((1, place)) for place in places}
-    )
-    highest = curve(
-        "without all layers above this one",
-        {place: added.get((place + 1, LAYERS)) for place in places},
-    )
-    label = "loss added, nats per token"
-    return (
-        Panel("One layer removed", "layer", label, tuple(filter(None, (alone,))), y_scale="log"),
-        Panel("A stack removed", "layer", label, tuple(filter(None, (lowest, highest)))),
-    )
-
-
-def _says(found: Found) -> str:
-    added = _removed(found)
-    whole = next(iter(found.get("twelve_layers_learn", {}).values()), None)
-    lost = {case.first: value for case, value in found.get("middle_layers_are_spared", {}).items()}
-    others = {
-        place: value
-        for (place, last), value in added.items()
-        if place == last and place != MIDDLE and isinstance(value, Sample)
-    }
-    ends = (
-        ""
-        if not others
-        else "; of the others it is least without layer {} ({}) and most "
-        "without layer {} ({})".format(
-            *(
-                part
-                for place in (
-                    min(others, key=lambda at: others[at].mean),
-                    max(others, key=lambda at: others[at].mean),
-                )
-                for part in (place, written(others[place], 4))
-            )
-        )
-    )
-    tenth = lost.get(MIDDLE)
-    half = LAYERS // 2
-    size = next((case for each in found.values() for case in each), whole_net())
-    return (
-        f"Language models of {LAYERS} layers of width {size.width}, trained for {size.steps} "
-        f"updates, {size.replicas} seeds, have a validation loss of {written(whole)} nats per "
-        f"token (intervals of 95 % over seeds). Without layer {MIDDLE} it is larger by "
-        f"{written(added.get((MIDDLE, MIDDLE)), 4)}, a share of {written(tenth, 4)} of what "
-        f"training took off the loss of equal chances{ends}. Without the {half} lowest layers it "
-        f"is larger by {written(added.get((1, half)))}, without the {half} highest by "
-        f"{written(added.get((half + 1, LAYERS)))}."
-    )
-
-
 EXERCISE = Exercise(
     5,
     "remove-layer",
@@ -426,8 +329,5 @@ EXERCISE = Exercise(
             "together_costs_more",
         )
     ),
-    _table,
-    _panels,
-    _says,
     trains=("exercises/twelve_layers_learn",),
 )

@@ -63,7 +63,7 @@ class LongCycles:
 
     @property
     def kind(self) -> Literal["pairs"]:
-        """A relation between vertices."""
+        """A relation between vertices; `Cycles` asks for one class of a graph."""
         return "pairs"
 
     @property

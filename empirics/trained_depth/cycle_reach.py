@@ -22,7 +22,6 @@ from depthlaw.theory.claims.definition import (
     Case,
     Control,
     Exact,
-    Measured,
     Proportion,
     Source,
     at,
@@ -31,7 +30,6 @@ from depthlaw.theory.claims.definition import (
 from depthlaw.theory.claims.relations import Eq, Ge
 from depthlaw.theory.claims.symbols import depth, quantity
 
-from ..figure_data import Found, Panel, Question, Series, Table, curve, written
 from .distances import trained_reach
 from .experiment import NETS, TRAINED, accuracy, bar, noted
 
@@ -406,109 +404,3 @@ def _reach(case: Case, device: str, folder: str) -> Ball:
         for side in (0, 1)
     )
     return Ball(Fraction(sure), Fraction(possible))
-
-
-# --- what the page shows --------------------------------------------------------------------------
-
-_BY_DISTANCE = ("cycles_within", "cycles_at_chance")
-
-
-def _sizes(found: Found) -> list[tuple[int, int, int]]:
-    """Cycles, vertices of each and layers of the nets that are recorded."""
-    return sorted(
-        {
-            (case.cycles, case.around, case.depth)
-            for name in _BY_DISTANCE
-            for case in found.get(name, {})
-        }
-    )
-
-
-def _by_distance(found: Found, **fields: int | str) -> dict[int, Measured | None]:
-    return {
-        case.distance: value
-        for name in _BY_DISTANCE
-        for case, value in found.get(name, {}).items()
-        if all(case.get(key) == value for key, value in fields.items())
-    }
-
-
-def _panel(found: Found, k: int, c: int, layers: int) -> Panel:
-    lines = [
-        curve(net, _by_distance(found, cycles=k, around=c, depth=layers, net=net)) for net in NETS
-    ]
-    places = tuple(range(1, c // 2 + 1))
-    # Both are exact: connectivity/reach and cycles_look_alike.
-    exact = tuple(1.0 if place <= reach(layers) else 0.5 for place in places)
-    ends = [
-        Series("explicit weights", places, exact, kind="reference"),
-        Series("95 %", (1, c // 2), (0.95, 0.95), kind="reference"),
-    ]
-    if reach(layers) <= c // 2:
-        ends.append(Series("3^L", (reach(layers),) * 2, (0.45, 1.0), kind="reference"))
-    return Panel(
-        f"{layers} layer{'s' * (layers > 1)}, {k} cycles of {c}",
-        "distance",
-        "share of right choices",
-        (*filter(None, lines), *ends),
-    )
-
-
-def _panels(found: Found) -> tuple[Panel, ...]:
-    return tuple(_panel(found, *size) for size in _sizes(found))
-
-
-def _says(found: Found) -> str:
-    walls = sorted(
-        (
-            item
-            for name in ("cycles_wall_one_layer", "cycles_wall")
-            for item in found.get(name, {}).items()
-        ),
-        key=lambda item: (item[0].cycles * item[0].around, item[0].depth, item[0].net),
-    )
-    if not walls:
-        return ""
-    sizes = dict.fromkeys((case.cycles, case.around, case.depth) for case, _ in walls)
-    reaches = "; ".join(
-        " and ".join(
-            f"{written(value)} ({case.net})"
-            for case, value in walls
-            if (case.cycles, case.around, case.depth) == (k, c, layers)
-        )
-        + f" with {layers} layer{'s' * (layers > 1)} on {k} cycles of {c}, where 3^L is "
-        f"{reach(layers)}"
-        for k, c, layers in sizes
-    )
-    return f"Nets are right on 95 % up to distance {reaches}."
-
-
-def _table(found: Found) -> Table:
-    rows: list[tuple[str | float | None, ...]] = []
-    for k, c, layers in _sizes(found):
-        for net in NETS:
-            shares = _by_distance(found, cycles=k, around=c, depth=layers, net=net)
-            rows += [
-                (f"{k} x {c}", layers, net, distance, written(value))
-                for distance, value in sorted(shares.items())
-            ]
-    return Table(("cycles", "layers", "net", "distance", "share of right choices"), tuple(rows))
-
-
-WALLS = Question(
-    "walls",
-    "Accuracy against distance on equal cycles",
-    tuple(
-        f"trained_depth/{name}"
-        for name in (
-            "cycles_wall_one_layer",
-            "cycles_wall",
-            "cycles_within",
-            "cycles_at_chance",
-            "cycles_look_alike",
-        )
-    ),
-    _panels,
-    _says,
-    _table,
-)

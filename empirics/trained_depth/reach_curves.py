@@ -9,18 +9,15 @@ beyond.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 from sympy import Min
 
-from depthlaw.advisor.laws import reach
-from depthlaw.theory.claims.definition import Ball, Case, Control, Measured, Sample, claim
+from depthlaw.theory.claims.definition import Ball, Case, Control, Sample, claim
 from depthlaw.theory.claims.relations import Eq, Gt, Lt
 from depthlaw.theory.claims.symbols import depth, quantity
 
-from ..figure_data import Found, Panel, Question, Series, Table, curve, written
 from ..signal_propagation.exponents import sample
 from .cycle_reach import HOW, LOOKED, SOURCE, on_cycles, only, tiny
 from .experiment import TRAINED, noted
@@ -215,125 +212,3 @@ def reach_of_attentions(case: Case, device: str = "cpu", folder: str = "") -> Ba
     return _minus(
         _reach(case, device, folder, net="softmax"), _reach(case, device, folder, net="linearised")
     )
-
-
-# --- what the page shows --------------------------------------------------------------------------
-
-
-def _curves(found: Found) -> dict[tuple[int, int, str, int], dict[int, Measured]]:
-    """Effective reaches by updates, of each graph, kind of attention and depth."""
-    curves: dict[tuple[int, int, str, int], dict[int, Measured]] = {}
-    for case, value in found.get("reach_over_seeds", {}).items():
-        size = (case.cycles, case.around, case.net, case.depth)
-        curves.setdefault(size, {})[case.updates] = value
-    return dict(sorted(curves.items()))
-
-
-def _panels(found: Found) -> tuple[Panel, ...]:
-    curves = _curves(found)
-    return tuple(_panel(curves, *size) for size in sorted({key[:3] for key in curves}))
-
-
-def _panel(
-    curves: Mapping[tuple[int, int, str, int], Mapping[int, Measured]],
-    k: int,
-    c: int,
-    net: str,
-) -> Panel:
-    mine = {key[3]: points for key, points in curves.items() if key[:3] == (k, c, net)}
-    ends = [updates for points in mine.values() for updates in points]
-    lines = [
-        curve(f"{layers} layer{'s' * (layers > 1)}", points) for layers, points in mine.items()
-    ]
-    marks = [
-        Series(
-            f"3^{layers}",
-            (min(ends), max(ends)),
-            (reach(layers),) * 2,
-            kind="reference",
-            like=f"{layers} layer{'s' * (layers > 1)}",
-        )
-        for layers in mine
-        if reach(layers) <= c // 2
-    ]
-    return Panel(
-        f"{net}, {k} cycles of {c}",
-        "updates",
-        "effective reach",
-        (*filter(None, lines), *marks),
-        x_scale="log",
-    )
-
-
-def _says(found: Found) -> str:
-    last = {key: max(points.items()) for key, points in _curves(found).items()}
-    if not last:
-        return ""
-    graphs = dict.fromkeys((k, c) for k, c, _, _ in last)
-    said = []
-    for k, c in graphs:
-        own = {key[2:]: value for key, value in last.items() if key[:2] == (k, c)}
-        nets_ = dict.fromkeys(net for net, _ in own)
-        layers = sorted({depth_ for _, depth_ in own})
-        reaches = "; ".join(
-            ", ".join(written(own[net, each][1], 1) for each in layers if (net, each) in own)
-            + f" ({net})"
-            for net in nets_
-        )
-        updates = max(updates for updates, _ in own.values())
-        said.append(
-            f"On {k} cycles of {c} the effective reach of {', '.join(map(str, layers))} layers is, "
-            f"after {updates} updates, {reaches}; that of explicit weights is "
-            f"{', '.join(f'{min(reach(each), c / 2):g}' for each in layers)}."
-        )
-    return " ".join(said)
-
-
-def _table(found: Found) -> Table:
-    pooled = {
-        (c.cycles, c.around, c.net, c.depth, c.updates): written(value)
-        for c, value in found.get("reach_falls_short", {}).items()
-    }
-    return Table(
-        (
-            "cycles",
-            "net",
-            "layers",
-            "3^L",
-            "updates",
-            "effective reach, 95 % over seeds",
-            "of these nets, level 1e-7 a distance",
-        ),
-        tuple(
-            (
-                f"{k} x {c}",
-                net,
-                layers,
-                reach(layers),
-                updates,
-                written(value, 2),
-                pooled.get((k, c, net, layers, updates)),
-            )
-            for (k, c, net, layers), points in _curves(found).items()
-            for updates, value in sorted(points.items())
-        ),
-    )
-
-
-REACH = Question(
-    "reach",
-    "Effective reach against updates on equal cycles",
-    tuple(
-        f"trained_depth/{name}"
-        for name in (
-            "reach_over_seeds",
-            "reach_falls_short",
-            "reach_grows",
-            "reach_grows_with_depth",
-            "reach_of_attentions",
-        )
-    ),
-    _panels,
-    _says,
-    _table,
-)

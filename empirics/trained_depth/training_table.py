@@ -9,16 +9,29 @@ from pathlib import Path
 
 from depthlaw.theory.claims.definition import Case
 
-from ..figure_data import Table
 from .experiment import GRAPHS_OF, HOPS_OF, NETS
 from .recipes import training
 
 __all__ = ["trainings"]
 
 
-def trainings() -> Table:
-    """How the nets of every size are trained."""
-    rows = []
+def trainings() -> list[tuple[str | int, ...]]:
+    """How the nets of every size are trained, below a heading."""
+    rows: list[tuple[str | int, ...]] = [
+        (
+            "suite",
+            "task",
+            "size",
+            "width",
+            "MLP",
+            "heads",
+            "updates",
+            "batch",
+            "learning rate",
+            "seeds",
+            "fresh examples of each seed",
+        )
+    ]
     for suite in dict.fromkeys((*GRAPHS_OF, *HOPS_OF)):
         cases = [
             Case(task="connectivity", net=NETS[0], vertices=n, diameter=diameter)
@@ -52,25 +65,9 @@ def trainings() -> Table:
                     made.examples,
                 )
             )
-    return Table(
-        (
-            "suite",
-            "task",
-            "size",
-            "width",
-            "MLP",
-            "heads",
-            "updates",
-            "batch",
-            "learning rate",
-            "seeds",
-            "fresh examples of each seed",
-        ),
-        tuple(rows),
-    )
+    return rows
 
 
 if __name__ == "__main__":
-    table = trainings()
     with Path(__file__).with_suffix(".csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([table.columns, *table.rows])
+        csv.writer(file, lineterminator="\n").writerows(trainings())

@@ -24,14 +24,13 @@ from depthlaw.theory.exact.singular_values import Tails, tails
 from depthlaw.theory.separation_rank.error_floor import rank_bound
 from depthlaw.theory.separation_rank.rank_symbols import Ge, Le, Lt
 
-from ..figure_data import Found, Panel, Question, Series, Table
 from . import teachers
 from .teachers import Teacher
 
 if TYPE_CHECKING:
     from .students import Recipe, Students
 
-__all__ = ["FLOORS", "floor"]
+__all__ = ["floor"]
 
 trained_error = quantity(
     "trained_error",
@@ -386,143 +385,3 @@ def two_layers_beat_every_shallow(case: Case, device: str = "cpu", folder: str =
 
 def _at_shape(case: Case) -> Case:
     return Case(**{k: v for k, v in case.fields().items() if k != "shallow_width"})
-
-
-# --- what is shown --------------------------------------------------------------------------------
-
-
-def _by_depth(found: Found, gpu: bool) -> dict[int, dict[int, Any]]:
-    made: dict[int, dict[int, Any]] = {}
-    for case, value in found.get("floor_holds", {}).items():
-        if case.steps == (_GPU if gpu else _CPU).keywords["steps"]:
-            made.setdefault(case.depth, {})[case.width] = value
-    return {depth: dict(sorted(made[depth].items())) for depth in sorted(made)}
-
-
-def _shown(found: Found) -> tuple[Any, dict[int, dict[int, Any]]]:
-    """The sizes that are shown, those of suite training where it is recorded."""
-    for made, gpu in ((_CPU, False), (_GPU, True)):
-        by_depth = _by_depth(found, gpu)
-        if by_depth:
-            return made, by_depth
-    return _CPU, {}
-
-
-def _floor_float(made: Any, width: int, depth: int) -> float:
-    return float(_floor_at(made(depth=depth, width=width), width, depth).low)
-
-
-def _layers(depth: int) -> str:
-    return f"{depth} layer{'s' if depth > 1 else ''}"
-
-
-def panels(found: Found) -> tuple[Panel, ...]:
-    """Floor and trained error against the student's width, for each depth."""
-    made, by_depth = _shown(found)
-    series = []
-    for depth, values in by_depth.items():
-        error = [float((v.low + v.high) / 2) for v in values.values()]
-        series.append(Series(f"{_layers(depth)}, trained", tuple(values), tuple(error)))
-        floors = {w: _floor_float(made, w, depth) for w in values}
-        # A logarithmic scale has no 0.
-        there = {w: y for w, y in floors.items() if y > 1e-6}
-        if there:
-            series.append(
-                Series(
-                    f"{_layers(depth)}, floor",
-                    tuple(there),
-                    tuple(there.values()),
-                    kind="reference",
-                    like=f"{_layers(depth)}, trained",
-                )
-            )
-    if not series:
-        return ()
-    return (
-        Panel(
-            "Error of the best student, and the floor of its rank",
-            "width of the student",
-            "relative error",
-            tuple(series),
-            x_scale="log",
-            y_scale="log",
-        ),
-    )
-
-
-def says(found: Found) -> str:
-    """What the picture shows, in three sentences."""
-    made, by_depth = _shown(found)
-    if not by_depth:
-        return ""
-    case = made(depth=1, width=1)
-    pairs = [
-        (value, _floor_at(case, width, depth))
-        for depth, values in by_depth.items()
-        for width, value in values.items()
-    ]
-    below = sum(value.high < bound.low for value, bound in pairs)
-    seen = [
-        float(value.low / bound.low) for value, bound in pairs if bound.low >= Fraction(1, 1000)
-    ]
-    best = {
-        depth: min(values.items(), key=lambda item: item[1].high)
-        for depth, values in by_depth.items()
-    }
-    far = (
-        (
-            f"Where the floor is 0.001 or more the errors are {min(seen):.1f} to {max(seen):.0f} "
-            "times the floor. "
-        )
-        if seen
-        else ""
-    )
-    return (
-        f"Of {len(pairs)} kinds of students {below} have an error below their floor, by the best "
-        f"of {SEEDS} seeds. {far}The least errors are "
-        + ", ".join(
-            f"{float(value.high):.3g} with {_layers(depth)} (width {width})"
-            for depth, (width, value) in best.items()
-        )
-        + "."
-    )
-
-
-def table(found: Found) -> Table:
-    """Rank bound, floor and errors of every student."""
-    made, by_depth = _shown(found)
-    rows = []
-    for depth, values in by_depth.items():
-        for width, value in values.items():
-            case = made(depth=depth, width=width)
-            bound = _floor_float(made, width, depth)
-            error = float((value.low + value.high) / 2)
-            rows.append(
-                (
-                    depth,
-                    width,
-                    rank_bound(width, depth, case.tokens, case.vocabulary),
-                    bound if bound > 0 else None,
-                    error,
-                    error / bound if bound >= 1e-6 else None,
-                )
-            )
-    return Table(
-        ("layers", "width", "rank at most", "floor", "error of the best", "error / floor"),
-        tuple(rows),
-    )
-
-
-FLOORS = Question(
-    "rank-floor",
-    "Trained error and rank floor against the student's width",
-    (
-        "trained_rank/floor_holds",
-        "trained_rank/floor_attained",
-        "trained_rank/width_forecast",
-        "trained_rank/two_layers_beat_every_shallow",
-    ),
-    panels,
-    says,
-    table,
-)

@@ -28,7 +28,6 @@ from depthlaw.theory.claims.definition import (
     Case,
     Control,
     Exact,
-    Measured,
     Sample,
     Source,
     claim,
@@ -39,7 +38,6 @@ from depthlaw.theory.separation_rank.dimension_count import dimension_count
 from depthlaw.theory.separation_rank.rank_at_weights import integer_net, rank_at, whole_numbers
 from depthlaw.theory.separation_rank.rank_symbols import L, d, dimension_sum
 
-from ..figure_data import Found, Panel, Question, Series, Table, mean
 from ..signal_propagation.exponents import sample
 from .teachers import Teacher, targets
 
@@ -48,7 +46,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ATTENTIONS",
-    "RANKS",
     "about_students",
     "below_side",
     "effective_rank",
@@ -597,149 +594,3 @@ def wide_nets_gain_more_by_layers(case: Case, device: str = "cpu", folder: str =
         _second_layer(case, case.width, device, folder)
         - _second_layer(case, _NARROW, device, folder)
     )
-
-
-# --- what is shown --------------------------------------------------------------------------------
-
-_EXACT, _COARSE, _EFFECTIVE = "rank_stays_generic", "part_of_rank_shows", "half_of_rank_matters"
-
-
-def _at_steps(
-    found: Found, name: str, shape: tuple[int, int], attention: str
-) -> dict[int, Measured]:
-    """What a claim measured of nets of a shape, by step."""
-    return {
-        case.step: value
-        for case, value in sorted(found.get(name, {}).items(), key=lambda each: each[0].step)
-        if (case.width, case.depth, case.attention) == (*shape, attention)
-    }
-
-
-def _height(value: Measured | None) -> float | None:
-    """Of an exact number, a mean, or the upper end of an interval."""
-    if isinstance(value, Exact):
-        return float(value.value)
-    return float(value.high) if isinstance(value, Ball) else mean(value)
-
-
-def _shapes_in(found: Found) -> list[tuple[int, int]]:
-    """With numerical ranks."""
-    return sorted({(case.width, case.depth) for case in found.get(_COARSE, {})})
-
-
-def _panels(found: Found) -> tuple[Panel, ...]:
-    """Ranks against the step of training, a panel for each width and depth; one is added to the
-    step, whose axis is logarithmic."""
-    kinds = (
-        (_EXACT, "exact, linearised", ATTENTIONS[:1]),
-        (_COARSE, "above 1/1000", ATTENTIONS),
-        (_EFFECTIVE, "effective", ATTENTIONS),
-    )
-    panels = []
-    for shape in _shapes_in(found):
-        series = []
-        for name, label, attentions in kinds:
-            for attention in attentions:
-                points = {
-                    step: height
-                    for step, value in _at_steps(found, name, shape, attention).items()
-                    if (height := _height(value))
-                }
-                if points:
-                    series.append(
-                        Series(
-                            label if name == _EXACT else f"{label}, {attention}",
-                            tuple(step + 1 for step in points),
-                            tuple(points.values()),
-                        )
-                    )
-        width, depth = shape
-        sign = "<" if 3**depth < width else ">="
-        panels.append(
-            Panel(
-                f"d = {width}, L = {depth} (3^L {sign} d)",
-                "updates + 1",
-                "rank",
-                tuple(series),
-                x_scale="log",
-                y_scale="log",
-            )
-        )
-    return tuple(panels)
-
-
-def _table(found: Found) -> Table:
-    rows = []
-    for shape in _shapes_in(found):
-        for attention in ATTENTIONS:
-            ends: list[Any] = []
-            for name in (_EXACT, _COARSE, _EFFECTIVE):
-                heights = [_height(v) for v in _at_steps(found, name, shape, attention).values()]
-                ends += [heights[0], heights[-1]] if heights else [None, None]
-            rows.append((attention, *shape, dimension_count(*shape), *ends))
-    heads = ("exact", "above 1/1000", "effective")
-    return Table(
-        (
-            "attention",
-            "width",
-            "layers",
-            "S",
-            *(f"{head}, {end}" for head in heads for end in ("first step", "last step")),
-        ),
-        tuple(rows),
-    )
-
-
-def _says(found: Found) -> str:
-    """Sentences about the last step that is recorded."""
-    exact = found.get(_EXACT, {})
-    said = []
-    if exact:
-        whole = sum(
-            isinstance(value, Exact) and int(value.value) == dimension_count(case.width, case.depth)
-            for case, value in exact.items()
-        )
-        said.append(
-            f"The exact separation rank is the generic one S in every seed at {whole} of "
-            f"{len(exact)} marked steps of linearised nets."
-        )
-    for attention in ATTENTIONS:
-        shares = [
-            last / whole
-            for shape in _shapes_in(found)
-            if (points := _at_steps(found, _EFFECTIVE, shape, attention))
-            and (last := _height(points[max(points)]))
-            and (whole := _generic(found, shape))
-        ]
-        if shares:
-            said.append(
-                f"At the last step effective ranks of {attention} nets are "
-                f"{min(shares):.2g} to {max(shares):.2g} of what the grid shows of S."
-            )
-    return " ".join(said)
-
-
-def _generic(found: Found, shape: tuple[int, int]) -> int:
-    """min(S, side of the grid)."""
-    sides = [case.side for case in found.get(_EFFECTIVE, {})]
-    return min(dimension_count(*shape), *sides) if sides else 0
-
-
-RANKS = Question(
-    "rank-in-training",
-    "Separation ranks while nets are trained",
-    tuple(
-        f"trained_rank/{name}"
-        for name in (
-            "rank_stays_generic",
-            "part_of_rank_shows",
-            "half_of_rank_matters",
-            "training_raises_rank",
-            "training_approaches_teacher",
-            "wide_nets_gain_more_by_layers",
-        )
-    ),
-    _panels,
-    _says,
-    _table,
-)

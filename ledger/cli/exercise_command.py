@@ -7,7 +7,7 @@ import importlib.util
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from difflib import get_close_matches
@@ -22,8 +22,9 @@ from depthlaw.advisor.answer_text import wrapped
 from depthlaw.advisor.base.quantities import UsageError, quoted
 from depthlaw.empirics.exercises import corpus as corpora
 from depthlaw.empirics.exercises.exercise import Exercise, exercises
-from depthlaw.empirics.figure_data import Found
 
+from ..publish.drawing.panels import Panel, written
+from ..publish.questions import QUESTIONS
 from ..records.environment import cores
 from ..records.run import Failure, Run
 from ..running.options import Options
@@ -130,7 +131,7 @@ def exercise(
     done = [each for each in chosen if any(key in judged for key in each.claims)]
     for each in done:
         if pictures:
-            _draw(each, _found(each, judged), pictures[each.name])
+            _draw(_panels(each, judged), pictures[each.name])
     if json_output:
         dump(
             {
@@ -317,39 +318,35 @@ def _lines(
 # --- what came of it -----------------------------------------------------------------------------
 
 
-def _found(each: Exercise, judged: dict[str, ClaimResult]) -> Found:
-    return {
-        judged[key].claim.name: {
-            row.case: row.measured for row in judged[key].cases if row.measured is not None
-        }
+def _panels(each: Exercise, judged: dict[str, ClaimResult]) -> tuple[Panel, ...]:
+    found = {
+        key: {row.case: row.measured for row in judged[key].cases if row.measured is not None}
         for key in each.claims
         if key in judged
     }
+    return QUESTIONS[each.name].panels(found)
 
 
 def _as_data(each: Exercise, judged: dict[str, ClaimResult]) -> dict[str, Any]:
-    found = _found(each, judged)
     return {
         "number": each.number,
         "name": each.name,
         "title": each.title,
         "predicts": each.predicts,
-        "measured": each.says(found),
-        "table": asdict(each.table(found)),
-        "panels": [asdict(panel) for panel in each.panels(found)],
+        "panels": [asdict(panel) for panel in _panels(each, judged)],
         "claims": [as_json(judged[key]) for key in each.claims if key in judged],
     }
 
 
 def _print(each: Exercise, judged: dict[str, ClaimResult]) -> None:
-    console, width, found = stdout(), columns(), _found(each, judged)
+    console, width = stdout(), columns()
     console.print(Text(f"{each.number}. {each.name}: {each.title}", style="bold"), soft_wrap=True)
     _paragraph("Predicted: " + each.predicts, width)
     print()
-    print_table(console, data_table(each.table(found)))
-    print()
-    _paragraph("Measured: " + each.says(found), width)
-    print()
+    for title, table in written(_panels(each, judged)):
+        console.print(Text(title, style="bold"), soft_wrap=True)
+        print_table(console, data_table(table))
+        print()
     for result in (judged[key] for key in each.claims if key in judged):
         verdict = Text(marked(result), style=STYLES[result.verdict])
         console.print(Text.assemble(verdict, f"  {result.claim.key}"), soft_wrap=True)
@@ -375,14 +372,14 @@ def _print_end(work: Work, failures: list[Failure], pictures: list[Path]) -> Non
         say(stdout(), f"plot: {file}")
     say(
         stdout(),
-        f"records: {work.store.root}; +- and intervals of measured numbers: 95 % over "
+        f"records: {work.store.root}; intervals of measured numbers: 95 % over "
         "seeds; those of verdicts are wider (depthlaw show KEY)",
     )
 
 
-def _draw(each: Exercise, found: Found, file: Path) -> None:
+def _draw(panels: Sequence[Panel], file: Path) -> None:
     from ..publish.drawing.depth_plot import plot_format
     from ..publish.drawing.line_plot import line_plot
     from ..records.store import write_file
 
-    write_file(file, line_plot(each.panels(found), plot_format(file.suffix)))
+    write_file(file, line_plot(panels, plot_format(file.suffix)))

@@ -16,7 +16,7 @@ from depthlaw.advisor.answer_text import wrapped
 from depthlaw.advisor.base.quantities import UsageError, parse_share, plural, quoted, size
 from depthlaw.advisor.grids import SIZE_EXPONENT
 from depthlaw.advisor.rules import rule
-from depthlaw.empirics.depth_width import fits, pictures
+from depthlaw.empirics.depth_width import fits
 from depthlaw.empirics.depth_width.additive import Additive, additive
 from depthlaw.empirics.depth_width.comparison import NEAR, Row, compare, levine_distance
 from depthlaw.empirics.depth_width.surface import Surface, read
@@ -76,9 +76,10 @@ def fit(
     surface = read(path, seed_column)
     found = _fitted(surface, "flops" if budget == "flops" else "parameters", share)
     if plot is not None:
+        from ..publish.drawing import fit_figures
         from ..publish.drawing.line_plot import line_plot
 
-        write_named(plot, line_plot(pictures.panels(found.optima, found.laws), form))
+        write_named(plot, line_plot(fit_figures.panels(found.optima, found.laws), form))
     if json_output:
         dump(_as_data(surface, found, budget, share))
     else:

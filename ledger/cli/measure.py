@@ -22,9 +22,9 @@ from depthlaw.advisor.base.quantities import UsageError, quoted
 from depthlaw.empirics.architectures.ablations import VARIANTS
 from depthlaw.empirics.architectures.loading import ARCHITECTURES
 from depthlaw.empirics.architectures.residuals import Residuals, measure_residuals
-from depthlaw.empirics.figure_data import Panel, Series, Table
 from depthlaw.theory.claims.values import Sample
 
+from ..publish.drawing.panels import Panel, Series, Table
 from ..text import clean
 from .depth_command import columns, refuse_place, write_named
 from .output import dump, notes, say, stdout

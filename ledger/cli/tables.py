@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -11,9 +12,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from depthlaw.empirics import figure_data
-
 from ..text import clean
+
+if TYPE_CHECKING:
+    from ..publish.drawing.panels import Table as Data
 
 __all__ = ["CHANGED", "claims_table", "data_table", "plain_table", "print_table"]
 
@@ -48,10 +50,11 @@ def claims_table(rows: Iterable[Mapping[str, str]], verdicts: Mapping[str, str])
     return table
 
 
-def data_table(data: figure_data.Table) -> Table:
+def data_table(data: Data) -> Table:
     """Plain data: numbers on the right, floats with four digits, "-" where there is no value.
 
-    >>> table = figure_data.Table(("n", "x"), ((1, None),))
+    >>> from depthlaw.ledger.publish.drawing import panels
+    >>> table = panels.Table(("n", "x"), ((1, None),))
     >>> [str(cell) for cell in data_table(table).columns[1].cells]
     ['-']
     """

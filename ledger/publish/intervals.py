@@ -7,8 +7,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
-from depthlaw.empirics.figure_data import LEVEL
-from depthlaw.theory.claims.rounding import centre, interval
+from depthlaw.theory.claims.rounding import LEVEL, centre, interval
 from depthlaw.theory.claims.values import Case, Exact, Measured, Proportion, Sample
 from depthlaw.theory.claims.verdict import Verdict, judge
 

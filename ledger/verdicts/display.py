@@ -9,10 +9,9 @@ from math import log10
 
 import sympy
 
-from depthlaw.empirics.figure_data import LEVEL
 from depthlaw.theory.claims.definition import Claim, at, measured_symbol
 from depthlaw.theory.claims.printing import latex, text
-from depthlaw.theory.claims.rounding import centre
+from depthlaw.theory.claims.rounding import LEVEL, centre
 from depthlaw.theory.claims.rounding import interval as in_print
 from depthlaw.theory.claims.values import (
     Ball,

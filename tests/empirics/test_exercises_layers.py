@@ -20,7 +20,7 @@ from depthlaw.empirics.tasks.text_windows import Text
 from depthlaw.empirics.training.adamw import flatten
 from depthlaw.empirics.training.evaluation import draw, source
 from depthlaw.theory.claims.definition import registry
-from depthlaw.theory.claims.values import Case, Sample
+from depthlaw.theory.claims.values import Case
 from depthlaw.theory.claims.verdict import Verdict, judge
 
 OURS = ("gradient-flow", "layer-probing", "remove-layer")
@@ -360,31 +360,6 @@ def test_removing_layers_is_measured_against_the_whole_net_on_the_same_text():
     assert CLAIMS["middle_layers_are_spared"].measure(lost).values == pytest.approx(
         direct / (np.log(512) - models.losses), rel=1e-4, abs=1e-6
     )
-
-
-# --- what is shown --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", OURS)
-def test_what_is_recorded_is_shown(name):
-    exercise = exercises()[name]
-    found = {
-        claim.partition("/")[2]: {
-            case: Sample(tuple(place / 7 + step / 100 for step in range(3)))
-            for place, case in enumerate(CLAIMS[claim.partition("/")[2]].cases("exercises"))
-        }
-        for claim in exercise.claims
-    }
-    table, panels, says = exercise.table(found), exercise.panels(found), exercise.says(found)
-    assert all(any(cell is not None for cell in row[1:]) for row in table.rows)
-    assert all(panel.series for panel in panels)
-    assert "not recorded" not in says
-    assert "+-" in says or name == "gradient-flow"
-    some = {claim: dict(list(values.items())[:1]) for claim, values in found.items()}
-    for part in (some, {}):
-        assert len(exercise.table(part).rows) == len(table.rows)
-        assert len(exercise.panels(part)) == len(panels)
-        assert "not recorded" in exercise.says(part)
 
 
 def test_claims_are_measured_on_eight_seeds_or_more_and_their_controls_on_the_same_corpus():

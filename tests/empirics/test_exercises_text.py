@@ -17,11 +17,10 @@ from depthlaw.empirics.exercises import corpus, language_model
 from depthlaw.empirics.exercises.corpus import encoded, keep, own, standard_library
 from depthlaw.empirics.exercises.exercise import exercises
 from depthlaw.empirics.exercises.language_model import recipe, texts, trained, validation_losses
-from depthlaw.empirics.figure_data import curve, half_width, written
 from depthlaw.empirics.nets.net import Net
 from depthlaw.empirics.tasks.text_windows import Text
 from depthlaw.empirics.training import trainer
-from depthlaw.theory.claims.definition import Sample, made_in
+from depthlaw.theory.claims.definition import made_in
 
 VOCABULARY = 300
 TINY = recipe(2, steps=20, width=8, seeds=3, batch=4, vocabulary=VOCABULARY)
@@ -219,23 +218,3 @@ def test_every_claim_belongs_to_one_exercise():
     modules = (f"{package.__name__}.{each.name}" for each in pkgutil.iter_modules(package.__path__))
     assert sorted(listed) == sorted(each.key for module in modules for each in made_in(module))
     assert [each.number for each in exercises().values()] == [1, 2, 3, 4, 5]
-
-
-@pytest.mark.parametrize(
-    "name", ["depth-ablation", "initialisation", "gradient-flow", "layer-probing", "remove-layer"]
-)
-def test_an_exercise_of_which_nothing_is_recorded_can_be_shown(name):
-    each = exercises()[name]
-    assert each.table({}).rows
-    assert each.panels({})
-    assert "not recorded" in each.says({}) or "nothing" in each.says({}).lower()
-
-
-def test_intervals_are_those_of_student():
-    sample = Sample((1.0, 2.0, 4.0, 5.0))
-    # Two-sided 95 % quantile with three degrees of freedom, from a table.
-    assert half_width(sample) == pytest.approx(3.182 * math.sqrt(10 / 3 / 4), rel=1e-3)
-    assert written(sample, 1) == "3.0 +- 2.9"
-    assert curve("none", {1: None}) is None
-    drawn = curve("some", {2: sample, 1: None})
-    assert (drawn.x, drawn.y, drawn.high[0]) == ((2,), (3.0,), pytest.approx(5.905, abs=0.01))

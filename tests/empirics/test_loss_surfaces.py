@@ -25,8 +25,8 @@ from depthlaw.empirics.depth_width.fits import (
     optimum,
     transitions,
 )
-from depthlaw.empirics.depth_width.pictures import panels
 from depthlaw.empirics.depth_width.surface import Point, read
+from depthlaw.ledger.publish.drawing.fit_figures import panels
 
 HEAD = "width,depth,parameters,tokens,loss\n"
 

@@ -15,7 +15,7 @@ from depthlaw.empirics.trained_rank.ranks_in_training import (
     students_of,
     teacher_of,
 )
-from depthlaw.theory.claims.definition import Ball, Case, Exact, Sample, find, made_in
+from depthlaw.theory.claims.definition import Case, Exact, find, made_in
 from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.separation_rank.linear_attention import forward
 from depthlaw.theory.separation_rank.rank_at_weights import integer_net, whole_numbers
@@ -91,85 +91,6 @@ def _with(claim, statement):
     from dataclasses import replace
 
     return replace(claim, statement=statement)
-
-
-# --- what is shown ---
-
-
-def records():
-    """Of two steps of one shape."""
-
-    def cases(attention, **more):
-        return [changed(attention=attention, step=step, **more) for step in (0, 8)]
-
-    return {
-        "rank_stays_generic": {case: Exact(18) for case in cases("linearised")},
-        "part_of_rank_shows": {
-            case: Ball(Fraction(3), Fraction(rank))
-            for attention in ATTENTIONS
-            for rank, case in zip((3, 4), cases(attention, tolerance="1/1000"), strict=True)
-        },
-        "half_of_rank_matters": {
-            case: Sample((1.0, rank))
-            for attention in ATTENTIONS
-            for rank, case in zip((2.0, 8.0), cases(attention), strict=True)
-        },
-    }
-
-
-def test_pictures_and_numbers_come_from_records_and_may_be_missing():
-    question = ranks_in_training.RANKS
-    (panel,) = question.panels(records())
-    exact, *others = panel.series
-    assert (exact.x, exact.y) == ((1, 9), (18.0, 18.0))
-    assert [each.y for each in others] == [(3.0, 4.0)] * 2 + [(1.5, 4.5)] * 2
-    table = question.table(records())
-    assert table.rows == (
-        ("linearised", 2, 2, 18, 18.0, 18.0, 3.0, 4.0, 1.5, 4.5),
-        ("softmax", 2, 2, 18, None, None, 3.0, 4.0, 1.5, 4.5),
-    )
-    said = question.says(records())
-    assert "2 of 2 marked steps" in said
-    assert "0.25 to 0.25" in said
-    for partial in ({}, {"part_of_rank_shows": records()["part_of_rank_shows"]}):
-        assert len(question.panels(partial)) == len(partial)
-        assert question.table(partial) is not None
-        assert question.says(partial) == ""
-
-
-def test_table_tells_kinds_of_attention_apart_and_judges_each():
-    cycles = {"task": "long cycles", "cycles": 3, "around": 22, "depth": 2, "updates": 1800}
-    found = {
-        "rank_stays_generic": {changed(step=step): Exact(18) for step in (0, 8)},
-        "softmax_exceeds_count": {
-            changed(attention="softmax", step=8, tolerance="1/1000000"): Ball(
-                Fraction(12), Fraction(13)
-            )
-        },
-        "cycles_wall": {
-            Case(net="softmax", **cycles): Ball(Fraction(5), Fraction(6)),
-            Case(net="linearised", **cycles): Ball(Fraction(8), Fraction(9)),
-        },
-        "depth_gains_more_when_larger": {},
-    }
-    rows = {row[0]: row[1:] for row in transfer.table(found).rows}
-    assert len(rows) == 2
-    rank = rows["the rank is S, and never more"]
-    assert rank[1:3] == ("HOLDS 2", "18")
-    assert rank[4:] == ("FAILS 1", "12.5")
-    wall = rows["L layers see 3^L steps"]
-    assert wall[1:3] == ("UNDECIDED 1", "8.5")
-    assert wall[4:] == ("FAILS 1", "5.5")
-    assert transfer.table({}).rows == ()
-
-
-def test_pairs_are_of_equal_seeds_and_pictures_show_them():
-    gaps = {changed(width=width): Sample((0.1 * width, 0.2 * width)) for width in (2, 4)}
-    (panel,) = transfer.TRANSFER.panels({"softmax_fits_worse": gaps})
-    assert panel.series[0].y == pytest.approx((0.3, 0.6))
-    assert "0.300" in transfer.TRANSFER.says({"softmax_fits_worse": gaps})
-    assert transfer.TRANSFER.panels({}) == ()
-    assert transfer.TRANSFER.says({}) == ""
 
 
 def test_tokens_in_a_smaller_space_lower_the_exact_rank(monkeypatch):

@@ -127,9 +127,9 @@ def test_records_carry_the_corpus_and_are_read_again(here, text, tmp_path, capsy
     assert (
         {record["inputs"]["case"]["corpus"] for record in records} == {digest} == {first["corpus"]}
     )
-    table = first["exercises"][0]["table"]
-    assert [row[0] for row in table["rows"]] == [2, 4, 8, 16, 4]
-    assert all(4 < row[3] < 6 for row in table["rows"]), "nats per token of 300 ids"
+    narrow, wide = first["exercises"][0]["panels"][0]["series"]
+    assert (narrow["x"], wide["x"]) == ([2, 4, 8, 16], [4])
+    assert all(4 < loss < 6 for loss in narrow["y"] + wide["y"]), "nats per token of 300 ids"
     picture = tmp_path / "curve.svg"
     assert main([*run, "--plot", str(picture)]) == 1
     printed = capsys.readouterr()

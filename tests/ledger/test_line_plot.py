@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 
-from depthlaw.empirics.figure_data import Panel, Series
 from depthlaw.ledger.publish.drawing import line_plot as plot
+from depthlaw.ledger.publish.drawing.panels import Panel, Series, curve, pivot
+from depthlaw.theory.claims.values import Exact, Outside, Sample
 
 LOSS = Panel(
     "Loss",
@@ -132,3 +134,18 @@ def test_what_is_said_of_a_curve_has_its_colour() -> None:
     }
     assert lines["floor"].get_color() == lines["wide"].get_color()
     assert lines["none"].get_color() not in (lines["wide"].get_color(), lines["narrow"].get_color())
+
+
+def test_intervals_are_those_of_student_and_numbers_those_of_the_picture() -> None:
+    sample = Sample((1.0, 2.0, 4.0, 5.0))
+    assert curve("none", {1: Outside("no such net")}) is None
+    drawn = curve("ours", {2: sample, 4: Exact(3)})
+    assert drawn is not None
+    assert drawn.high is not None
+    # Two-sided 95 % quantile with three degrees of freedom, from a table.
+    assert drawn.high[0] == pytest.approx(3 + 3.182 * math.sqrt(10 / 3 / 4), abs=0.01)
+    law = Series("stated", (2, 4), (3, 5), kind="reference")
+    bar = Series("bar", (2, 4), (1, 1), kind="reference")
+    table = pivot(Panel("", "n", "", (drawn, law, bar)))
+    assert table.columns == ("n", "ours", "stated")
+    assert table.rows == ((2, "3 [0.0948, 5.91]", "3"), (4, "3", "5"))

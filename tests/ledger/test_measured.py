@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from depthlaw.empirics.exercises.exercise import exercises
+from depthlaw.ledger.publish.questions import QUESTIONS
 from depthlaw.ledger.publish.site import page_blocks
 from depthlaw.ledger.records.run import Run
 from depthlaw.ledger.records.store import Record, Store, encode
@@ -29,24 +30,17 @@ DEGREE = "separation_rank/degree"
     "page",
     ["rank-collapse-measured.md", "exercises.md", "trained-depth.md", "depth-against-width.md"],
 )
-def test_every_mark_names_a_claim_a_question_an_exercise_or_a_picture(page: str) -> None:
+def test_every_mark_names_a_claim_or_a_question(page: str) -> None:
     text, claims = (DOCS / page).read_text(encoding="utf-8"), registry()
     marks = re.findall(r"<!-- (\S+): (\S+) -->", text)
     assert marks
-    known = {
-        "exercise": set(exercises()),
-        "picture": set(page_blocks._FIGURES),
-        "values": set(claims),
-        "verdicts": set(claims),
-    }
     for kind, names in marks:
         if kind in ("measured", "numbers"):
-            asked = page_blocks._named(names)
+            asked = QUESTIONS[names]
             assert set(asked.claims + asked.beside) <= set(claims), names
-        elif kind == "settings":
-            assert page_blocks.settings(names).startswith(("<details>", "*What is trained")), names
         else:
-            assert set(names.split(",")) <= known[kind], names
+            assert kind in ("values", "verdicts")
+            assert set(names.split(",")) <= set(claims), names
 
 
 @pytest.mark.parametrize("page", ["trained-depth.md", "depth-against-width.md"])
@@ -58,36 +52,7 @@ def test_no_result_is_typed_by_hand(page: str) -> None:
 
 def test_the_page_of_exercises_has_all_of_them_in_order() -> None:
     text = (DOCS / "exercises.md").read_text(encoding="utf-8")
-    assert re.findall(r"<!-- exercise: (\S+) -->", text) == list(exercises())
-
-
-def test_a_panel_without_a_measurement_is_not_drawn(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from depthlaw.empirics.figure_data import Panel, Question, Series, Table
-
-    line = Series("stated", (1, 2), (3, 3), kind="reference")
-    both = (
-        Panel("empty", "x", "y", (line,)),
-        Panel("whole", "x", "y", (line, Series("measured", (1, 2), (3, 4)))),
-    )
-    asked = Question(
-        "degree",
-        "Degrees",
-        (DEGREE,),
-        lambda found: both,
-        lambda found: "",
-        lambda found: Table(("a",), ()),
-    )
-    drawn = []
-    monkeypatch.setattr(page_blocks, "_named", lambda name: asked)
-    monkeypatch.setattr(page_blocks, "_write", lambda file, panels: drawn.extend(panels))
-    store = Store(tmp_path / "r")
-    recorded(find(DEGREE), store)
-    assert "figures/degree.png" in page_blocks.question(
-        "any", Recorded({DEGREE: find(DEGREE)}, store), tmp_path
-    )
-    assert drawn == [both[1]]
+    assert re.findall(r"<!-- measured: (\S+) -->", text) == list(exercises())
 
 
 def recorded(claim: Claim, store: Store, wrong: int = 0) -> None:
@@ -109,7 +74,7 @@ def test_values_and_verdicts_are_those_of_the_records(tmp_path: Path) -> None:
     table = page_blocks.values([DEGREE], here).splitlines()
     assert len(table) == 2 + len(claim.cases("quick"))
     assert sum("FAILS" in row for row in table) == 1
-    assert "| 12345 |" in next(row for row in table if "FAILS" in row)
+    assert "| $12345$ |" in next(row for row in table if "FAILS" in row)
     assert "| FAILS |" in page_blocks.verdicts([DEGREE], here)
     file = tmp_path / "data" / "page.csv"
     assert "(/data/page.csv)" in page_blocks.data(
@@ -118,38 +83,24 @@ def test_values_and_verdicts_are_those_of_the_records(tmp_path: Path) -> None:
     rows = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
     assert len(rows) == len(claim.cases("quick"))
     assert all(row["records"] in store and row["device"] == "cpu" for row in rows)
-    assert [row["value"] for row in rows if row["verdict"] == "FAILS"] == ["12345"]
+    assert [row["measured"] for row in rows if row["verdict"] == "FAILS"] == ["12345"]
 
 
-def test_an_exercise_is_a_picture_a_paragraph_a_table_and_verdicts(
-    tmp_path: Path,
-) -> None:
+def test_an_exercise_is_a_picture_numbers_and_verdicts(tmp_path: Path) -> None:
     """From made-up losses, one case of which is missing."""
-    store, file = Store(tmp_path / "r"), tmp_path / "depth-ablation.png"
-    claims = {key: find(key) for key in exercises()["depth-ablation"].claims}
-    assert page_blocks.exercise("depth-ablation", Recorded(claims, store), tmp_path) == ""
-    assert not file.exists()
+    store, name = Store(tmp_path / "r"), "depth-ablation"
+    claims = {key: find(key) for key in QUESTIONS[name].claims}
+    assert whole(name, Recorded(claims, store), tmp_path) == ""
+    assert not (tmp_path / f"{name}.png").exists()
     learns = claims["exercises/language_models_learn"]
     runs = [run for run in plan({learns.key: learns}, "exercises") if run.case is not None]
     for n, run in enumerate(runs[:-1]):
         store.put(Record(run.inputs, encode(Sample(tuple(3 + n / 10 + s / 100 for s in range(8))))))
-    text = page_blocks.exercise("depth-ablation", Recorded(claims, store), tmp_path)
+    text = whole(name, Recorded(claims, store), tmp_path)
     assert text.startswith("![")
-    assert file.read_bytes()[:4] == b"\x89PNG"
+    assert (tmp_path / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
     assert "3.035" in text
-    assert "not recorded" in text
     assert f"claims/{learns.key}.md" in text
-
-
-def test_the_picture_of_the_law_needs_no_records(tmp_path: Path) -> None:
-    """Attention alone triples the orders of magnitude; a mask and a skip connection do not."""
-    ((panel,), table) = page_blocks._layers_seen(Recorded({}, Store(tmp_path / "r")))
-    alone, causal, skip, law = (series.y for series in panel.series)
-    assert table is None
-    assert alone[-1] / alone[-2] == pytest.approx(3, rel=1e-3)
-    assert alone[-1] > law[-1] * 0.9
-    assert causal[-1] - causal[-2] < 1
-    assert skip[-1] == pytest.approx(2, abs=0.1)
 
 
 # --- questions -----------------------------------------------------------------------------------
@@ -159,14 +110,13 @@ FAR = "trained_depth/connectivity_far"
 WITHIN, LOCAL = "trained_depth/connectivity_within", "trained_depth/local_baseline_misses"
 
 
-def shown(name: str) -> dict[str, Claim]:
+def of(name: str, store: Store) -> Recorded:
     """The claims that a question shows numbers of."""
-    asked = page_blocks._named(name)
-    return {key: find(key) for key in (*asked.claims, *asked.beside)}
+    asked = QUESTIONS[name]
+    return Recorded({key: find(key) for key in (*asked.claims, *asked.beside)}, store)
 
 
-def whole(name: str, store: Store, folder: Path) -> str:
-    recorded = Recorded(shown(name), store)
+def whole(name: str, recorded: Recorded, folder: Path) -> str:
     return page_blocks.question(name, recorded, folder) + page_blocks.numbers([name], recorded)
 
 
@@ -176,10 +126,9 @@ def put(store: Store, key: str, case: Case, value: Measured) -> str:
     return made.id
 
 
-def test_a_question_is_a_picture_sentences_a_folded_table_and_verdicts(tmp_path: Path) -> None:
-    store, name = Store(tmp_path / "r"), "trained_depth.path_and_hop_figures.DISTANCES"
-    claims = shown(name)
-    assert page_blocks.question(name, Recorded(claims, store), tmp_path) == ""
+def test_a_question_is_a_picture_folded_tables_and_verdicts(tmp_path: Path) -> None:
+    store, name = Store(tmp_path / "r"), "short-paths"
+    assert page_blocks.question(name, of(name, store), tmp_path) == ""
     for distance, right in (*((d, 3900) for d in range(1, 7)), (7, 3700), (9, 3600), (10, 3400)):
         put(
             store,
@@ -187,66 +136,45 @@ def test_a_question_is_a_picture_sentences_a_folded_table_and_verdicts(tmp_path:
             Case(**GRAPH, net="softmax", depth=2, distance=distance),
             Proportion(right, 4000),
         )
-    picture, says, level = page_blocks.question(name, Recorded(claims, store), tmp_path).split(
-        "\n\n"
-    )
-    assert level == "*Bars, bands and ±: 95 % intervals. Verdicts use wider ones.*"
-    text = page_blocks.numbers([name], Recorded(claims, store))
+    picture, level = page_blocks.question(name, of(name, store), tmp_path).split("\n\n")
+    assert level.startswith("*Bars and bands of means and shares: 95 % intervals.")
+    text = page_blocks.numbers([name], of(name, store))
     assert picture.endswith("(/figures/short-paths.png)")
     assert (tmp_path / "short-paths.png").read_bytes()[:4] == b"\x89PNG"
-    assert "up to distance (softmax and linearised) 6 at L = 2 (3^L = 9)" in says
-    assert "0.900 and 0.850 (softmax)" in says
     assert text.startswith("<details><summary>Numbers</summary>")
-    assert "| 10 | 0.85 |" in text
+    assert "| 10 | 0.85 \\[0.838, 0.861\\] |" in text
     row = next(line for line in text.splitlines() if f"claims/{WITHIN}.md" in line)
     assert row.split(" | ")[2:5] == ["HOLDS", "FAILS", "FAILS\\*"]
     assert "`connectivity_within`: Distances beyond n - 4 were taken out" in text
     assert all(key not in text for key in (record.id[:12] for record in store))
 
 
-def test_the_nearest_radius_is_that_of_the_least_sum_of_squares(tmp_path: Path) -> None:
-    """A net that answers as radius 6 does, but for a tenth at distance 12; radius 5 is a twentieth
-    below radius 6 at every distance."""
-    store, name = Store(tmp_path / "r"), "trained_depth.path_and_hop_figures.SIGHT"
-    height = {d: 4000 - 100 * (d - 6) for d in range(7, 21)}
-    for distance in range(1, 21):
-        for radius, less in ((5, 200), (6, 0)):
-            if distance > radius:
-                put(
-                    store,
-                    LOCAL,
-                    Case(**GRAPH, net="bounded", radius=radius, distance=distance),
-                    Proportion(height.get(distance, 4000) - less, 4000),
-                )
-        put(
-            store,
-            WITHIN if distance <= 9 else FAR,
-            Case(**GRAPH, net="linearised", depth=2, distance=distance),
-            Proportion(height.get(distance, 4000) - 400 * (distance == 12), 4000),
-        )
-    put(
-        store,
-        "trained_depth/local_baseline",
-        Case(**GRAPH, net="linearised", depth=2),
-        Ball(Fraction(6), Fraction(6)),
+def test_nets_stand_beside_rules_of_the_nearest_radius_and_of_their_own(tmp_path: Path) -> None:
+    store, name = Store(tmp_path / "r"), "local-baseline"
+    for radius in (5, 6, 9):
+        case = Case(**GRAPH, net="bounded", radius=radius, distance=12)
+        put(store, LOCAL, case, Proportion(3000 + radius, 4000))
+    net = Case(**GRAPH, net="linearised", depth=2)
+    put(store, FAR, Case(**net.fields(), distance=12), Proportion(3200, 4000))
+    put(store, "trained_depth/local_baseline", net, Ball(Fraction(6), Fraction(6)))
+    text = whole(name, of(name, store), tmp_path)
+    assert (
+        "| distance of the connected pair | trained, linearised | local baseline, radius 6 | "
+        in text
     )
-    text = whole(name, store, tmp_path)
-    # A tenth at one of twenty distances: the root of 0.01 / 20.
-    assert "6 at L = 2 (3^L = 9)" in text
-    assert "0.022 at L = 2" in text
-    assert "| 12 | 0.8 | 0.85 | 0.75 |" in text
-    assert "claims/trained_depth/connectivity_within.md" not in text, "its verdict is elsewhere"
+    assert "radius 9" in text
+    assert "radius 5" not in text
+    assert f"claims/{FAR}.md" not in text, "its verdict is elsewhere"
 
 
 def test_cases_of_another_device_stand_below_in_a_block_of_their_own(tmp_path: Path) -> None:
-    store, name = Store(tmp_path / "r"), "trained_depth.path_and_hop_figures.PUBLISHED"
+    store, name = Store(tmp_path / "r"), "published-errors"
     key = "trained_depth/published_dropout_on"
     case = next(c for c in find(key).grid["gpu"] if (c.hops, c.depth) == (8, 4))
     put(store, key, case, Proportion(1580, 2000))
-    text = whole(name, store, tmp_path)
+    text = whole(name, of(name, store), tmp_path)
     assert text.startswith("**Larger, on cuda (suite gpu).**")
-    assert "at most 0.006, at k = 8 and L = 4" in text
-    assert "| 8 | 4 | 0.2163 | 0.21 | - |" in text
+    assert "| 8 | 0.21 \\[0.192, 0.229\\] | 0.2163 |" in text
     assert (tmp_path / "published-errors-gpu.png").is_file()
 
 

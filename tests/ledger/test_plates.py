@@ -12,7 +12,7 @@ import matplotlib as mpl
 import pytest
 
 from depthlaw.empirics.separation_rank.frontier import table as frontier_table
-from depthlaw.ledger.publish.drawing.appendix_figures import Plate, plates
+from depthlaw.ledger.publish.appendix.plates import Plate, plates
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.verdicts.judged_ledger import Recorded
 from depthlaw.ledger.verdicts.reference import shipped

@@ -6,7 +6,11 @@ import math
 from decimal import Context, Decimal
 from fractions import Fraction
 
-__all__ = ["centre", "interval"]
+__all__ = ["LEVEL", "centre", "interval"]
+
+# Of the intervals that tables and pictures show. Those of verdicts are wider: see
+# `verdict.FALSE_ALARM_BUDGET`.
+LEVEL = 0.05
 
 # Significant digits of the width of an interval, and of each of its ends at least.
 _OF_WIDTH, _OF_END = 2, 3

@@ -2,7 +2,7 @@
 records and from nothing else.
 
 One text in Markdown (`templates/appendix.md`) becomes PDF, HTML and LaTeX (`formats`); figures,
-data and the description of the files come from `appendix_figures`, `data` and `provenance`.
+data and the description of the files come from `plates`, `data` and `provenance`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib.metadata import version
-from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Literal
@@ -33,15 +31,14 @@ from ...verdicts.judged_ledger import Recorded
 from ...verdicts.record_source import largest_recorded_suite, runs_of
 from ...verdicts.reference import Agreement, Ledger
 from ...verdicts.report import NOT_RUN, PREMISE_REFUTED, VERDICT_NAMES, ClaimResult, verdict_name
-from ..drawing.appendix_figures import Plate, plates
 from . import data, provenance
 from .formats import Document
 from .output_folder import DeliveryError, deliver
+from .plates import Plate, plates
 from .printed_claims import Statement, explained, told
-from .typesetting import code, factor, macro, prose, tex
+from .typesetting import code, factor, macro, prose, template, tex
 
 if TYPE_CHECKING:
-    import jinja2
     from sympy import Symbol
 
 __all__ = ["Shown", "write_appendix"]
@@ -228,10 +225,12 @@ def _files(
     counted = verdicts if shown != "claims" else {k: verdict_name(r) for k, r in judged.items()}
     source = _source(recorded, verdicts, records, suite, command, repeated)
     statements = [Statement(result, number) for number, result in enumerate(told, 1)]
+    shared = _shared(statements)
     context = {
         "shown": shown,
         "statements": statements,
-        "shared": _shared(statements),
+        "shared": shared,
+        "explained": [explained(symbol) for symbol in shared.values()],
         "chapters": _chapters(statements, drawn),
         "verdicts": _counts(counted, recorded.claims),
         "total": len(counted),
@@ -246,10 +245,18 @@ def _files(
         "trained": any(r.claim.needs for r in told),
         "budget": FALSE_ALARM_BUDGET,
         "levels": _levels(told),
-        "controls": _controls(behind),
-        "training": _training(told),
-        "recalled": _recalled(behind),
-        "origin": _origin(source),
+        "controls": [
+            r.control.decision.verdict is Verdict.FAILS for r in behind if r.control is not None
+        ],
+        "seeds": [
+            seeds
+            for r in told
+            if r.claim.needs and r.suite in ("training", "exercises", "full")
+            for row in r.cases
+            if (seeds := _seeds(row.measured))
+        ],
+        "failing": [r for r in behind if r.counterexample is not None],
+        "source": source,
         "compute": _compute(records),
         "devices": _devices(records),
         "environments": _environments(records),
@@ -262,7 +269,7 @@ def _files(
         "claims_hash": source.claims_hash,
         "released": source.claim_set in claim_sets(),
     }
-    text = _templates().get_template("appendix.md").render(context)
+    text = template("appendix.md").render(context, plural=plural)
     references = _references(text, source)
     pictures = {
         f"{plate.name}.{form}": plate.drawn(form) for plate in drawn for form in ("pdf", "svg")
@@ -455,65 +462,8 @@ def _scientific(number: float) -> str:
     return rf"{mantissa} \cdot 10^{{{int(exponent)}}}"
 
 
-def _controls(behind: Sequence[ClaimResult]) -> str:
-    ran = [r.control for r in behind if r.control is not None]
-    fail = sum(c.decision.verdict is Verdict.FAILS for c in ran)
-    return (
-        f"Each claim carries one: a changed constant, a changed measurement, or a case that "
-        f"breaks an assumption. Of the {len(ran)} recorded for the claims in this text, "
-        f"{fail} fail, as they must."
-    )
-
-
-def _training(told: Sequence[ClaimResult]) -> str:
-    own = [r for r in told if r.claim.needs and r.suite in ("training", "exercises", "full")]
-    counts = {seeds for r in own for c in r.cases if (seeds := _seeds(c.measured))}
-    if not counts:
-        return ""
-    low, high = min(counts), max(counts)
-    return f"Means are of {low} to {high} seeds." if low < high else f"Means are of {low} seeds."
-
-
 def _seeds(value: object) -> int:
     return len(getattr(value, "values", ()))
-
-
-def _recalled(behind: Sequence[ClaimResult]) -> str:
-    fail = [r for r in behind if r.counterexample is not None]
-    if not fail:
-        return ""
-    memory = [r for r in fail if r.claim.wording in ("recalled", "reported")]
-    if not memory:
-        return ""
-    return (
-        f" Of the {plural(len(fail), 'claim')} in this text that fail, {len(memory)} "
-        f"{'was' if len(memory) == 1 else 'were'} recalled from memory or reported by another "
-        "text: the source itself may be right."
-    )
-
-
-def _origin(source: provenance.Provenance) -> str:
-    """Whose records these are, and whether they were repeated here."""
-    records = plural(source.records, "record")
-    if source.repeated is None:
-        return f"The {records} are those of {source.origin}."
-    compared, equal = source.repeated
-    again = (
-        "None of them was repeated on this machine: `depthlaw verify quick` repeats some, and "
-        "`--results DIR` writes these pages from records of one's own."
-    )
-    if compared:
-        again = (
-            f"{compared:,} of them {'was' if compared == 1 else 'were'} repeated on this "
-            f"machine, and {'agree' if equal == compared else f'{equal:,} of these agree'}."
-        )
-        if equal == compared == 1:
-            again = "1 of them was repeated on this machine, and agrees."
-    return (
-        f"These are the package authors' records: the {records} of {source.origin}. {again} "
-        "A record counts where the code that measured it is that of this release, by a digest "
-        "that each run holds, whatever version of depthlaw ran it."
-    )
 
 
 def _compute(records: Sequence[Record]) -> str:
@@ -627,35 +577,6 @@ def _values(statements: Sequence[Statement], source: provenance.Provenance) -> s
     twice = [name for name, count in Counter(name for name, _ in macros).items() if count > 1]
     if twice:
         raise UsageError(f"two claims would share the macro {twice[0]}; rename one of their keys")
-    return (
-        _templates()
-        .get_template("values.tex")
-        .render(macros=macros, version=source.version, manifest=source.manifest)
+    return template("values.tex").render(
+        macros=macros, version=source.version, manifest=source.manifest
     )
-
-
-@cache
-def _templates() -> jinja2.Environment:
-    import jinja2
-
-    # Delimiters that LaTeX and Markdown do not use; a name that is missing is an error, never an
-    # empty place.
-    environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(
-            lambda name: (files(__package__) / "templates" / name).read_text(encoding="utf-8")
-        ),
-        block_start_string="<%",
-        block_end_string="%>",
-        variable_start_string="<<",
-        variable_end_string=">>",
-        comment_start_string="<#",
-        comment_end_string="#>",
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        undefined=jinja2.StrictUndefined,
-        autoescape=False,
-    )
-    environment.globals["plural"] = plural
-    environment.filters["explained"] = explained
-    return environment

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from ...text import clean
 from ...verdicts.display import slack
 from .formulas import formulas
+
+if TYPE_CHECKING:
+    import jinja2
 
 _TEX = {
     "\\": r"\textbackslash{}",
@@ -462,3 +469,52 @@ def _greek(letter: str, capital: bool) -> str:
             else "\\" + letter.capitalize()
         )
     return "o" if letter == "OMICRON" else "\\" + letter.lower()
+
+
+# --- templates ------------------------------------------------------------------------------------
+
+
+def template(name: str) -> jinja2.Template:
+    """A file of the folder `templates`. Its delimiters are those that LaTeX and Markdown do not
+    use; a name that is missing is an error, never an empty place."""
+    return _templates().get_template(name)
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(
+            lambda name: (files(__package__) / "templates" / name).read_text(encoding="utf-8")
+        ),
+        block_start_string="<%",
+        block_end_string="%>",
+        variable_start_string="<<",
+        variable_end_string=">>",
+        comment_start_string="<#",
+        comment_end_string="#>",
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,
+    )
+    environment.filters |= {"md": md, "span": _span, "hours": _hours}
+    return environment
+
+
+def _span(numbers: Sequence[int]) -> str:
+    """The least and the largest of some numbers, once where they are equal."""
+    ends = (min(numbers), max(numbers)) if numbers else ()
+    return " to ".join(dict.fromkeys(f"{n:,}" for n in ends)) or "no"
+
+
+def _hours(seconds: float) -> str:
+    return (
+        f"{seconds / 3600:.1f} hours"
+        if seconds >= 5400
+        else f"{seconds / 60:.0f} minutes"
+        if seconds >= 90
+        else f"{seconds:.0f} seconds"
+    )

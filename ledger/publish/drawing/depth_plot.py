@@ -270,39 +270,22 @@ def _legend(axes: Axes) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    axes.legend(
-        loc="upper left",
-        handles=[
-            Line2D([], [], color=_OURS, linewidth=3.5, label="recommended shape"),
-            Patch(
-                color=_OURS,
-                alpha=0.16,
-                linewidth=0,
-                label="within 1 % of the best loss (light: no grid of this size)",
-            ),
-            Line2D(
-                [], [], color=_COLOURS[0], linewidth=2.6, label="law, at sizes its source measured"
-            ),
-            Line2D(
-                [],
-                [],
-                color=_COLOURS[0],
-                linewidth=1.8,
-                linestyle=(0, (1, 2)),
-                label="law, extrapolated",
-            ),
-            Line2D([], [], color=_COLOURS[0], linewidth=2.6, linestyle="--", label="theory alone"),
-            Line2D(
-                [],
-                [],
-                color=_MODELS,
-                marker="o",
-                linestyle="",
-                markersize=7,
-                label="published decoders",
-            ),
-        ],
+    law = _COLOURS[0]
+    ours, *laws = (
+        Line2D([], [], color=colour, linewidth=width, linestyle=dash, label=label)
+        for label, colour, width, dash in (
+            ("recommended shape", _OURS, 3.5, "-"),
+            ("law, at sizes its source measured", law, 2.6, "-"),
+            ("law, extrapolated", law, 1.8, (0, (1, 2))),
+            ("theory alone", law, 2.6, "--"),
+        )
     )
+    within = "within 1 % of the best loss (light: no grid of this size)"
+    band = Patch(color=_OURS, alpha=0.16, linewidth=0, label=within)
+    built = Line2D(
+        [], [], color=_MODELS, marker="o", linestyle="", markersize=7, label="published decoders"
+    )
+    axes.legend(loc="upper left", handles=[ours, band, *laws, built])
 
 
 def _ticks(axes: Axes) -> None:

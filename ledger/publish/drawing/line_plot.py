@@ -13,8 +13,7 @@ from functools import partial
 from textwrap import fill as filled
 from typing import TYPE_CHECKING, Any
 
-from depthlaw.empirics.figure_data import Number, Panel, Series
-
+from .panels import Number, Panel, Series
 from .style import STYLE, metadata
 
 if TYPE_CHECKING:
@@ -178,10 +177,7 @@ def _set(text: str) -> str:
 
 
 def _draw(axes: Axes, panel: Panel, size: _Format, *, legend: bool = True) -> None:
-    if panel.x_names:
-        _names(axes, panel)
-    else:
-        _curves(axes, panel)
+    _curves(axes, panel)
     across, up = (panel.y_label, panel.x_label) if panel.x_names else (panel.x_label, panel.y_label)
     axes.set_title(_set(fill(panel.title, size.letters)), loc="left")
     axes.set_xlabel(_set(fill(across, size.letters)))
@@ -189,12 +185,11 @@ def _draw(axes: Axes, panel: Panel, size: _Format, *, legend: bool = True) -> No
     if legend and (shown := _in_legend(panel)):
         labels = [fill(series.label, size.legend) for series in shown]
         handles = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
-        below = size.below + (0.13 if _named_places(panel) else 0)
         axes.legend(
             [handles[_label(s)] for s in shown],
             list(map(_set, labels)),
             loc="upper left",
-            bbox_to_anchor=(0, -below),
+            bbox_to_anchor=(0, -size.below),
             borderaxespad=0,
             ncols=_legend_columns(labels, size),
             handlelength=2.2,
@@ -213,54 +208,22 @@ def _curves(axes: Axes, panel: Panel) -> None:
     }
     for place, series in enumerate(s for s in panel.series if s.kind == "reference"):
         _reference(axes, panel, series, place, colours.get(series.like))
-    _limits(axes, panel)
-    _ticks(axes, panel)
+    if panel.x_names:
+        axes.set_yticks(range(1, len(panel.x_names) + 1), panel.x_names)
+        axes.set_ylim(len(panel.x_names) + 0.5, 0.5)
+    else:
+        _limits(axes, panel)
+        _ticks(axes, panel)
 
 
-def _names(axes: Axes, panel: Panel) -> None:
-    """Points and their intervals beside the names of their places, one below the other."""
-    measured = [series for series in panel.series if series.kind != "reference"]
-    for place, series in enumerate(measured):
-        colour, marker = _COLOURS[place % len(_COLOURS)], _MARKERS[place % len(_MARKERS)]
-        axes.plot(
-            series.y,
-            series.x,
-            marker,
-            color=colour,
-            markersize=4.5,
-            zorder=3.2,
-            markeredgecolor="white",
-            markeredgewidth=0.5,
-            label=_label(series),
-        )
-        if series.low is not None and series.high is not None:
-            axes.hlines(series.x, series.low, series.high, color=colour, linewidth=1.3, zorder=3.1)
-    for place, series in enumerate(s for s in panel.series if s.kind == "reference"):
-        axes.plot(
-            series.y,
-            series.x,
-            color=_REFERENCES[place // len(_DASHES) % len(_REFERENCES)],
-            linestyle=(0, _DASHES[place % len(_DASHES)]),
-            linewidth=1.3,
-            label=_label(series),
-        )
-    axes.set_yticks(range(1, len(panel.x_names) + 1), panel.x_names)
-    axes.set_ylim(len(panel.x_names) + 0.5, 0.5)
+def _turned(panel: Panel, xs: Sequence[Number], ys: Sequence[Number]) -> tuple[Any, Any]:
+    """Places with names stand below each other, beside their values."""
+    return (ys, xs) if panel.x_names else (xs, ys)
 
 
 def _in_legend(panel: Panel) -> list[Series]:
-    """The curves that a legend must name: none where there is one, and none of those whose names
-    stand below their places."""
-    if _named_places(panel):
-        return [series for series in panel.series if series.kind == "reference"]
+    """The curves that a legend must name: none where there is one."""
     return list(panel.series) if len(panel.series) > 1 else []
-
-
-def _named_places(panel: Panel) -> dict[float, str]:
-    """Where each curve is one point at a place of its own, the names of the places."""
-    points = [s for s in panel.series if s.kind != "reference"]
-    names = {float(s.x[0]): s.label for s in points if len(s.x) == 1}
-    return names if len(names) == len(points) > 2 else {}
 
 
 def _label(series: Series) -> str:
@@ -287,15 +250,17 @@ def _reference(
 ) -> None:
     seen = _seen(panel, series)
     colour = colour or _REFERENCES[place // len(_DASHES) % len(_REFERENCES)]
+    # Where nothing is said the line has a gap.
+    heights = [y if i in seen else math.nan for i, y in enumerate(series.y)]
     axes.plot(
-        [series.x[i] for i in seen],
-        [series.y[i] for i in seen],
+        *_turned(panel, series.x, heights),
         color=colour,
         linestyle=(0, _DASHES[place % len(_DASHES)]),
         linewidth=1.3,
         zorder=3.5,
-        marker="_" if len(seen) == 1 else "",
-        markersize=14,
+        # A point with a gap on either side is no line.
+        marker="_" if len(seen) == 1 else "." if len(seen) < len(series.x) else "",
+        markersize=14 if len(seen) == 1 else 3,
         label=_label(series),
     )
 
@@ -318,10 +283,10 @@ def _measured(axes: Axes, panel: Panel, series: Series, place: int) -> None:
         few = len(seen) <= _MARKED
         axes.plot(xs, ys, "-", marker=marker if few else "", linewidth=1.6, zorder=3, **look)
     else:
-        axes.plot(xs, ys, marker=marker, linestyle="", zorder=3.2, **look)
+        axes.plot(*_turned(panel, xs, ys), marker=marker, linestyle="", zorder=3.2, **look)
     if ends is not None and (series.kind == "points" or len(seen) == 1):
-        low, high = ends
-        axes.vlines(xs, low, high, color=colour, linewidth=1.3, zorder=3.1)
+        bars = axes.hlines if panel.x_names else axes.vlines
+        bars(xs, *ends, color=colour, linewidth=1.3, zorder=3.1)
 
 
 def _ends(
@@ -375,14 +340,10 @@ def _ticks(axes: Axes, panel: Panel) -> None:
     """Whole numbers where the measured places are whole; plain numbers where they are short."""
     from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
-    if names := _named_places(panel):
-        axes.set_xticks(
-            list(names), list(names.values()), rotation=30, ha="right", rotation_mode="anchor"
-        )
     drawn = [s for s in panel.series if s.kind != "reference"]
     # A smooth curve, whose points are not marked, has no places of its own.
     marked = [s for s in drawn if s.kind == "points" or len(s.x) <= _MARKED] or drawn
-    places = [] if names else sorted({x for s in marked for x in s.x})
+    places = sorted({x for s in marked for x in s.x})
     whole = bool(places) and all(float(x).is_integer() for x in places)
     if panel.x_scale == "linear" and whole:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -16,7 +16,7 @@ from depthlaw.theory.claims.withdrawn import WITHDRAWN
 
 from ...verdicts.citations import entries, sources
 from ...verdicts.claim_set import claim_set, claim_sets
-from ...verdicts.display import expectation, measured_side, prediction, stated, statement_latex
+from ...verdicts.display import expectation, measured_side, stated, statement_latex
 from ...verdicts.display import judged as judged_by
 from ...verdicts.evidence_tree import Ground
 from ...verdicts.findings import TIERS, groups, importance, reason
@@ -24,8 +24,7 @@ from ...verdicts.mutation import Mutant
 from ...verdicts.report import NOT_RUN, VERDICT_NAMES, CaseResult, ClaimResult, marked, verdict_name
 from ..appendix.printed_claims import DATED, Statement, sign
 from ..appendix.typesetting import code, factor, maths, prose, sentence, value, verdict
-from ..intervals import CONFIDENCE, estimate, written
-from .page_blocks import undecided
+from .page_blocks import case_cells, undecided
 
 # Longer tables hide what matters; the file of data beside a claim holds every case.
 MOST_CASES = 12
@@ -193,26 +192,10 @@ def _cases(result: ClaimResult, data: str) -> Iterator[str]:
         "verdict |\n|---|---|---|---|"
     )
     shown = _telling(result)
-    for row in shown:
-        word = row.verdict_name + (f": {prose(row.decision.reason)}" if row.decision.reason else "")
-        yield (
-            f"| {code(str(row.case))} | {_measured(result, row)} | "
-            f"{value(prediction(result.claim, row))} | {word} |"
-        )
+    yield from (f"| {code(str(row.case))} | {case_cells(result, row)} |" for row in shown)
     if len(shown) < len(result.cases):
         yield f"\n{len(result.cases) - len(shown)} further cases are in the file below."
     yield f"\n{data}" if data else ""
-
-
-def _measured(result: ClaimResult, row: CaseResult) -> str:
-    """What was measured; of an estimate with both intervals."""
-    found = estimate(result, row)
-    if found is None:
-        return value(measured_side(result.claim, row))
-    parts = [f"{value(found.middle)}, {plural(found.count, found.what)}"]
-    parts += [f"{CONFIDENCE}: {value(written(found.ends))}"] if found.ends else []
-    parts += [f"decided by {prose(found.decided_by)}"] if found.deciding else []
-    return "; ".join(parts)
 
 
 def _telling(result: ClaimResult) -> list[CaseResult]:

@@ -33,10 +33,9 @@ from depthlaw.advisor.recommendation import recommend
 from depthlaw.advisor.rule_scores import Interval
 from depthlaw.advisor.rules import rules
 from depthlaw.advisor.task_depths import TaskNumber
-from depthlaw.empirics.figure_data import LEVEL
 from depthlaw.empirics.separation_rank.frontier import entries
 from depthlaw.theory.claims.definition import Case, at, registry
-from depthlaw.theory.claims.rounding import interval
+from depthlaw.theory.claims.rounding import LEVEL, interval
 from depthlaw.theory.claims.values import Ball, Sample
 from depthlaw.theory.rank_collapse.doubly_exponential import next_pair
 from depthlaw.theory.rank_collapse.softmax_attention import (
@@ -52,7 +51,7 @@ from ...verdicts.display import middle
 from ...verdicts.judged_ledger import Recorded
 from ...verdicts.reference import shipped
 from ...verdicts.report import CaseResult, marked
-from ..drawing.site_figures import generic_ranks
+from ..drawing.rank_panels import generic_ranks
 
 __all__ = ["calculator", "collapse", "ranks", "tasks", "thresholds", "write"]
 

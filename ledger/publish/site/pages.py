@@ -5,10 +5,9 @@ Everything is written from the claims and from records; no number is typed by ha
 hand-written pages are filled: those of running text by `inline`, `<!-- table: KEY -->` by the table
 of a claim, `<!-- figure: NAME -->` by a figure, `<!-- evidence: PART -->` by how rules of depth do
 on published grids, `<!-- counting: PART -->` by listed models counted again, `<!-- measured:
-MODULE.NAME -->` by a question of empirics, `<!-- numbers: MODULE.NAME -->` by its numbers and
-verdicts, `<!-- settings: MODULE.NAME -->` by a table of how nets are trained,
-`<!-- exercise: NAME -->` by an exercise, `<!-- picture: NAME -->` by a picture of measured curves,
-`<!-- verdicts: KEY,KEY -->` and `<!-- values: KEY,KEY -->` by claims and their cases,
+NAME -->` by the picture of a question, `<!-- numbers: NAME -->` by its numbers and verdicts,
+`<!-- settings -->` by a table of how nets are trained, `<!-- verdicts: KEY,KEY -->` and
+`<!-- values: KEY,KEY -->` by claims and their cases,
 `<!-- least-depth -->` by what is known of the depth that tasks need, and `<!-- data -->` by a link
 to a CSV file of all cases of the claims that a page names so.
 """
@@ -43,7 +42,9 @@ from ...verdicts.mutation import mutate
 from ...verdicts.reference import shipped
 from ...verdicts.report import CaseResult, ClaimResult, results
 from ..appendix.typesetting import prose
-from ..drawing import site_figures
+from ..drawing.line_plot import line_plot
+from ..drawing.rank_panels import rank_panels
+from ..questions import QUESTIONS
 from . import (
     claim_pages,
     count_comparison,
@@ -277,8 +278,10 @@ def filled(text: str, places: Sequence[Recorded], out: Path, name: str) -> str:
             return page_blocks.data(_keys(text), places, file) or NOTHING
         if kind in _OF_CLAIMS:
             return _first(places, lambda each: _OF_CLAIMS[kind](what.split(","), each))
-        if kind in _WITH_PICTURE:
-            return _first(places, lambda each: _WITH_PICTURE[kind](what, each, figures_))
+        if kind == "settings":
+            return page_blocks.settings()
+        if kind == "measured":
+            return _first(places, lambda each: page_blocks.question(what, each, figures_))
         if kind == "table":
             return _first(places, lambda each: table(each.claims, what, each.store))
         return _first(
@@ -292,19 +295,13 @@ NOTHING = "*Nothing is recorded for this yet.*"
 _OF_FILES = {
     "evidence": depth_evidence.part,
     "counting": count_comparison.part,
-    "settings": page_blocks.settings,
 }
 _OF_CLAIMS = {
     "verdicts": page_blocks.verdicts,
     "values": page_blocks.values,
     "numbers": page_blocks.numbers,
 }
-_WITH_PICTURE = {
-    "exercise": page_blocks.exercise,
-    "measured": page_blocks.question,
-    "picture": page_blocks.figure,
-}
-_KINDS = "|".join(["table", "figure", "data", *_OF_FILES, *_OF_CLAIMS, *_WITH_PICTURE])
+_KINDS = "|".join(["table", "figure", "data", "settings", "measured", *_OF_FILES, *_OF_CLAIMS])
 _MARK = re.compile(rf"<!-- (?P<kind>{_KINDS})(: (?P<name>\S+))? -->")
 
 
@@ -315,8 +312,8 @@ def _keys(text: str) -> list[str]:
         kind, name = mark["kind"], mark["name"] or ""
         if kind in ("verdicts", "values"):
             keys += name.split(",")
-        if kind in ("exercise", "measured"):
-            keys += page_blocks.claims_of(kind, name)
+        if kind == "numbers":
+            keys += QUESTIONS[name].claims
     return list(dict.fromkeys(keys))
 
 
@@ -363,8 +360,11 @@ def _recorded(
 
 def _frontier(claims: Mapping[str, Claim], store: Store, file: Path) -> str:
     """The figure of exact separation ranks, as a link to it; empty where nothing is recorded."""
-    if not site_figures.frontier(entries(_recorded(claims, frontier_table, store)), file):
+    panels = rank_panels(entries(_recorded(claims, frontier_table, store)))
+    if not panels:
         return ""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(line_plot(panels, "png", columns=3))
     return (
         "![Exact separation ranks against depth, with S, the bounds of Theorems 1 and 2 as "
         f"recalled, the threshold and the knee](/figures/{file.name})"

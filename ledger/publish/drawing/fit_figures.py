@@ -9,9 +9,9 @@ import numpy as np
 
 from depthlaw.advisor.base.quantities import size
 from depthlaw.advisor.rules import rules
+from depthlaw.empirics.depth_width.fits import Law, Optimum
 
-from ..figure_data import Panel, Series
-from .fits import Law, Optimum
+from .panels import Panel, Series
 
 __all__ = ["panels"]
 

@@ -1,0 +1,281 @@
+"""The figures of the appendix: what is drawn is recorded or follows from a statement, and so is
+every number of a caption."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from depthlaw.empirics.separation_rank.frontier import entries
+from depthlaw.empirics.separation_rank.frontier import table as frontier_table
+from depthlaw.theory.claims.verdict import Verdict
+
+from ...verdicts.judged_ledger import Recorded
+from ...verdicts.report import CaseResult, marked
+from ..drawing.line_plot import line_plot
+from ..drawing.panels import Panel
+from ..drawing.rank_panels import rank_panels
+from ..intervals import CONFIDENCE
+from ..questions import QUESTIONS
+from .typesetting import verdict
+
+__all__ = ["Plate", "plates"]
+
+# Panels of the first figure: widths below, at and above those that a bound says something of.
+_WIDTHS = (2, 4, 10, 16)
+
+
+@dataclass(frozen=True)
+class Plate:
+    """A figure of the appendix, drawn for the width of a page.
+
+    Attributes:
+        name: of its files, without ending.
+        title: in one line, plain text.
+        caption: what is drawn, in Markdown with maths between dollars.
+        alt: what is seen, in plain text.
+        claims, records: keys and ids of what is drawn.
+        drawn: (png, svg or pdf) -> the file; its bytes depend on the records and the version of
+            matplotlib alone.
+    """
+
+    name: str
+    title: str
+    caption: str
+    alt: str
+    claims: tuple[str, ...]
+    records: tuple[str, ...]
+    drawn: Callable[[Literal["png", "svg", "pdf"]], bytes] = field(repr=False)
+
+
+def plates(recorded: Recorded, keys: Collection[str] | None = None) -> list[Plate]:
+    """The figures of which something is recorded, in their order.
+
+    Args:
+        keys: only figures that draw one of these claims; None: all.
+    """
+    drawn = (_separation_rank(recorded), *(_measured(recorded, name) for name in _MEASURED))
+    return [
+        plate
+        for plate in drawn
+        if plate is not None and (keys is None or not set(keys).isdisjoint(plate.claims))
+    ]
+
+
+# --- separation rank against depth ----------------------------------------------------------------
+
+
+def _separation_rank(recorded: Recorded) -> Plate | None:
+    shared = [claim for claim in recorded.claims.values() if claim.table is frontier_table]
+    rows = {
+        row.case: row
+        for claim in shared
+        for suite in claim.grid
+        if (result := recorded.of(suite, claim.key))
+        for row in result.cases
+        if row.records
+    }
+    found = [
+        entry for entry in entries(list(rows.values())) if entry.complete and entry.width in _WIDTHS
+    ]
+    if not found:
+        return None
+    shapes = {(entry.width, entry.depth) for entry in found}
+    drawn = [row for row in rows.values() if (row.case.width, row.case.depth) in shapes]
+    settled = [entry for entry in found if entry.settled]
+    below = [
+        f"{entry.rank:,} in place of {entry.count:,} at $d_x = {entry.width}$, $L = {entry.depth}$"
+        for entry in settled
+        if entry.rank < entry.count
+    ]
+    equal = sum(entry.rank == entry.count for entry in settled)
+    outside = sum(
+        any(bound and bound.verdict is Verdict.FAILS for bound in entry.bounds) for entry in settled
+    )
+    bounds = [
+        recorded.claims[f"separation_rank/{side}_bound_{regime}"]
+        for side in ("upper", "lower")
+        for regime in ("shallow", "deep")
+    ]
+    words = ", ".join(sorted({claim.wording for claim in bounds}))
+    caption = (
+        f"Sums of the graded ranks of one head for almost all weights, exact in {len(settled)} of "
+        f"{len(found)} entries drawn (squares), on a scale of $\\log_3$. With "
+        f"$N \\ge 2 (d_x + 1)$ tokens such a sum is the separation rank"
+        f"{_word(recorded, 'separation_rank/graded_rank')}. Of these {equal} equal the dimension "
+        f"count $S(d_x, L)$ (solid), an upper bound for any number of heads"
+        f"{_word(recorded, 'separation_rank/dimension_count')}"
+        f"{'; the sum is ' + ' and '.join(below) if below else ''}. Dashed and dotted: upper and "
+        f"lower bounds of Theorems 1 and 2 of [@levine2020], {words}; a lower bound of height 0 "
+        "says nothing and is not drawn. Vertical lines: the threshold $\\log_3 d_x$, and the knee "
+        f"of $S$, where $C(L) = (3^L - 1)/2$ reaches $2D = d_x (d_x + 1)$.{_refuted(recorded)}"
+    )
+    return Plate(
+        "separation-rank",
+        "Separation rank against depth",
+        caption,
+        f"Panels for widths {_list(sorted({entry.width for entry in found}))}: logarithm of the "
+        f"separation rank against depth. Of {len(settled)} exact ranks {equal} lie on the curve of "
+        f"the dimension count and {len(settled) - equal} just below it; {outside or 'none'} "
+        f"{'lies' if outside == 1 else 'lie'} outside the lower and upper bounds.",
+        tuple(claim.key for claim in shared),
+        _ids(drawn),
+        lambda form: line_plot(rank_panels(found, _WIDTHS), form),
+    )
+
+
+def _word(recorded: Recorded, key: str) -> str:
+    """By which claim a caption says something, with its verdict; empty where it is not known."""
+    result = recorded.judged(key)
+    return f" (`{key}`, {verdict(marked(result))})" if result else ""
+
+
+def _refuted(recorded: Recorded) -> str:
+    """Where the recalled upper bound fails, which is beyond the depths that are drawn."""
+    result = recorded.judged("separation_rank/upper_bound_deep")
+    worst = result.counterexample if result else None
+    if worst is None:
+        return ""
+    at_ = f"$d_x = {worst.case.width}$, $L = {worst.case.depth}$, $H = {worst.case.heads}$"
+    return f" Beyond the threshold the upper bound FAILS, at {at_}."
+
+
+# --- what is measured -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """A figure made of questions, of which it draws the panels that it has something to say of.
+
+    Attributes:
+        claims: that are drawn.
+        says: by the beginning of a panel's title, what it shows.
+    """
+
+    title: str
+    alt: str
+    claims: tuple[str, ...]
+    questions: tuple[str, ...]
+    says: dict[str, str]
+
+
+_OVER_SEEDS = (
+    f"validation loss of language models of about equal $12 L d^2$, mean and {CONFIDENCE} interval "
+    "over seeds, at equal "
+)
+_MEASURED = {
+    "rank-collapse": _Measured(
+        "Rank collapse, and what stops it",
+        "Slopes of exact nets lie at log 3 for attention alone and far below it with a causal "
+        "mask, relative positions or skips. In real architectures the drop grows threefold where "
+        "logits come from hidden states alone, else hardly. Without skips BERT's residual falls "
+        "to rounding within three layers; with them it stays above a third.",
+        QUESTIONS["rank-collapse"].claims,
+        ("rank-collapse",),
+        {
+            "Exact nets": "slope of $\\log(-\\log r_l)$ over the layers of exact nets of softmax "
+            "attention, where $r_l$ is the residual, the distance to equal tokens: $\\log 3$ is "
+            "the cubic law, doubly exponential in depth",
+            "Architectures": "factor by which the drop of $\\log r_l$ grows from layer to layer in "
+            "architectures with the initial weights of transformers and without skip connection "
+            "and MLP (XLNet also without its position keys), mean and "
+            f"{CONFIDENCE} interval over initialisations: 3 is cubic, 1 exponential; the two laws "
+            "are told apart at 2. Nets whose logits come from the hidden states alone show two "
+            "layers before rounding, the others six",
+            "BERT-base by layer": "relative residual at initialisation, beside the published "
+            "values of one initialisation [@dong2021]: of BERT-base, and of its attention alone, "
+            "whose layers 0 to 2 are those of a net of our own of this shape and whose later ones "
+            "are float64's rounding",
+        },
+    ),
+    "reach": _Measured(
+        "How far trained nets see",
+        "Panels by layers: accuracy against distance. One layer is right up to distance 3 and at "
+        "chance beyond; with more layers trained nets fall off well before the distance that "
+        "explicit weights reach.",
+        ("trained_depth/cycles_within", "trained_depth/cycles_at_chance"),
+        ("walls",),
+        {
+            "L = ": "share of right choices between a pair of connected vertices at a distance "
+            "(horizontal) and an unconnected pair, for nets of $L$ layers, softmax and linearised, "
+            f"pooled over seeds, with {CONFIDENCE} intervals; a coin has 0.5. Explicit weights are "
+            "right up to $3^L$, which no rule that sees only $3^L$ steps passes: beyond it they "
+            "are at chance. Trained nets may see less: where their curves end before $3^L$, "
+            "training has not found what theory allows"
+        },
+    ),
+    "floors": _Measured(
+        "What depth buys in training: floors of rank, and losses at equal size",
+        "Errors of trained students lie above the floors of their rank, many times so for two "
+        "and three layers. Losses of small language models rise with depth at equal updates, and "
+        "are least at two or three layers at equal operations.",
+        ("trained_rank/floor_holds", "depth_width/language_models_learn"),
+        ("rank-floor", "depth-at-fixed-budgets"),
+        {
+            "Error of the best student": "relative error of the best trained linearised student "
+            "against its width, and the floor (dashed, dotted) that the rank of its shape and the "
+            "teacher's singular values put below it; a floor of 0 is not drawn. No floor says that "
+            "training comes near it",
+            # Equal seconds are those of one machine.
+            "Loss against depth, equal updates": _OVER_SEEDS + "updates",
+            "Loss against depth, equal operations": _OVER_SEEDS + "operations. These nets are "
+            "small and not trained out: of larger ones they tell nothing",
+        },
+    ),
+}
+
+
+def _measured(recorded: Recorded, name: str) -> Plate | None:
+    figure = _MEASURED[name]
+    cases = {key: part for key in figure.claims if (part := _cases(recorded, key))}
+    found = {
+        key: {row.case: row.measured for row in part if row.measured is not None}
+        for key, part in cases.items()
+    }
+    panels: dict[str, list[Panel]] = {}
+    for question in figure.questions:
+        for panel in QUESTIONS[question].panels(found):
+            for start in figure.says:
+                if panel.title.startswith(start):
+                    panels.setdefault(start, []).append(panel)
+    if not panels:
+        return None
+    # One text needs no name of its panel.
+    said = (
+        f"{start}: {figure.says[start]}." if len(panels) > 1 else f"{figure.says[start]}."
+        for start in panels
+    )
+    caption = " ".join(said)
+    drawn = [panel for part in panels.values() for panel in part]
+    return Plate(
+        name,
+        figure.title,
+        caption[0].upper() + caption[1:],
+        figure.alt,
+        tuple(cases),
+        _ids(row for part in cases.values() for row in part),
+        lambda form: line_plot(drawn, form, columns=3),
+    )
+
+
+def _cases(recorded: Recorded, key: str) -> list[CaseResult]:
+    """The cases of a claim that were measured; none where it is not known."""
+    result = recorded.judged(key)
+    return [
+        row
+        for row in (result.cases if result else ())
+        if row.records
+        and row.measured is not None
+        and row.decision.verdict is not Verdict.OUT_OF_SCOPE
+    ]
+
+
+def _ids(cases: Iterable[CaseResult]) -> tuple[str, ...]:
+    """The ids of the records."""
+    return tuple(dict.fromkeys(record.id for row in cases for record in row.records))
+
+
+def _list(numbers: Sequence[int]) -> str:
+    *most, last = map(str, numbers)
+    return f"{', '.join(most)} and {last}" if most else last

@@ -1,0 +1,259 @@
+"""Curves and tables as plain data, and how they are made of what is recorded of claims."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from depthlaw.theory.claims.rounding import LEVEL, centre, interval
+from depthlaw.theory.claims.values import Ball, Case, Exact, Measured, Proportion, Sample
+
+__all__ = [
+    "Found",
+    "Panel",
+    "Rows",
+    "Series",
+    "Table",
+    "cell",
+    "curve",
+    "curves",
+    "named",
+    "pivot",
+    "rows",
+    "split",
+    "stated",
+    "upright",
+    "written",
+]
+
+# By the key of a claim: what is recorded of its cases. A case that is not recorded yet is missing.
+Found = Mapping[str, Mapping[Case, Measured]]
+Rows = Sequence[tuple[Case, Measured]]
+Number = int | float
+Scale = Literal["linear", "log"]
+Kind = Literal["line", "points", "reference"]
+
+
+@dataclass(frozen=True)
+class Series:
+    """One curve.
+
+    Attributes:
+        label: in the legend.
+        x, y: the points, in the order in which a line joins them.
+        low, high: ends of an interval around each y; None where there is none.
+        kind: how it is drawn; "reference" is what a theory or a paper says, dashed.
+        like: of a reference: the label of the curve that it is about, whose colour it takes.
+
+    Raises:
+        ValueError: where the lengths differ.
+    """
+
+    label: str
+    x: tuple[Number, ...]
+    y: tuple[Number, ...]
+    low: tuple[Number, ...] | None = None
+    high: tuple[Number, ...] | None = None
+    kind: Kind = "line"
+    like: str = ""
+
+    def __post_init__(self) -> None:
+        lengths = {len(part) for part in (self.x, self.y, self.low, self.high) if part is not None}
+        if len(lengths) != 1 or (self.low is None) != (self.high is None):
+            raise ValueError(
+                f"series {self.label!r}: x, y and both ends, or neither, of one "
+                f"length; got {sorted(lengths)}"
+            )
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Curves over one pair of axes.
+
+    Attributes:
+        x_names: what the places 1, 2, ... are called, where they are things and not numbers; they
+            stand below each other.
+    """
+
+    title: str
+    x_label: str
+    y_label: str
+    series: tuple[Series, ...]
+    x_scale: Scale = "linear"
+    y_scale: Scale = "linear"
+    x_names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows under column heads; None where there is no value.
+
+    Raises:
+        ValueError: for a row of another length.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | Number | None, ...], ...]
+
+    def __post_init__(self) -> None:
+        for row in self.rows:
+            if len(row) != len(self.columns):
+                raise ValueError(f"{len(row)} cells under {len(self.columns)} columns: {row}")
+
+
+# --- curves of what is recorded -------------------------------------------------------------------
+
+
+def rows(found: Found, *keys: str, **fields: object) -> Rows:
+    """What is recorded of the cases of some claims that have these values."""
+    return [
+        (case, value)
+        for key in keys
+        for case, value in found.get(key, {}).items()
+        if all(case.get(name) == wanted for name, wanted in fields.items())
+    ]
+
+
+def split(recorded: Rows, *fields: str) -> Iterator[tuple[tuple[Any, ...], Rows]]:
+    """The values of some fields, in order, each with the cases that have them."""
+    parts: dict[tuple[Any, ...], list[tuple[Case, Measured]]] = {}
+    for case, value in recorded:
+        parts.setdefault(tuple(case.get(name) for name in fields), []).append((case, value))
+    yield from sorted(parts.items())
+
+
+def curves(
+    recorded: Rows,
+    x: str | Callable[[Case], Number],
+    by: str,
+    label: Callable[[Any], str] = str,
+    kind: Kind = "line",
+) -> tuple[Series, ...]:
+    """A curve for each value of a field.
+
+    Args:
+        x: the field, or what is made of a case, that stands below.
+    """
+    place = (lambda case: case.get(x)) if isinstance(x, str) else x
+    made = (
+        curve(label(value), {place(case): measured for case, measured in part}, kind)
+        for (value,), part in split(recorded, by)
+    )
+    return tuple(series for series in made if series is not None)
+
+
+def curve(
+    label: str, points: Mapping[Any, Measured | Number], kind: Kind = "line", like: str = ""
+) -> Series | None:
+    """Numbers, means, shares or enclosures against places, with their 95 % intervals or ends; None
+    where there is no point."""
+    there = {x: ends for x, value in sorted(points.items()) if (ends := _ends(value)) is not None}
+    if not there:
+        return None
+    low, middle, high = zip(*there.values(), strict=True)
+    exact = low == middle == high
+    return Series(
+        label, tuple(there), middle, None if exact else low, None if exact else high, kind, like
+    )
+
+
+def _ends(value: Measured | Number) -> tuple[float, float, float] | None:
+    """Low end, middle and high end; None of what is outside of what was assumed."""
+    if isinstance(value, int | float):
+        return value, value, value
+    if isinstance(value, Exact):
+        return (float(value.value),) * 3
+    if isinstance(value, Ball):
+        return float(value.low), float(value.low + value.high) / 2, float(value.high)
+    if isinstance(value, Sample | Proportion):
+        low, high = value.interval(LEVEL)
+        return (
+            (low if math.isfinite(low) else value.mean),
+            value.mean,
+            (high if math.isfinite(high) else value.mean),
+        )
+    return None
+
+
+def stated(label: str, points: Mapping[Any, Number], like: str = "") -> Series:
+    """What a theory or a paper says, at each place."""
+    x, y = zip(*sorted(points.items()), strict=True) if points else ((), ())
+    return Series(label, x, y, kind="reference", like=like)
+
+
+def named(
+    title: str,
+    x_label: str,
+    y_label: str,
+    parts: Mapping[str, Iterable[tuple[str, Measured]]],
+    laws: Mapping[str, Number],
+) -> Panel:
+    """Values of things that have no order: each thing has a row, and may have several values.
+
+    Args:
+        parts: by the label of a curve, its things and their values.
+        laws: what is stated of all of them.
+    """
+    listed = {
+        label: [(name, ends) for name, value in part if (ends := _ends(value)) is not None]
+        for label, part in parts.items()
+    }
+    names = tuple(dict.fromkeys(name for part in listed.values() for name, _ in part))
+    series = []
+    for label, part in listed.items():
+        if part:
+            low, middle, high = zip(*(ends for _, ends in part), strict=True)
+            places = tuple(names.index(name) + 1 for name, _ in part)
+            series.append(Series(label, places, middle, low, high, "points"))
+    lines = [stated(law, {0.5: y, len(names) + 0.5: y}) for law, y in laws.items()]
+    return Panel(title, x_label, y_label, (*series, *lines), x_names=names)
+
+
+def upright(label: str, x: Number, low: Number, high: Number, like: str = "") -> Series:
+    """A vertical line."""
+    return Series(label, (x, x), (low, high), kind="reference", like=like)
+
+
+# --- numbers of curves ----------------------------------------------------------------------------
+
+
+def pivot(panel: Panel) -> Table:
+    """The numbers of a panel: a row for each measured place, a column for each curve but for lines
+    of one height or one place.
+
+    >>> line = Series("all", (1, 2), (3, 3), kind="reference")
+    >>> pivot(Panel("t", "L", "y", (Series("ours", (1, 2), (0.5, 0.25)), line)))
+    Table(columns=('L', 'ours'), rows=((1, '0.5'), (2, '0.25')))
+    """
+    shown = [
+        (series, {x: cell(series, i) for i, x in enumerate(series.x)})
+        for series in panel.series
+        if series.kind != "reference"
+        or len(series.x) == 1
+        or min(len(set(series.x)), len(set(series.y))) > 1
+    ]
+    places = sorted({x for series, _ in shown if series.kind != "reference" for x in series.x})
+    names: dict[Number, str] = dict(enumerate(panel.x_names, 1))
+    return Table(
+        (panel.x_label, *(series.label for series, _ in shown)),
+        tuple((names.get(x, x), *(cells.get(x) for _, cells in shown)) for x in places),
+    )
+
+
+def cell(series: Series, place: int) -> str:
+    """One point of a curve, with the ends of its interval, rounded outward."""
+    y = series.y[place]
+    if series.low is None or series.high is None:
+        return f"{y:,}" if isinstance(y, int) else f"{y:.4g}"
+    ends = series.low[place], series.high[place]
+    if ends[0] == ends[1]:
+        return f"{y:.4g}"
+    return f"{centre(y, ends)} {interval(*ends)}"
+
+
+def written(panels: Iterable[Panel]) -> list[tuple[str, Table]]:
+    """The numbers of each panel that has some, under its title."""
+    tables = [(panel.title, pivot(panel)) for panel in panels]
+    return [(title, table) for title, table in tables if table.rows]

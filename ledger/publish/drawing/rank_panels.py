@@ -1,0 +1,133 @@
+"""Separation ranks against depth: points come from records, curves from the functions of `theory`,
+and nothing else is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import log, nan
+
+from depthlaw.empirics.separation_rank.frontier import Entry
+from depthlaw.theory.claims.definition import find
+from depthlaw.theory.claims.values import Case, Exact
+from depthlaw.theory.claims.verdict import Verdict
+from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
+
+from ...records.store import decode
+from ...verdicts.report import CaseResult, ClaimResult
+from .panels import Panel, Series, stated, upright
+
+__all__ = ["FRONTIER_WIDTHS", "GENERIC_RANK", "Point", "generic_ranks", "rank_panels"]
+
+# The claims whose records hold the separation rank of nets with random weights.
+GENERIC_RANK = ("separation_rank/generic_one_head", "separation_rank/dimension_count")
+# Panels of the frontier.
+FRONTIER_WIDTHS = (2, 3, 4, 6, 10, 16)
+
+
+@dataclass(frozen=True)
+class Point:
+    """The largest rank found on one case, over its seeds."""
+
+    width: int
+    depth: int
+    heads: int
+    rank: int
+
+
+def generic_ranks(results: Iterable[ClaimResult]) -> Iterator[Point]:
+    """One point for each width, depth and number of heads, of nets without residual connections:
+    the case with the most tokens, and of its seeds the largest rank."""
+    best: dict[tuple[int, int, int], tuple[int, Point]] = {}
+    for result in results:
+        if result.claim.key not in GENERIC_RANK:
+            continue
+        for case in result.cases:
+            if case.case.get("residual", False):
+                continue
+            shape = (
+                int(case.case.get("width", 1)),
+                int(case.case.get("depth", 1)),
+                int(case.case.get("heads", 1)),
+            )
+            rank, tokens = _rank(case), case.case.get("tokens", 0)
+            if rank and (
+                shape not in best or (tokens, rank) > (best[shape][0], best[shape][1].rank)
+            ):
+                best[shape] = tokens, Point(*shape, rank)
+    return (point for _, point in best.values())
+
+
+def _rank(case: CaseResult) -> int:
+    """The largest rank of a case; 0 where there is none."""
+    # What leaves a claim undecided, such as a rank of too few inputs, is no measurement of the
+    # separation rank.
+    if (
+        case.decision.verdict not in (Verdict.HOLDS, Verdict.FAILS)
+        or not {"width", "depth"} <= case.case.fields().keys()
+    ):
+        return 0
+    values = [decode(record.result) for record in case.records]
+    return max((int(value.value) for value in values if isinstance(value, Exact)), default=0)
+
+
+def rank_panels(
+    found: Iterable[Entry], widths: tuple[int, ...] = FRONTIER_WIDTHS
+) -> tuple[Panel, ...]:
+    """log_3 of the separation ranks of one head against depth, with the bounds, S, and both knees:
+    a panel for each width that has an entry.
+
+    Args:
+        found: entries of the frontier; those that are complete are shown, as exact values or as
+            lower bounds.
+    """
+    chosen = [entry for entry in found if entry.complete and entry.width in widths]
+    # Curves go on for a layer after the deepest point.
+    depths = range(1, max((entry.depth for entry in chosen), default=0) + 2)
+    return tuple(
+        _panel(width, [entry for entry in chosen if entry.width == width], depths)
+        for width in sorted({entry.width for entry in chosen})
+    )
+
+
+def _panel(width: int, found: list[Entry], depths: range) -> Panel:
+    counts = {depth: log3_dimension_count(width, depth)[1] for depth in depths}
+    points = []
+    for label, settled in (("exact, one head", True), ("at least, one head", False)):
+        part = {e.depth: log(e.rank) / log(3) for e in found if e.settled is settled}
+        points.append(Series(label, tuple(part), tuple(part.values()), kind="points"))
+    threshold = log(width) / log(3)
+    # The depth from which each layer multiplies S by 3^D: C(L)/2 reaches D there.
+    knee = log(2 * width * (width + 1) + 1) / log(3)
+    ends = min(counts.values()), max(counts.values())
+    return Panel(
+        f"d_x = {width}",
+        "depth L",
+        "log_3 of the separation rank",
+        (
+            Series("dimension count S(d_x, L)", tuple(counts), tuple(counts.values())),
+            *points,
+            *(_bounds(side, width, depths) for side in ("upper", "lower")),
+            upright("threshold log_3 d_x", threshold, *ends),
+            upright("knee of S: C(L) = 2D", knee, *ends),
+        ),
+        y_scale="log",
+    )
+
+
+def _bounds(side: str, width: int, depths: range) -> Series:
+    """The bound for one head on a side: nothing connects the two theorems, and neither speaks about
+    the threshold itself."""
+    heights: dict[float, float] = {log(width) / log(3): nan}
+    for depth in depths if width > 1 or side == "upper" else ():
+        if 3**depth != width:
+            regime = "shallow" if 3**depth < width else "deep"
+            heights[depth] = _bound(f"{side}_bound_{regime}", width, depth)
+    return stated(f"{side} bound, Theorems 1 and 2", heights)
+
+
+def _bound(name: str, width: int, depth: int) -> float:
+    """log_3 of what a claim says of the rank of one head, which is at least 1."""
+    claim = find(f"separation_rank/{name}")
+    bound = claim.predict(Case(width=width, depth=depth, heads=1))
+    return max(0.0, log(bound) / log(3) if claim.statement.lhs.is_Symbol else float(bound))

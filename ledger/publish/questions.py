@@ -1,0 +1,950 @@
+"""What pages, the appendix and `depthlaw exercise` show of what was measured: for each question the
+claims that answer it, and its picture, whose numbers stand in tables below."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from depthlaw.advisor.laws import layers_for_diameter, layers_for_hops, reach
+from depthlaw.advisor.rules import rule
+from depthlaw.empirics.depth_width.ablation import COUNTED, SIZES, points
+from depthlaw.empirics.depth_width.fits import depth_laws, optimum
+from depthlaw.empirics.depth_width.fixed_budgets import BUDGETS
+from depthlaw.empirics.exercises import (
+    depth_ablation,
+    gradient_flow,
+    initial_scales,
+    layer_probing,
+    remove_layer,
+)
+from depthlaw.empirics.exercises.exercise import exercises
+from depthlaw.empirics.trained_rank.ranks_in_training import ATTENTIONS
+from depthlaw.theory.claims.definition import Case, at, find
+from depthlaw.theory.claims.values import Ball, Exact, Measured, Outside, Proportion, Sample
+from depthlaw.theory.claims.verdict import judge
+
+from .drawing.panels import (
+    Found,
+    Panel,
+    Rows,
+    Series,
+    Table,
+    curve,
+    curves,
+    named,
+    rows,
+    split,
+    stated,
+    upright,
+)
+
+__all__ = ["QUESTIONS", "Question"]
+
+Drawn = Callable[[Found], Iterable[Panel]]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is shown of a few claims, all from what is recorded of them: a page shows the picture
+    where it says `<!-- measured: NAME -->`, and numbers and verdicts at `<!-- numbers: NAME -->`.
+
+    Attributes:
+        title: of its picture, in one line.
+        claims: keys of the claims that measure it.
+        drawn: the picture.
+        beside: keys of further claims that it shows numbers of, whose verdicts stand elsewhere.
+        table: what no picture shows.
+    """
+
+    title: str
+    claims: tuple[str, ...]
+    drawn: Drawn
+    beside: tuple[str, ...] = ()
+    table: Callable[[Found], Table] | None = None
+
+    def panels(self, found: Found) -> tuple[Panel, ...]:
+        """The picture; partial records leave some panels with nothing but what a theory says, which
+        are left out."""
+        return tuple(
+            panel
+            for panel in self.drawn(found)
+            if any(series.kind != "reference" for series in panel.series)
+        )
+
+
+QUESTIONS: dict[str, Question] = {}
+
+
+def _shows(name: str, title: str, *claims: str, **more: Any) -> Callable[[Drawn], Drawn]:
+    def keep(drawn: Drawn) -> Drawn:
+        QUESTIONS[name] = Question(title, claims, drawn, **more)
+        return drawn
+
+    return keep
+
+
+def _exercise(name: str) -> Callable[[Drawn], Drawn]:
+    return _shows(name, exercises()[name].title, *exercises()[name].claims)
+
+
+def _keys(topic: str, names: str) -> tuple[str, ...]:
+    return tuple(f"{topic}/{name}" for name in names.split())
+
+
+# --- cycles ---------------------------------------------------------------------------------------
+
+_ON_CYCLES = _keys("trained_depth", "cycles_within cycles_at_chance")
+
+
+@_shows(
+    "walls",
+    "Accuracy against distance on equal cycles",
+    *_keys("trained_depth", "cycles_wall_one_layer cycles_wall"),
+    *_ON_CYCLES,
+    "trained_depth/cycles_look_alike",
+)
+def _walls(found: Found) -> Iterator[Panel]:
+    for (k, c, layers), part in split(rows(found, *_ON_CYCLES), "cycles", "around", "depth"):
+        # Both are exact: connectivity/reach and cycles_look_alike.
+        exact = {at: 1.0 if at <= reach(layers) else 0.5 for at in range(1, c // 2 + 1)}
+        lines = [stated("explicit weights", exact), stated("95 %", {1: 0.95, c // 2: 0.95})]
+        if reach(layers) <= c // 2:
+            lines.append(upright("3^L", reach(layers), 0.45, 1.0))
+        yield Panel(
+            f"L = {layers}, {k} cycles of {c}",
+            "distance",
+            "share of right choices",
+            (*curves(part, "distance", "net"), *lines),
+        )
+
+
+@_shows(
+    "reach",
+    "Effective reach against updates on equal cycles",
+    *_keys(
+        "trained_depth",
+        "reach_over_seeds reach_falls_short reach_grows reach_grows_with_depth reach_of_attentions",
+    ),
+)
+def _reach(found: Found) -> Iterator[Panel]:
+    every = rows(found, "trained_depth/reach_over_seeds")
+    for (k, c, net), part in split(every, "cycles", "around", "net"):
+        ends = min(case.updates for case, _ in part), max(case.updates for case, _ in part)
+        walls = [
+            stated(
+                f"3^{layers}", dict.fromkeys((ends[0], ends[-1]), reach(layers)), f"L = {layers}"
+            )
+            for (layers,), _ in split(part, "depth")
+            if reach(layers) <= c // 2
+        ]
+        yield Panel(
+            f"{net}, {k} cycles of {c}",
+            "updates",
+            "effective reach",
+            (*curves(part, "updates", "depth", "L = {}".format), *walls),
+            x_scale="log",
+        )
+
+
+# --- short paths ----------------------------------------------------------------------------------
+
+_ON_PATHS = _keys("trained_depth", "connectivity_within connectivity_far")
+_PAIRS = ("distance of the connected pair", "share of choices right")
+
+
+def _of_largest(found: Found, *keys: str) -> Rows:
+    """What is recorded on the largest graphs."""
+    every = rows(found, *keys)
+    largest = max(((case.vertices, case.diameter) for case, _ in every), default=None)
+    return [row for row in every if (row[0].vertices, row[0].diameter) == largest]
+
+
+@_shows(
+    "short-paths",
+    "Share of choices right against distance, nets of L layers on short paths",
+    *_ON_PATHS,
+    "trained_depth/connectivity_one_layer_wall",
+)
+def _short_paths(found: Found) -> Iterator[Panel]:
+    for (net,), part in split(_of_largest(found, *_ON_PATHS), "net"):
+        walls = [
+            upright(f"3^{layers} = {reach(layers)}", reach(layers), 0.5, 1.0, f"L = {layers}")
+            for (layers,), _ in split(part, "depth")
+        ]
+        lines = curves(part, "distance", "depth", "L = {}".format)
+        yield Panel(f"Trained, {net}", *_PAIRS, (*lines, *walls))
+
+
+@_shows(
+    "local-baseline",
+    "Nets of L layers beside rules that look r steps around both vertices",
+    *_keys("trained_depth", "local_baseline local_baseline_misses"),
+    beside=_ON_PATHS,
+)
+def _local_baseline(found: Found) -> Iterator[Panel]:
+    misses = _of_largest(found, "trained_depth/local_baseline_misses")
+    nearest = _of_largest(found, "trained_depth/local_baseline")
+    for (layers,), part in split(_of_largest(found, *_ON_PATHS), "depth"):
+        radii = {reach(layers)} | {
+            int(end)
+            for case, value in nearest
+            if case.depth == layers and isinstance(value, Ball)
+            for end in (value.low, value.high)
+        }
+        rules = [row for row in misses if row[0].radius in radii]
+        yield Panel(
+            f"L = {layers}, 3^L = {reach(layers)}",
+            *_PAIRS,
+            (
+                *curves(part, "distance", "net", "trained, {}".format, "points"),
+                *curves(rules, "distance", "radius", "local baseline, radius {}".format),
+            ),
+        )
+
+
+_LEAST = ("Least depth by the median seed", "layers (one more than tried: beyond)")
+
+
+def _least(part: Rows, x: str, name: str, series: tuple[Series, ...], law: Any) -> Panel:
+    """Least depths of the median seed beside a law."""
+    title, y_label = _LEAST
+    there = sorted({case.get(x) for case, _ in part})
+    label, layers = law
+    return Panel(
+        title, name, y_label, (*series, stated(label, {n: layers(n) for n in there})), x_scale="log"
+    )
+
+
+@_shows(
+    "least-depth",
+    "Least depth at which all pairs up to distance D are answered",
+    *_keys("trained_depth", "connectivity_least_depth convergence"),
+)
+def _least_depth(found: Found) -> Iterator[Panel]:
+    part = rows(found, "trained_depth/connectivity_least_depth", seeds="median")
+    lines = curves(part, "diameter", "net", "trained, {}".format)
+    law = ("ceil(log_3 D)", layers_for_diameter)
+    yield _least(part, "diameter", "largest distance D", lines, law)
+
+
+# --- hops -----------------------------------------------------------------------------------------
+
+_HOPS = _keys("trained_depth", "hops_enough hops_needed")
+
+
+@_shows(
+    "hops",
+    "Share of positions answered by depth, and least depth, for k hops",
+    "trained_depth/hops_by_depth",
+    *_HOPS,
+)
+def _hops(found: Found) -> Iterator[Panel]:
+    part = rows(found, "trained_depth/hops_by_depth", task="hop_k")
+    depths = sorted({case.depth for case, _ in part}) or [1]
+    lines = curves(
+        part, "depth", "hops", lambda k: f"k = {k}, expected at L = {layers_for_hops(k)}"
+    )
+    bar = stated("95 %", {depths[0]: 0.95, depths[-1]: 0.95})
+    yield Panel("Positions answered", "layers", "share right", (*lines, bar))
+    median = rows(found, *_HOPS, task="hop_k", seeds="median")
+    least = curves(median, "hops", "seeds", lambda _: "trained")
+    yield _least(median, "hops", "hops k", least, ("ceil(log2 k) + 2", layers_for_hops))
+
+
+_DROPOUT = {"left on": "published_dropout_on", "off": "published_dropout_off"}
+
+
+@_shows(
+    "published-errors",
+    "Errors of hop_k: ours beside the published ones",
+    *_keys("trained_depth", " ".join(_DROPOUT.values())),
+)
+def _published(found: Found) -> Iterator[Panel]:
+    for word, name in _DROPOUT.items():
+        part = [
+            (case, Proportion(value.trials - value.right, value.trials))
+            for case, value in rows(found, f"trained_depth/{name}")
+            if isinstance(value, Proportion)
+        ]
+        said = [
+            stated(
+                f"published, L = {layers}",
+                {case.hops: float(case.published_error) for case, _ in own},
+                f"L = {layers}",
+            )
+            for (layers,), own in split(part, "depth")
+        ]
+        lines = curves(part, "hops", "depth", "L = {}".format)
+        yield Panel(
+            f"Dropout {word}", "hops k", "share of positions wrong", (*lines, *said), x_scale="log"
+        )
+
+
+# --- depth against width --------------------------------------------------------------------------
+
+_LEARN = "depth_width/language_models_learn"
+_STEPS = _keys("depth_width", "depth_pays_to_knee depth_is_neutral_from_threshold")
+
+
+def size_name(parameters: int) -> str:
+    """A size as texts write it.
+
+    >>> size_name(36_000), size_name(5_320_000)
+    ('36k', '5.32M')
+    """
+    return f"{parameters / 1e6:g}M" if parameters >= 10**6 else f"{parameters // 1000}k"
+
+
+def _of_size(parameters: int) -> str:
+    return f"12 L d^2 = {size_name(parameters)}"
+
+
+@_shows(
+    "depth-at-fixed-budgets",
+    "Loss against depth at equal size",
+    _LEARN,
+    *_keys(
+        "depth_width",
+        "best_rate_is_inside shape_costs_three_per_cent equal_cost_gain "
+        "depth_gains_more_when_larger completep_gains_more_by_depth",
+    ),
+)
+def _budgets(found: Found) -> Iterator[Panel]:
+    for budget in BUDGETS:
+        part = rows(found, _LEARN, budget=budget, parametrisation="standard")
+        yield Panel(
+            f"Loss against depth, equal {budget}",
+            "layers",
+            "validation loss, nats per token",
+            curves(part, "depth", "parameters", _of_size),
+            x_scale="log",
+        )
+
+
+@_shows("depth-beyond-six-layers", "What more depth gains at equal size", *_STEPS)
+def _beyond_six(found: Found) -> Iterator[Panel]:
+    part = rows(found, *_STEPS)
+    places = sorted({case.other for case, _ in part}) or [1]
+    lines = [
+        stated(label, {places[0]: gain, places[-1]: gain})
+        for label, gain in (("no gain", 0.0), ("one per cent", 0.01))
+    ]
+    yield Panel(
+        "What the next depth gains at equal size",
+        "layers of the deeper net",
+        "ln loss gained",
+        (*curves(part, "other", "parameters", _of_size), *lines),
+        x_scale="log",
+    )
+
+
+def _optima(found: Found, budget: Any = "updates") -> list[Any]:
+    """The best depth of each recorded size at a budget."""
+    sizes = points(found.get(_LEARN, {}), budget)
+    return [optimum(each) for each in sizes if len({p.depth for p in each}) > 2]
+
+
+def _predictions_table(found: Found) -> Table:
+    """Every rule beside the best depth of every size, with the verdict of `comparison.compare`."""
+    from depthlaw.empirics.depth_width.comparison import compare
+
+    def nominal(parameters: float) -> str:
+        sizes = (size for sizes in SIZES.values() for size in sizes)
+        return size_name(min(sizes, key=lambda size: abs(math.log(size / parameters))))
+
+    return Table(
+        (
+            "size",
+            "rule",
+            "the best depth is",
+            "layers of the rule",
+            "best depth",
+            "from",
+            "to",
+            "verdict at 95 %",
+            "what would decide",
+            "within the rule's sizes",
+        ),
+        tuple(
+            (
+                nominal(row.parameters),
+                row.name,
+                row.reading,
+                round(row.predicted[0], 2),
+                row.measured[0],
+                *(end if 0 < end < math.inf else None for end in row.measured[1:]),
+                str(row.verdict),
+                row.reason,
+                "no" if row.extrapolates else "yes",
+            )
+            for row in compare(_optima(found))
+        ),
+    )
+
+
+@_shows(
+    "best-depth-and-predictions",
+    "The best depth beside what is predicted",
+    *_STEPS,
+    *_keys("depth_width", "depth_harms_beyond_largest rules_cost_little"),
+    beside=(_LEARN,),
+    table=_predictions_table,
+)
+def _predictions(found: Found) -> Iterator[Panel]:
+    measured = [
+        Series(
+            f"trained here, equal {budget}",
+            tuple(each.parameters for each in optima),
+            tuple(each.depth or each.best for each in optima),
+            tuple(max(each.low, each.depths[0]) for each in optima),
+            tuple(min(each.high, each.depths[-1]) for each in optima),
+            kind="points",
+        )
+        for budget in COUNTED
+        if (optima := _optima(found, budget))
+    ]
+    sizes = measured[0].x if measured else ()
+    keys = ("threshold", "knee", "levine", "nanochat", "marin", "delusion")
+    lines = (stated(rule(key).name, {n: rule(key).depth(n) for n in sizes}) for key in keys)
+    laws = depth_laws(_optima(found)) if measured else ()
+    fit = f"; fitted: {laws[0].formula}" if laws else ""
+    yield Panel(
+        f"The best depth beside what is predicted{fit}",
+        "12 L d^2",
+        "layers",
+        (*measured, *lines),
+        x_scale="log",
+        y_scale="log",
+    )
+
+
+# --- ranks in training ----------------------------------------------------------------------------
+
+
+@_shows(
+    "rank-floor",
+    "Trained error and rank floor against the student's width",
+    *_keys(
+        "trained_rank", "floor_holds floor_attained width_forecast two_layers_beat_every_shallow"
+    ),
+)
+def _floors(found: Found) -> Iterator[Panel]:
+    # Enclosed is the rounding of an evaluation, which no picture shows.
+    part = [
+        (case, Exact((value.low + value.high) / 2))
+        for case, value in rows(found, "trained_rank/floor_holds")
+        if isinstance(value, Ball)
+    ]
+    floor = find("trained_rank/floor_holds").predict
+    floors = [
+        stated(
+            f"L = {layers}, floor",
+            # A logarithmic scale has no 0.
+            {width: y for width in widths if (y := float(floor(widths[width]).low)) > 1e-6},
+            f"L = {layers}, trained",
+        )
+        for (layers,), own in split(part, "depth")
+        for widths in [{case.width: case for case, _ in own}]
+    ]
+    yield Panel(
+        "Error of the best student, and the floor of its rank",
+        "width of the student",
+        "relative error",
+        (
+            *curves(part, "width", "depth", "L = {}, trained".format),
+            *(series for series in floors if series.x),
+        ),
+        x_scale="log",
+        y_scale="log",
+    )
+
+
+@_shows(
+    "rank-in-training",
+    "Separation ranks while nets are trained",
+    *_keys(
+        "trained_rank",
+        "rank_stays_generic part_of_rank_shows half_of_rank_matters training_raises_rank "
+        "training_approaches_teacher wide_nets_gain_more_by_layers",
+    ),
+)
+def _ranks(found: Found) -> Iterator[Panel]:
+    kinds = {
+        "rank_stays_generic": "exact",
+        "part_of_rank_shows": "above 1/1000",
+        "half_of_rank_matters": "effective",
+    }
+    shapes = split(rows(found, *_keys("trained_rank", " ".join(kinds))), "width", "depth")
+    for (width, layers), _ in shapes:
+        yield Panel(
+            f"d = {width}, L = {layers} (3^L {'<' if 3**layers < width else '>='} d)",
+            "updates + 1",
+            "rank",
+            tuple(
+                series
+                for name, label in kinds.items()
+                for series in curves(
+                    rows(found, f"trained_rank/{name}", width=width, depth=layers),
+                    # A logarithmic axis has no 0.
+                    lambda case: case.step + 1,
+                    "attention",
+                    f"{label}, {{}}".format,
+                )
+            ),
+            x_scale="log",
+            y_scale="log",
+        )
+
+
+# A prediction of the linearised theory, and the claim that asks it of linearised and of softmax
+# nets.
+_TRANSFER = {
+    "no error below the floor of rank S": ("trained_rank/students_respect_floor",),
+    "the rank is S, and never more": (
+        "trained_rank/rank_stays_generic",
+        "trained_rank/softmax_exceeds_count",
+    ),
+    "effective rank below half of min(S, side)": ("trained_rank/half_of_rank_matters",),
+    "a layer adds more rank where 3^L < d": ("trained_rank/wide_nets_gain_more_by_layers",),
+    "one layer sees 3 steps": ("trained_depth/cycles_wall_one_layer",),
+    "L layers see 3^L steps": ("trained_depth/cycles_wall",),
+    "no more than 3^L steps": ("trained_depth/cycles_at_chance",),
+    "sight grows by layers": ("trained_depth/reach_grows_with_depth",),
+    "ceil(log_3 D) layers are enough and needed": ("trained_depth/connectivity_least_depth",),
+    "ceil(log2 k) + 2 layers are enough": ("trained_depth/hops_enough",),
+    "depth gains more in larger models": ("depth_width/depth_gains_more_when_larger",),
+}
+_OWN = _keys("trained_rank", "softmax_exceeds_count students_respect_floor softmax_fits_worse")
+# Chance of a false alarm of each verdict: no more than that of the verdicts on the page.
+_ALPHA = 1e-7
+
+
+def _transfer_table(found: Found) -> Table:
+    """Where the linearised theory transfers to softmax nets, and where not: of each prediction the
+    verdicts of a claim on cases of one kind of attention alone. A claim may state the opposite of
+    the prediction, as its title says."""
+    listed = []
+    for prediction, keys in _TRANSFER.items():
+        cells = [
+            _of_attention(found, key, attention)
+            for key, attention in zip((keys * 2)[:2], ATTENTIONS, strict=True)
+        ]
+        if any(cells):
+            listed.append((prediction, *(part for each in cells for part in each or (None,) * 3)))
+    heads = [f"{head}, {kind}" for kind in ATTENTIONS for head in ("asked", "verdicts", "measured")]
+    return Table(("prediction of the linearised theory", *heads), tuple(listed))
+
+
+def _of_attention(found: Found, key: str, attention: str) -> tuple[str, str, str] | None:
+    """Title of the claim, verdicts by how many cases, and the range of what was measured; None
+    where nothing is recorded of such nets."""
+    # Cases that do not say are linearised where the floors of linearised students are asked about.
+    silent = "linearised" if key.startswith("trained_rank/") else "softmax"
+    cases = {
+        case: value
+        for case, value in rows(found, key)
+        if case.get("attention", case.get("net", silent)) == attention
+    }
+    if not cases:
+        return None
+    asked = find(key)
+    counts = Counter(
+        str(judge(asked, case, value, alpha=_ALPHA).verdict) for case, value in cases.items()
+    )
+    line = curve("", {n: v for n, v in enumerate(cases.values()) if not isinstance(v, Outside)})
+    span = dict.fromkeys(f"{end:.3g}" for end in (min(line.y), max(line.y))) if line else ()
+    return (
+        asked.title,
+        ", ".join(f"{verdict} {count}" for verdict, count in counts.items()),
+        " to ".join(span),
+    )
+
+
+@_shows(
+    "linearised-against-softmax",
+    "Where the linearised theory transfers to softmax nets",
+    *_OWN,
+    beside=tuple(
+        dict.fromkeys(key for keys in _TRANSFER.values() for key in keys if key not in _OWN)
+    ),
+    table=_transfer_table,
+)
+def _softmax(found: Found) -> Iterator[Panel]:
+    part = rows(found, "trained_rank/softmax_fits_worse")
+    widths = sorted({case.width for case, _ in part}) or [1]
+    yield Panel(
+        "Softmax minus linearised error on a linearised teacher",
+        "width of the students",
+        "difference of relative errors",
+        (
+            *curves(part, "width", "depth", "L = {}".format),
+            stated("equal errors", {widths[0]: 0.0, widths[-1]: 0.0}),
+        ),
+        x_scale="log",
+    )
+
+
+# --- exercises ------------------------------------------------------------------------------------
+
+_LOSS = "validation loss, nats per token"
+
+
+@_exercise("depth-ablation")
+def _depth_ablation(found: Found) -> Iterator[Panel]:
+    deepest, shallowest = depth_ablation.DEPTHS[0], depth_ablation.DEPTHS[-1]
+    learnt = rows(found, "exercises/language_models_learn")
+    # The deepest net is compared with the wide one alone.
+    gains = [row for row in rows(found, "exercises/deeper_is_better") if row[0].depth < deepest]
+    yield Panel(
+        "Loss against depth",
+        "layers",
+        _LOSS,
+        curves(learnt, "depth", "width", "width {}".format),
+        x_scale="log",
+    )
+    yield Panel(
+        "What doubling the depth gains",
+        "layers after doubling",
+        "loss gained, nats per token",
+        (
+            *curves(gains, lambda case: 2 * case.depth, "width", lambda _: "measured", "points"),
+            stated("no gain", {2 * shallowest: 0.0, deepest: 0.0}),
+        ),
+        x_scale="log",
+    )
+
+
+@_exercise("initialisation")
+def _initialisation(found: Found) -> Iterator[Panel]:
+    learnt = rows(found, *_keys("exercises", "random_stalls scaled_learn"))
+    for title, y_label, part, law, height in (
+        (
+            "Loss after training",
+            _LOSS,
+            learnt,
+            "equal chances",
+            math.log(next((case.vocabulary for case, _ in learnt), 1)),
+        ),
+        (
+            "Variance before training",
+            "doublings, first layer to last",
+            rows(found, "exercises/variance_is_not_geometric"),
+            "doubling with each layer",
+            initial_scales.LAYERS - 1.0,
+        ),
+    ):
+        order = sorted(part, key=lambda row: list(initial_scales.OF_NAME).index(_drawn_by(row)))
+        values = [(_drawn_by(row), row[1]) for row in order]
+        yield named(title, "initialisation", y_label, {"measured": values}, {law: height})
+
+
+def _drawn_by(row: tuple[Case, Measured]) -> str:
+    return str(row[0].initialisation)
+
+
+@_exercise("gradient-flow")
+def _gradient_flow(found: Found) -> Iterator[Panel]:
+    layers, left = gradient_flow.LAYERS, float(gradient_flow.LEFT)
+    every = rows(found, *_keys("exercises", "gradients_vanish residuals_preserve"), depth=layers)
+    # Without residuals on the left, with them on the right.
+    for (steps, scheme, residual), part in split(every, "steps", "scheme", "residual"):
+        stays = {at: 1.0 if residual else left ** (layers - at) for at in range(1, layers + 1)}
+        yield Panel(
+            f"{'With' if residual else 'Without'} residuals, {scheme}, "
+            + (f"{steps} updates" if steps else "not trained"),
+            "layer",
+            "gradient over that at the last",
+            (
+                *map(_of_logs, curves(part, "layer", "norm", "norm: {}".format)),
+                stated("1" if residual else f"{left}^(L - l)", stays),
+            ),
+            y_scale="linear" if residual and scheme == "gpt2" and not steps else "log",
+        )
+
+
+def _of_logs(series: Series) -> Series:
+    """Geometric means over nets, of logarithms; the last layer is what others are compared with."""
+    y, low, high = (
+        (*(math.exp(log) for log in part or series.y), 1.0)
+        for part in (series.y, series.low, series.high)
+    )
+    return Series(series.label, (*series.x, gradient_flow.LAYERS), y, low, high)
+
+
+@_exercise("layer-probing")
+def _layer_probing(found: Found) -> Iterator[Panel]:
+    ends = {"trained": "embeddings and read-out trained too", "frozen": "nothing else trained"}
+    alone = rows(found, "exercises/each_layer_alone_helps")
+    yield Panel(
+        f"One of {layer_probing.LAYERS} layers trained",
+        "layer that is trained",
+        "loss taken off, nats per token",
+        curves(alone, "layer", "ends", lambda which: ends[which]),
+    )
+    read = rows(found, "exercises/every_layer_is_read")
+    # The current token is read so well that beside it the others would look alike.
+    for which, current in (("the current token", True), ("other tokens", False)):
+        part = [row for row in read if (row[0].target == "current") is current]
+        yield Panel(
+            f"Probes of {which}",
+            "layer that is read",
+            "accuracy above most frequent",
+            curves(
+                part,
+                "layer",
+                "target",
+                lambda which: "after last copy" if which == "after" else which,
+            ),
+        )
+
+
+@_exercise("remove-layer")
+def _remove_layer(found: Found) -> Iterator[Panel]:
+    added = rows(found, "exercises/every_layer_matters")
+    most = remove_layer.LAYERS
+    parts = {
+        "without this layer": {c.first: v for c, v in added if c.first == c.last},
+        "without this layer and all below": {c.last: v for c, v in added if c.first == 1},
+        "without all layers above this one": {c.first - 1: v for c, v in added if c.last == most},
+    }
+    one, *stacks = (curve(label, part) for label, part in parts.items())
+    label = "loss added, nats per token"
+    yield Panel("One layer removed", "layer", label, tuple(filter(None, [one])), y_scale="log")
+    yield Panel("A stack removed", "layer", label, tuple(filter(None, stacks)))
+
+
+# --- rank collapse --------------------------------------------------------------------------------
+
+
+@_shows("doubly-exponential", "Orders of magnitude that the residual loses, layer by layer")
+def _layers_seen(found: Found) -> Iterator[Panel]:
+    """The doubly exponential law and what breaks it, on two tokens of width one: -log10 of the
+    residual against layers, by balls, whose exponents have no limit."""
+    from flint import arb, arb_mat
+
+    from depthlaw.theory.rank_collapse.doubly_exponential import next_pair
+    from depthlaw.theory.rank_collapse.softmax_attention import Head
+
+    layers = range(9)
+    drawn: list[Series] = []
+    for label, weights, skip in (
+        ("attention alone", None, False),
+        ("causal mask", arb_mat([[1, 0], [1, 1]]), False),
+        ("skip connection", None, True),
+    ):
+        mean, moved, heights = arb_mat([[0]]), arb_mat([["0.01"], ["-0.01"]]), []
+        for layer in layers:
+            if layer:
+                head = Head(arb_mat([[1]]), arb_mat([[1]]))
+                mean, moved = next_pair(mean, moved, [head], weights, skip)
+            heights.append(float(-abs(moved[0, 0]).log() / arb(10).log()))
+        drawn.append(Series(label, tuple(layers), tuple(heights)))
+    law = stated("3^l times the start", {layer: drawn[0].y[0] * 3**layer for layer in layers})
+    yield Panel(
+        "Orders of magnitude that the residual has lost",
+        "layer l",
+        "-log10 of the residual",
+        (*drawn, law),
+        y_scale="log",
+    )
+
+
+_BERT = {
+    "attention alone": ("bert_init_collapse", "bert_plateau_is_rounding"),
+    "the whole net": ("bert_init_full_curve",),
+}
+
+
+@_shows(
+    "bert-residuals",
+    "Relative residuals of BERT's shape at initialisation by layer",
+    *_keys("rank_collapse", " ".join(name for names in _BERT.values() for name in names)),
+)
+def _bert(found: Found) -> Iterator[Panel]:
+    series: list[Series] = []
+    for label, names in _BERT.items():
+        part = rows(found, *_keys("rank_collapse", " ".join(names)))
+        line = curve(label, {case.layer: value for case, value in part}, "points")
+        first = f"rank_collapse/{names[0]}"
+        says = find(first).statement.rhs
+        said = {int(case.layer): float(at(says, case)) for case, _ in rows(found, first)}
+        if line:
+            series += [line, stated(f"{label}, published", said, label)]
+    yield Panel("BERT-base by layer", "layer", "relative residual", tuple(series), y_scale="log")
+
+
+# Of the exact nets: the slope of log(-log r_l) where logits come from hidden states alone, and
+# where the logits hold or add something else.
+_EXACT = {"causal": "causal mask", "positions": "positions", "skip": "with skips"}
+_DROPS = {"cubic_drop": "hidden states alone", "slower_with_positions_or_mask": "positions or mask"}
+_NAMES = {
+    "bert": "BERT",
+    "albert": "ALBERT",
+    "xlnet": "XLNet",
+    "t5": "T5",
+    "gpt2": "GPT-2",
+    "llama": "Llama",
+    "mistral": "Mistral",
+    "qwen2": "Qwen2",
+    "qwen3": "Qwen3",
+}
+
+
+@_shows(
+    "rank-collapse",
+    "Rank collapse, and what stops it",
+    *_keys("rank_collapse", "doubly_exponential_slope slope_below_cubic"),
+    *_keys("rank_collapse", " ".join(_DROPS)),
+    *QUESTIONS["bert-residuals"].claims,
+)
+def _collapse(found: Found) -> Iterator[Panel]:
+    slopes = [
+        ("attention alone", value)
+        for _, value in rows(found, "rank_collapse/doubly_exponential_slope")
+    ]
+    below = rows(found, "rank_collapse/slope_below_cubic")
+    slopes += [(_EXACT[c.logits], value) for c, value in below if c.logits in _EXACT]
+    yield named(
+        "Exact nets", "", "slope of log(-log r)", {"one net": slopes}, {"log 3: cubic": math.log(3)}
+    )
+    yield named(
+        "Architectures",
+        "",
+        "growth of the drop by layer",
+        {label: _largest(rows(found, f"rank_collapse/{name}")) for name, label in _DROPS.items()},
+        {"3: cubic": 3, "1: exponential": 1},
+    )
+    yield from _bert(found)
+
+
+def _largest(part: Rows) -> list[tuple[str, Measured]]:
+    """Of each model without skips and MLPs the widest net."""
+    alone = [row for row in part if row[0].get("variant") == "san"]
+    widest: Mapping[str, tuple[Case, Measured]] = {
+        row[0].model: row for row in sorted(alone, key=lambda row: row[0].width)
+    }
+    return [
+        (
+            _NAMES.get(model, model) + ", no pos." * (case.get("positions", 1) == 0),
+            value,
+        )
+        for model, (case, value) in widest.items()
+    ]
+
+
+@_shows(
+    "paths",
+    "What one more layer of a path changes, by its length",
+    *_keys("rank_collapse", "paths_deteriorate longer_paths_flatter"),
+)
+def _paths(found: Found) -> Iterator[Panel]:
+    """Claims about a fall from each length to the next."""
+    score = "score at l minus score at l + 1"
+    for name, method, title, y_label in (
+        ("paths_deteriorate", "alone", "Sums over all paths of length l", score),
+        ("paths_deteriorate", "isolated", "Random paths of length l, run alone", score),
+        (
+            "longer_paths_flatter",
+            "alone",
+            "Tokens of the sums over all paths of length l",
+            "fall of the log10 residual to l + 1",
+        ),
+    ):
+        lines = curves(
+            rows(found, f"rank_collapse/{name}", method=method), "length", "task", kind="points"
+        )
+        longest = max((x for each in lines for x in each.x), default=1)
+        bound = stated("stated: at least 0", {1: 0, longest: 0})
+        yield Panel(title, "path length l", y_label, (*lines, bound))
+
+
+# --- exponents ------------------------------------------------------------------------------------
+
+
+def _exponents(
+    found: Found, title: str, y_label: str, *asked: tuple[str, str, dict[str, str]]
+) -> Panel:
+    """Measured exponents of claims, a point for each case, beside what is stated of it.
+
+    Args:
+        asked: the name of each claim, the label of its curve ("" for its title), and fields of its
+            cases.
+    """
+    series, heights, place = [], dict[str, float](), 1
+    for name, label, fields in asked:
+        key = f"signal_propagation/{name}"
+        part = [row for row in rows(found, key, **fields) if isinstance(row[1], Sample)]
+        if not part:
+            continue
+        claim = find(key)
+        says = at(claim.statement.rhs, part[0][0])
+        words = f"{'at least ' if claim.statement.rel_op == '>=' else ''}{says}"
+        title_ = label or claim.title.partition(":")[0]
+        line = curve(f"{title_}: {words}", dict(enumerate((v for _, v in part), place)), "points")
+        series += [line] if line else []
+        heights[f"stated: {words}"] = float(says)
+        place += len(part) + 1
+    lines = [stated(words, {1: y, max(place - 2, 2): y}) for words, y in heights.items()]
+    return Panel(title, "cases, claim by claim", y_label, (*series, *lines))
+
+
+@_shows(
+    "gradients",
+    "Powers of the depth in gradients and hidden states, by scheme",
+    *_keys("signal_propagation", "gradient_exponents norm_exponents"),
+)
+def _gradients(found: Found) -> Iterator[Panel]:
+    yield _exponents(
+        found,
+        "Last gradient against depth",
+        "power of the depth",
+        *(
+            ("gradient_exponents", label, {"of": "last", **fields})
+            for label, fields in (
+                ("Pre-norm", {"norm": "pre", "expected_exponent": "-1/2"}),
+                ("Post-norm", {"norm": "post"}),
+                ("GPT-2's scaling", {"scheme": "gpt2"}),
+                ("DeepNorm", {"scheme": "deepnorm"}),
+            )
+        ),
+    )
+    yield _exponents(
+        found,
+        "Mean square of the last hidden states against depth",
+        "power of the depth",
+        ("norm_exponents", "Pre-norm", {"over": "layers"}),
+        ("norm_exponents", "GPT-2's scaling", {"over": "nets"}),
+    )
+
+
+@_shows(
+    "scaling",
+    "Powers of width and depth in the change by first steps, by rule",
+    *_keys(
+        "signal_propagation",
+        "mup_width_flat standard_width_growth depth_flat plain_depth_growth "
+        "deepnorm_update_exponents post_ln_update_growth",
+    ),
+)
+def _scaling(found: Found) -> Iterator[Panel]:
+    yield _exponents(
+        found,
+        "Change by first updates against width",
+        "power of the width",
+        ("mup_width_flat", "", {}),
+        ("standard_width_growth", "", {}),
+    )
+    yield _exponents(
+        found,
+        "Change by first updates against depth",
+        "power of the depth",
+        ("depth_flat", "Depth-muP", {"rule": "depth-mup"}),
+        ("depth_flat", "CompleteP", {"rule": "completep"}),
+        ("plain_depth_growth", "", {}),
+        ("deepnorm_update_exponents", "DeepNorm", {"optimiser": "sgd"}),
+        ("post_ln_update_growth", "", {}),
+    )

@@ -1,0 +1,173 @@
+"""What pages show of measurements: every panel from what is recorded, and nothing of nothing."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from depthlaw.empirics.depth_width.ablation import DEPTHS, SIZES, case_of
+from depthlaw.empirics.depth_width.fixed_budgets import width_of
+from depthlaw.empirics.exercises.exercise import exercises
+from depthlaw.empirics.trained_rank.ranks_in_training import ATTENTIONS
+from depthlaw.ledger.publish.drawing.panels import Found, Series, written
+from depthlaw.ledger.publish.questions import QUESTIONS, Question, size_name, stated
+from depthlaw.theory.claims.definition import find
+from depthlaw.theory.claims.values import Ball, Case, Exact, Proportion, Sample
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_every_question_names_claims_and_shows_nothing_of_nothing(name: str) -> None:
+    asked = QUESTIONS[name]
+    assert all(find(key) for key in (*asked.claims, *asked.beside))
+    assert bool(asked.panels({})) is (not asked.claims)
+    assert asked.table is None or asked.table({}).rows == ()
+
+
+@pytest.mark.parametrize("name", [*exercises(), "walls", "reach", "depth-beyond-six-layers"])
+def test_what_is_recorded_is_shown(name: str) -> None:
+    asked = QUESTIONS[name]
+    found = {
+        key: {
+            case: Sample(tuple(place / 7 + step / 100 for step in range(3)))
+            for suite in ("exercises", "training")
+            for place, case in enumerate(find(key).cases(suite))
+        }
+        for key in asked.claims
+    }
+    panels = asked.panels(found)
+    tables = written(panels)
+    assert [title for title, _ in tables] == [panel.title for panel in panels]
+    assert all(
+        any(cell is not None for cell in row[1:]) for _, table in tables for row in table.rows
+    )
+    some = {key: dict(list(values.items())[:1]) for key, values in found.items()}
+    assert 0 < len(asked.panels(some)) <= len(panels)
+
+
+def test_a_panel_without_a_measurement_is_not_drawn() -> None:
+    from depthlaw.ledger.publish.drawing.panels import Panel
+
+    law = stated("stated", {1: 3, 2: 3})
+    both = (
+        Panel("empty", "x", "y", (law,)),
+        Panel("whole", "x", "y", (law, Series("measured", (1, 2), (3, 4)))),
+    )
+    assert Question("any", (), lambda found: both).panels({}) == both[1:]
+
+
+def test_the_picture_of_the_law_needs_no_records() -> None:
+    """Attention alone triples the orders of magnitude; a mask and a skip connection do not."""
+    (panel,) = QUESTIONS["doubly-exponential"].panels({})
+    alone, causal, skip, law = (series.y for series in panel.series)
+    assert alone[-1] / alone[-2] == pytest.approx(3, rel=1e-3)
+    assert alone[-1] > law[-1] * 0.9
+    assert causal[-1] - causal[-2] < 1
+    assert skip[-1] == pytest.approx(2, abs=0.1)
+
+
+def student(**fields: int | str) -> Case:
+    """A case of trained students of two layers and width two."""
+    return next(
+        Case(**case.fields() | {"width": 2, "depth": 2} | fields)
+        for case in find("trained_rank/half_of_rank_matters").cases("training")
+    )
+
+
+def test_ranks_in_training() -> None:
+    steps = (0, 8)
+    found: Found = {
+        "trained_rank/rank_stays_generic": {
+            student(attention="linearised", step=step): Exact(18) for step in steps
+        },
+        "trained_rank/half_of_rank_matters": {
+            student(attention=attention, step=step): Sample((1.0, rank))
+            for attention in ATTENTIONS
+            for rank, step in zip((2.0, 8.0), steps, strict=True)
+        },
+    }
+    (panel,) = QUESTIONS["rank-in-training"].panels(found)
+    exact, *others = panel.series
+    assert (exact.x, exact.y) == ((1, 9), (18.0, 18.0))
+    assert [each.y for each in others] == [(1.5, 4.5)] * 2
+
+
+def test_the_table_tells_kinds_of_attention_apart_and_judges_each() -> None:
+    cycles = {"task": "long cycles", "cycles": 3, "around": 22, "depth": 2, "updates": 1800}
+    found: Found = {
+        "trained_rank/rank_stays_generic": {
+            student(attention="linearised", step=step): Exact(18) for step in (0, 8)
+        },
+        "trained_rank/softmax_exceeds_count": {
+            student(attention="softmax", step=8, tolerance="1/1000000"): Ball(
+                Fraction(12), Fraction(13)
+            )
+        },
+        "trained_depth/cycles_wall": {
+            Case(net="softmax", **cycles): Ball(Fraction(5), Fraction(6)),
+            Case(net="linearised", **cycles): Ball(Fraction(8), Fraction(9)),
+        },
+        "depth_width/depth_gains_more_when_larger": {},
+    }
+    table = QUESTIONS["linearised-against-softmax"].table
+    assert table is not None
+    rows = {row[0]: row[1:] for row in table(found).rows}
+    assert len(rows) == 2
+    rank = rows["the rank is S, and never more"]
+    assert rank[1:3] == ("HOLDS 2", "18")
+    assert rank[4:] == ("FAILS 1", "12.5")
+    wall = rows["L layers see 3^L steps"]
+    assert wall[1:3] == ("UNDECIDED 1", "8.5")
+    assert wall[4:] == ("FAILS 1", "5.5")
+
+
+def test_the_best_depth_stands_beside_rules() -> None:
+    """Losses that are a parabola in ln L about a best depth of each size, and fall with the size as
+    N^-0.076."""
+    learnt = {}
+    for size, best in zip(SIZES["training"], (2.0, 3.0, 4.0), strict=True):
+        for depth in DEPTHS["training"]:
+            off = 12 * depth * width_of(size, depth, 2) ** 2 / size
+            loss = 5 * math.exp(0.02 * math.log(depth / best) ** 2) * off**-0.076
+            for budget in ("updates", "operations"):
+                case = case_of("training", size, depth=depth, budget=budget)
+                learnt[case] = Sample(tuple(loss + 0.001 * (-1) ** seed for seed in range(8)))
+    found: Found = {"depth_width/language_models_learn": learnt}
+    asked = QUESTIONS["best-depth-and-predictions"]
+    (panel,) = asked.panels(found)
+    assert [round(y) for y in panel.series[0].y] == [2, 3, 4]
+    assert asked.table is not None
+    rows = asked.table(found).rows
+    verdicts = {row[1]: row[7] for row in rows if row[0] == rows[0][0]}
+    assert verdicts["threshold L >= log_3(d)"] == "FAILS"  # 3.1 layers, where 2 are best
+    assert verdicts["Kaplan's 6 layers"] == "HOLDS"
+    assert {row[9] for row in rows if row[1] == "nanochat"} == {"no"}
+    losses = QUESTIONS["depth-at-fixed-budgets"].panels(found)
+    assert [[series.label for series in panel.series] for panel in losses] == [
+        [f"12 L d^2 = {size_name(size)}" for size in SIZES["training"]]
+    ] * 2
+
+
+def test_floors_are_those_that_the_claim_states() -> None:
+    claim = find("trained_rank/floor_holds")
+    case = Case(
+        depth=1, width=1, steps=20, teacher_width=3, teacher_depth=2, tokens=1, vocabulary=8
+    )
+    (panel,) = QUESTIONS["rank-floor"].panels(
+        {claim.key: {case: Ball(Fraction(1, 2), Fraction(1))}}
+    )
+    trained, floor = panel.series
+    assert (trained.y, floor.kind, floor.like) == ((0.75,), "reference", trained.label)
+    assert floor.y == (float(claim.predict(case).low),)
+
+
+def test_shares_keep_their_intervals_when_errors_are_shown() -> None:
+    key = "trained_depth/published_dropout_on"
+    case = find(key).grid["gpu"][0]
+    (panel,) = QUESTIONS["published-errors"].panels({key: {case: Proportion(90, 100)}})
+    ours, said = panel.series
+    low, high = Proportion(90, 100).interval(0.05)
+    assert ours.low == pytest.approx((1 - high,))
+    assert ours.high == pytest.approx((1 - low,))
+    assert said.y == (float(case.published_error),)
