@@ -19,10 +19,6 @@ from depthlaw.theory.certificates.recheck import (
 )
 from depthlaw.theory.certificates.second_net import NAMES, PlainForms, leading_exponents, read_net
 from depthlaw.theory.separation_rank import rank_certificate
-from depthlaw.theory.separation_rank.dimension_count import (
-    dimension_count,
-    log3_dimension_count,
-)
 from depthlaw.theory.separation_rank.explicit_weights import (
     coordinate_net,
     form_exponents,
@@ -35,7 +31,6 @@ from depthlaw.theory.separation_rank.leading_monomial import (
     leading_monomials,
 )
 from depthlaw.theory.separation_rank.linear_attention import AttentionNet, random_net
-from depthlaw.theory.separation_rank.product_bound import _recalled
 from depthlaw.theory.separation_rank.value_rank import separation_rank
 
 LEAD = "separation_rank-upper_bound_deep.json"
@@ -136,15 +131,6 @@ def test_shipped_certificates_stand_and_are_what_the_code_writes(name):
     assert finding(data).independent == "yes"
 
 
-def test_what_is_shipped_is_well_inside_the_domain_but_for_the_one_that_says_so():
-    assert set(shipped()) == set(MADE)
-    inside = {
-        name: 2 * data["heads"] <= data["width"] and data["tokens"] >= 2 * data["width"] + 2
-        for name, data in ((name, load(path)) for name, path in shipped().items())
-    }
-    assert inside == {LEAD: True, HALF_HEADS: True, ALL_HEADS: False}
-
-
 @pytest.mark.parametrize(
     ("path", "to"),
     [
@@ -211,32 +197,6 @@ def test_a_shallower_net_is_no_counterexample():
         leading_certificate(graded_net(33), GRADING, 10),
     ):
         assert [step.says for step in recheck(made) if not step.holds] == [EXCEEDS]
-
-
-def test_products_with_half_the_heads_need_width_16():
-    """The product's slope D_H exceeds 2 d_x + 1 for no smaller width with 2 H <= d_x."""
-    first = [
-        (d, H)
-        for d in range(1, 17)
-        for H in range(1, d // 2 + 1)
-        if d % H == 0 and 2 * d + 1 < H * (H + 1) // 2
-    ]
-    assert first == [(16, 8)]
-
-
-def test_no_smaller_net_can_refute():
-    """S bounds the rank and stays below the recalled bound: at widths up to 3 for every depth,
-    since S <= 3^(D L), at width 4 below depth 32."""
-    for width in (1, 2, 3):
-        D = width * (width + 1) // 2
-        assert 2 * width + 1 >= D  # the slope
-        assert float(_recalled(width, 1).mid()) > D  # and the start
-        assert all(math.log(dimension_count(width, L), 3) <= D * L + 1e-9 for L in range(1, 30))
-    above = (float(log3_dimension_count(4, L)[0]) > _recalled(4, L).mid() for L in range(2, 40))
-    assert list(above).index(True) + 2 == 32
-    # One monomial has at most the rank of equal exponents, which is not enough at depth 33.
-    even = 10 * math.log((3**33 - 1) / 20 + 1, 3)
-    assert even < float(_recalled(4, 33).mid())
 
 
 def test_leading_monomials_are_those_of_the_polynomials():

@@ -55,12 +55,6 @@ def test_near_the_cluster_the_flow_of_all_tokens_decays_at_the_last_rate(sums, l
     assert abs((rates[0, 1] + rates[1, 0]) / 1e-6 - last) < 1e-4
 
 
-def test_impossible_cosines_are_out_of_scope():
-    (possible,) = cl.equiangular_flow.assumes.values()
-    scope = [("3/2", 3), ("-3/5", 3), ("-1/2", 3), ("1", 2)]
-    assert [possible(Case(common_cosine=rho, tokens=n)) for rho, n in scope] == [0, 0, 1, 1]
-
-
 def test_rational_powers():
     assert cl.rational_power(Fraction(27, 8), Fraction(2, 3)) == Fraction(9, 4)
     with pytest.raises(ValueError, match="irrational"):

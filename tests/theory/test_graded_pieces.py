@@ -61,11 +61,6 @@ def test_forms_are_those_of_polynomial_arithmetic(width, depth, heads):
         assert [form.get(e, 0) for e in monomials] == [int(c) % graded.PRIME for c in row]
 
 
-def test_forms_of_other_weights_differ():
-    other = random_net(np.random.default_rng(7), width=2, depth=2, prime=graded.PRIME)
-    assert (graded.dense_forms(net_of(2, 2, 1)) != graded.dense_forms(other)).any()
-
-
 @pytest.mark.parametrize(("width", "depth", "heads"), SHAPES[1:])
 def test_ranks_are_those_of_the_dictionary_route(width, depth, heads):
     net = net_of(width, depth, heads)
@@ -189,13 +184,6 @@ def test_forms_made_before_do_not_stand_beside_new_ones():
     assert before > 2**26
     assert after > 2**25
     assert used <= max(held, graded.forms_bytes(10, 2)) + 2**20
-
-
-def test_a_net_of_zeros_has_rank_zero():
-    net = net_of(2, 2, 1)
-    zero = type(net)(0 * net.query, net.key, net.value, net.output, net.prime)
-    forms = graded.scaled_forms(zero)
-    assert [piece_rank.graded_rank(forms, order) for order in range(5)] == [0] * 5
 
 
 def test_a_prime_that_the_degree_reaches_is_refused():

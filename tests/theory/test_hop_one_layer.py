@@ -38,14 +38,6 @@ def test_more_precision_leaves_fewer_failing_inputs_and_enough_leaves_none() -> 
     assert failing[0] >= failing[1] >= failing[2] == 0
 
 
-def test_without_a_summary_one_guess_is_right_once_in_n_and_a_complete_one_never_errs() -> None:
-    for n in (1, 2, 3, 4):
-        found = one_layer.composition_error.measure(Case(domain_size=n, summary_bits=0))
-        assert found == Exact(Fraction(n - 1, n))
-    complete = Case(domain_size=2, summary_bits=2)
-    assert one_layer.composition_error.measure(complete) == Exact(Fraction(0))
-
-
 def test_the_control_of_the_composition_error_runs_the_search() -> None:
     claim = one_layer.composition_error
     case = claim.control.case

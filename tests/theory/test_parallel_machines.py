@@ -22,10 +22,6 @@ from depthlaw.theory.connectivity.parallel_machines import (
 )
 
 
-def test_one_token_needs_no_round() -> None:
-    assert attention_rounds(Case(tokens=1, branching=2), 0) == 0
-
-
 @given(st.integers(2, 12), st.integers(2, 4), st.integers(0, 99))
 def test_the_protocol_computes_attention_in_the_rounds_stated(n: int, b: int, seed: int) -> None:
     case = Case(tokens=n, branching=b)

@@ -44,12 +44,6 @@ def test_the_allowance_shrinks_around_the_limit():
     assert widths == sorted(widths, reverse=True)
 
 
-def test_samples_depend_on_the_case_alone():
-    first, again = (ra.random_attention_spectra.measure(Case(**FIRST, tokens=8)) for _ in "ab")
-    assert first == again
-    assert len(first.values) == ra.REPLICAS
-
-
 def test_single_logits_of_heads_are_normal_with_variance_log_2_and_rank_d():
     attention = ra.head_attention(np.random.default_rng(2), 40, 3)
     assert np.abs(attention.sum(axis=1) - 1).max() < 50 * 2.0**-52

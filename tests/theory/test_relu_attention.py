@@ -11,7 +11,6 @@ import pytest
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.connectivity import relu_attention
-from depthlaw.theory.connectivity.reach import reach
 from depthlaw.theory.connectivity.relu_attention import (
     nonnegative_weights_fail,
     relu_powers,
@@ -57,11 +56,6 @@ def test_an_even_power_is_not_counted_as_an_odd_one(monkeypatch: pytest.MonkeyPa
         relu_powers.measure(Case(depth=1, start="B"))
     monkeypatch.setattr(relu_attention, "_exponents", lambda case: {1, 2})
     assert relu_powers.measure(Case(depth=1)).value == -1
-
-
-def test_the_stream_that_a_claim_starts_from_stands_in_its_text() -> None:
-    for claim in (reach, relu_powers, relu_powers_reported, nonnegative_weights_fail):
-        assert "starts as A" in claim.text
 
 
 def test_weights_tried_differ_and_are_as_many_as_the_text_says(

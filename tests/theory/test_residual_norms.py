@@ -59,12 +59,6 @@ def test_the_composite_norm_violates_the_triangle_inequality_without_bound(n):
     assert math.isclose(ratio**2, exact, rel_tol=8 * U)
 
 
-@pytest.mark.parametrize("n", [1, 2, 5])
-def test_unit_vectors_attain_the_mean_centre_factor(n):
-    X = np.eye(n)
-    assert abs(composite_norm(X - X.mean(axis=0)) - 2 * (1 - 1 / n)) <= 8 * U
-
-
 def test_root_is_exact_where_it_can_be():
     assert root(Fraction(9, 4)) == Exact(Fraction(3, 2))
     ball = root(Fraction(2))
