@@ -15,7 +15,7 @@ from depthlaw.empirics.signal_propagation import (
     recursions,
     updates,
 )
-from depthlaw.empirics.signal_propagation.exponents import exponents, sample, within
+from depthlaw.empirics.signal_propagation.exponents import exponents, sample
 from depthlaw.empirics.signal_propagation.parametrisations import RULES, Rule, net_of
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.verdict import Verdict, judge
@@ -27,11 +27,6 @@ def test_exponents_are_those_of_power_laws_net_by_net():
     values = [[3 * size**-0.5, size, 5.0] for size in sizes]
     assert exponents(sizes, values) == pytest.approx([-0.5, 1, 0], abs=1e-12)
     assert sample([1 / 3]).values == (0.333333,)
-
-
-def test_an_exponent_is_told_from_its_neighbours():
-    ball = within(updates.deepnorm_update_exponents.statement, Case(expected_exponent="1/2"))
-    assert (float(ball.low), float(ball.high)) == (0.375, 0.625)
 
 
 def test_rules_agree_in_the_base_net_and_muP_shrinks_the_read_out():
@@ -219,10 +214,3 @@ def test_controls_fail(claim):
     wrong = claim if control.statement is None else replace(claim, statement=control.statement)
     value = claim.measure(control.case, control=control.measured is not None)
     assert judge(wrong, control.case, value, force=True).verdict is Verdict.FAILS
-
-
-def test_a_scaled_branch_is_told_from_one_that_is_not():
-    claim = recursions.scaled_branches_correlation
-    case = claim.cases("quick")[0]
-    assert judge(claim, case, claim.measure(case)).verdict is Verdict.HOLDS
-    assert judge(claim, case, claim.control.measured(case, 0)).verdict is Verdict.FAILS

@@ -13,7 +13,6 @@ from depthlaw.empirics.nets.net import Factors, Net, Shape
 from depthlaw.empirics.rank_collapse.path_effects import order_statistic_guess
 from depthlaw.empirics.rank_collapse.path_scores import (
     Toy,
-    circle_distances,
     gap_logarithms,
     path_scores,
     toy_net,
@@ -211,18 +210,3 @@ def test_untrained_nets_are_as_drawn_and_products_shrink():
     found = gap_logarithms(toy, False)
     assert found.shape == (2, 3)
     assert (found[1] < found[0]).all()
-
-
-def test_the_embedding_is_normalised_once_before_the_first_head():
-    net = toy_net(dataclasses.replace(SMALL, training="none"))
-    start = frozen(net, torch.tensor([[[0, 1, 2]]])).start
-    assert start.mean(dim=-1).abs().max() < 1e-5
-    assert len(frozen(net, torch.tensor([[[0, 1, 2]]])).layers) == SMALL.depth
-
-
-def test_circle_distances_start_at_one():
-    toy = Toy("circle", 40, width=8, depth=1, heads=2, steps=5, replicas=2)
-    found = circle_distances(toy, 3)
-    assert found.shape == (4, 2)
-    assert (found[0] == 1).all()
-    assert not np.allclose(found[1], 1)

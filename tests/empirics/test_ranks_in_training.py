@@ -44,14 +44,6 @@ def test_ranks_of_singular_values_known_by_hand():
 # --- students ---
 
 
-def test_marked_steps_are_those_of_the_students():
-    for updates in (8, 300, 4000):
-        from depthlaw.empirics.trained_rank.students import Recipe
-
-        recipe = Recipe(teacher_of(TINY), 2, 1, steps=updates, marks=5)
-        assert ranks_in_training._marked(updates) == recipe.marked
-
-
 def test_exact_net_has_the_values_of_the_students():
     students = students_of(TINY, "cpu", "")
     weights = students.weights(TINY.updates)

@@ -128,13 +128,6 @@ def test_every_part_of_the_cost_counts():
     assert sum(slower) == pytest.approx(whole)
 
 
-def test_rates_are_of_every_kind_of_work():
-    found = frontier.rates()
-    cost = frontier.cost_of_piece(piece(5, 2, 2))
-    assert set(found) == set(RATES) == {*cost.work, *cost.prepared}
-    assert min(found.values()) > 0
-
-
 @pytest.mark.parametrize("processes", [1, 2])
 def test_the_first_piece_of_each_process_makes_the_forms(processes):
     runs = [

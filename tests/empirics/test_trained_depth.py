@@ -53,18 +53,6 @@ def fake(passing_from):
     return made
 
 
-def test_claims_say_what_they_need_and_whether_another_machine_measures_the_same():
-    assert all(claim.measured and claim.needs == "empirics" for claim in CLAIMS.values())
-    elsewhere = {"local_baseline_misses"}
-    assert {claim.name for claim in CLAIMS.values() if claim.portable} == elsewhere
-    # What is trained is stored in the results folder, and trained on the device of the suite.
-    assert {
-        claim.name
-        for claim in CLAIMS.values()
-        if claim.accepts("device") and claim.accepts("folder")
-    } == {claim.name for claim in CLAIMS.values() if not claim.portable}
-
-
 def test_every_case_of_every_suite_says_what_is_trained():
     for claim in CLAIMS.values():
         for case in (
@@ -174,26 +162,6 @@ def test_what_was_expected_does_not_change_with_what_is_known():
     assert {"connectivity_within", "connectivity_least_depth", "hops_enough"} <= learned
     # Nobody who has not seen a recording expects trainings to fail at what weights exist for.
     assert all(CLAIMS[f"trained_depth/{name}"].post_hoc for name in EXPECTED_TO_FAIL)
-
-
-def test_claims_that_pool_examples_of_a_few_nets_are_about_these_nets():
-    """Only where each seed gives a number are seeds the sample."""
-    about = {
-        claim.key.partition("/")[2]: claim.holds_for
-        for claim in registry().values()
-        if claim.topic == "trained_depth" and not claim.portable
-    }
-    assert {name for name, holds_for in about.items() if holds_for != "these nets"} == {
-        "reach_over_seeds"
-    }
-    assert len(about) > 15
-
-
-def test_counts_of_few_seeds_are_said_of_these_seeds():
-    claim = CLAIMS["trained_depth/convergence"]
-    assert "our seeds" in claim.title
-    assert "five (three) seeds" in claim.text
-    assert "without an interval" in claim.note
 
 
 @pytest.mark.parametrize("succeeded", [0, 2, 3, 5])
@@ -323,45 +291,6 @@ def test_a_lower_bound_is_not_asked_of_the_worst_seed_nor_an_upper_one_of_the_be
         if case.hops == 1
     }
     assert verdicts == {"best": Verdict.FAILS, "median": Verdict.HOLDS}
-
-
-@pytest.mark.parametrize("name", ["hops_needed", "connectivity_least_depth", "hops_enough"])
-def test_negative_controls_on_depth_could_hold(name):
-    """Each asks for a depth from 1 to one more than those tried, so that some nets would satisfy
-    it."""
-    claim = CLAIMS[f"trained_depth/{name}"]
-    control = claim.control
-    asked = int(replace(claim, statement=control.statement).predict(control.case))
-    assert 1 <= asked <= control.case.tried + 1
-
-
-def test_claims_on_trained_nets_are_measurements():
-    assert {claim.weight for claim in CLAIMS.values()} == {"measurement"}
-
-
-@pytest.mark.parametrize(
-    ("hops", "depth", "share", "verdict"),
-    [
-        (2, 3, 0.99, "HOLDS"),
-        (2, 3, 0.9, "FAILS"),
-        (2, 2, 0.9, "HOLDS"),
-        (2, 2, 0.99, "FAILS"),
-        (4, 3, 0.9, "HOLDS"),
-        (4, 4, 0.9, "FAILS"),
-    ],
-)
-def test_hops_are_answered_from_a_depth_on_and_not_before(hops, depth, share, verdict):
-    claim = CLAIMS["trained_depth/hops_by_depth"]
-    case = next(
-        c for c in claim.cases("full") if (c.task, c.hops, c.depth) == ("hop_k", hops, depth)
-    )
-    value = Proportion(round(20_000 * share), 20_000)
-    assert judge(claim, case, value).verdict.value == verdict
-    # In the negative control one layer less is asked for.
-    wrong = replace(claim, statement=claim.control.statement)
-    assert judge(wrong, case, value).verdict.value == (
-        "HOLDS" if (share > 0.95) == (depth + 1 >= hops.bit_length() + 1) else "FAILS"
-    )
 
 
 @pytest.mark.slow
@@ -510,29 +439,6 @@ def test_nets_without_dropout_are_not_asked_with_dropout(monkeypatch):
     case = Case(task="hop_k", symbols=24, alphabet=4, hops_max=4, depth=2, hops=2, dropout=True)
     with pytest.raises(ValueError, match="no dropout"):
         right_hops(case, "cpu", "")
-
-
-@pytest.mark.parametrize(
-    ("case", "examples"),
-    [
-        (Case(task="connectivity", net="softmax", vertices=24, diameter=23), 16_384),
-        (Case(task="induction", symbols=24, alphabet=8, hops_max=1), 32_768),
-        (Case(task="hop_k", symbols=24, alphabet=4, hops_max=4), 32_768),
-        (Case(task="connectivity", net="softmax", vertices=12, diameter=11), 4096),
-        (Case(task="connectivity", net="softmax", vertices=8, diameter=7), 4096),
-        (Case(task="connectivity", net="softmax", vertices=64, diameter=9), 4096),
-        (Case(task="hop_k", symbols=98, alphabet=4, hops_max=16), 32_768),
-    ],
-    ids=str,
-)
-def test_more_fresh_examples_where_a_first_recording_left_depths_undecided(case, examples):
-    assert training(case, 2).examples == examples
-
-
-def test_hops_pool_the_positions_of_all_seeds(monkeypatch):
-    monkeypatch.setattr(net_answers, "answers", fake(lambda task, group: 2))
-    case = Case(task="hop_k", net="softmax", symbols=24, alphabet=4, hops_max=4, depth=1, hops=2)
-    assert right_hops(case, "cpu", "") == Proportion(10000, 20000)
 
 
 def test_unknown_tasks_are_refused():

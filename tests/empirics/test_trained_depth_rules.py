@@ -6,7 +6,6 @@ import torch
 from task_shortcuts import audit
 
 from depthlaw.empirics.trained_depth import distances, net_answers, recipes
-from depthlaw.empirics.trained_depth.local_baselines import RADII
 from depthlaw.theory.claims.definition import registry
 from depthlaw.theory.claims.values import Case, Proportion
 from depthlaw.theory.claims.verdict import Verdict, judge
@@ -66,13 +65,6 @@ def test_the_local_baseline_knows_what_is_near_and_much_beyond():
     ]
 
 
-def test_the_local_baseline_is_asked_at_every_radius_and_every_distance_beyond():
-    assert {(c.radius, c.distance) for c in LOCAL.grid["full"]} == {
-        (r, d) for r in range(1, 10) for d in range(r + 1, 21)
-    }
-    assert set(RADII) >= set(range(3, 10))
-
-
 @pytest.mark.usefixtures("rules_once")
 @pytest.mark.slow
 @pytest.mark.parametrize(("depth", "radius"), [(1, 2), (1, 3), (2, 5), (2, 6)])
@@ -124,24 +116,6 @@ def test_the_local_baseline_never_closes_a_path_that_goes_on_and_looks_no_furthe
     assert whole[r, 3 * r + 3] == parts[r, 3 * r + 3]
     assert whole[r + 1, 3 * r + 3] == parts[r + 1, 3 * r + 3]
     assert whole[r + 2, 3 * r + 3] != parts[r + 2, 3 * r + 3]
-
-
-def test_rules_are_asked_about_as_many_graphs_as_the_caption_says():
-    net_answers.by_rule.cache_clear()
-    asked = []
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("spot_counts", "forced_choices"):
-            patch.setattr(
-                net_answers, name, lambda *_, **seen: asked.append(seen["graphs"]) or counts(seen)
-            )
-        net_answers.by_rule("explicit", 24, 23, 1)
-    net_answers.by_rule.cache_clear()
-    assert asked == [net_answers.RULE_GRAPHS] * 2 == [20_480] * 2
-
-
-def counts(seen):
-    """One group in which everything is right."""
-    return (1,), np.full((2, 1, 1), seen["graphs"])
 
 
 HOP_K = Case(task="hop_k", symbols=24, alphabet=4, hops_max=4)

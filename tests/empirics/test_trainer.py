@@ -2,11 +2,7 @@
 diverge, succeed, or are killed."""
 
 import math
-import os
 import re
-import signal
-import subprocess
-import sys
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,7 +14,7 @@ from torch.nn import functional
 from depthlaw.empirics.nets.net import Net, Shape
 from depthlaw.empirics.tasks import Batch
 from depthlaw.empirics.tasks.graphs import Connectivity
-from depthlaw.empirics.training import trainer, training_run
+from depthlaw.empirics.training import training_run
 from depthlaw.empirics.training.adamw import schedule_factor
 from depthlaw.empirics.training.checkpoints import CheckpointError
 from depthlaw.empirics.training.evaluation import draw, source, spot_checks
@@ -157,15 +153,6 @@ def test_another_constant_is_noticed(wrong):
     assert (together[0] - alone(PAIRS, GRAPHS, ALONE, 0)).abs().max() > BOUND
 
 
-def test_the_company_does_not_matter():
-    together, single = (
-        weights(train(PAIRS, GRAPHS, settings))
-        for settings in (ALONE, replace(ALONE, learning_rates=(1e-2,), seeds=(8,)))
-    )
-    assert (together[2] - single[0]).abs().max() <= BOUND
-    assert (together[0] - single[0]).abs().max() > BOUND
-
-
 @pytest.mark.parametrize("size", [1, 2])
 @pytest.mark.parametrize(
     ("shape", "task"), [(PAIRS, GRAPHS), (RECALL, Recall())], ids=["pairs", "classes"]
@@ -182,14 +169,6 @@ def test_replicas_that_pass_in_groups_train_as_all_at_once(monkeypatch, shape, t
     assert grouped.status == whole.status
     mixed = replace(ALONE, seeds=ALONE.seeds[::-1])
     assert (weights(train(shape, task, mixed)) - weights(whole)).abs().amax(1)[[0, 2]].min() > BOUND
-
-
-def test_the_same_arguments_give_the_same_bits():
-    first, second = (train(PAIRS, GRAPHS, SMALL) for _ in range(2))
-    assert torch.equal(weights(first), weights(second))
-    assert first.history == second.history
-    other = train(PAIRS, GRAPHS, replace(SMALL, seeds=(4, 3, 8)))
-    assert not torch.equal(weights(first)[0], weights(other)[0])
 
 
 def test_each_loss_is_the_mean_over_what_is_learned():
@@ -254,13 +233,6 @@ def test_replicas_stop_when_they_succeed_twice_in_a_row():
         assert trained.history[-1].loss[r] is None
     ended = train(RECALL, Recall(), replace(LEARN, learning_rates=(0.05, 0.05), seeds=(0, 1)))
     assert ended.throughput.steps == max(trained.steps[:2])
-
-
-def test_without_a_criterion_nothing_succeeds():
-    assert (
-        train(RECALL, Recall(), replace(LEARN, success=None, steps=40)).status
-        == ("not converged",) * 3
-    )
 
 
 def test_frozen_parameters_stay_and_a_factor_is_another_rate():
@@ -404,32 +376,6 @@ def test_killed_during_success_and_divergence(tmp_path):
         )
 
 
-SCRIPT = """
-import os, signal, sys
-from pathlib import Path
-import torch
-torch.set_num_threads(1)
-from depthlaw.empirics.nets.net import Shape
-from depthlaw.empirics.tasks.graphs import Connectivity
-from depthlaw.empirics.training.trainer import Settings, train
-task = Connectivity(vertices=4)
-kill = lambda at: os.kill(os.getpid(), signal.SIGKILL) if at.step >= 8 else None
-shape = Shape(width=6, depth=2, features=task.features, outputs=task.outputs)
-train(shape, task, {settings}, folder=Path({folder!r}), checkpoint_every=3, progress=kill)
-"""
-
-
-def test_sigkill_and_resumed(tmp_path):
-    script = SCRIPT.format(settings=SMALL, folder=str(tmp_path))
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, env=os.environ, check=False
-    )
-    assert done.returncode == -signal.SIGKILL, done.stderr
-    resumed = train(PAIRS, GRAPHS, SMALL, folder=tmp_path, checkpoint_every=3)
-    assert resumed.throughput.steps == SMALL.steps - 6
-    assert torch.equal(weights(resumed), weights(train(PAIRS, GRAPHS, SMALL)))
-
-
 def test_a_finished_run_is_not_trained_again(tmp_path):
     first, second = (train(PAIRS, GRAPHS, SMALL, folder=tmp_path) for _ in range(2))
     assert (first.throughput.steps, second.throughput.steps) == (SMALL.steps, 0)
@@ -478,11 +424,6 @@ def test_torchs_global_generator_is_left_alone():
     assert not torch.equal(weights(dropped), weights(train(PAIRS, GRAPHS, SMALL)))
 
 
-def test_hidden_states_serve_as_logits_where_they_suffice():
-    shape = Shape(width=9, depth=1, vocabulary=8)
-    assert train(shape, Recall(), replace(LEARN, steps=2)).steps == (2, 2, 2)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -520,7 +461,3 @@ def test_what_does_not_fit_is_refused(shape, settings, message):
     with pytest.raises(ValueError, match=message) as error:
         train(shape, GRAPHS, settings)
     assert "\n" not in str(error.value)
-
-
-def test_the_trainer_offers_what_it_says():
-    assert all(hasattr(trainer, name) for name in trainer.__all__)
