@@ -19,13 +19,7 @@ from depthlaw.empirics.tasks.graphs import Connectivity
 from depthlaw.empirics.tasks.sequences import HopK
 from depthlaw.empirics.tasks.shuffled import Shuffled
 from depthlaw.empirics.training import depth_search, trainer
-from depthlaw.empirics.training.depth_search import (
-    BAR,
-    Answers,
-    Training,
-    answers,
-    least_depth,
-)
+from depthlaw.empirics.training.depth_search import BAR, Answers, Training, answers, least_depth
 from depthlaw.empirics.training.evaluation import source, spot_checks
 from depthlaw.empirics.training.settings import Settings
 from depthlaw.theory.claims.values import Proportion
@@ -181,8 +175,7 @@ DROPS = Training(
 @pytest.mark.slow
 @pytest.mark.train
 def test_nets_with_dropout_answer_the_same_targets_less_often_with_dropout_left_on(
-    tmp_path,
-    monkeypatch,
+    tmp_path, monkeypatch
 ):
     found = answers.__wrapped__(DROPS)
     column = found.groups.index(1)

@@ -8,12 +8,7 @@ import pytest
 import torch
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from depthlaw.empirics.exercises import (
-    gradient_flow,
-    language_model,
-    layer_probing,
-    remove_layer,
-)
+from depthlaw.empirics.exercises import gradient_flow, language_model, layer_probing, remove_layer
 from depthlaw.empirics.exercises.exercise import exercises
 from depthlaw.empirics.nets.net import Factors, Net, Shape
 from depthlaw.empirics.tasks.text_windows import Text

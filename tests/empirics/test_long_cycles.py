@@ -85,10 +85,7 @@ NETS = Case(task="long cycles", net="softmax", cycles=3, around=22, depth=2, upd
 
 @pytest.mark.parametrize(("right", "wall", "reach"), [(9, Verdict.HOLDS, 9), (7, Verdict.FAILS, 7)])
 def test_the_wall_and_the_reach_of_nets_that_are_right_up_to_a_distance(
-    monkeypatch,
-    right,
-    wall,
-    reach,
+    monkeypatch, right, wall, reach
 ):
     monkeypatch.setattr(cycle_nets, "answers_of", fake(lambda d, case: 1 if d <= right else 0.5))
     claim = CLAIMS["trained_depth/cycles_wall"]

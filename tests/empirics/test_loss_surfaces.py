@@ -83,9 +83,7 @@ def test_columns_in_any_order_and_under_usual_names(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_file_gets_one_clear_line(
-    tmp_path: Path,
-    text: str | bytes,
-    parts: list[str],
+    tmp_path: Path, text: str | bytes, parts: list[str]
 ) -> None:
     with pytest.raises(UsageError) as caught:
         read(written(tmp_path, text))

@@ -9,15 +9,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from depthlaw.empirics.nets.net import (
-    Deviations,
-    Factors,
-    Net,
-    Shape,
-    attend,
-    gpt2,
-    sinusoids,
-)
+from depthlaw.empirics.nets.net import Deviations, Factors, Net, Shape, attend, gpt2, sinusoids
 from depthlaw.theory.hops.published_experiment import PRINTED_PARAMETERS
 from depthlaw.theory.separation_rank.linear_attention import forward, random_net, random_tokens
 

@@ -11,12 +11,7 @@ from scipy.spatial import ConvexHull as Qhull
 
 from depthlaw.empirics.nets.net import Factors, Net, Shape
 from depthlaw.empirics.rank_collapse.path_effects import order_statistic_guess
-from depthlaw.empirics.rank_collapse.path_scores import (
-    Toy,
-    gap_logarithms,
-    path_scores,
-    toy_net,
-)
+from depthlaw.empirics.rank_collapse.path_scores import Toy, gap_logarithms, path_scores, toy_net
 from depthlaw.empirics.rank_collapse.paths import (
     draw_paths,
     frozen,
@@ -139,9 +134,6 @@ def test_drawn_paths_have_their_length_and_use_every_layer_and_head():
         draw_paths(generator("cpu", 0), length=5, depth=4, heads=3, count=1)
 
 
-# --- toy tasks ---
-
-
 def test_hull_vertices_are_those_of_qhull():
     batch = ConvexHull(points=10).batch(generator("cpu", 1), 1, 100)
     drawn = torch.Generator().manual_seed(generator("cpu", 1).initial_seed())
@@ -183,8 +175,6 @@ def test_tasks_that_ask_nothing_are_refused(task, match):
     with pytest.raises(ValueError, match=match):
         task()
 
-
-# --- what is measured ---
 
 SMALL = Toy("sorting", 3, width=8, depth=2, heads=2, steps=200, replicas=3, letters=3)
 

@@ -28,9 +28,6 @@ def changed(**fields):
     return Case(**TINY.fields() | fields)
 
 
-# --- ranks of a matrix ---
-
-
 def test_ranks_of_singular_values_known_by_hand():
     values = np.array([[1.0, 0.5, 1e-4, 0.0], [1.0, 1.0, 1.0, 1.0]])
     assert [numerical_rank(each, Fraction(1, 1000)) for each in values] == [(2, 2), (4, 4)]
@@ -39,9 +36,6 @@ def test_ranks_of_singular_values_known_by_hand():
     half = effective_rank(np.array([1.0, 0.5, 0.0]))
     assert half == pytest.approx(3 / 2 ** (2 / 3))
     assert effective_rank(3 * values[1]) == pytest.approx(4)
-
-
-# --- students ---
 
 
 def test_exact_net_has_the_values_of_the_students():
@@ -83,9 +77,6 @@ def _with(claim, statement):
     from dataclasses import replace
 
     return replace(claim, statement=statement)
-
-
-# --- what is shown ---
 
 
 def records():

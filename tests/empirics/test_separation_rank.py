@@ -114,9 +114,6 @@ def test_the_memory_of_a_process_decides_what_goes_to_disk(monkeypatch):
     assert seen == [None, 0, 1000]
 
 
-# --- what a piece takes ---------------------------------------------------------------------------
-
-
 def seconds(case, **changed):
     return frontier.cost_of_piece(case).seconds(RATES | changed)
 

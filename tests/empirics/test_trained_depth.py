@@ -119,10 +119,7 @@ def choosing(right):
     ],
 )
 def test_a_wall_is_right_at_three_to_the_depth_and_not_one_step_beyond(
-    monkeypatch,
-    share,
-    reach,
-    verdict,
+    monkeypatch, share, reach, verdict
 ):
     monkeypatch.setattr(net_answers, "answers", choosing(share))
     case = next(c for c in WALL.grid["full"] if c.net == "softmax" and c.vertices == 24)
@@ -145,12 +142,7 @@ def test_walls_are_asked_about_where_nets_are_asked_one_step_beyond_and_graphs_h
 
 # Of the commit in which the claims were written before anything was recorded (3a8f3d9), and of
 # those in which others were first written.
-EXPECTED_TO_FAIL = {
-    "connectivity_far",
-    "local_baseline_misses",
-    "convergence",
-    "local_baseline",
-}
+EXPECTED_TO_FAIL = {"connectivity_far", "local_baseline_misses", "convergence", "local_baseline"}
 
 
 def test_what_was_expected_does_not_change_with_what_is_known():
@@ -205,9 +197,7 @@ CASES = [
 
 @pytest.mark.parametrize(("key", "control"), CASES, ids=[key for key, _ in CASES])
 def test_the_negative_controls_with_other_constants_fail_where_nets_do_what_theory_expects(
-    key,
-    control,
-    monkeypatch,
+    key, control, monkeypatch
 ):
     """Judged on nets that pass exactly from the depth expected on."""
     from depthlaw.advisor.laws import layers_for_diameter, layers_for_hops

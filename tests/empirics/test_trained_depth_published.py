@@ -12,13 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from depthlaw.empirics.trained_depth.experiment import accuracy as answered
-from depthlaw.empirics.trained_depth.published import (
-    LEVEL,
-    SEQUENCES,
-    cells,
-    mean_ends,
-    predicted,
-)
+from depthlaw.empirics.trained_depth.published import LEVEL, SEQUENCES, cells, mean_ends, predicted
 from depthlaw.theory.claims.definition import Claim, registry
 from depthlaw.theory.claims.symbols import published_error
 from depthlaw.theory.claims.values import Ball, Case, Proportion
@@ -48,9 +42,7 @@ shares = st.floats(0, 1, allow_subnormal=False)
 
 @given(shares, st.integers(1, 400), st.floats(1e-9, 0.5))
 def test_the_ends_hold_the_mean_mirror_and_lie_within_the_plain_inequality(
-    share: float,
-    count: int,
-    level: float,
+    share: float, count: int, level: float
 ) -> None:
     low, high = mean_ends(share, count, level)
     assert 0 <= low <= share <= high <= 1
@@ -67,8 +59,7 @@ def test_the_ends_hold_the_mean_mirror_and_lie_within_the_plain_inequality(
 @pytest.mark.parametrize("count", [1, 5, 100])
 @pytest.mark.parametrize("level", [4e-5, 0.05])
 def test_for_coins_the_ends_are_no_narrower_than_clopper_and_pearson(
-    count: int,
-    level: float,
+    count: int, level: float
 ) -> None:
     for right in range(count + 1):
         low, high = mean_ends(right / count, count, level)

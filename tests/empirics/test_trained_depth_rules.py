@@ -129,10 +129,7 @@ INDUCTION = Case(task="induction", symbols=24, alphabet=8, hops_max=1)
             recipes.paths(12, 11),
             {"degrees", "index", "edges", "degrees, index, edges", "1 hops", "3 hops"},
         ),
-        (
-            recipes.sequences(HOP_K),
-            {"position", "token", "counts", "last 1", "last 3", "last 9"},
-        ),
+        (recipes.sequences(HOP_K), {"position", "token", "counts", "last 1", "last 3", "last 9"}),
         (
             recipes.sequences(INDUCTION),
             {"position", "token", "counts", "last 1", "last 3", "last 9"},

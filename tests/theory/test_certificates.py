@@ -11,12 +11,7 @@ import numpy as np
 import pytest
 
 from depthlaw.theory.certificates import recheck as certificates
-from depthlaw.theory.certificates.recheck import (
-    finding,
-    load,
-    recheck,
-    shipped,
-)
+from depthlaw.theory.certificates.recheck import finding, load, recheck, shipped
 from depthlaw.theory.certificates.second_net import NAMES, PlainForms, leading_exponents, read_net
 from depthlaw.theory.separation_rank import rank_certificate
 from depthlaw.theory.separation_rank.explicit_weights import (

@@ -33,9 +33,6 @@ def failing(claim: Claim, suite: str = "quick") -> list[Case]:
     return [case for case, verdict in verdicts(claim, suite).items() if verdict is Verdict.FAILS]
 
 
-# --- nets ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("net", "total"),
     [
@@ -63,9 +60,6 @@ def test_walking_through_tensors_agrees_with_the_sum_over_stacks(net: Net) -> No
     assert counted_weights(net) == net.weights()
 
 
-# --- counts of parameters -----------------------------------------------------------------------
-
-
 def test_tensors_of_a_net_like_llama_sum_to_its_formula() -> None:
     L, d, inner, kv, ff, V = sympy.symbols("L d inner kv ff V", positive=True)
     formula = L * d * (2 * inner + 2 * kv + 3 * ff + 2) + (2 * V + 1) * d
@@ -79,9 +73,6 @@ def test_layers_that_share_weights_can_be_wider_by_the_root_of_the_depth(
     """At L times the operations."""
     shared, budget = math.isqrt(depth * size**2), counted_weights(gpt2(depth, size))
     assert counted_weights(gpt2(1, shared)) <= budget < counted_weights(gpt2(1, shared + 1))
-
-
-# --- listed shapes ------------------------------------------------------------------------------
 
 
 def test_listed_counts_follow_from_the_listed_shapes() -> None:
@@ -126,9 +117,6 @@ def test_reported_size(text: str, size: int) -> None:
 def test_a_size_that_cannot_be_read_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="write it like"):
         published.reported_size(text)
-
-
-# --- printed sizes ------------------------------------------------------------------------------
 
 
 def test_what_fails_of_the_textbook() -> None:

@@ -31,9 +31,6 @@ def failing_cases(claim: Claim, suite: str = "theory") -> list[Case]:
     ]
 
 
-# --- the measuring routes ------------------------------------------------------------------------
-
-
 def test_root_is_rounded_down_and_bracketed() -> None:
     assert root(lambda x: x * x, 2) == Fraction(1_414_213_562, 10**9)
     assert root(lambda x: x * x * x, 10**30 + 1) == 10**10
@@ -50,9 +47,6 @@ def test_nearest_width_and_propagated_error() -> None:
     assert [round(1 / b, 1), round(math.log(3) / b, 1)] == [18.0, 19.8]
     variance = 4 * (Fraction("9.4e-4") + 24**2 * Fraction("1.74e-6") - 2 * 24 * Fraction("3.74e-5"))
     assert levine_fit.levine_fit_error.measure(Case(depth=24)) == Exact(variance)
-
-
-# --- the claims ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -58,9 +58,6 @@ def test_null_cases_and_what_is_too_large():
         dimension_count(10**6, 200)
 
 
-# --- the claims -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("width", [1, 2, 3, 7, 30])
 @pytest.mark.parametrize("depth", [1, 2, 3, 4, 6])
 def test_count_lies_between_its_bounds(width, depth):

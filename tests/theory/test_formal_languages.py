@@ -75,11 +75,7 @@ STAR_FREE: dict[str, Expression] = {
     "(ab)*": (
         "or",
         EMPTY_WORD,
-        (
-            "and",
-            ("and", ("cat", "a", EVERY), ("cat", EVERY, "b")),
-            ("not", ("or", *REPEATED)),
-        ),
+        ("and", ("and", ("cat", "a", EVERY), ("cat", EVERY, "b")), ("not", ("or", *REPEATED))),
     ),
     "a*b*": ("not", concatenation(EVERY, "b", EVERY, "a", EVERY)),
     "a*": ("not", concatenation(EVERY, "b", EVERY)),

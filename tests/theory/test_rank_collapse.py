@@ -30,9 +30,6 @@ from depthlaw.theory.rank_collapse.softmax_perturbation import side, softmax_dev
 CLAIMS = {c.name: c for c in registry().values() if c.topic == "rank_collapse" and not c.needs}
 
 
-# --- verdicts ---
-
-
 def verdicts(claim, cases):
     return [judge(claim, case, claim.measure(case)).verdict for case in cases]
 
@@ -62,14 +59,7 @@ def verdicts(claim, cases):
         ),
         (
             "path_decomposition",
-            {
-                "skips": False,
-                "tokens": 3,
-                "width": 2,
-                "depth": 2,
-                "heads": 2,
-                "order": "reversed",
-            },
+            {"skips": False, "tokens": 3, "width": 2, "depth": 2, "heads": 2, "order": "reversed"},
         ),
         (
             "skip_existence",
@@ -105,9 +95,6 @@ def test_the_constant_four_of_the_l2_bound_is_not_tested_as_the_note_says():
     ]
     assert f"1/{min(bound / norm for norm, bound, _ in found):.2f}" in claim.note
     assert all(norm <= 3 / 4 * (bound - width**-0.5) + width**-0.5 for norm, bound, width in found)
-
-
-# --- mutations ---
 
 
 def mutations():

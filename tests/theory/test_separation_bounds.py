@@ -104,9 +104,6 @@ def test_the_sign_of_the_other_token_passes_through_every_layer(monkeypatch):
     assert not confirmed(CLAIMS["two_tokens_upper"])
 
 
-# --- corollaries ----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("delta", [1, 2, 4])
 def test_width_factor_is_linear_in_the_depth_ratio(delta):
     """Between the slope (d + 1) delta of S and (d + 2) delta."""
@@ -128,11 +125,7 @@ def test_only_one_reading_puts_the_shallower_net_at_its_threshold(beta):
     [(16, 200, 2, 8, 37), (16, 400, 4, 1, 74), (16, 400, 4, 8, 74)],
 )
 def test_the_width_factor_is_larger_at_the_sizes_that_the_note_names(
-    width,
-    depth,
-    delta,
-    heads,
-    found,
+    width, depth, delta, heads, found
 ):
     claim = CLAIMS["corollary_2"]
     case = Case(width=width, depth=depth, depth_ratio=delta, heads=heads)
@@ -181,9 +174,6 @@ def test_cases_of_corollaries_are_nets(name, no_net):
         assert case.width % case.heads == 0
         assert name != "corollary_43" or (case.width - case.heads) % 2 == 0
     assert judge(claim, no_net, claim.measure(no_net)).verdict is Verdict.OUT_OF_SCOPE
-
-
-# --- lower bounds: what a truncated measurement may say -------------------------------------------
 
 
 LOWER = {name: CLAIMS[f"lower_bound_{name}"] for name in ("multiset", "shallow", "deep")}

@@ -69,9 +69,6 @@ def test_special_weights_stay_below_every_cut(zeros):
         assert all(found <= bound for bound in heads.heads_bounds(4, 2, 2, k).values())
 
 
-# --- four tokens ----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("degree", range(9))
 def test_functions_of_two_tokens_by_hand(degree):
     """Width 2: all forms. Width 3: all forms modulo the determinant, a cubic."""
@@ -94,9 +91,6 @@ def test_d_tokens_on_each_side_are_enough(order):
     case = Case(width=3, depth=2, heads=1, tokens=6, order=order)
     whole = graded_rank(frontier_forms(3, 2, 1, 0), order)
     assert heads.four_tokens.measure(case).value == whole
-
-
-# --- the causal mask ------------------------------------------------------------------------------
 
 
 def causal(**case):
@@ -138,9 +132,6 @@ def test_causal_rank_by_values(depth, tokens, alternating):
 def test_the_mask_can_raise_the_rank_above_the_dimension_count():
     found = causal(depth=3, tokens=4, alternating=False)
     assert found == 26 > dimension_count(1, 3) == 14
-
-
-# --- claims ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("key", ["heads_exact", "four_tokens"])

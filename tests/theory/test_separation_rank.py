@@ -36,9 +36,6 @@ def test_several_heads_have_at_most_the_rank_of_one():
         assert most < one
 
 
-# --- degree and threshold -------------------------------------------------------------------------
-
-
 def test_residual_connections_are_out_of_scope_and_leave_no_degree():
     claim, case = CLAIMS["degree"], Case(width=2, depth=2, residual=True)
     assert claim.measure(Case(width=2, depth=2)).value == 9
@@ -67,9 +64,6 @@ def test_the_normal_form_is_a_step_of_the_degree_in_the_moments(monkeypatch):
     claim, moments = CLAIMS["moments_degree"], degree.moments
     monkeypatch.setattr(degree, "moments", lambda net, tokens: 2 * moments(net, tokens))
     assert not all(step.holds for step in claim.proof(claim.statement))
-
-
-# --- the upper bound of Theorem 2 -----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("width", "depth"), [(6, 30), (4, 61)])

@@ -113,9 +113,6 @@ def test_the_product_weights_have_the_rank_that_is_argued(width, depth, rank):
     assert measured_rank(Case(**shape, inputs=rank // 2), 0).truncated
 
 
-# --- minors and primes ----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("depth", "heads", "size"), [(1, 1, 1), (1, 2, 2), (1, 1, 3), (2, 1, 2), (2, 2, 3), (3, 2, 2)]
 )

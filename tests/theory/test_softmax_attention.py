@@ -34,9 +34,6 @@ def around(tokens, centre):
     return [[v - c for v, c in zip(row, centre, strict=True)] for row in tokens]
 
 
-# --- norms ---
-
-
 @given(integers)
 def test_composite_norm_is_the_root_of_the_exact_product(matrix):
     # Two roots and a product: three roundings of relative size U, the sums are exact.
@@ -68,9 +65,6 @@ def test_the_mean_is_within_its_factor_of_any_centre(tokens, centre):
 def test_gamma_is_at_most_the_root_of_the_tokens(rows):
     E = np.array(rows, dtype=float) @ np.array(rows, dtype=float).T
     assert sa.gamma(E) <= math.sqrt(len(rows)) * (1 + 8 * U)
-
-
-# --- layers in balls ---
 
 
 def test_attention_agrees_with_float64():
@@ -125,9 +119,6 @@ def test_a_bound_within_the_enclosure_is_no_verdict():
     assert not sa.lies_above(Ball(Fraction(1), Fraction(1)), Fraction(1))
     with pytest.raises(ArithmeticError, match="choose a case"):
         sa.lies_above(Ball(Fraction(1), Fraction(2)), Fraction(1))
-
-
-# --- instances ---
 
 
 def test_instance_has_the_norms_of_its_case():

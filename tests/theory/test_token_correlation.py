@@ -24,8 +24,7 @@ def in_scope(name, case):
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["uniform_growth", "query_gradient", "value_gradient", "uniform_correlation"],
+    "name", ["uniform_growth", "query_gradient", "value_gradient", "uniform_correlation"]
 )
 def test_a_case_that_misstates_its_tokens_is_out_of_scope(name):
     """A prediction reads these fields, a measurement the tokens: a typo would refute a theorem."""
