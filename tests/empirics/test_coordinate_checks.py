@@ -10,10 +10,8 @@ from flint import arb
 from depthlaw.empirics.nets.initialisations import initialised
 from depthlaw.empirics.nets.net import Deviations, Factors, Net, Shape, layer_norm
 from depthlaw.empirics.signal_propagation import (
-    coordinate_checks,
     parametrisations,
     recursions,
-    updates,
 )
 from depthlaw.empirics.signal_propagation.exponents import exponents, sample
 from depthlaw.empirics.signal_propagation.parametrisations import RULES, Rule, net_of
@@ -196,21 +194,3 @@ def test_nets_without_their_mlps_fail_where_mlp_weights_are_large(pre_norm):
     )
     value = recursions.mapped_correlation(Case(**case.fields() | {"replicas": 32}), 0, mlp=0.0)
     assert judge(claim, case, value).verdict is Verdict.FAILS
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "claim",
-    [
-        coordinate_checks.epsilon_exponents,
-        updates.rate_exponents,
-        updates.admin_amplification,
-        recursions.token_contraction,
-    ],
-    ids=lambda c: c.name,
-)
-def test_controls_fail(claim):
-    control = claim.control
-    wrong = claim if control.statement is None else replace(claim, statement=control.statement)
-    value = claim.measure(control.case, control=control.measured is not None)
-    assert judge(wrong, control.case, value, force=True).verdict is Verdict.FAILS

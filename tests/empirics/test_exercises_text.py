@@ -221,16 +221,6 @@ def test_every_claim_belongs_to_one_exercise():
     assert [each.number for each in exercises().values()] == [1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize(
-    "name", ["depth-ablation", "initialisation", "gradient-flow", "layer-probing", "remove-layer"]
-)
-def test_an_exercise_of_which_nothing_is_recorded_can_be_shown(name):
-    each = exercises()[name]
-    assert each.table({}).rows
-    assert each.panels({})
-    assert "not recorded" in each.says({}) or "nothing" in each.says({}).lower()
-
-
 def test_intervals_are_those_of_student():
     sample = Sample((1.0, 2.0, 4.0, 5.0))
     # Two-sided 95 % quantile with three degrees of freedom, from a table.

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from judging import claims
 
 from depthlaw.advisor import laws
 from depthlaw.theory.claims.definition import Case, Claim
@@ -17,7 +18,6 @@ from depthlaw.theory.claims.verdict import Decision, Verdict, judge
 from depthlaw.theory.connectivity import (
     doubling,
     graph_attention,
-    parallel_machines,
     reach,
     relu_attention,
 )
@@ -35,8 +35,7 @@ from depthlaw.theory.connectivity.graph_attention import (
     radius,
 )
 
-MODULES = (doubling, parallel_machines, reach, relu_attention)
-CLAIMS = {c.name: c for module in MODULES for c in vars(module).values() if isinstance(c, Claim)}
+CLAIMS = claims("connectivity")
 FAMILIES = ("path", "cycle", "two cycles", "grid", "random tree", "Erdos-Renyi")
 
 

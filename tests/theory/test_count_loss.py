@@ -9,8 +9,8 @@ import pytest
 import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from judging import claims
 
-from depthlaw.empirics.separation_rank import frontier as exact
 from depthlaw.theory.claims.definition import Case, Claim
 from depthlaw.theory.claims.values import Exact
 from depthlaw.theory.claims.verdict import Verdict, judge
@@ -23,12 +23,7 @@ from depthlaw.theory.separation_rank.head_word import kept_letters, separators, 
 from depthlaw.theory.separation_rank.linear_attention import random_net
 from depthlaw.theory.separation_rank.piece_rank import graded_rank
 
-CLAIMS = {
-    claim.name: claim
-    for module in (count_loss, exact)
-    for claim in vars(module).values()
-    if isinstance(claim, Claim)
-}
+CLAIMS = claims("separation_rank")
 
 
 def matrices(rng, *shape):
@@ -101,24 +96,6 @@ def test_no_half_of_the_letters_can_be_kept_for_nothing(depth):
     # With a separator less, or without a^T where it is needed, more can be kept.
     assert depth < 3 or kept_letters(word, forbidden - {1}, first) > half
     assert depth % 2 == 0 or kept_letters(word, forbidden, False) > half
-
-
-@pytest.mark.parametrize("depth", [2, 4, 6])
-def test_at_even_depth_three_choices_of_separators_leave_half_of_the_letters(depth):
-    most, word = moments_degree(depth) // 2, separators(depth)
-    choices = [
-        (set(range(1, depth + 1)), False),
-        (set(range(1, depth)), True),
-        ({*range(1, depth - 1), depth}, True),
-    ]
-    assert [kept_letters(word, *choice) for choice in choices] == [most] * 3
-    # None of them without one of its separators, or without a^T.
-    assert all(
-        kept_letters(word, chosen - {c}, first) > most
-        for chosen, first in choices[1 if depth == 2 else 0 :]
-        for c in chosen
-    )
-    assert all(kept_letters(word, chosen, False) > most for chosen, _ in choices[1:])
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
@@ -277,20 +254,6 @@ def test_words_lose_with_fewer_matrices_than_the_width_less_one(width, letters, 
 # --- the count ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("depth", "first", "losses"),
-    [
-        (3, 2, (0, 0, 4, 56, 421, 2255, 9640, 34952, 111588, 321708, 852720, 0, 0)),
-        (4, 2, (0, 0, 0, 16, 656, 13784, 197792, 0)),
-        (2, 1, (0,) * 19),
-    ],
-)
-def test_losses_of_the_count(depth, first, losses):
-    for width, lost in enumerate(losses, first):
-        pieces = (piece_bound(width, depth, k) for k in range(moments_degree(depth) + 1))
-        assert dimension_count(width, depth) - sum(pieces) == lost
-
-
 @given(width=st.integers(1, 9), depth=st.integers(1, 4), data=st.data())
 @settings(max_examples=100)
 def test_bound_on_a_piece_is_the_statement_where_that_speaks(width, depth, data):
@@ -332,16 +295,6 @@ def test_the_proof_breaks_where_a_part_of_it_is_wrong(name, wrong, monkeypatch):
     assert not all(step.holds for step in claim.proof(claim.statement))
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [lambda L: (set(range(1, L)), L % 2 == 0), lambda L: (set(range(1, L + 1)), L % 2 == 1)],
-)
-def test_the_count_takes_its_forms_from_those_that_give_a_factor(wrong, monkeypatch):
-    claim = count_loss.count_loss
-    monkeypatch.setattr(count_loss, "_forbidden", wrong)
-    assert not list(claim.proof(claim.statement))[-1].holds
-
-
 def test_a_bound_on_words_that_is_another_sum_breaks_a_step(monkeypatch):
     """Even where the statement is changed with it, so that the first step holds."""
     claim = count_loss.word_loss
@@ -375,19 +328,6 @@ def test_more_matrices_than_even_places_are_out_of_scope():
 
 
 PIECE = Case(width=4, depth=3, heads=1, order=6)
-
-
-@pytest.mark.parametrize(
-    ("found", "verdict"),
-    [
-        (11435, Verdict.FAILS),
-        (11436, Verdict.HOLDS),
-        (11437, Verdict.FAILS),
-        (11440, Verdict.FAILS),
-    ],
-)
-def test_the_value_is_exact_with_the_loss(found, verdict):
-    assert judge(CLAIMS["exact_below_count"], PIECE, Exact(found)).verdict is verdict
 
 
 def test_the_value_refutes_the_count_without_the_loss():

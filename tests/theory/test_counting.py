@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 import sympy
+from judging import failing
 
 from depthlaw.advisor.models import models
-from depthlaw.theory.claims.definition import Case, Claim, registry
-from depthlaw.theory.claims.verdict import Verdict, judge
+from depthlaw.theory.claims.definition import Case, registry
 from depthlaw.theory.counting import published_sizes as published
 from depthlaw.theory.counting.counted_nets import (
     Net,
@@ -23,14 +23,6 @@ from depthlaw.theory.counting.counted_nets import (
     llama,
     t5,
 )
-
-
-def verdicts(claim: Claim, suite: str = "quick") -> dict[Case, Verdict]:
-    return {case: judge(claim, case, claim.measure(case)).verdict for case in claim.cases(suite)}
-
-
-def failing(claim: Claim, suite: str = "quick") -> list[Case]:
-    return [case for case, verdict in verdicts(claim, suite).items() if verdict is Verdict.FAILS]
 
 
 @pytest.mark.parametrize(

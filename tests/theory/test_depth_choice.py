@@ -6,29 +6,17 @@ import math
 from fractions import Fraction
 
 import pytest
+from judging import claims, failing
 from scipy.special import lambertw
 
 from depthlaw.advisor import laws
 from depthlaw.advisor.models import model, models
-from depthlaw.theory.claims.definition import Case, Claim, Exact
+from depthlaw.theory.claims.definition import Case, Exact
 from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.depth_choice import levine_fit, threshold
 from depthlaw.theory.depth_choice.inversion import root
 
-CLAIMS = {
-    c.name: c
-    for module in (threshold, levine_fit)
-    for c in vars(module).values()
-    if isinstance(c, Claim)
-}
-
-
-def failing_cases(claim: Claim, suite: str = "theory") -> list[Case]:
-    return [
-        case
-        for case in claim.cases(suite)
-        if judge(claim, case, claim.measure(case)).verdict is Verdict.FAILS
-    ]
+CLAIMS = claims("depth_choice")
 
 
 def test_root_is_rounded_down_and_bracketed() -> None:
@@ -64,9 +52,7 @@ def test_a_constant_that_differs_from_the_stated_one_turns_verdicts(
 ) -> None:
     assert getattr(levine_fit, constant) == Fraction(repr(getattr(laws, "FIT_" + constant)))
     monkeypatch.setattr(levine_fit, constant, Fraction(value))
-    assert {
-        name for name, c in CLAIMS.items() if c.awaited == "HOLDS" and failing_cases(c, "quick")
-    } == turned
+    assert {name for name, c in CLAIMS.items() if c.awaited == "HOLDS" and failing(c)} == turned
 
 
 def test_threshold_values_of_the_claims() -> None:
@@ -88,7 +74,7 @@ def test_every_row_of_the_projection_table_is_asked_and_none_that_fails_is_left_
         (r["model"], r["stated_in"]) for r in levine_fit.PROJECTIONS
     ]
     assert [claim.predict(case) for case in cases] == [23, 32, 37, 42, 47, 54, 60, 80, 95, 95]
-    assert [(c.model, c.stated_in) for c in failing_cases(claim)] == [
+    assert [(c.model, c.stated_in) for c in failing(claim, "theory")] == [
         ("GPT-3 Large", "Table 1"),
         ("1 trillion", "authors' page"),
     ]
@@ -109,7 +95,7 @@ def test_projections_repeat_the_trained_shapes() -> None:
 
 def test_the_width_of_a_trillion_parameters_goes_with_the_depth_of_the_authors_page() -> None:
     claim = levine_fit.projected_widths
-    assert [(c.projected_depth, c.width) for c in failing_cases(claim)] == [(95, 30100)]
+    assert [(c.projected_depth, c.width) for c in failing(claim, "theory")] == [(95, 30100)]
     assert round(math.sqrt(10**12 / (12 * 92)), -2) == 30100
     gap = claim.measure(Case(parameters=12 * 7 * 123**2, projected_depth=7, width=123))
     assert gap.high < Fraction(1, 10**9)

@@ -3,18 +3,14 @@
 from fractions import Fraction
 
 import pytest
+from judging import claims, value
 from sympy import Eq, Rational
 
-from depthlaw.theory.claims.definition import registry
 from depthlaw.theory.claims.symbols import depth
 from depthlaw.theory.claims.values import Case
 from depthlaw.theory.signal_propagation import depth_scaling as ds
 
-CLAIMS = {c.name: c for c in registry().values() if c.topic == "signal_propagation"}
-
-
-def value(name, **fields):
-    return CLAIMS[name].measure(Case(**fields)).value
+CLAIMS = claims("signal_propagation")
 
 
 def scales(stack, **sizes):
@@ -77,14 +73,14 @@ def test_what_is_not_rounded_is_no_closed_form_of_a_scale():
 
 
 def test_below_one_half_the_branches_write_a_growing_variance():
-    assert value("depth_exponents", of="variance", depth_power="1/4") > 0
+    assert value(CLAIMS["depth_exponents"], of="variance", depth_power="1/4") > 0
 
 
 def test_shares_by_hand():
     shares = Fraction(1, 2) + Fraction(1, 3) + Fraction(1, 4)
-    assert value("amplification_pre_ln", sublayers=3) == shares
+    assert value(CLAIMS["amplification_pre_ln"], sublayers=3) == shares
     for scheme, last in (("post", 2), ("pre", 4), ("admin", 4)):
-        assert value("branch_shares", scheme=scheme, sublayers=3) == Fraction(1, last)
+        assert value(CLAIMS["branch_shares"], scheme=scheme, sublayers=3) == Fraction(1, last)
 
 
 def test_gradients_by_the_chain_rule():
@@ -103,7 +99,7 @@ def test_gradients_by_the_chain_rule():
     ],
 )
 def test_exponents_at_three_quarters(of, exponent):
-    assert value("depth_exponents", of=of, depth_power="3/4") == exponent
+    assert value(CLAIMS["depth_exponents"], of=of, depth_power="3/4") == exponent
 
 
 def test_one_rate_for_all_widths_grows_with_width():

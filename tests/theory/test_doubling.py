@@ -7,11 +7,12 @@ import dataclasses
 import networkx as nx
 import numpy as np
 import pytest
+from judging import verdicts
 from sympy import Le, ceiling, floor, log
 
-from depthlaw.theory.claims.definition import Case, Claim
+from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.symbols import vertices
-from depthlaw.theory.claims.verdict import Verdict, judge
+from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.connectivity import doubling
 from depthlaw.theory.connectivity.doubling import (
     directed_graphs,
@@ -20,10 +21,6 @@ from depthlaw.theory.connectivity.doubling import (
     log_depth_lengths_printed,
     log_depth_uniform,
 )
-
-
-def verdicts(claim: Claim) -> dict[Case, Verdict]:
-    return {case: judge(claim, case, claim.measure(case)).verdict for case in claim.cases("quick")}
 
 
 def test_directed_graphs_are_all_there() -> None:

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 import sympy
 from flint import arb
+from judging import claims, failing, verdict
 
-from depthlaw.theory.claims.definition import Ball, Case, Claim, Exact, registry
+from depthlaw.theory.claims.definition import Ball, Case, Exact
 from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.evidence import (
     depth_against_width,
     printed,
-    table_arithmetic,
     translation,
     wide_attention,
 )
@@ -23,21 +23,7 @@ from depthlaw.theory.exact.enclosure import endpoints
 DOCS = Path(__file__).parents[2] / "docs"
 COVERAGE = (DOCS / "coverage" / "evidence.md").read_text(encoding="utf-8")
 MODULES = (depth_against_width, translation, wide_attention)
-CLAIMS = {
-    c.name: c
-    for module in (*MODULES, table_arithmetic)
-    for c in vars(module).values()
-    if isinstance(c, Claim)
-}
-
-
-def verdict(claim: Claim, case: Case) -> Verdict:
-    return judge(claim, case, claim.measure(case)).verdict
-
-
-def failing(name: str) -> list[Case]:
-    claim = CLAIMS[name]
-    return [case for case in claim.cases("theory") if verdict(claim, case) is Verdict.FAILS]
+CLAIMS = claims("evidence")
 
 
 # --- the tables ----------------------------------------------------------------------------------
@@ -82,20 +68,8 @@ def test_a_printed_number_is_an_interval() -> None:
 # --- wide attention ------------------------------------------------------------------------------
 
 
-def test_table_of_wide_attention_is_complete() -> None:
-    assert len(wide_attention.ATTENTIONS) == 10
-    assert len(wide_attention.pairs()) == 40
-    bigbird = Case(attention="BigBird", task="average", net="deep")
-    assert wide_attention.averaged(bigbird) == (
-        Fraction("62.3"),
-        [Fraction(entry) for entry in ("86.0", "62.7", "36.7", "63.9")],
-    )
-    listops = Case(attention="average", task="ListOps", net="wide")
-    assert sum(wide_attention.averaged(listops)[1]) == Fraction("356.8")
-
-
 def test_one_printed_average_is_impossible_and_one_restated_number_differs() -> None:
-    assert failing("table_arithmetic") == [
+    assert failing(CLAIMS["table_arithmetic"], "theory") == [
         Case(number="average", attention="average", task="IMDb byte", net="wide", units=1),
         Case(number="restated", net="6L-6L ADMIN", language="DE", units="1/2"),
     ]
@@ -129,7 +103,7 @@ def test_the_gain_is_asked_over_the_whole_table_only_and_rounding_leaves_it_open
 
 
 def test_the_gain_of_wide_attention_comes_from_listops() -> None:
-    assert failing("wide_attention_one_task") == [Case(without="ListOps")]
+    assert failing(CLAIMS["wide_attention_one_task"], "theory") == [Case(without="ListOps")]
 
 
 def test_wide_wins_on_two_of_four_tasks() -> None:
@@ -145,7 +119,7 @@ def test_wide_wins_on_two_of_four_tasks() -> None:
 def test_sixty_layers_beat_six_in_every_metric_against_both_nets_of_six() -> None:
     claim = CLAIMS["translation_all_metrics"]
     assert len(claim.cases("quick")) == 2 * 2 * 3
-    assert not failing("translation_all_metrics")
+    assert not failing(CLAIMS["translation_all_metrics"], "theory")
     smallest = min(claim.measure(case).low for case in claim.cases("quick"))
     assert smallest == Fraction("1.4")
 
@@ -170,7 +144,7 @@ def test_the_added_layers_agree_with_sizes_that_were_each_rounded() -> None:
 
 
 def test_depth_does_not_always_win() -> None:
-    assert {(c.group, c.depth) for c in failing("depth_wins")} == {
+    assert {(c.group, c.depth) for c in failing(CLAIMS["depth_wins"], "theory")} == {
         ("T5 at 223M", 18),
         ("95-117M", 36),
         ("475-543M", 28),
@@ -183,34 +157,13 @@ def test_gain_has_the_sign_of_the_measure() -> None:
     assert claim.measure(Case(group="encoder", depth=12, deeper=96)).high < 0, "the accuracy falls"
 
 
-def test_spread_of_losses_grows_as_gemstones_get_smaller() -> None:
-    """What the note on the best depth says of the nets with d / L from 30 to 300."""
-    percent = {}
-    for group in ("1.9-2.0B", "1.01-1.05B", "475-543M", "95-117M"):
-        losses = [
-            Fraction(net.value)
-            for net in depth_against_width.trained(group)
-            if 30 * net.depth <= net.width <= 300 * net.depth
-        ]
-        percent[group] = round(float(100 * (max(losses) / min(losses) - 1)), 1)
-    assert list(percent.values()) == [1.0, 0.8, 3.0, 6.9]
-
-
 def test_four_compared_pairs_have_other_sizes() -> None:
-    assert {c.pair for c in failing("compared_sizes")} == {
+    assert {c.pair for c in failing(CLAIMS["compared_sizes"], "theory")} == {
         "Kaplan, 6 and 48 layers",
         "iGSM, 4 and 16 layers",
         "T5, small-16L and base",
         "T5, base-36L and large",
     }
-
-
-def test_sizes_of_compared_shapes() -> None:
-    measured = {
-        c.pair: CLAIMS["compared_sizes"].measure(c) for c in CLAIMS["compared_sizes"].cases("quick")
-    }
-    assert measured["textbook, options A and B"] == Exact(1)
-    assert measured["iGSM, 4 and 16 layers"] == Exact(Fraction(4 * 1920**2, 16 * 576**2))
 
 
 @pytest.mark.parametrize("width", [2, 16, 512])
@@ -221,25 +174,6 @@ def test_local_exponent_encloses_one_over_the_logarithm(width: int) -> None:
 
 
 # --- what is claimed -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "claim",
-    [
-        c
-        for c in registry().values()
-        if c.topic in ("counting", "depth_choice", "evidence")
-        and c.source.key in ("deepnetworks63", "kdnuggets2020")
-    ],
-    ids=lambda c: c.key,
-)
-def test_a_claim_on_a_text_without_numbered_statements_quotes_what_it_checks(claim: Claim) -> None:
-    if claim.wording in ("printed", "universal") or claim.source.key == "deepnetworks63":
-        assert "sentence" in claim.note
-        assert claim.note.count('"') >= 2
-    if claim.source.key == "deepnetworks63":
-        assert claim.source.place.startswith("Section 6.3, ")
-        assert claim.note.startswith("Checked sentence")
 
 
 @pytest.mark.parametrize(

@@ -173,19 +173,6 @@ def test_memory_of_the_forms(width, depth):
     assert forms.scaled.nbytes < used <= graded.forms_bytes(width, depth) + 2**20
 
 
-def test_forms_made_before_do_not_stand_beside_new_ones():
-    def both():
-        before = graded.frontier_forms(11, 2).scaled.nbytes
-        held = tracemalloc.get_traced_memory()[0]
-        tracemalloc.reset_peak()
-        return before, held, graded.frontier_forms(10, 2).scaled.nbytes
-
-    (before, held, after), used = peak(both)
-    assert before > 2**26
-    assert after > 2**25
-    assert used <= max(held, graded.forms_bytes(10, 2)) + 2**20
-
-
 def test_a_prime_that_the_degree_reaches_is_refused():
     with pytest.raises(ValueError, match="p=13 does not exceed the degree 13"):
         graded.scaled_forms(net_of(2, 3, 1, prime=13))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from itertools import pairwise, product
 
@@ -15,7 +14,6 @@ from depthlaw.theory.hops.pointers import find
 from depthlaw.theory.hops.published_experiment import (
     best_guess_error,
     counted,
-    error_rows,
     expected_counts,
     hop_errors,
     return_probability,
@@ -35,17 +33,6 @@ def test_no_claim_is_decided_by_reported_errors(monkeypatch: pytest.MonkeyPatch)
     printed = tuple(row for row in hop_errors() if row.status == "printed")
     monkeypatch.setattr(published_experiment, "hop_errors", lambda: printed)
     assert [verdicts(claim) for claim in others] == before
-
-
-def test_four_layers_do_eight_hops_with_dropout_off() -> None:
-    """What the note says of the rows that are there for the reader."""
-    on, off = (
-        {(r.hops, r.depth): r.error for r in error_rows(dropout, "reported")}
-        for dropout in ("on", "off")
-    )
-    assert on.keys() == off.keys() == {(k, depth) for k in (1, 8) for depth in (2, 3, 4, 5)}
-    assert all(off[cell] < on[cell] for cell in on)
-    assert round(float(off[8, 4]), 3) == 0.065
 
 
 @pytest.mark.parametrize("alphabet", [2, 3, 4])
@@ -91,35 +78,6 @@ def test_all_sequences_but_few_have_97_minus_3k_positions_with_an_answer() -> No
             if all(s != t for s, t in pairwise(x)):
                 for k in (1, 2, 3):
                     assert sum(p > 0 for p in find(x, k)) >= tokens - 1 - (a - 1) * k
-
-
-def standard_errors(k: int, error: Fraction, other: Fraction = Fraction(0)) -> float:
-    """The difference of two errors in standard errors, as if all answers were independent coins."""
-    variance = error * (1 - error) + other * (1 - other)
-    return float(abs(error - other)) / math.sqrt(variance / (100 * (97 - 3 * k)))
-
-
-def test_neighbours_that_noise_does_not_tell_apart_are_named_and_the_claim_is_ours() -> None:
-    claim = CLAIMS["experiment_deeper_is_better"]
-    rows = error_rows("on", "printed")
-    near = {
-        (k, row.depth): standard_errors(k, row.error, deeper.error)
-        for k in (1, 2, 4, 8, 16)
-        for row, deeper in pairwise(r for r in rows if r.hops == k)
-    }
-    assert [cell for cell, ratio in near.items() if ratio < 1] == [(1, 4)]
-    assert sum(ratio < 2.3 for ratio in near.values()) == 1 + 3
-    assert (claim.source.key, claim.wording) == ("depthlaw", "derived")
-    assert "dropout left on" in claim.note
-
-
-def test_the_margin_over_the_best_guess_is_about_two_standard_errors() -> None:
-    rows = error_rows("on", "printed")
-    error = next(r.error for r in rows if (r.hops, r.depth) == (16, 2))
-    assert round(float(best_guess_error(16) - error), 3) == 0.013
-    assert 100 * (97 - 3 * 16) == 4900
-    gap = float(best_guess_error(16) - error)
-    assert gap / math.sqrt(float(error * (1 - error)) / 4900) == pytest.approx(2.06, abs=0.01)
 
 
 def test_table_has_every_cell_once() -> None:

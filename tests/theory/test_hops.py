@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Any
@@ -11,28 +10,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from judging import claims, verdict
 
 from depthlaw.advisor.laws import LARGEST_EXECUTED, layers_for_hops, layers_for_hops_printed
-from depthlaw.theory.claims.definition import Case, Claim, at
+from depthlaw.theory.claims.definition import Case, at
 from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.hops import (
-    construction,
-    hop_lower_bounds,
     network,
-    one_layer,
-    published_experiment,
-    score_gaps,
 )
 from depthlaw.theory.hops.network import BOTTOM, TIE, causal, right_answers, symbol_carrying
 from depthlaw.theory.hops.pointers import find, find1, hop_k
 
-MODULES = (construction, published_experiment, hop_lower_bounds, one_layer, score_gaps)
-CLAIMS = {c.name: c for module in MODULES for c in vars(module).values() if isinstance(c, Claim)}
+CLAIMS = claims("hops")
 SEQUENCES = st.lists(st.integers(0, 3), min_size=1, max_size=24)
-
-
-def verdict(claim: Claim, case: Case, **changed: Any) -> Verdict:
-    return judge(dataclasses.replace(claim, **changed), case, claim.measure(case)).verdict
 
 
 # --- pointers -------------------------------------------------------------------------------------

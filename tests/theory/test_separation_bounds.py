@@ -9,17 +9,13 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pytest
 import sympy
+from judging import claims
 from sympy import binomial, ceiling, log
 
 from depthlaw.theory.claims.definition import Case, Claim
 from depthlaw.theory.claims.values import Exact
 from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.separation_rank import (
-    corollaries,
-    count_bound,
-    count_size,
-    degree,
-    lower_bounds,
     upper_bounds,
 )
 from depthlaw.theory.separation_rank.corollaries import ratio, shallow_depth
@@ -28,12 +24,7 @@ from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
 from depthlaw.theory.separation_rank.lower_bounds import multiset_coefficient
 from depthlaw.theory.separation_rank.rank_symbols import H, L, d
 
-CLAIMS = {
-    found.name: found
-    for module in (corollaries, count_bound, count_size, degree, lower_bounds, upper_bounds)
-    for found in vars(module).values()
-    if isinstance(found, Claim)
-}
+CLAIMS = claims("separation_rank")
 
 
 def confirmed(claim: Claim, right: sympy.Expr | None = None) -> bool:
@@ -140,17 +131,6 @@ def test_the_width_factor_is_larger_at_the_sizes_that_the_note_names(
     )
 
 
-def test_a_width_factor_of_ours_refutes_no_corollary_of_others():
-    """At delta = 1 both nets may be one, so that the corollary is true whatever the factor."""
-    claim = CLAIMS["corollary_2"]
-    trivial = Case(width=3, depth=100, depth_ratio=1, heads=1)
-    assert judge(claim, trivial, claim.measure(trivial)).verdict is Verdict.OUT_OF_SCOPE
-    assert min(case.depth_ratio for case in claim.cases("full")) == 2
-    assert claim.cases("quick")[0] == Case(width=16, depth=200, depth_ratio=2, heads=8)
-    assert (claim.source.key, claim.weight) == ("depthlaw", "step")
-    assert "(d_x + 2)" in claim.title
-
-
 def test_a_wrong_slope_fails():
     claim = CLAIMS["corollary_2"]
     lower = sympy.Le(claim.statement.lhs, 5 * ratio, evaluate=False)
@@ -216,14 +196,6 @@ def test_as_many_inputs_as_the_bound_decide_nothing(name, width, depth, heads, i
     # The larger ones were measured once: they have the full rank of their inputs.
     assert inputs >= 100 or claim.measure(case) == full
     assert judge(claim, case, full).verdict is Verdict.UNDECIDED
-
-
-@pytest.mark.parametrize("inputs", [1, 5, 9])
-def test_fewer_inputs_than_the_bound_are_no_counterexample(inputs):
-    claim = LOWER["multiset"]
-    case = Case(width=8, depth=3, heads=2, tokens=4, inputs=inputs)
-    assert claim.predict(case) == 10
-    assert judge(claim, case, claim.measure(case)).verdict is Verdict.UNDECIDED
 
 
 def test_a_rank_below_the_bound_would_fail():

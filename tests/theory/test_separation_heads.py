@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 import sympy
+from judging import claims
 
-from depthlaw.theory.claims.definition import Case, made_in
+from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.separation_rank import heads
 from depthlaw.theory.separation_rank.dimension_count import dimension_count
@@ -18,7 +19,7 @@ from depthlaw.theory.separation_rank.piece_rank import graded_rank
 from depthlaw.theory.separation_rank.value_rank import measured_rank, rank_mod
 
 SHAPES = [(d, L, H) for d in range(1, 7) for L in (1, 2, 3) for H in range(1, d + 1) if d % H == 0]
-CLAIMS = {claim.name: claim for claim in made_in(heads.__name__)}
+CLAIMS = claims("separation_rank")
 
 
 def least(d, L, H, k):

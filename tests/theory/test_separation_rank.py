@@ -5,15 +5,16 @@ import math
 import numpy as np
 import pytest
 import sympy
+from judging import claims
 
-from depthlaw.theory.claims.definition import Case, registry
+from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.values import Ball
 from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.separation_rank import degree
 from depthlaw.theory.separation_rank.degree import triplings
 from depthlaw.theory.separation_rank.rank_symbols import L, d
 
-CLAIMS = {c.name: c for c in registry().values() if c.topic == "separation_rank"}
+CLAIMS = claims("separation_rank")
 
 
 @pytest.mark.parametrize(

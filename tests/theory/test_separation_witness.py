@@ -8,9 +8,10 @@ import flint
 import numpy as np
 import pytest
 import sympy
+from judging import claims
 from sympy.combinatorics import Permutation
 
-from depthlaw.theory.claims.definition import Case, made_in
+from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.values import Exact
 from depthlaw.theory.separation_rank import product_bound, witness
 from depthlaw.theory.separation_rank.explicit_weights import (
@@ -28,9 +29,7 @@ from depthlaw.theory.separation_rank.linear_attention import (
 from depthlaw.theory.separation_rank.product_bound import FIRST_VIOLATION
 from depthlaw.theory.separation_rank.value_rank import measured_rank, rank_mod
 
-CLAIMS = {
-    claim.name: claim for module in (witness, product_bound) for claim in made_in(module.__name__)
-}
+CLAIMS = claims("separation_rank")
 
 
 def measured(name, **case):

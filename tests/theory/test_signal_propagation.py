@@ -7,13 +7,13 @@ import flint
 import numpy as np
 import pytest
 import sympy
+from judging import claims
 from sympy import Rational
 
-from depthlaw.theory.claims.definition import registry
 from depthlaw.theory.claims.values import Case, Exact
 from depthlaw.theory.signal_propagation import norms, signal_symbols
 
-CLAIMS = {c.name: c for c in registry().values() if c.topic == "signal_propagation" and not c.needs}
+CLAIMS = claims("signal_propagation")
 
 
 def test_half_of_a_gaussian():

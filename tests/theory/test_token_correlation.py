@@ -4,13 +4,13 @@ from fractions import Fraction
 
 import flint
 import pytest
+from judging import claims
 
-from depthlaw.theory.claims.definition import registry
 from depthlaw.theory.claims.values import Case
 from depthlaw.theory.signal_propagation import mean_field as mf
 from depthlaw.theory.signal_propagation import token_correlation as tc
 
-CLAIMS = {c.name: c for c in registry().values() if c.topic == "signal_propagation"}
+CLAIMS = claims("signal_propagation")
 
 
 def test_equal_tokens_have_no_query_gradient():
