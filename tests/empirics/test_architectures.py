@@ -20,7 +20,6 @@ from depthlaw.empirics.architectures.residuals import layer_norms, measure_resid
 from depthlaw.empirics.rank_collapse.bert import bert_init_published, bert_plateau_is_rounding
 from depthlaw.empirics.rank_collapse.collapse_in_architectures import (
     cubic_drop,
-    growth,
     slower_with_positions_or_mask,
 )
 from depthlaw.theory.claims.definition import Case
@@ -407,11 +406,6 @@ def test_a_folder_says_its_own_sizes(folder):
 
 
 # --- the claims ---
-
-
-def test_growth_of_drops_is_three_when_cubic_and_one_when_exponential():
-    cubic, exponential = -(3.0 ** np.arange(5)), -np.arange(5.0)
-    np.testing.assert_allclose(growth(np.exp([cubic, exponential])), [3, 1], rtol=1e-12)
 
 
 def test_content_alone_is_cubic_and_positions_are_not():

@@ -10,7 +10,6 @@ import pytest
 from depthlaw.empirics.nets.net import gpt2
 from depthlaw.empirics.tasks.sequences import HopK
 from depthlaw.empirics.trained_depth import (
-    distances,
     net_answers,
     path_and_hop_figures,
     recipes,
@@ -126,18 +125,6 @@ def test_a_wall_is_right_at_three_to_the_depth_and_not_one_step_beyond(
     value = WALL.measure(case)
     assert value == Ball(*map(Fraction, reach))
     assert judge(WALL, case, value).verdict is verdict
-
-
-def test_walls_are_asked_about_where_nets_are_asked_one_step_beyond_and_graphs_have_room():
-    for case in (*WALL.every_case, *NEAREST.every_case):
-        assert 3**case.depth + 1 in distances._asked(case.vertices, case.diameter)
-        assert 2 * (3**case.depth + 1) <= case.vertices
-    of_nets = {(c.net, c.vertices, c.depth) for c in NEAREST.cases("full")}
-    assert of_nets == {
-        (net, *size) for net in ("softmax", "linearised") for size in ((12, 1), (24, 1), (24, 2))
-    }
-    asked = {(c.net, c.vertices, c.depth) for c in WALL.cases("full")}
-    assert asked == {place for place in of_nets if place[2] == 1} | {("linearised", 8, 1)}
 
 
 # Of the commit in which the claims were written before anything was recorded (3a8f3d9), and of

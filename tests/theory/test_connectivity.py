@@ -101,12 +101,6 @@ def test_families_are_reproducible_and_refuse_what_they_lack() -> None:
             graph(family, diameter, np.random.default_rng(0))
 
 
-def test_barbells_and_stars_lie_within_capacity() -> None:
-    rng = np.random.default_rng(0)
-    assert nx.diameter(graph("barbell", 7, rng)) == 7
-    assert nx.diameter(graph("star", 2, rng)) == 2
-
-
 def test_small_graphs_are_all_there() -> None:
     every = [graphs(Case(family="all", diameter=diameter), 0) for diameter in range(6)]
     assert sum(map(len, every)) == 1 + 2 + 4 + 11 + 34 + 156
@@ -162,10 +156,6 @@ def test_a_support_that_is_no_ball_has_no_radius() -> None:
     assert radius(g, seen) == -1
     assert radius(nx.disjoint_union(g, g), np.ones((12, 12), dtype=bool)) == 12
     assert (common([3, 3]), common([3, 4])) == (3, -1)
-
-
-def test_a_graph_without_edges_needs_no_layer() -> None:
-    assert minimal_depth(nx.empty_graph(4)) == 0
 
 
 def test_what_never_settles_is_later_than_any_bound(monkeypatch: pytest.MonkeyPatch) -> None:

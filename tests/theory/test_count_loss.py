@@ -186,14 +186,6 @@ def test_no_forms_leave_less_than_monomials(d, q, j, degree):
     assert q + j == d or codimension([*forms, random_form(rng, d, 2)], d, degree) < bound
 
 
-def test_four_points_at_width_four_and_depth_three():
-    """a, B and X random, in degree 14 = 2 * 7: what is not in the ideal are the values there."""
-    rng = np.random.default_rng(0)
-    forms = [random_form(rng, 4, degree) for degree in (1, 2, 2)]
-    rows, columns = piece_shape(4, 3, 6)
-    assert codimension(forms, 4, 14) == 4 == min(rows, columns) - piece_bound(4, 3, 6)
-
-
 def test_more_squares_than_variables_are_refused():
     with pytest.raises(ValueError, match="more than there are"):
         ideal_codimension(3, 3, 1, 4)

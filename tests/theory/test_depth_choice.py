@@ -93,14 +93,6 @@ def test_projections_repeat_the_trained_shapes() -> None:
             assert int(row["parameters"]) == 12 * depth * width**2
 
 
-def test_the_width_of_a_trillion_parameters_goes_with_the_depth_of_the_authors_page() -> None:
-    claim = levine_fit.projected_widths
-    assert [(c.projected_depth, c.width) for c in failing(claim, "theory")] == [(95, 30100)]
-    assert round(math.sqrt(10**12 / (12 * 92)), -2) == 30100
-    gap = claim.measure(Case(parameters=12 * 7 * 123**2, projected_depth=7, width=123))
-    assert gap.high < Fraction(1, 10**9)
-
-
 def test_never_binds_is_complete() -> None:
     listed = {m.name for m in models() if m.parameters > 10**8}
     assert {case.model for case in threshold.threshold_never_binds.cases("theory")} == listed

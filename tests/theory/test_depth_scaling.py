@@ -4,9 +4,7 @@ from fractions import Fraction
 
 import pytest
 from judging import claims, value
-from sympy import Eq, Rational
 
-from depthlaw.theory.claims.symbols import depth
 from depthlaw.theory.claims.values import Case
 from depthlaw.theory.signal_propagation import depth_scaling as ds
 
@@ -66,16 +64,6 @@ def test_a_slip_in_one_of_the_two_equations_breaks_the_argument(slip, monkeypatc
     assert not all(step.holds for step in claim.proof(claim.statement))
 
 
-def test_what_is_not_rounded_is_no_closed_form_of_a_scale():
-    claim = CLAIMS["deepnorm_scales"]
-    steps = list(claim.proof(Eq(ds.deepnorm_scale, (2 * depth) ** Rational(1, 4))))
-    assert not steps[0].holds
-
-
-def test_below_one_half_the_branches_write_a_growing_variance():
-    assert value(CLAIMS["depth_exponents"], of="variance", depth_power="1/4") > 0
-
-
 def test_shares_by_hand():
     shares = Fraction(1, 2) + Fraction(1, 3) + Fraction(1, 4)
     assert value(CLAIMS["amplification_pre_ln"], sublayers=3) == shares
@@ -100,12 +88,6 @@ def test_gradients_by_the_chain_rule():
 )
 def test_exponents_at_three_quarters(of, exponent):
     assert value(CLAIMS["depth_exponents"], of=of, depth_power="3/4") == exponent
-
-
-def test_one_rate_for_all_widths_grows_with_width():
-    one_rate = {"name": "mup_learning_rates", "rates": "standard"}
-    assert value(matrix="hidden", optimiser="adam", **one_rate) == 1
-    assert value(matrix="input", optimiser="sgd", **one_rate) == -1
 
 
 def test_what_is_no_power_law_or_not_rational_is_refused():

@@ -97,13 +97,3 @@ def test_each_law_fails_for_the_net_of_another():
         assert judge(plain, cubic, broken.measure(case)).verdict is Verdict.FAILS
     case = Case(**rates.grid["quick"][0].fields() | {"decay_per_position": "1/2"})
     assert judge(rates, case, rates.measure(case), force=True).verdict is Verdict.FAILS
-
-
-def test_large_skips_are_out_of_scope():
-    case = Case(**de.skip_keeps_residual.grid["quick"][0].fields() | {"skip_loss": "1/100000000"})
-    assert isinstance(de.skip_keeps_residual.measure(case), Outside)
-
-
-def test_large_tokens_are_out_of_scope_of_the_rates():
-    case = Case(**de.position_decay.grid["quick"][0].fields() | {"residual": "1/10"})
-    assert isinstance(de.position_decay.measure(case), Outside)

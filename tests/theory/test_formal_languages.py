@@ -50,16 +50,6 @@ def test_blocks_formula_has_the_stated_depth(k: int) -> None:
     assert depth(hard_attention.blocks_formula(k)) == k // 2 + 1
 
 
-def test_no_blocks_is_refused() -> None:
-    with pytest.raises(ValueError, match="at least one block"):
-        block_language(0)
-
-
-def test_modular_languages_count() -> None:
-    automaton = minimal(star_free.modular(3))
-    assert all(automaton.accepts(word) == (word.count("a") % 3 == 0) for word in words(7))
-
-
 # A star-free expression: a letter, ("cat" | "or" | "and", x, y), ("not", x), or "0" for no word.
 Expression = str | tuple[Any, ...]
 
@@ -149,11 +139,6 @@ def test_depth_one_counting_defines_one_block_only() -> None:
     for k in range(1, 7):
         pair = counting_logic.same_counts(minimal(block_language(k)).accepts, listed)
         assert (pair is None) == (k == 1)
-
-
-def test_too_short_words_do_not_show_that_depth_one_is_not_enough() -> None:
-    measured = counting_logic.crasp_blocks.measure
-    assert [measured(Case(blocks=2, longest=n, saved=0)).value for n in (2, 8)] == [-1, 2]
 
 
 @pytest.mark.parametrize(("strict", "apart"), [(True, 4), (False, 1)])

@@ -78,10 +78,3 @@ def test_all_sequences_but_few_have_97_minus_3k_positions_with_an_answer() -> No
             if all(s != t for s, t in pairwise(x)):
                 for k in (1, 2, 3):
                     assert sum(p > 0 for p in find(x, k)) >= tokens - 1 - (a - 1) * k
-
-
-def test_table_has_every_cell_once() -> None:
-    rows = [(r.hops, r.depth, r.dropout, r.status) for r in hop_errors()]
-    assert len(rows) == len(set(rows)) == 25 + 8 + 8
-    assert all(0 <= r.error < 1 for r in hop_errors())
-    assert {r.status for r in hop_errors()} == {"printed", "reported"}

@@ -51,17 +51,6 @@ def test_an_instance_beyond_the_words_is_out_of_scope(name, case):
     assert verdict(CLAIMS[name], case) is Verdict.OUT_OF_SCOPE
 
 
-def test_the_constant_four_of_the_l2_bound_is_not_tested_as_the_note_says():
-    claim = CLAIMS["l2_attention"]
-    found = [
-        (float(claim.measure(c).high), float(claim.predict(c)), c.width)
-        for c in claim.cases("theory")
-        if c.norm_order_inverse == "0"
-    ]
-    assert f"1/{min(bound / norm for norm, bound, _ in found):.2f}" in claim.note
-    assert all(norm <= 3 / 4 * (bound - width**-0.5) + width**-0.5 for norm, bound, width in found)
-
-
 def mutations():
     """(claim, mutated statement): a constant, an exponent or a factor changed."""
     L, r, power = depth, residual, log(residual)

@@ -27,16 +27,6 @@ def test_one_head_attains_the_count(width, depth, rank):
     assert claim.measure(case).value == claim.predict(case) == rank
 
 
-def test_several_heads_have_at_most_the_rank_of_one():
-    claim = CLAIMS["dimension_count"]
-    for width, depth in ((2, 3), (3, 2), (4, 2)):
-        one, most = (
-            claim.measure(Case(width=width, depth=depth, heads=h, tokens=4)).value
-            for h in (1, width)
-        )
-        assert most < one
-
-
 def test_residual_connections_are_out_of_scope_and_leave_no_degree():
     claim, case = CLAIMS["degree"], Case(width=2, depth=2, residual=True)
     assert claim.measure(Case(width=2, depth=2)).value == 9
@@ -53,11 +43,6 @@ def test_threshold_by_tripling():
         assert triplings(3**depth) == depth == sympy.log(sympy.Integer(3) ** depth, 3)
     with pytest.raises(ValueError, match="no power of three"):
         triplings(10)
-
-
-@pytest.mark.parametrize(("width", "found"), [(1, 0), (3, 10), (9, 20), (1000, 63)])
-def test_tenths_round_to_nearest(width, found):
-    assert CLAIMS["threshold_at_1000"].measure(Case(width=width)).value == found
 
 
 def test_the_normal_form_is_a_step_of_the_degree_in_the_moments(monkeypatch):

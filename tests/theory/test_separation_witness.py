@@ -60,12 +60,6 @@ def test_first_violation_changes_the_sign(width):
     assert excess(width, width, first) > 0 > excess(width, width, first - 1)
 
 
-def test_repeating_the_last_form_is_one_layer_earlier_at_width_4():
-    rank = certified_rank(coordinate_net(4, 61)).value
-    assert math.log(rank, 3) > recalled(4, 61)
-    assert excess(4, 4, 61) < 0
-
-
 def test_eight_of_sixteen_heads_contradict():
     assert measured("first_violation", width=16, heads=8) == 216
     shapes = ((16, 8), (14, 7), (3, 3), (4, 4), (4, 1))

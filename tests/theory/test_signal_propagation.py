@@ -7,29 +7,9 @@ import flint
 import numpy as np
 import pytest
 import sympy
-from judging import claims
-from sympy import Rational
 
-from depthlaw.theory.claims.values import Case, Exact
+from depthlaw.theory.claims.values import Exact
 from depthlaw.theory.signal_propagation import norms, signal_symbols
-
-CLAIMS = claims("signal_propagation")
-
-
-def test_half_of_a_gaussian():
-    assert norms.half_gaussian_moment(sympy.Integer(1)) == Rational(1, 2)
-    assert CLAIMS["relu_norm"].measure(Case(width=3, input_variance="2/3")).value == 1
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_post_ln_sums_do_not_depend_on_the_layers_before(seed):
-    found = CLAIMS["post_ln_norm"].measure(Case(width=3, layer=4), seed)
-    assert found.value == Fraction(3, 2)
-
-
-def test_enumerated_streams_stay_between_their_ends():
-    assert norms.mean_square_of_two(2, identical=True) == 4
-    assert 2 < norms.mean_square_of_two(2, identical=False) < 4
 
 
 def test_the_wide_recursion_meets_one_layer_by_hand():
