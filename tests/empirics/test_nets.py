@@ -453,30 +453,14 @@ def test_a_shape_survives_json():
 
 
 def test_each_kind_of_weight_has_its_deviation():
-    shape = Shape(
-        width=64,
-        depth=1,
-        heads=2,
-        mlp=64,
-        positions="learned",
-        length=64,
-        vocabulary=64,
-        outputs=64,
-    )
+    sizes = dict.fromkeys(("width", "mlp", "length", "vocabulary", "outputs"), 64)
+    shape = Shape(**sizes, depth=1, heads=2, positions="learned")
     stds = Deviations(*(float(i) for i in range(1, 11)))
     net = Net(shape, rng=np.random.default_rng(0), std=stds)
     query, key, value, output = net.attention_weights(0)
-    for found, std in (
-        (query, 1),
-        (key, 2),
-        (value, 3),
-        (output, 4),
-        (net.mlp_in[0], 5),
-        (net.mlp_out[0], 6),
-        (net.embedding, 7),
-        (net.position, 8),
-        (net.read_out, 10),
-    ):
+    inside = {1: query, 2: key, 3: value, 4: output, 5: net.mlp_in[0], 6: net.mlp_out[0]}
+    outside = {7: net.embedding, 8: net.position, 10: net.read_out}
+    for std, found in (inside | outside).items():
         assert abs(found.std().item() / std - 1) < 0.1  # 4096 weights: 9 standard errors
     with pytest.raises(ValueError, match="beside deviations of each kind"):
         Net(shape, std=stds, output_std=0.1)

@@ -49,19 +49,9 @@ class Recall:
 RECALL = Shape(width=8, depth=1, vocabulary=8, outputs=8)
 GRAPHS = Connectivity(vertices=4)
 PAIRS = Shape(width=6, depth=2, features=GRAPHS.features, outputs=GRAPHS.outputs)
-SMALL = Settings(
-    steps=12,
-    batch=4,
-    learning_rates=(1e-2, 3e-2, 1e-2),
-    seeds=(3, 3, 8),
-    std=0.3,
-    drawn=5,
-    evaluate_every=4,
-    validation=8,
-    warmup=3,
-    schedule="cosine",
-    clip=0.5,
-)
+REPLICAS = {"learning_rates": (1e-2, 3e-2, 1e-2), "seeds": (3, 3, 8), "std": 0.3}
+PATH = {"steps": 12, "warmup": 3, "schedule": "cosine", "clip": 0.5}
+SMALL = Settings(**REPLICAS, **PATH, batch=4, drawn=5, evaluate_every=4, validation=8)
 
 
 def weights(trained):
@@ -210,16 +200,8 @@ def test_a_run_in_which_all_diverge_ends():
     assert trained.throughput.steps < settings.steps
 
 
-LEARN = Settings(
-    steps=200,
-    batch=16,
-    learning_rates=(0.05, 0.05, 1e-6),
-    seeds=(0, 1, 2),
-    std=0.3,
-    evaluate_every=10,
-    validation=64,
-    success=0.99,
-)
+GOALS = {"learning_rates": (0.05, 0.05, 1e-6), "seeds": (0, 1, 2), "std": 0.3, "success": 0.99}
+LEARN = Settings(**GOALS, steps=200, batch=16, evaluate_every=10, validation=64)
 
 
 def test_replicas_stop_when_they_succeed_twice_in_a_row():

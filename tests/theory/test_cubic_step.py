@@ -39,16 +39,8 @@ def test_the_gamma_free_constant_crosses_four_at_the_claimed_digits():
 
 
 def test_the_scaled_layer_has_the_logits_its_case_names():
-    case = Case(
-        tokens=4,
-        width=3,
-        residual="1",
-        bias=1,
-        logit_max="3/7",
-        qk_norm="1",
-        value_norm="1",
-        qk_width=1,
-    )
+    norms = {"residual": "1", "qk_norm": "1", "value_norm": "1", "qk_width": 1}
+    case = Case(tokens=4, width=3, bias=1, logit_max="3/7", **norms)
     with flint.ctx.workprec(128):
         tokens, head = cs.scaled_layer(case)
         sizes = [float(abs(entry)) for entry in head.perturbation(centred(tokens)).entries()]

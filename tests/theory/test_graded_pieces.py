@@ -150,6 +150,7 @@ def falls_short():
     return forms, rank(whole(forms, 2, (1540, 1540)), forms.prime)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("chunk", "within"), [(2**20, True), (2**40, False)])
 def test_memory_of_a_piece_that_falls_short(chunk, within, monkeypatch):
     """15400 rows and 1540 columns, of which 1604 rows are taken first: predicted are 66 MB, all

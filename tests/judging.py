@@ -33,3 +33,11 @@ def verdicts(claim: Claim, suite: str = "quick", **changed: Any) -> dict[Case, V
 def failing(claim: Claim, suite: str = "quick", **changed: Any) -> list[Case]:
     """The cases of a suite that refute the claim."""
     return [c for c, v in verdicts(claim, suite, **changed).items() if v is Verdict.FAILS]
+
+
+def control_verdict(claim: Claim) -> Verdict:
+    """What the negative control of a claim comes to, which has to be FAILS."""
+    control = claim.control
+    wrong = replace(claim, statement=control.statement or claim.statement)
+    value = claim.measure(control.case, control.seed, control=control.measured is not None)
+    return judge(wrong, control.case, value, force=True).verdict
