@@ -64,30 +64,6 @@ def test_a_printed_number_is_an_interval() -> None:
     assert interval([]) == Ball(Fraction(0), Fraction(0))
 
 
-# --- wide attention ------------------------------------------------------------------------------
-
-
-def test_no_rule_for_halves_gives_the_printed_averages() -> None:
-    """What the note of the table's one claim says of halves, which was a claim of its own."""
-    up, even = [], []
-    for case in CLAIMS["table_arithmetic"].cases("quick"):
-        if case.number != "average":
-            continue
-        average, entries = wide_attention.averaged(case)
-        mean = 10 * sum(entries) / len(entries)
-        if mean % 1 == Fraction(1, 2):
-            up.append(10 * average > mean)
-            even.append(10 * average % 2 == 0)
-    assert {True, False} == set(up) == set(even)
-
-
-def test_wide_wins_on_two_of_four_tasks() -> None:
-    """What the note of the claim says of who wins where."""
-    ahead = [(r["task"], Fraction(r["wide"]) - Fraction(r["deep"])) for r in wide_attention.pairs()]
-    wins = [sum(task == each and gain > 0 for each, gain in ahead) for task in wide_attention.TASKS]
-    assert (sum(wins), wins, sum(gain < 0 for _, gain in ahead)) == (22, [2, 4, 9, 7], 16)
-
-
 # --- translation ---------------------------------------------------------------------------------
 
 

@@ -88,15 +88,6 @@ def test_a_part_holds_the_entries_chosen(data):
             assert part[i, j] == forms.scaled[row // count, place[both]]
 
 
-@given(st.integers(1, 5), st.integers(0, 6), st.sampled_from([7, 101, graded.PRIME]))
-def test_factorials_of_exponents(variables, degree, prime):
-    expected = [
-        math.prod(math.factorial(e) for e in exponents) % prime
-        for exponents in numbered(variables, degree)
-    ]
-    assert graded._factorials(variables, degree, prime).tolist() == expected
-
-
 # --- parts, and the rest where they fall short ----------------------------------------------------
 
 
@@ -212,39 +203,6 @@ def test_a_matrix_on_disk_gives_the_same_rank(order):
 
 
 # --- cost -----------------------------------------------------------------------------------------
-
-
-class Counted:
-    """A table whose look-ups are counted."""
-
-    gathers = 0
-
-    def __init__(self, table):
-        self.table = table
-
-    def __getitem__(self, place):
-        if isinstance(place, np.ndarray):
-            Counted.gathers += len(place)
-            return self.table[place]
-        return Counted(self.table[place])
-
-
-@pytest.mark.parametrize(
-    ("width", "depth", "order"), [(2, 3, 3), (2, 3, 9), (3, 2, 2), (3, 3, 6), (3, 3, 13), (4, 2, 0)]
-)
-def test_look_ups_are_those_counted(width, depth, order, monkeypatch):
-    forms, shape = graded.frontier_forms(width, depth), graded.piece_shape(width, depth, order)
-    genuine = graded.products_with_variables
-    counted = "products_with_variables", lambda *degree: Counted(genuine(*degree))
-    monkeypatch.setattr(graded, *counted)
-    Counted.gathers = 0
-    entries = whole(forms, order, shape).size
-    assert piece_rank._look_ups(width, depth, order, *shape)[0] == Counted.gathers + entries
-    piece = graded.selection(shape, np.random.default_rng(0), spare=0)
-    Counted.gathers = 0
-    entries = graded.catalecticant_part(forms, order, piece).size
-    most, _ = piece_rank._look_ups(width, depth, order, *map(len, piece))
-    assert entries <= Counted.gathers + entries <= most
 
 
 def test_a_piece_known_to_fall_short_costs_more():

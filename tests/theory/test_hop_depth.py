@@ -155,14 +155,6 @@ def test_beyond_six_tokens_pairs_of_distances_bound_the_gap_of_sequences_from_be
     assert {best for best, _ in pairs} == {*range(7), Fraction(15, 2)}
 
 
-def test_the_sine_argument_for_the_last_match_gap() -> None:
-    for n, a in ((3, 2), (20, 2), (12, 5), (100, 4)):
-        s = math.pi / (n * a)
-        bound = [2 * math.sin((d + 0.5) * s) * math.sin(s / 2) for d in np.arange(0, n, 0.5)]
-        assert bound == sorted(bound)
-        assert bound[0] == pytest.approx(1 - math.cos(s), rel=1e-9)
-
-
 def test_one_angle_more_separates_the_tokens_and_steps_of_two_need_not() -> None:
     for n in (1, 2, 5, 100):
         assert different_keys(n, n + 1).value == n + 1

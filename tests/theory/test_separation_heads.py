@@ -33,13 +33,6 @@ def test_one_head_and_one_layer_reach_the_dimension_count_and_no_others(d, L, H)
     assert bound == whole if H == 1 or L == 1 else bound < whole
 
 
-@pytest.mark.parametrize(("d", "L", "H"), SHAPES)
-def test_the_least_cut_is_the_largest_matching(d, L, H):
-    for k in range((3**L + 1) // 2):
-        case = Case(width=d, depth=L, heads=H, order=k)
-        assert heads._staircase(case) == least(d, L, H, k)
-
-
 def test_three_layers_and_two_heads_at_width_two_have_a_smaller_rank_than_one_head():
     found = measured_rank(Case(width=2, depth=3, heads=2, tokens=6), 0).value
     assert found == heads_rank(2, 3, 2) == 215 < dimension_count(2, 3) == 232
@@ -65,15 +58,6 @@ def test_special_weights_stay_below_every_cut(zeros):
     for k in range(5):
         found = graded_rank(forms, k)
         assert all(found <= bound for bound in heads.heads_bounds(4, 2, 2, k).values())
-
-
-@pytest.mark.parametrize("degree", range(9))
-def test_functions_of_two_tokens_by_hand(degree):
-    """Width 2: all forms. Width 3: all forms modulo the determinant, a cubic."""
-    assert heads._even_forms(2, degree) == math.comb(degree + 2, 2)
-    assert heads._odd_forms(2, degree) == 2 * math.comb(degree + 2, 2)
-    multiples = math.comb(degree + 2, 5) if degree >= 3 else 0
-    assert heads._even_forms(3, degree) == math.comb(degree + 5, 5) - multiples
 
 
 @pytest.mark.parametrize(("d", "L"), [(2, 2), (3, 2), (4, 2)])

@@ -61,12 +61,6 @@ def test_the_mean_is_within_its_factor_of_any_centre(tokens, centre):
     assert product_of_norms(around(tokens, mean)) <= bound
 
 
-@given(integers)
-def test_gamma_is_at_most_the_root_of_the_tokens(rows):
-    E = np.array(rows, dtype=float) @ np.array(rows, dtype=float).T
-    assert sa.gamma(E) <= math.sqrt(len(rows)) * (1 + 8 * U)
-
-
 def test_attention_agrees_with_float64():
     rng = np.random.default_rng(7)
     X, bias, *weights = (rng.normal(size=shape) for shape in ((5, 3), (3, 1), *[(3, 3)] * 4))
