@@ -29,16 +29,11 @@ def entries(*size, seed=0, dtype=torch.float64):
 def masked(kind, size):
     """Options of `attend`; in the masks some rows allow nothing."""
     batch, _, tokens, _ = size
-    mask = torch.from_numpy(
-        np.random.default_rng(5).random(
-            (tokens, tokens) if kind == "shared" else (batch, 1, tokens, tokens)
-        )
-        < 0.5
-    )
+    sizes = (tokens, tokens) if kind == "shared" else (batch, 1, tokens, tokens)
+    mask = torch.from_numpy(np.random.default_rng(5).random(sizes) < 0.5)
     mask[..., 0, :] = False
-    return {"causal": "causal" in kind} | (
-        {"mask": mask} if "shared" in kind or "each" in kind else {}
-    )
+    asked = {"mask": mask} if "shared" in kind or "each" in kind else {}
+    return {"causal": "causal" in kind} | asked
 
 
 def both(size, options, dtype=torch.float64, weight=None):

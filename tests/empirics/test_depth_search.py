@@ -152,11 +152,11 @@ def test_what_is_stored_depends_on_the_code_that_trains(tmp_path, monkeypatch):
     assert depth_search._place(TINY, "cpu", str(tmp_path)) == before
     for changed in (depth_search.trained, Connectivity, Shape, Settings):
         with monkeypatch.context() as patch:
-            patch.setattr(
-                depth_search,
-                "code_version",
-                lambda each, changed=changed: right(each) + "!" * (each is changed),
-            )
+
+            def other(each, changed=changed):
+                return right(each) + "!" * (each is changed)
+
+            patch.setattr(depth_search, "code_version", other)
             assert depth_search._place(TINY, "cpu", str(tmp_path)) != before
 
 
@@ -226,13 +226,8 @@ def test_shuffled_labels_belong_to_other_examples_of_the_batch():
         order = [row.tolist() for row in true.targets[r]]
         assert sorted(order) == sorted(row.tolist() for row in shuffled.targets[r])
         assert (true.targets[r] != shuffled.targets[r]).any()
-    assert (
-        Shuffled(task).kind,
-        Shuffled(task).length,
-        Shuffled(task).vocabulary,
-        Shuffled(task).features,
-        Shuffled(task).outputs,
-    ) == (task.kind, task.length, task.vocabulary, task.features, task.outputs)
+    for name in ("kind", "length", "vocabulary", "features", "outputs"):
+        assert getattr(Shuffled(task), name) == getattr(task, name)
     assert Shuffled(task).name.endswith("labels shuffled")
 
 

@@ -42,19 +42,24 @@ def test_what_is_no_union_of_cycles_is_refused(wrong):
         LongCycles(*wrong)
 
 
-def test_rules_are_right_in_their_sight_and_at_chance_beyond():
+@pytest.mark.parametrize(
+    ("cycles", "around", "rule", "size", "sight"),
+    [
+        (2, 12, "explicit", 1, 3),
+        (2, 12, "bounded", 3, 3),
+        (2, 12, "intersecting", 2, 4),
+        pytest.param(3, 22, "explicit", 2, 9, marks=pytest.mark.slow),
+        pytest.param(3, 22, "bounded", 9, 9, marks=pytest.mark.slow),
+        pytest.param(3, 22, "intersecting", 3, 6, marks=pytest.mark.slow),
+    ],
+)
+def test_rules_are_right_in_their_sight_and_at_chance_beyond(cycles, around, rule, size, sight):
     """Explicit weights of L layers and local baselines, on graphs that nets are trained on too; so
     the way in which nets are asked finds 100 % and a coin where they are due."""
-    for cycles, around, rule, size, sight in (
-        (2, 12, "explicit", 1, 3),
-        (3, 22, "explicit", 2, 9),
-        (3, 22, "bounded", 9, 9),
-        (3, 22, "intersecting", 3, 6),
-    ):
-        found = cycle_nets._by_rule(rule, cycles, around, 0, size)
-        shares = np.array(found.chosen[0]) / np.array(found.choices[0])
-        assert (shares[:sight] == 1).all()
-        assert (abs(shares[sight:] - 0.5) < 0.04).all()
+    found = cycle_nets._by_rule(rule, cycles, around, 0, size)
+    shares = np.array(found.chosen[0]) / np.array(found.choices[0])
+    assert (shares[:sight] == 1).all()
+    assert (abs(shares[sight:] - 0.5) < 0.04).all()
 
 
 def fake(share):

