@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from flint import arb
 
 from depthlaw.empirics.nets.initialisations import initialised
 from depthlaw.empirics.nets.net import Deviations, Factors, Net, Shape, layer_norm
@@ -17,7 +16,6 @@ from depthlaw.empirics.signal_propagation.exponents import exponents, sample
 from depthlaw.empirics.signal_propagation.parametrisations import RULES, Rule, net_of
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.verdict import Verdict, judge
-from depthlaw.theory.signal_propagation.mean_field import next_moments
 
 
 def test_exponents_are_those_of_power_laws_net_by_net():
@@ -85,20 +83,6 @@ def test_replicas_move_as_they_would_alone():
         assert value[0] == pytest.approx(together[name][1], rel=1e-6)
 
 
-def test_gradients_of_queries_and_keys_fall_faster_with_the_width_than_those_of_values():
-    """By one over the root of the width, as epsilon_exponents says."""
-    rng, widths, sizes = np.random.default_rng(5), (32, 128), []
-    batch = parametrisations.drawn_batch(8, rng)
-    for width in widths:
-        net = net_of(RULES["mup"], width, 2, 8, rng)
-        parametrisations.gradient_sizes(net, batch)
-        parts = torch.stack([p.grad for p in net.qkv], 1).unflatten(-1, (3, width))
-        sizes.append(parts.square().mean((1, 2, 4)).sqrt())
-    query, key, value = exponents(widths, torch.stack(sizes).flatten(1).numpy()).reshape(8, 3).T
-    assert (query - value).mean() == pytest.approx(-0.5, abs=0.2)
-    assert (key - value).mean() == pytest.approx(-0.5, abs=0.2)
-
-
 def test_second_order_share_halves_with_the_step():
     shares = []
     for rate in (1e-4, 5e-5):
@@ -155,21 +139,6 @@ def test_tokens_start_with_the_stated_gram_matrix_and_spread_keeps_small_digits(
     assert spread == pytest.approx([1e-9, 1e-9], rel=1e-5)
     with pytest.raises(ValueError, match="fewer tokens"):
         recursions.tokens_with(1, 8, 8, 0.5, np.random.default_rng(0))
-
-
-@pytest.mark.parametrize("pre_norm", [False, True])
-def test_the_mlps_of_the_reference_run_move_correlations_less_than_the_tolerance(pre_norm):
-    """What the reference run's cases of mean_field_in_nets do not tell from maps of MLPs that add
-    next to nothing, and those of larger weights do."""
-    claim, q, p = recursions.mean_field_in_nets, arb(1), arb(1) / 5
-    whole = recursions.mean_field_correlations(8, pre_norm=pre_norm)
-    for layer in range(1, 9):
-        q, p = next_moments(q, p, arb(1e-12), arb(0), pre_norm=pre_norm)
-        assert float(p / q) == pytest.approx(float(whole[layer]), rel=0.02)
-        for case in (each for each in claim.cases("full") if each.depth <= 8):
-            if (case.layer, case.pre_norm) == (layer, pre_norm):
-                ball = claim.predict(case)
-                assert (ball.low < float(p / q) < ball.high) is ("weight_square" not in case)
 
 
 @pytest.mark.parametrize("pre_norm", [False, True])

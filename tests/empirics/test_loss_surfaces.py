@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -191,15 +190,6 @@ def test_a_surface_without_depth_has_no_sharp_best_depth() -> None:
         for _ in range(12)
     ]
     assert sum(optimum(points).bounded for points in flat) <= 3
-
-
-def test_shuffled_losses_lose_the_best_depth() -> None:
-    points = surface(0.003, 3, np.random.default_rng(4), (3e5,))
-    assert optimum(points).bounded
-    losses = [p.loss for p in points]
-    random.Random(1).shuffle(losses)
-    mixed = [replace(p, loss=loss) for p, loss in zip(points, losses, strict=True)]
-    assert not optimum(mixed).bounded
 
 
 def test_beyond_the_trained_depths_nothing_is_named() -> None:

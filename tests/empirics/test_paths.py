@@ -11,7 +11,7 @@ from scipy.spatial import ConvexHull as Qhull
 
 from depthlaw.empirics.nets.net import Factors, Net, Shape
 from depthlaw.empirics.rank_collapse.path_effects import order_statistic_guess
-from depthlaw.empirics.rank_collapse.path_scores import Toy, gap_logarithms, path_scores, toy_net
+from depthlaw.empirics.rank_collapse.path_scores import Toy, path_scores, toy_net
 from depthlaw.empirics.rank_collapse.paths import (
     draw_paths,
     frozen,
@@ -193,10 +193,3 @@ def test_scores_agree_with_the_net_and_its_parts(tmp_path):
         torch.equal(one, other)
         for one, other in zip(again.parameters(), fresh.parameters(), strict=True)
     ), "what is stored is what is trained"
-
-
-def test_untrained_nets_are_as_drawn_and_products_shrink():
-    toy = dataclasses.replace(SMALL, training="none", std=0.5)
-    found = gap_logarithms(toy, False)
-    assert found.shape == (2, 3)
-    assert (found[1] < found[0]).all()

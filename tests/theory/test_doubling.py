@@ -18,7 +18,6 @@ from depthlaw.theory.connectivity.doubling import (
     directed_graphs,
     doubling_layers,
     log_depth_lengths,
-    log_depth_lengths_printed,
     log_depth_uniform,
 )
 
@@ -65,15 +64,3 @@ def test_corollary_as_printed_loses_a_factor_of_two_and_misses_the_examples() ->
     for layers, most in ((32, 128), (80, 2**31)):
         case = Case(depth=layers, per_doubling=2, fixed_layers=18)
         assert log_depth_lengths.measure(case).value == most == 2 * 2 ** ((layers - 20) // 2)
-
-
-@pytest.mark.parametrize("layers", [5, 8, 9, 32])
-def test_lengths_by_search_are_powers_of_two(layers: int) -> None:
-    case = Case(depth=layers, per_doubling=4, fixed_layers=5)
-    assert log_depth_lengths.measure(case).value == 2 ** ((layers - 5) // 4)
-
-
-def test_printed_lengths_fail_where_four_does_not_divide() -> None:
-    found = verdicts(log_depth_lengths_printed)
-    assert {case.depth for case in found} == {29, 32, 33, 80}
-    assert {case.depth for case, v in found.items() if v is Verdict.FAILS} == {32, 80}

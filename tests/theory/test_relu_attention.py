@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from depthlaw.theory.claims.definition import Case
-from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.connectivity import relu_attention
 from depthlaw.theory.connectivity.relu_attention import (
     nonnegative_weights_fail,
@@ -36,18 +35,6 @@ def test_powers_of_two_layers_by_hand() -> None:
         assert [
             relu_powers_reported.measure(Case(depth=depth, start=start)).value for depth in range(4)
         ] == found
-
-
-def test_that_the_start_does_not_matter_fails_for_one_block() -> None:
-    claim = relu_powers_reported
-    found = {
-        (c.start, c.depth): judge(claim, c, claim.measure(c)).verdict for c in claim.cases("quick")
-    }
-    assert len(found) == 8
-    failing = {where for where, verdict in found.items() if verdict is Verdict.FAILS}
-    assert failing == {("A", depth) for depth in (1, 2, 3)}
-    # That every start must do is our hardening, so it does not head the refutations of theorems.
-    assert claim.wording == "universal"
 
 
 def test_an_even_power_is_not_counted_as_an_odd_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,33 +7,15 @@ import flint
 import numpy as np
 import pytest
 from flint import arb, arb_mat
-from hypothesis import given
-from hypothesis import strategies as st
 
 from depthlaw.theory.claims.definition import Ball, Case
 from depthlaw.theory.exact.enclosure import ball
 from depthlaw.theory.rank_collapse import softmax_attention as sa
 
 U = 2.0**-53
-integers = st.lists(st.lists(st.integers(-9, 9), min_size=3, max_size=3), min_size=2, max_size=5)
 CASE = Case(
     tokens=4, width=3, residual="1/7", qk_norm="3/5", value_norm="2", heads=2, depth=2, bias=1
 )
-
-
-def product_of_norms(matrix):
-    """The square of the composite norm, exactly, for integer or rational entries."""
-    columns, rows = (
-        max(sum(map(abs, line)) for line in lines) for lines in (zip(*matrix, strict=True), matrix)
-    )
-    return columns * rows
-
-
-@given(integers)
-def test_composite_norm_is_the_root_of_the_exact_product(matrix):
-    # Two roots and a product: three roundings of relative size U, the sums are exact.
-    exact = math.sqrt(product_of_norms(matrix))
-    assert abs(float(sa.composite_norm(np.array(matrix))) - exact) <= 4 * U * exact
 
 
 def test_composite_norm_does_not_underflow_where_the_product_does():
