@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 import sympy
-from judging import failing
 
 from depthlaw.advisor.models import models
 from depthlaw.theory.claims.definition import registry
@@ -124,6 +123,3 @@ def test_rows_of_table_2_1_agree_with_the_listed_shapes() -> None:
 def test_every_listed_model_of_one_stack_with_a_size_is_asked_for_it() -> None:
     plain = {a.name for a in published.anatomies().values() if a.plain and a.reported}
     assert {case.model for case in published.reported_sizes.cases("theory")} == plain
-    wrong = {case.model for case in failing(published.reported_sizes, "theory")}
-    assert len(wrong) == 11
-    assert "SoViT-150m/14" in wrong, "an encoder that fails is not left out"
