@@ -77,18 +77,6 @@ def test_k_max_is_the_last_that_fits(depth: int) -> None:
 # --- networks -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "net",
-    [causal, symbol_carrying, lambda *a: symbol_carrying(*a, mask="causal")],
-    ids=["causal", "strict", "log heads"],
-)
-def test_networks_are_right_on_every_short_sequence(net: network.Network) -> None:
-    for alphabet, tokens in ((1, 5), (2, 7), (3, 5)):
-        for k in (1, 2, 3, 5):
-            case = Case(hops=k, alphabet=alphabet, tokens=tokens, exhaustive=True)
-            assert network.errors(net, case) == 0
-
-
 @given(SEQUENCES, st.integers(1, 40))
 def test_repaired_network_is_right_on_random_sequences(sequence: list[int], k: int) -> None:
     answer = network.answers(causal, sequence, 4, k, layers_for_hops(k))
@@ -208,8 +196,8 @@ def test_the_largest_executed_number_of_hops_is_that_of_the_grids() -> None:
         assert {case.hops for case in cases} == set(range(1, LARGEST_EXECUTED + 1))
 
 
-def test_what_is_ours_is_credited_to_us() -> None:
-    for claim in CLAIMS.values():
+@pytest.mark.parametrize("topic", ["hops", "connectivity", "formal_languages"])
+def test_what_is_ours_is_credited_to_us(topic: str) -> None:
+    for claim in claims(topic).values():
         ours = claim.source.key == "depthlaw"
         assert ours == (claim.wording == "derived"), claim.key
-        assert not ours or claim.source.place.startswith("after "), claim.key
