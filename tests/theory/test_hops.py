@@ -201,3 +201,5 @@ def test_what_is_ours_is_credited_to_us(topic: str) -> None:
     for claim in claims(topic).values():
         ours = claim.source.key == "depthlaw"
         assert ours == (claim.wording == "derived"), claim.key
+        after = claim.source.place.startswith("after ")
+        assert after or not ours or topic == "formal_languages", claim.key
