@@ -38,6 +38,7 @@ def failing(claim: Claim, suite: str = "quick", **changed: Any) -> list[Case]:
 def control_verdict(claim: Claim) -> Verdict:
     """What the negative control of a claim comes to, which has to be FAILS."""
     control = claim.control
-    wrong = replace(claim, statement=control.statement or claim.statement)
+    stated = claim.statement if control.statement is None else control.statement
+    wrong = replace(claim, statement=stated)
     value = claim.measure(control.case, control.seed, control=control.measured is not None)
     return judge(wrong, control.case, value, force=True).verdict
