@@ -25,6 +25,7 @@ settings.register_profile("explore", deadline=None, max_examples=1000, print_blo
 settings.load_profile("depthlaw")
 
 _HERE = Path(__file__).parent
+sys.path.insert(0, str(_HERE))  # for modules beside the tests
 _LISTED = {
     (entry["file"], entry["test"])
     for entry in tomllib.loads((_HERE / "skips.toml").read_text()).get("skip", [])

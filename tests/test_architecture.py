@@ -30,53 +30,22 @@ EVERY_FILE = [*SOURCES, *TESTS, *sorted((ROOT / "benchmarks").rglob("*.py"))]
 # What each folder may import besides the standard library and itself: the table of
 # docs/architecture.md.
 MATHEMATICS = {"automata", "flint", "networkx", "numpy", "scipy", "sympy"}
+NETS = {"safetensors", "sklearn", "tokenizers", "torch", "transformers"}
+COMMANDS = {"click", "packaging", "platformdirs", "ray", "rich", "torch", "typer"}
+PUBLISHING = {"jinja2", "matplotlib", "pyarrow", "pypandoc", "typst"}
 MAY_IMPORT = {
     "advisor": set[str](),
     "theory": {"advisor", "platformdirs", *MATHEMATICS},
-    "empirics": {
-        "advisor",
-        "theory",
-        "safetensors",
-        "sklearn",
-        "tokenizers",
-        "torch",
-        "transformers",
-        *MATHEMATICS,
-    },
-    "ledger": {
-        "advisor",
-        "theory",
-        "empirics",
-        "click",
-        "jinja2",
-        "matplotlib",
-        "packaging",
-        "platformdirs",
-        "pyarrow",
-        "pypandoc",
-        "ray",
-        "rich",
-        "torch",
-        "typer",
-        "typst",
-        *MATHEMATICS,
-    },
+    "empirics": {"advisor", "theory", *NETS, *MATHEMATICS},
+    "ledger": {"advisor", "theory", "empirics", *COMMANDS, *PUBLISHING, *MATHEMATICS},
     "api": {"ledger"},
 }
 # What one module may import besides.
 ALONE = {"advisor/vectorised.py": {"numpy", "numpy.typing"}}
 HEAVY = {*MATHEMATICS, "matplotlib", "torch"}
 SAYS_NOTHING = {"common", "core", "helper", "helpers", "misc", "util", "utils"}
-SKIPPING = {
-    "importorskip",
-    "skip",
-    "skipIf",
-    "skipUnless",
-    "skipif",
-    "SkipTest",
-    "xfail",
-    "expectedFailure",
-}
+SKIPPING = {"importorskip", "skip", "skipIf", "skipUnless", "skipif"}
+SKIPPING |= {"SkipTest", "xfail", "expectedFailure"}
 
 
 def name(path: Path) -> str:
@@ -162,49 +131,43 @@ def package_of(path: Path) -> str:
     return module if path.name == "__init__.py" else module.rpartition(".")[0]
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name)
-def test_imports_point_one_way(path: Path) -> None:
-    wrong = set(wrong_imports(SOURCES[path], package_of(path)))
-    assert wrong - ALONE.get(name(path), set()) == set()
+def test_imports_point_one_way() -> None:
+    wrong = {
+        name(path): set(wrong_imports(source, package_of(path))) - ALONE.get(name(path), set())
+        for path, source in SOURCES.items()
+    }
+    assert {path: found for path, found in wrong.items() if found} == {}
 
 
 @pytest.mark.parametrize(
-    ("folder", "line"),
+    ("folder", "wrong"),
     [
-        ("advisor", "import numpy"),
-        ("advisor", "from depthlaw.theory.claims import definition as claim"),
-        ("theory", "import torch"),
-        ("theory", "from torch import nn"),
-        ("theory", "from depthlaw.empirics.nets import net as nets"),
-        ("theory", "from depthlaw import ledger"),
-        ("theory", "from .. import ledger"),
-        ("theory", "from ..empirics.nets import build"),
-        ("theory", "def f():\n    import torch.nn.functional as F"),
-        ("theory", "import importlib\nimportlib.import_module('torch')"),
-        ("theory", "import depthlaw.theory.claims.definition"),
-        ("theory", "import hypothesis"),
-        ("empirics", "import theory"),
-        ("empirics", "from depthlaw.ledger.records.store import Record"),
-        ("ledger", "from theory.claim import Claim"),
-        ("ledger", "import depthlaw"),
+        ("advisor", ["import numpy", "from depthlaw.theory.claims import definition as claim"]),
+        ("theory", ["import torch", "from torch import nn", "import hypothesis"]),
+        ("theory", ["from depthlaw.empirics.nets import net as nets"]),
+        ("theory", ["from depthlaw import ledger", "from .. import ledger"]),
+        ("theory", ["from ..empirics.nets import build"]),
+        ("theory", ["def f():\n    import torch.nn.functional as F"]),
+        ("theory", ["import importlib\nimportlib.import_module('torch')"]),
+        ("theory", ["import depthlaw.theory.claims.definition"]),
+        ("empirics", ["import theory", "from depthlaw.ledger.records.store import Record"]),
+        ("ledger", ["from theory.claim import Claim", "import depthlaw"]),
     ],
 )
-def test_wrong_import_is_seen(folder: str, line: str) -> None:
-    assert list(wrong_imports(line, f"depthlaw.{folder}")) != []
+def test_a_wrong_import_is_seen(folder: str, wrong: list[str]) -> None:
+    for line in wrong:
+        assert list(wrong_imports(line, f"depthlaw.{folder}")) != []
 
 
-@pytest.mark.parametrize(
-    ("folder", "line"),
-    [
+def test_a_right_import_is_let_through() -> None:
+    for folder, line in (
         ("theory", "from .claim import Claim"),
         ("theory", "from . import claim"),
         ("empirics", "from depthlaw.theory.claims.definition import Claim"),
         ("ledger", "from depthlaw import theory"),
         ("theory", "if TYPE_CHECKING:\n    import torch"),
-    ],
-)
-def test_right_import_is_let_through(folder: str, line: str) -> None:
-    assert list(wrong_imports(line, f"depthlaw.{folder}")) == []
+    ):
+        assert list(wrong_imports(line, f"depthlaw.{folder}")) == []
 
 
 # --- no circles -----------------------------------------------------------------------------------
@@ -258,44 +221,24 @@ print(len(registry()))
     assert int(done.stdout) > 0
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import depthlaw; depthlaw.recommend('1.3B')",
-        "from depthlaw.ledger.cli.arguments import main; assert main(['depth', '1.3B']) == 0",
-        "from depthlaw.ledger.cli.arguments import main; assert main(['claims', 'hops']) == 0",
-        "from depthlaw.ledger.cli.arguments import main; assert main(['cite', 'hops/doubling']) "
-        "== 0",
-    ],
-)
-def test_what_only_answers_loads_no_heavy_library(code: str) -> None:
+def test_what_only_answers_loads_no_heavy_library() -> None:
+    """And the package itself nothing before it is used."""
     from depthlaw.ledger.running.index import claims_index
 
     # Built once after a change of the code.
     assert claims_index()
-    done = python(f"{code}\nimport sys\nprint('loaded:', *sorted({HEAVY!r} & sys.modules.keys()))")
+    done = python(f"""
+import sys, depthlaw
+print("loaded:", *({ {*HEAVY, "rich", "typer", "depthlaw.ledger"}!r} & sys.modules.keys()))
+depthlaw.recommend("1.3B")
+from depthlaw.ledger.cli.arguments import main
+for command in (["depth", "1.3B"], ["claims", "hops"], ["cite", "hops/doubling"]):
+    assert main(command) == 0
+    print("loaded:", *({HEAVY!r} & sys.modules.keys()))
+""")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1].split() == ["loaded:"]
-
-
-def test_the_package_itself_loads_nothing_before_it_is_used() -> None:
-    names = {*HEAVY, "rich", "typer", "depthlaw.ledger"}
-    done = python(f"import sys, depthlaw; print(*({names!r} & sys.modules.keys()))")
-    assert (done.returncode, done.stdout.split()) == (0, []), done.stderr
-
-
-def test_no_module_of_theory_imports_sympy_inside_a_function() -> None:
-    """Every claim needs SymPy to state itself, so that waiting gains nothing."""
-    late = [
-        name(path)
-        for path, source in SOURCES.items()
-        if path.is_relative_to(ROOT / "theory")
-        for node in ast.walk(parsed(source))
-        if isinstance(node, ast.FunctionDef)
-        for module, _, _ in imports(node, package_of(path))
-        if module.partition(".")[0] == "sympy"
-    ]
-    assert late == []
+    loaded = [line for line in done.stdout.splitlines() if line.startswith("loaded:")]
+    assert loaded == ["loaded:"] * 4
 
 
 # --- nothing public without a user ----------------------------------------------------------------
@@ -354,9 +297,8 @@ def test_what_nobody_uses_is_seen() -> None:
     assert unused([one, two]) == ["alone"]
 
 
-@pytest.mark.parametrize("path", EVERY_FILE, ids=name)
-def test_the_name_of_a_file_says_something(path: Path) -> None:
-    assert path.stem not in SAYS_NOTHING
+def test_the_name_of_a_file_says_something() -> None:
+    assert [name(path) for path in EVERY_FILE if path.stem in SAYS_NOTHING] == []
 
 
 # --- nothing is skipped silently ------------------------------------------------------------------

@@ -21,8 +21,6 @@ from depthlaw.empirics.tasks.graphs import Connectivity, Cycles
 from depthlaw.empirics.tasks.sequences import HopK, find
 from depthlaw.theory.claims.values import Proportion
 
-__all__ = ["BAR", "Clue", "Shortcut", "audit", "clues"]
-
 # A shortcut is flagged where it closes this part of the gap between always giving the most frequent
 # answer and being right always. Nets are called successful near 0.99: a task on which a shortcut
 # gets within a twentieth of the gap cannot tell such a net from the shortcut.
@@ -52,22 +50,10 @@ class Clue(NamedTuple):
 
 @dataclass(frozen=True)
 class Shortcut:
-    """How well a task is answered from one kind of clue.
-
-    Args:
-        name: the clue.
-        accuracy: share of right answers, one per fresh example.
-        low, high: its Clopper-Pearson interval of level 0.95.
-        majority: share of the most frequent answer on the same examples.
-        examples: how many.
-        search: whether the clue takes all the search that the task asks for, so that it is no
-            shortcut; reported, never flagged.
-
-    >>> Shortcut("edges", 0.97, 0.95, 0.99, 0.5, 400, search=False).flagged
-    False
-    >>> Shortcut("edges", 0.98, 0.97, 0.99, 0.5, 400, search=False).flagged
-    True
-    """
+    """How well a task is answered from one kind of clue: the share of right answers, one per fresh
+    example, with its Clopper-Pearson interval of level 0.95; the share of the most frequent answer
+    on the same examples; and whether the clue takes all the search that the task asks for, so that
+    it is no shortcut and never flagged."""
 
     name: str
     accuracy: float
@@ -90,35 +76,16 @@ class Shortcut:
 
 
 def audit(task: Task, seed: int, graphs: int = 2000) -> list[Shortcut]:
-    """Fit a small decision tree to every kind of clue of a task and score it on fresh examples.
+    """Fit a small decision tree to every kind of clue of a task and score it on fresh examples, as
+    many as it is fitted on.
 
     A flag on "h hops" says that the accuracy over all distances does not show any reach beyond h;
     the accuracy at each distance still does.
-
-    Args:
-        task: a task of this package, or one with token ids.
-        seed: of the examples, of the choice among their scored answers, and of the tree.
-        graphs: examples to fit on, and as many to score on; 2000 give intervals of at most +-
-            0.022.
-
-    Returns:
-        one shortcut per kind of clue (`clues` lists them).
-
-    Raises:
-        ValueError: for fewer than two graphs, or examples without anything scored.
-
-    >>> found = audit(Cycles(cycle=12), seed=0, graphs=100)
-    >>> [s.name for s in found if s.accuracy == 1], [s.name for s in found if s.flagged]
-    (['9 hops', 'component sizes'], [])
-
-    Cost: as drawing `2 * graphs` examples and their distances, and a second or so for the trees.
     """
     from sklearn.tree import DecisionTreeClassifier
 
     if graphs < 2:
-        raise ValueError(
-            f"graphs={graphs}: accepted are at least 2; 2000 give intervals of at most +- 0.022"
-        )
+        raise ValueError(f"graphs={graphs}: accepted are at least 2")
     generator = torch.Generator().manual_seed(seed)
     fitted, scored = (_sampled(task, generator, graphs, each) for each in (EACH, 1))
     _, counts = scored.answers.unique(return_counts=True)
@@ -131,17 +98,9 @@ def audit(task: Task, seed: int, graphs: int = 2000) -> list[Shortcut]:
         tree.fit(fitted.clues[name].seen.numpy(), fitted.answers.numpy())
         right = tree.predict(seen.numpy()) == scored.answers.numpy()
         low, high = Proportion(int(right.sum()), len(right)).interval(ALPHA)
-        found.append(
-            Shortcut(
-                name,
-                float(right.mean()),
-                low,
-                high,
-                majority,
-                len(right),
-                search or fitted.clues[name].search,
-            )
-        )
+        search |= fitted.clues[name].search
+        share = float(right.mean())
+        found.append(Shortcut(name, share, low, high, majority, len(right), search))
     return found
 
 
@@ -158,13 +117,7 @@ def clues(task: Task, batch: Batch, place: Tensor) -> dict[str, Clue]:
     Hops and tokens that cover all that the task asks for are search, and so are component sizes,
     since finding the size of one's component is finding the component.
 
-    Args:
-        task: the task that drew the batch.
-        batch: one replica of B examples.
-        place: int64 (B, answers), indices into the targets of one example, flattened.
-
-    Returns:
-        by name.
+    The batch holds one replica; `place` are indices into the flattened targets of one example.
     """
     if isinstance(task, Connectivity | Cycles):
         return _graph_clues(task, batch, place)
@@ -189,13 +142,8 @@ def _sampled(task: Task, generator: torch.Generator, graphs: int, each: int) -> 
     if not bool(chosen.any()):
         raise ValueError(f"{task.name}: nothing is scored in {graphs} examples; take longer ones")
     answers = batch.targets[0].flatten(1).gather(-1, place)[chosen].long()
-    return _Sampled(
-        answers,
-        {
-            name: Clue(seen[chosen], search)
-            for name, (seen, search) in clues(task, batch, place).items()
-        },
-    )
+    every = clues(task, batch, place).items()
+    return _Sampled(answers, {name: Clue(seen[chosen], search) for name, (seen, search) in every})
 
 
 def _at(table: Tensor, place: Tensor) -> Tensor:
@@ -209,24 +157,11 @@ def _everywhere(table: Tensor, place: Tensor) -> Tensor:
     return table.float()[:, None].expand(-1, place.shape[1], -1)
 
 
-def _asked(
-    task: Connectivity | Cycles,
-    batch: Batch,
-    place: Tensor,
-) -> tuple[Tensor, Tensor]:
-    """The vertices u and v that an answer is about; where it is about the whole graph, u = v."""
-    if isinstance(task, Connectivity):
-        return place // task.vertices, place % task.vertices
-    return torch.zeros_like(place), torch.zeros_like(place)
-
-
-def _graph_clues(
-    task: Connectivity | Cycles,
-    batch: Batch,
-    place: Tensor,
-) -> dict[str, Clue]:
+def _graph_clues(task: Connectivity | Cycles, batch: Batch, place: Tensor) -> dict[str, Clue]:
     adjacency = task.adjacency(batch.inputs[0])
-    u, v = _asked(task, batch, place)
+    # The vertices that an answer is about; where it is about the whole graph, the first one twice.
+    pairs = isinstance(task, Connectivity)
+    u, v = (place // task.vertices, place % task.vertices) if pairs else (0 * place, 0 * place)
     degree = adjacency.sum(-1)
     kinds = torch.stack([degree == d for d in range(DEGREES)] + [degree >= DEGREES], dim=-1).sum(1)
     degrees = torch.cat([_at(degree, u), _at(degree, v), _everywhere(kinds, place)], dim=-1)
@@ -261,17 +196,10 @@ def _graph_clues(
 def _token_clues(ids: Tensor, place: Tensor, vocabulary: int) -> dict[str, Clue]:
     length = ids.shape[1]
     token = torch.cat([_everywhere(ids[:, :1], place), _at(ids, place)], dim=-1)
-    counts = (
-        one_hot(ids, vocabulary)
-        .cumsum(1)
-        .gather(1, place[..., None].expand(-1, -1, vocabulary))
-        .float()
-    )
-    found = {
-        "position": Clue(place.float()[..., None]),
-        "token": Clue(token),
-        "counts": Clue(counts),
-    }
+    everywhere = place[..., None].expand(-1, -1, vocabulary)
+    counts = one_hot(ids, vocabulary).cumsum(1).gather(1, everywhere).float()
+    position = place.float()[..., None]
+    found = {"position": Clue(position), "token": Clue(token), "counts": Clue(counts)}
     for width in HOPS:
         # Before the beginning stands -1.
         before = pad(ids, (width - 1, 0), value=-1).unfold(-1, width, 1)

@@ -87,15 +87,6 @@ def test_a_wrong_constant_is_noticed(wrong):
     assert (by_rows(SCHEDULES["linear"], **wrong) - expected).abs().max() > bound(expected)
 
 
-def test_a_wrong_bias_correction_is_noticed():
-    weights, expected = start(), by_torch(SCHEDULES["constant"])
-    optimiser = AdamW(weights, torch.tensor(RATES, dtype=torch.float64))
-    late = optimiser.scalars([0.0, *SCHEDULES["constant"]])[1:]
-    for gradient, scalars in zip(gradients(), late, strict=True):
-        optimiser.update(gradient, torch.ones(ROWS, dtype=torch.bool), scalars)
-    assert (weights - expected).abs().max() > bound(expected)
-
-
 def test_a_row_that_stopped_keeps_its_bits_and_the_others_theirs():
     live = torch.tensor([True, False, True, True])
     factors = SCHEDULES["constant"]

@@ -20,7 +20,6 @@ from depthlaw.empirics.architectures.residuals import layer_norms, measure_resid
 from depthlaw.empirics.rank_collapse.bert import bert_init_published, bert_plateau_is_rounding
 from depthlaw.empirics.rank_collapse.collapse_in_architectures import (
     cubic_drop,
-    growth,
     slower_with_positions_or_mask,
 )
 from depthlaw.theory.claims.definition import Case
@@ -184,14 +183,8 @@ def test_every_variant_is_what_its_words_say(nets, name):
         )
         seen.add(found.composite_residual[1:].round(6).tobytes())
     # As many different nets as there are different lists of what goes; all is undone.
-    lists = {
-        tuple(
-            removed(architecture(name), v).split(" (the published measurement")[0]
-            for v in (variant,)
-        )
-        for variant in VARIANTS
-    }
-    assert len(seen) == len(lists)
+    words = (removed(architecture(name), variant) for variant in VARIANTS)
+    assert len(seen) == len({said.partition(" (the published measurement")[0] for said in words})
     again = layer_norms(net, architecture(name), IDS)
     assert all(np.array_equal(a, b) for a, b in zip(whole, again, strict=True))
 
@@ -283,14 +276,9 @@ def test_missing_extra_says_what_to_install(monkeypatch):
 def folder(tmp_path_factory):
     """A masked language model, whose head is not needed, as save_pretrained writes it."""
     where = tmp_path_factory.mktemp("stored")
-    config = transformers.BertConfig(
-        vocab_size=30,
-        hidden_size=16,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=32,
-        max_position_embeddings=12,
-    )
+    sizes = {"vocab_size": 30, "hidden_size": 16, "intermediate_size": 32}
+    layers = {"num_hidden_layers": 2, "num_attention_heads": 4, "max_position_embeddings": 12}
+    config = transformers.BertConfig(**sizes, **layers)
     torch.manual_seed(1)
     transformers.BertForMaskedLM(config).save_pretrained(where)
     return where
@@ -371,30 +359,29 @@ def test_weights_that_do_not_fit_are_refused(folder, tmp_path, capfd, changes, s
 
 def test_damaged_or_missing_files_get_one_line(folder, tmp_path):
     copy = _changed(folder, tmp_path)
+
+    def refused(said, where=copy):
+        with pytest.raises(UsageError, match=said):
+            stored_net(where)
+
     whole = (copy / "model.safetensors").read_bytes()
     (copy / "model.safetensors").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(UsageError, match="cannot be loaded"):
-        stored_net(copy)
+    refused("cannot be loaded")
     (copy / "model.safetensors").unlink()
     (copy / "pytorch_model.bin").write_bytes(b"no weights")
-    with pytest.raises(UsageError, match="is damaged, or holds more than weights"):
-        stored_net(copy)
-    net = stored_net(folder)[1]
-    state = {key: weight * math.nan for key, weight in net.state_dict().items()}
-    torch.save(state, copy / "pytorch_model.bin")
-    with pytest.raises(UsageError, match="that are not finite"):
-        stored_net(copy)
+    refused("is damaged, or holds more than weights")
+    state = stored_net(folder)[1].state_dict()
+    torch.save(
+        {key: math.nan * weight for key, weight in state.items()}, copy / "pytorch_model.bin"
+    )
+    refused("that are not finite")
     (copy / "pytorch_model.bin").unlink()
-    with pytest.raises(UsageError, match="holds no weights; expected is one of"):
-        stored_net(copy)
+    refused("holds no weights; expected is one of")
     (copy / "config.json").write_text("{")
-    with pytest.raises(UsageError, match="cannot be read as JSON"):
-        stored_net(copy)
+    refused("cannot be read as JSON")
     (copy / "config.json").unlink()
-    with pytest.raises(UsageError, match=r"holds no config\.json"):
-        stored_net(copy)
-    with pytest.raises(UsageError, match="is not a folder"):
-        stored_net(tmp_path / "nowhere")
+    refused(r"holds no config\.json")
+    refused("is not a folder", tmp_path / "nowhere")
 
 
 def test_a_folder_says_its_own_sizes(folder):
@@ -407,11 +394,6 @@ def test_a_folder_says_its_own_sizes(folder):
 
 
 # --- the claims ---
-
-
-def test_growth_of_drops_is_three_when_cubic_and_one_when_exponential():
-    cubic, exponential = -(3.0 ** np.arange(5)), -np.arange(5.0)
-    np.testing.assert_allclose(growth(np.exp([cubic, exponential])), [3, 1], rtol=1e-12)
 
 
 def test_content_alone_is_cubic_and_positions_are_not():
@@ -439,13 +421,8 @@ def test_the_published_value_is_held_against_one_more_initialisation():
 
 
 def test_float32_is_a_plateau_and_float64_is_far_below_it():
-    small = bert_plateau_is_rounding.control.case.fields() | {
-        "width": 64,
-        "heads": 1,
-        "tokens": 32,
-        "batch": 1,
-        "replicas": 2,
-    }
+    sizes = {"width": 64, "heads": 1, "tokens": 32, "batch": 1, "replicas": 2}
+    small = bert_plateau_is_rounding.control.case.fields() | sizes
     single = bert_plateau_is_rounding.measure(Case(**small))
     double = bert_plateau_is_rounding.measure(Case(**small | {"dtype": "float64"}))
     assert single.mean > 1e-8 > 1e-14 > double.mean

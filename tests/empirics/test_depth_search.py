@@ -19,13 +19,7 @@ from depthlaw.empirics.tasks.graphs import Connectivity
 from depthlaw.empirics.tasks.sequences import HopK
 from depthlaw.empirics.tasks.shuffled import Shuffled
 from depthlaw.empirics.training import depth_search, trainer
-from depthlaw.empirics.training.depth_search import (
-    BAR,
-    Answers,
-    Training,
-    answers,
-    least_depth,
-)
+from depthlaw.empirics.training.depth_search import BAR, Answers, Training, answers, least_depth
 from depthlaw.empirics.training.evaluation import source, spot_checks
 from depthlaw.empirics.training.settings import Settings
 from depthlaw.theory.claims.values import Proportion
@@ -158,11 +152,11 @@ def test_what_is_stored_depends_on_the_code_that_trains(tmp_path, monkeypatch):
     assert depth_search._place(TINY, "cpu", str(tmp_path)) == before
     for changed in (depth_search.trained, Connectivity, Shape, Settings):
         with monkeypatch.context() as patch:
-            patch.setattr(
-                depth_search,
-                "code_version",
-                lambda each, changed=changed: right(each) + "!" * (each is changed),
-            )
+
+            def other(each, changed=changed):
+                return right(each) + "!" * (each is changed)
+
+            patch.setattr(depth_search, "code_version", other)
             assert depth_search._place(TINY, "cpu", str(tmp_path)) != before
 
 
@@ -181,8 +175,7 @@ DROPS = Training(
 @pytest.mark.slow
 @pytest.mark.train
 def test_nets_with_dropout_answer_the_same_targets_less_often_with_dropout_left_on(
-    tmp_path,
-    monkeypatch,
+    tmp_path, monkeypatch
 ):
     found = answers.__wrapped__(DROPS)
     column = found.groups.index(1)
@@ -233,13 +226,8 @@ def test_shuffled_labels_belong_to_other_examples_of_the_batch():
         order = [row.tolist() for row in true.targets[r]]
         assert sorted(order) == sorted(row.tolist() for row in shuffled.targets[r])
         assert (true.targets[r] != shuffled.targets[r]).any()
-    assert (
-        Shuffled(task).kind,
-        Shuffled(task).length,
-        Shuffled(task).vocabulary,
-        Shuffled(task).features,
-        Shuffled(task).outputs,
-    ) == (task.kind, task.length, task.vocabulary, task.features, task.outputs)
+    for name in ("kind", "length", "vocabulary", "features", "outputs"):
+        assert getattr(Shuffled(task), name) == getattr(task, name)
     assert Shuffled(task).name.endswith("labels shuffled")
 
 

@@ -28,19 +28,9 @@ from depthlaw.empirics.tasks.text_windows import Text
 from depthlaw.empirics.training import training_run
 from depthlaw.theory.claims.definition import Case, Sample, made_in
 
-TINY = Case(
-    parameters=400,
-    heads=2,
-    steps=6,
-    marks=3,
-    batch=2,
-    length=8,
-    vocabulary=20,
-    replicas=2,
-    parametrisation="standard",
-    attention="softmax",
-    corpus="-",
-)
+NETS = {"parameters": 400, "heads": 2, "parametrisation": "standard", "attention": "softmax"}
+TEXT = {"corpus": "-", "batch": 2, "length": 8, "vocabulary": 20}
+TINY = Case(**NETS, **TEXT, steps=6, marks=3, replicas=2)
 
 
 @pytest.fixture(autouse=True)

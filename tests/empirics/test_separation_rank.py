@@ -114,9 +114,6 @@ def test_the_memory_of_a_process_decides_what_goes_to_disk(monkeypatch):
     assert seen == [None, 0, 1000]
 
 
-# --- what a piece takes ---------------------------------------------------------------------------
-
-
 def seconds(case, **changed):
     return frontier.cost_of_piece(case).seconds(RATES | changed)
 
@@ -126,13 +123,6 @@ def test_every_part_of_the_cost_counts():
     slower = [seconds(piece(5, 2, 2), **{kind: rate / 2}) - whole for kind, rate in RATES.items()]
     assert min(slower) > 0
     assert sum(slower) == pytest.approx(whole)
-
-
-def test_rates_are_of_every_kind_of_work():
-    found = frontier.rates()
-    cost = frontier.cost_of_piece(piece(5, 2, 2))
-    assert set(found) == set(RATES) == {*cost.work, *cost.prepared}
-    assert min(found.values()) > 0
 
 
 @pytest.mark.parametrize("processes", [1, 2])

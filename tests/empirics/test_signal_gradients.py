@@ -12,19 +12,8 @@ from depthlaw.empirics.nets.net import Net, Shape
 from depthlaw.empirics.signal_propagation import profiles
 from depthlaw.theory.signal_propagation import backward as theory
 
-SHAPE = Shape(
-    width=8,
-    depth=3,
-    heads=2,
-    mlp=16,
-    norm="pre",
-    activation="relu",
-    vocabulary=5,
-    positions="learned",
-    length=6,
-    outputs=5,
-    causal=True,
-)
+KIND = {"norm": "pre", "activation": "relu", "positions": "learned", "causal": True}
+SHAPE = Shape(width=8, depth=3, heads=2, mlp=16, vocabulary=5, outputs=5, length=6, **KIND)
 
 
 def drawn(shape, replicas=2, **more):

@@ -90,10 +90,6 @@ def test_a_record_holds_the_task(task):
     assert type(task)(**json.loads(json.dumps(dataclasses.asdict(task)))) == task
 
 
-def test_names_tell_the_tasks_apart():
-    assert len({task.name for task in TASKS}) == len(TASKS)
-
-
 def test_what_is_learned_is_what_is_scored_unless_stated():
     ids = torch.zeros(1, 1, 3, dtype=torch.int64)
     scored = torch.tensor([[[True, False, True]]])

@@ -55,15 +55,6 @@ def test_distances_are_those_of_networkx(rows):
     assert distances(adjacency[None])[0].tolist() == far.tolist()
 
 
-def test_distances_of_a_batch_with_unequal_diameters():
-    path, empty, full = (
-        torch.diag(torch.ones(8), 1).bool(),
-        torch.zeros(9, 9).bool(),
-        torch.ones(9, 9).bool(),
-    )
-    assert distances(torch.stack([path | path.mT, empty, full])).amax((1, 2)).tolist() == [8, 0, 1]
-
-
 @pytest.mark.parametrize("family", ["two paths", "paths", "forest"])
 def test_distances_by_construction_are_those_of_the_edges(family):
     far = RandomGraphs(vertices=40, family=family, window=3).distances(seeded(), 200)
@@ -211,15 +202,6 @@ def test_cuts_and_edges_are_as_frequent_as_stated():
         far = RandomGraphs(vertices=10, family=family).distances(seeded(), 1000)
         places = 1000 * (math.comb(10, 2) if family == "Erdos-Renyi" else 9)
         assert binomial(int((far == 1).sum()) // 2, places, p)
-
-
-def test_a_window_of_one_gives_paths_and_an_open_one_shallow_trees():
-    narrow, wide = (
-        RandomGraphs(vertices=30, family="forest", cut=0.0, window=w).distances(seeded(), 50)
-        for w in (1, 0)
-    )
-    assert (narrow.amax((1, 2)) == 29).all()
-    assert wide.amax((1, 2)).max() < 20
 
 
 def test_limits_that_no_graph_fits_are_reported():

@@ -47,13 +47,6 @@ def test_positions_in_numbers_too_small_are_caught(monkeypatch):
     assert not torch.equal(right, last_copies(symbols))
 
 
-def test_each_sequence_has_a_k_of_its_own():
-    symbols = torch.tensor([0, 1, 0, 1, 0, 1, 0]).expand(4, 7)
-    assert find(symbols, torch.arange(4), 3).tolist() == [
-        theory.find(symbols[0].tolist(), k) for k in range(4)
-    ]
-
-
 def test_symbols_are_uniform_and_so_is_the_next_one():
     drawn = draw_symbols(seeded(), (3000, 2), 4, repeats=False)
     pairs, counts = (drawn @ torch.tensor([4, 1])).unique(return_counts=True)
@@ -75,12 +68,6 @@ def test_ids_are_the_published_ones():
     assert batch.scored.equal(batch.targets < 21)
     assert batch.learned.all()
     assert stats.chisquare(batch.inputs[..., 0].flatten().bincount().tolist()).pvalue > FALSE_ALARM
-
-
-def test_no_hop_is_the_identity_and_scored_everywhere():
-    batch = HopK(k_max=0, symbols=10, vocabulary=0).batch(seeded(), 1, 5)
-    assert batch.targets[..., 1:].equal(batch.inputs[..., 1:])
-    assert batch.scored.sum(-1).tolist() == [[10] * 5]
 
 
 @pytest.mark.parametrize("k", [1, 4, 16])

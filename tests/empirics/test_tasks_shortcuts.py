@@ -101,12 +101,6 @@ def test_nine_hops_are_flagged_where_few_pairs_are_farther_and_are_search_where_
     assert not near["3 hops"].search
 
 
-def test_sequences_have_no_shortcut():
-    found = audit(HopK(), seed=0, graphs=500)
-    assert flagged(found) == set()
-    assert {"position", "token", "counts", "last 1", "last 3", "last 9"} <= {s.name for s in found}
-
-
 def test_copying_the_symbol_gains_on_published_hops_what_theory_says():
     # hop_2 is the current symbol itself with probability near one half; the tree has only that to
     # go by.

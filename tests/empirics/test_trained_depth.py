@@ -8,11 +8,11 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from judging import claims, control_verdict, verdict
 
 from depthlaw.empirics.nets.net import gpt2
 from depthlaw.empirics.tasks.sequences import HopK
 from depthlaw.empirics.trained_depth import (
-    distances,
     net_answers,
     recipes,
     training_table,
@@ -22,21 +22,17 @@ from depthlaw.empirics.trained_depth.recipes import training
 from depthlaw.empirics.training.depth_search import Answers
 from depthlaw.empirics.training.evaluation import forced_choices
 from depthlaw.ledger.records.run import Run
-from depthlaw.theory.claims.definition import registry
 from depthlaw.theory.claims.values import Ball, Case, Proportion
 from depthlaw.theory.claims.verdict import Verdict, judge
 
 # Those on cycles of equal length have tests of their own.
 CLAIMS = {
-    key: claim
-    for key, claim in registry().items()
-    if claim.topic == "trained_depth"
-    and not key.startswith(("trained_depth/cycles_", "trained_depth/reach_"))
+    name: claim
+    for name, claim in claims("trained_depth").items()
+    if not name.startswith(("cycles_", "reach_"))
 }
-WITHIN, WALL = (
-    CLAIMS[f"trained_depth/connectivity_{name}"] for name in ("within", "one_layer_wall")
-)
-NEAREST = CLAIMS["trained_depth/local_baseline"]
+WITHIN, WALL = (CLAIMS[f"connectivity_{name}"] for name in ("within", "one_layer_wall"))
+NEAREST = CLAIMS["local_baseline"]
 
 
 def fake(passing_from):
@@ -53,18 +49,6 @@ def fake(passing_from):
     return made
 
 
-def test_claims_say_what_they_need_and_whether_another_machine_measures_the_same():
-    assert all(claim.measured and claim.needs == "empirics" for claim in CLAIMS.values())
-    elsewhere = {"local_baseline_misses"}
-    assert {claim.name for claim in CLAIMS.values() if claim.portable} == elsewhere
-    # What is trained is stored in the results folder, and trained on the device of the suite.
-    assert {
-        claim.name
-        for claim in CLAIMS.values()
-        if claim.accepts("device") and claim.accepts("folder")
-    } == {claim.name for claim in CLAIMS.values() if not claim.portable}
-
-
 def test_every_case_of_every_suite_says_what_is_trained():
     for claim in CLAIMS.values():
         for case in (
@@ -75,10 +59,8 @@ def test_every_case_of_every_suite_says_what_is_trained():
         ):
             made = training(case, case.depth)
             assert made.shape.depth == case.depth
-            assert (made.shape.features, made.shape.vocabulary) == (
-                made.task.features,
-                made.task.vocabulary,
-            )
+            assert made.shape.features == made.task.features
+            assert made.shape.vocabulary == made.task.vocabulary
 
 
 @pytest.mark.slow
@@ -87,15 +69,10 @@ def test_the_short_training_sees_the_wall_and_its_negative_control_does_not_pass
         for case in claim.grid["full"]:
             if case.vertices > 8:
                 continue
-            assert judge(claim, case, claim.measure(case)).verdict is Verdict.HOLDS, case
-        control = claim.control
-        assert (
-            judge(claim, control.case, claim.measure(control.case), force=True).verdict
-            is Verdict.FAILS
-        )
-    assert all(claim.seeds == 1 for claim in CLAIMS.values()), (
-        "a second seed would count the same nets twice"
-    )
+            assert verdict(claim, case) is Verdict.HOLDS, case
+        assert control_verdict(claim) is Verdict.FAILS
+    # A second seed would count the same nets twice.
+    assert all(claim.seeds == 1 for claim in CLAIMS.values())
 
 
 def choosing(right):
@@ -104,16 +81,9 @@ def choosing(right):
     places = tuple(range(1, 24))
     row = tuple(round(10_000 * right(d)) for d in places)
     one = ((1,),) * 3
+    found = ((row,) * 3, ((10_000,) * len(places),) * 3)
     return lambda training, device, folder: Answers(
-        1e-3,
-        ("success",) * 3,
-        (1,) * 3,
-        (1,),
-        one,
-        one,
-        places,
-        (row,) * 3,
-        ((10_000,) * len(places),) * 3,
+        1e-3, ("success",) * 3, (1,) * 3, (1,), one, one, places, *found
     )
 
 
@@ -131,10 +101,7 @@ def choosing(right):
     ],
 )
 def test_a_wall_is_right_at_three_to_the_depth_and_not_one_step_beyond(
-    monkeypatch,
-    share,
-    reach,
-    verdict,
+    monkeypatch, share, reach, verdict
 ):
     monkeypatch.setattr(net_answers, "answers", choosing(share))
     case = next(c for c in WALL.grid["full"] if c.net == "softmax" and c.vertices == 24)
@@ -143,57 +110,20 @@ def test_a_wall_is_right_at_three_to_the_depth_and_not_one_step_beyond(
     assert judge(WALL, case, value).verdict is verdict
 
 
-def test_walls_are_asked_about_where_nets_are_asked_one_step_beyond_and_graphs_have_room():
-    for case in (*WALL.every_case, *NEAREST.every_case):
-        assert 3**case.depth + 1 in distances._asked(case.vertices, case.diameter)
-        assert 2 * (3**case.depth + 1) <= case.vertices
-    of_nets = {(c.net, c.vertices, c.depth) for c in NEAREST.cases("full")}
-    assert of_nets == {
-        (net, *size) for net in ("softmax", "linearised") for size in ((12, 1), (24, 1), (24, 2))
-    }
-    asked = {(c.net, c.vertices, c.depth) for c in WALL.cases("full")}
-    assert asked == {place for place in of_nets if place[2] == 1} | {("linearised", 8, 1)}
-
-
 # Of the commit in which the claims were written before anything was recorded (3a8f3d9), and of
 # those in which others were first written.
-EXPECTED_TO_FAIL = {
-    "connectivity_far",
-    "local_baseline_misses",
-    "convergence",
-    "local_baseline",
-}
+EXPECTED_TO_FAIL = {"connectivity_far", "local_baseline_misses", "convergence", "local_baseline"}
 
 
 def test_what_was_expected_does_not_change_with_what_is_known():
     assert {
-        claim.key.partition("/")[2] for claim in CLAIMS.values() if claim.expected == "FAILS"
+        claim.name for claim in CLAIMS.values() if claim.expected == "FAILS"
     } == EXPECTED_TO_FAIL
-    learned = {claim.key.partition("/")[2] for claim in CLAIMS.values() if claim.known}
+    learned = {claim.name for claim in CLAIMS.values() if claim.known}
     assert not learned & EXPECTED_TO_FAIL, "known is what differs from what was expected"
     assert {"connectivity_within", "connectivity_least_depth", "hops_enough"} <= learned
     # Nobody who has not seen a recording expects trainings to fail at what weights exist for.
-    assert all(CLAIMS[f"trained_depth/{name}"].post_hoc for name in EXPECTED_TO_FAIL)
-
-
-def test_claims_that_pool_examples_of_a_few_nets_are_about_these_nets():
-    """Only where each seed gives a number are seeds the sample."""
-    about = {
-        claim.key.partition("/")[2]: claim.holds_for
-        for claim in registry().values()
-        if claim.topic == "trained_depth" and not claim.portable
-    }
-    assert {name for name, holds_for in about.items() if holds_for != "these nets"} == {
-        "reach_over_seeds"
-    }
-    assert len(about) > 15
-
-
-def test_counts_of_few_seeds_are_said_of_these_seeds():
-    claim = CLAIMS["trained_depth/convergence"]
-    assert "our seeds" in claim.title
-    assert "five (three) seeds" in claim.text
-    assert "without an interval" in claim.note
+    assert all(CLAIMS[name].post_hoc for name in EXPECTED_TO_FAIL)
 
 
 @pytest.mark.parametrize("succeeded", [0, 2, 3, 5])
@@ -207,7 +137,7 @@ def test_the_share_of_trainings_that_succeed(monkeypatch, succeeded):
             1e-3, status, (9,) * 5, (1,), ((1,),) * 5, ((1,),) * 5
         ),
     )
-    claim = CLAIMS["trained_depth/convergence"]
+    claim = CLAIMS["convergence"]
     for task in ("connectivity", "induction", "hop_k"):
         case = next(case for case in claim.grid["full"] if case.task == task)
         measured = claim.measure(case)
@@ -221,13 +151,7 @@ def test_the_share_of_trainings_that_succeed(monkeypatch, succeeded):
 @pytest.mark.timeout(1200)  # a minute of computing each; a loaded machine takes many times as long
 @pytest.mark.parametrize("key", ["hops_by_depth", "convergence"])
 def test_negative_controls_that_take_a_longer_training_fail(key):
-    claim = CLAIMS[f"trained_depth/{key}"]
-    control = claim.control
-    stated = claim.statement if control.statement is None else control.statement
-    wrong = replace(claim, statement=stated)
-    assert (
-        judge(wrong, control.case, claim.measure(control.case), force=True).verdict is Verdict.FAILS
-    )
+    assert control_verdict(CLAIMS[key]) is Verdict.FAILS
 
 
 CASES = [
@@ -237,9 +161,7 @@ CASES = [
 
 @pytest.mark.parametrize(("key", "control"), CASES, ids=[key for key, _ in CASES])
 def test_the_negative_controls_with_other_constants_fail_where_nets_do_what_theory_expects(
-    key,
-    control,
-    monkeypatch,
+    key, control, monkeypatch
 ):
     """Judged on nets that pass exactly from the depth expected on."""
     from depthlaw.advisor.laws import layers_for_diameter, layers_for_hops
@@ -264,14 +186,14 @@ def test_least_depths_of_nets_that_need_more(monkeypatch):
     case = Case(
         task="connectivity", net="softmax", vertices=12, diameter=11, tried=4, seeds="median"
     )
-    claim = CLAIMS["trained_depth/connectivity_least_depth"]
+    claim = CLAIMS["connectivity_least_depth"]
     assert claim.measure(case) == Ball(Fraction(5), Fraction(5))
-    for depth, verdict in ((5, "FAILS"), (3, "HOLDS"), (2, "FAILS")):
+    for depth, expected in ((5, "FAILS"), (3, "HOLDS"), (2, "FAILS")):
         value = Ball(Fraction(depth), Fraction(depth))
-        assert judge(claim, case, value).verdict.value == verdict
+        assert judge(claim, case, value).verdict.value == expected
     monkeypatch.setattr(net_answers, "answers", fake(lambda task, group: 2 + 2 * (group == 4)))
     hops = Case(task="hop_k", symbols=24, alphabet=4, hops_max=4)
-    least = CLAIMS["trained_depth/hops_enough"].measure
+    least = CLAIMS["hops_enough"].measure
     assert least(Case(**hops.fields(), hops=2, tried=4, seeds="worst")) == Ball(
         Fraction(2), Fraction(2)
     )
@@ -300,7 +222,7 @@ def passing(shares):
 def test_the_best_seed_is_the_first_of_all(monkeypatch, shares, best, median):
     monkeypatch.setattr(net_answers, "answers", passing(shares))
     task = {"task": "hop_k", "symbols": 24, "alphabet": 4, "hops_max": 4, "hops": 1, "tried": 3}
-    least = CLAIMS["trained_depth/hops_needed"].measure
+    least = CLAIMS["hops_needed"].measure
     assert least(Case(**task, seeds="best")) == Ball(*map(Fraction, best))
     assert least(Case(**task, seeds="median")) == Ball(*map(Fraction, median))
 
@@ -311,57 +233,18 @@ def test_a_lower_bound_is_not_asked_of_the_worst_seed_nor_an_upper_one_of_the_be
         ("hops_enough", {"worst", "median"}),
         ("connectivity_least_depth", {"best", "worst", "median"}),
     ):
-        assert {case.seeds for case in CLAIMS[f"trained_depth/{name}"].every_case} == seeds
+        assert {case.seeds for case in CLAIMS[name].every_case} == seeds
     # One seed of three that does without a layer refutes that it is needed.
     monkeypatch.setattr(
         net_answers, "answers", passing([(0.99, 0.5, 0.5), (0.99,) * 3, (0.99,) * 3, (0.99,) * 3])
     )
-    claim = CLAIMS["trained_depth/hops_needed"]
+    claim = CLAIMS["hops_needed"]
     verdicts = {
         case.seeds: judge(claim, case, claim.measure(case)).verdict
         for case in claim.grid["full"]
         if case.hops == 1
     }
     assert verdicts == {"best": Verdict.FAILS, "median": Verdict.HOLDS}
-
-
-@pytest.mark.parametrize("name", ["hops_needed", "connectivity_least_depth", "hops_enough"])
-def test_negative_controls_on_depth_could_hold(name):
-    """Each asks for a depth from 1 to one more than those tried, so that some nets would satisfy
-    it."""
-    claim = CLAIMS[f"trained_depth/{name}"]
-    control = claim.control
-    asked = int(replace(claim, statement=control.statement).predict(control.case))
-    assert 1 <= asked <= control.case.tried + 1
-
-
-def test_claims_on_trained_nets_are_measurements():
-    assert {claim.weight for claim in CLAIMS.values()} == {"measurement"}
-
-
-@pytest.mark.parametrize(
-    ("hops", "depth", "share", "verdict"),
-    [
-        (2, 3, 0.99, "HOLDS"),
-        (2, 3, 0.9, "FAILS"),
-        (2, 2, 0.9, "HOLDS"),
-        (2, 2, 0.99, "FAILS"),
-        (4, 3, 0.9, "HOLDS"),
-        (4, 4, 0.9, "FAILS"),
-    ],
-)
-def test_hops_are_answered_from_a_depth_on_and_not_before(hops, depth, share, verdict):
-    claim = CLAIMS["trained_depth/hops_by_depth"]
-    case = next(
-        c for c in claim.cases("full") if (c.task, c.hops, c.depth) == ("hop_k", hops, depth)
-    )
-    value = Proportion(round(20_000 * share), 20_000)
-    assert judge(claim, case, value).verdict.value == verdict
-    # In the negative control one layer less is asked for.
-    wrong = replace(claim, statement=claim.control.statement)
-    assert judge(wrong, case, value).verdict.value == (
-        "HOLDS" if (share > 0.95) == (depth + 1 >= hops.bit_length() + 1) else "FAILS"
-    )
 
 
 @pytest.mark.slow
@@ -381,14 +264,10 @@ def test_the_nearest_radius_follows_the_nets_and_its_negative_control_fails(monk
         )
         found = NEAREST.measure(case)
         assert within[0] <= found.low <= found.high <= within[1]
-    assert (
-        judge(
-            NEAREST, NEAREST.control.case, NEAREST.measure(NEAREST.control.case), force=True
-        ).verdict
-        is Verdict.FAILS
-    )
+    assert control_verdict(NEAREST) is Verdict.FAILS
 
 
+@pytest.mark.slow
 def test_every_distance_asked_about_occurs_often_enough_to_be_decided():
     asked = [
         c
@@ -416,7 +295,7 @@ def test_every_distance_asked_about_occurs_often_enough_to_be_decided():
         assert choices >= 330, (vertices, diameter, farthest)
 
 
-ON, OFF = (CLAIMS[f"trained_depth/published_dropout_{state}"] for state in ("on", "off"))
+ON, OFF = (CLAIMS[f"published_dropout_{state}"] for state in ("on", "off"))
 CELL = next(case for case in ON.grid["gpu"] if (case.hops, case.depth) == (8, 3))
 
 
@@ -424,15 +303,9 @@ def with_dropout(share_on, share_off, trials=4000):
     """Answers of three nets that differ in what they answer with dropout left on."""
     groups = tuple(range(17))
     on, off = (((round(share * trials),) * len(groups),) * 3 for share in (share_on, share_off))
-    return lambda training, device, folder: Answers(
-        1e-4,
-        ("not converged",) * 3,
-        (1,) * 3,
-        groups,
-        off,
-        ((trials,) * len(groups),) * 3,
-        right_dropout=on,
-    )
+    trained = (1e-4, ("not converged",) * 3, (1,) * 3)
+    asked = ((trials,) * len(groups),) * 3
+    return lambda training, device, folder: Answers(*trained, groups, off, asked, right_dropout=on)
 
 
 def test_dropout_in_a_case_chooses_what_is_read_off_and_trains_nothing_anew(monkeypatch):
@@ -441,13 +314,9 @@ def test_dropout_in_a_case_chooses_what_is_read_off_and_trains_nothing_anew(monk
     unsaid = Case(**{name: value for name, value in CELL.fields().items() if name != "dropout"})
     assert right_hops(CELL, "cpu", "") == Proportion(6000, 12000)
     assert right_hops(off, "cpu", "") == right_hops(unsaid, "cpu", "") == Proportion(9000, 12000)
-    within = next(
-        case
-        for case in CLAIMS["trained_depth/hops_by_depth"].grid["gpu"]
-        if case.depth == CELL.depth
-    )
+    within = next(case for case in CLAIMS["hops_by_depth"].grid["gpu"] if case.depth == CELL.depth)
     assert training(CELL, 3) == training(off, 3) == training(within, 3)
-    runs = (Run(ON, CELL), Run(OFF, off), Run(CLAIMS["trained_depth/hops_by_depth"], within))
+    runs = (Run(ON, CELL), Run(OFF, off), Run(CLAIMS["hops_by_depth"], within))
     assert len({run.measurement for run in runs}) == 1
 
 
@@ -510,29 +379,6 @@ def test_nets_without_dropout_are_not_asked_with_dropout(monkeypatch):
     case = Case(task="hop_k", symbols=24, alphabet=4, hops_max=4, depth=2, hops=2, dropout=True)
     with pytest.raises(ValueError, match="no dropout"):
         right_hops(case, "cpu", "")
-
-
-@pytest.mark.parametrize(
-    ("case", "examples"),
-    [
-        (Case(task="connectivity", net="softmax", vertices=24, diameter=23), 16_384),
-        (Case(task="induction", symbols=24, alphabet=8, hops_max=1), 32_768),
-        (Case(task="hop_k", symbols=24, alphabet=4, hops_max=4), 32_768),
-        (Case(task="connectivity", net="softmax", vertices=12, diameter=11), 4096),
-        (Case(task="connectivity", net="softmax", vertices=8, diameter=7), 4096),
-        (Case(task="connectivity", net="softmax", vertices=64, diameter=9), 4096),
-        (Case(task="hop_k", symbols=98, alphabet=4, hops_max=16), 32_768),
-    ],
-    ids=str,
-)
-def test_more_fresh_examples_where_a_first_recording_left_depths_undecided(case, examples):
-    assert training(case, 2).examples == examples
-
-
-def test_hops_pool_the_positions_of_all_seeds(monkeypatch):
-    monkeypatch.setattr(net_answers, "answers", fake(lambda task, group: 2))
-    case = Case(task="hop_k", net="softmax", symbols=24, alphabet=4, hops_max=4, depth=1, hops=2)
-    assert right_hops(case, "cpu", "") == Proportion(10000, 20000)
 
 
 def test_unknown_tasks_are_refused():

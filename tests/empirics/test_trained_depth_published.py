@@ -12,17 +12,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from depthlaw.empirics.trained_depth.experiment import accuracy as answered
-from depthlaw.empirics.trained_depth.published import (
-    LEVEL,
-    SEQUENCES,
-    cells,
-    mean_ends,
-    predicted,
-)
+from depthlaw.empirics.trained_depth.published import LEVEL, SEQUENCES, cells, mean_ends, predicted
 from depthlaw.theory.claims.definition import Claim, registry
 from depthlaw.theory.claims.symbols import published_error
 from depthlaw.theory.claims.values import Ball, Case, Proportion
-from depthlaw.theory.claims.verdict import FALSE_ALARM_BUDGET, Verdict, judge
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.hops.published_experiment import error_rows
 
 ON, OFF = (registry()[f"trained_depth/published_dropout_{state}"] for state in ("on", "off"))
@@ -43,18 +37,12 @@ def test_all_25_cells_are_asked_about_and_say_what_is_printed() -> None:
         assert {"dropout", "published_error"} <= set(claim.reads)
 
 
-def test_the_level_is_the_budget_shared_by_the_cells() -> None:
-    assert len(list(cells())) * LEVEL == pytest.approx(FALSE_ALARM_BUDGET, rel=1e-12)
-
-
 shares = st.floats(0, 1, allow_subnormal=False)
 
 
 @given(shares, st.integers(1, 400), st.floats(1e-9, 0.5))
 def test_the_ends_hold_the_mean_mirror_and_lie_within_the_plain_inequality(
-    share: float,
-    count: int,
-    level: float,
+    share: float, count: int, level: float
 ) -> None:
     low, high = mean_ends(share, count, level)
     assert 0 <= low <= share <= high <= 1
@@ -66,19 +54,6 @@ def test_the_ends_hold_the_mean_mirror_and_lie_within_the_plain_inequality(
     assert high <= share + half
     mirrored = mean_ends(1 - share, count, level)
     assert mirrored == pytest.approx((1 - high, 1 - low), abs=1e-9)
-
-
-@pytest.mark.parametrize("count", [1, 5, 100])
-@pytest.mark.parametrize("level", [4e-5, 0.05])
-def test_for_coins_the_ends_are_no_narrower_than_clopper_and_pearson(
-    count: int,
-    level: float,
-) -> None:
-    for right in range(count + 1):
-        low, high = mean_ends(right / count, count, level)
-        exact_low, exact_high = Proportion(right, count).interval(level)
-        assert low <= exact_low + 1e-12
-        assert exact_high <= high + 1e-12
 
 
 def test_the_interval_misses_no_more_often_than_it_says_and_half_of_it_would() -> None:
@@ -152,33 +127,3 @@ def test_a_right_side_that_is_no_share_is_refused() -> None:
         wrong: Claim = replace(ON, statement=Eq(answered, right, evaluate=False))
         with pytest.raises(ValueError, match="share from 0 to 1"):
             predicted(wrong.statement, case)
-
-
-def test_the_note_says_how_wide_the_intervals_are() -> None:
-    """Error intervals by cell, and how many errors reported with dropout off lie within those for
-    dropout on."""
-    ends = {
-        (c.hops, c.depth): (1 - found.high, 1 - found.low)
-        for c in ON.grid["gpu"]
-        for found in (ON.predict(c),)
-    }
-    low, high = ends[1, 2]
-    assert (low, round(float(high), 3)) == (0, 0.136)
-    off = error_rows("off", "reported")
-    inside = sum(
-        ends[row.hops, row.depth][0] <= row.error <= ends[row.hops, row.depth][1] for row in off
-    )
-    assert (inside, len(off)) == (6, 8)
-    assert (
-        "a published 0.0100 leaves [0, 0.136] open, and 6 of the 8 errors reported with "
-        "dropout off" in ON.note
-    )
-    assert ON.title == "With dropout on, these nets err within what 100 sequences leave open"
-
-
-@pytest.mark.parametrize("claim", [ON, OFF], ids=lambda claim: claim.key)
-def test_what_the_claims_do_not_cover_is_in_their_notes(claim: Claim) -> None:
-    assert "step 100000 of a schedule of 200001" in claim.note
-    assert "hops/experiment_dropout" in claim.note
-    assert "seeds" in ON.note
-    assert "100 sequences" in ON.note

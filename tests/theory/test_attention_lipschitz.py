@@ -20,11 +20,6 @@ def test_squared_distance_agrees_with_numpy(rows):
     assert math.isclose(float(exact), ((X - X.mean(axis=0)) ** 2).sum(), abs_tol=1e-10)
 
 
-def test_an_even_number_of_tokens_is_refused():
-    with pytest.raises(ValueError, match="must be odd"):
-        al.dot_product_not_lipschitz.measure(Case(tokens=4, key_size="1"))
-
-
 def test_dot_product_entry_agrees_with_finite_differences():
     x, h = np.array([0.0, 3.0, -3.0]), 2.0**-18
 
@@ -67,12 +62,3 @@ def test_the_stated_factor_solves_its_equation(tokens):
 def test_top_eigenvalue_encloses_numpy():
     found = float(al.top_eigenvalue(rational_array([[2, 1], [1, 3]])))
     assert abs(found - np.linalg.eigvalsh(np.array([[2.0, 1.0], [1.0, 3.0]]))[-1]) < 1e-12
-
-
-def test_an_aligned_value_matrix_attains_its_singular_value():
-    assert (
-        al.distance_to_equal.measure(
-            Case(map="values", instance="attained", tokens=3, width=2)
-        ).value
-        == 1
-    )

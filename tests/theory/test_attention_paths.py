@@ -60,18 +60,6 @@ def test_the_figures_of_models_in_the_note(depth, heads, mean):
     assert figures.replace("e-04", "e-4") in paths.path_count.note
 
 
-def test_bert_base_agrees_with_scipy():
-    law = binom(12, 12 / 13)
-    found = shares(12, 12)
-    assert all(abs(float(share) - law.pmf(m)) < 1e-12 for m, share in enumerate(found))
-    assert found[11] == found[12]
-
-
-def test_null_cases():
-    assert shares(0, 5) == [1]
-    assert shares(3, 0) == [1, 0, 0, 0]
-
-
 def test_the_wrong_order_of_layers_is_seen():
     case = {"skips": False, "tokens": 3, "width": 2, "depth": 2, "heads": 2}
     assert paths.path_decomposition.measure(Case(**case)) == Exact(0)

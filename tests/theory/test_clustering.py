@@ -38,27 +38,12 @@ def test_stated_rate_agrees_with_the_flow_of_all_tokens(sums, n, rho, beta):
     assert np.abs(off - stated).max() < 1e-14
 
 
-@pytest.mark.parametrize("sums", [1, 0])
-def test_exact_rate_agrees_with_float64(sums):
-    case = Case(by_row_sums=sums, tokens=5, common_cosine="1/2", exp_beta="4")
-    X = simplex(5, 0.5)
-    rates = velocity(X, math.log(4), usa=not sums) @ X.T
-    exact = cl.equiangular_flow.measure(case).value
-    assert abs(float(exact) - (rates[0, 1] + rates[1, 0])) < 1e-14
-
-
 @pytest.mark.parametrize(("sums", "last"), [(1, 2.0), (0, 8.0)])
 def test_near_the_cluster_the_flow_of_all_tokens_decays_at_the_last_rate(sums, last):
     """-d log(1 - rho)/dt is 2 under SA and 2 e^beta under USA, here with e^beta = 4."""
     X = simplex(5, 1 - 1e-6)
     rates = velocity(X, math.log(4), usa=not sums) @ X.T
     assert abs((rates[0, 1] + rates[1, 0]) / 1e-6 - last) < 1e-4
-
-
-def test_impossible_cosines_are_out_of_scope():
-    (possible,) = cl.equiangular_flow.assumes.values()
-    scope = [("3/2", 3), ("-3/5", 3), ("-1/2", 3), ("1", 2)]
-    assert [possible(Case(common_cosine=rho, tokens=n)) for rho, n in scope] == [0, 0, 1, 1]
 
 
 def test_rational_powers():
@@ -85,11 +70,6 @@ def test_rounded_values_at_times_8_and_10():
         found[step * h] = math.exp(-u)
     assert f"{found[8]:.4e}" == "1.0609e-06"
     assert f"{found[10]:.4e}" == "1.9431e-08"
-
-
-def test_long_context_refuses_irrational_sizes():
-    with pytest.raises(ValueError, match="must be whole"):
-        cl.long_context.measure(Case(common_cosine="1/7", logit_growth="1"))
 
 
 @pytest.mark.parametrize("time", ["0", "2/3"])

@@ -3,15 +3,14 @@ wrong statements, shortcuts in data."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator
 
 import networkx as nx
 import numpy as np
 import pytest
-import sympy
 from hypothesis import given
 from hypothesis import strategies as st
+from judging import claims
 
 from depthlaw.advisor import laws
 from depthlaw.theory.claims.definition import Case, Claim
@@ -19,7 +18,6 @@ from depthlaw.theory.claims.verdict import Decision, Verdict, judge
 from depthlaw.theory.connectivity import (
     doubling,
     graph_attention,
-    parallel_machines,
     reach,
     relu_attention,
 )
@@ -37,17 +35,12 @@ from depthlaw.theory.connectivity.graph_attention import (
     radius,
 )
 
-MODULES = (doubling, parallel_machines, reach, relu_attention)
-CLAIMS = {c.name: c for module in MODULES for c in vars(module).values() if isinstance(c, Claim)}
+CLAIMS = claims("connectivity")
 FAMILIES = ("path", "cycle", "two cycles", "grid", "random tree", "Erdos-Renyi")
 
 
 def decision(claim: Claim, case: Case) -> Decision:
     return judge(claim, case, claim.measure(case))
-
-
-def verdicts(claim: Claim, suite: str = "quick") -> set[Verdict]:
-    return {decision(claim, case).verdict for case in claim.cases(suite)}
 
 
 def wrong_on(monkeypatch: pytest.MonkeyPatch, odd: nx.Graph) -> None:
@@ -108,12 +101,6 @@ def test_families_are_reproducible_and_refuse_what_they_lack() -> None:
             graph(family, diameter, np.random.default_rng(0))
 
 
-def test_barbells_and_stars_lie_within_capacity() -> None:
-    rng = np.random.default_rng(0)
-    assert nx.diameter(graph("barbell", 7, rng)) == 7
-    assert nx.diameter(graph("star", 2, rng)) == 2
-
-
 def test_small_graphs_are_all_there() -> None:
     every = [graphs(Case(family="all", diameter=diameter), 0) for diameter in range(6)]
     assert sum(map(len, every)) == 1 + 2 + 4 + 11 + 34 + 156
@@ -171,10 +158,6 @@ def test_a_support_that_is_no_ball_has_no_radius() -> None:
     assert (common([3, 3]), common([3, 4])) == (3, -1)
 
 
-def test_a_graph_without_edges_needs_no_layer() -> None:
-    assert minimal_depth(nx.empty_graph(4)) == 0
-
-
 def test_what_never_settles_is_later_than_any_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     line = nx.path_graph(4)
     wrong_on(monkeypatch, line)
@@ -213,20 +196,6 @@ def test_numbers_of_positive_entries_tell_the_cycles_apart_as_far_as_rows_do(dep
 
 
 # --- claims -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", [name for name, c in CLAIMS.items() if c.awaited == "HOLDS"])
-def test_quick_cases_hold(name: str) -> None:
-    assert verdicts(CLAIMS[name]) == {Verdict.HOLDS}
-
-
-@pytest.mark.parametrize("base", [2, 4])
-@pytest.mark.parametrize("name", ["reach", "one_vs_two_cycles_rows", "layers_for_diameter"])
-def test_another_base_fails(name: str, base: int) -> None:
-    claim = CLAIMS[name]
-    other = claim.statement.replace(lambda e: e == sympy.Integer(3), lambda _: sympy.Integer(base))
-    assert other != claim.statement
-    assert Verdict.FAILS in verdicts(dataclasses.replace(claim, statement=other))
 
 
 def test_an_entry_between_components_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,26 +254,6 @@ def test_a_graph_of_another_maximum_degree_is_out_of_scope() -> None:
         Verdict.OUT_OF_SCOPE,
         "assumption broken: the graph has the maximum degree that the case names",
     )
-
-
-@given(st.integers(3, 40))
-def test_rows_of_a_path_meet_within_twice_the_reach(diameter: int) -> None:
-    case = Case(family="path", diameter=diameter, depth=1)
-    assert reach.row_reach.measure(case).value == min(6, diameter)
-
-
-def test_the_note_on_the_conditional_bound_says_what_it_rests_on() -> None:
-    note = reach.layers_for_diameter.note
-    assert "if no MPC protocol tells one cycle from two" in note
-    assert "the one-versus-two-cycle conjecture" in note
-    assert "cannot test a bound over all transformers." in note
-
-
-@pytest.mark.parametrize("name", CLAIMS)
-def test_what_is_ours_is_credited_to_us(name: str) -> None:
-    source, ours = CLAIMS[name].source, CLAIMS[name].wording == "derived"
-    assert (source.key == "depthlaw") == ours
-    assert source.place.startswith("after ") or not ours
 
 
 # --- shortcuts ----------------------------------------------------------------------------------

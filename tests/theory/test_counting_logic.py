@@ -37,8 +37,3 @@ def test_position_in_a_block_on_words_that_begin_with_a(k: int) -> None:
             ]
             assert truths(in_block(k), word) == [n >= k and n % 2 == k % 2 for n in changes]
     assert depth(in_block(k)) == k - 2
-
-
-def test_block_zero_is_refused() -> None:
-    with pytest.raises(ValueError, match="numbered from 1"):
-        in_block(0)

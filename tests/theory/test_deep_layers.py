@@ -13,16 +13,8 @@ from depthlaw.theory.rank_collapse import deep_layers as dl
 
 # One layer on two tokens +-rho of width one: gamma = sqrt(1/2) = 0.70710..., and the logits range
 # over beta r_0^2 = beta.
-PAIR = {
-    "tokens": 2,
-    "width": 1,
-    "heads": 1,
-    "gamma": "5/7",
-    "residual": "1",
-    "beta": "1/2",
-    "qk_width": 1,
-    "depth": 1,
-}
+PAIR = {"tokens": 2, "width": 1, "heads": 1, "qk_width": 1, "depth": 1}
+PAIR |= {"gamma": "5/7", "residual": "1", "beta": "1/2"}
 INSIDE, BEYOND = {"gamma": "7072/10000"}, {"gamma": "7071/10000"}
 NARROW, WIDE = {"beta": "1255/1000"}, {"beta": "1257/1000"}
 PLAIN, MLP, SMALL = {"lipschitz": "1", "mlp": False}, {"lipschitz": "1"}, {"beta": "1/4"}

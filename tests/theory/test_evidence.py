@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
-import sympy
 from flint import arb
+from judging import claims, failing
 
-from depthlaw.theory.claims.definition import Ball, Case, Claim, Exact, registry
+from depthlaw.theory.claims.definition import Ball, Case, Exact
 from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.evidence import (
     depth_against_width,
     printed,
-    table_arithmetic,
     translation,
     wide_attention,
 )
@@ -24,31 +22,10 @@ from depthlaw.theory.exact.enclosure import endpoints
 DOCS = Path(__file__).parents[2] / "docs"
 COVERAGE = (DOCS / "coverage" / "evidence.md").read_text(encoding="utf-8")
 MODULES = (depth_against_width, translation, wide_attention)
-CLAIMS = {
-    c.name: c
-    for module in (*MODULES, table_arithmetic)
-    for c in vars(module).values()
-    if isinstance(c, Claim)
-}
-
-
-def verdict(claim: Claim, case: Case) -> Verdict:
-    return judge(claim, case, claim.measure(case)).verdict
-
-
-def failing(name: str) -> list[Case]:
-    claim = CLAIMS[name]
-    return [case for case in claim.cases("theory") if verdict(claim, case) is Verdict.FAILS]
+CLAIMS = claims("evidence")
 
 
 # --- the tables ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_every_row_has_a_source_and_a_number(module) -> None:
-    for row in module.TABLE:
-        assert row["source"]
-        assert [Fraction(row[column]) for column in ("deep", "wide", "value") if column in row]
 
 
 class Watched(dict[str, str]):
@@ -79,10 +56,6 @@ def test_every_row_is_used_by_a_claim_or_named_in_the_coverage_table(
     assert [row["value"] for row in unused] == missing
 
 
-def test_rows_of_the_source_that_are_no_numbers_are_named() -> None:
-    assert '60L-12L Default, "diverge"' in COVERAGE
-
-
 def test_a_printed_number_is_an_interval() -> None:
     interval = printed.interval
     assert interval([(1, "62.3")]) == Ball(Fraction("62.25"), Fraction("62.35"))
@@ -91,78 +64,13 @@ def test_a_printed_number_is_an_interval() -> None:
     assert interval([]) == Ball(Fraction(0), Fraction(0))
 
 
-# --- wide attention ------------------------------------------------------------------------------
-
-
-def test_table_of_wide_attention_is_complete() -> None:
-    assert len(wide_attention.ATTENTIONS) == 10
-    assert len(wide_attention.pairs()) == 40
-    bigbird = Case(attention="BigBird", task="average", net="deep")
-    assert wide_attention.averaged(bigbird) == (
-        Fraction("62.3"),
-        [Fraction(entry) for entry in ("86.0", "62.7", "36.7", "63.9")],
-    )
-    listops = Case(attention="average", task="ListOps", net="wide")
-    assert sum(wide_attention.averaged(listops)[1]) == Fraction("356.8")
-
-
-def test_one_printed_average_is_impossible_and_one_restated_number_differs() -> None:
-    assert failing("table_arithmetic") == [
-        Case(number="average", attention="average", task="IMDb byte", net="wide", units=1),
-        Case(number="restated", net="6L-6L ADMIN", language="DE", units="1/2"),
-    ]
-
-
-def test_no_rule_for_halves_gives_the_printed_averages() -> None:
-    """What the note of the table's one claim says of halves, which was a claim of its own."""
-    up, even = [], []
-    for case in CLAIMS["table_arithmetic"].cases("quick"):
-        if case.number != "average":
-            continue
-        average, entries = wide_attention.averaged(case)
-        mean = 10 * sum(entries) / len(entries)
-        if mean % 1 == Fraction(1, 2):
-            up.append(10 * average > mean)
-            even.append(10 * average % 2 == 0)
-    assert {True, False} == set(up) == set(even)
-
-
-def test_the_gain_is_asked_over_the_whole_table_only_and_rounding_leaves_it_open() -> None:
-    claim = CLAIMS["wide_attention_gain"]
-    pairs, bottom = claim.cases("theory")
-    assert (pairs.read_from, bottom.read_from) == ("40 pairs of entries", "bottom line")
-    assert verdict(claim, pairs) is verdict(claim, bottom) is Verdict.UNDECIDED
-    assert claim.known == "UNDECIDED"
-    # A reported 0.3 stands for [0.25, 0.35): 0.25 is what the gain is held against.
-    assert claim.statement.rhs == sympy.Rational(1, 4)
-    gain = claim.measure(pairs)
-    assert (gain.low + gain.high) / 2 == Fraction("0.195")
-    assert gain.high - gain.low == Fraction(2, 10)
-
-
-def test_the_gain_of_wide_attention_comes_from_listops() -> None:
-    assert failing("wide_attention_one_task") == [Case(without="ListOps")]
-
-
-def test_wide_wins_on_two_of_four_tasks() -> None:
-    """What the note of the claim says of who wins where."""
-    ahead = [(r["task"], Fraction(r["wide"]) - Fraction(r["deep"])) for r in wide_attention.pairs()]
-    wins = [sum(task == each and gain > 0 for each, gain in ahead) for task in wide_attention.TASKS]
-    assert (sum(wins), wins, sum(gain < 0 for _, gain in ahead)) == (22, [2, 4, 9, 7], 16)
-
-
 # --- translation ---------------------------------------------------------------------------------
-
-
-def test_translation_entries() -> None:
-    assert translation.printed("60L-12L ADMIN", "DE", "BLEU") == "30.1"
-    assert translation.printed("6L-6L ADMIN", "DE", "BLEU (restated)") == "27.90"
 
 
 def test_sixty_layers_beat_six_in_every_metric_against_both_nets_of_six() -> None:
     claim = CLAIMS["translation_all_metrics"]
     assert len(claim.cases("quick")) == 2 * 2 * 3
-    assert not failing("translation_all_metrics")
+    assert not failing(CLAIMS["translation_all_metrics"], "theory")
     smallest = min(claim.measure(case).low for case in claim.cases("quick"))
     assert smallest == Fraction("1.4")
 
@@ -186,58 +94,10 @@ def test_the_added_layers_agree_with_sizes_that_were_each_rounded() -> None:
 # --- depth against width -------------------------------------------------------------------------
 
 
-def test_depth_does_not_always_win() -> None:
-    assert {(c.group, c.depth) for c in failing("depth_wins")} == {
-        ("T5 at 223M", 18),
-        ("95-117M", 36),
-        ("475-543M", 28),
-    }
-
-
 def test_gain_has_the_sign_of_the_measure() -> None:
     claim = CLAIMS["depth_wins"]
     assert claim.measure(Case(group="T5 at 223M", depth=6, deeper=8)).low > 0, "the loss falls"
     assert claim.measure(Case(group="encoder", depth=12, deeper=96)).high < 0, "the accuracy falls"
-
-
-def test_trend_breaks_at_llama_7b() -> None:
-    assert [c.model for c in failing("more_layers_more_parameters")] == ["LLaMA 7B"]
-
-
-def test_spread_of_losses_grows_as_gemstones_get_smaller() -> None:
-    """What the note on the best depth says of the nets with d / L from 30 to 300."""
-    percent = {}
-    for group in ("1.9-2.0B", "1.01-1.05B", "475-543M", "95-117M"):
-        losses = [
-            Fraction(net.value)
-            for net in depth_against_width.trained(group)
-            if 30 * net.depth <= net.width <= 300 * net.depth
-        ]
-        percent[group] = round(float(100 * (max(losses) / min(losses) - 1)), 1)
-    assert list(percent.values()) == [1.0, 0.8, 3.0, 6.9]
-
-
-def test_printed_sizes_of_the_series_of_width_512() -> None:
-    """A vocabulary of 50257, which is guessed to fit, embedded and read out by two matrices."""
-    sizes = [round((12 * depth * 512**2 + 2 * 50257 * 512) / 1e6) for depth in (2, 16, 24)]
-    assert sizes == [58, 102, 127]
-
-
-def test_four_compared_pairs_have_other_sizes() -> None:
-    assert {c.pair for c in failing("compared_sizes")} == {
-        "Kaplan, 6 and 48 layers",
-        "iGSM, 4 and 16 layers",
-        "T5, small-16L and base",
-        "T5, base-36L and large",
-    }
-
-
-def test_sizes_of_compared_shapes() -> None:
-    measured = {
-        c.pair: CLAIMS["compared_sizes"].measure(c) for c in CLAIMS["compared_sizes"].cases("quick")
-    }
-    assert measured["textbook, options A and B"] == Exact(1)
-    assert measured["iGSM, 4 and 16 layers"] == Exact(Fraction(4 * 1920**2, 16 * 576**2))
 
 
 @pytest.mark.parametrize("width", [2, 16, 512])
@@ -248,50 +108,6 @@ def test_local_exponent_encloses_one_over_the_logarithm(width: int) -> None:
 
 
 # --- what is claimed -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", [name for name, c in CLAIMS.items() if c.awaited == "HOLDS"])
-def test_a_sound_statement_holds_and_its_negation_fails(name: str) -> None:
-    claim = CLAIMS[name]
-    negation = replace(claim, statement=claim.statement.negated)
-    for case in claim.cases("theory"):
-        assert verdict(claim, case) is not Verdict.FAILS
-        assert verdict(negation, case) is Verdict.FAILS
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "wide_attention_one_task",
-        "translation_deepest",
-        "depth_wins",
-        "more_layers_more_parameters",
-        "compared_sizes",
-        "critical_depth_exponent",
-    ],
-)
-def test_a_hardened_sentence_is_marked_and_quoted(name: str) -> None:
-    assert CLAIMS[name].wording == "universal"
-    assert CLAIMS[name].note.count('"') >= 2
-
-
-@pytest.mark.parametrize(
-    "claim",
-    [
-        c
-        for c in registry().values()
-        if c.topic in ("counting", "depth_choice", "evidence")
-        and c.source.key in ("deepnetworks63", "kdnuggets2020")
-    ],
-    ids=lambda c: c.key,
-)
-def test_a_claim_on_a_text_without_numbered_statements_quotes_what_it_checks(claim: Claim) -> None:
-    if claim.wording in ("printed", "universal") or claim.source.key == "deepnetworks63":
-        assert "sentence" in claim.note
-        assert claim.note.count('"') >= 2
-    if claim.source.key == "deepnetworks63":
-        assert claim.source.place.startswith("Section 6.3, ")
-        assert claim.note.startswith("Checked sentence")
 
 
 @pytest.mark.parametrize(

@@ -61,11 +61,6 @@ def test_forms_are_those_of_polynomial_arithmetic(width, depth, heads):
         assert [form.get(e, 0) for e in monomials] == [int(c) % graded.PRIME for c in row]
 
 
-def test_forms_of_other_weights_differ():
-    other = random_net(np.random.default_rng(7), width=2, depth=2, prime=graded.PRIME)
-    assert (graded.dense_forms(net_of(2, 2, 1)) != graded.dense_forms(other)).any()
-
-
 @pytest.mark.parametrize(("width", "depth", "heads"), SHAPES[1:])
 def test_ranks_are_those_of_the_dictionary_route(width, depth, heads):
     net = net_of(width, depth, heads)
@@ -91,15 +86,6 @@ def test_a_part_holds_the_entries_chosen(data):
         for j, column in enumerate(columns):
             both = tuple(a + b for a, b in zip(mu[row % count], nu[column], strict=True))
             assert part[i, j] == forms.scaled[row // count, place[both]]
-
-
-@given(st.integers(1, 5), st.integers(0, 6), st.sampled_from([7, 101, graded.PRIME]))
-def test_factorials_of_exponents(variables, degree, prime):
-    expected = [
-        math.prod(math.factorial(e) for e in exponents) % prime
-        for exponents in numbered(variables, degree)
-    ]
-    assert graded._factorials(variables, degree, prime).tolist() == expected
 
 
 # --- parts, and the rest where they fall short ----------------------------------------------------
@@ -155,6 +141,7 @@ def falls_short():
     return forms, rank(whole(forms, 2, (1540, 1540)), forms.prime)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("chunk", "within"), [(2**20, True), (2**40, False)])
 def test_memory_of_a_piece_that_falls_short(chunk, within, monkeypatch):
     """15400 rows and 1540 columns, of which 1604 rows are taken first: predicted are 66 MB, all
@@ -178,48 +165,19 @@ def test_memory_of_the_forms(width, depth):
     assert forms.scaled.nbytes < used <= graded.forms_bytes(width, depth) + 2**20
 
 
-def test_forms_made_before_do_not_stand_beside_new_ones():
-    def both():
-        before = graded.frontier_forms(11, 2).scaled.nbytes
-        held = tracemalloc.get_traced_memory()[0]
-        tracemalloc.reset_peak()
-        return before, held, graded.frontier_forms(10, 2).scaled.nbytes
-
-    (before, held, after), used = peak(both)
-    assert before > 2**26
-    assert after > 2**25
-    assert used <= max(held, graded.forms_bytes(10, 2)) + 2**20
-
-
-def test_a_net_of_zeros_has_rank_zero():
-    net = net_of(2, 2, 1)
-    zero = type(net)(0 * net.query, net.key, net.value, net.output, net.prime)
-    forms = graded.scaled_forms(zero)
-    assert [piece_rank.graded_rank(forms, order) for order in range(5)] == [0] * 5
-
-
-def test_a_prime_that_the_degree_reaches_is_refused():
+def test_what_has_no_forms_or_no_piece_is_refused():
     with pytest.raises(ValueError, match="p=13 does not exceed the degree 13"):
         graded.scaled_forms(net_of(2, 3, 1, prime=13))
     assert graded.scaled_forms(net_of(2, 3, 1, prime=17)).degree == 13
-
-
-def test_a_composite_modulus_is_refused():
     with pytest.raises(ValueError, match="not prime"):
         graded.scaled_forms(net_of(2, 2, 1, prime=4194289 - 4194289 % 15))
-
-
-def test_residual_nets_have_no_forms():
     with pytest.raises(ValueError, match="without residual"):
         graded.dense_forms(dataclasses.replace(net_of(2, 2, 1), residual=True))
-
-
-@pytest.mark.parametrize("order", [-1, 5])
-def test_orders_outside_are_refused(order):
-    with pytest.raises(ValueError, match="0 to"):
-        piece_rank.graded_rank(graded.frontier_forms(2, 2), order)
-    with pytest.raises(ValueError, match="0 to 4"):
-        graded.piece_shape(2, 2, order)
+    for order in (-1, 5):
+        with pytest.raises(ValueError, match="0 to"):
+            piece_rank.graded_rank(graded.frontier_forms(2, 2), order)
+        with pytest.raises(ValueError, match="0 to 4"):
+            graded.piece_shape(2, 2, order)
 
 
 def test_shapes_add_up_to_the_dimension_count():
@@ -236,39 +194,6 @@ def test_a_matrix_on_disk_gives_the_same_rank(order):
 
 
 # --- cost -----------------------------------------------------------------------------------------
-
-
-class Counted:
-    """A table whose look-ups are counted."""
-
-    gathers = 0
-
-    def __init__(self, table):
-        self.table = table
-
-    def __getitem__(self, place):
-        if isinstance(place, np.ndarray):
-            Counted.gathers += len(place)
-            return self.table[place]
-        return Counted(self.table[place])
-
-
-@pytest.mark.parametrize(
-    ("width", "depth", "order"), [(2, 3, 3), (2, 3, 9), (3, 2, 2), (3, 3, 6), (3, 3, 13), (4, 2, 0)]
-)
-def test_look_ups_are_those_counted(width, depth, order, monkeypatch):
-    forms, shape = graded.frontier_forms(width, depth), graded.piece_shape(width, depth, order)
-    genuine = graded.products_with_variables
-    counted = "products_with_variables", lambda *degree: Counted(genuine(*degree))
-    monkeypatch.setattr(graded, *counted)
-    Counted.gathers = 0
-    entries = whole(forms, order, shape).size
-    assert piece_rank._look_ups(width, depth, order, *shape)[0] == Counted.gathers + entries
-    piece = graded.selection(shape, np.random.default_rng(0), spare=0)
-    Counted.gathers = 0
-    entries = graded.catalecticant_part(forms, order, piece).size
-    most, _ = piece_rank._look_ups(width, depth, order, *map(len, piece))
-    assert entries <= Counted.gathers + entries <= most
 
 
 def test_a_piece_known_to_fall_short_costs_more():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 from itertools import pairwise, product
 
@@ -15,7 +14,6 @@ from depthlaw.theory.hops.pointers import find
 from depthlaw.theory.hops.published_experiment import (
     best_guess_error,
     counted,
-    error_rows,
     expected_counts,
     hop_errors,
     return_probability,
@@ -28,14 +26,6 @@ def verdicts(claim: Claim) -> set[Verdict]:
     return {judge(claim, case, claim.measure(case)).verdict for case in claim.cases("quick")}
 
 
-def test_a_rerun_that_no_code_here_repeats_decides_nothing() -> None:
-    claim = CLAIMS["experiment_dropout"]
-    assert claim.known == "UNDECIDED"
-    assert verdicts(claim) == {Verdict.UNDECIDED}
-    assert claim.note.startswith("Measured outside this repository; no code here re-runs it")
-    assert "experiment_capacity_without_dropout" not in CLAIMS
-
-
 def test_no_claim_is_decided_by_reported_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every other claim says the same when the reported rows are gone."""
     others = [claim for name, claim in CLAIMS.items() if name != "experiment_dropout"]
@@ -43,17 +33,6 @@ def test_no_claim_is_decided_by_reported_errors(monkeypatch: pytest.MonkeyPatch)
     printed = tuple(row for row in hop_errors() if row.status == "printed")
     monkeypatch.setattr(published_experiment, "hop_errors", lambda: printed)
     assert [verdicts(claim) for claim in others] == before
-
-
-def test_four_layers_do_eight_hops_with_dropout_off() -> None:
-    """What the note says of the rows that are there for the reader."""
-    on, off = (
-        {(r.hops, r.depth): r.error for r in error_rows(dropout, "reported")}
-        for dropout in ("on", "off")
-    )
-    assert on.keys() == off.keys() == {(k, depth) for k in (1, 8) for depth in (2, 3, 4, 5)}
-    assert all(off[cell] < on[cell] for cell in on)
-    assert round(float(off[8, 4]), 3) == 0.065
 
 
 @pytest.mark.parametrize("alphabet", [2, 3, 4])
@@ -99,52 +78,3 @@ def test_all_sequences_but_few_have_97_minus_3k_positions_with_an_answer() -> No
             if all(s != t for s, t in pairwise(x)):
                 for k in (1, 2, 3):
                     assert sum(p > 0 for p in find(x, k)) >= tokens - 1 - (a - 1) * k
-
-
-def standard_errors(k: int, error: Fraction, other: Fraction = Fraction(0)) -> float:
-    """The difference of two errors in standard errors, as if all answers were independent coins."""
-    variance = error * (1 - error) + other * (1 - other)
-    return float(abs(error - other)) / math.sqrt(variance / (100 * (97 - 3 * k)))
-
-
-def test_neighbours_that_noise_does_not_tell_apart_are_named_and_the_claim_is_ours() -> None:
-    claim = CLAIMS["experiment_deeper_is_better"]
-    rows = error_rows("on", "printed")
-    near = {
-        (k, row.depth): standard_errors(k, row.error, deeper.error)
-        for k in (1, 2, 4, 8, 16)
-        for row, deeper in pairwise(r for r in rows if r.hops == k)
-    }
-    assert [cell for cell, ratio in near.items() if ratio < 1] == [(1, 4)]
-    assert sum(ratio < 2.3 for ratio in near.values()) == 1 + 3
-    assert (claim.source.key, claim.wording) == ("depthlaw", "derived")
-    assert "dropout left on" in claim.note
-
-
-def test_the_margin_over_the_best_guess_is_about_two_standard_errors() -> None:
-    rows = error_rows("on", "printed")
-    error = next(r.error for r in rows if (r.hops, r.depth) == (16, 2))
-    assert round(float(best_guess_error(16) - error), 3) == 0.013
-    assert 100 * (97 - 3 * 16) == 4900
-    gap = float(best_guess_error(16) - error)
-    assert gap / math.sqrt(float(error * (1 - error)) / 4900) == pytest.approx(2.06, abs=0.01)
-
-
-def test_only_the_exact_claim_about_the_experiment_is_a_theorem() -> None:
-    assert {name for name, claim in CLAIMS.items() if claim.weight == "theorem"} == {
-        "scored_positions",
-        "return_probability",
-    }
-
-
-def test_table_has_every_cell_once() -> None:
-    rows = [(r.hops, r.depth, r.dropout, r.status) for r in hop_errors()]
-    assert len(rows) == len(set(rows)) == 25 + 8 + 8
-    assert all(0 <= r.error < 1 for r in hop_errors())
-    assert {r.status for r in hop_errors()} == {"printed", "reported"}
-
-
-def test_reported_errors_with_dropout_are_close_to_the_printed_ones() -> None:
-    printed = {(r.hops, r.depth): r.error for r in error_rows("on", "printed")}
-    apart = [abs(r.error - printed[r.hops, r.depth]) for r in error_rows("on", "reported")]
-    assert max(apart) < Fraction(1, 100)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from itertools import product
 
 import pytest
-from sympy import Rational
 
-from depthlaw.theory.claims.definition import Case, Exact
-from depthlaw.theory.claims.verdict import Verdict, judge
+from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.hops import one_layer
 from depthlaw.theory.hops.one_layer import hops_ask_for_every_bit, index_sequence
 from depthlaw.theory.hops.pointers import hop_k
@@ -36,22 +33,3 @@ def test_more_precision_leaves_fewer_failing_inputs_and_enough_leaves_none() -> 
     case = Case(tokens=11, precision=1)
     failing = [one_layer._failing(case, 0, bits_more=more).value for more in (0, 4, 20)]
     assert failing[0] >= failing[1] >= failing[2] == 0
-
-
-def test_without_a_summary_one_guess_is_right_once_in_n_and_a_complete_one_never_errs() -> None:
-    for n in (1, 2, 3, 4):
-        found = one_layer.composition_error.measure(Case(domain_size=n, summary_bits=0))
-        assert found == Exact(Fraction(n - 1, n))
-    complete = Case(domain_size=2, summary_bits=2)
-    assert one_layer.composition_error.measure(complete) == Exact(Fraction(0))
-
-
-def test_the_control_of_the_composition_error_runs_the_search() -> None:
-    claim = one_layer.composition_error
-    case = claim.control.case
-    assert claim.control.statement is None
-    value = claim.measure(case, control=True)
-    assert value == Exact(Fraction(1, 4))
-    assert claim.predict(case) == Rational(1, 3)
-    assert judge(claim, case, value, force=True).verdict is Verdict.FAILS
-    assert "n >= 2" in claim.text

@@ -36,11 +36,6 @@ def test_masks_by_hand():
     assert seen("star") == [[0], [0, 1], [0, 2], [0, 3]]
 
 
-def test_an_impossible_least_weight_is_refused():
-    with pytest.raises(ValueError, match="cannot pay"):
-        ma.attention_matrix(Case(mask="causal", instance="tight", tokens=3, least_weight="1/2"), 0)
-
-
 def test_radius_is_computed_on_the_mask():
     case = {"mask": "chain", "instance": "tight", "tokens": 4, "least_weight": "1/4", "depth": 1}
     outside = Outside("all tokens reach the centre within r steps")
@@ -64,11 +59,6 @@ def test_causal_differences_halve_when_small_and_never_vanish():
     first, second = (ma.causal_exponential.measure(Case(**case, depth=k)) for k in (10, 11))
     assert abs(float(second.low / first.low) - 0.5) < 1e-6
     assert second.low > 0
-
-
-def test_position_logits_by_hand():
-    case = Case(first_weight="3/4", second_weight="1/4", difference="2", depth=3)
-    assert ma.position_logits_linear.measure(case).value == Fraction(1, 4)
 
 
 @pytest.mark.parametrize(("eta", "published"), [("3/2", 77), ("2", 83), ("3", 89)])

@@ -18,12 +18,7 @@ from depthlaw.theory.connectivity.parallel_machines import (
     Machine,
     attention_rounds,
     mpc_rounds,
-    one_layer_summaries,
 )
-
-
-def test_one_token_needs_no_round() -> None:
-    assert attention_rounds(Case(tokens=1, branching=2), 0) == 0
 
 
 @given(st.integers(2, 12), st.integers(2, 4), st.integers(0, 99))
@@ -73,8 +68,3 @@ def test_the_depth_of_a_tree_depends_on_exponents_only(alpha: Fraction, gap: Fra
         while reached < 2 ** int((1 + alpha) * bits):
             levels, reached = levels + 1, reached * 2 ** int(gap * bits)
         assert levels == ceil((1 + alpha) / gap)
-
-
-def test_edge_summaries_are_partitions() -> None:
-    found = [one_layer_summaries.measure(Case(vertices=n)).value for n in (1, 2, 3, 4)]
-    assert found == [1, 2, 5, 15]

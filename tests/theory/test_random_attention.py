@@ -15,12 +15,6 @@ def test_rows_are_distributions():
     assert np.abs(matrix.sum(axis=1) - 1).max() < 50 * 2.0**-52
 
 
-def test_the_logits_have_deviation_equal_to_mean():
-    weights = np.exp(np.random.default_rng(1).normal(0, np.sqrt(np.log(2)), 400_000))
-    # The ratio's standard error is about 0.006, from the log-normal's eighth moment; five of them.
-    assert abs(weights.std() / weights.mean() - 1) < 0.05
-
-
 @pytest.mark.parametrize(
     ("statistic", "uniform", "identity"),
     [
@@ -44,12 +38,6 @@ def test_the_allowance_shrinks_around_the_limit():
     assert widths == sorted(widths, reverse=True)
 
 
-def test_samples_depend_on_the_case_alone():
-    first, again = (ra.random_attention_spectra.measure(Case(**FIRST, tokens=8)) for _ in "ab")
-    assert first == again
-    assert len(first.values) == ra.REPLICAS
-
-
 def test_single_logits_of_heads_are_normal_with_variance_log_2_and_rank_d():
     attention = ra.head_attention(np.random.default_rng(2), 40, 3)
     assert np.abs(attention.sum(axis=1) - 1).max() < 50 * 2.0**-52
@@ -60,12 +48,3 @@ def test_single_logits_of_heads_are_normal_with_variance_log_2_and_rank_d():
     wide -= wide.mean(axis=1, keepdims=True)
     # The variance of 160 000 squares of variance 2 log(2)^2, dependent through 400 keys at most.
     assert abs(wide.var() - np.log(2)) < 5 * np.log(2) * np.sqrt(2 / 400)
-
-
-def test_the_second_singular_value_of_heads_grows_with_the_sequence():
-    rng = np.random.default_rng(4)
-    short, long = (
-        np.mean([ra.second_singular(ra.head_attention(rng, tokens, 8)) for _ in range(4)])
-        for tokens in (32, 256)
-    )
-    assert long > short + 1

@@ -38,9 +38,7 @@ def found(weights):
 
 @pytest.mark.parametrize(("width", "depth", "heads"), [(2, 1, 1), (2, 2, 1), (3, 2, 1), (4, 2, 2)])
 def test_rank_is_that_of_values_at_random_tokens_and_that_of_multiplied_out_forms(
-    width,
-    depth,
-    heads,
+    width, depth, heads
 ):
     weights = floats(width, depth, heads)
     net = modulo(integer_net(*weights), PRIME)

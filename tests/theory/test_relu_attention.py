@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 from depthlaw.theory.claims.definition import Case
-from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.connectivity import relu_attention
-from depthlaw.theory.connectivity.reach import reach
 from depthlaw.theory.connectivity.relu_attention import (
     nonnegative_weights_fail,
     relu_powers,
@@ -39,29 +37,12 @@ def test_powers_of_two_layers_by_hand() -> None:
         ] == found
 
 
-def test_that_the_start_does_not_matter_fails_for_one_block() -> None:
-    claim = relu_powers_reported
-    found = {
-        (c.start, c.depth): judge(claim, c, claim.measure(c)).verdict for c in claim.cases("quick")
-    }
-    assert len(found) == 8
-    failing = {where for where, verdict in found.items() if verdict is Verdict.FAILS}
-    assert failing == {("A", depth) for depth in (1, 2, 3)}
-    # That every start must do is our hardening, so it does not head the refutations of theorems.
-    assert claim.wording == "universal"
-
-
 def test_an_even_power_is_not_counted_as_an_odd_one(monkeypatch: pytest.MonkeyPatch) -> None:
     assert relu_powers.measure(Case(depth=1, start="I A")).value == -1
     with pytest.raises(ValueError, match="start='B'.*accepted are 'A', 'I A'"):
         relu_powers.measure(Case(depth=1, start="B"))
     monkeypatch.setattr(relu_attention, "_exponents", lambda case: {1, 2})
     assert relu_powers.measure(Case(depth=1)).value == -1
-
-
-def test_the_stream_that_a_claim_starts_from_stands_in_its_text() -> None:
-    for claim in (reach, relu_powers, relu_powers_reported, nonnegative_weights_fail):
-        assert "starts as A" in claim.text
 
 
 def test_weights_tried_differ_and_are_as_many_as_the_text_says(

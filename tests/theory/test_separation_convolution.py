@@ -7,8 +7,6 @@ import pytest
 import sympy
 
 from depthlaw.theory.claims.definition import Case
-from depthlaw.theory.claims.values import Exact
-from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.separation_rank import convolution
 from depthlaw.theory.separation_rank.dimension_count import dimension_count
 from depthlaw.theory.separation_rank.linear_attention import PRIME
@@ -58,14 +56,6 @@ def test_rank_over_the_rationals_of_the_expanded_output(alternating):
 def test_tokens_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match=r"accepted are 2\^L tokens"):
         convolution.circuit(*(np.ones(n, dtype=np.int64) for n in ((2, 2, 2), 2, (3, 2))))
-
-
-@pytest.mark.parametrize(("alternating", "other"), [(True, 2), (False, 4)])
-def test_the_rank_of_the_other_sides_fails(alternating, other):
-    claim = convolution.convolution_sides
-    case = Case(width=2, depth=2, tokens=4, alternating=alternating)
-    assert judge(claim, case, claim.measure(case)).verdict is Verdict.HOLDS
-    assert judge(claim, case, Exact(other)).verdict is Verdict.FAILS
 
 
 def test_attention_has_the_larger_rank_up_to_32_tokens_at_width_two():

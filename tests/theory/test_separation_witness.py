@@ -1,7 +1,6 @@
 """Witnesses: minors, ranks modulo primes, and the depths that contradict the recalled bound,
 against direct evaluation."""
 
-import dataclasses
 import itertools
 import math
 
@@ -9,11 +8,11 @@ import flint
 import numpy as np
 import pytest
 import sympy
+from judging import claims
 from sympy.combinatorics import Permutation
 
-from depthlaw.theory.claims.definition import Case, made_in
+from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.values import Exact
-from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.separation_rank import product_bound, witness
 from depthlaw.theory.separation_rank.explicit_weights import (
     certified_rank,
@@ -27,12 +26,10 @@ from depthlaw.theory.separation_rank.linear_attention import (
     random_tokens,
     value_matrix,
 )
-from depthlaw.theory.separation_rank.product_bound import FIRST_VIOLATION, H, L, c, d
+from depthlaw.theory.separation_rank.product_bound import FIRST_VIOLATION
 from depthlaw.theory.separation_rank.value_rank import measured_rank, rank_mod
 
-CLAIMS = {
-    claim.name: claim for module in (witness, product_bound) for claim in made_in(module.__name__)
-}
+CLAIMS = claims("separation_rank")
 
 
 def measured(name, **case):
@@ -61,12 +58,6 @@ def test_first_violation_changes_the_sign(width):
     first = measured("first_violation", width=width, heads=width)
     assert first == FIRST_VIOLATION[width]
     assert excess(width, width, first) > 0 > excess(width, width, first - 1)
-
-
-def test_repeating_the_last_form_is_one_layer_earlier_at_width_4():
-    rank = certified_rank(coordinate_net(4, 61)).value
-    assert math.log(rank, 3) > recalled(4, 61)
-    assert excess(4, 4, 61) < 0
 
 
 def test_eight_of_sixteen_heads_contradict():
@@ -99,30 +90,15 @@ def test_a_search_without_end_is_an_error(monkeypatch):
         measured("first_violation", width=4, heads=4)
 
 
-def test_depths_count_from_the_threshold_on():
-    for name in ("first_violation", "conflict_heads"):
-        assert "L > log_3 d_x" in CLAIMS[name].text
-        assert CLAIMS[name].kind == "threshold"
-        assert "If" not in CLAIMS[name].text.split()
-
-
 @pytest.mark.parametrize(("width", "depth", "rank"), [(2, 2, 8), (2, 3, 80), (4, 3, 80)])
 def test_the_product_weights_have_the_rank_that_is_argued(width, depth, rank):
-    shape = {
-        "width": width,
-        "depth": depth,
-        "heads": 2,
-        "tokens": 2 * width + 2,
-        "weights": "coordinate",
-    }
+    shape = {"width": width, "depth": depth, "heads": 2, "tokens": 2 * width + 2}
+    shape |= {"weights": "coordinate"}
     case = Case(**shape, inputs=2 * rank)
     assert case in CLAIMS["product_lower_bound"].cases("quick")
     # By values at random inputs, not by the product of exponents.
     assert measured_rank(case, 0).value == rank == measured_rank(Case(**shape), 0).value
     assert measured_rank(Case(**shape, inputs=rank // 2), 0).truncated
-
-
-# --- minors and primes ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -173,25 +149,3 @@ def test_zero_fraction_counts_by_hand():
     # Width 1: o v k q x (x^2 + z^2) vanishes when one of four weights does.
     found = measured("one_witness", width=1, depth=1, heads=1, minor_size=1, prime=7)
     assert found == 1 - sympy.Rational(6, 7) ** 4
-
-
-@pytest.mark.parametrize("name", ["no_linear_bound", "conflict_heads"])
-def test_arguments_hold(name):
-    claim = CLAIMS[name]
-    assert all(step.holds for step in claim.proof(claim.statement))
-
-
-def test_arguments_refuse_another_constant():
-    linear, conflict = CLAIMS["no_linear_bound"], CLAIMS["conflict_heads"]
-    twice = sympy.Gt(linear.statement.lhs, 2 * c * d * L, evaluate=False)
-    assert not all(step.holds for step in linear.proof(twice))
-    wrong = sympy.Piecewise((1, 2 * d < H * (H + 1) / 2), (0, True))
-    assert not all(step.holds for step in conflict.proof(sympy.Eq(conflict.statement.lhs, wrong)))
-
-
-def test_product_bound_fails_with_larger_exponents():
-    claim = CLAIMS["product_lower_bound"]
-    control = claim.control
-    larger = dataclasses.replace(claim, statement=control.statement)
-    value = claim.measure(control.case)
-    assert judge(larger, control.case, value, force=True).verdict is Verdict.FAILS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import product
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,12 +11,9 @@ from depthlaw.theory.formal_languages.automaton import words
 from depthlaw.theory.formal_languages.temporal_logic import (
     attend,
     depth,
-    every,
     kinds,
     means,
     neither,
-    once,
-    previous,
     run,
 )
 
@@ -58,25 +54,6 @@ def test_heads_attend_to_the_largest_score_on_their_side() -> None:
     assert attend([2, 2, 0, 9], [1, 0, 1, 1], ties=-1) == [0, 1, 1, 1]
     assert attend([], []) == []
     assert attend([0, 0], [1, 1]) == [0, 0], "nothing scores, so nothing is copied"
-
-
-@pytest.mark.parametrize(
-    ("formula", "layers"),
-    [
-        ("a", 0),
-        (once("a"), 1),
-        (every("a", previous(once("b"))), 2),
-        (("since", once("a"), "b"), 2),
-    ],
-)
-def test_depth(formula, layers: int) -> None:
-    assert depth(formula) == layers
-
-
-def test_empty_word() -> None:
-    assert run(once("1"), "") == (False, 1)
-    assert means(neither(once("1")), "")
-    assert kinds("", 3, strict=False) is None
 
 
 def test_kinds_without_strictness_do_not_see_repetition() -> None:

@@ -1,6 +1,5 @@
 """Ranks of values against coefficient matrices, and explicit weights against value matrices."""
 
-import math
 from itertools import product
 
 import numpy as np
@@ -76,13 +75,6 @@ def test_explicit_weights_have_the_rank_they_certify(width, depth):
     left, right = (random_tokens(rng, net, certified.value + 8, width + 1) for _ in range(2))
     assert rank_mod(value_matrix(net, left, right)) == certified.value
     assert certified.misses == 1.0  # almost all weights have at least this rank, most a larger one
-
-
-def test_explicit_weights_multiply_powers_of_different_moments():
-    powers = [3 ** (5 - layer) + 1 for layer in range(1, 6)]
-    assert certified_rank(coordinate_net(6, 5)).value == math.prod(powers)
-    # Width 2 has three moments: the last two of four layers share one, whose exponent is 3 + 1.
-    assert certified_rank(coordinate_net(2, 4)).value == (27 + 1) * (9 + 1) * (4 + 1)
 
 
 def test_certificate_refuses_each_broken_premise(monkeypatch):
