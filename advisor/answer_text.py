@@ -419,8 +419,7 @@ def evidence(found: Table, width: int = 80) -> str:
         "Each source judges what the others choose, without rules that were read off it. built: "
         "the same of what the advisor builds, which above the sizes of the grids of losses takes "
         f"the shallowest depth within {100 * UNTOLD:g} % of the rule's loss. best, worst: on how "
-        "many grids the interval of the other sources holds the best depth, and the "
-        "worst."
+        "many grids the interval of the other sources holds the best depth, and the worst."
     )
     if found.settled:
         left_out += (
@@ -481,9 +480,8 @@ def evidence(found: Table, width: int = 80) -> str:
             columns(rows, width),
             "\n".join(
                 wrapped(
-                    "Depths that Levine et al. project (recalled) beside their fit solved for "
-                    "the size, "
-                    f"with its standard error (none is further off than {off:.1f} of these):",
+                    "Depths that Levine et al. project (recalled) beside their fit solved for the "
+                    f"size, with its standard error (none is further off than {off:.1f} of these):",
                     width,
                 )
             ),

@@ -215,10 +215,9 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
                 )
             if _size(budget):
                 notes.append(
-                    f"C = 6 N D with N = {size(active)} active parameters: "
-                    f"{size(tokens)} tokens, {tokens / active:.3g} per parameter "
-                    f"(about {TOKENS_PER_PARAMETER} give dense nets the least loss at "
-                    "these FLOPs)"
+                    f"C = 6 N D with N = {size(active)} active parameters: {size(tokens)} tokens, "
+                    f"{tokens / active:.3g} per parameter (about {TOKENS_PER_PARAMETER} give dense "
+                    "nets the least loss at these FLOPs)"
                 )
         elif tokens is not None:
             needed = per_token * tokens
@@ -394,9 +393,8 @@ def _implied(b: Budget, c: Constraints, have: float | None, notes: list[str]) ->
     timed = b.milliseconds is not None and (b.bandwidth is not None or widths[0] < widths[1])
     if b.memory is None and not timed:
         raise UsageError(
-            "nothing fixes a size; give parameters (3B), training FLOPs (1e22), "
-            "GPU-hours, tokens, memory, or milliseconds with a bandwidth or with "
-            "measured points of several widths"
+            "nothing fixes a size; give parameters (3B), training FLOPs (1e22), GPU-hours, tokens, "
+            "memory, or milliseconds with a bandwidth or with measured points of several widths"
         )
     largest = _largest(b, c, (_ASPECT, 2 * _ASPECT))
     if largest is None:
@@ -513,10 +511,9 @@ def serving_note(b: Budget, c: Constraints, a: Architecture) -> str | None:
         )
         if least <= b.milliseconds < most:
             said += (
-                f"; the limit of {milliseconds(b.milliseconds)} ms holds up to "
-                f"{_longest(b, a):,} tokens of context only, at {a.context:,} a token takes "
-                f"{most:.1f} ms: more bandwidth, fewer key heads (--gqa) or a smaller net "
-                "would help"
+                f"; the limit of {milliseconds(b.milliseconds)} ms holds up to {_longest(b, a):,} "
+                f"tokens of context only, at {a.context:,} a token takes {most:.1f} ms: more "
+                "bandwidth, fewer key heads (--gqa) or a smaller net would help"
             )
     else:
         said += f": {b.milliseconds:g} ms need at least {_gb(rate)}/s"

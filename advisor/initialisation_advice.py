@@ -197,9 +197,8 @@ def _parametrisation(layers: int, key: Key, base_layers: int | None) -> Iterator
         )
         yield Advice(
             "initialisation",
-            "of hidden weights: no power of the depth; a framework whose "
-            "initialisation already divides by sqrt(L), such as Megatron, needs "
-            f"{times(0.5)} to undo it",
+            "of hidden weights: no power of the depth; a framework whose initialisation already "
+            f"divides by sqrt(L), such as Megatron, needs {times(0.5)} to undo it",
             "Megatron-LM, draft pull request 4381",
             "printed",
         )

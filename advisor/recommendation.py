@@ -1118,9 +1118,8 @@ def _judged(a: Architecture, have: Budget | None, c: Constraints, known_by: int 
     for field in fields(Constraints):
         if getattr(c, field.name) != field.default and field.name not in _FOR_CONFIGS:
             raise UsageError(
-                f"a configuration and a demand on its shape ({field.name}); give one "
-                f"of them; accepted beside a configuration are "
-                f"{', '.join(_FOR_CONFIGS)}"
+                f"a configuration and a demand on its shape ({field.name}); give one of them; "
+                f"accepted beside a configuration are {', '.join(_FOR_CONFIGS)}"
             )
     if c.context != Constraints().context:
         a = a.with_(context=c.context)

@@ -298,9 +298,8 @@ def _check_experts(c: Constraints) -> None:
 def _check_layers(c: Constraints) -> None:
     if c.loops * c.pipeline > DEEPEST - c.dense_layers:
         raise UsageError(
-            f"{c.loops} loops on {c.pipeline:,} stages take at least "
-            f"{c.loops * c.pipeline:,} layers; accepted are up to {DEEPEST:,}: give "
-            "fewer of one of them"
+            f"{c.loops} loops on {c.pipeline:,} stages take at least {c.loops * c.pipeline:,} "
+            f"layers; accepted are up to {DEEPEST:,}: give fewer of one of them"
         )
     if c.layers is None:
         return

@@ -170,8 +170,7 @@ def for_connectivity(diameter: int, vertices: int | None = None) -> TaskAnswer:
         + f", (b) {second}",
         (
             "Lower bound: order log(D), if the one-versus-two-cycle conjecture holds and the net "
-            "is "
-            "narrow. It comes without a constant, so it gives no number (sanford2024, "
+            "is narrow. It comes without a constant, so it gives no number (sanford2024, "
             "arXiv:2402.09268, Corollary 3.5; printed).",
             "Upper bound at width N^eps: order log(D), again without a constant (sanford2024, "
             "Corollary 3.3; printed).",
@@ -202,8 +201,7 @@ def for_hops(hops: int) -> TaskAnswer:
             "repaired construction",
             f"ceil(log2 k) + 2, executed here without an error up to k = {executed}{rests}",
             source="depthlaw, claim hops/depth_corrected, after sanford2024, arXiv:2402.09268, "
-            "Theorem "
-            "4.2",
+            "Theorem 4.2",
             wording="derived",
             certainty="exact weights, right on every sequence executed; for all others it rests on "
             "prose: `depthlaw show hops/depth_corrected`; whether fewer layers are enough is open",
@@ -241,8 +239,7 @@ def for_hops(hops: int) -> TaskAnswer:
         (
             claimed,
             "No unconditional lower bound is known here. If the one-versus-two-cycle conjecture "
-            "holds "
-            "and the net is narrow, order log(k) layers are needed; no constant is given "
+            "holds and the net is narrow, order log(k) layers are needed; no constant is given "
             "(sanford2024, Corollary 4.3; printed).",
         ),
         tuple(numbers),
@@ -307,14 +304,11 @@ def for_regular(length: int) -> TaskAnswer:
             "that grows polynomially, or a logarithmic chain of thought do not change that "
             "(merrill2025, Theorems 3 and 4; printed).",
             "Easier languages need less: an automaton whose groups are solvable has a depth that "
-            "does "
-            "not grow with n (liu2022, arXiv:2210.10749, Theorem 2; reported), and a language "
+            "does not grow with n (liu2022, arXiv:2210.10749, Theorem 2; reported), and a language "
             "without groups (star-free) is one of masked hard attention, its depth that of a "
-            "formula "
-            "(yang2024masked, arXiv:2310.13897; topic formal_languages).",
+            "formula (yang2024masked, arXiv:2310.13897; topic formal_languages).",
             "The lengths that the paper's introduction gives for 32 and 80 layers do not follow "
-            "from "
-            "this count (claim connectivity/log_depth_lengths_printed).",
+            "from this count (claim connectivity/log_depth_lengths_printed).",
         ),
         numbers,
         labels=("(a)", "(b)", "(c)"),
