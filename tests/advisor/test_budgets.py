@@ -128,7 +128,6 @@ def test_more_flops_give_no_smaller_net(spent: float, factor: float) -> None:
 def test_six_operations_per_parameter_and_token_are_counted_ones() -> None:
     """C = 6 N D against every matrix product of a net with tied embeddings, without attention."""
     shape = nearest(Target(3e9), template(Target(3e9), Constraints()), 28)
-    assert shape is not None
     assert 3 * flops(shape.architecture).weights == pytest.approx(6 * shape.value, rel=1e-3)
 
 
@@ -253,7 +252,6 @@ def test_a_limit_of_milliseconds_without_measurements_names_the_bandwidth() -> N
     done = resolve(budget, Constraints())
     a = shapes(done.target, Constraints())[0].architecture
     note = serving_note(budget, Constraints(), a)
-    assert note is not None
     assert f"{2 * count(a).total / 1e6:.0f} MB of weights" in note
     assert "at least 35" in note
     assert "the Apple A16 (51.2 GB/s at best)" in note
@@ -275,7 +273,6 @@ def test_a_phone_by_its_name() -> None:
     done = resolve(served, Constraints())
     a = shapes(done.target, Constraints())[0].architecture
     note = serving_note(done.budget, Constraints(), a)
-    assert note is not None
     # 0.7 GB of weights, and more with the cache, at the phone's 76.8 GB/s.
     assert " to " in note
     assert "9." in note.partition(" ms at ")[0]
@@ -329,11 +326,9 @@ def test_bandwidth_alone_bounds_no_depth_and_says_so() -> None:
     a = Architecture(32, 1024, 16, 4096, 32000)
     budget = Budget(total=count(a).total, milliseconds=20, bandwidth=2e12)
     note = serving_note(budget, Constraints(), a)
-    assert note is not None
     assert "bounds bytes, not depth" in note
     slow = replace(budget, layer_milliseconds=0.5)
     note = serving_note(slow, Constraints(), a)
-    assert note is not None
     assert "not depth" not in note
     read = 1000 * read_bytes(a, 2) / 2e12
     for limit, kept in ((16 + read + 0.001, True), (16 + read - 0.001, False)):

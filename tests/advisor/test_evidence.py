@@ -395,7 +395,6 @@ def test_price_between_two_cells_by_hand() -> None:
     by_hand = {2.514 / 2.504 * size - 1, 2.5329 / 2.5234 * size - 1}
     near = [g for g in grids.losses_near(1.7e9 / 15)[0] if g.volume > 1e8]
     assert len(near) == 2
-    assert found is not None
     assert found[:2] == pytest.approx((min(by_hand), max(by_hand)))
     assert {round(g.regret_at(end) - g.regret_at(start), 3) for g in near} == {
         round(v, 3) for v in by_hand
@@ -404,8 +403,6 @@ def test_price_between_two_cells_by_hand() -> None:
 
 def test_price_there_and_back_is_nothing() -> None:
     there, back = (evidence.price(1e9, *ratios) for ratios in ((40, 90), (90, 40)))
-    assert there is not None
-    assert back is not None
     assert (1 + there.low) * (1 + back.high) == pytest.approx(1)
     assert evidence.price(1e9, 50, 50)[:2] == (0, 0)
 
@@ -452,10 +449,8 @@ def test_what_is_built_does_worse_on_no_source_than_the_rule() -> None:
 
 def test_far_from_every_size_the_nearest_is_asked_and_that_is_said() -> None:
     found = evidence.price(1e12, 64, 100)
-    assert found is not None
     assert found.extrapolated
     within = evidence.interval(1e12)
-    assert within is not None
     assert within.extrapolated
     assert "no grid has nets of this size" in within.why
     largest = max(g.volume for g in SCORED if g.budget == "nonembedding" and g.is_loss)
@@ -470,7 +465,6 @@ VOLUMES = sorted({g.volume for g in grids.loss_grids()})
 @pytest.mark.parametrize("volume", VOLUMES, ids=lambda v: f"{12 * v:.2g}")
 def test_inside_the_interval_no_grid_of_the_size_loses_one_percent(volume: float) -> None:
     found = evidence.interval(12 * volume)
-    assert found is not None
     assert 1 <= found.low <= found.high
     for layers in range(found.low, found.high + 1):
         ratio = math.sqrt(volume / layers) / layers
@@ -481,7 +475,6 @@ def test_inside_the_interval_no_grid_of_the_size_loses_one_percent(volume: float
 @pytest.mark.parametrize("volume", VOLUMES[2:], ids=lambda v: f"{12 * v:.2g}")
 def test_one_layer_less_than_the_interval_some_grid_loses_one_percent(volume: float) -> None:
     found = evidence.interval(12 * volume)
-    assert found is not None
     assert not found.started
     ratio = math.sqrt(volume / (found.low - 1)) / (found.low - 1)
     assert any((g.regret_at(ratio) or 0) > 0.01 for g in grids.loss_grids() if g.volume == volume)
@@ -497,7 +490,6 @@ def test_between_two_sizes_an_end_loses_little_more_than_one_percent_by_either(
     below, above = VOLUMES[place], VOLUMES[place + 1]
     volume = below * (above / below) ** part
     found = evidence.interval(12 * volume)
-    assert found is not None
     for layers in range(found.low, found.high + 1):
         ratio = math.sqrt(volume / layers) / layers
         regrets = [g.regret_at(ratio) for g in grids.loss_grids() if g.volume in (below, above)]
@@ -508,7 +500,6 @@ def test_between_two_sizes_an_end_loses_little_more_than_one_percent_by_either(
 def test_at_sizes_that_are_asked_for_the_shallow_end_is_where_the_loss_grows(size: float) -> None:
     """By the grids of the neighbouring sizes, or of the largest one beyond."""
     found = evidence.interval(size)
-    assert found is not None
     volume = size / 12
     near = {
         max((v for v in VOLUMES if v <= volume), default=VOLUMES[0]),
@@ -589,8 +580,6 @@ def test_ends_move_with_the_size_without_a_jump(without: str | None) -> None:
     sizes = [1e6 * 1.01**k for k in range(1400)]
     found = [evidence.interval(size, without=without) for size in sizes]
     for small, large in pairwise(found):
-        assert small is not None
-        assert large is not None
         assert small.low <= large.low <= small.low * 1.05 + 1
         assert small.high <= large.high <= small.high * 1.05 + 1
 
@@ -598,8 +587,6 @@ def test_ends_move_with_the_size_without_a_jump(without: str | None) -> None:
 def test_a_depth_that_no_grid_trained_is_not_called_too_deep() -> None:
     """At 60M parameters nets of 71 and 80 layers lose 2 %; at 307M no net is deeper than 45."""
     small, large = evidence.interval(5e7), evidence.interval(12 * VOLUMES[2])
-    assert small is not None
-    assert large is not None
     assert small.ended
     assert small.too_deep == 42
     assert [small.place(n) for n in (8, 20, 41, 42, 80)] == [
@@ -616,7 +603,6 @@ def test_a_depth_that_no_grid_trained_is_not_called_too_deep() -> None:
         "deeper than trained",
     ]
     completep = evidence.interval(1.5e9, key=Key("completep"))
-    assert completep is not None
     assert completep.place(completep.high + 1) == "too deep"
 
 
@@ -639,14 +625,12 @@ def test_the_interval_holds_the_recommended_depth_up_to_a_trillion() -> None:
     for exponent in range(70, 121):
         size = 10 ** (exponent / 10)
         within = evidence.interval(size)
-        assert within is not None
         assert within.low <= round(evidence.best_rule().depth(size)) <= within.high
 
 
 def test_deep_ends_that_are_published_replace_those_of_the_grids() -> None:
     for key, ratio in ((Key("mup"), 38.7), (Key("completep"), 11.8)):
         found = evidence.interval(1.5e9, key=key)
-        assert found is not None
         assert found.high == math.floor(laws.aspect_depth(1.5e9, ratio))
         assert "CompleteP" in found.sources
     mup, completep = (evidence.interval(1.5e9, key=Key(p)) for p in ("mup", "completep"))

@@ -55,7 +55,6 @@ ABOUT = settings(max_examples=40, deadline=None)
 
 def shape(size: float, constraints: Constraints) -> Architecture:
     found = recommend(Budget(total=size), constraints=constraints).shape
-    assert found is not None
     return found.architecture
 
 
@@ -103,8 +102,6 @@ def test_depth_and_range_never_fall_on_a_sweep() -> None:
 
 def test_where_a_range_falls_with_the_defaults_it_is_said() -> None:
     below, above = answer("490M"), answer("510M")
-    assert below.interval
-    assert above.interval
     assert above.interval.low < below.interval.low
     assert any(
         "from 500M parameters on the defaults are others (vocabulary 151,936, below 49,152" in said
@@ -116,8 +113,6 @@ def test_where_a_range_falls_with_the_defaults_it_is_said() -> None:
 
 def test_one_question_by_two_routes_has_one_range() -> None:
     free, deep = answer("1.5B"), answer("1.55B", layers=66)
-    assert free.interval
-    assert deep.interval
     assert abs(free.interval.low - deep.interval.low) <= 1
     assert abs(free.interval.high - deep.interval.high) <= 2
     assert answer("1.55B").shape
@@ -137,8 +132,6 @@ def test_one_question_by_two_routes_has_one_range() -> None:
 def test_a_demand_on_the_shape_does_not_move_the_range_of_a_size(demands: dict) -> None:
     """By the total, which is what was asked for; 2,304 is the width of the free choice."""
     free, forced = answer("3B"), answer("3B", **demands)
-    assert free.interval
-    assert forced.interval
     assert abs(free.interval.low - forced.interval.low) <= 1
     assert abs(free.interval.high - forced.interval.high) <= 2
     assert forced.interval.extrapolated
@@ -151,7 +144,6 @@ def test_the_own_size_of_a_recommended_net_gives_the_same_net(
 ) -> None:
     found = shape(size, constraints)
     again = recommend(Budget(total=float(total(found))), constraints=constraints)
-    assert again.shape is not None
     assert again.shape.architecture == found
     # Idempotent: the answer to the same question is the same.
     assert recommend(Budget(total=float(total(found))), constraints=constraints) == again
@@ -161,7 +153,6 @@ def test_the_own_size_of_a_recommended_net_gives_the_same_net(
 @given(SIZES, CONSTRAINTS)
 def test_every_shape_that_is_shown_can_be_built(size: float, constraints: Constraints) -> None:
     answer = recommend(Budget(total=size), constraints=constraints)
-    assert answer.shape is not None
     shown = [answer.shape, *answer.runners_up, *answer.neighbours]
     for candidate in shown:
         a, c = candidate.architecture, constraints
@@ -188,7 +179,6 @@ def test_the_depth_is_that_of_the_rule_which_the_evidence_fixes(
     size: float, parametrisation: str
 ) -> None:
     answer = recommend(Budget(total=size), constraints=Constraints(parametrisation=parametrisation))
-    assert answer.shape is not None
     a = answer.shape.architecture
     rule = default_rule(Key(parametrisation))
     assert answer.rule == best_rule(Key(parametrisation)).key == rule.key
@@ -240,10 +230,8 @@ def test_where_widths_are_coarse_nets_stay_in_order_and_inside(
             refused = str(error)
             assert "steps of" in refused or "least width" in refused
             continue
-        assert answer.shape is not None
         a = answer.shape.architecture
         if "widths come in steps" in answer.shape.why:
-            assert answer.interval is not None
             assert answer.interval.low <= a.layers <= answer.interval.high
         assert shape(float(total(a)), constraints) == a
         found.append(total(a))
@@ -262,8 +250,6 @@ def test_where_none_near_the_rule_can_be_built_another_depth_inside_is(
     size: str, demands: dict
 ) -> None:
     answer = recommend(size, **demands)
-    assert answer.shape is not None
-    assert answer.interval is not None
     assert "widths come in steps of" in answer.shape.why
     a = answer.shape.architecture
     assert answer.interval.low <= a.layers <= answer.interval.high
@@ -356,7 +342,6 @@ def test_a_number_is_what_is_typed_and_all_parameters(three: Answer) -> None:
         == answer(Budget(total=3e9))
         == answer(total="3B")
     )
-    assert three.shape is not None
     assert abs(three.shape.counts.total / 3e9 - 1) < 0.01
 
 
@@ -379,8 +364,6 @@ def test_each_law_has_source_wording_meaning_and_its_claim_exists(three: Answer)
 def test_the_floor_is_the_exact_threshold_and_is_never_the_recommendation() -> None:
     for budget in ("100M", "1B", "30B", "1T"):
         found = answer(budget)
-        assert found.floor is not None
-        assert found.shape is not None
         a = found.shape.architecture
         same_volume = round(12 * a.layers * a.width**2)
         assert found.floor.layers == laws.threshold_layers(same_volume)
@@ -397,8 +380,6 @@ def test_laws_outside_what_they_measured_say_so(three: Answer) -> None:
 
 
 def test_nothing_is_averaged(three: Answer) -> None:
-    assert three.interval is not None
-    assert three.shape is not None
     a = three.shape.architecture
     one = counting.per_layer(a)
     assert three.interval == depths_within(a, Constraints())
@@ -412,7 +393,6 @@ def test_nothing_is_averaged(three: Answer) -> None:
 
 def test_neighbours_are_one_legal_depth_away_at_equal_parameters_and_equal_flops() -> None:
     found = answer("3B", pipeline=4)
-    assert found.shape is not None
     base = found.shape.architecture
     for equal in ("parameters", "FLOPs"):
         rows = [n for n in found.neighbours if n.equal == equal]
@@ -444,7 +424,6 @@ def test_a_price_comes_from_a_grid_with_its_source_or_is_not_given() -> None:
 def test_effective_speedup_is_the_printed_formula() -> None:
     found = answer("1B", layers=24)
     row = next(n for n in found.neighbours if n.equal == "parameters" and n.layers > 24)
-    assert found.shape is not None
     assert row.loss_change is not None
     assert row.speedup is not None
     base = found.shape.architecture
@@ -467,7 +446,6 @@ def test_effective_speedup_is_the_printed_formula() -> None:
 
 def test_real_models_are_counted_by_shape_and_not_by_copies() -> None:
     built = answer("13B", vocabulary=32000).built
-    assert built is not None
     assert built.recipes < built.models
     assert built.low <= built.middle <= built.high
     assert len({(layers, width) for _, layers, width in built.nearest}) == len(built.nearest)
@@ -477,7 +455,6 @@ def test_real_models_are_counted_by_shape_and_not_by_copies() -> None:
 def test_as_of_a_year_nothing_later_is_used() -> None:
     found = answer("3B", known_by=2021)
     assert all(law.year is not None and law.year <= 2021 for law in found.laws)
-    assert found.built is not None
     assert {name for name, _, _ in found.built.nearest} <= {
         "GPT-3 2.7B",
         "GPT-Neo-2.7B",
@@ -491,12 +468,10 @@ def test_as_of_a_year_nothing_later_is_used() -> None:
 
 def test_a_mixture_of_experts_is_counted_by_what_a_token_uses() -> None:
     found = answer("47B", experts=8, active_experts=2)
-    assert found.shape is not None
     assert abs(found.shape.counts.total / 47e9 - 1) < 0.01
     assert found.shape.counts.active < 20e9
     assert found.shape.architecture.layers < answer("47B").shape.architecture.layers
     assert any("mixture of experts" in warning for warning in found.warnings)
-    assert found.memory is not None
     assert found.memory.weights == 2 * found.shape.counts.total
 
 
@@ -509,9 +484,6 @@ def test_a_gated_net_says_that_12_l_d_squared_is_not_its_count() -> None:
 
 def test_where_latency_matters_the_shape_is_at_the_shallow_end() -> None:
     fast, usual = answer("3B", latency_matters=True), answer("3B")
-    assert fast.interval is not None
-    assert fast.shape is not None
-    assert usual.shape is not None
     layers = fast.shape.architecture.layers
     assert fast.interval.low <= layers <= fast.interval.high
     assert layers < usual.shape.architecture.layers
@@ -527,8 +499,6 @@ def test_where_latency_matters_the_shape_is_at_the_shallow_end() -> None:
         ]
     )
     limited = answer("1B", milliseconds=20, latency=measured)
-    assert limited.shape is not None
-    assert limited.shape.milliseconds is not None
     assert limited.shape.milliseconds[2] <= 20
     assert answer("1B").shape.architecture.layers > limited.shape.architecture.layers
     assert all(n.milliseconds is not None for n in limited.neighbours)
@@ -539,10 +509,6 @@ def test_where_latency_matters_evidence_bounds_how_shallow(size: str) -> None:
     """Within 1 %, no shallower than all that is built, and against no more sources than a deeper
     net that is still not deeper than usual."""
     fast, usual = answer(size, latency_matters=True), answer(size)
-    assert fast.interval
-    assert fast.shape
-    assert fast.built
-    assert usual.shape
     a = fast.shape.architecture
     assert fast.interval.low <= a.layers <= usual.shape.architecture.layers
     assert a.layers >= fast.built.low
@@ -562,7 +528,6 @@ def test_where_latency_matters_evidence_bounds_how_shallow(size: str) -> None:
 
 def test_a_phone_gets_no_net_that_is_shallower_than_all_others() -> None:
     found = answer("350M", latency_matters=True, milliseconds=20)
-    assert found.shape is not None
     assert "MobileLLM" in found.shape.why
     assert not any("MobileLLM" in doubt or "no listed model" in doubt for doubt in found.doubts)
 
@@ -570,8 +535,6 @@ def test_a_phone_gets_no_net_that_is_shallower_than_all_others() -> None:
 def test_weights_are_as_wide_as_they_are_served() -> None:
     for bits, parts in ((16, 2), (8, 1), (4, 0.5), (32, 4)):
         found = answer(Budget(total=3e9, bytes_per_weight=bits / 8))
-        assert found.shape
-        assert found.memory
         assert found.memory.weights == math.ceil(parts * found.shape.counts.total)
         assert (found.memory.training is None) == (bits < 16)
         assert found.memory.kv_cache == 2 * counting.kv_numbers(found.shape.architecture, 4096)
@@ -594,8 +557,6 @@ def test_gpus_that_cannot_hold_the_training_state_are_warned_of() -> None:
 @pytest.mark.parametrize("budget", ["350M", "3B", "13B"])
 def test_built_models_are_those_within_a_factor_of_two(budget: str) -> None:
     found = answer(budget)
-    assert found.built
-    assert found.shape
     size = found.shape.counts.nonembedding
     near = [m for m in models() if m.kind == "decoder" and 1 / 2 <= m.parameters / size <= 2]
     assert (found.built.low, found.built.high, found.built.models) == (
@@ -609,7 +570,6 @@ def test_a_size_more_than_two_percent_off_is_a_warning_and_no_other() -> None:
     off = set()
     for budget in ("3B", "500K", "700K", "1.5M", "2M", "30M"):
         found = answer(budget, vocabulary=256)
-        assert found.shape
         missed = abs(found.shape.counts.total / parse_budget(budget) - 1)
         assert any("the nearest shape that can be built is" in each for each in found.warnings) == (
             missed > 0.02
@@ -621,7 +581,6 @@ def test_a_size_more_than_two_percent_off_is_a_warning_and_no_other() -> None:
 def test_the_costs_of_a_configuration_are_its_own() -> None:
     deep = architecture(model("Llama-3-8B")).with_(layers=200)
     found = answer(config=deep)
-    assert found.shape
     assert found.flops
     assert found.memory
     assert found.shape.architecture == deep
@@ -638,7 +597,6 @@ def test_equal_flops_are_those_of_training_and_loss_is_known_of_equal_sizes(
 ) -> None:
     a = architecture(model(name)).with_(context=context)
     found = answer(config=a)
-    assert found.shape is not None
     base = found.shape.architecture
     rows = [n for n in found.neighbours if n.equal == "FLOPs"]
     assert len(rows) == 3
@@ -671,7 +629,6 @@ def test_a_task_alone_and_beside_a_size() -> None:
     assert alone.shape is alone.interval is None
     assert alone.laws == ()
     both = answer("3B", task="connectivity", diameter=10**6, vertices=10**7)
-    assert both.shape is not None
     deep = both.shape.architecture.layers
     assert f"(a) {deep} layers, (b) 66 layers" in both.together
     assert both.tasks == answer(task="connectivity", diameter=10**6, vertices=10**7).tasks
@@ -683,8 +640,6 @@ def test_a_task_alone_and_beside_a_size() -> None:
 def test_a_net_inside_the_interval_is_left_as_it_is() -> None:
     llama = architecture(model("Llama-3-8B"))
     found = answer(config=llama)
-    assert found.given is not None
-    assert found.shape is not None
     assert found.given.architecture == found.shape.architecture == llama
     assert found.instead is None
 
@@ -704,7 +659,6 @@ def test_the_first_verdict_is_a_number_with_its_worth_in_compute() -> None:
     a, deep = counting.per_layer(llama) * 32, int(number[2])
     seen = math.sqrt(a / (counting.per_layer(llama) / llama.width**2) / deep**3)
     price = evidence_price(a, seen, llama.aspect, per_layer=counting.per_layer(llama) / 4096**2)
-    assert price is not None
     assert price.high == pytest.approx(float(number[1]) / 100, abs=2e-3)
     assert 0 < int(number[3]) < int(number[4]) < 30
 
@@ -723,7 +677,6 @@ def test_deeper_than_all_that_was_trained_is_not_known_and_nothing_stands_instea
     layers: int, width: int
 ) -> None:
     found = answer(config=Architecture(layers, width, width // 64, 4 * width, 32000))
-    assert found.interval
     assert found.interval.ended
     assert layers > found.interval.high
     assert (
@@ -749,10 +702,7 @@ def test_a_net_outside_is_told_what_to_do(layers: int, width: int, key: str, wor
     odd = Architecture(layers, width, width // 128, 4 * width, 32000, name="odd")
     found = answer(config=odd, parametrisation=key)
     assert word in found.verdicts[0]
-    assert found.given is not None
     assert found.given.architecture == odd
-    assert found.instead is not None
-    assert found.interval is not None
     assert found.interval.low <= found.instead.architecture.layers <= found.interval.high
     assert abs(found.instead.counts.total / total(odd) - 1) < 0.03
 
@@ -766,7 +716,6 @@ def test_of_nets_that_share_layers_no_depth_is_judged_and_sharing_stays() -> Non
 
 def test_a_depth_outside_all_practice_is_said() -> None:
     deep = answer("1.55B", layers=66)
-    assert deep.built
     near = [
         m
         for m in models()
@@ -776,10 +725,8 @@ def test_a_depth_outside_all_practice_is_said() -> None:
     assert deep.built.among.startswith(f"deeper than all {len(near)} published models of ")
     assert any(deep.built.among in doubt for doubt in deep.doubts)
     wide = answer("8B", layers=20).built
-    assert wide
     assert wide.among.startswith("shallower than all ")
     narrow = answer("14B", layers=58).built
-    assert narrow
     assert narrow.outside
     assert re.match(
         r"deeper for its width than all \d+ published models of .* \(d / L \d+; theirs "
@@ -787,7 +734,6 @@ def test_a_depth_outside_all_practice_is_said() -> None:
         narrow.among,
     )
     usual = answer("3B").built
-    assert usual
     assert not usual.outside
     assert re.match(r"deeper than \d+ of \d+ models of ", usual.among)
 
@@ -827,8 +773,6 @@ def test_the_price_of_demands_is_against_the_choice_without_any(
 ) -> None:
     free = answer(size, vocabulary=demands.get("vocabulary")).shape
     forced = answer(size, **demands).shape
-    assert free
-    assert forced
     a = free.architecture
     assert f"; {said}{a.layers} x {a.width:,}; cost: " in forced.why
 
@@ -838,7 +782,6 @@ def test_beside_a_width_a_depth_is_not_sold_as_a_gain() -> None:
     a, b = free.shape.architecture, forced.shape.architecture
     one = counting.per_layer(a)
     found = evidence_price(one * a.layers, a.aspect, b.aspect, per_layer=one / a.width**2)
-    assert found is not None
     assert found.low > 0
     assert f"cost: loss +{100 * found.high:.1f} %" in forced.shape.why
 
@@ -882,8 +825,6 @@ def test_a_forced_depth_is_judged_by_its_own_range(
     size: str, demands: dict, place: str, said: str
 ) -> None:
     found = answer(size, **demands)
-    assert found.shape
-    assert found.interval
     layers = found.shape.architecture.layers
     assert found.interval.place(layers) == place
     assert found.doubts[0].startswith(said)
@@ -931,7 +872,6 @@ def test_where_the_grids_lose_half_a_percent_by_the_rule_it_is_said(
 def test_what_stands_in_for_a_configuration_has_a_reason_and_a_price() -> None:
     deep = architecture(model("Llama-3-8B")).with_(layers=60)
     instead = answer(config=deep, latency_matters=True).instead
-    assert instead
     assert re.match(
         r"as shallow as the evidence supports, as latency matters: .*; against the "
         r"given net: loss \+[\d.]+ %",
@@ -975,14 +915,12 @@ def test_a_net_stays_where_uneven_stages_are_legal() -> None:
     """The nearest depths that divide evenly stand beside it."""
     llama = architecture(model("Llama-3-8B")).with_(layers=40)
     found = answer(config=llama, pipeline=16)
-    assert found.shape is not None
     assert found.shape.architecture == llama
     assert found.stages == (2,) * 4 + (3,) * 8 + (2,) * 4
     even = [c for c in found.runners_up if "divide evenly among 16" in c.why]
     assert [c.architecture.layers for c in even] == [32, 48]
     assert any("do not divide among 16 pipeline stages" in said for said in found.verdicts)
     few = answer(config=llama, pipeline=41).instead
-    assert few is not None
     assert few.architecture.layers == 41
 
 
@@ -991,7 +929,6 @@ def test_a_configuration_is_read_from_its_file(tmp_path: Path) -> None:
     file = tmp_path / "config.json"
     file.write_text(json.dumps(config_of(llama)))
     found = answer(config=file)
-    assert found.given is not None
     assert total(found.given.architecture) == total(llama)
     assert found.given.counts == answer(config=str(file)).given.counts
 
@@ -1012,7 +949,6 @@ def test_a_configuration_is_read_from_its_file(tmp_path: Path) -> None:
 def test_every_kind_of_net_has_an_answer(name: str) -> None:
     a = architecture(model(name))
     found = answer(config=a)
-    assert found.given is not None
     assert found.verdicts
     assert found.given.counts == counting.count(a)
     for n in found.neighbours:

@@ -189,7 +189,6 @@ def test_the_size_of_a_shape_gives_the_shape_back(layers: int, steps: int) -> No
         layers, width, width // 128, 4 * width, t.vocabulary, kv_heads=width // 256, tied=t.tied
     )
     shape = nearest(Target(measure(a, "total")), t, layers)
-    assert shape is not None
     assert shape.mismatch == 0
     assert (shape.architecture.width, shape.architecture.d_ff) == (width, 4 * width)
 
@@ -236,7 +235,6 @@ def test_stages_hold_all_layers_evenly(layers: int, pipeline: int) -> None:
 def test_depths_of_loops_and_pipelines() -> None:
     assert list(legal_depths(Constraints(loops=3, pipeline=2), 1, 20)) == [6, 12, 18]
     looped = nearest(Target(1e9), template(Target(1e9), Constraints(loops=4)), 32)
-    assert looped is not None
     assert looped.architecture.own_layers == 8
 
 
