@@ -439,7 +439,7 @@ def evidence(found: Table, width: int = 80) -> str:
         (
             row.source,
             row.chosen.name,
-            f"{row.share:.2f}",
+            f"{row.regret:.2f}",
             f"{row.built:.2f}",
             f"{row.default:.2f}",
             f"{row.inside}/{row.asked}",
@@ -545,16 +545,13 @@ def columns(rows: Sequence[Sequence[str]], width: int) -> str:
     return "\n".join(lines)
 
 
-def _paired(found: Table) -> dict[str, Any]:
-    against = gain(found.best, found.default)
-    return against._asdict() | {
-        "error": against.error if against.sources > 1 else None,
-        "told": against.told,
-    }
-
-
 def evidence_json(found: Table) -> dict[str, Any]:
     """The same as plain data, with the regret of every rule by source."""
+    paired = None
+    if found.rows:
+        against = gain(found.best, found.default)
+        error = against.error if against.sources > 1 else None
+        paired = against._asdict() | {"error": error, "told": against.told}
     return {
         "rules": [
             {
@@ -575,23 +572,8 @@ def evidence_json(found: Table) -> dict[str, Any]:
             }
             for s in found.scores
         ],
-        "against_default": _paired(found) if found.rows else None,
-        "left_out": [
-            {
-                "source": row.source,
-                "grids": row.grids,
-                "chosen": row.chosen.key,
-                "regret": row.share,
-                "built": row.built,
-                "loss": row.loss,
-                "best": row.best,
-                "default": row.default,
-                "inside": row.inside,
-                "losers": row.losers,
-                "asked": row.asked,
-            }
-            for row in found.rows
-        ],
+        "against_default": paired,
+        "left_out": [_plain(row) | {"chosen": row.chosen.key} for row in found.rows],
         "held_out": found.held_out if found.rows else None,
         "projections": [_plain(p) for p in projections()],
     }

@@ -24,7 +24,7 @@ from .base.quantities import (
 )
 from .budgets import Budget, Resolved, idle_gpu, milliseconds, resolve, serving_note
 from .claim_verdicts import about, verdict
-from .counting import Count, Memory, count, flops, memory, per_layer
+from .counting import Count, count, flops, memory, per_layer
 from .grids import Key, losses_near, price
 from .hardware import gpu
 from .initialisation_advice import advice
@@ -620,19 +620,12 @@ def _filled(case: _Case, a: Architecture, why: str, question: str) -> Answer:
         training_flops=resolved.flops,
         hours=resolved.hours,
         flops=flops(costed, min(costed.context, TRAINING_CONTEXT)),
-        memory=_memory(costed, resolved.budget.bytes_per_weight),
+        memory=memory(costed, resolved.budget.bytes_per_weight),
         stages=stages(a.own_layers, c.pipeline) if 1 < c.pipeline <= a.own_layers else (),
         limits=(*resolved.notes, *([note] if note else ())),
         rule_brief=_rule_why(case, a, True),
         rule_layers=_leaned(case, a) or None,
     )
-
-
-def _memory(a: Architecture, bytes_per_weight: float) -> Memory:
-    """The memory of a net; its cache is in 16 bits, as limits of memory are kept."""
-    precision = {2.0: "bf16", 4.0: "fp32"}.get(bytes_per_weight, "int8")
-    found = memory(a, precision, cache="bf16")
-    return replace(found, weights=math.ceil(bytes_per_weight * count(a).total))
 
 
 def _rule_why(case: _Case, a: Architecture, brief: bool) -> str:

@@ -216,7 +216,7 @@ class Row:
     source: str
     grids: int
     chosen: Rule  # by the other sources
-    share: float  # its regret here
+    regret: float  # of that rule, here
     built: float  # of what is built by it: the same, leaning by the losses of the other sources
     loss: float | None
     best: float  # of the best single rule in hindsight
@@ -250,7 +250,7 @@ class Table:
     @property
     def held_out(self) -> float:
         """Mean share of the recommendation, each source by what the others choose."""
-        return fmean(row.share for row in self.rows) if self.rows else math.nan
+        return fmean(row.regret for row in self.rows) if self.rows else math.nan
 
     @property
     def held_out_built(self) -> float:

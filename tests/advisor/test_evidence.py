@@ -297,7 +297,7 @@ def test_a_rule_is_not_chosen_for_the_source_it_was_read_off(change) -> None:
     assert evidence.best_rule().key == "nanochat"
     row = next(r for r in evidence.table().rows if r.source == "nanochat")
     assert row.chosen.read_off != "nanochat"
-    assert row.share == 0
+    assert row.regret == 0
 
 
 def test_where_the_choice_does_worse_than_the_default_it_is_shown() -> None:
@@ -307,7 +307,7 @@ def test_where_the_choice_does_worse_than_the_default_it_is_shown() -> None:
         assert found.held_out > found.default.mean > found.best.mean
         assert f"{found.held_out:.2f}" in evidence.reason() or pool == "family"
     assert evidence.table().held_out == pytest.approx(
-        sum(r.share for r in evidence.table().rows) / len(evidence.table().rows)
+        sum(r.regret for r in evidence.table().rows) / len(evidence.table().rows)
     )
 
 
@@ -442,8 +442,8 @@ def test_above_the_grids_the_default_takes_the_shallowest_depth_that_is_not_told
 def test_what_is_built_does_worse_on_no_source_than_the_rule() -> None:
     """Held out: neither the rule nor the losses by which it leans are of the source that judges."""
     rows = evidence.table().rows
-    assert all(row.built <= row.share + 1e-9 for row in rows)
-    assert any(row.built < row.share for row in rows)
+    assert all(row.built <= row.regret + 1e-9 for row in rows)
+    assert any(row.built < row.regret for row in rows)
     assert evidence.table().held_out_built < evidence.table().held_out
 
 
@@ -540,7 +540,7 @@ def test_of_the_sources_that_judge_only_two_could_see_what_is_built() -> None:
     above = {g.source for g in grids.grids() if g.scored and g.volume > largest}
     rows = evidence.table().rows
     assert above == {"Depth Delusion", "Tay et al."}
-    assert {row.source for row in rows if row.built != row.share} == {"Depth Delusion"}
+    assert {row.source for row in rows if row.built != row.regret} == {"Depth Delusion"}
 
 
 def test_at_every_size_the_shallowest_that_is_not_told_apart_would_score_no_better() -> None:
