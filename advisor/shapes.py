@@ -20,6 +20,12 @@ from .base.quantities import UsageError, plural, shown
 from .counting import count, flops
 
 Measure = Literal["total", "nonembedding", "active", "flops"]
+NAMES: dict[Measure, str] = {
+    "total": "parameters",
+    "nonembedding": "parameters without embeddings",
+    "active": "active parameters",
+    "flops": "FLOPs per token",
+}
 
 # How far the inner width may leave its factor when no factor is demanded: published gated nets of
 # more than 5e8 parameters span a wider range (tests/advisor/test_shapes.py compares).
@@ -758,7 +764,7 @@ def depth_at_aspect(target: Target, t: Template, aspect: float) -> float:
 
 
 def _no_shape(target: Target, t: Template, off: Shape | None) -> str:
-    size = f"{target.value:.3g} {_NAMES[target.of]}"
+    size = f"{target.value:.3g} {NAMES[target.of]}"
     if off is not None:
         a = off.architecture
         steps = "" if t.demanded.width else f"widths come in steps of {width_steps(t)}; "
@@ -826,11 +832,3 @@ def narrower(t: Template) -> str:
     if c.kv_ratio and c.kv_ratio > 1:
         found += "fewer queries a key head, "
     return f"{found}a smaller head width, "
-
-
-_NAMES = {
-    "total": "parameters",
-    "nonembedding": "parameters without embeddings",
-    "active": "active parameters",
-    "flops": "FLOPs per token",
-}
