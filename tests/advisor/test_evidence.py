@@ -388,7 +388,7 @@ def test_as_of_a_year_only_what_was_known() -> None:
 def test_price_between_two_cells_by_hand() -> None:
     # 50 x 1536 and 27 x 2048 at 1.7e9 weights in layers, cooled and not.
     start, end = 1536 / 50, 2048 / 27
-    found = evidence.price(1.7e9 * 12 / 15, start, end)
+    found = grids.price(1.7e9 * 12 / 15, start, end)
     size = (
         (15 * 27 * 2048**2 + 2 * 27 * 2048 + 2048) / (15 * 50 * 1536**2 + 2 * 50 * 1536 + 1536)
     ) ** grids.SIZE_EXPONENT
@@ -402,9 +402,9 @@ def test_price_between_two_cells_by_hand() -> None:
 
 
 def test_price_there_and_back_is_nothing() -> None:
-    there, back = (evidence.price(1e9, *ratios) for ratios in ((40, 90), (90, 40)))
+    there, back = (grids.price(1e9, *ratios) for ratios in ((40, 90), (90, 40)))
     assert (1 + there.low) * (1 + back.high) == pytest.approx(1)
-    assert evidence.price(1e9, 50, 50)[:2] == (0, 0)
+    assert grids.price(1e9, 50, 50)[:2] == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -412,7 +412,7 @@ def test_price_there_and_back_is_nothing() -> None:
     [(1.0, STANDARD), (1000.0, STANDARD), (60.0, Key("mup")), (60.0, Key(residual="attnres"))],
 )
 def test_no_price_outside_what_was_trained(ratio: float, key: Key) -> None:
-    assert evidence.price(1e9, 64, ratio, key) is None
+    assert grids.price(1e9, 64, ratio, key) is None
 
 
 def test_above_the_grids_the_default_takes_the_shallowest_depth_that_is_not_told_apart() -> None:
@@ -448,7 +448,7 @@ def test_what_is_built_does_worse_on_no_source_than_the_rule() -> None:
 
 
 def test_far_from_every_size_the_nearest_is_asked_and_that_is_said() -> None:
-    found = evidence.price(1e12, 64, 100)
+    found = grids.price(1e12, 64, 100)
     assert found.extrapolated
     within = evidence.interval(1e12)
     assert within.extrapolated

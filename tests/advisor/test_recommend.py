@@ -22,12 +22,12 @@ from depthlaw.advisor.architecture import Architecture
 from depthlaw.advisor.base.quantities import UsageError, parse_budget
 from depthlaw.advisor.budgets import Budget
 from depthlaw.advisor.grids import Key, grids, loss_grids
+from depthlaw.advisor.grids import price as evidence_price
 from depthlaw.advisor.huggingface import config_of
 from depthlaw.advisor.latency import Point, fit
 from depthlaw.advisor.models import architecture, model, models
 from depthlaw.advisor.recommendation import depths_within, ladder_for
 from depthlaw.advisor.rule_scores import best_rule, contradicting, default_rule, interval
-from depthlaw.advisor.rule_scores import price as evidence_price
 from depthlaw.advisor.rules import rules
 from depthlaw.advisor.shapes import Constraints
 from depthlaw.theory.claims.definition import find
