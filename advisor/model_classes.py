@@ -45,10 +45,12 @@ class Config:
     ) -> int:
         """A whole number under one of several names of the same thing."""
         found = self.optional(*keys, most=most, least=least)
-        if found is None and default is None:
+        if found is None:
+            found = default
+        if found is None:
             accepted = f"give a whole number, {least} to {most:,}"
             self.refuse(" or ".join(keys), f"the size is missing; {accepted}")
-        return default if found is None else found
+        return found
 
     def optional(self, *keys: str, most: int = _MOST_SIZE, least: int = 1) -> int | None:
         """As `size`; None where it is missing or null."""

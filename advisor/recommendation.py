@@ -766,14 +766,13 @@ def _neighbours(case: _Case, a: Architecture) -> Iterator[Neighbour]:
     bases = {"parameters": parameters, "FLOPs": "flops"}
     for equal, of in bases.items():
         for layers in (*below[-1:], a.layers, *above[:1]):
-            change: tuple[float, float] | None = (0.0, 0.0)
-            source, speedup, other = "the shape itself", (1.0, 1.0), a
-            if layers != a.layers:
-                other = case.at(layers, a, of)
-                if other is None:
-                    continue
-                change, source = case.change(a, other)
-                speedup = change and _speedup(case, a, other, change)
+            other = a if layers == a.layers else case.at(layers, a, of)
+            if other is None:
+                continue
+            change, source = case.change(a, other)
+            speedup = change and _speedup(case, a, other, change)
+            if layers == a.layers:
+                change, source, speedup = (0.0, 0.0), "the shape itself", (1.0, 1.0)
             time, counts = case.milliseconds(other), count(other)
             yield Neighbour(layers, equal, other, counts, change, source, speedup, time)
 

@@ -246,7 +246,7 @@ _BANDWIDTH = {
     for per in ("/s", "ps")
     for unit, size in {**_units(1000, ".k.m.g.t", "b"), **_units(1024, ".k.m.g.t", "ib")}.items()
 }
-_HOURS = {
+_HOURS: dict[str, int | Fraction] = {
     **dict.fromkeys(("", "h", "hr", "hrs", "hour", "hours"), 1),
     **dict.fromkeys(("s", "sec", "second", "seconds"), Fraction(1, 3600)),
     **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), Fraction(1, 60)),
@@ -255,7 +255,7 @@ _HOURS = {
     **dict.fromkeys(("month", "months"), 730),
     **dict.fromkeys(("y", "year", "years"), 8766),
 }
-_MILLISECONDS = {
+_MILLISECONDS: dict[str, int | Fraction] = {
     **dict.fromkeys(("", "ms", "msec", "millisecond", "milliseconds"), 1),
     **dict.fromkeys(("us", "microseconds"), Fraction(1, 1000)),
     **dict.fromkeys(("s", "sec", "second", "seconds"), 1000),

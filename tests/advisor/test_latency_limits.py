@@ -171,23 +171,6 @@ def test_answers_with_latency_fit_the_screen(width: int) -> None:
         assert max(map(len, as_text(found, width).splitlines())) <= width
 
 
-@pytest.mark.parametrize(
-    "typed",
-    [
-        "3B --ms-per-layer 0.1",
-        "3B --ms-per-token 20 --ms-per-layer 0.1",
-        "3B --ms-per-token 20 --bandwidth 2TB/s --ms-per-layer x",
-    ],
-)
-def test_a_time_of_a_layer_without_effect_is_refused_in_one_line(
-    typed: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["depth", *typed.split()]) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert re.fullmatch(r"error: [^\n]+\n", err)
-
-
 def test_the_time_of_a_layer_bounds_the_depth(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["depth", "3B", "--ms-per-token", "4", "--bandwidth", "2039GB/s"]
     assert main(command) == 0
