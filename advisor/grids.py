@@ -298,9 +298,7 @@ def loss_grids(known_by: int | None = None, without: str | None = None) -> tuple
 
 
 def losses_near(
-    volume: float,
-    known_by: int | None = None,
-    without: str | None = None,
+    volume: float, known_by: int | None = None, without: str | None = None
 ) -> tuple[tuple[Grid, ...], bool]:
     """The grids of losses at an equal number of parameters without embeddings that speak for nets
     of this volume L d^2: those at most a factor 4 away in size, else the nearest of every source;

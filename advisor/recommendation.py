@@ -464,12 +464,9 @@ def _against(case: _Case, a: Architecture, free: Architecture, *dropped: str) ->
         "otherwise" if len(dropped) < 2 else f"without {', '.join(dropped[:-1])} and {dropped[-1]}"
     )
     cost = _cost(case, free, a)
-    kept = (
-        "; the default keeps to the depth of the rule all the same"
-        if cost.startswith("loss no higher")
-        else ""
-    )
-    return f"; {without} {free.layers:,} x {free.width:,}; cost: {cost}{kept}"
+    if cost.startswith("loss no higher"):
+        cost += "; the default keeps to the depth of the rule all the same"
+    return f"; {without} {free.layers:,} x {free.width:,}; cost: {cost}"
 
 
 def _wholly_free(case: _Case) -> tuple[Architecture, list[str]] | None:
@@ -625,14 +622,12 @@ def _rule_why(case: _Case, a: Architecture, brief: bool) -> str:
         why = reason(case.key, case.known_by, brief)
         named = f"{name}{outside} ({known})"
         return f"{_leaning(case, a, usual, named) if usual else named}: {why}"
-    fewer = (
-        (
+    fewer = ""
+    if usual:
+        fewer = (
             f"; {plural(usual - a.layers, 'layer')} below the rule's {usual}: beyond the grids, "
             f"differences under {100 * UNTOLD:g} % cannot be resolved"
         )
-        if usual
-        else ""
-    )
     return f"{name}{outside}: {reason(case.key, case.known_by)}{fewer}"
 
 
@@ -873,36 +868,28 @@ def _built(a: Architecture, known_by: int | None) -> Built | None:
 def _among(a: Architecture, near: list[Model], middle: float) -> tuple[str, bool]:
     """Where a depth stands among published models of about its size, and whether outside all."""
     sizes = f"of {size(middle / _NEAR)} to {size(middle * _NEAR)} without embeddings"
-    which = (
-        f"all {len(near)} published models {sizes}"
-        if len(near) > 1
-        else f"the one published model {sizes}"
-    )
+    which = f"all {len(near)} published models" if len(near) > 1 else "the one published model"
+    which = f"{which} {sizes}"
     ratios = sorted(m.width / m.layers for m in near)
-    if a.layers > max(m.layers for m in near):
-        return f"deeper than {which}", True
-    if a.layers < min(m.layers for m in near):
-        return f"shallower than {which}", True
     theirs = f"(d / L {a.aspect:.0f}; theirs {ratios[0]:.0f} to {ratios[-1]:.0f})"
-    if a.aspect < ratios[0]:
-        return f"deeper for its width than {which} {theirs}", True
-    if a.aspect > ratios[-1]:
-        return f"shallower for its width than {which} {theirs}", True
-    return (
-        f"deeper than {sum(m.layers < a.layers for m in near)} of "
-        f"{plural(len(near), 'model')} {sizes}"
-    ), False
+    for outside, said in (
+        (a.layers > max(m.layers for m in near), f"deeper than {which}"),
+        (a.layers < min(m.layers for m in near), f"shallower than {which}"),
+        (a.aspect < ratios[0], f"deeper for its width than {which} {theirs}"),
+        (a.aspect > ratios[-1], f"shallower for its width than {which} {theirs}"),
+    ):
+        if outside:
+            return said, True
+    fewer = sum(m.layers < a.layers for m in near)
+    return f"deeper than {fewer} of {plural(len(near), 'model')} {sizes}", False
 
 
 def _warnings(case: _Case, a: Architecture) -> Iterator[str]:
     seen, target, c = _layers(a), case.resolved.target, case.constraints
     off = measure(a, target.of) / target.value - 1
     if abs(off) > _WORTH_SAYING and case.model is None:
-        yield (
-            f"the nearest shape that can be built is {abs(off):.0%} "
-            + ("larger" if off > 0 else "smaller")
-            + " than the budget"
-        )
+        larger = "larger" if off > 0 else "smaller"
+        yield f"the nearest shape that can be built is {abs(off):.0%} {larger} than the budget"
     if e := a.experts:
         yield (
             f"a mixture of experts: laws and grids are of dense nets, and are read at the "
@@ -957,9 +944,8 @@ def _other_defaults(case: _Case, a: Architecture) -> Iterator[str]:
     if c.vocabulary is None and now.vocabulary != before.vocabulary:
         changed.append(f"vocabulary {now.vocabulary:,}, below {before.vocabulary:,}")
     if c.tied is None and now.tied != before.tied:
-        changed.append(
-            f"{'tied' if now.tied else 'untied'}, below {'tied' if before.tied else 'untied'}"
-        )
+        names = {True: "tied", False: "untied"}
+        changed.append(f"{names[now.tied]}, below {names[before.tied]}")
     if c.ff_factor is None and c.gated and now.ff_factor != before.ff_factor:
         changed.append(f"d_ff {now.ff_factor:.3g} d, below {before.ff_factor:.3g} d")
     waits = rung.architecture.layers == a.layers

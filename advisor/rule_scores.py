@@ -27,16 +27,7 @@ from typing import Literal, NamedTuple, get_args
 
 from . import laws
 from .base.quantities import plural
-from .grids import (
-    NEAR,
-    SIZE_EXPONENT,
-    STANDARD,
-    Grid,
-    Key,
-    grids,
-    least_ratio,
-    loss_grids,
-)
+from .grids import NEAR, SIZE_EXPONENT, STANDARD, Grid, Key, grids, least_ratio, loss_grids
 from .rules import Rule, family, mup_held, rule, rules
 
 Pool = Literal["published", "held", "standard", "family", "both", "all"]
@@ -464,9 +455,7 @@ def reason(key: Key = STANDARD, known_by: int | None = None, brief: bool = False
 
 @cache
 def table(
-    how: Comparison = COMPARISON,
-    known_by: int | None = None,
-    pool: Pool = "published",
+    how: Comparison = COMPARISON, known_by: int | None = None, pool: Pool = "published"
 ) -> Table:
     """Every rule scored by every source, and the recommendation chosen without each.
 
@@ -665,10 +654,7 @@ def interval(
 
 
 def contradicting(
-    parameters: float,
-    layers: int,
-    per_layer: float = 12.0,
-    known_by: int | None = None,
+    parameters: float, layers: int, per_layer: float = 12.0, known_by: int | None = None
 ) -> tuple[str, ...]:
     """What scored grids at most a factor 4 away in size have against a depth: those that put it in
     the worse half of their range.

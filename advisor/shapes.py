@@ -177,7 +177,9 @@ def template(target: Target, c: Constraints) -> Template:
     _check_kind(c)
     _check_experts(c)
     default = size_class(target)
-    head = c.head_width or _head_width(c.width, default.head_width)
+    head = c.head_width or default.head_width
+    if c.width is not None and c.head_width is None:
+        head = next((h for h in (head, *_HEAD_WIDTHS) if c.width % h == 0), head)
     _check_layers(c)
     _check_width(c, head)
     # An encoder has no cache to save.
@@ -203,12 +205,6 @@ def template(target: Target, c: Constraints) -> Template:
         c.vocabulary or default.vocabulary,
         default.tied if c.tied is None else c.tied,
     )
-
-
-def _head_width(width: int | None, default: int) -> int:
-    if width is None:
-        return default
-    return next((h for h in (default, *_HEAD_WIDTHS) if width % h == 0), default)
 
 
 def _check_numbers(c: Constraints) -> None:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Literal
 
 from . import laws
-from .base.quantities import UsageError, parse_count, quoted
+from .base.quantities import UsageError, parse_count, plural, quoted
 
 Meaning = Literal["exact", "suffices", "claimed", "measured"]
 # What can be asked, and how.
@@ -161,11 +161,11 @@ def for_connectivity(diameter: int, vertices: int | None = None) -> TaskAnswer:
             "connectivity/log_depth_uniform",
         ),
     )
-    second = _layers(doubling) if vertices else "18 + 2 ceil(log2 n) layers"
+    second = plural(doubling, "layer") if vertices else "18 + 2 ceil(log2 n) layers"
     return TaskAnswer(
         "connectivity",
         f"Task: connectivity in graphs whose components have diameter at most {diameter:,}.",
-        f"It depends on the architecture: (a) {_layers(reach)}"
+        f"It depends on the architecture: (a) {plural(reach, 'layer')}"
         + (f" (executed up to D = {checked})" if beyond else "")
         + f", (b) {second}",
         (
@@ -231,11 +231,12 @@ def for_hops(hops: int) -> TaskAnswer:
                 claim="hops/depth_printed",
             ),
         )
+    asked = plural(hops, "hop")
     limits = f" (executed up to k = {executed}; beyond, by unchecked prose)" if beyond else ""
     return TaskAnswer(
         "hops",
-        f"Task: follow {_layers(hops, 'hop')} (the k-hop induction heads task).",
-        f"{_layers(corrected)} suffice for {_layers(hops, 'hop')}: ceil(log2 k) + 2{limits}",
+        f"Task: follow {asked} (the k-hop induction heads task).",
+        f"{plural(corrected, 'layer')} suffice for {asked}: ceil(log2 k) + 2{limits}",
         (
             claimed,
             "No unconditional lower bound is known here. If the one-versus-two-cycle conjecture "
@@ -296,7 +297,7 @@ def for_regular(length: int) -> TaskAnswer:
     )
     return TaskAnswer(
         "regular",
-        f"Task: recognise a regular language on words of {_layers(length, 'letter')} "
+        f"Task: recognise a regular language on words of {plural(length, 'letter')} "
         "(track the state of a finite automaton).",
         f"Order log n: {own} layers suffice, {looped} with one set of weights for all lengths",
         (
@@ -313,7 +314,3 @@ def for_regular(length: int) -> TaskAnswer:
         numbers,
         labels=("(a)", "(b)", "(c)"),
     )
-
-
-def _layers(count: int, what: str = "layer") -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -25,7 +25,7 @@ from depthlaw.advisor.grids import Key, grids, loss_grids
 from depthlaw.advisor.grids import price as evidence_price
 from depthlaw.advisor.huggingface import config_of
 from depthlaw.advisor.latency import Point, fit
-from depthlaw.advisor.models import architecture, model, models
+from depthlaw.advisor.models import architecture, model, models, models_near
 from depthlaw.advisor.recommendation import depths_within, ladder_for
 from depthlaw.advisor.rule_scores import best_rule, contradicting, default_rule, interval
 from depthlaw.advisor.rules import rules
@@ -51,6 +51,9 @@ CONSTRAINTS = st.one_of(
     st.just(Constraints(kind="encoder-decoder")),
 )
 ABOUT = settings(max_examples=40, deadline=None)
+LLAMA = architecture(model("Llama-3-8B"))
+# A limit of latency on a device whose layers take time.
+SERVED = {"milliseconds": 5, "bandwidth": 3.35e12, "layer_milliseconds": 0.05}
 
 
 def shape(size: float, constraints: Constraints) -> Architecture:
@@ -328,13 +331,9 @@ def three() -> Answer:
 
 
 def test_a_number_is_what_is_typed_and_all_parameters(three: Answer) -> None:
-    assert (
-        three
-        == answer(3e9)
-        == answer(3_000_000_000)
-        == answer(Budget(total=3e9))
-        == answer(total="3B")
-    )
+    for asked in (3e9, 3_000_000_000, Budget(total=3e9)):
+        assert answer(asked) == three
+    assert answer(total="3B") == three
     assert abs(three.shape.counts.total / 3e9 - 1) < 0.01
 
 
@@ -448,14 +447,7 @@ def test_real_models_are_counted_by_shape_and_not_by_copies() -> None:
 def test_as_of_a_year_nothing_later_is_used() -> None:
     found = answer("3B", known_by=2021)
     assert all(law.year is not None and law.year <= 2021 for law in found.laws)
-    assert {name for name, _, _ in found.built.nearest} <= {
-        "GPT-3 2.7B",
-        "GPT-Neo-2.7B",
-        "GPT-2 XL",
-        "GPT-Neo-1.3B",
-        "T5-3B",
-        "GPT-3 XL 1.3B",
-    }
+    assert all(model(name).year <= 2021 for name, _, _ in found.built.nearest)
     assert found != answer("3B")
 
 
@@ -480,17 +472,8 @@ def test_where_latency_matters_the_shape_is_at_the_shallow_end() -> None:
     layers = fast.shape.architecture.layers
     assert fast.interval.low <= layers <= fast.interval.high
     assert layers < usual.shape.architecture.layers
-    measured = fit(
-        [
-            Point(
-                layers,
-                width,
-                Fraction(2) + Fraction(layers, 2) + Fraction(layers * width**2, 10**7),
-            )
-            for layers in (8, 16, 32)
-            for width in (1024, 2048)
-        ]
-    )
+    nets = [(layers, width) for layers in (8, 16, 32) for width in (1024, 2048)]
+    measured = fit([Point(n, d, 2 + Fraction(n, 2) + Fraction(n * d * d, 10**7)) for n, d in nets])
     limited = answer("1B", milliseconds=20, latency=measured)
     assert limited.shape.milliseconds[2] <= 20
     assert answer("1B").shape.architecture.layers > limited.shape.architecture.layers
@@ -534,17 +517,13 @@ def test_weights_are_as_wide_as_they_are_served() -> None:
 
 
 def test_gpus_that_cannot_hold_the_training_state_are_warned_of() -> None:
-    few = answer("70B", gpu="H100", gpus=8, hours=336)
-    assert any(
-        "8 x H100 SXM have 640 GiB" in said and "1.02 TiB even if fully sharded" in said
-        for said in few.warnings
-    )
+    few = answer("70B", gpu="H100", gpus=8, hours=336).warnings
+    assert re.search("8 x H100 SXM have 640 GiB.* 1.02 TiB even if fully sharded", "\n".join(few))
     enough = answer("70B", gpu="H100", gpus=16, hours=336)
-    assert not any("sharded" in said for said in enough.warnings)
+    assert "sharded" not in "".join(enough.warnings)
     llama = architecture(model("Llama-2-70B"))
-    assert any(
-        "sharded" in said for said in answer(config=llama, gpu="H100", gpus=8, tokens="1T").warnings
-    )
+    given = answer(config=llama, gpu="H100", gpus=8, tokens="1T")
+    assert "sharded" in "".join(given.warnings)
 
 
 @pytest.mark.parametrize("budget", ["350M", "3B", "13B"])
@@ -552,11 +531,9 @@ def test_built_models_are_those_within_a_factor_of_two(budget: str) -> None:
     found = answer(budget)
     size = found.shape.counts.nonembedding
     near = [m for m in models() if m.kind == "decoder" and 1 / 2 <= m.parameters / size <= 2]
-    assert (found.built.low, found.built.high, found.built.models) == (
-        min(m.layers for m in near),
-        max(m.layers for m in near),
-        len(near),
-    )
+    depths = sorted(m.layers for m in near)
+    assert (found.built.low, found.built.high) == (depths[0], depths[-1])
+    assert found.built.models == len(near)
 
 
 def test_a_size_more_than_two_percent_off_is_a_warning_and_no_other() -> None:
@@ -572,7 +549,7 @@ def test_a_size_more_than_two_percent_off_is_a_warning_and_no_other() -> None:
 
 
 def test_the_costs_of_a_configuration_are_its_own() -> None:
-    deep = architecture(model("Llama-3-8B")).with_(layers=200)
+    deep = LLAMA.with_(layers=200)
     found = answer(config=deep)
     assert found.flops
     assert found.memory
@@ -600,11 +577,7 @@ def test_equal_flops_are_those_of_training_and_loss_is_known_of_equal_sizes(
         apart = n.counts.nonembedding / counting.count(base).nonembedding - 1
         assert abs(n.counts.total / total(base) - 1) < 0.1
         assert abs(apart) < 0.02 or n.loss_change is n.speedup is None
-        assert (
-            n.loss_change is not None
-            or "sizes differ" in n.loss_source
-            or "no pub" in (n.loss_source)
-        )
+        assert n.loss_change is not None or re.match("sizes differ|no published", n.loss_source)
 
 
 def test_a_budget_in_gpu_hours_gives_tokens_and_training_flops() -> None:
@@ -631,27 +604,24 @@ def test_a_task_alone_and_beside_a_size() -> None:
 
 
 def test_a_net_inside_the_interval_is_left_as_it_is() -> None:
-    llama = architecture(model("Llama-3-8B"))
-    found = answer(config=llama)
-    assert found.given.architecture == found.shape.architecture == llama
+    found = answer(config=LLAMA)
+    assert found.given.architecture == found.shape.architecture == LLAMA
     assert found.instead is None
 
 
 def test_the_first_verdict_is_a_number_with_its_worth_in_compute() -> None:
-    llama = architecture(model("Llama-3-8B"))
-    said = answer(config=llama).verdicts[0]
+    said = answer(config=LLAMA).verdicts[0]
     number = re.match(
-        r"32 layers: loss \+([\d.]+) % against (\d+) x [\d,]+ \(Gemstones, "
-        r"EXTRAPOLATED from the nearest sizes\), worth (\d+) to (\d+) % of the "
-        r"training compute; "
-        r"\d+ to \d+\+ layers lose at most 1 %",
+        r"32 layers: loss \+([\d.]+) % against (\d+) x [\d,]+ \(Gemstones, EXTRAPOLATED from the "
+        r"nearest sizes\), worth (\d+) to (\d+) % of the training compute; \d+ to \d+\+ layers "
+        r"lose at most 1 %",
         said,
     )
     assert number, said
     # By hand: the larger of Marin's exponents, at the loss of the largest grid there.
-    a, deep = counting.per_layer(llama) * 32, int(number[2])
-    seen = math.sqrt(a / (counting.per_layer(llama) / llama.width**2) / deep**3)
-    price = evidence_price(a, seen, llama.aspect, per_layer=counting.per_layer(llama) / 4096**2)
+    a, deep = counting.per_layer(LLAMA) * 32, int(number[2])
+    seen = math.sqrt(a / (counting.per_layer(LLAMA) / LLAMA.width**2) / deep**3)
+    price = evidence_price(a, seen, LLAMA.aspect, per_layer=counting.per_layer(LLAMA) / 4096**2)
     assert price.high == pytest.approx(float(number[1]) / 100, abs=2e-3)
     assert 0 < int(number[3]) < int(number[4]) < 30
 
@@ -709,23 +679,15 @@ def test_of_nets_that_share_layers_no_depth_is_judged_and_sharing_stays() -> Non
 
 def test_a_depth_outside_all_practice_is_said() -> None:
     deep = answer("1.55B", layers=66)
-    near = [
-        m
-        for m in models()
-        if m.kind == "decoder" and 1 / 2 <= m.parameters / deep.shape.counts.nonembedding <= 2
-    ]
+    near = models_near(deep.shape.counts.nonembedding, 2)
     assert deep.built.outside
     assert deep.built.among.startswith(f"deeper than all {len(near)} published models of ")
     assert any(deep.built.among in doubt for doubt in deep.doubts)
-    wide = answer("8B", layers=20).built
-    assert wide.among.startswith("shallower than all ")
+    assert answer("8B", layers=20).built.among.startswith("shallower than all ")
     narrow = answer("14B", layers=58).built
     assert narrow.outside
-    assert re.match(
-        r"deeper for its width than all \d+ published models of .* \(d / L \d+; theirs "
-        r"\d+ to \d+\)",
-        narrow.among,
-    )
+    ratios = r"\(d / L \d+; theirs \d+ to \d+\)"
+    assert re.match(rf"deeper for its width than all \d+ published .* {ratios}", narrow.among)
     usual = answer("3B").built
     assert not usual.outside
     assert re.match(r"deeper than \d+ of \d+ models of ", usual.among)
@@ -744,12 +706,7 @@ def test_a_depth_outside_all_practice_is_said() -> None:
         ),
         (
             "8B",
-            {
-                "latency_matters": True,
-                "milliseconds": 5,
-                "bandwidth": 3.35e12,
-                "layer_milliseconds": 0.05,
-            },
+            {"latency_matters": True, **SERVED},
             "without it and --latency-matters ",
         ),
         (
@@ -802,7 +759,7 @@ def test_beside_a_width_a_depth_is_not_sold_as_a_gain() -> None:
         ),
         (
             "8B",
-            {"milliseconds": 5, "bandwidth": 3.35e12, "layer_milliseconds": 0.05},
+            SERVED,
             "too shallow",
             "14 layers: too shallow; 27 or fewer lose more than 1 %",
         ),
@@ -832,7 +789,7 @@ def test_a_forced_depth_is_judged_by_its_own_range(
         {"width": 8192},
         {"layers": 40},
         {"latency_matters": True},
-        {"milliseconds": 5, "bandwidth": 3.35e12, "layer_milliseconds": 0.05},
+        SERVED,
         {"pipeline": 64},
     ],
 )
@@ -863,7 +820,7 @@ def test_where_the_grids_lose_half_a_percent_by_the_rule_it_is_said(
 
 
 def test_what_stands_in_for_a_configuration_has_a_reason_and_a_price() -> None:
-    deep = architecture(model("Llama-3-8B")).with_(layers=60)
+    deep = LLAMA.with_(layers=60)
     instead = answer(config=deep, latency_matters=True).instead
     assert re.match(
         r"as shallow as the evidence supports, as latency matters: .*; against the "
@@ -882,47 +839,42 @@ def test_what_stands_in_for_a_configuration_has_a_reason_and_a_price() -> None:
     ],
 )
 def test_where_no_depth_keeps_a_limit_nothing_stands_instead_and_that_is_said(limits: dict) -> None:
-    found = answer(config=architecture(model("Llama-3-8B")), **limits)
+    found = answer(config=LLAMA, **limits)
     assert found.instead is None
-    assert any(
-        "no other depth tried at its size keeps the limit, so there is no Instead" in said
-        for said in found.verdicts
-    )
-    enough = answer(config=architecture(model("Llama-3-8B")), memory="80GB")
+    said = "no other depth tried at its size keeps the limit, so there is no Instead"
+    assert said in "".join(found.verdicts)
+    enough = answer(config=LLAMA, memory="80GB")
     assert "no Instead" not in "".join(enough.verdicts)
 
 
 def test_a_net_that_does_not_fit_its_pipeline_or_devices_or_memory() -> None:
-    llama = architecture(model("Llama-3-8B")).with_(layers=40)
-    found = answer(config=llama, pipeline=16, tensor=3, memory="12GB")
+    net = LLAMA.with_(layers=40)
+    found = answer(config=net, pipeline=16, tensor=3, memory="12GB")
     text = "; ".join(found.verdicts)
-    assert (
-        "40 layers do not divide among 16 pipeline stages: 8 with 3 and 8 with 2, at most 83% "
-        "of the speed of even ones; 32 or 48 would"
-    ) in text
+    uneven = "8 with 3 and 8 with 2, at most 83% of the speed of even ones; 32 or 48 would"
+    assert f"40 layers do not divide among 16 pipeline stages: {uneven}" in text
     assert "32 heads do not divide among 3 devices" in text
     assert "more than" in text
 
 
 def test_a_net_stays_where_uneven_stages_are_legal() -> None:
     """The nearest depths that divide evenly stand beside it."""
-    llama = architecture(model("Llama-3-8B")).with_(layers=40)
-    found = answer(config=llama, pipeline=16)
-    assert found.shape.architecture == llama
+    net = LLAMA.with_(layers=40)
+    found = answer(config=net, pipeline=16)
+    assert found.shape.architecture == net
     assert found.stages == (2,) * 4 + (3,) * 8 + (2,) * 4
     even = [c for c in found.runners_up if "divide evenly among 16" in c.why]
     assert [c.architecture.layers for c in even] == [32, 48]
     assert any("do not divide among 16 pipeline stages" in said for said in found.verdicts)
-    few = answer(config=llama, pipeline=41).instead
+    few = answer(config=net, pipeline=41).instead
     assert few.architecture.layers == 41
 
 
 def test_a_configuration_is_read_from_its_file(tmp_path: Path) -> None:
-    llama = architecture(model("Llama-3-8B"))
     file = tmp_path / "config.json"
-    file.write_text(json.dumps(config_of(llama)))
+    file.write_text(json.dumps(config_of(LLAMA)))
     found = answer(config=file)
-    assert total(found.given.architecture) == total(llama)
+    assert total(found.given.architecture) == total(LLAMA)
     assert found.given.counts == answer(config=str(file)).given.counts
 
 
@@ -962,8 +914,8 @@ def test_every_kind_of_net_has_an_answer(name: str) -> None:
         (lambda: answer("3B", hops=3), "--hops belongs to the task hops"),
         (lambda: answer("3B", task="hops"), "needs --hops"),
         (lambda: answer("1K"), "embeddings alone"),
-        (lambda: answer("3B", config=architecture(model("Llama-3-8B"))), "give one of them"),
-        (lambda: answer(config=architecture(model("Llama-3-8B")), multiple=64), "give one of them"),
+        (lambda: answer("3B", config=LLAMA), "give one of them"),
+        (lambda: answer(config=LLAMA, multiple=64), "give one of them"),
         (lambda: answer("3B", layers=1, pipeline=4), "leave stages empty"),
         (lambda: answer("70B", memory="1GB"), "keeps the limits"),
         (lambda: answer(config="no/such/config.json"), "no/such/config.json"),
@@ -971,7 +923,7 @@ def test_every_kind_of_net_has_an_answer(name: str) -> None:
         (lambda: answer("3B", known_by=2019), "the oldest is of 2020"),
         (lambda: answer("3B", flops=100), "100 training FLOPs do not pay for one token: 3B active"),
         (
-            lambda: answer(config=architecture(model("Llama-3-8B")), flops="1e10"),
+            lambda: answer(config=LLAMA, flops="1e10"),
             "1e.10 training FL",
         ),
         (lambda: answer("3B", tokens=0.5), "0.5 training tokens; accepted are 1"),
