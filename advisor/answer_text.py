@@ -493,6 +493,7 @@ def columns(rows: Sequence[Sequence[str]], width: int) -> str:
 
 def evidence_json(found: Table) -> dict[str, Any]:
     """The same as plain data, with the regret of every rule by source."""
+    rule = ("key", "name", "formula", "meaning", "source", "wording")
     paired = None
     if found.rows:
         against = gain(found.best, found.default)
@@ -500,13 +501,8 @@ def evidence_json(found: Table) -> dict[str, Any]:
         paired = against._asdict() | {"error": error, "told": against.told}
     return {
         "rules": [
-            {
-                "key": s.rule.key,
-                "name": s.rule.name,
-                "formula": s.rule.formula,
-                "meaning": s.rule.meaning,
-                "source": s.rule.source,
-                "wording": s.rule.wording,
+            {name: getattr(s.rule, name) for name in rule}
+            | {
                 "regret": s.mean,
                 "worst": s.worst,
                 "loss": s.loss,

@@ -1200,9 +1200,10 @@ def _question(b: Budget, resolved: Resolved) -> str:
     if b.gpu is not None and not idle_gpu(b):
         time = "" if b.hours is None else f" for {b.hours:g} hours"
         parts.append(f"{b.gpus:,} x {b.gpu}{time}")
-    for value, what in ((b.flops, "training FLOPs"), (b.tokens, "training tokens")):
-        if value is not None:
-            parts.append(f"{value:.3g} {what}" if "F" in what else f"{size(value)} {what}")
+    if b.flops is not None:
+        parts.append(f"{b.flops:.3g} training FLOPs")
+    if b.tokens is not None:
+        parts.append(f"{size(b.tokens)} training tokens")
     if b.milliseconds is not None:
         parts.append(f"at most {milliseconds(b.milliseconds)} ms a token")
     for value, what in ((b.memory, "of memory"), (b.kv_bytes, "of KV cache")):
@@ -1214,12 +1215,13 @@ def _question(b: Budget, resolved: Resolved) -> str:
 def _together(answer: Answer, tasks: tuple[TaskAnswer, ...]) -> str:
     """The depths that meet size and task, for each construction."""
     assert answer.shape is not None
-    deep, parts = answer.shape.architecture.layers, []
-    for task in tasks:
-        for place, number in enumerate(task.numbers):
-            if number.meaning in ("exact", "suffices"):
-                label = f"{task.labels[place]} " if task.labels else ""
-                parts.append(f"{label}{plural(max(deep, number.layers), 'layer')}")
+    deep = answer.shape.architecture.layers
+    parts = [
+        f"{label} {plural(max(deep, number.layers), 'layer')}".strip()
+        for task in tasks
+        for label, number in zip(task.labels or [""] * len(task.numbers), task.numbers, strict=True)
+        if number.meaning in ("exact", "suffices")
+    ]
     return (
         f"Depth that meets both: {', '.join(parts)} (the greater of {deep} and what the task "
         "asks for: constructions of other nets, so a plan, not a theorem)"

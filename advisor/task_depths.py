@@ -263,25 +263,21 @@ def for_regular(length: int) -> TaskAnswer:
         wording="printed",
     )
     numbers = (
-        number(
-            own,
-            "suffices",
-            "(a) weights may depend on n",
-            f"4 ceil(log2 n) + 5 = {own}",
-            source="merrill2025, arXiv:2503.03961, Corollary 1.1",
-            certainty="a printed construction, not executed here; whether fewer are enough is "
-            "not stated",
-            claim="connectivity/log_depth_lengths",
-        ),
-        number(
-            looped,
-            "suffices",
-            "(b) the same weights for all n",
-            f"8 ceil(log2 n) + 9 = {looped}",
-            source="merrill2025, arXiv:2503.03961, Theorem 1",
-            certainty="a printed construction, not executed here; whether fewer are enough is "
-            "not stated",
-            claim="connectivity/log_depth_lengths",
+        *(
+            number(
+                layers,
+                "suffices",
+                name,
+                f"{formula} = {layers}",
+                source=f"merrill2025, arXiv:2503.03961, {place}",
+                certainty="a printed construction, not executed here; whether fewer are enough is "
+                "not stated",
+                claim="connectivity/log_depth_lengths",
+            )
+            for layers, name, formula, place in (
+                (own, "(a) weights may depend on n", "4 ceil(log2 n) + 5", "Corollary 1.1"),
+                (looped, "(b) the same weights for all n", "8 ceil(log2 n) + 9", "Theorem 1"),
+            )
         ),
         number(
             max(1, round(trained)),

@@ -70,22 +70,13 @@ def test_exact_data_give_their_coefficients_back(a: int, b: int, c: int, e: int,
 
 def cached(context: int | None) -> Fit:
     """1 ms, 1e-9 ms a weight, 2e-10 ms a number in a cache of 32,768 tokens."""
-    return fit(
-        [
-            Point(
-                n,
-                d,
-                1
-                + Fraction(n * (2 * d * d + 2 * d * k + 8 * d * d), 10**9)
-                + Fraction(2 * n * k * 32768 * 2, 10**10),
-                heads=d // 64,
-                kv_heads=k // 64,
-                context=context,
-            )
-            for n in (8, 16, 32)
-            for d, k in ((512, 128), (1024, 512), (2048, 256), (1024, 128))
-        ]
-    )
+
+    def point(n: int, d: int, k: int) -> Point:
+        ms = 1 + Fraction(n * (10 * d * d + 2 * d * k), 10**9) + Fraction(n * k * 2**17, 10**10)
+        return Point(n, d, ms, heads=d // 64, kv_heads=k // 64, context=context)
+
+    widths = (512, 128), (1024, 512), (2048, 256), (1024, 128)
+    return fit([point(n, d, k) for n in (8, 16, 32) for d, k in widths])
 
 
 @pytest.mark.parametrize("context", [None, 32768])
@@ -145,17 +136,8 @@ def test_weights_of_a_measured_layer_are_those_that_are_counted() -> None:
         Architecture(1, 512, 8, 1536, 99, kv_heads=2),
         Architecture(1, 512, 8, 1536, 99, gated=False, head_width=96),
     ):
-        point = Point(
-            1,
-            512,
-            Fraction(1),
-            shape.d_ff,
-            shape.heads,
-            shape.kv_heads,
-            shape.head_width,
-            shape.vocabulary,
-            shape.gated,
-        )
+        said = ("d_ff", "heads", "kv_heads", "head_width", "vocabulary", "gated")
+        point = Point(1, 512, Fraction(1), *(getattr(shape, name) for name in said))
         matrices = [w for w in weights(shape) if w.role in ("attention", "mlp")]
         assert point.layer_weights == sum(w.stored for w in matrices)
 
@@ -326,47 +308,32 @@ def fat_share(a: Architecture) -> float:
     return (4 * a.width**2 + 2 * a.width * a.d_ff) / (12 * a.width**2)
 
 
+ASKED = ("the answer's vocabulary", "the answer's context")
+
+
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        (
-            "",
-            (
-                "12 d^2 weights a layer",
-                "a KV cache that grows with L d",
-                "the answer's vocabulary",
-                "the answer's context",
-            ),
-        ),
+        ("", ("12 d^2 weights a layer", "a KV cache that grows with L d", *ASKED)),
         (
             ",d_ff",
             (
                 "a key head for each query head",
                 "gated MLPs",
                 "a KV cache that grows with L d",
-                "the answer's vocabulary",
-                "the answer's context",
+                *ASKED,
             ),
         ),
         (",d_ff,gated,heads,kv_heads,vocabulary", ("the answer's context",)),
         (",d_ff,gated,heads,kv_heads,vocabulary,context", ()),
-        (
-            ",heads,kv_heads",
-            ("8 d^2 weights an MLP", "the answer's vocabulary", "the answer's context"),
-        ),
+        (",heads,kv_heads", ("8 d^2 weights an MLP", *ASKED)),
     ],
 )
 def test_what_is_assumed_of_the_measured_nets_is_said(
     tmp_path: Path, columns: str, said: tuple[str, ...]
 ) -> None:
-    values = {
-        "d_ff": "2048",
-        "gated": "no",
-        "heads": "12",
-        "kv_heads": "4",
-        "vocabulary": "32000",
-        "context": "4096",
-    }
+    values = {"d_ff": 2048, "gated": "no", "heads": 12, "kv_heads": 4}
+    values |= {"vocabulary": 32000, "context": 4096}
     more = "".join(f",{values[name]}" for name in columns.split(",")[1:])
     rows = "".join(f"{n},768,{ms}{more}\n" for n, ms in ((12, 5), (24, 8), (36, 11)))
     assert read_latency(table(tmp_path, f"L,d,ms{columns}\n{rows}")).assumed == said
