@@ -19,6 +19,8 @@ from statistics import fmean
 from typing import Literal, NamedTuple
 
 Parametrisation = Literal["standard", "mup", "completep"]
+Norm = Literal["pre", "post", "lns"]
+Residual = Literal["plain", "attnres"]
 # Loss falls as N^-0.076 (Kaplan et al. 2020; recalled): what a difference in size is worth. Kaplan
 # et al. correct the shapes of one size by their fit too.
 SIZE_EXPONENT = 0.076
@@ -34,8 +36,8 @@ class Key:
     """For which nets evidence is asked: how learning rates and branches scale, norm, residuals."""
 
     parametrisation: Parametrisation = "standard"
-    norm: Literal["pre", "post", "lns"] = "pre"
-    residual: Literal["plain", "attnres"] = "plain"
+    norm: Norm = "pre"
+    residual: Residual = "plain"
 
 
 STANDARD = Key()

@@ -18,6 +18,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from .architecture import Architecture, Experts, Kind
 from .base.quantities import UsageError, plural, shown
 from .counting import count, flops
+from .grids import Norm, Parametrisation, Residual
 
 Measure = Literal["total", "nonembedding", "active", "flops"]
 NAMES: dict[Measure, str] = {
@@ -111,9 +112,9 @@ class Constraints:
     pipeline: int = 1  # stages
     layers: int | None = None
     width: int | None = None
-    parametrisation: Literal["standard", "mup", "completep"] = "standard"
-    norm: Literal["pre", "post", "lns"] = "pre"
-    residual: Literal["plain", "attnres"] = "plain"
+    parametrisation: Parametrisation = "standard"
+    norm: Norm = "pre"
+    residual: Residual = "plain"
     latency_matters: bool = False
 
 
@@ -228,13 +229,11 @@ def _check_numbers(c: Constraints) -> None:
     ):
         if value is None:
             continue
-        if not isinstance(value, int) or isinstance(value, bool):
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not whole or not least <= value <= most:
+            why = "out of range" if whole else "not a whole number"
             raise UsageError(
-                f"the {name} {shown(value)} is not a whole number; accepted are {least} to {most:,}"
-            )
-        if not least <= value <= most:
-            raise UsageError(
-                f"the {name} {shown(value)} is out of range; accepted are {least} to {most:,}"
+                f"the {name} {shown(value)} is {why}; accepted are {least} to {most:,}"
             )
     factor = c.ff_factor
     if factor is not None and not (isinstance(factor, int | float) and 0.1 <= factor <= 100):
@@ -242,14 +241,13 @@ def _check_numbers(c: Constraints) -> None:
             f"the factor {shown(factor)} of the feed-forward network is out of range; "
             "accepted are 0.1 to 100, such as 2.67 (gated) or 4"
         )
-    choices: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-        ("kind of net", c.kind, get_args(Kind)),
-        ("parametrisation", c.parametrisation, ("standard", "mup", "completep")),
-        ("norm", c.norm, ("pre", "post", "lns")),
-        ("residual", c.residual, ("plain", "attnres")),
-    )
-    for name, choice, accepted in choices:
-        if choice not in accepted:
+    for name, choice, kinds in (
+        ("kind of net", c.kind, Kind),
+        ("parametrisation", c.parametrisation, Parametrisation),
+        ("norm", c.norm, Norm),
+        ("residual", c.residual, Residual),
+    ):
+        if choice not in (accepted := get_args(kinds)):
             raise UsageError(
                 f"the {name} {shown(choice)} is unknown; accepted are {', '.join(accepted)}"
             )
