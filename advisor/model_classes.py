@@ -190,6 +190,20 @@ class Class(NamedTuple):
                 fields[part] = kind(**{n.partition(".")[2]: fields.pop(n) for n in inner})
         return Architecture(**fields)
 
+    def usual(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Fields of a net of these ones, such as sizes, and otherwise with what all nets of the
+        class have and the defaults of its flags; without parts such as experts."""
+        flags = {name: key.default for name, key in self.keys.items()}
+        found = {
+            name: flag[1 + flag[0]] if isinstance(flag, tuple) else flag
+            for name, flag in flags.items()
+            if isinstance(flag, bool | tuple)
+        } | fields
+        for name, value in self.fixed.items():
+            if "." not in name:
+                found[name] = value(found) if callable(value) else value
+        return found
+
     def write(self, a: Architecture) -> dict[str, Any]:
         """The configuration of an architecture, less model_type and the name of the class."""
         there = {
