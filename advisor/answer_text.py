@@ -23,7 +23,7 @@ from .rules import rules
 if TYPE_CHECKING:
     from .answer import Answer, Candidate, LawNumber, Neighbour
     from .architecture import Architecture
-    from .counting import Count, Flops, Memory
+    from .counting import Count
     from .rule_scores import Table
     from .task_depths import TaskAnswer, TaskNumber
 
@@ -94,8 +94,13 @@ def _short(answer: Answer) -> Iterator[Row]:
     given, proposed = answer.given, _proposed(answer)
     if given:
         yield "Given", f"{shape(given.architecture)}; {counted(given.counts)}{_speed(given)}"
-        if answer.flops and answer.memory:
-            yield "Costs", _briefly(answer.flops, answer.memory, given.architecture.context)
+        if (f := answer.flops) and (m := answer.memory):
+            yield (
+                "Costs",
+                f"{size(f.forward)} FLOPs per token forward, {size(f.training)} in training (at "
+                f"{f.context:,} tokens); weights {binary(m.weights)}, KV cache "
+                f"{binary(m.kv_cache)} at {given.architecture.context:,}",
+            )
         for place, said in enumerate(answer.verdicts):
             yield ("", f"- {said}") if place else ("Depth", said)
     if proposed:
@@ -112,7 +117,8 @@ def _short(answer: Answer) -> Iterator[Row]:
     if not given:
         yield from _grounds(answer)
     if len(set(answer.stages)) > 1 and not given:
-        yield "Stages", _split(answer.stages)
+        parts = (f"{times} of {layers(n)}" for n, times in sorted(Counter(answer.stages).items()))
+        yield "Stages", f"{len(answer.stages)} of unequal depth: {' and '.join(parts)}"
     if price := _price(answer):
         yield "Price", price
     for task in answer.tasks:
@@ -137,15 +143,6 @@ def _proposed(answer: Answer) -> Candidate | None:
     return answer.instead if answer.given else answer.shape
 
 
-def _briefly(f: Flops, m: Memory, context: int) -> str:
-    """What a net costs, in a line or two."""
-    return (
-        f"{size(f.forward)} FLOPs per token forward, {size(f.training)} in training (at "
-        f"{f.context:,} tokens); weights {binary(m.weights)}, KV cache {binary(m.kv_cache)} at "
-        f"{context:,}"
-    )
-
-
 def _grounds(answer: Answer) -> Iterator[Row]:
     """Why this depth, which others are as good, and what real models do."""
     if answer.shape:
@@ -158,28 +155,20 @@ def _grounds(answer: Answer) -> Iterator[Row]:
         yield "Range", f"{answer.interval.ends} lose at most 1 % ({sources}{outside})"
     if answer.built:
         b = answer.built
-        yield (
-            "Built",
-            (f"{b.low} to {b.high}, middle {b.middle}; {b.among or plural(b.recipes, 'shape')}"),
-        )
+        among = b.among or plural(b.recipes, "shape")
+        yield "Built", f"{b.low} to {b.high}, middle {b.middle}; {among}"
 
 
 def _price(answer: Answer) -> str:
     """One legal depth less, and one more, at equal parameters; their sources once."""
     middle = answer.shape.architecture.layers if answer.shape else 0
     others = [n for n in answer.neighbours if n.equal == "parameters" and n.layers != middle]
-    said = [f"{n.layers:,} x {n.architecture.width:,}: {_effects(n)}" for n in others]
-    if len(others) == 2 and _effects(others[0]) == _effects(others[1]):
-        first, second = (f"{n.layers:,} x {n.architecture.width:,}" for n in others)
-        said = [f"{first} or {second}: {_effects(others[0])}"]
+    shapes: dict[str, list[str]] = {}  # by their effects
+    for n in others:
+        shapes.setdefault(_effects(n), []).append(f"{n.layers:,} x {n.architecture.width:,}")
+    said = "; ".join(f"{' or '.join(alike)}: {effects}" for effects, alike in shapes.items())
     sources = ", ".join(dict.fromkeys(n.loss_source for n in others if n.loss_change))
-    return "; ".join(said) + (f" ({sources})" if sources else "")
-
-
-def _split(stages: Sequence[int]) -> str:
-    """How many pipeline stages have how many layers."""
-    parts = [f"{times} of {layers(n)}" for n, times in sorted(Counter(stages).items())]
-    return f"{len(stages)} of unequal depth: {' and '.join(parts)}"
+    return said + (f" ({sources})" if sources else "")
 
 
 def _effects(n: Neighbour) -> str:
@@ -187,23 +176,25 @@ def _effects(n: Neighbour) -> str:
     parts = [f"loss {percents(n.loss_change)}" if n.loss_change else n.loss_source]
     # What compute is worth follows from the loss; of equal losses `--why` says the rest.
     if n.speedup and n.loss_change and not percents(n.loss_change).startswith("within"):
-        low, high = (f"{factor:.2f}" for factor in n.speedup)
-        if (low, high) != ("1.00", "1.00"):
-            parts.append(
-                f"worth {low} to {high} of the compute"
-                if low != high
-                else f"worth {low} of the compute"
-            )
+        worth = _factors(n.speedup)
+        if worth != "1.00":
+            parts.append(f"worth {worth} of the compute")
     if n.milliseconds:
         parts.append(milliseconds(n.milliseconds))
     return ", ".join(parts)
+
+
+def _factors(ends: tuple[float, float]) -> str:
+    low, high = (f"{factor:.2f}" for factor in ends)
+    return low if low == high else f"{low} to {high}"
 
 
 def _speed(candidate: Candidate) -> str:
     return f"; {milliseconds(candidate.milliseconds)}" if candidate.milliseconds else ""
 
 
-def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row]]]:
+def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row | str]]]:
+    """Headings and what stands under each, with a label or without."""
     given, proposed = answer.given, _proposed(answer)
     if given:
         yield "Counts of the configuration:", _costs(given, answer)
@@ -213,50 +204,36 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row]]]:
         yield (
             "Other shapes:",
             [
-                ("", f"{shape(c.architecture)}; {counted(c.counts)}{_speed(c)}. {c.why}")
+                f"{shape(c.architecture)}; {counted(c.counts)}{_speed(c)}. {c.why}"
                 for c in answer.runners_up
             ],
         )
     if proposed:
-        yield "Why this depth:", [("", proposed.why), ("", answer.rule_why)]
+        yield "Why this depth:", [proposed.why, answer.rule_why]
     elif answer.shape:
-        yield "The advised depth:", [("", answer.rule_why)]
+        yield "The advised depth:", [answer.rule_why]
     if answer.interval:
         outside = "; EXTRAPOLATED" if answer.interval.extrapolated else ""
-        yield (
-            f"{answer.interval.ends}:",
-            [("", f"{answer.interval.why}{outside} [{'; '.join(answer.interval.sources)}]")],
-        )
-    if answer.built:
-        yield (
-            "Real models nearby:",
-            [("", f"{name}: {deep:,} x {wide:,}") for name, deep, wide in answer.built.nearest]
-            + [("", f"{answer.built.models} models, known: {answer.built.wording}")],
-        )
+        sources = "; ".join(answer.interval.sources)
+        yield f"{answer.interval.ends}:", [f"{answer.interval.why}{outside} [{sources}]"]
+    if b := answer.built:
+        near = [f"{name}: {deep:,} x {wide:,}" for name, deep, wide in b.nearest]
+        yield "Real models nearby:", [*near, f"{b.models} models, known: {b.wording}"]
     yield ("Who says what (never averaged):", [(str(law.layers), _law(law)) for law in answer.laws])
     for task in answer.tasks:
-        yield (
-            task.question,
-            [
-                (label, _task_number(number, label, number.certainty))
-                for label, number in _labelled(task)
-            ]
-            + [("", remark) for remark in task.remarks],
-        )
+        numbers = [(at, _task_number(n, at, n.certainty)) for at, n in _labelled(task)]
+        yield task.question, [*numbers, *task.remarks]
     if answer.stages:
-        yield "Layers of each pipeline stage:", [("", ", ".join(map(str, answer.stages)))]
-    yield "Initialisation for this depth:", [("", text) for text in answer.initialisation]
-    yield "Doubts:", [("", text) for text in answer.doubts]
+        yield "Layers of each pipeline stage:", [", ".join(map(str, answer.stages))]
+    yield "Initialisation for this depth:", answer.initialisation
+    yield "Doubts:", answer.doubts
 
 
 def _around(neighbours: Sequence[Neighbour], width: int) -> str:
     """A table of the shapes with one legal depth less, the same, and one more."""
     rows = [("equal", "shape", "heads", "d_ff", "size", "loss %", "compute")]
     for n in neighbours:
-        a, worth = n.architecture, ""
-        if n.speedup:
-            low, high = (f"{factor:.2f}" for factor in n.speedup)
-            worth = low if low == high else f"{low} to {high}"
+        a = n.architecture
         rows.append(
             (
                 n.equal,
@@ -265,7 +242,7 @@ def _around(neighbours: Sequence[Neighbour], width: int) -> str:
                 f"{a.d_ff:,}",
                 size(n.counts.total),
                 percents(n.loss_change)[:-2] if n.loss_change else "not known",
-                worth,
+                _factors(n.speedup) if n.speedup else "",
             )
         )
     sources = dict.fromkeys(n.loss_source for n in neighbours)
@@ -288,54 +265,38 @@ def _around(neighbours: Sequence[Neighbour], width: int) -> str:
     )
 
 
-def _costs(candidate: Candidate, answer: Answer | None) -> Iterator[Row]:
+def _costs(candidate: Candidate, answer: Answer | None) -> Iterator[str]:
     """Everything counted of a net; of the one that the answer's costs are of, those too."""
     a, c = candidate.architecture, candidate.counts
     yield (
-        "",
-        (
-            f"{c.total:,} parameters in all, {c.nonembedding:,} without embeddings, "
-            f"{c.active:,} active, {c.embedding:,} in the token table"
-        ),
+        f"{c.total:,} parameters in all, {c.nonembedding:,} without embeddings, "
+        f"{c.active:,} active, {c.embedding:,} in the token table"
     )
     yield (
-        "",
-        (
-            f"{per_layer(a) / a.width**2:.3g} d^2 weights in a layer (laws count 12; they are "
-            "read at equal L d^2)"
-        ),
+        f"{per_layer(a) / a.width**2:.3g} d^2 weights in a layer (laws count 12; they are "
+        "read at equal L d^2)"
     )
     if answer is None:
         return
     if answer.tokens:
-        yield (
-            "",
-            (f"{size(answer.tokens)} training tokens, {answer.tokens / c.total:.3g} per parameter"),
-        )
+        each = f"{answer.tokens / c.total:.3g} per parameter"
+        yield f"{size(answer.tokens)} training tokens, {each}"
     if answer.training_flops:
-        yield "", f"{answer.training_flops:.3g} training FLOPs"
-    if answer.flops:
-        yield "", _operations(answer.flops)
-    if answer.memory:
-        yield "", _bytes(answer.memory)
-
-
-def _operations(f: Flops) -> str:
-    causal = ", causal half" if f.causal else ""
-    return (
-        f"{size(f.forward)} FLOPs per token forward ({size(f.attention)} of them attention "
-        f"scores at {f.context:,} tokens{causal}), {size(f.training)} in training"
-    )
-
-
-def _bytes(m: Memory) -> str:
-    text = f"weights {binary(m.weights)}"
-    if m.gradients is not None and m.optimiser is not None and m.activations is not None:
-        text += (
-            f", gradients {binary(m.gradients)}, optimiser "
-            f"{binary(sum(m.optimiser.values()))}, activations {binary(m.activations)}"
+        yield f"{answer.training_flops:.3g} training FLOPs"
+    if f := answer.flops:
+        causal = ", causal half" if f.causal else ""
+        yield (
+            f"{size(f.forward)} FLOPs per token forward ({size(f.attention)} of them attention "
+            f"scores at {f.context:,} tokens{causal}), {size(f.training)} in training"
         )
-    return f"{text}, KV cache {binary(m.kv_cache)}"
+    if m := answer.memory:
+        trained = ""
+        if m.gradients is not None and m.optimiser is not None and m.activations is not None:
+            trained = (
+                f", gradients {binary(m.gradients)}, optimiser "
+                f"{binary(sum(m.optimiser.values()))}, activations {binary(m.activations)}"
+            )
+        yield f"weights {binary(m.weights)}{trained}, KV cache {binary(m.kv_cache)}"
 
 
 def _law(law: LawNumber) -> str:
@@ -410,7 +371,7 @@ def evidence(found: Table, width: int = 80) -> str:
             s.rule.meaning,
             f"{s.mean:.3f}",
             f"{s.worst:.2f}",
-            _hundredths(s.loss),
+            "" if s.loss is None else f"{100 * s.loss:.2f}",
             f"{s.hits}/{len(s.outcomes)}",
         )
         for s in found.scores
@@ -419,8 +380,7 @@ def evidence(found: Table, width: int = 80) -> str:
         "Each source judges what the others choose, without rules that were read off it. built: "
         "the same of what the advisor builds, which above the sizes of the grids of losses takes "
         f"the shallowest depth within {100 * UNTOLD:g} % of the rule's loss. best, worst: on how "
-        "many grids the interval of the other sources holds the best depth, and the "
-        "worst."
+        "many grids the interval of the other sources holds the best depth, and the worst."
     )
     if found.settled:
         left_out += (
@@ -428,19 +388,18 @@ def evidence(found: Table, width: int = 80) -> str:
             "here is the one above and no score on new sources; which rules may be chosen "
             "was settled with the scores in view."
         )
-    against = (
-        [
-            f"{found.best.rule.name} against {found.default.rule.formula}, by source: "
-            f"{gain(found.best, found.default)}."
-        ]
-        if found.rows and found.best.rule != found.default.rule
-        else []
-    )
-    rows = [("source", "chosen by the others", "regret", "built", "d = 64 L", "best", "worst")] + [
+    texts = [left_out]
+    if found.rows and found.best.rule != found.default.rule:
+        against = f"{found.best.rule.name} against {found.default.rule.formula}, by source: "
+        texts.insert(0, f"{against}{gain(found.best, found.default)}.")
+    rows: list[tuple[str, ...]] = [
+        ("source", "chosen by the others", "regret", "built", "d = 64 L", "best", "worst")
+    ]
+    rows += [
         (
             row.source,
             row.chosen.name,
-            f"{row.share:.2f}",
+            f"{row.regret:.2f}",
             f"{row.built:.2f}",
             f"{row.default:.2f}",
             f"{row.inside}/{row.asked}",
@@ -448,17 +407,8 @@ def evidence(found: Table, width: int = 80) -> str:
         )
         for row in found.rows
     ]
-    rows.append(
-        (
-            "all",
-            "",
-            f"{found.held_out:.3f}",
-            f"{found.held_out_built:.3f}",
-            f"{found.of('nanochat').mean:.3f}",
-            "",
-            "",
-        )
-    )
+    means = (found.held_out, found.held_out_built, found.of("nanochat").mean)
+    rows.append(("all", "", *(f"{mean:.3f}" for mean in means), "", ""))
     projected = [("model", "parameters", "stated", "fit", "+-", "")] + [
         (
             p.model,
@@ -476,24 +426,18 @@ def evidence(found: Table, width: int = 80) -> str:
         [
             "\n".join(wrapped(legend, width)),
             columns(every, width),
-            *("\n".join(wrapped(text, width)) for text in against),
-            "\n".join(wrapped(left_out, width)),
+            *("\n".join(wrapped(text, width)) for text in texts),
             columns(rows, width),
             "\n".join(
                 wrapped(
-                    "Depths that Levine et al. project (recalled) beside their fit solved for "
-                    "the size, "
-                    f"with its standard error (none is further off than {off:.1f} of these):",
+                    "Depths that Levine et al. project (recalled) beside their fit solved for the "
+                    f"size, with its standard error (none is further off than {off:.1f} of these):",
                     width,
                 )
             ),
             columns(projected, width),
         ]
     )
-
-
-def _hundredths(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.2f}"
 
 
 def columns(rows: Sequence[Sequence[str]], width: int) -> str:
@@ -547,25 +491,18 @@ def columns(rows: Sequence[Sequence[str]], width: int) -> str:
     return "\n".join(lines)
 
 
-def _paired(found: Table) -> dict[str, Any]:
-    against = gain(found.best, found.default)
-    return against._asdict() | {
-        "error": against.error if against.sources > 1 else None,
-        "told": against.told,
-    }
-
-
 def evidence_json(found: Table) -> dict[str, Any]:
     """The same as plain data, with the regret of every rule by source."""
+    rule = ("key", "name", "formula", "meaning", "source", "wording")
+    paired = None
+    if found.rows:
+        against = gain(found.best, found.default)
+        error = against.error if against.sources > 1 else None
+        paired = against._asdict() | {"error": error, "told": against.told}
     return {
         "rules": [
-            {
-                "key": s.rule.key,
-                "name": s.rule.name,
-                "formula": s.rule.formula,
-                "meaning": s.rule.meaning,
-                "source": s.rule.source,
-                "wording": s.rule.wording,
+            {name: getattr(s.rule, name) for name in rule}
+            | {
                 "regret": s.mean,
                 "worst": s.worst,
                 "loss": s.loss,
@@ -577,23 +514,8 @@ def evidence_json(found: Table) -> dict[str, Any]:
             }
             for s in found.scores
         ],
-        "against_default": _paired(found) if found.rows else None,
-        "left_out": [
-            {
-                "source": row.source,
-                "grids": row.grids,
-                "chosen": row.chosen.key,
-                "regret": row.share,
-                "built": row.built,
-                "loss": row.loss,
-                "best": row.best,
-                "default": row.default,
-                "inside": row.inside,
-                "losers": row.losers,
-                "asked": row.asked,
-            }
-            for row in found.rows
-        ],
+        "against_default": paired,
+        "left_out": [_plain(row) | {"chosen": row.chosen.key} for row in found.rows],
         "held_out": found.held_out if found.rows else None,
         "projections": [_plain(p) for p in projections()],
     }
@@ -647,11 +569,12 @@ def milliseconds(found: tuple[float, float, float]) -> str:
     return f"{middle} ms per token (95 %: {low} to {high})"
 
 
-def _laid_out(rows: Iterable[Row], width: int, bullet: str = "") -> list[str]:
+def _laid_out(rows: Iterable[Row | str], width: int, bullet: str = "") -> list[str]:
     """Labels in a column of their own where there is room. What has none starts with the bullet, or
     stands below the text of the row before."""
     lines: list[str] = []
-    for label, text in rows:
+    for row in rows:
+        label, text = ("", row) if isinstance(row, str) else row
         if label and width < _NARROW:
             lines += wrapped(f"{label}: {text}", width, rest="  ")
         elif label:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from .architecture import Architecture
-from .base.quantities import UsageError, binary, shown, size
+from .base.quantities import LEAST, MOST, UsageError, binary, shown, size
 from .counting import count, kv_numbers
 from .hardware import gpu, slowest_with
 from .latency import REACH, Fit
@@ -40,8 +40,6 @@ _CACHE_BYTES = 2
 # How far the target stays below the largest size that keeps the limits, where nothing else gives a
 # size: shapes of other depths round to a little more.
 _MARGIN = 0.02
-# From a toy to a hundred times the largest nets.
-_LEAST, _MOST = 1e3, 1e15
 # d / L of the shape by which shares of a size are estimated before a depth is known; nearly any
 # does, as they hardly depend on it.
 _ASPECT = 64
@@ -184,22 +182,16 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
                 "--ms-per-layer and --latency do not go together: measured points "
                 "have the time of a layer in them; leave one out"
             )
-        missing = [
-            flag
-            for flag, value in (
-                ("a limit (--ms-per-token 20)", b.milliseconds),
-                ("a bandwidth (--bandwidth 50GB/s)", b.bandwidth),
-            )
-            if value is None
-        ]
+        missing = ["a limit (--ms-per-token 20)"] * (b.milliseconds is None)
+        missing += ["a bandwidth (--bandwidth 50GB/s)"] * (b.bandwidth is None)
         if missing:
             raise UsageError(f"--ms-per-layer needs {' and '.join(missing)} too")
     have = _training_flops(budget, notes)
     target = _size(budget) or _implied(budget, constraints, have, notes)
-    if not _LEAST <= target.value <= _MOST:
+    if not LEAST <= target.value <= MOST:
         raise UsageError(
             f"the budget comes to {target.value:.3g} parameters; accepted are "
-            f"{_LEAST:g} to {_MOST:g}: give more or less of it"
+            f"{LEAST:g} to {MOST:g}: give more or less of it"
         )
     tokens, needed = budget.tokens, have
     if have is not None or tokens is not None:
@@ -215,10 +207,9 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
                 )
             if _size(budget):
                 notes.append(
-                    f"C = 6 N D with N = {size(active)} active parameters: "
-                    f"{size(tokens)} tokens, {tokens / active:.3g} per parameter "
-                    f"(about {TOKENS_PER_PARAMETER} give dense nets the least loss at "
-                    "these FLOPs)"
+                    f"C = 6 N D with N = {size(active)} active parameters: {size(tokens)} tokens, "
+                    f"{tokens / active:.3g} per parameter (about {TOKENS_PER_PARAMETER} give dense "
+                    "nets the least loss at these FLOPs)"
                 )
         elif tokens is not None:
             needed = per_token * tokens
@@ -239,9 +230,9 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
 
 def _check(b: Budget) -> None:
     for name, value, most, example in (
-        ("number of parameters", b.total, _MOST, "3e9"),
-        ("number of parameters without embeddings", b.nonembedding, _MOST, "3e9"),
-        ("number of active parameters", b.active, _MOST, "3e9"),
+        ("number of parameters", b.total, MOST, "3e9"),
+        ("number of parameters without embeddings", b.nonembedding, MOST, "3e9"),
+        ("number of active parameters", b.active, MOST, "3e9"),
         ("number of training FLOPs", b.flops, 1e35, "1e22"),
         ("hours", b.hours, 1e7, "336"),
         ("number of GPUs", b.gpus, 1e7, "64"),
@@ -266,19 +257,12 @@ def _check(b: Budget) -> None:
         raise UsageError(f"{b.tokens:.3g} training tokens; accepted are 1 to 1e+18, such as 300e9")
     if b.gpus != int(b.gpus):
         raise UsageError(f"{b.gpus:g} GPUs; accepted are whole numbers, such as 64")
-    sizes = [
-        name
-        for name, value in (
-            ("total", b.total),
-            ("without embeddings", b.nonembedding),
-            ("active", b.active),
-        )
-        if value
-    ]
-    if len(sizes) > 1:
+    sizes = {"total": b.total, "without embeddings": b.nonembedding, "active": b.active}
+    given = [name for name, value in sizes.items() if value]
+    if len(given) > 1:
         raise UsageError(
-            f"more than one number of parameters ({' and '.join(sizes)}); give one of "
-            "them, the others follow from the shape"
+            f"more than one number of parameters ({' and '.join(given)}); give one of them, the "
+            "others follow from the shape"
         )
     if b.hours is not None and b.gpu is None:
         raise UsageError("hours of which GPU? name it, such as 64 x H100")
@@ -361,10 +345,9 @@ def _affordable(needed: float, have: float | None, active: float, tokens: float)
 
 
 def _size(b: Budget) -> Target | None:
-    for value, of in ((b.total, "total"), (b.nonembedding, "nonembedding"), (b.active, "active")):
-        if value is not None:
-            return Target(value, of)  # type: ignore[arg-type]
-    return None
+    sizes: dict[Measure, float | None]
+    sizes = {"total": b.total, "nonembedding": b.nonembedding, "active": b.active}
+    return next((Target(value, of) for of, value in sizes.items() if value is not None), None)
 
 
 def _implied(b: Budget, c: Constraints, have: float | None, notes: list[str]) -> Target:
@@ -394,15 +377,14 @@ def _implied(b: Budget, c: Constraints, have: float | None, notes: list[str]) ->
     timed = b.milliseconds is not None and (b.bandwidth is not None or widths[0] < widths[1])
     if b.memory is None and not timed:
         raise UsageError(
-            "nothing fixes a size; give parameters (3B), training FLOPs (1e22), "
-            "GPU-hours, tokens, memory, or milliseconds with a bandwidth or with "
-            "measured points of several widths"
+            "nothing fixes a size; give parameters (3B), training FLOPs (1e22), GPU-hours, tokens, "
+            "memory, or milliseconds with a bandwidth or with measured points of several widths"
         )
     largest = _largest(b, c, (_ASPECT, 2 * _ASPECT))
     if largest is None:
         raise UsageError(
             "no net keeps the limits: they leave less than "
-            f"{_LEAST:,.0f} parameters; give more memory, time or bandwidth"
+            f"{LEAST:,.0f} parameters; give more memory, time or bandwidth"
         )
     notes.append(
         f"the limits allow about {size(largest)} parameters; {_MARGIN:.0%} less are "
@@ -444,10 +426,10 @@ def _largest(b: Budget, c: Constraints, aspects: tuple[float, ...]) -> float | N
     def keeps(size: float) -> bool:
         return _keeps(Resolved(Target(size), b), c, aspects)
 
-    high, low = _MOST, _MOST / 2
+    high, low = float(MOST), MOST / 2
     while not keeps(low):
         high, low = low, low / 2
-        if low < _LEAST:
+        if low < LEAST:
             return None
     while high > 1.005 * low:
         middle = math.sqrt(low * high)
@@ -513,10 +495,9 @@ def serving_note(b: Budget, c: Constraints, a: Architecture) -> str | None:
         )
         if least <= b.milliseconds < most:
             said += (
-                f"; the limit of {milliseconds(b.milliseconds)} ms holds up to "
-                f"{_longest(b, a):,} tokens of context only, at {a.context:,} a token takes "
-                f"{most:.1f} ms: more bandwidth, fewer key heads (--gqa) or a smaller net "
-                "would help"
+                f"; the limit of {milliseconds(b.milliseconds)} ms holds up to {_longest(b, a):,} "
+                f"tokens of context only, at {a.context:,} a token takes {most:.1f} ms: more "
+                "bandwidth, fewer key heads (--gqa) or a smaller net would help"
             )
     else:
         said += f": {b.milliseconds:g} ms need at least {_gb(rate)}/s"

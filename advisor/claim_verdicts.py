@@ -17,23 +17,19 @@ FILE = Path(__file__).with_name("verdicts.csv")
 _ABOUT = {
     "connectivity/layers_for_diameter": "executed on small graphs",
     "connectivity/log_depth_lengths": "that so many layers suffice is as printed, not checked "
-    "here; checked is the "
-    "arithmetic of the count",
+    "here; checked is the arithmetic of the count",
     "connectivity/log_depth_uniform": "18 layers beside the doublings are as printed, not "
-    "executed here; checked are the "
-    "doublings",
+    "executed here; checked are the doublings",
     "depth_choice/levine_fit_depth": "whether nets obey the fit is not checked here; checked is "
     "the fit solved for a size",
     "depth_choice/threshold_budget": "the theorem behind it is as printed, not checked here; "
-    "checked is the equation "
-    "solved for a size",
+    "checked is the equation solved for a size",
     "evidence/best_depth": "about the released nets and three other series",
     "evidence/critical_depth_exponent": "no loss is checked by it, but its two printed forms "
     "against each other",
     "hops/depth_printed": "the count as printed",
     "separation_rank/knee": "whether nets or tasks follow it is not checked here; checked is the "
-    "count of "
-    "dimensions",
+    "count of dimensions",
 }
 
 

@@ -17,10 +17,6 @@ from .base.quantities import UsageError
 Role = Literal[
     "embedding", "position", "attention", "mlp", "expert", "router", "norm", "head", "other"
 ]
-Recompute = Literal["none", "scores", "layers"]
-
-# Bytes of one number. What is trained is stored in 32 or 16 bits.
-BYTES = {"fp32": 4.0, "bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "int8": 1.0, "int4": 0.5}
 
 
 class Weight(NamedTuple):
@@ -89,7 +85,7 @@ class Memory:
     gradients: int | None
     optimiser: dict[str, int] | None  # by what is stored
     activations: int | None  # stored by the forward for the backward pass
-    kv_cache: int  # keys and values of all sequences at full context
+    kv_cache: int  # keys and values of a sequence at full context
 
     @property
     def training(self) -> int | None:
@@ -320,55 +316,26 @@ def _attended(n: int, window: int | None, causal: bool) -> int:
 # --- memory ---------------------------------------------------------------------------------------
 
 
-def memory(
-    a: Architecture,
-    precision: str = "bf16",
-    batch: int = 1,
-    context: int | None = None,
-    cache: str | None = None,
-    recompute: Recompute = "scores",
-    dropout: bool = False,
-) -> Memory:
-    """Bytes that training and serving need, on all devices together.
+def memory(a: Architecture, bytes_per_weight: float = 2) -> Memory:
+    """Bytes that training and serving one sequence at full context need, on all devices together.
 
-    Weights take 4 bytes in fp32, 2 in bf16 and fp16, 1 in fp8 and int8, half a byte in int4.
-    Training with AdamW takes 16 bytes per parameter: in fp32 weights, gradients and two moments of
-    4 bytes each; in mixed precision (bf16, fp16) 2 + 2, a 32-bit copy of the weights and two
-    32-bit moments (Rajbhandari et al. 2020, arXiv:1910.02054, section 3.1).
+    Keys and values take 2 bytes a number. Training with AdamW takes 16 bytes per parameter: for
+    weights of 4 bytes as much for gradients and for each of two moments; in mixed precision, with
+    weights of 2 bytes, 2 + 2, a 32-bit copy of the weights and two 32-bit moments (Rajbhandari et
+    al. 2020, arXiv:1910.02054, section 3.1). In other precisions nothing is trained.
 
-    Args:
-        a: the net.
-        precision: of the weights.
-        batch: sequences at once.
-        context: tokens of each of them; the net's own if not given.
-        cache: precision of keys and values; that of the weights if not given, bf16 for int4.
-        recompute: what the backward pass computes again, see `activations`.
-        dropout: whether masks of dropout are stored.
-
-    Raises:
-        UsageError: for an unknown precision, and sizes below one.
-
-    >>> m = memory(Architecture(32, 4096, 32, 11008, 32000), context=4096)
+    >>> m = memory(Architecture(32, 4096, 32, 11008, 32000))
     >>> m.weights, m.gradients, sum(m.optimiser.values()) // m.weights, m.kv_cache == 2**31
     (13476831232, 13476831232, 6, True)
     """
-    n = a.context if context is None else context
-    if n < 1 or batch < 1:
-        raise UsageError(f"{batch} sequences of {n} tokens: accepted are whole numbers from 1 on")
-    cache = cache or ("bf16" if precision == "int4" else precision)
-    for given in (precision, cache):
-        if given not in BYTES:
-            raise UsageError(f"the precision {given!r} is unknown; accepted are {', '.join(BYTES)}")
-    total, size = count(a).total, BYTES[precision]
-    kv = math.ceil(batch * kv_numbers(a, n) * BYTES[cache])
-    stored = math.ceil(total * size)
-    if size < 2:
+    total, kv = count(a).total, 2 * kv_numbers(a, a.context)
+    stored = math.ceil(bytes_per_weight * total)
+    if bytes_per_weight not in (2, 4):
         return Memory(stored, None, None, None, kv)
     optimiser = {"first moment": 4 * total, "second moment": 4 * total}
-    if size == 2:
+    if bytes_per_weight == 2:
         optimiser = {"32-bit weights": 4 * total, **optimiser}
-    passed_on = activations(a, batch, n, recompute, dropout, int(size))
-    return Memory(stored, stored, optimiser, passed_on, kv)
+    return Memory(stored, stored, optimiser, activations(a, int(bytes_per_weight)), kv)
 
 
 def kv_numbers(a: Architecture, context: int) -> int:
@@ -393,49 +360,32 @@ def kv_numbers(a: Architecture, context: int) -> int:
     return each * seen
 
 
-def activations(
-    a: Architecture,
-    batch: int,
-    context: int,
-    recompute: Recompute = "scores",
-    dropout: bool = False,
-    size: int = 2,
-) -> int:
-    """Bytes stored by the forward for the backward pass, without parallelism.
+def activations(a: Architecture, size: int = 2) -> int:
+    """Bytes stored by the forward for the backward pass of one sequence at full context, without
+    parallelism and dropout, in numbers of `size` bytes.
 
     A layer keeps the inputs of its norms and matrix products, query, key and value, and what the
-    activation function of the feed-forward network needs; "none" recomputed, also the scores after
-    the softmax and after dropout. For a plain net with d_ff = 4 d, one key head per query head and
-    dropout that is s b d (34 + 5 heads s / d) bytes in 16 bits for a sequence length s (Korthikanti
-    et al. 2022, arXiv:2205.05198, section 4; recalled); for other nets the same list is summed,
-    which is an estimate: programs differ in what they keep. With "scores" recomputed (selective
-    recomputation, and kernels such as FlashAttention) the term with s^2 is gone; with "layers" a
-    layer keeps its input alone, and one layer at a time the rest. Outside the layers the last norm
-    and the output layer keep their inputs, and the logits are in 32 bits. A token's experts
-    count as its feed-forward network.
+    activation function of the feed-forward network needs; the scores of attention are computed
+    again (selective recomputation, and kernels such as FlashAttention). For a plain net with
+    d_ff = 4 d and one key head per query head that is 32 d bytes a token in 16 bits: 34 d without
+    the masks of two dropouts (Korthikanti et al. 2022, arXiv:2205.05198, section 4; recalled); for
+    other nets the same list is summed, which is an estimate: programs differ in what they keep.
+    Outside the layers the last norm and the output layer keep their inputs, and the logits are in
+    32 bits. A token's experts count as its feed-forward network.
 
-    Raises:
-        UsageError: for an unknown `recompute`.
-
-    >>> plain = Architecture(1, 64, 4, 256, 100, gated=False)
+    >>> plain = Architecture(1, 64, 4, 256, 100, gated=False, context=10)
     >>> outside = 2 * 2 * 10 * 64 + 4 * 10 * 100
-    >>> activations(plain, 1, 10, "none", True) - outside == 10 * 64 * 34 + 5 * 4 * 10 * 10
+    >>> activations(plain) - outside == 10 * 64 * 32
     True
     """
-    if recompute not in ("none", "scores", "layers"):
-        raise UsageError(f"cannot recompute {recompute!r}; accepted are none, scores, layers")
-    tokens, d, e = batch * context, a.width, a.experts
+    d, e = a.width, a.experts
     queries, values = a.heads * a.head_size, a.heads * a.value_size
     keys = queries + values if a.latent else 2 * a.key_heads * a.head_size
     latents = a.latent.kv_rank + (a.latent.q_rank or 0) if a.latent else 0
     inner = e.active * e.width + e.shared_size if e else a.d_ff
-    attention = size * (2 * d + queries + keys + 2 * latents + values) + dropout * d
-    mlp = size * (2 * d + (4 if a.gated else 2) * inner) + dropout * d
-    squares = a.heads * (size + dropout * (size + 1)) if recompute == "none" else 0
-    layer = tokens * (attention + mlp + context * squares)
-    crossed = layer + tokens * (attention + context * squares)
-    decoder = crossed if a.encoder_layers else layer
+    attention = 2 * d + queries + keys + 2 * latents + values
+    layer = attention + 2 * d + (4 if a.gated else 2) * inner
+    # A decoder with an encoder has attention to it as well.
+    decoder = layer + (attention if a.encoder_layers else 0)
     inside = a.layers * decoder + a.encoder_layers * layer
-    if recompute == "layers":
-        inside = (a.layers + a.encoder_layers) * size * tokens * d + decoder
-    return inside + tokens * (2 * size * d + 4 * a.vocabulary)
+    return a.context * (size * (inside + 2 * d) + 4 * a.vocabulary)

@@ -19,6 +19,8 @@ from statistics import fmean
 from typing import Literal, NamedTuple
 
 Parametrisation = Literal["standard", "mup", "completep"]
+Norm = Literal["pre", "post", "lns"]
+Residual = Literal["plain", "attnres"]
 # Loss falls as N^-0.076 (Kaplan et al. 2020; recalled): what a difference in size is worth. Kaplan
 # et al. correct the shapes of one size by their fit too.
 SIZE_EXPONENT = 0.076
@@ -34,8 +36,8 @@ class Key:
     """For which nets evidence is asked: how learning rates and branches scale, norm, residuals."""
 
     parametrisation: Parametrisation = "standard"
-    norm: Literal["pre", "post", "lns"] = "pre"
-    residual: Literal["plain", "attnres"] = "plain"
+    norm: Norm = "pre"
+    residual: Residual = "plain"
 
 
 STANDARD = Key()
@@ -298,9 +300,7 @@ def loss_grids(known_by: int | None = None, without: str | None = None) -> tuple
 
 
 def losses_near(
-    volume: float,
-    known_by: int | None = None,
-    without: str | None = None,
+    volume: float, known_by: int | None = None, without: str | None = None
 ) -> tuple[tuple[Grid, ...], bool]:
     """The grids of losses at an equal number of parameters without embeddings that speak for nets
     of this volume L d^2: those at most a factor 4 away in size, else the nearest of every source;

@@ -86,27 +86,9 @@ def slowest_with(bandwidth: float) -> Hardware | None:
 
 
 # What people add to names that are known without it.
-_UNSAID = {
-    "nvidia",
-    "amd",
-    "google",
-    "geforce",
-    "tesla",
-    "instinct",
-    "gpu",
-    "cloud",
-    "tensor",
-    "core",
-    "apple",
-    "qualcomm",
-    "bionic",
-    "hbm",
-    "hbm2",
-    "hbm2e",
-    "hbm3",
-    "hbm3e",
-    "",
-}
+_UNSAID = re.compile(
+    "|nvidia|amd|google|geforce|tesla|instinct|gpu|cloud|tensor|core|apple|qualcomm|bionic|hbm|hbm[23]e?"
+)
 
 
 @cache
@@ -126,4 +108,4 @@ def _plain(name: str) -> str:
 
 def _words(name: str) -> frozenset[str]:
     words = re.split(r"[^a-z0-9]+", re.sub(r"sxm\d", "sxm", name[:200].lower()))
-    return frozenset(words) - _UNSAID
+    return frozenset(word for word in words if not _UNSAID.fullmatch(word))

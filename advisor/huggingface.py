@@ -71,9 +71,8 @@ def architecture_of(values: dict[str, Any]) -> Architecture:
             if isinstance(number := config.values.get(key), int) and number > 1:
                 config.refuse(
                     key,
-                    f"{kind} has no experts, and {number} of them are none of its "
-                    "weights; give the model_type that has them, such as mixtral, or "
-                    "remove the key",
+                    f"{kind} has no experts, and {number} of them are none of its weights; give "
+                    "the model_type that has them, such as mixtral, or remove the key",
                 )
     return found.with_(family=kind, remarks=(*found.remarks, *config.remarks, *_remarks(values)))
 

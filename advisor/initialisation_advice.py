@@ -31,37 +31,20 @@ class Advice(NamedTuple):
         return f"{self.what}: {self.says} [{self.source}; {self.wording}{claim}]"
 
 
-def advice(
-    layers: int,
-    key: Key = STANDARD,
-    *,
-    base_layers: int | None = None,
-    encoder_layers: int = 0,
-) -> tuple[Advice, ...]:
+def advice(layers: int, key: Key = STANDARD, *, encoder_layers: int = 0) -> tuple[Advice, ...]:
     """What to set for a net of this depth, most important first.
 
     Args:
         layers: L; of the decoder, where there are two stacks.
         key: parametrisation, norm and kind of residual connection.
-        base_layers: depth of the net at which the learning rate was tuned, for muP and CompleteP.
         encoder_layers: of an encoder-decoder, else 0.
-
-    Raises:
-        ValueError: for depths that are no positive numbers.
 
     >>> print(advice(32)[0].says)
     output projections of a layer with standard deviation 0.02 / sqrt(2 L) = 0.0025
-    >>> [a.what for a in advice(32, Key("completep"), base_layers=8)][:2]
+    >>> [a.what for a in advice(32, Key("completep"))][:2]
     ['branch multiplier', 'learning rate']
     """
-    for depth in (layers, *([] if base_layers is None else [base_layers])):
-        if depth < 1:
-            raise ValueError(f"a depth of {depth}: accepted are whole numbers from 1 on")
-    return (
-        *_norm(layers, key, encoder_layers),
-        *_parametrisation(layers, key, base_layers),
-        *_once(key),
-    )
+    return (*_norm(layers, key, encoder_layers), *_parametrisation(key), *_once(key))
 
 
 def _norm(layers: int, key: Key, encoder_layers: int) -> Iterator[Advice]:
@@ -102,39 +85,22 @@ def _norm(layers: int, key: Key, encoder_layers: int) -> Iterator[Advice]:
 
 
 def _deepnorm(layers: int, encoder_layers: int) -> Iterator[Advice]:
-    source = "wang2022deepnet, arXiv:2203.00555, figure 2"
     if encoder_layers:
         alpha, beta, alpha_d, beta_d = laws.deepnorm_pair(encoder_layers, layers)
-        yield Advice(
-            "residual scale",
-            f"DeepNorm, LN(alpha x + G(x)): alpha {alpha:.3g} in the encoder, "
-            f"{alpha_d:.3g} in the decoder",
-            source,
-            "printed",
-            "signal_propagation/deepnorm_scales",
-        )
-        yield Advice(
-            "initialisation",
-            f"Xavier gain {beta:.3g} in the encoder, {beta_d:.3g} in the "
-            "decoder, for the MLP, values and output projections",
-            source,
-            "printed",
-            "signal_propagation/deepnorm_scales",
-        )
+        scale = f"alpha {alpha:.3g} in the encoder, {alpha_d:.3g} in the decoder"
+        gain = f"{beta:.3g} in the encoder, {beta_d:.3g} in the decoder,"
     else:
         alpha, beta = laws.deepnorm_scales(layers)
+        scale = f"alpha = (2 L)^(1/4) = {alpha:.3g}"
+        gain = f"beta = (8 L)^(-1/4) = {beta:.3g}"
+    for what, says in (
+        ("residual scale", f"DeepNorm, LN(alpha x + G(x)): {scale}"),
+        ("initialisation", f"Xavier gain {gain} for the MLP, values and output projections"),
+    ):
         yield Advice(
-            "residual scale",
-            f"DeepNorm, LN(alpha x + G(x)): alpha = (2 L)^(1/4) = {alpha:.3g}",
-            source,
-            "printed",
-            "signal_propagation/deepnorm_scales",
-        )
-        yield Advice(
-            "initialisation",
-            f"Xavier gain beta = (8 L)^(-1/4) = {beta:.3g} for the MLP, values "
-            "and output projections",
-            source,
+            what,
+            says,
+            "wang2022deepnet, arXiv:2203.00555, figure 2",
             "printed",
             "signal_propagation/deepnorm_scales",
         )
@@ -148,15 +114,7 @@ def _deepnorm(layers: int, encoder_layers: int) -> Iterator[Advice]:
         )
 
 
-def _parametrisation(layers: int, key: Key, base_layers: int | None) -> Iterator[Advice]:
-    m = None if base_layers is None else layers / base_layers
-    ratio = "m = L / L_base" if m is None else f"m = {layers} / {base_layers} = {m:.3g}"
-
-    def times(power: float) -> str:
-        """m to a power, as a number where the base depth is known."""
-        text = f"m^{power:g}"
-        return text if m is None else f"{text} = {m**power:.3g}"
-
+def _parametrisation(key: Key) -> Iterator[Advice]:
     if key.parametrisation == "mup":
         yield Advice(
             "learning rate",
@@ -168,8 +126,8 @@ def _parametrisation(layers: int, key: Key, base_layers: int | None) -> Iterator
         )
         yield Advice(
             "depth-muP",
-            f"to carry it over depths too, in place of the scaled initialisation: "
-            f"branches times {times(-0.5)} and Adam's rate times {times(-0.5)}, {ratio}",
+            "to carry it over depths too, in place of the scaled initialisation: branches times "
+            "m^-0.5 and Adam's rate times m^-0.5, m = L / L_base",
             "arXiv:2310.02244",
             "recalled",
             "signal_propagation/depth_exponents",
@@ -177,7 +135,7 @@ def _parametrisation(layers: int, key: Key, base_layers: int | None) -> Iterator
     elif key.parametrisation == "completep":
         yield Advice(
             "branch multiplier",
-            f"{times(-1)}, {ratio}",
+            "m^-1, m = L / L_base",
             "dey2025, arXiv:2505.01618; EleutherAI/nanoGPT-mup, branch completep",
             "printed",
             "signal_propagation/depth_exponents",
@@ -191,15 +149,14 @@ def _parametrisation(layers: int, key: Key, base_layers: int | None) -> Iterator
         )
         yield Advice(
             "epsilon",
-            f"AdamW's epsilon in blocks times {times(-1)}, and one over the width ratio",
+            "AdamW's epsilon in blocks times m^-1, and one over the width ratio",
             "dey2025, arXiv:2505.01618",
             "reported",
         )
         yield Advice(
             "initialisation",
-            "of hidden weights: no power of the depth; a framework whose "
-            "initialisation already divides by sqrt(L), such as Megatron, needs "
-            f"{times(0.5)} to undo it",
+            "of hidden weights: no power of the depth; a framework whose initialisation already "
+            "divides by sqrt(L), such as Megatron, needs m^0.5 to undo it",
             "Megatron-LM, draft pull request 4381",
             "printed",
         )

@@ -41,26 +41,20 @@ _ROUNDING = 1e-9
 _REPEATS = 2
 # Columns by the names that people and configurations give them.
 _HEADERS = {
-    "l": "layers",
-    "layers": "layers",
-    "num_hidden_layers": "layers",
-    "d": "width",
-    "width": "width",
-    "hidden_size": "width",
-    "ms": "milliseconds",
-    "milliseconds": "milliseconds",
-    "d_ff": "d_ff",
-    "intermediate_size": "d_ff",
-    "heads": "heads",
-    "num_attention_heads": "heads",
-    "kv_heads": "kv_heads",
-    "num_key_value_heads": "kv_heads",
-    "head_width": "head_width",
-    "head_dim": "head_width",
-    "vocabulary": "vocabulary",
-    "vocab_size": "vocabulary",
-    "gated": "gated",
-    "context": "context",
+    name: column
+    for column, names in {
+        "layers": ("l", "layers", "num_hidden_layers"),
+        "width": ("d", "width", "hidden_size"),
+        "milliseconds": ("ms", "milliseconds"),
+        "d_ff": ("d_ff", "intermediate_size"),
+        "heads": ("heads", "num_attention_heads"),
+        "kv_heads": ("kv_heads", "num_key_value_heads"),
+        "head_width": ("head_width", "head_dim"),
+        "vocabulary": ("vocabulary", "vocab_size"),
+        "gated": ("gated",),
+        "context": ("context",),
+    }.items()
+    for name in names
 }
 _NEEDED = ("layers", "width", "milliseconds")
 _EXAMPLE = "a CSV file with the header L,d,ms and lines such as 24,2048,11.5"
@@ -235,30 +229,20 @@ class Fit:
         where nothing does."""
         knows, asked = self.knows, self.load(a)
         measured = [_load(p, knows) for p in self.points]
-        checked: list[tuple[str, float, list[float]]] = [
-            ("{} layers", asked.layers, [m.layers for m in measured]),
-            ("{} weights in layers", asked.weights, [m.weights for m in measured]),
-            (
-                "{} weights in the output layer" if knows.vocabulary else "width {}",
-                asked.output,
-                [m.output for m in measured],
-            ),
+        texts = [
+            "{} layers",
+            "{} weights in layers",
+            "{} weights in the output layer" if knows.vocabulary else "width {}",
+            "{} numbers in the KV cache" + ("" if knows.context else " of one token"),
         ]
-        if knows.keys or knows.context:  # else it is L d once more
-            checked.append(
-                (
-                    "{} numbers in the KV cache"
-                    if knows.context
-                    else "{} numbers in the KV cache of one token",
-                    asked.cache,
-                    [m.cache for m in measured],
-                )
-            )
+        checked: list[tuple[str, float, Sequence[float]]]
+        checked = list(zip(texts, asked, zip(*measured, strict=True), strict=True))
+        if not (knows.keys or knows.context):  # the cache is L d once more
+            checked.pop()
         if knows.keys:
             # Wider than in any measured layer, even where fewer layers make up for it in the sum.
-            checked.append(
-                ("keys of width {}", a.key_heads * a.head_size, [p.keys for p in self.points])
-            )
+            wide = a.key_heads * a.head_size
+            checked.append(("keys of width {}", wide, [p.keys for p in self.points]))
         said = []
         for text, value, known in checked:
             low, high = min(known), max(known)
@@ -368,27 +352,24 @@ def fit(points: Sequence[Point]) -> Fit:
         for p, share in zip(points, shares, strict=True)
     ]
     times = [p.milliseconds * share for p, share in zip(points, shares, strict=True)]
-    matrix = [[sum((r[i] * r[j] for r in rows), Fraction()) for j in _TERMS] for i in _TERMS]
-    right = [sum((r[i] * t for r, t in zip(rows, times, strict=True)), Fraction()) for i in _TERMS]
-    total = sum((t * t for t in times), Fraction())
+    columns = list(zip(*rows, strict=True))
+    matrix = [[_product(one, other) for other in columns] for one in columns]
+    right = [_product(column, times) for column in columns]
     tried: list[tuple[tuple[int, ...], list[Fraction], list[list[Fraction]], Fraction]] = []
     for number in range(1, len(_TERMS) + 1):
         for terms in combinations(_TERMS, number):
             inverse = _inverted([[matrix[i][j] for j in terms] for i in terms])
             if inverse is not None:
-                solved = [
-                    sum((v * right[j] for v, j in zip(row, terms, strict=True)), Fraction())
-                    for row in inverse
-                ]
-                explained = sum(
-                    (c * right[i] for c, i in zip(solved, terms, strict=True)), Fraction()
-                )
-                tried.append((terms, solved, inverse, total - explained))
-    least = min(left for _, solved, _, left in tried if min(solved) >= 0)
+                chosen = [right[i] for i in terms]
+                solved = [_product(row, chosen) for row in inverse]
+                left = _product(times, times) - _product(solved, chosen)
+                tried.append((terms, solved, inverse, left))
+    legal = [(terms, solved, left) for terms, solved, _, left in tried if min(solved) >= 0]
+    least = min(left for *_, left in legal)
     best = [
         {i for i, c in zip(terms, solved, strict=True) if c}
-        for terms, solved, _, left in tried
-        if min(solved) >= 0 and left == least
+        for terms, solved, left in legal
+        if left == least
     ]
     if not all(terms & {1, 2, 4} for terms in best):
         raise UsageError(
@@ -416,6 +397,10 @@ def fit(points: Sequence[Point]) -> Fit:
         math.sqrt(least / freedom),
         freedom,
     )
+
+
+def _product(left: Sequence[Fraction], right: Sequence[Fraction]) -> Fraction:
+    return sum((x * y for x, y in zip(left, right, strict=True)), Fraction())
 
 
 def _inverted(matrix: list[list[Fraction]]) -> list[list[Fraction]] | None:

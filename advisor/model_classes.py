@@ -48,9 +48,8 @@ class Config:
         if found is None:
             found = default
         if found is None:
-            self.refuse(
-                " or ".join(keys), f"the size is missing; give a whole number, {least} to {most:,}"
-            )
+            accepted = f"give a whole number, {least} to {most:,}"
+            self.refuse(" or ".join(keys), f"the size is missing; {accepted}")
         return found
 
     def optional(self, *keys: str, most: int = _MOST_SIZE, least: int = 1) -> int | None:
@@ -93,10 +92,6 @@ class Config:
             self.refuse(key, "it is missing, or no object with keys and values")
         return Config(value, self.kind)
 
-    def without(self, *keys: str) -> Config:
-        """The configuration less keys that the class ignores."""
-        return Config({k: v for k, v in self.values.items() if k not in keys}, self.kind)
-
     def whole_numbers(self, key: str) -> list[int]:
         """A list of whole numbers; missing and null are the empty list."""
         value = self.values.get(key)
@@ -119,14 +114,10 @@ class Config:
             count = sum(map(pattern, range(layers)))
         else:
             known = ("sliding_attention", "full_attention")
-            if (
-                not isinstance(types, list)
-                or len(types) != layers
-                or any(t not in known for t in types)
-            ):
-                self.refuse(
-                    "layer_types", f"it is not a list of {layers} times {' or '.join(known)}"
-                )
+            listed = isinstance(types, list) and len(types) == layers
+            if not listed or any(t not in known for t in types):
+                why = f"it is not a list of {layers} times {' or '.join(known)}"
+                self.refuse("layer_types", why)
             count = types.count("sliding_attention")
         return {"window": window, "window_layers": count} if window and count else {}
 
@@ -187,7 +178,7 @@ class Class(NamedTuple):
         """The architecture that a configuration describes."""
         fields: dict[str, Any] = {}
         for name, key in self.keys.items():
-            fields[name] = key.read(c, name, fields)
+            fields[name] = key.read(c, name, fields)  # perhaps by the fields before it
         if self.window:
             fields |= self.window.read(c, fields["layers"])
         fields |= self.more(c)
@@ -198,6 +189,20 @@ class Class(NamedTuple):
             if inner:
                 fields[part] = kind(**{n.partition(".")[2]: fields.pop(n) for n in inner})
         return Architecture(**fields)
+
+    def usual(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Fields of a net of these ones, such as sizes, and otherwise with what all nets of the
+        class have and the defaults of its flags; without parts such as experts."""
+        flags = {name: key.default for name, key in self.keys.items()}
+        found = {
+            name: flag[1 + flag[0]] if isinstance(flag, tuple) else flag
+            for name, flag in flags.items()
+            if isinstance(flag, bool | tuple)
+        } | fields
+        for name, value in self.fixed.items():
+            if "." not in name:
+                found[name] = value(found) if callable(value) else value
+        return found
 
     def write(self, a: Architecture) -> dict[str, Any]:
         """The configuration of an architecture, less model_type and the name of the class."""
@@ -463,10 +468,6 @@ _OF_GEMMA3 = {
 }
 
 
-def _phi(c: Config) -> dict[str, Any]:
-    return {"head_width": c.optional("head_dim")}
-
-
 def _falcon(c: Config) -> dict[str, Any]:
     heads, new = c.size("num_attention_heads", "n_head"), c.flag("new_decoder_architecture", False)
     keys = 1 if c.flag("multi_query", True) else heads
@@ -498,13 +499,12 @@ def _mpt(c: Config) -> dict[str, Any]:
     return {}
 
 
-def _gpt2(c: Config) -> dict[str, Any]:
-    c.only("add_cross_attention", False)
-    return {}
+def _only(key: str, accepted: Any) -> Callable[[Config], dict[str, Any]]:
+    def read(c: Config) -> dict[str, Any]:
+        c.only(key, accepted)
+        return {}
 
-
-def _write_gpt_neox(a: Architecture) -> dict[str, Any]:
-    return {"num_key_value_heads": a.key_heads}
+    return read
 
 
 def _gpt_neo(c: Config) -> dict[str, Any]:
@@ -625,15 +625,6 @@ def _albert(c: Config) -> dict[str, Any]:
     return {**_bert(c), "layers": layers * inner, "unique_layers": groups * inner}
 
 
-def _write_albert(a: Architecture) -> dict[str, Any]:
-    return {"num_hidden_groups": a.own_layers, "inner_group_num": 1}
-
-
-def _distilbert(c: Config) -> dict[str, Any]:
-    c.only("tie_word_embeddings", True)
-    return {}
-
-
 def _modernbert(c: Config) -> dict[str, Any]:
     if c.flag("classifier_bias", False) != c.flag("mlp_bias", False):
         c.refuse("classifier_bias", "another value than that of mlp_bias is not described here")
@@ -651,11 +642,6 @@ def _write_modernbert(a: Architecture) -> dict[str, Any]:
 def _unpadded(_: Architecture) -> dict[str, Any]:
     """The padding token that is the default of the class is no token of a smaller vocabulary."""
     return {"pad_token_id": None}
-
-
-def _stablelm(c: Config) -> dict[str, Any]:
-    c.only("qk_layernorm", False)
-    return {}
 
 
 class _WithImages(Class):
@@ -757,7 +743,14 @@ CLASSES: dict[str, Class] = {
         "DeepseekV2ForCausalLM", _DEEPSEEK, read=_deepseek, write=_write_deepseek
     ),
     "arcee": _class("ArceeForCausalLM", _BIASED, _MLP_BIAS, gated=False),
-    "gpt2": _class("GPT2LMHeadModel", _GPT_KEYS, _GPT, _TIED, learned_positions=_ROWS, read=_gpt2),
+    "gpt2": _class(
+        "GPT2LMHeadModel",
+        _GPT_KEYS,
+        _GPT,
+        _TIED,
+        learned_positions=_ROWS,
+        read=_only("add_cross_attention", False),
+    ),
     # The class knows neither key heads nor a width of heads, and ignores what a file says of them.
     "gpt_neox": _class(
         "GPTNeoXForCausalLM",
@@ -765,7 +758,7 @@ CLASSES: dict[str, Class] = {
         _GPT,
         _BIASED,
         qkv_bias=Key("attention_bias", True),
-        write=_write_gpt_neox,
+        write=lambda a: {"num_key_value_heads": a.key_heads},
     ),
     "bert": _class("BertForMaskedLM", _BERT, read=_bert),
     "t5": _class(
@@ -880,7 +873,7 @@ CLASSES: dict[str, Class] = {
         norms_per_layer=1,
         head_bias=True,
         qk_norm=Key("qk_layernorm", (False, "none", "head")),
-        read=_phi,
+        read=lambda c: {"head_width": c.optional("head_dim")},
     ),
     "stablelm": _class(
         "StableLmForCausalLM",
@@ -890,7 +883,7 @@ CLASSES: dict[str, Class] = {
         norm_bias=True,
         norms_per_layer=Key("use_parallel_residual", (False, 2, 1)),
         qkv_bias=Key("use_qkv_bias", False),
-        read=_stablelm,
+        read=_only("qk_layernorm", False),
     ),
     "cohere": _class(
         "CohereForCausalLM", _COHERE, qk_norm=Key("use_qk_norm", (False, "none", "width"))
@@ -915,7 +908,7 @@ CLASSES: dict[str, Class] = {
         d_ff=Key("hidden_dim"),
         learned_positions=_ROWS,
         tied=True,
-        read=_distilbert,
+        read=_only("tie_word_embeddings", True),
     ),
     "albert": _class(
         "AlbertForMaskedLM",
@@ -923,7 +916,7 @@ CLASSES: dict[str, Class] = {
         embedding_width=Key("embedding_size"),
         embedding_sum=True,
         read=_albert,
-        write=_write_albert,
+        write=lambda a: {"num_hidden_groups": a.own_layers, "inner_group_num": 1},
     ),
     # The first layer has no norm before its attention; the norm on the embeddings stands for it.
     "modernbert": _class(

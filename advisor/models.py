@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from .architecture import Architecture, Experts, Latent
 from .base.quantities import UsageError, quoted
+from .model_classes import CLASSES
 
 
 class Model(NamedTuple):
@@ -148,54 +149,17 @@ def models_near(parameters: float, factor: float, known_by: int | None = None) -
 
 # --- what the columns leave open ------------------------------------------------------------------
 
-_BIASED: dict[str, Any] = {
-    "norm": "layernorm",
-    "norm_bias": True,
-    "qkv_bias": True,
-    "output_bias": True,
-    "mlp_bias": True,
-}
-_BERT = dict(_BIASED, final_norm=False, embedding_norm=True, head_transform=True, head_bias=True)
-# By model_type: fields of Architecture that differ from LLaMA's. Those that depend on the shape
-# follow in `architecture`.
+# By model_type: fields of Architecture that do not follow from the class of Hugging Face and the
+# columns; and types without such a class, which differ from LLaMA's by these fields.
 _FAMILIES: dict[str, dict[str, Any]] = {
-    "albert": dict(_BERT, token_types=2, embedding_width=128, embedding_sum=True, unique_layers=1),
-    "bert": dict(_BERT, token_types=2),
-    "bloom": dict(_BIASED, embedding_norm=True),
-    "deepseek_v2": {},
-    "deepseek_v3": {},
-    "falcon": {"norm": "layernorm", "norm_bias": True},
-    "gemma": {},
-    "gemma2": {"norms_per_layer": 4},
-    "gemma3_text": {"norms_per_layer": 4, "qk_norm": "head"},
+    "albert": {"token_types": 2, "embedding_width": 128, "unique_layers": 1},
+    "bert": {"token_types": 2},
     "gopher": {},
-    "gpt2": _BIASED,
-    "gpt_neo": dict(_BIASED, qkv_bias=False),
-    "gpt_neox": _BIASED,
-    "gpt_oss": {"qkv_bias": True, "output_bias": True, "mlp_bias": True, "sinks": True},
-    # One norm serves attention and feed-forward network, which stand side by side.
-    "gptj": dict(_BIASED, qkv_bias=False, output_bias=False, norms_per_layer=1, head_bias=True),
-    "llama": {},
-    "mistral": {},
-    "mixtral": {},
-    # The first layer's norm before attention is the one on the embeddings.
-    "modernbert": {"norm": "layernorm", "head_transform": True, "head_bias": True},
-    "mpt": {"norm": "layernorm"},
     "nanochat": {"norm": "none"},
-    "olmo": {"norm": "none"},
-    "olmo2": {"qk_norm": "width"},
-    "olmoe": {"qk_norm": "width"},
-    "opt": _BIASED,
+    # One norm serves attention and feed-forward network, which stand side by side.
     "palm": {"norm": "layernorm", "norms_per_layer": 1},
     "parameter_golf": {"norm": "none"},
-    "phi": dict(_BIASED, norms_per_layer=1, head_bias=True),
-    "phi3": {},
-    "qwen2": {"qkv_bias": True},
-    "qwen3": {"qk_norm": "head"},
-    "qwen3_moe": {"qk_norm": "head"},
-    "roberta": dict(_BERT, token_types=1),
-    "smollm3": {},
-    "stablelm": {"norm": "layernorm", "norm_bias": True},
+    "roberta": {"token_types": 1},
     "t5": {"relative_buckets": 32},
 }
 # Rows of the table of learned positions beyond the context: OPT and RoBERTa start at position 2.
@@ -231,6 +195,11 @@ def architecture(m: Model) -> Architecture:
         )
     s, stacks = m.sizes, m.kind == "encoder-decoder"
     fields: dict[str, Any] = {
+        "layers": m.layers,
+        "width": m.width,
+        "heads": m.heads,
+        "d_ff": s["d_ff"],
+        "vocabulary": s["vocabulary"],
         "kind": m.kind.removesuffix("-moe"),
         "name": m.name,
         "family": m.type,
@@ -241,6 +210,8 @@ def architecture(m: Model) -> Architecture:
         "context": s["context"],
         "encoder_layers": m.layers if stacks else 0,
     }
+    if m.type in CLASSES:
+        fields = CLASSES[m.type].usual(fields)
     if m.type in _POSITIONS:
         fields["learned_positions"] = s["context"] + _POSITIONS[m.type]
     if m.type in _WINDOWS:
@@ -257,8 +228,9 @@ def architecture(m: Model) -> Architecture:
         )
     if m.type in ("deepseek_v2", "deepseek_v3"):
         fields["latent"] = Latent(512, s["q_rank"] or None, 128, 64, 128)
-    fields |= {"extra": _extra(m)} | _FAMILIES[m.type] | _ROWS.get(m.name, {})
-    return Architecture(m.layers, m.width, m.heads, s["d_ff"], s["vocabulary"], **fields)
+    special = _FAMILIES.get(m.type, {}) if m.type in CLASSES else _FAMILIES[m.type]
+    fields |= {"extra": _extra(m)} | special | _ROWS.get(m.name, {})
+    return Architecture(**fields)
 
 
 def _extra(m: Model) -> tuple[tuple[str, int], ...]:

@@ -16,15 +16,10 @@ from typing import Any, Literal, NamedTuple
 from . import laws
 from .answer import Answer, Built, Candidate, LawNumber, Neighbour, percents
 from .architecture import Architecture
-from .base.quantities import (
-    UsageError,
-    binary,
-    plural,
-    size,
-)
+from .base.quantities import UsageError, binary, plural, size
 from .budgets import Budget, Resolved, idle_gpu, milliseconds, resolve, serving_note
 from .claim_verdicts import about, verdict
-from .counting import Count, Memory, count, flops, memory, per_layer
+from .counting import count, flops, memory, per_layer
 from .grids import Key, losses_near, price
 from .hardware import gpu
 from .initialisation_advice import advice
@@ -45,6 +40,7 @@ from .rules import Rule, rule, rules
 from .shape_search import FARTHEST, Ladder
 from .shapes import (
     DEFAULTS,
+    NAMES,
     TRAINING_CONTEXT,
     Constraints,
     Measure,
@@ -91,6 +87,8 @@ _AT_STAKE = 0.005
 # Demands that make widths come in steps, and those that fix or bound the depth.
 _STEPS = ("tensor", "head_width", "multiple", "kv_ratio")
 _ON_DEPTH = ("layers", "width", "pipeline", "latency_matters")
+# What says for which nets evidence is asked.
+_TRAINED = ("parametrisation", "norm", "residual")
 # Where latency matters, bounds are found for so many sizes in a factor e.
 _PER_E = 16
 # So far from the laws' 12 d^2 weights of a layer is a warning where it was demanded, and no
@@ -139,7 +137,12 @@ def answer_to(
     have = replace(budget or Budget(), **spent) if budget or spent else None
     demanded = replace(constraints or Constraints(), **question.of(Constraints))
     if have is not None or config is not None:
-        _check_year(known_by)
+        oldest = min(r.year for r in rules() if r.recommends)
+        if known_by is not None and known_by < oldest:
+            raise UsageError(
+                f"no listed rule named a depth by {known_by}: the oldest is of {oldest}; "
+                f"try --known-by {oldest}"
+            )
     typed = {
         name: None if (value := getattr(question, name)) is None else str(value)
         for name in TASK_OPTIONS
@@ -161,15 +164,6 @@ def answer_to(
     return replace(answer, tasks=tasks, together=_together(answer, tasks)) if tasks else answer
 
 
-def _check_year(known_by: int | None) -> None:
-    oldest = min(r.year for r in rules() if r.recommends)
-    if known_by is not None and known_by < oldest:
-        raise UsageError(
-            f"no listed rule named a depth by {known_by}: the oldest is of {oldest}; "
-            f"try --known-by {oldest}"
-        )
-
-
 def _key(c: Constraints) -> Key:
     return Key(c.parametrisation, c.norm, c.residual)
 
@@ -181,10 +175,9 @@ class _Layers(NamedTuple):
     per_layer: float  # c
     aspect: float  # d / L
 
-    @property
-    def depth(self) -> float:
-        """L, from N and d / L."""
-        return math.cbrt(self.parameters / self.per_layer / self.aspect**2)
+    def by(self, rule: Rule) -> float:
+        """The depth of a rule at this size, not rounded."""
+        return rule.depth(self.parameters, self.per_layer)
 
 
 def _layers(a: Architecture) -> _Layers:
@@ -284,10 +277,12 @@ class _Case:
             return f"loss: {source}"
         if abs(more := _larger(base, other)) <= _EQUAL:
             return f"{_loss(change)} ({source})"
-        return (
-            f"{_loss(change)} by d / L alone ({source}), with {abs(more):.0%} "
-            f"{'more' if more > 0 else 'fewer'} parameters without embeddings"
-        )
+        return f"{_loss(change)} by d / L alone ({source}), with {_parameters(more)}"
+
+
+def _parameters(more: float) -> str:
+    which = "more" if more > 0 else "fewer"
+    return f"{abs(more):.0%} {which} parameters without embeddings"
 
 
 def _loss(change: tuple[float, float]) -> str:
@@ -439,17 +434,12 @@ def _limited(case: _Case, free: Architecture) -> Architecture:
 def _broken(case: _Case, a: Architecture) -> str:
     """The limits that a shape breaks, by name."""
     b = case.resolved.budget
-    names = {
-        "milliseconds": "the limit of latency",
-        "memory": "the limit of memory",
-        "kv_bytes": "the limit of the KV cache",
-    }
+    limits = {"milliseconds": "latency", "memory": "memory", "kv_bytes": "the KV cache"}
     broken = []
-    for name, said in names.items():
-        others: dict[str, Any] = {other: None for other in names if other != name}
-        alone = replace(b, **others)
-        if replace(case.resolved, budget=alone).excludes(a):
-            broken.append(said)
+    for name, what in limits.items():
+        others: dict[str, Any] = dict.fromkeys(limits.keys() - {name})
+        if replace(case.resolved, budget=replace(b, **others)).excludes(a):
+            broken.append(f"the limit of {what}")
     return " and ".join(broken)
 
 
@@ -474,12 +464,9 @@ def _against(case: _Case, a: Architecture, free: Architecture, *dropped: str) ->
         "otherwise" if len(dropped) < 2 else f"without {', '.join(dropped[:-1])} and {dropped[-1]}"
     )
     cost = _cost(case, free, a)
-    kept = (
-        "; the default keeps to the depth of the rule all the same"
-        if cost.startswith("loss no higher")
-        else ""
-    )
-    return f"; {without} {free.layers:,} x {free.width:,}; cost: {cost}{kept}"
+    if cost.startswith("loss no higher"):
+        cost += "; the default keeps to the depth of the rule all the same"
+    return f"; {without} {free.layers:,} x {free.width:,}; cost: {cost}"
 
 
 def _wholly_free(case: _Case) -> tuple[Architecture, list[str]] | None:
@@ -508,20 +495,15 @@ def _none_near(case: _Case) -> str:
     """Why nothing can be recommended: which shape is nearest, and what keeps others away."""
     target, c = case.resolved.target, case.constraints
     # Says itself why there is no shape at all.
-    found = [shape.architecture for shape in shapes(target, c, FARTHEST)]
+    known = [shape.architecture for shape in shapes(target, c, FARTHEST)]
     asked = f"{size(target.value)} parameters"
-    for a in found:
+    for a in known:
         if said := case.resolved.excludes(a):
             return (
                 f"no shape near {asked} and near the recommended depth can be built: it "
                 f"{said}; relax a constraint, or fix the depth by layers"
             )
-    seen = [_layers(a) for a in found]
-    _, place = min(
-        (abs(math.log(a.layers / case.chosen.depth(s.parameters, s.per_layer))), i)
-        for i, (a, s) in enumerate(zip(found, seen, strict=True))
-    )
-    near = found[place]
+    near = min(known, key=lambda a: abs(math.log(a.layers / _layers(a).by(case.chosen))))
     t = template(target, c)
     return (
         f"no shape with {asked} has a depth that the evidence supports: widths come in steps "
@@ -531,7 +513,7 @@ def _none_near(case: _Case) -> str:
 
 
 def _why(case: _Case, a: Architecture) -> str:
-    c, seen = case.constraints, _layers(a)
+    c = case.constraints
     if case.model is None and (decided := _decided(case, a)):
         return decided
     if c.layers is not None:
@@ -539,7 +521,7 @@ def _why(case: _Case, a: Architecture) -> str:
     if c.width is not None:
         return f"the depth that spends the size at the demanded width {c.width:,}"
     if c.latency_matters:
-        bound = _fast(seen.parameters, seen.per_layer, case.key, case.known_by)[1]
+        bound = _fast(*_layers(a)[:2], case.key, case.known_by)[1]
         said = f"as shallow as the evidence supports, as latency matters: {bound}"
         free = _without(case, "latency_matters")
         if case.model is None and free is not None and free.layers != a.layers:
@@ -620,19 +602,12 @@ def _filled(case: _Case, a: Architecture, why: str, question: str) -> Answer:
         training_flops=resolved.flops,
         hours=resolved.hours,
         flops=flops(costed, min(costed.context, TRAINING_CONTEXT)),
-        memory=_memory(costed, resolved.budget.bytes_per_weight),
+        memory=memory(costed, resolved.budget.bytes_per_weight),
         stages=stages(a.own_layers, c.pipeline) if 1 < c.pipeline <= a.own_layers else (),
         limits=(*resolved.notes, *([note] if note else ())),
         rule_brief=_rule_why(case, a, True),
         rule_layers=_leaned(case, a) or None,
     )
-
-
-def _memory(a: Architecture, bytes_per_weight: float) -> Memory:
-    """The memory of a net; its cache is in 16 bits, as limits of memory are kept."""
-    precision = {2.0: "bf16", 4.0: "fp32"}.get(bytes_per_weight, "int8")
-    found = memory(a, precision, cache="bf16")
-    return replace(found, weights=math.ceil(bytes_per_weight * count(a).total))
 
 
 def _rule_why(case: _Case, a: Architecture, brief: bool) -> str:
@@ -647,59 +622,51 @@ def _rule_why(case: _Case, a: Architecture, brief: bool) -> str:
         why = reason(case.key, case.known_by, brief)
         named = f"{name}{outside} ({known})"
         return f"{_leaning(case, a, usual, named) if usual else named}: {why}"
-    fewer = (
-        (
+    fewer = ""
+    if usual:
+        fewer = (
             f"; {plural(usual - a.layers, 'layer')} below the rule's {usual}: beyond the grids, "
             f"differences under {100 * UNTOLD:g} % cannot be resolved"
         )
-        if usual
-        else ""
-    )
     return f"{name}{outside}: {reason(case.key, case.known_by)}{fewer}"
 
 
 def _leaning(case: _Case, a: Architecture, usual: int, name: str) -> str:
     """Why a net has fewer layers than the rule gives: as decision 0016 has it, in words."""
-    seen, untold = _layers(a), f"{100 * UNTOLD:g} %"
     end = depth_at_end(case.key, case.known_by)
-    if end is not None and case.chosen.depth(seen.parameters, seen.per_layer) < end + 1e-9:
-        return (
-            f"as deep as the rule at the largest measured size, with an extrapolated loss "
-            f"within {untold} of that of the {usual} layers of {name}"
-        )
-    return (
-        f"the shallowest whose extrapolated loss is within {untold} of that of the {usual} "
-        f"layers of {name}"
+    at_end = end is not None and _layers(a).by(case.chosen) < end + 1e-9
+    which = (
+        "as deep as the rule at the largest measured size, with an extrapolated loss"
+        if at_end
+        else "the shallowest whose extrapolated loss is"
     )
+    return f"{which} within {100 * UNTOLD:g} % of that of the {usual} layers of {name}"
 
 
 def _leaned(case: _Case, a: Architecture) -> int:
     """The layers of the rule where a net has fewer, since extrapolated losses do not tell them
     apart; else 0, also where something else than the rule chose the depth."""
-    seen = _layers(a)
-    usual, depth = (
-        r.depth(seen.parameters, seen.per_layer)
-        for r in (best_rule(case.key, case.known_by), case.chosen)
-    )
+    rule, seen = best_rule(case.key, case.known_by), _layers(a)
+    usual, depth = seen.by(rule), seen.by(case.chosen)
     return round(usual) if _ruled(case, a) and usual > max(depth, a.layers) + 0.5 else 0
 
 
 def _ruled(case: _Case, a: Architecture) -> bool:
     """Whether a recommended net has the depth of the rule, as far as it can be built."""
-    c, seen = case.constraints, _layers(a)
+    c = case.constraints
     if case.model is not None or c.layers or c.width or c.latency_matters:
         return False
-    depth = case.chosen.depth(seen.parameters, seen.per_layer)
-    return abs(math.log(a.layers / depth)) <= _MOVED
+    return abs(math.log(a.layers / _layers(a).by(case.chosen))) <= _MOVED
 
 
 def _preferred(case: _Case, a: Architecture, within: Interval) -> str:
     """What the grids nearest in size hold best, in words, where one of them loses more than half a
     percent at the depth of the rule: there 0.1 % is not all that is at stake."""
     seen = _layers(a)
-    near, _ = losses_near(seen.parameters / seen.per_layer, case.known_by)
     if case.key != Key() or not _ruled(case, a):
         return ""
+    volume = seen.parameters / seen.per_layer
+    near, _ = losses_near(volume, case.known_by)
     known = [
         (grid.best.width / grid.best.layers, regret)
         for grid in near
@@ -708,7 +675,7 @@ def _preferred(case: _Case, a: Architecture, within: Interval) -> str:
     if max((regret for _, regret in known), default=0.0) <= _AT_STAKE:
         return ""
     # No deeper than the range reaches, which is of the size before its shape was rounded.
-    depths = [min(within.high, round(seen._replace(aspect=ratio).depth)) for ratio, _ in known]
+    depths = [min(within.high, round(math.cbrt(volume / ratio**2))) for ratio, _ in known]
     change = sorted(1 / (1 + regret) - 1 for _, regret in known)
     which = "deeper" if min(depths) > a.layers else "other"
     least, most = min(depths), max(depths)
@@ -746,14 +713,12 @@ def _others(
     if within is not None and (inside := legal_depths(c, within.low, within.high)):
         yield case.at(inside[0], a, of), "the shallowest within 1 %: least latency"
         yield case.at(inside[-1], a, of), "the deepest within 1 %: the narrowest"
-    seen = _layers(a)
-    for key, why in (
-        ("nanochat", "d = 64 L, what nanochat builds"),
-        (case.chosen.key, f"the depth of {case.chosen.name}"),
+    nanochat = case.chosen if case.chosen.key == "nanochat" else rule("nanochat")
+    for ruled, why in (
+        (nanochat, "d = 64 L, what nanochat builds"),
+        (case.chosen, f"the depth of {case.chosen.name}"),
     ):
-        ruled = rule(key) if key != case.chosen.key else case.chosen
-        layers = _legal(case, ruled.depth(seen.parameters, seen.per_layer))
-        yield case.at(layers, a, of), why
+        yield case.at(_legal(case, _layers(a).by(ruled)), a, of), why
     if built := _built(a, case.known_by):
         yield (
             case.at(_legal(case, built.middle), a, of),
@@ -790,41 +755,21 @@ def _neighbours(case: _Case, a: Architecture) -> Iterator[Neighbour]:
         return
     free = replace(case.constraints, layers=None)
     depths = legal_depths(free, 1, 2 * a.layers + free.loops * free.pipeline)
-    around = [
-        *[n for n in depths if n < a.layers][-1:],
-        a.layers,
-        *[n for n in depths if n > a.layers][:1],
-    ]
+    below, above = [n for n in depths if n < a.layers], [n for n in depths if n > a.layers]
     parameters = "total" if case.resolved.target.of == "flops" else case.resolved.target.of
-    bases: tuple[tuple[Literal["parameters", "FLOPs"], Measure], ...] = (
-        ("parameters", parameters),
-        ("FLOPs", "flops"),
-    )
-    for equal, of in bases:
-        for layers in around:
+    bases: dict[Literal["parameters", "FLOPs"], Measure]
+    bases = {"parameters": parameters, "FLOPs": "flops"}
+    for equal, of in bases.items():
+        for layers in (*below[-1:], a.layers, *above[:1]):
+            other = a if layers == a.layers else case.at(layers, a, of)
+            if other is None:
+                continue
+            change, source = case.change(a, other)
+            speedup = change and _speedup(case, a, other, change)
             if layers == a.layers:
-                yield Neighbour(
-                    layers,
-                    equal,
-                    a,
-                    count(a),
-                    (0.0, 0.0),
-                    "the shape itself",
-                    (1.0, 1.0),
-                    case.milliseconds(a),
-                )
-            elif (other := case.at(layers, a, of)) is not None:
-                change, source = case.change(a, other)
-                yield Neighbour(
-                    layers,
-                    equal,
-                    other,
-                    count(other),
-                    change,
-                    source,
-                    change and _speedup(case, a, other, change),
-                    case.milliseconds(other),
-                )
+                change, source, speedup = (0.0, 0.0), "the shape itself", (1.0, 1.0)
+            time, counts = case.milliseconds(other), count(other)
+            yield Neighbour(layers, equal, other, counts, change, source, speedup, time)
 
 
 def _speedup(
@@ -865,7 +810,7 @@ def _worth(case: _Case, a: Architecture, change: tuple[float, float]) -> tuple[f
 def _laws(a: Architecture, known_by: int | None) -> Iterator[LawNumber]:
     seen = _layers(a)
     for r in rules(known_by):
-        depth = r.depth(seen.parameters, seen.per_layer)
+        depth = seen.by(r)
         if depth < 1:
             continue
         layers = math.floor(depth) if r.meaning == "maximum" else round(depth)
@@ -923,36 +868,28 @@ def _built(a: Architecture, known_by: int | None) -> Built | None:
 def _among(a: Architecture, near: list[Model], middle: float) -> tuple[str, bool]:
     """Where a depth stands among published models of about its size, and whether outside all."""
     sizes = f"of {size(middle / _NEAR)} to {size(middle * _NEAR)} without embeddings"
-    which = (
-        f"all {len(near)} published models {sizes}"
-        if len(near) > 1
-        else f"the one published model {sizes}"
-    )
+    which = f"all {len(near)} published models" if len(near) > 1 else "the one published model"
+    which = f"{which} {sizes}"
     ratios = sorted(m.width / m.layers for m in near)
-    if a.layers > max(m.layers for m in near):
-        return f"deeper than {which}", True
-    if a.layers < min(m.layers for m in near):
-        return f"shallower than {which}", True
     theirs = f"(d / L {a.aspect:.0f}; theirs {ratios[0]:.0f} to {ratios[-1]:.0f})"
-    if a.aspect < ratios[0]:
-        return f"deeper for its width than {which} {theirs}", True
-    if a.aspect > ratios[-1]:
-        return f"shallower for its width than {which} {theirs}", True
-    return (
-        f"deeper than {sum(m.layers < a.layers for m in near)} of "
-        f"{plural(len(near), 'model')} {sizes}"
-    ), False
+    for outside, said in (
+        (a.layers > max(m.layers for m in near), f"deeper than {which}"),
+        (a.layers < min(m.layers for m in near), f"shallower than {which}"),
+        (a.aspect < ratios[0], f"deeper for its width than {which} {theirs}"),
+        (a.aspect > ratios[-1], f"shallower for its width than {which} {theirs}"),
+    ):
+        if outside:
+            return said, True
+    fewer = sum(m.layers < a.layers for m in near)
+    return f"deeper than {fewer} of {plural(len(near), 'model')} {sizes}", False
 
 
 def _warnings(case: _Case, a: Architecture) -> Iterator[str]:
     seen, target, c = _layers(a), case.resolved.target, case.constraints
     off = measure(a, target.of) / target.value - 1
     if abs(off) > _WORTH_SAYING and case.model is None:
-        yield (
-            f"the nearest shape that can be built is {abs(off):.0%} "
-            + ("larger" if off > 0 else "smaller")
-            + " than the budget"
-        )
+        larger = "larger" if off > 0 else "smaller"
+        yield f"the nearest shape that can be built is {abs(off):.0%} {larger} than the budget"
     if e := a.experts:
         yield (
             f"a mixture of experts: laws and grids are of dense nets, and are read at the "
@@ -1007,9 +944,8 @@ def _other_defaults(case: _Case, a: Architecture) -> Iterator[str]:
     if c.vocabulary is None and now.vocabulary != before.vocabulary:
         changed.append(f"vocabulary {now.vocabulary:,}, below {before.vocabulary:,}")
     if c.tied is None and now.tied != before.tied:
-        changed.append(
-            f"{'tied' if now.tied else 'untied'}, below {'tied' if before.tied else 'untied'}"
-        )
+        names = {True: "tied", False: "untied"}
+        changed.append(f"{names[now.tied]}, below {names[before.tied]}")
     if c.ff_factor is None and c.gated and now.ff_factor != before.ff_factor:
         changed.append(f"d_ff {now.ff_factor:.3g} d, below {before.ff_factor:.3g} d")
     waits = rung.architecture.layers == a.layers
@@ -1085,60 +1021,47 @@ def _misplaced(a: Architecture, within: Interval, place: str) -> str:
             f"{deep}: {place.split()[0]} than any net of this size that was trained for a "
             "published grid, so its loss is not known"
         )
-    end = (
-        f"{within.too_shallow:,} or fewer"
-        if place == "too shallow"
-        else f"{within.too_deep:,} or more"
-    )
+    shallow = f"{within.too_shallow:,} or fewer" if within.too_shallow else ""
+    end = shallow if place == "too shallow" else f"{within.too_deep:,} or more"
     outside = ", EXTRAPOLATED" if within.extrapolated else ""
     return f"{deep}: {place}; {end} lose more than 1 % ({' and '.join(within.sources)}{outside})"
 
 
 # --- a configuration ------------------------------------------------------------------------------
 
-_FOR_CONFIGS = (
-    "pipeline",
-    "tensor",
-    "context",
-    "parametrisation",
-    "norm",
-    "residual",
-    "latency_matters",
-)
+_FOR_CONFIGS = ("pipeline", "tensor", "context", *_TRAINED, "latency_matters")
 
 
 def _judged(a: Architecture, have: Budget | None, c: Constraints, known_by: int | None) -> Answer:
     have = have or Budget()
-    for name in ("total", "nonembedding", "active"):
-        if getattr(have, name) is not None:
-            raise UsageError(
-                "a configuration and a number of parameters; give one of them: the "
-                "configuration says how many it has"
-            )
+    if (have.total, have.nonembedding, have.active) != (None, None, None):
+        raise UsageError(
+            "a configuration and a number of parameters; give one of them: the configuration says "
+            "how many it has"
+        )
     for field in fields(Constraints):
         if getattr(c, field.name) != field.default and field.name not in _FOR_CONFIGS:
             raise UsageError(
-                f"a configuration and a demand on its shape ({field.name}); give one "
-                f"of them; accepted beside a configuration are "
-                f"{', '.join(_FOR_CONFIGS)}"
+                f"a configuration and a demand on its shape ({field.name}); give one of them; "
+                f"accepted beside a configuration are {', '.join(_FOR_CONFIGS)}"
             )
     if c.context != Constraints().context:
         a = a.with_(context=c.context)
     counts = count(a)
-    size = replace(have, active=float(counts.active))
+    sized = replace(have, active=float(counts.active))
     resolved = resolve(
-        replace(size, memory=None, milliseconds=None, kv_bytes=None, layer_milliseconds=None),
+        replace(sized, memory=None, milliseconds=None, kv_bytes=None, layer_milliseconds=None),
         Constraints(),
     )
-    resolved = replace(resolved, target=Target(float(counts.total)), budget=size)
+    resolved = replace(resolved, target=Target(float(counts.total)), budget=sized)
     dense = a.experts.dense_layers if a.experts else 0
     c = replace(c, loops=a.layers // a.own_layers, dense_layers=dense)
     case = _Case(resolved, c, known_by, default_rule(_key(c), known_by), a)
     within, seen = None if case.shares else case.interval(a), _layers(a)
     place = within.place(a.layers) if within else "unknown"
-    wanted = case.chosen.depth(seen.parameters, seen.per_layer)
+    wanted = seen.by(case.chosen)
     if c.latency_matters and within is not None:
-        wanted = _fast(seen.parameters, seen.per_layer, case.key, known_by)[0]
+        wanted = _fast(*seen[:2], case.key, known_by)[0]
     # Another depth is offered where this one is known to be worse, or does not keep a demand.
     worse = place in ("too shallow", "too deep") or (c.latency_matters and within is not None)
     better = a
@@ -1147,7 +1070,11 @@ def _judged(a: Architecture, have: Budget | None, c: Constraints, known_by: int 
         better = _instead(case, a, wanted if worse else a.layers)
     why = "the nearest legal depth that keeps the demands" if not worse else _why(case, better)
     why += f"; against the given net: {_cost(case, a, better)}"
-    filled = _filled(case, a, "the configuration", _about(a, counts))
+    question = (
+        f"Is the depth of {a.name or a.family or 'the given net'} right: "
+        f"{plural(a.layers, 'layer')} of width {a.width:,}, {size(counts.total)} parameters?"
+    )
+    filled = _filled(case, a, "the configuration", question)
     return replace(
         filled,
         given=case.candidate(a, "the configuration"),
@@ -1178,12 +1105,8 @@ def _verdicts(
     yield f"{deep}: {_depth_verdict(case, a, within)}"
     if excluded := case.resolved.excludes(a):
         # Weights of equal size take the same memory at any depth.
-        stuck = better is a and not case.shares
-        yield f"it {excluded}" + (
-            "; no other depth tried at its size keeps the limit, so there is no Instead"
-            if stuck
-            else ""
-        )
+        stuck = "; no other depth tried at its size keeps the limit, so there is no Instead"
+        yield f"it {excluded}{stuck if better is a and not case.shares else ''}"
     c = case.constraints
     if c.pipeline > a.own_layers:
         yield f"{deep} are too few for {c.pipeline} pipeline stages"
@@ -1206,12 +1129,10 @@ def _verdicts(
             f"{answer.built.among}; nearest in size: {names}"
         )
     if answer.floor:
-        bound = (
-            "far below it"
-            if a.layers > 2 * answer.floor.layers
-            else ("below it" if a.layers >= answer.floor.layers else "which it does not reach")
-        )
-        yield f"the floor {answer.floor.name} asks for {answer.floor.layers}, {bound}"
+        least = answer.floor.layers
+        bound = "below it" if a.layers >= least else "which it does not reach"
+        far = "far " if a.layers > 2 * least else ""
+        yield f"the floor {answer.floor.name} asks for {least}, {far}{bound}"
 
 
 def _depth_verdict(case: _Case, a: Architecture, within: Interval | None) -> str:
@@ -1241,8 +1162,7 @@ def _depth_verdict(case: _Case, a: Architecture, within: Interval | None) -> str
 def _compared(case: _Case, a: Architecture) -> str:
     """The loss of a net against that of the advised depth at equal parameters, and the compute that
     the difference is worth."""
-    seen = _layers(a)
-    ruled = _legal(case, case.chosen.depth(seen.parameters, seen.per_layer))
+    ruled = _legal(case, _layers(a).by(case.chosen))
     if ruled == a.layers:
         return "the depth that is advised at this size"
     goal = resized(a, ruled, "total")
@@ -1251,14 +1171,9 @@ def _compared(case: _Case, a: Architecture) -> str:
     if change is None:
         return f"loss against {other} not known ({source})"
     more = -_larger(a, goal) / (1 + _larger(a, goal))
-    counted = (
-        ""
-        if abs(more) <= _EQUAL
-        else (
-            f" by d / L alone, with {abs(more):.0%} {'more' if more > 0 else 'fewer'} parameters "
-            "without embeddings"
-        )
-    )
+    counted = ""
+    if abs(more) > _EQUAL:
+        counted = f" by d / L alone, with {_parameters(more)}"
     if percents(change).startswith("within"):
         return f"the loss of {other} within 0.1 %{counted} ({source})"
     said = f"loss {percents(change)} against {other}{counted} ({source})"
@@ -1280,20 +1195,15 @@ def _compared(case: _Case, a: Architecture) -> str:
 def _question(b: Budget, resolved: Resolved) -> str:
     """What was asked, as it was understood."""
     target, parts = resolved.target, []
-    names = {
-        "total": "parameters",
-        "nonembedding": "parameters without embeddings",
-        "active": "active parameters",
-        "flops": "FLOPs per token",
-    }
-    parts.append(f"{size(target.value)} {names[target.of]}")
+    parts.append(f"{size(target.value)} {NAMES[target.of]}")
     # A GPU that nothing is computed from is no part of the question; the notes say so.
     if b.gpu is not None and not idle_gpu(b):
         time = "" if b.hours is None else f" for {b.hours:g} hours"
         parts.append(f"{b.gpus:,} x {b.gpu}{time}")
-    for value, what in ((b.flops, "training FLOPs"), (b.tokens, "training tokens")):
-        if value is not None:
-            parts.append(f"{value:.3g} {what}" if "F" in what else f"{size(value)} {what}")
+    if b.flops is not None:
+        parts.append(f"{b.flops:.3g} training FLOPs")
+    if b.tokens is not None:
+        parts.append(f"{size(b.tokens)} training tokens")
     if b.milliseconds is not None:
         parts.append(f"at most {milliseconds(b.milliseconds)} ms a token")
     for value, what in ((b.memory, "of memory"), (b.kv_bytes, "of KV cache")):
@@ -1302,23 +1212,16 @@ def _question(b: Budget, resolved: Resolved) -> str:
     return f"How deep should a net be: {', '.join(parts)}?"
 
 
-def _about(a: Architecture, counts: Count) -> str:
-    name = a.name or a.family or "the given net"
-    return (
-        f"Is the depth of {name} right: {plural(a.layers, 'layer')} of width {a.width:,}, "
-        f"{size(counts.total)} parameters?"
-    )
-
-
 def _together(answer: Answer, tasks: tuple[TaskAnswer, ...]) -> str:
     """The depths that meet size and task, for each construction."""
     assert answer.shape is not None
-    deep, parts = answer.shape.architecture.layers, []
-    for task in tasks:
-        for place, number in enumerate(task.numbers):
-            if number.meaning in ("exact", "suffices"):
-                label = f"{task.labels[place]} " if task.labels else ""
-                parts.append(f"{label}{plural(max(deep, number.layers), 'layer')}")
+    deep = answer.shape.architecture.layers
+    parts = [
+        f"{label} {plural(max(deep, number.layers), 'layer')}".strip()
+        for task in tasks
+        for label, number in zip(task.labels or [""] * len(task.numbers), task.numbers, strict=True)
+        if number.meaning in ("exact", "suffices")
+    ]
     return (
         f"Depth that meets both: {', '.join(parts)} (the greater of {deep} and what the task "
         "asks for: constructions of other nets, so a plan, not a theorem)"

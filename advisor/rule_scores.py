@@ -27,47 +27,14 @@ from typing import Literal, NamedTuple, get_args
 
 from . import laws
 from .base.quantities import plural
-from .grids import (
-    NEAR,
-    SIZE_EXPONENT,
-    STANDARD,
-    Grid,
-    Key,
-    Price,
-    grids,
-    least_ratio,
-    loss_grids,
-    price,
-)
+from .grids import NEAR, SIZE_EXPONENT, STANDARD, Grid, Key, grids, least_ratio, loss_grids
 from .rules import Rule, family, mup_held, rule, rules
-
-__all__ = [
-    "Interval",
-    "Key",
-    "Outcome",
-    "Price",
-    "Projection",
-    "Row",
-    "Scores",
-    "Table",
-    "best_rule",
-    "interval",
-    "outcomes",
-    "price",
-    "projection_rows",
-    "projections",
-    "reason",
-    "score",
-    "table",
-]
 
 Pool = Literal["published", "held", "standard", "family", "both", "all"]
 # How much more loss the interval allows: what E1 of the sources calls compute-efficient.
 TOLERANCE = 0.01
 # Losses that differ by less are not told apart: no source tells them (answer.percents).
 UNTOLD = 0.001
-
-
 # A mean gain this many standard errors from 0, and a sign test at this level, tell two rules apart.
 _ERRORS, _LEVEL = 2, 0.05
 
@@ -216,7 +183,7 @@ class Row:
     source: str
     grids: int
     chosen: Rule  # by the other sources
-    share: float  # its regret here
+    regret: float  # of that rule, here
     built: float  # of what is built by it: the same, leaning by the losses of the other sources
     loss: float | None
     best: float  # of the best single rule in hindsight
@@ -250,7 +217,7 @@ class Table:
     @property
     def held_out(self) -> float:
         """Mean share of the recommendation, each source by what the others choose."""
-        return fmean(row.share for row in self.rows) if self.rows else math.nan
+        return fmean(row.regret for row in self.rows) if self.rows else math.nan
 
     @property
     def held_out_built(self) -> float:
@@ -270,9 +237,7 @@ def _scored(how: Comparison, known_by: int | None) -> tuple[Grid, ...]:
 
 
 def outcomes(
-    each: Rule,
-    how: Comparison = COMPARISON,
-    known_by: int | None = None,
+    each: Rule, how: Comparison = COMPARISON, known_by: int | None = None
 ) -> tuple[Outcome, ...]:
     """What a rule does on every scored grid, those that it was read off included."""
     found = []
@@ -295,11 +260,7 @@ def outcomes(
 
 
 @cache
-def score(
-    each: Rule,
-    how: Comparison = COMPARISON,
-    known_by: int | None = None,
-) -> Scores:
+def score(each: Rule, how: Comparison = COMPARISON, known_by: int | None = None) -> Scores:
     """A rule scored by every source.
 
     >>> score(rule("nanochat")).sources["codelion"] < score(rule("levine")).sources["codelion"]
@@ -319,10 +280,7 @@ def score(
     )
 
 
-def _chosen(
-    candidates: tuple[Scores, ...],
-    without: str | None = None,
-) -> Rule:
+def _chosen(candidates: tuple[Scores, ...], without: str | None = None) -> Rule:
     """The rule of the least mean share over all sources but one. Ties go to the least worst share,
     then to published rules before the family, the older first."""
 
@@ -335,23 +293,15 @@ def _chosen(
 
 @cache
 def _candidates(
-    how: Comparison,
-    known_by: int | None,
-    pool: Pool = "published",
+    how: Comparison, known_by: int | None, pool: Pool = "published"
 ) -> tuple[Scores, ...]:
-    found = (
-        []
-        if pool == "family"
-        else [
-            r
-            for r in rules(known_by)
-            if pool == "all"
-            or (
-                r.recommends
-                and (r.applies == STANDARD if pool == "standard" else r.applies.residual == "plain")
-            )
-        ]
-    )
+    def may_be_chosen(r: Rule) -> bool:
+        if pool in ("family", "all"):
+            return pool == "all"
+        fits = r.applies == STANDARD if pool == "standard" else r.applies.residual == "plain"
+        return r.recommends and fits
+
+    found = [r for r in rules(known_by) if may_be_chosen(r)]
     if pool == "held":
         found = [mup_held() if r.key == "mup" else r for r in found]
     if pool in ("family", "both", "all"):
@@ -375,12 +325,10 @@ def best_rule(key: Key = STANDARD, known_by: int | None = None) -> Rule:
     ('mup', 'attnres')
     """
     wanted = Key("standard" if key.parametrisation == "standard" else "mup", residual=key.residual)
-    if wanted != STANDARD:
-        for special in (Key(residual=wanted.residual), Key(wanted.parametrisation)):
-            if special != STANDARD:
-                for each in rules(known_by):
-                    if each.applies == special and each.meaning == "optimum":
-                        return each
+    for special in (Key(residual=wanted.residual), Key(wanted.parametrisation)):
+        for each in rules(known_by):
+            if special != STANDARD and each.applies == special and each.meaning == "optimum":
+                return each
     return _winner(COMPARISON, known_by, "published")
 
 
@@ -418,9 +366,7 @@ def _leaning(each: Rule, largest: tuple[Grid, ...], least: float, size: float) -
 
 @cache
 def default_rule(
-    key: Key = STANDARD,
-    known_by: int | None = None,
-    without: str | None = None,
+    key: Key = STANDARD, known_by: int | None = None, without: str | None = None
 ) -> Rule:
     """The rule that the advisor builds by: `best_rule` as far as losses were measured; above these
     sizes, of the depths that the extrapolated losses do not tell apart, the shallowest. A layer
@@ -509,9 +455,7 @@ def reason(key: Key = STANDARD, known_by: int | None = None, brief: bool = False
 
 @cache
 def table(
-    how: Comparison = COMPARISON,
-    known_by: int | None = None,
-    pool: Pool = "published",
+    how: Comparison = COMPARISON, known_by: int | None = None, pool: Pool = "published"
 ) -> Table:
     """Every rule scored by every source, and the recommendation chosen without each.
 
@@ -710,10 +654,7 @@ def interval(
 
 
 def contradicting(
-    parameters: float,
-    layers: int,
-    per_layer: float = 12.0,
-    known_by: int | None = None,
+    parameters: float, layers: int, per_layer: float = 12.0, known_by: int | None = None
 ) -> tuple[str, ...]:
     """What scored grids at most a factor 4 away in size have against a depth: those that put it in
     the worse half of their range.
@@ -722,12 +663,11 @@ def contradicting(
     'MobileLLM: 32 layers beat 12'
     """
     volume = parameters / per_layer
-    found = []
-    for grid in _scored(COMPARISON, known_by):
-        if 1 / NEAR <= grid.volume / volume <= NEAR and grid.at(layers, grid.share) > 0.5:
-            found.append(
-                f"{grid.source}: {grid.best.layers} layers beat {grid.nearest(layers).layers}"
-            )
+    found = (
+        f"{grid.source}: {grid.best.layers} layers beat {grid.nearest(layers).layers}"
+        for grid in _scored(COMPARISON, known_by)
+        if 1 / NEAR <= grid.volume / volume <= NEAR and grid.at(layers, grid.share) > 0.5
+    )
     return tuple(dict.fromkeys(found))
 
 

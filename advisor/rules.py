@@ -91,10 +91,7 @@ def _at_ratio(ratio: float, size: float) -> float:
 
 
 def _through(
-    points: tuple[tuple[float, float], ...],
-    size: float,
-    *,
-    goes_on: bool = False,
+    points: tuple[tuple[float, float], ...], size: float, *, goes_on: bool = False
 ) -> float:
     """The depth for ln(d / L) linear in ln N between published points. Beyond them d / L is
     constant, or the line of the last two points goes on."""

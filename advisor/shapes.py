@@ -18,8 +18,15 @@ from typing import Any, Literal, NamedTuple, get_args
 from .architecture import Architecture, Experts, Kind
 from .base.quantities import UsageError, plural, shown
 from .counting import count, flops
+from .grids import Norm, Parametrisation, Residual
 
 Measure = Literal["total", "nonembedding", "active", "flops"]
+NAMES: dict[Measure, str] = {
+    "total": "parameters",
+    "nonembedding": "parameters without embeddings",
+    "active": "active parameters",
+    "flops": "FLOPs per token",
+}
 
 # How far the inner width may leave its factor when no factor is demanded: published gated nets of
 # more than 5e8 parameters span a wider range (tests/advisor/test_shapes.py compares).
@@ -105,9 +112,9 @@ class Constraints:
     pipeline: int = 1  # stages
     layers: int | None = None
     width: int | None = None
-    parametrisation: Literal["standard", "mup", "completep"] = "standard"
-    norm: Literal["pre", "post", "lns"] = "pre"
-    residual: Literal["plain", "attnres"] = "plain"
+    parametrisation: Parametrisation = "standard"
+    norm: Norm = "pre"
+    residual: Residual = "plain"
     latency_matters: bool = False
 
 
@@ -171,7 +178,9 @@ def template(target: Target, c: Constraints) -> Template:
     _check_kind(c)
     _check_experts(c)
     default = size_class(target)
-    head = c.head_width or _head_width(c.width, default.head_width)
+    head = c.head_width or default.head_width
+    if c.width is not None and c.head_width is None:
+        head = next((h for h in (head, *_HEAD_WIDTHS) if c.width % h == 0), head)
     _check_layers(c)
     _check_width(c, head)
     # An encoder has no cache to save.
@@ -199,12 +208,6 @@ def template(target: Target, c: Constraints) -> Template:
     )
 
 
-def _head_width(width: int | None, default: int) -> int:
-    if width is None:
-        return default
-    return next((h for h in (default, *_HEAD_WIDTHS) if width % h == 0), default)
-
-
 def _check_numbers(c: Constraints) -> None:
     for name, value, least, most in (
         ("head width", c.head_width, 1, 4096),
@@ -226,13 +229,11 @@ def _check_numbers(c: Constraints) -> None:
     ):
         if value is None:
             continue
-        if not isinstance(value, int) or isinstance(value, bool):
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not whole or not least <= value <= most:
+            why = "out of range" if whole else "not a whole number"
             raise UsageError(
-                f"the {name} {shown(value)} is not a whole number; accepted are {least} to {most:,}"
-            )
-        if not least <= value <= most:
-            raise UsageError(
-                f"the {name} {shown(value)} is out of range; accepted are {least} to {most:,}"
+                f"the {name} {shown(value)} is {why}; accepted are {least} to {most:,}"
             )
     factor = c.ff_factor
     if factor is not None and not (isinstance(factor, int | float) and 0.1 <= factor <= 100):
@@ -240,14 +241,13 @@ def _check_numbers(c: Constraints) -> None:
             f"the factor {shown(factor)} of the feed-forward network is out of range; "
             "accepted are 0.1 to 100, such as 2.67 (gated) or 4"
         )
-    choices: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-        ("kind of net", c.kind, get_args(Kind)),
-        ("parametrisation", c.parametrisation, ("standard", "mup", "completep")),
-        ("norm", c.norm, ("pre", "post", "lns")),
-        ("residual", c.residual, ("plain", "attnres")),
-    )
-    for name, choice, accepted in choices:
-        if choice not in accepted:
+    for name, choice, kinds in (
+        ("kind of net", c.kind, Kind),
+        ("parametrisation", c.parametrisation, Parametrisation),
+        ("norm", c.norm, Norm),
+        ("residual", c.residual, Residual),
+    ):
+        if choice not in (accepted := get_args(kinds)):
             raise UsageError(
                 f"the {name} {shown(choice)} is unknown; accepted are {', '.join(accepted)}"
             )
@@ -298,9 +298,8 @@ def _check_experts(c: Constraints) -> None:
 def _check_layers(c: Constraints) -> None:
     if c.loops * c.pipeline > DEEPEST - c.dense_layers:
         raise UsageError(
-            f"{c.loops} loops on {c.pipeline:,} stages take at least "
-            f"{c.loops * c.pipeline:,} layers; accepted are up to {DEEPEST:,}: give "
-            "fewer of one of them"
+            f"{c.loops} loops on {c.pipeline:,} stages take at least {c.loops * c.pipeline:,} "
+            f"layers; accepted are up to {DEEPEST:,}: give fewer of one of them"
         )
     if c.layers is None:
         return
@@ -759,7 +758,7 @@ def depth_at_aspect(target: Target, t: Template, aspect: float) -> float:
 
 
 def _no_shape(target: Target, t: Template, off: Shape | None) -> str:
-    size = f"{target.value:.3g} {_NAMES[target.of]}"
+    size = f"{target.value:.3g} {NAMES[target.of]}"
     if off is not None:
         a = off.architecture
         steps = "" if t.demanded.width else f"widths come in steps of {width_steps(t)}; "
@@ -827,11 +826,3 @@ def narrower(t: Template) -> str:
     if c.kv_ratio and c.kv_ratio > 1:
         found += "fewer queries a key head, "
     return f"{found}a smaller head width, "
-
-
-_NAMES = {
-    "total": "parameters",
-    "nonembedding": "parameters without embeddings",
-    "active": "active parameters",
-    "flops": "FLOPs per token",
-}

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Literal
 
 from . import laws
-from .base.quantities import UsageError, parse_count, quoted
+from .base.quantities import UsageError, parse_count, plural, quoted
 
 Meaning = Literal["exact", "suffices", "claimed", "measured"]
 # What can be asked, and how.
@@ -161,17 +161,16 @@ def for_connectivity(diameter: int, vertices: int | None = None) -> TaskAnswer:
             "connectivity/log_depth_uniform",
         ),
     )
-    second = _layers(doubling) if vertices else "18 + 2 ceil(log2 n) layers"
+    second = plural(doubling, "layer") if vertices else "18 + 2 ceil(log2 n) layers"
     return TaskAnswer(
         "connectivity",
         f"Task: connectivity in graphs whose components have diameter at most {diameter:,}.",
-        f"It depends on the architecture: (a) {_layers(reach)}"
+        f"It depends on the architecture: (a) {plural(reach, 'layer')}"
         + (f" (executed up to D = {checked})" if beyond else "")
         + f", (b) {second}",
         (
             "Lower bound: order log(D), if the one-versus-two-cycle conjecture holds and the net "
-            "is "
-            "narrow. It comes without a constant, so it gives no number (sanford2024, "
+            "is narrow. It comes without a constant, so it gives no number (sanford2024, "
             "arXiv:2402.09268, Corollary 3.5; printed).",
             "Upper bound at width N^eps: order log(D), again without a constant (sanford2024, "
             "Corollary 3.3; printed).",
@@ -202,8 +201,7 @@ def for_hops(hops: int) -> TaskAnswer:
             "repaired construction",
             f"ceil(log2 k) + 2, executed here without an error up to k = {executed}{rests}",
             source="depthlaw, claim hops/depth_corrected, after sanford2024, arXiv:2402.09268, "
-            "Theorem "
-            "4.2",
+            "Theorem 4.2",
             wording="derived",
             certainty="exact weights, right on every sequence executed; for all others it rests on "
             "prose: `depthlaw show hops/depth_corrected`; whether fewer layers are enough is open",
@@ -233,16 +231,16 @@ def for_hops(hops: int) -> TaskAnswer:
                 claim="hops/depth_printed",
             ),
         )
+    asked = plural(hops, "hop")
     limits = f" (executed up to k = {executed}; beyond, by unchecked prose)" if beyond else ""
     return TaskAnswer(
         "hops",
-        f"Task: follow {_layers(hops, 'hop')} (the k-hop induction heads task).",
-        f"{_layers(corrected)} suffice for {_layers(hops, 'hop')}: ceil(log2 k) + 2{limits}",
+        f"Task: follow {asked} (the k-hop induction heads task).",
+        f"{plural(corrected, 'layer')} suffice for {asked}: ceil(log2 k) + 2{limits}",
         (
             claimed,
             "No unconditional lower bound is known here. If the one-versus-two-cycle conjecture "
-            "holds "
-            "and the net is narrow, order log(k) layers are needed; no constant is given "
+            "holds and the net is narrow, order log(k) layers are needed; no constant is given "
             "(sanford2024, Corollary 4.3; printed).",
         ),
         tuple(numbers),
@@ -265,25 +263,21 @@ def for_regular(length: int) -> TaskAnswer:
         wording="printed",
     )
     numbers = (
-        number(
-            own,
-            "suffices",
-            "(a) weights may depend on n",
-            f"4 ceil(log2 n) + 5 = {own}",
-            source="merrill2025, arXiv:2503.03961, Corollary 1.1",
-            certainty="a printed construction, not executed here; whether fewer are enough is "
-            "not stated",
-            claim="connectivity/log_depth_lengths",
-        ),
-        number(
-            looped,
-            "suffices",
-            "(b) the same weights for all n",
-            f"8 ceil(log2 n) + 9 = {looped}",
-            source="merrill2025, arXiv:2503.03961, Theorem 1",
-            certainty="a printed construction, not executed here; whether fewer are enough is "
-            "not stated",
-            claim="connectivity/log_depth_lengths",
+        *(
+            number(
+                layers,
+                "suffices",
+                name,
+                f"{formula} = {layers}",
+                source=f"merrill2025, arXiv:2503.03961, {place}",
+                certainty="a printed construction, not executed here; whether fewer are enough is "
+                "not stated",
+                claim="connectivity/log_depth_lengths",
+            )
+            for layers, name, formula, place in (
+                (own, "(a) weights may depend on n", "4 ceil(log2 n) + 5", "Corollary 1.1"),
+                (looped, "(b) the same weights for all n", "8 ceil(log2 n) + 9", "Theorem 1"),
+            )
         ),
         number(
             max(1, round(trained)),
@@ -299,7 +293,7 @@ def for_regular(length: int) -> TaskAnswer:
     )
     return TaskAnswer(
         "regular",
-        f"Task: recognise a regular language on words of {_layers(length, 'letter')} "
+        f"Task: recognise a regular language on words of {plural(length, 'letter')} "
         "(track the state of a finite automaton).",
         f"Order log n: {own} layers suffice, {looped} with one set of weights for all lengths",
         (
@@ -307,19 +301,12 @@ def for_regular(length: int) -> TaskAnswer:
             "that grows polynomially, or a logarithmic chain of thought do not change that "
             "(merrill2025, Theorems 3 and 4; printed).",
             "Easier languages need less: an automaton whose groups are solvable has a depth that "
-            "does "
-            "not grow with n (liu2022, arXiv:2210.10749, Theorem 2; reported), and a language "
+            "does not grow with n (liu2022, arXiv:2210.10749, Theorem 2; reported), and a language "
             "without groups (star-free) is one of masked hard attention, its depth that of a "
-            "formula "
-            "(yang2024masked, arXiv:2310.13897; topic formal_languages).",
+            "formula (yang2024masked, arXiv:2310.13897; topic formal_languages).",
             "The lengths that the paper's introduction gives for 32 and 80 layers do not follow "
-            "from "
-            "this count (claim connectivity/log_depth_lengths_printed).",
+            "from this count (claim connectivity/log_depth_lengths_printed).",
         ),
         numbers,
         labels=("(a)", "(b)", "(c)"),
     )
-
-
-def _layers(count: int, what: str = "layer") -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

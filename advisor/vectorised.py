@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .architecture import Architecture
-from .base.quantities import UsageError
+from .base.quantities import LEAST, MOST, UsageError
 from .recommendation import depths_within, ladder_for
 from .shape_search import FARTHEST, middles
 from .shapes import Constraints, Measure
@@ -55,8 +55,8 @@ def recommend_depths(
     True
     """
     sizes = np.asarray(parameters, dtype=float)
-    if not (np.isfinite(sizes).all() and (sizes >= _LEAST).all() and (sizes <= _MOST).all()):
-        raise UsageError(f"sizes must be finite numbers from {_LEAST:g} to {_MOST:g}, such as 3e9")
+    if not (np.isfinite(sizes).all() and (sizes >= LEAST).all() and (sizes <= MOST).all()):
+        raise UsageError(f"sizes must be finite numbers from {LEAST:g} to {MOST:g}, such as 3e9")
     if not sizes.size:
         return Shapes(*(np.zeros(sizes.shape, dtype=np.int64) for _ in fields(Shapes)))
     demanded = constraints or Constraints()
@@ -76,8 +76,6 @@ def recommend_depths(
     return Shapes(*np.moveaxis(found, -1, 0))
 
 
-# Bounds of what can be asked, as for single sizes.
-_LEAST, _MOST = 1e3, 1e15
 _ladder = cache(ladder_for)
 
 

@@ -9,7 +9,6 @@ from fractions import Fraction
 
 # From a toy to a hundred times the largest nets: outside, a zero too many or too few is likelier.
 LEAST, MOST = 10**3, 10**15
-MOST_COUNT = 10**15
 
 _SUFFIXES = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9, "t": 10**12}
 _NUMBER = re.compile(
@@ -79,7 +78,7 @@ def parse_count(text: str, what: str, example: str, least: int = 1) -> int:
         number
         and value is not None
         and value.denominator == 1
-        and least <= value <= MOST_COUNT
+        and least <= value <= MOST
         and number["sign"] != "-"
         and not number["suffix"]
     ):
@@ -126,15 +125,8 @@ def parse_bytes(text: str) -> int:
     >>> parse_bytes("8GB"), parse_bytes("512m"), parse_bytes("1.5 GiB")
     (8589934592, 536870912, 1610612736)
     """
-    return int(
-        _quantity(
-            text,
-            "amount of memory",
-            _BYTES,
-            (1, 2**60),
-            "with a unit, such as 8GB (of 1024^3 bytes)",
-        )
-    )
+    example = "with a unit, such as 8GB (of 1024^3 bytes)"
+    return int(_quantity(text, "amount of memory", _BYTES, (1, 2**60), example))
 
 
 def parse_bandwidth(text: str) -> Fraction:
@@ -197,7 +189,7 @@ def parse_share(text: str, what: str = "utilisation") -> Fraction:
     )
 
 
-def parse_ratio(text: str, what: str = "ratio of query to key heads") -> int:
+def parse_ratio(text: str) -> int:
     """A whole ratio: 4, or 4:1.
 
     Raises:
@@ -210,7 +202,8 @@ def parse_ratio(text: str, what: str = "ratio of query to key heads") -> int:
     above, below = (int(found[1]), int(found[2] or 1)) if found else (0, 1)
     if not above or not below or above % below:
         raise UsageError(
-            f"the {what} {quoted(text)} is not a whole ratio; give one such as 4 or 4:1"
+            f"the ratio of query to key heads {quoted(text)} is not a whole ratio; give one such "
+            "as 4 or 4:1"
         )
     return above // below
 
@@ -239,46 +232,33 @@ def _units(base: int, units: str, endings: str) -> dict[str, int]:
     return {letter + end: size for letter, size in sizes.items() for end in endings.split(".")}
 
 
-_THOUSANDS = ".k.m.g.t.p.e.z.y"
 _FLOPS = {
-    **_units(1000, _THOUSANDS, ".flop.flops"),
+    **_units(1000, ".k.m.g.t.p.e.z.y", ".flop.flops"),
     "pf-day": 864 * 10**17,
     "pf-days": 864 * 10**17,
     "pflop/s-day": 864 * 10**17,
     "pflop/s-days": 864 * 10**17,
 }
-_TOKENS = {
-    unit + ending: size
-    for unit, size in _SUFFIXES.items()
-    for ending in ("", "tokens", "token", "tok")
-}
+_TOKENS = {u + end: n for u, n in _SUFFIXES.items() for end in ("", "tokens", "token", "tok")}
 _BYTES = {**_units(1024, ".k.m.g.t", ".b"), **_units(1024, ".k.m.g.t", "ib")}
 _BANDWIDTH = {
     unit + per: size
     for per in ("/s", "ps")
     for unit, size in {**_units(1000, ".k.m.g.t", "b"), **_units(1024, ".k.m.g.t", "ib")}.items()
 }
-_HOURS = {
-    unit: size
-    for names, size in (
-        (("", "h", "hr", "hrs", "hour", "hours"), Fraction(1)),
-        (("s", "sec", "second", "seconds"), Fraction(1, 3600)),
-        (("m", "min", "mins", "minute", "minutes"), Fraction(1, 60)),
-        (("d", "day", "days"), Fraction(24)),
-        (("w", "wk", "week", "weeks"), Fraction(168)),
-        (("month", "months"), Fraction(730)),
-        (("y", "year", "years"), Fraction(8766)),
-    )
-    for unit in names
+_HOURS: dict[str, int | Fraction] = {
+    **dict.fromkeys(("", "h", "hr", "hrs", "hour", "hours"), 1),
+    **dict.fromkeys(("s", "sec", "second", "seconds"), Fraction(1, 3600)),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), Fraction(1, 60)),
+    **dict.fromkeys(("d", "day", "days"), 24),
+    **dict.fromkeys(("w", "wk", "week", "weeks"), 168),
+    **dict.fromkeys(("month", "months"), 730),
+    **dict.fromkeys(("y", "year", "years"), 8766),
 }
-_MILLISECONDS = {
-    unit: size
-    for names, size in (
-        (("", "ms", "msec", "millisecond", "milliseconds"), Fraction(1)),
-        (("us", "microseconds"), Fraction(1, 1000)),
-        (("s", "sec", "second", "seconds"), Fraction(1000)),
-    )
-    for unit in names
+_MILLISECONDS: dict[str, int | Fraction] = {
+    **dict.fromkeys(("", "ms", "msec", "millisecond", "milliseconds"), 1),
+    **dict.fromkeys(("us", "microseconds"), Fraction(1, 1000)),
+    **dict.fromkeys(("s", "sec", "second", "seconds"), 1000),
 }
 
 
@@ -313,14 +293,10 @@ def _quantity(
     if value is not None and low <= value * units[unit] <= high:
         return value * units[unit]
     large = value * units[unit] > high if value is not None else "-" not in parts["power"]
-    hint = ""
     if large and high == 1:
-        hint = f"; did you mean {text.strip()}%?"
-    raise UsageError(
-        f"{said} is more than {float(high):g}{hint or '; ' + accepted}"
-        if large
-        else f"{said} is less than {float(low):g}; {accepted}"
-    )
+        accepted = f"did you mean {text.strip()}%?"
+    bound = f"more than {float(high):g}" if large else f"less than {float(low):g}"
+    raise UsageError(f"{said} is {bound}; {accepted}")
 
 
 def quoted(text: str) -> str:

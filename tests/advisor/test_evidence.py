@@ -4,7 +4,6 @@ source that judges to those that choose."""
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -96,15 +95,8 @@ def test_sizes_of_gemstones_are_those_of_their_shapes() -> None:
 
 def test_some_printed_numbers() -> None:
     assert grids.best_ratios("CompleteP", Key("mup")) == ((5e7, 40), (3e8, 50), (1.5e9, 62))
-    assert [c.value for c in grid("codelion 70M").cells] == [
-        "31.98",
-        "38.15",
-        "32.61",
-        "31.79",
-        "38.50",
-        "32.45",
-        "38.21",
-    ]
+    values = [c.value for c in grid("codelion 70M").cells]
+    assert " ".join(values) == "31.98 38.15 32.61 31.79 38.50 32.45 38.21"
     assert [(c.layers, c.value) for c in grid("1.9-2.0B").cells] == [
         (12, "2.529"),
         (27, "2.514"),
@@ -220,22 +212,6 @@ def test_the_rule_that_picks_the_worst_cells_is_the_worst_and_the_best_the_best(
     assert all(best.mean < s.mean < worst.mean for s in found.scores)
 
 
-def test_other_losses_give_another_ranking(change) -> None:
-    before = [s.rule.key for s in evidence.table().scores]
-
-    def shuffle(rows: Rows) -> None:
-        draw = random.Random(0)
-        for name in {(r["source"], r["grid"]) for r in rows}:
-            group = [r for r in rows if (r["source"], r["grid"]) == name]
-            values = [r["value"] for r in group]
-            draw.shuffle(values)
-            for row, value in zip(group, values, strict=True):
-                row["value"] = value
-
-    change(shuffle)
-    assert [s.rule.key for s in evidence.table().scores] != before
-
-
 @pytest.mark.parametrize(
     "edit",
     [
@@ -297,7 +273,7 @@ def test_a_rule_is_not_chosen_for_the_source_it_was_read_off(change) -> None:
     assert evidence.best_rule().key == "nanochat"
     row = next(r for r in evidence.table().rows if r.source == "nanochat")
     assert row.chosen.read_off != "nanochat"
-    assert row.share == 0
+    assert row.regret == 0
 
 
 def test_where_the_choice_does_worse_than_the_default_it_is_shown() -> None:
@@ -307,7 +283,7 @@ def test_where_the_choice_does_worse_than_the_default_it_is_shown() -> None:
         assert found.held_out > found.default.mean > found.best.mean
         assert f"{found.held_out:.2f}" in evidence.reason() or pool == "family"
     assert evidence.table().held_out == pytest.approx(
-        sum(r.share for r in evidence.table().rows) / len(evidence.table().rows)
+        sum(r.regret for r in evidence.table().rows) / len(evidence.table().rows)
     )
 
 
@@ -388,14 +364,13 @@ def test_as_of_a_year_only_what_was_known() -> None:
 def test_price_between_two_cells_by_hand() -> None:
     # 50 x 1536 and 27 x 2048 at 1.7e9 weights in layers, cooled and not.
     start, end = 1536 / 50, 2048 / 27
-    found = evidence.price(1.7e9 * 12 / 15, start, end)
+    found = grids.price(1.7e9 * 12 / 15, start, end)
     size = (
         (15 * 27 * 2048**2 + 2 * 27 * 2048 + 2048) / (15 * 50 * 1536**2 + 2 * 50 * 1536 + 1536)
     ) ** grids.SIZE_EXPONENT
     by_hand = {2.514 / 2.504 * size - 1, 2.5329 / 2.5234 * size - 1}
     near = [g for g in grids.losses_near(1.7e9 / 15)[0] if g.volume > 1e8]
     assert len(near) == 2
-    assert found is not None
     assert found[:2] == pytest.approx((min(by_hand), max(by_hand)))
     assert {round(g.regret_at(end) - g.regret_at(start), 3) for g in near} == {
         round(v, 3) for v in by_hand
@@ -403,11 +378,9 @@ def test_price_between_two_cells_by_hand() -> None:
 
 
 def test_price_there_and_back_is_nothing() -> None:
-    there, back = (evidence.price(1e9, *ratios) for ratios in ((40, 90), (90, 40)))
-    assert there is not None
-    assert back is not None
+    there, back = (grids.price(1e9, *ratios) for ratios in ((40, 90), (90, 40)))
     assert (1 + there.low) * (1 + back.high) == pytest.approx(1)
-    assert evidence.price(1e9, 50, 50)[:2] == (0, 0)
+    assert grids.price(1e9, 50, 50)[:2] == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -415,7 +388,7 @@ def test_price_there_and_back_is_nothing() -> None:
     [(1.0, STANDARD), (1000.0, STANDARD), (60.0, Key("mup")), (60.0, Key(residual="attnres"))],
 )
 def test_no_price_outside_what_was_trained(ratio: float, key: Key) -> None:
-    assert evidence.price(1e9, 64, ratio, key) is None
+    assert grids.price(1e9, 64, ratio, key) is None
 
 
 def test_above_the_grids_the_default_takes_the_shallowest_depth_that_is_not_told_apart() -> None:
@@ -445,17 +418,15 @@ def test_above_the_grids_the_default_takes_the_shallowest_depth_that_is_not_told
 def test_what_is_built_does_worse_on_no_source_than_the_rule() -> None:
     """Held out: neither the rule nor the losses by which it leans are of the source that judges."""
     rows = evidence.table().rows
-    assert all(row.built <= row.share + 1e-9 for row in rows)
-    assert any(row.built < row.share for row in rows)
+    assert all(row.built <= row.regret + 1e-9 for row in rows)
+    assert any(row.built < row.regret for row in rows)
     assert evidence.table().held_out_built < evidence.table().held_out
 
 
 def test_far_from_every_size_the_nearest_is_asked_and_that_is_said() -> None:
-    found = evidence.price(1e12, 64, 100)
-    assert found is not None
+    found = grids.price(1e12, 64, 100)
     assert found.extrapolated
     within = evidence.interval(1e12)
-    assert within is not None
     assert within.extrapolated
     assert "no grid has nets of this size" in within.why
     largest = max(g.volume for g in SCORED if g.budget == "nonembedding" and g.is_loss)
@@ -470,7 +441,6 @@ VOLUMES = sorted({g.volume for g in grids.loss_grids()})
 @pytest.mark.parametrize("volume", VOLUMES, ids=lambda v: f"{12 * v:.2g}")
 def test_inside_the_interval_no_grid_of_the_size_loses_one_percent(volume: float) -> None:
     found = evidence.interval(12 * volume)
-    assert found is not None
     assert 1 <= found.low <= found.high
     for layers in range(found.low, found.high + 1):
         ratio = math.sqrt(volume / layers) / layers
@@ -481,7 +451,6 @@ def test_inside_the_interval_no_grid_of_the_size_loses_one_percent(volume: float
 @pytest.mark.parametrize("volume", VOLUMES[2:], ids=lambda v: f"{12 * v:.2g}")
 def test_one_layer_less_than_the_interval_some_grid_loses_one_percent(volume: float) -> None:
     found = evidence.interval(12 * volume)
-    assert found is not None
     assert not found.started
     ratio = math.sqrt(volume / (found.low - 1)) / (found.low - 1)
     assert any((g.regret_at(ratio) or 0) > 0.01 for g in grids.loss_grids() if g.volume == volume)
@@ -497,7 +466,6 @@ def test_between_two_sizes_an_end_loses_little_more_than_one_percent_by_either(
     below, above = VOLUMES[place], VOLUMES[place + 1]
     volume = below * (above / below) ** part
     found = evidence.interval(12 * volume)
-    assert found is not None
     for layers in range(found.low, found.high + 1):
         ratio = math.sqrt(volume / layers) / layers
         regrets = [g.regret_at(ratio) for g in grids.loss_grids() if g.volume in (below, above)]
@@ -508,7 +476,6 @@ def test_between_two_sizes_an_end_loses_little_more_than_one_percent_by_either(
 def test_at_sizes_that_are_asked_for_the_shallow_end_is_where_the_loss_grows(size: float) -> None:
     """By the grids of the neighbouring sizes, or of the largest one beyond."""
     found = evidence.interval(size)
-    assert found is not None
     volume = size / 12
     near = {
         max((v for v in VOLUMES if v <= volume), default=VOLUMES[0]),
@@ -549,7 +516,7 @@ def test_of_the_sources_that_judge_only_two_could_see_what_is_built() -> None:
     above = {g.source for g in grids.grids() if g.scored and g.volume > largest}
     rows = evidence.table().rows
     assert above == {"Depth Delusion", "Tay et al."}
-    assert {row.source for row in rows if row.built != row.share} == {"Depth Delusion"}
+    assert {row.source for row in rows if row.built != row.regret} == {"Depth Delusion"}
 
 
 def test_at_every_size_the_shallowest_that_is_not_told_apart_would_score_no_better() -> None:
@@ -589,8 +556,6 @@ def test_ends_move_with_the_size_without_a_jump(without: str | None) -> None:
     sizes = [1e6 * 1.01**k for k in range(1400)]
     found = [evidence.interval(size, without=without) for size in sizes]
     for small, large in pairwise(found):
-        assert small is not None
-        assert large is not None
         assert small.low <= large.low <= small.low * 1.05 + 1
         assert small.high <= large.high <= small.high * 1.05 + 1
 
@@ -598,8 +563,6 @@ def test_ends_move_with_the_size_without_a_jump(without: str | None) -> None:
 def test_a_depth_that_no_grid_trained_is_not_called_too_deep() -> None:
     """At 60M parameters nets of 71 and 80 layers lose 2 %; at 307M no net is deeper than 45."""
     small, large = evidence.interval(5e7), evidence.interval(12 * VOLUMES[2])
-    assert small is not None
-    assert large is not None
     assert small.ended
     assert small.too_deep == 42
     assert [small.place(n) for n in (8, 20, 41, 42, 80)] == [
@@ -616,7 +579,6 @@ def test_a_depth_that_no_grid_trained_is_not_called_too_deep() -> None:
         "deeper than trained",
     ]
     completep = evidence.interval(1.5e9, key=Key("completep"))
-    assert completep is not None
     assert completep.place(completep.high + 1) == "too deep"
 
 
@@ -639,14 +601,12 @@ def test_the_interval_holds_the_recommended_depth_up_to_a_trillion() -> None:
     for exponent in range(70, 121):
         size = 10 ** (exponent / 10)
         within = evidence.interval(size)
-        assert within is not None
         assert within.low <= round(evidence.best_rule().depth(size)) <= within.high
 
 
 def test_deep_ends_that_are_published_replace_those_of_the_grids() -> None:
     for key, ratio in ((Key("mup"), 38.7), (Key("completep"), 11.8)):
         found = evidence.interval(1.5e9, key=key)
-        assert found is not None
         assert found.high == math.floor(laws.aspect_depth(1.5e9, ratio))
         assert "CompleteP" in found.sources
     mup, completep = (evidence.interval(1.5e9, key=Key(p)) for p in ("mup", "completep"))

@@ -7,6 +7,7 @@ import csv
 import json
 import os
 import re
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -87,32 +88,20 @@ def test_a_file_and_its_folder_are_the_same(tmp_path: Path) -> None:
 
 
 def test_parts_that_only_some_classes_have() -> None:
-    a = {
-        name: architecture_of(values_of(name))
-        for name in (
-            "albert-xlarge-v2",
-            "deepseek-v3",
-            "falcon-7b",
-            "gemma-3-1b",
-            "opt-350m",
-            "t5-v1.1-base",
-            "qwen1.5-moe-a2.7b",
-            "gpt-oss-20b",
-            "mistral-7b-v0.1",
-            "roberta-base",
-        )
-    }
-    assert (a["albert-xlarge-v2"].layers, a["albert-xlarge-v2"].own_layers) == (24, 1)
-    assert a["deepseek-v3"].latent == Latent(512, 1536, 128, 64, 128)
-    assert a["deepseek-v3"].experts == Experts(256, 8, 2048, shared=1, dense_layers=3)
-    assert (a["falcon-7b"].key_heads, a["falcon-7b"].norms_per_layer) == (1, 1)
-    assert (a["gemma-3-1b"].window, a["gemma-3-1b"].window_layers) == (512, 22)
-    assert (a["opt-350m"].embedding_width, a["opt-350m"].final_norm) == (512, False)
-    assert (a["t5-v1.1-base"].encoder_layers, a["t5-v1.1-base"].tied) == (12, False)
-    assert a["qwen1.5-moe-a2.7b"].experts.shared_size == 5632
-    assert (a["gpt-oss-20b"].window, a["gpt-oss-20b"].window_layers) == (128, 12)
-    assert a["mistral-7b-v0.1"].window_layers == 32
-    assert a["roberta-base"].context == 512
+    def read(name: str, *fields: str) -> Any:
+        return attrgetter(*fields)(architecture_of(values_of(name)))
+
+    assert read("albert-xlarge-v2", "layers", "own_layers") == (24, 1)
+    assert read("deepseek-v3", "latent") == Latent(512, 1536, 128, 64, 128)
+    assert read("deepseek-v3", "experts") == Experts(256, 8, 2048, shared=1, dense_layers=3)
+    assert read("falcon-7b", "key_heads", "norms_per_layer") == (1, 1)
+    assert read("gemma-3-1b", "window", "window_layers") == (512, 22)
+    assert read("opt-350m", "embedding_width", "final_norm") == (512, False)
+    assert read("t5-v1.1-base", "encoder_layers", "tied") == (12, False)
+    assert read("qwen1.5-moe-a2.7b", "experts").shared_size == 5632
+    assert read("gpt-oss-20b", "window", "window_layers") == (128, 12)
+    assert read("mistral-7b-v0.1", "window_layers") == 32
+    assert read("roberta-base", "context") == 512
 
 
 @pytest.mark.parametrize(
@@ -417,6 +406,7 @@ def test_shapes_with_two_stacks_are_written_as_t5(gated: bool) -> None:
 
 
 MOE = Experts(4, 2, 16)
+STACKS = {"kind": "encoder-decoder", "encoder_layers": 4, "relative_buckets": 32}
 
 
 @pytest.mark.parametrize(
@@ -427,29 +417,16 @@ MOE = Experts(4, 2, 16)
         ({"sinks": True}, "sinks of attention"),
         ({"gated": False, "norm": "none"}, "a feed-forward network without a gate"),
         (
-            {"kind": "encoder-decoder", "encoder_layers": 4, "relative_buckets": 32, "kv_heads": 2},
+            {**STACKS, "kv_heads": 2},
             "grouped queries in an encoder-decoder",
         ),
         ({"kind": "encoder-decoder", "encoder_layers": 4}, "two stacks without relative positions"),
         (
-            {
-                "kind": "encoder-decoder",
-                "encoder_layers": 4,
-                "relative_buckets": 32,
-                "kv_heads": 2,
-                "unique_layers": 2,
-            },
+            {**STACKS, "kv_heads": 2, "unique_layers": 2},
             "looped layers and grouped queries in an encoder-decoder",
         ),
         (
-            {
-                "experts": MOE,
-                "kind": "encoder-decoder",
-                "encoder_layers": 4,
-                "relative_buckets": 32,
-                "kv_heads": 2,
-                "unique_layers": 2,
-            },
+            {**STACKS, "experts": MOE, "kv_heads": 2, "unique_layers": 2},
             "looped layers, grouped queries in an encoder-decoder, experts in an encoder-decoder",
         ),
         (
@@ -462,12 +439,7 @@ MOE = Experts(4, 2, 16)
             "experts without a gate",
         ),
         (
-            {
-                "experts": MOE,
-                "kind": "encoder-decoder",
-                "encoder_layers": 4,
-                "relative_buckets": 32,
-            },
+            {**STACKS, "experts": MOE},
             "experts in an encoder-decoder",
         ),
         ({"window": 8, "window_layers": 1}, "windows in 1 of 4 layers"),

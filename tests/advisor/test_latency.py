@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,14 +18,7 @@ from scipy import optimize, stats
 from depthlaw.advisor.architecture import Architecture
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.counting import weights
-from depthlaw.advisor.latency import (
-    REACH,
-    Fit,
-    Point,
-    fit,
-    read_latency,
-    student_quantile,
-)
+from depthlaw.advisor.latency import REACH, Fit, Point, fit, read_latency, student_quantile
 
 
 def points(*rows: tuple[int, int, float]) -> list[Point]:
@@ -35,6 +29,11 @@ def table(tmp_path: Path, text: str | bytes) -> Path:
     path = tmp_path / "points.csv"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return path
+
+
+def measured(ms: Callable[[int, int], Fraction], **fields: Any) -> list[Point]:
+    """Nets of three depths and three widths, and their times."""
+    return [Point(n, d, ms(n, d), **fields) for n in (8, 16, 32) for d in (512, 1024, 2048)]
 
 
 def net(layers: int, width: int, **fields: Any) -> Architecture:
@@ -55,55 +54,29 @@ def test_one_width_gives_a_line_with_its_intercept() -> None:
     st.integers(0, 50), st.integers(0, 20), st.integers(1, 40), st.integers(0, 9), st.integers(0, 9)
 )
 def test_exact_data_give_their_coefficients_back(a: int, b: int, c: int, e: int, f: int) -> None:
-    found = fit(
-        [
-            Point(
-                n,
-                d,
-                Fraction(a)
-                + Fraction(b * n, 10)
-                + Fraction(12 * c * n * d * d, 10**9)
-                + Fraction(e * d * 32000, 10**8)
-                + Fraction(f * 2 * n * d * 4096, 10**10),
-                heads=8,
-                kv_heads=8,
-                vocabulary=32000,
-                context=4096,
-            )
-            for n in (8, 16, 32)
-            for d in (512, 1024, 2048)
-        ]
-    )
-    assert found.coefficients == pytest.approx((a, b / 10, c / 1e9, e / 1e8, f / 1e10), rel=1e-12)
+    sizes = (a, 0), (b, 1), (c, 9), (e, 8), (f, 10)
+    coefficients = [Fraction(x, 10**power) for x, power in sizes]
+
+    def ms(n: int, d: int, context: int = 4096) -> Fraction:
+        loads = (1, n, 12 * n * d * d, d * 32000, 2 * n * d * context)
+        return sum((x * y for x, y in zip(coefficients, loads, strict=True)), Fraction())
+
+    found = fit(measured(ms, heads=8, kv_heads=8, vocabulary=32000, context=4096))
+    assert found.coefficients == pytest.approx(tuple(map(float, coefficients)), rel=1e-12)
     assert found.spread == 0
-    assert found.ms(net(20, 1536, context=8192))[2] == pytest.approx(
-        a
-        + 2 * b
-        + 12 * c * 20 * 1536**2 / 1e9
-        + e * 1536 * 32000 / 1e8
-        + f * 2 * 20 * 1536 * 8192 / 1e10,
-        rel=1e-9,
-    )
+    asked = float(ms(20, 1536, 8192))
+    assert found.ms(net(20, 1536, context=8192))[2] == pytest.approx(asked, rel=1e-9)
 
 
 def cached(context: int | None) -> Fit:
     """1 ms, 1e-9 ms a weight, 2e-10 ms a number in a cache of 32,768 tokens."""
-    return fit(
-        [
-            Point(
-                n,
-                d,
-                1
-                + Fraction(n * (2 * d * d + 2 * d * k + 8 * d * d), 10**9)
-                + Fraction(2 * n * k * 32768 * 2, 10**10),
-                heads=d // 64,
-                kv_heads=k // 64,
-                context=context,
-            )
-            for n in (8, 16, 32)
-            for d, k in ((512, 128), (1024, 512), (2048, 256), (1024, 128))
-        ]
-    )
+
+    def point(n: int, d: int, k: int) -> Point:
+        ms = 1 + Fraction(n * (10 * d * d + 2 * d * k), 10**9) + Fraction(n * k * 2**17, 10**10)
+        return Point(n, d, ms, heads=d // 64, kv_heads=k // 64, context=context)
+
+    widths = (512, 128), (1024, 512), (2048, 256), (1024, 128)
+    return fit([point(n, d, k) for n in (8, 16, 32) for d, k in widths])
 
 
 @pytest.mark.parametrize("context", [None, 32768])
@@ -135,19 +108,8 @@ def test_caches_of_unknown_keys_are_read_both_ways() -> None:
     """Measured nets of full keys, or of grouped ones such as the answer's: the slower counts."""
 
     def found(share: int) -> Fit:
-        return fit(
-            [
-                Point(
-                    n,
-                    d,
-                    1
-                    + Fraction(n * 12 * d * d, 10**9)
-                    + Fraction(2 * n * d * 32768 * 2, share * 10**10),
-                )
-                for n in (8, 16, 32)
-                for d in (512, 1024, 2048)
-            ]
-        )
+        cache = Fraction(2 * 32768 * 2, share * 10**10)
+        return fit(measured(lambda n, d: 1 + Fraction(n * 12 * d * d, 10**9) + n * d * cache))
 
     asked = net(16, 1024, heads=16, kv_heads=4, context=32768)
     weights_only = 1 + 16 * (10 * 1024**2 + 2 * 1024 * 256) / 1e9
@@ -162,13 +124,7 @@ def test_caches_of_unknown_keys_are_read_both_ways() -> None:
 
 def test_a_fatter_layer_of_the_same_width_takes_longer() -> None:
     """Of weights, not of d^2: the weights of a layer are read whatever made them many."""
-    found = fit(
-        [
-            Point(n, d, Fraction(1) + Fraction(12 * n * d * d, 10**9))
-            for n in (8, 16, 32)
-            for d in (512, 1024, 2048)
-        ]
-    )
+    found = fit(measured(lambda n, d: 1 + Fraction(12 * n * d * d, 10**9)))
     plain = net(16, 1024)
     fat, grouped = plain.with_(d_ff=2 * plain.d_ff), net(16, 1024, heads=8, kv_heads=2)
     assert found.ms(fat)[1] - found.ms(plain)[1] == pytest.approx(8 * 16 * 1024**2 / 1e9)
@@ -180,17 +136,8 @@ def test_weights_of_a_measured_layer_are_those_that_are_counted() -> None:
         Architecture(1, 512, 8, 1536, 99, kv_heads=2),
         Architecture(1, 512, 8, 1536, 99, gated=False, head_width=96),
     ):
-        point = Point(
-            1,
-            512,
-            Fraction(1),
-            shape.d_ff,
-            shape.heads,
-            shape.kv_heads,
-            shape.head_width,
-            shape.vocabulary,
-            shape.gated,
-        )
+        said = ("d_ff", "heads", "kv_heads", "head_width", "vocabulary", "gated")
+        point = Point(1, 512, Fraction(1), *(getattr(shape, name) for name in said))
         matrices = [w for w in weights(shape) if w.role in ("attention", "mlp")]
         assert point.layer_weights == sum(w.stored for w in matrices)
 
@@ -213,34 +160,23 @@ def test_the_interval_of_the_mean_by_hand() -> None:
     assert high - middle >= t * s * (middle**2 + 64 / squares) ** 0.5 - 1e-12
 
 
+def arrays(table: list[Point]) -> tuple[np.ndarray, np.ndarray]:
+    """What the times are fitted on where a table has L, d and ms alone, and the times."""
+    loads = [[1, n, 12 * n * d**2, d, 2 * n * d] for n, d, *_ in table]
+    return np.array(loads, float), np.array([float(p.milliseconds) for p in table])
+
+
 def test_least_squares_without_negative_coefficients_are_those_of_scipy() -> None:
     draw = random.Random(5)
     for _ in range(50):
-        table = [
-            Point(
-                n,
-                d,
-                Fraction(
-                    str(
-                        round(
-                            draw.uniform(1, 3)
-                            + n * draw.uniform(0, 0.2)
-                            + d * draw.uniform(0, 1e-3),
-                            4,
-                        )
-                    )
-                ),
-            )
-            for n, d in ((8, 512), (12, 1024), (24, 768), (36, 2048), (48, 512), (16, 1536))
-        ]
-        rows = np.array(
-            [
-                [1, p.layers, 12 * p.layers * p.width**2, p.width, 2 * p.layers * p.width]
-                for p in table
-            ],
-            float,
-        )
-        times = np.array([float(p.milliseconds) for p in table])
+
+        def ms(n: int, d: int) -> float:
+            parts = (draw.uniform(1, 3), n * draw.uniform(0, 0.2), d * draw.uniform(0, 1e-3))
+            return round(sum(parts), 4)
+
+        nets = ((8, 512), (12, 1024), (24, 768), (36, 2048), (48, 512), (16, 1536))
+        table = points(*((n, d, ms(n, d)) for n, d in nets))
+        rows, times = arrays(table)
         scale = rows.max(axis=0)
         solved, _ = optimize.nnls(rows / scale / times[:, None], np.ones(len(table)))
         try:
@@ -276,11 +212,7 @@ def test_the_span_of_the_mean_is_what_a_search_finds(table: list[Point]) -> None
     allowed sum of squares, against a numerical optimiser: it finds nothing outside. Up to twice the
     least is allowed, even where the points are many."""
     found = fit(table)
-    rows = np.array(
-        [[1, p.layers, 12 * p.layers * p.width**2, p.width, 2 * p.layers * p.width] for p in table],
-        float,
-    )
-    times = np.array([float(p.milliseconds) for p in table])
+    rows, times = arrays(table)
     scale = rows.max(axis=0)
     scaled = rows / scale / times[:, None]
     least = found.spread**2 * found.freedom
@@ -376,47 +308,32 @@ def fat_share(a: Architecture) -> float:
     return (4 * a.width**2 + 2 * a.width * a.d_ff) / (12 * a.width**2)
 
 
+ASKED = ("the answer's vocabulary", "the answer's context")
+
+
 @pytest.mark.parametrize(
     ("columns", "said"),
     [
-        (
-            "",
-            (
-                "12 d^2 weights a layer",
-                "a KV cache that grows with L d",
-                "the answer's vocabulary",
-                "the answer's context",
-            ),
-        ),
+        ("", ("12 d^2 weights a layer", "a KV cache that grows with L d", *ASKED)),
         (
             ",d_ff",
             (
                 "a key head for each query head",
                 "gated MLPs",
                 "a KV cache that grows with L d",
-                "the answer's vocabulary",
-                "the answer's context",
+                *ASKED,
             ),
         ),
         (",d_ff,gated,heads,kv_heads,vocabulary", ("the answer's context",)),
         (",d_ff,gated,heads,kv_heads,vocabulary,context", ()),
-        (
-            ",heads,kv_heads",
-            ("8 d^2 weights an MLP", "the answer's vocabulary", "the answer's context"),
-        ),
+        (",heads,kv_heads", ("8 d^2 weights an MLP", *ASKED)),
     ],
 )
 def test_what_is_assumed_of_the_measured_nets_is_said(
     tmp_path: Path, columns: str, said: tuple[str, ...]
 ) -> None:
-    values = {
-        "d_ff": "2048",
-        "gated": "no",
-        "heads": "12",
-        "kv_heads": "4",
-        "vocabulary": "32000",
-        "context": "4096",
-    }
+    values = {"d_ff": 2048, "gated": "no", "heads": 12, "kv_heads": 4}
+    values |= {"vocabulary": 32000, "context": 4096}
     more = "".join(f",{values[name]}" for name in columns.split(",")[1:])
     rows = "".join(f"{n},768,{ms}{more}\n" for n, ms in ((12, 5), (24, 8), (36, 11)))
     assert read_latency(table(tmp_path, f"L,d,ms{columns}\n{rows}")).assumed == said

@@ -22,12 +22,12 @@ from depthlaw.advisor.architecture import Architecture
 from depthlaw.advisor.base.quantities import UsageError, parse_budget
 from depthlaw.advisor.budgets import Budget
 from depthlaw.advisor.grids import Key, grids, loss_grids
+from depthlaw.advisor.grids import price as evidence_price
 from depthlaw.advisor.huggingface import config_of
 from depthlaw.advisor.latency import Point, fit
-from depthlaw.advisor.models import architecture, model, models
+from depthlaw.advisor.models import architecture, model, models, models_near
 from depthlaw.advisor.recommendation import depths_within, ladder_for
 from depthlaw.advisor.rule_scores import best_rule, contradicting, default_rule, interval
-from depthlaw.advisor.rule_scores import price as evidence_price
 from depthlaw.advisor.rules import rules
 from depthlaw.advisor.shapes import Constraints
 from depthlaw.theory.claims.definition import find
@@ -51,11 +51,13 @@ CONSTRAINTS = st.one_of(
     st.just(Constraints(kind="encoder-decoder")),
 )
 ABOUT = settings(max_examples=40, deadline=None)
+LLAMA = architecture(model("Llama-3-8B"))
+# A limit of latency on a device whose layers take time.
+SERVED = {"milliseconds": 5, "bandwidth": 3.35e12, "layer_milliseconds": 0.05}
 
 
 def shape(size: float, constraints: Constraints) -> Architecture:
     found = recommend(Budget(total=size), constraints=constraints).shape
-    assert found is not None
     return found.architecture
 
 
@@ -103,8 +105,6 @@ def test_depth_and_range_never_fall_on_a_sweep() -> None:
 
 def test_where_a_range_falls_with_the_defaults_it_is_said() -> None:
     below, above = answer("490M"), answer("510M")
-    assert below.interval
-    assert above.interval
     assert above.interval.low < below.interval.low
     assert any(
         "from 500M parameters on the defaults are others (vocabulary 151,936, below 49,152" in said
@@ -112,16 +112,6 @@ def test_where_a_range_falls_with_the_defaults_it_is_said() -> None:
     )
     for found in (below, answer("510M", layers=20), answer("2B")):
         assert not any("the defaults are others" in said for said in found.warnings)
-
-
-def test_one_question_by_two_routes_has_one_range() -> None:
-    free, deep = answer("1.5B"), answer("1.55B", layers=66)
-    assert free.interval
-    assert deep.interval
-    assert abs(free.interval.low - deep.interval.low) <= 1
-    assert abs(free.interval.high - deep.interval.high) <= 2
-    assert answer("1.55B").shape
-    assert abs(answer("1.56B").interval.high - deep.interval.high) <= 1
 
 
 @pytest.mark.parametrize(
@@ -132,13 +122,12 @@ def test_one_question_by_two_routes_has_one_range() -> None:
         {"width": 1024},
         {"layers": 36},
         {"layers": 36, "width": 2304},
+        {"layers": 66},
     ],
 )
 def test_a_demand_on_the_shape_does_not_move_the_range_of_a_size(demands: dict) -> None:
     """By the total, which is what was asked for; 2,304 is the width of the free choice."""
     free, forced = answer("3B"), answer("3B", **demands)
-    assert free.interval
-    assert forced.interval
     assert abs(free.interval.low - forced.interval.low) <= 1
     assert abs(free.interval.high - forced.interval.high) <= 2
     assert forced.interval.extrapolated
@@ -151,7 +140,6 @@ def test_the_own_size_of_a_recommended_net_gives_the_same_net(
 ) -> None:
     found = shape(size, constraints)
     again = recommend(Budget(total=float(total(found))), constraints=constraints)
-    assert again.shape is not None
     assert again.shape.architecture == found
     # Idempotent: the answer to the same question is the same.
     assert recommend(Budget(total=float(total(found))), constraints=constraints) == again
@@ -161,7 +149,6 @@ def test_the_own_size_of_a_recommended_net_gives_the_same_net(
 @given(SIZES, CONSTRAINTS)
 def test_every_shape_that_is_shown_can_be_built(size: float, constraints: Constraints) -> None:
     answer = recommend(Budget(total=size), constraints=constraints)
-    assert answer.shape is not None
     shown = [answer.shape, *answer.runners_up, *answer.neighbours]
     for candidate in shown:
         a, c = candidate.architecture, constraints
@@ -188,7 +175,6 @@ def test_the_depth_is_that_of_the_rule_which_the_evidence_fixes(
     size: float, parametrisation: str
 ) -> None:
     answer = recommend(Budget(total=size), constraints=Constraints(parametrisation=parametrisation))
-    assert answer.shape is not None
     a = answer.shape.architecture
     rule = default_rule(Key(parametrisation))
     assert answer.rule == best_rule(Key(parametrisation)).key == rule.key
@@ -240,10 +226,8 @@ def test_where_widths_are_coarse_nets_stay_in_order_and_inside(
             refused = str(error)
             assert "steps of" in refused or "least width" in refused
             continue
-        assert answer.shape is not None
         a = answer.shape.architecture
         if "widths come in steps" in answer.shape.why:
-            assert answer.interval is not None
             assert answer.interval.low <= a.layers <= answer.interval.high
         assert shape(float(total(a)), constraints) == a
         found.append(total(a))
@@ -262,8 +246,6 @@ def test_where_none_near_the_rule_can_be_built_another_depth_inside_is(
     size: str, demands: dict
 ) -> None:
     answer = recommend(size, **demands)
-    assert answer.shape is not None
-    assert answer.interval is not None
     assert "widths come in steps of" in answer.shape.why
     a = answer.shape.architecture
     assert answer.interval.low <= a.layers <= answer.interval.high
@@ -349,14 +331,9 @@ def three() -> Answer:
 
 
 def test_a_number_is_what_is_typed_and_all_parameters(three: Answer) -> None:
-    assert (
-        three
-        == answer(3e9)
-        == answer(3_000_000_000)
-        == answer(Budget(total=3e9))
-        == answer(total="3B")
-    )
-    assert three.shape is not None
+    for asked in (3e9, 3_000_000_000, Budget(total=3e9)):
+        assert answer(asked) == three
+    assert answer(total="3B") == three
     assert abs(three.shape.counts.total / 3e9 - 1) < 0.01
 
 
@@ -379,8 +356,6 @@ def test_each_law_has_source_wording_meaning_and_its_claim_exists(three: Answer)
 def test_the_floor_is_the_exact_threshold_and_is_never_the_recommendation() -> None:
     for budget in ("100M", "1B", "30B", "1T"):
         found = answer(budget)
-        assert found.floor is not None
-        assert found.shape is not None
         a = found.shape.architecture
         same_volume = round(12 * a.layers * a.width**2)
         assert found.floor.layers == laws.threshold_layers(same_volume)
@@ -397,8 +372,6 @@ def test_laws_outside_what_they_measured_say_so(three: Answer) -> None:
 
 
 def test_nothing_is_averaged(three: Answer) -> None:
-    assert three.interval is not None
-    assert three.shape is not None
     a = three.shape.architecture
     one = counting.per_layer(a)
     assert three.interval == depths_within(a, Constraints())
@@ -412,7 +385,6 @@ def test_nothing_is_averaged(three: Answer) -> None:
 
 def test_neighbours_are_one_legal_depth_away_at_equal_parameters_and_equal_flops() -> None:
     found = answer("3B", pipeline=4)
-    assert found.shape is not None
     base = found.shape.architecture
     for equal in ("parameters", "FLOPs"):
         rows = [n for n in found.neighbours if n.equal == equal]
@@ -444,7 +416,6 @@ def test_a_price_comes_from_a_grid_with_its_source_or_is_not_given() -> None:
 def test_effective_speedup_is_the_printed_formula() -> None:
     found = answer("1B", layers=24)
     row = next(n for n in found.neighbours if n.equal == "parameters" and n.layers > 24)
-    assert found.shape is not None
     assert row.loss_change is not None
     assert row.speedup is not None
     base = found.shape.architecture
@@ -467,7 +438,6 @@ def test_effective_speedup_is_the_printed_formula() -> None:
 
 def test_real_models_are_counted_by_shape_and_not_by_copies() -> None:
     built = answer("13B", vocabulary=32000).built
-    assert built is not None
     assert built.recipes < built.models
     assert built.low <= built.middle <= built.high
     assert len({(layers, width) for _, layers, width in built.nearest}) == len(built.nearest)
@@ -477,26 +447,16 @@ def test_real_models_are_counted_by_shape_and_not_by_copies() -> None:
 def test_as_of_a_year_nothing_later_is_used() -> None:
     found = answer("3B", known_by=2021)
     assert all(law.year is not None and law.year <= 2021 for law in found.laws)
-    assert found.built is not None
-    assert {name for name, _, _ in found.built.nearest} <= {
-        "GPT-3 2.7B",
-        "GPT-Neo-2.7B",
-        "GPT-2 XL",
-        "GPT-Neo-1.3B",
-        "T5-3B",
-        "GPT-3 XL 1.3B",
-    }
+    assert all(model(name).year <= 2021 for name, _, _ in found.built.nearest)
     assert found != answer("3B")
 
 
 def test_a_mixture_of_experts_is_counted_by_what_a_token_uses() -> None:
     found = answer("47B", experts=8, active_experts=2)
-    assert found.shape is not None
     assert abs(found.shape.counts.total / 47e9 - 1) < 0.01
     assert found.shape.counts.active < 20e9
     assert found.shape.architecture.layers < answer("47B").shape.architecture.layers
     assert any("mixture of experts" in warning for warning in found.warnings)
-    assert found.memory is not None
     assert found.memory.weights == 2 * found.shape.counts.total
 
 
@@ -509,26 +469,12 @@ def test_a_gated_net_says_that_12_l_d_squared_is_not_its_count() -> None:
 
 def test_where_latency_matters_the_shape_is_at_the_shallow_end() -> None:
     fast, usual = answer("3B", latency_matters=True), answer("3B")
-    assert fast.interval is not None
-    assert fast.shape is not None
-    assert usual.shape is not None
     layers = fast.shape.architecture.layers
     assert fast.interval.low <= layers <= fast.interval.high
     assert layers < usual.shape.architecture.layers
-    measured = fit(
-        [
-            Point(
-                layers,
-                width,
-                Fraction(2) + Fraction(layers, 2) + Fraction(layers * width**2, 10**7),
-            )
-            for layers in (8, 16, 32)
-            for width in (1024, 2048)
-        ]
-    )
+    nets = [(layers, width) for layers in (8, 16, 32) for width in (1024, 2048)]
+    measured = fit([Point(n, d, 2 + Fraction(n, 2) + Fraction(n * d * d, 10**7)) for n, d in nets])
     limited = answer("1B", milliseconds=20, latency=measured)
-    assert limited.shape is not None
-    assert limited.shape.milliseconds is not None
     assert limited.shape.milliseconds[2] <= 20
     assert answer("1B").shape.architecture.layers > limited.shape.architecture.layers
     assert all(n.milliseconds is not None for n in limited.neighbours)
@@ -539,10 +485,6 @@ def test_where_latency_matters_evidence_bounds_how_shallow(size: str) -> None:
     """Within 1 %, no shallower than all that is built, and against no more sources than a deeper
     net that is still not deeper than usual."""
     fast, usual = answer(size, latency_matters=True), answer(size)
-    assert fast.interval
-    assert fast.shape
-    assert fast.built
-    assert usual.shape
     a = fast.shape.architecture
     assert fast.interval.low <= a.layers <= usual.shape.architecture.layers
     assert a.layers >= fast.built.low
@@ -562,7 +504,6 @@ def test_where_latency_matters_evidence_bounds_how_shallow(size: str) -> None:
 
 def test_a_phone_gets_no_net_that_is_shallower_than_all_others() -> None:
     found = answer("350M", latency_matters=True, milliseconds=20)
-    assert found.shape is not None
     assert "MobileLLM" in found.shape.why
     assert not any("MobileLLM" in doubt or "no listed model" in doubt for doubt in found.doubts)
 
@@ -570,46 +511,35 @@ def test_a_phone_gets_no_net_that_is_shallower_than_all_others() -> None:
 def test_weights_are_as_wide_as_they_are_served() -> None:
     for bits, parts in ((16, 2), (8, 1), (4, 0.5), (32, 4)):
         found = answer(Budget(total=3e9, bytes_per_weight=bits / 8))
-        assert found.shape
-        assert found.memory
         assert found.memory.weights == math.ceil(parts * found.shape.counts.total)
         assert (found.memory.training is None) == (bits < 16)
         assert found.memory.kv_cache == 2 * counting.kv_numbers(found.shape.architecture, 4096)
 
 
 def test_gpus_that_cannot_hold_the_training_state_are_warned_of() -> None:
-    few = answer("70B", gpu="H100", gpus=8, hours=336)
-    assert any(
-        "8 x H100 SXM have 640 GiB" in said and "1.02 TiB even if fully sharded" in said
-        for said in few.warnings
-    )
+    few = answer("70B", gpu="H100", gpus=8, hours=336).warnings
+    assert re.search("8 x H100 SXM have 640 GiB.* 1.02 TiB even if fully sharded", "\n".join(few))
     enough = answer("70B", gpu="H100", gpus=16, hours=336)
-    assert not any("sharded" in said for said in enough.warnings)
+    assert "sharded" not in "".join(enough.warnings)
     llama = architecture(model("Llama-2-70B"))
-    assert any(
-        "sharded" in said for said in answer(config=llama, gpu="H100", gpus=8, tokens="1T").warnings
-    )
+    given = answer(config=llama, gpu="H100", gpus=8, tokens="1T")
+    assert "sharded" in "".join(given.warnings)
 
 
 @pytest.mark.parametrize("budget", ["350M", "3B", "13B"])
 def test_built_models_are_those_within_a_factor_of_two(budget: str) -> None:
     found = answer(budget)
-    assert found.built
-    assert found.shape
     size = found.shape.counts.nonembedding
     near = [m for m in models() if m.kind == "decoder" and 1 / 2 <= m.parameters / size <= 2]
-    assert (found.built.low, found.built.high, found.built.models) == (
-        min(m.layers for m in near),
-        max(m.layers for m in near),
-        len(near),
-    )
+    depths = sorted(m.layers for m in near)
+    assert (found.built.low, found.built.high) == (depths[0], depths[-1])
+    assert found.built.models == len(near)
 
 
 def test_a_size_more_than_two_percent_off_is_a_warning_and_no_other() -> None:
     off = set()
     for budget in ("3B", "500K", "700K", "1.5M", "2M", "30M"):
         found = answer(budget, vocabulary=256)
-        assert found.shape
         missed = abs(found.shape.counts.total / parse_budget(budget) - 1)
         assert any("the nearest shape that can be built is" in each for each in found.warnings) == (
             missed > 0.02
@@ -619,9 +549,8 @@ def test_a_size_more_than_two_percent_off_is_a_warning_and_no_other() -> None:
 
 
 def test_the_costs_of_a_configuration_are_its_own() -> None:
-    deep = architecture(model("Llama-3-8B")).with_(layers=200)
+    deep = LLAMA.with_(layers=200)
     found = answer(config=deep)
-    assert found.shape
     assert found.flops
     assert found.memory
     assert found.shape.architecture == deep
@@ -638,7 +567,6 @@ def test_equal_flops_are_those_of_training_and_loss_is_known_of_equal_sizes(
 ) -> None:
     a = architecture(model(name)).with_(context=context)
     found = answer(config=a)
-    assert found.shape is not None
     base = found.shape.architecture
     rows = [n for n in found.neighbours if n.equal == "FLOPs"]
     assert len(rows) == 3
@@ -649,11 +577,7 @@ def test_equal_flops_are_those_of_training_and_loss_is_known_of_equal_sizes(
         apart = n.counts.nonembedding / counting.count(base).nonembedding - 1
         assert abs(n.counts.total / total(base) - 1) < 0.1
         assert abs(apart) < 0.02 or n.loss_change is n.speedup is None
-        assert (
-            n.loss_change is not None
-            or "sizes differ" in n.loss_source
-            or "no pub" in (n.loss_source)
-        )
+        assert n.loss_change is not None or re.match("sizes differ|no published", n.loss_source)
 
 
 def test_a_budget_in_gpu_hours_gives_tokens_and_training_flops() -> None:
@@ -671,7 +595,6 @@ def test_a_task_alone_and_beside_a_size() -> None:
     assert alone.shape is alone.interval is None
     assert alone.laws == ()
     both = answer("3B", task="connectivity", diameter=10**6, vertices=10**7)
-    assert both.shape is not None
     deep = both.shape.architecture.layers
     assert f"(a) {deep} layers, (b) 66 layers" in both.together
     assert both.tasks == answer(task="connectivity", diameter=10**6, vertices=10**7).tasks
@@ -681,39 +604,26 @@ def test_a_task_alone_and_beside_a_size() -> None:
 
 
 def test_a_net_inside_the_interval_is_left_as_it_is() -> None:
-    llama = architecture(model("Llama-3-8B"))
-    found = answer(config=llama)
-    assert found.given is not None
-    assert found.shape is not None
-    assert found.given.architecture == found.shape.architecture == llama
+    found = answer(config=LLAMA)
+    assert found.given.architecture == found.shape.architecture == LLAMA
     assert found.instead is None
 
 
 def test_the_first_verdict_is_a_number_with_its_worth_in_compute() -> None:
-    llama = architecture(model("Llama-3-8B"))
-    said = answer(config=llama).verdicts[0]
+    said = answer(config=LLAMA).verdicts[0]
     number = re.match(
-        r"32 layers: loss \+([\d.]+) % against (\d+) x [\d,]+ \(Gemstones, "
-        r"EXTRAPOLATED from the nearest sizes\), worth (\d+) to (\d+) % of the "
-        r"training compute; "
-        r"\d+ to \d+\+ layers lose at most 1 %",
+        r"32 layers: loss \+([\d.]+) % against (\d+) x [\d,]+ \(Gemstones, EXTRAPOLATED from the "
+        r"nearest sizes\), worth (\d+) to (\d+) % of the training compute; \d+ to \d+\+ layers "
+        r"lose at most 1 %",
         said,
     )
     assert number, said
     # By hand: the larger of Marin's exponents, at the loss of the largest grid there.
-    a, deep = counting.per_layer(llama) * 32, int(number[2])
-    seen = math.sqrt(a / (counting.per_layer(llama) / llama.width**2) / deep**3)
-    price = evidence_price(a, seen, llama.aspect, per_layer=counting.per_layer(llama) / 4096**2)
-    assert price is not None
+    a, deep = counting.per_layer(LLAMA) * 32, int(number[2])
+    seen = math.sqrt(a / (counting.per_layer(LLAMA) / LLAMA.width**2) / deep**3)
+    price = evidence_price(a, seen, LLAMA.aspect, per_layer=counting.per_layer(LLAMA) / 4096**2)
     assert price.high == pytest.approx(float(number[1]) / 100, abs=2e-3)
     assert 0 < int(number[3]) < int(number[4]) < 30
-
-
-@pytest.mark.parametrize("name", ["Llama-3-8B", "Qwen3-8B", "Phi-4", "GPT-2 small", "Llama-2-70B"])
-def test_no_word_stands_in_for_a_number(name: str) -> None:
-    found = answer(config=architecture(model(name)))
-    assert re.match(r"\d+ layers: (loss [-+0]|the loss of|the depth that)", found.verdicts[0])
-    assert "sane" not in " ".join((found.question, *found.verdicts))
 
 
 @pytest.mark.parametrize(
@@ -723,7 +633,6 @@ def test_deeper_than_all_that_was_trained_is_not_known_and_nothing_stands_instea
     layers: int, width: int
 ) -> None:
     found = answer(config=Architecture(layers, width, width // 64, 4 * width, 32000))
-    assert found.interval
     assert found.interval.ended
     assert layers > found.interval.high
     assert (
@@ -735,10 +644,15 @@ def test_deeper_than_all_that_was_trained_is_not_known_and_nothing_stands_instea
     assert found.shape == found.given
 
 
-def test_of_published_decoders_none_is_called_too_deep() -> None:
-    for each in models():
-        if each.kind == "decoder" and each.complete:
-            assert "too deep" not in answer(config=architecture(each)).verdicts[0], each.name
+def test_of_published_decoders_none_is_called_too_deep_and_numbers_are_said() -> None:
+    said = {
+        each.name: answer(config=architecture(each)).verdicts[0]
+        for each in models()
+        if each.kind == "decoder" and each.complete
+    }
+    assert not [name for name, verdict in said.items() if "too deep" in verdict]
+    for name in ("Llama-3-8B", "Qwen3-8B", "Phi-4", "GPT-2 small", "Llama-2-70B"):
+        assert re.match(r"\d+ layers: (loss [-+0]|the loss of|the depth that)", said[name])
 
 
 @pytest.mark.parametrize(
@@ -749,10 +663,7 @@ def test_a_net_outside_is_told_what_to_do(layers: int, width: int, key: str, wor
     odd = Architecture(layers, width, width // 128, 4 * width, 32000, name="odd")
     found = answer(config=odd, parametrisation=key)
     assert word in found.verdicts[0]
-    assert found.given is not None
     assert found.given.architecture == odd
-    assert found.instead is not None
-    assert found.interval is not None
     assert found.interval.low <= found.instead.architecture.layers <= found.interval.high
     assert abs(found.instead.counts.total / total(odd) - 1) < 0.03
 
@@ -766,28 +677,16 @@ def test_of_nets_that_share_layers_no_depth_is_judged_and_sharing_stays() -> Non
 
 def test_a_depth_outside_all_practice_is_said() -> None:
     deep = answer("1.55B", layers=66)
-    assert deep.built
-    near = [
-        m
-        for m in models()
-        if m.kind == "decoder" and 1 / 2 <= m.parameters / deep.shape.counts.nonembedding <= 2
-    ]
+    near = models_near(deep.shape.counts.nonembedding, 2)
     assert deep.built.outside
     assert deep.built.among.startswith(f"deeper than all {len(near)} published models of ")
     assert any(deep.built.among in doubt for doubt in deep.doubts)
-    wide = answer("8B", layers=20).built
-    assert wide
-    assert wide.among.startswith("shallower than all ")
+    assert answer("8B", layers=20).built.among.startswith("shallower than all ")
     narrow = answer("14B", layers=58).built
-    assert narrow
     assert narrow.outside
-    assert re.match(
-        r"deeper for its width than all \d+ published models of .* \(d / L \d+; theirs "
-        r"\d+ to \d+\)",
-        narrow.among,
-    )
+    ratios = r"\(d / L \d+; theirs \d+ to \d+\)"
+    assert re.match(rf"deeper for its width than all \d+ published .* {ratios}", narrow.among)
     usual = answer("3B").built
-    assert usual
     assert not usual.outside
     assert re.match(r"deeper than \d+ of \d+ models of ", usual.among)
 
@@ -805,12 +704,7 @@ def test_a_depth_outside_all_practice_is_said() -> None:
         ),
         (
             "8B",
-            {
-                "latency_matters": True,
-                "milliseconds": 5,
-                "bandwidth": 3.35e12,
-                "layer_milliseconds": 0.05,
-            },
+            {"latency_matters": True, **SERVED},
             "without it and --latency-matters ",
         ),
         (
@@ -827,8 +721,6 @@ def test_the_price_of_demands_is_against_the_choice_without_any(
 ) -> None:
     free = answer(size, vocabulary=demands.get("vocabulary")).shape
     forced = answer(size, **demands).shape
-    assert free
-    assert forced
     a = free.architecture
     assert f"; {said}{a.layers} x {a.width:,}; cost: " in forced.why
 
@@ -838,7 +730,6 @@ def test_beside_a_width_a_depth_is_not_sold_as_a_gain() -> None:
     a, b = free.shape.architecture, forced.shape.architecture
     one = counting.per_layer(a)
     found = evidence_price(one * a.layers, a.aspect, b.aspect, per_layer=one / a.width**2)
-    assert found is not None
     assert found.low > 0
     assert f"cost: loss +{100 * found.high:.1f} %" in forced.shape.why
 
@@ -866,7 +757,7 @@ def test_beside_a_width_a_depth_is_not_sold_as_a_gain() -> None:
         ),
         (
             "8B",
-            {"milliseconds": 5, "bandwidth": 3.35e12, "layer_milliseconds": 0.05},
+            SERVED,
             "too shallow",
             "14 layers: too shallow; 27 or fewer lose more than 1 %",
         ),
@@ -882,8 +773,6 @@ def test_a_forced_depth_is_judged_by_its_own_range(
     size: str, demands: dict, place: str, said: str
 ) -> None:
     found = answer(size, **demands)
-    assert found.shape
-    assert found.interval
     layers = found.shape.architecture.layers
     assert found.interval.place(layers) == place
     assert found.doubts[0].startswith(said)
@@ -898,7 +787,7 @@ def test_a_forced_depth_is_judged_by_its_own_range(
         {"width": 8192},
         {"layers": 40},
         {"latency_matters": True},
-        {"milliseconds": 5, "bandwidth": 3.35e12, "layer_milliseconds": 0.05},
+        SERVED,
         {"pipeline": 64},
     ],
 )
@@ -929,9 +818,8 @@ def test_where_the_grids_lose_half_a_percent_by_the_rule_it_is_said(
 
 
 def test_what_stands_in_for_a_configuration_has_a_reason_and_a_price() -> None:
-    deep = architecture(model("Llama-3-8B")).with_(layers=60)
+    deep = LLAMA.with_(layers=60)
     instead = answer(config=deep, latency_matters=True).instead
-    assert instead
     assert re.match(
         r"as shallow as the evidence supports, as latency matters: .*; against the "
         r"given net: loss \+[\d.]+ %",
@@ -949,50 +837,42 @@ def test_what_stands_in_for_a_configuration_has_a_reason_and_a_price() -> None:
     ],
 )
 def test_where_no_depth_keeps_a_limit_nothing_stands_instead_and_that_is_said(limits: dict) -> None:
-    found = answer(config=architecture(model("Llama-3-8B")), **limits)
+    found = answer(config=LLAMA, **limits)
     assert found.instead is None
-    assert any(
-        "no other depth tried at its size keeps the limit, so there is no Instead" in said
-        for said in found.verdicts
-    )
-    enough = answer(config=architecture(model("Llama-3-8B")), memory="80GB")
+    said = "no other depth tried at its size keeps the limit, so there is no Instead"
+    assert said in "".join(found.verdicts)
+    enough = answer(config=LLAMA, memory="80GB")
     assert "no Instead" not in "".join(enough.verdicts)
 
 
 def test_a_net_that_does_not_fit_its_pipeline_or_devices_or_memory() -> None:
-    llama = architecture(model("Llama-3-8B")).with_(layers=40)
-    found = answer(config=llama, pipeline=16, tensor=3, memory="12GB")
+    net = LLAMA.with_(layers=40)
+    found = answer(config=net, pipeline=16, tensor=3, memory="12GB")
     text = "; ".join(found.verdicts)
-    assert (
-        "40 layers do not divide among 16 pipeline stages: 8 with 3 and 8 with 2, at most 83% "
-        "of the speed of even ones; 32 or 48 would"
-    ) in text
+    uneven = "8 with 3 and 8 with 2, at most 83% of the speed of even ones; 32 or 48 would"
+    assert f"40 layers do not divide among 16 pipeline stages: {uneven}" in text
     assert "32 heads do not divide among 3 devices" in text
     assert "more than" in text
 
 
 def test_a_net_stays_where_uneven_stages_are_legal() -> None:
     """The nearest depths that divide evenly stand beside it."""
-    llama = architecture(model("Llama-3-8B")).with_(layers=40)
-    found = answer(config=llama, pipeline=16)
-    assert found.shape is not None
-    assert found.shape.architecture == llama
+    net = LLAMA.with_(layers=40)
+    found = answer(config=net, pipeline=16)
+    assert found.shape.architecture == net
     assert found.stages == (2,) * 4 + (3,) * 8 + (2,) * 4
     even = [c for c in found.runners_up if "divide evenly among 16" in c.why]
     assert [c.architecture.layers for c in even] == [32, 48]
     assert any("do not divide among 16 pipeline stages" in said for said in found.verdicts)
-    few = answer(config=llama, pipeline=41).instead
-    assert few is not None
+    few = answer(config=net, pipeline=41).instead
     assert few.architecture.layers == 41
 
 
 def test_a_configuration_is_read_from_its_file(tmp_path: Path) -> None:
-    llama = architecture(model("Llama-3-8B"))
     file = tmp_path / "config.json"
-    file.write_text(json.dumps(config_of(llama)))
+    file.write_text(json.dumps(config_of(LLAMA)))
     found = answer(config=file)
-    assert found.given is not None
-    assert total(found.given.architecture) == total(llama)
+    assert total(found.given.architecture) == total(LLAMA)
     assert found.given.counts == answer(config=str(file)).given.counts
 
 
@@ -1012,7 +892,6 @@ def test_a_configuration_is_read_from_its_file(tmp_path: Path) -> None:
 def test_every_kind_of_net_has_an_answer(name: str) -> None:
     a = architecture(model(name))
     found = answer(config=a)
-    assert found.given is not None
     assert found.verdicts
     assert found.given.counts == counting.count(a)
     for n in found.neighbours:
@@ -1033,8 +912,8 @@ def test_every_kind_of_net_has_an_answer(name: str) -> None:
         (lambda: answer("3B", hops=3), "--hops belongs to the task hops"),
         (lambda: answer("3B", task="hops"), "needs --hops"),
         (lambda: answer("1K"), "embeddings alone"),
-        (lambda: answer("3B", config=architecture(model("Llama-3-8B"))), "give one of them"),
-        (lambda: answer(config=architecture(model("Llama-3-8B")), multiple=64), "give one of them"),
+        (lambda: answer("3B", config=LLAMA), "give one of them"),
+        (lambda: answer(config=LLAMA, multiple=64), "give one of them"),
         (lambda: answer("3B", layers=1, pipeline=4), "leave stages empty"),
         (lambda: answer("70B", memory="1GB"), "keeps the limits"),
         (lambda: answer(config="no/such/config.json"), "no/such/config.json"),
@@ -1042,7 +921,7 @@ def test_every_kind_of_net_has_an_answer(name: str) -> None:
         (lambda: answer("3B", known_by=2019), "the oldest is of 2020"),
         (lambda: answer("3B", flops=100), "100 training FLOPs do not pay for one token: 3B active"),
         (
-            lambda: answer(config=architecture(model("Llama-3-8B")), flops="1e10"),
+            lambda: answer(config=LLAMA, flops="1e10"),
             "1e.10 training FL",
         ),
         (lambda: answer("3B", tokens=0.5), "0.5 training tokens; accepted are 1"),

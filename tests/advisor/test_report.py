@@ -12,25 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from depthlaw.advisor import answer as answers
-from depthlaw.advisor import (
-    answer_text,
-    architecture,
-    counting,
-    question,
-    task_depths,
-)
-from depthlaw.advisor import (
-    rule_scores as evidence,
-)
-from depthlaw.advisor.answer import (
-    Answer,
-    Built,
-    Candidate,
-    LawNumber,
-    Neighbour,
-)
+from depthlaw.advisor import answer_text, architecture, counting, question, task_depths
+from depthlaw.advisor import rule_scores as evidence
+from depthlaw.advisor.answer import Answer, Built, Candidate, LawNumber, Neighbour
 from depthlaw.advisor.architecture import Architecture, Experts
 from depthlaw.advisor.base import quantities
 from depthlaw.advisor.recommendation import recommend
@@ -170,7 +157,6 @@ def test_of_a_configuration_the_depth_is_judged_first_and_its_costs_are_said(
     lines = answer_text.as_text(found).splitlines()
     assert any(re.match(rf"Depth    {layers} layers: {said}", x) for x in lines)
     short = " ".join(" ".join(lines).split())
-    assert found.interval
     assert ("EXTRAPOLATED" in short) == found.interval.extrapolated or "from the nearest" in short
     weights = quantities.binary(counting.memory(net).weights)
     assert f"training (at 2,048 tokens); weights {weights}, KV cache" in short
@@ -186,7 +172,6 @@ def test_another_shape_for_a_configuration_is_shown_with_its_reason_and_its_pric
     lines = answer_text.as_text(found).splitlines()
     place = next(i for i, line in enumerate(lines) if line.startswith("Instead "))
     after = " ".join(" ".join(lines[place:]).split())
-    assert found.instead
     assert f" Why {found.instead.why} Price " in after
     assert "against the given net: loss +" in found.instead.why
     usual = answer_text.as_text(recommend(config=net))
@@ -255,18 +240,9 @@ def test_a_long_word_is_left_whole() -> None:
 
 def test_everything_that_an_answer_holds_is_said_somewhere() -> None:
     words = " ".join((answer_text.as_text(HAND) + answer_text.explained(HAND)).split())
+    keys = {"parameters", "decoder", "ratio", "rmsnorm", "none", "standard", "pre", "plain", ""}
     for value in _leaves(HAND):
-        if isinstance(value, str) and value not in (
-            "parameters",
-            "decoder",
-            "ratio",
-            "rmsnorm",
-            "none",
-            "standard",
-            "pre",
-            "plain",
-            "",
-        ):
+        if isinstance(value, str) and value not in keys:
             assert " ".join(value.split()) in words
     assert "+-" not in answer_text.explained(HAND)
     assert "+- 1.5" in answer_text.explained(dataclasses.replace(HAND, laws=(law(9, error=1.5),)))
@@ -317,7 +293,6 @@ def test_where_the_advice_is_not_the_depth_of_the_rule_a_citation_says_so(
     asked: str, own: str
 ) -> None:
     found = recommend(asked)
-    assert found.shape
     assert found.rule_layers
     assert found.rule_layers > found.shape.architecture.layers
     said = answer_text.citation(found, "1.2.3")
@@ -349,7 +324,6 @@ def test_a_verdict_stands_with_what_its_claim_is_about() -> None:
 
 def test_sizes_of_models_are_said_to_be_without_embeddings() -> None:
     built = recommend("3B").built
-    assert built
     assert built.among.endswith("without embeddings")
 
 
@@ -366,7 +340,6 @@ def test_a_gpu_that_changes_nothing_is_no_part_of_the_question() -> None:
 
 def test_a_net_of_no_higher_loss_says_why_it_is_not_the_default() -> None:
     found = recommend("3B", multiple=7)
-    assert found.shape
     assert re.search(
         r"cost: loss no higher \(-\S+ to 0\.0 %\) .* 2% more parameters without "
         "embeddings; the default keeps to the depth of the rule",
@@ -380,7 +353,7 @@ def test_a_net_of_no_higher_loss_says_why_it_is_not_the_default() -> None:
 @ANSWERS
 def test_json_of_an_answer_is_what_the_schema_says(answer: Answer) -> None:
     data = json.loads(json.dumps(answer_text.as_json(answer), allow_nan=False))
-    assert list(mismatches({"answer": data, "evidence": None}, SCHEMA)) == []
+    assert valid({"answer": data, "evidence": None})
 
 
 @pytest.mark.parametrize(
@@ -408,7 +381,7 @@ def test_json_of_a_command_is_what_the_schema_says(
 ) -> None:
     monkeypatch.chdir(Path(__file__).parents[2])
     assert main([*typed.split(), "--json"]) == 0
-    assert list(mismatches(json.loads(capsys.readouterr().out), SCHEMA)) == []
+    assert valid(json.loads(capsys.readouterr().out))
 
 
 def test_the_command_prints_the_schema(capsys: pytest.CaptureFixture[str]) -> None:
@@ -480,68 +453,10 @@ def structure(schema: Any) -> Any:
     return [structure(item) for item in schema] if isinstance(schema, list) else schema
 
 
-def mismatches(data: Any, schema: dict[str, Any], place: str = "$") -> Iterator[str]:
-    """Where data break a schema, of the keywords that ours uses."""
-    known = {
-        "$schema",
-        "$id",
-        "$defs",
-        "$ref",
-        "title",
-        "description",
-        "type",
-        "enum",
-        "anyOf",
-        "properties",
-        "required",
-        "additionalProperties",
-        "items",
-        "prefixItems",
-        "minItems",
-        "maxItems",
-    }
-    assert schema.keys() <= known
-    if "$ref" in schema:
-        yield from mismatches(data, SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]], place)
-    if "anyOf" in schema and all(any(mismatches(data, each)) for each in schema["anyOf"]):
-        yield f"{place}: {data!r} is none of {schema['anyOf']}"
-    if "enum" in schema and data not in schema["enum"]:
-        yield f"{place}: {data!r} is not in {schema['enum']}"
-    accepted = schema.get("type", [])
-    accepted = [accepted] if isinstance(accepted, str) else accepted
-    names = {
-        "string": str,
-        "integer": int,
-        "number": (int, float),
-        "boolean": bool,
-        "null": type(None),
-        "array": list,
-        "object": dict,
-    }
-    if accepted and not any(
-        isinstance(data, names[a]) and (a == "boolean" or not isinstance(data, bool))
-        for a in accepted
-    ):
-        yield f"{place}: {data!r} is not {accepted}"
-        return
-    if isinstance(data, dict):
-        properties = schema.get("properties", {})
-        yield from (
-            f"{place}: no {name}" for name in schema.get("required", ()) if name not in data
-        )
-        for name, value in data.items():
-            inner = properties.get(name, schema.get("additionalProperties", {}))
-            if inner is False:
-                yield f"{place}: unknown {name}"
-            else:
-                yield from mismatches(value, inner or {}, f"{place}.{name}")
-    if isinstance(data, list):
-        if not schema.get("minItems", 0) <= len(data) <= schema.get("maxItems", len(data)):
-            yield f"{place}: {len(data)} items"
-        first = schema.get("prefixItems", [])
-        for i, item in enumerate(data):
-            inner = first[i] if i < len(first) else schema.get("items", {})
-            yield from mismatches(item, inner, f"{place}[{i}]")
+def valid(data: Any) -> bool:
+    """Whether data are as the schema says."""
+    Draft202012Validator.check_schema(SCHEMA)
+    return bool(Draft202012Validator(SCHEMA).is_valid(data))
 
 
 @pytest.mark.parametrize(
@@ -557,4 +472,4 @@ def mismatches(data: Any, schema: dict[str, Any], place: str = "$") -> Iterator[
     ],
 )
 def test_what_breaks_the_schema_is_seen(broken: Any) -> None:
-    assert list(mismatches(broken, SCHEMA))
+    assert not valid(broken)

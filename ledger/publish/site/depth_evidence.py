@@ -69,8 +69,8 @@ def _sources() -> str:
 
 def _left_out() -> str:
     found = table()
-    better = sum(row.share < row.default for row in found.rows)
-    worse = sum(row.share > row.default for row in found.rows)
+    better = sum(row.regret < row.default for row in found.rows)
+    worse = sum(row.regret > row.default for row in found.rows)
     lines = _table(
         (
             "source",
@@ -87,7 +87,7 @@ def _left_out() -> str:
                 row.source,
                 str(row.grids),
                 row.chosen.name,
-                _two(row.share),
+                _two(row.regret),
                 _two(row.best),
                 _two(row.default),
                 *(
