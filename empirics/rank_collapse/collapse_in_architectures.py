@@ -121,7 +121,6 @@ _BY_POSITION = ("xlnet", "t5", "gpt2", "llama", "mistral", "qwen2", "qwen3")
             *_nets(("xlnet",), ("san",), layers=2, positions=0),
             *_nets(("xlnet",), ("san",), layers=2, positions=0, width=768, tokens=128),
         ),
-        "gpu": _nets(("bert", "albert"), _WITHOUT_SKIP, layers=2, width=3072, tokens=512),
     },
     post_hoc="BERT's part: written when our own nets of BERT's shape were known to do so.",
     control=Control(
@@ -164,7 +163,6 @@ def cubic_drop(case: Case, seed: int, device: str = "cpu") -> Sample:
             *_nets(_BY_POSITION, ("san+mlp",), layers=6),
             *_nets(("xlnet", "t5", "gpt2", "llama"), ("san",), layers=6, width=768, tokens=128),
         ),
-        "gpu": _nets(("xlnet", "gpt2", "llama"), ("san",), layers=6, width=2048, tokens=512),
     },
     control=Control(_BY_CONTENT[0], "BERT, whose logits depend on the hidden states alone"),
     cited=(

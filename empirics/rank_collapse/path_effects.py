@@ -128,16 +128,6 @@ CIRCLE: dict[str, Any] = {
     "steps": 1000,
     "replicas": 16,
 }
-LARGE: dict[str, Any] = {
-    "task": "sorting",
-    "size": 16,
-    "letters": 10,
-    "width": 96,
-    "depth": 12,
-    "heads": 4,
-    "steps": 2000,
-    "replicas": 32,
-}
 # Weights large enough that attention is far from uniform.
 RANDOM: dict[str, Any] = {
     "task": "sorting",
@@ -346,8 +336,7 @@ def published_scores(case: Case, device: str = "cpu", folder: str = "") -> Sampl
         "full": (
             *_lengths(SORTING, HULL, **PUBLISHED),
             *_lengths(SORTING, HULL, method="alone"),
-        ),
-        "gpu": _lengths(LARGE, method="alone"),
+        )
     },
     control=Control(Case(**TINY, **PUBLISHED, length=0), "from length 0 to length 1"),
     supports="rank_collapse/extreme_paths_guess",
@@ -421,10 +410,7 @@ def _shares(case: Case, device: str, folder: str) -> Sample:
     **FIT,
     source=DERIVED,
     known="FAILS",
-    cases={
-        "full": (*_half(TINY, method="within"), *_half(SORTING, CIRCLE, HULL, method="within")),
-        "gpu": _half(LARGE, method="within"),
-    },
+    cases={"full": _half(TINY, SORTING, CIRCLE, HULL, method="within")},
     post_hoc=(
         "Hulls were a claim of their own for a time, split off after a first measurement with 500 "
         "updates, in which they failed."
@@ -453,10 +439,7 @@ def short_paths_carry_half(case: Case, device: str = "cpu", folder: str = "") ->
     source=DERIVED,
     post_hoc=_NO_TINY,
     known="UNDECIDED",
-    cases={
-        "full": _lengths(SORTING, HULL, CIRCLE, method="alone"),
-        "gpu": _lengths(LARGE, method="alone"),
-    },
+    cases={"full": _lengths(SORTING, HULL, CIRCLE, method="alone")},
     control=Control(
         _lengths(TINY, method="alone")[0],
         "tokens that differ the more",

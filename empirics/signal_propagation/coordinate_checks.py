@@ -143,16 +143,6 @@ def _few_deep(**fields: Any) -> Case:
     return _DEPTHS(shallow=8, deep=32, replicas=48, **fields)[0]
 
 
-def _depth_suites(**fields: Any) -> dict[str, tuple[Case, ...]]:
-    return {
-        "full": (
-            *_DEPTHS(shallow=16, deep=128, replicas=48, moved="blocks", **fields),
-            *_DEPTHS(shallow=16, deep=128, replicas=96, moved="all", **fields),
-        ),
-        "gpu": _DEPTHS(shallow=16, deep=512, replicas=64, moved="all", **fields),
-    }
-
-
 _NETS = (
     "Pre-LN causal nets with biases and learned positions, softmax attention of 4 heads, GELU "
     "MLPs of twice the width; 4 sequences of 8 tokens of a vocabulary of 16, whose labels "
@@ -171,7 +161,6 @@ _NETS = (
             *_WIDTHS(narrow=32, wide=256, replicas=32, rule="completep", of="hidden"),
             *_WIDTHS(narrow=32, wide=256, replicas=64, rule="mup", of="hidden"),
         ),
-        "gpu": _WIDTHS(narrow=64, wide=1024, replicas=24, rule=("mup", "completep"), of="hidden"),
     },
     control=Control(_few_wide(rule="standard", of="hidden"), "the standard parametrisation"),
     cited=(
@@ -202,7 +191,6 @@ def mup_width_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     post_hoc=f"Split off from mup_width_flat after a first measurement. {_TRIED}",
     cases={
         "full": _WIDTHS(narrow=32, wide=256, replicas=96, rule=("mup", "completep"), of="logits"),
-        "gpu": _WIDTHS(narrow=64, wide=1024, replicas=24, rule=("mup", "completep"), of="logits"),
     },
     known="UNDECIDED",
     control=Control(_few_wide(rule="standard", of="logits"), "the standard parametrisation"),
@@ -219,7 +207,7 @@ def mup_logits_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
 
     Split off from mup_width_flat after a first measurement: on widths 32 to 256 the exponent lies
     near -1/8. What the initial read-out, of deviation 1/n, sees of a change that is not aligned
-    with it goes as n^(-1/2) and dies out slowly; larger widths are in suite gpu.
+    with it goes as n^(-1/2) and dies out slowly.
     """
     return change_exponents(case, seed, device)
 
@@ -229,10 +217,7 @@ def mup_logits_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     source=MUP,
     reads=("of",),
     post_hoc=_TRIED,
-    cases={
-        "full": _WIDTHS(narrow=32, wide=128, replicas=48, rule="standard", of=OF),
-        "gpu": _WIDTHS(narrow=64, wide=1024, replicas=24, rule="standard", of=OF),
-    },
+    cases={"full": _WIDTHS(narrow=32, wide=128, replicas=48, rule="standard", of=OF)},
     control=Control(_few_wide(rule="mup", of="hidden"), "muP"),
     supports="signal_propagation/mup_width_flat",
     **EXPONENT,
@@ -251,17 +236,29 @@ def standard_width_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
     return change_exponents(case, seed, device)
 
 
-_MUP_SUITES, _COMPLETEP_SUITES = (
-    _depth_suites(rule=rule, of=OF) for rule in ("depth-mup", "completep")
-)
-
-
 @claim(
     Eq(depth_change, Integer(0)),
     source=COMPLETEP,
     reads=("of",),
     post_hoc=f"Depths were moved twice after measurements: from 2, from 8, from 16 on. {_TRIED}",
-    cases={suite: (*_COMPLETEP_SUITES[suite], *_MUP_SUITES[suite]) for suite in ("full", "gpu")},
+    cases={
+        "full": tuple(
+            case
+            for rule in ("completep", "depth-mup")
+            for moved, replicas in (("blocks", 48), ("all", 96))
+            for case in _DEPTHS(
+                shallow=16, deep=128, replicas=replicas, moved=moved, rule=rule, of=OF
+            )
+        ),
+        "gpu": _DEPTHS(
+            rule=("completep", "depth-mup"),
+            of=OF,
+            shallow=16,
+            deep=512,
+            replicas=64,
+            moved="all",
+        ),
+    },
     control=Control(
         _few_deep(rule="completep with the rate of depth-mup", moved="blocks", of="hidden"),
         "branches over L with rates over sqrt(L): exponent -1/2",
@@ -322,10 +319,7 @@ def completep_flat_shallow(case: Case, seed: int, device: str = "cpu") -> Sample
     Ge(depth_change, Rational(1, 2)),
     source=DEPTH_MUP,
     post_hoc=_TRIED,
-    cases={
-        "full": (_few_deep(rule="mup", moved="all", of="hidden"),),
-        "gpu": _depth_suites(rule="mup", of="hidden")["gpu"],
-    },
+    cases={"full": (_few_deep(rule="mup", moved="all", of="hidden"),)},
     control=Control(_few_deep(rule="completep", moved="blocks", of="hidden"), "CompleteP"),
     supports="signal_propagation/depth_flat",
     **EXPONENT,

@@ -156,7 +156,6 @@ def _cases(
     more |= {"of": of, "expected_exponent": exponent}
     small = partial(Case, width=32, mlp=32, tokens=8, **more)
     middle = partial(Case, width=128, mlp=512, tokens=32, replicas=32, **more)
-    large = partial(Case, width=512, mlp=2048, tokens=64, replicas=16, **more)
     return {
         "quick": (small(scheme=scheme, shallow=4, deep=32, replicas=replicas, **EQUAL),),
         "full": (
@@ -167,7 +166,6 @@ def _cases(
             small(scheme=scheme, shallow=16, deep=128, replicas=384, **SOFTMAX),
             middle(scheme=scheme, shallow=16, deep=128, **INDEPENDENT),
         ),
-        "gpu": (large(scheme=scheme, shallow=12, deep=96, **INDEPENDENT),),
     }
 
 
@@ -192,7 +190,6 @@ _GRADIENTS = {
         *(case for scheme in _SCHEMES for case in scheme["full"]),
         *(case for scheme in _LATER for case in (*scheme["quick"], *scheme["full"])),
     ),
-    "gpu": tuple(case for scheme in (*_SCHEMES, *_LATER) for case in scheme["gpu"]),
 }
 
 
@@ -260,16 +257,11 @@ def gradient_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
     return depth_slopes(case, seed, device)
 
 
-def _profiles(scheme: str, **more: Any) -> dict[str, tuple[Case, ...]]:
-    net = partial(Case, scheme=scheme, tokens=8, **EQUAL, **more)
-    return {
-        "quick": (net(width=32, mlp=32, depth=24, replicas=96),),
-        "full": (net(width=64, mlp=256, depth=48, replicas=64),),
-        "gpu": (net(width=512, mlp=2048, depth=96, replicas=16),),
-    }
-
-
-_PROFILES = _profiles("lecun", norm="pre")
+_PROFILE = partial(Case, scheme="lecun", tokens=8, norm="pre", **EQUAL)
+_PROFILES = {
+    "quick": (_PROFILE(width=32, mlp=32, depth=24, replicas=96),),
+    "full": (_PROFILE(width=64, mlp=256, depth=48, replicas=64),),
+}
 
 
 @claim(
@@ -310,7 +302,6 @@ _BARE = partial(Case, scheme="lecun", norm="none", tokens=4, **EQUAL)
 _BARE_CASES = {
     "quick": (_BARE(width=32, mlp=32, shallow=4, deep=32, replicas=96),),
     "full": (_BARE(width=64, mlp=256, shallow=4, deep=64, replicas=128),),
-    "gpu": (_BARE(width=512, mlp=2048, shallow=12, deep=96, replicas=16),),
 }
 
 

@@ -207,7 +207,6 @@ IN_NETS: dict[str, Any] = {"holds_for": "typical", "weight": "measurement", "por
 _SMALL = partial(written, width=32, mlp=64, tokens=8, replicas=128)
 _MIDDLE = partial(written, width=64, mlp=256, tokens=8, replicas=128)
 _LARGE = partial(written, width=256, mlp=1024, tokens=8, replicas=32)
-_WIDE = partial(written, width=1024, mlp=4096, tokens=16, replicas=24)
 _SCHEMES = ("lecun", "gpt2", "layernorm-scaling", "stochastic-depth", "stochastic-depth-test")
 _ALSO = ("xavier", "kaiming")
 
@@ -231,7 +230,6 @@ def without(case: Case, *names: str) -> Case:
             *(_MIDDLE(scheme, layer=n) for scheme in (*_SCHEMES, *_ALSO) for n in (2, 16)),
             *(_LARGE(scheme, layer=12) for scheme in (*_SCHEMES, *_ALSO)),
         ),
-        "gpu": tuple(_WIDE(scheme, layer=24) for scheme in _SCHEMES),
     },
     control=Control(
         _SMALL("gpt2", layer=8),
@@ -270,25 +268,12 @@ def softmax_norm(case: Case, seed: int, device: str = "cpu") -> Sample:
     return last_mean_squares(without(case, "effective_depth"), seed, device)
 
 
-def _depths(*schemes: str, replicas: int, **fields: str) -> dict[str, tuple[Case, ...]]:
-    small = partial(Case, width=32, mlp=32, tokens=8, replicas=replicas, **fields)
-    large = partial(
-        Case, width=512, mlp=2048, tokens=64, shallow=12, deep=96, replicas=16, **fields
+def _depths(*schemes: str, **fields: int | str) -> tuple[Case, ...]:
+    small = partial(Case, width=32, mlp=32, tokens=8, **fields)
+    return (
+        small(scheme=schemes[0], start="equal", shallow=4, deep=32),
+        *(small(scheme=scheme, start="independent", shallow=16, deep=128) for scheme in schemes),
     )
-    return {
-        "full": (
-            small(scheme=schemes[0], start="equal", shallow=4, deep=32),
-            *(
-                small(scheme=scheme, start="independent", shallow=16, deep=128)
-                for scheme in schemes
-            ),
-        ),
-        "gpu": (large(scheme=schemes[0], start="independent"),),
-    }
-
-
-_RISING = _depths("lecun", "xavier", "kaiming", replicas=192, over="layers", expected_exponent="1")
-_FLAT = _depths("gpt2", replicas=128, over="nets", expected_exponent="0")
 
 
 @claim(
@@ -296,7 +281,12 @@ _FLAT = _depths("gpt2", replicas=128, over="nets", expected_exponent="0")
     predicted=within,
     kind="rate",
     source=Source("radford2019", "residual weights over sqrt(N); without them xiong2020, Lemma 2"),
-    cases={suite: (*_RISING[suite], *_FLAT[suite]) for suite in ("full", "gpu")},
+    cases={
+        "full": (
+            *_depths("lecun", *_ALSO, replicas=192, over="layers", expected_exponent="1"),
+            *_depths("gpt2", replicas=128, over="nets", expected_exponent="0"),
+        )
+    },
     post_hoc=(
         "Of undivided weights: layers of one net took the place of nets of several depths, of "
         "which 128 a depth had left it undecided."

@@ -360,7 +360,6 @@ _FIRST = partial(_MAPS, tokens=32, width=64, replicas=384)
             *_MAPS(layer=(4, 6, 8), tokens=64, width=256, depth=8, replicas=32),
             *_MAPS(layer=(4, 8, 12), tokens=128, width=512, depth=12, replicas=48),
         ),
-        "gpu": _MAPS(layer=(8, 16, 24), tokens=512, width=1024, depth=24, replicas=16),
     },
     control=Control(
         Case(pre_norm=False, layer=4, tokens=64, width=256, depth=4, replicas=16),
@@ -433,9 +432,6 @@ def _relative(statement: Relational, case: Case) -> Ball:
     },
     cases={
         "full": Case.grid(sharpness="2", overlap=("0", "1/5"), tokens=128, width=256, replicas=32),
-        "gpu": Case.grid(
-            sharpness=("2", "4"), overlap="0", tokens=(512, 2048), width=4096, replicas=16
-        ),
     },
     control=Control(
         Case(sharpness="2", overlap="0", tokens=64, width=128, replicas=32), "too few tokens by far"

@@ -169,8 +169,6 @@ _MARKS, _VOCABULARY = 5, 64
 # Learning rates, by the errors of tries with other seeds: those of softmax on this teacher, those
 # of linearised attention on others (`floors.RATES`). The updates are what the time allows.
 _RATES = {"linearised": 1e-1, "softmax": 3e-2}
-# Suites whose nets are trained for long.
-_LONG = ("training", "gpu")
 # Fields of a case that only choose what is read off the nets.
 _READS = ("step", "tolerance")
 
@@ -186,7 +184,7 @@ def student_cases(
     chosen: Callable[[int, int], bool],
     attentions: Sequence[str] = ATTENTIONS,
     *,
-    suites: Sequence[str] = tuple(_SIZES),
+    suites: Sequence[str] = ("full", "training"),
     steps: Sequence[int] = (),
     **more: Any,
 ) -> dict[str, list[Case]]:
@@ -430,7 +428,7 @@ def part_of_rank_shows(case: Case, device: str = "cpu", folder: str = "") -> Bal
         "Cases of nets of 8 updates were dropped after they had failed: such nets are not trained."
     ),
     cases=student_cases(
-        below_side, ATTENTIONS[1:], suites=_LONG, steps=(-1,), tolerance="1/1000000"
+        below_side, ATTENTIONS[1:], suites=("training",), steps=(-1,), tolerance="1/1000000"
     ),
     control=Control(
         Case(**_TINY.fields(), tolerance="1/1000000"), "linearised nets, whose rank is at most S"
@@ -459,7 +457,7 @@ def softmax_exceeds_count(case: Case, device: str = "cpu", folder: str = "") -> 
         "Cases of nets of 8 updates, which held, were dropped: such nets are not trained. Also: "
         f"{LEVEL_MOVED}"
     ),
-    cases=student_cases(_deep, steps=_ALL, suites=_LONG),
+    cases=student_cases(_deep, steps=_ALL, suites=("training",)),
     control=Control(_TINY, "below 1, which no effective rank is", statement=Lt(effective, 1)),
     cited="Bears on whether trained nets may be said to use most of their separation rank.",
     **OF_STUDENTS,
@@ -487,7 +485,7 @@ def _one_left(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     Gt(rank_raised, 0),
     known="FAILS",
     post_hoc=LEVEL_MOVED,
-    cases=student_cases(_any, suites=_LONG),
+    cases=student_cases(_any, suites=("training",)),
     control=Control(_TINY_NETS, "one singular value left after training", measured=_one_left),
     supports="trained_rank/half_of_rank_matters",
     **OF_STUDENTS,
@@ -517,7 +515,7 @@ def _approach_of_one(case: Case, device: str = "cpu", folder: str = "") -> Sampl
     Lt(rank_approach, 0),
     known="FAILS",
     post_hoc=LEVEL_MOVED,
-    cases=student_cases(_any, suites=_LONG),
+    cases=student_cases(_any, suites=("training",)),
     control=Control(
         _TINY_NETS, "one singular value left after training", measured=_approach_of_one
     ),

@@ -62,7 +62,6 @@ error_gap = quantity(
     "real",
 )
 
-_LONG = ("training", "gpu")
 PAIRED: dict[str, Any] = {
     "source": Source("depthlaw", "docs/trained-depth.md"),
     "kind": "empirical fit",
@@ -80,7 +79,7 @@ def _errors(case: Case, attention: str, device: str, folder: str) -> np.ndarray:
 
 @claim(
     Ge(floor_share, 1),
-    cases=student_cases(below_side, ATTENTIONS, suites=_LONG),
+    cases=student_cases(below_side, ATTENTIONS, suites=("training",)),
     post_hoc="Linearised students were added after softmax ones had been recorded.",
     control=Control(
         student_cases(below_side, ATTENTIONS[1:])["full"][0],
@@ -125,7 +124,7 @@ _PAIRS = {
 @claim(
     Gt(error_gap, 0),
     known="UNDECIDED",
-    cases={suite: _PAIRS[suite] for suite in _LONG},
+    cases={"training": _PAIRS["training"]},
     control=Control(
         _PAIRS["full"][0],
         "the function 0 in place of the linearised student",
