@@ -55,10 +55,7 @@ def collapse_ratio(hidden: np.ndarray) -> np.ndarray:
 
 
 def bert_embeddings(
-    tokens: int,
-    width: int,
-    vocabulary: int,
-    rng: np.random.Generator,
+    tokens: int, width: int, vocabulary: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Hidden states at BERT's layer 0, shape (tokens, width): embeddings, layer-normalised.
 
@@ -191,10 +188,7 @@ _LEVEL = Rational(1, 1000) / (len(_SAN) + len(_FULL))
 
 
 def _published(
-    variant: str,
-    curve: tuple[str, ...],
-    layers: int,
-    replicas: int = 16,
+    variant: str, curve: tuple[str, ...], layers: int, replicas: int = 16
 ) -> tuple[Case, ...]:
     # The whole net's residuals stay far above float32's rounding.
     how: dict[str, int | str] = (

@@ -95,10 +95,7 @@ def _sample(values: np.ndarray) -> Sample:
 
 
 def _nets(
-    models: Iterable[str],
-    variants: Iterable[str],
-    width: int = 192,
-    **others: Any,
+    models: Iterable[str], variants: Iterable[str], width: int = 192, **others: Any
 ) -> tuple[Case, ...]:
     heads = width // 64
     sizes = {"tokens": 64, "vocabulary": 2000, "replicas": 16} | others
@@ -120,7 +117,7 @@ _BY_POSITION = ("xlnet", "t5", "gpt2", "llama", "mistral", "qwen2", "qwen3")
             *_nets(("bert", "albert"), _WITHOUT_SKIP, layers=2, width=768, tokens=128),
             *_nets(("xlnet",), ("san",), layers=2, positions=0),
             *_nets(("xlnet",), ("san",), layers=2, positions=0, width=768, tokens=128),
-        ),
+        )
     },
     post_hoc="BERT's part: written when our own nets of BERT's shape were known to do so.",
     control=Control(
@@ -162,7 +159,7 @@ def cubic_drop(case: Case, seed: int, device: str = "cpu") -> Sample:
             *_nets(_BY_POSITION, ("san",), layers=6),
             *_nets(_BY_POSITION, ("san+mlp",), layers=6),
             *_nets(("xlnet", "t5", "gpt2", "llama"), ("san",), layers=6, width=768, tokens=128),
-        ),
+        )
     },
     control=Control(_BY_CONTENT[0], "BERT, whose logits depend on the hidden states alone"),
     cited=(

@@ -333,10 +333,7 @@ def published_scores(case: Case, device: str = "cpu", folder: str = "") -> Sampl
     known="UNDECIDED",
     post_hoc=_NO_TINY,
     cases={
-        "full": (
-            *_lengths(SORTING, HULL, **PUBLISHED),
-            *_lengths(SORTING, HULL, method="alone"),
-        )
+        "full": (*_lengths(SORTING, HULL, **PUBLISHED), *_lengths(SORTING, HULL, method="alone"))
     },
     control=Control(Case(**TINY, **PUBLISHED, length=0), "from length 0 to length 1"),
     supports="rank_collapse/extreme_paths_guess",

@@ -285,12 +285,7 @@ def path_scores(toy: Toy, device: str = "cpu", folder: str = "") -> PathScores:
 
 
 @lru_cache(maxsize=8)
-def gap_logarithms(
-    toy: Toy,
-    recomputed: bool,
-    device: str = "cpu",
-    folder: str = "",
-) -> np.ndarray:
+def gap_logarithms(toy: Toy, recomputed: bool, device: str = "cpu", folder: str = "") -> np.ndarray:
     """Mean natural logarithm of `product_gaps` over ten random paths of each length 1..L and eight
     examples, (L, R), in float64.
 

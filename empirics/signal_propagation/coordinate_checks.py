@@ -77,10 +77,7 @@ AT_ONCE = 32
 
 
 def by_size(
-    case: Case,
-    rng: np.random.Generator,
-    device: str,
-    run: Callable[[Batch, int, int], np.ndarray],
+    case: Case, rng: np.random.Generator, device: str, run: Callable[[Batch, int, int], np.ndarray]
 ) -> np.ndarray:
     """What `run` (batch, width, depth) measures at every size of a case, a few replicas at a time;
     nets of all sizes see the same examples.
@@ -160,7 +157,7 @@ _NETS = (
         "full": (
             *_WIDTHS(narrow=32, wide=256, replicas=32, rule="completep", of="hidden"),
             *_WIDTHS(narrow=32, wide=256, replicas=64, rule="mup", of="hidden"),
-        ),
+        )
     },
     control=Control(_few_wide(rule="standard", of="hidden"), "the standard parametrisation"),
     cited=(
@@ -190,7 +187,7 @@ def mup_width_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     source=MUP,
     post_hoc=f"Split off from mup_width_flat after a first measurement. {_TRIED}",
     cases={
-        "full": _WIDTHS(narrow=32, wide=256, replicas=96, rule=("mup", "completep"), of="logits"),
+        "full": _WIDTHS(narrow=32, wide=256, replicas=96, rule=("mup", "completep"), of="logits")
     },
     known="UNDECIDED",
     control=Control(_few_wide(rule="standard", of="logits"), "the standard parametrisation"),
@@ -251,12 +248,7 @@ def standard_width_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
             )
         ),
         "gpu": _DEPTHS(
-            rule=("completep", "depth-mup"),
-            of=OF,
-            shallow=16,
-            deep=512,
-            replicas=64,
-            moved="all",
+            rule=("completep", "depth-mup"), of=OF, shallow=16, deep=512, replicas=64, moved="all"
         ),
     },
     control=Control(

@@ -174,13 +174,7 @@ def _last(*positional: Any, **named: Any) -> dict[str, np.ndarray]:
     return {"last": found[:, -1], "all": found}
 
 
-def last_mean_squares(
-    case: Case,
-    seed: int,
-    device: str = "cpu",
-    *,
-    branch: float = 1.0,
-) -> Sample:
+def last_mean_squares(case: Case, seed: int, device: str = "cpu", *, branch: float = 1.0) -> Sample:
     """Mean squares of the last hidden states of nets of `layer` layers."""
     return sample(in_blocks(_last, case, case.rng(seed), case.layer, device, branch=branch)["last"])
 

@@ -236,12 +236,7 @@ def drawn_net(
 
 
 def _scheme(
-    shape: Shape,
-    scheme: str,
-    inputs: Tensor,
-    rng: np.random.Generator,
-    std: float,
-    survival: float,
+    shape: Shape, scheme: str, inputs: Tensor, rng: np.random.Generator, std: float, survival: float
 ) -> tuple[Shape, Deviations]:
     if scheme == "admin":
         from .parametrisations import admin_factors

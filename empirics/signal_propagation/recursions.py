@@ -61,11 +61,7 @@ AT_ONCE = 8
 
 
 def tokens_with(
-    replicas: int,
-    tokens: int,
-    width: int,
-    spread: float,
-    rng: np.random.Generator,
+    replicas: int, tokens: int, width: int, spread: float, rng: np.random.Generator
 ) -> np.ndarray:
     """Tokens of mean square 1 and mean product 1 - spread, exactly, in random directions.
 
@@ -101,11 +97,7 @@ def spreads(hidden: Tensor) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _nets(
-    case: Case,
-    shape: Shape,
-    stds: Deviations,
-    rng: np.random.Generator,
-    device: str,
+    case: Case, shape: Shape, stds: Deviations, rng: np.random.Generator, device: str
 ) -> Iterator[Net]:
     """The nets of a case, a few at a time."""
     import torch
@@ -304,11 +296,7 @@ def _finite_size(statement: Relational, case: Case) -> Ball:
 
 @lru_cache(maxsize=8)
 def mapped(
-    case: Case,
-    seed: int,
-    device: str,
-    attention: float = 1.0,
-    mlp: float = 1.0,
+    case: Case, seed: int, device: str, attention: float = 1.0, mlp: float = 1.0
 ) -> tuple[np.ndarray, np.ndarray]:
     """q and q - p of nets of the reference run at every layer, (replicas, layers + 1) each, with
     branches of attention and MLP times a factor; a case's weight_square replaces sigma_w^2."""
@@ -359,7 +347,7 @@ _FIRST = partial(_MAPS, tokens=32, width=64, replicas=384)
             *_FIRST(layer=1, depth=1, weight_square="2"),
             *_MAPS(layer=(4, 6, 8), tokens=64, width=256, depth=8, replicas=32),
             *_MAPS(layer=(4, 8, 12), tokens=128, width=512, depth=12, replicas=48),
-        ),
+        )
     },
     control=Control(
         Case(pre_norm=False, layer=4, tokens=64, width=256, depth=4, replicas=16),
@@ -431,7 +419,7 @@ def _relative(statement: Relational, case: Case) -> Ball:
         )
     },
     cases={
-        "full": Case.grid(sharpness="2", overlap=("0", "1/5"), tokens=128, width=256, replicas=32),
+        "full": Case.grid(sharpness="2", overlap=("0", "1/5"), tokens=128, width=256, replicas=32)
     },
     control=Control(
         Case(sharpness="2", overlap="0", tokens=64, width=128, replicas=32), "too few tokens by far"

@@ -80,9 +80,7 @@ def _rates(**fields: Any) -> tuple[Case, ...]:
         )
     },
     control=Control(
-        _rates(depth_power="1/2", **_FEW)[0],
-        "SGD's law",
-        statement=Eq(depth_change, 1 - 2 * alpha),
+        _rates(depth_power="1/2", **_FEW)[0], "SGD's law", statement=Eq(depth_change, 1 - 2 * alpha)
     ),
     cited=(
         "Bears on the power of L by which Adam's and SGD's rates should follow scaled-down "
@@ -249,13 +247,7 @@ def post_ln_update_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
     return _one_step(case, seed, device)
 
 
-def _amplified(
-    case: Case,
-    seed: int,
-    device: str = "cpu",
-    *,
-    shares_of: str = "",
-) -> Sample:
+def _amplified(case: Case, seed: int, device: str = "cpu", *, shares_of: str = "") -> Sample:
     """Exponents of the variance that a relative perturbation makes, over the sum of the branch
     shares of these nets, or of others."""
     import torch

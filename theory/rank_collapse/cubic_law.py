@@ -87,9 +87,7 @@ _PAIR = Case(tokens=2, width=1, residual="1/1000", qk_norm="1", value_norm="1", 
 
 
 def _layers(
-    shapes: Iterable[tuple[int, int]],
-    sizes: Iterable[tuple[str, str]] = SIZES,
-    qk_width: int = 1,
+    shapes: Iterable[tuple[int, int]], sizes: Iterable[tuple[str, str]] = SIZES, qk_width: int = 1
 ) -> tuple[Case, ...]:
     return tuple(
         Case(tokens=n, width=d, residual=r, qk_norm=w, value_norm="1", qk_width=qk_width, bias=bias)
@@ -269,10 +267,7 @@ def one_layer_cubic_v1(case: Case) -> Ball:
 WELL_CONDITIONED = "the condition number of the first-order term is at most `condition`"
 
 
-def _slopes(
-    residuals: Iterable[str],
-    shapes: Iterable[tuple[int, int, str]],
-) -> tuple[Case, ...]:
+def _slopes(residuals: Iterable[str], shapes: Iterable[tuple[int, int, str]]) -> tuple[Case, ...]:
     return tuple(
         Case(tokens=n, width=d, condition=k, residual=r, qk_norm="1", value_norm="1", qk_width=1)
         for n, d, k in shapes

@@ -298,9 +298,7 @@ _PLAIN = {
     },
     cases=_PLAIN,
     control=Control(
-        _PLAIN["quick"][0],
-        "slope log(32/11)",
-        statement=Eq(fitted_slope, log(Rational(32, 11))),
+        _PLAIN["quick"][0], "slope log(32/11)", statement=Eq(fitted_slope, log(Rational(32, 11)))
     ),
     cited="Decides which slope of log(-log residual) a net must show where each layer cubes.",
 )

@@ -334,8 +334,7 @@ def _(statement: Relational) -> Iterator[Step]:
     block, r = sympy.symbols("block r", integer=True, positive=True)
     bound = statement.rhs.subs(steps, r)
     yield Step(
-        "base: with no layer the bound is at least 1",
-        at_least(bound.subs(L, 0), Integer(1)),
+        "base: with no layer the bound is at least 1", at_least(bound.subs(L, 0), Integer(1))
     )
     ratio = simplify(bound.subs(L, (block + 1) * r) / bound.subs(L, block * r))
     yield Step(

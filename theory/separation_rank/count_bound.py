@@ -50,10 +50,7 @@ _AFTER_LEVINE = Source(
     headline=(
         "The upper bound on separation ranks, for all weights, that exact ranks are compared with."
     ),
-    cases={
-        "quick": (*SMALL, *RESIDUAL["quick"]),
-        "theory": (*LARGER, *RESIDUAL["theory"]),
-    },
+    cases={"quick": (*SMALL, *RESIDUAL["quick"]), "theory": (*LARGER, *RESIDUAL["theory"])},
     control=Control(
         Case(width=2, depth=2, heads=1, tokens=4),
         "one output polynomial in place of d",

@@ -428,10 +428,7 @@ def _always_a_factor(word: tuple[int, ...], forbidden: set[int], first: bool) ->
 
 
 def _has_factor(
-    word: tuple[int, ...],
-    kept: Collection[int],
-    forbidden: set[int],
-    first: bool,
+    word: tuple[int, ...], kept: Collection[int], forbidden: set[int], first: bool
 ) -> bool:
     """Whether a^T v, or v^T c v with a forbidden c, occurs with v v^T in place of kept letters."""
     return (first and 0 in kept) or any(

@@ -227,9 +227,7 @@ def triplings(width: int) -> int:
 
 
 def _over_z(
-    rng: np.random.Generator,
-    function: Callable[[Array], Any],
-    shape: tuple[int, ...],
+    rng: np.random.Generator, function: Callable[[Array], Any], shape: tuple[int, ...]
 ) -> Exact | Ball:
     """The degree of a polynomial over Z, on a random line."""
     base, direction = (rng.integers(1, 2**61, shape).astype(object) for _ in range(2))
@@ -269,9 +267,7 @@ def _at_indices(term: Expr, net: AttentionNet, **values: Any) -> Expr:
 
 
 def _induction(
-    statement: Relational,
-    first: int,
-    following: Callable[[Any], Any],
+    statement: Relational, first: int, following: Callable[[Any], Any]
 ) -> Iterator[Step]:
     yield vanish(f"one layer has degree {first}", statement.rhs.subs(L, 1) - first)
     yield vanish(

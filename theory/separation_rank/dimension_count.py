@@ -108,10 +108,7 @@ def log3_dimension_count(width: int, depth: int) -> tuple[float, float]:
 
 
 def _crossing(
-    C: int,
-    first_is_smaller: Callable[[int], bool | None],
-    *,
-    exact: bool = False,
+    C: int, first_is_smaller: Callable[[int], bool | None], *, exact: bool = False
 ) -> tuple[int, int]:
     # Keeps: the first term is the smaller one at `low` (true at k = 0, since d <= D), the second
     # one at `high` and beyond.

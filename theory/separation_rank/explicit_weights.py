@@ -21,10 +21,7 @@ Array = NDArray[Any]
 
 
 def coordinate_net(
-    width: int,
-    depth: int,
-    prime: int | None = None,
-    heads: int | None = None,
+    width: int, depth: int, prime: int | None = None, heads: int | None = None
 ) -> AttentionNet:
     """A net whose layers each multiply by one moment, on as many coordinates as there are heads.
 

@@ -199,11 +199,7 @@ class _Word:
     right: list[list[Floats]]
 
     def times_layer(
-        self,
-        row: Floats,
-        degree: int,
-        layer: int,
-        transposed: bool = False,
+        self, row: Floats, degree: int, layer: int, transposed: bool = False
     ) -> tuple[Floats, int]:
         """row T_l(M_l) = sum_h (row A_h) M_l B_h; transposed, sum_h (row B_h^T) M_l A_h^T."""
         total = None
@@ -328,10 +324,7 @@ def selection(shape: tuple[int, int], rng: np.random.Generator, spare: int = SPA
 
 
 def catalecticant_part(
-    forms: Forms,
-    order: int,
-    piece: Piece,
-    make: Callable[[tuple[int, int]], Floats] = np.empty,
+    forms: Forms, order: int, piece: Piece, make: Callable[[tuple[int, int]], Floats] = np.empty
 ) -> Floats:
     """Some rows and columns of Cat_k, entries (mu + nu)! [M^(mu+nu)] P_a; transposed for k > C - k.
 
@@ -364,11 +357,7 @@ def catalecticant_part(
 
 
 def _products_with_all(
-    variables: int,
-    degree: int,
-    monomials: Integers,
-    other_degree: int,
-    others: Integers,
+    variables: int, degree: int, monomials: Integers, other_degree: int, others: Integers
 ) -> Iterator[tuple[int, Integers]]:
     """For each monomial: its place, and the numbers of its products with all of the others.
 

@@ -71,8 +71,7 @@ def _splits(found: tuple[int, tuple[int, ...]]) -> int:
 
 
 def leading_monomials(
-    net: AttentionNet,
-    grading: Sequence[int],
+    net: AttentionNet, grading: Sequence[int]
 ) -> list[tuple[int, tuple[int, ...]]]:
     """(a, exponents) for every P_a that has one leading monomial, where y_1 = sum_a x_a P_a(M).
 

@@ -218,9 +218,7 @@ def normal_form(net: AttentionNet, moment: Array, token: Array, *, coordinate: i
 
 
 def measured_degree(
-    function: Callable[[Array], Any],
-    base: Array,
-    direction: Array,
+    function: Callable[[Array], Any], base: Array, direction: Array
 ) -> Exact | Ball:
     """The degree of a homogeneous polynomial over Z, from its exact values.
 

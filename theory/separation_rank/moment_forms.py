@@ -67,9 +67,7 @@ def _python_integers(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def catalecticant(
-    forms: list[dict[Exponents, int]],
-    order: int,
-    prime: int = PRIME,
+    forms: list[dict[Exponents, int]], order: int, prime: int = PRIME
 ) -> NDArray[np.int64]:
     """All derivatives of order k: rows (a, mu), columns nu, entries (mu + nu)! [M^(mu+nu)] P_a.
 

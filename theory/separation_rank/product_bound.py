@@ -351,11 +351,7 @@ def _first_product(case: Case) -> int:
     return _first_violation(case.width, product, forms)
 
 
-def _first_violation(
-    width: int,
-    log3_rank: Callable[[int], arb],
-    forms: int | None = None,
-) -> int:
+def _first_violation(width: int, log3_rank: Callable[[int], arb], forms: int | None = None) -> int:
     """The first L > log_3 d_x at which a rank exceeds the recalled upper bound; 0 if none does.
 
     Depth by depth, until the bound is exceeded or, for a product of so many forms, until that can

@@ -35,10 +35,7 @@ scale_factor = quantity(
 )
 scale_power = quantity("scale_power", "e", "exponent in DeepNorm's formula: 1/4 or -1/4", "real")
 cross_term = quantity(
-    "cross_term",
-    "x",
-    "M/27 in an encoder before a decoder of M layers, else 1",
-    "positive real",
+    "cross_term", "x", "M/27 in an encoder before a decoder of M layers, else 1", "positive real"
 )
 
 QUARTER = Rational(1, 4)
@@ -79,9 +76,7 @@ def _scale(case: Case) -> Exact:
 
 
 def _equations(
-    terms: sympy.Expr,
-    alpha: sympy.Symbol,
-    beta: sympy.Symbol,
+    terms: sympy.Expr, alpha: sympy.Symbol, beta: sympy.Symbol
 ) -> tuple[sympy.Expr, sympy.Expr]:
     """What vanishes in the two equations: so many terms sum to 1, and 2 alpha^2 beta^2 = 1."""
     return terms * 2 * beta**2 / alpha**2 - 1, 2 * alpha**2 * beta**2 - 1
@@ -148,10 +143,7 @@ _QUICK, _THEORY = (1, 2, 3, 5, 6, 12, 18, 24, 100), (8, 27, 48, 500, 1000)
 
 
 @claim(
-    Eq(
-        deepnorm_scale,
-        nine_decimals((scale_factor * depth * cross_term**QUARTER) ** scale_power),
-    ),
+    Eq(deepnorm_scale, nine_decimals((scale_factor * depth * cross_term**QUARTER) ** scale_power)),
     source=Source("wang2022deepnet", "figure 2, section 4.3 and Theorem 4.3", "arXiv:2203.00555"),
     weight="arithmetic",
     cases={
@@ -426,8 +418,7 @@ EXPONENTS = {
         )
     },
     control=Control(
-        Case(of="response", power_offset=0, power_multiple=0, depth_power="1/2"),
-        "flat",
+        Case(of="response", power_offset=0, power_multiple=0, depth_power="1/2"), "flat"
     ),
     supports="signal_propagation/rate_exponents",
 )
@@ -484,14 +475,8 @@ def _(statement: Relational) -> Iterator[Step]:
     laws = {
         "variance": ("one variance L^(-2 alpha) from each of L branches", L * L ** (-2 * alpha)),
         "gradient": ("one multiplier stands between the weight and the output", L**-alpha),
-        "adam": (
-            "L steps of one size, each multiplied by L^(-alpha)",
-            1 / (L * L**-alpha),
-        ),
-        "sgd": (
-            "L squared gradients of L^(-2 alpha) each",
-            1 / (L * L ** (-2 * alpha)),
-        ),
+        "adam": ("L steps of one size, each multiplied by L^(-alpha)", 1 / (L * L**-alpha)),
+        "sgd": ("L squared gradients of L^(-2 alpha) each", 1 / (L * L ** (-2 * alpha))),
         "response": (
             "a branch of two weights is quadratic in the step L^(alpha-1)",
             L**-alpha * L ** (2 * alpha - 2) / (L**-alpha * L ** (alpha - 1)),

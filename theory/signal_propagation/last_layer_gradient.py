@@ -51,12 +51,7 @@ DEAD = "some unit of the last layer is active at the first token (not so by chan
 
 
 def last_gradients(
-    case: Case,
-    rng: np.random.Generator,
-    depth: int,
-    *,
-    pre: bool,
-    attention: float = 1.0,
+    case: Case, rng: np.random.Generator, depth: int, *, pre: bool, attention: float = 1.0
 ) -> Array:
     """||dl/dW^{2,L}||_F of `replicas` nets of a depth, with Gaussian tokens, equal or independent.
 

@@ -147,9 +147,7 @@ _SCALE = largest_constant / least_constant
 
 @claim(
     between(
-        _SCALE * Max(0, _REACHED) ** 2,
-        recursion_variance,
-        _SCALE * (_FIRST + (layer - 1) / 2) ** 2,
+        _SCALE * Max(0, _REACHED) ** 2, recursion_variance, _SCALE * (_FIRST + (layer - 1) / 2) ** 2
     ),
     source=Source("depthlaw", "after sun2025, lemma on the variance of pre-LN"),
     assumes={
@@ -268,9 +266,7 @@ _LINEAR = first_deviation + sqrt(layer) - 1 - (1 + log(layer)) / (8 * first_devi
         _UNIT(layer=1000),
         "three quarters of the growth",
         statement=between(
-            first_deviation**2,
-            recursion_variance,
-            (first_deviation + 3 * sqrt(layer - 1) / 4) ** 2,
+            first_deviation**2, recursion_variance, (first_deviation + 3 * sqrt(layer - 1) / 4) ** 2
         ),
     ),
     cited="Decides between L and L^(2 - eps) as the upper end of growth under LayerNorm scaling.",
