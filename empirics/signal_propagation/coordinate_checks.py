@@ -356,6 +356,11 @@ def _deeper(*powers: str, **fields: Any) -> tuple[Case, ...]:
     Eq(gradient_size, expected_exponent),
     source=COMPLETEP,
     post_hoc=_TRIED,
+    assumes={
+        "the exponent is -1 by width, minus the branches' power by depth": lambda c: (
+            c.rational("expected_exponent") == (-1 if "narrow" in c else -c.rational("depth_power"))
+        )
+    },
     cases={
         "quick": _deeper("1/2", deep=32, replicas=96),
         "full": (

@@ -142,10 +142,31 @@ INDEPENDENT = {"start": "independent", "loss": "linear"}
 SOFTMAX = {"start": "independent", "loss": "softmax"}
 
 
+# Powers of the depth, by what is asked about, scheme and norm; Xavier's and Kaiming's weights go as
+# LeCun's.
+_EXPONENTS = {
+    ("last", "lecun", "pre"): "-1/2",
+    ("last", "lecun", "post"): "0",
+    ("last", "gpt2", "pre"): "0",
+    ("last", "deepnorm", ""): "-1/2",
+    ("last", "admin", ""): "-1/2",
+    ("last", "stochastic-depth", "pre"): "-1/2",
+    ("all", "deepnorm", ""): "0",
+    ("product", "layernorm-scaling", ""): "-1/2",
+    ("product", "lecun", "pre"): "0",
+    ("product", "gpt2", "pre"): "0",
+}
+
+
+def _of_scheme(case: Case) -> bool:
+    scheme = "lecun" if case.scheme in ("xavier", "kaiming") else case.scheme
+    stated = _EXPONENTS[case.of, scheme, case.get("norm", "")]
+    return bool(case.expected_exponent == stated)
+
+
 def _cases(
     scheme: str,
     of: str,
-    exponent: str,
     *,
     also: tuple[str, ...] = (),
     replicas: int = 128,
@@ -153,7 +174,7 @@ def _cases(
 ) -> dict[str, tuple[Case, ...]]:
     """Equal tokens in quick nets; in larger suites independent tokens, also of other schemes, and
     cross-entropy, which scatters more, at larger depths."""
-    more |= {"of": of, "expected_exponent": exponent}
+    more |= {"of": of, "expected_exponent": _EXPONENTS[of, scheme, more.get("norm", "")]}
     small = partial(Case, width=32, mlp=32, tokens=8, **more)
     middle = partial(Case, width=128, mlp=512, tokens=32, replicas=32, **more)
     return {
@@ -169,20 +190,19 @@ def _cases(
     }
 
 
-# Of schemes, what is asked about, and the power of the depth.
 _SCHEMES = (
-    _cases("lecun", "last", "-1/2", also=("xavier", "kaiming"), norm="pre"),
-    _cases("lecun", "last", "0", also=("xavier", "kaiming"), norm="post"),
-    _cases("gpt2", "last", "0", norm="pre"),
-    _cases("deepnorm", "last", "-1/2"),
-    _cases("deepnorm", "all", "0"),
+    _cases("lecun", "last", also=("xavier", "kaiming"), norm="pre"),
+    _cases("lecun", "last", also=("xavier", "kaiming"), norm="post"),
+    _cases("gpt2", "last", norm="pre"),
+    _cases("deepnorm", "last"),
+    _cases("deepnorm", "all"),
 )
 # Of these none is quick.
 _LATER = (
-    _cases("admin", "last", "-1/2", replicas=80),
-    _cases("stochastic-depth", "last", "-1/2", norm="pre", replicas=256),
-    _cases("layernorm-scaling", "product", "-1/2"),
-    _cases("lecun", "product", "0", also=("gpt2",), norm="pre"),
+    _cases("admin", "last", replicas=80),
+    _cases("stochastic-depth", "last", norm="pre", replicas=256),
+    _cases("layernorm-scaling", "product"),
+    _cases("lecun", "product", also=("gpt2",), norm="pre"),
 )
 _GRADIENTS = {
     "quick": tuple(case for scheme in _SCHEMES for case in scheme["quick"]),
@@ -203,6 +223,7 @@ _GRADIENTS = {
         "arXiv:2002.04745",
     ),
     cases=_GRADIENTS,
+    assumes={"the exponent is that of the scheme": _of_scheme},
     post_hoc=(
         "Cross-entropy asks 384 other nets since a first run of 128 left pre- and post-norm "
         "undecided, stochastic depth 256 since it was, equal tokens."

@@ -274,6 +274,11 @@ def _depths(*schemes: str, **fields: int | str) -> tuple[Case, ...]:
     Eq(stream_exponent, expected_exponent),
     predicted=within,
     kind="rate",
+    assumes={
+        "the exponent is 0 for GPT-2's scheme, else 1": lambda c: (
+            c.expected_exponent == ("0" if c.scheme == "gpt2" else "1")
+        )
+    },
     source=Source("radford2019", "residual weights over sqrt(N); without them xiong2020, Lemma 2"),
     cases={
         "full": (

@@ -73,6 +73,11 @@ def _rates(**fields: Any) -> tuple[Case, ...]:
 @claim(
     Eq(depth_change, 1 - alphas * alpha),
     source=COMPLETEP,
+    assumes={
+        "alpha stands as often as in the optimiser's power": lambda c: (
+            c.alphas == _RULES[c.optimiser]
+        )
+    },
     cases={
         "full": (
             *_rates(depth_power="1/2", shallow=16, deep=128, replicas=96),
@@ -146,27 +151,27 @@ _FEW_STEPS = partial(Case, width=32, biases=False, **_FEW)
         "Biases were taken out after a first try with SGD, in which it failed: "
         "deepnorm_update_with_biases. What Adam does was written after a first measurement."
     ),
+    assumes={
+        "DeepNorm's nets without biases; 0 is SGD's exponent, 1/2 Adam's": lambda c: (
+            (c.scheme, c.biases) == ("deepnorm", False)
+            and c.expected_exponent == {"sgd": "0", "adam": "1/2"}[c.optimiser]
+        )
+    },
     cases={
-        "full": (
-            *_STEP(scheme="deepnorm", optimiser="sgd", biases=False, expected_exponent="0"),
-            *_DEPTHS(
+        "full": tuple(
+            _FEW_STEPS(
                 scheme="deepnorm",
-                optimiser="sgd",
-                biases=False,
-                shallow=32,
-                deep=256,
-                replicas=128,
-                expected_exponent="0",
-            ),
-            *_DEPTHS(
-                scheme="deepnorm",
-                optimiser="adam",
-                biases=False,
-                shallow=8,
-                deep=64,
-                replicas=32,
-                expected_exponent="1/2",
-            ),
+                optimiser=optimiser,
+                shallow=shallow,
+                deep=deep,
+                replicas=replicas,
+                expected_exponent=exponent,
+            )
+            for optimiser, exponent, shallow, deep, replicas in (
+                ("sgd", "0", 8, 64, 64),
+                ("sgd", "0", 32, 256, 128),
+                ("adam", "1/2", 8, 64, 32),
+            )
         )
     },
     control=Control(

@@ -146,6 +146,12 @@ _QUICK, _THEORY = (1, 2, 3, 5, 6, 12, 18, 24, 100), (8, 27, 48, 500, 1000)
     Eq(deepnorm_scale, nine_decimals((scale_factor * depth * cross_term**QUARTER) ** scale_power)),
     source=Source("wang2022deepnet", "figure 2, section 4.3 and Theorem 4.3", "arXiv:2203.00555"),
     weight="arithmetic",
+    assumes={
+        "the constants of a scale are those printed for its stack": lambda c: (
+            (c.scale_factor, c.scale_power) == _constants(c.stack, alpha=c.scale == "alpha")
+            and c.cross_term == (f"{c.decoder_depth}/27" if c.stack == "encoder" else "1")
+        )
+    },
     cases={
         "quick": (
             *deepnorm_cases("alone", depth=_QUICK),
@@ -301,6 +307,11 @@ def _harmonic_steps(bound: sympy.Expr, side: int) -> Iterator[Step]:
     Eq(branch_share, 1 / (1 + sublayers**accumulates)),
     source=liu("section 4, dependency on residual branches; section 4.3, model initialization"),
     weight="step",
+    assumes={
+        "post-LN's skip carries 1, the others' all before": lambda c: (
+            c.accumulates == int(c.scheme != "post")
+        )
+    },
     cases={
         "quick": (
             *Case.grid(scheme="post", accumulates=0, sublayers=(1, 2, 12, 96)),
@@ -408,6 +419,11 @@ EXPONENTS = {
         "section 3, parameterizations with alpha in [1/2, 1]; equation 6 and figure 6",
         "arXiv:2505.01618",
     ),
+    assumes={
+        "the power is that of what is asked about": lambda c: (
+            (c.power_offset, c.power_multiple) == EXPONENTS[c.of]
+        )
+    },
     cases={
         "quick": tuple(
             case

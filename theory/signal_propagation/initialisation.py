@@ -110,6 +110,11 @@ _RELU = partial(Case.grid, activation="relu", kept_share="1/2")
     Eq(layer_variance, (layer_growth * kept_share) ** (layer - 1)),
     source=Source("he2015", "section 2.2, equation 10", "arXiv:1502.01852"),
     wording="recalled",
+    assumes={
+        "ReLU keeps half of the mean square, no activation all": lambda c: (
+            c.rational("kept_share") == {"relu": Fraction(1, 2), "none": 1}[c.activation]
+        )
+    },
     cases={
         "quick": (
             *_RELU(width=2, layer=(1, 2, 4), layer_growth=("1", "2", "3")),
@@ -182,6 +187,7 @@ def _printed(place: str, base: str, factors: int, stated: str, half_digit: str) 
             _printed("variance at layer 10, doubled", "2", 9, "1024", "0"),
             _printed("variance at layer 10, halved", "1/2", 9, "1/1000", "1/2000"),
             _printed("0.9^100", "9/10", 100, "13/500000", "1/2000000"),
+            _printed("variance at layer 11, doubled", "2", 10, "1024", "0"),
         )
     },
     control=Control(_printed("0.9^100", "9/10", 99, "13/500000", "1/2000000"), "one factor fewer"),
@@ -192,15 +198,15 @@ def printed_powers(case: Case) -> Exact:
 
     A variance of 1 after layer 1 that doubles with every layer is 1024 after layer 10; one that
     halves is 0.001, which stands for 0.0005 to 0.0015; and 0.9^100 is 2.6 x 10^-5, which stands for
-    2.55 x 10^-5 to 2.65 x 10^-5.
+    2.55 x 10^-5 to 2.65 x 10^-5. At layer 11 the first one is 1024.
 
-    None is. Checked sentence: "Layer 1 output: variance = 1 / Layer 2 output: variance = 2
-    (grows!) / Layer 10 output: variance = 1024 (explodes!)" and "Layer 1 output: variance = 1 /
-    Layer 2 output: variance = 0.5 (shrinks!) / Layer 10 output: variance = 0.001 (vanishes!)" That
-    every layer doubles (halves) is our reading of the first two lines. From 1 after layer 1 it is
-    2^9 = 512 and 2^-9 = 0.00195; the printed numbers are 2^10 and 2^-10, those of layer 11. The
-    third is read as printed: "gradient = 0.9^100 = 2.6 × 10^-5 (vanishes!)" It is 2.656 x 10^-5;
-    the printed digits are cut off, not rounded. That it vanishes is not in doubt.
+    Only the last, which is ours, holds. Checked sentence: "Layer 1 output: variance = 1 / Layer 2
+    output: variance = 2 (grows!) / Layer 10 output: variance = 1024 (explodes!)" and "Layer 1
+    output: variance = 1 / Layer 2 output: variance = 0.5 (shrinks!) / Layer 10 output: variance =
+    0.001 (vanishes!)" That every layer doubles (halves) is our reading. From 1 after layer 1 it is
+    2^9 = 512 and 2^-9 = 0.00195; the printed numbers are 2^10 and 2^-10. The third is read as
+    printed: "gradient = 0.9^100 = 2.6 × 10^-5 (vanishes!)" It is 2.656 x 10^-5; the printed digits
+    are cut off, not rounded. That it vanishes is not in doubt.
     """
     value = Fraction(1)
     for _ in range(case.factors):

@@ -259,7 +259,10 @@ _LINEAR = first_deviation + sqrt(layer) - 1 - (1 + log(layer)) / (8 * first_devi
     between(Max(0, _LINEAR) ** 2, recursion_variance, (first_deviation + sqrt(layer - 1)) ** 2),
     source=Source("depthlaw", "after sun2025, variance under LayerNorm scaling"),
     cases={
-        "quick": (*(_UNIT(layer=n) for n in (2, 12, 1000)), Case(layer=50, first_deviation="5")),
+        "quick": (
+            *Case.grid(layer=(2, 12, 1000), first_deviation=("1", "1/4")),
+            Case(layer=50, first_deviation="5"),
+        ),
         "theory": (_UNIT(layer=20000), Case(layer=5000, first_deviation="30")),
     },
     control=Control(
