@@ -26,16 +26,6 @@ from .bert import collapse_ratio
 from .paths import draw_paths, frozen, isolated, product_gaps, read_isolated
 from .toy_tasks import ConvexHull, Sorting, circle
 
-__all__ = [
-    "COUNTS",
-    "PathScores",
-    "Toy",
-    "circle_distances",
-    "gap_logarithms",
-    "path_scores",
-    "toy_net",
-]
-
 Training = Literal["ours", "published", "none"]
 
 # Paths that are drawn at once in the published measurement.

@@ -17,8 +17,6 @@ from torch.nn import functional
 
 from ..nets.net import Factors, Net, layer_norm
 
-__all__ = ["FrozenPass", "draw_paths", "frozen", "isolated", "product_gaps", "read_isolated"]
-
 
 class FrozenNorm(NamedTuple):
     """Layer normalisation with the scales of one forward pass: linear in x, plus a shift.

@@ -18,22 +18,6 @@ from torch.nn import functional
 from ..nets.initialisations import initialised
 from ..nets.net import Deviations, Factors, Net, Shape, layer_norm
 
-__all__ = [
-    "RULES",
-    "SHAPE",
-    "Batch",
-    "Rule",
-    "admin_factors",
-    "amplification",
-    "branch_shares",
-    "changes",
-    "drawn_batch",
-    "drawn_scheme",
-    "gradient_sizes",
-    "net_of",
-    "second_order_share",
-]
-
 BASE_WIDTH, BASE_DEPTH, HEADS = 32, 2, 4
 VOCABULARY, TOKENS, SEQUENCES = 16, 8, 4
 # Adam's rate and epsilon in the base net. Small, so that steps stay in the range where every

@@ -31,8 +31,6 @@ from .teachers import Teacher
 if TYPE_CHECKING:
     from .students import Recipe, Students
 
-__all__ = ["FLOORS", "floor"]
-
 trained_error = quantity(
     "trained_error",
     r"\varepsilon",

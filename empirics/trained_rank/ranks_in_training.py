@@ -46,18 +46,6 @@ from .teachers import Teacher, targets
 if TYPE_CHECKING:
     from .students import Students
 
-__all__ = [
-    "ATTENTIONS",
-    "RANKS",
-    "about_students",
-    "below_side",
-    "effective_rank",
-    "numerical_rank",
-    "student_cases",
-    "students_of",
-    "teacher_of",
-]
-
 Floats = NDArray[np.float64]
 
 trained_rank = quantity(

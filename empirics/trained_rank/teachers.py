@@ -20,8 +20,6 @@ from depthlaw.theory.claims.values import Case
 from depthlaw.theory.separation_rank.linear_attention import AttentionNet, normal_form, random_net
 from depthlaw.theory.separation_rank.value_rank import rank_mod
 
-__all__ = ["RADIUS", "Teacher", "embedding", "grid", "net", "rank", "targets", "values"]
-
 Array = NDArray[Any]
 
 # Embeddings are the integer points nearest to random points of a sphere of this radius: equal norms

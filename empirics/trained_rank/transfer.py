@@ -45,8 +45,6 @@ from .ranks_in_training import (
     teacher_of,
 )
 
-__all__ = ["TRANSFER", "table"]
-
 floor_share = quantity(
     "floor_share",
     r"\varepsilon/\varepsilon_S",

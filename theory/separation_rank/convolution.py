@@ -22,8 +22,6 @@ from .linear_attention import PRIME
 from .rank_symbols import d
 from .value_rank import rank_mod, sep
 
-__all__ = ["circuit", "coefficient_matrix"]
-
 Residues = NDArray[np.int64]
 
 

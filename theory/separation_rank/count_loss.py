@@ -29,8 +29,6 @@ from .piece_rank import graded_rank, rank_of_piece
 from .rank_symbols import COLUMNS, D, L, Le, catalecticant_rank, d, k
 from .rank_symbols import index as i
 
-__all__ = ["LOSS", "count_loss", "ideal_codimension", "piece_bound", "word_loss"]
-
 letters = quantity("word_letters", "C", "letters M of a row a^T M s_1 M ... s_{C-1} M")
 shared = quantity(
     "shared_separators",

@@ -16,8 +16,6 @@ from flint import arb, fmpz
 
 from ..exact.enclosure import endpoints
 
-__all__ = ["dimension_count", "log3_dimension_count", "moments_degree"]
-
 # Beyond this many factors an exact binomial coefficient is a number that nobody reads.
 _EXACT_FACTORS = 10**5
 # Up to this many the exact integer is the quickest way to its logarithm.

@@ -27,8 +27,6 @@ from .dimension_count import dimension_count, moments_degree
 from .rank_symbols import Eq, Ge, L, d
 from .value_rank import separation_rank
 
-__all__ = ["least_width", "rank_bound"]
-
 squared_error = quantity(
     "squared_error",
     r"\|F - G\|_F^2 / \|F\|_F^2",

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from ..claims.values import Exact
 from .linear_attention import PRIME, AttentionNet, forward, moments, random_tokens
 
-__all__ = ["certified_rank", "coordinate_net", "form_exponents", "linear_forms"]
-
 Array = NDArray[Any]
 
 

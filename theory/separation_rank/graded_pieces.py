@@ -23,24 +23,6 @@ from ..exact.finite_field import matmul
 from ..exact.residues import default_prime, pieces
 from .linear_attention import AttentionNet, random_net
 
-__all__ = [
-    "PRIME",
-    "Forms",
-    "Piece",
-    "catalecticant_part",
-    "dense_forms",
-    "exponents_of",
-    "forms_bytes",
-    "forms_entries",
-    "frontier_forms",
-    "frontier_net",
-    "partial_sums",
-    "piece_shape",
-    "products_with_variables",
-    "scaled_forms",
-    "selection",
-]
-
 Integers = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]
 

@@ -33,8 +33,6 @@ from .rank_symbols import ONE_HEAD, D, Eq, H, L, catalecticant_rank, d, k
 from .rank_symbols import index as i
 from .value_rank import measured_rank, sep
 
-__all__ = ["best_cut", "heads_bounds"]
-
 cut = quantity(
     "cut",
     "s",

@@ -19,19 +19,6 @@ from numpy.typing import NDArray
 
 from ..claims.values import Ball, Exact
 
-__all__ = [
-    "PRIME",
-    "AttentionNet",
-    "forward",
-    "layer_matrix",
-    "measured_degree",
-    "moments",
-    "normal_form",
-    "random_net",
-    "random_tokens",
-    "value_matrix",
-]
-
 Array = NDArray[Any]
 
 # The largest prime below 2^31: products of residues, split in halves, add up in int64.

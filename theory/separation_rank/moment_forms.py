@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from .linear_attention import PRIME, AttentionNet, layer_matrix
 from .value_rank import rank_mod
 
-__all__ = ["catalecticant", "catalecticant_sum", "moment_forms"]
-
 Exponents = tuple[int, ...]
 
 
