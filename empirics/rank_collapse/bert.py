@@ -114,7 +114,7 @@ def _cases(layers: Iterable[int]) -> tuple[Case, ...]:
         "arXiv:2103.03404v1",
     ),
     cases={"quick": _cases((1,)), "full": _cases((0, 2))},
-    control=Control(_cases((1,))[0], "the published value times ten", statement=_curve(10)),
+    control=Control(_cases((1,))[0], "the published value times ten", _curve(10)),
     supports="rank_collapse/bert_init_published",
 )
 def bert_init_collapse(case: Case, seed: int) -> Sample:

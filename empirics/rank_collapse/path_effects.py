@@ -438,9 +438,7 @@ def short_paths_carry_half(case: Case, device: str = "cpu", folder: str = "") ->
     known="UNDECIDED",
     cases={"full": _lengths(SORTING, HULL, CIRCLE, method="alone")},
     control=Control(
-        _lengths(TINY, method="alone")[0],
-        "tokens that differ the more",
-        statement=Le(residual_drop, 0),
+        _lengths(TINY, method="alone")[0], "tokens that differ the more", Le(residual_drop, 0)
     ),
     supports="rank_collapse/path_products_exponential",
 )

@@ -406,7 +406,7 @@ _RESPONSES = {
     control=Control(
         Case(depth_power="1/2", shallow=8, deep=32, width=32, replicas=96),
         "flat at alpha = 1/2 too",
-        statement=Eq(second_order_exponent, Integer(0)),
+        Eq(second_order_exponent, Integer(0)),
     ),
     cited="Bears on whether CompleteP may be preferred because depth-muP makes deep blocks linear.",
     **WITHIN,

@@ -165,12 +165,7 @@ def _of_scheme(case: Case) -> bool:
 
 
 def _cases(
-    scheme: str,
-    of: str,
-    *,
-    also: tuple[str, ...] = (),
-    replicas: int = 128,
-    **more: Any,
+    scheme: str, of: str, *, also: tuple[str, ...] = (), replicas: int = 128, **more: Any
 ) -> dict[str, tuple[Case, ...]]:
     """Equal tokens in quick nets; in larger suites independent tokens, also of other schemes, and
     cross-entropy, which scatters more, at larger depths."""

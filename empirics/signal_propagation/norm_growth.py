@@ -228,7 +228,7 @@ def without(case: Case, *names: str) -> Case:
     control=Control(
         _SMALL("gpt2", layer=8),
         "the other end of the bracket",
-        statement=between(1, mean_square, 1 + mlp_write * effective_depth),
+        between(1, mean_square, 1 + mlp_write * effective_depth),
     ),
     supports="signal_propagation/pre_ln_norm",
     post_hoc="the lower end of stochastic depth at test time was stated after its data were seen",

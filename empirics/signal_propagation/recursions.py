@@ -491,7 +491,7 @@ _NEAR = partial(Case, tokens=8, depth=8, width=128)
     control=Control(
         _NEAR(block="attention", contracts=1, attention_square="1/2", replicas=32),
         "the amplitude sqrt(1 - a^2)",
-        statement=Eq(contraction, sqrt(1 - attention_square)),
+        Eq(contraction, sqrt(1 - attention_square)),
     ),
     supports="signal_propagation/block_contraction",
     **IN_NETS,

@@ -85,7 +85,7 @@ def _rates(**fields: Any) -> tuple[Case, ...]:
         )
     },
     control=Control(
-        _rates(depth_power="1/2", **_FEW)[0], "SGD's law", statement=Eq(depth_change, 1 - 2 * alpha)
+        _rates(depth_power="1/2", **_FEW)[0], "SGD's law", Eq(depth_change, 1 - 2 * alpha)
     ),
     cited=(
         "Bears on the power of L by which Adam's and SGD's rates should follow scaled-down "

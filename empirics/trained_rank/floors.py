@@ -234,9 +234,7 @@ _DEEP = [*_grid((3,), most=1), *_grid((2,), most=2)]
         ]
     },
     control=Control(
-        _CPU(depth=1, width=4, factor="2"),
-        "errors below the floor",
-        statement=Le(error_ratio, factor / 2),
+        _CPU(depth=1, width=4, factor="2"), "errors below the floor", Le(error_ratio, factor / 2)
     ),
     cited=(
         "Bears on whether the floor from exact ranks may be used as a forecast of the trained "
@@ -300,7 +298,7 @@ def _first_trained(case: Case, device: str, folder: str) -> Exact:
     control=Control(
         _CPU(depth=1, level="1/5"),
         "at three times the width",
-        statement=between(floor_width, trained_width, 3 * floor_width),
+        between(floor_width, trained_width, 3 * floor_width),
     ),
     post_hoc=_MORE_SEEDS,
     supports="trained_rank/floor_attained",

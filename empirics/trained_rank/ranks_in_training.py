@@ -383,7 +383,7 @@ def _shown(case: Case, device: str, folder: str, which: Callable[[Iterable[int]]
     control=Control(
         Case(**_TINY.fields(), tolerance="1/1000000"),
         "2/3 of the bound",
-        statement=Lt(rank_shown, Rational(2, 3) * _on_grid),
+        Lt(rank_shown, Rational(2, 3) * _on_grid),
     ),
     supports="trained_rank/half_of_rank_matters",
     **(OF_STUDENTS | {"holds_for": "these nets"}),
@@ -446,7 +446,7 @@ def softmax_exceeds_count(case: Case, device: str = "cpu", folder: str = "") -> 
         f"{LEVEL_MOVED}"
     ),
     cases=student_cases(_deep, steps=_ALL, suites=("training",)),
-    control=Control(_TINY, "below 1, which no effective rank is", statement=Lt(effective, 1)),
+    control=Control(_TINY, "below 1, which no effective rank is", Lt(effective, 1)),
     cited="Bears on whether trained nets may be said to use most of their separation rank.",
     **OF_STUDENTS,
 )

@@ -82,7 +82,7 @@ def _errors(case: Case, attention: str, device: str, folder: str) -> np.ndarray:
     control=Control(
         student_cases(below_side, ATTENTIONS[1:])["full"][0],
         "ten times the floor",
-        statement=Ge(floor_share, 10),
+        Ge(floor_share, 10),
     ),
     supports="trained_rank/floor_holds",
     **PAIRED,

@@ -51,9 +51,7 @@ s = quantity("key_size", "s", "size of the other tokens", "positive real")
     cases={"quick": Case.grid(tokens=(3, 7), key_size=("1/2", "1", "1000"))},
     assumes={"N is odd": lambda c: c.tokens % 2 == 1},
     control=Control(
-        Case(tokens=3, key_size="1000"),
-        "bounded by the attention weights",
-        statement=Eq(entry, 1 / N),
+        Case(tokens=3, key_size="1000"), "bounded by the attention weights", Eq(entry, 1 / N)
     ),
     cited=(
         "Decides whether a Lipschitz constant may be certified for dot-product attention on "
@@ -126,7 +124,7 @@ _L2_BOUND = (N / width) ** p * (4 * inverse + width ** (p - Rational(1, 2)))
     control=Control(
         Case(norm_order_inverse="0", tokens=2, width=1, spread="5/4"),
         "half of the bound",
-        statement=Le(norm, _L2_BOUND / 2),
+        Le(norm, _L2_BOUND / 2),
     ),
     supports="rank_collapse/dot_product_not_lipschitz",
 )
@@ -260,7 +258,7 @@ def _after_values(case: Case) -> Exact | Ball:
     control=Control(
         Case(map="values", instance="attained", tokens=3, width=2),
         "0.9 in place of 1",
-        statement=Le(ratio, Rational(9, 10)),
+        Le(ratio, Rational(9, 10)),
     ),
     supports="rank_collapse/mask_exponential",
 )

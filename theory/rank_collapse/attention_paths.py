@@ -226,7 +226,7 @@ PATHS = binomial(L, length) * H**length
     control=Control(
         Case(depth=3, heads=2, path_length=2),
         "order of the heads counted twice",
-        statement=Eq(count, 2 * PATHS),
+        Eq(count, 2 * PATHS),
     ),
     supports="rank_collapse/short_paths_carry_half",
 )
@@ -318,7 +318,7 @@ def _(statement: Relational) -> Iterator[Step]:
     control=Control(
         Case(instance="none", tokens=4, width=3, depth=1, heads=2, beta="1/10"),
         "no skip",
-        statement=Ge(growth, 1),
+        Ge(growth, 1),
     ),
     supports="rank_collapse/skips_keep_more",
 )

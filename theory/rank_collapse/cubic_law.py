@@ -200,7 +200,7 @@ LAW: dict[str, Any] = {
         "Why attention alone collapses: a layer cubes the residual; the constant and its "
         "condition are repaired."
     ),
-    control=Control(_PAIR, "0.4 in place of 4", statement=Le(residual_per_gamma, _CUBIC / 10)),
+    control=Control(_PAIR, "0.4 in place of 4", Le(residual_per_gamma, _CUBIC / 10)),
     cited="Sets the constant and the range with which the cubic bound of one layer may be quoted.",
     **LAW,
 )
@@ -245,7 +245,7 @@ def _constant(statement: Relational) -> Expr:
     Le(residual_next, _CUBIC),
     source=Source("dong2021", "one-layer, one-head lemma", V1),
     search=partial(_searches, per_gamma=False),
-    control=Control(_PAIR, "0.4 in place of 4", statement=Le(residual_next, _CUBIC / 10)),
+    control=Control(_PAIR, "0.4 in place of 4", Le(residual_next, _CUBIC / 10)),
     supports="rank_collapse/one_layer_cubic",
     **LAW,
 )
@@ -311,7 +311,7 @@ def _around(statement: Relational, case: Case) -> Ball:
     control=Control(
         _slopes(("1/1000",), ((2, 1, "9/4"),))[0],
         "a slope higher by 1/100000",
-        statement=Eq(cubic_slope, 3 + Rational(1, 100_000)),
+        Eq(cubic_slope, 3 + Rational(1, 100_000)),
     ),
     supports="rank_collapse/doubly_exponential_slope",
 )

@@ -298,9 +298,7 @@ _GAMMA_FREE = 2 * exp(logit_max) * (exp(logit_max) - 1) / logit_max
         "quick": _grid(("1/1000", "1/2", "3"), ((2, 1), (6, 3))),
         "theory": _grid(("1/10", "2"), ((12, 5), (4, 8))),
     },
-    control=Control(
-        _SMALLEST, "a tenth of the constant", statement=Le(gamma_free_ratio, _GAMMA_FREE / 10)
-    ),
+    control=Control(_SMALLEST, "a tenth of the constant", Le(gamma_free_ratio, _GAMMA_FREE / 10)),
     supports="rank_collapse/steps_as_written",
 )
 def gamma_free_bound(case: Case) -> Ball:
@@ -433,7 +431,7 @@ _UPRIGHT = Case(step="signed", instance="two tokens", range="1/1000", direction=
             Case(step="heads", instance="both signs/both signs", tokens=4, balance="1/10"),
         )
     },
-    control=Control(_UPRIGHT, "by 2e-90 less", statement=Le(step_excess, -Rational(2, 10**90))),
+    control=Control(_UPRIGHT, "by 2e-90 less", Le(step_excess, -Rational(2, 10**90))),
     cited="Decides which steps of dong2021's proof, as restated, may be quoted without repairs.",
 )
 def steps_as_written(case: Case) -> Ball | Exact:
@@ -470,7 +468,7 @@ def steps_as_written(case: Case) -> Ball | Exact:
     control=Control(
         Case(pair_half="1/3", qk_weight="1/7"),
         "sinh in place of tanh",
-        statement=Eq(
+        Eq(
             pair_digits,
             floor(10**12 * pair_half * sympy.sinh(qk_weight * pair_half**2).rewrite("exp")),
         ),

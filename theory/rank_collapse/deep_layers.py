@@ -154,7 +154,7 @@ def _power(left: Expr, base: Expr | int) -> Relational:
     _power(residual_scaled, 4),
     source=Source("dong2021", "Theorem 2.3, repaired", V2),
     cases=_GRID,
-    control=Control(_FIRST, "0.4 in place of 4", statement=_power(residual_scaled, Rational(2, 5))),
+    control=Control(_FIRST, "0.4 in place of 4", _power(residual_scaled, Rational(2, 5))),
     cited="Decides which constant a collapse bound for several layers and heads may quote.",
 )
 def layers_product(case: Case) -> Ball | Outside:
@@ -230,9 +230,7 @@ _MLP = tuple(
         "quick": (*_without_mlp(_GRID["quick"]), *_MLP),
         "theory": _without_mlp(_GRID["theory"]),
     },
-    control=Control(
-        _without_mlp([_FIRST])[0], "0.4 in place of 4", statement=_uniform(Rational(2, 5))
-    ),
+    control=Control(_without_mlp([_FIRST])[0], "0.4 in place of 4", _uniform(Rational(2, 5))),
     supports="rank_collapse/layers_product",
 )
 def layers_uniform(case: Case) -> Ball | Outside:
@@ -285,7 +283,7 @@ _LARGE = Case.grid(
     known="FAILS",
     cases={"quick": _LARGE},
     assumes={"4 gamma beta H < sqrt(d_qk)": _coefficient_below_one},
-    control=Control(_LARGE[0], "forty times smaller", statement=Le(residual_end, residual / 40)),
+    control=Control(_LARGE[0], "forty times smaller", Le(residual_end, residual / 40)),
     cited="Decides whether weights alone tell if a net collapses, whatever the size of its input.",
 )
 def convergence_as_reported(case: Case) -> Ball | Outside:
@@ -316,9 +314,7 @@ def convergence_as_reported(case: Case) -> Ball | Outside:
     control=Control(
         Case(cubic_coefficient="3", residual="1/2", depth=2),
         "base 2 in the exponents",
-        statement=Eq(
-            residual_end, cubic_coefficient ** ((2**depth - 1) / 2) * residual ** (2**depth)
-        ),
+        Eq(residual_end, cubic_coefficient ** ((2**depth - 1) / 2) * residual ** (2**depth)),
     ),
     supports="rank_collapse/convergence_as_reported",
 )

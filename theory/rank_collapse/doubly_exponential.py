@@ -298,7 +298,7 @@ _PLAIN = {
     },
     cases=_PLAIN,
     control=Control(
-        _PLAIN["quick"][0], "slope log(32/11)", statement=Eq(fitted_slope, log(Rational(32, 11)))
+        _PLAIN["quick"][0], "slope log(32/11)", Eq(fitted_slope, log(Rational(32, 11)))
     ),
     cited="Decides which slope of log(-log residual) a net must show where each layer cubes.",
 )
@@ -520,7 +520,7 @@ def _in_scope(case: Case) -> bool:
     control=Control(
         _long("positions", (128,), (3,), decay_per_position="1/2")[0],
         "a factor of 59/25 per layer, not 7/3",
-        statement=Eq(residual_decay, log(Rational(59, 25))),
+        Eq(residual_decay, log(Rational(59, 25))),
     ),
     cited="Decides whether late collapse with a mask is estimated by a cube or a factor per layer.",
 )

@@ -233,9 +233,7 @@ _ALL = {
     reads=("layer", "bound"),
     cases=_BY_LAYER,
     control=Control(
-        _BY_LAYER["quick"][0],
-        "a bound 10^6 times smaller",
-        statement=Le(bound_ratio, Rational(4, 10**6)),
+        _BY_LAYER["quick"][0], "a bound 10^6 times smaller", Le(bound_ratio, Rational(4, 10**6))
     ),
     supports="rank_collapse/layers_product",
 )
@@ -341,9 +339,7 @@ _DEEP = {
     ),
     source=Source("depthlaw", "after dong2021, Theorem 2.3"),
     cases=_DEEP,
-    control=Control(
-        _DEEP["quick"][0], "slope log(14/5)", statement=Eq(fitted_slope, log(Rational(14, 5)))
-    ),
+    control=Control(_DEEP["quick"][0], "slope log(14/5)", Eq(fitted_slope, log(Rational(14, 5)))),
     supports="rank_collapse/doubly_exponential_slope",
 )
 def slope_at_real_shapes(case: Case, seed: int) -> Sample:

@@ -102,7 +102,7 @@ HERE = "theory/rank_collapse/masked_attention.py, "
     control=Control(
         Case(first_weight="3/4", second_weight="1/4", difference="1", depth=4),
         "the cubic law",
-        statement=Eq(end, (p - q) ** L * start**3 / 2),
+        Eq(end, (p - q) ** L * start**3 / 2),
     ),
     supports="rank_collapse/slower_with_positions_or_mask",
 )
@@ -165,7 +165,7 @@ def _(statement: Relational) -> Iterator[Step]:
     control=Control(
         Case(qk_weight="1/10", token_bound="1", difference="1/1000", depth=1),
         "divided by 3/2 at every layer, and not by 2",
-        statement=Ge(log(end), log(start) - L * log(Rational(3, 2))),
+        Ge(log(end), log(start) - L * log(Rational(3, 2))),
     ),
     supports="rank_collapse/position_decay",
 )
@@ -292,7 +292,7 @@ _TAIL = (1 - (j - 1) * least**steps) ** floor(L / steps)
     control=Control(
         _masked("window tight", 3, "1/4", window=2, position=2, depth=2)[0],
         "the causal rate",
-        statement=Le(tail, (1 - (j - 1) * least) ** L),
+        Le(tail, (1 - (j - 1) * least) ** L),
     ),
     cited="Bears on whether attention sinks may be explained by the causal mask alone.",
 )
@@ -360,7 +360,7 @@ def _(statement: Relational) -> Iterator[Step]:
     control=Control(
         _masked("chain tight", 3, "1/3", radius=2, depth=1)[0],
         "radius one",
-        statement=Le(spread, (1 - least) ** L),
+        Le(spread, (1 - least) ** L),
     ),
     cited="Decides whether a sparse mask may be said to prevent collapse or only to delay it.",
 )
@@ -412,7 +412,7 @@ def _steps(a: arb, b: arb, gain: arb, layers: int) -> tuple[arb, arb]:
     holds_for="exists",
     assumes={"eta > 1": _exists},
     cases={"quick": Case.grid(feature_gain=("3/2", "7/3", "3"))},
-    control=Control(Case(feature_gain="3"), "the tokens meet", statement=Eq(digits, 0)),
+    control=Control(Case(feature_gain="3"), "the tokens meet", Eq(digits, 0)),
     supports="rank_collapse/unit_rows_basin",
 )
 def unit_rows_fixed_point(case: Case) -> Exact:
@@ -473,7 +473,7 @@ BASIN = angles / 2 - ceiling(angles * asin(1 / eta) / (2 * sympy.pi) - Rational(
     control=Control(
         Case(feature_gain="100000/60037", start_angles=200),
         "one start more, where the border is 0.002 spacings from a start",
-        statement=Eq(count, BASIN + 1),
+        Eq(count, BASIN + 1),
     ),
     cited=(
         "Decides how many starts unit rows may be said to keep apart in a printed counterexample."

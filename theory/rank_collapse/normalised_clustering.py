@@ -217,7 +217,7 @@ _reported = partial(Source, "karagodin2025", version="arXiv:2510.22026")
     control=Control(
         _POST["quick"][0],
         "a rate higher by 1/10000",
-        statement=Eq(post_norm_rate, 2 * log(1 + step) + Rational(1, 10_000)),
+        Eq(post_norm_rate, 2 * log(1 + step) + Rational(1, 10_000)),
     ),
     supports="rank_collapse/pre_norm_clusters",
 )
@@ -275,9 +275,7 @@ def _chord() -> bool:
     cases=_PRE,
     predicted=_exponent_interval,
     control=Control(
-        _PRE["quick"][0],
-        "an exponent higher by 1/80",
-        statement=Eq(pre_norm_exponent, 2 + Rational(1, 80)),
+        _PRE["quick"][0], "an exponent higher by 1/80", Eq(pre_norm_exponent, 2 + Rational(1, 80))
     ),
     cited=(
         "Decides whether a power of depth may be quoted as the rate at which pre-norm "

@@ -149,9 +149,7 @@ _HEADS = {
         "full": _spectra(*_LIMITS, tokens=512),
     },
     control=Control(
-        _spectra(first_singular, tokens=192)[0],
-        "twice the limit",
-        statement=Eq(spectral_limit, 2 * limit),
+        _spectra(first_singular, tokens=192)[0], "twice the limit", Eq(spectral_limit, 2 * limit)
     ),
     reads=READS,
     post_hoc=f"{_ALLOWED} |lambda_2| of heads was written after measuring.",
@@ -190,7 +188,7 @@ _REAL = {"quick": (Case(tokens=256, head_width=64),), "theory": (Case(tokens=512
     predicted=_around,
     source=Source("depthlaw", "after naitsaada2025, spectra of random attention"),
     cases=_REAL,
-    control=Control(_REAL["quick"][0], "three times the limit", statement=Eq(spectral_limit, 6)),
+    control=Control(_REAL["quick"][0], "three times the limit", Eq(spectral_limit, 6)),
     expected="FAILS",
     post_hoc=_ALLOWED,
     portable=False,

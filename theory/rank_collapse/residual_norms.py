@@ -73,7 +73,7 @@ def product_steps() -> Iterator[Step]:
     control=Control(
         Case(instance="identity", tokens=3),
         "no factor: the mean taken for the minimiser",
-        statement=Le(centre_ratio, 1),
+        Le(centre_ratio, 1),
     ),
     supports="rank_collapse/one_layer_cubic",
 )
@@ -152,7 +152,7 @@ def ranges(E: np.ndarray) -> tuple[Fraction, Fraction]:
     control=Control(
         Case(instance="extremal", tokens=3),
         "a bound that does not grow with N",
-        statement=Le(gamma_square, 1),
+        Le(gamma_square, 1),
     ),
     supports="rank_collapse/layers_product",
 )
@@ -264,7 +264,7 @@ _HULLS = (
     wording="universal",
     cases={"quick": _HULLS},
     known="FAILS",
-    control=Control(_HULLS[0], "one more", statement=Eq(affine_rank_after, affine_rank + 1)),
+    control=Control(_HULLS[0], "one more", Eq(affine_rank_after, affine_rank + 1)),
     cited=(
         "Decides whether a collapse proof may treat layer normalisation as a right multiplication."
     ),

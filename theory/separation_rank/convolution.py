@@ -104,7 +104,7 @@ in_turn = quantity(
     control=Control(
         Case(width=2, depth=2, tokens=4, alternating=False),
         "the first half and the second, by the rank of sides in turn",
-        statement=Eq(sep, d ** (N / 2)),
+        Eq(sep, d ** (N / 2)),
     ),
     cited="Decides which rank of a convolutional circuit a comparison with attention may use.",
 )

@@ -75,7 +75,7 @@ _BITS = 256
     control=Control(
         Case(width=1000, depth=6, heads=8, shallow_depth=3),
         "three times as wide",
-        statement=Ge(log(widened, 3), 1 + Rational(2, 9) * 3 ** (L - shallow_depth) * LOG_RATIO),
+        Ge(log(widened, 3), 1 + Rational(2, 9) * 3 ** (L - shallow_depth) * LOG_RATIO),
     ),
     supports="separation_rank/lower_bound_shallow",
 )
@@ -174,7 +174,7 @@ _SIZES = (
     control=Control(
         Case(width=4, depth=200, depth_ratio=2, heads=1),
         "d delta times wider",
-        statement=Le(factor, d * ratio),
+        Le(factor, d * ratio),
     ),
     supports="separation_rank/upper_bound_deep",
 )
@@ -212,7 +212,7 @@ _RECALLED_CASES = tuple(Case(**case.fields(), bound="recalled") for case in _SIZ
     premises=("separation_rank/upper_bound_deep", _DEEP_LOWER),
     assumes=_LONG_ENOUGH,
     cases={"quick": _RECALLED_CASES},
-    control=Control(_RECALLED_CASES[0], "four delta", statement=Le(factor, 4 * ratio)),
+    control=Control(_RECALLED_CASES[0], "four delta", Le(factor, 4 * ratio)),
     supports="separation_rank/upper_bound_deep",
 )
 def corollary_2_recalled(case: Case) -> Exact:
@@ -251,7 +251,7 @@ def corollary_2_recalled(case: Case) -> Exact:
     control=Control(
         Case(width=3, depth=24, heads=1),
         "one less",
-        statement=Le(beta_two, ceiling(log(9 * (d + 1) * L / 2, 3)) - 1),
+        Le(beta_two, ceiling(log(9 * (d + 1) * L / 2, 3)) - 1),
     ),
     cited="Decides whether width polynomial in d_x and L may be quoted as the price of less depth.",
 )

@@ -54,9 +54,7 @@ _AFTER_LEVINE = Source(
     control=Control(
         Case(width=2, depth=2, heads=1, tokens=4),
         "one output polynomial in place of d",
-        statement=Le(
-            sep, Sum(Min(binomial(D + k - 1, k), binomial(D + C - k - 1, C - k)), (k, 0, C))
-        ),
+        Le(sep, Sum(Min(binomial(D + k - 1, k), binomial(D + C - k - 1, C - k)), (k, 0, C))),
     ),
     cited="Decides whether S(d, L) may be used as a cap on the rank of linearised attention.",
 )
@@ -101,7 +99,7 @@ def dimension_count(case: Case, seed: int) -> Exact:
     control=Control(
         Case(width=2, depth=2, heads=1, tokens=2),
         "S(2, 2) = 18 with one token on each side too",
-        statement=Eq(sep, dimension_sum()),
+        Eq(sep, dimension_sum()),
     ),
     supports="separation_rank/exact",
 )

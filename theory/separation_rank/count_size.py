@@ -63,9 +63,7 @@ def _count(case: Case) -> Exact:
         "quick": Case.grid(width=(1, 2, 3, 5), depth=(1, 2, 3)),
         "theory": Case.grid(width=(2, 4, 7, 12), depth=(4, 5)),
     },
-    control=Control(
-        Case(width=2, depth=2), "max in place of min", statement=Eq(S, dimension_sum(Max))
-    ),
+    control=Control(Case(width=2, depth=2), "max in place of min", Eq(S, dimension_sum(Max))),
     supports="separation_rank/dimension_count",
 )
 def count_closed_form(case: Case) -> Exact:
@@ -129,7 +127,7 @@ _MOST = (log((d + 1) * MIDDLE, 3), D * L, C * log(d + 1, 3))
     control=Control(
         Case(width=20, depth=1),
         "a factor d in place of d + 1",
-        statement=between(_LEAST, log(S, 3), log(d * MIDDLE, 3)),
+        between(_LEAST, log(S, 3), log(d * MIDDLE, 3)),
     ),
     supports="separation_rank/knee",
 )
@@ -240,7 +238,7 @@ def _growth_steps() -> Iterator[Step]:
         "quick": Case.grid(width=(1, 2, 3, 6, 11, 100, 1000)),
         "theory": Case.grid(width=(10**6, 10**12)),
     },
-    control=Control(Case(width=1000), "log_3 d", statement=Eq(knee_depth, ceiling(log(d, 3)))),
+    control=Control(Case(width=1000), "log_3 d", Eq(knee_depth, ceiling(log(d, 3)))),
     cited="Decides whether advice on depth that rests on S turns near log_3(d_x) or at twice that.",
 )
 def knee(case: Case) -> Exact:

@@ -120,9 +120,7 @@ def _(statement: Relational) -> Iterator[Step]:
     source=levine("eqs. (3)-(4)"),
     holds_for="almost every",
     cases=_GRID,
-    control=Control(
-        Case(width=2, depth=2), "3^L / 2, without the -1", statement=Eq(deg_M, 3**L / 2)
-    ),
+    control=Control(Case(width=2, depth=2), "3^L / 2, without the -1", Eq(deg_M, 3**L / 2)),
     supports="separation_rank/degree",
 )
 def moments_degree(case: Case, seed: int) -> Exact | Ball:

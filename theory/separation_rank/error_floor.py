@@ -155,7 +155,7 @@ _MATRICES = {
     control=Control(
         Case(side=8, rank=1, factor="rounded"),
         "one and a half times the tail",
-        statement=Ge(squared_error, Rational(3, 2) * squared_tail),
+        Ge(squared_error, Rational(3, 2) * squared_tail),
     ),
     # The candidates are LAPACK's: another NumPy rounds them in another way.
     portable=False,
@@ -247,7 +247,7 @@ def _rank_at(width: int, depth: int, seed: int, enough: int) -> int:
     control=Control(
         Case(width=3, depth=2, student_depth=1),
         "as many layers more, as wide",
-        statement=Eq(width_needed, d * L),
+        Eq(width_needed, d * L),
     ),
     supports="trained_rank/floor_holds",
 )

@@ -114,7 +114,7 @@ def _coordinate(**fields: Any) -> Case:
     control=Control(
         Case(width=2, depth=2, heads=2, tokens=6),
         "two and a half times as much",
-        statement=Ge(sep, Rational(5, 2) * _product(3 ** (L - layer) + 1)),
+        Ge(sep, Rational(5, 2) * _product(3 ** (L - layer) + 1)),
     ),
     supports="separation_rank/no_linear_bound",
 )
@@ -275,7 +275,7 @@ def _conflict(slope: Expr) -> Relational:
             *(Case(width=2 * h, heads=h) for h in (6, 7, 8)),
         )
     },
-    control=Control(Case(width=4, heads=4), "slope 3 d_x", statement=_conflict(3 * d)),
+    control=Control(Case(width=4, heads=4), "slope 3 d_x", _conflict(3 * d)),
     supports="separation_rank/upper_bound_deep",
 )
 def conflict_heads(case: Case) -> Exact:

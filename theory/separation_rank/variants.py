@@ -97,9 +97,7 @@ def graded_rank(case: Case, seed: int) -> Exact:
         ),
     },
     control=Control(
-        Case(width=2, depth=2, heads=2, tokens=6, inputs=24),
-        "a gain of one",
-        statement=Eq(rank_gain, 1),
+        Case(width=2, depth=2, heads=2, tokens=6, inputs=24), "a gain of one", Eq(rank_gain, 1)
     ),
     cited="Bears on whether rank theory may leave skip connections out.",
 )
@@ -189,9 +187,7 @@ def _attained(count: Expr) -> Within:
         ),
     },
     control=Control(
-        Case(width=3, depth=2, heads=1, tokens=6, input_rank=2),
-        "one less",
-        statement=_attained(_COUNT - 1),
+        Case(width=3, depth=2, heads=1, tokens=6, input_rank=2), "one less", _attained(_COUNT - 1)
     ),
     cited=(
         "Decides whether width beyond the rank r of an embedding can raise the rank past S(r, L)."

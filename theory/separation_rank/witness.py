@@ -49,7 +49,7 @@ _DEGREE = 2 * R * (3**L - 1)
     control=Control(
         Case(width=1, depth=1, heads=1, minor_size=1, prime=7),
         "half the degree",
-        statement=Le(share, R * (3**L - 1) / p),
+        Le(share, R * (3**L - 1) / p),
     ),
     supports="separation_rank/exact",
 )

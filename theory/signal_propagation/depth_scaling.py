@@ -167,7 +167,7 @@ _QUICK, _THEORY = (1, 2, 3, 5, 6, 12, 18, 24, 100), (8, 27, 48, 500, 1000)
     control=Control(
         deepnorm_cases("encoder", depth=6, decoder_depth=6)[0],
         "the printed coefficient, not rounded",
-        statement=Eq(
+        Eq(
             deepnorm_scale,
             nine_decimals(Rational(81, 100) * (27 * depth**4 * cross_term) ** Rational(1, 16)),
         ),
@@ -258,7 +258,7 @@ _INDUCTION = (
     control=Control(
         Case(sublayers=96),
         "another growth",
-        statement=between(log(sublayers + 2) / 4, amplification, log(sublayers + 2) / 2),
+        between(log(sublayers + 2) / 4, amplification, log(sublayers + 2) / 2),
     ),
     supports="signal_propagation/admin_amplification",
 )
@@ -325,7 +325,7 @@ def _harmonic_steps(bound: sympy.Expr, side: int) -> Iterator[Step]:
     control=Control(
         Case(scheme="admin", accumulates=1, sublayers=2),
         "omega = 1",
-        statement=Eq(branch_share, Rational(1, 2)),
+        Eq(branch_share, Rational(1, 2)),
     ),
     supports="signal_propagation/admin_amplification",
 )

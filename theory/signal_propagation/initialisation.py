@@ -128,7 +128,7 @@ _RELU = partial(Case.grid, activation="relu", kept_share="1/2")
     control=Control(
         _RELU(width=2, layer=3, layer_growth="2")[0],
         "without the half",
-        statement=Eq(layer_variance, layer_growth ** (layer - 1)),
+        Eq(layer_variance, layer_growth ** (layer - 1)),
     ),
     cited=(
         "Decides whether 2/n_in is the variance of weights that keeps the size through ReLU layers."
@@ -223,9 +223,7 @@ def printed_powers(case: Case) -> Exact:
         "theory": Case.grid(fan_in=(768, 4096), fan_out=3072),
     },
     control=Control(
-        Case(fan_in=512, fan_out=2048),
-        "Kaiming's variance",
-        statement=Eq(weight_variance, 2 / fan_in),
+        Case(fan_in=512, fan_out=2048), "Kaiming's variance", Eq(weight_variance, 2 / fan_in)
     ),
     supports="signal_propagation/kaiming_variance",
 )
@@ -272,9 +270,7 @@ def _(statement: Relational) -> Iterator[Step]:
         "quick": (*Case.grid(fan_in=2, fan_out=(2, 4)), Case(fan_in=1, fan_out=2)),
         "theory": (Case(fan_in=4, fan_out=2),),
     },
-    control=Control(
-        Case(fan_in=2, fan_out=2), "half of the gain", statement=Eq(signal_gain, Rational(1, 2))
-    ),
+    control=Control(Case(fan_in=2, fan_out=2), "half of the gain", Eq(signal_gain, Rational(1, 2))),
     supports="signal_propagation/kaiming_variance",
 )
 def xavier_keeps_variance(case: Case) -> Exact:
@@ -314,7 +310,7 @@ def _streams(**fields: Any) -> tuple[Case, ...]:
     control=Control(
         Case(depth=12, branch_variance="1", branch_factor="1/24"),
         "branches that are not divided",
-        statement=Eq(stream_variance, 1 + 2 * depth * branch_variance),
+        Eq(stream_variance, 1 + 2 * depth * branch_variance),
     ),
     supports="signal_propagation/norm_exponents",
 )
@@ -444,7 +440,7 @@ def product_vanishes(case: Case) -> Exact:
     Ge(gradient, 1),
     source=textbook("Residual Connections Save the Day"),
     cases={"quick": Case.grid(depth=(1, 12), branch_slope=("1/10", "0", "-1/100", "-1/2", "-1"))},
-    control=Control(Case(depth=1, branch_slope="1/10"), "at least 2", statement=Ge(gradient, 2)),
+    control=Control(Case(depth=1, branch_slope="1/10"), "at least 2", Ge(gradient, 2)),
     cited="Decides whether a lecture may say that the derivative of x + f(x) is at least 1.",
     **REFUTED_READING,
 )
@@ -512,7 +508,7 @@ def _keep_probabilities(case: Case) -> list[Fraction]:
         "quick": Case.grid(depth=(1, 2, 54), survival=("1/2", "1", "1/5")),
         "theory": Case.grid(depth=110, survival="1/2"),
     },
-    control=Control(Case(depth=54, survival="1/2"), "L p_L", statement=Eq(kept, depth * survival)),
+    control=Control(Case(depth=54, survival="1/2"), "L p_L", Eq(kept, depth * survival)),
     cited="Decides whether (3L - 1)/4 may be quoted as the mean depth when p_L is 1/2.",
 )
 def expected_depth(case: Case) -> Exact:
@@ -565,7 +561,7 @@ def _mean_of_dropped(case: Case, keeps: list[Fraction]) -> Exact:
     control=Control(
         Case(depth=3, survival="1/2", branch_slope="1"),
         "no rescaling",
-        statement=Eq(mean_output, (1 + branch_slope) ** depth),
+        Eq(mean_output, (1 + branch_slope) ** depth),
     ),
     supports="signal_propagation/expected_depth",
 )

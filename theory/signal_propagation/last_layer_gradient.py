@@ -271,7 +271,7 @@ _QUICK = _NETS(width=32, depth=(4, 16), replicas=256)
     control=Control(
         _QUICK[0],
         "the other end of the bracket",
-        statement=between(-log(1 + depth * Rational(1, 2)), size, 0),
+        between(-log(1 + depth * Rational(1, 2)), size, 0),
     ),
     supports="signal_propagation/gradient_exponents",
 )

@@ -111,7 +111,7 @@ _UNIT = partial(Case, first_deviation="1")
     control=Control(
         _UNIT(layer=2, growth_rate="11/10"),
         "twice as much",
-        statement=Ge(recursion_variance, 2 * growth_rate ** (layer - 1)),
+        Ge(recursion_variance, 2 * growth_rate ** (layer - 1)),
     ),
     cited="Decides whether exponential variance may be blamed for idle deep layers under pre-norm.",
 )
@@ -172,9 +172,7 @@ _SCALE = largest_constant / least_constant
     control=Control(
         _THETA(layer=1000),
         "without the logarithm",
-        statement=between(
-            _SCALE * (_FIRST + (layer - 1) / 2) ** 2, recursion_variance, _SCALE * layer**2
-        ),
+        between(_SCALE * (_FIRST + (layer - 1) / 2) ** 2, recursion_variance, _SCALE * layer**2),
     ),
     supports="signal_propagation/pre_ln_variance_exponential",
 )
@@ -268,7 +266,7 @@ _LINEAR = first_deviation + sqrt(layer) - 1 - (1 + log(layer)) / (8 * first_devi
     control=Control(
         _UNIT(layer=1000),
         "three quarters of the growth",
-        statement=between(
+        between(
             first_deviation**2, recursion_variance, (first_deviation + 3 * sqrt(layer - 1) / 4) ** 2
         ),
     ),

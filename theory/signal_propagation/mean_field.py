@@ -119,7 +119,7 @@ def _condensed(beta_c: sympy.Expr) -> Relational:
     control=Control(
         Case(overlap="0", sharpness="2"),
         "beta_c = 1/sqrt(1 - p)",
-        statement=_condensed(1 / sqrt(1 - overlap)),
+        _condensed(1 / sqrt(1 - overlap)),
     ),
     supports="signal_propagation/participation_in_nets",
 )
@@ -239,7 +239,7 @@ _SKIP = 1 - branch_square
     control=Control(
         _MLPS[3],
         "without the skip",
-        statement=Eq(contraction, weight_square * derivative_moment / activation_moment),
+        Eq(contraction, weight_square * derivative_moment / activation_moment),
     ),
     cited="Decides whether the scale of an MLP's weights can slow down token collapse.",
 )

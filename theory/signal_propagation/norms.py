@@ -85,7 +85,7 @@ def half_gaussian_moment(variance: Any) -> Any:
     control=Control(
         Case(width=3, input_variance="1"),
         "the whole norm",
-        statement=Eq(squared_norm, input_variance * width),
+        Eq(squared_norm, input_variance * width),
     ),
     supports="signal_propagation/pre_ln_norm",
     wording="printed",
@@ -135,7 +135,7 @@ def _branches() -> Iterator[Step]:
         "theory": Case.grid(width=3, layer=(1, 3, 8)),
     },
     control=Control(
-        Case(width=2, layer=1), "without the feed-forward branch", statement=Eq(sum_mean_square, 1)
+        Case(width=2, layer=1), "without the feed-forward branch", Eq(sum_mean_square, 1)
     ),
     supports="signal_propagation/pre_ln_norm",
     wording="printed",
@@ -207,7 +207,7 @@ _LEAST, _MOST = 1 + layer * HALF, 1 + 3 * layer * HALF
     control=Control(
         Case(layer=10, tokens=2, start="orthogonal"),
         "attention writes at most 1/2, as if tokens stayed orthogonal",
-        statement=between(_LEAST, mean_square, 1 + layer),
+        between(_LEAST, mean_square, 1 + layer),
     ),
     cited="Decides whether 3/2 per layer bounds the growth of an untrained pre-norm stream.",
 )
@@ -258,7 +258,7 @@ def _(statement: Relational) -> Iterator[Step]:
     control=Control(
         Case(width=64, relative_excess="1/100"),
         "a third of the bound",
-        statement=Le(excess_probability, exp(-width * relative_excess**2 / 8) / 3),
+        Le(excess_probability, exp(-width * relative_excess**2 / 8) / 3),
     ),
     supports="signal_propagation/gradient_exponents",
     wording="printed",
@@ -446,7 +446,7 @@ def _exact(value: fmpq) -> Exact:
     control=Control(
         _both_norms("4 1 1")[1],
         "a projection of rank d - 1",
-        statement=Eq(jacobian_square, (directions + 1) * width / centred_square),
+        Eq(jacobian_square, (directions + 1) * width / centred_square),
     ),
     supports="signal_propagation/gradient_exponents",
 )

@@ -207,7 +207,7 @@ def _growth_cases(rows: str, **fields: Any) -> tuple[Case, ...]:
     control=Control(
         _growth_cases(_LINE, attention_square="4", mlp_square="1", layer=2)[0],
         "another growth",
-        statement=Eq(token_square, (_ATTENTION + mlp_square) ** layer * square_start),
+        Eq(token_square, (_ATTENTION + mlp_square) ** layer * square_start),
     ),
     supports="signal_propagation/scaled_correlation_limit",
 )
@@ -300,7 +300,7 @@ def _orthogonal(case: Case) -> bool:
     control=Control(
         token_case(_PAIR, attention_square="2", mlp_square="0", layer=2),
         "without the tokens' own norm",
-        statement=Eq(correlation, (_POWER - 1) / _POWER),
+        Eq(correlation, (_POWER - 1) / _POWER),
     ),
     supports="signal_propagation/scaled_correlation_limit",
 )
@@ -346,7 +346,7 @@ def _(statement: Relational) -> Iterator[Step]:
     control=Control(
         Case(scaled_square="1", tokens=8),
         "a = 1: the correlation tends to 1",
-        statement=Eq(limit_correlation, 1),
+        Eq(limit_correlation, 1),
     ),
     cited="Decides whether branches scaled by 1/sqrt(L) keep tokens apart at any depth.",
 )
@@ -425,7 +425,7 @@ _TWO, _THREE, _LINE, _SAME = "1 2; 3 -1", "1 0; 2 1; -1 2", "2; -1; 3", "1 2; 1 
     control=Control(
         token_case(_TWO),
         "not centred: ||X^T X||",
-        statement=Eq(query, total_start * total_start**2 / (tokens**2 * width)),
+        Eq(query, total_start * total_start**2 / (tokens**2 * width)),
     ),
     cited="Bears on whether slow starts may be explained by vanishing query gradients.",
 )
@@ -469,9 +469,7 @@ def softmax_derivative(logits: list[int]) -> list[Fraction]:
         "theory": (spread_case("2 1 0 1; 0 3 1 1; 1 1 -1 -4"),),
     },
     control=Control(
-        spread_case(_TWO),
-        "without the other tokens",
-        statement=Eq(value, width**2 * token_variance),
+        spread_case(_TWO), "without the other tokens", Eq(value, width**2 * token_variance)
     ),
     supports="signal_propagation/query_gradient",
 )
@@ -532,7 +530,7 @@ def kernel_by_integral(c: arb) -> arb:
         "quick": Case.grid(cosine=_POINTS),
         "theory": Case.grid(cosine=[f"{k}/10" for k in (-9, -7, -3, -1, 1, 3, 6, 7, 9)]),
     },
-    control=Control(Case(cosine="1/2"), "the cosine itself", statement=Eq(kernel_digits, cosine)),
+    control=Control(Case(cosine="1/2"), "the cosine itself", Eq(kernel_digits, cosine)),
     supports="signal_propagation/block_contraction",
 )
 def relu_kernel(case: Case) -> Exact:
@@ -574,7 +572,7 @@ def _(statement: Relational) -> Iterator[Step]:
         "quick": Case.grid(cosine=_POINTS),
         "theory": Case.grid(cosine=("-1", "999999/1000000")),
     },
-    control=Control(Case(cosine="1/2"), "above 2c", statement=Gt(kernel, 2 * cosine)),
+    control=Control(Case(cosine="1/2"), "above 2c", Gt(kernel, 2 * cosine)),
     supports="signal_propagation/block_contraction",
 )
 def relu_kernel_above(case: Case) -> Ball:
