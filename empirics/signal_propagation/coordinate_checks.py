@@ -34,28 +34,16 @@ if TYPE_CHECKING:
     from .parametrisations import Batch
 
 width_change = quantity(
-    "width_change_exponent",
-    r"\kappa_N",
-    "exponent of the width in the change of a net's hidden states or logits by a few steps",
-    "real",
+    "width_change_exponent", r"\kappa_N", "exponent of the width in a few steps' change", "real"
 )
 depth_change = quantity(
-    "depth_change_exponent",
-    r"\kappa_L",
-    "exponent of the depth in the change of a net's hidden states or logits by a few steps",
-    "real",
+    "depth_change_exponent", r"\kappa_L", "exponent of the depth in a few steps' change", "real"
 )
 gradient_size = quantity(
-    "gradient_size_exponent",
-    r"\gamma",
-    "exponent of the width or depth in the entries of the gradients of weights in blocks",
-    "real",
+    "gradient_size_exponent", r"\gamma", "exponent of width or depth in gradients of blocks", "real"
 )
 second_order_exponent = quantity(
-    "second_order_exponent",
-    "e_2",
-    "exponent of L in the ratio of second-order to linear response of one branch to one step",
-    "real",
+    "second_order_exponent", "e_2", "exponent of L in second-order over linear response", "real"
 )
 
 MUP = Source("yang2022tp5", "Table 3 and coordinate checks", "arXiv:2203.03466")

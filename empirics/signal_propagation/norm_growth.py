@@ -42,10 +42,7 @@ mlp_write = quantity(
     "positive real",
 )
 effective_depth = quantity(
-    "effective_depth",
-    "S",
-    "sum over the layers of the mean squared factor on what they write: their number, if none",
-    "positive real",
+    "effective_depth", "S", "sum of the mean squared factors on what layers write", "positive real"
 )
 stream_exponent = quantity(
     "stream_exponent",

@@ -32,10 +32,7 @@ if TYPE_CHECKING:
     from .students import Recipe, Students
 
 trained_error = quantity(
-    "trained_error",
-    r"\varepsilon",
-    "relative L2 error of a trained student on the grid, ||F - G||_F / ||F||_F",
-    "nonnegative real",
+    "trained_error", r"\varepsilon", "relative L2 error of a trained student", "nonnegative real"
 )
 error_floor = quantity(
     "error_floor",
@@ -44,10 +41,7 @@ error_floor = quantity(
     "nonnegative real",
 )
 error_ratio = quantity(
-    "error_ratio",
-    r"\varepsilon / \varepsilon_r",
-    "error of a trained student divided by its floor",
-    "nonnegative real",
+    "error_ratio", r"\varepsilon / \varepsilon_r", "trained error over floor", "nonnegative real"
 )
 factor = quantity("factor", "c", "factor between an error and its floor", "positive real")
 trained_width = quantity(

@@ -39,10 +39,7 @@ count = quantity(
     "path_count", r"\#_\ell", "paths of a given length through all layers", "nonnegative integer"
 )
 growth = quantity(
-    "residual_growth",
-    "r_L/r_0",
-    "composite norm of the residual after L layers over that before them",
-    "nonnegative real",
+    "residual_growth", "r_L/r_0", "residual after L layers over that before", "nonnegative real"
 )
 
 V2 = "arXiv:2103.03404v2"

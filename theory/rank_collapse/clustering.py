@@ -37,10 +37,7 @@ g = quantity(
     "logit_growth", "g", "inverse temperature over log n, n the number of tokens", "positive real"
 )
 rounded_cosine = quantity(
-    "rounded_cosine",
-    r"\rho'",
-    "cosine of two tokens after one step, in millionths, rounded",
-    "integer",
+    "rounded_cosine", r"\rho'", "cosine of two tokens after a step, in millionths", "integer"
 )
 
 # --- the flow of equiangular tokens ---

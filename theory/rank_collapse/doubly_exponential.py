@@ -38,10 +38,7 @@ from .softmax_attention import (
 )
 
 fitted_slope = quantity(
-    "fitted_slope",
-    r"\hat s",
-    "least-squares slope of log(-log r_l) against the layer l, over the layers named",
-    "real",
+    "fitted_slope", r"\hat s", "least-squares slope of log(-log r_l) against the layer l", "real"
 )
 residual_decay = quantity(
     "residual_decay", r"\Lambda", "mean fall of log r_l per layer", "positive real"

@@ -33,10 +33,7 @@ bound_ratio = quantity(
     "positive real",
 )
 logit_range = quantity(
-    "logit_range",
-    r"\|D\|",
-    "largest range of a row of E, the logits that differ between rows",
-    "positive real",
+    "logit_range", r"\|D\|", "largest row range of E, the logits that differ", "positive real"
 )
 
 

@@ -25,16 +25,10 @@ from .softmax_attention import largest, resolved, softmax_rows
 
 step = quantity("step", "h", "factor on what attention adds to a token", "positive real")
 post_norm_rate = quantity(
-    "post_norm_rate",
-    r"\lambda",
-    "mean fall of log(1 - least cosine of two tokens) per layer of a post-norm net",
-    "positive real",
+    "post_norm_rate", r"\lambda", "mean fall of log(1 - least cosine) per layer", "positive real"
 )
 pre_norm_exponent = quantity(
-    "pre_norm_exponent",
-    r"\alpha",
-    "e of 1 - least cosine of two tokens ~ depth^-e between two depths of a pre-norm net",
-    "positive real",
+    "pre_norm_exponent", r"\alpha", "e of 1 - least cosine ~ depth^-e, pre-norm", "positive real"
 )
 
 SPREAD = "the squared distance of two tokens' directions is at most `spread` where counting starts"

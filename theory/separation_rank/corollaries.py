@@ -26,10 +26,7 @@ from .upper_bounds import RECALLED
 
 shallow_depth = quantity("shallow_depth", "L'", "depth of the shallower of two nets")
 widened = quantity(
-    "widened",
-    "d'_x + H'",
-    "least width plus heads with which the upper bound of depth L' reaches the lower bound of "
-    "depth L",
+    "widened", "d'_x + H'", "width plus heads at which depth L' reaches the bound of depth L"
 )
 ratio = quantity(
     "depth_ratio", r"\delta", "depth of the deeper net divided by that of the shallower"

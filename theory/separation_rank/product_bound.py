@@ -59,10 +59,7 @@ first = quantity(
     "nonnegative integer",
 )
 conflict = quantity(
-    "conflict",
-    r"\chi",
-    "1 if some depth contradicts the recalled upper bound, 0 if none does",
-    "nonnegative integer",
+    "conflict", r"\chi", "1 if some depth contradicts the bound, else 0", "nonnegative integer"
 )
 
 _OWN = Source("depthlaw", "weights whose layers multiply by linear forms of the moments")

@@ -23,10 +23,7 @@ from .rank_symbols import L
 p = quantity("prime", "p", "a prime")
 R = quantity("minor_size", "R", "rows and columns of a minor of the value matrix")
 share = quantity(
-    "zero_fraction",
-    r"\zeta",
-    "share of the weights over F_p at which an R x R minor vanishes",
-    "nonnegative real",
+    "zero_fraction", r"\zeta", "share of weights over F_p at which a minor is 0", "nonnegative real"
 )
 
 _NAMES = ("query", "key", "value", "output")

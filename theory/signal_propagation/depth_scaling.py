@@ -206,23 +206,14 @@ deepnorm_scales.argument(
 
 sublayers = quantity("sublayers", "n", "number of residual sublayers")
 amplification = quantity(
-    "amplification",
-    r"\sum_i\beta_{i,i}^2",
-    "sum over sublayers of the share that each has in its own output's variance",
-    "positive real",
+    "amplification", r"\sum_i\beta_{i,i}^2", "sum of branch shares over sublayers", "positive real"
 )
 branch_share = quantity(
-    "branch_share",
-    r"\beta_{i,i}^2",
-    "share of a residual branch in the variance of the sum it is added to",
-    "positive real",
+    "branch_share", r"\beta_{i,i}^2", "share of a branch in the variance of a sum", "positive real"
 )
 
 accumulates = quantity(
-    "accumulates",
-    "s",
-    "1 where the skip carries the variance of all branches before, 0 where it carries 1",
-    "nonnegative integer",
+    "accumulates", "s", "1 where the skip carries all branches, else 0", "nonnegative integer"
 )
 
 liu = partial(Source, "liu2020admin", version="arXiv:2004.08249")
@@ -358,16 +349,10 @@ power_multiple = quantity(
     "power_multiple", "k", "how often alpha stands in an exponent of L", "real"
 )
 second_order_exponent = quantity(
-    "second_order_exponent",
-    "e_2",
-    "exponent of L in the ratio of second-order to linear response of one branch to one step",
-    "real",
+    "second_order_exponent", "e_2", "exponent of L in second-order over linear response", "real"
 )
 width_exponent = quantity(
-    "width_exponent",
-    "e_{width}",
-    "exponent of the width in the change of an activation by one step at muP's learning rate",
-    "real",
+    "width_exponent", "e_{width}", "exponent of the width in an activation's change", "real"
 )
 
 

@@ -28,10 +28,7 @@ layer_growth = quantity(
     "layer_growth", "g", "fan-in times the variance of a weight", "positive real"
 )
 layer_variance = quantity(
-    "layer_variance",
-    "v_l",
-    "mean square of a coordinate of the output of layer l, when it is 1 after layer 1",
-    "positive real",
+    "layer_variance", "v_l", "mean square after layer l, if 1 after layer 1", "positive real"
 )
 kept_share = quantity(
     "kept_share",
@@ -49,10 +46,7 @@ weight_variance = quantity(
     "weight_variance", r"\mathrm{Var}\,W", "variance of a weight", "positive real"
 )
 signal_gain = quantity(
-    "signal_gain",
-    "v_{out}/v_{in}",
-    "mean square of an output coordinate of a linear layer over that of its input",
-    "positive real",
+    "signal_gain", "v_{out}/v_{in}", "mean square after a linear layer over before", "positive real"
 )
 branch_variance = quantity(
     "branch_variance",
@@ -67,10 +61,7 @@ branch_factor = quantity(
     "positive real",
 )
 stream_variance = quantity(
-    "stream_variance",
-    r"\mathrm{Var}\,x_L",
-    "variance of the residual stream after all branches, when it starts at 1",
-    "positive real",
+    "stream_variance", r"\mathrm{Var}\,x_L", "stream's variance at the end", "positive real"
 )
 
 textbook = partial(Source, "deepnetworks63")
@@ -388,17 +379,11 @@ survival = quantity(
     "survival", "p_L", "probability that stochastic depth keeps the last layer", "positive real"
 )
 kept = quantity(
-    "expected_depth",
-    r"\mathbb{E}\tilde L",
-    "mean number of layers that stochastic depth keeps",
-    "positive real",
+    "expected_depth", r"\mathbb{E}\tilde L", "mean number of layers that are kept", "positive real"
 )
 branch_slope = quantity("branch_slope", "a", "slope of a linear residual branch", "real")
 mean_output = quantity(
-    "mean_output",
-    r"\mathbb{E}x_L/x_0",
-    "mean output of a residual net with linear branches over the layers dropped",
-    "real",
+    "mean_output", r"\mathbb{E}x_L/x_0", "mean output over dropped layers, linear branches", "real"
 )
 
 # A vague sentence, hardened into one about all instances, which fails.
