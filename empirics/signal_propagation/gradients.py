@@ -266,9 +266,6 @@ def gradient_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
     the stream's variance grows with the expected depth, (3L - 1)/4 without the condition that the
     last layer is kept. LayerNorm scaling: the last hidden units carry 1/sqrt(L), and LayerNorm
     divides by the stream's norm, whose square grows as a logarithm.
-
-    With cross-entropy a first run of 128 nets was undecided; 384 others are asked. So was
-    stochastic depth with equal tokens, of which 256 others are asked.
     """
     return depth_slopes(case, seed, device)
 
@@ -301,15 +298,15 @@ _PROFILES = {
 def pre_norm_gradient_profile(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Pre-norm, equal tokens: in nets gradients are inverse to stream norm.
 
-    In random pre-norm nets with softmax attention and equal tokens the gradient of an MLP's
-    second matrix falls over the layers as the stream's variance to the power -1/2: the first
-    layers have the largest gradients, the last ones the smallest.
+    In random pre-norm nets with softmax attention and equal tokens the gradient of an MLP's second
+    matrix falls over the layers as the stream's variance to the power -1/2: the first layers have
+    the largest gradients, the last ones the smallest.
 
     Derived for wide nets: what a branch adds to the stream's variance q, forward, and to the
     squared gradient, backward, is the same share w/q, so the squared gradient behind layer l is
-    1/q_L times q_L/q_l. LeCun's weights, four heads, ReLU MLPs, the loss u.y of the last
-    position; the slope is fitted over the layers of each net, and its mean asked to be within
-    1/8. Equal tokens pass softmax attention as they are, and their gradients add up.
+    1/q_L times q_L/q_l. LeCun's weights, four heads, ReLU MLPs, the loss u.y of the last position;
+    the slope is fitted over the layers of each net, and its mean asked to be within 1/8. Equal
+    tokens pass softmax attention as they are, and their gradients add up.
     """
     return profile_exponents(case, seed, device)
 
@@ -347,9 +344,9 @@ def _less_by_width(statement: Relational, case: Case) -> Ball:
 def gradient_without_skips(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Without skips and norms the last gradient falls exponentially in depth.
 
-    In random nets with softmax attention of equal tokens, without skip connections and norms,
-    and with LeCun's weights, the gradient of the last MLP's second matrix falls by the factor
-    2^(-1/2) with every layer, up to e^(-6/d).
+    In random nets with softmax attention of equal tokens, without skip connections and norms, and
+    with LeCun's weights, the gradient of the last MLP's second matrix falls by the factor 2^(-1/2)
+    with every layer, up to e^(-6/d).
 
     Derived: every layer halves the mean square, in the ReLU; at finite width the mean of its
     logarithm is less by about 11/(2 d). With skips and pre-norm it falls as L^(-1/2):

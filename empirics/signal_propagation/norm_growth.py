@@ -321,10 +321,6 @@ def norm_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
     net over layers that double; their mean is asked to be within 1/8. What attention writes rises
     while independent tokens align, which makes slopes steeper at small depths, and the start of
     variance 1 makes them flatter.
-
-    The exponent 1 was first measured between nets as well: undecided with 128 nets a depth, within
-    1/8 with 384 others. Layers of one net took their place, whose slopes scatter less and cost
-    less.
     """
     exponents_of = layer_exponents if case.over == "layers" else stream_exponents
     return exponents_of(without(case, "over", "expected_exponent"), seed, device)

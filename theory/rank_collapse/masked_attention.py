@@ -99,8 +99,8 @@ HERE = "theory/rank_collapse/masked_attention.py, "
 def position_logits_linear(case: Case) -> Exact:
     """Two tokens, logits of position alone: linear in each layer.
 
-    For two tokens with attention rows (p, 1 - p) and (q, 1 - q) that do not depend on the tokens,
-    p > q, and W_V = I, the difference after L layers is (p - q)^L times the first: linear in it,
+    For two tokens with attention rows (p, 1 - p) and (q, 1 - q) that do not depend on the tokens, p
+    > q, and W_V = I, the difference after L layers is (p - q)^L times the first: linear in it,
     whatever its size.
 
     The cubic law needs all logits to pass through X, since otherwise P does not tend to equal rows.
@@ -292,13 +292,13 @@ def position_bias(case: Case) -> Exact:
     For all attention matrices with a causal window of w tokens and entries at least epsilon inside
     it, every row of the product of L of them puts at most (1 - (j - 1) epsilon^r)^floor(L/r) on the
     positions j and later, r = ceil((N - 1)/(w - 1)); so P_i1 tends to 1. A causal mask is the
-    window of all N tokens, where r = 1; there a prefix of K tokens may see each other, with
-    j = K + 1.
+    window of all N tokens, where r = 1; there a prefix of K tokens may see each other, with j = K +
+    1.
 
-    Reported with an unspecified constant C for one P_ij, and with a window as
-    C (1 - (j - 1) epsilon^r)^(t/(2r)); C = 1, the sharper exponent and the whole tail are ours.
-    Attained by tokens that pay the least to all but themselves. The lower bound on prefix weights
-    (liminf >= kappa) has no explicit kappa and is not stated.
+    Reported with an unspecified constant C for one P_ij, and with a window as C (1 - (j - 1)
+    epsilon^r)^(t/(2r)); C = 1, the sharper exponent and the whole tail are ours. Attained by tokens
+    that pay the least to all but themselves. The lower bound on prefix weights (liminf >= kappa)
+    has no explicit kappa and is not stated.
     """
     total = rational_array(np.eye(case.tokens, dtype=int))
     for layer in range(case.depth):
@@ -358,8 +358,8 @@ def mask_exponential(case: Case) -> Exact | Outside:
     """Masked attention collapses at least exponentially.
 
     For every mask with self-loops in which all tokens reach one centre within r steps, and
-    attention at least epsilon along its edges, the spread of scalar tokens falls by
-    (1 - epsilon^r)^floor(L/r) or more over L layers with W_V = 1.
+    attention at least epsilon along its edges, the spread of scalar tokens falls by (1 -
+    epsilon^r)^floor(L/r) or more over L layers with W_V = 1.
 
     As recalled; check against the paper. There the norm is Frobenius, value matrices have bounded
     products, and a constant C is left open; C = 1 for the spread is ours. Attained at depths 1 and
@@ -472,9 +472,8 @@ BASIN = angles / 2 - ceiling(angles * asin(1 / eta) / (2 * sympy.pi) - Rational(
 def unit_rows_basin(case: Case) -> Exact:
     """Two tokens, unit rows: which starts never collapse.
 
-    Two causal tokens of width two with equal weights, rows rescaled to unit norm, W_V = [[1, 0],
-    [eta, 1]] on columns, x_1 = (0, 1): of K equally spaced directions (i + 1/2) 2 pi/K of x_2, K
-    even, exactly those between the angles arcsin(1/eta) and pi from x_1 stay apart for ever,
+    For the two tokens of unit_rows_fixed_point, of K equally spaced directions (i + 1/2) 2 pi/K of
+    x_2, K even, exactly those between the angles arcsin(1/eta) and pi from x_1 stay apart for ever,
     K/2 - ceil(K arcsin(1/eta)/(2 pi) - 1/2) of them.
 
     77, 83 and 89 of 200 directions at eta = 3/2, 2, 3; the share tends to 1/2 - arcsin(1/eta)/(2

@@ -148,9 +148,8 @@ def small_range(case: Case) -> bool:
 def softmax_perturbation(case: Case) -> Ball:
     """Logit changes move softmax between 1 - D and 1 + 2D.
 
-    For all logits A and E with D_ii = max_j E_ij - min_j E_ij, entrywise softmax(A) >=
-    (I - D) softmax(A - E), and softmax(A) <= (I + 2D) softmax(A - E) where D_ii <= 1.256 in every
-    row.
+    For all logits A and E with D_ii = max_j E_ij - min_j E_ij, entrywise softmax(A) >= (I - D)
+    softmax(A - E), and softmax(A) <= (I + 2D) softmax(A - E) where D_ii <= 1.256 in every row.
 
     The lemma states both sides for D <= 1.256; the lower one needs no such condition. 1.256 is the
     root 1.25643120863 of e^x = 1 + 2x, cut after three decimals.

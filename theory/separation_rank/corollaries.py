@@ -178,20 +178,18 @@ _SIZES = (
 def corollary_2(case: Case) -> Exact:
     """Width factor (d_x + 2) delta lifts the recalled bound to S.
 
-    If the lower bound of Theorem 2 holds as recalled, then for all delta >= 2, L >= 100 delta,
-    3 <= d_x <= 16 and 2 H <= d_x it reaches S(d_x, L) at depth L/delta and width w d_x for some
-    w <= (d_x + 2) delta, so that almost all nets delta times shallower and w times wider have at
-    least the deep net's separation rank.
+    If the lower bound of Theorem 2 holds as recalled, then for all delta >= 2, L >= 100 delta, 3 <=
+    d_x <= 16 and 2 H <= d_x it reaches S(d_x, L) at depth L/delta and width w d_x for some w <=
+    (d_x + 2) delta, so that almost all nets delta times shallower and w times wider have at least
+    the deep net's separation rank.
 
     What fails is our factor, by 1 or 2; a factor linear in delta, which is what Corollary 2 says,
     is not refuted. In place of Theorem 2's upper bound, which fails, stands S, and d_x + 2 in place
     of the 6 of corollary_2_recalled. Fails: at d_x = 16, L = 200, delta = 2, H = 8 the least factor
     is 37, above 36; at d_x = 16, L = 400, delta = 4, H = 1 or 8 it is 74, above 72. At the other
-    sizes asked it holds. It was first asked at those alone; these three were added when they were
-    known to fail. Two more of delta = 1, which failed, were taken out of the domain again: there
-    both nets may be the same net, so that w = 1 does and the corollary is trivially true. Computed
-    is the least whole w at which Theorem 2's lower bound at (L/delta, w d_x, same H) reaches S(d_x,
-    L), which is sufficient, not necessary, so that no net is shown to need more; no net is built.
+    sizes asked it holds. At delta = 1 both nets may be the same, so that w = 1 does. Computed is
+    the least whole w at which Theorem 2's lower bound at (L/delta, w d_x, same H) reaches S(d_x,
+    L), which is sufficient, not necessary.
     """
     return _reached(case, _log3_count(case))
 
@@ -215,14 +213,12 @@ _RECALLED_CASES = tuple(Case(**case.fields(), bound="recalled") for case in _SIZ
 def corollary_2_recalled(case: Case) -> Exact:
     """Corollary 2 as recalled: width factor six delta.
 
-    If both bounds of Theorem 2 held as recalled, then at the sizes computed, all with
-    L >= 100 delta, 3 <= d_x <= 16 and 2 H <= d_x, the lower bound of a net delta times shallower
-    and at most 6 delta times wider, with as many heads, would reach the upper bound of the deeper
-    net.
+    If both bounds of Theorem 2 held as recalled, then at the sizes computed, all with L >= 100
+    delta, 3 <= d_x <= 16 and 2 H <= d_x, the lower bound of a net delta times shallower and at most
+    6 delta times wider, with as many heads, would reach the upper bound of the deeper net.
 
     As recalled; check against the paper. Recalled is w proportional to delta; the factor 6 is ours.
-    Computed is the least whole w at which Theorem 2's lower bound at (L/delta, w d_x, same H)
-    reaches its upper bound at (L, d_x), which is sufficient, not necessary. Not claimed of every
+    Computed as in corollary_2, with its upper bound at (L, d_x) in place of S. Not claimed of every
     size in that range: at L = 100 delta it fails for very large delta (10^9 at d_x = 3, H = 1), by
     the logarithm in b_2. It compares separation ranks, not functions, and rests on an upper bound
     that fails as recalled; see corollary_2.
@@ -255,19 +251,17 @@ def corollary_2_recalled(case: Case) -> Exact:
 def corollary_43(case: Case) -> Exact:
     """A wider net at its threshold would reach the count.
 
-    If the multiset lower bound holds, then for d_x a power of 3, d_x >= 3, H dividing d_x,
-    L >= log_3 d_x and almost all weights, the net of depth log_3(d_x) + beta_2 and width
-    3^beta_2 d_x has a separation rank of at least S(d_x, L) for some
-    beta_2 <= ceil(log_3(9 (d_x + 1) L / 2)).
+    If the multiset lower bound holds, then for d_x a power of 3, d_x >= 3, H dividing d_x, L >=
+    log_3 d_x and almost all weights, the net of depth log_3(d_x) + beta_2 and width 3^beta_2 d_x
+    has a separation rank of at least S(d_x, L) for some beta_2 <= ceil(log_3(9 (d_x + 1) L / 2)).
 
     So Corollary 4.3, read as width 3^beta_2 d_x, is consistent with the recalled multiset bound and
     with S(d, L) in place of Theorem 2's upper bound, and a beta_2 that grows like log(d_x L) is
     enough. Printed is d'_x = 3^{beta_2 d_x^deep}, ambiguous in its typesetting. Only 3^beta_2 d_x
     is polynomial in width, as its text says, and only it puts the shallower net at its own
-    threshold, log_3(3^beta_2 d_x) = log_3(d_x) + beta_2 = beta_1 L + beta_2 with
-    beta_1 = log_3(d_x)/L, the depth that the corollary gives it. The corollary says that the
-    shallower net's rank is higher; this says at least as high as a bound on the deeper net's. No
-    net is built.
+    threshold, log_3(3^beta_2 d_x) = log_3(d_x) + beta_2 = beta_1 L + beta_2 with beta_1 =
+    log_3(d_x)/L, the depth that the corollary gives it. The corollary says that the shallower net's
+    rank is higher; this says at least as high as a bound on the deeper net's. No net is built.
     """
     base, beta, goal = triplings(case.width), 0, _log3_count(case)
     while not _at_least(_log3_power(3**beta * case.width - case.heads, base + beta), goal):

@@ -64,8 +64,8 @@ def _count(case: Case) -> Exact:
 def count_closed_form(case: Case) -> Exact:
     """The dimension count is two hockey sticks.
 
-    For every d and L, S(d, L) = sum_k min(d binom(D+k-1, k), binom(D+C-k-1, C-k)) equals
-    d binom(D+m, m) + binom(D+C-m-1, C-m-1), with m the last k at which the first term is not the
+    For every d and L, S(d, L) = sum_k min(d binom(D+k-1, k), binom(D+C-k-1, C-k)) equals d
+    binom(D+m, m) + binom(D+C-m-1, C-m-1), with m the last k at which the first term is not the
     larger one.
 
     Measured is the closed form, by binary search for m; predicted is the sum.
@@ -129,11 +129,10 @@ _MOST = (log((d + 1) * MIDDLE, 3), D * L, C * log(d + 1, 3))
 def count_bounds(case: Case) -> Exact:
     """The dimension count is one binomial coefficient up to d + 1.
 
-    For every d and L, with h = floor(C/2) and D = d(d+1)/2, binom(D+h, D) <= S(d, L) <=
-    (d + 1) binom(D+h, D), S <= 3^(D L), and S <= (d + 1)^C, the upper bound of Theorem 1, as
-    recalled, with H replaced by 1. So S >= 2^h while h <= D, which is doubly exponential in the
-    depth, and log_3 S <= D L + D log_3(e / (d (d + 1))) + log_3(d + 1) once h >= D: linear in
-    depth.
+    For every d and L, with h = floor(C/2) and D = d(d+1)/2, binom(D+h, D) <= S(d, L) <= (d + 1)
+    binom(D+h, D), S <= 3^(D L), and S <= (d + 1)^C, the upper bound of Theorem 1, as recalled, with
+    H replaced by 1. So S >= 2^h while h <= D, which is doubly exponential in the depth, and log_3 S
+    <= D L + D log_3(e / (d (d + 1))) + log_3(d + 1) once h >= D: linear in depth.
 
     With sep <= S (separation_rank/dimension_count) it gives sep <= (d + 1)^C <= (d + H)^C, the
     upper bound of Theorem 1, at every depth, for all weights and any number of heads. Far beyond
@@ -239,11 +238,11 @@ def _growth_steps() -> Iterator[Step]:
 def knee(case: Case) -> Exact:
     """The knee of the dimension count.
 
-    The first depth at which C(L)/2 >= D is ceil(log_3(2 d^2 + 2 d + 1)), where
-    log_3(2 d^2 + 2 d + 1) = 2 log_3 d + log_3 2 + log_3(1 + 1/d + 1/(2 d^2)): about twice log_3 d.
+    The first depth at which C(L)/2 >= D is ceil(log_3(2 d^2 + 2 d + 1)), where log_3(2 d^2 + 2 d +
+    1) = 2 log_3 d + log_3 2 + log_3(1 + 1/d + 1/(2 d^2)): about twice log_3 d.
 
-    The knee of this measure of expressivity; whether a task needs it is another question. At
-    d = 12288 it is 18.
+    The knee of this measure of expressivity; whether a task needs it is another question. At d =
+    12288 it is 18.
     """
     depth, degree = 0, 0
     while degree < case.width * (case.width + 1):

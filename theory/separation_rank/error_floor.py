@@ -255,17 +255,16 @@ def width_without_floor(case: Case, seed: int) -> Exact:
     """The width at which a shallow student has rank enough.
 
     For one head, two tokens a side and almost all weights, the least width at which a net of L_s
-    layers has the separation rank of one of width d_t and L_t layers is
-    min{d : S(d, L_s) >= S(d_t, L_t)}, in every case measured.
+    layers has the separation rank of one of width d_t and L_t layers is min{d : S(d, L_s) >= S(d_t,
+    L_t)}, in every case measured.
 
     Below it every student of L_s layers, with any number of heads, has an error floor on some grid;
     from it on the rank excludes nothing, but no net is shown to attain the teacher: enough rank is
     necessary, not sufficient. Beside Corollaries 1 and 2: both are about other sizes (d_x > 3^L
-    with d_x - H > 2 3^(L-2), and L >= 100 delta), so neither says anything of these. The bound
-    (d' + H')^C(L') that Corollary 1 rests on would allow, at H' = 1, width 3 for (2, 3) and two
-    layers, where 6 is needed; for one layer it is d' + 1, as S.
-    Measured: the ranks of random nets at width d and d - 1 over a prime field, for the first d that
-    is wide enough.
+    with d_x - H > 2 3^(L-2), and L >= 100 delta), so neither says anything of these. The bound (d'
+    + H')^C(L') that Corollary 1 rests on would allow, at H' = 1, width 3 for (2, 3) and two layers,
+    where 6 is needed; for one layer it is d' + 1, as S. Measured: the ranks of random nets at width
+    d and d - 1 over a prime field, for the first d that is wide enough.
     """
     goal = _rank_at(case.width, case.depth, seed, dimension_count(case.width, case.depth))
     low, high = 0, 1

@@ -237,16 +237,16 @@ def first_violation(case: Case) -> Exact:
     """First depths at which a product, or S, exceeds the recalled bound.
 
     With H = d_x, the first depth L > log_3 d_x at which prod_{l <= min(L, D)} (3^(L-l) + 1) exceeds
-    the recalled upper bound is 62 at width 4, 32 (5), 30 (6), 36 (8), 67 (16), 130 (32) and
-    258 (64); there is none (0) at widths 2 and 3. The first at which S(d_x, L) exceeds it is 32 at
+    the recalled upper bound is 62 at width 4, 32 (5), 30 (6), 36 (8), 67 (16), 130 (32) and 258
+    (64); there is none (0) at widths 2 and 3. The first at which S(d_x, L) exceeds it is 32 at
     width 4, 9 (6), 6 (16), 6 (64), 8 (1024) and 10 (12288).
 
     The bound is as recalled; check against the paper. Repeating the last form at width 4 brings 62
     down to 61. At H = d_x the constant b_2 of the recalled lower bound is undefined;
     upper_bound_deep leads with a case of 2 H <= d_x. The product is a lower bound on the rank, and
-    so contradicts the bound; S is an upper bound, and contradicts nothing: that one
-    head attains S for all d_x and L is false, as sep(4, 3) = S - 4 (exact_below_count). Whether one
-    head comes near enough to S at these depths is open.
+    so contradicts the bound; S is an upper bound, and contradicts nothing: that one head attains S
+    for all d_x and L is false, as sep(4, 3) = S - 4 (exact_below_count). Whether one head comes
+    near enough to S at these depths is open.
     """
     if "heads" in case:
         return Exact(_first_product(case))
@@ -282,8 +282,7 @@ def conflict_heads(case: Case) -> Exact:
     d_x if and only if D_H = H (H+1)/2 > 2 d_x + 1; with H = d_x that is d_x >= 4, with H = d_x/2 it
     is d_x >= 16.
 
-    The bound is as recalled; check against the paper. At width 16 eight heads contradict it from
-    depth 216 on.
+    The bound is as recalled; check against the paper.
     """
     return Exact(int(_first_product(case) > 0))
 

@@ -190,10 +190,10 @@ def deepnorm_scales(case: Case) -> Exact:
     makes the sum over sublayers in Theorem 4.2 one at v = w = beta; the second is what the
     constants satisfy besides. That they were chosen by these two is our reading, which gives
     3^(-3/16) = 0.8138 and 3^(3/16)/sqrt(2) = 0.8689; with the two printed digits the encoder's
-    first sum is 2 (0.87/0.81)^2/3^(3/4) = 1.0122 for all N and M, in place of 1. v_d = w_d =
-    (12 M)^(-1/4) make v_d^2 + w_d^2 = (3 M)^(-1/2); a public transcription has (3 M)^(1/2), from
-    which the sign of the exponent was lost. Nothing is shown on stability. The place in the source
-    is to be checked against the paper.
+    first sum is 2 (0.87/0.81)^2/3^(3/4) = 1.0122 for all N and M, in place of 1. v_d = w_d = (12
+    M)^(-1/4) make v_d^2 + w_d^2 = (3 M)^(-1/2); a public transcription has (3 M)^(1/2), from which
+    the sign of the exponent was lost. Nothing is shown on stability. The place in the source is to
+    be checked against the paper.
     """
     return _scale(case)
 
@@ -328,11 +328,8 @@ def branch_shares(case: Case) -> Exact:
     to n/2. Branch n of a pre-LN net has share 1/(n + 1), and so it has in a post-LN net with
     omega_n^2 the sum of the profiled variances before n, the embedding included.
 
-    The paper's statement, as recalled, is O(N) (post-LN) and O(log N) (pre-LN) for the change of
-    the output under a perturbation of all weights, which it takes as proportional to the sum of
-    shares; check against the paper. No net is perturbed. Reported is the rule for omega; that it
-    reproduces pre-LN's shares is what it is for. How the shares of pre-LN add up:
-    amplification_pre_ln.
+    For the paper's statement see amplification_pre_ln. Reported is the rule for omega; that it
+    reproduces pre-LN's shares is what it is for.
     """
     shares = _shares(case.sublayers, normalised=case.scheme != "pre", admin=case.scheme == "admin")
     return Exact(list(shares)[-1])

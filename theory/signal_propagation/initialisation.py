@@ -273,8 +273,7 @@ def xavier_keeps_variance(case: Case) -> Exact:
     Checked sentence: "For linear layers, initialize weights to maintain variance:" To maintain is
     the aim there, and for all n_in and n_out is our reading. The gain is 2 n_in/(n_in + n_out), 1
     only for n_in = n_out: 0.4 into a feed-forward layer of width 4 d, 1.6 out of it; forward and
-    backward gain, 2 n_out/(n_in + n_out), have mean 1. Measured over all signs of weights +-1 times
-    their scale, which have the moments of Gaussian ones that matter here.
+    backward gain, 2 n_out/(n_in + n_out), have mean 1. Measured as in kaiming_variance.
     """
     x = tuple(range(1, case.fan_in + 1))
     squares = [sum(v * v for v in row) for row in product(_signed_sums(x), repeat=case.fan_out)]
@@ -438,7 +437,8 @@ def residual_gradient_at_least_one(case: Case) -> Exact:
     Checked sentence: "Even if ∂f_i/∂x_i is small, the gradient is at least 1!" That it holds for
     every f_i is our reading. 1 + f' is below 1 wherever f' < 0, small or not: f(x) = -x/100 gives
     0.99 per layer, f(x) = -x/2 gives 1/2, f(x) = -x gives 0. Branches with |f'| <= eps <= 1 keep
-    the gradient between (1 - eps)^n and (1 + eps)^n. Measured are linear branches."""
+    the gradient between (1 - eps)^n and (1 + eps)^n. Measured are linear branches.
+    """
 
     def net(x: Fraction) -> Fraction:
         for _ in range(case.depth):

@@ -283,15 +283,11 @@ def pre_ln_gradient_size(case: Case, seed: int) -> Sample | Outside:
     has variance 1; in the upper bound, at finite width, read E log(1 + s_1^2 + ... + s_L^2) for
     log(1 + L/2), s_l^2 = ||ReLU(Z_l)||^2/d for Gaussian Z_l.
 
-    Setting of Theorem 1: one head, W_Q = W_K = 0, so that attention is uniform, d_ff = d, all
-    weights N(0, 1/d), Gaussian tokens, and a loss with bounded derivative, here of one position;
-    the theorem's loss is the mean over positions, whose gradient is at most the mean of theirs. The
-    loss is u.y, u a random unit vector, for which c(d), the mean over the last layer's own weights,
-    is known exactly. Why both ends: E log of the stream's squared norm grows with the variance that
-    attention writes, since log ||x|| is subharmonic from two dimensions on. The upper end does not
-    fix the constant: with twice the slope the samples are undecided. Equal tokens attain the lower
-    one up to O(1/(d L)), too close to be decided by samples. Not shown: the theorem's factor d
-    sqrt(ln d), its constants and its probability, and the layers before the last, on which it is
-    silent.
+    Nets, and what is not shown: last_gradient_slope. The loss is u.y , u a random unit vector, for
+    which c(d), the mean over the last layer's own weights, is known exactly. Why both ends: E log
+    of the stream's squared norm grows with the variance that attention writes, since log ||x|| is
+    subharmonic from two dimensions on. The upper end does not fix the constant: with twice the
+    slope the samples are undecided. Equal tokens attain the lower one up to O(1/(d L)), too close
+    to be decided by samples.
     """
     return log_sizes(case, seed, pre=True)

@@ -125,12 +125,11 @@ def pre_ln_variance_exponential(case: Case) -> Ball:
     Checked sentence: "its output variance exponentially grows with the model depth"; the recursion
     and the bounds Theta(L) <= sigma_L^2 <= Theta(exp(L)) are as reported. As bounds they are true,
     but the upper one is never reached: the factor 1 + 1/sigma_k falls to 1 as sigma_k grows. By
-    pre_ln_variance_quadratic the recursion stays below C (sigma_1 + (l - 1)/(2 sqrt(c)))^2
-    whatever constants Theta stands for, so every rate q fails at some depth. Nor can a pre-LN net
-    do more: a LayerNormed row has one norm, so branches whose weights have bounded norm write at
-    most s each, and the stream's norm is at most its start plus s per branch, even where every
-    write points along the stream; with uncorrelated writes, as at initialisation, the variance is
-    linear.
+    pre_ln_variance_quadratic the recursion stays below C (sigma_1 + (l - 1)/(2 sqrt(c)))^2 whatever
+    constants Theta stands for, so every rate q fails at some depth. Nor can a pre-LN net do more: a
+    LayerNormed row has one norm, so branches whose weights have bounded norm write at most s each,
+    and the stream's norm is at most its start plus s per branch, even where every write points
+    along the stream; with uncorrelated writes, as at initialisation, the variance is linear.
     """
     return _of_product(case)
 
@@ -185,9 +184,9 @@ def pre_ln_variance_quadratic(case: Case) -> Ball:
     sigma_1).
 
     So the ratio of the largest to C/c l^2/4 tends to 1. With c = C = 1 that is the recursion
-    sigma^2 + sigma. Measured is the largest of all such sequences. That the recursion
-    describes a net is the source's statement: a write of standard deviation s with correlation r to
-    a stream adds 2 r s sigma + s^2 to the variance, so sigma^2 + sigma stands for writes that stay
+    sigma^2 + sigma. Measured is the largest of all such sequences. That the recursion describes a
+    net is the source's statement: a write of standard deviation s with correlation r to a stream
+    adds 2 r s sigma + s^2 to the variance, so sigma^2 + sigma stands for writes that stay
     correlated with the stream.
     """
     return _of_product(case)

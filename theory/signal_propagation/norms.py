@@ -214,10 +214,9 @@ def pre_ln_norm(case: Case) -> Exact | Ball:
     At initialisation the mean squared norm of a pre-LN stream after layer l is at least (1 + l/2) d
     and at most (1 + 3 l/2) d.
 
-    Needs of the weights only independence, symmetry and variance 1/d, as Xavier's Gaussian weights
-    have; d_ff = d. The lower bound is attained at l = 1 by tokens that cancel, the upper one by
-    identical tokens. 'orthogonal' cases are of infinite width; the others average over all signs of
-    all weights at width 2.
+    Weights as in post_ln_norm. The lower bound is attained at l = 1 by tokens that cancel, the
+    upper one by identical tokens. 'orthogonal' cases are of infinite width; the others average over
+    all signs of all weights at width 2.
     """
     if case.start != "orthogonal":
         return Exact(mean_square_of_two(case.layer, identical=case.start == "identical"))

@@ -304,8 +304,8 @@ def uniform_correlation(case: Case) -> Exact:
     From orthogonal tokens of one norm, uniform attention with residuals gives correlation ((1 +
     a^2)^l - 1)/(n - 1 + (1 + a^2)^l) after l layers, in expectation; for a = 1 it tends to 1.
 
-    Measured over all signs of weights +-1 times their scale, which have the second moments of
-    Gaussian ones. The ratio of the two expectations, not the expectation of the ratio.
+    Measured as in uniform_growth. The ratio of the two expectations, not the expectation of the
+    ratio.
     """
     common, total = moments(case)
     return Exact((common - total) / ((case.tokens - 1) * total))
@@ -571,8 +571,8 @@ def relu_kernel_above(case: Case) -> Ball:
 
     So a He-initialised ReLU branch of weight a_2 multiplies E ||sum_k X_k||^2 by more than 1 +
     a_2^2, its factor on E ||X||^2, at any width, unless all tokens point the same way: it adds
-    a_2^2 times the sum of ||x|| ||y|| k(c) over all pairs. Near c = 1 the gap closes as
-    (1 - c)^(3/2), so samples alone could not decide the end of the interval; the proof does.
+    a_2^2 times the sum of ||x|| ||y|| k(c) over all pairs. Near c = 1 the gap closes as (1 -
+    c)^(3/2), so samples alone could not decide the end of the interval; the proof does.
     """
     with flint.ctx.workprec(128):
         return Ball.of(kernel_by_integral(from_fraction(case.rational("cosine")))).widened()
