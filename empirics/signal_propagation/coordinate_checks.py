@@ -23,7 +23,7 @@ from sympy import Integer, Rational
 from depthlaw.theory.claims.definition import Case, Control, Sample, Source, claim
 from depthlaw.theory.claims.relations import Eq, Ge
 from depthlaw.theory.claims.symbols import quantity
-from depthlaw.theory.signal_propagation.depth_scaling import alpha
+from depthlaw.theory.signal_propagation.depth_scaling import alpha, second_order_exponent
 from depthlaw.theory.signal_propagation.signal_symbols import expected_exponent
 
 from ..trained_depth.experiment import noted
@@ -41,9 +41,6 @@ depth_change = quantity(
 )
 gradient_size = quantity(
     "gradient_size_exponent", r"\gamma", "exponent of width or depth in gradients of blocks", "real"
-)
-second_order_exponent = quantity(
-    "second_order_exponent", "e_2", "exponent of L in second-order over linear response", "real"
 )
 
 MUP = Source("yang2022tp5", "Table 3 and coordinate checks", "arXiv:2203.03466")
@@ -378,15 +375,14 @@ def epsilon_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
     return _gradient_exponents(without(case, "expected_exponent"), seed, device)
 
 
-_RESPONSES = {
-    "full": Case.grid(depth_power=("1/2", "1", "3/4"), shallow=8, deep=64, width=32, replicas=48)
-}
-
-
 @claim(
     Eq(second_order_exponent, alpha - 1),
     wording="reported",
-    cases=_RESPONSES,
+    cases={
+        "full": Case.grid(
+            depth_power=("1/2", "1", "3/4"), shallow=8, deep=64, width=32, replicas=48
+        )
+    },
     post_hoc=_TRIED,
     source=Source("dey2025", "equation 6 and figure 6", "arXiv:2505.01618"),
     control=Control(

@@ -25,6 +25,7 @@ from depthlaw.theory.separation_rank.error_floor import rank_bound
 from depthlaw.theory.separation_rank.rank_symbols import Ge, Le, Lt
 
 from ..figure_data import Found, Panel, Question, Series, Table
+from ..trained_depth.experiment import FIT
 from . import teachers
 from .teachers import Teacher
 
@@ -132,12 +133,7 @@ def _errors(case: Case, device: str, folder: str) -> np.ndarray:
 
 # --- no student beats its floor -------------------------------------------------------------------
 
-MEASURED: dict[str, Any] = {
-    "kind": "empirical fit",
-    "holds_for": "typical",
-    "weight": "measurement",
-    "portable": False,
-}
+MEASURED: dict[str, Any] = FIT | {"portable": False}
 _OURS = Source("depthlaw", "after eckart1936 and separation_rank/dimension_count")
 
 
@@ -151,10 +147,6 @@ def _grid(depths: Sequence[int], made: Any = _CPU, most: int = 1000) -> list[Cas
     ]
 
 
-def _predicted_floor(statement: Relational, case: Case) -> Any:
-    return _floor_at(case, case.width, case.depth)
-
-
 def _deeper(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """A student of one layer more and eight times the width, judged by the floor of this one."""
     other = case.fields() | {"depth": case.depth + 1, "width": 8 * case.width}
@@ -164,7 +156,7 @@ def _deeper(case: Case, device: str = "cpu", folder: str = "") -> Ball:
 @claim(
     Ge(trained_error, error_floor),
     source=_OURS,
-    predicted=_predicted_floor,
+    predicted=lambda _, case: _floor_at(case, case.width, case.depth),
     weight="measurement",
     portable=False,
     premises=("separation_rank/error_floor", "separation_rank/two_tokens_upper"),
@@ -315,10 +307,6 @@ def width_forecast(case: Case, device: str = "cpu", folder: str = "") -> Exact:
 # --- what a second layer earns --------------------------------------------------------------------
 
 
-def _shallow_floor(statement: Relational, case: Case) -> Ball:
-    return _floor_at(case, case.shallow_width, 1)
-
-
 shallow_floor = quantity(
     "shallow_floor",
     r"\varepsilon_{d'+1}",
@@ -330,7 +318,7 @@ shallow_floor = quantity(
 @claim(
     Lt(trained_error, shallow_floor),
     source=_OURS,
-    predicted=_shallow_floor,
+    predicted=lambda _, case: _floor_at(case, case.shallow_width, 1),
     post_hoc=_MORE_SEEDS,
     reads=("shallow_width",),
     known="FAILS",

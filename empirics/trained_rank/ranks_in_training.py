@@ -41,6 +41,7 @@ from depthlaw.theory.separation_rank.rank_symbols import L, d, dimension_sum
 
 from ..figure_data import Found, Panel, Question, Series, Table, mean
 from ..signal_propagation.exponents import sample
+from ..trained_depth.experiment import FIT, noted
 from .teachers import Teacher, targets
 
 if TYPE_CHECKING:
@@ -169,7 +170,7 @@ def _marked(updates: int) -> tuple[int, ...]:
 
 
 def student_cases(
-    chosen: Callable[[int, int], bool],
+    chosen: Callable[[int, int], bool] = lambda width, depth: True,
     attentions: Sequence[str] = ATTENTIONS,
     *,
     suites: Sequence[str] = ("full", "training"),
@@ -235,10 +236,6 @@ def students_of(case: Case, device: str, folder: str) -> Students:
 _ALL = range(_MARKS)
 
 
-def _any(width: int, depth: int) -> bool:
-    return True
-
-
 def _deep(width: int, depth: int) -> bool:
     return depth > 1
 
@@ -248,29 +245,19 @@ def below_side(width: int, depth: int) -> bool:
     return dimension_count(width, depth) < _SIZES["training"]["side"]
 
 
-_OURS = Source("depthlaw", "after levine2020, arXiv:2006.12467v3, Theorems 1 and 2")
 # S(min(d, V), L): tokens are read through an embedding of V rows.
 _count = dimension_sum(d=Min(d, vocabulary), C=(3**L - 1) / 2)
-OF_STUDENTS: dict[str, Any] = {
-    "source": _OURS,
-    "kind": "empirical fit",
-    "holds_for": "typical",
-    "weight": "measurement",
+OF_STUDENTS: dict[str, Any] = FIT | {
+    "source": Source("depthlaw", "after levine2020, arXiv:2006.12467v3, Theorems 1 and 2"),
     "portable": False,
     "reads": _READS,
 }
-_THESE = (
+about_students = noted(
     "Students of width 2, 4 and 10 and one to three layers, one head, no residual connections, "
     "normalisation or MLP, read at position 0, learn the values of a linearised teacher on a grid "
     "of token ids, two tokens on each side, the whole grid at every update, in float64. 3^L is "
     "below the width at width 4 and 10 with one layer and at width 10 with two."
 )
-
-
-def about_students(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator: what all notes on these students say."""
-    function.__doc__ = f"{function.__doc__}\n\n{_THESE}"
-    return function
 
 
 # --- exact ranks ----------------------------------------------------------------------------------
@@ -306,7 +293,7 @@ def _of_rank_one(case: Case, device: str = "cpu", folder: str = "") -> Exact:
 
 @claim(
     Eq(trained_rank, _count),
-    cases=student_cases(_any, ATTENTIONS[:1], steps=(0, 2, -1)),
+    cases=student_cases(attentions=ATTENTIONS[:1], steps=(0, 2, -1)),
     assumes={"linearised attention": lambda c: c.attention == "linearised"},
     control=Control(
         student_cases(_deep, ATTENTIONS[:1], steps=(-1,))["full"][0],
@@ -471,7 +458,7 @@ def _one_left(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     Gt(rank_raised, 0),
     known="FAILS",
     post_hoc=LEVEL_MOVED,
-    cases=student_cases(_any, suites=("training",)),
+    cases=student_cases(suites=("training",)),
     control=Control(_TINY_NETS, "one singular value left after training", measured=_one_left),
     supports="trained_rank/half_of_rank_matters",
     **OF_STUDENTS,
@@ -501,7 +488,7 @@ def _approach_of_one(case: Case, device: str = "cpu", folder: str = "") -> Sampl
     Lt(rank_approach, 0),
     known="FAILS",
     post_hoc=LEVEL_MOVED,
-    cases=student_cases(_any, suites=("training",)),
+    cases=student_cases(suites=("training",)),
     control=Control(
         _TINY_NETS, "one singular value left after training", measured=_approach_of_one
     ),

@@ -35,7 +35,7 @@ from depthlaw.theory.separation_rank.error_floor import rank_bound
 
 from ..figure_data import Found, Panel, Question, Series, Table, written
 from ..signal_propagation.exponents import sample
-from .floors import floor
+from .floors import MEASURED, floor
 from .ranks_in_training import (
     ATTENTIONS,
     about_students,
@@ -60,13 +60,7 @@ error_gap = quantity(
     "real",
 )
 
-PAIRED: dict[str, Any] = {
-    "source": Source("depthlaw", "docs/trained-depth.md"),
-    "kind": "empirical fit",
-    "holds_for": "typical",
-    "weight": "measurement",
-    "portable": False,
-}
+PAIRED: dict[str, Any] = MEASURED | {"source": Source("depthlaw", "docs/trained-depth.md")}
 
 
 def _errors(case: Case, attention: str, device: str, folder: str) -> np.ndarray:
@@ -114,7 +108,7 @@ _PAIRS = {
         Case(**{name: value for name, value in case.fields().items() if name != "attention"})
         for case in cases
     ]
-    for suite, cases in student_cases(lambda width, depth: True, ATTENTIONS[1:]).items()
+    for suite, cases in student_cases(attentions=ATTENTIONS[1:]).items()
 }
 
 
