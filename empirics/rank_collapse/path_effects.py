@@ -485,8 +485,8 @@ def circle_pair_collapses(case: Case, device: str = "cpu") -> Proportion:
     points of a circle by one step, at least half bring them to less than a tenth of their distance
     when applied to their own output for 300 rounds.
 
-    Published as trajectories that collapse; half and a tenth are our reading. In
-    the authors' code the layer keeps its inner skip also where the skip is called off.
+    Published as trajectories that collapse; half and a tenth are our reading. In the authors' code
+    the layer keeps its inner skip also where the skip is called off.
     """
     return _collapsed(case, device)
 

@@ -346,7 +346,7 @@ def admin_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     Within 1/8 is all that holds of ADMIN: both means lie below 0, at -0.05 and -0.06, both
     significantly at the claim's own level, and a stated exponent of -1/16 would hold as well.
     Shares, nets and perturbations are those of post_ln_amplification. How the sum grows in a model:
-    amplification_pre_ln ; that ADMIN has the shares of pre-LN: branch_shares. Skips are profiled in
+    amplification_pre_ln; that ADMIN has the shares of pre-LN: branch_shares. Skips are profiled in
     8 nets, which share them.
     """
     return _amplified(case, seed, device)

@@ -561,8 +561,8 @@ def wide_nets_gain_more_by_layers(case: Case, device: str = "cpu", folder: str =
 
     S(d_x, L) grows by a factor of 196 at width 10 and of 6 at width 2. But the grid lets no more
     show than its side: at side 256 what can show grows by 23 at width 10. At side 32, that of suite
-    training, it would by 2.9 alone, less than at width 2 , so that the question is not asked there
-    . Of softmax nets the theory says nothing.
+    training, it would by 2.9 alone, less than at width 2, so that the question is not asked there.
+    Of softmax nets the theory says nothing.
     """
     return sample(
         _second_layer(case, case.width, device, folder)

@@ -88,11 +88,6 @@ def _layers(
     )
 
 
-def _small_range(case: Case) -> bool:
-    # `instance` scales weights and tokens to exactly the norms of the case; see cubic_steps.
-    return bool((2 * _logits(case)) ** 2 <= LARGEST_RANGE**2 * case.get("qk_width", 1))
-
-
 def _logits(case: Case) -> Fraction:
     return case.rational("qk_norm") * case.rational("residual") ** 2
 
@@ -172,9 +167,11 @@ def _search(case: Case, per_gamma: bool) -> Search:
 
 LAW: dict[str, Any] = {
     "wording": "reported",
+    # `instance` scales weights and tokens to exactly the norms of the case; see cubic_steps.
     "assumes": {
-        "2 |W_QK|_1 r_0^2 <= 1.256 sqrt(d_qk), so that rows of E range over at most "
-        "1.256": _small_range
+        "2 |W_QK|_1 r_0^2 <= 1.256 sqrt(d_qk), so that rows of E range over at most 1.256": (
+            lambda c: bool((2 * _logits(c)) ** 2 <= LARGEST_RANGE**2 * c.get("qk_width", 1))
+        )
     },
     "cases": {
         "quick": _layers([(2, 1), (4, 3), (8, 4)]),
@@ -204,7 +201,7 @@ def one_layer_cubic(case: Case) -> Ball:
     |D1|_inf) / (2 |E|_1) of its logits.
 
     What all rows share drops out: the logits of R = X - 1 c^T are E, and E is what has to range
-    over at most 1.256 . Assumed is a condition on norms from which that follows. gamma is the value
+    over at most 1.256. Assumed is a condition on norms from which that follows. gamma is the value
     that the proof needs; the paper's wording of it is not available to us. The residual is the
     minimum over centres; inputs are chosen so that the token mean attains it.
     """

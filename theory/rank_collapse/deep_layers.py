@@ -115,15 +115,15 @@ def _last_residual(case: Case) -> Ball:
     return Ball.of(resolved(lambda: [ball_composite_norm(R) for R, _ in _forward(case)][-1]))
 
 
-# Two tokens, for which the bounds are tightest, and two larger shapes, with room in gamma.
-_SHAPES = ((2, 1, 1, "5/7"), (4, 3, 2, "2"), (6, 2, 1, "5/2"))
-
-
 def _cases(
     depths: Iterable[int],
     sizes: Iterable[tuple[str, str]] = SIZES,
-    shapes: Iterable[tuple[int, int, int, str]] = _SHAPES,
+    shapes: Iterable[tuple[int, int, int, str]] = (
+        *((2, 1, 1, "5/7"), (4, 3, 2, "2"), (6, 2, 1, "5/2")),
+    ),
 ) -> tuple[Case, ...]:
+    """Of two tokens, for which the bounds are tightest, and two larger shapes, with room in
+    gamma."""
     return tuple(
         Case(tokens=n, width=d, heads=h, gamma=g, residual=r, beta=b, qk_width=1, depth=k)
         for n, d, h, g in shapes
@@ -238,7 +238,7 @@ def layers_uniform(case: Case) -> Ball | Outside:
 
     The paper's proof (as reported) adds heads by a triangle inequality that the composite norm
     lacks; no counterexample is known, and with one head and no map it follows from layers_product.
-    The smallness of the logits is needed by its lemma but missing from every restatement. The map ,
+    The smallness of the logits is needed by its lemma but missing from every restatement. The map,
     an MLP in the corollary, is lambda (x + sin x)/2 on every entry.
     """
     if not case.get("mlp", True):
@@ -248,11 +248,6 @@ def layers_uniform(case: Case) -> Ball | Outside:
 
 
 # --- when it collapses ---
-
-
-def _coefficient_below_one(case: Case) -> bool:
-    factors = case.rational("gamma") * case.rational("beta") * case.heads
-    return bool((4 * factors) ** 2 < case.qk_width)
 
 
 _LARGE = Case.grid(
@@ -274,7 +269,11 @@ _LARGE = Case.grid(
     wording="universal",
     known="FAILS",
     cases={"quick": _LARGE},
-    assumes={"4 gamma beta H < sqrt(d_qk)": _coefficient_below_one},
+    assumes={
+        "4 gamma beta H < sqrt(d_qk)": lambda c: bool(
+            (4 * c.rational("gamma") * c.rational("beta") * c.heads) ** 2 < c.qk_width
+        )
+    },
     control=Control(_LARGE[0], "forty times smaller", Le(residual_end, residual / 40)),
     cited="Decides whether weights alone tell if a net collapses, whatever the size of its input.",
 )

@@ -211,16 +211,8 @@ _SMALL: _Fields = {"tokens": 32, "width": 64, "heads": 4, "std": "1/20", "replic
 _BASE: _Fields = {"tokens": 128, "width": 768, "heads": 12, "std": "1/50", "replicas": 8}
 _LARGE: _Fields = {"tokens": 128, "width": 1024, "heads": 16, "std": "1/50", "replicas": 8}
 _BOUNDS: dict[str, Any] = {"layer": range(1, LAYERS), "bound": ("repaired", "uniform")}
-_BY_LAYER = {
-    "quick": Case.grid(**_SMALL, **_BOUNDS),
-    "theory": Case.grid(**_BASE, **_BOUNDS),
-    "full": Case.grid(**_LARGE, **_BOUNDS),
-}
-_ALL = {
-    "quick": Case.grid(**_SMALL, layer=range(LAYERS)),
-    "theory": Case.grid(**_BASE, layer=range(LAYERS)),
-    "full": Case.grid(**_LARGE, layer=range(LAYERS)),
-}
+_SHAPES = {"quick": _SMALL, "theory": _BASE, "full": _LARGE}
+_BY_LAYER = {suite: Case.grid(**shape, **_BOUNDS) for suite, shape in _SHAPES.items()}
 
 
 @claim(
@@ -297,7 +289,7 @@ def smallness_at_real_shapes(case: Case, seed: int) -> Sample:
     holds_for="typical",
     weight="measurement",
     source=Source("depthlaw", "theory/rank_collapse/layer_constants.py, gamma"),
-    cases=_ALL,
+    cases={suite: Case.grid(**shape, layer=range(LAYERS)) for suite, shape in _SHAPES.items()},
     control=Control(
         Case(**_SMALL, layer=0, orthonormal=True),
         "orthonormal tokens and W_Q, W_K near I, so that E is nearly the identity",

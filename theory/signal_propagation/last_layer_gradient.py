@@ -283,7 +283,7 @@ def pre_ln_gradient_size(case: Case, seed: int) -> Sample | Outside:
     has variance 1; in the upper bound, at finite width, read E log(1 + s_1^2 + ... + s_L^2) for
     log(1 + L/2), s_l^2 = ||ReLU(Z_l)||^2/d for Gaussian Z_l.
 
-    Nets, and what is not shown: last_gradient_slope. The loss is u.y , u a random unit vector, for
+    Nets, and what is not shown: last_gradient_slope. The loss is u.y, u a random unit vector, for
     which c(d), the mean over the last layer's own weights, is known exactly. Why both ends: E log
     of the stream's squared norm grows with the variance that attention writes, since log ||x|| is
     subharmonic from two dimensions on. The upper end does not fix the constant: with twice the

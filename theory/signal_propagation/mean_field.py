@@ -184,38 +184,21 @@ def kernel_at_one(activation: str, s2: Fraction) -> tuple[Fraction, Fraction]:
     return scale * int(kernel.subs(cosine, 1)), scale * int(slope)
 
 
-def _attention(square: str, tokens: int) -> Case:
-    """A block of attention: what it writes is as large as a token, and does not tell them apart."""
-    return Case(
-        activation="attention",
-        branch_square=square,
-        weight_square="1",
-        activation_moment="1",
-        derivative_moment="0",
-        tokens=tokens,
-    )
-
-
-_ATTENTIONS = tuple(
-    _attention(square, tokens) for square in ("1/10", "1/2", "9/10") for tokens in (2, 64)
+# What attention writes is as large as a token, and does not tell them apart.
+_ATTENTIONS = Case.grid(
+    activation="attention",
+    branch_square=("1/10", "1/2", "9/10"),
+    weight_square="1",
+    activation_moment="1",
+    derivative_moment="0",
+    tokens=(2, 64),
 )
+_FIELDS = ("activation", "branch_square", "weight_square", "activation_moment", "derivative_moment")
 _MLPS = tuple(
-    Case(
-        activation=activation,
-        branch_square=square,
-        weight_square=weight,
-        activation_moment=moment,
-        derivative_moment=slope,
-    )
-    for activation, square, weight, moment, slope in (
-        ("relu", "1/2", "2", "1", "1/2"),
-        ("relu", "1/10", "1", "1/2", "1/2"),
-        ("x^1", "1/2", "3", "3", "1"),
-        ("x^2", "1/2", "1", "3", "4"),
-        ("x^2", "1/10", "1/2", "3/4", "2"),
-        ("x^3", "1/3", "1", "15", "27"),
-        ("x^3", "1/3", "2", "120", "108"),
-        ("x^4", "1/5", "1", "105", "240"),
+    Case(**dict(zip(_FIELDS, values.split(), strict=True)))
+    for values in (
+        *("relu 1/2 2 1 1/2", "relu 1/10 1 1/2 1/2", "x^1 1/2 3 3 1", "x^2 1/2 1 3 4"),
+        *("x^2 1/10 1/2 3/4 2", "x^3 1/3 1 15 27", "x^3 1/3 2 120 108", "x^4 1/5 1 105 240"),
     )
 )
 _SKIP = 1 - branch_square
