@@ -110,9 +110,7 @@ def _spread(statement: Relational, case: Case) -> Ball:
     post_hoc=LEVEL_MOVED,
     source=_figure("figure residual_BERT_vert.pdf, curve SAN at initialisation"),
     cases={"quick": _base(replicas=24, layer=1), "full": _base(replicas=24, layer=(0, 2))},
-    control=Control(
-        _base(replicas=24, layer=1)[0], "the published value times ten", _curve(_SAN, 10)
-    ),
+    control=Control(_base(replicas=24, layer=1)[0], "ten times the value", _curve(_SAN, 10)),
     supports="rank_collapse/bert_init_published",
 )
 def bert_init_collapse(case: Case, seed: int) -> Sample:
@@ -217,10 +215,7 @@ def _without(case: Case, *names: str) -> Case:
     Ge(chance, _LEVEL),
     **_HF | {"holds_for": "these nets", "reads": ("layer", "stated_residual")},
     wording="printed",
-    post_hoc=(
-        "The level was taken in place of a tolerance after residuals of 8 initialisations had "
-        "been seen."
-    ),
+    post_hoc="The level took a tolerance's place after 8 initialisations had been seen.",
     source=_figure("figure residual_BERT_vert.pdf, curves at initialisation"),
     cases={
         "full": (
@@ -313,9 +308,7 @@ _PLATEAU = _without(_published("san", _SAN, 12, 6)[0], "layer", "stated_residual
 @claim(
     Lt(relative_residual, Rational("1.9e-7") / 1000),
     **_HF | {"kind": "upper"},
-    source=Source(
-        "depthlaw", "after dong2021, figure residual_BERT_vert.pdf, curve SAN from layer 3 on"
-    ),
+    source=Source("depthlaw", "after dong2021, figure residual_BERT_vert.pdf, SAN from layer 3 on"),
     cases={
         "full": (
             *(Case(**_PLATEAU.fields() | {"layers": 4, "layer": layer}) for layer in (3, 4)),

@@ -150,10 +150,7 @@ def cubic_drop(case: Case, seed: int, device: str = "cpu") -> Sample:
     Lt(drop_growth, Integer(2)),
     source=OURS,
     kind="rate",
-    post_hoc=(
-        "That halves are compared was chosen after curves of two seeds had been seen; the seeds "
-        "here are others."
-    ),
+    post_hoc="Halves were chosen after curves of two seeds had been seen; seeds here are others.",
     cases={
         "full": (
             *_nets(_BY_POSITION, ("san",), layers=6),
@@ -162,10 +159,7 @@ def cubic_drop(case: Case, seed: int, device: str = "cpu") -> Sample:
         )
     },
     control=Control(_BY_CONTENT[0], "BERT, whose logits depend on the hidden states alone"),
-    cited=(
-        "Bears on whether collapse in untrained GPT-2, Llama and T5 may be called doubly "
-        "exponential."
-    ),
+    cited="Bears on whether collapse in untrained GPT-2, Llama and T5 is doubly exponential.",
     **RANDOM_NETS,
 )
 def slower_with_positions_or_mask(case: Case, seed: int, device: str = "cpu") -> Sample:

@@ -366,9 +366,7 @@ def short_paths_carry_half(case: Case, device: str = "cpu", folder: str = "") ->
     post_hoc=_NO_TINY,
     known="UNDECIDED",
     cases={"full": _lengths(SORTING, HULL, CIRCLE, method="alone")},
-    control=Control(
-        _lengths(TINY, method="alone")[0], "tokens that differ the more", Le(residual_drop, 0)
-    ),
+    control=Control(_lengths(TINY, method="alone")[0], "tokens differ more", Le(residual_drop, 0)),
     supports="rank_collapse/path_products_exponential",
 )
 def longer_paths_flatter(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -471,10 +469,7 @@ _BARE, _SKIP, _MLP = (
     **OF_PATHS,
     source=CIRCLES,
     cases={"full": (_BARE,)},
-    post_hoc=(
-        "Restated after a first measurement: until then the mean distance was asked for, which "
-        "few runaway nets decide."
-    ),
+    post_hoc="Restated after measuring the mean distance first, which few runaway nets decide.",
     control=Control(Case(**(_ONE_LAYER | {"rounds": 1}), residual=False), "after one round"),
     supports="rank_collapse/trained_attention_collapses",
 )

@@ -284,9 +284,7 @@ def _alone_at_start(case: Case, device: str = "cpu", folder: str = "") -> Sample
     source=_COLLAPSES,
     cases=_LAST,
     post_hoc=_DROPPED,
-    control=Control(
-        _PATHS, "attention alone, as it is initialised, after one layer", measured=_alone_at_start
-    ),
+    control=Control(_PATHS, "attention alone at the start, one layer", measured=_alone_at_start),
     supports="rank_collapse/trained_attention_collapses",
 )
 @_about
@@ -314,9 +312,7 @@ def _whole_against_alone(case: Case, device: str = "cpu", folder: str = "") -> S
     cases=_LAST,
     known="UNDECIDED",
     control=Control(
-        _PATHS,
-        "the whole net against its attention alone, both as they are initialised",
-        measured=_whole_against_alone,
+        _PATHS, "the whole net against attention alone, at the start", measured=_whole_against_alone
     ),
     post_hoc=_DROPPED,
     supports="rank_collapse/trained_attention_collapses",

@@ -144,10 +144,8 @@ _NETS = (
             *_WIDTHS(narrow=32, wide=256, replicas=64, rule="mup", of="hidden"),
         )
     },
-    control=Control(_few_wide(rule="standard", of="hidden"), "the standard parametrisation"),
-    cited=(
-        "Bears on whether muP carries Adam's rate for hidden weights from narrow nets to wide ones."
-    ),
+    control=Control(_few_wide(rule="standard", of="hidden"), "the standard rule"),
+    cited="Bears on whether muP carries Adam's rate for hidden weights to wider nets.",
     **WITHIN,
 )
 @noted(_NETS)
@@ -175,7 +173,7 @@ def mup_width_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
         "full": _WIDTHS(narrow=32, wide=256, replicas=96, rule=("mup", "completep"), of="logits")
     },
     known="UNDECIDED",
-    control=Control(_few_wide(rule="standard", of="logits"), "the standard parametrisation"),
+    control=Control(_few_wide(rule="standard", of="logits"), "the standard rule"),
     supports="signal_propagation/mup_width_flat",
     **WITHIN,
 )
@@ -239,9 +237,7 @@ def standard_width_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
         _few_deep(rule="completep with the rate of depth-mup", moved="blocks", of="hidden"),
         "branches over L with rates over sqrt(L): exponent -1/2",
     ),
-    cited=(
-        "Bears on whether CompleteP and depth-muP carry a rate tuned at 16 layers to deeper nets."
-    ),
+    cited="Bears on whether CompleteP and depth-muP carry a rate from 16 layers to more.",
     **WITHIN,
 )
 @noted(_NETS)
@@ -352,9 +348,7 @@ def _deeper(*powers: str, **fields: Any) -> tuple[Case, ...]:
             *_WIDER(rule="mup", wide=256, replicas=64),
         ),
     },
-    control=Control(
-        _WIDER(rule="standard", wide=128, replicas=48)[0], "the standard parametrisation"
-    ),
+    control=Control(_WIDER(rule="standard", wide=128, replicas=48)[0], "the standard rule"),
     supports="signal_propagation/depth_flat",
     **WITHIN,
 )

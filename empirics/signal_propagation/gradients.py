@@ -214,7 +214,7 @@ _GRADIENTS = {
     kind="rate",
     source=Source(
         "xiong2020",
-        "Theorem 1, dependence on L, for softmax attention; other schemes derived here",
+        "Theorem 1, for softmax attention; other schemes derived here",
         "arXiv:2002.04745",
     ),
     cases=_GRADIENTS,
@@ -224,9 +224,7 @@ _GRADIENTS = {
         "undecided, stochastic depth 256 since it was, equal tokens."
     ),
     control=_instead(_GRADIENTS, "the other order: LayerNorm behind the branches", norm="post"),
-    cited=(
-        "Bears on whether a last gradient of 1/sqrt(L) may be cited against warm-up under pre-norm."
-    ),
+    cited="Bears on whether a last gradient of 1/sqrt(L) tells against warm-up under pre-norm.",
     **IN_NETS,
 )
 def gradient_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
@@ -281,9 +279,7 @@ _PROFILES = {
     Eq(profile_exponent, -HALF),
     predicted=within,
     kind="rate",
-    source=Source(
-        "xiong2020", "Theorem 1, dependence on L, for softmax attention", "arXiv:2002.04745"
-    ),
+    source=Source("xiong2020", "Theorem 1, for softmax attention", "arXiv:2002.04745"),
     cases=_PROFILES,
     wording="derived",
     control=_instead(

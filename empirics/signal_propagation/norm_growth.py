@@ -224,7 +224,7 @@ def without(case: Case, *names: str) -> Case:
     },
     control=Control(
         _SMALL("gpt2", layer=8),
-        "the other end of the bracket",
+        "the bracket's other end",
         between(1, mean_square, 1 + mlp_write * effective_depth),
     ),
     supports="signal_propagation/pre_ln_norm",
@@ -302,10 +302,7 @@ def _depths(*schemes: str, **fields: int | str) -> tuple[Case, ...]:
         ),
         "not divided",
     ),
-    cited=(
-        "Bears on whether dividing writing matrices by sqrt(2L) keeps the stream's size at "
-        "every depth."
-    ),
+    cited="Bears on whether writing matrices over sqrt(2L) keep the stream's size at any depth.",
     **IN_NETS,
 )
 def norm_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:

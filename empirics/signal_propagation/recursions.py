@@ -211,9 +211,7 @@ _TWICE = _BRANCHES(attention_square="1/4", layer=16, queries="zero", width=64, r
         ),
     },
     control=Control(
-        _TWICE[0],
-        "branches that are not scaled by the depth",
-        measured=partial(attended_correlation, factor=2.0),
+        _TWICE[0], "unscaled branches", measured=partial(attended_correlation, factor=2.0)
     ),
     supports="signal_propagation/scaled_correlation_limit",
     **IN_NETS,
@@ -332,10 +330,7 @@ _FIRST = partial(_MAPS, tokens=32, width=64, replicas=384)
     Eq(net_correlation, mean_field_correlation),
     predicted=_finite_size,
     reads=("layer",),
-    post_hoc=(
-        "After a first look layers 1 and 2 were given to many narrow nets; cases of s^2 = 2 were "
-        "added later still."
-    ),
+    post_hoc="Layers 1 and 2 got many narrow nets after a first look; s^2 = 2 came later.",
     source=Source("giorlandino2026", "Fig. 4 notebook", "arXiv:2505.24333"),
     wording="derived",
     cases={

@@ -84,13 +84,8 @@ def _rates(**fields: Any) -> tuple[Case, ...]:
             *_rates(depth_power=("3/4", "1"), shallow=16, deep=128, replicas=192),
         )
     },
-    control=Control(
-        _rates(depth_power="1/2", **_FEW)[0], "SGD's law", Eq(depth_change, 1 - 2 * alpha)
-    ),
-    cited=(
-        "Bears on the power of L by which Adam's and SGD's rates should follow scaled-down "
-        "branches."
-    ),
+    control=Control(_rates(depth_power="1/2", **_FEW)[0], "SGD's", Eq(depth_change, 1 - 2 * alpha)),
+    cited="Bears on the powers of L by which Adam's and SGD's rates follow scaled branches.",
     **WITHIN,
 )
 def rate_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
@@ -202,18 +197,13 @@ def deepnorm_update_exponents(case: Case, seed: int, device: str = "cpu") -> Sam
     Eq(depth_change, Integer(0)),
     source=_THEOREM,
     expected="FAILS",
-    post_hoc=(
-        "Split off from deepnorm_update_exponents after a first measurement, in which the change "
-        "rose from depth 64 on."
-    ),
+    post_hoc="Split off after a first measurement, in which the change rose from depth 64 on.",
     cases={
         "full": _DEPTHS(
             scheme="deepnorm", optimiser="sgd", biases=True, shallow=64, deep=512, replicas=32
         )
     },
-    control=Control(
-        _FEW_STEPS(scheme="xavier, post", optimiser="sgd"), "post-LN without alpha and beta"
-    ),
+    control=Control(_FEW_STEPS(scheme="xavier, post", optimiser="sgd"), "plain post-LN"),
     cited="Bears on whether biases and gains of DeepNorm nets must be scaled with depth as well.",
     **WITHIN,
 )

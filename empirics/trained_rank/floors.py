@@ -167,9 +167,7 @@ def _deeper(case: Case, device: str = "cpu", folder: str = "") -> Ball:
         "gpu": _grid((3, 2, 1), _GPU),
     },
     control=Control(
-        _TINY(depth=1, width=1),
-        "a wider student of two layers, by the floor of one",
-        measured=_deeper,
+        _TINY(depth=1, width=1), "a wider two-layer student, by the floor of one", measured=_deeper
     ),
     cited="One training below the floor would refute the bound from which it comes.",
 )
@@ -219,13 +217,8 @@ _DEEP = [*_grid((3,), most=1), *_grid((2,), most=2)]
             for case in listed
         ]
     },
-    control=Control(
-        _CPU(depth=1, width=4, factor="2"), "errors below the floor", Le(error_ratio, factor / 2)
-    ),
-    cited=(
-        "Bears on whether the floor from exact ranks may be used as a forecast of the trained "
-        "error."
-    ),
+    control=Control(_CPU(depth=1, width=4, factor="2"), "below it", Le(error_ratio, factor / 2)),
+    cited="Bears on whether the floor from exact ranks may forecast the trained error.",
     **MEASURED,
 )
 def floor_attained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -324,10 +317,7 @@ shallow_floor = quantity(
     known="FAILS",
     cases={"training": [_CPU(depth=2, width=8, shallow_width=width) for width in (2, 4, 8)]},
     control=Control(_CPU(depth=1, width=4, shallow_width=4), "students of one layer"),
-    cited=(
-        "Bears on whether a gain of depth over width may be shown by training, not by weights "
-        "alone."
-    ),
+    cited="Bears on whether a gain of depth over width may be shown by training.",
     **MEASURED,
 )
 def two_layers_beat_every_shallow(case: Case, device: str = "cpu", folder: str = "") -> Sample:

@@ -399,15 +399,11 @@ def part_of_rank_shows(case: Case, device: str = "cpu", folder: str = "") -> Bal
             dimension_count(min(c.width, c.vocabulary), c.depth) < c.side
         )
     },
-    post_hoc=(
-        "Cases of nets of 8 updates were dropped after they had failed: such nets are not trained."
-    ),
+    post_hoc="Nets of 8 updates, which are not trained, were dropped after they had failed.",
     cases=student_cases(
         below_side, ATTENTIONS[1:], suites=("training",), steps=(-1,), tolerance="1/1000000"
     ),
-    control=Control(
-        Case(**_TINY.fields(), tolerance="1/1000000"), "linearised nets, whose rank is at most S"
-    ),
+    control=Control(Case(**_TINY.fields(), tolerance="1/1000000"), "linearised nets, of rank <= S"),
     cited="Bears on whether the rank count of linearised nets may be used to size softmax nets.",
     **(OF_STUDENTS | {"holds_for": "these nets"}),
 )
@@ -459,7 +455,7 @@ def _one_left(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     known="FAILS",
     post_hoc=LEVEL_MOVED,
     cases=student_cases(suites=("training",)),
-    control=Control(_TINY_NETS, "one singular value left after training", measured=_one_left),
+    control=Control(_TINY_NETS, "one singular value after training", measured=_one_left),
     supports="trained_rank/half_of_rank_matters",
     **OF_STUDENTS,
 )
@@ -489,9 +485,7 @@ def _approach_of_one(case: Case, device: str = "cpu", folder: str = "") -> Sampl
     known="FAILS",
     post_hoc=LEVEL_MOVED,
     cases=student_cases(suites=("training",)),
-    control=Control(
-        _TINY_NETS, "one singular value left after training", measured=_approach_of_one
-    ),
+    control=Control(_TINY_NETS, "one singular value after training", measured=_approach_of_one),
     supports="trained_rank/half_of_rank_matters",
     **OF_STUDENTS,
 )
@@ -539,10 +533,7 @@ def _second_layers(suite: str) -> tuple[Case, ...]:
 @claim(
     Gt(layer_gain, 0),
     cases={"gpu": _second_layers("gpu")},
-    post_hoc=(
-        "Two cases of suite training were dropped after they had been recorded, undecided: their "
-        "grid shows too little."
-    ),
+    post_hoc="Two recorded cases of suite training, undecided, were dropped: too small a grid.",
     control=Control(
         _second_layers("full")[0],
         "one singular value left of the wide net of two layers",

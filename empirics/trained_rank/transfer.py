@@ -74,9 +74,7 @@ def _errors(case: Case, attention: str, device: str, folder: str) -> np.ndarray:
     cases=student_cases(below_side, ATTENTIONS, suites=("training",)),
     post_hoc="Linearised students were added after softmax ones had been recorded.",
     control=Control(
-        student_cases(below_side, ATTENTIONS[1:])["full"][0],
-        "ten times the floor",
-        Ge(floor_share, 10),
+        student_cases(below_side, ATTENTIONS[1:])["full"][0], "ten times it", Ge(floor_share, 10)
     ),
     supports="trained_rank/floor_holds",
     **PAIRED,
@@ -117,9 +115,7 @@ _PAIRS = {
     known="UNDECIDED",
     cases={"training": _PAIRS["training"]},
     control=Control(
-        _PAIRS["full"][0],
-        "the function 0 in place of the linearised student",
-        measured=_against_nothing,
+        _PAIRS["full"][0], "the function 0, not the linearised student", measured=_against_nothing
     ),
     supports="trained_rank/softmax_exceeds_count",
     **PAIRED,

@@ -44,13 +44,8 @@ s = quantity("key_size", "s", "size of the other tokens", "positive real")
     source=Source("kim2021", "dot-product attention is not Lipschitz", "arXiv:2006.04710"),
     cases={"quick": Case.grid(tokens=(3, 7), key_size=("1/2", "1", "1000"))},
     assumes={"N is odd": lambda c: c.tokens % 2 == 1},
-    control=Control(
-        Case(tokens=3, key_size="1000"), "bounded by the attention weights", Eq(entry, 1 / N)
-    ),
-    cited=(
-        "Decides whether a Lipschitz constant may be certified for dot-product attention on "
-        "all inputs."
-    ),
+    control=Control(Case(tokens=3, key_size="1000"), "bounded by the weights", Eq(entry, 1 / N)),
+    cited="Decides whether dot-product attention has a Lipschitz constant on all inputs.",
 )
 def dot_product_not_lipschitz(case: Case) -> Exact:
     """Dot-product attention has no Lipschitz constant.

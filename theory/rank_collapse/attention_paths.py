@@ -221,9 +221,7 @@ PATHS = binomial(L, length) * H**length
         "theory": Case.grid(depth=7, heads=4, path_length=(3, 7)),
     },
     control=Control(
-        Case(depth=3, heads=2, path_length=2),
-        "order of the heads counted twice",
-        Eq(count, 2 * PATHS),
+        Case(depth=3, heads=2, path_length=2), "order of heads counted twice", Eq(count, 2 * PATHS)
     ),
     supports="rank_collapse/short_paths_carry_half",
 )

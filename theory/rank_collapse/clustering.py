@@ -77,9 +77,7 @@ def _rate_steps(by_row_sums: int, stated: Expr) -> Iterator[Step]:
 @claim(
     Eq(rate, RATE),
     wording="reported",
-    source=Source(
-        "geshkovski2023perspective", "equiangular dynamics, SA and USA", "arXiv:2312.10794"
-    ),
+    source=Source("geshkovski2023perspective", "equiangular dynamics, SA, USA", "arXiv:2312.10794"),
     cases={
         "quick": (
             *Case.grid(

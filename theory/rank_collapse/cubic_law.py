@@ -184,10 +184,7 @@ LAW: dict[str, Any] = {
     Le(residual_per_gamma, _CUBIC),
     source=Source("dong2021", "one-layer, one-head lemma", V2),
     search=partial(_searches, per_gamma=True),
-    headline=(
-        "Why attention alone collapses: a layer cubes the residual; the constant and its "
-        "condition are repaired."
-    ),
+    headline="Why attention alone collapses: a layer cubes the residual, where logits are small.",
     control=Control(_PAIR, "0.4 in place of 4", Le(residual_per_gamma, _CUBIC / 10)),
     cited="Sets the constant and the range with which the cubic bound of one layer may be quoted.",
     **LAW,
@@ -343,9 +340,7 @@ def cubic_rate(case: Case) -> Ball | Outside:
 @claim(
     Eq(nonzero_gradients, 0),
     wording="reported",
-    source=Source(
-        "noci2022", "vanishing query/key gradients, at exact rank collapse", "arXiv:2206.03126"
-    ),
+    source=Source("noci2022", "query/key gradients, at exact rank collapse", "arXiv:2206.03126"),
     assumes={"all tokens are equal": lambda case: case.instance == "collapsed"},
     cases={
         "quick": Case.grid(instance="collapsed", tokens=(2, 5), width=(1, 3)),

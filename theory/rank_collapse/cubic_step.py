@@ -406,9 +406,7 @@ _UPRIGHT = Case(step="signed", instance="two tokens", range="1/1000", direction=
     Le(step_excess, 0),
     known="FAILS",
     weight="step",
-    source=Source(
-        "depthlaw", "after restatements of dong2021's one-layer lemma (v1, v2); heads: our own"
-    ),
+    source=Source("depthlaw", "after restatements of dong2021's lemma (v1, v2); heads: our own"),
     assumes={
         "in the signed step, 0 < D_ii <= 1.256": lambda case: (
             case.step != "signed" or small_range(case)

@@ -269,12 +269,8 @@ _PLAIN = {
     Eq(fitted_slope, log(3)),
     kind="rate",
     predicted=slope_interval,
-    post_hoc=(
-        "The least coefficient c = 10^-6 was chosen after a first look at nets of these shapes."
-    ),
-    headline=(
-        "The doubly exponential law itself: the exponent triples with each layer, the same base 3."
-    ),
+    post_hoc="The least coefficient c = 10^-6 was chosen after a first look at such nets.",
+    headline="The doubly exponential law itself: the exponent triples with each layer: base 3.",
     source=Source("depthlaw", "after dong2021, Theorem 2.3: " + _HERE + "slope"),
     assumes={
         "coefficient_least <= 1 and r_0 < 1": lambda c: (
@@ -282,9 +278,7 @@ _PLAIN = {
         )
     },
     cases=_PLAIN,
-    control=Control(
-        _PLAIN["quick"][0], "slope log(32/11)", Eq(fitted_slope, log(Rational(32, 11)))
-    ),
+    control=Control(_PLAIN["quick"][0], "log(32/11)", Eq(fitted_slope, log(Rational(32, 11)))),
     cited="Decides which slope of log(-log residual) a net must show where each layer cubes.",
 )
 def doubly_exponential_slope(case: Case) -> Ball | Outside:
@@ -480,10 +474,7 @@ _placed = partial(_long, logits="positions", tokens=(2, 3))
             *_causal(tokens=(2, 3, 6), depth=(64, 128)),
             *_placed(depth=(64, 128), decay_per_position="1/2"),
         ),
-        "theory": (
-            *_causal(tokens=8, depth=512),
-            *_placed(depth=256, decay_per_position="1/10"),
-        ),
+        "theory": (*_causal(tokens=8, depth=512), *_placed(depth=256, decay_per_position="1/10")),
     },
     assumes={
         "a causal mask, or 2 or 3 tokens and 0 < a < 1": lambda c: (
@@ -568,9 +559,7 @@ _SKIPS = {
     source=Source("depthlaw", _HERE + "skips"),
     cases=_SKIPS,
     control=Control(
-        _SKIPS["quick"][0],
-        "the same net without skips",
-        measured=lambda case: _last(case, skip=False),
+        _SKIPS["quick"][0], "this net without skips", measured=lambda case: _last(case, skip=False)
     ),
     supports="rank_collapse/skips_keep_more",
 )

@@ -221,9 +221,7 @@ _BY_LAYER = {suite: Case.grid(**shape, **_BOUNDS) for suite, shape in _SHAPES.it
     wording="reported",
     reads=("layer", "bound"),
     cases=_BY_LAYER,
-    control=Control(
-        _BY_LAYER["quick"][0], "a bound 10^6 times smaller", Le(bound_ratio, Rational(4, 10**6))
-    ),
+    control=Control(_BY_LAYER["quick"][0], "10^6 times less", Le(bound_ratio, Rational(4, 10**6))),
     supports="rank_collapse/layers_product",
 )
 def layer_constant(case: Case, seed: int) -> Ball | Outside:
@@ -322,10 +320,7 @@ _DEEP = {
     kind="rate",
     holds_for="typical",
     predicted=slope_interval,
-    post_hoc=(
-        "The least coefficient 10^-12 was chosen after coefficients of 10^-7 to 10^-5 had been "
-        "seen."
-    ),
+    post_hoc="The least coefficient 10^-12 was chosen when 10^-7 to 10^-5 had been seen.",
     source=Source("depthlaw", "after dong2021, Theorem 2.3"),
     cases=_DEEP,
     control=Control(_DEEP["quick"][0], "slope log(14/5)", Eq(fitted_slope, log(Rational(14, 5)))),

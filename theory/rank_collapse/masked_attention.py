@@ -465,9 +465,7 @@ BASIN = angles / 2 - ceiling(angles * asin(1 / eta) / (2 * sympy.pi) - Rational(
         "one start more, where the border is 0.002 spacings from a start",
         Eq(count, BASIN + 1),
     ),
-    cited=(
-        "Decides how many starts unit rows may be said to keep apart in a printed counterexample."
-    ),
+    cited="Decides how many starts unit rows may be said to keep apart in a counterexample.",
 )
 def unit_rows_basin(case: Case) -> Exact:
     """Two tokens, unit rows: which starts never collapse.

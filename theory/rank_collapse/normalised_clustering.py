@@ -203,9 +203,7 @@ _reported = partial(Source, "karagodin2025", version="arXiv:2510.22026")
 @claim(
     Eq(post_norm_rate, 2 * log(1 + step)),
     kind="rate",
-    source=Source(
-        "depthlaw", "after karagodin2025, arXiv:2510.22026, post-LN clusters exponentially"
-    ),
+    source=Source("depthlaw", "after karagodin2025, arXiv:2510.22026, post-LN is exponential"),
     cases=_POST,
     predicted=_rate_interval,
     control=Control(
@@ -268,13 +266,8 @@ def _chord() -> bool:
     source=_reported("pre-LN clusters polynomially, about 1/t^2"),
     cases=_PRE,
     predicted=_exponent_interval,
-    control=Control(
-        _PRE["quick"][0], "an exponent higher by 1/80", Eq(pre_norm_exponent, 2 + Rational(1, 80))
-    ),
-    cited=(
-        "Decides whether a power of depth may be quoted as the rate at which pre-norm "
-        "attention clusters."
-    ),
+    control=Control(_PRE["quick"][0], "1/80 more", Eq(pre_norm_exponent, 2 + Rational(1, 80))),
+    cited="Decides whether a power of depth may be quoted as the rate of pre-norm clustering.",
 )
 def pre_norm_clusters(case: Case) -> Ball | Outside:
     """Pre-norm: tokens cluster like 1/depth^2.

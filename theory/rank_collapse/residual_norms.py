@@ -62,9 +62,7 @@ def product_steps() -> Iterator[Step]:
         "theory": Case.grid(instance="random", tokens=(8, 32), width=8),
     },
     control=Control(
-        Case(instance="identity", tokens=3),
-        "no factor: the mean taken for the minimiser",
-        Le(centre_ratio, 1),
+        Case(instance="identity", tokens=3), "the mean taken for the minimiser", Le(centre_ratio, 1)
     ),
     supports="rank_collapse/one_layer_cubic",
 )
@@ -140,11 +138,7 @@ def ranges(E: np.ndarray) -> tuple[Fraction, Fraction]:
         ),
         "theory": Case.grid(instance=("extremal", "random"), tokens=(17, 40)),
     },
-    control=Control(
-        Case(instance="extremal", tokens=3),
-        "a bound that does not grow with N",
-        Le(gamma_square, 1),
-    ),
+    control=Control(Case(instance="extremal", tokens=3), "no growth with N", Le(gamma_square, 1)),
     supports="rank_collapse/layers_product",
 )
 def gamma_bound(case: Case) -> Exact:
@@ -256,9 +250,7 @@ _HULLS = (
     cases={"quick": _HULLS},
     known="FAILS",
     control=Control(_HULLS[0], "one more", Eq(affine_rank_after, affine_rank + 1)),
-    cited=(
-        "Decides whether a collapse proof may treat layer normalisation as a right multiplication."
-    ),
+    cited="Decides whether collapse proofs may take layer norm for a right multiplication.",
 )
 def layernorm_affine_rank(case: Case) -> Exact:
     """Layer normalisation keeps the affine rank of the tokens.

@@ -152,10 +152,7 @@ _SIZES = (
     Le(factor, (d + 2) * ratio),
     holds_for="almost every",
     weight="step",
-    post_hoc=(
-        "The sizes at which it fails were added when they were known to fail; delta = 1 was taken "
-        "out of its domain."
-    ),
+    post_hoc="Sizes at which it fails were added after the data; delta = 1 was taken out.",
     source=Source("depthlaw", "after levine2020, Corollary 2; the factor is ours"),
     premises=(_DEEP_LOWER, _COUNT),
     known="FAILS",
@@ -169,9 +166,7 @@ _SIZES = (
         ),
     },
     control=Control(
-        Case(width=4, depth=200, depth_ratio=2, heads=1),
-        "d delta times wider",
-        Le(factor, d * ratio),
+        Case(width=4, depth=200, depth_ratio=2, heads=1), "d delta wider", Le(factor, d * ratio)
     ),
     supports="separation_rank/upper_bound_deep",
 )

@@ -47,9 +47,7 @@ _AFTER_LEVINE = Source(
     # longer than all else that is made here.
     Le(sep, dimension_sum()),
     source=_AFTER_LEVINE,
-    headline=(
-        "The upper bound on separation ranks, for all weights, that exact ranks are compared with."
-    ),
+    headline="The upper bound on separation ranks, for all weights, that exact ranks are held to.",
     cases={"quick": (*SMALL, *RESIDUAL["quick"]), "theory": (*LARGER, *RESIDUAL["theory"])},
     control=Control(
         Case(width=2, depth=2, heads=1, tokens=4),

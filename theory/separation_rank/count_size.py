@@ -120,9 +120,7 @@ _MOST = (log((d + 1) * MIDDLE, 3), D * L, C * log(d + 1, 3))
         ),
     },
     control=Control(
-        Case(width=20, depth=1),
-        "a factor d in place of d + 1",
-        between(_LEAST, log(S, 3), log(d * MIDDLE, 3)),
+        Case(width=20, depth=1), "d, not d + 1", between(_LEAST, log(S, 3), log(d * MIDDLE, 3))
     ),
     supports="separation_rank/knee",
 )
@@ -225,9 +223,7 @@ def _growth_steps() -> Iterator[Step]:
     Eq(knee_depth, ceiling(log(2 * d**2 + 2 * d + 1, 3))),
     source=COUNT_PAGE,
     kind="threshold",
-    headline=(
-        "Where the count stops growing doubly exponentially: near 2 log_3(d_x), not at log_3(d_x)."
-    ),
+    headline="Where the count's doubly exponential growth ends: near 2 log_3(d_x), not log_3(d_x).",
     cases={
         "quick": Case.grid(width=(1, 2, 3, 6, 11, 100, 1000)),
         "theory": Case.grid(width=(10**6, 10**12)),

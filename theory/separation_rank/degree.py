@@ -58,9 +58,7 @@ _GRID = {
     source=levine("eqs. (3)-(4)"),
     wording="recalled",
     holds_for="almost every",
-    headline=(
-        "Base 3 has one reason: a layer multiplies query, key and value, so the degree triples."
-    ),
+    headline="Base 3 has one reason: a layer multiplies query, key and value: degrees triple.",
     cases=_GRID,
     assumes={"no residual connections": lambda c: not c.get("residual", False)},
     control=Control(

@@ -245,9 +245,7 @@ def _rank_at(width: int, depth: int, seed: int, enough: int) -> int:
         "full": (Case(width=4, depth=2, student_depth=1),),
     },
     control=Control(
-        Case(width=3, depth=2, student_depth=1),
-        "as many layers more, as wide",
-        Eq(width_needed, d * L),
+        Case(width=3, depth=2, student_depth=1), "width times depth", Eq(width_needed, d * L)
     ),
     supports="trained_rank/floor_holds",
 )

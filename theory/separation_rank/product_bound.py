@@ -147,9 +147,7 @@ def product_lower_bound(case: Case, seed: int) -> Exact:
         ),
         "theory": (_coordinate(width=14, depth=86, heads=14, slope="3"),),
     },
-    control=Control(
-        Case(width=2, depth=2, heads=2, tokens=6, slope="1"), "c = 1 at a depth below 2 c d_x + 1"
-    ),
+    control=Control(Case(width=2, depth=2, heads=2, tokens=6, slope="1"), "L below 2 c d_x + 1"),
     cited="Decides whether a larger constant in c d_x L could mend the recalled Theorem 2.",
 )
 def no_linear_bound(case: Case, seed: int) -> Exact:
@@ -228,9 +226,7 @@ AGAINST_THEOREM_2: dict[str, Any] = {
             Case(width=12288, witness="count", stated=FIRST_VIOLATION_ONE_HEAD[12288]),
         ),
     },
-    control=Control(
-        Case(width=8, heads=8, stated=35), "the estimate 4 d_x + 3 in place of 36 at width 8"
-    ),
+    control=Control(Case(width=8, heads=8, stated=35), "the estimate 4 d_x + 3 in place of 36"),
     supports="separation_rank/upper_bound_deep",
 )
 def first_violation(case: Case) -> Exact:

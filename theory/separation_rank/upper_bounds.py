@@ -64,7 +64,7 @@ RECALLED = 2 * d * L + L - 2 * d * log(d / (2 * sqrt(2) * E), 3) + log(d, 3)
     control=Control(
         Case(width=4, depth=1, heads=1, tokens=4),
         "without the one term per head that does not cross",
-        statement=Le(sep, d**C),
+        Le(sep, d**C),
     ),
     supports="separation_rank/lower_bound_shallow",
 )
@@ -98,23 +98,15 @@ _COORDINATE = (
     holds_for="almost every",
     assumes=DEEP,
     known="FAILS",
-    headline=(
-        "Ours as recalled, not yet compared with the paper: a bound behind the rule L ~ "
-        "log_3(d_x), against exact ranks."
-    ),
+    headline="As recalled, not compared with the paper: a bound behind the rule L ~ log_3(d_x).",
     cases={
         "quick": (*_GRADED, *_COORDINATE[:2], *SMALL),
         "theory": (*(c for c in LARGER if 3**c.depth > c.width), *_COORDINATE[2:]),
     },
     control=Control(
-        Case(width=2, depth=1, heads=1, tokens=4),
-        "divided by 3^10",
-        statement=Le(log(sep, 3), RECALLED - 10),
+        Case(width=2, depth=1, heads=1, tokens=4), "divided by 3^10", Le(log(sep, 3), RECALLED - 10)
     ),
-    cited=(
-        "Decides whether the upper bound recalled as Theorem 2 may be quoted for depths past "
-        "log_3(d_x)."
-    ),
+    cited="Decides whether Theorem 2's recalled upper bound may be quoted past log_3(d_x).",
 )
 def upper_bound_deep(case: Case, seed: int) -> Exact:
     """Upper bound beyond the threshold, as recalled.
@@ -267,9 +259,7 @@ def _recalled_steps() -> Iterator[Step]:
         ),
         "theory": Case.grid(width=(81, 200), depth=(5, 6, 8)),
     },
-    control=Control(
-        Case(width=1, depth=1), "divided by 3^5", statement=Le(log(exponents, 3), RECALLED - 5)
-    ),
+    control=Control(Case(width=1, depth=1), "divided by 3^5", Le(log(exponents, 3), RECALLED - 5)),
     supports="separation_rank/upper_bound_deep",
 )
 def exponent_count(case: Case) -> Exact:

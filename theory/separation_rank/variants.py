@@ -182,9 +182,7 @@ def _attained(count: Expr) -> Within:
     control=Control(
         Case(width=3, depth=2, heads=1, tokens=6, input_rank=2), "one less", _attained(_COUNT - 1)
     ),
-    cited=(
-        "Decides whether width beyond the rank r of an embedding can raise the rank past S(r, L)."
-    ),
+    cited="Decides whether width beyond an embedding's rank r can raise the rank past S(r, L).",
     post_hoc="equality for N >= 2 (min(d_x, r) + 1) was stated after N >= 2 (r + 1) had been seen",
 )
 def vocabulary_bottleneck(case: Case, seed: int) -> Exact:

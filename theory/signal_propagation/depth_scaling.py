@@ -397,9 +397,7 @@ EXPONENTS = {
     kind="rate",
     weight="step",
     source=Source(
-        "dey2025",
-        "section 3, parameterizations with alpha in [1/2, 1]; equation 6 and figure 6",
-        "arXiv:2505.01618",
+        "dey2025", "section 3, alpha in [1/2, 1]; equation 6 and figure 6", "arXiv:2505.01618"
     ),
     assumes={
         "the power is that of what is asked about": lambda c: (

@@ -121,9 +121,7 @@ _RELU = partial(Case.grid, activation="relu", kept_share="1/2")
         "without the half",
         Eq(layer_variance, layer_growth ** (layer - 1)),
     ),
-    cited=(
-        "Decides whether 2/n_in is the variance of weights that keeps the size through ReLU layers."
-    ),
+    cited="Decides whether weights of variance 2/n_in keep the size through ReLU layers.",
 )
 def kaiming_variance(case: Case) -> Exact:
     """Variance grows as a power of g, through ReLU layers of g/2.
@@ -213,9 +211,7 @@ def printed_powers(case: Case) -> Exact:
         "quick": Case.grid(fan_in=(1, 512), fan_out=(1, 2048)),
         "theory": Case.grid(fan_in=(768, 4096), fan_out=3072),
     },
-    control=Control(
-        Case(fan_in=512, fan_out=2048), "Kaiming's variance", Eq(weight_variance, 2 / fan_in)
-    ),
+    control=Control(Case(fan_in=512, fan_out=2048), "Kaiming's", Eq(weight_variance, 2 / fan_in)),
     supports="signal_propagation/kaiming_variance",
 )
 def xavier_uniform(case: Case) -> Exact:
@@ -397,9 +393,7 @@ REFUTED_READING: dict[str, Any] = {"wording": "universal", "known": "FAILS"}
             depth=(100, 1000), factors=("9/10", "1 - 1/(i+1)^2"), gradient_level="1/2"
         )
     },
-    control=Control(
-        Case(depth=100, factors="9999/10000", gradient_level="1/2"), "factors of 0.9999"
-    ),
+    control=Control(Case(depth=100, factors="9999/10000", gradient_level="1/2"), "0.9999 each"),
     supports="exercises/gradients_vanish",
     **REFUTED_READING,
 )
@@ -584,9 +578,7 @@ def _(statement: Relational) -> Iterator[Step]:
     source=textbook("Stochastic Depth, code"),
     weight="arithmetic",
     cases={"quick": Case.grid(depth=(1, 8), survival=("9/10", "1"), branch_slope=("1/4", "0"))},
-    control=Control(
-        Case(depth=1, survival="9/10", branch_slope="1/4"), "the mean of one dropped layer"
-    ),
+    control=Control(Case(depth=1, survival="9/10", branch_slope="1/4"), "one dropped layer"),
     supports="signal_propagation/expected_depth",
     **REFUTED_READING,
 )

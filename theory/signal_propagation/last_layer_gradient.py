@@ -269,9 +269,7 @@ _QUICK = _NETS(width=32, depth=(4, 16), replicas=256)
         ),
     },
     control=Control(
-        _QUICK[0],
-        "the other end of the bracket",
-        between(-log(1 + depth * Rational(1, 2)), size, 0),
+        _QUICK[0], "the bracket's other end", between(-log(1 + depth * Rational(1, 2)), size, 0)
     ),
     supports="signal_propagation/gradient_exponents",
 )

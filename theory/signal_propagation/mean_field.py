@@ -111,9 +111,7 @@ def _condensed(beta_c: sympy.Expr) -> Relational:
         "theory": Case.grid(overlap=("-1/2", "9/10"), sharpness=("5", "100")),
     },
     control=Control(
-        Case(overlap="0", sharpness="2"),
-        "beta_c = 1/sqrt(1 - p)",
-        _condensed(1 / sqrt(1 - overlap)),
+        Case(overlap="0", sharpness="2"), "1/sqrt(1 - p)", _condensed(1 / sqrt(1 - overlap))
     ),
     supports="signal_propagation/participation_in_nets",
 )
@@ -214,9 +212,7 @@ _SKIP = 1 - branch_square
     cases={"quick": (*_MLPS, *_ATTENTIONS)},
     assumes={"the moments are those of the activation": _moments_of_activation},
     control=Control(
-        _MLPS[3],
-        "without the skip",
-        Eq(contraction, weight_square * derivative_moment / activation_moment),
+        _MLPS[3], "no skip", Eq(contraction, weight_square * derivative_moment / activation_moment)
     ),
     cited="Decides whether the scale of an MLP's weights can slow down token collapse.",
 )

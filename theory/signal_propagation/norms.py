@@ -80,9 +80,7 @@ def half_gaussian_moment(variance: Any) -> Any:
         "theory": Case.grid(width=512, input_variance=("2", "7/5")),
     },
     control=Control(
-        Case(width=3, input_variance="1"),
-        "the whole norm",
-        Eq(squared_norm, input_variance * width),
+        Case(width=3, input_variance="1"), "whole norm", Eq(squared_norm, input_variance * width)
     ),
     supports="signal_propagation/pre_ln_norm",
     wording="printed",
@@ -131,9 +129,7 @@ def _branches() -> Iterator[Step]:
         "quick": Case.grid(width=2, layer=(1, 2, 5)),
         "theory": Case.grid(width=3, layer=(1, 3, 8)),
     },
-    control=Control(
-        Case(width=2, layer=1), "without the feed-forward branch", Eq(sum_mean_square, 1)
-    ),
+    control=Control(Case(width=2, layer=1), "without feed-forward branch", Eq(sum_mean_square, 1)),
     supports="signal_propagation/pre_ln_norm",
     wording="printed",
 )

@@ -338,9 +338,7 @@ def _(statement: Relational) -> Iterator[Step]:
         "theory": Case.grid(scaled_square=("1", "2", "25"), tokens=(3, 1024)),
     },
     control=Control(
-        Case(scaled_square="1", tokens=8),
-        "a = 1: the correlation tends to 1",
-        Eq(limit_correlation, 1),
+        Case(scaled_square="1", tokens=8), "a = 1: it tends to 1", Eq(limit_correlation, 1)
     ),
     cited="Decides whether branches scaled by 1/sqrt(L) keep tokens apart at any depth.",
 )
@@ -462,9 +460,7 @@ def softmax_derivative(logits: list[int]) -> list[Fraction]:
         "quick": tuple(map(spread_case, (_TWO, _THREE, _LINE, _SAME, "1 2 0; 0 1 -1"))),
         "theory": (spread_case("2 1 0 1; 0 3 1 1; 1 1 -1 -4"),),
     },
-    control=Control(
-        spread_case(_TWO), "without the other tokens", Eq(value, width**2 * token_variance)
-    ),
+    control=Control(spread_case(_TWO), "no other tokens", Eq(value, width**2 * token_variance)),
     supports="signal_propagation/query_gradient",
 )
 def value_gradient(case: Case) -> Exact:
