@@ -320,7 +320,6 @@ def _gradient_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
     return sample(exponents(sizes(case), by_size(case, rng, device, run)))
 
 
-_POWERS = ("1/2", "3/4", "1")
 _WIDER = partial(Case.grid, narrow=32, depth=4, expected_exponent="-1")
 
 
@@ -343,7 +342,7 @@ def _deeper(*powers: str, **fields: Any) -> tuple[Case, ...]:
     cases={
         "quick": _deeper("1/2", deep=32, replicas=96),
         "full": (
-            *_deeper(*_POWERS, deep=64, replicas=48),
+            *_deeper("1/2", "3/4", "1", deep=64, replicas=48),
             *_WIDER(rule="completep", wide=256, replicas=32),
             *_WIDER(rule="mup", wide=256, replicas=64),
         ),

@@ -28,14 +28,14 @@ def _levels(case: Case) -> list[Fraction]:
     return [Fraction(0), *(Fraction(level) for level in str(case.levels).split())]
 
 
-def _growing(case: Case) -> bool:
-    return _levels(case) == sorted(_levels(case)) and _levels(case)[-1] < 1
-
-
 KERNEL: dict[str, Any] = {
     "wording": "recalled",
     "kind": "construction",
-    "assumes": {"correlations grow with depth and stay below 1": _growing},
+    "assumes": {
+        "correlations grow with depth and stay below 1": lambda c: (
+            _levels(c) == sorted(_levels(c)) and _levels(c)[-1] < 1
+        )
+    },
 }
 
 

@@ -188,13 +188,6 @@ def _product_ratio(case: Case) -> Exact | Ball:
     return root(squared_norm(A @ B) / (squared_norm(A) * squared_norm(B)))
 
 
-def _small(case: Case) -> bool:
-    """Facts of the constructions: `two_attentions` and `scaled_layer` scale to the case."""
-    if case.step == "residual":
-        return 2 * case.rational("logit_max") <= LARGEST_RANGE
-    return case.step != "signed" or small_range(case)
-
-
 def _of_step(step: str, factor: int, *cases: Iterable[Case]) -> tuple[Case, ...]:
     return tuple(
         Case(step=step, step_factor=factor, **case.fields()) for part in cases for case in part
@@ -205,7 +198,14 @@ def _of_step(step: str, factor: int, *cases: Iterable[Case]) -> tuple[Case, ...]
     Le(step_ratio, step_factor),
     source=Source("dong2021", "proof of the one-layer lemma, its signed step repaired", V2),
     wording="reported",
-    assumes={"row ranges D_ii <= 1.256 in the steps signed and residual": _small},
+    # Facts of the constructions: `two_attentions` and `scaled_layer` scale to the case.
+    assumes={
+        "row ranges D_ii <= 1.256 in the steps signed and residual": lambda c: (
+            2 * c.rational("logit_max") <= LARGEST_RANGE
+            if c.step == "residual"
+            else c.step != "signed" or small_range(c)
+        )
+    },
     cases={
         "quick": (
             *_of_step(

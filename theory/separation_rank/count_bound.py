@@ -81,8 +81,7 @@ def dimension_count(case: Case, seed: int) -> Exact:
     cases={
         "quick": (
             *Case.grid(width=2, depth=(1, 2, 3), heads=1, tokens=4),
-            *Case.grid(width=3, depth=(1, 2), heads=1, tokens=4),
-            *Case.grid(width=4, depth=(1, 2), heads=1, tokens=4),
+            *Case.grid(width=(3, 4), depth=(1, 2), heads=1, tokens=4),
             *Case.grid(width=2, depth=(1, 2, 3), heads=1, tokens=2),
             *Case.grid(width=(3, 4, 5), depth=(1, 2), heads=1, tokens=2),
         ),

@@ -139,18 +139,14 @@ def _approximated(case: Case, more: int = 0) -> Exact:
     return _relative(matrix, exact[0] @ exact[1])
 
 
-_MIRSKY = Source("eckart1936", "the theorem of best approximation in the Frobenius norm")
-_MATRICES = {
-    "quick": Case.grid(side=(4, 8), rank=(1, 3), factor=("rounded", "random")),
-    "theory": Case.grid(side=24, rank=(1, 5, 12, 20), factor=("rounded", "random")),
-}
-
-
 @claim(
     Ge(squared_error, squared_tail),
-    source=_MIRSKY,
+    source=Source("eckart1936", "the theorem of best approximation in the Frobenius norm"),
     wording="recalled",
-    cases=_MATRICES,
+    cases={
+        "quick": Case.grid(side=(4, 8), rank=(1, 3), factor=("rounded", "random")),
+        "theory": Case.grid(side=24, rank=(1, 5, 12, 20), factor=("rounded", "random")),
+    },
     predicted=_tail_squared,
     control=Control(
         Case(side=8, rank=1, factor="rounded"),

@@ -63,7 +63,6 @@ conflict = quantity(
 )
 
 _OWN = Source("depthlaw", "weights whose layers multiply by linear forms of the moments")
-_ALL_HEADS = {"H = d_x": lambda c: c.heads == c.width}
 _HEADS = {"H divides d_x": lambda c: c.width % c.heads == 0}
 _TOKENS = {"N >= 2 (d_x + 1)": lambda c: c.tokens >= 2 * c.width + 2}
 
@@ -134,7 +133,7 @@ def product_lower_bound(case: Case, seed: int) -> Exact:
     source=_OWN,
     holds_for="almost every",
     assumes={
-        **_ALL_HEADS,
+        "H = d_x": lambda c: c.heads == c.width,
         **_TOKENS,
         "L > 2 c d_x + 1": lambda k: k.depth > 2 * k.rational("slope") * k.width + 1,
         "L <= D": lambda k: 2 * k.depth <= k.width * (k.width + 1),

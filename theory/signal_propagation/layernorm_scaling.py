@@ -77,7 +77,6 @@ def scaled_variance(layers: int, first: Fraction) -> arb:
 
 
 sun = partial(Source, "sun2025", version="arXiv:2502.05795")
-_PRODUCT = "Lemma on the variance of pre-LN, as reported"
 
 
 def _of_product(case: Case) -> Ball:
