@@ -33,23 +33,19 @@ from .norm_growth import IN_NETS, in_blocks, without
 gradient_exponent = quantity(
     "gradient_exponent",
     r"\partial\log\|\nabla W\|/\partial\log L",
-    "least-squares slope against log L, over depths that double, of the log norm of the gradient "
-    "of the last MLP's second matrix, or of all matrices of all layers, or of the product of "
-    "the former and the norm of the last hidden states",
+    "slope against log L of the log gradient: last, of all layers, or last times the stream's norm",
     "real",
 )
 profile_exponent = quantity(
     "profile_exponent",
     r"\partial\log\|\nabla W^{2,l}\|/\partial\log\|x_l\|^2",
-    "within one net, least-squares slope over its layers l of the log norm of the gradient of the "
-    "MLP's second matrix against the log mean square of the stream after that layer",
+    "slope over layers of the log gradient against the log mean square of the stream",
     "real",
 )
 decay_rate = quantity(
     "gradient_decay_rate",
     r"\partial\log\|\nabla W^{2,L}\|/\partial L",
-    "least-squares slope of the log norm of the gradient of the last MLP's second matrix against L "
-    "over depths that double",
+    "slope against L of the log gradient of the last MLP's second matrix, depths doubling",
     "real",
 )
 

@@ -28,8 +28,7 @@ alphas = quantity(
 share_exponent = quantity(
     "share_exponent",
     r"\epsilon_L",
-    "exponent of the depth in the variance that a relative "
-    "perturbation of all weights makes at the output, over the sum of branch shares",
+    "exponent of the depth in an output's perturbed variance over the sum of branch shares",
     "real",
 )
 

@@ -48,15 +48,13 @@ from .ranks_in_training import (
 floor_share = quantity(
     "floor_share",
     r"\varepsilon/\varepsilon_S",
-    "relative error of a student over the "
-    "floor that linearised students of the same width and depth cannot beat",
+    "relative error of a student over the floor of linearised ones of its shape",
     "nonnegative real",
 )
 error_gap = quantity(
     "error_gap",
     r"\Delta\varepsilon",
-    "relative error of a softmax student minus that of the "
-    "linearised student of the same width, depth and seed",
+    "relative error of a softmax student minus that of the linearised one of equal seed",
     "real",
 )
 

@@ -25,8 +25,7 @@ from .softmax_attention import Head, attention, ball_composite_norm, centred, re
 errors = quantity(
     "path_errors",
     r"\#_{err}",
-    "entries in which a sum over paths differs from the forward pass, or a row of P_path is no "
-    "distribution",
+    "wrong entries of a sum over paths, or rows of P_path that are no distribution",
     "nonnegative integer",
 )
 length = quantity(

@@ -28,8 +28,7 @@ from .softmax_perturbation import LARGEST_RANGE
 bound_ratio = quantity(
     "bound_ratio",
     r"c_l/k_l",
-    "r_(l+1) / r_l^3 over sqrt(sum_h g_h a_h sum_h g'_h b_h) / sqrt(d_qk) of that layer, or over "
-    "gamma beta H / sqrt(d_qk), largest over nets",
+    "r_(l+1) / r_l^3 over a bound of layer l without its factor 4, largest over nets",
     "positive real",
 )
 logit_range = quantity(

@@ -34,8 +34,7 @@ ratio = quantity(
 factor = quantity(
     "width_factor",
     "w",
-    "least whole w at which Theorem 2's lower bound on the net of depth L/delta, width w d_x and "
-    "as many heads reaches an upper bound on the net of depth L and width d_x",
+    "least w at which width w d_x and depth L/delta reach an upper bound on d_x and L",
 )
 
 _A_NET = {"H divides d_x": lambda c: c.width % c.heads == 0}

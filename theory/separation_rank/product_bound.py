@@ -54,8 +54,7 @@ c = quantity("slope", "c", "an absolute constant in a supposed bound c d_x L", "
 first = quantity(
     "first_violation",
     r"L_\times",
-    "first depth beyond the threshold at which a lower bound exceeds a recalled upper bound; "
-    "0 if none",
+    "first depth beyond the threshold at which a lower bound exceeds the recalled one; 0: none",
     "nonnegative integer",
 )
 conflict = quantity(

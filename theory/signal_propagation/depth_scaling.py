@@ -26,8 +26,7 @@ from .signal_symbols import ROUNDS, UNITS, Eq, before_rounding, nine_decimals
 deepnorm_scale = quantity(
     "deepnorm_scale",
     r"\alpha, \beta",
-    "DeepNorm's factor on the skip connection, alpha in LN(alpha x + G(x)), or its gain of the "
-    "Xavier initialisation, beta, rounded down to nine decimals",
+    "DeepNorm's alpha in LN(alpha x + G(x)), or Xavier gain beta, cut to nine decimals",
     "positive real",
 )
 scale_factor = quantity(
