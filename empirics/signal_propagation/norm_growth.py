@@ -262,9 +262,7 @@ def _depths(*schemes: str, **fields: int | str) -> tuple[Case, ...]:
     predicted=within,
     kind="rate",
     assumes={
-        "the exponent is 0 for GPT-2's scheme, else 1": lambda c: (
-            c.expected_exponent == ("0" if c.scheme == "gpt2" else "1")
-        )
+        "0 for GPT-2, else 1": lambda c: c.expected_exponent == ("0" if c.scheme == "gpt2" else "1")
     },
     source=Source("radford2019", "residual weights over sqrt(N); without them xiong2020, Lemma 2"),
     cases={

@@ -404,9 +404,7 @@ def _relative(statement: Relational, case: Case) -> Ball:
     wording="derived",
     expected="FAILS",
     assumes={
-        "beta > beta_c": lambda case: (
-            case.rational("sharpness") ** 2 * (1 - case.rational("overlap")) > 2
-        )
+        "beta > beta_c": lambda c: c.rational("sharpness") ** 2 * (1 - c.rational("overlap")) > 2
     },
     cases={
         "full": Case.grid(sharpness="2", overlap=("0", "1/5"), tokens=128, width=256, replicas=32)

@@ -72,11 +72,7 @@ def _rates(**fields: Any) -> tuple[Case, ...]:
 @claim(
     Eq(depth_change, 1 - alphas * alpha),
     source=COMPLETEP,
-    assumes={
-        "alpha stands as often as in the optimiser's power": lambda c: (
-            c.alphas == _RULES[c.optimiser]
-        )
-    },
+    assumes={"k is the optimiser's": lambda c: c.alphas == _RULES[c.optimiser]},
     cases={
         "full": (
             *_rates(depth_power="1/2", shallow=16, deep=128, replicas=96),

@@ -281,8 +281,8 @@ def _around(statement: Relational, case: Case) -> Ball:
     predicted=_around,
     source=Source("depthlaw", "theory/rank_collapse/__init__.py, slope of one layer"),
     assumes={
-        "remainder below one: condition * |W_QK|_1 r^2 < 1/4": lambda case: (
-            case.rational("condition") * _logits(case) < Fraction(1, 4)
+        "condition * |W_QK|_1 r^2 < 1/4": lambda c: (
+            c.rational("condition") * _logits(c) < Fraction(1, 4)
         )
     },
     cases={

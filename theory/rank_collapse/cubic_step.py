@@ -407,11 +407,7 @@ _UPRIGHT = Case(step="signed", instance="two tokens", range="1/1000", direction=
     known="FAILS",
     weight="step",
     source=Source("depthlaw", "after restatements of dong2021's lemma (v1, v2); heads: our own"),
-    assumes={
-        "in the signed step, 0 < D_ii <= 1.256": lambda case: (
-            case.step != "signed" or small_range(case)
-        )
-    },
+    assumes={"if signed, 0 < D_ii <= 1.256": lambda c: c.step != "signed" or small_range(c)},
     cases={
         "quick": (
             Case(step="signed", instance="two tokens", range="1/1000"),

@@ -297,11 +297,7 @@ def _harmonic_steps(bound: sympy.Expr, side: int) -> Iterator[Step]:
     Eq(branch_share, 1 / (1 + sublayers**accumulates)),
     source=liu("section 4, dependency on residual branches; section 4.3, model initialization"),
     weight="step",
-    assumes={
-        "post-LN's skip carries 1, the others' all before": lambda c: (
-            c.accumulates == int(c.scheme != "post")
-        )
-    },
+    assumes={"s = 0 for post-LN, else 1": lambda c: c.accumulates == int(c.scheme != "post")},
     cases={
         "quick": (
             *Case.grid(scheme="post", accumulates=0, sublayers=(1, 2, 12, 96)),
@@ -399,8 +395,8 @@ EXPONENTS = {
         "dey2025", "section 3, alpha in [1/2, 1]; equation 6 and figure 6", "arXiv:2505.01618"
     ),
     assumes={
-        "the power is that of what is asked about": lambda c: (
-            (c.power_offset, c.power_multiple) == EXPONENTS[c.of]
+        "c and k are those of what is asked": lambda c: (
+            EXPONENTS[c.of] == (c.power_offset, c.power_multiple)
         )
     },
     cases={
