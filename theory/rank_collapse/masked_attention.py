@@ -470,9 +470,10 @@ BASIN = angles / 2 - ceiling(angles * asin(1 / eta) / (2 * sympy.pi) - Rational(
 def unit_rows_basin(case: Case) -> Exact:
     """Two tokens, unit rows: which starts never collapse.
 
-    For the two tokens of unit_rows_fixed_point, of K equally spaced directions (i + 1/2) 2 pi/K of
-    x_2, K even, exactly those between the angles arcsin(1/eta) and pi from x_1 stay apart for ever,
-    K/2 - ceil(K arcsin(1/eta)/(2 pi) - 1/2) of them.
+    Two causal tokens of width two with equal weights, rows rescaled to unit norm, W_V = [[1, 0],
+    [eta, 1]] on columns, x_1 = (0, 1): of K equally spaced directions (i + 1/2) 2 pi/K of x_2, K
+    even, exactly those between the angles arcsin(1/eta) and pi from x_1 stay apart for ever, K/2 -
+    ceil(K arcsin(1/eta)/(2 pi) - 1/2) of them.
 
     77, 83 and 89 of 200 directions at eta = 3/2, 2, 3; the share tends to 1/2 - arcsin(1/eta)/(2
     pi) as K grows. A start counts once it is within 10^-6 of an attracting point after 90 layers;
