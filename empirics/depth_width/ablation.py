@@ -8,7 +8,7 @@ here; `post_hoc` says what was known or changed since.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
@@ -65,7 +65,7 @@ inside = quantity(
 SIZES = {"training": (36_000, 82_000, 210_000), "gpu": (1_330_000, 5_320_000, 31_000_000)}
 DEPTHS = {"training": (1, 2, 3, 6, 12), "gpu": (3, 6, 12, 24, 48)}
 # The nets that the parametrisations are compared on, at the least size.
-_FEW = {"training": (2, 6, 12), "gpu": (3, 12, 48)}
+_FEW = (2, 6, 12)
 
 
 def _listed(depths: Iterable[int]) -> str:
@@ -96,7 +96,7 @@ def case_of(
     suite: str, parameters: int, parametrisation: str = "standard", **fields: int | str
 ) -> Case:
     """A case of a suite: nets of this size, which share their budgets with those of `depths`."""
-    depths = (DEPTHS if parametrisation == "standard" else _FEW)[suite]
+    depths = DEPTHS[suite] if parametrisation == "standard" else _FEW
     return _MAKERS[suite](
         parameters=parameters,
         parametrisation=parametrisation,
@@ -176,26 +176,15 @@ def _with(case: Case, **fields: int | str) -> Case:
 # --- what is trained ------------------------------------------------------------------------------
 
 
-def _trained() -> Iterator[tuple[str, Case]]:
+def _trained(suite: str) -> Iterator[Case]:
     """Every net that is trained, the longest first, so that two processes end together."""
-    for suite, sizes in SIZES.items():
-        for parameters in reversed(sizes):
-            for depth in reversed(DEPTHS[suite]):
-                for budget in KINDS:
-                    yield suite, case_of(suite, parameters, depth=depth, budget=budget)
-        for parametrisation in ("mup", "completep"):
-            for depth in reversed(_FEW[suite]):
-                yield (
-                    suite,
-                    case_of(suite, sizes[0], parametrisation, depth=depth, budget="updates"),
-                )
-
-
-def _all(read: Sequence[Budget]) -> dict[str, list[Case]]:
-    return {
-        suite: [case for each, case in _trained() if each == suite and case.budget in read]
-        for suite in SIZES
-    }
+    for parameters in reversed(SIZES[suite]):
+        for depth in reversed(DEPTHS[suite]):
+            for budget in KINDS:
+                yield case_of(suite, parameters, depth=depth, budget=budget)
+    for parametrisation in ("mup", "completep") if suite == "training" else ():
+        for depth in reversed(_FEW):
+            yield case_of(suite, SIZES[suite][0], parametrisation, depth=depth, budget="updates")
 
 
 def _untrained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -211,7 +200,7 @@ _FIRST = case_of("training", SIZES["training"][0], depth=6, other=12)
     Lt(loss, log(vocabulary) - 1),
     source=_ours("what the comparison rests on"),
     post_hoc=MORE_SEEDS,
-    cases=_all(KINDS),
+    cases={suite: list(_trained(suite)) for suite in SIZES},
     reads=("budget",),
     control=Control(
         case_of("training", SIZES["training"][0], depth=1, budget="updates"),
@@ -244,7 +233,7 @@ def language_models_learn(case: Case, device: str = "cpu", folder: str = "") -> 
 @claim(
     Ge(inside, 1),
     source=_ours("what the comparison rests on"),
-    cases=_all(("updates",)),
+    cases={"training": [case for case in _trained("training") if case.budget == "updates"]},
     control=Control(
         case_of("training", SIZES["training"][0], depth=1, budget="updates"),
         "two rates on both sides",
@@ -271,26 +260,20 @@ def best_rate_is_inside(case: Case, device: str = "cpu", folder: str = "") -> Ex
 # --- Kaplan's figure ------------------------------------------------------------------------------
 
 
-def _pairs() -> dict[str, list[Case]]:
-    """The deepest net and any other of at least 2 layers."""
-    return {
-        suite: [
-            case_of(suite, parameters, depth=shallow, other=depths[-1])
-            for parameters in SIZES[suite]
-            for shallow in depths[:-1]
-            if shallow >= 2
-        ]
-        for suite, depths in DEPTHS.items()
-    }
-
-
 @claim(
     between(-Rational(3, 100), gain, Rational(3, 100)),
     wording="universal",
     expected="FAILS",
     post_hoc=MORE_SEEDS,
     source=_kaplan("Section 3, Figure 5"),
-    cases=_pairs(),
+    # The deepest net and any other of at least 2 layers.
+    cases={
+        "training": [
+            case_of("training", parameters, depth=shallow, other=DEPTHS["training"][-1])
+            for parameters in SIZES["training"]
+            for shallow in DEPTHS["training"][1:-1]
+        ]
+    },
     control=Control(
         _with(_FIRST, depth=2, other=12),
         "at most two per cent",
@@ -317,19 +300,6 @@ def shape_costs_three_per_cent(case: Case, device: str = "cpu", folder: str = ""
 # --- equal updates, operations, seconds -----------------------------------------------------------
 
 
-def _at_cost() -> dict[str, list[Case]]:
-    """Steps of depth at all sizes and costs, in both suites."""
-    return {
-        suite: [
-            case_of(suite, parameters, depth=depth, other=other, budget=budget)
-            for budget in ("operations", "seconds")
-            for parameters in SIZES[suite]
-            for depth, other in steps_of(suite)
-        ]
-        for suite in SIZES
-    }
-
-
 @claim(
     Le(extra, 0),
     source=_ours("folklore: depth is paid for by attention, and in time"),
@@ -338,7 +308,15 @@ def _at_cost() -> dict[str, list[Case]]:
         "which 2 layers were not slower than 1; losses had not."
     ),
     expected="FAILS",
-    cases=_at_cost(),
+    cases={
+        suite: [
+            case_of(suite, parameters, depth=depth, other=other, budget=budget)
+            for budget in ("operations", "seconds")
+            for parameters in SIZES[suite]
+            for depth, other in steps_of(suite)
+        ]
+        for suite in SIZES
+    },
     reads=("budget",),
     control=Control(
         _with(_FIRST, budget="operations"),
@@ -370,12 +348,11 @@ def equal_cost_gain(case: Case, device: str = "cpu", folder: str = "") -> Sample
     known="UNDECIDED",
     source=_ours("after levine2020: the best depth grows with size"),
     cases={
-        suite: [
-            case_of(suite, small, depth=depth, other=other, larger=large)
-            for small, large in pairwise(SIZES[suite])
-            for depth, other in steps_of(suite)
+        "training": [
+            case_of("training", small, depth=depth, other=other, larger=large)
+            for small, large in pairwise(SIZES["training"])
+            for depth, other in steps_of("training")
         ]
-        for suite in SIZES
     },
     control=Control(
         _with(_FIRST, larger=SIZES["training"][1]),
@@ -406,11 +383,10 @@ def depth_gains_more_when_larger(case: Case, device: str = "cpu", folder: str = 
     source=Source("dey2025", "abstract: deeper nets are compute-efficient", "arXiv:2505.01618"),
     wording="universal",
     cases={
-        suite: [
-            case_of(suite, SIZES[suite][0], "completep", depth=depth, other=other)
-            for depth, other in pairwise(_FEW[suite])
+        "training": [
+            case_of("training", SIZES["training"][0], "completep", depth=depth, other=other)
+            for depth, other in pairwise(_FEW)
         ]
-        for suite in SIZES
     },
     control=Control(
         case_of("training", SIZES["training"][0], "completep", depth=6, other=12),

@@ -8,7 +8,7 @@ says how far down a rule carries; it is no verdict on the rule where it was meas
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from sympy import Rational
@@ -63,21 +63,17 @@ _RULES = {
 }
 
 
-def _ruled() -> dict[str, list[Case]]:
+def _ruled() -> Iterator[Case]:
     """Each rule against each other trained depth, where it asks for one of them or more: a depth
     that rounds to less than the fewest layers trained was not trained."""
-    found: dict[str, list[Case]] = {}
+    sizes = SIZES["training"]
     for key, parametrisation in _RULES.items():
-        for suite, sizes in SIZES.items():
-            for parameters in sizes if parametrisation == "standard" else sizes[:1]:
-                made = case_of(suite, parameters, parametrisation, rule=key)
-                found.setdefault(suite, []).extend(
-                    Case(**made.fields() | {"other": other})
-                    for other in depths_of(made)
-                    if other != _ruled_depth(made)
-                    and round(rule(key).depth(parameters)) >= depths_of(made)[0]
-                )
-    return found
+        for parameters in sizes if parametrisation == "standard" else sizes[:1]:
+            made = case_of("training", parameters, parametrisation, rule=key)
+            if round(rule(key).depth(parameters)) >= depths_of(made)[0]:
+                for other in depths_of(made):
+                    if other != _ruled_depth(made):
+                        yield Case(**made.fields() | {"other": other})
 
 
 @claim(
@@ -88,9 +84,9 @@ def _ruled() -> dict[str, list[Case]]:
     expected="FAILS",
     known="UNDECIDED",
     post_hoc=f"{MORE_SEEDS} Also: {LEVEL_MOVED}. Each rule was a claim of its own.",
-    cases=_ruled(),
+    cases={"training": list(_ruled())},
     control=Control(
-        _ruled()["training"][0],
+        next(_ruled()),
         "a twentieth of the loss less",
         statement=Le(excess, -Rational(1, 20)),
     ),
@@ -124,16 +120,14 @@ def rules_cost_little(case: Case, device: str = "cpu", folder: str = "") -> Samp
 # --- rules that say where depth pays --------------------------------------------------------------
 
 
-def _steps(wanted: Callable[[int, int, int, int], bool]) -> dict[str, list[Case]]:
+def _steps(wanted: Callable[[int, int, int, int], bool], suite: str = "training") -> list[Case]:
     """Steps from a depth to the next one at a size: wanted(N, heads, depth, next)."""
-    found: dict[str, list[Case]] = {}
-    for suite, sizes in SIZES.items():
-        for parameters in sizes:
-            for depth, other in steps_of(suite):
-                made = case_of(suite, parameters, depth=depth, other=other)
-                if wanted(parameters, made.heads, depth, other):
-                    found.setdefault(suite, []).append(made)
-    return found
+    steps = (
+        case_of(suite, parameters, depth=depth, other=other)
+        for parameters in SIZES[suite]
+        for depth, other in steps_of(suite)
+    )
+    return [case for case in steps if wanted(case.parameters, case.heads, case.depth, case.other)]
 
 
 def _from_threshold(parameters: int, heads: int, depth: int, other: int) -> bool:
@@ -149,10 +143,6 @@ def _beyond_largest(parameters: int, heads: int, depth: int, other: int) -> bool
     return other * depth > largest**2
 
 
-def _first(wanted: Callable[[int, int, int, int], bool]) -> Case:
-    return _steps(wanted)["training"][0]
-
-
 @claim(
     Gt(gain, 0),
     source=Source("depthlaw", "after levine2020 (v1, abstract and Table 1): L_th = log_3(d_x)"),
@@ -162,8 +152,8 @@ def _first(wanted: Callable[[int, int, int, int], bool]) -> Case:
         "of these cases."
     ),
     headline="The reading of log_3(d_x) as advice for training, tested on small language models.",
-    cases=_steps(_to_knee),
-    control=Control(_first(_to_knee), "by a hundredth", statement=Gt(gain, Rational(1, 100))),
+    cases={suite: _steps(_to_knee, suite) for suite in SIZES},
+    control=Control(_steps(_to_knee)[0], "by a hundredth", statement=Gt(gain, Rational(1, 100))),
     cited="Bears on whether designers should add layers up to log_3(d) before they add width.",
     **NETS,
 )
@@ -193,9 +183,9 @@ def depth_pays_to_knee(case: Case, device: str = "cpu", folder: str = "") -> Sam
     source=Source("depthlaw", "after levine2020 (v1, abstract and Table 1): beyond log_3(d_x)"),
     expected="FAILS",
     post_hoc=f"{MORE_SEEDS} Also: {LEVEL_MOVED}",
-    cases=_steps(_from_threshold),
+    cases={"training": _steps(_from_threshold)},
     control=Control(
-        _first(_from_threshold),
+        _steps(_from_threshold)[0],
         "a sixtieth of the loss is gained",
         statement=between(Rational(1, 60) - Rational(1, 100), gain, Rational(2, 75)),
     ),
@@ -223,9 +213,9 @@ def depth_is_neutral_from_threshold(case: Case, device: str = "cpu", folder: str
     post_hoc=f"{MORE_SEEDS} Also: {LEVEL_MOVED}",
     source=Source("fahim2026", "2.43 ln d, as restated on themoonlight.io", "arXiv:2601.20994v1"),
     wording="reported",
-    cases=_steps(_beyond_largest),
+    cases={"training": _steps(_beyond_largest)},
     control=Control(
-        _first(_beyond_largest), "by a twentieth", statement=Lt(gain, -Rational(1, 20))
+        _steps(_beyond_largest)[0], "by a twentieth", statement=Lt(gain, -Rational(1, 20))
     ),
     cited="Bears on whether small models should be capped at 2.43 ln d layers.",
     **NETS,

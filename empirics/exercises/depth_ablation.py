@@ -29,22 +29,7 @@ gained = quantity(
 DEPTHS, WIDE = (16, 8, 4, 2), 4
 # Updates: as many as two cores do in nine minutes.
 _CPU = partial(Case, width=48, steps=450, vocabulary=512, replicas=8, corpus=STANDARD)
-_GPU = partial(Case, width=192, steps=2000, vocabulary=2048, replicas=8, corpus=STANDARD)
-
-
-def _cases(*depths: int) -> dict[str, list[Case]]:
-    return {
-        suite: [made(depth=depth) for depth in depths]
-        for suite, made in (("exercises", _CPU), ("gpu", _GPU))
-    }
-
-
-def _and_wide(cases: dict[str, list[Case]]) -> dict[str, list[Case]]:
-    def wide(case: Case) -> Case:
-        return Case(**case.fields() | {"depth": case.depth // WIDE, "width": 2 * case.width})
-
-    return {suite: [*made[:2], wide(made[0]), *made[2:]] for suite, made in cases.items()}
-
+_DEEPEST, *_SHALLOWER = (_CPU(depth=depth) for depth in DEPTHS)
 
 NETS: dict[str, Any] = {"portable": False, **FIT}
 _text = partial(Source, "deepnetworks63")
@@ -69,7 +54,14 @@ def _untrained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
 @claim(
     Lt(loss, log(vocabulary) - 1),
     source=Source("depthlaw", "what the exercise rests on"),
-    cases=_and_wide(_cases(*DEPTHS)),
+    cases={
+        "exercises": (
+            _DEEPEST,
+            _SHALLOWER[0],
+            Case(**_DEEPEST.fields() | {"depth": DEPTHS[0] // WIDE, "width": 2 * _DEEPEST.width}),
+            *_SHALLOWER[1:],
+        )
+    },
     control=Control(_CPU(depth=2), "nets as they are initialised", measured=_untrained),
     supports="exercises/deeper_is_better",
     **NETS,
@@ -88,20 +80,13 @@ def language_models_learn(case: Case, device: str = "cpu", folder: str = "") -> 
     return sample(losses(case, case.depth, case.width, device, folder))
 
 
-def _and_against_wide(cases: dict[str, list[Case]]) -> dict[str, list[Case]]:
-    """And the deepest net against one of a quarter of its layers and twice the width."""
-    return {
-        suite: [*made[1:], Case(**made[0].fields() | {"against": "wide"})]
-        for suite, made in cases.items()
-    }
-
-
 @claim(
     Gt(gained, 0),
     source=_text("Section 6.3, Why Depth?, Depth vs Width; Modern Model Depths; Exercises, 1"),
     wording="universal",
     known="FAILS",
-    cases=_and_against_wide(_cases(*DEPTHS)),
+    # And the deepest net against one of a quarter of its layers and twice the width.
+    cases={"exercises": (*_SHALLOWER, Case(**_DEEPEST.fields() | {"against": "wide"}))},
     control=Control(
         _CPU(depth=2), "a doubling gains a tenth of a nat", statement=Gt(gained, Rational(1, 10))
     ),

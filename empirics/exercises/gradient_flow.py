@@ -51,7 +51,7 @@ against_pre = quantity(
 
 # The net of which all layers are shown and that is also trained; a shorter and a longer one.
 LAYERS, SHORTER, LONGER = 24, 12, 48
-WIDTH, GPU_WIDTH = 48, 192
+WIDTH = 48
 SHOWN = (1, 4, 8, 12, 16, 20)
 # Of initialisation: one that keeps the variance at any width, and the usual one.
 SCHEMES = ("xavier", "gpt2")
@@ -81,18 +81,16 @@ def _nets(
     of: Iterable[str] = ("states",),
 ) -> dict[str, tuple[Case, ...]]:
     """After a short training, and at initialisation by both schemes and at three depths."""
-
-    def of_width(width: int) -> tuple[Case, ...]:
-        net = partial(Case.grid, residual=residual, norm=norms, of=of, width=width, corpus=STANDARD)
-        at_start = partial(net, scheme=SCHEMES, steps=0, replicas=DRAWN)
-        return (
+    net = partial(Case.grid, residual=residual, norm=norms, of=of, width=WIDTH, corpus=STANDARD)
+    at_start = partial(net, scheme=SCHEMES, steps=0, replicas=DRAWN)
+    return {
+        "exercises": (
             *net(scheme="gpt2", steps=STEPS, replicas=TRAINED, depth=LAYERS, layer=layers),
             *at_start(depth=LONGER, layer=1),
             *at_start(depth=LAYERS, layer=layers),
             *at_start(depth=SHORTER, layer=1),
         )
-
-    return {"exercises": of_width(WIDTH), "gpu": of_width(GPU_WIDTH)}
+    }
 
 
 def _one(residual: bool, norm: str, scheme: str = "xavier") -> Case:

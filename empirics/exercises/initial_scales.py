@@ -64,18 +64,12 @@ _WINDOWS = 16
 
 # Updates: as many as two cores do in eight minutes.
 _CPU = partial(Case, depth=LAYERS, width=48, steps=240, vocabulary=512, replicas=8, corpus=STANDARD)
-_GPU = partial(
-    Case, depth=LAYERS, width=192, steps=1000, vocabulary=2048, replicas=8, corpus=STANDARD
-)
 # Nets that are not trained cost little, so that there are more of them.
 _DRAWN = partial(Case, depth=LAYERS, width=48, vocabulary=512, replicas=32, corpus=STANDARD)
 
 
 def _cases(*names: str) -> dict[str, list[Case]]:
-    return {
-        suite: [made(initialisation=name) for name in names]
-        for suite, made in (("exercises", _CPU), ("gpu", _GPU))
-    }
+    return {"exercises": [_CPU(initialisation=name) for name in names]}
 
 
 _text = partial(Source, "deepnetworks63")

@@ -60,9 +60,6 @@ FROZEN: dict[str, Any] = {**FIT, "wording": "universal", "portable": False}
 _frozen = partial(
     Case, layers=LAYERS, width=48, steps=STEPS, vocabulary=512, replicas=REPLICAS, corpus=STANDARD
 )
-_large = partial(
-    Case, layers=LAYERS, width=192, steps=1000, vocabulary=2048, replicas=REPLICAS, corpus=STANDARD
-)
 # Embeddings, positions, final normalisation and read-out.
 _ENDS = ("trained", "frozen")
 
@@ -114,14 +111,12 @@ _EACH, _OUTER = tuple(range(1, LAYERS + 1)), (1, LAYERS)
 
 def _cases(with_ends: Iterable[int], without: Iterable[int] = ()) -> dict[str, tuple[Case, ...]]:
     """By the layer that is trained."""
-    asked = [
-        (place, ends)
-        for ends, layers in zip(_ENDS, (with_ends, without), strict=True)
-        for place in layers
-    ]
     return {
-        suite: tuple(made(layer=place, ends=ends) for place, ends in asked)
-        for suite, made in (("exercises", _frozen), ("gpu", _large))
+        "exercises": tuple(
+            _frozen(layer=place, ends=ends)
+            for ends, layers in zip(_ENDS, (with_ends, without), strict=True)
+            for place in layers
+        )
     }
 
 

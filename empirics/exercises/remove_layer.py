@@ -68,9 +68,6 @@ LAYERS_REMOVED: dict[str, Any] = {
 whole_net = partial(
     Case, layers=LAYERS, width=48, steps=STEPS, vocabulary=512, replicas=REPLICAS, corpus=STANDARD
 )
-_large = partial(
-    Case, layers=LAYERS, width=192, steps=2000, vocabulary=2048, replicas=REPLICAS, corpus=STANDARD
-)
 _SINGLE = tuple((place, place) for place in range(1, LAYERS + 1))
 # All layers up to a depth, and all above it.
 _LOWER = tuple((1, place) for place in range(2, LAYERS))
@@ -79,10 +76,7 @@ _UPPER = tuple((place + 1, LAYERS) for place in range(1, LAYERS - 1))
 
 def _cases(*removed: tuple[int, int]) -> dict[str, tuple[Case, ...]]:
     """By the first and the last of the layers that are removed; 0 and 0: none."""
-    return {
-        suite: tuple(made(first=first, last=last) for first, last in removed)
-        for suite, made in (("exercises", whole_net), ("gpu", _large))
-    }
+    return {"exercises": tuple(whole_net(first=first, last=last) for first, last in removed)}
 
 
 def without(net: Net, first: int, last: int) -> Net:

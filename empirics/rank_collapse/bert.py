@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
 from sympy import Piecewise, Rational, exp, log
@@ -26,6 +26,8 @@ from depthlaw.theory.claims.symbols import layer, quantity
 from depthlaw.theory.exact.enclosure import enclose
 from depthlaw.theory.rank_collapse.softmax_attention import composite_norm
 
+from ..trained_depth.experiment import FIT
+
 # BERT's initialisation: weights and embeddings normal with this standard deviation, biases zero.
 STD = 0.02
 
@@ -38,8 +40,7 @@ relative_residual = quantity(
 chance = quantity(
     "chance_of_distance",
     "p",
-    "chance that one more initialisation lies as far from the mean over initialisations as a "
-    "stated value, by Student's t of the logarithms",
+    "chance that one more initialisation lies as far from the mean as a stated value",
     "nonnegative real",
 )
 
@@ -55,10 +56,7 @@ def collapse_ratio(hidden: np.ndarray) -> np.ndarray:
 
 
 def bert_embeddings(
-    tokens: int,
-    width: int,
-    vocabulary: int,
-    rng: np.random.Generator,
+    tokens: int, width: int, vocabulary: int, rng: np.random.Generator
 ) -> np.ndarray:
     """Hidden states at BERT's layer 0, shape (tokens, width): embeddings, layer-normalised.
 
@@ -78,15 +76,19 @@ def bert_embeddings(
     return layer_norm(torch.from_numpy(words[which] + positions + kind)).numpy()
 
 
-def _curve(factor: int) -> Relational:
-    published = ("0.6118", "0.01758", "6.99e-7")
-    return Eq(
-        relative_residual,
-        factor
-        * Piecewise(
-            *((Rational(value), Eq(layer, index)) for index, value in enumerate(published))
-        ),
-    )
+# The published curves, by layer; of SAN only what lies above float32's rounding.
+_SAN = ("0.6118", "0.01758", "6.99e-7")
+_FULL = (
+    *("0.5971", "0.5629", "0.5351", "0.5654", "0.5369", "0.5292", "0.4932"),
+    *("0.4635", "0.4393", "0.4137", "0.4059", "0.3645", "0.3453"),
+)
+_figure = partial(Source, "dong2021", version="arXiv:2103.03404v1")
+_base = partial(Case.grid, tokens=128, width=768, heads=12, vocabulary=28996)
+
+
+def _curve(published: tuple[str, ...], factor: int = 1) -> Relational:
+    by_layer = ((Rational(value), Eq(layer, index)) for index, value in enumerate(published))
+    return Eq(relative_residual, factor * Piecewise(*by_layer))
 
 
 def _spread(statement: Relational, case: Case) -> Ball:
@@ -99,25 +101,15 @@ def _spread(statement: Relational, case: Case) -> Ball:
     return Ball(low.low, high.high)
 
 
-def _cases(layers: Iterable[int]) -> tuple[Case, ...]:
-    return Case.grid(tokens=128, width=768, heads=12, vocabulary=28996, replicas=24, layer=layers)
-
-
 @claim(
-    _curve(1),
-    kind="empirical fit",
-    holds_for="typical",
+    _curve(_SAN),
+    **FIT,
     wording="printed",
-    weight="measurement",
     predicted=_spread,
     post_hoc=LEVEL_MOVED,
-    source=Source(
-        "dong2021",
-        "figure residual_BERT_vert.pdf, curve SAN at initialisation",
-        "arXiv:2103.03404v1",
-    ),
-    cases={"quick": _cases((1,)), "full": _cases((0, 2))},
-    control=Control(_cases((1,))[0], "the published value times ten", statement=_curve(10)),
+    source=_figure("figure residual_BERT_vert.pdf, curve SAN at initialisation"),
+    cases={"quick": _base(replicas=24, layer=1), "full": _base(replicas=24, layer=(0, 2))},
+    control=Control(_base(replicas=24, layer=1)[0], "ten times the value", _curve(_SAN, 10)),
     supports="rank_collapse/bert_init_published",
 )
 def bert_init_collapse(case: Case, seed: int) -> Sample:
@@ -169,52 +161,21 @@ def bert_init_collapse(case: Case, seed: int) -> Sample:
 
 # --- the same through the BERT of transformers ---
 
-# The published curves, by layer; of SAN only what lies above float32's rounding.
-_SAN = ("0.6118", "0.01758", "6.99e-7")
-_FULL = (
-    "0.5971",
-    "0.5629",
-    "0.5351",
-    "0.5654",
-    "0.5369",
-    "0.5292",
-    "0.4932",
-    "0.4635",
-    "0.4393",
-    "0.4137",
-    "0.4059",
-    "0.3645",
-    "0.3453",
-)
+_HF: dict[str, Any] = FIT | {"portable": False, "needs": "hf", "reads": ("layer",)}
 # One false alarm in a thousand for all published values together.
 _LEVEL = Rational(1, 1000) / (len(_SAN) + len(_FULL))
 
 
 def _published(
-    variant: str,
-    curve: tuple[str, ...],
-    layers: int,
-    replicas: int = 16,
+    variant: str, curve: tuple[str, ...], layers: int, replicas: int = 16
 ) -> tuple[Case, ...]:
     # The whole net's residuals stay far above float32's rounding.
     how: dict[str, int | str] = (
         {"batch": 4, "dtype": "float64"} if variant == "san" else {"batch": 2, "dtype": "float32"}
     )
-    return tuple(
-        Case(
-            tokens=128,
-            width=768,
-            heads=12,
-            vocabulary=28996,
-            layers=layers,
-            replicas=replicas,
-            variant=variant,
-            layer=layer,
-            stated_residual=value,
-            **how,
-        )
-        for layer, value in enumerate(curve[: layers + 1])
-    )
+    net = partial(_base, layers=layers, replicas=replicas, variant=variant, **how)
+    values = enumerate(curve[: layers + 1])
+    return tuple(case for n, value in values for case in net(layer=n, stated_residual=value))
 
 
 @lru_cache(maxsize=2)
@@ -251,20 +212,10 @@ def _without(case: Case, *names: str) -> Case:
 
 @claim(
     Ge(chance, _LEVEL),
-    kind="empirical fit",
-    holds_for="these nets",
+    **_HF | {"holds_for": "these nets", "reads": ("layer", "stated_residual")},
     wording="printed",
-    post_hoc=(
-        "The level was taken in place of a tolerance after residuals of 8 initialisations had "
-        "been seen."
-    ),
-    weight="measurement",
-    portable=False,
-    needs="hf",
-    reads=("layer", "stated_residual"),
-    source=Source(
-        "dong2021", "figure residual_BERT_vert.pdf, curves at initialisation", "arXiv:2103.03404v1"
-    ),
+    post_hoc="The level took a tolerance's place after 8 initialisations had been seen.",
+    source=_figure("figure residual_BERT_vert.pdf, curves at initialisation"),
     cases={
         "full": (
             *_published("san", _SAN, 2),
@@ -290,8 +241,7 @@ def bert_init_published(case: Case, seed: int, device: str = "cpu") -> Ball:
     thousand of a false alarm, if the logarithms are normal; the first four of the whole net are
     asked twice, with 8 initialisations and with 16. That asks for little: the interval is 9
     standard deviations wide to either side for 8 initialisations, and 5.7 for 16, so that only what
-    is far off is refuted. The chance was taken in place of a tolerance after residuals of 8
-    initialisations had been seen.
+    is far off is refuted.
 
     The published net read 32 texts of Wikipedia, ours reads Zipf-distributed ids, each
     initialisation a batch of its own. The whole net's published curve ends lower than the mean of
@@ -320,24 +270,12 @@ _WHOLE = tuple(_without(case, "stated_residual") for case in _published("full", 
 
 
 @claim(
-    Eq(
-        relative_residual,
-        Piecewise(*((Rational(value), Eq(layer, index)) for index, value in enumerate(_FULL))),
-    ),
+    _curve(_FULL),
+    **_HF,
     post_hoc="The factor was chosen when the spread of initialisations was known.",
-    kind="empirical fit",
-    holds_for="typical",
     wording="printed",
-    weight="measurement",
-    portable=False,
-    needs="hf",
-    reads=("layer",),
     predicted=_half_as_much_again,
-    source=Source(
-        "dong2021",
-        "figure residual_BERT_vert.pdf, curve of the whole net at initialisation",
-        "arXiv:2103.03404v1",
-    ),
+    source=_figure("figure residual_BERT_vert.pdf, curve of the whole net at initialisation"),
     cases={"full": _WHOLE},
     control=Control(
         Case(**_WHOLE[1].fields() | {"layers": 2, "variant": "san"}),
@@ -352,8 +290,8 @@ def bert_init_full_curve(case: Case, seed: int, device: str = "cpu") -> Sample:
     BERT-base is within a factor 3/2 of the mean over initialisations of the BERT of transformers.
 
     The factor is a round number that was chosen when the spread of initialisations, several
-    percent, was known: the published curve can be no closer to the mean than one initialisation
-    is. What the records add are the values of each initialisation, layer by layer.
+    percent, was known: the published curve can be no closer to the mean than one initialisation is.
+    What the records add are the values of each initialisation, layer by layer.
     """
     return _read(_curves(_without(case, "layer"), seed, device), case)
 
@@ -368,14 +306,8 @@ _PLATEAU = _without(_published("san", _SAN, 12, 6)[0], "layer", "stated_residual
 
 @claim(
     Lt(relative_residual, Rational("1.9e-7") / 1000),
-    holds_for="typical",
-    weight="measurement",
-    portable=False,
-    needs="hf",
-    reads=("layer",),
-    source=Source(
-        "depthlaw", "after dong2021, figure residual_BERT_vert.pdf, curve SAN from layer 3 on"
-    ),
+    **_HF | {"kind": "upper"},
+    source=Source("depthlaw", "after dong2021, figure residual_BERT_vert.pdf, SAN from layer 3 on"),
     cases={
         "full": (
             *(Case(**_PLATEAU.fields() | {"layers": 4, "layer": layer}) for layer in (3, 4)),

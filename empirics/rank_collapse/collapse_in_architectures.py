@@ -22,15 +22,13 @@ from depthlaw.theory.claims.symbols import quantity
 drop_growth = quantity(
     "drop_growth",
     "g",
-    "factor from layer to layer in the drop of the logarithm of the relative residual: 3 for a "
-    "cubic law, 1 for an exponential one",
+    "factor by layer in the drop of the log relative residual: 3 if cubic, 1 if exponential",
     "positive real",
 )
 kept = quantity(
     "log_residual_kept",
     r"\Delta",
-    "logarithm of the relative residual after all layers over that after the first layer of pure "
-    "attention",
+    "log of the relative residual after all layers over that after one of pure attention",
     "real",
 )
 
@@ -95,10 +93,7 @@ def _sample(values: np.ndarray) -> Sample:
 
 
 def _nets(
-    models: Iterable[str],
-    variants: Iterable[str],
-    width: int = 192,
-    **others: Any,
+    models: Iterable[str], variants: Iterable[str], width: int = 192, **others: Any
 ) -> tuple[Case, ...]:
     heads = width // 64
     sizes = {"tokens": 64, "vocabulary": 2000, "replicas": 16} | others
@@ -120,8 +115,7 @@ _BY_POSITION = ("xlnet", "t5", "gpt2", "llama", "mistral", "qwen2", "qwen3")
             *_nets(("bert", "albert"), _WITHOUT_SKIP, layers=2, width=768, tokens=128),
             *_nets(("xlnet",), ("san",), layers=2, positions=0),
             *_nets(("xlnet",), ("san",), layers=2, positions=0, width=768, tokens=128),
-        ),
-        "gpu": _nets(("bert", "albert"), _WITHOUT_SKIP, layers=2, width=3072, tokens=512),
+        )
     },
     post_hoc="BERT's part: written when our own nets of BERT's shape were known to do so.",
     control=Control(
@@ -154,23 +148,16 @@ def cubic_drop(case: Case, seed: int, device: str = "cpu") -> Sample:
     Lt(drop_growth, Integer(2)),
     source=OURS,
     kind="rate",
-    post_hoc=(
-        "That halves are compared was chosen after curves of two seeds had been seen; the seeds "
-        "here are others."
-    ),
+    post_hoc="Halves were chosen after curves of two seeds had been seen; seeds here are others.",
     cases={
         "full": (
             *_nets(_BY_POSITION, ("san",), layers=6),
             *_nets(_BY_POSITION, ("san+mlp",), layers=6),
             *_nets(("xlnet", "t5", "gpt2", "llama"), ("san",), layers=6, width=768, tokens=128),
-        ),
-        "gpu": _nets(("xlnet", "gpt2", "llama"), ("san",), layers=6, width=2048, tokens=512),
+        )
     },
     control=Control(_BY_CONTENT[0], "BERT, whose logits depend on the hidden states alone"),
-    cited=(
-        "Bears on whether collapse in untrained GPT-2, Llama and T5 may be called doubly "
-        "exponential."
-    ),
+    cited="Bears on whether collapse in untrained GPT-2, Llama and T5 is doubly exponential.",
     **RANDOM_NETS,
 )
 def slower_with_positions_or_mask(case: Case, seed: int, device: str = "cpu") -> Sample:
@@ -184,10 +171,9 @@ def slower_with_positions_or_mask(case: Case, seed: int, device: str = "cpu") ->
 
     Equal tokens then still get different attention weights in different rows, so that no layer
     cubes the residual. Compared are the first and the second three of six layers: 1 would be
-    exponential, 3 cubic. That halves are compared, and not single layers, was chosen after curves
-    of two seeds were seen, whose first layers are irregular in T5; the seeds here are others. 2 is
-    halfway between the laws and no sharp line. The control has two layers, after which float64
-    shows rounding. Norms of T5 and of Llama and its kin compute in float32 also here.
+    exponential, 3 cubic. Not single layers, of which the first are irregular in T5. 2 is halfway
+    between the laws and no sharp line. The control has two layers, after which float64 shows
+    rounding. Norms of T5 and of Llama and its kin compute in float32 also here.
     """
     return _sample(growth(_curves(case, seed, device, case.variant)))
 
@@ -227,9 +213,8 @@ def skips_keep_more(case: Case, seed: int, device: str = "cpu") -> Sample:
     average of the logarithm over initialisations.
 
     The same weights and ids on both sides. A weak bound: one layer of pure attention leaves BERT a
-    hundredth or so. First measured with 16 initialisations; 8 cost half. The paper says that skip
-    connections keep the rank from collapsing, for initial weights as an observation; nothing here
-    says how it goes on with depth.
+    hundredth or so. The paper says that skip connections keep the rank from collapsing, for initial
+    weights as an observation; nothing here says how it goes on with depth.
     """
     whole = _curves(case, seed, device, case.variant)
     return _sample(np.log(whole[:, -1] / _curves(case, seed, device, "san")[:, 1]))

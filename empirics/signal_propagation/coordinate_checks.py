@@ -23,7 +23,7 @@ from sympy import Integer, Rational
 from depthlaw.theory.claims.definition import Case, Control, Sample, Source, claim
 from depthlaw.theory.claims.relations import Eq, Ge
 from depthlaw.theory.claims.symbols import quantity
-from depthlaw.theory.signal_propagation.depth_scaling import alpha
+from depthlaw.theory.signal_propagation.depth_scaling import alpha, second_order_exponent
 from depthlaw.theory.signal_propagation.signal_symbols import expected_exponent
 
 from ..trained_depth.experiment import noted
@@ -34,28 +34,13 @@ if TYPE_CHECKING:
     from .parametrisations import Batch
 
 width_change = quantity(
-    "width_change_exponent",
-    r"\kappa_N",
-    "exponent of the width in the change of a net's hidden states or logits by a few steps",
-    "real",
+    "width_change_exponent", r"\kappa_N", "exponent of the width in a few steps' change", "real"
 )
 depth_change = quantity(
-    "depth_change_exponent",
-    r"\kappa_L",
-    "exponent of the depth in the change of a net's hidden states or logits by a few steps",
-    "real",
+    "depth_change_exponent", r"\kappa_L", "exponent of the depth in a few steps' change", "real"
 )
 gradient_size = quantity(
-    "gradient_size_exponent",
-    r"\gamma",
-    "exponent of the width or depth in the entries of the gradients of weights in blocks",
-    "real",
-)
-second_order_exponent = quantity(
-    "second_order_exponent",
-    "e_2",
-    "exponent of L in the ratio of second-order to linear response of one branch to one step",
-    "real",
+    "gradient_size_exponent", r"\gamma", "exponent of width or depth in gradients of blocks", "real"
 )
 
 MUP = Source("yang2022tp5", "Table 3 and coordinate checks", "arXiv:2203.03466")
@@ -77,10 +62,7 @@ AT_ONCE = 32
 
 
 def by_size(
-    case: Case,
-    rng: np.random.Generator,
-    device: str,
-    run: Callable[[Batch, int, int], np.ndarray],
+    case: Case, rng: np.random.Generator, device: str, run: Callable[[Batch, int, int], np.ndarray]
 ) -> np.ndarray:
     """What `run` (batch, width, depth) measures at every size of a case, a few replicas at a time;
     nets of all sizes see the same examples.
@@ -143,16 +125,6 @@ def _few_deep(**fields: Any) -> Case:
     return _DEPTHS(shallow=8, deep=32, replicas=48, **fields)[0]
 
 
-def _depth_suites(**fields: Any) -> dict[str, tuple[Case, ...]]:
-    return {
-        "full": (
-            *_DEPTHS(shallow=16, deep=128, replicas=48, moved="blocks", **fields),
-            *_DEPTHS(shallow=16, deep=128, replicas=96, moved="all", **fields),
-        ),
-        "gpu": _DEPTHS(shallow=16, deep=512, replicas=64, moved="all", **fields),
-    }
-
-
 _NETS = (
     "Pre-LN causal nets with biases and learned positions, softmax attention of 4 heads, GELU "
     "MLPs of twice the width; 4 sequences of 8 tokens of a vocabulary of 16, whose labels "
@@ -170,13 +142,10 @@ _NETS = (
         "full": (
             *_WIDTHS(narrow=32, wide=256, replicas=32, rule="completep", of="hidden"),
             *_WIDTHS(narrow=32, wide=256, replicas=64, rule="mup", of="hidden"),
-        ),
-        "gpu": _WIDTHS(narrow=64, wide=1024, replicas=24, rule=("mup", "completep"), of="hidden"),
+        )
     },
-    control=Control(_few_wide(rule="standard", of="hidden"), "the standard parametrisation"),
-    cited=(
-        "Bears on whether muP carries Adam's rate for hidden weights from narrow nets to wide ones."
-    ),
+    control=Control(_few_wide(rule="standard", of="hidden"), "the standard rule"),
+    cited="Bears on whether muP carries Adam's rate for hidden weights to wider nets.",
     **WITHIN,
 )
 @noted(_NETS)
@@ -201,11 +170,10 @@ def mup_width_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     source=MUP,
     post_hoc=f"Split off from mup_width_flat after a first measurement. {_TRIED}",
     cases={
-        "full": _WIDTHS(narrow=32, wide=256, replicas=96, rule=("mup", "completep"), of="logits"),
-        "gpu": _WIDTHS(narrow=64, wide=1024, replicas=24, rule=("mup", "completep"), of="logits"),
+        "full": _WIDTHS(narrow=32, wide=256, replicas=96, rule=("mup", "completep"), of="logits")
     },
     known="UNDECIDED",
-    control=Control(_few_wide(rule="standard", of="logits"), "the standard parametrisation"),
+    control=Control(_few_wide(rule="standard", of="logits"), "the standard rule"),
     supports="signal_propagation/mup_width_flat",
     **WITHIN,
 )
@@ -217,9 +185,8 @@ def mup_logits_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     amounts whose exponent of the width is 0; so they do with CompleteP's constants for the depth
     besides.
 
-    Split off from mup_width_flat after a first measurement: on widths 32 to 256 the exponent lies
-    near -1/8. What the initial read-out, of deviation 1/n, sees of a change that is not aligned
-    with it goes as n^(-1/2) and dies out slowly; larger widths are in suite gpu.
+    On widths 32 to 256 the exponent lies near -1/8. What the initial read-out, of deviation 1/n,
+    sees of a change that is not aligned with it goes as n^(-1/2) and dies out slowly.
     """
     return change_exponents(case, seed, device)
 
@@ -229,10 +196,7 @@ def mup_logits_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     source=MUP,
     reads=("of",),
     post_hoc=_TRIED,
-    cases={
-        "full": _WIDTHS(narrow=32, wide=128, replicas=48, rule="standard", of=OF),
-        "gpu": _WIDTHS(narrow=64, wide=1024, replicas=24, rule="standard", of=OF),
-    },
+    cases={"full": _WIDTHS(narrow=32, wide=128, replicas=48, rule="standard", of=OF)},
     control=Control(_few_wide(rule="mup", of="hidden"), "muP"),
     supports="signal_propagation/mup_width_flat",
     **EXPONENT,
@@ -245,15 +209,10 @@ def standard_width_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
     typically change the last hidden states and the logits by amounts that grow at least as the root
     of the width.
 
-    Counting powers gives an exponent of 1 while steps are small: a sign step of one size in each
-    of n weights, aligned with what enters.
+    Counting powers gives an exponent of 1 while steps are small: a sign step of one size in each of
+    n weights, aligned with what enters.
     """
     return change_exponents(case, seed, device)
-
-
-_MUP_SUITES, _COMPLETEP_SUITES = (
-    _depth_suites(rule=rule, of=OF) for rule in ("depth-mup", "completep")
-)
 
 
 @claim(
@@ -261,14 +220,24 @@ _MUP_SUITES, _COMPLETEP_SUITES = (
     source=COMPLETEP,
     reads=("of",),
     post_hoc=f"Depths were moved twice after measurements: from 2, from 8, from 16 on. {_TRIED}",
-    cases={suite: (*_COMPLETEP_SUITES[suite], *_MUP_SUITES[suite]) for suite in ("full", "gpu")},
+    cases={
+        "full": tuple(
+            case
+            for rule in ("completep", "depth-mup")
+            for moved, replicas in (("blocks", 48), ("all", 96))
+            for case in _DEPTHS(
+                shallow=16, deep=128, replicas=replicas, moved=moved, rule=rule, of=OF
+            )
+        ),
+        "gpu": _DEPTHS(
+            rule=("completep", "depth-mup"), of=OF, shallow=16, deep=512, replicas=64, moved="all"
+        ),
+    },
     control=Control(
         _few_deep(rule="completep with the rate of depth-mup", moved="blocks", of="hidden"),
         "branches over L with rates over sqrt(L): exponent -1/2",
     ),
-    cited=(
-        "Bears on whether CompleteP and depth-muP carry a rate tuned at 16 layers to deeper nets."
-    ),
+    cited="Bears on whether CompleteP and depth-muP carry a rate from 16 layers to more.",
     **WITHIN,
 )
 @noted(_NETS)
@@ -281,11 +250,10 @@ def depth_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     0, with all weights trained and with those in the blocks alone.
 
     With a base depth of 2. Depth-muP's rule is as recalled from yang2023tp6; check against the
-    paper. The range was chosen after measurements of CompleteP: first depths 2 to 16, where changes
-    of hidden states fall (completep_flat_shallow), then from 8 on, where their exponent lies near
-    the edge of the tolerance, now from 16 on, for both rules. The variance that branches write
-    falls as 1/L, from about that of the embedding at the base depth, and hidden states move less
-    where it is small.
+    paper. Below 16 layers changes of hidden states fall (completep_flat_shallow), and from 8 on
+    their exponent lies near the edge of the tolerance. The variance that branches write falls as
+    1/L, from about that of the embedding at the base depth, and hidden states move less where it is
+    small.
     """
     return change_exponents(case, seed, device)
 
@@ -322,10 +290,7 @@ def completep_flat_shallow(case: Case, seed: int, device: str = "cpu") -> Sample
     Ge(depth_change, Rational(1, 2)),
     source=DEPTH_MUP,
     post_hoc=_TRIED,
-    cases={
-        "full": (_few_deep(rule="mup", moved="all", of="hidden"),),
-        "gpu": _depth_suites(rule="mup", of="hidden")["gpu"],
-    },
+    cases={"full": (_few_deep(rule="mup", moved="all", of="hidden"),)},
     control=Control(_few_deep(rule="completep", moved="blocks", of="hidden"), "CompleteP"),
     supports="signal_propagation/depth_flat",
     **EXPONENT,
@@ -355,7 +320,6 @@ def _gradient_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
     return sample(exponents(sizes(case), by_size(case, rng, device, run)))
 
 
-_POWERS = ("1/2", "3/4", "1")
 _WIDER = partial(Case.grid, narrow=32, depth=4, expected_exponent="-1")
 
 
@@ -370,17 +334,20 @@ def _deeper(*powers: str, **fields: Any) -> tuple[Case, ...]:
     Eq(gradient_size, expected_exponent),
     source=COMPLETEP,
     post_hoc=_TRIED,
+    assumes={
+        "the exponent is -1 by width, minus the branches' power by depth": lambda c: (
+            c.rational("expected_exponent") == (-1 if "narrow" in c else -c.rational("depth_power"))
+        )
+    },
     cases={
         "quick": _deeper("1/2", deep=32, replicas=96),
         "full": (
-            *_deeper(*_POWERS, deep=64, replicas=48),
+            *_deeper("1/2", "3/4", "1", deep=64, replicas=48),
             *_WIDER(rule="completep", wide=256, replicas=32),
             *_WIDER(rule="mup", wide=256, replicas=64),
         ),
     },
-    control=Control(
-        _WIDER(rule="standard", wide=128, replicas=48)[0], "the standard parametrisation"
-    ),
+    control=Control(_WIDER(rule="standard", wide=128, replicas=48)[0], "the standard rule"),
     supports="signal_propagation/depth_flat",
     **WITHIN,
 )
@@ -401,21 +368,20 @@ def epsilon_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
     return _gradient_exponents(without(case, "expected_exponent"), seed, device)
 
 
-_RESPONSES = {
-    "full": Case.grid(depth_power=("1/2", "1", "3/4"), shallow=8, deep=64, width=32, replicas=48)
-}
-
-
 @claim(
     Eq(second_order_exponent, alpha - 1),
     wording="reported",
-    cases=_RESPONSES,
+    cases={
+        "full": Case.grid(
+            depth_power=("1/2", "1", "3/4"), shallow=8, deep=64, width=32, replicas=48
+        )
+    },
     post_hoc=_TRIED,
     source=Source("dey2025", "equation 6 and figure 6", "arXiv:2505.01618"),
     control=Control(
         Case(depth_power="1/2", shallow=8, deep=32, width=32, replicas=96),
         "flat at alpha = 1/2 too",
-        statement=Eq(second_order_exponent, Integer(0)),
+        Eq(second_order_exponent, Integer(0)),
     ),
     cited="Bears on whether CompleteP may be preferred because depth-muP makes deep blocks linear.",
     **WITHIN,

@@ -15,8 +15,6 @@ from sympy.core.relational import Relational
 
 from depthlaw.theory.claims.definition import Ball, Case, Sample, at
 
-__all__ = ["TOLERANCE", "doublings", "exponents", "sample", "within"]
-
 TOLERANCE = Fraction(1, 8)
 
 

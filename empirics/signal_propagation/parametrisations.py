@@ -18,22 +18,6 @@ from torch.nn import functional
 from ..nets.initialisations import initialised
 from ..nets.net import Deviations, Factors, Net, Shape, layer_norm
 
-__all__ = [
-    "RULES",
-    "SHAPE",
-    "Batch",
-    "Rule",
-    "admin_factors",
-    "amplification",
-    "branch_shares",
-    "changes",
-    "drawn_batch",
-    "drawn_scheme",
-    "gradient_sizes",
-    "net_of",
-    "second_order_share",
-]
-
 BASE_WIDTH, BASE_DEPTH, HEADS = 32, 2, 4
 VOCABULARY, TOKENS, SEQUENCES = 16, 8, 4
 # Adam's rate and epsilon in the base net. Small, so that steps stay in the range where every
@@ -309,10 +293,7 @@ class Sum(NamedTuple):
 
 @torch.no_grad()
 def _sums(
-    shape: Shape,
-    stds: Deviations,
-    inputs: Tensor,
-    rng: np.random.Generator,
+    shape: Shape, stds: Deviations, inputs: Tensor, rng: np.random.Generator
 ) -> Iterator[Sum]:
     """Of every sublayer in turn of random nets, one per replica of the inputs, in float64; memory
     for the weights of one layer."""
@@ -350,10 +331,7 @@ def _sums(
 
 
 def branch_shares(
-    shape: Shape,
-    stds: Deviations,
-    inputs: Tensor,
-    rng: np.random.Generator,
+    shape: Shape, stds: Deviations, inputs: Tensor, rng: np.random.Generator
 ) -> list[float]:
     """beta_(i,i)^2 of every sublayer: the mean square of its branch over that of its sum, of random
     nets, one for each replica of the inputs."""
@@ -364,10 +342,7 @@ def branch_shares(
 
 
 def admin_factors(
-    shape: Shape,
-    stds: Deviations,
-    inputs: Tensor,
-    rng: np.random.Generator,
+    shape: Shape, stds: Deviations, inputs: Tensor, rng: np.random.Generator
 ) -> tuple[Factors, ...]:
     """ADMIN's factors omega on the skips of a post-LN net, from one forward pass with omega = 1.
 
@@ -413,10 +388,7 @@ def admin_factors(
 
 @torch.no_grad()
 def amplification(
-    net: Net,
-    ids: Tensor,
-    rng: np.random.Generator,
-    relative: float = 1e-4,
+    net: Net, ids: Tensor, rng: np.random.Generator, relative: float = 1e-4
 ) -> np.ndarray:
     """Var[F(x, W) - F(x, W*)] / relative^2 of the normalised last hidden states F, (replicas,).
 

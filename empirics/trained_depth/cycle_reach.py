@@ -80,13 +80,15 @@ def _near(statement: Relational, case: Case) -> Ball:
     return Ball(share - _NEAR, share + _NEAR)
 
 
-def on_cycles(*parts: int) -> dict[str, tuple[Case, ...]]:
+def on_cycles(
+    *parts: int, suites: Iterable[str] = ("theory", "training")
+) -> dict[str, tuple[Case, ...]]:
     """The nets of each suite; with parts those of the updates divided by each of them. Suite theory
     trains none: what is listed under its name is in suite full."""
     return {
         "full" if suite == "theory" else suite: tuple(
             case
-            for (k, c), (layers, updates) in sizes.items()
+            for (k, c), (layers, updates) in UPDATES[suite].items()
             for case in Case.grid(
                 **_GRAPH,
                 net=NETS,
@@ -96,15 +98,12 @@ def on_cycles(*parts: int) -> dict[str, tuple[Case, ...]]:
                 updates=[updates // part for part in parts or (1,)],
             )
         )
-        for suite, sizes in UPDATES.items()
+        for suite in suites
     }
 
 
-def _asked(
-    grid: dict[str, tuple[Case, ...]],
-    chosen: Callable[[Case], bool],
-) -> dict[str, tuple[Case, ...]]:
-    """Every distance that is chosen, of each case."""
+def _asked(chosen: Callable[[Case], bool]) -> dict[str, tuple[Case, ...]]:
+    """Every distance that is chosen, of each net."""
     return only(
         {
             suite: tuple(
@@ -112,7 +111,7 @@ def _asked(
                 for each in cases
                 for distance in range(1, each.around // 2 + 1)
             )
-            for suite, cases in grid.items()
+            for suite, cases in on_cycles().items()
         },
         chosen,
     )
@@ -274,7 +273,7 @@ _NEIGHBOURS = Control(tiny(distance=1), "neighbours are answered")
 
 @claim(
     Ge(accuracy, bar),
-    cases=_asked(on_cycles(), _is_within),
+    cases=_asked(_is_within),
     assumes={"distance <= 3^L": _is_within},
     expected="FAILS",
     post_hoc=f"Of one layer alone: {LOOKED} {_RATE}",
@@ -292,14 +291,14 @@ def cycles_within(case: Case, device: str = "cpu", folder: str = "") -> Proporti
 
     One layer does so at every distance up to 3, which cycles_wall_one_layer states alone; what
     fails is two and three layers. Trials had led us to expect that of them at the updates of suite
-    training, and of one layer that it holds; longer trainings are asked in suite gpu.
+    training, and of one layer that it holds.
     """
     return _chosen(case, device, folder)
 
 
 @claim(
     Eq(accuracy, Rational(1, 2)),
-    cases=_asked(on_cycles(), _is_beyond),
+    cases=_asked(_is_beyond),
     post_hoc=LOOKED,
     predicted=_near,
     assumes={"distance > 3^L": _is_beyond},
@@ -311,10 +310,10 @@ def cycles_within(case: Case, device: str = "cpu", folder: str = "") -> Proporti
 def cycles_at_chance(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
     """These nets are at chance beyond 3^L; only one layer tests it.
 
-    Our nets of L = 1 and 2 layers (3 in suite gpu), trained on all-pairs connectivity of k cycles
-    of c vertices each, tell pairs at a distance above 3^L from pairs that are not connected as
-    often as a coin does, up to 5 points in 100: like explicit weights, and like local baselines of
-    radius 3^L. So at no such distance are they right in 95 % of the choices.
+    Our nets of L = 1 and 2 layers, trained on all-pairs connectivity of k cycles of c vertices
+    each, tell pairs at a distance above 3^L from pairs that are not connected as often as a coin
+    does, up to 5 points in 100: like explicit weights, and like local baselines of radius 3^L. So
+    at no such distance are they right in 95 % of the choices.
 
     Only L = 1 tests it. Two layers got nowhere near 9: they are near chance from distance 6 or 8 on
     already, so that 10 and 11 say nothing of 9. With three layers no distance on cycles of 22 is
@@ -333,12 +332,9 @@ def _chosen(case: Case, device: str, folder: str) -> Proportion:
     return answers_of(case, device, folder).chosen_at(case.distance)
 
 
-_WALLS = only(on_cycles(), has_room)
-
-
 @claim(
     Eq(trained_reach, 3**depth),
-    cases=only(_WALLS, _is_shallow),
+    cases=only(on_cycles(), has_room, _is_shallow),
     post_hoc=f"{LOOKED} {_RATE}",
     headline=(
         "Whether training meets the wall that theory predicts for one layer, on graphs where a "
@@ -368,7 +364,7 @@ def cycles_wall_one_layer(case: Case, device: str = "cpu", folder: str = "") -> 
 
 @claim(
     Eq(trained_reach, 3**depth),
-    cases=only(_WALLS, _is_deep),
+    cases=only(on_cycles(suites=("training", "gpu")), has_room, _is_deep),
     headline="The same wall for several layers: theory allows it; does training reach it?",
     assumes={"L >= 2, c / 2 > 3^L": lambda c: _is_deep(c) and has_room(c)},
     expected="FAILS",

@@ -48,24 +48,23 @@ _SHUFFLED = Case(
 _UNTAUGHT = "labels of other graphs teach nothing"
 
 
-def _distances(chosen: Callable[[Case], bool]) -> dict[str, tuple[Case, ...]]:
-    """Every distance that trained nets of a depth are asked about and that is chosen."""
-    found: dict[str, list[Case]] = {}
-    for suite, graphs in GRAPHS_OF.items():
-        for (n, diameter), most in graphs.items():
-            cases = Case.grid(
-                task="connectivity",
-                net=("linearised",) if suite == "quick" else NETS,
-                vertices=n,
-                diameter=diameter,
-                depth=range(1, most + 1),
-                distance=_asked(n, diameter),
-            )
-            # Even the smallest training takes longer than all else that suite quick does.
-            found.setdefault("full" if suite == "quick" else suite, []).extend(
-                filter(chosen, cases)
-            )
-    return {suite: tuple(cases) for suite, cases in found.items() if cases}
+def _distances(chosen: Callable[[Case], bool]) -> tuple[Case, ...]:
+    """Every distance that trained nets of a depth are asked about and that is chosen. Even the
+    smallest training, of GRAPHS_OF["quick"], takes longer than all else that suite quick does."""
+    return tuple(
+        case
+        for size in ("quick", "full")
+        for (n, diameter), most in GRAPHS_OF[size].items()
+        for case in Case.grid(
+            task="connectivity",
+            net=("linearised",) if size == "quick" else NETS,
+            vertices=n,
+            diameter=diameter,
+            depth=range(1, most + 1),
+            distance=_asked(n, diameter),
+        )
+        if chosen(case)
+    )
 
 
 def _asked(vertices: int, diameter: int) -> range:
@@ -86,7 +85,7 @@ def _is_beyond(case: Case) -> bool:
 
 @claim(
     Ge(accuracy, bar),
-    cases=_distances(_is_within),
+    cases={"full": _distances(_is_within)},
     post_hoc=(
         "Distances beyond n - 4 were taken out after the first recording: hardly a vertex is left "
         "over there. Between the first recording and this one nets of one layer were asked apart."
@@ -124,7 +123,9 @@ def connectivity_within(case: Case, device: str = "cpu", folder: str = "") -> Pr
         "beyond n - 4 were taken out after the first recording: hardly a vertex is left over "
         "there."
     ),
-    cases=_distances(lambda case: _is_beyond(case) and case.vertices > _SHUFFLED.vertices),
+    cases={
+        "full": _distances(lambda c: _is_beyond(c) and c.vertices > _SHUFFLED.vertices),
+    },
     assumes={"distance > 3^L": _is_beyond},
     expected="FAILS",
     control=Control(
@@ -159,16 +160,11 @@ def _has_room(case: Case) -> bool:
     return bool(2 * (reach(case.depth) + 1) <= case.vertices)
 
 
-def _walls() -> dict[str, tuple[Case, ...]]:
-    """Graphs and depths where a wall at 3^L can show: nets are asked about 3^L + 1 too."""
-    beyond = _distances(lambda c: c.distance == reach(c.depth) + 1 and _has_room(c))
-    return {suite: tuple(_without_distance(c) for c in cases) for suite, cases in beyond.items()}
-
-
-def _without_distance(case: Case) -> Case:
-    return Case(**{name: value for name, value in case.fields().items() if name != "distance"})
-
-
+# Graphs and depths where a wall at 3^L can show: nets are asked about 3^L + 1 too.
+_WALLS = tuple(
+    Case(**{name: value for name, value in case.fields().items() if name != "distance"})
+    for case in _distances(lambda c: c.distance == reach(c.depth) + 1 and _has_room(c))
+)
 _ROOM = {"2 (3^L + 1) <= n": _has_room}
 
 
@@ -176,11 +172,7 @@ _ROOM = {"2 (3^L + 1) <= n": _has_room}
     Eq(trained_reach, 3**depth),
     control=Control(_SHUFFLED, _UNTAUGHT),
     post_hoc=f"Split off from deeper nets after the third recording. {RESTATED_WALL}",
-    cases={
-        suite: cases
-        for suite, each in _walls().items()
-        if (cases := tuple(c for c in each if c.depth == 1))
-    },
+    cases={"full": tuple(c for c in _WALLS if c.depth == 1)},
     assumes={"nets of one layer": lambda c: c.depth == 1} | _ROOM,
     supports="trained_depth/cycles_wall_one_layer",
     **ON_PATHS,
@@ -221,7 +213,7 @@ def _reach(case: Case, device: str, folder: str) -> Ball:
     Eq(local_radius, 3**depth),
     assumes=_ROOM,
     expected="FAILS",
-    cases={"full": [each for each in _walls()["full"] if each.vertices > _SHUFFLED.vertices]},
+    cases={"full": [c for c in _WALLS if c.vertices > _SHUFFLED.vertices]},
     post_hoc="Written after the third recording, knowing that it fails.",
     control=Control(
         Case(task="connectivity", net="bounded", vertices=24, diameter=23, radius=5, depth=2),
@@ -241,7 +233,7 @@ def local_baseline(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     Fails at two layers, which come nearest to radius 6 (5 or 7 is not excluded). Of one layer 2 and
     3 are not told apart. The radius measured is an interval of all that Clopper-Pearson intervals
     of level 1e-7 around every accuracy leave open; it does not say how near the nearest one comes,
-    which docs/trained-depth.md does. Not asked in suite gpu.
+    which docs/trained-depth.md does.
     """
     # A radius is left out where another one is nearer at every point of the box of all intervals.
     from ..training.depth_search import LEVEL

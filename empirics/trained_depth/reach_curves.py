@@ -67,9 +67,8 @@ _WIDER = "Its tolerance went from 1 to 2 steps then, and what is expected from F
 _POOLED = (
     "Five seeds, pooled: the interval is about these nets. It adds up those of Clopper and Pearson "
     "at all distances, of level 1e-7 each, which is safe and wide: a distance at chance adds 0.075 "
-    "to either side. So little is decided where there are many such distances, as on cycles of 64 "
-    "and 128. Five seeds are too few for verdicts on nets of other seeds, which reach_over_seeds "
-    "shows."
+    "to either side. So little is decided where there are many such distances. Five seeds are too "
+    "few for verdicts on nets of other seeds, which reach_over_seeds shows."
 )
 
 

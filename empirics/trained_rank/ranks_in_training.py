@@ -39,21 +39,11 @@ from depthlaw.theory.separation_rank.rank_at_weights import integer_net, rank_at
 from depthlaw.theory.separation_rank.rank_symbols import L, d, dimension_sum
 
 from ..signal_propagation.exponents import sample
+from ..trained_depth.experiment import FIT, noted
 from .teachers import Teacher, targets
 
 if TYPE_CHECKING:
     from .students import Students
-
-__all__ = [
-    "ATTENTIONS",
-    "about_students",
-    "below_side",
-    "effective_rank",
-    "numerical_rank",
-    "student_cases",
-    "students_of",
-    "teacher_of",
-]
 
 Floats = NDArray[np.float64]
 
@@ -66,37 +56,32 @@ trained_rank = quantity(
 rank_shown = quantity(
     "rank_shown",
     r"r_\epsilon",
-    "singular values of a net's matrix of values on the teacher's "
-    "grid above a share of the largest, in the seed that has most or fewest of them",
+    "singular values above a share of the largest, in the seed with most or fewest",
     "nonnegative integer",
 )
 effective = quantity(
     "effective_rank",
     r"r_{eff}",
-    "effective rank of a net's matrix of values on the teacher's "
-    "grid: the exponential of the entropy of its singular values over their sum",
+    "exponential of the entropy of the singular values of the values on the grid",
     "positive real",
 )
 rank_raised = quantity(
     "rank_raised",
     r"\Delta\ln r_{eff}",
-    "logarithm of the effective rank of a trained net minus "
-    "that of the same net as it was initialised",
+    "log of the effective rank after training minus that at initialisation",
     "real",
 )
 rank_approach = quantity(
     "rank_approach",
     r"\Delta|\ln r_{eff}/r^*_{eff}|",
-    "distance of the logarithms of the "
-    "effective ranks of student and teacher, after training minus before",
+    "distance of log effective ranks from the teacher's, after training minus before",
     "real",
 )
 side = quantity("side", "n", "rows, and columns, of the grid on which students are trained")
 layer_gain = quantity(
     "layer_gain",
     r"\Delta_L\ln r_{eff}",
-    "what a second layer adds to the logarithm of the "
-    "effective rank at one width minus what it adds at another",
+    "what a second layer adds to the log effective rank at one width minus at another",
     "real",
 )
 
@@ -166,8 +151,6 @@ _MARKS, _VOCABULARY = 5, 64
 # Learning rates, by the errors of tries with other seeds: those of softmax on this teacher, those
 # of linearised attention on others (`floors.RATES`). The updates are what the time allows.
 _RATES = {"linearised": 1e-1, "softmax": 3e-2}
-# Suites whose nets are trained for long.
-_LONG = ("training", "gpu")
 # Fields of a case that only choose what is read off the nets.
 _READS = ("step", "tolerance")
 
@@ -180,10 +163,10 @@ def _marked(updates: int) -> tuple[int, ...]:
 
 
 def student_cases(
-    chosen: Callable[[int, int], bool],
+    chosen: Callable[[int, int], bool] = lambda width, depth: True,
     attentions: Sequence[str] = ATTENTIONS,
     *,
-    suites: Sequence[str] = tuple(_SIZES),
+    suites: Sequence[str] = ("full", "training"),
     steps: Sequence[int] = (),
     **more: Any,
 ) -> dict[str, list[Case]]:
@@ -246,10 +229,6 @@ def students_of(case: Case, device: str, folder: str) -> Students:
 _ALL = range(_MARKS)
 
 
-def _any(width: int, depth: int) -> bool:
-    return True
-
-
 def _deep(width: int, depth: int) -> bool:
     return depth > 1
 
@@ -259,29 +238,19 @@ def below_side(width: int, depth: int) -> bool:
     return dimension_count(width, depth) < _SIZES["training"]["side"]
 
 
-_OURS = Source("depthlaw", "after levine2020, arXiv:2006.12467v3, Theorems 1 and 2")
 # S(min(d, V), L): tokens are read through an embedding of V rows.
 _count = dimension_sum(d=Min(d, vocabulary), C=(3**L - 1) / 2)
-OF_STUDENTS: dict[str, Any] = {
-    "source": _OURS,
-    "kind": "empirical fit",
-    "holds_for": "typical",
-    "weight": "measurement",
+OF_STUDENTS: dict[str, Any] = FIT | {
+    "source": Source("depthlaw", "after levine2020, arXiv:2006.12467v3, Theorems 1 and 2"),
     "portable": False,
     "reads": _READS,
 }
-_THESE = (
+about_students = noted(
     "Students of width 2, 4 and 10 and one to three layers, one head, no residual connections, "
     "normalisation or MLP, read at position 0, learn the values of a linearised teacher on a grid "
     "of token ids, two tokens on each side, the whole grid at every update, in float64. 3^L is "
     "below the width at width 4 and 10 with one layer and at width 10 with two."
 )
-
-
-def about_students(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator: what all notes on these students say."""
-    function.__doc__ = f"{function.__doc__}\n\n{_THESE}"
-    return function
 
 
 # --- exact ranks ----------------------------------------------------------------------------------
@@ -317,7 +286,7 @@ def _of_rank_one(case: Case, device: str = "cpu", folder: str = "") -> Exact:
 
 @claim(
     Eq(trained_rank, _count),
-    cases=student_cases(_any, ATTENTIONS[:1], steps=(0, 2, -1)),
+    cases=student_cases(attentions=ATTENTIONS[:1], steps=(0, 2, -1)),
     assumes={"linearised attention": lambda c: c.attention == "linearised"},
     control=Control(
         student_cases(_deep, ATTENTIONS[:1], steps=(-1,))["full"][0],
@@ -331,9 +300,9 @@ def _of_rank_one(case: Case, device: str = "cpu", folder: str = "") -> Exact:
 def rank_stays_generic(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     """These trained weights are off the exceptional set, as nearly all are.
 
-    At the start, during and after training, our linearised nets have the separation rank
-    S(min(d_x, V), L) that almost all weights have, with N >= 2 (d_x + 1) tokens: on both sides of
-    L = log_3 d_x, in every seed. It is the rank as a function of any tokens of R^d_x.
+    At the start, during and after training, our linearised nets have the separation rank S(min(d_x,
+    V), L) that almost all weights have, with N >= 2 (d_x + 1) tokens: on both sides of L = log_3
+    d_x, in every seed. It is the rank as a function of any tokens of R^d_x.
 
     A check, and no news of training: the set of weights of smaller rank has measure 0, and rounded
     weights miss it. How much of the rank shows, by numerical ranks, is part_of_rank_shows. Weights
@@ -394,7 +363,7 @@ def _shown(case: Case, device: str, folder: str, which: Callable[[Iterable[int]]
     control=Control(
         Case(**_TINY.fields(), tolerance="1/1000000"),
         "2/3 of the bound",
-        statement=Lt(rank_shown, Rational(2, 3) * _on_grid),
+        Lt(rank_shown, Rational(2, 3) * _on_grid),
     ),
     supports="trained_rank/half_of_rank_matters",
     **(OF_STUDENTS | {"holds_for": "these nets"}),
@@ -423,15 +392,11 @@ def part_of_rank_shows(case: Case, device: str = "cpu", folder: str = "") -> Bal
             dimension_count(min(c.width, c.vocabulary), c.depth) < c.side
         )
     },
-    post_hoc=(
-        "Cases of nets of 8 updates were dropped after they had failed: such nets are not trained."
-    ),
+    post_hoc="Nets of 8 updates, which are not trained, were dropped after they had failed.",
     cases=student_cases(
-        below_side, ATTENTIONS[1:], suites=_LONG, steps=(-1,), tolerance="1/1000000"
+        below_side, ATTENTIONS[1:], suites=("training",), steps=(-1,), tolerance="1/1000000"
     ),
-    control=Control(
-        Case(**_TINY.fields(), tolerance="1/1000000"), "linearised nets, whose rank is at most S"
-    ),
+    control=Control(Case(**_TINY.fields(), tolerance="1/1000000"), "linearised nets, of rank <= S"),
     cited="Bears on whether the rank count of linearised nets may be used to size softmax nets.",
     **(OF_STUDENTS | {"holds_for": "these nets"}),
 )
@@ -444,8 +409,7 @@ def softmax_exceeds_count(case: Case, device: str = "cpu", folder: str = "") -> 
     of the same width and depth: in each of our seeds.
 
     The fewest of all seeds is measured: a numerical rank with a tolerance far above rounding, not
-    an exact one. Cases of suite theory, nets of eight updates, were dropped after they had been
-    measured (it failed for both): they are not trained.
+    an exact one.
     """
     return _shown(case, device, folder, min)
 
@@ -456,8 +420,8 @@ def softmax_exceeds_count(case: Case, device: str = "cpu", folder: str = "") -> 
         "Cases of nets of 8 updates, which held, were dropped: such nets are not trained. Also: "
         f"{LEVEL_MOVED}"
     ),
-    cases=student_cases(_deep, steps=_ALL, suites=_LONG),
-    control=Control(_TINY, "below 1, which no effective rank is", statement=Lt(effective, 1)),
+    cases=student_cases(_deep, steps=_ALL, suites=("training",)),
+    control=Control(_TINY, "below 1, which no effective rank is", Lt(effective, 1)),
     cited="Bears on whether trained nets may be said to use most of their separation rank.",
     **OF_STUDENTS,
 )
@@ -469,9 +433,8 @@ def half_of_rank_matters(case: Case, device: str = "cpu", folder: str = "") -> S
     min(S(min(d_x, V), L), side of the grid), for linearised and softmax nets of two and three
     layers.
 
-    That half is the bound was chosen before measuring. Nets of 8 updates, which held, are not asked
-    any more: they are not trained. For softmax nets the generic rank of linearised nets of the same
-    shape is only a yardstick.
+    That half is the bound was chosen before measuring. For softmax nets the generic rank of
+    linearised nets of the same shape is only a yardstick.
     """
     return sample(np.exp(_logs(case, case.step, device, folder)))
 
@@ -484,8 +447,8 @@ def _one_left(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     Gt(rank_raised, 0),
     known="FAILS",
     post_hoc=LEVEL_MOVED,
-    cases=student_cases(_any, suites=_LONG),
-    control=Control(_TINY_NETS, "one singular value left after training", measured=_one_left),
+    cases=student_cases(suites=("training",)),
+    control=Control(_TINY_NETS, "one singular value after training", measured=_one_left),
     supports="trained_rank/half_of_rank_matters",
     **OF_STUDENTS,
 )
@@ -514,10 +477,8 @@ def _approach_of_one(case: Case, device: str = "cpu", folder: str = "") -> Sampl
     Lt(rank_approach, 0),
     known="FAILS",
     post_hoc=LEVEL_MOVED,
-    cases=student_cases(_any, suites=_LONG),
-    control=Control(
-        _TINY_NETS, "one singular value left after training", measured=_approach_of_one
-    ),
+    cases=student_cases(suites=("training",)),
+    control=Control(_TINY_NETS, "one singular value after training", measured=_approach_of_one),
     supports="trained_rank/half_of_rank_matters",
     **OF_STUDENTS,
 )
@@ -565,10 +526,7 @@ def _second_layers(suite: str) -> tuple[Case, ...]:
 @claim(
     Gt(layer_gain, 0),
     cases={"gpu": _second_layers("gpu")},
-    post_hoc=(
-        "Two cases of suite training were dropped after they had been recorded, undecided: their "
-        "grid shows too little."
-    ),
+    post_hoc="Two recorded cases of suite training, undecided, were dropped: too small a grid.",
     control=Control(
         _second_layers("full")[0],
         "one singular value left of the wide net of two layers",
@@ -587,8 +545,8 @@ def wide_nets_gain_more_by_layers(case: Case, device: str = "cpu", folder: str =
 
     S(d_x, L) grows by a factor of 196 at width 10 and of 6 at width 2. But the grid lets no more
     show than its side: at side 256 what can show grows by 23 at width 10. At side 32, that of suite
-    training, it would by 2.9 alone, less than at width 2, so that the question is not asked there,
-    though two cases were recorded once (undecided). Of softmax nets the theory says nothing.
+    training, it would by 2.9 alone, less than at width 2, so that the question is not asked there.
+    Of softmax nets the theory says nothing.
     """
     return sample(
         _second_layer(case, case.width, device, folder)

@@ -35,8 +35,6 @@ from ..training.depth_search import alone
 from . import teachers
 from .teachers import Teacher
 
-__all__ = ["FOLDER", "Recipe", "Students", "enclosed_error", "outputs", "trained"]
-
 # Below the folder of results.
 FOLDER = "students"
 # Cells on which the scale of the initial weights is set.

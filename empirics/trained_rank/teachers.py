@@ -17,14 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from depthlaw.theory.claims.values import Case
-from depthlaw.theory.separation_rank.linear_attention import (
-    AttentionNet,
-    normal_form,
-    random_net,
-)
+from depthlaw.theory.separation_rank.linear_attention import AttentionNet, normal_form, random_net
 from depthlaw.theory.separation_rank.value_rank import rank_mod
-
-__all__ = ["RADIUS", "Teacher", "embedding", "grid", "net", "rank", "targets", "values"]
 
 Array = NDArray[Any]
 

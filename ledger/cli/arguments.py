@@ -478,7 +478,6 @@ _CORPUS: Any = _path(
 def exercise(
     name: str = _argument("", "An exercise, or all; without it they are listed.", metavar="NAME"),
     corpus: Path | None = _CORPUS,
-    device: str = _option("cpu", "cpu, or cuda for larger nets."),
     results: Path | None = _RESULTS,
     as_json: bool = _JSON,
     plot: Path | None = _path(
@@ -493,9 +492,7 @@ def exercise(
     """
     from .exercise_command import exercise as run
 
-    return run(
-        name, results, corpus=corpus, device=device, plot=plot, force=force, json_output=as_json
-    )
+    return run(name, results, corpus=corpus, plot=plot, force=force, json_output=as_json)
 
 
 # --- suites and claims ---------------------------------------------------------------------------
@@ -537,9 +534,7 @@ def verify(
     memory: str = _option(
         "", "Suite frontier: memory budget of all processes together, such as 8GB."
     ),
-    device: str = _option(
-        "cpu", "Suites frontier and gpu: cpu, or cuda for eliminations and trainings."
-    ),
+    device: str = _option("cpu", "cuda for eliminations and trainings: suites frontier and gpu."),
     gpus_per_run: float = _option(0.0, "Share of a GPU for each run on Ray, such as 0.25."),
 ) -> int:
     """Run a suite of checks and print the verdicts.

@@ -15,7 +15,7 @@ SUITES = {
     "frontier": "exact ranks, as far as --memory and --minutes allow",
     "exercises": "tiny language models; at most 40 minutes",
     "training": "trained nets against floors and rules; about 40 minutes",
-    "gpu": "larger nets; needs --device cuda",
+    "gpu": "larger cases of a few claims; needs --device cuda",
 }
 
 _Offers = list[tuple[str, str]]

@@ -41,7 +41,6 @@ from .terminal import STYLES
 
 __all__ = ["exercise"]
 
-_SUITES = {"cpu": "exercises", "cuda": "gpu"}
 # A training may take hours where the machine is slow.
 _LONGEST = 24 * 3600.0
 # Seconds between two looks at the trainings, and between two lines where there is no terminal.
@@ -53,7 +52,6 @@ def exercise(
     results: Path | None,
     *,
     corpus: Path | None = None,
-    device: str = "cpu",
     plot: Path | None = None,
     force: bool = False,
     json_output: bool = False,
@@ -79,10 +77,10 @@ def exercise(
     text = corpora.own(corpus) if corpus is not None else None
     digest = text.digest if text is not None else corpora.STANDARD
     work = prepare(
-        _SUITES.get(device, _SUITES["cpu"]),
+        "exercises",
         results,
         only=[k for e in chosen for k in e.claims],
-        options=Options(processes=cores(), timeout=_LONGEST, device=device),
+        options=Options(processes=cores(), timeout=_LONGEST),
         changed=lambda claim: on_corpus(claim, digest),
     )
     first = {key for each in chosen for key in each.trains}
@@ -127,9 +125,7 @@ def exercise(
         )
         return 130
     judged = {result.claim.key: result for result in work.judged(failures)}
-    # On a GPU only some have larger cases.
-    done = [each for each in chosen if any(key in judged for key in each.claims)]
-    for each in done:
+    for each in chosen:
         if pictures:
             _draw(_panels(each, judged), pictures[each.name])
     if json_output:
@@ -137,13 +133,13 @@ def exercise(
             {
                 "corpus": digest,
                 "results_folder": str(work.store.root),
-                "exercises": [_as_data(each, judged) for each in done],
+                "exercises": [_as_data(each, judged) for each in chosen],
             }
         )
     else:
-        for each in done:
+        for each in chosen:
             _print(each, judged)
-        _print_end(work, failures, [pictures[each.name] for each in done if pictures])
+        _print_end(work, failures, list(pictures.values()))
     return 1 if any(result.unexpected for result in judged.values()) else 0
 
 

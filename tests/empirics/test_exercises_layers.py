@@ -290,6 +290,6 @@ def test_removing_layers_is_measured_against_the_whole_net_on_the_same_text():
 def test_claims_are_measured_on_eight_seeds_or_more_and_their_controls_on_the_same_corpus():
     for claim in CLAIMS.values():
         assert not claim.portable
-        for case in (*claim.cases("exercises"), *claim.cases("gpu"), claim.control.case):
+        for case in (*claim.cases("exercises"), claim.control.case):
             assert case.replicas >= 8
             assert case.corpus == claim.control.case.corpus

@@ -82,7 +82,6 @@ def test_they_are_listed(capsys):
         (["all", "--corpus", "missing.txt"], "cannot be read"),
         (["all", "--corpus", "binary"], "no text"),
         (["all", "--corpus", "short"], "learn by heart"),
-        (["all", "--device", "tpu"], "accepted are cpu"),
         (["all", "--plot", "curve.jpg"], "accepted are .png"),
         (["all", "--plot", "nowhere/curve.png"], "no folder nowhere"),
         (["remove-layer", "--plot", "there.png"], "--force replaces it"),

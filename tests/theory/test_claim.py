@@ -2,6 +2,7 @@
 
 import ast
 import dataclasses
+import itertools
 import re
 import subprocess
 import sys
@@ -370,6 +371,21 @@ def test_statement_uses_declared_symbols_and_prints(claim: Claim):
 def test_no_statement_is_true_or_false_whatever_is_measured(claim: Claim):
     """Relations are not evaluated when claims are made, so it is asked here."""
     assert isinstance(claim.statement.func(*claim.statement.args), sympy.core.relational.Relational)
+
+
+def test_few_claims_are_for_a_gpu_and_none_of_their_cases_is_as_small_as_another():
+    """Cases that nobody runs are weight: beside each case of another suite one of suite gpu is
+    larger in some number, apart from that of the nets drawn."""
+
+    def sizes(case: Case) -> dict[str, int]:
+        return {k: v for k, v in case.fields().items() if type(v) is int and k != "replicas"}
+
+    for_gpu = [claim for claim in CLAIMS if "gpu" in claim.grid]
+    assert 0 < len(for_gpu) <= 15
+    for claim in for_gpu:
+        smaller = [case for s, cases in claim.grid.items() if s != "gpu" for case in cases]
+        for case, other in itertools.product(map(sizes, claim.grid["gpu"]), map(sizes, smaller)):
+            assert any(size > other.get(name, 0) for name, size in case.items()), claim.key
 
 
 def without_the_prediction(claim: Claim, patch: pytest.MonkeyPatch) -> None:

@@ -43,6 +43,17 @@ def test_what_refutes_the_printed_statements(name, fields, expected):
     assert decision.certain
 
 
+def test_no_printed_power_is_what_its_sentence_says_and_1024_is_that_of_layer_11():
+    claim = CLAIMS["printed_powers"]
+    found = [claim.measure(case) for case in claim.cases("quick")]
+    assert [exact.value for exact in found] == [512, Fraction(1, 512), Fraction(9, 10) ** 100, 1024]
+    decisions = [
+        judge(claim, case, exact) for case, exact in zip(claim.cases("quick"), found, strict=True)
+    ]
+    assert [decision.verdict.value for decision in decisions] == ["FAILS"] * 3 + ["HOLDS"]
+    assert all(decision.certain for decision in decisions[:3])
+
+
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [

@@ -31,7 +31,10 @@ def _size_gap(case: Case) -> Exact:
 
 @claim(
     Lt(rounding_gap, units),
-    source=Source("notthatdeep2024", "tables of brown2022wide and liu2020verydeep, reprinted"),
+    source=Source(
+        "notthatdeep2024",
+        "tables of brown2022wide and liu2020verydeep, reprinted; restated in he2021realformer",
+    ),
     wording="reported",
     known="FAILS",
     weight="arithmetic",

@@ -28,14 +28,14 @@ def _levels(case: Case) -> list[Fraction]:
     return [Fraction(0), *(Fraction(level) for level in str(case.levels).split())]
 
 
-def _growing(case: Case) -> bool:
-    return _levels(case) == sorted(_levels(case)) and _levels(case)[-1] < 1
-
-
 KERNEL: dict[str, Any] = {
     "wording": "recalled",
     "kind": "construction",
-    "assumes": {"correlations grow with depth and stay below 1": _growing},
+    "assumes": {
+        "correlations grow with depth and stay below 1": lambda c: (
+            _levels(c) == sorted(_levels(c)) and _levels(c)[-1] < 1
+        )
+    },
 }
 
 
@@ -146,8 +146,7 @@ def uniform_kernel(case: Case) -> Exact:
     For Sigma_l = (1 - rho_l) I + rho_l 11^T with increasing rho_l and Sigma_0 = I, every A_l = L_l
     L_{l-1}^-1 from Cholesky factors is non-negative and lower triangular.
 
-    As recalled; check against the paper. Such matrices are realised as D P, P a causal softmax with
-    W_Q = 0 and a bias. The product telescopes to Sigma_L by definition.
+    As recalled, and realised as in decay_kernel. The product telescopes to Sigma_L by definition.
     """
     n, errors = range(case.tokens), 0
     with flint.ctx.workprec(192):

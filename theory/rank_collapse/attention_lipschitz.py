@@ -29,16 +29,10 @@ ratio = quantity(
     "nonnegative real",
 )
 entry = quantity(
-    "jacobian_entry",
-    r"\partial_1 f_1",
-    "derivative of the first token after attention in the first token",
-    "real",
+    "jacobian_entry", r"\partial_1 f_1", "derivative of the first output in the first token", "real"
 )
 norm = quantity(
-    "jacobian_norm",
-    r"\|J\|",
-    "norm of the Jacobian of an attention layer at one input",
-    "positive real",
+    "jacobian_norm", r"\|J\|", "norm of the Jacobian of attention at one input", "positive real"
 )
 s = quantity("key_size", "s", "size of the other tokens", "positive real")
 
@@ -50,15 +44,8 @@ s = quantity("key_size", "s", "size of the other tokens", "positive real")
     source=Source("kim2021", "dot-product attention is not Lipschitz", "arXiv:2006.04710"),
     cases={"quick": Case.grid(tokens=(3, 7), key_size=("1/2", "1", "1000"))},
     assumes={"N is odd": lambda c: c.tokens % 2 == 1},
-    control=Control(
-        Case(tokens=3, key_size="1000"),
-        "bounded by the attention weights",
-        statement=Eq(entry, 1 / N),
-    ),
-    cited=(
-        "Decides whether a Lipschitz constant may be certified for dot-product attention on "
-        "all inputs."
-    ),
+    control=Control(Case(tokens=3, key_size="1000"), "bounded by the weights", Eq(entry, 1 / N)),
+    cited="Decides whether dot-product attention has a Lipschitz constant on all inputs.",
 )
 def dot_product_not_lipschitz(case: Case) -> Exact:
     """Dot-product attention has no Lipschitz constant.
@@ -126,7 +113,7 @@ _L2_BOUND = (N / width) ** p * (4 * inverse + width ** (p - Rational(1, 2)))
     control=Control(
         Case(norm_order_inverse="0", tokens=2, width=1, spread="5/4"),
         "half of the bound",
-        statement=Le(norm, _L2_BOUND / 2),
+        Le(norm, _L2_BOUND / 2),
     ),
     supports="rank_collapse/dot_product_not_lipschitz",
 )
@@ -260,7 +247,7 @@ def _after_values(case: Case) -> Exact | Ball:
     control=Control(
         Case(map="values", instance="attained", tokens=3, width=2),
         "0.9 in place of 1",
-        statement=Le(ratio, Rational(9, 10)),
+        Le(ratio, Rational(9, 10)),
     ),
     supports="rank_collapse/mask_exponential",
 )

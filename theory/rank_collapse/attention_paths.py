@@ -25,8 +25,7 @@ from .softmax_attention import Head, attention, ball_composite_norm, centred, re
 errors = quantity(
     "path_errors",
     r"\#_{err}",
-    "entries in which a sum over paths differs from the forward pass, or a row of P_path is no "
-    "distribution",
+    "wrong entries of a sum over paths, or rows of P_path that are no distribution",
     "nonnegative integer",
 )
 length = quantity(
@@ -39,10 +38,7 @@ count = quantity(
     "path_count", r"\#_\ell", "paths of a given length through all layers", "nonnegative integer"
 )
 growth = quantity(
-    "residual_growth",
-    "r_L/r_0",
-    "composite norm of the residual after L layers over that before them",
-    "nonnegative real",
+    "residual_growth", "r_L/r_0", "residual after L layers over that before", "nonnegative real"
 )
 
 V2 = "arXiv:2103.03404v2"
@@ -224,9 +220,7 @@ PATHS = binomial(L, length) * H**length
         "theory": Case.grid(depth=7, heads=4, path_length=(3, 7)),
     },
     control=Control(
-        Case(depth=3, heads=2, path_length=2),
-        "order of the heads counted twice",
-        statement=Eq(count, 2 * PATHS),
+        Case(depth=3, heads=2, path_length=2), "order of heads counted twice", Eq(count, 2 * PATHS)
     ),
     supports="rank_collapse/short_paths_carry_half",
 )
@@ -318,7 +312,7 @@ def _(statement: Relational) -> Iterator[Step]:
     control=Control(
         Case(instance="none", tokens=4, width=3, depth=1, heads=2, beta="1/10"),
         "no skip",
-        statement=Ge(growth, 1),
+        Ge(growth, 1),
     ),
     supports="rank_collapse/skips_keep_more",
 )

@@ -37,10 +37,7 @@ g = quantity(
     "logit_growth", "g", "inverse temperature over log n, n the number of tokens", "positive real"
 )
 rounded_cosine = quantity(
-    "rounded_cosine",
-    r"\rho'",
-    "cosine of two tokens after one step, in millionths, rounded",
-    "integer",
+    "rounded_cosine", r"\rho'", "cosine of two tokens after a step, in millionths", "integer"
 )
 
 # --- the flow of equiangular tokens ---
@@ -80,9 +77,7 @@ def _rate_steps(by_row_sums: int, stated: Expr) -> Iterator[Step]:
 @claim(
     Eq(rate, RATE),
     wording="reported",
-    source=Source(
-        "geshkovski2023perspective", "equiangular dynamics, SA and USA", "arXiv:2312.10794"
-    ),
+    source=Source("geshkovski2023perspective", "equiangular dynamics, SA, USA", "arXiv:2312.10794"),
     cases={
         "quick": (
             *Case.grid(
@@ -102,7 +97,7 @@ def _rate_steps(by_row_sums: int, stated: Expr) -> Iterator[Step]:
     control=Control(
         Case(by_row_sums=1, tokens=5, common_cosine="1/2", exp_beta="4"),
         "without the factor 2",
-        statement=Eq(rate, RATE / 2),
+        Eq(rate, RATE / 2),
     ),
     supports="rank_collapse/pre_norm_clusters",
 )
@@ -193,7 +188,7 @@ LIMIT = Piecewise(
     control=Control(
         Case(common_cosine="1/2", logit_growth="2"),
         "no exception at the border",
-        statement=Eq(rounded_cosine, floor(10**6 * rho + Rational(1, 2))),
+        Eq(rounded_cosine, floor(10**6 * rho + Rational(1, 2))),
     ),
     cited="Bears on the factor before log n by which long-context code should multiply its logits.",
 )

@@ -55,16 +55,10 @@ value_norm = quantity(
     "positive real",
 )
 residual_next = quantity(
-    "residual_next",
-    "r_1",
-    "composite norm of the tokens minus their centre after one layer",
-    "positive real",
+    "residual_next", "r_1", "composite norm of the residual after one layer", "positive real"
 )
 residual_per_gamma = quantity(
-    "residual_per_gamma",
-    r"r_1/\gamma",
-    "composite norm of the residual after one layer, divided by gamma",
-    "positive real",
+    "residual_per_gamma", r"r_1/\gamma", "residual after one layer, over gamma", "positive real"
 )
 cubic_slope = quantity(
     "cubic_slope",
@@ -73,10 +67,7 @@ cubic_slope = quantity(
     "positive real",
 )
 nonzero_gradients = quantity(
-    "nonzero_gradients",
-    r"\#_{\nabla}",
-    "non-zero derivatives of outputs in entries of W_Q and W_K",
-    "nonnegative integer",
+    "nonzero_gradients", r"\#_{\nabla}", "non-zero derivatives by W_Q, W_K", "nonnegative integer"
 )
 
 # Small, unit and large residuals: a wrong exponent of r_0 shows at the ends, a wrong constant
@@ -87,9 +78,7 @@ _PAIR = Case(tokens=2, width=1, residual="1/1000", qk_norm="1", value_norm="1", 
 
 
 def _layers(
-    shapes: Iterable[tuple[int, int]],
-    sizes: Iterable[tuple[str, str]] = SIZES,
-    qk_width: int = 1,
+    shapes: Iterable[tuple[int, int]], sizes: Iterable[tuple[str, str]] = SIZES, qk_width: int = 1
 ) -> tuple[Case, ...]:
     return tuple(
         Case(tokens=n, width=d, residual=r, qk_norm=w, value_norm="1", qk_width=qk_width, bias=bias)
@@ -97,11 +86,6 @@ def _layers(
         for r, w in sizes
         for bias in (0, 1)
     )
-
-
-def _small_range(case: Case) -> bool:
-    # `instance` scales weights and tokens to exactly the norms of the case; see cubic_steps.
-    return bool((2 * _logits(case)) ** 2 <= LARGEST_RANGE**2 * case.get("qk_width", 1))
 
 
 def _logits(case: Case) -> Fraction:
@@ -183,9 +167,11 @@ def _search(case: Case, per_gamma: bool) -> Search:
 
 LAW: dict[str, Any] = {
     "wording": "reported",
+    # `instance` scales weights and tokens to exactly the norms of the case; see cubic_steps.
     "assumes": {
-        "2 |W_QK|_1 r_0^2 <= 1.256 sqrt(d_qk), so that rows of E range over at most "
-        "1.256": _small_range
+        "2 |W_QK|_1 r_0^2 <= 1.256 sqrt(d_qk), so that rows of E range over at most 1.256": (
+            lambda c: bool((2 * _logits(c)) ** 2 <= LARGEST_RANGE**2 * c.get("qk_width", 1))
+        )
     },
     "cases": {
         "quick": _layers([(2, 1), (4, 3), (8, 4)]),
@@ -198,11 +184,8 @@ LAW: dict[str, Any] = {
     Le(residual_per_gamma, _CUBIC),
     source=Source("dong2021", "one-layer, one-head lemma", V2),
     search=partial(_searches, per_gamma=True),
-    headline=(
-        "Why attention alone collapses: a layer cubes the residual; the constant and its "
-        "condition are repaired."
-    ),
-    control=Control(_PAIR, "0.4 in place of 4", statement=Le(residual_per_gamma, _CUBIC / 10)),
+    headline="Why attention alone collapses: a layer cubes the residual, where logits are small.",
+    control=Control(_PAIR, "0.4 in place of 4", Le(residual_per_gamma, _CUBIC / 10)),
     cited="Sets the constant and the range with which the cubic bound of one layer may be quoted.",
     **LAW,
 )
@@ -215,10 +198,9 @@ def one_layer_cubic(case: Case) -> Ball:
     |D1|_inf) / (2 |E|_1) of its logits.
 
     What all rows share drops out: the logits of R = X - 1 c^T are E, and E is what has to range
-    over at most 1.256; the whole logits may range over more or less. Assumed is a condition on
-    norms from which that follows. gamma is the value that the proof needs; the paper's wording of
-    it is not available to us. The residual is the minimum over centres; inputs are chosen so that
-    the token mean attains it.
+    over at most 1.256. Assumed is a condition on norms from which that follows. gamma is the value
+    that the proof needs; the paper's wording of it is not available to us. The residual is the
+    minimum over centres; inputs are chosen so that the token mean attains it.
     """
     return _after_one_layer(case, per_gamma=True)
 
@@ -247,7 +229,7 @@ def _constant(statement: Relational) -> Expr:
     Le(residual_next, _CUBIC),
     source=Source("dong2021", "one-layer, one-head lemma", V1),
     search=partial(_searches, per_gamma=False),
-    control=Control(_PAIR, "0.4 in place of 4", statement=Le(residual_next, _CUBIC / 10)),
+    control=Control(_PAIR, "0.4 in place of 4", Le(residual_next, _CUBIC / 10)),
     supports="rank_collapse/one_layer_cubic",
     **LAW,
 )
@@ -260,8 +242,7 @@ def one_layer_cubic_v1(case: Case) -> Ball:
 
     The proof of version 1 (as reported) has a gap: it needs |D1|_1 <= 2 |E|_1, which E = I refutes
     for n >= 3. No counterexample to the statement is known; for small logits there is an argument,
-    see gamma_free_bound. The residual is the minimum over centres; inputs are chosen so that
-    the token mean attains it.
+    see gamma_free_bound.
     """
     return _after_one_layer(case)
 
@@ -269,10 +250,7 @@ def one_layer_cubic_v1(case: Case) -> Ball:
 WELL_CONDITIONED = "the condition number of the first-order term is at most `condition`"
 
 
-def _slopes(
-    residuals: Iterable[str],
-    shapes: Iterable[tuple[int, int, str]],
-) -> tuple[Case, ...]:
+def _slopes(residuals: Iterable[str], shapes: Iterable[tuple[int, int, str]]) -> tuple[Case, ...]:
     return tuple(
         Case(tokens=n, width=d, condition=k, residual=r, qk_norm="1", value_norm="1", qk_width=1)
         for n, d, k in shapes
@@ -303,8 +281,8 @@ def _around(statement: Relational, case: Case) -> Ball:
     predicted=_around,
     source=Source("depthlaw", "theory/rank_collapse/__init__.py, slope of one layer"),
     assumes={
-        "remainder below one: condition * |W_QK|_1 r^2 < 1/4": lambda case: (
-            case.rational("condition") * _logits(case) < Fraction(1, 4)
+        "condition * |W_QK|_1 r^2 < 1/4": lambda c: (
+            c.rational("condition") * _logits(c) < Fraction(1, 4)
         )
     },
     cases={
@@ -316,7 +294,7 @@ def _around(statement: Relational, case: Case) -> Ball:
     control=Control(
         _slopes(("1/1000",), ((2, 1, "9/4"),))[0],
         "a slope higher by 1/100000",
-        statement=Eq(cubic_slope, 3 + Rational(1, 100_000)),
+        Eq(cubic_slope, 3 + Rational(1, 100_000)),
     ),
     supports="rank_collapse/doubly_exponential_slope",
 )
@@ -362,9 +340,7 @@ def cubic_rate(case: Case) -> Ball | Outside:
 @claim(
     Eq(nonzero_gradients, 0),
     wording="reported",
-    source=Source(
-        "noci2022", "vanishing query/key gradients, at exact rank collapse", "arXiv:2206.03126"
-    ),
+    source=Source("noci2022", "query/key gradients, at exact rank collapse", "arXiv:2206.03126"),
     assumes={"all tokens are equal": lambda case: case.instance == "collapsed"},
     cases={
         "quick": Case.grid(instance="collapsed", tokens=(2, 5), width=(1, 3)),

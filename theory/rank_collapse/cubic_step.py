@@ -52,10 +52,7 @@ gamma_free_ratio = quantity(
     "gamma_free_ratio", r"\phi", "residual after one layer over |E|_1 |R| |W_V|", "positive real"
 )
 step_ratio = quantity(
-    "step_ratio",
-    r"\chi",
-    "left side of a step over its right side without the factor, the largest over entries",
-    "nonnegative real",
+    "step_ratio", r"\chi", "largest left over right side, without the factor", "nonnegative real"
 )
 step_factor = quantity("step_factor", "k", "factor on the right side of a step", "positive real")
 step_excess = quantity(
@@ -191,13 +188,6 @@ def _product_ratio(case: Case) -> Exact | Ball:
     return root(squared_norm(A @ B) / (squared_norm(A) * squared_norm(B)))
 
 
-def _small(case: Case) -> bool:
-    """Facts of the constructions: `two_attentions` and `scaled_layer` scale to the case."""
-    if case.step == "residual":
-        return 2 * case.rational("logit_max") <= LARGEST_RANGE
-    return case.step != "signed" or small_range(case)
-
-
 def _of_step(step: str, factor: int, *cases: Iterable[Case]) -> tuple[Case, ...]:
     return tuple(
         Case(step=step, step_factor=factor, **case.fields()) for part in cases for case in part
@@ -208,7 +198,14 @@ def _of_step(step: str, factor: int, *cases: Iterable[Case]) -> tuple[Case, ...]
     Le(step_ratio, step_factor),
     source=Source("dong2021", "proof of the one-layer lemma, its signed step repaired", V2),
     wording="reported",
-    assumes={"row ranges D_ii <= 1.256 in the steps signed and residual": _small},
+    # Facts of the constructions: `two_attentions` and `scaled_layer` scale to the case.
+    assumes={
+        "row ranges D_ii <= 1.256 in the steps signed and residual": lambda c: (
+            2 * c.rational("logit_max") <= LARGEST_RANGE
+            if c.step == "residual"
+            else c.step != "signed" or small_range(c)
+        )
+    },
     cases={
         "quick": (
             *_of_step(
@@ -298,9 +295,7 @@ _GAMMA_FREE = 2 * exp(logit_max) * (exp(logit_max) - 1) / logit_max
         "quick": _grid(("1/1000", "1/2", "3"), ((2, 1), (6, 3))),
         "theory": _grid(("1/10", "2"), ((12, 5), (4, 8))),
     },
-    control=Control(
-        _SMALLEST, "a tenth of the constant", statement=Le(gamma_free_ratio, _GAMMA_FREE / 10)
-    ),
+    control=Control(_SMALLEST, "a tenth of the constant", Le(gamma_free_ratio, _GAMMA_FREE / 10)),
     supports="rank_collapse/steps_as_written",
 )
 def gamma_free_bound(case: Case) -> Ball:
@@ -411,14 +406,8 @@ _UPRIGHT = Case(step="signed", instance="two tokens", range="1/1000", direction=
     Le(step_excess, 0),
     known="FAILS",
     weight="step",
-    source=Source(
-        "depthlaw", "after restatements of dong2021's one-layer lemma (v1, v2); heads: our own"
-    ),
-    assumes={
-        "in the signed step, 0 < D_ii <= 1.256": lambda case: (
-            case.step != "signed" or small_range(case)
-        )
-    },
+    source=Source("depthlaw", "after restatements of dong2021's lemma (v1, v2); heads: our own"),
+    assumes={"if signed, 0 < D_ii <= 1.256": lambda c: c.step != "signed" or small_range(c)},
     cases={
         "quick": (
             Case(step="signed", instance="two tokens", range="1/1000"),
@@ -433,7 +422,7 @@ _UPRIGHT = Case(step="signed", instance="two tokens", range="1/1000", direction=
             Case(step="heads", instance="both signs/both signs", tokens=4, balance="1/10"),
         )
     },
-    control=Control(_UPRIGHT, "by 2e-90 less", statement=Le(step_excess, -Rational(2, 10**90))),
+    control=Control(_UPRIGHT, "by 2e-90 less", Le(step_excess, -Rational(2, 10**90))),
     cited="Decides which steps of dong2021's proof, as restated, may be quoted without repairs.",
 )
 def steps_as_written(case: Case) -> Ball | Exact:
@@ -470,7 +459,7 @@ def steps_as_written(case: Case) -> Ball | Exact:
     control=Control(
         Case(pair_half="1/3", qk_weight="1/7"),
         "sinh in place of tanh",
-        statement=Eq(
+        Eq(
             pair_digits,
             floor(10**12 * pair_half * sympy.sinh(qk_weight * pair_half**2).rewrite("exp")),
         ),

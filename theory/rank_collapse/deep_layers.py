@@ -38,16 +38,10 @@ from .softmax_attention import (
 from .softmax_perturbation import LARGEST_RANGE
 
 gamma = quantity(
-    "gamma",
-    r"\gamma",
-    "bound on sqrt(|D1|_1 |D1|_inf) / (2 |E|_1) over all heads and layers",
-    "positive real",
+    "gamma", r"\gamma", "bound on sqrt(|D1|_1 |D1|_inf) / (2 |E|_1) over all heads", "positive real"
 )
 residual_end = quantity(
-    "residual_end",
-    "r_L",
-    "composite norm of the tokens minus their centre after L layers",
-    "positive real",
+    "residual_end", "r_L", "composite norm of the residual after L layers", "positive real"
 )
 residual_scaled = quantity(
     "residual_scaled",
@@ -121,15 +115,15 @@ def _last_residual(case: Case) -> Ball:
     return Ball.of(resolved(lambda: [ball_composite_norm(R) for R, _ in _forward(case)][-1]))
 
 
-# Two tokens, for which the bounds are tightest, and two larger shapes, with room in gamma.
-_SHAPES = ((2, 1, 1, "5/7"), (4, 3, 2, "2"), (6, 2, 1, "5/2"))
-
-
 def _cases(
     depths: Iterable[int],
     sizes: Iterable[tuple[str, str]] = SIZES,
-    shapes: Iterable[tuple[int, int, int, str]] = _SHAPES,
+    shapes: Iterable[tuple[int, int, int, str]] = (
+        *((2, 1, 1, "5/7"), (4, 3, 2, "2"), (6, 2, 1, "5/2")),
+    ),
 ) -> tuple[Case, ...]:
+    """Of two tokens, for which the bounds are tightest, and two larger shapes, with room in
+    gamma."""
     return tuple(
         Case(tokens=n, width=d, heads=h, gamma=g, residual=r, beta=b, qk_width=1, depth=k)
         for n, d, h, g in shapes
@@ -154,7 +148,7 @@ def _power(left: Expr, base: Expr | int) -> Relational:
     _power(residual_scaled, 4),
     source=Source("dong2021", "Theorem 2.3, repaired", V2),
     cases=_GRID,
-    control=Control(_FIRST, "0.4 in place of 4", statement=_power(residual_scaled, Rational(2, 5))),
+    control=Control(_FIRST, "0.4 in place of 4", _power(residual_scaled, Rational(2, 5))),
     cited="Decides which constant a collapse bound for several layers and heads may quote.",
 )
 def layers_product(case: Case) -> Ball | Outside:
@@ -164,11 +158,11 @@ def layers_product(case: Case) -> Ball | Outside:
     in each layer, the residual is at most prod_l (4 k_l)^(3^(L-l)) times the 3^L-th power of the
     input's, with k_l = sqrt(sum_h g_h a_h sum_h g'_h b_h) / sqrt(d_qk).
 
-    a_h = |W_QK|_1 |W_V|_1, b_h = |W_QK|_1 |W_V|_inf, g_h = |D1|_1 / (2|E|_1),
-    g'_h = |D1|_inf / (2|E|_1). The composite norm has no triangle inequality, so heads are added
-    inside its two factors. The logit ranges are computed on the network that is drawn; one beyond
-    1.256 is out of scope. The residual is the minimum over centres; inputs are chosen so that the
-    token mean attains it.
+    a_h = |W_QK|_1 |W_V|_1, b_h = |W_QK|_1 |W_V|_inf, g_h = |D1|_1 / (2|E|_1), g'_h = |D1|_inf /
+    (2|E|_1). The composite norm has no triangle inequality, so heads are added inside its two
+    factors. The logit ranges are computed on the network that is drawn; one beyond 1.256 is out of
+    scope. The residual is the minimum over centres; inputs are chosen so that the token mean
+    attains it.
     """
 
     def scaled() -> arb:
@@ -230,9 +224,7 @@ _MLP = tuple(
         "quick": (*_without_mlp(_GRID["quick"]), *_MLP),
         "theory": _without_mlp(_GRID["theory"]),
     },
-    control=Control(
-        _without_mlp([_FIRST])[0], "0.4 in place of 4", statement=_uniform(Rational(2, 5))
-    ),
+    control=Control(_without_mlp([_FIRST])[0], "0.4 in place of 4", _uniform(Rational(2, 5))),
     supports="rank_collapse/layers_product",
 )
 def layers_uniform(case: Case) -> Ball | Outside:
@@ -241,15 +233,13 @@ def layers_uniform(case: Case) -> Ball | Outside:
     For every network of L layers, each attention with H heads and |W_QK|_1 |W_V|_(1,inf) <= beta,
     and then a map that is lambda-Lipschitz in the composite norm, or none (lambda = 1), and every
     input whose logits, less what all rows share, range over at most 1.256 in each layer and head,
-    and whose computed gamma is at most gamma there, the residual after L layers is at most
-    (4 gamma beta H lambda / sqrt(d_qk))^((3^L-1)/2) times the 3^L-th power of the input's residual.
+    and whose computed gamma is at most gamma there, the residual after L layers is at most (4 gamma
+    beta H lambda / sqrt(d_qk))^((3^L-1)/2) times the 3^L-th power of the input's residual.
 
     The paper's proof (as reported) adds heads by a triangle inequality that the composite norm
     lacks; no counterexample is known, and with one head and no map it follows from layers_product.
-    The smallness of the logits is needed by its lemma but missing from every restatement. Logit
-    ranges and gamma are computed on the network that is drawn; one that exceeds 1.256 or the stated
-    gamma is out of scope. The residual is the minimum over centres; inputs are chosen so that the
-    token mean attains it. The map, an MLP in the corollary, is lambda (x + sin x)/2 on every entry.
+    The smallness of the logits is needed by its lemma but missing from every restatement. The map,
+    an MLP in the corollary, is lambda (x + sin x)/2 on every entry.
     """
     if not case.get("mlp", True):
         fields = case.fields()
@@ -258,11 +248,6 @@ def layers_uniform(case: Case) -> Ball | Outside:
 
 
 # --- when it collapses ---
-
-
-def _coefficient_below_one(case: Case) -> bool:
-    factors = case.rational("gamma") * case.rational("beta") * case.heads
-    return bool((4 * factors) ** 2 < case.qk_width)
 
 
 _LARGE = Case.grid(
@@ -284,8 +269,12 @@ _LARGE = Case.grid(
     wording="universal",
     known="FAILS",
     cases={"quick": _LARGE},
-    assumes={"4 gamma beta H < sqrt(d_qk)": _coefficient_below_one},
-    control=Control(_LARGE[0], "forty times smaller", statement=Le(residual_end, residual / 40)),
+    assumes={
+        "4 gamma beta H < sqrt(d_qk)": lambda c: bool(
+            (4 * c.rational("gamma") * c.rational("beta") * c.heads) ** 2 < c.qk_width
+        )
+    },
+    control=Control(_LARGE[0], "forty times smaller", Le(residual_end, residual / 40)),
     cited="Decides whether weights alone tell if a net collapses, whatever the size of its input.",
 )
 def convergence_as_reported(case: Case) -> Ball | Outside:
@@ -298,8 +287,8 @@ def convergence_as_reported(case: Case) -> Ball | Outside:
     every input" is ours: from memory the paper speaks of inputs of small residual, and for r_0 <= 1
     nothing here contradicts it. Large inputs refute the hardened form, even with logits that range
     over 1/2 in the first layer: two tokens at +-70.7, W_QK = 1/20000, W_V = 2000, which layers of
-    such weights take apart by 2000 tanh(w rho^2) each, as in pair_tanh. Collapse needs
-    sqrt(c) r_0 < 1 with c = 4 gamma beta H / sqrt(d_qk), see collapse_condition.
+    such weights take apart by 2000 tanh(w rho^2) each, as in pair_tanh. Collapse needs sqrt(c) r_0
+    < 1 with c = 4 gamma beta H / sqrt(d_qk), see collapse_condition.
     """
     return _outside_gamma(case) or _last_residual(case)
 
@@ -316,17 +305,15 @@ def convergence_as_reported(case: Case) -> Ball | Outside:
     control=Control(
         Case(cubic_coefficient="3", residual="1/2", depth=2),
         "base 2 in the exponents",
-        statement=Eq(
-            residual_end, cubic_coefficient ** ((2**depth - 1) / 2) * residual ** (2**depth)
-        ),
+        Eq(residual_end, cubic_coefficient ** ((2**depth - 1) / 2) * residual ** (2**depth)),
     ),
     supports="rank_collapse/convergence_as_reported",
 )
 def collapse_condition(case: Case) -> Exact:
     """The cubic recurrence collapses exactly below r_0 = c^(-1/2).
 
-    For all c, r_0 > 0 and all L the recurrence r_(l+1) = c r_l^3 gives
-    r_L = c^(-1/2) (sqrt(c) r_0)^(3^L), which tends to 0 exactly when sqrt(c) r_0 < 1.
+    For all c, r_0 > 0 and all L the recurrence r_(l+1) = c r_l^3 gives r_L = c^(-1/2) (sqrt(c)
+    r_0)^(3^L), which tends to 0 exactly when sqrt(c) r_0 < 1.
 
     About the recurrence alone. Repairs the reported condition c < 1, which is enough when r_0 <= 1
     and not beyond.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 
 import flint
 import numpy as np
@@ -38,10 +39,7 @@ from .softmax_attention import (
 )
 
 fitted_slope = quantity(
-    "fitted_slope",
-    r"\hat s",
-    "least-squares slope of log(-log r_l) against the layer l, over the layers named",
-    "real",
+    "fitted_slope", r"\hat s", "least-squares slope of log(-log r_l) against the layer l", "real"
 )
 residual_decay = quantity(
     "residual_decay", r"\Lambda", "mean fall of log r_l per layer", "positive real"
@@ -249,27 +247,14 @@ def slope_interval(statement: Relational, case: Case) -> Ball:
         return Ball(Ball.of(low).low, Ball.of(high).high)
 
 
+_net = partial(Case, residual="1/100", beta="1", qk_width=1)
+
+
 def _nets(depths: Sequence[int], **more: str | int) -> tuple[Case, ...]:
+    shapes = ((2, 1, 1, 0), (4, 3, 1, 1), (6, 4, 3, 0), (8, 8, 1, 0), (8, 8, 4, 1))
     return tuple(
-        Case(
-            tokens=count,
-            width=d,
-            heads=h,
-            residual="1/100",
-            beta="1",
-            qk_width=1,
-            bias=bias,
-            first=3,
-            depth=k,
-            **more,
-        )
-        for count, d, h, bias in (
-            (2, 1, 1, 0),
-            (4, 3, 1, 1),
-            (6, 4, 3, 0),
-            (8, 8, 1, 0),
-            (8, 8, 4, 1),
-        )
+        _net(tokens=count, width=d, heads=h, bias=bias, first=3, depth=k, **more)
+        for count, d, h, bias in shapes
         for k in depths
     )
 
@@ -284,12 +269,8 @@ _PLAIN = {
     Eq(fitted_slope, log(3)),
     kind="rate",
     predicted=slope_interval,
-    post_hoc=(
-        "The least coefficient c = 10^-6 was chosen after a first look at nets of these shapes."
-    ),
-    headline=(
-        "The doubly exponential law itself: the exponent triples with each layer, the same base 3."
-    ),
+    post_hoc="The least coefficient c = 10^-6 was chosen after a first look at such nets.",
+    headline="The doubly exponential law itself: the exponent triples with each layer: base 3.",
     source=Source("depthlaw", "after dong2021, Theorem 2.3: " + _HERE + "slope"),
     assumes={
         "coefficient_least <= 1 and r_0 < 1": lambda c: (
@@ -297,11 +278,7 @@ _PLAIN = {
         )
     },
     cases=_PLAIN,
-    control=Control(
-        _PLAIN["quick"][0],
-        "slope log(32/11)",
-        statement=Eq(fitted_slope, log(Rational(32, 11))),
-    ),
+    control=Control(_PLAIN["quick"][0], "log(32/11)", Eq(fitted_slope, log(Rational(32, 11)))),
     cited="Decides which slope of log(-log residual) a net must show where each layer cubes.",
 )
 def doubly_exponential_slope(case: Case) -> Ball | Outside:
@@ -317,9 +294,8 @@ def doubly_exponential_slope(case: Case) -> Ball | Outside:
     is derived: a_l = -log r_l follows a_(l+1) = 3 a_l - log c_l, so log a_l deviates from a line by
     less than log(1 + log(1/c) / (2 a_m)). That the coefficients lie in the range is checked on the
     net that is drawn, from its cubic part and the remainder of the softmax, not from the residuals
-    that are measured; one that does not is out of scope. c = 10^-6 was chosen after a first look at
-    nets of these shapes, with room: their least coefficients lie more than ten times above it. The
-    upper end 1 is below the theorem's 4 gamma beta H, and true of these nets.
+    that are measured; one that does not is out of scope. The upper end 1 is below the theorem's 4
+    gamma beta H, and true of these nets.
     """
     found = _coefficients(case)
     if not (found.low >= case.rational("coefficient_least") and found.high <= 1):
@@ -404,9 +380,8 @@ def slope_below_cubic(case: Case) -> Ball:
     return _slope(case, case.logits)
 
 
-# Content of logits that the laws of masks and positions neglect, and what that changes in a rate.
+# Content of logits that the laws of masks and positions neglect.
 SMALL_CONTENT = Fraction(1, 10**12)
-_NEGLECTED = Fraction(1, 10**6)
 _SECOND = Piecewise(
     (Rational(1, 2), Eq(decay_per_position, 0)),
     ((1 - decay_per_position) / (1 + decay_per_position), Eq(n, 2)),
@@ -477,39 +452,16 @@ def _near(statement: Relational, case: Case) -> Ball:
             if case.logits == "positions"
             else (count - 1) * arb(count).sqrt()
         )
-        slack = from_fraction(_NEGLECTED)
+        # What the content that is neglected changes in a rate.
+        slack = from_fraction(Fraction(1, 10**6))
         low = stated - above.log() / case.depth - slack
         high = stated + start.log() / case.depth + slack
         return Ball(Ball.of(low).low, Ball.of(high).high)
 
 
-def _long(
-    logits: str, depths: Sequence[int], counts: Sequence[int], **more: str
-) -> tuple[Case, ...]:
-    return tuple(
-        case
-        for found in counts
-        for case in Case.grid(
-            logits=logits, tokens=found, residual="1/100000000000000000000", depth=depths, **more
-        )
-    )
-
-
-_RATES = {
-    "quick": (
-        *_long("causal", (64, 128), (2, 3, 6), decay_per_position="0"),
-        *_long("positions", (64, 128), (2, 3), decay_per_position="1/2"),
-    ),
-    "theory": (
-        *_long("causal", (512,), (8,), decay_per_position="0"),
-        *_long("positions", (256,), (2, 3), decay_per_position="1/10"),
-    ),
-}
-
-
-def _in_scope(case: Case) -> bool:
-    a = case.rational("decay_per_position")
-    return a == 0 if case.logits == "causal" else case.tokens in (2, 3) and 0 < a < 1
+_long = partial(Case.grid, residual="1/100000000000000000000")
+_causal = partial(_long, logits="causal", decay_per_position="0")
+_placed = partial(_long, logits="positions", tokens=(2, 3))
 
 
 @claim(
@@ -517,12 +469,24 @@ def _in_scope(case: Case) -> bool:
     kind="rate",
     predicted=_near,
     source=Source("depthlaw", _HERE + "causal mask, relative positions"),
-    cases=_RATES,
-    assumes={"a causal mask, or 2 or 3 tokens and 0 < a < 1": _in_scope},
+    cases={
+        "quick": (
+            *_causal(tokens=(2, 3, 6), depth=(64, 128)),
+            *_placed(depth=(64, 128), decay_per_position="1/2"),
+        ),
+        "theory": (*_causal(tokens=8, depth=512), *_placed(depth=256, decay_per_position="1/10")),
+    },
+    assumes={
+        "a causal mask, or 2 or 3 tokens and 0 < a < 1": lambda c: (
+            c.rational("decay_per_position") == 0
+            if c.logits == "causal"
+            else c.tokens in (2, 3) and 0 < c.rational("decay_per_position") < 1
+        )
+    },
     control=Control(
-        _long("positions", (128,), (3,), decay_per_position="1/2")[0],
+        _placed(depth=128, decay_per_position="1/2")[1],
         "a factor of 59/25 per layer, not 7/3",
-        statement=Eq(residual_decay, log(Rational(59, 25))),
+        Eq(residual_decay, log(Rational(59, 25))),
     ),
     cited="Decides whether late collapse with a mask is estimated by a cube or a factor per layer.",
 )
@@ -583,18 +547,7 @@ def _eigen_steps(logits: str, stated: Expr) -> Iterator[Step]:
 
 _SKIPS = {
     "quick": tuple(
-        Case(
-            tokens=count,
-            width=d,
-            heads=h,
-            residual="1/100",
-            beta="1",
-            qk_width=1,
-            bias=0,
-            depth=k,
-            logits="skip",
-            skip_loss="1/100",
-        )
+        _net(tokens=count, width=d, heads=h, bias=0, depth=k, logits="skip", skip_loss="1/100")
         for count, d, h in ((2, 1, 1), (6, 4, 3), (8, 8, 4))
         for k in (8, 24)
     )
@@ -606,9 +559,7 @@ _SKIPS = {
     source=Source("depthlaw", _HERE + "skips"),
     cases=_SKIPS,
     control=Control(
-        _SKIPS["quick"][0],
-        "the same net without skips",
-        measured=lambda case: _last(case, skip=False),
+        _SKIPS["quick"][0], "this net without skips", measured=lambda case: _last(case, skip=False)
     ),
     supports="rank_collapse/skips_keep_more",
 )

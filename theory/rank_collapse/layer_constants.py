@@ -28,15 +28,11 @@ from .softmax_perturbation import LARGEST_RANGE
 bound_ratio = quantity(
     "bound_ratio",
     r"c_l/k_l",
-    "r_(l+1) / r_l^3 over sqrt(sum_h g_h a_h sum_h g'_h b_h) / sqrt(d_qk) of that layer, or over "
-    "gamma beta H / sqrt(d_qk), largest over nets",
+    "r_(l+1) / r_l^3 over a bound of layer l without its factor 4, largest over nets",
     "positive real",
 )
 logit_range = quantity(
-    "logit_range",
-    r"\|D\|",
-    "largest range of a row of E, the logits that differ between rows",
-    "positive real",
+    "logit_range", r"\|D\|", "largest row range of E, the logits that differ", "positive real"
 )
 
 
@@ -214,16 +210,8 @@ _SMALL: _Fields = {"tokens": 32, "width": 64, "heads": 4, "std": "1/20", "replic
 _BASE: _Fields = {"tokens": 128, "width": 768, "heads": 12, "std": "1/50", "replicas": 8}
 _LARGE: _Fields = {"tokens": 128, "width": 1024, "heads": 16, "std": "1/50", "replicas": 8}
 _BOUNDS: dict[str, Any] = {"layer": range(1, LAYERS), "bound": ("repaired", "uniform")}
-_BY_LAYER = {
-    "quick": Case.grid(**_SMALL, **_BOUNDS),
-    "theory": Case.grid(**_BASE, **_BOUNDS),
-    "full": Case.grid(**_LARGE, **_BOUNDS),
-}
-_ALL = {
-    "quick": Case.grid(**_SMALL, layer=range(LAYERS)),
-    "theory": Case.grid(**_BASE, layer=range(LAYERS)),
-    "full": Case.grid(**_LARGE, layer=range(LAYERS)),
-}
+_SHAPES = {"quick": _SMALL, "theory": _BASE, "full": _LARGE}
+_BY_LAYER = {suite: Case.grid(**shape, **_BOUNDS) for suite, shape in _SHAPES.items()}
 
 
 @claim(
@@ -232,11 +220,7 @@ _ALL = {
     wording="reported",
     reads=("layer", "bound"),
     cases=_BY_LAYER,
-    control=Control(
-        _BY_LAYER["quick"][0],
-        "a bound 10^6 times smaller",
-        statement=Le(bound_ratio, Rational(4, 10**6)),
-    ),
+    control=Control(_BY_LAYER["quick"][0], "10^6 times less", Le(bound_ratio, Rational(4, 10**6))),
     supports="rank_collapse/layers_product",
 )
 def layer_constant(case: Case, seed: int) -> Ball | Outside:
@@ -244,8 +228,8 @@ def layer_constant(case: Case, seed: int) -> Ball | Outside:
 
     For every net of softmax attention alone, every input and every layer whose logits, less what
     all rows share, range over at most 1.256, r_(l+1) / r_l^3 is at most 4 sqrt(sum_h g_h a_h sum_h
-    g'_h b_h) / sqrt(d_qk) (repaired), with g_h, g'_h, a_h, b_h as in layers_product, and at most
-    4 gamma beta H / sqrt(d_qk) (uniform, as reported), with gamma and beta the largest of that
+    g'_h b_h) / sqrt(d_qk) (repaired), with g_h, g'_h, a_h, b_h as in layers_product, and at most 4
+    gamma beta H / sqrt(d_qk) (uniform, as reported), with gamma and beta the largest of that
     layer's heads.
 
     Measured on random normal weights of a small shape, of BERT-base and of BERT-large, whose tokens
@@ -302,7 +286,7 @@ def smallness_at_real_shapes(case: Case, seed: int) -> Sample:
     holds_for="typical",
     weight="measurement",
     source=Source("depthlaw", "theory/rank_collapse/layer_constants.py, gamma"),
-    cases=_ALL,
+    cases={suite: Case.grid(**shape, layer=range(LAYERS)) for suite, shape in _SHAPES.items()},
     control=Control(
         Case(**_SMALL, layer=0, orthonormal=True),
         "orthonormal tokens and W_Q, W_K near I, so that E is nearly the identity",
@@ -335,15 +319,10 @@ _DEEP = {
     kind="rate",
     holds_for="typical",
     predicted=slope_interval,
-    post_hoc=(
-        "The least coefficient 10^-12 was chosen after coefficients of 10^-7 to 10^-5 had been "
-        "seen."
-    ),
+    post_hoc="The least coefficient 10^-12 was chosen when 10^-7 to 10^-5 had been seen.",
     source=Source("depthlaw", "after dong2021, Theorem 2.3"),
     cases=_DEEP,
-    control=Control(
-        _DEEP["quick"][0], "slope log(14/5)", statement=Eq(fitted_slope, log(Rational(14, 5)))
-    ),
+    control=Control(_DEEP["quick"][0], "slope log(14/5)", Eq(fitted_slope, log(Rational(14, 5)))),
     supports="rank_collapse/doubly_exponential_slope",
 )
 def slope_at_real_shapes(case: Case, seed: int) -> Sample:
@@ -354,8 +333,8 @@ def slope_at_real_shapes(case: Case, seed: int) -> Sample:
     interval that coefficients r_(l+1) / r_l^3 between 10^-12 and 1 leave open.
 
     The interval is that of doubly_exponential_slope; here the coefficients are not checked first,
-    so that the slope could leave it. 10^-12 was chosen after coefficients of 10^-7 to 10^-5 had
-    been seen. Tokens are scaled to r_0 = 0.01, and not normalised between layers.
+    so that the slope could leave it. Tokens are scaled to r_0 = 0.01, and not normalised between
+    layers.
     """
     rng, std, slopes = case.rng(seed), float(case.rational("std")), []
     for _ in range(case.replicas):

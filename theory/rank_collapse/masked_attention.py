@@ -47,17 +47,10 @@ radius = quantity(
     "radius", "r", "steps after which one token has reached all others through the mask"
 )
 tail = quantity(
-    "tail_mass",
-    r"P_{\geq j}",
-    "largest total weight that a row of the product of attention matrices puts on positions j and "
-    "later",
-    "nonnegative real",
+    "tail_mass", r"P_{\geq j}", "largest weight of a product's row from j on", "nonnegative real"
 )
 spread = quantity(
-    "spread_ratio",
-    r"s_L/s_0",
-    "largest minus least token after L layers over that before them, width one",
-    "nonnegative real",
+    "spread_ratio", r"s_L/s_0", "spread of tokens after L layers over before", "nonnegative real"
 )
 eta = quantity(
     "feature_gain",
@@ -67,10 +60,7 @@ eta = quantity(
 )
 angles = quantity("start_angles", "K", "equally spaced directions in which the second token starts")
 count = quantity(
-    "basin_count",
-    "k",
-    "directions from which two tokens stay different for ever",
-    "nonnegative integer",
+    "basin_count", "k", "directions from which two tokens stay different", "nonnegative integer"
 )
 digits = quantity(
     "limit_digits", "q", "whole part of 10^9 times the size of a limit", "nonnegative integer"
@@ -102,15 +92,15 @@ HERE = "theory/rank_collapse/masked_attention.py, "
     control=Control(
         Case(first_weight="3/4", second_weight="1/4", difference="1", depth=4),
         "the cubic law",
-        statement=Eq(end, (p - q) ** L * start**3 / 2),
+        Eq(end, (p - q) ** L * start**3 / 2),
     ),
     supports="rank_collapse/slower_with_positions_or_mask",
 )
 def position_logits_linear(case: Case) -> Exact:
     """Two tokens, logits of position alone: linear in each layer.
 
-    For two tokens with attention rows (p, 1 - p) and (q, 1 - q) that do not depend on the tokens,
-    p > q, and W_V = I, the difference after L layers is (p - q)^L times the first: linear in it,
+    For two tokens with attention rows (p, 1 - p) and (q, 1 - q) that do not depend on the tokens, p
+    > q, and W_V = I, the difference after L layers is (p - q)^L times the first: linear in it,
     whatever its size.
 
     The cubic law needs all logits to pass through X, since otherwise P does not tend to equal rows.
@@ -165,7 +155,7 @@ def _(statement: Relational) -> Iterator[Step]:
     control=Control(
         Case(qk_weight="1/10", token_bound="1", difference="1/1000", depth=1),
         "divided by 3/2 at every layer, and not by 2",
-        statement=Ge(log(end), log(start) - L * log(Rational(3, 2))),
+        Ge(log(end), log(start) - L * log(Rational(3, 2))),
     ),
     supports="rank_collapse/position_decay",
 )
@@ -292,7 +282,7 @@ _TAIL = (1 - (j - 1) * least**steps) ** floor(L / steps)
     control=Control(
         _masked("window tight", 3, "1/4", window=2, position=2, depth=2)[0],
         "the causal rate",
-        statement=Le(tail, (1 - (j - 1) * least) ** L),
+        Le(tail, (1 - (j - 1) * least) ** L),
     ),
     cited="Bears on whether attention sinks may be explained by the causal mask alone.",
 )
@@ -302,13 +292,13 @@ def position_bias(case: Case) -> Exact:
     For all attention matrices with a causal window of w tokens and entries at least epsilon inside
     it, every row of the product of L of them puts at most (1 - (j - 1) epsilon^r)^floor(L/r) on the
     positions j and later, r = ceil((N - 1)/(w - 1)); so P_i1 tends to 1. A causal mask is the
-    window of all N tokens, where r = 1; there a prefix of K tokens may see each other, with
-    j = K + 1.
+    window of all N tokens, where r = 1; there a prefix of K tokens may see each other, with j = K +
+    1.
 
-    Reported with an unspecified constant C for one P_ij, and with a window as
-    C (1 - (j - 1) epsilon^r)^(t/(2r)); C = 1, the sharper exponent and the whole tail are ours.
-    Attained by tokens that pay the least to all but themselves. The lower bound on prefix weights
-    (liminf >= kappa) has no explicit kappa and is not stated.
+    Reported with an unspecified constant C for one P_ij, and with a window as C (1 - (j - 1)
+    epsilon^r)^(t/(2r)); C = 1, the sharper exponent and the whole tail are ours. Attained by tokens
+    that pay the least to all but themselves. The lower bound on prefix weights (liminf >= kappa)
+    has no explicit kappa and is not stated.
     """
     total = rational_array(np.eye(case.tokens, dtype=int))
     for layer in range(case.depth):
@@ -334,8 +324,7 @@ def _(statement: Relational) -> Iterator[Step]:
     block, r = sympy.symbols("block r", integer=True, positive=True)
     bound = statement.rhs.subs(steps, r)
     yield Step(
-        "base: with no layer the bound is at least 1",
-        at_least(bound.subs(L, 0), Integer(1)),
+        "base: with no layer the bound is at least 1", at_least(bound.subs(L, 0), Integer(1))
     )
     ratio = simplify(bound.subs(L, (block + 1) * r) / bound.subs(L, block * r))
     yield Step(
@@ -361,7 +350,7 @@ def _(statement: Relational) -> Iterator[Step]:
     control=Control(
         _masked("chain tight", 3, "1/3", radius=2, depth=1)[0],
         "radius one",
-        statement=Le(spread, (1 - least) ** L),
+        Le(spread, (1 - least) ** L),
     ),
     cited="Decides whether a sparse mask may be said to prevent collapse or only to delay it.",
 )
@@ -369,8 +358,8 @@ def mask_exponential(case: Case) -> Exact | Outside:
     """Masked attention collapses at least exponentially.
 
     For every mask with self-loops in which all tokens reach one centre within r steps, and
-    attention at least epsilon along its edges, the spread of scalar tokens falls by
-    (1 - epsilon^r)^floor(L/r) or more over L layers with W_V = 1.
+    attention at least epsilon along its edges, the spread of scalar tokens falls by (1 -
+    epsilon^r)^floor(L/r) or more over L layers with W_V = 1.
 
     As recalled; check against the paper. There the norm is Frobenius, value matrices have bounded
     products, and a constant C is left open; C = 1 for the spread is ours. Attained at depths 1 and
@@ -413,7 +402,7 @@ def _steps(a: arb, b: arb, gain: arb, layers: int) -> tuple[arb, arb]:
     holds_for="exists",
     assumes={"eta > 1": _exists},
     cases={"quick": Case.grid(feature_gain=("3/2", "7/3", "3"))},
-    control=Control(Case(feature_gain="3"), "the tokens meet", statement=Eq(digits, 0)),
+    control=Control(Case(feature_gain="3"), "the tokens meet", Eq(digits, 0)),
     supports="rank_collapse/unit_rows_basin",
 )
 def unit_rows_fixed_point(case: Case) -> Exact:
@@ -474,19 +463,17 @@ BASIN = angles / 2 - ceiling(angles * asin(1 / eta) / (2 * sympy.pi) - Rational(
     control=Control(
         Case(feature_gain="100000/60037", start_angles=200),
         "one start more, where the border is 0.002 spacings from a start",
-        statement=Eq(count, BASIN + 1),
+        Eq(count, BASIN + 1),
     ),
-    cited=(
-        "Decides how many starts unit rows may be said to keep apart in a printed counterexample."
-    ),
+    cited="Decides how many starts unit rows may be said to keep apart in a counterexample.",
 )
 def unit_rows_basin(case: Case) -> Exact:
     """Two tokens, unit rows: which starts never collapse.
 
     Two causal tokens of width two with equal weights, rows rescaled to unit norm, W_V = [[1, 0],
     [eta, 1]] on columns, x_1 = (0, 1): of K equally spaced directions (i + 1/2) 2 pi/K of x_2, K
-    even, exactly those between the angles arcsin(1/eta) and pi from x_1 stay apart for ever,
-    K/2 - ceil(K arcsin(1/eta)/(2 pi) - 1/2) of them.
+    even, exactly those between the angles arcsin(1/eta) and pi from x_1 stay apart for ever, K/2 -
+    ceil(K arcsin(1/eta)/(2 pi) - 1/2) of them.
 
     77, 83 and 89 of 200 directions at eta = 3/2, 2, 3; the share tends to 1/2 - arcsin(1/eta)/(2
     pi) as K grows. A start counts once it is within 10^-6 of an attracting point after 90 layers;

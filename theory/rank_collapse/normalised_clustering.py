@@ -25,16 +25,10 @@ from .softmax_attention import largest, resolved, softmax_rows
 
 step = quantity("step", "h", "factor on what attention adds to a token", "positive real")
 post_norm_rate = quantity(
-    "post_norm_rate",
-    r"\lambda",
-    "mean fall of log(1 - least cosine of two tokens) per layer of a post-norm net",
-    "positive real",
+    "post_norm_rate", r"\lambda", "mean fall of log(1 - least cosine) per layer", "positive real"
 )
 pre_norm_exponent = quantity(
-    "pre_norm_exponent",
-    r"\alpha",
-    "e of 1 - least cosine of two tokens ~ depth^-e between two depths of a pre-norm net",
-    "positive real",
+    "pre_norm_exponent", r"\alpha", "e of 1 - least cosine ~ depth^-e, pre-norm", "positive real"
 )
 
 SPREAD = "the squared distance of two tokens' directions is at most `spread` where counting starts"
@@ -209,15 +203,13 @@ _reported = partial(Source, "karagodin2025", version="arXiv:2510.22026")
 @claim(
     Eq(post_norm_rate, 2 * log(1 + step)),
     kind="rate",
-    source=Source(
-        "depthlaw", "after karagodin2025, arXiv:2510.22026, post-LN clusters exponentially"
-    ),
+    source=Source("depthlaw", "after karagodin2025, arXiv:2510.22026, post-LN is exponential"),
     cases=_POST,
     predicted=_rate_interval,
     control=Control(
         _POST["quick"][0],
         "a rate higher by 1/10000",
-        statement=Eq(post_norm_rate, 2 * log(1 + step) + Rational(1, 10_000)),
+        Eq(post_norm_rate, 2 * log(1 + step) + Rational(1, 10_000)),
     ),
     supports="rank_collapse/pre_norm_clusters",
 )
@@ -274,15 +266,8 @@ def _chord() -> bool:
     source=_reported("pre-LN clusters polynomially, about 1/t^2"),
     cases=_PRE,
     predicted=_exponent_interval,
-    control=Control(
-        _PRE["quick"][0],
-        "an exponent higher by 1/80",
-        statement=Eq(pre_norm_exponent, 2 + Rational(1, 80)),
-    ),
-    cited=(
-        "Decides whether a power of depth may be quoted as the rate at which pre-norm "
-        "attention clusters."
-    ),
+    control=Control(_PRE["quick"][0], "1/80 more", Eq(pre_norm_exponent, 2 + Rational(1, 80))),
+    cited="Decides whether a power of depth may be quoted as the rate of pre-norm clustering.",
 )
 def pre_norm_clusters(case: Case) -> Ball | Outside:
     """Pre-norm: tokens cluster like 1/depth^2.

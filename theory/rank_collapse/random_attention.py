@@ -149,9 +149,7 @@ _HEADS = {
         "full": _spectra(*_LIMITS, tokens=512),
     },
     control=Control(
-        _spectra(first_singular, tokens=192)[0],
-        "twice the limit",
-        statement=Eq(spectral_limit, 2 * limit),
+        _spectra(first_singular, tokens=192)[0], "twice the limit", Eq(spectral_limit, 2 * limit)
     ),
     reads=READS,
     post_hoc=f"{_ALLOWED} |lambda_2| of heads was written after measuring.",
@@ -163,10 +161,10 @@ def random_attention_spectra(case: Case, seed: int) -> Sample:
 
     For row-normalised i.i.d. log-normal T x T attention with deviation equal to mean, the means of
     the largest singular value s_1 and of the stable rank of A A^T are typically within a relative
-    T^(-1/4) of 1, as are those of s_2 sqrt(T) of 2, of |lambda_2| sqrt(T) of 1, and of
-    s_1 sqrt(T) of A - 11^T/T of 2; so are, for random heads on orthonormal tokens with logits of
-    variance log 2, those of s_2 sqrt(T) of 2 where heads are far wider than the sequence is long,
-    and of |lambda_2| sqrt(T) of 1 where heads have width 64 and there are 256 and 512 tokens.
+    T^(-1/4) of 1, as are those of s_2 sqrt(T) of 2, of |lambda_2| sqrt(T) of 1, and of s_1 sqrt(T)
+    of A - 11^T/T of 2; so are, for random heads on orthonormal tokens with logits of variance log
+    2, those of s_2 sqrt(T) of 2 where heads are far wider than the sequence is long, and of
+    |lambda_2| sqrt(T) of 1 where heads have width 64 and there are 256 and 512 tokens.
 
     The limits are those of random Markov matrices (bulk radius sigma/sqrt(T), reported), and for
     heads those of independent logits. The allowance T^(-1/4) is ours, because the rate is not known
@@ -174,8 +172,7 @@ def random_attention_spectra(case: Case, seed: int) -> Sample:
     sizes the mean lies above the limit. The eigenvalues of the part of a head's attention that is
     linear in the logits are those of a d_qk x d_qk matrix of entries of variance log(2) T / d_qk,
     before they are divided by T: their size times sqrt(T) does not grow with T / d_qk, as that of
-    singular values does (real_heads_second_singular). That claim on eigenvalues was written after
-    measuring. 16 matrices per case.
+    singular values does (real_heads_second_singular). 16 matrices per case.
     """
     return _of_attention(case, seed, _STATISTICS[case.statistic])
 
@@ -190,7 +187,7 @@ _REAL = {"quick": (Case(tokens=256, head_width=64),), "theory": (Case(tokens=512
     predicted=_around,
     source=Source("depthlaw", "after naitsaada2025, spectra of random attention"),
     cases=_REAL,
-    control=Control(_REAL["quick"][0], "three times the limit", statement=Eq(spectral_limit, 6)),
+    control=Control(_REAL["quick"][0], "three times the limit", Eq(spectral_limit, 6)),
     expected="FAILS",
     post_hoc=_ALLOWED,
     portable=False,

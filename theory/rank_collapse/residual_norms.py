@@ -22,25 +22,16 @@ from .rational_matrices import norms, random_matrix, rank, rational_array, root,
 V1, V2 = "arXiv:2103.03404v1", "arXiv:2103.03404v2"
 
 centre_ratio = quantity(
-    "centre_ratio",
-    r"\mu",
-    "ratio of |X - 1 mean^T| to |X - 1 x^T| in the composite norm, x another centre",
-    "nonnegative real",
+    "centre_ratio", r"\mu", "|X - 1 mean^T| / |X - 1 x^T|, x another centre", "nonnegative real"
 )
 gamma_square = quantity(
-    "gamma_square",
-    r"\gamma^2",
-    "|D1|_1 |D1|_inf / (4 |E|_1^2) of one logit matrix E, D_ii the range of its row i",
-    "nonnegative real",
+    "gamma_square", r"\gamma^2", "|D1|_1 |D1|_inf / (4 |E|_1^2), D row ranges", "nonnegative real"
 )
 affine_rank = quantity(
     "affine_rank", "a", "dimension of the affine hull of the tokens", "nonnegative integer"
 )
 affine_rank_after = quantity(
-    "affine_rank_after",
-    "a'",
-    "dimension of the affine hull of the tokens after layer normalisation",
-    "nonnegative integer",
+    "affine_rank_after", "a'", "affine rank after layer normalisation", "nonnegative integer"
 )
 
 # --- the composite norm ---
@@ -71,9 +62,7 @@ def product_steps() -> Iterator[Step]:
         "theory": Case.grid(instance="random", tokens=(8, 32), width=8),
     },
     control=Control(
-        Case(instance="identity", tokens=3),
-        "no factor: the mean taken for the minimiser",
-        statement=Le(centre_ratio, 1),
+        Case(instance="identity", tokens=3), "the mean taken for the minimiser", Le(centre_ratio, 1)
     ),
     supports="rank_collapse/one_layer_cubic",
 )
@@ -149,11 +138,7 @@ def ranges(E: np.ndarray) -> tuple[Fraction, Fraction]:
         ),
         "theory": Case.grid(instance=("extremal", "random"), tokens=(17, 40)),
     },
-    control=Control(
-        Case(instance="extremal", tokens=3),
-        "a bound that does not grow with N",
-        statement=Le(gamma_square, 1),
-    ),
+    control=Control(Case(instance="extremal", tokens=3), "no growth with N", Le(gamma_square, 1)),
     supports="rank_collapse/layers_product",
 )
 def gamma_bound(case: Case) -> Exact:
@@ -264,10 +249,8 @@ _HULLS = (
     wording="universal",
     cases={"quick": _HULLS},
     known="FAILS",
-    control=Control(_HULLS[0], "one more", statement=Eq(affine_rank_after, affine_rank + 1)),
-    cited=(
-        "Decides whether a collapse proof may treat layer normalisation as a right multiplication."
-    ),
+    control=Control(_HULLS[0], "one more", Eq(affine_rank_after, affine_rank + 1)),
+    cited="Decides whether collapse proofs may take layer norm for a right multiplication.",
 )
 def layernorm_affine_rank(case: Case) -> Exact:
     """Layer normalisation keeps the affine rank of the tokens.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -109,30 +110,27 @@ def _search(case: Case, side: int) -> Search:
     return Search(case, 2 * n, objective, measured)
 
 
-def _cases(*, more: bool) -> tuple[Case, ...]:
-    random = Case.grid(
-        instance="random",
-        lemma_side=(1, -1),
-        range=("1", "157/125") if more else ("1/2", "157/125"),
-        tokens=(16, 32) if more else (3, 8),
-    )
-    if more:
-        return random
-    # The lower side needs no small range.
-    pairs = Case.grid(instance="two tokens", lemma_side=(1, -1), range=("157/125", "1/1000"))
-    return (*pairs, *random, Case(instance="two tokens", lemma_side=-1, range="4"))
-
-
 def small_range(case: Case) -> bool:
     """A fact of the construction: `two_attentions` scales E to the range of the case."""
     return 0 < case.rational("range") <= LARGEST_RANGE
+
+
+_both_sides = partial(Case.grid, lemma_side=(1, -1))
 
 
 @claim(
     Le(softmax_deviation, Piecewise((2, Eq(side, 1)), (1, True))),
     source=Source("dong2021", "appendix, softmax perturbation lemma, and its constant 1.256", V2),
     wording="reported",
-    cases={"quick": _cases(more=False), "theory": _cases(more=True)},
+    cases={
+        "quick": (
+            *_both_sides(instance="two tokens", range=("157/125", "1/1000")),
+            *_both_sides(instance="random", range=("1/2", "157/125"), tokens=(3, 8)),
+            # The lower side needs no small range.
+            Case(instance="two tokens", lemma_side=-1, range="4"),
+        ),
+        "theory": _both_sides(instance="random", range=("1", "157/125"), tokens=(16, 32)),
+    },
     assumes={
         "0 < D_ii, and on the upper side D_ii <= 1.256": lambda case: (
             small_range(case) or (case.lemma_side < 0 < case.rational("range"))
@@ -148,9 +146,8 @@ def small_range(case: Case) -> bool:
 def softmax_perturbation(case: Case) -> Ball:
     """Logit changes move softmax between 1 - D and 1 + 2D.
 
-    For all logits A and E with D_ii = max_j E_ij - min_j E_ij, entrywise softmax(A) >=
-    (I - D) softmax(A - E), and softmax(A) <= (I + 2D) softmax(A - E) where D_ii <= 1.256 in every
-    row.
+    For all logits A and E with D_ii = max_j E_ij - min_j E_ij, entrywise softmax(A) >= (I - D)
+    softmax(A - E), and softmax(A) <= (I + 2D) softmax(A - E) where D_ii <= 1.256 in every row.
 
     The lemma states both sides for D <= 1.256; the lower one needs no such condition. 1.256 is the
     root 1.25643120863 of e^x = 1 + 2x, cut after three decimals.

@@ -22,8 +22,6 @@ from .linear_attention import PRIME
 from .rank_symbols import d
 from .value_rank import rank_mod, sep
 
-__all__ = ["circuit", "coefficient_matrix"]
-
 Residues = NDArray[np.int64]
 
 
@@ -106,7 +104,7 @@ in_turn = quantity(
     control=Control(
         Case(width=2, depth=2, tokens=4, alternating=False),
         "the first half and the second, by the rank of sides in turn",
-        statement=Eq(sep, d ** (N / 2)),
+        Eq(sep, d ** (N / 2)),
     ),
     cited="Decides which rank of a convolutional circuit a comparison with attention may use.",
 )
@@ -119,12 +117,11 @@ def convolution_sides(case: Case, seed: int) -> Exact:
 
     No function that is linear in each token has a larger rank than d_x^(N/2): the matrix is no
     larger, so that only a smaller rank could show. The halves meet in the last layer only, in a sum
-    of d_x products, so that sep <= d_x for all weights. So whether a convolutional net has a high
-    separation rank depends on the sides; attention without a mask has the same rank for all sides
-    of equal size. In turn it grows exponentially with N, while that of attention never exceeds
-    S(d_x, L), whatever N is and whichever tokens a side owns (dimension_count). At equal width and
-    depth L = log_2 N it is the smaller one all the same until N is large: 4, 16 and 256 at d_x = 2,
-    N = 4, 8 and 16, where S is 18, 232 and 4538.
+    of d_x products, so that sep <= d_x for all weights. Attention without a mask has the same rank
+    for all sides of equal size. In turn it grows exponentially with N, while that of attention
+    never exceeds S(d_x, L), whatever N is and whichever tokens a side owns (dimension_count). At
+    equal width and depth L = log_2 N it is the smaller one all the same until N is large: 4, 16 and
+    256 at d_x = 2, N = 4, 8 and 16, where S is 18, 232 and 4538.
     """
     rng, width = case.rng(seed), case.width
     weights = rng.integers(0, PRIME, (case.depth, width, width))

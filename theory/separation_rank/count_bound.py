@@ -47,19 +47,12 @@ _AFTER_LEVINE = Source(
     # longer than all else that is made here.
     Le(sep, dimension_sum()),
     source=_AFTER_LEVINE,
-    headline=(
-        "The upper bound on separation ranks, for all weights, that exact ranks are compared with."
-    ),
-    cases={
-        "quick": (*SMALL, *RESIDUAL["quick"]),
-        "theory": (*LARGER, *RESIDUAL["theory"]),
-    },
+    headline="The upper bound on separation ranks, for all weights, that exact ranks are held to.",
+    cases={"quick": (*SMALL, *RESIDUAL["quick"]), "theory": (*LARGER, *RESIDUAL["theory"])},
     control=Control(
         Case(width=2, depth=2, heads=1, tokens=4),
         "one output polynomial in place of d",
-        statement=Le(
-            sep, Sum(Min(binomial(D + k - 1, k), binomial(D + C - k - 1, C - k)), (k, 0, C))
-        ),
+        Le(sep, Sum(Min(binomial(D + k - 1, k), binomial(D + C - k - 1, C - k)), (k, 0, C))),
     ),
     cited="Decides whether S(d, L) may be used as a cap on the rank of linearised attention.",
 )
@@ -88,8 +81,7 @@ def dimension_count(case: Case, seed: int) -> Exact:
     cases={
         "quick": (
             *Case.grid(width=2, depth=(1, 2, 3), heads=1, tokens=4),
-            *Case.grid(width=3, depth=(1, 2), heads=1, tokens=4),
-            *Case.grid(width=4, depth=(1, 2), heads=1, tokens=4),
+            *Case.grid(width=(3, 4), depth=(1, 2), heads=1, tokens=4),
             *Case.grid(width=2, depth=(1, 2, 3), heads=1, tokens=2),
             *Case.grid(width=(3, 4, 5), depth=(1, 2), heads=1, tokens=2),
         ),
@@ -104,7 +96,7 @@ def dimension_count(case: Case, seed: int) -> Exact:
     control=Control(
         Case(width=2, depth=2, heads=1, tokens=2),
         "S(2, 2) = 18 with one token on each side too",
-        statement=Eq(sep, dimension_sum()),
+        Eq(sep, dimension_sum()),
     ),
     supports="separation_rank/exact",
 )

@@ -29,8 +29,6 @@ from .piece_rank import graded_rank, rank_of_piece
 from .rank_symbols import COLUMNS, D, L, Le, catalecticant_rank, d, k
 from .rank_symbols import index as i
 
-__all__ = ["LOSS", "count_loss", "ideal_codimension", "piece_bound", "word_loss"]
-
 letters = quantity("word_letters", "C", "letters M of a row a^T M s_1 M ... s_{C-1} M")
 shared = quantity(
     "shared_separators",
@@ -428,10 +426,7 @@ def _always_a_factor(word: tuple[int, ...], forbidden: set[int], first: bool) ->
 
 
 def _has_factor(
-    word: tuple[int, ...],
-    kept: Collection[int],
-    forbidden: set[int],
-    first: bool,
+    word: tuple[int, ...], kept: Collection[int], forbidden: set[int], first: bool
 ) -> bool:
     """Whether a^T v, or v^T c v with a forbidden c, occurs with v v^T in place of kept letters."""
     return (first and 0 in kept) or any(

@@ -38,10 +38,7 @@ deg_M = quantity(
     "degree of an output coordinate as a polynomial in the second moments of the tokens, C(L)",
 )
 tenths = quantity(
-    "threshold_tenths",
-    r"10\,L_{th}",
-    "threshold depth in tenths of a layer, to the nearest integer",
-    "nonnegative integer",
+    "threshold_tenths", r"10\,L_{th}", "threshold in tenths, rounded", "nonnegative integer"
 )
 beta_two = quantity(
     "beta_two",
@@ -61,9 +58,7 @@ _GRID = {
     source=levine("eqs. (3)-(4)"),
     wording="recalled",
     holds_for="almost every",
-    headline=(
-        "Base 3 has one reason: a layer multiplies query, key and value, so the degree triples."
-    ),
+    headline="Base 3 has one reason: a layer multiplies query, key and value: degrees triple.",
     cases=_GRID,
     assumes={"no residual connections": lambda c: not c.get("residual", False)},
     control=Control(
@@ -120,9 +115,7 @@ def _(statement: Relational) -> Iterator[Step]:
     source=levine("eqs. (3)-(4)"),
     holds_for="almost every",
     cases=_GRID,
-    control=Control(
-        Case(width=2, depth=2), "3^L / 2, without the -1", statement=Eq(deg_M, 3**L / 2)
-    ),
+    control=Control(Case(width=2, depth=2), "3^L / 2, without the -1", Eq(deg_M, 3**L / 2)),
     supports="separation_rank/degree",
 )
 def moments_degree(case: Case, seed: int) -> Exact | Ball:
@@ -227,9 +220,7 @@ def triplings(width: int) -> int:
 
 
 def _over_z(
-    rng: np.random.Generator,
-    function: Callable[[Array], Any],
-    shape: tuple[int, ...],
+    rng: np.random.Generator, function: Callable[[Array], Any], shape: tuple[int, ...]
 ) -> Exact | Ball:
     """The degree of a polynomial over Z, on a random line."""
     base, direction = (rng.integers(1, 2**61, shape).astype(object) for _ in range(2))
@@ -269,9 +260,7 @@ def _at_indices(term: Expr, net: AttentionNet, **values: Any) -> Expr:
 
 
 def _induction(
-    statement: Relational,
-    first: int,
-    following: Callable[[Any], Any],
+    statement: Relational, first: int, following: Callable[[Any], Any]
 ) -> Iterator[Step]:
     yield vanish(f"one layer has degree {first}", statement.rhs.subs(L, 1) - first)
     yield vanish(

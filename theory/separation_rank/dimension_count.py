@@ -16,8 +16,6 @@ from flint import arb, fmpz
 
 from ..exact.enclosure import endpoints
 
-__all__ = ["dimension_count", "log3_dimension_count", "moments_degree"]
-
 # Beyond this many factors an exact binomial coefficient is a number that nobody reads.
 _EXACT_FACTORS = 10**5
 # Up to this many the exact integer is the quickest way to its logarithm.
@@ -108,10 +106,7 @@ def log3_dimension_count(width: int, depth: int) -> tuple[float, float]:
 
 
 def _crossing(
-    C: int,
-    first_is_smaller: Callable[[int], bool | None],
-    *,
-    exact: bool = False,
+    C: int, first_is_smaller: Callable[[int], bool | None], *, exact: bool = False
 ) -> tuple[int, int]:
     # Keeps: the first term is the smaller one at `low` (true at k = 0, since d <= D), the second
     # one at `high` and beyond.

@@ -27,8 +27,6 @@ from .dimension_count import dimension_count, moments_degree
 from .rank_symbols import Eq, Ge, L, d
 from .value_rank import separation_rank
 
-__all__ = ["least_width", "rank_bound"]
-
 squared_error = quantity(
     "squared_error",
     r"\|F - G\|_F^2 / \|F\|_F^2",
@@ -141,23 +139,19 @@ def _approximated(case: Case, more: int = 0) -> Exact:
     return _relative(matrix, exact[0] @ exact[1])
 
 
-_MIRSKY = Source("eckart1936", "the theorem of best approximation in the Frobenius norm")
-_MATRICES = {
-    "quick": Case.grid(side=(4, 8), rank=(1, 3), factor=("rounded", "random")),
-    "theory": Case.grid(side=24, rank=(1, 5, 12, 20), factor=("rounded", "random")),
-}
-
-
 @claim(
     Ge(squared_error, squared_tail),
-    source=_MIRSKY,
+    source=Source("eckart1936", "the theorem of best approximation in the Frobenius norm"),
     wording="recalled",
-    cases=_MATRICES,
+    cases={
+        "quick": Case.grid(side=(4, 8), rank=(1, 3), factor=("rounded", "random")),
+        "theory": Case.grid(side=24, rank=(1, 5, 12, 20), factor=("rounded", "random")),
+    },
     predicted=_tail_squared,
     control=Control(
         Case(side=8, rank=1, factor="rounded"),
         "one and a half times the tail",
-        statement=Ge(squared_error, Rational(3, 2) * squared_tail),
+        Ge(squared_error, Rational(3, 2) * squared_tail),
     ),
     # The candidates are LAPACK's: another NumPy rounds them in another way.
     portable=False,
@@ -247,9 +241,7 @@ def _rank_at(width: int, depth: int, seed: int, enough: int) -> int:
         "full": (Case(width=4, depth=2, student_depth=1),),
     },
     control=Control(
-        Case(width=3, depth=2, student_depth=1),
-        "as many layers more, as wide",
-        statement=Eq(width_needed, d * L),
+        Case(width=3, depth=2, student_depth=1), "width times depth", Eq(width_needed, d * L)
     ),
     supports="trained_rank/floor_holds",
 )
@@ -257,17 +249,16 @@ def width_without_floor(case: Case, seed: int) -> Exact:
     """The width at which a shallow student has rank enough.
 
     For one head, two tokens a side and almost all weights, the least width at which a net of L_s
-    layers has the separation rank of one of width d_t and L_t layers is
-    min{d : S(d, L_s) >= S(d_t, L_t)}, in every case measured.
+    layers has the separation rank of one of width d_t and L_t layers is min{d : S(d, L_s) >= S(d_t,
+    L_t)}, in every case measured.
 
     Below it every student of L_s layers, with any number of heads, has an error floor on some grid;
     from it on the rank excludes nothing, but no net is shown to attain the teacher: enough rank is
     necessary, not sufficient. Beside Corollaries 1 and 2: both are about other sizes (d_x > 3^L
-    with d_x - H > 2 3^(L-2), and L >= 100 delta), so neither says anything of these. The bound
-    (d' + H')^C(L') that Corollary 1 rests on would allow, at H' = 1, width 3 for (2, 3) and two
-    layers, where 6 is needed; for one layer it is d' + 1, as S.
-    Measured: the ranks of random nets at width d and d - 1 over a prime field, for the first d that
-    is wide enough.
+    with d_x - H > 2 3^(L-2), and L >= 100 delta), so neither says anything of these. The bound (d'
+    + H')^C(L') that Corollary 1 rests on would allow, at H' = 1, width 3 for (2, 3) and two layers,
+    where 6 is needed; for one layer it is d' + 1, as S. Measured: the ranks of random nets at width
+    d and d - 1 over a prime field, for the first d that is wide enough.
     """
     goal = _rank_at(case.width, case.depth, seed, dimension_count(case.width, case.depth))
     low, high = 0, 1

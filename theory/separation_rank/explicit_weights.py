@@ -15,16 +15,11 @@ from numpy.typing import NDArray
 from ..claims.values import Exact
 from .linear_attention import PRIME, AttentionNet, forward, moments, random_tokens
 
-__all__ = ["certified_rank", "coordinate_net", "form_exponents", "linear_forms"]
-
 Array = NDArray[Any]
 
 
 def coordinate_net(
-    width: int,
-    depth: int,
-    prime: int | None = None,
-    heads: int | None = None,
+    width: int, depth: int, prime: int | None = None, heads: int | None = None
 ) -> AttentionNet:
     """A net whose layers each multiply by one moment, on as many coordinates as there are heads.
 

@@ -23,24 +23,6 @@ from ..exact.finite_field import matmul
 from ..exact.residues import default_prime, pieces
 from .linear_attention import AttentionNet, random_net
 
-__all__ = [
-    "PRIME",
-    "Forms",
-    "Piece",
-    "catalecticant_part",
-    "dense_forms",
-    "exponents_of",
-    "forms_bytes",
-    "forms_entries",
-    "frontier_forms",
-    "frontier_net",
-    "partial_sums",
-    "piece_shape",
-    "products_with_variables",
-    "scaled_forms",
-    "selection",
-]
-
 Integers = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]
 
@@ -199,11 +181,7 @@ class _Word:
     right: list[list[Floats]]
 
     def times_layer(
-        self,
-        row: Floats,
-        degree: int,
-        layer: int,
-        transposed: bool = False,
+        self, row: Floats, degree: int, layer: int, transposed: bool = False
     ) -> tuple[Floats, int]:
         """row T_l(M_l) = sum_h (row A_h) M_l B_h; transposed, sum_h (row B_h^T) M_l A_h^T."""
         total = None
@@ -328,10 +306,7 @@ def selection(shape: tuple[int, int], rng: np.random.Generator, spare: int = SPA
 
 
 def catalecticant_part(
-    forms: Forms,
-    order: int,
-    piece: Piece,
-    make: Callable[[tuple[int, int]], Floats] = np.empty,
+    forms: Forms, order: int, piece: Piece, make: Callable[[tuple[int, int]], Floats] = np.empty
 ) -> Floats:
     """Some rows and columns of Cat_k, entries (mu + nu)! [M^(mu+nu)] P_a; transposed for k > C - k.
 
@@ -364,11 +339,7 @@ def catalecticant_part(
 
 
 def _products_with_all(
-    variables: int,
-    degree: int,
-    monomials: Integers,
-    other_degree: int,
-    others: Integers,
+    variables: int, degree: int, monomials: Integers, other_degree: int, others: Integers
 ) -> Iterator[tuple[int, Integers]]:
     """For each monomial: its place, and the numbers of its products with all of the others.
 

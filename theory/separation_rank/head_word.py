@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from ..exact.finite_field import matmul
 from .graded_pieces import PRIME, Forms, exponents_of, products_with_variables
 
-__all__ = ["kept_letters", "separators", "word_forms"]
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.integer[Any]]
 

@@ -33,20 +33,16 @@ from .rank_symbols import ONE_HEAD, D, Eq, H, L, catalecticant_rank, d, k
 from .rank_symbols import index as i
 from .value_rank import measured_rank, sep
 
-__all__ = ["best_cut", "heads_bounds"]
-
 cut = quantity(
     "cut",
     "s",
-    "largest degree of the rows, in the moments that the first layer does not see, "
-    "that a bound on a rank counts",
+    "largest degree of the rows that a bound counts, in moments that layer 1 does not see",
     "integer",
 )
 restricted = quantity(
     "restricted",
     r"r_k",
-    "rank of the part of the output of degree 2k+1 in the tokens of the side "
-    "that is read and 2(C-k) in the others",
+    "rank of the part of degree 2k+1 in the tokens of one side and 2(C-k) in the others",
 )
 
 ON_THE_PAGE: dict[str, Any] = {
@@ -150,8 +146,8 @@ def heads_exact(case: Case, seed: int) -> Exact:
     """Exact graded ranks for several heads.
 
     For H >= 2 and almost all weights, in every case measured, rank Cat_k = d_x sum_{i<=s}
-    binom(tau+i-1, i) binom(w+k-i-1, k-i) + sum_{j<=C(L-1)-1-s} binom(tau+j-1, j)
-    binom(w+C-k-j-1, C-k-j) with w = d_x^2/H and tau = D - w, at the cut s that is listed.
+    binom(tau+i-1, i) binom(w+k-i-1, k-i) + sum_{j<=C(L-1)-1-s} binom(tau+j-1, j) binom(w+C-k-j-1,
+    C-k-j) with w = d_x^2/H and tau = D - w, at the cut s that is listed.
 
     For all weights and every cut -1 <= s <= C(L-1) the right side is an upper bound: argued in
     words on the page named as the source, no machine has checked that, so that the verdict is
@@ -224,8 +220,8 @@ def heads_two_layers(case: Case, seed: int) -> Exact:
     less than S(d_x, 2).
 
     By values at tokens, another route than heads_exact. For all weights it is no larger, as argued
-    there. One head attains S here: 17 of 18 at d = 2; 43 of 49 at d = H = 3; 107 and 85 of 110 at
-    d = 4 with two and four heads; in a test, at L = 3, 215 of 232 at d = 2. At L = 1 several heads
+    there. One head attains S here: 17 of 18 at d = 2; 43 of 49 at d = H = 3; 107 and 85 of 110 at d
+    = 4 with two and four heads; in a test, at L = 3, 215 of 232 at d = 2. At L = 1 several heads
     attain S = d + 1. The second term of the minimum is the smaller one only for H = d_x >= 4.
     """
     return measured_rank(case, seed)
@@ -275,10 +271,8 @@ def four_tokens(case: Case, seed: int) -> Exact:
     of order k has rank min(a, b): a and b add up the dimensions of the GL_d-modules of the
     partitions (2k+1-q, q), and (2e-2q, 2q) with e = C - k.
 
-    For all weights and heads it is no larger: argued in words on the page named as the source, no
-    machine has checked that, so that the verdict is HOLDS. The lower half is a rank modulo a prime.
-    Adds up to S where that is known to be reached with four tokens, but at d_x = 3, L = 3 to 2640,
-    not S = 3102.
+    For all weights and heads it is no larger: argued in words, as for heads_exact. Adds up to S
+    where that is known to be reached with four tokens, but at d_x = 3, L = 3 to 2640, not S = 3102.
     """
     forms, half = frontier_forms(case.width, case.depth, case.heads, seed), case.tokens // 2
     rest, rng = forms.degree - case.order, case.rng(seed)
@@ -354,8 +348,8 @@ def causal_alternating(case: Case) -> Exact:
     For a causal mask, width 1, depth 2, the last position, sides that own the tokens in turn, and
     all weights that are not zero, sep = 2 N + 1.
 
-    Argued in words for all N on the page named as the source; a test confirms its expansion for
-    N <= 8. Without the mask sep <= S(1, 2) = 5. If it is so for all N, no bound without N survives
+    Argued in words for all N on the page named as the source; a test confirms its expansion for N
+    <= 8. Without the mask sep <= S(1, 2) = 5. If it is so for all N, no bound without N survives
     the mask where sides alternate: weights of any width may use one coordinate only.
     """
     # Up to its weights and the last token, the output is a polynomial in the squares of the tokens,

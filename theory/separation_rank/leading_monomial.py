@@ -24,8 +24,6 @@ import numpy as np
 from ..claims.values import Exact
 from .linear_attention import AttentionNet
 
-__all__ = ["GRADING", "graded_net", "leading_monomial", "leading_monomials", "leading_rank"]
-
 # Found by simulated annealing over weights 0 and 1 and the grading, at width 4 with two heads and
 # all layers alike: all ten moments lead.
 GRADING = (37, 5, 36, 39, 0, 37, 38, 5, 37, 46)
@@ -71,8 +69,7 @@ def _splits(found: tuple[int, tuple[int, ...]]) -> int:
 
 
 def leading_monomials(
-    net: AttentionNet,
-    grading: Sequence[int],
+    net: AttentionNet, grading: Sequence[int]
 ) -> list[tuple[int, tuple[int, ...]]]:
     """(a, exponents) for every P_a that has one leading monomial, where y_1 = sum_a x_a P_a(M).
 

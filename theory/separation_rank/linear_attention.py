@@ -19,19 +19,6 @@ from numpy.typing import NDArray
 
 from ..claims.values import Ball, Exact
 
-__all__ = [
-    "PRIME",
-    "AttentionNet",
-    "forward",
-    "layer_matrix",
-    "measured_degree",
-    "moments",
-    "normal_form",
-    "random_net",
-    "random_tokens",
-    "value_matrix",
-]
-
 Array = NDArray[Any]
 
 # The largest prime below 2^31: products of residues, split in halves, add up in int64.
@@ -218,9 +205,7 @@ def normal_form(net: AttentionNet, moment: Array, token: Array, *, coordinate: i
 
 
 def measured_degree(
-    function: Callable[[Array], Any],
-    base: Array,
-    direction: Array,
+    function: Callable[[Array], Any], base: Array, direction: Array
 ) -> Exact | Ball:
     """The degree of a homogeneous polynomial over Z, from its exact values.
 

@@ -111,8 +111,8 @@ def lower_bound_shallow(case: Case, seed: int) -> Exact:
 def lower_bound_deep(case: Case, seed: int) -> Exact:
     """Lower bound beyond the threshold.
 
-    For L > log_3(d_x), H < d_x and almost all weights, log_3 sep >= d_x L/2 + b_1 + b_2 with
-    b_1 = -L (H/2 + 1) and b_2 = -d_x (1 + log_3((d_x - H)/2)/2).
+    For L > log_3(d_x), H < d_x and almost all weights, log_3 sep >= d_x L/2 + b_1 + b_2 with b_1 =
+    -L (H/2 + 1) and b_2 = -d_x (1 + log_3((d_x - H)/2)/2).
 
     As recalled; check against the paper. Vacuous for d_x <= H + 2: there the bound does not grow
     with depth. Where the inputs are limited, they are at least twice what the bound asks for, so
@@ -155,8 +155,7 @@ def lower_bound_multiset(case: Case, seed: int) -> Exact:
     H < d_x and even d_x - H.
 
     As recalled; check against the paper. Each case has at least twice the inputs that the bound
-    asks for, so that a smaller rank would have shown. A rank modulo a prime at one choice of
-    weights decides its case for almost all weights, whatever is not seen.
+    asks for, so that a smaller rank would have shown.
     """
     return measured_rank(case, seed)
 

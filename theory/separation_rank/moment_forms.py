@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from .linear_attention import PRIME, AttentionNet, layer_matrix
 from .value_rank import rank_mod
 
-__all__ = ["catalecticant", "catalecticant_sum", "moment_forms"]
-
 Exponents = tuple[int, ...]
 
 
@@ -67,9 +65,7 @@ def _python_integers(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def catalecticant(
-    forms: list[dict[Exponents, int]],
-    order: int,
-    prime: int = PRIME,
+    forms: list[dict[Exponents, int]], order: int, prime: int = PRIME
 ) -> NDArray[np.int64]:
     """All derivatives of order k: rows (a, mu), columns nu, entries (mu + nu)! [M^(mu+nu)] P_a.
 

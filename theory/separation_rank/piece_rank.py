@@ -35,8 +35,6 @@ from .graded_pieces import (
     selection,
 )
 
-__all__ = ["draws_for", "graded_rank", "piece_cost", "rank_of_piece"]
-
 Floats = NDArray[np.float64]
 
 # Bytes of the rest of a matrix that are looked at together.

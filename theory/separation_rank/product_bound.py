@@ -54,19 +54,14 @@ c = quantity("slope", "c", "an absolute constant in a supposed bound c d_x L", "
 first = quantity(
     "first_violation",
     r"L_\times",
-    "first depth beyond the threshold at which a lower bound exceeds a recalled upper bound; "
-    "0 if none",
+    "first depth beyond the threshold at which a lower bound exceeds the recalled one; 0: none",
     "nonnegative integer",
 )
 conflict = quantity(
-    "conflict",
-    r"\chi",
-    "1 if some depth contradicts the recalled upper bound, 0 if none does",
-    "nonnegative integer",
+    "conflict", r"\chi", "1 if some depth contradicts the bound, else 0", "nonnegative integer"
 )
 
 _OWN = Source("depthlaw", "weights whose layers multiply by linear forms of the moments")
-_ALL_HEADS = {"H = d_x": lambda c: c.heads == c.width}
 _HEADS = {"H divides d_x": lambda c: c.width % c.heads == 0}
 _TOKENS = {"N >= 2 (d_x + 1)": lambda c: c.tokens >= 2 * c.width + 2}
 
@@ -114,7 +109,7 @@ def _coordinate(**fields: Any) -> Case:
     control=Control(
         Case(width=2, depth=2, heads=2, tokens=6),
         "two and a half times as much",
-        statement=Ge(sep, Rational(5, 2) * _product(3 ** (L - layer) + 1)),
+        Ge(sep, Rational(5, 2) * _product(3 ** (L - layer) + 1)),
     ),
     supports="separation_rank/no_linear_bound",
 )
@@ -137,7 +132,7 @@ def product_lower_bound(case: Case, seed: int) -> Exact:
     source=_OWN,
     holds_for="almost every",
     assumes={
-        **_ALL_HEADS,
+        "H = d_x": lambda c: c.heads == c.width,
         **_TOKENS,
         "L > 2 c d_x + 1": lambda k: k.depth > 2 * k.rational("slope") * k.width + 1,
         "L <= D": lambda k: 2 * k.depth <= k.width * (k.width + 1),
@@ -150,9 +145,7 @@ def product_lower_bound(case: Case, seed: int) -> Exact:
         ),
         "theory": (_coordinate(width=14, depth=86, heads=14, slope="3"),),
     },
-    control=Control(
-        Case(width=2, depth=2, heads=2, tokens=6, slope="1"), "c = 1 at a depth below 2 c d_x + 1"
-    ),
+    control=Control(Case(width=2, depth=2, heads=2, tokens=6, slope="1"), "L below 2 c d_x + 1"),
     cited="Decides whether a larger constant in c d_x L could mend the recalled Theorem 2.",
 )
 def no_linear_bound(case: Case, seed: int) -> Exact:
@@ -231,25 +224,23 @@ AGAINST_THEOREM_2: dict[str, Any] = {
             Case(width=12288, witness="count", stated=FIRST_VIOLATION_ONE_HEAD[12288]),
         ),
     },
-    control=Control(
-        Case(width=8, heads=8, stated=35), "the estimate 4 d_x + 3 in place of 36 at width 8"
-    ),
+    control=Control(Case(width=8, heads=8, stated=35), "the estimate 4 d_x + 3 in place of 36"),
     supports="separation_rank/upper_bound_deep",
 )
 def first_violation(case: Case) -> Exact:
     """First depths at which a product, or S, exceeds the recalled bound.
 
     With H = d_x, the first depth L > log_3 d_x at which prod_{l <= min(L, D)} (3^(L-l) + 1) exceeds
-    the recalled upper bound is 62 at width 4, 32 (5), 30 (6), 36 (8), 67 (16), 130 (32) and
-    258 (64); there is none (0) at widths 2 and 3. The first at which S(d_x, L) exceeds it is 32 at
+    the recalled upper bound is 62 at width 4, 32 (5), 30 (6), 36 (8), 67 (16), 130 (32) and 258
+    (64); there is none (0) at widths 2 and 3. The first at which S(d_x, L) exceeds it is 32 at
     width 4, 9 (6), 6 (16), 6 (64), 8 (1024) and 10 (12288).
 
     The bound is as recalled; check against the paper. Repeating the last form at width 4 brings 62
     down to 61. At H = d_x the constant b_2 of the recalled lower bound is undefined;
     upper_bound_deep leads with a case of 2 H <= d_x. The product is a lower bound on the rank, and
-    so contradicts the bound; S is an upper bound, and contradicts nothing: that one
-    head attains S for all d_x and L is false, as sep(4, 3) = S - 4 (exact_below_count). Whether one
-    head comes near enough to S at these depths is open.
+    so contradicts the bound; S is an upper bound, and contradicts nothing: that one head attains S
+    for all d_x and L is false, as sep(4, 3) = S - 4 (exact_below_count). Whether one head comes
+    near enough to S at these depths is open.
     """
     if "heads" in case:
         return Exact(_first_product(case))
@@ -275,7 +266,7 @@ def _conflict(slope: Expr) -> Relational:
             *(Case(width=2 * h, heads=h) for h in (6, 7, 8)),
         )
     },
-    control=Control(Case(width=4, heads=4), "slope 3 d_x", statement=_conflict(3 * d)),
+    control=Control(Case(width=4, heads=4), "slope 3 d_x", _conflict(3 * d)),
     supports="separation_rank/upper_bound_deep",
 )
 def conflict_heads(case: Case) -> Exact:
@@ -285,8 +276,7 @@ def conflict_heads(case: Case) -> Exact:
     d_x if and only if D_H = H (H+1)/2 > 2 d_x + 1; with H = d_x that is d_x >= 4, with H = d_x/2 it
     is d_x >= 16.
 
-    The bound is as recalled; check against the paper. At width 16 eight heads contradict it from
-    depth 216 on.
+    The bound is as recalled; check against the paper.
     """
     return Exact(int(_first_product(case) > 0))
 
@@ -351,11 +341,7 @@ def _first_product(case: Case) -> int:
     return _first_violation(case.width, product, forms)
 
 
-def _first_violation(
-    width: int,
-    log3_rank: Callable[[int], arb],
-    forms: int | None = None,
-) -> int:
+def _first_violation(width: int, log3_rank: Callable[[int], arb], forms: int | None = None) -> int:
     """The first L > log_3 d_x at which a rank exceeds the recalled upper bound; 0 if none does.
 
     Depth by depth, until the bound is exceeded or, for a product of so many forms, until that can

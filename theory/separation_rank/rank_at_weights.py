@@ -23,8 +23,6 @@ from .graded_pieces import piece_shape, scaled_forms
 from .linear_attention import AttentionNet, normal_form
 from .piece_rank import graded_rank
 
-__all__ = ["integer_net", "modulo", "rank_at", "whole_numbers"]
-
 Array = NDArray[Any]
 
 # Primes have this many bits: the most that the elimination takes. A first one has fewer: with it

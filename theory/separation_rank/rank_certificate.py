@@ -336,10 +336,7 @@ def _invertible(
 
 
 def _solve(
-    matrix: NDArray[np.float64],
-    part: Mapping[str, Any],
-    data: Mapping[str, Any],
-    prime: int,
+    matrix: NDArray[np.float64], part: Mapping[str, Any], data: Mapping[str, Any], prime: int
 ) -> bool:
     solutions = (np.array(part["solutions"], dtype=object).T % prime).astype(np.int64)
     defect = matmul(matrix, solutions, prime) - centred(_sides(data, part, prime), prime)
@@ -347,10 +344,7 @@ def _solve(
 
 
 def _solve_in_flint(
-    square: nmod_mat,
-    part: Mapping[str, Any],
-    data: Mapping[str, Any],
-    prime: int,
+    square: nmod_mat, part: Mapping[str, Any], data: Mapping[str, Any], prime: int
 ) -> bool:
     size = len(part["rows"])
     entries = [solution[n] % prime for n in range(size) for solution in part["solutions"]]

@@ -15,32 +15,7 @@ from ..claims.symbols import order as k
 from ..claims.symbols import quantity
 from ..claims.symbols import width as d
 
-__all__ = [
-    "AT_LEAST_THRESHOLD",
-    "COLUMNS",
-    "COUNT_PAGE",
-    "DEEP",
-    "LONGER",
-    "ONE_HEAD",
-    "ROWS",
-    "SHALLOW",
-    "SHORTER",
-    "SPARE_WIDTH",
-    "C",
-    "D",
-    "Eq",
-    "Ge",
-    "H",
-    "L",
-    "Le",
-    "Lt",
-    "catalecticant_rank",
-    "d",
-    "dimension_sum",
-    "index",
-    "k",
-    "levine",
-]
+__all__ = ["H", "L", "d", "k"]
 
 # Relations as they are written. SymPy would compare their sides first: a second for this topic.
 Eq, Ge, Le, Lt = (

@@ -42,8 +42,7 @@ from .value_rank import measured_rank, sep
 exponents = quantity(
     "exponent_count",
     "E",
-    "d_x 3^L binom(2 d_x + 3^L - 1, 3^L): choices of the exponents of 2 d_x coordinates, as "
-    "recalled",
+    "d_x 3^L binom(2 d_x + 3^L - 1, 3^L): exponents of 2 d_x coordinates, as recalled",
 )
 
 # log_3 of d K (2 sqrt(2) e K/d)^(2d) with K = 3^L: the bound of Theorem 2 as recalled.
@@ -64,7 +63,7 @@ RECALLED = 2 * d * L + L - 2 * d * log(d / (2 * sqrt(2) * E), 3) + log(d, 3)
     control=Control(
         Case(width=4, depth=1, heads=1, tokens=4),
         "without the one term per head that does not cross",
-        statement=Le(sep, d**C),
+        Le(sep, d**C),
     ),
     supports="separation_rank/lower_bound_shallow",
 )
@@ -98,23 +97,15 @@ _COORDINATE = (
     holds_for="almost every",
     assumes=DEEP,
     known="FAILS",
-    headline=(
-        "Ours as recalled, not yet compared with the paper: a bound behind the rule L ~ "
-        "log_3(d_x), against exact ranks."
-    ),
+    headline="As recalled, not compared with the paper: a bound behind the rule L ~ log_3(d_x).",
     cases={
         "quick": (*_GRADED, *_COORDINATE[:2], *SMALL),
         "theory": (*(c for c in LARGER if 3**c.depth > c.width), *_COORDINATE[2:]),
     },
     control=Control(
-        Case(width=2, depth=1, heads=1, tokens=4),
-        "divided by 3^10",
-        statement=Le(log(sep, 3), RECALLED - 10),
+        Case(width=2, depth=1, heads=1, tokens=4), "divided by 3^10", Le(log(sep, 3), RECALLED - 10)
     ),
-    cited=(
-        "Decides whether the upper bound recalled as Theorem 2 may be quoted for depths past "
-        "log_3(d_x)."
-    ),
+    cited="Decides whether Theorem 2's recalled upper bound may be quoted past log_3(d_x).",
 )
 def upper_bound_deep(case: Case, seed: int) -> Exact:
     """Upper bound beyond the threshold, as recalled.
@@ -122,17 +113,17 @@ def upper_bound_deep(case: Case, seed: int) -> Exact:
     For L > log_3(d_x), log_3 sep <= 2 d_x L + c_1 + c_2 with c_1 = L and c_2 = -2 d_x log_3(d_x /
     (2 sqrt(2) e)) + log_3 d_x.
 
-    As recalled; check against the paper. Fails as recalled for almost all weights at d_x = 4,
-    L = 34, H = 2, N >= 10, inside the domain of both bounds of the theorem (2 H <= d_x,
-    N >= 2 (d_x + 1)): a net of weights 0 and 1 has an output whose leading monomial has all ten
-    moments, and log_3 of its rank grows by 10 for each layer where the bound grows by 9 (module
+    As recalled; check against the paper. Fails as recalled for almost all weights at d_x = 4, L =
+    34, H = 2, N >= 10, inside the domain of both bounds of the theorem (2 H <= d_x, N >= 2 (d_x +
+    1)): a net of weights 0 and 1 has an output whose leading monomial has all ten moments, and
+    log_3 of its rank grows by 10 for each layer where the bound grows by 9 (module
     leading_monomial; certificate separation_rank-upper_bound_deep.json). If S(d_x, L) is an upper
     bound (dimension_count, whose verdict is HOLDS), no smaller width can fail (count_bounds), nor
     depths below 32 at width 4, where S(d_x, L) is not above the recalled bound; 32 and 33 are open.
     Weights that multiply by linear forms fail it at d_x = 16, L = 216, H = 8 with 2 H <= d_x, and
-    with H = d_x at d_x = 6, L = 30, where b_2 of the recalled lower bound, with
-    log_3((d_x - H)/2), is undefined. The original may have hypotheses on N or H that the recalled
-    wording lacks; with one token on each side counting exponents is right.
+    with H = d_x at d_x = 6, L = 30, where b_2 of the recalled lower bound, with log_3((d_x - H)/2),
+    is undefined. The original may have hypotheses on N or H that the recalled wording lacks; with
+    one token on each side counting exponents is right.
     """
     return measured_rank(case, seed)
 
@@ -166,12 +157,12 @@ _BY_BIDEGREE = binomial(d + (3**L - 1) / 2, (3**L - 1) / 2)
 def two_tokens_upper(case: Case, seed: int) -> Exact:
     """One token a side: the rank is at most binom(d_x+C, C).
 
-    For two tokens, all weights and any number of heads, sep <= binom(d_x + C(L), C(L)). For
-    3^L >= d_x that is below the upper bound of Theorem 2 as recalled: then log_3 sep <= 2 d_x L +
-    L - 2 d_x log_3(d_x / (2 sqrt(2) e)) + log_3 d_x.
+    For two tokens, all weights and any number of heads, sep <= binom(d_x + C(L), C(L)). For 3^L >=
+    d_x that is below the upper bound of Theorem 2 as recalled: then log_3 sep <= 2 d_x L + L - 2
+    d_x log_3(d_x / (2 sqrt(2) e)) + log_3 d_x.
 
-    The bound of Theorem 2 is as recalled; check against the paper. That it holds here is argued
-    through binom(d_x + C, C), not by the recalled proof; judged is the sharper bound.
+    That Theorem 2's bound, as recalled, holds here is argued through binom(d_x + C, C), not by the
+    recalled proof; judged is the sharper bound.
     """
     return measured_rank(case, seed)
 
@@ -267,17 +258,15 @@ def _recalled_steps() -> Iterator[Step]:
         ),
         "theory": Case.grid(width=(81, 200), depth=(5, 6, 8)),
     },
-    control=Control(
-        Case(width=1, depth=1), "divided by 3^5", statement=Le(log(exponents, 3), RECALLED - 5)
-    ),
+    control=Control(Case(width=1, depth=1), "divided by 3^5", Le(log(exponents, 3), RECALLED - 5)),
     supports="separation_rank/upper_bound_deep",
 )
 def exponent_count(case: Case) -> Exact:
     """Size of the exponent count, below the recalled bound.
 
     For 3^L >= d_x, log_3 of d_x 3^L binom(2 d_x + 3^L - 1, 3^L) is at most 2 d_x L + L + log_3 d_x
-    - 2 d_x log_3(2 d_x / (3 e)), which is the upper bound of Theorem 2 as recalled, 2 d_x L + L -
-    2 d_x log_3(d_x / (2 sqrt(2) e)) + log_3 d_x, less 2 d_x log_3(4 sqrt(2)/3) > 0.
+    - 2 d_x log_3(2 d_x / (3 e)), which is the upper bound of Theorem 2 as recalled, 2 d_x L + L - 2
+    d_x log_3(d_x / (2 sqrt(2) e)) + log_3 d_x, less 2 d_x log_3(4 sqrt(2)/3) > 0.
 
     Bound and count are as recalled; check against the paper. How the proof counts monomials is
     recalled with low confidence, and where the constant 2 sqrt(2) e of its bound comes from is not

@@ -15,8 +15,6 @@ from .explicit_weights import certified_rank, coordinate_net
 from .leading_monomial import GRADING, graded_net, leading_rank
 from .linear_attention import PRIME, random_net, random_tokens, value_matrix
 
-__all__ = ["measured_rank", "rank_mod", "sep", "separation_rank"]
-
 Array = NDArray[Any]
 
 sep = quantity(

@@ -24,17 +24,10 @@ from .rank_symbols import COUNT_PAGE, Eq, Ge, H, L, d, dimension_sum
 from .value_rank import measured_rank, rank_mod, sep
 
 rank_gap = quantity(
-    "rank_gap",
-    r"\Delta r",
-    "rank of the value matrix minus the sum of the ranks of the catalecticants, at the same "
-    "weights",
-    "integer",
+    "rank_gap", r"\Delta r", "value matrix's rank minus that of all catalecticants", "integer"
 )
 rank_gain = quantity(
-    "rank_gain",
-    r"\Delta_{res}",
-    "separation rank with residual connections minus without, at the same weights",
-    "integer",
+    "rank_gain", r"\Delta_{res}", "separation rank with residuals minus without", "integer"
 )
 parts = quantity(
     "parts",
@@ -97,9 +90,7 @@ def graded_rank(case: Case, seed: int) -> Exact:
         ),
     },
     control=Control(
-        Case(width=2, depth=2, heads=2, tokens=6, inputs=24),
-        "a gain of one",
-        statement=Eq(rank_gain, 1),
+        Case(width=2, depth=2, heads=2, tokens=6, inputs=24), "a gain of one", Eq(rank_gain, 1)
     ),
     cited="Bears on whether rank theory may leave skip connections out.",
 )
@@ -189,13 +180,9 @@ def _attained(count: Expr) -> Within:
         ),
     },
     control=Control(
-        Case(width=3, depth=2, heads=1, tokens=6, input_rank=2),
-        "one less",
-        statement=_attained(_COUNT - 1),
+        Case(width=3, depth=2, heads=1, tokens=6, input_rank=2), "one less", _attained(_COUNT - 1)
     ),
-    cited=(
-        "Decides whether width beyond the rank r of an embedding can raise the rank past S(r, L)."
-    ),
+    cited="Decides whether width beyond an embedding's rank r can raise the rank past S(r, L).",
     post_hoc="equality for N >= 2 (min(d_x, r) + 1) was stated after N >= 2 (r + 1) had been seen",
 )
 def vocabulary_bottleneck(case: Case, seed: int) -> Exact:

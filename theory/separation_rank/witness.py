@@ -23,10 +23,7 @@ from .rank_symbols import L
 p = quantity("prime", "p", "a prime")
 R = quantity("minor_size", "R", "rows and columns of a minor of the value matrix")
 share = quantity(
-    "zero_fraction",
-    r"\zeta",
-    "share of the weights over F_p at which an R x R minor vanishes",
-    "nonnegative real",
+    "zero_fraction", r"\zeta", "share of weights over F_p at which a minor is 0", "nonnegative real"
 )
 
 _NAMES = ("query", "key", "value", "output")
@@ -49,7 +46,7 @@ _DEGREE = 2 * R * (3**L - 1)
     control=Control(
         Case(width=1, depth=1, heads=1, minor_size=1, prime=7),
         "half the degree",
-        statement=Le(share, R * (3**L - 1) / p),
+        Le(share, R * (3**L - 1) / p),
     ),
     supports="separation_rank/exact",
 )

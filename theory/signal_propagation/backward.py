@@ -59,11 +59,7 @@ def branch(h: Array, layer: Layer, attention: float | None) -> tuple[Array, Arra
 
 
 def forward(
-    x: Array,
-    layers: Sequence[Layer],
-    *,
-    pre: bool,
-    attention: float = 1.0,
+    x: Array, layers: Sequence[Layer], *, pre: bool, attention: float = 1.0
 ) -> tuple[Array, list[Sublayer]]:
     """The output, LayerNormed at the end in both orders, and what the reverse mode needs.
 

@@ -26,8 +26,7 @@ from .signal_symbols import ROUNDS, UNITS, Eq, before_rounding, nine_decimals
 deepnorm_scale = quantity(
     "deepnorm_scale",
     r"\alpha, \beta",
-    "DeepNorm's factor on the skip connection, alpha in LN(alpha x + G(x)), or its gain of the "
-    "Xavier initialisation, beta, rounded down to nine decimals",
+    "DeepNorm's alpha in LN(alpha x + G(x)), or Xavier gain beta, cut to nine decimals",
     "positive real",
 )
 scale_factor = quantity(
@@ -35,10 +34,7 @@ scale_factor = quantity(
 )
 scale_power = quantity("scale_power", "e", "exponent in DeepNorm's formula: 1/4 or -1/4", "real")
 cross_term = quantity(
-    "cross_term",
-    "x",
-    "M/27 in an encoder before a decoder of M layers, else 1",
-    "positive real",
+    "cross_term", "x", "M/27 in an encoder before a decoder of M layers, else 1", "positive real"
 )
 
 QUARTER = Rational(1, 4)
@@ -79,9 +75,7 @@ def _scale(case: Case) -> Exact:
 
 
 def _equations(
-    terms: sympy.Expr,
-    alpha: sympy.Symbol,
-    beta: sympy.Symbol,
+    terms: sympy.Expr, alpha: sympy.Symbol, beta: sympy.Symbol
 ) -> tuple[sympy.Expr, sympy.Expr]:
     """What vanishes in the two equations: so many terms sum to 1, and 2 alpha^2 beta^2 = 1."""
     return terms * 2 * beta**2 / alpha**2 - 1, 2 * alpha**2 * beta**2 - 1
@@ -148,12 +142,15 @@ _QUICK, _THEORY = (1, 2, 3, 5, 6, 12, 18, 24, 100), (8, 27, 48, 500, 1000)
 
 
 @claim(
-    Eq(
-        deepnorm_scale,
-        nine_decimals((scale_factor * depth * cross_term**QUARTER) ** scale_power),
-    ),
+    Eq(deepnorm_scale, nine_decimals((scale_factor * depth * cross_term**QUARTER) ** scale_power)),
     source=Source("wang2022deepnet", "figure 2, section 4.3 and Theorem 4.3", "arXiv:2203.00555"),
     weight="arithmetic",
+    assumes={
+        "the constants of a scale are those printed for its stack": lambda c: (
+            (c.scale_factor, c.scale_power) == _constants(c.stack, alpha=c.scale == "alpha")
+            and c.cross_term == (f"{c.decoder_depth}/27" if c.stack == "encoder" else "1")
+        )
+    },
     cases={
         "quick": (
             *deepnorm_cases("alone", depth=_QUICK),
@@ -169,7 +166,7 @@ _QUICK, _THEORY = (1, 2, 3, 5, 6, 12, 18, 24, 100), (8, 27, 48, 500, 1000)
     control=Control(
         deepnorm_cases("encoder", depth=6, decoder_depth=6)[0],
         "the printed coefficient, not rounded",
-        statement=Eq(
+        Eq(
             deepnorm_scale,
             nine_decimals(Rational(81, 100) * (27 * depth**4 * cross_term) ** Rational(1, 16)),
         ),
@@ -192,10 +189,10 @@ def deepnorm_scales(case: Case) -> Exact:
     makes the sum over sublayers in Theorem 4.2 one at v = w = beta; the second is what the
     constants satisfy besides. That they were chosen by these two is our reading, which gives
     3^(-3/16) = 0.8138 and 3^(3/16)/sqrt(2) = 0.8689; with the two printed digits the encoder's
-    first sum is 2 (0.87/0.81)^2/3^(3/4) = 1.0122 for all N and M, in place of 1. v_d = w_d =
-    (12 M)^(-1/4) make v_d^2 + w_d^2 = (3 M)^(-1/2); a public transcription has (3 M)^(1/2), from
-    which the sign of the exponent was lost. Nothing is shown on stability. The place in the source
-    is to be checked against the paper.
+    first sum is 2 (0.87/0.81)^2/3^(3/4) = 1.0122 for all N and M, in place of 1. v_d = w_d = (12
+    M)^(-1/4) make v_d^2 + w_d^2 = (3 M)^(-1/2); a public transcription has (3 M)^(1/2), from which
+    the sign of the exponent was lost. Nothing is shown on stability. The place in the source is to
+    be checked against the paper.
     """
     return _scale(case)
 
@@ -208,23 +205,14 @@ deepnorm_scales.argument(
 
 sublayers = quantity("sublayers", "n", "number of residual sublayers")
 amplification = quantity(
-    "amplification",
-    r"\sum_i\beta_{i,i}^2",
-    "sum over sublayers of the share that each has in its own output's variance",
-    "positive real",
+    "amplification", r"\sum_i\beta_{i,i}^2", "sum of branch shares over sublayers", "positive real"
 )
 branch_share = quantity(
-    "branch_share",
-    r"\beta_{i,i}^2",
-    "share of a residual branch in the variance of the sum it is added to",
-    "positive real",
+    "branch_share", r"\beta_{i,i}^2", "share of a branch in the variance of a sum", "positive real"
 )
 
 accumulates = quantity(
-    "accumulates",
-    "s",
-    "1 where the skip carries the variance of all branches before, 0 where it carries 1",
-    "nonnegative integer",
+    "accumulates", "s", "1 where the skip carries all branches, else 0", "nonnegative integer"
 )
 
 liu = partial(Source, "liu2020admin", version="arXiv:2004.08249")
@@ -260,7 +248,7 @@ _INDUCTION = (
     control=Control(
         Case(sublayers=96),
         "another growth",
-        statement=between(log(sublayers + 2) / 4, amplification, log(sublayers + 2) / 2),
+        between(log(sublayers + 2) / 4, amplification, log(sublayers + 2) / 2),
     ),
     supports="signal_propagation/admin_amplification",
 )
@@ -309,6 +297,7 @@ def _harmonic_steps(bound: sympy.Expr, side: int) -> Iterator[Step]:
     Eq(branch_share, 1 / (1 + sublayers**accumulates)),
     source=liu("section 4, dependency on residual branches; section 4.3, model initialization"),
     weight="step",
+    assumes={"s = 0 for post-LN, else 1": lambda c: c.accumulates == int(c.scheme != "post")},
     cases={
         "quick": (
             *Case.grid(scheme="post", accumulates=0, sublayers=(1, 2, 12, 96)),
@@ -322,7 +311,7 @@ def _harmonic_steps(bound: sympy.Expr, side: int) -> Iterator[Step]:
     control=Control(
         Case(scheme="admin", accumulates=1, sublayers=2),
         "omega = 1",
-        statement=Eq(branch_share, Rational(1, 2)),
+        Eq(branch_share, Rational(1, 2)),
     ),
     supports="signal_propagation/admin_amplification",
 )
@@ -334,11 +323,8 @@ def branch_shares(case: Case) -> Exact:
     to n/2. Branch n of a pre-LN net has share 1/(n + 1), and so it has in a post-LN net with
     omega_n^2 the sum of the profiled variances before n, the embedding included.
 
-    The paper's statement, as recalled, is O(N) (post-LN) and O(log N) (pre-LN) for the change of
-    the output under a perturbation of all weights, which it takes as proportional to the sum of
-    shares; check against the paper. No net is perturbed. Reported is the rule for omega; that it
-    reproduces pre-LN's shares is what it is for. How the shares of pre-LN add up:
-    amplification_pre_ln.
+    For the paper's statement see amplification_pre_ln. Reported is the rule for omega; that it
+    reproduces pre-LN's shares is what it is for.
     """
     shares = _shares(case.sublayers, normalised=case.scheme != "pre", admin=case.scheme == "admin")
     return Exact(list(shares)[-1])
@@ -355,16 +341,10 @@ power_multiple = quantity(
     "power_multiple", "k", "how often alpha stands in an exponent of L", "real"
 )
 second_order_exponent = quantity(
-    "second_order_exponent",
-    "e_2",
-    "exponent of L in the ratio of second-order to linear response of one branch to one step",
-    "real",
+    "second_order_exponent", "e_2", "exponent of L in second-order over linear response", "real"
 )
 width_exponent = quantity(
-    "width_exponent",
-    "e_{width}",
-    "exponent of the width in the change of an activation by one step at muP's learning rate",
-    "real",
+    "width_exponent", "e_{width}", "exponent of the width in an activation's change", "real"
 )
 
 
@@ -412,10 +392,13 @@ EXPONENTS = {
     kind="rate",
     weight="step",
     source=Source(
-        "dey2025",
-        "section 3, parameterizations with alpha in [1/2, 1]; equation 6 and figure 6",
-        "arXiv:2505.01618",
+        "dey2025", "section 3, alpha in [1/2, 1]; equation 6 and figure 6", "arXiv:2505.01618"
     ),
+    assumes={
+        "c and k are those of what is asked": lambda c: (
+            EXPONENTS[c.of] == (c.power_offset, c.power_multiple)
+        )
+    },
     cases={
         "quick": tuple(
             case
@@ -426,8 +409,7 @@ EXPONENTS = {
         )
     },
     control=Control(
-        Case(of="response", power_offset=0, power_multiple=0, depth_power="1/2"),
-        "flat",
+        Case(of="response", power_offset=0, power_multiple=0, depth_power="1/2"), "flat"
     ),
     supports="signal_propagation/rate_exponents",
 )
@@ -484,14 +466,8 @@ def _(statement: Relational) -> Iterator[Step]:
     laws = {
         "variance": ("one variance L^(-2 alpha) from each of L branches", L * L ** (-2 * alpha)),
         "gradient": ("one multiplier stands between the weight and the output", L**-alpha),
-        "adam": (
-            "L steps of one size, each multiplied by L^(-alpha)",
-            1 / (L * L**-alpha),
-        ),
-        "sgd": (
-            "L squared gradients of L^(-2 alpha) each",
-            1 / (L * L ** (-2 * alpha)),
-        ),
+        "adam": ("L steps of one size, each multiplied by L^(-alpha)", 1 / (L * L**-alpha)),
+        "sgd": ("L squared gradients of L^(-2 alpha) each", 1 / (L * L ** (-2 * alpha))),
         "response": (
             "a branch of two weights is quadratic in the step L^(alpha-1)",
             L**-alpha * L ** (2 * alpha - 2) / (L**-alpha * L ** (alpha - 1)),

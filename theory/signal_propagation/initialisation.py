@@ -28,10 +28,7 @@ layer_growth = quantity(
     "layer_growth", "g", "fan-in times the variance of a weight", "positive real"
 )
 layer_variance = quantity(
-    "layer_variance",
-    "v_l",
-    "mean square of a coordinate of the output of layer l, when it is 1 after layer 1",
-    "positive real",
+    "layer_variance", "v_l", "mean square after layer l, if 1 after layer 1", "positive real"
 )
 kept_share = quantity(
     "kept_share",
@@ -49,10 +46,7 @@ weight_variance = quantity(
     "weight_variance", r"\mathrm{Var}\,W", "variance of a weight", "positive real"
 )
 signal_gain = quantity(
-    "signal_gain",
-    "v_{out}/v_{in}",
-    "mean square of an output coordinate of a linear layer over that of its input",
-    "positive real",
+    "signal_gain", "v_{out}/v_{in}", "mean square after a linear layer over before", "positive real"
 )
 branch_variance = quantity(
     "branch_variance",
@@ -67,10 +61,7 @@ branch_factor = quantity(
     "positive real",
 )
 stream_variance = quantity(
-    "stream_variance",
-    r"\mathrm{Var}\,x_L",
-    "variance of the residual stream after all branches, when it starts at 1",
-    "positive real",
+    "stream_variance", r"\mathrm{Var}\,x_L", "stream's variance at the end", "positive real"
 )
 
 textbook = partial(Source, "deepnetworks63")
@@ -110,6 +101,11 @@ _RELU = partial(Case.grid, activation="relu", kept_share="1/2")
     Eq(layer_variance, (layer_growth * kept_share) ** (layer - 1)),
     source=Source("he2015", "section 2.2, equation 10", "arXiv:1502.01852"),
     wording="recalled",
+    assumes={
+        "ReLU keeps half of the mean square, no activation all": lambda c: (
+            c.rational("kept_share") == {"relu": Fraction(1, 2), "none": 1}[c.activation]
+        )
+    },
     cases={
         "quick": (
             *_RELU(width=2, layer=(1, 2, 4), layer_growth=("1", "2", "3")),
@@ -123,11 +119,9 @@ _RELU = partial(Case.grid, activation="relu", kept_share="1/2")
     control=Control(
         _RELU(width=2, layer=3, layer_growth="2")[0],
         "without the half",
-        statement=Eq(layer_variance, layer_growth ** (layer - 1)),
+        Eq(layer_variance, layer_growth ** (layer - 1)),
     ),
-    cited=(
-        "Decides whether 2/n_in is the variance of weights that keeps the size through ReLU layers."
-    ),
+    cited="Decides whether weights of variance 2/n_in keep the size through ReLU layers.",
 )
 def kaiming_variance(case: Case) -> Exact:
     """Variance grows as a power of g, through ReLU layers of g/2.
@@ -182,6 +176,7 @@ def _printed(place: str, base: str, factors: int, stated: str, half_digit: str) 
             _printed("variance at layer 10, doubled", "2", 9, "1024", "0"),
             _printed("variance at layer 10, halved", "1/2", 9, "1/1000", "1/2000"),
             _printed("0.9^100", "9/10", 100, "13/500000", "1/2000000"),
+            _printed("variance at layer 11, doubled", "2", 10, "1024", "0"),
         )
     },
     control=Control(_printed("0.9^100", "9/10", 99, "13/500000", "1/2000000"), "one factor fewer"),
@@ -192,15 +187,15 @@ def printed_powers(case: Case) -> Exact:
 
     A variance of 1 after layer 1 that doubles with every layer is 1024 after layer 10; one that
     halves is 0.001, which stands for 0.0005 to 0.0015; and 0.9^100 is 2.6 x 10^-5, which stands for
-    2.55 x 10^-5 to 2.65 x 10^-5.
+    2.55 x 10^-5 to 2.65 x 10^-5. At layer 11 the first one is 1024.
 
-    None is. Checked sentence: "Layer 1 output: variance = 1 / Layer 2 output: variance = 2
-    (grows!) / Layer 10 output: variance = 1024 (explodes!)" and "Layer 1 output: variance = 1 /
-    Layer 2 output: variance = 0.5 (shrinks!) / Layer 10 output: variance = 0.001 (vanishes!)" That
-    every layer doubles (halves) is our reading of the first two lines. From 1 after layer 1 it is
-    2^9 = 512 and 2^-9 = 0.00195; the printed numbers are 2^10 and 2^-10, those of layer 11. The
-    third is read as printed: "gradient = 0.9^100 = 2.6 × 10^-5 (vanishes!)" It is 2.656 x 10^-5;
-    the printed digits are cut off, not rounded. That it vanishes is not in doubt.
+    Only the last, which is ours, holds. Checked sentence: "Layer 1 output: variance = 1 / Layer 2
+    output: variance = 2 (grows!) / Layer 10 output: variance = 1024 (explodes!)" and "Layer 1
+    output: variance = 1 / Layer 2 output: variance = 0.5 (shrinks!) / Layer 10 output: variance =
+    0.001 (vanishes!)" That every layer doubles (halves) is our reading. From 1 after layer 1 it is
+    2^9 = 512 and 2^-9 = 0.00195; the printed numbers are 2^10 and 2^-10. The third is read as
+    printed: "gradient = 0.9^100 = 2.6 × 10^-5 (vanishes!)" It is 2.656 x 10^-5; the printed digits
+    are cut off, not rounded. That it vanishes is not in doubt.
     """
     value = Fraction(1)
     for _ in range(case.factors):
@@ -216,11 +211,7 @@ def printed_powers(case: Case) -> Exact:
         "quick": Case.grid(fan_in=(1, 512), fan_out=(1, 2048)),
         "theory": Case.grid(fan_in=(768, 4096), fan_out=3072),
     },
-    control=Control(
-        Case(fan_in=512, fan_out=2048),
-        "Kaiming's variance",
-        statement=Eq(weight_variance, 2 / fan_in),
-    ),
+    control=Control(Case(fan_in=512, fan_out=2048), "Kaiming's", Eq(weight_variance, 2 / fan_in)),
     supports="signal_propagation/kaiming_variance",
 )
 def xavier_uniform(case: Case) -> Exact:
@@ -266,9 +257,7 @@ def _(statement: Relational) -> Iterator[Step]:
         "quick": (*Case.grid(fan_in=2, fan_out=(2, 4)), Case(fan_in=1, fan_out=2)),
         "theory": (Case(fan_in=4, fan_out=2),),
     },
-    control=Control(
-        Case(fan_in=2, fan_out=2), "half of the gain", statement=Eq(signal_gain, Rational(1, 2))
-    ),
+    control=Control(Case(fan_in=2, fan_out=2), "half of the gain", Eq(signal_gain, Rational(1, 2))),
     supports="signal_propagation/kaiming_variance",
 )
 def xavier_keeps_variance(case: Case) -> Exact:
@@ -280,8 +269,7 @@ def xavier_keeps_variance(case: Case) -> Exact:
     Checked sentence: "For linear layers, initialize weights to maintain variance:" To maintain is
     the aim there, and for all n_in and n_out is our reading. The gain is 2 n_in/(n_in + n_out), 1
     only for n_in = n_out: 0.4 into a feed-forward layer of width 4 d, 1.6 out of it; forward and
-    backward gain, 2 n_out/(n_in + n_out), have mean 1. Measured over all signs of weights +-1 times
-    their scale, which have the moments of Gaussian ones that matter here.
+    backward gain, 2 n_out/(n_in + n_out), have mean 1. Measured as in kaiming_variance.
     """
     x = tuple(range(1, case.fan_in + 1))
     squares = [sum(v * v for v in row) for row in product(_signed_sums(x), repeat=case.fan_out)]
@@ -308,7 +296,7 @@ def _streams(**fields: Any) -> tuple[Case, ...]:
     control=Control(
         Case(depth=12, branch_variance="1", branch_factor="1/24"),
         "branches that are not divided",
-        statement=Eq(stream_variance, 1 + 2 * depth * branch_variance),
+        Eq(stream_variance, 1 + 2 * depth * branch_variance),
     ),
     supports="signal_propagation/norm_exponents",
 )
@@ -386,17 +374,11 @@ survival = quantity(
     "survival", "p_L", "probability that stochastic depth keeps the last layer", "positive real"
 )
 kept = quantity(
-    "expected_depth",
-    r"\mathbb{E}\tilde L",
-    "mean number of layers that stochastic depth keeps",
-    "positive real",
+    "expected_depth", r"\mathbb{E}\tilde L", "mean number of layers that are kept", "positive real"
 )
 branch_slope = quantity("branch_slope", "a", "slope of a linear residual branch", "real")
 mean_output = quantity(
-    "mean_output",
-    r"\mathbb{E}x_L/x_0",
-    "mean output of a residual net with linear branches over the layers dropped",
-    "real",
+    "mean_output", r"\mathbb{E}x_L/x_0", "mean output over dropped layers, linear branches", "real"
 )
 
 # A vague sentence, hardened into one about all instances, which fails.
@@ -411,9 +393,7 @@ REFUTED_READING: dict[str, Any] = {"wording": "universal", "known": "FAILS"}
             depth=(100, 1000), factors=("9/10", "1 - 1/(i+1)^2"), gradient_level="1/2"
         )
     },
-    control=Control(
-        Case(depth=100, factors="9999/10000", gradient_level="1/2"), "factors of 0.9999"
-    ),
+    control=Control(Case(depth=100, factors="9999/10000", gradient_level="1/2"), "0.9999 each"),
     supports="exercises/gradients_vanish",
     **REFUTED_READING,
 )
@@ -438,7 +418,7 @@ def product_vanishes(case: Case) -> Exact:
     Ge(gradient, 1),
     source=textbook("Residual Connections Save the Day"),
     cases={"quick": Case.grid(depth=(1, 12), branch_slope=("1/10", "0", "-1/100", "-1/2", "-1"))},
-    control=Control(Case(depth=1, branch_slope="1/10"), "at least 2", statement=Ge(gradient, 2)),
+    control=Control(Case(depth=1, branch_slope="1/10"), "at least 2", Ge(gradient, 2)),
     cited="Decides whether a lecture may say that the derivative of x + f(x) is at least 1.",
     **REFUTED_READING,
 )
@@ -451,7 +431,8 @@ def residual_gradient_at_least_one(case: Case) -> Exact:
     Checked sentence: "Even if ∂f_i/∂x_i is small, the gradient is at least 1!" That it holds for
     every f_i is our reading. 1 + f' is below 1 wherever f' < 0, small or not: f(x) = -x/100 gives
     0.99 per layer, f(x) = -x/2 gives 1/2, f(x) = -x gives 0. Branches with |f'| <= eps <= 1 keep
-    the gradient between (1 - eps)^n and (1 + eps)^n. Measured are linear branches."""
+    the gradient between (1 - eps)^n and (1 + eps)^n. Measured are linear branches.
+    """
 
     def net(x: Fraction) -> Fraction:
         for _ in range(case.depth):
@@ -506,7 +487,7 @@ def _keep_probabilities(case: Case) -> list[Fraction]:
         "quick": Case.grid(depth=(1, 2, 54), survival=("1/2", "1", "1/5")),
         "theory": Case.grid(depth=110, survival="1/2"),
     },
-    control=Control(Case(depth=54, survival="1/2"), "L p_L", statement=Eq(kept, depth * survival)),
+    control=Control(Case(depth=54, survival="1/2"), "L p_L", Eq(kept, depth * survival)),
     cited="Decides whether (3L - 1)/4 may be quoted as the mean depth when p_L is 1/2.",
 )
 def expected_depth(case: Case) -> Exact:
@@ -559,7 +540,7 @@ def _mean_of_dropped(case: Case, keeps: list[Fraction]) -> Exact:
     control=Control(
         Case(depth=3, survival="1/2", branch_slope="1"),
         "no rescaling",
-        statement=Eq(mean_output, (1 + branch_slope) ** depth),
+        Eq(mean_output, (1 + branch_slope) ** depth),
     ),
     supports="signal_propagation/expected_depth",
 )
@@ -597,9 +578,7 @@ def _(statement: Relational) -> Iterator[Step]:
     source=textbook("Stochastic Depth, code"),
     weight="arithmetic",
     cases={"quick": Case.grid(depth=(1, 8), survival=("9/10", "1"), branch_slope=("1/4", "0"))},
-    control=Control(
-        Case(depth=1, survival="9/10", branch_slope="1/4"), "the mean of one dropped layer"
-    ),
+    control=Control(Case(depth=1, survival="9/10", branch_slope="1/4"), "one dropped layer"),
     supports="signal_propagation/expected_depth",
     **REFUTED_READING,
 )

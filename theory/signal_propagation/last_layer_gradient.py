@@ -30,15 +30,13 @@ from .signal_symbols import Eq, expected_exponent, fraction
 slope = quantity(
     "gradient_slope",
     r"\partial\log\|\nabla W^{2,L}\|/\partial\log L",
-    "least-squares slope of the log size of the last feed-forward gradient against log L over "
-    "depths that double",
+    "slope of the log size of the last feed-forward gradient against log L, depths doubling",
     "real",
 )
 size = quantity(
     "log_gradient",
     "G_L",
-    "E log ||gradient||^2 of the last feed-forward matrix, less c(d), its "
-    "value where the last LayerNorm sees variance 1",
+    "E log ||gradient||^2 of the last feed-forward matrix, less its value c(d) at variance 1",
     "real",
 )
 
@@ -51,12 +49,7 @@ DEAD = "some unit of the last layer is active at the first token (not so by chan
 
 
 def last_gradients(
-    case: Case,
-    rng: np.random.Generator,
-    depth: int,
-    *,
-    pre: bool,
-    attention: float = 1.0,
+    case: Case, rng: np.random.Generator, depth: int, *, pre: bool, attention: float = 1.0
 ) -> Array:
     """||dl/dW^{2,L}||_F of `replicas` nets of a depth, with Gaussian tokens, equal or independent.
 
@@ -274,9 +267,7 @@ _QUICK = _NETS(width=32, depth=(4, 16), replicas=256)
         ),
     },
     control=Control(
-        _QUICK[0],
-        "the other end of the bracket",
-        statement=between(-log(1 + depth * Rational(1, 2)), size, 0),
+        _QUICK[0], "the bracket's other end", between(-log(1 + depth * Rational(1, 2)), size, 0)
     ),
     supports="signal_propagation/gradient_exponents",
 )
@@ -288,15 +279,11 @@ def pre_ln_gradient_size(case: Case, seed: int) -> Sample | Outside:
     has variance 1; in the upper bound, at finite width, read E log(1 + s_1^2 + ... + s_L^2) for
     log(1 + L/2), s_l^2 = ||ReLU(Z_l)||^2/d for Gaussian Z_l.
 
-    Setting of Theorem 1: one head, W_Q = W_K = 0, so that attention is uniform, d_ff = d, all
-    weights N(0, 1/d), Gaussian tokens, and a loss with bounded derivative, here of one position;
-    the theorem's loss is the mean over positions, whose gradient is at most the mean of theirs. The
-    loss is u.y, u a random unit vector, for which c(d), the mean over the last layer's own weights,
-    is known exactly. Why both ends: E log of the stream's squared norm grows with the variance that
-    attention writes, since log ||x|| is subharmonic from two dimensions on. The upper end does not
-    fix the constant: with twice the slope the samples are undecided. Equal tokens attain the lower
-    one up to O(1/(d L)), too close to be decided by samples. Not shown: the theorem's factor d
-    sqrt(ln d), its constants and its probability, and the layers before the last, on which it is
-    silent.
+    Nets, and what is not shown: last_gradient_slope. The loss is u.y, u a random unit vector, for
+    which c(d), the mean over the last layer's own weights, is known exactly. Why both ends: E log
+    of the stream's squared norm grows with the variance that attention writes, since log ||x|| is
+    subharmonic from two dimensions on. The upper end does not fix the constant: with twice the
+    slope the samples are undecided. Equal tokens attain the lower one up to O(1/(d L)), too close
+    to be decided by samples.
     """
     return log_sizes(case, seed, pre=True)

@@ -77,7 +77,6 @@ def scaled_variance(layers: int, first: Fraction) -> arb:
 
 
 sun = partial(Source, "sun2025", version="arXiv:2502.05795")
-_PRODUCT = "Lemma on the variance of pre-LN, as reported"
 
 
 def _of_product(case: Case) -> Ball:
@@ -111,7 +110,7 @@ _UNIT = partial(Case, first_deviation="1")
     control=Control(
         _UNIT(layer=2, growth_rate="11/10"),
         "twice as much",
-        statement=Ge(recursion_variance, 2 * growth_rate ** (layer - 1)),
+        Ge(recursion_variance, 2 * growth_rate ** (layer - 1)),
     ),
     cited="Decides whether exponential variance may be blamed for idle deep layers under pre-norm.",
 )
@@ -125,12 +124,11 @@ def pre_ln_variance_exponential(case: Case) -> Ball:
     Checked sentence: "its output variance exponentially grows with the model depth"; the recursion
     and the bounds Theta(L) <= sigma_L^2 <= Theta(exp(L)) are as reported. As bounds they are true,
     but the upper one is never reached: the factor 1 + 1/sigma_k falls to 1 as sigma_k grows. By
-    pre_ln_variance_quadratic the recursion stays below C (sigma_1 + (l - 1)/(2 sqrt(c)))^2
-    whatever constants Theta stands for, so every rate q fails at some depth. Nor can a pre-LN net
-    do more: a LayerNormed row has one norm, so branches whose weights have bounded norm write at
-    most s each, and the stream's norm is at most its start plus s per branch, even where every
-    write points along the stream; with uncorrelated writes, as at initialisation, the variance is
-    linear.
+    pre_ln_variance_quadratic the recursion stays below C (sigma_1 + (l - 1)/(2 sqrt(c)))^2 whatever
+    constants Theta stands for, so every rate q fails at some depth. Nor can a pre-LN net do more: a
+    LayerNormed row has one norm, so branches whose weights have bounded norm write at most s each,
+    and the stream's norm is at most its start plus s per branch, even where every write points
+    along the stream; with uncorrelated writes, as at initialisation, the variance is linear.
     """
     return _of_product(case)
 
@@ -147,9 +145,7 @@ _SCALE = largest_constant / least_constant
 
 @claim(
     between(
-        _SCALE * Max(0, _REACHED) ** 2,
-        recursion_variance,
-        _SCALE * (_FIRST + (layer - 1) / 2) ** 2,
+        _SCALE * Max(0, _REACHED) ** 2, recursion_variance, _SCALE * (_FIRST + (layer - 1) / 2) ** 2
     ),
     source=Source("depthlaw", "after sun2025, lemma on the variance of pre-LN"),
     assumes={
@@ -174,9 +170,7 @@ _SCALE = largest_constant / least_constant
     control=Control(
         _THETA(layer=1000),
         "without the logarithm",
-        statement=between(
-            _SCALE * (_FIRST + (layer - 1) / 2) ** 2, recursion_variance, _SCALE * layer**2
-        ),
+        between(_SCALE * (_FIRST + (layer - 1) / 2) ** 2, recursion_variance, _SCALE * layer**2),
     ),
     supports="signal_propagation/pre_ln_variance_exponential",
 )
@@ -189,9 +183,9 @@ def pre_ln_variance_quadratic(case: Case) -> Ball:
     sigma_1).
 
     So the ratio of the largest to C/c l^2/4 tends to 1. With c = C = 1 that is the recursion
-    sigma^2 + sigma. Measured is the largest of all such sequences. That the recursion
-    describes a net is the source's statement: a write of standard deviation s with correlation r to
-    a stream adds 2 r s sigma + s^2 to the variance, so sigma^2 + sigma stands for writes that stay
+    sigma^2 + sigma. Measured is the largest of all such sequences. That the recursion describes a
+    net is the source's statement: a write of standard deviation s with correlation r to a stream
+    adds 2 r s sigma + s^2 to the variance, so sigma^2 + sigma stands for writes that stay
     correlated with the stream.
     """
     return _of_product(case)
@@ -261,16 +255,17 @@ _LINEAR = first_deviation + sqrt(layer) - 1 - (1 + log(layer)) / (8 * first_devi
     between(Max(0, _LINEAR) ** 2, recursion_variance, (first_deviation + sqrt(layer - 1)) ** 2),
     source=Source("depthlaw", "after sun2025, variance under LayerNorm scaling"),
     cases={
-        "quick": (*(_UNIT(layer=n) for n in (2, 12, 1000)), Case(layer=50, first_deviation="5")),
+        "quick": (
+            *Case.grid(layer=(2, 12, 1000), first_deviation=("1", "1/4")),
+            Case(layer=50, first_deviation="5"),
+        ),
         "theory": (_UNIT(layer=20000), Case(layer=5000, first_deviation="30")),
     },
     control=Control(
         _UNIT(layer=1000),
         "three quarters of the growth",
-        statement=between(
-            first_deviation**2,
-            recursion_variance,
-            (first_deviation + 3 * sqrt(layer - 1) / 4) ** 2,
+        between(
+            first_deviation**2, recursion_variance, (first_deviation + 3 * sqrt(layer - 1) / 4) ** 2
         ),
     ),
     cited="Decides between L and L^(2 - eps) as the upper end of growth under LayerNorm scaling.",

@@ -25,16 +25,10 @@ from .token_correlation import CLOSED_FORM, cosine, relu_kernel_ball
 
 overlap = quantity("overlap", "p", "mean product of coordinates of two distinct tokens", "real")
 sharpness = quantity(
-    "sharpness",
-    r"\beta_{att}",
-    "scale of the query and key weights in units where scores grow as sqrt(ln T)",
-    "positive real",
+    "sharpness", r"\beta_{att}", "scale of scores that grow as sqrt(ln T)", "positive real"
 )
 participation = quantity(
-    "participation",
-    "Y",
-    "mean of the sum of squared attention weights for many tokens, rounded down to nine decimals",
-    "nonnegative real",
+    "participation", "Y", "mean sum of squared weights, cut to nine decimals", "nonnegative real"
 )
 branch_square = quantity(
     "branch_square",
@@ -117,9 +111,7 @@ def _condensed(beta_c: sympy.Expr) -> Relational:
         "theory": Case.grid(overlap=("-1/2", "9/10"), sharpness=("5", "100")),
     },
     control=Control(
-        Case(overlap="0", sharpness="2"),
-        "beta_c = 1/sqrt(1 - p)",
-        statement=_condensed(1 / sqrt(1 - overlap)),
+        Case(overlap="0", sharpness="2"), "1/sqrt(1 - p)", _condensed(1 / sqrt(1 - overlap))
     ),
     supports="signal_propagation/participation_in_nets",
 )
@@ -190,38 +182,21 @@ def kernel_at_one(activation: str, s2: Fraction) -> tuple[Fraction, Fraction]:
     return scale * int(kernel.subs(cosine, 1)), scale * int(slope)
 
 
-def _attention(square: str, tokens: int) -> Case:
-    """A block of attention: what it writes is as large as a token, and does not tell them apart."""
-    return Case(
-        activation="attention",
-        branch_square=square,
-        weight_square="1",
-        activation_moment="1",
-        derivative_moment="0",
-        tokens=tokens,
-    )
-
-
-_ATTENTIONS = tuple(
-    _attention(square, tokens) for square in ("1/10", "1/2", "9/10") for tokens in (2, 64)
+# What attention writes is as large as a token, and does not tell them apart.
+_ATTENTIONS = Case.grid(
+    activation="attention",
+    branch_square=("1/10", "1/2", "9/10"),
+    weight_square="1",
+    activation_moment="1",
+    derivative_moment="0",
+    tokens=(2, 64),
 )
+_FIELDS = ("activation", "branch_square", "weight_square", "activation_moment", "derivative_moment")
 _MLPS = tuple(
-    Case(
-        activation=activation,
-        branch_square=square,
-        weight_square=weight,
-        activation_moment=moment,
-        derivative_moment=slope,
-    )
-    for activation, square, weight, moment, slope in (
-        ("relu", "1/2", "2", "1", "1/2"),
-        ("relu", "1/10", "1", "1/2", "1/2"),
-        ("x^1", "1/2", "3", "3", "1"),
-        ("x^2", "1/2", "1", "3", "4"),
-        ("x^2", "1/10", "1/2", "3/4", "2"),
-        ("x^3", "1/3", "1", "15", "27"),
-        ("x^3", "1/3", "2", "120", "108"),
-        ("x^4", "1/5", "1", "105", "240"),
+    Case(**dict(zip(_FIELDS, values.split(), strict=True)))
+    for values in (
+        *("relu 1/2 2 1 1/2", "relu 1/10 1 1/2 1/2", "x^1 1/2 3 3 1", "x^2 1/2 1 3 4"),
+        *("x^2 1/10 1/2 3/4 2", "x^3 1/3 1 15 27", "x^3 1/3 2 120 108", "x^4 1/5 1 105 240"),
     )
 )
 _SKIP = 1 - branch_square
@@ -237,9 +212,7 @@ _SKIP = 1 - branch_square
     cases={"quick": (*_MLPS, *_ATTENTIONS)},
     assumes={"the moments are those of the activation": _moments_of_activation},
     control=Control(
-        _MLPS[3],
-        "without the skip",
-        statement=Eq(contraction, weight_square * derivative_moment / activation_moment),
+        _MLPS[3], "no skip", Eq(contraction, weight_square * derivative_moment / activation_moment)
     ),
     cited="Decides whether the scale of an MLP's weights can slow down token collapse.",
 )

@@ -40,10 +40,7 @@ squared_norm = quantity(
     "positive real",
 )
 mean_square = quantity(
-    "mean_square",
-    r"\mathbb{E}\|x_l\|^2/d_x",
-    "mean square of a coordinate of the residual stream after layer l",
-    "positive real",
+    "mean_square", r"\mathbb{E}\|x_l\|^2/d_x", "stream's mean square at layer l", "positive real"
 )
 sum_mean_square = quantity(
     "sum_mean_square",
@@ -83,9 +80,7 @@ def half_gaussian_moment(variance: Any) -> Any:
         "theory": Case.grid(width=512, input_variance=("2", "7/5")),
     },
     control=Control(
-        Case(width=3, input_variance="1"),
-        "the whole norm",
-        statement=Eq(squared_norm, input_variance * width),
+        Case(width=3, input_variance="1"), "whole norm", Eq(squared_norm, input_variance * width)
     ),
     supports="signal_propagation/pre_ln_norm",
     wording="printed",
@@ -134,9 +129,7 @@ def _branches() -> Iterator[Step]:
         "quick": Case.grid(width=2, layer=(1, 2, 5)),
         "theory": Case.grid(width=3, layer=(1, 3, 8)),
     },
-    control=Control(
-        Case(width=2, layer=1), "without the feed-forward branch", statement=Eq(sum_mean_square, 1)
-    ),
+    control=Control(Case(width=2, layer=1), "without feed-forward branch", Eq(sum_mean_square, 1)),
     supports="signal_propagation/pre_ln_norm",
     wording="printed",
 )
@@ -207,7 +200,7 @@ _LEAST, _MOST = 1 + layer * HALF, 1 + 3 * layer * HALF
     control=Control(
         Case(layer=10, tokens=2, start="orthogonal"),
         "attention writes at most 1/2, as if tokens stayed orthogonal",
-        statement=between(_LEAST, mean_square, 1 + layer),
+        between(_LEAST, mean_square, 1 + layer),
     ),
     cited="Decides whether 3/2 per layer bounds the growth of an untrained pre-norm stream.",
 )
@@ -217,10 +210,9 @@ def pre_ln_norm(case: Case) -> Exact | Ball:
     At initialisation the mean squared norm of a pre-LN stream after layer l is at least (1 + l/2) d
     and at most (1 + 3 l/2) d.
 
-    Needs of the weights only independence, symmetry and variance 1/d, as Xavier's Gaussian weights
-    have; d_ff = d. The lower bound is attained at l = 1 by tokens that cancel, the upper one by
-    identical tokens. 'orthogonal' cases are of infinite width; the others average over all signs of
-    all weights at width 2.
+    Weights as in post_ln_norm. The lower bound is attained at l = 1 by tokens that cancel, the
+    upper one by identical tokens. 'orthogonal' cases are of infinite width; the others average over
+    all signs of all weights at width 2.
     """
     if case.start != "orthogonal":
         return Exact(mean_square_of_two(case.layer, identical=case.start == "identical"))
@@ -258,7 +250,7 @@ def _(statement: Relational) -> Iterator[Step]:
     control=Control(
         Case(width=64, relative_excess="1/100"),
         "a third of the bound",
-        statement=Le(excess_probability, exp(-width * relative_excess**2 / 8) / 3),
+        Le(excess_probability, exp(-width * relative_excess**2 / 8) / 3),
     ),
     supports="signal_propagation/gradient_exponents",
     wording="printed",
@@ -384,10 +376,7 @@ centred_square = quantity(
     "centred_square", r"\|y\|^2", "squared norm of a row vector minus its mean", "positive real"
 )
 jacobian_square = quantity(
-    "jacobian_square",
-    r"\|J_{LN}\|^2",
-    "squared spectral or Frobenius norm of the Jacobian of LayerNorm at a point",
-    "nonnegative real",
+    "jacobian_square", r"\|J_{LN}\|^2", "squared norm of LayerNorm's Jacobian", "nonnegative real"
 )
 directions = quantity(
     "directions", "r", "1 for the spectral norm, d - 2 directions for the Frobenius norm"
@@ -446,7 +435,7 @@ def _exact(value: fmpq) -> Exact:
     control=Control(
         _both_norms("4 1 1")[1],
         "a projection of rank d - 1",
-        statement=Eq(jacobian_square, (directions + 1) * width / centred_square),
+        Eq(jacobian_square, (directions + 1) * width / centred_square),
     ),
     supports="signal_propagation/gradient_exponents",
 )

@@ -105,16 +105,10 @@ sharers = quantity(
     "sharers", "k", "1 for the norm of the sum, the number of tokens for the sum of norms"
 )
 correlation = quantity(
-    "correlation",
-    r"\rho_l",
-    "(E C_l - E N_l) / ((n - 1) E N_l): mean correlation of distinct tokens after layer l",
-    "real",
+    "correlation", r"\rho_l", "mean correlation of distinct tokens after layer l", "real"
 )
 limit_correlation = quantity(
-    "limit_correlation",
-    r"\rho_\infty",
-    "limit of the correlation for a^2 = t^2/L, L to infinity, rounded down to nine decimals",
-    "real",
+    "limit_correlation", r"\rho_\infty", "limit of the correlation for a^2 = t^2/L", "real"
 )
 scaled_square = quantity(
     "scaled_square", "t^2", "L times the squared weight of the attention branch", "positive real"
@@ -207,7 +201,7 @@ def _growth_cases(rows: str, **fields: Any) -> tuple[Case, ...]:
     control=Control(
         _growth_cases(_LINE, attention_square="4", mlp_square="1", layer=2)[0],
         "another growth",
-        statement=Eq(token_square, (_ATTENTION + mlp_square) ** layer * square_start),
+        Eq(token_square, (_ATTENTION + mlp_square) ** layer * square_start),
     ),
     supports="signal_propagation/scaled_correlation_limit",
 )
@@ -300,7 +294,7 @@ def _orthogonal(case: Case) -> bool:
     control=Control(
         token_case(_PAIR, attention_square="2", mlp_square="0", layer=2),
         "without the tokens' own norm",
-        statement=Eq(correlation, (_POWER - 1) / _POWER),
+        Eq(correlation, (_POWER - 1) / _POWER),
     ),
     supports="signal_propagation/scaled_correlation_limit",
 )
@@ -310,8 +304,8 @@ def uniform_correlation(case: Case) -> Exact:
     From orthogonal tokens of one norm, uniform attention with residuals gives correlation ((1 +
     a^2)^l - 1)/(n - 1 + (1 + a^2)^l) after l layers, in expectation; for a = 1 it tends to 1.
 
-    Measured over all signs of weights +-1 times their scale, which have the second moments of
-    Gaussian ones. The ratio of the two expectations, not the expectation of the ratio.
+    Measured as in uniform_growth. The ratio of the two expectations, not the expectation of the
+    ratio.
     """
     common, total = moments(case)
     return Exact((common - total) / ((case.tokens - 1) * total))
@@ -344,9 +338,7 @@ def _(statement: Relational) -> Iterator[Step]:
         "theory": Case.grid(scaled_square=("1", "2", "25"), tokens=(3, 1024)),
     },
     control=Control(
-        Case(scaled_square="1", tokens=8),
-        "a = 1: the correlation tends to 1",
-        statement=Eq(limit_correlation, 1),
+        Case(scaled_square="1", tokens=8), "a = 1: it tends to 1", Eq(limit_correlation, 1)
     ),
     cited="Decides whether branches scaled by 1/sqrt(L) keep tokens apart at any depth.",
 )
@@ -425,7 +417,7 @@ _TWO, _THREE, _LINE, _SAME = "1 2; 3 -1", "1 0; 2 1; -1 2", "2; -1; 3", "1 2; 1 
     control=Control(
         token_case(_TWO),
         "not centred: ||X^T X||",
-        statement=Eq(query, total_start * total_start**2 / (tokens**2 * width)),
+        Eq(query, total_start * total_start**2 / (tokens**2 * width)),
     ),
     cited="Bears on whether slow starts may be explained by vanishing query gradients.",
 )
@@ -468,11 +460,7 @@ def softmax_derivative(logits: list[int]) -> list[Fraction]:
         "quick": tuple(map(spread_case, (_TWO, _THREE, _LINE, _SAME, "1 2 0; 0 1 -1"))),
         "theory": (spread_case("2 1 0 1; 0 3 1 1; 1 1 -1 -4"),),
     },
-    control=Control(
-        spread_case(_TWO),
-        "without the other tokens",
-        statement=Eq(value, width**2 * token_variance),
-    ),
+    control=Control(spread_case(_TWO), "no other tokens", Eq(value, width**2 * token_variance)),
     supports="signal_propagation/query_gradient",
 )
 def value_gradient(case: Case) -> Exact:
@@ -494,16 +482,10 @@ def value_gradient(case: Case) -> Exact:
 
 cosine = quantity("cosine", "c", "cosine of the angle between two vectors", "real")
 kernel = quantity(
-    "relu_kernel",
-    "k(c)",
-    "twice the mean of ReLU(u) ReLU(v) for standard Gaussians of correlation c",
-    "nonnegative real",
+    "relu_kernel", "k(c)", "twice E ReLU(u) ReLU(v), Gaussians of correlation c", "nonnegative real"
 )
 kernel_digits = quantity(
-    "relu_kernel_digits",
-    r"\lfloor k(c)\rfloor_9",
-    "the ReLU kernel k(c), rounded down to nine decimals",
-    "nonnegative real",
+    "relu_kernel_digits", r"\lfloor k(c)\rfloor_9", "k(c), cut to nine decimals", "nonnegative real"
 )
 
 CLOSED_FORM = (sqrt(1 - cosine**2) + cosine * (pi - acos(cosine))) / pi
@@ -532,7 +514,7 @@ def kernel_by_integral(c: arb) -> arb:
         "quick": Case.grid(cosine=_POINTS),
         "theory": Case.grid(cosine=[f"{k}/10" for k in (-9, -7, -3, -1, 1, 3, 6, 7, 9)]),
     },
-    control=Control(Case(cosine="1/2"), "the cosine itself", statement=Eq(kernel_digits, cosine)),
+    control=Control(Case(cosine="1/2"), "the cosine itself", Eq(kernel_digits, cosine)),
     supports="signal_propagation/block_contraction",
 )
 def relu_kernel(case: Case) -> Exact:
@@ -574,7 +556,7 @@ def _(statement: Relational) -> Iterator[Step]:
         "quick": Case.grid(cosine=_POINTS),
         "theory": Case.grid(cosine=("-1", "999999/1000000")),
     },
-    control=Control(Case(cosine="1/2"), "above 2c", statement=Gt(kernel, 2 * cosine)),
+    control=Control(Case(cosine="1/2"), "above 2c", Gt(kernel, 2 * cosine)),
     supports="signal_propagation/block_contraction",
 )
 def relu_kernel_above(case: Case) -> Ball:
@@ -585,8 +567,8 @@ def relu_kernel_above(case: Case) -> Ball:
 
     So a He-initialised ReLU branch of weight a_2 multiplies E ||sum_k X_k||^2 by more than 1 +
     a_2^2, its factor on E ||X||^2, at any width, unless all tokens point the same way: it adds
-    a_2^2 times the sum of ||x|| ||y|| k(c) over all pairs. Near c = 1 the gap closes as
-    (1 - c)^(3/2), so samples alone could not decide the end of the interval; the proof does.
+    a_2^2 times the sum of ||x|| ||y|| k(c) over all pairs. Near c = 1 the gap closes as (1 -
+    c)^(3/2), so samples alone could not decide the end of the interval; the proof does.
     """
     with flint.ctx.workprec(128):
         return Ball.of(kernel_by_integral(from_fraction(case.rational("cosine")))).widened()
