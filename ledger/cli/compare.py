@@ -19,7 +19,7 @@ from depthlaw.advisor.models import architecture, model, models
 from depthlaw.advisor.rules import rules
 
 from ..text import clean
-from . import depth_command
+from . import depth_command, plain
 from .output import dump
 
 __all__ = ["compare"]
@@ -39,7 +39,7 @@ class _Net(NamedTuple):
     status: str
 
 
-def compare(names: list[str], as_json: bool, listed: bool = False) -> int:
+def compare(names: list[str] | None, json_output: bool, listed: bool = False) -> int:
     """Print the costs of nets side by side, and what the evidence and each law say of their depth.
 
     Args:
@@ -49,8 +49,9 @@ def compare(names: list[str], as_json: bool, listed: bool = False) -> int:
     Raises:
         UsageError: for none or too many, an unknown name, and a configuration that cannot be read.
     """
+    names = names or []
     if listed:
-        if names or as_json:
+        if names or json_output:
             raise UsageError("--list prints nothing else; give it alone")
         print("\n".join(sorted((m.name for m in models()), key=str.lower)))
         return 0
@@ -62,10 +63,10 @@ def compare(names: list[str], as_json: bool, listed: bool = False) -> int:
     nets = [_net(name) for name in names]
     context = min(_CONTEXT, *(net.architecture.context for net in nets))
     found = [_facts(net, context) for net in nets]
-    if as_json:
+    if json_output:
         dump({"context": context, "nets": found})
         return 0
-    width = depth_command.columns()
+    width = plain.columns()
     print("\n\n".join("\n".join(lines) for lines in _tables(found, width)), end="\n\n")
     print("\n".join(_notes(found, context, width)))
     return 0

@@ -49,7 +49,7 @@ _LOOK, _LINE = 0.5, 15.0
 
 def exercise(
     name: str,
-    results: Path | None,
+    folder: Path | None,
     *,
     corpus: Path | None = None,
     device: str = "cpu",
@@ -65,7 +65,7 @@ def exercise(
     """
     known = exercises()
     if not name:
-        if corpus is not None or plot is not None or force or results is not None:
+        if corpus is not None or plot is not None or force or folder is not None:
             raise UsageError(f"no exercise is named; accepted: {', '.join(known)}, all")
         _list(known, json_output)
         return 0
@@ -79,7 +79,7 @@ def exercise(
     digest = text.digest if text is not None else corpora.STANDARD
     work = prepare(
         _SUITES.get(device, _SUITES["cpu"]),
-        results,
+        folder,
         only=[k for e in chosen for k in e.claims],
         options=Options(processes=cores(), timeout=_LONGEST, device=device),
         changed=lambda claim: on_corpus(claim, digest),

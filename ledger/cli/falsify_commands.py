@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from .records_commands import collection
 
 
 def falsify(
-    key: str, minutes: float, changes: list[str], folder: Path | None, json_output: bool
+    key: str, minutes: float, changes: list[str] | None, folder: Path | None, json_output: bool
 ) -> int:
     """Search for a counterexample of one claim. Returns 1 when one is found that nobody
     expected."""
@@ -34,7 +34,7 @@ def falsify(
         raise UsageError(f"--minutes {minutes} is not a positive number of minutes; try 1")
     claim = find(select([key], claims_index())[0])
     found = search.falsify(
-        claim, minutes, changes, lambda line: None if json_output else say(notes(), line)
+        claim, minutes, changes or [], lambda line: None if json_output else say(notes(), line)
     )
     refuted = found.decision.verdict is Verdict.FAILS
     path = search.store(found, open_store(folder).root) if refuted else None
@@ -124,14 +124,14 @@ def certify(width: int, depth: int, file: Path, heads: int, force: bool) -> int:
     return 0
 
 
-def mutate(keys: Iterable[str], suite: str, folder: Path | None, json_output: bool) -> int:
+def mutate(keys: list[str] | None, suite: str, folder: Path | None, json_output: bool) -> int:
     """Perturb every constant of the statements, and their form, and report what notices.
 
     Returns 1 when an exact or argued claim has a survivor without a reason.
     """
     everything, store = registry(), collection(folder)
     report_set_aside(store)
-    chosen = {key: everything[key] for key in select(keys, everything)}
+    chosen = {key: everything[key] for key in select(keys or (), everything)}
     judged = results(chosen, check_suite(suite), store)
     if not any(result.decided for result in judged):
         raise UsageError(

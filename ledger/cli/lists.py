@@ -15,10 +15,10 @@ from ..verdicts.claim_set import claim_set
 from .output import notes, say
 
 
-def claims(filter_text: str, json_output: bool, *, everything: bool = False) -> int:
+def claims(text: str, json_output: bool, *, everything: bool = False) -> int:
     """List the cited claims that mention a text in what is printed of them, in words, source,
     wording or kind; `everything`: those that support them, too."""
-    wanted = filter_text.lower()
+    wanted = text.lower()
     fields = ("key", "title", "text", "source", "wording", "kind", "cited", "supports")
     found = [
         row
@@ -26,19 +26,19 @@ def claims(filter_text: str, json_output: bool, *, everything: bool = False) -> 
         if wanted in " ".join(row[field] for field in fields).lower()
     ]
     if not found:
-        hint = unknown(filter_text, claims_index()).partition("; ")[2]
-        raise UsageError(f"no claim mentions {quoted(filter_text)}; {hint}")
+        hint = unknown(text, claims_index()).partition("; ")[2]
+        raise UsageError(f"no claim mentions {quoted(text)}; {hint}")
     shown = found if everything else [row for row in found if row["tier"] == "cited"]
     # Where no cited claim mentions it, what others say is the answer.
     listed(shown or found, json_output)
     if not shown:
         say(
             notes(),
-            f"no cited claim mentions {quoted(filter_text)}; "
+            f"no cited claim mentions {quoted(text)}; "
             f"{'this one supports' if len(found) == 1 else 'these support'} one",
         )
     elif left := len(found) - len(shown):
-        more = shlex.join(["depthlaw", "claims", *([filter_text] if filter_text else []), "--all"])
+        more = shlex.join(["depthlaw", "claims", *([text] if text else []), "--all"])
         rest = "supports" if left == 1 else "support"
         say(
             notes(),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from rich.text import Text
 
@@ -31,18 +31,19 @@ def verify(
     suite: str,
     folder: Path | None,
     *,
-    only: Iterable[str] = (),
-    own: Path | None = None,
-    corpus: Path | None = None,
-    options: Options | None = None,
-    json_output: bool = False,
-    quiet: bool = False,
+    only: list[str] | None,
+    own: Path | None,
+    corpus: Path | None,
+    json_output: bool,
+    quiet: bool,
+    **typed: Any,
 ) -> int:
     """Run a suite, or the claims of a file in it, and print the verdicts. Those that train language
     models do so on a corpus of the user's, if there is one. The exit code is 0, 1 (a decided
     verdict against a decided one, a failed run, a control that does not fail, a broken proof) or
-    130 (interrupted); out of --minutes it is 0, and a line says what is missing."""
-    only, options = list(only), options or Options()
+    130 (interrupted); out of --minutes it is 0, and a line says what is missing.
+    of `Options`."""
+    only, options = only or [], Options(**typed)
     if corpus is None:
         work = prepare(suite, folder, only=only, own=own, options=options)
     else:

@@ -35,7 +35,7 @@ class Options:
     max_memory: str = ""
     minutes: float | None = None
     address: str = "local"
-    gpus: str = ""
+    gpus: str | None = None
     gpus_per_run: float = 0.0
     memory: str = ""
     device: str = "cpu"
@@ -90,7 +90,13 @@ class Options:
             )
 
     def _gpus(self) -> tuple[str, ...]:
-        ids = tuple(g.strip() for g in self.gpus.split(",")) if self.gpus else ()
+        if self.gpus is None:
+            return ()
+        if not self.gpus.strip():
+            raise UsageError(
+                "--gpus names no device; give ids, such as --gpus 0,1, or leave it out"
+            )
+        ids = tuple(g.strip() for g in self.gpus.split(","))
         for name in ids:
             if not _GPU.fullmatch(name):
                 raise UsageError(
@@ -98,7 +104,7 @@ class Options:
                     "accepted are numbers and the ids that "
                     "nvidia-smi -L prints, separated by commas; try --gpus 0,1"
                 )
-        if ids and self.engine != "pool":
+        if self.engine != "pool":
             raise UsageError(
                 f"--gpus belongs to --engine pool, not to {quoted(self.engine)}; "
                 "leave one of them out"
