@@ -17,7 +17,7 @@ from ..records.store import StoreError, manifest
 from ..running.options import Options
 from ..running.scheduling import cost_check
 from ..running.signals import TIME_IS_UP, Stopped
-from ..suite import Work, on_corpus, prepare
+from ..suite import Work, on_corpus, prepare, store_corpus
 from ..text import clean
 from ..verdicts.display import duration
 from ..verdicts.reference import Agreement, compare, run_name, shipped
@@ -42,7 +42,10 @@ def verify(
     models do so on a corpus of the user's, if there is one. The exit code is 0, 1 (a decided
     verdict against a decided one, a failed run, a control that does not fail, a broken proof) or
     130 (interrupted); out of --minutes it is 0, and a line says what is missing.
-    of `Options`."""
+
+    Args:
+        typed: the fields of `Options`.
+    """
     only, options = only or [], Options(**typed)
     if corpus is None:
         work = prepare(suite, folder, only=only, own=own, options=options)
@@ -121,17 +124,12 @@ def _on_text(
         options=options,
         changed=lambda claim: on_corpus(claim, text.digest),
     )
-    cases = [run.case for run in work.runs if run.case is not None and "corpus" in run.case]
-    if not cases:
+    if not any(run.case is not None and "corpus" in run.case for run in work.runs):
         raise UsageError(
             "--corpus: none of the claims asked for trains on a text; try depthlaw "
             "verify training --only depth_width"
         )
-    cache = str(work.store.root / "cache")
-    corpus.keep(text, cache)
-    # Here, where what is wrong with a corpus is one line, and not in every process.
-    for vocabulary in sorted({case.vocabulary for case in cases}):
-        corpus.encoded(text.digest, vocabulary, cache)
+    store_corpus(work, text.digest, text)
     return work
 
 
