@@ -22,6 +22,7 @@ from ..verdicts.mutation import mutate as mutants_of
 from ..verdicts.mutation import unexplained
 from ..verdicts.report import results
 from .output import dump, notes, report_set_aside, say, stdout
+from .plain import refuse_place
 from .records_commands import collection
 
 
@@ -101,8 +102,7 @@ def certify(width: int, depth: int, file: Path, heads: int, force: bool) -> int:
         raise UsageError(f"{plural(heads, 'head')} do not divide width {width}; try --heads 1")
     if depth > 6:
         raise UsageError(f"depth {depth} is too large; accepted are 1 to 6")
-    if file.exists() and not force:
-        raise UsageError(f"{file} exists; add --force to replace it, or choose another name")
+    refuse_place(file, force)
     from depthlaw.theory.separation_rank.graded_pieces import piece_shape
     from depthlaw.theory.separation_rank.rank_certificate import LARGEST, certificate
 

@@ -55,9 +55,7 @@ def refuse_place(file: Path, force: bool) -> None:
     named = _named(file)
     # Of os.path, which takes a name that is too long for one that does not exist.
     if os.path.isdir(file):
-        raise UsageError(
-            f"{named} is a folder; give the name of a file, such as {_named(file / 'config.json')}"
-        )
+        raise UsageError(f"{named} is a folder; give the name of a file in it")
     if os.path.lexists(file) and not (force and os.path.isfile(file)):
         hint = "give another name" + (", or --force to replace it" if os.path.isfile(file) else "")
         raise UsageError(f"{named} exists; {hint}")

@@ -110,7 +110,7 @@ def test_show_finds_by_prefix_and_neutralises_controls(folder, capsys):
         (("show", ""), "type more of it"),
         (("list", "--suite", "slow"), "accepted: quick"),
         (("export", "{tmp}/x.txt"), "accepted: --format csv, sqlite, parquet"),
-        (("export", "{tmp}"), "exists"),
+        (("export", "{tmp}"), "is a folder"),
         (("export", "{tmp}/there.csv"), "--force"),
         (("export", "{tmp}/absent/x.csv"), "cannot be written"),
         (("diff", "{tmp}/absent", "{tmp}/r"), "does not exist"),

@@ -626,9 +626,9 @@ def test_a_sweep_prints_csv_and_takes_every_constraint_of_depth(
 def test_no_line_is_longer_than_the_terminal(
     typed: str, columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from depthlaw.ledger.cli import depth_command
+    from depthlaw.ledger.cli import plain
 
-    monkeypatch.setattr(depth_command, "columns", lambda: columns)
+    monkeypatch.setattr(plain, "columns", lambda: columns)
     for line in run(capsys, *typed.split()).splitlines():
         assert len(line) <= columns or " " not in line.strip()
 
