@@ -26,8 +26,6 @@ from .verdicts.report import ClaimResult, results
 if TYPE_CHECKING:
     from depthlaw.empirics.exercises.corpus import Corpus
 
-__all__ = ["Work", "check_suite", "on_corpus", "prepare", "store_corpus"]
-
 
 @dataclass(frozen=True)
 class Work:

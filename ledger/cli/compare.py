@@ -22,8 +22,6 @@ from ..text import clean
 from . import depth_command, plain
 from .output import dump
 
-__all__ = ["compare"]
-
 # Tokens at which all are compared, unless one of them takes fewer.
 _CONTEXT = 4096
 _MOST = 50

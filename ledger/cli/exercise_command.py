@@ -37,8 +37,6 @@ from .plain import paragraph, picture_format, refuse_place, write_named
 from .tables import data_table, plain_table, print_table
 from .terminal import STYLES
 
-__all__ = ["exercise"]
-
 _SUITES = {"cpu": "exercises", "cuda": "gpu"}
 # A training may take hours where the machine is slow.
 _LONGEST = 24 * 3600.0

@@ -28,8 +28,6 @@ from .plain import paragraph, picture_format, refuse_place, write_named
 from .tables import plain_table, print_table
 from .terminal import STYLES
 
-__all__ = ["fit"]
-
 _ORDER = (Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED)
 # Transitions that are printed; the rest is in the JSON.
 _MOST = 8

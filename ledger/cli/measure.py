@@ -24,8 +24,6 @@ from .output import dump, notes, stdout
 from .plain import paragraph, picture_format, refuse_place, write_named
 from .tables import data_table, plain_table, print_table
 
-__all__ = ["measure", "residual"]
-
 _MOST_SEEDS, _MOST_LAYERS = 1000, 10_000
 # Intervals that tables and pictures show: Student's, over seeds.
 _LEVEL = 0.05
@@ -143,7 +141,9 @@ def _measured(seeds: int, asked: dict[str, Any], *, quiet: bool) -> Residuals:
             "width, fewer tokens or a smaller batch"
         ) from None
     arrays = ("by_layer", "over_batch", "frobenius", "norms")
-    joined = {name: np.concatenate([getattr(part, name) for part in parts]) for name in arrays}
+    joined: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in arrays
+    }
     return replace(parts[0], seeds=tuple(range(seeds)), **joined)
 
 

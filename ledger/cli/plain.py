@@ -13,8 +13,6 @@ from depthlaw.advisor.base.quantities import UsageError
 
 from ..text import clean
 
-__all__ = ["columns", "paragraph", "picture_format", "refuse_place", "write_named"]
-
 
 def columns() -> int:
     """80, or what the terminal has where that is less."""

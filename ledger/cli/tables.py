@@ -15,8 +15,6 @@ from depthlaw.empirics import figure_data
 
 from ..text import clean
 
-__all__ = ["CHANGED", "claims_table", "data_table", "plain_table", "print_table"]
-
 # Under a table with such marks.
 CHANGED = "*: something was changed after data were seen; `depthlaw show KEY` says what"
 # What stands for a verdict where nothing was measured.

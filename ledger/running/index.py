@@ -18,8 +18,6 @@ from depthlaw.theory.claims.withdrawn import WITHDRAWN
 if TYPE_CHECKING:
     from depthlaw.theory.claims.definition import Claim
 
-__all__ = ["claims_index", "described", "select", "unknown"]
-
 # A cache is thrown away when theory or empirics change, not when `described` does: then it takes
 # another name here.
 _CACHE = "index"

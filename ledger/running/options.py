@@ -12,8 +12,6 @@ from depthlaw.advisor.base.quantities import UsageError, parse_bytes, quoted
 from ..records.environment import cores
 from .engines import LOADER, Engine, Inline, Pool, Ray
 
-__all__ = ["Options"]
-
 # More processes than this per core only wait for each other, and each takes its own memory.
 PROCESSES_PER_CORE = 16
 # Two years: a longer limit is no limit, and the system's alarm clock cannot be set to every number.

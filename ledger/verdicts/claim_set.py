@@ -29,18 +29,6 @@ from ..records.store import StoreError, canonical, write_file
 if TYPE_CHECKING:
     from depthlaw.theory.claims.definition import Claim
 
-__all__ = [
-    "ClaimSet",
-    "Entry",
-    "altered",
-    "changes",
-    "claim_set",
-    "claim_sets",
-    "entry",
-    "hash_of",
-    "write_claim_set",
-]
-
 FOLDER = Path(__file__).parent
 _NAME = re.compile(r"claims-v([1-9]\d*)")
 
