@@ -151,12 +151,7 @@ def _facts(net: _Net, context: int) -> dict[str, Any]:
         "d_ff": a.d_ff,
         "gated": a.gated,
         "experts": a.experts
-        and {
-            "count": a.experts.count,
-            "active": a.experts.active,
-            "shared": a.experts.shared,
-            "width": a.experts.width,
-        },
+        and {name: getattr(a.experts, name) for name in ("count", "active", "shared", "width")},
         "latent_attention": a.latent is not None,
         "vocabulary": a.vocabulary,
         "tied": a.tied,
@@ -183,15 +178,10 @@ def _facts(net: _Net, context: int) -> dict[str, Any]:
             "extrapolated": within.extrapolated,
         },
         "laws": [
-            {
-                "key": r.key,
-                "name": r.name,
-                "meaning": r.meaning,
-                "depth": r.depth(volume, per_layer=1),
-                "extrapolated": r.extrapolates(volume, per_layer=1),
-                "source": r.source,
-                "wording": r.wording,
-            }
+            {"key": r.key, "name": r.name, "meaning": r.meaning}
+            | {"depth": r.depth(volume, per_layer=1)}
+            | {"extrapolated": r.extrapolates(volume, per_layer=1)}
+            | {"source": r.source, "wording": r.wording}
             for r in rules()
         ],
         "remarks": a.remarks,
@@ -222,14 +212,9 @@ def _cells(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "weights", binary(f["weights_bytes"])
     yield "KV cache per token", f"{f['kv_bytes_per_token']:,} B"
     yield "KV cache, full context", binary(f["kv_bytes"])
-    found = f["interval"]
-    if found is None:
-        yield "evidence: within 1 %", "no grid"
-    else:
-        yield (
-            "evidence: within 1 %",
-            f"{found['ends']}{'*' * found['extrapolated']}: {found['place']}",
-        )
+    i = f["interval"]
+    near = f"{i['ends']}{'*' * i['extrapolated']}: {i['place']}" if i else "no grid"
+    yield "evidence: within 1 %", near
     for law in f["laws"]:
         said = "" if law["meaning"] in law["name"] else f" ({law['meaning']})"
         # A floor is met by the next layer, a maximum kept by the last one.

@@ -152,21 +152,13 @@ def _print(judged: list[ClaimResult], work: Work, failures: list[Failure]) -> No
     console.print(Text(f"\n{terminal.LEGEND}\n", style="dim"))
     for failure in failures:
         say(console, f"failed: {failure.run}: {failure.why}")
-    for result in judged:
-        if result.unexpected:
-            console.print(
-                Text(clean(f"! {result.claim.key}: {result.unexpected}"), style="bold red")
-            )
-    for result in judged:
-        if result.premise_refuted:
-            say(
-                console,
-                f"premise refuted: {result.claim.key} rests on {result.premise_refuted}, "
-                "which FAILS",
-            )
-    for result in judged:
-        if result.news:
-            say(console, f"news: {result.claim.key}: {result.news}")
+    for result in filter(lambda each: each.unexpected, judged):
+        console.print(Text(clean(f"! {result.claim.key}: {result.unexpected}"), style="bold red"))
+    for result in filter(lambda each: each.premise_refuted, judged):
+        premise = result.premise_refuted
+        say(console, f"premise refuted: {result.claim.key} rests on {premise}, which FAILS")
+    for result in filter(lambda each: each.news, judged):
+        say(console, f"news: {result.claim.key}: {result.news}")
     lacking = Counter(
         r.claim.needs for r in judged if r.cases and r.claim.needs and not r.claim.measurable
     )

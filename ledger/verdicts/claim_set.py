@@ -126,19 +126,9 @@ def claim_set(name: str = "", folder: Path = FOLDER) -> ClaimSet:
 
 def entry(claim: Claim, verdict: str) -> Entry:
     """A claim as a set would list it today."""
-    return Entry(
-        claim.key,
-        claim.title,
-        claim.text,
-        str(claim.statement),
-        str(claim.source),
-        claim.wording,
-        claim.kind,
-        claim.holds_for,
-        claim.weight,
-        tuple(claim.premises),
-        verdict,
-    )
+    names = ("key", "title", "text", "wording", "kind", "holds_for", "weight", "premises")
+    as_text = {name: str(getattr(claim, name)) for name in ("statement", "source")}
+    return Entry(verdict=verdict, **as_text, **{name: getattr(claim, name) for name in names})
 
 
 def changes(old: ClaimSet, today: Mapping[str, Entry]) -> dict[str, str]:
