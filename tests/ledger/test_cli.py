@@ -411,12 +411,6 @@ def test_a_mistake_in_a_module_is_named_with_file_and_line(
         assert message.count("\n") == 1
 
 
-def test_help_lists_the_jobs(depthlaw):
-    text = depthlaw("--help").out
-    for job in ("depth", "verify", "claims", "show", "appendix", "cite", "--version"):
-        assert job in text
-
-
 @pytest.mark.parametrize(
     ("command", "place"),
     [
