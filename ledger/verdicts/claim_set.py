@@ -20,7 +20,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from depthlaw.advisor.base.quantities import UsageError
 
@@ -127,8 +127,9 @@ def claim_set(name: str = "", folder: Path = FOLDER) -> ClaimSet:
 def entry(claim: Claim, verdict: str) -> Entry:
     """A claim as a set would list it today."""
     names = ("key", "title", "text", "wording", "kind", "holds_for", "weight", "premises")
-    as_text = {name: str(getattr(claim, name)) for name in ("statement", "source")}
-    return Entry(verdict=verdict, **as_text, **{name: getattr(claim, name) for name in names})
+    fields: dict[str, Any] = {name: getattr(claim, name) for name in names}
+    text = {"statement": str(claim.statement), "source": str(claim.source)}
+    return Entry(**fields, **text, verdict=verdict)
 
 
 def changes(old: ClaimSet, today: Mapping[str, Entry]) -> dict[str, str]:
