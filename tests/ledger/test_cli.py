@@ -39,7 +39,7 @@ KILLED = "--only connectivity/reach --only hops/doubling --only hops/depth_corre
 
 def spawned(*arguments: str | Path, **options) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "depthlaw", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=240, **options)
+    return subprocess.run(command, capture_output=True, text=True, timeout=900, **options)
 
 
 def manifest_of(said: str) -> str:
