@@ -111,13 +111,11 @@ BAD = {
 }
 
 
-def typed_lines(text: str) -> list[str]:
-    return [each.strip() for each in re.split(r"\||\n", text.strip())]
+def lines(text: str) -> list[str]:
+    return [typed.strip() for typed in re.split(r"\||\n", text.strip())]
 
 
-@pytest.mark.parametrize(
-    "typed", ["", *(one for part in BAD.values() for one in typed_lines(part))]
-)
+@pytest.mark.parametrize("typed", ["", *lines("\n".join(map(str.strip, BAD.values())))])
 def test_bad_input_is_one_line_on_stderr_exit_2_and_nothing_is_written(
     typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
@@ -210,37 +208,25 @@ def test_a_table_of_latencies_that_cannot_be_used_is_refused_in_one_line(
     refused("depth 350M --ms-per-token 20 --latency", tmp_path / "points.csv")
 
 
-@pytest.mark.parametrize(
-    "typed",
-    [
-        "",
-        "--from 1B",
-        "--from 1B --to 1B",
-        "--from 2B --to 1B",
-        "--from x --to 1B",
-        "--from 1B --to 10B --points 1",
-        "--from 1B --to 10B --points 1e9",
-        "--from 1B --to 10B --plot depth.gif",
-        "--from 1B --to 10B --plot depth",
-        "--from 1B --to 10B --csv exists.csv",
-        "--from 1B --to 10B --csv missing/new.csv",
-        "--from 1B --to 10B --norm batch",
-        "--from 1B --to 10B --csv .",
-        "1B --from 1B --to 2B",
-        "--from 1B --to 10B --csv new.csv --plot missing/new.svg",
-        "--from 1B --to 10B --csv missing/new.csv --plot new.svg",
-        "--from 1B --to 10B --csv new.svg --plot ./new.svg",
-        "--from 1B --to 10B --csv exists.csv --plot ./exists.csv --force",
-        "--from 1B --to 10B --csv new.csv --plot exists.csv/new.svg",
-        f"--from 1B --to 10B --csv new.csv --plot {'a' * 300}.svg",
-        f"--from 1B --to 10B --csv new.csv --plot {'a' * 240}.svg",
-        "--from 1B --to 10B --force",
-        "--from 1B --to 10B --csv - --json",
-        "--from 1B --to 10B --gated --plain",
-        "--from 1B --to 10B --active-experts 2",
-        "--from 1B --to 10B --count words",
-    ],
-)
+BAD_SWEEPS = f"""
+    --from 1B | --from 1B --to 1B | --from 2B --to 1B | --from x --to 1B
+    --from 1B --to 10B --points 1 | --from 1B --to 10B --points 1e9
+    --from 1B --to 10B --plot depth.gif | --from 1B --to 10B --plot depth
+    --from 1B --to 10B --csv exists.csv | --from 1B --to 10B --csv missing/new.csv
+    --from 1B --to 10B --norm batch | --from 1B --to 10B --csv . | 1B --from 1B --to 2B
+    --from 1B --to 10B --csv new.csv --plot missing/new.svg
+    --from 1B --to 10B --csv missing/new.csv --plot new.svg
+    --from 1B --to 10B --csv new.svg --plot ./new.svg
+    --from 1B --to 10B --csv exists.csv --plot ./exists.csv --force
+    --from 1B --to 10B --csv new.csv --plot exists.csv/new.svg
+    --from 1B --to 10B --csv new.csv --plot {"a" * 300}.svg
+    --from 1B --to 10B --csv new.csv --plot {"a" * 240}.svg | --from 1B --to 10B --force
+    --from 1B --to 10B --csv - --json | --from 1B --to 10B --gated --plain
+    --from 1B --to 10B --active-experts 2 | --from 1B --to 10B --count words
+"""
+
+
+@pytest.mark.parametrize("typed", ["", *lines(BAD_SWEEPS)])
 def test_a_bad_sweep_is_refused_in_one_line_and_nothing_is_written(
     typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
@@ -261,34 +247,20 @@ def test_bad_input_gives_no_traceback_in_a_process_of_its_own() -> None:
 # --- what is answered ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "typed",
-    [
-        "1M --count non-embedding",
-        "1M --vocabulary 256",
-        "85M",
-        "350M",
-        "1.3B",
-        "7e9 --count non-embedding",
-        "175B",
-        "1T",
-        "--flops 1e21",
-        "--gpu H100 --gpus 64 --time 2weeks",
-        "--tokens 300B",
-        "3B --gqa 8 --tied --vocabulary 32000 --ff 8/3 --head-width 64",
-        "3B --plain --pipeline 4",
-        "30B --experts 64 --active-experts 6 --shared-experts 2 --dense-layers 1",
-        "1B --loops 2",
-        "1B --encoder-decoder",
-        "350M --ms-per-token 20ms --bandwidth 50GB/s --bits 4",
-        "350M --tokens-per-second 50",
-        "3B --parametrisation completep --known-by 2025",
-        "3B --task hops --hops 16",
-        "--task connectivity --diameter 64 --vertices 1000",
-        "--task regular --length 1024",
-        "3B --latency-matters --residual attnres --norm lns",
-    ],
-)
+ANSWERED = """
+    1M --count non-embedding | 1M --vocabulary 256 | 85M | 350M | 1.3B
+    7e9 --count non-embedding | 175B | 1T | --flops 1e21 | --gpu H100 --gpus 64 --time 2weeks
+    --tokens 300B | 3B --gqa 8 --tied --vocabulary 32000 --ff 8/3 --head-width 64
+    3B --plain --pipeline 4
+    30B --experts 64 --active-experts 6 --shared-experts 2 --dense-layers 1 | 1B --loops 2
+    1B --encoder-decoder | 350M --ms-per-token 20ms --bandwidth 50GB/s --bits 4
+    350M --tokens-per-second 50 | 3B --parametrisation completep --known-by 2025
+    3B --task hops --hops 16 | --task connectivity --diameter 64 --vertices 1000
+    --task regular --length 1024 | 3B --latency-matters --residual attnres --norm lns
+"""
+
+
+@pytest.mark.parametrize("typed", lines(ANSWERED))
 def test_an_answer_fits_80_columns(typed: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, "depth", *typed.split())
     assert max(map(len, text.splitlines())) <= 80
