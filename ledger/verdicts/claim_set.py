@@ -128,8 +128,8 @@ def entry(claim: Claim, verdict: str) -> Entry:
     """A claim as a set would list it today."""
     names = ("key", "title", "text", "wording", "kind", "holds_for", "weight", "premises")
     fields: dict[str, Any] = {name: getattr(claim, name) for name in names}
-    text = {"statement": str(claim.statement), "source": str(claim.source)}
-    return Entry(**fields, **text, verdict=verdict)
+    fields |= {"statement": str(claim.statement), "source": str(claim.source)}
+    return Entry(**fields, verdict=verdict)
 
 
 def changes(old: ClaimSet, today: Mapping[str, Entry]) -> dict[str, str]:
