@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from depthlaw.advisor.base.quantities import UsageError, parse_bytes, quoted
 from depthlaw.theory.claims.code_version import remember
@@ -22,7 +23,8 @@ from .running.scheduling import DEFAULT_MEMORY, Estimate, Stage, budgeted, check
 from .running.user_claims import all_claims, loader_of, with_premises
 from .verdicts.report import ClaimResult, results
 
-__all__ = ["Work", "check_suite", "on_corpus", "prepare"]
+if TYPE_CHECKING:
+    from depthlaw.empirics.exercises.corpus import Corpus
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,23 @@ def on_corpus(claim: Claim, digest: str) -> Claim:
         control=replace(claim.control, case=moved(claim.control.case)),
         grid={suite: tuple(map(moved, cases)) for suite, cases in claim.grid.items()},
     )
+
+
+def store_corpus(work: Work, digest: str, text: Corpus | None) -> None:
+    """Store a corpus with the records, and its encodings for what is to be done: here, where what
+    is wrong with it is one line, and not in every process.
+
+    Args:
+        text: the corpus; None for the standard one, which every process makes.
+    """
+    from depthlaw.empirics.exercises import corpus
+
+    cases = [run.case for run in work.todo if run.case is not None and "corpus" in run.case]
+    cache = str(work.store.root / "cache")
+    if cases and text is not None:
+        corpus.keep(text, cache)
+    for vocabulary in sorted({case.vocabulary for case in cases}):
+        corpus.encoded(digest, vocabulary, cache)
 
 
 def check_suite(name: str) -> str:

@@ -31,7 +31,7 @@ def appendix(
     folder: Path | None,
     json_output: bool,
     *,
-    everything: bool = False,
+    everything: bool,
 ) -> int:
     """Write the appendix: of the headlines, of the claims or the topic named, or of everything.
 

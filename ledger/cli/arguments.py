@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import Field
+from functools import wraps
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -74,13 +76,25 @@ def _group(*examples: str, **more: Any) -> typer.Typer:
 
 def _command(
     *examples: str,
+    runs: str,
     of: typer.Typer | None = None,
     name: str | None = None,
     cls: type[_Command] = _Command,
     **more: Any,
-) -> Callable[[_Function], _Function]:
-    """Decorator: a command, and lines that show how it is called."""
-    return (of or app).command(name, cls=cls, epilog="\n".join(examples), **more)
+) -> Callable[[Callable[..., None]], Callable[..., int]]:
+    """Decorator: a command, and lines that show how it is called. The function below is its
+    signature and its help; `runs` names what does the work, "module.function" of this folder, which
+    takes the same parameters and is imported when it is called."""
+    module, _, function = runs.partition(".")
+
+    def declared(signature: Callable[..., None]) -> Callable[..., int]:
+        @wraps(signature)
+        def command(**given: Any) -> int:
+            return getattr(import_module(f".{module}", __package__), function)(**given)
+
+        return (of or app).command(name, cls=cls, epilog="\n".join(examples), **more)(command)
+
+    return declared
 
 
 app = _group(
@@ -259,10 +273,10 @@ class _OfSizes(_Sections):
     "depth 1.3B --pipeline 4 --config new.json",
     cls=_OfSizes,
     context_settings={"ignore_unknown_options": True},
+    runs="depth_command.depth",
 )
 @_asks(lambda option: True)
 def depth(
-    typed: typer.Context,
     *,
     why: bool = _flag("--why", "Everything, with sources."),
     evidence: bool = _flag("--evidence", "The published grids and how every rule does on them."),
@@ -271,19 +285,16 @@ def depth(
         "FILE", "Write the recommended shape as a Hugging Face config.json; - prints it."
     ),
     force: bool = _FORCE,
-    as_json: bool = _JSON,
+    json_output: bool = _JSON,
     schema: bool = _flag("--schema", "Print the JSON schema of what --json prints."),
     **question: Any,
-) -> int:
+) -> None:
     """Recommend a shape, first of all its depth.
 
     For what you have: a size, FLOPs, GPUs, a latency, a configuration, or a task. The shape can be
     built as it stands. Beside it: what published nets show about one layer more or
     less, what real models do, and what every law says, with its source.
     """
-    from .depth_command import depth as command
-
-    return command(typed.params)
 
 
 @_command(
@@ -291,10 +302,10 @@ def depth(
     "sweep --from 1B --to 100B --points 5 --csv depths.csv",
     "sweep --from 100M --to 1T --plot depth.svg",
     cls=_Sections,
+    runs="depth_command.sweep",
 )
 @_asks(lambda option: option.metadata["heading"] not in (HAVE, TASK) or option.name == "count")
 def sweep(
-    typed: typer.Context,
     least: str = _option(
         ..., "Smallest number of parameters.", "--from", metavar="BUDGET", rich_help_panel=HAVE
     ),
@@ -308,22 +319,20 @@ def sweep(
         "FILE", "Draw it: laws, intervals, real models (.png, .svg or .pdf)."
     ),
     force: bool = _FORCE,
-    as_json: bool = _JSON,
+    json_output: bool = _JSON,
     **question: Any,
-) -> int:
+) -> None:
     """Recommend shapes over a range of sizes.
 
     As a table, CSV or plot.
     """
-    from .depth_command import sweep as command
-
-    return command(typed.params)
 
 
 @_command(
     "compare llama-3-8b qwen3-8b",
     "compare my-model/config.json llama-3-8b --json",
     "compare --list",
+    runs="compare.compare",
 )
 def compare(
     names: list[str] | None = _argument(
@@ -333,15 +342,12 @@ def compare(
         autocompletion=completion.models,
     ),
     listed: bool = _flag("--list", "Print the names of all published models listed here."),
-    as_json: bool = _JSON,
-) -> int:
+    json_output: bool = _JSON,
+) -> None:
     """Count models or configurations side by side.
 
     Parameters, FLOPs, memory, and what the evidence and each law say of their depth.
     """
-    from .compare import compare as command
-
-    return command(names or [], as_json, listed)
 
 
 # --- measure -------------------------------------------------------------------------------------
@@ -352,16 +358,16 @@ app.add_typer(measure, name="measure")
 
 
 @measure.callback()
-def _measure(context: typer.Context, as_json: bool = _JSON) -> int:
+def _measure(context: typer.Context, json_output: bool = _JSON) -> int:
     """Measure real architectures layer by layer.
 
     Alone it lists models and variants.
     """
     if context.invoked_subcommand is not None:
         return 0
-    from .measure import models
+    from .measure import measure as command
 
-    return models(as_json)
+    return command(json_output)
 
 
 _DRAWN: Any = _path("FILE", "Draw it (.png, .svg or .pdf).", "--plot")
@@ -372,6 +378,7 @@ _DRAWN: Any = _path("FILE", "Draw it (.png, .svg or .pdf).", "--plot")
     "measure residual --model gpt2 --variant san --plot gpt2.svg",
     of=measure,
     name="residual",
+    runs="measure.residual",
 )
 def measure_residual(
     model: str = _option(
@@ -391,30 +398,14 @@ def measure_residual(
     weights: Path | None = _path(
         "FOLDER", "A folder with config.json and weights; else they are random."
     ),
-    as_json: bool = _JSON,
+    json_output: bool = _JSON,
     plot: Path | None = _DRAWN,
     force: bool = _FORCE,
-) -> int:
+) -> None:
     """Measure how far tokens are from equal after each layer.
 
     Of an architecture, whole or with parts removed.
     """
-    from .measure import residual
-
-    return residual(
-        model,
-        variant,
-        {"layers": layers, "width": width, "heads": heads},
-        batch=batch,
-        tokens=tokens,
-        seeds=seeds,
-        device=device,
-        dtype=dtype,
-        weights=weights,
-        plot=plot,
-        force=force,
-        json_output=as_json,
-    )
 
 
 # --- loss surfaces -------------------------------------------------------------------------------
@@ -424,9 +415,10 @@ def measure_residual(
     "fit losses.csv",
     "fit losses.csv --seed-column run --tolerance 5% --plot losses.png",
     "fit losses.csv --budget flops",
+    runs="fit.fit",
 )
 def fit(
-    file: Path = _file(
+    path: Path = _file(
         "A CSV file with the columns width, depth, parameters, tokens, loss; more may be there.",
         metavar="FILE",
     ),
@@ -444,26 +436,15 @@ def fit(
         "The column that tells trainings of one shape apart, such as run; else seed.",
         metavar="NAME",
     ),
-    as_json: bool = _JSON,
+    json_output: bool = _JSON,
     plot: Path | None = _DRAWN,
     force: bool = _FORCE,
-) -> int:
+) -> None:
     """Fit the losses of nets that you trained.
 
     The best depth of each budget with an interval, laws of width against depth, and every published
     rule beside them with a verdict.
     """
-    from .fit import fit as command
-
-    return command(
-        file,
-        budget=budget,
-        tolerance=tolerance,
-        seed_column=seed_column,
-        plot=plot,
-        force=force,
-        json_output=as_json,
-    )
 
 
 # --- exercises -----------------------------------------------------------------------------------
@@ -474,25 +455,27 @@ _CORPUS: Any = _path(
 )
 
 
-@_command("exercise", "exercise layer-probing", "exercise all --corpus my-text.txt")
+@_command(
+    "exercise",
+    "exercise layer-probing",
+    "exercise all --corpus my-text.txt",
+    runs="exercise_command.exercise",
+)
 def exercise(
     name: str = _argument("", "An exercise, or all; without it they are listed.", metavar="NAME"),
     corpus: Path | None = _CORPUS,
-    results: Path | None = _RESULTS,
-    as_json: bool = _JSON,
+    folder: Path | None = _RESULTS,
+    json_output: bool = _JSON,
     plot: Path | None = _path(
         "FILE", "Draw what was measured (.png, .svg or .pdf); of all, a file each."
     ),
     force: bool = _FORCE,
-) -> int:
+) -> None:
     """Do an exercise on deep networks.
 
     Trains tiny language models for some minutes, prints what the text predicts, what was measured,
     and the verdicts. Killed, the same command goes on. Exit code 1 when a verdict is unexpected.
     """
-    from .exercise_command import exercise as run
-
-    return run(name, results, corpus=corpus, plot=plot, force=force, json_output=as_json)
 
 
 # --- suites and claims ---------------------------------------------------------------------------
@@ -505,6 +488,7 @@ def exercise(
     "verify --claims walks.py",
     "verify full --engine ray --address auto",
     cls=_OfSuites,
+    runs="verify.verify",
 )
 def verify(
     suite: str = _argument(
@@ -521,8 +505,8 @@ def verify(
         "FILE", "Run the claims of this Python file of yours; with --only also others.", "--claims"
     ),
     corpus: Path | None = _CORPUS,
-    results: Path | None = _RESULTS,
-    as_json: bool = _JSON,
+    folder: Path | None = _RESULTS,
+    json_output: bool = _JSON,
     quiet: bool = _flag("--quiet", "No progress, only the verdicts."),
     engine: str = _option("pool", "inline, pool (processes of this machine) or ray."),
     processes: int = _option(0, "Processes of the pool; 0: one per core."),
@@ -536,93 +520,63 @@ def verify(
     ),
     device: str = _option("cpu", "cuda for eliminations and trainings: suites frontier and gpu."),
     gpus_per_run: float = _option(0.0, "Share of a GPU for each run on Ray, such as 0.25."),
-) -> int:
+) -> None:
     """Run a suite of checks and print the verdicts.
 
     What is recorded is not run again. Suites that train need the extra empirics. Exit code 1 when a
     verdict is unexpected.
     """
-    from ..running.options import Options
-    from .verify import verify as run
-
-    if gpus is not None and not gpus.strip():
-        raise UsageError("--gpus names no device; give ids, such as --gpus 0,1, or leave it out")
-    options = Options(
-        engine,
-        processes,
-        timeout,
-        max_memory,
-        minutes,
-        address,
-        gpus or "",
-        gpus_per_run,
-        memory,
-        device,
-    )
-    return run(
-        suite,
-        results,
-        only=only or (),
-        own=own,
-        corpus=corpus,
-        options=options,
-        json_output=as_json,
-        quiet=quiet,
-    )
 
 
-@_command("claims", "claims recalled", "claims rank --all --json")
+@_command("claims", "claims recalled", "claims rank --all --json", runs="lists.claims")
 def claims(
     text: str = _argument(
         "", "List only claims that mention this.", autocompletion=completion.keys
     ),
     everything: bool = _flag("--all", "Also those that support the cited ones."),
-    as_json: bool = _JSON,
-) -> int:
+    json_output: bool = _JSON,
+) -> None:
     """List the cited claims."""
-    from . import lists as command
-
-    return command.claims(text, as_json, everything=everything)
 
 
-@_command("show hops", "show separation_rank/exact", "show walks/returns --claims walks.py")
+@_command(
+    "show hops",
+    "show separation_rank/exact",
+    "show walks/returns --claims walks.py",
+    runs="show.show",
+)
 def show(
     key: str = _argument(
         ..., "A claim's key, or a topic, whose claims are listed.", autocompletion=completion.keys
     ),
     own: Path | None = _CLAIMS,
-    results: Path | None = _RESULTS,
-    as_json: bool = _JSON,
-) -> int:
+    folder: Path | None = _RESULTS,
+    json_output: bool = _JSON,
+) -> None:
     """Show one claim, or list those of a topic.
 
     Statement, source, conditions, how it is checked, verdict and cases.
     """
-    from . import show as command
-
-    return command.show(key, results, as_json, own)
 
 
 @_command(
     "why separation_rank/upper_bound_deep",
     "why trained_rank/floor_holds --all",
     "why hops/depth_corrected --json",
+    runs="show.why",
 )
 def why(
     key: str = _KEY,
     whole: bool = _flag("--all", "Every case, step and record."),
     own: Path | None = _CLAIMS,
-    results: Path | None = _RESULTS,
-    as_json: bool = _JSON,
-) -> int:
+    folder: Path | None = _RESULTS,
+    json_output: bool = _JSON,
+) -> None:
     """Show what a verdict rests on, as a tree.
 
     Cases and their records, the steps of a proof, certificates, premises and what they rest on,
     sources, the negative control.
     """
-    from . import show as command
-
-    return command.why(key, results, as_json, own, whole=whole)
 
 
 @_command(
@@ -630,13 +584,15 @@ def why(
     "appendix out/ --topic hops",
     "appendix out/ --claims separation_rank/exact,hops/depth_corrected",
     "appendix out/ --suite quick",
+    runs="appendix_command.appendix",
 )
 def appendix(
     directory: Path = _file("Folder to write."),
-    claims: str | None = _option(
+    named: str | None = _option(
         None,
         "Exactly these claims: keys with commas between them, or a Python file with claims "
         "of your own.",
+        "--claims",
         metavar="WHICH",
     ),
     topic: str | None = _option(
@@ -648,9 +604,9 @@ def appendix(
         "From your own records of this suite, not from the reference ledger.",
         autocompletion=completion.suites,
     ),
-    results: Path | None = _RESULTS,
-    as_json: bool = _JSON,
-) -> int:
+    folder: Path | None = _RESULTS,
+    json_output: bool = _JSON,
+) -> None:
     """Write what a paper attaches.
 
     PDF, HTML, LaTeX, figures, data, checklist.
@@ -658,60 +614,58 @@ def appendix(
     From the reference ledger, unless --suite or --results asks for records of your own. By
     default the headlines, six to ten pages.
     """
-    from . import appendix_command as command
-
-    return command.appendix(
-        directory, claims, topic, suite, results, as_json, everything=everything
-    )
 
 
 @_command(
     "falsify rank_collapse/one_layer_cubic --minutes 5",
     "falsify rank_collapse/one_layer_cubic --weaken 4=0.4",
+    runs="falsify_commands.falsify",
 )
 def falsify(
     key: str = _KEY,
     minutes: float = _option(1.0, "How long to search."),
-    weaken: list[str] | None = _option(None, "Replace a constant first, such as 4=0.4."),
-    results: Path | None = _RESULTS,
-    as_json: bool = _JSON,
-) -> int:
+    changes: list[str] | None = _option(
+        None, "Replace a constant first, such as 4=0.4.", "--weaken"
+    ),
+    folder: Path | None = _RESULTS,
+    json_output: bool = _JSON,
+) -> None:
     """Search for a counterexample of a claim.
 
     What is found is stored as a certificate. Exit code 1 for one that nobody expected.
     """
-    from . import falsify_commands as command
-
-    return command.falsify(key, minutes, weaken or [], results, as_json)
 
 
-@_command("recheck rank.json")
-def recheck(path: Path = _file("A certificate."), as_json: bool = _JSON) -> int:
+@_command("recheck rank.json", runs="falsify_commands.recheck")
+def recheck(path: Path = _file("A certificate."), json_output: bool = _JSON) -> None:
     """Verify a certificate from its file alone. Exit code 1 when it does not stand."""
-    from . import falsify_commands as command
-
-    return command.recheck(path, as_json)
 
 
-@_command("certify 3 3 rank.json", "certify 4 2 rank.json --heads 2 --force")
+@_command(
+    "certify 3 3 rank.json",
+    "certify 4 2 rank.json --heads 2 --force",
+    runs="falsify_commands.certify",
+)
 def certify(
     width: int = _argument(..., "d_x."),
     depth: int = _argument(..., "L."),
     file: Path = _argument(..., "File to write."),
     heads: int = _option(1, "H."),
     force: bool = _FORCE,
-) -> int:
+) -> None:
     """Write the certificate of a separation rank.
 
     A lower bound for nets of a shape and almost all weights, which `depthlaw recheck` verifies
     without an elimination.
     """
-    from . import falsify_commands as command
-
-    return command.certify(width, depth, file, heads, force)
 
 
-@_command("mutate", "mutate hops --suite quick", "mutate separation_rank/degree --json")
+@_command(
+    "mutate",
+    "mutate hops --suite quick",
+    "mutate separation_rank/degree --json",
+    runs="falsify_commands.mutate",
+)
 def mutate(
     keys: list[str] | None = _argument(
         None, "Claim keys or topics; all by default.", autocompletion=completion.keys
@@ -719,32 +673,26 @@ def mutate(
     suite: str = _option(
         "theory", "The suite whose records are judged again.", autocompletion=completion.suites
     ),
-    results: Path | None = _RESULTS,
-    as_json: bool = _JSON,
-) -> int:
+    folder: Path | None = _RESULTS,
+    json_output: bool = _JSON,
+) -> None:
     """Perturb constants of statements and say what notices.
 
     Exit code 1 when an exact or argued claim has a survivor without a reason.
     """
-    from . import falsify_commands as command
-
-    return command.mutate(keys or (), suite, results, as_json)
 
 
-@_command("cite hops/depth_corrected", "cite levine2020 dong2021")
+@_command("cite hops/depth_corrected", "cite levine2020 dong2021", runs="lists.cite")
 def cite(
     keys: list[str] = _argument(
         ..., "Claim keys or bibliography keys.", autocompletion=completion.sources
     ),
-    as_json: bool = _JSON,
-) -> int:
+    json_output: bool = _JSON,
+) -> None:
     """Print the BibTeX entries behind claims.
 
     Where a source is "depthlaw, after X", also that of X.
     """
-    from . import lists as command
-
-    return command.cite(keys, as_json)
 
 
 records = _group("records list --claim hops", "records verify")
@@ -764,6 +712,7 @@ def _records(context: typer.Context) -> None:
     "records list --suite quick --json",
     of=records,
     name="list",
+    runs="records_commands.list_records",
 )
 def records_list(
     claim: str = _option(
@@ -772,33 +721,35 @@ def records_list(
     suite: str = _option(
         "", "Only what this suite asks for now.", autocompletion=completion.suites
     ),
-    results: Path | None = _PLACE,
-    as_json: bool = _JSON,
-) -> int:
+    place: Path | None = _PLACE,
+    json_output: bool = _JSON,
+) -> None:
     """List records: id, claim, case, value."""
-    from . import records_commands
-
-    return records_commands.list_records(results, claim, suite, as_json)
 
 
-@_command("records show 69c73d33ce --results reference", of=records, name="show")
+@_command(
+    "records show 69c73d33ce --results reference",
+    of=records,
+    name="show",
+    runs="records_commands.show_record",
+)
 def records_show(
     start: str = _argument(..., "A record's id, or its beginning.", metavar="ID"),
-    results: Path | None = _PLACE,
-    as_json: bool = _JSON,
-) -> int:
+    place: Path | None = _PLACE,
+    json_output: bool = _JSON,
+) -> None:
     """Show one record whole."""
-    from . import records_commands
-
-    return records_commands.show_record(start, results, as_json)
 
 
-@_command("records verify", "records verify --results reference", of=records, name="verify")
-def records_verify(results: Path | None = _PLACE, as_json: bool = _JSON) -> int:
+@_command(
+    "records verify",
+    "records verify --results reference",
+    of=records,
+    name="verify",
+    runs="records_commands.verify_records",
+)
+def records_verify(place: Path | None = _PLACE, json_output: bool = _JSON) -> None:
     """Verify every hash. Exit code 1 when something does not verify."""
-    from . import records_commands
-
-    return records_commands.verify_records(results, as_json)
 
 
 @_command(
@@ -806,6 +757,7 @@ def records_verify(results: Path | None = _PLACE, as_json: bool = _JSON) -> int:
     "records export reference.sqlite --results reference",
     of=records,
     name="export",
+    runs="records_commands.export",
 )
 def records_export(
     file: Path = _file("File to write."),
@@ -813,29 +765,23 @@ def records_export(
         "", "csv, sqlite or parquet; by default what the file's name says.", "--format"
     ),
     force: bool = _FORCE,
-    results: Path | None = _PLACE,
-    as_json: bool = _JSON,
-) -> int:
+    place: Path | None = _PLACE,
+    json_output: bool = _JSON,
+) -> None:
     """Write the records as one table, for other programs."""
-    from . import records_commands
-
-    return records_commands.export(file, form, results, force, as_json)
 
 
-@_command("records gc", "records gc --delete", of=records, name="gc")
+@_command("records gc", "records gc --delete", of=records, name="gc", runs="records_commands.gc")
 def records_gc(
     delete: bool = _flag("--delete", "Remove the records listed."),
     own: Path | None = _CLAIMS,
-    results: Path | None = _RESULTS,
-    as_json: bool = _JSON,
-) -> int:
+    folder: Path | None = _RESULTS,
+    json_output: bool = _JSON,
+) -> None:
     """List the records that no claim asks for now.
 
     Stale temporary files are removed.
     """
-    from . import records_commands
-
-    return records_commands.gc(results, delete, as_json, own)
 
 
 @_command(
@@ -843,31 +789,26 @@ def records_gc(
     "records diff old-results new-results --json",
     of=records,
     name="diff",
+    runs="records_commands.diff",
 )
 def records_diff(
     first: Path = _file("Results folder, ledger file, or the word reference.", metavar="A"),
     second: Path = _file("The same.", metavar="B"),
-    as_json: bool = _JSON,
-) -> int:
+    json_output: bool = _JSON,
+) -> None:
     """Compare two collections of records run by run.
 
     Whatever code did them. Exit code 1 when they differ.
     """
-    from . import records_commands
-
-    return records_commands.diff(first, second, as_json)
 
 
-@_command("doctor", "doctor --json")
-def doctor(results: Path | None = _RESULTS, as_json: bool = _JSON) -> int:
+@_command("doctor", "doctor --json", runs="doctor.doctor")
+def doctor(folder: Path | None = _RESULTS, json_output: bool = _JSON) -> None:
     """Look for what is missing or out of order.
 
     Versions, extras, devices, threads, folders, and whether every record verifies and agrees with
     the ledger that comes with depthlaw. Exit code 1 when there is a problem.
     """
-    from .doctor import doctor as command
-
-    return command(results, as_json)
 
 
 def main(arguments: list[str] | None = None) -> int:

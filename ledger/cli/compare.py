@@ -19,10 +19,8 @@ from depthlaw.advisor.models import architecture, model, models
 from depthlaw.advisor.rules import rules
 
 from ..text import clean
-from . import depth_command
+from . import depth_command, plain
 from .output import dump
-
-__all__ = ["compare"]
 
 # Tokens at which all are compared, unless one of them takes fewer.
 _CONTEXT = 4096
@@ -39,7 +37,7 @@ class _Net(NamedTuple):
     status: str
 
 
-def compare(names: list[str], as_json: bool, listed: bool = False) -> int:
+def compare(names: list[str] | None, json_output: bool, listed: bool = False) -> int:
     """Print the costs of nets side by side, and what the evidence and each law say of their depth.
 
     Args:
@@ -49,8 +47,9 @@ def compare(names: list[str], as_json: bool, listed: bool = False) -> int:
     Raises:
         UsageError: for none or too many, an unknown name, and a configuration that cannot be read.
     """
+    names = names or []
     if listed:
-        if names or as_json:
+        if names or json_output:
             raise UsageError("--list prints nothing else; give it alone")
         print("\n".join(sorted((m.name for m in models()), key=str.lower)))
         return 0
@@ -62,10 +61,10 @@ def compare(names: list[str], as_json: bool, listed: bool = False) -> int:
     nets = [_net(name) for name in names]
     context = min(_CONTEXT, *(net.architecture.context for net in nets))
     found = [_facts(net, context) for net in nets]
-    if as_json:
+    if json_output:
         dump({"context": context, "nets": found})
         return 0
-    width = depth_command.columns()
+    width = plain.columns()
     print("\n\n".join("\n".join(lines) for lines in _tables(found, width)), end="\n\n")
     print("\n".join(_notes(found, context, width)))
     return 0
@@ -152,12 +151,7 @@ def _facts(net: _Net, context: int) -> dict[str, Any]:
         "d_ff": a.d_ff,
         "gated": a.gated,
         "experts": a.experts
-        and {
-            "count": a.experts.count,
-            "active": a.experts.active,
-            "shared": a.experts.shared,
-            "width": a.experts.width,
-        },
+        and {name: getattr(a.experts, name) for name in ("count", "active", "shared", "width")},
         "latent_attention": a.latent is not None,
         "vocabulary": a.vocabulary,
         "tied": a.tied,
@@ -184,15 +178,10 @@ def _facts(net: _Net, context: int) -> dict[str, Any]:
             "extrapolated": within.extrapolated,
         },
         "laws": [
-            {
-                "key": r.key,
-                "name": r.name,
-                "meaning": r.meaning,
-                "depth": r.depth(volume, per_layer=1),
-                "extrapolated": r.extrapolates(volume, per_layer=1),
-                "source": r.source,
-                "wording": r.wording,
-            }
+            {"key": r.key, "name": r.name, "meaning": r.meaning}
+            | {"depth": r.depth(volume, per_layer=1)}
+            | {"extrapolated": r.extrapolates(volume, per_layer=1)}
+            | {"source": r.source, "wording": r.wording}
             for r in rules()
         ],
         "remarks": a.remarks,
@@ -223,14 +212,9 @@ def _cells(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "weights", binary(f["weights_bytes"])
     yield "KV cache per token", f"{f['kv_bytes_per_token']:,} B"
     yield "KV cache, full context", binary(f["kv_bytes"])
-    found = f["interval"]
-    if found is None:
-        yield "evidence: within 1 %", "no grid"
-    else:
-        yield (
-            "evidence: within 1 %",
-            f"{found['ends']}{'*' * found['extrapolated']}: {found['place']}",
-        )
+    i = f["interval"]
+    near = f"{i['ends']}{'*' * i['extrapolated']}: {i['place']}" if i else "no grid"
+    yield "evidence: within 1 %", near
     for law in f["laws"]:
         said = "" if law["meaning"] in law["name"] else f" ({law['meaning']})"
         # A floor is met by the next layer, a maximum kept by the last one.

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["SUITES", "gpus", "keys", "models", "sources", "suites", "tasks", "topics"]
-
 # Those of `theory.claim`, which needs SymPy; a test compares.
 SUITES = {
     "quick": "small cases of every claim; about a minute",

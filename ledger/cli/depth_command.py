@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import os
-import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,6 +21,8 @@ from depthlaw.advisor.shapes import Constraints
 from depthlaw.advisor.task_depths import OPTIONS as TASK_OPTIONS
 from depthlaw.advisor.task_depths import refuse_options
 
+from . import plain
+
 if TYPE_CHECKING:
     from depthlaw.advisor.answer import Answer
     from depthlaw.advisor.architecture import Architecture
@@ -36,7 +37,7 @@ _MOST_POINTS = 1000
 _PLOTTED = 81
 
 
-def depth(given: Given) -> int:
+def depth(**given: Any) -> int:
     """Answer `depthlaw depth`: print a recommendation, the evidence, or the schema of both."""
     if given["schema"]:
         if any(value not in (None, False) for name, value in given.items() if name != "schema"):
@@ -77,7 +78,7 @@ def depth(given: Given) -> int:
         _write_config((answer.instead or answer.shape).architecture, question, given)
         if given["config"] == _STDOUT:
             return 0
-    if given["as_json"]:
+    if given["json_output"]:
         from depthlaw.advisor.rule_scores import table
 
         _dump(
@@ -100,7 +101,7 @@ def _refuse_idle_output(given: Given) -> None:
         for flag, asked in (
             ("--config -", given["config"] == _STDOUT),
             ("--cite", given["cite"]),
-            ("--json", given["as_json"]),
+            ("--json", given["json_output"]),
             ("--why", given["why"]),
             ("--evidence", given["evidence"]),
         )
@@ -124,9 +125,11 @@ def _refuse_idle_force(given: Given, *places: str) -> None:
 
 def _texts(answer: Answer | None, question: Question, given: Given) -> list[str]:
     """What is printed for people, in paragraphs."""
-    width, texts = columns(), []
+    width, texts = plain.columns(), []
     if answer is not None and given["cite"]:
-        return [answer_text.citation(answer, _version())]
+        from importlib.metadata import version
+
+        return [answer_text.citation(answer, version("depthlaw"))]
     if answer is not None:
         texts.append(answer_text.as_text(answer, width))
         if given["why"]:
@@ -186,10 +189,10 @@ def _write_config(architecture: Architecture, question: Question, given: Given) 
 
     held = config_of(architecture)
     kind, name = held["model_type"], held["architectures"][0]
-    for option, plain in (("norm", "post" if kind in _POST else "pre"), ("residual", "plain")):
-        if getattr(question, option) not in (None, plain):
+    for option, usual in (("norm", "post" if kind in _POST else "pre"), ("residual", "plain")):
+        if getattr(question, option) not in (None, usual):
             raise UsageError(
-                f"--config would write a {name}, whose {option} is {plain}, not "
+                f"--config would write a {name}, whose {option} is {usual}, not "
                 f"{getattr(question, option)}; try it without {flag(option)}, or write "
                 "the configuration by hand"
             )
@@ -197,8 +200,8 @@ def _write_config(architecture: Architecture, question: Question, given: Given) 
     if given["config"] == _STDOUT:
         sys.stdout.write(text)
     else:
-        refuse_place(given["config"], given["force"])
-        write_named(given["config"], text.encode())
+        plain.refuse_place(given["config"], given["force"])
+        plain.write_named(given["config"], text.encode())
     if given["hf"] is not None:
         _note(
             f"{name}: the shape alone is yours; copy the rest, such as rope_theta and token ids, "
@@ -217,43 +220,6 @@ def _note(text: str) -> None:
     sys.stderr.write(f"note: {text}\n")
 
 
-def write_named(file: Path, data: bytes) -> None:
-    """Write a file whole or not at all, and say so on stderr."""
-    from ..records.store import write_file
-
-    write_file(file, data)
-    sys.stderr.write(f"{_named(file)} written\n")
-
-
-def refuse_place(file: Path, force: bool) -> None:
-    """Raises where a file cannot be written, as far as that can be seen before."""
-    named = _named(file)
-    # Of os.path, which takes a name that is too long for one that does not exist.
-    if os.path.isdir(file):
-        raise UsageError(
-            f"{named} is a folder; give the name of a file, such as {_named(file / 'config.json')}"
-        )
-    if os.path.lexists(file) and not (force and os.path.isfile(file)):
-        hint = "give another name" + (", or --force to replace it" if os.path.isfile(file) else "")
-        raise UsageError(f"{named} exists; {hint}")
-    try:
-        # A folder that is missing, a name that is too long: also that of the temporary file.
-        os.stat(file.parent)
-        os.lstat(file.with_name(f".{file.name}.{'0' * 32}"))
-    except FileNotFoundError:
-        if file.parent.is_dir():
-            return
-        why = "its folder does not exist"
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "no file has such a name"
-    raise UsageError(f"{named} cannot be written ({why}); give another name")
-
-
-def _named(file: Path) -> str:
-    """A file as it is called, quoted where the name would break the line."""
-    return str(file) if str(file).isprintable() else ascii(str(file))
-
-
 def _dump(value: object, indent: int = 2) -> None:
     import json
 
@@ -261,22 +227,10 @@ def _dump(value: object, indent: int = 2) -> None:
     sys.stdout.write("\n")
 
 
-def columns() -> int:
-    """80, or what the terminal has where that is less."""
-    found = shutil.get_terminal_size().columns if sys.stdout.isatty() else 80
-    return max(20, min(80, found))
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("depthlaw")
-
-
 # --- sweep ---------------------------------------------------------------------------------------
 
 
-def sweep(given: Given) -> int:
+def sweep(**given: Any) -> int:
     """Answer `depthlaw sweep`: recommendations over a range of sizes."""
     least, most = parse_budget(given["least"]), parse_budget(given["most"])
     if least >= most:
@@ -289,10 +243,10 @@ def sweep(given: Given) -> int:
     _refuse_idle_force(given, "csv", "plot")
     files = [file for file in (given["csv"], given["plot"]) if file not in (None, _STDOUT)]
     for file in files:
-        refuse_place(file, given["force"])
+        plain.refuse_place(file, given["force"])
     if len({os.path.realpath(file) for file in files}) < len(files):
         raise UsageError("--csv and --plot name the same file; give each its own")
-    if given["csv"] == _STDOUT and given["as_json"]:
+    if given["csv"] == _STDOUT and given["json_output"]:
         raise UsageError("--csv - prints nothing else: leave out --json, or give --csv a file")
     if given["plot"] is not None:
         from ..publish.drawing.depth_plot import depth_plot, plot_format
@@ -316,8 +270,8 @@ def sweep(given: Given) -> int:
         if file == _STDOUT:
             sys.stdout.write(contents.decode())
         else:
-            write_named(file, contents)
-    if given["as_json"]:
+            plain.write_named(file, contents)
+    if given["json_output"]:
         _dump(
             {"sweep": [{"budget": n, "answer": answer_text.as_json(a)} for n, a in found.items()]}
         )
@@ -378,7 +332,7 @@ def _print_table(answers: Mapping[int, Answer]) -> None:
                 _span([law.layers for law in answer.laws if law.meaning in ("optimum", "default")]),
             )
         )
-    width = columns()
+    width = plain.columns()
     print(answer_text.columns(rows, width))
     for text in (
         "heads: query heads (key-value heads). within 1 %: of the best loss in published "

@@ -7,7 +7,7 @@ import importlib.util
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from difflib import get_close_matches
@@ -18,7 +18,6 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.text import Text
 
-from depthlaw.advisor.answer_text import wrapped
 from depthlaw.advisor.base.quantities import UsageError, quoted
 from depthlaw.empirics.exercises import corpus as corpora
 from depthlaw.empirics.exercises.exercise import Exercise, exercises
@@ -26,20 +25,18 @@ from depthlaw.empirics.exercises.exercise import Exercise, exercises
 from ..publish.drawing.panels import Panel, written
 from ..publish.questions import QUESTIONS
 from ..records.environment import cores
-from ..records.run import Failure, Run
+from ..records.run import Run
 from ..running.options import Options
 from ..running.scheduling import Stage
 from ..running.signals import Stopped
-from ..suite import Work, on_corpus, prepare
+from ..suite import on_corpus, prepare, store_corpus
 from ..text import clean
 from ..verdicts.report import ClaimResult, as_json, marked
 from ..verdicts.undecided_advice import remedies
-from .depth_command import columns
 from .output import dump, notes, report_set_aside, say, stdout
+from .plain import paragraph, picture_format, refuse_place, write_named
 from .tables import data_table, plain_table, print_table
 from .terminal import STYLES
-
-__all__ = ["exercise"]
 
 # A training may take hours where the machine is slow.
 _LONGEST = 24 * 3600.0
@@ -49,12 +46,12 @@ _LOOK, _LINE = 0.5, 15.0
 
 def exercise(
     name: str,
-    results: Path | None,
     *,
-    corpus: Path | None = None,
-    plot: Path | None = None,
-    force: bool = False,
-    json_output: bool = False,
+    folder: Path | None,
+    corpus: Path | None,
+    plot: Path | None,
+    force: bool,
+    json_output: bool,
 ) -> int:
     """List the exercises, or do one, or all of them; the exit code is 0, 1 (something unexpected)
     or 130 (interrupted: the same command goes on from there).
@@ -64,13 +61,15 @@ def exercise(
     """
     known = exercises()
     if not name:
-        if corpus is not None or plot is not None or force or results is not None:
+        if corpus is not None or plot is not None or force or folder is not None:
             raise UsageError(f"no exercise is named; accepted: {', '.join(known)}, all")
         _list(known, json_output)
         return 0
     chosen = _chosen(name, known)
     _check_installed()
-    pictures = _pictures(chosen, plot, force)
+    form, pictures = picture_format(plot, force), _pictures(chosen, plot)
+    for file in pictures.values():
+        refuse_place(file, force)
     # Of which /dev/zero never ends.
     if corpus is not None and (corpus.is_char_device() or corpus.is_block_device()):
         raise UsageError(f"--corpus {corpus} is a device; give a text file")
@@ -78,7 +77,7 @@ def exercise(
     digest = text.digest if text is not None else corpora.STANDARD
     work = prepare(
         "exercises",
-        results,
+        folder,
         only=[k for e in chosen for k in e.claims],
         options=Options(processes=cores(), timeout=_LONGEST),
         changed=lambda claim: on_corpus(claim, digest),
@@ -94,19 +93,8 @@ def exercise(
         ],
     )
     report_set_aside(work.store)
-    cache = str(work.store.root / "cache")
-    if work.todo:
-        if text is not None:
-            corpora.keep(text, cache)
-        # Here, where what is wrong with a corpus is one line, and not in every process.
-        for vocabulary in sorted(
-            {
-                run.case.vocabulary
-                for run in work.todo
-                if run.case is not None and "vocabulary" in run.case
-            }
-        ):
-            corpora.encoded(digest, vocabulary, cache)
+    cache = work.store.root / "cache"
+    store_corpus(work, digest, text)
     if not json_output:
         say(
             notes(),
@@ -115,7 +103,7 @@ def exercise(
             f"in {work.store.root}",
         )
     try:
-        with _progress(notes(), Path(cache), len(work.todo), quiet=json_output) as finished:
+        with _progress(notes(), cache, len(work.todo), quiet=json_output) as finished:
             failures = work.execute(finished)
     except Stopped as stop:
         say(
@@ -127,7 +115,10 @@ def exercise(
     judged = {result.claim.key: result for result in work.judged(failures)}
     for each in chosen:
         if pictures:
-            _draw(_panels(each, judged), pictures[each.name])
+            from ..publish.drawing.line_plot import line_plot
+
+            drawn = line_plot(_panels(each, judged), form)
+            write_named(pictures[each.name], drawn)
     if json_output:
         dump(
             {
@@ -139,7 +130,13 @@ def exercise(
     else:
         for each in chosen:
             _print(each, judged)
-        _print_end(work, failures, list(pictures.values()))
+        for failure in failures:
+            say(stdout(), f"failed: {failure.run}: {failure.why}")
+        say(
+            stdout(),
+            f"records: {work.store.root}; intervals of measured numbers: 95 % over "
+            "seeds; those of verdicts are wider (depthlaw show KEY)",
+        )
     return 1 if any(result.unexpected for result in judged.values()) else 0
 
 
@@ -148,18 +145,8 @@ def exercise(
 
 def _list(known: dict[str, Exercise], json_output: bool) -> None:
     if json_output:
-        dump(
-            [
-                {
-                    "number": e.number,
-                    "name": e.name,
-                    "title": e.title,
-                    "predicts": e.predicts,
-                    "claims": e.claims,
-                }
-                for e in known.values()
-            ]
-        )
+        fields = ("number", "name", "title", "predicts", "claims")
+        dump([{field: getattr(e, field) for field in fields} for e in known.values()])
         return
     table = plain_table(2)
     table.add_column("exercise", no_wrap=True)
@@ -196,29 +183,13 @@ def _check_installed() -> None:
         )
 
 
-def _pictures(chosen: list[Exercise], plot: Path | None, force: bool) -> dict[str, Path]:
+def _pictures(chosen: list[Exercise], plot: Path | None) -> dict[str, Path]:
     """The file of each exercise's picture; of several each has its exercise's name behind the
     file's."""
     if plot is None:
-        if force:
-            raise UsageError(
-                "--force replaces a file, and none is written; say which by --plot FILE"
-            )
         return {}
-    from ..publish.drawing.depth_plot import plot_format
-
-    plot_format(plot.suffix)
-    files = {
-        each.name: plot if len(chosen) == 1 else plot.with_stem(f"{plot.stem}-{each.name}")
-        for each in chosen
-    }
-    for file in files.values():
-        if not file.parent.is_dir():
-            raise UsageError(f"--plot {file}: there is no folder {file.parent}; make it first")
-        if file.is_dir() or (file.exists() and not force):
-            what = "is a folder" if file.is_dir() else "exists; --force replaces it"
-            raise UsageError(f"--plot: {file} {what}")
-    return files
+    several = len(chosen) > 1
+    return {e.name: plot.with_stem(f"{plot.stem}-{e.name}") if several else plot for e in chosen}
 
 
 # --- while it runs -------------------------------------------------------------------------------
@@ -233,19 +204,17 @@ def _progress(
     if quiet or not runs:
         yield lambda run: None
         return
-    done, over, began = [0], threading.Event(), time.time()
+    done, over, began = list[Run](), threading.Event(), time.time()
 
-    def finished(run: Run) -> None:
-        done[0] += 1
-
-    def news() -> list[dict[str, Any]]:
-        return list(_news(cache, began))
+    def progress(seconds: float) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+        while not over.wait(seconds):
+            yield len(done), list(_news(cache, began))
 
     watch = _bars if console.is_terminal else _lines
-    watcher = threading.Thread(target=watch, args=(console, done, runs, news, over), daemon=True)
+    watcher = threading.Thread(target=watch, args=(console, runs, progress), daemon=True)
     watcher.start()
     try:
-        yield finished
+        yield done.append
     finally:
         over.set()
         watcher.join(2.0)
@@ -263,13 +232,11 @@ def _news(cache: Path, began: float) -> Iterator[dict[str, Any]]:
             continue
 
 
-def _bars(
-    console: Console,
-    done: list[int],
-    runs: int,
-    news: Callable[[], list[dict[str, Any]]],
-    over: threading.Event,
-) -> None:
+# (seconds between two looks) -> runs done and what the trainings say, until it is over.
+_Looks = Callable[[float], Iterator[tuple[int, list[dict[str, Any]]]]]
+
+
+def _bars(console: Console, runs: int, progress: _Looks) -> None:
     shown: dict[str, TaskID] = {}
     parts = (
         BarColumn(bar_width=12),
@@ -278,9 +245,9 @@ def _bars(
     )
     with Progress(*parts, console=console, transient=True) as bars:
         whole = bars.add_task("runs", total=runs)
-        while not over.wait(_LOOK):
-            bars.update(whole, completed=done[0])
-            now = {f"{each['label']} {each['process']}": each for each in news()}
+        for done, news in progress(_LOOK):
+            bars.update(whole, completed=done)
+            now = {f"{each['label']} {each['process']}": each for each in news}
             for key in [key for key in shown if key not in now]:
                 bars.remove_task(shown.pop(key))
             for key, each in now.items():
@@ -291,21 +258,11 @@ def _bars(
                 bars.update(shown[key], completed=each["step"])
 
 
-def _lines(
-    console: Console,
-    done: list[int],
-    runs: int,
-    news: Callable[[], list[dict[str, Any]]],
-    over: threading.Event,
-) -> None:
+def _lines(console: Console, runs: int, progress: _Looks) -> None:
     said = ""
-    while not over.wait(_LINE):
-        line = "; ".join(
-            [
-                f"{done[0]} of {runs} runs",
-                *(f"{e['label']}: step {e['step']} of {e['steps']}" for e in news()),
-            ]
-        )
+    for done, news in progress(_LINE):
+        steps = (f"{e['label']}: step {e['step']} of {e['steps']}" for e in news)
+        line = "; ".join([f"{done} of {runs} runs", *steps])
         if line != said:
             say(console, line)
         said = line
@@ -335,9 +292,9 @@ def _as_data(each: Exercise, judged: dict[str, ClaimResult]) -> dict[str, Any]:
 
 
 def _print(each: Exercise, judged: dict[str, ClaimResult]) -> None:
-    console, width = stdout(), columns()
+    console = stdout()
     console.print(Text(f"{each.number}. {each.name}: {each.title}", style="bold"), soft_wrap=True)
-    _paragraph("Predicted: " + each.predicts, width)
+    paragraph("Predicted: " + each.predicts)
     print()
     for title, table in written(_panels(each, judged)):
         console.print(Text(title, style="bold"), soft_wrap=True)
@@ -353,29 +310,5 @@ def _print(each: Exercise, judged: dict[str, ClaimResult]) -> None:
         if result.unexpected:
             said.append(f"ATTENTION: {result.unexpected}")
         for line in said:
-            _paragraph(line, width, "   ")
+            paragraph(line, "   ")
     print()
-
-
-def _paragraph(text: str, width: int, before: str = "") -> None:
-    print("\n".join(wrapped(clean(text), width, before, before)))
-
-
-def _print_end(work: Work, failures: list[Failure], pictures: list[Path]) -> None:
-    for failure in failures:
-        say(stdout(), f"failed: {failure.run}: {failure.why}")
-    for file in pictures:
-        say(stdout(), f"plot: {file}")
-    say(
-        stdout(),
-        f"records: {work.store.root}; intervals of measured numbers: 95 % over "
-        "seeds; those of verdicts are wider (depthlaw show KEY)",
-    )
-
-
-def _draw(panels: Sequence[Panel], file: Path) -> None:
-    from ..publish.drawing.depth_plot import plot_format
-    from ..publish.drawing.line_plot import line_plot
-    from ..records.store import write_file
-
-    write_file(file, line_plot(panels, plot_format(file.suffix)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,12 @@ from ..verdicts.mutation import mutate as mutants_of
 from ..verdicts.mutation import unexplained
 from ..verdicts.report import results
 from .output import dump, notes, report_set_aside, say, stdout
+from .plain import refuse_place
 from .records_commands import collection
 
 
 def falsify(
-    key: str, minutes: float, changes: list[str], folder: Path | None, json_output: bool
+    key: str, minutes: float, changes: list[str] | None, folder: Path | None, json_output: bool
 ) -> int:
     """Search for a counterexample of one claim. Returns 1 when one is found that nobody
     expected."""
@@ -34,7 +35,7 @@ def falsify(
         raise UsageError(f"--minutes {minutes} is not a positive number of minutes; try 1")
     claim = find(select([key], claims_index())[0])
     found = search.falsify(
-        claim, minutes, changes, lambda line: None if json_output else say(notes(), line)
+        claim, minutes, changes or [], lambda line: None if json_output else say(notes(), line)
     )
     refuted = found.decision.verdict is Verdict.FAILS
     path = search.store(found, open_store(folder).root) if refuted else None
@@ -101,8 +102,7 @@ def certify(width: int, depth: int, file: Path, heads: int, force: bool) -> int:
         raise UsageError(f"{plural(heads, 'head')} do not divide width {width}; try --heads 1")
     if depth > 6:
         raise UsageError(f"depth {depth} is too large; accepted are 1 to 6")
-    if file.exists() and not force:
-        raise UsageError(f"{file} exists; add --force to replace it, or choose another name")
+    refuse_place(file, force)
     from depthlaw.theory.separation_rank.graded_pieces import piece_shape
     from depthlaw.theory.separation_rank.rank_certificate import LARGEST, certificate
 
@@ -124,14 +124,14 @@ def certify(width: int, depth: int, file: Path, heads: int, force: bool) -> int:
     return 0
 
 
-def mutate(keys: Iterable[str], suite: str, folder: Path | None, json_output: bool) -> int:
+def mutate(keys: list[str] | None, suite: str, folder: Path | None, json_output: bool) -> int:
     """Perturb every constant of the statements, and their form, and report what notices.
 
     Returns 1 when an exact or argued claim has a survivor without a reason.
     """
     everything, store = registry(), collection(folder)
     report_set_aside(store)
-    chosen = {key: everything[key] for key in select(keys, everything)}
+    chosen = {key: everything[key] for key in select(keys or (), everything)}
     judged = results(chosen, check_suite(suite), store)
     if not any(result.decided for result in judged):
         raise UsageError(

@@ -9,10 +9,10 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
+from rich.table import Table
 from rich.text import Text
 
 from depthlaw.advisor import laws as advised
-from depthlaw.advisor.answer_text import wrapped
 from depthlaw.advisor.base.quantities import UsageError, parse_share, plural, quoted, size
 from depthlaw.advisor.grids import SIZE_EXPONENT
 from depthlaw.advisor.rules import rule
@@ -23,12 +23,10 @@ from depthlaw.empirics.depth_width.surface import Surface, read
 from depthlaw.theory.claims.verdict import Verdict
 
 from ..text import clean
-from .depth_command import columns, refuse_place, write_named
 from .output import dump, stdout
+from .plain import paragraph, picture_format, refuse_place, write_named
 from .tables import plain_table, print_table
 from .terminal import STYLES
-
-__all__ = ["fit"]
 
 _ORDER = (Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED)
 # Transitions that are printed; the rest is in the JSON.
@@ -50,12 +48,12 @@ class _Found:
 def fit(
     path: Path,
     *,
-    budget: str = "parameters",
-    tolerance: str = "10%",
-    seed_column: str = "",
-    plot: Path | None = None,
-    force: bool = False,
-    json_output: bool = False,
+    budget: str,
+    tolerance: str,
+    seed_column: str,
+    plot: Path | None,
+    force: bool,
+    json_output: bool,
 ) -> int:
     """Fit a file and print what it shows, or JSON; draw it where a file is named.
 
@@ -65,14 +63,9 @@ def fit(
     if budget not in ("parameters", "flops"):
         raise UsageError(f"unknown --budget {quoted(budget)}; accepted are parameters and flops")
     share = float(parse_share(tolerance, "--tolerance"))
-    form = ""
+    form = picture_format(plot, force)
     if plot is not None:
-        from ..publish.drawing.depth_plot import plot_format
-
-        form = plot_format(plot.suffix)
         refuse_place(plot, force)
-    elif force:
-        raise UsageError("--force replaces a file, and none is written; say which by --plot FILE")
     surface = read(path, seed_column)
     found = _fitted(surface, "flops" if budget == "flops" else "parameters", share)
     if plot is not None:
@@ -158,7 +151,7 @@ def _print(path: Path, surface: Surface, found: _Found, budget: str, tolerance: 
     _heading(f"Loss surface {' '.join(path.name.split())}")
     points = surface.points
     shapes = {(p.width, p.depth) for p in points}
-    _paragraph(
+    paragraph(
         f"{plural(len(points), 'row')}: {plural(len(shapes), 'shape')} of "
         f"{_span(p.depth for p in points)} layers, width {_span(p.width for p in points)}; "
         f"{_span((p.parameters for p in points), size)} parameters, "
@@ -166,7 +159,7 @@ def _print(path: Path, surface: Surface, found: _Found, budget: str, tolerance: 
         f"{plural(surface.seeds, 'seed') if surface.seeds else 'no seeds named'}."
     )
     if surface.ignored:
-        _paragraph(f"Ignored: {', '.join(surface.ignored)}.")
+        paragraph(f"Ignored: {', '.join(surface.ignored)}.")
     _print_budgets(found, budget, tolerance)
     _print_laws(found)
     _print_transitions(found.transitions)
@@ -178,9 +171,7 @@ def _print(path: Path, surface: Surface, found: _Found, budget: str, tolerance: 
 def _print_budgets(found: _Found, budget: str, tolerance: float) -> None:
     what = "FLOPs" if budget == "flops" else "parameters and tokens"
     _heading(f"\nBest depth at equal {what} (within {tolerance:.0%})")
-    table = plain_table(2)
-    for heading in ("parameters", "tokens", "depths", "best", "interval", "width", "seeds"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = _numbers("parameters", "tokens", "depths", "best", "interval", "width", "seeds")
     for each in found.optima:
         table.add_row(
             size(each.parameters),
@@ -193,8 +184,8 @@ def _print_budgets(found: _Found, budget: str, tolerance: float) -> None:
         )
     print_table(stdout(), table)
     if found.left_out:
-        _paragraph(f"Left out: {plural(found.left_out, 'budget')} of fewer tokens.")
-    _paragraph(
+        paragraph(f"Left out: {plural(found.left_out, 'budget')} of fewer tokens.")
+    paragraph(
         "best: where the curve c + A L^-p + B L^q through ln loss is least, if there are "
         "five depths or more and its interval has both ends; with fewer than five depths, "
         "many such curves fit, and a range, whatever the interval, holds all their minima. "
@@ -228,7 +219,7 @@ def _interval(each: fits.Optimum) -> str:
 def _print_laws(found: _Found) -> None:
     _heading("\nWidth against best depth")
     if not found.laws:
-        _paragraph(
+        paragraph(
             "No law: it needs two budgets or more of different size, each with five depths "
             f"or more and an interval bounded on both sides. {_lacking(found.optima)}"
         )
@@ -260,7 +251,7 @@ def _print_laws(found: _Found) -> None:
         ),
     )
     print_table(stdout(), table)
-    _paragraph(
+    paragraph(
         f"From {plural(found.laws[0].optima, 'budget')}; p: the chance of best depths so far"
         " from the law if it were right. The chance of an exponential law so far from "
         f"Levine's if both were one: {_chance(levine_distance(found.laws[0]))}. Levine's "
@@ -297,9 +288,7 @@ def _print_transitions(found: Sequence[fits.Transition]) -> None:
     # Doublings of the depth first, as Levine et al. compared them.
     shown = sorted(known, key=lambda t: abs(math.log(t.deep / t.shallow / 2)))[:_MOST]
     _heading("\nFrom which size the deeper net wins")
-    table = plain_table(2)
-    for heading in ("depths", "parameters", "interval", "width", "deeper wins at"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = _numbers("depths", "parameters", "interval", "width", "deeper wins at")
     for t in sorted(shown, key=lambda t: (t.shallow, t.deep)):
         low = size(t.low) if t.low else "-"
         high = size(t.high) if t.high < math.inf else "-"
@@ -314,7 +303,7 @@ def _print_transitions(found: Sequence[fits.Transition]) -> None:
         )
     print_table(stdout(), table)
     more = f" {len(known) - _MOST} more pairs: see --json." if len(known) > _MOST else ""
-    _paragraph(
+    paragraph(
         "interval: up to its first end the shallower net is significantly better, from its "
         f"second on the deeper one; width: of the deeper net there.{more}"
     )
@@ -324,20 +313,18 @@ def _print_additive(found: _Found) -> None:
     law = found.additive
     _heading("\nAdditive law E + A width^-a + B depth^-b + C tokens^-c")
     if law is None:
-        _paragraph(
+        paragraph(
             "Not fitted: it needs three widths, three depths and more shapes than it has numbers."
         )
         return
     low, high = law.floor_interval
-    _paragraph(
+    paragraph(
         f"E = {law.floor:.3g} ({low:.3g} to {high:.3g}); relative error {law.error:.2%} over"
         f" {plural(law.shapes, 'shape')}; {law.starts[0]} of {law.starts[1]} starts agree"
         + (", too few for a best depth" * (2 * law.starts[0] < law.starts[1]))
         + "."
     )
-    table = plain_table(2)
-    for heading in ("variable", "exponent", "interval", "share of loss"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = _numbers("variable", "exponent", "interval", "share of loss")
     for term in law.terms:
         table.add_row(
             term.variable,
@@ -358,17 +345,17 @@ def _print_additive(found: _Found) -> None:
         if depth is not None
     ]
     if texts:
-        _paragraph(f"Best depth by this law: {'; '.join(texts)}.")
+        paragraph(f"Best depth by this law: {'; '.join(texts)}.")
 
 
 def _print_rows(rows: Sequence[Row]) -> None:
     _heading("\nPredictions beside the measured best depth")
     table = plain_table(2)
-    table.add_column("prediction", overflow="fold", min_width=18)
-    table.add_column("read as", overflow="fold", min_width=8)
-    table.add_column("layers", overflow="fold", min_width=8)
-    table.add_column("verdicts", overflow="fold", min_width=11)
-    for group in _by_key(rows):
+    widths = {"prediction": 18, "read as": 8, "layers": 8, "verdicts": 11}
+    for heading, width in widths.items():
+        table.add_column(heading, overflow="fold", min_width=width)
+    for key in dict.fromkeys(row.key for row in rows):
+        group = [row for row in rows if row.key == key]
         first = group[0]
         outside = "*" if all(row.extrapolates for row in group) else ""
         counts = Counter(row.verdict for row in group)
@@ -382,49 +369,48 @@ def _print_rows(rows: Sequence[Row]) -> None:
             words,
         )
     print_table(stdout(), table)
-    _paragraph(
+    paragraph(
         f"layers: what it says of each budget above, in that order; near: the best depth is "
         f"within a factor {NEAR:g} or half a layer of it; within: of the loss of the best "
         "trained shape. * extrapolated: every budget lies outside the sizes that the source "
         "measured. With intervals of 95 %, of twenty right predictions at most "
         "about one would be called FAILS."
     )
-    remedies: dict[str, list[str]] = {}
+    # Dictionaries, since a rule with several readings has several rows.
+    remedies: dict[str, dict[str, None]] = {}
     for row in rows:
         if row.verdict is Verdict.UNDECIDED:
-            names = remedies.setdefault(row.reason, [])
-            if row.name not in names:
-                names.append(row.name)
+            remedies.setdefault(row.reason, {})[row.name] = None
     if remedies:
         _heading("\nWhat would decide")
     for reason, names in remedies.items():
-        _paragraph(f"- {reason}: {'; '.join(names)}.", rest="  ")
-
-
-def _by_key(rows: Sequence[Row]) -> Iterable[list[Row]]:
-    found: dict[str, list[Row]] = {}
-    for row in rows:
-        found.setdefault(row.key, []).append(row)
-    return found.values()
+        paragraph(f"- {reason}: {'; '.join(names)}.", rest="  ")
 
 
 def _print_limits(surface: Surface, found: _Found) -> None:
     _heading("\nWhat this file cannot tell")
     for note in surface.notes:
-        _paragraph(f"- {note}.", rest="  ")
+        paragraph(f"- {note}.", rest="  ")
     seen: dict[str, list[str]] = {}
     for each in found.optima:
         for note in each.notes:
             seen.setdefault(note, []).append(size(each.parameters))
     for note, sizes in seen.items():
-        _paragraph(f"- {note} ({', '.join(sizes)} parameters).", rest="  ")
+        paragraph(f"- {note} ({', '.join(sizes)} parameters).", rest="  ")
     for note in found.additive.notes if found.additive else ():
-        _paragraph(f"- {note}.", rest="  ")
-    _paragraph(
+        paragraph(f"- {note}.", rest="  ")
+    paragraph(
         "- whether learning rates suit every shape: losses of badly tuned nets show the "
         "tuning, not the depth.",
         rest="  ",
     )
+
+
+def _numbers(*headings: str) -> Table:
+    table = plain_table(2)
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
 
 
 def _span(values: Iterable[Any], show: Any = "{:,.0f}".format) -> str:
@@ -434,11 +420,4 @@ def _span(values: Iterable[Any], show: Any = "{:,.0f}".format) -> str:
 
 
 def _heading(text: str) -> None:
-    stdout().print(
-        Text(clean(text) if not text.startswith("\n") else "\n" + clean(text[1:]), style="bold"),
-        soft_wrap=True,
-    )
-
-
-def _paragraph(text: str, rest: str = "") -> None:
-    print("\n".join(wrapped(clean(text), columns(), rest=rest)))
+    stdout().print(Text(clean(text), style="bold"), soft_wrap=True)

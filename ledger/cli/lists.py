@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import shlex
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
@@ -12,13 +10,13 @@ from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 from ..running.index import claims_index, unknown
 from ..verdicts.citations import bibtex_for
 from ..verdicts.claim_set import claim_set
-from .output import notes, say
+from .output import dump, notes, say, stdout
 
 
-def claims(filter_text: str, json_output: bool, *, everything: bool = False) -> int:
+def claims(text: str, json_output: bool, *, everything: bool = False) -> int:
     """List the cited claims that mention a text in what is printed of them, in words, source,
     wording or kind; `everything`: those that support them, too."""
-    wanted = filter_text.lower()
+    wanted = text.lower()
     fields = ("key", "title", "text", "source", "wording", "kind", "cited", "supports")
     found = [
         row
@@ -26,19 +24,19 @@ def claims(filter_text: str, json_output: bool, *, everything: bool = False) -> 
         if wanted in " ".join(row[field] for field in fields).lower()
     ]
     if not found:
-        hint = unknown(filter_text, claims_index()).partition("; ")[2]
-        raise UsageError(f"no claim mentions {quoted(filter_text)}; {hint}")
+        hint = unknown(text, claims_index()).partition("; ")[2]
+        raise UsageError(f"no claim mentions {quoted(text)}; {hint}")
     shown = found if everything else [row for row in found if row["tier"] == "cited"]
     # Where no cited claim mentions it, what others say is the answer.
     listed(shown or found, json_output)
     if not shown:
         say(
             notes(),
-            f"no cited claim mentions {quoted(filter_text)}; "
+            f"no cited claim mentions {quoted(text)}; "
             f"{'this one supports' if len(found) == 1 else 'these support'} one",
         )
     elif left := len(found) - len(shown):
-        more = shlex.join(["depthlaw", "claims", *([filter_text] if filter_text else []), "--all"])
+        more = shlex.join(["depthlaw", "claims", *([text] if text else []), "--all"])
         rest = "supports" if left == 1 else "support"
         say(
             notes(),
@@ -56,31 +54,17 @@ def listed(rows: Iterable[Mapping[str, str]], json_output: bool) -> int:
         row["key"]: released[row["key"]].verdict if row["key"] in released else "" for row in rows
     }
     if json_output:
-        shown = (
-            "key",
-            "title",
-            "wording",
-            "kind",
-            "holds_for",
-            "source",
-            "statement",
-            "post_hoc",
-            "tier",
-            "cited",
-            "supports",
-        )
-        _dump(
+        shown = "key title wording kind holds_for source statement post_hoc tier cited supports"
+        dump(
             [
-                {field: row[field] for field in shown} | {"verdict": verdicts[row["key"]]}
+                {field: row[field] for field in shown.split()} | {"verdict": verdicts[row["key"]]}
                 for row in rows
             ]
         )
         return 0
-    from rich.console import Console
-
     from .tables import CHANGED, claims_table, print_table
 
-    console = Console(highlight=False)
+    console = stdout()
     table = claims_table(_by_tier(rows, indented=console.is_terminal), verdicts)
     print_table(console, table)
     if any(str(cell).endswith("*") for cell in table.columns[1].cells):
@@ -118,11 +102,7 @@ def cite(keys: list[str], json_output: bool) -> int:
     except KeyError as unknown_key:
         raise UsageError(unknown_key.args[0]) from None
     if json_output:
-        _dump(entries)
+        dump(entries)
     else:
         print("\n\n".join(entries.values()))
     return 0
-
-
-def _dump(value: object) -> None:
-    sys.stdout.write(json.dumps(value, indent=1, ensure_ascii=False) + "\n")

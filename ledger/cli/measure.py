@@ -4,33 +4,25 @@ from __future__ import annotations
 
 import math
 import os
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import track
 from rich.text import Text
 
-from depthlaw.advisor.answer_text import wrapped
-from depthlaw.advisor.base.quantities import UsageError, quoted
+from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 from depthlaw.empirics.architectures.ablations import VARIANTS
 from depthlaw.empirics.architectures.loading import ARCHITECTURES
 from depthlaw.empirics.architectures.residuals import Residuals, measure_residuals
 from depthlaw.theory.claims.values import Sample
 
 from ..publish.drawing.panels import Panel, Series, Table
-from ..text import clean
-from .depth_command import columns, refuse_place, write_named
-from .output import dump, notes, say, stdout
+from .output import dump, notes, stdout
+from .plain import paragraph, picture_format, refuse_place, write_named
 from .tables import data_table, plain_table, print_table
-
-__all__ = ["models", "residual"]
 
 _MOST_SEEDS, _MOST_LAYERS = 1000, 10_000
 # Intervals that tables and pictures show: Student's, over seeds.
@@ -38,82 +30,64 @@ _LEVEL = 0.05
 # A residual is rounding where it is below so many units in the last place of what it is a residual
 # of.
 _UNITS = 8
-# Layers that a law needs to be seen over, and seconds between two lines where there is no terminal.
-_ENOUGH, _LINE = 5, 15.0
+# Layers that a law needs to be seen over.
+_ENOUGH = 5
 
 
-def models(json_output: bool = False) -> int:
+def measure(json_output: bool) -> int:
     """List what can be measured: architectures, and what each variant removes."""
+    models = {name: architecture.label for name, architecture in ARCHITECTURES.items()}
     if json_output:
-        dump(
-            {
-                "models": {name: each.label for name, each in ARCHITECTURES.items()},
-                "variants": {name: list(parts) for name, parts in VARIANTS.items()},
-            }
-        )
+        dump({"models": models, "variants": {name: list(p) for name, p in VARIANTS.items()}})
         return 0
-    for heading, rows in (
-        (("model", "architecture"), [(n, a.label) for n, a in ARCHITECTURES.items()]),
-        (
-            ("variant", "removes"),
-            [(n, ", ".join(parts) or "nothing") for n, parts in VARIANTS.items()],
-        ),
-    ):
+    variants = {name: ", ".join(parts) or "nothing" for name, parts in VARIANTS.items()}
+    for headings, rows in (("model architecture", models), ("variant removes", variants)):
+        name, what = headings.split()
         table = plain_table(2)
-        table.add_column(heading[0], no_wrap=True)
-        table.add_column(heading[1], overflow="fold", min_width=20)
-        for row in rows:
+        table.add_column(name, no_wrap=True)
+        table.add_column(what, overflow="fold", min_width=20)
+        for row in rows.items():
             table.add_row(*row)
         print_table(stdout(), table)
         print()
-    _paragraph(
+    paragraph(
         '"As published": by the code of the published measurement; the command says in '
         "words what that is in an architecture, and what stays."
     )
     print()
-    _paragraph(
+    paragraph(
         "depthlaw measure residual --model gpt2 --variant san --layers 24 measures how far "
         "tokens are from equal, layer by layer."
     )
     return 0
 
 
-def residual(
-    model: str,
-    variant: str,
-    sizes: dict[str, int | None],
-    *,
-    batch: int,
-    tokens: int,
-    seeds: int,
-    device: str,
-    dtype: str,
-    weights: Path | None,
-    plot: Path | None,
-    force: bool,
-    json_output: bool,
-) -> int:
+def residual(*, seeds: int, plot: Path | None, force: bool, json_output: bool, **asked: Any) -> int:
     """Measure relative residuals by layer and print them, or JSON; draw them where a file is named.
 
     Args:
-        sizes: layers, width and heads, None where nothing was said.
         seeds: how many; they are 0, 1, ...
+        asked: what `measure_residuals` takes.
 
     Raises:
         UsageError: for anything that cannot be used, before anything is written.
     """
-    if not model and weights is None:
+    if not asked["model"] and asked["weights"] is None:
         raise UsageError(
             "no model: give --model NAME, or --weights FOLDER; `depthlaw measure` lists the names"
         )
     if not 1 <= seeds <= _MOST_SEEDS:
         raise UsageError(f"--seeds {seeds} is out of range; accepted are 1 to {_MOST_SEEDS}")
-    form = _form(plot, force)
-    if weights is None and model in ARCHITECTURES:
-        _check_sizes(model, sizes, batch, tokens)
-    found = _measured(
-        model, variant, sizes, batch, tokens, seeds, device, dtype, weights, quiet=json_output
-    )
+    form = picture_format(plot, force)
+    if plot is not None:
+        refuse_place(plot, force)
+    if asked["weights"] is None and asked["model"] in ARCHITECTURES:
+        _check_sizes(**asked)
+    if asked["dtype"] not in ("float32", "float64"):
+        raise UsageError(
+            f"unknown --dtype {quoted(asked['dtype'])}; accepted are float32 and float64"
+        )
+    found = _measured(seeds, asked, quiet=json_output)
     floor = rounding(found)
     if plot is not None:
         from ..publish.drawing.line_plot import line_plot
@@ -126,9 +100,11 @@ def residual(
     return 0
 
 
-def _check_sizes(model: str, sizes: dict[str, int | None], batch: int, tokens: int) -> None:
+def _check_sizes(
+    model: str, layers: int | None, width: int | None, batch: int, tokens: int, **_: object
+) -> None:
     """Refuse what cannot fit, before it is built until the memory of all is gone."""
-    kind, layers, width = ARCHITECTURES[model], sizes["layers"] or 12, sizes["width"] or 768
+    kind, layers, width = ARCHITECTURES[model], layers or 12, width or 768
     if layers > _MOST_LAYERS:
         raise UsageError(f"--layers {layers} is out of range; accepted are 1 to {_MOST_LAYERS}")
     # Of queries, outputs and the MLP, of 4 bytes; ALBERT has one layer that is run many times.
@@ -146,112 +122,29 @@ def _check_sizes(model: str, sizes: dict[str, int | None], batch: int, tokens: i
         )
 
 
-def _form(plot: Path | None, force: bool) -> str:
-    """The format of the picture, if one is asked for that can be written."""
-    if plot is None:
-        if force:
-            raise UsageError(
-                "--force replaces a file, and none is written; say which by --plot FILE"
-            )
-        return ""
-    from ..publish.drawing.depth_plot import plot_format
-
-    form = plot_format(plot.suffix)
-    refuse_place(plot, force)
-    return form
-
-
 # --- measuring -----------------------------------------------------------------------------------
 
 
-def _measured(
-    model: str,
-    variant: str,
-    sizes: dict[str, int | None],
-    batch: int,
-    tokens: int,
-    seeds: int,
-    device: str,
-    dtype: str,
-    weights: Path | None,
-    *,
-    quiet: bool,
-) -> Residuals:
-    """All seeds, one after the other, so that each can be reported."""
-    if dtype not in ("float32", "float64"):
-        raise UsageError(f"unknown --dtype {quoted(dtype)}; accepted are float32 and float64")
-    parts = []
-    with _progress(notes(), seeds, quiet) as done:
-        for seed in range(seeds):
-            try:
-                parts.append(
-                    measure_residuals(
-                        model,
-                        variant=variant,
-                        layers=sizes["layers"],
-                        width=sizes["width"],
-                        heads=sizes["heads"],
-                        batch=batch,
-                        tokens=tokens,
-                        seeds=(seed,),
-                        device=device,
-                        dtype="float64" if dtype == "float64" else "float32",
-                        weights=weights,
-                    )
-                )
-            # PyTorch says so by a RuntimeError of its own.
-            except (MemoryError, RuntimeError) as error:
-                if not isinstance(error, MemoryError) and "memory" not in str(error):
-                    raise
-                raise UsageError(
-                    "this net does not fit into the memory of this machine; take "
-                    "fewer layers, a smaller width, fewer tokens or a smaller "
-                    "batch"
-                ) from None
-            done()
-    return replace(
-        parts[0],
-        seeds=tuple(range(seeds)),
-        by_layer=np.concatenate([part.by_layer for part in parts]),
-        over_batch=np.concatenate([part.over_batch for part in parts]),
-        frobenius=np.concatenate([part.frobenius for part in parts]),
-        norms=np.concatenate([part.norms for part in parts]),
-    )
-
-
-class _Done:
-    """Called after each seed."""
-
-    def __init__(self, tell: Any) -> None:
-        self.count, self._tell = 0, tell
-
-    def __call__(self) -> None:
-        self.count += 1
-        self._tell(self.count)
-
-
-@contextmanager
-def _progress(console: Console, seeds: int, quiet: bool) -> Iterator[_Done]:
-    """A bar in a terminal, else a line now and then."""
-    if quiet or not console.is_terminal:
-        since = time.monotonic()
-
-        def line(count: int) -> None:
-            nonlocal since
-            if not quiet and count < seeds and time.monotonic() - since > _LINE:
-                say(console, f"{count} of {seeds} seeds measured")
-                since = time.monotonic()
-
-        yield _Done(line)
-        return
-    parts = (
-        BarColumn(bar_width=12),
-        TimeElapsedColumn(),
-        TextColumn("{task.completed:.0f} of {task.total:.0f} seeds"),
-    )
-    with Progress(*parts, console=console, transient=True) as bars:
-        task = bars.add_task("", total=seeds)
-        yield _Done(lambda count: bars.update(task, completed=count))
+def _measured(seeds: int, asked: dict[str, Any], *, quiet: bool) -> Residuals:
+    """All seeds, one after the other, so that a terminal shows how far it is."""
+    console, parts = notes(), []
+    silent = quiet or not console.is_terminal
+    try:
+        for seed in track(range(seeds), "seeds", console=console, transient=True, disable=silent):
+            parts.append(measure_residuals(seeds=(seed,), **asked))
+    # PyTorch says so by a RuntimeError of its own.
+    except (MemoryError, RuntimeError) as error:
+        if not isinstance(error, MemoryError) and "memory" not in str(error):
+            raise
+        raise UsageError(
+            "this net does not fit into the memory of this machine; take fewer layers, a smaller "
+            "width, fewer tokens or a smaller batch"
+        ) from None
+    arrays = ("by_layer", "over_batch", "frobenius", "norms")
+    joined: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in arrays
+    }
+    return replace(parts[0], seeds=tuple(range(seeds)), **joined)
 
 
 # --- what was found ------------------------------------------------------------------------------
@@ -370,26 +263,18 @@ def seen(by_layer: np.ndarray, floor: float) -> str:
 
 def _as_data(found: Residuals, floor: float) -> dict[str, Any]:
     names = (
-        "model",
-        "variant",
-        "what_is_removed",
-        "weights",
-        "layers",
-        "width",
-        "heads",
-        "parameters",
-        "batch",
-        "tokens",
-        "device",
-        "dtype",
-        "versions",
+        "model variant what_is_removed weights layers width heads parameters batch tokens device "
+        "dtype versions"
     )
-    means = {
-        name: getattr(found, name).mean(axis=0).tolist()
-        for name in ("by_layer", "frobenius", "norms")
-    }
+    columns = zip(
+        *(
+            values.mean(axis=0).tolist()
+            for values in (found.by_layer, found.frobenius, found.norms)
+        ),
+        strict=True,
+    )
     return {
-        **{name: getattr(found, name) for name in names},
+        **{name: getattr(found, name) for name in names.split()},
         "seeds": list(found.seeds),
         "notes": list(found.notes),
         "rounding_below": floor,
@@ -397,13 +282,13 @@ def _as_data(found: Residuals, floor: float) -> dict[str, Any]:
         "by_layer": [
             {
                 "layer": layer,
-                "residual": means["by_layer"][layer],
+                "residual": residual,
                 "half_width": _half(found.by_layer[:, layer]),
-                "frobenius": means["frobenius"][layer],
-                "norm": means["norms"][layer],
-                "rounding": means["by_layer"][layer] < floor,
+                "frobenius": frobenius,
+                "norm": norm,
+                "rounding": residual < floor,
             }
-            for layer in range(found.layers + 1)
+            for layer, (residual, frobenius, norm) in enumerate(columns)
         ],
         "by_seed": found.by_layer.tolist(),
         "seen": seen(found.by_layer, floor),
@@ -419,28 +304,24 @@ def _print(found: Residuals, floor: float) -> None:
         else f"weights of {found.weights}"
     )
     count = len(found.seeds)
-    _paragraph(
+    paragraph(
         f"{found.layers} layers x width {found.width:,}, {found.heads} heads, "
         f"{found.parameters:,} parameters; {source}; {found.batch} sequences of "
-        f"{found.tokens} tokens by Zipf's law; {count} seed{'s' * (count > 1)}; "
+        f"{found.tokens} tokens by Zipf's law; {plural(count, 'seed')}; "
         f"{found.dtype} on {found.device}"
     )
-    _paragraph(f"Removed: {found.what_is_removed}")
+    paragraph(f"Removed: {found.what_is_removed}")
     print()
     print_table(console, data_table(_table(found, floor)))
     print()
     interval = "+-: 95 % over seeds." if count > 1 else "One seed has no interval; try --seeds 5."
-    _paragraph(
+    paragraph(
         "relative residual: the norm of what is left of the hidden states without their "
         "mean over tokens, over their norm; composite norm sqrt(largest column sum * "
         "largest row sum), mean over the batch; layer 0 is the embeddings. "
         f"{interval} Below {floor:.2g} a residual is rounding."
     )
     print()
-    _paragraph("Seen: " + seen(found.by_layer, floor))
+    paragraph("Seen: " + seen(found.by_layer, floor))
     for note in found.notes:
-        _paragraph(f"Note: {note}.")
-
-
-def _paragraph(text: str) -> None:
-    print("\n".join(wrapped(clean(text), columns())))
+        paragraph(f"Note: {note}.")

@@ -11,8 +11,6 @@ from rich.text import Text
 from ..records.store import Store
 from ..text import clean
 
-__all__ = ["dump", "notes", "report_set_aside", "say", "stdout"]
-
 
 def stdout() -> Console:
     """The console of what a command answers."""

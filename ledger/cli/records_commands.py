@@ -11,15 +11,16 @@ import sqlite3
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import closing
 from fractions import Fraction
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
-from depthlaw.theory.claims.definition import SUITES, Case, Claim, registry
+from depthlaw.theory.claims.definition import Case, Claim, registry
 from depthlaw.theory.claims.values import Ball, Measured, Outside, Statistical, joined
 from depthlaw.theory.claims.verdict import judge
 
@@ -27,6 +28,7 @@ from ..records.store import (
     MARKER,
     SCHEMA,
     Record,
+    Result,
     Store,
     canonical,
     decode,
@@ -36,11 +38,13 @@ from ..records.store import (
 )
 from ..running.plan import plan
 from ..running.user_claims import all_claims
+from ..suite import check_suite
 from ..text import clean
 from ..verdicts.display import number
 from ..verdicts.record_source import wanted
 from ..verdicts.reference import Key, Ledger, agree, by_run, run_key, run_name, shipped
 from .output import dump, report_set_aside, say, stdout
+from .plain import refuse_place
 
 # Writing takes milliseconds: a temporary file of this age belongs to a process that was killed.
 STALE = 24 * 3600.0
@@ -74,7 +78,7 @@ def list_records(place: Path | None, claim: str, suite: str, json_output: bool) 
     store = _opened(place)
     chosen = [record for record in store if claim.lower() in record.inputs["claim"].lower()]
     if suite:
-        asked = _asked_by(suite)
+        asked = {run.id for run in plan(registry(), check_suite(suite))}
         chosen = [record for record in chosen if record.id in asked]
     chosen.sort(key=run_key)
     controls = _controls(chosen)
@@ -82,11 +86,8 @@ def list_records(place: Path | None, claim: str, suite: str, json_output: bool) 
         dump(
             [
                 _row(record)
-                | {
-                    "case": record.inputs["case"],
-                    "result": record.result,
-                    "control": record.id in controls,
-                }
+                | {"case": record.inputs["case"], "result": record.result}
+                | {"control": record.id in controls}
                 for record in chosen
             ]
         )
@@ -119,66 +120,29 @@ def _controls(records: Iterable[Record]) -> frozenset[str]:
 
 def _print_records(chosen: Iterable[Record], controls: frozenset[str] = frozenset()) -> None:
     """A row for each record, whole: piped as it is, wrapped in a terminal."""
-    rows = [
-        (
-            record.id[:10],
-            *(
-                clean(text)
-                for text in (*_claim_and_case(record, record.id in controls), _short(record.result))
-            ),
-        )
-        for record in chosen
-    ]
-    rows.insert(0, ("id", "claim", "case", "value"))
+    rows = [("id", "claim", "case", "value")]
+    for record in chosen:
+        key, case, seed, _ = run_key(record)
+        claim, _, rest = run_name((key, case, seed, record.id in controls)).partition(" [")
+        words, _, more = rest.rpartition("]")
+        rows.append((record.id[:10], clean(claim), clean(words + more), _short(record.result)))
     widths = [max(len(row[place]) for row in rows) for place in range(3)]
     console = stdout()
-    lines = [
-        "  ".join(
-            [*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[3]]
-        ).rstrip()
-        for row in rows
-    ]
+    lines = ["  ".join([*map(str.ljust, row[:3], widths), row[3]]).rstrip() for row in rows]
     if console.is_terminal and max(map(len, lines)) > console.width:
         # Thousands of rows: the standard library wraps them a hundred times faster than a table of
         # rich.
-        lines = [
-            line
-            for row in rows
-            for line in textwrap.wrap(
-                "  ".join(row), console.width, subsequent_indent=" " * 12, break_on_hyphens=False
-            )
-        ]
+        wrap = partial(textwrap.wrap, subsequent_indent=" " * 12, break_on_hyphens=False)
+        lines = [line for row in rows for line in wrap("  ".join(row), console.width)]
     sys.stdout.write("\n".join([*lines, ""]))
 
 
-def _claim_and_case(record: Record, control: bool) -> tuple[str, str]:
-    key, case, seed, _ = run_key(record)
-    claim, _, rest = run_name((key, case, seed, control)).partition(" [")
-    named, _, more = rest.rpartition("]")
-    return claim, named + more
-
-
 def _short(result: Mapping[str, Any]) -> str:
-    if "proof" in result:
-        open_steps = sum(holds is not True for _, holds in result["proof"])
-        return (
-            f"{open_steps} of {len(result['proof'])} open"
-            if open_steps
-            else f"{len(result['proof'])} steps ok"
-        )
-    value = _value(result)
-    return "out of scope" if isinstance(value, Outside) else number(value)
-
-
-def _value(result: Mapping[str, Any]) -> Measured | None:
     value = decode(result)
-    return None if isinstance(value, tuple) else value
-
-
-def _asked_by(suite: str) -> frozenset[str]:
-    if suite not in SUITES:
-        raise UsageError(f"unknown suite {quoted(suite)}; accepted: {', '.join(SUITES)}")
-    return frozenset(run.id for run in plan(registry(), suite))
+    if isinstance(value, tuple):
+        open_steps = sum(step.holds is not True for step in value)
+        return f"{open_steps} of {len(value)} open" if open_steps else f"{len(value)} steps ok"
+    return "out of scope" if isinstance(value, Outside) else clean(number(value))
 
 
 def show_record(start: str, place: Path | None, json_output: bool) -> int:
@@ -196,23 +160,19 @@ def show_record(start: str, place: Path | None, json_output: bool) -> int:
     if json_output:
         dump({"file": str(file)} | json.loads(record.to_bytes()))
         return 0
-    facts = record.facts
     key, case, seed, _ = run_key(record)
-    name = run_name((key, case, seed, bool(_controls([record]))))
     rows = [
         ("id", record.id),
-        ("run", name),
+        ("run", run_name((key, case, seed, bool(_controls([record]))))),
         ("result", json.dumps(dict(record.result), ensure_ascii=False)),
         ("result hash", record.result_hash),
         ("code", str(record.inputs.get("code", ""))),
         ("device", str(record.inputs.get("device", ""))),
     ]
-    for group in sorted(facts):
-        values = facts[group] if isinstance(facts[group], dict) else {"": facts[group]}
-        rows += [
-            (group if not place_in else "", f"{k} {json.dumps(v, ensure_ascii=False)}")
-            for place_in, (k, v) in enumerate(values.items())
-        ]
+    for group, facts in sorted(record.facts.items()):
+        values = facts if isinstance(facts, dict) else {"": facts}
+        lines = [f"{k} {json.dumps(v, ensure_ascii=False)}" for k, v in values.items()]
+        rows += zip_longest([group][: len(lines)], lines, fillvalue="")
     rows.append(("file", str(file)))
     sys.stdout.write("".join(f"{name:12}{clean(text)}\n" for name, text in rows))
     return 0
@@ -256,15 +216,10 @@ def broken_manifests(store: Store) -> list[list[str]]:
                 raise ValueError(f"it lists another result for the recorded run {wrong[0][:10]}")
         except (OSError, KeyError, TypeError, AttributeError, RecursionError):
             broken.append([name, "not a manifest: truncated, foreign or unreadable"])
+        except (json.JSONDecodeError, UnicodeDecodeError):
+            broken.append([name, "not a manifest"])
         except ValueError as reason:
-            broken.append(
-                [
-                    name,
-                    "not a manifest"
-                    if isinstance(reason, json.JSONDecodeError | UnicodeDecodeError)
-                    else str(reason),
-                ]
-            )
+            broken.append([name, str(reason)])
     return broken
 
 
@@ -290,11 +245,7 @@ _COLUMNS = {
 def _row(record: Record) -> dict[str, Any]:
     """A record as one flat row: exact values stay text, `approximately` is for plots."""
     inputs, timing = record.inputs, record.facts.get("timing", {})
-    form = next(
-        name
-        for name in ("exact", "ball", "sample", "proportion", "outside", "proof")
-        if name in record.result
-    )
+    forms = ("exact", "ball", "sample", "proportion", "outside", "proof")
     return {
         "id": record.id,
         "claim": inputs["claim"],
@@ -302,9 +253,9 @@ def _row(record: Record) -> dict[str, Any]:
         "seed": inputs["seed"],
         "code": inputs.get("code", ""),
         "device": inputs.get("device", ""),
-        "form": form,
+        "form": next(name for name in forms if name in record.result),
         "result": canonical(record.result).decode(),
-        "approximately": _approximately(_value(record.result)),
+        "approximately": _approximately(decode(record.result)),
         "result_hash": record.result_hash,
         "wall_s": timing.get("wall_s"),
         "cpu_s": timing.get("cpu_s"),
@@ -312,15 +263,14 @@ def _row(record: Record) -> dict[str, Any]:
     }
 
 
-def _approximately(value: Measured | None) -> float | None:
-    if value is None or isinstance(value, Outside):
+def _approximately(value: Result) -> float | None:
+    if isinstance(value, tuple | Outside):
         return None
+    if isinstance(value, Statistical):
+        return value.mean
+    middle = (value.low + value.high) / 2 if isinstance(value, Ball) else Fraction(value.value)
     try:
-        if isinstance(value, Statistical):
-            return value.mean
-        return float(
-            Fraction(value.value) if not isinstance(value, Ball) else (value.low + value.high) / 2
-        )
+        return float(middle)
     except OverflowError:
         return None
 
@@ -328,21 +278,11 @@ def _approximately(value: Measured | None) -> float | None:
 def export(file: Path, form: str, place: Path | None, force: bool, json_output: bool) -> int:
     """Write all records as one table. The table is derived: delete it and export again at any
     time."""
-    writers: dict[str, Callable[[list[dict[str, Any]]], bytes]] = {
-        "csv": _as_csv,
-        "sqlite": _as_sqlite,
-        "parquet": _as_parquet,
-    }
-    form = form or {".csv": "csv", ".sqlite": "sqlite", ".db": "sqlite", ".parquet": "parquet"}.get(
-        file.suffix.lower(), ""
-    )
-    if file.is_dir() or (file.exists() and not force):
-        raise UsageError(
-            f"{file} exists; give another name"
-            + ("" if file.is_dir() else ", or --force to replace it")
-        )
+    writers = {"csv": _as_csv, "sqlite": _as_sqlite, "parquet": _as_parquet}
+    form = form or file.suffix.lower().removeprefix(".").replace("db", "sqlite")
+    refuse_place(file, force)
     if form not in writers:
-        asked = quoted(form or file.suffix.removeprefix(".") or file.name)
+        asked = quoted(form or file.name)
         raise UsageError(f"unknown format {asked}; accepted: --format {', '.join(writers)}")
     store = _opened(place)
     rows = [_row(record) for record in sorted(store, key=run_key)]
@@ -363,24 +303,14 @@ def _as_csv(rows: list[dict[str, Any]]) -> bytes:
 
 
 def _as_sqlite(rows: list[dict[str, Any]]) -> bytes:
-    names = ", ".join(f'"{name}"' for name in _COLUMNS)
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "records.sqlite"
-        connection = sqlite3.connect(path)
-        try:
-            with connection:
-                connection.execute(
-                    "CREATE TABLE records ("
-                    + ", ".join(f'"{name}" {kind}' for name, kind in _COLUMNS.items())
-                    + ")"
-                )
-                connection.executemany(
-                    f"INSERT INTO records ({names}) VALUES ({', '.join('?' * len(_COLUMNS))})",
-                    [tuple(r.values()) for r in rows],
-                )
-        finally:
-            connection.close()
-        return path.read_bytes()
+    columns = ", ".join(f'"{name}" {kind}' for name, kind in _COLUMNS.items())
+    marks = ", ".join("?" * len(_COLUMNS))
+    with closing(sqlite3.connect(":memory:")) as connection:
+        with connection:
+            connection.execute(f"CREATE TABLE records ({columns})")
+            values = [tuple(row.values()) for row in rows]
+            connection.executemany(f"INSERT INTO records VALUES ({marks})", values)
+        return connection.serialize()
 
 
 def _as_parquet(rows: list[dict[str, Any]]) -> bytes:
@@ -392,15 +322,9 @@ def _as_parquet(rows: list[dict[str, Any]]) -> bytes:
             "the format parquet needs pyarrow: pip install 'depthlaw[parquet]'; or "
             "take --format sqlite"
         ) from None
-    kinds = {
-        "TEXT PRIMARY KEY": pyarrow.string(),
-        "TEXT": pyarrow.string(),
-        "INTEGER": pyarrow.int64(),
-        "REAL": pyarrow.float64(),
-    }
-    table = pyarrow.Table.from_pylist(
-        rows, schema=pyarrow.schema([(name, kinds[kind]) for name, kind in _COLUMNS.items()])
-    )
+    kinds = {"INTEGER": pyarrow.int64(), "REAL": pyarrow.float64()}
+    types = [(name, kinds.get(kind, pyarrow.string())) for name, kind in _COLUMNS.items()]
+    table = pyarrow.Table.from_pylist(rows, schema=pyarrow.schema(types))
     sink = io.BytesIO()
     pyarrow.parquet.write_table(table, sink)
     return sink.getvalue()
@@ -436,7 +360,7 @@ def gc(folder: Path | None, delete: bool, json_output: bool, own: Path | None = 
         dump(
             {
                 "temporary_removed": [str(p) for p in temporary],
-                "unasked": [_row(r)["id"] for r in unasked],
+                "unasked": [record.id for record in unasked],
                 "bytes": size,
                 "deleted": delete,
             }
@@ -457,17 +381,14 @@ def gc(folder: Path | None, delete: bool, json_output: bool, own: Path | None = 
 
 def _stale(folder: Path) -> list[Path]:
     """Temporary files of ours that no living writer can still be at."""
-    found = []
-    for path in sorted(folder.glob("*")):
-        facts = path.lstat()
-        if (
-            _TEMPORARY.fullmatch(path.name)
-            and path.is_file()
-            and not path.is_symlink()
-            and time.time() - facts.st_mtime > STALE
-        ):
-            found.append(path)
-    return found
+    return [
+        path
+        for path in sorted(folder.glob("*"))
+        if _TEMPORARY.fullmatch(path.name)
+        and path.is_file()
+        and not path.is_symlink()
+        and time.time() - path.lstat().st_mtime > STALE
+    ]
 
 
 # --- comparing two collections --------------------------------------------------------------------
@@ -494,19 +415,15 @@ def diff(first: Path, second: Path, json_output: bool) -> int:
                 "compatible": agree(before, after, 0.01),
             }
         )
-    added, removed = sorted(b.keys() - a.keys()), sorted(a.keys() - b.keys())
+    added, removed = (
+        [run_name(key) for key in sorted(keys)]
+        for keys in (b.keys() - a.keys(), a.keys() - b.keys())
+    )
     same = len(a.keys() & b.keys()) - len(changed)
     if json_output:
-        dump(
-            {
-                "same": same,
-                "changed": changed,
-                "added": [run_name(k) for k in added],
-                "removed": [run_name(k) for k in removed],
-            }
-        )
+        dump({"same": same, "changed": changed, "added": added, "removed": removed})
     else:
-        _print_diff(changed, [run_name(k) for k in added], [run_name(k) for k in removed], same)
+        _print_diff(changed, added, removed, same)
     return 1 if changed or added or removed else 0
 
 
@@ -543,18 +460,11 @@ def _verdict(claims: Mapping[str, Claim], key: Key, records: Mapping[Key, Record
         # What confirmed steps amount to depends on the claim and its cases; here is only said
         # whether they are confirmed.
         return "steps confirmed" if all(step.holds for step in result) else "steps open"
-    value = (
-        _pool(result, (r for k, r in records.items() if (k[:2], k[3]) == (key[:2], key[3])))
-        if isinstance(result, Statistical)
-        else result
-    )
+    value: Measured = result
+    if isinstance(result, Statistical):
+        seeds = [decode(r.result) for k, r in records.items() if (k[:2], k[3]) == (key[:2], key[3])]
+        value = joined([seed for seed in seeds if isinstance(seed, type(result))])[0]
     try:
         return judge(claim, Case(**json.loads(key[1])), value).verdict.value
     except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
         return "cannot be judged now"
-
-
-def _pool(own: Statistical, records: Iterable[Record]) -> Measured:
-    return joined(
-        [value for record in records if isinstance(value := decode(record.result), type(own))]
-    )[0]

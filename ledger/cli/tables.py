@@ -17,8 +17,6 @@ from ..text import clean
 if TYPE_CHECKING:
     from ..publish.drawing.panels import Table as Data
 
-__all__ = ["CHANGED", "claims_table", "data_table", "plain_table", "print_table"]
-
 # Under a table with such marks.
 CHANGED = "*: something was changed after data were seen; `depthlaw show KEY` says what"
 # What stands for a verdict where nothing was measured.

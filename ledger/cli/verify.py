@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from rich.text import Text
 
@@ -17,7 +17,7 @@ from ..records.store import StoreError, manifest
 from ..running.options import Options
 from ..running.scheduling import cost_check
 from ..running.signals import TIME_IS_UP, Stopped
-from ..suite import Work, on_corpus, prepare
+from ..suite import Work, on_corpus, prepare, store_corpus
 from ..text import clean
 from ..verdicts.display import duration
 from ..verdicts.reference import Agreement, compare, run_name, shipped
@@ -31,18 +31,22 @@ def verify(
     suite: str,
     folder: Path | None,
     *,
-    only: Iterable[str] = (),
-    own: Path | None = None,
-    corpus: Path | None = None,
-    options: Options | None = None,
-    json_output: bool = False,
-    quiet: bool = False,
+    only: list[str] | None,
+    own: Path | None,
+    corpus: Path | None,
+    json_output: bool,
+    quiet: bool,
+    **typed: Any,
 ) -> int:
     """Run a suite, or the claims of a file in it, and print the verdicts. Those that train language
     models do so on a corpus of the user's, if there is one. The exit code is 0, 1 (a decided
     verdict against a decided one, a failed run, a control that does not fail, a broken proof) or
-    130 (interrupted); out of --minutes it is 0, and a line says what is missing."""
-    only, options = list(only), options or Options()
+    130 (interrupted); out of --minutes it is 0, and a line says what is missing.
+
+    Args:
+        typed: the fields of `Options`.
+    """
+    only, options = only or [], Options(**typed)
     if corpus is None:
         work = prepare(suite, folder, only=only, own=own, options=options)
     else:
@@ -120,17 +124,12 @@ def _on_text(
         options=options,
         changed=lambda claim: on_corpus(claim, text.digest),
     )
-    cases = [run.case for run in work.runs if run.case is not None and "corpus" in run.case]
-    if not cases:
+    if not any(run.case is not None and "corpus" in run.case for run in work.runs):
         raise UsageError(
             "--corpus: none of the claims asked for trains on a text; try depthlaw "
             "verify training --only depth_width"
         )
-    cache = str(work.store.root / "cache")
-    corpus.keep(text, cache)
-    # Here, where what is wrong with a corpus is one line, and not in every process.
-    for vocabulary in sorted({case.vocabulary for case in cases}):
-        corpus.encoded(text.digest, vocabulary, cache)
+    store_corpus(work, text.digest, text)
     return work
 
 
@@ -153,21 +152,13 @@ def _print(judged: list[ClaimResult], work: Work, failures: list[Failure]) -> No
     console.print(Text(f"\n{terminal.LEGEND}\n", style="dim"))
     for failure in failures:
         say(console, f"failed: {failure.run}: {failure.why}")
-    for result in judged:
-        if result.unexpected:
-            console.print(
-                Text(clean(f"! {result.claim.key}: {result.unexpected}"), style="bold red")
-            )
-    for result in judged:
-        if result.premise_refuted:
-            say(
-                console,
-                f"premise refuted: {result.claim.key} rests on {result.premise_refuted}, "
-                "which FAILS",
-            )
-    for result in judged:
-        if result.news:
-            say(console, f"news: {result.claim.key}: {result.news}")
+    for result in filter(lambda each: each.unexpected, judged):
+        console.print(Text(clean(f"! {result.claim.key}: {result.unexpected}"), style="bold red"))
+    for result in filter(lambda each: each.premise_refuted, judged):
+        premise = result.premise_refuted
+        say(console, f"premise refuted: {result.claim.key} rests on {premise}, which FAILS")
+    for result in filter(lambda each: each.news, judged):
+        say(console, f"news: {result.claim.key}: {result.news}")
     lacking = Counter(
         r.claim.needs for r in judged if r.cases and r.claim.needs and not r.claim.measurable
     )

@@ -15,7 +15,7 @@ import os
 import re
 import stat
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -26,16 +26,6 @@ from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.theory.claims.values import Ball, Exact, Measured, Outside, Proportion, Sample, Step
 
 SCHEMA = 1
-# From schema n to schema n + 1: takes the inputs, result and facts of a verified record of schema n
-# and returns those of the next. Old files stay as they are and are translated whenever they are
-# read. Canonical form, hashes and seal are the same in every schema.
-MIGRATIONS: dict[
-    int,
-    Callable[
-        [dict[str, Any], dict[str, Any], dict[str, Any]],
-        tuple[dict[str, Any], dict[str, Any], dict[str, Any]],
-    ],
-] = {}
 MARKER = "depthlaw-results"
 FOLDERS = ("runs", "tmp", "manifests", "set-aside", "cache", "certificates")
 # No record comes near this; a larger file is not read into memory to find out.
@@ -187,77 +177,56 @@ class Record:
     def to_bytes(self) -> bytes:
         """The file's content: one canonical JSON object, put together from parts that are each
         encoded only once."""
-        return self._as_schema(SCHEMA)
-
-    def _as_schema(self, schema: int) -> bytes:
         body = b'{"facts":%s,"id":"%s","inputs":%s,"result":%s,"result_hash":"%s","schema":%d' % (
             canonical(self.facts),
             self.id.encode(),
             self._canonical_inputs,
             self._canonical_result,
             self.result_hash.encode(),
-            schema,
+            SCHEMA,
         )
         return b'%s,"seal":"%s"}\n' % (body, _sha256(body + b"}").encode())
 
-    def migrated(self, schema: int) -> Record:
-        """This record of an older schema in today's.
-
-        Raises:
-            ValueError: when there is no way from that schema to this one.
-        """
-        _check_schema(schema)
-        record = self
-        for number in range(schema, SCHEMA):
-            record = Record(
-                *MIGRATIONS[number](dict(record.inputs), dict(record.result), dict(record.facts))
-            )
-        return record
-
     @classmethod
     def from_bytes(cls, data: bytes, name: str) -> Record:
-        """Read a record and verify every hash in it; one of an older schema is verified as it
-        stands, then migrated.
+        """Read a record and verify every hash in it.
 
         Raises:
-            ValueError: with the reason, when the file is truncated, edited, foreign, or from a
-                newer schema.
+            ValueError: with the reason, when the file is truncated, edited, foreign, or of another
+                schema.
         """
         try:
             body = json.loads(data)
             schema, seal = body["schema"], body["seal"]
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise ValueError("not a record: truncated or foreign") from None
-        _check_schema(schema)
+        check_schema(schema)
         try:
             record = cls(body["inputs"], body["result"], body["facts"])
             # The comparison covers every hash and the canonical form at once.
-            if data != record._as_schema(schema) or name != f"{record.id}.json":
+            if data != record.to_bytes() or name != f"{record.id}.json":
                 raise ValueError(_what_is_wrong(body, seal, record, name))
         except (KeyError, TypeError, RecursionError, UnicodeEncodeError):
             raise ValueError("edited or damaged: parts of it are missing or malformed") from None
         try:
-            record = record.migrated(schema)
             decode(record.result)
         except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError, OverflowError):
             raise ValueError("sealed, but its result is not of a known form") from None
         return record
 
 
-def _check_schema(schema: object) -> None:
-    if type(schema) is int and (
-        schema == SCHEMA
-        or (schema < SCHEMA and all(number in MIGRATIONS for number in range(schema, SCHEMA)))
-    ):
-        return
-    newer = (
-        "; a newer depthlaw wrote it: upgrade, then move it back"
-        if type(schema) is int and schema > SCHEMA
-        else ""
-    )
-    raise ValueError(
-        f"schema {schema!r}, while this version of depthlaw reads schema {SCHEMA}{newer}"
-    )
+def check_schema(schema: object) -> None:
+    """Refuse records of another schema than today's.
+
+    Raises:
+        ValueError: for one.
+    """
+    if type(schema) is not int or schema != SCHEMA:
+        newer = type(schema) is int and schema > SCHEMA
+        advice = "; a newer depthlaw wrote it: upgrade, then move it back" if newer else ""
+        raise ValueError(
+            f"schema {schema!r}, while this version of depthlaw reads schema {SCHEMA}{advice}"
+        )
 
 
 def _sha256(data: bytes) -> str:
@@ -303,7 +272,6 @@ class Store:
         self.read_only = read_only
         self.set_aside: list[SetAside] = []
         self._records: dict[str, Record] = {}
-        self._older: dict[str, Path] = {}
         self._check_ownership()
         if not read_only:
             self._prepare()
@@ -357,7 +325,7 @@ class Store:
 
     def file_of(self, run_id: str) -> Path:
         """Where the record of a run lies."""
-        return self._older.get(run_id, self._path(run_id))
+        return self._path(run_id)
 
     def put(self, record: Record) -> None:
         """Write a record whole: temporary file, fsync, rename. A run that is already recorded keeps
@@ -437,13 +405,7 @@ class Store:
             except ValueError as reason:
                 self._move_aside(Path(path), str(reason))
                 continue
-            if name == f"{record.id}.json":
-                self._records[record.id] = record
-                self._older.pop(record.id, None)
-            elif record.id not in self._records:
-                # Migrated: its file keeps the id that it had in its own schema.
-                self._records[record.id] = record
-                self._older[record.id] = Path(path)
+            self._records[record.id] = record
 
     def _move_aside(self, path: Path, why: str) -> None:
         name = str(path.relative_to(self.root))

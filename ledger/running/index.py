@@ -18,8 +18,6 @@ from depthlaw.theory.claims.withdrawn import WITHDRAWN
 if TYPE_CHECKING:
     from depthlaw.theory.claims.definition import Claim
 
-__all__ = ["claims_index", "described", "select", "unknown"]
-
 # A cache is thrown away when theory or empirics change, not when `described` does: then it takes
 # another name here.
 _CACHE = "index"
@@ -49,20 +47,11 @@ def described(claim: Claim) -> dict[str, str]:
     """What `claims_index` says of a claim."""
     from depthlaw.theory.claims.symbols import plain
 
-    return {
-        "key": claim.key,
-        "title": claim.title,
-        "wording": claim.wording,
-        "kind": claim.kind,
-        "holds_for": claim.holds_for,
+    names = "key title wording kind holds_for text post_hoc tier cited supports"
+    return {name: getattr(claim, name) for name in names.split()} | {
         "source": str(claim.source),
         "statement": plain(claim.statement),
-        "text": claim.text,
         "bibliography": claim.source.key,
-        "post_hoc": claim.post_hoc,
-        "tier": claim.tier,
-        "cited": claim.cited,
-        "supports": claim.supports,
         "portable": "yes" if claim.portable else "",
     }
 

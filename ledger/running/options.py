@@ -12,8 +12,6 @@ from depthlaw.advisor.base.quantities import UsageError, parse_bytes, quoted
 from ..records.environment import cores
 from .engines import LOADER, Engine, Inline, Pool, Ray
 
-__all__ = ["Options"]
-
 # More processes than this per core only wait for each other, and each takes its own memory.
 PROCESSES_PER_CORE = 16
 # Two years: a longer limit is no limit, and the system's alarm clock cannot be set to every number.
@@ -35,7 +33,7 @@ class Options:
     max_memory: str = ""
     minutes: float | None = None
     address: str = "local"
-    gpus: str = ""
+    gpus: str | None = None
     gpus_per_run: float = 0.0
     memory: str = ""
     device: str = "cpu"
@@ -90,7 +88,13 @@ class Options:
             )
 
     def _gpus(self) -> tuple[str, ...]:
-        ids = tuple(g.strip() for g in self.gpus.split(",")) if self.gpus else ()
+        if self.gpus is None:
+            return ()
+        if not self.gpus.strip():
+            raise UsageError(
+                "--gpus names no device; give ids, such as --gpus 0,1, or leave it out"
+            )
+        ids = tuple(g.strip() for g in self.gpus.split(","))
         for name in ids:
             if not _GPU.fullmatch(name):
                 raise UsageError(
@@ -98,7 +102,7 @@ class Options:
                     "accepted are numbers and the ids that "
                     "nvidia-smi -L prints, separated by commas; try --gpus 0,1"
                 )
-        if ids and self.engine != "pool":
+        if self.engine != "pool":
             raise UsageError(
                 f"--gpus belongs to --engine pool, not to {quoted(self.engine)}; "
                 "leave one of them out"

@@ -20,18 +20,6 @@ from ..records.run import Run
 from ..records.store import Record, Store
 from .engines import THREADS, Engine, Inline, Pool
 
-__all__ = [
-    "DEFAULT_MEMORY",
-    "Rates",
-    "Stage",
-    "budgeted",
-    "check_device",
-    "cost_check",
-    "expected_seconds",
-    "measured_rates",
-    "stages",
-]
-
 DEFAULT_MEMORY = "8GB"
 
 # (plan) -> kind of work -> units per second of one process, while all cores do the same.

@@ -35,8 +35,6 @@ from depthlaw.theory.claims.definition import (
 
 from .engines import LOADER
 
-__all__ = ["all_claims", "find_with", "loader_of", "own_claims", "with_premises"]
-
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _TRY = "docs/how-to/add-a-theorem.md has a complete file"
 # No file of claims comes near this.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -14,15 +14,15 @@ from ..running.index import claims_index, unknown
 
 @cache
 def entries() -> Mapping[str, str]:
-    """Every entry of the bibliography by key, as it is printed there; read from the installed
-    package.
+    """Every entry of the bibliography by key, as it is printed there, from the line of its @ to
+    that of its closing brace; read from the installed package.
 
     >>> entries()["levine2020"].splitlines()[0]
     '@inproceedings{levine2020,'
     """
-    return MappingProxyType(
-        dict(parse((files("depthlaw.theory") / "bibliography.bib").read_text(encoding="utf-8")))
-    )
+    text = (files("depthlaw.theory") / "bibliography.bib").read_text(encoding="utf-8")
+    found = re.findall(r"^(@\w+\{([^,\s]+),.*?^\})", text, re.M | re.S)
+    return MappingProxyType({key: entry for entry, key in found})
 
 
 def bibtex_for(keys: Iterable[str]) -> dict[str, str]:
@@ -79,14 +79,7 @@ def reference(key: str) -> str:
 
 
 # BibTeX's accents as characters that combine with the letter before them.
-_ACCENTS = {
-    "'": "\u0301",
-    "`": "\u0300",
-    '"': "\u0308",
-    "^": "\u0302",
-    "v": "\u030c",
-    "~": "\u0303",
-}
+_ACCENTS = dict(zip("'`\"^v~", "\u0301\u0300\u0308\u0302\u030c\u0303", strict=True))
 
 
 def _plain(text: str) -> str:
@@ -94,52 +87,6 @@ def _plain(text: str) -> str:
     text = re.sub(r"\\([\"'`^~]|v(?=\{))\{?\\?(\w)\}?", lambda m: m[2] + _ACCENTS[m[1]], text)
     text = re.sub("-{2,3}", "-", text).replace(r"\L", "\u0141").replace(r"\textasciitilde", "~")
     return unicodedata.normalize("NFC", re.sub(r"[{}\\]", "", text))
-
-
-def parse(text: str) -> Iterator[tuple[str, str]]:
-    """The (key, entry) pairs of a BibTeX file whose entries are delimited by braces. What stands
-    between entries is a comment.
-
-    Raises:
-        ValueError: when an entry has no key, does not end, or repeats a key.
-
-    >>> list(parse("% two @words @misc{a, title = {A {B}}} @misc{b,}"))
-    [('a', '@misc{a, title = {A {B}}}'), ('b', '@misc{b,}')]
-    """
-    seen = set()
-    start = _next_entry(text, 0)
-    while start >= 0:
-        opening = text.index("{", start)
-        end = _closing(text, opening)
-        key = text[opening + 1 : end].partition(",")[0].strip()
-        if not key or key in seen:
-            raise ValueError(
-                "the bibliography has an entry with "
-                f"{'the key ' + repr(key) + ' twice' if key else 'no key'}"
-            )
-        seen.add(key)
-        yield key, text[start : end + 1]
-        start = _next_entry(text, end)
-
-
-def _next_entry(text: str, start: int) -> int:
-    while (start := text.find("@", start)) >= 0:
-        kind, brace, _ = text[start + 1 : start + 40].partition("{")
-        if brace and kind.isalpha():
-            return start
-        start += 1
-    return -1
-
-
-def _closing(text: str, opening: int) -> int:
-    depth = 0
-    for place in range(opening, len(text)):
-        depth += {"{": 1, "}": -1}.get(text[place], 0)
-        if depth == 0:
-            return place
-    raise ValueError(
-        f"the bibliography entry that begins {text[opening : opening + 30]!r} does not end"
-    )
 
 
 def _sources_of(key: str) -> list[str]:

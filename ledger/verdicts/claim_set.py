@@ -20,7 +20,7 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from depthlaw.advisor.base.quantities import UsageError
 
@@ -28,18 +28,6 @@ from ..records.store import StoreError, canonical, write_file
 
 if TYPE_CHECKING:
     from depthlaw.theory.claims.definition import Claim
-
-__all__ = [
-    "ClaimSet",
-    "Entry",
-    "altered",
-    "changes",
-    "claim_set",
-    "claim_sets",
-    "entry",
-    "hash_of",
-    "write_claim_set",
-]
 
 FOLDER = Path(__file__).parent
 _NAME = re.compile(r"claims-v([1-9]\d*)")
@@ -138,19 +126,10 @@ def claim_set(name: str = "", folder: Path = FOLDER) -> ClaimSet:
 
 def entry(claim: Claim, verdict: str) -> Entry:
     """A claim as a set would list it today."""
-    return Entry(
-        claim.key,
-        claim.title,
-        claim.text,
-        str(claim.statement),
-        str(claim.source),
-        claim.wording,
-        claim.kind,
-        claim.holds_for,
-        claim.weight,
-        tuple(claim.premises),
-        verdict,
-    )
+    names = ("key", "title", "text", "wording", "kind", "holds_for", "weight", "premises")
+    fields: dict[str, Any] = {name: getattr(claim, name) for name in names}
+    fields |= {"statement": str(claim.statement), "source": str(claim.source)}
+    return Entry(**fields, verdict=verdict)
 
 
 def changes(old: ClaimSet, today: Mapping[str, Entry]) -> dict[str, str]:

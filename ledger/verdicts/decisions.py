@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import astuple
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -60,14 +61,7 @@ class Decisions:
             index, verdict, slack, certain, reason, defect = self._known[key]
             return index, Decision(Verdict(verdict), slack, certain, reason, defect)
         index, decision = decide()
-        self._known[key] = [
-            index,
-            decision.verdict.value,
-            decision.slack,
-            decision.certain,
-            decision.reason,
-            decision.defect,
-        ]
+        self._known[key] = [index, *astuple(decision)]
         self._new = True
         return index, decision
 

@@ -26,7 +26,7 @@ from depthlaw.theory.claims.values import (
 from depthlaw.theory.claims.verdict import Verdict, bounds
 from depthlaw.theory.exact.enclosure import ball, enclose
 
-from .report import CaseResult, ClaimResult
+from .report import NO_VALUE, CaseResult, ClaimResult
 
 
 def relation(claim: Claim) -> str:
@@ -224,8 +224,6 @@ def measured_side(claim: Claim, row: CaseResult) -> str:
 
 # What stands in print for the = of a statement whose cases are judged by an interval.
 _EQUAL = {"text": (" = ", " ≈ "), "latex": (" = ", r" \approx ")}
-# What a prediction of a claim of one's own may raise.
-_NO_VALUE = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
 
 
 def interval(claim: Claim) -> tuple[Case, Ball] | None:
@@ -239,7 +237,7 @@ def interval(claim: Claim) -> tuple[Case, Ball] | None:
     for case in dict.fromkeys(case for cases in claim.grid.values() for case in cases):
         try:
             found = claim.predict(case)
-        except _NO_VALUE:
+        except NO_VALUE:
             continue
         if isinstance(found, Ball) and found.low < found.high:
             return case, found

@@ -14,6 +14,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib.metadata import version
@@ -30,6 +31,7 @@ from depthlaw.theory.claims.verdict import FALSE_ALARM_BUDGET, Decision, Verdict
 
 from ..records.store import canonical, decode, encode
 from .display import number, slack
+from .report import NO_VALUE
 
 if TYPE_CHECKING:
     import sympy
@@ -38,15 +40,7 @@ if TYPE_CHECKING:
 # seconds.
 _MOST_BITS, _MOST_TERMS = 10**7, 10**5
 # A judgement of a changed statement that has no value ends in one of these.
-_NO_VALUE = (
-    ArithmeticError,
-    AttributeError,
-    KeyError,
-    MemoryError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
+_NO_VALUE = (*NO_VALUE, MemoryError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -142,11 +136,8 @@ def _constant(text: str) -> Fraction | None:
         value = Fraction(text.strip()) if found else None
     except (ValueError, ZeroDivisionError):
         return None
-    return (
-        value
-        if value is not None and (value == 0 or Fraction(1, 10**30) <= abs(value) <= 10**30)
-        else None
-    )
+    allowed = value is not None and (value == 0 or Fraction(1, 10**30) <= abs(value) <= 10**30)
+    return value if allowed else None
 
 
 def _bits(
@@ -183,11 +174,8 @@ def _bits(
             for limits in node.args[1:]
             for bound in limits.args[1:]
         )
-        return (
-            largest * (terms if isinstance(node, sympy.Product) else 1.0) + 64
-            if terms <= 4 * _MOST_TERMS
-            else math.inf
-        )
+        times = terms if isinstance(node, sympy.Product) else 1.0
+        return largest * times + 64 if terms <= 4 * _MOST_TERMS else math.inf
     return largest + 8
 
 
@@ -239,13 +227,13 @@ def falsify(claim: Claim, minutes: float, changes: list[str], seen: Callable[[st
 
 def _decision(claim: Claim, case: Case, value: Measured, *, changed: bool) -> Decision | None:
     """The judgement; None where a statement with a changed constant has no value at the case."""
-    if not changed:
-        return judge(claim, case, value, alpha=FALSE_ALARM_BUDGET)
     try:
-        if _bits(claim.statement.rhs, case) > _MOST_BITS:
+        if changed and _bits(claim.statement.rhs, case) > _MOST_BITS:
             return None
         return judge(claim, case, value, alpha=FALSE_ALARM_BUDGET)
     except _NO_VALUE:
+        if not changed:
+            raise
         return None
 
 
@@ -276,14 +264,10 @@ def _instances(
             point = tuple(Fraction(round(float(x) * 2**16), 2**16) for x in vector)
             try:
                 value = family.measured(point)
-            except (ZeroDivisionError, ValueError, ArithmeticError):
+            except (ValueError, ArithmeticError):
                 continue
-            yield (
-                family.case,
-                value,
-                {"search": place, "point": [str(x) for x in point]},
-                evaluations,
-            )
+            where = {"search": place, "point": [str(x) for x in point]}
+            yield family.case, value, where, evaluations
             if time.monotonic() > deadline:
                 return
 
@@ -308,22 +292,16 @@ def _climb(
         return -math.log(value) if value > 0 else 1e9
 
     best = generator.standard_normal(family.size)
-    try:
+    with suppress(TimeoutError):
         if wide:
             bounds = [(-2.0, 2.0)] * family.size
             result = optimize.differential_evolution(
                 loss, bounds, maxiter=60, popsize=12, seed=generator, polish=False
             )
         else:
-            result = optimize.minimize(
-                loss,
-                best,
-                method="Nelder-Mead",
-                options={"maxiter": 400 * family.size, "adaptive": True},
-            )
+            options = {"maxiter": 400 * family.size, "adaptive": True}
+            result = optimize.minimize(loss, best, method="Nelder-Mead", options=options)
         best = result.x
-    except TimeoutError:
-        pass
     return best, calls
 
 
@@ -363,16 +341,7 @@ def recheck(path: Path) -> tuple[dict[str, Any], tuple[Step, ...]]:
         data = load(path)
         ours = data.get("kind") == "falsification"
         return data, _recheck_falsification(data) if ours else tuple(recheck_theory(data))
-    except (
-        ValueError,
-        KeyError,
-        TypeError,
-        IndexError,
-        ArithmeticError,
-        AttributeError,
-        RecursionError,
-        MemoryError,
-    ) as error:
+    except (*_NO_VALUE, IndexError) as error:
         why = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
         raise UsageError(
             why if str(path) in why else f"{path} is not a complete certificate: {why}"
@@ -457,31 +426,23 @@ def _recheck_falsification(data: dict[str, Any]) -> tuple[Step, ...]:
         measured = (lambda: family.measured(tuple(Fraction(x) for x in point))) if inside else None
     else:
         inside = case in _cases(attacked) and 0 <= data["seed"] < 2**63
-        measured = (
-            (lambda: attacked.measure(case, data["seed"]))
-            if inside and attacked.measurable
-            else None
-        )
+        able = inside and attacked.measurable
+        measured = (lambda: attacked.measure(case, data["seed"])) if able else None
     # A case of our own grids only: another could take for ever to measure.
     value = measured() if measured else None
     decision = None if value is None else _decision(attacked, case, value, changed=bool(weakened))
+    same = plain(attacked.statement) == data["statement"]
+    again = value is not None and encode(value) == data["measured"]
+    fails = decision is not None and decision.verdict is Verdict.FAILS
     return (
-        Step(
-            "the statement is the one in the certificate",
-            plain(attacked.statement) == data["statement"],
-        ),
+        Step("the statement is the one in the certificate", same),
         Step(
             "the case is one that the claim is asked about, and satisfies its assumptions", inside
         ),
-        Step(
-            "the value measured again is the one in the certificate",
-            value is not None and encode(value) == data["measured"],
-        ),
+        Step("the value measured again is the one in the certificate", again),
         Step(
             f"judged again it says {ascii(data['verdict'])[1:-1][:12]}, and that is FAILS",
-            data["verdict"] == "FAILS"
-            and decision is not None
-            and decision.verdict is Verdict.FAILS,
+            data["verdict"] == "FAILS" and fails,
         ),
     )
 

@@ -15,8 +15,6 @@ from pathlib import Path
 
 from depthlaw.theory.claims.definition import Case, Claim
 
-__all__ = ["Known", "known", "known_at", "write_known"]
-
 FILE = Path(__file__).with_name("known_cases.json")
 
 

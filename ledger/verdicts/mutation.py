@@ -26,7 +26,7 @@ from depthlaw.theory.claims.symbols import plain
 from depthlaw.theory.claims.values import Ball
 from depthlaw.theory.claims.verdict import TRUNCATED, Decision, Verdict, bounds, judge
 
-from .report import ClaimResult
+from .report import NO_VALUE, ClaimResult
 
 if TYPE_CHECKING:
     import sympy
@@ -34,19 +34,7 @@ if TYPE_CHECKING:
 
 Fate = Literal["data", "proof", "undecided", "survives"]
 
-_ORDINALS = (
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-)
-_NO_VALUE = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
 
 
 @dataclass(frozen=True)
@@ -95,14 +83,8 @@ def mutants(statement: Relational) -> Iterator[tuple[str, Relational]]:
 
     yield from _described(_candidates(statement, lambda node, side: _changes(node, (side,), None)))
     # Two bounds have no reverse.
-    flipped = {
-        sympy.Le: sympy.Ge,
-        sympy.Ge: sympy.Le,
-        sympy.Lt: sympy.Gt,
-        sympy.Gt: sympy.Lt,
-        sympy.Eq: sympy.Ne,
-        sympy.Ne: sympy.Eq,
-    }
+    pairs = ((sympy.Le, sympy.Ge), (sympy.Lt, sympy.Gt), (sympy.Eq, sympy.Ne))
+    flipped = {a: b for pair in pairs for a, b in (pair, pair[::-1])}
     if statement.func in flipped:
         other = flipped[statement.func](*statement.args, evaluate=False)
         yield f"{statement.rel_op} -> {other.rel_op}", other
@@ -125,13 +107,12 @@ def forms(statement: Relational, cases: Iterable[Case] = ()) -> Iterator[tuple[s
     cases = list(cases)
     found = _candidates(statement, lambda node, side: _form_changes(node, (side,), cases))
     known = [other for _, other in mutants(statement)]
-    yield from _described(
-        [
-            row
-            for number, row in enumerate(found)
-            if row[1] not in known and row[1] not in [other for _, other in found[:number]]
-        ]
-    )
+    fresh: list[tuple[_Change, Relational]] = []
+    for change, other in found:
+        if other not in known:
+            known.append(other)
+            fresh.append((change, other))
+    yield from _described(fresh)
     if statement.func in (sympy.Le, sympy.Ge, sympy.Lt, sympy.Gt):
         yield f"{statement.rel_op} -> ==", sympy.Eq(*statement.args, evaluate=False)
 
@@ -212,16 +193,10 @@ def _changes(
         for changed in (node + step, node - step):
             yield _Change(place, str(node), str(changed), inside, changed)
         return
-    swaps = {
-        sympy.Min: sympy.Max,
-        sympy.Max: sympy.Min,
-        sympy.floor: sympy.ceiling,
-        sympy.ceiling: sympy.floor,
-    }
-    if node.func in swaps:
-        yield _Change(
-            place, node.func.__name__, swaps[node.func].__name__, "", swaps[node.func](*node.args)
-        )
+    pairs = ((sympy.Min, sympy.Max), (sympy.floor, sympy.ceiling))
+    for old, new in (*pairs, *(pair[::-1] for pair in pairs)):
+        if node.func == old:
+            yield _Change(place, old.__name__, new.__name__, "", new(*node.args))
     # The limits of a sum are a tuple, which is named by the sum.
     around = parent if isinstance(node, sympy.Tuple) else node
     yield from _rebuilt(node, lambda number, argument: _changes(argument, (*place, number), around))
@@ -268,7 +243,7 @@ def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
         try:
             _counts_whole_things(statement, row.case)
             decision = judge(mutated, row.case, row.measured, alpha=result.alpha(row), force=True)
-        except _NO_VALUE:
+        except NO_VALUE:
             return Mutant(change, statement, "data", "the mutated statement has no value at a case")
         if {row.decision.verdict, decision.verdict} == {Verdict.HOLDS, Verdict.FAILS}:
             return Mutant(change, statement, "data")
@@ -285,18 +260,9 @@ def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
     # Where another case still fails the verdict is FAILS as before, and nobody would notice.
     if undecided and not any(decision.verdict is Verdict.FAILS for decision in decisions):
         return Mutant(change, statement, "undecided", undecided)
-    return Mutant(
-        change,
-        statement,
-        "survives",
-        _why_alive(
-            statement,
-            decisions,
-            weaker=weaker,
-            breaks=breaks,
-            equal=weaker and _equal(result, mutated),
-        ),
-    )
+    equal = weaker and _equal(result, mutated)
+    why = _why_alive(decisions, weaker=weaker, breaks=breaks, equal=equal)
+    return Mutant(change, statement, "survives", why)
 
 
 def _counts_whole_things(statement: Relational, case: Case) -> None:
@@ -313,9 +279,7 @@ def _counts_whole_things(statement: Relational, case: Case) -> None:
             raise ValueError("a binomial coefficient of a number that is no integer")
 
 
-def _why_alive(
-    statement: Relational, decisions: list[Decision], *, weaker: bool, breaks: bool, equal: bool
-) -> str:
+def _why_alive(decisions: list[Decision], *, weaker: bool, breaks: bool, equal: bool) -> str:
     """Why a mutant survives, from how the mutant itself was judged."""
     if any(decision.verdict is Verdict.FAILS for decision in decisions):
         return "the statement fails with this constant as well"
@@ -349,28 +313,21 @@ def _not_stronger(original: Claim, mutated: Claim, case: Case) -> bool:
         if isinstance(new, Ball) and isinstance(old, Ball):
             # The ends that `judgement` compares with: a bound from above with the lower one, from
             # below with the upper one.
-            weaker = {
-                "<=": new.low >= old.low,
-                "<": new.low >= old.low,
-                ">=": new.high <= old.high,
-                ">": new.high <= old.high,
-                "==": new.low <= old.low and old.high <= new.high,
-            }
-            return weaker.get(relation, new == old)
+            if relation == "==":
+                return new.low <= old.low and old.high <= new.high
+            if relation == "!=":
+                return new == old
+            return new.low >= old.low if relation[0] == "<" else new.high <= old.high
         if isinstance(new, Ball) or isinstance(old, Ball):
             return False
         if relation == "in":
             (low, high), (old_low, old_high) = bounds(new), bounds(old)
             return sign(low - old_low) in (0, -1) and sign(high - old_high) in (0, 1)
         order = sign(new - old)
-    except _NO_VALUE:
+    except NO_VALUE:
         return False
-    return (
-        order
-        in {"<=": (0, 1), "<": (0, 1), ">=": (0, -1), ">": (0, -1), "==": (0,), "!=": (0,)}[
-            relation
-        ]
-    )
+    larger = {"<=": (0, 1), "<": (0, 1), ">=": (0, -1), ">": (0, -1)}
+    return order in larger.get(relation, (0,))
 
 
 def _equal(result: ClaimResult, mutated: Claim) -> bool:
@@ -398,10 +355,6 @@ def unexplained(result: ClaimResult, found: list[Mutant]) -> list[Mutant]:
         result.claim.statement.rel_op == "==" and not sampled and result.verdict is Verdict.HOLDS
     )
     strict = exact or result.verdict in (Verdict.PROVED, Verdict.ARGUED)
-    return [
-        m
-        for m in found
-        if strict
-        and m.fate == "survives"
-        and not m.reason.startswith(("a weaker", "gives the same"))
-    ]
+    explained = ("a weaker", "gives the same")
+    alive = [m for m in found if m.fate == "survives" and not m.reason.startswith(explained)]
+    return alive if strict else []

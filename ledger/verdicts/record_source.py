@@ -80,4 +80,4 @@ class _Relabelled(Ledger):
 
     def __init__(self, known: Ledger, held: Mapping[str, Record]) -> None:
         self.root, self.header, self.read_only, self.set_aside = known.root, known.header, True, []
-        self._older, self._records = {}, dict(held)
+        self._records = dict(held)

@@ -37,6 +37,7 @@ from ..records.store import (
     Store,
     StoreError,
     canonical,
+    check_schema,
     decode,
     digest,
     manifest,
@@ -67,7 +68,6 @@ class Ledger(Store):
         self.root = file
         self.read_only = True
         self.set_aside = []
-        self._older = {}
         try:
             self.header, lines = _parts(file)
             self._records = {record.id: record for record in self._lines(lines)}
@@ -88,9 +88,7 @@ class Ledger(Store):
             raise StoreError(
                 f"the ledger {file} does not verify ({error}); get it again, or write it again"
             ) from None
-        if self.header["schema"] == SCHEMA and (
-            listed["hash"] != self.header["manifest"] or len(self) != self.header["records"]
-        ):
+        if listed["hash"] != self.header["manifest"] or len(self) != self.header["records"]:
             raise StoreError(
                 f"the ledger {file} does not verify (its records do not match its "
                 "manifest); get it again, or write it again"
@@ -103,7 +101,7 @@ class Ledger(Store):
                 "environment": self.header["environment"],
                 "timing": {"wall_s": body["wall_s"]},
             }
-            record = Record(body["inputs"], body["result"], facts).migrated(self.header["schema"])
+            record = Record(body["inputs"], body["result"], facts)
             decode(record.result)
             yield record
 
@@ -138,6 +136,7 @@ def _parts(file: Path) -> tuple[dict[str, Any], bytes]:
         raise ValueError("its content does not match its seal")
     if header["ledger"] != FORMAT:
         raise ValueError(f"its form is {header['ledger']!r}, known is {FORMAT}")
+    check_schema(header["schema"])
     return header, lines
 
 

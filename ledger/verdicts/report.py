@@ -25,7 +25,7 @@ PREMISE_REFUTED = "PREMISE REFUTED"
 VERDICT_NAMES = (*(v.value for v in Verdict), PREMISE_REFUTED, NOT_RUN)
 
 # A judgement of a statement that has no value ends in one of these.
-_NO_VALUE = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
+NO_VALUE = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
 
 # A bound that holds by a factor of a million says nothing about the case at hand.
 VACUOUS = 6.0
@@ -350,7 +350,7 @@ def _control(claim: Claim, store: Store, decisions: Decisions) -> CaseResult | N
         _, decision = decisions.get(
             mutated, (record,), None, lambda: (0, judge(mutated, control.case, value, force=True))
         )
-    except _NO_VALUE as error:
+    except NO_VALUE as error:
         decision = _not_judged(error)
     return CaseResult(control.case, value, decision, (record,))
 
@@ -413,7 +413,7 @@ def _decided(
         index, decision = decisions.get(
             claim, records, level(claim, case), lambda: _worst(claim, case, values)
         )
-    except _NO_VALUE as error:
+    except NO_VALUE as error:
         return CaseResult(case, values[0], _not_judged(error), records)
     return CaseResult(case, values[index], decision, records)
 

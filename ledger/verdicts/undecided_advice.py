@@ -13,8 +13,6 @@ from depthlaw.theory.exact.enclosure import enclose
 
 from .report import CaseResult, ClaimResult
 
-__all__ = ["Remedy", "remedies"]
-
 # Beyond so many none is named.
 _MOST_SEEDS, _MOST_EXAMPLES = 10**4, 10**9
 

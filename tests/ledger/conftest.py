@@ -1,22 +1,62 @@
-"""The faulty claim, and the log of what faults did, from which the table of docs/reliability.md is
-written."""
+"""Commands in this process, the faulty claim, and the log of what faults did, from which the table
+of docs/reliability.md is written."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
+from typing import Any, NamedTuple
 
 import pytest
 
+from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.records.run import Run
 from depthlaw.ledger.records.store import Store, manifest
 
 HERE = Path(__file__).parent
+
+
+class Answer(NamedTuple):
+    """What a command answers."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def data(self) -> Any:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def depthlaw(capsys: pytest.CaptureFixture[str]) -> Callable[..., Answer]:
+    """Run a command in this process; words of its first argument are arguments of their own."""
+
+    def command(first: str | Path, *more: object) -> Answer:
+        words = first.split() if isinstance(first, str) and first else [first]
+        code = main([str(word) for word in (*words, *more)])
+        return Answer(code, *capsys.readouterr())
+
+    return command
+
+
+@pytest.fixture
+def refused(depthlaw: Callable[..., Answer]) -> Callable[..., str]:
+    """Run a command that must be refused in one line, which is returned."""
+
+    def command(*arguments: object) -> str:
+        answer = depthlaw(*arguments)
+        assert (answer.code, answer.out) == (2, "")
+        assert re.fullmatch(r"error: [^\n]+\n", answer.err)
+        return answer.err
+
+    return command
 
 
 @pytest.fixture

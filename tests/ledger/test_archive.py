@@ -12,7 +12,6 @@ from fractions import Fraction
 
 import pytest
 
-from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.records.store import Record, Store, encode, manifest
 from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.verdicts.record_source import wanted
@@ -52,18 +51,12 @@ def folder(tmp_path):
     return tmp_path / "r"
 
 
-def depthlaw(capsys, *arguments) -> tuple[int, str, str]:
-    code = main([str(a) for a in arguments])
-    said = capsys.readouterr()
-    return code, said.out, said.err
-
-
 def snapshot(folder):
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_list_has_a_whole_row_for_each_record_and_filters(folder, capsys):
-    code, out, err = depthlaw(capsys, "records", "list", "--results", folder)
+def test_list_has_a_whole_row_for_each_record_and_filters(folder, depthlaw):
+    code, out, err = depthlaw("records list --results", folder)
     assert (code, err) == (0, "")
     *rows, last = out.splitlines()
     assert len(rows) == 1 + len(SOME)
@@ -74,32 +67,30 @@ def test_list_has_a_whole_row_for_each_record_and_filters(folder, capsys):
         assert all(f"{name}={value}" in row for name, value in (made.inputs["case"] or {}).items())
     assert len({row.split("  ", 1)[1] for row in rows}) == len(rows)
     assert "1 of 2 open" in out
-    _, out, _ = depthlaw(capsys, "records", "list", "--results", folder, "--claim", "HOPS")
+    _, out, _ = depthlaw("records list --results", folder, "--claim", "HOPS")
     assert f"1 of {len(SOME)} records" in out
-    _, out, _ = depthlaw(capsys, "records", "list", "--results", folder, "--json")
+    _, out, _ = depthlaw("records list --results", folder, "--json")
     assert {row["id"]: row["result"] for row in json.loads(out)} == {
         made.id: made.result for made in SOME
     }
 
 
-def test_list_of_a_suite_holds_what_it_asks_for(folder, capsys):
+def test_list_of_a_suite_holds_what_it_asks_for(folder, depthlaw):
     run = next(r for r in plan(registry(), "quick") if r.claim.key == DEGREE)
     Store(folder).put(run.execute())
-    code, out, _ = depthlaw(
-        capsys, "records", "list", "--results", folder, "--suite", "quick", "--json"
-    )
+    code, out, _ = depthlaw("records list --results", folder, "--suite", "quick", "--json")
     assert code == 0
     assert [row["id"] for row in json.loads(out)] == [run.id]
 
 
-def test_show_finds_by_prefix_and_neutralises_controls(folder, capsys):
+def test_show_finds_by_prefix_and_neutralises_controls(folder, depthlaw):
     made = SOME[1]
-    code, out, _ = depthlaw(capsys, "records", "show", made.id[:9].upper(), "--results", folder)
+    code, out, _ = depthlaw("records show", made.id[:9].upper(), "--results", folder)
     assert code == 0
     assert "\x1b" not in out
     for part in (made.id, made.result_hash, "hops/x [n=2] seed 2", "1/3", f"{made.id}.json"):
         assert part in out
-    _, out, _ = depthlaw(capsys, "records", "show", made.id, "--results", folder, "--json")
+    _, out, _ = depthlaw("records show", made.id, "--results", folder, "--json")
     assert json.loads(out)["result"] == {"exact": "1/3"}
 
 
@@ -110,7 +101,7 @@ def test_show_finds_by_prefix_and_neutralises_controls(folder, capsys):
         (("show", ""), "type more of it"),
         (("list", "--suite", "slow"), "accepted: quick"),
         (("export", "{tmp}/x.txt"), "accepted: --format csv, sqlite, parquet"),
-        (("export", "{tmp}"), "exists"),
+        (("export", "{tmp}"), "is a folder"),
         (("export", "{tmp}/there.csv"), "--force"),
         (("export", "{tmp}/absent/x.csv"), "cannot be written"),
         (("diff", "{tmp}/absent", "{tmp}/r"), "does not exist"),
@@ -119,49 +110,47 @@ def test_show_finds_by_prefix_and_neutralises_controls(folder, capsys):
         (("verify", "--results", "{tmp}/there.csv"), "does not verify"),
     ],
 )
-def test_errors_are_one_line_and_2(folder, arguments, hint, capsys, tmp_path):
+def test_errors_are_one_line_and_2(folder, arguments, hint, refused, tmp_path):
     (tmp_path / "there.csv").write_text("mine")
     arguments = [a.replace("{tmp}", str(tmp_path)) for a in arguments]
     if "--results" not in arguments and arguments[0] not in ("diff", "nothing"):
         arguments += ["--results", str(folder)]
     before = snapshot(tmp_path)
-    code, out, err = depthlaw(capsys, "records", *arguments)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert hint in err
+    assert hint in refused("records", *arguments)
     assert snapshot(tmp_path) == before
 
 
-def test_verify_names_what_does_not_verify_and_touches_nothing(folder, capsys):
+def test_verify_names_what_does_not_verify_and_touches_nothing(folder, depthlaw):
     store = Store(folder)
     store.write_manifest(manifest(store))
-    assert depthlaw(capsys, "records", "verify", "--results", folder)[0] == 0
+    assert depthlaw("records verify --results", folder)[0] == 0
     damaged, lying = store.file_of(SOME[0].id), store.write_manifest(manifest(SOME[:2]))
     damaged.write_bytes(damaged.read_bytes()[:-9])
     lying.write_bytes(lying.read_bytes().replace(SOME[1].result_hash.encode(), b"0" * 64))
     before = snapshot(folder)
-    code, out, _ = depthlaw(capsys, "records", "verify", "--results", folder)
+    code, out, _ = depthlaw("records verify --results", folder)
     assert code == 1
     assert damaged.name in out
     assert lying.name in out
     assert f"{len(SOME) - 1} records" in out
     assert snapshot(folder) == before
-    code, out, _ = depthlaw(capsys, "records", "verify", "--results", folder, "--json")
+    code, out, _ = depthlaw("records verify --results", folder, "--json")
     assert len(json.loads(out)["broken"]) == 2
 
 
-def test_a_manifest_with_another_result_is_noticed(folder, capsys):
+def test_a_manifest_with_another_result_is_noticed(folder, depthlaw):
     store = Store(folder)
     wrong = Record(SOME[0].inputs, {"exact": "5"})
     store.write_manifest(manifest([wrong]))
-    code, out, _ = depthlaw(capsys, "records", "verify", "--results", folder)
+    code, out, _ = depthlaw("records verify --results", folder)
     assert code == 1
     assert f"another result for the recorded run {SOME[0].id[:10]}" in out
 
 
-def test_export_to_csv_and_sqlite_holds_every_record(folder, capsys, tmp_path):
+def test_export_to_csv_and_sqlite_holds_every_record(folder, depthlaw, tmp_path):
     before = snapshot(folder)
     for name in ("t.csv", "t.sqlite"):
-        assert depthlaw(capsys, "records", "export", tmp_path / name, "--results", folder)[0] == 0
+        assert depthlaw("records export", tmp_path / name, "--results", folder)[0] == 0
     with (tmp_path / "t.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     connection = sqlite3.connect(tmp_path / "t.sqlite")
@@ -179,20 +168,14 @@ def test_export_to_csv_and_sqlite_holds_every_record(folder, capsys, tmp_path):
     assert [values[made.id] for made in SOME] == [None, 1 / 3, None, 0.5, 0.375, 9.0]
     assert snapshot(folder) == before
     again = (tmp_path / "t.csv").read_bytes()
-    assert (
-        depthlaw(capsys, "records", "export", tmp_path / "t.csv", "--results", folder, "--force")[0]
-        == 0
-    )
+    assert depthlaw("records export", tmp_path / "t.csv", "--results", folder, "--force")[0] == 0
     assert (tmp_path / "t.csv").read_bytes() == again
 
 
-def test_parquet_without_pyarrow_names_the_extra(folder, capsys, tmp_path, monkeypatch):
+def test_parquet_without_pyarrow_names_the_extra(folder, refused, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    code, _, err = depthlaw(
-        capsys, "records", "export", tmp_path / "t.parquet", "--results", folder
-    )
-    assert code == 2
-    assert "depthlaw[parquet]" in err
+    said = refused("records export", tmp_path / "t.parquet", "--results", folder)
+    assert "depthlaw[parquet]" in said
     assert not (tmp_path / "t.parquet").exists()
 
 
@@ -203,7 +186,7 @@ def temporary(folder, name, age):
     return path
 
 
-def test_gc_removes_old_debris_only_and_records_only_when_told(folder, capsys):
+def test_gc_removes_old_debris_only_and_records_only_when_told(folder, depthlaw):
     run = next(r for r in plan(registry(), "quick") if r.claim.key == DEGREE)
     Store(folder).put(run.execute())
     (folder / "set-aside" / "x").mkdir(parents=True)
@@ -214,7 +197,7 @@ def test_gc_removes_old_debris_only_and_records_only_when_told(folder, capsys):
         temporary(folder, "notes.txt", 90_000),
         temporary(folder, f"3-{'c' * 32}", -90_000),
     )
-    code, out, _ = depthlaw(capsys, "records", "gc", "--results", folder)
+    code, out, _ = depthlaw("records gc --results", folder)
     assert code == 0
     assert [p.exists() for p in (old, young, foreign, ahead, aside)] == [
         False,
@@ -225,7 +208,7 @@ def test_gc_removes_old_debris_only_and_records_only_when_told(folder, capsys):
     ]
     assert f"{len(SOME)} of {len(SOME) + 1} records" in out
     assert len(Store(folder)) == len(SOME) + 1
-    assert depthlaw(capsys, "records", "gc", "--results", folder, "--delete")[0] == 0
+    assert depthlaw("records gc --results", folder, "--delete")[0] == 0
     assert [made.id for made in Store(folder)] == [run.id]
     assert aside.read_text() == "theirs"
 
@@ -242,7 +225,7 @@ def test_gc_keeps_what_only_another_machine_can_measure(monkeypatch):
     assert wanted(needing) == known
 
 
-def test_diff_says_what_changed_whatever_the_code(tmp_path, capsys):
+def test_diff_says_what_changed_whatever_the_code(tmp_path, depthlaw):
     claim = registry()[DEGREE]
     runs = [run.execute() for run in plan({DEGREE: claim}, "quick") if run.case is not None][:3]
     first, second = Store(tmp_path / "a"), Store(tmp_path / "b")
@@ -252,52 +235,49 @@ def test_diff_says_what_changed_whatever_the_code(tmp_path, capsys):
         inputs = made.inputs | {"code": "another"}
         second.put(Record(inputs, made.result if place else {"exact": "1000000007"}))
     second.put(record(n=2))
-    code, out, _ = depthlaw(capsys, "records", "diff", tmp_path / "a", tmp_path / "b")
+    code, out, _ = depthlaw("records diff", tmp_path / "a", tmp_path / "b")
     assert code == 1
     assert "2 runs the same, 1 changed (1 with another verdict), 1 added, 1 removed" in out
     assert "-> 1000000007; HOLDS -> FAILS" in out
     assert "added a/b [n=2]" in out
     assert "removed a/b [n=1]" in out
-    code, out, _ = depthlaw(capsys, "records", "diff", tmp_path / "a", tmp_path / "a", "--json")
+    code, out, _ = depthlaw("records diff", tmp_path / "a", tmp_path / "a", "--json")
     assert (code, json.loads(out)) == (0, {"same": 4, "changed": [], "added": [], "removed": []})
 
 
-def test_every_command_reads_ledgers_too(folder, tmp_path, capsys):
+def test_every_command_reads_ledgers_too(folder, tmp_path, depthlaw):
     file = tmp_path / "l.gz"
     write_ledger(file, SOME, "quick")
-    assert depthlaw(capsys, "records", "verify", "--results", file)[0] == 0
-    assert SOME[0].id[:10] in depthlaw(capsys, "records", "list", "--results", file)[1]
-    assert depthlaw(capsys, "records", "show", SOME[0].id, "--results", file)[0] == 0
-    code, out, _ = depthlaw(capsys, "records", "diff", folder, file)
+    assert depthlaw("records verify --results", file)[0] == 0
+    assert SOME[0].id[:10] in depthlaw("records list --results", file)[1]
+    assert depthlaw("records show", SOME[0].id, "--results", file)[0] == 0
+    code, out, _ = depthlaw("records diff", folder, file)
     assert code == 0
     assert f"{len(SOME)} runs the same, 0 changed" in out
-    assert depthlaw(capsys, "records", "verify", "--results", "reference")[0] == 0
+    assert depthlaw("records verify --results reference")[0] == 0
 
 
-def test_help_lists_the_commands(capsys):
-    code, out, _ = depthlaw(capsys, "records")
+def test_help_lists_the_commands(depthlaw):
+    code, out, _ = depthlaw("records")
     assert code == 0
     for name in ("list", "show", "verify", "export", "gc", "diff"):
         assert name in out
 
 
-def test_diff_calls_no_confirmed_steps_proved(tmp_path, capsys):
+def test_diff_calls_no_confirmed_steps_proved(tmp_path, depthlaw):
     """What steps amount to is a matter of the claim's evidence, which a record does not hold."""
     for name, holds in (("a", True), ("b", None)):
         Store(tmp_path / name).put(record((Step("one", holds),), claim=DEGREE))
-    code, out, _ = depthlaw(capsys, "records", "diff", tmp_path / "a", tmp_path / "b")
+    code, out, _ = depthlaw("records diff", tmp_path / "a", tmp_path / "b")
     assert code == 1
     assert "steps confirmed -> steps open" in out
     assert "PROVED" not in out
 
 
-def test_a_record_out_of_scope_is_listed_and_exported(tmp_path, capsys):
+def test_a_record_out_of_scope_is_listed_and_exported(tmp_path, depthlaw):
     Store(tmp_path / "r").put(record(Outside("gamma is not bounded"), n=1))
-    assert depthlaw(capsys, "records", "list", "--results", tmp_path / "r")[0] == 0
-    assert (
-        depthlaw(capsys, "records", "export", tmp_path / "x.csv", "--results", tmp_path / "r")[0]
-        == 0
-    )
+    assert depthlaw("records list --results", tmp_path / "r")[0] == 0
+    assert depthlaw("records export", tmp_path / "x.csv", "--results", tmp_path / "r")[0] == 0
     (row,) = csv.DictReader((tmp_path / "x.csv").read_text().splitlines())
     assert (row["form"], row["approximately"]) == ("outside", "")
 

@@ -5,13 +5,14 @@ from importlib.resources import files
 
 import pytest
 
-from depthlaw.ledger.verdicts.citations import bibtex_for, entries, parse, reference, sources
+from depthlaw.ledger.verdicts.citations import bibtex_for, entries, reference, sources
 from depthlaw.theory.claims.definition import registry
 
 
 def test_every_entry_is_read_whole():
     text = (files("depthlaw.theory") / "bibliography.bib").read_text(encoding="utf-8")
-    assert list(entries()) == re.findall(r"^@\w+\{([^,\s]+),", text, re.M)
+    # In this order: a key twice, or a line that begins an entry and names none, would show.
+    assert list(entries()) == re.findall(r"^\s*@\w+\{([^,\s]*)", text, re.M)
     for key, entry in entries().items():
         assert entry.startswith("@"), key
         assert entry.count("{") == entry.count("}"), key
@@ -77,17 +78,3 @@ def test_unknown_key_is_one_line_with_advice(key, says):
         bibtex_for([key])
     assert says in error.value.args[0]
     assert "\n" not in error.value.args[0]
-
-
-def test_an_address_between_entries_is_not_an_entry():
-    assert dict(parse("write to a@b.org {x} @misc{k, note = {c@d.org}}")) == {
-        "k": "@misc{k, note = {c@d.org}}"
-    }
-
-
-@pytest.mark.parametrize(
-    "text", ["@misc{a, title = {A}", "@misc{, title = {A}}", "@misc{a,} @misc{a,}"]
-)
-def test_damaged_bibliography_is_refused(text):
-    with pytest.raises(ValueError, match="bibliography"):
-        list(parse(text))

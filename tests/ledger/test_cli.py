@@ -5,13 +5,13 @@ import errno
 import io
 import json
 import os
+import random
 import re
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -28,44 +28,22 @@ from depthlaw.theory.claims.values import Exact
 # Claims of one suite that together take a moment: enough runs to be killed in the middle, few
 # enough to repeat the suite.
 SMALL = (
-    "--engine",
-    "inline",
-    "--only",
-    "separation_rank/degree",
-    "--only",
-    "connectivity/reach",
-    "--only",
-    "hops/depth_corrected",
+    *("--engine", "inline", "--only", "separation_rank/degree"),
+    *("--only", "connectivity/reach", "--only", "hops/depth_corrected"),
 )
 
 # For the kills: several seconds of work in many runs, so that a random moment falls into a run more
 # often than between two.
-KILLED = ("connectivity/reach", "hops/doubling", "hops/depth_corrected")
+KILLED = "--only connectivity/reach --only hops/doubling --only hops/depth_corrected"
 
 
-def depthlaw(*arguments: str | Path, **options) -> subprocess.CompletedProcess[str]:
+def spawned(*arguments: str | Path, **options) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "depthlaw", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=900, **options)
 
 
-def in_this_process(capsys, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """The same command without starting Python anew, where no process of its own is needed."""
-    code = main(list(map(str, arguments)))
-    said = capsys.readouterr()
-    return subprocess.CompletedProcess(arguments, code, said.out, said.err)
-
-
-def one_line_error(done: subprocess.CompletedProcess[str]) -> str:
-    assert done.returncode == 2, done
-    assert done.stdout == ""
-    assert done.stderr.startswith("error: ")
-    assert done.stderr.count("\n") == 1
-    assert "Traceback" not in done.stderr
-    return done.stderr
-
-
-def manifest_of(done: subprocess.CompletedProcess[str]) -> str:
-    return json.loads(done.stdout)["manifest"]
+def manifest_of(said: str) -> str:
+    return json.loads(said)["manifest"]
 
 
 @pytest.mark.slow
@@ -73,7 +51,7 @@ def test_the_quick_suite_end_to_end(tmp_path):
     """Recorded once: every claim decided as expected; a second run measures nothing and says the
     same, with whole rows when piped. Without trained nets, which a slow test judges."""
     chosen = [word for topic in topics() if topic != "trained_depth" for word in ("--only", topic)]
-    done = depthlaw("verify", "quick", "--results", tmp_path, "--json", *chosen)
+    done = spawned("verify", "quick", "--results", tmp_path, "--json", *chosen)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     report = json.loads(done.stdout)
     assert [c["key"] for c in report["claims"] if c["unexpected"] or not c["source"]] == []
@@ -87,7 +65,7 @@ def test_the_quick_suite_end_to_end(tmp_path):
     assert "separation_rank/upper_bound_deep" in failing
 
     files = {p: p.stat().st_mtime_ns for p in (tmp_path / "runs").rglob("*.json")}
-    again = depthlaw(
+    again = spawned(
         "verify", "quick", "--results", tmp_path, *chosen, env=os.environ | {"COLUMNS": "40"}
     )
     assert again.returncode == 0
@@ -101,7 +79,7 @@ def test_the_quick_suite_end_to_end(tmp_path):
     assert report["manifest"] in again.stdout
 
 
-def test_a_failing_claim_is_exit_code_1(tmp_path, monkeypatch, capsys):
+def test_a_failing_claim_is_exit_code_1(tmp_path, monkeypatch, depthlaw):
     """The same program with one formula spoiled: the run must end in 1 and name the claim and the
     case."""
 
@@ -112,25 +90,18 @@ def test_a_failing_claim_is_exit_code_1(tmp_path, monkeypatch, capsys):
     wrong.__module__ = spoiled.measured.__module__
     # What a claim measures cannot be set, but in its dictionary.
     monkeypatch.setitem(spoiled.__dict__, "measured", wrong)
-    done = in_this_process(
-        capsys,
-        "verify",
-        "--only",
-        "separation_rank/degree",
-        "--results",
-        tmp_path,
-        "--engine",
-        "inline",
+    done = depthlaw(
+        "verify --only separation_rank/degree --results", tmp_path, "--engine", "inline"
     )
-    assert done.returncode == 1, done.stderr
-    assert "! separation_rank/degree: " in done.stdout
+    assert done.code == 1, done.err
+    assert "! separation_rank/degree: " in done.out
 
 
-def test_a_verdict_by_chance_says_what_its_probability_supposes(tmp_path, capsys):
+def test_a_verdict_by_chance_says_what_its_probability_supposes(tmp_path, depthlaw):
     starred = "rank_collapse/random_attention_spectra"
     assert find(starred).post_hoc
-    done = in_this_process(capsys, "verify", "--only", starred, "--results", tmp_path)
-    said = " ".join(done.stdout.split())
+    done = depthlaw("verify --only", starred, "--results", tmp_path)
+    said = " ".join(done.out.split())
     assert "chance: 1 claim (1 of them with a *) may err by sampling" in said
     assert "(normality; not counting what was changed after data, `*`)" in said
 
@@ -138,25 +109,15 @@ def test_a_verdict_by_chance_says_what_its_probability_supposes(tmp_path, capsys
 @pytest.mark.parametrize(
     ("key", "word"), [("trained_depth/convergence", "at least"), ("hops/doubling", "about")]
 )
-def test_the_time_of_claims_with_stored_trainings_is_a_lower_end(key, word, tmp_path, capsys):
+def test_the_time_of_claims_with_stored_trainings_is_a_lower_end(key, word, tmp_path, depthlaw):
     """One of them is timed with the training, the others without it."""
     store, runs = Store(tmp_path), plan({key: find(key)}, "full")
     facts = {"timing": {"wall_s": 60.0}}
     store.put(Record(runs[0].inputs, {"exact": "1"}, facts))
-    done = in_this_process(
-        capsys,
-        "verify",
-        "full",
-        "--only",
-        key,
-        "--results",
-        tmp_path,
-        "--minutes",
-        "1e-6",
-        "--engine",
-        "inline",
+    done = depthlaw(
+        "verify full --only", key, "--results", tmp_path, "--minutes", "1e-6", "--engine", "inline"
     )
-    assert f"; {word} {len(runs) - 1} min of work" in done.stderr + done.stdout
+    assert f"; {word} {len(runs) - 1} min of work" in done.err + done.out
 
 
 @pytest.mark.parametrize(
@@ -205,13 +166,13 @@ def test_the_time_of_claims_with_stored_trainings_is_a_lower_end(key, word, tmp_
         (("depth", "--task", "hops", "--hops", "1.5"), "is not a whole number"),
     ],
 )
-def test_bad_input_is_one_line_and_2(arguments, hint, tmp_path, capsys):
+def test_bad_input_is_one_line_and_2(arguments, hint, tmp_path, refused):
     (tmp_path / "file").write_text("")
     arguments = [a.replace("{tmp}", str(tmp_path)) for a in arguments]
     hint = hint.replace("{tmp}", str(tmp_path))
     if "--results" not in arguments and arguments[0] in ("verify", "show", "appendix"):
         arguments += ["--results", str(tmp_path / "results")]
-    assert hint in one_line_error(in_this_process(capsys, *arguments))
+    assert hint in refused(*arguments)
     assert {path.name for path in tmp_path.iterdir()} == {"file"}
 
 
@@ -338,10 +299,8 @@ def recorded(tmp_path_factory):
     return folder
 
 
-def test_a_narrow_terminal_cuts_nothing(recorded, capsys):
-    records = json.loads(
-        in_this_process(capsys, "records", "list", "--results", recorded, "--json").stdout
-    )
+def test_a_narrow_terminal_cuts_nothing(recorded, depthlaw):
+    records = depthlaw("records list --results", recorded, "--json").data
     found = in_a_terminal(
         (40, 80),
         [
@@ -367,34 +326,27 @@ def test_a_narrow_terminal_cuts_nothing(recorded, capsys):
     assert len({len(listed.splitlines()) for _, listed, _ in found.values()}) == 2
 
 
-def test_damaged_records_are_named_set_aside_and_measured_again(tmp_path, capsys):
-    folder, depthlaw = tmp_path / "r", partial(in_this_process, capsys)
+def test_damaged_records_are_named_set_aside_and_measured_again(tmp_path, depthlaw):
+    folder = tmp_path / "r"
     first = depthlaw("verify", *SMALL, "--results", folder, "--json")
     victims = sorted((folder / "runs").rglob("*.json"))[:2]
     victims[0].write_bytes(victims[0].read_bytes()[:40])
     victims[1].write_text(victims[1].read_text().replace('"seed":0', '"seed":1'))
     (folder / "runs" / "todo.txt").write_text("foreign \x1b[31m")
     done = depthlaw("verify", *SMALL, "--results", folder, "--json")
-    assert done.returncode == 0
-    assert manifest_of(done) == manifest_of(first)
+    assert done.code == 0
+    assert manifest_of(done.out) == manifest_of(first.out)
     for name in (victims[0].name, victims[1].name, "todo.txt"):
-        assert name in done.stderr
+        assert name in done.err
     assert len(list((folder / "set-aside").iterdir())) == 3
 
 
-def test_show_claims_cite(tmp_path, capsys):
-    folder, depthlaw = tmp_path, partial(in_this_process, capsys)
-    chosen = (
-        "--only",
-        "hops/construction_printed_spacing",
-        "--only",
-        "separation_rank/degree",
-        "--engine",
-        "inline",
-    )
-    assert depthlaw("verify", *chosen, "--results", folder).returncode == 0
-    shown = depthlaw("show", "hops/construction_printed_spacing", "--results", folder)
-    assert shown.returncode == 0
+def test_show_claims_cite(tmp_path, depthlaw):
+    folder = tmp_path
+    chosen = "--only hops/construction_printed_spacing --only separation_rank/degree"
+    assert depthlaw(f"verify {chosen} --engine inline --results", folder).code == 0
+    shown = depthlaw("show hops/construction_printed_spacing --results", folder)
+    assert shown.code == 0
     for part in (
         "statement",
         "printed",
@@ -403,25 +355,21 @@ def test_show_claims_cite(tmp_path, capsys):
         "counterexample",
         "HOLDS by default, before anything was measured; known since: FAILS",
     ):
-        assert part in " ".join(shown.stdout.split())
-    equal = depthlaw("show", "separation_rank/degree", "--results", folder).stdout
+        assert part in " ".join(shown.out.split())
+    equal = depthlaw("show separation_rank/degree --results", folder).out
     assert re.search(r"^statement +\S+ = 3\^L$", equal, re.M)
     assert "Eq(" not in equal
-    data = json.loads(
-        depthlaw("show", "separation_rank/degree", "--results", folder, "--json").stdout
-    )
+    data = json.loads(depthlaw("show separation_rank/degree --results", folder, "--json").out)
     assert data["verdict"] in ("HOLDS", "ARGUED")
-    listed = depthlaw("claims", "rank collapse", "--json")
-    assert listed.returncode == 2 or json.loads(listed.stdout)
-    assert len(json.loads(depthlaw("claims", "--json").stdout)) >= 30
+    assert len(depthlaw("claims", "--json").data) >= 30
     cited = depthlaw("cite", "separation_rank/degree", "dong2021")
-    assert re.findall(r"^@\w+\{(\w+),", cited.stdout, re.M) == ["levine2020", "dong2021"]
+    assert re.findall(r"^@\w+\{(\w+),", cited.out, re.M) == ["levine2020", "dong2021"]
 
 
-def test_show_before_anything_is_recorded_says_what_to_do(tmp_path, capsys):
-    done = in_this_process(capsys, "show", "separation_rank/degree", "--results", tmp_path)
-    assert done.returncode == 0
-    assert "depthlaw verify" in done.stderr
+def test_show_before_anything_is_recorded_says_what_to_do(tmp_path, depthlaw):
+    done = depthlaw("show separation_rank/degree --results", tmp_path)
+    assert done.code == 0
+    assert "depthlaw verify" in done.err
 
 
 MISTAKEN = "from depthlaw.theory.claims.definition import claim\n\n\nx = 1\n"
@@ -463,12 +411,6 @@ def test_a_mistake_in_a_module_is_named_with_file_and_line(
         assert message.count("\n") == 1
 
 
-def test_help_lists_the_jobs():
-    text = depthlaw("--help").stdout
-    for job in ("depth", "verify", "claims", "show", "appendix", "cite", "--version"):
-        assert job in text
-
-
 @pytest.mark.parametrize(
     ("command", "place"),
     [
@@ -480,13 +422,13 @@ def test_help_lists_the_jobs():
     ],
     ids=lambda it: it[0] if isinstance(it, list) else None,
 )
-def test_ctrl_c_is_one_line_in_every_command(command, place, monkeypatch, capsys):
+def test_ctrl_c_is_one_line_in_every_command(command, place, monkeypatch, depthlaw):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(f"depthlaw.ledger.cli.{place}", interrupted)
-    done = in_this_process(capsys, *command)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: interrupted\n")
+    done = depthlaw(*command)
+    assert (done.code, done.out, done.err) == (130, "", "error: interrupted\n")
 
 
 def test_ctrl_c_during_an_appendix_is_one_line_and_writes_nothing(tmp_path):
@@ -517,18 +459,8 @@ sys.exit(main())
 
 @pytest.mark.slow
 def test_ctrl_c_is_one_line_and_resumable(tmp_path):
-    command = [
-        sys.executable,
-        "-m",
-        "depthlaw",
-        "verify",
-        "quick",
-        "--results",
-        str(tmp_path),
-        "--engine",
-        "pool",
-        *(word for key in KILLED for word in ("--only", key)),
-    ]
+    words = f"-m depthlaw verify quick --results {tmp_path} --engine pool {KILLED}".split()
+    command = [sys.executable, *words]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     wait_for_records(tmp_path, 1, process)
     process.send_signal(signal.SIGINT)
@@ -549,46 +481,29 @@ def wait_for_records(folder: Path, number: int, process: subprocess.Popen) -> No
 
 
 @pytest.mark.slow
-def test_ten_kills_lose_nothing_and_end_in_the_same_manifest(tmp_path, rng_moments):
+def test_ten_kills_lose_nothing_and_end_in_the_same_manifest(tmp_path):
     """SIGKILL at ten random moments; every finished record survives each kill, and the last run
     equals an undisturbed one."""
-    selection = [word for key in KILLED for word in ("--only", key)]
-    undisturbed = depthlaw("verify", *selection, "--results", tmp_path / "undisturbed", "--json")
+    selection = KILLED.split()
+    undisturbed = spawned("verify", *selection, "--results", tmp_path / "undisturbed", "--json")
     folder = tmp_path / "killed"
     recorded: set[str] = set()
-    for delay in rng_moments(10):
-        command = [
-            sys.executable,
-            "-m",
-            "depthlaw",
-            "verify",
-            *selection,
-            "--results",
-            str(folder),
-            "--quiet",
-            "--engine",
-            "inline",
-        ]
+    moments = random.Random(2026)
+    for _ in range(10):
+        words = f"-m depthlaw verify {KILLED} --results {folder} --quiet --engine inline".split()
+        command = [sys.executable, *words]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_for_records(folder, len(recorded) + 1, process)
-        time.sleep(delay)
+        time.sleep(moments.uniform(0, 0.4))
         process.kill()
         process.wait()
         present = {p.name for p in (folder / "runs").rglob("*.json")}
         assert recorded <= present
         recorded = present
-    last = depthlaw("verify", *selection, "--results", folder, "--json")
+    last = spawned("verify", *selection, "--results", folder, "--json")
     assert last.returncode == 0
     assert json.loads(last.stdout)["set_aside"] == []
-    assert manifest_of(last) == manifest_of(undisturbed)
-
-
-@pytest.fixture
-def rng_moments():
-    import random
-
-    generator = random.Random(2026)
-    return lambda n: [generator.uniform(0, 0.4) for _ in range(n)]
+    assert manifest_of(last.stdout) == manifest_of(undisturbed.stdout)
 
 
 @pytest.mark.parametrize(
@@ -598,14 +513,16 @@ def rng_moments():
         (("appendix", "/proc/x"), "choose another folder"),
         (("verify", "--only", "hops", "--gpus", ""), "names no device"),
         (("verify", "--only", "hops", "--address", "foo"), "belongs to --engine ray"),
+        (("verify", "--only", "hops", "--engine", "slurm"), "accepted: inline, pool, ray"),
         (("verify", "--only", "hops", "--max-memory", "1B"), "500MB or more"),
+        (("verify", "--only", "hops", "--max-memory", "lots"), "amount of memory"),
         (("exercise", "depth-ablation", "--corpus", "/dev/zero"), "is a device"),
         (("records", "export", "{tmp}/x.xyz", "--results", "reference"), "unknown format 'xyz'"),
         (("depth", "3B", "--known-by", "9999"), "to 2100"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_before_any_work(
-    arguments, hint, tmp_path, monkeypatch, capsys
+    arguments, hint, tmp_path, monkeypatch, refused
 ):
     def worked(*_, **__):
         raise AssertionError("work was begun")
@@ -617,16 +534,15 @@ def test_what_cannot_be_meant_is_refused_before_any_work(
     ):
         monkeypatch.setattr(f"depthlaw.{begun}", worked)
     filled = [each.format(tmp=tmp_path) for each in arguments]
-    assert hint in one_line_error(in_this_process(capsys, *filled))
+    assert hint in refused(*filled)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("error", ["BaseException('stop')", "SystemExit(0)", "GeneratorExit"])
-def test_whatever_a_file_of_claims_raises_is_one_line(error, tmp_path, capsys):
+def test_whatever_a_file_of_claims_raises_is_one_line(error, tmp_path, refused):
     file = tmp_path / "raises.py"
     file.write_text(f"raise {error}\n")
-    done = in_this_process(capsys, "show", "raises/x", "--claims", file)
-    assert "cannot be loaded" in one_line_error(done)
+    assert "cannot be loaded" in refused("show raises/x --claims", file)
 
 
 @pytest.mark.parametrize("arguments", [("depth", "3B", "--json"), ("claims", "--json")])
@@ -647,34 +563,28 @@ def test_a_closed_output_is_an_error():
     done = subprocess.run(
         ["sh", "-c", f"{sys.executable} -m depthlaw depth 3B >&-"], capture_output=True, text=True
     )
-    assert "the output is closed" in one_line_error(done)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch("error: the output is closed[^\n]*\n", done.stderr)
 
 
-def test_claims_are_listed_with_their_verdicts(capsys):
-    listed = json.loads(in_this_process(capsys, "claims", "hops/doubling", "--json").stdout)
-    assert [(row["key"], row["verdict"]) for row in listed] == [("hops/doubling", "HOLDS")]
-    text = in_this_process(capsys, "claims", "hops/doubling").stdout
-    assert "HOLDS" in text
-
-
-def test_claims_are_those_that_are_cited_and_all_of_them_on_demand(capsys):
+def test_claims_are_those_that_are_cited_and_all_of_them_on_demand(depthlaw):
     """A reader, and a script, learns how many others there are; where no cited claim mentions a
     word, the others are the answer."""
-    every = json.loads(in_this_process(capsys, "claims", "--all", "--json").stdout)
-    done = in_this_process(capsys, "claims", "--json")
-    cited = json.loads(done.stdout)
+    every = depthlaw("claims --all --json").data
+    done = depthlaw("claims --json")
+    cited = done.data
     assert cited == [row for row in every if row["tier"] == "cited"]
     assert all(row["cited"] and not row["supports"] for row in cited)
-    assert done.stderr == (
+    assert done.err == (
         f"{len(cited)} cited claims; {len(every) - len(cited)} more support these or others: "
         "`depthlaw claims --all`\n"
     )
-    assert in_this_process(capsys, "claims", "--all").stderr == ""
-    alone = in_this_process(capsys, "claims", "find^b")
-    assert alone.stdout.split()[4:7] == ["hops/doubling", "HOLDS", "derived"]
-    assert alone.stderr == "no cited claim mentions 'find^b'; this one supports one\n"
+    assert depthlaw("claims --all").err == ""
+    alone = depthlaw("claims find^b")
+    assert alone.out.split()[4:7] == ["hops/doubling", "HOLDS", "derived"]
+    assert alone.err == "no cited claim mentions 'find^b'; this one supports one\n"
     # Cited claims with what supports them; what supports others says whom.
-    lines = in_this_process(capsys, "claims", "--all").stdout.splitlines()[1:-1]
+    lines = depthlaw("claims --all").out.splitlines()[1:-1]
     assert len(lines) == len(every)
     assert sum(line.endswith(")") and " (supports " in line for line in lines) == sum(
         bool(row["supports"]) for row in every
@@ -682,36 +592,32 @@ def test_claims_are_those_that_are_cited_and_all_of_them_on_demand(capsys):
     keys = [line.split()[0] for line in lines]
     above = [line for line in lines[: keys.index("hops/doubling")] if " (supports " not in line]
     assert above[-1].startswith("hops/depth_corrected ")
-    found = in_this_process(capsys, "claims", "find^a", "--all").stdout.splitlines()
+    found = depthlaw("claims find^a --all").out.splitlines()
     assert found[1].startswith("hops/doubling ")
     assert found[1].endswith("(supports hops/depth_corrected)")
     # What hangs on a claim is searched, too.
-    assert (
-        "rank_collapse/position_bias" in in_this_process(capsys, "claims", "attention sinks").stdout
-    )
+    assert "rank_collapse/position_bias" in depthlaw("claims", "attention sinks").out
 
 
-def test_show_says_what_a_claim_is_for(capsys):
-    supporting = in_this_process(capsys, "show", "hops/doubling").stdout
-    title = json.loads(in_this_process(capsys, "claims", "hops/depth_corrected", "--json").stdout)[
-        0
-    ]["title"]
+def test_show_says_what_a_claim_is_for(depthlaw):
+    supporting = depthlaw("show hops/doubling").out
+    title = depthlaw("claims hops/depth_corrected --json").data[0]["title"]
     assert f"\nsupports    hops/depth_corrected: {title}\n" in supporting
-    cited = in_this_process(capsys, "show", "hops/depth_corrected").stdout
+    cited = depthlaw("show hops/depth_corrected").out
     assert re.search(r"^at stake +Decides whether ", cited, re.M)
     assert " hops/doubling HOLDS: find^a after find^b is find^(a+b)\n" in cited
-    data = json.loads(in_this_process(capsys, "show", "hops/depth_corrected", "--json").stdout)
+    data = depthlaw("show hops/depth_corrected --json").data
     assert "hops/doubling" in data["supported_by"]
 
 
-def test_the_list_of_claims_marks_what_was_changed_after_data(capsys):
+def test_the_list_of_claims_marks_what_was_changed_after_data(depthlaw):
     """As `show` does: one verdict, one mark."""
-    data = json.loads(in_this_process(capsys, "claims", "--all", "--json").stdout)
+    data = depthlaw("claims --all --json").data
     rows = {row["key"]: row for row in data}
-    text = in_this_process(capsys, "claims", "--all").stdout
+    text = depthlaw("claims --all").out
     for key in ("depth_width/depth_pays_to_knee", "hops/doubling"):
         listed = re.search(rf"^{key} +(\S+) ", text, re.M)[1]
-        about = in_this_process(capsys, "show", key).stdout
+        about = depthlaw("show", key).out
         shown = re.search(r"^verdict +(\S+): ", about, re.M)[1]
         assert listed == shown == rows[key]["verdict"] + "*" * bool(rows[key]["post_hoc"])
     marked = re.findall(r"^(\S+) +[A-Z ]+\*", text, re.M)

@@ -15,7 +15,7 @@ from depthlaw.advisor.counting import count
 from depthlaw.advisor.huggingface import config_of
 from depthlaw.advisor.laws import threshold_layers
 from depthlaw.advisor.rules import rule
-from depthlaw.ledger.cli import depth_command
+from depthlaw.ledger.cli import plain
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.cli.compare import compare
 
@@ -78,9 +78,9 @@ def test_no_line_is_cut_or_too_long(
     width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = ["llama-3-8b", "gemma-3-27b", "deepseek-v3", "t5-large"]
-    monkeypatch.setattr(depth_command, "columns", lambda: 1000)
+    monkeypatch.setattr(plain, "columns", lambda: 1000)
     wide = shown(capsys, *names)
-    monkeypatch.setattr(depth_command, "columns", lambda: width)
+    monkeypatch.setattr(plain, "columns", lambda: width)
     narrow = shown(capsys, *names)
     assert all(len(line) <= width or " " not in line.strip() for line in narrow.splitlines())
     assert set(wide.split()) <= set(narrow.split())

@@ -6,6 +6,7 @@ import json
 import math
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,27 +30,9 @@ def made_up(
     rows = np.array(
         [[10.0 ** (-(1 + seed / 10) * layer) for layer in range(layers + 1)] for seed in seeds]
     )
-    return Residuals(
-        model,
-        "full",
-        layers,
-        768,
-        12,
-        10**8,
-        "nothing",
-        8,
-        128,
-        seeds,
-        "cpu",
-        dtype,
-        rows,
-        0 * rows,
-        rows / 2,
-        1 + 0 * rows,
-        "random",
-        {"torch": "2"},
-        ("a note",),
-    )
+    sizes = (layers, 768, 12, 10**8, "nothing", 8, 128, seeds, "cpu", dtype)
+    numbers = (rows, 0 * rows, rows / 2, 1 + 0 * rows)
+    return Residuals(model, "full", *sizes, *numbers, "random", {"torch": "2"}, ("a note",))
 
 
 @pytest.fixture
@@ -96,39 +79,29 @@ def test_alone_it_lists_every_model_and_every_variant(capsys: pytest.CaptureFixt
     ],
 )
 def test_bad_input_is_one_line_and_2_and_writes_nothing(
-    arguments: tuple[str, ...],
-    hint: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...], hint: str, tmp_path: Path, refused: Callable[..., str]
 ) -> None:
     (tmp_path / "there.png").write_text("mine")
     words = [word.replace("{tmp}", str(tmp_path)) for word in arguments]
-    assert main(["measure", "residual", *words]) == 2
-    said = capsys.readouterr()
-    assert (said.out, said.err.count("\n")) == ("", 1)
-    assert hint in said.err
+    assert hint in refused("measure residual", *words)
     assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
 
 
 def test_without_the_extra_it_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert main(["measure", "residual", "--model", "gpt2"]) == 2
-    assert "depthlaw[hf]" in capsys.readouterr().err
+    assert "depthlaw[hf]" in refused("measure residual --model gpt2")
 
 
 def test_too_little_memory_is_one_line(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
 ) -> None:
     def full(*_: Any, **__: Any) -> Residuals:
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried")
 
     monkeypatch.setattr(measure, "measure_residuals", full)
-    assert main(["measure", "residual", "--model", "gpt2"]) == 2
-    assert "does not fit into the memory" in capsys.readouterr().err
+    assert "does not fit into the memory" in refused("measure residual --model gpt2")
 
 
 @pytest.mark.usefixtures("fake")
@@ -224,20 +197,8 @@ def test_a_real_net_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
     """Without skips and MLPs tokens come closer; the table's numbers are those of the library."""
     from depthlaw.empirics.architectures.residuals import measure_residuals
 
-    data = json.loads(
-        run(
-            capsys,
-            "residual",
-            "--model",
-            "gpt2",
-            "--variant",
-            "san",
-            *TINY,
-            "--seeds",
-            "2",
-            "--json",
-        )
-    )
+    words = ["residual", "--model", "gpt2", "--variant", "san", "--seeds", "2", "--json"]
+    data = json.loads(run(capsys, *words, *TINY))
     found = measure_residuals(
         "gpt2", variant="san", layers=2, width=8, heads=2, batch=2, tokens=5, seeds=(0, 1)
     )

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import depthlaw
-from depthlaw.ledger.cli.arguments import main
+import depthlaw as library
 from depthlaw.ledger.records.run import Run
 from depthlaw.ledger.running.user_claims import own_claims
 
@@ -39,24 +38,9 @@ def file(tmp_path, example) -> Path:
     return path
 
 
-def said_by(capsys, *arguments) -> tuple[int, str, str]:
-    code = main([str(a) for a in arguments])
-    said = capsys.readouterr()
-    return code, said.out, said.err
-
-
 def test_the_example_runs_as_printed(file, tmp_path):
-    command = [
-        sys.executable,
-        "-m",
-        "depthlaw",
-        "verify",
-        "--claims",
-        file.name,
-        "--results",
-        "r",
-        "--json",
-    ]
+    words = f"-m depthlaw verify --claims {file.name} --results r --json".split()
+    command = [sys.executable, *words]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
@@ -68,27 +52,24 @@ def test_the_example_runs_as_printed(file, tmp_path):
 
 def test_the_proof_as_printed_makes_it_argued(file, tmp_path, proof):
     file.write_text(file.read_text() + proof)
-    found = depthlaw.verify(file=file, results=tmp_path / "r")[KEY]
+    found = library.verify(file=file, results=tmp_path / "r")[KEY]
     assert found.verdict == "ARGUED"
     assert [step.holds for step in found.proof] == [True, True]
 
 
-def test_records_are_resumed_whatever_the_engine_and_wherever_the_file(file, tmp_path, capsys):
+def test_records_are_resumed_whatever_the_engine_and_wherever_the_file(file, tmp_path, depthlaw):
     """The pool's processes load the file too; a copy elsewhere is the same file, and so is one
     with a comment more; one that measures otherwise is not."""
     results = tmp_path / "r"
     assert (
-        said_by(
-            capsys, "verify", "theory", "--claims", file, "--results", results, "--processes", "2"
-        )[0]
-        == 0
+        depthlaw("verify theory --claims", file, "--results", results, "--processes", "2")[0] == 0
     )
     before = {path: path.stat().st_mtime_ns for path in (results / "runs").rglob("*.json")}
     (tmp_path / "elsewhere").mkdir()
     copy = tmp_path / "elsewhere" / file.name
     copy.write_text(file.read_text() + "\n# a comment\n")
-    code, _, err = said_by(
-        capsys, "verify", "theory", "--claims", copy, "--results", results, "--engine", "inline"
+    code, _, err = depthlaw(
+        "verify theory --claims", copy, "--results", results, "--engine", "inline"
     )
     assert code == 0
     assert f"{len(before)} runs, {len(before)} already recorded" in err
@@ -96,9 +77,7 @@ def test_records_are_resumed_whatever_the_engine_and_wherever_the_file(file, tmp
     copy.write_text(file.read_text().replace("int(x.max())", "int(x.max() + 0)"))
     assert (
         "0 already recorded"
-        in said_by(
-            capsys, "verify", "theory", "--claims", copy, "--results", results, "--engine", "inline"
-        )[2]
+        in depthlaw("verify theory --claims", copy, "--results", results, "--engine", "inline")[2]
     )
 
 
@@ -109,31 +88,28 @@ def test_the_same_file_at_two_paths_is_one_claim_in_one_process(file, tmp_path):
     assert own_claims(file).keys() == own_claims(copy).keys() == {KEY}
 
 
-def test_a_wrong_claim_of_ones_own_is_exit_code_1(file, example, tmp_path, capsys):
+def test_a_wrong_claim_of_ones_own_is_exit_code_1(file, example, tmp_path, depthlaw):
     file.write_text(example.replace("3**depth - 1)", "3**depth - 2)"))
-    code, out, _ = said_by(
-        capsys, "verify", "--claims", file, "--results", tmp_path / "r", "--engine", "inline"
+    code, out, _ = depthlaw(
+        "verify --claims", file, "--results", tmp_path / "r", "--engine", "inline"
     )
     assert code == 1
     assert f"! {KEY}: FAILS at [" in out
 
 
-def test_show_and_gc_know_the_file(file, tmp_path, capsys):
+def test_show_and_gc_know_the_file(file, tmp_path, depthlaw):
     results = tmp_path / "r"
-    assert said_by(capsys, "verify", "--claims", file, "--results", results, "--quiet")[0] == 0
-    code, out, _ = said_by(capsys, "show", KEY, "--claims", file, "--results", results)
+    assert depthlaw("verify --claims", file, "--results", results, "--quiet")[0] == 0
+    code, out, _ = depthlaw("show", KEY, "--claims", file, "--results", results)
     assert code == 0
     assert "HOLDS: 9 of 9 cases" in out
-    assert (
-        "0 of 9 records"
-        in said_by(capsys, "records", "gc", "--claims", file, "--results", results)[1]
-    )
-    assert "9 of 9 records" in said_by(capsys, "records", "gc", "--results", results)[1]
-    code, _, err = said_by(capsys, "show", KEY, "--results", results)
+    assert "0 of 9 records" in depthlaw("records gc --claims", file, "--results", results)[1]
+    assert "9 of 9 records" in depthlaw("records gc --results", results)[1]
+    code, _, err = depthlaw("show", KEY, "--results", results)
     assert (code, err.count("\n")) == (2, 1)
 
 
-def test_premises_of_the_file_are_run_along(file, example, tmp_path, capsys):
+def test_premises_of_the_file_are_run_along(file, example, tmp_path, depthlaw):
     second = '''
 
 @claim(
@@ -148,16 +124,8 @@ def resting(case: Case) -> Exact:
     return complete_graph.measured(case)
 '''
     file.write_text(example + second)
-    code, out, _ = said_by(
-        capsys,
-        "verify",
-        "--claims",
-        file,
-        "--only",
-        "walks/resting",
-        "--results",
-        tmp_path / "r",
-        "--json",
+    code, out, _ = depthlaw(
+        "verify --claims", file, "--only", "walks/resting", "--results", tmp_path / "r", "--json"
     )
     assert code == 0
     assert {c["key"]: c["verdict"] for c in json.loads(out)["claims"]} == {
@@ -167,7 +135,7 @@ def resting(case: Case) -> Exact:
 
 
 def test_the_code_of_a_claim_is_what_its_function_reaches(file, example):
-    first = Run(own_claims(file)[KEY], depthlaw.claims(file)[KEY].grid["quick"][0]).code
+    first = Run(own_claims(file)[KEY], library.claims(file)[KEY].grid["quick"][0]).code
     file.write_text(example.replace("x = x @ x.T @ x", "x = x @ (x.T @ x)"))
     (claim,) = own_claims(file).values()
     assert Run(claim, claim.grid["quick"][0]).code != first
@@ -196,47 +164,10 @@ def test_the_code_of_a_claim_is_what_its_function_reaches(file, example):
             "Eq(entry * quantity('more', 'm', 'more'), (degree + 1) ** (",
             "the statement of walks/complete_graph cannot be used",
         ),
-        (
-            "    control=",
-            '    premises=("walks/no",), control=',
-            "rests on the unknown claim 'walks/no'",
-        ),
-        (
-            "    control=",
-            '    holds_for="most", control=',
-            "has holds_for='most'; accepted: all, almost every, exists, typical",
-        ),
-        (
-            "    control=",
-            '    wording="guessed", control=',
-            "has wording='guessed'; accepted: printed, reported, recalled, derived, universal",
-        ),
-        (
-            "    control=",
-            '    evidence="certificate", control=',
-            "asks for PROVED, which only certificates that come with depthlaw give",
-        ),
-        (
-            "    control=",
-            '    supports="hops/nothing", control=',
-            "supports 'hops/nothing', which is no cited claim",
-        ),
-        (
-            "    control=",
-            '    supports="hops/doubling", control=',
-            "supports 'hops/doubling', which is no cited claim",
-        ),
-        (
-            "    control=",
-            '    cited="A.", supports="hops/depth_corrected", control=',
-            "gives cited and supports; accepted is one of cited and supports",
-        ),
-        ("    control=", "    cited=3, control=", "gives cited; accepted is one of"),
-        ("    control=", '    cited="two\\nlines", control=', "gives cited; accepted is one of"),
         ('"theory": Case', '"slow": Case', "has cases for 'slow'; suites are quick"),
     ],
 )
-def test_a_file_that_cannot_be_used_gets_one_line(file, example, tmp_path, capsys, old, new, why):
+def test_a_file_that_cannot_be_used_gets_one_line(file, example, tmp_path, refused, old, new, why):
     text = example
     if old.startswith("    Complete"):
         text = example.replace(
@@ -249,18 +180,38 @@ def test_a_file_that_cannot_be_used_gets_one_line(file, example, tmp_path, capsy
         assert example.count(old) == 1
         text = example.replace(old, new)
     file.write_text(text)
-    code, out, err = said_by(capsys, "verify", "--claims", file, "--results", tmp_path / "r")
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert re.search(why, err), err
+    assert re.search(why, refused("verify --claims", file, "--results", tmp_path / "r"))
     assert not (tmp_path / "r").exists()
 
 
-def test_the_key_of_a_claim_of_depthlaw_is_refused(example, tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("added", "why"),
+    [
+        ('premises=("walks/no",)', "rests on the unknown claim 'walks/no'"),
+        ('holds_for="most"', "has holds_for='most'; accepted: all, almost every, exists, typical"),
+        ('wording="guessed"', "has wording='guessed'; accepted: printed, reported, recalled, deri"),
+        ('evidence="certificate"', "asks for PROVED, which only certificates that come with depth"),
+        ('supports="hops/nothing"', "supports 'hops/nothing', which is no cited claim"),
+        ('supports="hops/doubling"', "supports 'hops/doubling', which is no cited claim"),
+        (
+            'cited="A.", supports="hops/depth_corrected"',
+            "gives cited and supports; accepted is one",
+        ),
+        ("cited=3", "gives cited; accepted is one of"),
+        ('cited="two\\nlines"', "gives cited; accepted is one of"),
+    ],
+)
+def test_a_field_that_cannot_be_used_gets_one_line(file, example, tmp_path, refused, added, why):
+    file.write_text(example.replace("    control=", f"    {added}, control="))
+    assert why in refused("verify --claims", file, "--results", tmp_path / "r")
+    assert not (tmp_path / "r").exists()
+
+
+def test_the_key_of_a_claim_of_depthlaw_is_refused(example, tmp_path, refused):
     file = tmp_path / "connectivity.py"
     file.write_text(example.replace("def complete_graph", "def reach"))
-    code, _, err = said_by(capsys, "verify", "--claims", file, "--results", tmp_path / "r")
-    assert (code, err.count("\n")) == (2, 1)
-    assert "the key 'connectivity/reach'" in err
+    said = refused("verify --claims", file, "--results", tmp_path / "r")
+    assert "the key 'connectivity/reach'" in said
 
 
 @pytest.mark.parametrize(
@@ -272,35 +223,30 @@ def test_the_key_of_a_claim_of_depthlaw_is_refused(example, tmp_path, capsys):
         ("My-claims.py", "the name of the file is the topic"),
     ],
 )
-def test_what_is_no_file_of_claims_gets_one_line(tmp_path, capsys, name, why):
+def test_what_is_no_file_of_claims_gets_one_line(tmp_path, refused, name, why):
     (tmp_path / "My-claims.py").write_text("")
-    code, out, err = said_by(
-        capsys, "verify", "--claims", tmp_path / name, "--results", tmp_path / "r"
-    )
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert why in err
+    assert why in refused("verify --claims", tmp_path / name, "--results", tmp_path / "r")
 
 
 def test_the_library_runs_a_file_too(file, tmp_path):
-    found = depthlaw.verify(file=file, results=tmp_path / "r")
+    found = library.verify(file=file, results=tmp_path / "r")
     assert {key: result.verdict.value for key, result in found.items()} == {KEY: "HOLDS"}
-    assert KEY in depthlaw.claims(file)
-    assert KEY not in depthlaw.claims()
+    assert KEY in library.claims(file)
+    assert KEY not in library.claims()
 
 
-def test_a_key_twice_in_a_file_is_refused(file, example, tmp_path, capsys):
+def test_a_key_twice_in_a_file_is_refused(file, example, tmp_path, refused):
     again = example[example.index("@claim(") :]
     file.write_text(example + "\n\n" + again)
-    code, _, err = said_by(capsys, "verify", "--claims", file, "--results", tmp_path / "r")
-    assert code == 2
-    assert "the key 'walks/complete_graph' is used twice" in err
+    said = refused("verify --claims", file, "--results", tmp_path / "r")
+    assert "the key 'walks/complete_graph' is used twice" in said
 
 
-def test_a_claim_of_a_file_may_support_one_that_comes_with_depthlaw(file, example, capsys):
+def test_a_claim_of_a_file_may_support_one_that_comes_with_depthlaw(file, example, depthlaw):
     file.write_text(
         example.replace("    control=", '    supports="connectivity/layers_for_diameter", control=')
     )
-    _, shown, _ = said_by(capsys, "show", KEY, "--claims", file)
+    _, shown, _ = depthlaw("show", KEY, "--claims", file)
     assert "supports    connectivity/layers_for_diameter: " in shown
-    _, above, _ = said_by(capsys, "show", "connectivity/layers_for_diameter", "--claims", file)
+    _, above, _ = depthlaw("show connectivity/layers_for_diameter --claims", file)
     assert f" {KEY}: " in above

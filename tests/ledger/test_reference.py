@@ -182,13 +182,12 @@ def own(tmp_path, monkeypatch):
     return path
 
 
-def test_verify_compares_itself_with_the_reference(own, tmp_path, capsys):
-    assert main(["verify", "--only", DEGREE, "--results", str(tmp_path / "r"), "--quiet"]) == 0
-    runs = len(Ledger(own))
-    said = capsys.readouterr().out
-    assert f"reference: {runs} of {runs} runs compared, all equal" in said
-    assert main(["verify", "--only", DEGREE, "--results", str(tmp_path / "r"), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["reference"] == {
+def test_verify_compares_itself_with_the_reference(own, tmp_path, depthlaw):
+    command, runs = ("verify --only", DEGREE, "--results", tmp_path / "r"), len(Ledger(own))
+    said = depthlaw(*command, "--quiet")
+    assert said.code == 0
+    assert f"reference: {runs} of {runs} runs compared, all equal" in said.out
+    assert depthlaw(*command, "--json").data["reference"] == {
         "runs": runs,
         "compared": runs,
         "equal": runs,
@@ -199,15 +198,15 @@ def test_verify_compares_itself_with_the_reference(own, tmp_path, capsys):
     }
 
 
-def test_verify_names_a_disagreement_and_a_broken_reference(own, tmp_path, capsys):
+def test_verify_names_a_disagreement_and_a_broken_reference(own, tmp_path, depthlaw):
+    command = ("verify --quiet --only", DEGREE, "--results", tmp_path / "r")
     before = list(Ledger(own))
     wrong = [
         Record(r.inputs, {"exact": "0"} if "exact" in r.result else r.result, r.facts)
         for r in before
     ]
     write_ledger(own, wrong, "quick")
-    main(["verify", "--only", DEGREE, "--results", str(tmp_path / "r"), "--quiet"])
-    out = capsys.readouterr().out
+    out = depthlaw(*command).out
     assert f"differs: {DEGREE} [" in out
     untouched = sum(a.result == b.result for a, b in zip(Ledger(own), before, strict=True))
     assert (
@@ -215,15 +214,15 @@ def test_verify_names_a_disagreement_and_a_broken_reference(own, tmp_path, capsy
         f"{len(before) - untouched} DIFFER"
     ) in out
     own.write_bytes(b"broken")
-    assert main(["verify", "--only", DEGREE, "--results", str(tmp_path / "r"), "--quiet"]) == 0
-    assert "no comparison: the ledger" in capsys.readouterr().err
+    said = depthlaw(*command)
+    assert said.code == 0
+    assert "no comparison: the ledger" in said.err
 
 
-def test_show_works_before_anything_was_recorded(own, tmp_path, capsys):
+def test_show_works_before_anything_was_recorded(own, tmp_path, depthlaw):
     (tmp_path / "empty").mkdir()
-    assert main(["show", DEGREE, "--results", str(tmp_path / "empty"), "--json"]) == 0
-    said = capsys.readouterr()
-    assert json.loads(said.out)["verdict"] in ("ARGUED", "HOLDS")
+    said = depthlaw("show", DEGREE, "--results", tmp_path / "empty", "--json")
+    assert (said.code, said.data["verdict"]) in ((0, "ARGUED"), (0, "HOLDS"))
     assert "reference ledger" in said.err
     assert said.err.count("\n") == 1
     assert list((tmp_path / "empty").iterdir()) == []
@@ -241,10 +240,9 @@ def test_appendix_from_the_reference(own, tmp_path, capsys, monkeypatch):
     assert "reference ledger" in (tmp_path / "out" / "appendix.md").read_text()
 
 
-def test_without_a_reference_it_says_so(tmp_path, capsys, monkeypatch):
+def test_without_a_reference_it_says_so(tmp_path, refused, monkeypatch):
     monkeypatch.setattr(reference, "SHIPPED", tmp_path / "absent")
-    assert main(["appendix", str(tmp_path / "out")]) == 2
-    assert "holds no reference ledger" in capsys.readouterr().err
+    assert "holds no reference ledger" in refused("appendix", tmp_path / "out")
 
 
 def test_writing_the_reference_needs_the_whole_suite(tmp_path, capsys, monkeypatch):
