@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.text import Text
 
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
-from depthlaw.theory.claims.verdict import FALSE_ALARM_BUDGET
+from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET
 
 from ..records.run import Failure
 from ..records.store import StoreError, manifest

@@ -12,8 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from depthlaw.theory.claims.definition import Case, Claim
+from depthlaw.theory.claims.values import Case
+
+if TYPE_CHECKING:
+    from depthlaw.theory.claims.definition import Claim
 
 __all__ = ["Known", "known", "known_at", "write_known"]
 
