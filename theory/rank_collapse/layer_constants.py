@@ -216,13 +216,11 @@ _LARGE: _Fields = {"tokens": 128, "width": 1024, "heads": 16, "std": "1/50", "re
 _BOUNDS: dict[str, Any] = {"layer": range(1, LAYERS), "bound": ("repaired", "uniform")}
 _BY_LAYER = {
     "quick": Case.grid(**_SMALL, **_BOUNDS),
-    "theory": Case.grid(**_BASE, **_BOUNDS),
-    "full": Case.grid(**_LARGE, **_BOUNDS),
+    "full": (*Case.grid(**_BASE, **_BOUNDS), *Case.grid(**_LARGE, **_BOUNDS)),
 }
 _ALL = {
     "quick": Case.grid(**_SMALL, layer=range(LAYERS)),
-    "theory": Case.grid(**_BASE, layer=range(LAYERS)),
-    "full": Case.grid(**_LARGE, layer=range(LAYERS)),
+    "full": (*Case.grid(**_BASE, layer=range(LAYERS)), *Case.grid(**_LARGE, layer=range(LAYERS))),
 }
 
 
@@ -325,8 +323,7 @@ def gamma_of_random_heads(case: Case, seed: int) -> Sample:
 _REAL: _Fields = {"residual": "1/100", "first": 3, "coefficient_least": "1/1000000000000"}
 _DEEP = {
     "quick": (Case(**_SMALL, **_REAL, depth=8),),
-    "theory": (Case(**_BASE, **_REAL, depth=8),),
-    "full": (Case(**_LARGE, **_REAL, depth=12),),
+    "full": (Case(**_BASE, **_REAL, depth=8), Case(**_LARGE, **_REAL, depth=12)),
 }
 
 
