@@ -63,8 +63,8 @@ def verify(
             "the same command goes on from there",
         )
         if not silent:
-            for own in own_tables(work.judged()):
-                terminal.own_table(stdout(), own)
+            for table in own_tables(work.judged()):
+                terminal.own_table(stdout(), table)
         # A time limit that was asked for is no interruption.
         return 0 if str(stop) == TIME_IS_UP else 130
     planned = any(stage.memory is not None for stage in work.stages)
@@ -150,8 +150,8 @@ def _opening(work: Work) -> str:
 
 def _print(judged: list[ClaimResult], work: Work, failures: list[Failure]) -> None:
     console = stdout()
-    for own in own_tables(judged):
-        terminal.own_table(console, own)
+    for table in own_tables(judged):
+        terminal.own_table(console, table)
     print_table(console, terminal.verdict_table(judged))
     console.print(Text(f"\n{terminal.LEGEND}\n", style="dim"))
     for failure in failures:
