@@ -181,6 +181,7 @@ reference: $(VENV)/.dev
 	$(BIN)/depthlaw verify training $(RECORDS)
 	$(BIN)/python -m depthlaw.ledger.verdicts.reference $(RECORDS)
 	$(BIN)/python -m depthlaw.ledger.verdicts.export_advisor_verdicts
+	$(BIN)/python -m depthlaw.ledger.verdicts.card
 
 # Ranges are for users, these files for who wants the very versions: `lock.txt` is what writes the
 # appendix, on any system; `lock-dev.txt` everything, with the CPU build of torch, as the reference

@@ -1,12 +1,14 @@
 """How long `depthlaw depth 3B` takes from the shell, next to `python -c "import numpy"` in the same
-run (aim: at most 3 times).
+run (aim: at most 3 times), and commands about what is recorded next to `import sympy` (aims: `show`
+and `why` 1.5 times, `doctor` 2, `verify quick` with everything recorded 4).
 
-Run with `pytest benchmarks --benchmark-only`. The ratio of the medians is printed and stored with
-the benchmark.
+Run with `pytest benchmarks --benchmark-only`. The ratios are printed and stored with the benchmark:
+of the medians for `depth`, of the least processor times for the others.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -46,3 +48,51 @@ def test_depth_against_import_numpy(benchmark, capsys: pytest.CaptureFixture[str
             f"s, ratio {ratio:.2f}\n"
         )
     assert len(peer) >= ROUNDS
+
+
+# Each beside the library that its work needs.
+COMMANDS = {
+    "depth --task hops --hops 16": "numpy",
+    "claims": "sympy",
+    "show separation_rank/exact": "sympy",
+    "why separation_rank/upper_bound_deep": "sympy",
+    "doctor": "sympy",
+    "verify quick": "sympy",
+}
+
+
+def seconds(*arguments: str) -> float:
+    """Processor time of a Python process and its children."""
+    before = os.times()
+    subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
+    after = os.times()
+    mine = after.children_user - before.children_user
+    return mine + after.children_system - before.children_system
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.benchmark(group="startup")
+def test_command_against_an_import(
+    benchmark,
+    command: str,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    peer = COMMANDS[command]
+    # Not the user's records: none, but for what `verify` recorded in the round before the first.
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+    started = ["-m", "depthlaw", *command.split()]
+    seconds(*started)
+    peers: list[float] = []
+    times: list[float] = []
+
+    def both() -> None:
+        peers.append(seconds("-c", f"import {peer}"))
+        times.append(seconds(*started))
+
+    benchmark.pedantic(both, rounds=5)
+    ratio = min(times) / min(peers)
+    benchmark.extra_info[f"times import {peer}"] = ratio
+    with capsys.disabled():
+        sys.stdout.write(f"\n{command:38}{min(times):6.2f} s {ratio:6.2f} x import {peer}\n")

@@ -21,7 +21,7 @@ from rich.text import Text
 from depthlaw.advisor.base.quantities import UsageError, binary, plural
 
 from ..records.environment import THREAD_VARIABLES, cores, environment
-from ..records.store import Store, manifest, open_store
+from ..records.store import Store, broken_manifests, manifest, open_store
 from ..running.index import claims_index
 from ..text import clean
 from .output import dump, stdout
@@ -262,7 +262,6 @@ def _folders() -> Iterator[Check]:
 def _ledgers(folder: Path | None) -> Iterator[Check]:
     """The ledger that comes with depthlaw, and the user's records, compared with it."""
     from ..verdicts.reference import compare, shipped
-    from .records_commands import broken_manifests
 
     reference: Store | None = None
     try:

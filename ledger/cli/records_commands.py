@@ -26,13 +26,12 @@ from depthlaw.theory.claims.verdict import judge
 
 from ..records.store import (
     MARKER,
-    SCHEMA,
     Record,
     Result,
     Store,
+    broken_manifests,
     canonical,
     decode,
-    digest,
     open_store,
     write_file,
 )
@@ -195,32 +194,6 @@ def verify_records(place: Path | None, json_output: bool) -> int:
             + (f"; {len(broken)} files do not" if broken else ""),
         )
     return 1 if broken else 0
-
-
-def broken_manifests(store: Store) -> list[list[str]]:
-    """Manifests that do not match their hash or the records."""
-    broken = []
-    for path in sorted((store.root / "manifests").glob("*")):
-        name = path.relative_to(store.root).as_posix()
-        try:
-            body = json.loads(path.read_bytes())
-            runs = dict(body["runs"])
-            if digest(body["runs"]) != body["hash"] or path.name != f"{body['hash']}.json":
-                raise ValueError("its content does not match its hash")
-            wrong = [
-                run
-                for run, result in runs.items()
-                if (r := store.get(run)) and r.result_hash != result and body["schema"] == SCHEMA
-            ]
-            if wrong:
-                raise ValueError(f"it lists another result for the recorded run {wrong[0][:10]}")
-        except (OSError, KeyError, TypeError, AttributeError, RecursionError):
-            broken.append([name, "not a manifest: truncated, foreign or unreadable"])
-        except (json.JSONDecodeError, UnicodeDecodeError):
-            broken.append([name, "not a manifest"])
-        except ValueError as reason:
-            broken.append([name, str(reason)])
-    return broken
 
 
 # --- export ---------------------------------------------------------------------------------------

@@ -3,65 +3,55 @@ verdict rests on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
-from depthlaw.theory.claims.definition import DEVICE_OF, Claim, find
-from depthlaw.theory.claims.symbols import plain
 
 from ..records.store import Store, open_store
 from ..running.index import claims_index, described, unknown
-from ..running.user_claims import all_claims
-from ..verdicts.display import judged, statement_latex
-from ..verdicts.judged_ledger import Recorded
-from ..verdicts.record_source import from_reference, largest_recorded_suite
-from ..verdicts.report import ClaimResult, as_json, results
+from ..verdicts.answers import Answer, shipped_answer
 from . import lists, terminal
 from .output import dump, notes, report_set_aside, say, stdout
 
+# SymPy is loaded where no shipped answer does.
+if TYPE_CHECKING:
+    from depthlaw.theory.claims.definition import Claim
+
+    from ..verdicts.record_source import Evidence
+
 __all__ = ["show", "why"]
-
-
-@dataclass(frozen=True)
-class _Evidence:
-    """A claim judged on the records of one place.
-
-    Attributes:
-        judged: judges another claim on the same records, such as a premise.
-        said: what a reader must know of the place beforehand, or "".
-        hint: how to record it here.
-    """
-
-    result: ClaimResult
-    judged: Callable[[str], ClaimResult | None]
-    store: Store
-    said: str
-    hint: str
 
 
 def show(key: str, folder: Path | None, json_output: bool, own: Path | None = None) -> int:
     """Show one claim, or list those of a topic: from the user's records, else from the ledger that
     comes with depthlaw."""
-    everything = None if own is None else all_claims(own)
+    if not json_output and (answer := _shipped(key, folder, own)):
+        terminal.show(stdout(), answer.card)
+        return 0
+    everything = _everything(own)
     if of_topic := _of_topic(key, everything):
         rows = (
             claims_index()[k] if everything is None else described(everything[k]) for k in of_topic
         )
         return lists.listed(rows, json_output)
-    found = _evidence(_found(key, everything), folder, everything)
-    result, claim = found.result, found.result.claim
-    if found.said:
-        say(notes(), found.said)
-    report_set_aside(found.store)
+    from depthlaw.theory.claims.symbols import plain
+
+    from ..verdicts.card import card, supporting
+    from ..verdicts.display import judged, statement_latex
+    from ..verdicts.report import as_json
+
+    place = _evidence(key, folder, everything)
+    result, claim = place.result, place.result.claim
     known = claims_index() | {
         k: described(c) for k, c in (everything or {}).items() if k not in claims_index()
     }
     if json_output:
         dump(
             as_json(result)
-            | {"supported_by": [row["key"] for row in terminal.supporting(claim.key, known)]}
+            | {"supported_by": [row["key"] for row in supporting(claim.key, known)]}
             | {
                 "statement": plain(claim.statement),
                 "latex": statement_latex(claim),
@@ -72,9 +62,9 @@ def show(key: str, folder: Path | None, json_output: bool, own: Path | None = No
             }
         )
         return 0
-    terminal.show(stdout(), result, result.suite, known)
+    terminal.show(stdout(), card(result, known))
     if not result.records:
-        say(notes(), found.hint)
+        _hint(place)
     return 0
 
 
@@ -88,70 +78,87 @@ def why(
 ) -> int:
     """Print what the verdict on a claim rests on, down to records, proofs and sources; `whole`:
     every case, step and record."""
-    everything = None if own is None else all_claims(own)
-    found = _evidence(_found(key, everything), folder, everything)
-    if found.said:
-        say(notes(), found.said)
-    report_set_aside(found.store)
-    from ..verdicts.evidence_tree import as_json as tree_as_json
-    from ..verdicts.evidence_tree import grounds
+    if not json_output and (answer := _shipped(key, folder, own)):
+        terminal.grounds(stdout(), answer.tree, whole=whole)
+        _go_on(key, " --results reference", whole=whole)
+        return 0
+    place = _evidence(key, folder, _everything(own))
+    from ..verdicts.evidence_tree import as_json, grounds
 
-    root = found.store.root
-    tree = grounds(found.result, found.judged, root if root.is_dir() else None)
+    root = place.store.root
+    tree = grounds(place.result, place.judged, root if root.is_dir() else None)
     if json_output:
-        dump({"records_in": str(root), "suite": found.result.suite} | tree_as_json(tree))
+        dump({"records_in": str(root), "suite": place.result.suite} | as_json(tree))
         return 0
     terminal.grounds(stdout(), tree, whole=whole)
-    place = " --results reference" if root.is_file() else f" --results {folder}" if folder else ""
-    rest = "" if whole else f"\n`depthlaw why {found.result.claim.key} --all`: every case and step"
-    if found.result.records:
-        terminal.hint(stdout(), f"`depthlaw records show ID{place}`: a record whole{rest}")
+    named = " --results reference" if root.is_file() else f" --results {folder}" if folder else ""
+    if place.result.records:
+        _go_on(place.result.claim.key, named, whole=whole)
     else:
-        say(notes(), found.hint)
+        _hint(place)
     return 0
 
 
-def _evidence(
-    claim: Claim, folder: Path | None, everything: Mapping[str, Claim] | None
-) -> _Evidence:
-    """A claim judged on the user's records, else on those that come with depthlaw."""
-    store: Store = open_store(folder, lazy=True)
-    key, said, here = claim.key, "", store.root
-    result = _judged(claim, store, everything)
-    if result is None and (known := from_reference(claim)):
-        store, today = known
-        result = _judged(claim, store, everything)
-        said = "; this is the reference ledger that comes with depthlaw" + (
-            "" if today else ", measured by an older version of the code"
-        )
-    if result is None:
-        result = results({key: claim}, largest_recorded_suite(claim, store), store)[0]
-    needs = "" if claim.measurable else f" (needs the extra: pip install 'depthlaw[{claim.needs}]')"
-    device = f" --device {DEVICE_OF[result.suite]}" if result.suite in DEVICE_OF else ""
-    verify = f"`depthlaw verify {result.suite} --only {key}{device}`"
-    nothing = f"nothing is recorded for {key} in {here} yet"
-    return _Evidence(
-        result,
-        lambda other: _judged(_known(other, everything), store, everything),
-        store,
-        said and f"{nothing}{said}; {verify} measures here{needs}",
-        f"{nothing}; run {verify}{needs}",
+def _shipped(key: str, folder: Path | None, own: Path | None) -> Answer | None:
+    """The answer that comes with depthlaw, where nothing else is asked for and no record here says
+    another; what is answered from is said."""
+    if own is not None:
+        return None
+    store = open_store(folder, lazy=True)
+    answer = shipped_answer(key, store.root)
+    if answer is not None:
+        _say_whose(key, store, answer.said, answer.verify, answer.needs)
+    return answer
+
+
+def _evidence(key: str, folder: Path | None, everything: Mapping[str, Claim] | None) -> Evidence:
+    """A claim with its evidence; whose it is is said."""
+    from ..verdicts.record_source import evidence
+
+    place = evidence(_found(key, everything), folder, everything)
+    if place.said:
+        needs = place.result.claim.needs
+        _say_whose(key, open_store(folder, lazy=True), place.said, place.verify, needs)
+    report_set_aside(place.store)
+    return place
+
+
+def _say_whose(key: str, store: Store, said: str, verify: str, needs: str) -> None:
+    say(
+        notes(),
+        f"nothing is recorded for {key} in {store.root} yet; {said}; {verify} measures here"
+        f"{_lacking(needs)}",
     )
 
 
-def _judged(
-    claim: Claim, store: Store, everything: Mapping[str, Claim] | None
-) -> ClaimResult | None:
-    """The claim as `verify` judges it; None where nothing is recorded."""
-    alone = Recorded({claim.key: claim} if everything is None else everything, store)
-    found = alone.judged(claim.key)
-    if found is None:
-        found = next((result for _, result in alone.elsewhere(claim.key)), None)
-    return found
+def _hint(place: Evidence) -> None:
+    claim = place.result.claim
+    say(
+        notes(),
+        f"nothing is recorded for {claim.key} in {place.store.root} yet; run {place.verify}"
+        f"{_lacking(claim.needs)}",
+    )
 
 
-def _known(key: str, everything: Mapping[str, Claim] | None) -> Claim:
-    return find(key) if everything is None else everything[key]
+def _lacking(extra: str) -> str:
+    """How to install an extra, where it is not."""
+    if not extra or find_spec("transformers" if extra == "hf" else "torch"):
+        return ""
+    return f" (needs the extra: pip install 'depthlaw[{extra}]')"
+
+
+def _go_on(key: str, place: str, *, whole: bool) -> None:
+    rest = "" if whole else f"\n`depthlaw why {key} --all`: every case and step"
+    terminal.hint(stdout(), f"`depthlaw records show ID{place}`: a record whole{rest}")
+
+
+def _everything(own: Path | None) -> Mapping[str, Claim] | None:
+    """Every claim, where a file of the user's adds some."""
+    if own is None:
+        return None
+    from ..running.user_claims import all_claims
+
+    return all_claims(own)
 
 
 def _found(key: str, everything: Mapping[str, Claim] | None) -> Claim:
@@ -165,8 +172,10 @@ def _found(key: str, everything: Mapping[str, Claim] | None) -> Claim:
             f"{quoted(key)} is a topic of {plural(len(of_topic), 'claim')}; "
             f"`depthlaw show {key}` lists them; give one, such as {of_topic[0]}"
         )
+    from depthlaw.theory.claims.definition import find
+
     try:
-        return _known(key, everything)
+        return find(key) if everything is None else everything[key]
     except KeyError:
         raise UsageError(
             unknown(key, claims_index() if everything is None else everything)

@@ -10,7 +10,7 @@ from typing import Any
 from rich.text import Text
 
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
-from depthlaw.theory.claims.verdict import FALSE_ALARM_BUDGET
+from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET
 
 from ..records.run import Failure
 from ..records.store import StoreError, manifest
@@ -19,6 +19,7 @@ from ..running.scheduling import cost_check
 from ..running.signals import TIME_IS_UP, Stopped
 from ..suite import Work, on_corpus, prepare, store_corpus
 from ..text import clean
+from ..verdicts.card import own_tables
 from ..verdicts.display import duration
 from ..verdicts.reference import Agreement, compare, run_name, shipped
 from ..verdicts.report import NOT_RUN, VERDICT_NAMES, ClaimResult, as_json, verdict_name
@@ -66,7 +67,8 @@ def verify(
             "the same command goes on from there",
         )
         if not silent:
-            terminal.own_table(stdout(), work.judged())
+            for table in own_tables(work.judged()):
+                terminal.own_table(stdout(), table)
         # A time limit that was asked for is no interruption.
         return 0 if str(stop) == TIME_IS_UP else 130
     planned = any(stage.memory is not None for stage in work.stages)
@@ -147,7 +149,8 @@ def _opening(work: Work) -> str:
 
 def _print(judged: list[ClaimResult], work: Work, failures: list[Failure]) -> None:
     console = stdout()
-    terminal.own_table(console, judged)
+    for table in own_tables(judged):
+        terminal.own_table(console, table)
     print_table(console, terminal.verdict_table(judged))
     console.print(Text(f"\n{terminal.LEGEND}\n", style="dim"))
     for failure in failures:

@@ -503,6 +503,37 @@ def manifest(records: Iterable[Record]) -> dict[str, Any]:
     return {"schema": SCHEMA, "runs": runs, "hash": digest(runs)}
 
 
+def broken_manifests(store: Store) -> list[list[str]]:
+    """Manifests that do not match their hash or the records."""
+    broken = []
+    for path in sorted((store.root / "manifests").glob("*")):
+        name = path.relative_to(store.root).as_posix()
+        try:
+            body = json.loads(path.read_bytes())
+            runs = dict(body["runs"])
+            if digest(body["runs"]) != body["hash"] or path.name != f"{body['hash']}.json":
+                raise ValueError("its content does not match its hash")
+            wrong = [
+                run
+                for run, result in runs.items()
+                if (r := store.get(run)) and r.result_hash != result and body["schema"] == SCHEMA
+            ]
+            if wrong:
+                raise ValueError(f"it lists another result for the recorded run {wrong[0][:10]}")
+        except (OSError, KeyError, TypeError, AttributeError, RecursionError):
+            broken.append([name, "not a manifest: truncated, foreign or unreadable"])
+        except ValueError as reason:
+            broken.append(
+                [
+                    name,
+                    "not a manifest"
+                    if isinstance(reason, json.JSONDecodeError | UnicodeDecodeError)
+                    else str(reason),
+                ]
+            )
+    return broken
+
+
 def _files_below(folder: str) -> Iterator[str]:
     """Every file and link below a folder, in a fixed order. Plain strings: a results folder may
     hold a hundred thousand files.

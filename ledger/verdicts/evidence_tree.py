@@ -7,7 +7,6 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -20,40 +19,17 @@ from depthlaw.theory.claims.verdict import Verdict
 
 from ..records.store import Record, manifest
 from ..running.index import claims_index
+from .answers import Ground
 from .citations import reference, sources, words
 from .display import duration, measured_side, slack, stated, statement_text
 from .display import judged as judged_by
 from .report import NOT_RUN, PREMISE_REFUTED, CaseResult, ClaimResult, verdict_name
 from .undecided_advice import remedies
 
-__all__ = ["Ground", "as_json", "grounds"]
+__all__ = ["as_json", "grounds"]
 
 # The cases that decide a verdict come first, before them the smallest counterexample.
 _ORDER = (Verdict.FAILS.value, Verdict.UNDECIDED.value, NOT_RUN, Verdict.HOLDS.value)
-
-
-@dataclass(frozen=True)
-class Ground:
-    """Something that a verdict rests on, and what that rests on in turn.
-
-    Attributes:
-        kind: "claim", "statement", "reason", "attention", "cases", "case", "remedy", "proof",
-            "step", "reading" (what of a proof a reader must check), "certificate", "premise",
-            "assumption", "changed" (after data were seen), "source", "named" (a claim that a
-            source names), "control", "record" or
-            "records".
-        name: the key of a claim or of the bibliography, a case in words, the id of a record, the
-            name of a file; empty where there is none.
-        says: in one line of plain text.
-        verdict: of claims, premises, cases and the control, as every report prints it.
-        below: what it rests on.
-    """
-
-    kind: str
-    name: str = ""
-    says: str = ""
-    verdict: str = ""
-    below: tuple[Ground, ...] = ()
 
 
 def grounds(

@@ -26,8 +26,8 @@ from depthlaw.theory.certificates.recheck import Finding, load
 from depthlaw.theory.claims.definition import SUITES, Case, Claim, at
 from depthlaw.theory.claims.search import Search
 from depthlaw.theory.claims.symbols import plain
-from depthlaw.theory.claims.values import Measured, Step
-from depthlaw.theory.claims.verdict import FALSE_ALARM_BUDGET, Decision, Verdict, bounds, judge
+from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Measured, Step
+from depthlaw.theory.claims.verdict import Decision, Verdict, bounds, judge
 
 from ..records.store import canonical, decode, encode
 from .display import number, slack

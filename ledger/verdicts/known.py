@@ -12,8 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from depthlaw.theory.claims.definition import Case, Claim
+from depthlaw.theory.claims.values import Case
+
+if TYPE_CHECKING:
+    from depthlaw.theory.claims.definition import Claim
 
 FILE = Path(__file__).with_name("known_cases.json")
 

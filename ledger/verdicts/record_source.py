@@ -7,15 +7,81 @@ PyTorch is recorded elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
-from depthlaw.theory.claims.definition import ALONE, SUITES, Claim
+from depthlaw.theory.claims.definition import ALONE, DEVICE_OF, SUITES, Claim, find
 
 from ..records.run import Run, control_run
-from ..records.store import Record, Store, StoreError, canonical
+from ..records.store import Record, Store, StoreError, canonical, open_store
+from .judged_ledger import Recorded
 from .reference import Ledger, by_run, shipped
+from .report import ClaimResult, results
 
-__all__ = ["from_reference", "largest_recorded_suite", "runs_of", "wanted"]
+__all__ = ["Evidence", "evidence", "from_reference", "largest_recorded_suite", "runs_of", "wanted"]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A claim judged on the records of one place.
+
+    Attributes:
+        judged: judges another claim on the same records, such as a premise.
+        said: which records these are, where they are not the user's; else "".
+        verify: the command that measures the claim here.
+    """
+
+    result: ClaimResult
+    judged: Callable[[str], ClaimResult | None]
+    store: Store
+    said: str
+    verify: str
+
+
+def evidence(
+    claim: Claim,
+    folder: Path | None,
+    everything: Mapping[str, Claim] | None = None,
+    reference: Callable[[], Ledger | None] = shipped,
+) -> Evidence:
+    """A claim judged on the user's records, else on those that come with depthlaw.
+
+    Args:
+        folder: of the user's records; by default depthlaw's among the user's data.
+        everything: every claim, where a file of the user's adds some.
+        reference: reads the ledger that comes with depthlaw.
+    """
+    store, said = open_store(folder, lazy=True), ""
+    result = _judged(claim, store, everything)
+    if result is None and (known := from_reference(claim, reference)):
+        store, today = known
+        result = _judged(claim, store, everything)
+        said = "this is the reference ledger that comes with depthlaw" + (
+            "" if today else ", measured by an older version of the code"
+        )
+    if result is None:
+        result = results({claim.key: claim}, largest_recorded_suite(claim, store), store)[0]
+    device = f" --device {DEVICE_OF[result.suite]}" if result.suite in DEVICE_OF else ""
+    return Evidence(
+        result,
+        lambda key: _judged(
+            find(key) if everything is None else everything[key], store, everything
+        ),
+        store,
+        said,
+        f"`depthlaw verify {result.suite} --only {claim.key}{device}`",
+    )
+
+
+def _judged(
+    claim: Claim, store: Store, everything: Mapping[str, Claim] | None
+) -> ClaimResult | None:
+    """The claim as `verify` judges it; None where nothing is recorded."""
+    alone = Recorded({claim.key: claim} if everything is None else everything, store)
+    return alone.judged(claim.key) or next(
+        (result for _, result in alone.elsewhere(claim.key)), None
+    )
 
 
 def runs_of(claim: Claim, suites: Iterable[str] = ("full", *ALONE)) -> Iterator[Run]:
@@ -52,7 +118,9 @@ def largest_recorded_suite(claim: Claim, store: Store) -> str:
     return (done or known)[-1 if done else 0]
 
 
-def from_reference(claim: Claim) -> tuple[Store, bool] | None:
+def from_reference(
+    claim: Claim, reference: Callable[[], Ledger | None] = shipped
+) -> tuple[Store, bool] | None:
     """The ledger that comes with depthlaw, where it holds runs of this claim, and whether today's
     code would do the same runs again.
 
@@ -60,7 +128,7 @@ def from_reference(claim: Claim) -> tuple[Store, bool] | None:
     judged by today's statement.
     """
     try:
-        known = shipped()
+        known = reference()
     except StoreError:
         return None
     runs = list(runs_of(claim))

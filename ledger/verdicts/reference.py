@@ -22,12 +22,19 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from depthlaw.advisor.base.quantities import UsageError
-from depthlaw.theory.claims.definition import Case, Claim
-from depthlaw.theory.claims.values import Ball, Exact, Proportion, Sample, Statistical, joined
-from depthlaw.theory.claims.verdict import FALSE_ALARM_BUDGET
+from depthlaw.theory.claims.values import (
+    FALSE_ALARM_BUDGET,
+    Ball,
+    Case,
+    Exact,
+    Proportion,
+    Sample,
+    Statistical,
+    joined,
+)
 
 from ..records.store import (
     LARGEST,
@@ -45,6 +52,9 @@ from ..records.store import (
     write_file,
 )
 from .known import Known, known, write_known
+
+if TYPE_CHECKING:
+    from depthlaw.theory.claims.definition import Claim
 
 SHIPPED = Path(__file__).with_name("reference.jsonl.gz")
 FORMAT = 1

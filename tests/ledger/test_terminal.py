@@ -13,6 +13,7 @@ from depthlaw.ledger.cli.tables import claims_table, print_table
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running.index import claims_index
 from depthlaw.ledger.verdicts import report
+from depthlaw.ledger.verdicts.card import card
 from depthlaw.theory.claims.definition import registry
 from depthlaw.theory.claims.verdict import Verdict
 
@@ -85,14 +86,14 @@ def test_show_and_claims_keep_within_the_terminal(results, width):
     rows = [claims_index()[result.claim.key] for result in results]
     verdicts = {result.claim.key: str(result.verdict) for result in results}
     for what in (
-        lambda c: terminal.show(c, results[1], "quick"),
+        lambda c: terminal.show(c, card(results[1])),
         lambda c: print_table(c, claims_table(rows, verdicts)),
     ):
         text = printed(width, is_terminal=True, what=what)
         assert max(map(len, text.splitlines()), default=0) <= width
         assert "…" not in text
     shown = squeezed(
-        printed(width, is_terminal=True, what=lambda c: terminal.show(c, results[1], "quick"))
+        printed(width, is_terminal=True, what=lambda c: terminal.show(c, card(results[1])))
     )
     for row in results[1].cases:
         assert all(field in shown for field in str(row.case).split())
@@ -109,7 +110,7 @@ def test_show_leads_with_the_verdict_and_says_once_what_all_cases_share(results)
     text = printed(
         200,
         is_terminal=False,
-        what=lambda c: terminal.show(c, replace(degree, cases=tuple(of_one_depth)), "quick"),
+        what=lambda c: terminal.show(c, card(replace(degree, cases=tuple(of_one_depth)))),
     )
     assert text.splitlines()[1].startswith("verdict     HOLDS: ")
     shared = f"depth={of_one_depth[0].case.depth}"
@@ -122,9 +123,7 @@ def test_a_refuted_claim_has_no_tightest_slack(results):
     refuted = [r for r in results if r.verdict is Verdict.FAILS and r.tightest is not None]
     assert refuted
     for result in refuted:
-        text = printed(
-            200, is_terminal=False, what=lambda c, of=result: terminal.show(c, of, "quick")
-        )
+        text = printed(200, is_terminal=False, what=lambda c, of=result: terminal.show(c, card(of)))
         assert "tightest slack" not in text
         assert "counterexample" in text
 

@@ -3,6 +3,7 @@ alone."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import subprocess
@@ -16,6 +17,8 @@ from pathlib import Path
 import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
+
+from depthlaw.ledger.verdicts import answers
 
 ROOT = Path(__file__).resolve().parents[2]
 DIST = ROOT / "dist"
@@ -52,6 +55,11 @@ def wheel() -> dict[str, bytes]:
     with zipfile.ZipFile(DIST / f"{NAME}-py3-none-any.whl") as packed:
         assert packed.testzip() is None
         return {name: packed.read(name) for name in packed.namelist()}
+
+
+def test_answers_of_show_and_why_are_of_these_sources() -> None:
+    head = gzip.decompress(answers.FILE.read_bytes()).partition(b"\n")[0].decode()
+    assert head == answers.sources(), "python -m depthlaw.ledger.verdicts.card writes them again"
 
 
 def test_dist_holds_one_source_one_wheel_and_one_sbom() -> None:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 Scalar = int | str | bool
 
+# Chance that sampling noise alone turns the verdict of a claim. It belongs to the claim, which
+# divides it over its cases: no other claim, suite or machine moves a verdict.
+FALSE_ALARM_BUDGET = 1e-3
+
 
 class Case:
     """One point of a claim's domain: named integers, booleans and strings, such as "1/3" or "0.1".

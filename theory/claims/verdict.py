@@ -12,11 +12,7 @@ import sympy
 
 from ..exact.enclosure import enclose, sign
 from .definition import Claim, at, measured_symbol
-from .values import Ball, Case, Exact, Measured, Outside, Statistical
-
-# Chance that sampling noise alone turns the verdict of a claim. It belongs to the claim, which
-# divides it over its cases: no other claim, suite or machine moves a verdict.
-FALSE_ALARM_BUDGET = 1e-3
+from .values import FALSE_ALARM_BUDGET, Ball, Case, Exact, Measured, Outside, Statistical
 
 # Why a truncated measurement decides nothing, as the reports print it.
 TRUNCATED = "measurement truncated"

@@ -197,7 +197,8 @@ def key_steps(tokens: int, width: int, size: int) -> Iterator[Steps]:
             Case(tokens=3, width=2, key_size=1),
             Case(tokens=4, width=2, key_size=2),
         ),
-        "theory": (Case(tokens=4, width=2, key_size=3), Case(tokens=3, width=3, key_size=1)),
+        "theory": (Case(tokens=3, width=3, key_size=1),),
+        "full": (Case(tokens=4, width=2, key_size=3),),
     },
     control=Control(
         Case(tokens=3, width=2, key_size=1),

@@ -209,9 +209,16 @@ _SMALL: _Fields = {"tokens": 32, "width": 64, "heads": 4, "std": "1/20", "replic
 # BERT-base, and BERT-large, at 128 tokens.
 _BASE: _Fields = {"tokens": 128, "width": 768, "heads": 12, "std": "1/50", "replicas": 8}
 _LARGE: _Fields = {"tokens": 128, "width": 1024, "heads": 16, "std": "1/50", "replicas": 8}
-_BOUNDS: dict[str, Any] = {"layer": range(1, LAYERS), "bound": ("repaired", "uniform")}
-_SHAPES = {"quick": _SMALL, "theory": _BASE, "full": _LARGE}
-_BY_LAYER = {suite: Case.grid(**shape, **_BOUNDS) for suite, shape in _SHAPES.items()}
+
+
+def _of_layers(**fields: Any) -> dict[str, list[Case]]:
+    return {
+        suite: [case for shape in shapes for case in Case.grid(**shape, **fields)]
+        for suite, shapes in (("quick", (_SMALL,)), ("full", (_BASE, _LARGE)))
+    }
+
+
+_BY_LAYER = _of_layers(layer=range(1, LAYERS), bound=("repaired", "uniform"))
 
 
 @claim(
@@ -286,7 +293,7 @@ def smallness_at_real_shapes(case: Case, seed: int) -> Sample:
     holds_for="typical",
     weight="measurement",
     source=Source("depthlaw", "theory/rank_collapse/layer_constants.py, gamma"),
-    cases={suite: Case.grid(**shape, layer=range(LAYERS)) for suite, shape in _SHAPES.items()},
+    cases=_of_layers(layer=range(LAYERS)),
     control=Control(
         Case(**_SMALL, layer=0, orthonormal=True),
         "orthonormal tokens and W_Q, W_K near I, so that E is nearly the identity",
@@ -309,8 +316,7 @@ def gamma_of_random_heads(case: Case, seed: int) -> Sample:
 _REAL: _Fields = {"residual": "1/100", "first": 3, "coefficient_least": "1/1000000000000"}
 _DEEP = {
     "quick": (Case(**_SMALL, **_REAL, depth=8),),
-    "theory": (Case(**_BASE, **_REAL, depth=8),),
-    "full": (Case(**_LARGE, **_REAL, depth=12),),
+    "full": (Case(**_BASE, **_REAL, depth=8), Case(**_LARGE, **_REAL, depth=12)),
 }
 
 

@@ -130,10 +130,8 @@ _HEADS = {
         *_spectra(second_eigenvalue, tokens=256, head_width=64),
         *_spectra(second_singular, tokens=256, head_width=2048),
     ),
-    "theory": (
-        *_spectra(second_eigenvalue, tokens=512, head_width=64),
-        *_spectra(second_singular, tokens=256, head_width=4096),
-    ),
+    "theory": (*_spectra(second_singular, tokens=256, head_width=4096),),
+    "full": _spectra(second_eigenvalue, tokens=512, head_width=64),
 }
 
 
@@ -146,7 +144,7 @@ _HEADS = {
     cases={
         "quick": (*_spectra(*_LIMITS, tokens=64), *_HEADS["quick"]),
         "theory": (*_spectra(*_LIMITS, tokens=192), *_HEADS["theory"]),
-        "full": _spectra(*_LIMITS, tokens=512),
+        "full": (*_spectra(*_LIMITS, tokens=512), *_HEADS["full"]),
     },
     control=Control(
         _spectra(first_singular, tokens=192)[0], "twice the limit", Eq(spectral_limit, 2 * limit)

@@ -22,7 +22,10 @@ LARGER = (
     *Case.grid(width=4, depth=2, heads=(1, 2, 4), tokens=2),
     *Case.grid(width=(2, 3, 4), depth=2, heads=1, tokens=(6, 8, 10)),
     *Case.grid(width=5, depth=2, heads=(1, 5), tokens=(2, 4, 6)),
-    *Case.grid(width=6, depth=2, heads=(1, 2, 3, 6), tokens=(2, 4)),
+    *Case.grid(width=6, depth=2, heads=(1, 2, 3, 6), tokens=2),
+)
+LARGEST = (
+    *Case.grid(width=6, depth=2, heads=(1, 2, 3, 6), tokens=4),
     *Case.grid(width=3, depth=3, heads=(1, 3), tokens=2),
     *Case.grid(width=2, depth=4, heads=(1, 2), tokens=2),
 )
@@ -48,7 +51,11 @@ _AFTER_LEVINE = Source(
     Le(sep, dimension_sum()),
     source=_AFTER_LEVINE,
     headline="The upper bound on separation ranks, for all weights, that exact ranks are held to.",
-    cases={"quick": (*SMALL, *RESIDUAL["quick"]), "theory": (*LARGER, *RESIDUAL["theory"])},
+    cases={
+        "quick": (*SMALL, *RESIDUAL["quick"]),
+        "theory": (*LARGER, *RESIDUAL["theory"]),
+        "full": LARGEST,
+    },
     control=Control(
         Case(width=2, depth=2, heads=1, tokens=4),
         "one output polynomial in place of d",

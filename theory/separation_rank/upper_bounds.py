@@ -33,7 +33,7 @@ from ..claims.proof_steps import (
     vanish,
 )
 from ..claims.symbols import quantity
-from .count_bound import LARGER, SMALL
+from .count_bound import LARGER, LARGEST, SMALL
 from .degree import positive_net, positive_symbols
 from .linear_attention import forward
 from .rank_symbols import AT_LEAST_THRESHOLD, COUNT_PAGE, DEEP, SHALLOW, C, H, L, Le, d, levine
@@ -57,8 +57,7 @@ RECALLED = 2 * d * L + L - 2 * d * log(d / (2 * sqrt(2) * E), 3) + log(d, 3)
     assumes=SHALLOW,
     cases={
         "quick": Case.grid(width=(4, 6, 8), depth=1, heads=(1, 2), tokens=(2, 4)),
-        "theory": Case.grid(width=10, depth=2, heads=1, tokens=2),
-        "full": Case.grid(width=10, depth=2, heads=1, tokens=4),
+        "full": Case.grid(width=10, depth=2, heads=1, tokens=(2, 4)),
     },
     control=Control(
         Case(width=4, depth=1, heads=1, tokens=4),
@@ -101,6 +100,7 @@ _COORDINATE = (
     cases={
         "quick": (*_GRADED, *_COORDINATE[:2], *SMALL),
         "theory": (*(c for c in LARGER if 3**c.depth > c.width), *_COORDINATE[2:]),
+        "full": LARGEST,
     },
     control=Control(
         Case(width=2, depth=1, heads=1, tokens=4), "divided by 3^10", Le(log(sep, 3), RECALLED - 10)

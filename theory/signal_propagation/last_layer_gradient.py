@@ -215,9 +215,9 @@ def _as_drawn(case: Case) -> Case:
         ),
         "theory": (
             _LONG(replicas=64, **_SOFTMAX, **_PRE),
-            _LONG(replicas=1024, **_EQUAL, **_PRE),
             _LONG(replicas=64, **_SOFTMAX, **_POST),
         ),
+        "full": (_LONG(replicas=1024, **_EQUAL, **_PRE),),
     },
     control=Control(
         _LONG(replicas=64, **_LINEAR, **_PRE),
@@ -262,9 +262,10 @@ _QUICK = _NETS(width=32, depth=(4, 16), replicas=256)
     cases={
         "quick": _QUICK,
         "theory": (
-            *_NETS(width=32, depth=(1, 64), replicas=1024),
+            *_NETS(width=32, depth=1, replicas=1024),
             *_NETS(width=64, depth=16, replicas=512),
         ),
+        "full": _NETS(width=32, depth=64, replicas=1024),
     },
     control=Control(
         _QUICK[0], "the bracket's other end", between(-log(1 + depth * Rational(1, 2)), size, 0)

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Literal
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 from depthlaw.theory.claims.definition import SUITES, Claim
 from depthlaw.theory.claims.printing import symbols
-from depthlaw.theory.claims.verdict import FALSE_ALARM_BUDGET, Verdict
+from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET
+from depthlaw.theory.claims.verdict import Verdict
 
 from ...records.store import Record, Store, canonical
 from ...records.store import manifest as manifest_of

@@ -11,8 +11,8 @@ from typing import Any
 
 from depthlaw.theory.claims.proof_steps import counted
 from depthlaw.theory.claims.rounding import LEVEL
-from depthlaw.theory.claims.values import Ball, Exact, Proportion, Sample
-from depthlaw.theory.claims.verdict import FALSE_ALARM_BUDGET, Verdict
+from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Ball, Exact, Proportion, Sample
+from depthlaw.theory.claims.verdict import Verdict
 
 from ...records.store import Record, canonical
 from ...verdicts.report import VERDICT_NAMES, CaseResult, ClaimResult, verdict_name

@@ -1,0 +1,219 @@
+"""A claim with its evidence as plain text: from what is judged to what `show` prints.
+
+python -m depthlaw.ledger.verdicts.card     # write the answers that come with depthlaw again
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import timedelta
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from depthlaw.advisor.base.quantities import plural
+from depthlaw.theory.claims.definition import SUITES, registry
+from depthlaw.theory.claims.printing import definitions, symbols
+from depthlaw.theory.claims.printing import text as written
+from depthlaw.theory.claims.symbols import TERMS
+from depthlaw.theory.claims.values import Case
+from depthlaw.theory.claims.verdict import Verdict
+
+from ..running.index import claims_index
+from .answers import FILE, Answer, Card, OwnTable, write_answers
+from .claim_set import claim_set
+from .display import (
+    by_chance,
+    duration,
+    expectation,
+    judged,
+    measured_side,
+    prediction,
+    relation,
+    slack,
+    statement_latex,
+    statement_text,
+)
+from .evidence_tree import grounds
+from .record_source import evidence, runs_of
+from .reference import shipped
+from .report import NOT_RUN, CaseResult, ClaimResult, marked
+
+__all__ = ["answers", "card", "own_tables", "supporting"]
+
+
+def card(result: ClaimResult, known: Mapping[str, Mapping[str, str]] | None = None) -> Card:
+    """A claim with its evidence.
+
+    Args:
+        known: what `claims_index` says of the claims among which it stands, by default of those
+            that come with depthlaw.
+    """
+    claim = result.claim
+    facts = tuple(_facts(result, claims_index() if known is None else known))
+    heading = f"{claim.key}: {claim.title}"
+    if not result.measured:
+        return Card(heading, facts)
+    if claim.table is not None:
+        return Card(heading, facts, own=next(own_tables([result])))
+    constant = _constant(result)
+    return Card(
+        heading,
+        facts,
+        str(Case(**constant)) if constant else "",
+        (written(claim.statement.lhs), relation(claim)),
+        tuple(_row(result, row, constant) for row in result.cases),
+    )
+
+
+def own_tables(results: Iterable[ClaimResult]) -> Iterator[OwnTable]:
+    """The tables that claims bring along, once for claims that share one."""
+    makers: dict[Any, list[CaseResult]] = {}
+    for result in results:
+        if result.claim.table is not None and result.measured:
+            makers.setdefault(result.claim.table, []).extend(result.cases)
+    for maker, rows in makers.items():
+        made = maker(rows)
+        cells = (
+            tuple(duration(c.total_seconds()) if isinstance(c, timedelta) else c for c in row)
+            for row in made.rows
+        )
+        yield OwnTable(made.columns, made.words, tuple(cells), made.legend)
+
+
+def _facts(
+    result: ClaimResult, known: Mapping[str, Mapping[str, str]]
+) -> Iterator[tuple[str, str]]:
+    claim = result.claim
+    yield "verdict", _verdict(result)
+    if result.news:
+        yield "news", result.news
+    if result.measured and claim.post_hoc:
+        yield "*", f"changed after data were seen: {claim.post_hoc}"
+    if result.measured and claim.known:
+        yield "expected", expectation(claim)
+    if claim.cited:
+        yield "at stake", claim.cited
+    if claim.supports:
+        yield "supports", f"{claim.supports}: {known[claim.supports]['title']}"
+    yield "statement", statement_text(claim)
+    if how := judged(claim):
+        yield "", how
+    yield "in words", claim.text
+    for place, made in enumerate(definitions(claim.statement)):
+        yield "" if place else "with", made.text + (f": {made.meaning}" if made.meaning else "")
+    # A claim from a file of the user's may use symbols that are not declared.
+    declared = [(s, TERMS.get(s.name)) for s in symbols(claim.statement)]
+    yield (
+        "where",
+        "; ".join(f"{written(s)}: {t.meaning if t else 'of this claim'}" for s, t in declared),
+    )
+    yield "LaTeX", statement_latex(claim)
+    yield "kind", f"{claim.kind}; quantifier: {claim.holds_for}"
+    check = "; check against the paper" if claim.wording == "recalled" else ""
+    yield "source", f"{claim.source} (wording {claim.wording}{check})"
+    if claim.assumes:
+        yield "assumes", "; ".join(claim.assumes)
+    for place, row in enumerate(supporting(claim.key, known)):
+        released = claim_set().claims.get(row["key"])
+        verdict = f" {released.verdict}" if released else ""
+        yield "" if place else "below it", f"{row['key']}{verdict}: {row['title']}"
+    if claim.note:
+        yield "note", claim.note
+    if not result.measured:
+        yield "control", f"{NOT_RUN}: {claim.control.why}"
+        return
+    if claim.rests_on:
+        yield "rests on", claim.rests_on
+    for key, found in result.premises.items():
+        yield "premise", f"{key}: {found}"
+    found = result.control.decision.verdict.value if result.control else NOT_RUN
+    said = "fails, as it must" if found == Verdict.FAILS else found
+    yield "control", f"{said}: {claim.control.why}"
+    for place, step in enumerate(result.proof or ()):
+        state = {True: "ok", False: "BROKEN", None: "?"}[step.holds]
+        yield "" if place else "proof", f"[{state}] {step.says}"
+
+
+def supporting(
+    key: str,
+    known: Mapping[str, Mapping[str, str]],
+) -> list[Mapping[str, str]]:
+    """What is known of the claims that support a cited one."""
+    return [row for row in known.values() if row["supports"] == key]
+
+
+def _verdict(result: ClaimResult) -> str:
+    if not result.measured:
+        return f"{NOT_RUN} (suite {result.suite})"
+    failing = sum(c.decision.verdict is Verdict.FAILS for c in result.cases)
+    counts = (
+        f"{len(result.decided)} of {len(result.in_scope)} cases of suite {result.suite} decided"
+    )
+    verdict = f"{marked(result)}: {counts}"
+    verdict += f", {plural(failing, 'counterexample')}" if failing else ""
+    # Where a case fails, the tightest is by how much it does: no slack.
+    if result.tightest is not None and not failing:
+        verdict += f", tightest slack {slack(result.tightest, vacuous=result.vacuous)}"
+    return verdict + (f"; ATTENTION: {result.unexpected}" if result.unexpected else "")
+
+
+def _constant(result: ClaimResult) -> dict[str, Any]:
+    """The fields that are the same in all of several cases."""
+    first, *others = [row.case.fields() for row in result.cases]
+    return {
+        name: value
+        for name, value in first.items()
+        if others and all(name in fields and fields[name] == value for fields in others)
+    }
+
+
+def _row(result: ClaimResult, row: CaseResult, constant: Mapping[str, Any]) -> tuple[str, ...]:
+    claim, decision = result.claim, row.decision
+    settled = " (settled)" if decision.certain else ""
+    text = row.verdict_name + (f": {decision.reason}" if decision.reason else settled)
+    text += f"; {chance}" if (chance := by_chance(result, row)) else ""
+    varying = {k: v for k, v in row.case.fields().items() if k not in constant}
+    sides = measured_side(claim, row), prediction(claim, row)
+    return str(Case(**varying)), *sides, text, slack(decision.slack), decision.verdict.value
+
+
+def answers(keys: Iterable[str]) -> Iterator[Answer]:
+    """What the reference ledger says of claims, where it holds records of them.
+
+    Cost: a tenth of a second for each claim.
+    """
+    reference = cache(shipped)
+    with TemporaryDirectory() as empty:
+        for key in keys:
+            claim = registry()[key]
+            place = evidence(claim, Path(empty), reference=reference)
+            if not place.said:
+                continue
+            runs = {
+                replace(run, device=device).id
+                for run in runs_of(claim, SUITES)
+                for device in (("cpu", "cuda") if claim.accepts("device") else ("cpu",))
+                if run.case is not None and not run.control
+            }
+            yield Answer(
+                key,
+                claim.needs,
+                place.verify,
+                place.said,
+                tuple(sorted(runs)),
+                card(place.result),
+                grounds(place.result, place.judged),
+            )
+
+
+def main() -> None:
+    """Write the answers that come with depthlaw."""
+    write_answers(answers(registry()))
+    print(f"{FILE}: {FILE.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main()

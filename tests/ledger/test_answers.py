@@ -1,0 +1,74 @@
+"""The answers that come with depthlaw: what `show` and `why` would say without them, of these
+sources alone, and never in the place of the user's records."""
+
+import subprocess
+import sys
+
+import pytest
+
+from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.records.store import Store
+from depthlaw.ledger.verdicts import answers
+from depthlaw.ledger.verdicts.card import answers as of_reference
+from depthlaw.ledger.verdicts.reference import shipped
+
+# Of ARGUED with premises, refuted, and undecided claims; with a table of its own; with a list of
+# certificates.
+KEYS = (
+    "separation_rank/upper_bound_deep",
+    "hops/experiment_deeper_is_better",
+    "depth_width/depth_pays_to_knee",
+    "exercises/gradients_vanish",
+    "separation_rank/exact",
+)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """A file of answers of `KEYS` and of these sources."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(answers, "FILE", tmp_path_factory.mktemp("answers") / "answers.jsonl.gz")
+        answers.write_answers(of_reference(KEYS))
+        yield answers.FILE
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_answers_are_what_is_judged_without_them(file, key, monkeypatch, capsys):
+    commands = (["show", key], ["why", key], ["why", key, "--all"])
+    answered = [(main(command), capsys.readouterr()) for command in commands]
+    monkeypatch.setattr(answers, "FILE", file.with_name("absent"))
+    assert [(main(command), capsys.readouterr()) for command in commands] == answered
+    assert "this is the reference ledger" in answered[0][1].err
+
+
+@pytest.mark.parametrize("command", ["show", "why"])
+def test_answers_need_no_mathematics(file, command):
+    code = f"""
+import sys
+from pathlib import Path
+from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.verdicts import answers
+answers.FILE = Path({str(file)!r})
+main(["{command}", "{KEYS[0]}"])
+assert not {{"sympy", "numpy", "flint", "torch"}} & set(sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_answers_give_way_to_records_of_the_users(file, tmp_path):
+    assert answers.shipped_answer(KEYS[0], tmp_path).key == KEYS[0]
+    store = Store(tmp_path)
+    store.put(next(r for r in shipped() if r.inputs["claim"] == KEYS[0] and r.inputs["case"]))
+    assert answers.shipped_answer(KEYS[0], tmp_path) is None
+    assert answers.shipped_answer(KEYS[1], tmp_path).key == KEYS[1]
+
+
+@pytest.mark.parametrize("damage", [b"", b"no gzip", None])
+def test_answers_of_other_sources_are_not_given(file, tmp_path, monkeypatch, damage):
+    if damage is None:
+        monkeypatch.setattr(answers, "_KINDS", (".py",))
+    else:
+        monkeypatch.setattr(answers, "FILE", tmp_path / "other")
+        (tmp_path / "other").write_bytes(damage)
+    assert answers.shipped_answer(KEYS[0], tmp_path) is None
