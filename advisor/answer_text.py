@@ -80,8 +80,8 @@ def as_html(answer: Answer) -> str:
     `explained` says."""
     rows = "".join(
         f'<tr><th scope="row" style="text-align:left">{escape(label)}</th>'
-        f'<td style="text-align:left">{escape(said)}</td></tr>'
-        for label, said in _short(answer)
+        f'<td style="text-align:left">{escape(line)}</td></tr>'
+        for label, line in _short(answer)
     )
     return (
         f"<table>{rows}</table><details><summary>Why, with sources</summary>"
@@ -101,8 +101,8 @@ def _short(answer: Answer) -> Iterator[Row]:
                 f"{f.context:,} tokens); weights {binary(m.weights)}, KV cache "
                 f"{binary(m.kv_cache)} at {given.architecture.context:,}",
             )
-        for place, said in enumerate(answer.verdicts):
-            yield ("", f"- {said}") if place else ("Depth", said)
+        for place, verdict_text in enumerate(answer.verdicts):
+            yield ("", f"- {verdict_text}") if place else ("Depth", verdict_text)
     if proposed:
         a = proposed.architecture
         tokens = f"{a.vocabulary:,} tokens{' (tied)' if a.tied else ''}"
@@ -166,9 +166,9 @@ def _price(answer: Answer) -> str:
     shapes: dict[str, list[str]] = {}  # by their effects
     for n in others:
         shapes.setdefault(_effects(n), []).append(f"{n.layers:,} x {n.architecture.width:,}")
-    said = "; ".join(f"{' or '.join(alike)}: {effects}" for effects, alike in shapes.items())
+    prices = "; ".join(f"{' or '.join(alike)}: {effects}" for effects, alike in shapes.items())
     sources = ", ".join(dict.fromkeys(n.loss_source for n in others if n.loss_change))
-    return said + (f" ({sources})" if sources else "")
+    return prices + (f" ({sources})" if sources else "")
 
 
 def _effects(n: Neighbour) -> str:
@@ -279,8 +279,8 @@ def _costs(candidate: Candidate, answer: Answer | None) -> Iterator[str]:
     if answer is None:
         return
     if answer.tokens:
-        each = f"{answer.tokens / c.total:.3g} per parameter"
-        yield f"{size(answer.tokens)} training tokens, {each}"
+        cost = f"{answer.tokens / c.total:.3g} per parameter"
+        yield f"{size(answer.tokens)} training tokens, {cost}"
     if answer.training_flops:
         yield f"{answer.training_flops:.3g} training FLOPs"
     if f := answer.flops:
@@ -342,7 +342,7 @@ def _sourced(source: str, wording: str, claim: str | None, found: str | None, of
     of the number that claim checks."""
     if not claim:
         return f"[{source}; {wording}]"
-    named = f" ({said})" if (said := title(claim)) else ""
+    named = f" ({claim_title})" if (claim_title := title(claim)) else ""
     judged = f"{f'{of}: ' * bool(of)}claim {claim}{named}: {found or 'no verdict yet'}"
     named = f"claim {claim}"
     return (
@@ -481,11 +481,11 @@ def columns(rows: Sequence[Sequence[str]], width: int) -> str:
     for row in rows:
         cells = [wrapped(cell, w) or [""] for cell, w in zip(row, widths, strict=True)]
         for i in range(max(map(len, cells))):
-            each = [cell[i] if i < len(cell) else "" for cell in cells]
+            padded = [cell[i] if i < len(cell) else "" for cell in cells]
             lines.append(
                 "  ".join(
                     cell.rjust(w) if number else cell.ljust(w)
-                    for cell, w, number in zip(each, widths, numbers, strict=True)
+                    for cell, w, number in zip(padded, widths, numbers, strict=True)
                 ).rstrip()
             )
     return "\n".join(lines)
@@ -674,8 +674,8 @@ def in_brief(answer: Answer) -> str:
     '<Answer: 6 layers suffice for 16 hops: ceil(log2 k) + 2>'
     """
     proposed = _proposed(answer) or answer.given
-    said = (
+    parts = (
         [f"{proposed.architecture.layers:,} x {proposed.architecture.width:,}"] if proposed else []
     )
-    said += [task.headline for task in answer.tasks]
-    return f"<Answer: {'; '.join(said) or answer.question}>"
+    parts += [task.headline for task in answer.tasks]
+    return f"<Answer: {'; '.join(parts) or answer.question}>"

@@ -119,10 +119,10 @@ class Resolved:
             floor = 1000 * read_bytes(a, b.bytes_per_weight) / b.bandwidth
             floor += a.layers * (b.layer_milliseconds or 0)
             if floor > b.milliseconds:
-                each = b.layer_milliseconds
+                per = b.layer_milliseconds
                 return (
                     f"takes at least {milliseconds(floor)} ms a token to read its weights at "
-                    f"{_gb(b.bandwidth)}/s{f' and {each:g} ms a layer' if each else ''}, more "
+                    f"{_gb(b.bandwidth)}/s{f' and {per:g} ms a layer' if per else ''}, more "
                     f"than {milliseconds(b.milliseconds)} ms"
                 )
         return None
@@ -303,17 +303,17 @@ def _training_flops(b: Budget, notes: list[str]) -> float | None:
             notes.append("without a time (--time), tokens or FLOPs a GPU changes nothing")
         return b.flops
     name, peak = _trainer(b.gpu)
-    found = b.gpus * b.hours * 3600 * peak * b.utilisation
+    flops = b.gpus * b.hours * 3600 * peak * b.utilisation
     notes.append(
         f"{b.gpus:,} x {name} for {b.hours:,.4g} h at {b.utilisation:.0%} of "
-        f"{peak / 1e12:,.4g} TFLOP/s: {found:.3g} FLOPs"
+        f"{peak / 1e12:,.4g} TFLOP/s: {flops:.3g} FLOPs"
     )
-    if b.flops is not None and abs(found / b.flops - 1) > _AGREE:
+    if b.flops is not None and abs(flops / b.flops - 1) > _AGREE:
         raise UsageError(
-            f"{b.flops:.3g} training FLOPs, but the GPU-hours come to {found:.3g}; "
+            f"{b.flops:.3g} training FLOPs, but the GPU-hours come to {flops:.3g}; "
             "give one of them, or another utilisation"
         )
-    return found
+    return flops
 
 
 def _hours(b: Budget, flops: float | None) -> float | None:
@@ -336,11 +336,11 @@ def _trainer(name: str) -> tuple[str, float]:
 def _affordable(needed: float, have: float | None, active: float, tokens: float) -> None:
     if have is None or needed <= have * (1 + _AGREE):
         return
-    each = have / FLOPS_PER_PARAMETER_AND_TOKEN
+    layer_ms = have / FLOPS_PER_PARAMETER_AND_TOKEN
     raise UsageError(
         f"{size(active)} active parameters on {size(tokens)} tokens take {needed:.3g} FLOPs "
-        f"(6 N D), more than the {have:.3g} that are given; they allow {size(each / active)} "
-        f"tokens, or {size(each / tokens)} parameters"
+        f"(6 N D), more than the {have:.3g} that are given; they allow {size(layer_ms / active)} "
+        f"tokens, or {size(layer_ms / tokens)} parameters"
     )
 
 
@@ -352,16 +352,16 @@ def _size(b: Budget) -> Target | None:
 
 def _implied(b: Budget, c: Constraints, have: float | None, notes: list[str]) -> Target:
     of: Measure = "active" if c.experts else "total"
-    each, ratio = FLOPS_PER_PARAMETER_AND_TOKEN, TOKENS_PER_PARAMETER
+    layer_ms, ratio = FLOPS_PER_PARAMETER_AND_TOKEN, TOKENS_PER_PARAMETER
     if have is not None and b.tokens is not None:
-        implied = have / (each * b.tokens)
+        implied = have / (layer_ms * b.tokens)
         notes.append(
             f"N = C / (6 D): {size(implied)} active parameters, "
             f"{b.tokens / implied:.3g} tokens for each"
         )
         return Target(implied, of)
     if have is not None:
-        implied = math.sqrt(have / (each * ratio))
+        implied = math.sqrt(have / (layer_ms * ratio))
         notes.append(
             f"C = 6 N D and D = {ratio} N, which gives dense nets the least loss at these "
             f"FLOPs: {size(implied)} parameters, {size(ratio * implied)} tokens"
@@ -413,8 +413,8 @@ def _share(target: Target, c: Constraints, of: Measure) -> float:
 
 
 def _keeps(done: Resolved, c: Constraints, aspects: tuple[float, ...]) -> bool:
-    found = (_at_aspect(done.target, c, aspect) for aspect in aspects)
-    return any(s and not done.excludes(s.architecture) for s in found)
+    kept_shapes = (_at_aspect(done.target, c, aspect) for aspect in aspects)
+    return any(s and not done.excludes(s.architecture) for s in kept_shapes)
 
 
 def _largest(b: Budget, c: Constraints, aspects: tuple[float, ...]) -> float | None:
@@ -447,13 +447,13 @@ def _feasible(done: Resolved, c: Constraints) -> None:
     b = done.budget
     if not _limited(b) or _keeps(done, c, (_ASPECT, 2 * _ASPECT)):
         return
-    found = [shape.architecture for shape in shapes(done.target, c)]
-    if any(done.excludes(a) is None for a in found):
+    nets = [shape.architecture for shape in shapes(done.target, c)]
+    if any(done.excludes(a) is None for a in nets):
         return
     if timed := b.latency:
         # The least time, of those that have one.
-        found.sort(key=lambda a: math.inf if timed.outside(a, REACH) else timed.ms(a)[2])
-    a = found[0]
+        nets.sort(key=lambda a: math.inf if timed.outside(a, REACH) else timed.ms(a)[2])
+    a = nets[0]
     reason = f"one of {a.layers} layers and width {a.width:,} {done.excludes(a)}"
     largest = _largest(b, c, (_ASPECT / 2, _ASPECT, 2 * _ASPECT, 4 * _ASPECT))
     rest = (
@@ -477,39 +477,39 @@ def serving_note(b: Budget, c: Constraints, a: Architecture) -> str | None:
     weights = read_bytes(a, b.bytes_per_weight)
     cache = _CACHE_BYTES * kv_numbers(a, a.context)
     rate = 1000 * weights / b.milliseconds
-    said = (
+    note = (
         f"one token reads {_gb(weights)} of weights ({b.bytes_per_weight:g} bytes each: "
         f"--bits) and up to {_gb(cache)} of cache (16 bits, {a.context:,} tokens)"
     )
     if b.bandwidth:
-        each = b.layer_milliseconds or 0
+        layer_ms = b.layer_milliseconds or 0
         least, most = (
-            1000 * read / b.bandwidth + a.layers * each for read in (weights, weights + cache)
+            1000 * read / b.bandwidth + a.layers * layer_ms for read in (weights, weights + cache)
         )
-        said += f": {least:.1f} to {most:.1f} ms at {_gb(b.bandwidth)}/s"
-        said += (
-            f" and {each:g} ms a layer"
-            if each
+        note += f": {least:.1f} to {most:.1f} ms at {_gb(b.bandwidth)}/s"
+        note += (
+            f" and {layer_ms:g} ms a layer"
+            if layer_ms
             else ", if nothing else took time; this bounds bytes, not depth: for the time of a "
             "layer give --ms-per-layer, or --latency"
         )
         if least <= b.milliseconds < most:
-            said += (
+            note += (
                 f"; the limit of {milliseconds(b.milliseconds)} ms holds up to {_longest(b, a):,} "
                 f"tokens of context only, at {a.context:,} a token takes {most:.1f} ms: more "
                 "bandwidth, fewer key heads (--gqa) or a smaller net would help"
             )
     else:
-        said += f": {b.milliseconds:g} ms need at least {_gb(rate)}/s"
+        note += f": {b.milliseconds:g} ms need at least {_gb(rate)}/s"
         device = slowest_with(rate)
-        said += (
+        note += (
             f"; the slowest listed device that has it is the {device.name} "
             f"({_gb(device.bandwidth)}/s at best)"
             if device
             else "; no listed device has it"
         )
-        said += "; no bandwidth and no measured points are given, so this excludes nothing"
-    return said if c.latency_matters else f"{said}; for fewer layers: --latency-matters"
+        note += "; no bandwidth and no measured points are given, so this excludes nothing"
+    return note if c.latency_matters else f"{note}; for fewer layers: --latency-matters"
 
 
 def _longest(b: Budget, a: Architecture) -> int:
@@ -539,16 +539,16 @@ def _measured(b: Budget, found: Fit, context: int) -> str:
             else f"{milliseconds(1000 * output)} ms per 1,000 of width"
         )
     if cache:
-        each = cache if found.knows.context else cache / context
-        parts.append(f"KV cache at {_gb(1000 * _CACHE_BYTES / each)}/s")
-    said = f"{len(found.points)} measured points: {' + '.join(parts)}"
+        per_sequence = cache if found.knows.context else cache / context
+        parts.append(f"KV cache at {_gb(1000 * _CACHE_BYTES / per_sequence)}/s")
+    label = f"{len(found.points)} measured points: {' + '.join(parts)}"
     if found.ambiguous:
-        said += "; other sums fit as well, and the slowest counts"
+        label += "; other sums fit as well, and the slowest counts"
     if found.assumed:
-        said += f"; not in the table, so taken: {', '.join(found.assumed)}"
+        label += f"; not in the table, so taken: {', '.join(found.assumed)}"
         if not found.knows.context:
-            said += f" ({context:,} tokens: --context)"
-    return said
+            label += f" ({context:,} tokens: --context)"
+    return label
 
 
 def _rate(b: Budget, coefficient: float) -> str:

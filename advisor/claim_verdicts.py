@@ -65,4 +65,4 @@ def title(claim: str) -> str | None:
 def _verdicts() -> dict[str | None, tuple[str, str]]:
     with FILE.open(encoding="utf-8", newline="") as file:
         _, *rows = csv.reader(file)
-    return {claim: (found, about) for claim, found, about in rows}
+    return {claim: (verdict_word, about) for claim, verdict_word, about in rows}

@@ -350,14 +350,14 @@ def kv_numbers(a: Architecture, context: int) -> int:
     """
     if a.kind == "encoder":
         return 0
-    each = 2 * a.key_heads * a.head_size
+    numbers_per_layer = 2 * a.key_heads * a.head_size
     if a.latent:
-        each = a.latent.kv_rank + a.latent.rope_width
+        numbers_per_layer = a.latent.kv_rank + a.latent.rope_width
     windows = _windows(a)
     seen = (a.layers - windows) * context + windows * min(context, a.window or context)
     if a.encoder_layers:
         seen += a.layers * context
-    return each * seen
+    return numbers_per_layer * seen
 
 
 def activations(a: Architecture, size: int = 2) -> int:

@@ -107,10 +107,10 @@ class Grid:
     def at(self, depth: float, value: Callable[[Cell], float]) -> float:
         """What a number of the cells is at a depth: linear in ln L between cells, and that of the
         first or last cell beyond them. Cells of equal depth count by their mean."""
-        found: dict[int, list[float]] = {}
+        losses: dict[int, list[float]] = {}
         for cell in self.cells:
-            found.setdefault(cell.layers, []).append(value(cell))
-        points = [(math.log(layers), fmean(values)) for layers, values in found.items()]
+            losses.setdefault(cell.layers, []).append(value(cell))
+        points = [(math.log(layers), fmean(values)) for layers, values in losses.items()]
         x = min(max(math.log(depth), points[0][0]), points[-1][0])
         for (left, low), (right, high) in pairwise(points):
             if x <= right:
@@ -123,7 +123,7 @@ class Grid:
 
     def share(self, cell: Cell) -> float:
         """Its regret as a share of the grid's range: 0 for the best cell, 1 for the worst."""
-        span = max(each.cost for each in self.cells) - self.best.cost
+        span = max(cell.cost for cell in self.cells) - self.best.cost
         return (cell.cost - self.best.cost) / span if span else 0.0
 
     @cached_property
@@ -263,8 +263,8 @@ def least_ratio(key: Key) -> float | None:
     >>> least_ratio(Key("completep")), least_ratio(STANDARD)
     (11.8, None)
     """
-    found = _ratios(_LEAST, "CompleteP", key)
-    return found[0][1] if found else None
+    ratios = _ratios(_LEAST, "CompleteP", key)
+    return ratios[0][1] if ratios else None
 
 
 def _ratios(measure: str, source: str, key: Key) -> tuple[tuple[float, float], ...]:

@@ -63,14 +63,14 @@ def gpu(name: str) -> Hardware:
     """
     known, words = _known(), _words(name)
     sizes = {word for word in words if re.fullmatch(r"\d+gb", word)}
-    found = known.get(_plain(name)) or known.get(words) or known.get(words - sizes)
-    if found:
-        return found
+    device = known.get(_plain(name)) or known.get(words) or known.get(words - sizes)
+    if device:
+        return device
     names = [key for key in known if isinstance(key, str)]
     near = difflib.get_close_matches(_plain(name[:60]), names, n=3, cutoff=0.5)
-    shown = list(dict.fromkeys(known[n].name for n in near)) or ["H100 SXM", "A100 80GB SXM"]
+    examples = list(dict.fromkeys(known[n].name for n in near)) or ["H100 SXM", "A100 80GB SXM"]
     raise UsageError(
-        f"the GPU {quoted(name)} is unknown; nearest: {', '.join(shown)}. Its "
+        f"the GPU {quoted(name)} is unknown; nearest: {', '.join(examples)}. Its "
         "training FLOPs can be given instead"
     )
 

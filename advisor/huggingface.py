@@ -65,8 +65,8 @@ def architecture_of(values: dict[str, Any]) -> Architecture:
     config = Config(values, kind)
     if config.values.get("pruned_heads"):
         config.refuse("pruned_heads", "pruned heads are not counted; remove them from the file")
-    found = CLASSES[kind].read(config)
-    if found.experts is None:
+    architecture = CLASSES[kind].read(config)
+    if architecture.experts is None:
         for key in _EXPERTS:
             if isinstance(number := config.values.get(key), int) and number > 1:
                 config.refuse(
@@ -74,7 +74,9 @@ def architecture_of(values: dict[str, Any]) -> Architecture:
                     f"{kind} has no experts, and {number} of them are none of its weights; give "
                     "the model_type that has them, such as mixtral, or remove the key",
                 )
-    return found.with_(family=kind, remarks=(*found.remarks, *config.remarks, *_remarks(values)))
+    return architecture.with_(
+        family=kind, remarks=(*architecture.remarks, *config.remarks, *_remarks(values))
+    )
 
 
 def config_of(a: Architecture) -> dict[str, Any]:
@@ -89,13 +91,13 @@ def config_of(a: Architecture) -> dict[str, Any]:
     >>> config_of(Architecture(2, 64, 4, 256, 1000, kv_heads=2))["model_type"]
     'llama'
     """
-    found = _held(a)
-    if found is None:
+    values = _held(a)
+    if values is None:
         raise UsageError(
             "no Hugging Face class that is known here holds such a net with "
             f"{_missing(a)}; leave that out, or write the configuration by hand"
         )
-    return found
+    return values
 
 
 def _held(a: Architecture) -> dict[str, Any] | None:
@@ -221,29 +223,29 @@ _DIVIDING = {"arcee", "deepseek_v2", "gemma2", "gemma3_text", "llama"}
 
 
 def _contents(path: str) -> bytes:
-    shown, accepted = quoted(path), "give a config.json, or its folder"
+    name, accepted = quoted(path), "give a config.json, or its folder"
     try:
         file = os.path.join(path, "config.json") if os.path.isdir(path) else path
         # Without blocking, since it may be a pipe that nobody writes to.
         number = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
         try:
             if not stat.S_ISREG(os.fstat(number).st_mode):
-                raise UsageError(f"{shown} is no regular file; {accepted}")
+                raise UsageError(f"{name} is no regular file; {accepted}")
             with open(number, "rb", closefd=False) as opened:
                 data = opened.read(_MOST_BYTES + 1)
         finally:
             os.close(number)
     except FileNotFoundError:
         why = "the folder has no config.json" if os.path.isdir(path) else "there is no such file"
-        raise UsageError(f"cannot read {shown}: {why}; {accepted}") from None
+        raise UsageError(f"cannot read {name}: {why}; {accepted}") from None
     except (OSError, ValueError) as error:
         why = "no file has such a name"
         if isinstance(error, OSError):
             why = error.strerror or type(error).__name__
-        raise UsageError(f"cannot read {shown}: {why}; {accepted}") from None
+        raise UsageError(f"cannot read {name}: {why}; {accepted}") from None
     if len(data) > _MOST_BYTES:
         raise UsageError(
-            f"{shown} is larger than 1 MB, which no config.json is; "
+            f"{name} is larger than 1 MB, which no config.json is; "
             "give the configuration, not the weights"
         )
     return data
@@ -251,12 +253,12 @@ def _contents(path: str) -> bytes:
 
 def _parsed(data: bytes, shown: str) -> dict[str, Any]:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for key, value in pairs:
-            if key in found:
+            if key in values:
                 raise UsageError(f"{shown} has the key {quoted(key)} twice; remove one of them")
-            found[key] = value
-        return found
+            values[key] = value
+        return values
 
     def finite(text: str) -> float:
         value = float(text)
@@ -301,14 +303,14 @@ def _name(path: Path) -> str:
 
 def _remarks(values: dict[str, Any]) -> list[str]:
     """What holds for every class."""
-    found = []
+    remarks = []
     if values.get("quantization_config") is not None:
-        found.append("counted before quantisation: scales and zero points are not counted")
+        remarks.append("counted before quantisation: scales and zero points are not counted")
     if values.get("auto_map"):
         own = values["auto_map"]
         code = own.get("AutoModelForCausalLM") if isinstance(own, dict) else None
         named = f" ({quoted(code)})" if isinstance(code, str) else ""
-        found.append(
+        remarks.append(
             f"auto_map: the net is built by code of its own{named}; counted as "
             f"{values['model_type']}, and what that code adds is not"
         )
@@ -316,8 +318,8 @@ def _remarks(values: dict[str, Any]) -> list[str]:
     if isinstance(classes, list) and classes and isinstance(classes[0], str):
         known = ("ForCausalLM", "LMHeadModel", "ForMaskedLM", "ForConditionalGeneration")
         if not classes[0].endswith(known):
-            found.append(
+            remarks.append(
                 f"counted with the output layer of a language model; {quoted(classes[0])} "
                 "may have another"
             )
-    return found
+    return remarks

@@ -145,22 +145,22 @@ class Fit:
         lacks = {
             name for name in Point._fields if any(getattr(p, name) is None for p in self.points)
         }
-        said = []
+        assumptions = []
         if {"d_ff", "kv_heads"} <= lacks:
-            said.append("12 d^2 weights a layer")
+            assumptions.append("12 d^2 weights a layer")
         elif "d_ff" in lacks:
-            said.append("8 d^2 weights an MLP")
+            assumptions.append("8 d^2 weights an MLP")
         elif "kv_heads" in lacks:
-            said.append("a key head for each query head")
+            assumptions.append("a key head for each query head")
         if "d_ff" not in lacks and "gated" in lacks:
-            said.append("gated MLPs")
+            assumptions.append("gated MLPs")
         if "kv_heads" in lacks:
-            said.append("a KV cache that grows with L d")
+            assumptions.append("a KV cache that grows with L d")
         if "vocabulary" in lacks:
-            said.append("the answer's vocabulary")
+            assumptions.append("the answer's vocabulary")
         if "context" in lacks:
-            said.append("the answer's context")
-        return tuple(said)
+            assumptions.append("the answer's context")
+        return tuple(assumptions)
 
     @property
     def knows(self) -> _Known:
@@ -243,14 +243,14 @@ class Fit:
             # Wider than in any measured layer, even where fewer layers make up for it in the sum.
             wide = a.key_heads * a.head_size
             checked.append(("keys of width {}", wide, [p.keys for p in self.points]))
-        said = []
+        sentences = []
         for text, value, known in checked:
             low, high = min(known), max(known)
             if not low / factor <= value <= high * factor:
                 show = size if "weights" in text or "numbers" in text else "{:,}".format
                 span = show(low) if low == high else f"{show(low)} to {show(high)}"
-                said.append(f"{text.format(show(value))} (measured: {span})")
-        return " and ".join(said)
+                sentences.append(f"{text.format(show(value))} (measured: {span})")
+        return " and ".join(sentences)
 
     def ms(self, a: Architecture) -> tuple[float, float, float]:
         """Milliseconds per token: low, middle, high.
@@ -524,11 +524,11 @@ def _points(text: str, name: str) -> Iterator[Point]:
 
 
 def _point(row: dict[str, str]) -> Point:
-    found: dict[str, Any] = {"milliseconds": parse_milliseconds(row["milliseconds"])}
+    values: dict[str, Any] = {"milliseconds": parse_milliseconds(row["milliseconds"])}
     if "gated" in row:
         if row["gated"].lower() not in _YES + _NO:
             raise UsageError(f"gated is {quoted(row['gated'])}; accepted are yes and no")
-        found["gated"] = row["gated"].lower() in _YES
+        values["gated"] = row["gated"].lower() in _YES
     for key, what, example, most in (
         ("layers", "number of layers", "24", _MOST_LAYERS),
         ("width", "width", "2048", _MOST_WIDTH),
@@ -540,12 +540,12 @@ def _point(row: dict[str, str]) -> Point:
         ("context", "context", "4096", 10**9),
     ):
         if key in row:
-            found[key] = parse_count(row[key], what, example)
-            if found[key] > most:
+            values[key] = parse_count(row[key], what, example)
+            if values[key] > most:
                 raise UsageError(
-                    f"the {what} {found[key]:,} is out of range; accepted are up to {most:,}"
+                    f"the {what} {values[key]:,} is out of range; accepted are up to {most:,}"
                 )
-    p = Point(**found)
+    p = Point(**values)
     if p.kv_heads and not (p.heads or p.head_width):
         raise UsageError("kv_heads says nothing without heads or head_width; add that column")
     if p.heads and not p.head_width and p.width % p.heads:

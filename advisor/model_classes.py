@@ -44,27 +44,27 @@ class Config:
         self, *keys: str, default: int | None = None, most: int = _MOST_SIZE, least: int = 1
     ) -> int:
         """A whole number under one of several names of the same thing."""
-        found = self.optional(*keys, most=most, least=least)
-        if found is None:
-            found = default
-        if found is None:
+        size = self.optional(*keys, most=most, least=least)
+        if size is None:
+            size = default
+        if size is None:
             accepted = f"give a whole number, {least} to {most:,}"
             self.refuse(" or ".join(keys), f"the size is missing; {accepted}")
-        return found
+        return size
 
     def optional(self, *keys: str, most: int = _MOST_SIZE, least: int = 1) -> int | None:
         """As `size`; None where it is missing or null."""
-        found = {key: self.values[key] for key in keys if self.values.get(key) is not None}
-        for key, value in found.items():
+        values = {key: self.values[key] for key in keys if self.values.get(key) is not None}
+        for key, value in values.items():
             if type(value) is not int or not least <= value <= most:
-                shown = quoted(json.dumps(value))[1:-1]
-                self.refuse(key, f"{shown} is not a whole number from {least} to {most:,}")
-        if len(set(found.values())) > 1:
+                printed = quoted(json.dumps(value))[1:-1]
+                self.refuse(key, f"{printed} is not a whole number from {least} to {most:,}")
+        if len(set(values.values())) > 1:
             self.refuse(
-                " and ".join(found),
+                " and ".join(values),
                 "two names of one size have different values; remove one of them",
             )
-        return next(iter(found.values()), None)
+        return next(iter(values.values()), None)
 
     def flag(self, key: str, default: bool) -> bool:
         """True or false; null is the default, as in transformers."""
@@ -194,15 +194,15 @@ class Class(NamedTuple):
         """Fields of a net of these ones, such as sizes, and otherwise with what all nets of the
         class have and the defaults of its flags; without parts such as experts."""
         flags = {name: key.default for name, key in self.keys.items()}
-        found = {
+        values = {
             name: flag[1 + flag[0]] if isinstance(flag, tuple) else flag
             for name, flag in flags.items()
             if isinstance(flag, bool | tuple)
         } | fields
         for name, value in self.fixed.items():
             if "." not in name:
-                found[name] = value(found) if callable(value) else value
-        return found
+                values[name] = value(values) if callable(value) else value
+        return values
 
     def write(self, a: Architecture) -> dict[str, Any]:
         """The configuration of an architecture, less model_type and the name of the class."""
@@ -650,12 +650,12 @@ class _WithImages(Class):
     def read(self, c: Config) -> Architecture:
         """The language model alone."""
         text = c.part("text_config")
-        found = super().read(text)
+        architecture = super().read(text)
         c.remarks += [
             *text.remarks,
             "the language model alone: vision tower and projector are not counted",
         ]
-        return found
+        return architecture
 
 
 # --- the table ------------------------------------------------------------------------------------

@@ -242,7 +242,7 @@ class Question:
                 same.
         """
         values: dict[str, Any] = {}
-        said: dict[str, str] = {}
+        names: dict[str, str] = {}
         for name, value in options.items():
             if name not in BY_NAME:
                 raise UsageError(
@@ -252,7 +252,7 @@ class Question:
             if value is None:
                 continue
             option = BY_NAME[name]
-            if (same := said.setdefault(_keyword_of(option), name)) != name:
+            if (same := names.setdefault(_keyword_of(option), name)) != name:
                 raise UsageError(f"{flag(same)} and {flag(name)} say the same; give one of them")
             values[option.name] = _value(option, name, value)
         if "count" in values and "budget" not in values:

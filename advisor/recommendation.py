@@ -257,7 +257,7 @@ class _Case:
         start, end = _layers(base), _layers(other)
         if not (self.trained(base) and self.trained(other)):
             return None, "no published grid covers this"
-        found = price(
+        price_range = price(
             start.parameters,
             start.aspect,
             end.aspect,
@@ -265,10 +265,10 @@ class _Case:
             per_layer=start.per_layer,
             known_by=self.known_by,
         )
-        if found is None:
+        if price_range is None:
             return None, "no published grid covers this"
-        outside = ", EXTRAPOLATED from the nearest sizes" if found.extrapolated else ""
-        return (found.low, found.high), f"{' and '.join(found.sources)}{outside}"
+        outside = ", EXTRAPOLATED from the nearest sizes" if price_range.extrapolated else ""
+        return (price_range.low, price_range.high), f"{' and '.join(price_range.sources)}{outside}"
 
     def said(self, base: Architecture, other: Architecture) -> str:
         """The change in loss in words; where sizes differ without embeddings, that of d / L."""
@@ -291,8 +291,12 @@ def _loss(change: tuple[float, float]) -> str:
     >>> _loss((-0.004, 0.0)), _loss((-0.002, 0.003)), _loss((0.0, 0.0004))
     ('loss no higher (-0.4 to 0.0 %)', 'loss -0.2 to +0.3 %', 'loss within 0.1 %')
     """
-    said = percents(change)
-    return f"loss no higher ({said})" if said[0] == "-" and "+" not in said else f"loss {said}"
+    percent = percents(change)
+    return (
+        f"loss no higher ({percent})"
+        if percent[0] == "-" and "+" not in percent
+        else f"loss {percent}"
+    )
 
 
 def _larger(base: Architecture, other: Architecture) -> float:
@@ -319,8 +323,8 @@ def ladder_for(constraints: Constraints, of: Measure, known_by: int | None = Non
     depth = shallowest if constraints.latency_matters else chosen.depth
 
     def inside(a: Architecture) -> bool:
-        found = depths_within(a, constraints, known_by)
-        return found is not None and found.low <= a.layers <= found.high
+        depths = depths_within(a, constraints, known_by)
+        return depths is not None and depths.low <= a.layers <= depths.high
 
     return Ladder(constraints, depth, of, constraints.latency_matters, inside)
 
@@ -350,14 +354,15 @@ def _bounded(size: int, one: int, key: Key, known_by: int | None) -> tuple[int, 
 
     def against(layers: int) -> set[str]:
         return {
-            said.split(":")[0] for said in contradicting(parameters, layers, per_layer, known_by)
+            why_not.split(":")[0]
+            for why_not in contradicting(parameters, layers, per_layer, known_by)
         }
 
     # The deepest depth that may be taken is the rule's.
-    said = {layers: against(layers) for layers in range(low, max(low, usual) + 1)}
-    best = min(said, key=lambda layers: (len(said[layers]), layers))
+    reasons = {layers: against(layers) for layers in range(low, max(low, usual) + 1)}
+    best = min(reasons, key=lambda layers: (len(reasons[layers]), layers))
     if best > low:
-        names = " and ".join(sorted(said[low] - said[best]))
+        names = " and ".join(sorted(reasons[low] - reasons[best]))
         bound = f"shallower nets are in the worse half of comparisons by {names}"
     return best, bound
 
@@ -483,12 +488,12 @@ def _cost(case: _Case, base: Architecture, other: Architecture) -> str:
     """The change in loss from one net to another in words, and what it is worth in compute."""
     if case.traded(base, other)[0] is None:
         return f"not known ({case.traded(base, other)[1]})"
-    said, (change, _) = case.said(base, other), case.change(base, other)
+    label, (change, _) = case.said(base, other), case.change(base, other)
     worth = _speedup(case, base, other, change) if change else None
-    if worth is None or said.startswith("loss within"):
-        return said
+    if worth is None or label.startswith("loss within"):
+        return label
     low, high = (f"{factor:.2f}" for factor in worth)
-    return f"{said}, worth {low if low == high else f'{low} to {high}'} of the compute"
+    return f"{label}, worth {low if low == high else f'{low} to {high}'} of the compute"
 
 
 def _none_near(case: _Case) -> str:
@@ -498,10 +503,10 @@ def _none_near(case: _Case) -> str:
     known = [shape.architecture for shape in shapes(target, c, FARTHEST)]
     asked = f"{size(target.value)} parameters"
     for a in known:
-        if said := case.resolved.excludes(a):
+        if excluded := case.resolved.excludes(a):
             return (
                 f"no shape near {asked} and near the recommended depth can be built: it "
-                f"{said}; relax a constraint, or fix the depth by layers"
+                f"{excluded}; relax a constraint, or fix the depth by layers"
             )
     near = min(known, key=lambda a: abs(math.log(a.layers / _layers(a).by(case.chosen))))
     t = template(target, c)
@@ -522,11 +527,11 @@ def _why(case: _Case, a: Architecture) -> str:
         return f"the depth that spends the size at the demanded width {c.width:,}"
     if c.latency_matters:
         bound = _fast(*_layers(a)[:2], case.key, case.known_by)[1]
-        said = f"as shallow as the evidence supports, as latency matters: {bound}"
+        sentence = f"as shallow as the evidence supports, as latency matters: {bound}"
         free = _without(case, "latency_matters")
         if case.model is None and free is not None and free.layers != a.layers:
-            said += _against(case, a, free)
-        return said
+            sentence += _against(case, a, free)
+        return sentence
     if usual := _leaned(case, a):
         return _leaning(case, a, usual, case.chosen.name)
     return f"the nearest depth to {case.chosen.name} that can be built"
@@ -581,7 +586,7 @@ def _decided(case: _Case, a: Architecture) -> str | None:
 def _filled(case: _Case, a: Architecture, why: str, question: str) -> Answer:
     """The answer around a recommended shape."""
     c, resolved, within = case.constraints, case.resolved, case.interval(a)
-    said = tuple(sorted(_laws(a, case.known_by), key=lambda law: law.depth))
+    laws_by_depth = tuple(sorted(_laws(a, case.known_by), key=lambda law: law.depth))
     built, costed = _built(a, case.known_by), case.model or a
     note = serving_note(resolved.budget, c, costed)
     return Answer(
@@ -592,11 +597,11 @@ def _filled(case: _Case, a: Architecture, why: str, question: str) -> Answer:
         within,
         tuple(_runners_up(case, a, within)),
         tuple(_neighbours(case, a)),
-        next((law for law in said if law.key == "threshold"), None),
-        said,
+        next((law for law in laws_by_depth if law.key == "threshold"), None),
+        laws_by_depth,
         built,
         warnings=tuple(_warnings(case, a)),
-        doubts=tuple(_doubts(case, a, within, said, built)),
+        doubts=tuple(_doubts(case, a, within, laws_by_depth, built)),
         initialisation=tuple(map(str, advice(a.layers, case.key, encoder_layers=a.encoder_layers))),
         tokens=resolved.tokens,
         training_flops=resolved.flops,
@@ -780,10 +785,10 @@ def _speedup(
     a token."""
     seen = _layers(a)
     _, outside = losses_near(seen.parameters / seen.per_layer, case.known_by)
-    if outside or (found := _worth(case, a, change)) is None:
+    if outside or (worth := _worth(case, a, change)) is None:
         return None
     faster = measure(a, "flops") / measure(other, "flops")
-    return found[0] * faster, found[1] * faster
+    return worth[0] * faster, worth[1] * faster
 
 
 def _worth(case: _Case, a: Architecture, change: tuple[float, float]) -> tuple[float, float] | None:
@@ -797,14 +802,14 @@ def _worth(case: _Case, a: Architecture, change: tuple[float, float]) -> tuple[f
         for grid in near
         if grid.measure == "loss" and (regret := grid.regret_at(seen.aspect)) is not None
     ]
-    found = [
+    factors = [
         ((base - limit) / (base * (1 + moved) - limit)) ** (1 / alpha)
         for base in losses
         for moved in change
         for limit, alpha in _MARIN
         if min(base, base * (1 + moved)) > limit
     ]
-    return (min(found), max(found)) if found else None
+    return (min(factors), max(factors)) if factors else None
 
 
 def _laws(a: Architecture, known_by: int | None) -> Iterator[LawNumber]:
@@ -1176,17 +1181,17 @@ def _compared(case: _Case, a: Architecture) -> str:
         counted = f" by d / L alone, with {_parameters(more)}"
     if percents(change).startswith("within"):
         return f"the loss of {other} within 0.1 %{counted} ({source})"
-    said = f"loss {percents(change)} against {other}{counted} ({source})"
+    sentence = f"loss {percents(change)} against {other}{counted} ({source})"
     if (worth := _worth(case, goal, change)) is None:
-        return said
+        return sentence
     low, high = sorted(round(100 * (factor - 1)) for factor in worth)
     if low == high == 0:
-        return said
+        return sentence
     if low < 0 < high:  # the grids do not agree which of the two is better
-        return f"{said}, worth {low} to +{high} % of the training compute"
+        return f"{sentence}, worth {low} to +{high} % of the training compute"
     least, most = sorted(map(abs, (low, high)))
     about = f"up to {most}" if not least else f"{most}" if least == most else f"{least} to {most}"
-    return f"{said}, worth {about} % of the training compute"
+    return f"{sentence}, worth {about} % of the training compute"
 
 
 # --- words ----------------------------------------------------------------------------------------

@@ -168,12 +168,12 @@ def gain(first: Scores, second: Scores) -> Gain:
     >>> found.better, found.worse, round(found.chance, 2), found.told
     (6, 2, 0.29, False)
     """
-    found = [second.sources[source] - share for source, share in first.sources.items()]
-    better, worse = sum(x > 1e-9 for x in found), sum(x < -1e-9 for x in found)
+    differences = [second.sources[source] - share for source, share in first.sources.items()]
+    better, worse = sum(x > 1e-9 for x in differences), sum(x < -1e-9 for x in differences)
     decided, fewer = better + worse, min(better, worse)
     tail = sum(math.comb(decided, k) for k in range(fewer + 1)) / 2**decided
-    error = stdev(found) / math.sqrt(len(found)) if len(found) > 1 else math.nan
-    return Gain(fmean(found), error, better, worse, len(found), min(1.0, 2 * tail))
+    error = stdev(differences) / math.sqrt(len(differences)) if len(differences) > 1 else math.nan
+    return Gain(fmean(differences), error, better, worse, len(differences), min(1.0, 2 * tail))
 
 
 @dataclass(frozen=True)
@@ -240,12 +240,12 @@ def outcomes(
     each: Rule, how: Comparison = COMPARISON, known_by: int | None = None
 ) -> tuple[Outcome, ...]:
     """What a rule does on every scored grid, those that it was read off included."""
-    found = []
+    rows = []
     for grid in _scored(how, known_by):
         depth = each.depth(grid.volume, per_layer=1)
         cell = grid.nearest(depth)
         place = cell.layers if how.nearest else depth
-        found.append(
+        rows.append(
             Outcome(
                 grid,
                 depth,
@@ -256,7 +256,7 @@ def outcomes(
                 not grid.cells[0].layers <= depth <= grid.cells[-1].layers,
             )
         )
-    return tuple(found)
+    return tuple(rows)
 
 
 @cache
@@ -266,9 +266,9 @@ def score(each: Rule, how: Comparison = COMPARISON, known_by: int | None = None)
     >>> score(rule("nanochat")).sources["codelion"] < score(rule("levine")).sources["codelion"]
     True
     """
-    found = outcomes(each, how, known_by)
+    rows = outcomes(each, how, known_by)
     shares, losses = defaultdict(list), defaultdict(list)
-    for outcome in found:
+    for outcome in rows:
         shares[outcome.grid.source].append(outcome.share)
         if outcome.loss is not None:
             losses[outcome.grid.source].append(outcome.loss)
@@ -276,7 +276,7 @@ def score(each: Rule, how: Comparison = COMPARISON, known_by: int | None = None)
         each,
         {source: fmean(values) for source, values in shares.items()},
         {source: fmean(values) for source, values in losses.items()},
-        found,
+        rows,
     )
 
 
@@ -301,12 +301,12 @@ def _candidates(
         fits = r.applies == STANDARD if pool == "standard" else r.applies.residual == "plain"
         return r.recommends and fits
 
-    found = [r for r in rules(known_by) if may_be_chosen(r)]
+    candidates = [r for r in rules(known_by) if may_be_chosen(r)]
     if pool == "held":
-        found = [mup_held() if r.key == "mup" else r for r in found]
+        candidates = [mup_held() if r.key == "mup" else r for r in candidates]
     if pool in ("family", "both", "all"):
-        found += family(known_by)
-    return tuple(score(r, how, known_by) for r in found)
+        candidates += family(known_by)
+    return tuple(score(r, how, known_by) for r in candidates)
 
 
 @cache
@@ -326,9 +326,13 @@ def best_rule(key: Key = STANDARD, known_by: int | None = None) -> Rule:
     """
     wanted = Key("standard" if key.parametrisation == "standard" else "mup", residual=key.residual)
     for special in (Key(residual=wanted.residual), Key(wanted.parametrisation)):
-        for each in rules(known_by):
-            if special != STANDARD and each.applies == special and each.meaning == "optimum":
-                return each
+        for candidate in rules(known_by):
+            if (
+                special != STANDARD
+                and candidate.applies == special
+                and candidate.meaning == "optimum"
+            ):
+                return candidate
     return _winner(COMPARISON, known_by, "published")
 
 
@@ -406,18 +410,18 @@ def leaning(each: Rule, known_by: int | None = None, without: str | None = None)
 
 def reason(key: Key = STANDARD, known_by: int | None = None, brief: bool = False) -> str:
     """Why `best_rule` is the one, in a sentence with its numbers, or in a shorter one."""
-    chosen, found = best_rule(key, known_by), table(known_by=known_by)
+    chosen, scores = best_rule(key, known_by), table(known_by=known_by)
     if Key(key.parametrisation, residual=key.residual) != STANDARD != chosen.applies:
         return f"the optimum published for this kind of net ({chosen.source}; {chosen.wording})"
-    if not found.rows:
+    if not scores.rows:
         return (
             "the oldest rule: no grid was published by then"
             if chosen in rules(known_by)
             else "no rule was published by then: today's default"
         )
-    number = len(found.choices)
+    number = len(scores.choices)
     published = chosen.key != "nanochat" and any(r.key == "nanochat" for r in rules(known_by))
-    against = gain(found.best, found.default)
+    against = gain(scores.best, scores.default)
     if brief:
         apart = (
             f", not told apart from d = 64 L by {plural(against.sources, 'source')}"
@@ -427,30 +431,30 @@ def reason(key: Key = STANDARD, known_by: int | None = None, brief: bool = False
         if number == 1:
             return "the only rule that may be chosen: no proof"
         return f"best on published grids of the {number} rules that may be chosen{apart}: no proof"
-    said = [
+    sentence = [
         f"the least mean regret of the {plural(number, 'published rule')} that may be chosen, "
-        f"over {plural(len(found.rows), 'source')}: {found.best.mean:.3f} of a grid's range"
+        f"over {plural(len(scores.rows), 'source')}: {scores.best.mean:.3f} of a grid's range"
     ]
     if published:
-        said.append(f"d = 64 L: {found.default.mean:.3f}; {against}")
-    said += [
+        sentence.append(f"d = 64 L: {scores.default.mean:.3f}; {against}")
+    sentence += [
         f"{s.rule.name}, {s.mean:.3f}, is less, but may not be chosen"
-        for s in found.scores
-        if s.mean < found.best.mean
+        for s in scores.scores
+        if s.mean < scores.best.mean
     ]
-    said.append(
-        f"leaving each source out chooses the same rule, so its {found.held_out:.3f} there is no "
+    sentence.append(
+        f"leaving each source out chooses the same rule, so its {scores.held_out:.3f} there is no "
         "score on new sources"
-        if found.settled
-        else f"chosen without the source that judges {found.held_out:.3f}"
+        if scores.settled
+        else f"chosen without the source that judges {scores.held_out:.3f}"
     )
     others = {pool: table(known_by=known_by, pool=pool).held_out for pool in get_args(Pool)}
-    said.append(
+    sentence.append(
         "which rules may be chosen was settled with the scores in view: chosen without the "
         f"source that judges, standard rules alone have {others['standard']:.2f}, other "
         f"sets up to {max(others.values()):.2f}"
     )
-    return "; ".join(said)
+    return "; ".join(sentence)
 
 
 @cache
@@ -471,14 +475,14 @@ def table(
     published = [score(r, how, known_by) for r in rules(known_by)]
     candidates = _candidates(how, known_by, pool)
     best = score(_winner(how, known_by, pool), how, known_by)
-    shown = published if best.rule in rules(known_by) else [*published, best]
+    columns = published if best.rule in rules(known_by) else [*published, best]
     default = score(rule("nanochat"), how, known_by)
-    found = []
+    rows = []
     for source in dict.fromkeys(g.source for g in _scored(how, known_by)):
         chosen = _chosen(tuple(c for c in candidates if c.rule.read_off != source), source)
         scores = score(chosen, how, known_by)
         own = [g for g in _scored(how, known_by) if g.source == source]
-        found.append(
+        rows.append(
             Row(
                 source,
                 len(own),
@@ -491,10 +495,10 @@ def table(
                 *_covered(own, source, known_by),
             )
         )
-    shown = [scores for scores in shown if scores.sources]
+    columns = [scores for scores in columns if scores.sources]
     return Table(
-        tuple(sorted(shown, key=lambda s: (s.mean, s.worst))),
-        tuple(found),
+        tuple(sorted(columns, key=lambda s: (s.mean, s.worst))),
+        tuple(rows),
         best,
         default,
         frozenset(c.rule.key for c in candidates),
@@ -504,7 +508,7 @@ def table(
 def _covered(own: list[Grid], source: str, known_by: int | None) -> tuple[int, int, int]:
     """On how many grids of a source the interval of the others holds a best depth, on how many a
     worst one, of how many that have an interval: one that is wide holds both."""
-    found = [
+    covering = [
         (g, within)
         for g in own
         if (within := interval(g.volume, 1, known_by=known_by, without=source))
@@ -512,11 +516,11 @@ def _covered(own: list[Grid], source: str, known_by: int | None) -> tuple[int, i
 
     def holds(share: float) -> int:
         return sum(
-            any(each.low <= cell.layers <= each.high for cell in g.cells if g.share(cell) == share)
-            for g, each in found
+            any(pair.low <= cell.layers <= pair.high for cell in g.cells if g.share(cell) == share)
+            for g, pair in covering
         )
 
-    return holds(0), holds(1), len(found)
+    return holds(0), holds(1), len(covering)
 
 
 class _End(NamedTuple):
@@ -613,11 +617,11 @@ def interval(
     if extrapolated:
         notes.append("no grid has nets of this size: d / L is that of the nearest")
     low, high = (math.sqrt(volume / end.depth**3) for end in (deep, shallow))
-    said = f"d / L from {low:.0f} to {high:.0f} loses at most 1 % by {' and '.join(sources)}"
+    sentence = f"d / L from {low:.0f} to {high:.0f} loses at most 1 % by {' and '.join(sources)}"
     published = least_ratio(key)
     if published is not None and without != "CompleteP" and (known_by is None or known_by >= 2025):
         sources = [*sources, "CompleteP"]
-        said = (
+        sentence = (
             f"d / L from {published:.1f} (CompleteP, measured at 1.5B) to {high:.0f} "
             f"({sources[0]}, standard nets) loses at most 1 %"
         )
@@ -643,7 +647,7 @@ def interval(
     return Interval(
         least,
         most,
-        "; ".join([said, *notes]),
+        "; ".join([sentence, *notes]),
         tuple(sources),
         extrapolated,
         too_deep is None or too_deep > most + 1,
@@ -663,12 +667,12 @@ def contradicting(
     'MobileLLM: 32 layers beat 12'
     """
     volume = parameters / per_layer
-    found = (
+    sources = (
         f"{grid.source}: {grid.best.layers} layers beat {grid.nearest(layers).layers}"
         for grid in _scored(COMPARISON, known_by)
         if 1 / NEAR <= grid.volume / volume <= NEAR and grid.at(layers, grid.share) > 0.5
     )
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(sources))
 
 
 # --- Levine's projections -------------------------------------------------------------------------

@@ -134,7 +134,7 @@ def rules(known_by: int | None = None) -> tuple[Rule, ...]:
     mup, attention = Key("mup"), Key(residual="attnres")
     residuals = partial(best_ratios, "Attention Residuals")
     cells = gemstones_ratios()
-    found = [
+    published = [
         Rule(
             "threshold",
             "threshold L >= log_3(d)",
@@ -319,7 +319,9 @@ def rules(known_by: int | None = None) -> tuple[Rule, ...]:
         ),
     ]
     return tuple(
-        sorted((r for r in found if known_by is None or r.year <= known_by), key=lambda r: r.year)
+        sorted(
+            (r for r in published if known_by is None or r.year <= known_by), key=lambda r: r.year
+        )
     )
 
 
@@ -356,7 +358,7 @@ def family(known_by: int | None = None) -> tuple[Rule, ...]:
     def sloped(ratio: float) -> Callable[[float], float]:
         return lambda size: laws.aspect_depth(size, ratio * (size / 3e8) ** slope)
 
-    made = partial(
+    rule_at = partial(
         Rule,
         meaning="default",
         source="depthlaw, advisor/rules.py",
@@ -365,7 +367,7 @@ def family(known_by: int | None = None) -> tuple[Rule, ...]:
         domain=None,
     )
     constant = (
-        made(f"ratio-{r:.3g}", f"d / L = {r:.3g}", f"d / L = {r:.3g}", law=_aspect(r))
+        rule_at(f"ratio-{r:.3g}", f"d / L = {r:.3g}", f"d / L = {r:.3g}", law=_aspect(r))
         for r in FAMILY
     )
     if known_by is not None and known_by < 2025:
@@ -373,7 +375,7 @@ def family(known_by: int | None = None) -> tuple[Rule, ...]:
     return (
         *constant,
         *(
-            made(
+            rule_at(
                 f"slope-{r:.3g}",
                 f"d / L = {r:.3g} (N / 3e8)^{slope:.2f}",
                 f"d / L = {r:.3g} (N / 3e8)^{slope:.2f}",

@@ -85,37 +85,37 @@ class Ladder:
         there is none within a quarter."""
         # Shapes off the rule are further from those on it than FARTHEST: so near, none is nearer.
         for reach in (0.01, FARTHEST / 2):
-            found = _closest(self._on_rule(size, size, reach), size, reach)
-            if found:
-                return found
+            rung = _closest(self._on_rule(size, size, reach), size, reach)
+            if rung:
+                return rung
         return _closest(self.around(size, size), size, FARTHEST)
 
     def around(self, low: float, high: float) -> list[Rung]:
         """All rungs from `low` to `high` and, as a logarithm, FARTHEST beyond, and some more;
         smallest first, one of each size."""
-        found = self._on_rule(low, high, FARTHEST)
-        if _gaps(found, low, high):
-            found = self._on_rule(low, high, 2 * FARTHEST)
+        rungs = self._on_rule(low, high, FARTHEST)
+        if _gaps(rungs, low, high):
+            rungs = self._on_rule(low, high, 2 * FARTHEST)
             between = (
                 rung
-                for gap in _gaps(found, low, high)
+                for gap in _gaps(rungs, low, high)
                 for k in _aims(*gap, _OFF)
                 if (rung := self._rung(k, False)) and gap[0] < rung.size < gap[1]
             )
-            found = sorted(
-                {rung.size: rung for rung in (*found, *between)}.values(),
+            rungs = sorted(
+                {rung.size: rung for rung in (*rungs, *between)}.values(),
                 key=lambda rung: rung.size,
             )
-        return found
+        return rungs
 
     def _on_rule(self, low: float, high: float, reach: float) -> list[Rung]:
         # No shape that was aimed at a size further away is so near.
-        found = {
+        rungs = {
             rung.size: rung
             for k in _aims(low, high, reach + _TURNED + _OFF)
             if (rung := self._rung(k))
         }
-        return _rising([found[size] for size in sorted(found)])
+        return _rising([rungs[size] for size in sorted(rungs)])
 
     def _rung(self, k: int, on_rule: bool = True) -> Rung | None:
         if (k, on_rule) not in self._rungs:
@@ -161,7 +161,7 @@ class Ladder:
         least, most = (depth_at_aspect(target, t, d) for d in (MOST_ASPECT, LEAST_ASPECT))
         depths = legal_depths(self.constraints, math.ceil(least), math.floor(most))
         wanted = self._wanted(target, t, legal_depths(self.constraints, 1, DEEPEST)[0])
-        found, outside = None, set()
+        rung, outside = None, set()
         # Of thousands every so many is enough.
         depths = depths[:: 1 + len(depths) // _MOST_DEPTHS]
         for layers in sorted(depths, key=lambda n: abs(math.log(n / wanted))):
@@ -171,11 +171,11 @@ class Ladder:
                 continue
             if not self.inside(shape.architecture):
                 outside.add(deeper)  # and so are those beyond it
-            elif off <= CLOSE or found is None:
-                found = Rung(round(shape.value), shape.architecture, False)
+            elif off <= CLOSE or rung is None:
+                rung = Rung(round(shape.value), shape.architecture, False)
                 if off <= CLOSE:
                     break
-        return found
+        return rung
 
     def _wanted(self, target: Target, t: Template, least: int) -> float:
         """The depth where the rule meets the size, or a demanded width does."""
@@ -250,8 +250,8 @@ def _rising(rungs: Sequence[Rung]) -> list[Rung]:
 
 
 def _closest(rungs: Sequence[Rung], size: float, reach: float) -> Rung | None:
-    found = rungs[bisect_left(middles(rungs), size)] if rungs else None
-    return found if found and abs(math.log(found.size / size)) <= reach else None
+    rung = rungs[bisect_left(middles(rungs), size)] if rungs else None
+    return rung if rung and abs(math.log(rung.size / size)) <= reach else None
 
 
 def middles(rungs: Sequence[Rung]) -> list[float]:

@@ -484,13 +484,13 @@ def squares(t: Template, layers: float, width: float) -> float:
     """
     c = t.demanded
     s = terms(replace(t, demanded=replace(c, loops=1)), layers, "active")
-    found = (
+    weights = (
         s.square
         + s.kv / t.ratio
         + s.inner * t.ff_factor
         + s.expert * (t.expert_factor + (c.expert_width or 0) / width)
     ) / layers
-    return float(found)
+    return float(weights)
 
 
 def rounded(number: Any, multiple: Any) -> Any:
@@ -617,17 +617,17 @@ def shapes(target: Target, c: Constraints, tolerance: float = 0.1) -> list[Shape
     ({0}, True)
     """
     t = template(target, c)
-    found, off = [], None
+    candidates, off = [], None
     for layers in _depths(target, t):
         shape = nearest(target, t, layers)
         if shape is None:
             continue
         if abs(shape.mismatch) <= tolerance:
-            found.append(shape)
+            candidates.append(shape)
         elif off is None or abs(shape.mismatch) < abs(off.mismatch):
             off = shape
-    if found:
-        return found
+    if candidates:
+        return candidates
     raise UsageError(_no_shape(target, t, off))
 
 
@@ -797,17 +797,17 @@ def width_steps(t: Template) -> str:
     >>> width_steps(template(Target(1e9), Constraints(head_width=64, kv_ratio=8, tensor=2)))
     '1,024 (head width 64 x 8 query heads a key head x 2 devices)'
     """
-    c, made = t.demanded, f"head width {t.head_width}"
+    c, reason = t.demanded, f"head width {t.head_width}"
     if c.width is not None:
         return f"{c.width:,}"
     if c.kv_ratio and c.kv_ratio > 1:
-        made += f" x {c.kv_ratio:,} query heads a key head"
+        reason += f" x {c.kv_ratio:,} query heads a key head"
     if c.tensor > 1:
-        made += f" x {c.tensor:,} devices"
+        reason += f" x {c.tensor:,} devices"
     if t.heads > c.tensor * (c.kv_ratio or 1):
-        made += f" x {t.heads} heads"
+        reason += f" x {t.heads} heads"
     coarse = t.head_width * t.heads % t.multiple
-    return f"{t.step:,} ({made}{f', multiple {t.multiple}' if coarse else ''})"
+    return f"{t.step:,} ({reason}{f', multiple {t.multiple}' if coarse else ''})"
 
 
 def narrower(t: Template) -> str:
@@ -816,13 +816,13 @@ def narrower(t: Template) -> str:
     >>> narrower(template(Target(3e9), Constraints(head_width=100)))
     'a multiple of 4, a smaller head width, '
     """
-    c, found = t.demanded, ""
+    c, reason = t.demanded, ""
     if c.width is not None:
         return "a smaller width, "
     if (heads := t.head_width * t.heads) % t.multiple:
-        found += f"a multiple of {math.gcd(heads, t.multiple)}, "
+        reason += f"a multiple of {math.gcd(heads, t.multiple)}, "
     if c.tensor > 1:
-        found += "fewer devices, "
+        reason += "fewer devices, "
     if c.kv_ratio and c.kv_ratio > 1:
-        found += "fewer queries a key head, "
-    return f"{found}a smaller head width, "
+        reason += "fewer queries a key head, "
+    return f"{reason}a smaller head width, "

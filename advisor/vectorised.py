@@ -65,15 +65,15 @@ def recommend_depths(
     table = np.zeros((len(rungs), len(fields(Shapes))), dtype=np.int64)
     for used in np.unique(place) if rungs else ():
         table[used] = (rungs[used].size, *_row(rungs[used].architecture, demanded, known_by))
-    found = table[place] if rungs else np.zeros((*sizes.shape, len(fields(Shapes))), dtype=np.int64)
-    far = found[..., 0] == 0
-    far |= np.abs(np.log(np.where(far, 1, found[..., 0]) / sizes)) > FARTHEST
+    rows = table[place] if rungs else np.zeros((*sizes.shape, len(fields(Shapes))), dtype=np.int64)
+    far = rows[..., 0] == 0
+    far |= np.abs(np.log(np.where(far, 1, rows[..., 0]) / sizes)) > FARTHEST
     if far.any():
         raise UsageError(
             f"no shape near {sizes[far].flat[0]:.3g} parameters and near the "
             "recommended depth can be built; relax a constraint or leave it out"
         )
-    return Shapes(*np.moveaxis(found, -1, 0))
+    return Shapes(*np.moveaxis(rows, -1, 0))
 
 
 _ladder = cache(ladder_for)

@@ -92,7 +92,7 @@ def result_html(result: ClaimResult) -> str:
     claim = result.claim
     name = marked(result)
     worst = slack(result.tightest, vacuous=result.vacuous)
-    said = f"{len(result.decided)} of {len(result.in_scope)} cases decided" + (
+    counts = f"{len(result.decided)} of {len(result.in_scope)} cases decided" + (
         f", slack {worst}" if worst else ""
     )
     rows = [("Case", "Measured", "Stated", "Verdict", "Slack")] + [
@@ -114,7 +114,7 @@ def result_html(result: ClaimResult) -> str:
     more = len(result.cases) - _MOST
     return (
         f"<div>{_heading(claim)}<p>${escape(statement_latex(claim))}$</p>"
-        f"<p><strong>{escape(name.replace('_', ' '))}</strong>: {_plain(said)}"
+        f"<p><strong>{escape(name.replace('_', ' '))}</strong>: {_plain(counts)}"
         + (f"; {_plain(result.unexpected)}" if result.unexpected else "")
         + f"</p><table>{table}</table>"
         + (f"<p>and {more} more</p>" if more > 0 else "")
@@ -151,12 +151,12 @@ def plot(result: ClaimResult, x: str = "", axes: Axes | None = None) -> Axes:
     from depthlaw.advisor.base.quantities import UsageError
     from depthlaw.theory.claims.printing import text
 
-    found = [(row, sides) for row in result.cases if (sides := _sides(result, row))]
-    if not found:
+    rows = [(row, sides) for row in result.cases if (sides := _sides(result, row))]
+    if not rows:
         raise UsageError(
             f"{result.claim.key}: no case has a number to draw; run it with depthlaw.verify first"
         )
-    fields = {name: [row.case.get(name) for row, _ in found] for name in found[0][0].case.fields()}
+    fields = {name: [row.case.get(name) for row, _ in rows] for name in rows[0][0].case.fields()}
     names = [
         name
         for name, values in fields.items()
@@ -174,12 +174,12 @@ def plot(result: ClaimResult, x: str = "", axes: Axes | None = None) -> Axes:
 
         axes = pyplot.subplots()[1]
     places = fields[x]
-    middle = [(low + high) / 2 for _, (low, high, _) in found]
-    spread = [(high - low) / 2 for _, (low, high, _) in found]
+    middle = [(low + high) / 2 for _, (low, high, _) in rows]
+    spread = [(high - low) / 2 for _, (low, high, _) in rows]
     axes.errorbar(places, middle, yerr=spread, fmt="o", capsize=3, label="measured")
     axes.plot(
         places,
-        [stated for _, (_, _, stated) in found],
+        [stated for _, (_, _, stated) in rows],
         "_",
         color="black",
         markersize=14,

@@ -68,9 +68,9 @@ class Work:
 
     def judged(self, failures: Iterable[Failure] = ()) -> list[ClaimResult]:
         """The verdict of every claim on what is recorded."""
-        found = results(self.claims, self.suite, self.store, failures)
+        judged = results(self.claims, self.suite, self.store, failures)
         remember()
-        return found
+        return judged
 
     @property
     def recorded(self) -> list[Record]:

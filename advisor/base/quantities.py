@@ -42,10 +42,10 @@ def parse_budget(text: str) -> int:
     budget = f"the budget {quoted(text)}"
     if text.strip().lower().lstrip("+-") in ("nan", "inf", "infinity"):
         raise UsageError(f"{budget} is not a finite number; {_ACCEPTED}")
-    found = _read(text)
-    if found is None:
+    parsed = _read(text)
+    if parsed is None:
         raise UsageError(f"cannot read {budget}; {_ACCEPTED}")
-    number, value = found
+    number, value = parsed
     zero = not re.search("[1-9]", number["digits"])
     if zero or number["sign"] == "-":
         raise UsageError(f"{budget} is {'zero' if zero else 'negative'}; {_ACCEPTED}")
@@ -198,8 +198,8 @@ def parse_ratio(text: str) -> int:
     >>> parse_ratio("4:1"), parse_ratio("8"), parse_ratio("32:8")
     (4, 8, 4)
     """
-    found = re.fullmatch(r"\s*(\d{1,6})\s*(?:[:/]\s*(\d{1,6}))?\s*", text, re.ASCII)
-    above, below = (int(found[1]), int(found[2] or 1)) if found else (0, 1)
+    match = re.fullmatch(r"\s*(\d{1,6})\s*(?:[:/]\s*(\d{1,6}))?\s*", text, re.ASCII)
+    above, below = (int(match[1]), int(match[2] or 1)) if match else (0, 1)
     if not above or not below or above % below:
         raise UsageError(
             f"the ratio of query to key heads {quoted(text)} is not a whole ratio; give one such "
@@ -217,8 +217,8 @@ def parse_factor(text: str) -> Fraction:
     >>> float(parse_factor("4")), float(parse_factor("2.5")), parse_factor("8/3")
     (4.0, 2.5, Fraction(8, 3))
     """
-    found = re.fullmatch(r"\s*(\d{1,6}(?:\.\d{1,12})?)\s*(?:/\s*(\d{1,6})\s*)?", text, re.ASCII)
-    above, below = (Fraction(found[1]), int(found[2] or 1)) if found else (Fraction(), 1)
+    match = re.fullmatch(r"\s*(\d{1,6}(?:\.\d{1,12})?)\s*(?:/\s*(\d{1,6})\s*)?", text, re.ASCII)
+    above, below = (Fraction(match[1]), int(match[2] or 1)) if match else (Fraction(), 1)
     if not above or not below:
         raise UsageError(
             f"cannot read the factor {quoted(text)}; give a positive number such as 4, 2.67 or 8/3"
@@ -274,21 +274,21 @@ def _quantity(
     Raises:
         UsageError: for what is no number, has another unit, or lies outside the limits.
     """
-    said = f"the {what} {quoted(text)}"
+    label = f"the {what} {quoted(text)}"
     accepted = f"give a positive number {example}"
-    found = _MEASURE.fullmatch(text.strip()) if len(text) <= 100 else None
-    unit = "".join(found["unit"].lower().split()) if found else ""
-    number = _read(found["number"]) if found else None
-    if number is None and found and re.fullmatch(r"[+-]?(nan|inf|infinity)", text.strip().lower()):
-        raise UsageError(f"{said} is not a finite number; {accepted}")
+    match = _MEASURE.fullmatch(text.strip()) if len(text) <= 100 else None
+    unit = "".join(match["unit"].lower().split()) if match else ""
+    number = _read(match["number"]) if match else None
+    if number is None and match and re.fullmatch(r"[+-]?(nan|inf|infinity)", text.strip().lower()):
+        raise UsageError(f"{label} is not a finite number; {accepted}")
     if number is None:
-        raise UsageError(f"cannot read {said}; {accepted}")
+        raise UsageError(f"cannot read {label}; {accepted}")
     if unit not in units:
         why = f"has no unit that is known ({quoted(unit)})" if unit else "has no unit"
-        raise UsageError(f"{said} {why}; {accepted}")
+        raise UsageError(f"{label} {why}; {accepted}")
     parts, value = number
     if parts["sign"] == "-" or not re.search("[1-9]", parts["digits"]):
-        raise UsageError(f"{said} is not positive; {accepted}")
+        raise UsageError(f"{label} is not positive; {accepted}")
     low, high = limits
     if value is not None and low <= value * units[unit] <= high:
         return value * units[unit]
@@ -296,7 +296,7 @@ def _quantity(
     if large and high == 1:
         accepted = f"did you mean {text.strip()}%?"
     bound = f"more than {float(high):g}" if large else f"less than {float(low):g}"
-    raise UsageError(f"{said} is {bound}; {accepted}")
+    raise UsageError(f"{label} is {bound}; {accepted}")
 
 
 def quoted(text: str) -> str:
@@ -338,8 +338,8 @@ def three_digits(number: float) -> str:
     >>> [three_digits(x) for x in (2.0, 1.2345, 999.7, 96_612)]
     ['2', '1.23', '1,000', '96,600']
     """
-    found = float(f"{number:.3g}")
-    return f"{found:,.0f}" if found >= 100 else f"{found:g}"
+    rounded = float(f"{number:.3g}")
+    return f"{rounded:,.0f}" if rounded >= 100 else f"{rounded:g}"
 
 
 def plural(number: int, what: str) -> str:
@@ -366,10 +366,10 @@ def shown(value: object) -> str:
 def _read(text: str) -> tuple[re.Match[str], Fraction | None] | None:
     """The parts of a number and its value without sign and suffix, None where the power decides."""
     compact = text.strip()
-    found = _NUMBER.fullmatch(compact) if len(compact) <= 100 else None
-    if not found or not re.search(r"\d", found["digits"]):
+    match = _NUMBER.fullmatch(compact) if len(compact) <= 100 else None
+    if not match or not re.search(r"\d", match["digits"]):
         return None
-    mantissa = Fraction(re.sub("[_,]", "", found["digits"]).rstrip("."))
-    power = int((found["power"] or "0")[:9])
-    decisive = abs(power) > 99 + len(found["digits"])
-    return found, None if decisive else mantissa * Fraction(10) ** power
+    mantissa = Fraction(re.sub("[_,]", "", match["digits"]).rstrip("."))
+    power = int((match["power"] or "0")[:9])
+    decisive = abs(power) > 99 + len(match["digits"])
+    return match, None if decisive else mantissa * Fraction(10) ** power

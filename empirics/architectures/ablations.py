@@ -320,8 +320,8 @@ def _removals() -> dict[tuple[str, str], _Removal]:
     for name, first, second in (
         ("gpt2", "ln_1", "ln_2"),
         *(
-            (each, "input_layernorm", "post_attention_layernorm")
-            for each in ("llama", "mistral", "qwen2", "qwen3")
+            (family, "input_layernorm", "post_attention_layernorm")
+            for family in ("llama", "mistral", "qwen2", "qwen3")
         ),
     ):
         by_part[name] = {

@@ -80,8 +80,8 @@ def _decoder(name: str, label: str, mlp: Fraction, key_value: int) -> Architectu
 # (4864 / 896, 14 heads on 2), Qwen3 0.6B (3072 / 1024, 16 heads on 8); ALBERT's activation and
 # embedding are those of albert-base-v2; the others are the defaults of their configurations.
 ARCHITECTURES: dict[str, Architecture] = {
-    each.name: each
-    for each in (
+    family.name: family
+    for family in (
         Architecture(
             "bert", "BERT", "BertConfig", "BertModel", lambda net: net.encoder.layer, learned=True
         ),
@@ -229,12 +229,12 @@ def stored_net(folder: Path) -> tuple[Architecture, nn.Module]:
             )
         # Whatever a damaged file makes a reader of files raise.
         except Exception as error:
-            said = (
+            reason = (
                 "a file of weights is damaged, or holds more than weights"
                 if "weights_only" in str(error)
                 else _one_line(error)
             )
-            raise UsageError(f"{folder} cannot be loaded: {said}") from None
+            raise UsageError(f"{folder} cannot be loaded: {reason}") from None
     if not len(model.layers(net)):
         raise UsageError(f"{config_file}: a net without layers has nothing to measure")
     _check_fit(folder, net, report)
@@ -364,5 +364,5 @@ def _evaluated(net: Any) -> nn.Module:
 
 def _one_line(error: BaseException) -> str:
     """What an error says, as the start of one line."""
-    said = " ".join(str(error).split()) or type(error).__name__
-    return said if len(said) <= 200 else said[:197] + "..."
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= 200 else text[:197] + "..."

@@ -191,13 +191,13 @@ def layer_norms(net: nn.Module, model: Architecture, ids: np.ndarray) -> Norms:
 
     rows = max(1, _TOKENS_AT_ONCE // ids.shape[1])
     place = next(net.parameters()).device
-    found: list[Tensor] = []
+    norms: list[Tensor] = []
     with torch.inference_mode(), _listening(net, model) as passed:
         for start in range(0, len(ids), rows):
             passed.clear()
             net(input_ids=torch.as_tensor(ids[start : start + rows], device=place))
-            found.append(torch.stack(passed))
-    values = torch.cat(found, dim=2).double().cpu().numpy()
+            norms.append(torch.stack(passed))
+    values = torch.cat(norms, dim=2).double().cpu().numpy()
     if not np.all(np.isfinite(values)) or not np.all(values[:, 0] > 0):
         bad = int(np.argmax(~(np.isfinite(values).all(axis=1) & (values[:, 0] > 0)).all(axis=1)))
         raise UsageError(

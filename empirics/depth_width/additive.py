@@ -136,8 +136,8 @@ def additive(points: Sequence[Point], *, draws: int = 100, seed: int = 0) -> Add
         _fit(used, loss, weight, np.array(start))
         for start in product(_STARTS, repeat=used.shape[1])
     ]
-    best = min(tried, key=lambda found: found[2])
-    same = sum(bool(np.allclose(found[0], best[0], rtol=0.01)) for found in tried)
+    best = min(tried, key=lambda fit: fit[2])
+    same = sum(bool(np.allclose(fit[0], best[0], rtol=0.01)) for fit in tried)
     generator = np.random.default_rng(seed)
     place = {shape: at for at, shape in enumerate(shapes)}
     of = np.array([place[key[:2]] for key in keys])
@@ -159,7 +159,7 @@ def additive(points: Sequence[Point], *, draws: int = 100, seed: int = 0) -> Add
     terms = []
     for k, name in enumerate(names):
         low, high = (float(end[2 * k + 2]) for end in ends)
-        shown = float(np.quantile(rows[:, 2 * k + 1], 0.025)) > 0 and own[2 * k + 1] > 0
+        positive = float(np.quantile(rows[:, 2 * k + 1], 0.025)) > 0 and own[2 * k + 1] > 0
         inside = low > 1.01 * _LEAST and high < 0.99 * _MOST and high < _FACTOR * low
         terms.append(
             Term(
@@ -169,7 +169,7 @@ def additive(points: Sequence[Point], *, draws: int = 100, seed: int = 0) -> Add
                 low,
                 high,
                 float(best[1][k + 1]) / float(loss.mean()),
-                bool(shown and inside),
+                bool(positive and inside),
             )
         )
     notes = [
@@ -198,10 +198,10 @@ def _fit(logs: Array, loss: Array, weight: Array, start: Array) -> tuple[Array, 
         columns = np.concatenate([np.ones((len(loss), 1)), np.exp(-logs * exponents)], axis=1)
         design = columns * weight[:, None]
         try:
-            found, _ = nnls(design, loss * weight)
+            coefficients, _ = nnls(design, loss * weight)
         except RuntimeError:  # it may not end where columns hardly differ or losses are equal
-            found = lsq_linear(design, loss * weight, bounds=(0, np.inf)).x
-        return found, design @ found - loss * weight
+            coefficients = lsq_linear(design, loss * weight, bounds=(0, np.inf)).x
+        return coefficients, design @ coefficients - loss * weight
 
     done = least_squares(
         lambda e: linear(np.exp(e))[1],

@@ -76,17 +76,17 @@ def compare(optima: Sequence[Optimum]) -> tuple[Row, ...]:
     (said in the row's remark), the threshold read as an optimum too, and Kaplan's 6 layers, after
     which more depth is read to gain nothing.
     """
-    return tuple(_row(prediction, each) for prediction in _predictions() for each in optima)
+    return tuple(_row(prediction, optimum) for prediction in _predictions() for optimum in optima)
 
 
 def _predictions() -> Iterator[tuple[Rule, Reading, str, str]]:
     """Rule, reading, key and name."""
-    for each in rules():
-        if each.key in _LEFT_OUT:
+    for published in rules():
+        if published.key in _LEFT_OUT:
             continue
-        yield each, _READINGS.get(each.meaning, "near"), each.key, each.name
-        if each.key == "threshold":
-            yield each, "near", "threshold-optimum", "L = log_3(d), read as an optimum"
+        yield published, _READINGS.get(published.meaning, "near"), published.key, published.name
+        if published.key == "threshold":
+            yield published, "near", "threshold-optimum", "L = log_3(d), read as an optimum"
     kaplan = rule("kaplan")
     yield (
         Rule(
@@ -203,16 +203,16 @@ def _remedy(allowed: tuple[float, float], best: Optimum) -> str:
 
 def _loss(reading: Reading, depth: float, best: Optimum) -> tuple[Verdict, str]:
     """The loss of the net of this depth against the best one."""
-    found = best.excess(depth)
-    if found is None:
+    excess = best.excess(depth)
+    if excess is None:
         first, last = best.depths[0], best.depths[-1]
         if not first <= depth <= last:
             return Verdict.UNDECIDED, "its depth lies outside the trained ones: train such a net"
         return Verdict.UNDECIDED, "no error is known: train more depths, or several seeds"
     allowed = math.log1p(float(reading.split()[1]) / 100)
-    if found[1] <= allowed:
+    if excess[1] <= allowed:
         return Verdict.HOLDS, ""
-    return (Verdict.FAILS, "") if found[0] > allowed else (Verdict.UNDECIDED, "more seeds")
+    return (Verdict.FAILS, "") if excess[0] > allowed else (Verdict.UNDECIDED, "more seeds")
 
 
 def levine_distance(law: Law) -> float:

@@ -107,8 +107,8 @@ def groups(
             for part in _parted(same, "parameters", tolerance)
         ]
     parts = [_last(part) for part in parts]
-    found = [tuple(part) for part in parts if len({p.depth for p in part}) > 2]
-    if not found:
+    large = [tuple(part) for part in parts if len({p.depth for p in part}) > 2]
+    if not large:
         depths = max((len({p.depth for p in part}) for part in parts), default=0)
         what = "FLOPs" if budget == "flops" else "parameters and tokens"
         raise UsageError(
@@ -117,7 +117,7 @@ def groups(
             "three depths or more that cost the same, or a wider --tolerance"
         )
     key = "compute" if budget == "flops" else "parameters"
-    return tuple(sorted(found, key=lambda part: (_mean(part, key), part[0].tokens)))
+    return tuple(sorted(large, key=lambda part: (_mean(part, key), part[0].tokens)))
 
 
 def _last(points: Sequence[Point]) -> list[Point]:
@@ -188,9 +188,9 @@ def _cells(points: Sequence[Point], exponent: float) -> _Cells:
     seeds = [sorted(seed for seed, _ in values[shape] if seed is not None) for shape in shapes]
     paired = (
         len(seeds[0]) > 1
-        and all(each == seeds[0] for each in seeds)
+        and all(seed == seeds[0] for seed in seeds)
         and all(
-            len(set(each)) == len(values[shape]) for each, shape in zip(seeds, shapes, strict=True)
+            len(set(seed)) == len(values[shape]) for seed, shape in zip(seeds, shapes, strict=True)
         )
     )
     table = [
@@ -272,8 +272,8 @@ def _curve(x: Array, y: Array, n: Array, p: float, q: float) -> _Curve:
     # Three depths or more: the columns are independent.
     orthogonal, triangle = np.linalg.qr(design * np.sqrt(n)[:, None])
     root: Array = np.linalg.inv(triangle)
-    found: Array = root @ (orthogonal.T @ (np.sqrt(n) * y))
-    return _Curve(centre, p, q, found, root, float((n * (y - design @ found) ** 2).sum()))
+    values: Array = root @ (orthogonal.T @ (np.sqrt(n) * y))
+    return _Curve(centre, p, q, values, root, float((n * (y - design @ values) ** 2).sum()))
 
 
 @dataclass(frozen=True)
@@ -349,8 +349,8 @@ class _Fit:
                     + curve.root @ generator.standard_normal((3, many)) * scale
                 )
             )
-        found = np.concatenate(parts)
-        return generator.permutation(found)
+        draws = np.concatenate(parts)
+        return generator.permutation(draws)
 
 
 def _depth(x: float) -> float:
@@ -523,9 +523,9 @@ class Optimum:
     def _drawn(self, count: int, generator: np.random.Generator) -> Array:
         """ln of the best depth, drawn with the errors of the fit, inside the trained depths."""
         x = self._cells.x
-        found = self._fit.drawn(count, generator)
+        draws = self._fit.drawn(count, generator)
         edge = x[0] if self.losses[0] < self.losses[-1] else x[-1]
-        return np.where(np.isnan(found), edge, np.clip(found, x[0], x[-1]))
+        return np.where(np.isnan(draws), edge, np.clip(draws, x[0], x[-1]))
 
 
 def optimum(
@@ -563,9 +563,11 @@ def optimum(
         for cells in (_cells(points, factor * size_exponent),)
     ]
     cells, fit = tried[0]
-    ends = [each.between(its, alpha) for its, each in tried]
+    ends = [curve.between(its, alpha) for its, curve in tried]
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
-    lows, highs = zip(*(each.minima for _, each in tried[: 1 if fit.sharp else None]), strict=True)
+    lows, highs = zip(
+        *(curve.minima for _, curve in tried[: 1 if fit.sharp else None]), strict=True
+    )
     minima = min(lows), max(highs)
     equal = len({p.loss for p in points}) == 1
     if equal:
@@ -718,19 +720,19 @@ def transitions(
     Args:
         budgets: as `groups` returns them.
     """
-    found: dict[tuple[int, int, float], list[Difference]] = {}
+    differences: dict[tuple[int, int, float], list[Difference]] = {}
     for points in budgets:
         depths = sorted({p.depth for p in points})
         tokens = float(f"{_mean(points, 'tokens'):.2g}")
         for i, shallow in enumerate(depths):
             for deep in depths[i + 1 :]:
-                found.setdefault((shallow, deep, tokens), []).append(
+                differences.setdefault((shallow, deep, tokens), []).append(
                     difference(points, shallow, deep, alpha=alpha, size_exponent=size_exponent)
                 )
     return tuple(
-        _transition(*key, sorted(each, key=lambda d: d.parameters))
-        for key, each in sorted(found.items())
-        if len(each) > 1
+        _transition(*key, sorted(pairs, key=lambda d: d.parameters))
+        for key, pairs in sorted(differences.items())
+        if len(pairs) > 1
     )
 
 
@@ -796,12 +798,12 @@ def longest(budgets: Sequence[tuple[Point, ...]]) -> tuple[tuple[Point, ...], ..
     the given order: checkpoints of one training are no further trainings."""
     kept: list[tuple[Point, ...]] = []
     sizes: list[float] = []
-    for each in sorted(budgets, key=lambda part: -_mean(part, "tokens")):
-        size = math.log(_mean(each, "parameters"))
+    for group in sorted(budgets, key=lambda part: -_mean(part, "tokens")):
+        size = math.log(_mean(group, "parameters"))
         if all(abs(size - other) > math.log1p(TOLERANCE) for other in sizes):
-            kept.append(each)
+            kept.append(group)
             sizes.append(size)
-    return tuple(each for each in budgets if each in kept)
+    return tuple(group for group in budgets if group in kept)
 
 
 def depth_laws(
@@ -857,7 +859,7 @@ def _law(
         a = level - b * middle
         return a, b, (w * (width - a - b * of) ** 2).sum(0)
 
-    (a,), (b,), (squares,) = (each.tolist() for each in fit(x[:, None]))
+    (a,), (b,), (squares,) = (value.tolist() for value in fit(x[:, None]))
     many_a, many_b, _ = fit(drawn)
     ends = (alpha / 2, 1 - alpha / 2)
     covariance = np.cov(many_a, many_b)

@@ -98,7 +98,7 @@ def made(case: Case, depth: int, rates: Sequence[float], seeds: Sequence[int]) -
     width, rule = width_of(case.parameters, depth, case.heads), RULES[case.parametrisation]
     m_N, m_L = width / BASE_WIDTH, depth / BASE_DEPTH
     wide = case.parametrisation != "standard"
-    found = recipe(
+    model = recipe(
         depth,
         steps=case.steps,
         width=width,
@@ -112,14 +112,14 @@ def made(case: Case, depth: int, rates: Sequence[float], seeds: Sequence[int]) -
         attention=case.attention,
         scale=(BASE_WIDTH / case.heads) ** 0.5 / (width / case.heads) if wide else None,
     )
-    shape, std = found.shape, found.settings.std
+    shape, std = model.shape, model.settings.std
     if wide:
         shape = replace(shape, factors=(Factors(branch=m_L**-rule.alpha),) * (2 * depth))
         std = std._replace(read_out=std.read_out * m_N**-0.5)  # type: ignore[union-attr]
     return Recipe(
         shape,
         replace(
-            found.settings,
+            model.settings,
             learning_rates=tuple(rates),
             seeds=tuple(seeds),
             schedule="constant",
@@ -151,23 +151,23 @@ def curves(case: Case, depth: int, *, device: str = "cpu", folder: str = "") -> 
     take a minute or two.
     """
     both = texts(case.corpus, case.vocabulary, case.length, folder)
-    found: dict[float, float] = {}
+    losses_by_rate: dict[float, float] = {}
     ask = list(FIRST_RATES)
     while ask:
         steps, losses = _trained(
             _on(made(case, depth, ask, [TUNING_SEED] * len(ask)), device), both, device, folder
         )
-        found |= {
+        losses_by_rate |= {
             rate: loss[-1] if math.isfinite(loss[-1]) else math.inf
             for rate, loss in zip(ask, losses, strict=True)
         }
-        ask = _next(found)
-    rate = min(found, key=lambda rate: found[rate])
+        ask = _next(losses_by_rate)
+    rate = min(losses_by_rate, key=lambda rate: losses_by_rate[rate])
     seeds = range(case.replicas)
     steps, losses = _trained(
         _on(made(case, depth, [rate] * len(seeds), seeds), device), both, device, folder
     )
-    return Curves(rate, tuple(sorted(found.items())), steps, losses)
+    return Curves(rate, tuple(sorted(losses_by_rate.items())), steps, losses)
 
 
 def initial_losses(
@@ -177,8 +177,8 @@ def initial_losses(
     both = texts(case.corpus, case.vocabulary, case.length, folder)
     once = Case(**case.fields() | {"steps": 1, "marks": 1})
     seeds = range(case.replicas)
-    found = made(once, depth, [0.0] * len(seeds), seeds)
-    return tuple(each[-1] for each in _trained(_on(found, device), both, device, folder)[1])
+    models = made(once, depth, [0.0] * len(seeds), seeds)
+    return tuple(losses[-1] for losses in _trained(_on(models, device), both, device, folder)[1])
 
 
 def _next(found: dict[float, float]) -> list[float]:
@@ -212,7 +212,7 @@ def _trained(made: Recipe, both: Texts, device: str, folder: str) -> Measured:
             {
                 "steps": steps,
                 "losses": [
-                    [loss if math.isfinite(loss) else None for loss in each] for each in losses
+                    [loss if math.isfinite(loss) else None for loss in value] for value in losses
                 ],
             },
         )
@@ -242,7 +242,7 @@ def _curve(made: Recipe, both: Texts, device: str, place: Path | None) -> Measur
 
 def _identity(made: Recipe, both: Texts, device: str) -> str:
     """Everything that losses depend on, the code that trains and torch included."""
-    code = [code_version(each) for each in (_curve, Text, Shape, Settings)]
+    code = [code_version(definition) for definition in (_curve, Text, Shape, Settings)]
     return checkpoints.fingerprint(
         [
             asdict(made),
@@ -284,7 +284,7 @@ def _read(file: Path) -> Measured | None:
     if body is None:
         return None
     return tuple(body["steps"]), tuple(
-        tuple(math.nan if loss is None else loss for loss in each) for each in body["losses"]
+        tuple(math.nan if loss is None else loss for loss in value) for value in body["losses"]
     )
 
 
@@ -311,28 +311,28 @@ def budget_losses(
         depths: nets that the budget is shared with.
         device, folder: as `curves`.
     """
-    found = curves(case, depth, device=device, folder=folder)
-    updates = float(found.steps[-1])
+    curve = curves(case, depth, device=device, folder=folder)
+    updates = float(curve.steps[-1])
     if budget == "operations":
         updates = equal_updates(
             {
-                each: training_operations(
-                    each,
-                    width_of(case.parameters, each, case.heads),
+                losses: training_operations(
+                    losses,
+                    width_of(case.parameters, losses, case.heads),
                     case.heads,
                     case.vocabulary,
                     case.length,
                 )
-                for each in depths
+                for losses in depths
             },
-            found.steps[-1],
+            curve.steps[-1],
         )[depth]
     elif budget == "seconds":
         seconds = update_seconds(case, tuple(depths), device=device, folder=folder)
-        updates = equal_updates({each: median(seconds[each]) for each in depths}, found.steps[-1])[
-            depth
-        ]
-    return np.array([interpolated(found.steps, each, updates) for each in found.losses])
+        updates = equal_updates(
+            {losses: median(seconds[losses]) for losses in depths}, curve.steps[-1]
+        )[depth]
+    return np.array([interpolated(curve.steps, losses, updates) for losses in curve.losses])
 
 
 @lru_cache(maxsize=32)
@@ -358,7 +358,7 @@ def update_seconds(
     if not folder:
         return _timed(recipes, both, device)
     identity = checkpoints.fingerprint(
-        [[_identity(each, both, device) for each in recipes], code_version(_timed)]
+        [[_identity(seconds, both, device) for seconds in recipes], code_version(_timed)]
     )
     file = Path(folder) / FOLDER / f"seconds-{identity}.json"
     with alone(file):
@@ -366,19 +366,22 @@ def update_seconds(
         if body is None:
             body = {"seconds": list(_timed(recipes, both, device).values())}
             _write(file, body)
-    return {depth: tuple(each) for depth, each in zip(depths, body["seconds"], strict=True)}
+    return {depth: tuple(seconds) for depth, seconds in zip(depths, body["seconds"], strict=True)}
 
 
 def _timed(recipes: Sequence[Recipe], both: Texts, device: str) -> dict[int, tuple[float, ...]]:
     """Seconds of an update by depth; a round of one update of each is not counted."""
     where = torch.device(device)
-    runs = [Run(each.shape, both.training, each.settings, where) for each in recipes]
-    found: list[list[float]] = [[] for _ in runs]
-    for _ in range(min(ROUNDS + 1, *(each.settings.steps for each in recipes))):
-        for run, seconds in zip(runs, found, strict=True):
+    runs = [Run(times.shape, both.training, times.settings, where) for times in recipes]
+    times_of_runs: list[list[float]] = [[] for _ in runs]
+    for _ in range(min(ROUNDS + 1, *(times.settings.steps for times in recipes))):
+        for run, seconds in zip(runs, times_of_runs, strict=True):
             before = time.perf_counter()
             run.advance()
             if where.type == "cuda":
                 torch.cuda.synchronize()
             seconds.append(time.perf_counter() - before)
-    return {run.net.shape.depth: tuple(each[1:]) for run, each in zip(runs, found, strict=True)}
+    return {
+        run.net.shape.depth: tuple(times[1:])
+        for run, times in zip(runs, times_of_runs, strict=True)
+    }

@@ -69,11 +69,11 @@ def _ruled() -> Iterator[Case]:
     sizes = SIZES["training"]
     for key, parametrisation in _RULES.items():
         for parameters in sizes if parametrisation == "standard" else sizes[:1]:
-            made = case_of("training", parameters, parametrisation, rule=key)
-            if round(rule(key).depth(parameters)) >= depths_of(made)[0]:
-                for other in depths_of(made):
-                    if other != _ruled_depth(made):
-                        yield Case(**made.fields() | {"other": other})
+            case = case_of("training", parameters, parametrisation, rule=key)
+            if round(rule(key).depth(parameters)) >= depths_of(case)[0]:
+                for other in depths_of(case):
+                    if other != _ruled_depth(case):
+                        yield Case(**case.fields() | {"other": other})
 
 
 @claim(

@@ -202,8 +202,8 @@ def _columns(head: Sequence[str], name: str, seed_column: str) -> dict[str, int]
     written = ["_".join(cell.strip().lower().replace("-", " ").split()) for cell in head]
     places = {}
     for meaning, names in _NAMES.items():
-        found = [at for at, cell in enumerate(written) if cell in names]
-        first = [at for at in found if written[at] == names[0]] or found
+        columns = [at for at, cell in enumerate(written) if cell in names]
+        first = [at for at in columns if written[at] == names[0]] or columns
         if len(first) > 1:
             both = " and ".join(quoted(head[at].strip()) for at in first[:2])
             raise UsageError(
@@ -213,20 +213,20 @@ def _columns(head: Sequence[str], name: str, seed_column: str) -> dict[str, int]
         if first:
             places[meaning] = first[0]
     if seed_column:
-        found = [at for at, cell in enumerate(head) if cell.strip() == seed_column.strip()]
-        if len(found) != 1:
+        columns = [at for at, cell in enumerate(head) if cell.strip() == seed_column.strip()]
+        if len(columns) != 1:
             have = ", ".join(quoted(cell.strip()) for cell in head[:20])
-            several = f"{len(found)} columns" if found else "no column"
+            several = f"{len(columns)} columns" if columns else "no column"
             raise UsageError(
                 f"{name} has {several} called {quoted(seed_column)} for "
                 f"--seed-column; it has {have}"
             )
-        if found[0] in (at for meaning, at in places.items() if meaning != "seed"):
+        if columns[0] in (at for meaning, at in places.items() if meaning != "seed"):
             raise UsageError(
                 f"the column {quoted(seed_column)} of {name} cannot be the seed too; "
                 "name another by --seed-column"
             )
-        places["seed"] = found[0]
+        places["seed"] = columns[0]
     if missing := [meaning for meaning in _REQUIRED if meaning not in places]:
         also = ", ".join(_NAMES[missing[0]][1:4])
         raise UsageError(

@@ -205,13 +205,13 @@ def _read(digest: str, folder: str) -> Corpus:
             "text by --corpus FILE"
         )
     path = _stored(digest, folder)
-    found = own(path) if folder and path.is_file() else None
-    if found is None or found.digest != digest:
+    text = own(path) if folder and path.is_file() else None
+    if text is None or text.digest != digest:
         raise UsageError(
             f"the corpus {digest} is not the standard library of this Python, nor "
             "stored here; give its text by --corpus FILE"
         )
-    return found
+    return text
 
 
 @lru_cache(maxsize=4)
@@ -247,12 +247,12 @@ def encoded(digest: str, vocabulary: int, folder: str = "") -> Tokens:
                 return Tokens(stored["training"], stored["validation"])
         except (OSError, ValueError, KeyError, BadZipFile):
             pass  # damaged: made again
-    made = _made(_read(digest, folder), vocabulary)
+    tokens = _made(_read(digest, folder), vocabulary)
     if folder:
         packed = io.BytesIO()
-        np.savez(packed, training=made.training, validation=made.validation)
+        np.savez(packed, training=tokens.training, validation=tokens.validation)
         _write(path, packed.getvalue())
-    return made
+    return tokens
 
 
 def _made(corpus: Corpus, vocabulary: int) -> Tokens:
@@ -280,7 +280,10 @@ def _made(corpus: Corpus, vocabulary: int) -> Tokens:
 
     def ids(texts: tuple[str, ...]) -> np.ndarray:
         return np.concatenate(
-            [np.array(found.ids, dtype=np.uint16) for found in tokenizer.encode_batch(list(texts))]
+            [
+                np.array(encoding.ids, dtype=np.uint16)
+                for encoding in tokenizer.encode_batch(list(texts))
+            ]
         )
 
     return Tokens(ids(corpus.training), ids(corpus.validation))

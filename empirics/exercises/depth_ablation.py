@@ -43,8 +43,8 @@ def losses(
     from .language_model import recipe, trained
 
     much: dict[str, Any] = {"steps": case.steps} if learns else {"steps": 1, "rate": 0.0}
-    made = recipe(depth, width=width, vocabulary=case.vocabulary, seeds=case.replicas, **much)
-    return np.array(trained(made, case.corpus, device=device, folder=folder).losses)
+    model = recipe(depth, width=width, vocabulary=case.vocabulary, seeds=case.replicas, **much)
+    return np.array(trained(model, case.corpus, device=device, folder=folder).losses)
 
 
 def _untrained(case: Case, device: str = "cpu", folder: str = "") -> Sample:

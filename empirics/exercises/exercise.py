@@ -47,5 +47,5 @@ def exercises() -> dict[str, Exercise]:
     >>> list(exercises())[:2]
     ['depth-ablation', 'initialisation']
     """
-    found = [import_module(f"{__package__}.{module}").EXERCISE for module in _MODULES]
-    return {each.name: each for each in found}
+    listed = [import_module(f"{__package__}.{module}").EXERCISE for module in _MODULES]
+    return {exercise.name: exercise for exercise in listed}

@@ -112,7 +112,7 @@ def _one(residual: bool, norm: str, scheme: str = "xavier") -> Case:
 def log_ratios(case: Case, device: str = "cpu", folder: str = "") -> np.ndarray:
     """ln of the gradient norm at a case's layer over that at the last layer, shape (replicas,): by
     the hidden states after the layer, or by all weights of attention and MLP in it."""
-    found = _gradients(
+    gradients = _gradients(
         *(
             case.fields()[name]
             for name in (
@@ -129,7 +129,7 @@ def log_ratios(case: Case, device: str = "cpu", folder: str = "") -> np.ndarray:
         device,
         folder,
     )
-    norms = found.hidden[:, 1:] if case.of == "states" else found.layers
+    norms = gradients.hidden[:, 1:] if case.of == "states" else gradients.layers
     return np.asarray(np.log(norms[:, case.layer - 1] / norms[:, -1]))
 
 
@@ -154,7 +154,7 @@ def _gradients(
     from ..training.evaluation import draw, source
     from .language_model import recipe, texts, trained
 
-    made = recipe(
+    model = recipe(
         depth,
         width=width,
         steps=max(1, steps),
@@ -164,10 +164,10 @@ def _gradients(
         norm=norm,
         residual=residual,
     )
-    settings = made.settings
+    settings = model.settings
     drawn = [np.random.default_rng(source("weights", seed)) for seed in settings.seeds]
     net = Net(
-        made.shape,
+        model.shape,
         replicas=replicas,
         rng=drawn,
         std=settings.std,
@@ -176,8 +176,8 @@ def _gradients(
     )
     if steps:
         # The trainer starts from these very weights; what it ends with is float32.
-        net.load_state_dict(trained(made, corpus, device=device, folder=folder).net.state_dict())
-    text = texts(corpus, made.shape.vocabulary, made.shape.length, folder).validation
+        net.load_state_dict(trained(model, corpus, device=device, folder=folder).net.state_dict())
+    text = texts(corpus, model.shape.vocabulary, model.shape.length, folder).validation
     batch = draw(text, settings.seeds, SEQUENCES, device, "gradient flow")
     mean_loss = mean_cross_entropy(batch.targets)
     # Ratios do not see the power of two; without it squares of the smallest gradients are zero.

@@ -97,8 +97,8 @@ def losses(case: Case, name: str, device: str, folder: str, *, learns: bool = Tr
     from .language_model import trained
 
     changes: dict[str, Any] = {} if learns else {"steps": 1, "rate": 0.0}
-    made = _recipe(case, name, **changes)
-    return np.array(trained(made, case.corpus, device=device, folder=folder).losses)
+    model = _recipe(case, name, **changes)
+    return np.array(trained(model, case.corpus, device=device, folder=folder).losses)
 
 
 def _untrained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -206,8 +206,8 @@ def residual_scaling_helps(case: Case, device: str = "cpu", folder: str = "") ->
 def _overflowing(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     from .language_model import trained
 
-    made = _recipe(case, "random", std=1e30, steps=2)
-    return Exact(sum(trained(made, case.corpus, device=device, folder=folder).diverged))
+    model = _recipe(case, "random", std=1e30, steps=2)
+    return Exact(sum(trained(model, case.corpus, device=device, folder=folder).diverged))
 
 
 @claim(
@@ -233,8 +233,8 @@ def none_diverges(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     """
     from .language_model import trained
 
-    made = _recipe(case, case.initialisation)
-    return Exact(sum(trained(made, case.corpus, device=device, folder=folder).diverged))
+    model = _recipe(case, case.initialisation)
+    return Exact(sum(trained(model, case.corpus, device=device, folder=folder).diverged))
 
 
 # --- before training -----------------------------------------------------------------------------
@@ -256,13 +256,13 @@ def variances(
     from ..training.evaluation import source
     from .language_model import texts
 
-    made = _recipe(Case(**case.fields() | {"depth": layers}), name, **changes)
+    model = _recipe(Case(**case.fields() | {"depth": layers}), name, **changes)
     net = Net(
-        made.shape,
+        model.shape,
         replicas=case.replicas,
-        std=made.settings.std,
+        std=model.settings.std,
         device=device,
-        rng=[np.random.default_rng(source("weights", seed)) for seed in made.settings.seeds],
+        rng=[np.random.default_rng(source("weights", seed)) for seed in model.settings.seeds],
     )
     text = texts(case.corpus, case.vocabulary, folder=folder).validation
     with torch.no_grad():

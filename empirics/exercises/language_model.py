@@ -193,9 +193,9 @@ def validation_losses(
         for inputs, targets in zip(
             asked.inputs.split(16, 1), asked.targets.split(16, 1), strict=True
         ):
-            each = targets.expand(net.replicas, -1, -1)
-            weights = torch.ones((), device=device).expand(each.shape)
-            total += losses(net(inputs).float(), each, weights).double().cpu()
+            expanded = targets.expand(net.replicas, -1, -1)
+            weights = torch.ones((), device=device).expand(expanded.shape)
+            total += losses(net(inputs).float(), expanded, weights).double().cpu()
     net.train(mode)
     return tuple((total / count).tolist())
 
@@ -225,23 +225,23 @@ def trained(made: Recipe, corpus: str, *, device: str = "cpu", folder: str = "")
     identity = _identity(made, both, device)
     place = Path(folder) / FOLDER / identity
     with alone(place):
-        found = checkpoints.read(place / "net", identity)
-        if found is None:
+        stored = checkpoints.read(place / "net", identity)
+        if stored is None:
             models = _trained(made, both, device, place)
             # JSON has no nan.
             finite = [loss if math.isfinite(loss) else None for loss in models.losses]
-            said: dict[str, Any] = {
+            body: dict[str, Any] = {
                 "losses": finite,
                 "training_losses": models.training_losses,
                 "diverged": models.diverged,
             }
             checkpoints.write(
-                place / "net", identity, made.settings.steps, {"weights": flatten(models.net)}, said
+                place / "net", identity, made.settings.steps, {"weights": flatten(models.net)}, body
             )
             shutil.rmtree(place / "training", ignore_errors=True)
             (place / NEWS).unlink(missing_ok=True)
             return models
-    _, tensors, counters = found
+    _, tensors, counters = stored
     net = Net(made.shape, replicas=made.settings.replicas, dtype=made.settings.dtype, device=device)
     flatten(net).copy_(tensors["weights"])
     return Models(
@@ -256,7 +256,7 @@ def trained(made: Recipe, corpus: str, *, device: str = "cpu", folder: str = "")
 
 def _trained(made: Recipe, both: Texts, device: str, place: Path | None) -> Models:
     task = Shuffled(both.training) if made.shuffled else both.training
-    found = train(
+    models = train(
         made.shape,
         task,
         made.settings,
@@ -264,13 +264,13 @@ def _trained(made: Recipe, both: Texts, device: str, place: Path | None) -> Mode
         folder=place / "training" if place else None,
         progress=_news(made, place) if place else None,
     )
-    last = found.history[-1].loss if found.history else (None,) * made.settings.replicas
+    last = models.history[-1].loss if models.history else (None,) * made.settings.replicas
     return Models(
         made,
-        found.net,
-        validation_losses(found.net, both.validation, device),
+        models.net,
+        validation_losses(models.net, both.validation, device),
         last,
-        tuple(status == "diverged" for status in found.status),
+        tuple(status == "diverged" for status in models.status),
         both.validation,
     )
 
@@ -278,7 +278,7 @@ def _trained(made: Recipe, both: Texts, device: str, place: Path | None) -> Mode
 def _identity(made: Recipe, both: Texts, device: str) -> str:
     """What nets are known by: everything that their weights and losses depend on, the code that
     trains and torch included."""
-    code = [code_version(each) for each in (_trained, Text, Shape, Settings)]
+    code = [code_version(definition) for definition in (_trained, Text, Shape, Settings)]
     return checkpoints.fingerprint(
         [
             asdict(made),

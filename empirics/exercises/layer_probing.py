@@ -69,7 +69,7 @@ def frozen_but_one(case: Case) -> Recipe:
     or `ALL`; with the ends, or without."""
     from .language_model import recipe
 
-    made = partial(
+    recipe_of = partial(
         recipe,
         case.layers,
         width=case.width,
@@ -78,10 +78,10 @@ def frozen_but_one(case: Case) -> Recipe:
         vocabulary=case.vocabulary,
     )
     if case.layer == NONE and case.ends == "frozen":
-        return made(steps=1, rate=0.0)
+        return recipe_of(steps=1, rate=0.0)
     # What stands outside of layers has no dot in its name; what a layer holds ends in its number.
     chosen = {NONE: (), ALL: (("*.*", 1.0),)}.get(case.layer, ((f"*.{case.layer - 1}", 1.0),))
-    return made(
+    return recipe_of(
         steps=case.steps, rate_factors=(("*", float(case.ends == "trained")), ("*.*", 0.0), *chosen)
     )
 
@@ -91,8 +91,8 @@ def _losses(case: Case, device: str, folder: str) -> np.ndarray:
     """The validation loss of each replica."""
     from .language_model import trained
 
-    made = frozen_but_one(case)
-    return np.array(trained(made, case.corpus, device=device, folder=folder).losses)
+    recipe_of = frozen_but_one(case)
+    return np.array(trained(recipe_of, case.corpus, device=device, folder=folder).losses)
 
 
 def _with(case: Case, **fields: int | str) -> Case:
@@ -261,17 +261,17 @@ def _probed(
     models = trained_net(case, device, folder, learns=learns)
     windows = models.validation.windows(case.replicas * (FITTED + TESTED), device)
     # Each net is probed on windows of its own, so that the spread over nets is that of text too.
-    each = windows.inputs.shape[1] // case.replicas
+    per_replica = windows.inputs.shape[1] // case.replicas
     inputs, last = (
-        ids[0, : each * case.replicas].unflatten(0, (each, -1)).transpose(0, 1)
+        ids[0, : per_replica * case.replicas].unflatten(0, (per_replica, -1)).transpose(0, 1)
         for ids in (windows.inputs, windows.targets[..., -1:])
     )
     ids, fitted = (
         torch.cat([inputs, last], dim=-1).cpu().numpy(),
-        each * FITTED // (FITTED + TESTED),
+        per_replica * FITTED // (FITTED + TESTED),
     )
     asked = [[_answered(target, of_net, shuffled) for of_net in ids] for target in targets]
-    found = np.full((len(targets), len(layers) + 1, case.replicas), np.nan)
+    accuracy = np.full((len(targets), len(layers) + 1, case.replicas), np.nan)
     with torch.no_grad():
         hidden = models.net.embed(inputs)
         for place in range(max(layers) + 1):
@@ -283,20 +283,20 @@ def _probed(
                 for column, (states, answer) in enumerate(
                     zip(hidden.cpu().numpy(), of_nets, strict=True)
                 ):
-                    found[row, layers.index(place), column] = _accuracy(states, *answer, fitted)
+                    accuracy[row, layers.index(place), column] = _accuracy(states, *answer, fitted)
     for row, of_nets in enumerate(asked):
-        for column, (said, there) in enumerate(of_nets):
-            most = np.bincount(said[:fitted][there[:fitted]]).argmax()
-            found[row, -1, column] = (said[fitted:][there[fitted:]] == most).mean()
-    return found
+        for column, (predicted, there) in enumerate(of_nets):
+            most = np.bincount(predicted[:fitted][there[:fitted]]).argmax()
+            accuracy[row, -1, column] = (predicted[fitted:][there[fitted:]] == most).mean()
+    return accuracy
 
 
 def _answered(target: str, ids: np.ndarray, shuffled: bool) -> tuple[np.ndarray, np.ndarray]:
-    said, there = answers(target, ids)
+    answer, there = answers(target, ids)
     if shuffled:
-        said = said.copy()
-        said[there] = np.random.default_rng(0).permuted(said[there])
-    return said, there
+        answer = answer.copy()
+        answer[there] = np.random.default_rng(0).permuted(answer[there])
+    return answer, there
 
 
 def discriminant(states: np.ndarray, said: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -353,8 +353,8 @@ def _accuracies(
     if shuffled or not learns:
         return np.asarray(_probed(net, (case.target,), layers, device, folder, learns, shuffled)[0])
     there = tuple(place for place in PROBED if place <= case.layers)
-    found = _probed(net, TARGETS, there, device, folder, True, False)
-    return np.asarray(found[TARGETS.index(case.target)][[*map(there.index, layers), -1]])
+    accuracies = _probed(net, TARGETS, there, device, folder, True, False)
+    return np.asarray(accuracies[TARGETS.index(case.target)][[*map(there.index, layers), -1]])
 
 
 def _excess(case: Case, device: str = "cpu", folder: str = "", *, shuffled: bool = False) -> Sample:

@@ -107,7 +107,9 @@ def without(net: Net, first: int, last: int) -> Net:
     stay = [place for place in range(shape.depth) if not first <= place + 1 <= last]
     of_layer = shape.sublayers if shape.factors else 0
     factors = tuple(
-        each for place in stay for each in shape.factors[place * of_layer : (place + 1) * of_layer]
+        factor
+        for place in stay
+        for factor in shape.factors[place * of_layer : (place + 1) * of_layer]
     )
     some = next(net.parameters())
     shorter = Net(
@@ -130,7 +132,7 @@ def trained_net(case: Case, device: str, folder: str, *, learns: bool = True) ->
     from .language_model import recipe, trained
 
     much = {"steps": case.steps} if learns else {"steps": 1, "rate": 0.0}
-    made = recipe(
+    model = recipe(
         case.layers,
         width=case.width,
         batch=BATCH,
@@ -138,7 +140,7 @@ def trained_net(case: Case, device: str, folder: str, *, learns: bool = True) ->
         seeds=case.replicas,
         **much,
     )
-    return trained(made, case.corpus, device=device, folder=folder)
+    return trained(model, case.corpus, device=device, folder=folder)
 
 
 @lru_cache(maxsize=256)
@@ -155,7 +157,7 @@ def _losses(case: Case, device: str, folder: str, learns: bool) -> np.ndarray:
 def increases(case: Case, device: str, folder: str, *, learns: bool = True) -> np.ndarray:
     """What removing a case's layers adds to the validation loss of each replica."""
     whole = Case(**case.fields() | {"first": 0, "last": 0})
-    without, full = (_losses(each, device, folder, learns) for each in (case, whole))
+    without, full = (_losses(of, device, folder, learns) for of in (case, whole))
     return without - full
 
 

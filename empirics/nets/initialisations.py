@@ -109,7 +109,7 @@ def initialised(
 
 
 def _each_sublayer(shape: Shape, by_layer: list[Factors]) -> tuple[Factors, ...]:
-    return tuple(each for each in by_layer for _ in range(shape.sublayers))
+    return tuple(std for std in by_layer for _ in range(shape.sublayers))
 
 
 def _by_fan(shape: Shape, scheme: str, std: float) -> Deviations:

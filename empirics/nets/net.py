@@ -143,7 +143,7 @@ class Shape:
 
     def __post_init__(self) -> None:
         # From JSON they come as lists.
-        object.__setattr__(self, "factors", tuple(Factors(*each) for each in self.factors))
+        object.__setattr__(self, "factors", tuple(Factors(*factor) for factor in self.factors))
         if min(self.width, self.depth, self.heads, self.loops) < 1 or self.width % self.heads:
             raise ValueError(
                 "width, depth, heads and loops must be at least 1 and heads divide "
@@ -313,7 +313,7 @@ class Net(nn.Module):
             if rng is None:
                 return torch.zeros(replicas, *size, dtype=dtype, device=device)
             drawn = (
-                np.stack([each.normal(0, deviation, size) for each in rng])
+                np.stack([generator.normal(0, deviation, size) for generator in rng])
                 if isinstance(rng, Sequence)
                 else rng.normal(0, deviation, (replicas, *size))
             )

@@ -66,7 +66,7 @@ def _curves(case: Case, seed: int, device: str, variant: str) -> np.ndarray:
     from ..architectures.residuals import layer_norms, zipf_ids
 
     kind, rows = architecture(case.model), []
-    for each in case.rng(seed).integers(0, 2**31, case.replicas):
+    for replica_seed in case.rng(seed).integers(0, 2**31, case.replicas):
         net: Any = random_net(
             kind,
             layers=case.layers,
@@ -74,13 +74,13 @@ def _curves(case: Case, seed: int, device: str, variant: str) -> np.ndarray:
             heads=case.heads,
             vocabulary=case.vocabulary,
             tokens=case.tokens,
-            seed=int(each),
+            seed=int(replica_seed),
         )
         if not case.get("positions", 1):
             # XLNet's matrix that maps sines of distances to keys.
             for layer in net.layer:
                 layer.rel_attn.r.data.zero_()
-        ids = zipf_ids(np.random.default_rng(each), 1, case.tokens, case.vocabulary)
+        ids = zipf_ids(np.random.default_rng(replica_seed), 1, case.tokens, case.vocabulary)
         with ablated(net.double().to(device), kind, variant):
             norms = layer_norms(net, kind, ids)
         rows.append((norms.composite_residual / norms.composite)[:, 0])

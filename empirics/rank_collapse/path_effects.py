@@ -255,8 +255,8 @@ def published_scores(case: Case, device: str = "cpu", folder: str = "") -> Sampl
     training is ours, AdamW at 1e-3 on fresh examples, without dropout; there are only L H paths of
     length 1, so that 20 of them repeat. That these are not reached was not expected.
     """
-    found = _scores(case, device, folder)
-    return _sample(found.whole if case.method == "whole" else _of(found, case, case.length))
+    scores = _scores(case, device, folder)
+    return _sample(scores.whole if case.method == "whole" else _of(scores, case, case.length))
 
 
 @claim(
@@ -283,8 +283,8 @@ def paths_deteriorate(case: Case, device: str = "cpu", folder: str = "") -> Samp
     question. The mean over nets, paired. Long paths are at chance, where two lengths do not differ,
     and no number of nets would decide.
     """
-    found = _scores(case, device, folder)
-    return _sample(_of(found, case, case.length) - _of(found, case, case.length + 1))
+    scores = _scores(case, device, folder)
+    return _sample(_of(scores, case, case.length) - _of(scores, case, case.length + 1))
 
 
 @claim(
@@ -325,8 +325,8 @@ def extreme_paths_guess(case: Case, device: str = "cpu", folder: str = "") -> Sa
 
 
 def _shares(case: Case, device: str, folder: str) -> Sample:
-    found = _scores(case, device, folder)
-    return _sample((_of(found, case, case.length) - found.guess) / (found.whole - found.guess))
+    scores = _scores(case, device, folder)
+    return _sample((_of(scores, case, case.length) - scores.guess) / (scores.whole - scores.guess))
 
 
 # --- the exact decomposition ---
@@ -376,8 +376,8 @@ def longer_paths_flatter(case: Case, device: str = "cpu", folder: str = "") -> S
     composite norm of the sum minus its token mean, over that of the sum; geometric mean over
     examples) does not grow with l.
     """
-    found = _scores(case, device, folder).residual
-    return _sample(found[case.length] - found[case.length + 1])
+    residual = _scores(case, device, folder).residual
+    return _sample(residual[case.length] - residual[case.length + 1])
 
 
 # --- products of attention matrices ---
@@ -450,8 +450,8 @@ def path_products_doubly(case: Case, device: str = "cpu", folder: str = "") -> S
 def _gaps(case: Case, device: str, folder: str) -> Sample:
     from .path_scores import gap_logarithms
 
-    found = gap_logarithms(_toy(case), case.method == "recomputed", device, folder)
-    return _sample(found[case.longer - 1] / found[case.shorter - 1])
+    gaps = gap_logarithms(_toy(case), case.method == "recomputed", device, folder)
+    return _sample(gaps[case.longer - 1] / gaps[case.shorter - 1])
 
 
 # --- the circle, round after round ---
@@ -508,5 +508,5 @@ def circle_pair_stays(case: Case, device: str = "cpu") -> Proportion:
 def _collapsed(case: Case, device: str) -> Proportion:
     from .path_scores import circle_distances
 
-    found = circle_distances(_toy(case), 300, device)[case.rounds]
-    return Proportion(int((found < 0.1).sum()), len(found))
+    distances = circle_distances(_toy(case), 300, device)[case.rounds]
+    return Proportion(int((distances < 0.1).sum()), len(distances))

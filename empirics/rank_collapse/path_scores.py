@@ -173,7 +173,7 @@ def _trained(toy: Toy, device: str, folder: str) -> Net:
     shape, settings = toy.shape, toy.settings
     if not folder:
         return train(shape, toy.made, settings, device=device).net
-    code = [code_version(each) for each in (train, type(toy.made))]
+    code = [code_version(definition) for definition in (train, type(toy.made))]
     name = fingerprint(
         [repr(toy), repr(settings), device, torch.get_num_threads(), code, torch.__version__]
     )
@@ -259,8 +259,8 @@ def path_scores(toy: Toy, device: str = "cpu", folder: str = "") -> PathScores:
             replicas=toy.replicas,
         )
         ends = isolated(net, few, paths)
-        for count, found in drawn.items():
-            found.append(_scores(toy, read_isolated(net, ends[:count]), asked))
+        for count, scores in drawn.items():
+            scores.append(_scores(toy, read_isolated(net, ends[:count]), asked))
     norms = parts.double().square().sum(dim=(2, 3, 4)).sqrt().cpu().numpy()
     residual = np.log10(collapse_ratio(parts[:, :, :FEW].double().cpu().numpy()))
     return PathScores(
@@ -268,7 +268,7 @@ def path_scores(toy: Toy, device: str = "cpu", folder: str = "") -> PathScores:
         guess=_guess(toy, targets),
         alone=_scores(toy, kept.logits(parts), targets),
         within=_scores(toy, kept.logits(parts.cumsum(dim=0)), targets),
-        isolated={count: np.array(found) for count, found in drawn.items()},
+        isolated={count: np.array(scores) for count, scores in drawn.items()},
         residual=residual.mean(axis=-1),
         share=norms / norms.sum(axis=0),
     )
@@ -286,7 +286,7 @@ def gap_logarithms(toy: Toy, recomputed: bool, device: str = "cpu", folder: str 
     net = toy_net(toy, device, folder).double()
     inputs = _examples(toy, device)[0][:, :8]
     inputs = inputs.double() if inputs.is_floating_point() else inputs
-    found = []
+    gap_logs = []
     for length in range(1, toy.depth + 1):
         paths = draw_paths(
             generator(device, "products", length),
@@ -297,8 +297,8 @@ def gap_logarithms(toy: Toy, recomputed: bool, device: str = "cpu", folder: str 
             replicas=toy.replicas,
         )
         gaps = product_gaps(net, inputs, paths, recomputed=recomputed)
-        found.append(gaps.log().mean(dim=(0, 2)))
-    return torch.stack(found).cpu().numpy()
+        gap_logs.append(gaps.log().mean(dim=(0, 2)))
+    return torch.stack(gap_logs).cpu().numpy()
 
 
 @lru_cache(maxsize=8)
@@ -312,7 +312,7 @@ def circle_distances(toy: Toy, rounds: int, device: str = "cpu") -> np.ndarray:
     states = circle(toy.size)[0][:1].float().to(device)[None].expand(toy.replicas, 1, 2, 2)
     sizes = []
     for _ in range(rounds + 1):
-        found = states.double().cpu().numpy()
-        sizes.append(composite_norm(found - found.mean(axis=-2, keepdims=True))[:, 0])
+        points = states.double().cpu().numpy()
+        sizes.append(composite_norm(points - points.mean(axis=-2, keepdims=True))[:, 0])
         states = net(states)
     return np.array(sizes) / sizes[0]

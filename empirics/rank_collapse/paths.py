@@ -260,7 +260,7 @@ def _frozen_layer(net: Net, layer: int, states: Tensor) -> tuple[Tensor, FrozenL
 
 def _norm(states: Tensor, affine: tuple[Tensor, Tensor] | None, epsilon: float) -> FrozenNorm:
     scale = (states.var(dim=-1, unbiased=False, keepdim=True) + epsilon).rsqrt()
-    gain, shift = (each.unsqueeze(1) for each in affine) if affine else (None, None)
+    gain, shift = (entry.unsqueeze(1) for entry in affine) if affine else (None, None)
     return FrozenNorm(scale, gain, shift)
 
 

@@ -87,8 +87,8 @@ def relative_residuals(net: Net, inputs: Tensor) -> np.ndarray:
     exact = deepcopy(net).double()
     with torch.no_grad():
         states = exact.hidden_states(inputs.double() if inputs.is_floating_point() else inputs)
-    found = [collapse_ratio(each.cpu().numpy()).mean(axis=1) for each in states]
-    return np.asarray(np.maximum(np.array(found), FLOOR))
+    ratios = [collapse_ratio(state.cpu().numpy()).mean(axis=1) for state in states]
+    return np.asarray(np.maximum(np.array(ratios), FLOOR))
 
 
 def curves(case: Case, learns: bool, device: str, folder: str) -> dict[str, np.ndarray]:
@@ -113,10 +113,10 @@ def _language(case: Case, learns: bool, device: str, folder: str) -> tuple[Net, 
 
     # At a rate of 0 nets stay as they are drawn.
     much: dict[str, Any] = {"steps": case.steps} if learns else {"steps": 1, "rate": 0.0}
-    made = recipe(
+    model = recipe(
         case.depth, width=case.width, vocabulary=case.vocabulary, seeds=case.replicas, **much
     )
-    models = trained(made, case.corpus, device=device, folder=folder)
+    models = trained(model, case.corpus, device=device, folder=folder)
     return models.net, models.validation.windows(EXAMPLES, device).inputs
 
 
@@ -130,7 +130,7 @@ def _connectivity(case: Case, learns: bool, device: str, folder: str) -> tuple[N
     from ..training.depth_search import alone
     from ..training.trainer import train
 
-    made = training(
+    model = training(
         Case(
             task="connectivity", net="softmax", vertices=case.vertices, diameter=case.vertices - 1
         ),
@@ -138,19 +138,19 @@ def _connectivity(case: Case, learns: bool, device: str, folder: str) -> tuple[N
     )
     steps, seeds = (case.steps if learns else 1), tuple(range(case.replicas))
     settings = replace(
-        made.settings,
+        model.settings,
         steps=steps,
         batch=case.batch,
         warmup=steps // 10,
         evaluate_every=steps,
         success=None,
-        learning_rates=(made.rates[0] if learns else 0.0,) * len(seeds),
+        learning_rates=(model.rates[0] if learns else 0.0,) * len(seeds),
         seeds=seeds,
     )
-    shape = replace(made.shape, width=case.width, mlp=4 * case.width)
+    shape = replace(model.shape, width=case.width, mlp=4 * case.width)
 
     def trained(place: Path | None) -> Net:
-        return train(shape, made.task, settings, device=device, folder=place).net
+        return train(shape, model.task, settings, device=device, folder=place).net
 
     if folder:
         # What is stored belongs to this code; see `checkpoints.fingerprint`.
@@ -169,7 +169,7 @@ def _connectivity(case: Case, learns: bool, device: str, folder: str) -> tuple[N
     else:
         net = trained(None)
     generator = torch.Generator(device).manual_seed(0)
-    return net, made.task.batch(generator, 1, EXAMPLES).inputs
+    return net, model.task.batch(generator, 1, EXAMPLES).inputs
 
 
 # --- claims ---

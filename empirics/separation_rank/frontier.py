@@ -217,11 +217,11 @@ class Entry:
 
 def entries(rows: Sequence[Row]) -> list[Entry]:
     """The entries that anything is recorded of, by width and depth."""
-    found: dict[tuple[int, int], dict[int, Row]] = {}
+    by_shape: dict[tuple[int, int], dict[int, Row]] = {}
     for row in rows:
         if row.measured is not None:
-            found.setdefault((row.case.width, row.case.depth), {})[row.case.order] = row
-    return [_entry_of(*shape, list(orders.values())) for shape, orders in sorted(found.items())]
+            by_shape.setdefault((row.case.width, row.case.depth), {})[row.case.order] = row
+    return [_entry_of(*shape, list(orders.values())) for shape, orders in sorted(by_shape.items())]
 
 
 def _entry_of(width: int, depth: int, rows: list[Row]) -> Entry:
@@ -249,15 +249,15 @@ def _entry_of(width: int, depth: int, rows: list[Row]) -> Entry:
 def _bound(claims: Sequence[Claim], width: int, depth: int, found: int) -> Bound | None:
     """The bound that applies at this width and depth, judged rigorously."""
     case = Case(width=width, depth=depth, heads=1, tokens=2 * width + 2)
-    for each in claims:
-        decision = judge(each, case, Exact(found))
+    for key in claims:
+        decision = judge(key, case, Exact(found))
         if decision.verdict is not Verdict.OUT_OF_SCOPE:
-            height = float(each.predict(case))
+            height = float(key.predict(case))
             # One of the four bounds the rank itself, the others its logarithm to base 3.
-            if each.statement.lhs.is_Symbol:
+            if key.statement.lhs.is_Symbol:
                 height = log(height) / log(3) if height > 0 else 0.0
-            said = height > 0 and found > 1
-            return Bound(decision.verdict, log(found) / log(3) / height if said else None)
+            proved = height > 0 and found > 1
+            return Bound(decision.verdict, log(found) / log(3) / height if proved else None)
     return None
 
 

@@ -88,8 +88,8 @@ def changes_by_size(case: Case, seed: int, device: str) -> dict[str, np.ndarray]
 
     def run(batch: Batch, width: int, depth: int) -> np.ndarray:
         net = net_of(rule, width, depth, len(batch.ids), rng, device=device)
-        found = changes(rule, net, batch, steps=case.steps, moved=case.moved)
-        return np.stack([found[name] for name in OF])
+        change = changes(rule, net, batch, steps=case.steps, moved=case.moved)
+        return np.stack([change[name] for name in OF])
 
     return dict(zip(OF, by_size(case, rng, device, run).swapaxes(0, 1), strict=True))
 

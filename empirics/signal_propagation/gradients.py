@@ -57,23 +57,23 @@ def _parts(*positional: Any, **named: Any) -> dict[str, Array]:
     "by_layer" and "stream"."""
     from .profiles import gradient_profile
 
-    found = gradient_profile(*positional, **named)
-    second = found.weights["mlp_out"]
+    profile = gradient_profile(*positional, **named)
+    second = profile.weights["mlp_out"]
     return {
         "last": second[:, -1],
-        "all": np.sqrt((found.layers**2).sum(axis=1)),
-        "norm": np.sqrt(found.mean_square[:, -1]),
+        "all": np.sqrt((profile.layers**2).sum(axis=1)),
+        "norm": np.sqrt(profile.mean_square[:, -1]),
         "by_layer": second,
-        "stream": found.mean_square[:, 1:],
+        "stream": profile.mean_square[:, 1:],
     }
 
 
 # Claims of one net read several numbers off one measurement.
 @lru_cache(maxsize=4)
 def _found(case: Case, seed: int, device: str, whole: bool) -> dict[str, list[Array]]:
-    rng, found = case.rng(seed), []
+    rng, parts = case.rng(seed), []
     for depth in doublings(case.shallow, case.deep):
-        found.append(
+        parts.append(
             in_blocks(
                 _parts,
                 case,
@@ -85,18 +85,18 @@ def _found(case: Case, seed: int, device: str, whole: bool) -> dict[str, list[Ar
                 keep_last=True,
             )
         )
-    return {name: [each[name] for each in found] for name in found[0]}
+    return {name: [part[name] for part in parts] for name in parts[0]}
 
 
 def depth_slopes(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Slopes of log gradients, "last" or "all", or of "product", last times the stream's norm,
     against log L, from one net of each depth."""
-    found = _found(without(case, "of", "expected_exponent"), seed, device, case.of == "all")
+    slopes = _found(without(case, "of", "expected_exponent"), seed, device, case.of == "all")
     depths = doublings(case.shallow, case.deep)
     values = (
-        [last * norm for last, norm in zip(found["last"], found["norm"], strict=True)]
+        [last * norm for last, norm in zip(slopes["last"], slopes["norm"], strict=True)]
         if case.of == "product"
-        else found[case.of]
+        else slopes[case.of]
     )
     return sample(exponents(depths, values))
 
@@ -112,8 +112,8 @@ def decay_rates(case: Case, seed: int, device: str = "cpu", *, residual: bool = 
 
 def profile_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Slopes within each net over its layers."""
-    found = in_blocks(_parts, case, case.rng(seed), case.depth, device, loss=case.loss)
-    x, y = np.log(found["stream"]), np.log(found["by_layer"])
+    profile = in_blocks(_parts, case, case.rng(seed), case.depth, device, loss=case.loss)
+    x, y = np.log(profile["stream"]), np.log(profile["by_layer"])
     x = x - x.mean(axis=1, keepdims=True)
     return sample((x * y).sum(axis=1) / (x**2).sum(axis=1))
 
@@ -172,8 +172,8 @@ def _cases(
         "quick": (small(scheme=scheme, shallow=4, deep=32, replicas=replicas, **EQUAL),),
         "full": (
             *(
-                small(scheme=each, shallow=16, deep=128, replicas=replicas, **INDEPENDENT)
-                for each in (scheme, *also)
+                small(scheme=name, shallow=16, deep=128, replicas=replicas, **INDEPENDENT)
+                for name in (scheme, *also)
             ),
             small(scheme=scheme, shallow=16, deep=128, replicas=384, **SOFTMAX),
             middle(scheme=scheme, shallow=16, deep=128, **INDEPENDENT),

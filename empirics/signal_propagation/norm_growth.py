@@ -134,10 +134,10 @@ def in_blocks(
 ) -> dict[str, np.ndarray]:
     """What `measure(shape, scheme, replicas=..., rng=..., device=..., ...)` finds in the nets of a
     case, with so many replicas at once as memory allows; axis 0 is that of the replicas."""
-    shape, found, left = shape_of(case, depth), [], int(case.replicas)
+    shape, parts, left = shape_of(case, depth), [], int(case.replicas)
     block = max(1, WEIGHTS // (depth * (4 * case.width**2 + 2 * case.width * case.mlp)))
     while left:
-        found.append(
+        parts.append(
             measure(
                 shape,
                 case.scheme,
@@ -151,14 +151,14 @@ def in_blocks(
             )
         )
         left -= min(block, left)
-    return {name: np.concatenate([each[name] for each in found]) for name in found[0]}
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
 
 def _last(*positional: Any, **named: Any) -> dict[str, np.ndarray]:
     from .profiles import activation_profile
 
-    found = activation_profile(*positional, **named)
-    return {"last": found[:, -1], "all": found}
+    profile = activation_profile(*positional, **named)
+    return {"last": profile[:, -1], "all": profile}
 
 
 def last_mean_squares(case: Case, seed: int, device: str = "cpu", *, branch: float = 1.0) -> Sample:
@@ -178,9 +178,9 @@ def stream_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
 def layer_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Least-squares slopes of the log mean square of the hidden states after layer l against log l,
     within each net of `deep` layers."""
-    found = in_blocks(_last, case, case.rng(seed), case.deep, device)["all"]
+    profile = in_blocks(_last, case, case.rng(seed), case.deep, device)["all"]
     layers = doublings(case.shallow, case.deep)
-    return sample(exponents(layers, found[:, list(layers)].T))
+    return sample(exponents(layers, profile[:, list(layers)].T))
 
 
 IN_NETS: dict[str, Any] = {"holds_for": "typical", "weight": "measurement", "portable": False}

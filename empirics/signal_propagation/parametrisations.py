@@ -318,14 +318,14 @@ def _sums(
             net.shape = replace(
                 net.shape,
                 factors=tuple(
-                    Factors(skip=0.0) if each == place else Factors(branch=0.0)
-                    for each in range(shape.sublayers)
+                    Factors(skip=0.0) if sublayer == place else Factors(branch=0.0)
+                    for sublayer in range(shape.sublayers)
                 ),
             )
             branch = net.layer(0, factors.entering * entering)
-            found = Sum(factors.skip * hidden, factors.branch * branch)
-            yield found
-            hidden = found.skipped + found.branch
+            total = Sum(factors.skip * hidden, factors.branch * branch)
+            yield total
+            hidden = total.skipped + total.branch
             if shape.norm == "post":
                 hidden = layer_norm(hidden, shape.epsilon)
 
@@ -336,8 +336,8 @@ def branch_shares(
     """beta_(i,i)^2 of every sublayer: the mean square of its branch over that of its sum, of random
     nets, one for each replica of the inputs."""
     return [
-        float(each.branch.square().mean() / (each.skipped + each.branch).square().mean())
-        for each in _sums(shape, stds, inputs, rng)
+        float(total.branch.square().mean() / (total.skipped + total.branch).square().mean())
+        for total in _sums(shape, stds, inputs, rng)
     ]
 
 
@@ -379,10 +379,10 @@ def admin_factors(
         )
     written = 0.0
     factors: list[Factors] = []
-    for each in _sums(replace(shape, factors=()), stds, inputs, rng):
-        written = written or float(each.skipped.square().mean())
+    for total in _sums(replace(shape, factors=()), stds, inputs, rng):
+        written = written or float(total.skipped.square().mean())
         factors.append(Factors(skip=written**0.5 if factors else 1.0))
-        written += float(each.branch.square().mean())
+        written += float(total.branch.square().mean())
     return tuple(factors)
 
 

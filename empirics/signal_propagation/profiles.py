@@ -94,11 +94,11 @@ def net_gradients(
         states.pop()
         below = states[-1].detach().requires_grad_()
         above = net.layer(layer, below, mask)
-        upstream, *found = torch.autograd.grad(
+        upstream, *gradients = torch.autograd.grad(
             above, [below, *(getattr(net, name)[layer] for name in kinds)], upstream
         )
         hidden[:, layer] = _norm(upstream)
-        for name, gradient in zip(kinds, found, strict=True):
+        for name, gradient in zip(kinds, gradients, strict=True):
             weights[name][:, layer] = _norm(gradient)
     return Gradients(value.detach().double().cpu().numpy(), mean_square, hidden, weights)
 
@@ -211,7 +211,8 @@ def drawn_net(
     if branch != 1:
         factors = shape.factors or (Factors(),) * (shape.depth * shape.sublayers)
         shape = replace(
-            shape, factors=tuple(each._replace(branch=branch * each.branch) for each in factors)
+            shape,
+            factors=tuple(factor._replace(branch=branch * factor.branch) for factor in factors),
         )
     net = Net(shape, replicas=replicas, rng=rng, std=stds, device=device)
     if scheme == "stochastic-depth":
@@ -261,11 +262,11 @@ def activation_profile(
     net, inputs = drawn_net(shape, scheme, replicas=replicas, rng=rng, device=device, **drawn)
     with torch.no_grad():
         hidden = net.embed(inputs)
-        found = [_mean_square(hidden)]
+        squares = [_mean_square(hidden)]
         for layer in range(net.shape.layers):
             hidden = net.layer(layer % net.shape.depth, hidden)
-            found.append(_mean_square(hidden))
-    return np.stack(found, axis=1)
+            squares.append(_mean_square(hidden))
+    return np.stack(squares, axis=1)
 
 
 def gradient_profile(

@@ -124,15 +124,15 @@ def _by_layer(
     """q and q - p of every layer, (replicas, layers + 1) each."""
     import torch
 
-    found = []
+    layers = []
     for net in _nets(case, shape, stds, rng, device):
         for bias in (*net.mlp_in_bias, *net.mlp_out_bias) if biased else ():
             bias.data.copy_(torch.from_numpy(rng.normal(0, biased, tuple(bias.shape))))
         x = torch.from_numpy(tokens_with(net.replicas, case.tokens, case.width, spread, rng))
         with torch.no_grad():
             states = net.hidden_states(x.to(device))
-        found.append(np.stack([spreads(state) for state in states], axis=-1))
-    q, difference = np.concatenate(found, axis=1)
+        layers.append(np.stack([spreads(state) for state in states], axis=-1))
+    q, difference = np.concatenate(layers, axis=1)
     return q, difference
 
 
@@ -253,7 +253,7 @@ def mean_field_correlations(
     """
     with flint.ctx.workprec(96):
         q, p = arb(1), from_fraction(START)
-        found = [p / q]
+        correlations = [p / q]
         for _ in range(layers):
             q, p = next_moments(
                 q,
@@ -264,8 +264,8 @@ def mean_field_correlations(
                 participation=arb(1) / tokens if tokens else 0,
                 shared=arb(1) / tokens if tokens else 0,
             )
-            found.append(p / q)
-        return found
+            correlations.append(p / q)
+        return correlations
 
 
 def _weight_square(case: Case) -> Fraction:
@@ -379,7 +379,7 @@ def attention_participation(case: Case, seed: int, device: str = "cpu") -> Sampl
     rng, d = case.rng(seed), case.width
     score = float(case.rational("sharpness")) ** 0.5 * np.log(case.tokens) ** 0.25 * d**-0.5
     shape = Shape(width=d, depth=1)
-    found = []
+    ratios = []
     for net in _nets(case, shape, Deviations.equal(score), rng, device):
         x = torch.from_numpy(
             tokens_with(net.replicas, case.tokens, d, float(1 - case.rational("overlap")), rng)
@@ -387,8 +387,10 @@ def attention_participation(case: Case, seed: int, device: str = "cpu") -> Sampl
         with torch.no_grad():
             query, key, _, _ = net.attention_weights(0)
             scores = (x @ query) @ (x @ key).transpose(-1, -2) * d**-0.5
-            found.append(scores.softmax(dim=-1).square().sum(dim=-1).mean(dim=(1, 2)).cpu().numpy())
-    return sample(np.concatenate(found))
+            ratios.append(
+                scores.softmax(dim=-1).square().sum(dim=-1).mean(dim=(1, 2)).cpu().numpy()
+            )
+    return sample(np.concatenate(ratios))
 
 
 def _relative(statement: Relational, case: Case) -> Ball:

@@ -88,9 +88,9 @@ class Text(TokenIds):
 
     def _at(self, starts: Tensor, replicas: int) -> Batch:
         places = torch.arange(self.length + 1, device=starts.device)
-        found = self._on(starts.device)[starts[:, None] + places].long()
-        found = found.view(replicas, -1, self.length + 1)
-        inputs, targets = found[..., :-1].contiguous(), found[..., 1:].contiguous()
+        windows = self._on(starts.device)[starts[:, None] + places].long()
+        windows = windows.view(replicas, -1, self.length + 1)
+        inputs, targets = windows[..., :-1].contiguous(), windows[..., 1:].contiguous()
         return Batch(
             inputs,
             targets,

@@ -108,13 +108,13 @@ def _of_nets(made: Training, device: str, folder: str) -> Answers:
     )
     place = Path(folder) / "trainings" / name
     with alone(place):
-        found = read(place / "answers", name)
-        if found is None:
+        stored = read(place / "answers", name)
+        if stored is None:
             made_now = _trained(made, device, place / "training")
             write(place / "answers", name, made.settings.steps, {}, asdict(made_now))
             shutil.rmtree(place / "training", ignore_errors=True)
             return made_now
-    return Answers(**{name: _tuples(value) for name, value in found[2].items()})
+    return Answers(**{name: _tuples(value) for name, value in stored[2].items()})
 
 
 def _tuples(value: Any) -> Any:
@@ -124,7 +124,7 @@ def _tuples(value: Any) -> Any:
 
 def _trained(made: Training, device: str, place: Path | None) -> Answers:
     task = Shuffled(made.task) if made.shuffled else made.task
-    found = train(
+    models = train(
         made.shape,
         task,
         made.settings,
@@ -132,7 +132,7 @@ def _trained(made: Training, device: str, place: Path | None) -> Answers:
         folder=place,
         checkpoint_every=max(1, made.settings.steps // 10),
     )
-    net = found.net
+    net = models.net
     net.eval()
     with torch.no_grad():
         places, counts = forced_choices(
@@ -143,8 +143,8 @@ def _trained(made: Training, device: str, place: Path | None) -> Answers:
             graphs=made.examples,
             device=device,
         )
-    chosen, choices = (tuple(map(tuple, each)) for each in counts.tolist())
-    return Answers(made.rates[0], found.status, found.steps, (), (), (), places, chosen, choices)
+    chosen, choices = (tuple(map(tuple, count)) for count in counts.tolist())
+    return Answers(made.rates[0], models.status, models.steps, (), (), (), places, chosen, choices)
 
 
 def effective_reaches(case: Case, device: str = "cpu", folder: str = "") -> np.ndarray:
@@ -154,16 +154,16 @@ def effective_reaches(case: Case, device: str = "cpu", folder: str = "") -> np.n
     What is right up to a distance r and at chance beyond has r, up to the noise of the choices.
     Seeds and graphs are the same for either attention, so that differences are paired.
     """
-    found = answers_of(case, device, folder)
-    shares = np.asarray(found.chosen) / np.asarray(found.choices)
+    answers = answers_of(case, device, folder)
+    shares = np.asarray(answers.chosen) / np.asarray(answers.choices)
     return np.asarray((2 * shares - 1).sum(axis=1))
 
 
 def pooled_reach(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """The effective reach of all seeds' nets together: the sum over distances of what the interval
     of Clopper and Pearson of each share leaves open, each at `depth_search.LEVEL`."""
-    found = answers_of(case, device, folder)
-    ends = [found.chosen_at(distance).interval(LEVEL) for distance in found.distances]
+    answers = answers_of(case, device, folder)
+    ends = [answers.chosen_at(distance).interval(LEVEL) for distance in answers.distances]
     low, high = (math.fsum(2 * end[side] - 1 for end in ends) for side in (0, 1))
     return Ball(Fraction(str(round(low - 1e-9, 9))), Fraction(str(round(high + 1e-9, 9))))
 

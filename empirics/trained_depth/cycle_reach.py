@@ -107,9 +107,9 @@ def _asked(chosen: Callable[[Case], bool]) -> dict[str, tuple[Case, ...]]:
     return only(
         {
             suite: tuple(
-                Case(**each.fields(), distance=distance)
-                for each in cases
-                for distance in range(1, each.around // 2 + 1)
+                Case(**case.fields(), distance=distance)
+                for case in cases
+                for distance in range(1, case.around // 2 + 1)
             )
             for suite, cases in on_cycles().items()
         },
@@ -122,11 +122,11 @@ def only(
     *chosen: Callable[[Case], bool],
 ) -> dict[str, tuple[Case, ...]]:
     """The suites and cases of which everything is true."""
-    found = {
+    kept = {
         suite: tuple(case for case in cases if all(is_so(case) for is_so in chosen))
         for suite, cases in grid.items()
     }
-    return {suite: cases for suite, cases in found.items() if cases}
+    return {suite: cases for suite, cases in kept.items() if cases}
 
 
 def _is_within(case: Case) -> bool:
@@ -393,8 +393,8 @@ def _reach(case: Case, device: str, folder: str) -> Ball:
     from ..training.depth_search import BAR, LEVEL
     from .cycle_nets import answers_of
 
-    found = answers_of(case, device, folder)
-    ends = [found.chosen_at(distance).interval(LEVEL) for distance in found.distances]
+    answers = answers_of(case, device, folder)
+    ends = [answers.chosen_at(distance).interval(LEVEL) for distance in answers.distances]
     sure, possible = (
         next((place for place, end in enumerate(ends) if end[side] < BAR), len(ends))
         for side in (0, 1)

@@ -197,9 +197,9 @@ def _reach(case: Case, device: str, folder: str) -> Ball:
     from ..training.depth_search import BAR, LEVEL
     from .net_answers import answers_of
 
-    found = answers_of(case, case.depth, device, folder)
+    answers = answers_of(case, case.depth, device, folder)
     ends = [
-        found.chosen_at(distance).interval(LEVEL)
+        answers.chosen_at(distance).interval(LEVEL)
         for distance in _asked(case.vertices, case.diameter)
     ]
     sure, possible = (

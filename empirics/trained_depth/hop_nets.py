@@ -73,5 +73,5 @@ def right_hops(case: Case, device: str, folder: str) -> Proportion:
     on where a case says dropout=True."""
     from .net_answers import answers_of
 
-    found = answers_of(case, case.depth, device, folder)
-    return found.pooled(case.hops, dropout=bool(case.get("dropout", False)))
+    answers = answers_of(case, case.depth, device, folder)
+    return answers.pooled(case.hops, dropout=bool(case.get("dropout", False)))

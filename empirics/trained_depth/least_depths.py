@@ -195,14 +195,16 @@ def _least(
     from ..training.depth_search import least_depth
     from .net_answers import answers_of
 
-    found: list[Answers] = [
+    by_depth: list[Answers] = [
         answers_of(case, depth, device, folder) for depth in range(1, tried + 1)
     ]
-    passes = [[each.passes(s, groups) for s in range(len(each.right))] for each in found]
+    passes = [
+        [answers.passes(s, groups) for s in range(len(answers.right))] for answers in by_depth
+    ]
     if seeds == "best":
         # The first of all seeds: of each its own least depth, then the minimum of both ends.
         alone = [
             least_depth([[p] for p in of_seed], "worst") for of_seed in zip(*passes, strict=True)
         ]
-        return Ball(min(each.low for each in alone), min(each.high for each in alone))
+        return Ball(min(answers.low for answers in alone), min(answers.high for answers in alone))
     return least_depth(passes, seeds)

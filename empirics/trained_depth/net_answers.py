@@ -45,7 +45,7 @@ def by_rule(rule: str, vertices: int, diameter: int, size: int) -> Answers:
     groups, counts = spot_counts(right, task, 1, seed=0, graphs=RULE_GRAPHS)
     places, choices = forced_choices(logits, task, 1, seed=0, graphs=RULE_GRAPHS)
     (hits, trials), (chosen, drawn) = (
-        tuple((tuple(row[0]),) for row in each.tolist()) for each in (counts, choices)
+        tuple((tuple(row[0]),) for row in tensor.tolist()) for tensor in (counts, choices)
     )
     return Answers(0.0, ("success",), (0,), groups, hits, trials, places, chosen, drawn)
 

@@ -187,10 +187,10 @@ def _taught_or_not(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     cases={
         suite: tuple(
             Case(**{k: v for k, v in c.fields().items() if k != "net"})
-            for c in each
+            for c in cases
             if c.net == "softmax"
         )
-        for suite, each in on_cycles().items()
+        for suite, cases in on_cycles().items()
     },
     control=Control(
         tiny(), "of nets that learned and of nets that did not", measured=_taught_or_not

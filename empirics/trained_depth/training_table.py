@@ -42,8 +42,8 @@ def trainings() -> list[tuple[str | int, ...]]:
             for task, symbols, alphabet, k in HOPS_OF.get(suite, {})
         ]
         for case in cases:
-            made = training(case, 2)
-            shape, how = made.shape, made.settings
+            run = training(case, 2)
+            shape, how = run.shape, run.settings
             size = (
                 f"{case.vertices} vertices, D = {case.diameter}"
                 if case.task == "connectivity"
@@ -60,9 +60,9 @@ def trainings() -> list[tuple[str | int, ...]]:
                     shape.heads,
                     how.steps,
                     how.batch,
-                    " or ".join(f"{rate:g}" for rate in made.rates),
-                    len(made.seeds),
-                    made.examples,
+                    " or ".join(f"{rate:g}" for rate in run.rates),
+                    len(run.seeds),
+                    run.examples,
                 )
             )
     return rows

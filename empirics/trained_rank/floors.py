@@ -121,8 +121,8 @@ def _least_error(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """The least error of the replicas, with all rounding of its evaluation enclosed."""
     from .students import enclosed_error
 
-    found = _students(case, device, folder)
-    return enclosed_error(found, int(np.nanargmin(found.errors)))
+    students = _students(case, device, folder)
+    return enclosed_error(students, int(np.nanargmin(students.errors)))
 
 
 def _errors(case: Case, device: str, folder: str) -> np.ndarray:

@@ -171,14 +171,14 @@ def student_cases(
     **more: Any,
 ) -> dict[str, list[Case]]:
     """Suite -> students of the chosen shapes, at some of the marked steps by their place."""
-    found = {}
+    cases = {}
     for suite in suites:
         sizes = _SIZES[suite]
         marked = _marked(sizes["updates"])
         at = {"step": [marked[place] for place in steps]} if steps else {}
         # Nets of suite full are made again by every test.
         shapes = _SHAPES[:2] if suite == "full" else _SHAPES
-        found[suite] = [
+        cases[suite] = [
             case
             for width, depth in shapes
             if chosen(width, depth)
@@ -192,7 +192,7 @@ def student_cases(
                 **more,
             )
         ]
-    return found
+    return cases
 
 
 def teacher_of(case: Case) -> Teacher:
@@ -263,14 +263,14 @@ def _ranks(
     query matrix."""
     weights = students_of(case, device, folder).weights(case.step)
     weights["query"][:, 0] = changed(weights["query"][:, 0])
-    names, found = ("query", "key", "value", "output", "read_out"), []
+    names, ranks = ("query", "key", "value", "output", "read_out"), []
     for r in range(case.replicas):
         net = integer_net(**{name: weights[name][r] for name in names})
         read = flint.fmpz_mat(whole_numbers(weights["embedding"][r]).tolist()).rank()
         each = rank_at(net, case.rng(r))
         # Tokens that lie in a smaller space leave no more rank than nets of that width have.
-        found.append(each if read == case.width else Exact(dimension_count(read, case.depth)))
-    least = min(found, key=lambda each: each.value)
+        ranks.append(each if read == case.width else Exact(dimension_count(read, case.depth)))
+    least = min(ranks, key=lambda each: each.value)
     return Exact(least.value, misses=least.misses)
 
 
@@ -348,8 +348,8 @@ def _shown(case: Case, device: str, folder: str, which: Callable[[Iterable[int]]
     """The most or the fewest singular values above the case's tolerance, of all replicas."""
     least, most = zip(
         *(
-            numerical_rank(each, case.rational("tolerance"))
-            for each in _spectra(case, case.step, device, folder)
+            numerical_rank(spectrum, case.rational("tolerance"))
+            for spectrum in _spectra(case, case.step, device, folder)
         ),
         strict=True,
     )

@@ -169,9 +169,9 @@ class Students:
         step = self.steps[-1] if step is None else step
         if step not in self.steps:
             raise ValueError(f"step {step} is not marked; marked are {self.steps}")
-        found = Net(self.recipe.shape, replicas=self.recipe.replicas, dtype=torch.float64)
-        flatten(found).copy_(self.snapshots[self.steps.index(step)])
-        return found
+        rebuilt = Net(self.recipe.shape, replicas=self.recipe.replicas, dtype=torch.float64)
+        flatten(rebuilt).copy_(self.snapshots[self.steps.index(step)])
+        return rebuilt
 
     def weights(self, step: int | None = None) -> dict[str, NDArray[np.float64]]:
         """The weights at a marked step, laid out as in `AttentionNet`: embedding (R, V, d), query,
@@ -182,9 +182,9 @@ class Students:
         """
         net = self.net(step)
         with torch.no_grad():
-            each = [net.attention_weights(layer) for layer in range(self.recipe.depth)]
+            layers = [net.attention_weights(layer) for layer in range(self.recipe.depth)]
             parts = {
-                name: torch.stack([layer[i].transpose(2, 3) for layer in each], dim=1).numpy()
+                name: torch.stack([layer[i].transpose(2, 3) for layer in layers], dim=1).numpy()
                 for i, name in enumerate(("query", "key", "value", "output"))
             }
             return {
@@ -287,11 +287,11 @@ def _in_balls(students: Students, replica: int) -> NDArray[np.float64]:
             weights["query"], weights["key"], weights["value"], weights["output"], prime=None
         )
         sums = [np.swapaxes(side, -1, -2) @ side for side in (left, right)]
-        found = normal_form(net, sums[0][:, None] + sums[1][None], left[:, None, 0])
-    for ball in found.flat:
+        form = normal_form(net, sums[0][:, None] + sums[1][None], left[:, None, 0])
+    for ball in form.flat:
         if not ball.rad() < abs(ball.mid()) * 2.0**-60:
             raise ArithmeticError(f"256 bits are too few for {ball}")
-    return np.vectorize(float)(found)
+    return np.vectorize(float)(form)
 
 
 class _Chain:
@@ -349,8 +349,10 @@ class _Chain:
         rows = [[*aa[:, j].unbind(1), *ab[:, j].unbind(1)] for j in range(a.shape[1])] + [
             [*ba[:, j].unbind(1), *bb[:, j].unbind(1)] for j in range(b.shape[1])
         ]
-        found = [_dot(c, [row[i] for row in rows]) for i in range(len(rows))]
-        return found, torch.eye(matrix.shape[-1], dtype=a.dtype, device=a.device).expand_as(matrix)
+        products = [_dot(c, [row[i] for row in rows]) for i in range(len(rows))]
+        return products, torch.eye(matrix.shape[-1], dtype=a.dtype, device=a.device).expand_as(
+            matrix
+        )
 
 
 def _dot(coefficients: Sequence[Tensor | None], others: Sequence[Tensor]) -> Tensor:
@@ -433,7 +435,7 @@ def trained(recipe: Recipe, device: str = "cpu", folder: str = "") -> Students:
 
 def _identity(recipe: Recipe, device: str) -> str:
     """Everything that the weights depend on, the code that trains and torch included."""
-    code = [code_version(each) for each in (_trained, Recipe, Shape)]
+    code = [code_version(definition) for definition in (_trained, Recipe, Shape)]
     return checkpoints.fingerprint(
         [asdict(recipe), device, torch.get_num_threads(), code, torch.__version__]
     )
@@ -474,9 +476,9 @@ def _trained(recipe: Recipe, device: str, place: Path | None) -> Students:
     snapshots = torch.zeros((len(marks), *weights.shape), dtype=weights.dtype)
     history, start = torch.zeros(len(marks), recipe.replicas, dtype=weights.dtype), 0
     run = _identity(recipe, device)
-    found = checkpoints.read(place, run) if place else None
-    if found is not None:
-        done, tensors, _ = found
+    stored = checkpoints.read(place, run) if place else None
+    if stored is not None:
+        done, tensors, _ = stored
         for name, into in (
             ("weights", weights),
             ("first", optimiser.first),
@@ -485,7 +487,7 @@ def _trained(recipe: Recipe, device: str, place: Path | None) -> Students:
             into.copy_(tensors[name])
         snapshots, history, start = tensors["snapshots"], tensors["history"], done
     live = torch.ones(recipe.replicas, dtype=torch.bool, device=device)
-    parameters, saved = list(net.parameters()), start if found else -1
+    parameters, saved = list(net.parameters()), start if stored else -1
     for step in range(start, recipe.steps + 1):
         losses, scale = _fitted(outputs(net, *ids), target)
         if step in marks:

@@ -105,7 +105,7 @@ def read(folder: Path, run: str) -> tuple[int, dict[str, Tensor], dict[str, Any]
         state = str(body["state"])
         if text != _sealed(body) or body["format"] != FORMAT or not _STATE.fullmatch(state):
             raise ValueError
-        found, step, sha, counters = (
+        of_run, step, sha, counters = (
             str(body["run"]),
             int(body["step"]),
             str(body["sha256"]),
@@ -116,7 +116,7 @@ def read(folder: Path, run: str) -> tuple[int, dict[str, Tensor], dict[str, Any]
             f"{path} is truncated, altered or no checkpoint of this version; "
             "remove the folder to start again"
         ) from None
-    if found != run:
+    if of_run != run:
         raise CheckpointError(
             f"{path} belongs to a run with another shape, task, settings or "
             "device; give each run a folder of its own"

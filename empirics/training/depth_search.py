@@ -127,8 +127,8 @@ class Answers:
     def pooled(self, group: int, *, dropout: bool = False) -> Proportion:
         """What all seeds' nets answer in a group; estimates the mean probability over these nets
         (and over dropout's masks, left on)."""
-        each = [self.of_seed(seed, group, dropout=dropout) for seed in range(len(self.right))]
-        return Proportion(sum(p.right for p in each), sum(p.trials for p in each))
+        by_seed = [self.of_seed(seed, group, dropout=dropout) for seed in range(len(self.right))]
+        return Proportion(sum(p.right for p in by_seed), sum(p.trials for p in by_seed))
 
     def chosen_at(self, distance: int) -> Proportion:
         """How often all seeds' nets tell a pair at a distance from one that is not connected.
@@ -185,9 +185,9 @@ def least_depth(passes: Sequence[Sequence[bool | None]], seeds: str) -> Ball:
         )
 
     def first(sure: bool) -> int:
-        for depth, each in enumerate(passes, start=1):
-            count = sum(p is True or (p is None and not sure) for p in each)
-            if count == len(each) or (seeds == "median" and 2 * count >= len(each)):
+        for depth, passed in enumerate(passes, start=1):
+            count = sum(p is True or (p is None and not sure) for p in passed)
+            if count == len(passed) or (seeds == "median" and 2 * count >= len(passed)):
                 return depth
         return len(passes) + 1
 
@@ -217,19 +217,19 @@ def answers(training: Training, device: str = "cpu", folder: str = "") -> Answer
     place = _place(training, device, folder)
     file = place.with_suffix(".json")
     with alone(place):
-        found = _read(file)
-        if found is None:
-            found = Answers(**trained(training, device, place))
-            _write(file, found)
+        counted = _read(file)
+        if counted is None:
+            counted = Answers(**trained(training, device, place))
+            _write(file, counted)
             shutil.rmtree(place, ignore_errors=True)
-    return found
+    return counted
 
 
 def trained(training: Training, device: str, place: Path | None) -> dict[str, Any]:
     """The fields of `Answers`: train, choose the rate, and count. What is stored depends on the
     code version of this function."""
     task = Shuffled(training.task) if training.shuffled else training.task
-    found = tuned(
+    winner = tuned(
         training.shape,
         task,
         training.settings,
@@ -239,13 +239,13 @@ def trained(training: Training, device: str, place: Path | None) -> dict[str, An
         folder=place,
         progress=_logged(training),
     )
-    chosen, count = found.rates.index(found.rate), len(training.seeds)
+    chosen, count = winner.rates.index(winner.rate), len(training.seeds)
     best = slice(chosen * count, (chosen + 1) * count)
     return {
-        "rate": found.rate,
-        "status": found.trained.status[best],
-        "steps": found.trained.steps[best],
-        **_counted(found.trained.net, training, best, device),
+        "rate": winner.rate,
+        "status": winner.trained.status[best],
+        "steps": winner.trained.steps[best],
+        **_counted(winner.trained.net, training, best, device),
     }
 
 
@@ -253,11 +253,11 @@ def _counted(net: Net, training: Training, best: slice, device: str) -> dict[str
     """Groups, right and trials, for pairs distances, chosen and choices, and for nets with dropout
     right_dropout, of the replicas of the chosen rate."""
     seen: dict[str, Any] = {"seed": 0, "graphs": training.examples, "device": device}
-    found: dict[str, Any] = {}
+    body: dict[str, Any] = {}
 
     def put(names: Sequence[str], groups: tuple[int, ...], counts: np.ndarray) -> None:
-        rows = (tuple(map(tuple, each)) for each in counts[:, best].tolist())
-        found.update(zip(names, (groups, *rows), strict=True))
+        rows = (tuple(map(tuple, row)) for row in counts[:, best].tolist())
+        body.update(zip(names, (groups, *rows), strict=True))
 
     put(("groups", "right", "trials"), *spot_checks(net, training.task, **seen))
     if training.task.kind == "pairs":
@@ -275,8 +275,8 @@ def _counted(net: Net, training: Training, best: slice, device: str) -> dict[str
         with torch.random.fork_rng(devices=devices):
             torch.manual_seed(source("dropout of spot checks", 0))
             _, counts = spot_checks(net, training.task, **seen, dropout=True)
-            found["right_dropout"] = tuple(map(tuple, counts[0, best].tolist()))
-    return found
+            body["right_dropout"] = tuple(map(tuple, counts[0, best].tolist()))
+    return body
 
 
 def _logged(training: Training) -> Callable[[Progress], None]:
@@ -304,7 +304,7 @@ def _place(training: Training, device: str, folder: str) -> Path:
     """Where a training is stored; the name depends on everything that its result depends on, the
     code that trains and torch included."""
     task = type(training.task)
-    code = [code_version(each) for each in (trained, task, Shape, Settings)]
+    code = [code_version(definition) for definition in (trained, task, Shape, Settings)]
     name = fingerprint(
         [
             asdict(training),

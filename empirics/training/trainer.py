@@ -142,8 +142,8 @@ def train(
             "device": run.device.type,
         }
     )
-    if folder is not None and (found := checkpoints.read(folder, identity)) is not None:
-        run.restore(*found)
+    if folder is not None and (stored := checkpoints.read(folder, identity)) is not None:
+        run.restore(*stored)
     with torch.random.fork_rng(enabled=shape.dropout > 0):
         while run.step < settings.steps and run.going:
             if run.step % settings.drawn == 0 and progress is not None:
@@ -200,9 +200,9 @@ def tuned(
         seeds=tuple(seeds) * len(rates),
     )
     trained = train(shape, task, settings, device=device, folder=folder, progress=progress)
-    found = accuracies(trained.net, task, settings.seeds, settings.validation, device, "tuning")
+    share = accuracies(trained.net, task, settings.seeds, settings.validation, device, "tuning")
     finite = np.array([status != "diverged" for status in trained.status])
-    accuracy = np.where(finite, found, 0.0).reshape(len(rates), len(seeds))
+    accuracy = np.where(finite, share, 0.0).reshape(len(rates), len(seeds))
     best = max(
         range(len(rates)),
         key=lambda i: (float(np.median(accuracy[i])), float(accuracy[i].min()), -rates[i]),
@@ -226,5 +226,5 @@ def _progress(run: Run) -> Progress:
 
 def _trained(run: Run) -> Trained:
     names: dict[str, Status] = {"success": "success", "diverged": "diverged"}
-    status = tuple(names.get(each, "not converged") for each in run.outcome.status)
+    status = tuple(names.get(outcome, "not converged") for outcome in run.outcome.status)
     return Trained(run.net, tuple(run.outcome.steps), status, run.outcome.history, run.throughput)

@@ -80,17 +80,17 @@ def losses(logits: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
     1.3863
     """
     if targets.dtype == torch.int64:
-        each = (
+        per_entry = (
             functional.cross_entropy(
                 logits.flatten(0, -2), targets.flatten(), reduction="none"
             ).view_as(targets)
             * weights
         )
     else:
-        each = functional.binary_cross_entropy_with_logits(
+        per_entry = functional.binary_cross_entropy_with_logits(
             logits, targets, weights, reduction="none"
         )
-    return each.flatten(1).sum(dim=1)
+    return per_entry.flatten(1).sum(dim=1)
 
 
 class Examples:
@@ -292,17 +292,17 @@ class Run:
             if self.settings.precision == "bf16"
             else nullcontext()
         )
-        found = []
+        batch_losses = []
         for rows, forward, parameters in self.groups:
             with bf16:
                 logits = forward(inputs[rows])
-            each = losses(logits.to(self.settings.dtype), targets[rows], weights[rows])
-            gradients = torch.autograd.grad(each.sum(), parameters)
+            batch_loss = losses(logits.to(self.settings.dtype), targets[rows], weights[rows])
+            gradients = torch.autograd.grad(batch_loss.sum(), parameters)
             torch.cat(
                 [g.reshape(g.shape[0], -1) for g in gradients], dim=1, out=self.gradient[rows]
             )
-            found.append(each.detach())
-        loss = torch.cat(found)
+            batch_losses.append(batch_loss.detach())
+        loss = torch.cat(batch_losses)
         if self.trained is not None:
             self.gradient.mul_(self.trained)
         norm, scale = gradient_scale(self.gradient, self.settings.clip)

@@ -258,9 +258,9 @@ class _OfSizes(_Sections):
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        found, rest, _ = self.make_parser(ctx).parse_args(args=list(args))
+        parsed, rest, _ = self.make_parser(ctx).parse_args(args=list(args))
         ctx.ignore_unknown_options = not any(
-            text.startswith("--") for text in (found.get("budget") or "", *rest)
+            text.startswith("--") for text in (parsed.get("budget") or "", *rest)
         )
         return super().parse_args(ctx, args)
 

@@ -60,13 +60,13 @@ def compare(names: list[str] | None, json_output: bool, listed: bool = False) ->
         )
     nets = [_net(name) for name in names]
     context = min(_CONTEXT, *(net.architecture.context for net in nets))
-    found = [_facts(net, context) for net in nets]
+    facts = [_facts(net, context) for net in nets]
     if json_output:
-        dump({"context": context, "nets": found})
+        dump({"context": context, "nets": facts})
         return 0
     width = plain.columns()
-    print("\n\n".join("\n".join(lines) for lines in _tables(found, width)), end="\n\n")
-    print("\n".join(_notes(found, context, width)))
+    print("\n\n".join("\n".join(lines) for lines in _tables(facts, width)), end="\n\n")
+    print("\n".join(_notes(facts, context, width)))
     return 0
 
 
@@ -216,7 +216,7 @@ def _cells(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     near = f"{i['ends']}{'*' * i['extrapolated']}: {i['place']}" if i else "no grid"
     yield "evidence: within 1 %", near
     for law in f["laws"]:
-        said = "" if law["meaning"] in law["name"] else f" ({law['meaning']})"
+        meaning = "" if law["meaning"] in law["name"] else f" ({law['meaning']})"
         # A floor is met by the next layer, a maximum kept by the last one.
         whole = {"floor": math.ceil, "maximum": math.floor}.get(law["meaning"], round)
-        yield law["name"] + said, f"{whole(law['depth'])}{'*' * law['extrapolated']}"
+        yield law["name"] + meaning, f"{whole(law['depth'])}{'*' * law['extrapolated']}"

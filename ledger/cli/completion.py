@@ -26,10 +26,10 @@ def keys(incomplete: str) -> _Offers:
     """
     from ..running.index import claims_index
 
-    found = _of_topics()
+    known = _of_topics()
     if incomplete:
-        found += [(key, row["title"]) for key, row in claims_index().items()]
-    return _beginning(found, incomplete)
+        known += [(key, row["title"]) for key, row in claims_index().items()]
+    return _beginning(known, incomplete)
 
 
 def topics(incomplete: str) -> _Offers:
@@ -57,7 +57,7 @@ def models(incomplete: str) -> _Offers:
 
     # Spaces would have to be quoted; every spelling is accepted.
     return _beginning(
-        [(each.name.lower().replace(" ", "-"), each.source) for each in listed()],
+        [(model.name.lower().replace(" ", "-"), model.source) for model in listed()],
         incomplete.lower(),
     )
 
@@ -67,7 +67,7 @@ def gpus(incomplete: str) -> _Offers:
     from depthlaw.advisor.hardware import devices
 
     return _beginning(
-        [(each.name.replace(" ", "-"), each.source) for each in devices()], incomplete
+        [(device.name.replace(" ", "-"), device.source) for device in devices()], incomplete
     )
 
 
@@ -86,4 +86,4 @@ def _of_topics() -> _Offers:
 
 
 def _beginning(offers: Iterable[tuple[str, str]], incomplete: str) -> _Offers:
-    return [(name, said) for name, said in offers if name.startswith(incomplete)]
+    return [(name, help_text) for name, help_text in offers if name.startswith(incomplete)]

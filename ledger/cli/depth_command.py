@@ -258,9 +258,9 @@ def sweep(**given: Any) -> int:
         sizes = (round(least * (most / least) ** (i / (points - 1))) for i in range(points))
         return {n: answer_to(replace(question, budget=float(n))) for n in sizes}
 
-    found, data = answers(points), {}
+    answered, data = answers(points), {}
     if given["csv"] is not None:
-        data[given["csv"]] = _as_csv(found).encode()
+        data[given["csv"]] = _as_csv(answered).encode()
     if given["plot"] is not None:
         drawn = list(answers(max(points, _PLOTTED)).values())
         demanded = Constraints(**question.of(Constraints))
@@ -273,10 +273,14 @@ def sweep(**given: Any) -> int:
             plain.write_named(file, contents)
     if given["json_output"]:
         _dump(
-            {"sweep": [{"budget": n, "answer": answer_text.as_json(a)} for n, a in found.items()]}
+            {
+                "sweep": [
+                    {"budget": n, "answer": answer_text.as_json(a)} for n, a in answered.items()
+                ]
+            }
         )
     elif not data:
-        _print_table(found)
+        _print_table(answered)
     return 0
 
 
@@ -287,7 +291,7 @@ def _rows(answers: Mapping[int, Answer]) -> list[dict[str, Any]]:
     for budget, answer in answers.items():
         assert answer.shape is not None
         shape, counts, interval = answer.shape.architecture, answer.shape.counts, answer.interval
-        said = {law.key: law.layers for law in answer.laws}
+        layers = {law.key: law.layers for law in answer.laws}
         rows.append(
             {
                 "budget": budget,
@@ -304,7 +308,7 @@ def _rows(answers: Mapping[int, Answer]) -> list[dict[str, Any]]:
                 "started": interval.started if interval else "",
                 "ended": interval.ended if interval else "",
                 "extrapolated": interval.extrapolated if interval else "",
-                **{f"law {key}": said.get(key, "") for key in keys},
+                **{f"law {key}": layers.get(key, "") for key in keys},
             }
         )
     return rows

@@ -114,11 +114,11 @@ def _installation() -> Iterator[Check]:
     try:
         from ..verdicts.claim_set import claim_set
 
-        found = claim_set()
+        newest = claim_set()
         yield Check(
             group,
             "claim set",
-            f"{found.name}, {plural(len(found.claims), 'claim')}, SHA-256 {found.hash}",
+            f"{newest.name}, {plural(len(newest.claims), 'claim')}, SHA-256 {newest.hash}",
         )
     except UsageError as error:
         yield Check(group, "claim set", str(error), "PROBLEM", _AGAIN)
@@ -140,25 +140,31 @@ _AGAIN = "install depthlaw again"
 def _packages() -> Iterator[Check]:
     """What the base installation needs, and each extra."""
     asked = [Requirement(text) for text in metadata("depthlaw").get_all("Requires-Dist") or ()]
-    base = [each for each in asked if each.marker is None or each.marker.evaluate({"extra": ""})]
-    wrong = [text for each in base if (text := _wrong(each))]
+    base = [
+        requirement
+        for requirement in asked
+        if requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+    ]
+    wrong = [text for requirement in base if (text := _wrong(requirement))]
     yield (
         Check("packages", "base", "; ".join(wrong), "PROBLEM", "pip install --upgrade depthlaw")
         if wrong
         else Check(
-            "packages", "base", ", ".join(f"{each.name} {version(each.name)}" for each in base)
+            "packages",
+            "base",
+            ", ".join(f"{requirement.name} {version(requirement.name)}" for requirement in base),
         )
     )
     for extra, use in _EXTRAS.items():
         own = [
-            each
-            for each in asked
-            if each.marker is not None
-            and each not in base
-            and each.marker.evaluate({"extra": extra})
-            and each.name != "depthlaw"
+            requirement
+            for requirement in asked
+            if requirement.marker is not None
+            and requirement not in base
+            and requirement.marker.evaluate({"extra": extra})
+            and requirement.name != "depthlaw"
         ]
-        wrong = [text for each in own if (text := _wrong(each))]
+        wrong = [text for requirement in own if (text := _wrong(requirement))]
         if wrong:
             yield Check(
                 "packages",
@@ -169,19 +175,21 @@ def _packages() -> Iterator[Check]:
             )
         else:
             yield Check(
-                "packages", extra, ", ".join(f"{each.name} {version(each.name)}" for each in own)
+                "packages",
+                extra,
+                ", ".join(f"{requirement.name} {version(requirement.name)}" for requirement in own),
             )
 
 
 def _wrong(requirement: Requirement) -> str:
     """What is wrong with an installed package; empty where nothing is."""
     try:
-        found = version(requirement.name)
+        installed = version(requirement.name)
     except PackageNotFoundError:
         return f"{requirement.name} is not installed"
-    if requirement.specifier.contains(found, prereleases=True):
+    if requirement.specifier.contains(installed, prereleases=True):
         return ""
-    return f"{requirement.name} is {found}, asked for is {requirement.specifier}"
+    return f"{requirement.name} is {installed}, asked for is {requirement.specifier}"
 
 
 def _machine() -> Iterator[Check]:
@@ -207,7 +215,7 @@ _DRIVERS = ("/proc/driver/nvidia/version", "/dev/kfd", "/dev/dxg")
 
 
 def _devices() -> Check:
-    if not (shutil.which("nvidia-smi") or any(Path(each).exists() for each in _DRIVERS)):
+    if not (shutil.which("nvidia-smi") or any(Path(device).exists() for device in _DRIVERS)):
         return Check("machine", "GPU", "none: no driver of NVIDIA's or AMD's was found", "note")
     try:
         import torch
@@ -223,11 +231,13 @@ def _devices() -> Check:
         )
     if not torch.cuda.is_available():
         return Check("machine", "GPU", f"none that PyTorch {torch.__version__} can use", "note")
-    found = (torch.cuda.get_device_properties(each) for each in range(torch.cuda.device_count()))
+    devices = (
+        torch.cuda.get_device_properties(device) for device in range(torch.cuda.device_count())
+    )
     return Check(
         "machine",
         "GPU",
-        ", ".join(f"{each.name} ({binary(each.total_memory)})" for each in found)
+        ", ".join(f"{device.name} ({binary(device.total_memory)})" for device in devices)
         + f"; CUDA {torch.version.cuda}",
     )
 
@@ -307,15 +317,17 @@ def _ledgers(folder: Path | None) -> Iterator[Check]:
     if reference is None or not len(store):
         return
     claims = claims_index()
-    found = compare(store, reference, lambda key: key in claims and bool(claims[key]["portable"]))
-    if found.compared:
+    agreement = compare(
+        store, reference, lambda key: key in claims and bool(claims[key]["portable"])
+    )
+    if agreement.compared:
         yield Check(
             "ledger",
             "agreement",
-            found.line,
+            agreement.line,
             *(
                 ("PROBLEM", "`depthlaw records diff reference DIR` lists what differs")
-                if found.disagreements
+                if agreement.disagreements
                 else ()
             ),
         )

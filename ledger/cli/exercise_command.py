@@ -82,7 +82,7 @@ def exercise(
         options=Options(processes=cores(), timeout=_LONGEST),
         changed=lambda claim: on_corpus(claim, digest),
     )
-    first = {key for each in chosen for key in each.trains}
+    first = {key for entry in chosen for key in entry.trains}
     work = replace(
         work,
         stages=[
@@ -113,23 +113,23 @@ def exercise(
         )
         return 130
     judged = {result.claim.key: result for result in work.judged(failures)}
-    for each in chosen:
+    for entry in chosen:
         if pictures:
             from ..publish.drawing.line_plot import line_plot
 
-            drawn = line_plot(_panels(each, judged), form)
-            write_named(pictures[each.name], drawn)
+            drawn = line_plot(_panels(entry, judged), form)
+            write_named(pictures[entry.name], drawn)
     if json_output:
         dump(
             {
                 "corpus": digest,
                 "results_folder": str(work.store.root),
-                "exercises": [_as_data(each, judged) for each in chosen],
+                "exercises": [_as_data(entry, judged) for entry in chosen],
             }
         )
     else:
-        for each in chosen:
-            _print(each, judged)
+        for entry in chosen:
+            _print(entry, judged)
         for failure in failures:
             say(stdout(), f"failed: {failure.run}: {failure.why}")
         say(
@@ -151,8 +151,8 @@ def _list(known: dict[str, Exercise], json_output: bool) -> None:
     table = plain_table(2)
     table.add_column("exercise", no_wrap=True)
     table.add_column("what it measures", overflow="fold", min_width=20)
-    for each in known.values():
-        table.add_row(each.name, each.title)
+    for entry in known.values():
+        table.add_row(entry.name, entry.title)
     print_table(stdout(), table)
     say(
         stdout(),
@@ -237,7 +237,7 @@ _Looks = Callable[[float], Iterator[tuple[int, list[dict[str, Any]]]]]
 
 
 def _bars(console: Console, runs: int, progress: _Looks) -> None:
-    shown: dict[str, TaskID] = {}
+    bar_of: dict[str, TaskID] = {}
     parts = (
         BarColumn(bar_width=12),
         TextColumn("{task.completed:.0f}/{task.total:.0f}"),
@@ -247,37 +247,38 @@ def _bars(console: Console, runs: int, progress: _Looks) -> None:
         whole = bars.add_task("runs", total=runs)
         for done, news in progress(_LOOK):
             bars.update(whole, completed=done)
-            now = {f"{each['label']} {each['process']}": each for each in news}
-            for key in [key for key in shown if key not in now]:
-                bars.remove_task(shown.pop(key))
-            for key, each in now.items():
-                if key not in shown:
-                    shown[key] = bars.add_task(
-                        clean(each["label"])[: max(8, console.width - 30)], total=each["steps"]
+            now = {f"{news_of['label']} {news_of['process']}": news_of for news_of in news}
+            for key in [key for key in bar_of if key not in now]:
+                bars.remove_task(bar_of.pop(key))
+            for key, news_of in now.items():
+                if key not in bar_of:
+                    bar_of[key] = bars.add_task(
+                        clean(news_of["label"])[: max(8, console.width - 30)],
+                        total=news_of["steps"],
                     )
-                bars.update(shown[key], completed=each["step"])
+                bars.update(bar_of[key], completed=news_of["step"])
 
 
 def _lines(console: Console, runs: int, progress: _Looks) -> None:
-    said = ""
+    line_ = ""
     for done, news in progress(_LINE):
         steps = (f"{e['label']}: step {e['step']} of {e['steps']}" for e in news)
         line = "; ".join([f"{done} of {runs} runs", *steps])
-        if line != said:
+        if line != line_:
             say(console, line)
-        said = line
+        line_ = line
 
 
 # --- what came of it -----------------------------------------------------------------------------
 
 
 def _panels(each: Exercise, judged: dict[str, ClaimResult]) -> tuple[Panel, ...]:
-    found = {
+    results = {
         key: {row.case: row.measured for row in judged[key].cases if row.measured is not None}
         for key in each.claims
         if key in judged
     }
-    return QUESTIONS[each.name].panels(found)
+    return QUESTIONS[each.name].panels(results)
 
 
 def _as_data(each: Exercise, judged: dict[str, ClaimResult]) -> dict[str, Any]:
@@ -303,12 +304,12 @@ def _print(each: Exercise, judged: dict[str, ClaimResult]) -> None:
     for result in (judged[key] for key in each.claims if key in judged):
         verdict = Text(marked(result), style=STYLES[result.verdict])
         console.print(Text.assemble(verdict, f"  {result.claim.key}"), soft_wrap=True)
-        said = [
+        facts = [
             f"{result.claim.title} ({len(result.decided)} of {len(result.in_scope)} cases decided)",
             *(f"{each.where}: {each}" for each in remedies(result)),
         ]
         if result.unexpected:
-            said.append(f"ATTENTION: {result.unexpected}")
-        for line in said:
+            facts.append(f"ATTENTION: {result.unexpected}")
+        for line in facts:
             paragraph(line, "   ")
     print()

@@ -34,35 +34,35 @@ def falsify(
     if not 0 < minutes < 10**6:
         raise UsageError(f"--minutes {minutes} is not a positive number of minutes; try 1")
     claim = find(select([key], claims_index())[0])
-    found = search.falsify(
+    nearest = search.falsify(
         claim, minutes, changes or [], lambda line: None if json_output else say(notes(), line)
     )
-    refuted = found.decision.verdict is Verdict.FAILS
-    path = search.store(found, open_store(folder).root) if refuted else None
+    refuted = nearest.decision.verdict is Verdict.FAILS
+    path = search.store(nearest, open_store(folder).root) if refuted else None
     if json_output:
         dump(
-            found.certificate()
+            nearest.certificate()
             | {
-                "slack_log10": found.decision.slack,
-                "tried": found.tried,
+                "slack_log10": nearest.decision.slack,
+                "tried": nearest.tried,
                 "certificate": str(path) if path else None,
             }
         )
     else:
-        say(stdout(), f"statement  {written(found.claim.statement)}")
+        say(stdout(), f"statement  {written(nearest.claim.statement)}")
         say(
             stdout(),
-            f"{found.tried:,} instances tried; the closest to a counterexample, at "
-            f"[{found.case}], has the measured value {number(found.value)}",
+            f"{nearest.tried:,} instances tried; the closest to a counterexample, at "
+            f"[{nearest.case}], has the measured value {number(nearest.value)}",
         )
         outcome = "a counterexample, judged rigorously" if refuted else "no counterexample"
-        far = slack(found.decision.slack)
-        said = (
+        far = slack(nearest.decision.slack)
+        distance = (
             f"the sides are apart by {far} there"
             if far
             else "no factor between its two sides, as one is not positive or equality is stated"
         )
-        say(stdout(), f"{found.decision.verdict.value}: {outcome}; {said}")
+        say(stdout(), f"{nearest.decision.verdict.value}: {outcome}; {distance}")
         if path:
             say(stdout(), f"certificate {path}")
     return 1 if refuted and claim.awaited != "FAILS" else 0
@@ -72,23 +72,26 @@ def recheck(path: Path, json_output: bool) -> int:
     """Verify a certificate from its file alone. Returns 0 when it stands, 1 when it does not."""
     data, steps = search.recheck(path)
     stands = all(step.holds for step in steps)
-    found = search.finding(data) if stands else None
+    finding = search.finding(data) if stands else None
     if json_output:
         dump(
             {
                 "kind": data["kind"],
                 "claim": data["claim"],
                 "stands": stands,
-                "established": found.says if found else None,
-                "independent": found.independent if found else None,
+                "established": finding.says if finding else None,
+                "independent": finding.independent if finding else None,
                 "steps": [[s.says, s.holds] for s in steps],
             }
         )
     else:
         for step in steps:
             say(stdout(), f"[{'ok' if step.holds else 'BROKEN'}] {step.says}")
-        if found:
-            say(stdout(), f"{found.says}; independent of the measuring code: {found.independent}")
+        if finding:
+            say(
+                stdout(),
+                f"{finding.says}; independent of the measuring code: {finding.independent}",
+            )
         say(stdout(), "the certificate stands" if stands else "the certificate does not stand")
     return 0 if stands else 1
 

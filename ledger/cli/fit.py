@@ -34,7 +34,7 @@ _MOST = 8
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Fitted:
     """All that is fitted to a file."""
 
     optima: tuple[fits.Optimum, ...]  # of each size the budget with the most tokens
@@ -67,26 +67,26 @@ def fit(
     if plot is not None:
         refuse_place(plot, force)
     surface = read(path, seed_column)
-    found = _fitted(surface, "flops" if budget == "flops" else "parameters", share)
+    fitted = _fitted(surface, "flops" if budget == "flops" else "parameters", share)
     if plot is not None:
         from ..publish.drawing import fit_figures
         from ..publish.drawing.line_plot import line_plot
 
-        write_named(plot, line_plot(fit_figures.panels(found.optima, found.laws), form))
+        write_named(plot, line_plot(fit_figures.panels(fitted.optima, fitted.laws), form))
     if json_output:
-        dump(_as_data(surface, found, budget, share))
+        dump(_as_data(surface, fitted, budget, share))
     else:
-        _print(path, surface, found, budget, share)
+        _print(path, surface, fitted, budget, share)
     return 0
 
 
-def _fitted(surface: Surface, budget: fits.Budget, tolerance: float) -> _Found:
+def _fitted(surface: Surface, budget: fits.Budget, tolerance: float) -> _Fitted:
     groups = fits.groups(surface.points, budget, tolerance)
     # At equal FLOPs a smaller net saw more tokens; its loss is what it is.
     exponent = 0.0 if budget == "flops" else SIZE_EXPONENT
     used = groups if budget == "flops" else fits.longest(groups)
     optima = tuple(fits.optimum(group, size_exponent=exponent) for group in used)
-    return _Found(
+    return _Fitted(
         optima,
         len(groups) - len(used),
         fits.depth_laws(optima),
@@ -99,8 +99,8 @@ def _fitted(surface: Surface, budget: fits.Budget, tolerance: float) -> _Found:
 # --- as data --------------------------------------------------------------------------------------
 
 
-def _as_data(surface: Surface, found: _Found, budget: str, tolerance: float) -> dict[str, Any]:
-    law = found.additive
+def _as_data(surface: Surface, fitted: _Fitted, budget: str, tolerance: float) -> dict[str, Any]:
+    law = fitted.additive
     return {
         "rows": len(surface.points),
         "columns": dict(surface.columns),
@@ -109,21 +109,21 @@ def _as_data(surface: Surface, found: _Found, budget: str, tolerance: float) -> 
         "budget": budget,
         "tolerance": tolerance,
         "level": 1 - fits.LEVEL,
-        "budgets": [_plain(each) for each in found.optima],
-        "left_out": found.left_out,
-        "laws": [_plain(each) | {"formula": each.formula} for each in found.laws],
+        "budgets": [_plain(row) for row in fitted.optima],
+        "left_out": fitted.left_out,
+        "laws": [_plain(row) | {"formula": row.formula} for row in fitted.laws],
         "levine": {
             "a": advised.FIT_A,
             "b": advised.FIT_B,
             "wording": rule("levine").wording,
-            "chance": levine_distance(found.laws[0]) if found.laws else None,
+            "chance": levine_distance(fitted.laws[0]) if fitted.laws else None,
         },
-        "transitions": [_plain(each) for each in found.transitions],
+        "transitions": [_plain(row) for row in fitted.transitions],
         "additive": None
         if law is None
         else _plain(law)
-        | {"best_depths": [_plain(law.depth(each.volume)) for each in found.optima]},
-        "comparison": [_plain(row) for row in found.rows],
+        | {"best_depths": [_plain(law.depth(row.volume)) for row in fitted.optima]},
+        "comparison": [_plain(row) for row in fitted.rows],
     }
 
 
@@ -147,7 +147,7 @@ def _plain(value: Any) -> Any:
 # --- in words -------------------------------------------------------------------------------------
 
 
-def _print(path: Path, surface: Surface, found: _Found, budget: str, tolerance: float) -> None:
+def _print(path: Path, surface: Surface, fitted: _Fitted, budget: str, tolerance: float) -> None:
     _heading(f"Loss surface {' '.join(path.name.split())}")
     points = surface.points
     shapes = {(p.width, p.depth) for p in points}
@@ -160,31 +160,31 @@ def _print(path: Path, surface: Surface, found: _Found, budget: str, tolerance: 
     )
     if surface.ignored:
         paragraph(f"Ignored: {', '.join(surface.ignored)}.")
-    _print_budgets(found, budget, tolerance)
-    _print_laws(found)
-    _print_transitions(found.transitions)
-    _print_additive(found)
-    _print_rows(found.rows)
-    _print_limits(surface, found)
+    _print_budgets(fitted, budget, tolerance)
+    _print_laws(fitted)
+    _print_transitions(fitted.transitions)
+    _print_additive(fitted)
+    _print_rows(fitted.rows)
+    _print_limits(surface, fitted)
 
 
-def _print_budgets(found: _Found, budget: str, tolerance: float) -> None:
+def _print_budgets(fitted: _Fitted, budget: str, tolerance: float) -> None:
     what = "FLOPs" if budget == "flops" else "parameters and tokens"
     _heading(f"\nBest depth at equal {what} (within {tolerance:.0%})")
     table = _numbers("parameters", "tokens", "depths", "best", "interval", "width", "seeds")
-    for each in found.optima:
+    for optimum in fitted.optima:
         table.add_row(
-            size(each.parameters),
-            size(each.tokens),
-            _span(each.depths),
-            _best(each),
-            _interval(each),
-            "-" if each.depth is None else f"{each.width:,.0f}",
-            str(each.seeds),
+            size(optimum.parameters),
+            size(optimum.tokens),
+            _span(optimum.depths),
+            _best(optimum),
+            _interval(optimum),
+            "-" if optimum.depth is None else f"{optimum.width:,.0f}",
+            str(optimum.seeds),
         )
     print_table(stdout(), table)
-    if found.left_out:
-        paragraph(f"Left out: {plural(found.left_out, 'budget')} of fewer tokens.")
+    if fitted.left_out:
+        paragraph(f"Left out: {plural(fitted.left_out, 'budget')} of fewer tokens.")
     paragraph(
         "best: where the curve c + A L^-p + B L^q through ln loss is least, if there are "
         "five depths or more and its interval has both ends; with fewer than five depths, "
@@ -216,18 +216,18 @@ def _interval(each: fits.Optimum) -> str:
     return f"at most {each.high:.1f}" if each.high < math.inf else "unbounded"
 
 
-def _print_laws(found: _Found) -> None:
+def _print_laws(fitted: _Fitted) -> None:
     _heading("\nWidth against best depth")
-    if not found.laws:
+    if not fitted.laws:
         paragraph(
             "No law: it needs two budgets or more of different size, each with five depths "
-            f"or more and an interval bounded on both sides. {_lacking(found.optima)}"
+            f"or more and an interval bounded on both sides. {_lacking(fitted.optima)}"
         )
         return
     table = plain_table(2)
     for heading in ("law", "fit", "a", "b"):
         table.add_column(heading, no_wrap=True)
-    for law in found.laws:
+    for law in fitted.laws:
         form = "ln d = a + b L" if law.form == "exponential" else "ln d = a + b ln L"
         misfit = "-" if law.misfit is None else _chance(law.misfit)
         table.add_row(
@@ -252,17 +252,20 @@ def _print_laws(found: _Found) -> None:
     )
     print_table(stdout(), table)
     paragraph(
-        f"From {plural(found.laws[0].optima, 'budget')}; p: the chance of best depths so far"
+        f"From {plural(fitted.laws[0].optima, 'budget')}; p: the chance of best depths so far"
         " from the law if it were right. The chance of an exponential law so far from "
-        f"Levine's if both were one: {_chance(levine_distance(found.laws[0]))}. Levine's "
+        f"Levine's if both were one: {_chance(levine_distance(fitted.laws[0]))}. Levine's "
         f"fit is {rule('levine').wording}."
     )
 
 
 def _lacking(optima: Sequence[fits.Optimum]) -> str:
     """What these budgets lack for a law."""
-    few, loose = sum(not each.sharp for each in optima), sum(not each.bounded for each in optima)
-    steep = sum(each.sharp and each.bounded and each.at_edge for each in optima)
+    few, loose = (
+        sum(not optimum.sharp for optimum in optima),
+        sum(not optimum.bounded for optimum in optima),
+    )
+    steep = sum(optimum.sharp and optimum.bounded and optimum.at_edge for optimum in optima)
     lacks = [
         text
         for number, text in (
@@ -281,15 +284,15 @@ def _chance(value: float) -> str:
     return f"{value:.2g}" if value > 1e-6 else "below 1e-6"
 
 
-def _print_transitions(found: Sequence[fits.Transition]) -> None:
-    known = [t for t in found if t.parameters is not None and (t.low or t.high < math.inf)]
+def _print_transitions(fitted: Sequence[fits.Transition]) -> None:
+    known = [t for t in fitted if t.parameters is not None and (t.low or t.high < math.inf)]
     if not known:
         return
     # Doublings of the depth first, as Levine et al. compared them.
-    shown = sorted(known, key=lambda t: abs(math.log(t.deep / t.shallow / 2)))[:_MOST]
+    nearest = sorted(known, key=lambda t: abs(math.log(t.deep / t.shallow / 2)))[:_MOST]
     _heading("\nFrom which size the deeper net wins")
     table = _numbers("depths", "parameters", "interval", "width", "deeper wins at")
-    for t in sorted(shown, key=lambda t: (t.shallow, t.deep)):
+    for t in sorted(nearest, key=lambda t: (t.shallow, t.deep)):
         low = size(t.low) if t.low else "-"
         high = size(t.high) if t.high < math.inf else "-"
         wins = sum(d.high < 0 for d in t.differences)
@@ -309,8 +312,8 @@ def _print_transitions(found: Sequence[fits.Transition]) -> None:
     )
 
 
-def _print_additive(found: _Found) -> None:
-    law = found.additive
+def _print_additive(fitted: _Fitted) -> None:
+    law = fitted.additive
     _heading("\nAdditive law E + A width^-a + B depth^-b + C tokens^-c")
     if law is None:
         paragraph(
@@ -333,15 +336,15 @@ def _print_additive(found: _Found) -> None:
             f"{term.share:.1%}",
         )
     print_table(stdout(), table)
-    implied = [(each, law.depth(each.volume)) for each in found.optima]
+    implied = [(row, law.depth(row.volume)) for row in fitted.optima]
     texts = [
-        "{} ({} to {}) at {}".format(*map(_two_digits, depth), size(each.parameters))
+        "{} ({} to {}) at {}".format(*map(_two_digits, depth), size(row.parameters))
         + (
             ""
-            if each.depths[0] <= depth[0] <= each.depths[-1]
+            if row.depths[0] <= depth[0] <= row.depths[-1]
             else ", beyond the depths trained there"
         )
-        for each, depth in implied
+        for row, depth in implied
         if depth is not None
     ]
     if texts:
@@ -387,17 +390,17 @@ def _print_rows(rows: Sequence[Row]) -> None:
         paragraph(f"- {reason}: {'; '.join(names)}.", rest="  ")
 
 
-def _print_limits(surface: Surface, found: _Found) -> None:
+def _print_limits(surface: Surface, fitted: _Fitted) -> None:
     _heading("\nWhat this file cannot tell")
     for note in surface.notes:
         paragraph(f"- {note}.", rest="  ")
     seen: dict[str, list[str]] = {}
-    for each in found.optima:
-        for note in each.notes:
-            seen.setdefault(note, []).append(size(each.parameters))
+    for optimum in fitted.optima:
+        for note in optimum.notes:
+            seen.setdefault(note, []).append(size(optimum.parameters))
     for note, sizes in seen.items():
         paragraph(f"- {note} ({', '.join(sizes)} parameters).", rest="  ")
-    for note in found.additive.notes if found.additive else ():
+    for note in fitted.additive.notes if fitted.additive else ():
         paragraph(f"- {note}.", rest="  ")
     paragraph(
         "- whether learning rates suit every shape: losses of badly tuned nets show the "

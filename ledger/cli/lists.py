@@ -18,29 +18,29 @@ def claims(text: str, json_output: bool, *, everything: bool = False) -> int:
     wording or kind; `everything`: those that support them, too."""
     wanted = text.lower()
     fields = ("key", "title", "text", "source", "wording", "kind", "cited", "supports")
-    found = [
+    matching = [
         row
         for row in claims_index().values()
         if wanted in " ".join(row[field] for field in fields).lower()
     ]
-    if not found:
+    if not matching:
         hint = unknown(text, claims_index()).partition("; ")[2]
         raise UsageError(f"no claim mentions {quoted(text)}; {hint}")
-    shown = found if everything else [row for row in found if row["tier"] == "cited"]
+    rows = matching if everything else [row for row in matching if row["tier"] == "cited"]
     # Where no cited claim mentions it, what others say is the answer.
-    listed(shown or found, json_output)
-    if not shown:
+    listed(rows or matching, json_output)
+    if not rows:
         say(
             notes(),
             f"no cited claim mentions {quoted(text)}; "
-            f"{'this one supports' if len(found) == 1 else 'these support'} one",
+            f"{'this one supports' if len(matching) == 1 else 'these support'} one",
         )
-    elif left := len(found) - len(shown):
+    elif left := len(matching) - len(rows):
         more = shlex.join(["depthlaw", "claims", *([text] if text else []), "--all"])
         rest = "supports" if left == 1 else "support"
         say(
             notes(),
-            f"{plural(len(shown), 'cited claim')}; {left} more {rest} these or others: `{more}`",
+            f"{plural(len(rows), 'cited claim')}; {left} more {rest} these or others: `{more}`",
         )
     return 0
 
@@ -54,10 +54,10 @@ def listed(rows: Iterable[Mapping[str, str]], json_output: bool) -> int:
         row["key"]: released[row["key"]].verdict if row["key"] in released else "" for row in rows
     }
     if json_output:
-        shown = "key title wording kind holds_for source statement post_hoc tier cited supports"
+        fields = "key title wording kind holds_for source statement post_hoc tier cited supports"
         dump(
             [
-                {field: row[field] for field in shown.split()} | {"verdict": verdicts[row["key"]]}
+                {field: row[field] for field in fields.split()} | {"verdict": verdicts[row["key"]]}
                 for row in rows
             ]
         )
@@ -84,9 +84,12 @@ def _by_tier(rows: Sequence[Mapping[str, str]], *, indented: bool) -> list[Mappi
         return {**row, "title": f"{row['title']} (supports {row['supports']})"}
 
     ordered = [
-        each
+        supporter
         for row in cited
-        for each in (row, *(supporting(each) for each in rows if each["supports"] == row["key"]))
+        for supporter in (
+            row,
+            *(supporting(supporter) for supporter in rows if supporter["supports"] == row["key"]),
+        )
     ]
     return ordered + [
         supporting(row)

@@ -87,16 +87,16 @@ def residual(*, seeds: int, plot: Path | None, force: bool, json_output: bool, *
         raise UsageError(
             f"unknown --dtype {quoted(asked['dtype'])}; accepted are float32 and float64"
         )
-    found = _measured(seeds, asked, quiet=json_output)
-    floor = rounding(found)
+    measured = _measured(seeds, asked, quiet=json_output)
+    floor = rounding(measured)
     if plot is not None:
         from ..publish.drawing.line_plot import line_plot
 
-        write_named(plot, line_plot([_panel(found, floor)], form))
+        write_named(plot, line_plot([_panel(measured, floor)], form))
     if json_output:
-        dump(_as_data(found, floor))
+        dump(_as_data(measured, floor))
     else:
-        _print(found, floor)
+        _print(measured, floor)
     return 0
 
 

@@ -56,10 +56,10 @@ def collection(place: Path | None) -> Store:
     if place is None:
         return open_store(None, read_only=True)
     if str(place) == "reference" and not place.exists():
-        found = shipped()
-        if found is None:
+        ledger = shipped()
+        if ledger is None:
             raise UsageError("this installation holds no reference ledger")
-        return found
+        return ledger
     return Ledger(place) if place.is_file() else open_store(place, read_only=True)
 
 
@@ -147,15 +147,15 @@ def _short(result: Mapping[str, Any]) -> str:
 def show_record(start: str, place: Path | None, json_output: bool) -> int:
     """Show one record whole, found by the beginning of its id."""
     store = _opened(place)
-    found = [record for record in store if record.id.startswith(start.lower())]
-    if len(found) != 1 or not start:
+    matching = [record for record in store if record.id.startswith(start.lower())]
+    if len(matching) != 1 or not start:
         what = (
-            f"{len(found)} records have ids that begin with {quoted(start)}; type more of it"
-            if found
+            f"{len(matching)} records have ids that begin with {quoted(start)}; type more of it"
+            if matching
             else f"no record has the id {quoted(start)}"
         )
         raise UsageError(f"{what}; `depthlaw records list` shows ids")
-    record, file = found[0], store.file_of(found[0].id)
+    record, file = matching[0], store.file_of(matching[0].id)
     if json_output:
         dump({"file": str(file)} | json.loads(record.to_bytes()))
         return 0

@@ -112,11 +112,11 @@ def print_table(console: Console, table: Table) -> None:
         counted = table.columns[0].justify == "right"
         console.print(Text.assemble((f"{headings[0]} ", "dim"), first) if counted else first)
         named = zip(headings[1:], others, strict=True)
-        shown = Text("  ").join(
+        printed = Text("  ").join(
             Text.assemble((f"{head} ", "dim"), cell) for head, cell in named if cell
         )
-        if shown:
-            console.print(Padding(shown, (0, 0, 0, 3)))
+        if printed:
+            console.print(Padding(printed, (0, 0, 0, 3)))
 
 
 def _text(cell: object) -> Text:

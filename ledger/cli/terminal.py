@@ -175,12 +175,12 @@ def grounds(console: Console, root: Ground, *, whole: bool = False) -> None:
 
     Piped, everything is one line, however long.
     """
-    shown = root if whole else _pruned(root, _SHOWN)
+    pruned = root if whole else _pruned(root, _SHOWN)
     if console.is_terminal:
-        console.print(_branches(shown))
+        console.print(_branches(pruned))
         return
     wide = Console(file=io.StringIO(), width=10**6, highlight=False)
-    for line in wide.render_lines(_branches(shown), pad=False):
+    for line in wide.render_lines(_branches(pruned), pad=False):
         console.file.write(f"{''.join(segment.text for segment in line).rstrip()}\n")
 
 
@@ -195,12 +195,12 @@ def _pruned(ground: Ground, most: Mapping[str, int]) -> Ground:
     most = dict.fromkeys(most, 0) if ground.kind == "premise" else most
     below: list[Ground] = []
     # Steps that are not confirmed first; cases are in the order of what they decide.
-    for kind, group in groupby(ground.below, lambda each: each.kind):
-        listed = sorted(group, key=lambda each: kind == "step" and each.verdict == "confirmed")
+    for kind, group in groupby(ground.below, lambda child: child.kind):
+        listed = sorted(group, key=lambda child: kind == "step" and child.verdict == "confirmed")
         kept = most.get(kind, len(listed))
-        below += [_pruned(each, most) for each in listed[:kept]]
+        below += [_pruned(child, most) for child in listed[:kept]]
         if kept and listed[kept:]:
-            counts = Counter(each.verdict for each in listed[kept:])
+            counts = Counter(child.verdict for child in listed[kept:])
             words = ", ".join(
                 f"{n} more {verdict or plural(n, kind).partition(' ')[2]}"
                 for verdict, n in counts.items()
@@ -257,8 +257,8 @@ def _line(ground: Ground) -> Text:
         case "named":
             return Text(f"the source names {name}: {says}")
         case "control":
-            found = "fails, as it must" if ground.verdict == "FAILS" else ground.verdict
-            return Text(f"negative control {found}: {says}; at {name}")
+            verdict_word = "fails, as it must" if ground.verdict == "FAILS" else ground.verdict
+            return Text(f"negative control {verdict_word}: {says}; at {name}")
         case "record":
             return Text(f"record {name[:10]}: {says}", style="dim")
         case "records":

@@ -155,12 +155,12 @@ def _print(judged: list[ClaimResult], work: Work, failures: list[Failure]) -> No
     console.print(Text(f"\n{terminal.LEGEND}\n", style="dim"))
     for failure in failures:
         say(console, f"failed: {failure.run}: {failure.why}")
-    for result in filter(lambda each: each.unexpected, judged):
+    for result in filter(lambda remedy: remedy.unexpected, judged):
         console.print(Text(clean(f"! {result.claim.key}: {result.unexpected}"), style="bold red"))
-    for result in filter(lambda each: each.premise_refuted, judged):
+    for result in filter(lambda remedy: remedy.premise_refuted, judged):
         premise = result.premise_refuted
         say(console, f"premise refuted: {result.claim.key} rests on {premise}, which FAILS")
-    for result in filter(lambda each: each.news, judged):
+    for result in filter(lambda remedy: remedy.news, judged):
         say(console, f"news: {result.claim.key}: {result.news}")
     lacking = Counter(
         r.claim.needs for r in judged if r.cases and r.claim.needs and not r.claim.measurable
@@ -212,8 +212,8 @@ def _agreement(work: Work) -> Agreement | None:
     except StoreError as error:
         say(notes(), f"no comparison: {error}")
         return None
-    found = compare(work.recorded, reference or (), lambda key: work.claims[key].portable)
-    return found if found.compared + found.by_verdict else None
+    agreement = compare(work.recorded, reference or (), lambda key: work.claims[key].portable)
+    return agreement if agreement.compared + agreement.by_verdict else None
 
 
 def _print_disagreements(agreement: Agreement | None) -> None:

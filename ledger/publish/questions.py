@@ -66,12 +66,12 @@ class Question:
     beside: tuple[str, ...] = ()
     table: Callable[[Found], Table] | None = None
 
-    def panels(self, found: Found) -> tuple[Panel, ...]:
+    def panels(self, results: Found) -> tuple[Panel, ...]:
         """The picture; partial records leave some panels with nothing but what a theory says, which
         are left out."""
         return tuple(
             panel
-            for panel in self.drawn(found)
+            for panel in self.drawn(results)
             if any(series.kind != "reference" for series in panel.series)
         )
 
@@ -107,8 +107,8 @@ _ON_CYCLES = _keys("trained_depth", "cycles_within cycles_at_chance")
     *_ON_CYCLES,
     "trained_depth/cycles_look_alike",
 )
-def _walls(found: Found) -> Iterator[Panel]:
-    for (k, c, layers), part in split(rows(found, *_ON_CYCLES), "cycles", "around", "depth"):
+def _walls(results: Found) -> Iterator[Panel]:
+    for (k, c, layers), part in split(rows(results, *_ON_CYCLES), "cycles", "around", "depth"):
         # Both are exact: connectivity/reach and cycles_look_alike.
         exact = {at: 1.0 if at <= reach(layers) else 0.5 for at in range(1, c // 2 + 1)}
         lines = [stated("explicit weights", exact), stated("95 %", {1: 0.95, c // 2: 0.95})]
@@ -130,8 +130,8 @@ def _walls(found: Found) -> Iterator[Panel]:
         "reach_over_seeds reach_falls_short reach_grows reach_grows_with_depth reach_of_attentions",
     ),
 )
-def _reach(found: Found) -> Iterator[Panel]:
-    every = rows(found, "trained_depth/reach_over_seeds")
+def _reach(results: Found) -> Iterator[Panel]:
+    every = rows(results, "trained_depth/reach_over_seeds")
     for (k, c, net), part in split(every, "cycles", "around", "net"):
         ends = min(case.updates for case, _ in part), max(case.updates for case, _ in part)
         walls = [
@@ -156,9 +156,9 @@ _ON_PATHS = _keys("trained_depth", "connectivity_within connectivity_far")
 _PAIRS = ("distance of the connected pair", "share of choices right")
 
 
-def _of_largest(found: Found, *keys: str) -> Rows:
+def _of_largest(results: Found, *keys: str) -> Rows:
     """What is recorded on the largest graphs."""
-    every = rows(found, *keys)
+    every = rows(results, *keys)
     largest = max(((case.vertices, case.diameter) for case, _ in every), default=None)
     return [row for row in every if (row[0].vertices, row[0].diameter) == largest]
 
@@ -169,8 +169,8 @@ def _of_largest(found: Found, *keys: str) -> Rows:
     *_ON_PATHS,
     "trained_depth/connectivity_one_layer_wall",
 )
-def _short_paths(found: Found) -> Iterator[Panel]:
-    for (net,), part in split(_of_largest(found, *_ON_PATHS), "net"):
+def _short_paths(results: Found) -> Iterator[Panel]:
+    for (net,), part in split(_of_largest(results, *_ON_PATHS), "net"):
         walls = [
             upright(f"3^{layers} = {reach(layers)}", reach(layers), 0.5, 1.0, f"L = {layers}")
             for (layers,), _ in split(part, "depth")
@@ -185,10 +185,10 @@ def _short_paths(found: Found) -> Iterator[Panel]:
     *_keys("trained_depth", "local_baseline local_baseline_misses"),
     beside=_ON_PATHS,
 )
-def _local_baseline(found: Found) -> Iterator[Panel]:
-    misses = _of_largest(found, "trained_depth/local_baseline_misses")
-    nearest = _of_largest(found, "trained_depth/local_baseline")
-    for (layers,), part in split(_of_largest(found, *_ON_PATHS), "depth"):
+def _local_baseline(results: Found) -> Iterator[Panel]:
+    misses = _of_largest(results, "trained_depth/local_baseline_misses")
+    nearest = _of_largest(results, "trained_depth/local_baseline")
+    for (layers,), part in split(_of_largest(results, *_ON_PATHS), "depth"):
         radii = {reach(layers)} | {
             int(end)
             for case, value in nearest
@@ -224,8 +224,8 @@ def _least(part: Rows, x: str, name: str, series: tuple[Series, ...], law: Any) 
     "Least depth at which all pairs up to distance D are answered",
     *_keys("trained_depth", "connectivity_least_depth convergence"),
 )
-def _least_depth(found: Found) -> Iterator[Panel]:
-    part = rows(found, "trained_depth/connectivity_least_depth", seeds="median")
+def _least_depth(results: Found) -> Iterator[Panel]:
+    part = rows(results, "trained_depth/connectivity_least_depth", seeds="median")
     lines = curves(part, "diameter", "net", "trained, {}".format)
     law = ("ceil(log_3 D)", layers_for_diameter)
     yield _least(part, "diameter", "largest distance D", lines, law)
@@ -242,15 +242,15 @@ _HOPS = _keys("trained_depth", "hops_enough hops_needed")
     "trained_depth/hops_by_depth",
     *_HOPS,
 )
-def _hops(found: Found) -> Iterator[Panel]:
-    part = rows(found, "trained_depth/hops_by_depth", task="hop_k")
+def _hops(results: Found) -> Iterator[Panel]:
+    part = rows(results, "trained_depth/hops_by_depth", task="hop_k")
     depths = sorted({case.depth for case, _ in part}) or [1]
     lines = curves(
         part, "depth", "hops", lambda k: f"k = {k}, expected at L = {layers_for_hops(k)}"
     )
     bar = stated("95 %", {depths[0]: 0.95, depths[-1]: 0.95})
     yield Panel("Positions answered", "layers", "share right", (*lines, bar))
-    median = rows(found, *_HOPS, task="hop_k", seeds="median")
+    median = rows(results, *_HOPS, task="hop_k", seeds="median")
     least = curves(median, "hops", "seeds", lambda _: "trained")
     yield _least(median, "hops", "hops k", least, ("ceil(log2 k) + 2", layers_for_hops))
 
@@ -263,14 +263,14 @@ _DROPOUT = {"left on": "published_dropout_on", "off": "published_dropout_off"}
     "Errors of hop_k: ours beside the published ones",
     *_keys("trained_depth", " ".join(_DROPOUT.values())),
 )
-def _published(found: Found) -> Iterator[Panel]:
+def _published(results: Found) -> Iterator[Panel]:
     for word, name in _DROPOUT.items():
         part = [
             (case, Proportion(value.trials - value.right, value.trials))
-            for case, value in rows(found, f"trained_depth/{name}")
+            for case, value in rows(results, f"trained_depth/{name}")
             if isinstance(value, Proportion)
         ]
-        said = [
+        sentences = [
             stated(
                 f"published, L = {layers}",
                 {case.hops: float(case.published_error) for case, _ in own},
@@ -280,7 +280,11 @@ def _published(found: Found) -> Iterator[Panel]:
         ]
         lines = curves(part, "hops", "depth", "L = {}".format)
         yield Panel(
-            f"Dropout {word}", "hops k", "share of positions wrong", (*lines, *said), x_scale="log"
+            f"Dropout {word}",
+            "hops k",
+            "share of positions wrong",
+            (*lines, *sentences),
+            x_scale="log",
         )
 
 
@@ -313,9 +317,9 @@ def _of_size(parameters: int) -> str:
         "depth_gains_more_when_larger completep_gains_more_by_depth",
     ),
 )
-def _budgets(found: Found) -> Iterator[Panel]:
+def _budgets(results: Found) -> Iterator[Panel]:
     for budget in BUDGETS:
-        part = rows(found, _LEARN, budget=budget, parametrisation="standard")
+        part = rows(results, _LEARN, budget=budget, parametrisation="standard")
         yield Panel(
             f"Loss against depth, equal {budget}",
             "layers",
@@ -326,8 +330,8 @@ def _budgets(found: Found) -> Iterator[Panel]:
 
 
 @_shows("depth-beyond-six-layers", "What more depth gains at equal size", *_STEPS)
-def _beyond_six(found: Found) -> Iterator[Panel]:
-    part = rows(found, *_STEPS)
+def _beyond_six(results: Found) -> Iterator[Panel]:
+    part = rows(results, *_STEPS)
     places = sorted({case.other for case, _ in part}) or [1]
     lines = [
         stated(label, {places[0]: gain, places[-1]: gain})
@@ -342,13 +346,13 @@ def _beyond_six(found: Found) -> Iterator[Panel]:
     )
 
 
-def _optima(found: Found, budget: Any = "updates") -> list[Any]:
+def _optima(results: Found, budget: Any = "updates") -> list[Any]:
     """The best depth of each recorded size at a budget."""
-    sizes = points(found.get(_LEARN, {}), budget)
-    return [optimum(each) for each in sizes if len({p.depth for p in each}) > 2]
+    sizes = points(results.get(_LEARN, {}), budget)
+    return [optimum(point) for point in sizes if len({p.depth for p in point}) > 2]
 
 
-def _predictions_table(found: Found) -> Table:
+def _predictions_table(results: Found) -> Table:
     """Every rule beside the best depth of every size, with the verdict of `comparison.compare`."""
     from depthlaw.empirics.depth_width.comparison import compare
 
@@ -381,7 +385,7 @@ def _predictions_table(found: Found) -> Table:
                 row.reason,
                 "no" if row.extrapolates else "yes",
             )
-            for row in compare(_optima(found))
+            for row in compare(_optima(results))
         ),
     )
 
@@ -394,23 +398,23 @@ def _predictions_table(found: Found) -> Table:
     beside=(_LEARN,),
     table=_predictions_table,
 )
-def _predictions(found: Found) -> Iterator[Panel]:
+def _predictions(results: Found) -> Iterator[Panel]:
     measured = [
         Series(
             f"trained here, equal {budget}",
-            tuple(each.parameters for each in optima),
-            tuple(each.depth or each.best for each in optima),
-            tuple(max(each.low, each.depths[0]) for each in optima),
-            tuple(min(each.high, each.depths[-1]) for each in optima),
+            tuple(optimum.parameters for optimum in optima),
+            tuple(optimum.depth or optimum.best for optimum in optima),
+            tuple(max(optimum.low, optimum.depths[0]) for optimum in optima),
+            tuple(min(optimum.high, optimum.depths[-1]) for optimum in optima),
             kind="points",
         )
         for budget in COUNTED
-        if (optima := _optima(found, budget))
+        if (optima := _optima(results, budget))
     ]
     sizes = measured[0].x if measured else ()
     keys = ("threshold", "knee", "levine", "nanochat", "marin", "delusion")
     lines = (stated(rule(key).name, {n: rule(key).depth(n) for n in sizes}) for key in keys)
-    laws = depth_laws(_optima(found)) if measured else ()
+    laws = depth_laws(_optima(results)) if measured else ()
     fit = f"; fitted: {laws[0].formula}" if laws else ""
     yield Panel(
         f"The best depth beside what is predicted{fit}",
@@ -432,11 +436,11 @@ def _predictions(found: Found) -> Iterator[Panel]:
         "trained_rank", "floor_holds floor_attained width_forecast two_layers_beat_every_shallow"
     ),
 )
-def _floors(found: Found) -> Iterator[Panel]:
+def _floors(results: Found) -> Iterator[Panel]:
     # Enclosed is the rounding of an evaluation, which no picture shows.
     part = [
         (case, Exact((value.low + value.high) / 2))
-        for case, value in rows(found, "trained_rank/floor_holds")
+        for case, value in rows(results, "trained_rank/floor_holds")
         if isinstance(value, Ball)
     ]
     floor = find("trained_rank/floor_holds").predict
@@ -472,13 +476,13 @@ def _floors(found: Found) -> Iterator[Panel]:
         "training_approaches_teacher wide_nets_gain_more_by_layers",
     ),
 )
-def _ranks(found: Found) -> Iterator[Panel]:
+def _ranks(results: Found) -> Iterator[Panel]:
     kinds = {
         "rank_stays_generic": "exact",
         "part_of_rank_shows": "above 1/1000",
         "half_of_rank_matters": "effective",
     }
-    shapes = split(rows(found, *_keys("trained_rank", " ".join(kinds))), "width", "depth")
+    shapes = split(rows(results, *_keys("trained_rank", " ".join(kinds))), "width", "depth")
     for (width, layers), _ in shapes:
         yield Panel(
             f"d = {width}, L = {layers} (3^L {'<' if 3**layers < width else '>='} d)",
@@ -488,7 +492,7 @@ def _ranks(found: Found) -> Iterator[Panel]:
                 series
                 for name, label in kinds.items()
                 for series in curves(
-                    rows(found, f"trained_rank/{name}", width=width, depth=layers),
+                    rows(results, f"trained_rank/{name}", width=width, depth=layers),
                     # A logarithmic axis has no 0.
                     lambda case: case.step + 1,
                     "attention",
@@ -523,30 +527,30 @@ _OWN = _keys("trained_rank", "softmax_exceeds_count students_respect_floor softm
 _ALPHA = 1e-7
 
 
-def _transfer_table(found: Found) -> Table:
+def _transfer_table(results: Found) -> Table:
     """Where the linearised theory transfers to softmax nets, and where not: of each prediction the
     verdicts of a claim on cases of one kind of attention alone. A claim may state the opposite of
     the prediction, as its title says."""
     listed = []
     for prediction, keys in _TRANSFER.items():
         cells = [
-            _of_attention(found, key, attention)
+            _of_attention(results, key, attention)
             for key, attention in zip((keys * 2)[:2], ATTENTIONS, strict=True)
         ]
         if any(cells):
-            listed.append((prediction, *(part for each in cells for part in each or (None,) * 3)))
+            listed.append((prediction, *(part for claim in cells for part in claim or (None,) * 3)))
     heads = [f"{head}, {kind}" for kind in ATTENTIONS for head in ("asked", "verdicts", "measured")]
     return Table(("prediction of the linearised theory", *heads), tuple(listed))
 
 
-def _of_attention(found: Found, key: str, attention: str) -> tuple[str, str, str] | None:
+def _of_attention(results: Found, key: str, attention: str) -> tuple[str, str, str] | None:
     """Title of the claim, verdicts by how many cases, and the range of what was measured; None
     where nothing is recorded of such nets."""
     # Cases that do not say are linearised where the floors of linearised students are asked about.
     silent = "linearised" if key.startswith("trained_rank/") else "softmax"
     cases = {
         case: value
-        for case, value in rows(found, key)
+        for case, value in rows(results, key)
         if case.get("attention", case.get("net", silent)) == attention
     }
     if not cases:
@@ -573,8 +577,8 @@ def _of_attention(found: Found, key: str, attention: str) -> tuple[str, str, str
     ),
     table=_transfer_table,
 )
-def _softmax(found: Found) -> Iterator[Panel]:
-    part = rows(found, "trained_rank/softmax_fits_worse")
+def _softmax(results: Found) -> Iterator[Panel]:
+    part = rows(results, "trained_rank/softmax_fits_worse")
     widths = sorted({case.width for case, _ in part}) or [1]
     yield Panel(
         "Softmax minus linearised error on a linearised teacher",
@@ -594,11 +598,11 @@ _LOSS = "validation loss, nats per token"
 
 
 @_exercise("depth-ablation")
-def _depth_ablation(found: Found) -> Iterator[Panel]:
+def _depth_ablation(results: Found) -> Iterator[Panel]:
     deepest, shallowest = depth_ablation.DEPTHS[0], depth_ablation.DEPTHS[-1]
-    learnt = rows(found, "exercises/language_models_learn")
+    learnt = rows(results, "exercises/language_models_learn")
     # The deepest net is compared with the wide one alone.
-    gains = [row for row in rows(found, "exercises/deeper_is_better") if row[0].depth < deepest]
+    gains = [row for row in rows(results, "exercises/deeper_is_better") if row[0].depth < deepest]
     yield Panel(
         "Loss against depth",
         "layers",
@@ -619,8 +623,8 @@ def _depth_ablation(found: Found) -> Iterator[Panel]:
 
 
 @_exercise("initialisation")
-def _initialisation(found: Found) -> Iterator[Panel]:
-    learnt = rows(found, *_keys("exercises", "random_stalls scaled_learn"))
+def _initialisation(results: Found) -> Iterator[Panel]:
+    learnt = rows(results, *_keys("exercises", "random_stalls scaled_learn"))
     for title, y_label, part, law, height in (
         (
             "Loss after training",
@@ -632,7 +636,7 @@ def _initialisation(found: Found) -> Iterator[Panel]:
         (
             "Variance before training",
             "doublings, first layer to last",
-            rows(found, "exercises/variance_is_not_geometric"),
+            rows(results, "exercises/variance_is_not_geometric"),
             "doubling with each layer",
             initial_scales.LAYERS - 1.0,
         ),
@@ -647,9 +651,9 @@ def _drawn_by(row: tuple[Case, Measured]) -> str:
 
 
 @_exercise("gradient-flow")
-def _gradient_flow(found: Found) -> Iterator[Panel]:
+def _gradient_flow(results: Found) -> Iterator[Panel]:
     layers, left = gradient_flow.LAYERS, float(gradient_flow.LEFT)
-    every = rows(found, *_keys("exercises", "gradients_vanish residuals_preserve"), depth=layers)
+    every = rows(results, *_keys("exercises", "gradients_vanish residuals_preserve"), depth=layers)
     # Without residuals on the left, with them on the right.
     for (steps, scheme, residual), part in split(every, "steps", "scheme", "residual"):
         stays = {at: 1.0 if residual else left ** (layers - at) for at in range(1, layers + 1)}
@@ -676,16 +680,16 @@ def _of_logs(series: Series) -> Series:
 
 
 @_exercise("layer-probing")
-def _layer_probing(found: Found) -> Iterator[Panel]:
+def _layer_probing(results: Found) -> Iterator[Panel]:
     ends = {"trained": "embeddings and read-out trained too", "frozen": "nothing else trained"}
-    alone = rows(found, "exercises/each_layer_alone_helps")
+    alone = rows(results, "exercises/each_layer_alone_helps")
     yield Panel(
         f"One of {layer_probing.LAYERS} layers trained",
         "layer that is trained",
         "loss taken off, nats per token",
         curves(alone, "layer", "ends", lambda which: ends[which]),
     )
-    read = rows(found, "exercises/every_layer_is_read")
+    read = rows(results, "exercises/every_layer_is_read")
     # The current token is read so well that beside it the others would look alike.
     for which, current in (("the current token", True), ("other tokens", False)):
         part = [row for row in read if (row[0].target == "current") is current]
@@ -703,8 +707,8 @@ def _layer_probing(found: Found) -> Iterator[Panel]:
 
 
 @_exercise("remove-layer")
-def _remove_layer(found: Found) -> Iterator[Panel]:
-    added = rows(found, "exercises/every_layer_matters")
+def _remove_layer(results: Found) -> Iterator[Panel]:
+    added = rows(results, "exercises/every_layer_matters")
     most = remove_layer.LAYERS
     parts = {
         "without this layer": {c.first: v for c, v in added if c.first == c.last},
@@ -721,7 +725,7 @@ def _remove_layer(found: Found) -> Iterator[Panel]:
 
 
 @_shows("doubly-exponential", "Orders of magnitude that the residual loses, layer by layer")
-def _layers_seen(found: Found) -> Iterator[Panel]:
+def _layers_seen(results: Found) -> Iterator[Panel]:
     """The doubly exponential law and what breaks it, on two tokens of width one: -log10 of the
     residual against layers, by balls, whose exponents have no limit."""
     from flint import arb, arb_mat
@@ -764,16 +768,16 @@ _BERT = {
     "Relative residuals of BERT's shape at initialisation by layer",
     *_keys("rank_collapse", " ".join(name for names in _BERT.values() for name in names)),
 )
-def _bert(found: Found) -> Iterator[Panel]:
+def _bert(results: Found) -> Iterator[Panel]:
     series: list[Series] = []
     for label, names in _BERT.items():
-        part = rows(found, *_keys("rank_collapse", " ".join(names)))
+        part = rows(results, *_keys("rank_collapse", " ".join(names)))
         line = curve(label, {case.layer: value for case, value in part}, "points")
         first = f"rank_collapse/{names[0]}"
         says = find(first).statement.rhs
-        said = {int(case.layer): float(at(says, case)) for case, _ in rows(found, first)}
+        predicted = {int(case.layer): float(at(says, case)) for case, _ in rows(results, first)}
         if line:
-            series += [line, stated(f"{label}, published", said, label)]
+            series += [line, stated(f"{label}, published", predicted, label)]
     yield Panel("BERT-base by layer", "layer", "relative residual", tuple(series), y_scale="log")
 
 
@@ -801,12 +805,12 @@ _NAMES = {
     *_keys("rank_collapse", " ".join(_DROPS)),
     *QUESTIONS["bert-residuals"].claims,
 )
-def _collapse(found: Found) -> Iterator[Panel]:
+def _collapse(results: Found) -> Iterator[Panel]:
     slopes = [
         ("attention alone", value)
-        for _, value in rows(found, "rank_collapse/doubly_exponential_slope")
+        for _, value in rows(results, "rank_collapse/doubly_exponential_slope")
     ]
-    below = rows(found, "rank_collapse/slope_below_cubic")
+    below = rows(results, "rank_collapse/slope_below_cubic")
     slopes += [(_EXACT[c.logits], value) for c, value in below if c.logits in _EXACT]
     yield named(
         "Exact nets", "", "slope of log(-log r)", {"one net": slopes}, {"log 3: cubic": math.log(3)}
@@ -815,10 +819,10 @@ def _collapse(found: Found) -> Iterator[Panel]:
         "Architectures",
         "",
         "growth of the drop by layer",
-        {label: _largest(rows(found, f"rank_collapse/{name}")) for name, label in _DROPS.items()},
+        {label: _largest(rows(results, f"rank_collapse/{name}")) for name, label in _DROPS.items()},
         {"3: cubic": 3, "1: exponential": 1},
     )
-    yield from _bert(found)
+    yield from _bert(results)
 
 
 def _largest(part: Rows) -> list[tuple[str, Measured]]:
@@ -841,7 +845,7 @@ def _largest(part: Rows) -> list[tuple[str, Measured]]:
     "What one more layer of a path changes, by its length",
     *_keys("rank_collapse", "paths_deteriorate longer_paths_flatter"),
 )
-def _paths(found: Found) -> Iterator[Panel]:
+def _paths(results: Found) -> Iterator[Panel]:
     """Claims about a fall from each length to the next."""
     score = "score at l minus score at l + 1"
     for name, method, title, y_label in (
@@ -855,9 +859,9 @@ def _paths(found: Found) -> Iterator[Panel]:
         ),
     ):
         lines = curves(
-            rows(found, f"rank_collapse/{name}", method=method), "length", "task", kind="points"
+            rows(results, f"rank_collapse/{name}", method=method), "length", "task", kind="points"
         )
-        longest = max((x for each in lines for x in each.x), default=1)
+        longest = max((x for case in lines for x in case.x), default=1)
         bound = stated("stated: at least 0", {1: 0, longest: 0})
         yield Panel(title, "path length l", y_label, (*lines, bound))
 
@@ -866,7 +870,7 @@ def _paths(found: Found) -> Iterator[Panel]:
 
 
 def _exponents(
-    found: Found, title: str, y_label: str, *asked: tuple[str, str, dict[str, str]]
+    results: Found, title: str, y_label: str, *asked: tuple[str, str, dict[str, str]]
 ) -> Panel:
     """Measured exponents of claims, a point for each case, beside what is stated of it.
 
@@ -877,7 +881,7 @@ def _exponents(
     series, heights, place = [], dict[str, float](), 1
     for name, label, fields in asked:
         key = f"signal_propagation/{name}"
-        part = [row for row in rows(found, key, **fields) if isinstance(row[1], Sample)]
+        part = [row for row in rows(results, key, **fields) if isinstance(row[1], Sample)]
         if not part:
             continue
         claim = find(key)
@@ -897,9 +901,9 @@ def _exponents(
     "Powers of the depth in gradients and hidden states, by scheme",
     *_keys("signal_propagation", "gradient_exponents norm_exponents"),
 )
-def _gradients(found: Found) -> Iterator[Panel]:
+def _gradients(results: Found) -> Iterator[Panel]:
     yield _exponents(
-        found,
+        results,
         "Last gradient against depth",
         "power of the depth",
         *(
@@ -913,7 +917,7 @@ def _gradients(found: Found) -> Iterator[Panel]:
         ),
     )
     yield _exponents(
-        found,
+        results,
         "Mean square of the last hidden states against depth",
         "power of the depth",
         ("norm_exponents", "Pre-norm", {"over": "layers"}),
@@ -930,16 +934,16 @@ def _gradients(found: Found) -> Iterator[Panel]:
         "deepnorm_update_exponents post_ln_update_growth",
     ),
 )
-def _scaling(found: Found) -> Iterator[Panel]:
+def _scaling(results: Found) -> Iterator[Panel]:
     yield _exponents(
-        found,
+        results,
         "Change by first updates against width",
         "power of the width",
         ("mup_width_flat", "", {}),
         ("standard_width_growth", "", {}),
     )
     yield _exponents(
-        found,
+        results,
         "Change by first updates against depth",
         "power of the depth",
         ("depth_flat", "Depth-muP", {"rule": "depth-mup"}),

@@ -99,12 +99,12 @@ def _peak_memory() -> int:
 
 def _cpu_model() -> str:
     try:
-        found = re.search(
+        match = re.search(
             r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text(encoding="utf-8")
         )
     except OSError:
-        found = None
-    return found[1] if found else platform.processor()
+        match = None
+    return match[1] if match else platform.processor()
 
 
 @cache

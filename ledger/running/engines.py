@@ -211,11 +211,11 @@ def _bundles(runs: Sequence[Run]) -> deque[list[Run]]:
     share what they compute there through caches of the process. Every list stands where its first
     run does; proofs stand alone.
     """
-    found: dict[object, list[Run]] = {}
+    bundles: dict[object, list[Run]] = {}
     for run in runs:
         together = (run.claim.topic, run.measurement, run.seed) if run.case is not None else run.id
-        found.setdefault(together, []).append(run)
-    return deque(bundle[::-1] for bundle in found.values())
+        bundles.setdefault(together, []).append(run)
+    return deque(bundle[::-1] for bundle in bundles.values())
 
 
 class _Slot:

@@ -30,11 +30,11 @@ def claims_index() -> dict[str, dict[str, str]]:
 
     Cost: milliseconds; two seconds for the first time after a change of the code.
     """
-    found = read_cache(_CACHE)
-    if found is None:
-        found = _built()
-        write_cache(_CACHE, found)
-    return found
+    index = read_cache(_CACHE)
+    if index is None:
+        index = _built()
+        write_cache(_CACHE, index)
+    return index
 
 
 def _built() -> dict[str, Any]:

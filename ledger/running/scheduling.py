@@ -190,7 +190,7 @@ def _at_once(measure: Callable[[], Mapping[str, float]]) -> list[Mapping[str, fl
 
 
 def _mean(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    return {kind: sum(each[kind] for each in found) / len(found) for kind in found[0]}
+    return {kind: sum(number[kind] for number in found) / len(found) for kind in found[0]}
 
 
 def _planned(run: Run) -> bool:
@@ -228,9 +228,9 @@ def cost_check(
     """
     done: dict[Plan, dict[tuple[Any, ...], list[tuple[Run, Record]]]] = {}
     for stage in work:
-        found = [(run, record) for run in stage.runs if (record := records(run.id)) is not None]
-        yield from _memory_check(stage, found)
-        for run, record in found:
+        measured = [(run, record) for run in stage.runs if (record := records(run.id)) is not None]
+        yield from _memory_check(stage, measured)
+        for run, record in measured:
             if _planned(run) and run.id in predicted:
                 groups = done.setdefault(run.claim.plan, {})
                 groups.setdefault(_group(run)[1:], []).append((run, record))
@@ -241,7 +241,7 @@ def cost_check(
 def _memory_check(stage: Stage, done: Sequence[tuple[Run, Record]]) -> Iterator[str]:
     if stage.memory is None or not done:
         return
-    run, record = max(done, key=lambda each: _peak(each[1]))
+    run, record = max(done, key=lambda row: _peak(row[1]))
     if _peak(record) > stage.memory:
         yield (
             f"memory: a process took {_peak(record) / 2**30:.1f} GB, more than its share of "
@@ -266,19 +266,22 @@ def _groups_check(
         operations, moved = (
             sum(cost.work.get(kind, 0) for cost in costs) for kind in ("operations", "bytes")
         )
-        both = [(predicted[run.id], float(found.facts["timing"]["wall_s"])) for run, found in done]
-        said, took = (sum(each) for each in zip(*both, strict=True))
+        both = [
+            (predicted[run.id], float(done_record.facts["timing"]["wall_s"]))
+            for run, done_record in done
+        ]
+        estimated, took = (sum(pair) for pair in zip(*both, strict=True))
         needed = max(cost.peak_bytes for cost in costs)
         taken = max(_peak(record) for _, record in done)
         yield (
             f"{', '.join(map(str, group)):>{len(heading)}} {operations:>10.1e} "
-            f"{moved / 2**30:>8.1f}  {said:>9.1f} {took:>8.1f}  "
+            f"{moved / 2**30:>8.1f}  {estimated:>9.1f} {took:>8.1f}  "
             f"{needed / 2**30:>9.1f} {taken / 2**30:>8.1f}"
         )
         times += both
-    expected, measured = (sum(each) for each in zip(*times, strict=True))
+    expected, measured = (sum(pair) for pair in zip(*times, strict=True))
     yield f"altogether {expected:.0f} s predicted, {measured:.0f} s measured"
-    ratios = sorted(took / said for said, took in times if took >= 1)
+    ratios = sorted(took / estimated for estimated, took in times if took >= 1)
     if ratios:
         yield (
             f"measured / predicted, {len(ratios)} runs of 1 s and more: "

@@ -71,11 +71,13 @@ def own_claims(file: Path) -> dict[str, Claim]:
     """
     # First, so that a key that depthlaw uses is refused in the file.
     known = registry()
-    found = {claim.key: _checked(file, claim) for claim in _loaded(file.absolute(), _content(file))}
-    if not found:
+    claims = {
+        claim.key: _checked(file, claim) for claim in _loaded(file.absolute(), _content(file))
+    }
+    if not claims:
         raise UsageError(f"{file} has no function with the decorator @claim(...); {_TRY}")
-    everything = known | found
-    for claim in found.values():
+    everything = known | claims
+    for claim in claims.values():
         unknown = [key for key in claim.premises if key not in everything]
         if unknown:
             raise UsageError(
@@ -89,20 +91,20 @@ def own_claims(file: Path) -> dict[str, Claim]:
                 f"{file}: {claim.key} supports {quoted(claim.supports)}, which is no "
                 "cited claim; `depthlaw claims` lists those"
             )
-    return found
+    return claims
 
 
 def with_premises(chosen: Mapping[str, Claim], everything: Mapping[str, Claim]) -> dict[str, Claim]:
     """The chosen claims and the premises that they rest on, as far as these come from a file
     too."""
-    known, found = registry(), dict(chosen)
+    known, needed = registry(), dict(chosen)
     todo = list(chosen.values())
     while todo:
         for key in todo.pop().premises:
-            if key not in found and key not in known:
-                found[key] = everything[key]
+            if key not in needed and key not in known:
+                needed[key] = everything[key]
                 todo.append(everything[key])
-    return found
+    return needed
 
 
 def _content(file: Path) -> str:
@@ -175,11 +177,11 @@ def _checked(file: Path, claim: Claim) -> Claim:
         raise UsageError(
             f"{file}: {claim.key} has cases for {other}; suites are {', '.join(SUITES)}"
         )
-    said = [name for name in ("cited", "supports") if getattr(claim, name)]
-    lines = [getattr(claim, name) for name in said]
-    if len(said) > 1 or not all(isinstance(line, str) and line.isprintable() for line in lines):
+    given = [name for name in ("cited", "supports") if getattr(claim, name)]
+    lines = [getattr(claim, name) for name in given]
+    if len(given) > 1 or not all(isinstance(line, str) and line.isprintable() for line in lines):
         raise UsageError(
-            f"{file}: {claim.key} gives {' and '.join(said)}; accepted is one of "
+            f"{file}: {claim.key} gives {' and '.join(given)}; accepted is one of "
             "cited and supports, a text of one line"
         )
     if claim.evidence == "certificate":

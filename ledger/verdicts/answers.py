@@ -136,17 +136,17 @@ def write_answers(answers: Iterable[Answer]) -> None:
     lines = [
         json.dumps(
             [
-                each.key,
-                each.needs,
-                each.verify,
-                each.said,
-                [run[:_DIGITS] for run in each.runs],
-                asdict(each.card),
-                _plain(each.tree),
+                answer.key,
+                answer.needs,
+                answer.verify,
+                answer.said,
+                [run[:_DIGITS] for run in answer.runs],
+                asdict(answer.card),
+                _plain(answer.tree),
             ],
             ensure_ascii=False,
         )
-        for each in answers
+        for answer in answers
     ]
     text = "\n".join([sources(), *lines, ""])
     write_file(FILE, gzip.compress(text.encode(), mtime=0))
@@ -155,7 +155,7 @@ def write_answers(answers: Iterable[Answer]) -> None:
 def _plain(ground: Ground) -> list[object]:
     # Of the id of a record, its first ten digits are printed.
     name = ground.name[:10] if ground.kind == "record" else ground.name
-    return [ground.kind, name, ground.says, ground.verdict, [_plain(each) for each in ground.below]]
+    return [ground.kind, name, ground.says, ground.verdict, [_plain(row) for row in ground.below]]
 
 
 def _ground(plain: list[Any]) -> Ground:

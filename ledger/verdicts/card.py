@@ -75,12 +75,12 @@ def own_tables(results: Iterable[ClaimResult]) -> Iterator[OwnTable]:
         if result.claim.table is not None and result.measured:
             makers.setdefault(result.claim.table, []).extend(result.cases)
     for maker, rows in makers.items():
-        made = maker(rows)
+        tables = maker(rows)
         cells = (
             tuple(duration(c.total_seconds()) if isinstance(c, timedelta) else c for c in row)
-            for row in made.rows
+            for row in tables.rows
         )
-        yield OwnTable(made.columns, made.words, tuple(cells), made.legend)
+        yield OwnTable(tables.columns, tables.words, tuple(cells), tables.legend)
 
 
 def _facts(
@@ -102,8 +102,11 @@ def _facts(
     if how := judged(claim):
         yield "", how
     yield "in words", claim.text
-    for place, made in enumerate(definitions(claim.statement)):
-        yield "" if place else "with", made.text + (f": {made.meaning}" if made.meaning else "")
+    for place, definition in enumerate(definitions(claim.statement)):
+        yield (
+            "" if place else "with",
+            definition.text + (f": {definition.meaning}" if definition.meaning else ""),
+        )
     # A claim from a file of the user's may use symbols that are not declared.
     declared = [(s, TERMS.get(s.name)) for s in symbols(claim.statement)]
     yield (
@@ -127,11 +130,11 @@ def _facts(
         return
     if claim.rests_on:
         yield "rests on", claim.rests_on
-    for key, found in result.premises.items():
-        yield "premise", f"{key}: {found}"
-    found = result.control.decision.verdict.value if result.control else NOT_RUN
-    said = "fails, as it must" if found == Verdict.FAILS else found
-    yield "control", f"{said}: {claim.control.why}"
+    for key, verdict_word in result.premises.items():
+        yield "premise", f"{key}: {verdict_word}"
+    verdict_word = result.control.decision.verdict.value if result.control else NOT_RUN
+    verdict_text = "fails, as it must" if verdict_word == Verdict.FAILS else verdict_word
+    yield "control", f"{verdict_text}: {claim.control.why}"
     for place, step in enumerate(result.proof or ()):
         state = {True: "ok", False: "BROKEN", None: "?"}[step.holds]
         yield "" if place else "proof", f"[{state}] {step.says}"

@@ -21,8 +21,8 @@ def entries() -> Mapping[str, str]:
     '@inproceedings{levine2020,'
     """
     text = (files("depthlaw.theory") / "bibliography.bib").read_text(encoding="utf-8")
-    found = re.findall(r"^(@\w+\{([^,\s]+),.*?^\})", text, re.M | re.S)
-    return MappingProxyType({key: entry for entry, key in found})
+    matches = re.findall(r"^(@\w+\{([^,\s]+),.*?^\})", text, re.M | re.S)
+    return MappingProxyType({key: entry for entry, key in matches})
 
 
 def bibtex_for(keys: Iterable[str]) -> dict[str, str]:

@@ -79,10 +79,10 @@ class ClaimSet:
 
 def claim_sets(folder: Path = FOLDER) -> dict[str, Path]:
     """The file of every claim set that comes with depthlaw, by name, the oldest first."""
-    found = {
+    files = {
         path.stem: path for path in folder.glob("claims-v*.jsonl") if _NAME.fullmatch(path.stem)
     }
-    return dict(sorted(found.items(), key=lambda item: _number(item[0])))
+    return dict(sorted(files.items(), key=lambda item: _number(item[0])))
 
 
 def claim_set(name: str = "", folder: Path = FOLDER) -> ClaimSet:
@@ -106,7 +106,7 @@ def claim_set(name: str = "", folder: Path = FOLDER) -> ClaimSet:
         header = json.loads(head)
         listed = [json.loads(line) for line in lines.splitlines()]
         claims = {row["key"]: Entry(**row | {"premises": tuple(row["premises"])}) for row in listed}
-        found = ClaimSet(name, header["sha256"], header["manifest"], claims)
+        loaded = ClaimSet(name, header["sha256"], header["manifest"], claims)
         sealed = (header["claim_set"], header["claims"], header["sha256"]) == (
             name,
             len(claims),
@@ -121,7 +121,7 @@ def claim_set(name: str = "", folder: Path = FOLDER) -> ClaimSet:
             f"the claim set {known[name]} does not match its hash: a released set is "
             "never edited; get it again, and put an erratum into the next set"
         )
-    return found
+    return loaded
 
 
 def entry(claim: Claim, verdict: str) -> Entry:
@@ -134,14 +134,14 @@ def entry(claim: Claim, verdict: str) -> Entry:
 
 def changes(old: ClaimSet, today: Mapping[str, Entry]) -> dict[str, str]:
     """What differs from a set, by key: "new", "gone", or the names of the changed fields."""
-    found = {}
+    differences = {}
     for key in sorted(old.claims.keys() | today.keys()):
         if key not in today or key not in old.claims:
-            found[key] = "gone" if key in old.claims else "new"
+            differences[key] = "gone" if key in old.claims else "new"
         elif old.claims[key] != today[key]:
             before, now = asdict(old.claims[key]), asdict(today[key])
-            found[key] = ", ".join(name for name in now if before[name] != now[name])
-    return found
+            differences[key] = ", ".join(name for name in now if before[name] != now[name])
+    return differences
 
 
 def altered(old: ClaimSet, claims: Mapping[str, Claim]) -> set[str]:
@@ -241,13 +241,13 @@ def main(arguments: list[str] | None = None) -> None:
             print(f"{name}: {len(written.claims)} claims, SHA-256 {written.hash}")
             return
         newest = claim_set()
-        found = changes(newest, today)
-        for key, what in found.items():
+        differences = changes(newest, today)
+        for key, what in differences.items():
             print(f"{key}: {what}")
         if manifest != newest.manifest:
             print("the shipped ledger is another one: its manifest differs")
-        print(f"{len(found)} of {len(today)} claims differ from {newest.name}")
-        if found or manifest != newest.manifest:
+        print(f"{len(differences)} of {len(today)} claims differ from {newest.name}")
+        if differences or manifest != newest.manifest:
             raise SystemExit(1)
     except UsageError as error:
         print(error, file=sys.stderr)

@@ -236,23 +236,23 @@ def interval(claim: Claim) -> tuple[Case, Ball] | None:
         return None
     for case in dict.fromkeys(case for cases in claim.grid.values() for case in cases):
         try:
-            found = claim.predict(case)
+            predicted = claim.predict(case)
         except NO_VALUE:
             continue
-        if isinstance(found, Ball) and found.low < found.high:
-            return case, found
+        if isinstance(predicted, Ball) and predicted.low < predicted.high:
+            return case, predicted
     return None
 
 
 def judged(claim: Claim) -> str:
     """What is judged where it is no equality, as a clause of plain text; else empty."""
-    found = interval(claim)
+    stated_interval = interval(claim)
     return (
         ""
-        if found is None
+        if stated_interval is None
         else (
             "judged: within the interval that the words or the cases state, not equality; "
-            f"{number(found[1])} at {found[0]}"
+            f"{number(stated_interval[1])} at {stated_interval[0]}"
         )
     )
 

@@ -55,7 +55,7 @@ def as_json(ground: Ground) -> dict[str, Any]:
         "name": ground.name,
         "says": ground.says,
         "verdict": ground.verdict,
-        "below": [as_json(each) for each in ground.below],
+        "below": [as_json(child) for child in ground.below],
     }
 
 
@@ -91,7 +91,7 @@ def _claim(
 
 def _reason(result: ClaimResult) -> str:
     """Why this word, and no stronger one."""
-    found, scope, decided = verdict_name(result), len(result.in_scope), len(result.decided)
+    word, scope, decided = verdict_name(result), len(result.in_scope), len(result.decided)
     of = (
         "the one case"
         if scope == 1
@@ -100,7 +100,7 @@ def _reason(result: ClaimResult) -> str:
         else (f"{decided} of {scope} cases")
     )
     agree = f"{of} {'agrees' if decided == 1 else 'agree'}"
-    match found:
+    match word:
         case Verdict.PROVED:
             return (
                 f"a certificate that was checked settles {of}, and the statement is about "
@@ -136,9 +136,9 @@ def _reason(result: ClaimResult) -> str:
             return "it rests on what is neither PROVED nor ARGUED: " + (
                 ", ".join(weak) or "a condition in its own statement"
             )
-    if found == PREMISE_REFUTED:
+    if word == PREMISE_REFUTED:
         return f"it rests on {result.premise_refuted}, which FAILS"
-    if found == NOT_RUN:
+    if word == NOT_RUN:
         return "nothing is recorded of it"
     if result.undecided:
         is_open = len(result.undecided)
@@ -155,14 +155,14 @@ def _cases(result: ClaimResult) -> Iterator[Ground]:
     if not result.cases:
         return
     counts = Counter(row.verdict_name for row in result.cases)
-    said = ", ".join(f"{counts[name]} {name}" for name in counts)
+    printed = ", ".join(f"{counts[name]} {name}" for name in counts)
     cure = {remedy.case: str(remedy) for remedy in remedies(result)} if result.undecided else {}
     rows = sorted(result.cases, key=lambda row: (row is not result.counterexample, *_telling(row)))
     yield Ground(
         "cases",
         result.suite,
         f"{len(result.decided)} of {len(result.in_scope)} cases of "
-        f"suite {result.suite} decided: {said}",
+        f"suite {result.suite} decided: {printed}",
         below=tuple(_case(result, row, cure.get(row.case, "")) for row in rows),
     )
 
@@ -219,7 +219,7 @@ def _proof(result: ClaimResult) -> Iterator[Ground]:
     steps, record = result.proof or (), result.proof_record
     counting = counted(steps)
     confirmed = sum(step.holds is True for step in counting)
-    said = (
+    summary = (
         f"{confirmed} of {plural(len(counting), 'step')} confirmed by a machine"
         if steps
         else f"{NOT_RUN}; `depthlaw verify theory --only {claim.key}`"
@@ -228,7 +228,7 @@ def _proof(result: ClaimResult) -> Iterator[Ground]:
     yield Ground(
         "proof",
         "",
-        said,
+        summary,
         "",
         (
             *([Ground("reading", says=claim.rests_on)] if claim.rests_on else []),
@@ -251,12 +251,12 @@ def _certificates(key: str, folder: Path | None) -> Iterator[Ground]:
 def _shipped_certificates() -> Mapping[str, tuple[tuple[str, str], ...]]:
     """The certificates that come with depthlaw, by claim: where each lies below the package
     `depthlaw.theory`, and what it says."""
-    found: dict[str, tuple[tuple[str, str], ...]] = {}
+    certificates: dict[str, tuple[tuple[str, str], ...]] = {}
     root = Path(str(files("depthlaw.theory")))
     for file in sorted((*root.rglob("counterexamples/*.json"), *root.rglob("certificates/*.json"))):
         data, name = _read(file), f"theory/{file.relative_to(root).as_posix()}"
-        found[data["claim"]] = (*found.get(data["claim"], ()), (name, data["says"]))
-    return found
+        certificates[data["claim"]] = (*certificates.get(data["claim"], ()), (name, data["says"]))
+    return certificates
 
 
 def _read(file: Path) -> Mapping[str, Any]:
@@ -280,8 +280,8 @@ def _premise(
     result = judged(key)
     if result is None:
         return Ground("premise", key, "nothing is recorded of it here", verdict)
-    found = _claim(result, "premise", judged, folder, above)
-    return Ground("premise", key, found.says, verdict, found.below)
+    ground = _claim(result, "premise", judged, folder, above)
+    return Ground("premise", key, ground.says, verdict, ground.below)
 
 
 def _sources(result: ClaimResult) -> Iterator[Ground]:

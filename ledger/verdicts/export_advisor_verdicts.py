@@ -30,13 +30,13 @@ def advised_verdicts() -> dict[str, tuple[str, str]]:
         answer_task("regular", length="64"),
     )
     named = {rule.claim for rule in rules()} | {n.claim for task in tasks for n in task.numbers}
-    found = {}
+    verdicts = {}
     for claim in map(find, sorted(key for key in named if key)):
         if known := from_reference(claim):
             suite = largest_recorded_suite(claim, known[0])
             (judged,) = results({claim.key: claim}, suite, known[0])
-            found[claim.key] = str(judged.verdict), claim.title
-    return found
+            verdicts[claim.key] = str(judged.verdict), claim.title
+    return verdicts
 
 
 def main() -> None:
@@ -44,7 +44,7 @@ def main() -> None:
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     table.writerow(("claim", "verdict", "title"))
-    table.writerows((claim, *found) for claim, found in advised_verdicts().items())
+    table.writerows((claim, *verdict) for claim, verdict in advised_verdicts().items())
     write_file(FILE, text.getvalue().encode())
     print(f"{FILE} written")
 

@@ -127,13 +127,13 @@ def weaken(claim: Claim, changes: list[str]) -> tuple[Claim, tuple[tuple[str, st
 
 def _constant(text: str) -> Fraction | None:
     """A number between 1e-30 and 1e30 in size, or 0; None for anything else."""
-    found = re.fullmatch(
+    match = re.fullmatch(
         r"[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})(e[+-]?\d{1,2})?|[+-]?\d{1,30}/\d{1,30}",
         text.strip(),
         re.ASCII | re.IGNORECASE,
     )
     try:
-        value = Fraction(text.strip()) if found else None
+        value = Fraction(text.strip()) if match else None
     except (ValueError, ZeroDivisionError):
         return None
     allowed = value is not None and (value == 0 or Fraction(1, 10**30) <= abs(value) <= 10**30)
@@ -206,11 +206,11 @@ def falsify(claim: Claim, minutes: float, changes: list[str], seen: Callable[[st
             if time.monotonic() > deadline or (best is None and skipped >= hopeless):
                 break
             continue
-        found = Found(attacked, case, value, decision, where, tried, weakened)
+        nearest = Found(attacked, case, value, decision, where, tried, weakened)
         if decision.verdict is Verdict.FAILS:
-            return found
+            return nearest
         if best is None or _closer(decision, best.decision):
-            best = found
+            best = nearest
             far = "no slack defined" if decision.slack is None else f"slack {slack(decision.slack)}"
             seen(f"[{case}] {decision.verdict.value}, {far}")
         if time.monotonic() > deadline:
@@ -359,13 +359,13 @@ def finding(data: dict[str, Any]) -> Finding:
     case, value = Case(**data["case"]), decode(data["measured"])
     assert not isinstance(value, tuple)
     changed = f" with {', '.join(f'{old} -> {new}' for old, new in weakened)}" if weakened else ""
-    said = (
+    sentence = (
         f"measured {number(value)}, stated {plain(claim.statement.lhs)} "
         f"{claim.statement.rel_op} {_stated(claim, case)}"
     )
     outcome = "refutes the changed statement" if weakened else "refutes the claim as worded"
     return Finding(
-        f"{claim.key}{changed} at [{case}]: {said}; {outcome}", "no, it repeats the measurement"
+        f"{claim.key}{changed} at [{case}]: {sentence}; {outcome}", "no, it repeats the measurement"
     )
 
 

@@ -38,10 +38,10 @@ class Recorded:
         one of which most are; None where nothing is."""
         some = []
         for suite in _SUITES:
-            found = self.of(suite, key)
-            if found is not None and found.cases and not found.missing:
-                return found
-            some += [found] if found is not None and _any(found) else []
+            result = self.of(suite, key)
+            if result is not None and result.cases and not result.missing:
+                return result
+            some += [result] if result is not None and _any(result) else []
         return min(some, key=lambda r: len(r.missing), default=None)
 
     def elsewhere(self, key: str) -> Iterator[tuple[str, ClaimResult]]:
@@ -57,7 +57,9 @@ class Recorded:
             return None
         if (suite, key) not in self._judged:
             # Premises from a file of the user's are found nowhere else.
-            own = {each.key: each for each in self.claims.values() if each.topic not in topics()}
+            own = {
+                claim.key: claim for claim in self.claims.values() if claim.topic not in topics()
+            }
             self._judged[suite, key] = results({key: claim} | own, suite, self.store)[0]
         return self._judged[suite, key]
 

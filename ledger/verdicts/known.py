@@ -78,7 +78,7 @@ def _listed() -> dict[str, Known]:
 
 def write_known(claims: Mapping[str, Known]) -> None:
     """Write the file again."""
-    parts = [f"{json.dumps(key)}: {_text(found)}" for key, found in claims.items()]
+    parts = [f"{json.dumps(key)}: {_text(cases)}" for key, cases in claims.items()]
     FILE.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
 
 

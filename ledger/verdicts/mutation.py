@@ -105,10 +105,10 @@ def forms(statement: Relational, cases: Iterable[Case] = ()) -> Iterator[tuple[s
     import sympy
 
     cases = list(cases)
-    found = _candidates(statement, lambda node, side: _form_changes(node, (side,), cases))
+    changes = _candidates(statement, lambda node, side: _form_changes(node, (side,), cases))
     known = [other for _, other in mutants(statement)]
     fresh: list[tuple[_Change, Relational]] = []
-    for change, other in found:
+    for change, other in changes:
         if other not in known:
             known.append(other)
             fresh.append((change, other))
@@ -148,15 +148,15 @@ def _candidates(
     changes: Callable[[sympy.Basic, int], Iterator[_Change]],
 ) -> list[tuple[_Change, Relational]]:
     """The statement with each change of one of its sides."""
-    found = []
+    candidates = []
     for side in (0, 1):
         for change in changes(statement.args[side], side):
             sides = [*statement.args]
             sides[side] = change.mutated
             candidate = statement.func(*sides, evaluate=False)
             if candidate != statement:
-                found.append((change, candidate))
-    return found
+                candidates.append((change, candidate))
+    return candidates
 
 
 def _described(found: list[tuple[_Change, Relational]]) -> Iterator[tuple[str, Relational]]:
@@ -224,13 +224,13 @@ def mutate(result: ClaimResult) -> list[Mutant]:
     """Judge every mutant of a claim's statement on the evidence of `result`."""
     statement = result.claim.statement
     cases = [row.case for row in result.decided if row.measured is not None]
-    found = [(change, mutant, False) for change, mutant in mutants(statement)]
-    found += [(change, mutant, True) for change, mutant in forms(statement, cases)]
+    kept = [(change, mutant, False) for change, mutant in mutants(statement)]
+    kept += [(change, mutant, True) for change, mutant in forms(statement, cases)]
     if result.claim.predicted is not None:
         # Such a claim asks whether an interval lies inside another; "unequal" has no counterpart
         # there, and "equal" would be "inside".
-        found = [row for row in found if not row[0].endswith(("-> !=", "-> =="))]
-    return [replace(_judged(result, change, mutant), form=form) for change, mutant, form in found]
+        kept = [row for row in kept if not row[0].endswith(("-> !=", "-> =="))]
+    return [replace(_judged(result, change, mutant), form=form) for change, mutant, form in kept]
 
 
 def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:

@@ -218,15 +218,15 @@ def run_name(key: Key) -> str:
 def by_run(records: Iterable[Record], asked: frozenset[str] = frozenset()) -> dict[Key, Record]:
     """One record for every run: where several versions of the code did it, the one that is asked
     for, else the one with the least id."""
-    found: dict[Key, Record] = {}
+    by_key: dict[Key, Record] = {}
     for record in records:
         key = run_key(record)
-        if key not in found or (record.id not in asked, record.id) < (
-            found[key].id not in asked,
-            found[key].id,
+        if key not in by_key or (record.id not in asked, record.id) < (
+            by_key[key].id not in asked,
+            by_key[key].id,
         ):
-            found[key] = record
-    return found
+            by_key[key] = record
+    return by_key
 
 
 @dataclass(frozen=True)
@@ -408,10 +408,10 @@ def main(arguments: list[str] | None = None) -> int:
         asked = {run.id for run in runs}
         long = [*(run for suite in alone for run in plan(claims, suite)), *plan(trained, largest)]
         runs += [run for run in long if run.id not in asked and options.suite == smallest]
-        found = [record for run in runs if (record := store.get(run.id))]
-        if len(found) < len(runs) or not runs:
+        records = [record for run in runs if (record := store.get(run.id))]
+        if len(records) < len(runs) or not runs:
             raise UsageError(
-                f"{len(runs) - len(found)} of {len(runs)} runs of suite "
+                f"{len(runs) - len(records)} of {len(runs)} runs of suite "
                 f"{options.suite} and of what comes with it are not recorded in "
                 f"{store.root}; `make reference` records them first"
             )
@@ -423,7 +423,7 @@ def main(arguments: list[str] | None = None) -> int:
                     f"{turned[0]}; find out why, then add --turned"
                 )
             write_known(fresh)
-        header = write_ledger(options.out, found, options.suite)
+        header = write_ledger(options.out, records, options.suite)
     except UsageError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
@@ -469,10 +469,10 @@ def _changes(fresh: Mapping[str, Known], claims: Mapping[str, Claim]) -> list[st
     """Each case of a claim that was decided one way and now is the other."""
     return [
         f"{key} [{case}]: {before}, now {after}"
-        for key, found in fresh.items()
+        for key, record in fresh.items()
         for case, before in (known(key) or Known()).cases.items()
         if case in claims[key].every_case
-        if {before, after := found.cases.get(case, "HOLDS")} == {"HOLDS", "FAILS"}
+        if {before, after := record.cases.get(case, "HOLDS")} == {"HOLDS", "FAILS"}
     ]
 
 

@@ -292,10 +292,10 @@ class ClaimResult:
     def records(self) -> list[Record]:
         """Every record behind the verdict, and that of the negative control."""
         rows = [*self.cases, *([self.control] if self.control else [])]
-        found = [r for c in rows for r in c.records] + (
+        records = [r for c in rows for r in c.records] + (
             [self.proof_record] if self.proof_record else []
         )
-        return list({r.id: r for r in found}.values())
+        return list({r.id: r for r in records}.values())
 
 
 def results(
@@ -370,8 +370,10 @@ def _premises(judged: Mapping[str, ClaimResult], suite: str, store: Store) -> di
                 for result in results({key: claim}, other, store)
             )
         )
-        found = next((result for result in here if result.measured), None)
-        verdicts[key] = found.verdict.value if found else f"{NOT_RUN} here; known: {claim.awaited}"
+        premise = next((result for result in here if result.measured), None)
+        verdicts[key] = (
+            premise.verdict.value if premise else f"{NOT_RUN} here; known: {claim.awaited}"
+        )
     return verdicts
 
 
@@ -380,10 +382,10 @@ def _values(claim: Claim, case: Case, store: Store) -> tuple[list[Measured], tup
     if not all(holds(case) for holds in claim.assumes.values()):
         return [], ()
     records = tuple(r for seed in range(claim.seeds) if (r := _record(claim, case, seed, store)))
-    found = [(value, r) for r in records if not isinstance(value := decode(r.result), tuple)]
+    values = [(value, r) for r in records if not isinstance(value := decode(r.result), tuple)]
     # A seed whose instance breaks an assumption says nothing, for or against; the others do.
-    inside = [(value, r) for value, r in found if not isinstance(value, Outside)]
-    chosen = inside or found[:1]
+    inside = [(value, r) for value, r in values if not isinstance(value, Outside)]
+    chosen = inside or values[:1]
     return joined([value for value, _ in chosen]), tuple(r for _, r in chosen)
 
 

@@ -199,13 +199,13 @@ def _recheck_product(data: Mapping[str, Any]) -> Iterator[Step]:
     stored = _stored_forms(data["forms"], d)
     yield _domain(d, depth, tokens)
     yield Step("the forms stored are linearly independent over Q", _independent(data["forms"]))
-    found = [_one_form(entries) for entries in net.layer_forms()]
-    kept = found[0][1] if found[0] else frozenset()
+    layer_forms = [_one_form(entries) for entries in net.layer_forms()]
+    kept = layer_forms[0][1] if layer_forms[0] else frozenset()
     multiplies = 0 in kept and all(
         item is not None and item[1] == kept and all(a in kept and b in kept for a, b in item[0])
-        for item in found
+        for item in layer_forms
     )
-    forms = [item[0] for item in found if item]
+    forms = [item[0] for item in layer_forms if item]
     known = (
         multiplies
         and all(form in stored for form in forms)

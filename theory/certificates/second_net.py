@@ -122,12 +122,12 @@ class PlainNet:
     def moments_give_outputs(self, points: int) -> bool:
         """Whether e_1^T T_L(M_L) ... T_1(M_1) x is what the recursion gives at random inputs."""
         p = _PRIME
-        for x, moment, found in self.token_outputs(points):
+        for x, moment, output in self.token_outputs(points):
             M, vector = np.array(moment), np.array(x)
             for heads in self.layers:
                 T = sum(_residues(A) @ M % p @ _residues(B) % p for A, B in heads) % p
                 M, vector = T @ M % p @ T.T % p, T @ vector % p
-            if int(vector[0]) != found:
+            if int(vector[0]) != output:
                 return False
         return True
 
@@ -138,12 +138,12 @@ class PlainNet:
         points: int,
     ) -> bool:
         """Whether x_1 prod f^e is what the recursion gives at random inputs."""
-        for x, moment, found in self.token_outputs(points):
+        for x, moment, output in self.token_outputs(points):
             product = x[0]
             for form, exponent in zip(forms, exponents, strict=True):
                 value = sum(c * moment[a][b] for (a, b), c in form.items())
                 product = product * pow(value, exponent, _PRIME) % _PRIME
-            if product != found:
+            if product != output:
                 return False
         return True
 
@@ -394,6 +394,6 @@ class PlainForms:
             if not len(keys):
                 entries += [0] * len(wanted)
                 continue
-            found = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)
-            entries += np.where(keys[found] == wanted, values[found], 0).tolist()
+            places = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)
+            entries += np.where(keys[places] == wanted, values[places], 0).tolist()
         return nmod_mat(len(rows), len(columns), entries, self.prime)

@@ -147,15 +147,15 @@ def _cache_file(name: str) -> Path:
 def _plain_name(function: Callable[..., Any]) -> object:
     """A text that tells a function apart in this version of the project; the function itself where
     none does."""
-    said = _said(function)
-    return function if said is None else said
+    name = _said(function)
+    return function if name is None else name
 
 
 def _said(value: Any) -> str | None:
     """A text that tells a value apart: a plain one, or a function of the project with plain values
     bound to it; None for anything else."""
     if isinstance(value, tuple | list | dict):
-        parts = [_said(each) for each in (value.items() if isinstance(value, dict) else value)]
+        parts = [_said(item) for item in (value.items() if isinstance(value, dict) else value)]
         return None if None in parts else json.dumps(parts)
     if isinstance(value, partial):
         return _said((value.func, value.args, value.keywords))
@@ -210,9 +210,9 @@ def tree_version() -> str:
         whole.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
     data = sorted(
         {
-            each
+            file
             for folder in {path.parent for path in source_files()}
-            for each in (*folder.glob("*.csv"), *folder.glob("*/*.json"))
+            for file in (*folder.glob("*.csv"), *folder.glob("*/*.json"))
         }
     )
     for path in data:
@@ -234,7 +234,7 @@ class _Walk:
         while len(listed) < len(self._numbers):
             for place in list(self._numbers)[len(listed) :]:
                 node = _node(place)
-                listed.append([node.syntax, [self.target(each) for each in node.named]])
+                listed.append([node.syntax, [self.target(part) for part in node.named]])
         return listed
 
     def target(self, target: _Target) -> list[Any]:
@@ -268,7 +268,7 @@ class _Walk:
         around = _resolve(home, outer)
         if code is None or (function.__qualname__ == outer and not itself and around.places):
             return [*self.target(around), *held]
-        if any(each is function for each in self._inside):
+        if any(entry is function for entry in self._inside):
             return "itself"
         self._inside.append(function)
         inner = [self._inner(node, home, code) for node in _on_line(home, code)]
@@ -284,7 +284,7 @@ class _Walk:
     def _inner(self, node: ast.AST, home: str, code: Any) -> tuple[Any, list[str]]:
         """A function by its syntax and what it names; its free variables, in the order in which
         they stand there."""
-        standing = [each.id for each in ast.walk(node) if isinstance(each, ast.Name)]
+        standing = [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
         free = [
             name
             for name in dict.fromkeys([*standing, *code.co_freevars])
@@ -292,7 +292,7 @@ class _Walk:
         ]
         definition = _definition(node, home, free)
         executed = [self.target(_Target(((place, 0),))) for place in _executed(home)]
-        return [definition.syntax, [self.target(each) for each in definition.named], executed], free
+        return [definition.syntax, [self.target(part) for part in definition.named], executed], free
 
     def bound(self, value: Any) -> Any:
         """A value in the closure or the defaults of a function, or bound to it: what it says of
@@ -305,11 +305,11 @@ class _Walk:
         if kind in _PLAIN:
             return [kind.__name__, repr(value)]
         if kind in (tuple, list):
-            return [kind.__name__, [self.bound(each) for each in value]]
+            return [kind.__name__, [self.bound(item) for item in value]]
         if kind is dict:
-            return ["dict", [[self.bound(key), self.bound(each)] for key, each in value.items()]]
+            return ["dict", [[self.bound(key), self.bound(item)] for key, item in value.items()]]
         if kind in (set, frozenset):
-            return [kind.__name__, sorted(json.dumps(self.bound(each)) for each in value)]
+            return [kind.__name__, sorted(json.dumps(self.bound(item)) for item in value)]
         if inspect.ismodule(value):
             return self.target(_resolve(value.__name__, ""))
         if isinstance(value, type | partial) or (
@@ -320,7 +320,7 @@ class _Walk:
             return [kind.__name__, _sympy_text(value)]
         if isinstance(value, tuple | list | dict | set | frozenset):  # of a kind of its own
             plain = next(
-                each for each in (tuple, list, dict, set, frozenset) if isinstance(value, each)
+                item for item in (tuple, list, dict, set, frozenset) if isinstance(value, item)
             )
             return [self.function(kind), self.bound(plain(value))]
         if hasattr(value, "tobytes") and hasattr(value, "dtype"):
@@ -329,7 +329,7 @@ class _Walk:
         if isinstance(value, Enum):
             return [home, value.name]
         if is_dataclass(value):
-            return [home, [self.bound(getattr(value, each.name)) for each in fields(value)]]
+            return [home, [self.bound(getattr(value, item.name)) for item in fields(value)]]
         raise UsageError(
             f"a function that measures holds a {kind.__qualname__}, which does not "
             "say what it is; accepted are numbers, texts, tuples, lists, dicts, "
@@ -355,16 +355,16 @@ def _node(place: _Place) -> _Definition:
         names = sorted({*known.definitions, *known.imports})
         return _Definition(_digest(["module", names]), tuple(_resolve(module, n) for n in names))
     statement = known.body[number]
-    found = _definition(statement, module)
+    definition = _definition(statement, module)
     # The values that its names had before.
     others = tuple(
-        _Target(tuple(((module, each), 0) for each in known.definitions[name] if each != number))
+        _Target(tuple(((module, entry), 0) for entry in known.definitions[name] if entry != number))
         for name in _defined(statement)
         if not isinstance(statement, ast.FunctionDef | ast.ClassDef)
     )
-    executed = _Target(tuple((each, 0) for each in _executed(module) if each != place))
-    more = (*filter(lambda each: each.places, (*others, executed)),)
-    return _Definition(found.syntax, (*found.named, *more))
+    executed = _Target(tuple((entry, 0) for entry in _executed(module) if entry != place))
+    more = (*filter(lambda entry: entry.places, (*others, executed)),)
+    return _Definition(definition.syntax, (*definition.named, *more))
 
 
 @cache
@@ -379,23 +379,23 @@ def _resolve(module: str, name: str) -> _Target:
     if not name:
         return _Target((((module, -1), 0),))
     known = _module(module)
-    found = [
+    targets = [
         _Target(
             tuple(
-                ((module, each), list(_defined(known.body[each])).index(name))
-                for each in known.definitions.get(name, ())
+                ((module, index), list(_defined(known.body[index])).index(name))
+                for index in known.definitions.get(name, ())
             )
         )
     ]
-    found += [_imported(each) for each in known.imports.get(name, ())]
-    if not any(each != _Target() for each in found):
-        found += [_imported(known.typed[name])] if name in known.typed else []
-        found += [_resolve(each, name) for each in known.stars]
+    targets += [_imported(index) for index in known.imports.get(name, ())]
+    if not any(index != _Target() for index in targets):
+        targets += [_imported(known.typed[name])] if name in known.typed else []
+        targets += [_resolve(index, name) for index in known.stars]
         if _spec_path(f"{module}.{name}"):
-            found.append(_resolve(f"{module}.{name}", ""))
+            targets.append(_resolve(f"{module}.{name}", ""))
     return _Target(
-        tuple(place for each in found for place in each.places),
-        " ".join(filter(None, (each.text for each in found))),
+        tuple(place for index in targets for place in index.places),
+        " ".join(filter(None, (index.text for index in targets))),
     )
 
 
@@ -411,31 +411,31 @@ def _imported(target: tuple[str, str]) -> _Target:
 @cache
 def _module(name: str) -> _Module:
     path, package = _module_path(name), _package(name)
-    found = _Module(path, package, _tree(name).body)
-    for number, node in enumerate(found.body):
+    parsed = _Module(path, package, _tree(name).body)
+    for number, node in enumerate(parsed.body):
         if isinstance(node, ast.Import | ast.ImportFrom):
-            for each, target in _imports(node, package).items():
-                if each == "*":
-                    found.stars.append(target[0])
+            for binding, target in _imports(node, package).items():
+                if binding == "*":
+                    parsed.stars.append(target[0])
                 else:
-                    found.imports.setdefault(each, []).append(target)
+                    parsed.imports.setdefault(binding, []).append(target)
             continue
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test) and not node.orelse:
             # What a package hands out on demand stands there for type checkers, and for this.
             for inner in node.body:
                 if isinstance(inner, ast.ImportFrom):
-                    found.typed.update(_imports(inner, package))
+                    parsed.typed.update(_imports(inner, package))
             continue
-        for each in (names := list(_defined(node))):
-            found.definitions.setdefault(each, []).append(number)
+        for binding in (names := list(_defined(node))):
+            parsed.definitions.setdefault(binding, []).append(number)
         # A statement that does more than define its names is executed whatever is asked for.
         if (
             (not names or isinstance(node, _BLOCKS))
             and not _is_docstring(node)
-            and (not _makes_claims(node, found))
+            and (not _makes_claims(node, parsed))
         ):
-            found.executed.append(number)
-    return found
+            parsed.executed.append(number)
+    return parsed
 
 
 def _makes_claims(node: ast.stmt, module: _Module) -> bool:
@@ -469,21 +469,21 @@ def _is_maker(module: str, name: str) -> bool:
         if (what == "claim" and home.startswith("depthlaw.theory.claim")) or _is_maker(home, what):
             return True
     for number in known.definitions.get(name, ()):
-        made = getattr(known.body[number], "value", None)
+        call = getattr(known.body[number], "value", None)
         if (
-            isinstance(made, ast.Call)
-            and isinstance(made.func, ast.Name)
-            and made.func.id == "partial"
-            and made.args
-            and isinstance(made.args[0], ast.Name)
-            and _is_maker(module, made.args[0].id)
+            isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Name)
+            and call.func.id == "partial"
+            and call.args
+            and isinstance(call.args[0], ast.Name)
+            and _is_maker(module, call.args[0].id)
         ):
             return True
     return False
 
 
 def _names_in(node: ast.AST) -> set[str]:
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
 
 
 @cache
@@ -516,30 +516,30 @@ def _on_line(module: str, code: Any) -> list[Any]:
         if None not in (line, end, column, until) and until
     ]
     around = [
-        each
-        for each in nodes
+        node
+        for node in nodes
         if all(
-            (each.lineno, each.col_offset) <= first
-            and last <= (each.end_lineno, each.end_col_offset)
+            (node.lineno, node.col_offset) <= first
+            and last <= (node.end_lineno, node.end_col_offset)
             for first, last in spans
         )
     ]
-    return [max(around, key=lambda each: (each.lineno, each.col_offset))] if around else nodes
+    return [max(around, key=lambda node: (node.lineno, node.col_offset))] if around else nodes
 
 
 @cache
 def _functions(module: str) -> dict[tuple[str, int], list[Any]]:
     """Every function of a module by its name and first line; without decorators, which are no part
     of what it does."""
-    found: dict[tuple[str, int], list[Any]] = {}
+    functions: dict[tuple[str, int], list[Any]] = {}
     for node in ast.walk(_tree(module)):
         if isinstance(node, ast.Lambda):
-            found.setdefault(("<lambda>", node.lineno), []).append(node)
+            functions.setdefault(("<lambda>", node.lineno), []).append(node)
         elif isinstance(node, ast.FunctionDef):
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             bare = ast.FunctionDef(**dict(ast.iter_fields(node)) | {"decorator_list": []})
-            found.setdefault((node.name, first), []).append(ast.copy_location(bare, node))
-    return found
+            functions.setdefault((node.name, first), []).append(ast.copy_location(bare, node))
+    return functions
 
 
 def _defined(node: ast.stmt) -> Iterator[str]:
@@ -578,7 +578,7 @@ def _bindings(statements: list[Any]) -> Iterator[str]:
         elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
             # A walrus in a comprehension binds around it.
             yield from (
-                each.target.id for each in ast.walk(node) if isinstance(each, ast.NamedExpr)
+                part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)
             )
             yield from _bindings([node.generators[0].iter])
         else:
@@ -598,16 +598,16 @@ def _outside(node: ast.FunctionDef | ast.ClassDef | ast.Lambda) -> list[Any]:
     bases."""
     if isinstance(node, ast.ClassDef):
         # How many of each: a base is no decorator.
-        counts = [ast.Constant(len(each)) for each in (node.decorator_list, node.bases)]
+        counts = [ast.Constant(len(part)) for part in (node.decorator_list, node.bases)]
         return [*counts, *node.decorator_list, *node.bases, *node.keywords]
-    defaults = [each for each in (*node.args.defaults, *node.args.kw_defaults) if each is not None]
+    defaults = [part for part in (*node.args.defaults, *node.args.kw_defaults) if part is not None]
     return [*(node.decorator_list if isinstance(node, ast.FunctionDef) else []), *defaults]
 
 
 def _definition(node: ast.AST, module: str, free: Sequence[str] = ()) -> _Definition:
     form = _Form(module, free)
     syntax = form.of(node)
-    data = tuple(_Target(text=each) for each in sorted(form.data))
+    data = tuple(_Target(text=name) for name in sorted(form.data))
     return _Definition(_digest(syntax), (*form.named, *data))
 
 
@@ -646,20 +646,20 @@ class _Form:
     def _form(self, node: Any) -> Any:
         if isinstance(node, list):
             return [
-                self._form(each)
-                for each in node
-                if id(each) not in self._followed
-                and not isinstance(each, ast.Global | ast.Nonlocal)
+                self._form(part)
+                for part in node
+                if id(part) not in self._followed
+                and not isinstance(part, ast.Global | ast.Nonlocal)
             ]
         if not isinstance(node, ast.AST):
             return repr(node)
         if isinstance(node, ast.Call) and self._makes_a_claim(node.func):
-            said = [
+            pairs = [
                 ("func", node.func),
                 ("args", node.args),
-                ("keywords", [each for each in node.keywords if each.arg not in _LABELS]),
+                ("keywords", [part for part in node.keywords if part.arg not in _LABELS]),
             ]
-            return ["Call", [[name, self._form(part)] for name, part in said if part != []]]
+            return ["Call", [[name, self._form(part)] for name, part in pairs if part != []]]
         if isinstance(node, ast.Import | ast.ImportFrom):
             package = _module(self.module).package
             return [
@@ -680,9 +680,9 @@ class _Form:
         if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
             outer = self._form(node.generators[0].iter)
             parts = [part for name, part in ast.iter_fields(node) if name != "generators"]
-            inside = [each for g in node.generators for each in (g.target, g.iter, g.ifs)]
+            inside = [part for g in node.generators for part in (g.target, g.iter, g.ifs)]
             with_walrus = {
-                each.target.id for each in ast.walk(node) if isinstance(each, ast.NamedExpr)
+                part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)
             }
             bound = [n for g in node.generators for n in _bindings([g.target])]
             return [
@@ -730,7 +730,7 @@ class _Form:
         """A function or class without its name."""
         outside = self._form(_outside(node))
         body: list[Any] = node.body if isinstance(node.body, list) else [node.body]
-        body = [each for each in body if not _is_docstring(each)]
+        body = [statement for statement in body if not _is_docstring(statement)]
         if isinstance(node, ast.ClassDef):
             # The names of what a class holds are what it is known by.
             names = {name: ["held", name] for name in _bindings(body)}
@@ -739,38 +739,38 @@ class _Form:
             self._scopes.pop()
             return [outside, inside]
         a = node.args
-        parameters = [each.arg for each in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
+        parameters = [statement.arg for statement in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
         shape = [
             len(a.posonlyargs),
             len(a.args),
             len(a.kwonlyargs),
             len(a.defaults),
-            [each is not None for each in a.kw_defaults],
+            [statement is not None for statement in a.kw_defaults],
             parameters,
             a.vararg is not None,
             a.kwarg is not None,
         ]
-        more = [each.arg for each in (a.vararg, a.kwarg) if each is not None]
+        more = [statement.arg for statement in (a.vararg, a.kwarg) if statement is not None]
         elsewhere = {
             name
-            for each in _own_statements(body)
-            if isinstance(each, ast.Global | ast.Nonlocal)
-            for name in each.names
+            for statement in _own_statements(body)
+            if isinstance(statement, ast.Global | ast.Nonlocal)
+            for name in statement.names
         }
         given: dict[str, Any] = {name: ["parameter", name] for name in parameters}
         bound = [n for n in (*more, *_bindings(body)) if n not in elsewhere]
         times = Counter([*bound, *parameters])
         followed = [
-            each
-            for each in body
-            if isinstance(each, ast.Import | ast.ImportFrom)
-            and all(times[name] == 1 for name in _imports(each, ""))
+            statement
+            for statement in body
+            if isinstance(statement, ast.Import | ast.ImportFrom)
+            and all(times[name] == 1 for name in _imports(statement, ""))
         ]
-        self._followed |= {id(each) for each in followed}
+        self._followed |= {id(statement) for statement in followed}
         given |= {
             name: target
-            for each in followed
-            for name, target in _imports(each, _module(self.module).package).items()
+            for statement in followed
+            for name, target in _imports(statement, _module(self.module).package).items()
         }
         return [outside, shape, self._inside([n for n in bound if n not in given], body, given)]
 
@@ -786,9 +786,9 @@ class _Form:
             scope[name] = ["local", self._locals]
             self._locals += 1
         self._scopes.append((scope | (given or {}), False))
-        found = self._form(parts)
+        form = self._form(parts)
         self._scopes.pop()
-        return found
+        return form
 
     def _meaning(self, name: str) -> Any:
         """What a name stands for here: a list for a local one, else a target."""
@@ -842,12 +842,12 @@ class _Form:
             return
         path = _module(self.module).path.parent / text
         files = [
-            each for each in (path, *map(path.with_suffix, (".csv", ".json"))) if each.is_file()
+            file for file in (path, *map(path.with_suffix, (".csv", ".json"))) if file.is_file()
         ]
         self.data |= {
-            f"{each.suffix if files else each.name} of {text}: "
-            f"{hashlib.sha256(each.read_bytes()).hexdigest()}"
-            for each in files or path.glob("*.json")
+            f"{file.suffix if files else file.name} of {text}: "
+            f"{hashlib.sha256(file.read_bytes()).hexdigest()}"
+            for file in files or path.glob("*.json")
         }
 
 

@@ -393,7 +393,7 @@ def claim(
             )
         title, text, *notes = paragraphs
         extra = {"needs": "empirics"} if parts[1:2] == ["empirics"] else {}
-        found = Claim(
+        new = Claim(
             key=key,
             title=title.removesuffix("."),
             text=text,
@@ -412,8 +412,8 @@ def claim(
         again = key in _homes and _homes[key] != home and parts[1:2] == ["own"]
         if key in _registered and not (again and _homes[key].startswith(f"depthlaw.own.{topic}__")):
             raise ValueError(f"the key {key!r} is used twice: in {home} and in {_homes[key]}")
-        _registered[key], _homes[key] = found, home
-        return found
+        _registered[key], _homes[key] = new, home
+        return new
 
     return made
 
@@ -460,17 +460,17 @@ def registry() -> dict[str, Claim]:
     of_topic: dict[str, list[str]] = {}
     for module, _ in _modules():
         of_topic.setdefault(module.split(".")[2], []).append(module)
-    found: dict[str, Claim] = {}
+    claims: dict[str, Claim] = {}
     for topic in sorted(of_topic):
         for module in of_topic[topic]:
             _imported(module)
-        found |= {key: c for key, c in _registered.items() if _homes[key] in of_topic[topic]}
-    return found
+        claims |= {key: c for key, c in _registered.items() if _homes[key] in of_topic[topic]}
+    return claims
 
 
 def made_in(module: str) -> list[Claim]:
     """The claims whose functions stand in a module that was imported, in their order."""
-    return [found for key, found in _registered.items() if _homes[key] == module]
+    return [owner for key, owner in _registered.items() if _homes[key] == module]
 
 
 def find(key: str) -> Claim:
@@ -504,10 +504,10 @@ def _imported(module: str) -> None:
         if isinstance(error, SyntaxError):
             lines.append((error.filename or module, error.lineno))
         file, line = lines[-1] if lines else (module, 0)
-        said = error.msg if isinstance(error, SyntaxError) else str(error)
+        message = error.msg if isinstance(error, SyntaxError) else str(error)
         raise UsageError(
             f"{file}, line {line}: {type(error).__name__}: "
-            f"{' '.join(said.split())}; no claim can be used before this module can "
+            f"{' '.join(message.split())}; no claim can be used before this module can "
             "be imported"
         ) from error
 
@@ -541,18 +541,18 @@ def _modules() -> list[tuple[str, str]]:
 def _imports(package: str, source: str) -> set[str]:
     """What a module of a package loads when it is loaded, the package included, by name; the names
     that it takes from a module are listed as if they were modules, since they may be."""
-    found = {package}
+    packages = {package}
     for base, several, one, whole in _IMPORT.findall(source):
         module = importlib.util.resolve_name(base, package) if base else whole
         taken = re.findall(r"\w+", several or one)
-        found |= {module, module.partition(".")[0], *(f"{module}.{name}" for name in taken)}
-    return found
+        packages |= {module, module.partition(".")[0], *(f"{module}.{name}" for name in taken)}
+    return packages
 
 
 def _importing(module: str, imported: Mapping[str, set[str]]) -> set[str]:
     """The modules that import a module, themselves or through another."""
-    found, before = {module}, 0
-    while len(found) > before:
-        before = len(found)
-        found |= {name for name, others in imported.items() if not found.isdisjoint(others)}
-    return found
+    modules, before = {module}, 0
+    while len(modules) > before:
+        before = len(modules)
+        modules |= {name for name, others in imported.items() if not modules.isdisjoint(others)}
+    return modules

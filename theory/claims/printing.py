@@ -149,8 +149,8 @@ class _Tex:
         return rf"\{name} {inner}" if simple else rf"\{name}{self.parens(inner)}"
 
     def floor(self, inner: str, digits: int = 0) -> str:
-        shown = self.parens(inner, r"\lfloor", r"\rfloor")
-        return f"{shown}_{_group(str(digits))}" if digits else shown
+        tex = self.parens(inner, r"\lfloor", r"\rfloor")
+        return f"{tex}_{_group(str(digits))}" if digits else tex
 
     def ceiling(self, inner: str) -> str:
         return self.parens(inner, r"\lceil", r"\rceil")
@@ -316,7 +316,7 @@ _D, _C = (Symbol(name, integer=True, positive=True) for name in ("a D", "width C
 _WIDTH, _LAYERS, _X, _N = (Symbol(f"{letter} ", integer=True, positive=True) for letter in "dLxn")
 _F, *_SUMS = (Symbol(f"{name} ", positive=True) for name in ("f", "z1", "z2", "z3"))
 _INTERNAL = {_D: "D", _C: "C", _WIDTH: "d", _LAYERS: "L", _X: "x", _N: "n", _F: "f"} | {
-    each: rf"\Sigma_{place}" for place, each in enumerate(_SUMS, 1)
+    sign: rf"\Sigma_{place}" for place, sign in enumerate(_SUMS, 1)
 }
 _COUNT = sympy.Function("S", integer=True, positive=True)
 
@@ -440,22 +440,22 @@ class _Printer:
         """(definition, meaning) of the names that the statement uses."""
         self.whole()
         equal = f" {self.style.relations['==']} "
-        found = [
+        rows = [
             (self._show(name) + equal + self._top(formula), meaning)
             for name, formula, meaning in self.named
         ]
         if self.expression.has(sympy.LambertW):
             w = sympy.LambertW(_X)
-            found.append(
+            rows.append(
                 (
                     self._show(Mul(w, sympy.exp(w), evaluate=False)) + equal + "x",
                     "the principal branch of Lambert's function",
                 )
             )
         if self.expression.has(sympy.bell):
-            found.append((self._show(sympy.bell(_N)), "number of partitions of a set of n"))
+            rows.append((self._show(sympy.bell(_N)), "number of partitions of a set of n"))
         if _MULTISET in self.shown:
-            found.append(
+            rows.append(
                 (
                     _CLEARER[_MULTISET] + equal + self._show(sympy.binomial(_N + order - 1, order)),
                     "a product of k factors (n + j)/(j + 1), j < k",
@@ -463,14 +463,14 @@ class _Printer:
             )
         if self.digits:
             whole = self.style.floor(f"{self.style.ten(self.digits)} x")
-            found.append(
+            rows.append(
                 (
                     f"{self.style.floor('x', self.digits)}{equal}"
                     f"{self.style.ten(-self.digits)} {whole}",
                     f"rounded down to {self.digits} decimals",
                 )
             )
-        return found
+        return rows
 
     def _abbreviated(self, expression: Any) -> Any:
         if isinstance(expression, Relational):
@@ -554,8 +554,8 @@ class _Printer:
         return self._show(expression)
 
     def _show(self, expression: Any, least: int = _SUM) -> str:
-        shown, holds = self._part(expression)
-        return self.style.parens(shown) if holds < least else shown
+        printed, holds = self._part(expression)
+        return self.style.parens(printed) if holds < least else printed
 
     def _part(self, e: Any) -> _Part:
         if isinstance(e, Symbol):
@@ -628,8 +628,8 @@ class _Printer:
             written.append((self._place(term, negative, terms, alone), negative, part[0]))
         # What SymPy's order puts first comes first among those of one place.
         written.sort(key=lambda item: item[0])
-        shown = "".join((" - " if negative else " + ") + part for _, negative, part in written)
-        return (self.style.minus + shown[3:] if shown.startswith(" - ") else shown[3:]), _SUM
+        printed = "".join((" - " if negative else " + ") + part for _, negative, part in written)
+        return (self.style.minus + printed[3:] if printed.startswith(" - ") else printed[3:]), _SUM
 
     def _place(self, term: Any, negative: bool, terms: list[Any], alone: bool) -> int:
         """Where a term stands in a sum: 1 + a^2, n + 1, 1 - a, k - i + 1; polynomials in one symbol
@@ -647,12 +647,14 @@ class _Printer:
     def _product(self, e: Any) -> _Part:
         coefficient, rest = e.as_coeff_Mul()
         if coefficient < 0:
-            shown, holds = self._part(
+            printed, holds = self._part(
                 Mul(-coefficient, rest)
                 if isinstance(rest, Mul | Pow) or coefficient != -1
                 else rest
             )
-            return self.style.minus + (shown if holds > _SUM else self.style.parens(shown)), _SUM
+            return self.style.minus + (
+                printed if holds > _SUM else self.style.parens(printed)
+            ), _SUM
         if (
             isinstance(rest, sympy.floor)
             and coefficient.p == 1
@@ -711,8 +713,8 @@ class _Printer:
             if q != 1:
                 bottom.append((_NUMBER, *self._rational(Integer(q))))
         if bottom:
-            shown, holds = self._fraction(top or [(_NUMBER, "1", _ATOM)], bottom)
-            return (f"{shown} {behind[1]}" if behind else shown), holds
+            printed, holds = self._fraction(top or [(_NUMBER, "1", _ATOM)], bottom)
+            return (f"{printed} {behind[1]}" if behind else printed), holds
         if len(top) == 1:
             return top[0][1:]
         return self._joined(top), _PRODUCT
@@ -723,7 +725,7 @@ class _Printer:
             place = _CALL if exponent.has(sympy.Function) else _NUMBER_POWER
             return place, *self._exponential(exponent)
         if exponent == 1:
-            shown, holds = self._part(base)
+            printed, holds = self._part(base)
             place = (
                 _SYMBOL
                 if base.is_Symbol or base is sympy.pi
@@ -735,7 +737,7 @@ class _Printer:
                 if isinstance(base, sympy.Sum | sympy.Product)
                 else _CALL
             )
-            return place, shown, holds
+            return place, printed, holds
         place = (
             _SYMBOL_POWER
             if base.is_Symbol
@@ -754,17 +756,17 @@ class _Printer:
 
     def _exponent(self, exponent: Any) -> str:
         self.small += 1
-        shown = self._show(exponent)
+        printed = self._show(exponent)
         self.small -= 1
-        return shown
+        return printed
 
     def _exponential(self, exponent: Any) -> _Part:
         if exponent == 1:
             return "e", _ATOM
-        shown = self._exponent(exponent)
-        if isinstance(self.style, _Ascii) or len(shown) > 40:
+        printed = self._exponent(exponent)
+        if isinstance(self.style, _Ascii) or len(printed) > 40:
             return self.style.call("exp", self._show(exponent)), _ATOM
-        return self.style.power("e", shown), _POWER
+        return self.style.power("e", printed), _POWER
 
     def _root(self, inner: Any, degree: int) -> tuple[int, str, int]:
         if degree == 2:
@@ -776,15 +778,15 @@ class _Printer:
         )
 
     def _logarithm(self, base: Any, argument: Any) -> tuple[int, str, int]:
-        shown, holds = self._part(argument)
+        printed, holds = self._part(argument)
         plain = holds == _ATOM and not isinstance(argument, sympy.Function)
         name = self.natural if base is None else f"log_{_group(self._show(base))}"
-        return _LOG, self.style.logarithm(name, shown, plain), _POWER
+        return _LOG, self.style.logarithm(name, printed, plain), _POWER
 
     def _joined(self, parts: list[tuple[int, str, int]]) -> str:
         """A product, its factors in order."""
         parts = sorted(parts, key=lambda part: part[0])
-        shown = ""
+        printed = ""
         for place, (_, text, holds) in enumerate(parts):
             # (a/b) c in one line, as a/b c could be read as a/(b c).
             open_ended = (
@@ -794,10 +796,10 @@ class _Printer:
                 and (self.small or isinstance(self.style, _Ascii))
             )
             inside = self.style.parens(text) if holds < _PRODUCT or open_ended else text
-            if shown:
-                shown += self.style.dot if inside[0].isdigit() else self.style.times
-            shown += inside
-        return shown
+            if printed:
+                printed += self.style.dot if inside[0].isdigit() else self.style.times
+            printed += inside
+        return printed
 
     def _fraction(
         self, top: list[tuple[int, str, int]], bottom: list[tuple[int, str, int]]
@@ -839,19 +841,19 @@ class _Printer:
             if isinstance(e, sympy.Piecewise)
             else e.args
         )
-        shown = [self._show(part) for part in parts]
+        texts = [self._show(part) for part in parts]
         if isinstance(e, sympy.floor):
-            return style.floor(shown[0])
+            return style.floor(texts[0])
         if isinstance(e, sympy.ceiling):
-            return style.ceiling(shown[0])
+            return style.ceiling(texts[0])
         if isinstance(e, sympy.binomial):
-            return style.binomial(*shown)
+            return style.binomial(*texts)
         if isinstance(e, sympy.Piecewise):
             return style.cases([(self._show(value), self._when(when)) for value, when in e.args])
         if isinstance(e, AppliedUndef):
-            return style.call(str(e.func), ", ".join(shown))
+            return style.call(str(e.func), ", ".join(texts))
         if name in _FUNCTIONS:
-            return style.call(_FUNCTIONS[name], ", ".join(shown))
+            return style.call(_FUNCTIONS[name], ", ".join(texts))
         for s in e.atoms(Symbol):
             self.seen.setdefault(s)
         return style.fallback(e)

@@ -70,8 +70,10 @@ def at_least(larger: Any, smaller: Any) -> bool:
 def logarithm_step(statement: Any, name: str) -> Step:
     """The left side of the statement is log_3 of the quantity of this name."""
     left = statement.lhs
-    found = [s for s in left.free_symbols if s.name == name]
-    return Step(f"the left side is log_3 of {name}", bool(found) and left == log(found[0]) / log(3))
+    matching = [s for s in left.free_symbols if s.name == name]
+    return Step(
+        f"the left side is log_3 of {name}", bool(matching) and left == log(matching[0]) / log(3)
+    )
 
 
 def sum_step(says: str, sign: int = 1) -> Step:

@@ -62,12 +62,12 @@ def directed_graphs(family: str, vertices: int, rng: np.random.Generator) -> lis
         return [build[family]()]
     if family != "all":
         raise ValueError(f"family={family!r}: accepted are all, {', '.join(build)}")
-    pairs, found = list(permutations(range(vertices), 2)), []
+    pairs, graphs = list(permutations(range(vertices), 2)), []
     for chosen in range(2 ** len(pairs)):
         g = nx.empty_graph(vertices, create_using=nx.DiGraph)
         g.add_edges_from(pair for bit, pair in enumerate(pairs) if chosen >> bit & 1)
-        found.append(g)
-    return found
+        graphs.append(g)
+    return graphs
 
 
 def doubling_layers(g: nx.DiGraph) -> int:

@@ -62,10 +62,10 @@ def graph(family: str, diameter: int, rng: np.random.Generator) -> nx.Graph:
     if family not in build or d < 1:
         raise ValueError(f"{family!r} of diameter {d}: accepted are {', '.join(build)} from 1 on")
     for _ in range(_DRAWS if family in ("random tree", "Erdos-Renyi") else 1):
-        found = build[family]()
-        if _largest_finite(distances(found)) == diameter:
-            order = rng.permutation(len(found)).tolist()
-            return nx.relabel_nodes(found, dict(enumerate(order)))
+        adjacency = build[family]()
+        if _largest_finite(distances(adjacency)) == diameter:
+            order = rng.permutation(len(adjacency)).tolist()
+            return nx.relabel_nodes(adjacency, dict(enumerate(order)))
     raise ValueError(
         f"no {family} graph with diameter {diameter} was found; "
         "the karate club has diameter 5, a star 2, a barbell 3 or more"
@@ -93,8 +93,8 @@ def _atlas() -> list[tuple[nx.Graph, int]]:
 
 def common(values: Iterable[int]) -> int:
     """The one value that all graphs of a case have; -1 when they differ, which no claim allows."""
-    found = set(values)
-    return found.pop() if len(found) == 1 else -1
+    distinct = set(values)
+    return distinct.pop() if len(distinct) == 1 else -1
 
 
 def distances(g: nx.Graph) -> Array:

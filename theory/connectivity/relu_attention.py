@@ -112,8 +112,8 @@ def relu_powers_reported(case: Case) -> Exact:
     powers only (connectivity/relu_powers). The reach is 3^L either way: with self-loops the support
     of A^j grows with j.
     """
-    found = _exponents(case)
-    return Exact(next(j for j in count(1) if j not in found) - 1)
+    exponents = _exponents(case)
+    return Exact(next(j for j in count(1) if j not in exponents) - 1)
 
 
 @claim(
@@ -135,8 +135,8 @@ def relu_powers(case: Case) -> Exact:
     A layer multiplies a block by a sum of squares of blocks, so every exponent stays odd. Measured
     is the number of powers if they are the first odd ones, otherwise -1.
     """
-    found = _exponents(case)
-    return Exact(len(found) if found == set(range(1, 2 * len(found), 2)) else -1)
+    exponents = _exponents(case)
+    return Exact(len(exponents) if exponents == set(range(1, 2 * len(exponents), 2)) else -1)
 
 
 def _two_paths(length: int) -> tuple[Array, Array]:

@@ -158,10 +158,10 @@ def best_depth(case: Case) -> Exact:
     """
     aspect = case.get("least_aspect", 0)
     nets = [net for net in trained(case.group) if net.width >= aspect * net.depth]
-    found = min(nets, key=lambda net: net.sign * Fraction(net.value))
-    if sum(net.value == found.value for net in nets) > 1:
+    best_net = min(nets, key=lambda net: net.sign * Fraction(net.value))
+    if sum(net.value == best_net.value for net in nets) > 1:
         raise ValueError(f"{case.group} has no single best net")
-    return Exact(found.depth)
+    return Exact(best_net.depth)
 
 
 _ACROSS_512 = [
@@ -260,8 +260,8 @@ def _compared() -> list[Case]:
     sized = [(pair, 2 if pair.startswith("iGSM") else 1) for pair in _COMPARED]
     return [
         *(
-            Case(pair=pair, least_ratio=f"{19 * said}/20", most_ratio=f"{21 * said}/20")
-            for pair, said in sized
+            Case(pair=pair, least_ratio=f"{19 * printed}/20", most_ratio=f"{21 * printed}/20")
+            for pair, printed in sized
         ),
         *(Case(pair=pair, least_ratio="0", most_ratio="1/2") for pair in _DEEPNARROW),
     ]

@@ -315,19 +315,21 @@ class Relations(NamedTuple):
             field.subtract_product(left, matrix, x, columns=self.chosen.tolist())
         else:
             field.subtract_product(left, x.T, matrix[self.chosen.tolist()])
-        found = relations(left if self.axis else left.T, p)
-        if not len(found.chosen):
+        other_relations = relations(left if self.axis else left.T, p)
+        if not len(other_relations.chosen):
             return self
-        refined = field.zeros((r + len(found.chosen), len(found.others)))
-        two = field.from_host(found.others)
+        refined = field.zeros((r + len(other_relations.chosen), len(other_relations.others)))
+        two = field.from_host(other_relations.others)
         for rows in field.parts(x):
             refined[:r][rows] = x[rows][:, two]
-        refined[r:] = found.coefficients
-        field.subtract_product(refined[:r], x, found.coefficients, columns=found.chosen.tolist())
+        refined[r:] = other_relations.coefficients
+        field.subtract_product(
+            refined[:r], x, other_relations.coefficients, columns=other_relations.chosen.tolist()
+        )
         field.reduce(refined)
         field.reduce(refined)
-        chosen = np.concatenate([self.chosen, self.others[found.chosen]])
-        return Relations(chosen, self.others[found.others], refined, self.axis)
+        chosen = np.concatenate([self.chosen, self.others[other_relations.chosen]])
+        return Relations(chosen, self.others[other_relations.others], refined, self.axis)
 
 
 def relations(a: Array, p: int, *, axis: int = 1, overwrite: bool = False) -> Relations:

@@ -105,12 +105,12 @@ def tails(matrix: NDArray[Any] | Sequence[Sequence[int | Fraction]]) -> Tails:
         norm = near[0].sqrt()
         off = _norm(f - u * s * v) + (loose[0] * (1 + loose[1]) + loose[1]) * norm
         whole = _norm(f)
-        found = [Ball(Fraction(1), Fraction(1))]
+        balls = [Ball(Fraction(1), Fraction(1))]
         for square in near[1:-1]:
             ball = square.sqrt()
             low, high = (ball - off) / whole, (ball + off) / whole
-            found.append(Ball(max(Fraction(0), Ball.of(low).low), Ball.of(high).high))
-    return Tails((*found, Ball(Fraction(0), Fraction(0))))
+            balls.append(Ball(max(Fraction(0), Ball.of(low).low), Ball.of(high).high))
+    return Tails((*balls, Ball(Fraction(0), Fraction(0))))
 
 
 def _balls(matrix: NDArray[np.float64]) -> arb_mat:

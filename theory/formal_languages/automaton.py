@@ -85,15 +85,15 @@ def images(automaton: Automaton, states: Map) -> dict[Map, str]:
     >>> images(minimal("(ab)*"), (0,))
     {(0,): '', (1,): 'a', (2,): 'b'}
     """
-    found = {states: ""}
+    word_of = {states: ""}
     queue = [states]
     for place in queue:
         for letter, move in zip(automaton.alphabet, automaton.moves, strict=True):
             following = tuple(move[state] for state in place)
-            if following not in found:
-                found[following] = found[place] + letter
+            if following not in word_of:
+                word_of[following] = word_of[place] + letter
                 queue.append(following)
-    return found
+    return word_of
 
 
 def period(element: Map) -> int:

@@ -155,8 +155,8 @@ def strict_hierarchy(case: Case) -> Exact:
     """
     k = case.letters
     apart = {kinds("a" * n, k) for n in range(2 * k + 4)}
-    found = least_layers(lambda word: len(word) >= k, at_least(k), k + 1)
-    return found if len(apart) == k + 1 else Exact(-1)
+    least = least_layers(lambda word: len(word) >= k, at_least(k), k + 1)
+    return least if len(apart) == k + 1 else Exact(-1)
 
 
 def alternation(m: int, last: str) -> Formula:

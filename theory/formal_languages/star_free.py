@@ -61,7 +61,7 @@ def syntactic_period(case: Case) -> Exact:
     """
     expression = case.get("expression", modular(case.modulus))
     automaton = minimal(expression)
-    found = monoid_period(automaton)
-    if (found > 1) != (counter(automaton) is not None):
+    exponent = monoid_period(automaton)
+    if (exponent > 1) != (counter(automaton) is not None):
         raise AssertionError(f"the monoid and the search for counters disagree about {expression}")
-    return Exact(found)
+    return Exact(exponent)

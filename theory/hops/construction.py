@@ -132,10 +132,10 @@ def depth_printed(case: Case, seed: int) -> Ball:
     stands in the way: hops/one_lookup_per_layer, hops/self_skip_subset_sums; why no finite search
     settles it: hops/one_layer_unbounded_precision.
     """
-    found = network.settles(network.causal, case, seed)
-    if found < 0:
+    settled = network.settles(network.causal, case, seed)
+    if settled < 0:
         raise ValueError(f"the construction errs at [{case}], so it gives no upper end")
-    return Ball(Fraction(2 if hops_ask_for_every_bit(case.hops) else 0), Fraction(found))
+    return Ball(Fraction(2 if hops_ask_for_every_bit(case.hops) else 0), Fraction(settled))
 
 
 @claim(

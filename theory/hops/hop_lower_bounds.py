@@ -223,10 +223,10 @@ def self_skip_subset_sums(case: Case) -> Exact:
     """
     least = 2**case.tokens + 1
     for steps in key_steps(case.tokens, case.width, case.key_size):
-        found = {(0,) * case.width}
+        subset_sums = {(0,) * case.width}
         for step in steps:
-            found |= {tuple(a + b for a, b in zip(s, step, strict=True)) for s in found}
-        least = min(least, len(found))
+            subset_sums |= {tuple(a + b for a, b in zip(s, step, strict=True)) for s in subset_sums}
+        least = min(least, len(subset_sums))
     if least > 2**case.tokens:
         raise ValueError(
             f"no keys of this size skip {case.tokens} tokens; take larger keys or fewer tokens"
@@ -284,13 +284,13 @@ def _instances(case: Case, seed: int) -> Iterator[Instance]:
 
 def _distances(instances: Iterable[Instance], hops: int, copies: int) -> set[int]:
     """How far hop_k walks from every start vertex; -1 where it leaves the cycle."""
-    found = set()
+    distances = set()
     for edges, rings in instances:
         for ring, start in [(r, v) for r in rings for v in r]:
             end = hop_k(edge_sequence(edges, start, copies), hops)[-1]
             apart = (ring.index(end) - ring.index(start)) % len(ring) if end in ring else -1
-            found.add(min(apart, len(ring) - apart))
-    return found
+            distances.add(min(apart, len(ring) - apart))
+    return distances
 
 
 CYCLES: dict[str, Any] = {

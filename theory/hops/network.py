@@ -94,8 +94,8 @@ def symbol_carrying(
     while True:
         yield answer[1:]
         # A token that points to itself holds what it would look up, which a strict mask hides.
-        found = _lookup(pointer, strict=mask == "strict")
-        source = np.where(pointer == positions, positions, found)
+        looked_up = _lookup(pointer, strict=mask == "strict")
+        source = np.where(pointer == positions, positions, looked_up)
         answer = _take(answer, source) if digits & 1 else answer
         pointer, digits = _take(pointer, source), digits >> 1
 
@@ -214,9 +214,9 @@ def _last_match(
 
 def _last_same_by_digits(symbols: Array, positions: Array, alphabet: int) -> Array:
     """The last earlier copy under a causal mask: one head for each binary digit of positions."""
-    found = np.zeros_like(positions)
+    last = np.zeros_like(positions)
     for digit in range(int(positions[-1]).bit_length()):
         bit = positions >> digit & 1
         query, key = 2 * symbols + 1 - bit, 2 * symbols + bit
-        found = np.maximum(found, _last_match(query, key, 2 * alphabet, spacing=2, first=1))
-    return found
+        last = np.maximum(last, _last_match(query, key, 2 * alphabet, spacing=2, first=1))
+    return last

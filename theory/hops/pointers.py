@@ -13,11 +13,11 @@ def find1(sequence: Sequence[Hashable]) -> list[int]:
     [0, 0, 2, 3]
     """
     after_last: dict[Hashable, int] = {}
-    found = []
+    pointers = []
     for position, symbol in enumerate(sequence, start=1):
-        found.append(after_last.get(symbol, 0))
+        pointers.append(after_last.get(symbol, 0))
         after_last[symbol] = position + 1
-    return found
+    return pointers
 
 
 def find(sequence: Sequence[Hashable], hops: int) -> list[int]:

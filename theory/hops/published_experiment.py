@@ -147,9 +147,9 @@ def counted(tokens: int, hops: int, alphabet: int) -> tuple[Fraction, Fraction]:
     for sequence in product(range(alphabet), repeat=tokens):
         if all(a != b for a, b in pairwise(sequence)):
             number += 1
-            found = [(i, p) for i, p in enumerate(find(sequence, hops)) if p]
-            exists += len(found)
-            copies += sum(sequence[p - 1] == sequence[i] for i, p in found)
+            hops_at = [(i, p) for i, p in enumerate(find(sequence, hops)) if p]
+            exists += len(hops_at)
+            copies += sum(sequence[p - 1] == sequence[i] for i, p in hops_at)
     return Fraction(exists, number), Fraction(copies, number)
 
 

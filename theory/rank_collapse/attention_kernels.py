@@ -87,7 +87,7 @@ def decay_kernel(case: Case) -> Exact:
         fmpq_mat([[fmpq(a.numerator, a.denominator) ** abs(i - j) for j in n] for i in n])
         for a in _levels(case)
     ]
-    factors = [cholesky(each, rational_root) for each in kernels]
+    factors = [cholesky(kernel, rational_root) for kernel in kernels]
     errors, total = 0, factors[0]
     for before, after in itertools.pairwise(factors):
         A = after * before.inv()
@@ -154,7 +154,7 @@ def uniform_kernel(case: Case) -> Exact:
             arb_mat([[1 if i == j else from_fraction(rho) for j in n] for i in n])
             for rho in _levels(case)
         ]
-        factors = [cholesky(each, arb.sqrt) for each in kernels]
+        factors = [cholesky(kernel, arb.sqrt) for kernel in kernels]
         for before, after in itertools.pairwise(factors):
             A = after * before.inv()
             for i, j in zip(*np.tril_indices(case.tokens), strict=True):

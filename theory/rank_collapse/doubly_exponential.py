@@ -189,8 +189,8 @@ def _coefficients(case: Case) -> Ball:
     """
 
     def ratios() -> list[arb]:
-        found = []
-        for (x, R), layer in zip(_pairs(*(made := instance(case))), made[1], strict=False):
+        series = []
+        for (x, R), layer in zip(_pairs(*(drawn := instance(case))), drawn[1], strict=False):
             first, rest = 0 * R, arb_mat(1, case.width)
             for head in layer:
                 q = [value.exp() for value in _shared_logits(head, x, R)]
@@ -214,14 +214,14 @@ def _coefficients(case: Case) -> Ball:
             spread = (case.tokens * largest(bound) / one).max(sum(bound, arb(0)) / infinity)
             cubed = ball_composite_norm(R) ** 3
             size = ball_composite_norm(centred(first)) / cubed
-            found.append((size * (1 - spread)).union(size * (1 + spread)))
-        return found
+            series.append((size * (1 - spread)).union(size * (1 + spread)))
+        return series
 
     with flint.ctx.workprec(256):
-        found = ratios()
-        joined = found[0]
-        for each in found[1:]:
-            joined = joined.union(each)
+        series = ratios()
+        joined = series[0]
+        for ratio in series[1:]:
+            joined = joined.union(ratio)
         return Ball.of(joined)
 
 
@@ -297,8 +297,8 @@ def doubly_exponential_slope(case: Case) -> Ball | Outside:
     that are measured; one that does not is out of scope. The upper end 1 is below the theorem's 4
     gamma beta H, and true of these nets.
     """
-    found = _coefficients(case)
-    if not (found.low >= case.rational("coefficient_least") and found.high <= 1):
+    coefficients = _coefficients(case)
+    if not (coefficients.low >= case.rational("coefficient_least") and coefficients.high <= 1):
         return Outside(COEFFICIENTS)
     return _slope(case)
 

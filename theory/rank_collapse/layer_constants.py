@@ -175,16 +175,16 @@ LAYERS = 4
 def _nets(case: Case, seed: int) -> tuple[tuple[Constants, ...], ...]:
     """What is found in each layer of each net: by layer and net."""
     rng, std = case.rng(seed), float(case.rational("std"))
-    found: list[list[Constants]] = [[] for _ in range(LAYERS)]
+    by_layer: list[list[Constants]] = [[] for _ in range(LAYERS)]
     for _ in range(case.replicas):
         now = state(_tokens(rng, case))
         for layer in range(LAYERS):
             weights = normal_weights(rng, case.width, case.heads, std)
             if "orthonormal" in case:
                 weights, now = _identity(rng, case)
-            found[layer].append(constants(weights, now))
+            by_layer[layer].append(constants(weights, now))
             now = advanced(weights, now)
-    return tuple(map(tuple, found))
+    return tuple(map(tuple, by_layer))
 
 
 def _identity(rng: np.random.Generator, case: Case) -> tuple[Weights, State]:
@@ -249,10 +249,10 @@ def layer_constant(case: Case, seed: int) -> Ball | Outside:
     larger. BERT's first layer is not asked: its logits range too far, see smallness_at_real_shapes.
     """
     nets = Case(**{name: value for name, value in case.fields().items() if name != "bound"})
-    found = _layer(nets, seed)
-    if max(each.widest for each in found) > LARGEST_RANGE:
+    drawn = _layer(nets, seed)
+    if max(drawn_net.widest for drawn_net in drawn) > LARGEST_RANGE:
         return Outside(SMALL_RANGES)
-    return _largest([each.coefficient / getattr(each, case.bound) for each in found])
+    return _largest([drawn_net.coefficient / getattr(drawn_net, case.bound) for drawn_net in drawn])
 
 
 @claim(
@@ -310,7 +310,7 @@ def gamma_of_random_heads(case: Case, seed: int) -> Sample:
     that each attend to themselves most. Random rows of E range over a few standard deviations,
     while a column of |E| sums N of them: gamma falls like sqrt(log N / N).
     """
-    return Sample(tuple(float(f"{each.gamma:.6g}") for each in _layer(case, seed)))
+    return Sample(tuple(float(f"{drawn_net.gamma:.6g}") for drawn_net in _layer(case, seed)))
 
 
 _REAL: _Fields = {"residual": "1/100", "first": 3, "coefficient_least": "1/1000000000000"}

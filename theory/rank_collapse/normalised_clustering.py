@@ -70,13 +70,13 @@ def squared_diameter(tokens: arb_mat) -> arb:
 
 def _diameters(case: Case, layers: Sequence[int], *, post: bool) -> list[arb]:
     """The squared diameters after these layers, ascending."""
-    tokens, found = start(case), []
+    tokens, diameters = start(case), []
     for place in range(layers[-1] + 1):
         if place in layers:
-            found.append(squared_diameter(tokens))
+            diameters.append(squared_diameter(tokens))
         if place < layers[-1]:
             tokens = layer(tokens, case, post=post)
-    return found
+    return diameters
 
 
 def _measured(case: Case, *, post: bool, rate: bool) -> Ball | Outside:

@@ -268,8 +268,8 @@ def layernorm_affine_rank(case: Case) -> Exact:
     which keeps the rank of the tokens minus the means of their features.
     """
     before = token_set(case)
-    found = rank(before - before[0])
-    if found != case.affine_rank:
-        raise ValueError(f"the tokens of [{case}] have affine rank {found}")
+    rank_before = rank(before - before[0])
+    if rank_before != case.affine_rank:
+        raise ValueError(f"the tokens of [{case}] have affine rank {rank_before}")
     after = layer_norm(before)
     return Exact(rank(after - after[0]))

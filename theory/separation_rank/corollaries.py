@@ -131,12 +131,12 @@ _DEEP_BOUND = lower_bound_deep.statement.rhs
 
 def _reached(case: Case, goal: arb) -> Exact:
     """The least w for which Theorem 2's lower bound at L/delta and w d_x reaches the goal."""
-    found, reached, depth = 0, False, case.depth // case.depth_ratio
+    rank, reached, depth = 0, False, case.depth // case.depth_ratio
     while not reached:
-        found += 1
-        wider = Case(width=found * case.width, depth=depth, heads=case.heads)
+        rank += 1
+        wider = Case(width=rank * case.width, depth=depth, heads=case.heads)
         reached = wider.width > case.heads and _at_least(_value(_DEEP_BOUND, wider), goal)
-    return Exact(found)
+    return Exact(rank)
 
 
 _SIZES = (

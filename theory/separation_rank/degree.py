@@ -224,10 +224,14 @@ def _over_z(
 ) -> Exact | Ball:
     """The degree of a polynomial over Z, on a random line."""
     base, direction = (rng.integers(1, 2**61, shape).astype(object) for _ in range(2))
-    found = measured_degree(function, base, direction)
+    degree_over_z = measured_degree(function, base, direction)
     # By Schwartz and Zippel the part of top degree, if below 2^21, vanishes at a random direction
     # with probability at most 2^-40.
-    return Exact(found.value, misses=2.0**-40) if isinstance(found, Exact) else found
+    return (
+        Exact(degree_over_z.value, misses=2.0**-40)
+        if isinstance(degree_over_z, Exact)
+        else degree_over_z
+    )
 
 
 # --- layers as sums of one kind of term -----------------------------------------------------------

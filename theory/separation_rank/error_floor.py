@@ -91,10 +91,10 @@ def least_width(goal: int, depth: int, tokens: int = 2) -> int:
     >>> [least_width(232, depth) for depth in (1, 2, 3)]
     [231, 6, 2]
     """
-    found = 1
-    while rank_bound(found, depth, tokens, found) < goal:
-        found += 1
-    return found
+    width = 1
+    while rank_bound(width, depth, tokens, width) < goal:
+        width += 1
+    return width
 
 
 # --- Eckart and Young -----------------------------------------------------------------------------
@@ -117,8 +117,8 @@ def _tail_squared(statement: Relational, case: Case) -> Ball:
 
 def _relative(matrix: NDArray[Any], other: NDArray[Any]) -> Exact:
     square, off = (
-        sum((Fraction(value) ** 2 for value in each.flat), Fraction(0))
-        for each in (matrix, matrix - other)
+        sum((Fraction(value) ** 2 for value in part.flat), Fraction(0))
+        for part in (matrix, matrix - other)
     )
     return Exact(off / square)
 
@@ -202,12 +202,12 @@ def _(statement: Relational) -> Iterator[Step]:
         "||F (I - P)||^2 = ||F||^2 - tr(P F^T F), and the trace is sum_i lambda_i p_i: "
         "eigenvalues lambda_i of F^T F, and weights 0 <= p_i <= 1 of sum at most r"
     )
-    shown = vanish("", *(_spare(statement, n, r) for n in range(2, 6) for r in range(1, n))).holds
+    holds = vanish("", *(_spare(statement, n, r) for n in range(2, 6) for r in range(1, n))).holds
     yield Step(
         "sum_i lambda_i - sum_i lambda_i p_i is the stated tail plus "
         "lambda_r (r - sum_i p_i) + sum_{i<=r} (lambda_i - lambda_r) (1 - p_i) "
         "+ sum_{i>r} (lambda_r - lambda_i) p_i",
-        statement.rel_op == ">=" and statement.lhs == squared_error and shown,
+        statement.rel_op == ">=" and statement.lhs == squared_error and holds,
     )
     yield remark("no factor of these terms is negative, for lambda_1 >= lambda_2 >= ... >= 0")
 

@@ -124,9 +124,9 @@ def _require_values(net: AttentionNet, forms: list[tuple[int, ...]], exponents: 
     query, key, value, output = ((w % PRIME).astype(np.int64) for w in weights)
     reduced = AttentionNet(query, key, value, output, PRIME, net.residual)
     tokens = random_tokens(np.random.default_rng(0), reduced, 4, 2 * net.width + 2)
-    found, seen = forward(reduced, tokens), moments(reduced, tokens)
+    outputs, seen = forward(reduced, tokens), moments(reduced, tokens)
     upper = np.triu_indices(net.width)
-    for product, moment, y in zip(tokens[:, 0, 0].tolist(), seen, found, strict=True):
+    for product, moment, y in zip(tokens[:, 0, 0].tolist(), seen, outputs, strict=True):
         for form, exponent in zip(forms, exponents, strict=True):
             linear = sum(c * int(m) for c, m in zip(form, moment[upper], strict=True))
             product = product * pow(linear, exponent, PRIME) % PRIME

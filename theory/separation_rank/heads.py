@@ -157,10 +157,10 @@ def heads_exact(case: Case, seed: int) -> Exact:
     argued in words, for all shapes and weights, on that page, and compared in a test.
     """
     forms = frontier_forms(case.width, case.depth, case.heads, seed)
-    found = graded_rank(forms, case.order, seed=seed)
+    measured = graded_rank(forms, case.order, seed=seed)
     # The staircase bounds the rank at all weights, as the page argues.
     most = min(_staircase(case), *piece_shape(case.width, case.depth, case.order))
-    return Exact(found, misses=0.0 if found == most else 1.0)
+    return Exact(measured, misses=0.0 if measured == most else 1.0)
 
 
 def _staircase(case: Case) -> int:
@@ -287,8 +287,8 @@ def four_tokens(case: Case, seed: int) -> Exact:
     if 2 * case.order > forms.degree:
         matrix = matrix.T
     columns = _divided_powers(right, rest).T
-    found = rank(matmul(matmul(rows, matrix, forms.prime), columns, forms.prime), forms.prime)
-    return Exact(found, misses=0.0 if found == most else 1.0)
+    measured = rank(matmul(matmul(rows, matrix, forms.prime), columns, forms.prime), forms.prime)
+    return Exact(measured, misses=0.0 if measured == most else 1.0)
 
 
 def _divided_powers(tokens: NDArray[np.int64], degree: int) -> NDArray[np.int64]:

@@ -98,10 +98,12 @@ def leading_monomials(
         T = _layer(net, layer, M)
         product = _times(T, product)
         M = _times(_times(T, M), [list(row) for row in zip(*T, strict=True)])
-    found = [(a, entry[1]) for a, entry in enumerate(product[0]) if entry and entry[1] is not None]
-    if not found:
+    monomials = [
+        (a, entry[1]) for a, entry in enumerate(product[0]) if entry and entry[1] is not None
+    ]
+    if not monomials:
         raise ArithmeticError("no leading part is one monomial; choose another grading")
-    return found
+    return monomials
 
 
 def _layer(net: AttentionNet, layer: int, M: _Matrix) -> _Matrix:

@@ -86,10 +86,10 @@ def catalecticant(
         keys = np.array([np.dot(exponents, radix) for exponents in form], dtype=np.int64)
         values = [_scaled(exponents, c, factorial, prime) for exponents, c in form.items()]
         sorting = np.argsort(keys)
-        keys, found = keys[sorting], np.array(values, dtype=np.int64)[sorting]
+        keys, entries = keys[sorting], np.array(values, dtype=np.int64)[sorting]
         wanted = rows[:, None] + columns[None, :]
         place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        blocks.append(np.where(keys[place] == wanted, found[place], 0))
+        blocks.append(np.where(keys[place] == wanted, entries[place], 0))
     return np.concatenate(blocks)
 
 

@@ -65,8 +65,8 @@ def rank_of_piece(
     best, misses = 0, 1.0
     for draw in range(_DRAWS):
         forms = frontier_forms(case.width, case.depth, case.heads, seed + draw)
-        found = graded_rank(forms, case.order, seed=seed + draw, memory=memory, place=place)
-        best = max(best, found)
+        measured = graded_rank(forms, case.order, seed=seed + draw, memory=memory, place=place)
+        best = max(best, measured)
         if best == most:
             return Exact(best)
         # The larger rank that all draws would have missed is larger than the best of them.
@@ -205,8 +205,8 @@ def piece_cost(width: int, depth: int, order: int, rank: int | None = None) -> C
         "gathers": gathers,
         "lines": lines,
     }
-    made = {"numbers": forms_entries(width, depth)}
-    return Cost(work, made, least, least + _with_relations(8 * m * n))
+    sizes = {"numbers": forms_entries(width, depth)}
+    return Cost(work, sizes, least, least + _with_relations(8 * m * n))
 
 
 def _look_ups(width: int, depth: int, order: int, rows: int, columns: int) -> tuple[int, int]:

@@ -49,10 +49,10 @@ def whole_numbers(weights: Array) -> Array:
     exact = [Fraction(float(w)) for w in np.asarray(weights).ravel()]
     # All denominators are powers of two.
     largest = max((w.denominator for w in exact), default=1)
-    found = [w.numerator * (largest // w.denominator) for w in exact]
-    common = math.gcd(*found) or 1
+    scaled = [w.numerator * (largest // w.denominator) for w in exact]
+    common = math.gcd(*scaled) or 1
     power = common & -common
-    return np.array([w // power for w in found], dtype=object).reshape(np.shape(weights))
+    return np.array([w // power for w in scaled], dtype=object).reshape(np.shape(weights))
 
 
 def integer_net(
@@ -75,7 +75,8 @@ def integer_net(
     (1, 3)
     """
     query, key, value, output = (
-        np.stack([whole_numbers(layer) for layer in each]) for each in (query, key, value, output)
+        np.stack([whole_numbers(layer) for layer in weights])
+        for weights in (query, key, value, output)
     )
     if read_out is not None:
         # The first coordinate, of every head alike; the others are not read.
@@ -135,9 +136,9 @@ def rank_at(net: AttentionNet, rng: np.random.Generator) -> Exact:
             if best[order] < sides[order]:
                 best[order] = max(best[order], graded_rank(forms, order, seed=draw))
         misses = sum(
-            _one_miss(net, found + 1) ** draw
-            for found, side in zip(best, sides, strict=True)
-            if found < side
+            _one_miss(net, best_side + 1) ** draw
+            for best_side, side in zip(best, sides, strict=True)
+            if best_side < side
         )
         if misses < _RARE:
             break

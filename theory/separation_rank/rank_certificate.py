@@ -143,14 +143,14 @@ def independent(data: Mapping[str, Any]) -> str:
 
 def _piece(data: Mapping[str, Any], forms: Forms, order: int, piece: Piece) -> dict[str, Any]:
     """Rows, columns and solutions: an invertible part from the pivots of the elimination."""
-    found = ple(_upright(forms, order, piece), forms.prime)
-    size = len(found.columns)
+    triple = ple(_upright(forms, order, piece), forms.prime)
+    size = len(triple.columns)
     part = {
         "order": order,
-        "rows": piece.rows[np.sort(found.order[:size])].tolist(),
-        "columns": piece.columns[np.sort(found.columns)].tolist(),
+        "rows": piece.rows[np.sort(triple.order[:size])].tolist(),
+        "columns": piece.columns[np.sort(triple.columns)].tolist(),
     }
-    del found
+    del triple
     square = _square(forms, part)
     factors = ple(square, forms.prime)
     sides = _sides(data, part, forms.prime)[factors.order]
@@ -288,8 +288,8 @@ def _forms_agree(net: AttentionNet, coefficients: NDArray[np.float64]) -> bool:
             moment[a, b] = moment[b, a] = value
             powers = np.array([pow(int(value), e, p) for e in range(degree + 1)])
             values = values * powers[exponents] % p
-        found = [int(v) for v in (matmul(coefficients, values[:, None], p)[:, 0] % p)]
-        if found != [int(normal_form(net, moment, unit)) for unit in np.eye(d, dtype=np.int64)]:
+        products = [int(v) for v in (matmul(coefficients, values[:, None], p)[:, 0] % p)]
+        if products != [int(normal_form(net, moment, unit)) for unit in np.eye(d, dtype=np.int64)]:
             return False
     return True
 

@@ -135,8 +135,8 @@ def measured_rank(case: Case, seed: int) -> Exact:
             return certified_rank(coordinate_net(case.width, case.depth, heads=case.heads))
         rng, net = case.rng(seed), coordinate_net(case.width, case.depth, PRIME, case.heads)
         left, right = (random_tokens(rng, net, case.inputs, case.tokens // 2) for _ in range(2))
-        found = rank_mod(value_matrix(net, left, right))
-        return Exact(found, misses=1.0, truncated=found == case.inputs)
+        value = rank_mod(value_matrix(net, left, right))
+        return Exact(value, misses=1.0, truncated=value == case.inputs)
     return _random_rank(case, seed)
 
 
@@ -146,9 +146,9 @@ def _random_rank(case: Case, seed: int) -> Exact:
     rng, names = case.rng(seed), ("width", "depth", "heads", "tokens", "input_rank")
     shape = {name: case.get(name) for name in names}
     shape["residual"] = bool(case.get("residual", False))
-    found = separation_rank(rng, inputs=case.get("inputs"), **shape)
-    if not _RARE < found.misses < 1:
-        return found
+    value = separation_rank(rng, inputs=case.get("inputs"), **shape)
+    if not _RARE < value.misses < 1:
+        return value
     # Other weights and inputs miss independently of the first.
-    again = separation_rank(rng, inputs=int(found.value) + 1, **shape)
-    return Exact(max(found.value, again.value), misses=found.misses * again.misses)
+    again = separation_rank(rng, inputs=int(value.value) + 1, **shape)
+    return Exact(max(value.value, again.value), misses=value.misses * again.misses)

@@ -98,24 +98,24 @@ def backward(
         last = places.pop()
         g = layer_norm_backward(g, last.normed, last.scale)
     for layer in reversed(layers):
-        found = {}
+        gradients = {}
         for factor in (None, attention):
             place = places.pop()
             if not pre:
                 g = layer_norm_backward(g, place.normed, place.scale)
             if factor is None:
                 hidden = np.maximum(place.inner, 0)
-                found["second"] = hidden.swapaxes(-1, -2) @ g
+                gradients["second"] = hidden.swapaxes(-1, -2) @ g
                 inner = (g @ layer.second.swapaxes(-1, -2)) * (place.inner > 0)
-                found["first"] = place.inputs.swapaxes(-1, -2) @ inner
+                gradients["first"] = place.inputs.swapaxes(-1, -2) @ inner
                 into = inner @ layer.first.swapaxes(-1, -2)
             else:
                 total = g.sum(-2, keepdims=True)
-                found["value"] = place.inner.swapaxes(-1, -2) @ total
+                gradients["value"] = place.inner.swapaxes(-1, -2) @ total
                 back = total @ layer.value.swapaxes(-1, -2)
                 into = factor / g.shape[-2] * np.broadcast_to(back, g.shape)
             g = g + (layer_norm_backward(into, place.normed, place.scale) if pre else into)
-        yield Layer(**found)
+        yield Layer(**gradients)
 
 
 def cross_entropy(output: Array, head: Array) -> tuple[Array, Array]:

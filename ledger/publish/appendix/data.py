@@ -137,9 +137,9 @@ def results_parquet(rows: Sequence[Row]) -> bytes:
             for name, (kind, holds) in COLUMNS.items()
         ]
     )
-    made = pyarrow.BufferOutputStream()
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(list(rows), schema), made)
-    return made.getvalue().to_pybytes()
+    buffer = pyarrow.BufferOutputStream()
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(list(rows), schema), buffer)
+    return buffer.getvalue().to_pybytes()
 
 
 def _written(cell: Any) -> str:
@@ -153,11 +153,11 @@ def _written(cell: Any) -> str:
 def _row(result: ClaimResult, row: CaseResult) -> Row:
     claim, decision = result.claim, row.decision
     inputs = [record.inputs for record in row.records]
-    made: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "claim": claim.key,
         "suite": result.suite,
         "case": str(row.case),
-        "seed_ids": sorted({int(each["seed"]) for each in inputs}),
+        "seed_ids": sorted({int(value["seed"]) for value in inputs}),
         **_measured(result, row),
         "left": None,
         "relation": relation(claim),
@@ -169,19 +169,19 @@ def _row(result: ClaimResult, row: CaseResult) -> Row:
         "settled": decision.certain,
         "slack_log10": None if decision.slack is None else round(decision.slack, 9),
         "reason": decision.reason or None,
-        "device": " ".join(sorted({str(each.get("device", "")) for each in inputs})),
-        "code": " ".join(sorted({str(each.get("code", "")) for each in inputs})),
+        "device": " ".join(sorted({str(value.get("device", "")) for value in inputs})),
+        "code": " ".join(sorted({str(value.get("code", "")) for value in inputs})),
         "records": [record.id for record in row.records],
     }
     if row.measured is not None and decision.verdict is not Verdict.OUT_OF_SCOPE:
         low, high = _ends(claim.predict(row.case))
-        made |= {
+        fields |= {
             "left": measured_side(claim, row),
             "predicted": prediction(claim, row),
             "predicted_low": low,
             "predicted_high": high,
         }
-    return made
+    return fields
 
 
 def rigorous(claim: Claim) -> bool:
@@ -192,7 +192,7 @@ def rigorous(claim: Claim) -> bool:
 
 def _measured(result: ClaimResult, row: CaseResult) -> dict[str, Any]:
     value, guess = row.measured, estimate(result, row)
-    found: dict[str, Any] = dict.fromkeys(
+    columns: dict[str, Any] = dict.fromkeys(
         (
             "measured",
             "low",
@@ -208,22 +208,22 @@ def _measured(result: ClaimResult, row: CaseResult) -> dict[str, Any]:
     )
     if guess is not None:
         name = "Student" if isinstance(value, Sample) else "Clopper-Pearson"
-        found |= {"measured": guess.mean, "observations": guess.count, "sign_test_p": guess.p}
+        columns |= {"measured": guess.mean, "observations": guess.count, "sign_test_p": guess.p}
         if guess.ends is not None:
-            found |= {
+            columns |= {
                 "low": guess.ends[0],
                 "high": guess.ends[1],
                 "interval": f"{CONFIDENCE} {name}",
             }
         if guess.deciding is not None:
-            found |= {
+            columns |= {
                 "decision_low": guess.deciding[0],
                 "decision_high": guess.deciding[1],
                 "decision_level": guess.level,
             }
     elif isinstance(value, Ball):
         low, high = _float(value.low), _float(value.high)
-        found |= {
+        columns |= {
             "measured": _float((value.low + value.high) / 2),
             "low": low,
             "high": high,
@@ -234,8 +234,8 @@ def _measured(result: ClaimResult, row: CaseResult) -> dict[str, Any]:
     elif isinstance(value, Exact):
         size = max(value.value.numerator.bit_length(), value.value.denominator.bit_length())
         short = size < _DIGITS / math.log10(2)
-        found |= {"measured": _float(value.value), "exact": str(value.value) if short else None}
-    return found
+        columns |= {"measured": _float(value.value), "exact": str(value.value) if short else None}
+    return columns
 
 
 def _ends(predicted: Any) -> tuple[float | None, float | None]:
@@ -247,7 +247,7 @@ def _ends(predicted: Any) -> tuple[float | None, float | None]:
 def _float(number: Any) -> float | None:
     """As a float; None beyond its range."""
     try:
-        found = float(number)
+        value = float(number)
     except OverflowError:
         return None
-    return found if math.isfinite(found) else None
+    return value if math.isfinite(value) else None

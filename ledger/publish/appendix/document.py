@@ -160,7 +160,7 @@ def write_appendix(
         UsageError: in one line, when nothing is recorded or the folder cannot be used; nothing in
             it was changed.
     """
-    shown: Shown = "all" if everything else "claims" if keys else "headlines"
+    tier: Shown = "all" if everything else "claims" if keys else "headlines"
     asked = keys or [key for key, claim in claims.items() if everything or claim.headline]
     recorded = Recorded(claims, store)
     records = _records(claims, store, suite)
@@ -177,7 +177,7 @@ def write_appendix(
         workshop.mkdir()
         try:
             for name, content in _files(
-                recorded, judged, records, shown, suite, repeated, command
+                recorded, judged, records, tier, suite, repeated, command
             ).items():
                 (workshop / name).parent.mkdir(exist_ok=True)
                 (workshop / name).write_bytes(content)
@@ -202,11 +202,11 @@ def _judged(recorded: Recorded, key: str, suite: str, *, named: bool) -> ClaimRe
     if suite and named and not claim.cases(suite):
         raise UsageError(f"{quoted(key)} has no cases in suite {suite}; leave --suite out")
     where = suite if suite and claim.cases(suite) else ""
-    found = recorded.of(where, key) if where else recorded.judged(key)
-    if found is None:
-        found = recorded.of(largest_recorded_suite(claim, recorded.store), key)
-    assert found is not None
-    return found
+    result = recorded.of(where, key) if where else recorded.judged(key)
+    if result is None:
+        result = recorded.of(largest_recorded_suite(claim, recorded.store), key)
+    assert result is not None
+    return result
 
 
 def _files(
@@ -285,7 +285,7 @@ def _files(
         {name: content for name, content in pictures.items() if name.endswith(".svg")},
     )
     rows = data.rows(behind)
-    made = {
+    contents = {
         "appendix.md": text.encode(),
         "appendix.pdf": document.pdf(),
         "appendix.html": document.html().encode(),
@@ -299,7 +299,9 @@ def _files(
         "manifest.json": canonical(manifest_of(records)) + b"\n",
         **{f"figures/{name}": content for name, content in pictures.items()},
     }
-    return made | {"ro-crate-metadata.json": provenance.ro_crate(made, behind, records, source)}
+    return contents | {
+        "ro-crate-metadata.json": provenance.ro_crate(contents, behind, records, source)
+    }
 
 
 # --- what is told, in which order -----------------------------------------------------------------
@@ -342,7 +344,7 @@ def _chapters(statements: Sequence[Statement], drawn: Sequence[Plate]) -> list[C
 
 def _shared(statements: Sequence[Statement]) -> dict[str, Symbol]:
     """The symbols that several statements use, by name: they are explained once."""
-    used = Counter(s for each in statements for s in symbols(each.claim.statement))
+    used = Counter(s for statement in statements for s in symbols(statement.claim.statement))
     return {s.name: s for s, count in used.items() if count >= _OFTEN}
 
 
@@ -356,7 +358,9 @@ def _verdicts(recorded: Recorded, judged: Mapping[str, ClaimResult], suite: str)
     listed = {}
     if not suite and isinstance(ledger, Ledger) and ledger.header["manifest"] == known.manifest:
         changed = altered(known, recorded.claims)
-        listed = {key: each.verdict for key, each in known.claims.items() if key not in changed}
+        listed = {
+            key: of_claim.verdict for key, of_claim in known.claims.items() if key not in changed
+        }
 
     def verdict(key: str) -> str:
         if key in judged:
@@ -391,7 +395,7 @@ def _counts(
     """Of every verdict: its name, what it means, how many cited claims have it, and how many in
     all."""
     every = Counter(verdicts.values())
-    cited = Counter(found for key, found in verdicts.items() if claims[key].tier == "cited")
+    cited = Counter(verdict for key, verdict in verdicts.items() if claims[key].tier == "cited")
     return [
         (name.replace("_", " "), _MEANINGS[name], cited[name], every[name])
         for name in VERDICT_NAMES
@@ -421,9 +425,9 @@ def _findings(
 
 
 def _line(result: ClaimResult) -> str:
-    shown = Statement(result)
+    statement = Statement(result)
     why = reason(result)
-    return f"{shown.title} ({shown.whence}). {told(why[:1].upper() + why[1:])}".rstrip()
+    return f"{statement.title} ({statement.whence}). {told(why[:1].upper() + why[1:])}".rstrip()
 
 
 def _summary(verdicts: Mapping[str, str], claims: Mapping[str, Claim]) -> str:
@@ -474,8 +478,8 @@ def _compute(records: Sequence[Record]) -> str:
 
 def _devices(records: Sequence[Record]) -> str:
     names = {"cpu": "CPUs", "cuda": "a GPU (CUDA)"}
-    found = sorted({str(record.inputs.get("device", "unknown")) for record in records})
-    return _listed([names.get(device, device) for device in found])
+    devices = sorted({str(record.inputs.get("device", "unknown")) for record in records})
+    return _listed([names.get(device, device) for device in devices])
 
 
 def _environments(records: Iterable[Record]) -> list[str]:
@@ -566,11 +570,11 @@ def _values(statements: Sequence[Statement], source: provenance.Provenance) -> s
         (r"\dlRecords", f"{source.records:,}".replace(",", "{,}")),
         (r"\dlManifestShort", rf"\texttt{{{source.manifest[:12]}}}"),
     ]
-    for each in statements:
-        name, result = macro(each.claim.key), each.result
+    for statement in statements:
+        name, result = macro(statement.claim.key), statement.result
         slack = factor(result.tightest)
         macros += [
-            (name, tex(each.verdict)),
+            (name, tex(statement.verdict)),
             (f"{name}Decided", str(len(result.decided))),
             (f"{name}InScope", str(len(result.in_scope))),
             (f"{name}Slack", rf"\ensuremath{{{slack}}}" if slack else "--"),

@@ -159,11 +159,11 @@ class Document:
 
 def _refused(form: str, error: Exception) -> str:
     """A program's output, in one line, with the code points of letters that a terminal may lack."""
-    said = "".join(
+    message = "".join(
         c if c.isascii() else f"{c} [U+{ord(c):04X}]" for c in " ".join(clean(str(error)).split())
     )
     return (
-        f"the appendix cannot be written as {form} ({said}); write titles, texts and notes of "
+        f"the appendix cannot be written as {form} ({message}); write titles, texts and notes of "
         "claims of your own in letters of Latin or Greek, and check their formulas"
     )
 
@@ -181,7 +181,7 @@ def _katex_style() -> str:
     """KaTeX's style sheet with its fonts in it."""
     return re.sub(
         r"url\((fonts/[^)]+)\)",
-        lambda found: f"url({_data('font/woff2', _vendored(found[1]))})",
+        lambda match: f"url({_data('font/woff2', _vendored(match[1]))})",
         _vendored("katex.min.css").decode(),
     )
 

@@ -61,7 +61,7 @@ def check_folder(target: Path) -> None:
     try:
         target = target.expanduser().resolve()
         _ours(target)
-        there = next(each for each in (target, *target.parents) if each.exists())
+        there = next(parent for parent in (target, *target.parents) if parent.exists())
         with TemporaryDirectory(prefix=_STAGING, dir=there):
             pass
     except OSError as error:
@@ -138,19 +138,19 @@ def _ours(target: Path) -> dict[str, str]:
         if listed
         else (path.name for path in target.iterdir() if not _left(path.name))
     )
-    found = {}
+    hashes = {}
     for name in (name for name in names if name != SUMS or not listed):
         if name not in listed:
             raise DeliveryError(
                 f"{target} holds {name}, which depthlaw did not write; choose a new or empty folder"
             )
-        found[name] = _sha256(target / name)
-        if found[name] not in listed[name]:
+        hashes[name] = _sha256(target / name)
+        if hashes[name] not in listed[name]:
             raise DeliveryError(
                 f"{target / name} was edited since depthlaw wrote it; move it away "
                 "or choose another folder"
             )
-    return found
+    return hashes
 
 
 def _listed(sums: Path) -> dict[str, set[str]]:
@@ -161,21 +161,21 @@ def _listed(sums: Path) -> dict[str, set[str]]:
         return {}
     if not text.startswith(_HEADER):  # somebody else's list of somebody else's files
         return {}
-    found: dict[str, set[str]] = {}
+    listed: dict[str, set[str]] = {}
     for line in text.splitlines():
         if match := re.fullmatch(r"([0-9a-f]{64})  (\S.*)", line):
-            found.setdefault(match[2], set()).add(match[1])
-    return found
+            listed.setdefault(match[2], set()).add(match[1])
+    return listed
 
 
 def _files(folder: Path) -> list[str]:
     """Every file below a folder by relative name, but for what a killed delivery left."""
-    found = (
+    files = (
         path.relative_to(folder)
         for path in folder.rglob("*")
         if path.is_symlink() or not path.is_dir()
     )
-    return sorted(path.as_posix() for path in found if not _left(path.parts[0]))
+    return sorted(path.as_posix() for path in files if not _left(path.parts[0]))
 
 
 def _left(name: str) -> bool:

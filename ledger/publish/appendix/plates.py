@@ -76,14 +76,14 @@ def _separation_rank(recorded: Recorded) -> Plate | None:
         for row in result.cases
         if row.records
     }
-    found = [
+    complete = [
         entry for entry in entries(list(rows.values())) if entry.complete and entry.width in _WIDTHS
     ]
-    if not found:
+    if not complete:
         return None
-    shapes = {(entry.width, entry.depth) for entry in found}
+    shapes = {(entry.width, entry.depth) for entry in complete}
     drawn = [row for row in rows.values() if (row.case.width, row.case.depth) in shapes]
-    settled = [entry for entry in found if entry.settled]
+    settled = [entry for entry in complete if entry.settled]
     below = [
         f"{entry.rank:,} in place of {entry.count:,} at $d_x = {entry.width}$, $L = {entry.depth}$"
         for entry in settled
@@ -101,7 +101,7 @@ def _separation_rank(recorded: Recorded) -> Plate | None:
     words = ", ".join(sorted({claim.wording for claim in bounds}))
     caption = (
         f"Sums of the graded ranks of one head for almost all weights, exact in {len(settled)} of "
-        f"{len(found)} entries drawn (squares), on a scale of $\\log_3$. With "
+        f"{len(complete)} entries drawn (squares), on a scale of $\\log_3$. With "
         f"$N \\ge 2 (d_x + 1)$ tokens such a sum is the separation rank"
         f"{_word(recorded, 'separation_rank/graded_rank')}. Of these {equal} equal the dimension "
         f"count $S(d_x, L)$ (solid), an upper bound for any number of heads"
@@ -115,13 +115,13 @@ def _separation_rank(recorded: Recorded) -> Plate | None:
         "separation-rank",
         "Separation rank against depth",
         caption,
-        f"Panels for widths {_list(sorted({entry.width for entry in found}))}: logarithm of the "
+        f"Panels for widths {_list(sorted({entry.width for entry in complete}))}: logarithm of the "
         f"separation rank against depth. Of {len(settled)} exact ranks {equal} lie on the curve of "
         f"the dimension count and {len(settled) - equal} just below it; {outside or 'none'} "
         f"{'lies' if outside == 1 else 'lie'} outside the lower and upper bounds.",
         tuple(claim.key for claim in shared),
         _ids(drawn),
-        lambda form: line_plot(rank_panels(found, _WIDTHS), form),
+        lambda form: line_plot(rank_panels(complete, _WIDTHS), form),
     )
 
 
@@ -202,7 +202,7 @@ _MEASURED = {
             f"pooled over seeds, with {CONFIDENCE} intervals; a coin has 0.5. Explicit weights are "
             "right up to $3^L$, which no rule that sees only $3^L$ steps passes: beyond it they "
             "are at chance. Trained nets may see less: where their curves end before $3^L$, "
-            "training has not found what theory allows"
+            "training has not results what theory allows"
         },
     ),
     "floors": _Measured(
@@ -229,24 +229,24 @@ _MEASURED = {
 def _measured(recorded: Recorded, name: str) -> Plate | None:
     figure = _MEASURED[name]
     cases = {key: part for key in figure.claims if (part := _cases(recorded, key))}
-    found = {
+    results = {
         key: {row.case: row.measured for row in part if row.measured is not None}
         for key, part in cases.items()
     }
     panels: dict[str, list[Panel]] = {}
     for question in figure.questions:
-        for panel in QUESTIONS[question].panels(found):
+        for panel in QUESTIONS[question].panels(results):
             for start in figure.says:
                 if panel.title.startswith(start):
                     panels.setdefault(start, []).append(panel)
     if not panels:
         return None
     # One text needs no name of its panel.
-    said = (
+    label = (
         f"{start}: {figure.says[start]}." if len(panels) > 1 else f"{figure.says[start]}."
         for start in panels
     )
-    caption = " ".join(said)
+    caption = " ".join(label)
     drawn = [panel for part in panels.values() for panel in part]
     return Plate(
         name,

@@ -91,9 +91,9 @@ class Statement:
         cases = [row.case for row in self.result.in_scope] if self.claim.needs else []
         parts = []
         for name, phrase in _SIZES.items():
-            found = sorted({n for case in cases if isinstance(n := case.get(name), int)})
-            if found:
-                ends = " to ".join(dict.fromkeys(f"{n:,}" for n in (found[0], found[-1])))
+            sizes = sorted({n for case in cases if isinstance(n := case.get(name), int)})
+            if sizes:
+                ends = " to ".join(dict.fromkeys(f"{n:,}" for n in (sizes[0], sizes[-1])))
                 parts.append(phrase.format(ends))
         return ", ".join(parts).replace(", of ", " of ")
 
@@ -118,7 +118,7 @@ class Statement:
         of the last field for all others."""
         cases = [row.case.fields() for row in self.result.in_scope]
         names = (
-            [name for name in cases[0] if len({each.get(name) for each in cases}) > 1]
+            [name for name in cases[0] if len({case.get(name) for case in cases}) > 1]
             if self.result.verdict is Verdict.PROVED
             else []
         )
@@ -127,8 +127,8 @@ class Statement:
         # Shapes of nets read from their width on, whatever the order of the alphabet.
         *shape, last = sorted(names, key=lambda name: (name != "width", name != "depth", name))
         shapes: dict[tuple[object, ...], list[object]] = {}
-        for each in cases:
-            shapes.setdefault(tuple(each[name] for name in shape), []).append(each[last])
+        for case in cases:
+            shapes.setdefault(tuple(case[name] for name in shape), []).append(case[last])
         return ", ".join(latex(Symbol(name)) for name in (*shape, last)), shapes
 
     @property
@@ -154,20 +154,21 @@ class Statement:
     def where(self, known: Collection[str] = ()) -> str:
         """What is judged where it is no equality, and what stands behind names and symbols of the
         statement, but for symbols, by name, that were explained before."""
-        found = interval(self.claim)
+        statement_interval = interval(self.claim)
         # A case as the statement writes it, not as a command line does.
         how = (
             (
-                prose(judged(self.claim)).removesuffix(prose(str(found[0])))
-                + self.place(found[0])
+                prose(judged(self.claim)).removesuffix(prose(str(statement_interval[0])))
+                + self.place(statement_interval[0])
                 + "."
             )
-            if found
+            if statement_interval
             else ""
         )
         stated = [
-            maths(each.latex) + (f" ({prose(each.meaning)})" if each.meaning else "")
-            for each in definitions(self.claim.statement)
+            maths(definition.latex)
+            + (f" ({prose(definition.meaning)})" if definition.meaning else "")
+            for definition in definitions(self.claim.statement)
         ]
         named = [explained(s) for s in symbols(self.claim.statement) if s.name not in known]
         return " ".join(
@@ -252,14 +253,14 @@ class Statement:
     def against(self) -> str:
         """Of an undecided or failing statement about means or shares, how many of them contradict
         it, and how many by their 95 % intervals; empty where none does."""
-        found = leaning(self.result)
-        if not found.means or self.result.verdict not in (Verdict.FAILS, Verdict.UNDECIDED):
+        side = leaning(self.result)
+        if not side.means or self.result.verdict not in (Verdict.FAILS, Verdict.UNDECIDED):
             return ""
         return (
-            f"{found.means} of {plural(found.cases, 'mean')} "
-            f"contradict{'s' * (found.means == 1)} it, {found.intervals} by "
-            f"{'its' if found.intervals == 1 else 'their'} {CONFIDENCE} "
-            f"interval{'s' * (found.intervals != 1)}"
+            f"{side.means} of {plural(side.cases, 'mean')} "
+            f"contradict{'s' * (side.means == 1)} it, {side.intervals} by "
+            f"{'its' if side.intervals == 1 else 'their'} {CONFIDENCE} "
+            f"interval{'s' * (side.intervals != 1)}"
         )
 
     @property
@@ -303,21 +304,21 @@ class Statement:
     def place(self, case: Case) -> str:
         """A case by the symbols of the statement, and by what else differs between cases; not by
         how many seeds it has."""
-        every = [set(each.case.fields().items()) for each in self.result.cases]
+        every = [set(row.case.fields().items()) for row in self.result.cases]
         same = set.intersection(*every) if len(every) > 1 else set()
-        shown = {s.name for s in symbols(self.claim.statement)}
+        names = {s.name for s in symbols(self.claim.statement)}
         parts = []
         for name, given in case.fields().items():
             symbol = name in TERMS and re.fullmatch(r"-?[\d./]+", str(given))
-            if name in _SEEDS or ((name, given) in same and not (symbol and name in shown)):
+            if name in _SEEDS or ((name, given) in same and not (symbol and name in names)):
                 continue
             if symbol:
                 parts.append(maths(f"{latex(Symbol(name))} = {given}"))
             else:
                 word = "other depth" if name == "other" and "depth" in case else name
                 # Not by a table: 1 would be found under True.
-                said = ("no", "yes")[given] if isinstance(given, bool) else str(given)
-                parts.append(f"{prose(word.replace('_', ' '))} {prose(said)}")
+                printed = ("no", "yes")[given] if isinstance(given, bool) else str(given)
+                parts.append(f"{prose(word.replace('_', ' '))} {prose(printed)}")
         return ", ".join(parts) or code(str(case))
 
     def compared(self, row: CaseResult) -> str:
@@ -326,25 +327,25 @@ class Statement:
         side = prediction(self.claim, row)
         within = side.startswith("[") and interval(self.claim)
         stated = f"stated {'within' if within else sign(self.claim)} {value(side)}"
-        found = estimate(self.result, row)
-        if found is None:
+        printed = estimate(self.result, row)
+        if printed is None:
             return f"{left} is {value(measured_side(self.claim, row))}, {stated}"
         parts = []
-        if found.ends is not None:
-            parts.append(f"{CONFIDENCE} interval {value(written(found.ends))}")
-        if found.deciding is not None:
+        if printed.ends is not None:
+            parts.append(f"{CONFIDENCE} interval {value(written(printed.ends))}")
+        if printed.deciding is not None:
             parts.append(
-                f"decided by {value(written(found.deciding))} at level "
-                f"{value(f'{found.level:.2g}')}"
+                f"decided by {value(written(printed.deciding))} at level "
+                f"{value(f'{printed.level:.2g}')}"
             )
-        if found.p is not None:
-            parts.append(f"sign test p = {value(f'{found.p:.2g}')}")
-        if found.normality:
+        if printed.p is not None:
+            parts.append(f"sign test p = {value(f'{printed.p:.2g}')}")
+        if printed.normality:
             parts.append("rests on normality")
         ends = f" ({'; '.join(parts)})" if parts else ""
         return (
-            f"{left} is {value(found.middle)} on average over "
-            f"{plural(found.count, found.what)}{ends}, {stated}"
+            f"{left} is {value(printed.middle)} on average over "
+            f"{plural(printed.count, printed.what)}{ends}, {stated}"
         )
 
     @property
@@ -355,26 +356,27 @@ class Statement:
     @property
     def open(self) -> Sequence[str]:
         """What would decide its undecided cases: the first few."""
-        found = [
-            f"Open at {self.place(each.case)}: {prose(str(each))}."
-            for each in remedies(self.result)
+        open_cases = [
+            f"Open at {self.place(remedy.case)}: {prose(str(remedy))}."
+            for remedy in remedies(self.result)
         ]
-        rest = len(found) - _FEW
-        return found[:_FEW] + [
+        rest = len(open_cases) - _FEW
+        return open_cases[:_FEW] + [
             f"So {'is' if rest == 1 else 'are'} {plural(rest, 'further case')}."
         ] * (rest > 0)
 
     @property
     def steps(self) -> Sequence[str]:
         """The steps of the proof, with what a machine made of each."""
-        said = {True: "confirmed", False: "broken", None: "not decided"}
-        return [f"{prose(step.says)} ({said[step.holds]})" for step in self.result.proof or ()]
+        words = {True: "confirmed", False: "broken", None: "not decided"}
+        return [f"{prose(step.says)} ({words[step.holds]})" for step in self.result.proof or ()]
 
     @property
     def premises(self) -> str:
         """The claims that it rests on, with their verdicts."""
         return ", ".join(
-            f"{code(key)} ({verdict(found)})" for key, found in self.result.premises.items()
+            f"{code(key)} ({verdict(premise_verdict)})"
+            for key, premise_verdict in self.result.premises.items()
         )
 
 
@@ -402,7 +404,7 @@ def told(text: str) -> str:
     'see @dong2021, Lemma A.3.'
     """
     return DATED.sub(
-        lambda found: f"@{found[0]}" if found[0] in entries() else found[0],
+        lambda match: f"@{match[0]}" if match[0] in entries() else match[0],
         prose(sentence(text)) if text else "",
     )
 
@@ -429,10 +431,10 @@ def cited(source: Source) -> str:
 
 def _place(text: str, *, nested: bool = False) -> str:
     parts, done = [], 0
-    for found in _WORD.finditer(text):
-        if found[0] in entries() and not nested:
-            parts += [prose(text[done : found.start()]), f"@{found[0]}"]
-            done = found.end()
+    for match in _WORD.finditer(text):
+        if match[0] in entries() and not nested:
+            parts += [prose(text[done : match.start()]), f"@{match[0]}"]
+            done = match.end()
     return "".join([*parts, prose(text[done:])])
 
 

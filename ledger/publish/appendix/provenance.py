@@ -188,8 +188,8 @@ def checklist(
         environments=list(environments(used)),
         corpora=sorted({str(row.case.corpus) for _, row in cases if "corpus" in row.case}),
         seeds=[len({record.inputs["seed"] for record in row.records}) for _, row in recorded],
-        together=[nets for each in recorded if (nets := _together(*each)) > 1],
-        kinds=Counter(filter(None, (_kind(*each) for each in cases))),
+        together=[nets for pair in recorded if (nets := _together(*pair)) > 1],
+        kinds=Counter(filter(None, (_kind(*pair) for pair in cases))),
         observations=[len(sample.values) for sample in samples],
         confidence=f"{100 * (1 - LEVEL):.0f} %",
         budget=FALSE_ALARM_BUDGET,
@@ -233,8 +233,8 @@ def _commands(results: Sequence[ClaimResult]) -> Iterator[str]:
 def environments(records: Iterable[Record]) -> Iterator[tuple[int, dict[str, Any], str]]:
     """The distinct environments of records, most runs first: how many, its facts, and its packages
     with their versions in one line."""
-    found = Counter(canonical(r.facts.get("environment", {})) for r in records)
-    for written, runs in sorted(found.items(), key=lambda each: (-each[1], each[0])):
+    machines = Counter(canonical(r.facts.get("environment", {})) for r in records)
+    for written, runs in sorted(machines.items(), key=lambda entry: (-entry[1], entry[0])):
         facts = json.loads(written)
         packages = sorted(facts.get("packages", {}).items())
         yield runs, facts, ", ".join(f"{name} {number}" for name, number in packages)
@@ -381,17 +381,17 @@ def ro_crate(
 
 def _file(name: str, content: bytes) -> dict[str, Any]:
     stem, _, ending = name.rpartition(".")
-    said = _DESCRIBED.get(name) or f"Figure {stem.rpartition('/')[2].replace('-', ' ')}"
-    made: dict[str, Any] = {
+    description = _DESCRIBED.get(name) or f"Figure {stem.rpartition('/')[2].replace('-', ' ')}"
+    entity: dict[str, Any] = {
         "@id": name,
         "@type": "File",
-        "name": said,
+        "name": description,
         "contentSize": str(len(content)),
         "encodingFormat": _FORMATS.get(ending, "application/octet-stream"),
     }
     if name.startswith("results."):
-        made["variableMeasured"] = [{"@id": f"#column-{column}"} for column in COLUMNS]
-    return made
+        entity["variableMeasured"] = [{"@id": f"#column-{column}"} for column in COLUMNS]
+    return entity
 
 
 def _hash(place: str, name: str, value: str) -> dict[str, Any]:

@@ -241,23 +241,23 @@ def prose(text: str) -> str:
     >>> print(prose("hop_k in log_3(d_x) <= 3^(L-2) layers, see [x](y_z.md)"))
     $\mathrm{hop}_k$ in $\log_3(d_x) \leq 3^{L-2}$ layers, see \[$x$\](y\_z.md)
     """
-    shown = ""
+    typeset = ""
     for place, part in enumerate(re.split("`([^`]+)`", _flat(text))):
         if place % 2:
-            shown += code(part)
+            typeset += code(part)
             continue
         part, done = _rooted(_plain(part)), 0
         for start, end, latex in formulas(part):
-            shown += _escaped(part[done:start]) + maths(latex)
+            typeset += _escaped(part[done:start]) + maths(latex)
             done = end
-        shown += _escaped(part[done:])
+        typeset += _escaped(part[done:])
     # Two formulas without a space between them are one; $$ would begin another kind of maths.
-    shown = re.sub(r"(?<!\\)\$\$", " ", shown)
+    typeset = re.sub(r"(?<!\\)\$\$", " ", typeset)
     # What would begin a list, a heading or a quotation.
     return re.sub(
         r"^([-+>#%=:]|\d+(?=[.)]))",
         lambda m: m[0] if m[0].isdigit() else f"\\{m[0]}",
-        re.sub(r"^(\d+)([.)])", r"\1\\\2", shown),
+        re.sub(r"^(\d+)([.)])", r"\1\\\2", typeset),
     )
 
 
@@ -289,26 +289,26 @@ def _escaped(text: str) -> str:
     text = re.sub(
         "|".join(_ASCII_SIGNS), lambda m: _ASCII_SIGNS[m[0]], unicodedata.normalize("NFC", text)
     )
-    shown, done = "", 0
-    for found in _RUN.finditer(text):
-        shown += _marked(text[done : found.start()]) + maths(_run(found[0]))
-        done = found.end()
-    return shown + _marked(text[done:])
+    parts, done = "", 0
+    for match in _RUN.finditer(text):
+        parts += _marked(text[done : match.start()]) + maths(_run(match[0]))
+        done = match.end()
+    return parts + _marked(text[done:])
 
 
 def _run(text: str) -> str:
     """One piece of maths, as LaTeX; scripts of one height stand together."""
-    shown, before = "", ""
+    typeset, before = "", ""
     for height, group in groupby(text, lambda c: _script(c)[0]):
         if not height:
-            shown += "".join(f"{_sign(c)} " if _sign(c) else c for c in group)
+            typeset += "".join(f"{_sign(c)} " if _sign(c) else c for c in group)
         else:
             # A second pair of scripts needs a base of its own.
-            shown += ("{}" if not before or height in before else "") + (
+            typeset += ("{}" if not before or height in before else "") + (
                 f"{height}{{{''.join(_script(c)[1] for c in group)}}}"
             )
         before = before + height if height and before else height or "base"
-    return re.sub(r" +(?=[ _^{]|$)", "", shown)
+    return re.sub(r" +(?=[ _^{]|$)", "", typeset)
 
 
 def _marked(text: str) -> str:

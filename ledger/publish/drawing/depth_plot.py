@@ -60,13 +60,13 @@ def plot_format(suffix: str) -> str:
     Raises:
         UsageError: for any other than png, svg and pdf.
     """
-    found = suffix.lower().removeprefix(".")
-    if found not in FORMATS:
+    extension = suffix.lower().removeprefix(".")
+    if extension not in FORMATS:
         raise UsageError(
             f"no plot is written as {quoted(suffix or 'a file without an ending')}; "
             "accepted are .png, .svg and .pdf; try --plot depth.png"
         )
-    return found
+    return extension
 
 
 def depth_plot(

@@ -71,18 +71,18 @@ def _losses(best: Optimum) -> Panel:
 
 def _shapes(optima: Sequence[Optimum], laws: Sequence[Law]) -> Panel:
     curves = []
-    if found := sorted((o for o in optima if o.depth is not None), key=lambda o: o.depth or 0):
+    if known := sorted((o for o in optima if o.depth is not None), key=lambda o: o.depth or 0):
         # At an equal budget a deeper net is narrower, so that the ends change places.
         ends = [
             (math.sqrt(o.volume_at(deep) / deep), math.sqrt(o.volume_at(few) / few))
-            for o in found
+            for o in known
             for few, deep in [(max(o.low, o.depths[0]), min(o.high, o.depths[-1]))]
         ]
         curves.append(
             Series(
                 "best shapes; intervals cut at trained depths",
-                tuple(o.depth or 0.0 for o in found),
-                tuple(o.width for o in found),
+                tuple(o.depth or 0.0 for o in known),
+                tuple(o.width for o in known),
                 tuple(low for low, _ in ends),
                 tuple(high for _, high in ends),
                 "points",
@@ -94,18 +94,18 @@ def _shapes(optima: Sequence[Optimum], laws: Sequence[Law]) -> Panel:
             Series(f"fit: {law.formula}", tuple(fine), tuple(law.width(depth) for depth in fine))
         )
     volumes = np.geomspace(min(o.volume for o in optima) / 2, max(o.volume for o in optima) * 2, 40)
-    for each in rules():
-        if each.key in _THEORY + _PRACTICE:
-            depths = tuple(each.depth(12 * volume) for volume in volumes)
+    for rule in rules():
+        if rule.key in _THEORY + _PRACTICE:
+            depths = tuple(rule.depth(12 * volume) for volume in volumes)
             curves.append(
                 Series(
-                    each.name,
+                    rule.name,
                     depths,
                     tuple(
                         math.sqrt(volume / depth)
                         for volume, depth in zip(volumes, depths, strict=True)
                     ),
-                    kind="reference" if each.key in _THEORY else "line",
+                    kind="reference" if rule.key in _THEORY else "line",
                 )
             )
     return Panel(

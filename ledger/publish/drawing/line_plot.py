@@ -110,8 +110,8 @@ def line_plot(panels: Sequence[Panel], form: str, *, columns: int = 2) -> bytes:
             _draw(place, panel, size, legend=not shared)
             if i % columns and not panel.x_names and panel.y_label == panels[i - 1].y_label:
                 place.set_ylabel("")
-            found, labels = place.get_legend_handles_labels()
-            handles |= dict(zip(labels, found, strict=True))
+            lines, labels = place.get_legend_handles_labels()
+            handles |= dict(zip(labels, lines, strict=True))
         for place in places[len(panels) :]:
             place.set_axis_off()
         if shared:
@@ -182,11 +182,11 @@ def _draw(axes: Axes, panel: Panel, size: _Format, *, legend: bool = True) -> No
     axes.set_title(_set(fill(panel.title, size.letters)), loc="left")
     axes.set_xlabel(_set(fill(across, size.letters)))
     axes.set_ylabel(_set(fill(up, size.label)))
-    if legend and (shown := _in_legend(panel)):
-        labels = [fill(series.label, size.legend) for series in shown]
+    if legend and (label := _in_legend(panel)):
+        labels = [fill(series.label, size.legend) for series in label]
         handles = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
         axes.legend(
-            [handles[_label(s)] for s in shown],
+            [handles[_label(s)] for s in label],
             list(map(_set, labels)),
             loc="upper left",
             bbox_to_anchor=(0, -size.below),
@@ -301,7 +301,7 @@ def _ends(
     low, high = [series.low[i] for i in seen], [series.high[i] for i in seen]
     if panel.y_scale == "log":
         least = min(_shown(panel), default=1.0) / 1e3
-        low = [max(each, least) for each in low]
+        low = [max(end, least) for end in low]
     return low, high
 
 

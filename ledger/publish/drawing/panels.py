@@ -106,12 +106,12 @@ class Table:
 # --- curves of what is recorded -------------------------------------------------------------------
 
 
-def rows(found: Found, *keys: str, **fields: object) -> Rows:
+def rows(results: Found, *keys: str, **fields: object) -> Rows:
     """What is recorded of the cases of some claims that have these values."""
     return [
         (case, value)
         for key in keys
-        for case, value in found.get(key, {}).items()
+        for case, value in results.get(key, {}).items()
         if all(case.get(name) == wanted for name, wanted in fields.items())
     ]
 
@@ -137,11 +137,11 @@ def curves(
         x: the field, or what is made of a case, that stands below.
     """
     place = (lambda case: case.get(x)) if isinstance(x, str) else x
-    made = (
+    drawn = (
         curve(label(value), {place(case): measured for case, measured in part}, kind)
         for (value,), part in split(recorded, by)
     )
-    return tuple(series for series in made if series is not None)
+    return tuple(series for series in drawn if series is not None)
 
 
 def curve(
@@ -227,18 +227,18 @@ def pivot(panel: Panel) -> Table:
     >>> pivot(Panel("t", "L", "y", (Series("ours", (1, 2), (0.5, 0.25)), line)))
     Table(columns=('L', 'ours'), rows=((1, '0.5'), (2, '0.25')))
     """
-    shown = [
+    columns = [
         (series, {x: cell(series, i) for i, x in enumerate(series.x)})
         for series in panel.series
         if series.kind != "reference"
         or len(series.x) == 1
         or min(len(set(series.x)), len(set(series.y))) > 1
     ]
-    places = sorted({x for series, _ in shown if series.kind != "reference" for x in series.x})
+    places = sorted({x for series, _ in columns if series.kind != "reference" for x in series.x})
     names: dict[Number, str] = dict(enumerate(panel.x_names, 1))
     return Table(
-        (panel.x_label, *(series.label for series, _ in shown)),
-        tuple((names.get(x, x), *(cells.get(x) for _, cells in shown)) for x in places),
+        (panel.x_label, *(series.label for series, _ in columns)),
+        tuple((names.get(x, x), *(cells.get(x) for _, cells in columns)) for x in places),
     )
 
 

@@ -72,16 +72,16 @@ def _rank(case: CaseResult) -> int:
 
 
 def rank_panels(
-    found: Iterable[Entry], widths: tuple[int, ...] = FRONTIER_WIDTHS
+    listed: Iterable[Entry], widths: tuple[int, ...] = FRONTIER_WIDTHS
 ) -> tuple[Panel, ...]:
     """log_3 of the separation ranks of one head against depth, with the bounds, S, and both knees:
     a panel for each width that has an entry.
 
     Args:
-        found: entries of the frontier; those that are complete are shown, as exact values or as
+        listed: entries of the frontier; those that are complete are shown, as exact values or as
             lower bounds.
     """
-    chosen = [entry for entry in found if entry.complete and entry.width in widths]
+    chosen = [entry for entry in listed if entry.complete and entry.width in widths]
     # Curves go on for a layer after the deepest point.
     depths = range(1, max((entry.depth for entry in chosen), default=0) + 2)
     return tuple(
@@ -90,11 +90,11 @@ def rank_panels(
     )
 
 
-def _panel(width: int, found: list[Entry], depths: range) -> Panel:
+def _panel(width: int, listed: list[Entry], depths: range) -> Panel:
     counts = {depth: log3_dimension_count(width, depth)[1] for depth in depths}
     points = []
     for label, settled in (("exact, one head", True), ("at least, one head", False)):
-        part = {e.depth: log(e.rank) / log(3) for e in found if e.settled is settled}
+        part = {e.depth: log(e.rank) / log(3) for e in listed if e.settled is settled}
         points.append(Series(label, tuple(part), tuple(part.values()), kind="points"))
     threshold = log(width) / log(3)
     # The depth from which each layer multiplies S by 3^D: C(L)/2 reaches D there.

@@ -89,8 +89,8 @@ def _page(
 
 def _terms(claim: Claim) -> Iterator[str]:
     """What the statement's letters and names mean."""
-    for each in definitions(claim.statement):
-        yield f"Where {maths(each.latex)}{f' ({prose(each.meaning)})' if each.meaning else ''}.\n"
+    for term in definitions(claim.statement):
+        yield f"Where {maths(term.latex)}{f' ({prose(term.meaning)})' if term.meaning else ''}.\n"
     for symbol in symbols(claim.statement):
         yield f"* {maths(latex(symbol))}: {prose(TERMS[symbol.name].meaning)}"
     yield ""
@@ -111,9 +111,9 @@ def _facts(result: ClaimResult, ground: Ground) -> Iterator[str]:
         ("Cases", f"{len(result.decided)} of {len(result.in_scope)} decided, suite {result.suite}")
     )
     rows += [
-        ("Records", f"{each.says}, manifest {code(each.name[:16])}")
-        for each in ground.below
-        if each.kind == "records"
+        ("Records", f"{below.says}, manifest {code(below.name[:16])}")
+        for below in ground.below
+        if below.kind == "records"
     ]
     if result.tightest is not None:
         here = " (vacuous here)" if result.vacuous else ""
@@ -135,7 +135,7 @@ def _cited(text: str) -> str:
     """Sentences whose keys of the bibliography become citations; empty for none."""
     return (
         DATED.sub(
-            lambda found: f"{{cite:t}}`{found[0]}`" if found[0] in entries() else found[0],
+            lambda match: f"{{cite:t}}`{match[0]}`" if match[0] in entries() else match[0],
             prose(sentence(text)),
         )
         if text
@@ -165,20 +165,20 @@ _CALLED = {
 
 def _tree(ground: Ground, level: int = 0) -> Iterator[str]:
     """What a verdict rests on, as a list of lists."""
-    for each in ground.below:
-        if each.kind in _ELSEWHERE:
+    for below in ground.below:
+        if below.kind in _ELSEWHERE:
             continue
         name = (
-            f" [{code(each.name)}](/claims/{each.name}.md)"
-            if each.kind in ("premise", "named")
-            else f" {code(each.name)}"
-            if each.name
+            f" [{code(below.name)}](/claims/{below.name}.md)"
+            if below.kind in ("premise", "named")
+            else f" {code(below.name)}"
+            if below.name
             else ""
         )
-        found = f" **{each.verdict}**" if each.verdict else ""
-        called = f"{_CALLED[each.kind]}{name}: " if each.kind in _CALLED else ""
-        yield f"{'  ' * level}- {called}{prose(each.says)}{found}"
-        yield from _tree(each, level + 1)
+        suffix = f" **{below.verdict}**" if below.verdict else ""
+        called = f"{_CALLED[below.kind]}{name}: " if below.kind in _CALLED else ""
+        yield f"{'  ' * level}- {called}{prose(below.says)}{suffix}"
+        yield from _tree(below, level + 1)
 
 
 def _cases(result: ClaimResult, data: str) -> Iterator[str]:
@@ -191,10 +191,10 @@ def _cases(result: ClaimResult, data: str) -> Iterator[str]:
         f"| case | {maths(latex(result.claim.statement.lhs))} measured | {relation} stated | "
         "verdict |\n|---|---|---|---|"
     )
-    shown = _telling(result)
-    yield from (f"| {code(str(row.case))} | {case_cells(result, row)} |" for row in shown)
-    if len(shown) < len(result.cases):
-        yield f"\n{len(result.cases) - len(shown)} further cases are in the file below."
+    rows = _telling(result)
+    yield from (f"| {code(str(row.case))} | {case_cells(result, row)} |" for row in rows)
+    if len(rows) < len(result.cases):
+        yield f"\n{len(result.cases) - len(rows)} further cases are in the file below."
     yield f"\n{data}" if data else ""
 
 
@@ -228,7 +228,7 @@ def index(judged: Sequence[ClaimResult], ledger: str) -> str:
     """The topics, with how many of their cited claims have which verdict, and how many others they
     hold."""
     cited = [r for r in judged if r.claim.tier == "cited"]
-    found = [name for name in VERDICT_NAMES if any(verdict_name(r) == name for r in cited)]
+    words = [name for name in VERDICT_NAMES if any(verdict_name(r) == name for r in cited)]
     lines = [f"# Claims\n\n{ledger}.\n"]
     for tier in TIERS:
         own = [r for r in judged if r.claim.tier == tier]
@@ -238,15 +238,15 @@ def index(judged: Sequence[ClaimResult], ledger: str) -> str:
     lines += [
         "\nVerdicts of the cited claims, and how many others there are:\n",
         ":::{container} compact\n",
-        f"| topic | {' | '.join(found)} | supporting |",
-        f"|---|{'--:|' * (len(found) + 1)}",
+        f"| topic | {' | '.join(words)} | supporting |",
+        f"|---|{'--:|' * (len(words) + 1)}",
     ]
     names = list(dict.fromkeys(r.claim.topic for r in judged))
     for topic in names:
         counts = Counter(verdict_name(r) for r in cited if r.claim.topic == topic)
         tiers = Counter(r.claim.tier for r in judged if r.claim.topic == topic)
         cells = " | ".join(
-            f"{n}" if n else "" for n in (*(counts[name] for name in found), tiers["supporting"])
+            f"{n}" if n else "" for n in (*(counts[name] for name in words), tiers["supporting"])
         )
         lines.append(f"| [{topic}]({topic}/index.md) | {cells} |")
     lines += [":::", "", "Claims of earlier versions: [what became of them](former.md)."]
@@ -318,19 +318,19 @@ def topic_page(topic: str, judged: Sequence[ClaimResult], about: str) -> str:
         own = [r for r in judged if r.claim.tier == tier]
         if not own:
             continue
-        rest = [r for r in own if r.claim.supports not in {each.claim.key for each in judged}]
+        rest = [r for r in own if r.claim.supports not in {result.claim.key for result in judged}]
         if tier != "cited" and not rest:
             continue
         heading = {
             "cited": "Cited",
             "supporting": "In support of claims of other topics",
         }[tier]
-        said = (
+        counts = (
             ""
             if tier == "supporting"
             else (f"{plural(len(own), _TIERS[tier][0])}: {_counted(own)}.\n")
         )
-        lines += [f"\n## {heading}\n", said, "| claim | source | verdict |", "|---|---|---|"]
+        lines += [f"\n## {heading}\n", counts, "| claim | source | verdict |", "|---|---|---|"]
         for r in rest:
             lines.append(_row(r))
             lines += [_row(under, "↳ ") for under in _supporting(r, judged)]
@@ -445,9 +445,9 @@ def most_wanted(judged: Sequence[ClaimResult], ledger: str) -> str:
         ),
     )
     lines = ["# Most wanted\n", f"Open questions, and what would settle each. {ledger}."]
-    for heading, meaning, found in groups_:
-        lines += [f"\n## {heading}\n", f"{len(found)} claims. {meaning}\n"]
-        for r, what in sorted(found, key=lambda each: importance(each[0].claim)):
+    for heading, meaning, claims in groups_:
+        lines += [f"\n## {heading}\n", f"{len(claims)} claims. {meaning}\n"]
+        for r, what in sorted(claims, key=lambda claim: importance(claim[0].claim)):
             lines.append(
                 f"- **{prose(sentence(r.claim.title))}** {link(r.claim)}"
                 f"{f': {sentence(what)}' if what else '.'}"
@@ -464,7 +464,7 @@ def _settled_by(result: ClaimResult) -> str:
 def mutations(found: Mapping[str, Sequence[Mutant]], ledger: str) -> str:
     """Which verdicts turn when a constant or the form is changed, and why survivors survive."""
     total = sum(map(len, found.values()))
-    fates = Counter(m.fate for each in found.values() for m in each)
+    fates = Counter(m.fate for changes in found.values() for m in changes)
     lines = [
         "# Mutations\n\nEvery numeric constant of every statement is changed by one "
         "(fractions by one per cent), Min and Max, floor and ceiling are swapped, relations "

@@ -79,12 +79,12 @@ def reported_size(text: str) -> tuple[float, float]:
 def recounts() -> tuple[Recount, ...]:
     """Every listed model whose shape is complete."""
     built = {r["model"]: int(r["parameters"]) for r in _others() if r["tool"] == "transformers"}
-    found = []
-    for each in models():
-        if each.complete:
-            a = architecture(each)
-            found.append(Recount(each, count(a), _as_listed(each, a), built.get(each.name)))
-    return tuple(found)
+    rows = []
+    for row in models():
+        if row.complete:
+            a = architecture(row)
+            rows.append(Recount(row, count(a), _as_listed(row, a), built.get(row.name)))
+    return tuple(rows)
 
 
 def _as_listed(m: Model, a: Architecture) -> int:
@@ -130,12 +130,12 @@ _WANTED = 0.98
 
 
 def _summary() -> Iterator[str]:
-    found = recounts()
-    listed = [(r, r.model.listed) for r in found if r.model.listed]
-    built = [(r.counts.total, r.built) for r in found if r.built is not None]
-    reported = [r for r in found if r.model.reported]
+    rows = recounts()
+    listed = [(r, r.model.listed) for r in rows if r.model.listed]
+    built = [(r.counts.total, r.built) for r in rows if r.built is not None]
+    reported = [r for r in rows if r.model.reported]
     yield (
-        f"Of {len(models())} listed models {len(found)} are complete; {len(built)} of them are "
+        f"Of {len(models())} listed models {len(rows)} are complete; {len(built)} of them are "
         f"nets of transformers, {len(listed)} have a count by the list and {len(reported)} a "
         "reported size."
     )
@@ -214,11 +214,11 @@ def _tools() -> Iterator[str]:
         true = int(exact[name])
         ours = count(architecture(model(name))).total
         cells = []
-        for tool, said in (("depthlaw", str(ours)), *((t, counts[t][name]) for t in counts)):
-            off = int(said) / true - 1 if said else None
+        for tool, printed in (("depthlaw", str(ours)), *((t, counts[t][name]) for t in counts)):
+            off = int(printed) / true - 1 if printed else None
             right[tool] += off is not None and abs(off) <= _NEAR
             cells.append(
-                "not read" if off is None else "exact" if int(said) == true else _percent(off)
+                "not read" if off is None else "exact" if int(printed) == true else _percent(off)
             )
         yield f"| {md(name)} | {true:,} | " + " | ".join(cells) + " |"
     yield "| within 1 % | | " + " | ".join(f"{n} of {len(names)}" for n in right.values()) + " |"

@@ -20,7 +20,7 @@ def part(name: str) -> str:
 
 
 def _scores() -> str:
-    found = table()
+    scores = table()
     return _table(
         (
             "rule",
@@ -36,41 +36,41 @@ def _scores() -> str:
             (
                 s.rule.name,
                 s.rule.meaning,
-                "yes" if s.rule.key in found.choices else "no",
+                "yes" if s.rule.key in scores.choices else "no",
                 _three(s.mean),
                 _two(s.worst),
                 "" if s.loss is None else _two(100 * s.loss),
                 f"{s.hits} of {len(s.outcomes)}",
                 str(sum(o.beyond for o in s.outcomes)),
             )
-            for s in found.scores
+            for s in scores.scores
         ),
         words=3,
     )
 
 
 def _sources() -> str:
-    found = table()
+    scores = table()
     return _table(
-        ("rule", *found.sources),
+        ("rule", *scores.sources),
         (
             (
                 s.rule.name,
                 *(
                     _two(s.sources[source]) + ("\\*" if s.rule.read_off == source else "")
-                    for source in found.sources
+                    for source in scores.sources
                 ),
             )
-            for s in found.scores
+            for s in scores.scores
         ),
         words=1,
     )
 
 
 def _left_out() -> str:
-    found = table()
-    better = sum(row.regret < row.default for row in found.rows)
-    worse = sum(row.regret > row.default for row in found.rows)
+    scores = table()
+    better = sum(row.regret < row.default for row in scores.rows)
+    worse = sum(row.regret > row.default for row in scores.rows)
     lines = _table(
         (
             "source",
@@ -91,25 +91,25 @@ def _left_out() -> str:
                 _two(row.best),
                 _two(row.default),
                 *(
-                    f"{each} of {row.asked}" if row.asked else "none"
-                    for each in (row.inside, row.losers)
+                    f"{names} of {row.asked}" if row.asked else "none"
+                    for names in (row.inside, row.losers)
                 ),
             )
-            for row in found.rows
+            for row in scores.rows
         ),
         words=3,
     )
     return (
-        f"{lines}\n\nOver all sources: {_three(found.held_out)} for the choice of the others, "
-        f"{_three(found.best.mean)} for the best single rule that may be chosen, in hindsight "
-        f"({md(found.best.rule.name)}), {_three(found.default.mean)} for d = 64 L. Against "
-        f"d = 64 L the choice is better on {better} of {len(found.rows)} sources, worse on "
+        f"{lines}\n\nOver all sources: {_three(scores.held_out)} for the choice of the others, "
+        f"{_three(scores.best.mean)} for the best single rule that may be chosen, in hindsight "
+        f"({md(scores.best.rule.name)}), {_three(scores.default.mean)} for d = 64 L. Against "
+        f"d = 64 L the choice is better on {better} of {len(scores.rows)} sources, worse on "
         f"{worse}. The rule that is followed, against d = 64 L by source: "
-        f"{md(str(gain(found.best, found.default)))}."
+        f"{md(str(gain(scores.best, scores.default)))}."
         + (
             " Whichever source is left out, the others choose the same rule: its score here is "
             "the one with all sources in view, not one on sources that it has not seen."
-            if found.settled
+            if scores.settled
             else ""
         )
     )
@@ -135,10 +135,10 @@ def _sensitivity() -> str:
             (
                 says,
                 how,
-                (found := table(way, pool=pool)).best.rule.name,
-                _three(found.best.mean),
-                _three(found.held_out),
-                _three(found.default.mean),
+                (scores := table(way, pool=pool)).best.rule.name,
+                _three(scores.best.mean),
+                _three(scores.held_out),
+                _three(scores.default.mean),
             )
             for pool, says in pools.items()
             for way, how in compared.items()
@@ -179,10 +179,10 @@ def _not_scored() -> str:
 
 
 def _intervals() -> str:
-    found = [(size, interval(size)) for size in (1e8, 3e8, 1e9, 3e9, 1e10, 1e11)]
+    intervals = [(size, interval(size)) for size in (1e8, 3e8, 1e9, 3e9, 1e10, 1e11)]
     return _table(
         ("12 L d^2", "layers", "by what"),
-        ((f"{size:.0e}", f"{i.low} to {i.high}", i.why) for size, i in found if i),
+        ((f"{size:.0e}", f"{i.low} to {i.high}", i.why) for size, i in intervals if i),
         words=3,
     )
 
@@ -244,7 +244,10 @@ def _table(
         [
             "| " + " | ".join(map(md, heading)) + " |",
             f"|{marks}",
-            *("| " + " | ".join(cell(*each) for each in enumerate(line)) + " |" for line in lines),
+            *(
+                "| " + " | ".join(cell(*entry) for entry in enumerate(line)) + " |"
+                for line in lines
+            ),
         ]
     )
 

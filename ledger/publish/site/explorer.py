@@ -160,7 +160,7 @@ def _data(recorded: Recorded) -> dict[str, Any]:
         "claims": {key: _claim(recorded, key) for key in sorted(named)},
         "grids": {
             "budgets": BUDGETS,
-            "parameters": [parse_budget(each) for each in BUDGETS],
+            "parameters": [parse_budget(budget) for budget in BUDGETS],
             "headWidths": HEAD_WIDTHS,
             "pipelines": PIPELINES,
             "depths": DEPTHS,
@@ -254,9 +254,9 @@ class _Lines:
         """The places of the rows of an answer: a label, which may be empty, and what is said."""
         rows: list[tuple[str, str]] = []
         for line in text.split("\n"):
-            label, said = line[:_LABEL].strip(), line[_LABEL:]
+            label, content = line[:_LABEL].strip(), line[_LABEL:]
             labelled = line[_LABEL - 1 : _LABEL] == " " and (" " not in label or not label)
-            rows.append((label, said) if labelled and rows else ("", line))
+            rows.append((label, content) if labelled and rows else ("", line))
         return [self.places.setdefault(row, len(self.places)) for row in rows]
 
 
@@ -266,11 +266,11 @@ def _answer(lines: _Lines, budget: str, **options: Any) -> dict[str, Any]:
         answer = recommend(budget, **options)
     except UsageError as error:
         return {"refused": str(error)}
-    found: dict[str, Any] = {"rows": lines.of(as_text(answer, _ONE_LINE))}
+    data: dict[str, Any] = {"rows": lines.of(as_text(answer, _ONE_LINE))}
     if answer.shape:
         a = answer.shape.architecture
-        found["shape"] = [a.layers, a.width, a.heads]
-    return found
+        data["shape"] = [a.layers, a.width, a.heads]
+    return data
 
 
 def calculator() -> dict[str, Any]:
@@ -293,7 +293,7 @@ def calculator() -> dict[str, Any]:
     ]
     fixed = [[_answer(lines, budget, layers=deep) for deep in DEPTHS] for budget in BUDGETS]
     plain = [recommend(b) for b in BUDGETS]
-    shown = [rule for rule in rules() if rule.key in _RULES]
+    plain_rules = [rule for rule in rules() if rule.key in _RULES]
     grids = "published grids of shapes"
     curves = [
         _curve("recommended", "recommended by the calculator", colour=0, basis=grids),
@@ -314,7 +314,7 @@ def calculator() -> dict[str, Any]:
             "text": [i and f"{i.ends}{_outside(i)}" for i in within],
         },
     }
-    for place, rule in enumerate(shown):
+    for place, rule in enumerate(plain_rules):
         curves.append(
             _curve(
                 rule.key,
@@ -325,10 +325,10 @@ def calculator() -> dict[str, Any]:
                 basis=rule.source,
             )
         )
-        said = [next((law for law in a.laws if law.key == rule.key), None) for a in plain]
+        of_plain = [next((law for law in a.laws if law.key == rule.key), None) for a in plain]
         series[rule.key] = {
-            "y": _shorts(law.depth if law else None for law in said),
-            "text": [law and f"{law.depth:.1f} layers{_outside(law)}" for law in said],
+            "y": _shorts(law.depth if law else None for law in of_plain),
+            "text": [law and f"{law.depth:.1f} layers{_outside(law)}" for law in of_plain],
         }
     return {
         "lines": list(lines.places),
@@ -453,11 +453,11 @@ def ranks(recorded: Recorded) -> dict[str, Any]:
         """What a claim says, at least 0; None where an assumption does not hold."""
         claim = recorded.claims[f"separation_rank/{name}"]
         symbols = sorted(symbol.name for symbol in claim.statement.rhs.free_symbols)
-        found: list[float | None] = []
+        values: list[float | None] = []
         for depth in range(1, LAYERS + 1):
             case = Case(width=width, depth=depth, heads=heads, tokens=2 * width + 2)
             if not all(holds(case) for holds in claim.assumes.values()):
-                found.append(None)
+                values.append(None)
                 continue
             # Some bounds do not depend on the width, some not on the number of heads.
             place = (name, *(str(case.get(symbol)) for symbol in symbols))
@@ -465,8 +465,8 @@ def ranks(recorded: Recorded) -> dict[str, Any]:
                 bound = claim.predict(case)
                 height = math.log(bound, 3) if claim.statement.lhs.is_Symbol else float(bound)
                 known[place] = max(0.0, height)
-            found.append(known[place])
-        return _shorts(found)
+            values.append(known[place])
+        return _shorts(values)
 
     counts = {
         d: _shorts(log3_dimension_count(d, L)[1] for L in range(1, LAYERS + 1)) for d in WIDTHS
@@ -583,7 +583,7 @@ _BOUNDS = (
 
 def _points(recorded: Recorded) -> dict[tuple[str, int, int], dict[str, Any]]:
     """Recorded ranks by curve, width and heads."""
-    found: dict[tuple[str, int, int], list[tuple[int, int, str]]] = {}
+    by_net: dict[tuple[str, int, int], list[tuple[int, int, str]]] = {}
     exact = recorded.claims["separation_rank/exact"]
     keys = (exact.key, "separation_rank/exact_below_count")
     for entry in entries([row for key in keys for row in _rows(recorded, key)]):
@@ -592,11 +592,11 @@ def _points(recorded: Recorded) -> dict[tuple[str, int, int], dict[str, Any]]:
         case = Case(width=entry.width, depth=entry.depth, heads=1)
         name = "certified" if exact.certified is not None and exact.certified(case) else "exact"
         says = f"rank {'' if entry.settled else 'at least '}{entry.rank:,}"
-        found.setdefault((name, entry.width, 1), []).append((entry.depth, entry.rank, says))
+        by_net.setdefault((name, entry.width, 1), []).append((entry.depth, entry.rank, says))
     several = recorded.judged("separation_rank/dimension_count")
     for point in generic_ranks([several] if several else []):
         if point.heads > 1:
-            found.setdefault(("measured", point.width, point.heads), []).append(
+            by_net.setdefault(("measured", point.width, point.heads), []).append(
                 (point.depth, point.rank, f"rank {point.rank:,}")
             )
     return {
@@ -605,7 +605,7 @@ def _points(recorded: Recorded) -> dict[tuple[str, int, int], dict[str, Any]]:
             "y": _shorts(math.log(rank, 3) for _, rank, _ in sorted(points)),
             "text": [says for _, _, says in sorted(points)],
         }
-        for shape, points in found.items()
+        for shape, points in by_net.items()
     }
 
 
@@ -708,20 +708,20 @@ def _passes(recorded: Recorded, start: str, beta: str, heads: int) -> dict[str, 
             "skip": [*_residuals(tokens, heads_of, skip=True)],
         }
         heights = {
-            name: _shorts(_orders(residual) for residual in found) for name, found in curves.items()
+            name: _shorts(_orders(residual) for residual in curve) for name, curve in curves.items()
         }
         # Rounded up, so that it bounds every gamma that was computed.
         gamma = Fraction(math.ceil(float(gammas.upper()) * 10**6) + 1, 10**6)
         small = bool(max(ranges) <= arb(157) / 125)
     claim, bounds = recorded.claims["rank_collapse/layers_uniform"], []
     for depth in range(1, COLLAPSE + 1):
-        said = float(
+        bound = float(
             claim.predict(
                 Case(**{**case.fields(), "depth": depth, "gamma": str(gamma), "lipschitz": 1})
             )
         )
         # A bound above 1 says nothing of a collapse.
-        bounds.append(-said / math.log(10) if small and said < 0 else None)
+        bounds.append(-bound / math.log(10) if small and bound < 0 else None)
     return {**heights, "bound": [heights["alone"][0], *_shorts(bounds)]}
 
 
@@ -747,19 +747,19 @@ def _orders(residual: arb_mat) -> float:
 
 def _bert(recorded: Recorded) -> dict[str, Any]:
     """Means and 95 % intervals of the relative residual, as orders of magnitude below 1."""
-    found = sorted(
+    by_layer = sorted(
         (int(row.case.layer), row.measured)
         for row in _rows(recorded, "rank_collapse/bert_init_collapse")
         if isinstance(row.measured, Sample)
     )
     return {
-        "x": [layer for layer, _ in found],
-        "y": _shorts(-math.log10(value.mean) for _, value in found),
+        "x": [layer for layer, _ in by_layer],
+        "y": _shorts(-math.log10(value.mean) for _, value in by_layer),
         "text": [
             f"relative residual {middle(value)}, 95 % "
             f"{interval(*value.interval(LEVEL))}, "
             f"{len(value.values)} nets"
-            for _, value in found
+            for _, value in by_layer
         ],
     }
 
@@ -778,16 +778,16 @@ def tasks(recorded: Recorded) -> dict[str, Any]:
     lines = _Lines()
     curves, series, answers = dict[str, Any](), dict[str, Any](), dict[str, Any]()
     for task, sizes in SIZES.items():
-        found: dict[str, dict[str, Any]] = {}
+        data: dict[str, dict[str, Any]] = {}
         names: dict[str, Curve] = {}
         answers[task] = []
         for size in sizes:
             answer = recommend(task=task, **{OPTIONS[task]: size})
             answers[task].append(lines.of(as_text(answer, _ONE_LINE)))
-            said = answer.tasks[0]
-            for place, number in enumerate(said.numbers):
-                key = said.labels[place] if said.labels else number.meaning
-                line = found.setdefault(key, {"x": [], "y": []})
+            first = answer.tasks[0]
+            for place, number in enumerate(first.numbers):
+                key = first.labels[place] if first.labels else number.meaning
+                line = data.setdefault(key, {"x": [], "y": []})
                 line["x"].append(size)
                 line["y"].append(number.layers)
                 name = number.name.split(", n = ")[0]
@@ -808,7 +808,7 @@ def tasks(recorded: Recorded) -> dict[str, Any]:
                     line.setdefault("text", []).append(f"{fit:.1f} layers{_outside(number)}")
         if task == "hops":
             # The advisor leaves it out where it is the same number.
-            found["claimed"] = {"x": sizes, "y": [*map(laws.layers_for_hops_printed, sizes)]}
+            data["claimed"] = {"x": sizes, "y": [*map(laws.layers_for_hops_printed, sizes)]}
         for key, points, colour, mark in _trained(recorded, task):
             kind = points.pop("kind")
             names[f"{key} {kind}"] = _curve(
@@ -819,8 +819,8 @@ def tasks(recorded: Recorded) -> dict[str, Any]:
                 colour=colour,
                 mark=mark,
             )
-            found[f"{key} {kind}"] = points
-        curves[task], series[task] = list(names.values()), found
+            data[f"{key} {kind}"] = points
+        curves[task], series[task] = list(names.values()), data
     return {"lines": list(lines.places), "answers": answers, "curves": curves, "series": series}
 
 
@@ -835,18 +835,18 @@ def _trained(recorded: Recorded, task: str) -> Iterator[tuple[str, dict[str, Any
             kinds.setdefault(kind.replace("_", " "), []).append(
                 (int(row.case.get(size)), int(row.measured.low), int(row.measured.high))
             )
-    for place, (kind, found) in enumerate(sorted(kinds.items())):
-        found.sort()
+    for place, (kind, points) in enumerate(sorted(kinds.items())):
+        points.sort()
         yield (
             task,
             {
                 "kind": kind,
-                "x": [x for x, _, _ in found],
-                "y": [high for _, _, high in found],
-                "low": [low for _, low, _ in found],
+                "x": [x for x, _, _ in points],
+                "y": [high for _, _, high in points],
+                "low": [low for _, low, _ in points],
                 "text": [
                     layers(low) if low == high else f"{low} to {layers(high)}"
-                    for _, low, high in found
+                    for _, low, high in points
                 ],
             },
             3 + place,

@@ -68,9 +68,9 @@ class Ledger:
         )
 
     def _result(self, key: str) -> ClaimResult:
-        if (found := self.judged.get(key)) is None:
+        if (result := self.judged.get(key)) is None:
             raise ValueError(f"nothing is recorded for {key}")
-        return found
+        return result
 
     def _verdict(self, key: str) -> str:
         return f"[{verdict(marked(self._result(key)))}](/claims/{key}.md)"
@@ -103,17 +103,17 @@ class Ledger:
 
     def _agree(self, key: str) -> str:
         result = self._result(key)
-        found = leaning(result)
-        if found.cases:
-            return _share(found.cases - found.means, found.cases)
+        side = leaning(result)
+        if side.cases:
+            return _share(side.cases - side.means, side.cases)
         agree = sum(row.decision.verdict is Verdict.HOLDS for row in result.decided)
         return _share(agree, len(result.in_scope))
 
     def _against(self, key: str) -> str:
-        found = leaning(self._result(key))
-        if not found.cases:
+        side = leaning(self._result(key))
+        if not side.cases:
             raise ValueError(f"{key} has no means or shares")
-        return _share(found.intervals, found.cases)
+        return _share(side.intervals, side.cases)
 
     def _shapes(self, key: str) -> str:
         _, shapes = Statement(self._result(key)).shapes
@@ -122,23 +122,23 @@ class Ledger:
         return f"{len(shapes):,}"
 
     def _sizes(self, key: str) -> str:
-        if not (found := Statement(self._result(key)).sizes):
+        if not (sizes := Statement(self._result(key)).sizes):
             raise ValueError(f"{key} is about no trained nets whose sizes are known")
-        return found
+        return sizes
 
     def _case(self, what: str) -> tuple[ClaimResult, CaseResult]:
         """The one case of a claim that has the values that a mark names."""
         key, _, named = what.partition(" ")
-        values = dict(each.split("=", 1) for each in named.split(",") if each)
+        values = dict(field.split("=", 1) for field in named.split(",") if field)
         result = self._result(key)
-        found = [
+        rows = [
             row
             for row in result.cases
             if values.items() <= {n: str(v) for n, v in row.case.fields().items()}.items()
         ]
-        if len(found) != 1:
-            raise ValueError(f"{len(found)} cases of {key} have {named or 'any values'}, not one")
-        return result, found[0]
+        if len(rows) != 1:
+            raise ValueError(f"{len(rows)} cases of {key} have {named or 'any values'}, not one")
+        return result, rows[0]
 
     def _number(self, what: str) -> str:
         if what == "records":
@@ -146,8 +146,8 @@ class Ledger:
         if what == "claims":
             return f"{len(self.judged):,}"
         cited = {
-            key: found
-            for key, found in self.judged.items()
+            key: result
+            for key, result in self.judged.items()
             if claims_index()[key]["tier"] == "cited"
         }
         if what == "cited claims":
@@ -159,7 +159,7 @@ class Ledger:
                 f"{what} is not counted; say claims, cited claims, cited verdicts, "
                 "topics or records"
             )
-        counts = Counter(verdict_name(found) if found else NOT_RUN for found in cited.values())
+        counts = Counter(verdict_name(result) if result else NOT_RUN for result in cited.values())
         return ", ".join(f"{name} {counts[name]:,}" for name in VERDICT_NAMES if counts[name])
 
     def _law(self, what: str) -> str:
@@ -170,9 +170,9 @@ class Ledger:
 
     def _bench(self, what: str) -> str:
         name, _, noted = what.rpartition(": ")
-        if noted not in (found := _benchmarks().get(name, {})):
+        if noted not in (numbers := _benchmarks().get(name, {})):
             raise ValueError(f"no benchmark {name} noted {noted}; run `make bench`")
-        return _printed(found[noted])
+        return _printed(numbers[noted])
 
 
 # Counts up to it are written as words.

@@ -32,9 +32,9 @@ def rows() -> list[dict[str, str]]:
 def table(judged: Mapping[str, ClaimResult | None]) -> str:
     """Two tables in Markdown, of statements about nets and of trainings; what is not recorded is
     left out."""
-    found = [(row, result) for row in rows() if (result := judged[row["claim"]]) is not None]
-    theory = [each for each in found if each[1].claim.weight != "measurement"]
-    trained = [each for each in found if each not in theory]
+    pairs = [(row, result) for row in rows() if (result := judged[row["claim"]]) is not None]
+    theory = [row for row in pairs if row[1].claim.weight != "measurement"]
+    trained = [row for row in pairs if row not in theory]
     after = (
         "Trained nets, at the sizes, tasks and numbers of updates that were tried: what the "
         "best or the worst of our seeds reached, no bound for others."

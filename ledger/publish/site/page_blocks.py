@@ -82,9 +82,9 @@ def numbers(names: Sequence[str], recorded: Recorded) -> str:
     asked = QUESTIONS[name]
 
     def told(there: Sequence[ClaimResult], suite: str) -> str:
-        found = _found(there)
-        listed = numbers_of(asked.panels(found))
-        if asked.table and (own := asked.table(found)).rows:
+        match = _found(there)
+        listed = numbers_of(asked.panels(match))
+        if asked.table and (own := asked.table(match)).rows:
             listed.insert(0, (asked.title, own))
         tables = [f"**{md(title)}**\n\n{_table(table)}" for title, table in listed]
         parts = (
@@ -139,7 +139,7 @@ def _table(table: Table) -> str:
     words = [any(isinstance(row[i], str) for row in table.rows) for i in range(len(table.columns))]
     lines = [
         "| " + " | ".join(md(heading) for heading in table.columns) + " |",
-        "|" + "".join("---|" if each else "--:|" for each in words),
+        "|" + "".join("---|" if word else "--:|" for word in words),
     ]
     lines += ["| " + " | ".join(_cell(cell) for cell in row) + " |" for row in table.rows]
     return "\n".join(lines)
@@ -219,21 +219,21 @@ def _states(claim: Claim) -> str:
 
 def undecided(result: ClaimResult) -> Iterator[str]:
     """What would decide a claim, in plain text: of a few cases each, of many the range."""
-    found = list(remedies(result))
-    if len(found) <= _FEW:
-        yield from (f"{each.where}: {each}" for each in found)
+    rows = list(remedies(result))
+    if len(rows) <= _FEW:
+        yield from (f"{row.where}: {row}" for row in rows)
         return
     cases = f"of {len(result.in_scope)} cases"
-    for what in sorted({each.what for each in found if each.what}):
-        own = [each for each in found if each.what == what]
-        enough = [each.enough for each in own if each.enough]
+    for what in sorted({row.what for row in rows if row.what}):
+        own = [row for row in rows if row.what == what]
+        enough = [row.enough for row in own if row.enough]
         parts = [f"about {_between(enough)} would"] if enough else []
         if len(enough) < len(own):
             parts.append(f"in {len(own) - len(enough)} no number of them would")
-        there = _between([each.there for each in own])
+        there = _between([row.there for row in own])
         yield f"{len(own)} {cases}: {there} {what} do not decide; {', '.join(parts)}"
-    for reason in dict.fromkeys(each.reason for each in found if each.reason):
-        yield f"{sum(each.reason == reason for each in found)} {cases}: {reason}"
+    for reason in dict.fromkeys(row.reason for row in rows if row.reason):
+        yield f"{sum(row.reason == reason for row in rows)} {cases}: {reason}"
 
 
 def _between(numbers_: Sequence[int]) -> str:

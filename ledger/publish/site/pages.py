@@ -76,15 +76,15 @@ def write(
     Cost: a minute, and as much for the mutants.
     """
     claims = registry()
-    places = [Recorded(claims, each) for each in stores]
-    found = {key: _judged(key, places) for key in claims}
-    judged = [result or _not_run(claims[key], stores[0]) for key, result in found.items()]
+    places = [Recorded(claims, path) for path in stores]
+    results_by_key = {key: _judged(key, places) for key in claims}
+    judged = [result or _not_run(claims[key], stores[0]) for key, result in results_by_key.items()]
     for folder in ("figures", "data"):
         shutil.rmtree(out / folder, ignore_errors=True)
     pages = _generated(judged, places, out)
     pages[out / "mutations.md"] = mutants() if mutants else mutated(list(claims), stores[0])
     pages = {path: _linked(text, claims, docs) for path, text in pages.items()}
-    words = inline.Ledger(found, sum(map(len, stores)))
+    words = inline.Ledger(results_by_key, sum(map(len, stores)))
     for path in sorted(docs.rglob("*")):
         name = path.relative_to(docs)
         if path.is_dir() or name.parts[0] in _APART:
@@ -94,14 +94,14 @@ def write(
             continue
         text = words.spoken(path.read_text(encoding="utf-8"))
         if _LEAST_DEPTH in text:
-            text = text.replace(_LEAST_DEPTH, least_depth.table(found))
+            text = text.replace(_LEAST_DEPTH, least_depth.table(results_by_key))
         text = filled(text, places, out, path.stem)
         text += _others(text, path.stem, claims) if path.parent.name == "coverage" else ""
         pages[out / name] = text
     for written, page in _OF_THE_PROJECT.items():
         pages[out / page] = _moved((docs.parent / written).read_text(encoding="utf-8"))
     pages[out / "bibliography.md"] = "# Bibliography\n\n```{bibliography}\n:all:\n```\n"
-    for path in [each for each in out.rglob("*.*") if each.is_file()]:
+    for path in [path for path in out.rglob("*.*") if path.is_file()]:
         if path not in pages and path.relative_to(out).parts[0] not in ("figures", "data"):
             path.unlink()
     for path, text in pages.items():
@@ -117,8 +117,8 @@ def build(docs: Path, sources: Path, out: Path) -> int:
 
     What Sphinx keeps for the next time stays beside the sources.
     """
-    made = sources.parent / "html"
-    shutil.rmtree(made, ignore_errors=True)
+    html = sources.parent / "html"
+    shutil.rmtree(html, ignore_errors=True)
     status = subprocess.run(
         [
             sys.executable,
@@ -132,18 +132,18 @@ def build(docs: Path, sources: Path, out: Path) -> int:
             "-c",
             str(docs),
             str(sources),
-            str(made),
+            str(html),
         ],
         check=False,
     ).returncode
     if status == 0:
         shutil.rmtree(out, ignore_errors=True)
-        shutil.copytree(made, out, ignore=shutil.ignore_patterns(".buildinfo*", "objects.inv"))
+        shutil.copytree(html, out, ignore=shutil.ignore_patterns(".buildinfo*", "objects.inv"))
     return status
 
 
 def _judged(key: str, places: Sequence[Recorded]) -> ClaimResult | None:
-    return next((found for each in places if (found := each.judged(key))), None)
+    return next((result for place in places if (result := place.judged(key))), None)
 
 
 def _not_run(claim: Claim, store: Store) -> ClaimResult:
@@ -170,7 +170,7 @@ def _generated(
     for r in judged:
         file = out / "data" / f"{r.claim.topic}-{r.claim.name}.csv"
         data = page_blocks.data([r.claim.key], places, file)
-        below = [each for each in judged if each.claim.supports == r.claim.key]
+        below = [result for result in judged if result.claim.supports == r.claim.key]
         pages[out / "claims" / f"{r.claim.key}.md"] = claim_pages.page(
             r, grounds(r, by_key), data, below
         )
@@ -196,10 +196,10 @@ def mutated(keys: Sequence[str], store: Store) -> str:
     """
     claims = registry()
     recorded = Recorded({key: claims[key] for key in keys}, store)
-    found = {
+    mutants = {
         key: list(mutate(quick)) for key in keys if (quick := recorded.of("quick", key)) is not None
     }
-    return claim_pages.mutations(found, _named(recorded))
+    return claim_pages.mutations(mutants, _named(recorded))
 
 
 def explore(source: Path, out: Path, store: Store) -> None:
@@ -239,7 +239,7 @@ def _linked(text: str, claims: Mapping[str, Claim], docs: Path) -> str:
         there = (docs / named[1]).is_file()
         return f"[{named[0]}](/{named[1]})" if there else named[0]
 
-    topics = "|".join(dict.fromkeys(each.topic for each in claims.values()))
+    topics = "|".join(dict.fromkeys(claim.topic for claim in claims.values()))
     lines = [
         line
         if line.startswith("$ ")
@@ -277,15 +277,15 @@ def filled(text: str, places: Sequence[Recorded], out: Path, name: str) -> str:
             file = out / "data" / f"{name}.csv"
             return page_blocks.data(_keys(text), places, file) or NOTHING
         if kind in _OF_CLAIMS:
-            return _first(places, lambda each: _OF_CLAIMS[kind](what.split(","), each))
+            return _first(places, lambda match: _OF_CLAIMS[kind](what.split(","), match))
         if kind == "settings":
             return page_blocks.settings()
         if kind == "measured":
-            return _first(places, lambda each: page_blocks.question(what, each, figures_))
+            return _first(places, lambda match: page_blocks.question(what, match, figures_))
         if kind == "table":
-            return _first(places, lambda each: table(each.claims, what, each.store))
+            return _first(places, lambda match: table(match.claims, what, match.store))
         return _first(
-            places, lambda each: _frontier(each.claims, each.store, figures_ / f"{what}.png")
+            places, lambda match: _frontier(match.claims, match.store, figures_ / f"{what}.png")
         )
 
     return _MARK.sub(fill, text)
@@ -320,7 +320,7 @@ def _keys(text: str) -> list[str]:
 def _first(places: Sequence[Recorded], made: Callable[[Recorded], str]) -> str:
     """What the first place gives that holds something: one's own records, else the ledger that
     comes with depthlaw."""
-    return next((text for each in places if (text := made(each))), NOTHING)
+    return next((text for place in places if (text := made(place))), NOTHING)
 
 
 def table(claims: Mapping[str, Claim], key: str, store: Store) -> str:
@@ -330,15 +330,15 @@ def table(claims: Mapping[str, Claim], key: str, store: Store) -> str:
     rows = _recorded(claims, maker, store) if maker is not None else []
     if maker is None or not rows:
         return ""
-    made = maker(rows)
+    text = maker(rows)
     lines = [
-        "| " + " | ".join(prose(heading) for heading in made.columns) + " |",
-        "|" + "".join("---|" if heading in made.words else "--:|" for heading in made.columns),
+        "| " + " | ".join(prose(heading) for heading in text.columns) + " |",
+        "|" + "".join("---|" if heading in text.words else "--:|" for heading in text.columns),
     ]
-    for row in made.rows:
+    for row in text.rows:
         cells = (duration(c.total_seconds()) if isinstance(c, timedelta) else prose(c) for c in row)
         lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", *(prose(line) + "  " for line in made.legend.splitlines())])
+    return "\n".join([*lines, "", *(prose(line) + "  " for line in text.legend.splitlines())])
 
 
 def _recorded(
