@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .answer import Answer, Candidate, LawNumber, Neighbour
     from .architecture import Architecture
     from .counting import Count
-    from .rule_scores import Table
+    from .rule_scores import EvidenceTable
     from .task_depths import TaskAnswer, TaskNumber
 
 SCHEMA = Path(__file__).with_name("schema.json")
@@ -355,7 +355,7 @@ def _sourced(source: str, wording: str, claim: str | None, found: str | None, of
 # --- the evidence --------------------------------------------------------------------------------
 
 
-def evidence(found: Table, width: int = 80) -> str:
+def evidence(found: EvidenceTable, width: int = 80) -> str:
     """How every rule does on the published grids, how the recommendation does on each source that
     it was not chosen by, and Levine's projections beside the fit."""
     legend = (
@@ -491,7 +491,7 @@ def columns(rows: Sequence[Sequence[str]], width: int) -> str:
     return "\n".join(lines)
 
 
-def evidence_json(found: Table) -> dict[str, Any]:
+def evidence_json(found: EvidenceTable) -> dict[str, Any]:
     """The same as plain data, with the regret of every rule by source."""
     rule = ("key", "name", "formula", "meaning", "source", "wording")
     paired = None

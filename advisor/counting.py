@@ -142,7 +142,7 @@ def per_layer(a: Architecture) -> int:
     return sum(w.stored for w in _layers(a.with_(layers=1, unique_layers=None, experts=e)))
 
 
-Shape = tuple[str, Role, tuple[int, ...]]
+MatrixShape = tuple[str, Role, tuple[int, ...]]
 
 
 def _inputs(a: Architecture) -> Iterator[Weight]:
@@ -218,7 +218,7 @@ def _layers(a: Architecture) -> Iterator[Weight]:
         yield Weight("shared expert's gate", (a.width, 1), sparse, "router", sparse, passes)
 
 
-def _attention(a: Architecture, of: str) -> Iterator[Shape]:
+def _attention(a: Architecture, of: str) -> Iterator[MatrixShape]:
     d, m = a.width, a.latent
     queries, keys = a.heads * a.head_size, a.key_heads * a.head_size
     if m:
@@ -243,26 +243,26 @@ def _attention(a: Architecture, of: str) -> Iterator[Shape]:
         yield of + "sinks", "attention", (a.heads,)
 
 
-def _mlp(a: Architecture, of: str, role: Role, inner: int) -> Iterator[Shape]:
+def _mlp(a: Architecture, of: str, role: Role, inner: int) -> Iterator[MatrixShape]:
     for name in ("gate", "up") if a.gated else ("up",):
         yield from _linear(of + name, role, a.width, inner, a.mlp_bias)
     yield from _linear(of + "down", role, inner, a.width, a.mlp_bias)
 
 
-def _linear(name: str, role: Role, rows: int, columns: int, bias: bool) -> Iterator[Shape]:
+def _linear(name: str, role: Role, rows: int, columns: int, bias: bool) -> Iterator[MatrixShape]:
     yield name, role, (rows, columns)
     if bias:
         yield name + " bias", role, (columns,)
 
 
-def _norm(a: Architecture, name: str, width: int) -> Iterator[Shape]:
+def _norm(a: Architecture, name: str, width: int) -> Iterator[MatrixShape]:
     if a.norm != "none":
         yield name, "norm", (width,)
         if a.norm_bias:
             yield name + " bias", "norm", (width,)
 
 
-def _copies(found: Iterator[Shape], copies: int = 1, passes: int = 1) -> Iterator[Weight]:
+def _copies(found: Iterator[MatrixShape], copies: int = 1, passes: int = 1) -> Iterator[Weight]:
     return (Weight(name, shape, copies, role, copies, passes) for name, role, shape in found)
 
 

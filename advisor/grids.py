@@ -32,7 +32,7 @@ NEAR = 4
 
 
 @dataclass(frozen=True)
-class Key:
+class NetKind:
     """For which nets evidence is asked: how learning rates and branches scale, norm, residuals."""
 
     parametrisation: Parametrisation = "standard"
@@ -40,7 +40,7 @@ class Key:
     residual: Residual = "plain"
 
 
-STANDARD = Key()
+STANDARD = NetKind()
 
 
 class Cell(NamedTuple):
@@ -72,7 +72,7 @@ class Grid:
     year: int
     name: str
     budget: str
-    key: Key
+    key: NetKind
     kind: str
     measure: str
     volume: float
@@ -240,34 +240,34 @@ def _mean(values: Iterable[float]) -> float:
     return math.exp(sum(logs) / len(logs))
 
 
-def _key(row: dict[str, str]) -> Key:
-    return Key(
+def _key(row: dict[str, str]) -> NetKind:
+    return NetKind(
         row["parametrisation"] or "standard",  # type: ignore[arg-type]
         row["norm"] or "pre",  # type: ignore[arg-type]
         row["residual"] or "plain",  # type: ignore[arg-type]
     )
 
 
-def best_ratios(source: str, key: Key) -> tuple[tuple[float, float], ...]:
+def best_ratios(source: str, key: NetKind) -> tuple[tuple[float, float], ...]:
     """Published optima: (12 L d^2, best d / L), smallest net first.
 
-    >>> best_ratios("CompleteP", Key("mup"))
+    >>> best_ratios("CompleteP", NetKind("mup"))
     ((50000000.0, 40.0), (300000000.0, 50.0), (1500000000.0, 62.0))
     """
     return _ratios(_OPTIMUM, source, key)
 
 
-def least_ratio(key: Key) -> float | None:
+def least_ratio(key: NetKind) -> float | None:
     """The least d / L that was published as within 1 % of the best loss; None where there is none.
 
-    >>> least_ratio(Key("completep")), least_ratio(STANDARD)
+    >>> least_ratio(NetKind("completep")), least_ratio(STANDARD)
     (11.8, None)
     """
     ratios = _ratios(_LEAST, "CompleteP", key)
     return ratios[0][1] if ratios else None
 
 
-def _ratios(measure: str, source: str, key: Key) -> tuple[tuple[float, float], ...]:
+def _ratios(measure: str, source: str, key: NetKind) -> tuple[tuple[float, float], ...]:
     return tuple(
         sorted(
             (12 * float(row["nonembedding"]) / float(row["per_layer"]), float(row["value"]))
@@ -326,7 +326,7 @@ def price(
     parameters: float,
     ratio_from: float,
     ratio_to: float,
-    key: Key = STANDARD,
+    key: NetKind = STANDARD,
     *,
     per_layer: float = 12.0,
     known_by: int | None = None,

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from . import laws
-from .grids import STANDARD, Key
+from .grids import STANDARD, NetKind
 
 # Plain post-norm nets of more layers failed in translation.
 _DEEPEST_PLAIN_POST = 12
@@ -31,7 +31,7 @@ class Advice(NamedTuple):
         return f"{self.what}: {self.says} [{self.source}; {self.wording}{claim}]"
 
 
-def advice(layers: int, key: Key = STANDARD, *, encoder_layers: int = 0) -> tuple[Advice, ...]:
+def advice(layers: int, key: NetKind = STANDARD, *, encoder_layers: int = 0) -> tuple[Advice, ...]:
     """What to set for a net of this depth, most important first.
 
     Args:
@@ -41,13 +41,13 @@ def advice(layers: int, key: Key = STANDARD, *, encoder_layers: int = 0) -> tupl
 
     >>> print(advice(32)[0].says)
     output projections of a layer with standard deviation 0.02 / sqrt(2 L) = 0.0025
-    >>> [a.what for a in advice(32, Key("completep"))][:2]
+    >>> [a.what for a in advice(32, NetKind("completep"))][:2]
     ['branch multiplier', 'learning rate']
     """
     return (*_norm(layers, key, encoder_layers), *_parametrisation(key), *_once(key))
 
 
-def _norm(layers: int, key: Key, encoder_layers: int) -> Iterator[Advice]:
+def _norm(layers: int, key: NetKind, encoder_layers: int) -> Iterator[Advice]:
     if key.norm == "post":
         yield from _deepnorm(layers, encoder_layers)
     elif key.norm == "lns":
@@ -114,7 +114,7 @@ def _deepnorm(layers: int, encoder_layers: int) -> Iterator[Advice]:
         )
 
 
-def _parametrisation(key: Key) -> Iterator[Advice]:
+def _parametrisation(key: NetKind) -> Iterator[Advice]:
     if key.parametrisation == "mup":
         yield Advice(
             "learning rate",
@@ -162,7 +162,7 @@ def _parametrisation(key: Key) -> Iterator[Advice]:
         )
 
 
-def _once(key: Key) -> Iterator[Advice]:
+def _once(key: NetKind) -> Iterator[Advice]:
     if key.residual == "plain":
         yield Advice(
             "once",

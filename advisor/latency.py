@@ -63,7 +63,7 @@ _YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
 _IN_LAYERS = ("attention", "mlp", "expert", "router")
 
 
-class Point(NamedTuple):
+class LatencyPoint(NamedTuple):
     """A measurement: a net as far as the table says, and milliseconds per token."""
 
     layers: int
@@ -81,9 +81,9 @@ class Point(NamedTuple):
     def layer_weights(self) -> int:
         """Weights of the matrices of one layer: 12 d^2, unless more is known.
 
-        >>> Point(32, 4096, Fraction(9)).layer_weights == 12 * 4096**2
+        >>> LatencyPoint(32, 4096, Fraction(9)).layer_weights == 12 * 4096**2
         True
-        >>> llama = Point(32, 4096, Fraction(9), d_ff=14336, heads=32, kv_heads=8)
+        >>> llama = LatencyPoint(32, 4096, Fraction(9), d_ff=14336, heads=32, kv_heads=8)
         >>> llama.layer_weights == 2 * 4096**2 + 2 * 4096 * 1024 + 3 * 4096 * 14336
         True
         """
@@ -134,7 +134,7 @@ class _Solution:
 class Fit:
     """A least-squares fit with what its residuals say of the next measurement."""
 
-    points: tuple[Point, ...]
+    points: tuple[LatencyPoint, ...]
     solutions: tuple[_Solution, ...]  # of every set of terms that the points tell apart
     spread: float  # standard deviation of a measurement, as a share of its time
     freedom: int  # degrees of freedom of the spread
@@ -143,7 +143,9 @@ class Fit:
     def assumed(self) -> tuple[str, ...]:
         """What is taken of the measured nets because the table does not say it."""
         lacks = {
-            name for name in Point._fields if any(getattr(p, name) is None for p in self.points)
+            name
+            for name in LatencyPoint._fields
+            if any(getattr(p, name) is None for p in self.points)
         }
         assumptions = []
         if {"d_ff", "kv_heads"} <= lacks:
@@ -177,7 +179,7 @@ class Fit:
         """Milliseconds of every token, of a layer, of a weight in a layer, of one in the output, of
         a number in the cache; of the first where several fit equally well.
 
-        >>> fit([Point(n, d, Fraction(1 + n) + Fraction(12 * n * d * d, 10**6))
+        >>> fit([LatencyPoint(n, d, Fraction(1 + n) + Fraction(12 * n * d * d, 10**6))
         ...      for n in (8, 16, 32) for d in (512, 1024)]).coefficients
         (1.0, 1.0, 1e-06, 0.0, 0.0)
         """
@@ -194,7 +196,7 @@ class Fit:
         Where the table names no key heads, what goes with L d may be a cache of full or of grouped
         keys, or something of the weights over d. The answer is then taken as the slowest of these.
 
-        >>> line = fit([Point(n, 4096, Fraction(n + 2)) for n in (8, 16, 32)])
+        >>> line = fit([LatencyPoint(n, 4096, Fraction(n + 2)) for n in (8, 16, 32)])
         >>> line.load(Architecture(32, 4096, 32, 11008, 32000))
         Load(layers=32, weights=6476005376, output=4096, cache=263509.3333333333)
         """
@@ -262,7 +264,7 @@ class Fit:
         twice the least is never too much, as the residuals of a formula that is wrong are no
         independent noise. Low is not negative.
 
-        >>> line = fit([Point(n, 512, Fraction(2 + n)) for n in (8, 16, 24, 32)])
+        >>> line = fit([LatencyPoint(n, 512, Fraction(2 + n)) for n in (8, 16, 24, 32)])
         >>> line.ms(Architecture(20, 512, 8, 2048, 32000, gated=False))
         (22.0, 22.0, 22.0)
         """
@@ -308,7 +310,7 @@ class _Known(NamedTuple):
     context: bool
 
 
-def _known(points: Sequence[Point]) -> _Known:
+def _known(points: Sequence[LatencyPoint]) -> _Known:
     return _Known(
         all(p.vocabulary for p in points),
         all(p.kv_heads for p in points),
@@ -316,7 +318,7 @@ def _known(points: Sequence[Point]) -> _Known:
     )
 
 
-def _load(p: Point, knows: _Known) -> Load:
+def _load(p: LatencyPoint, knows: _Known) -> Load:
     wide = p.width * (p.vocabulary or 1) if knows.vocabulary else p.width
     keys = p.keys if knows.keys else p.width
     return Load(
@@ -327,7 +329,7 @@ def _load(p: Point, knows: _Known) -> Load:
     )
 
 
-def fit(points: Sequence[Point]) -> Fit:
+def fit(points: Sequence[LatencyPoint]) -> Fit:
     """The least-squares fit to measured points without negative coefficients, in exact arithmetic.
 
     Squares are those of relative residuals: a longer time is known no better than a shorter one, as
@@ -490,7 +492,7 @@ def read_latency(path: str | Path) -> Fit:
         raise UsageError(f"{name}: {error}") from None
 
 
-def _points(text: str, name: str) -> Iterator[Point]:
+def _points(text: str, name: str) -> Iterator[LatencyPoint]:
     lines = [
         (i, line)
         for i, line in enumerate(text.splitlines(), 1)
@@ -523,7 +525,7 @@ def _points(text: str, name: str) -> Iterator[Point]:
             raise UsageError(f"{where}: {error}") from None
 
 
-def _point(row: dict[str, str]) -> Point:
+def _point(row: dict[str, str]) -> LatencyPoint:
     values: dict[str, Any] = {"milliseconds": parse_milliseconds(row["milliseconds"])}
     if "gated" in row:
         if row["gated"].lower() not in _YES + _NO:
@@ -545,7 +547,7 @@ def _point(row: dict[str, str]) -> Point:
                 raise UsageError(
                     f"the {what} {values[key]:,} is out of range; accepted are up to {most:,}"
                 )
-    p = Point(**values)
+    p = LatencyPoint(**values)
     if p.kv_heads and not (p.heads or p.head_width):
         raise UsageError("kv_heads says nothing without heads or head_width; add that column")
     if p.heads and not p.head_width and p.width % p.heads:
@@ -559,9 +561,9 @@ def _cells(line: str) -> list[str]:
     return re.split("[,;\t]", line)
 
 
-def _check_repeats(points: Sequence[Point], name: str) -> None:
+def _check_repeats(points: Sequence[LatencyPoint], name: str) -> None:
     """Raises where measurements of one shape contradict each other."""
-    seen: dict[Point, list[Fraction]] = {}
+    seen: dict[LatencyPoint, list[Fraction]] = {}
     for p in points:
         seen.setdefault(p._replace(milliseconds=Fraction()), []).append(p.milliseconds)
     for p, times in seen.items():

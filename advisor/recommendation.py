@@ -20,7 +20,7 @@ from .base.quantities import UsageError, binary, plural, size
 from .budgets import Budget, Resolved, idle_gpu, milliseconds, resolve, serving_note
 from .claim_verdicts import about, verdict
 from .counting import count, flops, memory, per_layer
-from .grids import Key, losses_near, price
+from .grids import NetKind, losses_near, price
 from .hardware import gpu
 from .initialisation_advice import advice
 from .latency import REACH
@@ -164,8 +164,8 @@ def answer_to(
     return replace(answer, tasks=tasks, together=_together(answer, tasks)) if tasks else answer
 
 
-def _key(c: Constraints) -> Key:
-    return Key(c.parametrisation, c.norm, c.residual)
+def _key(c: Constraints) -> NetKind:
+    return NetKind(c.parametrisation, c.norm, c.residual)
 
 
 class _Layers(NamedTuple):
@@ -201,7 +201,7 @@ class _Case:
     model: Architecture | None = None  # the configuration that is judged
 
     @property
-    def key(self) -> Key:
+    def key(self) -> NetKind:
         return _key(self.constraints)
 
     @property
@@ -329,7 +329,9 @@ def ladder_for(constraints: Constraints, of: Measure, known_by: int | None = Non
     return Ladder(constraints, depth, of, constraints.latency_matters, inside)
 
 
-def _fast(parameters: float, per_layer: float, key: Key, known_by: int | None) -> tuple[float, str]:
+def _fast(
+    parameters: float, per_layer: float, key: NetKind, known_by: int | None
+) -> tuple[float, str]:
     """The depth where latency matters, and what bounds it: the shallowest that is within 1 % of
     the best loss, not below all listed models of about this size, and that the fewest sources
     speak against; at most that of the rule."""
@@ -341,7 +343,7 @@ def _fast(parameters: float, per_layer: float, key: Key, known_by: int | None) -
 
 
 @cache
-def _bounded(size: int, one: int, key: Key, known_by: int | None) -> tuple[int, str]:
+def _bounded(size: int, one: int, key: NetKind, known_by: int | None) -> tuple[int, str]:
     parameters, per_layer = math.exp(size / _PER_E), math.exp(one / _PER_E)
     usual = max(1, math.floor(default_rule(key, known_by).depth(parameters, per_layer)))
     within = interval(parameters, per_layer, key, known_by=known_by)
@@ -668,7 +670,7 @@ def _preferred(case: _Case, a: Architecture, within: Interval) -> str:
     """What the grids nearest in size hold best, in words, where one of them loses more than half a
     percent at the depth of the rule: there 0.1 % is not all that is at stake."""
     seen = _layers(a)
-    if case.key != Key() or not _ruled(case, a):
+    if case.key != NetKind() or not _ruled(case, a):
         return ""
     volume = seen.parameters / seen.per_layer
     near, _ = losses_near(volume, case.known_by)

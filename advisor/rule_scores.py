@@ -27,7 +27,7 @@ from typing import Literal, NamedTuple, get_args
 
 from . import laws
 from .base.quantities import plural
-from .grids import NEAR, SIZE_EXPONENT, STANDARD, Grid, Key, grids, least_ratio, loss_grids
+from .grids import NEAR, SIZE_EXPONENT, STANDARD, Grid, NetKind, grids, least_ratio, loss_grids
 from .rules import Rule, family, mup_held, rule, rules
 
 Pool = Literal["published", "held", "standard", "family", "both", "all"]
@@ -49,7 +49,7 @@ class Comparison(NamedTuple):
 COMPARISON = Comparison()
 
 
-class Outcome(NamedTuple):
+class RuleOutcome(NamedTuple):
     """What a rule does on one grid."""
 
     grid: Grid
@@ -68,7 +68,7 @@ class Scores:
     rule: Rule
     sources: dict[str, float]  # mean share for each source
     losses: dict[str, float]  # mean relative regret in loss, for sources with losses
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[RuleOutcome, ...]
 
     @property
     def mean(self) -> float:
@@ -177,7 +177,7 @@ def gain(first: Scores, second: Scores) -> Gain:
 
 
 @dataclass(frozen=True)
-class Row:
+class SourceRow:
     """One source, and what happens when the recommendation is chosen without it."""
 
     source: str
@@ -194,11 +194,11 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class EvidenceTable:
     """The evidence table: every rule over all sources, and the recommendation without each."""
 
     scores: tuple[Scores, ...]  # best first
-    rows: tuple[Row, ...]
+    rows: tuple[SourceRow, ...]
     best: Scores  # of the rule with the least mean among those that may be chosen
     default: Scores  # of d = 64 L, whatever was known
     choices: frozenset[str]  # keys of the rules that may be chosen
@@ -238,7 +238,7 @@ def _scored(how: Comparison, known_by: int | None) -> tuple[Grid, ...]:
 
 def outcomes(
     each: Rule, how: Comparison = COMPARISON, known_by: int | None = None
-) -> tuple[Outcome, ...]:
+) -> tuple[RuleOutcome, ...]:
     """What a rule does on every scored grid, those that it was read off included."""
     rows = []
     for grid in _scored(how, known_by):
@@ -246,7 +246,7 @@ def outcomes(
         cell = grid.nearest(depth)
         place = cell.layers if how.nearest else depth
         rows.append(
-            Outcome(
+            RuleOutcome(
                 grid,
                 depth,
                 cell.layers,
@@ -310,7 +310,7 @@ def _candidates(
 
 
 @cache
-def best_rule(key: Key = STANDARD, known_by: int | None = None) -> Rule:
+def best_rule(key: NetKind = STANDARD, known_by: int | None = None) -> Rule:
     """The rule that the advisor follows: for the standard parametrisation and plain residuals the
     one with the least mean regret among published rules for plain residuals that name a depth to
     build, whatever their parametrisation; for muP, CompleteP and attention residuals, of which no
@@ -321,11 +321,13 @@ def best_rule(key: Key = STANDARD, known_by: int | None = None) -> Rule:
     Args:
         known_by: a year; rules and grids of later years are left out.
 
-    >>> best_rule(Key("mup")).key, best_rule(Key(residual="attnres")).key
+    >>> best_rule(NetKind("mup")).key, best_rule(Key(residual="attnres")).key
     ('mup', 'attnres')
     """
-    wanted = Key("standard" if key.parametrisation == "standard" else "mup", residual=key.residual)
-    for special in (Key(residual=wanted.residual), Key(wanted.parametrisation)):
+    wanted = NetKind(
+        "standard" if key.parametrisation == "standard" else "mup", residual=key.residual
+    )
+    for special in (NetKind(residual=wanted.residual), NetKind(wanted.parametrisation)):
         for candidate in rules(known_by):
             if (
                 special != STANDARD
@@ -370,7 +372,7 @@ def _leaning(each: Rule, largest: tuple[Grid, ...], least: float, size: float) -
 
 @cache
 def default_rule(
-    key: Key = STANDARD, known_by: int | None = None, without: str | None = None
+    key: NetKind = STANDARD, known_by: int | None = None, without: str | None = None
 ) -> Rule:
     """The rule that the advisor builds by: `best_rule` as far as losses were measured; above these
     sizes, of the depths that the extrapolated losses do not tell apart, the shallowest. A layer
@@ -389,12 +391,12 @@ def default_rule(
     (45, 42)
     """
     chosen = best_rule(key, known_by)
-    if Key(key.parametrisation, residual=key.residual) != STANDARD:
+    if NetKind(key.parametrisation, residual=key.residual) != STANDARD:
         return chosen
     return leaning(chosen, known_by, without)
 
 
-def depth_at_end(key: Key = STANDARD, known_by: int | None = None) -> float | None:
+def depth_at_end(key: NetKind = STANDARD, known_by: int | None = None) -> float | None:
     """The depth of `best_rule` at the largest size of the grids of losses, below which
     `default_rule` does not go above that size; None without such grids."""
     largest = _end_of_grids(known_by)
@@ -408,10 +410,10 @@ def leaning(each: Rule, known_by: int | None = None, without: str | None = None)
     return replace(each, law=partial(_leaning, each, largest, least))
 
 
-def reason(key: Key = STANDARD, known_by: int | None = None, brief: bool = False) -> str:
+def reason(key: NetKind = STANDARD, known_by: int | None = None, brief: bool = False) -> str:
     """Why `best_rule` is the one, in a sentence with its numbers, or in a shorter one."""
     chosen, scores = best_rule(key, known_by), table(known_by=known_by)
-    if Key(key.parametrisation, residual=key.residual) != STANDARD != chosen.applies:
+    if NetKind(key.parametrisation, residual=key.residual) != STANDARD != chosen.applies:
         return f"the optimum published for this kind of net ({chosen.source}; {chosen.wording})"
     if not scores.rows:
         return (
@@ -460,7 +462,7 @@ def reason(key: Key = STANDARD, known_by: int | None = None, brief: bool = False
 @cache
 def table(
     how: Comparison = COMPARISON, known_by: int | None = None, pool: Pool = "published"
-) -> Table:
+) -> EvidenceTable:
     """Every rule scored by every source, and the recommendation chosen without each.
 
     Args:
@@ -483,7 +485,7 @@ def table(
         scores = score(chosen, how, known_by)
         own = [g for g in _scored(how, known_by) if g.source == source]
         rows.append(
-            Row(
+            SourceRow(
                 source,
                 len(own),
                 chosen,
@@ -496,7 +498,7 @@ def table(
             )
         )
     columns = [scores for scores in columns if scores.sources]
-    return Table(
+    return EvidenceTable(
         tuple(sorted(columns, key=lambda s: (s.mean, s.worst))),
         tuple(rows),
         best,
@@ -579,7 +581,7 @@ def _between(points: list[tuple[float, _End]], volume: float) -> _End:
 def interval(
     parameters: float,
     per_layer: float = 12.0,
-    key: Key = STANDARD,
+    key: NetKind = STANDARD,
     *,
     known_by: int | None = None,
     without: str | None = None,
@@ -627,7 +629,7 @@ def interval(
         )
         notes = [n for n in notes if "deeper" not in n]
         deep, extrapolated = _End(laws.aspect_depth(12 * volume, published), True), True
-    elif Key(key.parametrisation, residual=key.residual) != STANDARD:
+    elif NetKind(key.parametrisation, residual=key.residual) != STANDARD:
         notes.append("measured on standard nets")
         extrapolated = True
     least = max(1, math.ceil(shallow.depth - 1e-9))

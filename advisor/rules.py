@@ -16,7 +16,7 @@ from statistics import median
 from typing import Literal
 
 from . import laws
-from .grids import STANDARD, Key, best_ratios, grids, least_ratio
+from .grids import STANDARD, NetKind, best_ratios, grids, least_ratio
 from .models import models_near
 
 Meaning = Literal[
@@ -50,7 +50,7 @@ class Rule:
     wording: str  # printed, reported, recalled, derived
     year: int
     domain: tuple[float, float] | None  # sizes 12 L d^2 that the source measured; None: theory
-    applies: Key = STANDARD
+    applies: NetKind = STANDARD
     claim: str | None = None  # of the ledger, about it
     remark: str = ""
     read_off: str = ""  # the source of grids.csv that it describes, by which it is not scored
@@ -131,7 +131,7 @@ def rules(known_by: int | None = None) -> tuple[Rule, ...]:
     >>> [r.key for r in rules(known_by=2022)]
     ['threshold', 'levine', 'kaplan']
     """
-    mup, attention = Key("mup"), Key(residual="attnres")
+    mup, attention = NetKind("mup"), NetKind(residual="attnres")
     residuals = partial(best_ratios, "Attention Residuals")
     cells = gemstones_ratios()
     published = [
@@ -234,7 +234,7 @@ def rules(known_by: int | None = None) -> tuple[Rule, ...]:
                 remark="the narrowest shape whose loss is within 1 % of the best, not an optimum",
                 read_off="CompleteP",
             )
-            for name, key in (("muP", mup), ("CompleteP", Key("completep")))
+            for name, key in (("muP", mup), ("CompleteP", NetKind("completep")))
             if (least := least_ratio(key))
         ),
         Rule(
@@ -342,7 +342,7 @@ def rule(key: str) -> Rule:
 @cache
 def mup_held() -> Rule:
     """muP's rule with a constant d / L beyond the published sizes, for comparison."""
-    points = best_ratios("CompleteP", Key("mup"))
+    points = best_ratios("CompleteP", NetKind("mup"))
     return replace(rule("mup"), key="mup-held", law=partial(_through, points))
 
 
@@ -352,7 +352,7 @@ def family(known_by: int | None = None) -> tuple[Rule, ...]:
     d / L = r (N / 3e8)^s with the slope s of muP's best ratios (known since 2025), for r in half
     octaves from 8 to 256.
     """
-    (small, start), *_, (large, end) = best_ratios("CompleteP", Key("mup"))
+    (small, start), *_, (large, end) = best_ratios("CompleteP", NetKind("mup"))
     slope = math.log(end / start) / math.log(large / small)
 
     def sloped(ratio: float) -> Callable[[float], float]:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from depthlaw.advisor import recommend
 from depthlaw.advisor.architecture import Architecture
 from depthlaw.advisor.base.quantities import UsageError
-from depthlaw.advisor.latency import Point, fit
+from depthlaw.advisor.latency import LatencyPoint, fit
 
 VOCABULARY = 128256
 _MARKS = "<!-- latency_limits -->", "<!-- end of latency_limits -->"
@@ -205,7 +205,7 @@ def weights_of(a: Architecture) -> Net:
     return Net(a.layers, a.width, layer, keys, a.context, a.vocabulary)
 
 
-def points(device: Device, seed: int = 0) -> list[Point]:
+def points(device: Device, seed: int = 0) -> list[LatencyPoint]:
     """What somebody measures: nets of 12 d^2 weights a layer without a word on their shape, or
     nets that are described."""
     draw, found = random.Random(seed), []
@@ -224,7 +224,7 @@ def points(device: Device, seed: int = 0) -> list[Point]:
                     named["context"] = device.context
             net = Net(layers, width, weights, kept, device.context)
             true = device.true(net) * draw.gauss(1, device.noise)
-            found.append(Point(layers, width, Fraction(f"{true:.6g}"), **named))
+            found.append(LatencyPoint(layers, width, Fraction(f"{true:.6g}"), **named))
     return found
 
 

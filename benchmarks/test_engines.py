@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from depthlaw.ledger.records.store import Store
-from depthlaw.ledger.running.engines import Engine, Inline, Pool, execute
+from depthlaw.ledger.running.engines import Engine, Inline, ProcessPool, execute
 from depthlaw.ledger.running.plan import plan
 from depthlaw.theory.claims.definition import registry
 
@@ -52,7 +52,7 @@ def test_pool_against_inline(benchmark, capsys: pytest.CaptureFixture[str], tmp_
 
     together: list[float] = []
     benchmark.pedantic(
-        lambda: together.append(seconds(Pool(2), runs, tmp_path / str(next(names)))),
+        lambda: together.append(seconds(ProcessPool(2), runs, tmp_path / str(next(names)))),
         setup=peer,
         rounds=1,
     )
@@ -81,7 +81,7 @@ def test_cost_of_a_run(
     # Runs that do nothing: what is left is the cost of the engine and of the record.
     monkeypatch.setenv("FAULTY_RUNS", str(RUNS))
     runs, times, names = plan(faulty.claims(), "quick"), list[float](), iter(range(100))
-    made = Inline() if engine == "inline" else Pool(int(engine[-1]), loader=faulty.LOADER)
+    made = Inline() if engine == "inline" else ProcessPool(int(engine[-1]), loader=faulty.LOADER)
     benchmark.pedantic(
         lambda: times.append(seconds(made, runs, tmp_path / str(next(names)))), rounds=3
     )

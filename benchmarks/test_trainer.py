@@ -33,20 +33,20 @@ from torch.nn import functional
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
-from depthlaw.empirics.nets.net import Shape, gpt2
+from depthlaw.empirics.nets.net import NetShape, gpt2
 from depthlaw.empirics.tasks import Task
 from depthlaw.empirics.tasks.graphs import Connectivity
 from depthlaw.empirics.tasks.sequences import HopK
 from depthlaw.empirics.training.evaluation import draw
 from depthlaw.empirics.training.trainer import Settings
-from depthlaw.empirics.training.training_run import Run
+from depthlaw.empirics.training.training_run import TrainingRun
 
 VERTICES, WIDTH, DEPTH, BATCH = 12, 48, 2, 64
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 REPLICAS = 64 if DEVICE == "cuda" else 16
 THREADS, ROUNDS, STEPS = 2, 15, 16
 TASK = Connectivity(vertices=VERTICES)
-SHAPE = Shape(width=WIDTH, depth=DEPTH, features=TASK.features, outputs=TASK.outputs)
+SHAPE = NetShape(width=WIDTH, depth=DEPTH, features=TASK.features, outputs=TASK.outputs)
 SETTINGS = Settings(
     steps=100_000,
     batch=BATCH,
@@ -126,11 +126,11 @@ def finished() -> float:
     return time.perf_counter()
 
 
-def step_operations(shape: Shape, task: Task, settings: Settings) -> int:
+def step_operations(shape: NetShape, task: Task, settings: Settings) -> int:
     """Multiplications and additions in the matrix products of one step of all replicas, forward and
     backward, as torch counts them; 2 m k n for a product of (m, k) and (k, n)."""
     settings = replace(settings, steps=1, warmup=0, drawn=1, compiled=False, graphed=False)
-    run = Run(shape, task, settings, torch.device(DEVICE))
+    run = TrainingRun(shape, task, settings, torch.device(DEVICE))
 
     def in_place(out: Sequence[int], left: Sequence[int], *_: object, **__: object) -> int:
         return 2 * out[0] * out[1] * out[2] * left[2]
@@ -183,7 +183,7 @@ class Products(TorchDispatchMode):
 def product_seconds() -> float:
     """Seconds per replica-step of the matrix products alone."""
     settings = replace(SETTINGS, steps=1, drawn=1, graphed=False)
-    run = Run(SHAPE, TASK, settings, torch.device(DEVICE))
+    run = TrainingRun(SHAPE, TASK, settings, torch.device(DEVICE))
     with Products() as products:
         run.advance()
     return median(products.seconds() for _ in range(ROUNDS)) / REPLICAS
@@ -198,7 +198,7 @@ def plain_loop(nets: Sequence[Plain | PlainGPT2], steps: int) -> float:
     return (finished() - before) / (len(nets) * steps)
 
 
-def together(run: Run) -> float:
+def together(run: TrainingRun) -> float:
     """Seconds per replica-step of the batched program, over one draw of examples and the steps on
     it."""
     before = finished()
@@ -212,7 +212,7 @@ def together(run: Run) -> float:
 def test_replicas_against_a_plain_loop(benchmark, capsys: pytest.CaptureFixture[str]) -> None:
     torch.set_num_threads(THREADS)
     run, nets = (
-        Run(SHAPE, TASK, SETTINGS, torch.device(DEVICE)),
+        TrainingRun(SHAPE, TASK, SETTINGS, torch.device(DEVICE)),
         [Plain(seed) for seed in range(REPLICAS)],
     )
     peer, mine = [], []
@@ -311,7 +311,7 @@ def test_the_gpt2_shape_against_a_loop_over_transformers(
         drawn=GPT2_STEPS,
         graphed=DEVICE == "cuda",
     )
-    run = Run(shape, HOPS, settings, torch.device(DEVICE))
+    run = TrainingRun(shape, HOPS, settings, torch.device(DEVICE))
     peer, mine = [], []
 
     def together() -> None:

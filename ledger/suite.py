@@ -15,11 +15,18 @@ from depthlaw.theory.claims.definition import ALONE, DEVICE_OF, SUITES, Case, Cl
 
 from .records.run import Failure, Run
 from .records.store import Record, Store, open_store
-from .running.engines import Inline, Pool, execute
+from .running.engines import Inline, ProcessPool, execute
 from .running.index import select
 from .running.options import Options
 from .running.plan import plan
-from .running.scheduling import DEFAULT_MEMORY, Estimate, Stage, budgeted, check_device, estimate
+from .running.scheduling import (
+    DEFAULT_MEMORY,
+    Stage,
+    TimeEstimate,
+    budgeted,
+    check_device,
+    estimate,
+)
 from .running.user_claims import all_claims, loader_of, with_premises
 from .verdicts.report import ClaimResult, results
 
@@ -45,7 +52,7 @@ class Work:
     todo: list[Run]
     store: Store
     stages: list[Stage]
-    expected: Estimate
+    expected: TimeEstimate
     basis: str
 
     def execute(
@@ -131,7 +138,7 @@ def prepare(
         return Work(suite, claims, runs, todo, store, work, expected, "by the cost model")
     expected = estimate(todo, store)
     if (
-        isinstance(engine, Pool)
+        isinstance(engine, ProcessPool)
         and expected.total < 5
         and len(todo) < 200
         and options.processes == 0

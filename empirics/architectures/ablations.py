@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from depthlaw.advisor.base.quantities import UsageError
 
-from .loading import Architecture
+from .loading import NetFamily
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -35,7 +35,7 @@ PUBLISHED = ("bert", "albert", "xlnet")
 _Undo = Callable[[], object]
 
 
-def removed(model: Architecture, variant: str) -> str:
+def removed(model: NetFamily, variant: str) -> str:
     """What a variant removes in an architecture, in words.
 
     Raises:
@@ -54,7 +54,7 @@ def removed(model: Architecture, variant: str) -> str:
     return words or "nothing"
 
 
-def _words(model: Architecture, part: str, alone: bool) -> str:
+def _words(model: NetFamily, part: str, alone: bool) -> str:
     post = model.name in PUBLISHED
     side = "behind" if post else "before"
     if part == "attention skip":
@@ -80,7 +80,7 @@ def _words(model: Architecture, part: str, alone: bool) -> str:
 
 
 @contextlib.contextmanager
-def ablated(net: nn.Module, model: Architecture, variant: str) -> Iterator[nn.Module]:
+def ablated(net: nn.Module, model: NetFamily, variant: str) -> Iterator[nn.Module]:
     """The net without the parts that a variant removes; afterwards it is as it was.
 
     Args:

@@ -30,7 +30,7 @@ _WEIGHT_FILES = (
 
 
 @dataclass(frozen=True)
-class Architecture:
+class NetFamily:
     """One architecture: which classes of transformers build it, and where its layers stand.
 
     Attributes:
@@ -61,9 +61,9 @@ class Architecture:
     norms_in_float32: bool = False
 
 
-def _decoder(name: str, label: str, mlp: Fraction, key_value: int) -> Architecture:
+def _decoder(name: str, label: str, mlp: Fraction, key_value: int) -> NetFamily:
     """LLaMA and those built like it; ratios are those of a published size."""
-    return Architecture(
+    return NetFamily(
         name,
         label,
         f"{label}Config",
@@ -79,13 +79,13 @@ def _decoder(name: str, label: str, mlp: Fraction, key_value: int) -> Architectu
 # Ratios of sizes: LLaMA 7B (11008 / 4096), Mistral 7B (14336 / 4096, 32 heads on 8), Qwen2 0.5B
 # (4864 / 896, 14 heads on 2), Qwen3 0.6B (3072 / 1024, 16 heads on 8); ALBERT's activation and
 # embedding are those of albert-base-v2; the others are the defaults of their configurations.
-ARCHITECTURES: dict[str, Architecture] = {
+ARCHITECTURES: dict[str, NetFamily] = {
     family.name: family
     for family in (
-        Architecture(
+        NetFamily(
             "bert", "BERT", "BertConfig", "BertModel", lambda net: net.encoder.layer, learned=True
         ),
-        Architecture(
+        NetFamily(
             "albert",
             "ALBERT",
             "AlbertConfig",
@@ -95,7 +95,7 @@ ARCHITECTURES: dict[str, Architecture] = {
             options=(("embedding_size", 128), ("hidden_act", "gelu_new")),
         ),
         # Its layers work on (tokens, batch, width), and return two streams.
-        Architecture(
+        NetFamily(
             "xlnet",
             "XLNet",
             "XLNetConfig",
@@ -105,12 +105,12 @@ ARCHITECTURES: dict[str, Architecture] = {
                 0, 1
             ),
         ),
-        Architecture("gpt2", "GPT-2", "GPT2Config", "GPT2Model", lambda net: net.h, learned=True),
+        NetFamily("gpt2", "GPT-2", "GPT2Config", "GPT2Model", lambda net: net.h, learned=True),
         _decoder("llama", "Llama", Fraction(43, 16), 1),
         _decoder("mistral", "Mistral", Fraction(7, 2), 4),
         _decoder("qwen2", "Qwen2", Fraction(38, 7), 7),
         _decoder("qwen3", "Qwen3", Fraction(3), 2),
-        Architecture(
+        NetFamily(
             "t5",
             "T5 encoder",
             "T5Config",
@@ -123,7 +123,7 @@ ARCHITECTURES: dict[str, Architecture] = {
 }
 
 
-def architecture(name: str) -> Architecture:
+def architecture(name: str) -> NetFamily:
     """The architecture of a name.
 
     Raises:
@@ -138,7 +138,7 @@ def architecture(name: str) -> Architecture:
 
 
 def random_net(
-    model: Architecture,
+    model: NetFamily,
     *,
     layers: int = 12,
     width: int = 768,
@@ -182,7 +182,7 @@ def random_net(
     return _evaluated(net)
 
 
-def stored_net(folder: Path) -> tuple[Architecture, nn.Module]:
+def stored_net(folder: Path) -> tuple[NetFamily, nn.Module]:
     """The architecture that a folder holds, and its net with the weights there, float32 on the CPU.
 
     Args:
@@ -275,7 +275,7 @@ def _check_fit(folder: Path, net: nn.Module, report: dict[str, Any]) -> None:
 
 
 def _configuration(
-    model: Architecture,
+    model: NetFamily,
     layers: int,
     width: int,
     heads: int,
@@ -351,7 +351,7 @@ def _quiet(transformers: Any) -> Iterator[None]:
             log.enable_progress_bar()
 
 
-def _without_pooler(model: Architecture) -> dict[str, bool]:
+def _without_pooler(model: NetFamily) -> dict[str, bool]:
     return {"add_pooling_layer": False} if model.name in ("bert", "albert") else {}
 
 

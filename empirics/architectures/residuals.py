@@ -17,7 +17,7 @@ import numpy as np
 from depthlaw.advisor.base.quantities import UsageError
 
 from .ablations import ablated, removed
-from .loading import Architecture, architecture, random_net, stored_net
+from .loading import NetFamily, architecture, random_net, stored_net
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -176,7 +176,7 @@ def measure_residuals(
     )
 
 
-def layer_norms(net: nn.Module, model: Architecture, ids: np.ndarray) -> Norms:
+def layer_norms(net: nn.Module, model: NetFamily, ids: np.ndarray) -> Norms:
     """Norms of the hidden states before the first layer and after each, as they pass.
 
     Args:
@@ -208,7 +208,7 @@ def layer_norms(net: nn.Module, model: Architecture, ids: np.ndarray) -> Norms:
 
 
 @contextlib.contextmanager
-def _listening(net: nn.Module, model: Architecture) -> Iterator[list[Tensor]]:
+def _listening(net: nn.Module, model: NetFamily) -> Iterator[list[Tensor]]:
     """A list to which every layer that runs appends the norms of its hidden states."""
     layers, passed = list(model.layers(net)), list[Any]()
 
@@ -274,7 +274,7 @@ def _chosen(
     seed: int,
     weights: Path | None,
     variant: str,
-) -> tuple[Architecture, nn.Module]:
+) -> tuple[NetFamily, nn.Module]:
     """The architecture and the net for the first seed."""
     if weights is None:
         kind = architecture(model)
@@ -320,7 +320,7 @@ def _check_ids(
     batch: int,
     tokens: int,
     config: Any,
-    model: Architecture,
+    model: NetFamily,
 ) -> None:
     if ids is not None:
         if ids.ndim != 2 or ids.dtype.kind not in "iu" or ids.shape[1] < 2 or not len(ids):
@@ -341,7 +341,7 @@ def _check_ids(
         )
 
 
-def _notes(model: Architecture, dtype: str) -> tuple[str, ...]:
+def _notes(model: NetFamily, dtype: str) -> tuple[str, ...]:
     if dtype == "float64" and model.norms_in_float32:
         return (
             f"the norms of {model.label} compute in float32 whatever the weights are, so that "

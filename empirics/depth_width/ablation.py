@@ -26,10 +26,10 @@ from ..exercises.exercise import loss
 from ..signal_propagation.exponents import sample
 from ..trained_depth.experiment import FIT
 from .fixed_budgets import BUDGETS as KINDS
-from .fixed_budgets import Budget, equal_updates, training_operations, width_of
+from .fixed_budgets import BudgetName, equal_updates, training_operations, width_of
 
 if TYPE_CHECKING:
-    from .surface import Point
+    from .surface import TrainedLoss
 
 __all__ = [
     "COUNTED",
@@ -138,14 +138,14 @@ def _net(case: Case) -> Case:
     return Case(**{name: case.get(name) for name in fields})
 
 
-def _losses(case: Case, depth: int, budget: Budget, device: str, folder: str) -> np.ndarray:
+def _losses(case: Case, depth: int, budget: BudgetName, device: str, folder: str) -> np.ndarray:
     from .language_models import budget_losses
 
     return budget_losses(_net(case), depth, budget, depths_of(case), device=device, folder=folder)
 
 
 def log_losses(
-    case: Case, depth: int, device: str, folder: str, *, budget: Budget = "updates"
+    case: Case, depth: int, device: str, folder: str, *, budget: BudgetName = "updates"
 ) -> np.ndarray:
     """ln of the validation losses at a budget, shape (replicas,), at the size that the case names.
 
@@ -162,7 +162,7 @@ def _off_size(case: Case, depth: int) -> float:
     return SIZE_EXPONENT * math.log(12 * depth * width**2 / case.parameters)
 
 
-def gains(case: Case, device: str, folder: str, *, budget: Budget = "updates") -> np.ndarray:
+def gains(case: Case, device: str, folder: str, *, budget: BudgetName = "updates") -> np.ndarray:
     """ln loss at `depth` minus that at `other`, two depths of a case, shape (replicas,)."""
     return log_losses(case, case.depth, device, folder, budget=budget) - log_losses(
         case, case.other, device, folder, budget=budget
@@ -424,15 +424,15 @@ def points(
     learnt: Mapping[Case, Measured],
     budget: Counted = "updates",
     parametrisation: str = "standard",
-) -> tuple[tuple[Point, ...], ...]:
+) -> tuple[tuple[TrainedLoss, ...], ...]:
     """The recorded losses (of `language_models_learn`) of each size at a budget as points of a loss
     surface, one for each seed.
 
     `parameters` are 12 L d^2.
     """
-    from .surface import Point
+    from .surface import TrainedLoss
 
-    sizes: dict[int, list[Point]] = {}
+    sizes: dict[int, list[TrainedLoss]] = {}
     for case, value in learnt.items():
         if (case.budget, case.parametrisation) != (budget, parametrisation):
             continue
@@ -454,7 +454,7 @@ def points(
         tokens = equal_updates(costs, case.steps)[case.depth] * case.batch * case.length
         wide = width(case.depth)
         sizes.setdefault(case.parameters, []).extend(
-            Point(
+            TrainedLoss(
                 wide,
                 case.depth,
                 12 * case.depth * wide**2,

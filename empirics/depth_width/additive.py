@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares, lsq_linear, nnls
 
-from .surface import Point
+from .surface import TrainedLoss
 
-__all__ = ["Additive", "Term", "additive"]
+__all__ = ["Additive", "LawTerm", "additive"]
 
 Array = NDArray[np.float64]
 # Exponents are looked for between these; one that ends there is not determined.
@@ -27,7 +27,7 @@ _VALUES = 3
 _FACTOR = 4.0
 
 
-class Term(NamedTuple):
+class LawTerm(NamedTuple):
     """One of the law's terms, coefficient * variable^-exponent, and the interval of its exponent.
 
     `share` is the term at the middle of the file over the loss there.
@@ -57,7 +57,7 @@ class Additive:
 
     floor: float
     floor_interval: tuple[float, float]
-    terms: tuple[Term, ...]
+    terms: tuple[LawTerm, ...]
     error: float
     shapes: int
     starts: tuple[int, int]
@@ -102,7 +102,7 @@ def _best_depth(volume: float, width: float, a: float, depth: float, b: float) -
     )
 
 
-def additive(points: Sequence[Point], *, draws: int = 100, seed: int = 0) -> Additive | None:
+def additive(points: Sequence[TrainedLoss], *, draws: int = 100, seed: int = 0) -> Additive | None:
     """The law that fits best, by least squares of relative errors; None where a file has fewer than
     three widths, three depths, or no more shapes than the law has numbers.
 
@@ -111,7 +111,7 @@ def additive(points: Sequence[Point], *, draws: int = 100, seed: int = 0) -> Add
     shapes that are drawn with replacement, each with all its nets, by a generator of the given
     seed.
 
-    >>> nets = [Point(m, l, 12 * l * m**2, 1e9, 2 + 3 / m**0.5 + 1 / l)
+    >>> nets = [TrainedLoss(m, l, 12 * l * m**2, 1e9, 2 + 3 / m**0.5 + 1 / l)
     ...         for m in (64, 128, 256, 512) for l in (2, 4, 8, 16)]
     >>> fit = additive(nets, draws=20)
     >>> round(fit.floor, 4), [round(term.exponent, 3) for term in fit.terms]
@@ -162,7 +162,7 @@ def additive(points: Sequence[Point], *, draws: int = 100, seed: int = 0) -> Add
         positive = float(np.quantile(rows[:, 2 * k + 1], 0.025)) > 0 and own[2 * k + 1] > 0
         inside = low > 1.01 * _LEAST and high < 0.99 * _MOST and high < _FACTOR * low
         terms.append(
-            Term(
+            LawTerm(
                 name,
                 float(own[2 * k + 1]),
                 float(own[2 * k + 2]),

@@ -16,7 +16,7 @@ from depthlaw.theory.claims.verdict import Verdict
 
 from .fits import FORM, Law, Optimum
 
-__all__ = ["KAPLAN_LAYERS", "NEAR", "Row", "compare", "levine_distance"]
+__all__ = ["KAPLAN_LAYERS", "NEAR", "PredictionRow", "compare", "levine_distance"]
 
 Reading = Literal["near", "at least", "at most", "within 3 % of loss", "within 1 % of loss"]
 # A rule's depth is near the best one within this factor, and within half a layer, to which it is
@@ -39,7 +39,7 @@ _LEFT_OUT = ("built", "attnres")
 
 
 @dataclass(frozen=True)
-class Row:
+class PredictionRow:
     """One prediction for one budget.
 
     Attributes:
@@ -69,7 +69,7 @@ class Row:
     remark: str
 
 
-def compare(optima: Sequence[Optimum]) -> tuple[Row, ...]:
+def compare(optima: Sequence[Optimum]) -> tuple[PredictionRow, ...]:
     """Every rule at every budget, rule by rule.
 
     The rules are those of `depthlaw.advisor.rules`, which a file's parametrisation may not suit
@@ -108,7 +108,7 @@ def _predictions() -> Iterator[tuple[Rule, Reading, str, str]]:
     )
 
 
-def _row(prediction: tuple[Rule, Reading, str, str], best: Optimum) -> Row:
+def _row(prediction: tuple[Rule, Reading, str, str], best: Optimum) -> PredictionRow:
     law, reading, key, name = prediction
     depth = _depth(law, best)
     size = 12 * best.volume_at(depth)
@@ -122,7 +122,7 @@ def _row(prediction: tuple[Rule, Reading, str, str], best: Optimum) -> Row:
     )
     applies = law.applies
     suits = "" if applies.parametrisation == "standard" else f"for {applies.parametrisation}"
-    return Row(
+    return PredictionRow(
         key,
         name,
         reading,

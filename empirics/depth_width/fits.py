@@ -32,7 +32,7 @@ from scipy import special
 from depthlaw.advisor.base.quantities import UsageError, plural
 from depthlaw.advisor.grids import SIZE_EXPONENT
 
-from .surface import Point
+from .surface import TrainedLoss
 
 __all__ = [
     "FORM",
@@ -48,7 +48,7 @@ __all__ = [
     "transitions",
 ]
 
-Budget = Literal["parameters", "flops"]
+BudgetKind = Literal["parameters", "flops"]
 Array = NDArray[np.float64]
 # What a table shows; claims ask for more.
 LEVEL = 0.05
@@ -81,10 +81,10 @@ _DRAWS = 4000
 
 
 def groups(
-    points: Sequence[Point],
-    budget: Budget = "parameters",
+    points: Sequence[TrainedLoss],
+    budget: BudgetKind = "parameters",
     tolerance: float = TOLERANCE,
-) -> tuple[tuple[Point, ...], ...]:
+) -> tuple[tuple[TrainedLoss, ...], ...]:
     """The nets of each budget that has at least three depths, smallest budget first.
 
     A budget is an equal number of tokens (within 1 %) and of parameters, or an equal number of
@@ -94,7 +94,7 @@ def groups(
     Raises:
         UsageError: where no budget has three depths.
 
-    >>> nets = [Point(64 * k, 36 // k**2, 12 * 36 * 64**2, 1e6, 3.0) for k in (1, 2, 3, 6)]
+    >>> nets = [TrainedLoss(64 * k, 36 // k**2, 12 * 36 * 64**2, 1e6, 3.0) for k in (1, 2, 3, 6)]
     >>> [sorted(p.depth for p in each) for each in groups(nets)]
     [[1, 4, 9, 36]]
     """
@@ -120,7 +120,7 @@ def groups(
     return tuple(sorted(large, key=lambda part: (_mean(part, key), part[0].tokens)))
 
 
-def _last(points: Sequence[Point]) -> list[Point]:
+def _last(points: Sequence[TrainedLoss]) -> list[TrainedLoss]:
     """Without earlier checkpoints: nearly equal tokens are no further training."""
     most: dict[object, float] = {}
     for p in points:
@@ -129,7 +129,7 @@ def _last(points: Sequence[Point]) -> list[Point]:
     return [p for p in points if p.tokens == most[p.width, p.depth, p.parameters, p.seed]]
 
 
-def _parted(points: Sequence[Point], key: str, tolerance: float) -> list[list[Point]]:
+def _parted(points: Sequence[TrainedLoss], key: str, tolerance: float) -> list[list[TrainedLoss]]:
     ordered = sorted(points, key=lambda p: (getattr(p, key), p.depth, p.width))
     logs = [math.log(getattr(p, key)) for p in ordered]
     done, waiting = [], [(0, len(ordered))]
@@ -145,7 +145,7 @@ def _parted(points: Sequence[Point], key: str, tolerance: float) -> list[list[Po
     return done
 
 
-def _mean(points: Sequence[Point], key: str) -> float:
+def _mean(points: Sequence[TrainedLoss], key: str) -> float:
     values = [getattr(p, key) for p in points]
     # Of equal numbers that number, without rounding.
     return (
@@ -178,7 +178,7 @@ class _Cells:
     free: int
 
 
-def _cells(points: Sequence[Point], exponent: float) -> _Cells:
+def _cells(points: Sequence[TrainedLoss], exponent: float) -> _Cells:
     mean = _mean(points, "parameters")
     values: dict[tuple[int, int], list[tuple[int | None, float]]] = {}
     for p in points:
@@ -529,7 +529,7 @@ class Optimum:
 
 
 def optimum(
-    points: Sequence[Point], *, alpha: float = LEVEL, size_exponent: float = SIZE_EXPONENT
+    points: Sequence[TrainedLoss], *, alpha: float = LEVEL, size_exponent: float = SIZE_EXPONENT
 ) -> Optimum:
     """The best depth of the nets of one budget.
 
@@ -545,7 +545,7 @@ def optimum(
     Raises:
         ValueError: for fewer than three depths.
 
-    >>> nets = [Point(round(900 / L**0.5), L, 12 * 900**2, 1e9,
+    >>> nets = [TrainedLoss(round(900 / L**0.5), L, 12 * 900**2, 1e9,
     ...               3 * math.exp(0.1 * math.log(L / 8) ** 2), seed)
     ...         for L in (2, 4, 8, 16, 32) for seed in (0, 1)]
     >>> found = optimum(nets)
@@ -637,7 +637,7 @@ class Difference(NamedTuple):
 
 
 def difference(
-    points: Sequence[Point],
+    points: Sequence[TrainedLoss],
     shallow: int,
     deep: int,
     *,
@@ -657,7 +657,7 @@ def difference(
     Raises:
         ValueError: where one of them was not trained.
 
-    >>> nets = [Point(64, L, 1e6, 1e6, 3.0 - 0.1 * L + 0.01 * seed, seed)
+    >>> nets = [TrainedLoss(64, L, 1e6, 1e6, 3.0 - 0.1 * L + 0.01 * seed, seed)
     ...         for L in (2, 4) for seed in (0, 1, 2)]
     >>> difference(nets, 2, 4).mean < 0
     True
@@ -710,7 +710,7 @@ class Transition:
 
 
 def transitions(
-    budgets: Sequence[Sequence[Point]],
+    budgets: Sequence[Sequence[TrainedLoss]],
     *,
     alpha: float = LEVEL,
     size_exponent: float = SIZE_EXPONENT,
@@ -793,10 +793,10 @@ class Law:
         )
 
 
-def longest(budgets: Sequence[tuple[Point, ...]]) -> tuple[tuple[Point, ...], ...]:
+def longest(budgets: Sequence[tuple[TrainedLoss, ...]]) -> tuple[tuple[TrainedLoss, ...], ...]:
     """Of budgets whose parameters differ by at most the tolerance the one with the most tokens, in
     the given order: checkpoints of one training are no further trainings."""
-    kept: list[tuple[Point, ...]] = []
+    kept: list[tuple[TrainedLoss, ...]] = []
     sizes: list[float] = []
     for group in sorted(budgets, key=lambda part: -_mean(part, "tokens")):
         size = math.log(_mean(group, "parameters"))

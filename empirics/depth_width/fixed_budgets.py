@@ -10,12 +10,19 @@ from depthlaw.advisor import laws
 from depthlaw.advisor.architecture import Architecture
 from depthlaw.advisor.counting import flops
 
-__all__ = ["BUDGETS", "Budget", "equal_updates", "interpolated", "training_operations", "width_of"]
+__all__ = [
+    "BUDGETS",
+    "BudgetName",
+    "equal_updates",
+    "interpolated",
+    "training_operations",
+    "width_of",
+]
 
 # What is held equal among nets of equal 12 L d^2: updates (and so tokens), operations of training,
 # or seconds of training on one machine.
-Budget = Literal["updates", "operations", "seconds"]
-BUDGETS: tuple[Budget, ...] = ("updates", "operations", "seconds")
+BudgetName = Literal["updates", "operations", "seconds"]
+BUDGETS: tuple[BudgetName, ...] = ("updates", "operations", "seconds")
 
 
 def width_of(parameters: float, depth: int, heads: int) -> int:

@@ -25,16 +25,16 @@ import torch
 from depthlaw.theory.claims.code_version import code_version
 from depthlaw.theory.claims.definition import Case
 
-from ..exercises.language_model import Recipe, Texts, recipe, texts, validation_losses
-from ..nets.net import Factors, Net, Shape
+from ..exercises.language_model import LanguageModelRecipe, Texts, recipe, texts, validation_losses
+from ..nets.net import Factors, Net, NetShape
 from ..signal_propagation.parametrisations import BASE_DEPTH, BASE_WIDTH, MATRICES, RULES
 from ..tasks.text_windows import Text
 from ..training import checkpoints
 from ..training.depth_search import alone
 from ..training.settings import Settings
 from ..training.trainer import train
-from ..training.training_run import Run
-from .fixed_budgets import Budget, equal_updates, interpolated, training_operations, width_of
+from ..training.training_run import TrainingRun
+from .fixed_budgets import BudgetName, equal_updates, interpolated, training_operations, width_of
 
 __all__ = ["Curves", "budget_losses", "curves", "initial_losses", "made", "update_seconds"]
 
@@ -79,7 +79,9 @@ class Curves:
         return min(place, len(rates) - 1 - place)
 
 
-def made(case: Case, depth: int, rates: Sequence[float], seeds: Sequence[int]) -> Recipe:
+def made(
+    case: Case, depth: int, rates: Sequence[float], seeds: Sequence[int]
+) -> LanguageModelRecipe:
     """The nets of a case at a depth: causal, pre-norm, learned positions, biases, MLP four times
     the width, as in the exercises.
 
@@ -116,7 +118,7 @@ def made(case: Case, depth: int, rates: Sequence[float], seeds: Sequence[int]) -
     if wide:
         shape = replace(shape, factors=(Factors(branch=m_L**-rule.alpha),) * (2 * depth))
         std = std._replace(read_out=std.read_out * m_N**-0.5)  # type: ignore[union-attr]
-    return Recipe(
+    return LanguageModelRecipe(
         shape,
         replace(
             model.settings,
@@ -188,7 +190,7 @@ def _next(found: dict[float, float]) -> list[float]:
     return [beyond] if beyond and LEAST_RATE <= beyond <= LARGEST_RATE else []
 
 
-def _on(made: Recipe, device: str) -> Recipe:
+def _on(made: LanguageModelRecipe, device: str) -> LanguageModelRecipe:
     if torch.device(device).type != "cuda":
         return made
     return replace(made, settings=replace(made.settings, precision="bf16"))
@@ -197,7 +199,7 @@ def _on(made: Recipe, device: str) -> Recipe:
 Measured = tuple[tuple[int, ...], tuple[tuple[float, ...], ...]]
 
 
-def _trained(made: Recipe, both: Texts, device: str, folder: str) -> Measured:
+def _trained(made: LanguageModelRecipe, both: Texts, device: str, folder: str) -> Measured:
     """Steps and losses of each replica; stored in the folder, if there is one."""
     if not folder:
         return _curve(made, both, device, None)
@@ -220,7 +222,7 @@ def _trained(made: Recipe, both: Texts, device: str, folder: str) -> Measured:
     return steps, losses
 
 
-def _curve(made: Recipe, both: Texts, device: str, place: Path | None) -> Measured:
+def _curve(made: LanguageModelRecipe, both: Texts, device: str, place: Path | None) -> Measured:
     def measure(net: Net) -> list[float | None]:
         # JSON, and so a checkpoint, has no nan.
         return [
@@ -240,9 +242,9 @@ def _curve(made: Recipe, both: Texts, device: str, place: Path | None) -> Measur
     return tuple(entry.step for entry in history), losses
 
 
-def _identity(made: Recipe, both: Texts, device: str) -> str:
+def _identity(made: LanguageModelRecipe, both: Texts, device: str) -> str:
     """Everything that losses depend on, the code that trains and torch included."""
-    code = [code_version(definition) for definition in (_curve, Text, Shape, Settings)]
+    code = [code_version(definition) for definition in (_curve, Text, NetShape, Settings)]
     return checkpoints.fingerprint(
         [
             asdict(made),
@@ -294,7 +296,7 @@ def _read(file: Path) -> Measured | None:
 def budget_losses(
     case: Case,
     depth: int,
-    budget: Budget,
+    budget: BudgetName,
     depths: Sequence[int],
     *,
     device: str = "cpu",
@@ -369,10 +371,12 @@ def update_seconds(
     return {depth: tuple(seconds) for depth, seconds in zip(depths, body["seconds"], strict=True)}
 
 
-def _timed(recipes: Sequence[Recipe], both: Texts, device: str) -> dict[int, tuple[float, ...]]:
+def _timed(
+    recipes: Sequence[LanguageModelRecipe], both: Texts, device: str
+) -> dict[int, tuple[float, ...]]:
     """Seconds of an update by depth; a round of one update of each is not counted."""
     where = torch.device(device)
-    runs = [Run(times.shape, both.training, times.settings, where) for times in recipes]
+    runs = [TrainingRun(times.shape, both.training, times.settings, where) for times in recipes]
     times_of_runs: list[list[float]] = [[] for _ in runs]
     for _ in range(min(ROUNDS + 1, *(times.settings.steps for times in recipes))):
         for run, seconds in zip(runs, times_of_runs, strict=True):

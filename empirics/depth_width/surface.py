@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
-__all__ = ["Point", "Surface", "read"]
+__all__ = ["Surface", "TrainedLoss", "read"]
 
 # More is the wrong file.
 _MOST_BYTES, _MOST_ROWS = 20_000_000, 100_000
@@ -41,7 +41,7 @@ _EXAMPLE = (
 
 
 @dataclass(frozen=True)
-class Point:
+class TrainedLoss:
     """A trained net and its loss.
 
     Attributes:
@@ -72,7 +72,7 @@ class Point:
     def compute(self) -> float:
         """Training FLOPs: as measured, else 6 N D.
 
-        >>> Point(768, 12, 84934656, 1e9, 3.1).compute
+        >>> TrainedLoss(768, 12, 84934656, 1e9, 3.1).compute
         5.09607936e+17
         """
         return self.flops or 6 * self.parameters * self.tokens
@@ -89,7 +89,7 @@ class Surface:
         notes: what was assumed, in words.
     """
 
-    points: tuple[Point, ...]
+    points: tuple[TrainedLoss, ...]
     columns: tuple[tuple[str, str], ...]
     ignored: tuple[str, ...]
     notes: tuple[str, ...]
@@ -122,7 +122,7 @@ def read(path: str | Path, seed_column: str = "") -> Surface:
     if not head:
         raise UsageError(f"{name} is empty; {_EXAMPLE}")
     places = _columns(head, name, seed_column)
-    points: list[Point] = []
+    points: list[TrainedLoss] = []
     lines: list[int] = []
     seeds: dict[str, int] = {}
     for number, cells in rows:
@@ -241,7 +241,7 @@ def _point(
     places: dict[str, int],
     line: str,
     seeds: dict[str, int],
-) -> Point:
+) -> TrainedLoss:
     def bad(meaning: str, what: str) -> NoReturn:
         at = places[meaning]
         raise UsageError(
@@ -301,7 +301,7 @@ def _point(
         if not (text := cells[places["seed"]].strip()):
             bad("seed", "is empty; give the seed, or leave out the column")
         seed = seeds.setdefault(text, len(seeds))
-    return Point(
+    return TrainedLoss(
         width,
         depth,
         parameters,
@@ -314,7 +314,7 @@ def _point(
 
 
 def _refuse_repeats(
-    points: Sequence[Point],
+    points: Sequence[TrainedLoss],
     lines: Sequence[int],
     name: str,
     seeded: bool,
@@ -337,7 +337,7 @@ def _refuse_repeats(
             )
 
 
-def _notes(points: Sequence[Point], places: dict[str, int]) -> Iterator[str]:
+def _notes(points: Sequence[TrainedLoss], places: dict[str, int]) -> Iterator[str]:
     if "parameters" not in places:
         yield "no column parameters: 12 L d^2 was taken, weights of the layers alone"
     else:

@@ -27,7 +27,7 @@ __all__ = [
     "SMALLEST",
     "STANDARD",
     "Corpus",
-    "Tokens",
+    "CorpusTokens",
     "encoded",
     "keep",
     "own",
@@ -71,7 +71,7 @@ class Corpus:
 
 
 @dataclass(frozen=True)
-class Tokens:
+class CorpusTokens:
     """A corpus as token ids, each split one array of type uint16, its files one after the
     other."""
 
@@ -215,7 +215,7 @@ def _read(digest: str, folder: str) -> Corpus:
 
 
 @lru_cache(maxsize=4)
-def encoded(digest: str, vocabulary: int, folder: str = "") -> Tokens:
+def encoded(digest: str, vocabulary: int, folder: str = "") -> CorpusTokens:
     """The tokens of a corpus, by a byte-level BPE trained on its training split alone.
 
     Deterministic for a version of `tokenizers`; stored in `folder`, and made again where what is
@@ -244,7 +244,7 @@ def encoded(digest: str, vocabulary: int, folder: str = "") -> Tokens:
         try:
             # From memory: of a damaged file numpy would leave the file open.
             with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
-                return Tokens(stored["training"], stored["validation"])
+                return CorpusTokens(stored["training"], stored["validation"])
         except (OSError, ValueError, KeyError, BadZipFile):
             pass  # damaged: made again
     tokens = _made(_read(digest, folder), vocabulary)
@@ -255,7 +255,7 @@ def encoded(digest: str, vocabulary: int, folder: str = "") -> Tokens:
     return tokens
 
 
-def _made(corpus: Corpus, vocabulary: int) -> Tokens:
+def _made(corpus: Corpus, vocabulary: int) -> CorpusTokens:
     from tokenizers import Regex, Tokenizer, models, pre_tokenizers, trainers
 
     tokenizer = Tokenizer(models.BPE())
@@ -286,4 +286,4 @@ def _made(corpus: Corpus, vocabulary: int) -> Tokens:
             ]
         )
 
-    return Tokens(ids(corpus.training), ids(corpus.validation))
+    return CorpusTokens(ids(corpus.training), ids(corpus.validation))

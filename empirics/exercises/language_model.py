@@ -20,7 +20,7 @@ import torch
 from depthlaw.theory.claims.code_version import code_version
 
 from ..nets.initialisations import initialised
-from ..nets.net import Net, Shape
+from ..nets.net import Net, NetShape
 from ..tasks.shuffled import Shuffled
 from ..tasks.text_windows import Text
 from ..training import checkpoints
@@ -34,8 +34,8 @@ from .corpus import encoded
 __all__ = [
     "CONTEXT",
     "WINDOWS",
+    "LanguageModelRecipe",
     "Models",
-    "Recipe",
     "Texts",
     "recipe",
     "texts",
@@ -50,7 +50,7 @@ FOLDER, NEWS = "language_models", "progress.json"
 
 
 @dataclass(frozen=True)
-class Recipe:
+class LanguageModelRecipe:
     """Which nets are trained, and how; with a corpus and a device it determines them.
 
     Attributes:
@@ -59,7 +59,7 @@ class Recipe:
             often each token occurs.
     """
 
-    shape: Shape
+    shape: NetShape
     settings: Settings
     shuffled: bool = False
 
@@ -85,7 +85,7 @@ class Models:
         validation: the text that they were not trained on.
     """
 
-    recipe: Recipe
+    recipe: LanguageModelRecipe
     net: Net
     losses: tuple[float, ...]
     training_losses: tuple[float | None, ...]
@@ -108,7 +108,7 @@ def recipe(
     rate_factors: RateFactors = (),
     shuffled: bool = False,
     **changes: Any,
-) -> Recipe:
+) -> LanguageModelRecipe:
     """The nets of the exercises: causal, pre-norm, learned positions, biases, MLP four times the
     width, context `CONTEXT`.
 
@@ -123,7 +123,7 @@ def recipe(
         vocabulary: token ids.
         scheme, std: see `initialised`.
         rate, rate_factors: learning rate, and factors by parameter, see `Settings`.
-        shuffled: see `Recipe`.
+        shuffled: see `LanguageModelRecipe`.
         changes: any other field of `nets.Shape`.
 
     >>> made = recipe(depth=2, steps=10)
@@ -141,9 +141,9 @@ def recipe(
         "outputs": vocabulary,
     }
     shape, stds = initialised(
-        scheme, Shape(width=width, depth=depth, heads=heads, **(fields | changes)), std=std
+        scheme, NetShape(width=width, depth=depth, heads=heads, **(fields | changes)), std=std
     )
-    return Recipe(
+    return LanguageModelRecipe(
         shape,
         Settings(
             steps=steps,
@@ -201,7 +201,9 @@ def validation_losses(
 
 
 @lru_cache(maxsize=32)
-def trained(made: Recipe, corpus: str, *, device: str = "cpu", folder: str = "") -> Models:
+def trained(
+    made: LanguageModelRecipe, corpus: str, *, device: str = "cpu", folder: str = ""
+) -> Models:
     """Train the nets of a recipe on a corpus, or read those that an earlier process trained.
 
     A training that was killed goes on from its last checkpoint, and ends with the same weights. Two
@@ -254,7 +256,7 @@ def trained(made: Recipe, corpus: str, *, device: str = "cpu", folder: str = "")
     )
 
 
-def _trained(made: Recipe, both: Texts, device: str, place: Path | None) -> Models:
+def _trained(made: LanguageModelRecipe, both: Texts, device: str, place: Path | None) -> Models:
     task = Shuffled(both.training) if made.shuffled else both.training
     models = train(
         made.shape,
@@ -275,10 +277,10 @@ def _trained(made: Recipe, both: Texts, device: str, place: Path | None) -> Mode
     )
 
 
-def _identity(made: Recipe, both: Texts, device: str) -> str:
+def _identity(made: LanguageModelRecipe, both: Texts, device: str) -> str:
     """What nets are known by: everything that their weights and losses depend on, the code that
     trains and torch included."""
-    code = [code_version(definition) for definition in (_trained, Text, Shape, Settings)]
+    code = [code_version(definition) for definition in (_trained, Text, NetShape, Settings)]
     return checkpoints.fingerprint(
         [
             asdict(made),
@@ -292,7 +294,7 @@ def _identity(made: Recipe, both: Texts, device: str) -> str:
     )
 
 
-def _news(made: Recipe, place: Path) -> Callable[[Progress], None]:
+def _news(made: LanguageModelRecipe, place: Path) -> Callable[[Progress], None]:
     """Progress as a small file, at most twice a second, for whoever watches from another
     process."""
     said, shape = 0.0, made.shape

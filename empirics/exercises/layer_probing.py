@@ -32,7 +32,7 @@ from .exercise import Exercise, loss
 from .remove_layer import trained_net, whole_net
 
 if TYPE_CHECKING:
-    from .language_model import Recipe
+    from .language_model import LanguageModelRecipe
 
 read = quantity(
     "probe_excess",
@@ -64,7 +64,7 @@ _frozen = partial(
 _ENDS = ("trained", "frozen")
 
 
-def frozen_but_one(case: Case) -> Recipe:
+def frozen_but_one(case: Case) -> LanguageModelRecipe:
     """How the nets of a case are trained: the layer named there alone, counted from 1, or `NONE`,
     or `ALL`; with the ends, or without."""
     from .language_model import recipe

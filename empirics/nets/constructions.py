@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from .net import Net, Shape
+from .net import Net, NetShape
 
 __all__ = ["cubing"]
 
@@ -31,7 +31,7 @@ def cubing(vertices: int, depth: int) -> Callable[[Tensor], Tensor]:
     [3, 9, 27]
     """
     net = Net(
-        Shape(width=vertices, depth=depth, attention="linearised", residual=False),
+        NetShape(width=vertices, depth=depth, attention="linearised", residual=False),
         dtype=torch.float64,
     )
     for layer in range(depth):

@@ -7,7 +7,7 @@ import math
 from dataclasses import replace
 from typing import Literal, get_args
 
-from .net import Deviations, Factors, Norm, Shape
+from .net import Deviations, Factors, NetShape, Norm
 
 __all__ = ["Scheme", "deepnorm_constants", "initialised"]
 
@@ -38,11 +38,11 @@ def deepnorm_constants(layers: int) -> tuple[float, float]:
 
 def initialised(
     scheme: str,
-    shape: Shape,
+    shape: NetShape,
     *,
     std: float = 0.02,
     base_depth: int = 1,
-) -> tuple[Shape, Deviations]:
+) -> tuple[NetShape, Deviations]:
     """A shape with the norm and constants of a scheme, and its standard deviations, for `Net`.
 
     Query, key, value and output count as matrices width x width, whatever the number of heads.
@@ -65,7 +65,7 @@ def initialised(
     Raises:
         ValueError: for an unknown scheme.
 
-    >>> shape, stds = initialised("gpt2", Shape(width=8, depth=2, norm="pre", mlp=32))
+    >>> shape, stds = initialised("gpt2", NetShape(width=8, depth=2, norm="pre", mlp=32))
     >>> stds.value, stds.output
     (0.02, 0.01)
     >>> initialised("deepnorm", shape)[0].factors[0].skip == 4**0.25
@@ -108,11 +108,11 @@ def initialised(
     return replace(shape, norm=norm, factors=factors), stds
 
 
-def _each_sublayer(shape: Shape, by_layer: list[Factors]) -> tuple[Factors, ...]:
+def _each_sublayer(shape: NetShape, by_layer: list[Factors]) -> tuple[Factors, ...]:
     return tuple(std for std in by_layer for _ in range(shape.sublayers))
 
 
-def _by_fan(shape: Shape, scheme: str, std: float) -> Deviations:
+def _by_fan(shape: NetShape, scheme: str, std: float) -> Deviations:
     def of(fan_in: int, fan_out: int) -> float:
         if scheme in ("xavier", "deepnorm"):
             return math.sqrt(2 / (fan_in + fan_out))

@@ -24,9 +24,9 @@ __all__ = [
     "Deviations",
     "Factors",
     "Net",
+    "NetShape",
     "Norm",
     "Positions",
-    "Shape",
     "attend",
     "dropped",
     "gpt2",
@@ -80,7 +80,7 @@ class Deviations(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Shape:
+class NetShape:
     """Everything about a net except its weights.
 
     A layer is x + attention(x), then x + MLP(x), each without the `x +` where `residual` is false,
@@ -116,7 +116,7 @@ class Shape:
         ValueError: where a number is out of range, heads do not divide the width, or an option is
             unknown.
 
-    >>> Shape(width=8, depth=2, heads=2, loops=3).layers
+    >>> NetShape(width=8, depth=2, heads=2, loops=3).layers
     6
     """
 
@@ -200,7 +200,7 @@ def gpt2(
     vocabulary: int,
     length: int,
     dropout: float = 0.1,
-) -> Shape:
+) -> NetShape:
     """GPT-2 without a language-model head: the logits are the `width` hidden states after the final
     normalisation.
 
@@ -212,7 +212,7 @@ def gpt2(
 
     References: Sanford, Hsu and Telgarsky 2024, arXiv:2402.09268v1, Appendix G, for this use of it.
     """
-    return Shape(
+    return NetShape(
         width=width,
         depth=depth,
         heads=heads,
@@ -276,7 +276,7 @@ class Net(nn.Module):
     Dropout draws from torch's global generator. What a CPU computes has first derivatives alone,
     see `attention`.
 
-    >>> net = Net(Shape(width=4, depth=2, heads=2), replicas=3, rng=np.random.default_rng(0))
+    >>> net = Net(NetShape(width=4, depth=2, heads=2), replicas=3, rng=np.random.default_rng(0))
     >>> [tuple(h.shape) for h in net.hidden_states(torch.zeros(1, 5, 7, 4))]
     [(3, 5, 7, 4), (3, 5, 7, 4), (3, 5, 7, 4)]
     """
@@ -289,7 +289,7 @@ class Net(nn.Module):
 
     def __init__(
         self,
-        shape: Shape,
+        shape: NetShape,
         *,
         replicas: int = 1,
         rng: np.random.Generator | Sequence[np.random.Generator] | None = None,

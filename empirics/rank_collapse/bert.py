@@ -136,14 +136,14 @@ def bert_init_collapse(case: Case, seed: int) -> Sample:
         raise ValueError("after three layers float64 shows only rounding; ask for layer 0, 1 or 2")
     import torch
 
-    from ..nets.net import Net, Shape
+    from ..nets.net import Net, NetShape
 
     rng, values = case.rng(seed), []
     for _ in range(case.replicas):
         embedded = bert_embeddings(case.tokens, case.width, case.vocabulary, rng)
         hidden = torch.from_numpy(embedded)[None, None]
         if case.layer:
-            shape = Shape(
+            shape = NetShape(
                 width=case.width,
                 depth=case.layer,
                 heads=case.heads,

@@ -15,7 +15,7 @@ from torch import Tensor
 from depthlaw.theory.claims.code_version import code_version
 from depthlaw.theory.rank_collapse.softmax_attention import composite_norm
 
-from ..nets.net import Deviations, Factors, Net, Shape
+from ..nets.net import Deviations, Factors, Net, NetShape
 from ..tasks import Task
 from ..training.checkpoints import fingerprint
 from ..training.depth_search import alone
@@ -26,7 +26,7 @@ from .bert import collapse_ratio
 from .paths import draw_paths, frozen, isolated, product_gaps, read_isolated
 from .toy_tasks import ConvexHull, Sorting, circle
 
-Training = Literal["ours", "published", "none"]
+TrainingChoice = Literal["ours", "published", "none"]
 
 # Paths that are drawn at once in the published measurement.
 COUNTS = (5, 20)
@@ -71,7 +71,7 @@ class Toy:
     residual: bool = True
     std: float = 0.1
     batch: int = 32
-    training: Training = "ours"
+    training: TrainingChoice = "ours"
 
     @property
     def made(self) -> Task:
@@ -79,12 +79,12 @@ class Toy:
         return Sorting(self.size, self.letters) if self.task == "sorting" else ConvexHull(self.size)
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> NetShape:
         """Of each net."""
         # A first layer without heads stands for the normalisation behind the embeddings.
         blocks, normed = 1 + bool(self.mlp), int(self.residual)
         factors = (Factors(branch=0.0),) * blocks + (Factors(),) * (blocks * self.depth)
-        points = Shape(
+        points = NetShape(
             width=self.width,
             depth=self.depth + normed,
             heads=self.heads,

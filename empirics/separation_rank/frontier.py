@@ -26,7 +26,7 @@ from sympy import Equality, Min
 from sympy.core.relational import Relational
 
 from depthlaw.theory.certificates import recheck
-from depthlaw.theory.claims.budget import Cost, Plan, Row, Table
+from depthlaw.theory.claims.budget import ClaimTable, Cost, Plan, TableRow
 from depthlaw.theory.claims.definition import Case, Claim, Control, Exact, Source, Step, at, claim
 from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.exact.finite_field import elimination_cost, rank
@@ -58,7 +58,7 @@ __all__ = [
     "PIECES",
     "RANKS",
     "Bound",
-    "Entry",
+    "RankEntry",
     "cost_of_piece",
     "draws",
     "entries",
@@ -182,7 +182,7 @@ class Bound:
 
 
 @dataclass(frozen=True)
-class Entry:
+class RankEntry:
     """One (d_x, L): the sum of its graded pieces and what it cost.
 
     Attributes:
@@ -215,23 +215,23 @@ class Entry:
         return self.done == self.pieces
 
 
-def entries(rows: Sequence[Row]) -> list[Entry]:
+def entries(rows: Sequence[TableRow]) -> list[RankEntry]:
     """The entries that anything is recorded of, by width and depth."""
-    by_shape: dict[tuple[int, int], dict[int, Row]] = {}
+    by_shape: dict[tuple[int, int], dict[int, TableRow]] = {}
     for row in rows:
         if row.measured is not None:
             by_shape.setdefault((row.case.width, row.case.depth), {})[row.case.order] = row
     return [_entry_of(*shape, list(orders.values())) for shape, orders in sorted(by_shape.items())]
 
 
-def _entry_of(width: int, depth: int, rows: list[Row]) -> Entry:
+def _entry_of(width: int, depth: int, rows: list[TableRow]) -> RankEntry:
     pieces = (3**depth + 1) // 2
     settled = len(rows) == pieces and all(
         row.decision.certain and row.decision.verdict is Verdict.HOLDS for row in rows
     )
     total = sum(int(row.measured.value) for row in rows if isinstance(row.measured, Exact))
     facts = [record.facts for row in rows for record in row.records]
-    return Entry(
+    return RankEntry(
         width,
         depth,
         len(rows),
@@ -261,9 +261,9 @@ def _bound(claims: Sequence[Claim], width: int, depth: int, found: int) -> Bound
     return None
 
 
-def table(rows: Sequence[Row]) -> Table:
+def table(rows: Sequence[TableRow]) -> ClaimTable:
     """The frontier at 80 columns: value, S, verdict, cost, and the bounds of Theorems 1 and 2."""
-    return Table(
+    return ClaimTable(
         title="exact separation ranks of one head",
         columns=(
             "d_x",
@@ -284,7 +284,7 @@ def table(rows: Sequence[Row]) -> Table:
     )
 
 
-def _cells(entry: Entry) -> tuple[str | timedelta, ...]:
+def _cells(entry: RankEntry) -> tuple[str | timedelta, ...]:
     verdict = "exact" if entry.settled else "bound" if entry.complete else "part"
     rank_found = f"{'' if entry.settled else '>= '}{entry.rank}"
     memory = f"{entry.peak_bytes / 2**30:.1f} GB" if entry.peak_bytes else "-"

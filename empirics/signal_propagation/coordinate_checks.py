@@ -31,7 +31,7 @@ from .exponents import doublings, exponents, sample, within
 from .norm_growth import IN_NETS, without
 
 if TYPE_CHECKING:
-    from .parametrisations import Batch
+    from .parametrisations import TokenBatch
 
 width_change = quantity(
     "width_change_exponent", r"\kappa_N", "exponent of the width in a few steps' change", "real"
@@ -62,7 +62,10 @@ AT_ONCE = 32
 
 
 def by_size(
-    case: Case, rng: np.random.Generator, device: str, run: Callable[[Batch, int, int], np.ndarray]
+    case: Case,
+    rng: np.random.Generator,
+    device: str,
+    run: Callable[[TokenBatch, int, int], np.ndarray],
 ) -> np.ndarray:
     """What `run` (batch, width, depth) measures at every size of a case, a few replicas at a time;
     nets of all sizes see the same examples.
@@ -86,7 +89,7 @@ def changes_by_size(case: Case, seed: int, device: str) -> dict[str, np.ndarray]
 
     rng, rule = case.rng(seed), RULES[case.rule]
 
-    def run(batch: Batch, width: int, depth: int) -> np.ndarray:
+    def run(batch: TokenBatch, width: int, depth: int) -> np.ndarray:
         net = net_of(rule, width, depth, len(batch.ids), rng, device=device)
         change = changes(rule, net, batch, steps=case.steps, moved=case.moved)
         return np.stack([change[name] for name in OF])
@@ -309,12 +312,16 @@ def plain_depth_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 
 def _gradient_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
-    from .parametrisations import RULES, Rule, gradient_sizes, net_of
+    from .parametrisations import RULES, ScalingRule, gradient_sizes, net_of
 
     rng = case.rng(seed)
-    rule = RULES[case.rule] if "rule" in case else Rule(alpha=float(case.rational("depth_power")))
+    rule = (
+        RULES[case.rule]
+        if "rule" in case
+        else ScalingRule(alpha=float(case.rational("depth_power")))
+    )
 
-    def run(batch: Batch, width: int, depth: int) -> np.ndarray:
+    def run(batch: TokenBatch, width: int, depth: int) -> np.ndarray:
         return gradient_sizes(net_of(rule, width, depth, len(batch.ids), rng, device=device), batch)
 
     return sample(exponents(sizes(case), by_size(case, rng, device, run)))
@@ -401,12 +408,12 @@ def second_order_response(case: Case, seed: int, device: str = "cpu") -> Sample:
     """
     import torch
 
-    from .parametrisations import Rule, net_of, second_order_share
+    from .parametrisations import ScalingRule, net_of, second_order_share
 
     rng, power = case.rng(seed), float(case.rational("depth_power"))
-    rule = Rule(alpha=power, rate=power - 1)
+    rule = ScalingRule(alpha=power, rate=power - 1)
 
-    def run(batch: Batch, width: int, depth: int) -> np.ndarray:
+    def run(batch: TokenBatch, width: int, depth: int) -> np.ndarray:
         net = net_of(rule, width, depth, len(batch.ids), rng, device=device, dtype=torch.float64)
         return second_order_share(rule, net, batch)
 

@@ -25,7 +25,7 @@ from depthlaw.theory.signal_propagation.signal_symbols import expected_exponent
 from .exponents import doublings, exponents, sample, within
 
 if TYPE_CHECKING:
-    from ..nets.net import Shape
+    from ..nets.net import NetShape
 
 attention_write = quantity(
     "attention_write",
@@ -105,11 +105,11 @@ OF_SCHEME = {
 }
 
 
-def shape_of(case: Case, depth: int) -> Shape:
+def shape_of(case: Case, depth: int) -> NetShape:
     """The net of a case, pre-norm, of 4 heads and with skips unless the case says otherwise."""
-    from ..nets.net import Shape
+    from ..nets.net import NetShape
 
-    return Shape(
+    return NetShape(
         width=case.width,
         depth=depth,
         heads=case.get("heads", 4),

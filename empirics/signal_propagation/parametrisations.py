@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from ..nets.initialisations import initialised
-from ..nets.net import Deviations, Factors, Net, Shape, layer_norm
+from ..nets.net import Deviations, Factors, Net, NetShape, layer_norm
 
 BASE_WIDTH, BASE_DEPTH, HEADS = 32, 2, 4
 VOCABULARY, TOKENS, SEQUENCES = 16, 8, 4
@@ -24,7 +24,7 @@ VOCABULARY, TOKENS, SEQUENCES = 16, 8, 4
 # response is nearly linear at all sizes, with the growing ones of the controls.
 RATE, EPSILON = 1e-4, 1e-8
 # Of all nets here that read and predict tokens; width, depth, norm and constants are replaced.
-SHAPE = Shape(
+SHAPE = NetShape(
     width=BASE_WIDTH,
     depth=1,
     heads=HEADS,
@@ -42,7 +42,7 @@ Moved = Literal["all", "blocks"]
 
 
 @dataclass(frozen=True)
-class Rule:
+class ScalingRule:
     """A parametrisation.
 
     Attributes:
@@ -62,32 +62,32 @@ class Rule:
 # depth-muP has branches and Adam's rates times L^(-1/2) (recalled), CompleteP branches times L^-1
 # (printed). Both take muP's powers of the width.
 RULES = {
-    "standard": Rule(wide=False),
-    "mup": Rule(),
-    "depth-mup": Rule(alpha=0.5, rate=-0.5),
-    "completep": Rule(alpha=1.0),
-    "completep with the rate of depth-mup": Rule(alpha=1.0, rate=-0.5),
+    "standard": ScalingRule(wide=False),
+    "mup": ScalingRule(),
+    "depth-mup": ScalingRule(alpha=0.5, rate=-0.5),
+    "completep": ScalingRule(alpha=1.0),
+    "completep with the rate of depth-mup": ScalingRule(alpha=1.0, rate=-0.5),
 }
 
 
-class Batch(NamedTuple):
+class TokenBatch(NamedTuple):
     """Token ids and the ids to predict, shape (replicas, sequences, tokens) each."""
 
     ids: Tensor
     labels: Tensor
 
 
-def drawn_batch(replicas: int, rng: np.random.Generator, device: str = "cpu") -> Batch:
+def drawn_batch(replicas: int, rng: np.random.Generator, device: str = "cpu") -> TokenBatch:
     """Random tokens; the label is the token before, renamed by a permutation of each replica."""
     ids = rng.integers(VOCABULARY, size=(replicas, SEQUENCES, TOKENS))
     before = np.concatenate([ids[..., :1], ids[..., :-1]], axis=-1)
     renamed = np.stack([rng.permutation(VOCABULARY) for _ in range(replicas)])
     labels = np.take_along_axis(renamed[:, None], before, axis=-1)
-    return Batch(*(torch.from_numpy(part).to(device) for part in (ids, labels)))
+    return TokenBatch(*(torch.from_numpy(part).to(device) for part in (ids, labels)))
 
 
 def net_of(
-    rule: Rule,
+    rule: ScalingRule,
     width: int,
     depth: int,
     replicas: int,
@@ -128,7 +128,7 @@ def drawn_scheme(
     *,
     biases: bool = False,
     device: str = "cpu",
-) -> tuple[Shape, Deviations]:
+) -> tuple[NetShape, Deviations]:
     """Nets that read and predict tokens, with ReLU, by a scheme.
 
     Args:
@@ -157,13 +157,13 @@ def drawn_scheme(
     return initialised(name, shape)
 
 
-def _loss(net: Net, batch: Batch) -> Tensor:
+def _loss(net: Net, batch: TokenBatch) -> Tensor:
     """The sum over replicas of each one's mean cross-entropy, whose gradients do not mix them."""
     logits = net(batch.ids)
     return functional.cross_entropy(logits.flatten(0, 2), batch.labels.flatten()) * net.replicas
 
 
-def _optimiser(rule: Rule, net: Net, moved: Moved, rate: float) -> torch.optim.Adam:
+def _optimiser(rule: ScalingRule, net: Net, moved: Moved, rate: float) -> torch.optim.Adam:
     """Adam with the rates and epsilons of a rule.
 
     CompleteP's epsilon, the size of a gradient: m_N^-1, in blocks m_N^-1 m_L^-alpha. The read-out
@@ -194,7 +194,7 @@ def _optimiser(rule: Rule, net: Net, moved: Moved, rate: float) -> torch.optim.A
     return torch.optim.Adam(groups, foreach=True)
 
 
-def _readings(net: Net, batch: Batch) -> dict[str, Tensor]:
+def _readings(net: Net, batch: TokenBatch) -> dict[str, Tensor]:
     with torch.no_grad():
         hidden = net.hidden_states(batch.ids)[-1]
         return {"hidden": hidden, "logits": net.read(hidden)}
@@ -206,9 +206,9 @@ def _rms(values: Tensor) -> np.ndarray:
 
 
 def changes(
-    rule: Rule,
+    rule: ScalingRule,
     net: Net,
-    batch: Batch,
+    batch: TokenBatch,
     *,
     steps: int,
     moved: Moved = "all",
@@ -242,7 +242,7 @@ def changes(
     return {name: _rms(after[name] - before[name]) for name in before}
 
 
-def gradient_sizes(net: Net, batch: Batch) -> np.ndarray:
+def gradient_sizes(net: Net, batch: TokenBatch) -> np.ndarray:
     """Root mean square of an entry of the gradient of the matrices in blocks, shape
     (replicas,)."""
     net.zero_grad()
@@ -256,7 +256,9 @@ def _matrices(net: Net) -> Iterator[tuple[str, Tensor]]:
     return ((name, p) for name, p in net.named_parameters() if name.partition(".")[0] in MATRICES)
 
 
-def second_order_share(rule: Rule, net: Net, batch: Batch, rate: float = RATE) -> np.ndarray:
+def second_order_share(
+    rule: ScalingRule, net: Net, batch: TokenBatch, rate: float = RATE
+) -> np.ndarray:
     """The second-order over the linear response of blocks to one Adam step, shape (replicas,).
 
     For each block alone, at the hidden states that enter it before the step: the even part of its
@@ -293,7 +295,7 @@ class Sum(NamedTuple):
 
 @torch.no_grad()
 def _sums(
-    shape: Shape, stds: Deviations, inputs: Tensor, rng: np.random.Generator
+    shape: NetShape, stds: Deviations, inputs: Tensor, rng: np.random.Generator
 ) -> Iterator[Sum]:
     """Of every sublayer in turn of random nets, one per replica of the inputs, in float64; memory
     for the weights of one layer."""
@@ -331,7 +333,7 @@ def _sums(
 
 
 def branch_shares(
-    shape: Shape, stds: Deviations, inputs: Tensor, rng: np.random.Generator
+    shape: NetShape, stds: Deviations, inputs: Tensor, rng: np.random.Generator
 ) -> list[float]:
     """beta_(i,i)^2 of every sublayer: the mean square of its branch over that of its sum, of random
     nets, one for each replica of the inputs."""
@@ -342,7 +344,7 @@ def branch_shares(
 
 
 def admin_factors(
-    shape: Shape, stds: Deviations, inputs: Tensor, rng: np.random.Generator
+    shape: NetShape, stds: Deviations, inputs: Tensor, rng: np.random.Generator
 ) -> tuple[Factors, ...]:
     """ADMIN's factors omega on the skips of a post-LN net, from one forward pass with omega = 1.
 
@@ -364,7 +366,7 @@ def admin_factors(
 
     Cost: one forward pass; memory for the weights of one layer.
 
-    >>> shape = Shape(width=64, depth=2, norm="post")
+    >>> shape = NetShape(width=64, depth=2, norm="post")
     >>> factors = admin_factors(shape, Deviations.equal(64**-0.5), torch.randn(1, 1, 8, 64),
     ...                         np.random.default_rng(0))
     >>> factors[0].skip, 1 < factors[1].skip < 2

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from ..nets.initialisations import initialised
-from ..nets.net import Deviations, Factors, Net, Shape
+from ..nets.net import Deviations, Factors, Net, NetShape
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Loss = Literal["linear", "softmax"]
@@ -71,7 +71,7 @@ def net_gradients(
     Cost: two passes forward and one backward; memory for layers + 1 hidden states and what one
     layer computes.
 
-    >>> net = Net(Shape(width=4, depth=3), rng=np.random.default_rng(0), std=0.5)
+    >>> net = Net(NetShape(width=4, depth=3), rng=np.random.default_rng(0), std=0.5)
     >>> net_gradients(net, torch.ones(1, 1, 2, 4), lambda y: y.sum((1, 2, 3))).hidden.shape
     (1, 4)
     """
@@ -166,7 +166,7 @@ def drop_layers(net: Net, kept: np.ndarray) -> None:
 
 
 def drawn_net(
-    shape: Shape,
+    shape: NetShape,
     scheme: str,
     *,
     replicas: int,
@@ -223,8 +223,13 @@ def drawn_net(
 
 
 def _scheme(
-    shape: Shape, scheme: str, inputs: Tensor, rng: np.random.Generator, std: float, survival: float
-) -> tuple[Shape, Deviations]:
+    shape: NetShape,
+    scheme: str,
+    inputs: Tensor,
+    rng: np.random.Generator,
+    std: float,
+    survival: float,
+) -> tuple[NetShape, Deviations]:
     if scheme == "admin":
         from .parametrisations import admin_factors
 
@@ -244,7 +249,7 @@ def _scheme(
 
 
 def activation_profile(
-    shape: Shape,
+    shape: NetShape,
     scheme: str,
     *,
     replicas: int,
@@ -255,7 +260,7 @@ def activation_profile(
     """Mean squares of the hidden states before the first layer and after each, shape (replicas,
     layers + 1). Arguments as of `drawn_net`.
 
-    >>> shape = Shape(width=8, depth=2, norm="post", mlp=16)
+    >>> shape = NetShape(width=8, depth=2, norm="post", mlp=16)
     >>> activation_profile(shape, "xavier", replicas=3, rng=np.random.default_rng(0)).shape
     (3, 3)
     """
@@ -270,7 +275,7 @@ def activation_profile(
 
 
 def gradient_profile(
-    shape: Shape,
+    shape: NetShape,
     scheme: str,
     *,
     replicas: int,
@@ -290,7 +295,7 @@ def gradient_profile(
             (or, where it has none, as its width).
         lowest: see `net_gradients`.
 
-    >>> shape = Shape(width=8, depth=2, norm="pre", mlp=16)
+    >>> shape = NetShape(width=8, depth=2, norm="pre", mlp=16)
     >>> found = gradient_profile(shape, "xavier", replicas=3, rng=np.random.default_rng(0))
     >>> found.weights["mlp_out"].shape
     (3, 2)

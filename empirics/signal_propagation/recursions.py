@@ -40,7 +40,7 @@ from .norm_growth import IN_NETS, without
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from ..nets.net import Deviations, Net, Shape
+    from ..nets.net import Deviations, Net, NetShape
 
 net_correlation = quantity(
     "net_correlation", r"\rho_l^{net}", "correlation of two tokens after layer l of a net", "real"
@@ -94,7 +94,7 @@ def spreads(hidden: Tensor) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _nets(
-    case: Case, shape: Shape, stds: Deviations, rng: np.random.Generator, device: str
+    case: Case, shape: NetShape, stds: Deviations, rng: np.random.Generator, device: str
 ) -> Iterator[Net]:
     """The nets of a case, a few at a time."""
     import torch
@@ -114,7 +114,7 @@ def _nets(
 
 def _by_layer(
     case: Case,
-    shape: Shape,
+    shape: NetShape,
     stds: Deviations,
     spread: float,
     rng: np.random.Generator,
@@ -170,10 +170,10 @@ def _branch_within(statement: Relational, case: Case) -> Ball:
 
 @lru_cache(maxsize=8)
 def _attended(case: Case, seed: int, device: str, factor: float) -> tuple[np.ndarray, np.ndarray]:
-    from ..nets.net import Deviations, Factors, Shape
+    from ..nets.net import Deviations, Factors, NetShape
 
     branch = float(case.rational("attention_square")) ** 0.5 * factor
-    shape = Shape(
+    shape = NetShape(
         width=case.width, depth=case.depth, factors=(Factors(branch=branch),) * case.depth
     )
     stds = Deviations.equal(case.width**-0.5)
@@ -295,12 +295,12 @@ def mapped(
 ) -> tuple[np.ndarray, np.ndarray]:
     """q and q - p of nets of the reference run at every layer, (replicas, layers + 1) each, with
     branches of attention and MLP times a factor; a case's weight_square replaces sigma_w^2."""
-    from ..nets.net import Deviations, Factors, Shape
+    from ..nets.net import Deviations, Factors, NetShape
 
     d = case.width
     score = float(SCORES) ** 0.5 * np.log(case.tokens) ** 0.25 * d**-0.5
     inner = float(_weight_square(case) / d) ** 0.5
-    shape = Shape(
+    shape = NetShape(
         width=d,
         depth=case.depth,
         mlp=d,
@@ -374,11 +374,11 @@ def attention_participation(case: Case, seed: int, device: str = "cpu") -> Sampl
     """The mean over rows of the sum of squared attention weights, of nets of one layer."""
     import torch
 
-    from ..nets.net import Deviations, Shape
+    from ..nets.net import Deviations, NetShape
 
     rng, d = case.rng(seed), case.width
     score = float(case.rational("sharpness")) ** 0.5 * np.log(case.tokens) ** 0.25 * d**-0.5
-    shape = Shape(width=d, depth=1)
+    shape = NetShape(width=d, depth=1)
     ratios = []
     for net in _nets(case, shape, Deviations.equal(score), rng, device):
         x = torch.from_numpy(
@@ -437,13 +437,13 @@ NEAR = 1e-6
 
 def contraction_in_nets(case: Case, seed: int, device: str = "cpu", *, mlp: bool = False) -> Sample:
     """The factor by which a layer multiplies 1 - p/q, geometric mean over layers."""
-    from ..nets.net import Deviations, Factors, Shape
+    from ..nets.net import Deviations, Factors, NetShape
 
     d, square = case.width, float(case.rational("attention_square"))
     block = Factors(branch=square**0.5, skip=(1 - square) ** 0.5)
     # An MLP stands behind an attention that adds nothing.
     factors = (Factors(branch=0.0), block) if mlp else (block,)
-    shape = Shape(
+    shape = NetShape(
         width=d,
         depth=case.depth,
         mlp=4 * d if mlp else 0,

@@ -20,7 +20,7 @@ from .exponents import exponents, sample
 from .norm_growth import without
 
 if TYPE_CHECKING:
-    from .parametrisations import Batch
+    from .parametrisations import TokenBatch
 
 alphas = quantity(
     "alphas", "k", "how often alpha stands in the power of L that an optimiser's step goes by"
@@ -43,12 +43,12 @@ def _moved(case: Case, seed: int, device: str, optimiser: Literal["adam", "sgd"]
     rate that does not depend on depth."""
     import torch
 
-    from .parametrisations import Rule, changes, net_of
+    from .parametrisations import ScalingRule, changes, net_of
 
-    rng, rule = case.rng(seed), Rule(alpha=float(case.rational("depth_power")))
+    rng, rule = case.rng(seed), ScalingRule(alpha=float(case.rational("depth_power")))
     rate = ADAM_RATE if optimiser == "adam" else SGD_RATE
 
-    def run(batch: Batch, width: int, depth: int) -> np.ndarray:
+    def run(batch: TokenBatch, width: int, depth: int) -> np.ndarray:
         net = net_of(rule, width, depth, len(batch.ids), rng, device=device, dtype=torch.float64)
         return changes(rule, net, batch, steps=1, moved="blocks", optimiser=optimiser, rate=rate)[
             "hidden"
@@ -107,7 +107,7 @@ def step_changes(case: Case, seed: int, device: str = "cpu") -> np.ndarray:
 
     rng = case.rng(seed)
 
-    def run(batch: Batch, width: int, depth: int) -> np.ndarray:
+    def run(batch: TokenBatch, width: int, depth: int) -> np.ndarray:
         shape, stds = drawn_scheme(case.scheme, width, depth, rng, biases=case.biases)
         net = Net(
             shape, std=stds, replicas=len(batch.ids), rng=rng, dtype=torch.float64, device=device
@@ -245,7 +245,7 @@ def _amplified(case: Case, seed: int, device: str = "cpu", *, shares_of: str = "
 
     rng = case.rng(seed)
 
-    def run(batch: Batch, width: int, depth: int) -> np.ndarray:
+    def run(batch: TokenBatch, width: int, depth: int) -> np.ndarray:
         shape, stds = drawn_scheme(case.scheme, width, depth, rng, device=device)
         profiled = (
             drawn_scheme(shares_of, width, depth, rng, device=device)

@@ -20,7 +20,7 @@ from depthlaw.theory.claims.code_version import code_version
 from depthlaw.theory.claims.definition import Ball, Case
 
 from ..nets.constructions import cubing
-from ..nets.net import Shape
+from ..nets.net import NetShape
 from ..tasks import Batch
 from ..tasks.graph_families import distances
 from ..tasks.long_cycles import LongCycles
@@ -53,7 +53,7 @@ def training(case: Case) -> Training:
     task = LongCycles(case.cycles, case.around)
     n, width = task.vertices, 2 * task.vertices
     rate, scale = RATES[case.net], 1 / (n * math.sqrt(width)) if case.net == "linearised" else None
-    shape = Shape(
+    shape = NetShape(
         width=width,
         depth=case.depth,
         attention=case.net,

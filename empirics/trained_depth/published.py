@@ -38,7 +38,7 @@ _SCHEDULE = (
 _SMALL: dict[str, Any] = {"symbols": 8, "hops_max": 2}
 
 
-class Cell(NamedTuple):
+class PublishedError(NamedTuple):
     """One published error, as it is printed: for hop_k, by a model of so many layers."""
 
     hops: int
@@ -59,14 +59,14 @@ class Cell(NamedTuple):
         )
 
 
-def cells() -> Iterator[Cell]:
+def cells() -> Iterator[PublishedError]:
     """The 25 published errors with dropout left on, k = 1, 2, 4, 8, 16 by L = 2..6.
 
     >>> [cell.error for cell in cells() if cell.depth == 2]
     ['0.0100', '0.1401', '0.4226', '0.6581', '0.7365']
     """
     for row in error_rows("on", "printed"):
-        yield Cell(row.hops, row.depth, f"{float(row.error):.{_PLACES}f}")
+        yield PublishedError(row.hops, row.depth, f"{float(row.error):.{_PLACES}f}")
 
 
 def mean_ends(share: float, count: int, level: float) -> tuple[float, float]:
@@ -146,7 +146,7 @@ AGAIN: dict[str, Any] = TRAINED | {
     # As near to what the small nets err, 0.88, as errors are published, with space for the interval
     # of their answers.
     control=Control(
-        Cell(1, 1, "0.6120").case(dropout=True, **_SMALL),
+        PublishedError(1, 1, "0.6120").case(dropout=True, **_SMALL),
         "nets hardly trained err on 0.88, not on the 0.6120 published at L = 4, k = 16",
     ),
     supports="hops/experiment_capacity",
@@ -179,7 +179,7 @@ def published_dropout_on(case: Case, device: str = "cpu", folder: str = "") -> P
     Ge(accuracy, 1 - published_error),
     cases={"gpu": tuple(cell.case(dropout=False) for cell in cells())},
     control=Control(
-        Cell(1, 1, "0.0100").case(dropout=False, **_SMALL),
+        PublishedError(1, 1, "0.0100").case(dropout=False, **_SMALL),
         "nets of one layer, hardly trained, do not answer like two trained ones",
     ),
     supports="hops/experiment_capacity",

@@ -10,7 +10,7 @@ import math
 
 from depthlaw.theory.claims.definition import Case
 
-from ..nets.net import Shape, gpt2
+from ..nets.net import NetShape, gpt2
 from ..tasks.graphs import Connectivity
 from ..tasks.sequences import HopK
 from ..training.depth_search import Training
@@ -68,7 +68,7 @@ def training(case: Case, depth: int) -> Training:
     if case.task == "hop_k" and case.symbols in _PUBLISHED:
         return _published(case, depth)
     task = sequences(case)
-    shape = Shape(
+    shape = NetShape(
         width=64,
         depth=depth,
         norm="pre",
@@ -124,7 +124,7 @@ def _on_graphs(case: Case, vertices: int, diameter: int, depth: int) -> Training
     # The sums of linearised attention grow with the number of tokens: without 1/n two of five seeds
     # learned nothing on 24 vertices.
     scale = 1 / (vertices * math.sqrt(width)) if case.net == "linearised" else None
-    shape = Shape(
+    shape = NetShape(
         width=width,
         depth=depth,
         attention=case.net,

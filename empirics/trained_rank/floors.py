@@ -29,7 +29,7 @@ from . import teachers
 from .teachers import Teacher
 
 if TYPE_CHECKING:
-    from .students import Recipe, Students
+    from .students import StudentRecipe, Students
 
 trained_error = quantity(
     "trained_error", r"\varepsilon", "relative L2 error of a trained student", "nonnegative real"
@@ -78,11 +78,11 @@ def teacher_of(case: Case) -> Teacher:
     return Teacher(case.teacher_width, case.teacher_depth, size, case.tokens, size, size)
 
 
-def recipe_of(case: Case) -> Recipe:
+def recipe_of(case: Case) -> StudentRecipe:
     """How the students of a case are trained."""
-    from .students import Recipe
+    from .students import StudentRecipe
 
-    return Recipe(
+    return StudentRecipe(
         teacher_of(case),
         case.width,
         case.depth,

@@ -208,10 +208,10 @@ def teacher_of(case: Case) -> Teacher:
 
 def students_of(case: Case, device: str, folder: str) -> Students:
     """The students of a case, trained or read."""
-    from .students import Recipe, trained
+    from .students import StudentRecipe, trained
 
     return trained(
-        Recipe(
+        StudentRecipe(
             teacher_of(case),
             case.width,
             case.depth,

@@ -28,7 +28,7 @@ from depthlaw.theory.claims.values import Ball
 from depthlaw.theory.separation_rank.dimension_count import moments_degree
 from depthlaw.theory.separation_rank.linear_attention import AttentionNet, normal_form
 
-from ..nets.net import Net, Shape
+from ..nets.net import Net, NetShape
 from ..training import checkpoints
 from ..training.adamw import AdamW, flatten, schedule_factor
 from ..training.depth_search import alone
@@ -46,7 +46,7 @@ _SAVES = 10
 
 
 @dataclass(frozen=True)
-class Recipe:
+class StudentRecipe:
     """R = len(rates) * len(seeds) students of one shape on one teacher.
 
     Attributes:
@@ -96,7 +96,7 @@ class Recipe:
     def marked(self) -> tuple[int, ...]:
         """The marked steps, ascending: 0 and `steps` are the ends.
 
-        >>> Recipe(Teacher(width=2, depth=1), width=2, depth=1, steps=10, marks=4).marked
+        >>> StudentRecipe(Teacher(width=2, depth=1), width=2, depth=1, steps=10, marks=4).marked
         (0, 1, 4, 10)
         """
         top = math.log1p(self.steps)
@@ -105,9 +105,9 @@ class Recipe:
         )
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> NetShape:
         """Of the nets."""
-        return Shape(
+        return NetShape(
             width=self.width,
             depth=self.depth,
             residual=False,
@@ -128,7 +128,7 @@ class Students:
         snapshots: weights at the marked steps, shape (marks, replicas, parameters).
     """
 
-    recipe: Recipe
+    recipe: StudentRecipe
     steps: tuple[int, ...]
     history: NDArray[np.float64]
     snapshots: Tensor
@@ -373,7 +373,7 @@ def _ids(teacher: Teacher, device: str = "cpu") -> tuple[Tensor, Tensor]:
 # --- training -------------------------------------------------------------------------------------
 
 
-def _initial(recipe: Recipe) -> Net:
+def _initial(recipe: StudentRecipe) -> Net:
     """Normal weights, then layer by layer scaled so that what a layer adds has the root mean square
     of the embedding, and the output that of the targets: the output is of degree 3^L in the tokens
     and of higher degree in the weights."""
@@ -409,7 +409,7 @@ def _size(hidden: Tensor) -> Tensor:
 
 
 @lru_cache(maxsize=64)
-def trained(recipe: Recipe, device: str = "cpu", folder: str = "") -> Students:
+def trained(recipe: StudentRecipe, device: str = "cpu", folder: str = "") -> Students:
     """Train the students of a recipe, or read those that an earlier process trained.
 
     A training that was killed goes on from its last checkpoint and ends with the same weights. A
@@ -433,9 +433,9 @@ def trained(recipe: Recipe, device: str = "cpu", folder: str = "") -> Students:
         return _trained(recipe, device, place)
 
 
-def _identity(recipe: Recipe, device: str) -> str:
+def _identity(recipe: StudentRecipe, device: str) -> str:
     """Everything that the weights depend on, the code that trains and torch included."""
-    code = [code_version(definition) for definition in (_trained, Recipe, Shape)]
+    code = [code_version(definition) for definition in (_trained, StudentRecipe, NetShape)]
     return checkpoints.fingerprint(
         [asdict(recipe), device, torch.get_num_threads(), code, torch.__version__]
     )
@@ -451,7 +451,7 @@ def _fitted(found: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     return 1 - inner**2 / square / target.square().sum(), inner / square
 
 
-def _scaled(net: Net, recipe: Recipe, scale: Tensor) -> Tensor:
+def _scaled(net: Net, recipe: StudentRecipe, scale: Tensor) -> Tensor:
     """The weights with the read-out multiplied by the fitted factor, on the CPU."""
     copy = Net(recipe.shape, replicas=recipe.replicas, dtype=torch.float64)
     weights = flatten(copy)
@@ -461,7 +461,7 @@ def _scaled(net: Net, recipe: Recipe, scale: Tensor) -> Tensor:
     return weights
 
 
-def _trained(recipe: Recipe, device: str, place: Path | None) -> Students:
+def _trained(recipe: StudentRecipe, device: str, place: Path | None) -> Students:
     net, marks = _initial(recipe).to(device), recipe.marked
     weights, ids = flatten(net), _ids(recipe.teacher, device)
     target = torch.from_numpy(teachers.targets(recipe.teacher)).to(device)

@@ -34,7 +34,7 @@ except ImportError:  # no such locks on Windows
 from depthlaw.theory.claims.code_version import code_version
 from depthlaw.theory.claims.values import Ball, Proportion
 
-from ..nets.net import Net, Shape
+from ..nets.net import Net, NetShape
 from ..tasks import Task
 from ..tasks.shuffled import Shuffled
 from .checkpoints import CheckpointError, fingerprint
@@ -69,7 +69,7 @@ class Training:
         shuffled: train on labels that belong to other examples, which should teach nothing.
     """
 
-    shape: Shape
+    shape: NetShape
     task: Task
     settings: Settings
     rates: tuple[float, ...] = (1e-3,)
@@ -304,7 +304,7 @@ def _place(training: Training, device: str, folder: str) -> Path:
     """Where a training is stored; the name depends on everything that its result depends on, the
     code that trains and torch included."""
     task = type(training.task)
-    code = [code_version(definition) for definition in (trained, task, Shape, Settings)]
+    code = [code_version(definition) for definition in (trained, task, NetShape, Settings)]
     name = fingerprint(
         [
             asdict(training),

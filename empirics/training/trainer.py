@@ -19,15 +19,15 @@ from typing import Any, Literal
 import numpy as np
 import torch
 
-from ..nets.net import Net, Shape
+from ..nets.net import Net, NetShape
 from ..tasks import Task
 from . import checkpoints
 from .evaluation import accuracies
 from .settings import Settings
-from .training_run import Entry, Run, Throughput
+from .training_run import Evaluated, Throughput, TrainingRun
 
 __all__ = [
-    "Entry",
+    "Evaluated",
     "Progress",
     "Settings",
     "Status",
@@ -51,7 +51,7 @@ class Progress:
     steps_per_second: float
     examples_per_second: float
     eta: float
-    last: Entry | None
+    last: Evaluated | None
 
 
 @dataclass
@@ -71,7 +71,7 @@ class Trained:
     net: Net
     steps: tuple[int, ...]
     status: tuple[Status, ...]
-    history: list[Entry]
+    history: list[Evaluated]
     throughput: Throughput
 
 
@@ -87,7 +87,7 @@ class Tuned:
 
 
 def train(
-    shape: Shape,
+    shape: NetShape,
     task: Task,
     settings: Settings,
     *,
@@ -128,7 +128,7 @@ def train(
 
     Cost: memory 5 matrices (R, parameters) besides activations and `settings.drawn` batches.
     """
-    run = Run(shape, task, settings, torch.device(device), measure)
+    run = TrainingRun(shape, task, settings, torch.device(device), measure)
     every = checkpoint_every or settings.evaluate_every or settings.steps
     identity = checkpoints.fingerprint(
         {
@@ -164,7 +164,7 @@ def train(
 
 
 def tuned(
-    shape: Shape,
+    shape: NetShape,
     task: Task,
     settings: Settings,
     rates: Sequence[float],
@@ -210,7 +210,7 @@ def tuned(
     return Tuned(float(rates[best]), tuple(float(rate) for rate in rates), accuracy, trained)
 
 
-def _progress(run: Run) -> Progress:
+def _progress(run: TrainingRun) -> Progress:
     done, history = run.throughput, run.outcome.history
     speed = done.steps / done.seconds if done.seconds else 0.0
     left = (run.settings.steps - run.step) / speed if speed else math.inf
@@ -224,7 +224,7 @@ def _progress(run: Run) -> Progress:
     )
 
 
-def _trained(run: Run) -> Trained:
+def _trained(run: TrainingRun) -> Trained:
     names: dict[str, Status] = {"success": "success", "diverged": "diverged"}
     status = tuple(names.get(outcome, "not converged") for outcome in run.outcome.status)
     return Trained(run.net, tuple(run.outcome.steps), status, run.outcome.history, run.throughput)

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ..nets.net import Net, Shape
+from ..nets.net import Net, NetShape
 from ..tasks import Task
 from .adamw import (
     AdamW,
@@ -27,11 +27,20 @@ from .adamw import (
 from .evaluation import accuracies, generator, source
 from .settings import Settings
 
-__all__ = ["Entry", "Examples", "Graph", "Outcome", "Run", "Throughput", "check", "losses"]
+__all__ = [
+    "Evaluated",
+    "Examples",
+    "Graph",
+    "ReplicaStates",
+    "Throughput",
+    "TrainingRun",
+    "check",
+    "losses",
+]
 
 
 @dataclass(frozen=True)
-class Entry:
+class Evaluated:
     """One evaluation: after how many steps, and per replica the mean training loss since the last
     one (None after it stopped), the validation accuracy over all scored targets, and what the
     caller measures besides.
@@ -147,13 +156,13 @@ class Examples:
 
 
 @dataclass
-class Outcome:
+class ReplicaStates:
     """What the host knows of the replicas; in a checkpoint as it stands."""
 
     status: list[str]
     steps: list[int]
     above: list[bool]
-    history: list[Entry] = field(default_factory=list)
+    history: list[Evaluated] = field(default_factory=list)
 
 
 def keep_freed_memory() -> None:
@@ -171,12 +180,12 @@ def keep_freed_memory() -> None:
 CACHED = 3 * 2**19
 
 
-class Run:
+class TrainingRun:
     """The state of a training run, and one step of it."""
 
     def __init__(
         self,
-        shape: Shape,
+        shape: NetShape,
         task: Task,
         settings: Settings,
         device: torch.device,
@@ -228,7 +237,7 @@ class Run:
         self.updates = torch.zeros(R, dtype=torch.int64, device=device)
         self.loss = torch.zeros(R, dtype=torch.float64, device=device)
         self.step, self.since, self.started, self.seconds = 0, 0, 0, 0.0
-        self.outcome = Outcome(["training"] * R, [0] * R, [False] * R)
+        self.outcome = ReplicaStates(["training"] * R, [0] * R, [False] * R)
         self.examples = Examples(task, settings, device)
         self.groups = self._groups(shape.width)
         self.graph: Graph | None = Graph(self) if settings.graphed else None
@@ -338,7 +347,9 @@ class Run:
             for total, alive in zip(self.loss.tolist(), live, strict=True)
         ]
         measured = () if self.measure is None else tuple(self.measure(self.net))
-        outcome.history.append(Entry(self.step, tuple(loss), tuple(accuracy.tolist()), measured))
+        outcome.history.append(
+            Evaluated(self.step, tuple(loss), tuple(accuracy.tolist()), measured)
+        )
         for r in range(settings.replicas):
             if outcome.status[r] == "training":
                 above = settings.success is not None and bool(accuracy[r] >= settings.success)
@@ -376,10 +387,10 @@ class Run:
         self.since = counters["since"]
         known = counters["outcome"]
         history = [
-            Entry(e["step"], tuple(e["loss"]), tuple(e["accuracy"]), tuple(e["measured"]))
+            Evaluated(e["step"], tuple(e["loss"]), tuple(e["accuracy"]), tuple(e["measured"]))
             for e in known.pop("history")
         ]
-        self.outcome = Outcome(**known, history=history)
+        self.outcome = ReplicaStates(**known, history=history)
 
     @property
     def throughput(self) -> Throughput:
@@ -393,7 +404,7 @@ class Graph:
     """The update of a run as a CUDA graph: captured at the first step, then replayed on new
     examples without launching kernels singly."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: TrainingRun) -> None:
         self.run, self.graph = run, torch.cuda.CUDAGraph()
         self.parts: tuple[Tensor, ...] | None = None
 
@@ -422,7 +433,7 @@ class Graph:
             tensor.copy_(old)
 
 
-def check(shape: Shape, task: Task, settings: Settings, device: torch.device) -> None:
+def check(shape: NetShape, task: Task, settings: Settings, device: torch.device) -> None:
     """Refuse what does not fit together.
 
     Raises:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from depthlaw.advisor import answer_text
 from depthlaw.advisor.base.quantities import UsageError, parse_budget, parse_count, size
-from depthlaw.advisor.grids import Key
+from depthlaw.advisor.grids import NetKind
 from depthlaw.advisor.question import HAVE, OPTIONS, Question, flag
 from depthlaw.advisor.question import schema as question_schema
 from depthlaw.advisor.recommendation import answer_to
@@ -264,7 +264,7 @@ def sweep(**given: Any) -> int:
     if given["plot"] is not None:
         drawn = list(answers(max(points, _PLOTTED)).values())
         demanded = Constraints(**question.of(Constraints))
-        key = Key(demanded.parametrisation, demanded.norm, demanded.residual)
+        key = NetKind(demanded.parametrisation, demanded.norm, demanded.residual)
         data[given["plot"]] = depth_plot(drawn, form, key, question.known_by)
     for file, contents in data.items():
         if file == _STDOUT:

@@ -18,7 +18,7 @@ from depthlaw.advisor.grids import SIZE_EXPONENT
 from depthlaw.advisor.rules import rule
 from depthlaw.empirics.depth_width import fits
 from depthlaw.empirics.depth_width.additive import Additive, additive
-from depthlaw.empirics.depth_width.comparison import NEAR, Row, compare, levine_distance
+from depthlaw.empirics.depth_width.comparison import NEAR, PredictionRow, compare, levine_distance
 from depthlaw.empirics.depth_width.surface import Surface, read
 from depthlaw.theory.claims.verdict import Verdict
 
@@ -42,7 +42,7 @@ class _Fitted:
     laws: tuple[fits.Law, ...]
     transitions: tuple[fits.Transition, ...]
     additive: Additive | None
-    rows: tuple[Row, ...]
+    rows: tuple[PredictionRow, ...]
 
 
 def fit(
@@ -80,7 +80,7 @@ def fit(
     return 0
 
 
-def _fitted(surface: Surface, budget: fits.Budget, tolerance: float) -> _Fitted:
+def _fitted(surface: Surface, budget: fits.BudgetKind, tolerance: float) -> _Fitted:
     groups = fits.groups(surface.points, budget, tolerance)
     # At equal FLOPs a smaller net saw more tokens; its loss is what it is.
     exponent = 0.0 if budget == "flops" else SIZE_EXPONENT
@@ -351,7 +351,7 @@ def _print_additive(fitted: _Fitted) -> None:
         paragraph(f"Best depth by this law: {'; '.join(texts)}.")
 
 
-def _print_rows(rows: Sequence[Row]) -> None:
+def _print_rows(rows: Sequence[PredictionRow]) -> None:
     _heading("\nPredictions beside the measured best depth")
     table = plain_table(2)
     widths = {"prediction": 18, "read as": 8, "layers": 8, "verdicts": 11}

@@ -41,7 +41,7 @@ from ..suite import check_suite
 from ..text import clean
 from ..verdicts.display import number
 from ..verdicts.record_source import wanted
-from ..verdicts.reference import Key, Ledger, agree, by_run, run_key, run_name, shipped
+from ..verdicts.reference import Ledger, RunKey, agree, by_run, run_key, run_name, shipped
 from .output import dump, report_set_aside, say, stdout
 from .plain import refuse_place
 
@@ -424,7 +424,7 @@ def _print_diff(
     )
 
 
-def _verdict(claims: Mapping[str, Claim], key: Key, records: Mapping[Key, Record]) -> str:
+def _verdict(claims: Mapping[str, Claim], key: RunKey, records: Mapping[RunKey, Record]) -> str:
     """What today's claim says of a run's value; samples are pooled over the seeds of the case."""
     claim, result = claims.get(key[0]), decode(records[key].result)
     if claim is None:

@@ -12,7 +12,7 @@ from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
 from ..records.store import Store, open_store
 from ..running.index import claims_index, described, unknown
-from ..verdicts.answers import Answer, shipped_answer
+from ..verdicts.answers import ShippedAnswer, shipped_answer
 from . import lists, terminal
 from .output import dump, notes, report_set_aside, say, stdout
 
@@ -20,7 +20,7 @@ from .output import dump, notes, report_set_aside, say, stdout
 if TYPE_CHECKING:
     from depthlaw.theory.claims.definition import Claim
 
-    from ..verdicts.record_source import Evidence
+    from ..verdicts.record_source import RecordSource
 
 __all__ = ["show", "why"]
 
@@ -99,7 +99,7 @@ def why(
     return 0
 
 
-def _shipped(key: str, folder: Path | None, own: Path | None) -> Answer | None:
+def _shipped(key: str, folder: Path | None, own: Path | None) -> ShippedAnswer | None:
     """The answer that comes with depthlaw, where nothing else is asked for and no record here says
     another; what is answered from is said."""
     if own is not None:
@@ -111,7 +111,9 @@ def _shipped(key: str, folder: Path | None, own: Path | None) -> Answer | None:
     return answer
 
 
-def _evidence(key: str, folder: Path | None, everything: Mapping[str, Claim] | None) -> Evidence:
+def _evidence(
+    key: str, folder: Path | None, everything: Mapping[str, Claim] | None
+) -> RecordSource:
     """A claim with its evidence; whose it is is said."""
     from ..verdicts.record_source import evidence
 
@@ -131,7 +133,7 @@ def _say_whose(key: str, store: Store, said: str, verify: str, needs: str) -> No
     )
 
 
-def _hint(place: Evidence) -> None:
+def _hint(place: RecordSource) -> None:
     claim = place.result.claim
     say(
         notes(),

@@ -42,13 +42,13 @@ from .drawing.panels import (
     upright,
 )
 
-__all__ = ["QUESTIONS", "Question"]
+__all__ = ["QUESTIONS", "PageQuestion"]
 
 Drawn = Callable[[Found], Iterable[Panel]]
 
 
 @dataclass(frozen=True)
-class Question:
+class PageQuestion:
     """What is shown of a few claims, all from what is recorded of them: a page shows the picture
     where it says `<!-- measured: NAME -->`, and numbers and verdicts at `<!-- numbers: NAME -->`.
 
@@ -76,12 +76,12 @@ class Question:
         )
 
 
-QUESTIONS: dict[str, Question] = {}
+QUESTIONS: dict[str, PageQuestion] = {}
 
 
 def _shows(name: str, title: str, *claims: str, **more: Any) -> Callable[[Drawn], Drawn]:
     def keep(drawn: Drawn) -> Drawn:
-        QUESTIONS[name] = Question(title, claims, drawn, **more)
+        QUESTIONS[name] = PageQuestion(title, claims, drawn, **more)
         return drawn
 
     return keep

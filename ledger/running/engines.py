@@ -44,7 +44,7 @@ THREADS = dict.fromkeys(THREAD_VARIABLES, "1")
 STARTING = 120.0
 
 
-class Task(NamedTuple):
+class RunTask(NamedTuple):
     """A run that travels. `loader` finds a claim by its key: "module:function" or
     "module:function:argument"."""
 
@@ -59,7 +59,7 @@ class Task(NamedTuple):
 
 # What comes back: the parts of a record, or one line that says why there is none. Plain data, so
 # that it can travel.
-Answer = tuple[dict[str, Any], dict[str, Any], dict[str, Any]] | str
+TaskAnswer = tuple[dict[str, Any], dict[str, Any], dict[str, Any]] | str
 
 
 class Engine(Protocol):
@@ -71,7 +71,7 @@ class Engine(Protocol):
         ...
 
 
-def perform(task: Task) -> Answer:
+def perform(task: RunTask) -> TaskAnswer:
     """Execute a task where it has arrived."""
     try:
         case = Case(**task.case) if task.case is not None else None
@@ -93,7 +93,7 @@ def _reason(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
 
 
-def _outcome(run: Run, answer: Answer) -> Record | Failure:
+def _outcome(run: Run, answer: TaskAnswer) -> Record | Failure:
     if isinstance(answer, str):
         return Failure(run, answer)
     record = Record(*answer)
@@ -106,9 +106,11 @@ def _outcome(run: Run, answer: Answer) -> Record | Failure:
     return record
 
 
-def _task(run: Run, loader: str) -> Task:
+def _task(run: Run, loader: str) -> RunTask:
     case = run.case.fields() if run.case is not None else None
-    return Task(loader, run.claim.key, case, run.seed, run.device, run.control, dict(run.options))
+    return RunTask(
+        loader, run.claim.key, case, run.seed, run.device, run.control, dict(run.options)
+    )
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ class Inline:
 
 
 @dataclass(frozen=True)
-class Pool:
+class ProcessPool:
     """In spawned processes of this machine: `concurrent.futures`, one executor per process, started
     anew when its process dies.
 
@@ -184,7 +186,7 @@ class Pool:
             for slot in slots:
                 slot.stop()
 
-    def _outcome(self, run: Run, answer: Answer | _Died, deaths: int) -> Record | Failure:
+    def _outcome(self, run: Run, answer: TaskAnswer | _Died, deaths: int) -> Record | Failure:
         if not isinstance(answer, _Died):
             return _outcome(run, answer)
         if answer.hung:
@@ -221,7 +223,7 @@ def _bundles(runs: Sequence[Run]) -> deque[list[Run]]:
 class _Slot:
     """A place for one process, with the run that it works on."""
 
-    def __init__(self, pool: Pool, gpu: str | None) -> None:
+    def __init__(self, pool: ProcessPool, gpu: str | None) -> None:
         self.pool, self.gpu = pool, gpu
         self.run: Run | None = None
         self.future: Future[Any] | None = None
@@ -285,7 +287,7 @@ class _Slot:
             else self.since + self.pool.timeout - time.monotonic()
         )
 
-    def finish(self) -> tuple[Run, Answer | _Died]:
+    def finish(self) -> tuple[Run, TaskAnswer | _Died]:
         """The run that is over, with what became of it."""
         run, future, self.run, self.future = self.run, self.future, None, None
         assert run is not None
@@ -425,7 +427,7 @@ class Ray:
             ) from None
 
 
-def perform_within(task: Task, timeout: float | None) -> Answer:
+def perform_within(task: RunTask, timeout: float | None) -> TaskAnswer:
     """`perform`, given up after a time limit by an alarm. It needs the main thread, in which Ray
     runs tasks."""
 

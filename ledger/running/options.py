@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from depthlaw.advisor.base.quantities import UsageError, parse_bytes, quoted
 
 from ..records.environment import cores
-from .engines import LOADER, Engine, Inline, Pool, Ray
+from .engines import LOADER, Engine, Inline, ProcessPool, Ray
 
 # More processes than this per core only wait for each other, and each takes its own memory.
 PROCESSES_PER_CORE = 16
@@ -60,7 +60,7 @@ class Options:
                     f"--max-memory {quoted(self.max_memory)} is less than a process "
                     "needs to start; give 500MB or more, such as 4GB"
                 )
-            return Pool(self.processes, self.timeout, memory, gpus=gpus, loader=loader)
+            return ProcessPool(self.processes, self.timeout, memory, gpus=gpus, loader=loader)
         if self.engine == "ray":
             if not 0 <= self.gpus_per_run < math.inf:
                 raise UsageError(

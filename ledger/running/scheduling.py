@@ -18,7 +18,7 @@ from depthlaw.theory.claims.definition import Case
 from ..records.environment import cores
 from ..records.run import Run
 from ..records.store import Record, Store
-from .engines import THREADS, Engine, Inline, Pool
+from .engines import THREADS, Engine, Inline, ProcessPool
 
 DEFAULT_MEMORY = "8GB"
 
@@ -27,7 +27,7 @@ Rates = Mapping[Plan, Mapping[str, float]]
 
 
 @dataclass(frozen=True)
-class Estimate:
+class TimeEstimate:
     """How long runs will take, from records of earlier runs.
 
     Attributes:
@@ -45,7 +45,7 @@ class Estimate:
         return sum(self.seconds.values())
 
 
-def estimate(runs: Sequence[Run], store: Store) -> Estimate:
+def estimate(runs: Sequence[Run], store: Store) -> TimeEstimate:
     """Expected times of runs: the time of the same case where it was recorded, else the claim's
     median, else the median of all."""
     by_case, by_claim = defaultdict(list), defaultdict(list)
@@ -61,7 +61,7 @@ def estimate(runs: Sequence[Run], store: Store) -> Estimate:
         case = str(run.case.fields()) if run.case is not None else "None"
         values = by_case.get((run.claim.key, case)) or by_claim.get(run.claim.key)
         expected[run.id] = statistics.median(values) if values else fallback
-    return Estimate(expected, sum(run.claim.key in by_claim for run in runs))
+    return TimeEstimate(expected, sum(run.claim.key in by_claim for run in runs))
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def check_device(device: str) -> None:
 
 def budgeted(
     runs: Sequence[Run], store: Store, engine: Engine, memory: int
-) -> tuple[list[Stage], Estimate]:
+) -> tuple[list[Stage], TimeEstimate]:
     """Stages of runs within a budget of memory, and what they should take.
 
     The cheapest group comes first, and claims without a plan last. The estimate's `known` are the
@@ -112,7 +112,7 @@ def budgeted(
     work = [*stages(list(seconds), engine, memory), *([Stage(others, engine)] if others else [])]
     by_records = estimate(others, store)
     known = {run.id: expected for run, expected in seconds.items()}
-    return work, Estimate(known | dict(by_records.seconds), len(known) + by_records.known)
+    return work, TimeEstimate(known | dict(by_records.seconds), len(known) + by_records.known)
 
 
 def stages(runs: Sequence[Run], engine: Engine, memory: int) -> Iterator[Stage]:
@@ -130,7 +130,7 @@ def stages(runs: Sequence[Run], engine: Engine, memory: int) -> Iterator[Stage]:
                 f"--memory: {run} needs {least / 2**30:.1f} GB besides its matrix; "
                 "give at least that"
             )
-    if not isinstance(engine, Pool):
+    if not isinstance(engine, ProcessPool):
         yield _stage(runs, engine, memory)
         return
     count = engine.processes or cores()

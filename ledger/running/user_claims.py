@@ -23,9 +23,9 @@ from depthlaw.theory.claims import definition as kernel
 from depthlaw.theory.claims.definition import (
     SUITES,
     Claim,
+    ClaimWeight,
     Kind,
     Quantifier,
-    Weight,
     Wording,
     find,
     made_in,
@@ -43,7 +43,7 @@ _ACCEPTED = {
     "kind": get_args(Kind),
     "holds_for": get_args(Quantifier),
     "wording": get_args(Wording),
-    "weight": get_args(Weight),
+    "weight": get_args(ClaimWeight),
     "known": ("", "HOLDS", "FAILS", "UNDECIDED"),
 }
 

@@ -19,7 +19,15 @@ from typing import Any
 
 from ..records.store import write_file
 
-__all__ = ["Answer", "Card", "Ground", "OwnTable", "shipped_answer", "sources", "write_answers"]
+__all__ = [
+    "Card",
+    "Ground",
+    "OwnTable",
+    "ShippedAnswer",
+    "shipped_answer",
+    "sources",
+    "write_answers",
+]
 
 FILE = Path(__file__).with_name("answers.jsonl.gz")
 # What an answer follows from, and the kinds of files that it is read from there.
@@ -87,7 +95,7 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Answer:
+class ShippedAnswer:
     """Everything that both commands say of a claim on the reference ledger.
 
     Attributes:
@@ -108,7 +116,7 @@ class Answer:
     tree: Ground
 
 
-def shipped_answer(key: str, results: Path) -> Answer | None:
+def shipped_answer(key: str, results: Path) -> ShippedAnswer | None:
     """The answer that comes with depthlaw; None where none does, where the sources have changed
     since, and where a results folder may hold a case of the claim.
 
@@ -128,10 +136,10 @@ def shipped_answer(key: str, results: Path) -> Answer | None:
         return None
     own = card.pop("own")
     whole = Card(**card, own=OwnTable(**own) if own else None)
-    return Answer(key, needs, verify, said, tuple(runs), whole, _ground(tree))
+    return ShippedAnswer(key, needs, verify, said, tuple(runs), whole, _ground(tree))
 
 
-def write_answers(answers: Iterable[Answer]) -> None:
+def write_answers(answers: Iterable[ShippedAnswer]) -> None:
     """Write the file that comes with depthlaw again: the same answers give the same bytes."""
     lines = [
         json.dumps(

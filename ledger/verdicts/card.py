@@ -22,7 +22,7 @@ from depthlaw.theory.claims.values import Case
 from depthlaw.theory.claims.verdict import Verdict
 
 from ..running.index import claims_index
-from .answers import FILE, Answer, Card, OwnTable, write_answers
+from .answers import FILE, Card, OwnTable, ShippedAnswer, write_answers
 from .claim_set import claim_set
 from .display import (
     by_chance,
@@ -183,7 +183,7 @@ def _row(result: ClaimResult, row: CaseResult, constant: Mapping[str, Any]) -> t
     return str(Case(**varying)), *sides, text, slack(decision.slack), decision.verdict.value
 
 
-def answers(keys: Iterable[str]) -> Iterator[Answer]:
+def answers(keys: Iterable[str]) -> Iterator[ShippedAnswer]:
     """What the reference ledger says of claims, where it holds records of them.
 
     Cost: a tenth of a second for each claim.
@@ -201,7 +201,7 @@ def answers(keys: Iterable[str]) -> Iterator[Answer]:
                 for device in (("cpu", "cuda") if claim.accepts("device") else ("cpu",))
                 if run.case is not None and not run.control
             }
-            yield Answer(
+            yield ShippedAnswer(
                 key,
                 claim.needs,
                 place.verify,

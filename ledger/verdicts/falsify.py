@@ -44,7 +44,7 @@ _NO_VALUE = (*NO_VALUE, MemoryError, RecursionError)
 
 
 @dataclass(frozen=True)
-class Found:
+class NearestCase:
     """The closest approach to a violation that the search saw, judged rigorously.
 
     Attributes:
@@ -179,7 +179,9 @@ def _bits(
     return largest + 8
 
 
-def falsify(claim: Claim, minutes: float, changes: list[str], seen: Callable[[str], None]) -> Found:
+def falsify(
+    claim: Claim, minutes: float, changes: list[str], seen: Callable[[str], None]
+) -> NearestCase:
     """Search for a counterexample until one is found or the time is over; what came closest.
 
     Args:
@@ -195,7 +197,7 @@ def falsify(claim: Claim, minutes: float, changes: list[str], seen: Callable[[st
             f"{claim.key} cannot be measured here; pip install 'depthlaw[{claim.needs}]'"
         )
     deadline = time.monotonic() + 60 * minutes
-    best: Found | None = None
+    best: NearestCase | None = None
     tried = skipped = 0
     for case, value, where, evaluations in _instances(attacked, deadline):
         tried += evaluations
@@ -206,7 +208,7 @@ def falsify(claim: Claim, minutes: float, changes: list[str], seen: Callable[[st
             if time.monotonic() > deadline or (best is None and skipped >= hopeless):
                 break
             continue
-        nearest = Found(attacked, case, value, decision, where, tried, weakened)
+        nearest = NearestCase(attacked, case, value, decision, where, tried, weakened)
         if decision.verdict is Verdict.FAILS:
             return nearest
         if best is None or _closer(decision, best.decision):
@@ -447,7 +449,7 @@ def _recheck_falsification(data: dict[str, Any]) -> tuple[Step, ...]:
     )
 
 
-def store(found: Found, folder: Path) -> Path:
+def store(found: NearestCase, folder: Path) -> Path:
     """Write the certificate of a counterexample beside the records, named by its hash."""
     from ..records.store import Store, digest
 

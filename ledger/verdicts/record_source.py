@@ -19,11 +19,18 @@ from .judged_ledger import Recorded
 from .reference import Ledger, by_run, shipped
 from .report import ClaimResult, results
 
-__all__ = ["Evidence", "evidence", "from_reference", "largest_recorded_suite", "runs_of", "wanted"]
+__all__ = [
+    "RecordSource",
+    "evidence",
+    "from_reference",
+    "largest_recorded_suite",
+    "runs_of",
+    "wanted",
+]
 
 
 @dataclass(frozen=True)
-class Evidence:
+class RecordSource:
     """A claim judged on the records of one place.
 
     Attributes:
@@ -44,7 +51,7 @@ def evidence(
     folder: Path | None,
     everything: Mapping[str, Claim] | None = None,
     reference: Callable[[], Ledger | None] = shipped,
-) -> Evidence:
+) -> RecordSource:
     """A claim judged on the user's records, else on those that come with depthlaw.
 
     Args:
@@ -63,7 +70,7 @@ def evidence(
     if result is None:
         result = results({claim.key: claim}, largest_recorded_suite(claim, store), store)[0]
     device = f" --device {DEVICE_OF[result.suite]}" if result.suite in DEVICE_OF else ""
-    return Evidence(
+    return RecordSource(
         result,
         lambda key: _judged(
             find(key) if everything is None else everything[key], store, everything

@@ -61,7 +61,7 @@ FORMAT = 1
 
 # What a run is, apart from the code and the device that did it: claim key, canonical case, seed,
 # whether it is a negative control.
-Key = tuple[str, bytes, int, bool]
+RunKey = tuple[str, bytes, int, bool]
 
 
 class Ledger(Store):
@@ -193,7 +193,7 @@ def shipped() -> Ledger | None:
     return Ledger(SHIPPED) if SHIPPED.is_file() else None
 
 
-def run_key(record: Record) -> Key:
+def run_key(record: Record) -> RunKey:
     """Which run a record belongs to, whatever code and device did it."""
     return (
         record.inputs["claim"],
@@ -203,7 +203,7 @@ def run_key(record: Record) -> Key:
     )
 
 
-def run_name(key: Key) -> str:
+def run_name(key: RunKey) -> str:
     """A run in words, as the progress bar and the messages write it."""
     claim, case, seed, control = key
     fields = json.loads(case)
@@ -215,10 +215,10 @@ def run_name(key: Key) -> str:
     )
 
 
-def by_run(records: Iterable[Record], asked: frozenset[str] = frozenset()) -> dict[Key, Record]:
+def by_run(records: Iterable[Record], asked: frozenset[str] = frozenset()) -> dict[RunKey, Record]:
     """One record for every run: where several versions of the code did it, the one that is asked
     for, else the one with the least id."""
-    by_key: dict[Key, Record] = {}
+    by_key: dict[RunKey, Record] = {}
     for record in records:
         key = run_key(record)
         if key not in by_key or (record.id not in asked, record.id) < (
@@ -246,7 +246,7 @@ class Agreement:
     runs: int
     compared: int
     equal: int
-    disagreements: tuple[tuple[Key, Mapping[str, Any], Mapping[str, Any]], ...]
+    disagreements: tuple[tuple[RunKey, Mapping[str, Any], Mapping[str, Any]], ...]
     by_verdict: int = 0
 
     @property
@@ -314,7 +314,7 @@ def compare(
     held = [key for key in ours if key in theirs]
     common = [key for key in held if portable(key[0])]
     unequal = [key for key in common if ours[key].result != theirs[key].result]
-    pools: dict[tuple[str, bytes, bool], list[Key]] = defaultdict(list)
+    pools: dict[tuple[str, bytes, bool], list[RunKey]] = defaultdict(list)
     for key in common if unequal else ():
         pools[_pool(key)].append(key)
     comparisons = len(
@@ -334,12 +334,12 @@ def compare(
     )
 
 
-def _pool(key: Key) -> tuple[str, bytes, bool]:
+def _pool(key: RunKey) -> tuple[str, bytes, bool]:
     """What pools the seeds of one case."""
     return key[0], key[1], key[3]
 
 
-def _pooled(key: Key, pool: list[Key], records: Mapping[Key, Record]) -> Result:
+def _pooled(key: RunKey, pool: list[RunKey], records: Mapping[RunKey, Record]) -> Result:
     own = decode(records[key].result)
     if not isinstance(own, Statistical):
         return own

@@ -15,20 +15,22 @@ from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.budgets import Budget, Resolved, read_bytes, resolve, serving_note
 from depthlaw.advisor.counting import count, flops, memory
 from depthlaw.advisor.hardware import gpu
-from depthlaw.advisor.latency import Point, fit
+from depthlaw.advisor.latency import LatencyPoint, fit
 from depthlaw.advisor.shapes import Constraints, Target, nearest, shapes, template
 
 MIXTURE = Constraints(experts=64, active_experts=6, shared_experts=2, dense_layers=1)
 # 2 ms, 0.25 ms a layer, and 1 ms for 1e8 weights' worth of L d^2.
 PHONE = fit(
     [
-        Point(layers, width, 2 + Fraction(layers, 4) + Fraction(layers * width**2, 10**8))
+        LatencyPoint(layers, width, 2 + Fraction(layers, 4) + Fraction(layers * width**2, 10**8))
         for layers in (8, 16, 32)
         for width in (512, 1024)
     ]
 )
 
-LINE = fit([Point(n, 960, Fraction(2 + n)) for n in (8, 16, 32)])  # one width: 2 ms, 1 ms a layer
+LINE = fit(
+    [LatencyPoint(n, 960, Fraction(2 + n)) for n in (8, 16, 32)]
+)  # one width: 2 ms, 1 ms a layer
 
 
 # --- sizes ----------------------------------------------------------------------------------------
@@ -269,7 +271,7 @@ def test_measured_points_exclude_deep_shapes() -> None:
 def test_the_upper_end_of_the_interval_keeps_the_limit() -> None:
     noisy = fit(
         [
-            Point(n, d, Fraction(2 * n + d // 64 + 3 * (-1) ** (n // 8 + d // 512), 2))
+            LatencyPoint(n, d, Fraction(2 * n + d // 64 + 3 * (-1) ** (n // 8 + d // 512), 2))
             for n in (8, 16, 24, 32)
             for d in (512, 1024, 1536)
         ]

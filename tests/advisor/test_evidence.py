@@ -14,7 +14,7 @@ import pytest
 
 from depthlaw.advisor import grids, laws, models, rules
 from depthlaw.advisor import rule_scores as evidence
-from depthlaw.advisor.grids import STANDARD, Key
+from depthlaw.advisor.grids import STANDARD, NetKind
 from depthlaw.theory.depth_choice.levine_fit import PROJECTIONS
 
 Rows = list[dict[str, str]]
@@ -94,7 +94,7 @@ def test_sizes_of_gemstones_are_those_of_their_shapes() -> None:
 
 
 def test_some_printed_numbers() -> None:
-    assert grids.best_ratios("CompleteP", Key("mup")) == ((5e7, 40), (3e8, 50), (1.5e9, 62))
+    assert grids.best_ratios("CompleteP", NetKind("mup")) == ((5e7, 40), (3e8, 50), (1.5e9, 62))
     values = [c.value for c in grid("codelion 70M").cells]
     assert " ".join(values) == "31.98 38.15 32.61 31.79 38.50 32.45 38.21"
     assert [(c.layers, c.value) for c in grid("1.9-2.0B").cells] == [
@@ -336,11 +336,11 @@ def test_a_constant_ratio_beyond_the_published_sizes_would_pick_the_worse_net() 
 
 
 def test_other_kinds_of_nets_follow_the_optimum_published_for_them() -> None:
-    assert evidence.best_rule(Key("mup")).key == "mup"
-    assert evidence.best_rule(Key("completep")).key == "mup"
-    assert evidence.best_rule(Key(residual="attnres")).key == "attnres"
-    assert evidence.best_rule(Key(norm="post")) == evidence.best_rule()
-    assert "published for this kind" in evidence.reason(Key("mup"))
+    assert evidence.best_rule(NetKind("mup")).key == "mup"
+    assert evidence.best_rule(NetKind("completep")).key == "mup"
+    assert evidence.best_rule(NetKind(residual="attnres")).key == "attnres"
+    assert evidence.best_rule(NetKind(norm="post")) == evidence.best_rule()
+    assert "published for this kind" in evidence.reason(NetKind("mup"))
     assert f"{evidence.table().held_out:.2f}" in evidence.reason()
 
 
@@ -385,9 +385,14 @@ def test_price_there_and_back_is_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("ratio", "key"),
-    [(1.0, STANDARD), (1000.0, STANDARD), (60.0, Key("mup")), (60.0, Key(residual="attnres"))],
+    [
+        (1.0, STANDARD),
+        (1000.0, STANDARD),
+        (60.0, NetKind("mup")),
+        (60.0, NetKind(residual="attnres")),
+    ],
 )
-def test_no_price_outside_what_was_trained(ratio: float, key: Key) -> None:
+def test_no_price_outside_what_was_trained(ratio: float, key: NetKind) -> None:
     assert grids.price(1e9, 64, ratio, key) is None
 
 
@@ -412,7 +417,7 @@ def test_above_the_grids_the_default_takes_the_shallowest_depth_that_is_not_told
         )
         depths.append(shallow)
     assert depths == sorted(depths)
-    assert evidence.default_rule(Key("mup")) == evidence.best_rule(Key("mup"))
+    assert evidence.default_rule(NetKind("mup")) == evidence.best_rule(NetKind("mup"))
 
 
 def test_what_is_built_does_worse_on_no_source_than_the_rule() -> None:
@@ -578,7 +583,7 @@ def test_a_depth_that_no_grid_trained_is_not_called_too_deep() -> None:
         "deeper than trained",
         "deeper than trained",
     ]
-    completep = evidence.interval(1.5e9, key=Key("completep"))
+    completep = evidence.interval(1.5e9, key=NetKind("completep"))
     assert completep.place(completep.high + 1) == "too deep"
 
 
@@ -605,16 +610,16 @@ def test_the_interval_holds_the_recommended_depth_up_to_a_trillion() -> None:
 
 
 def test_deep_ends_that_are_published_replace_those_of_the_grids() -> None:
-    for key, ratio in ((Key("mup"), 38.7), (Key("completep"), 11.8)):
+    for key, ratio in ((NetKind("mup"), 38.7), (NetKind("completep"), 11.8)):
         found = evidence.interval(1.5e9, key=key)
         assert found.high == math.floor(laws.aspect_depth(1.5e9, ratio))
         assert "CompleteP" in found.sources
-    mup, completep = (evidence.interval(1.5e9, key=Key(p)) for p in ("mup", "completep"))
+    mup, completep = (evidence.interval(1.5e9, key=NetKind(p)) for p in ("mup", "completep"))
     assert mup.high < completep.high
 
 
 def test_for_another_norm_it_is_said_that_the_grids_are_pre_norm() -> None:
-    pre, post = (evidence.interval(1e9, key=Key(norm=norm)) for norm in ("pre", "post"))
+    pre, post = (evidence.interval(1e9, key=NetKind(norm=norm)) for norm in ("pre", "post"))
     assert (post.low, post.high) == (pre.low, pre.high)
     assert "pre-norm" in post.why
     assert "pre-norm" not in pre.why

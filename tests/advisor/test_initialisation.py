@@ -7,13 +7,13 @@ import math
 import pytest
 
 from depthlaw.advisor import laws
-from depthlaw.advisor.grids import Key
+from depthlaw.advisor.grids import NetKind
 from depthlaw.advisor.initialisation_advice import advice
 from depthlaw.theory.claims.definition import at, find, registry
 from depthlaw.theory.signal_propagation.depth_scaling import deepnorm_cases
 
 KEYS = [
-    Key(parametrisation, norm, residual)
+    NetKind(parametrisation, norm, residual)
     for parametrisation in ("standard", "mup", "completep")
     for norm in ("pre", "post", "lns")
     for residual in ("plain", "attnres")
@@ -25,7 +25,7 @@ def says(what: str, *args: object, **kwargs: object) -> str:
 
 
 @pytest.mark.parametrize("key", KEYS, ids=str)
-def test_every_piece_has_a_source_and_a_claim_that_exists(key: Key) -> None:
+def test_every_piece_has_a_source_and_a_claim_that_exists(key: NetKind) -> None:
     found = advice(40, key)
     assert found
     for each in found:
@@ -62,7 +62,7 @@ def test_scaled_branches_keep_the_variance_of_the_claim(layers: int) -> None:
 
 
 def test_completep_scales_follow_the_ratio_of_depths() -> None:
-    key = Key("completep")
+    key = NetKind("completep")
     assert says("branch multiplier", 40, key) == "m^-1, m = L / L_base"
     assert "times m^-1," in says("epsilon", 40, key)
     assert "no power of the depth" in says("learning rate", 40, key)
@@ -70,7 +70,7 @@ def test_completep_scales_follow_the_ratio_of_depths() -> None:
 
 
 @pytest.mark.parametrize("key", [k for k in KEYS if k.residual == "plain"], ids=str)
-def test_depth_is_counted_once(key: Key) -> None:
+def test_depth_is_counted_once(key: NetKind) -> None:
     found = advice(32, key)
     assert any("do not count depth twice" in a.says for a in found)
     scales = [a for a in found if a.what == "initialisation" and "0.02 / sqrt(2 L)" in a.says]
@@ -79,10 +79,10 @@ def test_depth_is_counted_once(key: Key) -> None:
 
 
 def test_plain_post_norm_is_warned_of_when_deep() -> None:
-    assert not any(a.what == "warning" for a in advice(12, Key(norm="post")))
-    assert any(a.what == "warning" for a in advice(13, Key(norm="post")))
-    assert "in the decoder" in says("residual scale", 6, Key(norm="post"), encoder_layers=18)
+    assert not any(a.what == "warning" for a in advice(12, NetKind(norm="post")))
+    assert any(a.what == "warning" for a in advice(13, NetKind(norm="post")))
+    assert "in the decoder" in says("residual scale", 6, NetKind(norm="post"), encoder_layers=18)
 
 
 def test_layernorm_scaling_ends_at_one_over_the_root_of_the_depth() -> None:
-    assert "0.125 in the last" in says("norm", 64, Key(norm="lns"))
+    assert "0.125 in the last" in says("norm", 64, NetKind(norm="lns"))

@@ -18,11 +18,11 @@ from scipy import optimize, stats
 from depthlaw.advisor.architecture import Architecture
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.counting import weights
-from depthlaw.advisor.latency import REACH, Fit, Point, fit, read_latency, student_quantile
+from depthlaw.advisor.latency import REACH, Fit, LatencyPoint, fit, read_latency, student_quantile
 
 
-def points(*rows: tuple[int, int, float]) -> list[Point]:
-    return [Point(layers, width, Fraction(str(ms))) for layers, width, ms in rows]
+def points(*rows: tuple[int, int, float]) -> list[LatencyPoint]:
+    return [LatencyPoint(layers, width, Fraction(str(ms))) for layers, width, ms in rows]
 
 
 def table(tmp_path: Path, text: str | bytes) -> Path:
@@ -31,9 +31,9 @@ def table(tmp_path: Path, text: str | bytes) -> Path:
     return path
 
 
-def measured(ms: Callable[[int, int], Fraction], **fields: Any) -> list[Point]:
+def measured(ms: Callable[[int, int], Fraction], **fields: Any) -> list[LatencyPoint]:
     """Nets of three depths and three widths, and their times."""
-    return [Point(n, d, ms(n, d), **fields) for n in (8, 16, 32) for d in (512, 1024, 2048)]
+    return [LatencyPoint(n, d, ms(n, d), **fields) for n in (8, 16, 32) for d in (512, 1024, 2048)]
 
 
 def net(layers: int, width: int, **fields: Any) -> Architecture:
@@ -71,9 +71,9 @@ def test_exact_data_give_their_coefficients_back(a: int, b: int, c: int, e: int,
 def cached(context: int | None) -> Fit:
     """1 ms, 1e-9 ms a weight, 2e-10 ms a number in a cache of 32,768 tokens."""
 
-    def point(n: int, d: int, k: int) -> Point:
+    def point(n: int, d: int, k: int) -> LatencyPoint:
         ms = 1 + Fraction(n * (10 * d * d + 2 * d * k), 10**9) + Fraction(n * k * 2**17, 10**10)
-        return Point(n, d, ms, heads=d // 64, kv_heads=k // 64, context=context)
+        return LatencyPoint(n, d, ms, heads=d // 64, kv_heads=k // 64, context=context)
 
     widths = (512, 128), (1024, 512), (2048, 256), (1024, 128)
     return fit([point(n, d, k) for n in (8, 16, 32) for d, k in widths])
@@ -137,7 +137,7 @@ def test_weights_of_a_measured_layer_are_those_that_are_counted() -> None:
         Architecture(1, 512, 8, 1536, 99, gated=False, head_width=96),
     ):
         said = ("d_ff", "heads", "kv_heads", "head_width", "vocabulary", "gated")
-        point = Point(1, 512, Fraction(1), *(getattr(shape, name) for name in said))
+        point = LatencyPoint(1, 512, Fraction(1), *(getattr(shape, name) for name in said))
         matrices = [w for w in weights(shape) if w.role in ("attention", "mlp")]
         assert point.layer_weights == sum(w.stored for w in matrices)
 
@@ -160,7 +160,7 @@ def test_the_interval_of_the_mean_by_hand() -> None:
     assert high - middle >= t * s * (middle**2 + 64 / squares) ** 0.5 - 1e-12
 
 
-def arrays(table: list[Point]) -> tuple[np.ndarray, np.ndarray]:
+def arrays(table: list[LatencyPoint]) -> tuple[np.ndarray, np.ndarray]:
     """What the times are fitted on where a table has L, d and ms alone, and the times."""
     loads = [[1, n, 12 * n * d**2, d, 2 * n * d] for n, d, *_ in table]
     return np.array(loads, float), np.array([float(p.milliseconds) for p in table])
@@ -207,7 +207,7 @@ BENT = points(
     ],
     ids=["few points", "another formula"],
 )
-def test_the_span_of_the_mean_is_what_a_search_finds(table: list[Point]) -> None:
+def test_the_span_of_the_mean_is_what_a_search_finds(table: list[LatencyPoint]) -> None:
     """The greatest and the least mean over all coefficients that are not negative and within the
     allowed sum of squares, against a numerical optimiser: it finds nothing outside. Up to twice the
     least is allowed, even where the points are many."""
@@ -259,7 +259,7 @@ def test_the_interval_covers_new_measurements_as_often_as_it_says() -> None:
         def ms(layers: int, width: int) -> Fraction:
             return Fraction((3 + 0.2 * layers + 1e-7 * layers * width**2) * draw.gauss(1, 0.05))
 
-        found = fit([Point(n, d, ms(n, d)) for n in (12, 24, 36) for d in (512, 1024, 2048)])
+        found = fit([LatencyPoint(n, d, ms(n, d)) for n in (12, 24, 36) for d in (512, 1024, 2048)])
         low, _, high = found.ms(net(30, 1536))
         inside += low <= ms(30, 1536) <= high
     assert inside >= trials * 0.95 - 4 * (trials * 0.95 * 0.05) ** 0.5
@@ -378,7 +378,7 @@ def test_no_term_has_a_negative_coefficient(rows: list, used: set[int]) -> None:
 )
 def test_any_points_give_an_ordered_interval_or_a_usage_error(rows: list) -> None:
     try:
-        found = fit([Point(*row) for row in rows])
+        found = fit([LatencyPoint(*row) for row in rows])
     except UsageError:
         return
     low, middle, high = found.ms(net(*rows[0][:2]))

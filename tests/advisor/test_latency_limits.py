@@ -14,7 +14,7 @@ import pytest
 from depthlaw.advisor import recommend
 from depthlaw.advisor.answer_text import as_text, explained
 from depthlaw.advisor.base.quantities import UsageError
-from depthlaw.advisor.latency import Fit, Point, fit
+from depthlaw.advisor.latency import Fit, LatencyPoint, fit
 from depthlaw.ledger.cli.arguments import main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,7 +32,7 @@ ONE_SIZE = (
 
 
 def one_size() -> Fit:
-    return fit([Point(layers, width, Fraction(ms)) for layers, width, ms in ONE_SIZE])
+    return fit([LatencyPoint(layers, width, Fraction(ms)) for layers, width, ms in ONE_SIZE])
 
 
 @pytest.mark.parametrize("row", RESULTS, ids=lambda row: f"{row.device.name} {row.seed}")

@@ -21,10 +21,10 @@ from depthlaw.advisor.answer import Answer
 from depthlaw.advisor.architecture import Architecture
 from depthlaw.advisor.base.quantities import UsageError, parse_budget
 from depthlaw.advisor.budgets import Budget
-from depthlaw.advisor.grids import Key, grids, loss_grids
+from depthlaw.advisor.grids import NetKind, grids, loss_grids
 from depthlaw.advisor.grids import price as evidence_price
 from depthlaw.advisor.huggingface import config_of
-from depthlaw.advisor.latency import Point, fit
+from depthlaw.advisor.latency import LatencyPoint, fit
 from depthlaw.advisor.models import architecture, model, models, models_near
 from depthlaw.advisor.recommendation import depths_within, ladder_for
 from depthlaw.advisor.rule_scores import best_rule, contradicting, default_rule, interval
@@ -176,8 +176,8 @@ def test_the_depth_is_that_of_the_rule_which_the_evidence_fixes(
 ) -> None:
     answer = recommend(Budget(total=size), constraints=Constraints(parametrisation=parametrisation))
     a = answer.shape.architecture
-    rule = default_rule(Key(parametrisation))
-    assert answer.rule == best_rule(Key(parametrisation)).key == rule.key
+    rule = default_rule(NetKind(parametrisation))
+    assert answer.rule == best_rule(NetKind(parametrisation)).key == rule.key
     one = counting.per_layer(a)
     wanted = rule.depth(one * a.layers, one / a.width**2)
     # The rule is met by the real width; rounding the width moves the rule's depth a little.
@@ -473,7 +473,9 @@ def test_where_latency_matters_the_shape_is_at_the_shallow_end() -> None:
     assert fast.interval.low <= layers <= fast.interval.high
     assert layers < usual.shape.architecture.layers
     nets = [(layers, width) for layers in (8, 16, 32) for width in (1024, 2048)]
-    measured = fit([Point(n, d, 2 + Fraction(n, 2) + Fraction(n * d * d, 10**7)) for n, d in nets])
+    measured = fit(
+        [LatencyPoint(n, d, 2 + Fraction(n, 2) + Fraction(n * d * d, 10**7)) for n, d in nets]
+    )
     limited = answer("1B", milliseconds=20, latency=measured)
     assert limited.shape.milliseconds[2] <= 20
     assert answer("1B").shape.architecture.layers > limited.shape.architecture.layers

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from depthlaw.advisor import laws, rules
-from depthlaw.advisor.grids import STANDARD, Key
+from depthlaw.advisor.grids import STANDARD, NetKind
 from depthlaw.theory.claims.definition import Case, at, find, registry
 
 sizes = st.floats(1e5, 1e14)
@@ -85,7 +85,7 @@ def test_a_least_ratio_is_no_optimum() -> None:
     # 11.8 and 38.7 were once taken for optima of CompleteP and muP.
     for key in ("mup-least", "completep-least"):
         assert rules.rule(key).meaning == "within 1 %"
-    assert not any(r.meaning == "optimum" and r.applies == Key("completep") for r in RULES)
+    assert not any(r.meaning == "optimum" and r.applies == NetKind("completep") for r in RULES)
 
 
 @pytest.mark.parametrize(
@@ -131,8 +131,8 @@ def test_as_of_a_year_nothing_later_is_known() -> None:
 def test_only_two_rules_are_for_other_nets_than_the_standard() -> None:
     others = {r.key: r.applies for r in rules.rules() if r.applies != STANDARD}
     assert others == {
-        "attnres": Key(residual="attnres"),
-        "mup": Key("mup"),
-        "mup-least": Key("mup"),
-        "completep-least": Key("completep"),
+        "attnres": NetKind(residual="attnres"),
+        "mup": NetKind("mup"),
+        "mup-least": NetKind("mup"),
+        "completep-least": NetKind("completep"),
     }

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from depthlaw.empirics.nets.net import Net, Shape
+from depthlaw.empirics.nets.net import Net, NetShape
 from depthlaw.empirics.training.adamw import (
     AdamW,
     decay_mask,
@@ -136,7 +136,7 @@ def test_schedules_start_and_end_where_they_should():
 
 def test_a_net_reads_and_writes_the_matrix():
     net = Net(
-        Shape(width=4, depth=2, mlp=8, norm="pre", biases=True, vocabulary=3, outputs=2),
+        NetShape(width=4, depth=2, mlp=8, norm="pre", biases=True, vocabulary=3, outputs=2),
         replicas=3,
         rng=np.random.default_rng(0),
     )
@@ -157,7 +157,7 @@ def test_a_net_reads_and_writes_the_matrix():
 
 def test_matrices_alone_decay_where_asked():
     net = Net(
-        Shape(width=4, depth=2, mlp=8, norm="pre", biases=True, features=1, outputs=1),
+        NetShape(width=4, depth=2, mlp=8, norm="pre", biases=True, features=1, outputs=1),
         replicas=2,
         rng=np.random.default_rng(0),
     )

@@ -7,13 +7,13 @@ import pytest
 import torch
 
 from depthlaw.empirics.nets.initialisations import initialised
-from depthlaw.empirics.nets.net import Deviations, Factors, Net, Shape, layer_norm
+from depthlaw.empirics.nets.net import Deviations, Factors, Net, NetShape, layer_norm
 from depthlaw.empirics.signal_propagation import (
     parametrisations,
     recursions,
 )
 from depthlaw.empirics.signal_propagation.exponents import exponents, sample
-from depthlaw.empirics.signal_propagation.parametrisations import RULES, Rule, net_of
+from depthlaw.empirics.signal_propagation.parametrisations import RULES, ScalingRule, net_of
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.verdict import Verdict, judge
 
@@ -54,7 +54,7 @@ def moved_by_one_step(rule, width, depth, moved="all"):
 
 def test_adams_first_step_has_the_rates_of_the_rule():
     # A first step has the size of the rate, where epsilon is small beside the gradient.
-    steps = moved_by_one_step(Rule(alpha=0.5, rate=-0.5), width=64, depth=8)
+    steps = moved_by_one_step(ScalingRule(alpha=0.5, rate=-0.5), width=64, depth=8)
     for name, rate in (
         ("mlp_in.3", 1e-4 / 2 / 2),
         ("output_bias.0", 1e-4 / 2),
@@ -77,7 +77,7 @@ def test_replicas_move_as_they_would_alone():
             mine.copy_(other[1:])
     together = parametrisations.changes(rule, both, batch, steps=3)
     single = parametrisations.changes(
-        rule, alone, parametrisations.Batch(*(part[1:] for part in batch)), steps=3
+        rule, alone, parametrisations.TokenBatch(*(part[1:] for part in batch)), steps=3
     )
     for name, value in single.items():
         assert value[0] == pytest.approx(together[name][1], rel=1e-6)
@@ -96,7 +96,7 @@ def test_second_order_share_halves_with_the_step():
 @torch.no_grad()
 def test_admin_profiles_the_branches_of_a_post_ln_net():
     """Against the branches written out, for one replica."""
-    shape, stds = initialised("lecun", Shape(width=16, depth=2, mlp=24, norm="post"))
+    shape, stds = initialised("lecun", NetShape(width=16, depth=2, mlp=24, norm="post"))
     x = torch.randn(1, 1, 5, 16, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     found = parametrisations.admin_factors(shape, stds, x, np.random.default_rng(4))
     rng, hidden = np.random.default_rng(4), x
@@ -123,7 +123,7 @@ def test_admin_profiles_the_branches_of_a_post_ln_net():
 
 
 def test_branch_shares_of_a_net_without_branches_are_zero():
-    shape = Shape(
+    shape = NetShape(
         width=8, depth=2, mlp=8, norm="pre", factors=(Factors(branch=0.0), Factors(skip=0.0)) * 2
     )
     shares = parametrisations.branch_shares(

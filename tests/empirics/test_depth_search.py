@@ -14,7 +14,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.empirics.nets.net import Net, Shape, gpt2
+from depthlaw.empirics.nets.net import Net, NetShape, gpt2
 from depthlaw.empirics.tasks.graphs import Connectivity
 from depthlaw.empirics.tasks.sequences import HopK
 from depthlaw.empirics.tasks.shuffled import Shuffled
@@ -25,7 +25,9 @@ from depthlaw.empirics.training.settings import Settings
 from depthlaw.theory.claims.values import Proportion
 
 TASK = Connectivity(vertices=5, family="paths", cut=0.3, index=True)
-SHAPE = Shape(width=16, depth=1, norm="pre", mlp=16, features=TASK.features, outputs=TASK.outputs)
+SHAPE = NetShape(
+    width=16, depth=1, norm="pre", mlp=16, features=TASK.features, outputs=TASK.outputs
+)
 TINY = Training(
     SHAPE,
     TASK,
@@ -150,7 +152,7 @@ def test_a_damaged_file_is_made_again_and_another_training_has_another_name(tmp_
 def test_what_is_stored_depends_on_the_code_that_trains(tmp_path, monkeypatch):
     right, before = depth_search.code_version, depth_search._place(TINY, "cpu", str(tmp_path))
     assert depth_search._place(TINY, "cpu", str(tmp_path)) == before
-    for changed in (depth_search.trained, Connectivity, Shape, Settings):
+    for changed in (depth_search.trained, Connectivity, NetShape, Settings):
         with monkeypatch.context() as patch:
 
             def other(each, changed=changed):
@@ -235,7 +237,7 @@ TWO = """
 import sys, torch
 from dataclasses import asdict
 from depthlaw.empirics.training.depth_search import Training, answers
-from depthlaw.empirics.nets.net import Shape
+from depthlaw.empirics.nets.net import NetShape
 from depthlaw.empirics.training.settings import Settings
 from depthlaw.empirics.tasks.graphs import Connectivity
 torch.set_num_threads(1)

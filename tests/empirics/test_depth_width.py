@@ -137,9 +137,9 @@ def test_a_curve_is_stored_and_one_that_was_killed_goes_on(tmp_path, monkeypatch
     with pytest.raises(KeyboardInterrupt):
         language_models.curves(TINY, 1, folder=here)
     monkeypatch.setattr(language_models, "validation_losses", measured)
-    resumed, restore = [], training_run.Run.restore
+    resumed, restore = [], training_run.TrainingRun.restore
     monkeypatch.setattr(
-        training_run.Run,
+        training_run.TrainingRun,
         "restore",
         lambda run, step, *rest: (resumed.append(step), restore(run, step, *rest))[1],
     )
@@ -147,7 +147,7 @@ def test_a_curve_is_stored_and_one_that_was_killed_goes_on(tmp_path, monkeypatch
     assert language_models.curves(TINY, 1, folder=here) == whole
     assert resumed == [2]
 
-    monkeypatch.delattr(training_run.Run, "advance")  # nothing is trained again
+    monkeypatch.delattr(training_run.TrainingRun, "advance")  # nothing is trained again
     language_models.curves.cache_clear()
     assert language_models.curves(TINY, 1, folder=here) == whole
 

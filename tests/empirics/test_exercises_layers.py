@@ -10,7 +10,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from depthlaw.empirics.exercises import gradient_flow, language_model, layer_probing, remove_layer
 from depthlaw.empirics.exercises.exercise import exercises
-from depthlaw.empirics.nets.net import Factors, Net, Shape
+from depthlaw.empirics.nets.net import Factors, Net, NetShape
 from depthlaw.empirics.tasks.text_windows import Text
 from depthlaw.empirics.training.adamw import flatten
 from depthlaw.empirics.training.evaluation import draw, source
@@ -59,7 +59,7 @@ STATES = {"residual": True, "norm": "pre", "scheme": "gpt2", "layer": 1, "of": "
 def random_net(**fields):
     sizes = {"width": 8, "depth": 4, "heads": 2, "mlp": 16, "vocabulary": 11, "outputs": 5}
     kind = {"norm": "pre", "causal": True, "biases": True, "positions": "learned", "length": 7}
-    shape = Shape(**sizes, **kind, **fields)
+    shape = NetShape(**sizes, **kind, **fields)
     return Net(shape, replicas=2, rng=np.random.default_rng(0), std=0.5)
 
 

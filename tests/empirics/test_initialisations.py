@@ -6,9 +6,9 @@ from typing import get_args
 import pytest
 
 from depthlaw.empirics.nets.initialisations import Scheme, deepnorm_constants, initialised
-from depthlaw.empirics.nets.net import Factors, Shape
+from depthlaw.empirics.nets.net import Factors, NetShape
 
-SHAPE = Shape(width=32, depth=6, heads=4, mlp=128, norm="pre", vocabulary=50, outputs=50)
+SHAPE = NetShape(width=32, depth=6, heads=4, mlp=128, norm="pre", vocabulary=50, outputs=50)
 
 
 def test_deepnorm_has_the_published_constants():

@@ -25,7 +25,7 @@ from depthlaw.empirics.depth_width.fits import (
     optimum,
     transitions,
 )
-from depthlaw.empirics.depth_width.surface import Point, read
+from depthlaw.empirics.depth_width.surface import TrainedLoss, read
 from depthlaw.ledger.publish.drawing.fit_figures import panels
 
 HEAD = "width,depth,parameters,tokens,loss\n"
@@ -50,8 +50,8 @@ def test_columns_in_any_order_and_under_usual_names(tmp_path: Path) -> None:
         "run",
     )
     assert found.points == (
-        Point(64, 2, 12 * 2 * 64**2, 1e6, 3.5, 0),
-        Point(64, 2, 12 * 2 * 64**2, 1e6, 3.25, 1),
+        TrainedLoss(64, 2, 12 * 2 * 64**2, 1e6, 3.5, 0),
+        TrainedLoss(64, 2, 12 * 2 * 64**2, 1e6, 3.25, 1),
     )
     assert found.ignored == ("lr",)
     assert found.seeds == 2
@@ -109,9 +109,9 @@ A, B, P, Q = 60.0, 1.5, 0.98, 1.2
 DEPTHS = (1, 2, 3, 4, 6, 8, 12)
 
 
-def net(depth: int, volume: float, loss: float, seed: int = 0, tokens: float = 1e8) -> Point:
+def net(depth: int, volume: float, loss: float, seed: int = 0, tokens: float = 1e8) -> TrainedLoss:
     """A net of width (volume / depth)^(1/2), rounded, so that 12 L d^2 is the size, nearly."""
-    return Point(round(math.sqrt(volume / depth)), depth, 12 * volume, tokens, loss, seed)
+    return TrainedLoss(round(math.sqrt(volume / depth)), depth, 12 * volume, tokens, loss, seed)
 
 
 def known(volume: float) -> float:
@@ -125,7 +125,7 @@ def surface(
     generator: np.random.Generator,
     volumes: tuple[float, ...] = (1e5, 3e5, 1e6),
     depths: tuple[int, ...] = DEPTHS,
-) -> list[Point]:
+) -> list[TrainedLoss]:
     """E + A m^-P + B l^-Q, with an error for each net and one for each seed; widths are rounded, so
     that losses are those of the width of the exact budget."""
     points = []
@@ -209,9 +209,9 @@ def test_three_nets_of_one_seed_have_no_interval() -> None:
         optimum(surface(0.001, 3, np.random.default_rng(5), (3e5,), (3, 6)))
 
 
-def gemstones() -> list[Point]:
+def gemstones() -> list[TrainedLoss]:
     return [
-        Point(
+        TrainedLoss(
             int(r["width"]),
             int(r["layers"]),
             float(r["nonembedding"]),
@@ -236,7 +236,10 @@ def test_too_few_depths_leave_a_range_of_minima() -> None:
             _, falling, rising = np.linalg.solve(design, np.log(losses))
             minima.append((p * falling / (q * rising)) ** (1 / (p + q)))
     found = optimum(
-        [Point(64, int(depth), 1e6, 1e8, loss) for depth, loss in zip(depths, losses, strict=True)]
+        [
+            TrainedLoss(64, int(depth), 1e6, 1e8, loss)
+            for depth, loss in zip(depths, losses, strict=True)
+        ]
     )
     assert found.depth is None
     assert found.minima == pytest.approx((min(minima), max(minima)), rel=1e-6)
@@ -257,7 +260,7 @@ def test_seeds_narrow_a_range_to_curves_that_fit() -> None:
 def test_the_last_digits_of_losses_choose_no_depth() -> None:
     """Other kernels of linear algebra round the last digits otherwise: so do these files."""
 
-    def ends_of(points: list[Point]) -> list[float]:
+    def ends_of(points: list[TrainedLoss]) -> list[float]:
         optima = [optimum(each) for each in groups(points, tolerance=0.35)]
         assert [each.depth for each in optima] == [None] * 5
         return [end for each in optima for end in (*each.minima, each.low, each.high)]
@@ -281,7 +284,7 @@ def test_of_equal_gaps_the_first_is_cut() -> None:
     """Sizes in a geometric series have equal gaps, whose logarithms differ by rounding."""
     for first in (1e5, 3e5, 7e5, 1.3e6):
         points = [
-            Point(64, depth, first * 1.08**step, 1e8, 3.0)
+            TrainedLoss(64, depth, first * 1.08**step, 1e8, 3.0)
             for step in range(3)
             for depth in (2, 4, 8)
         ]
@@ -300,7 +303,7 @@ def test_budgets_are_cut_at_gaps() -> None:
     assert [{p.loss for p in each} for each in groups([*points, *near])] == [
         {p.loss for p in each} for each in groups(points)
     ]
-    assert len(groups([Point(8, n, 10.0**n, 10.0**-n, 3) for n in (1, 2, 3)], "flops")) == 1
+    assert len(groups([TrainedLoss(8, n, 10.0**n, 10.0**-n, 3) for n in (1, 2, 3)], "flops")) == 1
     with pytest.raises(UsageError, match="no three depths have equal parameters"):
         groups(points[:2])
 
@@ -320,7 +323,7 @@ def test_the_size_from_which_the_deeper_net_wins() -> None:
     """ln loss of both depths is linear in ln N: they cross at 1e6."""
     generator = np.random.default_rng(8)
     points = [
-        Point(64, depth, size, 1e8, math.exp(1 - slope * math.log(size / 1e6) + noise), seed)
+        TrainedLoss(64, depth, size, 1e8, math.exp(1 - slope * math.log(size / 1e6) + noise), seed)
         for size in (1e5, 5e5, 2e6, 1e7)
         for depth, slope in ((2, 0.05), (4, 0.06), (8, 0.05))
         for seed in range(3)
@@ -440,7 +443,7 @@ def test_the_best_trained_shape_may_not_be_the_best() -> None:
     """Five depths that differ by noise alone: which is the best is not known."""
     generator = np.random.default_rng(14)
     points = [
-        Point(64, depth, 1e6, 1e8, 3 * math.exp(generator.normal(0, 0.02)), seed)
+        TrainedLoss(64, depth, 1e6, 1e8, 3 * math.exp(generator.normal(0, 0.02)), seed)
         for depth in (1, 2, 4, 8, 16)
         for seed in range(3)
     ]

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from depthlaw.empirics.nets.net import Deviations, Factors, Net, Shape, attend, gpt2, sinusoids
+from depthlaw.empirics.nets.net import Deviations, Factors, Net, NetShape, attend, gpt2, sinusoids
 from depthlaw.theory.hops.published_experiment import PRINTED_PARAMETERS
 from depthlaw.theory.separation_rank.linear_attention import forward, random_net, random_tokens
 
@@ -170,7 +170,7 @@ def gap(net, shape, inputs, mask=None):
     return float((found - expected).abs().max() / expected.abs().max())
 
 
-BASE = Shape(width=6, depth=2, heads=3)
+BASE = NetShape(width=6, depth=2, heads=3)
 FACTORS = tuple(Factors(0.5 + i, 2.0 - i / 4, 3.0 + i) for i in range(4))
 OPTIONS = [
     *(
@@ -276,7 +276,7 @@ def test_linearised_attention_of_integers_equals_the_exact_net_over_the_integers
         random_net(rng, width=2, depth=2, heads=2, prime=None, residual=residual) for _ in range(3)
     ]
     tokens = np.stack([random_tokens(rng, nets[0], 3) for _ in range(3)])
-    net = load(nets, Shape(width=2, depth=2, heads=2, attention="linearised", residual=residual))
+    net = load(nets, NetShape(width=2, depth=2, heads=2, attention="linearised", residual=residual))
     with torch.no_grad():
         found = net(torch.from_numpy(tokens.astype(float))[:, None])
     # Every partial sum is an integer below the same expression in absolute values, and that is
@@ -429,12 +429,12 @@ def test_sinusoidal_positions_go_on_after_length():
 
 def test_a_shape_survives_json():
     for shape in (GPT, replace(GPT, factors=tuple(Factors(skip=i) for i in range(2 * GPT.depth)))):
-        assert Shape(**json.loads(json.dumps(asdict(shape)))) == shape
+        assert NetShape(**json.loads(json.dumps(asdict(shape)))) == shape
 
 
 def test_each_kind_of_weight_has_its_deviation():
     sizes = dict.fromkeys(("width", "mlp", "length", "vocabulary", "outputs"), 64)
-    shape = Shape(**sizes, depth=1, heads=2, positions="learned")
+    shape = NetShape(**sizes, depth=1, heads=2, positions="learned")
     stds = Deviations(*(float(i) for i in range(1, 11)))
     net = Net(shape, rng=np.random.default_rng(0), std=stds)
     query, key, value, output = net.attention_weights(0)
@@ -467,7 +467,7 @@ def test_each_kind_of_weight_has_its_deviation():
 )
 def test_bad_options_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
-        Shape(**{"depth": 1, "width": 4} | options)
+        NetShape(**{"depth": 1, "width": 4} | options)
 
 
 @pytest.mark.parametrize(

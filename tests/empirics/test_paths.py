@@ -9,7 +9,7 @@ import pytest
 import torch
 from scipy.spatial import ConvexHull as Qhull
 
-from depthlaw.empirics.nets.net import Factors, Net, Shape
+from depthlaw.empirics.nets.net import Factors, Net, NetShape
 from depthlaw.empirics.rank_collapse.path_effects import order_statistic_guess
 from depthlaw.empirics.rank_collapse.path_scores import Toy, path_scores, toy_net
 from depthlaw.empirics.rank_collapse.paths import (
@@ -28,7 +28,7 @@ CLOSE = 1e-9
 
 def made(seed=0, **changes):
     """A net with every parameter drawn, biases and gains too, and inputs for it."""
-    shape = Shape(**{"width": 6, "depth": 2, "heads": 2, "features": 2, "outputs": 3} | changes)
+    shape = NetShape(**{"width": 6, "depth": 2, "heads": 2, "features": 2, "outputs": 3} | changes)
     net = Net(shape, replicas=2, rng=np.random.default_rng(seed), std=0.6, dtype=torch.float64)
     draws = torch.Generator().manual_seed(seed)
     with torch.no_grad():

@@ -7,12 +7,12 @@ import pytest
 import torch
 from judging import control_verdict
 
-from depthlaw.empirics.nets.net import Net, Shape
+from depthlaw.empirics.nets.net import Net, NetShape
 from depthlaw.empirics.rank_collapse import trained
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.verdict import Verdict
 
-SHAPE = Shape(width=8, depth=3, heads=2, mlp=16, norm="pre", biases=True)
+SHAPE = NetShape(width=8, depth=3, heads=2, mlp=16, norm="pre", biases=True)
 TINY = Case(task="connectivity", vertices=8, width=8, depth=2, steps=3, batch=4, replicas=2)
 
 

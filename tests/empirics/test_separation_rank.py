@@ -6,7 +6,7 @@ import pytest
 
 from depthlaw.empirics.separation_rank import frontier as frontier
 from depthlaw.ledger.running import scheduling
-from depthlaw.ledger.running.engines import Pool
+from depthlaw.ledger.running.engines import ProcessPool
 from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.verdicts import reference
 from depthlaw.theory.claims.definition import Case, find
@@ -154,12 +154,12 @@ def test_cheap_entries_come_first():
 
 def test_pieces_that_do_not_fit_beside_each_other_follow_alone():
     runs = plan({EXACT.key: EXACT}, "frontier")
-    small, large = scheduling.stages(runs, Pool(2), 6 * 2**30)
+    small, large = scheduling.stages(runs, ProcessPool(2), 6 * 2**30)
     most = max(frontier.cost_of_piece(run.case).peak_bytes for run in small.runs)
     least = min(frontier.cost_of_piece(run.case).peak_bytes for run in large.runs)
     assert most <= 3 * 2**30 < least
     with pytest.raises(Exception, match="besides its matrix"):
-        list(scheduling.stages(runs, Pool(2), 2**28))
+        list(scheduling.stages(runs, ProcessPool(2), 2**28))
 
 
 def test_a_piece_known_to_fall_short_of_what_bounds_it_is_drawn_again(monkeypatch):

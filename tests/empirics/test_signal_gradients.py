@@ -8,12 +8,12 @@ import pytest
 import torch
 
 from depthlaw.empirics.nets.initialisations import initialised
-from depthlaw.empirics.nets.net import Net, Shape
+from depthlaw.empirics.nets.net import Net, NetShape
 from depthlaw.empirics.signal_propagation import profiles
 from depthlaw.theory.signal_propagation import backward as theory
 
 KIND = {"norm": "pre", "activation": "relu", "positions": "learned", "causal": True}
-SHAPE = Shape(width=8, depth=3, heads=2, mlp=16, vocabulary=5, outputs=5, length=6, **KIND)
+SHAPE = NetShape(width=8, depth=3, heads=2, mlp=16, vocabulary=5, outputs=5, length=6, **KIND)
 
 
 def drawn(shape, replicas=2, **more):
@@ -82,7 +82,7 @@ def test_uniform_attention_gives_the_gradients_of_theorys_reverse_mode(norm):
     rng, d, depth = np.random.default_rng(3), 8, 3
     layers, x = theory.draw(rng, depth, d, 2), rng.normal(size=(2, 5, d))
     u = rng.normal(size=(2, d))
-    shape = Shape(width=d, depth=depth, mlp=d, norm=norm, activation="relu", epsilon=1e-300)
+    shape = NetShape(width=d, depth=depth, mlp=d, norm=norm, activation="relu", epsilon=1e-300)
     net = Net(shape, replicas=2, dtype=torch.float64)
     with torch.no_grad():
         for k, layer in enumerate(layers):
@@ -105,7 +105,7 @@ def test_uniform_attention_gives_the_gradients_of_theorys_reverse_mode(norm):
 def test_a_net_without_norms_and_skips_is_as_sensitive_to_each_matrix():
     """u.y is of degree one in every matrix, so <W, gradient> = u.y for each; with one hidden unit
     per matrix that is the norm of W times that of the gradient."""
-    shape = Shape(width=1, depth=4, mlp=1, residual=False, activation="relu")
+    shape = NetShape(width=1, depth=4, mlp=1, residual=False, activation="relu")
     net = Net(shape, replicas=1, rng=np.random.default_rng(0), std=1.0, dtype=torch.float64)
     with torch.no_grad():
         for weight in (*net.mlp_in, *net.mlp_out, *net.qkv, *net.output):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from depthlaw.empirics.nets.initialisations import initialised
-from depthlaw.empirics.nets.net import Shape
+from depthlaw.empirics.nets.net import NetShape
 from depthlaw.empirics.signal_propagation import norm_growth, profiles
 from depthlaw.theory.claims.definition import Case, find
 from depthlaw.theory.claims.verdict import Verdict, judge
@@ -19,7 +19,7 @@ def claim(name):
 
 @pytest.mark.parametrize("scheme", ["lecun", "xavier", "kaiming", "gpt2"])
 def test_a_and_m_are_those_of_the_weights_that_nets_are_drawn_with(scheme):
-    shape = Shape(width=8, depth=2, mlp=24, norm="pre")
+    shape = NetShape(width=8, depth=2, mlp=24, norm="pre")
     stds = initialised(scheme, shape, std=8**-0.5)[1]
     writing = 4 if scheme == "gpt2" else 1  # divided by sqrt(2 L) there
     a, m = norm_growth.writes(scheme, 8, 24)
@@ -28,7 +28,7 @@ def test_a_and_m_are_those_of_the_weights_that_nets_are_drawn_with(scheme):
 
 
 def test_equal_tokens_attain_the_upper_bound():
-    shape = Shape(width=16, depth=4, heads=4, mlp=32, norm="pre", activation="relu")
+    shape = NetShape(width=16, depth=4, heads=4, mlp=32, norm="pre", activation="relu")
     found = profiles.activation_profile(
         shape, "lecun", replicas=600, start="equal", tokens=2, rng=np.random.default_rng(0)
     )
@@ -37,7 +37,7 @@ def test_equal_tokens_attain_the_upper_bound():
 
 
 def test_post_norm_states_have_mean_square_one_and_branches_grow_as_the_square_of_their_factor():
-    shape = Shape(width=16, depth=2, heads=4, mlp=16, norm="post", activation="relu")
+    shape = NetShape(width=16, depth=2, heads=4, mlp=16, norm="post", activation="relu")
     draw = {"replicas": 3, "tokens": 2}
     found = profiles.activation_profile(shape, "xavier", rng=np.random.default_rng(0), **draw)
     np.testing.assert_allclose(found[:, 1:], 1, atol=1e-3)

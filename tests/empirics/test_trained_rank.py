@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from depthlaw.empirics.trained_rank import floors, students, teachers
-from depthlaw.empirics.trained_rank.students import Recipe, enclosed_error, outputs, trained
+from depthlaw.empirics.trained_rank.students import StudentRecipe, enclosed_error, outputs, trained
 from depthlaw.empirics.trained_rank.teachers import Teacher
 from depthlaw.empirics.training import checkpoints
 from depthlaw.theory.claims.definition import Case
@@ -17,7 +17,7 @@ from depthlaw.theory.separation_rank.linear_attention import forward
 from depthlaw.theory.separation_rank.value_rank import rank_mod
 
 SMALL = Teacher(width=2, depth=2, vocabulary=6, tokens=1, rows=6, columns=6)
-RECIPE = Recipe(SMALL, width=2, depth=2, seeds=(0, 1), rates=(0.05, 0.1), steps=12, marks=4)
+RECIPE = StudentRecipe(SMALL, width=2, depth=2, seeds=(0, 1), rates=(0.05, 0.1), steps=12, marks=4)
 
 
 def test_values_are_those_of_the_net_token_by_token():
@@ -48,7 +48,7 @@ def test_teachers_that_are_refused(fields):
 @pytest.mark.parametrize(("depth", "tokens"), [(1, 1), (2, 2), (3, 1), (3, 2)])
 def test_outputs_are_those_of_the_net(attention, depth, tokens):
     teacher = Teacher(width=2, depth=1, vocabulary=5, tokens=tokens, rows=4, columns=3)
-    recipe = Recipe(teacher, width=3, depth=depth, attention=attention, seeds=(0, 1))
+    recipe = StudentRecipe(teacher, width=3, depth=depth, attention=attention, seeds=(0, 1))
     net = students._initial(recipe)
     left, right = (torch.from_numpy(ids) for ids in teachers.grid(teacher))
     cells = torch.stack([torch.cat((a, b)) for a in left for b in right])[None]
@@ -58,7 +58,9 @@ def test_outputs_are_those_of_the_net(attention, depth, tokens):
 
 @pytest.mark.parametrize("attention", ["linearised", "softmax"])
 def test_students_learn_and_their_errors_are_their_values(attention):
-    found = trained(Recipe(SMALL, 3, 1, attention, seeds=(0, 1), rates=(0.1,), steps=60, marks=3))
+    found = trained(
+        StudentRecipe(SMALL, 3, 1, attention, seeds=(0, 1), rates=(0.1,), steps=60, marks=3)
+    )
     assert (found.errors < 0.6 * found.history[0]).all()
     target = teachers.targets(SMALL)
     for step, errors in found.curve:
@@ -136,13 +138,13 @@ def test_the_enclosed_error_holds_the_exact_one(loose, monkeypatch):
     )
     assert float(ball.low) ** 2 <= float(square) <= float(ball.high) ** 2
     assert 0 < ball.high - ball.low < 1e-9
-    softmax = trained(Recipe(SMALL, 2, 1, "softmax", seeds=(0,), steps=2, marks=2))
+    softmax = trained(StudentRecipe(SMALL, 2, 1, "softmax", seeds=(0,), steps=2, marks=2))
     with pytest.raises(ValueError, match="softmax"):
         enclosed_error(softmax, 0)
 
 
 def test_trained_values_have_no_more_rank_than_the_bound():
-    found = trained(Recipe(SMALL, 1, 2, seeds=(0,), steps=5, marks=2))
+    found = trained(StudentRecipe(SMALL, 1, 2, seeds=(0,), steps=5, marks=2))
     values = found.values()[0]
     assert np.linalg.svd(values, compute_uv=False)[rank_bound(1, 2, 1, 6)] < 1e-12
     assert rank_mod(teachers.values(SMALL)) == 6

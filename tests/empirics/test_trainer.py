@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from depthlaw.empirics.nets.net import Net, Shape
+from depthlaw.empirics.nets.net import Net, NetShape
 from depthlaw.empirics.tasks import Batch
 from depthlaw.empirics.tasks.graphs import Connectivity
 from depthlaw.empirics.training import training_run
@@ -18,7 +18,7 @@ from depthlaw.empirics.training.adamw import schedule_factor
 from depthlaw.empirics.training.checkpoints import CheckpointError
 from depthlaw.empirics.training.evaluation import draw, source, spot_checks
 from depthlaw.empirics.training.trainer import Settings, train, tuned
-from depthlaw.empirics.training.training_run import Run, losses
+from depthlaw.empirics.training.training_run import TrainingRun, losses
 from depthlaw.theory.claims.values import Proportion
 
 pytestmark = pytest.mark.train
@@ -45,9 +45,9 @@ class Recall:
         )
 
 
-RECALL = Shape(width=8, depth=1, vocabulary=8, outputs=8)
+RECALL = NetShape(width=8, depth=1, vocabulary=8, outputs=8)
 GRAPHS = Connectivity(vertices=4)
-PAIRS = Shape(width=6, depth=2, features=GRAPHS.features, outputs=GRAPHS.outputs)
+PAIRS = NetShape(width=6, depth=2, features=GRAPHS.features, outputs=GRAPHS.outputs)
 WILD = replace(PAIRS, attention="linearised")
 REPLICAS = {"learning_rates": (1e-2, 3e-2, 1e-2), "seeds": (3, 3, 8), "std": 0.3}
 PATH = {"steps": 12, "warmup": 3, "schedule": "cosine", "clip": 0.5}
@@ -150,7 +150,7 @@ def test_another_constant_is_noticed(wrong):
 def test_replicas_that_pass_in_groups_train_as_all_at_once(monkeypatch, shape, task, size):
     whole = train(shape, task, ALONE)
     monkeypatch.setattr(training_run, "CACHED", size * ALONE.batch * task.length * shape.width * 8)
-    groups = Run(shape, task, ALONE, torch.device("cpu")).groups
+    groups = TrainingRun(shape, task, ALONE, torch.device("cpu")).groups
     assert [rows for rows, *_ in groups] == [
         slice(first, min(3, first + size)) for first in range(0, 3, size)
     ]
@@ -218,7 +218,7 @@ def test_replicas_stop_when_they_succeed_twice_in_a_row():
 
 def test_frozen_parameters_stay_and_a_factor_is_another_rate():
     settings = replace(LEARN, success=None, steps=3, clip=0.0, weight_decay=0.1)
-    start = Run(RECALL, Recall(), settings, torch.device("cpu")).net.state_dict()
+    start = TrainingRun(RECALL, Recall(), settings, torch.device("cpu")).net.state_dict()
     frozen = train(RECALL, Recall(), replace(settings, rate_factors=(("*", 0), ("output.*", 1))))
     moved = {name for name, p in frozen.net.named_parameters() if not torch.equal(p, start[name])}
     assert moved == {name for name in start if name.startswith("output.")} != set()
@@ -233,7 +233,7 @@ def test_frozen_parameters_stay_and_a_factor_is_another_rate():
 def test_clipping_does_not_see_what_is_frozen():
     factors = (("*", 0), ("read_out", 1))
     settings = replace(LEARN, success=None, steps=1, clip=1e-3, rate_factors=factors)
-    run = Run(RECALL, Recall(), settings, torch.device("cpu"))
+    run = TrainingRun(RECALL, Recall(), settings, torch.device("cpu"))
     run.advance()
     assert torch.allclose(run.gradient.norm(dim=1), torch.tensor(1e-3), rtol=1e-2)
     assert (run.gradient != 0).sum() <= run.net.read_out.numel()
@@ -287,7 +287,7 @@ def norms(net):
 @pytest.mark.parametrize("dropout", [0.0, 0.2])
 def test_killed_at_any_step_and_resumed_it_ends_with_the_same_bits(tmp_path, monkeypatch, dropout):
     shape = replace(PAIRS, dropout=dropout)
-    undisturbed, advance = train(shape, GRAPHS, SMALL, measure=norms), Run.advance
+    undisturbed, advance = train(shape, GRAPHS, SMALL, measure=norms), TrainingRun.advance
     for step in range(1, SMALL.steps + 1):
         folder = tmp_path / str(step)
 
@@ -296,10 +296,10 @@ def test_killed_at_any_step_and_resumed_it_ends_with_the_same_bits(tmp_path, mon
             if self.step == step:
                 raise Killed
 
-        monkeypatch.setattr(Run, "advance", killed)
+        monkeypatch.setattr(TrainingRun, "advance", killed)
         with pytest.raises(Killed):
             train(shape, GRAPHS, SMALL, folder=folder, checkpoint_every=3, measure=norms)
-        monkeypatch.setattr(Run, "advance", advance)
+        monkeypatch.setattr(TrainingRun, "advance", advance)
         resumed = train(shape, GRAPHS, SMALL, folder=folder, checkpoint_every=3, measure=norms)
         assert same(resumed, undisturbed)
         assert resumed.history[-1].measured == tuple(norms(resumed.net))

@@ -73,14 +73,14 @@ def drive(folder: str, engine: str) -> None:
     """A driver as a process of its own; it says in one line why it cannot go on."""
     from depthlaw.advisor.base.quantities import UsageError
     from depthlaw.ledger.records.store import Store
-    from depthlaw.ledger.running.engines import Inline, Pool, execute
+    from depthlaw.ledger.running.engines import Inline, ProcessPool, execute
     from depthlaw.ledger.running.plan import plan
 
     try:
         failures = execute(
             plan(claims(), "quick"),
             Store(Path(folder)),
-            Pool(2, loader=LOADER) if engine == "pool" else Inline(),
+            ProcessPool(2, loader=LOADER) if engine == "pool" else Inline(),
         )
     except UsageError as error:
         sys.exit(f"error: {error}")

@@ -10,7 +10,7 @@ import pytest
 
 from depthlaw.advisor import recommend
 from depthlaw.advisor.base.quantities import UsageError
-from depthlaw.advisor.grids import STANDARD, Key
+from depthlaw.advisor.grids import STANDARD, NetKind
 from depthlaw.advisor.models import models
 from depthlaw.advisor.rules import rules
 from depthlaw.ledger.publish.drawing import depth_plot as plot
@@ -18,7 +18,7 @@ from depthlaw.ledger.publish.drawing import depth_plot as plot
 ANSWERS = [recommend(10.0 ** (8 + i / 4)) for i in range(13)]
 
 
-def axes(key: Key = STANDARD, known_by: int | None = None) -> Any:
+def axes(key: NetKind = STANDARD, known_by: int | None = None) -> Any:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 6.75))
@@ -46,8 +46,8 @@ def test_every_law_for_such_nets_is_a_line_with_its_name() -> None:
 
 
 def test_laws_of_other_nets_are_drawn_where_they_are_asked_for() -> None:
-    more = named(axes(Key("mup"))).keys() - named(axes()).keys()
-    assert more == {rule.name for rule in rules() if rule.applies == Key("mup")} != set()
+    more = named(axes(NetKind("mup"))).keys() - named(axes()).keys()
+    assert more == {rule.name for rule in rules() if rule.applies == NetKind("mup")} != set()
 
 
 def test_names_do_not_overlap() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from depthlaw.ledger.records.run import Failure
 from depthlaw.ledger.records.store import Record, Store
-from depthlaw.ledger.running.engines import Inline, Pool, Ray, execute
+from depthlaw.ledger.running.engines import Inline, ProcessPool, Ray, execute
 from depthlaw.ledger.running.options import Options
 from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.running.scheduling import estimate
@@ -19,8 +19,8 @@ from depthlaw.ledger.running.signals import Stopped
 from depthlaw.theory.claims.definition import Case, find
 
 
-def pool(**changes) -> Pool:
-    return Pool(**({"processes": 2, "loader": "faulty:find"} | changes))
+def pool(**changes) -> ProcessPool:
+    return ProcessPool(**({"processes": 2, "loader": "faulty:find"} | changes))
 
 
 def runs_with(faulty, *cases):
@@ -158,7 +158,7 @@ def test_exact_results_do_not_depend_on_engine_or_threads(tmp_path):
         json.loads(done.stdout),
         *(
             {run: outcome.result_hash for run, outcome in outcomes(engine, runs).items()}
-            for engine in (Inline(), Pool(2))
+            for engine in (Inline(), ProcessPool(2))
         ),
     ]
     assert len(hashes[0]) > 10
@@ -168,7 +168,7 @@ def test_exact_results_do_not_depend_on_engine_or_threads(tmp_path):
 def test_engines_by_name():
     assert isinstance(Options("inline").made(), Inline)
     assert isinstance(Options("ray", address="auto").made(), Ray)
-    assert Options("pool", max_memory="2GB", gpus="0, 1").made() == Pool(
+    assert Options("pool", max_memory="2GB", gpus="0, 1").made() == ProcessPool(
         0, 3600.0, 2**31, gpus=("0", "1")
     )
 

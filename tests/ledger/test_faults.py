@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 
 from depthlaw.ledger.records.store import Store, StoreError, canonical, digest, manifest
-from depthlaw.ledger.running.engines import Inline, Pool, execute
+from depthlaw.ledger.running.engines import Inline, ProcessPool, execute
 from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.running.signals import Stopped
 from depthlaw.theory.claims.definition import Case
@@ -117,7 +117,7 @@ def test_kills_of_workers(faulty, tmp_path, monkeypatch, fault):
         failures = execute(
             plan(faulty.claims(), "quick"),
             Store(tmp_path),
-            Pool(2, retries=50, loader=faulty.LOADER),
+            ProcessPool(2, retries=50, loader=faulty.LOADER),
         )
     finally:
         over.set()
@@ -168,7 +168,7 @@ def some_spoiled(tmp_path: Path, how: str, number: int) -> tuple[Case, ...]:
 def test_tasks_that_go_wrong(faulty, tmp_path, fault, how, name, injected, changes, said):
     runs = plan(faulty.claims(*some_spoiled(tmp_path, how, 4)), "quick")
     counted, folder = fault(name, injected), tmp_path / "r"
-    pool = Pool(2, loader=faulty.LOADER, **changes)
+    pool = ProcessPool(2, loader=faulty.LOADER, **changes)
     failures = execute(runs, Store(folder), pool)
     assert [failure.why[: len(said)] for failure in failures] == [said] * 4
     assert {failure.run.id for failure in failures} == {run.id for run in runs[:4]}
@@ -325,10 +325,12 @@ def test_the_clock_jumps_backwards(faulty, tmp_path, monkeypatch, fault):
     runs, folder = plan(faulty.claims(*cases), "quick"), tmp_path / "r"
     started = time.monotonic()
     with pytest.raises(Stopped, match="--minutes"):
-        execute(runs, Store(folder), Pool(2, timeout=0.5, loader=faulty.LOADER), minutes=0.8 / 60)
+        execute(
+            runs, Store(folder), ProcessPool(2, timeout=0.5, loader=faulty.LOADER), minutes=0.8 / 60
+        )
     counted.survived(folder)
     (tmp_path / "hung").unlink(missing_ok=True)
-    failures = execute(runs, Store(folder), Pool(2, timeout=0.5, loader=faulty.LOADER))
+    failures = execute(runs, Store(folder), ProcessPool(2, timeout=0.5, loader=faulty.LOADER))
     counted.survived(folder)
     assert [failure.why for failure in failures] == ["hung: stopped after 5 s"]
     assert time.monotonic() - started < 60

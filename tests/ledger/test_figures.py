@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from depthlaw.empirics.separation_rank.frontier import Entry
+from depthlaw.empirics.separation_rank.frontier import RankEntry
 from depthlaw.ledger.publish.drawing import rank_panels
 from depthlaw.ledger.publish.drawing.line_plot import line_plot
 from depthlaw.ledger.publish.drawing.panels import Panel
@@ -22,8 +22,8 @@ from depthlaw.theory.separation_rank.value_rank import sep
 EXACT = {(2, 1): 3, (2, 2): 18, (3, 1): 4, (4, 1): 5}
 
 
-def entry(width: int, layers: int, rank: int, *, settled: bool = True, done: int = 2) -> Entry:
-    return Entry(width, layers, done, 2, settled, rank, rank)
+def entry(width: int, layers: int, rank: int, *, settled: bool = True, done: int = 2) -> RankEntry:
+    return RankEntry(width, layers, done, 2, settled, rank, rank)
 
 
 USUAL = [
@@ -119,7 +119,7 @@ def result(*rows: CaseResult, key: str = "separation_rank/dimension_count") -> C
 
 def test_most_tokens_and_then_the_largest_draw() -> None:
     rows = [row(2, 2, 1, 15, tokens=2), row(2, 2, 1, 17, 18, 16), row(2, 2, 1, 14, tokens=2)]
-    assert list(rank_panels.generic_ranks([result(*rows)])) == [rank_panels.Point(2, 2, 1, 18)]
+    assert list(rank_panels.generic_ranks([result(*rows)])) == [rank_panels.RankPoint(2, 2, 1, 18)]
 
 
 @pytest.mark.parametrize(

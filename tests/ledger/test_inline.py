@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import depthlaw
-from depthlaw.ledger.publish.site.inline import Ledger, _share
+from depthlaw.ledger.publish.site.inline import MarkSource, _share
 from depthlaw.ledger.verdicts.judged_ledger import Recorded
 from depthlaw.ledger.verdicts.reference import shipped
 from depthlaw.theory.claims.definition import registry
@@ -16,11 +16,11 @@ DEGREE, REACH = "separation_rank/degree", "connectivity/layers_for_diameter"
 
 
 @pytest.fixture(scope="module")
-def ledger(tmp_path_factory) -> Ledger:
+def ledger(tmp_path_factory) -> MarkSource:
     judged = depthlaw.verify(
         only=[DEGREE, "counting/textbook_numbers"], results=tmp_path_factory.mktemp("records")
     )
-    return Ledger({**judged, REACH: None}, 1234)
+    return MarkSource({**judged, REACH: None}, 1234)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_other_comments_stay(ledger):
 
 def test_benchmarks_and_claims_that_pages_name_are_there():
     docs = Path(__file__).parents[2] / "docs"
-    filled = Ledger({}, 0).spoken((docs / "performance.md").read_text())
+    filled = MarkSource({}, 0).spoken((docs / "performance.md").read_text())
     assert "<!-- bench" not in filled
     named = {
         key
@@ -98,7 +98,7 @@ def test_counts_of_verdicts_add_up_to_all_cited_claims():
         "hops/depth_corrected": None,
         "hops/doubling": None,
     }
-    text = Ledger(some, 1).spoken("<!-- number: cited verdicts -->")
+    text = MarkSource(some, 1).spoken("<!-- number: cited verdicts -->")
     assert sum(map(int, re.findall(r"\d+", text))) == len(some) - 1
     page = (Path(__file__).parents[2] / "docs/index.md").read_text()
     assert "<!-- number: cited verdicts -->" in page
@@ -107,7 +107,7 @@ def test_counts_of_verdicts_add_up_to_all_cited_claims():
 def test_how_many_cases_agree_is_counted_and_not_typed():
     judged = Recorded(registry(), shipped())
     steps, wins = "depth_width/depth_pays_to_knee", "evidence/depth_wins"
-    ledger = Ledger(
+    ledger = MarkSource(
         {
             key: judged.judged(key)
             for key in (steps, wins, "separation_rank/exact", "trained_depth/cycles_wall")
@@ -137,7 +137,7 @@ def test_how_many_cases_agree_is_counted_and_not_typed():
 def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them():
     judged = Recorded(registry(), shipped())
     shows, wall = "trained_rank/part_of_rank_shows", "trained_depth/cycles_wall"
-    ledger = Ledger(
+    ledger = MarkSource(
         {key: judged.judged(key) for key in (shows, wall, "trained_depth/cycles_within")}, 1
     )
     docs = Path(__file__).parents[2] / "docs"

@@ -12,7 +12,7 @@ from depthlaw.empirics.depth_width.fixed_budgets import width_of
 from depthlaw.empirics.exercises.exercise import exercises
 from depthlaw.empirics.trained_rank.ranks_in_training import ATTENTIONS
 from depthlaw.ledger.publish.drawing.panels import Found, Series, written
-from depthlaw.ledger.publish.questions import QUESTIONS, Question, size_name, stated
+from depthlaw.ledger.publish.questions import QUESTIONS, PageQuestion, size_name, stated
 from depthlaw.theory.claims.definition import find
 from depthlaw.theory.claims.values import Ball, Case, Exact, Proportion, Sample
 
@@ -54,7 +54,7 @@ def test_a_panel_without_a_measurement_is_not_drawn() -> None:
         Panel("empty", "x", "y", (law,)),
         Panel("whole", "x", "y", (law, Series("measured", (1, 2), (3, 4)))),
     )
-    assert Question("any", (), lambda found: both).panels({}) == both[1:]
+    assert PageQuestion("any", (), lambda found: both).panels({}) == both[1:]
 
 
 def test_the_picture_of_the_law_needs_no_records() -> None:

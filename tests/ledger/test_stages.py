@@ -14,7 +14,7 @@ from depthlaw.ledger.records.environment import cores
 from depthlaw.ledger.records.run import Run
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running import scheduling
-from depthlaw.ledger.running.engines import Inline, Pool
+from depthlaw.ledger.running.engines import Inline, ProcessPool
 from depthlaw.theory.claims.budget import Cost, Plan
 from depthlaw.theory.claims.definition import Case, find
 
@@ -57,8 +57,8 @@ def test_the_first_run_of_each_process_prepares_and_cheap_groups_come_first(proc
 
 
 def test_large_runs_wait_for_the_whole_memory():
-    small, large = scheduling.stages(RUNS, Pool(2), 6 * GB)
-    assert (small.engine, small.memory, sizes(small.runs)) == (Pool(2), 3 * GB, [1, 2, 3])
+    small, large = scheduling.stages(RUNS, ProcessPool(2), 6 * GB)
+    assert (small.engine, small.memory, sizes(small.runs)) == (ProcessPool(2), 3 * GB, [1, 2, 3])
     assert (large.engine, large.memory, sizes(large.runs)) == (Inline(), 6 * GB, [6])
     given = {run.options["memory"] for run in small.runs}
     assert given == {3 * GB}
@@ -72,14 +72,16 @@ def test_another_engine_gets_all_runs_and_the_whole_memory():
 
 def test_a_budget_that_is_too_small_for_a_run_is_refused():
     with pytest.raises(UsageError, match=r"--memory: .*size=6.* needs 1.5 GB besides its matrix"):
-        list(scheduling.stages(RUNS, Pool(2), GB))
+        list(scheduling.stages(RUNS, ProcessPool(2), GB))
 
 
 def test_claims_without_a_plan_come_last(tmp_path, monkeypatch):
     monkeypatch.setattr(scheduling, "measured_rates", lambda plans: dict.fromkeys(plans, RATES))
-    work, expected = scheduling.budgeted([UNPLANNED, *RUNS], Store(tmp_path), Pool(2), 6 * GB)
+    work, expected = scheduling.budgeted(
+        [UNPLANNED, *RUNS], Store(tmp_path), ProcessPool(2), 6 * GB
+    )
     assert [sizes(stage.runs) for stage in work] == [[1, 3, 2], [6], [1]]
-    assert (work[-1].engine, work[-1].memory) == (Pool(2), None)
+    assert (work[-1].engine, work[-1].memory) == (ProcessPool(2), None)
     assert set(expected.seconds) == {run.id for run in [*RUNS, UNPLANNED]}
     assert expected.known == len(RUNS)
 
@@ -111,7 +113,10 @@ def test_cost_model_and_measurement_stand_side_by_side():
     walls = [0.5, 16.0, 5.0, 0.5]
     records = {run.id: record(s, GB) for run, s in zip(RUNS, walls, strict=True)}
     predicted = dict(zip(records, [0.1, 2.0, 5.0, 0.1], strict=True))
-    work = [scheduling.Stage(RUNS[:2], Pool(2)), scheduling.Stage([*RUNS[2:], UNPLANNED], Inline())]
+    work = [
+        scheduling.Stage(RUNS[:2], ProcessPool(2)),
+        scheduling.Stage([*RUNS[2:], UNPLANNED], Inline()),
+    ]
     said = list(scheduling.cost_check(work, predicted, records.get))
     assert max(map(len, said)) <= 80
     assert len(said) == 2 + 2 + 2, "headings, one line for each group, the sum and the ratios"

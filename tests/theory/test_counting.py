@@ -13,7 +13,7 @@ from depthlaw.advisor.models import models
 from depthlaw.theory.claims.definition import registry
 from depthlaw.theory.counting import published_sizes as published
 from depthlaw.theory.counting.counted_nets import (
-    Net,
+    CountedNet,
     bert,
     counted,
     counted_weights,
@@ -36,14 +36,14 @@ from depthlaw.theory.counting.counted_nets import (
         (t5(24, 1024, 128 * 128, 65536, 32128, 128), 11_307_321_344),
     ],
 )
-def test_nets_have_their_published_number_of_parameters(net: Net, total: int) -> None:
+def test_nets_have_their_published_number_of_parameters(net: CountedNet, total: int) -> None:
     assert counted(net) == total
 
 
 @pytest.mark.parametrize(
     "net", [gpt2(3, 4, 5, 6), llama(2, 3, 5, 7, 11, 13), t5(2, 4, 6, 8, 10, 2)]
 )
-def test_walking_through_tensors_agrees_with_the_sum_over_stacks(net: Net) -> None:
+def test_walking_through_tensors_agrees_with_the_sum_over_stacks(net: CountedNet) -> None:
     names = [name for name, _ in net.walk()]
     assert len(names) == len(set(names))
     assert counted(net) == net.parameters()

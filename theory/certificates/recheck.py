@@ -51,7 +51,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Kind:
+class CertificateKind:
     """A kind of certificate: its claim, fields and sentence, and how it is checked."""
 
     claim: str
@@ -350,22 +350,22 @@ def _ranks_finding(data: Mapping[str, Any]) -> Finding:
 _NET = ("width", "depth", "heads", "tokens", "weights")
 
 # Another kind of certificate needs one entry here.
-KINDS: dict[str, Kind] = {
-    _PRODUCT: Kind(
+KINDS: dict[str, CertificateKind] = {
+    _PRODUCT: CertificateKind(
         "separation_rank/upper_bound_deep",
         (*_NET, "forms", "exponents"),
         _violation_sentence,
         _recheck_product,
         _violation,
     ),
-    _LEADING: Kind(
+    _LEADING: CertificateKind(
         "separation_rank/upper_bound_deep",
         (*_NET, "grading", "column", "exponents"),
         _violation_sentence,
         _recheck_leading,
         _violation,
     ),
-    _RANKS: Kind(
+    _RANKS: CertificateKind(
         "separation_rank/exact",
         ("width", "depth", "heads", "prime", "weights", "pieces", "rank"),
         _ranks_sentence,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .values import Case, Measured
     from .verdict import Decision
 
-__all__ = ["Cost", "Plan", "Row", "Table"]
+__all__ = ["ClaimTable", "Cost", "Plan", "TableRow"]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Plan:
         return tuple(case.get(name) for name in self.group)
 
 
-class Row(Protocol):
+class TableRow(Protocol):
     """What a table is made of: a case, what was measured there, how that was judged, and the
     records behind it."""
 
@@ -84,7 +84,7 @@ class Row(Protocol):
         """Records, each with its `facts`."""
 
 
-class Table(NamedTuple):
+class ClaimTable(NamedTuple):
     """A table of a claim's own, which reports print besides its verdict.
 
     Attributes:

@@ -81,7 +81,7 @@ Kind = Literal[
 # "typical": seeds are the sample. "these nets": one number of a few nets, or their examples pooled;
 # the verdict is about those nets.
 Quantifier = Literal["all", "almost every", "exists", "typical", "these nets"]
-Weight = Literal["theorem", "step", "measurement", "arithmetic"]
+ClaimWeight = Literal["theorem", "step", "measurement", "arithmetic"]
 Evidence = Literal["argument", "checks", "certificate"]
 Tier = Literal["cited", "supporting"]
 # Why verdicts carry a * that were undecided while all claims of a suite shared one budget.
@@ -213,7 +213,7 @@ class Claim:
     known: Literal["", "HOLDS", "FAILS", "UNDECIDED"] = ""
     post_hoc: str = ""
     undecidable: str = ""
-    weight: Weight = "theorem"
+    weight: ClaimWeight = "theorem"
     headline: str = ""
     cited: str = ""
     supports: str = ""

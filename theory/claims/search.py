@@ -15,7 +15,7 @@ import numpy as np
 
 from .values import Case, Measured
 
-Point = tuple[Fraction, ...]
+SearchPoint = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True)
@@ -33,4 +33,4 @@ class Search:
     case: Case
     size: int
     objective: Callable[[np.ndarray], float]
-    measured: Callable[[Point], Measured]
+    measured: Callable[[SearchPoint], Measured]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 Tensor = tuple[str, tuple[Any, ...]]
 
 
-class Net(NamedTuple):
+class CountedNet(NamedTuple):
     """The tensors outside the layers, and per stack the number of layers and those of one layer."""
 
     outside: list[Tensor]
@@ -41,12 +41,12 @@ def _numbers(tensors: Iterable[Tensor]) -> Any:
     return sum(math.prod(shape) for _, shape in tensors)
 
 
-def counted(net: Net) -> int:
+def counted(net: CountedNet) -> int:
     """The parameters of a net of integer sizes, by a walk through its differently named tensors."""
     return sum(math.prod(shape) for shape in dict(net.walk()).values())
 
 
-def counted_weights(net: Net) -> int:
+def counted_weights(net: CountedNet) -> int:
     """The entries of the weight matrices of layers, by the same walk."""
     return sum(
         math.prod(shape)
@@ -79,7 +79,7 @@ def gpt2(
     positions: Any = 1,
     ff: Any = None,
     inner: Any = None,
-) -> Net:
+) -> CountedNet:
     """GPT-2: biases everywhere, two LayerNorms per layer and a last one, learned positions, tied
     read-out."""
     ff, inner = 4 * width if ff is None else ff, width if inner is None else inner
@@ -91,10 +91,10 @@ def gpt2(
         *_linear("mlp.out", ff, width, True),
     ]
     outside: list[Tensor] = [("wte", (vocabulary, width)), ("wpe", (positions, width))]
-    return Net(outside + _norm("ln_f", width, True), [(depth, layer)])
+    return CountedNet(outside + _norm("ln_f", width, True), [(depth, layer)])
 
 
-def llama(depth: Any, width: Any, inner: Any, kv: Any, ff: Any, vocabulary: Any) -> Net:
+def llama(depth: Any, width: Any, inner: Any, kv: Any, ff: Any, vocabulary: Any) -> CountedNet:
     """LLaMA: no biases, RMSNorm, gated feed-forward of three matrices, rotary positions, untied
     read-out, grouped queries."""
     layer = [
@@ -105,13 +105,13 @@ def llama(depth: Any, width: Any, inner: Any, kv: Any, ff: Any, vocabulary: Any)
         *_linear("mlp.up", width, ff, False),
         *_linear("mlp.down", ff, width, False),
     ]
-    return Net(
+    return CountedNet(
         [("embed", (vocabulary, width)), ("head", (width, vocabulary)), ("norm", (width,))],
         [(depth, layer)],
     )
 
 
-def bert(depth: int, width: int, vocabulary: int, positions: int) -> Net:
+def bert(depth: int, width: int, vocabulary: int, positions: int) -> CountedNet:
     """BERT: post-norm encoder with biases, token types, a norm on the embeddings and a pooler."""
     layer = gpt2(depth, width, vocabulary, positions).stacks[0][1]
     outside: list[Tensor] = [
@@ -119,13 +119,13 @@ def bert(depth: int, width: int, vocabulary: int, positions: int) -> Net:
         ("positions", (positions, width)),
         ("types", (2, width)),
     ]
-    return Net(
+    return CountedNet(
         [*outside, *_norm("norm", width, True), *_linear("pooler", width, width, True)],
         [(depth, layer)],
     )
 
 
-def t5(depth: int, width: int, inner: int, ff: int, vocabulary: int, heads: int) -> Net:
+def t5(depth: int, width: int, inner: int, ff: int, vocabulary: int, heads: int) -> CountedNet:
     """T5 1.0: `depth` layers in each stack, no biases, 32 relative-position buckets per stack, one
     tied embedding."""
     mlp = [
@@ -143,4 +143,4 @@ def t5(depth: int, width: int, inner: int, ff: int, vocabulary: int, heads: int)
         ("encoder.norm", (width,)),
         ("decoder.norm", (width,)),
     ]
-    return Net(outside, [(depth, encoder), (depth, decoder)])
+    return CountedNet(outside, [(depth, encoder), (depth, decoder)])

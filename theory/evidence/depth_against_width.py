@@ -50,7 +50,7 @@ _GRIDS = (
 TABLE = tuple(row for row in rows() if row["grid"] in _GRIDS)
 
 
-class Trained(NamedTuple):
+class ListedNet(NamedTuple):
     """A trained net; `sign` is 1 where its value is a loss and -1 where it is an accuracy."""
 
     depth: int
@@ -59,11 +59,11 @@ class Trained(NamedTuple):
     sign: int
 
 
-def trained(group: str) -> list[Trained]:
+def trained(group: str) -> list[ListedNet]:
     """The nets of a group, shallowest first."""
     sign = {"loss": 1, "accuracy": -1}
     return sorted(
-        Trained(int(r["layers"]), int(r["width"] or 0), r["value"], sign[r["measure"]])
+        ListedNet(int(r["layers"]), int(r["width"] or 0), r["value"], sign[r["measure"]])
         for r in TABLE
         if r["grid"] == group
     )

@@ -37,7 +37,7 @@ from .residues import (
 
 __all__ = [
     "PLE",
-    "Cost",
+    "EliminationCost",
     "RankProfile",
     "Relations",
     "centred",
@@ -433,7 +433,7 @@ def _joined(first: Integers, second: Integers, start: int) -> Integers:
 # --- cost -----------------------------------------------------------------------------------------
 
 
-class Cost(NamedTuple):
+class EliminationCost(NamedTuple):
     """Operations of BLAS, bytes moved by reductions, and the peak of memory with a float64 copy."""
 
     operations: int
@@ -441,7 +441,7 @@ class Cost(NamedTuple):
     peak_bytes: int
 
 
-def elimination_cost(m: int, n: int, p: int, r: int | None = None) -> Cost:
+def elimination_cost(m: int, n: int, p: int, r: int | None = None) -> EliminationCost:
     """What the elimination of an m x n matrix takes whose first r rows and columns are independent.
 
     Operations are 2 for every multiplication and addition, counted product by product, about
@@ -462,7 +462,7 @@ def elimination_cost(m: int, n: int, p: int, r: int | None = None) -> Cost:
     operations = 2 * sum(rows * columns * inner for rows, columns, inner in products)
     moved = sum(rows * columns * -(-inner // terms) for rows, columns, inner in products)
     peak = 8 * (m * n + 2 * TILE**2 + TILE * r + 8 * PANEL * n)
-    return Cost(operations, 32 * moved + 16 * m * n, peak)
+    return EliminationCost(operations, 32 * moved + 16 * m * n, peak)
 
 
 def _products(m: int, n: int, r: int, panel: int) -> Iterator[tuple[int, int, int]]:

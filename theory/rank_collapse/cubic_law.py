@@ -17,7 +17,7 @@ from sympy.core.relational import Relational
 from ..claims.definition import Ball, Case, Control, Exact, Outside, Source, Step, claim
 from ..claims.proof_steps import at_least
 from ..claims.relations import Eq, Le
-from ..claims.search import Point, Search
+from ..claims.search import Search, SearchPoint
 from ..claims.symbols import quantity, residual
 from ..exact.enclosure import from_fraction
 from .cubic_step import chain_steps
@@ -149,7 +149,7 @@ def _search(case: Case, per_gamma: bool) -> Search:
         norm = float(composite_norm(moved - moved.mean(axis=0)))
         return norm / gamma(E) if per_gamma else norm
 
-    def measured(point: Point) -> Ball:
+    def measured(point: SearchPoint) -> Ball:
         def once() -> arb:
             R, qk, value = (
                 arb_mat([[from_fraction(v) for v in row] for row in matrix])

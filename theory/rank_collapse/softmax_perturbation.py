@@ -15,7 +15,7 @@ from sympy.core.relational import Relational
 from ..claims.definition import Ball, Case, Control, Source, Step, claim
 from ..claims.proof_steps import sum_step
 from ..claims.relations import Eq, Le
-from ..claims.search import Point, Search
+from ..claims.search import Search, SearchPoint
 from ..claims.symbols import quantity
 from ..exact.enclosure import enclose, from_fraction
 from .residual_norms import V2
@@ -95,7 +95,7 @@ def _search(case: Case, side: int) -> Search:
         mean = float(q @ np.expm1(E))
         return float(np.max(side * (np.expm1(E) - mean) / (1 + mean))) / float(D)
 
-    def measured(point: Point) -> Ball:
+    def measured(point: SearchPoint) -> Ball:
         E, base = point[:n], point[n:]
         scale = D / (max(E) - min(E))
 

@@ -9,7 +9,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
-from depthlaw.advisor.grids import STANDARD, Key
+from depthlaw.advisor.grids import STANDARD, NetKind
 from depthlaw.advisor.models import Model, models
 from depthlaw.advisor.rules import Rule, rules
 
@@ -70,7 +70,7 @@ def plot_format(suffix: str) -> str:
 
 
 def depth_plot(
-    answers: Sequence[Answer], form: str, key: Key = STANDARD, known_by: int | None = None
+    answers: Sequence[Answer], form: str, key: NetKind = STANDARD, known_by: int | None = None
 ) -> bytes:
     """Draw layers against 12 L d^2: the recommended depth with its interval, every law for such
     nets (solid where its source measured, dotted beyond, dashed where it is theory alone), and the
@@ -98,7 +98,7 @@ def depth_plot(
     return target.getvalue()
 
 
-def _draw(axes: Axes, answers: Sequence[Answer], key: Key, known_by: int | None) -> None:
+def _draw(axes: Axes, answers: Sequence[Answer], key: NetKind, known_by: int | None) -> None:
     # Two sizes may have nets of one depth and width, and other inner widths.
     ours = sorted(
         (

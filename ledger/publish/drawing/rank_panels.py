@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import log, nan
 
-from depthlaw.empirics.separation_rank.frontier import Entry
+from depthlaw.empirics.separation_rank.frontier import RankEntry
 from depthlaw.theory.claims.definition import find
 from depthlaw.theory.claims.values import Case, Exact
 from depthlaw.theory.claims.verdict import Verdict
@@ -17,7 +17,7 @@ from ...records.store import decode
 from ...verdicts.report import CaseResult, ClaimResult
 from .panels import Panel, Series, stated, upright
 
-__all__ = ["FRONTIER_WIDTHS", "GENERIC_RANK", "Point", "generic_ranks", "rank_panels"]
+__all__ = ["FRONTIER_WIDTHS", "GENERIC_RANK", "RankPoint", "generic_ranks", "rank_panels"]
 
 # The claims whose records hold the separation rank of nets with random weights.
 GENERIC_RANK = ("separation_rank/generic_one_head", "separation_rank/dimension_count")
@@ -26,7 +26,7 @@ FRONTIER_WIDTHS = (2, 3, 4, 6, 10, 16)
 
 
 @dataclass(frozen=True)
-class Point:
+class RankPoint:
     """The largest rank found on one case, over its seeds."""
 
     width: int
@@ -35,10 +35,10 @@ class Point:
     rank: int
 
 
-def generic_ranks(results: Iterable[ClaimResult]) -> Iterator[Point]:
+def generic_ranks(results: Iterable[ClaimResult]) -> Iterator[RankPoint]:
     """One point for each width, depth and number of heads, of nets without residual connections:
     the case with the most tokens, and of its seeds the largest rank."""
-    best: dict[tuple[int, int, int], tuple[int, Point]] = {}
+    best: dict[tuple[int, int, int], tuple[int, RankPoint]] = {}
     for result in results:
         if result.claim.key not in GENERIC_RANK:
             continue
@@ -54,7 +54,7 @@ def generic_ranks(results: Iterable[ClaimResult]) -> Iterator[Point]:
             if rank and (
                 shape not in best or (tokens, rank) > (best[shape][0], best[shape][1].rank)
             ):
-                best[shape] = tokens, Point(*shape, rank)
+                best[shape] = tokens, RankPoint(*shape, rank)
     return (point for _, point in best.values())
 
 
@@ -72,7 +72,7 @@ def _rank(case: CaseResult) -> int:
 
 
 def rank_panels(
-    listed: Iterable[Entry], widths: tuple[int, ...] = FRONTIER_WIDTHS
+    listed: Iterable[RankEntry], widths: tuple[int, ...] = FRONTIER_WIDTHS
 ) -> tuple[Panel, ...]:
     """log_3 of the separation ranks of one head against depth, with the bounds, S, and both knees:
     a panel for each width that has an entry.
@@ -90,7 +90,7 @@ def rank_panels(
     )
 
 
-def _panel(width: int, listed: list[Entry], depths: range) -> Panel:
+def _panel(width: int, listed: list[RankEntry], depths: range) -> Panel:
     counts = {depth: log3_dimension_count(width, depth)[1] for depth in depths}
     points = []
     for label, settled in (("exact, one head", True), ("at least, one head", False)):

@@ -35,7 +35,7 @@ from ..appendix.printed_claims import Statement
 from ..appendix.typesetting import verdict
 from ..intervals import leaning
 
-__all__ = ["Ledger"]
+__all__ = ["MarkSource"]
 
 _MARK = re.compile(
     r"<!--\s+(?P<kind>verdict|of|is|says|near|fails|agree|against|shapes|sizes|number|law|bench):"
@@ -44,7 +44,7 @@ _MARK = re.compile(
 
 
 @dataclass(frozen=True)
-class Ledger:
+class MarkSource:
     """What marks are filled from.
 
     Attributes:

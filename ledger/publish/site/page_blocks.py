@@ -23,7 +23,7 @@ from ..drawing.line_plot import line_plot
 from ..drawing.panels import Found, Number, Table
 from ..drawing.panels import written as numbers_of
 from ..intervals import CONFIDENCE, estimate, written
-from ..questions import QUESTIONS, Question
+from ..questions import QUESTIONS, PageQuestion
 
 __all__ = [
     "_found",
@@ -97,7 +97,7 @@ def numbers(names: Sequence[str], recorded: Recorded) -> str:
 
 
 def _blocks(
-    asked: Question, recorded: Recorded, shown: Callable[[Sequence[ClaimResult], str], str]
+    asked: PageQuestion, recorded: Recorded, shown: Callable[[Sequence[ClaimResult], str], str]
 ) -> str:
     """What is shown of a question's claims, and of those with cases on another device, where
     something is recorded of its own claims."""

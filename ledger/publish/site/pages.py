@@ -30,7 +30,7 @@ from pathlib import Path
 
 from depthlaw.empirics.separation_rank.frontier import entries
 from depthlaw.empirics.separation_rank.frontier import table as frontier_table
-from depthlaw.theory.claims.budget import Table
+from depthlaw.theory.claims.budget import ClaimTable
 from depthlaw.theory.claims.definition import SUITES, Claim, registry
 
 from ...records.store import Store, manifest, open_store
@@ -84,7 +84,7 @@ def write(
     pages = _generated(judged, places, out)
     pages[out / "mutations.md"] = mutants() if mutants else mutated(list(claims), stores[0])
     pages = {path: _linked(text, claims, docs) for path, text in pages.items()}
-    words = inline.Ledger(results_by_key, sum(map(len, stores)))
+    words = inline.MarkSource(results_by_key, sum(map(len, stores)))
     for path in sorted(docs.rglob("*")):
         name = path.relative_to(docs)
         if path.is_dir() or name.parts[0] in _APART:
@@ -343,7 +343,7 @@ def table(claims: Mapping[str, Claim], key: str, store: Store) -> str:
 
 def _recorded(
     claims: Mapping[str, Claim],
-    maker: Callable[..., Table],
+    maker: Callable[..., ClaimTable],
     store: Store,
 ) -> list[CaseResult]:
     """The recorded cases of the claims that share a table, in any suite."""
