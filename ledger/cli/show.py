@@ -102,7 +102,7 @@ def why(
 def _shipped(key: str, folder: Path | None, own: Path | None) -> ShippedAnswer | None:
     """The answer that comes with depthlaw, where nothing else is asked for and no record here says
     another; what is answered from is said."""
-    if own is not None:
+    if own is not None or key not in claims_index():
         return None
     store = open_store(folder, lazy=True)
     answer = shipped_answer(key, store.root)

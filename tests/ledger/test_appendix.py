@@ -455,7 +455,7 @@ def test_headlines_are_not_those_that_a_referee_would_refute():
     """Refuted by single runs, or by a bound from memory that does not say so at once."""
     headlines = {key: claim.headline for key, claim in registry().items() if claim.headline}
     assert "evidence/depth_wins" not in headlines
-    assert headlines["separation_rank/upper_bound_deep"].startswith("Ours as recalled")
+    assert headlines["separation_rank/upper_bound_deep"].startswith("As recalled, not compared")
 
 
 def test_measuring_again_names_every_suite_that_is_printed(out, tmp_path, quick):

@@ -337,7 +337,6 @@ class Claim:
 _SHARED = ("claims", "certificates", "exact", "nets", "training")
 # The imports that are done when a module is loaded: those that are not indented.
 _IMPORT = re.compile(r"^from (\.*[\w.]*) import (?:\(([^)]*)\)|(.*))|^import ([\w.]+)", re.M)
-_CALL = re.compile(r"\bclaim\(")
 _Steps = Callable[[Relational], Iterable[Step]]
 # Every claim that was made in this process, and the module that made it.
 _registered: dict[str, Claim] = {}
@@ -470,7 +469,7 @@ def registry() -> dict[str, Claim]:
 
 def made_in(module: str) -> list[Claim]:
     """The claims whose functions stand in a module that was imported, in their order."""
-    return [owner for key, owner in _registered.items() if _homes[key] == module]
+    return [new for key, new in _registered.items() if _homes[key] == module]
 
 
 def find(key: str) -> Claim:
@@ -515,7 +514,7 @@ def _imported(module: str) -> None:
 @cache
 def _modules() -> list[tuple[str, str]]:
     """The modules that may hold claims, with their sources, without importing any: those of a topic
-    that call `claim`, and can be loaded without torch."""
+    that import this module, themselves or through another, and can be loaded without torch."""
     sources: dict[str, str] = {}
     imported: dict[str, set[str]] = {}
     below_a_topic = []
@@ -530,11 +529,9 @@ def _modules() -> list[tuple[str, str]]:
                 imported[name] = _imports(".".join(parts[:-1]), sources[name])
                 if len(parts) > 3 and parts[2] not in _SHARED:
                     below_a_topic.append(name)
-    not_there = _importing("torch", imported)
+    there, not_there = _importing(__name__, imported), _importing("torch", imported)
     return [
-        (name, sources[name])
-        for name in below_a_topic
-        if _CALL.search(sources[name]) and name not in not_there
+        (name, sources[name]) for name in below_a_topic if name in there and name not in not_there
     ]
 
 

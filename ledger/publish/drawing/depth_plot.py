@@ -271,14 +271,15 @@ def _legend(axes: Axes) -> None:
     from matplotlib.patches import Patch
 
     law = _COLOURS[0]
+    drawn: tuple[tuple[str, str, float, Any], ...] = (
+        ("recommended shape", _OURS, 3.5, "-"),
+        ("law, at sizes its source measured", law, 2.6, "-"),
+        ("law, extrapolated", law, 1.8, (0, (1, 2))),
+        ("theory alone", law, 2.6, "--"),
+    )
     ours, *laws = (
         Line2D([], [], color=colour, linewidth=width, linestyle=dash, label=label)
-        for label, colour, width, dash in (
-            ("recommended shape", _OURS, 3.5, "-"),
-            ("law, at sizes its source measured", law, 2.6, "-"),
-            ("law, extrapolated", law, 1.8, (0, (1, 2))),
-            ("theory alone", law, 2.6, "--"),
-        )
+        for label, colour, width, dash in drawn
     )
     within = "within 1 % of the best loss (light: no grid of this size)"
     band = Patch(color=_OURS, alpha=0.16, linewidth=0, label=within)
