@@ -90,8 +90,8 @@ def without(net: Net, first: int, last: int) -> Net:
         ValueError: where there are no such layers, none would stay, or layers are looped.
 
     >>> import numpy as np
-    >>> from depthlaw.empirics.nets.net import Net, Shape
-    >>> net = Net(Shape(width=4, depth=3), rng=np.random.default_rng(0))
+    >>> from depthlaw.empirics.nets.net import Net, NetShape
+    >>> net = Net(NetShape(width=4, depth=3), rng=np.random.default_rng(0))
     >>> shorter = without(net, 2, 2)
     >>> shorter.shape.depth, shorter.qkv[1] is net.qkv[2]
     (2, True)

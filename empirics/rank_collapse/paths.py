@@ -181,8 +181,8 @@ def frozen(net: Net, inputs: Tensor) -> FrozenPass:
         ValueError: for a net with MLPs, which no choice of scales makes linear, or other attention.
 
     >>> import numpy as np
-    >>> from depthlaw.empirics.nets.net import Shape
-    >>> shape = Shape(width=4, depth=2, heads=2, norm="post")
+    >>> from depthlaw.empirics.nets.net import NetShape
+    >>> shape = NetShape(width=4, depth=2, heads=2, norm="post")
     >>> net = Net(shape, rng=np.random.default_rng(0), std=1.0, dtype=torch.float64)
     >>> inputs = torch.arange(12, dtype=torch.float64).reshape(1, 1, 3, 4).sin()
     >>> parts = frozen(net, inputs).by_length()
@@ -416,8 +416,8 @@ def product_gaps(net: Net, inputs: Tensor, paths: Tensor, *, recomputed: bool = 
     Raises:
         ValueError: as `frozen`, or as `isolated`.
 
-    >>> from depthlaw.empirics.nets.net import Shape
-    >>> net = Net(Shape(width=4, depth=2, heads=2), dtype=torch.float64)  # attention is uniform
+    >>> from depthlaw.empirics.nets.net import NetShape
+    >>> net = Net(NetShape(width=4, depth=2, heads=2), dtype=torch.float64)  # attention is uniform
     >>> paths = torch.tensor([[[2, 2]], [[0, 2]]])
     >>> product_gaps(net, torch.zeros(1, 1, 4, 4, dtype=torch.float64), paths).flatten().round(
     ...     decimals=3).tolist()

@@ -55,8 +55,8 @@ READS = ("layer",)
 def attention_alone(net: Net) -> Net:
     """The net without skip connections and MLPs, with the parameters of the others.
 
-    >>> from depthlaw.empirics.nets.net import Net, Shape
-    >>> net = Net(Shape(width=4, depth=2, mlp=8), rng=np.random.default_rng(0))
+    >>> from depthlaw.empirics.nets.net import Net, NetShape
+    >>> net = Net(NetShape(width=4, depth=2, mlp=8), rng=np.random.default_rng(0))
     >>> alone = attention_alone(net)
     >>> alone.shape.mlp, alone.shape.residual, alone.qkv[1] is net.qkv[1]
     (0, False, True)
