@@ -40,7 +40,8 @@ relative_residual = quantity(
 chance = quantity(
     "chance_of_distance",
     "p",
-    "chance that one more initialisation lies as far from the mean as a stated value",
+    "chance that one more initialisation lies as far from the mean over "
+    "initialisations as a stated value, by Student's t of the logarithms",
     "nonnegative real",
 )
 

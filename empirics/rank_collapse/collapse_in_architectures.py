@@ -22,13 +22,15 @@ from depthlaw.theory.claims.symbols import quantity
 drop_growth = quantity(
     "drop_growth",
     "g",
-    "factor by layer in the drop of the log relative residual: 3 if cubic, 1 if exponential",
+    "factor from layer to layer in the drop of the logarithm of the relative "
+    "residual: 3 for a cubic law, 1 for an exponential one",
     "positive real",
 )
 kept = quantity(
     "log_residual_kept",
     r"\Delta",
-    "log of the relative residual after all layers over that after one of pure attention",
+    "logarithm of the relative residual after all layers over that after the first "
+    "layer of pure attention",
     "real",
 )
 

@@ -30,19 +30,34 @@ if TYPE_CHECKING:
     from .path_scores import PathScores, Toy
 
 path_score = quantity(
-    "path_score", "s_l", "share right of paths of a length (circle: mean cosine)", "real"
+    "path_score",
+    "s_l",
+    "share of right answers that paths of one length give (circle: mean cosine to the point)",
+    "real",
 )
 best_guess = quantity(
-    "best_guess", "g", "chance of the best answer without a look at the example", "nonnegative real"
+    "best_guess",
+    "g",
+    "probability that the best answer without a look at the example is right",
+    "nonnegative real",
 )
 published_score = quantity(
-    "published_score", r"s_{pub}", "published score of a net, or of a guess", "nonnegative real"
+    "published_score",
+    r"s_{pub}",
+    "published score of a trained net, or of a guess",
+    "nonnegative real",
 )
 score_drop = quantity(
-    "score_drop", r"s_l-s_{l+1}", "score of paths of one length minus that of the next", "real"
+    "score_drop",
+    r"s_l-s_{l+1}",
+    "score of paths of one length minus that of the next length",
+    "real",
 )
 gain_share = quantity(
-    "gain_share", "g_l", "gain of some paths over a guess, over that of the whole net", "real"
+    "gain_share",
+    "g_l",
+    "what some paths gain over the best guess without input, divided by what the whole net gains",
+    "real",
 )
 residual_drop = quantity(
     "residual_drop",

@@ -34,13 +34,22 @@ if TYPE_CHECKING:
     from .parametrisations import TokenBatch
 
 width_change = quantity(
-    "width_change_exponent", r"\kappa_N", "exponent of the width in a few steps' change", "real"
+    "width_change_exponent",
+    r"\kappa_N",
+    "exponent of the width in the change of a net's hidden states or logits by a few steps",
+    "real",
 )
 depth_change = quantity(
-    "depth_change_exponent", r"\kappa_L", "exponent of the depth in a few steps' change", "real"
+    "depth_change_exponent",
+    r"\kappa_L",
+    "exponent of the depth in the change of a net's hidden states or logits by a few steps",
+    "real",
 )
 gradient_size = quantity(
-    "gradient_size_exponent", r"\gamma", "exponent of width or depth in gradients of blocks", "real"
+    "gradient_size_exponent",
+    r"\gamma",
+    "exponent of the width or depth in the entries of the gradients of weights in blocks",
+    "real",
 )
 
 MUP = Source("yang2022tp5", "Table 3 and coordinate checks", "arXiv:2203.03466")
@@ -342,7 +351,7 @@ def _deeper(*powers: str, **fields: Any) -> tuple[Case, ...]:
     source=COMPLETEP,
     post_hoc=_TRIED,
     assumes={
-        "the exponent is -1 by width, minus the branches' power by depth": lambda c: (
+        "a case expects -1 by width, minus the branches' power by depth": lambda c: (
             c.rational("expected_exponent") == (-1 if "narrow" in c else -c.rational("depth_power"))
         )
     },

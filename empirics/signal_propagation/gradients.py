@@ -33,19 +33,24 @@ from .norm_growth import IN_NETS, in_blocks, without
 gradient_exponent = quantity(
     "gradient_exponent",
     r"\partial\log\|\nabla W\|/\partial\log L",
-    "slope against log L of the log gradient: last, of all layers, or last times the stream's norm",
+    "least-squares slope against log L, over depths that double, of the log norm of"
+    " the gradient of the last MLP's second matrix, or of all matrices of all "
+    "layers, or of the product of the former and the norm of the last hidden states",
     "real",
 )
 profile_exponent = quantity(
     "profile_exponent",
     r"\partial\log\|\nabla W^{2,l}\|/\partial\log\|x_l\|^2",
-    "slope over layers of the log gradient against the log mean square of the stream",
+    "within one net, least-squares slope over its layers l of the log norm of the "
+    "gradient of the MLP's second matrix against the log mean square of the stream "
+    "after that layer",
     "real",
 )
 decay_rate = quantity(
     "gradient_decay_rate",
     r"\partial\log\|\nabla W^{2,L}\|/\partial L",
-    "slope against L of the log gradient of the last MLP's second matrix, depths doubling",
+    "least-squares slope of the log norm of the gradient of the last MLP's second "
+    "matrix against L over depths that double",
     "real",
 )
 
@@ -210,11 +215,11 @@ _GRADIENTS = {
     kind="rate",
     source=Source(
         "xiong2020",
-        "Theorem 1, for softmax attention; other schemes derived here",
+        "Theorem 1, power of L, for softmax attention; other schemes derived here",
         "arXiv:2002.04745",
     ),
     cases=_GRADIENTS,
-    assumes={"the exponent is that of the scheme": _of_scheme},
+    assumes={"a case expects the exponent that is stated for its scheme": _of_scheme},
     post_hoc=(
         "Cross-entropy asks 384 other nets since a first run of 128 left pre- and post-norm "
         "undecided, stochastic depth 256 since it was, equal tokens."
@@ -275,7 +280,7 @@ _PROFILES = {
     Eq(profile_exponent, -HALF),
     predicted=within,
     kind="rate",
-    source=Source("xiong2020", "Theorem 1, for softmax attention", "arXiv:2002.04745"),
+    source=Source("xiong2020", "Theorem 1, power of L, for softmax attention", "arXiv:2002.04745"),
     cases=_PROFILES,
     wording="derived",
     control=_instead(

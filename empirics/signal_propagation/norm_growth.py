@@ -30,22 +30,28 @@ if TYPE_CHECKING:
 attention_write = quantity(
     "attention_write",
     "a",
-    "largest mean square that attention writes, mean over weights: d^2 Var(W_V) Var(W_O)",
+    "largest mean square that attention writes on LayerNormed rows in the mean over"
+    " its weights: d^2 Var(W_V) Var(W_O)",
     "positive real",
 )
 mlp_write = quantity(
     "mlp_write",
     "m",
-    "mean square that a ReLU MLP writes, mean over weights: d h Var(W_1) Var(W_2)/2",
+    "mean square that a ReLU MLP writes on LayerNormed rows in the mean over its "
+    "weights: d h Var(W_1) Var(W_2)/2",
     "positive real",
 )
 effective_depth = quantity(
-    "effective_depth", "S", "sum of the mean squared factors on what layers write", "positive real"
+    "effective_depth",
+    "S",
+    "sum over the layers of the mean squared factor on what they write: their number, if none",
+    "positive real",
 )
 stream_exponent = quantity(
     "stream_exponent",
     r"\partial\log\|x_l\|^2/\partial\log l",
-    "slope of the log mean square of hidden states against the log of the depth, doubling",
+    "least-squares slope of the log mean square of hidden states against the log of"
+    " the depth: after layers of one net, or at the ends of nets, that double",
     "real",
 )
 
@@ -262,7 +268,9 @@ def _depths(*schemes: str, **fields: int | str) -> tuple[Case, ...]:
     predicted=within,
     kind="rate",
     assumes={
-        "0 for GPT-2, else 1": lambda c: c.expected_exponent == ("0" if c.scheme == "gpt2" else "1")
+        "a case expects 0 for GPT-2, else 1": lambda c: (
+            c.expected_exponent == ("0" if c.scheme == "gpt2" else "1")
+        )
     },
     source=Source("radford2019", "residual weights over sqrt(N); without them xiong2020, Lemma 2"),
     cases={

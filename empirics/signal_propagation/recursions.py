@@ -43,7 +43,10 @@ if TYPE_CHECKING:
     from ..nets.net import Deviations, Net, NetShape
 
 net_correlation = quantity(
-    "net_correlation", r"\rho_l^{net}", "correlation of two tokens after layer l of a net", "real"
+    "net_correlation",
+    r"\rho_l^{net}",
+    "mean product of two tokens' coordinates over the mean square, after layer l of a net",
+    "real",
 )
 contracts = quantity(
     "contracts", "s", "1 for blocks of attention, 0 for those of ReLU MLPs", "nonnegative integer"

@@ -28,7 +28,8 @@ alphas = quantity(
 share_exponent = quantity(
     "share_exponent",
     r"\epsilon_L",
-    "exponent of the depth in an output's perturbed variance over the sum of branch shares",
+    "exponent of the depth in the variance that a relative perturbation of all "
+    "weights makes at the output, over the sum of branch shares",
     "real",
 )
 
@@ -72,14 +73,16 @@ def _rates(**fields: Any) -> tuple[Case, ...]:
 @claim(
     Eq(depth_change, 1 - alphas * alpha),
     source=COMPLETEP,
-    assumes={"k is the optimiser's": lambda c: c.alphas == _RULES[c.optimiser]},
+    assumes={"a case asks the power k of its optimiser": lambda c: c.alphas == _RULES[c.optimiser]},
     cases={
         "full": (
             *_rates(depth_power="1/2", shallow=16, deep=128, replicas=96),
             *_rates(depth_power=("3/4", "1"), shallow=16, deep=128, replicas=192),
         )
     },
-    control=Control(_rates(depth_power="1/2", **_FEW)[0], "SGD's", Eq(depth_change, 1 - 2 * alpha)),
+    control=Control(
+        _rates(depth_power="1/2", **_FEW)[0], "SGD's power", Eq(depth_change, 1 - 2 * alpha)
+    ),
     cited="Bears on the powers of L by which Adam's and SGD's rates follow scaled branches.",
     **WITHIN,
 )
@@ -142,7 +145,7 @@ _FEW_STEPS = partial(Case, width=32, biases=False, **_FEW)
         "deepnorm_update_with_biases. What Adam does was written after a first measurement."
     ),
     assumes={
-        "DeepNorm's nets without biases; 0 is SGD's exponent, 1/2 Adam's": lambda c: (
+        "DeepNorm's nets without biases; a case expects 0 for SGD, 1/2 for Adam": lambda c: (
             (c.scheme, c.biases) == ("deepnorm", False)
             and c.expected_exponent == {"sgd": "0", "adam": "1/2"}[c.optimiser]
         )

@@ -56,32 +56,37 @@ trained_rank = quantity(
 rank_shown = quantity(
     "rank_shown",
     r"r_\epsilon",
-    "singular values above a share of the largest, in the seed with most or fewest",
+    "singular values of a net's matrix of values on the teacher's grid above a "
+    "share of the largest, in the seed that has most or fewest of them",
     "nonnegative integer",
 )
 effective = quantity(
     "effective_rank",
     r"r_{eff}",
-    "exponential of the entropy of the singular values of the values on the grid",
+    "effective rank of a net's matrix of values on the teacher's grid: the "
+    "exponential of the entropy of its singular values over their sum",
     "positive real",
 )
 rank_raised = quantity(
     "rank_raised",
     r"\Delta\ln r_{eff}",
-    "log of the effective rank after training minus that at initialisation",
+    "logarithm of the effective rank of a trained net minus that of the same net as"
+    " it was initialised",
     "real",
 )
 rank_approach = quantity(
     "rank_approach",
     r"\Delta|\ln r_{eff}/r^*_{eff}|",
-    "distance of log effective ranks from the teacher's, after training minus before",
+    "distance of the logarithms of the effective ranks of student and teacher, "
+    "after training minus before",
     "real",
 )
 side = quantity("side", "n", "rows, and columns, of the grid on which students are trained")
 layer_gain = quantity(
     "layer_gain",
     r"\Delta_L\ln r_{eff}",
-    "what a second layer adds to the log effective rank at one width minus at another",
+    "what a second layer adds to the logarithm of the effective rank at one width "
+    "minus what it adds at another",
     "real",
 )
 

@@ -38,13 +38,15 @@ from .ranks_in_training import (
 floor_share = quantity(
     "floor_share",
     r"\varepsilon/\varepsilon_S",
-    "relative error of a student over the floor of linearised ones of its shape",
+    "relative error of a student over the floor that linearised students of the "
+    "same width and depth cannot beat",
     "nonnegative real",
 )
 error_gap = quantity(
     "error_gap",
     r"\Delta\varepsilon",
-    "relative error of a softmax student minus that of the linearised one of equal seed",
+    "relative error of a softmax student minus that of the linearised student of "
+    "the same width, depth and seed",
     "real",
 )
 
@@ -62,7 +64,9 @@ def _errors(case: Case, attention: str, device: str, folder: str) -> np.ndarray:
     cases=student_cases(below_side, ATTENTIONS, suites=("training",)),
     post_hoc="Linearised students were added after softmax ones had been recorded.",
     control=Control(
-        student_cases(below_side, ATTENTIONS[1:])["full"][0], "ten times it", Ge(floor_share, 10)
+        student_cases(below_side, ATTENTIONS[1:])["full"][0],
+        "ten times the floor",
+        Ge(floor_share, 10),
     ),
     supports="trained_rank/floor_holds",
     **PAIRED,

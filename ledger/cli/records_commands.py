@@ -9,6 +9,7 @@ import json
 import re
 import sqlite3
 import sys
+import tempfile
 import textwrap
 import time
 from collections.abc import Iterable, Mapping
@@ -278,12 +279,14 @@ def _as_csv(rows: list[dict[str, Any]]) -> bytes:
 def _as_sqlite(rows: list[dict[str, Any]]) -> bytes:
     columns = ", ".join(f'"{name}" {kind}' for name, kind in _COLUMNS.items())
     marks = ", ".join("?" * len(_COLUMNS))
-    with closing(sqlite3.connect(":memory:")) as connection:
-        with connection:
+    # Not Connection.serialize: some systems build SQLite without it.
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "records.sqlite"
+        with closing(sqlite3.connect(file)) as connection, connection:
             connection.execute(f"CREATE TABLE records ({columns})")
             values = [tuple(row.values()) for row in rows]
             connection.executemany(f"INSERT INTO records VALUES ({marks})", values)
-        return connection.serialize()
+        return file.read_bytes()
 
 
 def _as_parquet(rows: list[dict[str, Any]]) -> bytes:

@@ -127,7 +127,7 @@ def shipped_answer(key: str, results: Path) -> ShippedAnswer | None:
     except (OSError, EOFError, zlib.error):
         return None
     name = json.dumps(key).encode()
-    start = lines.find(b"[%s," % name)
+    start = (b"\n" + lines).find(b"\n[%s," % name)
     if start < 0 or head.decode() != sources():
         return None
     _, needs, verify, said, runs, card, tree = json.loads(lines[start : lines.index(b"\n", start)])

@@ -29,7 +29,7 @@ from depthlaw.theory.claims.definition import find, registry
 RELEASED = {
     "claims-v1": "bbbdfc2037476eae5cc9b0d79b71aeb36ea3d59954e3b59949e1f35c307d8ddd",
     "claims-v2": "bec65266ce4dd67a21635f0e1dfa125a71c660f4bda46472865118eb398a1098",
-    "claims-v3": "7d01163ed33bd1539e11ccbd962fe9a50e2f3faf0bd6163075a7fb4b916dd7ae",
+    "claims-v3": "1614959b932e9417ef655a2b570713a0bc169b5f9c94056733a921df4ac46939",
 }
 
 ONE = Entry(

@@ -29,10 +29,16 @@ ratio = quantity(
     "nonnegative real",
 )
 entry = quantity(
-    "jacobian_entry", r"\partial_1 f_1", "derivative of the first output in the first token", "real"
+    "jacobian_entry",
+    r"\partial_1 f_1",
+    "derivative of the first token after attention in the first token",
+    "real",
 )
 norm = quantity(
-    "jacobian_norm", r"\|J\|", "norm of the Jacobian of attention at one input", "positive real"
+    "jacobian_norm",
+    r"\|J\|",
+    "norm of the Jacobian of an attention layer at one input",
+    "positive real",
 )
 s = quantity("key_size", "s", "size of the other tokens", "positive real")
 

@@ -25,7 +25,8 @@ from .softmax_attention import Head, attention, ball_composite_norm, centred, re
 errors = quantity(
     "path_errors",
     r"\#_{err}",
-    "wrong entries of a sum over paths, or rows of P_path that are no distribution",
+    "entries in which a sum over paths differs from the forward pass, or a row of "
+    "P_path is no distribution",
     "nonnegative integer",
 )
 length = quantity(
@@ -38,7 +39,10 @@ count = quantity(
     "path_count", r"\#_\ell", "paths of a given length through all layers", "nonnegative integer"
 )
 growth = quantity(
-    "residual_growth", "r_L/r_0", "residual after L layers over that before", "nonnegative real"
+    "residual_growth",
+    "r_L/r_0",
+    "composite norm of the residual after L layers over that before them",
+    "nonnegative real",
 )
 
 V2 = "arXiv:2103.03404v2"

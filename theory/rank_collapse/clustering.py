@@ -37,7 +37,10 @@ g = quantity(
     "logit_growth", "g", "inverse temperature over log n, n the number of tokens", "positive real"
 )
 rounded_cosine = quantity(
-    "rounded_cosine", r"\rho'", "cosine of two tokens after a step, in millionths", "integer"
+    "rounded_cosine",
+    r"\rho'",
+    "cosine of two tokens after one step, in millionths, rounded",
+    "integer",
 )
 
 # --- the flow of equiangular tokens ---

@@ -55,10 +55,16 @@ value_norm = quantity(
     "positive real",
 )
 residual_next = quantity(
-    "residual_next", "r_1", "composite norm of the residual after one layer", "positive real"
+    "residual_next",
+    "r_1",
+    "composite norm of the tokens minus their centre after one layer",
+    "positive real",
 )
 residual_per_gamma = quantity(
-    "residual_per_gamma", r"r_1/\gamma", "residual after one layer, over gamma", "positive real"
+    "residual_per_gamma",
+    r"r_1/\gamma",
+    "composite norm of the residual after one layer, divided by gamma",
+    "positive real",
 )
 cubic_slope = quantity(
     "cubic_slope",
@@ -67,7 +73,10 @@ cubic_slope = quantity(
     "positive real",
 )
 nonzero_gradients = quantity(
-    "nonzero_gradients", r"\#_{\nabla}", "non-zero derivatives by W_Q, W_K", "nonnegative integer"
+    "nonzero_gradients",
+    r"\#_{\nabla}",
+    "non-zero derivatives of outputs in entries of W_Q and W_K",
+    "nonnegative integer",
 )
 
 # Small, unit and large residuals: a wrong exponent of r_0 shows at the ends, a wrong constant

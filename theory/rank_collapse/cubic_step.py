@@ -52,7 +52,10 @@ gamma_free_ratio = quantity(
     "gamma_free_ratio", r"\phi", "residual after one layer over |E|_1 |R| |W_V|", "positive real"
 )
 step_ratio = quantity(
-    "step_ratio", r"\chi", "largest left over right side, without the factor", "nonnegative real"
+    "step_ratio",
+    r"\chi",
+    "left side of a step over its right side without the factor, the largest over entries",
+    "nonnegative real",
 )
 step_factor = quantity("step_factor", "k", "factor on the right side of a step", "positive real")
 step_excess = quantity(

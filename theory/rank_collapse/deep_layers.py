@@ -38,10 +38,16 @@ from .softmax_attention import (
 from .softmax_perturbation import LARGEST_RANGE
 
 gamma = quantity(
-    "gamma", r"\gamma", "bound on sqrt(|D1|_1 |D1|_inf) / (2 |E|_1) over all heads", "positive real"
+    "gamma",
+    r"\gamma",
+    "bound on sqrt(|D1|_1 |D1|_inf) / (2 |E|_1) over all heads and layers",
+    "positive real",
 )
 residual_end = quantity(
-    "residual_end", "r_L", "composite norm of the residual after L layers", "positive real"
+    "residual_end",
+    "r_L",
+    "composite norm of the tokens minus their centre after L layers",
+    "positive real",
 )
 residual_scaled = quantity(
     "residual_scaled",

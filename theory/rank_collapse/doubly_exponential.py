@@ -39,7 +39,10 @@ from .softmax_attention import (
 )
 
 fitted_slope = quantity(
-    "fitted_slope", r"\hat s", "least-squares slope of log(-log r_l) against the layer l", "real"
+    "fitted_slope",
+    r"\hat s",
+    "least-squares slope of log(-log r_l) against the layer l, over the layers named",
+    "real",
 )
 residual_decay = quantity(
     "residual_decay", r"\Lambda", "mean fall of log r_l per layer", "positive real"
@@ -278,7 +281,9 @@ _PLAIN = {
         )
     },
     cases=_PLAIN,
-    control=Control(_PLAIN["quick"][0], "log(32/11)", Eq(fitted_slope, log(Rational(32, 11)))),
+    control=Control(
+        _PLAIN["quick"][0], "slope log(32/11)", Eq(fitted_slope, log(Rational(32, 11)))
+    ),
     cited="Decides which slope of log(-log residual) a net must show where each layer cubes.",
 )
 def doubly_exponential_slope(case: Case) -> Ball | Outside:

@@ -28,11 +28,15 @@ from .softmax_perturbation import LARGEST_RANGE
 bound_ratio = quantity(
     "bound_ratio",
     r"c_l/k_l",
-    "r_(l+1) / r_l^3 over a bound of layer l without its factor 4, largest over nets",
+    "r_(l+1) / r_l^3 over sqrt(sum_h g_h a_h sum_h g'_h b_h) / sqrt(d_qk) of that "
+    "layer, or over gamma beta H / sqrt(d_qk), largest over nets",
     "positive real",
 )
 logit_range = quantity(
-    "logit_range", r"\|D\|", "largest row range of E, the logits that differ", "positive real"
+    "logit_range",
+    r"\|D\|",
+    "largest range of a row of E, the logits that differ between rows",
+    "positive real",
 )
 
 
@@ -227,7 +231,9 @@ _BY_LAYER = _of_layers(layer=range(1, LAYERS), bound=("repaired", "uniform"))
     wording="reported",
     reads=("layer", "bound"),
     cases=_BY_LAYER,
-    control=Control(_BY_LAYER["quick"][0], "10^6 times less", Le(bound_ratio, Rational(4, 10**6))),
+    control=Control(
+        _BY_LAYER["quick"][0], "a bound 10^6 times smaller", Le(bound_ratio, Rational(4, 10**6))
+    ),
     supports="rank_collapse/layers_product",
 )
 def layer_constant(case: Case, seed: int) -> Ball | Outside:

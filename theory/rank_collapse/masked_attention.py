@@ -47,10 +47,17 @@ radius = quantity(
     "radius", "r", "steps after which one token has reached all others through the mask"
 )
 tail = quantity(
-    "tail_mass", r"P_{\geq j}", "largest weight of a product's row from j on", "nonnegative real"
+    "tail_mass",
+    r"P_{\geq j}",
+    "largest total weight that a row of the product of attention matrices puts on "
+    "positions j and later",
+    "nonnegative real",
 )
 spread = quantity(
-    "spread_ratio", r"s_L/s_0", "spread of tokens after L layers over before", "nonnegative real"
+    "spread_ratio",
+    r"s_L/s_0",
+    "largest minus least token after L layers over that before them, width one",
+    "nonnegative real",
 )
 eta = quantity(
     "feature_gain",
@@ -60,7 +67,10 @@ eta = quantity(
 )
 angles = quantity("start_angles", "K", "equally spaced directions in which the second token starts")
 count = quantity(
-    "basin_count", "k", "directions from which two tokens stay different", "nonnegative integer"
+    "basin_count",
+    "k",
+    "directions from which two tokens stay different for ever",
+    "nonnegative integer",
 )
 digits = quantity(
     "limit_digits", "q", "whole part of 10^9 times the size of a limit", "nonnegative integer"

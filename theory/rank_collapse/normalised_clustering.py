@@ -25,10 +25,16 @@ from .softmax_attention import largest, resolved, softmax_rows
 
 step = quantity("step", "h", "factor on what attention adds to a token", "positive real")
 post_norm_rate = quantity(
-    "post_norm_rate", r"\lambda", "mean fall of log(1 - least cosine) per layer", "positive real"
+    "post_norm_rate",
+    r"\lambda",
+    "mean fall of log(1 - least cosine of two tokens) per layer of a post-norm net",
+    "positive real",
 )
 pre_norm_exponent = quantity(
-    "pre_norm_exponent", r"\alpha", "e of 1 - least cosine ~ depth^-e, pre-norm", "positive real"
+    "pre_norm_exponent",
+    r"\alpha",
+    "e of 1 - least cosine of two tokens ~ depth^-e between two depths of a pre-norm net",
+    "positive real",
 )
 
 SPREAD = "the squared distance of two tokens' directions is at most `spread` where counting starts"
@@ -266,7 +272,9 @@ def _chord() -> bool:
     source=_reported("pre-LN clusters polynomially, about 1/t^2"),
     cases=_PRE,
     predicted=_exponent_interval,
-    control=Control(_PRE["quick"][0], "1/80 more", Eq(pre_norm_exponent, 2 + Rational(1, 80))),
+    control=Control(
+        _PRE["quick"][0], "an exponent higher by 1/80", Eq(pre_norm_exponent, 2 + Rational(1, 80))
+    ),
     cited="Decides whether a power of depth may be quoted as the rate of pre-norm clustering.",
 )
 def pre_norm_clusters(case: Case) -> Ball | Outside:

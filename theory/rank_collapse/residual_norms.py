@@ -22,16 +22,25 @@ from .rational_matrices import norms, random_matrix, rank, rational_array, root,
 V1, V2 = "arXiv:2103.03404v1", "arXiv:2103.03404v2"
 
 centre_ratio = quantity(
-    "centre_ratio", r"\mu", "|X - 1 mean^T| / |X - 1 x^T|, x another centre", "nonnegative real"
+    "centre_ratio",
+    r"\mu",
+    "ratio of |X - 1 mean^T| to |X - 1 x^T| in the composite norm, x another centre",
+    "nonnegative real",
 )
 gamma_square = quantity(
-    "gamma_square", r"\gamma^2", "|D1|_1 |D1|_inf / (4 |E|_1^2), D row ranges", "nonnegative real"
+    "gamma_square",
+    r"\gamma^2",
+    "|D1|_1 |D1|_inf / (4 |E|_1^2) of one logit matrix E, D_ii the range of its row i",
+    "nonnegative real",
 )
 affine_rank = quantity(
     "affine_rank", "a", "dimension of the affine hull of the tokens", "nonnegative integer"
 )
 affine_rank_after = quantity(
-    "affine_rank_after", "a'", "affine rank after layer normalisation", "nonnegative integer"
+    "affine_rank_after",
+    "a'",
+    "dimension of the affine hull of the tokens after layer normalisation",
+    "nonnegative integer",
 )
 
 # --- the composite norm ---

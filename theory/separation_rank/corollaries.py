@@ -26,7 +26,10 @@ from .upper_bounds import RECALLED
 
 shallow_depth = quantity("shallow_depth", "L'", "depth of the shallower of two nets")
 widened = quantity(
-    "widened", "d'_x + H'", "width plus heads at which depth L' reaches the bound of depth L"
+    "widened",
+    "d'_x + H'",
+    "least width plus heads with which the upper bound of depth L' reaches the "
+    "lower bound of depth L",
 )
 ratio = quantity(
     "depth_ratio", r"\delta", "depth of the deeper net divided by that of the shallower"
@@ -34,7 +37,9 @@ ratio = quantity(
 factor = quantity(
     "width_factor",
     "w",
-    "least w at which width w d_x and depth L/delta reach an upper bound on d_x and L",
+    "least whole w at which Theorem 2's lower bound on the net of depth L/delta, "
+    "width w d_x and as many heads reaches an upper bound on the net of depth L and"
+    " width d_x",
 )
 
 _A_NET = {"H divides d_x": lambda c: c.width % c.heads == 0}
@@ -151,7 +156,10 @@ _SIZES = (
     Le(factor, (d + 2) * ratio),
     holds_for="almost every",
     weight="step",
-    post_hoc="Sizes at which it fails were added after the data; delta = 1 was taken out.",
+    post_hoc=(
+        "The sizes at which it fails were added when they were known to fail; delta = 1, which "
+        "failed, was taken out of its domain."
+    ),
     source=Source("depthlaw", "after levine2020, Corollary 2; the factor is ours"),
     premises=(_DEEP_LOWER, _COUNT),
     known="FAILS",
@@ -181,9 +189,11 @@ def corollary_2(case: Case) -> Exact:
     is not refuted. In place of Theorem 2's upper bound, which fails, stands S, and d_x + 2 in place
     of the 6 of corollary_2_recalled. Fails: at d_x = 16, L = 200, delta = 2, H = 8 the least factor
     is 37, above 36; at d_x = 16, L = 400, delta = 4, H = 1 or 8 it is 74, above 72. At the other
-    sizes asked it holds. At delta = 1 both nets may be the same, so that w = 1 does. Computed is
-    the least whole w at which Theorem 2's lower bound at (L/delta, w d_x, same H) reaches S(d_x,
-    L), which is sufficient, not necessary.
+    sizes asked it holds. It was first asked at those alone; these three were added when they were
+    known to fail. Two more of delta = 1, which failed, were taken out of the domain again: there
+    both nets may be the same net, so that w = 1 does and the corollary is trivially true. Computed
+    is the least whole w at which Theorem 2's lower bound at (L/delta, w d_x, same H) reaches S(d_x,
+    L), which is sufficient, not necessary, so that no net is shown to need more; no net is built.
     """
     return _reached(case, _log3_count(case))
 

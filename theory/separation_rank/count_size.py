@@ -41,7 +41,12 @@ from .dimension_count import dimension_count
 from .rank_symbols import COUNT_PAGE, C, D, Eq, L, d, dimension_sum, k
 
 S = quantity("count", "S", "the dimension count S(d_x, L), an upper bound on the separation rank")
-knee_depth = quantity("knee", "L_{knee}", "first depth at which C(L)/2 >= D", "nonnegative integer")
+knee_depth = quantity(
+    "knee",
+    "L_{knee}",
+    "first depth at which C(L)/2 is at least the number D of moments",
+    "nonnegative integer",
+)
 
 MIDDLE = binomial(D + floor(C / 2), D)
 

@@ -38,7 +38,10 @@ deg_M = quantity(
     "degree of an output coordinate as a polynomial in the second moments of the tokens, C(L)",
 )
 tenths = quantity(
-    "threshold_tenths", r"10\,L_{th}", "threshold in tenths, rounded", "nonnegative integer"
+    "threshold_tenths",
+    r"10\,L_{th}",
+    "threshold depth in tenths of a layer, to the nearest integer",
+    "nonnegative integer",
 )
 beta_two = quantity(
     "beta_two",

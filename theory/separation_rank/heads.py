@@ -36,13 +36,15 @@ from .value_rank import measured_rank, sep
 cut = quantity(
     "cut",
     "s",
-    "largest degree of the rows that a bound counts, in moments that layer 1 does not see",
+    "largest degree of the rows, in the moments that the first layer does not see, "
+    "that a bound on a rank counts",
     "integer",
 )
 restricted = quantity(
     "restricted",
     r"r_k",
-    "rank of the part of degree 2k+1 in the tokens of one side and 2(C-k) in the others",
+    "rank of the part of the output of degree 2k+1 in the tokens of the side that "
+    "is read and 2(C-k) in the others",
 )
 
 ON_THE_PAGE: dict[str, Any] = {

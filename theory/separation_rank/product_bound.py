@@ -54,11 +54,15 @@ c = quantity("slope", "c", "an absolute constant in a supposed bound c d_x L", "
 first = quantity(
     "first_violation",
     r"L_\times",
-    "first depth beyond the threshold at which a lower bound exceeds the recalled one; 0: none",
+    "first depth beyond the threshold at which a lower bound exceeds a recalled "
+    "upper bound; 0 if none",
     "nonnegative integer",
 )
 conflict = quantity(
-    "conflict", r"\chi", "1 if some depth contradicts the bound, else 0", "nonnegative integer"
+    "conflict",
+    r"\chi",
+    "1 if some depth contradicts the recalled upper bound, 0 if none does",
+    "nonnegative integer",
 )
 
 _OWN = Source("depthlaw", "weights whose layers multiply by linear forms of the moments")

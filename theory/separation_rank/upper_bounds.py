@@ -42,7 +42,8 @@ from .value_rank import measured_rank, sep
 exponents = quantity(
     "exponent_count",
     "E",
-    "d_x 3^L binom(2 d_x + 3^L - 1, 3^L): exponents of 2 d_x coordinates, as recalled",
+    "d_x 3^L binom(2 d_x + 3^L - 1, 3^L): choices of the exponents of 2 d_x "
+    "coordinates, as recalled",
 )
 
 # log_3 of d K (2 sqrt(2) e K/d)^(2d) with K = 3^L: the bound of Theorem 2 as recalled.

@@ -24,10 +24,17 @@ from .rank_symbols import COUNT_PAGE, Eq, Ge, H, L, d, dimension_sum
 from .value_rank import measured_rank, rank_mod, sep
 
 rank_gap = quantity(
-    "rank_gap", r"\Delta r", "value matrix's rank minus that of all catalecticants", "integer"
+    "rank_gap",
+    r"\Delta r",
+    "rank of the value matrix minus the sum of the ranks of the catalecticants, at "
+    "the same weights",
+    "integer",
 )
 rank_gain = quantity(
-    "rank_gain", r"\Delta_{res}", "separation rank with residuals minus without", "integer"
+    "rank_gain",
+    r"\Delta_{res}",
+    "separation rank with residual connections minus without, at the same weights",
+    "integer",
 )
 parts = quantity(
     "parts",

@@ -23,7 +23,10 @@ from .rank_symbols import L
 p = quantity("prime", "p", "a prime")
 R = quantity("minor_size", "R", "rows and columns of a minor of the value matrix")
 share = quantity(
-    "zero_fraction", r"\zeta", "share of weights over F_p at which a minor is 0", "nonnegative real"
+    "zero_fraction",
+    r"\zeta",
+    "share of the weights over F_p at which an R x R minor vanishes",
+    "nonnegative real",
 )
 
 _NAMES = ("query", "key", "value", "output")

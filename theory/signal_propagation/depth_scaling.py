@@ -26,7 +26,8 @@ from .signal_symbols import ROUNDS, UNITS, Eq, before_rounding, nine_decimals
 deepnorm_scale = quantity(
     "deepnorm_scale",
     r"\alpha, \beta",
-    "DeepNorm's alpha in LN(alpha x + G(x)), or Xavier gain beta, cut to nine decimals",
+    "DeepNorm's factor on the skip connection, alpha in LN(alpha x + G(x)), or its "
+    "gain of the Xavier initialisation, beta, rounded down to nine decimals",
     "positive real",
 )
 scale_factor = quantity(
@@ -205,14 +206,23 @@ deepnorm_scales.argument(
 
 sublayers = quantity("sublayers", "n", "number of residual sublayers")
 amplification = quantity(
-    "amplification", r"\sum_i\beta_{i,i}^2", "sum of branch shares over sublayers", "positive real"
+    "amplification",
+    r"\sum_i\beta_{i,i}^2",
+    "sum over sublayers of the share that each has in its own output's variance",
+    "positive real",
 )
 branch_share = quantity(
-    "branch_share", r"\beta_{i,i}^2", "share of a branch in the variance of a sum", "positive real"
+    "branch_share",
+    r"\beta_{i,i}^2",
+    "share of a residual branch in the variance of the sum it is added to",
+    "positive real",
 )
 
 accumulates = quantity(
-    "accumulates", "s", "1 where the skip carries all branches, else 0", "nonnegative integer"
+    "accumulates",
+    "s",
+    "1 where the skip carries the variance of all branches before, 0 where it carries 1",
+    "nonnegative integer",
 )
 
 liu = partial(Source, "liu2020admin", version="arXiv:2004.08249")
@@ -297,7 +307,9 @@ def _harmonic_steps(bound: sympy.Expr, side: int) -> Iterator[Step]:
     Eq(branch_share, 1 / (1 + sublayers**accumulates)),
     source=liu("section 4, dependency on residual branches; section 4.3, model initialization"),
     weight="step",
-    assumes={"s = 0 for post-LN, else 1": lambda c: c.accumulates == int(c.scheme != "post")},
+    assumes={
+        "a case has s = 0 for post-LN, else 1": lambda c: c.accumulates == int(c.scheme != "post")
+    },
     cases={
         "quick": (
             *Case.grid(scheme="post", accumulates=0, sublayers=(1, 2, 12, 96)),
@@ -341,10 +353,16 @@ power_multiple = quantity(
     "power_multiple", "k", "how often alpha stands in an exponent of L", "real"
 )
 second_order_exponent = quantity(
-    "second_order_exponent", "e_2", "exponent of L in second-order over linear response", "real"
+    "second_order_exponent",
+    "e_2",
+    "exponent of L in the ratio of second-order to linear response of one branch to one step",
+    "real",
 )
 width_exponent = quantity(
-    "width_exponent", "e_{width}", "exponent of the width in an activation's change", "real"
+    "width_exponent",
+    "e_{width}",
+    "exponent of the width in the change of an activation by one step at muP's learning rate",
+    "real",
 )
 
 

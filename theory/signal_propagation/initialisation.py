@@ -28,7 +28,10 @@ layer_growth = quantity(
     "layer_growth", "g", "fan-in times the variance of a weight", "positive real"
 )
 layer_variance = quantity(
-    "layer_variance", "v_l", "mean square after layer l, if 1 after layer 1", "positive real"
+    "layer_variance",
+    "v_l",
+    "mean square of a coordinate of the output of layer l, when it is 1 after layer 1",
+    "positive real",
 )
 kept_share = quantity(
     "kept_share",
@@ -46,7 +49,10 @@ weight_variance = quantity(
     "weight_variance", r"\mathrm{Var}\,W", "variance of a weight", "positive real"
 )
 signal_gain = quantity(
-    "signal_gain", "v_{out}/v_{in}", "mean square after a linear layer over before", "positive real"
+    "signal_gain",
+    "v_{out}/v_{in}",
+    "mean square of an output coordinate of a linear layer over that of its input",
+    "positive real",
 )
 branch_variance = quantity(
     "branch_variance",
@@ -61,7 +67,10 @@ branch_factor = quantity(
     "positive real",
 )
 stream_variance = quantity(
-    "stream_variance", r"\mathrm{Var}\,x_L", "stream's variance at the end", "positive real"
+    "stream_variance",
+    r"\mathrm{Var}\,x_L",
+    "variance of the residual stream after all branches, when it starts at 1",
+    "positive real",
 )
 
 textbook = partial(Source, "deepnetworks63")
@@ -102,7 +111,7 @@ _RELU = partial(Case.grid, activation="relu", kept_share="1/2")
     source=Source("he2015", "section 2.2, equation 10", "arXiv:1502.01852"),
     wording="recalled",
     assumes={
-        "ReLU keeps half of the mean square, no activation all": lambda c: (
+        "a case keeps 1/2 of the mean square with ReLU, 1 with no activation": lambda c: (
             c.rational("kept_share") == {"relu": Fraction(1, 2), "none": 1}[c.activation]
         )
     },
@@ -170,6 +179,7 @@ def _printed(place: str, base: str, factors: int, stated: str, half_digit: str) 
     ),
     wording="universal",
     known="FAILS",
+    post_hoc="Layer 11, where 1024 is right, is ours: it was added when the others had failed.",
     weight="arithmetic",
     cases={
         "quick": (
@@ -211,7 +221,9 @@ def printed_powers(case: Case) -> Exact:
         "quick": Case.grid(fan_in=(1, 512), fan_out=(1, 2048)),
         "theory": Case.grid(fan_in=(768, 4096), fan_out=3072),
     },
-    control=Control(Case(fan_in=512, fan_out=2048), "Kaiming's", Eq(weight_variance, 2 / fan_in)),
+    control=Control(
+        Case(fan_in=512, fan_out=2048), "Kaiming's variance", Eq(weight_variance, 2 / fan_in)
+    ),
     supports="signal_propagation/kaiming_variance",
 )
 def xavier_uniform(case: Case) -> Exact:
@@ -374,11 +386,17 @@ survival = quantity(
     "survival", "p_L", "probability that stochastic depth keeps the last layer", "positive real"
 )
 kept = quantity(
-    "expected_depth", r"\mathbb{E}\tilde L", "mean number of layers that are kept", "positive real"
+    "expected_depth",
+    r"\mathbb{E}\tilde L",
+    "mean number of layers that stochastic depth keeps",
+    "positive real",
 )
 branch_slope = quantity("branch_slope", "a", "slope of a linear residual branch", "real")
 mean_output = quantity(
-    "mean_output", r"\mathbb{E}x_L/x_0", "mean output over dropped layers, linear branches", "real"
+    "mean_output",
+    r"\mathbb{E}x_L/x_0",
+    "mean output of a residual net with linear branches over the layers dropped",
+    "real",
 )
 
 # A vague sentence, hardened into one about all instances, which fails.

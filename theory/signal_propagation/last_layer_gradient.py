@@ -30,13 +30,15 @@ from .signal_symbols import Eq, expected_exponent, fraction
 slope = quantity(
     "gradient_slope",
     r"\partial\log\|\nabla W^{2,L}\|/\partial\log L",
-    "slope of the log size of the last feed-forward gradient against log L, depths doubling",
+    "least-squares slope of the log size of the last feed-forward gradient against "
+    "log L over depths that double",
     "real",
 )
 size = quantity(
     "log_gradient",
     "G_L",
-    "E log ||gradient||^2 of the last feed-forward matrix, less its value c(d) at variance 1",
+    "E log ||gradient||^2 of the last feed-forward matrix, less c(d), its value "
+    "where the last LayerNorm sees variance 1",
     "real",
 )
 

@@ -25,10 +25,16 @@ from .token_correlation import CLOSED_FORM, cosine, relu_kernel_ball
 
 overlap = quantity("overlap", "p", "mean product of coordinates of two distinct tokens", "real")
 sharpness = quantity(
-    "sharpness", r"\beta_{att}", "scale of scores that grow as sqrt(ln T)", "positive real"
+    "sharpness",
+    r"\beta_{att}",
+    "scale of the query and key weights in units where scores grow as sqrt(ln T)",
+    "positive real",
 )
 participation = quantity(
-    "participation", "Y", "mean sum of squared weights, cut to nine decimals", "nonnegative real"
+    "participation",
+    "Y",
+    "mean of the sum of squared attention weights for many tokens, rounded down to nine decimals",
+    "nonnegative real",
 )
 branch_square = quantity(
     "branch_square",

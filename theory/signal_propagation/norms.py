@@ -40,7 +40,10 @@ squared_norm = quantity(
     "positive real",
 )
 mean_square = quantity(
-    "mean_square", r"\mathbb{E}\|x_l\|^2/d_x", "stream's mean square at layer l", "positive real"
+    "mean_square",
+    r"\mathbb{E}\|x_l\|^2/d_x",
+    "mean square of a coordinate of the residual stream after layer l",
+    "positive real",
 )
 sum_mean_square = quantity(
     "sum_mean_square",
@@ -376,7 +379,10 @@ centred_square = quantity(
     "centred_square", r"\|y\|^2", "squared norm of a row vector minus its mean", "positive real"
 )
 jacobian_square = quantity(
-    "jacobian_square", r"\|J_{LN}\|^2", "squared norm of LayerNorm's Jacobian", "nonnegative real"
+    "jacobian_square",
+    r"\|J_{LN}\|^2",
+    "squared spectral or Frobenius norm of the Jacobian of LayerNorm at a point",
+    "nonnegative real",
 )
 directions = quantity(
     "directions", "r", "1 for the spectral norm, d - 2 directions for the Frobenius norm"

@@ -105,10 +105,16 @@ sharers = quantity(
     "sharers", "k", "1 for the norm of the sum, the number of tokens for the sum of norms"
 )
 correlation = quantity(
-    "correlation", r"\rho_l", "mean correlation of distinct tokens after layer l", "real"
+    "correlation",
+    r"\rho_l",
+    "(E C_l - E N_l) / ((n - 1) E N_l): mean correlation of distinct tokens after layer l",
+    "real",
 )
 limit_correlation = quantity(
-    "limit_correlation", r"\rho_\infty", "limit of the correlation for a^2 = t^2/L", "real"
+    "limit_correlation",
+    r"\rho_\infty",
+    "limit of the correlation for a^2 = t^2/L, L to infinity, rounded down to nine decimals",
+    "real",
 )
 scaled_square = quantity(
     "scaled_square", "t^2", "L times the squared weight of the attention branch", "positive real"
@@ -482,10 +488,16 @@ def value_gradient(case: Case) -> Exact:
 
 cosine = quantity("cosine", "c", "cosine of the angle between two vectors", "real")
 kernel = quantity(
-    "relu_kernel", "k(c)", "twice E ReLU(u) ReLU(v), Gaussians of correlation c", "nonnegative real"
+    "relu_kernel",
+    "k(c)",
+    "twice the mean of ReLU(u) ReLU(v) for standard Gaussians of correlation c",
+    "nonnegative real",
 )
 kernel_digits = quantity(
-    "relu_kernel_digits", r"\lfloor k(c)\rfloor_9", "k(c), cut to nine decimals", "nonnegative real"
+    "relu_kernel_digits",
+    r"\lfloor k(c)\rfloor_9",
+    "the ReLU kernel k(c), rounded down to nine decimals",
+    "nonnegative real",
 )
 
 CLOSED_FORM = (sqrt(1 - cosine**2) + cosine * (pi - acos(cosine))) / pi
