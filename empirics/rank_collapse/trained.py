@@ -237,11 +237,13 @@ def trained_attention_collapses_later(case: Case, device: str = "cpu", folder: s
     embedding is typically larger in a trained net than in the same net as it was initialised.
 
     Expected, since training makes logits larger than at initialisation, where all tokens get nearly
-    equal attention. Residuals below 10^-14 count as that much. Fails after the first layer of the
-    language models. Of nets on paths most seeds collapse far less than at initialisation, and some
-    more, whose embeddings start with lower residuals. On the dropped cases it failed: nets that had
-    trained for a hundred steps collapsed more on average. So what is left in the suites is what
-    training to the end gives, and no statement about all of training.
+    equal attention. Restated after a first look at small nets: what was to be compared were
+    residuals after the last layer, which were rounding in both. Residuals below 10^-14 count as
+    that much. Fails after the first layer of the language models. Of nets on paths most seeds
+    collapse far less than at initialisation, and some more, whose embeddings start with lower
+    residuals. On the dropped cases it failed: nets that had trained for a hundred steps collapsed
+    more on average. So what is left in the suites is what training to the end gives, and no
+    statement about all of training.
     """
     trained, drawn = (_fall(case, "pure", learns, device, folder) for learns in (True, False))
     return sample(trained - drawn)
@@ -268,8 +270,10 @@ def trained_attention_collapses(case: Case, device: str = "cpu", folder: str = "
     is typically at most half of that before the first.
 
     Published for BERT, ALBERT and XLNet, whose curves are pictures; that half is lost in three to
-    eight layers is our reading, chosen before measuring. Asked of the mean ratio: seeds lose from
-    little more than half to all that float64 shows, and the logarithms of that say nothing of half.
+    eight layers is our reading, chosen before measuring. Asked of the mean ratio, and no longer of
+    its logarithm, after a first look: seeds lose from little more than half to all that float64
+    shows, and the logarithms of that say nothing of half. On the dropped cases it was only asked of
+    the logarithm.
     """
     return sample(10 ** _fall(case, "pure", True, device, folder))
 

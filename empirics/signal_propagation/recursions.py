@@ -333,7 +333,9 @@ _FIRST = partial(_MAPS, tokens=32, width=64, replicas=384)
     Eq(net_correlation, mean_field_correlation),
     predicted=_finite_size,
     reads=("layer",),
-    post_hoc="Layers 1 and 2 got many narrow nets after a first look; s^2 = 2 came later.",
+    post_hoc=(
+        "Layers 1 and 2 got many narrow nets after a first look; s^2 = 2 after a reviewer measured."
+    ),
     source=Source("giorlandino2026", "Fig. 4 notebook", "arXiv:2505.24333"),
     wording="derived",
     cases={
@@ -365,7 +367,9 @@ def mean_field_in_nets(case: Case, seed: int, device: str = "cpu") -> Sample:
     attention and not that of the MLP. Cases with s^2 = sigma_w^2 = 2 (weight_square), ten times the
     reference run's, test that of the MLP too, for one layer: without MLPs nets fail there. Where
     tokens have nearly aligned, as under post-LN in deep nets, the upper end lies above 1 and only
-    the lower one can fail. Gain-controlled attention is not among the nets.
+    the lower one can fail. Gain-controlled attention is not among the nets. After a first look
+    layers 1 and 2 were given to many narrow nets, whose tolerance is wider than their scatter. The
+    cases of s^2 = 2 were added after a reviewer's measurement.
     """
     return mapped_correlation(case, seed, device)
 

@@ -242,7 +242,9 @@ from depthlaw.empirics.training.settings import Settings
 from depthlaw.empirics.tasks.graphs import Connectivity
 torch.set_num_threads(1)
 task = Connectivity(vertices=5, family="paths", cut=0.3, index=True)
-shape = Shape(width=16, depth=1, norm="pre", mlp=16, features=task.features, outputs=task.outputs)
+shape = NetShape(
+    width=16, depth=1, norm="pre", mlp=16, features=task.features, outputs=task.outputs
+)
 settings = Settings(steps=60, batch=8, evaluate_every=1, validation=16)
 training = Training(shape, task, settings, seeds=(0, 1), examples=50)
 print(asdict(answers(training, folder=sys.argv[1])))

@@ -1,6 +1,7 @@
 """Initial scales and layer products: answers known by hand, wrong constants against the claims."""
 
 import itertools
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -115,3 +116,10 @@ def test_kept_layers_by_hand():
 def test_xavier_forward_and_backward_gains_average_to_one():
     wide = value(CLAIMS["xavier_keeps_variance"], fan_in=2, fan_out=4)
     assert wide + value(CLAIMS["xavier_keeps_variance"], fan_in=4, fan_out=2) == 2
+
+
+def test_every_claim_read_from_the_textbook_quotes_its_sentence():
+    textbook = [claim for claim in CLAIMS.values() if claim.source.key == "deepnetworks63"]
+    assert len(textbook) == 8
+    for claim in textbook:
+        assert re.search(r'Checked sentence: "[^"]{20,}"', claim.note), claim.key

@@ -207,9 +207,10 @@ def one_layer_cubic(case: Case) -> Ball:
     |D1|_inf) / (2 |E|_1) of its logits.
 
     What all rows share drops out: the logits of R = X - 1 c^T are E, and E is what has to range
-    over at most 1.256. Assumed is a condition on norms from which that follows. gamma is the value
-    that the proof needs; the paper's wording of it is not available to us. The residual is the
-    minimum over centres; inputs are chosen so that the token mean attains it.
+    over at most 1.256; the whole logits may range over more or less. Assumed is a condition on
+    norms from which that follows. gamma is the value that the proof needs; the paper's wording of
+    it is not available to us. The residual is the minimum over centres; inputs are chosen so that
+    the token mean attains it.
     """
     return _after_one_layer(case, per_gamma=True)
 
@@ -251,7 +252,8 @@ def one_layer_cubic_v1(case: Case) -> Ball:
 
     The proof of version 1 (as reported) has a gap: it needs |D1|_1 <= 2 |E|_1, which E = I refutes
     for n >= 3. No counterexample to the statement is known; for small logits there is an argument,
-    see gamma_free_bound.
+    see gamma_free_bound. The residual is the minimum over centres; inputs are chosen so that
+    the token mean attains it.
     """
     return _after_one_layer(case)
 

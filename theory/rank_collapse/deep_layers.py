@@ -239,13 +239,15 @@ def layers_uniform(case: Case) -> Ball | Outside:
     For every network of L layers, each attention with H heads and |W_QK|_1 |W_V|_(1,inf) <= beta,
     and then a map that is lambda-Lipschitz in the composite norm, or none (lambda = 1), and every
     input whose logits, less what all rows share, range over at most 1.256 in each layer and head,
-    and whose computed gamma is at most gamma there, the residual after L layers is at most (4 gamma
-    beta H lambda / sqrt(d_qk))^((3^L-1)/2) times the 3^L-th power of the input's residual.
+    and whose computed gamma is at most gamma there, the residual after L layers is at most
+    (4 gamma beta H lambda / sqrt(d_qk))^((3^L-1)/2) times the 3^L-th power of the input's residual.
 
     The paper's proof (as reported) adds heads by a triangle inequality that the composite norm
     lacks; no counterexample is known, and with one head and no map it follows from layers_product.
-    The smallness of the logits is needed by its lemma but missing from every restatement. The map,
-    an MLP in the corollary, is lambda (x + sin x)/2 on every entry.
+    The smallness of the logits is needed by its lemma but missing from every restatement. Logit
+    ranges and gamma are computed on the network that is drawn; one that exceeds 1.256 or the stated
+    gamma is out of scope. The residual is the minimum over centres; inputs are chosen so that the
+    token mean attains it. The map, an MLP in the corollary, is lambda (x + sin x)/2 on every entry.
     """
     if not case.get("mlp", True):
         fields = case.fields()

@@ -280,7 +280,8 @@ def conflict_heads(case: Case) -> Exact:
     d_x if and only if D_H = H (H+1)/2 > 2 d_x + 1; with H = d_x that is d_x >= 4, with H = d_x/2 it
     is d_x >= 16.
 
-    The bound is as recalled; check against the paper.
+    The bound is as recalled; check against the paper. At width 16 eight heads contradict it from
+    depth 216 on.
     """
     return Exact(int(_first_product(case) > 0))
 
