@@ -87,7 +87,8 @@ def slowest_with(bandwidth: float) -> Hardware | None:
 
 # What people add to names that are known without it.
 _UNSAID = re.compile(
-    "|nvidia|amd|google|geforce|tesla|instinct|gpu|cloud|tensor|core|apple|qualcomm|bionic|hbm|hbm[23]e?"
+    "|nvidia|amd|google|geforce|tesla|instinct|gpu|cloud|tensor|core|apple|qualcomm|bionic"
+    "|hbm|hbm[23]e?"
 )
 
 

@@ -93,8 +93,10 @@ def _nets(
     }
 
 
-def _one(residual: bool, norm: str, scheme: str = "xavier") -> Case:
-    """The case of a negative control: layer 1 of 24, at initialisation."""
+def _one(
+    residual: bool, norm: str, scheme: str = "xavier", *, depth: int = LAYERS, layer: int = 1
+) -> Case:
+    """A layer of a net at initialisation."""
     return Case(
         residual=residual,
         norm=norm,
@@ -104,8 +106,8 @@ def _one(residual: bool, norm: str, scheme: str = "xavier") -> Case:
         scheme=scheme,
         steps=0,
         replicas=DRAWN,
-        depth=LAYERS,
-        layer=1,
+        depth=depth,
+        layer=layer,
     )
 
 
@@ -221,34 +223,13 @@ def gradients_vanish(case: Case, device: str = "cpu", folder: str = "") -> Sampl
     source=_text("Gradient Visualization, without residuals"),
     expected="FAILS",
     cases={
-        "exercises": Case.grid(
-            residual=False,
-            norm=("none", "pre", "post"),
-            of="states",
-            width=WIDTH,
-            corpus=STANDARD,
-            scheme=SCHEMES,
-            steps=0,
-            replicas=DRAWN,
-            depth=10,
-            layer=1,
-        )
+        "exercises": [
+            _one(False, norm, scheme, depth=10)
+            for norm in ("none", "pre", "post")
+            for scheme in SCHEMES
+        ]
     },
-    control=Control(
-        Case(
-            residual=False,
-            norm="none",
-            of="states",
-            width=WIDTH,
-            corpus=STANDARD,
-            scheme="gpt2",
-            steps=0,
-            replicas=DRAWN,
-            depth=10,
-            layer=5,
-        ),
-        "layer 5 in place of 1",
-    ),
+    control=Control(_one(False, "none", "gpt2", depth=10, layer=5), "layer 5 in place of 1"),
     supports="exercises/gradients_vanish",
     **GRADIENTS,
 )

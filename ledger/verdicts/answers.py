@@ -13,6 +13,7 @@ import json
 import zlib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -117,8 +118,8 @@ class ShippedAnswer:
 
 
 def shipped_answer(key: str, results: Path) -> ShippedAnswer | None:
-    """The answer that comes with depthlaw; None where none does, where the sources have changed
-    since, and where a results folder may hold a case of the claim.
+    """The answer that comes with depthlaw; None where none does, where the sources or SymPy are not
+    those that it was made with, and where a results folder may hold a case of the claim.
 
     Cost: 50 ms, most of them for hashing the sources.
     """
@@ -172,8 +173,9 @@ def _ground(plain: list[Any]) -> Ground:
 
 
 def sources() -> str:
-    """A hash over the files that answers follow from."""
-    whole = hashlib.sha256()
+    """A hash over the files that answers follow from, and the version of SymPy, which prints
+    statements and stands behind the ids of runs."""
+    whole = hashlib.sha256(version("sympy").encode())
     for name in _ROOTS:
         spec = find_spec(f"depthlaw.{name}")
         for root in (spec and spec.submodule_search_locations) or ():

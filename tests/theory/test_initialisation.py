@@ -123,3 +123,18 @@ def test_every_claim_read_from_the_textbook_quotes_its_sentence():
     assert len(textbook) == 8
     for claim in textbook:
         assert re.search(r'Checked sentence: "[^"]{20,}"', claim.note), claim.key
+
+
+def test_a_hardened_sentence_is_marked_and_a_derived_value_is_not_called_printed():
+    textbook = {n: c for n, c in CLAIMS.items() if c.source.key == "deepnetworks63"}
+    assert {name for name, claim in textbook.items() if claim.wording == "universal"} == {
+        "printed_powers",
+        "xavier_keeps_variance",
+        "product_vanishes",
+        "residual_gradient_at_least_one",
+        "later_layers_smaller_rate",
+        "stochastic_depth_unscaled",
+    }
+    assert {name for name, claim in textbook.items() if claim.wording == "printed"} == {
+        "xavier_uniform"
+    }
