@@ -119,11 +119,11 @@ class Resolved:
             floor = 1000 * read_bytes(a, b.bytes_per_weight) / b.bandwidth
             floor += a.layers * (b.layer_milliseconds or 0)
             if floor > b.milliseconds:
-                per = b.layer_milliseconds
+                a_layer = b.layer_milliseconds
                 return (
                     f"takes at least {milliseconds(floor)} ms a token to read its weights at "
-                    f"{_gb(b.bandwidth)}/s{f' and {per:g} ms a layer' if per else ''}, more "
-                    f"than {milliseconds(b.milliseconds)} ms"
+                    f"{_gb(b.bandwidth)}/s{f' and {a_layer:g} ms a layer' if a_layer else ''}, "
+                    f"more than {milliseconds(b.milliseconds)} ms"
                 )
         return None
 
@@ -336,11 +336,11 @@ def _trainer(name: str) -> tuple[str, float]:
 def _affordable(needed: float, have: float | None, active: float, tokens: float) -> None:
     if have is None or needed <= have * (1 + _AGREE):
         return
-    layer_ms = have / FLOPS_PER_PARAMETER_AND_TOKEN
+    product = have / FLOPS_PER_PARAMETER_AND_TOKEN
     raise UsageError(
         f"{size(active)} active parameters on {size(tokens)} tokens take {needed:.3g} FLOPs "
-        f"(6 N D), more than the {have:.3g} that are given; they allow {size(layer_ms / active)} "
-        f"tokens, or {size(layer_ms / tokens)} parameters"
+        f"(6 N D), more than the {have:.3g} that are given; they allow {size(product / active)} "
+        f"tokens, or {size(product / tokens)} parameters"
     )
 
 
@@ -352,16 +352,16 @@ def _size(b: Budget) -> Target | None:
 
 def _implied(b: Budget, c: Constraints, have: float | None, notes: list[str]) -> Target:
     of: Measure = "active" if c.experts else "total"
-    layer_ms, ratio = FLOPS_PER_PARAMETER_AND_TOKEN, TOKENS_PER_PARAMETER
+    per_token, ratio = FLOPS_PER_PARAMETER_AND_TOKEN, TOKENS_PER_PARAMETER
     if have is not None and b.tokens is not None:
-        implied = have / (layer_ms * b.tokens)
+        implied = have / (per_token * b.tokens)
         notes.append(
             f"N = C / (6 D): {size(implied)} active parameters, "
             f"{b.tokens / implied:.3g} tokens for each"
         )
         return Target(implied, of)
     if have is not None:
-        implied = math.sqrt(have / (layer_ms * ratio))
+        implied = math.sqrt(have / (per_token * ratio))
         notes.append(
             f"C = 6 N D and D = {ratio} N, which gives dense nets the least loss at these "
             f"FLOPs: {size(implied)} parameters, {size(ratio * implied)} tokens"

@@ -318,21 +318,21 @@ def budget_losses(
     if budget == "operations":
         updates = equal_updates(
             {
-                losses: training_operations(
-                    losses,
-                    width_of(case.parameters, losses, case.heads),
+                layers: training_operations(
+                    layers,
+                    width_of(case.parameters, layers, case.heads),
                     case.heads,
                     case.vocabulary,
                     case.length,
                 )
-                for losses in depths
+                for layers in depths
             },
             curve.steps[-1],
         )[depth]
     elif budget == "seconds":
         seconds = update_seconds(case, tuple(depths), device=device, folder=folder)
         updates = equal_updates(
-            {losses: median(seconds[losses]) for losses in depths}, curve.steps[-1]
+            {layers: median(seconds[layers]) for layers in depths}, curve.steps[-1]
         )[depth]
     return np.array([interpolated(curve.steps, losses, updates) for losses in curve.losses])
 
@@ -360,7 +360,7 @@ def update_seconds(
     if not folder:
         return _timed(recipes, both, device)
     identity = checkpoints.fingerprint(
-        [[_identity(seconds, both, device) for seconds in recipes], code_version(_timed)]
+        [[_identity(net, both, device) for net in recipes], code_version(_timed)]
     )
     file = Path(folder) / FOLDER / f"seconds-{identity}.json"
     with alone(file):
@@ -376,9 +376,9 @@ def _timed(
 ) -> dict[int, tuple[float, ...]]:
     """Seconds of an update by depth; a round of one update of each is not counted."""
     where = torch.device(device)
-    runs = [TrainingRun(times.shape, both.training, times.settings, where) for times in recipes]
+    runs = [TrainingRun(net.shape, both.training, net.settings, where) for net in recipes]
     times_of_runs: list[list[float]] = [[] for _ in runs]
-    for _ in range(min(ROUNDS + 1, *(times.settings.steps for times in recipes))):
+    for _ in range(min(ROUNDS + 1, *(net.settings.steps for net in recipes))):
         for run, seconds in zip(runs, times_of_runs, strict=True):
             before = time.perf_counter()
             run.advance()

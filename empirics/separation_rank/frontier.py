@@ -249,12 +249,12 @@ def _entry_of(width: int, depth: int, rows: list[TableRow]) -> RankEntry:
 def _bound(claims: Sequence[Claim], width: int, depth: int, found: int) -> Bound | None:
     """The bound that applies at this width and depth, judged rigorously."""
     case = Case(width=width, depth=depth, heads=1, tokens=2 * width + 2)
-    for key in claims:
-        decision = judge(key, case, Exact(found))
+    for theorem in claims:
+        decision = judge(theorem, case, Exact(found))
         if decision.verdict is not Verdict.OUT_OF_SCOPE:
-            height = float(key.predict(case))
+            height = float(theorem.predict(case))
             # One of the four bounds the rank itself, the others its logarithm to base 3.
-            if key.statement.lhs.is_Symbol:
+            if theorem.statement.lhs.is_Symbol:
                 height = log(height) / log(3) if height > 0 else 0.0
             proved = height > 0 and found > 1
             return Bound(decision.verdict, log(found) / log(3) / height if proved else None)

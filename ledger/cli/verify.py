@@ -155,12 +155,12 @@ def _print(judged: list[ClaimResult], work: Work, failures: list[Failure]) -> No
     console.print(Text(f"\n{terminal.LEGEND}\n", style="dim"))
     for failure in failures:
         say(console, f"failed: {failure.run}: {failure.why}")
-    for result in filter(lambda remedy: remedy.unexpected, judged):
+    for result in filter(lambda judged_claim: judged_claim.unexpected, judged):
         console.print(Text(clean(f"! {result.claim.key}: {result.unexpected}"), style="bold red"))
-    for result in filter(lambda remedy: remedy.premise_refuted, judged):
+    for result in filter(lambda judged_claim: judged_claim.premise_refuted, judged):
         premise = result.premise_refuted
         say(console, f"premise refuted: {result.claim.key} rests on {premise}, which FAILS")
-    for result in filter(lambda remedy: remedy.news, judged):
+    for result in filter(lambda judged_claim: judged_claim.news, judged):
         say(console, f"news: {result.claim.key}: {result.news}")
     lacking = Counter(
         r.claim.needs for r in judged if r.cases and r.claim.needs and not r.claim.measurable

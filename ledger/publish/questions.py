@@ -270,7 +270,7 @@ def _published(results: Found) -> Iterator[Panel]:
             for case, value in rows(results, f"trained_depth/{name}")
             if isinstance(value, Proportion)
         ]
-        sentences = [
+        published = [
             stated(
                 f"published, L = {layers}",
                 {case.hops: float(case.published_error) for case, _ in own},
@@ -283,7 +283,7 @@ def _published(results: Found) -> Iterator[Panel]:
             f"Dropout {word}",
             "hops k",
             "share of positions wrong",
-            (*lines, *sentences),
+            (*lines, *published),
             x_scale="log",
         )
 
@@ -538,7 +538,7 @@ def _transfer_table(results: Found) -> Table:
             for key, attention in zip((keys * 2)[:2], ATTENTIONS, strict=True)
         ]
         if any(cells):
-            listed.append((prediction, *(part for claim in cells for part in claim or (None,) * 3)))
+            listed.append((prediction, *(part for cell in cells for part in cell or (None,) * 3)))
     heads = [f"{head}, {kind}" for kind in ATTENTIONS for head in ("asked", "verdicts", "measured")]
     return Table(("prediction of the linearised theory", *heads), tuple(listed))
 
@@ -861,7 +861,7 @@ def _paths(results: Found) -> Iterator[Panel]:
         lines = curves(
             rows(results, f"rank_collapse/{name}", method=method), "length", "task", kind="points"
         )
-        longest = max((x for case in lines for x in case.x), default=1)
+        longest = max((x for line in lines for x in line.x), default=1)
         bound = stated("stated: at least 0", {1: 0, longest: 0})
         yield Panel(title, "path length l", y_label, (*lines, bound))
 

@@ -387,15 +387,15 @@ def _resolve(module: str, name: str) -> _Target:
             )
         )
     ]
-    targets += [_imported(index) for index in known.imports.get(name, ())]
-    if not any(index != _Target() for index in targets):
+    targets += [_imported(origin) for origin in known.imports.get(name, ())]
+    if not any(target != _Target() for target in targets):
         targets += [_imported(known.typed[name])] if name in known.typed else []
-        targets += [_resolve(index, name) for index in known.stars]
+        targets += [_resolve(star, name) for star in known.stars]
         if _spec_path(f"{module}.{name}"):
             targets.append(_resolve(f"{module}.{name}", ""))
     return _Target(
-        tuple(place for index in targets for place in index.places),
-        " ".join(filter(None, (index.text for index in targets))),
+        tuple(place for target in targets for place in target.places),
+        " ".join(filter(None, (target.text for target in targets))),
     )
 
 

@@ -157,7 +157,7 @@ def _row(result: ClaimResult, row: CaseResult) -> Row:
         "claim": claim.key,
         "suite": result.suite,
         "case": str(row.case),
-        "seed_ids": sorted({int(value["seed"]) for value in inputs}),
+        "seed_ids": sorted({int(run["seed"]) for run in inputs}),
         **_measured(result, row),
         "left": None,
         "relation": relation(claim),
@@ -169,8 +169,8 @@ def _row(result: ClaimResult, row: CaseResult) -> Row:
         "settled": decision.certain,
         "slack_log10": None if decision.slack is None else round(decision.slack, 9),
         "reason": decision.reason or None,
-        "device": " ".join(sorted({str(value.get("device", "")) for value in inputs})),
-        "code": " ".join(sorted({str(value.get("code", "")) for value in inputs})),
+        "device": " ".join(sorted({str(run.get("device", "")) for run in inputs})),
+        "code": " ".join(sorted({str(run.get("code", "")) for run in inputs})),
         "records": [record.id for record in row.records],
     }
     if row.measured is not None and decision.verdict is not Verdict.OUT_OF_SCOPE:

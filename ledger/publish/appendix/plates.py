@@ -202,7 +202,7 @@ _MEASURED = {
             f"pooled over seeds, with {CONFIDENCE} intervals; a coin has 0.5. Explicit weights are "
             "right up to $3^L$, which no rule that sees only $3^L$ steps passes: beyond it they "
             "are at chance. Trained nets may see less: where their curves end before $3^L$, "
-            "training has not results what theory allows"
+            "training has not found what theory allows"
         },
     ),
     "floors": _Measured(

@@ -182,11 +182,11 @@ def _draw(axes: Axes, panel: Panel, size: _Format, *, legend: bool = True) -> No
     axes.set_title(_set(fill(panel.title, size.letters)), loc="left")
     axes.set_xlabel(_set(fill(across, size.letters)))
     axes.set_ylabel(_set(fill(up, size.label)))
-    if legend and (label := _in_legend(panel)):
-        labels = [fill(series.label, size.legend) for series in label]
+    if legend and (entries := _in_legend(panel)):
+        labels = [fill(series.label, size.legend) for series in entries]
         handles = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
         axes.legend(
-            [handles[_label(s)] for s in label],
+            [handles[_label(s)] for s in entries],
             list(map(_set, labels)),
             loc="upper left",
             bbox_to_anchor=(0, -size.below),

@@ -91,8 +91,8 @@ def _left_out() -> str:
                 _two(row.best),
                 _two(row.default),
                 *(
-                    f"{names} of {row.asked}" if row.asked else "none"
-                    for names in (row.inside, row.losers)
+                    f"{count} of {row.asked}" if row.asked else "none"
+                    for count in (row.inside, row.losers)
                 ),
             )
             for row in scores.rows
