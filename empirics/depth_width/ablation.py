@@ -211,10 +211,10 @@ _FIRST = case_of("training", SIZES["training"][0], depth=6, other=12)
     **NETS,
 )
 def language_models_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Precondition: language models learn within every budget, at every depth.
+    r"""Precondition: language models learn within every budget, at every depth.
 
-    The validation loss of language models of equal 12 L d^2 is typically more than one nat per
-    token below that of equal chances, log V, at equal updates, operations and seconds.
+    The validation loss of language models of equal $12 L d^2$ is typically more than one nat per
+    token below that of equal chances, $\log V$, at equal updates, operations and seconds.
 
     Nets that learn nothing would say nothing of depth. Each shape is trained once, at a constant
     rate after its warm-up, and its loss at fewer updates is read off its curve: ln loss linear in
@@ -249,8 +249,8 @@ def best_rate_is_inside(case: Case, device: str = "cpu", folder: str = "") -> Ex
 
     Each rate trains one net, of a seed that no reported net has, for all updates. Three rates are
     tried, and then more on the side of the best until it is inside; the verdict fails where that
-    ends at 2^-14 or 2^-3. A neighbour of the best rate may be better for other seeds. Rates are
-    chosen by the loss on the validation windows that are reported too.
+    ends at $2^{-14}$ or $2^{-3}$. A neighbour of the best rate may be better for other seeds. Rates
+    are chosen by the loss on the validation windows that are reported too.
     """
     from .language_models import curves
 
@@ -285,14 +285,14 @@ def best_rate_is_inside(case: Case, device: str = "cpu", folder: str = "") -> Ex
 def shape_costs_three_per_cent(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Shapes of equal size differ by at most three per cent.
 
-    At equal 12 L d^2 and equal updates, the losses of the deepest net and of any other of at least
-    2 layers typically differ by at most 3 %, whichever is the larger.
+    At equal $12 L d^2$ and equal updates, the losses of the deepest net and of any other of at
+    least 2 layers typically differ by at most 3 %, whichever is the larger.
 
     The caption's "varies only a few percent over a wide range of shapes" (recalled) was hardened
-    into the 3 % that is printed for 6 against 48 layers. Aspect ratios d / L span a factor 40
+    into the 3 % that is printed for 6 against 48 layers. Aspect ratios $d/L$ span a factor 40
     there, excluding nets of fewer than 2 layers and extreme ratios; nets of 2 and 12 layers span
-    less, but go down to d / L = 1.3, where the deepest there has 768 / 207 = 3.7. Where
-    it fails, the deepest net is the worse one.
+    less, but go down to $d/L = 1.3$, where the deepest there has $768/207 = 3.7$. Where it fails,
+    the deepest net is the worse one.
     """
     return sample(gains(case, device, folder))
 
@@ -329,7 +329,7 @@ def shape_costs_three_per_cent(case: Case, device: str = "cpu", folder: str = ""
 def equal_cost_gain(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """At equal cost depth gains no more than at equal updates.
 
-    The relative gain of a deeper net of equal 12 L d^2 at an equal number of training operations,
+    The relative gain of a deeper net of equal $12 L d^2$ at an equal number of training operations,
     or at equal seconds of training, minus that at equal updates, is typically at most 0.
 
     Per weight in its layers the deeper net takes more operations for attention, and fewer for its
@@ -365,7 +365,7 @@ def equal_cost_gain(case: Case, device: str = "cpu", folder: str = "") -> Sample
 def depth_gains_more_when_larger(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Depth gains more at the larger size.
 
-    The relative gain from each depth to the next, at equal 12 L d^2 and updates, is typically
+    The relative gain from each depth to the next, at equal $12 L d^2$ and updates, is typically
     larger at the next larger size, seed by seed.
 
     So the best depth grows with the size, as every rule here says. Tokens do not grow with the
@@ -397,15 +397,15 @@ def depth_gains_more_when_larger(case: Case, device: str = "cpu", folder: str = 
     **NETS,
 )
 def completep_gains_more_by_depth(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Under CompleteP depth gains at least as much as under muP.
+    r"""Under CompleteP depth gains at least as much as under muP.
 
-    The relative gain from each depth to the next, at equal 12 L d^2 and updates, under CompleteP
+    The relative gain from each depth to the next, at equal $12 L d^2$ and updates, under CompleteP
     minus that under muP, each at its own best learning rate, is typically at least 0.
 
     Checked title: "CompleteP enables compute-efficient deep transformers"; that deep nets gain by
-    it at a given size is our reading. Branches are divided by L / 2 under CompleteP; at 2 layers
-    both are the same nets. Adam's epsilon is one for all. Where learning rates are tuned for every
-    shape, transfer of rates, which is what CompleteP is made for, gains nothing.
+    it at a given size is our reading. Branches are divided by $L/2$ under CompleteP; at 2 layers
+    both are the same nets. Adam's $\epsilon$ is one for all. Where learning rates are tuned for
+    every shape, transfer of rates, which is what CompleteP is made for, gains nothing.
     """
     return sample(
         gains(case, device, folder) - gains(_with(case, parametrisation="mup"), device, folder)

@@ -94,22 +94,23 @@ def _ruled() -> Iterator[Case]:
     **NETS,
 )
 def rules_cost_little(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Six rules of depth, carried down, cost at most one per cent.
+    r"""Six rules of depth, carried down, cost at most one per cent.
 
-    At equal 12 L d^2 and equal updates, the validation loss at the depth of the rule is typically
+    At equal $12 L d^2$ and equal updates, the validation loss at the depth of the rule is typically
     at most 1 % above that of every trained depth, for the rules of Levine, nanochat, Marin and
-    Attention Residuals (d = 60 L), and for the best N:L under muP and the least under CompleteP.
+    Attention Residuals ($d = 60 L$), and for the best $N$:$L$ under muP and the least under
+    CompleteP.
 
-    A rule is read at the nearest trained depth, in ln L, and not asked where its depth rounds to
+    A rule is read at the nearest trained depth, in $\ln L$, and not asked where its depth rounds to
     less than the fewest layers trained: Levine's is asked at the largest size alone. Of the nets
-    trained here nanochat's rule and d = 60 L ask for the same depths, and these two alone are
+    trained here nanochat's rule and $d = 60 L$ ask for the same depths, and these two alone are
     undecided, against 1 layer at the largest size; the others hold, nearly all because they ask for
-    the fewest layers trained. Expected to fail, but for the two of muP
-    and CompleteP. One per cent is ours: the sources give a shape and promise
-    no loss. They are math/README.md of bigscience, after Levine et al. (reported);
-    scripts/base_train.py of nanochat, commit 92d63d4, and experiments/grug/moe of Marin (printed);
-    25 shapes at 6.5e19 FLOPs, arXiv:2603.15031 (printed); N:L of 11.8 within 1 %, arXiv:2505.01618
-    (reported). None of them measured sizes so small: the verdict says how far down a rule carries.
+    the fewest layers trained. Expected to fail, but for the two of muP and CompleteP. One per cent
+    is ours: the sources give a shape and promise no loss. They are math/README.md of bigscience,
+    after Levine et al. (reported); scripts/base_train.py of nanochat, commit 92d63d4, and
+    experiments/grug/moe of Marin (printed); 25 shapes at $6.5 \cdot 10^{19}$ FLOPs,
+    arXiv:2603.15031 (printed); $N$:$L$ of 11.8 within 1 %, arXiv:2505.01618 (reported). None of
+    them measured sizes so small: the verdict says how far down a rule carries.
     """
     return sample(
         log_losses(case, _ruled_depth(case), device, folder)
@@ -145,42 +146,44 @@ def _beyond_largest(parameters: int, heads: int, depth: int, other: int) -> bool
 
 @claim(
     Gt(gain, 0),
-    source=Source("depthlaw", "after levine2020 (v1, abstract and Table 1): L_th = log_3(d_x)"),
+    source=Source(
+        "depthlaw", r"after levine2020 (v1, abstract and Table 1): $L_{\mathrm{th}} = \log_3(d_x)$"
+    ),
     expected="FAILS",
     post_hoc=(
-        f"{MORE_SEEDS} Up to log_3(d), to the knee and to six layers were three claims about parts "
-        "of these cases."
+        MORE_SEEDS + r" Up to $\log_3(d)$, to the knee and to six layers were three claims about "
+        "parts of these cases."
     ),
-    headline="The reading of log_3(d_x) as advice for training, tested on small language models.",
+    headline=r"The reading of $\log_3(d_x)$ as advice for training, tested on small models.",
     cases={suite: _steps(_to_knee, suite) for suite in SIZES},
     control=Control(_steps(_to_knee)[0], "by a hundredth", statement=Gt(gain, Rational(1, 100))),
-    cited="Bears on whether designers should add layers up to log_3(d) before they add width.",
+    cited=r"Bears on whether designers should add layers up to $\log_3(d)$ before they add width.",
     **NETS,
 )
 def depth_pays_to_knee(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Depth pays at equal size up to log_3(d), and to the knee.
+    r"""Depth pays at equal size up to $\log_3(d)$, and to the knee.
 
-    At equal 12 L d^2 and equal updates, the loss of the deeper net of two neighbouring depths is
-    typically lower where its depth is at most the knee of its size, 3^L = 2 d^2 + 2 d + 1, about
-    2 log_3(d) + log_3(2): from 1 layer to 2 and from 2 to 3, which is up to log_3(d), and from 3
-    to 6.
+    At equal $12 L d^2$ and equal updates, the loss of the deeper net of two neighbouring depths is
+    typically lower where its depth is at most the knee of its size, $3^L = 2 d^2 + 2 d + 1$, about
+    $2 \log_3(d) + \log_3(2)$: from 1 layer to 2 and from 2 to 3, which is up to $\log_3(d)$, and
+    from 3 to 6.
 
-    It fails already up to log_3(d), from 2 to 3 layers at the smallest and the largest size and
+    It fails already up to $\log_3(d)$, from 2 to 3 layers at the smallest and the largest size and
     from 1 to 2 at the smallest, and from 3 to 6 at the smallest; the other steps are undecided.
-    Asked of the steps up to log_3(d) alone, at a level of their own, 1 to 2 failed at the largest
-    size too. That theorem is about what nets can represent, without softmax, MLP and residuals;
-    that trained nets lose less by it is a reading. Up to the knee a bound on separation rank grows
-    doubly exponentially with depth; nobody claims that trained nets follow it. These are also the
-    steps up to six layers: the legend of Kaplan et al.'s Figure 6 parts nets of 1, 2 and 3 layers
-    from those of "6 Layers" (recalled), and Levine et al. are reported to read it so that depth
-    helps up to there. Nets as large as those of suite gpu are all deeper than log_3(d).
+    Asked of the steps up to $\log_3(d)$ alone, at a level of their own, 1 to 2 failed at the
+    largest size too. That theorem is about what nets can represent, without softmax, MLP and
+    residuals; that trained nets lose less by it is a reading. Up to the knee a bound on separation
+    rank grows doubly exponentially with depth; nobody claims that trained nets follow it. These are
+    also the steps up to six layers: the legend of Kaplan et al.'s Figure 6 parts nets of 1, 2 and 3
+    layers from those of "6 Layers" (recalled), and Levine et al. are reported to read it so that
+    depth helps up to there. Nets as large as those of suite gpu are all deeper than $\log_3(d)$.
     """
     return sample(gains(case, device, folder))
 
 
 @claim(
     between(-Rational(1, 100), gain, Rational(1, 100)),
-    source=Source("depthlaw", "after levine2020 (v1, abstract and Table 1): beyond log_3(d_x)"),
+    source=Source("depthlaw", r"after levine2020 (v1, abstract and Table 1): beyond $\log_3(d_x)$"),
     expected="FAILS",
     post_hoc=f"{MORE_SEEDS} Also: {LEVEL_MOVED}",
     cases={"training": _steps(_from_threshold)},
@@ -193,17 +196,17 @@ def depth_pays_to_knee(case: Case, device: str = "cpu", folder: str = "") -> Sam
     **NETS,
 )
 def depth_is_neutral_from_threshold(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """From log_3(d) layers on depth and width are interchangeable.
+    r"""From $\log_3(d)$ layers on depth and width are interchangeable.
 
-    At equal 12 L d^2 and equal updates, the losses of two neighbouring depths, the shallower of at
-    least log_3(d) layers, typically differ by at most 1 %.
+    At equal $12 L d^2$ and equal updates, the losses of two neighbouring depths, the shallower of
+    at least $\log_3(d)$ layers, typically differ by at most 1 %.
 
     One per cent is ours, fixed before anything was measured. Of representation the text says so up
     to constants alone. Expected to fail, since the deepest nets here are too narrow for 2,000
     tokens. These are also the steps from 6 layers on: by the legend of Kaplan et al.'s Figure 6,
-    "> 6 Layers" (recalled), and as Levine et al. are reported to read it, more depth gains nothing
-    there. That half, that depth gains at most 1 %, is refuted nowhere: it holds at the two smaller
-    sizes and is undecided at the largest.
+    "$> 6$ Layers" (recalled), and as Levine et al. are reported to read it, more depth gains
+    nothing there. That half, that depth gains at most 1 %, is refuted nowhere: it holds at the two
+    smaller sizes and is undecided at the largest.
     """
     return sample(gains(case, device, folder))
 
@@ -211,22 +214,24 @@ def depth_is_neutral_from_threshold(case: Case, device: str = "cpu", folder: str
 @claim(
     Lt(gain, 0),
     post_hoc=f"{MORE_SEEDS} Also: {LEVEL_MOVED}",
-    source=Source("fahim2026", "2.43 ln d, as restated on themoonlight.io", "arXiv:2601.20994v1"),
+    source=Source(
+        "fahim2026", r"$2.43 \ln d$, as restated on themoonlight.io", "arXiv:2601.20994v1"
+    ),
     wording="reported",
     cases={"training": _steps(_beyond_largest)},
     control=Control(
         _steps(_beyond_largest)[0], "by a twentieth", statement=Lt(gain, -Rational(1, 20))
     ),
-    cited="Bears on whether small models should be capped at 2.43 ln d layers.",
+    cited=r"Bears on whether small models should be capped at $2.43 \ln d$ layers.",
     **NETS,
 )
 def depth_harms_beyond_largest(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Depth harms at equal size beyond 2.43 ln d layers.
+    r"""Depth harms at equal size beyond $2.43 \ln d$ layers.
 
-    At equal 12 L d^2 and equal updates, the loss of the deeper net of two neighbouring depths is
-    typically higher where the middle of the two, in ln L, is deeper than 2.43 ln d.
+    At equal $12 L d^2$ and equal updates, the loss of the deeper net of two neighbouring depths is
+    typically higher where the middle of the two, in $\ln L$, is deeper than $2.43 \ln d$.
 
-    So rises a curve in ln L that is even about a minimum at or below that depth; one that is
+    So rises a curve in $\ln L$ that is even about a minimum at or below that depth; one that is
     steeper towards few layers may still fall in a step that starts below it.
     """
     return sample(gains(case, device, folder))

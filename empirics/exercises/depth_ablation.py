@@ -67,11 +67,11 @@ def _untrained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     **NETS,
 )
 def language_models_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Precondition: language models learn within the budget, at every depth.
+    r"""Precondition: language models learn within the budget, at every depth.
 
     After training, the validation loss of pre-norm language models of 2, 4, 8 and 16 layers, and of
     4 layers of twice the width, is typically more than one nat per token below that of equal
-    chances, log V.
+    chances, $\log V$.
 
     Nets that learn nothing would say nothing of depth. Their losses are what the exercise's table
     and picture show. The interval is over seeds; the text, its tokens and the windows that a loss
@@ -99,16 +99,16 @@ def language_models_learn(case: Case, device: str = "cpu", folder: str = "") -> 
 def deeper_is_better(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """The deeper net has the lower loss, at equal width or size.
 
-    The validation loss of language models of L = 2, 4 and 8 layers minus that of 2 L layers, equal
-    in width, data, learning rate and updates, is typically positive, seed by seed; and so is that
-    of 4 layers of width 96 minus that of 16 layers of width 48, which have as many weights in their
-    layers (12 L d^2).
+    The validation loss of language models of $L = 2$, 4 and 8 layers minus that of $2 L$ layers,
+    equal in width, data, learning rate and updates, is typically positive, seed by seed; and so is
+    that of 4 layers of width 96 minus that of 16 layers of width 48, which have as many weights in
+    their layers ($12 L d^2$).
 
     Checked sentences: "The trend: more layers, more parameters, more capability.", at equal width,
-    where the deeper net has more parameters and takes more operations; and "Empirically, **depth
-    wins** for most tasks:", at equal size, with the ratios of the text's options A and B (6 layers
-    of 2048, 24 layers of 1024), where the wide net has twice the embeddings besides. All see the
-    same tokens, about half a million. One learning rate serves all nets and is tuned for none: the
+    where the deeper net has more parameters and takes more operations; and "Empirically, depth wins
+    for most tasks:", at equal size, with the ratios of the text's options $A$ and $B$ (6 layers of
+    2048, 24 layers of 1024), where the wide net has twice the embeddings besides. All see the same
+    tokens, about half a million. One learning rate serves all nets and is tuned for none: the
     verdict is one at this budget and rate. Nets that are trained for longer may order otherwise,
     and where it fails, that refutes no trend among nets that are trained out. Whether each doubling
     gains less than the one before is not asked, since none is shown to gain.

@@ -33,19 +33,19 @@ if TYPE_CHECKING:
 ratio = quantity(
     "gradient_log_ratio",
     r"\ln(g_l/g_L)",
-    "log of the gradient norm at layer l over that at the last layer",
+    "log of the gradient norm at layer $l$ over that at the last layer",
     "real",
 )
 change = quantity(
     "gradient_log_change",
     r"|\ln(g_l/g_L)|",
-    "absolute value of the log of the gradient norm at layer l over that at the last layer",
+    "absolute value of the log of the gradient norm at layer $l$ over that at the last layer",
     "nonnegative real",
 )
 against_pre = quantity(
     "gradient_against_pre_norm",
     r"\Delta\ln(g_l/g_L)",
-    "log ratio of gradient norms, layer l over the last, of post-norm minus that of pre-norm",
+    "log ratio of gradient norms, layer $l$ over the last, of post-norm minus that of pre-norm",
     "real",
 )
 
@@ -201,19 +201,19 @@ def _gradients(
     **GRADIENTS,
 )
 def gradients_vanish(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Without residuals gradients vanish exponentially, whatever the norm.
+    r"""Without residuals gradients vanish exponentially, whatever the norm.
 
     In language models without residuals, with layer normalisation before or behind attention and
-    MLP or with none, the gradient of the loss by the output of layer l is at most 0.9^(L - l) times
-    that by the output of the last layer L: in the geometric mean a layer leaves 0.9 of it or less,
-    as in the text's example, for L = 12, 24 and 48, at initialisation and, for 24, after a short
-    training.
+    MLP or with none, the gradient of the loss by the output of layer $l$ is at most $0.9^{L - l}$
+    times that by the output of the last layer $L$: in the geometric mean a layer leaves 0.9 of it
+    or less, as in the text's example, for $L = 12$, 24 and 48, at initialisation and, for 24, after
+    a short training.
 
     The text: "the product vanishes exponentially". It holds in every net without normalisation.
     Expected to fail with layer normalisation, at initialisations that keep the variance: it undoes
     on the way back what a branch shrinks on the way forward, and the text's argument does not speak
     of it. Where gradients vanish all the same, with GPT-2's weights in 24 layers, hidden states are
-    so small that the epsilon of layer normalisation keeps it from undoing that.
+    so small that the $\epsilon$ of layer normalisation keeps it from undoing that.
     """
     return sample(log_ratios(case, device, folder))
 
@@ -263,7 +263,7 @@ def residuals_preserve(case: Case, device: str = "cpu", folder: str = "") -> Sam
     """With residuals gradients are not lost, whatever the norm.
 
     In language models with residuals, with layer normalisation before or behind attention and MLP
-    or with none, the gradient of the loss by the output of each layer l is at least as large as
+    or with none, the gradient of the loss by the output of each layer $l$ is at least as large as
     that by the output of the last layer, at initialisation and after a short training.
 
     The text: "the gradient is at least 1!" Expected to fail with post-norm alone, where the text
@@ -294,8 +294,8 @@ def residual_gradients_are_stable(case: Case, device: str = "cpu", folder: str =
 
     In language models with residuals, with pre-norm, post-norm or no norm, the gradients of the
     loss by the output of the first layer and of the last, and by the weights of these layers,
-    differ by a factor of at most (1/0.9)^(L - 1), whichever is larger, at initialisation and after
-    a short training.
+    differ by a factor of at most $(1/0.9)^{L - 1}$, whichever is larger, at initialisation and
+    after a short training.
 
     The text: "all healthy!", of a picture that names no norm, and "For very deep networks, pre-norm
     is essential", by which post-norm should fail. The tolerance is wide: a factor of 3 for 12

@@ -35,7 +35,7 @@ doublings = quantity(
 growths = quantity(
     "growth_ratio",
     r"\gamma_L/\gamma_{L/4}",
-    "growth of the variance over the embedding's, v_L / v_0 - 1, at L layers over that at L / 4",
+    "growth of the variance over the embedding's, $v_L/v_0 - 1$, at $L$ layers over that at $L/4$",
     "real",
 )
 diverged = quantity(
@@ -115,10 +115,11 @@ def _untrained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     **NETS,
 )
 def random_stalls(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """From weights N(0, 1) 24 layers gain less than a nat.
+    r"""From weights $N(0, 1)$ 24 layers gain less than a nat.
 
-    The validation loss of pre-norm language models of 24 layers whose weights all start as N(0, 1)
-    typically stays above a nat less than that of equal chances, log V, within the budget.
+    The validation loss of pre-norm language models of 24 layers whose weights all start as
+    $N(0, 1)$ typically stays above a nat less than that of equal chances, $\log V$, within the
+    budget.
 
     Checked sentence: "Proper initialization is crucial for training deep networks." Random means
     numpy.random.randn as it is; the text names no variance.
@@ -139,11 +140,11 @@ def random_stalls(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     **NETS,
 )
 def scaled_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Precondition: 24 layers learn from five small or scaled initialisations.
+    r"""Precondition: 24 layers learn from five small or scaled initialisations.
 
     The validation loss of language models of 24 layers from Xavier's, Kaiming's, GPT-2's and
-    DeepNorm's initialisation, and from N(0, 0.02^2) for all weights, is typically more than one nat
-    below that of equal chances, log V, after the budget.
+    DeepNorm's initialisation, and from $N(0, 0.02^2)$ for all weights, is typically more than one
+    nat below that of equal chances, $\log V$, after the budget.
 
     Checked sentence: "Proper initialization is crucial for training deep networks." DeepNorm is
     post-norm, by its definition, the others pre-norm; Kaiming's factor 2 is for ReLU, while all
@@ -171,7 +172,7 @@ def _against(case: Case, worse: str, better: str, device: str, folder: str) -> S
 def scaled_beats_random(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Scaled initialisations end below random weights.
 
-    The validation loss from weights N(0, 1), minus that from Xavier's, Kaiming's, GPT-2's or
+    The validation loss from weights $N(0, 1)$, minus that from Xavier's, Kaiming's, GPT-2's or
     DeepNorm's initialisation, is typically positive after the budget, seed by seed, with 24 layers.
 
     Checked sentence: "Compare random init vs scaled init on a 24-layer model.", which asks; that
@@ -191,14 +192,14 @@ def scaled_beats_random(case: Case, device: str = "cpu", folder: str = "") -> Sa
     **NETS,
 )
 def residual_scaling_helps(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Residual projections divided by sqrt(2 L) lower the loss.
+    r"""Residual projections divided by $\sqrt{2 L}$ lower the loss.
 
-    The validation loss from N(0, 0.02^2) for all weights, minus that with residual projections
-    divided by sqrt(2 L), is typically positive after the budget, seed by seed, with 24 layers.
+    The validation loss from $N(0, 0.02^2)$ for all weights, minus that with residual projections
+    divided by $\sqrt{2 L}$, is typically positive after the budget, seed by seed, with 24 layers.
 
-    Checked sentence: "Proper scaling of residual projections (1/sqrt(2n_layers)) prevents
-    activation variance from growing with depth", as one of the techniques that "enable the very
-    deep networks". That it lowers the loss of nets as small as these is our reading.
+    Checked sentence: "Proper scaling of residual projections ($1/\sqrt{2 n_{\mathrm{layers}}}$)
+    prevents activation variance from growing with depth", as one of the techniques that "enable the
+    very deep networks". That it lowers the loss of nets as small as these is our reading.
     """
     return _against(case, "fixed", "gpt2", device, folder)
 
@@ -216,7 +217,7 @@ def _overflowing(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     cases=_cases("random", "gpt2", "deepnorm", "xavier", "kaiming", "fixed"),
     control=Control(
         _CPU(initialisation="random", depth=2),
-        "weights of 1e30, which overflow",
+        "weights of $10^{30}$, which overflow",
         measured=_overflowing,
     ),
     supports="exercises/variance_is_not_geometric",
@@ -228,8 +229,8 @@ def none_diverges(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     Of the trainings of 24 layers from each of the six initialisations, none has a loss or gradient
     that is not finite.
 
-    With the gradient's norm clipped, and normalisation in every layer, even weights N(0, 1) should
-    give finite losses.
+    With the gradient's norm clipped, and normalisation in every layer, even weights $N(0, 1)$
+    should give finite losses.
     """
     from .language_model import trained
 
@@ -295,21 +296,22 @@ def _without_norm(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     **NETS,
 )
 def variance_is_not_geometric(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """With pre-norm the variance grows by less than L^2, not geometrically.
+    """With pre-norm the variance grows by less than $L^2$, not geometrically.
 
     In pre-norm nets of 24 layers as they are initialised, each of five ways, the variance of the
-    hidden states after the last layer is typically less than L^2 times that after the first (means
-    of logarithms).
+    hidden states after the last layer is typically less than $L^2$ times that after the first
+    (means of logarithms).
 
-    So it does not double with each layer, which would be 2^(L - 1), from weights N(0, 1) either, of
-    which the text says so: "With random initialization: ... Layer 1 output: variance = 1, Layer 2
-    output: variance = 2 (grows!), Layer 10 output: variance = 1024 (explodes!)"; the printed third
-    number is one doubling more than the first two say. That is read of nets as the text builds
-    them; the picture is one of nets without normalisation. With norm and skip connection what a
-    layer adds does not depend on the size of what enters: branches of like variance are added, so
-    that the variance grows about linearly, faster where tokens become alike; L^2 lies far above
-    that and far below the text's factor 2 per layer. One depth is measured: that fits no law of
-    growth. DeepNorm is left out: after its norm the variance is 1 in every layer.
+    So it does not double with each layer, which would be $2^{L - 1}$, from weights $N(0, 1)$
+    either, of which the text says so: "With random initialization: ... Layer 1 output: variance
+    $= 1$, Layer 2 output: variance $= 2$ (grows!), Layer 10 output: variance $= 1024$ (explodes!)";
+    the printed third number is one doubling more than the first two say. That is read of nets as
+    the text builds them; the picture is one of nets without normalisation. With norm and skip
+    connection what a layer adds does not depend on the size of what enters: branches of like
+    variance are added, so that the variance grows about linearly, faster where tokens become alike;
+    $L^2$ lies far above that and far below the text's factor 2 per layer. One depth is measured:
+    that fits no law of growth. DeepNorm is left out: after its norm the variance is 1 in every
+    layer.
     """
     return _growth(case, device, folder)
 
@@ -340,14 +342,14 @@ def _fixed_growths(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     **NETS,
 )
 def residual_scaling_keeps_variance(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Dividing residual projections by sqrt(2 L) keeps variance alike at two depths.
+    r"""Dividing residual projections by $\sqrt{2 L}$ keeps variance alike at two depths.
 
     With them, the variance that all layers together add to the embedding's, as a multiple of it, is
     in nets of 24 layers typically less than twice that in nets of 6, as they are initialised.
 
-    Checked sentence: "The 1/sqrt(2n_layers) factor ensures that even with many layers, the output
-    variance doesn't explode." Expected is a ratio of 1 with the factor and 4 without, and 2 lies
-    between the two.
+    Checked sentence: "The $1/\sqrt{2 n_{\mathrm{layers}}}$ factor ensures that even with many
+    layers, the output variance doesn't explode." Expected is a ratio of 1 with the factor and 4
+    without, and 2 lies between the two.
     """
     return _growths(case, case.initialisation, device, folder)
 

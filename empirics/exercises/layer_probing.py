@@ -129,11 +129,11 @@ def _cases(with_ends: Iterable[int], without: Iterable[int] = ()) -> dict[str, t
     **FROZEN | {"wording": "derived"},
 )
 def frozen_nets_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Precondition: they learn with all layers frozen, all but one, none.
+    r"""Precondition: they learn with all layers frozen, all but one, none.
 
     Language models of four layers, of which all layers are trained, none, or one, and whose
     embeddings and read-out are trained always, have a validation loss at least 1 nat per token
-    below that of equal chances, ln V.
+    below that of equal chances, $\ln V$.
     """
     return sample(_losses(case, device, folder))
 

@@ -174,10 +174,10 @@ def increases(case: Case, device: str, folder: str, *, learns: bool = True) -> n
     **LAYERS_REMOVED | {"wording": "derived"},
 )
 def twelve_layers_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Precondition: language models of twelve layers learn.
+    r"""Precondition: language models of twelve layers learn.
 
     The nets that layers are removed from have a validation loss at least 1 nat per token below that
-    of equal chances for all tokens, ln V.
+    of equal chances for all tokens, $\ln V$.
     """
     return sample(_losses(case, device, folder, True))
 
@@ -219,11 +219,11 @@ def every_layer_matters(case: Case, device: str = "cpu", folder: str = "") -> Sa
     **LAYERS_REMOVED | {"wording": "derived"},
 )
 def middle_layers_are_spared(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """A middle layer costs at most a tenth of what was learned.
+    r"""A middle layer costs at most a tenth of what was learned.
 
     Removing any one of the layers 4 to 9 of trained language models of twelve layers, such as layer
-    6, adds at most a tenth of ln V minus their validation loss, what training took off the loss of
-    equal chances.
+    6, adds at most a tenth of $\ln V$ minus their validation loss, what training took off the loss
+    of equal chances.
 
     The text asks "What happens if you remove layer 6 from a trained 12-layer model?", and does not
     answer; the tenth is ours. An equal share of twelve layers would be a twelfth.

@@ -40,8 +40,8 @@ relative_residual = quantity(
 chance = quantity(
     "chance_of_distance",
     "p",
-    "chance that one more initialisation lies as far from the mean over "
-    "initialisations as a stated value, by Student's t of the logarithms",
+    "chance that one more initialisation lies as far from the mean over initialisations as a "
+    "stated value, by Student's $t$ of the logarithms",
     "nonnegative real",
 )
 
@@ -114,12 +114,12 @@ def _spread(statement: Relational, case: Case) -> Ball:
     supports="rank_collapse/bert_init_published",
 )
 def bert_init_collapse(case: Case, seed: int) -> Sample:
-    """BERT's published residuals at initialisation agree with random nets.
+    r"""BERT's published residuals at initialisation agree with random nets.
 
     With skip connections and MLPs removed, the published relative residuals 0.6118, 0.01758 and
-    6.99e-7 of one random initialisation of BERT-base after layers 0, 1 and 2 are within factors of
-    1.12, 1.39 and 2.69 (3.29 standard deviations over initialisations, rounded up) of the mean over
-    such initialisations.
+    $6.99 \cdot 10^{-7}$ of one random initialisation of BERT-base after layers 0, 1 and 2 are
+    within factors of 1.12, 1.39 and 2.69 (3.29 standard deviations over initialisations, rounded
+    up) of the mean over such initialisations.
 
     The mean is over 24 initialisations of a net of our own with BERT-base's shape and a vocabulary
     of 28996, that of BERT-base-cased, random weights and Zipf-distributed token ids in place of
@@ -236,7 +236,7 @@ def bert_init_published(case: Case, seed: int, device: str = "cpu") -> Ball:
     For the BERT of transformers at base size with its initial weights, whole ("full") and without
     the skip connection around attention and the MLP ("san"), the published relative residual of a
     layer lies within the interval in which one more initialisation falls but for a chance of one in
-    sixteen thousand: by Student's t of the logarithms, from independent initialisations here.
+    sixteen thousand: by Student's $t$ of the logarithms, from independent initialisations here.
 
     Sixteen values are published above float32's rounding, so that all together have one chance in a
     thousand of a false alarm, if the logarithms are normal; the first four of the whole net are
@@ -322,11 +322,11 @@ _PLATEAU = _without(_published("san", _SAN, 12, 6)[0], "layer", "stated_residual
     cited="Bears on whether the flat tail of the published BERT curve may be read as a floor.",
 )
 def bert_plateau_is_rounding(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """In float64 pure attention falls far below the published plateau.
+    r"""In float64 pure attention falls far below the published plateau.
 
     From layer 3 on, BERT of base size at initialisation without the skip connection around
-    attention and the MLP has a mean relative residual below a thousandth of the published 1.9e-7,
-    when the same weights compute in float64.
+    attention and the MLP has a mean relative residual below a thousandth of the published
+    $1.9 \cdot 10^{-7}$, when the same weights compute in float64.
 
     So the plateau is not what exact numbers would give; float32, the negative control, has one too.
     What float64 shows there is its own rounding, so that nothing is said about the true value but

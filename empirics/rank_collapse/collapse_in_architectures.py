@@ -131,8 +131,8 @@ def cubic_drop(case: Case, seed: int, device: str = "cpu") -> Sample:
 
     In BERT and ALBERT with the initial weights of transformers, without the skip connection around
     attention, and without the MLP (SAN) or with it (SAN+MLP), and in XLNet without both, whose
-    matrix r, which maps relative positions to keys, is zero, the second layer lowers the logarithm
-    of the relative residual by more than twice what the first layer does, on average over
+    matrix $r$, which maps relative positions to keys, is zero, the second layer lowers the
+    logarithm of the relative residual by more than twice what the first layer does, on average over
     initialisations and Zipf-distributed ids.
 
     3 would be a cubic law with equal constants, 1 an exponential one. The layers' constants differ,

@@ -258,17 +258,17 @@ def published_scores(case: Case, device: str = "cpu", folder: str = "") -> Sampl
     """The published scores of whole nets and of single heads are reached.
 
     Whole: nets of 6 layers, 2 heads and width 48, trained on sorting 8 of 10 letters with Adam at
-    the learning rate 1e-5 for 65 epochs of 1000 sequences in batches of 30, put at least 98 % of
-    the letters right, the value that the authors' plot draws for the whole model. Single heads: in
-    nets trained on sorting and on the convex hull, 5 or 20 random paths of length 1, each run alone
-    with attention of its own as in the authors' code, together put at least 60 % of the letters,
-    and 65 % of the points, right.
+    the learning rate $10^{-5}$ for 65 epochs of 1000 sequences in batches of 30, put at least 98 %
+    of the letters right, the value that the authors' plot draws for the whole model. Single heads:
+    in nets trained on sorting and on the convex hull, 5 or 20 random paths of length 1, each run
+    alone with attention of its own as in the authors' code, together put at least 60 % of the
+    letters, and 65 % of the points, right.
 
-    Whole: 2210 updates of 1e-5 move no weight by much more than 0.02, so failure was expected. Here
-    each step draws fresh sequences, which is no harder to learn from; there is no dropout. The
+    Whole: 2210 updates of $10^{-5}$ move no weight by much more than 0.02, so failure was expected.
+    Here each step draws fresh sequences, which is no harder to learn from; there is no dropout. The
     plotted value may come from other settings. Single heads: shapes and tasks are as published;
-    training is ours, AdamW at 1e-3 on fresh examples, without dropout; there are only L H paths of
-    length 1, so that 20 of them repeat. That these are not reached was not expected.
+    training is ours, AdamW at $10^{-3}$ on fresh examples, without dropout; there are only $L H$
+    paths of length 1, so that 20 of them repeat. That these are not reached was not expected.
     """
     scores = _scores(case, device, folder)
     return _sample(scores.whole if case.method == "whole" else _of(scores, case, case.length))
@@ -288,11 +288,11 @@ def published_scores(case: Case, device: str = "cpu", folder: str = "") -> Sampl
     supports="rank_collapse/extreme_paths_guess",
 )
 def paths_deteriorate(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Paths answer worse the longer they are, run alone or summed.
+    r"""Paths answer worse the longer they are, run alone or summed.
 
-    In nets trained on sorting and on the convex hull, 20 random paths of length l >= 1, each run
-    alone with attention of its own, together are right no less often than 20 of length l + 1, and
-    so is the exact sum over all paths of length l than that over all paths of length l + 1.
+    In nets trained on sorting and on the convex hull, 20 random paths of length $l \geq 1$, each
+    run alone with attention of its own, together are right no less often than 20 of length $l + 1$,
+    and so is the exact sum over all paths of length $l$ than that over all paths of length $l + 1$.
 
     Hardens "performance consistently deteriorates with path length"; of the exact sums this is our
     question. The mean over nets, paired. Long paths are at chance, where two lengths do not differ,
@@ -364,7 +364,7 @@ def short_paths_carry_half(case: Case, device: str = "cpu", folder: str = "") ->
     """On sorting, circles and hulls, paths through half the layers carry half.
 
     In nets trained on sorting, on the circle and on the convex hull, the exact sum over all paths
-    of length at most L/2 gains over the best guess without input at least half of what the whole
+    of length at most $L/2$ gains over the best guess without input at least half of what the whole
     net gains.
 
     It holds on sorting and circles, and fails on hulls. Attention matrices and scales of
@@ -385,11 +385,11 @@ def short_paths_carry_half(case: Case, device: str = "cpu", folder: str = "") ->
     supports="rank_collapse/path_products_exponential",
 )
 def longer_paths_flatter(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Sums over longer paths have tokens that differ less.
+    r"""Sums over longer paths have tokens that differ less.
 
-    In trained nets, the relative residual of the exact sum over all paths of length l >= 1 (the
+    In trained nets, the relative residual of the exact sum over all paths of length $l \geq 1$ (the
     composite norm of the sum minus its token mean, over that of the sum; geometric mean over
-    examples) does not grow with l.
+    examples) does not grow with $l$.
     """
     residual = _scores(case, device, folder).residual
     return _sample(residual[case.length] - residual[case.length + 1])

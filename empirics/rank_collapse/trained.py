@@ -238,7 +238,7 @@ def trained_attention_collapses_later(case: Case, device: str = "cpu", folder: s
 
     Expected, since training makes logits larger than at initialisation, where all tokens get nearly
     equal attention. Restated after a first look at small nets: what was to be compared were
-    residuals after the last layer, which were rounding in both. Residuals below 10^-14 count as
+    residuals after the last layer, which were rounding in both. Residuals below $10^{-14}$ count as
     that much. Fails after the first layer of the language models. Of nets on paths most seeds
     collapse far less than at initialisation, and some more, whose embeddings start with lower
     residuals. On the dropped cases it failed: nets that had trained for a hundred steps collapsed

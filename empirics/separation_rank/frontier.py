@@ -385,19 +385,20 @@ _PAGE = Source("depthlaw", "docs/separation-rank.md")
     ),
 )
 def exact(case: Case, seed: int, memory: int | None = None, device: str = "cpu") -> Exact:
-    """Exact ranks of the graded pieces of one head.
+    r"""Exact ranks of the graded pieces of one head.
 
-    For one head, almost all weights, each (d_x, L) of the table and every k from 0 to C, the
-    catalecticant of order k has the rank min(d_x binom(D+k-1, k), binom(D+C-k-1, C-k)), its shorter
-    side.
+    For one head, almost all weights, each $(d_x, L)$ of the table and every $k$ from 0 to $C$, the
+    catalecticant of order $k$ has the rank $\min(d_x \binom{D+k-1}{k}, \binom{D+C-k-1}{C-k})$, its
+    shorter side.
 
-    About the entries of the table, not about all d_x and L: see separation_rank/exact_below_count.
-    In suite frontier HOLDS: its larger entries have no stored certificate. That these ranks add up
-    to the separation rank with N >= 2 (d_x + 1) tokens, so that sep = S(d_x, L), is
-    separation_rank/graded_rank, not this. The lower half is a minor that is not zero modulo a
-    prime, the upper half the size of the matrix. Random weights below a prime near 2^22,
-    elimination over F_p; certificates of other shapes by `depthlaw certify`. Of the small entries a
-    test finds the ranks by another route, polynomials in the moments.
+    About the entries of the table, not about all $d_x$ and $L$: see
+    separation_rank/exact_below_count. In suite frontier HOLDS: its larger entries have no stored
+    certificate. That these ranks add up to the separation rank with $N \geq 2 (d_x + 1)$ tokens, so
+    that $\operatorname{sep} = S(d_x, L)$, is separation_rank/graded_rank, not this. The lower half
+    is a minor that is not zero modulo a prime, the upper half the size of the matrix. Random
+    weights below a prime near $2^{22}$, elimination over $F_p$; certificates of other shapes by
+    `depthlaw certify`. Of the small entries a test finds the ranks by another route, polynomials in
+    the moments.
     """
     return piece_rank(case, seed, memory, device)
 
@@ -455,7 +456,7 @@ def certificates_proof(statement: Relational) -> Iterator[Step]:
     kind="two-sided",
     holds_for="almost every",
     cases=_pieces(BELOW),
-    assumes={**ONE_HEAD, "d_x > L": lambda c: c.width > c.depth},
+    assumes={**ONE_HEAD, "$d_x > L$": lambda c: c.width > c.depth},
     premises=("separation_rank/count_loss",),
     control=Control(
         Case(width=3, depth=2, heads=1, order=2),
@@ -465,7 +466,7 @@ def certificates_proof(statement: Relational) -> Iterator[Step]:
     plan=PIECES,
     table=table,
     needs="",
-    cited="Decides between S(d, L) and S less a loss as the generic rank of one head.",
+    cited="Decides between $S(d, L)$ and $S$ less a loss as the generic rank of one head.",
 )
 def exact_below_count(
     case: Case,
@@ -473,19 +474,19 @@ def exact_below_count(
     memory: int | None = None,
     device: str = "cpu",
 ) -> Exact:
-    """Exact separation ranks below the dimension count.
+    r"""Exact separation ranks below the dimension count.
 
-    For one head, almost all weights, and each (d_x, L) of the table, the graded piece of order k
-    has rank min(d_x binom(D+k-1, k), binom(D+C-k-1, C-k) - h) for every k, where h is the loss of
-    separation_rank/count_loss for 2 k < C, and 0 for larger k.
+    For one head, almost all weights, and each $(d_x, L)$ of the table, the graded piece of order
+    $k$ has rank $\min(d_x \binom{D+k-1}{k}, \binom{D+C-k-1}{C-k} - h)$ for every $k$, where $h$ is
+    the loss of separation_rank/count_loss for $2 k < C$, and 0 for larger $k$.
 
     The upper half is separation_rank/count_loss, or the number of rows; the lower half is a minor
     that is not zero modulo a prime. By separation_rank/graded_rank the ranks at (4, 3) add up to
-    sep = 31456 = S(4, 3) - 4. So the pattern of separation_rank/exact, that one head attains S,
-    ends there: at order 6 no weights have a rank above 11436, and almost all have it. That rests on
-    count_loss, not on the measurement: that gives a rank modulo p, and a minor whose integer
-    coefficients are all multiples of p would be missed by every draw. About the entries of the
-    table: that it is so for odd L, all d_x > L and the largest k with 2 k < C is a conjecture; for
-    even L >= 4 and that k it is false, as the page shows.
+    $\operatorname{sep} = 31456 = S(4, 3) - 4$. So the pattern of separation_rank/exact, that one
+    head attains $S$, ends there: at order 6 no weights have a rank above 11436, and almost all have
+    it. That rests on count_loss, not on the measurement: that gives a rank modulo $p$, and a minor
+    whose integer coefficients are all multiples of $p$ would be missed by every draw. About the
+    entries of the table: that it is so for odd $L$, all $d_x > L$ and the largest $k$ with
+    $2 k < C$ is a conjecture; for even $L \geq 4$ and that $k$ it is false, as the page shows.
     """
     return piece_rank(case, seed, memory, device)

@@ -57,7 +57,7 @@ DEPTH_MUP = Source(
     "yang2023tp6", "depth-muP; as recalled, check against the paper", "arXiv:2310.02244"
 )
 COMPLETEP = Source(
-    "dey2025", "section 3, parameterizations with alpha in [1/2, 1]", "arXiv:2505.01618"
+    "dey2025", r"section 3, parameterizations with $\alpha$ in $[1/2, 1]$", "arXiv:2505.01618"
 )
 
 
@@ -139,10 +139,10 @@ def _few_deep(**fields: Any) -> Case:
 
 _NETS = (
     "Pre-LN causal nets with biases and learned positions, softmax attention of 4 heads, GELU "
-    "MLPs of twice the width; 4 sequences of 8 tokens of a vocabulary of 16, whose labels "
-    "are the tokens before, renamed by a permutation; Adam on all of them at a base rate of "
-    "1e-4, at which responses are nearly linear at every size. An interval within 1/8 of an "
-    "exponent counts as that exponent."
+    "MLPs of twice the width; 4 sequences of 8 tokens of a vocabulary of 16, whose labels are "
+    "the tokens before, renamed by a permutation; Adam on all of them at a base rate of "
+    "$10^{-4}$, at which responses are nearly linear at every size. An interval within 1/8 of "
+    "an exponent counts as that exponent."
 )
 
 
@@ -164,14 +164,14 @@ _NETS = (
 def mup_width_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     """MuP and CompleteP: change of hidden states is flat in width.
 
-    In random nets with muP's powers of the width (variance and Adam rate 1/n of hidden weights,
-    variance 1/n^2 and rate 1/n of the read-out, scores over the head width) a few steps of Adam
+    In random nets with muP's powers of the width (variance and Adam rate $1/n$ of hidden weights,
+    variance $1/n^2$ and rate $1/n$ of the read-out, scores over the head width) a few steps of Adam
     typically change the last hidden states by amounts whose exponent of the width is 0; so they do
     with CompleteP's constants for the depth besides.
 
-    The read-out's factor m_N^-1 stands in its weights, with deviation and rate to match. Of these
-    powers it is the rate of hidden weights that the exponent tests: in so few steps it does not
-    notice scores over the root of the head width, nor the read-out's variance (which moves
+    The read-out's factor $m_N^{-1}$ stands in its weights, with deviation and rate to match. Of
+    these powers it is the rate of hidden weights that the exponent tests: in so few steps it does
+    not notice scores over the root of the head width, nor the read-out's variance (which moves
     mup_logits_flat) and rate.
     """
     return change_exponents(case, seed, device)
@@ -197,8 +197,8 @@ def mup_logits_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     amounts whose exponent of the width is 0; so they do with CompleteP's constants for the depth
     besides.
 
-    On widths 32 to 256 the exponent lies near -1/8. What the initial read-out, of deviation 1/n,
-    sees of a change that is not aligned with it goes as n^(-1/2) and dies out slowly.
+    On widths 32 to 256 the exponent lies near -1/8. What the initial read-out, of deviation $1/n$,
+    sees of a change that is not aligned with it goes as $n^{-1/2}$ and dies out slowly.
     """
     return change_exponents(case, seed, device)
 
@@ -222,7 +222,7 @@ def standard_width_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
     of the width.
 
     Counting powers gives an exponent of 1 while steps are small: a sign step of one size in each of
-    n weights, aligned with what enters.
+    $n$ weights, aligned with what enters.
     """
     return change_exponents(case, seed, device)
 
@@ -247,7 +247,7 @@ def standard_width_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
     },
     control=Control(
         _few_deep(rule="completep with the rate of depth-mup", moved="blocks", of="hidden"),
-        "branches over L with rates over sqrt(L): exponent -1/2",
+        r"branches over $L$ with rates over $\sqrt{L}$: exponent -1/2",
     ),
     cited="Bears on whether CompleteP and depth-muP carry a rate from 16 layers to more.",
     **WITHIN,
@@ -256,16 +256,16 @@ def standard_width_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
 def depth_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     """CompleteP and depth-muP: change by first steps is flat from depth 16.
 
-    In random nets of 16 layers and more with branches times 1/L and Adam rates that do not depend
-    on L (CompleteP), and with branches and Adam rates times L^(-1/2) (depth-muP), a few steps
+    In random nets of 16 layers and more with branches times $1/L$ and Adam rates that do not depend
+    on $L$ (CompleteP), and with branches and Adam rates times $L^{-1/2}$ (depth-muP), a few steps
     typically change the last hidden states and the logits by amounts whose exponent of the depth is
     0, with all weights trained and with those in the blocks alone.
 
     With a base depth of 2. Depth-muP's rule is as recalled from yang2023tp6; check against the
     paper. Below 16 layers changes of hidden states fall (completep_flat_shallow), and from 8 on
     their exponent lies near the edge of the tolerance. The variance that branches write falls as
-    1/L, from about that of the embedding at the base depth, and hidden states move less where it is
-    small.
+    $1/L$, from about that of the embedding at the base depth, and hidden states move less where it
+    is small.
     """
     return change_exponents(case, seed, device)
 
@@ -288,9 +288,9 @@ def depth_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
 def completep_flat_shallow(case: Case, seed: int, device: str = "cpu") -> Sample:
     """CompleteP: change by first steps is flat in shallow nets too.
 
-    In random nets of 2 to 16 layers with branches times 1/L, base depth 2, and Adam rates that do
-    not depend on L a few steps typically change the last hidden states by amounts whose exponent of
-    the depth is 0.
+    In random nets of 2 to 16 layers with branches times $1/L$, base depth 2, and Adam rates that do
+    not depend on $L$ a few steps typically change the last hidden states by amounts whose exponent
+    of the depth is 0.
 
     A reading of "flat" down to the base depth, which was expected to hold. It fails, since the
     powers are those of large depths (depth_flat).
@@ -314,7 +314,7 @@ def plain_depth_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
     In random pre-LN nets with muP's powers of the width and none of the depth a few steps of Adam
     typically change the last hidden states by amounts that grow at least as the root of the depth.
 
-    Counting powers gives an exponent of 1 while steps are small: each of L branches moves by as
+    Counting powers gives an exponent of 1 while steps are small: each of $L$ branches moves by as
     much, in one direction.
     """
     return change_exponents(case, seed, device)
@@ -369,17 +369,17 @@ def _deeper(*powers: str, **fields: Any) -> tuple[Case, ...]:
 )
 @noted(_NETS)
 def epsilon_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """Gradients in blocks together go as CompleteP's epsilon.
+    r"""Gradients in blocks together go as CompleteP's $\epsilon$.
 
     In random nets with muP's powers of the width the root mean square of the gradients of all
-    matrices in blocks together typically goes as 1/n, n the width, and with branches times
-    L^(-alpha) as L^(-alpha): the powers that CompleteP gives Adam's epsilon there.
+    matrices in blocks together typically goes as $1/n$, $n$ the width, and with branches times
+    $L^{-\alpha}$ as $L^{-\alpha}$: the powers that CompleteP gives Adam's $\epsilon$ there.
 
-    Reported are the powers of epsilon; that they are the gradient's is what they are for. Gradients
-    of the first backward pass. Values, outputs and MLPs make up the mean. Queries and keys alone
-    have n^(-3/2) there: scores are over the head width, and what comes back to a score is a sum
-    over n values that random signs keep at n^(-1/2). Against their gradients epsilon grows with the
-    width. The power of the depth in a scalar net: depth_exponents.
+    Reported are the powers of $\epsilon$; that they are the gradient's is what they are for.
+    Gradients of the first backward pass. Values, outputs and MLPs make up the mean. Queries and
+    keys alone have $n^{-3/2}$ there: scores are over the head width, and what comes back to a score
+    is a sum over $n$ values that random signs keep at $n^{-1/2}$. Against their gradients
+    $\epsilon$ grows with the width. The power of the depth in a scalar net: depth_exponents.
     """
     return _gradient_exponents(without(case, "expected_exponent"), seed, device)
 
@@ -396,7 +396,7 @@ def epsilon_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
     source=Source("dey2025", "equation 6 and figure 6", "arXiv:2505.01618"),
     control=Control(
         Case(depth_power="1/2", shallow=8, deep=32, width=32, replicas=96),
-        "flat at alpha = 1/2 too",
+        r"flat at $\alpha = 1/2$ too",
         Eq(second_order_exponent, Integer(0)),
     ),
     cited="Bears on whether CompleteP may be preferred because depth-muP makes deep blocks linear.",
@@ -404,16 +404,16 @@ def epsilon_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
 )
 @noted(_NETS)
 def second_order_response(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """Deep blocks turn linear in their step, but for alpha = 1.
+    r"""Deep blocks turn linear in their step, but for $\alpha = 1$.
 
-    In random nets with branches times L^(-alpha) and Adam rates in blocks times L^(alpha-1) the
-    second-order over the linear response of a block to one step of its own weights typically goes
-    as L^(alpha-1): flat for CompleteP alone.
+    In random nets with branches times $L^{-\alpha}$ and Adam rates in blocks times $L^{\alpha-1}$
+    the second-order over the linear response of a block to one step of its own weights typically
+    goes as $L^{\alpha-1}$: flat for CompleteP alone.
 
     The two responses are the even and the odd part of what plus and minus the step do to the block,
     at the hidden states that enter it. To lowest order their ratio is proportional to the step, so
-    to L^(alpha-1) by the rule's rate: what is measured is that nothing else in it depends on depth.
-    In a scalar branch: depth_exponents.
+    to $L^{\alpha-1}$ by the rule's rate: what is measured is that nothing else in it depends on
+    depth. In a scalar branch: depth_exponents.
     """
     import torch
 

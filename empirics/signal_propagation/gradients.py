@@ -33,24 +33,23 @@ from .norm_growth import IN_NETS, in_blocks, without
 gradient_exponent = quantity(
     "gradient_exponent",
     r"\partial\log\|\nabla W\|/\partial\log L",
-    "least-squares slope against log L, over depths that double, of the log norm of"
-    " the gradient of the last MLP's second matrix, or of all matrices of all "
-    "layers, or of the product of the former and the norm of the last hidden states",
+    r"least-squares slope against $\log L$, over depths that double, of the log norm of the "
+    "gradient of the last MLP's second matrix, or of all matrices of all layers, or of the "
+    "product of the former and the norm of the last hidden states",
     "real",
 )
 profile_exponent = quantity(
     "profile_exponent",
     r"\partial\log\|\nabla W^{2,l}\|/\partial\log\|x_l\|^2",
-    "within one net, least-squares slope over its layers l of the log norm of the "
-    "gradient of the MLP's second matrix against the log mean square of the stream "
-    "after that layer",
+    "within one net, least-squares slope over its layers $l$ of the log norm of the gradient of "
+    "the MLP's second matrix against the log mean square of the stream after that layer",
     "real",
 )
 decay_rate = quantity(
     "gradient_decay_rate",
     r"\partial\log\|\nabla W^{2,L}\|/\partial L",
-    "least-squares slope of the log norm of the gradient of the last MLP's second "
-    "matrix against L over depths that double",
+    "least-squares slope of the log norm of the gradient of the last MLP's second matrix "
+    "against $L$ over depths that double",
     "real",
 )
 
@@ -215,7 +214,7 @@ _GRADIENTS = {
     kind="rate",
     source=Source(
         "xiong2020",
-        "Theorem 1, power of L, for softmax attention; other schemes derived here",
+        "Theorem 1, power of $L$, for softmax attention; other schemes derived here",
         "arXiv:2002.04745",
     ),
     cases=_GRADIENTS,
@@ -225,46 +224,47 @@ _GRADIENTS = {
         "undecided, stochastic depth 256 since it was, equal tokens."
     ),
     control=_instead(_GRADIENTS, "the other order: LayerNorm behind the branches", norm="post"),
-    cited="Bears on whether a last gradient of 1/sqrt(L) tells against warm-up under pre-norm.",
+    cited=r"Bears on whether a last gradient of $1/\sqrt{L}$ tells against warm-up under pre-norm.",
     **IN_NETS,
 )
 def gradient_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """In softmax nets gradients fall as L^(-1/2) or not, by scheme.
+    r"""In softmax nets gradients fall as $L^{-1/2}$ or not, by scheme.
 
     In random nets with softmax attention the gradient of the last MLP's second matrix goes with
-    depth as L^(-1/2) under pre-norm with LeCun's, Xavier's or Kaiming's weights; as L^0 under
-    post-norm with the same weights; as L^0 under pre-norm with writing matrices divided by sqrt(2L)
-    (GPT-2); as L^(-1/2) with DeepNorm's alpha = (2N)^(1/4) and beta = (8N)^(-1/4); as L^(-1/2)
-    under post-norm with ADMIN's skips, profiled in one forward pass; and as L^(-1/2), kept, under
-    pre-norm where layer l < L is dropped with probability l/(2L) (stochastic depth). The gradients
-    of all matrices of all layers together go as L^0 with DeepNorm's alpha and beta. The last
-    gradient times the norm of the last hidden states goes as L^0 under pre-norm with LeCun's
-    weights or GPT-2's, and as L^(-1/2) where what enters layer l is divided by sqrt(l) (LayerNorm
-    scaling).
+    depth as $L^{-1/2}$ under pre-norm with LeCun's, Xavier's or Kaiming's weights; as $L^0$ under
+    post-norm with the same weights; as $L^0$ under pre-norm with writing matrices divided by
+    $\sqrt{2 L}$ (GPT-2); as $L^{-1/2}$ with DeepNorm's $\alpha = (2 N)^{1/4}$ and
+    $\beta = (8 N)^{-1/4}$; as $L^{-1/2}$ under post-norm with ADMIN's skips, profiled in one
+    forward pass; and as $L^{-1/2}$, kept, under pre-norm where layer $l < L$ is dropped with
+    probability $l/(2 L)$ (stochastic depth). The gradients of all matrices of all layers together
+    go as $L^0$ with DeepNorm's $\alpha$ and $\beta$. The last gradient times the norm of the last
+    hidden states goes as $L^0$ under pre-norm with LeCun's weights or GPT-2's, and as $L^{-1/2}$
+    where what enters layer $l$ is divided by $\sqrt{l}$ (LayerNorm scaling).
 
     Four heads, random queries and keys, ReLU MLPs, Gaussian tokens, equal or independent; the loss
-    is u.y of the last position, u a random unit vector, or the mean cross-entropy of all positions
-    with random labels. With u.y and independent tokens alone, at width 32: Xavier's and Kaiming's
-    weights, and the product with GPT-2's. GPT-2 and LayerNorm scaling have standard deviation
-    1/sqrt(d), ADMIN and stochastic depth LeCun's weights. The mean of slopes over depths that
-    double is asked to be within 1/8. The schemes are those of radford2019, wang2022deepnet,
-    liu2020admin, huang2016 and sun2025.
+    is u.y of the last position, $u$ a random unit vector, or the mean cross-entropy of all
+    positions with random labels. With u.y and independent tokens alone, at width 32: Xavier's and
+    Kaiming's weights, and the product with GPT-2's. GPT-2 and LayerNorm scaling have standard
+    deviation $1/\sqrt{d}$, ADMIN and stochastic depth LeCun's weights. The mean of slopes over
+    depths that double is asked to be within 1/8. The schemes are those of radford2019,
+    wang2022deepnet, liu2020admin, huang2016 and sun2025.
 
-    Pre-norm: LayerNorm's derivative has the norm sqrt(d)/||x|| (layernorm_jacobian), so the last
+    Pre-norm: LayerNorm's derivative has the norm $\sqrt{d}/\|x\|$ (layernorm_jacobian), so the last
     gradient is inverse to the stream's norm. For uniform attention with one head
     last_gradient_slope derives the range of slopes; layers before the last:
     pre_norm_gradient_profile. Post-norm: for u.y the slope is exactly 0, since that gradient has
     one law at every depth. The others are derived here. GPT-2: the stream's norm does not grow.
-    DeepNorm: the hidden units carry beta, and LayerNorm divides by alpha, up to (1 + O(L^(-3/2)));
-    each of L layers has gradients of squared norm of order (beta/alpha)^2 = 1/(4 L), and what
-    passes LN(alpha x + F(x)) backward keeps its norm up to a factor 1 + O(L^(-3/2)). To first order
-    an SGD step moves the loss by its rate times the squared norm of all gradients, so by as much at
-    every depth. ADMIN: LayerNorm divides by the root of omega^2 plus one branch, and omega^2 is the
-    variance of all branches before; nets that are run together share one profile, the mean over as
-    many others, whose scatter, about a third of theirs, is not in the interval. Stochastic depth:
-    the stream's variance grows with the expected depth, (3L - 1)/4 without the condition that the
-    last layer is kept. LayerNorm scaling: the last hidden units carry 1/sqrt(L), and LayerNorm
-    divides by the stream's norm, whose square grows as a logarithm.
+    DeepNorm: the hidden units carry $\beta$, and LayerNorm divides by $\alpha$, up to
+    ($1 + O(L^{-3/2})$); each of $L$ layers has gradients of squared norm of order
+    $(\beta/\alpha)^2 = 1/(4 L)$, and what passes $\mathrm{LN}(\alpha x + F(x))$ backward keeps its
+    norm up to a factor $1 + O(L^{-3/2})$. To first order an SGD step moves the loss by its rate
+    times the squared norm of all gradients, so by as much at every depth. ADMIN: LayerNorm divides
+    by the root of $\omega^2$ plus one branch, and $\omega^2$ is the variance of all branches
+    before; nets that are run together share one profile, the mean over as many others, whose
+    scatter, about a third of theirs, is not in the interval. Stochastic depth: the stream's
+    variance grows with the expected depth, $(3 L - 1)/4$ without the condition that the last layer
+    is kept. LayerNorm scaling: the last hidden units carry $1/\sqrt{L}$, and LayerNorm divides by
+    the stream's norm, whose square grows as a logarithm.
     """
     return depth_slopes(case, seed, device)
 
@@ -280,7 +280,9 @@ _PROFILES = {
     Eq(profile_exponent, -HALF),
     predicted=within,
     kind="rate",
-    source=Source("xiong2020", "Theorem 1, power of L, for softmax attention", "arXiv:2002.04745"),
+    source=Source(
+        "xiong2020", "Theorem 1, power of $L$, for softmax attention", "arXiv:2002.04745"
+    ),
     cases=_PROFILES,
     wording="derived",
     control=_instead(
@@ -299,11 +301,11 @@ def pre_norm_gradient_profile(case: Case, seed: int, device: str = "cpu") -> Sam
     matrix falls over the layers as the stream's variance to the power -1/2: the first layers have
     the largest gradients, the last ones the smallest.
 
-    Derived for wide nets: what a branch adds to the stream's variance q, forward, and to the
-    squared gradient, backward, is the same share w/q, so the squared gradient behind layer l is
-    1/q_L times q_L/q_l. LeCun's weights, four heads, ReLU MLPs, the loss u.y of the last position;
-    the slope is fitted over the layers of each net, and its mean asked to be within 1/8. Equal
-    tokens pass softmax attention as they are, and their gradients add up.
+    Derived for wide nets: what a branch adds to the stream's variance $q$, forward, and to the
+    squared gradient, backward, is the same share w/q, so the squared gradient behind layer $l$ is
+    $1/q_L$ times $q_L/q_l$. LeCun's weights, four heads, ReLU MLPs, the loss u.y of the last
+    position; the slope is fitted over the layers of each net, and its mean asked to be within 1/8.
+    Equal tokens pass softmax attention as they are, and their gradients add up.
     """
     return profile_exponents(case, seed, device)
 
@@ -342,11 +344,11 @@ def gradient_without_skips(case: Case, seed: int, device: str = "cpu") -> Sample
     """Without skips and norms the last gradient falls exponentially in depth.
 
     In random nets with softmax attention of equal tokens, without skip connections and norms, and
-    with LeCun's weights, the gradient of the last MLP's second matrix falls by the factor 2^(-1/2)
-    with every layer, up to e^(-6/d).
+    with LeCun's weights, the gradient of the last MLP's second matrix falls by the factor
+    $2^{-1/2}$ with every layer, up to $e^{-6/d}$.
 
     Derived: every layer halves the mean square, in the ReLU; at finite width the mean of its
-    logarithm is less by about 11/(2 d). With skips and pre-norm it falls as L^(-1/2):
+    logarithm is less by about $11/(2 d)$. With skips and pre-norm it falls as $L^{-1/2}$:
     gradient_exponents.
     """
     return decay_rates(case, seed, device)

@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 attention_write = quantity(
     "attention_write",
     "a",
-    "largest mean square that attention writes on LayerNormed rows in the mean over"
-    " its weights: d^2 Var(W_V) Var(W_O)",
+    "largest mean square that attention writes on LayerNormed rows in the mean over its "
+    r"weights: $d^2 \mathrm{Var}(W_V) \mathrm{Var}(W_O)$",
     "positive real",
 )
 mlp_write = quantity(
     "mlp_write",
     "m",
-    "mean square that a ReLU MLP writes on LayerNormed rows in the mean over its "
-    "weights: d h Var(W_1) Var(W_2)/2",
+    "mean square that a ReLU MLP writes on LayerNormed rows in the mean over its weights: "
+    r"$d h \mathrm{Var}(W_1) \mathrm{Var}(W_2)/2$",
     "positive real",
 )
 effective_depth = quantity(
@@ -105,7 +105,7 @@ def written(scheme: str, width: int, mlp: int, layer: int, **more: Any) -> Case:
 
 
 OF_SCHEME = {
-    "a, m and effective depth are those of the scheme": lambda c: (
+    "a, $m$ and effective depth are those of the scheme": lambda c: (
         written(c.scheme, c.width, c.mlp, c.layer).fields().items() <= c.fields().items()
     )
 }
@@ -228,29 +228,30 @@ def without(case: Case, *names: str) -> Case:
     **IN_NETS,
 )
 def softmax_norm(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """Pre-norm softmax nets: each scheme's stream lies in its bracket.
+    r"""Pre-norm softmax nets: each scheme's stream lies in its bracket.
 
-    In random pre-norm nets with softmax attention the mean squared norm of the stream after l
-    layers is at least (1 + m S) d and at most (1 + (a + m) S) d, m what the MLP writes, a what
-    attention writes at most, and S the sum over layers of the mean squared factor on what they
-    write: S = l with LeCun's, Xavier's and Kaiming's weights; 1/2 after all L layers, whatever L,
-    where writing matrices are divided by sqrt(2L) (GPT-2); 1 + 1/2 + ... + 1/l where what enters
-    the branches of layer l is divided by sqrt(l) (LayerNorm scaling); the expected depth (3L - 1)/4
-    after L layers of which layer l is kept with probability p_l = 1 - l/(2L), over weights and
-    drops (stochastic depth); and p_1^2 + ... + p_L^2 where branches are multiplied by p_l, as at
-    its test time.
+    In random pre-norm nets with softmax attention the mean squared norm of the stream after $l$
+    layers is at least $(1 + m S) d$ and at most $(1 + (a + m) S) d$, $m$ what the MLP writes, a
+    what attention writes at most, and $S$ the sum over layers of the mean squared factor on what
+    they write: $S = l$ with LeCun's, Xavier's and Kaiming's weights; 1/2 after all $L$ layers,
+    whatever $L$, where writing matrices are divided by $\sqrt{2 L}$ (GPT-2); 1 + 1/2 + ... + $1/l$
+    where what enters the branches of layer $l$ is divided by $\sqrt{l}$ (LayerNorm scaling); the
+    expected depth $(3 L - 1)/4$ after $L$ layers of which layer $l$ is kept with probability
+    $p_l = 1 - l/(2 L)$, over weights and drops (stochastic depth); and $p_1^2$ + ... + $p_L^2$
+    where branches are multiplied by $p_l$, as at its test time.
 
     Random nets with softmax attention of 4 heads, random queries and keys, ReLU MLPs and
     independent Gaussian tokens of variance 1. The bracket is exact at every width, up to
-    LayerNorm's epsilon: the weights that write are independent of everything before. Equal tokens
-    would attain the upper end, so deep nets, whose tokens align, come close. GPT-2's and LayerNorm
-    scaling's standard deviation is 1/sqrt(d), so m = h/(2d) for MLPs of hidden width h; stochastic
-    depth has LeCun's weights, and drops attention and MLP of a layer together. LayerNorm scaling is
-    derived for ReLU, which is homogeneous, and at initialisation alone, where writes are
-    uncorrelated; see layernorm_scaling_variance for writes that are not. The bracket of stochastic
-    depth is wide: nets of few layers, none of them dropped, may satisfy it too. When tested, its
-    rule keeps the mean output of linear branches; the squared norm has p_l^2 where training has
-    p_l, about 7/12 L in place of 3/4 L. For trained nets nothing is shown.
+    LayerNorm's $\epsilon$: the weights that write are independent of everything before. Equal
+    tokens would attain the upper end, so deep nets, whose tokens align, come close. GPT-2's and
+    LayerNorm scaling's standard deviation is $1/\sqrt{d}$, so $m = h/(2 d)$ for MLPs of hidden
+    width $h$; stochastic depth has LeCun's weights, and drops attention and MLP of a layer
+    together. LayerNorm scaling is derived for ReLU, which is homogeneous, and at initialisation
+    alone, where writes are uncorrelated; see layernorm_scaling_variance for writes that are not.
+    The bracket of stochastic depth is wide: nets of few layers, none of them dropped, may satisfy
+    it too. When tested, its rule keeps the mean output of linear branches; the squared norm has
+    $p_l^2$ where training has $p_l$, about $7/12 L$ in place of $3/4 L$. For trained nets nothing
+    is shown.
     """
     return last_mean_squares(without(case, "effective_depth"), seed, device)
 
@@ -272,7 +273,9 @@ def _depths(*schemes: str, **fields: int | str) -> tuple[Case, ...]:
             c.expected_exponent == ("0" if c.scheme == "gpt2" else "1")
         )
     },
-    source=Source("radford2019", "residual weights over sqrt(N); without them xiong2020, Lemma 2"),
+    source=Source(
+        "radford2019", r"residual weights over $\sqrt{N}$; without them xiong2020, Lemma 2"
+    ),
     cases={
         "full": (
             *_depths("lecun", *_ALSO, replicas=192, over="layers", expected_exponent="1"),
@@ -298,22 +301,23 @@ def _depths(*schemes: str, **fields: int | str) -> tuple[Case, ...]:
         ),
         "not divided",
     ),
-    cited="Bears on whether writing matrices over sqrt(2L) keep the stream's size at any depth.",
+    cited=r"Bears on whether writing matrices over $\sqrt{2 L}$ keep the stream's size at any "
+    "depth.",
     **IN_NETS,
 )
 def norm_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """GPT-2's scaling makes the stream's variance flat, else linear in depth.
+    r"""GPT-2's scaling makes the stream's variance flat, else linear in depth.
 
-    In random pre-norm nets with softmax attention whose writing matrices are divided by sqrt(2L)
-    the mean square of the stream after the last layer grows as L^0. With LeCun's, Xavier's or
-    Kaiming's weights, not divided, the mean square after layer l grows as l^1.
+    In random pre-norm nets with softmax attention whose writing matrices are divided by
+    $\sqrt{2 L}$ the mean square of the stream after the last layer grows as $L^0$. With LeCun's,
+    Xavier's or Kaiming's weights, not divided, the mean square after layer $l$ grows as $l^1$.
 
     Random nets with softmax attention of 4 heads, random queries and keys, ReLU MLPs and Gaussian
-    tokens of variance 1, equal or independent; GPT-2's standard deviation is 1/sqrt(d). Exponents
-    are slopes between nets of depths that double, or, of weights that are not divided, within one
-    net over layers that double; their mean is asked to be within 1/8. What attention writes rises
-    while independent tokens align, which makes slopes steeper at small depths, and the start of
-    variance 1 makes them flatter.
+    tokens of variance 1, equal or independent; GPT-2's standard deviation is $1/\sqrt{d}$.
+    Exponents are slopes between nets of depths that double, or, of weights that are not divided,
+    within one net over layers that double; their mean is asked to be within 1/8. What attention
+    writes rises while independent tokens align, which makes slopes steeper at small depths, and the
+    start of variance 1 makes them flatter.
     """
     exponents_of = layer_exponents if case.over == "layers" else stream_exponents
     return exponents_of(without(case, "over", "expected_exponent"), seed, device)

@@ -45,14 +45,14 @@ if TYPE_CHECKING:
 net_correlation = quantity(
     "net_correlation",
     r"\rho_l^{net}",
-    "mean product of two tokens' coordinates over the mean square, after layer l of a net",
+    "mean product of two tokens' coordinates over the mean square, after layer $l$ of a net",
     "real",
 )
 contracts = quantity(
     "contracts", "s", "1 for blocks of attention, 0 for those of ReLU MLPs", "nonnegative integer"
 )
 mean_field_correlation = quantity(
-    "mean_field_correlation", r"\rho_l", "p/q after l layers of the mean-field maps", "real"
+    "mean_field_correlation", r"\rho_l", "p/q after $l$ layers of the mean-field maps", "real"
 )
 
 
@@ -202,7 +202,7 @@ _TWICE = _BRANCHES(attention_square="1/4", layer=16, queries="zero", width=64, r
     uniform_correlation.statement,
     predicted=_branch_within,
     reads=("layer",),
-    post_hoc="The a^2 of most cases and the numbers of nets were settled after a first look.",
+    post_hoc="The $a^2$ of most cases and the numbers of nets were settled after a first look.",
     source=Source("noci2022", "section 3; derived here", "arXiv:2206.03126"),
     cases={
         "quick": _TWICE,
@@ -220,16 +220,17 @@ _TWICE = _BRANCHES(attention_square="1/4", layer=16, queries="zero", width=64, r
     **IN_NETS,
 )
 def scaled_branches_correlation(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """Nets with branches over sqrt(L): correlations follow the uniform recursion.
+    r"""Nets with branches over $\sqrt{L}$: correlations follow the uniform recursion.
 
-    In random nets without norms and MLPs, with attention branches times a = t/sqrt(L), orthogonal
-    tokens of one norm typically have mean correlation ((1 + a^2)^l - 1)/(n - 1 + (1 + a^2)^l) after
-    l layers, for query weights of zero and for queries and keys of GPT-2's deviation 0.02, whose
-    attention is nearly uniform: as for an a^2 that is right up to 1/8.
+    In random nets without norms and MLPs, with attention branches times $a = t/\sqrt{L}$,
+    orthogonal tokens of one norm typically have mean correlation
+    $((1 + a^2)^l - 1)/(n - 1 + (1 + a^2)^l)$ after $l$ layers, for query weights of zero and for
+    queries and keys of GPT-2's deviation 0.02, whose attention is nearly uniform: as for an $a^2$
+    that is right up to 1/8.
 
-    Here t = 2 and 1 at L = 16. In expectation over the weights the formula is exact for uniform
+    Here $t = 2$ and 1 at $L = 16$. In expectation over the weights the formula is exact for uniform
     attention (uniform_correlation). Value and output matrices stand in the place of one matrix. The
-    a^2 = 1/4 of most cases and the numbers of nets were settled after a first look.
+    $a^2 = 1/4$ of most cases and the numbers of nets were settled after a first look.
     """
     return attended_correlation(case, seed, device)
 
@@ -334,7 +335,8 @@ _FIRST = partial(_MAPS, tokens=32, width=64, replicas=384)
     predicted=_finite_size,
     reads=("layer",),
     post_hoc=(
-        "Layers 1 and 2 got many narrow nets after a first look; s^2 = 2 after a reviewer measured."
+        "Layers 1 and 2 got many narrow nets after a first look; $s^2 = 2$ after a reviewer "
+        "measured."
     ),
     source=Source("giorlandino2026", "Fig. 4 notebook", "arXiv:2505.24333"),
     wording="derived",
@@ -355,21 +357,21 @@ _FIRST = partial(_MAPS, tokens=32, width=64, replicas=384)
     **IN_NETS,
 )
 def mean_field_in_nets(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """Correlations in softmax nets lie within finite-size bounds of mean-field maps.
+    r"""Correlations in softmax nets lie within finite-size bounds of mean-field maps.
 
-    In random post-LN and pre-LN nets of softmax attention and ReLU MLPs the ratio E p/E q after l
-    layers typically is that of the paper's maps, below the condensation point: between their value
-    for infinitely many tokens and that for uniform attention over the tokens there are, up to a
-    relative 2/d for each sublayer.
+    In random post-LN and pre-LN nets of softmax attention and ReLU MLPs the ratio $E p/E q$ after
+    $l$ layers typically is that of the paper's maps, below the condensation point: between their
+    value for infinitely many tokens and that for uniform attention over the tokens there are, up to
+    a relative $2/d$ for each sublayer.
 
-    The paper's reference run: q = 1, p = 0.2, beta = 0.1, sigma_w^2 = 0.2, sigma_b = 0.02, skips of
-    1. Its MLPs move p/q by at most 2 %, less than the tolerance, so its cases test the map of
-    attention and not that of the MLP. Cases with s^2 = sigma_w^2 = 2 (weight_square), ten times the
-    reference run's, test that of the MLP too, for one layer: without MLPs nets fail there. Where
-    tokens have nearly aligned, as under post-LN in deep nets, the upper end lies above 1 and only
-    the lower one can fail. Gain-controlled attention is not among the nets. After a first look
-    layers 1 and 2 were given to many narrow nets, whose tolerance is wider than their scatter. The
-    cases of s^2 = 2 were added after a reviewer's measurement.
+    The paper's reference run: $q = 1$, $p = 0.2$, $\beta = 0.1$, $\sigma_w^2 = 0.2$,
+    $\sigma_b = 0.02$, skips of 1. Its MLPs move p/q by at most 2 %, less than the tolerance, so its
+    cases test the map of attention and not that of the MLP. Cases with $s^2 = \sigma_w^2 = 2$
+    (weight_square), ten times the reference run's, test that of the MLP too, for one layer: without
+    MLPs nets fail there. Where tokens have nearly aligned, as under post-LN in deep nets, the upper
+    end lies above 1 and only the lower one can fail. Gain-controlled attention is not among the
+    nets. After a first look layers 1 and 2 were given to many narrow nets, whose tolerance is wider
+    than their scatter. The cases of $s^2 = 2$ were added after a reviewer's measurement.
     """
     return mapped_correlation(case, seed, device)
 
@@ -409,11 +411,13 @@ def _relative(statement: Relational, case: Case) -> Ball:
 @claim(
     Eq(participation, 1 - sqrt(2 / (1 - overlap)) / sharpness),
     predicted=_relative,
-    source=Source("giorlandino2026", "beta_c and Y", "arXiv:2505.24333"),
+    source=Source("giorlandino2026", r"$\beta_c$ and $Y$", "arXiv:2505.24333"),
     wording="derived",
     expected="FAILS",
     assumes={
-        "beta > beta_c": lambda c: c.rational("sharpness") ** 2 * (1 - c.rational("overlap")) > 2
+        r"$\beta > \beta_c$": lambda c: (
+            c.rational("sharpness") ** 2 * (1 - c.rational("overlap")) > 2
+        )
     },
     cases={
         "full": Case.grid(sharpness="2", overlap=("0", "1/5"), tokens=128, width=256, replicas=32)
@@ -421,15 +425,16 @@ def _relative(statement: Relational, case: Case) -> Ball:
     control=Control(
         Case(sharpness="2", overlap="0", tokens=64, width=128, replicas=32), "too few tokens by far"
     ),
-    cited="Bears on whether 1 - beta_c/beta may be quoted for attention over finitely many tokens.",
+    cited=r"Bears on whether $1 - \beta_c/\beta$ may be quoted for attention over finitely many "
+    "tokens.",
     **IN_NETS,
 )
 def participation_in_nets(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """Attention of finitely many tokens condenses as infinitely many do.
+    r"""Attention of finitely many tokens condenses as infinitely many do.
 
-    Random softmax attention over T LayerNormed tokens of overlap p, with scores of deviation beta
-    sqrt(ln T) beyond beta_c = sqrt(2/(1 - p)), typically has mean sum of squared weights 1 -
-    beta_c/beta, up to a relative 1/8.
+    Random softmax attention over $T$ LayerNormed tokens of overlap $p$, with scores of deviation
+    $\beta \sqrt{\ln T}$ beyond $\beta_c = \sqrt{2/(1 - p)}$, typically has mean sum of squared
+    weights $1 - \beta_c/\beta$, up to a relative 1/8.
 
     The limit law holds for infinitely many tokens and is read here as one for those there are. It
     is approached from above, and slowly.
@@ -487,21 +492,21 @@ _NEAR = partial(Case, tokens=8, depth=8, width=128)
     },
     control=Control(
         _NEAR(block="attention", contracts=1, attention_square="1/2", replicas=32),
-        "the amplitude sqrt(1 - a^2)",
+        r"the amplitude $\sqrt{1 - a^2}$",
         Eq(contraction, sqrt(1 - attention_square)),
     ),
     supports="signal_propagation/block_contraction",
     **IN_NETS,
 )
 def token_contraction(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """In nets softmax attention contracts nearly equal tokens, ReLU MLPs do not.
+    r"""In nets softmax attention contracts nearly equal tokens, ReLU MLPs do not.
 
-    In random nets of blocks sqrt(1 - a^2) x + a Attn(LN x) each block typically multiplies 1 - p/q
-    by 1 - a^2 where it is 10^-6, up to a relative 8/d; in nets of blocks sqrt(1 - a^2) x + a MLP(LN
-    x), with He-initialised ReLU MLPs, by 1.
+    In random nets of blocks $\sqrt{1 - a^2} x + a$ Attn(LN $x$) each block typically multiplies
+    $1 - p/q$ by $1 - a^2$ where it is $10^{-6}$, up to a relative $8/d$; in nets of blocks
+    $\sqrt{1 - a^2} x + a$ MLP(LN $x$), with He-initialised ReLU MLPs, by 1.
 
-    At infinite width: block_contraction. At a^2 = 1/10 the tolerance does not tell 1 - a^2 from its
-    root; at 1/2 it does.
+    At infinite width: block_contraction. At $a^2 = 1/10$ the tolerance does not tell $1 - a^2$ from
+    its root; at 1/2 it does.
     """
     drawn = without(case, "block", "contracts")
     return contraction_in_nets(drawn, seed, device, mlp=case.block == "mlp")

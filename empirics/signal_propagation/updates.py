@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .parametrisations import TokenBatch
 
 alphas = quantity(
-    "alphas", "k", "how often alpha stands in the power of L that an optimiser's step goes by"
+    "alphas", "k", r"how often $\alpha$ stands in the power of $L$ that an optimiser's step goes by"
 )
 share_exponent = quantity(
     "share_exponent",
@@ -73,7 +73,9 @@ def _rates(**fields: Any) -> tuple[Case, ...]:
 @claim(
     Eq(depth_change, 1 - alphas * alpha),
     source=COMPLETEP,
-    assumes={"a case asks the power k of its optimiser": lambda c: c.alphas == _RULES[c.optimiser]},
+    assumes={
+        "a case asks the power $k$ of its optimiser": lambda c: c.alphas == _RULES[c.optimiser]
+    },
     cases={
         "full": (
             *_rates(depth_power="1/2", shallow=16, deep=128, replicas=96),
@@ -83,19 +85,19 @@ def _rates(**fields: Any) -> tuple[Case, ...]:
     control=Control(
         _rates(depth_power="1/2", **_FEW)[0], "SGD's power", Eq(depth_change, 1 - 2 * alpha)
     ),
-    cited="Bears on the powers of L by which Adam's and SGD's rates follow scaled branches.",
+    cited="Bears on the powers of $L$ by which Adam's and SGD's rates follow scaled branches.",
     **WITHIN,
 )
 def rate_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """In blocks Adam's rate goes as L^(alpha-1), SGD's as L^(2 alpha-1).
+    r"""In blocks Adam's rate goes as $L^{\alpha-1}$, SGD's as $L^{2 \alpha-1}$.
 
-    In random nets with branches times L^(-alpha) one step at a rate that does not depend on L, in
-    all weights of blocks, typically changes the last hidden states by an amount that goes as
-    L^(1-alpha) with Adam and as L^(1-2 alpha) with SGD, so that rates times L^(alpha-1) and L^(2
-    alpha-1) keep it flat.
+    In random nets with branches times $L^{-\alpha}$ one step at a rate that does not depend on $L$,
+    in all weights of blocks, typically changes the last hidden states by an amount that goes as
+    $L^{1-\alpha}$ with Adam and as $L^{1-2 \alpha}$ with SGD, so that rates times $L^{\alpha-1}$
+    and $L^{2 \alpha-1}$ keep it flat.
 
-    In a scalar net: depth_exponents. At alpha = 1/2, depth-muP's, Adam's rate goes as L^(-1/2) and
-    SGD's need not depend on L. Nets and task as in mup_width_flat, in double precision.
+    In a scalar net: depth_exponents. At $\alpha = 1/2$, depth-muP's, Adam's rate goes as $L^{-1/2}$
+    and SGD's need not depend on $L$. Nets and task as in mup_width_flat, in double precision.
     """
     return _moved(without(case, "optimiser", "alphas"), seed, device, case.optimiser)
 
@@ -171,22 +173,24 @@ _FEW_STEPS = partial(Case, width=32, biases=False, **_FEW)
         _FEW_STEPS(scheme="deepnorm", optimiser="sgd", expected_exponent="1/2"),
         "Adam's exponent with SGD",
     ),
-    cited="Bears on whether DeepNorm's alpha and beta bound the first step, of SGD or of Adam.",
+    cited=r"Bears on whether DeepNorm's $\alpha$ and $\beta$ bound the first step, of SGD or of "
+    "Adam.",
     **WITHIN,
 )
 def deepnorm_update_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """DeepNorm without biases: an SGD step is flat in depth, Adam's grows.
+    r"""DeepNorm without biases: an SGD step is flat in depth, Adam's grows.
 
-    In random nets without biases, with DeepNorm's alpha = (2N)^(1/4) and beta = (8N)^(-1/4), one
-    small step of SGD, in the matrices of all blocks at one rate, typically changes the last hidden
-    states by an amount whose exponent of the depth is 0; one step of Adam by one that goes as
-    L^(1/2).
+    In random nets without biases, with DeepNorm's $\alpha = (2 N)^{1/4}$ and
+    $\beta = (8 N)^{-1/4}$, one small step of SGD, in the matrices of all blocks at one rate,
+    typically changes the last hidden states by an amount whose exponent of the depth is 0; one step
+    of Adam by one that goes as $L^{1/2}$.
 
     Theorem 4.2 bounds the change by a sum over sublayers that these constants keep at 1
     (deepnorm_scales), to first order and for a hidden dimension of one; that real nets follow it is
     what is measured. The constants are made for SGD: Adam's step has one size whatever the
-    gradient, and the sum has 2N terms of sqrt(2) beta/alpha, which is N^(-1/2)/sqrt(2). Nets have
-    no biases, gains or shifts, as in the theorem; with them see deepnorm_update_with_biases.
+    gradient, and the sum has $2 N$ terms of $\sqrt{2} \beta/\alpha$, which is $N^{-1/2}/\sqrt{2}$.
+    Nets have no biases, gains or shifts, as in the theorem; with them see
+    deepnorm_update_with_biases.
     """
     return _one_step(without(case, "expected_exponent"), seed, device)
 
@@ -206,14 +210,15 @@ def deepnorm_update_exponents(case: Case, seed: int, device: str = "cpu") -> Sam
     **WITHIN,
 )
 def deepnorm_update_with_biases(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """DeepNorm with biases and gains: change by one SGD step is flat.
+    r"""DeepNorm with biases and gains: change by one SGD step is flat.
 
-    In random nets with DeepNorm's alpha and beta one small step of SGD, in all parameters of
+    In random nets with DeepNorm's $\alpha$ and $\beta$ one small step of SGD, in all parameters of
     blocks, biases, gains and shifts included, typically changes the last hidden states by an amount
     whose exponent of the depth is 0.
 
-    A reading of Theorem 4.2 beyond its model. Biases and shifts are not multiplied by beta: the
-    shift of a layer moves the output by nearly as much as itself, so that L of them add up to L.
+    A reading of Theorem 4.2 beyond its model. Biases and shifts are not multiplied by $\beta$: the
+    shift of a layer moves the output by nearly as much as itself, so that $L$ of them add up to
+    $L$.
     """
     return _one_step(case, seed, device)
 
@@ -289,17 +294,17 @@ _SHARES = "First measured against the model's sum; shares of these nets took its
     **WITHIN,
 )
 def post_ln_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """Post-LN: effect of relative perturbations grows with depth as branch shares.
+    r"""Post-LN: effect of relative perturbations grows with depth as branch shares.
 
     In random post-LN nets the variance of the output's change under a small relative perturbation
-    of all matrices typically goes with depth as the sum of the branch shares beta_(i,i)^2 of these
-    nets, which is O(N).
+    of all matrices typically goes with depth as the sum of the branch shares $\beta_{i, i}^2$ of
+    these nets, which is $O(N)$.
 
-    As recalled, Var[F(W) - F(W*)] is about C times that sum. Shares are profiled: mean squares of
+    As recalled, Var[F(W) - F(W*)] is about $C$ times that sum. Shares are profiled: mean squares of
     branches over those of the sums they enter. ReLU, LeCun's weights, no biases; a perturbation of
-    1e-4 of each matrix's root mean square. How the sum grows in a model: branch_shares. Nets that
-    are run together share one profile, of 16 nets, whose scatter, a third of theirs or less, is not
-    in the interval.
+    $10^{-4}$ of each matrix's root mean square. How the sum grows in a model: branch_shares. Nets
+    that are run together share one profile, of 16 nets, whose scatter, a third of theirs or less,
+    is not in the interval.
     """
     return _amplified(case, seed, device)
 
@@ -324,12 +329,12 @@ def post_ln_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     **WITHIN,
 )
 def admin_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """ADMIN, pre-LN: perturbations grow with depth as branch shares, within 1/8.
+    r"""ADMIN, pre-LN: perturbations grow with depth as branch shares, within 1/8.
 
     In random pre-LN nets, and in post-LN nets with ADMIN's profiled skips, the variance of the
     output's change under a small relative perturbation of all matrices typically goes with depth as
-    the sum of the branch shares beta_(i,i)^2 of these nets, which for both is that of pre-LN, O(log
-    N): with an exponent within 1/8 of it.
+    the sum of the branch shares $\beta_{i, i}^2$ of these nets, which for both is that of pre-LN,
+    $O(\log N)$: with an exponent within 1/8 of it.
 
     Within 1/8 is all that holds of ADMIN: both means lie below 0, at -0.05 and -0.06, both
     significantly at the claim's own level, and a stated exponent of -1/16 would hold as well.

@@ -64,7 +64,7 @@ def _tasks(suite: str) -> Iterator[Case]:
         "Theorem 4.2",
     ),
     expected="FAILS",
-    assumes={"3^L >= D, or ceil(log2 k) + 2 <= L for every k": _depth_allows},
+    assumes={r"$3^L \geq D$, or $\lceil \log_2 k \rceil + 2 \leq L$ for every $k$": _depth_allows},
     post_hoc="Written after the second recording, expecting it to fail by what had been seen.",
     cases={suite: tuple(filter(_depth_allows, _tasks(suite))) for suite in ("full", "gpu")},
     control=Control(
@@ -78,13 +78,14 @@ def _tasks(suite: str) -> Iterator[Case]:
 )
 @about_nets(_SUCCESS)
 def convergence(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """Half of our seeds succeed where depth allows.
+    r"""Half of our seeds succeed where depth allows.
 
-    At least half of our five (three) seeds' trainings of nets of L layers succeed within their
-    budget: on connectivity where 3^L >= D, on hop_k where ceil(log2 k) + 2 <= L for every k.
+    At least half of our five (three) seeds' trainings of nets of $L$ layers succeed within their
+    budget: on connectivity where $3^L \geq D$, on $\mathrm{hop}_k$ where
+    $\lceil \log_2 k \rceil + 2 \leq L$ for every $k$.
 
     Fails on connectivity for three layers of either attention on 24 vertices and four linearised
-    ones on 12, and on hops for four layers and k up to 4.
+    ones on 12, and on hops for four layers and $k$ up to 4.
     """
     return _share(case, device, folder)
 

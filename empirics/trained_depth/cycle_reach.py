@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 views = quantity(
-    "views", "t", "number of ways in which two vertices look to a rule that sees r steps far"
+    "views", "t", "number of ways in which two vertices look to a rule that sees $r$ steps far"
 )
 
 # Fields that only choose what is read off one training, or off one rule.
@@ -193,22 +193,22 @@ _LOOKS["training"] = [
     weight="step",
     cases=_LOOKS,
     assumes={
-        "r, or 2r where balls are compared, is less than the largest distance": lambda c: (
+        "$r$, or $2 r$ where balls are compared, is less than the largest distance": lambda c: (
             _sight(c.net, c.radius) < c.around // 2
         )
     },
     control=Control(
         Case(net="intersecting", cycles=2, around=16, radius=3, beyond=3),
-        "between r and 2r the balls meet",
+        "between $r$ and $2 r$ the balls meet",
     ),
     supports="trained_depth/cycles_wall_one_layer",
 )
 def cycles_look_alike(case: Case) -> Exact:
     """Around vertices of equal cycles everything looks alike.
 
-    In k cycles of c vertices each, all pairs of vertices at a distance above r, on one cycle or on
-    two, look alike to a rule that sees the two balls of radius r up to isomorphism; and all pairs
-    at a distance above 2r to a rule that knows besides which vertices the two balls share.
+    In $k$ cycles of $c$ vertices each, all pairs of vertices at a distance above $r$, on one cycle
+    or on two, look alike to a rule that sees the two balls of radius $r$ up to isomorphism; and all
+    pairs at a distance above $2 r$ to a rule that knows besides which vertices the two balls share.
 
     So such a rule, whatever it computes, gives a pair at such a distance and one that is not
     connected the same score; with ties settled by a coin the chance to be right is one half,
@@ -249,16 +249,17 @@ def _same_root(one: dict[str, str], other: dict[str, str]) -> bool:
 # --- nets -----------------------------------------------------------------------------------------
 
 _RATE = (
-    "The learning rate of softmax nets was raised from 1e-3 to 1.5e-3 after trials with other "
-    "seeds, in which nets of one layer were right on 85 to 89 % at distance 3."
+    r"The learning rate of softmax nets was raised from $10^{-3}$ to $1.5 \cdot 10^{-3}$ after "
+    "trials with other seeds, in which nets of one layer were right on 85 to 89 % at distance "
+    "3."
 )
 HOW = (
-    "Attention without MLP, one head, width 2n, pre-norm; AdamW, linear warm-up over a tenth of "
-    "the updates and linear decay, batch 16, one learning rate for each kind of attention. One "
-    "choice is asked for from each of 1024 fresh graphs and each seed (chance: one half). Width, "
-    "rates, batch, number of cycles and updates were found by trial trainings with other seeds "
-    "(100 and 101). Nets on two cycles of 8 were looked at with the seeds reported before these "
-    "claims were written."
+    "Attention without MLP, one head, width $2 n$, pre-norm; AdamW, linear warm-up over a tenth "
+    "of the updates and linear decay, batch 16, one learning rate for each kind of attention. "
+    "One choice is asked for from each of 1024 fresh graphs and each seed (chance: one half). "
+    "Width, rates, batch, number of cycles and updates were found by trial trainings with other "
+    "seeds (100 and 101). Nets on two cycles of 8 were looked at with the seeds reported before "
+    "these claims were written."
 )
 SETTING = f"Five seeds, pooled: intervals are about these nets. {HOW}"
 LOOKED = (
@@ -274,7 +275,7 @@ _NEIGHBOURS = Control(tiny(distance=1), "neighbours are answered")
 @claim(
     Ge(accuracy, bar),
     cases=_asked(_is_within),
-    assumes={"distance <= 3^L": _is_within},
+    assumes={r"distance $\leq 3^L$": _is_within},
     expected="FAILS",
     post_hoc=f"Of one layer alone: {LOOKED} {_RATE}",
     control=_NOTHING_TAUGHT,
@@ -283,11 +284,12 @@ _NEIGHBOURS = Control(tiny(distance=1), "neighbours are answered")
 )
 @noted(SETTING)
 def cycles_within(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
-    """These nets connect pairs of equal cycles up to distance 3^L.
+    """These nets connect pairs of equal cycles up to distance $3^L$.
 
-    Our nets of L = 1, 2, 3 layers, trained on all-pairs connectivity of k cycles of c vertices
-    each, given the rows of A + I with the index, tell pairs at every distance up to 3^L, of
-    distances up to c / 2, from pairs that are not connected, in at least 95 % of the choices.
+    Our nets of $L = 1$, 2, 3 layers, trained on all-pairs connectivity of $k$ cycles of $c$
+    vertices each, given the rows of $A + I$ with the index, tell pairs at every distance up to
+    $3^L$, of distances up to $c/2$, from pairs that are not connected, in at least 95 % of the
+    choices.
 
     One layer does so at every distance up to 3, which cycles_wall_one_layer states alone; what
     fails is two and three layers. Trials had led us to expect that of them at the updates of suite
@@ -301,27 +303,27 @@ def cycles_within(case: Case, device: str = "cpu", folder: str = "") -> Proporti
     cases=_asked(_is_beyond),
     post_hoc=LOOKED,
     predicted=_near,
-    assumes={"distance > 3^L": _is_beyond},
+    assumes={"distance $> 3^L$": _is_beyond},
     control=_NEIGHBOURS,
     supports="trained_depth/cycles_wall_one_layer",
     **ON_CYCLES,
 )
 @noted(SETTING)
 def cycles_at_chance(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
-    """These nets are at chance beyond 3^L; only one layer tests it.
+    """These nets are at chance beyond $3^L$; only one layer tests it.
 
-    Our nets of L = 1 and 2 layers, trained on all-pairs connectivity of k cycles of c vertices
-    each, tell pairs at a distance above 3^L from pairs that are not connected as often as a coin
-    does, up to 5 points in 100: like explicit weights, and like local baselines of radius 3^L. So
-    at no such distance are they right in 95 % of the choices.
+    Our nets of $L = 1$ and 2 layers, trained on all-pairs connectivity of $k$ cycles of $c$
+    vertices each, tell pairs at a distance above $3^L$ from pairs that are not connected as often
+    as a coin does, up to 5 points in 100: like explicit weights, and like local baselines of radius
+    $3^L$. So at no such distance are they right in 95 % of the choices.
 
-    Only L = 1 tests it. Two layers got nowhere near 9: they are near chance from distance 6 or 8 on
-    already, so that 10 and 11 say nothing of 9. With three layers no distance on cycles of 22 is
-    beyond 27. Explicit weights of the reported form a I + b J, not negative, give p(A) + q J on a
-    graph whose degrees are all equal, with p of degree at most 3^L, so that pairs farther apart and
-    pairs that are not connected have the same entry (our derivation). The theorems of ye2025, as
-    reported, are about whole graphs whose largest distance is at most 3^L, and about some graph
-    beyond; these cycles are larger, so neither says anything of them.
+    Only $L = 1$ tests it. Two layers got nowhere near 9: they are near chance from distance 6 or 8
+    on already, so that 10 and 11 say nothing of 9. With three layers no distance on cycles of 22 is
+    beyond 27. Explicit weights of the reported form $a I + b J$, not negative, give $p(A) + q J$ on
+    a graph whose degrees are all equal, with $p$ of degree at most $3^L$, so that pairs farther
+    apart and pairs that are not connected have the same entry (our derivation). The theorems of
+    ye2025, as reported, are about whole graphs whose largest distance is at most $3^L$, and about
+    some graph beyond; these cycles are larger, so neither says anything of them.
     """
     return _chosen(case, device, folder)
 
@@ -340,7 +342,7 @@ def _chosen(case: Case, device: str, folder: str) -> Proportion:
         "Whether training meets the wall that theory predicts for one layer, on graphs where a "
         "local baseline gains nothing."
     ),
-    assumes={"one layer, c / 2 > 3": lambda c: _is_shallow(c) and has_room(c)},
+    assumes={"one layer, $c/2 > 3$": lambda c: _is_shallow(c) and has_room(c)},
     control=Control(tiny(shuffled=True), _UNTAUGHT),
     cited=(
         "Bears on whether a reach proved for explicit weights of one layer may be quoted for "
@@ -352,12 +354,12 @@ def _chosen(case: Case, device: str, folder: str) -> Proportion:
 def cycles_wall_one_layer(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """On cycles these one-layer nets are right up to 3, no farther.
 
-    Our nets of one layer, trained on all-pairs connectivity of k cycles of c vertices each,
-    c / 2 > 3, tell pairs at every distance up to 3 from pairs that are not connected, in at least
+    Our nets of one layer, trained on all-pairs connectivity of $k$ cycles of $c$ vertices each,
+    $c/2 > 3$, tell pairs at every distance up to 3 from pairs that are not connected, in at least
     95 % of the choices, and in less at distance 4.
 
-    The reach measured is an interval: up to its low end each Clopper-Pearson interval of level 1e-7
-    lies above 95 %, and one step beyond its high end it lies below.
+    The reach measured is an interval: up to its low end each Clopper-Pearson interval of level
+    $10^{-7}$ lies above 95 %, and one step beyond its high end it lies below.
     """
     return _reach(case, device, folder)
 
@@ -366,25 +368,25 @@ def cycles_wall_one_layer(case: Case, device: str = "cpu", folder: str = "") -> 
     Eq(trained_reach, 3**depth),
     cases=only(on_cycles(suites=("training", "gpu")), has_room, _is_deep),
     headline="The same wall for several layers: theory allows it; does training reach it?",
-    assumes={"L >= 2, c / 2 > 3^L": lambda c: _is_deep(c) and has_room(c)},
+    assumes={r"$L \geq 2$, $c/2 > 3^L$": lambda c: _is_deep(c) and has_room(c)},
     expected="FAILS",
     control=Control(tiny(shuffled=True), _UNTAUGHT),
-    cited="Bears on whether a reach of 3^L may be forecast for trained nets of several layers.",
+    cited="Bears on whether a reach of $3^L$ may be forecast for trained nets of several layers.",
     **ON_CYCLES,
 )
 @noted(SETTING)
 def cycles_wall(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """On cycles these deeper nets are right up to 3^L, no farther.
+    """On cycles these deeper nets are right up to $3^L$, no farther.
 
-    Our nets of L = 2 and 3 layers, trained on all-pairs connectivity of k cycles of c vertices
-    each, c / 2 > 3^L, tell pairs at every distance up to 3^L from pairs that are not connected, in
-    at least 95 % of the choices, and in less at 3^L + 1.
+    Our nets of $L = 2$ and 3 layers, trained on all-pairs connectivity of $k$ cycles of $c$
+    vertices each, $c/2 > 3^L$, tell pairs at every distance up to $3^L$ from pairs that are not
+    connected, in at least 95 % of the choices, and in less at $3^L + 1$.
 
-    The reach measured is an interval: up to its low end each Clopper-Pearson interval of level 1e-7
-    lies above 95 %, and one step beyond its high end it lies below. Where it holds 3^L and less,
-    more graphs would decide; where it ends below 3^L, longer training may. Trials had led us to
-    expect failure at the updates of suite training. Nets of three layers have cycles that are long
-    enough in suite gpu alone.
+    The reach measured is an interval: up to its low end each Clopper-Pearson interval of level
+    $10^{-7}$ lies above 95 %, and one step beyond its high end it lies below. Where it holds $3^L$
+    and less, more graphs would decide; where it ends below $3^L$, longer training may. Trials had
+    led us to expect failure at the updates of suite training. Nets of three layers have cycles that
+    are long enough in suite gpu alone.
     """
     return _reach(case, device, folder)
 

@@ -87,10 +87,11 @@ def _is_beyond(case: Case) -> bool:
     Ge(accuracy, bar),
     cases={"full": _distances(_is_within)},
     post_hoc=(
-        "Distances beyond n - 4 were taken out after the first recording: hardly a vertex is left "
-        "over there. Between the first recording and this one nets of one layer were asked apart."
+        "Distances beyond $n - 4$ were taken out after the first recording: hardly a vertex is "
+        "left over there. Between the first recording and this one nets of one layer were asked "
+        "apart."
     ),
-    assumes={"distance <= 3^L": _is_within},
+    assumes={r"distance $\leq 3^L$": _is_within},
     control=Control(Case(**_SHUFFLED.fields(), distance=3), _UNTAUGHT),
     known="FAILS",
     supports="trained_depth/connectivity_least_depth",
@@ -98,13 +99,13 @@ def _is_beyond(case: Case) -> bool:
 )
 @about_nets()
 def connectivity_within(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
-    """These nets connect pairs of random paths up to distance 3^L.
+    """These nets connect pairs of random paths up to distance $3^L$.
 
-    Our nets of L layers, trained on all-pairs connectivity of random paths, given the rows of
-    A + I, tell pairs at every distance up to 3^L from pairs that are not connected, as explicit
+    Our nets of $L$ layers, trained on all-pairs connectivity of random paths, given the rows of
+    $A + I$, tell pairs at every distance up to $3^L$ from pairs that are not connected, as explicit
     weights do.
 
-    One layer does so at every distance up to 3 on every graph, also where D = 3. Fails where
+    One layer does so at every distance up to 3 on every graph, also where $D = 3$. Fails where
     training falls short of the weights that exist: two layers on 24 vertices reach 7, not 9, with
     either attention, three of softmax 27 in one recording and not in another, and some nets of four
     linearised layers on 12 vertices learn next to nothing. On 24 vertices nets of two layers pass
@@ -118,15 +119,15 @@ def connectivity_within(case: Case, device: str = "cpu", folder: str = "") -> Pr
 @claim(
     Lt(accuracy, bar),
     post_hoc=(
-        "Distance 3^L + 1 was moved here after the first recording, and after the third where "
-        "graphs have 2 (3^L + 1) vertices; that it would fail was expected before. Distances "
-        "beyond n - 4 were taken out after the first recording: hardly a vertex is left over "
+        "Distance $3^L + 1$ was moved here after the first recording, and after the third where "
+        "graphs have $2 (3^L + 1)$ vertices; that it would fail was expected before. Distances "
+        "beyond $n - 4$ were taken out after the first recording: hardly a vertex is left over "
         "there."
     ),
     cases={
         "full": _distances(lambda c: _is_beyond(c) and c.vertices > _SHUFFLED.vertices),
     },
-    assumes={"distance > 3^L": _is_beyond},
+    assumes={"distance $> 3^L$": _is_beyond},
     expected="FAILS",
     control=Control(
         Case(task="connectivity", net="linearised", vertices=8, diameter=7, depth=1, distance=1),
@@ -137,13 +138,13 @@ def connectivity_within(case: Case, device: str = "cpu", folder: str = "") -> Pr
 )
 @about_nets()
 def connectivity_far(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
-    """These nets fail at all distances beyond 3^L.
+    """These nets fail at all distances beyond $3^L$.
 
-    Our nets of L layers, trained on all-pairs connectivity of random paths, tell pairs at no
-    distance beyond 3^L from pairs that are not connected.
+    Our nets of $L$ layers, trained on all-pairs connectivity of random paths, tell pairs at no
+    distance beyond $3^L$ from pairs that are not connected.
 
-    Fails where few vertices are left over beyond a pair so far apart: what lies within 3^L of both
-    tells it (local_baseline_misses).
+    Fails where few vertices are left over beyond a pair so far apart: what lies within $3^L$ of
+    both tells it (local_baseline_misses).
     """
     return _right_at(case, device, folder)
 
@@ -165,7 +166,7 @@ _WALLS = tuple(
     Case(**{name: value for name, value in case.fields().items() if name != "distance"})
     for case in _distances(lambda c: c.distance == reach(c.depth) + 1 and _has_room(c))
 )
-_ROOM = {"2 (3^L + 1) <= n": _has_room}
+_ROOM = {r"$2 (3^L + 1) \leq n$": _has_room}
 
 
 @claim(
@@ -182,11 +183,11 @@ def connectivity_one_layer_wall(case: Case, device: str = "cpu", folder: str = "
     """These one-layer nets are right up to distance 3 and not beyond.
 
     Our nets of one layer, trained on all-pairs connectivity of random paths, tell pairs at every
-    distance up to 3^L from pairs that are not connected, and fail to at 3^L + 1, where the graph
-    has twice as many vertices.
+    distance up to $3^L$ from pairs that are not connected, and fail to at $3^L + 1$, where the
+    graph has twice as many vertices.
 
-    The reach measured is an interval: up to its low end each Clopper-Pearson interval of level 1e-7
-    lies above 95 %, and one step beyond its high end it lies below.
+    The reach measured is an interval: up to its low end each Clopper-Pearson interval of level
+    $10^{-7}$ lies above 95 %, and one step beyond its high end it lies below.
     """
     return _reach(case, device, folder)
 
@@ -224,16 +225,16 @@ def _reach(case: Case, device: str, folder: str) -> Ball:
 )
 @about_nets()
 def local_baseline(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """These nets answer like the local baseline of radius 3^L.
+    """These nets answer like the local baseline of radius $3^L$.
 
-    Of the local baselines of radius r = 1, 2, ..., n/2 the one whose accuracies at all distances
-    differ least from those of our nets of L layers, trained on random paths, by the sum of squares,
-    has radius 3^L.
+    Of the local baselines of radius $r = 1$, 2, ..., $n/2$ the one whose accuracies at all
+    distances differ least from those of our nets of $L$ layers, trained on random paths, by the sum
+    of squares, has radius $3^L$.
 
     Fails at two layers, which come nearest to radius 6 (5 or 7 is not excluded). Of one layer 2 and
     3 are not told apart. The radius measured is an interval of all that Clopper-Pearson intervals
-    of level 1e-7 around every accuracy leave open; it does not say how near the nearest one comes,
-    which docs/trained-depth.md does.
+    of level $10^{-7}$ around every accuracy leave open; it does not say how near the nearest one
+    comes, which docs/trained-depth.md does.
     """
     # A radius is left out where another one is nearer at every point of the box of all intervals.
     from ..training.depth_search import LEVEL

@@ -58,8 +58,8 @@ HOPS_OF = {
 }
 
 _SEEDS = (
-    "Five seeds (three on 24 vertices and for hop_k), where several learning rates are tried "
-    "at the one with the best median."
+    r"Five seeds (three on 24 vertices and for $\mathrm{hop}_k$), where several learning rates "
+    "are tried at the one with the best median."
 )
 _BAR = (
     "At least 95 % must be right: of one position, or of one choice between a connected pair "
@@ -76,9 +76,9 @@ RECORDED_AGAIN = (
     "Recorded four times, each time with more learning rates or more examples; the last is shown."
 )
 RESTATED_WALL = (
-    "Restated after the third recording: until then only failing at 3^L + 1 was asked for. That "
-    "all nets reach 3^L, and that they fail at 3^L + 1, was expected before the first. That graphs "
-    "need 2 (3^L + 1) vertices was added after the first."
+    "Restated after the third recording: until then only failing at $3^L + 1$ was asked for. "
+    "That all nets reach $3^L$, and that they fail at $3^L + 1$, was expected before the first. "
+    "That graphs need $2 (3^L + 1)$ vertices was added after the first."
 )
 BEST_SEED = (
     "Asked of the best seed in place of the worst, which is the easier statistic for a lower "

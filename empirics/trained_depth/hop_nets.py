@@ -54,16 +54,16 @@ def _by_depth(fewer: int = 0) -> Relational:
 )
 @about_nets()
 def hops_by_depth(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
-    """These nets do hops with ceil(log2 k) + 2 layers, not fewer.
+    r"""These nets do hops with $\lceil \log_2 k \rceil + 2$ layers, not fewer.
 
-    Our nets of L layers, trained on hop_k for k up to 4, answer for every k = 1, 2, 4 with
-    ceil(log2 k) + 2 <= L, as explicit weights do, and for none with floor(log2 k) + 2 > L; k = 1 is
-    induction.
+    Our nets of $L$ layers, trained on $\mathrm{hop}_k$ for $k$ up to 4, answer for every $k = 1$,
+    2, 4 with $\lceil \log_2 k \rceil + 2 \leq L$, as explicit weights do, and for none with
+    $\lfloor \log_2 k \rfloor + 2 > L$; $k = 1$ is induction.
 
-    That fewer layers fail holds at every k, as hops_needed says too, of each seed alone. Undecided
-    for k = 2 in three layers, which answer 95 %, too near to the bar; in the third recording they
-    stopped short of it, and it failed. They were trained on k up to 4 together, of which k = 4 is
-    beyond three layers. Training on k <= 2 alone was not tried.
+    That fewer layers fail holds at every $k$, as hops_needed says too, of each seed alone.
+    Undecided for $k = 2$ in three layers, which answer 95 %, too near to the bar; in the third
+    recording they stopped short of it, and it failed. They were trained on $k$ up to 4 together, of
+    which $k = 4$ is beyond three layers. Training on $k \leq 2$ alone was not tried.
     """
     return right_hops(case, device, folder)
 

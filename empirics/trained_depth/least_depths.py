@@ -115,18 +115,18 @@ _OTHER = "another number of layers"
 )
 @about_nets()
 def connectivity_least_depth(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """These nets take exactly ceil(log_3 D) layers for connectivity.
+    r"""These nets take exactly $\lceil \log_3 D \rceil$ layers for connectivity.
 
-    The least depth at which our trained nets answer pairs at every distance up to D is
-    ceil(log_3 D), by the best seed, the median one and the worst.
+    The least depth at which our trained nets answer pairs at every distance up to $D$ is
+    $\lceil \log_3 D \rceil$, by the best seed, the median one and the worst.
 
-    Fewer do at D = 11 on 12 vertices: two layers are enough for every seed, presumably since few
-    vertices are left over beyond a pair that two layers do not span. More are taken at D = 23 on 24
-    vertices by the worst seed of softmax, and by the median one, which was open in the third
-    recording: its three layers fail for want of training. So the growth does not follow log_3 D
-    either: by the median seed it is one layer from D = 3 to 11, where ceil(log_3 D) grows by two,
-    and one or more from 11 to 23, where it does not grow. All pairs count, those that are not
-    connected too. One more than the depths tried stands for any depth beyond them.
+    Fewer do at $D = 11$ on 12 vertices: two layers are enough for every seed, presumably since few
+    vertices are left over beyond a pair that two layers do not span. More are taken at $D = 23$ on
+    24 vertices by the worst seed of softmax, and by the median one, which was open in the third
+    recording: its three layers fail for want of training. So the growth does not follow $\log_3 D$
+    either: by the median seed it is one layer from $D = 3$ to 11, where $\lceil \log_3 D \rceil$
+    grows by two, and one or more from 11 to 23, where it does not grow. All pairs count, those that
+    are not connected too. One more than the depths tried stands for any depth beyond them.
     """
     return _least(case, case.tried, case.seeds, None, device, folder)
 
@@ -144,16 +144,16 @@ def connectivity_least_depth(case: Case, device: str = "cpu", folder: str = "") 
 )
 @about_nets()
 def hops_enough(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """ceil(log2 k) + 2 layers are enough for hops in these nets.
+    r"""$\lceil \log_2 k \rceil + 2$ layers are enough for hops in these nets.
 
-    The least depth at which our trained nets do hop_k is at most ceil(log2 k) + 2 for k = 1, 2, 4
-    (8, 16 in suite gpu); k = 1 is induction.
+    The least depth at which our trained nets do $\mathrm{hop}_k$ is at most
+    $\lceil \log_2 k \rceil + 2$ for $k = 1$, 2, 4 (8, 16 in suite gpu); $k = 1$ is induction.
 
-    Fails at k = 2 by the worst seed: of nets that learn k up to 4 together it takes four layers for
-    it. The median one takes 3 or 4 for k = 2, and 2 and 4 for k = 1 and 4, so that it is open
-    whether each doubling costs one layer; in the third recording it took 4. Asked of k = 1, 2 and 4
-    (up to 16 in suite gpu), where floor and ceil of log2 k agree. One more than the depths tried
-    stands for any depth beyond them.
+    Fails at $k = 2$ by the worst seed: of nets that learn $k$ up to 4 together it takes four layers
+    for it. The median one takes 3 or 4 for $k = 2$, and 2 and 4 for $k = 1$ and 4, so that it is
+    open whether each doubling costs one layer; in the third recording it took 4. Asked of $k = 1$,
+    2 and 4 (up to 16 in suite gpu), where floor and ceil of $\log_2 k$ agree. One more than the
+    depths tried stands for any depth beyond them.
     """
     return _least(case, case.tried, case.seeds, (case.hops,), device, folder)
 
@@ -170,15 +170,15 @@ def hops_enough(case: Case, device: str = "cpu", folder: str = "") -> Ball:
 )
 @about_nets()
 def hops_needed(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """floor(log2 k) + 2 layers are needed for hops in these nets.
+    r"""$\lfloor \log_2 k \rfloor + 2$ layers are needed for hops in these nets.
 
-    The least depth at which our trained nets do hop_k is at least floor(log2 k) + 2 for
-    k = 1, 2, 4 (8, 16 in suite gpu); k = 1 is induction.
+    The least depth at which our trained nets do $\mathrm{hop}_k$ is at least
+    $\lfloor \log_2 k \rfloor + 2$ for $k = 1$, 2, 4 (8, 16 in suite gpu); $k = 1$ is induction.
 
     Nets that fail to train count for it: so the worst seed, which is not asked, has a layer to
-    spare at k = 2. The best seed meets the bound with equality at every k. Asked of k = 1, 2 and 4
-    (up to 16 in suite gpu), where floor and ceil of log2 k agree. One more than the depths tried
-    stands for any depth beyond them.
+    spare at $k = 2$. The best seed meets the bound with equality at every $k$. Asked of $k = 1$, 2
+    and 4 (up to 16 in suite gpu), where floor and ceil of $\log_2 k$ agree. One more than the
+    depths tried stands for any depth beyond them.
     """
     return _least(case, case.tried, case.seeds, (case.hops,), device, folder)
 

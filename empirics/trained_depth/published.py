@@ -31,8 +31,8 @@ SEQUENCES, _PLACES = 100, 4
 LEVEL = 1e-3 / 25
 
 _SCHEDULE = (
-    "The published L = 6 is read from the file of step 100000 of a schedule of 200001 steps, at "
-    "about half its peak rate; ours, like the others, has decayed to about 0 by then."
+    "The published $L = 6$ is read from the file of step 100000 of a schedule of 200001 steps, "
+    "at about half its peak rate; ours, like the others, has decayed to about 0 by then."
 )
 # As the negative controls: nets of the published size take too long.
 _SMALL: dict[str, Any] = {"symbols": 8, "hops_max": 2}
@@ -147,30 +147,30 @@ AGAIN: dict[str, Any] = TRAINED | {
     # of their answers.
     control=Control(
         PublishedError(1, 1, "0.6120").case(dropout=True, **_SMALL),
-        "nets hardly trained err on 0.88, not on the 0.6120 published at L = 4, k = 16",
+        "nets hardly trained err on 0.88, not on the 0.6120 published at $L = 4$, $k = 16$",
     ),
     supports="hops/experiment_capacity",
     **AGAIN,
 )
 @noted(_SCHEDULE)
 def published_dropout_on(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
-    """With dropout on, these nets err within what 100 sequences leave open.
+    r"""With dropout on, these nets err within what 100 sequences leave open.
 
-    The errors of our nets, trained again on hop_k as published (4 heads, width 128, L = 2..6), with
-    dropout 0.1 left on, lie within what 100 sequences leave open around the published errors for
-    k = 1, 2, 4, 8, 16.
+    The errors of our nets, trained again on $\mathrm{hop}_k$ as published (4 heads, width 128,
+    $L = 2 \ldots 6$), with dropout 0.1 left on, lie within what 100 sequences leave open around the
+    published errors for $k = 1$, 2, 4, 8, 16.
 
     The errors were published with dropout left on (hops/experiment_dropout). A published error is
-    the mean over 100 sequences for each k: stated is the interval of what can lie behind it,
-    whatever the spread between sequences, by Hoeffding's inequality at a false-alarm budget of 1e-3
-    divided by 25 cells, with the rounding to four places. So the claim is about the published
-    number's own noise: seeds, theirs (one model for each depth) and ours (three), add a spread that
-    this does not cover. The intervals are wide: a published 0.0100 leaves [0, 0.136] open, and 6 of
-    the 8 errors reported with dropout off (hops/experiment_dropout) lie within those for dropout
-    on, so that HOLDS does not tell the two apart. The authors' code pools positions, the paper
-    takes the mean over sequences: the same but for 3e-4 of the sequences at most, since all others
-    have 97 - 3k positions with an answer (hops/scored_positions). The negative control is small:
-    nets of the published size take too long.
+    the mean over 100 sequences for each $k$: stated is the interval of what can lie behind it,
+    whatever the spread between sequences, by Hoeffding's inequality at a false-alarm budget of
+    $10^{-3}$ divided by 25 cells, with the rounding to four places. So the claim is about the
+    published number's own noise: seeds, theirs (one model for each depth) and ours (three), add a
+    spread that this does not cover. The intervals are wide: a published 0.0100 leaves $[0, 0.136]$
+    open, and 6 of the 8 errors reported with dropout off (hops/experiment_dropout) lie within those
+    for dropout on, so that HOLDS does not tell the two apart. The authors' code pools positions,
+    the paper takes the mean over sequences: the same but for $3 \cdot 10^{-4}$ of the sequences at
+    most, since all others have $97 - 3 k$ positions with an answer (hops/scored_positions). The
+    negative control is small: nets of the published size take too long.
     """
     return right_hops(case, device, folder)
 
@@ -187,14 +187,15 @@ def published_dropout_on(case: Case, device: str = "cpu", folder: str = "") -> P
 )
 @noted(_SCHEDULE)
 def published_dropout_off(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
-    """With dropout off, these nets answer at least as often as published.
+    r"""With dropout off, these nets answer at least as often as published.
 
-    Our nets, trained again on hop_k as published (4 heads, width 128, L = 2..6), answer, with
-    dropout off, at least as often as the published errors say for k = 1, 2, 4, 8, 16.
+    Our nets, trained again on $\mathrm{hop}_k$ as published (4 heads, width 128, $L = 2 \ldots 6$),
+    answer, with dropout off, at least as often as the published errors say for $k = 1$, 2, 4, 8,
+    16.
 
-    Expected since the public weights of L = 2..5 err less with dropout off than on, at k = 1 and 8
-    (hops/experiment_dropout). The published number is taken as printed, without its noise. A k is
-    that of one example in 17: where the published error is so small that its examples cannot tell
-    it from none, the verdict stays UNDECIDED.
+    Expected since the public weights of $L = 2 \ldots 5$ err less with dropout off than on, at
+    $k = 1$ and 8 (hops/experiment_dropout). The published number is taken as printed, without its
+    noise. $A k$ is that of one example in 17: where the published error is so small that its
+    examples cannot tell it from none, the verdict stays UNDECIDED.
     """
     return right_hops(case, device, folder)

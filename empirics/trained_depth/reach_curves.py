@@ -25,7 +25,7 @@ from .experiment import TRAINED, noted
 reach_effective = quantity(
     "reach_effective",
     r"r_{\mathrm{eff}}",
-    "sum over distances of 2 a - 1, for the share a of right choices of trained nets",
+    "sum over distances of $2 a - 1$, for the share a of right choices of trained nets",
     "real",
 )
 gained = quantity(
@@ -65,10 +65,11 @@ _POOLED_SINCE = (
 )
 _WIDER = "Its tolerance went from 1 to 2 steps then, and what is expected from FAILS to HOLDS."
 _POOLED = (
-    "Five seeds, pooled: the interval is about these nets. It adds up those of Clopper and Pearson "
-    "at all distances, of level 1e-7 each, which is safe and wide: a distance at chance adds 0.075 "
-    "to either side. So little is decided where there are many such distances. Five seeds are too "
-    "few for verdicts on nets of other seeds, which reach_over_seeds shows."
+    "Five seeds, pooled: the interval is about these nets. It adds up those of Clopper and "
+    "Pearson at all distances, of level $10^{-7}$ each, which is safe and wide: a distance at "
+    "chance adds 0.075 to either side. So little is decided where there are many such "
+    "distances. Five seeds are too few for verdicts on nets of other seeds, which "
+    "reach_over_seeds shows."
 )
 
 
@@ -85,9 +86,9 @@ _POOLED = (
 def reach_over_seeds(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Trained nets see farther than their own input, over seeds.
 
-    The effective reach of nets of L = 1, 2, 3 layers, trained on all-pairs connectivity of equal
+    The effective reach of nets of $L = 1$, 2, 3 layers, trained on all-pairs connectivity of equal
     cycles by the updates of a full budget, a third of it and a ninth of it, is typically more than
-    1, the reach of a row of A + I without any attention.
+    1, the reach of a row of $A + I$ without any attention.
 
     One number for each of five seeds: the curve of reach against updates shows their means, with
     intervals over seeds. Each budget is a training of its own, with its own warm-up and decay. Nets
@@ -102,17 +103,19 @@ def reach_over_seeds(case: Case, device: str = "cpu", folder: str = "") -> Sampl
     post_hoc=_POOLED_SINCE,
     known="UNDECIDED",
     cases=on_cycles(*PARTS),
-    control=Control(tiny(), "2^L in place of 3^L", Lt(reach_effective, Min(2**depth, around / 2))),
+    control=Control(
+        tiny(), "$2^L$ in place of $3^L$", Lt(reach_effective, Min(2**depth, around / 2))
+    ),
     supports="trained_depth/cycles_wall",
     **OF_REACH,
 )
 @noted(_POOLED, HOW)
 def reach_falls_short(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """These nets see less far than explicit weights.
+    r"""These nets see less far than explicit weights.
 
-    The effective reach of our nets of L = 1, 2, 3 layers, trained on all-pairs connectivity of
-    cycles of c vertices by the updates of a full budget, a third of it and a ninth of it, is less
-    than that of explicit weights, min(3^L, c / 2).
+    The effective reach of our nets of $L = 1$, 2, 3 layers, trained on all-pairs connectivity of
+    cycles of $c$ vertices by the updates of a full budget, a third of it and a ninth of it, is less
+    than that of explicit weights, $\min(3^L, c/2)$.
 
     Nets that do have the reach of the weights leave it undecided, however many graphs there are:
     one layer does. That one layer reaches less than 3 + 1 on cycles of 8 and 22 follows from what
@@ -134,7 +137,7 @@ def reach_falls_short(case: Case, device: str = "cpu", folder: str = "") -> Ball
 def reach_grows(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """These nets see farther after three times the updates.
 
-    The effective reach of our nets of L = 1, 2, 3 layers, trained on equal cycles by the full
+    The effective reach of our nets of $L = 1$, 2, 3 layers, trained on equal cycles by the full
     number of updates, minus that of nets trained by a third of them, is positive.
 
     Where it holds at the end of the curve, training was too short to say what nets of that depth
@@ -164,13 +167,13 @@ def _is_deeper(case: Case) -> bool:
 def reach_grows_with_depth(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """With one more layer these nets see farther after equal updates.
 
-    The effective reach of our nets of L = 2 and 3 layers, trained on equal cycles, minus that of
+    The effective reach of our nets of $L = 2$ and 3 layers, trained on equal cycles, minus that of
     nets of one layer less after as many updates, is positive.
 
     Fails for three layers of linearised attention: some of its five seeds had hardly begun to learn
     when two layers had (reach_over_seeds). That is about these five seeds. As a sample of others
     they leave it open: seed by seed, three layers minus two are -2.2, -5.1, -4.4, -0.2 and -0.1, by
-    Student's t p = 0.08. Longer training may turn it.
+    Student's $t p = 0.08$. Longer training may turn it.
     """
     return _minus(_reach(case, device, folder), _reach(case, device, folder, depth=case.depth - 1))
 

@@ -34,13 +34,14 @@ if TYPE_CHECKING:
 trained_error = quantity(
     "trained_error",
     r"\varepsilon",
-    "relative L2 error of a trained student on the grid, ||F - G||_F / ||F||_F",
+    r"relative L2 error of a trained student on the grid, $\|F - G\|_F/\|F\|_F$",
     "nonnegative real",
 )
 error_floor = quantity(
     "error_floor",
     r"\varepsilon_r",
-    "tail of the teacher's singular values beyond the student's largest rank, relative to ||F||_F",
+    "tail of the teacher's singular values beyond the student's largest rank, relative to "
+    r"$\|F\|_F$",
     "nonnegative real",
 )
 error_ratio = quantity(
@@ -177,12 +178,12 @@ def _deeper(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     cited="One training below the floor would refute the bound from which it comes.",
 )
 def floor_holds(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """A floor no training can beat: every student stays above it.
+    r"""A floor no training can beat: every student stays above it.
 
-    The relative error of every linearised student of width d and depth L on the teacher's grid is
-    at least the root of the share that the teacher's squared singular values beyond the binom(d+C,
-    C)-th have in their sum, C = (3^L-1)/2 (one token a side, d at most the vocabulary), whatever
-    its weights.
+    The relative error of every linearised student of width $d$ and depth $L$ on the teacher's grid
+    is at least the root of the share that the teacher's squared singular values beyond the
+    $\binom{d+C}{C}$-th have in their sum, $C = (3^L-1)/2$ (one token a side, $d$ at most the
+    vocabulary), whatever its weights.
 
     It follows from two theorems, so no training can do otherwise: a violation would be a fault of
     the code or of one of them, and that there is none is no finding about training. Measured is the
@@ -203,7 +204,9 @@ def _ratios(case: Case, device: str, folder: str) -> Sample:
 
 
 # Where the floor lies well above rounding.
-_VISIBLE = {"floor >= 0.001": lambda c: _floor_at(c, c.width, c.depth).low >= Fraction(1, 1000)}
+_VISIBLE = {
+    r"floor $\geq 0.001$": lambda c: _floor_at(c, c.width, c.depth).low >= Fraction(1, 1000)
+}
 _ONE = _grid((1,), most=16)
 _DEEP = [*_grid((3,), most=1), *_grid((2,), most=2)]
 
@@ -236,14 +239,14 @@ def floor_attained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     of two layers and width 1 and 2, and of three layers and width 1.
 
     None comes within a tenth, no one-layer student within twice the floor, and of the narrow deep
-    ones that of two layers and width 1 alone within ten times. A net of rank r is no arbitrary
-    matrix of rank r: it has fewer weights, and both sides share one embedding. At ids i and j one
-    layer computes (E K)_ij + (E K)_ii with K = B E^T diag(E w), E the embedding, so with one token
-    a side it is nearly a free factorisation of a matrix; but the term of i alone is not free, and
-    both factors use one embedding, for which up to twice the width may be needed. A narrow deep net
-    has V d weights in its embedding, far fewer than a matrix of its rank has degrees of freedom.
-    The factors 1.1, 2 and 10 were chosen before any training on this teacher; what is expected
-    rests on tries with a teacher of another seed.
+    ones that of two layers and width 1 alone within ten times. A net of rank $r$ is no arbitrary
+    matrix of rank $r$: it has fewer weights, and both sides share one embedding. At ids $i$ and $j$
+    one layer computes $(E K)_{ij} + (E K)_{ii}$ with $K = B E^T$ diag(E $w$), $E$ the embedding, so
+    with one token a side it is nearly a free factorisation of a matrix; but the term of $i$ alone
+    is not free, and both factors use one embedding, for which up to twice the width may be needed.
+    A narrow deep net has $V d$ weights in its embedding, far fewer than a matrix of its rank has
+    degrees of freedom. The factors 1.1, 2 and 10 were chosen before any training on this teacher;
+    what is expected rests on tries with a teacher of another seed.
     """
     return _ratios(case, device, folder)
 

@@ -252,9 +252,9 @@ OF_STUDENTS: dict[str, Any] = FIT | {
 }
 about_students = noted(
     "Students of width 2, 4 and 10 and one to three layers, one head, no residual connections, "
-    "normalisation or MLP, read at position 0, learn the values of a linearised teacher on a grid "
-    "of token ids, two tokens on each side, the whole grid at every update, in float64. 3^L is "
-    "below the width at width 4 and 10 with one layer and at width 10 with two."
+    "normalisation or MLP, read at position 0, learn the values of a linearised teacher on a "
+    "grid of token ids, two tokens on each side, the whole grid at every update, in float64. "
+    "$3^L$ is below the width at width 4 and 10 with one layer and at width 10 with two."
 )
 
 
@@ -303,11 +303,12 @@ def _of_rank_one(case: Case, device: str = "cpu", folder: str = "") -> Exact:
 )
 @about_students
 def rank_stays_generic(case: Case, device: str = "cpu", folder: str = "") -> Exact:
-    """These trained weights are off the exceptional set, as nearly all are.
+    r"""These trained weights are off the exceptional set, as nearly all are.
 
-    At the start, during and after training, our linearised nets have the separation rank S(min(d_x,
-    V), L) that almost all weights have, with N >= 2 (d_x + 1) tokens: on both sides of L = log_3
-    d_x, in every seed. It is the rank as a function of any tokens of R^d_x.
+    At the start, during and after training, our linearised nets have the separation rank
+    $S(\min(d_x, V), L)$ that almost all weights have, with $N \geq 2 (d_x + 1)$ tokens: on both
+    sides of $L = \log_3 d_x$, in every seed. It is the rank as a function of any tokens of
+    $R^{d_x}$.
 
     A check, and no news of training: the set of weights of smaller rank has measure 0, and rounded
     weights miss it. How much of the rank shows, by numerical ranks, is part_of_rank_shows. Weights
@@ -375,11 +376,11 @@ def _shown(case: Case, device: str, folder: str, which: Callable[[Iterable[int]]
 )
 @about_students
 def part_of_rank_shows(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """Not all rank of these nets shows at a thousandth or millionth.
+    r"""Not all rank of these nets shows at a thousandth or millionth.
 
     At every marked step, fewer singular values of the values on the grid exceed a thousandth, or a
-    millionth, of the largest than min(S(min(d_x, V), L), side of the grid), the generic rank: in
-    each of our seeds, for linearised and softmax nets of two and three layers.
+    millionth, of the largest than $\min(S(\min(d_x, V), L), \text{side of the grid})$, the generic
+    rank: in each of our seeds, for linearised and softmax nets of two and three layers.
 
     At a thousandth it was expected to hold, and fails for softmax nets of width 2 and two layers
     alone, already as they are initialised: more than 18 singular values can be seen. At a millionth
@@ -393,7 +394,7 @@ def part_of_rank_shows(case: Case, device: str = "cpu", folder: str = "") -> Bal
 @claim(
     Gt(rank_shown, _count),
     assumes={
-        "S(min(d_x, V), L) is below the side of the grid": lambda c: (
+        r"$S(\min(d_x, V), L)$ is below the side of the grid": lambda c: (
             dimension_count(min(c.width, c.vocabulary), c.depth) < c.side
         )
     },
@@ -401,17 +402,19 @@ def part_of_rank_shows(case: Case, device: str = "cpu", folder: str = "") -> Bal
     cases=student_cases(
         below_side, ATTENTIONS[1:], suites=("training",), steps=(-1,), tolerance="1/1000000"
     ),
-    control=Control(Case(**_TINY.fields(), tolerance="1/1000000"), "linearised nets, of rank <= S"),
+    control=Control(
+        Case(**_TINY.fields(), tolerance="1/1000000"), r"linearised nets, of rank $\leq S$"
+    ),
     cited="Bears on whether the rank count of linearised nets may be used to size softmax nets.",
     **(OF_STUDENTS | {"holds_for": "these nets"}),
 )
 @about_students
 def softmax_exceeds_count(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """These trained softmax nets exceed the rank of linearised ones.
+    r"""These trained softmax nets exceed the rank of linearised ones.
 
     After training, more singular values of the values of softmax nets on the grid exceed a
-    millionth of the largest than S(min(d_x, V), L), which bounds the rank of every linearised net
-    of the same width and depth: in each of our seeds.
+    millionth of the largest than $S(\min(d_x, V), L)$, which bounds the rank of every linearised
+    net of the same width and depth: in each of our seeds.
 
     The fewest of all seeds is measured: a numerical rank with a tolerance far above rounding, not
     an exact one.
@@ -432,11 +435,11 @@ def softmax_exceeds_count(case: Case, device: str = "cpu", folder: str = "") -> 
 )
 @about_students
 def half_of_rank_matters(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Effective ranks stay below half of what the grid can show.
+    r"""Effective ranks stay below half of what the grid can show.
 
     At every marked step the effective rank of the values on the grid is typically less than half of
-    min(S(min(d_x, V), L), side of the grid), for linearised and softmax nets of two and three
-    layers.
+    $\min(S(\min(d_x, V), L), \text{side of the grid})$, for linearised and softmax nets of two and
+    three layers.
 
     That half is the bound was chosen before measuring. For softmax nets the generic rank of
     linearised nets of the same shape is only a yardstick.
@@ -542,13 +545,13 @@ def _second_layers(suite: str) -> tuple[Case, ...]:
 )
 @about_students
 def wide_nets_gain_more_by_layers(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """A second layer adds more effective rank to wide nets.
+    r"""A second layer adds more effective rank to wide nets.
 
     From one layer to two, the logarithm of the effective rank after training typically grows more
-    at width 10, where both depths lie below log_3 d_x, than at width 2, where both lie beyond it:
-    seed by seed, for linearised and softmax nets, each trained on the same teacher.
+    at width 10, where both depths lie below $\log_3 d_x$, than at width 2, where both lie beyond
+    it: seed by seed, for linearised and softmax nets, each trained on the same teacher.
 
-    S(d_x, L) grows by a factor of 196 at width 10 and of 6 at width 2. But the grid lets no more
+    $S(d_x, L)$ grows by a factor of 196 at width 10 and of 6 at width 2. But the grid lets no more
     show than its side: at side 256 what can show grows by 23 at width 10. At side 32, that of suite
     training, it would by 2.9 alone, less than at width 2, so that the question is not asked there.
     Of softmax nets the theory says nothing.

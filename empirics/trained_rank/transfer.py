@@ -73,16 +73,16 @@ def _errors(case: Case, attention: str, device: str, folder: str) -> np.ndarray:
 )
 @about_students
 def students_respect_floor(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Softmax students, too, stay above the floor of linearised ones.
+    r"""Softmax students, too, stay above the floor of linearised ones.
 
     The relative error of linearised and of softmax students is typically at least the tail of the
-    teacher's singular values beyond the S(min(d_x, V), L)-th, which no linearised student of the
+    teacher's singular values beyond the $S(\min(d_x, V), L)$-th, which no linearised student of the
     same width and depth can beat.
 
     For linearised students it is a theorem, so that their half checks our code. No theorem says so
-    of softmax, whose rank is not bounded by S: where it holds, softmax students fall short of what
-    rank S allows, and that is no evidence for a bound. That it would hold was expected when errors
-    of other seeds, far above this floor, had been seen.
+    of softmax, whose rank is not bounded by $S$: where it holds, softmax students fall short of
+    what rank $S$ allows, and that is no evidence for a bound. That it would hold was expected when
+    errors of other seeds, far above this floor, had been seen.
     """
     bound = rank_bound(case.width, case.depth, teacher_of(case).tokens, case.vocabulary)
     least = floor(teacher_of(case), bound)

@@ -453,12 +453,12 @@ class _Printer:
                 )
             )
         if self.expression.has(sympy.bell):
-            rows.append((self._show(sympy.bell(_N)), "number of partitions of a set of n"))
+            rows.append((self._show(sympy.bell(_N)), "number of partitions of a set of $n$"))
         if _MULTISET in self.shown:
             rows.append(
                 (
                     _CLEARER[_MULTISET] + equal + self._show(sympy.binomial(_N + order - 1, order)),
-                    "a product of k factors (n + j)/(j + 1), j < k",
+                    "a product of $k$ factors $(n + j)/(j + 1)$, $j < k$",
                 )
             )
         if self.digits:

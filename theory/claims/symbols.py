@@ -60,7 +60,7 @@ def quantity(name: str, latex: str, meaning: str, domain: str = "positive intege
 width = quantity("width", "d_x", "width: the dimension of the representation of one token")
 depth = quantity("depth", "L", "depth: the number of layers")
 heads = quantity("heads", "H", "attention heads per layer")
-head_width = quantity("head_width", "d_a", "width of one head, d_x / H")
+head_width = quantity("head_width", "d_a", "width of one head, $d_x/H$")
 tokens = quantity("tokens", "N", "number of tokens (positions) in the input")
 order = quantity(
     "order",
@@ -70,7 +70,10 @@ order = quantity(
 )
 parameters = quantity("parameters", r"N_{par}", "parameters without embeddings, 12 L d_x^2")
 beta = quantity(
-    "beta", r"\beta", "bound on |W_QK|_1 |W_V|_(1,inf) over all heads and layers", "positive real"
+    "beta",
+    r"\beta",
+    r"bound on $\|W_{QK}\|_1 \|W_V\|_{1, \infty}$ over all heads and layers",
+    "positive real",
 )
 residual = quantity(
     "residual", "r_0", "composite norm of the input tokens minus their centre", "positive real"
@@ -84,7 +87,7 @@ diameter = quantity(
 vertices = quantity("vertices", "n", "number of vertices of a graph")
 hops = quantity("hops", "k", "number of hops")
 hops_max = quantity(
-    "hops_max", r"k_{max}", "largest k for which a statement gives hop_k at depth L"
+    "hops_max", r"k_{max}", r"largest $k$ for which a statement gives $\mathrm{hop}_k$ at depth $L$"
 )
 summaries = quantity(
     "summaries",

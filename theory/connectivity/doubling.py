@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 layers_used = quantity(
     "doubling_layers",
     r"L_{dbl}",
-    "layers of doublings until every reachable pair is known; 2(n + 1) when never",
+    "layers of doublings until every reachable pair is known; $2(n + 1)$ when never",
     "nonnegative integer",
 )
 length_max = quantity(
     "length_max",
     r"n_{len}",
-    "largest input length, or number of vertices, that a layer count allows at depth L",
+    "largest input length, or number of vertices, that a layer count allows at depth $L$",
 )
 per_doubling = quantity("per_doubling", "r", "layers spent on one doubling")
 fixed_layers = quantity("fixed_layers", "s", "layers before and after all doublings")
@@ -121,15 +121,15 @@ def doubling_layers(g: nx.DiGraph) -> int:
     ),
 )
 def log_depth_uniform(case: Case, seed: int) -> Exact:
-    """ceil(log2 n) doublings of two layers each decide s-t connectivity.
+    r"""$\lceil \log_2 n \rceil$ doublings of two layers each decide $s$-t connectivity.
 
-    For every n, ceil(log2 n) repetitions of the 2-layer block C(i,k,j) = B(i,k) and B(k,j), then
-    B(i,j) = or over k of C(i,k,j), on B = A + I find for every directed and undirected graph with n
-    vertices which vertex reaches which.
+    For every $n$, $\lceil \log_2 n \rceil$ repetitions of the 2-layer block $C(i, k, j) = B(i, k)$
+    and $B(k, j)$, then $B(i, j)$ = or over $k$ of $C(i, k, j)$, on $B = A + I$ find for every
+    directed and undirected graph with $n$ vertices which vertex reaches which.
 
-    Executed is the repeated block, on n^3 padding tokens in {0, 1}. The 17 layers before it and the
-    1 after it, which make 18 + 2 ceil(log2 n), are not executed. A path needs ceil(log2(n - 1))
-    doublings, so n = 2^t + 1 has one to spare.
+    Executed is the repeated block, on $n^3$ padding tokens in {0, 1}. The 17 layers before it and
+    the 1 after it, which make $18 + 2 \lceil \log_2 n \rceil$, are not executed. A path needs
+    $\lceil \log_2(n - 1) \rceil$ doublings, so $n = 2^t + 1$ has one to spare.
     """
     tried = directed_graphs(case.family, case.vertices, case.rng(seed))
     return Exact(max(doubling_layers(g) for g in tried))
@@ -205,24 +205,24 @@ def _inverse_steps(r: int, s: int, right_at: Callable[[Any], Any]) -> Iterator[S
     supports="connectivity/log_depth_lengths_printed",
 )
 def log_depth_lengths(case: Case) -> Exact:
-    """r layers per doubling and s more reach 2^floor((L - s)/r).
+    r"""$r$ layers per doubling and $s$ more reach $2^{\lfloor (L - s)/r \rfloor}$.
 
-    For (r, s) = (8, 9) and (4, 5), regular languages with uniform and with non-uniform weights, and
-    for (2, 18), s-t connectivity of graphs with n vertices, the largest n with
-    r ceil(log2 n) + s <= L is 2^floor((L - s)/r), for every L >= s.
+    For $(r, s) = (8, 9)$ and (4, 5), regular languages with uniform and with non-uniform weights,
+    and for (2, 18), $s$-t connectivity of graphs with $n$ vertices, the largest $n$ with
+    $r \lceil \log_2 n \rceil + s \leq L$ is $2^{\lfloor (L - s)/r \rfloor}$, for every $L \geq s$.
 
     So 32 and 80 layers give lengths 64 and 262,144 for regular languages, if the printed counts are
-    right. For connectivity they give 128 and 2.1e9 vertices, as the paper's introduction says.
-    Corollary 2.1 prints 2^((L - 20)/2) vertices: true, and smaller than this by a factor of two for
-    even L, sqrt(2) for odd L. Of Theorem 2 connectivity/log_depth_uniform executes the repeated
-    block.
+    right. For connectivity they give 128 and $2.1 \cdot 10^9$ vertices, as the paper's introduction
+    says. Corollary 2.1 prints $2^{(L - 20)/2}$ vertices: true, and smaller than this by a factor of
+    two for even $L$, $\sqrt{2}$ for odd $L$. Of Theorem 2 connectivity/log_depth_uniform executes
+    the repeated block.
     """
     return _longest(case.depth, case.per_doubling, case.fixed_layers)
 
 
 @log_depth_lengths.argument(
-    "about the printed counts of layers, not nets. Prose: every L >= s is s + r t + a remainder "
-    "below r; the steps chain; SymPy's rules for floor and ceil"
+    r"about the printed counts of layers, not nets. Prose: every $L \geq s$ is $s + r t + a$ "
+    "remainder below $r$; the steps chain; SymPy's rules for floor and ceil"
 )
 def _(statement: Relational) -> Iterator[Step]:
     yield Step("the statement is an equation", statement.rel_op == "==")
@@ -250,12 +250,13 @@ def _(statement: Relational) -> Iterator[Step]:
     cited="Decides whether 107 tokens for 32 layers and 440 thousand for 80 may be quoted.",
 )
 def log_depth_lengths_printed(case: Case) -> Exact:
-    """Corollary 1.1 grants regular languages lengths up to 2^((L-9)/4+1).
+    r"""Corollary 1.1 grants regular languages lengths up to $2^{(L-9)/4+1}$.
 
-    For every L >= 9 the lengths n <= 2^((L - 9)/4 + 1), rounded down, fit into L layers by
-    4 ceil(log2 n) + 5 <= L, so that 32 layers reach 107 and 80 layers 440 thousand.
+    For every $L \geq 9$ the lengths $n \leq 2^{(L - 9)/4 + 1}$, rounded down, fit into $L$ layers
+    by $4 \lceil \log_2 n \rceil + 5 \leq L$, so that 32 layers reach 107 and 80 layers 440
+    thousand.
 
-    It drops the rounding up of log2 n: Corollary 1.1 gives 64 and 262,144. Right when 4 divides
-    L - 9. What fails is the inference: other nets of L layers may well reach these lengths.
+    It drops the rounding up of $\log_2 n$: Corollary 1.1 gives 64 and 262,144. Right when 4 divides
+    $L - 9$. What fails is the inference: other nets of $L$ layers may well reach these lengths.
     """
     return _longest(case.depth, case.per_doubling, case.fixed_layers)

@@ -119,19 +119,20 @@ def _levels(tokens: int, branching: int) -> Iterator[list[tuple[int, int]]]:
     cited="Decides with which constant a bound on MPC rounds becomes a bound on layers.",
 )
 def mpc_rounds(case: Case, seed: int) -> Exact:
-    """Two passes over a tree, 2 ceil(log_b N) rounds, are enough.
+    r"""Two passes over a tree, $2 \lceil \log_b N \rceil$ rounds, are enough.
 
-    For every N and b, N^2 machines of 4b words simulate one attention layer with one head of
-    width 1 on N tokens exactly in 2 ceil(log_b N) rounds, for weights 2^(q k): queries, keys and
-    values go down, sums go up.
+    For every $N$ and $b$, $N^2$ machines of 4b words simulate one attention layer with one head of
+    width 1 on $N$ tokens exactly in $2 \lceil \log_b N \rceil$ rounds, for weights $2^{q k}$:
+    queries, keys and values go down, sums go up.
 
     The root of each tree is the token's own machine, which saves three rounds: Theorem C.1 prints
-    2 ceil(log_b N) + 3 for machines of s words, b = floor(s/(4 m H)), a bound that this shorter
-    protocol keeps; the printed protocol is not executed. Executed message by message: what a
-    machine sends it has received, and its words in a round are counted. A word holds one number,
-    however large. On exponents: a tree of branching N^(delta' - delta) with N^(1 + alpha) leaves is
-    ceil((1 + alpha)/(delta' - delta)) deep, whatever N is, hence the O(L (1 + alpha)/(delta' -
-    delta)) rounds of Theorem 3.4; the constant 4 in b adds at most one level for large N.
+    $2 \lceil \log_b N \rceil + 3$ for machines of $s$ words, $b = \lfloor s/(4 m H) \rfloor$, a
+    bound that this shorter protocol keeps; the printed protocol is not executed. Executed message
+    by message: what a machine sends it has received, and its words in a round are counted. A word
+    holds one number, however large. On exponents: a tree of branching $N^{\delta' - \delta}$ with
+    $N^{1 + \alpha}$ leaves is $\lceil (1 + \alpha)/(\delta' - \delta) \rceil$ deep, whatever $N$
+    is, hence the $O(L (1 + \alpha)/(\delta' - \delta))$ rounds of Theorem 3.4; the constant 4 in
+    $b$ adds at most one level for large $N$.
     """
     return Exact(attention_rounds(case, seed))
 
@@ -143,18 +144,20 @@ def mpc_rounds(case: Case, seed: int) -> Exact:
     control=Control(
         Case(vertices=4), "partitions of one vertex less", Eq(summaries, bell(vertices - 1))
     ),
-    cited="Decides whether log2 Bell(n) bits may be quoted as what one layer must carry.",
+    cited=r"Decides whether $\log_2 \mathrm{Bell}(n)$ bits may be quoted as what one layer must "
+    "carry.",
 )
 def one_layer_summaries(case: Case) -> Exact:
-    """Deciding connectivity needs Bell(n) summaries of a set of edges.
+    r"""Deciding connectivity needs $\mathrm{Bell}(n)$ summaries of a set of edges.
 
-    For every n, a set of edges on n vertices needs Bell(n) different summaries, if connectivity of
-    its union with any other set is to be decided from the summary and the other set. One layer
-    passes on H (m + 1) sums of p bits, so H (m + 1) p >= log2 Bell(n) = Theta(n log n).
+    For every $n$, a set of edges on $n$ vertices needs $\mathrm{Bell}(n)$ different summaries, if
+    connectivity of its union with any other set is to be decided from the summary and the other
+    set. One layer passes on $H (m + 1)$ sums of $p$ bits, so
+    $H (m + 1) p \geq \log_2 \mathrm{Bell}(n) = \Theta(n \log n)$.
 
-    Every pair of edge sets is tried. The theorem, as reported, says m H = Omega(N) up to logarithms
-    for edge tokens and one layer; this is the part of it that can be executed, for a read-out at
-    one token.
+    Every pair of edge sets is tried. The theorem, as reported, says $m H = \Omega(N)$ up to
+    logarithms for edge tokens and one layer; this is the part of it that can be executed, for a
+    read-out at one token.
     """
     import networkx as nx
 

@@ -28,7 +28,7 @@ max_degree = quantity("max_degree", r"\Delta", "largest degree of a graph")
 reached_distance = quantity(
     "reached_distance",
     "r_+",
-    "largest distance of two vertices with a positive output entry; n for different components",
+    "largest distance of two vertices with a positive output entry; $n$ for different components",
     "nonnegative integer",
 )
 row_distance = quantity(
@@ -48,7 +48,9 @@ least_depth = quantity(
     "nonnegative integer",
 )
 longest_cycle = quantity(
-    "cycle_length_max", r"m_{max}", "largest m for which one 2m-cycle is told from two m-cycles"
+    "cycle_length_max",
+    r"m_{max}",
+    "largest $m$ for which one $2 m$-cycle is told from two $m$-cycles",
 )
 
 # What is our own is credited to this project, and names what it was made after.
@@ -117,28 +119,29 @@ GRAPHS = {
     },
     control=Control(
         Case(family="path", diameter=12, depth=1),
-        "with base 2 the reach at L = 1 would be 2, not 3",
+        "with base 2 the reach at $L = 1$ would be 2, not 3",
         Eq(reached_distance, Min(2**depth, diameter)),
     ),
     supports="connectivity/layers_for_diameter",
 )
 def reach(case: Case, seed: int) -> Exact:
-    """L layers of attention with identity weights reach exactly 3^L.
+    r"""$L$ layers of attention with identity weights reach exactly $3^L$.
 
-    For every graph with largest finite distance D, an entry after L layers of X -> X X^T X on A + I
-    is positive exactly where two vertices of a component are at distance at most 3^L, so the
-    farthest such pair has distance min(3^L, D); with the residual connection, X -> X + X X^T X, as
-    well; and so is the sum of blocks of ReLU attention (1/n) ReLU(h h^T) h, its output appended to
-    a stream h that starts as A + I alone.
+    For every graph with largest finite distance $D$, an entry after $L$ layers of $X \to X X^T X$
+    on $A + I$ is positive exactly where two vertices of a component are at distance at most $3^L$,
+    so the farthest such pair has distance $\min(3^L, D)$; with the residual connection,
+    $X \to X + X X^T X$, as well; and so is the sum of blocks of ReLU attention
+    $(1/n) \mathrm{ReLU}(h h^T) h$, its output appended to a stream $h$ that starts as $A + I$
+    alone.
 
-    Exact integers (rationals for ReLU) and identity weights, without softmax: L layers give the
-    power m = 3^L of A + I, which is positive exactly within distance m. Nothing cancels, since all
-    entries are non-negative; with signed weights a residual could. So 'all entries are positive'
-    tells one 2m-cycle, of diameter m, from two m-cycles iff m <= 3^L. With identity weights no
-    score is negative, so ReLU never cuts. ye2025 proves reach 3^L for ReLU attention with
-    non-negative weights and tokens of width n (Theorem 4.3, as reported): the theorem itself was
-    not read, and reported stream widths 2^(l+1) n may mean a stream that starts as two blocks
-    (connectivity/relu_powers_reported).
+    Exact integers (rationals for ReLU) and identity weights, without softmax: $L$ layers give the
+    power $m = 3^L$ of $A + I$, which is positive exactly within distance $m$. Nothing cancels,
+    since all entries are non-negative; with signed weights a residual could. So 'all entries are
+    positive' tells one $2 m$-cycle, of diameter $m$, from two $m$-cycles iff $m \leq 3^L$. With
+    identity weights no score is negative, so ReLU never cuts. ye2025 proves reach $3^L$ for ReLU
+    attention with non-negative weights and tokens of width $n$ (Theorem 4.3, as reported): the
+    theorem itself was not read, and reported stream widths $2^{l+1} n$ may mean a stream that
+    starts as two blocks (connectivity/relu_powers_reported).
     """
     if case.get("network") == "ReLU":
         return Exact(common(radius(g, relu_support(g, case.depth)) for g in graphs(case, seed)))
@@ -166,15 +169,16 @@ def reach(case: Case, seed: int) -> Exact:
     ),
 )
 def row_reach(case: Case, seed: int) -> Exact:
-    """Comparing rows of the output doubles the reach to 2 3^L.
+    r"""Comparing rows of the output doubles the reach to $2 \cdot 3^L$.
 
-    For every graph with largest finite distance D, two rows of the output of L layers of
-    X -> X X^T X on A + I have a positive inner product (cosine) exactly for vertices at distance at
-    most min(2 3^L, D).
+    For every graph with largest finite distance $D$, two rows of the output of $L$ layers of
+    $X \to X X^T X$ on $A + I$ have a positive inner product (cosine) exactly for vertices at
+    distance at most $\min(2 \cdot 3^L, D)$.
 
-    Both balls of radius 3^L must meet: the inner products are the power 2 3^L of A + I, where
-    connectivity/reach is the same for the entries themselves; what differs is the read-out.
-    paccagnella, a student report, sees the wall of trained nets move to 2 3^L with such a read-out.
+    Both balls of radius $3^L$ must meet: the inner products are the power $2 \cdot 3^L$ of $A + I$,
+    where connectivity/reach is the same for the entries themselves; what differs is the read-out.
+    paccagnella, a student report, sees the wall of trained nets move to $2 \cdot 3^L$ with such a
+    read-out.
     """
     outputs = ((g, layer_at(clipped_states(g), case.depth)) for g in graphs(case, seed))
     return Exact(common(radius(g, x @ x.T > 0) for g, x in outputs))
@@ -190,21 +194,23 @@ def row_reach(case: Case, seed: int) -> Exact:
     },
     control=Control(
         Case(depth=2, longest=24),
-        "m = 3^L is where the entries stop to tell; the rows go on to twice that",
+        "$m = 3^L$ is where the entries stop to tell; the rows go on to twice that",
         Eq(longest_cycle, 3**depth),
     ),
     supports="connectivity/row_reach",
 )
 def one_vs_two_cycles_rows(case: Case) -> Exact:
-    """Row read-outs tell the cycles apart iff m <= 2 3^L.
+    r"""Row read-outs tell the cycles apart iff $m \leq 2 \cdot 3^L$.
 
-    For every L >= 1, the rows after L layers of X -> X X^T X on A + I, each read as a multiset of
-    entries, differ between one 2m-cycle and two m-cycles exactly when 3 <= m <= 2 3^L.
+    For every $L \geq 1$, the rows after $L$ layers of $X \to X X^T X$ on $A + I$, each read as a
+    multiset of entries, differ between one $2 m$-cycle and two $m$-cycles exactly when
+    $3 \leq m \leq 2 \cdot 3^L$.
 
-    From m = 2 3^L + 1 on both graphs look like a line from every vertex. Up to there the numbers of
-    positive entries in a row already differ, min(2m, 2 3^L + 1) and min(m, 2 3^L + 1). It decides
-    cycles, not connectivity. 'All entries are positive' stops at m = 3^L (connectivity/reach).
-    paccagnella, a student report, sees the same factor of two with a cosine read-out.
+    From $m = 2 \cdot 3^L + 1$ on both graphs look like a line from every vertex. Up to there the
+    numbers of positive entries in a row already differ, $\min(2 m, 2 \cdot 3^L + 1)$ and
+    $\min(m, 2 \cdot 3^L + 1)$. It decides cycles, not connectivity. 'All entries are positive'
+    stops at $m = 3^L$ (connectivity/reach). paccagnella, a student report, sees the same factor of
+    two with a cosine read-out.
     """
     apart = [cycles_told_apart(length, case.depth) for length in range(3, case.longest + 1)]
     # A rule that fails and succeeds again further on has no threshold: -1.
@@ -221,26 +227,29 @@ def one_vs_two_cycles_rows(case: Case) -> Exact:
     cases=_DIAMETERS,
     control=Control(
         Case(family="path", diameter=9),
-        "base 2 would ask for 4 layers at D = 9",
+        "base 2 would ask for 4 layers at $D = 9$",
         Eq(least_depth, ceiling(log(diameter, 2))),
     ),
-    cited="Decides whether ceil(log_3 D) may be quoted as the least depth with identity weights.",
+    cited=r"Decides whether $\lceil \log_3 D \rceil$ may be quoted as the least depth with "
+    "identity weights.",
 )
 def layers_for_diameter(case: Case, seed: int) -> Exact:
-    """All pairs are decided by exactly ceil(log_3 D) layers.
+    r"""All pairs are decided by exactly $\lceil \log_3 D \rceil$ layers.
 
-    For every graph whose largest finite distance is D, the least depth at which X -> X X^T X on
-    A + I has a positive entry for every connected pair of vertices is ceil(log_3 D).
+    For every graph whose largest finite distance is $D$, the least depth at which $X \to X X^T X$
+    on $A + I$ has a positive entry for every connected pair of vertices is
+    $\lceil \log_3 D \rceil$.
 
     The inverse of connectivity/reach, for the advice that quotes it. For this network only: tokens
-    are rows of A + I, of width n, and the weights are the identity. From this layer on the least
-    index in the support of a vertex's row names its component. Corollary 3.3 of sanford2024 is
-    about other networks: m = O(N^epsilon), H = O(log log N) and L = O(log D) without a constant,
-    which nothing finite can refute. Nor can the lower bound of its Corollary 3.5: if no MPC
-    protocol tells one cycle from two in o(log N) rounds (the one-versus-two-cycle conjecture, for
-    which there is no claim here), narrow transformers that decide connectivity need Omega(log D)
-    layers, with an unknown constant. That this one network, whose width n lies outside the
-    corollary's regime, needs log_3 D layers cannot test a bound over all transformers.
+    are rows of $A + I$, of width $n$, and the weights are the identity. From this layer on the
+    least index in the support of a vertex's row names its component. Corollary 3.3 of sanford2024
+    is about other networks: $m = O(N^\epsilon)$, $H = O(\log \log N)$ and $L = O(\log D)$ without a
+    constant, which nothing finite can refute. Nor can the lower bound of its Corollary 3.5: if no
+    MPC protocol tells one cycle from two in $o(\log N)$ rounds (the one-versus-two-cycle
+    conjecture, for which there is no claim here), narrow transformers that decide connectivity need
+    $\Omega(\log D)$ layers, with an unknown constant. That this one network, whose width $n$ lies
+    outside the corollary's regime, needs $\log_3 D$ layers cannot test a bound over all
+    transformers.
     """
     return Exact(common(minimal_depth(g) for g in graphs(case, seed)))
 
@@ -276,20 +285,21 @@ _ENTRIES = (max_degree + 1) ** (3**depth - 1)
     },
     control=Control(
         Case(family="path", diameter=1, max_degree=1, depth=2, complete=0),
-        "a single edge gives 2^8 at L = 2",
+        "a single edge gives $2^8$ at $L = 2$",
         between(0, largest_entry, (max_degree + 1) ** (3**depth - 2)),
     ),
     supports="connectivity/layers_for_diameter",
 )
 def entry_bound(case: Case, seed: int) -> Exact | Outside:
-    """Entries are at most (degree + 1)^(3^L - 1).
+    r"""Entries are at most $(\text{degree} + 1)^{3^L - 1}$.
 
-    For every graph of maximum degree Delta, every entry after L layers of X -> X X^T X on A + I is
-    at most (Delta + 1)^(3^L - 1); on the complete graph with Delta + 1 vertices every entry is.
+    For every graph of maximum degree $\Delta$, every entry after $L$ layers of $X \to X X^T X$ on
+    $A + I$ is at most $(\Delta + 1)^{3^L - 1}$; on the complete graph with $\Delta + 1$ vertices
+    every entry is.
 
-    Walks of length m between two vertices: the last step is forced, so at most (Delta + 1)^(m - 1).
-    A single edge needs 2^80 at L = 4, beyond 64-bit integers; clipping to {0, 1} after each layer
-    keeps the support.
+    Walks of length $m$ between two vertices: the last step is forced, so at most
+    $(\Delta + 1)^{m - 1}$. A single edge needs $2^{80}$ at $L = 4$, beyond 64-bit integers;
+    clipping to {0, 1} after each layer keeps the support.
     """
     import networkx as nx
 

@@ -25,8 +25,8 @@ powers = quantity(
 unbroken_powers = quantity(
     "unbroken_powers",
     r"J_{pow}",
-    "largest J for which each power A, A^2, ..., A^J of the adjacency matrix has a positive "
-    "coefficient",
+    "largest $J$ for which each power $A$, $A^2$, ..., $A^J$ of the adjacency matrix has a "
+    "positive coefficient",
     "nonnegative integer",
 )
 survivors = quantity(
@@ -93,24 +93,24 @@ def _exponents(case: Case) -> set[int]:
     },
     control=Control(
         Case(start="I A", depth=1),
-        "the degree of the stream is 3^L",
+        "the degree of the stream is $3^L$",
         Ge(unbroken_powers, 3**depth + 1),
     ),
-    cited="Decides whether ye2025's Theorem 4.3 may be used for every power of A.",
+    cited="Decides whether ye2025's Theorem 4.3 may be used for every power of $A$.",
 )
 def relu_powers_reported(case: Case) -> Exact:
-    """The output holds every power A^j with j <= 3^L.
+    r"""The output holds every power $A^j$ with $j \leq 3^L$.
 
-    For every L, with identity weights, every power A^j, 1 <= j <= 3^L, of the adjacency matrix A
-    with self-loops has a positive coefficient in the stream after L layers of ReLU attention,
-    whether the stream starts as A or as [I, A].
+    For every $L$, with identity weights, every power $A^j$, $1 \leq j \leq 3^L$, of the adjacency
+    matrix $A$ with self-loops has a positive coefficient in the stream after $L$ layers of ReLU
+    attention, whether the stream starts as $A$ or as $[I, A]$.
 
     The sentence, in a restatement of the theorem, which was not read: "it computes
-    sum_(j <= 3^L) alpha_j A^j, alpha_j > 0, with all W_l = I". That the start does not matter is
-    our hardening. The sentence holds for a stream that starts as [I, A], which the reported width
-    2^(l+1) n means if l counts finished layers. It fails for one that starts as A, which holds odd
-    powers only (connectivity/relu_powers). The reach is 3^L either way: with self-loops the support
-    of A^j grows with j.
+    $\sum_{j \leq 3^L} \alpha_j A^j$, $\alpha_j > 0$, with all $W_l = I$". That the start does not
+    matter is our hardening. The sentence holds for a stream that starts as $[I, A]$, which the
+    reported width $2^{l+1} n$ means if $l$ counts finished layers. It fails for one that starts as
+    $A$, which holds odd powers only (connectivity/relu_powers). The reach is $3^L$ either way: with
+    self-loops the support of $A^j$ grows with $j$.
     """
     exponents = _exponents(case)
     return Exact(next(j for j in count(1) if j not in exponents) - 1)
@@ -121,16 +121,16 @@ def relu_powers_reported(case: Case) -> Exact:
     source=Source("depthlaw", f"after ye2025, {_VERSION}, Theorem 4.3"),
     cases={"quick": Case.grid(depth=(0, 1, 2, 3)), "theory": Case.grid(depth=(4, 5))},
     control=Control(
-        Case(depth=2, start="I A"), "a stream that starts as [I, A] holds even powers too"
+        Case(depth=2, start="I A"), "a stream that starts as $[I, A]$ holds even powers too"
     ),
     supports="connectivity/relu_powers_reported",
 )
 def relu_powers(case: Case) -> Exact:
-    """The output holds exactly the (3^L + 1)/2 odd powers of A.
+    r"""The output holds exactly the $(3^L + 1)/2$ odd powers of $A$.
 
-    For every L, with identity weights, the blocks of the stream after L layers of ReLU attention,
-    as polynomials in A on a stream that starts as A, hold exactly the powers A^j with odd j <= 3^L,
-    (3^L + 1)/2 of them.
+    For every $L$, with identity weights, the blocks of the stream after $L$ layers of ReLU
+    attention, as polynomials in $A$ on a stream that starts as $A$, hold exactly the powers $A^j$
+    with odd $j \leq 3^L$, $(3^L + 1)/2$ of them.
 
     A layer multiplies a block by a sum of squares of blocks, so every exponent stays odd. Measured
     is the number of powers if they are the first odd ones, otherwise -1.
@@ -237,19 +237,20 @@ def _survivors_within_reach(case: Case, seed: int) -> Exact:
     },
     control=Control(
         Case(depth=1, trials=6, labellings=6),
-        "within 3^L the identity works",
+        "within $3^L$ the identity works",
         measured=_survivors_within_reach,
     ),
     cited=(
-        "Bears on whether 3^L may be quoted as a limit of ReLU attention with non-negative weights."
+        "Bears on whether $3^L$ may be quoted as a limit of ReLU attention with non-negative "
+        "weights."
     ),
 )
 def nonnegative_weights_fail(case: Case, seed: int) -> Exact:
-    """No non-negative weights tried read off distance 3^L + 1.
+    """No non-negative weights tried read off distance $3^L + 1$.
 
-    Reported: for every choice of non-negative weights of L layers of ReLU attention there is a
-    graph of diameter 3^L + 1 on which the model errs. Tested, on a stream that starts as A: of 12
-    and 60 different weights at depth 1 and 24 at depth 2, none lets one threshold on the sum of
+    Reported: for every choice of non-negative weights of $L$ layers of ReLU attention there is a
+    graph of diameter $3^L + 1$ on which the model errs. Tested, on a stream that starts as $A$: of
+    12 and 60 different weights at depth 1 and 24 at depth 2, none lets one threshold on the sum of
     blocks read off reachability in two paths of that diameter, in every labelling drawn. For one
     layer and two paths of 5 vertices every weight matrix is covered: there is a labelling in which
     an output entry within a component is 0 or one between the components is positive. That case is

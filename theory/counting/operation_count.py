@@ -176,7 +176,7 @@ def _as(run: str, mask: str, passes: Iterable[Case]) -> tuple[Case, ...]:
     },
     source=Source(
         "kaplan2020",
-        "section 2.1: about 6 N per token; eq. (2.2), recalled; with attention, counted here",
+        "section 2.1: about $6 N$ per token; eq. (2.2), recalled; with attention, counted here",
         "arXiv:2001.08361",
     ),
     assumes={"no mask in training": lambda c: c.run == "forward" or c.mask == "none"},
@@ -191,20 +191,22 @@ def _as(run: str, mask: str, passes: Iterable[Case]) -> tuple[Case, ...]:
     ),
 )
 def pass_operations(case: Case) -> Exact:
-    """Operations of a pass, forward or in training.
+    r"""Operations of a pass, forward or in training.
 
-    The matrix products of N tokens in L layers of width d, feed-forward width 4 d and any number of
-    heads take c L N d (12 d + 2 n) operations: 12 d with weights and 2 n with scores and averages.
-    A forward pass has c = 2; without a mask a token attends to n = N positions, under a causal mask
-    to n = (N + 1)/2 on average. Forward and backward pass together have c = 6, without a mask, when
-    the gradient with respect to the embedded input is computed too.
+    The matrix products of $N$ tokens in $L$ layers of width $d$, feed-forward width $4 d$ and any
+    number of heads take $c L N d (12 d + 2 n)$ operations: $12 d$ with weights and $2 n$ with
+    scores and averages. A forward pass has $c = 2$; without a mask a token attends to $n = N$
+    positions, under a causal mask to $n = (N + 1)/2$ on average. Forward and backward pass together
+    have $c = 6$, without a mask, when the gradient with respect to the embedded input is computed
+    too.
 
-    So training takes 6 operations per weight and token, 72 L N d^2, and 12 L N^2 d for attention.
-    Without a mask attention costs N / (6 d) times the products with weights: 22 % for GPT-2 small
-    with 1024 tokens, and more than all weights beyond N = 6 d. Printed there is about 6 N for
-    training; N excludes embeddings, and the term with N^2 tokens is ours. Kaplan's 2 L N d per
-    token for attention is as recalled; check against the paper. Its n_ctx stands for n_ctx + 1
-    here; a net that computes the full square and masks it afterwards does twice as much.
+    So training takes 6 operations per weight and token, $72 L N d^2$, and $12 L N^2 d$ for
+    attention. Without a mask attention costs $N/(6 d)$ times the products with weights: 22 % for
+    GPT-2 small with 1024 tokens, and more than all weights beyond $N = 6 d$. Printed there is about
+    $6 N$ for training; $N$ excludes embeddings, and the term with $N^2$ tokens is ours. Kaplan's
+    $2 L N d$ per token for attention is as recalled; check against the paper. Its
+    $n_{\mathrm{ctx}}$ stands for $n_{\mathrm{ctx}} + 1$ here; a net that computes the full square
+    and masks it afterwards does twice as much.
     """
     meter = training(case) if case.run == "training" else forward(case, case.mask == "causal")
     return Exact(meter.operations)

@@ -78,15 +78,16 @@ _NEMO = 12 * L * d**2 * (1 + 13 / (12 * d) + (V + n) / (12 * L * d))
     supports="counting/rule_of_twelve",
 )
 def nemo_formula(case: Case) -> Exact:
-    """NeMo's size formula leaves out the last LayerNorm.
+    r"""NeMo's size formula leaves out the last LayerNorm.
 
-    For all L, d, V and n_ctx the size formula 12 L d^2 (1 + 13/(12 d) + (V + n_ctx)/(12 L d)) of
-    NeMo's auto-configurator is the count of a net like GPT-2 (biases, two LayerNorms per layer and
-    one at the end, feed-forward width 4 d, n_ctx learned positions, a read-out tied to the
-    embedding) less the 2 d parameters of its last LayerNorm.
+    For all $L$, $d$, $V$ and $n_{\mathrm{ctx}}$ the size formula
+    $12 L d^2 (1 + 13/(12 d) + (V + n_{\mathrm{ctx}})/(12 L d))$ of NeMo's auto-configurator is the
+    count of a net like GPT-2 (biases, two LayerNorms per layer and one at the end, feed-forward
+    width $4 d$, $n_{\mathrm{ctx}}$ learned positions, a read-out tied to the embedding) less the
+    $2 d$ parameters of its last LayerNorm.
 
-    So such a net has 12 L d^2 + 13 L d + (V + n_ctx + 2) d parameters. NeMo applies its formula to
-    gated and grouped nets too, for which it is not an identity.
+    So such a net has $12 L d^2 + 13 L d + (V + n_{\mathrm{ctx}} + 2) d$ parameters. NeMo applies
+    its formula to gated and grouped nets too, for which it is not an identity.
     """
     return Exact(counted(gpt2(case.depth, case.width, case.vocabulary, case.positions)))
 
@@ -107,20 +108,22 @@ _KAPLAN = "depth width attention_width ff_width"
     },
     control=Control(
         Case(depth=2, width=64, attention_width=64, ff_width=128),
-        "12 L d^2 at feed-forward width 2 d",
+        "$12 L d^2$ at feed-forward width $2 d$",
         Eq(weights, 12 * L * d**2),
     ),
     supports="counting/rule_of_twelve",
 )
 def kaplan_weights(case: Case) -> Exact:
-    """Kaplan's count of the weights in layers.
+    r"""Kaplan's count of the weights in layers.
 
-    For all L, d, d_attn and d_ff the weight matrices of the layers have 2 d L (2 d_attn + d_ff)
-    entries, when the feed-forward net has two matrices and every query head has a key head of its
-    own; that is 12 L d^2 when d_attn = d and d_ff = 4 d.
+    For all $L$, $d$, $d_{\mathrm{attn}}$ and $d_{\mathrm{ff}}$ the weight matrices of the layers
+    have $2 d L (2 d_{\mathrm{attn}} + d_{\mathrm{ff}})$ entries, when the feed-forward net has two
+    matrices and every query head has a key head of its own; that is $12 L d^2$ when
+    $d_{\mathrm{attn}} = d$ and $d_{\mathrm{ff}} = 4 d$.
 
-    For these nets 2 d_attn + d_ff = 6 d is sufficient and necessary for 12 L d^2. A gated net, with
-    three matrices, is not among them: it has 12 L d^2 with d_attn = d and d_ff = 8 d / 3.
+    For these nets $2 d_{\mathrm{attn}} + d_{\mathrm{ff}} = 6 d$ is sufficient and necessary for
+    $12 L d^2$. A gated net, with three matrices, is not among them: it has $12 L d^2$ with
+    $d_{\mathrm{attn}} = d$ and $d_{\mathrm{ff}} = 8 d/3$.
     """
     return Exact(
         counted_weights(gpt2(case.depth, case.width, ff=case.ff_width, inner=case.attention_width))

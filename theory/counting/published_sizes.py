@@ -127,21 +127,21 @@ _TELLING = ("GPT-2 XL", "Llama-2-7B", "Llama-2-70B", "Gemma-1-7B", "Qwen2-7B")
     },
     control=Control(
         Case(model="Gemma-1-7B"),
-        "feed-forward width 8 d, three matrices, and heads wider than d",
+        "feed-forward width $8 d$, three matrices, and heads wider than $d$",
         Le(relative_error, Rational(1, 2)),
     ),
-    cited="Decides whether 12 L d^2 may stand for a listed model's weights in layers, to 5 %.",
+    cited="Decides whether $12 L d^2$ may stand for a listed model's weights in layers, to 5 %.",
 )
 def rule_of_twelve(case: Case) -> Exact:
-    """12 L d^2 is within 5 % of the weights.
+    r"""$12 L d^2$ is within 5 % of the weights.
 
-    For every listed model of one stack the size 12 L d^2 is within 5 % of the number of weights in
-    its layers.
+    For every listed model of one stack the size $12 L d^2$ is within 5 % of the number of weights
+    in its layers.
 
-    The vague sentence: "the overall (non-embedding) network size, given by" 12 L d_x^2, said of the
-    nets of one study and read here as a rule for any model. What deviates, and by how much, follows
-    from the anatomy: a gate with d_ff > 8 d / 3, grouped queries, heads whose width is not d / H.
-    The rule is exact for GPT-like shapes.
+    The vague sentence: "the overall (non-embedding) network size, given by" $12 L d_x^2$, said of
+    the nets of one study and read here as a rule for any model. What deviates, and by how much,
+    follows from the anatomy: a gate with $d_{\mathrm{ff}} > 8 d/3$, grouped queries, heads whose
+    width is not $d/H$. The rule is exact for GPT-like shapes.
     """
     shape = anatomies()[case.model]
     rule = 12 * shape.sizes["layers"] * shape.sizes["width"] ** 2
@@ -158,19 +158,21 @@ def rule_of_twelve(case: Case) -> Exact:
         "theory": _models(*(name for name in _SIZED[6:] if name != "PaLM-8B")),
     },
     control=Control(
-        Case(model="Falcon3-1B"), "1.67e9 parameters sold as 1B", Le(relative_error, Rational(1, 4))
+        Case(model="Falcon3-1B"),
+        r"$1.67 \cdot 10^9$ parameters sold as 1B",
+        Le(relative_error, Rational(1, 4)),
     ),
     supports="counting/rule_of_twelve",
 )
 def reported_sizes(case: Case) -> Exact:
-    """A model's name gives its size within 5 %.
+    r"""A model's name gives its size within 5 %.
 
     The reported size of every listed model of one stack is within 5 % of its weights with
     embeddings, positions and read-out.
 
-    Names are rounded, or name another count: MPT-1B has 1.31e9 parameters, Qwen1.5-7B 7.7e9. Some
-    of what fails is our list: it has no relative positions for Gopher and Chinchilla, and neither
-    patch embedding nor head for SoViT.
+    Names are rounded, or name another count: MPT-1B has $1.31 \cdot 10^9$ parameters, Qwen1.5-7B
+    $7.7 \cdot 10^9$. Some of what fails is our list: it has no relative positions for Gopher and
+    Chinchilla, and neither patch embedding nor head for SoViT.
     """
     shape = anatomies()[case.model]
     s = shape.sizes
@@ -285,28 +287,30 @@ _STORED = [
     cited="Decides which of deepnetworks63's sizes and cost formulas may be used to compare nets.",
 )
 def textbook_numbers(case: Case) -> Exact:
-    """Sizes and costs that the textbook prints.
+    r"""Sizes and costs that the textbook prints.
 
     Four statements of the textbook agree with a count of the net they speak of. Every parameter
     count in its table of model depths is the exact one rounded to its last digit. Six layers of
-    width 2048, and 24 layers of width 1024, have about 150 million parameters each: to a quarter.
-    A forward pass takes 12 d_model^2 seq_len floating-point operations per layer: exactly. Training
-    keeps 2 batch_size seq_len d_model n_layers numbers, activations and their gradients: exactly.
+    width 2048, and 24 layers of width 1024, have about 150 million parameters each: to a quarter. A
+    forward pass takes $12 d_{\mathrm{model}}^2$ seq_len floating-point operations per layer:
+    exactly. Training keeps 2 batch_size seq_len $d_{\mathrm{model}} n_{\mathrm{layers}}$ numbers,
+    activations and their gradients: exactly.
 
     Checked sentences: "| GPT-2 XL | 48 | 1600 | 25 | 1.5B |" and "| LLaMA 70B | 80 | 8192 | 64 |
-    70B |", with "Parameters" as the heading; "Option A: 6 layers, d_model=2048   (~150M params)"
-    and "Option B: 24 layers, d_model=1024  (~150M params)"; "FLOPs per layer ≈ 12 × d_model² ×
-    seq_len  (approximate)"; "Memory ≈ batch_size × seq_len × d_model × n_layers × 2", with
-    "(activations + gradients)" under the 2. Ours are: that the table rounds exact counts, where it
-    may give names; a quarter for the printed ~; that the two formulas are equalities. GPT-2 XL has
-    1,557,611,200 parameters, so 1.6B and not 1.5B; LLaMA 70B has 68.98e9, and is Llama 2. The row
-    GPT-4, "~120?" layers and "~1.8T?" parameters, is marked as unknown there and is not checked.
-    Both options have 12 L d^2 = 301,989,888 weights in their layers, so they are equal to each
-    other but twice the printed size; 151 million needs a feed-forward width of d in place of the
-    usual 4 d, which the text's own code uses. 12 d^2 per token is exact for multiplications by
-    weights; operations are twice as many, and scores and averages add N / (6 d) of that
+    70B |", with "Parameters" as the heading; "Option $A$: 6 layers, $d_{\mathrm{model}} = 2048$
+    (~150M params)" and "Option $B$: 24 layers, $d_{\mathrm{model}} = 1024$ (~150M params)"; "FLOPs
+    per layer ≈ 12 × d_model² × seq_len (approximate)"; "Memory ≈ batch_size × seq_len ×
+    $d_{\mathrm{model}} \times n_{\mathrm{layers}} \times 2$", with "(activations + gradients)"
+    under the 2. Ours are: that the table rounds exact counts, where it may give names; a quarter
+    for the printed ~; that the two formulas are equalities. GPT-2 XL has 1,557,611,200 parameters,
+    so 1.6B and not 1.5B; LLaMA 70B has $68.98 \cdot 10^9$, and is Llama 2. The row GPT-4, "~120?"
+    layers and "~1.8T?" parameters, is marked as unknown there and is not checked. Both options have
+    $12 L d^2 = 301{,}989{,}888$ weights in their layers, so they are equal to each other but twice
+    the printed size; 151 million needs a feed-forward width of $d$ in place of the usual $4 d$,
+    which the text's own code uses. $12 d^2$ per token is exact for multiplications by weights;
+    operations are twice as many, and scores and averages add $N/(6 d)$ of that
     (counting/pass_operations). The memory is exact when each layer keeps its input only and
-    recomputes the rest; without recomputation a layer keeps 16 + 2 H N / d numbers per token and
+    recomputes the rest; without recomputation a layer keeps $16 + 2 H N/d$ numbers per token and
     coordinate in place of 1.
     """
     if case.number == "parameters":

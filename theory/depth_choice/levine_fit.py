@@ -27,7 +27,7 @@ from .inversion import inversion_steps, nine_decimals, root
 transition_depth = quantity(
     "transition_depth",
     r"L_{tr}",
-    "depth whose transition size in Levine's fit is N_par",
+    r"depth whose transition size in Levine's fit is $N_{\mathrm{par}}$",
     "positive real",
 )
 transition_variance = quantity(
@@ -67,23 +67,23 @@ def _fitted(a: Expr, b: Expr, budget: Expr = parameters) -> Expr:
     },
     control=Control(
         Case(parameters=10**8),
-        "a factor 2 lost in W's argument",
+        "a factor 2 lost in $W$'s argument",
         statement=Eq(transition_depth, nine_decimals(_fitted(_a, _b, parameters / 2))),
     ),
     weight="measurement",
     supports="depth_choice/gpt3_projection",
 )
 def levine_fit_depth(case: Case) -> Exact:
-    """Levine's fit solved for a budget.
+    r"""Levine's fit solved for a budget.
 
-    For every budget N the depth L with N = 12 L exp(2 a + 2 b L) is W(b N / (6 e^(2 a))) / (2 b), a
-    = 5.039, b = 0.0555; stated to nine decimals, rounded down.
+    For every budget $N$ the depth $L$ with $N = 12 L \exp(2 a + 2 b L)$ is
+    $W(b N/(6 e^{2 a}))/(2 b)$, $a = 5.039$, $b = 0.0555$; stated to nine decimals, rounded down.
 
-    An algebraic fact about the fit, which extrapolates beyond 48 layers or about 6e8 parameters: in
-    it the width from which a net of depth L stops losing to shallower ones of equal size is
-    exp(a + b L), in the other published form L = (ln d - a) / b. Nets of 6 to 48 layers are behind
-    it. By its slope it asks for 18.0 more layers when the width grows by a factor e, and for 19.8
-    by a factor 3.
+    An algebraic fact about the fit, which extrapolates beyond 48 layers or about $6 \cdot 10^8$
+    parameters: in it the width from which a net of depth $L$ stops losing to shallower ones of
+    equal size is $\exp(a + b L)$, in the other published form $L = (\ln d - a)/b$. Nets of 6 to 48
+    layers are behind it. By its slope it asks for 18.0 more layers when the width grows by a factor
+    $e$, and for 19.8 by a factor 3.
     """
 
     def size(x: arb) -> arb:
@@ -94,8 +94,8 @@ def levine_fit_depth(case: Case) -> Exact:
 
 
 @levine_fit_depth.argument(
-    "machine: the closed form solves 12 L exp(2 a + 2 b L) = N, which grows "
-    "with L; the constants are those published"
+    r"machine: the closed form solves $12 L \exp(2 a + 2 b L) = N$, which grows with $L$; the "
+    "constants are those published"
 )
 def _(statement: Relational) -> Iterator[Step]:
     """The closed form solves 12 L e^(2 a + 2 b L) = N."""
@@ -121,13 +121,14 @@ def _through_covariance(da: Expr, db: Expr) -> Expr:
     supports="depth_choice/gpt3_projection",
 )
 def levine_fit_error(case: Case) -> Exact:
-    """Error of the transition size.
+    r"""Error of the transition size.
 
-    For every depth L the squared relative error of N = 12 L exp(2 a + 2 b L) is, to first order, 4
-    (var_a + L^2 var_b + 2 L cov); its root is the published 2 sqrt(...).
+    For every depth $L$ the squared relative error of $N = 12 L \exp(2 a + 2 b L)$ is, to first
+    order, $4 (\mathrm{var}_a + L^2 \mathrm{var}_b + 2 L \mathrm{cov})$; its root is the published
+    $2$ sqrt(...).
 
     as recalled; check against the paper. The variances too are recalled; their roots agree with the
-    recalled errors 0.030 and 1.3e-3.
+    recalled errors 0.030 and $1.3 \cdot 10^{-3}$.
     """
     a, b = symbols("a b", real=True)
     size = 12 * case.depth * exp(2 * a) * exp(2 * b * case.depth)
@@ -136,8 +137,8 @@ def levine_fit_error(case: Case) -> Exact:
 
 
 @levine_fit_error.argument(
-    "machine: gradient of ln N through the covariance, for every L; "
-    "recalled: the three entries of the covariance"
+    r"machine: gradient of $\ln N$ through the covariance, for every $L$; recalled: the three "
+    "entries of the covariance"
 )
 def _(statement: Relational) -> Iterator[Step]:
     """The squared relative error is the gradient of ln N through a positive definite covariance."""
@@ -179,7 +180,7 @@ _SHAPES = [
     cases={"quick": _ROWS},
     control=Control(
         next(row for row in _ROWS if row.model == "GPT-3 13B"),
-        "a = 5.1",
+        "$a = 5.1$",
         statement=Eq(projected_depth, floor(_fitted(Rational("5.1"), _b) + _half)),
     ),
     weight="measurement",
@@ -189,17 +190,17 @@ _SHAPES = [
     ),
 )
 def gpt3_projection(case: Case) -> Exact:
-    """Projected depths of the GPT-3 models and of 10^12 parameters.
+    """Projected depths of the GPT-3 models and of $10^{12}$ parameters.
 
-    Every projected depth in Table 1, and the one that the authors' page gives for 10^12 parameters,
-    is the solution of Levine's fit at N = 12 L d^2 of the trained shape (or at 10^12), rounded to
-    an integer.
+    Every projected depth in Table 1, and the one that the authors' page gives for $10^{12}$
+    parameters, is the solution of Levine's fit at $N = 12 L d^2$ of the trained shape (or at
+    $10^{12}$), rounded to an integer.
 
     as recalled; check against the paper. Measured: the entries of the table. GPT-3 Large is given
-    38 layers where the fit gives 37.4; the rounding of a and b moves that by less than 0.04, and
-    the fit's own standard error there is 0.35. For 10^12 the table's 95 is the rounded 94.7, the
-    page's 92 is not: the two contradict each other. The other eight rows agree; within one layer
-    all but the 92 do.
+    38 layers where the fit gives 37.4; the rounding of a and $b$ moves that by less than 0.04, and
+    the fit's own standard error there is 0.35. For $10^{12}$ the table's 95 is the rounded 94.7,
+    the page's 92 is not: the two contradict each other. The other eight rows agree; within one
+    layer all but the 92 do.
     """
     return Exact(
         next(
@@ -220,15 +221,15 @@ def gpt3_projection(case: Case) -> Exact:
     supports="depth_choice/gpt3_projection",
 )
 def projected_widths(case: Case) -> Ball:
-    """Projected widths spend the budget at the projected depth.
+    r"""Projected widths spend the budget at the projected depth.
 
-    In every row the projected width is sqrt(N / (12 L)) at the projected integer depth L, to less
-    than one unit of its third digit, whether rounded or cut off; the depth of the authors' page is
-    taken with the table's width.
+    In every row the projected width is $\sqrt{N/(12 L)}$ at the projected integer depth $L$, to
+    less than one unit of its third digit, whether rounded or cut off; the depth of the authors'
+    page is taken with the table's width.
 
-    The entries are as recalled. In the row of 10^12 parameters a depth of 95 would go with a width
-    of 29,618; the recalled 30,100 goes with the 92 layers of the authors' page. As recalled, that
-    row contradicts itself.
+    The entries are as recalled. In the row of $10^{12}$ parameters a depth of 95 would go with a
+    width of 29,618; the recalled 30,100 goes with the 92 layers of the authors' page. As recalled,
+    that row contradicts itself.
     """
     unit = 10 ** (len(str(case.width)) - 3)
     with flint.ctx.workprec(128):

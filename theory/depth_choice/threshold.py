@@ -18,7 +18,7 @@ from .inversion import inversion_steps, nine_decimals, root
 threshold_depth = quantity(
     "threshold_depth",
     r"L_{th}",
-    "least real depth of a net of N_par parameters with L >= log_3(d_x)",
+    r"least real depth of a net of $N_{\mathrm{par}}$ parameters with $L \geq \log_3(d_x)$",
     "positive real",
 )
 _INVERSION = Source(
@@ -53,22 +53,22 @@ def _least_depth(base: int) -> Relational:
     supports="depth_choice/threshold_never_binds",
 )
 def threshold_budget(case: Case) -> Exact:
-    """Least depth above log_3(d) for a budget.
+    r"""Least depth above $\log_3(d)$ for a budget.
 
-    For every budget N = 12 L d^2 the least real depth with L >= log_3(d) is W(N ln 9 / 12) / ln 9,
-    W being Lambert's function; stated to nine decimals, rounded down.
+    For every budget $N = 12 L d^2$ the least real depth with $L \geq \log_3(d)$ is
+    $W(N \ln 9/12)/\ln 9$, $W$ being Lambert's function; stated to nine decimals, rounded down.
 
     The threshold concerns attention without softmax, feed-forward layers and residuals. The other
-    way round, the largest net with L >= log_3(d) has width 3^L and 12 L 9^L parameters, so that it
-    asks for one more layer when the width grows by a factor 3, and for 0.91 layers more per factor
-    e.
+    way round, the largest net with $L \geq \log_3(d)$ has width $3^L$ and $12 L 9^L$ parameters, so
+    that it asks for one more layer when the width grows by a factor 3, and for 0.91 layers more per
+    factor $e$.
     """
     return Exact(root(lambda x: 12 * x * 9**x, case.parameters))
 
 
 @threshold_budget.argument(
-    "machine: the closed form solves 12 L 9^L = N, which grows with L; "
-    "prose: so L >= log_3(d) exactly from that depth on"
+    "machine: the closed form solves $12 L 9^L = N$, which grows with $L$; prose: so "
+    r"$L \geq \log_3(d)$ exactly from that depth on"
 )
 def _(statement: Relational) -> Iterator[Step]:
     """The closed form solves 12 L 9^L = N, and that size is where L = log_3(d)."""
@@ -92,26 +92,27 @@ _LISTED = [
 @claim(
     Gt(depth, log(width) / log(Integer(3))),
     headline=(
-        "Whether the threshold log_3(d_x) can be what limits the depth of nets as people build "
-        "them."
+        r"Whether the threshold $\log_3(d_x)$ can be what limits the depth of nets as people "
+        "build them."
     ),
     source=Source("depthlaw", "advisor/models.csv"),
     cases={"quick": (*_LISTED[:12], _LISTED[-1]), "theory": _LISTED[12:-1]},
     assumes={
-        "more than 1e8 parameters without embeddings": lambda case: (
+        "more than $10^8$ parameters without embeddings": lambda case: (
             model(case.model).parameters > 10**8
         )
     },
     control=Control(
-        Case(model="BERT-Tiny", width=128), "2 layers of width 128, far below 1e8 parameters"
+        Case(model="BERT-Tiny", width=128), "2 layers of width 128, far below $10^8$ parameters"
     ),
     weight="measurement",
-    cited="Bears on whether builders of nets above 1e8 parameters need to look at log_3(d) at all.",
+    cited=r"Bears on whether builders of nets above $10^8$ parameters need to look at $\log_3(d)$ "
+    "at all.",
 )
 def threshold_never_binds(case: Case) -> Exact:
-    """Listed models above 1e8 are deeper than log_3(d).
+    r"""Listed models above $10^8$ are deeper than $\log_3(d)$.
 
-    Every listed model with more than 1e8 parameters without embeddings has more than log_3(d)
+    Every listed model with more than $10^8$ parameters without embeddings has more than $\log_3(d)$
     layers.
 
     A fact about the listed models, not a law: the bare threshold does not limit nets as built. T5

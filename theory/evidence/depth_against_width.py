@@ -99,10 +99,10 @@ def depth_wins(case: Case) -> Ball:
 
     Of two trained nets of about the same number of parameters the deeper one has the lower loss.
 
-    Checked sentence: "Empirically, **depth wins** for most tasks:", said of a fixed parameter
-    budget, and read here without exception. Data: Narang et al. (second-hand) and Gemstones, one
-    run per net. T5 at 223M is best at 18 layers and worse at 24; Gemstones turn once between d / L
-    of 37 and 17, once between 11 and 4, and elsewhere no net is deep enough to tell.
+    Checked sentence: "Empirically, depth wins for most tasks:", said of a fixed parameter budget,
+    and read here without exception. Data: Narang et al. (second-hand) and Gemstones, one run per
+    net. T5 at 223M is best at 18 layers and worse at 24; Gemstones turn once between $d/L$ of 37
+    and 17, once between 11 and 4, and elsewhere no net is deep enough to tell.
     """
     nets = {net.depth: net for net in trained(case.group)}
     first, second = nets[case.depth], nets[case.deeper]
@@ -133,17 +133,17 @@ _SIZE_CLASSES = ("95-117M", "475-543M", "1.01-1.05B", "1.9-2.0B")
         )
     },
     control=Control(
-        Case(group="475-543M", least_aspect=1, stated=45), "45 layers of width 768, d / L = 17"
+        Case(group="475-543M", least_aspect=1, stated=45), "45 layers of width 768, $d/L = 17$"
     ),
     supports="evidence/depth_wins",
-    post_hoc="the limit of 30 on d / L in Gemstones was read off the losses that it is asked of",
+    post_hoc="the limit of 30 on $d/L$ in Gemstones was read off the losses that it is asked of",
 )
 def best_depth(case: Case) -> Exact:
     """The best of the trained depths.
 
     The best depth is 18 of 6 to 24 layers for T5 at 223M parameters, 16 of 2 to 24 for width 512 in
     the Depth Delusion, and 14 of 12 to 96 for an ESPnet encoder: in none is the deepest net the
-    best. In each of the four size classes of Gemstones it is the deepest of the nets with d / L of
+    best. In each of the four size classes of Gemstones it is the deepest of the nets with $d/L$ of
     at least 30.
 
     Read off the printed numbers, one run each. The series of T5 has a fixed budget; that of width
@@ -151,8 +151,8 @@ def best_depth(case: Case) -> Exact:
     to 32 layers, where a figure's caption speaks of a partial recovery that stays above 16 layers;
     the number was not read. The 30 was read off these same losses, so this describes Gemstones
     (their released table at 300B tokens) and predicts nothing. Beyond it there are nets in two
-    classes only: at 475-543M they lose, at 95-117M 36 layers of width 384 (d / L = 11) beat all.
-    Sizes within a class differ by up to a quarter. Losses of the nets with d / L from 30 to 300
+    classes only: at 475-543M they lose, at 95-117M 36 layers of width 384 ($d/L = 11$) beat all.
+    Sizes within a class differ by up to a quarter. Losses of the nets with $d/L$ from 30 to 300
     differ by 1.0 % at 2B, 0.8 % at 1B, 3.0 % at 0.5B and 6.9 % at 0.1B, where 3 layers of width 768
     are among the shapes.
     """
@@ -188,12 +188,12 @@ _ACROSS_512 = [
     cited="Bears on whether models of 70M parameters should keep a width of 512 at any depth.",
 )
 def width_512_threshold(case: Case) -> Ball:
-    """Below width 512 no number of layers compensates.
+    r"""Below width 512 no number of layers compensates.
 
     Of seven nets of about 70M parameters each one of width 512 or more has a higher average score
     than each narrower one; nets are named by their layers.
 
-    The sentence: "Hidden dimension >=512 is a hard threshold", "Below it, even 64 layers can't
+    The sentence: "Hidden dimension $\geq 512$ is a hard threshold", "Below it, even 64 layers can't
     compensate". 64 layers of width 256 score 38.21 and 32 of width 384 score 38.50, more than
     either wide net; 4 layers of width 768 score less than three of the five narrow ones. The author
     has since said that depth matters too.
@@ -295,7 +295,7 @@ def compared_sizes(case: Case) -> Exact:
     standard T5 that it is compared with.
 
     The texts say less than within 5 %. Kaplan's Figure 5: "Small differences in parameter counts
-    are compensated for by using the fit to L(N) as a baseline"; (6, 4288) has 10 % fewer weights
+    are compensated for by using the fit to $L(N)$ as a baseline"; (6, 4288) has 10 % fewer weights
     than (48, 1600), for which that fit makes up. The text on iGSM is reported as "about twice as
     large"; four layers of width 1920 have 2.8 times the weights of 16 layers of width 576. The
     textbook gives both of its options "~150M params", and they are equal. Tay et al.: "our
@@ -324,19 +324,20 @@ def compared_sizes(case: Case) -> Exact:
         )
     },
     control=Control(Case(law="2.43 ln W", width=16), "a width of 16"),
-    cited="Bears on the choice between W^0.44 and 2.43 ln W as a cap on depth at large widths.",
+    cited=r"Bears on the choice between $W^{0.44}$ and $2.43 \ln W$ as a cap on depth at large "
+    "widths.",
 )
 def critical_depth_exponent(case: Case) -> Ball:
-    """Critical depth W^0.44 and its logarithmic form.
+    r"""Critical depth $W^{0.44}$ and its logarithmic form.
 
-    A depth 2.43 ln W grows locally at least like W^0.435, which rounds to the stated W^0.44, at
-    every width; and so do the optimal shapes D ~ C^0.12, W ~ C^0.34.
+    A depth $2.43 \ln W$ grows locally at least like $W^{0.435}$, which rounds to the stated
+    $W^{0.44}$, at every width; and so do the optimal shapes $D \sim C^{0.12}$, $W \sim C^{0.34}$.
 
-    The vague sentence: "beyond D_crit ∝ W^0.44 (sublinear in W), adding layers increases loss",
-    with 2.43 ln W as an approximation within the range of its experiments; read here at every
-    width. That the best depth follows the critical one is our addition. c ln W has the local
-    exponent 1 / ln W, which is 0.44 only at W of about 10 and 0.16 at W = 512. The optimal shapes
-    follow W^0.35 (0.33 to 0.37), slower than the critical depth.
+    The vague sentence: "beyond $D_{\mathrm{crit}}$ ∝ $W^{0.44}$ (sublinear in $W$), adding layers
+    increases loss", with $2.43 \ln W$ as an approximation within the range of its experiments; read
+    here at every width. That the best depth follows the critical one is our addition. $c \ln W$ has
+    the local exponent $1/\ln W$, which is 0.44 only at $W$ of about 10 and 0.16 at $W = 512$. The
+    optimal shapes follow $W^{0.35}$ (0.33 to 0.37), slower than the critical depth.
     """
     if case.law == "optimal shapes":
         return Ball(Fraction(115, 345), Fraction(125, 335))  # 0.12 and 0.34, each to two digits

@@ -81,9 +81,9 @@ def table_arithmetic(case: Case) -> Exact:
     became 63.1 and 57.95 became 57.9, as happens when means are taken before the entries are
     rounded. And 6L-6L on German is restated (he2021realformer) as 27.90, printed as 27.7: that the
     two texts agree is our expectation; they may report different runs. Sizes: 54 encoder layers
-    with 12 d^2 weights and 6 decoder layers with 16 d^2 at width 512 have 195.0 million; 67 and 262
-    (61 and 256) are each rounded to the million. Biases, norms and ADMIN's scalings are left out:
-    with them 195.5. That the feed-forward width is 4 d is assumed.
+    with $12 d^2$ weights and 6 decoder layers with $16 d^2$ at width 512 have 195.0 million; 67 and
+    262 (61 and 256) are each rounded to the million. Biases, norms and ADMIN's scalings are left
+    out: with them 195.5. That the feed-forward width is $4 d$ is assumed.
     """
     if case.number == "average":
         average, parts = averaged(case)

@@ -47,8 +47,9 @@ def translation_all_metrics(case: Case) -> Ball:
     In TER, METEOR and BLEU and on both languages 60L-12L is printed better than 6L-6L, by default
     and trained with ADMIN.
 
-    By at least 1.5 in every one of the twelve comparisons. The source's p < 0.05 needs the outputs.
-    60L-12L has four times the parameters: a result on trainability, not on depth at a fixed budget.
+    By at least 1.5 in every one of the twelve comparisons. The source's $p < 0.05$ needs the
+    outputs. 60L-12L has four times the parameters: a result on trainability, not on depth at a
+    fixed budget.
     """
     sign = -1 if case.metric == "TER" else 1
     return interval(

@@ -143,27 +143,27 @@ def _prediction(case: Case, anywhere: bool = False) -> Exact:
     assumes={"at least three blocks to predict": lambda c: c.saved == 0 or c.blocks >= 3},
     control=Control(
         Case(blocks=4, longest=9, saved=2),
-        "the formula of the prediction task on all words, not only those of k blocks",
+        "the formula of the prediction task on all words, not only those of $k$ blocks",
         measured=lambda case: _prediction(case, anywhere=True),
     ),
-    cited="Decides whether k layers may be quoted as enough for k blocks in C-RASP.",
+    cited="Decides whether $k$ layers may be quoted as enough for $k$ blocks in C-RASP.",
 )
 def crasp_blocks(case: Case) -> Exact:
-    """C-RASP: depth k is enough for k blocks, for prediction k-2.
+    r"""C-RASP: depth $k$ is enough for $k$ blocks, for prediction $k-2$.
 
-    For every k the words a+ b+ a+ ... with k blocks are defined by a formula of TL[count-left],
-    that is C-RASP, of depth k, and for k >= 2 by none of depth 1. For the prediction task, k >= 3,
-    on a word of k blocks a formula of depth k - 2 says at each position whether the prefix has k
-    blocks.
+    For every $k$ the words a+ b+ a+ ... with $k$ blocks are defined by a formula of TL[count-left],
+    that is C-RASP, of depth $k$, and for $k \geq 2$ by none of depth 1. For the prediction task,
+    $k \geq 3$, on a word of $k$ blocks a formula of depth $k - 2$ says at each position whether the
+    prefix has $k$ blocks.
 
-    Formulas of ours, run on all words up to the length. Depth 1 sees the numbers of a and b and the
-    last letter of a word only, which is the reading of its definition and not measured: two words
-    of equal counts and last letter, one of k blocks and one not, are found for every k >= 2, and
-    none for k = 1. That depth k - 1 does not suffice is not shown here beyond k = 2: every two
-    words of bounded length are told apart at depth 2 by large enough constants. Nor is it that
-    k - 3 does not for prediction, as reported. There inputs are words of the language, the reading,
-    which is ours, under which k - 2 is right: the first letter and the letter read save a layer
-    each. On arbitrary words prefix membership is as deep as membership.
+    Formulas of ours, run on all words up to the length. Depth 1 sees the numbers of a and $b$ and
+    the last letter of a word only, which is the reading of its definition and not measured: two
+    words of equal counts and last letter, one of $k$ blocks and one not, are found for every
+    $k \geq 2$, and none for $k = 1$. That depth $k - 1$ does not suffice is not shown here beyond
+    $k = 2$: every two words of bounded length are told apart at depth 2 by large enough constants.
+    Nor is it that $k - 3$ does not for prediction, as reported. There inputs are words of the
+    language, the reading, which is ours, under which $k - 2$ is right: the first letter and the
+    letter read save a layer each. On arbitrary words prefix membership is as deep as membership.
     """
     return _prediction(case) if case.saved else _recognition(case)
 
@@ -183,13 +183,13 @@ ACCURACY_L4 = {1: "21.7", 2: "100"}
     supports="formal_languages/crasp_blocks",
 )
 def crasp_accuracy(case: Case) -> Exact:
-    """The published nets are perfect on L_4 from depth 2 on.
+    """The published nets are perfect on $L_4$ from depth 2 on.
 
-    The least depth at which the published accuracy on L_4 is 100 % is k - 2 = 2, the depth of the
-    prediction task.
+    The least depth at which the published accuracy on $L_4$ is 100 % is $k - 2 = 2$, the depth of
+    the prediction task.
 
     Two published numbers, 21.7 % at depth 1 and 100 % from depth 2 on, of one language; for which
-    lengths was not verified. Not trained here. That the prediction task needs depth k - 2 is
+    lengths was not verified. Not trained here. That the prediction task needs depth $k - 2$ is
     reported (formal_languages/crasp_blocks).
     """
     return Exact(min(layers for layers, accuracy in ACCURACY_L4.items() if accuracy == "100"))

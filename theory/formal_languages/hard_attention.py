@@ -89,7 +89,7 @@ def network(case: Case, seed: int) -> Exact:
     one layer of rightmost unique hard attention per nesting level agrees with the formula on every
     word; no positions are used.
 
-    Run on random formulas over a, b and all words up to length 6: agreement, not a proof for all
+    Run on random formulas over a, $b$ and all words up to length 6: agreement, not a proof for all
     formulas. Of the equivalence, which the abstract states, this is the direction from logic to
     networks; that it goes layer for depth is ours. Hard attention networks are read as Boolean
     here. Of the source only the abstract and the overview figure were read.
@@ -140,18 +140,18 @@ def at_least(k: int) -> Formula:
     ),
 )
 def strict_hierarchy(case: Case) -> Exact:
-    """k layers recognise a language that k - 1 do not.
+    """$k$ layers recognise a language that $k - 1$ do not.
 
-    For every k the words with at least k letters are recognised by k layers of rightmost hard
+    For every $k$ the words with at least $k$ letters are recognised by $k$ layers of rightmost hard
     attention under a strict future mask without positions, and by no fewer. On words of one letter
-    the networks of k layers tell exactly k + 1 lengths apart, 0 to k - 1 and more; so no number of
-    layers decides whether a length is even.
+    the networks of $k$ layers tell exactly $k + 1$ lengths apart, 0 to $k - 1$ and more; so no
+    number of layers decides whether a length is even.
 
-    A witness of the strictness, k by k: the network is run on all words up to length k + 1, and two
-    words, one letter longer or shorter, look alike to k - 1 layers. Words of one letter are
-    compared up to length 2 k + 3; that no longer word is told apart, and no depth decides parity,
-    is an induction in docs/coverage/formal_languages.md. The published proof of the hierarchy,
-    which was not read, rests on the until hierarchy, as recalled.
+    A witness of the strictness, $k$ by $k$: the network is run on all words up to length $k + 1$,
+    and two words, one letter longer or shorter, look alike to $k - 1$ layers. Words of one letter
+    are compared up to length $2 k + 3$; that no longer word is told apart, and no depth decides
+    parity, is an induction in docs/coverage/formal_languages.md. The published proof of the
+    hierarchy, which was not read, rests on the until hierarchy, as recalled.
     """
     k = case.letters
     apart = {kinds("a" * n, k) for n in range(2 * k + 4)}
@@ -207,16 +207,16 @@ def _listed(longest: int) -> tuple[Case, ...]:
     supports="formal_languages/strict_hierarchy",
 )
 def listed_layers(case: Case) -> Exact:
-    """Least number of layers of small languages.
+    r"""Least number of layers of small languages.
 
     Rightmost hard attention under a strict future mask, without positions, read at an extra last
     position, needs exactly 1 layer for the last letter, 2 for the first letter, for a factor ab,
-    for sorted words a*b*, for alternating words (ab)* and for a, b, a in order, and 3 for a, b, a,
-    b in order.
+    for sorted words a*b*, for alternating words (ab)* and for a, $b$, a in order, and 3 for a, $b$,
+    a, $b$ in order.
 
     Upper bound: a formula run as a network on all words up to the length, so that exactly is by
-    words of length <= 9. Lower bound: two words that fewer layers cannot tell apart, valid without
-    limit.
+    words of length $\leq 9$. Lower bound: two words that fewer layers cannot tell apart, valid
+    without limit.
     """
     _, expression, formula = LANGUAGES[case.language]
     return least_layers(minimal(expression).accepts, formula, case.longest)
@@ -242,20 +242,21 @@ def blocks_formula(k: int) -> Formula:
         Case(blocks=4, longest=7), "one layer per block", statement=Eq(attention_layers, blocks)
     ),
     cited=(
-        "Decides how many layers of hard attention k blocks take, beside those of counting "
+        "Decides how many layers of hard attention $k$ blocks take, beside those of counting "
         "attention."
     ),
 )
 def blocks_hard_attention(case: Case) -> Exact:
-    """Layers of hard attention for k blocks.
+    r"""Layers of hard attention for $k$ blocks.
 
-    For every k the words a+ b+ a+ ... with k blocks need exactly floor(k / 2) + 1 layers of
-    rightmost hard attention under a strict future mask: half as many as counting attention.
+    For every $k$ the words a+ b+ a+ ... with $k$ blocks need exactly $\lfloor k/2 \rfloor + 1$
+    layers of rightmost hard attention under a strict future mask: half as many as counting
+    attention.
 
-    The formula is right for every k (docs/coverage/formal_languages.md has the argument); that
-    fewer layers fail is shown for the k tried. Heads that attend to the leftmost maximum are not
-    covered. Subsequences of k letters decide the same languages, and none of k - 1 letters do,
-    which a test confirms for k <= 5.
+    The formula is right for every $k$ (docs/coverage/formal_languages.md has the argument); that
+    fewer layers fail is shown for the $k$ tried. Heads that attend to the leftmost maximum are not
+    covered. Subsequences of $k$ letters decide the same languages, and none of $k - 1$ letters do,
+    which a test confirms for $k \leq 5$.
     """
     accepts = minimal(block_language(case.blocks)).accepts
     return least_layers(accepts, blocks_formula(case.blocks), case.longest)

@@ -47,11 +47,11 @@ def modular(m: int) -> str:
     supports="formal_languages/network",
 )
 def syntactic_period(case: Case) -> Exact:
-    """Counting letters modulo m gives period m, the listed languages 1.
+    """Counting letters modulo $m$ gives period $m$, the listed languages 1.
 
-    The words whose number of a is divisible by m have a syntactic monoid of period m; so they are
-    star-free, and within reach of masked hard attention without positions, only for m = 1. The
-    listed languages that are written with a star, among them (ab)*, a*b*, (aab)*, (ab|ba)* and
+    The words whose number of a is divisible by $m$ have a syntactic monoid of period $m$; so they
+    are star-free, and within reach of masked hard attention without positions, only for $m = 1$.
+    The listed languages that are written with a star, among them (ab)*, a*b*, (aab)*, (ab|ba)* and
     brackets nested to depth 2, have period 1: they are star-free.
 
     The period is found twice: in the monoid, and by a search for a word that permutes states of the

@@ -29,14 +29,14 @@ layers_used = quantity(
 layers_needed = quantity(
     "layers_needed",
     r"L^*",
-    "least depth at which for every N a masked transformer with one head, width O(1) and O(log N) "
-    "bits does hop_k",
+    "least depth at which for every $N$ a masked transformer with one head, width $O(1)$ and "
+    r"$O(\log N)$ bits does $\mathrm{hop}_k$",
     "nonnegative integer",
 )
 wrong_tokens = quantity(
     "wrong_tokens",
     r"n_{\mathrm{wrong}}",
-    "tokens on which an executed network differs from hop_k",
+    r"tokens on which an executed network differs from $\mathrm{hop}_k$",
     "nonnegative integer",
 )
 computed_hops = quantity(
@@ -104,33 +104,34 @@ SHORT = {
     known="UNDECIDED",
     cases=EXECUTED,
     undecidable=(
-        "no run can decide it: an open problem; for other k than powers of two the known lower "
-        "end is 2, whatever k, and the known construction takes a layer more"
+        "no run can decide it: an open problem; for other $k$ than powers of two the known "
+        "lower end is 2, whatever $k$, and the known construction takes a layer more"
     ),
     control=Control(
         FIRST,
-        "one layer less at k = 1 is one layer, which cannot do the induction task",
+        "one layer less at $k = 1$ is one layer, which cannot do the induction task",
         Le(layers_needed, floor(log2_k) + 1),
     ),
-    cited="Decides whether floor(log2 k) + 2 layers may be quoted as enough for hop_k, as printed.",
+    cited=r"Decides whether $\lfloor \log_2 k \rfloor + 2$ layers may be quoted as enough for "
+    r"$\mathrm{hop}_k$, as printed.",
 )
 def depth_printed(case: Case, seed: int) -> Ball:
-    """hop_k needs at most floor(log2 k) + 2 layers, as printed.
+    r"""$\mathrm{hop}_k$ needs at most $\lfloor \log_2 k \rfloor + 2$ layers, as printed.
 
-    For every k >= 1 and every alphabet of at most N symbols, some masked transformer with one head
-    of width O(1), O(log N) bits and floor(log2 k) + 2 layers computes hop_k on all sequences of
-    length N.
+    For every $k \geq 1$ and every alphabet of at most $N$ symbols, some masked transformer with one
+    head of width $O(1)$, $O(\log N)$ bits and $\lfloor \log_2 k \rfloor + 2$ layers computes
+    $\mathrm{hop}_k$ on all sequences of length $N$.
 
-    Measured is the interval that is known here. Its lower end 2: one layer of fixed width and O(log
-    N) bits cannot answer INDEX (sanford2024one, as reported), which hop_k does
+    Measured is the interval that is known here. Its lower end 2: one layer of fixed width and
+    $O(\log N)$ bits cannot answer INDEX (sanford2024one, as reported), which $\mathrm{hop}_k$ does
     (hops/one_layer_index). Its upper end: the depth of the repaired construction, executed on the
     sequences of the case, and on no others. It agrees at powers of two. Elsewhere the construction
-    needs one layer more, which refutes nothing, so the verdict stays open. For k = 3 it would be
-    decided by one causal head of width O(1) with O(log N) bits that does hop_3 in three layers for
-    every N, or by a proof that three layers do not. With a strict mask, or log2 N heads, the
-    printed depth was right on everything executed, up to k = 64: hops/depth_carried_symbols. What
-    stands in the way: hops/one_lookup_per_layer, hops/self_skip_subset_sums; why no finite search
-    settles it: hops/one_layer_unbounded_precision.
+    needs one layer more, which refutes nothing, so the verdict stays open. For $k = 3$ it would be
+    decided by one causal head of width $O(1)$ with $O(\log N)$ bits that does $\mathrm{hop}_3$ in
+    three layers for every $N$, or by a proof that three layers do not. With a strict mask, or
+    $\log_2 N$ heads, the printed depth was right on everything executed, up to $k = 64$:
+    hops/depth_carried_symbols. What stands in the way: hops/one_lookup_per_layer,
+    hops/self_skip_subset_sums; why no finite search settles it: hops/one_layer_unbounded_precision.
     """
     settled = network.settles(network.causal, case, seed)
     if settled < 0:
@@ -143,8 +144,8 @@ def depth_printed(case: Case, seed: int) -> Ball:
     source=ours("Appendix F.4"),
     kind="construction",
     headline=(
-        "The construction as repaired here, executed exactly; it needs a layer more unless k is a "
-        "power of two."
+        "The construction as repaired here, executed exactly; it needs a layer more unless $k$ "
+        "is a power of two."
     ),
     cases={
         "quick": (
@@ -160,22 +161,22 @@ def depth_printed(case: Case, seed: int) -> Ball:
         FIVE, "5 hops are not done a layer earlier", Eq(layers_used, floor(log2_k) + 2)
     ),
     cited=(
-        "Decides whether ceil(log2 k) + 2 layers may be quoted as enough for hop_k with one "
-        "causal head."
+        r"Decides whether $\lceil \log_2 k \rceil + 2$ layers may be quoted as enough for "
+        r"$\mathrm{hop}_k$ with one causal head."
     ),
 )
 def depth_corrected(case: Case, seed: int) -> Exact:
-    """The repaired construction computes hop_k in ceil(log2 k) + 2 layers.
+    r"""The repaired construction computes $\mathrm{hop}_k$ in $\lceil \log_2 k \rceil + 2$ layers.
 
-    For every k >= 1, the repaired construction (start from find^1, add the binary digits of k - 1,
-    symbols 2N apart) with one head and a causal mask is right on every token of every sequence from
-    layer ceil(log2 k) + 2 on, and on some not before.
+    For every $k \geq 1$, the repaired construction (start from $\mathrm{find}^1$, add the binary
+    digits of $k - 1$, symbols $2 N$ apart) with one head and a causal mask is right on every token
+    of every sequence from layer $\lceil \log_2 k \rceil + 2$ on, and on some not before.
 
     Executed in integers: a head attends to the key at the least angular distance. All sequences of
-    5 tokens over 2 and 3 symbols for k <= 6, of 3, 4 and 6 for k = 1, and for each k <= 64 an
-    alternating and four random sequences. Two corrections of the printed construction. Of the
-    spacing, at k = 1: a true match is at most N - 1 steps away, the start token N - 1/2, a wrong
-    symbol at least 2N - (N - 1) = N + 1.
+    5 tokens over 2 and 3 symbols for $k \leq 6$, of 3, 4 and 6 for $k = 1$, and for each
+    $k \leq 64$ an alternating and four random sequences. Two corrections of the printed
+    construction. Of the spacing, at $k = 1$: a true match is at most $N - 1$ steps away, the start
+    token $N - 1/2$, a wrong symbol at least $2 N - (N - 1) = N + 1$.
     """
     return Exact(network.settles(network.causal, case, seed))
 
@@ -198,21 +199,22 @@ def depth_corrected(case: Case, seed: int) -> Exact:
     supports="hops/depth_corrected",
 )
 def depth_carried_symbols(case: Case, seed: int) -> Exact:
-    """Carrying symbols, hard attention does hop_k in floor(log2 k) + 2 layers.
+    r"""Carrying symbols, hard attention does $\mathrm{hop}_k$ in $\lfloor \log_2 k \rfloor + 2$
+    layers.
 
-    For every k >= 1, two hard-attention networks with O(log N) bits and a start token are right on
-    every token of every sequence from layer floor(log2 k) + 2 on, and on some not before: one of
-    width O(1) with one head, a start token that sees itself and else the strict mask j < i; and one
-    with the causal mask and ceil(log2(N + 1)) heads, of width O(1) each, in its first layer, one in
-    the others.
+    For every $k \geq 1$, two hard-attention networks with $O(\log N)$ bits and a start token are
+    right on every token of every sequence from layer $\lfloor \log_2 k \rfloor + 2$ on, and on some
+    not before: one of width $O(1)$ with one head, a start token that sees itself and else the
+    strict mask $j < i$; and one with the causal mask and $\lceil \log_2(N + 1) \rceil$ heads, of
+    width $O(1)$ each, in its first layer, one in the others.
 
-    find^1(i) is one more than the last j < i with X_j = X_i: one layer instead of two. Then the
-    answer's symbol travels with the pointers, so find^(2^t) gives hop_k up to k = 2^(t+1) - 1.
-    Executed up to k = 64. The strict mask is allowed in the source's definition of masked
-    attention, but Theorem 4.2 speaks of the causal mask j <= i, under which a token finds itself
-    first. There head b of the first layer sees only tokens whose position differs in binary digit
-    b: never the token itself, and every other token at least once. H and m grow as log N, against
-    H = 1 and m = O(1) in the theorem.
+    $\mathrm{find}^1(i)$ is one more than the last $j < i$ with $X_j = X_i$: one layer instead of
+    two. Then the answer's symbol travels with the pointers, so $\mathrm{find}^{2^t}$ gives
+    $\mathrm{hop}_k$ up to $k = 2^{t+1} - 1$. Executed up to $k = 64$. The strict mask is allowed in
+    the source's definition of masked attention, but Theorem 4.2 speaks of the causal mask
+    $j \leq i$, under which a token finds itself first. There head $b$ of the first layer sees only
+    tokens whose position differs in binary digit $b$: never the token itself, and every other token
+    at least once. $H$ and $m$ grow as $\log N$, against $H = 1$ and $m = O(1)$ in the theorem.
     """
     return Exact(network.settles(partial(network.symbol_carrying, mask=case.mask), case, seed))
 
@@ -244,14 +246,15 @@ def _wrong(case: Case, seed: int, *, layers: int = 12, extra: int = 0, **options
     ),
 )
 def construction_printed_depth(case: Case, seed: int) -> Exact:
-    """The printed induction step computes hop_k.
+    r"""The printed induction step computes $\mathrm{hop}_k$.
 
-    For every k >= 1, the construction with the printed induction step (symbols 2N apart) is right
-    on every token of every sequence.
+    For every $k \geq 1$, the construction with the printed induction step (symbols $2 N$ apart) is
+    right on every token of every sequence.
 
-    The step composes find^(k mod 2^(l-1)) with find^(2^(l-2)), where find^(2^(l-1)) is needed. It
-    errs for every k >= 2, at any depth; hops/construction_printed_hops says what it computes.
-    Spacing corrected, so that only this error shows.
+    The step composes $\mathrm{find}^{k \bmod 2^{l-1}}$ with $\mathrm{find}^{2^{l-2}}$, where
+    $\mathrm{find}^{2^{l-1}}$ is needed. It errs for every $k \geq 2$, at any depth;
+    hops/construction_printed_hops says what it computes. Spacing corrected, so that only this error
+    shows.
     """
     return _wrong(case, seed, induction="printed")
 
@@ -262,16 +265,17 @@ def construction_printed_depth(case: Case, seed: int) -> Exact:
     cases=FEW,
     control=Control(
         Case(hops=4, tokens=44, alphabet=4, repeats=False),
-        "it should compute k hops",
+        "it should compute $k$ hops",
         Eq(computed_hops, hops),
     ),
     supports="hops/construction_printed_depth",
 )
 def construction_printed_hops(case: Case, seed: int) -> Exact:
-    """The printed induction step computes hop_h with h = ceil(k/2).
+    r"""The printed induction step computes $\mathrm{hop}_h$ with $h = \lceil k/2 \rceil$.
 
-    For every k >= 1 with binary digits k_j, the construction with the printed induction step
-    computes hop_h with h = k_0 + sum over j >= 1 of k_j 2^(j-1) = ceil(k/2).
+    For every $k \geq 1$ with binary digits $k_j$, the construction with the printed induction step
+    computes $\mathrm{hop}_h$ with $h = k_0$ + sum over $j \geq 1$ of
+    $k_j 2^{j-1} = \lceil k/2 \rceil$.
     """
     net, candidates = partial(network.causal, induction="printed"), set(range(2 * case.hops + 1))
     for sequence in network.sequences_of(case, seed):
@@ -291,20 +295,21 @@ def only(candidates: set[int]) -> Exact:
     cases=SHORT,
     control=Control(
         Case(hops=1, alphabet=2, tokens=2, exhaustive=True),
-        "where spacing N is right, one layer is not enough",
+        "where spacing $N$ is right, one layer is not enough",
         measured=partial(_wrong, layers=1, spacing=1),
     ),
     cited="Decides whether the last-occurrence head may space its symbols as printed.",
 )
 def construction_printed_spacing(case: Case, seed: int) -> Exact:
-    """Symbols N apart suffice in the last-occurrence head.
+    r"""Symbols $N$ apart suffice in the last-occurrence head.
 
-    For every N, every alphabet and every sequence of length N, the construction with symbols N
-    angular steps apart computes hop_1 on every token.
+    For every $N$, every alphabet and every sequence of length $N$, the construction with symbols
+    $N$ angular steps apart computes $\mathrm{hop}_1$ on every token.
 
-    A key whose symbol follows the query's symbol in cyclic order lies N - (i - j) >= 1 steps away
-    and can win. Smallest failure: N = 3, X = (0, 0, 1), token 3, which should find nothing. All
-    sequences of each length are tried. Symbols 2N apart suffice (hops/depth_corrected).
+    A key whose symbol follows the query's symbol in cyclic order lies $N - (i - j) \geq 1$ steps
+    away and can win. Smallest failure: $N = 3$, $X = (0, 0, 1)$, token 3, which should find
+    nothing. All sequences of each length are tried. Symbols $2 N$ apart suffice
+    (hops/depth_corrected).
     """
     return _wrong(case, seed, layers=2, spacing=1)
 
@@ -322,16 +327,17 @@ def construction_printed_spacing(case: Case, seed: int) -> Exact:
     },
     control=Control(
         Case(depth=4, rounded_down=1),
-        "2^(L-1) itself has one binary digit more",
+        "$2^{L-1}$ itself has one binary digit more",
         Eq(hops_max, 2 ** (depth - 2 + rounded_down)),
     ),
     supports="hops/depth_corrected",
 )
 def k_max(case: Case) -> Exact:
-    """Hops within L layers: 2^(L-2), or 2^(L-1) - 1 as printed.
+    r"""Hops within $L$ layers: $2^{L-2}$, or $2^{L-1} - 1$ as printed.
 
-    For every L >= 2, the largest k with ceil(log2 k) + 2 <= L, the depth of the repaired
-    construction, is 2^(L-2); with floor(log2 k) + 2 <= L, the printed depth, it is 2^(L-1) - 1.
+    For every $L \geq 2$, the largest $k$ with $\lceil \log_2 k \rceil + 2 \leq L$, the depth of the
+    repaired construction, is $2^{L-2}$; with $\lfloor \log_2 k \rfloor + 2 \leq L$, the printed
+    depth, it is $2^{L-1} - 1$.
     """
 
     def rounding_up(k: int, reached: int = 1) -> int:
@@ -345,8 +351,8 @@ def k_max(case: Case) -> Exact:
 
 
 @k_max.argument(
-    "about the stated count of layers, not nets. Prose: every L >= 2 is t + 2; the steps chain to "
-    "'k fits iff k <= right side'; SymPy's rules for floor and ceil"
+    r"about the stated count of layers, not nets. Prose: every $L \geq 2$ is $t + 2$; the steps "
+    "chain to 'k fits iff $k$ <= right side'; SymPy's rules for floor and ceil"
 )
 def _(statement: Relational) -> Iterator[Step]:
     yield Step("the statement is an equation", statement.rel_op == "==")
@@ -396,10 +402,11 @@ def _chain(right: Expr, printed: bool) -> Iterator[Step]:
     supports="hops/depth_corrected",
 )
 def doubling(case: Case, seed: int) -> Exact:
-    """find^a after find^b is find^(a+b).
+    r"""$\mathrm{find}^a$ after $\mathrm{find}^b$ is $\mathrm{find}^{a+b}$.
 
-    For every sequence and all a, b >= 0, find^a(find^b(i)) = find^(a+b)(i) at every i, so one
-    lookup doubles a pointer.
+    For every sequence and all a, $b \geq 0$,
+    $\mathrm{find}^a(\mathrm{find}^b(i)) = \mathrm{find}^{a+b}(i)$ at every $i$, so one lookup
+    doubles a pointer.
     """
     drawn = network.random_sequences(case.rng(seed), case.tokens, case.alphabet, case.repeats)
     candidates = set(range(case.tokens))

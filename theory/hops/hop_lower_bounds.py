@@ -23,7 +23,7 @@ _DIRECTIONS = 7
 lookup_layers = quantity(
     "lookup_layers",
     r"L_{look}",
-    "least depth that holds hop_k when each layer is one lookup at a pointer",
+    r"least depth that holds $\mathrm{hop}_k$ when each layer is one lookup at a pointer",
     "nonnegative integer",
 )
 strict = quantity(
@@ -36,15 +36,19 @@ sums = quantity(
     "subset_sums", r"\#_{sums}", "different sums of subsets of the steps between consecutive keys"
 )
 cycles = quantity(
-    "cycles", "c", "cycles of a 2-regular graph: one of length k or two of length k/2"
+    "cycles", "c", "cycles of a 2-regular graph: one of length $k$ or two of length $k/2$"
 )
 walked = quantity(
-    "walked", "d_w", "distance on the cycle from the start vertex to the answer of hop_k", "integer"
+    "walked",
+    "d_w",
+    r"distance on the cycle from the start vertex to the answer of $\mathrm{hop}_k$",
+    "integer",
 )
 tokens_needed = quantity(
     "tokens_needed",
     "N_k",
-    "tokens of the shortest repetition of the edge list on which hop_k walks k/2 steps",
+    r"tokens of the shortest repetition of the edge list on which $\mathrm{hop}_k$ walks $k/2$ "
+    "steps",
 )
 
 
@@ -86,23 +90,26 @@ def lookup_depth(hops: int, mask: str) -> int:
     control=Control(
         Case(hops=3, strict=0), "3 is not a power of two", Eq(lookup_layers, floor(log2_k) + 2)
     ),
-    cited="Decides the least depth that may be quoted for hop_k from nets of one lookup per layer.",
+    cited=r"Decides the least depth that may be quoted for $\mathrm{hop}_k$ from nets of one "
+    "lookup per layer.",
 )
 def one_lookup_per_layer(case: Case) -> Exact:
-    """One lookup per layer needs ceil(log2 k) + 2 layers, causal mask.
+    r"""One lookup per layer needs $\lceil \log_2 k \rceil + 2$ layers, causal mask.
 
-    Among all networks in which every layer is one lookup at a pointer find^p that the tokens
-    already hold, the least depth at which tokens hold hop_k is ceil(log2 k) + 2 with a causal mask,
-    under which the first layer fetches the previous token and the second find^1, and
-    ceil(log2(k + 1)) + 1 = floor(log2 k) + 2 with a strict mask, under which the first layer
-    fetches the position of the last earlier copy.
+    Among all networks in which every layer is one lookup at a pointer $\mathrm{find}^p$ that the
+    tokens already hold, the least depth at which tokens hold $\mathrm{hop}_k$ is
+    $\lceil \log_2 k \rceil + 2$ with a causal mask, under which the first layer fetches the
+    previous token and the second $\mathrm{find}^1$, and $\lceil \log_2(k + 1) \rceil + 1 = \lfloor
+    \log_2 k \rfloor + 2$ with a strict mask, under which the first layer fetches the position of
+    the last earlier copy.
 
     All choices of pointers are tried. It explains the constructions that are known; it is no lower
     bound for attention, which may do other things than look up a pointer. Corollary 4.3 of
-    sanford2024 is one, and conditional: if no MPC protocol tells one cycle from two in o(log N)
+    sanford2024 is one, and conditional: if no MPC protocol tells one cycle from two in $o(\log N)$
     rounds (the one-versus-two-cycle conjecture, for which there is no claim here), narrow masked
-    transformers that compute hop_k, k = Theta(N^xi), xi in (0, 1/2], m H = O(k^(1 - epsilon)), need
-    Omega(log k) layers, with an unknown constant. One family of networks cannot test that.
+    transformers that compute $\mathrm{hop}_k$, $k = \Theta(N^\xi)$, $\xi$ in (0, 1/2],
+    $m H = O(k^{1 - \epsilon})$, need $\Omega(\log k)$ layers, with an unknown constant. One family
+    of networks cannot test that.
     """
     return Exact(lookup_depth(case.hops, "strict" if case.strict else "causal"))
 
@@ -152,15 +159,15 @@ def _misread(case: Case, base: int) -> Exact:
     supports="hops/one_layer_index",
 )
 def one_layer_unbounded_precision(case: Case) -> Exact:
-    """One layer computes hop_k, given about N log2 |Sigma| bits.
+    r"""One layer computes $\mathrm{hop}_k$, given about $N \log_2 |\Sigma|$ bits.
 
-    For every N, k and alphabet, one causal layer with one head of width 1 computes hop_k on every
-    sequence, if numbers may have about N log2 |Sigma| bits: uniform attention over |Sigma|^j X_j
-    puts the whole prefix into one number.
+    For every $N$, $k$ and alphabet, one causal layer with one head of width 1 computes
+    $\mathrm{hop}_k$ on every sequence, if numbers may have about $N \log_2 |\Sigma|$ bits: uniform
+    attention over $|\Sigma|^j X_j$ puts the whole prefix into one number.
 
-    So no search at a fixed N can refute a depth: lower bounds need the precision O(log N) as N
-    grows. Bits are not measured; the read-out is an arbitrary map of its own for each index; tested
-    is that the prefix can be read.
+    So no search at a fixed $N$ can refute a depth: lower bounds need the precision $O(\log N)$ as
+    $N$ grows. Bits are not measured; the read-out is an arbitrary map of its own for each index;
+    tested is that the prefix can be read.
     """
     return _misread(case, base=case.alphabet)
 
@@ -208,18 +215,18 @@ def key_steps(tokens: int, width: int, size: int) -> Iterator[Steps]:
     supports="hops/depth_corrected",
 )
 def self_skip_subset_sums(case: Case) -> Exact:
-    """Keys that let every token skip itself have distinct subset sums.
+    r"""Keys that let every token skip itself have distinct subset sums.
 
-    If with a causal mask some query for every i <= N scores i-1 above i-2 above ... above 1 above
-    the start token above i itself, then the N steps between consecutive keys have 2^N different
-    subset sums.
+    If with a causal mask some query for every $i \leq N$ scores $i-1$ above $i-2$ above ... above 1
+    above the start token above $i$ itself, then the $N$ steps between consecutive keys have $2^N$
+    different subset sums.
 
-    If sum of e_j d_j = 0 with e_j in {-1, 0, 1} and i the last e_i != 0, the query of i gives |q
-    d_i| > sum over j < i of q d_j, a contradiction. With integer keys, steps of size at most S, the
-    sums fill at most (N S + 1)^m places, so m >= N / log2(N S + 1): a head of width O(1) and O(log
-    N) bits cannot find the last EARLIER copy under a causal mask by ranking all earlier tokens
-    above itself. A head may find it another way; and found by search are only the small keys of the
-    cases.
+    If sum of $e_j d_j = 0$ with $e_j$ in {-1, 0, 1} and $i$ the last $e_i \neq 0$, the query of $i$
+    gives $|q d_i|$ > sum over $j < i$ of $q d_j$, a contradiction. With integer keys, steps of size
+    at most $S$, the sums fill at most $(N S + 1)^m$ places, so $m \geq N/\log_2(N S + 1)$: a head
+    of width $O(1)$ and $O(\log N)$ bits cannot find the last EARLIER copy under a causal mask by
+    ranking all earlier tokens above itself. A head may find it another way; and found by search are
+    only the small keys of the cases.
     """
     least = 2**case.tokens + 1
     for steps in key_steps(case.tokens, case.width, case.key_size):
@@ -295,7 +302,7 @@ def _distances(instances: Iterable[Instance], hops: int, copies: int) -> set[int
 
 CYCLES: dict[str, Any] = {
     "assumes": {
-        "k is even": lambda case: case.hops % 2 == 0,
+        "$k$ is even": lambda case: case.hops % 2 == 0,
         "cycles have at least 3 vertices": lambda case: case.hops >= 6,
     },
 }
@@ -322,16 +329,16 @@ CYCLES: dict[str, Any] = {
     ),
 )
 def cycle_reduction(case: Case, seed: int) -> Exact:
-    """hop_k on the edge list tells one cycle from two.
+    r"""$\mathrm{hop}_k$ on the edge list tells one cycle from two.
 
-    For every even k >= 6 and every order, orientation and labelling of the edges, hop_k at the last
-    token of k/2 copies of the edge list, followed by a vertex, is a vertex at distance k/2 on one
-    k-cycle, and the vertex itself on two k/2-cycles.
+    For every even $k \geq 6$ and every order, orientation and labelling of the edges,
+    $\mathrm{hop}_k$ at the last token of $k/2$ copies of the edge list, followed by a vertex, is a
+    vertex at distance $k/2$ on one $k$-cycle, and the vertex itself on two $k/2$-cycles.
 
     Nine tokens `* u + v u + v * _` for each edge: two hops walk one edge, from either end, and the
-    next copy of a vertex met going back belongs to its other edge. At k = 6 all orders and
-    orientations are tried, up to symmetry. This executes the reduction; that hop_k then needs
-    Omega(log k) layers is conditional.
+    next copy of a vertex met going back belongs to its other edge. At $k = 6$ all orders and
+    orientations are tried, up to symmetry. This executes the reduction; that $\mathrm{hop}_k$ then
+    needs $\Omega(\log k)$ layers is conditional.
     """
     return only(_distances(_instances(case, seed), case.hops, case.hops // 2))
 
@@ -350,15 +357,15 @@ def cycle_reduction(case: Case, seed: int) -> Exact:
     supports="hops/cycle_reduction",
 )
 def cycle_reduction_length(case: Case, seed: int) -> Exact:
-    """The reduction needs all k/2 copies: 9k (k/2) + 1 tokens.
+    r"""The reduction needs all $k/2$ copies: $9 k (k/2) + 1$ tokens.
 
-    For every even k >= 6, the shortest sequence of whole copies of the edge list on which hop_k
-    walks k/2 steps on a k-cycle, whatever the order of the edges and the start, has 9k (k/2) + 1
-    tokens.
+    For every even $k \geq 6$, the shortest sequence of whole copies of the edge list on which
+    $\mathrm{hop}_k$ walks $k/2$ steps on $a k$-cycle, whatever the order of the edges and the
+    start, has $9 k (k/2) + 1$ tokens.
 
-    The source builds the sequence of this length; that no shorter repetition does is ours. So k =
-    Theta(sqrt N) for this reduction; smaller k pads the sequence. Tried: edges in order, reversed,
-    and four times shuffled with random orientation.
+    The source builds the sequence of this length; that no shorter repetition does is ours. So $k$ =
+    $\Theta(\sqrt{N})$ for this reduction; smaller $k$ pads the sequence. Tried: edges in order,
+    reversed, and four times shuffled with random orientation.
     """
     k, instances = case.hops, list(_instances(case, seed))
     for copies in range(1, k + 1):

@@ -33,7 +33,7 @@ summary_bits = quantity(
 error = quantity(
     "composition_error",
     r"P_{err}",
-    "least error of reading f(x) off a summary of f, f and x uniform",
+    "least error of reading $f(x)$ off a summary of $f$, $f$ and $x$ uniform",
     "nonnegative real",
 )
 _COPIED = 2
@@ -79,20 +79,20 @@ def hops_ask_for_every_bit(hops: int, count: int = 4) -> bool:
     cases={"quick": Case.grid(tokens=(1, 3, 7, 13)), "theory": Case.grid(tokens=(17, 21))},
     control=Control(Case(tokens=7), "not one bit less", Eq(summaries, two ** ((tokens - 3) / 2))),
     cited=(
-        "Decides whether (N - 1)/2 bits may be quoted as what one layer must carry for induction."
+        "Decides whether $(N - 1)/2$ bits may be quoted as what one layer must carry for induction."
     ),
 )
 def one_layer_index(case: Case) -> Exact:
-    """Half a sequence needs 2^((N-1)/2) summaries for one induction query.
+    r"""Half a sequence needs $2^{(N-1)/2}$ summaries for one induction query.
 
-    For every odd N, over 3 symbols, the (N-1)/2 tokens at even positions need 2^((N-1)/2) different
-    summaries, if hop_1 at token N is to be read off the summary and the other tokens. One layer
-    with H heads of width m and p bits passes on H (m + 1) sums of p bits, so H (m + 1) p >=
-    (N-1)/2.
+    For every odd $N$, over 3 symbols, the $(N-1)/2$ tokens at even positions need $2^{(N-1)/2}$
+    different summaries, if $\mathrm{hop}_1$ at token $N$ is to be read off the summary and the
+    other tokens. One layer with $H$ heads of width $m$ and $p$ bits passes on $H (m + 1)$ sums of
+    $p$ bits, so $H (m + 1) p \geq (N-1)/2$.
 
     The reduction from INDEX, executed: every word of bits has its own row of answers. That one
-    layer passes on so many sums is prose. sanford2024one states H m p = Omega(N), as reported; the
-    constant 1/2 and the m + 1 are those of this reduction.
+    layer passes on so many sums is prose. sanford2024one states $H m p = \Omega(N)$, as reported;
+    the constant 1/2 and the $m + 1$ are those of this reduction.
     """
     n = (case.tokens - 1) // 2
     return Exact(
@@ -149,11 +149,11 @@ def _majority(group: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
 def one_layer_fails(case: Case, seed: int) -> Exact:
     """A one-layer head of few bits fails on most words of INDEX.
 
-    For every odd N and every one-layer head of width 1 whose two sums have p bits each, with any
-    read-out, all but 2^(2p) of the 2^((N-1)/2) words of the reduction from INDEX are answered
-    wrongly for some index.
+    For every odd $N$ and every one-layer head of width 1 whose two sums have $p$ bits each, with
+    any read-out, all but $2^{2 p}$ of the $2^{(N-1)/2}$ words of the reduction from INDEX are
+    answered wrongly for some index.
 
-    Random weights, sums rounded to p bits, and for every index the best read-out. Pigeonhole: of
+    Random weights, sums rounded to $p$ bits, and for every index the best read-out. Pigeonhole: of
     the words that share their sums at most one is right for every index. Two layers do it:
     hops/depth_corrected.
     """
@@ -193,7 +193,7 @@ entropy = domain_size * log(domain_size) / log(2)
         "theory": (Case(domain_size=3, summary_bits=2), Case(domain_size=4, summary_bits=0)),
     },
     assumes={
-        "fewer bits than n log2 n": lambda case: (
+        r"fewer bits than $n \log_2 n$": lambda case: (
             2**case.summary_bits < case.domain_size**case.domain_size
         )
     },
@@ -205,14 +205,14 @@ entropy = domain_size * log(domain_size) / log(2)
     supports="hops/one_layer_index",
 )
 def composition_error(case: Case) -> Exact:
-    """A short summary of f leaves a composition error.
+    r"""A short summary of $f$ leaves a composition error.
 
-    For every n >= 2 and every summary of B < n log2 n bits of a uniform function f on n points,
-    f(x) at a uniform point x is read off the summary and x with an error probability of at least (n
-    log2 n - B)/(3 n log2 n).
+    For every $n \geq 2$ and every summary of $B < n \log_2 n$ bits of a uniform function $f$ on $n$
+    points, $f(x)$ at a uniform point $x$ is read off the summary and $x$ with an error probability
+    of at least $(n \log_2 n - B)/(3 n \log_2 n)$.
 
     Every summary of these sizes is tried. The constant 1/3 has room: the least ratio of the two
-    sides here is 3/2. That a one-layer transformer composes functions with B = H (d + 1) p, where
+    sides here is 3/2. That a one-layer transformer composes functions with $B = H (d + 1) p$, where
     peng2024 applies it, is prose, not measured.
     """
     return _least_error(case.domain_size, case.summary_bits)

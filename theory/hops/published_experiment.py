@@ -29,7 +29,7 @@ scored = quantity(
 returns = quantity(
     "return_probability",
     r"p_{ret}",
-    "probability that hop_(k+1) is the symbol of hop_(k-1)",
+    r"probability that $\mathrm{hop}_{k+1}$ is the symbol of $\mathrm{hop}_{k-1}$",
     "nonnegative real",
 )
 gpt_parameters = quantity(
@@ -40,7 +40,7 @@ gpt_parameters = quantity(
 guess_error = quantity(
     "best_guess_error",
     r"P_{guess}",
-    "error of the best guess of hop_k from the current symbol and k alone",
+    r"error of the best guess of $\mathrm{hop}_k$ from the current symbol and $k$ alone",
     "positive real",
 )
 inversions = quantity(
@@ -52,7 +52,7 @@ inversions = quantity(
 hops_learned = quantity(
     "hops_learned",
     r"k_{learn}",
-    "largest tested k that a trained model answers with an error below 1/10",
+    "largest tested $k$ that a trained model answers with an error below 1/10",
 )
 
 # The experiment shows the first 98 of 100 symbols out of 4.
@@ -181,17 +181,18 @@ positions = Sum((tokens - 1 - s) * chance, (s, hops, tokens - 2))
     supports="hops/experiment_capacity",
 )
 def scored_positions(case: Case) -> Exact:
-    """Expected number of positions where hop_k exists.
+    r"""Expected number of positions where $\mathrm{hop}_k$ exists.
 
-    For k >= 1 and at least two symbols, if neighbours always differ and symbols are otherwise
-    uniform, find^k moves back by s, the number of draws of chance 1/(|Sigma| - 1), which start two
-    tokens back, until the k-th success; hop_k exists where s <= i - 2. Stated is the expected
-    number of such i among N.
+    For $k \geq 1$ and at least two symbols, if neighbours always differ and symbols are otherwise
+    uniform, $\mathrm{find}^k$ moves back by $s$, the number of draws of chance $1/(|\Sigma| - 1)$,
+    which start two tokens back, until the $k$-th success; $\mathrm{hop}_k$ exists where
+    $s \leq i - 2$. Stated is the expected number of such $i$ among $N$.
 
-    Each jump has mean |Sigma| - 1. Measured by going through every sequence; beyond 10 tokens by
-    the chain of hops read backwards. In the published experiment, for k = 1..16 among the first 98
-    symbols out of 4, it is 97 - 3k to the nearest thousandth, larger by the chance to run off the
-    start: 3e-4 at k = 16, less below. For k = 0 all 98 positions count.
+    Each jump has mean $|\Sigma| - 1$. Measured by going through every sequence; beyond 10 tokens by
+    the chain of hops read backwards. In the published experiment, for $k = 1 \ldots 16$ among the
+    first 98 symbols out of 4, it is $97 - 3 k$ to the nearest thousandth, larger by the chance to
+    run off the start: $3 \cdot 10^{-4}$ at $k = 16$, less below. For $k = 0$ all 98 positions
+    count.
     """
     count = counted if case.tokens <= 10 else expected_counts
     return Exact(count(case.tokens, case.hops, case.alphabet)[0])
@@ -209,13 +210,13 @@ def scored_positions(case: Case) -> Exact:
     supports="hops/experiment_capacity",
 )
 def return_probability(case: Case) -> Exact:
-    """hop_(k+1) repeats hop_(k-1) with probability 2/|Sigma|.
+    r"""$\mathrm{hop}_{k+1}$ repeats $\mathrm{hop}_{k-1}$ with probability $2/|\Sigma|$.
 
-    On an endless sequence of uniform symbols with different neighbours, hop_(k+1) has the symbol of
-    hop_(k-1) with probability 2/|Sigma|, and each other symbol but that of hop_k with probability
-    1/|Sigma|, for every k >= 1.
+    On an endless sequence of uniform symbols with different neighbours, $\mathrm{hop}_{k+1}$ has
+    the symbol of $\mathrm{hop}_{k-1}$ with probability $2/|\Sigma|$, and each other symbol but that
+    of $\mathrm{hop}_k$ with probability $1/|\Sigma|$, for every $k \geq 1$.
 
-    So with 4 symbols copying the current one is right for k = 2 with probability 1/2: the answers
+    So with 4 symbols copying the current one is right for $k = 2$ with probability 1/2: the answers
     are no fair draw.
     """
     # Read backwards from a copy of hop_(k-1)'s symbol 0 in search of symbol 1 = hop_k; the answer
@@ -241,10 +242,11 @@ def return_probability(case: Case) -> Exact:
     supports="hops/experiment_capacity",
 )
 def experiment_parameters(case: Case) -> Exact:
-    """The experiment's models have 132m + L(12m^2 + 13m) parameters.
+    r"""The experiment's models have $132m + L(12m^2 + 13m)$ parameters.
 
-    Each of the ten printed parameter counts (m = 128 and 256, L = 2..6) is 130m for the embeddings
-    of 30 tokens and 100 positions, 2m for the last norm, and 12m^2 + 13m for each layer.
+    Each of the ten printed parameter counts ($m = 128$ and 256, $L = 2 \ldots 6$) is $130 m$ for
+    the embeddings of 30 tokens and 100 positions, $2 m$ for the last norm, and $12 m^2 + 13 m$ for
+    each layer.
     """
     return Exact(PRINTED_PARAMETERS[case.width, case.depth])
 
@@ -282,19 +284,20 @@ def best_guess_error(hops: int, tokens: int = SHOWN, alphabet: int = ALPHABET) -
     cases={"quick": ENDS, "theory": tuple(case for case in TABLE if case not in ENDS)},
     control=Control(
         Case(hops=2, published_error="1/2"),
-        "for k = 2 copying the symbol already errs on less than half",
+        "for $k = 2$ copying the symbol already errs on less than half",
     ),
     supports="hops/experiment_capacity",
 )
 def experiment_beats_guess(case: Case) -> Exact:
     """Every published error of 4 heads beats the best guess.
 
-    For every k and L of the published table (4 heads, width 128), the error lies below that of the
-    best guess from the current symbol and k alone.
+    For every $k$ and $L$ of the published table (4 heads, width 128), the error lies below that of
+    the best guess from the current symbol and $k$ alone.
 
-    The exact errors of that guess are 0.667, 0.496, 0.653, 0.734 and 0.749 for k = 1, 2, 4, 8 and
-    16, so 3/4 is the wrong yardstick. At L = 2 and k = 16 the model is only 0.013 better than the
-    guess, about two standard errors of 100 sequences if all their 4900 answers were independent.
+    The exact errors of that guess are 0.667, 0.496, 0.653, 0.734 and 0.749 for $k = 1$, 2, 4, 8 and
+    16, so 3/4 is the wrong yardstick. At $L = 2$ and $k = 16$ the model is only 0.013 better than
+    the guess, about two standard errors of 100 sequences if all their 4900 answers were
+    independent.
     """
     return Exact(best_guess_error(case.hops))
 
@@ -320,14 +323,14 @@ def _deeper(case: Case) -> Iterator[tuple[Fraction, Fraction]]:
     supports="hops/experiment_capacity",
 )
 def experiment_deeper_is_better(case: Case) -> Exact:
-    """For each tested k the published error falls with depth.
+    r"""For each tested $k$ the published error falls with depth.
 
-    In the published table (4 heads, width 128, L = 2..6), for each of k = 1, 2, 4, 8, 16 every
-    model errs less than the model one layer shallower.
+    In the published table (4 heads, width 128, $L = 2 \ldots 6$), for each of $k = 1$, 2, 4, 8, 16
+    every model errs less than the model one layer shallower.
 
     That the errors fall with every layer is read off the table. One model per depth, with errors of
     100 sequences and dropout left on: even if all their answers were independent, the models of 4
-    and 5 layers would differ by less than one standard error at k = 1, and three more pairs of
+    and 5 layers would differ by less than one standard error at $k = 1$, and three more pairs of
     neighbours by less than 2.3. The 6-layer model was read at half of its learning-rate schedule.
     """
     return _not_smaller(_deeper(case))
@@ -356,18 +359,18 @@ def _dropout(case: Case) -> Iterator[tuple[Fraction, Fraction]]:
     supports="hops/experiment_capacity",
 )
 def experiment_dropout(case: Case) -> Ball:
-    """Switching dropout off lowers every error of the public weights.
+    r"""Switching dropout off lowers every error of the public weights.
 
-    Of the public weights (4 heads, width 128, L = 2..5), each errs less with dropout off than with
-    dropout on, for k = 1 and k = 8.
+    Of the public weights (4 heads, width 128, $L = 2 \ldots 5$), each errs less with dropout off
+    than with dropout on, for $k = 1$ and $k = 8$.
 
     Measured outside this repository; no code here re-runs it, so what is known here is that 0 to 4
     of the 4 models err as much or more. The reported errors (status 'reported' in hop_errors.csv;
     100 to 200 sequences of the authors' weights) agree in all 8 cells, with dropout on they return
-    the published numbers, and with dropout off the 4-layer model errs on 6.5% for k = 8, more hops
-    than 2^(L-1) - 1 = 7. Neither the authors' model file nor their notebooks switch dropout off. No
-    run here can decide it: that takes the public weights. Nets trained again are asked both ways in
-    trained_depth/published_dropout_on and trained_depth/published_dropout_off.
+    the published numbers, and with dropout off the 4-layer model errs on 6.5% for $k = 8$, more
+    hops than $2^{L-1} - 1 = 7$. Neither the authors' model file nor their notebooks switch dropout
+    off. No run here can decide it: that takes the public weights. Nets trained again are asked both
+    ways in trained_depth/published_dropout_on and trained_depth/published_dropout_off.
     """
     # From none to all: no code here measures these models again.
     return Ball(Fraction(0), Fraction(len(list(_dropout(case)))))
@@ -377,17 +380,17 @@ def experiment_dropout(case: Case) -> Ball:
     Eq(hops_learned, Integer(2) ** (depth - 2)),
     **PUBLISHED_TABLE,
     cases={"quick": Case.grid(depth=(2, 3, 4, 5, 6))},
-    control=Control(Case(depth=3), "not 2^(L-1)", Eq(hops_learned, Integer(2) ** (depth - 1))),
+    control=Control(Case(depth=3), "not $2^{L-1}$", Eq(hops_learned, Integer(2) ** (depth - 1))),
     cited="Bears on how many hops a further layer may be said to buy in the published table.",
 )
 def experiment_capacity(case: Case) -> Exact:
-    """Published models err below 10% up to k = 2^(L-2).
+    r"""Published models err below 10% up to $k = 2^{L-2}$.
 
-    In the published table (4 heads, width 128), the largest of k = 1, 2, 4, 8, 16 with an error
-    below 1/10 is 2^(L-2), L = 2..6.
+    In the published table (4 heads, width 128), the largest of $k = 1$, 2, 4, 8, 16 with an error
+    below 1/10 is $2^{L-2}$, $L = 2 \ldots 6$.
 
-    Only powers of two were tested, so 2^(L-1) - 1 would read the same. The limit of 10% is ours: at
-    5% the 6-layer model would drop out. One model per depth, and its errors were computed with
+    Only powers of two were tested, so $2^{L-1} - 1$ would read the same. The limit of 10% is ours:
+    at 5% the 6-layer model would drop out. One model per depth, and its errors were computed with
     dropout left on (hops/experiment_dropout), so this is no limit of what trained models can do.
     """
     rows = [row for row in error_rows("on", "printed") if row.depth == case.depth]

@@ -20,11 +20,14 @@ from .construction import SANFORD, ours
 gap_scaled = quantity(
     "gap_scaled",
     r"\lfloor10^9\xi\rfloor",
-    "smallest gap between the best and the next score of a head, in units of 10^-9, rounded down",
+    "smallest gap between the best and the next score of a head, in units of $10^{-9}$, rounded "
+    "down",
     "nonnegative integer",
 )
 angles = quantity("angles", "n_a", "equally spaced angles at which the keys of a head lie")
-distinct_keys = quantity("distinct_keys", r"\#_{keys}", "different keys of the tokens 0..N")
+distinct_keys = quantity(
+    "distinct_keys", r"\#_{keys}", r"different keys of the tokens $0 \ldots N$"
+)
 error = quantity(
     "softmax_error",
     r"\varepsilon_{soft}",
@@ -131,20 +134,23 @@ def _next_pairs(n: int, a: int, first: Fraction) -> set[tuple[Fraction, Fraction
     supports="hops/depth_corrected",
 )
 def head_gaps(case: Case) -> Exact:
-    """Both heads separate scores by one angular step.
+    r"""Both heads separate scores by one angular step.
 
     The best and the next score of a head whose keys lie at so many angles differ by at least
-    1 - cos(2 pi/angles), with equality; checked to 10^-9: for every N >= 2 and every query of the
-    lookup head, with N + 1 angles; and for every N >= 3, every alphabet of at least two symbols and
-    every sequence for the last-occurrence head with symbols 2N steps apart, of 2 N |Sigma| angles.
+    $1 - \cos(2 \pi/\text{angles})$, with equality; checked to $10^{-9}$: for every $N \geq 2$ and
+    every query of the lookup head, with $N + 1$ angles; and for every $N \geq 3$, every alphabet of
+    at least two symbols and every sequence for the last-occurrence head with symbols $2 N$ steps
+    apart, of $2 N |\Sigma|$ angles.
 
-    1 - cos x >= 2 x^2/pi^2 on [0, pi], so this is at least 8/(N + 1)^2 and 2/(N |Sigma|)^2, the
-    printed margins Omega(N^-2) and Omega(N^-2 |Sigma|^-2). The last-occurrence head is measured
-    over all sequences up to N = 6; beyond, over every pair of a distance d0 <= N - 1/2 of the best
-    key (the start token is never farther) and the next larger distance d that a key can have, which
-    no sequence falls short of. With steps of s = pi/(N |Sigma|) the gap is cos(d0 s) -
-    cos(d s) >= 2 sin((d0 + 1/2) s) sin(s/2), as d >= d0 + 1. This grows with d0 while (d0 + 1/2) s
-    <= N s <= pi/2, so it is least at d0 = 0: 1 - cos s, which (0, 0, 0) attains.
+    $1 - \cos x \geq 2 x^2/\pi^2$ on $[0, \pi]$, so this is at least $8/(N + 1)^2$ and
+    $2/(N |\Sigma|)^2$, the printed margins $\Omega(N^{-2})$ and $\Omega(N^{-2} |\Sigma|^{-2})$. The
+    last-occurrence head is measured over all sequences up to $N = 6$; beyond, over every pair of a
+    distance $d_0 \leq N - 1/2$ of the best key (the start token is never farther) and the next
+    larger distance $d$ that a key can have, which no sequence falls short of. With steps of
+    $s = \pi/(N |\Sigma|)$ the gap is
+    $\cos(d_0 s) - \cos(d s) \geq 2 \sin((d_0 + 1/2) s) \sin(s/2)$, as $d \geq d_0 + 1$. This grows
+    with $d_0$ while $(d_0 + 1/2) s \leq N s \leq \pi/2$, so it is least at $d_0 = 0$: $1 - \cos s$,
+    which (0, 0, 0) attains.
     """
     return _lookup_gap(case.tokens) if case.head == "lookup" else gap_of_last_match(case)
 
@@ -163,22 +169,22 @@ def different_keys(n: int, angles: int, step: int = 1) -> Exact:
     cases={"quick": Case.grid(tokens=(1, 2, 5, 100))},
     control=Control(
         Case(tokens=5),
-        "N + 1 angles, which do separate the tokens, in steps of two",
+        "$N + 1$ angles, which do separate the tokens, in steps of two",
         measured=lambda case: different_keys(case.tokens, case.tokens + 1, step=2),
     ),
     supports="hops/construction_printed_spacing",
 )
 def lookup_angles_printed(case: Case) -> Exact:
-    """N angles separate the tokens 0..N of the lookup head.
+    r"""$N$ angles separate the tokens $0 \ldots N$ of the lookup head.
 
-    If the start token 0 is keyed by the same printed formula, for every N the keys (cos, sin)(2 pi
-    j/N) of the tokens 0..N are different.
+    If the start token 0 is keyed by the same printed formula, for every $N$ the keys (cos,
+    sin)($2 \pi j/N$) of the tokens $0 \ldots N$ are different.
 
-    Printed are the keys "K_j = (cos 2 pi j/N, sin 2 pi j/N)", the margin Omega(N^-2) and an
-    optional start token; that its key is K_0, and for every N, is our hardening. Token N and the
-    start token share a key, so token N averages the two when it has no match to look up, or points
-    to itself. N + 1 angles repair it. The source makes the start token optional; it needs one, for
-    tokens without a match.
+    Printed are the keys "$K_j = (\cos 2 \pi j/N, \sin 2 \pi j/N)$", the margin $\Omega(N^{-2})$ and
+    an optional start token; that its key is $K_0$, and for every $N$, is our hardening. Token $N$
+    and the start token share a key, so token $N$ averages the two when it has no match to look up,
+    or points to itself. $N + 1$ angles repair it. The source makes the start token optional; it
+    needs one, for tokens without a match.
     """
     return different_keys(case.tokens, case.tokens)
 
@@ -208,12 +214,12 @@ def _left_to_others(case: Case, seed: int, *, weaker: int = 1) -> Ball:
     supports="hops/depth_corrected",
 )
 def softmax_scale(case: Case, seed: int) -> Ball:
-    """Logit scale log(N/epsilon)/gap makes a softmax lookup exact to epsilon.
+    r"""Logit scale $\log(N/\epsilon)/\text{gap}$ makes a softmax lookup exact to $\epsilon$.
 
-    For every N >= 2 and epsilon in (0, 1), a softmax lookup head over N tokens with logits scaled
-    by log(N/epsilon)/(1 - cos(2 pi/N)) leaves at most epsilon of its weight to all tokens but the
-    right one.
+    For every $N \geq 2$ and $\epsilon$ in (0, 1), a softmax lookup head over $N$ tokens with logits
+    scaled by $\log(N/\epsilon)/(1 - \cos(2 \pi/N))$ leaves at most $\epsilon$ of its weight to all
+    tokens but the right one.
 
-    (N - 1) exp(-scale gap) < epsilon. At N = 100 and epsilon = 1/100 the scale is 4,670.
+    ($N - 1$) exp(-scale gap) $< \epsilon$. At $N = 100$ and $\epsilon = 1/100$ the scale is 4,670.
     """
     return _left_to_others(case, seed)

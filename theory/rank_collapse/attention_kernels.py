@@ -72,14 +72,14 @@ def rational_root(square: fmpq) -> fmpq:
     **KERNEL,
 )
 def decay_kernel(case: Case) -> Exact:
-    """E-SPA: attention matrices of decaying kernels are non-negative.
+    r"""E-SPA: attention matrices of decaying kernels are non-negative.
 
-    For Sigma_l(i, j) = e^(-g_l |i-j|) with decreasing g_l and Sigma_0 = I, every A_l = L_l
-    L_{l-1}^-1 from Cholesky factors is non-negative and lower triangular, and A_L ... A_1 A_1^T ...
-    A_L^T = Sigma_L.
+    For $\Sigma_l(i, j) = e^{-g_l |i-j|}$ with decreasing $g_l$ and $\Sigma_0 = I$, every
+    $A_l = L_l L_{l-1}^{-1}$ from Cholesky factors is non-negative and lower triangular, and $A_L$
+    ... $A_1 A_1^T$ ... $A_L^T = \Sigma_L$.
 
-    As recalled; check against the paper. Such matrices are realised as D P, P a causal softmax with
-    W_Q = 0 and a bias. Measured over the rationals, at e^-g from Pythagorean triples.
+    As recalled; check against the paper. Such matrices are realised as $D P$, $P$ a causal softmax
+    with $W_Q = 0$ and a bias. Measured over the rationals, at $e^{-g}$ from Pythagorean triples.
     """
     n = range(case.tokens)
     # Rational where 1 - a^2 is the square of a rational number.
@@ -99,7 +99,7 @@ def decay_kernel(case: Case) -> Exact:
 
 @decay_kernel.argument(
     "Argument. Prose: the closed Cholesky factor and its bidiagonal inverse give every entry of "
-    "A_l; the product telescopes."
+    "$A_l$; the product telescopes."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """L_i1 = a^(i-1), L_ij = s_a a^(i-j) and the inverse is bidiagonal, so every A_ij is closed."""
@@ -141,12 +141,13 @@ def _(statement: Relational) -> Iterator[Step]:
     **KERNEL,
 )
 def uniform_kernel(case: Case) -> Exact:
-    """U-SPA: attention matrices of uniform kernels are non-negative.
+    r"""U-SPA: attention matrices of uniform kernels are non-negative.
 
-    For Sigma_l = (1 - rho_l) I + rho_l 11^T with increasing rho_l and Sigma_0 = I, every A_l = L_l
-    L_{l-1}^-1 from Cholesky factors is non-negative and lower triangular.
+    For $\Sigma_l = (1 - \rho_l) I + \rho_l 11^T$ with increasing $\rho_l$ and $\Sigma_0 = I$, every
+    $A_l = L_l L_{l-1}^{-1}$ from Cholesky factors is non-negative and lower triangular.
 
-    As recalled, and realised as in decay_kernel. The product telescopes to Sigma_L by definition.
+    As recalled, and realised as in decay_kernel. The product telescopes to $\Sigma_L$ by
+    definition.
     """
     n, errors = range(case.tokens), 0
     with flint.ctx.workprec(192):

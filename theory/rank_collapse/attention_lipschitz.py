@@ -25,7 +25,7 @@ from .softmax_attention import ball_norms, largest, softmax_rows
 ratio = quantity(
     "distance_ratio",
     r"\kappa",
-    "squared d_M after a map over squared d_M before it and the stated factor",
+    "squared $d_M$ after a map over squared $d_M$ before it and the stated factor",
     "nonnegative real",
 )
 entry = quantity(
@@ -49,18 +49,18 @@ s = quantity("key_size", "s", "size of the other tokens", "positive real")
     Eq(entry, ((N - 1) * s**2 + 1) / N),
     source=Source("kim2021", "dot-product attention is not Lipschitz", "arXiv:2006.04710"),
     cases={"quick": Case.grid(tokens=(3, 7), key_size=("1/2", "1", "1000"))},
-    assumes={"N is odd": lambda c: c.tokens % 2 == 1},
+    assumes={"$N$ is odd": lambda c: c.tokens % 2 == 1},
     control=Control(Case(tokens=3, key_size="1000"), "bounded by the weights", Eq(entry, 1 / N)),
     cited="Decides whether dot-product attention has a Lipschitz constant on all inputs.",
 )
 def dot_product_not_lipschitz(case: Case) -> Exact:
     """Dot-product attention has no Lipschitz constant.
 
-    For attention of width one with unit weights at the tokens 0, s, -s, ..., s, -s (N odd), the
-    derivative of the first output in the first token is ((N - 1) s^2 + 1)/N, which grows without
-    bound.
+    For attention of width one with unit weights at the tokens 0, $s$, $-s$, ..., $s$, $-s$ ($N$
+    odd), the derivative of the first output in the first token is $((N - 1) s^2 + 1)/N$, which
+    grows without bound.
 
-    The theorem (reported) says only that no constant exists, for any p-norm; a single entry
+    The theorem (reported) says only that no constant exists, for any $p$-norm; a single entry
     suffices, since every operator norm bounds it. Counterexample: one token at 0 and growing key
     variance.
     """
@@ -74,8 +74,8 @@ def dot_product_not_lipschitz(case: Case) -> Exact:
 
 
 @dot_product_not_lipschitz.argument(
-    "Argument: the derivative is computed for every n and s. Prose: the (N - 1)/2 pairs s, -s "
-    "enter the softmax average alike."
+    "Argument: the derivative is computed for every $n$ and $s$. Prose: the $(N - 1)/2$ pairs "
+    "$s$, $-s$ enter the softmax average alike."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """At x_1 = 0 it is 1/n and the variance of the tokens, (n - 1) s^2 / n for pairs s, -s."""
@@ -124,17 +124,17 @@ _L2_BOUND = (N / width) ** p * (4 * inverse + width ** (p - Rational(1, 2)))
     supports="rank_collapse/dot_product_not_lipschitz",
 )
 def l2_attention(case: Case) -> Ball:
-    """L2 attention is Lipschitz in the infinity norm and in the 2-norm.
+    r"""L2 attention is Lipschitz in the infinity norm and in the 2-norm.
 
-    For one head of L2 attention with W_Q = W_K on N tokens of width D, the infinity norm of the
-    Jacobian at every input is at most 4 phi^-1(N - 1) + 1/sqrt(D), and its 2-norm at most
-    sqrt(N/D) (4 phi^-1(N - 1) + 1), times the norms of its weights, phi(x) = x e^(x+1).
+    For one head of L2 attention with $W_Q = W_K$ on $N$ tokens of width $D$, the infinity norm of
+    the Jacobian at every input is at most $4 \phi^{-1}(N - 1) + 1/\sqrt{D}$, and its 2-norm at most
+    $\sqrt{N/D} (4 \phi^{-1}(N - 1) + 1)$, times the norms of its weights, $\phi(x) = x e^{x+1}$.
 
     As recalled; check against the paper. The statement writes both bounds as one, with the power
-    1/p. Measured with one head and W_O = I; phi^-1(y) = W_0(y/e) with Lambert's W is ours. Weight
-    norms are |W_Q|_inf |W_Q^T|_inf |W_V^T|_inf, and |W_Q|_2^2 |W_V|_2. In the infinity norm the
-    best case reaches 1/1.36 of the bound, so the constant 4 is not tested: with 3 every case would
-    hold too.
+    $1/p$. Measured with one head and $W_O = I$; $\phi^{-1}(y) = W_0(y/e)$ with Lambert's $W$ is
+    ours. Weight norms are $\|W_Q\|_\infty \|W_Q^T\|_\infty \|W_V^T\|_\infty$, and
+    $\|W_Q\|_2^2 \|W_V\|_2$. In the infinity norm the best case reaches 1/1.36 of the bound, so the
+    constant 4 is not tested: with 3 every case would hold too.
     """
     with flint.ctx.workprec(192):
         J, Wq, Wv = _l2_jacobian(case)
@@ -258,23 +258,25 @@ def _after_values(case: Case) -> Exact | Ball:
     supports="rank_collapse/mask_exponential",
 )
 def distance_to_equal(case: Case) -> Exact | Ball:
-    """Attention, ReLU and value matrices: factors on the distance to equal tokens.
+    r"""Attention, ReLU and value matrices: factors on the distance to equal tokens.
 
-    For all tokens H, with d_M(H) = min_C |H - 1 C|_F: d_M(A H)^2 <= lambda_max d_M(H)^2 for every
-    row-stochastic A, lambda_max the top eigenvalue of A^T (I - 11^T/n) A; d_M(ReLU H) <= d_M(H);
-    and d_M(H W) <= s d_M(H) for every W with largest singular value s.
+    For all tokens $H$, with $d_M(H) = \min_C \|H - 1 C\|_F$:
+    $d_M(A H)^2 \leq \lambda_{\mathrm{max}} d_M(H)^2$ for every row-stochastic $A$,
+    $\lambda_{\mathrm{max}}$ the top eigenvalue of $A^T (I - 11^T/n)$ $A$;
+    $d_M(\mathrm{ReLU}\, H) \leq d_M(H)$; and $d_M(H W) \leq s d_M(H)$ for every $W$ with largest
+    singular value $s$.
 
     As recalled; check against the paper. Measured as squares, divided by the stated factor.
-    Attained by two tokens, by tokens without negative entries, and by a diagonal W and tokens along
-    its top direction.
+    Attained by two tokens, by tokens without negative entries, and by a diagonal $W$ and tokens
+    along its top direction.
     """
     of = {"attention": _after_attention, "relu": _after_relu, "values": _after_values}
     return of[case.map](case)
 
 
 @distance_to_equal.argument(
-    "Argument. Prose: a quadratic form is at most its top eigenvalue times the square, column by "
-    "column, row by row; d_M^2 is a sum over pairs."
+    "Argument. Prose: a quadratic form is at most its top eigenvalue times the square, column "
+    "by column, row by row; $d_M^2$ is a sum over pairs."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """d_M(H) is |R| with R = H - 1 m of columns of sum 0; A and W act on R, ReLU on pairs."""

@@ -26,7 +26,7 @@ errors = quantity(
     "path_errors",
     r"\#_{err}",
     "entries in which a sum over paths differs from the forward pass, or a row of "
-    "P_path is no distribution",
+    r"$P_{\mathrm{path}}$ is no distribution",
     "nonnegative integer",
 )
 length = quantity(
@@ -41,7 +41,7 @@ count = quantity(
 growth = quantity(
     "residual_growth",
     "r_L/r_0",
-    "composite norm of the residual after L layers over that before them",
+    "composite norm of the residual after $L$ layers over that before them",
     "nonnegative real",
 )
 
@@ -124,29 +124,33 @@ def _errors_by_length(case: Case) -> int:
     assumes={"later layers stand on the left": lambda c: c.get("order", "forward") == "forward"},
     control=Control(
         Case(skips=False, tokens=3, width=2, depth=2, heads=2, order="reversed"),
-        "P^1 ... P^L in place of P^L ... P^1",
+        "$P^1$ ... $P^L$ in place of $P^L$ ... $P^1$",
     ),
     supports="rank_collapse/short_paths_carry_half",
 )
 def path_decomposition(case: Case) -> Exact:
-    """Attention is a sum over paths, and with skips by length.
+    r"""Attention is a sum over paths, and with skips by length.
 
-    For all row-stochastic attention matrices, weights and biases, SAN(X) = sum over paths in [H]^L
-    of P_path X W_path + 1 b^T with P_path = P^L ... P^1 row-stochastic and W_path = W^1 ... W^L.
-    With skips (and no biases) the states X_0^(0) = X, X_0^(l) = 0 for l > 0 and X_{i+1}^(l) =
-    X_i^(l) + SA_i(X_i^(l-1)), with SA_i(X) = sum_h P_h X W_h, end in the sums of P_path X W_path
-    over all paths of length l through heads and skips, and these add up to the forward pass.
+    For all row-stochastic attention matrices, weights and biases, $\mathrm{SAN}(X) = \sum$ over
+    paths in $[H]^L$ of $P_{\mathrm{path}} X W_{\mathrm{path}} + 1 b^T$ with
+    $P_{\mathrm{path}} = P^L$ ... $P^1$ row-stochastic and $W_{\mathrm{path}} = W^1$ ... $W^L$. With
+    skips (and no biases) the states $X_0^{(0)} = X$, $X_0^{(l)} = 0$ for $l > 0$ and
+    $X_{i+1}^{(l)} = X_i^{(l)} + \mathrm{SA}_i(X_i^{(l-1)})$, with
+    $\mathrm{SA}_i(X) = \sum_h P_h X W_h$, end in the sums of
+    $P_{\mathrm{path}} X W_{\mathrm{path}}$ over all paths of length $l$ through heads and skips,
+    and these add up to the forward pass.
 
-    Exact, over the rationals. The attention matrices are those of the forward pass and depend on X,
-    so this is no linear map. So L + 1 forward passes give what each length contributes. The
-    authors' sampling code multiplies the matrices in increasing layer order, which is not P_path.
+    Exact, over the rationals. The attention matrices are those of the forward pass and depend on
+    $X$, so this is no linear map. So $L + 1$ forward passes give what each length contributes. The
+    authors' sampling code multiplies the matrices in increasing layer order, which is not
+    $P_{\mathrm{path}}$.
     """
     return Exact(_errors_by_length(case) if case.skips else _errors_of_all(case))
 
 
 @path_decomposition.argument(
-    "Argument: induction on L with symbols that do not commute. Prose: distributivity carries the "
-    "checked step to all heads and paths."
+    "Argument: induction on $L$ with symbols that do not commute. Prose: distributivity carries "
+    "the checked step to all heads and paths."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """A layer takes each path to one path per head, and 1 b^T to 1 b'^T."""
@@ -229,25 +233,26 @@ PATHS = binomial(L, length) * H**length
     supports="rank_collapse/short_paths_carry_half",
 )
 def path_count(case: Case) -> Exact:
-    """Paths of length l with skips: binom(L, l) H^l.
+    r"""Paths of length $l$ with skips: $\binom{L}{l} H^l$.
 
-    Among the (1 + H)^L paths through L layers with H heads and a skip each, exactly binom(L, l) H^l
-    pass l heads; so the length of a uniformly drawn path is Binomial(L, H/(H + 1)), its mean is
-    L H/(H + 1), and the largest of the most frequent lengths is floor((L + 1) H/(H + 1)).
+    Among the $(1 + H)^L$ paths through $L$ layers with $H$ heads and a skip each, exactly
+    $\binom{L}{l} H^l$ pass $l$ heads; so the length of a uniformly drawn path is Binomial(L,
+    $H/(H + 1)$), its mean is $L H/(H + 1)$, and the largest of the most frequent lengths is
+    $\lfloor (L + 1) H/(H + 1) \rfloor$.
 
-    Paths are mostly long, and the share of short ones falls with H: that short paths dominate is a
-    statement on effect, not count. Where H + 1 divides L + 1 the length before the most frequent
-    one is as frequent. BERT-base (12 layers, 12 heads, attention heads and skips only): mean
-    11.077, 11 and 12 equally frequent, P(12) = 0.3827, P(at most 6) = 1.27e-4; means of BERT-large
-    (24, 16) 22.59, of GPT-3 (96, 96) 95.01, of DeiT-T (12, 3) 9.00.
+    Paths are mostly long, and the share of short ones falls with $H$: that short paths dominate is
+    a statement on effect, not count. Where $H + 1$ divides $L + 1$ the length before the most
+    frequent one is as frequent. BERT-base (12 layers, 12 heads, attention heads and skips only):
+    mean 11.077, 11 and 12 equally frequent, $P(12) = 0.3827$, P(at most 6) $= 1.27 \cdot 10^{-4}$;
+    means of BERT-large (24, 16) 22.59, of GPT-3 (96, 96) 95.01, of DeiT-T (12, 3) 9.00.
     """
     paths = itertools.product(range(case.heads + 1), repeat=case.depth)
     return Exact(sum(sum(head > 0 for head in path) == case.path_length for path in paths))
 
 
 @path_count.argument(
-    "Argument: induction on L. Prose: the last layer is a skip or one of H heads; the edges l = 0 "
-    "and l = L + 1; shares do not fall up to the border."
+    "Argument: induction on $L$. Prose: the last layer is a skip or one of $H$ heads; the edges "
+    "$l = 0$ and $l = L + 1$; shares do not fall up to the border."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """At L + 1 layers length l is length l and a skip, or length l - 1 and one of H heads."""
@@ -321,13 +326,14 @@ def _(statement: Relational) -> Iterator[Step]:
     supports="rank_collapse/skips_keep_more",
 )
 def skip_existence(case: Case) -> Ball | Exact:
-    """With skips some weights keep the residual at every depth.
+    r"""With skips some weights keep the residual at every depth.
 
-    For any L and H there are infinitely many weights, of any size, with which attention layers with
-    skips have |res(X^L)| >= |res(X)|: W_V = 0, and values orthogonal to the input.
+    For any $L$ and $H$ there are infinitely many weights, of any size, with which attention layers
+    with skips have $|\mathrm{res}(X^L)| \geq |\mathrm{res}(X)|$: $W_V = 0$, and values orthogonal
+    to the input.
 
     Existence only: it says nothing on generic or trained weights, and the upper bound with skips is
-    vacuous. A lower bound for generic weights is open in the paper. With W_V = 0 it holds by
+    vacuous. A lower bound for generic weights is open in the paper. With $W_V = 0$ it holds by
     construction; the orthogonal values are the cases that could fail.
     """
     n, d, rng = case.tokens, case.width, case.rng(0)

@@ -93,7 +93,7 @@ def _rate_steps(by_row_sums: int, stated: Expr) -> Iterator[Step]:
     },
     # Only for these cosines is the Gram matrix, which is all that is measured, one of unit vectors.
     assumes={
-        "n unit vectors with this cosine exist: -1/(n - 1) <= rho <= 1": lambda c: (
+        r"$n$ unit vectors with this cosine exist: $-1/(n - 1) \leq \rho \leq 1$": lambda c: (
             -1 <= (c.tokens - 1) * c.rational("common_cosine") <= c.tokens - 1
         )
     },
@@ -105,21 +105,21 @@ def _rate_steps(by_row_sums: int, stated: Expr) -> Iterator[Step]:
     supports="rank_collapse/pre_norm_clusters",
 )
 def equiangular_flow(case: Case) -> Exact:
-    """Equations of the common cosine under SA and USA.
+    r"""Equations of the common cosine under SA and USA.
 
-    Equiangular unit tokens with cosine rho on the sphere stay equiangular for all n and beta, and
-    d rho/dt is 2 e^(beta rho) (1 - rho) ((n - 1) rho + 1) over e^beta + (n - 1) e^(beta rho) under
-    SA, over n under USA; so 1 - rho decays near the single cluster like e^(-2t) under SA, and like
-    e^(-2 e^beta t) under USA.
+    Equiangular unit tokens with cosine $\rho$ on the sphere stay equiangular for all $n$ and
+    $\beta$, and d rho/dt is $2 e^{\beta \rho} (1 - \rho) ((n - 1) \rho + 1)$ over
+    $e^\beta + (n - 1) e^{\beta \rho}$ under SA, over $n$ under USA; so $1 - \rho$ decays near the
+    single cluster like $e^{-2 t}$ under SA, and like $e^{-2 e^\beta t}$ under USA.
 
-    Exact: e^beta and rho are chosen so that e^(beta rho) is rational.
+    Exact: $e^\beta$ and $\rho$ are chosen so that $e^{\beta \rho}$ is rational.
     """
     return cosine_rate(case)
 
 
 @equiangular_flow.argument(
-    "Argument: inner products summed for a symbolic n. Prose: equal derivatives of all pairs keep "
-    "tokens equiangular; near rho = 1 the rate is f(1)."
+    "Argument: inner products summed for a symbolic $n$. Prose: equal derivatives of all pairs "
+    r"keep tokens equiangular; near $\rho = 1$ the rate is $f(1)$."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """The equation of the cosine, and the limit f(1) of f(rho) = rho' / (1 - rho)."""
@@ -187,20 +187,22 @@ LIMIT = Piecewise(
             Case(common_cosine="121/241", logit_growth="241/120"),
         )
     },
-    assumes={"0 < rho < 1, and n = 2^480 is close to the limit": _near_limit},
+    assumes={r"$0 < \rho < 1$, and $n = 2^{480}$ is close to the limit": _near_limit},
     control=Control(
         Case(common_cosine="1/2", logit_growth="2"),
         "no exception at the border",
         Eq(rounded_cosine, floor(10**6 * rho + Rational(1, 2))),
     ),
-    cited="Bears on the factor before log n by which long-context code should multiply its logits.",
+    cited=r"Bears on the factor before $\log n$ by which long-context code should multiply its "
+    "logits.",
 )
 def long_context(case: Case) -> Exact:
-    """Long context: the critical growth of beta is log n/(1 - rho).
+    r"""Long context: the critical growth of $\beta$ is $\log n/(1 - \rho)$.
 
-    For beta = g log n and n -> infinity one step takes equiangular tokens of cosine 0 < rho < 1 to
-    the cosine 1 if g < 1/(1 - rho), 4 rho/(1 + 3 rho) at equality and rho above; the statement
-    compares millionths at n = 2^480, where g is 1/(1 - rho) or n^|g (1 - rho) - 1| >= 2^40.
+    For $\beta = g \log n$ and $n$ -> infinity one step takes equiangular tokens of cosine
+    $0 < \rho < 1$ to the cosine 1 if $g < 1/(1 - \rho)$, $4 \rho/(1 + 3 \rho)$ at equality and
+    $\rho$ above; the statement compares millionths at $n = 2^{480}$, where $g$ is $1/(1 - \rho)$ or
+    $n^{|g (1 - \rho) - 1|} \geq 2^{40}$.
 
     Read as one normalised attention step; that reading reproduces the reported critical value.
     """
@@ -216,8 +218,8 @@ def long_context(case: Case) -> Exact:
 
 
 @long_context.argument(
-    "Checks: the limits are taken one after the other, n and then tau, and the statement compares "
-    "digits at one n; the cases decide.",
+    r"Checks: the limits are taken one after the other, $n$ and then $\tau$, and the statement "
+    "compares digits at one $n$; the cases decide.",
     evidence="checks",
 )
 def _(statement: Relational) -> Iterator[Step]:

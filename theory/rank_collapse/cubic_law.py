@@ -63,19 +63,19 @@ residual_next = quantity(
 residual_per_gamma = quantity(
     "residual_per_gamma",
     r"r_1/\gamma",
-    "composite norm of the residual after one layer, divided by gamma",
+    r"composite norm of the residual after one layer, divided by $\gamma$",
     "positive real",
 )
 cubic_slope = quantity(
     "cubic_slope",
     r"\partial\log r_1/\partial\log r_0",
-    "slope of log r_1 against log r_0 when the input residual is halved",
+    r"slope of $\log r_1$ against $\log r_0$ when the input residual is halved",
     "positive real",
 )
 nonzero_gradients = quantity(
     "nonzero_gradients",
     r"\#_{\nabla}",
-    "non-zero derivatives of outputs in entries of W_Q and W_K",
+    "non-zero derivatives of outputs in entries of $W_Q$ and $W_K$",
     "nonnegative integer",
 )
 
@@ -178,7 +178,8 @@ LAW: dict[str, Any] = {
     "wording": "reported",
     # `instance` scales weights and tokens to exactly the norms of the case; see cubic_steps.
     "assumes": {
-        "2 |W_QK|_1 r_0^2 <= 1.256 sqrt(d_qk), so that rows of E range over at most 1.256": (
+        r"$2 \|W_{QK}\|_1 r_0^2 \leq 1.256 \sqrt{d_{qk}}$, so that rows of $E$ range over at "
+        "most 1.256": (
             lambda c: bool((2 * _logits(c)) ** 2 <= LARGEST_RANGE**2 * c.get("qk_width", 1))
         )
     },
@@ -199,25 +200,25 @@ LAW: dict[str, Any] = {
     **LAW,
 )
 def one_layer_cubic(case: Case) -> Ball:
-    """One attention layer cubes the residual, constant 4 gamma.
+    r"""One attention layer cubes the residual, constant $4 \gamma$.
 
     For every input and one head whose logits, less what all rows share, range over at most 1.256 in
-    every row, the residual after a softmax attention layer is at most 4 gamma |W_QK|_1
-    |W_V|_(1,inf) / sqrt(d_qk) times the cube of the residual before it, with gamma = sqrt(|D1|_1
-    |D1|_inf) / (2 |E|_1) of its logits.
+    every row, the residual after a softmax attention layer is at most
+    $4 \gamma \|W_{QK}\|_1 \|W_V\|_{1, \infty}/\sqrt{d_{qk}}$ times the cube of the residual before
+    it, with $\gamma = \sqrt{\|D 1\|_1 \|D 1\|_\infty}/(2 \|E\|_1)$ of its logits.
 
-    What all rows share drops out: the logits of R = X - 1 c^T are E, and E is what has to range
-    over at most 1.256; the whole logits may range over more or less. Assumed is a condition on
-    norms from which that follows. gamma is the value that the proof needs; the paper's wording of
-    it is not available to us. The residual is the minimum over centres; inputs are chosen so that
-    the token mean attains it.
+    What all rows share drops out: the logits of $R = X - 1 c^T$ are $E$, and $E$ is what has to
+    range over at most 1.256; the whole logits may range over more or less. Assumed is a condition
+    on norms from which that follows. $\gamma$ is the value that the proof needs; the paper's
+    wording of it is not available to us. The residual is the minimum over centres; inputs are
+    chosen so that the token mean attains it.
     """
     return _after_one_layer(case, per_gamma=True)
 
 
 @one_layer_cubic.argument(
-    "Argument: cubic_steps, residual, with |D1|_1 |D1|_inf = (2 gamma |E|_1)^2. Prose: the joints "
-    "of that claim; |E|_1 <= |W_QK|_1 |R|^2 / sqrt(d_qk)."
+    r"Argument: cubic_steps, residual, with $\|D 1\|_1 \|D 1\|_\infty = (2 \gamma \|E\|_1)^2$. "
+    r"Prose: the joints of that claim; $\|E\|_1 \leq \|W_{QK}\|_1 |R|^2/\sqrt{d_{qk}}$."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """The chain with constant 2, gamma's definition, |E|_1 <= |W_QK|_1 |R|^2 / sqrt(d_qk)."""
@@ -244,16 +245,16 @@ def _constant(statement: Relational) -> Expr:
     **LAW,
 )
 def one_layer_cubic_v1(case: Case) -> Ball:
-    """One attention layer cubes the residual, constant 4.
+    r"""One attention layer cubes the residual, constant 4.
 
     For every input and one head whose logits, less what all rows share, range over at most 1.256 in
-    every row, the residual after a softmax attention layer is at most 4 |W_QK|_1 |W_V|_(1,inf) /
-    sqrt(d_qk) times the cube of the residual before it.
+    every row, the residual after a softmax attention layer is at most
+    $4 \|W_{QK}\|_1 \|W_V\|_{1, \infty}/\sqrt{d_{qk}}$ times the cube of the residual before it.
 
-    The proof of version 1 (as reported) has a gap: it needs |D1|_1 <= 2 |E|_1, which E = I refutes
-    for n >= 3. No counterexample to the statement is known; for small logits there is an argument,
-    see gamma_free_bound. The residual is the minimum over centres; inputs are chosen so that
-    the token mean attains it.
+    The proof of version 1 (as reported) has a gap: it needs $\|D 1\|_1 \leq 2 \|E\|_1$, which
+    $E = I$ refutes for $n \geq 3$. No counterexample to the statement is known; for small logits
+    there is an argument, see gamma_free_bound. The residual is the minimum over centres; inputs are
+    chosen so that the token mean attains it.
     """
     return _after_one_layer(case)
 
@@ -292,7 +293,7 @@ def _around(statement: Relational, case: Case) -> Ball:
     predicted=_around,
     source=Source("depthlaw", "theory/rank_collapse/__init__.py, slope of one layer"),
     assumes={
-        "condition * |W_QK|_1 r^2 < 1/4": lambda c: (
+        r"condition * $\|W_{QK}\|_1 r^2 < 1/4$": lambda c: (
             c.rational("condition") * _logits(c) < Fraction(1, 4)
         )
     },
@@ -363,11 +364,11 @@ def cubic_rate(case: Case) -> Ball | Outside:
 def zero_query_key_gradient(case: Case) -> Exact:
     """Collapsed tokens give queries and keys no gradient.
 
-    At X = 1 x^T every derivative of a softmax attention layer's output in an entry of W_Q or W_K is
-    zero, for all weights.
+    At $X = 1 x^T$ every derivative of a softmax attention layer's output in an entry of $W_Q$ or
+    $W_K$ is zero, for all weights.
 
     The paper's statement is about expected gradients at initialisation; this is its exact case, and
-    says nothing on W_V.
+    says nothing on $W_V$.
     """
     n, d = case.tokens, case.width
     Wq, Wk, Wv = (random_matrix(case, d, d, salt) for salt in (1, 2, 3))

@@ -49,7 +49,10 @@ logit_max = quantity(
     "positive real",
 )
 gamma_free_ratio = quantity(
-    "gamma_free_ratio", r"\phi", "residual after one layer over |E|_1 |R| |W_V|", "positive real"
+    "gamma_free_ratio",
+    r"\phi",
+    r"residual after one layer over $\|E\|_1 |R| |W_V|$",
+    "positive real",
 )
 step_ratio = quantity(
     "step_ratio",
@@ -64,7 +67,8 @@ step_excess = quantity(
 pair_digits = quantity(
     "pair_digits",
     "p",
-    "whole part of 10^12 times the first token after one layer, for two tokens rho and -rho",
+    r"whole part of $10^{12}$ times the first token after one layer, for two tokens $\rho$ and "
+    r"$-\rho$",
     "nonnegative integer",
 )
 pair_half = quantity(
@@ -203,7 +207,7 @@ def _of_step(step: str, factor: int, *cases: Iterable[Case]) -> tuple[Case, ...]
     wording="reported",
     # Facts of the constructions: `two_attentions` and `scaled_layer` scale to the case.
     assumes={
-        "row ranges D_ii <= 1.256 in the steps signed and residual": lambda c: (
+        r"row ranges $D_{ii} \leq 1.256$ in the steps signed and residual": lambda c: (
             2 * c.rational("logit_max") <= LARGEST_RANGE
             if c.step == "residual"
             else c.step != "signed" or small_range(c)
@@ -242,22 +246,24 @@ def _of_step(step: str, factor: int, *cases: Iterable[Case]) -> tuple[Case, ...]
     },
     control=Control(
         Case(step="signed", step_factor=2, instance="two tokens", range="13/10"),
-        "D = 1.3 is beyond the root 1.2564 of e^x = 1 + 2x",
+        "$D = 1.3$ is beyond the root 1.2564 of $e^x = 1 + 2 x$",
     ),
     supports="rank_collapse/one_layer_cubic",
 )
 def cubic_steps(case: Case) -> Ball | Exact:
-    """Four steps of the proof that one layer cubes, as they hold.
+    r"""Four steps of the proof that one layer cubes, as they hold.
 
-    signed: |(P - Q) R| <= 2 D Q |R| entrywise, for all logits A, E with row ranges D_ii <= 1.256
-    and every matrix R, P = softmax(A), Q = softmax(A - E); residual: |res(SA(X))| <=
-    2 sqrt(|D1|_1 |D1|_inf) |R| |W_V| for every input and one head with D_ii <= 1.256; logits:
-    |D1|_inf <= 2 max |E_ij| <= 2 |E|_1 <= 2 |W|_1 |R|_1 |R|_inf for all R and W with E = R W R^T
-    (divide by sqrt(d_qk) on both sides); product: |AB| <= |A| |B| in the composite norm for all
-    matrices whose product exists.
+    signed: $|(P - Q) R| \leq 2 D Q |R|$ entrywise, for all logits $A$, $E$ with row ranges
+    $D_{ii} \leq 1.256$ and every matrix $R$, $P = \mathrm{softmax}(A)$,
+    $Q = \mathrm{softmax}(A - E)$; residual: $|\mathrm{res}(\mathrm{SA}(X))| \leq 2 \sqrt{\|D 1\|_1
+    \|D 1\|_\infty} |R| |W_V|$ for every input and one head with $D_{ii} \leq 1.256$; logits: $\|D
+    1\|_\infty \leq 2 \max |E_{ij}| \leq 2 \|E\|_1 \leq 2 \|W\|_1 \|R\|_1
+    \|R\|_\infty$ for all $R$ and $W$ with $E = R W
+    R^T$ (divide by $\sqrt{d_{qk}}$ on both sides); product: $|A B| \leq |A| |B|$ in the composite
+    norm for all matrices whose product exists.
 
-    The signed step is repaired: |R| has the norms of R, so that costs nothing; two tokens come
-    within 0.03 % of its constant. R = I and one row of W of both signs attain the logits' step,
+    The signed step is repaired: $|R|$ has the norms of $R$, so that costs nothing; two tokens come
+    within 0.03 % of its constant. $R = I$ and one row of $W$ of both signs attain the logits' step,
     all-ones matrices the product's. As written, without repairs: steps_as_written.
     """
     if case.step == "signed":
@@ -268,8 +274,8 @@ def cubic_steps(case: Case) -> Ball | Exact:
 
 
 @cubic_steps.argument(
-    "Argument. Prose: |P - Q| <= 2 D Q from both sides of the lemma; 1 q^T R W_V is a centre; an "
-    "entry is at most its column sum; sums exchanged."
+    r"Argument. Prose: $|P - Q| \leq 2 D Q$ from both sides of the lemma; $1 q^T R W_V$ is a "
+    "centre; an entry is at most its column sum; sums exchanged."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """The chain holds the signed step and the product; the logits' step adds the row ranges."""
@@ -293,7 +299,7 @@ _GAMMA_FREE = 2 * exp(logit_max) * (exp(logit_max) - 1) / logit_max
 
 @claim(
     Le(gamma_free_ratio, _GAMMA_FREE),
-    source=Source("depthlaw", _HERE + "one layer without gamma"),
+    source=Source("depthlaw", _HERE + r"one layer without $\gamma$"),
     cases={
         "quick": _grid(("1/1000", "1/2", "3"), ((2, 1), (6, 3))),
         "theory": _grid(("1/10", "2"), ((12, 5), (4, 8))),
@@ -302,24 +308,25 @@ _GAMMA_FREE = 2 * exp(logit_max) * (exp(logit_max) - 1) / logit_max
     supports="rank_collapse/steps_as_written",
 )
 def gamma_free_bound(case: Case) -> Ball:
-    """One layer without gamma: constant 2 e^M (e^M - 1)/M.
+    r"""One layer without $\gamma$: constant $2 e^M (e^M - 1)/M$.
 
-    For every input, head and bias with |E_ij| <= M for all i, j, the residual after a softmax
-    attention layer is at most 2 e^M ((e^M - 1)/M) |E|_1 |R| |W_V|, with
-    E = R W_QK R^T / sqrt(d_qk); the constant tends to 2 as M tends to 0, and is at most 4 exactly
-    up to an M that begins with 0.4563239156.
+    For every input, head and bias with $|E_{ij}| \leq M$ for all $i$, $j$, the residual after a
+    softmax attention layer is at most $2 e^M ((e^M - 1)/M) \|E\|_1 |R| |W_V|$, with
+    $E = R W_{QK} R^T/\sqrt{d_{qk}}$; the constant tends to 2 as $M$ tends to 0, and is at most 4
+    exactly up to an $M$ that begins with 0.4563239156.
 
-    So version 1 of the theorem holds for small logits, since max |E_ij| <= |E|_1 <= |W_QK|_1 r_0^2
-    / sqrt(d_qk): where the last is at most 0.4563, the residual is at most 4 |W_QK|_1 |W_V| /
-    sqrt(d_qk) times the cube of r_0, and gamma is an artefact of the proof. Beyond that range
-    version 1 has neither an argument nor a counterexample: one_layer_cubic_v1.
+    So version 1 of the theorem holds for small logits, since $\max |E_{ij}| \leq \|E\|_1 \leq
+    \|W_{QK}\|_1 r_0^2/\sqrt{d_{qk}}$: where the last is at most 0.4563, the residual is at most $4
+    \|W_{QK}\|_1 |W_V|/\sqrt{d_{qk}}$ times the cube of $r_0$, and $\gamma$ is an artefact of the
+    proof. Beyond that range version 1 has neither an argument nor a counterexample:
+    one_layer_cubic_v1.
     """
     return _residual_over(case, lambda E: ball_norms(E)[0])
 
 
 @gamma_free_bound.argument(
-    "Argument. Prose: |P - 1 q^T| bounded entry by entry, then its column and row sums times |R|, "
-    "then |W_V|; a convex gap falling at 0 has one root."
+    "Argument. Prose: $|P - 1 q^T|$ bounded entry by entry, then its column and row sums times "
+    "$|R|$, then $|W_V|$; a convex gap falling at 0 has one root."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """The steps with the stated constant, and where it is at most 4."""
@@ -410,7 +417,7 @@ _UPRIGHT = Case(step="signed", instance="two tokens", range="1/1000", direction=
     known="FAILS",
     weight="step",
     source=Source("depthlaw", "after restatements of dong2021's lemma (v1, v2); heads: our own"),
-    assumes={"if signed, 0 < D_ii <= 1.256": lambda c: c.step != "signed" or small_range(c)},
+    assumes={r"if signed, $0 < D_{ii} \leq 1.256$": lambda c: c.step != "signed" or small_range(c)},
     cases={
         "quick": (
             Case(step="signed", instance="two tokens", range="1/1000"),
@@ -425,27 +432,28 @@ _UPRIGHT = Case(step="signed", instance="two tokens", range="1/1000", direction=
             Case(step="heads", instance="both signs/both signs", tokens=4, balance="1/10"),
         )
     },
-    control=Control(_UPRIGHT, "by 2e-90 less", Le(step_excess, -Rational(2, 10**90))),
+    control=Control(_UPRIGHT, r"by $2 \cdot 10^{-90}$ less", Le(step_excess, -Rational(2, 10**90))),
     cited="Decides which steps of dong2021's proof, as restated, may be quoted without repairs.",
 )
 def steps_as_written(case: Case) -> Ball | Exact:
-    """Two restated steps of the cubing proof, and our own, without repairs.
+    r"""Two restated steps of the cubing proof, and our own, without repairs.
 
-    columns (version 1): |D1|_1 <= 2 |E|_1 for every logit matrix E with row ranges D_ii; signed
-    (version 2): P R <= (I + 2D) Q R entrywise for all logits A, E with D_ii <= 1.256, P =
-    softmax(A), Q = softmax(A - E), and every matrix R; heads: when g_h g'_h <= gamma^2 for every
-    head, with g_h = |D1|_1 / (2 |E|_1) and g'_h = |D1|_inf / (2 |E|_1), then
-    sum_h g_h a_h sum_h g'_h b_h <= gamma^2 sum_h a_h sum_h b_h for all a_h, b_h > 0.
+    columns (version 1): $\|D 1\|_1 \leq 2 \|E\|_1$ for every logit matrix $E$ with row ranges
+    $D_{ii}$; signed (version 2): $P R \leq (I + 2 D) Q R$ entrywise for all logits $A$, $E$ with
+    $D_{ii} \leq 1.256$, $P = \mathrm{softmax}(A)$, $Q = \mathrm{softmax}(A - E)$, and every matrix
+    $R$; heads: when $g_h g'_h \leq \gamma^2$ for every head, with $g_h = \|D 1\|_1/(2 \|E\|_1)$ and
+    $g'_h = \|D 1\|_\infty/(2 \|E\|_1)$, then $\sum_h g_h a_h \sum_h g'_h b_h \leq \gamma^2 \sum_h
+    a_h \sum_h b_h$ for all $a_h$, $b_h > 0$.
 
-    Each fails. columns: |D1|_1 sums over all rows, and E = I_3 gives 3 > 2; the factor gamma of
-    version 2 repairs it, and version 1 itself is not refuted by this (one_layer_cubic_v1,
-    gamma_free_bound). signed: an entrywise inequality may not be multiplied by a matrix with
-    negative entries, R = -e_1 turns it round; the norms that the proof needs survive (cubic_steps).
-    heads: a step that suggests itself for the sum over heads, not one of the paper; gamma bounds
-    only the product g_h g'_h, and heads whose value matrices favour different norms pair the
-    largest g with the largest g', so that both factors are needed per head, as in layers_product;
-    the multi-head theorem is not refuted by this. The first two stand in restatements of the proof;
-    the paper itself was not read.
+    Each fails. columns: $\|D 1\|_1$ sums over all rows, and $E = I_3$ gives $3 > 2$; the factor
+    $\gamma$ of version 2 repairs it, and version 1 itself is not refuted by this
+    (one_layer_cubic_v1, gamma_free_bound). signed: an entrywise inequality may not be multiplied by
+    a matrix with negative entries, $R = -e_1$ turns it round; the norms that the proof needs
+    survive (cubic_steps). heads: a step that suggests itself for the sum over heads, not one of the
+    paper; $\gamma$ bounds only the product $g_h g'_h$, and heads whose value matrices favour
+    different norms pair the largest $g$ with the largest $g'$, so that both factors are needed per
+    head, as in layers_product; the multi-head theorem is not refuted by this. The first two stand
+    in restatements of the proof; the paper itself was not read.
     """
     if case.step == "signed":
         return _signed_excess(case)
@@ -470,13 +478,14 @@ def steps_as_written(case: Case) -> Ball | Exact:
     supports="rank_collapse/one_layer_cubic",
 )
 def pair_tanh(case: Case) -> Exact:
-    """Two opposite tokens: rho becomes rho tanh(w rho^2).
+    r"""Two opposite tokens: $\rho$ becomes $\rho \tanh(w \rho^2)$.
 
-    For all rho, w > 0, one attention layer of width one with W_QK = w and W_V = 1 takes the tokens
-    rho, -rho to x, -x with x = rho tanh(w rho^2); the statement compares floor(10^12 x).
+    For all $\rho$, $w > 0$, one attention layer of width one with $W_{QK} = w$ and $W_V = 1$ takes
+    the tokens $\rho$, $-\rho$ to $x$, $-x$ with $x = \rho \tanh(w \rho^2)$; the statement compares
+    $\lfloor 10^{12} x \rfloor$.
 
-    For small logits it is w rho^3, an eighth of what the constant 4 allows for this pair (residual
-    sqrt(2) rho).
+    For small logits it is $w \rho^3$, an eighth of what the constant 4 allows for this pair
+    (residual $\sqrt{2} \rho$).
     """
     with flint.ctx.workprec(192):
         rho, w = (from_fraction(case.rational(name)) for name in ("pair_half", "qk_weight"))
@@ -484,7 +493,9 @@ def pair_tanh(case: Case) -> Exact:
         return Exact(whole_part(after[0, 0] * 10**12))
 
 
-@pair_tanh.argument("Argument: the layer on both tokens is computed in symbols, for all rho and w.")
+@pair_tanh.argument(
+    r"Argument: the layer on both tokens is computed in symbols, for all $\rho$ and $w$."
+)
 def _(statement: Relational) -> Iterator[Step]:
     """The layer on rho, -rho in symbols: logits w x_i x_j, a softmax of each row, and W_V = 1."""
     pair = (pair_half, -pair_half)

@@ -40,19 +40,20 @@ from .softmax_perturbation import LARGEST_RANGE
 gamma = quantity(
     "gamma",
     r"\gamma",
-    "bound on sqrt(|D1|_1 |D1|_inf) / (2 |E|_1) over all heads and layers",
+    r"bound on $\sqrt{\|D 1\|_1 \|D 1\|_\infty}/(2 \|E\|_1)$ over all heads and layers",
     "positive real",
 )
 residual_end = quantity(
     "residual_end",
     "r_L",
-    "composite norm of the tokens minus their centre after L layers",
+    "composite norm of the tokens minus their centre after $L$ layers",
     "positive real",
 )
 residual_scaled = quantity(
     "residual_scaled",
     r"\hat r_L",
-    "r_L divided by the product over layers l of k_l^(3^(L-l)), k_l the head sum of layer l",
+    "$r_L$ divided by the product over layers $l$ of $k_l^{3^{L-l}}$, $k_l$ the head sum of "
+    "layer $l$",
     "positive real",
 )
 lipschitz = quantity(
@@ -158,17 +159,17 @@ def _power(left: Expr, base: Expr | int) -> Relational:
     cited="Decides which constant a collapse bound for several layers and heads may quote.",
 )
 def layers_product(case: Case) -> Ball | Outside:
-    """Residual after L layers, with a coefficient per layer.
+    r"""Residual after $L$ layers, with a coefficient per layer.
 
-    For every network of L attention layers and every input whose logits E range over at most 1.256
-    in each layer, the residual is at most prod_l (4 k_l)^(3^(L-l)) times the 3^L-th power of the
-    input's, with k_l = sqrt(sum_h g_h a_h sum_h g'_h b_h) / sqrt(d_qk).
+    For every network of $L$ attention layers and every input whose logits $E$ range over at most
+    1.256 in each layer, the residual is at most $\prod_l (4 k_l)^{3^{L-l}}$ times the $3^L$-th
+    power of the input's, with $k_l = \sqrt{\sum_h g_h a_h \sum_h g'_h b_h}/\sqrt{d_{qk}}$.
 
-    a_h = |W_QK|_1 |W_V|_1, b_h = |W_QK|_1 |W_V|_inf, g_h = |D1|_1 / (2|E|_1), g'_h = |D1|_inf /
-    (2|E|_1). The composite norm has no triangle inequality, so heads are added inside its two
-    factors. The logit ranges are computed on the network that is drawn; one beyond 1.256 is out of
-    scope. The residual is the minimum over centres; inputs are chosen so that the token mean
-    attains it.
+    $a_h = \|W_{QK}\|_1 \|W_V\|_1$, $b_h = \|W_{QK}\|_1 \|W_V\|_\infty$,
+    $g_h = \|D 1\|_1/(2 \|E\|_1)$, $g'_h = \|D 1\|_\infty/(2 \|E\|_1)$. The composite norm has no
+    triangle inequality, so heads are added inside its two factors. The logit ranges are computed on
+    the network that is drawn; one beyond 1.256 is out of scope. The residual is the minimum over
+    centres; inputs are chosen so that the token mean attains it.
     """
 
     def scaled() -> arb:
@@ -187,8 +188,8 @@ def layers_product(case: Case) -> Ball | Outside:
 
 
 @layers_product.argument(
-    "Argument: induction on L. Prose: cubic_steps, residual, per head; |.|_1 and |.|_inf each add "
-    "over heads before the root of their product."
+    r"Argument: induction on $L$. Prose: cubic_steps, residual, per head; $\|.\|_1$ and "
+    r"$\|.\|_\infty$ each add over heads before the root of their product."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """One layer by the chain, with |.|_1 and |.|_inf added over heads; then log k + 3 F(L)."""
@@ -234,20 +235,23 @@ _MLP = tuple(
     supports="rank_collapse/layers_product",
 )
 def layers_uniform(case: Case) -> Ball | Outside:
-    """Residual after L layers is at most a 3^L-th power.
+    r"""Residual after $L$ layers is at most $a 3^L$-th power.
 
-    For every network of L layers, each attention with H heads and |W_QK|_1 |W_V|_(1,inf) <= beta,
-    and then a map that is lambda-Lipschitz in the composite norm, or none (lambda = 1), and every
-    input whose logits, less what all rows share, range over at most 1.256 in each layer and head,
-    and whose computed gamma is at most gamma there, the residual after L layers is at most
-    (4 gamma beta H lambda / sqrt(d_qk))^((3^L-1)/2) times the 3^L-th power of the input's residual.
+    For every network of $L$ layers, each attention with $H$ heads and
+    $\|W_{QK}\|_1 \|W_V\|_{1, \infty} \leq \beta$, and then a map that is $\lambda$-Lipschitz in the
+    composite norm, or none ($\lambda = 1$), and every input whose logits, less what all rows share,
+    range over at most 1.256 in each layer and head, and whose computed $\gamma$ is at most $\gamma$
+    there, the residual after $L$ layers is at most
+    $(4 \gamma \beta H \lambda/\sqrt{d_{qk}})^{(3^L-1)/2}$ times the $3^L$-th power of the input's
+    residual.
 
     The paper's proof (as reported) adds heads by a triangle inequality that the composite norm
     lacks; no counterexample is known, and with one head and no map it follows from layers_product.
     The smallness of the logits is needed by its lemma but missing from every restatement. Logit
-    ranges and gamma are computed on the network that is drawn; one that exceeds 1.256 or the stated
-    gamma is out of scope. The residual is the minimum over centres; inputs are chosen so that the
-    token mean attains it. The map, an MLP in the corollary, is lambda (x + sin x)/2 on every entry.
+    ranges and $\gamma$ are computed on the network that is drawn; one that exceeds 1.256 or the
+    stated $\gamma$ is out of scope. The residual is the minimum over centres; inputs are chosen so
+    that the token mean attains it. The map, an MLP in the corollary, is $\lambda (x + \sin x)/2$ on
+    every entry.
     """
     if not case.get("mlp", True):
         fields = case.fields()
@@ -278,7 +282,7 @@ _LARGE = Case.grid(
     known="FAILS",
     cases={"quick": _LARGE},
     assumes={
-        "4 gamma beta H < sqrt(d_qk)": lambda c: bool(
+        r"$4 \gamma \beta H < \sqrt{d_{qk}}$": lambda c: bool(
             (4 * c.rational("gamma") * c.rational("beta") * c.heads) ** 2 < c.qk_width
         )
     },
@@ -286,17 +290,18 @@ _LARGE = Case.grid(
     cited="Decides whether weights alone tell if a net collapses, whatever the size of its input.",
 )
 def convergence_as_reported(case: Case) -> Ball | Outside:
-    """4 gamma beta H < sqrt(d_qk) forces collapse.
+    r"""$4 \gamma \beta H < \sqrt{d_{qk}}$ forces collapse.
 
-    Whenever 4 gamma beta H < sqrt(d_qk), the residual after L layers is at most that of the input,
-    for every input.
+    Whenever $4 \gamma \beta H < \sqrt{d_{qk}}$, the residual after $L$ layers is at most that of
+    the input, for every input.
 
-    The sentence, as reported: convergence is guaranteed "when 4 gamma beta H < sqrt(d_qk)". "For
-    every input" is ours: from memory the paper speaks of inputs of small residual, and for r_0 <= 1
-    nothing here contradicts it. Large inputs refute the hardened form, even with logits that range
-    over 1/2 in the first layer: two tokens at +-70.7, W_QK = 1/20000, W_V = 2000, which layers of
-    such weights take apart by 2000 tanh(w rho^2) each, as in pair_tanh. Collapse needs sqrt(c) r_0
-    < 1 with c = 4 gamma beta H / sqrt(d_qk), see collapse_condition.
+    The sentence, as reported: convergence is guaranteed "when $4 \gamma \beta H < \sqrt{d_{qk}}$".
+    "For every input" is ours: from memory the paper speaks of inputs of small residual, and for
+    $r_0 \leq 1$ nothing here contradicts it. Large inputs refute the hardened form, even with
+    logits that range over 1/2 in the first layer: two tokens at +-70.7, $W_{QK} = 1/20000$,
+    $W_V = 2000$, which layers of such weights take apart by $2000 \tanh(w \rho^2)$ each, as in
+    pair_tanh. Collapse needs $\sqrt{c} r_0 < 1$ with $c = 4 \gamma \beta H/\sqrt{d_{qk}}$, see
+    collapse_condition.
     """
     return _outside_gamma(case) or _last_residual(case)
 
@@ -318,13 +323,13 @@ def convergence_as_reported(case: Case) -> Ball | Outside:
     supports="rank_collapse/convergence_as_reported",
 )
 def collapse_condition(case: Case) -> Exact:
-    """The cubic recurrence collapses exactly below r_0 = c^(-1/2).
+    r"""The cubic recurrence collapses exactly below $r_0 = c^{-1/2}$.
 
-    For all c, r_0 > 0 and all L the recurrence r_(l+1) = c r_l^3 gives r_L = c^(-1/2) (sqrt(c)
-    r_0)^(3^L), which tends to 0 exactly when sqrt(c) r_0 < 1.
+    For all $c$, $r_0 > 0$ and all $L$ the recurrence $r_{l+1} = c r_l^3$ gives
+    $r_L = c^{-1/2} (\sqrt{c} r_0)^{3^L}$, which tends to 0 exactly when $\sqrt{c} r_0 < 1$.
 
-    About the recurrence alone. Repairs the reported condition c < 1, which is enough when r_0 <= 1
-    and not beyond.
+    About the recurrence alone. Repairs the reported condition $c < 1$, which is enough when
+    $r_0 \leq 1$ and not beyond.
     """
     r: Fraction = case.rational("residual")
     for _ in range(case.depth):
@@ -333,8 +338,8 @@ def collapse_condition(case: Case) -> Exact:
 
 
 @collapse_condition.argument(
-    "Argument: induction on L with both steps checked. Prose: x^(3^L) tends to 0 for 0 < x < 1 and "
-    "for no other x > 0."
+    "Argument: induction on $L$ with both steps checked. Prose: $x^{3^L}$ tends to 0 for "
+    "$0 < x < 1$ and for no other $x > 0$."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """Induction on the number of layers, for every c and r_0."""

@@ -41,11 +41,11 @@ from .softmax_attention import (
 fitted_slope = quantity(
     "fitted_slope",
     r"\hat s",
-    "least-squares slope of log(-log r_l) against the layer l, over the layers named",
+    r"least-squares slope of $\log(-\log r_l)$ against the layer $l$, over the layers named",
     "real",
 )
 residual_decay = quantity(
-    "residual_decay", r"\Lambda", "mean fall of log r_l per layer", "positive real"
+    "residual_decay", r"\Lambda", r"mean fall of $\log r_l$ per layer", "positive real"
 )
 decay_per_position = quantity(
     "decay_per_position",
@@ -272,35 +272,37 @@ _PLAIN = {
     Eq(fitted_slope, log(3)),
     kind="rate",
     predicted=slope_interval,
-    post_hoc="The least coefficient c = 10^-6 was chosen after a first look at such nets.",
+    post_hoc="The least coefficient $c = 10^{-6}$ was chosen after a first look at such nets.",
     headline="The doubly exponential law itself: the exponent triples with each layer: base 3.",
     source=Source("depthlaw", "after dong2021, Theorem 2.3: " + _HERE + "slope"),
     assumes={
-        "coefficient_least <= 1 and r_0 < 1": lambda c: (
+        r"coefficient_least $\leq 1$ and $r_0 < 1$": lambda c: (
             c.rational("coefficient_least") <= 1 and c.rational("residual") < 1
         )
     },
     cases=_PLAIN,
     control=Control(
-        _PLAIN["quick"][0], "slope log(32/11)", Eq(fitted_slope, log(Rational(32, 11)))
+        _PLAIN["quick"][0], r"slope $\log(32/11)$", Eq(fitted_slope, log(Rational(32, 11)))
     ),
-    cited="Decides which slope of log(-log residual) a net must show where each layer cubes.",
+    cited=r"Decides which slope of $\log(-\log \text{residual})$ a net must show where each layer "
+    "cubes.",
 )
 def doubly_exponential_slope(case: Case) -> Ball | Outside:
-    """Where each layer cubes, log(-log residual) grows by log 3 per layer.
+    r"""Where each layer cubes, $\log(-\log \text{residual})$ grows by $\log 3$ per layer.
 
     For every net of softmax attention alone, with any number of heads, in which the residual before
-    layer l and after it satisfy c r_l^3 <= r_(l+1) <= r_l^3 at every layer, the least-squares slope
-    of log(-log r_l) over the layers m to L is log 3 within the interval that c and r_0 leave open.
+    layer $l$ and after it satisfy $c r_l^3 \leq r_{l+1} \leq r_l^3$ at every layer, the
+    least-squares slope of $\log(-\log r_l)$ over the layers $m$ to $L$ is $\log 3$ within the
+    interval that $c$ and $r_0$ leave open.
 
     That every layer cubes, up to a constant, is assumed: what is argued is the algebra of that
     recurrence, not that attention does it. Six layers or more, down by more than ten thousand
     orders of magnitude (quick), and by more than a million at twelve layers (theory). The interval
-    is derived: a_l = -log r_l follows a_(l+1) = 3 a_l - log c_l, so log a_l deviates from a line by
-    less than log(1 + log(1/c) / (2 a_m)). That the coefficients lie in the range is checked on the
-    net that is drawn, from its cubic part and the remainder of the softmax, not from the residuals
-    that are measured; one that does not is out of scope. The upper end 1 is below the theorem's 4
-    gamma beta H, and true of these nets.
+    is derived: $a_l = -\log r_l$ follows $a_{l+1} = 3 a_l - \log c_l$, so $\log a_l$ deviates from
+    a line by less than $\log(1 + \log(1/c)/(2 a_m))$. That the coefficients lie in the range is
+    checked on the net that is drawn, from its cubic part and the remainder of the softmax, not from
+    the residuals that are measured; one that does not is out of scope. The upper end 1 is below the
+    theorem's $4 \gamma \beta H$, and true of these nets.
     """
     coefficients = _coefficients(case)
     if not (coefficients.low >= case.rational("coefficient_least") and coefficients.high <= 1):
@@ -309,8 +311,8 @@ def doubly_exponential_slope(case: Case) -> Ball | Outside:
 
 
 @doubly_exponential_slope.argument(
-    "Argument: the recurrence of -log r is solved. Prose: coefficients of cubic part and remainder "
-    "lie between c and 1; a fitted slope is linear."
+    r"Argument: the recurrence of $-\log r$ is solved. Prose: coefficients of cubic part and "
+    "remainder lie between $c$ and 1; a fitted slope is linear."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """a_(m+k) = b^k (a_m + s_k) solves the recursion, with s_k between 0 and (1 - b^-k)/(b-1) u."""
@@ -368,18 +370,18 @@ def _plain_slope(case: Case) -> Ball:
     control=Control(_BROKEN["quick"][-1], "the same nets without skips", measured=_plain_slope),
 )
 def slope_below_cubic(case: Case) -> Ball:
-    """In these masked, positional, skip nets log(-log residual) grows below log 3.
+    r"""In these masked, positional, skip nets $\log(-\log \text{residual})$ grows below $\log 3$.
 
     In these nets of softmax attention alone with a causal mask, or with logits that are lowered in
-    proportion to the distance |i - j|, and in these nets with skip connections, drawn at random,
-    the least-squares slope of log(-log r_l) against the layer is below log 3, the slope of the same
-    nets without mask, positions or skips.
+    proportion to the distance $|i - j|$, and in these nets with skip connections, drawn at random,
+    the least-squares slope of $\log(-\log r_l)$ against the layer is below $\log 3$, the slope of
+    the same nets without mask, positions or skips.
 
     Several heads and any value matrices. Only an upper bound is stated; the slopes found lie far
     below it. The control lies just above it, as it would under a mask or positions: coefficients
-    below 1 put the slope of the cubic law a little above log 3. Logits by distance are those of
-    ALiBi without its causal mask; relative biases of T5 or XLNet are other functions of i - j. The
-    laws themselves: position_decay, causal_exponential, position_logits_linear,
+    below 1 put the slope of the cubic law a little above $\log 3$. Logits by distance are those of
+    ALiBi without its causal mask; relative biases of T5 or XLNet are other functions of $i - j$.
+    The laws themselves: position_decay, causal_exponential, position_logits_linear,
     skip_keeps_residual.
     """
     return _slope(case, case.logits)
@@ -482,7 +484,7 @@ _placed = partial(_long, logits="positions", tokens=(2, 3))
         "theory": (*_causal(tokens=8, depth=512), *_placed(depth=256, decay_per_position="1/10")),
     },
     assumes={
-        "a causal mask, or 2 or 3 tokens and 0 < a < 1": lambda c: (
+        "a causal mask, or 2 or 3 tokens and $0 < a < 1$": lambda c: (
             c.rational("decay_per_position") == 0
             if c.logits == "causal"
             else c.tokens in (2, 3) and 0 < c.rational("decay_per_position") < 1
@@ -496,26 +498,27 @@ _placed = partial(_long, logits="positions", tokens=(2, 3))
     cited="Decides whether late collapse with a mask is estimated by a cube or a factor per layer.",
 )
 def position_decay(case: Case) -> Ball | Outside:
-    """Under causal masks the residual halves per layer; positions give other factors.
+    r"""Under causal masks the residual halves per layer; positions give other factors.
 
     For every net of one-head softmax attention alone, orthogonal value matrices that permute and
     reflect the features, and tokens so near each other that what they add to logits is negligible,
-    -log r_l grows per layer by log 2 under a causal mask, with any number of tokens, and with
-    weights a^|i-j|, for two or three tokens, by -log of (1-a)/(1+a), or of (1-a^2)/(1+a+a^2): r_0 /
-    r_L is that power up to a factor that depends on the number of tokens alone.
+    $-\log r_l$ grows per layer by $\log 2$ under a causal mask, with any number of tokens, and with
+    weights $a^{|i-j|}$, for two or three tokens, by -log of $(1-a)/(1+a)$, or of
+    $(1-a^2)/(1+a+a^2)$: $r_0/r_L$ is that power up to a factor that depends on the number of tokens
+    alone.
 
-    So log r is linear in depth and not in 3^L. The rate is the second eigenvalue of the attention
-    matrix that is left when tokens are equal, under a causal mask 1/i in row i; it does not depend
-    on the length there. With other value matrices their singular values come on top. No value of a
-    in (0, 1) gives a doubly exponential law, a = 1 (no positions) does. In the formula a = 0 stands
-    for the causal mask.
+    So $\log r$ is linear in depth and not in $3^L$. The rate is the second eigenvalue of the
+    attention matrix that is left when tokens are equal, under a causal mask $1/i$ in row $i$; it
+    does not depend on the length there. With other value matrices their singular values come on
+    top. No value of a in (0, 1) gives a doubly exponential law, $a = 1$ (no positions) does. In the
+    formula $a = 0$ stands for the causal mask.
     """
     return _decay(case)
 
 
 @position_decay.argument(
-    "Argument: the second eigenvalue and its left eigenvector are checked. Prose: the transients "
-    "of `_near`; logits within 1e-12 move no sixth digit."
+    "Argument: the second eigenvalue and its left eigenvector are checked. Prose: the "
+    "transients of `_near`; logits within $10^{-12}$ move no sixth digit."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """A left eigenvector of the stated eigenvalue, orthogonal to 1."""
@@ -569,15 +572,15 @@ _SKIPS = {
     supports="rank_collapse/skips_keep_more",
 )
 def skip_keeps_residual(case: Case) -> Ball | Outside:
-    """With skips a layer takes a small share of the residual.
+    r"""With skips a layer takes a small share of the residual.
 
-    For every net of softmax attention with skip connections on tokens x, -x, log r_L is at least
-    log r_0 + L log(1 - e), where e is at least 2 e^M (e^M - 1) |W_V| summed over heads at every
-    layer, in the norms |.|_1 and |.|_inf, and M is the largest logit.
+    For every net of softmax attention with skip connections on tokens $x$, $-x$, $\log r_L$ is at
+    least $\log r_0 + L \log(1 - e)$, where $e$ is at least $2 e^M (e^M - 1) |W_V|$ summed over
+    heads at every layer, in the norms $\|.\|_1$ and $\|.\|_\infty$, and $M$ is the largest logit.
 
-    So residuals fall exponentially at the fastest, and small ones hardly at all, since M falls with
-    r^2: attention gives what skip_existence says of some weights for all small ones. The sum is
-    computed on the net that is drawn; where it exceeds e the case is out of scope.
+    So residuals fall exponentially at the fastest, and small ones hardly at all, since $M$ falls
+    with $r^2$: attention gives what skip_existence says of some weights for all small ones. The sum
+    is computed on the net that is drawn; where it exceeds $e$ the case is out of scope.
     """
     return _last(case, skip=True)
 
@@ -606,8 +609,8 @@ def _last(case: Case, skip: bool) -> Ball | Outside:
 
 
 @skip_keeps_residual.argument(
-    "Argument. Prose: |P - 1 q^T| <= e^M (e^M - 1)/M (|E| + |E| q) entrywise (gamma_free_bound); "
-    "the triangle inequality; tokens stay x, -x."
+    r"Argument. Prose: $|P - 1 q^T| \leq e^M (e^M - 1)/M (|E| + |E| q)$ entrywise "
+    "(gamma_free_bound); the triangle inequality; tokens stay $x$, $-x$."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """|R'| >= |R| - |A| |R| |W| in both norms, so their geometric mean loses the same share."""

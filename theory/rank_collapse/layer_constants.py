@@ -28,14 +28,14 @@ from .softmax_perturbation import LARGEST_RANGE
 bound_ratio = quantity(
     "bound_ratio",
     r"c_l/k_l",
-    "r_(l+1) / r_l^3 over sqrt(sum_h g_h a_h sum_h g'_h b_h) / sqrt(d_qk) of that "
-    "layer, or over gamma beta H / sqrt(d_qk), largest over nets",
+    r"$r_{l+1}/r_l^3$ over $\sqrt{\sum_h g_h a_h \sum_h g'_h b_h}/\sqrt{d_{qk}}$ of that layer, "
+    r"or over $\gamma \beta H/\sqrt{d_{qk}}$, largest over nets",
     "positive real",
 )
 logit_range = quantity(
     "logit_range",
     r"\|D\|",
-    "largest range of a row of E, the logits that differ between rows",
+    "largest range of a row of $E$, the logits that differ between rows",
     "positive real",
 )
 
@@ -232,18 +232,18 @@ _BY_LAYER = _of_layers(layer=range(1, LAYERS), bound=("repaired", "uniform"))
     reads=("layer", "bound"),
     cases=_BY_LAYER,
     control=Control(
-        _BY_LAYER["quick"][0], "a bound 10^6 times smaller", Le(bound_ratio, Rational(4, 10**6))
+        _BY_LAYER["quick"][0], "a bound $10^6$ times smaller", Le(bound_ratio, Rational(4, 10**6))
     ),
     supports="rank_collapse/layers_product",
 )
 def layer_constant(case: Case, seed: int) -> Ball | Outside:
-    """Coefficients of layers at real shapes lie below both bounds.
+    r"""Coefficients of layers at real shapes lie below both bounds.
 
     For every net of softmax attention alone, every input and every layer whose logits, less what
-    all rows share, range over at most 1.256, r_(l+1) / r_l^3 is at most 4 sqrt(sum_h g_h a_h sum_h
-    g'_h b_h) / sqrt(d_qk) (repaired), with g_h, g'_h, a_h, b_h as in layers_product, and at most 4
-    gamma beta H / sqrt(d_qk) (uniform, as reported), with gamma and beta the largest of that
-    layer's heads.
+    all rows share, range over at most 1.256, $r_{l+1}/r_l^3$ is at most
+    $4 \sqrt{\sum_h g_h a_h \sum_h g'_h b_h}/\sqrt{d_{qk}}$ (repaired), with $g_h$, $g'_h$, $a_h$,
+    $b_h$ as in layers_product, and at most $4 \gamma \beta H/\sqrt{d_{qk}}$ (uniform, as reported),
+    with $\gamma$ and $\beta$ the largest of that layer's heads.
 
     Measured on random normal weights of a small shape, of BERT-base and of BERT-large, whose tokens
     start layer-normalised, and are not normalised between layers. The value is the largest of all
@@ -272,15 +272,16 @@ def layer_constant(case: Case, seed: int) -> Ball | Outside:
     cited="Bears on whether the cubic theorem says anything about BERT at initialisation.",
 )
 def smallness_at_real_shapes(case: Case, seed: int) -> Sample:
-    """The first layer of BERT at initialisation meets the lemma's condition.
+    r"""The first layer of BERT at initialisation meets the lemma's condition.
 
     In random nets of BERT's shapes on layer-normalised tokens the logits of the first layer that
     differ between rows typically range over at most 1.256.
 
     The lemma behind the cubic bound asks for it, and every restatement of the theorem leaves it
-    out. It was expected to fail: an entry of E has a standard deviation of about d std^2 = 0.3, and
-    a row of 128 ranges over several of them. So the theorem says nothing of these nets' first
-    layer; from the second on the condition holds with room (layer_constant).
+    out. It was expected to fail: an entry of $E$ has a standard deviation of about
+    $d \mathrm{std}^2 = 0.3$, and a row of 128 ranges over several of them. So the theorem says
+    nothing of these nets' first layer; from the second on the condition holds with room
+    (layer_constant).
     """
     rng, std, widest = case.rng(seed), float(case.rational("std")), []
     size = (case.heads, case.width, case.width // case.heads)
@@ -298,23 +299,25 @@ def smallness_at_real_shapes(case: Case, seed: int) -> Sample:
     reads=("layer",),
     holds_for="typical",
     weight="measurement",
-    source=Source("depthlaw", "theory/rank_collapse/layer_constants.py, gamma"),
+    source=Source("depthlaw", r"theory/rank_collapse/layer_constants.py, $\gamma$"),
     cases=_of_layers(layer=range(LAYERS)),
     control=Control(
         Case(**_SMALL, layer=0, orthonormal=True),
-        "orthonormal tokens and W_Q, W_K near I, so that E is nearly the identity",
+        "orthonormal tokens and $W_Q$, $W_K$ near I, so that $E$ is nearly the identity",
     ),
     supports="rank_collapse/layers_product",
 )
 def gamma_of_random_heads(case: Case, seed: int) -> Sample:
-    """gamma of random heads is below 1.
+    r"""$\gamma$ of random heads is below 1.
 
-    In random nets of real shapes the largest gamma of a layer's heads, which the proof of the cubic
-    bound needs, is typically below 1, so that the bound of version 2 is below that of version 1.
+    In random nets of real shapes the largest $\gamma$ of a layer's heads, which the proof of the
+    cubic bound needs, is typically below 1, so that the bound of version 2 is below that of version
+    1.
 
-    gamma may be as large as sqrt(N/2) (gamma_bound), and is about sqrt(N)/4 for orthonormal tokens
-    that each attend to themselves most. Random rows of E range over a few standard deviations,
-    while a column of |E| sums N of them: gamma falls like sqrt(log N / N).
+    $\gamma$ may be as large as $\sqrt{N/2} (\gamma_{\mathrm{bound}})$, and is about $\sqrt{N}/4$
+    for orthonormal tokens that each attend to themselves most. Random rows of $E$ range over a few
+    standard deviations, while a column of $|E|$ sums $N$ of them: $\gamma$ falls like
+    $\sqrt{\log N/N}$.
     """
     return Sample(tuple(float(f"{drawn_net.gamma:.6g}") for drawn_net in _layer(case, seed)))
 
@@ -331,21 +334,25 @@ _DEEP = {
     kind="rate",
     holds_for="typical",
     predicted=slope_interval,
-    post_hoc="The least coefficient 10^-12 was chosen when 10^-7 to 10^-5 had been seen.",
+    post_hoc=(
+        "The least coefficient $10^{-12}$ was chosen when $10^{-7}$ to $10^{-5}$ had been seen."
+    ),
     source=Source("depthlaw", "after dong2021, Theorem 2.3"),
     cases=_DEEP,
-    control=Control(_DEEP["quick"][0], "slope log(14/5)", Eq(fitted_slope, log(Rational(14, 5)))),
+    control=Control(
+        _DEEP["quick"][0], r"slope $\log(14/5)$", Eq(fitted_slope, log(Rational(14, 5)))
+    ),
     supports="rank_collapse/doubly_exponential_slope",
 )
 def slope_at_real_shapes(case: Case, seed: int) -> Sample:
-    """In random nets log(-log residual) grows by about log 3 a layer.
+    r"""In random nets $\log(-\log \text{residual})$ grows by about $\log 3$ a layer.
 
     In random nets of softmax attention alone, of a small shape, of BERT-base and of BERT-large, the
-    least-squares slope of log(-log r_l) over the layers m to L is typically log 3 within the
-    interval that coefficients r_(l+1) / r_l^3 between 10^-12 and 1 leave open.
+    least-squares slope of $\log(-\log r_l)$ over the layers $m$ to $L$ is typically $\log 3$ within
+    the interval that coefficients $r_{l+1}/r_l^3$ between $10^{-12}$ and 1 leave open.
 
     The interval is that of doubly_exponential_slope; here the coefficients are not checked first,
-    so that the slope could leave it. Tokens are scaled to r_0 = 0.01, and not normalised between
+    so that the slope could leave it. Tokens are scaled to $r_0 = 0.01$, and not normalised between
     layers.
     """
     rng, std, slopes = case.rng(seed), float(case.rational("std")), []

@@ -33,7 +33,7 @@ q = quantity(
 )
 start = quantity("difference", r"\delta_0", "difference of two tokens", "positive real")
 end = quantity(
-    "difference_end", r"\delta_L", "difference of two tokens after L layers", "positive real"
+    "difference_end", r"\delta_L", "difference of two tokens after $L$ layers", "positive real"
 )
 bound = quantity("token_bound", "B", "bound on the size of the tokens", "positive real")
 least = quantity(
@@ -49,14 +49,14 @@ radius = quantity(
 tail = quantity(
     "tail_mass",
     r"P_{\geq j}",
-    "largest total weight that a row of the product of attention matrices puts on "
-    "positions j and later",
+    "largest total weight that a row of the product of attention matrices puts on positions $j$ "
+    "and later",
     "nonnegative real",
 )
 spread = quantity(
     "spread_ratio",
     r"s_L/s_0",
-    "largest minus least token after L layers over that before them, width one",
+    "largest minus least token after $L$ layers over that before them, width one",
     "nonnegative real",
 )
 eta = quantity(
@@ -73,7 +73,7 @@ count = quantity(
     "nonnegative integer",
 )
 digits = quantity(
-    "limit_digits", "q", "whole part of 10^9 times the size of a limit", "nonnegative integer"
+    "limit_digits", "q", "whole part of $10^9$ times the size of a limit", "nonnegative integer"
 )
 
 MASKS = "arXiv:2405.18781"
@@ -98,7 +98,7 @@ HERE = "theory/rank_collapse/masked_attention.py, "
             ),
         )
     },
-    assumes={"p > q": lambda c: c.rational("first_weight") > c.rational("second_weight")},
+    assumes={"$p > q$": lambda c: c.rational("first_weight") > c.rational("second_weight")},
     control=Control(
         Case(first_weight="3/4", second_weight="1/4", difference="1", depth=4),
         "the cubic law",
@@ -109,13 +109,13 @@ HERE = "theory/rank_collapse/masked_attention.py, "
 def position_logits_linear(case: Case) -> Exact:
     """Two tokens, logits of position alone: linear in each layer.
 
-    For two tokens with attention rows (p, 1 - p) and (q, 1 - q) that do not depend on the tokens, p
-    > q, and W_V = I, the difference after L layers is (p - q)^L times the first: linear in it,
-    whatever its size.
+    For two tokens with attention rows $(p, 1 - p)$ and $(q, 1 - q)$ that do not depend on the
+    tokens, $p > q$, and $W_V = I$, the difference after $L$ layers is $(p - q)^L$ times the first:
+    linear in it, whatever its size.
 
-    The cubic law needs all logits to pass through X, since otherwise P does not tend to equal rows.
-    The causal mask with equal weights is p = 1, q = 1/2. So no cubic law can hold for all relative
-    positions or masks.
+    The cubic law needs all logits to pass through $X$, since otherwise $P$ does not tend to equal
+    rows. The causal mask with equal weights is $p = 1$, $q = 1/2$. So no cubic law can hold for all
+    relative positions or masks.
     """
     first, second = case.rational("first_weight"), case.rational("second_weight")
     x, y = case.rational("difference") + 5, Fraction(5)
@@ -125,8 +125,8 @@ def position_logits_linear(case: Case) -> Exact:
 
 
 @position_logits_linear.argument(
-    "Argument: induction on L with both steps checked, for the two tokens and fixed rows of the "
-    "words."
+    "Argument: induction on $L$ with both steps checked, for the two tokens and fixed rows of "
+    "the words."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """The rows take x + delta, x to two numbers that differ by (p - q) delta."""
@@ -157,7 +157,7 @@ def _(statement: Relational) -> Iterator[Step]:
     },
     # The tokens start at B - delta_0 and B.
     assumes={
-        "w > 0, delta_0 > 0, both tokens in [-B, B]": lambda c: (
+        r"$w > 0$, $\delta_0 > 0$, both tokens in $[-B, B]$": lambda c: (
             c.rational("qk_weight") > 0
             and 0 < c.rational("difference") <= 2 * c.rational("token_bound")
         )
@@ -170,11 +170,11 @@ def _(statement: Relational) -> Iterator[Step]:
     supports="rank_collapse/position_decay",
 )
 def causal_exponential(case: Case) -> Ball:
-    """A causal mask leaves two tokens only exponential collapse.
+    r"""A causal mask leaves two tokens only exponential collapse.
 
-    For two causal tokens of width one with W_V = 1, |x_i| <= B, and logits w x_i x_j, the
-    difference after L layers is at least (1 + e^S)^-L times the first, S = w B delta_0: its
-    logarithm is linear in depth, not of order 3^L.
+    For two causal tokens of width one with $W_V = 1$, $|x_i| \leq B$, and logits $w x_i x_j$, the
+    difference after $L$ layers is at least $(1 + e^S)^{-L}$ times the first, $S = w B \delta_0$:
+    its logarithm is linear in depth, not of order $3^L$.
 
     For small differences the rate tends to 1/2 per layer. Equal tokens still have unequal rows of
     attention, so nothing is gained from the softmax as they meet.
@@ -193,8 +193,8 @@ def causal_exponential(case: Case) -> Ball:
 
 
 @causal_exponential.argument(
-    "Argument. Prose: x_2 stays between x_1 and its start, so |w x_2 delta| <= S at every layer, "
-    "and sigma grows."
+    r"Argument. Prose: $x_2$ stays between $x_1$ and its start, so $|w x_2 \delta| \leq S$ at "
+    r"every layer, and $\sigma$ grows."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """delta' = sigma(w x_2 delta) delta with sigma increasing, and |w x_2 delta| <= S for ever."""
@@ -271,7 +271,7 @@ _TAIL = (1 - (j - 1) * least**steps) ** floor(L / steps)
     source=Source("wu2025position", "Theorems 4.1-4.3", "arXiv:2502.01951"),
     # That the entries are at least epsilon is a fact of `attention_matrix`, which pays it first.
     assumes={
-        "2 <= j <= N, N epsilon <= 1": lambda c: (
+        r"$2 \leq j \leq N$, $N \epsilon \leq 1$": lambda c: (
             2 <= c.position <= c.tokens and c.tokens * c.rational("least_weight") <= 1
         ),
         "but for a window all tokens before are seen": lambda c: (
@@ -297,18 +297,18 @@ _TAIL = (1 - (j - 1) * least**steps) ** floor(L / steps)
     cited="Bears on whether attention sinks may be explained by the causal mask alone.",
 )
 def position_bias(case: Case) -> Exact:
-    """Causal and sliding-window attention end on the first token.
+    r"""Causal and sliding-window attention end on the first token.
 
-    For all attention matrices with a causal window of w tokens and entries at least epsilon inside
-    it, every row of the product of L of them puts at most (1 - (j - 1) epsilon^r)^floor(L/r) on the
-    positions j and later, r = ceil((N - 1)/(w - 1)); so P_i1 tends to 1. A causal mask is the
-    window of all N tokens, where r = 1; there a prefix of K tokens may see each other, with j = K +
-    1.
+    For all attention matrices with a causal window of $w$ tokens and entries at least $\epsilon$
+    inside it, every row of the product of $L$ of them puts at most
+    $(1 - (j - 1) \epsilon^r)^{\lfloor L/r \rfloor}$ on the positions $j$ and later,
+    $r = \lceil (N - 1)/(w - 1) \rceil$; so $P_{i1}$ tends to 1. A causal mask is the window of all
+    $N$ tokens, where $r = 1$; there a prefix of $K$ tokens may see each other, with $j = K + 1$.
 
-    Reported with an unspecified constant C for one P_ij, and with a window as C (1 - (j - 1)
-    epsilon^r)^(t/(2r)); C = 1, the sharper exponent and the whole tail are ours. Attained by tokens
-    that pay the least to all but themselves. The lower bound on prefix weights (liminf >= kappa)
-    has no explicit kappa and is not stated.
+    Reported with an unspecified constant $C$ for one $P_{ij}$, and with a window as
+    $C (1 - (j - 1) \epsilon^r)^{t/(2 r)}$; $C = 1$, the sharper exponent and the whole tail are
+    ours. Attained by tokens that pay the least to all but themselves. The lower bound on prefix
+    weights (liminf $\geq \kappa$) has no explicit $\kappa$ and is not stated.
     """
     total = rational_array(np.eye(case.tokens, dtype=int))
     for layer in range(case.depth):
@@ -317,8 +317,8 @@ def position_bias(case: Case) -> Exact:
 
 
 @position_bias.argument(
-    "Argument. Prose: rows before j have no tail; in r layers, w - 1 places or none in each, a row "
-    "from j on reaches each of the first j - 1 positions."
+    "Argument. Prose: rows before $j$ have no tail; in $r$ layers, $w - 1$ places or none in "
+    "each, a row from $j$ on reaches each of the first $j - 1$ positions."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """T(i), the weight of row i from j on, is 0 for i < j; a layer sums A_im T(m), m >= j.
@@ -365,15 +365,15 @@ def _(statement: Relational) -> Iterator[Step]:
     cited="Decides whether a sparse mask may be said to prevent collapse or only to delay it.",
 )
 def mask_exponential(case: Case) -> Exact | Outside:
-    """Masked attention collapses at least exponentially.
+    r"""Masked attention collapses at least exponentially.
 
-    For every mask with self-loops in which all tokens reach one centre within r steps, and
-    attention at least epsilon along its edges, the spread of scalar tokens falls by (1 -
-    epsilon^r)^floor(L/r) or more over L layers with W_V = 1.
+    For every mask with self-loops in which all tokens reach one centre within $r$ steps, and
+    attention at least $\epsilon$ along its edges, the spread of scalar tokens falls by
+    $(1 - \epsilon^r)^{\lfloor L/r \rfloor}$ or more over $L$ layers with $W_V = 1$.
 
     As recalled; check against the paper. There the norm is Frobenius, value matrices have bounded
-    products, and a constant C is left open; C = 1 for the spread is ours. Attained at depths 1 and
-    2 by a chain.
+    products, and a constant $C$ is left open; $C = 1$ for the spread is ours. Attained at depths 1
+    and 2 by a chain.
     """
     reached = np.arange(case.tokens) == 0
     for _ in range(case.radius):
@@ -410,18 +410,18 @@ def _steps(a: arb, b: arb, gain: arb, layers: int) -> tuple[arb, arb]:
     Eq(digits, floor(10**9 / eta)),
     source=_UNIT_ROWS,
     holds_for="exists",
-    assumes={"eta > 1": _exists},
+    assumes={r"$\eta > 1$": _exists},
     cases={"quick": Case.grid(feature_gain=("3/2", "7/3", "3"))},
     control=Control(Case(feature_gain="3"), "the tokens meet", Eq(digits, 0)),
     supports="rank_collapse/unit_rows_basin",
 )
 def unit_rows_fixed_point(case: Case) -> Exact:
-    """With unit rows two causal tokens can stay apart.
+    r"""With unit rows two causal tokens can stay apart.
 
-    Two causal tokens of width two with equal weights, rows rescaled to unit norm, W_V = [[1, 0],
-    [eta, 1]] on columns, x_1 = (0, 1): for eta > 1 the second token has the attracting fixed point
-    (-1/eta, -sqrt(1 - 1/eta^2)), so the rank stays two from starts near it; the statement compares
-    floor(10^9/eta).
+    Two causal tokens of width two with equal weights, rows rescaled to unit norm,
+    $W_V = [[1, 0], [\eta, 1]]$ on columns, $x_1 = (0, 1)$: for $\eta > 1$ the second token has the
+    attracting fixed point $(-1/\eta, -\sqrt{1 - 1/\eta^2})$, so the rank stays two from starts near
+    it; the statement compares $\lfloor 10^9/\eta \rfloor$.
 
     An example in which rescaling rows to unit norm, without centring, prevents collapse; that layer
     normalisation plays a role is said in the abstract of the source. Without rescaling the first
@@ -462,7 +462,7 @@ BASIN = angles / 2 - ceiling(angles * asin(1 / eta) / (2 * sympy.pi) - Rational(
 @claim(
     Eq(count, BASIN),
     source=_UNIT_ROWS,
-    assumes={"eta > 1": _exists, "K is even": lambda c: c.start_angles % 2 == 0},
+    assumes={r"$\eta > 1$": _exists, "$K$ is even": lambda c: c.start_angles % 2 == 0},
     # The last two of quick put the border of the basin 0.002 spacings before and after a start.
     cases={
         "quick": Case.grid(
@@ -478,16 +478,17 @@ BASIN = angles / 2 - ceiling(angles * asin(1 / eta) / (2 * sympy.pi) - Rational(
     cited="Decides how many starts unit rows may be said to keep apart in a counterexample.",
 )
 def unit_rows_basin(case: Case) -> Exact:
-    """Two tokens, unit rows: which starts never collapse.
+    r"""Two tokens, unit rows: which starts never collapse.
 
-    Two causal tokens of width two with equal weights, rows rescaled to unit norm, W_V = [[1, 0],
-    [eta, 1]] on columns, x_1 = (0, 1): of K equally spaced directions (i + 1/2) 2 pi/K of x_2, K
-    even, exactly those between the angles arcsin(1/eta) and pi from x_1 stay apart for ever, K/2 -
-    ceil(K arcsin(1/eta)/(2 pi) - 1/2) of them.
+    Two causal tokens of width two with equal weights, rows rescaled to unit norm,
+    $W_V = [[1, 0], [\eta, 1]]$ on columns, $x_1 = (0, 1)$: of $K$ equally spaced directions
+    ($i + 1/2$) $2 \pi/K$ of $x_2$, $K$ even, exactly those between the angles $\arcsin(1/\eta)$ and
+    $\pi$ from $x_1$ stay apart for ever, $K/2 - \lceil K \arcsin(1/\eta)/(2 \pi) - 1/2 \rceil$ of
+    them.
 
-    77, 83 and 89 of 200 directions at eta = 3/2, 2, 3; the share tends to 1/2 - arcsin(1/eta)/(2
-    pi) as K grows. A start counts once it is within 10^-6 of an attracting point after 90 layers;
-    that it stays there is prose.
+    77, 83 and 89 of 200 directions at $\eta = 3/2$, 2, 3; the share tends to
+    $1/2 - \arcsin(1/\eta)/(2 \pi)$ as $K$ grows. A start counts once it is within $10^{-6}$ of an
+    attracting point after 90 layers; that it stays there is prose.
     """
     total = 0
     with flint.ctx.workprec(256):

@@ -33,7 +33,8 @@ post_norm_rate = quantity(
 pre_norm_exponent = quantity(
     "pre_norm_exponent",
     r"\alpha",
-    "e of 1 - least cosine of two tokens ~ depth^-e between two depths of a pre-norm net",
+    r"$e$ of 1 - least cosine of two tokens ~ $\mathrm{depth}^{-e}$ between two depths of a "
+    "pre-norm net",
     "positive real",
 )
 
@@ -220,21 +221,22 @@ _reported = partial(Source, "karagodin2025", version="arXiv:2510.22026")
     supports="rank_collapse/pre_norm_clusters",
 )
 def post_norm_clusters(case: Case) -> Ball | Outside:
-    """Post-norm: tokens cluster exponentially with depth.
+    r"""Post-norm: tokens cluster exponentially with depth.
 
-    For all unit tokens and beta >= 0, once the squared distance of any two is at most s, 1 minus
-    the least cosine falls per layer of a post-norm net with V = I and step h by the factor
-    (1 + h)^2, up to what s leaves open.
+    For all unit tokens and $\beta \geq 0$, once the squared distance of any two is at most $s$, 1
+    minus the least cosine falls per layer of a post-norm net with $V = I$ and step h by the factor
+    $(1 + h)^2$, up to what $s$ leaves open.
 
-    Reported is that it is exponential, without constants; the rate is ours. For small h this is the
-    rate e^(-2t) of the flow (equiangular_flow) at time t = h l; a whole step per layer clusters
-    more slowly than that. Normalisation is to unit norm, without the mean over the width.
+    Reported is that it is exponential, without constants; the rate is ours. For small $h$ this is
+    the rate $e^{-2 t}$ of the flow (equiangular_flow) at time $t = h l$; a whole step per layer
+    clusters more slowly than that. Normalisation is to unit norm, without the mean over the width.
     """
     return _measured(case, post=True, rate=True)
 
 
 @post_norm_clusters.argument(
-    "Argument. Prose: the inequalities of `_rate_interval`; with equal tokens x + h A = (1 + h) x."
+    "Argument. Prose: the inequalities of `_rate_interval`; with equal tokens "
+    "$x + h A = (1 + h) x$."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """Two tokens at equal weights: x +- e d move to the mean plus e d / (1 + h) to first order."""
@@ -269,7 +271,7 @@ def _chord() -> bool:
     Eq(pre_norm_exponent, 2),
     kind="rate",
     wording="reported",
-    source=_reported("pre-LN clusters polynomially, about 1/t^2"),
+    source=_reported("pre-LN clusters polynomially, about $1/t^2$"),
     cases=_PRE,
     predicted=_exponent_interval,
     control=Control(
@@ -278,18 +280,18 @@ def _chord() -> bool:
     cited="Decides whether a power of depth may be quoted as the rate of pre-norm clustering.",
 )
 def pre_norm_clusters(case: Case) -> Ball | Outside:
-    """Pre-norm: tokens cluster like 1/depth^2.
+    r"""Pre-norm: tokens cluster like $1/\mathrm{depth}^2$.
 
-    For all unit tokens of squared distance at most s and beta >= 0, 1 minus the least cosine falls
-    between the layers m and L of a pre-norm net with V = I like depth^-2, up to what s and the
-    first layers leave open.
+    For all unit tokens of squared distance at most $s$ and $\beta \geq 0$, 1 minus the least cosine
+    falls between the layers $m$ and $L$ of a pre-norm net with $V = I$ like $\mathrm{depth}^{-2}$,
+    up to what $s$ and the first layers leave open.
 
     Reported as "about". The interval lies just below 2 and does not hold 2 itself, since norms are
-    1 + h l rather than h l at finite depth: what agrees is that law, whose exponent tends to 2. The
-    reason for the law: attention adds nearly the same vector to all tokens, so
-    that their differences stay and their norms grow like h l; the distance of directions is one
-    over the other. Normalisation is to unit norm, without the mean over the width; value matrices
-    that differ by layer make norms grow more slowly.
+    $1 + h l$ rather than $h l$ at finite depth: what agrees is that law, whose exponent tends to 2.
+    The reason for the law: attention adds nearly the same vector to all tokens, so that their
+    differences stay and their norms grow like $h l$; the distance of directions is one over the
+    other. Normalisation is to unit norm, without the mean over the width; value matrices that
+    differ by layer make norms grow more slowly.
     """
     return _measured(case, post=False, rate=False)
 

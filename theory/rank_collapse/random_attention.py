@@ -114,7 +114,7 @@ def _around(statement: Relational, case: Case) -> Ball:
     return Ball(limit * (1 - allowance), limit * (1 + allowance))
 
 
-_ALLOWED = "The allowance T^(-1/4) was set after sizes from 50 to 800 had been seen."
+_ALLOWED = "The allowance $T^{-1/4}$ was set after sizes from 50 to 800 had been seen."
 
 
 def _spectra(*statistics: Callable[[np.ndarray], float], **sizes: int) -> tuple[Case, ...]:
@@ -140,7 +140,9 @@ _HEADS = {
     kind="empirical fit",
     holds_for="typical",
     predicted=_around,
-    source=Source("naitsaada2025", "spectra of random attention at sigma = 1", "arXiv:2410.07799"),
+    source=Source(
+        "naitsaada2025", r"spectra of random attention at $\sigma = 1$", "arXiv:2410.07799"
+    ),
     cases={
         "quick": (*_spectra(*_LIMITS, tokens=64), *_HEADS["quick"]),
         "theory": (*_spectra(*_LIMITS, tokens=192), *_HEADS["theory"]),
@@ -150,27 +152,29 @@ _HEADS = {
         _spectra(first_singular, tokens=192)[0], "twice the limit", Eq(spectral_limit, 2 * limit)
     ),
     reads=READS,
-    post_hoc=f"{_ALLOWED} |lambda_2| of heads was written after measuring.",
+    post_hoc=_ALLOWED + r" $|\lambda_2|$ of heads was written after measuring.",
     portable=False,
     supports="rank_collapse/real_heads_second_singular",
 )
 def random_attention_spectra(case: Case, seed: int) -> Sample:
-    """Spectra of random attention are those of random Markov matrices, within 1/T^(1/4).
+    r"""Spectra of random attention are those of random Markov matrices, within $1/T^{1/4}$.
 
-    For row-normalised i.i.d. log-normal T x T attention with deviation equal to mean, the means of
-    the largest singular value s_1 and of the stable rank of A A^T are typically within a relative
-    T^(-1/4) of 1, as are those of s_2 sqrt(T) of 2, of |lambda_2| sqrt(T) of 1, and of s_1 sqrt(T)
-    of A - 11^T/T of 2; so are, for random heads on orthonormal tokens with logits of variance log
-    2, those of s_2 sqrt(T) of 2 where heads are far wider than the sequence is long, and of
-    |lambda_2| sqrt(T) of 1 where heads have width 64 and there are 256 and 512 tokens.
+    For row-normalised i.i.d. log-normal $T \times T$ attention with deviation equal to mean, the
+    means of the largest singular value $s_1$ and of the stable rank of $A A^T$ are typically within
+    a relative $T^{-1/4}$ of 1, as are those of $s_2 \sqrt{T}$ of 2, of $|\lambda_2| \sqrt{T}$ of 1,
+    and of $s_1 \sqrt{T}$ of $A - 11^T/T$ of 2; so are, for random heads on orthonormal tokens with
+    logits of variance $\log 2$, those of $s_2 \sqrt{T}$ of 2 where heads are far wider than the
+    sequence is long, and of $|\lambda_2| \sqrt{T}$ of 1 where heads have width 64 and there are 256
+    and 512 tokens.
 
-    The limits are those of random Markov matrices (bulk radius sigma/sqrt(T), reported), and for
-    heads those of independent logits. The allowance T^(-1/4) is ours, because the rate is not known
-    to us: a consistency check, no evidence of convergence. Entries have heavy tails, and at these
-    sizes the mean lies above the limit. The eigenvalues of the part of a head's attention that is
-    linear in the logits are those of a d_qk x d_qk matrix of entries of variance log(2) T / d_qk,
-    before they are divided by T: their size times sqrt(T) does not grow with T / d_qk, as that of
-    singular values does (real_heads_second_singular). 16 matrices per case.
+    The limits are those of random Markov matrices (bulk radius $\sigma/\sqrt{T}$, reported), and
+    for heads those of independent logits. The allowance $T^{-1/4}$ is ours, because the rate is not
+    known to us: a consistency check, no evidence of convergence. Entries have heavy tails, and at
+    these sizes the mean lies above the limit. The eigenvalues of the part of a head's attention
+    that is linear in the logits are those of $a d_{qk} x d_{qk}$ matrix of entries of variance
+    $\log(2) T/d_{qk}$, before they are divided by $T$: their size times $\sqrt{T}$ does not grow
+    with $T/d_{qk}$, as that of singular values does (real_heads_second_singular). 16 matrices per
+    case.
     """
     return _of_attention(case, seed, _STATISTICS[case.statistic])
 
@@ -192,14 +196,15 @@ _REAL = {"quick": (Case(tokens=256, head_width=64),), "theory": (Case(tokens=512
     cited="Bears on whether spectra of independent logits may be quoted for heads of width 64.",
 )
 def real_heads_second_singular(case: Case, seed: int) -> Sample:
-    """Attention of real heads has the second singular value of independent logits.
+    r"""Attention of real heads has the second singular value of independent logits.
 
-    For random heads of width 64 on 256 and 512 orthonormal tokens, with logits of variance log 2,
-    the mean of s_2 sqrt(T) is typically within a relative T^(-1/4) of 2.
+    For random heads of width 64 on 256 and 512 orthonormal tokens, with logits of variance
+    $\log 2$, the mean of $s_2 \sqrt{T}$ is typically within a relative $T^{-1/4}$ of 2.
 
-    It was expected to fail: the part of the attention that is linear in the logits has rank d_qk
-    and the share log 2 of the variance, so that the root mean square of its singular values, times
-    sqrt(T), is about sqrt(log 2 T / d_qk), which grows with the sequence. So independent logits are
-    no model of heads on sequences much longer than heads are wide. 16 heads per case.
+    It was expected to fail: the part of the attention that is linear in the logits has rank
+    $d_{qk}$ and the share $\log 2$ of the variance, so that the root mean square of its singular
+    values, times $\sqrt{T}$, is about $\sqrt{\log 2 T/d_{qk}}$, which grows with the sequence. So
+    independent logits are no model of heads on sequences much longer than heads are wide. 16 heads
+    per case.
     """
     return _of_attention(case, seed, second_singular)

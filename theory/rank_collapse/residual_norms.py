@@ -24,13 +24,15 @@ V1, V2 = "arXiv:2103.03404v1", "arXiv:2103.03404v2"
 centre_ratio = quantity(
     "centre_ratio",
     r"\mu",
-    "ratio of |X - 1 mean^T| to |X - 1 x^T| in the composite norm, x another centre",
+    r"ratio of $|X - 1 \mathrm{mean}^T|$ to $|X - 1 x^T|$ in the composite norm, $x$ another "
+    "centre",
     "nonnegative real",
 )
 gamma_square = quantity(
     "gamma_square",
     r"\gamma^2",
-    "|D1|_1 |D1|_inf / (4 |E|_1^2) of one logit matrix E, D_ii the range of its row i",
+    r"$\|D 1\|_1 \|D 1\|_\infty/(4 \|E\|_1^2)$ of one logit matrix $E$, $D_{ii}$ the range of "
+    "its row $i$",
     "nonnegative real",
 )
 affine_rank = quantity(
@@ -76,13 +78,14 @@ def product_steps() -> Iterator[Step]:
     supports="rank_collapse/one_layer_cubic",
 )
 def mean_centre_factor(case: Case) -> Exact | Ball:
-    """Token mean against best centre: a factor 2 (1 - 1/N).
+    r"""Token mean against best centre: a factor $2 (1 - 1/N)$.
 
-    For all N tokens X and every centre x, |X - 1 mean^T| <= 2 (1 - 1/N) |X - 1 x^T| in the
-    composite norm; N unit vectors with x = 0 attain it.
+    For all $N$ tokens $X$ and every centre $x$,
+    $|X - 1 \mathrm{mean}^T| \leq 2 (1 - 1/N) |X - 1 x^T|$ in the composite norm; $N$ unit vectors
+    with $x = 0$ attain it.
 
     So the mean does not minimise the composite norm (it minimises the Frobenius norm), and
-    |X - 1 mean^T| / |X| can exceed 1.
+    $|X - 1 \mathrm{mean}^T|/|X|$ can exceed 1.
     """
     if case.instance == "identity":
         X, centre = logits(case), rational_array([0])
@@ -93,8 +96,8 @@ def mean_centre_factor(case: Case) -> Exact | Ball:
 
 
 @mean_centre_factor.argument(
-    "Argument. Prose: X - 1 mean^T = (I - J/N)(X - 1 x^T), whose row and column sums are read off; "
-    "then |AB| <= |A| |B|."
+    r"Argument. Prose: $X - 1 \mathrm{mean}^T = (I - J/N)(X - 1 x^T)$, whose row and column sums "
+    r"are read off; then $|A B| \leq |A| |B|$."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """X - 1 mean^T = (I - J/N)(X - 1 x^T); the norm of I - J/N and sub-multiplicativity."""
@@ -138,7 +141,7 @@ def ranges(E: np.ndarray) -> tuple[Fraction, Fraction]:
 
 @claim(
     Le(gamma_square, tokens / 2),
-    source=Source("dong2021", "the factor gamma of version 2", V2),
+    source=Source("dong2021", r"the factor $\gamma$ of version 2", V2),
     cases={
         "quick": (
             *Case.grid(instance="extremal", tokens=(2, 3, 8)),
@@ -147,18 +150,19 @@ def ranges(E: np.ndarray) -> tuple[Fraction, Fraction]:
         ),
         "theory": Case.grid(instance=("extremal", "random"), tokens=(17, 40)),
     },
-    control=Control(Case(instance="extremal", tokens=3), "no growth with N", Le(gamma_square, 1)),
+    control=Control(Case(instance="extremal", tokens=3), "no growth with $N$", Le(gamma_square, 1)),
     supports="rank_collapse/layers_product",
 )
 def gamma_bound(case: Case) -> Exact:
-    """gamma is at most sqrt(N/2).
+    r"""$\gamma$ is at most $\sqrt{N/2}$.
 
-    For every N x N logit matrix E, gamma^2 = |D1|_1 |D1|_inf / (4 |E|_1^2) <= N/2 with D_ii the
-    range of row i; attained for every N >= 2.
+    For every $N \times N$ logit matrix $E$,
+    $\gamma^2 = \|D 1\|_1 \|D 1\|_\infty/(4 \|E\|_1^2) \leq N/2$ with $D_{ii}$ the range of row $i$;
+    attained for every $N \geq 2$.
 
-    So gamma <= sqrt(N) always, with room: a uniform gamma costs the factor sqrt(N/2) at most in the
-    base of the power. It grows with the number of tokens for logits c I, too, whose gamma is
-    sqrt(N)/2.
+    So $\gamma \leq \sqrt{N}$ always, with room: a uniform $\gamma$ costs the factor $\sqrt{N/2}$ at
+    most in the base of the power. It grows with the number of tokens for logits $c$ I, too, whose
+    $\gamma$ is $\sqrt{N}/2$.
     """
     E = logits(case)
     total, largest = ranges(E)
@@ -262,19 +266,20 @@ _HULLS = (
     cited="Decides whether collapse proofs may take layer norm for a right multiplication.",
 )
 def layernorm_affine_rank(case: Case) -> Exact:
-    """Layer normalisation keeps the affine rank of the tokens.
+    r"""Layer normalisation keeps the affine rank of the tokens.
 
     For all tokens, layer normalisation keeps the dimension of their affine hull (cirrincione2026);
-    it never raises it, since LN(Y) = Y W + 1 b^T for some matrix W and vector b (dong2021).
+    it never raises it, since $\mathrm{LN}(Y) = Y W + 1 b^T$ for some matrix $W$ and vector $b$
+    (dong2021).
 
     The sentence: layer normalisation "preserves the affine rank of the token representation set
     exactly". "For all tokens" and "dimension of the affine hull" are ours: only the abstract is
-    known to us, and its affine rank may mean something else. So read it fails in both directions: u
-    and 2u become equal, and three tokens on a line become independent. The latter refutes the
-    formula too: (1, 0), (1, 3/4), (1, 4/3) in an orthonormal basis become (1, 0), (4/5, 3/5),
-    (3/5, 4/5), and no affine map bends a line, so that no W and b exist, not even ones that depend
-    on Y. LN divides each row by its own deviation: a left multiplication by a diagonal matrix,
-    which keeps the rank of the tokens minus the means of their features.
+    known to us, and its affine rank may mean something else. So read it fails in both directions:
+    $u$ and $2 u$ become equal, and three tokens on a line become independent. The latter refutes
+    the formula too: (1, 0), (1, 3/4), (1, 4/3) in an orthonormal basis become (1, 0), (4/5, 3/5),
+    (3/5, 4/5), and no affine map bends a line, so that no $W$ and $b$ exist, not even ones that
+    depend on $Y$. LN divides each row by its own deviation: a left multiplication by a diagonal
+    matrix, which keeps the rank of the tokens minus the means of their features.
     """
     before = token_set(case)
     rank_before = rank(before - before[0])

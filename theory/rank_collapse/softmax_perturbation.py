@@ -27,7 +27,7 @@ LARGEST_RANGE = Fraction(1256, 1000)
 softmax_deviation = quantity(
     "softmax_deviation",
     r"\varepsilon",
-    "largest side (P_ij / Q_ij - 1) / D_ii over entries, P and Q two attention matrices",
+    "largest side $(P_{ij}/Q_{ij} - 1)/D_{ii}$ over entries, $P$ and $Q$ two attention matrices",
     "positive real",
 )
 side = quantity(
@@ -132,32 +132,34 @@ _both_sides = partial(Case.grid, lemma_side=(1, -1))
         "theory": _both_sides(instance="random", range=("1", "157/125"), tokens=(16, 32)),
     },
     assumes={
-        "0 < D_ii, and on the upper side D_ii <= 1.256": lambda case: (
+        r"$0 < D_{ii}$, and on the upper side $D_{ii} \leq 1.256$": lambda case: (
             small_range(case) or (case.lemma_side < 0 < case.rational("range"))
         )
     },
     search=_searches,
     control=Control(
         Case(instance="two tokens", lemma_side=1, range="13/10"),
-        "D = 1.3 is beyond the root 1.2564 of e^x = 1 + 2x",
+        "$D = 1.3$ is beyond the root 1.2564 of $e^x = 1 + 2 x$",
     ),
     supports="rank_collapse/one_layer_cubic",
 )
 def softmax_perturbation(case: Case) -> Ball:
-    """Logit changes move softmax between 1 - D and 1 + 2D.
+    r"""Logit changes move softmax between $1 - D$ and $1 + 2 D$.
 
-    For all logits A and E with D_ii = max_j E_ij - min_j E_ij, entrywise softmax(A) >= (I - D)
-    softmax(A - E), and softmax(A) <= (I + 2D) softmax(A - E) where D_ii <= 1.256 in every row.
+    For all logits $A$ and $E$ with $D_{ii} = \max_j E_{ij} - \min_j E_{ij}$, entrywise
+    $\mathrm{softmax}(A) \geq (I - D) \mathrm{softmax}(A - E)$, and
+    $\mathrm{softmax}(A) \leq (I + 2 D) \mathrm{softmax}(A - E)$ where $D_{ii} \leq 1.256$ in every
+    row.
 
-    The lemma states both sides for D <= 1.256; the lower one needs no such condition. 1.256 is the
-    root 1.25643120863 of e^x = 1 + 2x, cut after three decimals.
+    The lemma states both sides for $D \leq 1.256$; the lower one needs no such condition. 1.256 is
+    the root 1.25643120863 of $e^x = 1 + 2 x$, cut after three decimals.
     """
     return _ratio(case, case.lemma_side)
 
 
 @softmax_perturbation.argument(
-    "Argument. Prose: P/Q is e^E over its mean under Q, so within e^-D and e^D; gaps that are "
-    "concave or convex, and at least 0 where it matters."
+    "Argument. Prose: P/Q is $e^E$ over its mean under $Q$, so within $e^{-D}$ and $e^D$; gaps "
+    "that are concave or convex, and at least 0 where it matters."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """1 - D <= e^-D <= P_ij / Q_ij <= e^D <= 1 + 2D."""

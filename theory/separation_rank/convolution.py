@@ -92,7 +92,7 @@ in_turn = quantity(
         "convolutional arithmetic circuits with shared weights and windows of two tokens",
     ),
     holds_for="almost every",
-    assumes={"N = 2^L": lambda c: c.tokens == 2**c.depth},
+    assumes={"$N = 2^L$": lambda c: c.tokens == 2**c.depth},
     cases={
         suite: [
             Case(width=d, depth=L, tokens=2**L, alternating=alternating)
@@ -109,19 +109,20 @@ in_turn = quantity(
     cited="Decides which rank of a convolutional circuit a comparison with attention may use.",
 )
 def convolution_sides(case: Case, seed: int) -> Exact:
-    """Sides decide a convolutional circuit's rank: the largest, or the width.
+    r"""Sides decide a convolutional circuit's rank: the largest, or the width.
 
-    For a convolutional arithmetic circuit of width d_x and depth L on N = 2^L tokens and almost all
-    weights, sep = d_x^(N/2) if the sides own the tokens in turn, and sep = d_x if they are the
-    first and the second half, in every case measured.
+    For a convolutional arithmetic circuit of width $d_x$ and depth $L$ on $N = 2^L$ tokens and
+    almost all weights, $\operatorname{sep} = d_x^{N/2}$ if the sides own the tokens in turn, and
+    $\operatorname{sep} = d_x$ if they are the first and the second half, in every case measured.
 
-    No function that is linear in each token has a larger rank than d_x^(N/2): the matrix is no
+    No function that is linear in each token has a larger rank than $d_x^{N/2}$: the matrix is no
     larger, so that only a smaller rank could show. The halves meet in the last layer only, in a sum
-    of d_x products, so that sep <= d_x for all weights. Attention without a mask has the same rank
-    for all sides of equal size. In turn it grows exponentially with N, while that of attention
-    never exceeds S(d_x, L), whatever N is and whichever tokens a side owns (dimension_count). At
-    equal width and depth L = log_2 N it is the smaller one all the same until N is large: 4, 16 and
-    256 at d_x = 2, N = 4, 8 and 16, where S is 18, 232 and 4538.
+    of $d_x$ products, so that $\operatorname{sep} \leq d_x$ for all weights. Attention without a
+    mask has the same rank for all sides of equal size. In turn it grows exponentially with $N$,
+    while that of attention never exceeds $S(d_x, L)$, whatever $N$ is and whichever tokens a side
+    owns (dimension_count). At equal width and depth $L = \log_2 N$ it is the smaller one all the
+    same until $N$ is large: 4, 16 and 256 at $d_x = 2$, $N = 4$, 8 and 16, where $S$ is 18, 232 and
+    4538.
     """
     rng, width = case.rng(seed), case.width
     weights = rng.integers(0, PRIME, (case.depth, width, width))

@@ -58,24 +58,24 @@ _AFTER_LEVINE = Source(
     },
     control=Control(
         Case(width=2, depth=2, heads=1, tokens=4),
-        "one output polynomial in place of d",
+        "one output polynomial in place of $d$",
         Le(sep, Sum(Min(binomial(D + k - 1, k), binomial(D + C - k - 1, C - k)), (k, 0, C))),
     ),
-    cited="Decides whether S(d, L) may be used as a cap on the rank of linearised attention.",
+    cited="Decides whether $S(d, L)$ may be used as a cap on the rank of linearised attention.",
 )
 def dimension_count(case: Case, seed: int) -> Exact:
-    """Dimension count S(d, L) bounds the rank.
+    r"""Dimension count $S(d, L)$ bounds the rank.
 
-    For all weights, heads and tokens, with or without residual connections, sep <= S(d, L) =
-    sum_{k=0}^C min(d binom(D+k-1, k), binom(D+C-k-1, C-k)), D = d(d+1)/2.
+    For all weights, heads and tokens, with or without residual connections, $\operatorname{sep}
+    \leq S(d, L) = \sum_{k = 0}^C \min(d \binom{D+k-1}{k}, \binom{D+C-k-1}{C-k})$, $D = d(d+1)/2$.
 
-    The k-th term bounds the rank of a catalecticant matrix, which pairs derivatives of order k with
-    forms of degree C - k. With residual connections the degrees in the two sides' moments add up to
-    at most C in place of exactly C, and the bound is the closed form of S. Random weights have the
-    largest rank of all but a chance of at most `misses`, so they test the bound for all weights.
-    The page docs/separation-rank-dimension-count.md argues it for all weights in words; no machine
-    has checked that argument, so the verdict is HOLDS and claims that use the bound are
-    CONDITIONAL.
+    The $k$-th term bounds the rank of a catalecticant matrix, which pairs derivatives of order $k$
+    with forms of degree $C - k$. With residual connections the degrees in the two sides' moments
+    add up to at most $C$ in place of exactly $C$, and the bound is the closed form of $S$. Random
+    weights have the largest rank of all but a chance of at most `misses`, so they test the bound
+    for all weights. The page docs/separation-rank-dimension-count.md argues it for all weights in
+    words; no machine has checked that argument, so the verdict is HOLDS and claims that use the
+    bound are CONDITIONAL.
     """
     return measured_rank(case, seed)
 
@@ -102,19 +102,20 @@ def dimension_count(case: Case, seed: int) -> Exact:
     },
     control=Control(
         Case(width=2, depth=2, heads=1, tokens=2),
-        "S(2, 2) = 18 with one token on each side too",
+        "$S(2, 2) = 18$ with one token on each side too",
         Eq(sep, dimension_sum()),
     ),
     supports="separation_rank/exact",
 )
 def generic_one_head(case: Case, seed: int) -> Exact:
-    """One head attains the count of its tokens in small cases.
+    r"""One head attains the count of its tokens in small cases.
 
-    For one head and almost all weights, in every case here, sep = S(d, L) with at least four
-    tokens, and sep = binom(d_x + C(L), C(L)) with two, one on each side; not in general.
+    For one head and almost all weights, in every case here, $\operatorname{sep} = S(d, L)$ with at
+    least four tokens, and $\operatorname{sep} = \binom{d_x + C(L)}{C(L)}$ with two, one on each
+    side; not in general.
 
-    In these cases, not for all d and L: fails at (4, 3), see exact_below_count, and at (3, 3) with
-    four tokens, see four_tokens. With two tokens it is never larger, for all weights
+    In these cases, not for all $d$ and $L$: fails at (4, 3), see exact_below_count, and at (3, 3)
+    with four tokens, see four_tokens. With two tokens it is never larger, for all weights
     (two_tokens_upper). With several heads the rank is mostly smaller and never larger.
     """
     return measured_rank(case, seed)

@@ -105,9 +105,10 @@ _WORD_BOUND = _WORD_COLUMNS - _codimension(shared, 2 * (letters - k), d - shared
 
 _SOURCE = Source("depthlaw", "docs/separation-rank.md, Where one head falls short")
 _RESTS = (
-    "Checked for all sizes: {checked}, relations and number of monomials. Prose: rank Cat_k "
-    "is a dimension of derivatives, the product rule, pigeonholes (each term only for "
-    "{range}), the image of M = v v^T, general forms leave no less than monomials."
+    "Checked for all sizes: {checked}, relations and number of monomials. Prose: "
+    r"$\operatorname{{rank}} \mathrm{{Cat}}_k$ is a dimension of derivatives, the product rule, "
+    "pigeonholes (each term only for {range}), the image of $M = v v^T$, general "
+    "forms leave no less than monomials."
 )
 
 
@@ -115,9 +116,9 @@ _RESTS = (
     Le(catalecticant_rank, _BOUND),
     source=_SOURCE,
     assumes={
-        "H = 1": lambda c: c.heads == 1,
-        "d_x > L": lambda c: c.width > c.depth,
-        "2 k < C": lambda c: 2 * c.order < moments_degree(c.depth),
+        "$H = 1$": lambda c: c.heads == 1,
+        "$d_x > L$": lambda c: c.width > c.depth,
+        "$2 k < C$": lambda c: 2 * c.order < moments_degree(c.depth),
     },
     cases={
         "quick": (
@@ -131,19 +132,20 @@ _RESTS = (
     },
     control=Control(
         Case(width=2, depth=1, heads=1, order=1),
-        "derivatives of order k >= C/2: constants, of which none is lost",
+        r"derivatives of order $k \geq C/2$: constants, of which none is lost",
     ),
     supports="separation_rank/exact_below_count",
 )
 def count_loss(case: Case, seed: int) -> Exact:
-    """One head: fewer derivatives than forms of their degree.
+    r"""One head: fewer derivatives than forms of their degree.
 
-    For one head, d_x > L, 2 k < C and all weights, rank Cat_k <= binom(D+e-1, e) -
-    [t^(2e)] (1+t)^q/(1-t)^(d_x-L) with e = C - k, and q = L for even L, q = L - 1 for odd L.
+    For one head, $d_x > L$, $2 k < C$ and all weights, rank $\mathrm{Cat}_k \leq \binom{D+e-1}{e}$
+    - [$t^{2 e}$] $(1+t)^q/(1-t)^{d_x-L}$ with $e = C - k$, and $q = L$ for even $L$, $q = L - 1$
+    for odd $L$.
 
-    At (4, 3), k = 6 it says 11436 = 11440 - 4, which is attained (exact_below_count). It is below
-    both sides of the matrix, so that one head does not attain S, in the cases listed on the page.
-    At (4, 3), k = 6 every finite check is complete.
+    At (4, 3), $k = 6$ it says $11436 = 11440 - 4$, which is attained (exact_below_count). It is
+    below both sides of the matrix, so that one head does not attain $S$, in the cases listed on the
+    page. At (4, 3), $k = 6$ every finite check is complete.
     """
     # Whatever is known about how large it can be.
     return rank_of_piece(case, seed, most=min(piece_shape(case.width, case.depth, case.order)))
@@ -156,7 +158,8 @@ _DEEPEST, _SUBSETS = 6, 3
 
 @count_loss.argument(
     _RESTS.format(
-        checked="the recursion of the word, the place of c_L, the pairs of letters", range="L <= 3"
+        checked="the recursion of the word, the place of $c_L$, the pairs of letters",
+        range="L <= 3",
     )
 )
 def _(statement: Relational) -> Iterator[Step]:
@@ -246,9 +249,9 @@ def _free_word(case: Case, seed: int) -> Exact:
     Le(catalecticant_rank, _WORD_BOUND),
     source=_SOURCE,
     assumes={
-        "d_x >= q + 2": lambda c: c.width >= c.shared_separators + 2,
-        "2 q < C": lambda c: 2 * c.shared_separators < c.word_letters,
-        "2 k < C": lambda c: 2 * c.order < c.word_letters,
+        r"$d_x \geq q + 2$": lambda c: c.width >= c.shared_separators + 2,
+        "$2 q < C$": lambda c: 2 * c.shared_separators < c.word_letters,
+        "$2 k < C$": lambda c: 2 * c.order < c.word_letters,
     },
     cases={
         "quick": _words((3, 5, 1), (3, 7, 1), (4, 5, 1), (4, 5, 2)),
@@ -263,20 +266,22 @@ def _free_word(case: Case, seed: int) -> Exact:
     supports="separation_rank/exact_below_count",
 )
 def word_loss(case: Case, seed: int) -> Exact:
-    """Words with few separators at even places have fewer derivatives.
+    r"""Words with few separators at even places have fewer derivatives.
 
-    For a row a^T M s_1 M ... s_{C-1} M whose separators at even places are among q matrices and
-    their transposes, d_x >= q + 2, 2 q < C, 2 k < C, the derivatives of order k span at most
-    binom(D+e-1, e) - [t^(2e)] (1+t)^q/(1-t)^(d_x-q-1) dimensions, e = C - k.
+    For a row $a^T M s_1 M$ ... $s_{C-1} M$ whose separators at even places are among $q$ matrices
+    and their transposes, $d_x \geq q + 2$, $2 q < C$, $2 k < C$, the derivatives of order $k$ span
+    at most $\binom{D+e-1}{e}$ - [$t^{2 e}$] $(1+t)^q/(1-t)^{d_x-q-1}$ dimensions, $e = C - k$.
 
-    The small model of what happens at (4, 3). Attained in every case here but d_x = 4 with one
-    matrix, where the rank is smaller by two more: the bound is not the rank of every word. 2 q < C
-    says that there are no more matrices than even places.
+    The small model of what happens at (4, 3). Attained in every case here but $d_x = 4$ with one
+    matrix, where the rank is smaller by two more: the bound is not the rank of every word.
+    $2 q < C$ says that there are no more matrices than even places.
     """
     return _word_rank(case, seed)
 
 
-@word_loss.argument(_RESTS.format(checked="the pairs of letters", range="one matrix and C <= 11"))
+@word_loss.argument(
+    _RESTS.format(checked="the pairs of letters", range=r"one matrix and $C \leq 11$")
+)
 def _(statement: Relational) -> Iterator[Step]:
     """For words with q matrices at the even places, d >= q + 2, 2 q < C and 2 k < C."""
     yield Step(

@@ -40,11 +40,11 @@ from ..claims.symbols import quantity
 from .dimension_count import dimension_count
 from .rank_symbols import COUNT_PAGE, C, D, Eq, L, d, dimension_sum, k
 
-S = quantity("count", "S", "the dimension count S(d_x, L), an upper bound on the separation rank")
+S = quantity("count", "S", "the dimension count $S(d_x, L)$, an upper bound on the separation rank")
 knee_depth = quantity(
     "knee",
     "L_{knee}",
-    "first depth at which C(L)/2 is at least the number D of moments",
+    "first depth at which $C(L)/2$ is at least the number $D$ of moments",
     "nonnegative integer",
 )
 
@@ -67,13 +67,13 @@ def _count(case: Case) -> Exact:
     supports="separation_rank/dimension_count",
 )
 def count_closed_form(case: Case) -> Exact:
-    """The dimension count is two hockey sticks.
+    r"""The dimension count is two hockey sticks.
 
-    For every d and L, S(d, L) = sum_k min(d binom(D+k-1, k), binom(D+C-k-1, C-k)) equals d
-    binom(D+m, m) + binom(D+C-m-1, C-m-1), with m the last k at which the first term is not the
-    larger one.
+    For every $d$ and $L$, $S(d, L) = \sum_k \min(d \binom{D+k-1}{k},
+    \binom{D+C-k-1}{C-k})$ equals $d \binom{D+m}{m} + \binom{D+C-m-1}{C-m-1}$, with $m$ the last $k$
+    at which the first term is not the larger one.
 
-    Measured is the closed form, by binary search for m; predicted is the sum.
+    Measured is the closed form, by binary search for $m$; predicted is the sum.
     """
     return _count(case)
 
@@ -125,30 +125,32 @@ _MOST = (log((d + 1) * MIDDLE, 3), D * L, C * log(d + 1, 3))
         ),
     },
     control=Control(
-        Case(width=20, depth=1), "d, not d + 1", between(_LEAST, log(S, 3), log(d * MIDDLE, 3))
+        Case(width=20, depth=1), "$d$, not $d + 1$", between(_LEAST, log(S, 3), log(d * MIDDLE, 3))
     ),
     supports="separation_rank/knee",
 )
 def count_bounds(case: Case) -> Exact:
-    """The dimension count is one binomial coefficient up to d + 1.
+    r"""The dimension count is one binomial coefficient up to $d + 1$.
 
-    For every d and L, with h = floor(C/2) and D = d(d+1)/2, binom(D+h, D) <= S(d, L) <= (d + 1)
-    binom(D+h, D), S <= 3^(D L), and S <= (d + 1)^C, the upper bound of Theorem 1, as recalled, with
-    H replaced by 1. So S >= 2^h while h <= D, which is doubly exponential in the depth, and log_3 S
-    <= D L + D log_3(e / (d (d + 1))) + log_3(d + 1) once h >= D: linear in depth.
+    For every $d$ and $L$, with $h = \lfloor C/2 \rfloor$ and $D = d(d+1)/2$,
+    $\binom{D+h}{D} \leq S(d, L) \leq (d + 1) \binom{D+h}{D}$, $S \leq 3^{D L}$, and
+    $S \leq (d + 1)^C$, the upper bound of Theorem 1, as recalled, with $H$ replaced by 1. So
+    $S \geq 2^h$ while $h \leq D$, which is doubly exponential in the depth, and
+    $\log_3 S \leq D L + D \log_3(e/(d (d + 1))) + \log_3(d + 1)$ once $h \geq D$: linear in depth.
 
-    With sep <= S (separation_rank/dimension_count) it gives sep <= (d + 1)^C <= (d + H)^C, the
-    upper bound of Theorem 1, at every depth, for all weights and any number of heads. Far beyond
-    the knee each layer adds D to log_3 S, to the nearest integer, at the sizes of a test: S is a
-    polynomial of degree D in 3^L up to a factor d + 1. From which depth on it is so is not claimed.
+    With $\operatorname{sep} \leq S$ (separation_rank/dimension_count) it gives
+    $\operatorname{sep} \leq (d + 1)^C \leq (d + H)^C$, the upper bound of Theorem 1, at every
+    depth, for all weights and any number of heads. Far beyond the knee each layer adds $D$ to
+    $\log_3 S$, to the nearest integer, at the sizes of a test: $S$ is a polynomial of degree $D$ in
+    $3^L$ up to a factor $d + 1$. From which depth on it is so is not claimed.
     """
     return _count(case)
 
 
 @count_bounds.argument(
     "Monotone terms, hockey sticks, the lengths of both sums and the chains to each bound are "
-    "checked for all sizes, for odd and even C; prose: C - k >= k for k <= C/2, a sum of minima is "
-    "at most any split of it, and a product of factors that are each bounded."
+    r"checked for all sizes, for odd and even $C$; prose: $C - k \geq k$ for $k \leq C/2$, a sum "
+    "of minima is at most any split of it, and a product of factors that are each bounded."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """The sum is bounded by its first half from below, and by a split from above; what is left is
@@ -228,22 +230,25 @@ def _growth_steps() -> Iterator[Step]:
     Eq(knee_depth, ceiling(log(2 * d**2 + 2 * d + 1, 3))),
     source=COUNT_PAGE,
     kind="threshold",
-    headline="Where the count's doubly exponential growth ends: near 2 log_3(d_x), not log_3(d_x).",
+    headline=r"Where the count's doubly exponential growth ends: near $2 \log_3(d_x)$, not "
+    r"$\log_3(d_x)$.",
     cases={
         "quick": Case.grid(width=(1, 2, 3, 6, 11, 100, 1000)),
         "theory": Case.grid(width=(10**6, 10**12)),
     },
-    control=Control(Case(width=1000), "log_3 d", Eq(knee_depth, ceiling(log(d, 3)))),
-    cited="Decides whether advice on depth that rests on S turns near log_3(d_x) or at twice that.",
+    control=Control(Case(width=1000), r"$\log_3 d$", Eq(knee_depth, ceiling(log(d, 3)))),
+    cited=r"Decides whether advice on depth that rests on $S$ turns near $\log_3(d_x)$ or at twice "
+    "that.",
 )
 def knee(case: Case) -> Exact:
-    """The knee of the dimension count.
+    r"""The knee of the dimension count.
 
-    The first depth at which C(L)/2 >= D is ceil(log_3(2 d^2 + 2 d + 1)), where log_3(2 d^2 + 2 d +
-    1) = 2 log_3 d + log_3 2 + log_3(1 + 1/d + 1/(2 d^2)): about twice log_3 d.
+    The first depth at which $C(L)/2 \geq D$ is $\lceil \log_3(2 d^2 + 2 d + 1) \rceil$, where
+    $\log_3(2 d^2 + 2 d + 1) = 2 \log_3 d + \log_3 2 + \log_3(1 + 1/d + 1/(2
+    d^2))$: about twice $\log_3 d$.
 
-    The knee of this measure of expressivity; whether a task needs it is another question. At d =
-    12288 it is 18.
+    The knee of this measure of expressivity; whether a task needs it is another question. At
+    $d = 12288$ it is 18.
     """
     depth, degree = 0, 0
     while degree < case.width * (case.width + 1):
@@ -252,7 +257,7 @@ def knee(case: Case) -> Exact:
 
 
 @knee.argument(
-    "C/2 = D at the depth that is rounded up, and C grows with L; prose: so the first "
+    "$C/2 = D$ at the depth that is rounded up, and $C$ grows with $L$; prose: so the first "
     "whole depth is that one rounded up."
 )
 def _(statement: Relational) -> Iterator[Step]:

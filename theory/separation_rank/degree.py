@@ -35,7 +35,7 @@ deg = quantity(
 deg_M = quantity(
     "moments_degree",
     r"\deg_M",
-    "degree of an output coordinate as a polynomial in the second moments of the tokens, C(L)",
+    "degree of an output coordinate as a polynomial in the second moments of the tokens, $C(L)$",
 )
 tenths = quantity(
     "threshold_tenths",
@@ -46,7 +46,7 @@ tenths = quantity(
 beta_two = quantity(
     "beta_two",
     r"\beta_2",
-    "layers beyond log_3(d_x), and factor 3^beta_2 in width, of the shallower net",
+    r"layers beyond $\log_3(d_x)$, and factor $3^{\beta_2}$ in width, of the shallower net",
     "nonnegative integer",
 )
 
@@ -66,15 +66,15 @@ _GRID = {
     assumes={"no residual connections": lambda c: not c.get("residual", False)},
     control=Control(
         Case(width=2, depth=2, residual=True),
-        "residual connections mix degrees 1 to 3^L, so the output is no form",
+        "residual connections mix degrees 1 to $3^L$, so the output is no form",
     ),
     cited="Decides whether a least depth that rests on degree takes the logarithm to base 3 or 2.",
 )
 def degree(case: Case, seed: int) -> Exact | Ball:
-    """Degree 3^L in the tokens.
+    """Degree $3^L$ in the tokens.
 
-    For every width, heads and tokens and almost all weights, an output coordinate of L layers of
-    linearised attention without residual connections is a form of degree 3^L in the tokens.
+    For every width, heads and tokens and almost all weights, an output coordinate of $L$ layers of
+    linearised attention without residual connections is a form of degree $3^L$ in the tokens.
 
     The layer is as recalled; check against the paper. The degree is derived from it.
     """
@@ -84,9 +84,9 @@ def degree(case: Case, seed: int) -> Exact | Ball:
 
 
 @degree.argument(
-    "One layer's term, the induction over L and the positive witness are checked; prose: that sums "
-    "of any length go like the sum over two of each, degrees of compositions multiply, and a "
-    "polynomial that is not zero vanishes on a null set only."
+    "One layer's term, the induction over $L$ and the positive witness are checked; prose: that "
+    "sums of any length go like the sum over two of each, degrees of compositions multiply, and "
+    "a polynomial that is not zero vanishes on a null set only."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """deg = 3^L: induction over layers, and positive weights as the witness."""
@@ -118,14 +118,14 @@ def _(statement: Relational) -> Iterator[Step]:
     source=levine("eqs. (3)-(4)"),
     holds_for="almost every",
     cases=_GRID,
-    control=Control(Case(width=2, depth=2), "3^L / 2, without the -1", Eq(deg_M, 3**L / 2)),
+    control=Control(Case(width=2, depth=2), "$3^L/2$, without the -1", Eq(deg_M, 3**L / 2)),
     supports="separation_rank/degree",
 )
 def moments_degree(case: Case, seed: int) -> Exact | Ball:
-    """Degree (3^L - 1)/2 in the moments.
+    """Degree $(3^L - 1)/2$ in the moments.
 
     For every width and heads and almost all weights, an output coordinate is linear in the token at
-    its position and a form of degree C(L) = (3^L - 1)/2 in the second moments of all tokens.
+    its position and a form of degree $C(L) = (3^L - 1)/2$ in the second moments of all tokens.
     """
     rng = case.rng(seed)
     net = random_net(rng, width=case.width, depth=case.depth, prime=None)
@@ -138,9 +138,9 @@ def moments_degree(case: Case, seed: int) -> Exact | Ball:
 
 
 @moments_degree.argument(
-    "One layer, the induction over L and the positive witness are checked; prose: that sums of any "
-    "length go like the sum over two of each, degrees of compositions multiply, and a polynomial "
-    "that is not zero vanishes on a null set only."
+    "One layer, the induction over $L$ and the positive witness are checked; prose: that sums "
+    "of any length go like the sum over two of each, degrees of compositions multiply, and a "
+    "polynomial that is not zero vanishes on a null set only."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """deg = C(L): the first layer gives 1, all later ones act on moments of degree 3."""
@@ -188,18 +188,18 @@ def _(statement: Relational) -> Iterator[Step]:
     kind="threshold",
     weight="arithmetic",
     cases={"quick": (Case(width=1000),)},
-    assumes={"d_x = 1000": lambda c: c.width == 1000},
-    control=Control(Case(width=1100), "log_3 1100 = 6.37"),
+    assumes={"$d_x = 1000$": lambda c: c.width == 1000},
+    control=Control(Case(width=1100), r"$\log_3 1100 = 6.37$"),
     supports="separation_rank/knee",
 )
 def threshold_at_1000(case: Case) -> Exact:
-    """Threshold of about 6.3 at width 1000.
+    r"""Threshold of about 6.3 at width 1000.
 
-    At width 1000 the threshold depth log_3(d_x) is 6.3 to one decimal.
+    At width 1000 the threshold depth $\log_3(d_x)$ is 6.3 to one decimal.
 
-    The threshold is where the degree 3^L of the output (separation_rank/degree) reaches the width,
-    as the abstract of levine2020, v1, has it. The agreement with Kaplan's split between 6 and more
-    layers is read off a figure; only the number is checked here.
+    The threshold is where the degree $3^L$ of the output (separation_rank/degree) reaches the
+    width, as the abstract of levine2020, v1, has it. The agreement with Kaplan's split between 6
+    and more layers is read off a figure; only the number is checked here.
     """
     # The largest t with 3^(2t-1) <= d_x^20.
     nearest = 0

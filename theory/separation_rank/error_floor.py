@@ -42,12 +42,13 @@ squared_tail = quantity(
 width_needed = quantity(
     "width_needed",
     "d_s",
-    "least width at which a random net of L_s layers, one head, has the rank of one of L_t layers",
+    "least width at which a random net of $L_s$ layers, one head, has the rank of one of $L_t$ "
+    "layers",
 )
 least = quantity(
     "least_width",
     r"\min\{d : S(d, L_s) \geq S(d_t, L_t)\}",
-    "least width at which the dimension count of L_s layers reaches that of the teacher",
+    "least width at which the dimension count of $L_s$ layers reaches that of the teacher",
 )
 
 
@@ -158,17 +159,17 @@ def _approximated(case: Case, more: int = 0) -> Exact:
     supports="trained_rank/floor_holds",
 )
 def error_floor(case: Case) -> Exact:
-    """No matrix of rank r comes closer than the tail.
+    r"""No matrix of rank $r$ comes closer than the tail.
 
-    For every real matrix F and every G of rank at most r, ||F - G||_F^2 is at least the sum of the
-    squares of the singular values of F from the (r+1)-th on.
+    For every real matrix $F$ and every $G$ of rank at most $r$, $\|F - G\|_F^2$ is at least the sum
+    of the squares of the singular values of $F$ from the ($r+1$)-th on.
 
-    Measured is the exact squared distance, relative to ||F||_F^2, to matrices of rank r with dyadic
-    entries; predicted is a rigorous enclosure of the tail. The singular vectors of the closest ones
-    are rounded to 8 bits: rounded to float64, they would lie above the tail by less than it is
-    enclosed to. A textbook theorem, and numbers that agree with it: four of the eight quick cases
-    would notice a bound twice as large, three one that is 1 % larger. The theorem's wording is
-    recalled; the argument below is complete without it.
+    Measured is the exact squared distance, relative to $\|F\|_F^2$, to matrices of rank $r$ with
+    dyadic entries; predicted is a rigorous enclosure of the tail. The singular vectors of the
+    closest ones are rounded to 8 bits: rounded to float64, they would lie above the tail by less
+    than it is enclosed to. A textbook theorem, and numbers that agree with it: four of the eight
+    quick cases would notice a bound twice as large, three one that is 1 % larger. The theorem's
+    wording is recalled; the argument below is complete without it.
     """
     return _approximated(case)
 
@@ -189,10 +190,10 @@ def _spare(statement: Relational, count: int, rank: int) -> Any:
 
 
 @error_floor.argument(
-    "A textbook proof, most of it prose: the spectral theorem, the projection on "
-    "the row space, and that its diagonal in an orthonormal basis lies between "
-    "0 and 1 and adds up to at most r. The machine confirms the last identity, "
-    "for up to five eigenvalues; for more it is the same, term by term."
+    "A textbook proof, most of it prose: the spectral theorem, the projection on the row space, "
+    "and that its diagonal in an orthonormal basis lies between 0 and 1 and adds up to at most "
+    "$r$. The machine confirms the last identity, for up to five eigenvalues; for more it is "
+    "the same, term by term."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """With P the projection on the row space of G, ||F-G||^2 >= ||F||^2 - tr(P F^T F), and the
@@ -233,7 +234,7 @@ def _rank_at(width: int, depth: int, seed: int, enough: int) -> int:
     kind="two-sided",
     source=Source("depthlaw", "from separation_rank/dimension_count and generic_one_head"),
     holds_for="almost every",
-    assumes={"L_s < L_t": lambda c: c.student_depth < c.depth},
+    assumes={"$L_s < L_t$": lambda c: c.student_depth < c.depth},
     premises=("separation_rank/dimension_count",),
     cases={
         "quick": Case.grid(width=(2, 3), depth=2, student_depth=1),
@@ -246,19 +247,20 @@ def _rank_at(width: int, depth: int, seed: int, enough: int) -> int:
     supports="trained_rank/floor_holds",
 )
 def width_without_floor(case: Case, seed: int) -> Exact:
-    """The width at which a shallow student has rank enough.
+    r"""The width at which a shallow student has rank enough.
 
-    For one head, two tokens a side and almost all weights, the least width at which a net of L_s
-    layers has the separation rank of one of width d_t and L_t layers is min{d : S(d, L_s) >= S(d_t,
-    L_t)}, in every case measured.
+    For one head, two tokens a side and almost all weights, the least width at which a net of $L_s$
+    layers has the separation rank of one of width $d_t$ and $L_t$ layers is min{$d$ :
+    $S(d, L_s) \geq S(d_t, L_t)$}, in every case measured.
 
-    Below it every student of L_s layers, with any number of heads, has an error floor on some grid;
-    from it on the rank excludes nothing, but no net is shown to attain the teacher: enough rank is
-    necessary, not sufficient. Beside Corollaries 1 and 2: both are about other sizes (d_x > 3^L
-    with d_x - H > 2 3^(L-2), and L >= 100 delta), so neither says anything of these. The bound (d'
-    + H')^C(L') that Corollary 1 rests on would allow, at H' = 1, width 3 for (2, 3) and two layers,
-    where 6 is needed; for one layer it is d' + 1, as S. Measured: the ranks of random nets at width
-    d and d - 1 over a prime field, for the first d that is wide enough.
+    Below it every student of $L_s$ layers, with any number of heads, has an error floor on some
+    grid; from it on the rank excludes nothing, but no net is shown to attain the teacher: enough
+    rank is necessary, not sufficient. Beside Corollaries 1 and 2: both are about other sizes
+    ($d_x > 3^L$ with $d_x - H > 2 \cdot 3^{L-2}$, and $L \geq 100 \delta$), so neither says
+    anything of these. The bound $(d' + H')^C(L')$ that Corollary 1 rests on would allow, at
+    $H' = 1$, width 3 for (2, 3) and two layers, where 6 is needed; for one layer it is $d' + 1$, as
+    $S$. Measured: the ranks of random nets at width $d$ and $d - 1$ over a prime field, for the
+    first $d$ that is wide enough.
     """
     goal = _rank_at(case.width, case.depth, seed, dimension_count(case.width, case.depth))
     low, high = 0, 1

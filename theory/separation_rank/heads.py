@@ -43,8 +43,8 @@ cut = quantity(
 restricted = quantity(
     "restricted",
     r"r_k",
-    "rank of the part of the output of degree 2k+1 in the tokens of the side that "
-    "is read and 2(C-k) in the others",
+    "rank of the part of the output of degree $2 k+1$ in the tokens of the side that is read "
+    "and $2(C-k)$ in the others",
 )
 
 ON_THE_PAGE: dict[str, Any] = {
@@ -121,7 +121,7 @@ _REST = (3**L - 1) / 2 - k
         d * Sum(_by_degrees(k), (i, 0, cut)) + Sum(_by_degrees(_REST), (i, 0, _REACH - 1 - cut)),
     ),
     **ON_THE_PAGE,
-    assumes={"H >= 2": lambda c: c.heads >= 2},
+    assumes={r"$H \geq 2$": lambda c: c.heads >= 2},
     cases={
         "quick": _cases((2, 1, 2), (2, 2, 2), (2, 3, 2), (3, 2, 3), (4, 2, 2), (4, 2, 4)),
         "theory": _cases(
@@ -145,18 +145,20 @@ _REST = (3**L - 1) / 2 - k
     cited="Bears on whether ranks of one head may be quoted for several.",
 )
 def heads_exact(case: Case, seed: int) -> Exact:
-    """Exact graded ranks for several heads.
+    r"""Exact graded ranks for several heads.
 
-    For H >= 2 and almost all weights, in every case measured, rank Cat_k = d_x sum_{i<=s}
-    binom(tau+i-1, i) binom(w+k-i-1, k-i) + sum_{j<=C(L-1)-1-s} binom(tau+j-1, j) binom(w+C-k-j-1,
-    C-k-j) with w = d_x^2/H and tau = D - w, at the cut s that is listed.
+    For $H \geq 2$ and almost all weights, in every case measured, rank $\mathrm{Cat}_k = d_x
+    \sum_{i \leq s} \binom{\tau+i-1}{i} \binom{w+k-i-1}{k-i} + \sum_{j \leq C(L-1)-1-s}
+    \binom{\tau+j-1}{j} \binom{w+C-k-j-1}{C-k-j}$ with $w = d_x^2/H$ and $\tau = D -
+    w$, at the cut $s$ that is listed.
 
-    For all weights and every cut -1 <= s <= C(L-1) the right side is an upper bound: argued in
-    words on the page named as the source, no machine has checked that, so that the verdict is
-    HOLDS. The lower half is a rank modulo a prime. Not claimed for all d_x, L and H: one head falls
-    short at (4, 3), see count_loss. With enough tokens sep is the sum over k. For H >= 2 and L >= 2
-    that is below S(d_x, L), so that several heads have a smaller rank than one where one attains S:
-    argued in words, for all shapes and weights, on that page, and compared in a test.
+    For all weights and every cut $-1 \leq s \leq C(L-1)$ the right side is an upper bound: argued
+    in words on the page named as the source, no machine has checked that, so that the verdict is
+    HOLDS. The lower half is a rank modulo a prime. Not claimed for all $d_x$, $L$ and $H$: one head
+    falls short at (4, 3), see count_loss. With enough tokens $\operatorname{sep}$ is the sum over
+    $k$. For $H \geq 2$ and $L \geq 2$ that is below $S(d_x, L)$, so that several heads have a
+    smaller rank than one where one attains $S$: argued in words, for all shapes and weights, on
+    that page, and compared in a test.
     """
     forms = frontier_forms(case.width, case.depth, case.heads, seed)
     measured = graded_rank(forms, case.order, seed=seed)
@@ -196,9 +198,9 @@ _W = d**2 / H
     ),
     **ON_THE_PAGE,
     assumes={
-        "L = 2": lambda c: c.depth == 2,
-        "H >= 2": lambda c: c.heads >= 2,
-        "N >= 4": lambda c: c.tokens >= 4,
+        "$L = 2$": lambda c: c.depth == 2,
+        r"$H \geq 2$": lambda c: c.heads >= 2,
+        r"$N \geq 4$": lambda c: c.tokens >= 4,
     },
     cases={
         "quick": (
@@ -215,16 +217,17 @@ _W = d**2 / H
     supports="separation_rank/heads_exact",
 )
 def heads_two_layers(case: Case, seed: int) -> Exact:
-    """Two layers and several heads in closed form.
+    r"""Two layers and several heads in closed form.
 
-    For L = 2, H >= 2, at least four tokens and almost all weights, in every case measured sep = d_x
-    + min(d_x D, d_x w + binom(w+2, 3)) + binom(D+1, 2) - binom(D-w+1, 2) + D + 1 with w = d_x^2/H:
-    less than S(d_x, 2).
+    For $L = 2$, $H \geq 2$, at least four tokens and almost all weights, in every case measured
+    $\operatorname{sep} = d_x + \min(d_x D, d_x w + \binom{w+2}{3}) + \binom{D+1}{2} -
+    \binom{D-w+1}{2} + D + 1$ with $w = d_x^2/H$: less than $S(d_x, 2)$.
 
     By values at tokens, another route than heads_exact. For all weights it is no larger, as argued
-    there. One head attains S here: 17 of 18 at d = 2; 43 of 49 at d = H = 3; 107 and 85 of 110 at d
-    = 4 with two and four heads; in a test, at L = 3, 215 of 232 at d = 2. At L = 1 several heads
-    attain S = d + 1. The second term of the minimum is the smaller one only for H = d_x >= 4.
+    there. One head attains $S$ here: 17 of 18 at $d = 2$; 43 of 49 at $d = H = 3$; 107 and 85 of
+    110 at $d = 4$ with two and four heads; in a test, at $L = 3$, 215 of 232 at $d = 2$. At $L = 1$
+    several heads attain $S = d + 1$. The second term of the minimum is the smaller one only for
+    $H = d_x \geq 4$.
     """
     return measured_rank(case, seed)
 
@@ -255,7 +258,7 @@ def _pieces(*shapes: tuple[int, int]) -> list[Case]:
         ),
     ),
     **ON_THE_PAGE,
-    assumes={**ONE_HEAD, "N = 4": lambda c: c.tokens == 4, "d >= 2": lambda c: c.width >= 2},
+    assumes={**ONE_HEAD, "$N = 4$": lambda c: c.tokens == 4, r"$d \geq 2$": lambda c: c.width >= 2},
     cases={
         "quick": _pieces((2, 2), (3, 2), (4, 2), (2, 3)),
         "theory": _pieces((3, 3), (5, 2), (6, 2)),
@@ -267,14 +270,15 @@ def _pieces(*shapes: tuple[int, int]) -> list[Case]:
     supports="separation_rank/exact",
 )
 def four_tokens(case: Case, seed: int) -> Exact:
-    """One head and four tokens, by graded pieces.
+    r"""One head and four tokens, by graded pieces.
 
     For one head, two tokens on each side and almost all weights, in every case measured, the part
-    of order k has rank min(a, b): a and b add up the dimensions of the GL_d-modules of the
-    partitions (2k+1-q, q), and (2e-2q, 2q) with e = C - k.
+    of order $k$ has rank $\min(a, b)$: a and $b$ add up the dimensions of the GL_d-modules of the
+    partitions $(2 k+1-q, q)$, and $(2 e-2 q, 2 q)$ with $e = C - k$.
 
-    For all weights and heads it is no larger: argued in words, as for heads_exact. Adds up to S
-    where that is known to be reached with four tokens, but at d_x = 3, L = 3 to 2640, not S = 3102.
+    For all weights and heads it is no larger: argued in words, as for heads_exact. Adds up to $S$
+    where that is known to be reached with four tokens, but at $d_x = 3$, $L = 3$ to 2640, not
+    $S = 3102$.
     """
     forms, half = frontier_forms(case.width, case.depth, case.heads, seed), case.tokens // 2
     rest, rng = forms.degree - case.order, case.rng(seed)
@@ -330,8 +334,8 @@ def _module(width: int, p: int, q: int) -> int:
     Eq(sep, 2 * N + 1),
     **ON_THE_PAGE,
     assumes={
-        "d = 1": lambda c: c.width == 1,
-        "L = 2": lambda c: c.depth == 2,
+        "$d = 1$": lambda c: c.width == 1,
+        "$L = 2$": lambda c: c.depth == 2,
         "the sides own the tokens in turn": lambda c: c.get("alternating", True),
     },
     cases={
@@ -340,19 +344,20 @@ def _module(width: int, p: int, q: int) -> int:
     },
     control=Control(
         Case(width=1, depth=2, tokens=6, alternating=False),
-        "one side before the other: 5 = S(1, 2), however many tokens",
+        "one side before the other: $5 = S(1, 2)$, however many tokens",
     ),
-    cited="Decides whether rank bounds without N may be used for causal decoders.",
+    cited="Decides whether rank bounds without $N$ may be used for causal decoders.",
 )
 def causal_alternating(case: Case) -> Exact:
-    """With a causal mask the rank grows with the tokens.
+    r"""With a causal mask the rank grows with the tokens.
 
     For a causal mask, width 1, depth 2, the last position, sides that own the tokens in turn, and
-    all weights that are not zero, sep = 2 N + 1.
+    all weights that are not zero, $\operatorname{sep} = 2 N + 1$.
 
-    Argued in words for all N on the page named as the source; a test confirms its expansion for N
-    <= 8. Without the mask sep <= S(1, 2) = 5. If it is so for all N, no bound without N survives
-    the mask where sides alternate: weights of any width may use one coordinate only.
+    Argued in words for all $N$ on the page named as the source; a test confirms its expansion for
+    $N \leq 8$. Without the mask $\operatorname{sep} \leq S(1, 2) = 5$. If it is so for all $N$, no
+    bound without $N$ survives the mask where sides alternate: weights of any width may use one
+    coordinate only.
     """
     # Up to its weights and the last token, the output is a polynomial in the squares of the tokens,
     # which fill an open set: the rank is that of the matrix of its coefficients over Q.

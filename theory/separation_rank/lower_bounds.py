@@ -35,7 +35,7 @@ from .value_rank import measured_rank, sep
 multiset = quantity(
     "multiset",
     r"\left(\!\binom{n}{k}\!\right)",
-    "multiset coefficient binom(n+k-1, k), n = (d_x-H)/2, k = 3^(L-2)",
+    r"multiset coefficient $\binom{n+k-1}{k}$, $n = (d_x-H)/2$, $k = 3^{L-2}$",
     "positive real",
 )
 
@@ -44,7 +44,7 @@ N, K = (d - H) / 2, 3 ** (L - 2)
 LOG_RATIO = log(d - H, 3) - L + 2 - log(2, 3)
 _CONSTANTS = -L * (H / 2 + 1) - d * (1 + log((d - H) / 2, 3) / 2)
 
-LAYERS = {"L >= 2": lambda c: c.depth >= 2}
+LAYERS = {r"$L \geq 2$": lambda c: c.depth >= 2}
 RECALLED_BOUND: dict[str, Any] = {"wording": "recalled", "holds_for": "almost every"}
 
 
@@ -72,10 +72,10 @@ RECALLED_BOUND: dict[str, Any] = {"wording": "recalled", "holds_for": "almost ev
     cited="Bears on whether the doubly exponential rank of Levine's Theorem 1 may be quoted.",
 )
 def lower_bound_shallow(case: Case, seed: int) -> Exact:
-    """Lower bound below the threshold.
+    r"""Lower bound below the threshold.
 
-    For L < log_3(d_x), H < d_x and almost all weights, log_3 sep >= 3^(L-2) (log_3(d_x - H) - L + 2
-    - log_3 2).
+    For $L < \log_3(d_x)$, $H < d_x$ and almost all weights, $\log_3 \operatorname{sep} \geq 3^{L-2}
+    (\log_3(d_x - H) - L + 2 - \log_3 2)$.
 
     As recalled; check against the paper. A rank found modulo a prime at one choice of weights
     decides its case for almost all weights. Where the inputs are limited, they are at least twice
@@ -110,14 +110,15 @@ def lower_bound_shallow(case: Case, seed: int) -> Exact:
     supports="separation_rank/upper_bound_deep",
 )
 def lower_bound_deep(case: Case, seed: int) -> Exact:
-    """Lower bound beyond the threshold.
+    r"""Lower bound beyond the threshold.
 
-    For L > log_3(d_x), H < d_x and almost all weights, log_3 sep >= d_x L/2 + b_1 + b_2 with b_1 =
-    -L (H/2 + 1) and b_2 = -d_x (1 + log_3((d_x - H)/2)/2).
+    For $L > \log_3(d_x)$, $H < d_x$ and almost all weights,
+    $\log_3 \operatorname{sep} \geq d_x L/2 + b_1 + b_2$ with $b_1 = -L (H/2 + 1)$ and
+    $b_2 = -d_x (1 + \log_3((d_x - H)/2)/2)$.
 
-    As recalled; check against the paper. Vacuous for d_x <= H + 2: there the bound does not grow
-    with depth. Where the inputs are limited, they are at least twice what the bound asks for, so
-    that a smaller rank would have shown.
+    As recalled; check against the paper. Vacuous for $d_x \leq H + 2$: there the bound does not
+    grow with depth. Where the inputs are limited, they are at least twice what the bound asks for,
+    so that a smaller rank would have shown.
     """
     return measured_rank(case, seed)
 
@@ -126,7 +127,7 @@ def lower_bound_deep(case: Case, seed: int) -> Exact:
     Ge(sep, binomial(N + K - 1, K)),
     **RECALLED_BOUND,
     source=levine("proof of Theorems 1 and 2, lower bounds"),
-    assumes={**SPARE_WIDTH, **LAYERS, "d_x - H even": lambda c: (c.width - c.heads) % 2 == 0},
+    assumes={**SPARE_WIDTH, **LAYERS, "$d_x - H$ even": lambda c: (c.width - c.heads) % 2 == 0},
     # The bounds are 1, 3, 10, 20 and 55, then 20 and 220; where `inputs` is given it is twice that
     # or more, so that a rank below shows.
     cases={
@@ -142,16 +143,16 @@ def lower_bound_deep(case: Case, seed: int) -> Exact:
     },
     control=Control(
         Case(width=4, depth=2, heads=2, tokens=2),
-        "the power 3^L and n = d_x",
+        "the power $3^L$ and $n = d_x$",
         statement=Ge(sep, binomial(d + 3**L - 1, 3**L)),
     ),
     supports="separation_rank/lower_bound_shallow",
 )
 def lower_bound_multiset(case: Case, seed: int) -> Exact:
-    """Lower bound before simplification.
+    r"""Lower bound before simplification.
 
-    For almost all weights, sep >= binom(n+k-1, k) with n = (d_x - H)/2 and k = 3^(L-2), for L >= 2,
-    H < d_x and even d_x - H.
+    For almost all weights, $\operatorname{sep} \geq \binom{n+k-1}{k}$ with $n = (d_x - H)/2$ and
+    $k = 3^{L-2}$, for $L \geq 2$, $H < d_x$ and even $d_x - H$.
 
     As recalled; check against the paper. Each case has at least twice the inputs that the bound
     asks for, so that a smaller rank would have shown. A rank modulo a prime at one choice of
@@ -193,30 +194,31 @@ def multiset_coefficient(n: Fraction | int, k: int) -> Fraction:
     },
     control=Control(
         Case(width=4, depth=2, heads=1),
-        "sqrt(3) times as much",
+        r"$\sqrt{3}$ times as much",
         statement=Ge(log(multiset, 3), Rational(1, 2) + K * log(N / K, 3)),
     ),
     supports="separation_rank/lower_bound_shallow",
 )
 def multiset_bounds(case: Case) -> Exact:
-    """From the multiset coefficient to Theorems 1 and 2.
+    r"""From the multiset coefficient to Theorems 1 and 2.
 
-    For every H < d_x and L >= 2, with n = (d_x - H)/2 and k = 3^(L-2), binom(n+k-1, k) is at least
-    (n/k)^k, whose log_3 is exactly the lower bound of Theorem 1 as recalled, and its log_3 is at
-    least d_x L/2 + b_1 + b_2, that of Theorem 2 as recalled: for n >= 1 since the coefficient is at
-    least (k/n)^(n-1), whose logarithm is this bound plus (H/2 + 1)(2 + log_3 n) >= 0.
+    For every $H < d_x$ and $L \geq 2$, with $n = (d_x - H)/2$ and $k = 3^{L-2}$, $\binom{n+k-1}{k}$
+    is at least $(n/k)^k$, whose $\log_3$ is exactly the lower bound of Theorem 1 as recalled, and
+    its $\log_3$ is at least $d_x L/2 + b_1 + b_2$, that of Theorem 2 as recalled: for $n \geq 1$
+    since the coefficient is at least $(k/n)^{n-1}$, whose logarithm is this bound plus
+    $(H/2 + 1)(2 + \log_3 n) \geq 0$.
 
-    The step binom(n+k-1, k) >= (k/n)^(n-1) is false at n = 1/2, that is d_x = H + 1; there the
-    dropped term makes up for it.
+    The step $\binom{n+k-1}{k} \geq (k/n)^{n-1}$ is false at $n = 1/2$, that is $d_x = H + 1$; there
+    the dropped term makes up for it.
     """
     n, k = Fraction(case.width - case.heads, 2), 3 ** (case.depth - 2)
     return Exact(multiset_coefficient(n, k))
 
 
 @multiset_bounds.argument(
-    "Every factor and both bounds are checked for all k, for Theorem 1 for all n > 0; prose: the "
-    "coefficient as a product of its k factors, that n = 1/2, half-integers from 3/2 on and whole "
-    "n are all cases, and the induction over k at n = 1/2."
+    "Every factor and both bounds are checked for all $k$, for Theorem 1 for all $n > 0$; "
+    "prose: the coefficient as a product of its $k$ factors, that $n = 1/2$, half-integers from "
+    "3/2 on and whole $n$ are all cases, and the induction over $k$ at $n = 1/2$."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """Two ways to bound the product of the factors (n+j)/(j+1)."""

@@ -66,8 +66,8 @@ conflict = quantity(
 )
 
 _OWN = Source("depthlaw", "weights whose layers multiply by linear forms of the moments")
-_HEADS = {"H divides d_x": lambda c: c.width % c.heads == 0}
-_TOKENS = {"N >= 2 (d_x + 1)": lambda c: c.tokens >= 2 * c.width + 2}
+_HEADS = {"$H$ divides $d_x$": lambda c: c.width % c.heads == 0}
+_TOKENS = {r"$N \geq 2 (d_x + 1)$": lambda c: c.tokens >= 2 * c.width + 2}
 
 # First depth of a violation by width, H = d_x.
 FIRST_VIOLATION = {2: 0, 3: 0, 4: 62, 5: 32, 6: 30, 8: 36, 16: 67, 32: 130, 64: 258}
@@ -118,14 +118,14 @@ def _coordinate(**fields: Any) -> Case:
     supports="separation_rank/no_linear_bound",
 )
 def product_lower_bound(case: Case, seed: int) -> Exact:
-    """Lower bound by a product of linear forms.
+    r"""Lower bound by a product of linear forms.
 
-    For almost all weights with H heads, N >= 2 (d_x + 1) and all L, sep >= prod_{l=1}^{min(L, D_H)}
-    (3^(L-l) + 1) with D_H = H (H+1)/2.
+    For almost all weights with $H$ heads, $N \geq 2 (d_x + 1)$ and all $L$, $\operatorname{sep}
+    \geq \prod_{l = 1}^{\min(L, D_H)} (3^{L-l} + 1)$ with $D_H = H (H+1)/2$.
 
     In the cases weights=coordinate only the product form, the exponents and the independence of the
-    forms are checked; that the rank is then prod (e + 1) is an argument in words. With inputs the
-    values of these weights are ranked; without weights, those of random ones. For L <= D_H the
+    forms are checked; that the rank is then prod ($e + 1$) is an argument in words. With inputs the
+    values of these weights are ranked; without weights, those of random ones. For $L \leq D_H$ the
     explicit weights have this rank; beyond, the last form is repeated, which makes it larger.
     """
     return measured_rank(case, seed)
@@ -136,10 +136,10 @@ def product_lower_bound(case: Case, seed: int) -> Exact:
     source=_OWN,
     holds_for="almost every",
     assumes={
-        "H = d_x": lambda c: c.heads == c.width,
+        "$H = d_x$": lambda c: c.heads == c.width,
         **_TOKENS,
-        "L > 2 c d_x + 1": lambda k: k.depth > 2 * k.rational("slope") * k.width + 1,
-        "L <= D": lambda k: 2 * k.depth <= k.width * (k.width + 1),
+        "$L > 2 c d_x + 1$": lambda k: k.depth > 2 * k.rational("slope") * k.width + 1,
+        r"$L \leq D$": lambda k: 2 * k.depth <= k.width * (k.width + 1),
     },
     cases={
         "quick": (
@@ -149,14 +149,17 @@ def product_lower_bound(case: Case, seed: int) -> Exact:
         ),
         "theory": (_coordinate(width=14, depth=86, heads=14, slope="3"),),
     },
-    control=Control(Case(width=2, depth=2, heads=2, tokens=6, slope="1"), "L below 2 c d_x + 1"),
-    cited="Decides whether a larger constant in c d_x L could mend the recalled Theorem 2.",
+    control=Control(
+        Case(width=2, depth=2, heads=2, tokens=6, slope="1"), "$L$ below $2 c d_x + 1$"
+    ),
+    cited="Decides whether a larger constant in $c d_x L$ could mend the recalled Theorem 2.",
 )
 def no_linear_bound(case: Case, seed: int) -> Exact:
-    """No bound c d_x L with an absolute constant.
+    r"""No bound $c d_x L$ with an absolute constant.
 
-    For every c > 0, H = d_x, 2 c d_x + 1 < L <= d_x (d_x + 1)/2, N >= 2 (d_x + 1) and almost all
-    weights, log_3 sep > c d_x L: no absolute constant makes c d_x L an upper bound.
+    For every $c > 0$, $H = d_x$, $2 c d_x + 1 < L \leq d_x (d_x + 1)/2$, $N \geq 2 (d_x + 1)$ and
+    almost all weights, $\log_3 \operatorname{sep} > c d_x L$: no absolute constant makes $c d_x L$
+    an upper bound.
 
     Says nothing for fewer heads or tokens, and nothing at one fixed depth.
     """
@@ -164,9 +167,9 @@ def no_linear_bound(case: Case, seed: int) -> Exact:
 
 
 @no_linear_bound.argument(
-    "The weights are checked on three coordinates, exponents and gap for all c, d and L; prose: "
-    "L <= D forms can be independent, such a product has the rank prod (e_j + 1), and what one "
-    "choice of weights reaches almost all reach."
+    "The weights are checked on three coordinates, exponents and gap for all $c$, $d$ and $L$; "
+    r"prose: $L \leq D$ forms can be independent, such a product has the rank prod ($e_j + 1$), "
+    "and what one choice of weights reaches almost all reach."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """log_3 sep >= sum_{l<=L} log_3(3^(L-l) + 1) > L (L-1)/2, which exceeds c d L for large L."""
@@ -213,7 +216,7 @@ AGAINST_THEOREM_2: dict[str, Any] = {
 @claim(
     Eq(first, stated),
     **AGAINST_THEOREM_2,
-    assumes={"H = d_x, for the product": lambda c: c.get("heads", c.width) == c.width},
+    assumes={"$H = d_x$, for the product": lambda c: c.get("heads", c.width) == c.width},
     cases={
         "quick": (
             *(Case(width=w, heads=w, stated=n) for w, n in FIRST_VIOLATION.items() if w <= 16),
@@ -228,23 +231,24 @@ AGAINST_THEOREM_2: dict[str, Any] = {
             Case(width=12288, witness="count", stated=FIRST_VIOLATION_ONE_HEAD[12288]),
         ),
     },
-    control=Control(Case(width=8, heads=8, stated=35), "the estimate 4 d_x + 3 in place of 36"),
+    control=Control(Case(width=8, heads=8, stated=35), "the estimate $4 d_x + 3$ in place of 36"),
     supports="separation_rank/upper_bound_deep",
 )
 def first_violation(case: Case) -> Exact:
-    """First depths at which a product, or S, exceeds the recalled bound.
+    r"""First depths at which a product, or $S$, exceeds the recalled bound.
 
-    With H = d_x, the first depth L > log_3 d_x at which prod_{l <= min(L, D)} (3^(L-l) + 1) exceeds
-    the recalled upper bound is 62 at width 4, 32 (5), 30 (6), 36 (8), 67 (16), 130 (32) and 258
-    (64); there is none (0) at widths 2 and 3. The first at which S(d_x, L) exceeds it is 32 at
-    width 4, 9 (6), 6 (16), 6 (64), 8 (1024) and 10 (12288).
+    With $H = d_x$, the first depth $L > \log_3 d_x$ at which
+    $\prod_{l \leq \min(L, D)} (3^{L-l} + 1)$ exceeds the recalled upper bound is 62 at width 4, 32
+    (5), 30 (6), 36 (8), 67 (16), 130 (32) and 258 (64); there is none (0) at widths 2 and 3. The
+    first at which $S(d_x, L)$ exceeds it is 32 at width 4, 9 (6), 6 (16), 6 (64), 8 (1024) and 10
+    (12288).
 
     The bound is as recalled; check against the paper. Repeating the last form at width 4 brings 62
-    down to 61. At H = d_x the constant b_2 of the recalled lower bound is undefined;
-    upper_bound_deep leads with a case of 2 H <= d_x. The product is a lower bound on the rank, and
-    so contradicts the bound; S is an upper bound, and contradicts nothing: that one head attains S
-    for all d_x and L is false, as sep(4, 3) = S - 4 (exact_below_count). Whether one head comes
-    near enough to S at these depths is open.
+    down to 61. At $H = d_x$ the constant $b_2$ of the recalled lower bound is undefined;
+    upper_bound_deep leads with a case of $2 H \leq d_x$. The product is a lower bound on the rank,
+    and so contradicts the bound; $S$ is an upper bound, and contradicts nothing: that one head
+    attains $S$ for all $d_x$ and $L$ is false, as $\operatorname{sep}(4, 3) = S - 4$
+    (exact_below_count). Whether one head comes near enough to $S$ at these depths is open.
     """
     if "heads" in case:
         return Exact(_first_product(case))
@@ -270,15 +274,15 @@ def _conflict(slope: Expr) -> Relational:
             *(Case(width=2 * h, heads=h) for h in (6, 7, 8)),
         )
     },
-    control=Control(Case(width=4, heads=4), "slope 3 d_x", _conflict(3 * d)),
+    control=Control(Case(width=4, heads=4), "slope $3 d_x$", _conflict(3 * d)),
     supports="separation_rank/upper_bound_deep",
 )
 def conflict_heads(case: Case) -> Exact:
-    """Heads that contradict Theorem 2 as recalled.
+    r"""Heads that contradict Theorem 2 as recalled.
 
-    The product lower bound with H heads exceeds the recalled upper bound at some depth L > log_3
-    d_x if and only if D_H = H (H+1)/2 > 2 d_x + 1; with H = d_x that is d_x >= 4, with H = d_x/2 it
-    is d_x >= 16.
+    The product lower bound with $H$ heads exceeds the recalled upper bound at some depth
+    $L > \log_3 d_x$ if and only if $D_H = H (H+1)/2 > 2 d_x + 1$; with $H = d_x$ that is
+    $d_x \geq 4$, with $H = d_x/2$ it is $d_x \geq 16$.
 
     The bound is as recalled; check against the paper. At width 16 eight heads contradict it from
     depth 216 on.
@@ -287,9 +291,9 @@ def conflict_heads(case: Case) -> Exact:
 
 
 @conflict_heads.argument(
-    "The growth for each layer and the gap, concave with positive ends, are checked for all d, H "
-    "and L; prose: a larger slope wins at some depth, a smaller one never does past D_H layers, "
-    "and a concave gap is positive between positive ends."
+    "The growth for each layer and the gap, concave with positive ends, are checked for all "
+    "$d$, $H$ and $L$; prose: a larger slope wins at some depth, a smaller one never does past "
+    "$D_H$ layers, and a concave gap is positive between positive ends."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """D_H forms give the slope D_H, the bound has 2 d + 1; with no more it is never exceeded."""

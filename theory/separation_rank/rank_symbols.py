@@ -53,8 +53,8 @@ def levine(place: str) -> Source:
 
 COUNT_PAGE = Source("depthlaw", "docs/separation-rank-dimension-count.md")
 
-SHALLOW = {"L < log_3(d_x)": lambda c: 3**c.depth < c.width}
+SHALLOW = {r"$L < \log_3(d_x)$": lambda c: 3**c.depth < c.width}
 DEEP = {"L > log_3(d_x)": lambda c: 3**c.depth > c.width}
-AT_LEAST_THRESHOLD = {"3^L >= d_x": lambda c: 3**c.depth >= c.width}
+AT_LEAST_THRESHOLD = {r"$3^L \geq d_x$": lambda c: 3**c.depth >= c.width}
 SPARE_WIDTH = {"H < d_x": lambda c: c.heads < c.width}
-ONE_HEAD = {"H = 1": lambda c: c.heads == 1}
+ONE_HEAD = {"$H = 1$": lambda c: c.heads == 1}

@@ -42,8 +42,8 @@ from .value_rank import measured_rank, sep
 exponents = quantity(
     "exponent_count",
     "E",
-    "d_x 3^L binom(2 d_x + 3^L - 1, 3^L): choices of the exponents of 2 d_x "
-    "coordinates, as recalled",
+    r"$d_x 3^L \binom{2 d_x + 3^L - 1}{3^L}$: choices of the exponents of $2 d_x$ coordinates, "
+    "as recalled",
 )
 
 # log_3 of d K (2 sqrt(2) e K/d)^(2d) with K = 3^L: the bound of Theorem 2 as recalled.
@@ -68,9 +68,10 @@ RECALLED = 2 * d * L + L - 2 * d * log(d / (2 * sqrt(2) * E), 3) + log(d, 3)
     supports="separation_rank/lower_bound_shallow",
 )
 def upper_bound_shallow(case: Case, seed: int) -> Exact:
-    """Upper bound below the threshold.
+    r"""Upper bound below the threshold.
 
-    For L < log_3(d_x), sep <= (d_x + H)^C(L), that is log_3 sep <= (3^L - 1)/2 log_3(d_x + H).
+    For $L < \log_3(d_x)$, $\operatorname{sep} \leq (d_x + H)^C(L)$, that is
+    $\log_3 \operatorname{sep} \leq (3^L - 1)/2 \log_3(d_x + H)$.
 
     As recalled; check against the paper. Stated before the logarithm, since one head at depth 1
     attains it.
@@ -97,34 +98,38 @@ _COORDINATE = (
     holds_for="almost every",
     assumes=DEEP,
     known="FAILS",
-    headline="As recalled, not compared with the paper: a bound behind the rule L ~ log_3(d_x).",
+    headline="As recalled, not compared with the paper: a bound behind the rule "
+    r"$L \sim \log_3(d_x)$.",
     cases={
         "quick": (*_GRADED, *_COORDINATE[:2], *SMALL),
         "theory": (*(c for c in LARGER if 3**c.depth > c.width), *_COORDINATE[2:]),
         "full": LARGEST,
     },
     control=Control(
-        Case(width=2, depth=1, heads=1, tokens=4), "divided by 3^10", Le(log(sep, 3), RECALLED - 10)
+        Case(width=2, depth=1, heads=1, tokens=4),
+        "divided by $3^{10}$",
+        Le(log(sep, 3), RECALLED - 10),
     ),
-    cited="Decides whether Theorem 2's recalled upper bound may be quoted past log_3(d_x).",
+    cited=r"Decides whether Theorem 2's recalled upper bound may be quoted past $\log_3(d_x)$.",
 )
 def upper_bound_deep(case: Case, seed: int) -> Exact:
-    """Upper bound beyond the threshold, as recalled.
+    r"""Upper bound beyond the threshold, as recalled.
 
-    For L > log_3(d_x), log_3 sep <= 2 d_x L + c_1 + c_2 with c_1 = L and c_2 = -2 d_x log_3(d_x /
-    (2 sqrt(2) e)) + log_3 d_x.
+    For $L > \log_3(d_x)$, $\log_3 \operatorname{sep} \leq 2 d_x L + c_1 + c_2$ with $c_1 = L$ and
+    $c_2 = -2 d_x \log_3(d_x/(2 \sqrt{2} e)) + \log_3 d_x$.
 
-    As recalled; check against the paper. Fails as recalled for almost all weights at d_x = 4, L =
-    34, H = 2, N >= 10, inside the domain of both bounds of the theorem (2 H <= d_x, N >= 2 (d_x +
-    1)): a net of weights 0 and 1 has an output whose leading monomial has all ten moments, and
-    log_3 of its rank grows by 10 for each layer where the bound grows by 9 (module
-    leading_monomial; certificate separation_rank-upper_bound_deep.json). If S(d_x, L) is an upper
-    bound (dimension_count, whose verdict is HOLDS), no smaller width can fail (count_bounds), nor
-    depths below 32 at width 4, where S(d_x, L) is not above the recalled bound; 32 and 33 are open.
-    Weights that multiply by linear forms fail it at d_x = 16, L = 216, H = 8 with 2 H <= d_x, and
-    with H = d_x at d_x = 6, L = 30, where b_2 of the recalled lower bound, with log_3((d_x - H)/2),
-    is undefined. The original may have hypotheses on N or H that the recalled wording lacks; with
-    one token on each side counting exponents is right.
+    As recalled; check against the paper. Fails as recalled for almost all weights at $d_x = 4$,
+    $L = 34$, $H = 2$, $N \geq 10$, inside the domain of both bounds of the theorem
+    $(2 H \leq d_x, N \geq 2 (d_x + 1))$: a net of weights 0 and 1 has an output whose leading
+    monomial has all ten moments, and $\log_3$ of its rank grows by 10 for each layer where the
+    bound grows by 9 (module leading_monomial; certificate separation_rank-upper_bound_deep.json).
+    If $S(d_x, L)$ is an upper bound (dimension_count, whose verdict is HOLDS), no smaller width can
+    fail (count_bounds), nor depths below 32 at width 4, where $S(d_x, L)$ is not above the recalled
+    bound; 32 and 33 are open. Weights that multiply by linear forms fail it at $d_x = 16$,
+    $L = 216$, $H = 8$ with $2 H \leq d_x$, and with $H = d_x$ at $d_x = 6$, $L = 30$, where $b_2$
+    of the recalled lower bound, with $\log_3((d_x - H)/2)$, is undefined. The original may have
+    hypotheses on $N$ or $H$ that the recalled wording lacks; with one token on each side counting
+    exponents is right.
     """
     return measured_rank(case, seed)
 
@@ -138,7 +143,7 @@ _BY_BIDEGREE = binomial(d + (3**L - 1) / 2, (3**L - 1) / 2)
 @claim(
     Le(sep, _BY_BIDEGREE),
     source=COUNT_PAGE,
-    assumes={"N = 2": lambda c: c.tokens == 2},
+    assumes={"$N = 2$": lambda c: c.tokens == 2},
     cases={
         "quick": (
             *Case.grid(width=2, depth=(1, 2, 3), heads=(1, 2), tokens=2),
@@ -156,14 +161,15 @@ _BY_BIDEGREE = binomial(d + (3**L - 1) / 2, (3**L - 1) / 2)
     supports="separation_rank/upper_bound_deep",
 )
 def two_tokens_upper(case: Case, seed: int) -> Exact:
-    """One token a side: the rank is at most binom(d_x+C, C).
+    r"""One token a side: the rank is at most $\binom{d_x+C}{C}$.
 
-    For two tokens, all weights and any number of heads, sep <= binom(d_x + C(L), C(L)). For 3^L >=
-    d_x that is below the upper bound of Theorem 2 as recalled: then log_3 sep <= 2 d_x L + L - 2
-    d_x log_3(d_x / (2 sqrt(2) e)) + log_3 d_x.
+    For two tokens, all weights and any number of heads,
+    $\operatorname{sep} \leq \binom{d_x + C(L)}{C(L)}$. For $3^L \geq d_x$ that is below the upper
+    bound of Theorem 2 as recalled: then $\log_3 \operatorname{sep} \leq 2 d_x L + L - 2 d_x
+    \log_3(d_x/(2 \sqrt{2} e)) + \log_3 d_x$.
 
-    That Theorem 2's bound, as recalled, holds here is argued through binom(d_x + C, C), not by the
-    recalled proof; judged is the sharper bound.
+    That Theorem 2's bound, as recalled, holds here is argued through $\binom{d_x + C}{C}$, not by
+    the recalled proof; judged is the sharper bound.
     """
     return measured_rank(case, seed)
 
@@ -259,19 +265,22 @@ def _recalled_steps() -> Iterator[Step]:
         ),
         "theory": Case.grid(width=(81, 200), depth=(5, 6, 8)),
     },
-    control=Control(Case(width=1, depth=1), "divided by 3^5", Le(log(exponents, 3), RECALLED - 5)),
+    control=Control(
+        Case(width=1, depth=1), "divided by $3^5$", Le(log(exponents, 3), RECALLED - 5)
+    ),
     supports="separation_rank/upper_bound_deep",
 )
 def exponent_count(case: Case) -> Exact:
-    """Size of the exponent count, below the recalled bound.
+    r"""Size of the exponent count, below the recalled bound.
 
-    For 3^L >= d_x, log_3 of d_x 3^L binom(2 d_x + 3^L - 1, 3^L) is at most 2 d_x L + L + log_3 d_x
-    - 2 d_x log_3(2 d_x / (3 e)), which is the upper bound of Theorem 2 as recalled, 2 d_x L + L - 2
-    d_x log_3(d_x / (2 sqrt(2) e)) + log_3 d_x, less 2 d_x log_3(4 sqrt(2)/3) > 0.
+    For $3^L \geq d_x$, $\log_3$ of $d_x 3^L \binom{2 d_x + 3^L - 1}{3^L}$ is at most
+    $2 d_x L + L + \log_3 d_x - 2 d_x \log_3(2 d_x/(3 e))$, which is the upper bound of Theorem 2 as
+    recalled, $2 d_x L + L - 2 d_x \log_3(d_x/(2 \sqrt{2} e)) + \log_3 d_x$, less
+    $2 d_x \log_3(4 \sqrt{2}/3) > 0$.
 
     Bound and count are as recalled; check against the paper. How the proof counts monomials is
-    recalled with low confidence, and where the constant 2 sqrt(2) e of its bound comes from is not
-    known to us. The count bounds the separation rank with one token on each side only; see
+    recalled with low confidence, and where the constant $2 \sqrt{2} e$ of its bound comes from is
+    not known to us. The count bounds the separation rank with one token on each side only; see
     upper_bound_deep.
     """
     degree = 3**case.depth
@@ -279,8 +288,8 @@ def exponent_count(case: Case) -> Exact:
 
 
 @exponent_count.argument(
-    "Each inequality of the chain and n! >= (n/e)^n by induction are checked for all sizes; "
-    "prose: that they make a chain, and binom(m, n) <= m^n / n!, factor by factor."
+    r"Each inequality of the chain and $n$! $\geq (n/e)^n$ by induction are checked for all "
+    r"sizes; prose: that they make a chain, and $\binom{m}{n} \leq m^n/n$!, factor by factor."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """binom(2d+K-1, K) <= (e (2d+K)/(2d))^(2d) <= (3 e K/(2d))^(2d) for K = 3^L >= d."""

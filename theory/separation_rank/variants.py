@@ -50,7 +50,7 @@ r = quantity("input_rank", "r", "dimension of the space that holds the input tok
 @claim(
     Eq(rank_gap, 0),
     source=COUNT_PAGE,
-    assumes={"N >= 2 (d_x + 1)": lambda c: c.tokens >= 2 * c.width + 2},
+    assumes={r"$N \geq 2 (d_x + 1)$": lambda c: c.tokens >= 2 * c.width + 2},
     cases={
         "quick": (
             *Case.grid(width=2, depth=(1, 2, 3), heads=(1, 2), tokens=6),
@@ -65,10 +65,10 @@ r = quantity("input_rank", "r", "dimension of the space that holds the input tok
     supports="separation_rank/exact",
 )
 def graded_rank(case: Case, seed: int) -> Exact:
-    """The rank is the sum of the catalecticant ranks.
+    r"""The rank is the sum of the catalecticant ranks.
 
-    For N >= 2 (d_x + 1), at every choice of weights, the separation rank is the sum over k of the
-    ranks of the catalecticants, in every case measured.
+    For $N \geq 2 (d_x + 1)$, at every choice of weights, the separation rank is the sum over $k$ of
+    the ranks of the catalecticants, in every case measured.
 
     Checks steps 3 to 5 of the written proof at random weights modulo a prime, at several heads too.
     """
@@ -102,15 +102,15 @@ def graded_rank(case: Case, seed: int) -> Exact:
     cited="Bears on whether rank theory may leave skip connections out.",
 )
 def residual_gain(case: Case, seed: int) -> Exact:
-    """Residual connections leave the measured ranks unchanged.
+    r"""Residual connections leave the measured ranks unchanged.
 
     For almost all weights the separation rank with residual connections equals that without, at the
     same weights, in every case measured.
 
     The coefficient matrix with residuals is block triangular with the catalecticants of the net
-    without on its diagonal, so its rank is at least theirs, for all weights, if N >= 2 (d_x + 1):
-    an argument in words. That nothing is gained follows from dimension_count where one head attains
-    S; for several heads it is measured only.
+    without on its diagonal, so its rank is at least theirs, for all weights, if
+    $N \geq 2 (d_x + 1)$: an argument in words. That nothing is gained follows from dimension_count
+    where one head attains $S$; for several heads it is measured only.
     """
     rng = case.rng(seed)
     net = random_net(rng, width=case.width, depth=case.depth, heads=case.heads)
@@ -138,16 +138,16 @@ def residual_gain(case: Case, seed: int) -> Exact:
     supports="separation_rank/residual_gain",
 )
 def residual_parts(case: Case, seed: int) -> Exact:
-    """Residual nets mix all odd degrees.
+    r"""Residual nets mix all odd degrees.
 
-    For almost all weights an output coordinate of L layers with residual connections has parts of
-    all odd degrees 1, 3, ..., 3^L in the tokens, and no others: (3^L + 1)/2 of them.
+    For almost all weights an output coordinate of $L$ layers with residual connections has parts of
+    all odd degrees 1, 3, ..., $3^L$ in the tokens, and no others: $(3^L + 1)/2$ of them.
 
-    Counted is how many degrees occur along a line through the origin. The part of degree 3^L is the
-    net without residuals. The output is the sum over the 2^L subsets of layers of the products of
-    their matrices T_l(M_l) with the token, each M_l that of the residual net, as a test confirms:
-    the binom(L, m) paths of m layers share their moments, so the sum is no ensemble of independent
-    shallow nets.
+    Counted is how many degrees occur along a line through the origin. The part of degree $3^L$ is
+    the net without residuals. The output is the sum over the $2^L$ subsets of layers of the
+    products of their matrices $T_l(M_l)$ with the token, each $M_l$ that of the residual net, as a
+    test confirms: the $\binom{L}{m}$ paths of $m$ layers share their moments, so the sum is no
+    ensemble of independent shallow nets.
     """
     rng = case.rng(seed)
     shape = {"width": case.width, "depth": case.depth, "heads": case.heads}
@@ -189,20 +189,22 @@ def _attained(count: Expr) -> Within:
     control=Control(
         Case(width=3, depth=2, heads=1, tokens=6, input_rank=2), "one less", _attained(_COUNT - 1)
     ),
-    cited="Decides whether width beyond an embedding's rank r can raise the rank past S(r, L).",
-    post_hoc="equality for N >= 2 (min(d_x, r) + 1) was stated after N >= 2 (r + 1) had been seen",
+    cited="Decides whether width beyond an embedding's rank $r$ can raise the rank past $S(r, L)$.",
+    post_hoc=r"equality for $N \geq 2 (\min(d_x, r) + 1)$ was stated after $N \geq 2 (r + 1)$ had "
+    "been seen",
 )
 def vocabulary_bottleneck(case: Case, seed: int) -> Exact:
-    """Inputs of rank r act like width r.
+    r"""Inputs of rank $r$ act like width $r$.
 
-    If all tokens are x = E w with w of dimension r, then sep <= S(min(d_x, r), L) for all E,
-    weights, heads and numbers of tokens, with equality for almost all E and weights of one head and
-    N >= 2 (min(d_x, r) + 1), in every case measured.
+    If all tokens are $x = E w$ with $w$ of dimension $r$, then
+    $\operatorname{sep} \leq S(\min(d_x, r), L)$ for all $E$, weights, heads and numbers of tokens,
+    with equality for almost all $E$ and weights of one head and $N \geq 2 (\min(d_x, r) + 1)$, in
+    every case measured.
 
     Judged for almost all: what bounds the rank there bounds it for all. Both the number of moments
-    and the number of forms become those of width r, since x = E w makes the output one of w. Not
-    the theorem of the paper, whose constants we have not read: it bounds log sep by orders of L
-    min(r, d_x). In the cases measured widening beyond the input rank gains nothing in this measure,
-    deepening does.
+    and the number of forms become those of width $r$, since $x = E w$ makes the output one of $w$.
+    Not the theorem of the paper, whose constants we have not read: it bounds
+    $\log \operatorname{sep}$ by orders of $L \min(r, d_x)$. In the cases measured widening beyond
+    the input rank gains nothing in this measure, deepening does.
     """
     return measured_rank(case, seed)

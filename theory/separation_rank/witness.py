@@ -25,7 +25,7 @@ R = quantity("minor_size", "R", "rows and columns of a minor of the value matrix
 share = quantity(
     "zero_fraction",
     r"\zeta",
-    "share of the weights over F_p at which an R x R minor vanishes",
+    r"share of the weights over $F_p$ at which an $R \times R$ minor vanishes",
     "nonnegative real",
 )
 
@@ -54,19 +54,19 @@ _DEGREE = 2 * R * (3**L - 1)
     supports="separation_rank/exact",
 )
 def one_witness(case: Case, seed: int) -> Exact:
-    """A minor that is not zero once is rarely zero.
+    r"""A minor that is not zero once is rarely zero.
 
-    Over F_p, an R x R minor of the values of an output coordinate that is not the zero polynomial
-    in the weights vanishes for a share of at most 4 C(L) R / p of them.
+    Over $F_p$, an $R \times R$ minor of the values of an output coordinate that is not the zero
+    polynomial in the weights vanishes for a share of at most $4 C(L) R/p$ of them.
 
-    4 C(L) R = 2 R (3^L - 1) is its degree: for all inputs it is 0 or a form of that degree in the
-    weights, as a test confirms. At width 1 every choice of weights over F_p is looked at, otherwise
-    every point of one random line of weights. Over the reals the zeros of such a minor are a null
-    set (Caron and Traynor), so that one witness gives sep >= R for almost all weights: cited, not
-    measured. A minor that is not 0 modulo p is not 0 over Q either, so that a rank modulo p, of the
-    net reduced modulo p, never exceeds the rational one, whatever p. Small primes lose rank: inputs
-    and weights coincide modulo p, powers coincide (x^p = x), and binomial factors vanish for
-    p <= C(L).
+    $4 C(L) R = 2 R (3^L - 1)$ is its degree: for all inputs it is 0 or a form of that degree in the
+    weights, as a test confirms. At width 1 every choice of weights over $F_p$ is looked at,
+    otherwise every point of one random line of weights. Over the reals the zeros of such a minor
+    are a null set (Caron and Traynor), so that one witness gives $\operatorname{sep} \geq R$ for
+    almost all weights: cited, not measured. A minor that is not 0 modulo $p$ is not 0 over $Q$
+    either, so that a rank modulo $p$, of the net reduced modulo $p$, never exceeds the rational
+    one, whatever $p$. Small primes lose rank: inputs and weights coincide modulo $p$, powers
+    coincide ($x^p = x$), and binomial factors vanish for $p \leq C(L)$.
     """
     prime, size, rng = case.prime, case.minor_size, case.rng(seed)
     net = random_net(rng, width=case.width, depth=case.depth, heads=case.heads, prime=prime)

@@ -26,8 +26,8 @@ from .signal_symbols import ROUNDS, UNITS, Eq, before_rounding, nine_decimals
 deepnorm_scale = quantity(
     "deepnorm_scale",
     r"\alpha, \beta",
-    "DeepNorm's factor on the skip connection, alpha in LN(alpha x + G(x)), or its "
-    "gain of the Xavier initialisation, beta, rounded down to nine decimals",
+    r"DeepNorm's factor on the skip connection, $\alpha$ in $\mathrm{LN}(\alpha x + G(x))$, or "
+    r"its gain of the Xavier initialisation, $\beta$, rounded down to nine decimals",
     "positive real",
 )
 scale_factor = quantity(
@@ -175,25 +175,26 @@ _QUICK, _THEORY = (1, 2, 3, 5, 6, 12, 18, 24, 100), (8, 27, 48, 500, 1000)
     supports="signal_propagation/deepnorm_update_exponents",
 )
 def deepnorm_scales(case: Case) -> Exact:
-    """DeepNorm's alpha and beta solve two equations.
+    r"""DeepNorm's $\alpha$ and $\beta$ solve two equations.
 
-    In LN(alpha x + G(x)), where alpha multiplies the skip connection and beta is a gain of the
-    Xavier initialisation, the printed alpha = (2N)^(1/4) and beta = (8N)^(-1/4) of an encoder-only
-    or decoder-only stack of N layers are the only positive scales with 2N 2 beta^2/alpha^2 = 1 and
-    2 alpha^2 beta^2 = 1, two equations that are derived here. The printed alpha = (3M)^(1/4) and
-    beta = (12M)^(-1/4) of the decoder of M layers of an encoder-decoder are so with 3M in the place
-    of 2N; and in an encoder of N layers before it alpha = 3^(-3/16) (N^4 M)^(1/16) and beta =
-    3^(3/16)/sqrt(2) (N^4 M)^(-1/16) are so with (M v_d w_d/alpha_d) 2N. To nine decimals, rounded
-    down.
+    In $\mathrm{LN}(\alpha x + G(x))$, where $\alpha$ multiplies the skip connection and $\beta$ is
+    a gain of the Xavier initialisation, the printed $\alpha = (2 N)^{1/4}$ and
+    $\beta = (8 N)^{-1/4}$ of an encoder-only or decoder-only stack of $N$ layers are the only
+    positive scales with $2 N$ $2 \beta^2/\alpha^2 = 1$ and $2 \alpha^2 \beta^2 = 1$, two equations
+    that are derived here. The printed $\alpha = (3 M)^{1/4}$ and $\beta = (12 M)^{-1/4}$ of the
+    decoder of $M$ layers of an encoder-decoder are so with 3M in the place of $2 N$; and in an
+    encoder of $N$ layers before it $\alpha = 3^{-3/16} (N^4 M)^{1/16}$ and
+    $\beta = 3^{3/16}/\sqrt{2} (N^4 M)^{-1/16}$ are so with ($M v_d w_d/\alpha_d$) $2 N$. To nine
+    decimals, rounded down.
 
     Printed are the constants, of the encoder with coefficients 0.81 and 0.87. The first equation
-    makes the sum over sublayers in Theorem 4.2 one at v = w = beta; the second is what the
+    makes the sum over sublayers in Theorem 4.2 one at $v = w = \beta$; the second is what the
     constants satisfy besides. That they were chosen by these two is our reading, which gives
-    3^(-3/16) = 0.8138 and 3^(3/16)/sqrt(2) = 0.8689; with the two printed digits the encoder's
-    first sum is 2 (0.87/0.81)^2/3^(3/4) = 1.0122 for all N and M, in place of 1. v_d = w_d = (12
-    M)^(-1/4) make v_d^2 + w_d^2 = (3 M)^(-1/2); a public transcription has (3 M)^(1/2), from which
-    the sign of the exponent was lost. Nothing is shown on stability. The place in the source is to
-    be checked against the paper.
+    $3^{-3/16} = 0.8138$ and $3^{3/16}/\sqrt{2} = 0.8689$; with the two printed digits the encoder's
+    first sum is $2 (0.87/0.81)^2/3^{3/4} = 1.0122$ for all $N$ and $M$, in place of 1.
+    $v_d = w_d = (12 M)^{-1/4}$ make $v_d^2 + w_d^2 = (3 M)^{-1/2}$; a public transcription has
+    $(3 M)^{1/2}$, from which the sign of the exponent was lost. Nothing is shown on stability. The
+    place in the source is to be checked against the paper.
     """
     return _scale(case)
 
@@ -242,8 +243,8 @@ def _shares(branches: int, *, normalised: bool, admin: bool = False) -> Iterator
 
 
 _INDUCTION = (
-    "induction on n, its step for every real n > 0; "
-    "prose: what falls with n and tends to 0 is positive"
+    "induction on $n$, its step for every real $n > 0$; prose: what falls with $n$ and tends to "
+    "0 is positive"
 )
 
 
@@ -263,14 +264,14 @@ _INDUCTION = (
     supports="signal_propagation/admin_amplification",
 )
 def amplification_pre_ln(case: Case) -> Exact:
-    """Pre-LN branch shares add up logarithmically.
+    r"""Pre-LN branch shares add up logarithmically.
 
     In the model of branches that each write variance 1, uncorrelated with a stream that starts at
-    variance 1, the shares of n branches of a pre-LN net in their own sums, 1/2 + ... + 1/(n + 1),
-    add up to at least log(n + 2) - 3/5 and at most log(n + 1).
+    variance 1, the shares of $n$ branches of a pre-LN net in their own sums, 1/2 + ... +
+    $1/(n + 1)$, add up to at least $\log(n + 2) - 3/5$ and at most $\log(n + 1)$.
 
-    The paper's statement, as recalled, is O(N) (post-LN) and O(log N) (pre-LN) for the change of
-    the output under a perturbation of all weights, which it takes as proportional to this sum;
+    The paper's statement, as recalled, is $O(N)$ (post-LN) and $O(\log N)$ (pre-LN) for the change
+    of the output under a perturbation of all weights, which it takes as proportional to this sum;
     check against the paper. Checked is the sum alone, with constants that are derived; no net is
     perturbed. The shares one by one, and the sum for post-LN: branch_shares.
     """
@@ -308,7 +309,7 @@ def _harmonic_steps(bound: sympy.Expr, side: int) -> Iterator[Step]:
     source=liu("section 4, dependency on residual branches; section 4.3, model initialization"),
     weight="step",
     assumes={
-        "a case has s = 0 for post-LN, else 1": lambda c: c.accumulates == int(c.scheme != "post")
+        "a case has $s = 0$ for post-LN, else 1": lambda c: c.accumulates == int(c.scheme != "post")
     },
     cases={
         "quick": (
@@ -322,20 +323,20 @@ def _harmonic_steps(bound: sympy.Expr, side: int) -> Iterator[Step]:
     },
     control=Control(
         Case(scheme="admin", accumulates=1, sublayers=2),
-        "omega = 1",
+        r"$\omega = 1$",
         Eq(branch_share, Rational(1, 2)),
     ),
     supports="signal_propagation/admin_amplification",
 )
 def branch_shares(case: Case) -> Exact:
-    """ADMIN gives post-LN the branch shares of pre-LN.
+    r"""ADMIN gives post-LN the branch shares of pre-LN.
 
     In the model of branches that each write variance 1, uncorrelated with a stream that starts at
-    variance 1, every branch of a post-LN net has share 1/2 of its own sum, so that n shares add up
-    to n/2. Branch n of a pre-LN net has share 1/(n + 1), and so it has in a post-LN net with
-    omega_n^2 the sum of the profiled variances before n, the embedding included.
+    variance 1, every branch of a post-LN net has share 1/2 of its own sum, so that $n$ shares add
+    up to $n/2$. Branch $n$ of a pre-LN net has share $1/(n + 1)$, and so it has in a post-LN net
+    with $\omega_n^2$ the sum of the profiled variances before $n$, the embedding included.
 
-    For the paper's statement see amplification_pre_ln. Reported is the rule for omega; that it
+    For the paper's statement see amplification_pre_ln. Reported is the rule for $\omega$; that it
     reproduces pre-LN's shares is what it is for.
     """
     shares = _shares(case.sublayers, normalised=case.scheme != "pre", admin=case.scheme == "admin")
@@ -346,7 +347,7 @@ alpha = quantity(
     "depth_power", r"\alpha", "residual branches are multiplied by L^(-alpha)", "positive real"
 )
 depth_exponent = quantity(
-    "depth_exponent", "e", "exponent of L in what a scalar net is asked about", "real"
+    "depth_exponent", "e", "exponent of $L$ in what a scalar net is asked about", "real"
 )
 power_offset = quantity("power_offset", "c", "exponent of L at alpha = 0", "real")
 power_multiple = quantity(
@@ -355,7 +356,7 @@ power_multiple = quantity(
 second_order_exponent = quantity(
     "second_order_exponent",
     "e_2",
-    "exponent of L in the ratio of second-order to linear response of one branch to one step",
+    "exponent of $L$ in the ratio of second-order to linear response of one branch to one step",
     "real",
 )
 width_exponent = quantity(
@@ -410,10 +411,10 @@ EXPONENTS = {
     kind="rate",
     weight="step",
     source=Source(
-        "dey2025", "section 3, alpha in [1/2, 1]; equation 6 and figure 6", "arXiv:2505.01618"
+        "dey2025", r"section 3, $\alpha$ in $[1/2, 1]$; equation 6 and figure 6", "arXiv:2505.01618"
     ),
     assumes={
-        "c and k are those of what is asked": lambda c: (
+        "$c$ and $k$ are those of what is asked": lambda c: (
             EXPONENTS[c.of] == (c.power_offset, c.power_multiple)
         )
     },
@@ -432,22 +433,23 @@ EXPONENTS = {
     supports="signal_propagation/rate_exponents",
 )
 def depth_exponents(case: Case) -> Exact:
-    """Branches over L^alpha: powers of L in scalar nets.
+    r"""Branches over $L^\alpha$: powers of $L$ in scalar nets.
 
-    L uncorrelated scalar branches of variance 1, multiplied by L^(-alpha), write a variance that
-    goes as L^(1 - 2 alpha): bounded exactly for alpha >= 1/2. In the scalar net h <- h + L^(-alpha)
-    w_l h at w = 0, the gradient of a branch's weight goes as L^(-alpha), the power that CompleteP
-    gives Adam's epsilon in the blocks; one sign step of size L^(alpha-1), the printed power of
-    Adam's rate in the blocks, in every weight changes the output by an amount that does not depend
-    on L, to first order; so does one SGD step of rate L^(2 alpha-1), which at alpha = 1/2 does not
-    depend on L. In the scalar branch L^(-alpha) u w h at u = w = 1 the second-order over the linear
-    response to a step of L^(alpha-1) in both weights goes as L^(alpha-1): it is flat at alpha = 1
-    only, and L^(-1/2) at alpha = 1/2.
+    $L$ uncorrelated scalar branches of variance 1, multiplied by $L^{-\alpha}$, write a variance
+    that goes as $L^{1 - 2 \alpha}$: bounded exactly for $\alpha \geq 1/2$. In the scalar net
+    $h \leftarrow h + L^{-\alpha} w_l h$ at $w = 0$, the gradient of a branch's weight goes as
+    $L^{-\alpha}$, the power that CompleteP gives Adam's $\epsilon$ in the blocks; one sign step of
+    size $L^{\alpha-1}$, the printed power of Adam's rate in the blocks, in every weight changes the
+    output by an amount that does not depend on $L$, to first order; so does one SGD step of rate
+    $L^{2 \alpha-1}$, which at $\alpha = 1/2$ does not depend on $L$. In the scalar branch
+    $L^{-\alpha} u w h$ at $u = w = 1$ the second-order over the linear response to a step of
+    $L^{\alpha-1}$ in both weights goes as $L^{\alpha-1}$: it is flat at $\alpha = 1$ only, and
+    $L^{-1/2}$ at $\alpha = 1/2$.
 
-    Scalar models, measured from L = 16 to 256: they show where the powers of L come from, not that
-    nets train alike at every depth. At alpha = 1/2 these are depth-muP's exponents: branches and
-    Adam rate L^(-1/2), SGD rate 1, as recalled from yang2023tp6 and bordelon2023. The power of the
-    second-order response is reported for nets.
+    Scalar models, measured from $L = 16$ to 256: they show where the powers of $L$ come from, not
+    that nets train alike at every depth. At $\alpha = 1/2$ these are depth-muP's exponents:
+    branches and Adam rate $L^{-1/2}$, SGD rate 1, as recalled from yang2023tp6 and bordelon2023.
+    The power of the second-order response is reported for nets.
     """
     alpha = case.rational("depth_power")
 
@@ -474,8 +476,8 @@ def depth_exponents(case: Case) -> Exact:
 
 
 @depth_exponents.argument(
-    "power counting: the laws in L are typed in and the machine adds their exponents; "
-    "the cases, scalar nets, decide",
+    "power counting: the laws in $L$ are typed in and the machine adds their exponents; the "
+    "cases, scalar nets, decide",
     "checks",
 )
 def _(statement: Relational) -> Iterator[Step]:
@@ -522,15 +524,16 @@ def _mup_rate(case: Case, n: int) -> Fraction:
     supports="signal_propagation/mup_width_flat",
 )
 def mup_learning_rates(case: Case) -> Exact:
-    """MuP's learning rates move one exact net equally at every width.
+    r"""MuP's learning rates move one exact net equally at every width.
 
-    In the net x -> u -> W -> v with |u_i| = 1, W a Hadamard matrix over sqrt(n) and v = u/n, the
-    sizes of muP's initial weights, one step at muP's rate (Adam 1, 1/n, 1/n; SGD n, 1, 1/n for u,
-    W, v) changes the next activation by an amount that does not depend on the width n.
+    In the net $x \to u \to W \to v$ with $|u_i| = 1$, $W$ a Hadamard matrix over $\sqrt{n}$ and
+    $v = u/n$, the sizes of muP's initial weights, one step at muP's rate (Adam 1, $1/n$, $1/n$; SGD
+    $n$, 1, $1/n$ for $u$, $W$, $v$) changes the next activation by an amount that does not depend
+    on the width $n$.
 
-    Reported are the rates. Measured from n = 16 to 256 on one input; the Hadamard matrix and a bent
-    sign vector spread signals evenly, as random weights do on average. For random or trained nets
-    nothing is shown.
+    Reported are the rates. Measured from $n = 16$ to 256 on one input; the Hadamard matrix and a
+    bent sign vector spread signals evenly, as random weights do on average. For random or trained
+    nets nothing is shown.
     """
 
     def step(gradient: Fraction) -> Fraction:

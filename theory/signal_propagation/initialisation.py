@@ -30,7 +30,7 @@ layer_growth = quantity(
 layer_variance = quantity(
     "layer_variance",
     "v_l",
-    "mean square of a coordinate of the output of layer l, when it is 1 after layer 1",
+    "mean square of a coordinate of the output of layer $l$, when it is 1 after layer 1",
     "positive real",
 )
 kept_share = quantity(
@@ -130,19 +130,21 @@ _RELU = partial(Case.grid, activation="relu", kept_share="1/2")
         "without the half",
         Eq(layer_variance, layer_growth ** (layer - 1)),
     ),
-    cited="Decides whether weights of variance 2/n_in keep the size through ReLU layers.",
+    cited=r"Decides whether weights of variance $2/n_{\mathrm{in}}$ keep the size through ReLU "
+    "layers.",
 )
 def kaiming_variance(case: Case) -> Exact:
-    """Variance grows as a power of g, through ReLU layers of g/2.
+    r"""Variance grows as a power of $g$, through ReLU layers of $g/2$.
 
-    With independent symmetric weights of variance g/n_in, the mean square before the ReLU of layer
-    l is (g/2)^(l-1) times that of layer 1; Kaiming's variance 2/n_in keeps it. In a linear net,
-    whose weights need only mean zero, it is g^(l-1) times that after layer 1.
+    With independent symmetric weights of variance $g/n_{\mathrm{in}}$, the mean square before the
+    ReLU of layer $l$ is $(g/2)^{l-1}$ times that of layer 1; Kaiming's variance $2/n_{\mathrm{in}}$
+    keeps it. In a linear net, whose weights need only mean zero, it is $g^{l-1}$ times that after
+    layer 1.
 
-    The formula N(0, 2/n_in) is printed in the texts, the place in the paper as recalled; check
-    against the paper. The linear net corrects a textbook's sentence, which printed_powers checks.
-    Measured over all signs of weights +-1 times their scale, which have the moments of Gaussian
-    ones that matter here.
+    The formula $N(0, 2/n_{\mathrm{in}})$ is printed in the texts, the place in the paper as
+    recalled; check against the paper. The linear net corrects a textbook's sentence, which
+    printed_powers checks. Measured over all signs of weights +-1 times their scale, which have the
+    moments of Gaussian ones that matter here.
     """
     return _layer_variance(case)
 
@@ -193,19 +195,21 @@ def _printed(place: str, base: str, factors: int, stated: str, half_digit: str) 
     supports="signal_propagation/kaiming_variance",
 )
 def printed_powers(case: Case) -> Exact:
-    """Powers that a textbook prints are what their sentences say.
+    r"""Powers that a textbook prints are what their sentences say.
 
     A variance of 1 after layer 1 that doubles with every layer is 1024 after layer 10; one that
-    halves is 0.001, which stands for 0.0005 to 0.0015; and 0.9^100 is 2.6 x 10^-5, which stands for
-    2.55 x 10^-5 to 2.65 x 10^-5. At layer 11 the first one is 1024.
+    halves is 0.001, which stands for 0.0005 to 0.0015; and $0.9^{100}$ is $2.6 \times 10^{-5}$,
+    which stands for $2.55 \times 10^{-5}$ to $2.65 \times 10^{-5}$. At layer 11 the first one is
+    1024.
 
-    Only the last, which is ours, holds. Checked sentence: "Layer 1 output: variance = 1 / Layer 2
-    output: variance = 2 (grows!) / Layer 10 output: variance = 1024 (explodes!)" and "Layer 1
-    output: variance = 1 / Layer 2 output: variance = 0.5 (shrinks!) / Layer 10 output: variance =
-    0.001 (vanishes!)" That every layer doubles (halves) is our reading. From 1 after layer 1 it is
-    2^9 = 512 and 2^-9 = 0.00195; the printed numbers are 2^10 and 2^-10. The third is read as
-    printed: "gradient = 0.9^100 = 2.6 × 10^-5 (vanishes!)" It is 2.656 x 10^-5; the printed digits
-    are cut off, not rounded. That it vanishes is not in doubt.
+    Only the last, which is ours, holds. Checked sentence: "Layer 1 output: variance $= 1$ / Layer 2
+    output: variance $= 2$ (grows!) / Layer 10 output: variance $= 1024$ (explodes!)" and "Layer 1
+    output: variance $= 1$ / Layer 2 output: variance $= 0.5$ (shrinks!) / Layer 10 output: variance
+    $= 0.001$ (vanishes!)" That every layer doubles (halves) is our reading. From 1 after layer 1 it
+    is $2^9 = 512$ and $2^{-9} = 0.00195$; the printed numbers are $2^{10}$ and $2^{-10}$. The third
+    is read as printed: "gradient $= 0.9^{100} = 2.6 \times 10^{-5}$ (vanishes!)" It is
+    $2.656 \times 10^{-5}$; the printed digits are cut off, not rounded. That it vanishes is not in
+    doubt.
     """
     value = Fraction(1)
     for _ in range(case.factors):
@@ -229,12 +233,12 @@ def printed_powers(case: Case) -> Exact:
 def xavier_uniform(case: Case) -> Exact:
     r"""Xavier's uniform and normal weights have one variance.
 
-    The uniform distribution on +-sqrt(6/(n_in + n_out)) has variance 2/(n_in + n_out), that of
-    Xavier's normal distribution.
+    The uniform distribution on $\pm \sqrt{6/(n_{\mathrm{in}} + n_{\mathrm{out}})}$ has variance
+    $2/(n_{\mathrm{in}} + n_{\mathrm{out}})$, that of Xavier's normal distribution.
 
-    Checked sentence: "Or uniformly: W \sim \mathcal{U}\left(-\sqrt{\frac{6}{n_{in} + n_{out}}},
-    \sqrt{\frac{6}{n_{in} + n_{out}}}\right)" after W \sim \mathcal{N}\left(0, \frac{2}{n_{in} +
-    n_{out}}\right).
+    Checked sentence: "Or uniformly: $W \sim \mathcal{U}\left(-\sqrt{\frac{6}{n_{in} + n_{out}}},
+    \sqrt{\frac{6}{n_{in} + n_{out}}}\right)$" after $W \sim \mathcal{N}\left(0, \frac{2}{n_{in} +
+    n_{out}}\right)$.
     """
     b = sqrt(Rational(6, case.fan_in + case.fan_out))
     return Exact(fraction(_uniform_variance(b).simplify()))
@@ -247,8 +251,8 @@ def _uniform_variance(b: sympy.Expr) -> sympy.Expr:
 
 
 @xavier_uniform.argument(
-    "one integral with a symbolic bound, for every n_in and n_out; "
-    "no prose beyond what a uniform density is"
+    r"one integral with a symbolic bound, for every $n_{\mathrm{in}}$ and $n_{\mathrm{out}}$; no "
+    "prose beyond what a uniform density is"
 )
 def _(statement: Relational) -> Iterator[Step]:
     b = sympy.Symbol("b", positive=True)
@@ -273,15 +277,17 @@ def _(statement: Relational) -> Iterator[Step]:
     supports="signal_propagation/kaiming_variance",
 )
 def xavier_keeps_variance(case: Case) -> Exact:
-    """Xavier's weights maintain variance, whatever n_in and n_out.
+    r"""Xavier's weights maintain variance, whatever $n_{\mathrm{in}}$ and $n_{\mathrm{out}}$.
 
-    A linear layer with Xavier's variance 2/(n_in + n_out) keeps the mean square of its input, for
-    all n_in and n_out.
+    A linear layer with Xavier's variance $2/(n_{\mathrm{in}} + n_{\mathrm{out}})$ keeps the mean
+    square of its input, for all $n_{\mathrm{in}}$ and $n_{\mathrm{out}}$.
 
     Checked sentence: "For linear layers, initialize weights to maintain variance:" To maintain is
-    the aim there, and for all n_in and n_out is our reading. The gain is 2 n_in/(n_in + n_out), 1
-    only for n_in = n_out: 0.4 into a feed-forward layer of width 4 d, 1.6 out of it; forward and
-    backward gain, 2 n_out/(n_in + n_out), have mean 1. Measured as in kaiming_variance.
+    the aim there, and for all $n_{\mathrm{in}}$ and $n_{\mathrm{out}}$ is our reading. The gain is
+    $2 n_{\mathrm{in}}/(n_{\mathrm{in}} + n_{\mathrm{out}})$, 1 only for
+    $n_{\mathrm{in}} = n_{\mathrm{out}}$: 0.4 into a feed-forward layer of width $4 d$, 1.6 out of
+    it; forward and backward gain, $2 n_{\mathrm{out}}/(n_{\mathrm{in}} + n_{\mathrm{out}})$, have
+    mean 1. Measured as in kaiming_variance.
     """
     x = tuple(range(1, case.fan_in + 1))
     squares = [sum(v * v for v in row) for row in product(_signed_sums(x), repeat=case.fan_out)]
@@ -313,16 +319,16 @@ def _streams(**fields: Any) -> tuple[Case, ...]:
     supports="signal_propagation/norm_exponents",
 )
 def residual_stream(case: Case) -> Exact:
-    """Scaling by 1/sqrt(2L) bounds the stream's variance, which else grows linearly.
+    r"""Scaling by $1/\sqrt{2 L}$ bounds the stream's variance, which else grows linearly.
 
-    2L uncorrelated branch writes of variance s^2 on a stream of variance 1 give variance 1 + 2 L
-    s^2; scaled by 1/sqrt(2L) they give 1 + s^2 at every depth.
+    $2 L$ uncorrelated branch writes of variance $s^2$ on a stream of variance 1 give variance
+    $1 + 2 L s^2$; scaled by $1/\sqrt{2 L}$ they give $1 + s^2$ at every depth.
 
-    Checked sentence: "The 1/√(2n_layers) factor ensures that even with many layers, the output
-    variance doesn't explode." Printed is the factor; both variances are ours. Radford et al. say
-    1/sqrt(N), N the number of residual layers, which is 0.144 for the 48 blocks of GPT-2 XL and
-    0.102 for its 96 sublayers; they do not say which. At initialisation, where writes are
-    uncorrelated with the stream; training makes them correlated.
+    Checked sentence: "The $1/\sqrt{2 n_{\mathrm{layers}}}$ factor ensures that even with many
+    layers, the output variance doesn't explode." Printed is the factor; both variances are ours.
+    Radford et al. say $1/\sqrt{N}$, $N$ the number of residual layers, which is 0.144 for the 48
+    blocks of GPT-2 XL and 0.102 for its 96 sublayers; they do not say which. At initialisation,
+    where writes are uncorrelated with the stream; training makes them correlated.
     """
     return Exact(
         1
@@ -348,8 +354,8 @@ def _walk_variance(steps: int) -> Fraction:
 
 
 @residual_stream.argument(
-    "the machine checks 2L times one variance; "
-    "that variances of uncorrelated writes add is prose, so the cases decide",
+    "the machine checks $2 L$ times one variance; that variances of uncorrelated writes add is "
+    "prose, so the cases decide",
     "checks",
 )
 def _(statement: Relational) -> Iterator[Step]:
@@ -371,7 +377,7 @@ def _(statement: Relational) -> Iterator[Step]:
 
 
 gradient = quantity(
-    "gradient", r"\partial x_n/\partial x_0", "product of the derivatives of all n layers", "real"
+    "gradient", r"\partial x_n/\partial x_0", "product of the derivatives of all $n$ layers", "real"
 )
 gradient_level = quantity(
     "gradient_level", r"\delta", "level that a vanishing gradient falls below", "positive real"
@@ -421,9 +427,10 @@ def product_vanishes(case: Case) -> Exact:
     If the derivative of every layer lies in (0, 1), the product falls below every level, such as
     1/2, with enough layers; read here at 100 and 1000 layers.
 
-    Checked sentence: "If each ∂x_{i+1}/∂x_i < 1, the product vanishes exponentially." Any level
-    would do. The factors 1 - 1/(i+1)^2, i = 1, ..., n, have product (n + 2)/(2 (n + 1)) > 1/2 for
-    every n. Products of factors that stay below some c < 1 do vanish, at least as fast as c^n.
+    Checked sentence: "If each ∂$x_{i+1}$/∂$x_i < 1$, the product vanishes exponentially." Any level
+    would do. The factors $1 - 1/(i+1)^2$, $i = 1$, ..., $n$, have product
+    $(n + 2)/(2 (n + 1)) > 1/2$ for every $n$. Products of factors that stay below some $c < 1$ do
+    vanish, at least as fast as $c^n$.
     """
     rising = case.factors == "1 - 1/(i+1)^2"
     value = Fraction(1)
@@ -437,19 +444,20 @@ def product_vanishes(case: Case) -> Exact:
     source=textbook("Residual Connections Save the Day"),
     cases={"quick": Case.grid(depth=(1, 12), branch_slope=("1/10", "0", "-1/100", "-1/2", "-1"))},
     control=Control(Case(depth=1, branch_slope="1/10"), "at least 2", Ge(gradient, 2)),
-    cited="Decides whether a lecture may say that the derivative of x + f(x) is at least 1.",
+    cited="Decides whether a lecture may say that the derivative of $x + f(x)$ is at least 1.",
     **REFUTED_READING,
 )
 def residual_gradient_at_least_one(case: Case) -> Exact:
-    """With residuals the gradient is at least 1, whatever the branch.
+    r"""With residuals the gradient is at least 1, whatever the branch.
 
-    For scalar x and x_(i+1) = x_i + f_i(x_i), i = 0, ..., n - 1, the derivative of x_n with respect
-    to x_0 is at least 1, whatever f_i.
+    For scalar $x$ and $x_{i+1} = x_i + f_i(x_i)$, $i = 0$, ..., $n - 1$, the derivative of $x_n$
+    with respect to $x_0$ is at least 1, whatever $f_i$.
 
-    Checked sentence: "Even if ∂f_i/∂x_i is small, the gradient is at least 1!" That it holds for
-    every f_i is our reading. 1 + f' is below 1 wherever f' < 0, small or not: f(x) = -x/100 gives
-    0.99 per layer, f(x) = -x/2 gives 1/2, f(x) = -x gives 0. Branches with |f'| <= eps <= 1 keep
-    the gradient between (1 - eps)^n and (1 + eps)^n. Measured are linear branches.
+    Checked sentence: "Even if ∂$f_i$/∂$x_i$ is small, the gradient is at least 1!" That it holds
+    for every $f_i$ is our reading. $1 + f'$ is below 1 wherever $f' < 0$, small or not:
+    $f(x) = -x/100$ gives 0.99 per layer, $f(x) = -x/2$ gives 1/2, $f(x) = -x$ gives 0. Branches
+    with $|f'| \leq \varepsilon \leq 1$ keep the gradient between $(1 - \varepsilon)^n$ and
+    $(1 + \varepsilon)^n$. Measured are linear branches.
     """
 
     def net(x: Fraction) -> Fraction:
@@ -470,13 +478,14 @@ def residual_gradient_at_least_one(case: Case) -> Exact:
     **REFUTED_READING,
 )
 def later_layers_smaller_rate(case: Case) -> Exact:
-    """The printed rule gives every later layer a smaller rate.
+    r"""The printed rule gives every later layer a smaller rate.
 
-    The learning rate base * 0.9^(n_layers - layer) of layer l + 1 is smaller than that of layer l.
+    The learning rate $\text{base} \cdot 0.9^{n_{\mathrm{layers}} - \text{layer}}$ of layer $l + 1$
+    is smaller than that of layer $l$.
 
-    Checked sentence: "# Later layers might need smaller LR / return base_lr * (0.9 ** (n_layers -
-    layer_idx))" That the formula does what its comment says is our reading. It gives every later
-    layer a rate 10/9 times larger, and the first one the smallest.
+    Checked sentence: "# Later layers might need smaller LR / return base_lr * (0.9 **
+    ($n_{\mathrm{layers}}$ - layer_idx))" That the formula does what its comment says is our
+    reading. It gives every later layer a rate 10/9 times larger, and the first one the smallest.
     """
 
     def rate(layer: int) -> Fraction:
@@ -505,16 +514,16 @@ def _keep_probabilities(case: Case) -> list[Fraction]:
         "quick": Case.grid(depth=(1, 2, 54), survival=("1/2", "1", "1/5")),
         "theory": Case.grid(depth=110, survival="1/2"),
     },
-    control=Control(Case(depth=54, survival="1/2"), "L p_L", Eq(kept, depth * survival)),
-    cited="Decides whether (3L - 1)/4 may be quoted as the mean depth when p_L is 1/2.",
+    control=Control(Case(depth=54, survival="1/2"), "$L p_L$", Eq(kept, depth * survival)),
+    cited="Decides whether $(3 L - 1)/4$ may be quoted as the mean depth when $p_L$ is 1/2.",
 )
 def expected_depth(case: Case) -> Exact:
     """Mean depth under stochastic depth.
 
-    With keep probabilities 1 - l/L (1 - p_L) the mean number of layers kept is L - (L + 1)(1 -
-    p_L)/2, which is (3L - 1)/4 at p_L = 1/2 and 40.25 for L = 54.
+    With keep probabilities $1 - l/L (1 - p_L)$ the mean number of layers kept is
+    $L - (L + 1)(1 - p_L)/2$, which is $(3 L - 1)/4$ at $p_L = 1/2$ and 40.25 for $L = 54$.
 
-    Printed is the case p_L = 1/2.
+    Printed is the case $p_L = 1/2$.
     """
     chances = [Fraction(1)]  # of 0, 1, ... layers kept
     for keep in _keep_probabilities(case):
@@ -524,8 +533,8 @@ def expected_depth(case: Case) -> Exact:
 
 
 @expected_depth.argument(
-    "the sum is closed for symbolic L and p_L; "
-    "prose: the mean of a count is the sum of the probabilities"
+    "the sum is closed for symbolic $L$ and $p_L$; prose: the mean of a count is the sum of the "
+    "probabilities"
 )
 def _(statement: Relational) -> Iterator[Step]:
     total = sympy.summation(_KEEP, (layer, 1, depth))
@@ -563,10 +572,10 @@ def _mean_of_dropped(case: Case, keeps: list[Fraction]) -> Exact:
     supports="signal_propagation/expected_depth",
 )
 def stochastic_depth_rescaled(case: Case) -> Exact:
-    """Scaling branch l by p_l gives the mean output.
+    """Scaling branch $l$ by $p_l$ gives the mean output.
 
-    For linear residual branches, the test-time net whose branch l is scaled by its keep probability
-    has the mean output of the training-time nets.
+    For linear residual branches, the test-time net whose branch $l$ is scaled by its keep
+    probability has the mean output of the training-time nets.
 
     Printed is the rule; that it reproduces the mean is exact for linear branches only.
     """
@@ -574,8 +583,8 @@ def stochastic_depth_rescaled(case: Case) -> Exact:
 
 
 @stochastic_depth_rescaled.argument(
-    "one factor for symbolic l, L, p_L, a; "
-    "prose: layers are dropped independently, so the mean of the product is the product"
+    "one factor for symbolic $l$, $L$, $p_L$, a; prose: layers are dropped independently, so "
+    "the mean of the product is the product"
 )
 def _(statement: Relational) -> Iterator[Step]:
     """The mean of a product of independent factors is the product of their means."""
@@ -608,6 +617,6 @@ def stochastic_depth_unscaled(case: Case) -> Exact:
 
     Checked sentence: "if training and random() < drop_prob: / continue # Skip this layer" The text
     does not say that the mean is kept: that is our reading of code which drops whole layers and
-    rescales nothing. The mean is (1 + p a)^L, for one layer 1 + 0.9 a in place of 1 + a.
+    rescales nothing. The mean is $(1 + p a)^L$, for one layer 1 + 0.9 a in place of $1 + a$.
     """
     return _mean_of_dropped(case, [case.rational("survival")] * case.depth)

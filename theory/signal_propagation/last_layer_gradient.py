@@ -30,15 +30,15 @@ from .signal_symbols import Eq, expected_exponent, fraction
 slope = quantity(
     "gradient_slope",
     r"\partial\log\|\nabla W^{2,L}\|/\partial\log L",
-    "least-squares slope of the log size of the last feed-forward gradient against "
-    "log L over depths that double",
+    r"least-squares slope of the log size of the last feed-forward gradient against $\log L$ "
+    "over depths that double",
     "real",
 )
 size = quantity(
     "log_gradient",
     "G_L",
-    "E log ||gradient||^2 of the last feed-forward matrix, less c(d), its value "
-    "where the last LayerNorm sees variance 1",
+    r"$\mathbb{E} \log \|\mathrm{gradient}\|^2$ of the last feed-forward matrix, less $c(d)$, "
+    "its value where the last LayerNorm sees variance 1",
     "real",
 )
 
@@ -204,7 +204,7 @@ def _as_drawn(case: Case) -> Case:
 
 @claim(
     Eq(slope, expected_exponent),
-    source=Source("xiong2020", "Theorem 1, dependence on L", "arXiv:2002.04745"),
+    source=Source("xiong2020", "Theorem 1, dependence on $L$", "arXiv:2002.04745"),
     holds_for="typical",
     kind="rate",
     predicted=_slope_range,
@@ -229,25 +229,26 @@ def _as_drawn(case: Case) -> Case:
     supports="signal_propagation/gradient_exponents",
 )
 def last_gradient_slope(case: Case, seed: int) -> Sample | Outside:
-    """Last-layer gradients fall about as L^(-1/2) in pre-LN, not in post-LN.
+    r"""Last-layer gradients fall about as $L^{-1/2}$ in pre-LN, not in post-LN.
 
     In random pre-LN nets the gradient of the last feed-forward matrix falls with depth, on log
     scales with mean slope -1/2 up to what a finite range of depths adds: for equal tokens it lies
     between -1/2 and the slope of a stream that grows by 1/2 per layer, for others within the slopes
-    that Lemma 2's bracket [1 + l/2, 1 + 3 l/2] allows on the same depths. In random post-LN nets it
-    has mean slope 0, up to the least slope that the bracket allows a pre-LN net on the same depths.
+    that Lemma 2's bracket $[1 + l/2, 1 + 3 l/2]$ allows on the same depths. In random post-LN nets
+    it has mean slope 0, up to the least slope that the bracket allows a pre-LN net on the same
+    depths.
 
-    Setting of Theorem 1: one head, W_Q = W_K = 0, so that attention is uniform, d_ff = d, all
-    weights N(0, 1/d), Gaussian tokens, and a loss with bounded derivative, here of one position;
-    the theorem's loss is the mean over positions, whose gradient is at most the mean of theirs. The
-    bracket allows -0.67 to -0.24 on depths 4 to 64. Independent tokens, which attention aligns on
-    the way, are measured near -0.53 there, steeper than -1/2. A larger attention branch moves the
-    size and hardly the slope: pre_ln_gradient_size is what fails for it. Under post-LN the last
-    branch starts from a LayerNormed row, whose norm is fixed, and fresh Gaussian weights do not see
-    its direction, so the gradient has one law at every depth and with every attention branch. The
-    tolerance, 0.24 on depths 4 to 64, is what sampling must resolve to tell this from pre-LN. Not
-    shown: the theorem's factor d sqrt(ln d), its constants and its probability, and the layers
-    before the last, on which it is silent.
+    Setting of Theorem 1: one head, $W_Q = W_K = 0$, so that attention is uniform,
+    $d_{\mathrm{ff}} = d$, all weights $N(0, 1/d)$, Gaussian tokens, and a loss with bounded
+    derivative, here of one position; the theorem's loss is the mean over positions, whose gradient
+    is at most the mean of theirs. The bracket allows -0.67 to -0.24 on depths 4 to 64. Independent
+    tokens, which attention aligns on the way, are measured near -0.53 there, steeper than -1/2. A
+    larger attention branch moves the size and hardly the slope: pre_ln_gradient_size is what fails
+    for it. Under post-LN the last branch starts from a LayerNormed row, whose norm is fixed, and
+    fresh Gaussian weights do not see its direction, so the gradient has one law at every depth and
+    with every attention branch. The tolerance, 0.24 on depths 4 to 64, is what sampling must
+    resolve to tell this from pre-LN. Not shown: the theorem's factor $d \sqrt{\ln d}$, its
+    constants and its probability, and the layers before the last, on which it is silent.
     """
     return slopes(_as_drawn(case), seed, pre=case.norm == "pre")
 
@@ -258,7 +259,7 @@ _QUICK = _NETS(width=32, depth=(4, 16), replicas=256)
 
 @claim(
     between(-log(1 + 3 * depth * Rational(1, 2)), size, -log(1 + depth * Rational(1, 2))),
-    source=Source("xiong2020", "Theorem 1, dependence on L", "arXiv:2002.04745"),
+    source=Source("xiong2020", "Theorem 1, dependence on $L$", "arXiv:2002.04745"),
     holds_for="typical",
     predicted=_finite_width,
     cases={
@@ -275,18 +276,19 @@ _QUICK = _NETS(width=32, depth=(4, 16), replicas=256)
     supports="signal_propagation/gradient_exponents",
 )
 def pre_ln_gradient_size(case: Case, seed: int) -> Sample | Outside:
-    """Pre-LN gradients of the last layer lie in a bracket.
+    r"""Pre-LN gradients of the last layer lie in a bracket.
 
-    In random pre-LN nets of L layers the last feed-forward matrix has c(d) - log(1 + 3L/2) <= E log
-    ||gradient||^2 <= c(d) - log(1 + L/2), c(d) its value where the sum before the last LayerNorm
-    has variance 1; in the upper bound, at finite width, read E log(1 + s_1^2 + ... + s_L^2) for
-    log(1 + L/2), s_l^2 = ||ReLU(Z_l)||^2/d for Gaussian Z_l.
+    In random pre-LN nets of $L$ layers the last feed-forward matrix has $c(d) - \log(1 + 3 L/2)
+    \leq \mathbb{E} \log \|\mathrm{gradient}\|^2 \leq c(d) - \log(1 + L/2)$, $c(d)$ its value where
+    the sum before the last LayerNorm has variance 1; in the upper bound, at finite width, read
+    $\mathbb{E} \log(1 + s_1^2 + \dots + s_L^2)$ for $\log(1 + L/2)$,
+    $s_l^2 = \|\mathrm{ReLU}(Z_l)\|^2/d$ for Gaussian $Z_l$.
 
-    Nets, and what is not shown: last_gradient_slope. The loss is u.y, u a random unit vector, for
-    which c(d), the mean over the last layer's own weights, is known exactly. Why both ends: E log
-    of the stream's squared norm grows with the variance that attention writes, since log ||x|| is
-    subharmonic from two dimensions on. The upper end does not fix the constant: with twice the
-    slope the samples are undecided. Equal tokens attain the lower one up to O(1/(d L)), too close
-    to be decided by samples.
+    Nets, and what is not shown: last_gradient_slope. The loss is u.y, $u$ a random unit vector, for
+    which $c(d)$, the mean over the last layer's own weights, is known exactly. Why both ends: $E$
+    log of the stream's squared norm grows with the variance that attention writes, since
+    $\log \|x\|$ is subharmonic from two dimensions on. The upper end does not fix the constant:
+    with twice the slope the samples are undecided. Equal tokens attain the lower one up to
+    $O(1/(d L))$, too close to be decided by samples.
     """
     return log_sizes(case, seed, pre=True)

@@ -33,7 +33,7 @@ first_deviation = quantity(
 recursion_variance = quantity(
     "recursion_variance",
     r"\sigma_l^2",
-    "variance of the residual stream at layer l by a recursion",
+    "variance of the residual stream at layer $l$ by a recursion",
     "positive real",
 )
 least_constant = quantity(
@@ -115,20 +115,21 @@ _UNIT = partial(Case, first_deviation="1")
     cited="Decides whether exponential variance may be blamed for idle deep layers under pre-norm.",
 )
 def pre_ln_variance_exponential(case: Case) -> Ball:
-    """The variance of a pre-LN stream grows exponentially.
+    r"""The variance of a pre-LN stream grows exponentially.
 
-    The recursion sigma_l^2 = sigma_1^2 prod_(k<l) (1 + 1/sigma_k) for the variance of a pre-LN
-    stream grows exponentially: sigma_l^2 >= q^(l-1) for every l, from sigma_1 = 1, for some rate q
-    > 1, here 1.1, 1.01 and 1.001.
+    The recursion $\sigma_l^2 = \sigma_1^2 \prod_{k < l} (1 + 1/\sigma_k)$ for the variance of a
+    pre-LN stream grows exponentially: $\sigma_l^2 \geq q^{l-1}$ for every $l$, from $\sigma_1 = 1$,
+    for some rate $q > 1$, here 1.1, 1.01 and 1.001.
 
     Checked sentence: "its output variance exponentially grows with the model depth"; the recursion
-    and the bounds Theta(L) <= sigma_L^2 <= Theta(exp(L)) are as reported. As bounds they are true,
-    but the upper one is never reached: the factor 1 + 1/sigma_k falls to 1 as sigma_k grows. By
-    pre_ln_variance_quadratic the recursion stays below C (sigma_1 + (l - 1)/(2 sqrt(c)))^2 whatever
-    constants Theta stands for, so every rate q fails at some depth. Nor can a pre-LN net do more: a
-    LayerNormed row has one norm, so branches whose weights have bounded norm write at most s each,
-    and the stream's norm is at most its start plus s per branch, even where every write points
-    along the stream; with uncorrelated writes, as at initialisation, the variance is linear.
+    and the bounds $\Theta(L) \leq \sigma_L^2 \leq \Theta(\exp(L))$ are as reported. As bounds they
+    are true, but the upper one is never reached: the factor $1 + 1/\sigma_k$ falls to 1 as
+    $\sigma_k$ grows. By pre_ln_variance_quadratic the recursion stays below
+    $C (\sigma_1 + (l - 1)/(2 \sqrt{c}))^2$ whatever constants $\Theta$ stands for, so every rate
+    $q$ fails at some depth. Nor can a pre-LN net do more: a LayerNormed row has one norm, so
+    branches whose weights have bounded norm write at most $s$ each, and the stream's norm is at
+    most its start plus $s$ per branch, even where every write points along the stream; with
+    uncorrelated writes, as at initialisation, the variance is linear.
     """
     return _of_product(case)
 
@@ -149,10 +150,10 @@ _SCALE = largest_constant / least_constant
     ),
     source=Source("depthlaw", "after sun2025, lemma on the variance of pre-LN"),
     assumes={
-        "c <= 1 <= C, which l = 1 needs": lambda c: (
+        r"$c \leq 1 \leq C$, which $l = 1$ needs": lambda c: (
             c.rational("least_constant") <= 1 <= c.rational("largest_constant")
         ),
-        "l >= 2": lambda c: c.layer >= 2,
+        r"$l \geq 2$": lambda c: c.layer >= 2,
     },
     cases={
         "quick": (
@@ -175,25 +176,25 @@ _SCALE = largest_constant / least_constant
     supports="signal_propagation/pre_ln_variance_exponential",
 )
 def pre_ln_variance_quadratic(case: Case) -> Ball:
-    """The recursion for pre-LN variance grows as l^2/4.
+    r"""The recursion for pre-LN variance grows as $l^2/4$.
 
-    Every sequence with c <= sigma_l^2 / (sigma_1^2 prod_(k<l) (1 + 1/sigma_k)) <= C for all l has,
-    from l = 2 on, sigma_l^2 <= C/c (sqrt(c) sigma_1 + (l - 1)/2)^2, and the largest of them has
-    sigma_l^2 >= C/c max(0, t + (l - 2)/2 - log(1 + (l - 2)/(2 t))/4)^2, t^2 = c (sigma_1^2 +
-    sigma_1).
+    Every sequence with $c \leq \sigma_l^2/(\sigma_1^2 \prod_{k < l} (1 + 1/\sigma_k)) \leq
+    C$ for all $l$ has, from $l = 2$ on, $\sigma_l^2 \leq C/c (\sqrt{c} \sigma_1 + (l -
+    1)/2)^2$, and the largest of them has $\sigma_l^2 \geq C/c \max(0, t + (l - 2)/2 - \log(1 + (l -
+    2)/(2 t))/4)^2$, $t^2 = c (\sigma_1^2 + \sigma_1)$.
 
-    So the ratio of the largest to C/c l^2/4 tends to 1. With c = C = 1 that is the recursion
-    sigma^2 + sigma. Measured is the largest of all such sequences. That the recursion describes a
-    net is the source's statement: a write of standard deviation s with correlation r to a stream
-    adds 2 r s sigma + s^2 to the variance, so sigma^2 + sigma stands for writes that stay
-    correlated with the stream.
+    So the ratio of the largest to $C/c l^2/4$ tends to 1. With $c = C = 1$ that is the recursion
+    $\sigma^2 + \sigma$. Measured is the largest of all such sequences. That the recursion describes
+    a net is the source's statement: a write of standard deviation $s$ with correlation $r$ to a
+    stream adds $2 r s \sigma + s^2$ to the variance, so $\sigma^2 + \sigma$ stands for writes that
+    stay correlated with the stream.
     """
     return _of_product(case)
 
 
 @pre_ln_variance_quadratic.argument(
-    "one step of the product's root and of s + log(s)/4, symbolic; prose: the product is "
-    "largest where every sigma_k is least; sums over the steps"
+    r"one step of the product's root and of $s + \log(s)/4$, symbolic; prose: the product is "
+    r"largest where every $\sigma_k$ is least; sums over the steps"
 )
 def _(statement: Relational) -> Iterator[Step]:
     """By sigma_k >= s_k = sigma_1 sqrt(c P_k): P_(k+1) <= P_k + b sqrt(P_k), b = 1/(sigma_1
@@ -268,27 +269,29 @@ _LINEAR = first_deviation + sqrt(layer) - 1 - (1 + log(layer)) / (8 * first_devi
             first_deviation**2, recursion_variance, (first_deviation + 3 * sqrt(layer - 1) / 4) ** 2
         ),
     ),
-    cited="Decides between L and L^(2 - eps) as the upper end of growth under LayerNorm scaling.",
+    cited=r"Decides between $L$ and $L^{2 - \varepsilon}$ as the upper end of growth under "
+    "LayerNorm scaling.",
 )
 def layernorm_scaling_variance(case: Case) -> Ball:
-    """LayerNorm scaling: the same recursion grows linearly.
+    r"""LayerNorm scaling: the same recursion grows linearly.
 
-    With what enters a branch of layer k divided by sqrt(k), the recursion for the variance of a
-    pre-LN stream reads sigma_(k+1)^2 = sigma_k^2 + sigma_k/sqrt(k), and for every sigma_1 > 0
-    sigma_l^2 is at most (sigma_1 + sqrt(l - 1))^2 and at least max(0, sigma_1 + sqrt(l) - 1 - (1 +
-    log l)/(8 sigma_1))^2.
+    With what enters a branch of layer $k$ divided by $\sqrt{k}$, the recursion for the variance of
+    a pre-LN stream reads $\sigma_{k+1}^2 = \sigma_k^2 + \sigma_k/\sqrt{k}$, and for every
+    $\sigma_1 > 0 \sigma_l^2$ is at most $(\sigma_1 + \sqrt{l - 1})^2$ and at least $\max(0,
+    \sigma_1 + \sqrt{l} - 1 - (1 + \log l)/(8 \sigma_1))^2$.
 
-    So the ratio of sigma_l^2 to l tends to 1. The paper's bounds, Theta(L) to Theta(L^(2 - eps)),
-    are recalled; check against the paper. So LayerNorm scaling takes this recursion from l^2/4 to
-    l, not from an exponential. It describes writes that stay correlated with the stream.
-    Uncorrelated writes, as at initialisation, add s^2/k to the variance in layer k, which makes it
-    logarithmic in l.
+    So the ratio of $\sigma_l^2$ to $l$ tends to 1. The paper's bounds, $\Theta(L)$ to
+    $\Theta(L^{2 - \varepsilon})$, are recalled; check against the paper. So LayerNorm scaling takes
+    this recursion from $l^2/4$ to $l$, not from an exponential. It describes writes that stay
+    correlated with the stream. Uncorrelated writes, as at initialisation, add $s^2/k$ to the
+    variance in layer $k$, which makes it logarithmic in $l$.
     """
     return Ball.of(scaled_variance(case.layer, case.rational("first_deviation")))
 
 
 @layernorm_scaling_variance.argument(
-    "one step of sigma, one of each sum; prose: sums over the steps, and sigma_k >= sigma_1"
+    r"one step of $\sigma$, one of each sum; prose: sums over the steps, and "
+    r"$\sigma_k \geq \sigma_1$"
 )
 def _(statement: Relational) -> Iterator[Step]:
     """A step of a = 1/sqrt(k) adds at most a/2 to sigma, and at least a/2 - a^2/(8 sigma)."""

@@ -27,7 +27,7 @@ overlap = quantity("overlap", "p", "mean product of coordinates of two distinct 
 sharpness = quantity(
     "sharpness",
     r"\beta_{att}",
-    "scale of the query and key weights in units where scores grow as sqrt(ln T)",
+    r"scale of the query and key weights in units where scores grow as $\sqrt{\ln T}$",
     "positive real",
 )
 participation = quantity(
@@ -45,7 +45,7 @@ branch_square = quantity(
 contraction = quantity(
     "contraction",
     r"e^{\lambda}",
-    "factor by which a block multiplies 1 - p/q when p is close to q",
+    "factor by which a block multiplies $1 - p/q$ when $p$ is close to $q$",
     "positive real",
 )
 weight_square = quantity(
@@ -109,29 +109,29 @@ def _condensed(beta_c: sympy.Expr) -> Relational:
 
 @claim(
     _condensed(sqrt(2 / (1 - overlap))),
-    source=Source("giorlandino2026", "beta_c and Y", _GG),
+    source=Source("giorlandino2026", r"$\beta_c$ and $Y$", _GG),
     wording="printed",
-    assumes={"p < 1": lambda c: c.rational("overlap") < 1},
+    assumes={"$p < 1$": lambda c: c.rational("overlap") < 1},
     cases={
         "quick": Case.grid(overlap=("0", "1/5", "1/2"), sharpness=("1/10", "2", "3", "7")),
         "theory": Case.grid(overlap=("-1/2", "9/10"), sharpness=("5", "100")),
     },
     control=Control(
-        Case(overlap="0", sharpness="2"), "1/sqrt(1 - p)", _condensed(1 / sqrt(1 - overlap))
+        Case(overlap="0", sharpness="2"), r"$1/\sqrt{1 - p}$", _condensed(1 / sqrt(1 - overlap))
     ),
     supports="signal_propagation/participation_in_nets",
 )
 def condensed_attention(case: Case) -> Exact:
-    """Poisson-Dirichlet attention condenses beyond beta_c.
+    r"""Poisson-Dirichlet attention condenses beyond $\beta_c$.
 
-    If the attention weights of many LayerNormed tokens (q = 1) have the Poisson-Dirichlet law of
-    parameter beta_c/beta, with beta_c = sqrt(2/(1 - p)), then for beta > beta_c their mean sum of
-    squares is 1 - beta_c/beta; at p = 0, beta = 2 that is 1 - sqrt(2)/2 = 0.293. To nine decimals,
-    rounded down; up to beta_c it is 0.
+    If the attention weights of many LayerNormed tokens ($q = 1$) have the Poisson-Dirichlet law of
+    parameter $\beta_c/\beta$, with $\beta_c = \sqrt{2/(1 - p)}$, then for $\beta > \beta_c$ their
+    mean sum of squares is $1 - \beta_c/\beta$; at $p = 0$, $\beta = 2$ that is
+    $1 - \sqrt{2}/2 = 0.293$. To nine decimals, rounded down; up to $\beta_c$ it is 0.
 
     Exponentials of many independent Gaussians have these weights in the limit; neither that limit
-    theorem nor its use for the scores of attention is checked, and up to beta_c the 0 is taken as
-    given. Finite numbers of tokens approach the limit slowly.
+    theorem nor its use for the scores of attention is checked, and up to $\beta_c$ the 0 is taken
+    as given. Finite numbers of tokens approach the limit slowly.
     """
     # E sum P_j^2 for the points of a Poisson process of intensity m x^(-m-1) over their sum,
     # m = beta_c/beta: E sum x^2/S^2 = integral of t E[sum x^2 e^(-tS)] dt
@@ -223,17 +223,18 @@ _SKIP = 1 - branch_square
     cited="Decides whether the scale of an MLP's weights can slow down token collapse.",
 )
 def block_contraction(case: Case) -> Exact:
-    """Blocks near equal tokens: attention contracts them, a ReLU MLP does not.
+    r"""Blocks near equal tokens: attention contracts them, a ReLU MLP does not.
 
-    At infinite width the block sqrt(1 - a^2) x + a MLP(LN x) with first-layer weights of standard
-    deviation s/sqrt(d) multiplies 1 - p/q by (1 - a^2 + a^2 s^2 E phi'(sz)^2)/(1 - a^2 + a^2 E
-    phi(sz)^2) when p is close to q; for ReLU that is 1. The block sqrt(1 - a^2) x + a Attn(LN x)
-    with uniform attention multiplies it by 1 - a^2, as with moments 1 of what is written and 0 of
-    its derivative.
+    At infinite width the block $\sqrt{1 - a^2} x + a$ MLP(LN $x$) with first-layer weights of
+    standard deviation $s/\sqrt{d}$ multiplies $1 - p/q$ by $(1 - a^2 + a^2 s^2 \mathbb{E}
+    \phi'(sz)^2)/(1 - a^2 + a^2 \mathbb{E}
+    \phi(sz)^2)$ when $p$ is close to $q$; for ReLU that is 1. The block $\sqrt{1 - a^2} x +
+    a$ Attn(LN $x$) with uniform attention multiplies it by $1 - a^2$, as with moments 1 of what is
+    written and 0 of its derivative.
 
-    The exponent lambda is the logarithm, for attention ln(1 - a^2). The paper's exact formulas are
-    not available to us; q = 1, infinite width. For every phi with a Hermite series. A ReLU MLP is
-    marginal at every weight scale: its exponent is 0.
+    The exponent $\lambda$ is the logarithm, for attention $\ln(1 - a^2)$. The paper's exact
+    formulas are not available to us; $q = 1$, infinite width. For every $\phi$ with a Hermite
+    series. A ReLU MLP is marginal at every weight scale: its exponent is 0.
     """
     a2 = case.rational("branch_square")
     if case.activation == "attention":
@@ -247,7 +248,7 @@ def block_contraction(case: Case) -> Exact:
 
 
 @block_contraction.argument(
-    "one Hermite term, the mean of n tokens and the ratios are symbolic; prose: Hermite "
+    "one Hermite term, the mean of $n$ tokens and the ratios are symbolic; prose: Hermite "
     "polynomials are orthogonal, and the series may be differentiated"
 )
 def _(statement: Relational) -> Iterator[Step]:

@@ -42,7 +42,7 @@ squared_norm = quantity(
 mean_square = quantity(
     "mean_square",
     r"\mathbb{E}\|x_l\|^2/d_x",
-    "mean square of a coordinate of the residual stream after layer l",
+    "mean square of a coordinate of the residual stream after layer $l$",
     "positive real",
 )
 sum_mean_square = quantity(
@@ -89,17 +89,18 @@ def half_gaussian_moment(variance: Any) -> Any:
     wording="printed",
 )
 def relu_norm(case: Case) -> Exact:
-    """ReLU halves the mean squared norm of a Gaussian.
+    r"""ReLU halves the mean squared norm of a Gaussian.
 
-    For X with independent N(0, sigma^2) coordinates, E ||ReLU(X)||^2 = sigma^2 d/2.
+    For $X$ with independent $N(0, \sigma^2)$ coordinates,
+    $E \|\mathrm{ReLU}(X)\|^2 = \sigma^2 d/2$.
     """
     one = fraction(half_gaussian_moment(Rational(case.input_variance)))
     return Exact(sum((one for _ in range(case.width)), Fraction(0)))
 
 
 @relu_norm.argument(
-    "one integral with a symbolic variance; "
-    "prose: the mean of a sum over d coordinates is d times one mean"
+    "one integral with a symbolic variance; prose: the mean of a sum over $d$ coordinates is "
+    "$d$ times one mean"
 )
 def _(statement: Relational) -> Iterator[Step]:
     yield Step(
@@ -137,13 +138,14 @@ def _branches() -> Iterator[Step]:
     wording="printed",
 )
 def post_ln_norm(case: Case, seed: int) -> Exact:
-    """Post-LN residual sums have squared norm 3d/2 at every layer.
+    r"""Post-LN residual sums have squared norm $3 d/2$ at every layer.
 
     At initialisation the residual sum that enters the last LayerNorm of a post-LN layer has mean
-    squared norm 3d/2, for every layer l > 0 and every input whose rows LayerNorm is defined on.
+    squared norm $3 d/2$, for every layer $l > 0$ and every input whose rows LayerNorm is defined
+    on.
 
-    Needs of the weights only independence, symmetry and variance 1/d, as Xavier's Gaussian weights
-    have; d_ff = d.
+    Needs of the weights only independence, symmetry and variance $1/d$, as Xavier's Gaussian
+    weights have; $d_{\mathrm{ff}} = d$.
     """
     # One token; the last feed-forward sublayer over all signs of both matrices, those before at
     # random. LayerNorm gives s c, c integers that sum to zero, s^2 = d / ||c||^2; later maps are
@@ -210,10 +212,10 @@ _LEAST, _MOST = 1 + layer * HALF, 1 + 3 * layer * HALF
 def pre_ln_norm(case: Case) -> Exact | Ball:
     """Pre-LN streams grow linearly, by 1/2 to 3/2 per layer.
 
-    At initialisation the mean squared norm of a pre-LN stream after layer l is at least (1 + l/2) d
-    and at most (1 + 3 l/2) d.
+    At initialisation the mean squared norm of a pre-LN stream after layer $l$ is at least
+    $(1 + l/2) d$ and at most $(1 + 3 l/2) d$.
 
-    Weights as in post_ln_norm. The lower bound is attained at l = 1 by tokens that cancel, the
+    Weights as in post_ln_norm. The lower bound is attained at $l = 1$ by tokens that cancel, the
     upper one by identical tokens. 'orthogonal' cases are of infinite width; the others average over
     all signs of all weights at width 2.
     """
@@ -244,8 +246,12 @@ def _(statement: Relational) -> Iterator[Step]:
 
 @claim(
     Le(excess_probability, exp(-width * relative_excess**2 / 8)),
-    source=Source("xiong2020", "after the definition of (eps, delta)-boundedness", XIONG),
-    assumes={"eps <= 8/5": lambda c: 0 < c.rational("relative_excess") <= Fraction(8, 5)},
+    source=Source(
+        "xiong2020", r"after the definition of $(\varepsilon, \delta)$-boundedness", XIONG
+    ),
+    assumes={
+        r"$\varepsilon \leq 8/5$": lambda c: 0 < c.rational("relative_excess") <= Fraction(8, 5)
+    },
     cases={
         "quick": Case.grid(width=(1, 8, 64), relative_excess=("1/100", "1/10", "1/2", "8/5")),
         "theory": Case.grid(width=(512, 4096), relative_excess=("1/10", "1", "8/5")),
@@ -259,12 +265,13 @@ def _(statement: Relational) -> Iterator[Step]:
     wording="printed",
 )
 def norm_concentration(case: Case) -> Ball:
-    """Squared norms of Gaussians rarely exceed their mean.
+    r"""Squared norms of Gaussians rarely exceed their mean.
 
-    For a standard Gaussian vector X of width d and 0 < eps <= 8/5, P(||X||^2 > (1 + eps) d) <=
-    exp(-d eps^2/8).
+    For a standard Gaussian vector $X$ of width $d$ and $0 < \varepsilon \leq 8/5$, $P(\|X\|^2 > (1
+    + \varepsilon) d) \leq \exp(-d \varepsilon^2/8)$.
 
-    Needs a bound on eps that the text does not state: from eps = 1.6238 on it is false for large d.
+    Needs a bound on $\varepsilon$ that the text does not state: from $\varepsilon = 1.6238$ on it
+    is false for large $d$.
     """
     with flint.ctx.workprec(256):  # Gamma(d/2, (1 + eps) d/2) / Gamma(d/2)
         start = from_fraction((1 + case.rational("relative_excess")) * case.width / 2)
@@ -431,8 +438,8 @@ def _exact(value: fmpq) -> Exact:
     Eq(jacobian_square, directions * width / centred_square),
     source=Source("xiong2020", "Lemma 3 and its proof", XIONG),
     assumes={
-        "d >= 3": lambda c: c.width >= 3,
-        "||y||^2 and directions are those of row and norm": lambda c: c in _both_norms(c.row),
+        r"$d \geq 3$": lambda c: c.width >= 3,
+        r"$\|y\|^2$ and directions are those of row and norm": lambda c: c in _both_norms(c.row),
     },
     cases={
         "quick": _both_norms("4 1 1", "3 -1 4 1", "2 7 1 8 2", "1 0 0"),
@@ -440,19 +447,19 @@ def _exact(value: fmpq) -> Exact:
     },
     control=Control(
         _both_norms("4 1 1")[1],
-        "a projection of rank d - 1",
+        "a projection of rank $d - 1$",
         Eq(jacobian_square, (directions + 1) * width / centred_square),
     ),
     supports="signal_propagation/gradient_exponents",
 )
 def layernorm_jacobian(case: Case) -> Exact:
-    """LayerNorm's Jacobian is sqrt(d)/||y|| times a projection of rank d - 2.
+    r"""LayerNorm's Jacobian is $\sqrt{d}/\|y\|$ times a projection of rank $d - 2$.
 
-    At every x of width d >= 3 that is not constant, y the centred x, the Jacobian of LayerNorm has
-    spectral norm sqrt(d)/||y|| and ||J||_F^2 = d (d - 2)/||y||^2: it removes the mean and the
-    radial direction and scales the rest.
+    At every $x$ of width $d \geq 3$ that is not constant, $y$ the centred $x$, the Jacobian of
+    LayerNorm has spectral norm $\sqrt{d}/\|y\|$ and $\|J\|_F^2 = d (d - 2)/\|y\|^2$: it removes the
+    mean and the radial direction and scales the rest.
 
-    Lemma 3 states O(sqrt(d)/||x||); its proof has the exact Jacobian, from which this follows.
+    Lemma 3 states $O(\sqrt{d}/\|x\|)$; its proof has the exact Jacobian, from which this follows.
     """
     gram, scale = _gram(case)
     if case.norm == "Frobenius":
@@ -464,8 +471,8 @@ def layernorm_jacobian(case: Case) -> Exact:
 
 
 @layernorm_jacobian.argument(
-    "the derivative and the projection algebra are symbolic; "
-    "prose: y is orthogonal to the ones, and what a trace counts"
+    "the derivative and the projection algebra are symbolic; prose: $y$ is orthogonal to the "
+    "ones, and what a trace counts"
 )
 def _(statement: Relational) -> Iterator[Step]:
     """J = sqrt(d)/||y|| (1 - a)(1 - b), a and b projections on y and on the ones."""

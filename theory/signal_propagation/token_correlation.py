@@ -95,7 +95,8 @@ def all_signs(width: int) -> Any:
 token_square = quantity(
     "token_square",
     r"\mathbb{E}C_l,\ \mathbb{E}N_l",
-    "after layer l: mean squared norm of the sum of the tokens, or mean sum of their squared norms",
+    "after layer $l$: mean squared norm of the sum of the tokens, or mean sum of their squared "
+    "norms",
     "nonnegative real",
 )
 square_start = quantity(
@@ -107,13 +108,13 @@ sharers = quantity(
 correlation = quantity(
     "correlation",
     r"\rho_l",
-    "(E C_l - E N_l) / ((n - 1) E N_l): mean correlation of distinct tokens after layer l",
+    "$(E C_l - E N_l)/((n - 1) E N_l)$: mean correlation of distinct tokens after layer $l$",
     "real",
 )
 limit_correlation = quantity(
     "limit_correlation",
     r"\rho_\infty",
-    "limit of the correlation for a^2 = t^2/L, L to infinity, rounded down to nine decimals",
+    "limit of the correlation for $a^2 = t^2/L$, $L$ to infinity, rounded down to nine decimals",
     "real",
 )
 scaled_square = quantity(
@@ -171,7 +172,7 @@ def _growth_cases(rows: str, **fields: Any) -> tuple[Case, ...]:
     Eq(token_square, _GROWN),
     assumes=OF_TOKENS
     | {
-        "Q_0 and k are those of what is asked about": lambda case: (
+        "$Q_0$ and $k$ are those of what is asked about": lambda case: (
             (case.square_start, case.sharers)
             == ((case.common_start, 1) if case.of == "common" else (case.total_start, case.tokens))
         )
@@ -212,15 +213,16 @@ def _growth_cases(rows: str, **fields: Any) -> tuple[Case, ...]:
     supports="signal_propagation/scaled_correlation_limit",
 )
 def uniform_growth(case: Case) -> Exact:
-    """Uniform attention: growth of the common part and of the total norm.
+    r"""Uniform attention: growth of the common part and of the total norm.
 
-    In layers X + a A X W_V with uniform attention, each followed by a linear branch of weight a_2,
-    weights of variance 1/d, E ||sum_k X_k||^2 after l layers is ((1 + a^2)(1 + a_2^2))^l times that
-    of the input, C_0, and E ||X||_F^2 is (1 + a_2^2)^l (N_0 + C_0/n ((1 + a^2)^l - 1)).
+    In layers $X + a$ $A X W_V$ with uniform attention, each followed by a linear branch of weight
+    $a_2$, weights of variance $1/d$, $E \|\sum_k X_k\|^2$ after $l$ layers is
+    $((1 + a^2)(1 + a_2^2))^l$ times that of the input, $C_0$, and $E \|X\|_F^2$ is
+    $(1 + a_2^2)^l (N_0 + C_0/n ((1 + a^2)^l - 1))$.
 
-    Both are (1 + a_2^2)^l (Q_0 + C_0/k ((1 + a^2)^l - 1)), with Q_0 = C_0 and k = 1, or Q_0 = N_0
-    and k = n. Measured over all signs of weights +-1 times their scale, which have the second
-    moments of Gaussian ones.
+    Both are $(1 + a_2^2)^l (Q_0 + C_0/k ((1 + a^2)^l - 1))$, with $Q_0 = C_0$ and $k = 1$, or
+    $Q_0 = N_0$ and $k = n$. Measured over all signs of weights +-1 times their scale, which have
+    the second moments of Gaussian ones.
     """
     return Exact(moments(case)[case.of == "total"])
 
@@ -251,8 +253,8 @@ def _layer_by_layer(C: sympy.Expr, N: sympy.Expr) -> Iterator[Step]:
 
 
 @uniform_growth.argument(
-    "induction over layers for the pair (C, N); "
-    "prose: what one layer adds, from weights of mean zero and variance 1/d"
+    "induction over layers for the pair $(C, N)$; prose: what one layer adds, from weights of "
+    "mean zero and variance $1/d$"
 )
 def _(statement: Relational) -> Iterator[Step]:
     yield from _layer_by_layer(
@@ -307,8 +309,9 @@ def _orthogonal(case: Case) -> bool:
 def uniform_correlation(case: Case) -> Exact:
     """Orthogonal tokens correlate under uniform attention.
 
-    From orthogonal tokens of one norm, uniform attention with residuals gives correlation ((1 +
-    a^2)^l - 1)/(n - 1 + (1 + a^2)^l) after l layers, in expectation; for a = 1 it tends to 1.
+    From orthogonal tokens of one norm, uniform attention with residuals gives correlation
+    $((1 + a^2)^l - 1)/(n - 1 + (1 + a^2)^l)$ after $l$ layers, in expectation; for $a = 1$ it tends
+    to 1.
 
     Measured as in uniform_growth. The ratio of the two expectations, not the expectation of the
     ratio.
@@ -318,7 +321,8 @@ def uniform_correlation(case: Case) -> Exact:
 
 
 @uniform_correlation.argument(
-    "the pair (C, N) by induction, then algebra and a limit; prose: what one layer adds to the pair"
+    "the pair $(C, N)$ by induction, then algebra and a limit; prose: what one layer adds to "
+    "the pair"
 )
 def _(statement: Relational) -> Iterator[Step]:
     """The solved pair at C_0 = N_0, since orthogonal tokens have no common part, without an MLP."""
@@ -344,17 +348,18 @@ def _(statement: Relational) -> Iterator[Step]:
         "theory": Case.grid(scaled_square=("1", "2", "25"), tokens=(3, 1024)),
     },
     control=Control(
-        Case(scaled_square="1", tokens=8), "a = 1: it tends to 1", Eq(limit_correlation, 1)
+        Case(scaled_square="1", tokens=8), "$a = 1$: it tends to 1", Eq(limit_correlation, 1)
     ),
-    cited="Decides whether branches scaled by 1/sqrt(L) keep tokens apart at any depth.",
+    cited=r"Decides whether branches scaled by $1/\sqrt{L}$ keep tokens apart at any depth.",
 )
 def scaled_correlation_limit(case: Case) -> Exact:
-    """Residual scaling by 1/sqrt(L) stops the correlation below 1.
+    r"""Residual scaling by $1/\sqrt{L}$ stops the correlation below 1.
 
-    With a = t/sqrt(L) the correlation of orthogonal tokens tends, as L grows, to (e^(t^2) - 1)/(n -
-    1 + e^(t^2)); for t = 1 that is (e - 1)/(n + e - 1). To nine decimals, rounded down.
+    With $a = t/\sqrt{L}$ the correlation of orthogonal tokens tends, as $L$ grows, to
+    $(e^{t^2} - 1)/(n - 1 + e^{t^2})$; for $t = 1$ that is $(e - 1)/(n + e - 1)$. To nine decimals,
+    rounded down.
 
-    Measured at L = 2^100, whose correlation differs from the limit by less than 10^-25.
+    Measured at $L = 2^{100}$, whose correlation differs from the limit by less than $10^{-25}$.
     """
     with flint.ctx.workprec(512):
         n = case.tokens
@@ -367,8 +372,8 @@ def scaled_correlation_limit(case: Case) -> Exact:
 
 
 @scaled_correlation_limit.argument(
-    "one limit for symbolic t^2, put into uniform_correlation; "
-    "prose: the correlation is continuous in that power"
+    "one limit for symbolic $t^2$, put into uniform_correlation; prose: the correlation is "
+    "continuous in that power"
 )
 def _(statement: Relational) -> Iterator[Step]:
     """(1 + t^2/L)^L tends to e^(t^2), in the exact correlation."""
@@ -422,16 +427,17 @@ _TWO, _THREE, _LINE, _SAME = "1 2; 3 -1", "1 0; 2 1; -1 2", "2; -1; 3", "1 2; 1 
     },
     control=Control(
         token_case(_TWO),
-        "not centred: ||X^T X||",
+        r"not centred: $\|X^T X\|$",
         Eq(query, total_start * total_start**2 / (tokens**2 * width)),
     ),
     cited="Bears on whether slow starts may be explained by vanishing query gradients.",
 )
 def query_gradient(case: Case) -> Exact:
-    """Query gradients vanish as tokens align.
+    r"""Query gradients vanish as tokens align.
 
-    At W_Q = 0 with W_K and W_V of variance 1/d and logits over sqrt(d), E ||dS/dW_Q||^2 = ||X||^2
-    ||X_c^T X_c||^2/(n^2 d), X_c the centred tokens: it is zero when all tokens are equal.
+    At $W_Q = 0$ with $W_K$ and $W_V$ of variance $1/d$ and logits over $\sqrt{d}$,
+    $E \|dS/dW_Q\|^2 = \|X\|^2 {\|X_c^T X_c\|}^2/(n^2 d)$, $X_c$ the centred tokens: it is zero when
+    all tokens are equal.
 
     Measured over all signs of weights +-1 times their scale, which have the second moments of
     Gaussian ones.
@@ -470,10 +476,10 @@ def softmax_derivative(logits: list[int]) -> list[Fraction]:
     supports="signal_propagation/query_gradient",
 )
 def value_gradient(case: Case) -> Exact:
-    """Value gradients do not vanish.
+    r"""Value gradients do not vanish.
 
-    With uniform attention ||dS/dW_V||^2 = d^2 sigma_x^2 (1 + rho (n - 1)), which grows with the
-    correlation rho of the tokens.
+    With uniform attention $\|dS/dW_V\|^2 = d^2 \sigma_x^2 (1 + \rho (n - 1))$, which grows with the
+    correlation $\rho$ of the tokens.
     """
     # S is linear in W_V, so the derivative by an entry is S at that unit matrix.
     X, d = tokens_of(case), case.width
@@ -490,13 +496,14 @@ cosine = quantity("cosine", "c", "cosine of the angle between two vectors", "rea
 kernel = quantity(
     "relu_kernel",
     "k(c)",
-    "twice the mean of ReLU(u) ReLU(v) for standard Gaussians of correlation c",
+    r"twice the mean of $\mathrm{ReLU}(u) \mathrm{ReLU}(v)$ for standard Gaussians of "
+    "correlation $c$",
     "nonnegative real",
 )
 kernel_digits = quantity(
     "relu_kernel_digits",
     r"\lfloor k(c)\rfloor_9",
-    "the ReLU kernel k(c), rounded down to nine decimals",
+    "the ReLU kernel $k(c)$, rounded down to nine decimals",
     "nonnegative real",
 )
 
@@ -521,7 +528,7 @@ def kernel_by_integral(c: arb) -> arb:
     Eq(kernel_digits, nine_decimals(CLOSED_FORM)),
     source=Source("giorlandino2026", "ReLU MLP", "arXiv:2505.24333"),
     wording="printed",
-    assumes={"-1 < c < 1": lambda case: -1 < case.rational("cosine") < 1},
+    assumes={"-1 $< c < 1$": lambda case: -1 < case.rational("cosine") < 1},
     cases={
         "quick": Case.grid(cosine=_POINTS),
         "theory": Case.grid(cosine=[f"{k}/10" for k in (-9, -7, -3, -1, 1, 3, 6, 7, 9)]),
@@ -530,10 +537,10 @@ def kernel_by_integral(c: arb) -> arb:
     supports="signal_propagation/block_contraction",
 )
 def relu_kernel(case: Case) -> Exact:
-    """The ReLU kernel in closed form.
+    r"""The ReLU kernel in closed form.
 
-    For standard Gaussians of correlation c, 2 E ReLU(u) ReLU(v) = (sqrt(1 - c^2) + c (pi - arccos
-    c))/pi; to nine decimals, rounded down.
+    For standard Gaussians of correlation $c$, $2 \mathbb{E} \mathrm{ReLU}(u) \mathrm{ReLU}(v) =
+    (\sqrt{1 - c^2} + c (\pi - \arccos c))/\pi$; to nine decimals, rounded down.
     """
     with flint.ctx.workprec(128):
         return rounded_down(kernel_by_integral(from_fraction(case.rational("cosine"))))
@@ -563,7 +570,7 @@ def _(statement: Relational) -> Iterator[Step]:
 @claim(
     Gt(kernel, cosine),
     source=Source("noci2022", "correlation under a ReLU branch; derived here", NOCI),
-    assumes={"c < 1": lambda case: -1 <= case.rational("cosine") < 1},
+    assumes={"$c < 1$": lambda case: -1 <= case.rational("cosine") < 1},
     cases={
         "quick": Case.grid(cosine=_POINTS),
         "theory": Case.grid(cosine=("-1", "999999/1000000")),
@@ -572,15 +579,15 @@ def _(statement: Relational) -> Iterator[Step]:
     supports="signal_propagation/block_contraction",
 )
 def relu_kernel_above(case: Case) -> Ball:
-    """A wide ReLU layer brings every two tokens closer.
+    r"""A wide ReLU layer brings every two tokens closer.
 
-    k(c) > c for every c in [-1, 1): in the limit of infinite width a He-initialised ReLU layer
+    $k(c) > c$ for every $c$ in [-1, 1): in the limit of infinite width a He-initialised ReLU layer
     raises the cosine of any two vectors of different directions.
 
-    So a He-initialised ReLU branch of weight a_2 multiplies E ||sum_k X_k||^2 by more than 1 +
-    a_2^2, its factor on E ||X||^2, at any width, unless all tokens point the same way: it adds
-    a_2^2 times the sum of ||x|| ||y|| k(c) over all pairs. Near c = 1 the gap closes as (1 -
-    c)^(3/2), so samples alone could not decide the end of the interval; the proof does.
+    So a He-initialised ReLU branch of weight $a_2$ multiplies $E \|\sum_k X_k\|^2$ by more than
+    $1 + a_2^2$, its factor on $E \|X\|^2$, at any width, unless all tokens point the same way: it
+    adds $a_2^2$ times the sum of $\|x\| \|y\| k(c)$ over all pairs. Near $c = 1$ the gap closes as
+    $(1 - c)^{3/2}$, so samples alone could not decide the end of the interval; the proof does.
     """
     with flint.ctx.workprec(128):
         return Ball.of(kernel_by_integral(from_fraction(case.rational("cosine")))).widened()
