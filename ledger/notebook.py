@@ -61,6 +61,7 @@ def claim_html(claim: Claim) -> str:
     True
     """
     from depthlaw.theory.claims.printing import definitions, latex, symbols
+    from depthlaw.theory.claims.readable import readable
     from depthlaw.theory.claims.symbols import TERMS
 
     from .verdicts.display import statement_latex
@@ -68,15 +69,15 @@ def claim_html(claim: Claim) -> str:
     where = "; ".join(
         [f"${escape(d.latex)}$" for d in definitions(claim.statement)]
         + [
-            f"${escape(latex(s))}$: {_plain(TERMS[s.name].meaning)}"
+            f"${escape(latex(s))}$: {_plain(readable(TERMS[s.name].meaning))}"
             for s in symbols(claim.statement)
         ]
     )
     parts = (
         f"$${escape(statement_latex(claim))}$$",
-        _plain(claim.text),
+        _plain(claim.plain.text),
         where and f"Here {where}.",
-        _plain(f"{claim.source} ({claim.wording})"),
+        _plain(f"{claim.plain.source} ({claim.wording})"),
     )
     return (
         f"<div>{_heading(claim)}" + "".join(f"<p>{part}</p>" for part in parts if part) + "</div>"
@@ -123,7 +124,7 @@ def result_html(result: ClaimResult) -> str:
 
 
 def _heading(claim: Claim) -> str:
-    return f"<strong>{_plain(claim.title)}</strong> <code>{escape(claim.key)}</code>"
+    return f"<strong>{_plain(claim.plain.title)}</strong> <code>{escape(claim.key)}</code>"
 
 
 def _plain(text: str) -> str:
@@ -185,7 +186,7 @@ def plot(result: ClaimResult, x: str = "", axes: Axes | None = None) -> Axes:
         markersize=14,
         label=f"stated ({result.claim.statement.rel_op})",
     )
-    axes.set(xlabel=x, ylabel=text(result.claim.statement.lhs), title=result.claim.title)
+    axes.set(xlabel=x, ylabel=text(result.claim.statement.lhs), title=result.claim.plain.title)
     axes.legend()
     return axes
 

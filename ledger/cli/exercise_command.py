@@ -304,8 +304,9 @@ def _print(each: Exercise, judged: dict[str, ClaimResult]) -> None:
     for result in (judged[key] for key in each.claims if key in judged):
         verdict = Text(marked(result), style=STYLES[result.verdict])
         console.print(Text.assemble(verdict, f"  {result.claim.key}"), soft_wrap=True)
+        counts = f"{len(result.decided)} of {len(result.in_scope)} cases decided"
         facts = [
-            f"{result.claim.title} ({len(result.decided)} of {len(result.in_scope)} cases decided)",
+            f"{result.claim.plain.title} ({counts})",
             *(f"{each.where}: {each}" for each in remedies(result)),
         ]
         if result.unexpected:

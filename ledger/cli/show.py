@@ -56,9 +56,9 @@ def show(key: str, folder: Path | None, json_output: bool, own: Path | None = No
                 "statement": plain(claim.statement),
                 "latex": statement_latex(claim),
                 "judged": judged(claim),
-                "text": claim.text,
-                "assumes": list(claim.assumes),
-                "note": claim.note,
+                "text": claim.plain.text,
+                "assumes": list(claim.plain.assumes),
+                "note": claim.plain.note,
             }
         )
         return 0

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from depthlaw.advisor.base.quantities import plural
+from depthlaw.theory.claims.readable import readable
 
 from ..text import clean
 from .tables import CHANGED, plain_table, print_table
@@ -238,7 +239,7 @@ _STEP = {"confirmed": "ok", "BROKEN": "BROKEN", "open": "?"}
 
 def _line(ground: Ground) -> Text:
     """A ground in one line of text."""
-    name, says = clean(ground.name), clean(ground.says)
+    name, says = clean(ground.name), readable(clean(ground.says))
     verdict = (ground.verdict, STYLES.get(ground.verdict, ""))
     match ground.kind:
         case "claim":

@@ -562,7 +562,7 @@ def _of_attention(results: Found, key: str, attention: str) -> tuple[str, str, s
     line = curve("", {n: v for n, v in enumerate(cases.values()) if not isinstance(v, Outside)})
     span = dict.fromkeys(f"{end:.3g}" for end in (min(line.y), max(line.y))) if line else ()
     return (
-        asked.title,
+        asked.plain.title,
         ", ".join(f"{verdict} {count}" for verdict, count in counts.items()),
         " to ".join(span),
     )
@@ -887,7 +887,7 @@ def _exponents(
         claim = find(key)
         says = at(claim.statement.rhs, part[0][0])
         words = f"{'at least ' if claim.statement.rel_op == '>=' else ''}{says}"
-        title_ = label or claim.title.partition(":")[0]
+        title_ = label or claim.plain.title.partition(":")[0]
         line = curve(f"{title_}: {words}", dict(enumerate((v for _, v in part), place)), "points")
         series += [line] if line else []
         heights[f"stated: {words}"] = float(says)

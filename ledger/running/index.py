@@ -47,6 +47,7 @@ def described(claim: Claim) -> dict[str, str]:
     """What `claims_index` says of a claim."""
     from depthlaw.theory.claims.symbols import plain
 
+    claim = claim.plain
     names = "key title wording kind holds_for text post_hoc tier cited supports"
     return {name: getattr(claim, name) for name in names.split()} | {
         "source": str(claim.source),

@@ -17,6 +17,7 @@ from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.definition import SUITES, registry
 from depthlaw.theory.claims.printing import definitions, symbols
 from depthlaw.theory.claims.printing import text as written
+from depthlaw.theory.claims.readable import readable
 from depthlaw.theory.claims.symbols import TERMS
 from depthlaw.theory.claims.values import Case
 from depthlaw.theory.claims.verdict import Verdict
@@ -52,8 +53,9 @@ def card(result: ClaimResult, known: Mapping[str, Mapping[str, str]] | None = No
             that come with depthlaw.
     """
     claim = result.claim
-    facts = tuple(_facts(result, claims_index() if known is None else known))
-    heading = f"{claim.key}: {claim.title}"
+    known = claims_index() if known is None else known
+    facts = tuple((name, readable(text)) for name, text in _facts(result, known))
+    heading = f"{claim.key}: {claim.plain.title}"
     if not result.measured:
         return Card(heading, facts)
     if claim.table is not None:
@@ -80,7 +82,8 @@ def own_tables(results: Iterable[ClaimResult]) -> Iterator[OwnTable]:
             tuple(duration(c.total_seconds()) if isinstance(c, timedelta) else c for c in row)
             for row in tables.rows
         )
-        yield OwnTable(tables.columns, tables.words, tuple(cells), tables.legend)
+        columns, words = (tuple(map(readable, names)) for names in (tables.columns, tables.words))
+        yield OwnTable(columns, words, tuple(cells), tables.legend)
 
 
 def _facts(

@@ -35,7 +35,7 @@ _NAME = re.compile(r"claims-v([1-9]\d*)")
 
 @dataclass(frozen=True)
 class Entry:
-    """A claim as a set lists it; the fields are those of `Claim`, in words.
+    """A claim as a set lists it; the fields are those of `Claim.plain`, in words.
 
     Attributes:
         statement: as SymPy writes it.
@@ -126,6 +126,7 @@ def claim_set(name: str = "", folder: Path = FOLDER) -> ClaimSet:
 
 def entry(claim: Claim, verdict: str) -> Entry:
     """A claim as a set would list it today."""
+    claim = claim.plain
     names = ("key", "title", "text", "wording", "kind", "holds_for", "weight", "premises")
     fields: dict[str, Any] = {name: getattr(claim, name) for name in names}
     fields |= {"statement": str(claim.statement), "source": str(claim.source)}

@@ -15,6 +15,7 @@ from typing import Any
 from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.definition import Claim
 from depthlaw.theory.claims.proof_steps import counted
+from depthlaw.theory.claims.readable import readable
 from depthlaw.theory.claims.verdict import Verdict
 
 from ..records.store import Record, manifest
@@ -53,7 +54,7 @@ def as_json(ground: Ground) -> dict[str, Any]:
     return {
         "kind": ground.kind,
         "name": ground.name,
-        "says": ground.says,
+        "says": readable(ground.says),
         "verdict": ground.verdict,
         "below": [as_json(child) for child in ground.below],
     }

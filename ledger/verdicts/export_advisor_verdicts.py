@@ -35,7 +35,7 @@ def advised_verdicts() -> dict[str, tuple[str, str]]:
         if known := from_reference(claim):
             suite = largest_recorded_suite(claim, known[0])
             (judged,) = results({claim.key: claim}, suite, known[0])
-            verdicts[claim.key] = str(judged.verdict), claim.title
+            verdicts[claim.key] = str(judged.verdict), claim.plain.title
     return verdicts
 
 

@@ -192,7 +192,7 @@ class ClaimResult:
         if self.control and self.control.decision.verdict is not Verdict.FAILS:
             return (
                 "the negative control does not fail but "
-                f"{self.control.decision.verdict.value}: {self.claim.control.why}"
+                f"{self.control.decision.verdict.value}: {self.claim.plain.control.why}"
             )
         broken = [step.says for step in self.proof or () if not step.holds]
         if broken:
@@ -401,7 +401,7 @@ def _decided(
     records: tuple[Record, ...],
     decisions: Decisions,
 ) -> CaseResult:
-    broken = next((name for name, holds in claim.assumes.items() if not holds(case)), None)
+    broken = next((name for name, holds in claim.plain.assumes.items() if not holds(case)), None)
     if broken is not None:
         return CaseResult(
             case, None, Decision(Verdict.OUT_OF_SCOPE, reason=f"assumption broken: {broken}")
@@ -452,7 +452,7 @@ def marked(result: ClaimResult) -> str:
 
 def as_json(result: ClaimResult) -> dict[str, Any]:
     """A claim's result for machines."""
-    claim = result.claim
+    claim = result.claim.plain
     return {
         "key": claim.key,
         "title": claim.title,

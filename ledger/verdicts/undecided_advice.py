@@ -71,7 +71,7 @@ def remedies(result: ClaimResult) -> Iterator[Remedy]:
 def _remedy(where: str, result: ClaimResult, row: CaseResult) -> Remedy:
     value, alpha = row.measured, level(result.claim, row.case)
     if result.claim.undecidable:
-        return Remedy(row.case, where, reason=result.claim.undecidable)
+        return Remedy(row.case, where, reason=result.claim.plain.undecidable)
     if not (isinstance(value, Sample | Proportion) and result.claim.statement.lhs.is_Symbol):
         return Remedy(row.case, where, reason=row.decision.reason)
     bounds = _ends(result.claim.predict(row.case))

@@ -60,33 +60,8 @@ def test_latex_text_holds_nothing_that_latex_could_stumble_over(text):
     latex = typesetting.tex(text)
     assert balanced(latex)
     assert latex.isascii()
-    assert latex.isprintable()
-    accents = r"\\[`'^~=u.\"rHvc]\{[A-Za-z]\}|\\(ss|o|O|l|L|ae|AE|oe|OE)\{\}"
-    commands = r"\\(text(backslash|asciicircum|asciitilde|asciigrave)|dots)(?![A-Za-z])"
-    maths = r"\\ensuremath\{(?:[^{}]|\{[^{}]*\})*\}"
-    rest = re.sub(commands, "", re.sub(r"\\[{}$&#%_]", "", re.sub(f"{maths}|{accents}", "", latex)))
-    assert not re.search(r"[\\$&#%_^]", rest), rest
-
-
-@pytest.mark.parametrize(
-    ("text", "latex"),
-    [
-        ("50% & #1 $x$", r"50\% \& \#1 \$x\$"),
-        ("a\x1b[2Jb\n c", "a[2Jb c"),
-        ('say "yes" and "no"', "say ``yes'' and ``no''"),
-        (
-            "λ ≤ Ω² Α",
-            r"\ensuremath{\lambda} \ensuremath{\leq} \ensuremath{\Omega}\ensuremath{^{2}} "
-            r"\ensuremath{\mathrm{A}}",
-        ),
-        ("Čech é Łoś", r"\v{C}ech \'{e} \L{}o\'{s}"),
-        ("Ϟ ή", "[U+03DE] [U+03AE]"),
-        ("漢", "[U+6F22]"),
-        ("a–b", "a--b"),
-    ],
-)
-def test_latex_text(text, latex):
-    assert typesetting.tex(text) == latex
+    commands = r"\\text(backslash|asciicircum|asciitilde)\{\}|\\[{}$&#%_]"
+    assert not re.search(r"[\\$&#%_^{}]", re.sub(commands, "", latex)), latex
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ W = sympy.LambertW
         (
             floor(10**9 * exp(width) / N) / 10**9,
             r"\left\lfloor \frac{e^{d_x}}{N} \right\rfloor_9",
-            "floor(exp(d_x)/N, 9 decimals)",
+            "floor(e^(d_x)/N, 9 decimals)",
         ),
         (width / 2 - heads / 2, r"\frac{d_x - H}{2}", "(d_x - H)/2"),
         (Integer(10**12), "10^{12}", "10^12"),
@@ -123,6 +123,7 @@ def _named(line: str, names: dict[str, str]) -> str:
 
 def _python(line: str) -> str:
     """A formula as `text` prints it, as Python: products without a sign and sums made explicit."""
+    line = re.sub(r"(log_\w+) +(v\d+v)", r"\1(\2)", line)
     line = re.sub(r"log_ *{?(\w+)}? *\(", r"base(\1, ", line)
     line = re.sub(r", (\d) decimals", r", \1", line)
     while found := re.search(r"(sum|prod)\[(.*?) = (.*?)\.\.", line):
@@ -252,7 +253,7 @@ def test_every_printed_statement_says_the_same(form: Callable[[Any], str]) -> No
             )
             if "Sigma" in name:
                 env[f"Sigma_{place}"] = eval(_python(read(formula)), env)
-        line = _named(form(statement), names)
+        line = _named(form(statement).replace("B_n", "bell(n)"), names)
         originals = statement.args
         if isinstance(statement, Within):
             low, high = statement.rhs

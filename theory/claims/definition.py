@@ -13,7 +13,7 @@ import inspect
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
@@ -25,6 +25,7 @@ from sympy.core.relational import Relational
 
 from depthlaw.advisor.base.quantities import UsageError
 
+from .readable import readable
 from .values import Ball, Case, Exact, Measured, Outside, Proportion, Sample, Step
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ class Claim:
         key: permanent name `topic/function`; page, record, macro and citation derive from it.
         title, text, note: the paragraphs of the docstring: at most twelve words; the statement in
             words with its quantifier and conditions; corrections, doubts, and what the verdict does
-            not say.
+            not say. Formulas in these and in all other texts are LaTeX between dollars.
         statement: a relation whose left side holds exactly one symbol that no case gives: the
             measured quantity. By default its right side, evaluated at a case, is the prediction.
         source, wording: where it stands, and how its wording is known.
@@ -251,6 +252,18 @@ class Claim:
         )
         return {case: max(1, sizes[case in anywhere]) for case in self.every_case}
 
+    @cached_property
+    def plain(self) -> Claim:
+        """The same claim with its texts as a terminal shows them, in ASCII without dollars."""
+        texts: dict[str, Any] = {name: readable(getattr(self, name)) for name in _TEXTS}
+        return replace(
+            self,
+            **texts,
+            source=replace(self.source, place=readable(self.source.place)),
+            control=replace(self.control, why=readable(self.control.why)),
+            assumes={readable(name): holds for name, holds in self.assumes.items()},
+        )
+
     @property
     def tier(self) -> Tier:
         """Whether it stands for itself ("cited") or under a claim that does ("supporting"). A claim
@@ -333,6 +346,8 @@ class Claim:
         return attach
 
 
+# The fields that hold running text.
+_TEXTS = ("title", "text", "note", "rests_on", "post_hoc", "undecidable", "headline", "cited")
 # The packages that all topics share.
 _SHARED = ("claims", "certificates", "exact", "nets", "training")
 # The imports that are done when a module is loaded: those that are not indented.

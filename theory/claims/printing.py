@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from math import lcm
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import sympy
 from sympy import Add, Expr, Integer, Mul, Pow, Rational, Symbol, default_sort_key
-from sympy.core.function import AppliedUndef
 from sympy.core.relational import Relational
+from sympy.printing.latex import LatexPrinter
 
+from .readable import ascii_formula
 from .relations import Within
 from .symbols import TERMS, depth, order, width
 
@@ -40,7 +40,7 @@ def latex(expression: sympy.Basic) -> str:
     >>> latex(sympy.Le(depth, sympy.ceiling(sympy.log(width) / sympy.log(2)) - 1))
     'L \\leq \\lceil \\log_2 d_x \\rceil - 1'
     """
-    return _Printer(_Tex(), expression).whole()
+    return _Printer(expression).whole()
 
 
 def text(expression: sympy.Basic) -> str:
@@ -49,7 +49,7 @@ def text(expression: sympy.Basic) -> str:
     >>> text(sympy.Le(depth, sympy.ceiling(sympy.log(width) / sympy.log(2)) - 1))
     'L <= ceil(log_2(d_x)) - 1'
     """
-    return _Printer(_Ascii(), expression).whole()
+    return ascii_formula(latex(expression))
 
 
 def definitions(expression: sympy.Basic) -> tuple[Definition, ...]:
@@ -58,10 +58,9 @@ def definitions(expression: sympy.Basic) -> tuple[Definition, ...]:
     >>> definitions(sympy.Le(width, 3 ** depth))
     ()
     """
-    tex, plain = _Printer(_Tex(), expression), _Printer(_Ascii(), expression)
     return tuple(
-        Definition(left, right, meaning)
-        for (left, meaning), (right, _) in zip(tex.explained(), plain.explained(), strict=True)
+        Definition(line, ascii_formula(line), meaning)
+        for line, meaning in _Printer(expression).explained()
     )
 
 
@@ -71,7 +70,7 @@ def symbols(expression: sympy.Basic) -> tuple[Symbol, ...]:
     >>> symbols(sympy.Le(width, 3 ** depth))
     (width, depth)
     """
-    printer = _Printer(_Tex(), expression)
+    printer = _Printer(expression)
     printer.whole()
     printer.explained()
     free = {width, depth} if printer.named else set()
@@ -96,146 +95,6 @@ def _declared(symbol: Symbol) -> str:
         return str(sympy.latex(symbol))
     name = TERMS[symbol.name].latex
     return _CLEARER.get(name, name)
-
-
-# --- how the two forms are written ---------------------------------------------------------------
-
-# How tightly a printed part holds together.
-_SUM, _PRODUCT, _POWER, _ATOM = range(4)
-_Part = tuple[str, int]
-
-
-class _Tex:
-    """LaTeX that TeX, KaTeX and pandoc read."""
-
-    relations: ClassVar = {
-        "==": "=",
-        "!=": r"\neq",
-        "<=": r"\leq",
-        "<": "<",
-        ">=": r"\geq",
-        ">": ">",
-    }
-    times, dot, minus, pi, both = " ", r" \cdot ", "-", r"\pi", r" \text{ and } "
-
-    def name(self, symbol: Symbol) -> str:
-        if symbol in _INTERNAL:
-            return _INTERNAL[symbol]
-        # Bars in pairs, as typst sets those that are not as relations.
-        name = re.sub(r"\\\|(.*?)\\\|", r"\\lVert \1\\rVert ", _declared(symbol))
-        name = re.sub(r"\|(.*?)\|", r"\\left\\vert \1\\right\\vert ", name)
-        return _roman(re.sub(r"(?<=ert) (?=[_^)/]|$)", "", name))
-
-    def parens(self, inner: str, left: str = "(", right: str = ")") -> str:
-        if re.search(r"\\(frac|binom|sum|prod|begin)", inner):
-            return rf"\left{left} {inner} \right{right}"
-        space = " " if left.startswith("\\") else ""
-        return f"{left}{space}{inner}{space}{right}"
-
-    def fraction(self, top: str, bottom: str) -> str:
-        return rf"\frac{{{top}}}{{{bottom}}}"
-
-    def power(self, base: str, exponent: str) -> str:
-        return f"{base}^{_group(exponent)}"
-
-    def root(self, inner: str) -> str:
-        return rf"\sqrt{{{inner}}}"
-
-    def call(self, name: str, inner: str) -> str:
-        known = {"log", "ln", "min", "max", "cos", "sin", "tan", "tanh", "exp", "arcsin", "arccos"}
-        return (f"\\{name}" if name in known else _roman(name)) + self.parens(inner)
-
-    def logarithm(self, name: str, inner: str, simple: bool) -> str:
-        return rf"\{name} {inner}" if simple else rf"\{name}{self.parens(inner)}"
-
-    def floor(self, inner: str, digits: int = 0) -> str:
-        tex = self.parens(inner, r"\lfloor", r"\rfloor")
-        return f"{tex}_{_group(str(digits))}" if digits else tex
-
-    def ceiling(self, inner: str) -> str:
-        return self.parens(inner, r"\lceil", r"\rceil")
-
-    def binomial(self, top: str, bottom: str) -> str:
-        return rf"\binom{{{top}}}{{{bottom}}}"
-
-    def large(self, sign: str, index: str, low: str, high: str, body: str) -> str:
-        return rf"\{sign}_{{{index}={low}}}^{{{high}}} {body}"
-
-    def cases(self, rows: Iterable[tuple[str, str]]) -> str:
-        listed = r" \\ ".join(
-            rf"{value} & \text{{if }} {when}" if when else rf"{value} & \text{{otherwise}}"
-            for value, when in rows
-        )
-        return rf"\begin{{cases}} {listed} \end{{cases}}"
-
-    def among(self, name: str, values: Sequence[str]) -> str:
-        return rf"{name} \in \{{{', '.join(values)}\}}"
-
-    def ten(self, exponent: int) -> str:
-        return f"10^{_group(str(exponent))}"
-
-    def fallback(self, expression: sympy.Basic) -> str:
-        names = {s: self.name(s) for s in expression.atoms(Symbol)}
-        return str(sympy.latex(expression, symbol_names=names))
-
-
-class _Ascii:
-    """One line that a person reads as a formula."""
-
-    relations: ClassVar = {"==": "=", "!=": "!=", "<=": "<=", "<": "<", ">=": ">=", ">": ">"}
-    times, dot, minus, pi, both = " ", "*", "-", "pi", " and "
-
-    def name(self, symbol: Symbol) -> str:
-        if symbol in _INTERNAL:
-            return _INTERNAL[symbol].replace("\\", "")
-        return _ascii(_declared(symbol)) if symbol.name in TERMS else symbol.name
-
-    def parens(self, inner: str) -> str:
-        return f"({inner})"
-
-    def power(self, base: str, exponent: str) -> str:
-        tight = re.sub(" ([-+]) ", r"\1", exponent)
-        return f"{base}^{tight}" if re.fullmatch(r"\w+|-\d+", tight) else f"{base}^({tight})"
-
-    def root(self, inner: str) -> str:
-        return f"sqrt({inner})"
-
-    def call(self, name: str, inner: str) -> str:
-        return f"{name}({inner})"
-
-    def logarithm(self, name: str, inner: str, simple: bool) -> str:
-        return f"{name}({inner})"
-
-    def floor(self, inner: str, digits: int = 0) -> str:
-        return f"floor({inner}, {digits} decimals)" if digits else f"floor({inner})"
-
-    def ceiling(self, inner: str) -> str:
-        return f"ceil({inner})"
-
-    def binomial(self, top: str, bottom: str) -> str:
-        return f"binom({top}, {bottom})"
-
-    def large(self, sign: str, index: str, low: str, high: str, body: str) -> str:
-        return f"{sign}[{index} = {low}..{high}] {body}"
-
-    def cases(self, rows: Iterable[tuple[str, str]]) -> str:
-        return "; ".join(
-            f"{value} if {when}" if when else f"{value} otherwise" for value, when in rows
-        )
-
-    def among(self, name: str, values: Sequence[str]) -> str:
-        return f"{name} in {{{', '.join(values)}}}"
-
-    def ten(self, exponent: int) -> str:
-        return f"10^{exponent}"
-
-    def fallback(self, expression: sympy.Basic) -> str:
-        names = {s: Symbol(self.name(s)) for s in expression.atoms(Symbol)}
-        return str(sympy.sstr(expression.xreplace(names))).replace("**", "^")
-
-
-def _group(text: str) -> str:
-    return text if len(text) == 1 else f"{{{text}}}"
 
 
 def _roman(name: str) -> str:
@@ -263,52 +122,6 @@ def _roman(name: str) -> str:
     return rf"\mathrm{{{name}}}" if re.fullmatch("(?!Hdp)[a-z]{2,}", name) else inside
 
 
-# LaTeX names as ASCII: patterns and what they become, one after the other.
-_READ = [
-    (r"\\lfloor10\^9\\xi\\rfloor", "floor(10^9 xi)"),
-    (r"\\lfloor k\(c\)\\rfloor_9", "floor(k(c), 9 decimals)"),
-    # What must stand apart.
-    (r"(?<=[A-Za-z0-9}])(?=\\[A-Za-z])", " "),
-    (r"(?<=[\w}'])([-+])(?=[\w\\])(?![^{(]*[})])", r" \1 "),
-    (r"(?<=V)-", " - "),
-    (r"\\(log|ln|Delta)(?=\\?\|)", r"\\\1 "),
-    # Words and signs.
-    (r"\\mathcal{L}", " loss"),
-    (r"\\sqrt{(.*?})}", r"sqrt(\1)"),
-    (r"\\mathbb{E}", "E "),
-    (r"\\(?:operatorname|mathrm|mathbb){(\w+)}", r"\1"),
-    (r"\\[,:;! ]", " "),
-    (r"\\\|", "|"),
-    (r"\\partial *", "d "),
-    (r"\\nabla(?=})", "grad"),
-    (r"\\nabla *", "grad "),
-    (r"\\top", "T"),
-    (r"\\geq", ">="),
-    (r"\\infty", "inf"),
-    (r"\\times", "x"),
-    (r"\\star", "*"),
-    (r"\^{?\\prime}?", "'"),
-    (r"\\var(epsilon|sigma)", r"\\\1"),
-    (r"\\([#{}])", r"\1"),
-    (r"\\(hat|bar|tilde|dot)\s*(\\?[A-Za-z]+)", r"\2_\1"),
-    (r"\\([A-Za-z]++)(?=[A-Za-z0-9\\])", r"\1 "),
-    (r"\\([A-Za-z]+)", r"\1"),
-    # Groups and spaces.
-    (r"([_^]){([^{}]*[^{}\w#][^{}]*)}", r"\1(\2)"),
-    (r"([_^]){([^{}]+)}", r"\1\2"),
-    (r"(_\([^()]*\))(?=\w)", r"\1 "),
-    (r" +(?=[_^)/'])|(?<=[/(]) +", ""),
-    (r" +", " "),
-]
-
-
-def _ascii(name: str) -> str:
-    """The LaTeX name of a quantity as ASCII."""
-    for pattern, replacement in _READ:
-        name = re.sub(pattern, replacement, name)
-    return name.strip()
-
-
 # --- names for parts of a statement ---------------------------------------------------------------
 
 # Names for parts, each with its place in SymPy's order of terms (D + k, d_x + C), and in print.
@@ -316,7 +129,7 @@ _D, _C = (Symbol(name, integer=True, positive=True) for name in ("a D", "width C
 _WIDTH, _LAYERS, _X, _N = (Symbol(f"{letter} ", integer=True, positive=True) for letter in "dLxn")
 _F, *_SUMS = (Symbol(f"{name} ", positive=True) for name in ("f", "z1", "z2", "z3"))
 _INTERNAL = {_D: "D", _C: "C", _WIDTH: "d", _LAYERS: "L", _X: "x", _N: "n", _F: "f"} | {
-    sign: rf"\Sigma_{place}" for place, sign in enumerate(_SUMS, 1)
+    each: rf"\Sigma_{place}" for place, each in enumerate(_SUMS, 1)
 }
 _COUNT = sympy.Function("S", integer=True, positive=True)
 
@@ -400,31 +213,40 @@ def _with_degree(part: Any) -> Any:
 
 # --- printing -------------------------------------------------------------------------------------
 
-# Places of factors in a product, from the left.
-_NUMBER, _SYMBOL, _SYMBOL_POWER, _NUMBER_POWER, _ROOT, _BRACKET, _CALL, _LOG, _LARGE = range(9)
+_RELATIONS = {"==": "=", "!=": r"\neq", "<=": r"\leq", ">=": r"\geq"}
+
+
+class _Log(sympy.Function):
+    """Of a base, and of what the logarithm is taken of."""
+
+
+class _Root(sympy.Function):
+    """Of all factors under one square root."""
+
+
+_LARGE = (sympy.Sum, sympy.Product)
 _FUNCTIONS = {
-    "cos": "cos",
-    "sin": "sin",
-    "tan": "tan",
-    "tanh": "tanh",
-    "asin": "arcsin",
-    "acos": "arccos",
-    "atan": "arctan",
-    "Min": "min",
-    "Max": "max",
+    **{name: rf"\{name}" for name in ("cos", "sin", "tan", "tanh")},
+    "asin": r"\arcsin",
+    "acos": r"\arccos",
+    "Min": r"\min",
+    "Max": r"\max",
     "LambertW": "W",
 }
+# What holds so much together that its brackets grow with it.
+_TALL = r"\\left|\\right|\\frac|\\binom|\\sum|\\prod|\\begin"
 
 
-class _Printer:
+class _Printer(LatexPrinter):
     """Prints one statement, and knows which names it used."""
 
-    def __init__(self, style: _Tex | _Ascii, expression: sympy.Basic) -> None:
-        self.style = style
+    def __init__(self, expression: sympy.Basic) -> None:
+        super().__init__()
         self.seen: dict[Symbol, None] = {}
         # What a statement's own names stand for: name, formula, meaning.
         self.named: list[tuple[Any, Any, str]] = []
-        self.digits, self.small = 0, 0
+        # Digits of rounded numbers; whether fractions take one line, as in exponents.
+        self.digits, self.small = 0, False
         self.shown = {
             TERMS[s.name].latex if s.name in TERMS else s.name for s in expression.atoms(Symbol)
         }
@@ -434,43 +256,42 @@ class _Printer:
 
     def whole(self) -> str:
         """The statement."""
-        return self._top(self.expression)
+        return self.line(self.expression)
+
+    def line(self, expression: Any) -> str:
+        """An expression, with brackets no larger than what they hold."""
+        shown, before = self._print(_replaced(expression, _joined)), ""
+        pair = rf"\\left(\(|\\l\w+ )((?:(?!{_TALL}).)*)\\right(\)|\\r\w+)"
+        while shown != before:
+            before, shown = shown, re.sub(pair, r"\1\2\3", shown)
+        return re.sub(r"((?<!})\^|_){(\w)}", r"\1\2", shown)
 
     def explained(self) -> list[tuple[str, str]]:
         """(definition, meaning) of the names that the statement uses."""
         self.whole()
-        equal = f" {self.style.relations['==']} "
-        rows = [
-            (self._show(name) + equal + self._top(formula), meaning)
+        found = [
+            (f"{self.line(name)} = {self.line(formula)}", meaning)
             for name, formula, meaning in self.named
         ]
         if self.expression.has(sympy.LambertW):
-            w = sympy.LambertW(_X)
-            rows.append(
-                (
-                    self._show(Mul(w, sympy.exp(w), evaluate=False)) + equal + "x",
-                    "the principal branch of Lambert's function",
-                )
-            )
+            found.append(("W(x) e^{W(x)} = x", "the principal branch of Lambert's function"))
         if self.expression.has(sympy.bell):
-            rows.append((self._show(sympy.bell(_N)), "number of partitions of a set of $n$"))
+            found.append(("B_n", "number of partitions of a set of $n$"))
         if _MULTISET in self.shown:
-            rows.append(
+            found.append(
                 (
-                    _CLEARER[_MULTISET] + equal + self._show(sympy.binomial(_N + order - 1, order)),
+                    rf"{_CLEARER[_MULTISET]} = \binom{{n + k - 1}}{{k}}",
                     "a product of $k$ factors $(n + j)/(j + 1)$, $j < k$",
                 )
             )
-        if self.digits:
-            whole = self.style.floor(f"{self.style.ten(self.digits)} x")
-            rows.append(
+        if n := self.digits:
+            found.append(
                 (
-                    f"{self.style.floor('x', self.digits)}{equal}"
-                    f"{self.style.ten(-self.digits)} {whole}",
-                    f"rounded down to {self.digits} decimals",
+                    rf"\lfloor x \rfloor_{n} = 10^{{-{n}}} \lfloor 10^{n} x \rfloor",
+                    f"rounded down to {n} decimals",
                 )
             )
-        return rows
+        return found
 
     def _abbreviated(self, expression: Any) -> Any:
         if isinstance(expression, Relational):
@@ -537,411 +358,286 @@ class _Printer:
 
     # --- parts
 
-    def _top(self, expression: Any) -> str:
-        if isinstance(expression, Within):
-            low, high = expression.rhs
-            below = f" {self.style.relations['<=']} "
-            # Two bounds by cases would run into each other.
-            return below.join(
-                self.style.parens(self._show(part))
-                if isinstance(part, sympy.Piecewise)
-                else self._show(part)
-                for part in (low, expression.lhs, high)
-            )
-        if isinstance(expression, Relational):
-            left, right = (self._show(side) for side in expression.args)
-            return f"{left} {self.style.relations[expression.rel_op]} {right}"
-        return self._show(expression)
-
-    def _show(self, expression: Any, least: int = _SUM) -> str:
-        printed, holds = self._part(expression)
-        return self.style.parens(printed) if holds < least else printed
-
-    def _part(self, e: Any) -> _Part:
-        if isinstance(e, Symbol):
-            return self._symbol(e)
-        if isinstance(e, Rational):
-            return self._rational(e)
-        if isinstance(e, Add):
-            return self._sum(e)
-        if isinstance(e, Mul | Pow | sympy.log | sympy.exp):
-            return self._product(e)
-        if isinstance(e, sympy.Sum | sympy.Product):
-            return self._large(e), _PRODUCT
-        return self._function(e), _ATOM
-
-    def _symbol(self, symbol: Symbol) -> _Part:
+    def _print_Symbol(self, symbol: Symbol, style: Any = None) -> str:
         if symbol in _INTERNAL:
-            return self.style.name(symbol), _ATOM
+            return _INTERNAL[symbol]
         self.seen.setdefault(symbol)
-        name = self.style.name(symbol)
-        # A name such as g_1 - g_0 or r_L/r_0 is one part only where it stands alone.
-        outside = re.sub(r"\([^()]*\)|{[^{}]*}|\[[^][]*\]|(?<=[_^])[-+*]", "", name)
-        if re.search(r"[-+:]|sum", outside):
-            return name, _SUM
-        if re.search("/|partial|^d |^[A-Z][a-z]", outside):
-            return name, _PRODUCT
-        return name, _PRODUCT if "^" in outside else _ATOM
+        return _name(symbol)
 
-    def _rational(self, number: Rational) -> _Part:
-        if number < 0:
-            return self.style.minus + self._show(-number), _SUM
-        p, q = int(number.p), int(number.q)
-        if decimal := _decimal(p, q):
-            return self._decimal(*decimal)
-        if q == 1:
-            return str(p), _ATOM
-        return self._fraction([(_NUMBER, str(p), _ATOM)], [(_NUMBER, str(q), _ATOM)])
+    def _print_Relational(self, e: Any) -> str:
+        if isinstance(e, Within):
+            # Two bounds by cases would run into each other.
+            return r" \leq ".join(
+                _brackets(self._print(part))
+                if isinstance(part, sympy.Piecewise)
+                else self._print(part)
+                for part in (e.rhs[0], e.lhs, e.rhs[1])
+            )
+        sign = _RELATIONS.get(e.rel_op, e.rel_op)
+        return f"{self._print(e.lhs)} {sign} {self._print(e.rhs)}"
 
-    def _decimal(self, mantissa: str, exponent: int) -> _Part:
-        if not exponent:
-            return mantissa, _ATOM
-        ten = self.style.ten(exponent)
-        return (ten if mantissa == "1" else mantissa + self.style.dot + ten), _PRODUCT
+    def _print_Rational(self, e: Any) -> str:
+        if e < 0:
+            return f"-{self._print(-e)}"
+        if decimal := _decimal(e.p, e.q):
+            mantissa, power = decimal
+            ten = f"10^{{{power}}}"
+            return mantissa if not power else ten if mantissa == "1" else rf"{mantissa} \cdot {ten}"
+        return str(e.p) if e.q == 1 else self._fraction(Integer(e.p), Integer(e.q))
 
-    def _sum(self, total: Add) -> _Part:
-        constant, terms = total.as_coeff_Add()[0], list(total.as_ordered_terms())
-        if constant.is_Integer and constant >= 10**5 and len(terms) == 2:
-            rounded = next((t for t in terms if isinstance(t, sympy.floor)), None)
-            if rounded is not None:
-                inside = Mul(constant, 1 + rounded.args[0] / constant, evaluate=False)
-                return self._part(sympy.floor(inside, evaluate=False))
-        alone = len(total.free_symbols) < 2 and total.is_polynomial()
-        shared = Counter(_halves(t) for t in terms)
-        # Terms with one denominator stand over it together.
-        grouped: dict[Any, list[Any]] = {}
-        for place, t in enumerate(terms):
-            q = _halves(t)
-            grouped.setdefault((q,) if q > 1 and shared[q] > 1 else (1, place), []).append(t)
-        written = []
-        for key, parts in grouped.items():
-            negative = all(t.as_coeff_Mul()[0] < 0 for t in parts)
-            term = Add(*((-t if negative else t) * key[0] for t in parts))
-            if key[0] > 1:
-                part = self._fraction(
-                    [(_BRACKET, *self._part(term))], [(_NUMBER, str(key[0]), _ATOM)]
-                )
-            else:
-                part = self._show(term, _PRODUCT), _PRODUCT
-            if len(grouped) == 1 and not negative:
-                return part
-            written.append((self._place(term, negative, terms, alone), negative, part[0]))
-        # What SymPy's order puts first comes first among those of one place.
-        written.sort(key=lambda item: item[0])
-        printed = "".join((" - " if negative else " + ") + part for _, negative, part in written)
-        return (self.style.minus + printed[3:] if printed.startswith(" - ") else printed[3:]), _SUM
+    _print_Integer = _print_Rational
 
-    def _place(self, term: Any, negative: bool, terms: list[Any], alone: bool) -> int:
-        """Where a term stands in a sum: 1 + a^2, n + 1, 1 - a, k - i + 1; polynomials in one symbol
-        as SymPy orders them."""
+    def _print_Add(self, e: Any, order: Any = None) -> str:
+        terms, shared = list(e.as_ordered_terms()), Counter(map(_denominator, e.args))
         others = [t for t in terms if not t.is_Rational]
-        if not term.is_Rational:
-            large = term.has(sympy.Sum, sympy.Product)
-            return 1 if alone and terms[0].as_coeff_Mul()[0] > 0 else 1 + negative + 2 * large
-        first = not negative and (
-            all(t.as_coeff_Mul()[0] < 0 for t in others)
-            or (term.is_Integer and not all(_is_whole(t) for t in others))
-        )
-        return 0 if first and not (alone and len(terms) > 2) else 3
+        alone = len(e.free_symbols) < 2 and bool(e.is_polynomial())
+        ordered = alone and not _is_negative(terms[0])
+        written: list[tuple[int, int, str]] = []
+        for place, term in enumerate(terms):
+            # Terms with one denominator stand over it together.
+            q = _denominator(term)
+            group = [t for t in terms if q > 1 and _denominator(t) == q and shared[q] > 1] or [term]
+            if term is not group[0]:
+                continue
+            negative = all(map(_is_negative, group))
+            total = Add(*((-t if negative else t) * (q if len(group) > 1 else 1) for t in group))
+            shown = self._fraction(total, Integer(q)) if len(group) > 1 else self._factor(total)
+            if len(group) == len(terms):
+                return f"-{shown}" if negative else shown
+            # 1 + a^2, 1 - a, n + 1
+            first = all(map(_is_negative, others)) or (
+                term.is_Integer and not all(map(_is_whole, others))
+            )
+            first = first and not negative and not (alone and len(terms) > 2)
+            rank = 1 if ordered else 1 + negative + 2 * bool(term.has(*_LARGE))
+            if term.is_Rational:
+                rank = 0 if first else 3
+            written.append((rank, place, (" - " if negative else " + ") + shown))
+        line = "".join(part for _, _, part in sorted(written))
+        return line[3:] if line.startswith(" + ") else f"-{line[3:]}"
 
-    def _product(self, e: Any) -> _Part:
+    def _print_Mul(self, e: Any) -> str:
         coefficient, rest = e.as_coeff_Mul()
         if coefficient < 0:
-            printed, holds = self._part(
-                Mul(-coefficient, rest)
-                if isinstance(rest, Mul | Pow) or coefficient != -1
-                else rest
-            )
-            return self.style.minus + (
-                printed if holds > _SUM else self.style.parens(printed)
-            ), _SUM
+            return f"-{self._factor(-coefficient * rest)}"
+        q = coefficient.q
         if (
             isinstance(rest, sympy.floor)
-            and coefficient.p == 1
-            and (digits := str(coefficient.q).count("0")) > 2
-            and coefficient.q == 10**digits
+            and q > 100
+            and coefficient == Rational(1, 10 ** _zeros(q))
         ):
-            self.digits = digits
+            self.digits = _zeros(q)
             inside = Add(*(t * coefficient for t in Add.make_args(rest.args[0])))
-            return self.style.floor(self._show(inside), digits), _ATOM
+            return rf"{self._print(sympy.floor(inside, evaluate=False))}_{self.digits}"
         factors = []
         for factor in Mul.make_args(rest):
-            content, inner = factor.primitive() if isinstance(factor, Add) else (Integer(1), factor)
-            content, inner = (content, inner) if content.is_Integer else (Integer(1), factor)
-            coefficient *= content
-            factors += [_base_and_exponent(inner)] if inner != 1 else []
-        # A power of ten stays outside of roots.
-        tens = 10 ** (len(str(coefficient.p)) - 1) if coefficient.p >= 10**5 else 1
-        tens *= 10 if coefficient.p > tens > 1 else 1
-        coefficient, root, degree, factors = _roots(coefficient / tens, factors)
-        coefficient *= tens
-        logs, under_logs, factors = _logarithms(factors)
-        top = [self._factor(b, x) for b, x in factors if not _below(b, x)]
-        bottom = [self._factor(b, -x) for b, x in factors if _below(b, x)]
-        top += [self._logarithm(*pair) for pair in logs]
-        bottom += [self._logarithm(*pair) for pair in under_logs]
-        behind = None
-        if root != 1:
-            above, below = root.as_numer_denom()
-            if above == 1:
-                bottom.append(self._root(below, degree))
-            elif below != 1 and bottom and isinstance(self.style, _Tex):
-                behind = self._root(root, degree)
-            else:
-                top.append(self._root(root, degree))
-        p, q = int(coefficient.p), int(coefficient.q)
-        if decimal := _decimal(p, q):
-            if decimal != ("1", 0):
-                top.append((_NUMBER, *self._decimal(*decimal)))
-        elif split := _one_over_decimal(p, q):
-            if split[0] != 1:
-                top.append((_NUMBER, *self._rational(Integer(split[0]))))
-            bottom.append((_NUMBER, split[1], _ATOM))
-        else:
-            least = _CALL if isinstance(self.style, _Tex) else _LARGE
-            places = [place for place, _, _ in top]
-            if (
-                q > 1
-                and not bottom
-                and max(places) >= least
-                and (min(places) >= _BRACKET or max(places) == _LARGE)
-            ):
-                front = self._rational(Rational(p, q))
-                return self._joined([(_NUMBER, front[0], _ATOM), *top]), _PRODUCT
-            if p != 1:
-                top.append((_NUMBER, *self._rational(Integer(p))))
-            if q != 1:
-                bottom.append((_NUMBER, *self._rational(Integer(q))))
-        if bottom:
-            printed, holds = self._fraction(top or [(_NUMBER, "1", _ATOM)], bottom)
-            return (f"{printed} {behind[1]}" if behind else printed), holds
-        if len(top) == 1:
-            return top[0][1:]
-        return self._joined(top), _PRODUCT
-
-    def _factor(self, base: Any, exponent: Any) -> tuple[int, str, int]:
-        """Place, text and hold of a power."""
-        if base == sympy.E:
-            place = _CALL if exponent.has(sympy.Function) else _NUMBER_POWER
-            return place, *self._exponential(exponent)
-        if exponent == 1:
-            printed, holds = self._part(base)
-            place = (
-                _SYMBOL
-                if base.is_Symbol or base is sympy.pi
-                else _NUMBER_POWER
-                if base.is_Rational
-                else _BRACKET
-                if isinstance(base, Add)
-                else _LARGE
-                if isinstance(base, sympy.Sum | sympy.Product)
-                else _CALL
-            )
-            return place, printed, holds
-        place = (
-            _SYMBOL_POWER
-            if base.is_Symbol
-            else _NUMBER_POWER
-            if base.is_Rational
-            else _BRACKET
-            if isinstance(base, Add | Mul | Pow)
-            else _CALL
-        )
-        name = self._show(base)
-        if base.is_Symbol and name.startswith("e^"):
-            # (e^beta)^rho = e^(beta rho)
-            inner = f"{name[2:].strip('{}()')} {self._show(exponent, _PRODUCT)}"
-            return _NUMBER_POWER, self.style.power("e", inner), _POWER
-        return place, self.style.power(self._show(base, _ATOM), self._exponent(exponent)), _POWER
-
-    def _exponent(self, exponent: Any) -> str:
-        self.small += 1
-        printed = self._show(exponent)
-        self.small -= 1
-        return printed
-
-    def _exponential(self, exponent: Any) -> _Part:
-        if exponent == 1:
-            return "e", _ATOM
-        printed = self._exponent(exponent)
-        if isinstance(self.style, _Ascii) or len(printed) > 40:
-            return self.style.call("exp", self._show(exponent)), _ATOM
-        return self.style.power("e", printed), _POWER
-
-    def _root(self, inner: Any, degree: int) -> tuple[int, str, int]:
-        if degree == 2:
-            return _ROOT, self.style.root(self._show(inner)), _ATOM
-        return (
-            _ROOT,
-            self.style.power(self._show(inner, _ATOM), self._exponent(Rational(1, degree))),
-            _POWER,
-        )
-
-    def _logarithm(self, base: Any, argument: Any) -> tuple[int, str, int]:
-        printed, holds = self._part(argument)
-        plain = holds == _ATOM and not isinstance(argument, sympy.Function)
-        name = self.natural if base is None else f"log_{_group(self._show(base))}"
-        return _LOG, self.style.logarithm(name, printed, plain), _POWER
-
-    def _joined(self, parts: list[tuple[int, str, int]]) -> str:
-        """A product, its factors in order."""
-        parts = sorted(parts, key=lambda part: part[0])
-        printed = ""
-        for place, (_, text, holds) in enumerate(parts):
-            # (a/b) c in one line, as a/b c could be read as a/(b c).
-            open_ended = (
-                holds == _PRODUCT
-                and "/" in text
-                and place < len(parts) - 1
-                and (self.small or isinstance(self.style, _Ascii))
-            )
-            inside = self.style.parens(text) if holds < _PRODUCT or open_ended else text
-            if printed:
-                printed += self.style.dot if inside[0].isdigit() else self.style.times
-            printed += inside
-        return printed
-
-    def _fraction(
-        self, top: list[tuple[int, str, int]], bottom: list[tuple[int, str, int]]
-    ) -> _Part:
-        if self.small or isinstance(self.style, _Ascii):
-            above = self._joined(top)
-            below = bottom[0][1] if len(bottom) == 1 else self._joined(bottom)
-            simple = len(bottom) == 1 and bottom[0][2] > _PRODUCT
-            return f"{above}/{below if simple else self.style.parens(below)}", _PRODUCT
-        above, below = (
-            part[0][1] if len(part) == 1 else self._joined(part) for part in (top, bottom)
-        )
-        return self.style.fraction(above, below), _PRODUCT
-
-    def _large(self, e: Any) -> str:
-        index, low, high = e.limits[0]
-        if len(e.limits) > 1:
-            return self.style.fallback(e)
-        sign = "sum" if isinstance(e, sympy.Sum) else "prod"
-        body = self._show(e.function, _PRODUCT)
-        self.small += 1
-        name, low, high = self._bound(index), self._show(low), self._show(high)
-        self.small -= 1
-        return self.style.large(sign, name, low, high, body)
-
-    def _bound(self, index: Symbol) -> str:
-        return self.style.name(index)
-
-    def _function(self, e: Any) -> str:
-        style, name = self.style, type(e).__name__
-        if e is sympy.pi:
-            return style.pi
-        if e is sympy.E:
-            return "e"
-        parts = (
-            sorted(e.args, key=default_sort_key)
-            if isinstance(e, sympy.Min | sympy.Max)
-            else ()
-            if isinstance(e, sympy.Piecewise)
-            else e.args
-        )
-        texts = [self._show(part) for part in parts]
-        if isinstance(e, sympy.floor):
-            return style.floor(texts[0])
-        if isinstance(e, sympy.ceiling):
-            return style.ceiling(texts[0])
-        if isinstance(e, sympy.binomial):
-            return style.binomial(*texts)
-        if isinstance(e, sympy.Piecewise):
-            return style.cases([(self._show(value), self._when(when)) for value, when in e.args])
-        if isinstance(e, AppliedUndef):
-            return style.call(str(e.func), ", ".join(texts))
-        if name in _FUNCTIONS:
-            return style.call(_FUNCTIONS[name], ", ".join(texts))
-        for s in e.atoms(Symbol):
-            self.seen.setdefault(s)
-        return style.fallback(e)
-
-    def _when(self, condition: Any) -> str:
-        """The condition of one of several cases; empty for otherwise."""
-        if condition == True:  # noqa: E712
-            return ""
-        if isinstance(condition, sympy.Or) and all(
-            isinstance(part, sympy.Eq) for part in condition.args
+            content, inner = factor.primitive() if factor.is_Add else (Integer(1), factor)
+            coefficient *= content if content.is_Integer else 1
+            factors.append(inner if content.is_Integer else factor)
+        below = [1 / f for f in factors if _is_below(f)]
+        above = [f for f in factors if not _is_below(f)]
+        front, under = (coefficient, Integer(1))
+        if not _decimal(front.p, front.q):
+            front, under = Integer(front.p), Integer(front.q)
+        # 1/2 stands before functions and sums of a product without quantities.
+        places = [_place(f) for f in above]
+        if (
+            under > 1
+            and not (below or self.small)
+            and max(places) > 4
+            and (min(places) > 3 or max(places) > 6)
         ):
-            left = {part.lhs for part in condition.args}
-            if len(left) == 1:
-                values = sorted(part.rhs for part in condition.args)
-                return self.style.among(
-                    self._show(left.pop()), [self._show(value) for value in values]
-                )
-        if isinstance(condition, sympy.And):
-            parts = sorted(condition.args, key=default_sort_key)
-            return self.style.both.join(self._when(part) for part in parts)
+            return self._product([coefficient, *above])
+        top = [front, *above] if front != 1 or not above else above
+        if under == 1 and not below:
+            return self._product(top)
+        bottom = [under, *below] if under != 1 else below
+        return self._over(top, bottom)
+
+    def _product(self, factors: Sequence[Any]) -> str:
+        """Factors in the order of papers."""
+        shown = ""
+        for factor in sorted(factors, key=_place):
+            part = self._factor(factor) if len(factors) > 1 else self._print(factor)
+            shown += (r" \cdot " if part[0].isdigit() else " ") + part if shown else part
+        return shown
+
+    def _factor(self, e: Any) -> str:
+        """In brackets where a sum would fall apart beside others."""
+        over = len(set(map(_denominator, e.args))) == 1 < _denominator(e.args[0]) if e.is_Add else 1
         return (
-            self._top(condition)
-            if isinstance(condition, Relational)
-            else self.style.fallback(condition)
+            self._print(e) if over and not (e.is_Add and self.small) else _brackets(self._print(e))
         )
 
+    def _fraction(self, top: Any, bottom: Any) -> str:
+        return self._over([top], [bottom])
 
-def _base_and_exponent(factor: Any) -> tuple[Any, Any]:
-    if isinstance(factor, sympy.exp):
-        return sympy.E, factor.args[0]
-    return factor.as_base_exp() if isinstance(factor, Pow) else (factor, Integer(1))
+    def _over(self, top: Sequence[Any], bottom: Sequence[Any]) -> str:
+        above, below = self._product(top), self._product(bottom)
+        if not self.small:
+            return rf"\frac{{{above}}}{{{below}}}"
+        above = _brackets(above) if len(top) == 1 and top[0].is_Add else above
+        atom = len(bottom) == 1 and not bottom[0].is_Add and not bottom[0].is_Mul
+        return f"{above}/{below if atom else _brackets(below)}"
+
+    def _print_Pow(self, e: Any) -> str:
+        base, exponent = e.as_base_exp()
+        if e.is_Pow and exponent == Rational(1, 2):
+            return rf"\sqrt{{{self._print(base)}}}"
+        if _is_below(e):
+            return self._fraction(Integer(1), 1 / e)
+        self.small, before = True, self.small
+        power = (
+            self._factor(exponent)
+            if base.is_Symbol and "e^" in _name(base)
+            else self._print(exponent)
+        )
+        self.small = before
+        shown = self._print(base)
+        if base.is_Symbol and shown.startswith("e^"):
+            # (e^beta)^rho = e^(beta rho)
+            return rf"e^{{{shown[2:].strip('{}')} {power}}}"
+        atom = base.is_Integer or base is sympy.E or (base.is_Symbol and _is_one(shown))
+        called = isinstance(base, sympy.Min | sympy.Max)
+        return rf"{shown if atom or called else _brackets(shown)}^{{{power}}}"
+
+    _print_ExpBase = _print_exp = _print_Pow
+
+    def _print_Sum(self, e: Any) -> str:
+        index, low, high = e.limits[0]
+        self.small, before = True, self.small
+        name, start, end = map(self._print, (index, low, high))
+        self.small = before
+        sign = "prod" if isinstance(e, sympy.Product) else "sum"
+        return rf"\{sign}_{{{name}={start}}}^{{{end}}} {self._factor(e.function)}"
+
+    _print_Product = _print_Sum
+
+    def _print_log(self, e: Any, exp: Any = None) -> str:
+        return self._logarithm(self.natural, e.args[0])
+
+    def _print__Log(self, e: Any, exp: Any = None) -> str:
+        return self._logarithm(f"log_{{{self._print(e.args[0])}}}", e.args[1])
+
+    def _logarithm(self, name: str, argument: Any) -> str:
+        shown = self._print(argument)
+        plain = (argument.is_Symbol and _is_one(shown)) or re.fullmatch(r"[\d.]+", shown)
+        return rf"\{name} {shown}" if plain else rf"\{name}{_brackets(shown)}"
+
+    def _print__Root(self, e: Any, exp: Any = None) -> str:
+        return rf"\sqrt{{{self._print(e.args[0])}}}"
+
+    def _print_floor(self, e: Any, exp: Any = None) -> str:
+        return rf"\left\lfloor {self._print(e.args[0])} \right\rfloor"
+
+    def _print_ceiling(self, e: Any, exp: Any = None) -> str:
+        return rf"\left\lceil {self._print(e.args[0])} \right\rceil"
+
+    def _print_binomial(self, e: Any, exp: Any = None) -> str:
+        top, bottom = map(self._print, e.args)
+        return rf"\binom{{{top}}}{{{bottom}}}"
+
+    def _print_Function(self, e: Any, exp: Any = None) -> str:
+        kind = type(e).__name__
+        name = _FUNCTIONS.get(kind, kind)
+        parts = sorted(e.args, key=default_sort_key) if kind in ("Min", "Max") else e.args
+        return f"{name}{_brackets(', '.join(map(self._print, parts)))}"
+
+    _print_Min = _print_Max = _print_LambertW = _print_Function
+
+    def _print_bell(self, e: Any, exp: Any = None) -> str:
+        return f"B_{{{self._print(e.args[0])}}}"
+
+    def _print_Piecewise(self, e: Any) -> str:
+        rows = (
+            f"{self._print(value)} & "
+            + (r"\text{otherwise}" if when == True else rf"\text{{if }} {self._print(when)}")  # noqa: E712
+            for value, when in e.args
+        )
+        return r"\begin{cases} " + r" \\ ".join(rows) + r" \end{cases}"
+
+    def _print_Or(self, e: Any) -> str:
+        values = ", ".join(self._print(value) for value in sorted(part.rhs for part in e.args))
+        return rf"{self._print(e.args[0].lhs)} \in \{{{values}\}}"
+
+    def _print_And(self, e: Any) -> str:
+        return r" \text{ and } ".join(map(self._print, sorted(e.args, key=default_sort_key)))
 
 
-def _below(base: Any, exponent: Any) -> bool:
+def _brackets(inner: str) -> str:
+    tall = re.search(r"\\(frac|binom|sum|prod|begin)", inner)
+    return rf"\left( {inner} \right)" if tall else rf"\left({inner}\right)"
+
+
+def _name(symbol: Symbol) -> str:
+    # Bars in pairs, as typst sets those that are not as relations.
+    name = re.sub(r"\\\|(.*?)\\\|", r"\\lVert \1\\rVert ", _declared(symbol))
+    name = re.sub(r"\|(.*?)\|", r"\\left\\vert \1\\right\\vert ", name)
+    return _roman(re.sub(r"(?<=ert) (?=[_^)/]|$)", "", name))
+
+
+def _is_one(name: str) -> bool:
+    """Whether a name such as d_x is one part, unlike g_1 - g_0 and r_L/r_0."""
+    return not re.search(r"[-+:/^]|sum|partial|Delta.", re.sub(r"{[^{}]*}|\([^()]*\)", "", name))
+
+
+def _joined(e: Any) -> Any:
+    """A product with logarithms to a base, and with one square root."""
+    if not isinstance(e, Mul):
+        return None
+    factors: list[Any] = list(e.args)
+    for below in [f for f in factors if f.is_Pow and f.exp == -1 and isinstance(f.base, sympy.log)]:
+        base = below.base.args[0]
+        above = [f for f in factors if isinstance(f, sympy.log)]
+        fits = [f for f in above if f.args[0].is_Integer <= base.is_Integer]
+        if fits and (base.is_Integer or base.is_Symbol):
+            new: Any = _Log(base, fits[0].args[0])
+        elif fits := [f for f in above if f.args[0].is_Integer]:
+            new = 1 / _Log(fits[0].args[0], base)
+        else:
+            continue
+        factors = [f for f in factors if f not in (below, fits[0])] + [new]
+    roots = [f for f in factors if f.is_Pow and abs(f.exp) == Rational(1, 2)]
+    if len(roots) > 1:
+        inside = Mul(*(f**2 for f in roots))
+        top, bottom = inside.as_numer_denom()
+        factors = [f for f in factors if f not in roots]
+        factors.append(1 / _Root(bottom) if top == 1 else _Root(inside))
+    return Mul(*factors)
+
+
+def _is_below(e: Any) -> bool:
     """Whether a power belongs below the bar."""
-    if exponent.is_Rational:
-        return bool(exponent < 0 and (base != sympy.E or exponent == -1))
+    base, exponent = e.as_base_exp()
     return bool(
-        base != sympy.E and not isinstance(exponent, Add) and exponent.could_extract_minus_sign()
+        exponent.could_extract_minus_sign()
+        and not isinstance(exponent, Add)
+        and (base != sympy.E or exponent == -1)
     )
 
 
-def _logarithms(
-    factors: list[tuple[Any, Any]],
-) -> tuple[list[tuple[Any, Any]], list[tuple[Any, Any]], list[tuple[Any, Any]]]:
-    """(base, argument) of the logarithms above and below the bar, base None for the natural ones,
-    and the other factors. Quotients of two logarithms become one."""
-    others = [(b, x) for b, x in factors if not (isinstance(b, sympy.log) and abs(x) == 1)]
-    above = [b.args[0] for b, x in factors if isinstance(b, sympy.log) and x == 1]
-    below = [b.args[0] for b, x in factors if isinstance(b, sympy.log) and x == -1]
-    top, bottom = [], []
-    for base in sorted(below, key=lambda part: not part.is_Integer):
-        partner = next((a for a in above if not (a.is_Integer and not base.is_Integer)), None)
-        if partner is not None and (base.is_Integer or base.is_Symbol):
-            above.remove(partner)
-            top.append((base, partner))
-        elif above and above[0].is_Integer:
-            bottom.append((above.pop(0), base))
-        else:
-            bottom.append((None, base))
-    return [*((None, a) for a in above), *top], bottom, others
+def _place(factor: Any) -> int:
+    """Where a factor stands in a product, from the left."""
+    base, exponent = factor.as_base_exp()
+    if factor.is_Rational:
+        return 0
+    if isinstance(factor, _Root) or exponent == Rational(1, 2):
+        return 3
+    if base.is_Symbol or base is sympy.pi:
+        return 1
+    if base.is_Add:
+        return 4
+    if isinstance(base, sympy.log | _Log | sympy.Sum | sympy.Product):
+        return 7 if isinstance(base, _LARGE) else 6
+    return 2 if base.is_number else 5
 
 
-def _roots(
-    coefficient: Any, factors: list[tuple[Any, Any]]
-) -> tuple[Any, Any, int, list[tuple[Any, Any]]]:
-    """(coefficient, radicand, degree, other factors): all roots in one."""
-    roots = [(b, x) for b, x in factors if x.is_Rational and not x.is_Integer and b != sympy.E]
-    unsure = [b for b, _ in roots if not b.is_nonnegative]
-    if not roots or len(unsure) > 1 or any(x == int(x) for _, x in roots):
-        return coefficient, Integer(1), 2, factors
-    degree = lcm(*(int(x.q) for _, x in roots))
-    radicand = Integer(1)
-    for base, exponent in roots:
-        if base.is_Integer:
-            # sqrt(2)/4 = 1/(2 sqrt(2))
-            power = sympy.multiplicity(base, coefficient)
-            coefficient /= base**power
-            exponent += power
-        if degree == 2:
-            outside = int(exponent)
-            if base.is_Integer:
-                coefficient *= base**outside
-            elif outside:
-                factors = [*factors, (base, Integer(outside))]
-            exponent -= outside
-        radicand *= base ** (exponent * degree)
-    return coefficient, radicand, degree, [f for f in factors if f not in roots]
+def _is_negative(term: Any) -> bool:
+    return bool(term.as_coeff_Mul()[0] < 0)
+
+
+def _zeros(number: int) -> int:
+    return str(number).count("0")
 
 
 def _is_whole(term: Any) -> bool:
@@ -950,10 +646,11 @@ def _is_whole(term: Any) -> bool:
     )
 
 
-def _halves(term: Any) -> int:
+def _denominator(term: Any) -> int:
     """The denominator of a term that is a polynomial over a whole number, else 1."""
     coefficient, rest = term.as_coeff_Mul()
-    plain = not rest.has(sympy.Function, sympy.Sum, sympy.Product) and rest.as_numer_denom()[1] == 1
+    plain = not rest.has(sympy.Function, *_LARGE) and rest.as_numer_denom()[1] == 1
+    plain = plain and not _decimal(1, coefficient.q)
     return int(coefficient.q) if plain or rest == 1 else 1
 
 
@@ -981,18 +678,3 @@ def _decimal(p: int, q: int) -> tuple[str, int] | None:
     if p == 1 and len(whole) > 1:
         return None
     return whole[0] + ("." + whole[1:] if whole[1:] else ""), len(whole) - 1 - digits
-
-
-def _one_over_decimal(p: int, q: int) -> tuple[int, str] | None:
-    """(whole number, decimal number) for 1000/111 = 1/0.111."""
-    digits = len(str(q))
-    if (
-        p < 100
-        or set(str(p)[1:]) != {"0"}
-        or str(p)[0] != "1"
-        or digits < 2
-        or q % 2 == 0
-        or (q % 5 == 0)
-    ):
-        return None
-    return (p // 10**digits, f"0.{q}") if p >= 10**digits else None

@@ -87,7 +87,7 @@ def judge(
         OUT_OF_SCOPE when an assumption is broken; otherwise HOLDS, FAILS or UNDECIDED.
     """
     if not force:
-        for name, satisfied in claim.assumes.items():
+        for name, satisfied in claim.plain.assumes.items():
             if not satisfied(case):
                 return Decision(Verdict.OUT_OF_SCOPE, reason=f"assumption broken: {name}")
     if isinstance(value, Outside):
@@ -103,7 +103,7 @@ def judge(
     if not (holds or fails):
         remedy = "more seeds" if isinstance(value, Statistical) else "a sharper measurement"
         why = f"the measured interval overlaps the prediction: {remedy} would decide"
-        return Decision(Verdict.UNDECIDED, reason=claim.undecidable or why)
+        return Decision(Verdict.UNDECIDED, reason=claim.plain.undecidable or why)
     if isinstance(value, Exact) and value.truncated and not _shown(claim, case, value, holds, a, d):
         why = f"{TRUNCATED} at {value.value}: {TWICE} would decide"
         return Decision(Verdict.UNDECIDED, slack, reason=why)

@@ -159,7 +159,7 @@ _DEEPEST, _SUBSETS = 6, 3
 @count_loss.argument(
     _RESTS.format(
         checked="the recursion of the word, the place of $c_L$, the pairs of letters",
-        range="L <= 3",
+        range=r"$L \leq 3$",
     )
 )
 def _(statement: Relational) -> Iterator[Step]:

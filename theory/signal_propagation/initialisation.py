@@ -483,8 +483,8 @@ def later_layers_smaller_rate(case: Case) -> Exact:
     The learning rate $\text{base} \cdot 0.9^{n_{\mathrm{layers}} - \text{layer}}$ of layer $l + 1$
     is smaller than that of layer $l$.
 
-    Checked sentence: "# Later layers might need smaller LR / return base_lr * (0.9 **
-    ($n_{\mathrm{layers}}$ - layer_idx))" That the formula does what its comment says is our
+    Checked sentence: "`# Later layers might need smaller LR / return base_lr * (0.9 **
+    (n_layers - layer_idx))`" That the formula does what its comment says is our
     reading. It gives every later layer a rate 10/9 times larger, and the first one the smallest.
     """
 

@@ -7,211 +7,60 @@ import unicodedata
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from ...text import clean
 from ...verdicts.display import slack
-from .formulas import formulas
 
 if TYPE_CHECKING:
     import jinja2
 
-_TEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\ensuremath{<}",
-    ">": r"\ensuremath{>}",
-    "|": r"\ensuremath{|}",
-    "`": r"\textasciigrave{}",
-    "\u00a0": "~",
-    "\u2013": "--",
-    "\u2014": "---",
-    "\u2018": "`",
-    "\u2019": "'",
-    "\u201c": "``",
-    "\u201d": "''",
-    "\u2026": r"\dots{}",
-    "ß": r"\ss{}",
-    "ø": r"\o{}",
-    "Ø": r"\O{}",
-    "ł": r"\l{}",
-    "Ł": r"\L{}",
-    "æ": r"\ae{}",
-    "Æ": r"\AE{}",
-    "œ": r"\oe{}",
-    "Œ": r"\OE{}",
+# Signs that a text may hold outside of its formulas, as commands.
+_SIGNS = {
+    "<->": r"\leftrightarrow",
+    "<-": r"\leftarrow",
+    "->": r"\to",
+    "<=": r"\leq",
+    ">=": r"\geq",
+    "!=": r"\neq",
+    "↔": r"\leftrightarrow",
+    "←": r"\leftarrow",
+    "→": r"\to",
+    "≤": r"\leq",
+    "≥": r"\geq",
+    "≠": r"\neq",
+    "≈": r"\approx",
+    "±": r"\pm",
+    "×": r"\times",
+    "·": r"\cdot",
+    "∞": r"\infty",
+    "<": "<",
+    ">": ">",
 }
-# Combining marks and the commands that set them in every font encoding.
-_ACCENTS = {
-    "\u0300": "`",
-    "\u0301": "'",
-    "\u0302": "^",
-    "\u0303": "~",
-    "\u0304": "=",
-    "\u0306": "u",
-    "\u0307": ".",
-    "\u0308": '"',
-    "\u030a": "r",
-    "\u030b": "H",
-    "\u030c": "v",
-    "\u0327": "c",
-}
-
-# Characters that papers write in maths mode, as commands.
-_MATHS = {
-    "≤": "leq",
-    "≥": "geq",
-    "≠": "neq",
-    "≈": "approx",
-    "≡": "equiv",
-    "∝": "propto",
-    "∼": "sim",
-    "≃": "simeq",
-    "≅": "cong",
-    "±": "pm",
-    "×": "times",
-    "÷": "div",
-    "·": "cdot",
-    "⋅": "cdot",
-    "∗": "ast",
-    "⊙": "odot",
-    "⊗": "otimes",
-    "⊕": "oplus",
-    "→": "to",
-    "←": "leftarrow",
-    "⇒": "Rightarrow",
-    "⇔": "Leftrightarrow",
-    "↔": "leftrightarrow",
-    "↦": "mapsto",
-    "∞": "infty",
-    "∈": "in",
-    "∉": "notin",
-    "∋": "ni",
-    "∅": "emptyset",
-    "⊂": "subset",
-    "⊆": "subseteq",
-    "⊃": "supset",
-    "⊇": "supseteq",
-    "∖": "setminus",
-    "∪": "cup",
-    "∩": "cap",
-    "∀": "forall",
-    "∃": "exists",
-    "¬": "neg",
-    "∧": "wedge",
-    "∨": "vee",
-    "⊥": "perp",
-    "⊤": "top",
-    "∑": "sum",
-    "∏": "prod",
-    "∫": "int",
-    "√": r"sqrt{\,}",
-    "∂": "partial",
-    "∇": "nabla",
-    "∆": "Delta",
-    "⌊": "lfloor",
-    "⌋": "rfloor",
-    "⌈": "lceil",
-    "⌉": "rceil",
-    "⟨": "langle",
-    "⟩": "rangle",
-    "‖": "Vert",
-    "ℓ": "ell",
-    "∘": "circ",
-    "≪": "ll",
-    "≫": "gg",
-    "µ": "mu",
-    "ϵ": "epsilon",
-    "ϕ": "phi",
-    "ϑ": "vartheta",
-    "ℕ": "mathbb{N}",
-    "ℤ": "mathbb{Z}",
-    "ℚ": "mathbb{Q}",
-    "ℝ": "mathbb{R}",
-    "ℂ": "mathbb{C}",
-    "𝔽": "mathbb{F}",
-    "𝔼": "mathbb{E}",
-    "ℙ": "mathbb{P}",
-}
-_ASCII_SIGNS = {"<->": "↔", "<-": "←", "<=": "≤", ">=": "≥", "!=": "≠", "->": "→"}
-# Superscripts and subscripts, also those that Unicode does not call so.
-_RAISED = {"°": r"\circ", "′": r"\prime"}
-_SCRIPTS = "°′²³¹⁰ⁱ⁴-ⁿ₀-₎ₐ-ₓₕ-ₜᵀᵢ-ᵥ"
-# One piece of maths: a letter or a number with scripts, signs, the number after them.
-_RUN = re.compile(
-    rf"(?:(?<![^\W_])(?:[A-Za-z]|[0-9]+)(?=[{_SCRIPTS}]))?"
-    rf"[<>−{''.join(_MATHS)}Α-ΡΣ-Ωα-ω{_SCRIPTS}]+(?:[0-9]+(?:\.[0-9]+)?)?"
-)
-_GREEK_LATIN = {
-    "ALPHA": "A",
-    "BETA": "B",
-    "EPSILON": "E",
-    "ZETA": "Z",
-    "ETA": "H",
-    "IOTA": "I",
-    "KAPPA": "K",
-    "MU": "M",
-    "NU": "N",
-    "OMICRON": "O",
-    "RHO": "P",
-    "TAU": "T",
-    "CHI": "X",
-}
-_GREEK = (
-    "ALPHA",
-    "BETA",
-    "GAMMA",
-    "DELTA",
-    "EPSILON",
-    "ZETA",
-    "ETA",
-    "THETA",
-    "IOTA",
-    "KAPPA",
-    "LAMDA",
-    "MU",
-    "NU",
-    "XI",
-    "OMICRON",
-    "PI",
-    "RHO",
-    "SIGMA",
-    "TAU",
-    "UPSILON",
-    "PHI",
-    "CHI",
-    "PSI",
-    "OMEGA",
+_SIGN = re.compile("|".join(_SIGNS) + "|[ΓΔΘΛΞΠΣΦΨΩα-ξπ-ω]")
+# Intervals, and numbers with a power of ten, as `terminal.number` writes them.
+_NUMBER = (
+    r"(?<![\w\]])\[-?[\d.e+^-]+, -?[\d.e+^-]+\](?!\()"
+    r"|(?<![\w.+-])-?(?:\d+(?:\.\d+)?e[+-]?\d+|10\^-?\d+(?:\.\d+)?)(?!\w)"
 )
 _DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
 
 
 def tex(text: str) -> str:
-    """Plain text as LaTeX text. Never fails: what pdfLaTeX cannot set by itself becomes its code
-    point in brackets.
+    r"""Plain text of ASCII as LaTeX text; other characters become question marks.
 
-    >>> tex("50% of d_x, λ ≤ 3")
-    '50\\\\% of d\\\\_x, \\\\ensuremath{\\\\lambda} \\\\ensuremath{\\\\leq} 3'
+    >>> tex("50% of d_x")
+    '50\\% of d\\_x'
     """
-    return "".join(_tex_character(c) for c in _quoted(_flat(text)))
+    ascii_only = _flat(text).encode("ascii", "replace").decode()
+    return re.sub(r"[\\^~{}$&#%_]", lambda m: _TEX.get(m[0], f"\\{m[0]}"), ascii_only)
 
 
-def _quoted(text: str) -> str:
-    """Straight quotes open and close in turn."""
-    parts = text.split('"')
-    return "".join(
-        part + ("" if i == len(parts) - 1 else "\u201d" if i % 2 else "\u201c")
-        for i, part in enumerate(parts)
-    )
+_TEX = {
+    "\\": r"\textbackslash{}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+}
 
 
 def sentence(text: str) -> str:
@@ -235,80 +84,41 @@ def md(text: str) -> str:
 
 
 def prose(text: str) -> str:
-    r"""Running text as Markdown for pandoc and MyST: formulas written in ASCII are set as maths,
-    `...` as code, and everything else is escaped. Line breaks become spaces.
+    r"""Running text as Markdown for pandoc and MyST: `...` is set as code, $...$ as maths, like
+    intervals and powers of ten, and everything else is escaped. Line breaks become spaces.
 
-    >>> print(prose("hop_k in log_3(d_x) <= 3^(L-2) layers, see [x](y_z.md)"))
-    $\mathrm{hop}_k$ in $\log_3(d_x) \leq 3^{L-2}$ layers, see \[$x$\](y\_z.md)
+    >>> print(prose(r"$\mathrm{hop}_k$ in $|x|$ <= 3 layers, see [x](y_z.md)"))
+    $\mathrm{hop}_k$ in $\left\vert x\right\vert$ $\leq$ 3 layers, see \[x\](y\_z.md)
     """
-    typeset = ""
-    for place, part in enumerate(re.split("`([^`]+)`", _flat(text))):
-        if place % 2:
-            typeset += code(part)
-            continue
-        part, done = _rooted(_plain(part)), 0
-        for start, end, latex in formulas(part):
-            typeset += _escaped(part[done:start]) + maths(latex)
-            done = end
-        typeset += _escaped(part[done:])
+    shown, text, done = "", _flat(text), 0
+    for found in re.finditer(rf"`([^`]+)`|\$([^$`]+)\$|{_NUMBER}", text):
+        shown += _escaped(text[done : found.start()])
+        latex = found[2] or _number(found[0])
+        shown += code(found[1]) if found[1] else maths(latex) if latex else _escaped(found[0])
+        done = found.end()
+    shown += _escaped(text[done:])
     # Two formulas without a space between them are one; $$ would begin another kind of maths.
-    typeset = re.sub(r"(?<!\\)\$\$", " ", typeset)
+    shown = re.sub(r"(?<!\\)\$\$", " ", shown)
     # What would begin a list, a heading or a quotation.
-    return re.sub(
-        r"^([-+>#%=:]|\d+(?=[.)]))",
-        lambda m: m[0] if m[0].isdigit() else f"\\{m[0]}",
-        re.sub(r"^(\d+)([.)])", r"\1\\\2", typeset),
-    )
-
-
-def _plain(text: str) -> str:
-    """Without the marks of Markdown around quoted words, and with the powers of Python as those of
-    formulas.
-
-    >>> _plain("**depth wins** at 2**(t + 1)")
-    'depth wins at 2^(t + 1)'
-    """
-    text = re.sub(r"(?<![\w*])\*\*([A-Za-z][^*]*[A-Za-z])\*\*(?![\w*(])", r"\1", text)
-    return re.sub(r"(?<=[\w)])\*\*(?=[\w(])", "^", text)
-
-
-def _rooted(text: str) -> str:
-    """What stands under a root goes into brackets: √2 is sqrt(2)."""
-    text = re.sub(r"√(\d+(?:\.\d+)?|[A-Za-z](?:_[A-Za-z0-9]+)?(?!\w))", r"sqrt(\1)", text)
-    return text.replace("√(", "sqrt(")
+    shown = re.sub(r"^(\d+)([.)])", r"\1\\\2", shown)
+    return re.sub(r"^[-+>#%=:]", r"\\\g<0>", shown)
 
 
 def _escaped(text: str) -> str:
     r"""Text without formulas, for every format: what Markdown reads as markup is escaped, signs of
-    maths, Greek letters and small digits are set, accented Latin stays, and what a format may have
-    no letter for becomes its code point in brackets.
+    maths and Greek letters are set, accented Latin stays, and what a format may have no letter for
+    becomes its code point in brackets.
 
-    >>> print(_escaped("é: x₁₂ ≤ 10², ℕ, 日"))
-    é: $x_{12}$ $\leq$ $10^{2}$, $\mathbb{N}$, \[U+65E5\]
+    >>> print(_escaped("é: λ -> 日"))
+    é: $\lambda$ $\to$ \[U+65E5\]
     """
-    text = re.sub(
-        "|".join(_ASCII_SIGNS), lambda m: _ASCII_SIGNS[m[0]], unicodedata.normalize("NFC", text)
-    )
-    parts, done = "", 0
-    for match in _RUN.finditer(text):
-        parts += _marked(text[done : match.start()]) + maths(_run(match[0]))
-        done = match.end()
-    return parts + _marked(text[done:])
-
-
-def _run(text: str) -> str:
-    """One piece of maths, as LaTeX; scripts of one height stand together."""
-    typeset, before = "", ""
-    for height, group in groupby(text, lambda c: _script(c)[0]):
-        if not height:
-            typeset += "".join(f"{_sign(c)} " if _sign(c) else c for c in group)
-        else:
-            # A second pair of scripts needs a base of its own.
-            typeset += ("{}" if not before or height in before else "") + (
-                f"{height}{{{''.join(_script(c)[1] for c in group)}}}"
-            )
-        before = before + height if height and before else height or "base"
-    return re.sub(r" +(?=[ _^{]|$)", "", typeset)
+    shown, done, text = "", 0, unicodedata.normalize("NFC", text)
+    for found in _SIGN.finditer(text):
+        name = unicodedata.name(found[0][0]).split()[-1].replace("LAMDA", "LAMBDA")
+        letter = "\\" + (name.lower() if found[0].islower() else name.capitalize())
+        shown += _marked(text[done : found.start()]) + f"${_SIGNS.get(found[0], letter)}$"
+        done = found.end()
+    return shown + _marked(text[done:])
 
 
 def _marked(text: str) -> str:
@@ -319,20 +129,20 @@ def _marked(text: str) -> str:
 
 
 def _latin(c: str) -> bool:
-    """Whether every format has a letter for it; pdfLaTeX knows few accents beyond U+017F."""
-    return c.isascii() or c in _TEX or (c < "\u0180" and _accented(c) != "")
+    """Whether every format has a letter for it."""
+    return c.isascii() or c in "–—‘’“”…" or "\u00a0" <= c <= "\u00ff"
 
 
 def maths(latex: str) -> str:
-    r"""LaTeX as inline maths, also inside a pipe table; empty for an empty one.
+    r"""LaTeX as inline maths, also inside a pipe table; empty for an empty one. Bars come in pairs,
+    as typst sets others as relations.
 
-    >>> maths(r"\|x\| \leq |E|"), maths("")
-    ('$\\Vert x\\Vert \\leq \\vert E\\vert$', '')
+    >>> print(maths(r"\|x\|_1 \leq |E|"))
+    $\lVert x\rVert_1 \leq \left\vert E\right\vert$
     """
-    # A command that ends in letters takes a space before a letter.
-    text = re.sub(r"\\\||\|", lambda m: r"\Vert" if len(m[0]) > 1 else r"\vert", _flat(latex))
-    text = re.sub(r"(\\[vV]ert)(?=[A-Za-z])", r"\1 ", text)
-    return f"${text.strip()}$" if latex else ""
+    text = re.sub(r"\\\|(.*?)\\\|", r"\\lVert \1\\rVert ", _flat(latex))
+    text = re.sub(r"\|(.*?)\|", r"\\left\\vert \1\\right\\vert ", text).replace("|", r"\vert ")
+    return f"${re.sub(r'(?<=ert) (?=[_^),./]|$)', '', text).strip()}$" if latex else ""
 
 
 def code(text: str) -> str:
@@ -417,60 +227,6 @@ def _flat(text: str) -> str:
     return clean(re.sub(r"\s+", " ", text))
 
 
-def _tex_character(c: str) -> str:
-    if c in _TEX:
-        return _TEX[c]
-    if c.isascii():
-        return c
-    if sign := _sign(c):
-        return rf"\ensuremath{{{sign}}}"
-    height, plain = _script(c)
-    if height:
-        return rf"\ensuremath{{{height}{{{plain}}}}}"
-    return _accented(c) or f"[U+{ord(c):04X}]"
-
-
-def _sign(c: str) -> str:
-    """A sign or a Greek letter in maths mode; empty for others."""
-    if c in _MATHS:
-        return f"\\{_MATHS[c]}"
-    if c == "−":
-        return "-"
-    greek = re.fullmatch(
-        rf"GREEK (SMALL|CAPITAL) LETTER (FINAL )?({'|'.join(_GREEK)})", unicodedata.name(c, "")
-    )
-    return _greek(greek[3].replace("LAMDA", "LAMBDA"), greek[1] == "CAPITAL") if greek else ""
-
-
-def _script(c: str) -> tuple[str, str]:
-    """Its height, ^ or _, and what is raised or lowered, in maths mode; empty for others."""
-    if c in _RAISED:
-        return "^", _RAISED[c]
-    kind, _, _ = unicodedata.decomposition(c).partition(" ")
-    plain = unicodedata.normalize("NFKD", c).replace("−", "-")
-    if kind in ("<super>", "<sub>") and len(plain) == 1 and plain.isascii():
-        return "^" if kind == "<super>" else "_", plain
-    return "", ""
-
-
-def _accented(c: str) -> str:
-    """An accented letter of Latin as a command of LaTeX; empty for others."""
-    letter, *marks = list(unicodedata.normalize("NFD", c))
-    if letter.isascii() and letter.isalpha() and len(marks) == 1 and marks[0] in _ACCENTS:
-        return rf"\{_ACCENTS[marks[0]]}{{{letter}}}"
-    return ""
-
-
-def _greek(letter: str, capital: bool) -> str:
-    if capital:
-        return (
-            rf"\mathrm{{{_GREEK_LATIN[letter]}}}"
-            if letter in _GREEK_LATIN
-            else "\\" + letter.capitalize()
-        )
-    return "o" if letter == "OMICRON" else "\\" + letter.lower()
-
-
 # --- templates ------------------------------------------------------------------------------------
 
 
@@ -500,7 +256,7 @@ def _templates() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         autoescape=False,
     )
-    environment.filters |= {"md": md, "span": _span, "hours": _hours}
+    environment.filters |= {"md": md, "prose": prose, "span": _span, "hours": _hours}
     return environment
 
 

@@ -50,7 +50,7 @@ def _page(
 ) -> Iterator[str]:
     claim = result.claim
     # Tabs of browsers and lists of search results have no formulas.
-    yield f"{_UNLISTED}```{{title}} {claim.title}\n```\n# {prose(claim.title)}\n"
+    yield f"{_UNLISTED}```{{title}} {claim.plain.title}\n```\n# {prose(claim.title)}\n"
     yield (
         f"{code(claim.key)} in [{claim.topic}](index.md). Verdict: "
         f"**{verdict(marked(result))}**{_as_known(result)}.\n"

@@ -191,7 +191,7 @@ def _claim(recorded: Recorded, named: str) -> dict[str, str]:
     return {
         "key": key,
         "suite": suite,
-        "title": claim.title,
+        "title": claim.plain.title,
         "wording": claim.wording,
         "verdict": marked(result) if result else "not run",
     }

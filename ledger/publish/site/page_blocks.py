@@ -186,7 +186,7 @@ def _verdicts(judged: Sequence[ClaimResult]) -> str:
         "|---|---|---|---|---|--:|",
     ]
     for r in judged:
-        link, states = f"[{md(r.claim.title)}](/claims/{r.claim.key}.md)", _states(r.claim)
+        link, states = f"[{prose(r.claim.title)}](/claims/{r.claim.key}.md)", _states(r.claim)
         lines.append(
             f"| {link} | {states} | {r.claim.expected} | "
             f"{r.claim.known or '-'} | {verdict(marked(r))} | "
@@ -195,7 +195,7 @@ def _verdicts(judged: Sequence[ClaimResult]) -> str:
     texts = dict.fromkeys(r.claim.post_hoc for r in judged if r.claim.post_hoc)
     after = [
         f"* {', '.join(f'`{r.claim.name}`' for r in judged if r.claim.post_hoc == text)}: "
-        f"{md(text)}"
+        f"{prose(text)}"
         for text in texts
     ]
     open_ = [f"* `{r.claim.name}`, {md(line)}" for r in judged for line in undecided(r)]
