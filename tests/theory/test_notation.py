@@ -38,7 +38,7 @@ W = sympy.LambertW
         (1 - width, "1 - d_x", "1 - d_x"),
         (width + 1, "d_x + 1", "d_x + 1"),
         (1 + width / N, r"1 + \frac{d_x}{N}", "1 + d_x/N"),
-        (2 ** Rational(1, 4) * depth ** Rational(1, 4), "(2 L)^{1/4}", "(2 L)^(1/4)"),
+        (sqrt(2) * sqrt(depth) / 3, r"\frac{\sqrt{2 L}}{3}", "sqrt(2 L)/3"),
         (
             floor(10**9 * exp(width) / N) / 10**9,
             r"\left\lfloor \frac{e^{d_x}}{N} \right\rfloor_9",
