@@ -100,7 +100,7 @@ def test_show_and_claims_keep_within_the_terminal(results, width):
     listed = printed(
         width, is_terminal=True, what=lambda c: print_table(c, claims_table(rows[:1], verdicts))
     )
-    assert all(word in listed.split() for word in results[0].claim.title.split())
+    assert all(word in listed.split() for word in results[0].claim.plain.title.split())
 
 
 def test_show_leads_with_the_verdict_and_says_once_what_all_cases_share(results):

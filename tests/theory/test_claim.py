@@ -188,7 +188,7 @@ def test_form(claim: Claim):
     assert claim.source.key in BIBLIOGRAPHY, f"{claim.source.key} is not in bibliography.bib"
     assert claim.source.place
     assert claim.title
-    assert len(claim.title.split()) <= 12
+    assert len(claim.plain.title.split()) <= 12
     assert not claim.title.endswith(".")
     assert claim.text.endswith("."), "the statement in words is made of sentences"
     assert set(claim.grid) <= set(SUITES)
@@ -203,7 +203,7 @@ def test_what_the_verdict_may_say_is_declared(claim: Claim):
     assert bool(claim.proof) == bool(claim.rests_on), (
         "a proof says in one line what of it a reader must check; nothing else does"
     )
-    assert len(claim.rests_on) <= 300
+    assert len(claim.plain.rests_on) <= 300
     assert "\n" not in claim.rests_on
     assert (claim.evidence == "certificate") == (claim.certified is not None)
     assert claim.evidence != "certificate" or (claim.proof and claim.kind == "two-sided")
@@ -239,7 +239,7 @@ def test_suite_theory_is_mathematics():
 def test_every_claim_says_what_it_is_for():
     claims = registry()
     for key, claim in claims.items():
-        said = [each for each in (claim.cited, claim.supports) if each]
+        said = [each for each in (claim.plain.cited, claim.supports) if each]
         assert len(said) == 1, key
         if claim.supports:
             assert claims[claim.supports].tier == "cited", key
@@ -255,7 +255,7 @@ def test_every_claim_says_what_it_is_for():
 
 @each_claim
 def test_what_was_changed_after_data_is_marked_in_every_list(claim: Claim):
-    assert len(claim.post_hoc) <= 400
+    assert len(claim.plain.post_hoc) <= 400
     assert "\n" not in claim.post_hoc
     if CHANGED_AFTER_DATA.search(claim.note) and claim.key not in UNCHANGED:
         assert claim.post_hoc, "its note says that it was changed after data: a * belongs to it"
@@ -339,7 +339,7 @@ def test_where_no_run_can_decide_none_is_asked_for(key: str, lacks: str):
     assert claim.undecidable.startswith(f"no run can decide it: {lacks}")
     found = [judge(claim, case, claim.measure(case)) for case in claim.cases("quick")]
     reasons = {each.reason for each in found if each.verdict is Verdict.UNDECIDED}
-    assert reasons == {claim.undecidable}
+    assert reasons == {claim.plain.undecidable}
 
 
 def test_withdrawn_keys_are_not_used_again_and_say_where_their_content_went():
