@@ -144,7 +144,7 @@ _both_sides = partial(Case.grid, lemma_side=(1, -1))
     supports="rank_collapse/one_layer_cubic",
 )
 def softmax_perturbation(case: Case) -> Ball:
-    r"""Logit changes move softmax between $1 - D$ and $1 + 2 D$.
+    r"""Logit changes move softmax between $1-D$ and $1+2D$.
 
     For all logits $A$ and $E$ with $D_{ii} = \max_j E_{ij} - \min_j E_{ij}$, entrywise
     $\mathrm{softmax}(A) \geq (I - D) \mathrm{softmax}(A - E)$, and
