@@ -80,10 +80,10 @@ class _Reader:
         """Everything up to a bracket that closes, which is taken away too."""
         line, apart = "", False
         while self.tokens and self.tokens[-1] != end:
-            letter = self.tokens[-1] == "{"
+            bare = self.tokens[-1][0] in "{0123456789"
             part = self.part()
             # What was a command or carries a script stands apart from letters beside it.
-            alone = len(part) > 1 and not letter
+            alone = len(part) > 1 and not (bare and "^" not in part)
             if part[:1].isalnum() and (
                 (apart and re.search(r"[^\W_]$|[')]$", line)) or (alone and line[-1:].isalnum())
             ):
