@@ -54,10 +54,10 @@ def test_mean_and_most_frequent_length(depth, heads):
 def test_the_figures_of_models_in_the_note(depth, heads, mean):
     digits = len(mean.partition(".")[2])
     assert f"{depth * heads / (heads + 1):.{digits}f}" == mean
-    assert mean in paths.path_count.note
+    assert mean in paths.path_count.plain.note
     base = shares(12, 12)
     figures = f"P(12) = {float(base[-1]):.4f}, P(at most 6) = {float(sum(base[:7])):.2e}"
-    assert figures.replace("e-04", "e-4") in paths.path_count.note
+    assert figures.replace("e-04", "*10^-4") in paths.path_count.plain.note
 
 
 def test_the_wrong_order_of_layers_is_seen():

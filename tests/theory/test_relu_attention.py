@@ -63,7 +63,7 @@ def test_weights_tried_differ_and_are_as_many_as_the_text_says(
         claim.measure(case)
         assert len(set(seen)) == case.trials
         assert len(seen) == case.trials * case.labellings
-        assert str(case.trials) in claim.text
+        assert str(case.trials) in claim.plain.text
     # Layers get kinds of their own: some choice is the identity below and something else above.
     assert any(identity(low, 22) and not identity(high, 44) for low, high in seen)
 
