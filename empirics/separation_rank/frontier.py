@@ -266,10 +266,10 @@ def table(rows: Sequence[TableRow]) -> ClaimTable:
     return ClaimTable(
         title="exact separation ranks of one head",
         columns=(
-            "d_x",
-            "L",
-            "sep",
-            "S(d_x, L)",
+            "$d_x$",
+            "$L$",
+            r"$\operatorname{sep}$",
+            "$S(d_x, L)$",
             "pieces",
             "verdict",
             "operations",
