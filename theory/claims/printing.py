@@ -129,7 +129,7 @@ _D, _C = (Symbol(name, integer=True, positive=True) for name in ("a D", "width C
 _WIDTH, _LAYERS, _X, _N = (Symbol(f"{letter} ", integer=True, positive=True) for letter in "dLxn")
 _F, *_SUMS = (Symbol(f"{name} ", positive=True) for name in ("f", "z1", "z2", "z3"))
 _INTERNAL = {_D: "D", _C: "C", _WIDTH: "d", _LAYERS: "L", _X: "x", _N: "n", _F: "f"} | {
-    each: rf"\Sigma_{place}" for place, each in enumerate(_SUMS, 1)
+    sign: rf"\Sigma_{place}" for place, sign in enumerate(_SUMS, 1)
 }
 _COUNT = sympy.Function("S", integer=True, positive=True)
 
@@ -260,38 +260,38 @@ class _Printer(LatexPrinter):
 
     def line(self, expression: Any) -> str:
         """An expression, with brackets no larger than what they hold."""
-        shown, before = self._print(_replaced(expression, _joined)), ""
+        printed, before = self._print(_replaced(expression, _joined)), ""
         pair = rf"\\left(\(|\\l\w+ )((?:(?!{_TALL}).)*)\\right(\)|\\r\w+)"
-        while shown != before:
-            before, shown = shown, re.sub(pair, r"\1\2\3", shown)
-        return re.sub(r"((?<!})\^|_){(\w)}", r"\1\2", shown)
+        while printed != before:
+            before, printed = printed, re.sub(pair, r"\1\2\3", printed)
+        return re.sub(r"((?<!})\^|_){(\w)}", r"\1\2", printed)
 
     def explained(self) -> list[tuple[str, str]]:
         """(definition, meaning) of the names that the statement uses."""
         self.whole()
-        found = [
+        rows = [
             (f"{self.line(name)} = {self.line(formula)}", meaning)
             for name, formula, meaning in self.named
         ]
         if self.expression.has(sympy.LambertW):
-            found.append(("W(x) e^{W(x)} = x", "the principal branch of Lambert's function"))
+            rows.append(("W(x) e^{W(x)} = x", "the principal branch of Lambert's function"))
         if self.expression.has(sympy.bell):
-            found.append(("B_n", "number of partitions of a set of $n$"))
+            rows.append(("B_n", "number of partitions of a set of $n$"))
         if _MULTISET in self.shown:
-            found.append(
+            rows.append(
                 (
                     rf"{_CLEARER[_MULTISET]} = \binom{{n + k - 1}}{{k}}",
                     "a product of $k$ factors $(n + j)/(j + 1)$, $j < k$",
                 )
             )
         if n := self.digits:
-            found.append(
+            rows.append(
                 (
                     rf"\lfloor x \rfloor_{n} = 10^{{-{n}}} \lfloor 10^{n} x \rfloor",
                     f"rounded down to {n} decimals",
                 )
             )
-        return found
+        return rows
 
     def _abbreviated(self, expression: Any) -> Any:
         if isinstance(expression, Relational):
@@ -401,9 +401,9 @@ class _Printer(LatexPrinter):
                 continue
             negative = all(map(_is_negative, group))
             total = Add(*((-t if negative else t) * (q if len(group) > 1 else 1) for t in group))
-            shown = self._fraction(total, Integer(q)) if len(group) > 1 else self._factor(total)
+            printed = self._fraction(total, Integer(q)) if len(group) > 1 else self._factor(total)
             if len(group) == len(terms):
-                return f"-{shown}" if negative else shown
+                return f"-{printed}" if negative else printed
             # 1 + a^2, 1 - a, n + 1
             first = all(map(_is_negative, others)) or (
                 term.is_Integer and not all(map(_is_whole, others))
@@ -412,7 +412,7 @@ class _Printer(LatexPrinter):
             rank = 1 if ordered else 1 + negative + 2 * bool(term.has(*_LARGE))
             if term.is_Rational:
                 rank = 0 if first else 3
-            written.append((rank, place, (" - " if negative else " + ") + shown))
+            written.append((rank, place, (" - " if negative else " + ") + printed))
         line = "".join(part for _, _, part in sorted(written))
         return line[3:] if line.startswith(" + ") else f"-{line[3:]}"
 
@@ -456,11 +456,11 @@ class _Printer(LatexPrinter):
 
     def _product(self, factors: Sequence[Any]) -> str:
         """Factors in the order of papers."""
-        shown = ""
+        printed = ""
         for factor in sorted(factors, key=_place):
             part = self._factor(factor) if len(factors) > 1 else self._print(factor)
-            shown += (r" \cdot " if part[0].isdigit() else " ") + part if shown else part
-        return shown
+            printed += (r" \cdot " if part[0].isdigit() else " ") + part if printed else part
+        return printed
 
     def _factor(self, e: Any) -> str:
         """In brackets where a sum would fall apart beside others."""
@@ -493,13 +493,13 @@ class _Printer(LatexPrinter):
             else self._print(exponent)
         )
         self.small = before
-        shown = self._print(base)
-        if base.is_Symbol and shown.startswith("e^"):
+        printed = self._print(base)
+        if base.is_Symbol and printed.startswith("e^"):
             # (e^beta)^rho = e^(beta rho)
-            return rf"e^{{{shown[2:].strip('{}')} {power}}}"
-        atom = base.is_Integer or base is sympy.E or (base.is_Symbol and _is_one(shown))
+            return rf"e^{{{printed[2:].strip('{}')} {power}}}"
+        atom = base.is_Integer or base is sympy.E or (base.is_Symbol and _is_one(printed))
         called = isinstance(base, sympy.Min | sympy.Max)
-        return rf"{shown if atom or called else _brackets(shown)}^{{{power}}}"
+        return rf"{printed if atom or called else _brackets(printed)}^{{{power}}}"
 
     _print_ExpBase = _print_exp = _print_Pow
 
@@ -520,9 +520,9 @@ class _Printer(LatexPrinter):
         return self._logarithm(f"log_{{{self._print(e.args[0])}}}", e.args[1])
 
     def _logarithm(self, name: str, argument: Any) -> str:
-        shown = self._print(argument)
-        plain = (argument.is_Symbol and _is_one(shown)) or re.fullmatch(r"[\d.]+", shown)
-        return rf"\{name} {shown}" if plain else rf"\{name}{_brackets(shown)}"
+        printed = self._print(argument)
+        plain = (argument.is_Symbol and _is_one(printed)) or re.fullmatch(r"[\d.]+", printed)
+        return rf"\{name} {printed}" if plain else rf"\{name}{_brackets(printed)}"
 
     def _print__Root(self, e: Any, exp: Any = None) -> str:
         return rf"\sqrt{{{self._print(e.args[0])}}}"

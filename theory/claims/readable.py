@@ -98,22 +98,22 @@ class _Reader:
     def part(self) -> str:
         """What stands next, with its scripts."""
         token = self.tokens.pop()
-        shown = {"~": " ", "&": " "}.get(token, token)
+        printed = {"~": " ", "&": " "}.get(token, token)
         if token == "{":
-            shown = self.line("}")
+            printed = self.line("}")
         elif token[0] == "\\":
-            shown = self.command(token[1:])
-        return self.scripted(shown)
+            printed = self.command(token[1:])
+        return self.scripted(printed)
 
-    def scripted(self, shown: str) -> str:
+    def scripted(self, printed: str) -> str:
         while self.tokens and self.tokens[-1] in "_^'":
             sign = self.tokens.pop()
             inner = "" if sign == "'" else re.sub(" ([-+]) ", r"\1", self.argument()).strip()
             if inner == "prime":
                 sign, inner = "'", ""
             bare = re.fullmatch(r"[^\W_]*|\d+\.\d+|-\d+|[*+#-]", inner)
-            shown += f"{sign}{inner}" if bare else f"{sign}({inner})"
-        return shown
+            printed += f"{sign}{inner}" if bare else f"{sign}({inner})"
+        return printed
 
     def argument(self) -> str:
         self.skip()
@@ -173,8 +173,8 @@ class _Reader:
         self.skip()
         if rest.startswith(("(", r"\left")):
             return name
-        shown = self.part()
-        return f"{name} {shown}" if self.tokens[-1:] == ["("] else f"{name}({shown})"
+        printed = self.part()
+        return f"{name} {printed}" if self.tokens[-1:] == ["("] else f"{name}({printed})"
 
 
 def _outside(line: str) -> str:

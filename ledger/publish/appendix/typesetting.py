@@ -90,18 +90,18 @@ def prose(text: str) -> str:
     >>> print(prose(r"$\mathrm{hop}_k$ in $|x|$ <= 3 layers, see [x](y_z.md)"))
     $\mathrm{hop}_k$ in $\left\vert x\right\vert$ $\leq$ 3 layers, see \[x\](y\_z.md)
     """
-    shown, text, done = "", _flat(text), 0
-    for found in re.finditer(rf"`([^`]+)`|\$([^$`]+)\$|{_NUMBER}", text):
-        shown += _escaped(text[done : found.start()])
-        latex = found[2] or _number(found[0])
-        shown += code(found[1]) if found[1] else maths(latex) if latex else _escaped(found[0])
-        done = found.end()
-    shown += _escaped(text[done:])
+    typeset, text, done = "", _flat(text), 0
+    for match in re.finditer(rf"`([^`]+)`|\$([^$`]+)\$|{_NUMBER}", text):
+        typeset += _escaped(text[done : match.start()])
+        latex = match[2] or _number(match[0])
+        typeset += code(match[1]) if match[1] else maths(latex) if latex else _escaped(match[0])
+        done = match.end()
+    typeset += _escaped(text[done:])
     # Two formulas without a space between them are one; $$ would begin another kind of maths.
-    shown = re.sub(r"(?<!\\)\$\$", " ", shown)
+    typeset = re.sub(r"(?<!\\)\$\$", " ", typeset)
     # What would begin a list, a heading or a quotation.
-    shown = re.sub(r"^(\d+)([.)])", r"\1\\\2", shown)
-    return re.sub(r"^[-+>#%=:]", r"\\\g<0>", shown)
+    typeset = re.sub(r"^(\d+)([.)])", r"\1\\\2", typeset)
+    return re.sub(r"^[-+>#%=:]", r"\\\g<0>", typeset)
 
 
 def _escaped(text: str) -> str:
@@ -112,13 +112,13 @@ def _escaped(text: str) -> str:
     >>> print(_escaped("é: λ -> 日"))
     é: $\lambda$ $\to$ \[U+65E5\]
     """
-    shown, done, text = "", 0, unicodedata.normalize("NFC", text)
-    for found in _SIGN.finditer(text):
-        name = unicodedata.name(found[0][0]).split()[-1].replace("LAMDA", "LAMBDA")
-        letter = "\\" + (name.lower() if found[0].islower() else name.capitalize())
-        shown += _marked(text[done : found.start()]) + f"${_SIGNS.get(found[0], letter)}$"
-        done = found.end()
-    return shown + _marked(text[done:])
+    typeset, done, text = "", 0, unicodedata.normalize("NFC", text)
+    for match in _SIGN.finditer(text):
+        name = unicodedata.name(match[0][0]).split()[-1].replace("LAMDA", "LAMBDA")
+        letter = "\\" + (name.lower() if match[0].islower() else name.capitalize())
+        typeset += _marked(text[done : match.start()]) + f"${_SIGNS.get(match[0], letter)}$"
+        done = match.end()
+    return typeset + _marked(text[done:])
 
 
 def _marked(text: str) -> str:
