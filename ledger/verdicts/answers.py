@@ -50,7 +50,7 @@ class Ground:
             "records".
         name: the key of a claim or of the bibliography, a case in words, the id of a record, the
             name of a file; empty where there is none.
-        says: in one line of plain text.
+        says: in one line, with formulas as claims write them, which `readable` reads.
         verdict: of claims, premises, cases and the control, as every report prints it.
         below: what it rests on.
     """
