@@ -51,17 +51,17 @@ class Estimate:
 
     @property
     def decided_by(self) -> str:
-        """The interval and the level of the verdict, and the sign test, in plain text; empty where
+        """The interval and the level of the verdict, and the sign test, as prose; empty where
         the estimate has no interval.
 
         >>> Estimate(2.0, 3, "observation", None, (1.0, 3.0), 1e-5, 0.25).decided_by
-        '[1, 3] at level 1e-05; sign test p = 0.25'
+        '[1, 3] at level 1e-05; sign test $p$ = 0.25'
         """
         if self.deciding is None:
             return ""
         return (
             f"{written(self.deciding)} at level {self.level:.2g}"
-            + ("" if self.p is None else f"; sign test p = {self.p:.2g}")
+            + ("" if self.p is None else f"; sign test $p$ = {self.p:.2g}")
             + "; rests on normality" * self.normality
         )
 

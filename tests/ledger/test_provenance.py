@@ -93,7 +93,7 @@ RESULTS = [
         row(Exact(3), order=1),
         row(Ball(Fraction(1), Fraction(2)), order=2),
         row(None, Verdict.UNDECIDED, order=3),
-        assumes={"d_x < 10": lambda case: True},
+        assumes={"$d_x < 10$": lambda case: True},
     ),
     result(
         row(Sample((1.0, 2.0)), seeds=2, corpus="d1ce"),
@@ -136,7 +136,7 @@ def test_claims_and_limits_are_counted() -> None:
     assert "checks of these certificates that a machine confirmed: 0." in section(
         "Assumptions and proofs"
     )
-    assert r"- `topic_a/name`: d\_x \< 10" in section("Assumptions and proofs")
+    assert "- `topic_a/name`: $d_x < 10$" in section("Assumptions and proofs")
 
 
 def test_statistics_name_their_intervals_and_levels() -> None:

@@ -142,7 +142,7 @@ def test_a_rank_test_is_printed_where_there_is_one(
     monkeypatch.setattr(intervals, "sign_test", lambda claim, row: (0.0123, 0.0))
     assert "sign test p = $0.012$" in Statement(result).counterexample
     assert data.rows([result])[0]["sign_test_p"] == 0.0123
-    assert "sign test $p = 0.012$" in page_blocks.values([SPREAD], recorded)
+    assert "sign test $p$ = 0.012" in page_blocks.values([SPREAD], recorded)
 
 
 def test_what_is_proved_names_its_cases(recorded: Recorded) -> None:
