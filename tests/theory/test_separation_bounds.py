@@ -112,7 +112,7 @@ def test_only_one_reading_puts_the_shallower_net_at_its_threshold(beta):
 def test_the_width_factor_is_larger_at_a_size_that_the_note_names():
     claim, case = CLAIMS["corollary_2"], Case(width=16, depth=200, depth_ratio=2, heads=8)
     assert claim.measure(case).value == 37 > claim.predict(case) == 18 * 2
-    assert re.search(r"d_x = 16, L = 200, delta = 2, H = 8 .{,30}is 37, above 36", claim.note)
+    assert re.search(r"d_x = 16, L = 200, delta = 2, H = 8 .{,30}is 37, above 36", claim.plain.note)
 
 
 def test_a_wrong_slope_fails():
