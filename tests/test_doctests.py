@@ -13,15 +13,12 @@ import depthlaw.empirics
 import depthlaw.ledger
 import depthlaw.theory
 
-# Former names, which only hand on what is elsewhere, with a warning.
-FORMER = {"depthlaw.theory.claim", "depthlaw.theory.symbols"}
 MODULES = sorted(
     {
         module.name
         for package in (depthlaw.theory, depthlaw.empirics, depthlaw.ledger)
         for module in pkgutil.walk_packages(package.__path__, package.__name__ + ".")
     }
-    - FORMER
 )
 
 

@@ -155,6 +155,11 @@ def test_the_code_of_a_claim_is_what_its_function_reaches(file, example):
             "import no_such_module as np",
             r"cannot be loaded \(ModuleNotFoundError",
         ),
+        (
+            "import numpy as np",
+            "from depthlaw.theory.claim import claim",
+            "since 0.3 it is depthlaw.theory.claims",
+        ),
         ("import numpy as np", "raise RuntimeError('two\\nlines')", "RuntimeError: two lines"),
         ("import numpy as np", "import sys\nsys.exit(5)", r"cannot be loaded \(SystemExit: 5"),
         ("    Complete graphs attain", "    Complete", "its docstring needs a title"),

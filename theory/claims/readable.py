@@ -111,7 +111,8 @@ class _Reader:
             inner = "" if sign == "'" else re.sub(" ([-+]) ", r"\1", self.argument()).strip()
             if inner == "prime":
                 sign, inner = "'", ""
-            bare = re.fullmatch(r"[^\W_]*|\d+\.\d+|-\d+|[*+#-]", inner)
+            call = r"[a-z]+\((?:[^()]|\([^()]*\))*\)"
+            bare = re.fullmatch(rf"[^\W_]*|\d+\.\d+|-\d+|[*+#-]|{call}", inner)
             printed += f"{sign}{inner}" if bare else f"{sign}({inner})"
         return printed
 
