@@ -128,10 +128,10 @@ def decorated(source: str) -> list[str]:
 # How a module may come by the decorator, and its name there.
 ROUTES = {
     "borrowed": ("from .module import kernel", "kernel.claim"),
-    "lines": ("from ..claim import (\n    claim,\n)", "claim"),
-    "module": ("from .. import claim as kernel", "kernel.claim"),
+    "lines": ("from ..claims import (\n    claim,\n)", "claim"),
+    "module": ("from .. import claims as kernel", "kernel.claim"),
     "outright": ("from depthlaw.theory.claims import definition as kernel", "kernel.claim"),
-    "renamed": ("from ..claim import claim as theorem", "theorem"),
+    "renamed": ("from ..claims import claim as theorem", "theorem"),
     "whole": ("import depthlaw.theory.claims.definition as kernel", "kernel.claim"),
 }
 SILENT = """{how}
@@ -159,8 +159,8 @@ def test_no_way_to_import_the_decorator_hides_a_claim(tmp_path: Path):
             SILENT.format(how=how, decorator=decorator, module=module)
         )
     # What needs torch is not imported, whether it says so itself or not.
-    (topic / "net.py").write_text("from .. import claim\nraise SystemExit(3)\nimport torch.nn\n")
-    (topic / "run.py").write_text("from .. import claim\nraise SystemExit(3)\nfrom . import net\n")
+    (topic / "net.py").write_text("from .. import claims\nraise SystemExit(3)\nimport torch.nn\n")
+    (topic / "run.py").write_text("from .. import claims\nraise SystemExit(3)\nfrom . import net\n")
     done = subprocess.run(
         [
             sys.executable,
