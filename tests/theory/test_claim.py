@@ -129,8 +129,10 @@ def decorated(source: str) -> list[str]:
 ROUTES = {
     "borrowed": ("from .module import kernel", "kernel.claim"),
     "lines": ("from ..claims import (\n    claim,\n)", "claim"),
+    "made_in": ("from ..claims.definition import claim", "claim"),
     "module": ("from .. import claims as kernel", "kernel.claim"),
     "outright": ("from depthlaw.theory.claims import definition as kernel", "kernel.claim"),
+    "package": ("import depthlaw.theory.claims as kernel", "kernel.claim"),
     "renamed": ("from ..claims import claim as theorem", "theorem"),
     "whole": ("import depthlaw.theory.claims.definition as kernel", "kernel.claim"),
 }

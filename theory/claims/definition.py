@@ -544,7 +544,10 @@ def _modules() -> list[tuple[str, str]]:
                 imported[name] = _imports(".".join(parts[:-1]), sources[name])
                 if len(parts) > 3 and parts[2] not in _SHARED:
                     below_a_topic.append(name)
-    there, not_there = _importing(__name__, imported), _importing("torch", imported)
+                # This package hands out the decorator, but loads its modules only when asked.
+                if name.startswith(__package__):
+                    imported[name].discard(__package__)
+    there, not_there = _importing(imported, __name__, __package__), _importing(imported, "torch")
     return [
         (name, sources[name]) for name in below_a_topic if name in there and name not in not_there
     ]
@@ -561,9 +564,9 @@ def _imports(package: str, source: str) -> set[str]:
     return packages
 
 
-def _importing(module: str, imported: Mapping[str, set[str]]) -> set[str]:
-    """The modules that import a module, themselves or through another."""
-    modules, before = {module}, 0
+def _importing(imported: Mapping[str, set[str]], *sources: str) -> set[str]:
+    """The modules that import one of some modules, themselves or through another."""
+    modules, before = set(sources), 0
     while len(modules) > before:
         before = len(modules)
         modules |= {name for name, others in imported.items() if not modules.isdisjoint(others)}
