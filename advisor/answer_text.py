@@ -337,13 +337,13 @@ def _task_number(number: TaskNumber, label: str, certainty: str = "") -> str:
     )
 
 
-def _sourced(source: str, wording: str, claim: str | None, found: str | None, of: str = "") -> str:
+def _sourced(source: str, wording: str, claim: str | None, value: str | None, of: str = "") -> str:
     """Where a number is from, how that is known, and the verdict on the claim about it, after what
     of the number that claim checks."""
     if not claim:
         return f"[{source}; {wording}]"
     named = f" ({claim_title})" if (claim_title := title(claim)) else ""
-    judged = f"{f'{of}: ' * bool(of)}claim {claim}{named}: {found or 'no verdict yet'}"
+    judged = f"{f'{of}: ' * bool(of)}claim {claim}{named}: {value or 'no verdict yet'}"
     named = f"claim {claim}"
     return (
         f"[{source.replace(named, judged)}; {wording}]"
@@ -355,7 +355,7 @@ def _sourced(source: str, wording: str, claim: str | None, found: str | None, of
 # --- the evidence --------------------------------------------------------------------------------
 
 
-def evidence(found: EvidenceTable, width: int = 80) -> str:
+def evidence(table: EvidenceTable, width: int = 80) -> str:
     """How every rule does on the published grids, how the recommendation does on each source that
     it was not chosen by, and Levine's projections beside the fit."""
     legend = (
@@ -367,14 +367,14 @@ def evidence(found: EvidenceTable, width: int = 80) -> str:
     )
     every = [("rule", "says", "regret", "worst", "loss %", "best")] + [
         (
-            s.rule.name + " *" * (s.rule.key in found.choices),
+            s.rule.name + " *" * (s.rule.key in table.choices),
             s.rule.meaning,
             f"{s.mean:.3f}",
             f"{s.worst:.2f}",
             "" if s.loss is None else f"{100 * s.loss:.2f}",
             f"{s.hits}/{len(s.outcomes)}",
         )
-        for s in found.scores
+        for s in table.scores
     ]
     left_out = (
         "Each source judges what the others choose, without rules that were read off it. built: "
@@ -382,16 +382,16 @@ def evidence(found: EvidenceTable, width: int = 80) -> str:
         f"the shallowest depth within {100 * UNTOLD:g} % of the rule's loss. best, worst: on how "
         "many grids the interval of the other sources holds the best depth, and the worst."
     )
-    if found.settled:
+    if table.settled:
         left_out += (
             " Whichever source is left out, the others choose the same rule, so its score "
             "here is the one above and no score on new sources; which rules may be chosen "
             "was settled with the scores in view."
         )
     texts = [left_out]
-    if found.rows and found.best.rule != found.default.rule:
-        against = f"{found.best.rule.name} against {found.default.rule.formula}, by source: "
-        texts.insert(0, f"{against}{gain(found.best, found.default)}.")
+    if table.rows and table.best.rule != table.default.rule:
+        against = f"{table.best.rule.name} against {table.default.rule.formula}, by source: "
+        texts.insert(0, f"{against}{gain(table.best, table.default)}.")
     rows: list[tuple[str, ...]] = [
         ("source", "chosen by the others", "regret", "built", "d = 64 L", "best", "worst")
     ]
@@ -405,9 +405,9 @@ def evidence(found: EvidenceTable, width: int = 80) -> str:
             f"{row.inside}/{row.asked}",
             f"{row.losers}/{row.asked}",
         )
-        for row in found.rows
+        for row in table.rows
     ]
-    means = (found.held_out, found.held_out_built, found.of("nanochat").mean)
+    means = (table.held_out, table.held_out_built, table.of("nanochat").mean)
     rows.append(("all", "", *(f"{mean:.3f}" for mean in means), "", ""))
     projected = [("model", "parameters", "stated", "fit", "+-", "")] + [
         (
@@ -491,12 +491,12 @@ def columns(rows: Sequence[Sequence[str]], width: int) -> str:
     return "\n".join(lines)
 
 
-def evidence_json(found: EvidenceTable) -> dict[str, Any]:
+def evidence_json(table: EvidenceTable) -> dict[str, Any]:
     """The same as plain data, with the regret of every rule by source."""
     rule = ("key", "name", "formula", "meaning", "source", "wording")
     paired = None
-    if found.rows:
-        against = gain(found.best, found.default)
+    if table.rows:
+        against = gain(table.best, table.default)
         error = against.error if against.sources > 1 else None
         paired = against._asdict() | {"error": error, "told": against.told}
     return {
@@ -510,13 +510,13 @@ def evidence_json(found: EvidenceTable) -> dict[str, Any]:
                 "grids": len(s.outcomes),
                 "regret_by_source": s.sources,
                 "loss_by_source": s.losses,
-                "may_be_chosen": s.rule.key in found.choices,
+                "may_be_chosen": s.rule.key in table.choices,
             }
-            for s in found.scores
+            for s in table.scores
         ],
         "against_default": paired,
-        "left_out": [_plain(row) | {"chosen": row.chosen.key} for row in found.rows],
-        "held_out": found.held_out if found.rows else None,
+        "left_out": [_plain(row) | {"chosen": row.chosen.key} for row in table.rows],
+        "held_out": table.held_out if table.rows else None,
         "projections": [_plain(p) for p in projections()],
     }
 
@@ -563,9 +563,9 @@ def layers(number: int) -> str:
     return plural(number, "layer")
 
 
-def milliseconds(found: tuple[float, float, float]) -> str:
+def milliseconds(interval: tuple[float, float, float]) -> str:
     """Milliseconds for one token with their interval."""
-    low, middle, high = map(budgets.milliseconds, found)
+    low, middle, high = map(budgets.milliseconds, interval)
     return f"{middle} ms per token (95 %: {low} to {high})"
 
 

@@ -525,9 +525,9 @@ def _longest(b: Budget, a: Architecture) -> int:
     return max(0, tokens // step * step)
 
 
-def _measured(b: Budget, found: Fit, context: int) -> str:
+def _measured(b: Budget, fit: Fit, context: int) -> str:
     """The fit of measured points in words, and what it rests on."""
-    token, layer, inside, output, cache = found.coefficients
+    token, layer, inside, output, cache = fit.coefficients
     parts = [f"{milliseconds(token)} ms"] * (token > 0)
     parts += [f"{milliseconds(layer)} ms a layer"] * (layer > 0)
     if inside:
@@ -535,18 +535,18 @@ def _measured(b: Budget, found: Fit, context: int) -> str:
     if output:
         parts.append(
             f"output layer at {_rate(b, output)}"
-            if found.knows.vocabulary
+            if fit.knows.vocabulary
             else f"{milliseconds(1000 * output)} ms per 1,000 of width"
         )
     if cache:
-        per_sequence = cache if found.knows.context else cache / context
+        per_sequence = cache if fit.knows.context else cache / context
         parts.append(f"KV cache at {_gb(1000 * _CACHE_BYTES / per_sequence)}/s")
-    label = f"{len(found.points)} measured points: {' + '.join(parts)}"
-    if found.ambiguous:
+    label = f"{len(fit.points)} measured points: {' + '.join(parts)}"
+    if fit.ambiguous:
         label += "; other sums fit as well, and the slowest counts"
-    if found.assumed:
-        label += f"; not in the table, so taken: {', '.join(found.assumed)}"
-        if not found.knows.context:
+    if fit.assumed:
+        label += f"; not in the table, so taken: {', '.join(fit.assumed)}"
+        if not fit.knows.context:
             label += f" ({context:,} tokens: --context)"
     return label
 

@@ -251,12 +251,12 @@ def _contents(path: str) -> bytes:
     return data
 
 
-def _parsed(data: bytes, shown: str) -> dict[str, Any]:
+def _parsed(data: bytes, name: str) -> dict[str, Any]:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for key, value in pairs:
             if key in values:
-                raise UsageError(f"{shown} has the key {quoted(key)} twice; remove one of them")
+                raise UsageError(f"{name} has the key {quoted(key)} twice; remove one of them")
             values[key] = value
         return values
 
@@ -264,7 +264,7 @@ def _parsed(data: bytes, shown: str) -> dict[str, Any]:
         value = float(text)
         if not math.isfinite(value):
             raise UsageError(
-                f"{shown} holds {quoted(text)}, which is no finite number; a configuration has none"
+                f"{name} holds {quoted(text)}, which is no finite number; a configuration has none"
             )
         return value
 
@@ -276,20 +276,20 @@ def _parsed(data: bytes, shown: str) -> dict[str, Any]:
             parse_float=finite,
         )
     except UnicodeDecodeError:
-        raise UsageError(f"{shown} is not a text in UTF-8; give a config.json") from None
+        raise UsageError(f"{name} is not a text in UTF-8; give a config.json") from None
     except RecursionError:
-        raise UsageError(f"{shown} is nested too deeply for a configuration") from None
+        raise UsageError(f"{name} is nested too deeply for a configuration") from None
     except json.JSONDecodeError as error:
         raise UsageError(
-            f"{shown} is not JSON: {error.msg.lower()} (line {error.lineno}, column "
+            f"{name} is not JSON: {error.msg.lower()} (line {error.lineno}, column "
             f"{error.colno}); give a config.json"
         ) from None
     except ValueError:  # Python limits the digits of an integer.
         raise UsageError(
-            f"{shown} holds a number of thousands of digits; give a config.json"
+            f"{name} holds a number of thousands of digits; give a config.json"
         ) from None
     if not isinstance(values, dict):
-        raise UsageError(f"{shown} is JSON, but no object with keys and values; give a config.json")
+        raise UsageError(f"{name} is JSON, but no object with keys and values; give a config.json")
     return values
 
 

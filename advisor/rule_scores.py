@@ -260,20 +260,20 @@ def outcomes(
 
 
 @cache
-def score(each: Rule, how: Comparison = COMPARISON, known_by: int | None = None) -> Scores:
+def score(rule: Rule, how: Comparison = COMPARISON, known_by: int | None = None) -> Scores:
     """A rule scored by every source.
 
     >>> score(rule("nanochat")).sources["codelion"] < score(rule("levine")).sources["codelion"]
     True
     """
-    rows = outcomes(each, how, known_by)
+    rows = outcomes(rule, how, known_by)
     shares, losses = defaultdict(list), defaultdict(list)
     for outcome in rows:
         shares[outcome.grid.source].append(outcome.share)
         if outcome.loss is not None:
             losses[outcome.grid.source].append(outcome.loss)
     return Scores(
-        each,
+        rule,
         {source: fmean(values) for source, values in shares.items()},
         {source: fmean(values) for source, values in losses.items()},
         rows,
@@ -352,11 +352,11 @@ def _end_of_grids(known_by: int | None, without: str | None = None) -> tuple[Gri
     return tuple(grid for grid in known if grid.volume == largest)
 
 
-def _leaning(each: Rule, largest: tuple[Grid, ...], least: float, size: float) -> float:
+def _leaning(rule: Rule, largest: tuple[Grid, ...], least: float, size: float) -> float:
     """The depth of a rule up to the largest size of the grids; above it the shallowest depth that
     these grids, read at equal d / L, do not tell from the rule's, but at least that at their size.
     """
-    depth, volume = each.law(size), size / 12
+    depth, volume = rule.law(size), size / 12
     if not largest or volume <= largest[0].volume:
         return depth
     ratio = math.sqrt(volume / depth**3)
@@ -403,11 +403,11 @@ def depth_at_end(key: NetKind = STANDARD, known_by: int | None = None) -> float 
     return best_rule(key, known_by).law(12 * largest[0].volume) if largest else None
 
 
-def leaning(each: Rule, known_by: int | None = None, without: str | None = None) -> Rule:
+def leaning(rule: Rule, known_by: int | None = None, without: str | None = None) -> Rule:
     """A rule that takes the shallowest depth where extrapolated losses do not tell depths apart."""
     largest = _end_of_grids(known_by, without)
-    least = each.law(12 * largest[0].volume) if largest else 0.0
-    return replace(each, law=partial(_leaning, each, largest, least))
+    least = rule.law(12 * largest[0].volume) if largest else 0.0
+    return replace(rule, law=partial(_leaning, rule, largest, least))
 
 
 def reason(key: NetKind = STANDARD, known_by: int | None = None, brief: bool = False) -> str:

@@ -736,20 +736,22 @@ def transitions(
     )
 
 
-def _transition(shallow: int, deep: int, tokens: float, each: list[Difference]) -> Transition:
-    signs = [d.mean < 0 for d in each]
+def _transition(
+    shallow: int, deep: int, tokens: float, differences: list[Difference]
+) -> Transition:
+    signs = [d.mean < 0 for d in differences]
     size = None
     if signs == sorted(signs) and signs[0] != signs[-1]:
-        before, after = each[signs.index(True) - 1], each[signs.index(True)]
+        before, after = differences[signs.index(True) - 1], differences[signs.index(True)]
         share = before.mean / (before.mean - after.mean)
         size = before.parameters * (after.parameters / before.parameters) ** share
     low = high = None
-    for d in each:
+    for d in differences:
         if d.low > 0:
             low, high = d.parameters, None
         elif d.high < 0 and high is None:
             high = d.parameters
-    return Transition(shallow, deep, tokens, size, low or 0.0, high or math.inf, tuple(each))
+    return Transition(shallow, deep, tokens, size, low or 0.0, high or math.inf, tuple(differences))
 
 
 # --- laws -----------------------------------------------------------------------------------------

@@ -246,18 +246,18 @@ def _entry_of(width: int, depth: int, rows: list[TableRow]) -> RankEntry:
     )
 
 
-def _bound(claims: Sequence[Claim], width: int, depth: int, found: int) -> Bound | None:
+def _bound(claims: Sequence[Claim], width: int, depth: int, rank: int) -> Bound | None:
     """The bound that applies at this width and depth, judged rigorously."""
     case = Case(width=width, depth=depth, heads=1, tokens=2 * width + 2)
     for theorem in claims:
-        decision = judge(theorem, case, Exact(found))
+        decision = judge(theorem, case, Exact(rank))
         if decision.verdict is not Verdict.OUT_OF_SCOPE:
             height = float(theorem.predict(case))
             # One of the four bounds the rank itself, the others its logarithm to base 3.
             if theorem.statement.lhs.is_Symbol:
                 height = log(height) / log(3) if height > 0 else 0.0
-            proved = height > 0 and found > 1
-            return Bound(decision.verdict, log(found) / log(3) / height if proved else None)
+            proved = height > 0 and rank > 1
+            return Bound(decision.verdict, log(rank) / log(3) / height if proved else None)
     return None
 
 
@@ -323,7 +323,7 @@ ENTRIES: Mapping[str, tuple[tuple[int, int], ...]] = {
 BELOW: Mapping[str, tuple[tuple[int, int], ...]] = {"frontier": ((4, 3),), "gpu": ((5, 3),)}
 
 
-def _pieces(found: Mapping[str, Sequence[tuple[int, int]]]) -> dict[str, list[Case]]:
+def _pieces(sizes: Mapping[str, Sequence[tuple[int, int]]]) -> dict[str, list[Case]]:
     """The graded pieces of the entries of each suite, orders 0 to C(L)."""
     return {
         suite: [
@@ -331,7 +331,7 @@ def _pieces(found: Mapping[str, Sequence[tuple[int, int]]]) -> dict[str, list[Ca
             for d, L in shapes
             for k in range((3**L + 1) // 2)
         ]
-        for suite, shapes in found.items()
+        for suite, shapes in sizes.items()
     }
 
 

@@ -143,10 +143,10 @@ MEASURED: dict[str, Any] = FIT | {"portable": False}
 _OURS = Source("depthlaw", "after eckart1936 and separation_rank/dimension_count")
 
 
-def _grid(depths: Sequence[int], made: Any = _CPU, most: int = 1000) -> list[Case]:
+def _grid(depths: Sequence[int], device: Any = _CPU, most: int = 1000) -> list[Case]:
     # The longest trainings first, so that two processes end together.
     return [
-        made(depth=depth, width=width)
+        device(depth=depth, width=width)
         for depth in sorted(depths, reverse=True)
         for width in WIDTHS[depth]
         if width <= most

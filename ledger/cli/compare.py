@@ -70,10 +70,10 @@ def compare(names: list[str] | None, json_output: bool, listed: bool = False) ->
     return 0
 
 
-def _tables(found: list[dict[str, Any]], width: int) -> Iterator[list[str]]:
+def _tables(answers: list[dict[str, Any]], width: int) -> Iterator[list[str]]:
     """As many nets side by side as there is room for; then the next ones."""
-    labels = ["", *(label for label, _ in _cells(found[0]))]
-    texts = [[clean(facts["name"]), *(text for _, text in _cells(facts))] for facts in found]
+    labels = ["", *(label for label, _ in _cells(answers[0]))]
+    texts = [[clean(facts["name"]), *(text for _, text in _cells(facts))] for facts in answers]
     first = min(max(map(len, labels)), width * 2 // 5)
     sizes = [min(max(map(len, text)), width - first - len(_GAP)) for text in texts]
     while texts:
@@ -95,7 +95,7 @@ def _row(cells: tuple[str, ...], widths: list[int]) -> Iterator[str]:
         yield _GAP.join(map(str.ljust, line, widths)).rstrip()
 
 
-def _notes(found: list[dict[str, Any]], context: int, width: int) -> Iterator[str]:
+def _notes(answers: list[dict[str, Any]], context: int, width: int) -> Iterator[str]:
     every = [
         f"FLOPs: {context:,} tokens attended to, masked ones included; bytes: 16 bits a number, "
         "MiB and GiB in powers of 1024.",
@@ -105,7 +105,7 @@ def _notes(found: list[dict[str, Any]], context: int, width: int) -> Iterator[st
     ]
     every += [
         f"{facts['name']}: {remark}"
-        for facts in found
+        for facts in answers
         for remark in (f"{facts['status']}: {facts['source']}", *facts["remarks"])
     ]
     for text in dict.fromkeys(every):

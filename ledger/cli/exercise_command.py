@@ -272,42 +272,44 @@ def _lines(console: Console, runs: int, progress: _Looks) -> None:
 # --- what came of it -----------------------------------------------------------------------------
 
 
-def _panels(each: Exercise, judged: dict[str, ClaimResult]) -> tuple[Panel, ...]:
+def _panels(exercise: Exercise, judged: dict[str, ClaimResult]) -> tuple[Panel, ...]:
     results = {
         key: {row.case: row.measured for row in judged[key].cases if row.measured is not None}
-        for key in each.claims
+        for key in exercise.claims
         if key in judged
     }
-    return QUESTIONS[each.name].panels(results)
+    return QUESTIONS[exercise.name].panels(results)
 
 
-def _as_data(each: Exercise, judged: dict[str, ClaimResult]) -> dict[str, Any]:
+def _as_data(exercise: Exercise, judged: dict[str, ClaimResult]) -> dict[str, Any]:
     return {
-        "number": each.number,
-        "name": each.name,
-        "title": each.title,
-        "predicts": each.predicts,
-        "panels": [asdict(panel) for panel in _panels(each, judged)],
-        "claims": [as_json(judged[key]) for key in each.claims if key in judged],
+        "number": exercise.number,
+        "name": exercise.name,
+        "title": exercise.title,
+        "predicts": exercise.predicts,
+        "panels": [asdict(panel) for panel in _panels(exercise, judged)],
+        "claims": [as_json(judged[key]) for key in exercise.claims if key in judged],
     }
 
 
-def _print(each: Exercise, judged: dict[str, ClaimResult]) -> None:
+def _print(exercise: Exercise, judged: dict[str, ClaimResult]) -> None:
     console = stdout()
-    console.print(Text(f"{each.number}. {each.name}: {each.title}", style="bold"), soft_wrap=True)
-    paragraph("Predicted: " + each.predicts)
+    console.print(
+        Text(f"{exercise.number}. {exercise.name}: {exercise.title}", style="bold"), soft_wrap=True
+    )
+    paragraph("Predicted: " + exercise.predicts)
     print()
-    for title, table in written(_panels(each, judged)):
+    for title, table in written(_panels(exercise, judged)):
         console.print(Text(title, style="bold"), soft_wrap=True)
         print_table(console, data_table(table))
         print()
-    for result in (judged[key] for key in each.claims if key in judged):
+    for result in (judged[key] for key in exercise.claims if key in judged):
         verdict = Text(marked(result), style=STYLES[result.verdict])
         console.print(Text.assemble(verdict, f"  {result.claim.key}"), soft_wrap=True)
         counts = f"{len(result.decided)} of {len(result.in_scope)} cases decided"
         facts = [
             f"{result.claim.plain.title} ({counts})",
-            *(f"{each.where}: {each}" for each in remedies(result)),
+            *(f"{exercise.where}: {exercise}" for exercise in remedies(result)),
         ]
         if result.unexpected:
             facts.append(f"ATTENTION: {result.unexpected}")

@@ -194,12 +194,12 @@ def _print_budgets(fitted: _Fitted, budget: str, tolerance: float) -> None:
     )
 
 
-def _best(each: fits.Optimum) -> str:
+def _best(optimum: fits.Optimum) -> str:
     """The best depth, or the range that too few depths leave, or neither."""
-    low, high = each.minima
-    if each.depth is not None:
-        return f"{each.depth:.1f}"
-    if each.sharp or not 0 < low <= high < math.inf:
+    low, high = optimum.minima
+    if optimum.depth is not None:
+        return f"{optimum.depth:.1f}"
+    if optimum.sharp or not 0 < low <= high < math.inf:
         return "-"
     return f"{_two_digits(low)} to {_two_digits(high)}"
 
@@ -208,12 +208,12 @@ def _two_digits(value: float) -> str:
     return f"{float(f'{value:.2g}'):g}"
 
 
-def _interval(each: fits.Optimum) -> str:
-    if each.bounded:
-        return f"{each.low:.1f} to {each.high:.1f}"
-    if each.low:
-        return f"at least {each.low:.1f}"
-    return f"at most {each.high:.1f}" if each.high < math.inf else "unbounded"
+def _interval(optimum: fits.Optimum) -> str:
+    if optimum.bounded:
+        return f"{optimum.low:.1f} to {optimum.high:.1f}"
+    if optimum.low:
+        return f"at least {optimum.low:.1f}"
+    return f"at most {optimum.high:.1f}" if optimum.high < math.inf else "unbounded"
 
 
 def _print_laws(fitted: _Fitted) -> None:

@@ -150,11 +150,11 @@ def _measured(seeds: int, asked: dict[str, Any], *, quiet: bool) -> Residuals:
 # --- what was found ------------------------------------------------------------------------------
 
 
-def rounding(found: Residuals) -> float:
+def rounding(residuals: Residuals) -> float:
     """The relative residual below which a measured one is rounding: some units in the last place
     of the numbers that the net computes in."""
-    kind = ARCHITECTURES[found.model]
-    single = found.dtype == "float32" or kind.norms_in_float32
+    kind = ARCHITECTURES[residuals.model]
+    single = residuals.dtype == "float32" or kind.norms_in_float32
     return _UNITS * float(np.finfo(np.float32 if single else np.float64).eps)
 
 
@@ -169,27 +169,30 @@ def _half(values: np.ndarray) -> float | None:
     return None if ends is None else (ends[1] - ends[0]) / 2
 
 
-def _table(found: Residuals, floor: float) -> Table:
+def _table(residuals: Residuals, floor: float) -> Table:
     rows = []
-    for layer in range(found.layers + 1):
-        column = found.by_layer[:, layer]
+    for layer in range(residuals.layers + 1):
+        column = residuals.by_layer[:, layer]
         mean = float(column.mean())
         rows.append(
             (
                 layer,
                 mean,
                 _half(column),
-                float(found.frobenius[:, layer].mean()),
+                float(residuals.frobenius[:, layer].mean()),
                 "rounding" if mean < floor else "",
             )
         )
     return Table(("layer", "relative residual", "+-", "Frobenius", ""), tuple(rows))
 
 
-def _panel(found: Residuals, floor: float) -> Panel:
-    places = tuple(range(found.layers + 1))
+def _panel(residuals: Residuals, floor: float) -> Panel:
+    places = tuple(range(residuals.layers + 1))
     curves = []
-    for label, values in (("composite norm", found.by_layer), ("Frobenius norm", found.frobenius)):
+    for label, values in (
+        ("composite norm", residuals.by_layer),
+        ("Frobenius norm", residuals.frobenius),
+    ):
         means = tuple(map(float, values.mean(axis=0)))
         low, high = zip(
             *(_interval(values[:, layer]) or (means[layer],) * 2 for layer in places), strict=True
@@ -197,12 +200,12 @@ def _panel(found: Residuals, floor: float) -> Panel:
         curves.append(Series(label, places, means, low, high))
     if min(min(curve.y) for curve in curves) < 10 * floor:
         curves.append(
-            Series("below this: rounding", (0, found.layers), (floor, floor), kind="reference")
+            Series("below this: rounding", (0, residuals.layers), (floor, floor), kind="reference")
         )
-    seeds = f"{len(found.seeds)} seeds, bands of 95 %" if len(found.seeds) > 1 else "1 seed"
+    seeds = f"{len(residuals.seeds)} seeds, bands of 95 %" if len(residuals.seeds) > 1 else "1 seed"
     return Panel(
-        f"{ARCHITECTURES[found.model].label}, {found.layers} x {found.width}, variant "
-        f"{found.variant} ({seeds})",
+        f"{ARCHITECTURES[residuals.model].label}, {residuals.layers} x {residuals.width}, variant "
+        f"{residuals.variant} ({seeds})",
         "layer",
         "relative residual",
         tuple(curves),
@@ -261,7 +264,7 @@ def seen(by_layer: np.ndarray, floor: float) -> str:
     return text + "."
 
 
-def _as_data(found: Residuals, floor: float) -> dict[str, Any]:
+def _as_data(residuals: Residuals, floor: float) -> dict[str, Any]:
     names = (
         "model variant what_is_removed weights layers width heads parameters batch tokens device "
         "dtype versions"
@@ -269,50 +272,50 @@ def _as_data(found: Residuals, floor: float) -> dict[str, Any]:
     columns = zip(
         *(
             values.mean(axis=0).tolist()
-            for values in (found.by_layer, found.frobenius, found.norms)
+            for values in (residuals.by_layer, residuals.frobenius, residuals.norms)
         ),
         strict=True,
     )
     return {
-        **{name: getattr(found, name) for name in names.split()},
-        "seeds": list(found.seeds),
-        "notes": list(found.notes),
+        **{name: getattr(residuals, name) for name in names.split()},
+        "seeds": list(residuals.seeds),
+        "notes": list(residuals.notes),
         "rounding_below": floor,
         "interval_level": 1 - _LEVEL,
         "by_layer": [
             {
                 "layer": layer,
                 "residual": residual,
-                "half_width": _half(found.by_layer[:, layer]),
+                "half_width": _half(residuals.by_layer[:, layer]),
                 "frobenius": frobenius,
                 "norm": norm,
                 "rounding": residual < floor,
             }
             for layer, (residual, frobenius, norm) in enumerate(columns)
         ],
-        "by_seed": found.by_layer.tolist(),
-        "seen": seen(found.by_layer, floor),
+        "by_seed": residuals.by_layer.tolist(),
+        "seen": seen(residuals.by_layer, floor),
     }
 
 
-def _print(found: Residuals, floor: float) -> None:
-    kind, console = ARCHITECTURES[found.model], stdout()
-    console.print(Text(f"{kind.label}, variant {found.variant}", style="bold"), soft_wrap=True)
+def _print(residuals: Residuals, floor: float) -> None:
+    kind, console = ARCHITECTURES[residuals.model], stdout()
+    console.print(Text(f"{kind.label}, variant {residuals.variant}", style="bold"), soft_wrap=True)
     source = (
         "random weights as transformers draws them"
-        if found.weights == "random"
-        else f"weights of {found.weights}"
+        if residuals.weights == "random"
+        else f"weights of {residuals.weights}"
     )
-    count = len(found.seeds)
+    count = len(residuals.seeds)
     paragraph(
-        f"{found.layers} layers x width {found.width:,}, {found.heads} heads, "
-        f"{found.parameters:,} parameters; {source}; {found.batch} sequences of "
-        f"{found.tokens} tokens by Zipf's law; {plural(count, 'seed')}; "
-        f"{found.dtype} on {found.device}"
+        f"{residuals.layers} layers x width {residuals.width:,}, {residuals.heads} heads, "
+        f"{residuals.parameters:,} parameters; {source}; {residuals.batch} sequences of "
+        f"{residuals.tokens} tokens by Zipf's law; {plural(count, 'seed')}; "
+        f"{residuals.dtype} on {residuals.device}"
     )
-    paragraph(f"Removed: {found.what_is_removed}")
+    paragraph(f"Removed: {residuals.what_is_removed}")
     print()
-    print_table(console, data_table(_table(found, floor)))
+    print_table(console, data_table(_table(residuals, floor)))
     print()
     interval = "+-: 95 % over seeds." if count > 1 else "One seed has no interval; try --seeds 5."
     paragraph(
@@ -322,6 +325,6 @@ def _print(found: Residuals, floor: float) -> None:
         f"{interval} Below {floor:.2g} a residual is rounding."
     )
     print()
-    paragraph("Seen: " + seen(found.by_layer, floor))
-    for note in found.notes:
+    paragraph("Seen: " + seen(residuals.by_layer, floor))
+    for note in residuals.notes:
         paragraph(f"Note: {note}.")

@@ -125,10 +125,10 @@ def _evidence(
     return place
 
 
-def _say_whose(key: str, store: Store, said: str, verify: str, needs: str) -> None:
+def _say_whose(key: str, store: Store, origin: str, verify: str, needs: str) -> None:
     say(
         notes(),
-        f"nothing is recorded for {key} in {store.root} yet; {said}; {verify} measures here"
+        f"nothing is recorded for {key} in {store.root} yet; {origin}; {verify} measures here"
         f"{_lacking(needs)}",
     )
 

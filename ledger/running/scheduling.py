@@ -189,8 +189,8 @@ def _at_once(measure: Callable[[], Mapping[str, float]]) -> list[Mapping[str, fl
                 os.environ[name] = value
 
 
-def _mean(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    return {kind: sum(number[kind] for number in found) / len(found) for kind in found[0]}
+def _mean(costs: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {kind: sum(number[kind] for number in costs) / len(costs) for kind in costs[0]}
 
 
 def _planned(run: Run) -> bool:

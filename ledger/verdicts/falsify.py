@@ -449,11 +449,11 @@ def _recheck_falsification(data: dict[str, Any]) -> tuple[Step, ...]:
     )
 
 
-def store(found: NearestCase, folder: Path) -> Path:
+def store(nearest: NearestCase, folder: Path) -> Path:
     """Write the certificate of a counterexample beside the records, named by its hash."""
     from ..records.store import Store, digest
 
-    certificate = found.certificate()
+    certificate = nearest.certificate()
     path = folder / "certificates" / f"{digest(certificate)[:16]}.json"
     keeper = Store(folder)
     path.parent.mkdir(exist_ok=True)

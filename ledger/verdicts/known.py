@@ -82,22 +82,22 @@ def write_known(claims: Mapping[str, Known]) -> None:
     FILE.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
 
 
-def _text(found: Known) -> str:
+def _text(known: Known) -> str:
     """What is known of a claim as JSON, a case a line; the fields that all cases share stand
     once."""
-    rows = [set(case.fields().items()) for case in found.cases]
+    rows = [set(case.fields().items()) for case in known.cases]
     same = dict(set.intersection(*rows)) if len(rows) > 1 else {}
     verdicts = [
         f"{json.dumps(verdict)}: [\n  "
         + ",\n  ".join(
             json.dumps({name: value for name, value in case.fields().items() if name not in same})
-            for case in found.cases
-            if found.cases[case] == verdict
+            for case in known.cases
+            if known.cases[case] == verdict
         )
         + "]"
-        for verdict in sorted(set(found.cases.values()))
+        for verdict in sorted(set(known.cases.values()))
     ]
     return (
-        f'{{"words": {json.dumps(dict(found.words))}, '
+        f'{{"words": {json.dumps(dict(known.words))}, '
         f'"same": {json.dumps(same, sort_keys=True)}, "cases": {{{", ".join(verdicts)}}}}}'
     )

@@ -159,13 +159,13 @@ def _candidates(
     return candidates
 
 
-def _described(found: list[tuple[_Change, Relational]]) -> Iterator[tuple[str, Relational]]:
+def _described(changes: list[tuple[_Change, Relational]]) -> Iterator[tuple[str, Relational]]:
     """Each candidate with its change in words, which say the occurrence where there are several."""
     places: dict[str, list[tuple[int, ...]]] = {}
-    for change, _ in found:
+    for change, _ in changes:
         if change.place not in places.setdefault(change.old, []):
             places[change.old].append(change.place)
-    for change, candidate in found:
+    for change, candidate in changes:
         yield _in_words(change, places[change.old]), candidate
 
 
@@ -345,7 +345,7 @@ def _proof_breaks(mutated: Claim) -> bool:
         return True
 
 
-def unexplained(result: ClaimResult, found: list[Mutant]) -> list[Mutant]:
+def unexplained(result: ClaimResult, mutants: list[Mutant]) -> list[Mutant]:
     """The survivors that should not exist: mutants of an exact equality, or of a statement that is
     PROVED or ARGUED, which no verdict notices (UNDECIDED would be noticed) and which are not simply
     weaker.
@@ -356,5 +356,5 @@ def unexplained(result: ClaimResult, found: list[Mutant]) -> list[Mutant]:
     )
     strict = exact or result.verdict in (Verdict.PROVED, Verdict.ARGUED)
     explained = ("a weaker", "gives the same")
-    alive = [m for m in found if m.fate == "survives" and not m.reason.startswith(explained)]
+    alive = [m for m in mutants if m.fate == "survives" and not m.reason.startswith(explained)]
     return alive if strict else []

@@ -340,8 +340,8 @@ def calculator() -> dict[str, Any]:
     }
 
 
-def _outside(found: Interval | LawNumber | TaskNumber) -> str:
-    return ", extrapolated" if found.extrapolated else ""
+def _outside(number: Interval | LawNumber | TaskNumber) -> str:
+    return ", extrapolated" if number.extrapolated else ""
 
 
 # Rules for standard nets whose depth the plot shows. The others are special cases of these, or

@@ -42,13 +42,13 @@ def table(judged: Mapping[str, ClaimResult | None]) -> str:
     return "\n\n".join([_table(theory), after, _table(trained)])
 
 
-def _table(found: Iterable[tuple[dict[str, str], ClaimResult]]) -> str:
+def _table(rows: Iterable[tuple[dict[str, str], ClaimResult]]) -> str:
     lines = [
         ":::{container} compact\n",
         "| task | nets | lower bound | upper bound | who | verdict |",
         "|---|---|---|---|---|---|",
     ]
-    for row, result in found:
+    for row, result in rows:
         bound = prose(row["layers"]) or maths(latex(result.claim.statement.rhs))
         lower = bound if row["bound"] in ("lower", "exact") else "\u2013"
         upper = bound if row["bound"] in ("upper", "exact", "printed") else "\u2013"

@@ -317,10 +317,10 @@ def _keys(text: str) -> list[str]:
     return list(dict.fromkeys(keys))
 
 
-def _first(places: Sequence[Recorded], made: Callable[[Recorded], str]) -> str:
+def _first(places: Sequence[Recorded], page: Callable[[Recorded], str]) -> str:
     """What the first place gives that holds something: one's own records, else the ledger that
     comes with depthlaw."""
-    return next((text for place in places if (text := made(place))), NOTHING)
+    return next((text for place in places if (text := page(place))), NOTHING)
 
 
 def table(claims: Mapping[str, Claim], key: str, store: Store) -> str:
