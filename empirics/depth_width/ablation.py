@@ -25,8 +25,13 @@ from ..exercises.corpus import STANDARD
 from ..exercises.exercise import loss
 from ..signal_propagation.exponents import sample
 from ..trained_depth.experiment import FIT
-from .fixed_budgets import BUDGETS as KINDS
-from .fixed_budgets import BudgetName, equal_updates, training_operations, width_of
+from .fixed_budgets import (
+    BUDGETS as KINDS,
+    BudgetName,
+    equal_updates,
+    training_operations,
+    width_of,
+)
 
 if TYPE_CHECKING:
     from .surface import TrainedLoss

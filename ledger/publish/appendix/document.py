@@ -22,8 +22,7 @@ from depthlaw.theory.claims.printing import symbols
 from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET
 from depthlaw.theory.claims.verdict import Verdict
 
-from ...records.store import Record, Store, canonical
-from ...records.store import manifest as manifest_of
+from ...records.store import Record, Store, canonical, manifest as manifest_of
 from ...verdicts.citations import bibtex_for, entries
 from ...verdicts.claim_set import altered, claim_set, claim_sets, entry, hash_of
 from ...verdicts.display import duration

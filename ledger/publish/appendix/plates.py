@@ -7,8 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from depthlaw.empirics.separation_rank.frontier import entries
-from depthlaw.empirics.separation_rank.frontier import table as frontier_table
+from depthlaw.empirics.separation_rank.frontier import entries, table as frontier_table
 from depthlaw.theory.claims.verdict import Verdict
 
 from ...verdicts.judged_ledger import Recorded

@@ -17,8 +17,13 @@ from depthlaw.theory.claims.withdrawn import WITHDRAWN
 from ...verdicts.answers import Ground
 from ...verdicts.citations import entries, sources
 from ...verdicts.claim_set import claim_set, claim_sets
-from ...verdicts.display import expectation, measured_side, stated, statement_latex
-from ...verdicts.display import judged as judged_by
+from ...verdicts.display import (
+    expectation,
+    judged as judged_by,
+    measured_side,
+    stated,
+    statement_latex,
+)
 from ...verdicts.findings import TIERS, groups, importance, reason
 from ...verdicts.mutation import Mutant
 from ...verdicts.report import NOT_RUN, VERDICT_NAMES, CaseResult, ClaimResult, marked, verdict_name
