@@ -36,20 +36,6 @@ from .fixed_budgets import (
 if TYPE_CHECKING:
     from .surface import TrainedLoss
 
-__all__ = [
-    "COUNTED",
-    "DEPTHS",
-    "NETS",
-    "SIZES",
-    "Counted",
-    "case_of",
-    "depths_of",
-    "gains",
-    "log_losses",
-    "points",
-    "steps_of",
-]
-
 gain = quantity(
     "relative_gain",
     "g",

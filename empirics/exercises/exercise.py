@@ -8,8 +8,6 @@ from importlib import import_module
 
 from depthlaw.theory.claims.symbols import quantity
 
-__all__ = ["Exercise", "exercises", "loss"]
-
 loss = quantity(
     "loss", r"\ell", "validation loss of a language model in nats per token", "nonnegative real"
 )

@@ -16,8 +16,6 @@ from torch import Tensor
 
 from . import smallest_type
 
-__all__ = ["Family", "RandomGraphs", "distances", "edge_tokens", "permutations"]
-
 Family = Literal["two paths", "paths", "forest", "Erdos-Renyi"]
 
 # Rounds of drawing a whole batch until enough graphs satisfy the limits; below one graph in a

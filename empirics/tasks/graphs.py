@@ -16,8 +16,6 @@ from torch import Tensor
 from . import Batch
 from .graph_families import RandomGraphs, edge_tokens, permutations
 
-__all__ = ["Connectivity", "Cycles"]
-
 Tokens = Literal["rows", "edges"]
 
 

@@ -12,8 +12,6 @@ from torch import Tensor
 from . import Batch, smallest_type
 from .graph_families import permutations
 
-__all__ = ["LongCycles"]
-
 
 @dataclass(frozen=True)
 class LongCycles:

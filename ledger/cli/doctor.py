@@ -26,8 +26,6 @@ from ..running.index import claims_index
 from ..text import clean
 from .output import dump, stdout
 
-__all__ = ["doctor"]
-
 # What each extra is for; those of developers are left out.
 _EXTRAS = {
     "empirics": "claims measured on nets",

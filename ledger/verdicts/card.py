@@ -41,8 +41,6 @@ from .record_source import evidence, runs_of
 from .reference import shipped
 from .report import NOT_RUN, CaseResult, ClaimResult, marked
 
-__all__ = ["answers", "card", "own_tables", "supporting"]
-
 
 def card(result: ClaimResult, known: Mapping[str, Mapping[str, str]] | None = None) -> Card:
     """A claim with its evidence.

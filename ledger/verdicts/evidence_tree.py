@@ -26,8 +26,6 @@ from .display import duration, judged as judged_by, measured_side, slack, stated
 from .report import NOT_RUN, PREMISE_REFUTED, CaseResult, ClaimResult, verdict_name
 from .undecided_advice import remedies
 
-__all__ = ["as_json", "grounds"]
-
 # The cases that decide a verdict come first, before them the smallest counterexample.
 _ORDER = (Verdict.FAILS.value, Verdict.UNDECIDED.value, NOT_RUN, Verdict.HOLDS.value)
 

@@ -41,8 +41,6 @@ from .typesetting import code, factor, macro, prose, template, tex
 if TYPE_CHECKING:
     from sympy import Symbol
 
-__all__ = ["Shown", "write_appendix"]
-
 Shown = Literal["headlines", "claims", "all"]
 # Groups of findings that the statements themselves, and their counts, tell.
 _ATTENTION = "Needs attention"

@@ -19,8 +19,6 @@ from ..intervals import CONFIDENCE
 from ..questions import QUESTIONS
 from .typesetting import verdict
 
-__all__ = ["Plate", "plates"]
-
 # Panels of the first figure: widths below, at and above those that a bound says something of.
 _WIDTHS = (2, 4, 10, 16)
 

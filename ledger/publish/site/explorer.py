@@ -53,8 +53,6 @@ from ...verdicts.reference import shipped
 from ...verdicts.report import CaseResult, marked
 from ..drawing.rank_panels import generic_ranks
 
-__all__ = ["calculator", "collapse", "ranks", "tasks", "thresholds", "write"]
-
 # --- the grids of the controls --------------------------------------------------------------------
 
 BUDGETS = tuple(

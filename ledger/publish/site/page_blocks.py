@@ -23,18 +23,6 @@ from ..drawing.panels import Found, Number, Table, written as numbers_of
 from ..intervals import CONFIDENCE, estimate, written
 from ..questions import QUESTIONS, PageQuestion
 
-__all__ = [
-    "_found",
-    "case_cells",
-    "data",
-    "numbers",
-    "question",
-    "settings",
-    "undecided",
-    "values",
-    "verdicts",
-]
-
 # Cases of a claim that a list names one by one, lines that a page shows unfolded, and letters of a
 # statement in a table.
 _FEW, _LINES, _LETTERS = 2, 4, 120
