@@ -61,7 +61,7 @@ class LongCycles:
 
     @property
     def kind(self) -> Literal["pairs"]:
-        """A relation between vertices; `Cycles` asks for one class of a graph."""
+        """A relation between vertices."""
         return "pairs"
 
     @property
