@@ -30,7 +30,6 @@ from .output import dump, stdout
 _EXTRAS = {
     "empirics": "claims measured on nets",
     "hf": "depthlaw measure, and counts of real models",
-    "parquet": "records export --format parquet",
     "ray": "verify --engine ray",
     "appendix": "depthlaw appendix",
 }
