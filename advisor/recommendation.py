@@ -59,8 +59,7 @@ from .shapes import (
     template,
     width_steps,
 )
-from .task_depths import OPTIONS as TASK_OPTIONS
-from .task_depths import TaskAnswer, answer_task, refuse_options
+from .task_depths import OPTIONS as TASK_OPTIONS, TaskAnswer, answer_task, refuse_options
 
 # How far from the budget a model may be whose depth is shown, and how many of them are named.
 _NEAR, _NAMED = 2, 3

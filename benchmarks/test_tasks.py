@@ -26,7 +26,7 @@ import torch
 from torch import nn
 
 from depthlaw.empirics.tasks import Task
-from depthlaw.empirics.tasks.graphs import Connectivity, Cycles
+from depthlaw.empirics.tasks.graphs import Connectivity
 from depthlaw.empirics.tasks.sequences import HopK
 from depthlaw.theory.hops.pointers import hop_k
 
@@ -61,23 +61,6 @@ def forest(n: int, rng: random.Random) -> nx.Graph:
     g = nx.empty_graph(n)
     g.add_edges_from((i, rng.randrange(i)) for i in range(1, n) if rng.random() >= 0.12)
     return g
-
-
-def cycles(m: int, rng: random.Random) -> nx.Graph:
-    return (
-        nx.cycle_graph(2 * m)
-        if rng.random() < 0.5
-        else nx.disjoint_union(nx.cycle_graph(m), nx.cycle_graph(m))
-    )
-
-
-def one_cycle_or_two(g: nx.Graph, rng: random.Random) -> tuple[np.ndarray, int]:
-    order = list(range(len(g)))
-    rng.shuffle(order)
-    g = nx.relabel_nodes(g, dict(enumerate(order)))
-    return nx.to_numpy_array(
-        g, nodelist=range(len(g)), dtype=np.float32
-    ), nx.number_connected_components(g)
 
 
 def symbols_and_k(rng: random.Random) -> tuple[list[int], int]:
@@ -130,7 +113,6 @@ CASES: dict[str, tuple[Task, Callable[[random.Random], object]]] = {
         Connectivity(vertices=20, family="Erdos-Renyi", edge_probability=0.08),
         lambda rng: rows_and_distances(nx.gnp_random_graph(20, 0.08, seed=rng), rng),
     ),
-    "cycles, 2 x 12": (Cycles(cycle=12), lambda rng: one_cycle_or_two(cycles(12, rng), rng)),
     "hop_k, published, networkx": (HopK(), lambda rng: hops_in_a_graph(*symbols_and_k(rng))),
     "hop_k, published, plain Python": (HopK(), lambda rng: hops_in_lists(*symbols_and_k(rng))),
 }

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from .verdicts.report import ClaimResult
 
-__all__ = ["claims", "recommend", "verify"]
-
 
 def recommend(budget: str | float | Budget | None = None, **options: Any) -> Answer:
     """How deep a net should be, in one buildable shape: the answer of `depthlaw depth` as data.

@@ -25,25 +25,16 @@ from ..exercises.corpus import STANDARD
 from ..exercises.exercise import loss
 from ..signal_propagation.exponents import sample
 from ..trained_depth.experiment import FIT
-from .fixed_budgets import BUDGETS as KINDS
-from .fixed_budgets import BudgetName, equal_updates, training_operations, width_of
+from .fixed_budgets import (
+    BUDGETS as KINDS,
+    BudgetName,
+    equal_updates,
+    training_operations,
+    width_of,
+)
 
 if TYPE_CHECKING:
     from .surface import TrainedLoss
-
-__all__ = [
-    "COUNTED",
-    "DEPTHS",
-    "NETS",
-    "SIZES",
-    "Counted",
-    "case_of",
-    "depths_of",
-    "gains",
-    "log_losses",
-    "points",
-    "steps_of",
-]
 
 gain = quantity(
     "relative_gain",

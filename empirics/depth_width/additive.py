@@ -15,8 +15,6 @@ from scipy.optimize import least_squares, lsq_linear, nnls
 
 from .surface import TrainedLoss
 
-__all__ = ["Additive", "LawTerm", "additive"]
-
 Array = NDArray[np.float64]
 # Exponents are looked for between these; one that ends there is not determined.
 _LEAST, _MOST = 0.05, 4.0

@@ -16,8 +16,6 @@ from depthlaw.theory.claims.verdict import Verdict
 
 from .fits import FORM, Law, Optimum
 
-__all__ = ["KAPLAN_LAYERS", "NEAR", "PredictionRow", "compare", "levine_distance"]
-
 Reading = Literal["near", "at least", "at most", "within 3 % of loss", "within 1 % of loss"]
 # A rule's depth is near the best one within this factor, and within half a layer, to which it is
 # rounded when a net is built.

@@ -34,20 +34,6 @@ from depthlaw.advisor.grids import SIZE_EXPONENT
 
 from .surface import TrainedLoss
 
-__all__ = [
-    "FORM",
-    "Difference",
-    "Law",
-    "Optimum",
-    "Transition",
-    "depth_laws",
-    "difference",
-    "groups",
-    "longest",
-    "optimum",
-    "transitions",
-]
-
 BudgetKind = Literal["parameters", "flops"]
 Array = NDArray[np.float64]
 # What a table shows; claims ask for more.

@@ -10,15 +10,6 @@ from depthlaw.advisor import laws
 from depthlaw.advisor.architecture import Architecture
 from depthlaw.advisor.counting import flops
 
-__all__ = [
-    "BUDGETS",
-    "BudgetName",
-    "equal_updates",
-    "interpolated",
-    "training_operations",
-    "width_of",
-]
-
 # What is held equal among nets of equal 12 L d^2: updates (and so tokens), operations of training,
 # or seconds of training on one machine.
 BudgetName = Literal["updates", "operations", "seconds"]

@@ -36,8 +36,6 @@ from ..training.trainer import train
 from ..training.training_run import TrainingRun
 from .fixed_budgets import BudgetName, equal_updates, interpolated, training_operations, width_of
 
-__all__ = ["Curves", "budget_losses", "curves", "initial_losses", "made", "update_seconds"]
-
 # Parameters whose learning rate muP divides by the width.
 _BY_WIDTH = (*(f"{name}.*" for name in MATRICES), "read_out")
 # Where curves are stored in a results cache.

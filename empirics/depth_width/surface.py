@@ -14,8 +14,6 @@ from typing import NoReturn
 
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
-__all__ = ["Surface", "TrainedLoss", "read"]
-
 # More is the wrong file.
 _MOST_BYTES, _MOST_ROWS = 20_000_000, 100_000
 _MOST_LAYERS, _MOST_WIDTH = 10**5, 10**7

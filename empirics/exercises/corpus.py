@@ -22,18 +22,6 @@ import numpy as np
 
 from depthlaw.advisor.base.quantities import UsageError
 
-__all__ = [
-    "LARGEST",
-    "SMALLEST",
-    "STANDARD",
-    "Corpus",
-    "CorpusTokens",
-    "encoded",
-    "keep",
-    "own",
-    "standard_library",
-]
-
 # Bytes of a corpus: enough for a million tokens, and read in a blink; less is learned by heart.
 LARGEST, SMALLEST = 4_000_000, 200_000
 # What holds no code of the library's own, or is not the same on two machines with one Python.

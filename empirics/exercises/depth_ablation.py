@@ -16,7 +16,7 @@ from depthlaw.theory.claims.symbols import quantity, vocabulary
 from ..signal_propagation.exponents import sample
 from ..trained_depth.experiment import FIT
 from .corpus import STANDARD
-from .exercise import Exercise, loss
+from .exercise import loss
 
 gained = quantity(
     "loss_gained",
@@ -122,20 +122,3 @@ def deeper_is_better(case: Case, device: str = "cpu", folder: str = "") -> Sampl
         losses(case, case.depth, case.width, device, folder)
         - losses(case, 2 * case.depth, case.width, device, folder)
     )
-
-
-EXERCISE = Exercise(
-    1,
-    "depth-ablation",
-    "loss of language models of 2, 4, 8 and 16 layers",
-    '"Given a fixed parameter budget, should we go deep (more layers) or wide (larger '
-    'dimensions)? ... Empirically, depth wins for most tasks"; and of models as they are used: '
-    '"more layers, more parameters, more capability" (Section 6.3, Why Depth? and Modern Model '
-    "Depths). So a deeper net should have the lower loss, at equal width and at an equal number of "
-    "weights. How much is not said.",
-    (
-        "exercises/language_models_learn",
-        "exercises/deeper_is_better",
-    ),
-    trains=("exercises/language_models_learn",),
-)

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
+from pathlib import Path
 
 from depthlaw.theory.claims.symbols import quantity
-
-__all__ = ["Exercise", "exercises", "loss"]
 
 loss = quantity(
     "loss", r"\ell", "validation loss of a language model in nats per token", "nonnegative real"
 )
 
-# Listed, since the package also holds the nets, which cannot be imported without torch.
-_MODULES = ("depth_ablation", "initial_scales", "gradient_flow", "layer_probing", "remove_layer")
-
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise of the text, which its module calls EXERCISE.
+    """One exercise of the text.
 
     Attributes:
         number: in the text.
@@ -47,5 +43,17 @@ def exercises() -> dict[str, Exercise]:
     >>> list(exercises())[:2]
     ['depth-ablation', 'initialisation']
     """
-    listed = [import_module(f"{__package__}.{module}").EXERCISE for module in _MODULES]
-    return {exercise.name: exercise for exercise in listed}
+    text = Path(__file__).with_name("exercises.toml").read_text(encoding="utf-8")
+    return {
+        name: Exercise(
+            row["number"],
+            name,
+            row["title"],
+            row["predicts"],
+            *(
+                tuple(f"exercises/{claim}" for claim in row.get(of, ()))
+                for of in ("claims", "trains")
+            ),
+        )
+        for name, row in tomllib.loads(text).items()
+    }

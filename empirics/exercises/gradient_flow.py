@@ -25,7 +25,6 @@ from depthlaw.theory.claims.symbols import depth, layer, quantity
 from ..signal_propagation.exponents import sample
 from ..trained_depth.experiment import FIT
 from .corpus import STANDARD
-from .exercise import Exercise
 
 if TYPE_CHECKING:
     from ..signal_propagation.profiles import Gradients
@@ -338,26 +337,3 @@ def post_norm_loses_more(case: Case, device: str = "cpu", folder: str = "") -> S
     The text: "Post-norm: gradient must flow through LayerNorm".
     """
     return _against(case, device, folder)
-
-
-EXERCISE = Exercise(
-    3,
-    "gradient-flow",
-    "gradient norms by layer, with and without residuals, pre and post norm",
-    '"Without residuals, gradients must flow through many layers", of which each leaves a '
-    'factor below 1, so that "the product vanishes exponentially": 0.9^100 = 2.6e-5. With '
-    'residuals "the gradient is at least 1". With pre-norm "gradients flow through residual '
-    'path", with post-norm the "gradient must flow through LayerNorm", so "for very deep '
-    'networks, pre-norm is essential" (Section 6.3, Gradient Flow in Deep Networks; Layer '
-    "Normalization Placement).",
-    tuple(
-        f"exercises/{name}"
-        for name in (
-            "gradients_vanish",
-            "residuals_preserve",
-            "first_layer_has_the_largest",
-            "residual_gradients_are_stable",
-            "post_norm_loses_more",
-        )
-    ),
-)

@@ -24,7 +24,7 @@ from depthlaw.theory.claims.symbols import depth, quantity, vocabulary
 from ..signal_propagation.exponents import sample
 from .corpus import STANDARD
 from .depth_ablation import NETS, gained
-from .exercise import Exercise, loss
+from .exercise import loss
 
 doublings = quantity(
     "variance_doublings",
@@ -352,26 +352,3 @@ def residual_scaling_keeps_variance(case: Case, device: str = "cpu", folder: str
     without, and 2 lies between the two.
     """
     return _growths(case, case.initialisation, device, folder)
-
-
-EXERCISE = Exercise(
-    2,
-    "initialisation",
-    "24 layers from random, Xavier, Kaiming, GPT-2 and DeepNorm weights",
-    '"Proper initialization is crucial for training deep networks": with random weights the '
-    'variance doubles or halves with each layer and "explodes" or "vanishes"; Xavier\'s and '
-    "Kaiming's deviations maintain it; and dividing residual projections by sqrt(2 n_layers) "
-    '"ensures that even with many layers, the output variance doesn\'t explode" (Section 6.3, '
-    "Initialization: Starting Right). So 24 layers should end at a higher loss from random weights "
-    "than from any scaled ones.",
-    (
-        "exercises/random_stalls",
-        "exercises/scaled_learn",
-        "exercises/scaled_beats_random",
-        "exercises/residual_scaling_helps",
-        "exercises/none_diverges",
-        "exercises/variance_is_not_geometric",
-        "exercises/residual_scaling_keeps_variance",
-    ),
-    trains=("exercises/random_stalls", "exercises/scaled_learn"),
-)

@@ -31,18 +31,6 @@ from ..training.trainer import Progress, train
 from ..training.training_run import losses
 from .corpus import encoded
 
-__all__ = [
-    "CONTEXT",
-    "WINDOWS",
-    "LanguageModelRecipe",
-    "Models",
-    "Texts",
-    "recipe",
-    "texts",
-    "trained",
-    "validation_losses",
-]
-
 # Tokens of a window, and windows of the validation text that a loss is the mean over.
 CONTEXT, WINDOWS = 64, 256
 # Where nets are stored in a results cache; what each training says of itself while it runs.

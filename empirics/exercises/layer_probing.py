@@ -28,7 +28,7 @@ from ..signal_propagation.exponents import sample
 from ..trained_depth.experiment import FIT
 from .corpus import STANDARD
 from .depth_ablation import gained
-from .exercise import Exercise, loss
+from .exercise import loss
 from .remove_layer import trained_net, whole_net
 
 if TYPE_CHECKING:
@@ -501,28 +501,3 @@ def specialisation_is_learned(case: Case, device: str = "cpu", folder: str = "")
     The text: "Research on probing Transformers reveals layer specialization".
     """
     return _learned(case, device, folder)
-
-
-EXERCISE = Exercise(
-    4,
-    "layer-probing",
-    "all layers frozen but one; and what linear probes read from layers",
-    '"Freeze all but one layer. Which layer is most important for your task?" The text leaves '
-    'the answer open (Section 6.3, Exercises). By "what each layer learns", early layers hold '
-    'local and character patterns, middle layers relations, and later layers "task-specific '
-    'representations" (What Each Layer Learns, for a net of 20 and more layers): so probes '
-    "should read the current and previous token best from early layers, and the next token, which "
-    "is the task, from the last ones.",
-    tuple(
-        f"exercises/{name}"
-        for name in (
-            "every_layer_is_read",
-            "layers_specialise",
-            "specialisation_is_learned",
-            "frozen_nets_learn",
-            "each_layer_alone_helps",
-            "first_layer_alone_is_best",
-        )
-    ),
-    trains=("exercises/frozen_nets_learn",),
-)

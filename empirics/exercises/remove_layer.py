@@ -22,7 +22,7 @@ from depthlaw.theory.claims.symbols import quantity, vocabulary
 from ..signal_propagation.exponents import sample
 from ..trained_depth.experiment import FIT
 from .corpus import STANDARD
-from .exercise import Exercise, loss
+from .exercise import loss
 
 if TYPE_CHECKING:
     from ..nets.net import Net
@@ -303,27 +303,3 @@ def together_costs_more(case: Case, device: str = "cpu", folder: str = "") -> Sa
     of sums.
     """
     return sample(_together_over_sum(case, device, folder))
-
-
-EXERCISE = Exercise(
-    5,
-    "remove-layer",
-    "each layer of a trained 12-layer model removed, and all below or above",
-    '"What happens if you remove layer 6 from a trained 12-layer model?" The text leaves the '
-    'answer open (Section 6.3, Exercises). It says that "different layers learn different '
-    'things", from low-level patterns to reasoning, which deep nets compose "hierarchically" '
-    "(Summary; What Depth Provides): so every layer should be missed, and the early ones most, on "
-    "which all others build. And it drops layers at random in training (Stochastic Depth), which "
-    "nets must bear.",
-    tuple(
-        f"exercises/{name}"
-        for name in (
-            "every_layer_matters",
-            "twelve_layers_learn",
-            "middle_layers_are_spared",
-            "lower_layers_cost_more",
-            "together_costs_more",
-        )
-    ),
-    trains=("exercises/twelve_layers_learn",),
-)

@@ -15,8 +15,6 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
-__all__ = ["Attention", "Projections", "SoftmaxRows", "attend", "dropped"]
-
 Attention = Literal["softmax", "linearised", "relu", "hard"]
 # Keys up to which `SoftmaxRows` is faster than torch's fused kernel with any mask, and up to which
 # its own passes beat torch.softmax.

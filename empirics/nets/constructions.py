@@ -9,8 +9,6 @@ from torch import Tensor
 
 from .net import Net, NetShape
 
-__all__ = ["cubing"]
-
 
 def cubing(vertices: int, depth: int) -> Callable[[Tensor], Tensor]:
     """Reach 3^L by linearised attention: identity weights and no skip connection map X = A + I to

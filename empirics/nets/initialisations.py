@@ -9,8 +9,6 @@ from typing import Literal, get_args
 
 from .net import Deviations, Factors, NetShape, Norm
 
-__all__ = ["Scheme", "deepnorm_constants", "initialised"]
-
 Scheme = Literal[
     "plain",
     "gpt2",

@@ -54,19 +54,6 @@ from depthlaw.theory.separation_rank.rank_symbols import (
 )
 from depthlaw.theory.separation_rank.upper_bounds import upper_bound_deep, upper_bound_shallow
 
-__all__ = [
-    "PIECES",
-    "RANKS",
-    "Bound",
-    "RankEntry",
-    "cost_of_piece",
-    "draws",
-    "entries",
-    "piece_rank",
-    "rates",
-    "table",
-]
-
 Floats = NDArray[np.float64]
 
 # What an interpreter with NumPy, SymPy and the claims takes for a piece of no size: 0.1 GB in the

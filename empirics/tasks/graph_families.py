@@ -16,8 +16,6 @@ from torch import Tensor
 
 from . import smallest_type
 
-__all__ = ["Family", "RandomGraphs", "distances", "edge_tokens", "permutations"]
-
 Family = Literal["two paths", "paths", "forest", "Erdos-Renyi"]
 
 # Rounds of drawing a whole batch until enough graphs satisfy the limits; below one graph in a
@@ -86,42 +84,6 @@ def _unreached(far: Tensor, n: int) -> Tensor:
     """
     signed = far.view(torch.int8) if far.dtype == torch.uint8 else far
     return signed.bitwise_or_((n - 1 - signed).bitwise_right_shift_(8 * signed.itemsize - 1))
-
-
-def edge_tokens(adjacency: Tensor, capacity: int, generator: torch.Generator) -> Tensor:
-    """The edges as tokens u v u v ..., in random order and each in a random direction, then the
-    padding n, int64 (graphs, 2 capacity).
-
-    Args:
-        adjacency: bool (graphs, n, n), symmetric.
-        capacity: edges there is room for.
-        generator: source of order and directions.
-
-    Raises:
-        ValueError: for a graph with more edges.
-
-    >>> drawn = edge_tokens(torch.ones(1, 2, 2).bool(), 1, torch.Generator().manual_seed(0))
-    >>> drawn.sort().values.tolist()
-    [[0, 1]]
-    """
-    n, device = adjacency.shape[-1], adjacency.device
-    u, v = torch.triu_indices(n, n, 1, device=device)
-    edge = adjacency.flatten(1).index_select(1, u * n + v)
-    if bool((edge.sum(-1) > capacity).any()):
-        raise ValueError(
-            f"a graph has {int(edge.sum(-1).max())} edges and there is room for "
-            f"{capacity}: raise the capacity"
-        )
-    # The first pair up to which there are 1, 2, ... edges; where there are fewer, one past the last
-    # pair, which stands for the padding.
-    up_to = edge.cumsum(-1, dtype=torch.int32)
-    place = torch.arange(1, capacity + 1, dtype=torch.int32, device=device).expand(len(edge), -1)
-    which = torch.searchsorted(up_to, place.contiguous())
-    key, turned = torch.rand(2, *which.shape, generator=generator, device=device)
-    which = which.gather(1, key.add_(which == len(u)).argsort(-1))
-    first, second = (torch.nn.functional.pad(end, (0, 1), value=n)[which] for end in (u, v))
-    turn = (second - first) * (turned < 0.5)
-    return torch.stack([first + turn, second - turn], dim=-1).flatten(1)
 
 
 @dataclass(frozen=True)

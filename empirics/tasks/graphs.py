@@ -1,8 +1,7 @@
-"""Graph tasks: connectivity of all pairs, and one cycle against two.
+"""Connectivity of all pairs of vertices.
 
-A vertex is a token with its row of A + I, or the graph is the list of its edges. Vertices are
-always in random order: the order in which a generator builds a graph would give its components
-away.
+A vertex is a token with its row of A + I. Vertices are always in random order: the order in which a
+generator builds a graph would give its components away.
 """
 
 from __future__ import annotations
@@ -14,11 +13,7 @@ import torch
 from torch import Tensor
 
 from . import Batch
-from .graph_families import RandomGraphs, edge_tokens, permutations
-
-__all__ = ["Connectivity", "Cycles"]
-
-Tokens = Literal["rows", "edges"]
+from .graph_families import RandomGraphs
 
 
 @dataclass(frozen=True)
@@ -99,112 +94,6 @@ class Connectivity(_VertexRows):
         )
 
 
-@dataclass(frozen=True)
-class Cycles:
-    """One cycle of 2m vertices against two cycles of m vertices, each with probability 1/2: class 1
-    is two cycles.
-
-    Every vertex has degree 2 and every graph 2m edges, so that nothing local tells them apart. With
-    rows every token has the answer as its target and the first one is scored; with edges the last
-    token has it. The group is the least number of hops after which the number of vertices reached
-    differs, ceil(m / 2).
-
-    Args:
-        cycle: m, at least 3.
-        tokens: "rows" (of A + I, one per vertex) or "edges" (two tokens per edge).
-
-    Raises:
-        ValueError: for other m or tokens.
-
-    >>> batch = Cycles(cycle=4).batch(torch.Generator().manual_seed(0), replicas=1, size=3)
-    >>> batch.inputs.sum(-1).unique().tolist(), int(batch.scored.sum()), int(batch.group.max())
-    ([3.0], 3, 2)
-
-    Cost: O(m^2) per graph. References: Sanford, Hsu and Telgarsky 2024, arXiv:2402.09268v1,
-    Conjecture 2.4.
-    """
-
-    cycle: int = 6
-    tokens: Tokens = "rows"
-
-    def __post_init__(self) -> None:
-        """Refuse what is no cycle."""
-        if self.cycle < 3 or self.tokens not in ("rows", "edges"):
-            raise ValueError(
-                f"cycle={self.cycle}, tokens={self.tokens!r}: accepted are at least "
-                "3, and rows or edges"
-            )
-
-    @property
-    def name(self) -> str:
-        """Task and options."""
-        return f"cycles: one of {2 * self.cycle} or two of {self.cycle}, {self.tokens}"
-
-    @property
-    def kind(self) -> Literal["classes"]:
-        """One class per token."""
-        return "classes"
-
-    @property
-    def length(self) -> int:
-        """One token per vertex, or two per edge."""
-        return self.cycle * (2 if self.tokens == "rows" else 4)
-
-    @property
-    def vocabulary(self) -> int:
-        """The vertices, and the padding that no graph here needs; 0 for rows."""
-        return 0 if self.tokens == "rows" else 2 * self.cycle + 1
-
-    @property
-    def features(self) -> int:
-        """A row of A + I, or none."""
-        return 2 * self.cycle if self.tokens == "rows" else 0
-
-    @property
-    def outputs(self) -> int:
-        """One cycle, two cycles."""
-        return 2
-
-    def batch(self, generator: torch.Generator, replicas: int, size: int) -> Batch:
-        """Draw graphs; inputs (R, B, 2m, 2m) or (R, B, 4m)."""
-        m, count, device = self.cycle, replicas * size, generator.device
-        n, place = 2 * m, torch.arange(2 * m, device=device)
-        two = torch.rand(count, 1, generator=generator, device=device) < 0.5
-        vertex = permutations(count, n, generator)
-        after = torch.stack([(place + 1) % n, place - place % m + (place + 1) % m]).index_select(
-            0, two[:, 0].long()
-        )
-        following = vertex.gather(1, after)
-        ones = torch.cat([vertex * n + following, following * n + vertex], dim=1)
-        group = torch.full((count, 1), (m + 1) // 2, device=device)
-        if self.tokens == "edges":
-            edge = (
-                torch.zeros(count, n * n, dtype=torch.bool, device=device)
-                .scatter_(1, ones, True)
-                .view(count, n, n)
-            )
-            return _at_last(edge_tokens(edge, n, generator), two, group, replicas, size)
-        shape = (replicas, size, n)
-        rows = torch.zeros(count, n * n, device=device).scatter_(1, ones, 1.0).view(*shape, n)
-        rows.diagonal(dim1=-2, dim2=-1).fill_(1.0)
-        scored = (place == 0).expand(shape)
-        return Batch(
-            rows,
-            two.long().view(replicas, size, 1).expand(shape),
-            scored,
-            group.view(replicas, size, 1).expand(shape),
-            torch.ones_like(scored),
-        )
-
-    def adjacency(self, inputs: Tensor) -> Tensor:
-        """The edges in the inputs, bool (..., 2m, 2m)."""
-        return (
-            _edges_of_rows(inputs)
-            if self.tokens == "rows"
-            else _edges_of_tokens(inputs, 2 * self.cycle)
-        )
-
-
 def _rows(far: Tensor, index: bool) -> Tensor:
     """Rows of A + I from distances, with the one-hot index where asked for."""
     # 0 and 1 are the numbers without a bit besides the last; -1 has them all. Written as numbers at
@@ -217,25 +106,6 @@ def _rows(far: Tensor, index: bool) -> Tensor:
     )
 
 
-def _at_last(tokens: Tensor, answer: Tensor, group: Tensor, replicas: int, size: int) -> Batch:
-    """A batch that asks for the answer (graphs, 1) at the last of the tokens (graphs, N)."""
-    shape = (replicas, size, tokens.shape[-1])
-    last = torch.arange(shape[-1], device=tokens.device) == shape[-1] - 1
-    return Batch(
-        tokens.view(shape),
-        (answer & last).long().view(shape),
-        last.expand(shape),
-        torch.where(last, group, -1).view(shape),
-    )
-
-
 def _edges_of_rows(rows: Tensor) -> Tensor:
     n = rows.shape[-2]
     return (rows[..., :n] > 0) & ~torch.eye(n, dtype=torch.bool, device=rows.device)
-
-
-def _edges_of_tokens(tokens: Tensor, n: int) -> Tensor:
-    u, v = tokens.unflatten(-1, (-1, 2)).unbind(-1)
-    both = torch.zeros(*tokens.shape[:-1], (n + 1) ** 2, dtype=torch.bool, device=tokens.device)
-    both.scatter_(-1, torch.cat([u * (n + 1) + v, v * (n + 1) + u], dim=-1), True)
-    return both.unflatten(-1, (n + 1, n + 1))[..., :n, :n]

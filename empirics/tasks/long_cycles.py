@@ -12,8 +12,6 @@ from torch import Tensor
 from . import Batch, smallest_type
 from .graph_families import permutations
 
-__all__ = ["LongCycles"]
-
 
 @dataclass(frozen=True)
 class LongCycles:
@@ -63,7 +61,7 @@ class LongCycles:
 
     @property
     def kind(self) -> Literal["pairs"]:
-        """A relation between vertices; `Cycles` asks for one class of a graph."""
+        """A relation between vertices."""
         return "pairs"
 
     @property

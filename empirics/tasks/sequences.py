@@ -9,8 +9,6 @@ from torch import Tensor
 
 from . import Batch, TokenIds, smallest_type
 
-__all__ = ["HopK", "draw_symbols", "find", "last_copies"]
-
 # Symbols up to which a search for each beats a sort on a CPU.
 FEW = 8
 

@@ -9,8 +9,6 @@ import torch
 
 from . import Batch, Kind, Task
 
-__all__ = ["Shuffled"]
-
 
 @dataclass(frozen=True)
 class Shuffled:

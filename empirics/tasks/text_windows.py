@@ -11,8 +11,6 @@ from torch import Tensor
 
 from . import Batch, TokenIds
 
-__all__ = ["Text"]
-
 
 @dataclass(frozen=True)
 class Text(TokenIds):

@@ -33,8 +33,6 @@ from ..training.trainer import train
 from .net_answers import bounded
 from .recipes import paths
 
-__all__ = ["RULE_GRAPHS", "answers_of", "effective_reaches", "pooled_reach", "training"]
-
 # Graphs that each seed's net is asked about, and a rule; and the seeds.
 GRAPHS, RULE_GRAPHS = 1024, 4096
 SEEDS = (0, 1, 2, 3, 4)

@@ -11,8 +11,7 @@ from sympy.core.relational import Relational
 
 from depthlaw.theory.claims.definition import Case, Control, Proportion, claim
 from depthlaw.theory.claims.relations import between
-from depthlaw.theory.claims.symbols import depth
-from depthlaw.theory.claims.symbols import hops as k
+from depthlaw.theory.claims.symbols import depth, hops as k
 
 from .experiment import HOPS, HOPS_OF, RECORDED_AGAIN, TRAINED, about_nets, accuracy, bar
 

@@ -14,9 +14,7 @@ from sympy import ceiling, floor, log
 from depthlaw.advisor.laws import layers_for_diameter, layers_for_hops
 from depthlaw.theory.claims.definition import Ball, Case, Control, claim
 from depthlaw.theory.claims.relations import Eq, Ge, Le
-from depthlaw.theory.claims.symbols import diameter as D
-from depthlaw.theory.claims.symbols import hops as k
-from depthlaw.theory.claims.symbols import quantity
+from depthlaw.theory.claims.symbols import diameter as D, hops as k, quantity
 
 from .experiment import (
     BEST_SEED,

@@ -12,8 +12,6 @@ from depthlaw.theory.claims.definition import Case
 from .experiment import GRAPHS_OF, HOPS_OF, NETS
 from .recipes import training
 
-__all__ = ["trainings"]
-
 
 def trainings() -> list[tuple[str | int, ...]]:
     """How the nets of every size are trained, below a heading."""

@@ -16,18 +16,6 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-__all__ = [
-    "AdamW",
-    "Decayed",
-    "RateFactors",
-    "Schedule",
-    "decay_mask",
-    "flatten",
-    "gradient_scale",
-    "rate_columns",
-    "schedule_factor",
-]
-
 # (pattern of parameter names, factor on their learning rate); see `rate_columns`.
 RateFactors = tuple[tuple[str, float], ...]
 

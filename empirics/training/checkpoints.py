@@ -21,8 +21,6 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-__all__ = ["CheckpointError", "fingerprint", "read", "write"]
-
 FORMAT = "depthlaw-checkpoint-1"
 _STATE = re.compile(r"state-\d{1,12}\.safetensors", re.ASCII)
 _PART = re.compile(r"(state-\d{1,12}\.safetensors|checkpoint\.json)\.\d+\.part", re.ASCII)

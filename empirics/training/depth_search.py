@@ -42,8 +42,6 @@ from .evaluation import forced_choices, logits_of, replicas_of, source, spot_che
 from .settings import Settings
 from .trainer import Progress, tuned
 
-__all__ = ["BAR", "LEVEL", "Answers", "Training", "alone", "answers", "least_depth"]
-
 _log = logging.getLogger(__name__)
 
 # A net answers a group where at least this share of it is right. The state-tracking experiments of

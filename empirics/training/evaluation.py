@@ -18,18 +18,6 @@ from torch import Tensor
 from ..nets.net import Net
 from ..tasks import Batch, Task
 
-__all__ = [
-    "accuracies",
-    "correct",
-    "draw",
-    "forced_choices",
-    "generator",
-    "logits_of",
-    "source",
-    "spot_checks",
-    "spot_counts",
-]
-
 # Examples that are drawn at once. The drawn examples depend on it, so that it is no option.
 DRAWN = 256
 

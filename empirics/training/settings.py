@@ -11,8 +11,6 @@ import torch
 from ..nets.net import Deviations
 from .adamw import Decayed, RateFactors, Schedule
 
-__all__ = ["Precision", "Settings"]
-
 Precision = Literal["float32", "float64", "bf16"]
 
 

@@ -27,17 +27,6 @@ from .adamw import (
 from .evaluation import accuracies, generator, source
 from .settings import Settings
 
-__all__ = [
-    "Evaluated",
-    "Examples",
-    "Graph",
-    "ReplicaStates",
-    "Throughput",
-    "TrainingRun",
-    "check",
-    "losses",
-]
-
 
 @dataclass(frozen=True)
 class Evaluated:

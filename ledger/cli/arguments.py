@@ -754,21 +754,18 @@ def records_verify(place: Path | None = _PLACE, json_output: bool = _JSON) -> No
 
 @_command(
     "records export records.csv",
-    "records export reference.sqlite --results reference",
+    "records export reference.csv --results reference",
     of=records,
     name="export",
     runs="records_commands.export",
 )
 def records_export(
-    file: Path = _file("File to write."),
-    form: str = _option(
-        "", "csv, sqlite or parquet; by default what the file's name says.", "--format"
-    ),
+    file: Path = _file("File to write, such as records.csv."),
     force: bool = _FORCE,
     place: Path | None = _PLACE,
     json_output: bool = _JSON,
 ) -> None:
-    """Write the records as one table, for other programs."""
+    """Write the records as one table in CSV, for other programs."""
 
 
 @_command("records gc", "records gc --delete", of=records, name="gc", runs="records_commands.gc")

@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING, Any
 from depthlaw.advisor import answer_text
 from depthlaw.advisor.base.quantities import UsageError, parse_budget, parse_count, size
 from depthlaw.advisor.grids import NetKind
-from depthlaw.advisor.question import HAVE, OPTIONS, Question, flag
-from depthlaw.advisor.question import schema as question_schema
+from depthlaw.advisor.question import HAVE, OPTIONS, Question, flag, schema as question_schema
 from depthlaw.advisor.recommendation import answer_to
 from depthlaw.advisor.shapes import Constraints
-from depthlaw.advisor.task_depths import OPTIONS as TASK_OPTIONS
-from depthlaw.advisor.task_depths import refuse_options
+from depthlaw.advisor.task_depths import OPTIONS as TASK_OPTIONS, refuse_options
 
 from . import plain
 

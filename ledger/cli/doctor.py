@@ -26,13 +26,10 @@ from ..running.index import claims_index
 from ..text import clean
 from .output import dump, stdout
 
-__all__ = ["doctor"]
-
 # What each extra is for; those of developers are left out.
 _EXTRAS = {
     "empirics": "claims measured on nets",
     "hf": "depthlaw measure, and counts of real models",
-    "parquet": "records export --format parquet",
     "ray": "verify --engine ray",
     "appendix": "depthlaw appendix",
 }

@@ -18,8 +18,7 @@ from ..running.index import claims_index, select
 from ..suite import check_suite
 from ..verdicts import falsify as search
 from ..verdicts.display import number, slack
-from ..verdicts.mutation import mutate as mutants_of
-from ..verdicts.mutation import unexplained
+from ..verdicts.mutation import mutate as mutants_of, unexplained
 from ..verdicts.report import results
 from .output import dump, notes, report_set_aside, say, stdout
 from .plain import refuse_place

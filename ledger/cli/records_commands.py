@@ -7,13 +7,10 @@ import csv
 import io
 import json
 import re
-import sqlite3
 import sys
-import tempfile
 import textwrap
 import time
 from collections.abc import Iterable, Mapping
-from contextlib import closing
 from fractions import Fraction
 from functools import partial
 from itertools import zip_longest
@@ -199,21 +196,7 @@ def verify_records(place: Path | None, json_output: bool) -> int:
 
 # --- export ---------------------------------------------------------------------------------------
 
-_COLUMNS = {
-    "id": "TEXT PRIMARY KEY",
-    "claim": "TEXT",
-    "case": "TEXT",
-    "seed": "INTEGER",
-    "code": "TEXT",
-    "device": "TEXT",
-    "form": "TEXT",
-    "result": "TEXT",
-    "approximately": "REAL",
-    "result_hash": "TEXT",
-    "wall_s": "REAL",
-    "cpu_s": "REAL",
-    "facts": "TEXT",
-}
+_COLUMNS = "id claim case seed code device form result approximately result_hash wall_s cpu_s facts"
 
 
 def _row(record: Record) -> dict[str, Any]:
@@ -249,61 +232,24 @@ def _approximately(value: Result) -> float | None:
         return None
 
 
-def export(file: Path, form: str, place: Path | None, force: bool, json_output: bool) -> int:
-    """Write all records as one table. The table is derived: delete it and export again at any
+def export(file: Path, place: Path | None, force: bool, json_output: bool) -> int:
+    """Write all records as one table in CSV. It is derived: delete it and export again at any
     time."""
-    writers = {"csv": _as_csv, "sqlite": _as_sqlite, "parquet": _as_parquet}
-    form = form or file.suffix.lower().removeprefix(".").replace("db", "sqlite")
     refuse_place(file, force)
-    if form not in writers:
-        asked = quoted(form or file.name)
-        raise UsageError(f"unknown format {asked}; accepted: --format {', '.join(writers)}")
+    if file.suffix.lower() != ".csv":
+        raise UsageError(f"records are exported as CSV; {quoted(file.name)} must end with .csv")
     store = _opened(place)
     rows = [_row(record) for record in sorted(store, key=run_key)]
-    write_file(file, writers[form](rows))
-    if json_output:
-        dump({"file": str(file), "format": form, "records": len(rows)})
-    else:
-        say(stdout(), f"{len(rows)} records of {store.root} written to {file} ({form})")
-    return 0
-
-
-def _as_csv(rows: list[dict[str, Any]]) -> bytes:
     text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
+    writer = csv.DictWriter(text, _COLUMNS.split(), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
-    return text.getvalue().encode()
-
-
-def _as_sqlite(rows: list[dict[str, Any]]) -> bytes:
-    columns = ", ".join(f'"{name}" {kind}' for name, kind in _COLUMNS.items())
-    marks = ", ".join("?" * len(_COLUMNS))
-    # Not Connection.serialize: some systems build SQLite without it.
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "records.sqlite"
-        with closing(sqlite3.connect(file)) as connection, connection:
-            connection.execute(f"CREATE TABLE records ({columns})")
-            values = [tuple(row.values()) for row in rows]
-            connection.executemany(f"INSERT INTO records VALUES ({marks})", values)
-        return file.read_bytes()
-
-
-def _as_parquet(rows: list[dict[str, Any]]) -> bytes:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise UsageError(
-            "the format parquet needs pyarrow: pip install 'depthlaw[parquet]'; or "
-            "take --format sqlite"
-        ) from None
-    kinds = {"INTEGER": pyarrow.int64(), "REAL": pyarrow.float64()}
-    types = [(name, kinds.get(kind, pyarrow.string())) for name, kind in _COLUMNS.items()]
-    table = pyarrow.Table.from_pylist(rows, schema=pyarrow.schema(types))
-    sink = io.BytesIO()
-    pyarrow.parquet.write_table(table, sink)
-    return sink.getvalue()
+    write_file(file, text.getvalue().encode())
+    if json_output:
+        dump({"file": str(file), "format": "csv", "records": len(rows)})
+    else:
+        say(stdout(), f"{len(rows)} records of {store.root} written to {file}")
+    return 0
 
 
 # --- clearing up ----------------------------------------------------------------------------------

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from ..verdicts.record_source import RecordSource
 
-__all__ = ["show", "why"]
-
 
 def show(key: str, folder: Path | None, json_output: bool, own: Path | None = None) -> int:
     """Show one claim, or list those of a topic: from the user's records, else from the ledger that

@@ -14,8 +14,6 @@ from depthlaw.theory.claims.verdict import Verdict, judge
 from ..verdicts.display import rests_on_normality, sign_test
 from ..verdicts.report import CaseResult, ClaimResult
 
-__all__ = ["CONFIDENCE", "Estimate", "Leaning", "estimate", "leaning", "written"]
-
 CONFIDENCE = f"{100 * (1 - LEVEL):.0f} %"
 
 

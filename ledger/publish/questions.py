@@ -42,8 +42,6 @@ from .drawing.panels import (
     upright,
 )
 
-__all__ = ["QUESTIONS", "PageQuestion"]
-
 Drawn = Callable[[Found], Iterable[Panel]]
 
 

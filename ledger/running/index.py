@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
 from depthlaw.theory.claims.code_version import read_cache, write_cache
-from depthlaw.theory.claims.withdrawn import WITHDRAWN
+from depthlaw.theory.claims.withdrawn import withdrawn
 
 if TYPE_CHECKING:
     from depthlaw.theory.claims.definition import Claim
@@ -83,8 +83,8 @@ def unknown(asked: str, known: Collection[str], others: Collection[str] = ()) ->
         known: the keys of the claims.
         others: keys of another kind that would do as well.
     """
-    if asked in WITHDRAWN:
-        return f"the claim {asked} was withdrawn: {WITHDRAWN[asked]}"
+    if asked in withdrawn():
+        return f"the claim {asked} was withdrawn: {withdrawn()[asked]}"
     named = [key for key in known if key.partition("/")[2] == asked]
     topics = dict.fromkeys(key.partition("/")[0] for key in known)
     close = named or get_close_matches(asked, [*known, *topics, *others], n=1, cutoff=0.7)

@@ -218,75 +218,29 @@ def _group(run: Run) -> tuple[Any, ...]:
 def cost_check(
     work: Sequence[Stage], predicted: Mapping[str, float], records: Callable[[str], Record | None]
 ) -> Iterator[str]:
-    """What the plans said of runs that are just done, group by group, beside what was measured; and
-    where a process took more than its share of the memory.
+    """Where a process of runs that are just done took more than its share of the memory, and how
+    long planned runs took beside what was expected.
 
     Args:
         work: the stages that were executed.
         predicted: (run id) -> expected seconds.
         records: (run id) -> record, such as `Store.get`.
     """
-    done: dict[Plan, dict[tuple[Any, ...], list[tuple[Run, Record]]]] = {}
+    expected = took = 0.0
     for stage in work:
-        measured = [(run, record) for run in stage.runs if (record := records(run.id)) is not None]
-        yield from _memory_check(stage, measured)
-        for run, record in measured:
+        done = [(run, record) for run in stage.runs if (record := records(run.id)) is not None]
+        run, record = max(done, key=lambda row: _peak(row[1]), default=(None, None))
+        if stage.memory is not None and record is not None and _peak(record) > stage.memory:
+            yield (
+                f"memory: a process took {_peak(record) / 2**30:.1f} GB, more than its share of "
+                f"{stage.memory / 2**30:.1f} GB, at the latest in {run}"
+            )
+        for run, record in done:
             if _planned(run) and run.id in predicted:
-                groups = done.setdefault(run.claim.plan, {})
-                groups.setdefault(_group(run)[1:], []).append((run, record))
-    for plan, groups in done.items():
-        yield from _groups_check(plan, groups, predicted)
-
-
-def _memory_check(stage: Stage, done: Sequence[tuple[Run, Record]]) -> Iterator[str]:
-    if stage.memory is None or not done:
-        return
-    run, record = max(done, key=lambda row: _peak(row[1]))
-    if _peak(record) > stage.memory:
-        yield (
-            f"memory: a process took {_peak(record) / 2**30:.1f} GB, more than its share of "
-            f"{stage.memory / 2**30:.1f} GB, at the latest in {run}"
-        )
-
-
-def _groups_check(
-    plan: Plan,
-    groups: Mapping[tuple[Any, ...], list[tuple[Run, Record]]],
-    predicted: Mapping[str, float],
-) -> Iterator[str]:
-    heading = ", ".join(plan.group)
-    yield "cost model and measurement, this run; memory: of the process so far"
-    yield (
-        f"{heading} {'operations':>10} {'GB moved':>8}  {'seconds':>9} {'measured':>8}  "
-        f"{'GB needed':>9} {'measured':>8}"
-    )
-    times: list[tuple[float, float]] = []
-    for group, done in sorted(groups.items()):
-        costs = [_cost(run) for run, _ in done]
-        operations, moved = (
-            sum(cost.work.get(kind, 0) for cost in costs) for kind in ("operations", "bytes")
-        )
-        both = [
-            (predicted[run.id], float(done_record.facts["timing"]["wall_s"]))
-            for run, done_record in done
-        ]
-        estimated, took = (sum(pair) for pair in zip(*both, strict=True))
-        needed = max(cost.peak_bytes for cost in costs)
-        taken = max(_peak(record) for _, record in done)
-        yield (
-            f"{', '.join(map(str, group)):>{len(heading)}} {operations:>10.1e} "
-            f"{moved / 2**30:>8.1f}  {estimated:>9.1f} {took:>8.1f}  "
-            f"{needed / 2**30:>9.1f} {taken / 2**30:>8.1f}"
-        )
-        times += both
-    expected, measured = (sum(pair) for pair in zip(*times, strict=True))
-    yield f"altogether {expected:.0f} s predicted, {measured:.0f} s measured"
-    ratios = sorted(took / estimated for estimated, took in times if took >= 1)
-    if ratios:
-        yield (
-            f"measured / predicted, {len(ratios)} runs of 1 s and more: "
-            f"median {ratios[len(ratios) // 2]:.2f}, from {ratios[0]:.2f} to {ratios[-1]:.2f}"
-        )
+                expected += predicted[run.id]
+                took += float(record.facts["timing"]["wall_s"])
+    if expected:
+        yield f"planned runs: {expected:.0f} s predicted, {took:.0f} s measured"
 
 
 def _peak(record: Record) -> int:

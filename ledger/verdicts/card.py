@@ -15,8 +15,7 @@ from typing import Any
 
 from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.definition import SUITES, registry
-from depthlaw.theory.claims.printing import definitions, symbols
-from depthlaw.theory.claims.printing import text as written
+from depthlaw.theory.claims.printing import definitions, symbols, text as written
 from depthlaw.theory.claims.readable import readable
 from depthlaw.theory.claims.symbols import TERMS
 from depthlaw.theory.claims.values import Case
@@ -41,8 +40,6 @@ from .evidence_tree import grounds
 from .record_source import evidence, runs_of
 from .reference import shipped
 from .report import NOT_RUN, CaseResult, ClaimResult, marked
-
-__all__ = ["answers", "card", "own_tables", "supporting"]
 
 
 def card(result: ClaimResult, known: Mapping[str, Mapping[str, str]] | None = None) -> Card:

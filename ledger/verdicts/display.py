@@ -11,8 +11,7 @@ import sympy
 
 from depthlaw.theory.claims.definition import Claim, at, measured_symbol
 from depthlaw.theory.claims.printing import latex, text
-from depthlaw.theory.claims.rounding import LEVEL, centre
-from depthlaw.theory.claims.rounding import interval as in_print
+from depthlaw.theory.claims.rounding import LEVEL, centre, interval as in_print
 from depthlaw.theory.claims.values import (
     Ball,
     Case,

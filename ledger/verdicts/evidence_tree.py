@@ -22,12 +22,9 @@ from ..records.store import Record, manifest
 from ..running.index import claims_index
 from .answers import Ground
 from .citations import reference, sources, words
-from .display import duration, measured_side, slack, stated, statement_text
-from .display import judged as judged_by
+from .display import duration, judged as judged_by, measured_side, slack, stated, statement_text
 from .report import NOT_RUN, PREMISE_REFUTED, CaseResult, ClaimResult, verdict_name
 from .undecided_advice import remedies
-
-__all__ = ["as_json", "grounds"]
 
 # The cases that decide a verdict come first, before them the smallest counterexample.
 _ORDER = (Verdict.FAILS.value, Verdict.UNDECIDED.value, NOT_RUN, Verdict.HOLDS.value)

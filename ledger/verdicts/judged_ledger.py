@@ -11,8 +11,6 @@ from depthlaw.theory.claims.definition import DEVICE_OF, Claim, topics
 from ..records.store import Store
 from .report import ClaimResult, results
 
-__all__ = ["Recorded"]
-
 # Not the order of `SUITES`: a claim is told by the trainings that it is about, then by `full`,
 # which contains `theory` and `quick`, and only where `full` has none of it by `frontier`, whose
 # long runs few repeat. Suites for another device follow on their own.

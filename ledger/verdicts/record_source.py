@@ -19,15 +19,6 @@ from .judged_ledger import Recorded
 from .reference import Ledger, by_run, shipped
 from .report import ClaimResult, results
 
-__all__ = [
-    "RecordSource",
-    "evidence",
-    "from_reference",
-    "largest_recorded_suite",
-    "runs_of",
-    "wanted",
-]
-
 
 @dataclass(frozen=True)
 class RecordSource:

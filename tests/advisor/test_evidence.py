@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from depthlaw.advisor import grids, laws, models, rules
-from depthlaw.advisor import rule_scores as evidence
+from depthlaw.advisor import grids, laws, models, rule_scores as evidence, rules
 from depthlaw.advisor.grids import STANDARD, NetKind
 from depthlaw.theory.depth_choice.levine_fit import PROJECTIONS
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from depthlaw.advisor.architecture import Architecture, Experts, Latent
 from depthlaw.advisor.base.quantities import UsageError

@@ -7,8 +7,7 @@ from fractions import Fraction
 
 import flint
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.special import lambertw
 
 from depthlaw.advisor import laws

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.budgets import Budget

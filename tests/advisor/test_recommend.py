@@ -13,16 +13,14 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from depthlaw.advisor import counting, laws, recommend
 from depthlaw.advisor.answer import Answer
 from depthlaw.advisor.architecture import Architecture
 from depthlaw.advisor.base.quantities import UsageError, parse_budget
 from depthlaw.advisor.budgets import Budget
-from depthlaw.advisor.grids import NetKind, grids, loss_grids
-from depthlaw.advisor.grids import price as evidence_price
+from depthlaw.advisor.grids import NetKind, grids, loss_grids, price as evidence_price
 from depthlaw.advisor.huggingface import config_of
 from depthlaw.advisor.latency import LatencyPoint, fit
 from depthlaw.advisor.models import architecture, model, models, models_near

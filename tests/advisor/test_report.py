@@ -14,9 +14,15 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from depthlaw.advisor import answer as answers
-from depthlaw.advisor import answer_text, architecture, counting, question, task_depths
-from depthlaw.advisor import rule_scores as evidence
+from depthlaw.advisor import (
+    answer as answers,
+    answer_text,
+    architecture,
+    counting,
+    question,
+    rule_scores as evidence,
+    task_depths,
+)
 from depthlaw.advisor.answer import Answer, Built, Candidate, LawNumber, Neighbour
 from depthlaw.advisor.architecture import Architecture, Experts
 from depthlaw.advisor.base import quantities

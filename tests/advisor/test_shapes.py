@@ -6,8 +6,7 @@ from itertools import product
 from statistics import median, median_low, mode
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from depthlaw.advisor.architecture import Architecture, Experts
 from depthlaw.advisor.base.quantities import UsageError

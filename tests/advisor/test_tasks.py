@@ -6,8 +6,7 @@ import re
 from importlib.resources import files
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from depthlaw.advisor import laws
 from depthlaw.advisor.base.quantities import UsageError

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import networkx as nx
 import torch
 
-from depthlaw.empirics.tasks.graphs import Connectivity, Cycles
+from depthlaw.empirics.tasks.graphs import Connectivity
 from depthlaw.empirics.tasks.sequences import HopK
 from depthlaw.theory.hops.pointers import hop_k
 
@@ -38,11 +38,11 @@ def expected(task, example):
         answers = hop_k(ids, k, missing=task.missing)
         groups = [-1 if a == task.missing else k for a in answers]
         return torch.tensor([task.blank, *answers]), torch.tensor([-1, *groups])
-    route = {Connectivity: _connectivity, Cycles: _cycles}[type(task)]
-    return route(task, example, _networkx(task.adjacency(example)))
+    assert isinstance(task, Connectivity)
+    return _connectivity(_networkx(task.adjacency(example)))
 
 
-def _connectivity(task, example, g):
+def _connectivity(g):
     targets = torch.zeros(len(g), len(g), dtype=torch.bool)
     far = torch.full((len(g), len(g)), -1)
     for component in nx.connected_components(g):
@@ -51,20 +51,6 @@ def _connectivity(task, example, g):
     for u, found in nx.all_pairs_shortest_path_length(g):
         far[u, list(found)] = torch.tensor(list(found.values()))
     return targets, far
-
-
-def _cycles(task, example, g):
-    sizes = sorted(len(component) for component in nx.connected_components(g))
-    two = sizes == [task.cycle] * 2
-    if not (two or sizes == [2 * task.cycle]) or any(degree != 2 for _, degree in g.degree):
-        raise ValueError(f"neither one nor two cycles: components of {sizes} vertices")
-    one, other = nx.cycle_graph(2 * task.cycle), nx.cycle_graph(task.cycle)
-    near = next(
-        hops
-        for hops in range(len(g))
-        if len(nx.ego_graph(one, 0, hops)) != len(nx.ego_graph(other, 0, hops))
-    )
-    return torch.full((task.length,), int(two)), torch.full((task.length,), near)
 
 
 def _networkx(adjacency):

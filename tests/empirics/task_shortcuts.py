@@ -17,7 +17,7 @@ from torch.nn.functional import one_hot, pad
 
 from depthlaw.empirics.tasks import Batch, Task
 from depthlaw.empirics.tasks.graph_families import distances
-from depthlaw.empirics.tasks.graphs import Connectivity, Cycles
+from depthlaw.empirics.tasks.graphs import Connectivity
 from depthlaw.empirics.tasks.sequences import HopK, find
 from depthlaw.theory.claims.values import Proportion
 
@@ -119,7 +119,7 @@ def clues(task: Task, batch: Batch, place: Tensor) -> dict[str, Clue]:
 
     The batch holds one replica; `place` are indices into the flattened targets of one example.
     """
-    if isinstance(task, Connectivity | Cycles):
+    if isinstance(task, Connectivity):
         return _graph_clues(task, batch, place)
     found = _token_clues(batch.inputs[0], place, task.vocabulary)
     if isinstance(task, HopK):
@@ -157,11 +157,9 @@ def _everywhere(table: Tensor, place: Tensor) -> Tensor:
     return table.float()[:, None].expand(-1, place.shape[1], -1)
 
 
-def _graph_clues(task: Connectivity | Cycles, batch: Batch, place: Tensor) -> dict[str, Clue]:
+def _graph_clues(task: Connectivity, batch: Batch, place: Tensor) -> dict[str, Clue]:
     adjacency = task.adjacency(batch.inputs[0])
-    # The vertices that an answer is about; where it is about the whole graph, the first one twice.
-    pairs = isinstance(task, Connectivity)
-    u, v = (place // task.vertices, place % task.vertices) if pairs else (0 * place, 0 * place)
+    u, v = place // task.vertices, place % task.vertices  # that an answer is about
     degree = adjacency.sum(-1)
     kinds = torch.stack([degree == d for d in range(DEGREES)] + [degree >= DEGREES], dim=-1).sum(1)
     degrees = torch.cat([_at(degree, u), _at(degree, v), _everywhere(kinds, place)], dim=-1)

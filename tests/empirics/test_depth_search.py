@@ -11,8 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from depthlaw.empirics.nets.net import Net, NetShape, gpt2
 from depthlaw.empirics.tasks.graphs import Connectivity

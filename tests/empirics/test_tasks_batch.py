@@ -9,7 +9,7 @@ import torch
 from task_labels import Agreement, cross_check
 
 from depthlaw.empirics.tasks import Batch
-from depthlaw.empirics.tasks.graphs import Connectivity, Cycles
+from depthlaw.empirics.tasks.graphs import Connectivity
 from depthlaw.empirics.tasks.sequences import HopK
 
 TASKS = [
@@ -18,9 +18,6 @@ TASKS = [
     Connectivity(vertices=9, family="forest", window=2),
     Connectivity(vertices=10, family="Erdos-Renyi", edge_probability=0.2),
     Connectivity(vertices=10, family="Erdos-Renyi", edge_probability=0.15, max_distance=3),
-    Cycles(cycle=3),
-    Cycles(cycle=6),
-    Cycles(cycle=7, tokens="edges"),
     HopK(symbols=20, k_max=5),
     HopK(symbols=12, alphabet=2, k_min=2, k_max=2, repeats=True, vocabulary=0),
     HopK(),

@@ -7,19 +7,17 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
-from task_labels import cross_check, expected
+from task_labels import cross_check
 
 from depthlaw.empirics.tasks import graph_families
 from depthlaw.empirics.tasks.graph_families import (
     RandomGraphs,
     distances,
-    edge_tokens,
     permutations,
 )
-from depthlaw.empirics.tasks.graphs import Connectivity, Cycles
+from depthlaw.empirics.tasks.graphs import Connectivity
 
 # Probability that a statistical test here fails although the distribution is right, at a seed not
 # yet fixed.
@@ -136,13 +134,6 @@ def test_rows_of_a_directed_graph_are_refused():
         cross_check(task, batch)
 
 
-def test_what_is_no_cycle_is_refused():
-    task = Cycles(cycle=5)
-    path = torch.eye(10) + torch.diag(torch.ones(9), 1) + torch.diag(torch.ones(9), -1)
-    with pytest.raises(ValueError, match="neither one nor two cycles"):
-        expected(task, path)
-
-
 # --- distributions --------------------------------------------------------------------------------
 
 
@@ -156,7 +147,7 @@ def test_permutations_are_uniform():
 
 @pytest.mark.parametrize(
     "task",
-    [Connectivity(vertices=9), Connectivity(vertices=9, family="forest"), Cycles(cycle=4)],
+    [Connectivity(vertices=9), Connectivity(vertices=9, family="forest")],
     ids=lambda t: t.name,
 )
 def test_every_pair_of_vertices_is_an_edge_equally_often(task):
@@ -213,39 +204,6 @@ def test_limits_that_no_graph_fits_are_reported():
 # --- tasks ----------------------------------------------------------------------------------------
 
 
-def test_edge_tokens_hold_each_edge_once_in_random_order_and_direction():
-    g = nx.petersen_graph()
-    adjacency = torch.from_numpy(nx.to_numpy_array(g)).bool().expand(3000, 10, 10)
-    tokens = edge_tokens(adjacency, 17, seeded()).view(3000, 17, 2)
-    assert (tokens[:, 15:] == 10).all()
-    listed = tokens[:, :15].sort().values @ torch.tensor([10, 1])
-    assert (listed.sort().values == torch.tensor(sorted(10 * u + v for u, v in g.edges))).all()
-    assert fits(listed[:, 0].unique(return_counts=True)[1].tolist(), [200] * 15)
-    assert binomial(int((tokens[:, 0, 0] < tokens[:, 0, 1]).sum()), 3000, 0.5)
-
-
-def test_edge_tokens_need_room():
-    with pytest.raises(ValueError, match="there is room for 2"):
-        edge_tokens(torch.ones(1, 3, 3, dtype=torch.bool), 2, seeded())
-
-
-def test_one_cycle_and_two_are_balanced_and_regular():
-    batch = Cycles(cycle=5).batch(seeded(), 1, 4000)
-    assert (batch.inputs.sum(-1) == 3).all()
-    assert binomial(int(batch.targets[..., 0].sum()), 4000, 0.5)
-    assert batch.scored.sum() == 4000
-
-
-@pytest.mark.parametrize("cycle", [3, 4, 5, 8, 9])
-def test_the_group_of_cycles_is_where_the_vertices_reached_first_differ(cycle):
-    reached = [
-        [len(nx.ego_graph(nx.cycle_graph(n), 0, hops)) for hops in range(cycle + 1)]
-        for n in (cycle, 2 * cycle)
-    ]
-    first = next(hops for hops, (a, b) in enumerate(zip(*reached, strict=True)) if a != b)
-    assert Cycles(cycle=cycle).batch(seeded(), 1, 1).group.unique().tolist() == [first]
-
-
 @pytest.mark.parametrize(
     ("build", "message"),
     [
@@ -255,8 +213,6 @@ def test_the_group_of_cycles_is_where_the_vertices_reached_first_differ(cycle):
         (lambda: Connectivity(edge_probability=-0.1), "probabilities"),
         (lambda: Connectivity(vertices=12, max_distance=4), "at least 5"),
         (lambda: Connectivity(window=-1), "accepted"),
-        (lambda: Cycles(cycle=2), "at least 3"),
-        (lambda: Cycles(tokens="matrix"), "rows or edges"),
     ],
 )
 def test_options_out_of_range_are_refused(build, message):

@@ -8,7 +8,7 @@ import torch
 from task_shortcuts import BAR, Shortcut, audit
 
 from depthlaw.empirics.tasks import Batch, graph_families
-from depthlaw.empirics.tasks.graphs import Connectivity, Cycles
+from depthlaw.empirics.tasks.graphs import Connectivity
 from depthlaw.empirics.tasks.sequences import HopK
 
 CHEAP = {"degrees", "index", "edges", "degrees, index, edges"}
@@ -23,42 +23,23 @@ def by_name(found):
 
 
 @dataclass(frozen=True)
-class OnePathOrTwo(Cycles):
-    """Leaky on purpose: one path against two, which the number of edges tells, and the number of
-    vertices of degree 1."""
+class PathOrNothing(Connectivity):
+    """Leaky on purpose: one path or no edge, which the number of edges tells, and degrees."""
 
     def batch(self, generator, replicas, size):
-        n = 2 * self.cycle
-        far = graph_families.RandomGraphs(n).distances(generator, replicas * size)
-        one = graph_families.RandomGraphs(n, "paths", cut=0.0).distances(generator, replicas * size)
-        two = torch.rand(replicas * size, 1, 1, generator=generator) < 0.5
-        far = torch.where(two, far, one).view(replicas, size, n, n)
-        targets = two.long().view(replicas, size, 1).expand(replicas, size, n)
-        scored = (torch.arange(n) == 0).expand(targets.shape)
-        return Batch(
-            ((far == 0) | (far == 1)).float(), targets, scored, torch.full_like(targets, n - 1)
-        )
+        n = self.vertices
+        far = graph_families.RandomGraphs(n, "paths", cut=0.0).distances(generator, replicas * size)
+        empty = torch.rand(replicas * size, 1, 1, generator=generator) < 0.5
+        far = far.masked_fill((far > 0) & empty, -1).view(replicas, size, n, n).long()
+        scored = (~torch.eye(n, dtype=torch.bool)).expand(far.shape)
+        return Batch(((far == 0) | (far == 1)).float(), far >= 0, scored, far)
 
 
-def test_one_path_against_two_is_flagged_by_edges_and_degrees():
-    found = audit(OnePathOrTwo(cycle=12), seed=0, graphs=400)
+def test_a_path_against_nothing_is_flagged_by_edges_and_degrees():
+    found = audit(PathOrNothing(vertices=24), seed=0, graphs=400)
     assert {"edges", "degrees"} <= flagged(found)
     assert "index" not in flagged(found)
     assert by_name(found)["edges"].accuracy == 1
-
-
-@pytest.mark.parametrize(
-    "task",
-    [Cycles(cycle=12), Cycles(cycle=20), Cycles(cycle=20, tokens="edges")],
-    ids=lambda t: t.name,
-)
-def test_one_cycle_against_two_is_not_flagged(task):
-    found = audit(task, seed=0, graphs=400)
-    assert flagged(found) == set()
-    # Nothing cheap is constant on one kind of graph only: the tree has nothing to split on.
-    assert all(s.accuracy <= s.majority for s in found if s.name in CHEAP - {"index"})
-    assert by_name(found)["component sizes"].accuracy == 1
-    assert by_name(found)["component sizes"].search
 
 
 HALVES = Connectivity(vertices=16, max_distance=7)
@@ -98,6 +79,7 @@ def test_nine_hops_are_flagged_where_few_pairs_are_farther_and_are_search_where_
     assert near["9 hops"].search
     assert near["9 hops"].accuracy == 1
     assert not near["9 hops"].flagged
+    assert near["component sizes"].search
     assert not near["3 hops"].search
 
 

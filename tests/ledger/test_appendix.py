@@ -13,8 +13,7 @@ import sympy
 
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.ledger.publish.appendix import document as module
-from depthlaw.ledger.publish.appendix import formats
+from depthlaw.ledger.publish.appendix import document as module, formats
 from depthlaw.ledger.publish.appendix.document import write_appendix
 from depthlaw.ledger.publish.appendix.formats import Document
 from depthlaw.ledger.publish.appendix.typesetting import code, prose
@@ -25,8 +24,7 @@ from depthlaw.ledger.verdicts.claim_set import claim_set
 from depthlaw.ledger.verdicts.judged_ledger import Recorded
 from depthlaw.ledger.verdicts.reference import Agreement, shipped
 from depthlaw.theory.claims.definition import Case, Claim, Control, Source, Step, registry
-from depthlaw.theory.claims.symbols import depth as L
-from depthlaw.theory.claims.symbols import width as d
+from depthlaw.theory.claims.symbols import depth as L, width as d
 from depthlaw.theory.claims.values import Ball, Exact
 from depthlaw.theory.separation_rank.degree import deg
 from depthlaw.theory.separation_rank.value_rank import sep

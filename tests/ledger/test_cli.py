@@ -517,7 +517,7 @@ def test_ten_kills_lose_nothing_and_end_in_the_same_manifest(tmp_path):
         (("verify", "--only", "hops", "--max-memory", "1B"), "500MB or more"),
         (("verify", "--only", "hops", "--max-memory", "lots"), "amount of memory"),
         (("exercise", "depth-ablation", "--corpus", "/dev/zero"), "is a device"),
-        (("records", "export", "{tmp}/x.xyz", "--results", "reference"), "unknown format 'xyz'"),
+        (("records", "export", "{tmp}/x.xyz", "--results", "reference"), "must end with .csv"),
         (("depth", "3B", "--known-by", "9999"), "to 2100"),
     ],
 )

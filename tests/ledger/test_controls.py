@@ -12,8 +12,7 @@ the claim's, which a control that only moves a constant does not: a coin would p
 
 from dataclasses import replace
 from functools import partial
-from math import isfinite
-from math import log as ln
+from math import isfinite, log as ln
 
 import pytest
 from sympy import Abs, Expr, Max, log

@@ -15,8 +15,7 @@ from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.running.signals import Stopped
 from depthlaw.ledger.verdicts.report import as_json, results, verdict_name
 from depthlaw.theory.claims.definition import Case, Claim, Control, Exact, Source, Step, registry
-from depthlaw.theory.claims.symbols import depth as L
-from depthlaw.theory.claims.symbols import quantity
+from depthlaw.theory.claims.symbols import depth as L, quantity
 from depthlaw.theory.claims.values import Ball, Outside, Sample
 from depthlaw.theory.claims.verdict import Verdict
 

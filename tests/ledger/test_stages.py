@@ -109,7 +109,7 @@ def test_a_process_beyond_its_share_is_named():
     assert list(scheduling.cost_check(large, {}, records.get)) == []
 
 
-def test_cost_model_and_measurement_stand_side_by_side():
+def test_what_planned_runs_took_stands_beside_what_was_expected():
     walls = [0.5, 16.0, 5.0, 0.5]
     records = {run.id: record(s, GB) for run, s in zip(RUNS, walls, strict=True)}
     predicted = dict(zip(records, [0.1, 2.0, 5.0, 0.1], strict=True))
@@ -118,12 +118,7 @@ def test_cost_model_and_measurement_stand_side_by_side():
         scheduling.Stage([*RUNS[2:], UNPLANNED], Inline()),
     ]
     said = list(scheduling.cost_check(work, predicted, records.get))
-    assert max(map(len, said)) <= 80
-    assert len(said) == 2 + 2 + 2, "headings, one line for each group, the sum and the ratios"
-    assert said[-2] == "altogether 7 s predicted, 22 s measured"
-    assert said[-1] == (
-        "measured / predicted, 2 runs of 1 s and more: median 8.00, from 1.00 to 8.00"
-    )
+    assert said == ["planned runs: 7 s predicted, 22 s measured"]
 
 
 @pytest.mark.parametrize(

@@ -27,8 +27,7 @@ from depthlaw.theory.claims.definition import (
     registry,
 )
 from depthlaw.theory.claims.rounding import interval
-from depthlaw.theory.claims.symbols import depth as L
-from depthlaw.theory.claims.symbols import quantity
+from depthlaw.theory.claims.symbols import depth as L, quantity
 from depthlaw.theory.claims.values import Ball, Proportion, Sample
 from depthlaw.theory.claims.verdict import FALSE_ALARM_BUDGET, Verdict, level
 

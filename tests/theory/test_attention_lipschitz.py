@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from depthlaw.theory.claims.definition import Case, at
 from depthlaw.theory.rank_collapse import attention_lipschitz as al

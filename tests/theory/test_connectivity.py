@@ -8,8 +8,7 @@ from collections.abc import Iterator
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from judging import claims
 
 from depthlaw.advisor import laws

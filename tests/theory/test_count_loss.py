@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from judging import claims
 
 from depthlaw.theory.claims.definition import Case, Claim

@@ -7,8 +7,7 @@ import flint
 import numpy as np
 import pytest
 from flint import arb
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.rank_collapse import cubic_step as cs

@@ -12,8 +12,7 @@ import flint
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from depthlaw.theory.exact import finite_field, panels, residues
 from depthlaw.theory.exact.finite_field import (

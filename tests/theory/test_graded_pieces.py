@@ -10,13 +10,11 @@ from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.exact.finite_field import rank
-from depthlaw.theory.separation_rank import graded_pieces as graded
-from depthlaw.theory.separation_rank import piece_rank
+from depthlaw.theory.separation_rank import graded_pieces as graded, piece_rank
 from depthlaw.theory.separation_rank.dimension_count import dimension_count
 from depthlaw.theory.separation_rank.linear_attention import random_net
 from depthlaw.theory.separation_rank.moment_forms import catalecticant, moment_forms

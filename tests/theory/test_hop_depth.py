@@ -9,8 +9,7 @@ from itertools import islice, product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.verdict import Verdict, judge

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from judging import claims, verdict
 
 from depthlaw.advisor.laws import LARGEST_EXECUTED, layers_for_hops, layers_for_hops_printed

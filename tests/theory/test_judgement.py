@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import pytest
 import sympy
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from depthlaw.ledger.verdicts.mutation import mutants
 from depthlaw.theory.claims.definition import Case, Claim, Control, Source

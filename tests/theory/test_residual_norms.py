@@ -5,8 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from depthlaw.theory.claims.values import Ball, Case, Exact
 from depthlaw.theory.rank_collapse import residual_norms as rn

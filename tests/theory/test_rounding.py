@@ -2,8 +2,7 @@
 
 from fractions import Fraction
 
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from depthlaw.theory.claims.rounding import centre, interval
 from depthlaw.theory.claims.values import Proportion, Sample

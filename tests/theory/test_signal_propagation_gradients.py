@@ -10,8 +10,7 @@ import pytest
 from depthlaw.theory.claims.definition import find
 from depthlaw.theory.claims.values import Case, Outside
 from depthlaw.theory.claims.verdict import Verdict, judge
-from depthlaw.theory.signal_propagation import backward as net
-from depthlaw.theory.signal_propagation import last_layer_gradient
+from depthlaw.theory.signal_propagation import backward as net, last_layer_gradient
 
 SLOPE, SIZE = (
     find(f"signal_propagation/{name}") for name in ("last_gradient_slope", "pre_ln_gradient_size")

@@ -7,8 +7,7 @@ import pytest
 from judging import claims
 
 from depthlaw.theory.claims.values import Case
-from depthlaw.theory.signal_propagation import mean_field as mf
-from depthlaw.theory.signal_propagation import token_correlation as tc
+from depthlaw.theory.signal_propagation import mean_field as mf, token_correlation as tc
 
 CLAIMS = claims("signal_propagation")
 

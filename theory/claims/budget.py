@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from .values import Case, Measured
     from .verdict import Decision
 
-__all__ = ["ClaimTable", "Cost", "Plan", "TableRow"]
-
 
 @dataclass(frozen=True)
 class Cost:

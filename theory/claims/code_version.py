@@ -35,8 +35,6 @@ from platformdirs import user_cache_path
 
 from depthlaw.advisor.base.quantities import UsageError
 
-__all__ = ["code_version", "read_cache", "remember", "source_files", "write_cache"]
-
 _PROJECT = "depthlaw"
 _ROOTS = ("depthlaw.theory", "depthlaw.empirics", "depthlaw.advisor")
 # Values that say by their text what they are.

@@ -21,8 +21,6 @@ from .readable import ascii_formula
 from .relations import Within
 from .symbols import TERMS, depth, order, width
 
-__all__ = ["Definition", "definitions", "latex", "symbols", "text"]
-
 
 class Definition(NamedTuple):
     """What stands behind a name in a printed statement: a relation as LaTeX and as ASCII, and what

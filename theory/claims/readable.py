@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from functools import cache
 
-__all__ = ["ascii_formula", "readable"]
-
 _SIGNS = {
     **dict.fromkeys(("le", "leq"), " <= "),
     **dict.fromkeys(("ge", "geq"), " >= "),

@@ -16,8 +16,6 @@ from typing import Any
 import sympy
 from sympy.core.relational import Relational
 
-__all__ = ["Eq", "Ge", "Gt", "Le", "Lt", "Ne", "Within", "between"]
-
 Eq, Ge, Gt, Le, Lt, Ne = (
     partial(kind, evaluate=False)
     for kind in (sympy.Eq, sympy.Ge, sympy.Gt, sympy.Le, sympy.Lt, sympy.Ne)

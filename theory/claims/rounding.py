@@ -6,8 +6,6 @@ import math
 from decimal import Context, Decimal
 from fractions import Fraction
 
-__all__ = ["LEVEL", "centre", "interval"]
-
 # Of the intervals that tables and pictures show. Those of verdicts are wider: see
 # `verdict.FALSE_ALARM_BUDGET`.
 LEVEL = 0.05

@@ -13,8 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from sympy import Eq as Equality
-from sympy import Expr, Symbol, expand, summation
+from sympy import Eq as Equality, Expr, Symbol, expand, summation
 from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Source, Step, claim

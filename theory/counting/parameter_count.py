@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from sympy import Eq as Equality
-from sympy import expand
+from sympy import Eq as Equality, expand
 from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Source, Step, claim

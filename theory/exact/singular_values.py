@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 from ..claims.values import Ball
 from .enclosure import from_fraction
 
-__all__ = ["Tails", "tails"]
-
 _BITS = 256
 
 

@@ -16,8 +16,7 @@ from sympy.core.relational import Relational
 from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
 from ..claims.proof_steps import at_least, vanish
 from ..claims.relations import Eq, Le
-from ..claims.symbols import quantity, width
-from ..claims.symbols import tokens as N
+from ..claims.symbols import quantity, tokens as N, width
 from ..exact.enclosure import from_fraction
 from .rational_matrices import random_matrix, rational_array, row_stochastic
 from .softmax_attention import ball_norms, largest, softmax_rows

@@ -15,9 +15,7 @@ from sympy.core.relational import Relational
 from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
 from ..claims.proof_steps import equal
 from ..claims.relations import Eq, Ge
-from ..claims.symbols import depth as L
-from ..claims.symbols import heads as H
-from ..claims.symbols import quantity
+from ..claims.symbols import depth as L, heads as H, quantity
 from ..exact.enclosure import from_fraction
 from .rational_matrices import rational_array, row_stochastic
 from .softmax_attention import Head, attention, ball_composite_norm, centred, resolved

@@ -18,8 +18,7 @@ from sympy.core.relational import Relational
 from ..claims.definition import Case, Control, Exact, Source, Step, claim
 from ..claims.proof_steps import vanish
 from ..claims.relations import Eq
-from ..claims.symbols import quantity
-from ..claims.symbols import tokens as n
+from ..claims.symbols import quantity, tokens as n
 from .rational_matrices import rational_array, row_stochastic
 
 rho = quantity(

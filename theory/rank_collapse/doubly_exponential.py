@@ -22,9 +22,7 @@ from sympy.core.relational import Relational
 from ..claims.definition import Ball, Case, Control, Outside, Source, Step, at, claim
 from ..claims.proof_steps import at_least, vanish
 from ..claims.relations import Eq, Ge, Lt
-from ..claims.symbols import depth as L
-from ..claims.symbols import quantity, residual
-from ..claims.symbols import tokens as n
+from ..claims.symbols import depth as L, quantity, residual, tokens as n
 from ..exact.enclosure import enclose, from_fraction
 from .deep_layers import residual_end
 from .softmax_attention import (

@@ -16,10 +16,7 @@ from sympy.core.relational import Relational
 from ..claims.definition import Ball, Case, Control, Exact, Outside, Source, Step, claim
 from ..claims.proof_steps import at_least, sum_step, vanish
 from ..claims.relations import Eq, Ge, Le
-from ..claims.symbols import depth as L
-from ..claims.symbols import position as j
-from ..claims.symbols import quantity
-from ..claims.symbols import tokens as N
+from ..claims.symbols import depth as L, position as j, quantity, tokens as N
 from ..exact.enclosure import from_fraction
 from .cubic_step import qk_weight as w
 from .rational_matrices import rational_array, row_stochastic

@@ -16,8 +16,7 @@ from sympy import Piecewise
 
 from ..claims.definition import Case, Control, Exact, Source, claim
 from ..claims.relations import Eq
-from ..claims.symbols import quantity
-from ..claims.symbols import tokens as N
+from ..claims.symbols import quantity, tokens as N
 from .linear_attention import PRIME
 from .rank_symbols import d
 from .value_rank import rank_mod, sep

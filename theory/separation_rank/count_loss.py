@@ -26,8 +26,7 @@ from .dimension_count import moments_degree
 from .graded_pieces import PRIME, piece_shape
 from .head_word import kept_letters, separators, word_forms
 from .piece_rank import graded_rank, rank_of_piece
-from .rank_symbols import COLUMNS, D, L, Le, catalecticant_rank, d, k
-from .rank_symbols import index as i
+from .rank_symbols import COLUMNS, D, L, Le, catalecticant_rank, d, index as i, k
 
 letters = quantity("word_letters", "C", "letters M of a row a^T M s_1 M ... s_{C-1} M")
 shared = quantity(

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from sympy import Expr, Min, Sum, binomial, floor
 
 from ..claims.definition import Case, Control, Exact, Source, claim
-from ..claims.symbols import quantity
-from ..claims.symbols import tokens as N
+from ..claims.symbols import quantity, tokens as N
 from ..exact.finite_field import matmul, rank
 from .graded_pieces import (
     PRIME,
@@ -29,8 +28,7 @@ from .graded_pieces import (
     piece_shape,
 )
 from .piece_rank import graded_rank
-from .rank_symbols import ONE_HEAD, D, Eq, H, L, catalecticant_rank, d, k
-from .rank_symbols import index as i
+from .rank_symbols import ONE_HEAD, D, Eq, H, L, catalecticant_rank, d, index as i, k
 from .value_rank import measured_rank, sep
 
 cut = quantity(

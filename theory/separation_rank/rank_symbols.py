@@ -9,11 +9,7 @@ import sympy
 from sympy import Expr, Max, Min, Mul, Rational, Sum, binomial
 
 from ..claims.definition import Source
-from ..claims.symbols import depth as L
-from ..claims.symbols import heads as H
-from ..claims.symbols import order as k
-from ..claims.symbols import quantity
-from ..claims.symbols import width as d
+from ..claims.symbols import depth as L, heads as H, order as k, quantity, width as d
 
 __all__ = ["H", "L", "d", "k"]
 

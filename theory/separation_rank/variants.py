@@ -16,8 +16,7 @@ from sympy import Expr, Min, Piecewise
 
 from ..claims.definition import Case, Control, Exact, Source, claim
 from ..claims.relations import Within, between
-from ..claims.symbols import quantity
-from ..claims.symbols import tokens as N
+from ..claims.symbols import quantity, tokens as N
 from .linear_attention import forward, random_net, random_tokens, value_matrix
 from .moment_forms import catalecticant_sum
 from .rank_symbols import COUNT_PAGE, Eq, Ge, H, L, d, dimension_sum

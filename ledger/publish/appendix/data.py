@@ -18,8 +18,6 @@ from ...verdicts.display import measured_side, prediction, relation
 from ...verdicts.report import CaseResult, ClaimResult
 from ..intervals import CONFIDENCE, estimate
 
-__all__ = ["COLUMNS", "Row", "results_csv", "results_parquet", "rigorous", "rows"]
-
 Row = Mapping[str, Any]
 
 # Name: type in Parquet, and what it holds.

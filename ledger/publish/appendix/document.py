@@ -22,8 +22,7 @@ from depthlaw.theory.claims.printing import symbols
 from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET
 from depthlaw.theory.claims.verdict import Verdict
 
-from ...records.store import Record, Store, canonical
-from ...records.store import manifest as manifest_of
+from ...records.store import Record, Store, canonical, manifest as manifest_of
 from ...verdicts.citations import bibtex_for, entries
 from ...verdicts.claim_set import altered, claim_set, claim_sets, entry, hash_of
 from ...verdicts.display import duration
@@ -41,8 +40,6 @@ from .typesetting import code, factor, macro, prose, template, tex
 
 if TYPE_CHECKING:
     from sympy import Symbol
-
-__all__ = ["Shown", "write_appendix"]
 
 Shown = Literal["headlines", "claims", "all"]
 # Groups of findings that the statements themselves, and their counts, tell.

@@ -21,8 +21,6 @@ from depthlaw.advisor.base.quantities import UsageError
 
 from ...text import clean
 
-__all__ = ["Document", "check_programs"]
-
 # Extensions of pandoc's own Markdown that would read plain words as markup.
 _READER = "markdown-auto_identifiers-example_lists-tex_math_single_backslash-raw_html-raw_tex"
 _LIBRARIES = {"pypandoc": "pandoc", "typst": "Typst", "pyarrow": "Parquet"}

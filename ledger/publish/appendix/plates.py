@@ -7,8 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from depthlaw.empirics.separation_rank.frontier import entries
-from depthlaw.empirics.separation_rank.frontier import table as frontier_table
+from depthlaw.empirics.separation_rank.frontier import entries, table as frontier_table
 from depthlaw.theory.claims.verdict import Verdict
 
 from ...verdicts.judged_ledger import Recorded
@@ -19,8 +18,6 @@ from ..drawing.rank_panels import rank_panels
 from ..intervals import CONFIDENCE
 from ..questions import QUESTIONS
 from .typesetting import verdict
-
-__all__ = ["Plate", "plates"]
 
 # Panels of the first figure: widths below, at and above those that a bound says something of.
 _WIDTHS = (2, 4, 10, 16)

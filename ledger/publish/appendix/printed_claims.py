@@ -32,8 +32,6 @@ from ...verdicts.undecided_advice import remedies
 from ..intervals import CONFIDENCE, estimate, leaning, written
 from .typesetting import code, factor, maths, prose, sentence, value, verdict
 
-__all__ = ["DATED", "Statement", "cited", "explained", "sign", "told"]
-
 _SIGNS = {"<=": r"\le", ">=": r"\ge", "!=": r"\ne", "≈": r"\approx", "in": r"\in"}
 # Fields of a case that say how often it is measured.
 _SEEDS = ("replicas", "seeds", "repeats", "trials")

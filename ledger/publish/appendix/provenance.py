@@ -19,16 +19,6 @@ from ...verdicts.report import VERDICT_NAMES, CaseResult, ClaimResult, verdict_n
 from .data import COLUMNS, rigorous
 from .typesetting import template
 
-__all__ = [
-    "DATE",
-    "Provenance",
-    "checklist",
-    "citation_bibtex",
-    "citation_cff",
-    "environments",
-    "ro_crate",
-]
-
 # The day of this release: dates in files that must be the same whenever they are written.
 DATE = "2026-11-23"
 _TITLE = "depthlaw: executable theorems on transformer depth"

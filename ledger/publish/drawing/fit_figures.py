@@ -13,8 +13,6 @@ from depthlaw.empirics.depth_width.fits import Law, Optimum
 
 from .panels import Panel, Series
 
-__all__ = ["panels"]
-
 # Panels of budgets; more are passed over evenly.
 _MOST = 5
 # Rules that are drawn, as curves of d against L: of theory dashed, of practice in colours.

@@ -10,24 +10,6 @@ from typing import Any, Literal
 from depthlaw.theory.claims.rounding import LEVEL, centre, interval
 from depthlaw.theory.claims.values import Ball, Case, Exact, Measured, Proportion, Sample
 
-__all__ = [
-    "Found",
-    "Panel",
-    "Rows",
-    "Series",
-    "Table",
-    "cell",
-    "curve",
-    "curves",
-    "named",
-    "pivot",
-    "rows",
-    "split",
-    "stated",
-    "upright",
-    "written",
-]
-
 # By the key of a claim: what is recorded of its cases. A case that is not recorded yet is missing.
 Found = Mapping[str, Mapping[Case, Measured]]
 Rows = Sequence[tuple[Case, Measured]]

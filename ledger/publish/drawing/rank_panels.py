@@ -17,8 +17,6 @@ from ...records.store import decode
 from ...verdicts.report import CaseResult, ClaimResult
 from .panels import Panel, Series, stated, upright
 
-__all__ = ["FRONTIER_WIDTHS", "GENERIC_RANK", "RankPoint", "generic_ranks", "rank_panels"]
-
 # The claims whose records hold the separation rank of nets with random weights.
 GENERIC_RANK = ("separation_rank/generic_one_head", "separation_rank/dimension_count")
 # Panels of the frontier.

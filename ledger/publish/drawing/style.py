@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["STYLE", "metadata"]
-
 STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 8,

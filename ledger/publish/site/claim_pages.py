@@ -12,13 +12,18 @@ from depthlaw.theory.claims.definition import Claim
 from depthlaw.theory.claims.printing import definitions, latex, symbols
 from depthlaw.theory.claims.symbols import TERMS
 from depthlaw.theory.claims.verdict import Verdict
-from depthlaw.theory.claims.withdrawn import WITHDRAWN
+from depthlaw.theory.claims.withdrawn import withdrawn
 
 from ...verdicts.answers import Ground
 from ...verdicts.citations import entries, sources
 from ...verdicts.claim_set import claim_set, claim_sets
-from ...verdicts.display import expectation, measured_side, stated, statement_latex
-from ...verdicts.display import judged as judged_by
+from ...verdicts.display import (
+    expectation,
+    judged as judged_by,
+    measured_side,
+    stated,
+    statement_latex,
+)
 from ...verdicts.findings import TIERS, groups, importance, reason
 from ...verdicts.mutation import Mutant
 from ...verdicts.report import NOT_RUN, VERDICT_NAMES, CaseResult, ClaimResult, marked, verdict_name
@@ -265,7 +270,7 @@ def former(judged: Sequence[ClaimResult]) -> str:
     ]
     for name in claim_sets():
         listed = claim_set(name).claims
-        gone = [key for key in listed if key in WITHDRAWN]
+        gone = [key for key in listed if key in withdrawn()]
         turned = [key for key in listed if key in today and _now(today[key]) != listed[key].verdict]
         lines += [
             f"\n## {name}\n",
@@ -299,7 +304,7 @@ def _now(result: ClaimResult) -> str:
 
 def _went(key: str, today: Mapping[str, ClaimResult]) -> str:
     """Where a withdrawn claim's content is, with the verdicts of the claims that hold it."""
-    parts = re.split(r"\b([a-z_]+/[a-z0-9_]+)\b", WITHDRAWN[key])
+    parts = re.split(r"\b([a-z_]+/[a-z0-9_]+)\b", withdrawn()[key])
     return "".join(
         f"{link(today[part].claim)} ({verdict(_now(today[part]))})"
         if part in today

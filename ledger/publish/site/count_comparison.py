@@ -19,8 +19,6 @@ from depthlaw.advisor.models import Model, architecture, model, models
 
 from ..appendix.typesetting import md
 
-__all__ = ["Recount", "part", "recounts", "reported_size"]
-
 _NEAR = 0.01
 _UNITS = {"M": 10**6, "B": 10**9}
 # Families whose learned positions the list's own count includes.

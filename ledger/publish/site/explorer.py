@@ -11,6 +11,7 @@ phone should, for the same text.
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import math
 import shutil
@@ -18,6 +19,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from importlib.metadata import version
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +55,6 @@ from ...verdicts.reference import shipped
 from ...verdicts.report import CaseResult, marked
 from ..drawing.rank_panels import generic_ranks
 
-__all__ = ["calculator", "collapse", "ranks", "tasks", "thresholds", "write"]
-
 # --- the grids of the controls --------------------------------------------------------------------
 
 BUDGETS = tuple(
@@ -72,37 +72,11 @@ WIDTHS = (*range(2, 17), *(m * 2**k for k in range(4, 14) for m in ((2, 3) if k 
 HEADS = (1, 2, 4, 8, 16)
 LAYERS = 20
 # With every size from which a task needs a layer more, so that steps are drawn where they are.
+_DIAMETERS = (
+    "16 20 24 27 28 32 40 48 64 80 81 82 100 128 160 200 243 244 256 300 400 512 600 729 730 800"
+)
 SIZES = {
-    "connectivity": (
-        *range(1, 13),
-        16,
-        20,
-        24,
-        27,
-        28,
-        32,
-        40,
-        48,
-        64,
-        80,
-        81,
-        82,
-        100,
-        128,
-        160,
-        200,
-        243,
-        244,
-        256,
-        300,
-        400,
-        512,
-        600,
-        729,
-        730,
-        800,
-        1000,
-    ),
+    "connectivity": (*range(1, 13), *map(int, _DIAMETERS.split()), 1000),
     "hops": (*range(1, 13), 15, 16, 17, 20, 24, 31, 32, 33, 48, 63, 64, 65, 96, 128, 129, 192, 256),
     "regular": (*(2**k + more for k in range(1, 16) for more in (0, 1)), 2**16),
 }
@@ -195,6 +169,23 @@ def _claim(recorded: Recorded, named: str) -> dict[str, str]:
         "wording": claim.wording,
         "verdict": marked(result) if result else "not run",
     }
+
+
+def _curves(panel: str) -> list[Curve]:
+    """The curves of a panel that are the same whatever is recorded (curves.csv)."""
+    text = (files(__package__) / "curves.csv").read_text(encoding="utf-8")
+    return [
+        _curve(
+            row["key"],
+            row["label"],
+            *row["claims"].split(),
+            colour=int(row["colour"]),
+            related=row["related"].split(),
+            **{name: row[name] for name in ("mark", "dash", "basis")},
+        )
+        for row in csv.DictReader(text.splitlines())
+        if row["panel"] == panel
+    ]
 
 
 def _curve(
@@ -294,17 +285,7 @@ def calculator() -> dict[str, Any]:
     fixed = [[_answer(lines, budget, layers=deep) for deep in DEPTHS] for budget in BUDGETS]
     plain = [recommend(b) for b in BUDGETS]
     plain_rules = [rule for rule in rules() if rule.key in _RULES]
-    grids = "published grids of shapes"
-    curves = [
-        _curve("recommended", "recommended by the calculator", colour=0, basis=grids),
-        _curve(
-            "within",
-            "within 1 % of the best loss in published grids",
-            colour=0,
-            mark="band",
-            basis=grids,
-        ),
-    ]
+    curves = _curves("calculator")
     within = [a.interval for a in plain]
     series: dict[str, Any] = {
         "recommended": _shorts(a.shape.architecture.layers for a in plain if a.shape),
@@ -351,67 +332,17 @@ _RULES = ("threshold", "levine", "kaplan", "nanochat", "marin", "delusion", "pre
 
 # --- thresholds -----------------------------------------------------------------------------------
 
-_THRESHOLD = "the depth at which the degree 3^L is the width, after Levine"
-
 
 def thresholds(recorded: Recorded) -> dict[str, Any]:
     """Width and depth: the threshold, the knee, Levine's transition, nets of one size, models."""
-    claims, (first, last) = recorded.claims, laws.FIT_DEPTHS
-    knee, levine = (
-        claims[key] for key in ("separation_rank/knee", "depth_choice/levine_fit_depth")
-    )
+    (first, last), knee = laws.FIT_DEPTHS, recorded.claims["separation_rank/knee"]
     near = [m for m in models() if m.kind == "decoder" and m.width <= WIDTHS[-1]]
     fitted = range(first, last + 1)
     equal = [
         [(laws.width_at(parse_budget(b), depth), depth) for depth in range(1, 129)] for b in BUDGETS
     ]
     return {
-        "curves": [
-            _curve(
-                "threshold",
-                "threshold log_3 d",
-                related=["separation_rank/degree"],
-                colour=1,
-                basis=_THRESHOLD,
-            ),
-            _curve(
-                "knee",
-                "knee of the dimension count, before it is rounded up",
-                knee.key,
-                colour=2,
-                dash="6 3",
-            ),
-            _curve(
-                "levine",
-                "Levine's fit: up to this depth deeper nets of equal size won",
-                related=[levine.key],
-                colour=3,
-                dash="2 3",
-                basis="Levine's fit as published",
-            ),
-            _curve(
-                "budget",
-                "nets of the chosen size, 12 L d^2 = N",
-                related=["counting/kaplan_weights"],
-                colour=4,
-                basis="the equation itself",
-            ),
-            _curve(
-                "models",
-                "published models",
-                related=["depth_choice/threshold_never_binds"],
-                colour=5,
-                mark="dots",
-                basis="shapes as published, advisor/models.csv",
-            ),
-            _curve(
-                "recommended",
-                "recommended by the calculator at this size",
-                colour=0,
-                mark="crosses",
-                basis="published grids of shapes",
-            ),
-        ],
+        "curves": _curves("thresholds"),
         "series": {
             "threshold": {
                 "x": WIDTHS,
@@ -486,88 +417,7 @@ def ranks(recorded: Recorded) -> dict[str, Any]:
         if f"{width},{heads}" in frames:
             frames[f"{width},{heads}"][name] = points
     return {
-        "curves": [
-            _curve(
-                "S",
-                "dimension count S(d, L), an upper bound",
-                "separation_rank/dimension_count",
-                colour=0,
-            ),
-            _curve(
-                "certified",
-                "exact rank of almost all weights, one head, with certificates",
-                "separation_rank/exact",
-                colour=4,
-                mark="dots",
-            ),
-            _curve(
-                "exact",
-                "exact rank of almost all weights, one head, larger nets",
-                "separation_rank/exact@frontier",
-                "separation_rank/exact_below_count",
-                colour=4,
-                mark="rings",
-            ),
-            _curve(
-                "measured",
-                "largest rank measured, several heads",
-                colour=4,
-                mark="crosses",
-                related=["separation_rank/dimension_count"],
-                basis="measured",
-            ),
-            _curve(
-                "upper_bound_shallow",
-                "upper bound of Theorem 1, L < log_3 d",
-                "separation_rank/upper_bound_shallow",
-                colour=2,
-                dash="6 3",
-            ),
-            _curve(
-                "upper_bound_deep",
-                "upper bound of Theorem 2, L > log_3 d",
-                "separation_rank/upper_bound_deep",
-                colour=2,
-                dash="6 3",
-            ),
-            _curve(
-                "lower_bound_shallow",
-                "lower bound of Theorem 1, L < log_3 d",
-                "separation_rank/lower_bound_shallow",
-                colour=1,
-                dash="2 3",
-            ),
-            _curve(
-                "lower_bound_deep",
-                "lower bound of Theorem 2, L > log_3 d",
-                "separation_rank/lower_bound_deep",
-                colour=1,
-                dash="2 3",
-            ),
-            _curve(
-                "product_lower_bound",
-                "lower bound by a product of linear forms",
-                "separation_rank/product_lower_bound",
-                colour=3,
-            ),
-            _curve(
-                "threshold",
-                "threshold log_3 d",
-                related=["separation_rank/degree"],
-                colour=1,
-                mark="rule",
-                dash="2 3",
-                basis=_THRESHOLD,
-            ),
-            _curve(
-                "knee",
-                "knee of the dimension count",
-                "separation_rank/knee",
-                colour=0,
-                mark="rule",
-                dash="2 3",
-            ),
-        ],
+        "curves": _curves("ranks"),
         "frames": frames,
     }
 
@@ -629,46 +479,7 @@ def collapse(recorded: Recorded) -> dict[str, Any]:
         for heads in HEADS
     }
     return {
-        "curves": [
-            _curve(
-                "alone",
-                "attention alone, one drawn net",
-                colour=0,
-                basis="computed, enclosed",
-                related=["rank_collapse/doubly_exponential_slope"],
-            ),
-            _curve(
-                "causal",
-                "the same net with a causal mask",
-                colour=2,
-                dash="6 3",
-                related=["rank_collapse/slope_below_cubic"],
-                basis="computed, enclosed",
-            ),
-            _curve(
-                "skip",
-                "the same net with skip connections",
-                colour=3,
-                dash="2 3",
-                related=["rank_collapse/skip_keeps_residual"],
-                basis="computed, enclosed",
-            ),
-            _curve(
-                "bound",
-                "upper bound on the residual, at the gamma of this net",
-                "rank_collapse/layers_uniform",
-                colour=1,
-                dash="8 3 2 3",
-            ),
-            _curve(
-                "bert",
-                "nets of BERT's shape at initialisation, no skips or MLPs: mean",
-                related=["rank_collapse/bert_init_collapse"],
-                basis="measured",
-                colour=4,
-                mark="dots",
-            ),
-        ],
+        "curves": _curves("collapse"),
         "series": {"bert": _bert(recorded)},
         "frames": frames,
         "net": {"tokens": _TOKENS, "width": _WIDTH},

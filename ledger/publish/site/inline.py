@@ -35,8 +35,6 @@ from ..appendix.printed_claims import Statement
 from ..appendix.typesetting import verdict
 from ..intervals import leaning
 
-__all__ = ["MarkSource"]
-
 _MARK = re.compile(
     r"<!--\s+(?P<kind>verdict|of|is|says|near|fails|agree|against|shapes|sizes|number|law|bench):"
     r"\s+(?P<what>[^>]+?)\s+-->"

@@ -14,8 +14,6 @@ from ...verdicts.citations import sources
 from ...verdicts.report import ClaimResult, marked
 from ..appendix.typesetting import maths, prose, verdict
 
-__all__ = ["rows", "table"]
-
 
 def rows() -> list[dict[str, str]]:
     """The rows as they are listed: task, nets, bound (lower, upper or exact; printed: an upper one

@@ -28,8 +28,7 @@ from importlib.util import find_spec
 from multiprocessing import get_context
 from pathlib import Path
 
-from depthlaw.empirics.separation_rank.frontier import entries
-from depthlaw.empirics.separation_rank.frontier import table as frontier_table
+from depthlaw.empirics.separation_rank.frontier import entries, table as frontier_table
 from depthlaw.theory.claims.budget import ClaimTable
 from depthlaw.theory.claims.definition import SUITES, Claim, registry
 
