@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy import special
 
 from depthlaw.advisor import laws
 from depthlaw.advisor.rules import Rule, rule, rules
@@ -107,6 +106,8 @@ def _predictions() -> Iterator[tuple[Rule, Reading, str, str]]:
 
 
 def _row(prediction: tuple[Rule, Reading, str, str], best: Optimum) -> PredictionRow:
+    from scipy import special
+
     law, reading, key, name = prediction
     depth = _depth(law, best)
     size = 12 * best.volume_at(depth)
@@ -220,6 +221,8 @@ def levine_distance(law: Law) -> float:
     Args:
         law: the exponential one.
     """
+    from scipy import special
+
     off = np.array([law.a - laws.FIT_A, law.b - laws.FIT_B])
     own = np.array([[laws.FIT_VAR_A, laws.FIT_COV], [laws.FIT_COV, laws.FIT_VAR_B]])
     return float(special.chdtrc(2, off @ np.linalg.solve(np.array(law.covariance) + own, off)))

@@ -27,7 +27,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from depthlaw.advisor.base.quantities import UsageError, plural
 from depthlaw.advisor.grids import SIZE_EXPONENT
@@ -352,6 +351,8 @@ def _fitted(cells: _Cells) -> _Fit:
     minimum is. Where even the best curve misses the means by more than the nets of one shape
     differ, the cell farthest from the best one is left out, and so on, down to five depths.
     """
+    from scipy import special
+
     # Rounded, so that of equal distances none is the greater one.
     away = np.round(np.abs(cells.x - cells.x[np.argmin(cells.y)]), 9)
     ordered = sorted({float(x): float(far) for x, far in zip(cells.x, away, strict=True)}.values())
@@ -399,6 +400,8 @@ def _fitted(cells: _Cells) -> _Fit:
 def _misfit(cells: _Cells, squares: float, free: int) -> float:
     """The chance of a misfit at least so large if the curve were right (F test); 1 where nets of
     one shape do not tell an error."""
+    from scipy import special
+
     if not free or not cells.free or not cells.squares:
         return 1.0
     ratio = (squares / free) / (cells.squares / cells.free)
@@ -607,6 +610,8 @@ def optimum(
 
 
 def _student(free: int, alpha: float) -> float:
+    from scipy import special
+
     return float(special.stdtrit(free, 1 - alpha / 2))
 
 
@@ -833,6 +838,8 @@ def _law(
     errors: Array,
     alpha: float,
 ) -> Law:
+    from scipy import special
+
     def fit(logs: Array) -> tuple[Array, Array, Array]:
         """a and b for each column of ln L, and the squared residuals over their errors."""
         volumes = np.stack([o._log_volume(row) for o, row in zip(chosen, logs, strict=True)])

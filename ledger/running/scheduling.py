@@ -48,6 +48,8 @@ class TimeEstimate:
 def estimate(runs: Sequence[Run], store: Store) -> TimeEstimate:
     """Expected times of runs: the time of the same case where it was recorded, else the claim's
     median, else the median of all."""
+    if not runs:
+        return TimeEstimate({}, 0)
     by_case, by_claim = defaultdict(list), defaultdict(list)
     for record in store:
         seconds = record.facts.get("timing", {}).get("wall_s")

@@ -379,7 +379,7 @@ def _premises(judged: Mapping[str, ClaimResult], suite: str, store: Store) -> di
 
 def _values(claim: Claim, case: Case, store: Store) -> tuple[list[Measured], tuple[Record, ...]]:
     # What another machine measured counts here too, also where PyTorch is missing.
-    if not all(holds(case) for holds in claim.assumes.values()):
+    if claim.broken(case) is not None:
         return [], ()
     records = tuple(r for seed in range(claim.seeds) if (r := _record(claim, case, seed, store)))
     values = [(value, r) for r in records if not isinstance(value := decode(r.result), tuple)]
@@ -401,11 +401,8 @@ def _decided(
     records: tuple[Record, ...],
     decisions: Decisions,
 ) -> CaseResult:
-    broken = next((name for name, holds in claim.plain.assumes.items() if not holds(case)), None)
-    if broken is not None:
-        return CaseResult(
-            case, None, Decision(Verdict.OUT_OF_SCOPE, reason=f"assumption broken: {broken}")
-        )
+    if (broken := claim.broken(case)) is not None:
+        values = [Outside(broken)]
     if values and isinstance(values[0], Outside):
         return CaseResult(case, None, judge(claim, case, values[0]), records)
     if not values:

@@ -245,12 +245,20 @@ class Claim:
         anywhere = {
             case for suite, cases in self.grid.items() if suite not in DEVICE_OF for case in cases
         }
-        sizes = Counter(
-            case in anywhere
-            for case in self.every_case
-            if all(holds(case) for holds in self.assumes.values())
-        )
+        sizes = Counter(case in anywhere for case in self.every_case if self.broken(case) is None)
         return {case: max(1, sizes[case in anywhere]) for case in self.every_case}
+
+    def broken(self, case: Case) -> str | None:
+        """The first assumption that a case breaks; None for a case in scope."""
+        if case not in self._broken:
+            names = (name for name, holds in self.assumes.items() if not holds(case))
+            self._broken[case] = next(names, None)
+        return self._broken[case]
+
+    @cached_property
+    def _broken(self) -> dict[Case, str | None]:
+        # Some assumptions look up published models, and many ask of the same cases.
+        return {}
 
     @cached_property
     def plain(self) -> Claim:

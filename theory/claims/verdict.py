@@ -12,6 +12,7 @@ import sympy
 
 from ..exact.enclosure import enclose, sign
 from .definition import Claim, at, measured_symbol
+from .readable import readable
 from .values import FALSE_ALARM_BUDGET, Ball, Case, Exact, Measured, Outside, Statistical
 
 # Why a truncated measurement decides nothing, as the reports print it.
@@ -86,10 +87,8 @@ def judge(
     Returns:
         OUT_OF_SCOPE when an assumption is broken; otherwise HOLDS, FAILS or UNDECIDED.
     """
-    if not force:
-        for name, satisfied in claim.plain.assumes.items():
-            if not satisfied(case):
-                return Decision(Verdict.OUT_OF_SCOPE, reason=f"assumption broken: {name}")
+    if not force and (broken := claim.broken(case)) is not None:
+        return Decision(Verdict.OUT_OF_SCOPE, reason=f"assumption broken: {readable(broken)}")
     if isinstance(value, Outside):
         return Decision(Verdict.OUT_OF_SCOPE, reason=f"assumption broken: {value.broken}")
     low, high = _interval(value, alpha)
