@@ -179,7 +179,7 @@ reference: $(VENV)/.dev
 		--only signal_propagation --only trained_rank $(RECORDS)
 	$(BIN)/depthlaw exercise all $(RECORDS)
 	$(BIN)/depthlaw verify training $(RECORDS)
-	$(BIN)/python -m depthlaw.ledger.verdicts.reference $(RECORDS)
+	$(BIN)/python -m depthlaw.ledger.verdicts.reference_ledger $(RECORDS)
 	$(BIN)/python -m depthlaw.ledger.verdicts.export_advisor_verdicts
 	$(BIN)/python -m depthlaw.ledger.verdicts.card
 

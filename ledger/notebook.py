@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from depthlaw.theory.claims.definition import Claim
 
-    from .verdicts.report import CaseResult, ClaimResult
+    from .verdicts.suite_verdicts import CaseResult, ClaimResult
 
 # Rows of cases on a card.
 _MOST = 12
@@ -36,7 +36,7 @@ def show_claims() -> None:
     from depthlaw.theory.claims.definition import Claim
 
     from .verdicts.display import statement_latex
-    from .verdicts.report import ClaimResult
+    from .verdicts.suite_verdicts import ClaimResult
 
     _attach(Claim, _repr_html_=claim_html, _repr_latex_=lambda c: f"${statement_latex(c)}$")
     _attach(
@@ -88,7 +88,7 @@ def result_html(result: ClaimResult) -> str:
     """The verdict card of a claim: verdict, statement, how many cases are decided, and the first
     dozen of them."""
     from .verdicts.display import measured_side, prediction, slack, statement_latex
-    from .verdicts.report import marked
+    from .verdicts.suite_verdicts import marked
 
     claim = result.claim
     name = marked(result)

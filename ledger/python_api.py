@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from depthlaw.advisor.budgets import Budget
     from depthlaw.theory.claims.definition import Claim
 
-    from .verdicts.report import ClaimResult
+    from .verdicts.suite_verdicts import ClaimResult
 
 
 def recommend(budget: str | float | Budget | None = None, **options: Any) -> Answer:
@@ -107,8 +107,8 @@ def verify(
     ''
     """
     from .notebook import show_claims
+    from .running.interrupts import TIME_IS_UP, Stopped
     from .running.options import Options
-    from .running.signals import TIME_IS_UP, Stopped
     from .suite import prepare
 
     show_claims()

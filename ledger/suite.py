@@ -15,8 +15,8 @@ from depthlaw.theory.claims.definition import ALONE, DEVICE_OF, SUITES, Case, Cl
 
 from .records.run import Failure, Run
 from .records.store import Record, Store, open_store
+from .running.claims_index import select
 from .running.engines import Inline, ProcessPool, execute
-from .running.index import select
 from .running.options import Options
 from .running.plan import plan
 from .running.scheduling import (
@@ -28,7 +28,7 @@ from .running.scheduling import (
     estimate,
 )
 from .running.user_claims import all_claims, loader_of, with_premises
-from .verdicts.report import ClaimResult, results
+from .verdicts.suite_verdicts import ClaimResult, results
 
 if TYPE_CHECKING:
     from depthlaw.empirics.exercises.corpus import Corpus

@@ -223,7 +223,7 @@ print(len(registry()))
 
 def test_what_only_answers_loads_no_heavy_library() -> None:
     """And the package itself nothing before it is used."""
-    from depthlaw.ledger.running.index import claims_index
+    from depthlaw.ledger.running.claims_index import claims_index
 
     # Built once after a change of the code.
     assert claims_index()

@@ -16,10 +16,10 @@ from ..publish.appendix.document import write_appendix
 from ..publish.appendix.formats import check_programs
 from ..publish.appendix.output_folder import DeliveryError, check_folder
 from ..records.store import Store, StoreError, open_store
-from ..running.index import select
+from ..running.claims_index import select
 from ..running.user_claims import all_claims
 from ..suite import check_suite
-from ..verdicts.reference import Agreement, Ledger, compare, shipped
+from ..verdicts.reference_ledger import Agreement, Ledger, compare, shipped
 from .output import dump, notes, report_set_aside, say, stdout
 
 

@@ -367,7 +367,7 @@ def _measure(context: typer.Context, json_output: bool = _JSON) -> int:
     """
     if context.invoked_subcommand is not None:
         return 0
-    from .measure import measure as command
+    from .measure_commands import measure as command
 
     return command(json_output)
 

@@ -24,7 +24,7 @@ def keys(incomplete: str) -> _Offers:
 
     Cost: milliseconds; seconds for the first time after a change of the code.
     """
-    from ..running.index import claims_index
+    from ..running.claims_index import claims_index
 
     known = _of_topics()
     if incomplete:
@@ -79,7 +79,7 @@ def tasks(incomplete: str) -> _Offers:
 
 
 def _of_topics() -> _Offers:
-    from ..running.index import claims_index
+    from ..running.claims_index import claims_index
 
     every = [key.partition("/")[0] for key in claims_index()]
     return [(topic, f"{every.count(topic)} claims") for topic in dict.fromkeys(every)]

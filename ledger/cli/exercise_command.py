@@ -23,15 +23,15 @@ from depthlaw.empirics.exercises import corpus as corpora
 from depthlaw.empirics.exercises.exercise import Exercise, exercises
 
 from ..publish.drawing.panels import Panel, written
-from ..publish.questions import QUESTIONS
+from ..publish.page_questions import QUESTIONS
 from ..records.environment import cores
 from ..records.run import Run
+from ..running.interrupts import Stopped
 from ..running.options import Options
 from ..running.scheduling import Stage
-from ..running.signals import Stopped
 from ..suite import on_corpus, prepare, store_corpus
 from ..text import clean
-from ..verdicts.report import ClaimResult, as_json, marked
+from ..verdicts.suite_verdicts import ClaimResult, as_json, marked
 from ..verdicts.undecided_advice import remedies
 from .output import dump, notes, report_set_aside, say, stdout
 from .plain import paragraph, picture_format, refuse_place, write_named

@@ -14,12 +14,12 @@ from depthlaw.theory.claims.printing import text as written
 from depthlaw.theory.claims.verdict import Verdict
 
 from ..records.store import open_store, write_file
-from ..running.index import claims_index, select
+from ..running.claims_index import claims_index, select
 from ..suite import check_suite
 from ..verdicts import falsify as search
 from ..verdicts.display import number, slack
 from ..verdicts.mutation import mutate as mutants_of, unexplained
-from ..verdicts.report import results
+from ..verdicts.suite_verdicts import results
 from .output import dump, notes, report_set_aside, say, stdout
 from .plain import refuse_place
 from .records_commands import collection

@@ -39,7 +39,7 @@ from ..suite import check_suite
 from ..text import clean
 from ..verdicts.display import number
 from ..verdicts.record_source import wanted
-from ..verdicts.reference import Ledger, RunKey, agree, by_run, run_key, run_name, shipped
+from ..verdicts.reference_ledger import Ledger, RunKey, agree, by_run, run_key, run_name, shipped
 from .output import dump, report_set_aside, say, stdout
 from .plain import refuse_place
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from ..records.run import Run
-    from ..verdicts.answers import Card, Ground, OwnTable
-    from ..verdicts.report import ClaimResult
+    from ..verdicts.shipped_answers import Card, Ground, OwnTable
+    from ..verdicts.suite_verdicts import ClaimResult
 
 STYLES: dict[str, str] = {
     "PROVED": "bold green",
@@ -77,7 +77,7 @@ def verdict_table(results: list[ClaimResult]) -> Table:
     """One row per claim that has cases in the suite, grouped by topic: verdict, cases decided,
     tightest slack, source; at the end how many have none."""
     from ..verdicts.display import slack
-    from ..verdicts.report import marked
+    from ..verdicts.suite_verdicts import marked
 
     table = plain_table()
     table.add_column("claim", overflow="fold", min_width=28)

@@ -31,7 +31,7 @@ from depthlaw.theory.claims.definition import Case, Claim
 from ..records.environment import THREAD_VARIABLES, cores
 from ..records.run import Failure, Run
 from ..records.store import Record, Store
-from .signals import TIME_IS_UP, Stopped, stoppable
+from .interrupts import TIME_IS_UP, Stopped, stoppable
 
 LOADER = "depthlaw.theory.claims.definition:find"
 

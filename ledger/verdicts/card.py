@@ -21,8 +21,7 @@ from depthlaw.theory.claims.symbols import TERMS
 from depthlaw.theory.claims.values import Case
 from depthlaw.theory.claims.verdict import Verdict
 
-from ..running.index import claims_index
-from .answers import FILE, Card, OwnTable, ShippedAnswer, write_answers
+from ..running.claims_index import claims_index
 from .claim_set import claim_set
 from .display import (
     by_chance,
@@ -38,8 +37,9 @@ from .display import (
 )
 from .evidence_tree import grounds
 from .record_source import evidence, runs_of
-from .reference import shipped
-from .report import NOT_RUN, CaseResult, ClaimResult, marked
+from .reference_ledger import shipped
+from .shipped_answers import FILE, Card, OwnTable, ShippedAnswer, write_answers
+from .suite_verdicts import NOT_RUN, CaseResult, ClaimResult, marked
 
 
 def card(result: ClaimResult, known: Mapping[str, Mapping[str, str]] | None = None) -> Card:

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
-from ..running.index import claims_index, unknown
+from ..running.claims_index import claims_index, unknown
 
 
 @cache

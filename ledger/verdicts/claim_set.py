@@ -211,8 +211,8 @@ def _today() -> tuple[dict[str, Entry], str]:
     from depthlaw.theory.claims.definition import registry
 
     from .judged_ledger import Recorded
-    from .reference import shipped
-    from .report import NOT_RUN, verdict_name
+    from .reference_ledger import shipped
+    from .suite_verdicts import NOT_RUN, verdict_name
 
     ledger = shipped()
     if ledger is None:

@@ -25,7 +25,7 @@ from depthlaw.theory.claims.values import (
 from depthlaw.theory.claims.verdict import Verdict, bounds
 from depthlaw.theory.exact.enclosure import ball, enclose
 
-from .report import NO_VALUE, CaseResult, ClaimResult
+from .suite_verdicts import NO_VALUE, CaseResult, ClaimResult
 
 
 def relation(claim: Claim) -> str:

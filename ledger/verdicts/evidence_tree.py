@@ -19,11 +19,11 @@ from depthlaw.theory.claims.readable import readable
 from depthlaw.theory.claims.verdict import Verdict
 
 from ..records.store import Record, manifest
-from ..running.index import claims_index
-from .answers import Ground
+from ..running.claims_index import claims_index
 from .citations import reference, sources, words
 from .display import duration, judged as judged_by, measured_side, slack, stated, statement_text
-from .report import NOT_RUN, PREMISE_REFUTED, CaseResult, ClaimResult, verdict_name
+from .shipped_answers import Ground
+from .suite_verdicts import NOT_RUN, PREMISE_REFUTED, CaseResult, ClaimResult, verdict_name
 from .undecided_advice import remedies
 
 # The cases that decide a verdict come first, before them the smallest counterexample.

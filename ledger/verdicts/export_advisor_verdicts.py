@@ -15,7 +15,7 @@ from depthlaw.theory.claims.definition import find
 
 from ..records.store import write_file
 from .record_source import from_reference, largest_recorded_suite
-from .report import results
+from .suite_verdicts import results
 
 
 def advised_verdicts() -> dict[str, tuple[str, str]]:

@@ -23,15 +23,15 @@ from typing import TYPE_CHECKING, Any
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
 from depthlaw.theory.certificates.recheck import Finding, load
+from depthlaw.theory.claims.counterexample_search import Search
 from depthlaw.theory.claims.definition import SUITES, Case, Claim, at
-from depthlaw.theory.claims.search import Search
 from depthlaw.theory.claims.symbols import plain
 from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Measured, Step
 from depthlaw.theory.claims.verdict import Decision, Verdict, bounds, judge
 
 from ..records.store import canonical, decode, encode
 from .display import number, slack
-from .report import NO_VALUE
+from .suite_verdicts import NO_VALUE
 
 if TYPE_CHECKING:
     import sympy

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from depthlaw.theory.claims.definition import Claim
 from depthlaw.theory.claims.verdict import Verdict
 
-from .report import NOT_RUN, PREMISE_REFUTED, ClaimResult, verdict_name
+from .suite_verdicts import NOT_RUN, PREMISE_REFUTED, ClaimResult, verdict_name
 
 # Theorems before steps of their proofs, before measurements, before the arithmetic of printed
 # numbers.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from depthlaw.theory.claims.definition import DEVICE_OF, Claim, topics
 
 from ..records.store import Store
-from .report import ClaimResult, results
+from .suite_verdicts import ClaimResult, results
 
 # Not the order of `SUITES`: a claim is told by the trainings that it is about, then by `full`,
 # which contains `theory` and `quick`, and only where `full` has none of it by `frontier`, whose

@@ -26,7 +26,7 @@ from depthlaw.theory.claims.symbols import plain
 from depthlaw.theory.claims.values import Ball
 from depthlaw.theory.claims.verdict import TRUNCATED, Decision, Verdict, bounds, judge
 
-from .report import NO_VALUE, ClaimResult
+from .suite_verdicts import NO_VALUE, ClaimResult
 
 if TYPE_CHECKING:
     import sympy

@@ -16,8 +16,8 @@ from depthlaw.theory.claims.definition import ALONE, DEVICE_OF, SUITES, Claim, f
 from ..records.run import Run, control_run
 from ..records.store import Record, Store, StoreError, canonical, open_store
 from .judged_ledger import Recorded
-from .reference import Ledger, by_run, shipped
-from .report import ClaimResult, results
+from .reference_ledger import Ledger, by_run, shipped
+from .suite_verdicts import ClaimResult, results
 
 
 @dataclass(frozen=True)

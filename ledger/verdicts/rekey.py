@@ -30,7 +30,7 @@ from depthlaw.theory.claims.definition import DEVICE_OF, SUITES, registry
 from ..records.run import Run
 from ..records.store import Record, open_store
 from ..running.plan import plan
-from .reference import SHIPPED, Ledger, run_key, run_name, shipped, write_ledger
+from .reference_ledger import SHIPPED, Ledger, run_key, run_name, shipped, write_ledger
 
 # A run without its code version: what `run_key` gives, and the device.
 Name = str

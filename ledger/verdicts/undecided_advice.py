@@ -11,7 +11,7 @@ from depthlaw.theory.claims.values import Case, Proportion, Sample
 from depthlaw.theory.claims.verdict import bounds, level
 from depthlaw.theory.exact.enclosure import enclose
 
-from .report import CaseResult, ClaimResult
+from .suite_verdicts import CaseResult, ClaimResult
 
 # Beyond so many none is named.
 _MOST_SEEDS, _MOST_EXAMPLES = 10**4, 10**9

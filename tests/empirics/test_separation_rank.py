@@ -8,7 +8,7 @@ from depthlaw.empirics.separation_rank import frontier as frontier
 from depthlaw.ledger.running import scheduling
 from depthlaw.ledger.running.engines import ProcessPool
 from depthlaw.ledger.running.plan import plan
-from depthlaw.ledger.verdicts import reference
+from depthlaw.ledger.verdicts import reference_ledger
 from depthlaw.theory.claims.definition import Case, find
 from depthlaw.theory.claims.values import Exact
 from depthlaw.theory.claims.verdict import Verdict, judge
@@ -185,7 +185,7 @@ def test_ranks_known_are_those_of_the_reference_ledger():
     """Of any version of the code: a rank does not change with it."""
     recorded = {
         tuple(case[name] for name in ("width", "depth", "order")): int(record.result["exact"])
-        for record in reference.shipped()
+        for record in reference_ledger.shipped()
         if record.inputs["claim"] in CLAIMS and (case := record.inputs["case"])
     }
     short = {shape: rank for shape, rank in recorded.items() if rank < min(piece_shape(*shape))}

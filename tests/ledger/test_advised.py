@@ -6,7 +6,7 @@ import csv
 
 from depthlaw.advisor.claim_verdicts import FILE, title, verdict
 from depthlaw.advisor.rules import rules
-from depthlaw.ledger.running.index import claims_index
+from depthlaw.ledger.running.claims_index import claims_index
 from depthlaw.ledger.verdicts.export_advisor_verdicts import advised_verdicts
 
 

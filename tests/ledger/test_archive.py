@@ -14,7 +14,7 @@ import pytest
 from depthlaw.ledger.records.store import Record, Store, encode, manifest
 from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.verdicts.record_source import wanted
-from depthlaw.ledger.verdicts.reference import write_ledger
+from depthlaw.ledger.verdicts.reference_ledger import write_ledger
 from depthlaw.theory.claims.definition import Claim, registry
 from depthlaw.theory.claims.values import Ball, Exact, Outside, Sample, Step
 

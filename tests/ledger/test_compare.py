@@ -17,7 +17,7 @@ from depthlaw.advisor.laws import threshold_layers
 from depthlaw.advisor.rules import rule
 from depthlaw.ledger.cli import plain
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.ledger.cli.compare import compare
+from depthlaw.ledger.cli.compare_command import compare
 
 
 def shown(capsys: pytest.CaptureFixture[str], *names: str) -> str:

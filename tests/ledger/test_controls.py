@@ -20,7 +20,7 @@ from sympy.core.relational import Relational
 
 from depthlaw.ledger.records.run import Run, control_run
 from depthlaw.ledger.records.store import Store, decode
-from depthlaw.ledger.verdicts.reference import shipped
+from depthlaw.ledger.verdicts.reference_ledger import shipped
 from depthlaw.theory.claims.definition import (
     SUITES,
     Case,

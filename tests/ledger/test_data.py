@@ -14,7 +14,7 @@ from sympy import Eq, Le, log
 from depthlaw.ledger.publish.appendix import data
 from depthlaw.ledger.records.store import Record, encode
 from depthlaw.ledger.verdicts import display
-from depthlaw.ledger.verdicts.report import CaseResult, ClaimResult
+from depthlaw.ledger.verdicts.suite_verdicts import CaseResult, ClaimResult
 from depthlaw.theory.claims.definition import Case, Claim, Control, Source, find, registry
 from depthlaw.theory.claims.printing import latex, text
 from depthlaw.theory.claims.symbols import depth, width

@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
-from depthlaw.ledger.cli import doctor as module
+from depthlaw.ledger.cli import doctor_command as module
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.records.store import Record, Store, encode
-from depthlaw.ledger.verdicts.reference import shipped
+from depthlaw.ledger.verdicts.reference_ledger import shipped
 from depthlaw.theory.claims.values import Exact
 
 

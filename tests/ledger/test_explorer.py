@@ -14,7 +14,7 @@ from depthlaw.advisor.answer_text import as_text
 from depthlaw.advisor.recommendation import recommend
 from depthlaw.ledger.publish.site import explorer
 from depthlaw.ledger.verdicts.judged_ledger import Recorded
-from depthlaw.ledger.verdicts.reference import shipped
+from depthlaw.ledger.verdicts.reference_ledger import shipped
 from depthlaw.theory.claims.definition import registry
 
 # Judging the reference ledger takes seconds.

@@ -11,7 +11,7 @@ from depthlaw.ledger.publish.drawing import rank_panels
 from depthlaw.ledger.publish.drawing.line_plot import line_plot
 from depthlaw.ledger.publish.drawing.panels import Panel
 from depthlaw.ledger.records.store import Record, encode
-from depthlaw.ledger.verdicts.report import CaseResult, ClaimResult
+from depthlaw.ledger.verdicts.suite_verdicts import CaseResult, ClaimResult
 from depthlaw.theory.claims.definition import Case, Claim, Control, Source, find
 from depthlaw.theory.claims.symbols import depth
 from depthlaw.theory.claims.values import Exact

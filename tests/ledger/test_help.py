@@ -10,7 +10,7 @@ import typer
 
 from depthlaw.ledger.cli import completion
 from depthlaw.ledger.cli.arguments import app, main
-from depthlaw.ledger.running.index import claims_index
+from depthlaw.ledger.running.claims_index import claims_index
 from depthlaw.theory.claims.definition import SUITES, topics
 
 

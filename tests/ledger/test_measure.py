@@ -16,7 +16,7 @@ import pytest
 from depthlaw.empirics.architectures.ablations import VARIANTS
 from depthlaw.empirics.architectures.loading import ARCHITECTURES
 from depthlaw.empirics.architectures.residuals import Residuals
-from depthlaw.ledger.cli import measure
+from depthlaw.ledger.cli import measure_commands
 from depthlaw.ledger.cli.arguments import main
 
 TINY = ("--layers", "2", "--width", "8", "--heads", "2", "--batch", "2", "--tokens", "5")
@@ -37,7 +37,7 @@ def made_up(
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measure, "measure_residuals", made_up)
+    monkeypatch.setattr(measure_commands, "measure_residuals", made_up)
 
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
@@ -100,7 +100,7 @@ def test_too_little_memory_is_one_line(
     def full(*_: Any, **__: Any) -> Residuals:
         raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried")
 
-    monkeypatch.setattr(measure, "measure_residuals", full)
+    monkeypatch.setattr(measure_commands, "measure_residuals", full)
     assert "does not fit into the memory" in refused("measure residual --model gpt2")
 
 
@@ -180,7 +180,7 @@ def test_what_is_said_of_a_law_goes_no_further_than_the_numbers(
     floor: float,
     said: str,
 ) -> None:
-    assert said in measure.seen(power(law, layers), floor)
+    assert said in measure_commands.seen(power(law, layers), floor)
 
 
 def test_in_float64_the_norms_of_some_nets_still_round_in_float32() -> None:
@@ -190,7 +190,7 @@ def test_in_float64_the_norms_of_some_nets_still_round_in_float32() -> None:
         ("gpt2", "float64", double),
         ("llama", "float64", single),
     ):
-        assert measure.rounding(made_up(model, dtype=dtype)) == expected
+        assert measure_commands.rounding(made_up(model, dtype=dtype)) == expected
 
 
 def test_a_real_net_is_measured(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from depthlaw.empirics.exercises.exercise import exercises
-from depthlaw.ledger.publish.questions import QUESTIONS
+from depthlaw.ledger.publish.page_questions import QUESTIONS
 from depthlaw.ledger.publish.site import page_blocks
 from depthlaw.ledger.records.run import Run
 from depthlaw.ledger.records.store import Record, Store, encode
 from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.verdicts.judged_ledger import Recorded
-from depthlaw.ledger.verdicts.report import results
+from depthlaw.ledger.verdicts.suite_verdicts import results
 from depthlaw.ledger.verdicts.undecided_advice import remedies
 from depthlaw.theory.claims.definition import Claim, find, registry
 from depthlaw.theory.claims.values import Ball, Case, Exact, Measured, Proportion, Sample

@@ -18,7 +18,7 @@ from depthlaw.ledger.verdicts.mutation import (
     mutate,
     unexplained,
 )
-from depthlaw.ledger.verdicts.report import results
+from depthlaw.ledger.verdicts.suite_verdicts import results
 from depthlaw.theory.claims.definition import Case, Claim, find, registry
 from depthlaw.theory.claims.symbols import depth as L
 from depthlaw.theory.claims.values import Exact, Step

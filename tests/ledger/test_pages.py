@@ -10,7 +10,7 @@ from depthlaw.ledger.publish.site.page_blocks import Recorded
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running.engines import Inline, execute
 from depthlaw.ledger.running.plan import plan
-from depthlaw.ledger.verdicts.report import results
+from depthlaw.ledger.verdicts.suite_verdicts import results
 from depthlaw.theory.claims.definition import registry, topics
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -14,7 +14,7 @@ from sympy import Le
 
 from depthlaw.ledger.publish.appendix import provenance
 from depthlaw.ledger.records.store import Record, encode
-from depthlaw.ledger.verdicts.report import CaseResult, ClaimResult
+from depthlaw.ledger.verdicts.suite_verdicts import CaseResult, ClaimResult
 from depthlaw.theory.claims.definition import Case, Claim, Control, Source, Step
 from depthlaw.theory.claims.symbols import width
 from depthlaw.theory.claims.values import Ball, Exact, Measured, Proportion, Sample

@@ -6,7 +6,7 @@ import json
 from depthlaw.ledger.cli.arguments import main as depthlaw
 from depthlaw.ledger.records.store import Record, open_store
 from depthlaw.ledger.running.plan import plan
-from depthlaw.ledger.verdicts import reference, rekey
+from depthlaw.ledger.verdicts import reference_ledger, rekey
 from depthlaw.ledger.verdicts.rekey import main, name, rekeyed, runs
 from depthlaw.theory.claims.definition import find
 
@@ -85,7 +85,7 @@ def test_a_results_folder_is_carried_over_and_what_is_left_out_is_named(tmp_path
 def test_the_shipped_ledger_is_not_written_with_records_left_out(
     tmp_path, monkeypatch, capsys
 ) -> None:
-    before, written = reference.SHIPPED.read_bytes(), tmp_path / "ledger.jsonl.gz"
+    before, written = reference_ledger.SHIPPED.read_bytes(), tmp_path / "ledger.jsonl.gz"
     monkeypatch.setattr(rekey, "SHIPPED", written)
     (tmp_path / "none.json").write_text("{}")
     assert main([str(tmp_path / "none.json")]) == 1
@@ -96,9 +96,12 @@ def test_the_shipped_ledger_is_not_written_with_records_left_out(
     # With the versions of today nothing changes.
     assert main([str(tmp_path / "today.json"), "--list"]) == 0
     assert main([str(tmp_path / "today.json")]) == 0
-    ours, theirs = reference.Ledger(written), reference.Ledger(reference.SHIPPED)
+    ours, theirs = (
+        reference_ledger.Ledger(written),
+        reference_ledger.Ledger(reference_ledger.SHIPPED),
+    )
     assert ours.header["manifest"] == theirs.header["manifest"]
-    assert reference.SHIPPED.read_bytes() == before
+    assert reference_ledger.SHIPPED.read_bytes() == before
 
 
 def test_the_list_names_every_run_once() -> None:

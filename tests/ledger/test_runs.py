@@ -11,9 +11,9 @@ from depthlaw.ledger.records import run as run_module
 from depthlaw.ledger.records.run import Run
 from depthlaw.ledger.records.store import Store, manifest
 from depthlaw.ledger.running.engines import Inline, execute
+from depthlaw.ledger.running.interrupts import Stopped
 from depthlaw.ledger.running.plan import plan
-from depthlaw.ledger.running.signals import Stopped
-from depthlaw.ledger.verdicts.report import as_json, results, verdict_name
+from depthlaw.ledger.verdicts.suite_verdicts import as_json, results, verdict_name
 from depthlaw.theory.claims.definition import Case, Claim, Control, Exact, Source, Step, registry
 from depthlaw.theory.claims.symbols import depth as L, quantity
 from depthlaw.theory.claims.values import Ball, Outside, Sample

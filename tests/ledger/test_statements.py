@@ -8,15 +8,15 @@ from math import log10
 
 import pytest
 
-from depthlaw.ledger.publish import intervals
+from depthlaw.ledger.publish import printed_intervals
 from depthlaw.ledger.publish.appendix import data
 from depthlaw.ledger.publish.appendix.printed_claims import Statement
 from depthlaw.ledger.publish.site import claim_pages, page_blocks
 from depthlaw.ledger.verdicts import display
 from depthlaw.ledger.verdicts.evidence_tree import grounds
 from depthlaw.ledger.verdicts.judged_ledger import Recorded
-from depthlaw.ledger.verdicts.reference import shipped
-from depthlaw.ledger.verdicts.report import ClaimResult
+from depthlaw.ledger.verdicts.reference_ledger import shipped
+from depthlaw.ledger.verdicts.suite_verdicts import ClaimResult
 from depthlaw.theory.claims.definition import registry
 from depthlaw.theory.claims.rounding import interval
 from depthlaw.theory.claims.values import Proportion, Sample
@@ -139,7 +139,7 @@ def test_a_rank_test_is_printed_where_there_is_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     result = judged(recorded, SPREAD)
-    monkeypatch.setattr(intervals, "sign_test", lambda claim, row: (0.0123, 0.0))
+    monkeypatch.setattr(printed_intervals, "sign_test", lambda claim, row: (0.0123, 0.0))
     assert "sign test p = $0.012$" in Statement(result).counterexample
     assert data.rows([result])[0]["sign_test_p"] == 0.0123
     assert "sign test $p$ = 0.012" in page_blocks.values([SPREAD], recorded)

@@ -11,8 +11,8 @@ from rich.console import Console
 from depthlaw.ledger.cli import terminal
 from depthlaw.ledger.cli.tables import claims_table, print_table
 from depthlaw.ledger.records.store import Store
-from depthlaw.ledger.running.index import claims_index
-from depthlaw.ledger.verdicts import report
+from depthlaw.ledger.running.claims_index import claims_index
+from depthlaw.ledger.verdicts import suite_verdicts
 from depthlaw.ledger.verdicts.card import card
 from depthlaw.theory.claims.definition import registry
 from depthlaw.theory.claims.verdict import Verdict
@@ -30,7 +30,7 @@ def results(tmp_path_factory):
     for run in plan(chosen, "quick"):
         if run.case is not None:
             store.put(run.execute())
-    return report.results(chosen, "quick", store)
+    return suite_verdicts.results(chosen, "quick", store)
 
 
 def printed(width: int, *, is_terminal: bool, what) -> str:

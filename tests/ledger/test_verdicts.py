@@ -11,11 +11,11 @@ from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running.engines import Inline, execute
 from depthlaw.ledger.running.plan import plan
-from depthlaw.ledger.verdicts import known
+from depthlaw.ledger.verdicts import known_verdicts
 from depthlaw.ledger.verdicts.display import by_chance, number, sign_test
-from depthlaw.ledger.verdicts.known import Known, known_at
-from depthlaw.ledger.verdicts.reference import Agreement, shipped
-from depthlaw.ledger.verdicts.report import ClaimResult, as_json, marked, results
+from depthlaw.ledger.verdicts.known_verdicts import Known, known_at
+from depthlaw.ledger.verdicts.reference_ledger import Agreement, shipped
+from depthlaw.ledger.verdicts.suite_verdicts import ClaimResult, as_json, marked, results
 from depthlaw.theory.claims.definition import (
     DEVICE_OF,
     SUITES,
@@ -142,7 +142,7 @@ def known_cases(monkeypatch):
 
     def write(verdicts: dict[str, dict[Case, str]], **words: str) -> None:
         listed = {key: Known(words, cases) for key, cases in verdicts.items()}
-        monkeypatch.setattr(known, "_listed", cache(lambda: listed))
+        monkeypatch.setattr(known_verdicts, "_listed", cache(lambda: listed))
 
     return write
 
@@ -277,7 +277,7 @@ def test_a_wrong_word_on_one_case_would_be_seen_in_the_shipped_ledger(known_case
 
 def test_what_is_known_of_a_claim_follows_from_its_cases():
     for key, claim in registry().items():
-        listed = known.known(key)
+        listed = known_verdicts.known(key)
         assert listed is not None, key
         assert set(listed.cases) <= set(claim.every_case), key
         worst = next(

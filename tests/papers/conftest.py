@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from depthlaw.ledger.publish.appendix.document import write_appendix
-from depthlaw.ledger.verdicts.reference import shipped
+from depthlaw.ledger.verdicts.reference_ledger import shipped
 from depthlaw.theory.claims.definition import registry
 
 

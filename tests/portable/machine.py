@@ -204,7 +204,7 @@ def latency_limits() -> str:
 def appendix() -> dict[str, str]:
     """The numbers of an appendix from the shipped ledger."""
     from depthlaw.ledger.publish.appendix.document import write_appendix
-    from depthlaw.ledger.verdicts.reference import shipped
+    from depthlaw.ledger.verdicts.reference_ledger import shipped
     from depthlaw.theory.claims.definition import registry
 
     store, claims = shipped(), registry()

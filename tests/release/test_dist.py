@@ -18,7 +18,7 @@ import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
-from depthlaw.ledger.verdicts import answers
+from depthlaw.ledger.verdicts import shipped_answers
 
 ROOT = Path(__file__).resolve().parents[2]
 DIST = ROOT / "dist"
@@ -58,8 +58,10 @@ def wheel() -> dict[str, bytes]:
 
 
 def test_answers_of_show_and_why_are_of_these_sources() -> None:
-    head = gzip.decompress(answers.FILE.read_bytes()).partition(b"\n")[0].decode()
-    assert head == answers.sources(), "python -m depthlaw.ledger.verdicts.card writes them again"
+    head = gzip.decompress(shipped_answers.FILE.read_bytes()).partition(b"\n")[0].decode()
+    assert head == shipped_answers.sources(), (
+        "python -m depthlaw.ledger.verdicts.card writes them again"
+    )
 
 
 def test_dist_holds_one_source_one_wheel_and_one_sbom() -> None:

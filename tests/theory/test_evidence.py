@@ -13,7 +13,7 @@ from depthlaw.theory.claims.definition import Ball, Case, Exact
 from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.evidence import (
     depth_against_width,
-    printed,
+    printed_numbers,
     translation,
     wide_attention,
 )
@@ -57,7 +57,7 @@ def test_every_row_is_used_by_a_claim_or_named_in_the_coverage_table(
 
 
 def test_a_printed_number_is_an_interval() -> None:
-    interval = printed.interval
+    interval = printed_numbers.interval
     assert interval([(1, "62.3")]) == Ball(Fraction("62.25"), Fraction("62.35"))
     assert interval([(1, "2.0"), (-1, "1.83")]) == Ball(Fraction("0.115"), Fraction("0.225"))
     assert interval([(2, "5")]) == Ball(Fraction(9), Fraction(11))

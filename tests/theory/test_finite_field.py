@@ -14,7 +14,7 @@ import pytest
 import torch
 from hypothesis import given, settings, strategies as st
 
-from depthlaw.theory.exact import finite_field, panels, residues
+from depthlaw.theory.exact import finite_field, panel_elimination, residues
 from depthlaw.theory.exact.finite_field import (
     FLINT_SIDE,
     centred,
@@ -498,6 +498,6 @@ def test_wrong_pivot_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check can say no: with an elimination that forgets the reduction of its panels the
     comparison fails."""
     a = np.random.default_rng(3).integers(0, PRIME, (130, 130))
-    monkeypatch.setattr(panels, "_factor_square", lambda d, p: True)
+    monkeypatch.setattr(panel_elimination, "_factor_square", lambda d, p: True)
     with pytest.raises((AssertionError, ValueError)):
         agrees_with_flint(a, PRIME)

@@ -29,7 +29,7 @@ from .readable import readable
 from .values import Ball, Case, Exact, Measured, Outside, Proportion, Sample, Step
 
 if TYPE_CHECKING:
-    from .search import Search
+    from .counterexample_search import Search
 
 __all__ = [
     "ALONE",
@@ -164,7 +164,7 @@ class Claim:
             PROVED or ARGUED.
         expected: what was expected before anything was measured.
         known: what is known since, where it differs. Which cases it rests on is read off the
-            recorded ones: `depthlaw.ledger.verdicts.known`.
+            recorded ones: `depthlaw.ledger.verdicts.known_verdicts`.
         post_hoc: one line: what was changed after data were seen (a case split off, more seeds,
             another statistic or tolerance), or empty. Wherever the verdict stands, a * marks it.
         undecidable: one line: why no run can decide it (an open problem, a missing file, a missing

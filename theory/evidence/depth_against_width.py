@@ -20,7 +20,7 @@ from ..claims.symbols import (
 )
 from ..depth_choice.threshold import weights
 from ..exact.enclosure import ball, endpoints
-from .printed import gain, interval
+from .printed_numbers import gain, interval
 
 best = quantity("best_depth", r"L^\star", "depth of the best of several trained nets")
 shallower = quantity("shallower", "L_0", "depth of the next smaller net")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..claims.definition import Ball, Case, Control, Source, claim
 from ..claims.relations import Gt
 from ..claims.symbols import quantity
-from .printed import gain, interval, rows
+from .printed_numbers import gain, interval, rows
 
 improvement = quantity("improvement", "i", "printed improvement of one net over another", "real")
 TABLE = rows("translation")

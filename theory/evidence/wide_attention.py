@@ -9,7 +9,7 @@ from sympy import Rational
 
 from ..claims.definition import Ball, Case, Control, Source, claim
 from ..claims.relations import Ge, Gt
-from .printed import gain, interval, rows
+from .printed_numbers import gain, interval, rows
 
 TABLE = rows("wide_attention")
 TASKS = ("IMDb token", "IMDb byte", "ListOps", "document matching")

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import flint
 import numpy as np
 
-from .panels import Integers, eliminate_panel, permute
+from .panel_elimination import Integers, eliminate_panel, permute
 from .residues import (
     PANEL,
     TILE,

@@ -14,10 +14,10 @@ from flint import arb, arb_mat
 from sympy import Expr, Rational, Symbol, diff, exp, simplify, sqrt, symbols
 from sympy.core.relational import Relational
 
+from ..claims.counterexample_search import Search, SearchPoint
 from ..claims.definition import Ball, Case, Control, Exact, Outside, Source, Step, claim
 from ..claims.proof_steps import at_least
 from ..claims.relations import Eq, Le
-from ..claims.search import Search, SearchPoint
 from ..claims.symbols import quantity, residual
 from ..exact.enclosure import from_fraction
 from .cubic_step import chain_steps

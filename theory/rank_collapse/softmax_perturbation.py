@@ -12,10 +12,10 @@ from flint import arb, arb_mat
 from sympy import IndexedBase, Piecewise, Rational, Symbol, diff, exp, simplify, symbols
 from sympy.core.relational import Relational
 
+from ..claims.counterexample_search import Search, SearchPoint
 from ..claims.definition import Ball, Case, Control, Source, Step, claim
 from ..claims.proof_steps import sum_step
 from ..claims.relations import Eq, Le
-from ..claims.search import Search, SearchPoint
 from ..claims.symbols import quantity
 from ..exact.enclosure import enclose, from_fraction
 from .residual_norms import V2

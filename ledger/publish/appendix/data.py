@@ -15,8 +15,8 @@ from depthlaw.theory.claims.verdict import Verdict, bounds
 from depthlaw.theory.exact.enclosure import enclose
 
 from ...verdicts.display import measured_side, prediction, relation
-from ...verdicts.report import CaseResult, ClaimResult
-from ..intervals import CONFIDENCE, estimate
+from ...verdicts.suite_verdicts import CaseResult, ClaimResult
+from ..printed_intervals import CONFIDENCE, estimate
 
 Row = Mapping[str, Any]
 

@@ -29,12 +29,18 @@ from ...verdicts.display import duration
 from ...verdicts.findings import groups, reason
 from ...verdicts.judged_ledger import Recorded
 from ...verdicts.record_source import largest_recorded_suite, runs_of
-from ...verdicts.reference import Agreement, Ledger
-from ...verdicts.report import NOT_RUN, PREMISE_REFUTED, VERDICT_NAMES, ClaimResult, verdict_name
+from ...verdicts.reference_ledger import Agreement, Ledger
+from ...verdicts.suite_verdicts import (
+    NOT_RUN,
+    PREMISE_REFUTED,
+    VERDICT_NAMES,
+    ClaimResult,
+    verdict_name,
+)
 from . import data, provenance
+from .appendix_figures import Plate, plates
 from .formats import Document
 from .output_folder import DeliveryError, deliver
-from .plates import Plate, plates
 from .printed_claims import Statement, explained, told
 from .typesetting import code, factor, macro, prose, template, tex
 

@@ -27,9 +27,9 @@ from ...verdicts.display import (
     relation,
     statement_latex,
 )
-from ...verdicts.report import NOT_RUN, CaseResult, ClaimResult, marked, verdict_name
+from ...verdicts.suite_verdicts import NOT_RUN, CaseResult, ClaimResult, marked, verdict_name
 from ...verdicts.undecided_advice import remedies
-from ..intervals import CONFIDENCE, estimate, leaning, written
+from ..printed_intervals import CONFIDENCE, estimate, leaning, written
 from .typesetting import code, factor, maths, prose, sentence, value, verdict
 
 _SIGNS = {"<=": r"\le", ">=": r"\ge", "!=": r"\ne", "≈": r"\approx", "in": r"\in"}

@@ -15,7 +15,7 @@ from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Ball, Exact, Propo
 from depthlaw.theory.claims.verdict import Verdict
 
 from ...records.store import Record, canonical
-from ...verdicts.report import VERDICT_NAMES, CaseResult, ClaimResult, verdict_name
+from ...verdicts.suite_verdicts import VERDICT_NAMES, CaseResult, ClaimResult, verdict_name
 from .data import COLUMNS, rigorous
 from .typesetting import template
 

@@ -14,7 +14,7 @@ from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
 
 from ...records.store import decode
-from ...verdicts.report import CaseResult, ClaimResult
+from ...verdicts.suite_verdicts import CaseResult, ClaimResult
 from .panels import Panel, Series, stated, upright
 
 # The claims whose records hold the separation rank of nets with random weights.

@@ -14,7 +14,6 @@ from depthlaw.theory.claims.symbols import TERMS
 from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.claims.withdrawn import withdrawn
 
-from ...verdicts.answers import Ground
 from ...verdicts.citations import entries, sources
 from ...verdicts.claim_set import claim_set, claim_sets
 from ...verdicts.display import (
@@ -26,7 +25,15 @@ from ...verdicts.display import (
 )
 from ...verdicts.findings import TIERS, groups, importance, reason
 from ...verdicts.mutation import Mutant
-from ...verdicts.report import NOT_RUN, VERDICT_NAMES, CaseResult, ClaimResult, marked, verdict_name
+from ...verdicts.shipped_answers import Ground
+from ...verdicts.suite_verdicts import (
+    NOT_RUN,
+    VERDICT_NAMES,
+    CaseResult,
+    ClaimResult,
+    marked,
+    verdict_name,
+)
 from ..appendix.printed_claims import DATED, Statement, sign
 from ..appendix.typesetting import code, factor, maths, prose, sentence, value, verdict
 from .page_blocks import case_cells, undecided

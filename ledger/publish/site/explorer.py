@@ -51,8 +51,8 @@ from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
 from ...records.store import manifest, open_store
 from ...verdicts.display import middle
 from ...verdicts.judged_ledger import Recorded
-from ...verdicts.reference import shipped
-from ...verdicts.report import CaseResult, marked
+from ...verdicts.reference_ledger import shipped
+from ...verdicts.suite_verdicts import CaseResult, marked
 from ..drawing.rank_panels import generic_ranks
 
 # --- the grids of the controls --------------------------------------------------------------------

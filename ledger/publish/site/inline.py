@@ -28,12 +28,19 @@ from typing import Any
 
 from depthlaw.theory.claims.verdict import Verdict
 
-from ...running.index import claims_index
+from ...running.claims_index import claims_index
 from ...verdicts.display import measured_side, prediction, slack
-from ...verdicts.report import NOT_RUN, VERDICT_NAMES, CaseResult, ClaimResult, marked, verdict_name
+from ...verdicts.suite_verdicts import (
+    NOT_RUN,
+    VERDICT_NAMES,
+    CaseResult,
+    ClaimResult,
+    marked,
+    verdict_name,
+)
 from ..appendix.printed_claims import Statement
 from ..appendix.typesetting import verdict
-from ..intervals import leaning
+from ..printed_intervals import leaning
 
 _MARK = re.compile(
     r"<!--\s+(?P<kind>verdict|of|is|says|near|fails|agree|against|shapes|sizes|number|law|bench):"

@@ -11,7 +11,7 @@ from depthlaw.theory.claims.definition import Claim
 from depthlaw.theory.claims.printing import latex
 
 from ...verdicts.citations import sources
-from ...verdicts.report import ClaimResult, marked
+from ...verdicts.suite_verdicts import ClaimResult, marked
 from ..appendix.typesetting import maths, prose, verdict
 
 

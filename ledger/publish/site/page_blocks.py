@@ -14,14 +14,14 @@ from depthlaw.theory.claims.values import Proportion, Sample
 
 from ...verdicts.display import measured_side, prediction, statement_latex
 from ...verdicts.judged_ledger import Recorded
-from ...verdicts.report import CaseResult, ClaimResult, marked
+from ...verdicts.suite_verdicts import CaseResult, ClaimResult, marked
 from ...verdicts.undecided_advice import remedies
 from ..appendix.data import Row, results_csv, rows as data_rows
 from ..appendix.typesetting import code, maths, md, prose, value, verdict
 from ..drawing.line_plot import line_plot
 from ..drawing.panels import Found, Number, Table, written as numbers_of
-from ..intervals import CONFIDENCE, estimate, written
-from ..questions import QUESTIONS, PageQuestion
+from ..page_questions import QUESTIONS, PageQuestion
+from ..printed_intervals import CONFIDENCE, estimate, written
 
 # Cases of a claim that a list names one by one, lines that a page shows unfolded, and letters of a
 # statement in a table.

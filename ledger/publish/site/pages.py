@@ -38,12 +38,12 @@ from ...verdicts.display import duration
 from ...verdicts.evidence_tree import grounds
 from ...verdicts.judged_ledger import Recorded
 from ...verdicts.mutation import mutate
-from ...verdicts.reference import shipped
-from ...verdicts.report import CaseResult, ClaimResult, results
+from ...verdicts.reference_ledger import shipped
+from ...verdicts.suite_verdicts import CaseResult, ClaimResult, results
 from ..appendix.typesetting import prose
 from ..drawing.line_plot import line_plot
 from ..drawing.rank_panels import rank_panels
-from ..questions import QUESTIONS
+from ..page_questions import QUESTIONS
 from . import (
     claim_pages,
     count_comparison,

@@ -22,7 +22,7 @@ from depthlaw.advisor.base.quantities import UsageError, binary, plural
 
 from ..records.environment import THREAD_VARIABLES, cores, environment
 from ..records.store import Store, broken_manifests, manifest, open_store
-from ..running.index import claims_index
+from ..running.claims_index import claims_index
 from ..text import clean
 from .output import dump, stdout
 
@@ -268,7 +268,7 @@ def _folders() -> Iterator[Check]:
 
 def _ledgers(folder: Path | None) -> Iterator[Check]:
     """The ledger that comes with depthlaw, and the user's records, compared with it."""
-    from ..verdicts.reference import compare, shipped
+    from ..verdicts.reference_ledger import compare, shipped
 
     reference: Store | None = None
     try:

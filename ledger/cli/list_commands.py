@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
-from ..running.index import claims_index, unknown
+from ..running.claims_index import claims_index, unknown
 from ..verdicts.citations import bibtex_for
 from ..verdicts.claim_set import claim_set
 from .output import dump, notes, say, stdout

@@ -5,7 +5,7 @@ The file holds canonical JSON lines, compressed: a header (how many records, the
 over the lines, the environment they come from, a seal), then the inputs, the result and the time of
 each record. Ids and result hashes are computed again when it is read.
 
-    python -m depthlaw.ledger.verdicts.reference --results DIR     # write the shipped one again
+    python -m depthlaw.ledger.verdicts.reference_ledger --results DIR   # write the shipped one
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from ..records.store import (
     open_store,
     write_file,
 )
-from .known import Known, known, write_known
+from .known_verdicts import Known, known, write_known
 
 if TYPE_CHECKING:
     from depthlaw.theory.claims.definition import Claim
@@ -387,7 +387,7 @@ def main(arguments: list[str] | None = None) -> int:
     alone = [suite for suite in ALONE if suite not in DEVICE_OF]
 
     parser = argparse.ArgumentParser(
-        prog="python -m depthlaw.ledger.verdicts.reference",
+        prog="python -m depthlaw.ledger.verdicts.reference_ledger",
         description="Write the reference ledger from a suite's records.",
     )
     parser.add_argument(
@@ -444,7 +444,7 @@ def _known_of(claims: Mapping[str, Claim], store: Store) -> dict[str, Known]:
     of cases without a record stays."""
     from depthlaw.theory.claims.definition import DEVICE_OF, SUITES
 
-    from .report import NOT_RUN, results, verdict_name
+    from .suite_verdicts import NOT_RUN, results, verdict_name
 
     words: dict[str, dict[str, str]] = {key: {} for key in claims}
     verdicts: dict[str, dict[Case, str]] = {

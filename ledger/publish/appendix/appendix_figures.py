@@ -11,12 +11,12 @@ from depthlaw.empirics.separation_rank.frontier import entries, table as frontie
 from depthlaw.theory.claims.verdict import Verdict
 
 from ...verdicts.judged_ledger import Recorded
-from ...verdicts.report import CaseResult, marked
+from ...verdicts.suite_verdicts import CaseResult, marked
 from ..drawing.line_plot import line_plot
 from ..drawing.panels import Panel
 from ..drawing.rank_panels import rank_panels
-from ..intervals import CONFIDENCE
-from ..questions import QUESTIONS
+from ..page_questions import QUESTIONS
+from ..printed_intervals import CONFIDENCE
 from .typesetting import verdict
 
 # Panels of the first figure: widths below, at and above those that a bound says something of.

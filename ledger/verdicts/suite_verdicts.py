@@ -12,8 +12,8 @@ from depthlaw.theory.claims.verdict import Decision, Verdict, judge, level
 
 from ..records.run import Failure, Run, control_run
 from ..records.store import Record, Store, decode, encode
-from .decisions import Decisions
-from .known import known, known_at
+from .decision_cache import Decisions
+from .known_verdicts import known, known_at
 
 # What stands in the place of a verdict where nothing is recorded; UNDECIDED is an answer, this is
 # none.

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
 from ..records.store import Store, open_store
-from ..running.index import claims_index, described, unknown
-from ..verdicts.answers import ShippedAnswer, shipped_answer
-from . import lists, terminal
+from ..running.claims_index import claims_index, described, unknown
+from ..verdicts.shipped_answers import ShippedAnswer, shipped_answer
+from . import list_commands, terminal
 from .output import dump, notes, report_set_aside, say, stdout
 
 # SymPy is loaded where no shipped answer does.
@@ -34,12 +34,12 @@ def show(key: str, folder: Path | None, json_output: bool, own: Path | None = No
         rows = (
             claims_index()[k] if everything is None else described(everything[k]) for k in of_topic
         )
-        return lists.listed(rows, json_output)
+        return list_commands.listed(rows, json_output)
     from depthlaw.theory.claims.symbols import plain
 
     from ..verdicts.card import card, supporting
     from ..verdicts.display import judged, statement_latex
-    from ..verdicts.report import as_json
+    from ..verdicts.suite_verdicts import as_json
 
     place = _evidence(key, folder, everything)
     result, claim = place.result, place.result.claim

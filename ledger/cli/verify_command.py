@@ -14,15 +14,15 @@ from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET
 
 from ..records.run import Failure
 from ..records.store import StoreError, manifest
+from ..running.interrupts import TIME_IS_UP, Stopped
 from ..running.options import Options
 from ..running.scheduling import cost_check
-from ..running.signals import TIME_IS_UP, Stopped
 from ..suite import Work, on_corpus, prepare, store_corpus
 from ..text import clean
 from ..verdicts.card import own_tables
 from ..verdicts.display import duration
-from ..verdicts.reference import Agreement, compare, run_name, shipped
-from ..verdicts.report import NOT_RUN, VERDICT_NAMES, ClaimResult, as_json, verdict_name
+from ..verdicts.reference_ledger import Agreement, compare, run_name, shipped
+from ..verdicts.suite_verdicts import NOT_RUN, VERDICT_NAMES, ClaimResult, as_json, verdict_name
 from . import terminal
 from .output import dump, notes, report_set_aside, say, stdout
 from .tables import print_table

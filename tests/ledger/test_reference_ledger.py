@@ -13,8 +13,8 @@ from depthlaw.ledger.publish.appendix.formats import Document
 from depthlaw.ledger.records.run import Run
 from depthlaw.ledger.records.store import Record, StoreError, canonical, digest, encode, manifest
 from depthlaw.ledger.running.plan import plan
-from depthlaw.ledger.verdicts import reference
-from depthlaw.ledger.verdicts.reference import (
+from depthlaw.ledger.verdicts import reference_ledger
+from depthlaw.ledger.verdicts.reference_ledger import (
     SHIPPED,
     Ledger,
     agree,
@@ -109,7 +109,7 @@ def test_truncated_absent_and_enormous_ledgers_are_one_line(tmp_path, monkeypatc
             Ledger(path)
     with pytest.raises(StoreError, match="cannot be read"):
         Ledger(tmp_path / "absent")
-    monkeypatch.setattr(reference, "LARGEST", 1000)
+    monkeypatch.setattr(reference_ledger, "LARGEST", 1000)
     path.write_bytes(gzip.compress(b"0" * 2000))
     with pytest.raises(StoreError, match="too large"):
         Ledger(path)
@@ -178,7 +178,7 @@ def own(tmp_path, monkeypatch):
     write_ledger(
         path, [run.execute() for run in plan({DEGREE: registry()[DEGREE]}, "quick")], "quick"
     )
-    monkeypatch.setattr(reference, "SHIPPED", path)
+    monkeypatch.setattr(reference_ledger, "SHIPPED", path)
     return path
 
 
@@ -241,7 +241,7 @@ def test_appendix_from_the_reference(own, tmp_path, capsys, monkeypatch):
 
 
 def test_without_a_reference_it_says_so(tmp_path, refused, monkeypatch):
-    monkeypatch.setattr(reference, "SHIPPED", tmp_path / "absent")
+    monkeypatch.setattr(reference_ledger, "SHIPPED", tmp_path / "absent")
     assert "holds no reference ledger" in refused("appendix", tmp_path / "out")
 
 
@@ -252,12 +252,12 @@ def test_writing_the_reference_needs_the_whole_suite(tmp_path, capsys, monkeypat
     monkeypatch.setattr("depthlaw.theory.claims.definition.registry", lambda: only)
     arguments = ["--results", str(tmp_path / "r"), "--out", str(tmp_path / "l.gz")]
     store = Store(tmp_path / "r")
-    assert reference.main(arguments) == 2
+    assert reference_ledger.main(arguments) == 2
     assert "are not recorded in" in capsys.readouterr().err
     assert not (tmp_path / "l.gz").exists()
     for run in plan(only, "quick"):
         store.put(run.execute())
-    assert reference.main(arguments) == 0
+    assert reference_ledger.main(arguments) == 0
     assert manifest(Ledger(tmp_path / "l.gz")) == manifest(store)
 
 
@@ -266,7 +266,7 @@ def test_the_shipped_reference_verifies_and_agrees_with_fresh_runs():
     assert SHIPPED.stat().st_size < 10**6
     assert len(shipped) == shipped.header["records"] > 0
     quickest: dict[str, Run] = {}
-    times = {reference.run_key(r): r.facts["timing"]["wall_s"] for r in shipped}
+    times = {reference_ledger.run_key(r): r.facts["timing"]["wall_s"] for r in shipped}
     for run in plan(registry(), "quick"):
         key = (run.claim.key, canonical(run.inputs["case"]), run.seed, run.control)
         # Trainings were read when these were recorded; here they would take their time, and they

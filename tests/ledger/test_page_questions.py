@@ -12,7 +12,7 @@ from depthlaw.empirics.depth_width.fixed_budgets import width_of
 from depthlaw.empirics.exercises.exercise import exercises
 from depthlaw.empirics.trained_rank.ranks_in_training import ATTENTIONS
 from depthlaw.ledger.publish.drawing.panels import Found, Series, written
-from depthlaw.ledger.publish.questions import QUESTIONS, PageQuestion, size_name, stated
+from depthlaw.ledger.publish.page_questions import QUESTIONS, PageQuestion, size_name, stated
 from depthlaw.theory.claims.definition import find
 from depthlaw.theory.claims.values import Ball, Case, Exact, Proportion, Sample
 

@@ -8,9 +8,9 @@ import pytest
 
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.records.store import Store
-from depthlaw.ledger.verdicts import answers
+from depthlaw.ledger.verdicts import shipped_answers
 from depthlaw.ledger.verdicts.card import answers as of_reference
-from depthlaw.ledger.verdicts.reference import shipped
+from depthlaw.ledger.verdicts.reference_ledger import shipped
 
 # Of ARGUED with premises, refuted, and undecided claims; with a table of its own; with a list of
 # certificates.
@@ -27,16 +27,18 @@ KEYS = (
 def file(tmp_path_factory):
     """A file of answers of `KEYS` and of these sources."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(answers, "FILE", tmp_path_factory.mktemp("answers") / "answers.jsonl.gz")
-        answers.write_answers(of_reference(KEYS))
-        yield answers.FILE
+        patch.setattr(
+            shipped_answers, "FILE", tmp_path_factory.mktemp("answers") / "answers.jsonl.gz"
+        )
+        shipped_answers.write_answers(of_reference(KEYS))
+        yield shipped_answers.FILE
 
 
 @pytest.mark.parametrize("key", KEYS)
 def test_answers_are_what_is_judged_without_them(file, key, monkeypatch, capsys):
     commands = (["show", key], ["why", key], ["why", key, "--all"])
     answered = [(main(command), capsys.readouterr()) for command in commands]
-    monkeypatch.setattr(answers, "FILE", file.with_name("absent"))
+    monkeypatch.setattr(shipped_answers, "FILE", file.with_name("absent"))
     assert [(main(command), capsys.readouterr()) for command in commands] == answered
     assert "this is the reference ledger" in answered[0][1].err
 
@@ -57,18 +59,18 @@ assert not {{"sympy", "numpy", "flint", "torch"}} & set(sys.modules)
 
 
 def test_answers_give_way_to_records_of_the_users(file, tmp_path):
-    assert answers.shipped_answer(KEYS[0], tmp_path).key == KEYS[0]
+    assert shipped_answers.shipped_answer(KEYS[0], tmp_path).key == KEYS[0]
     store = Store(tmp_path)
     store.put(next(r for r in shipped() if r.inputs["claim"] == KEYS[0] and r.inputs["case"]))
-    assert answers.shipped_answer(KEYS[0], tmp_path) is None
-    assert answers.shipped_answer(KEYS[1], tmp_path).key == KEYS[1]
+    assert shipped_answers.shipped_answer(KEYS[0], tmp_path) is None
+    assert shipped_answers.shipped_answer(KEYS[1], tmp_path).key == KEYS[1]
 
 
 @pytest.mark.parametrize("damage", [b"", b"no gzip", None])
 def test_answers_of_other_sources_are_not_given(file, tmp_path, monkeypatch, damage):
     if damage is None:
-        monkeypatch.setattr(answers, "_KINDS", (".py",))
+        monkeypatch.setattr(shipped_answers, "_KINDS", (".py",))
     else:
-        monkeypatch.setattr(answers, "FILE", tmp_path / "other")
+        monkeypatch.setattr(shipped_answers, "FILE", tmp_path / "other")
         (tmp_path / "other").write_bytes(damage)
-    assert answers.shipped_answer(KEYS[0], tmp_path) is None
+    assert shipped_answers.shipped_answer(KEYS[0], tmp_path) is None

@@ -12,11 +12,11 @@ import matplotlib as mpl
 import pytest
 
 from depthlaw.empirics.separation_rank.frontier import table as frontier_table
-from depthlaw.ledger.publish.appendix.plates import Plate, plates
+from depthlaw.ledger.publish.appendix.appendix_figures import Plate, plates
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.verdicts.judged_ledger import Recorded
-from depthlaw.ledger.verdicts.reference import shipped
-from depthlaw.ledger.verdicts.report import ClaimResult
+from depthlaw.ledger.verdicts.reference_ledger import shipped
+from depthlaw.ledger.verdicts.suite_verdicts import ClaimResult
 from depthlaw.theory.claims.definition import Claim, find
 from depthlaw.theory.claims.values import Proportion, Sample
 

@@ -12,7 +12,7 @@ from depthlaw.theory.claims.values import Case, Exact, Measured, Proportion, Sam
 from depthlaw.theory.claims.verdict import Verdict, judge
 
 from ..verdicts.display import rests_on_normality, sign_test
-from ..verdicts.report import CaseResult, ClaimResult
+from ..verdicts.suite_verdicts import CaseResult, ClaimResult
 
 CONFIDENCE = f"{100 * (1 - LEVEL):.0f} %"
 
