@@ -334,7 +334,7 @@ def sweep(
     "compare llama-3-8b qwen3-8b",
     "compare my-model/config.json llama-3-8b --json",
     "compare --list",
-    runs="compare.compare",
+    runs="compare_command.compare",
 )
 def compare(
     names: list[str] | None = _argument(
@@ -380,7 +380,7 @@ _DRAWN: Any = _path("FILE", "Draw it (.png, .svg or .pdf).", "--plot")
     "measure residual --model gpt2 --variant san --plot gpt2.svg",
     of=measure,
     name="residual",
-    runs="measure.residual",
+    runs="measure_commands.residual",
 )
 def measure_residual(
     model: str = _option(
@@ -417,7 +417,7 @@ def measure_residual(
     "fit losses.csv",
     "fit losses.csv --seed-column run --tolerance 5% --plot losses.png",
     "fit losses.csv --budget flops",
-    runs="fit.fit",
+    runs="fit_command.fit",
 )
 def fit(
     path: Path = _file(
@@ -490,7 +490,7 @@ def exercise(
     "verify --claims walks.py",
     "verify full --engine ray --address auto",
     cls=_OfSuites,
-    runs="verify.verify",
+    runs="verify_command.verify",
 )
 def verify(
     suite: str = _argument(
@@ -530,7 +530,7 @@ def verify(
     """
 
 
-@_command("claims", "claims recalled", "claims rank --all --json", runs="lists.claims")
+@_command("claims", "claims recalled", "claims rank --all --json", runs="list_commands.claims")
 def claims(
     text: str = _argument(
         "", "List only claims that mention this.", autocompletion=completion.keys
@@ -545,7 +545,7 @@ def claims(
     "show hops",
     "show separation_rank/exact",
     "show walks/returns --claims walks.py",
-    runs="show.show",
+    runs="show_command.show",
 )
 def show(
     key: str = _argument(
@@ -565,7 +565,7 @@ def show(
     "why separation_rank/upper_bound_deep",
     "why trained_rank/floor_holds --all",
     "why hops/depth_corrected --json",
-    runs="show.why",
+    runs="show_command.why",
 )
 def why(
     key: str = _KEY,
@@ -684,7 +684,7 @@ def mutate(
     """
 
 
-@_command("cite hops/depth_corrected", "cite levine2020 dong2021", runs="lists.cite")
+@_command("cite hops/depth_corrected", "cite levine2020 dong2021", runs="list_commands.cite")
 def cite(
     keys: list[str] = _argument(
         ..., "Claim keys or bibliography keys.", autocompletion=completion.sources
@@ -801,7 +801,7 @@ def records_diff(
     """
 
 
-@_command("doctor", "doctor --json", runs="doctor.doctor")
+@_command("doctor", "doctor --json", runs="doctor_command.doctor")
 def doctor(folder: Path | None = _RESULTS, json_output: bool = _JSON) -> None:
     """Look for what is missing or out of order.
 
