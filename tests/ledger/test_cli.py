@@ -414,10 +414,10 @@ def test_a_mistake_in_a_module_is_named_with_file_and_line(
 @pytest.mark.parametrize(
     ("command", "place"),
     [
-        (["claims"], "lists.claims"),
+        (["claims"], "list_commands.claims"),
         (["appendix", "out"], "appendix_command.appendix"),
         (["records", "list"], "records_commands.list_records"),
-        (["doctor"], "doctor.doctor"),
+        (["doctor"], "doctor_command.doctor"),
         (["depth", "3B"], "depth_command.depth"),
     ],
     ids=lambda it: it[0] if isinstance(it, list) else None,

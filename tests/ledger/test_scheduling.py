@@ -8,6 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
+# When tests are collected: PyTorch 2.13 reads past the end of a table when it is loaded, which is
+# harmless in a fresh process alone ("bad call flags").
+import torch  # noqa: F401
+
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.records.environment import cores
