@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-# When tests are collected: PyTorch 2.13 reads past the end of a table when it is loaded, which is
-# harmless in a fresh process alone ("bad call flags").
+# When tests are collected: loaded first after the tests of the command line, PyTorch 2.13 fails with
+# "bad call flags" or "module functions cannot set METH_CLASS".
 import torch  # noqa: F401
 
 from depthlaw.advisor.base.quantities import UsageError
