@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-# When tests are collected: loaded first after the tests of the command line, PyTorch 2.13 fails with
+# When tests are collected: loaded first after tests of the command line, PyTorch 2.13 fails with
 # "bad call flags" or "module functions cannot set METH_CLASS".
 import torch  # noqa: F401
 
