@@ -52,7 +52,9 @@ class Run:
         if self.case is None:
             assert self.claim.proof is not None
             return digest([code_version(self.claim.proof), stated(self.claim.statement)])[:16]
-        return _measuring_code(self.claim, self.control)
+        measured = self.claim.control.measured if self.control else self.claim.measured
+        assert measured is not None
+        return code_version(measured)
 
     @cached_property
     def id(self) -> str:
@@ -97,13 +99,6 @@ class Run:
         }
         facts |= {"environment": environment(), "timing": timing, "compute": compute(self.device)}
         return Record(self.inputs, result, facts)
-
-
-@cache
-def _measuring_code(claim: Claim, control: bool) -> str:
-    measured = claim.control.measured if control else claim.measured
-    assert measured is not None
-    return code_version(measured)
 
 
 @cache

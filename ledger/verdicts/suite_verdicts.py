@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from depthlaw.theory.claims.definition import SUITES, Case, Claim, find
@@ -80,12 +81,12 @@ class ClaimResult:
             else alpha(self.claim, row.case, row.measured)
         )
 
-    @property
+    @cached_property
     def decided(self) -> list[CaseResult]:
         """The cases with a HOLDS or a FAILS."""
         return [c for c in self.cases if c.decision.verdict in (Verdict.HOLDS, Verdict.FAILS)]
 
-    @property
+    @cached_property
     def in_scope(self) -> list[CaseResult]:
         """The cases that satisfy every assumption."""
         return [c for c in self.cases if c.decision.verdict is not Verdict.OUT_OF_SCOPE]
@@ -149,7 +150,7 @@ class ClaimResult:
         """The first premise that FAILS, or an empty string."""
         return next((key for key, verdict in self.premises.items() if verdict == Verdict.FAILS), "")
 
-    @property
+    @cached_property
     def verdict(self) -> Verdict:
         """The strongest word that the evidence bears; see docs/decisions/0007.
 
@@ -184,7 +185,7 @@ class ClaimResult:
             return Verdict.PROVED
         return Verdict.ARGUED if argued else Verdict.HOLDS
 
-    @property
+    @cached_property
     def unexpected(self) -> str:
         """Why this result needs somebody's attention, or an empty string."""
         if self.failures:
@@ -257,7 +258,7 @@ class ClaimResult:
             f"{self.verdict.value}"
         )
 
-    @property
+    @cached_property
     def news(self) -> str:
         """Which case chance decides here, or leaves undecided, otherwise than is known: no
         contradiction. An empty string where there is none."""
@@ -275,7 +276,7 @@ class ClaimResult:
         """The smallest case that fails, in grid order."""
         return next((c for c in self.cases if c.decision.verdict is Verdict.FAILS), None)
 
-    @property
+    @cached_property
     def tightest(self) -> float | None:
         """The smallest slack over the decided cases, in orders of magnitude; negative when
         violated."""

@@ -2,6 +2,7 @@
 matters, real processes, terminals, pipes, full disks."""
 
 import errno
+import gc
 import io
 import json
 import os
@@ -329,6 +330,7 @@ def test_a_narrow_terminal_cuts_nothing(recorded, depthlaw):
 def test_damaged_records_are_named_set_aside_and_measured_again(tmp_path, depthlaw):
     folder = tmp_path / "r"
     first = depthlaw("verify", *SMALL, "--results", folder, "--json")
+    assert gc.isenabled(), "verify pauses the collector"
     victims = sorted((folder / "runs").rglob("*.json"))[:2]
     victims[0].write_bytes(victims[0].read_bytes()[:40])
     victims[1].write_text(victims[1].read_text().replace('"seed":0', '"seed":1'))

@@ -13,6 +13,7 @@ from depthlaw.ledger.records.store import Store, manifest
 from depthlaw.ledger.running.engines import Inline, execute
 from depthlaw.ledger.running.interrupts import Stopped
 from depthlaw.ledger.running.plan import plan
+from depthlaw.ledger.verdicts import decision_cache
 from depthlaw.ledger.verdicts.suite_verdicts import as_json, results, verdict_name
 from depthlaw.theory.claims.definition import Case, Claim, Control, Exact, Source, Step, registry
 from depthlaw.theory.claims.symbols import depth as L, quantity
@@ -254,6 +255,17 @@ def test_a_proof_that_names_no_joints_is_no_argument(tmp_path):
         run_all(fake(**proof, rests_on="Prose: everything."), Store(tmp_path / "b"))[1].verdict
         is Verdict.ARGUED
     )
+
+
+def test_a_decision_is_known_by_its_statement_and_the_assumptions_of_its_symbols(tmp_path):
+    real = sympy.Symbol(L.name, real=True)
+    assert L.is_positive
+    keys = {
+        decision_cache._statement_hash(fake(statement=sympy.Eq(degree, right, evaluate=False)))
+        for right in (3**L, 3**real, 2**L, 3 ** (L - 1), 1 - 3**L)
+    }
+    assert len(keys) == 5
+    assert decision_cache._statement_hash(fake()) == decision_cache._statement_hash(fake())
 
 
 def test_what_has_no_record_is_not_run(tmp_path):

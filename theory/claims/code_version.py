@@ -142,6 +142,7 @@ def _cache_file(name: str) -> Path:
     return user_cache_path("depthlaw") / f"{name}-{tree_version()}.json"
 
 
+@cache
 def _plain_name(function: Callable[..., Any]) -> object:
     """A text that tells a function apart in this version of the project; the function itself where
     none does."""
