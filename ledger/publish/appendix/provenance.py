@@ -68,44 +68,8 @@ class Provenance:
 
 def citation_cff(source: Provenance) -> bytes:
     """CITATION.cff (format 1.2.0) of exactly this ledger."""
-    lines = [
-        "cff-version: 1.2.0",
-        _yaml(
-            "message",
-            "Cite this ledger by its manifest and claim set, and the papers whose "
-            "theorems are judged (references.bib).",
-        ),
-        "type: dataset",
-        _yaml("title", f"{_TITLE}: ledger of {source.claim_set}"),
-        "authors:",
-        _yaml("  - name", _AUTHORS),
-        _yaml("version", f"{source.version}, {source.claim_set}"),
-        f"date-released: {source.date}",
-        f"license: {_LICENCE}",
-        "identifiers:",
-        "  - type: other",
-        _yaml("    value", f"sha256:{source.manifest}"),
-        _yaml(
-            "    description",
-            f"Manifest of {source.records:,} records: {source.origin}; manifest.json lists them",
-        ),
-        "  - type: other",
-        _yaml("    value", f"sha256:{source.claims_hash}"),
-        _yaml("    description", f"Claim set {source.claim_set}"),
-        "references:",
-        "  - type: software",
-        _yaml("    title", _TITLE),
-        "    authors:",
-        _yaml("      - name", _AUTHORS),
-        _yaml("    version", source.version),
-        f"    license: {_LICENCE}",
-    ]
-    return ("\n".join(lines) + "\n").encode()
-
-
-def _yaml(name: str, text: str) -> str:
-    """A line of YAML; a JSON string is one of YAML too."""
-    return f"{name}: {json.dumps(text, ensure_ascii=False)}"
+    facts = {"title": _TITLE, "authors": _AUTHORS, "licence": _LICENCE}
+    return template("CITATION.cff").render(source=source, **facts).encode()
 
 
 def citation_bibtex(source: Provenance) -> str:
