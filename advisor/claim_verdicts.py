@@ -13,34 +13,14 @@ from pathlib import Path
 FILE = Path(__file__).with_name("verdicts.csv")
 
 
-# What of a number the claim beside it is about, where that is less than what the number says.
-_ABOUT = {
-    "connectivity/layers_for_diameter": "executed on small graphs",
-    "connectivity/log_depth_lengths": "that so many layers suffice is as printed, not checked "
-    "here; checked is the arithmetic of the count",
-    "connectivity/log_depth_uniform": "18 layers beside the doublings are as printed, not "
-    "executed here; checked are the doublings",
-    "depth_choice/levine_fit_depth": "whether nets obey the fit is not checked here; checked is "
-    "the fit solved for a size",
-    "depth_choice/threshold_budget": "the theorem behind it is as printed, not checked here; "
-    "checked is the equation solved for a size",
-    "evidence/best_depth": "about the released nets and three other series",
-    "evidence/critical_depth_exponent": "no loss is checked by it, but its two printed forms "
-    "against each other",
-    "hops/depth_printed": "the count as printed",
-    "separation_rank/knee": "whether nets or tasks follow it is not checked here; checked is the "
-    "count of dimensions",
-}
-
-
 def about(claim: str | None) -> str:
     """What of a number the claim beside it is about, to stand before its verdict; empty where it is
-    about all that the number says.
+    about all that the number says (caveats.csv).
 
     >>> about("depth_choice/threshold_budget").rpartition("; ")[2], about(None)
     ('checked is the equation solved for a size', '')
     """
-    return _ABOUT.get(claim or "", "")
+    return _rows("caveats").get(claim or "", ("",))[0]
 
 
 def verdict(claim: str | None) -> str | None:
@@ -49,7 +29,7 @@ def verdict(claim: str | None) -> str | None:
     >>> verdict("depth_choice/threshold_budget"), verdict("no/claim"), verdict(None)
     ('ARGUED', None, None)
     """
-    return _verdicts()[claim][0] if claim in _verdicts() else None
+    return _rows("verdicts").get(claim or "", (None,))[0]
 
 
 def title(claim: str) -> str | None:
@@ -58,11 +38,12 @@ def title(claim: str) -> str | None:
     >>> title("depth_choice/threshold_budget")
     'Least depth above log_3(d) for a budget'
     """
-    return _verdicts()[claim][1] if claim in _verdicts() else None
+    return _rows("verdicts").get(claim, (None, None))[1]
 
 
 @cache
-def _verdicts() -> dict[str | None, tuple[str, str]]:
-    with FILE.open(encoding="utf-8", newline="") as file:
+def _rows(table: str) -> dict[str, tuple[str, ...]]:
+    """The other cells of a table by claim."""
+    with FILE.with_stem(table).open(encoding="utf-8", newline="") as file:
         _, *rows = csv.reader(file)
-    return {claim: (verdict_word, about) for claim, verdict_word, about in rows}
+    return {claim: tuple(cells) for claim, *cells in rows}

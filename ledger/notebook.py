@@ -7,16 +7,13 @@ part of the code that records are known by.
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from depthlaw.theory.claims.definition import Claim
 
-    from .verdicts.suite_verdicts import CaseResult, ClaimResult
+    from .verdicts.suite_verdicts import ClaimResult
 
 # Rows of cases on a card.
 _MOST = 12
@@ -42,7 +39,6 @@ def show_claims() -> None:
     _attach(
         ClaimResult,
         _repr_html_=result_html,
-        plot=plot,
         _repr_latex_=lambda r: f"${statement_latex(r.claim)}$",
     )
 
@@ -135,78 +131,3 @@ def _plain(text: str) -> str:
     a &lt; <span>$</span>5 and <span>\</span>(x
     """
     return re.sub(r"[$\\]", r"<span>\g<0></span>", escape(text))
-
-
-def plot(result: ClaimResult, x: str = "", axes: Axes | None = None) -> Axes:
-    """Draw what was measured, with its interval, and what is stated, against a field of the cases:
-    `result.plot()` in a notebook. Cases without a number on both sides are left out.
-
-    Args:
-        result: of `depthlaw.verify`.
-        x: the field; by default depth, else the first field of numbers that varies.
-        axes: where to draw; by default a new figure of matplotlib.pyplot.
-
-    Raises:
-        UsageError: for a field that the cases do not have, and where nothing was measured.
-    """
-    from depthlaw.advisor.base.quantities import UsageError
-    from depthlaw.theory.claims.printing import text
-
-    rows = [(row, sides) for row in result.cases if (sides := _sides(result, row))]
-    if not rows:
-        raise UsageError(
-            f"{result.claim.key}: no case has a number to draw; run it with depthlaw.verify first"
-        )
-    fields = {name: [row.case.get(name) for row, _ in rows] for name in rows[0][0].case.fields()}
-    names = [
-        name
-        for name, values in fields.items()
-        if all(isinstance(value, int | float) for value in values)
-    ]
-    varying = [name for name in names if len(set(fields[name])) > 1]
-    if x and x not in names:
-        raise UsageError(
-            f"{result.claim.key}: its cases have no number {x!r}; "
-            f"choose from {', '.join(names) or 'none'}"
-        )
-    x = x or ("depth" if "depth" in varying else (varying or names)[0])
-    if axes is None:
-        from matplotlib import pyplot
-
-        axes = pyplot.subplots()[1]
-    places = fields[x]
-    middle = [(low + high) / 2 for _, (low, high, _) in rows]
-    spread = [(high - low) / 2 for _, (low, high, _) in rows]
-    axes.errorbar(places, middle, yerr=spread, fmt="o", capsize=3, label="measured")
-    axes.plot(
-        places,
-        [stated for _, (_, _, stated) in rows],
-        "_",
-        color="black",
-        markersize=14,
-        label=f"stated ({result.claim.statement.rel_op})",
-    )
-    axes.set(xlabel=x, ylabel=text(result.claim.statement.lhs), title=result.claim.plain.title)
-    axes.legend()
-    return axes
-
-
-def _sides(result: ClaimResult, row: CaseResult) -> tuple[float, float, float] | None:
-    """Both ends of the left side of the statement, and the right side; None without numbers."""
-    from depthlaw.theory.claims.values import Ball, Statistical
-
-    from .verdicts.display import measured_side, prediction
-
-    value = row.measured
-    if value is None:
-        return None
-    try:
-        stated = float(Fraction(prediction(result.claim, row)))
-        if isinstance(value, Statistical):
-            return *value.interval(result.alpha(row)), stated
-        if isinstance(value, Ball) and result.claim.statement.lhs.is_Symbol:
-            return float(value.low), float(value.high), stated
-        side = float(Fraction(measured_side(result.claim, row)))
-        return side, side, stated
-    except (ValueError, OverflowError):
-        return None

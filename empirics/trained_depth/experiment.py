@@ -12,14 +12,12 @@ from typing import Any
 
 from sympy import Rational
 
-from depthlaw.theory.claims.definition import Claim, Source
+from depthlaw.theory.claims.definition import Source
 from depthlaw.theory.claims.symbols import quantity
 
 GRAPHS = Source("depthlaw", "after ye2025, arXiv:2510.19753, Theorem 4.3")
 HOPS = Source("depthlaw", "after sanford2024, arXiv:2402.09268v1, Theorem 4.2")
 
-# What `partial(claim, ...)` is.
-Maker = Callable[..., Callable[[Callable[..., Any]], Claim]]
 # What every claim about trained nets is.
 FIT: dict[str, Any] = {"kind": "empirical fit", "holds_for": "typical", "weight": "measurement"}
 # Fields that only choose what is read off: one process trains all depths of a task, so that none

@@ -4,9 +4,11 @@ claims that answer it, and its picture, whose numbers stand in tables below."""
 from __future__ import annotations
 
 import math
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 
 from depthlaw.advisor.laws import layers_for_diameter, layers_for_hops, reach
@@ -77,16 +79,25 @@ class PageQuestion:
 QUESTIONS: dict[str, PageQuestion] = {}
 
 
-def _shows(name: str, title: str, *claims: str, **more: Any) -> Callable[[Drawn], Drawn]:
+def _listed() -> dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """Title, `claims` and `beside` of every question."""
+    text = (files(__package__) / "questions.toml").read_text(encoding="utf-8")
+    return {
+        name: (row["title"], tuple(row.get("claims", ())), tuple(row.get("beside", ())))
+        for name, row in tomllib.loads(text).items()
+    } | {name: (exercise.title, exercise.claims, ()) for name, exercise in exercises().items()}
+
+
+_LISTED = _listed()
+
+
+def _shows(name: str, table: Callable[[Found], Table] | None = None) -> Callable[[Drawn], Drawn]:
     def keep(drawn: Drawn) -> Drawn:
-        QUESTIONS[name] = PageQuestion(title, claims, drawn, **more)
+        title, claims, beside = _LISTED[name]
+        QUESTIONS[name] = PageQuestion(title, claims, drawn, beside, table)
         return drawn
 
     return keep
-
-
-def _exercise(name: str) -> Callable[[Drawn], Drawn]:
-    return _shows(name, exercises()[name].title, *exercises()[name].claims)
 
 
 def _keys(topic: str, names: str) -> tuple[str, ...]:
@@ -98,13 +109,7 @@ def _keys(topic: str, names: str) -> tuple[str, ...]:
 _ON_CYCLES = _keys("trained_depth", "cycles_within cycles_at_chance")
 
 
-@_shows(
-    "walls",
-    "Accuracy against distance on equal cycles",
-    *_keys("trained_depth", "cycles_wall_one_layer cycles_wall"),
-    *_ON_CYCLES,
-    "trained_depth/cycles_look_alike",
-)
+@_shows("walls")
 def _walls(results: Found) -> Iterator[Panel]:
     for (k, c, layers), part in split(rows(results, *_ON_CYCLES), "cycles", "around", "depth"):
         # Both are exact: connectivity/reach and cycles_look_alike.
@@ -120,14 +125,7 @@ def _walls(results: Found) -> Iterator[Panel]:
         )
 
 
-@_shows(
-    "reach",
-    "Effective reach against updates on equal cycles",
-    *_keys(
-        "trained_depth",
-        "reach_over_seeds reach_falls_short reach_grows reach_grows_with_depth reach_of_attentions",
-    ),
-)
+@_shows("reach")
 def _reach(results: Found) -> Iterator[Panel]:
     every = rows(results, "trained_depth/reach_over_seeds")
     for (k, c, net), part in split(every, "cycles", "around", "net"):
@@ -161,12 +159,7 @@ def _of_largest(results: Found, *keys: str) -> Rows:
     return [row for row in every if (row[0].vertices, row[0].diameter) == largest]
 
 
-@_shows(
-    "short-paths",
-    "Share of choices right against distance, nets of L layers on short paths",
-    *_ON_PATHS,
-    "trained_depth/connectivity_one_layer_wall",
-)
+@_shows("short-paths")
 def _short_paths(results: Found) -> Iterator[Panel]:
     for (net,), part in split(_of_largest(results, *_ON_PATHS), "net"):
         walls = [
@@ -177,12 +170,7 @@ def _short_paths(results: Found) -> Iterator[Panel]:
         yield Panel(f"Trained, {net}", *_PAIRS, (*lines, *walls))
 
 
-@_shows(
-    "local-baseline",
-    "Nets of L layers beside rules that look r steps around both vertices",
-    *_keys("trained_depth", "local_baseline local_baseline_misses"),
-    beside=_ON_PATHS,
-)
+@_shows("local-baseline")
 def _local_baseline(results: Found) -> Iterator[Panel]:
     misses = _of_largest(results, "trained_depth/local_baseline_misses")
     nearest = _of_largest(results, "trained_depth/local_baseline")
@@ -217,11 +205,7 @@ def _least(part: Rows, x: str, name: str, series: tuple[Series, ...], law: Any) 
     )
 
 
-@_shows(
-    "least-depth",
-    "Least depth at which all pairs up to distance D are answered",
-    *_keys("trained_depth", "connectivity_least_depth convergence"),
-)
+@_shows("least-depth")
 def _least_depth(results: Found) -> Iterator[Panel]:
     part = rows(results, "trained_depth/connectivity_least_depth", seeds="median")
     lines = curves(part, "diameter", "net", "trained, {}".format)
@@ -234,12 +218,7 @@ def _least_depth(results: Found) -> Iterator[Panel]:
 _HOPS = _keys("trained_depth", "hops_enough hops_needed")
 
 
-@_shows(
-    "hops",
-    "Share of positions answered by depth, and least depth, for k hops",
-    "trained_depth/hops_by_depth",
-    *_HOPS,
-)
+@_shows("hops")
 def _hops(results: Found) -> Iterator[Panel]:
     part = rows(results, "trained_depth/hops_by_depth", task="hop_k")
     depths = sorted({case.depth for case, _ in part}) or [1]
@@ -256,11 +235,7 @@ def _hops(results: Found) -> Iterator[Panel]:
 _DROPOUT = {"left on": "published_dropout_on", "off": "published_dropout_off"}
 
 
-@_shows(
-    "published-errors",
-    "Errors of hop_k: ours beside the published ones",
-    *_keys("trained_depth", " ".join(_DROPOUT.values())),
-)
+@_shows("published-errors")
 def _published(results: Found) -> Iterator[Panel]:
     for word, name in _DROPOUT.items():
         part = [
@@ -305,16 +280,7 @@ def _of_size(parameters: int) -> str:
     return f"12 L d^2 = {size_name(parameters)}"
 
 
-@_shows(
-    "depth-at-fixed-budgets",
-    "Loss against depth at equal size",
-    _LEARN,
-    *_keys(
-        "depth_width",
-        "best_rate_is_inside shape_costs_three_per_cent equal_cost_gain "
-        "depth_gains_more_when_larger completep_gains_more_by_depth",
-    ),
-)
+@_shows("depth-at-fixed-budgets")
 def _budgets(results: Found) -> Iterator[Panel]:
     for budget in BUDGETS:
         part = rows(results, _LEARN, budget=budget, parametrisation="standard")
@@ -327,7 +293,7 @@ def _budgets(results: Found) -> Iterator[Panel]:
         )
 
 
-@_shows("depth-beyond-six-layers", "What more depth gains at equal size", *_STEPS)
+@_shows("depth-beyond-six-layers")
 def _beyond_six(results: Found) -> Iterator[Panel]:
     part = rows(results, *_STEPS)
     places = sorted({case.other for case, _ in part}) or [1]
@@ -388,14 +354,7 @@ def _predictions_table(results: Found) -> Table:
     )
 
 
-@_shows(
-    "best-depth-and-predictions",
-    "The best depth beside what is predicted",
-    *_STEPS,
-    *_keys("depth_width", "depth_harms_beyond_largest rules_cost_little"),
-    beside=(_LEARN,),
-    table=_predictions_table,
-)
+@_shows("best-depth-and-predictions", _predictions_table)
 def _predictions(results: Found) -> Iterator[Panel]:
     measured = [
         Series(
@@ -427,13 +386,7 @@ def _predictions(results: Found) -> Iterator[Panel]:
 # --- ranks in training ----------------------------------------------------------------------------
 
 
-@_shows(
-    "rank-floor",
-    "Trained error and rank floor against the student's width",
-    *_keys(
-        "trained_rank", "floor_holds floor_attained width_forecast two_layers_beat_every_shallow"
-    ),
-)
+@_shows("rank-floor")
 def _floors(results: Found) -> Iterator[Panel]:
     # Enclosed is the rounding of an evaluation, which no picture shows.
     part = [
@@ -465,15 +418,7 @@ def _floors(results: Found) -> Iterator[Panel]:
     )
 
 
-@_shows(
-    "rank-in-training",
-    "Separation ranks while nets are trained",
-    *_keys(
-        "trained_rank",
-        "rank_stays_generic part_of_rank_shows half_of_rank_matters training_raises_rank "
-        "training_approaches_teacher wide_nets_gain_more_by_layers",
-    ),
-)
+@_shows("rank-in-training")
 def _ranks(results: Found) -> Iterator[Panel]:
     kinds = {
         "rank_stays_generic": "exact",
@@ -520,7 +465,6 @@ _TRANSFER = {
     "ceil(log2 k) + 2 layers are enough": ("trained_depth/hops_enough",),
     "depth gains more in larger models": ("depth_width/depth_gains_more_when_larger",),
 }
-_OWN = _keys("trained_rank", "softmax_exceeds_count students_respect_floor softmax_fits_worse")
 # Chance of a false alarm of each verdict: no more than that of the verdicts on the page.
 _ALPHA = 1e-7
 
@@ -566,15 +510,7 @@ def _of_attention(results: Found, key: str, attention: str) -> tuple[str, str, s
     )
 
 
-@_shows(
-    "linearised-against-softmax",
-    "Where the linearised theory transfers to softmax nets",
-    *_OWN,
-    beside=tuple(
-        dict.fromkeys(key for keys in _TRANSFER.values() for key in keys if key not in _OWN)
-    ),
-    table=_transfer_table,
-)
+@_shows("linearised-against-softmax", _transfer_table)
 def _softmax(results: Found) -> Iterator[Panel]:
     part = rows(results, "trained_rank/softmax_fits_worse")
     widths = sorted({case.width for case, _ in part}) or [1]
@@ -595,7 +531,7 @@ def _softmax(results: Found) -> Iterator[Panel]:
 _LOSS = "validation loss, nats per token"
 
 
-@_exercise("depth-ablation")
+@_shows("depth-ablation")
 def _depth_ablation(results: Found) -> Iterator[Panel]:
     deepest, shallowest = depth_ablation.DEPTHS[0], depth_ablation.DEPTHS[-1]
     learnt = rows(results, "exercises/language_models_learn")
@@ -620,7 +556,7 @@ def _depth_ablation(results: Found) -> Iterator[Panel]:
     )
 
 
-@_exercise("initialisation")
+@_shows("initialisation")
 def _initialisation(results: Found) -> Iterator[Panel]:
     learnt = rows(results, *_keys("exercises", "random_stalls scaled_learn"))
     for title, y_label, part, law, height in (
@@ -648,7 +584,7 @@ def _drawn_by(row: tuple[Case, Measured]) -> str:
     return str(row[0].initialisation)
 
 
-@_exercise("gradient-flow")
+@_shows("gradient-flow")
 def _gradient_flow(results: Found) -> Iterator[Panel]:
     layers, left = gradient_flow.LAYERS, float(gradient_flow.LEFT)
     every = rows(results, *_keys("exercises", "gradients_vanish residuals_preserve"), depth=layers)
@@ -677,7 +613,7 @@ def _of_logs(series: Series) -> Series:
     return Series(series.label, (*series.x, gradient_flow.LAYERS), y, low, high)
 
 
-@_exercise("layer-probing")
+@_shows("layer-probing")
 def _layer_probing(results: Found) -> Iterator[Panel]:
     ends = {"trained": "embeddings and read-out trained too", "frozen": "nothing else trained"}
     alone = rows(results, "exercises/each_layer_alone_helps")
@@ -704,7 +640,7 @@ def _layer_probing(results: Found) -> Iterator[Panel]:
         )
 
 
-@_exercise("remove-layer")
+@_shows("remove-layer")
 def _remove_layer(results: Found) -> Iterator[Panel]:
     added = rows(results, "exercises/every_layer_matters")
     most = remove_layer.LAYERS
@@ -722,7 +658,7 @@ def _remove_layer(results: Found) -> Iterator[Panel]:
 # --- rank collapse --------------------------------------------------------------------------------
 
 
-@_shows("doubly-exponential", "Orders of magnitude that the residual loses, layer by layer")
+@_shows("doubly-exponential")
 def _layers_seen(results: Found) -> Iterator[Panel]:
     """The doubly exponential law and what breaks it, on two tokens of width one: -log10 of the
     residual against layers, by balls, whose exponents have no limit."""
@@ -761,11 +697,7 @@ _BERT = {
 }
 
 
-@_shows(
-    "bert-residuals",
-    "Relative residuals of BERT's shape at initialisation by layer",
-    *_keys("rank_collapse", " ".join(name for names in _BERT.values() for name in names)),
-)
+@_shows("bert-residuals")
 def _bert(results: Found) -> Iterator[Panel]:
     series: list[Series] = []
     for label, names in _BERT.items():
@@ -796,13 +728,7 @@ _NAMES = {
 }
 
 
-@_shows(
-    "rank-collapse",
-    "Rank collapse, and what stops it",
-    *_keys("rank_collapse", "doubly_exponential_slope slope_below_cubic"),
-    *_keys("rank_collapse", " ".join(_DROPS)),
-    *QUESTIONS["bert-residuals"].claims,
-)
+@_shows("rank-collapse")
 def _collapse(results: Found) -> Iterator[Panel]:
     slopes = [
         ("attention alone", value)
@@ -838,11 +764,7 @@ def _largest(part: Rows) -> list[tuple[str, Measured]]:
     ]
 
 
-@_shows(
-    "paths",
-    "What one more layer of a path changes, by its length",
-    *_keys("rank_collapse", "paths_deteriorate longer_paths_flatter"),
-)
+@_shows("paths")
 def _paths(results: Found) -> Iterator[Panel]:
     """Claims about a fall from each length to the next."""
     score = "score at l minus score at l + 1"
@@ -894,11 +816,7 @@ def _exponents(
     return Panel(title, "cases, claim by claim", y_label, (*series, *lines))
 
 
-@_shows(
-    "gradients",
-    "Powers of the depth in gradients and hidden states, by scheme",
-    *_keys("signal_propagation", "gradient_exponents norm_exponents"),
-)
+@_shows("gradients")
 def _gradients(results: Found) -> Iterator[Panel]:
     yield _exponents(
         results,
@@ -923,15 +841,7 @@ def _gradients(results: Found) -> Iterator[Panel]:
     )
 
 
-@_shows(
-    "scaling",
-    "Powers of width and depth in the change by first steps, by rule",
-    *_keys(
-        "signal_propagation",
-        "mup_width_flat standard_width_growth depth_flat plain_depth_growth "
-        "deepnorm_update_exponents post_ln_update_growth",
-    ),
-)
+@_shows("scaling")
 def _scaling(results: Found) -> Iterator[Panel]:
     yield _exponents(
         results,

@@ -20,11 +20,15 @@ def test_every_recount_is_what_transformers_has() -> None:
 def test_at_least_98_percent_have_exactly_the_parameters_of_the_list() -> None:
     listed = [r for r in recounts() if r.model.listed]
     assert len(listed) == 128
-    assert [r.model.name for r in listed if not r.exactly_listed] == ["OPT-350M"]
+    assert [r.model.name for r in listed if r.model.listed not in (0, r.as_listed)] == ["OPT-350M"]
 
 
 def test_a_reason_stands_beside_every_model_that_differs_and_no_other() -> None:
-    different = {r.model.name for r in recounts() if not (r.as_reported and r.near_listed)}
+    different = {
+        r.model.name
+        for r in recounts()
+        if not r.as_reported or abs(r.counts.total - r.model.listed) > 0.01 * r.model.listed > 0
+    }
     assert different == {r.model.name for r in recounts() if r.model.difference}
     shown = part("exceptions")
     assert all(name in shown for name in different)

@@ -1,4 +1,4 @@
-"""What notebooks show of answers, claims and verdicts, and `result.plot`."""
+"""What notebooks show of answers, claims and verdicts."""
 
 from __future__ import annotations
 
@@ -9,13 +9,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import pytest
 
 import depthlaw
-from depthlaw.advisor.base.quantities import UsageError
-
-matplotlib.use("Agg")
 
 
 @pytest.fixture(scope="module")
@@ -91,17 +87,3 @@ def test_an_answer_shows_its_shape_and_loads_no_sympy() -> None:
     )
     assert re.search(r"<td[^>]*>\d+ layers", html)
     assert "<details>" in html
-
-
-def test_a_plot_returns_axes_with_both_sides(found: dict[str, Any]) -> None:
-    result = found["separation_rank/degree"]
-    axes = result.plot()
-    assert axes.get_xlabel() == "depth"
-    assert axes.get_ylabel() == "deg"
-    stated = axes.lines[-1]
-    assert sorted(set(zip(stated.get_xdata(), stated.get_ydata(), strict=True))) == sorted(
-        {(row.case.depth, 3**row.case.depth) for row in result.cases}
-    )
-    assert found["connectivity/entry_bound"].plot(axes=axes) is axes
-    with pytest.raises(UsageError, match="have no number 'colour'; choose from"):
-        result.plot("colour")

@@ -3,9 +3,12 @@ every number of a caption."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
 
 from depthlaw.empirics.separation_rank.frontier import entries, table as frontier_table
 from depthlaw.theory.claims.verdict import Verdict
@@ -52,7 +55,7 @@ def plates(recorded: Recorded, keys: Collection[str] | None = None) -> list[Plat
     Args:
         keys: only figures that draw one of these claims; None: all.
     """
-    drawn = (_separation_rank(recorded), *(_measured(recorded, name) for name in _MEASURED))
+    drawn = (_separation_rank(recorded), *(_measured(recorded, name) for name in _figures()))
     return [
         plate
         for plate in drawn
@@ -141,115 +144,40 @@ def _refuted(recorded: Recorded) -> str:
 # --- what is measured -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Measured:
-    """A figure made of questions, of which it draws the panels that it has something to say of.
-
-    Attributes:
-        claims: that are drawn.
-        says: by the beginning of a panel's title, what it shows.
-    """
-
-    title: str
-    alt: str
-    claims: tuple[str, ...]
-    questions: tuple[str, ...]
-    says: dict[str, str]
-
-
-_OVER_SEEDS = (
-    f"validation loss of language models of about equal $12 L d^2$, mean and {CONFIDENCE} interval "
-    "over seeds, at equal "
-)
-_MEASURED = {
-    "rank-collapse": _Measured(
-        "Rank collapse, and what stops it",
-        "Slopes of exact nets lie at log 3 for attention alone and far below it with a causal "
-        "mask, relative positions or skips. In real architectures the drop grows threefold where "
-        "logits come from hidden states alone, else hardly. Without skips BERT's residual falls "
-        "to rounding within three layers; with them it stays above a third.",
-        QUESTIONS["rank-collapse"].claims,
-        ("rank-collapse",),
-        {
-            "Exact nets": "slope of $\\log(-\\log r_l)$ over the layers of exact nets of softmax "
-            "attention, where $r_l$ is the residual, the distance to equal tokens: $\\log 3$ is "
-            "the cubic law, doubly exponential in depth",
-            "Architectures": "factor by which the drop of $\\log r_l$ grows from layer to layer in "
-            "architectures with the initial weights of transformers and without skip connection "
-            "and MLP (XLNet also without its position keys), mean and "
-            f"{CONFIDENCE} interval over initialisations: 3 is cubic, 1 exponential; the two laws "
-            "are told apart at 2. Nets whose logits come from the hidden states alone show two "
-            "layers before rounding, the others six",
-            "BERT-base by layer": "relative residual at initialisation, beside the published "
-            "values of one initialisation [@dong2021]: of BERT-base, and of its attention alone, "
-            "whose layers 0 to 2 are those of a net of our own of this shape and whose later ones "
-            "are float64's rounding",
-        },
-    ),
-    "reach": _Measured(
-        "How far trained nets see",
-        "Panels by layers: accuracy against distance. One layer is right up to distance 3 and at "
-        "chance beyond; with more layers trained nets fall off well before the distance that "
-        "explicit weights reach.",
-        ("trained_depth/cycles_within", "trained_depth/cycles_at_chance"),
-        ("walls",),
-        {
-            "L = ": "share of right choices between a pair of connected vertices at a distance "
-            "(horizontal) and an unconnected pair, for nets of $L$ layers, softmax and linearised, "
-            f"pooled over seeds, with {CONFIDENCE} intervals; a coin has 0.5. Explicit weights are "
-            "right up to $3^L$, which no rule that sees only $3^L$ steps passes: beyond it they "
-            "are at chance. Trained nets may see less: where their curves end before $3^L$, "
-            "training has not found what theory allows"
-        },
-    ),
-    "floors": _Measured(
-        "What depth buys in training: floors of rank, and losses at equal size",
-        "Errors of trained students lie above the floors of their rank, many times so for two "
-        "and three layers. Losses of small language models rise with depth at equal updates, and "
-        "are least at two or three layers at equal operations.",
-        ("trained_rank/floor_holds", "depth_width/language_models_learn"),
-        ("rank-floor", "depth-at-fixed-budgets"),
-        {
-            "Error of the best student": "relative error of the best trained linearised student "
-            "against its width, and the floor (dashed, dotted) that the rank of its shape and the "
-            "teacher's singular values put below it; a floor of 0 is not drawn. No floor says that "
-            "training comes near it",
-            # Equal seconds are those of one machine.
-            "Loss against depth, equal updates": _OVER_SEEDS + "updates",
-            "Loss against depth, equal operations": _OVER_SEEDS + "operations. These nets are "
-            "small and not trained out: of larger ones they tell nothing",
-        },
-    ),
-}
+@cache
+def _figures() -> dict[str, dict[str, Any]]:
+    text = (files(__package__) / "figures.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text.replace("CONFIDENCE", CONFIDENCE))
 
 
 def _measured(recorded: Recorded, name: str) -> Plate | None:
-    figure = _MEASURED[name]
-    cases = {key: part for key in figure.claims if (part := _cases(recorded, key))}
+    figure = _figures()[name]
+    says, asked = figure["says"], [QUESTIONS[question] for question in figure["questions"]]
+    keys = figure.get("claims") or [key for question in asked for key in question.claims]
+    cases = {key: part for key in keys if (part := _cases(recorded, key))}
     results = {
         key: {row.case: row.measured for row in part if row.measured is not None}
         for key, part in cases.items()
     }
     panels: dict[str, list[Panel]] = {}
-    for question in figure.questions:
-        for panel in QUESTIONS[question].panels(results):
-            for start in figure.says:
+    for question in asked:
+        for panel in question.panels(results):
+            for start in says:
                 if panel.title.startswith(start):
                     panels.setdefault(start, []).append(panel)
     if not panels:
         return None
     # One text needs no name of its panel.
     label = (
-        f"{start}: {figure.says[start]}." if len(panels) > 1 else f"{figure.says[start]}."
-        for start in panels
+        f"{start}: {says[start]}." if len(panels) > 1 else f"{says[start]}." for start in panels
     )
     caption = " ".join(label)
     drawn = [panel for part in panels.values() for panel in part]
     return Plate(
         name,
-        figure.title,
+        figure["title"],
         caption[0].upper() + caption[1:],
-        figure.alt,
+        figure["alt"],
         tuple(cases),
         _ids(row for part in cases.values() for row in part),
         lambda form: line_plot(drawn, form, columns=3),

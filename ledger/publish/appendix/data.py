@@ -6,6 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError
@@ -20,69 +21,14 @@ from ..printed_intervals import CONFIDENCE, estimate
 
 Row = Mapping[str, Any]
 
+
+def _columns() -> dict[str, tuple[str, str]]:
+    text = (files(__package__) / "columns.csv").read_text(encoding="utf-8")
+    return {row["name"]: (row["type"], row["holds"]) for row in csv.DictReader(text.splitlines())}
+
+
 # Name: type in Parquet, and what it holds.
-COLUMNS: dict[str, tuple[str, str]] = {
-    "claim": ("string", "key of the claim"),
-    "suite": ("string", "suite as which the claim is judged"),
-    "case": ("string", "point of the claim's domain: fields as name=value"),
-    "seed_ids": (
-        "int",
-        "ids of the seeds that were measured; one id may stand for many nets that "
-        "are trained together, see observations and the field replicas of a case",
-    ),
-    "measured": ("double", "measured quantity; of observations the mean"),
-    "low": (
-        "double",
-        "lower end of the interval around it, see `interval`; empty where there is none",
-    ),
-    "high": ("double", "upper end of the interval"),
-    "interval": (
-        "text",
-        "what the ends are: an enclosure (rigorous: of ball arithmetic, or of "
-        "proven bounds), a 95 % confidence interval, or an interval whose meaning the "
-        "claim states, such as the rounding of a published number",
-    ),
-    "decision_low": (
-        "double",
-        "lower end of the interval that the verdict was decided by: of "
-        "estimates one of the same kind at decision_level, otherwise the "
-        "same as low; empty where there is none",
-    ),
-    "decision_high": ("double", "upper end of that interval"),
-    "decision_level": (
-        "double",
-        "chance that the interval of the decision misses the truth; empty "
-        "where nothing is estimated",
-    ),
-    "sign_test_p": (
-        "double",
-        "two-sided p of the sign test of the observations against the "
-        "prediction, or the nearer end of predicted_low and predicted_high; "
-        "empty where there is none",
-    ),
-    "observations": ("count", "how many observations the mean or the share is of"),
-    "exact": (
-        "text",
-        "measured quantity as an exact number; a rank found modulo a prime may "
-        "miss, see the record",
-    ),
-    "left": ("text", "left side of the statement at the measured quantity"),
-    "relation": (
-        "string",
-        "between the two sides; ≈: judged is whether the left side lies "
-        "between predicted_low and predicted_high",
-    ),
-    "predicted": ("text", "right side of the statement at the case"),
-    "predicted_low": ("double", "lower end of what is predicted"),
-    "predicted_high": ("double", "upper end of what is predicted"),
-    "verdict": ("string", "of the case"),
-    "settled": ("flag", "whether this one observation settles the case"),
-    "slack_log10": ("double", "orders of magnitude between the sides, negative where violated"),
-    "reason": ("text", "why a case is undecided or out of scope"),
-    "device": ("string", "device class of the runs"),
-    "code": ("string", "hash of the code that the claim reaches"),
-    "records": ("ids", "ids of the records, as in manifest.json"),
-}
+COLUMNS = _columns()
 # An exact number with more digits stands in its record alone.
 _DIGITS = 100
 

@@ -7,14 +7,16 @@ data and the description of the files come from `plates`, `data` and `provenance
 
 from __future__ import annotations
 
+import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 from depthlaw.theory.claims.definition import SUITES, Claim
@@ -59,40 +61,6 @@ _SUBTITLES = {
     "claims": "Verdicts on the claims that this paper uses",
     "all": "Supplement: every claim and its verdict",
 }
-# The order in which topics are told, and what a reader must know before the first claim of each.
-_CHAPTERS: tuple[tuple[str, tuple[str, ...], str], ...] = (
-    (
-        "Separation rank",
-        ("separation_rank",),
-        "A separation rank counts how richly an output coordinate mixes two sides of the input. "
-        "All "
-        "statements of this section are about linearised attention, $X \\mapsto X X^T X$ with "
-        "weights; an output is then a polynomial.",
-    ),
-    (
-        "Rank collapse",
-        ("rank_collapse",),
-        "The residual of hidden states is their distance from the nearest matrix with equal rows: "
-        "how much tokens still differ.",
-    ),
-    ("Signal propagation", ("signal_propagation",), ""),
-    (
-        "Least depth of tasks",
-        ("connectivity", "hops", "formal_languages"),
-        "Nets with explicit weights are executed exactly, and counted is the first layer that "
-        "answers every question right.",
-    ),
-    (
-        "Depth in training",
-        ("trained_depth", "trained_rank", "depth_width", "exercises"),
-        "What a net can represent is one question, what training finds another.",
-    ),
-    (
-        "Choosing a depth",
-        ("evidence", "depth_choice", "counting"),
-        "Published tables and shapes, read by exact arithmetic.",
-    ),
-)
 _MEANINGS = {
     Verdict.PROVED: "every case of a finite statement is decided by a certificate that is checked "
     "again from its file",
@@ -310,29 +278,43 @@ def _files(
 # --- what is told, in which order -----------------------------------------------------------------
 
 
+class _Topics(NamedTuple):
+    """A row of chapters.csv: topics that are told together, in the order of the rows, and what a
+    reader must know before the first claim."""
+
+    title: str
+    topics: tuple[str, ...]
+    says: str = ""
+
+
+def _chapter_rows(met: Iterable[str]) -> list[_Topics]:
+    """The chapters; topics that none names follow, each in one of its own."""
+    text = (files(__package__) / "chapters.csv").read_text(encoding="utf-8")
+    listed = [
+        _Topics(row["title"], tuple(row["topics"].split()), row["says"])
+        for row in csv.DictReader(text.splitlines())
+    ]
+    named = {topic for row in listed for topic in row.topics}
+    rest = dict.fromkeys(topic for topic in met if topic not in named)
+    return listed + [_Topics(topic.replace("_", " ").capitalize(), (topic,)) for topic in rest]
+
+
 def _told(judged: Mapping[str, ClaimResult]) -> list[list[ClaimResult]]:
-    """The results by chapter; topics that no chapter names follow."""
-    named = [topic for _, topics, _ in _CHAPTERS for topic in topics]
-    rest = dict.fromkeys(r.claim.topic for r in judged.values() if r.claim.topic not in named)
-    groups_ = [*(topics for _, topics, _ in _CHAPTERS), *((topic,) for topic in rest)]
+    """The results by chapter."""
     # What fails is told after what stands.
     return [
         sorted(
             (r for topic in topics for r in judged.values() if r.claim.topic == topic),
             key=lambda r: r.verdict is Verdict.FAILS,
         )
-        for topics in groups_
+        for _, topics, _ in _chapter_rows(r.claim.topic for r in judged.values())
     ]
 
 
 def _chapters(statements: Sequence[Statement], drawn: Sequence[Plate]) -> list[Chapter]:
     """With each figure in the first chapter that holds a claim or a topic that it draws."""
-    own = [(title, topics, says) for title, topics, says in _CHAPTERS]
-    named = {topic for _, topics, _ in own for topic in topics}
-    rest = dict.fromkeys(s.claim.topic for s in statements if s.claim.topic not in named)
-    own += [(topic.replace("_", " ").capitalize(), (topic,), "") for topic in rest]
     left, chapters = list(drawn), []
-    for title, topics, says in own:
+    for title, topics, says in _chapter_rows(s.claim.topic for s in statements):
         inside = tuple(s for s in statements if s.claim.topic in topics)
         if inside:
             fitting = tuple(

@@ -3,10 +3,13 @@ exactly this ledger, a checklist of reproducibility, and an RO-Crate that descri
 
 from __future__ import annotations
 
+import csv
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from depthlaw.theory.claims.proof_steps import counted
@@ -20,7 +23,7 @@ from .data import COLUMNS, rigorous
 from .typesetting import template
 
 # The day of this release: dates in files that must be the same whenever they are written.
-DATE = "2026-11-23"
+DATE = "2026-11-24"
 _TITLE = "depthlaw: executable theorems on transformer depth"
 _AUTHORS = "The depthlaw developers"
 _LICENCE = "Apache-2.0"
@@ -68,44 +71,8 @@ class Provenance:
 
 def citation_cff(source: Provenance) -> bytes:
     """CITATION.cff (format 1.2.0) of exactly this ledger."""
-    lines = [
-        "cff-version: 1.2.0",
-        _yaml(
-            "message",
-            "Cite this ledger by its manifest and claim set, and the papers whose "
-            "theorems are judged (references.bib).",
-        ),
-        "type: dataset",
-        _yaml("title", f"{_TITLE}: ledger of {source.claim_set}"),
-        "authors:",
-        _yaml("  - name", _AUTHORS),
-        _yaml("version", f"{source.version}, {source.claim_set}"),
-        f"date-released: {source.date}",
-        f"license: {_LICENCE}",
-        "identifiers:",
-        "  - type: other",
-        _yaml("    value", f"sha256:{source.manifest}"),
-        _yaml(
-            "    description",
-            f"Manifest of {source.records:,} records: {source.origin}; manifest.json lists them",
-        ),
-        "  - type: other",
-        _yaml("    value", f"sha256:{source.claims_hash}"),
-        _yaml("    description", f"Claim set {source.claim_set}"),
-        "references:",
-        "  - type: software",
-        _yaml("    title", _TITLE),
-        "    authors:",
-        _yaml("      - name", _AUTHORS),
-        _yaml("    version", source.version),
-        f"    license: {_LICENCE}",
-    ]
-    return ("\n".join(lines) + "\n").encode()
-
-
-def _yaml(name: str, text: str) -> str:
-    """A line of YAML; a JSON string is one of YAML too."""
-    return f"{name}: {json.dumps(text, ensure_ascii=False)}"
+    facts = {"title": _TITLE, "authors": _AUTHORS, "licence": _LICENCE}
+    return template("CITATION.cff").render(source=source, **facts).encode()
 
 
 def citation_bibtex(source: Provenance) -> str:
@@ -265,31 +232,6 @@ def _seconds(records: Sequence[Record]) -> list[float]:
 
 # --- RO-Crate -------------------------------------------------------------------------------------
 
-_FORMATS = {
-    "pdf": "application/pdf",
-    "html": "text/html",
-    "tex": "application/x-tex",
-    "bib": "application/x-bibtex",
-    "md": "text/markdown",
-    "csv": "text/csv",
-    "parquet": "application/vnd.apache.parquet",
-    "svg": "image/svg+xml",
-    "json": "application/json",
-    "cff": "application/yaml",
-}
-_DESCRIBED = {
-    "appendix.pdf": "The appendix in print",
-    "appendix.html": "The appendix for a browser",
-    "appendix.tex": "The appendix as a fragment for LaTeX",
-    "appendix.md": "The text that the other forms are written from",
-    "values.tex": "LaTeX macros with the verdict and the counts of each claim",
-    "references.bib": "The sources that are cited",
-    "results.csv": "Every case: measured, predicted, verdict, records",
-    "results.parquet": "The same rows with types",
-    "checklist.md": "Reproducibility checklist, filled from the records",
-    "manifest.json": "Id and result hash of every record",
-    "CITATION.cff": "How to cite exactly this ledger",
-}
 _SOFTWARE = "#depthlaw"
 
 
@@ -369,15 +311,26 @@ def ro_crate(
     return (json.dumps(body, indent=1, ensure_ascii=False) + "\n").encode()
 
 
+@cache
+def _known() -> dict[str, dict[str, str]]:
+    """The files of an appendix but its figures, by name."""
+    text = (files(__package__) / "files.csv").read_text(encoding="utf-8")
+    return {row["name"]: row for row in csv.DictReader(text.splitlines())}
+
+
 def _file(name: str, content: bytes) -> dict[str, Any]:
     stem, _, ending = name.rpartition(".")
-    description = _DESCRIBED.get(name) or f"Figure {stem.rpartition('/')[2].replace('-', ' ')}"
+    figure = {
+        "format": {"pdf": "application/pdf"}.get(ending, "image/svg+xml"),
+        "description": f"Figure {stem.rpartition('/')[2].replace('-', ' ')}",
+    }
+    known = _known().get(name, figure)
     entity: dict[str, Any] = {
         "@id": name,
         "@type": "File",
-        "name": description,
+        "name": known["description"],
         "contentSize": str(len(content)),
-        "encodingFormat": _FORMATS.get(ending, "application/octet-stream"),
+        "encodingFormat": known["format"],
     }
     if name.startswith("results."):
         entity["variableMeasured"] = [{"@id": f"#column-{column}"} for column in COLUMNS]

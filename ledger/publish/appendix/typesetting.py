@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
@@ -256,7 +257,10 @@ def _templates() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         autoescape=False,
     )
-    environment.filters |= {"md": md, "prose": prose, "span": _span, "hours": _hours}
+    # A JSON string is one of YAML too.
+    yaml = partial(json.dumps, ensure_ascii=False)
+    own = {"md": md, "prose": prose, "span": _span, "hours": _hours, "yaml": yaml}
+    environment.filters |= own
     return environment
 
 

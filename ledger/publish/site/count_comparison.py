@@ -48,17 +48,6 @@ class Recount(NamedTuple):
         size, half = reported_size(self.model.reported)
         return abs(self.counts.total - size) <= max(half, _NEAR * size)
 
-    @property
-    def exactly_listed(self) -> bool:
-        """Whether the same count gives the list's own number, where it has one."""
-        return self.model.listed in (0, self.as_listed)
-
-    @property
-    def near_listed(self) -> bool:
-        """Whether everything together is within 1 % of the list's own count."""
-        listed = self.model.listed
-        return not listed or abs(self.counts.total - listed) <= _NEAR * listed
-
 
 def reported_size(text: str) -> tuple[float, float]:
     """A reported size, and by how much it may have been rounded: half a unit of its last digit that

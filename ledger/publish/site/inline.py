@@ -2,7 +2,7 @@
 
 Marks, each an HTML comment: `<!-- verdict: KEY -->` is the verdict with a link to the claim,
 `<!-- of: KEY -->` how many of its cases are decided, `<!-- is: KEY field=value,... -->` what was
-measured in the one case that has these values, `<!-- says: KEY ... -->` what is predicted there,
+measured in the one case that has these values,
 `<!-- near: KEY -->` the least factor between the two sides of an inequality that holds,
 `<!-- fails: KEY field -->` a value of its smallest counterexample,
 `<!-- agree: KEY -->` in how many cases the value, or the mean, agrees, `<!-- against: KEY -->` in
@@ -29,7 +29,7 @@ from typing import Any
 from depthlaw.theory.claims.verdict import Verdict
 
 from ...running.claims_index import claims_index
-from ...verdicts.display import measured_side, prediction, slack
+from ...verdicts.display import measured_side, slack
 from ...verdicts.suite_verdicts import (
     NOT_RUN,
     VERDICT_NAMES,
@@ -43,7 +43,7 @@ from ..appendix.typesetting import verdict
 from ..printed_intervals import leaning
 
 _MARK = re.compile(
-    r"<!--\s+(?P<kind>verdict|of|is|says|near|fails|agree|against|shapes|sizes|number|law|bench):"
+    r"<!--\s+(?P<kind>verdict|of|is|near|fails|agree|against|shapes|sizes|number|law|bench):"
     r"\s+(?P<what>[^>]+?)\s+-->"
 )
 
@@ -88,10 +88,6 @@ class MarkSource:
     def _is(self, what: str) -> str:
         result, row = self._case(what)
         return _grouped(measured_side(result.claim, row))
-
-    def _says(self, what: str) -> str:
-        result, row = self._case(what)
-        return _grouped(prediction(result.claim, row))
 
     def _near(self, key: str) -> str:
         result = self._result(key)
