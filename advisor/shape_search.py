@@ -180,7 +180,7 @@ class Ladder:
     def _wanted(self, target: Target, t: Template, least: int) -> float:
         """The depth where the rule meets the size, or a demanded width does."""
         c = self.constraints
-        once = replace(t, demanded=replace(c, loops=1))
+        once = t if c.loops == 1 else replace(t, demanded=replace(c, loops=1))
         passes = 1 if self.of == "flops" else c.loops
 
         def width(layers: float) -> float:

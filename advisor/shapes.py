@@ -483,7 +483,8 @@ def squares(t: Template, layers: float, width: float) -> float:
     14.5
     """
     c = t.demanded
-    s = terms(replace(t, demanded=replace(c, loops=1)), layers, "active")
+    once = t if c.loops == 1 else replace(t, demanded=replace(c, loops=1))
+    s = terms(once, layers, "active")
     weights = (
         s.square
         + s.kv / t.ratio
