@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple
 
 from . import laws
@@ -90,6 +90,9 @@ _ON_DEPTH = ("layers", "width", "pipeline", "latency_matters")
 _TRAINED = ("parametrisation", "norm", "residual")
 # Where latency matters, bounds are found for so many sizes in a factor e.
 _PER_E = 16
+# How many ladders are kept, whose shapes the same demands ask for again: one answer compares itself
+# with those without some of its demands.
+_LADDERS = 256
 # So far from the laws' 12 d^2 weights of a layer is a warning where it was demanded, and no
 # rounding; what it is, `--why` always says.
 _FAR_FROM_12 = 0.25
@@ -306,6 +309,7 @@ def _larger(base: Architecture, other: Architecture) -> float:
     return max(stored - 1, used - 1, key=abs)
 
 
+@lru_cache(_LADDERS)
 def ladder_for(constraints: Constraints, of: Measure, known_by: int | None = None) -> Ladder:
     """The shapes that `recommend` chooses from: on the rule that the evidence fixes, or, where
     latency matters, at the shallow end of what the evidence supports.

@@ -60,7 +60,7 @@ def recommend_depths(
     if not sizes.size:
         return Shapes(*(np.zeros(sizes.shape, dtype=np.int64) for _ in fields(Shapes)))
     demanded = constraints or Constraints()
-    rungs = _ladder(demanded, of, known_by).around(float(sizes.min()), float(sizes.max()))
+    rungs = ladder_for(demanded, of, known_by).around(float(sizes.min()), float(sizes.max()))
     place = np.searchsorted(np.array(middles(rungs)), sizes)
     table = np.zeros((len(rungs), len(fields(Shapes))), dtype=np.int64)
     for used in np.unique(place) if rungs else ():
@@ -74,9 +74,6 @@ def recommend_depths(
             "recommended depth can be built; relax a constraint or leave it out"
         )
     return Shapes(*np.moveaxis(rows, -1, 0))
-
-
-_ladder = cache(ladder_for)
 
 
 @cache

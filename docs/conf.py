@@ -12,6 +12,7 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 
 _HERE = Path(__file__).parent
 
@@ -71,12 +72,18 @@ def setup(app: Sphinx) -> None:
     """Maths as LaTeX, which _static/maths.js sets with KaTeX."""
     app.add_html_math_renderer("katex", (_inline, None), (_display, None))
     app.connect("doctree-resolved", _anchors_once)
+    app.connect("env-updated", _write_in_parallel)
 
 
 def _anchors_once(app: Sphinx, page: nodes.document, name: str) -> None:
     """sphinx-proof gives all theorems of a page the same second anchor."""
     for section in page.findall(nodes.section):
         section["ids"] = [each for each in section["ids"] if each != "proof-content"]
+
+
+def _write_in_parallel(app: Sphinx, env: BuildEnvironment) -> None:
+    """Pages are read one by one, since sphinx-proof cannot merge what processes read."""
+    app.parallel = os.cpu_count() or 1
 
 
 def _inline(writer: Any, node: nodes.math) -> None:

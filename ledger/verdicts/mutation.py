@@ -19,7 +19,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
 
 from depthlaw.theory.claims.definition import Case, Claim, at
 from depthlaw.theory.claims.symbols import plain
@@ -230,6 +231,14 @@ def mutate(result: ClaimResult) -> list[Mutant]:
         # Such a claim asks whether an interval lies inside another; "unequal" has no counterpart
         # there, and "equal" would be "inside".
         kept = [row for row in kept if not row[0].endswith(("-> !=", "-> =="))]
+    claim = result.claim
+
+    @cache
+    def predicted(statement: Relational, case: Case) -> Any:
+        return replace(claim, statement=statement).predict(case)
+
+    # What a mutant says of a case is compared with the value and with the original: computed once.
+    result = replace(result, claim=replace(claim, predicted=predicted))
     return [replace(_judged(result, change, mutant), form=form) for change, mutant, form in kept]
 
 
