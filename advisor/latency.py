@@ -21,6 +21,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -269,7 +270,8 @@ class Fit:
         (22.0, 22.0, 22.0)
         """
         least, most = self._loads(a)
-        return self._interval(least)[0], *self._interval(most)[1:]
+        short = self._interval(least)
+        return short if most == least else (short[0], *self._interval(most)[1:])
 
     def _interval(self, load: Load) -> tuple[float, float, float]:
         x = (1, *load)
@@ -419,6 +421,7 @@ def _inverted(matrix: list[list[Fraction]]) -> list[list[Fraction]] | None:
     return [row[n:] for row in rows]
 
 
+@cache
 def student_quantile(probability: float, freedom: int) -> float:
     """The quantile of Student's t distribution, by bisection of its distribution function.
 

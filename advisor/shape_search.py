@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -34,6 +34,7 @@ from .shapes import (
     squares,
     template,
     terms,
+    unlooped,
 )
 
 # Sizes that shapes are aimed at: this many for a factor e, so 0.8 % apart.
@@ -180,7 +181,7 @@ class Ladder:
     def _wanted(self, target: Target, t: Template, least: int) -> float:
         """The depth where the rule meets the size, or a demanded width does."""
         c = self.constraints
-        once = replace(t, demanded=replace(c, loops=1))
+        once = unlooped(t)
         passes = 1 if self.of == "flops" else c.loops
 
         def width(layers: float) -> float:

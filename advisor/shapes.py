@@ -475,6 +475,11 @@ def real_width(value: Any, s: Terms, t: Template) -> Any:
     return 2 * value / (b + (b * b + 4 * a * value) ** 0.5)
 
 
+def unlooped(t: Template) -> Template:
+    """The template with every layer passed once."""
+    return t if t.demanded.loops == 1 else replace(t, demanded=replace(t.demanded, loops=1))
+
+
 def squares(t: Template, layers: float, width: float) -> float:
     """The weights of a layer that a token uses, per squared width, at the factors of a template:
     c of N = c L d^2 before heads and inner widths are rounded.
@@ -483,7 +488,7 @@ def squares(t: Template, layers: float, width: float) -> float:
     14.5
     """
     c = t.demanded
-    s = terms(replace(t, demanded=replace(c, loops=1)), layers, "active")
+    s = terms(unlooped(t), layers, "active")
     weights = (
         s.square
         + s.kv / t.ratio

@@ -14,6 +14,7 @@ import random
 import sys
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -228,24 +229,27 @@ def points(device: Device, seed: int = 0) -> list[LatencyPoint]:
     return found
 
 
+@cache
+def result(device: Device, seed: int) -> Result:
+    """What is recommended for a device whose points are measured with one draw of the noise."""
+    try:
+        shape = recommend(
+            device.budget,
+            latency=fit(points(device, seed)),
+            milliseconds=device.limit,
+            vocabulary=VOCABULARY,
+            context=device.context,
+        ).shape
+    except UsageError as refused:
+        return Result(device, seed, None, None, None, str(refused))
+    assert shape is not None
+    a = shape.architecture
+    return Result(device, seed, a, shape.milliseconds, device.true(weights_of(a)))
+
+
 def results() -> Iterator[Result]:
     """Every device, with each draw of its noise."""
-    for device in DEVICES:
-        for seed in device.seeds:
-            try:
-                shape = recommend(
-                    device.budget,
-                    latency=fit(points(device, seed)),
-                    milliseconds=device.limit,
-                    vocabulary=VOCABULARY,
-                    context=device.context,
-                ).shape
-            except UsageError as refused:
-                yield Result(device, seed, None, None, None, str(refused))
-                continue
-            assert shape is not None
-            a = shape.architecture
-            yield Result(device, seed, a, shape.milliseconds, device.true(weights_of(a)))
+    return (result(device, seed) for device in DEVICES for seed in device.seeds)
 
 
 def table() -> str:
