@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import Field
-from functools import wraps
+from functools import cache, wraps
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
@@ -820,7 +820,7 @@ def main(arguments: list[str] | None = None) -> int:
             "or to /dev/null"
         )
     try:
-        code = int(app(arguments, prog_name="depthlaw", standalone_mode=False, **_narrow()) or 0)
+        code = int(_parser()(arguments, "depthlaw", standalone_mode=False, **_narrow()) or 0)
         # Here, where a full disk can still be reported, rather than at the interpreter's exit.
         sys.stdout.flush()
         return code
@@ -843,6 +843,11 @@ def main(arguments: list[str] | None = None) -> int:
         return _complain(
             f"the output cannot be written ({error.strerror}); what was recorded before is kept"
         )
+
+
+@cache
+def _parser() -> Any:
+    return typer.main.get_command(app)
 
 
 def _narrow() -> dict[str, int]:

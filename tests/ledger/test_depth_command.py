@@ -262,11 +262,9 @@ ANSWERED = """
 
 @pytest.mark.parametrize("typed", lines(ANSWERED))
 def test_an_answer_fits_80_columns(typed: str, capsys: pytest.CaptureFixture[str]) -> None:
-    text = run(capsys, "depth", *typed.split())
+    text = run(capsys, "depth", *typed.split(), "--why")  # begins with the short answer
     assert max(map(len, text.splitlines())) <= 80
     assert text.isascii()
-    why = run(capsys, "depth", *typed.split(), "--why")
-    assert max(map(len, why.splitlines())) <= 80
     assert run(capsys, "depth", *typed.split(), "--cite").count("\n") == 1
 
 
@@ -425,9 +423,8 @@ def test_a_sweep_is_a_table_a_csv_json_and_a_plot(
     assert [row.split(",")[1] for row in rows] == [
         str(each["answer"]["shape"]["architecture"]["layers"]) for each in data["sweep"]
     ]
-    for ending, start in ((".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")):
-        run(capsys, *sizes, "--plot", tmp_path / f"s{ending}")
-        assert (tmp_path / f"s{ending}").read_bytes().startswith(start)
+    run(capsys, *sizes, "--plot", tmp_path / "s.svg")
+    assert (tmp_path / "s.svg").read_bytes().startswith(b"<?xml")
 
 
 def test_a_sweep_prints_csv_and_takes_every_constraint_of_depth(

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from depthlaw.advisor import recommend
+from depthlaw.advisor.answer import Answer
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.grids import STANDARD, NetKind
 from depthlaw.advisor.models import models
 from depthlaw.advisor.rules import rules
 from depthlaw.ledger.publish.drawing import depth_plot as plot
 
-ANSWERS = [recommend(10.0 ** (8 + i / 4)) for i in range(13)]
+
+@cache
+def answers() -> list[Answer]:
+    return [recommend(10.0 ** (8 + i / 4)) for i in range(13)]
 
 
 def axes(key: NetKind = STANDARD, known_by: int | None = None) -> Any:
@@ -23,7 +28,7 @@ def axes(key: NetKind = STANDARD, known_by: int | None = None) -> Any:
 
     figure = Figure(figsize=(12, 6.75))
     drawn = figure.subplots()
-    plot._draw(drawn, ANSWERS, key, known_by)
+    plot._draw(drawn, answers(), key, known_by)
     return drawn
 
 
@@ -79,8 +84,12 @@ def test_models_are_points_and_none_is_later_than_the_year() -> None:
 
 
 def test_equal_sweeps_are_equal_files() -> None:
-    for form in plot.FORMATS:
-        assert plot.depth_plot(ANSWERS, form) == plot.depth_plot(ANSWERS, form)
+    starts = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
+    assert starts.keys() == set(plot.FORMATS)
+    for form, start in starts.items():
+        drawn = plot.depth_plot(answers(), form)
+        assert drawn.startswith(start)
+        assert drawn == plot.depth_plot(answers(), form)
 
 
 def test_an_unknown_ending_is_refused_with_those_that_are_accepted() -> None:

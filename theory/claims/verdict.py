@@ -95,7 +95,8 @@ def judge(
     low, high = _interval(value, alpha)
     if low in (-math.inf, math.inf) or high in (-math.inf, math.inf):
         return Decision(Verdict.UNDECIDED, reason="too few seeds for an interval", defect=True)
-    a, b = _left(claim, case, low), _left(claim, case, high)
+    a = _left(claim, case, low)
+    b = a if high == low else _left(claim, case, high)
     c, d = bounds(claim.predict(case))
     relation = claim.statement.rel_op
     holds, fails = _compare(relation, a, b, c, d)
