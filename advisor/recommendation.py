@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal, NamedTuple
 
 from . import laws
@@ -307,6 +307,8 @@ def _larger(base: Architecture, other: Architecture) -> float:
     return max(stored - 1, used - 1, key=abs)
 
 
+# What was found for one size serves the next; the shapes depend on the constraints alone.
+@lru_cache(64)
 def ladder_for(constraints: Constraints, of: Measure, known_by: int | None = None) -> Ladder:
     """The shapes that `recommend` chooses from: on the rule that the evidence fixes, or, where
     latency matters, at the shallow end of what the evidence supports.

@@ -35,9 +35,7 @@ def one_size() -> Fit:
     return fit([LatencyPoint(layers, width, Fraction(ms)) for layers, width, ms in ONE_SIZE])
 
 
-@pytest.mark.parametrize(
-    ("device", "seed"), DRAWS, ids=lambda part: getattr(part, "name", None)
-)
+@pytest.mark.parametrize(("device", "seed"), DRAWS, ids=lambda part: getattr(part, "name", None))
 def test_the_true_time_keeps_the_limit(device: Any, seed: int) -> None:
     row = BENCHMARK["result"](device, seed)
     if row.answer is None:
