@@ -57,9 +57,8 @@ class Recorded:
             return None
         if (suite, key) not in self._judged:
             # Premises from a file of the user's are found nowhere else.
-            own = {
-                claim.key: claim for claim in self.claims.values() if claim.topic not in topics()
-            }
+            shipped = topics()
+            own = {claim.key: claim for claim in self.claims.values() if claim.topic not in shipped}
             self._judged[suite, key] = results({key: claim} | own, suite, self.store)[0]
         return self._judged[suite, key]
 
