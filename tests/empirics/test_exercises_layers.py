@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from depthlaw.empirics.exercises import gradient_flow, language_model, layer_probing, remove_layer
 from depthlaw.empirics.exercises.exercise import exercises
@@ -185,6 +184,8 @@ def test_the_discriminant_is_that_of_scikit_learn():
     said = rng.integers(3, 12, 400)
     states = rng.normal(size=(12, 6))[said] + rng.normal(size=(400, 6)) @ rng.normal(size=(6, 6))
     classes, weights, biases = layer_probing.discriminant(states, said)
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
     peer = LinearDiscriminantAnalysis().fit(states, said)
     scores, expected = states @ weights + biases, peer.decision_function(states)
     differences, wanted = (x - x[:, :1] for x in (scores, expected))

@@ -13,7 +13,7 @@ import sympy
 
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.ledger.publish.appendix import document as module, formats
+from depthlaw.ledger.publish.appendix import appendix_figures, document as module, formats
 from depthlaw.ledger.publish.appendix.document import write_appendix
 from depthlaw.ledger.publish.appendix.formats import Document
 from depthlaw.ledger.publish.appendix.typesetting import code, prose
@@ -131,7 +131,9 @@ def out(store, tmp_path_factory):
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Without the programs that write the formats, for what does not look at them."""
+    """Without the programs that write the formats and the figures, for what does not look at
+    them."""
+    monkeypatch.setattr(appendix_figures, "line_plot", lambda *_, **options: b"drawn")
     for name, made in (("pdf", b"pdf"), ("html", "html"), ("latex", "tex")):
         monkeypatch.setattr(Document, name, lambda self, made=made: made)
 

@@ -211,9 +211,11 @@ class Full(io.StringIO):
         ("--version",),
     ],
 )
-def test_a_full_disk_under_the_output_is_one_line(arguments, room, tmp_path, monkeypatch, capsys):
+def test_a_full_disk_under_the_output_is_one_line(
+    arguments, room, recorded, tmp_path, monkeypatch, capsys
+):
     if arguments[0] == "verify":
-        arguments = (*arguments, "--results", str(tmp_path / "r"), "--quiet")
+        arguments = (*arguments, "--results", str(recorded), "--quiet")
     full = Full(room)
     with open(tmp_path / "elsewhere", "w") as file:
         full.descriptor = file.fileno()

@@ -11,7 +11,8 @@ the claim's, which a control that only moves a constant does not: a coin would p
 """
 
 from dataclasses import replace
-from functools import partial
+from fractions import Fraction
+from functools import cache, partial
 from math import isfinite, log as ln
 
 import pytest
@@ -130,10 +131,20 @@ def measured(store: Store, run: Run) -> Measured | None:
     return None if isinstance(value, tuple | Outside) else value
 
 
+@cache
+def predicted(claim: Claim, case: Case) -> tuple[Expr, Expr]:
+    return bounds(claim.predict(case))
+
+
+@cache
+def left(claim: Claim, case: Case, end: Fraction | float) -> Expr:
+    return _left(claim, case, end)
+
+
 def gaps(claim: Claim, case: Case, value: Measured, alpha: float, *, ratio: bool) -> list[float]:
     """How far the two ends of what was measured lie from the prediction: factors, as their
     logarithms, or differences; positive on the side that is claimed."""
-    low, high = bounds(claim.predict(case))
+    low, high = predicted(claim, case)
     claimed = {
         "<=": [(low, 1)],
         "<": [(low, 1)],
@@ -146,21 +157,21 @@ def gaps(claim: Claim, case: Case, value: Measured, alpha: float, *, ratio: bool
         del claimed[0]
     base = log_base(claim.statement.lhs)
 
-    def gap(bound: Expr, left: Expr) -> Expr:
+    def gap(bound: Expr, side: Expr) -> Expr:
         if base is not None:
-            return (bound - left) * log(base)
-        return log(bound) - log(left) if ratio else bound - left
+            return (bound - side) * log(base)
+        return log(bound) - log(side) if ratio else bound - side
 
     return [
-        min(sign * float(enclose(gap(bound, left)).mid()) for bound, sign in claimed)
-        for left in (_left(claim, case, end) for end in _interval(value, alpha))
+        min(sign * float(enclose(gap(bound, side)).mid()) for bound, sign in claimed)
+        for side in (left(claim, case, end) for end in _interval(value, alpha))
     ]
 
 
 def positive(claim: Claim, case: Case, value: Measured, alpha: float) -> bool:
     """Whether both sides are positive, so that their ratio has a meaning."""
-    low, high = bounds(claim.predict(case))
-    sides = [*(_left(claim, case, end) for end in _interval(value, alpha)), high]
+    low, high = predicted(claim, case)
+    sides = [*(left(claim, case, end) for end in _interval(value, alpha)), high]
     if claim.statement.rel_op != "in" or not low.is_nonpositive:
         sides.append(low)
     return log_base(claim.statement.lhs) is not None or all(side.is_positive for side in sides)
@@ -169,10 +180,10 @@ def positive(claim: Claim, case: Case, value: Measured, alpha: float) -> bool:
 def outside(claim: Claim, case: Case, value: Measured, alpha: float) -> float | None:
     """By how many halves of the predicted interval's width what was measured lies outside it; None
     where the prediction is one number."""
-    low, high = bounds(claim.predict(case))
+    low, high = predicted(claim, case)
     if low == high:
         return None
-    least, most = (_left(claim, case, end) for end in _interval(value, alpha))
+    least, most = (left(claim, case, end) for end in _interval(value, alpha))
     return float(2 * max(low - most, least - high) / (high - low))
 
 
@@ -326,8 +337,8 @@ def test_each_end_of_two_bounds_is_near_a_case(key, store):
     claim = registry()[key]
     ends: dict[str, bool] = {}
     for case, value in rows_of(claim, store):
-        low, high = bounds(claim.predict(case))
-        least, most = (_left(claim, case, end) for end in _interval(value, level(claim, case)))
+        low, high = predicted(claim, case)
+        least, most = (left(claim, case, end) for end in _interval(value, level(claim, case)))
         # Of a logarithm a factor of 2 is a difference.
         logarithm = str(claim.statement.lhs).startswith("log_")
         room = 0 if low.is_positive and high.is_positive else (high - low) / 4

@@ -5,6 +5,7 @@ Tried are up to six changes of one constant or function, spread over the stateme
 """
 
 import dataclasses
+from functools import cache
 
 import pytest
 
@@ -64,6 +65,7 @@ LONG = {
 NO_VALUE = (ArithmeticError, AttributeError, IndexError, TypeError, ValueError)
 
 
+@cache
 def changes(claim: Claim) -> list[Claim]:
     every = [other for _, other in mutants(claim.statement) if other.func is claim.statement.func]
     step = max(1, -(-len(every) // 6))

@@ -36,7 +36,6 @@ BIBLIOGRAPHY = set(
     )
 )
 
-each_claim = pytest.mark.parametrize("claim", CLAIMS, ids=IDS)
 # Trainings take minutes: tests/empirics/test_trained_depth.py has the negative controls of that
 # topic. Those of these claims, and of suites that stand alone, have no smaller case; `verify` runs
 # them.
@@ -184,8 +183,18 @@ assert sorted(key for key in registry() if key.startswith("silent/")) == keys
     assert done.returncode == 0, done.stderr
 
 
-@each_claim
-def test_form(claim: Claim):
+# What notes say of changes after data.
+CHANGED_AFTER_DATA = re.compile(
+    r"\b([Ss]plit off|Restated|dropped after|[Ff]irst measured|[Ww]ritten after|after (a|the) "
+    r"(first|second|third) (look|trial|run|measurement|recording)|since a (trial|first)|"
+    r"were added when they were known|had been (seen|measured))"
+)
+# Notes that say what was expected, or how the control was chosen, and not that the claim changed.
+UNCHANGED = {"rank_collapse/layer_constant"}
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=IDS)
+def test_its_words_grid_and_statement_keep_the_rules(claim: Claim):
     assert re.fullmatch(r"[a-z_]+/[a-z0-9_]+", claim.key)
     assert claim.source.key in BIBLIOGRAPHY, f"{claim.source.key} is not in bibliography.bib"
     assert claim.source.place
@@ -197,11 +206,15 @@ def test_form(claim: Claim):
     assert claim.control.why
     if claim.wording == "recalled":
         assert "recalled" in claim.note, "a recalled wording must say so in its note"
+    if claim.wording == "universal":
+        assert '"' in claim.note, "a universal reading quotes the sentence that it hardens"
+    if claim.kind == "conditional":
+        assert claim.note, "what it is conditional on"
+    if claim.holds_for == "these nets":
+        assert re.search(r"\b([Tt]hese|our)\b", claim.title), claim.title
+        assert "typical" not in claim.title + claim.text
 
-
-@each_claim
-def test_what_the_verdict_may_say_is_declared(claim: Claim):
-    """The ladder of docs/decisions/0007."""
+    # What the verdict may say: the ladder of docs/decisions/0007.
     assert bool(claim.proof) == bool(claim.rests_on), (
         "a proof says in one line what of it a reader must check; nothing else does"
     )
@@ -213,20 +226,25 @@ def test_what_the_verdict_may_say_is_declared(claim: Claim):
     assert claim.key not in claim.premises
     assert set(claim.premises) <= set(IDS)
     assert claim.known != claim.expected, "known is what is known since, where it differs"
-    if claim.wording == "universal":
-        assert '"' in claim.note, "a universal reading quotes the sentence that it hardens"
-    if claim.kind == "conditional":
-        assert claim.note, "what it is conditional on"
 
+    # What was changed after data is marked in every list.
+    assert len(claim.plain.post_hoc) <= 400
+    assert "\n" not in claim.post_hoc
+    if CHANGED_AFTER_DATA.search(claim.note) and claim.key not in UNCHANGED:
+        assert claim.post_hoc, "its note says that it was changed after data: a * belongs to it"
 
-# What notes say of changes after data.
-CHANGED_AFTER_DATA = re.compile(
-    r"\b([Ss]plit off|Restated|dropped after|[Ff]irst measured|[Ww]ritten after|after (a|the) "
-    r"(first|second|third) (look|trial|run|measurement|recording)|since a (trial|first)|"
-    r"were added when they were known|had been (seen|measured))"
-)
-# Notes that say what was expected, or how the control was chosen, and not that the claim changed.
-UNCHANGED = {"rank_collapse/layer_constant"}
+    # There are cases, each once, and one in scope.
+    cases = [c for suite in SUITES for c in claim.grid.get(suite, ())]
+    assert cases
+    assert len(set(cases)) == len(cases), "a case stands twice in the grid"
+    assert first_decidable(claim) in cases
+    measured_symbol(claim.statement, cases[0])
+
+    assert {s.name for s in claim.statement.free_symbols} <= set(TERMS)
+    assert plain(claim.statement)
+    assert latex(claim.statement)
+    # Relations are not evaluated when claims are made: none is true whatever is measured.
+    assert isinstance(claim.statement.func(*claim.statement.args), sympy.core.relational.Relational)
 
 
 def test_claims_whose_smallest_case_is_long_are_there():
@@ -253,14 +271,6 @@ def test_every_claim_says_what_it_is_for():
     reasons = [claim.cited for claim in claims.values() if claim.cited]
     assert len(reasons) == len(set(reasons)) <= 130
     assert all(claim.cited for claim in claims.values() if claim.headline)
-
-
-@each_claim
-def test_what_was_changed_after_data_is_marked_in_every_list(claim: Claim):
-    assert len(claim.plain.post_hoc) <= 400
-    assert "\n" not in claim.post_hoc
-    if CHANGED_AFTER_DATA.search(claim.note) and claim.key not in UNCHANGED:
-        assert claim.post_hoc, "its note says that it was changed after data: a * belongs to it"
 
 
 @pytest.mark.parametrize(
@@ -295,13 +305,6 @@ def test_more_seeds_are_named_only_where_a_case_has_them():
 def test_what_is_typical_is_asked_of_a_sample(key: str):
     """One number of each case has no spread: it is about those nets, or about all."""
     assert find(key).holds_for == "these nets"
-
-
-@each_claim
-def test_a_verdict_about_these_nets_says_so(claim: Claim):
-    if claim.holds_for == "these nets":
-        assert re.search(r"\b([Tt]hese|our)\b", claim.title), claim.title
-        assert "typical" not in claim.title + claim.text
 
 
 @pytest.mark.parametrize(
@@ -351,28 +354,6 @@ def test_withdrawn_keys_are_not_used_again_and_say_where_their_content_went():
     for where in withdrawn().values():
         assert where
         assert all(key in IDS for key in re.findall(r"\b[a-z_]+/[a-z0-9_]+\b", where))
-
-
-@each_claim
-def test_grid_has_cases_and_one_in_scope(claim: Claim):
-    cases = [c for suite in SUITES for c in claim.grid.get(suite, ())]
-    assert cases
-    assert len(set(cases)) == len(cases), "a case stands twice in the grid"
-    assert first_decidable(claim) in cases
-    measured_symbol(claim.statement, cases[0])
-
-
-@each_claim
-def test_statement_uses_declared_symbols_and_prints(claim: Claim):
-    assert {s.name for s in claim.statement.free_symbols} <= set(TERMS)
-    assert plain(claim.statement)
-    assert latex(claim.statement)
-
-
-@each_claim
-def test_no_statement_is_true_or_false_whatever_is_measured(claim: Claim):
-    """Relations are not evaluated when claims are made, so it is asked here."""
-    assert isinstance(claim.statement.func(*claim.statement.args), sympy.core.relational.Relational)
 
 
 def test_few_claims_are_for_a_gpu_and_none_of_their_cases_is_as_small_as_another():
