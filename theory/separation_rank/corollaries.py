@@ -20,7 +20,7 @@ from ..exact.enclosure import ball, enclose, from_fraction
 from .count_size import linear_steps
 from .degree import beta_two, triplings
 from .dimension_count import log3_dimension_count
-from .lower_bounds import LAYERS, LOG_RATIO, K, N, lower_bound_deep
+from .lower_bounds import DEEP_BOUND, LAYERS, LOG_RATIO, K, N
 from .rank_symbols import AT_LEAST_THRESHOLD, Ge, H, L, Le, d, levine
 from .upper_bounds import RECALLED
 
@@ -130,16 +130,13 @@ _LONG_ENOUGH = {
 }
 
 
-_DEEP_BOUND = lower_bound_deep.statement.rhs
-
-
 def _reached(case: Case, goal: arb) -> Exact:
     """The least w for which Theorem 2's lower bound at L/delta and w d_x reaches the goal."""
     rank, reached, depth = 0, False, case.depth // case.depth_ratio
     while not reached:
         rank += 1
         wider = Case(width=rank * case.width, depth=depth, heads=case.heads)
-        reached = wider.width > case.heads and _at_least(_value(_DEEP_BOUND, wider), goal)
+        reached = wider.width > case.heads and _at_least(_value(DEEP_BOUND, wider), goal)
     return Exact(rank)
 
 
