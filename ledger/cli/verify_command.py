@@ -155,9 +155,7 @@ def _on_text(
 def _opening(work: Work) -> str:
     known = ""
     if work.todo and work.expected.known:
-        # Claims with a stored training are timed with it by one of them, and without by the rest.
-        least = "at least " if any(run.claim.accepts("folder") for run in work.todo) else "about "
-        known = f"; {least}{duration(work.expected.total)} of work, {work.basis}"
+        known = f"; {duration(work.expected.total)} of work, {work.basis}"
     return (
         f"depthlaw {version('depthlaw')}: suite {work.suite}, {len(work.runs)} runs, "
         f"{len(work.runs) - len(work.todo)} already recorded in {work.store.root}{known}"

@@ -107,18 +107,15 @@ def test_a_verdict_by_chance_says_what_its_probability_supposes(tmp_path, depthl
     assert "(normality; not counting what was changed after data, `*`)" in said
 
 
-@pytest.mark.parametrize(
-    ("key", "word"), [("trained_depth/convergence", "at least"), ("hops/doubling", "about")]
-)
-def test_the_time_of_claims_with_stored_trainings_is_a_lower_end(key, word, tmp_path, depthlaw):
-    """One of them is timed with the training, the others without it."""
+def test_the_time_that_other_cases_took_is_a_lower_end(tmp_path, depthlaw):
+    key = "hops/doubling"
     store, runs = Store(tmp_path), plan({key: find(key)}, "full")
     facts = {"timing": {"wall_s": 60.0}}
     store.put(Record(runs[0].inputs, {"exact": "1"}, facts))
     done = depthlaw(
         "verify full --only", key, "--results", tmp_path, "--minutes", "1e-6", "--engine", "inline"
     )
-    assert f"; {word} {len(runs) - 1} min of work" in done.err + done.out
+    assert f"; {len(runs) - 1} min of work, by earlier records, or more" in done.err + done.out
 
 
 @pytest.mark.parametrize(
