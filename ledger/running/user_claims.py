@@ -37,7 +37,10 @@ from .engines import LOADER
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _TRY = "docs/how-to/add-a-theorem.md has a complete file"
-_FORMER = ("depthlaw.theory.claim", "depthlaw.theory.symbols")
+_FORMER = {
+    "depthlaw.theory.claim": "depthlaw.theory.claims",
+    "depthlaw.theory.symbols": "depthlaw.theory.claims.symbols",
+}
 # No file of claims comes near this.
 _LARGEST = 2**20
 _ACCEPTED = {
@@ -202,5 +205,5 @@ def _checked(file: Path, claim: Claim) -> Claim:
 def _reason(error: BaseException) -> str:
     reason = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
     if isinstance(error, ImportError) and error.name in _FORMER:
-        reason += "; since 0.3 it is depthlaw.theory.claims"
+        reason += f"; since 0.3 it is {_FORMER[error.name]}"
     return reason

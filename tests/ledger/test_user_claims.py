@@ -157,8 +157,8 @@ def test_the_code_of_a_claim_is_what_its_function_reaches(file, example):
         ),
         (
             "import numpy as np",
-            "from depthlaw.theory.claim import claim",
-            "since 0.3 it is depthlaw.theory.claims",
+            "from depthlaw.theory.symbols import depth",
+            r"since 0.3 it is depthlaw\.theory\.claims\.symbols\)",
         ),
         ("import numpy as np", "raise RuntimeError('two\\nlines')", "RuntimeError: two lines"),
         ("import numpy as np", "import sys\nsys.exit(5)", r"cannot be loaded \(SystemExit: 5"),
