@@ -168,6 +168,12 @@ def test_cuts_and_edges_are_as_frequent_as_stated():
         assert binomial(int((far == 1).sum()) // 2, places, p)
 
 
+def test_every_vertex_before_is_the_parent_equally_often():
+    # Vertices 2 and 3 both hang below 0 with probability 1/2 * 1/3, and so below 1: a star.
+    far = RandomGraphs(vertices=4, family="forest", cut=0.0).distances(seeded(), 1000)
+    assert binomial(int(((far == 1).sum(-1) == 3).sum()), 1000, 1 / 3)
+
+
 def test_limits_that_no_graph_fits_are_reported(monkeypatch):
     monkeypatch.setattr(graph_families, "ROUNDS", 10)
     task = Connectivity(vertices=30, family="forest", cut=0.0, window=1, max_distance=5)
