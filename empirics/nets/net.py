@@ -18,22 +18,6 @@ from torch.nn import functional
 
 from .attention import Attention, Projections, attend, dropped
 
-__all__ = [
-    "Activation",
-    "Attention",
-    "Deviations",
-    "Factors",
-    "Net",
-    "NetShape",
-    "Norm",
-    "Positions",
-    "attend",
-    "dropped",
-    "gpt2",
-    "layer_norm",
-    "sinusoids",
-]
-
 Activation = Literal["gelu", "relu"]
 Norm = Literal["none", "pre", "post"]
 Positions = Literal["none", "learned", "sinusoidal"]

@@ -26,18 +26,6 @@ from .evaluation import accuracies
 from .settings import Settings
 from .training_run import Evaluated, Throughput, TrainingRun
 
-__all__ = [
-    "Evaluated",
-    "Progress",
-    "Settings",
-    "Status",
-    "Throughput",
-    "Trained",
-    "Tuned",
-    "train",
-    "tuned",
-]
-
 Status = Literal["success", "not converged", "diverged"]
 
 

@@ -13,7 +13,8 @@ from depthlaw.theory.claims.definition import Case, find
 from depthlaw.theory.claims.values import Exact
 from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.separation_rank import piece_rank
-from depthlaw.theory.separation_rank.graded_pieces import forms_entries, piece_shape
+from depthlaw.theory.separation_rank.count_loss import piece_bound
+from depthlaw.theory.separation_rank.graded_pieces import forms_entries
 
 KEYS = ("exact", "exact_below_count")
 CLAIMS = {f"separation_rank/{name}": find(f"separation_rank/{name}") for name in KEYS}
@@ -162,31 +163,9 @@ def test_pieces_that_do_not_fit_beside_each_other_follow_alone():
         list(scheduling.stages(runs, ProcessPool(2), 2**28))
 
 
-def test_a_piece_known_to_fall_short_of_what_bounds_it_is_drawn_again(monkeypatch):
-    case = piece(4, 3, 6)
-    attained = seconds(case)
-    monkeypatch.setattr(frontier, "RANKS", {})
-    full = seconds(case)
-    monkeypatch.setattr(frontier, "RANKS", {(4, 3, 6): 11400})
-    draws = frontier.draws(4, 3, 6)
-    assert draws > 1
-    assert full < attained < seconds(case) / draws
-
-
-def test_a_piece_that_stays_below_its_bound_is_drawn_until_a_miss_is_rare(monkeypatch):
-    assert frontier.draws(4, 3, 5) == 1
-    assert frontier.draws(4, 3, 6) == 1, "its rank is what count_loss leaves"
-    monkeypatch.setattr(frontier, "RANKS", {(4, 3, 6): 11435})
-    draws, miss = frontier.draws(4, 3, 6), 11436 * 4 * 13 / piece_rank.PRIME
-    assert miss**draws < 1e-5 <= miss ** (draws - 1)
-
-
-def test_ranks_known_are_those_of_the_reference_ledger():
-    """Of any version of the code: a rank does not change with it."""
-    recorded = {
-        tuple(case[name] for name in ("width", "depth", "order")): int(record.result["exact"])
-        for record in reference_ledger.shipped()
-        if record.inputs["claim"] in CLAIMS and (case := record.inputs["case"])
-    }
-    short = {shape: rank for shape, rank in recorded.items() if rank < min(piece_shape(*shape))}
-    assert short == frontier.RANKS
+def test_a_rank_below_the_shorter_side_takes_longer_and_every_recorded_one_is_its_bound():
+    assert seconds(piece(4, 3, 6)) > piece_rank.piece_cost(4, 3, 6).seconds(RATES)
+    for record in reference_ledger.shipped():
+        if record.inputs["claim"] in CLAIMS and (case := record.inputs["case"]):
+            bound = piece_bound(*(case[name] for name in ("width", "depth", "order")))
+            assert int(record.result["exact"]) == bound
