@@ -128,9 +128,6 @@ def architecture(name: str) -> NetFamily:
 
     Raises:
         UsageError: for a name that is not among `ARCHITECTURES`, with those that are.
-
-    >>> architecture("gpt2").label
-    'GPT-2'
     """
     if name not in ARCHITECTURES:
         raise UsageError(f"model {name!r} is not known; accepted are {', '.join(ARCHITECTURES)}")
@@ -183,10 +180,8 @@ def random_net(
 
 
 def stored_net(folder: Path) -> tuple[NetFamily, nn.Module]:
-    """The architecture that a folder holds, and its net with the weights there, float32 on the CPU.
-
-    Args:
-        folder: holds config.json and the weights, as `save_pretrained` writes them.
+    """The architecture that a folder holds, and its net with the weights there, as
+    `save_pretrained` writes them, float32 on the CPU.
 
     Raises:
         UsageError: when the extra hf is not installed; when the folder has no config.json, one that
