@@ -96,7 +96,7 @@ def net_of(
     dtype: torch.dtype = torch.float32,
     device: str = "cpu",
 ) -> Net:
-    """Pre-LN causal nets with biases that read and predict tokens, at the initialisation of a rule."""
+    """Pre-LN causal nets with biases that read and predict tokens, initialised by a rule."""
     m_N, m_L = width / BASE_WIDTH, depth / BASE_DEPTH
     shape = replace(
         SHAPE,
