@@ -23,14 +23,8 @@ Scheme = Literal[
 
 
 def deepnorm_constants(layers: int) -> tuple[float, float]:
-    """DeepNorm's alpha = (2 N)^(1/4) and beta = (8 N)^(-1/4) of an encoder or a decoder of N
-    layers.
-
-    >>> [round(c, 4) for c in deepnorm_constants(6)]
-    [1.8612, 0.3799]
-
-    References: Wang et al. 2022, arXiv:2203.00555, figure 2 (printed).
-    """
+    """DeepNorm's alpha = (2 N)^(1/4) and beta = (8 N)^(-1/4) of an encoder or a decoder of N layers
+    (Wang et al. 2022, arXiv:2203.00555, figure 2, printed)."""
     return (2 * layers) ** 0.25, (8 * layers) ** -0.25
 
 

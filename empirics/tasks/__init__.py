@@ -33,10 +33,6 @@ class Batch:
 
     Raises:
         ValueError: for shapes or types that do not fit together.
-
-    >>> ids = torch.zeros(1, 2, 3, dtype=torch.int64)
-    >>> Batch(ids, ids, ids == 0, ids).kind
-    'classes'
     """
 
     inputs: Tensor

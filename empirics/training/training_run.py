@@ -72,10 +72,6 @@ def losses(logits: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
         targets: see above.
         weights: shape of targets; 1/number of learned targets where one is learned, 0 elsewhere,
             gives the mean.
-
-    >>> targets, weights = torch.zeros(1, 1, 2, dtype=torch.int64), torch.full((1, 1, 2), 0.5)
-    >>> round(losses(torch.zeros(1, 1, 2, 4), targets, weights).item(), 4)  # log 4
-    1.3863
     """
     if targets.dtype == torch.int64:
         per_entry = (
