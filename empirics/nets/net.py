@@ -148,9 +148,8 @@ class NetShape:
             or not 0 <= self.dropout < 1
         ):
             raise ValueError(
-                "mlp, length, vocabulary, features and outputs must be at least 0 and "
-                "dropout in [0, 1); got "
-                f"{self.mlp}, {self.length}, {self.vocabulary}, {self.features}, "
+                "mlp, length, vocabulary, features and outputs must be at least 0 and dropout in "
+                f"[0, 1); got {self.mlp}, {self.length}, {self.vocabulary}, {self.features}, "
                 f"{self.outputs} and {self.dropout}"
             )
         if self.vocabulary and self.features:
@@ -410,9 +409,8 @@ class Net(nn.Module):
             or (read and inputs.shape[-1] != read)
         ):
             raise ValueError(
-                f"inputs have shape {tuple(inputs.shape)}; accepted is (replicas or "
-                "1, batch, tokens"
-                f"{f', {read}' if read else ''}) with {self.replicas} replicas"
+                f"inputs have shape {tuple(inputs.shape)}; accepted is (replicas or 1, batch, "
+                f"tokens{f', {read}' if read else ''}) with {self.replicas} replicas"
             )
         if shape.positions == "learned" and tokens > shape.length:
             raise ValueError(

@@ -370,8 +370,7 @@ def exact(case: Case, seed: int, memory: int | None = None, device: str = "cpu")
 @exact.argument(
     "A stored certificate of every case of suites quick and theory: a minor of that size that is "
     "not 0 modulo a prime, decided by python-flint on matrices that no code of the measurement "
-    "builds. To be read: a minor that is not 0 at one choice of weights is 0 on a null set "
-    "only.",
+    "builds. To be read: a minor that is not 0 at one choice of weights is 0 on a null set only.",
     "certificate",
 )
 def certificates_proof(statement: Relational) -> Iterator[Step]:

@@ -69,9 +69,8 @@ def net_gradients(
     """
     if net.shape.loops > 1 or (net.training and net.shape.dropout):
         raise ValueError(
-            "gradients by layer are those of nets without loops and, in training, "
-            f"without dropout; got loops={net.shape.loops} and "
-            f"dropout={net.shape.dropout}"
+            "gradients by layer are those of nets without loops and, in training, without dropout; "
+            f"got loops={net.shape.loops} and dropout={net.shape.dropout}"
         )
     depth, states = net.shape.depth, _hidden_states(net, inputs, mask)
     last = states[-1].detach().requires_grad_()

@@ -52,15 +52,13 @@ class Batch:
             tensor = getattr(self, name)
             if tensor is not None and (tensor.dtype != dtype or tensor.shape != self.targets.shape):
                 raise ValueError(
-                    f"{name} is {tensor.dtype} of shape {tuple(tensor.shape)}: "
-                    f"accepted is {dtype} of the shape of targets, "
-                    f"{tuple(self.targets.shape)}"
+                    f"{name} is {tensor.dtype} of shape {tuple(tensor.shape)}: accepted is {dtype} "
+                    f"of the shape of targets, {tuple(self.targets.shape)}"
                 )
         if self.targets.shape[:3] != self.inputs.shape[:3]:
             raise ValueError(
                 f"inputs have shape {tuple(self.inputs.shape)}, targets "
-                f"{tuple(self.targets.shape)}: the first three "
-                "dimensions (R, B, N) must agree"
+                f"{tuple(self.targets.shape)}: the first three dimensions (R, B, N) must agree"
             )
 
     @property

@@ -125,9 +125,8 @@ class RandomGraphs:
         least = (self.vertices + 1) // 2 - 1
         if self.family == "two paths" and self.max_distance and self.max_distance < least:
             raise ValueError(
-                f"max_distance={self.max_distance}: two paths on {self.vertices} "
-                f"vertices have one of length {least} or more; "
-                f"take at least {least}, or the family paths"
+                f"max_distance={self.max_distance}: two paths on {self.vertices} vertices have one "
+                f"of length {least} or more; take at least {least}, or the family paths"
             )
 
     @property

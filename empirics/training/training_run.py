@@ -426,9 +426,8 @@ def check(shape: NetShape, task: Task, settings: Settings, device: torch.device)
     """
     if (shape.vocabulary, shape.features) != (task.vocabulary, task.features):
         raise ValueError(
-            f"the net reads vocabulary={shape.vocabulary} and "
-            f"features={shape.features}, the task gives {task.vocabulary} "
-            f"and {task.features}: make the shape's equal to the task's"
+            f"the net reads vocabulary={shape.vocabulary} and features={shape.features}, the task "
+            f"gives {task.vocabulary} and {task.features}: make the shape's equal to the task's"
         )
     logits = shape.outputs or shape.width
     if logits != task.outputs and not (
