@@ -146,13 +146,10 @@ def random_net(
 ) -> nn.Module:
     """A net with the initial weights that transformers draws, float32 on the CPU, for evaluation.
 
-    Args:
-        model: what is built.
-        layers, width, heads: its sizes; by default those of BERT-base.
-        tokens: the longest input; learned positions beyond the usual ones are added.
-        vocabulary: number of token ids; by default the architecture's own.
-        seed: of torch's generator, whose state outside is left as it was. The weights depend on
-            the versions of torch and transformers.
+    Sizes are by default those of BERT-base, the vocabulary is the architecture's own. Where
+    `tokens`, the longest input, needs them, learned positions beyond the usual ones are added. The
+    seed is that of torch's generator, whose state outside is left as it was; the weights depend on
+    the versions of torch and transformers.
 
     Raises:
         UsageError: when the extra hf is not installed, or the sizes do not fit each other.

@@ -118,12 +118,6 @@ def measure_residuals(
 
     Cost: drawing the weights and one forward pass per seed. Memory: the weights, and activations of
     one layer for 4096 tokens or one sequence.
-
-    >>> measured = measure_residuals(
-    ...     "bert", variant="san", layers=2, width=8, heads=2, vocabulary=20, tokens=6,
-    ...     dtype="float64")
-    >>> measured.by_layer.shape, bool(measured.by_layer[0, 2] < measured.by_layer[0, 1])
-    ((1, 3), True)
     """
     _check_how(batch, tokens, seeds, dtype)
     sizes = {"layers": layers, "width": width, "heads": heads, "vocabulary": vocabulary}

@@ -57,12 +57,6 @@ def initialised(
     Raises:
         ValueError: for an unknown scheme.
 
-    >>> shape, stds = initialised("gpt2", NetShape(width=8, depth=2, norm="pre", mlp=32))
-    >>> stds.value, stds.output
-    (0.02, 0.01)
-    >>> initialised("deepnorm", shape)[0].factors[0].skip == 4**0.25
-    True
-
     References: Radford et al. 2019 (printed: 1/sqrt(N), N "residual layers"; nanoGPT counts 2 a
     layer); Wang et al. 2022, arXiv:2203.00555 (printed); Sun et al. 2025, arXiv:2502.05795
     (reported); Yang et al. 2023, arXiv:2310.02244 (recalled); Dey et al. 2025, arXiv:2505.01618

@@ -99,9 +99,6 @@ class NetShape:
     Raises:
         ValueError: where a number is out of range, heads do not divide the width, or an option is
             unknown.
-
-    >>> NetShape(width=8, depth=2, heads=2, loops=3).layers
-    6
     """
 
     width: int

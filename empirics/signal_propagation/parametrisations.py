@@ -123,15 +123,9 @@ def drawn_scheme(
     biases: bool = False,
     device: str = "cpu",
 ) -> tuple[NetShape, Deviations]:
-    """Nets that read and predict tokens, with ReLU, by a scheme.
-
-    Args:
-        scheme: "lecun, pre", "lecun, post", "xavier, post"; "deepnorm", or "deepnorm without beta",
-            with Xavier's weights; "admin", LeCun's weights with `admin_factors`, profiled here on
-            tokens.
-        width, depth, biases, device: of the nets.
-        rng: of the profile.
-    """
+    """Nets that read and predict tokens, with ReLU, by a scheme: "lecun, pre", "lecun, post",
+    "xavier, post"; "deepnorm", or "deepnorm without beta", with Xavier's weights; "admin", LeCun's
+    weights with `admin_factors`, profiled here on tokens, with weights from `rng`."""
     name, _, norm = scheme.partition(", ")
     shape = replace(
         SHAPE,
@@ -209,14 +203,9 @@ def changes(
     optimiser: Literal["adam", "sgd"] = "adam",
     rate: float = RATE,
 ) -> dict[str, np.ndarray]:
-    """How far optimiser steps move the last hidden states and the logits.
-
-    Args:
-        rule: its rates are Adam's; "sgd" has `rate` everywhere.
-        net: is changed.
-        batch: what it is trained on and read at.
-        steps: of full-batch training.
-        moved: "all" parameters, or those in "blocks" alone.
+    """How far so many steps of full-batch training, of "all" parameters or of those in "blocks"
+    alone, move the last hidden states and the logits. The net is changed. The rule's rates are
+    Adam's; "sgd" has `rate` everywhere.
 
     Returns:
         "hidden" (the residual stream, before the last normalisation) and "logits": root mean

@@ -146,22 +146,9 @@ def _ratio(numerators: np.ndarray, denominators: np.ndarray) -> Sample:
 
 def _branch_within(statement: Relational, case: Case) -> Ball:
     """The right side where a^2 is wrong by up to `TOLERANCE`: the correlation grows with it."""
-    ends = [
-        at(
-            statement.rhs,
-            Case(
-                **(
-                    case.fields()
-                    | {
-                        "attention_square": str(
-                            case.rational("attention_square") * (1 + side * TOLERANCE)
-                        )
-                    }
-                )
-            ),
-        )
-        for side in (-1, 1)
-    ]
+    square = case.rational("attention_square")
+    squares = [str(square * (1 + side * TOLERANCE)) for side in (-1, 1)]
+    ends = [at(statement.rhs, Case(**case.fields() | {"attention_square": a})) for a in squares]
     low, high = (Fraction(int(end.p), int(end.q)) for end in ends)
     return Ball(min(low, high), max(low, high))
 

@@ -45,9 +45,6 @@ class Settings:
 
     Raises:
         ValueError: where a number is out of range.
-
-    >>> Settings(steps=10, learning_rates=(1e-3, 3e-3), seeds=(0, 0)).replicas
-    2
     """
 
     steps: int
