@@ -54,11 +54,7 @@ class Deviations(NamedTuple):
 
     @classmethod
     def equal(cls, std: float, output_std: float | None = None) -> Deviations:
-        """One for all, but for the matrices that write to the hidden states, if theirs is given.
-
-        >>> Deviations.equal(0.02, 0.01).mlp_out
-        0.01
-        """
+        """One for all, but for the matrices that write to the hidden states, if theirs is given."""
         writing = std if output_std is None else output_std
         return cls(*[std] * 10)._replace(output=writing, mlp_out=writing)
 

@@ -21,11 +21,6 @@ class LongCycles:
 
     Scored are all pairs u != v; the group is the distance of the pair, -1 where it is not
     connected. Of an even length c = 2 m the distances are 1 to m, of an odd one 1 to (c - 1) / 2.
-
-    >>> task = LongCycles(cycles=2, around=4)
-    >>> batch = task.batch(torch.Generator().manual_seed(0), replicas=1, size=3)
-    >>> batch.inputs.shape, batch.group.sort().values[0, 0, 0].tolist()
-    (torch.Size([1, 3, 8, 16]), [-1, -1, -1, -1, 0, 1, 1, 2])
     """
 
     cycles: int = 2

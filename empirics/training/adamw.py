@@ -31,13 +31,6 @@ def flatten(net: nn.Module) -> Tensor:
 
     Raises:
         ValueError: where the parameters have not the replicas as their common first dimension.
-
-    >>> net = nn.Module()
-    >>> net.gain, net.bias = nn.Parameter(torch.ones(2, 1, 3)), nn.Parameter(torch.zeros(2, 1))
-    >>> weights = flatten(net)
-    >>> weights[1] = 5
-    >>> tuple(weights.shape), net.gain[:, 0, 0].tolist()
-    ((2, 4), [1.0, 5.0])
     """
     parameters = list(net.parameters())
     replicas = {p.shape[0] if p.ndim else 0 for p in parameters}

@@ -203,13 +203,6 @@ def forced_choices(
 
     Returns:
         The distances that occur, ascending, and int64 (2, R, G): right choices, and choices.
-
-    >>> from ..tasks.graphs import Connectivity
-    >>> task = Connectivity(vertices=6)
-    >>> distances, counts = forced_choices(
-    ...     lambda batch: (batch.group == 1).float(), task, 1, seed=0, graphs=200)
-    >>> int(counts[0, 0, 0]) == int(counts[1, 0, 0]), 70 < int(counts[0, 0, 1]) < 130
-    (True, True)
     """
     if graphs < 1 or task.kind != "pairs":
         raise ValueError(
