@@ -6,7 +6,6 @@ import pytest
 
 from depthlaw.empirics.separation_rank import frontier as frontier
 from depthlaw.ledger.running import scheduling
-from depthlaw.ledger.running.engines import ProcessPool
 from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.verdicts import reference_ledger
 from depthlaw.theory.claims.definition import Case, find
@@ -126,41 +125,17 @@ def test_every_part_of_the_cost_counts():
     assert sum(slower) == pytest.approx(whole)
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_the_first_piece_of_each_process_makes_the_forms(processes):
+def test_the_first_piece_of_each_process_makes_the_forms():
     runs = [
         run
         for run in plan({EXACT.key: EXACT}, "frontier")
         if (run.case.width, run.case.depth) == (14, 2)
     ]
-    expected = scheduling.expected_seconds(runs, {frontier.PIECES: RATES}, processes)
+    expected = scheduling.expected_seconds(runs, {frontier.PIECES: RATES}, 2)
     for place, run in enumerate(runs):
         without = frontier.cost_of_piece(run.case).seconds(RATES, first=False)
-        forms = forms_entries(14, 2) / RATES["numbers"] if place < processes else 0.0
+        forms = forms_entries(14, 2) / RATES["numbers"] if place < 2 else 0.0
         assert expected[run] - without == pytest.approx(forms)
-
-
-def test_cheap_entries_come_first():
-    runs = plan({EXACT.key: EXACT}, "frontier")
-    ordered = list(scheduling.expected_seconds(runs, {frontier.PIECES: RATES}))
-    shapes = list(dict.fromkeys((run.case.width, run.case.depth) for run in ordered))
-    assert shapes[0] == (2, 1)
-    assert len(shapes) == len({(run.case.width, run.case.depth) for run in runs})
-    total = [
-        sum(piece_rank.piece_cost(d, L, k).work["operations"] for k in range((3**L + 1) // 2))
-        for d, L in (shapes[0], shapes[-1])
-    ]
-    assert total[1] > total[0]
-
-
-def test_pieces_that_do_not_fit_beside_each_other_follow_alone():
-    runs = plan({EXACT.key: EXACT}, "frontier")
-    small, large = scheduling.stages(runs, ProcessPool(2), 6 * 2**30)
-    most = max(frontier.cost_of_piece(run.case).peak_bytes for run in small.runs)
-    least = min(frontier.cost_of_piece(run.case).peak_bytes for run in large.runs)
-    assert most <= 3 * 2**30 < least
-    with pytest.raises(Exception, match="besides its matrix"):
-        list(scheduling.stages(runs, ProcessPool(2), 2**28))
 
 
 def test_a_rank_below_the_shorter_side_takes_longer_and_every_recorded_one_is_its_bound():
