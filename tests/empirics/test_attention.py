@@ -172,7 +172,7 @@ def test_draws_of_63_bits_would_be_seen(monkeypatch):
     assert (out > 0).double().mean(0).max() == 1.0
 
 
-@pytest.mark.parametrize("size", [(), (1,), (3, 5), (0, 2)])
+@pytest.mark.parametrize("size", [(), (3, 5), (0, 2)])
 def test_dropout_of_any_size_and_type(size):
     for dtype in (torch.float32, torch.float64):
         out = dropped(torch.ones(size, dtype=dtype), 0.25)
