@@ -156,7 +156,7 @@ class RankEntry:
             for almost all of them.
         rank: the sum over the pieces recorded; a lower bound unless settled.
         count: S(d_x, L).
-        operations: of the eliminations recorded, for all choices of weights.
+        operations: of the eliminations recorded, at one choice of weights each.
         seconds: that they took.
         peak_bytes: the largest process among them, or 0.
         bounds: where the literature stands below and above, for a complete entry.

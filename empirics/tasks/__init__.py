@@ -75,9 +75,6 @@ class Batch:
 def smallest_type(largest: int) -> torch.dtype:
     """The smallest signed integers that hold `largest`: what is drawn in between is bound by
     memory.
-
-    >>> smallest_type(127), smallest_type(128), smallest_type(2**15)
-    (torch.int8, torch.int16, torch.int32)
     """
     return next(
         (

@@ -119,9 +119,6 @@ def schedule_factor(
     Linear warm-up: step/warmup for step < warmup, so that the first update of a warm-up has rate 0,
     as in Hugging Face's schedules. After it constant 1; or linear decay, (steps - step)/(steps -
     warmup); or half a cosine, (1 + cos(pi t))/2 with t = (step - warmup)/(steps - warmup).
-
-    >>> [schedule_factor(s, steps=6, warmup=2, schedule="linear") for s in range(7)]
-    [0.0, 0.5, 1.0, 0.75, 0.5, 0.25, 0.0]
     """
     if step < warmup:
         return step / warmup
