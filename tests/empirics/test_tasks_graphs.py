@@ -190,7 +190,6 @@ def test_limits_that_no_graph_fits_are_reported(monkeypatch):
         (lambda: Connectivity(vertices=1), "at least 2"),
         (lambda: Connectivity(family="stars"), "two paths, paths, forest, Erdos-Renyi"),
         (lambda: Connectivity(cut=1.5), "probabilities"),
-        (lambda: Connectivity(edge_probability=-0.1), "probabilities"),
         (lambda: Connectivity(vertices=12, max_distance=4), "at least 5"),
         (lambda: Connectivity(window=-1), "accepted"),
     ],

@@ -241,6 +241,8 @@ def test_the_rate_is_chosen_by_the_median_over_seeds():
     assert (choice.accuracy[1] == 1).all()
     assert np.median(choice.accuracy[0]) < 1
     assert choice.trained.net.replicas == 9
+    equal = tuned(RECALL, Recall(), replace(settings, steps=1), (2e-12, 1e-12), seeds=(0,))
+    assert equal.rate == 1e-12
     settings = replace(SMALL, weight_decay=0.0, warmup=0)
     wild = tuned(WILD, GRAPHS, settings, rates=(1e6, 1e-2), seeds=(0, 1, 2))
     assert wild.rate == 1e-2
@@ -332,6 +334,12 @@ def test_progress_says_how_far_how_fast_and_how_long():
     assert said[-1].last.step == 12
 
 
+def test_the_loss_of_an_evaluation_is_the_mean_since_the_last_one():
+    (once,) = train(PAIRS, GRAPHS, replace(SMALL, steps=4)).history
+    often = train(PAIRS, GRAPHS, replace(SMALL, steps=4, evaluate_every=1)).history
+    assert once.loss == pytest.approx(np.mean([each.loss for each in often], axis=0))
+
+
 def test_torchs_global_generator_is_left_alone():
     torch.manual_seed(5)
     expected = torch.rand(3)
@@ -346,7 +354,6 @@ def test_torchs_global_generator_is_left_alone():
     ("options", "message"),
     [
         ({"steps": 0}, "steps=0: at least 1"),
-        ({"warmup": -1}, "warmup=-1: at least 0"),
         ({"seeds": (1,)}, "one of each per replica"),
         ({"learning_rates": (1e-2, float("nan"), 1.0)}, "between 0 and 1e6"),
         ({"learning_rates": (1e-2, 1e3, 1.0)}, "at most 1/rate"),
