@@ -40,10 +40,6 @@ def removed(model: NetFamily, variant: str) -> str:
 
     Raises:
         UsageError: for an unknown variant, with those that are known.
-
-    >>> from .loading import architecture
-    >>> removed(architecture("bert"), "san+mlp")
-    'the skip connection around attention (the norm behind it stays)'
     """
     if variant not in VARIANTS:
         raise UsageError(f"variant {variant!r} is not known; accepted are {', '.join(VARIANTS)}")
@@ -81,13 +77,8 @@ def _words(model: NetFamily, part: str, alone: bool) -> str:
 
 @contextlib.contextmanager
 def ablated(net: nn.Module, model: NetFamily, variant: str) -> Iterator[nn.Module]:
-    """The net without the parts that a variant removes; afterwards it is as it was.
-
-    Args:
-        net: from `random_net` or `stored_net`, in evaluation mode: dropout is taken for the
-            identity.
-        model: its architecture.
-        variant: one of `VARIANTS`; `removed` says in words what it removes.
+    """The net without the parts that a variant removes; afterwards it is as it was. It is in
+    evaluation mode: dropout is taken for the identity.
 
     Raises:
         UsageError: for an unknown variant.

@@ -128,9 +128,6 @@ def architecture(name: str) -> NetFamily:
 
     Raises:
         UsageError: for a name that is not among `ARCHITECTURES`, with those that are.
-
-    >>> architecture("gpt2").label
-    'GPT-2'
     """
     if name not in ARCHITECTURES:
         raise UsageError(f"model {name!r} is not known; accepted are {', '.join(ARCHITECTURES)}")
@@ -149,13 +146,10 @@ def random_net(
 ) -> nn.Module:
     """A net with the initial weights that transformers draws, float32 on the CPU, for evaluation.
 
-    Args:
-        model: what is built.
-        layers, width, heads: its sizes; by default those of BERT-base.
-        tokens: the longest input; learned positions beyond the usual ones are added.
-        vocabulary: number of token ids; by default the architecture's own.
-        seed: of torch's generator, whose state outside is left as it was. The weights depend on
-            the versions of torch and transformers.
+    Sizes are by default those of BERT-base, the vocabulary is the architecture's own. Where
+    `tokens`, the longest input, needs them, learned positions beyond the usual ones are added. The
+    seed is that of torch's generator, whose state outside is left as it was; the weights depend on
+    the versions of torch and transformers.
 
     Raises:
         UsageError: when the extra hf is not installed, or the sizes do not fit each other.
@@ -183,10 +177,8 @@ def random_net(
 
 
 def stored_net(folder: Path) -> tuple[NetFamily, nn.Module]:
-    """The architecture that a folder holds, and its net with the weights there, float32 on the CPU.
-
-    Args:
-        folder: holds config.json and the weights, as `save_pretrained` writes them.
+    """The architecture that a folder holds, and its net with the weights there, as
+    `save_pretrained` writes them, float32 on the CPU.
 
     Raises:
         UsageError: when the extra hf is not installed; when the folder has no config.json, one that

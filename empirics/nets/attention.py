@@ -32,10 +32,6 @@ class SoftmaxRows(torch.autograd.Function):
     `allowed` that broadcasts to (..., tokens, tokens), or None; the probability of dropout. A row
     that allows nothing receives 0.
 
-    >>> q, k, v = torch.eye(2).expand(3, 1, 2, 2).unbind()
-    >>> bool((SoftmaxRows.apply(q, k, v, 1.0, torch.eye(2, dtype=torch.bool), 0.0) == v).all())
-    True
-
     Cost O(tokens^2 d_a) for each head and sequence, forward and backward; tokens^2 weights of each
     are kept, twice with dropout.
     """
@@ -104,12 +100,6 @@ class Projections(torch.autograd.Function):
 
     Arguments of `apply`: hidden states (replicas, rows, width), weights (replicas, width, 3
     width'), bias (replicas, 1, 3 width') or None.
-
-    >>> weights = torch.tensor([[[1.0, 2.0, 3.0]]])
-    >>> [part.tolist() for part in Projections.apply(torch.ones(1, 1, 1), weights, None)]
-    [[[[1.0]]], [[[2.0]]], [[[3.0]]]]
-
-    Cost: three products of matrices, backward six.
     """
 
     @staticmethod
@@ -177,7 +167,7 @@ def attend(
     receives 0.
 
     Args:
-        query, key, value: shape (..., heads, tokens, d_a).
+        query, key, value: shape (..., heads, tokens, d_a), which is that of the result.
         scale: instead of the above.
         mask: bool, broadcast to (..., heads, tokens, tokens); True where the row may attend to the
             column.
@@ -185,16 +175,9 @@ def attend(
         dropout: probability with which a weight is set to 0 and the others scaled up, see
             `dropped`.
 
-    Returns:
-        shape of `query`.
-
     >>> x = torch.tensor([[[1.0], [2.0]]])
     >>> attend(x, x, x, attention="linearised").flatten().tolist()
     [5.0, 10.0]
-    >>> attend(x, x, x, attention="hard").flatten().tolist()
-    [2.0, 2.0]
-
-    Cost O(tokens^2 d_a) for each head and sequence.
 
     References: Levine et al. 2020, arXiv:2006.12467v3, eq. (3), for linearised; Ye et al. 2025,
     arXiv:2510.19753 (as reported), for relu.

@@ -11,14 +11,8 @@ from .net import Net, NetShape
 
 
 def cubing(vertices: int, depth: int) -> Callable[[Tensor], Tensor]:
-    """Reach 3^L by linearised attention: identity weights and no skip connection map X = A + I to
-    X X^T X, so L layers to (A + I)^(3^L).
-
-    Entries grow doubly exponentially in L.
-
-    Args:
-        vertices: n, the number of tokens and the width.
-        depth: L.
+    """Reach 3^L by linearised attention: identity weights and no skip connection map X = A + I to X
+    X^T X, so L layers to (A + I)^(3^L), whose entries grow doubly exponentially in L.
 
     Returns:
         (batch, n, n) symmetric adjacency without loops -> (batch, n, n) bool, which pairs have a

@@ -23,14 +23,8 @@ Scheme = Literal[
 
 
 def deepnorm_constants(layers: int) -> tuple[float, float]:
-    """DeepNorm's alpha = (2 N)^(1/4) and beta = (8 N)^(-1/4) of an encoder or a decoder of N
-    layers.
-
-    >>> [round(c, 4) for c in deepnorm_constants(6)]
-    [1.8612, 0.3799]
-
-    References: Wang et al. 2022, arXiv:2203.00555, figure 2 (printed).
-    """
+    """DeepNorm's alpha = (2 N)^(1/4) and beta = (8 N)^(-1/4) of an encoder or a decoder of N layers
+    (Wang et al. 2022, arXiv:2203.00555, figure 2, printed)."""
     return (2 * layers) ** 0.25, (8 * layers) ** -0.25
 
 
@@ -62,12 +56,6 @@ def initialised(
 
     Raises:
         ValueError: for an unknown scheme.
-
-    >>> shape, stds = initialised("gpt2", NetShape(width=8, depth=2, norm="pre", mlp=32))
-    >>> stds.value, stds.output
-    (0.02, 0.01)
-    >>> initialised("deepnorm", shape)[0].factors[0].skip == 4**0.25
-    True
 
     References: Radford et al. 2019 (printed: 1/sqrt(N), N "residual layers"; nanoGPT counts 2 a
     layer); Wang et al. 2022, arXiv:2203.00555 (printed); Sun et al. 2025, arXiv:2502.05795

@@ -18,22 +18,6 @@ from torch.nn import functional
 
 from .attention import Attention, Projections, attend, dropped
 
-__all__ = [
-    "Activation",
-    "Attention",
-    "Deviations",
-    "Factors",
-    "Net",
-    "NetShape",
-    "Norm",
-    "Positions",
-    "attend",
-    "dropped",
-    "gpt2",
-    "layer_norm",
-    "sinusoids",
-]
-
 Activation = Literal["gelu", "relu"]
 Norm = Literal["none", "pre", "post"]
 Positions = Literal["none", "learned", "sinusoidal"]
@@ -70,11 +54,7 @@ class Deviations(NamedTuple):
 
     @classmethod
     def equal(cls, std: float, output_std: float | None = None) -> Deviations:
-        """One for all, but for the matrices that write to the hidden states, if theirs is given.
-
-        >>> Deviations.equal(0.02, 0.01).mlp_out
-        0.01
-        """
+        """One for all, but for the matrices that write to the hidden states, if theirs is given."""
         writing = std if output_std is None else output_std
         return cls(*[std] * 10)._replace(output=writing, mlp_out=writing)
 
@@ -115,9 +95,6 @@ class NetShape:
     Raises:
         ValueError: where a number is out of range, heads do not divide the width, or an option is
             unknown.
-
-    >>> NetShape(width=8, depth=2, heads=2, loops=3).layers
-    6
     """
 
     width: int
@@ -164,9 +141,8 @@ class NetShape:
             or not 0 <= self.dropout < 1
         ):
             raise ValueError(
-                "mlp, length, vocabulary, features and outputs must be at least 0 and "
-                "dropout in [0, 1); got "
-                f"{self.mlp}, {self.length}, {self.vocabulary}, {self.features}, "
+                "mlp, length, vocabulary, features and outputs must be at least 0 and dropout in "
+                f"[0, 1); got {self.mlp}, {self.length}, {self.vocabulary}, {self.features}, "
                 f"{self.outputs} and {self.dropout}"
             )
         if self.vocabulary and self.features:
@@ -207,9 +183,6 @@ def gpt2(
     It has vocabulary m + length m + 2 m + L (12 m^2 + 13 m) parameters. Hugging Face initialises it
     with `std` 0.02 and `output_std` 0.02 / sqrt(2 L), see `Net`.
 
-    >>> gpt2(width=128, depth=2, heads=4, vocabulary=30, length=100).mlp
-    512
-
     References: Sanford, Hsu and Telgarsky 2024, arXiv:2402.09268v1, Appendix G, for this use of it.
     """
     return NetShape(
@@ -235,13 +208,7 @@ def layer_norm(hidden: Tensor, epsilon: float = 1e-12) -> Tensor:
 
 def sinusoids(length: int, width: int) -> Tensor:
     """Sinusoidal positions, shape (length, width), float64: sin and cos of position / 10000^(2 i /
-    width) in turn.
-
-    >>> sinusoids(2, 4)[0].tolist()
-    [0.0, 1.0, 0.0, 1.0]
-
-    References: Vaswani et al. 2017, arXiv:1706.03762, section 3.5.
-    """
+    width) in turn (Vaswani et al. 2017, arXiv:1706.03762, section 3.5)."""
     column = torch.arange(width, dtype=torch.float64)
     angle = torch.arange(length, dtype=torch.float64)[:, None] / 10000.0 ** (
         2 * (column // 2) / width
@@ -435,9 +402,8 @@ class Net(nn.Module):
             or (read and inputs.shape[-1] != read)
         ):
             raise ValueError(
-                f"inputs have shape {tuple(inputs.shape)}; accepted is (replicas or "
-                "1, batch, tokens"
-                f"{f', {read}' if read else ''}) with {self.replicas} replicas"
+                f"inputs have shape {tuple(inputs.shape)}; accepted is (replicas or 1, batch, "
+                f"tokens{f', {read}' if read else ''}) with {self.replicas} replicas"
             )
         if shape.positions == "learned" and tokens > shape.length:
             raise ValueError(

@@ -21,7 +21,6 @@ from math import comb, log
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from sympy import Equality, Min
 from sympy.core.relational import Relational
 
@@ -42,7 +41,7 @@ from depthlaw.theory.separation_rank.graded_pieces import (
     selection,
 )
 from depthlaw.theory.separation_rank.lower_bounds import lower_bound_deep, lower_bound_shallow
-from depthlaw.theory.separation_rank.piece_rank import draws_for, piece_cost, rank_of_piece
+from depthlaw.theory.separation_rank.piece_rank import piece_cost, rank_of_piece
 from depthlaw.theory.separation_rank.rank_symbols import (
     COLUMNS,
     LONGER,
@@ -54,8 +53,6 @@ from depthlaw.theory.separation_rank.rank_symbols import (
 )
 from depthlaw.theory.separation_rank.upper_bounds import upper_bound_deep, upper_bound_shallow
 
-Floats = NDArray[np.float64]
-
 # What an interpreter with NumPy, SymPy and the claims takes for a piece of no size: 0.1 GB in the
 # records of the smallest entries, and 0.3 GB where PyTorch is loaded too.
 BASE_BYTES = 320 * 2**20
@@ -63,32 +60,13 @@ BASE_BYTES = 320 * 2**20
 
 # --- what a piece takes ---------------------------------------------------------------------------
 
-# Ranks below the shorter side that were found, by (d_x, L, k). These tell the time that a piece
-# takes; nothing that is measured or judged looks at them.
-RANKS: Mapping[tuple[int, int, int], int] = {(4, 3, 6): 11436}
-
 
 def cost_of_piece(case: Case) -> Cost:
-    """What the rank of a piece takes, for all choices of weights that it is done with; each needs
-    forms of its own."""
+    """What the rank of a piece takes at one choice of weights, which is enough where the rank is
+    its bound, as in every piece so far."""
     shape = case.width, case.depth, case.order
-    one, times = piece_cost(*shape, rank=RANKS.get(shape)), draws(*shape)
-    work = {kind: times * units for kind, units in one.work.items()}
-    work |= {kind: (times - 1) * units for kind, units in one.prepared.items()}
-    return Cost(work, one.prepared, BASE_BYTES + one.least_bytes, BASE_BYTES + one.peak_bytes)
-
-
-def draws(width: int, depth: int, order: int) -> int:
-    """How many choices of weights a piece takes: one where its rank is the bound, else as many as
-    its rank needs.
-
-    >>> draws(4, 3, 5), draws(4, 3, 6)
-    (1, 1)
-    """
-    known = RANKS.get((width, depth, order))
-    if known is None or known == piece_bound(width, depth, order):
-        return 1
-    return draws_for(depth, known)
+    one = piece_cost(*shape, rank=piece_bound(*shape))
+    return Cost(one.work, one.prepared, BASE_BYTES + one.least_bytes, BASE_BYTES + one.peak_bytes)
 
 
 def rates() -> dict[str, float]:
@@ -178,7 +156,7 @@ class RankEntry:
             for almost all of them.
         rank: the sum over the pieces recorded; a lower bound unless settled.
         count: S(d_x, L).
-        operations: of the eliminations recorded, for all choices of weights.
+        operations: of the eliminations recorded, at one choice of weights each.
         seconds: that they took.
         peak_bytes: the largest process among them, or 0.
         bounds: where the literature stands below and above, for a complete entry.
@@ -331,14 +309,13 @@ def piece_rank(case: Case, seed: int, memory: int | None = None, device: str = "
         device: of PyTorch, where it is not "cpu".
     """
     most = piece_bound(case.width, case.depth, case.order)
-    # Not `cost_of_piece`, whose known ranks no measured value may depend on.
     beside = BASE_BYTES + piece_cost(case.width, case.depth, case.order).least_bytes
     left = None if memory is None else max(0, memory - beside)
     if device == "cpu":
         return rank_of_piece(case, seed, most=most, memory=left)
     import torch
 
-    def place(matrix: Floats) -> torch.Tensor:
+    def place(matrix: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(matrix).to(device)
 
     return rank_of_piece(case, seed, most=most, memory=left, place=place)
@@ -393,8 +370,7 @@ def exact(case: Case, seed: int, memory: int | None = None, device: str = "cpu")
 @exact.argument(
     "A stored certificate of every case of suites quick and theory: a minor of that size that is "
     "not 0 modulo a prime, decided by python-flint on matrices that no code of the measurement "
-    "builds. To be read: a minor that is not 0 at one choice of weights is 0 on a null set "
-    "only.",
+    "builds. To be read: a minor that is not 0 at one choice of weights is 0 on a null set only.",
     "certificate",
 )
 def certificates_proof(statement: Relational) -> Iterator[Step]:

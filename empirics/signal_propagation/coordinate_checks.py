@@ -129,12 +129,9 @@ _WIDTHS = partial(Case.grid, depth=4, moved="all", steps=4)
 _DEPTHS = partial(Case.grid, width=32, steps=4)
 
 
-def _few_wide(**fields: Any) -> Case:
-    return _WIDTHS(narrow=32, wide=128, replicas=48, **fields)[0]
-
-
-def _few_deep(**fields: Any) -> Case:
-    return _DEPTHS(shallow=8, deep=32, replicas=48, **fields)[0]
+# Nets of controls.
+_FEW_WIDE = partial(Case, narrow=32, wide=128, depth=4, moved="all", steps=4, replicas=48)
+_FEW_DEEP = partial(Case, shallow=8, deep=32, width=32, steps=4, replicas=48)
 
 
 _NETS = (
@@ -156,7 +153,7 @@ _NETS = (
             *_WIDTHS(narrow=32, wide=256, replicas=64, rule="mup", of="hidden"),
         )
     },
-    control=Control(_few_wide(rule="standard", of="hidden"), "the standard rule"),
+    control=Control(_FEW_WIDE(rule="standard", of="hidden"), "the standard rule"),
     cited="Bears on whether muP carries Adam's rate for hidden weights to wider nets.",
     **WITHIN,
 )
@@ -185,7 +182,7 @@ def mup_width_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
         "full": _WIDTHS(narrow=32, wide=256, replicas=96, rule=("mup", "completep"), of="logits")
     },
     known="UNDECIDED",
-    control=Control(_few_wide(rule="standard", of="logits"), "the standard rule"),
+    control=Control(_FEW_WIDE(rule="standard", of="logits"), "the standard rule"),
     supports="signal_propagation/mup_width_flat",
     **WITHIN,
 )
@@ -209,7 +206,7 @@ def mup_logits_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     reads=("of",),
     post_hoc=_TRIED,
     cases={"full": _WIDTHS(narrow=32, wide=128, replicas=48, rule="standard", of=OF)},
-    control=Control(_few_wide(rule="mup", of="hidden"), "muP"),
+    control=Control(_FEW_WIDE(rule="mup", of="hidden"), "muP"),
     supports="signal_propagation/mup_width_flat",
     **EXPONENT,
 )
@@ -246,7 +243,7 @@ def standard_width_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
         ),
     },
     control=Control(
-        _few_deep(rule="completep with the rate of depth-mup", moved="blocks", of="hidden"),
+        _FEW_DEEP(rule="completep with the rate of depth-mup", moved="blocks", of="hidden"),
         r"branches over $L$ with rates over $\sqrt{L}$: exponent -1/2",
     ),
     cited="Bears on whether CompleteP and depth-muP carry a rate from 16 layers to more.",
@@ -280,7 +277,7 @@ def depth_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
             shallow=2, deep=16, replicas=256, rule="completep", moved="blocks", of="hidden"
         )
     },
-    control=Control(_few_deep(rule="mup", moved="blocks", of="hidden"), "no power of the depth"),
+    control=Control(_FEW_DEEP(rule="mup", moved="blocks", of="hidden"), "no power of the depth"),
     cited="Bears on whether CompleteP carries a rate tuned at 2 layers to 16.",
     **WITHIN,
 )
@@ -302,8 +299,8 @@ def completep_flat_shallow(case: Case, seed: int, device: str = "cpu") -> Sample
     Ge(depth_change, Rational(1, 2)),
     source=DEPTH_MUP,
     post_hoc=_TRIED,
-    cases={"full": (_few_deep(rule="mup", moved="all", of="hidden"),)},
-    control=Control(_few_deep(rule="completep", moved="blocks", of="hidden"), "CompleteP"),
+    cases={"full": (_FEW_DEEP(rule="mup", moved="all", of="hidden"),)},
+    control=Control(_FEW_DEEP(rule="completep", moved="blocks", of="hidden"), "CompleteP"),
     supports="signal_propagation/depth_flat",
     **EXPONENT,
 )

@@ -34,14 +34,8 @@ def doublings(smallest: int, largest: int) -> tuple[int, ...]:
 
 
 def exponents(sizes: Sequence[int], values: ArrayLike) -> np.ndarray:
-    """The e of value = c size^e by least squares on log scales, for each column of values.
-
-    Args:
-        sizes: at least two.
-        values: positive, shape (sizes, nets).
-
-    Returns:
-        Shape (nets,).
+    """The e of value = c size^e by least squares on log scales, for each column of positive values
+    (sizes, nets), of at least two sizes.
 
     >>> exponents((1, 2, 4), [[3.0], [12.0], [48.0]]).round(9).tolist()
     [2.0]

@@ -53,10 +53,8 @@ decay_rate = quantity(
     "real",
 )
 
-Array = np.ndarray
 
-
-def _parts(*positional: Any, **named: Any) -> dict[str, Array]:
+def _parts(*positional: Any, **named: Any) -> dict[str, np.ndarray]:
     """Of each net: "last" and "all" gradients, "norm" of the last hidden states, and by layer
     "by_layer" and "stream"."""
     from .profiles import gradient_profile
@@ -74,7 +72,7 @@ def _parts(*positional: Any, **named: Any) -> dict[str, Array]:
 
 # Claims of one net read several numbers off one measurement.
 @lru_cache(maxsize=4)
-def _found(case: Case, seed: int, device: str, whole: bool) -> dict[str, list[Array]]:
+def _found(case: Case, seed: int, device: str, whole: bool) -> dict[str, list[np.ndarray]]:
     rng, parts = case.rng(seed), []
     for depth in doublings(case.shallow, case.deep):
         parts.append(

@@ -96,13 +96,7 @@ def net_of(
     dtype: torch.dtype = torch.float32,
     device: str = "cpu",
 ) -> Net:
-    """Pre-LN causal nets with biases that read and predict tokens, at the initialisation of a
-    rule.
-
-    >>> net = net_of(RULES["completep"], 64, 4, 1, np.random.default_rng(0))
-    >>> net.shape.factors[0].branch
-    0.5
-    """
+    """Pre-LN causal nets with biases that read and predict tokens, initialised by a rule."""
     m_N, m_L = width / BASE_WIDTH, depth / BASE_DEPTH
     shape = replace(
         SHAPE,
@@ -129,15 +123,9 @@ def drawn_scheme(
     biases: bool = False,
     device: str = "cpu",
 ) -> tuple[NetShape, Deviations]:
-    """Nets that read and predict tokens, with ReLU, by a scheme.
-
-    Args:
-        scheme: "lecun, pre", "lecun, post", "xavier, post"; "deepnorm", or "deepnorm without beta",
-            with Xavier's weights; "admin", LeCun's weights with `admin_factors`, profiled here on
-            tokens.
-        width, depth, biases, device: of the nets.
-        rng: of the profile.
-    """
+    """Nets that read and predict tokens, with ReLU, by a scheme: "lecun, pre", "lecun, post",
+    "xavier, post"; "deepnorm", or "deepnorm without beta", with Xavier's weights; "admin", LeCun's
+    weights with `admin_factors`, profiled here on tokens, with weights from `rng`."""
     name, _, norm = scheme.partition(", ")
     shape = replace(
         SHAPE,
@@ -215,14 +203,9 @@ def changes(
     optimiser: Literal["adam", "sgd"] = "adam",
     rate: float = RATE,
 ) -> dict[str, np.ndarray]:
-    """How far optimiser steps move the last hidden states and the logits.
-
-    Args:
-        rule: its rates are Adam's; "sgd" has `rate` everywhere.
-        net: is changed.
-        batch: what it is trained on and read at.
-        steps: of full-batch training.
-        moved: "all" parameters, or those in "blocks" alone.
+    """How far so many steps of full-batch training, of "all" parameters or of those in "blocks"
+    alone, move the last hidden states and the logits. The net is changed. The rule's rates are
+    Adam's; "sgd" has `rate` everywhere.
 
     Returns:
         "hidden" (the residual stream, before the last normalisation) and "logits": root mean
@@ -346,31 +329,17 @@ def branch_shares(
 def admin_factors(
     shape: NetShape, stds: Deviations, inputs: Tensor, rng: np.random.Generator
 ) -> tuple[Factors, ...]:
-    """ADMIN's factors omega on the skips of a post-LN net, from one forward pass with omega = 1.
+    """ADMIN's factors omega on the skips of a post-LN net, one for each sublayer, from one forward
+    pass with omega = 1.
 
     omega_i^2 = Var(embedding) + Var(f_1) + ... + Var(f_(i-1)) for the sublayers f_i, profiled in a
     net of the same law; omega_1 = 1, since what enters the first sublayer is not normalised.
 
     Args:
-        shape: with norm "post"; its factors are not read.
-        stds: of its weights.
+        shape: with norm "post" and skip connections; its factors are not read.
+        stds, rng: of its weights.
         inputs: as `Net.hidden_states` takes them; as many nets as replicas are profiled, and
             averaged.
-        rng: of the weights.
-
-    Returns:
-        One for each sublayer.
-
-    Raises:
-        ValueError: for another norm, or without skip connections.
-
-    Cost: one forward pass; memory for the weights of one layer.
-
-    >>> shape = NetShape(width=64, depth=2, norm="post")
-    >>> factors = admin_factors(shape, Deviations.equal(64**-0.5), torch.randn(1, 1, 8, 64),
-    ...                         np.random.default_rng(0))
-    >>> factors[0].skip, 1 < factors[1].skip < 2
-    (1.0, True)
 
     References: Liu et al. 2020, arXiv:2004.08249 (reported).
     """

@@ -59,27 +59,18 @@ def net_gradients(
     """Backpropagation through a net that keeps the graph of one layer at a time.
 
     Args:
-        net: of any shape that is not looped.
-        inputs: see `Net.hidden_states`.
+        net: of any shape that is not looped, and without dropout in training.
+        inputs, mask: see `Net.hidden_states`.
         loss: from what `Net.forward` returns to one number per replica, shape (replicas,).
-        mask: bool (tokens, tokens), see `Net.hidden_states`.
         lowest: index of the first layer whose gradients are asked for; those below cost nothing.
-
-    Raises:
-        ValueError: for a looped net, whose layers share weights, or a net with dropout in training.
 
     Cost: two passes forward and one backward; memory for layers + 1 hidden states and what one
     layer computes.
-
-    >>> net = Net(NetShape(width=4, depth=3), rng=np.random.default_rng(0), std=0.5)
-    >>> net_gradients(net, torch.ones(1, 1, 2, 4), lambda y: y.sum((1, 2, 3))).hidden.shape
-    (1, 4)
     """
     if net.shape.loops > 1 or (net.training and net.shape.dropout):
         raise ValueError(
-            "gradients by layer are those of nets without loops and, in training, "
-            f"without dropout; got loops={net.shape.loops} and "
-            f"dropout={net.shape.dropout}"
+            "gradients by layer are those of nets without loops and, in training, without dropout; "
+            f"got loops={net.shape.loops} and dropout={net.shape.dropout}"
         )
     depth, states = net.shape.depth, _hidden_states(net, inputs, mask)
     last = states[-1].detach().requires_grad_()
@@ -134,27 +125,15 @@ def mean_cross_entropy(labels: Tensor) -> Callable[[Tensor], Tensor]:
 
 
 def keep_probabilities(layers: int, survival: float) -> Array:
-    """Stochastic depth's 1 - l/L (1 - p_L) for l = 1, ..., L.
-
-    >>> keep_probabilities(2, 0.5).tolist()
-    [0.75, 0.5]
-
-    References: Huang et al. 2016, arXiv:1603.09382 (printed).
-    """
+    """Stochastic depth's 1 - l/L (1 - p_L) for l = 1, ..., L (Huang et al. 2016, arXiv:1603.09382,
+    printed)."""
     return np.asarray(1 - np.arange(1, layers + 1) / layers * (1 - survival))
 
 
 @torch.no_grad()
 def drop_layers(net: Net, kept: np.ndarray) -> None:
-    """Let layers add nothing, as stochastic depth does in training: zero the matrices that write.
-
-    Args:
-        net: with skip connections and without biases.
-        kept: bool, shape (replicas, layers).
-
-    Raises:
-        ValueError: without skip connections, or with biases, which would still be added.
-    """
+    """Let layers add nothing, as stochastic depth does in training, where bool `kept` (replicas,
+    layers) says so: zero the matrices that write. The net has skip connections and no biases."""
     if not net.shape.residual or net.shape.biases:
         raise ValueError(
             "a dropped layer is passed by its skip connection: nets with residual and "
@@ -258,12 +237,7 @@ def activation_profile(
     **drawn: Any,
 ) -> Array:
     """Mean squares of the hidden states before the first layer and after each, shape (replicas,
-    layers + 1). Arguments as of `drawn_net`.
-
-    >>> shape = NetShape(width=8, depth=2, norm="post", mlp=16)
-    >>> activation_profile(shape, "xavier", replicas=3, rng=np.random.default_rng(0)).shape
-    (3, 3)
-    """
+    layers + 1). Arguments as of `drawn_net`."""
     net, inputs = drawn_net(shape, scheme, replicas=replicas, rng=rng, device=device, **drawn)
     with torch.no_grad():
         hidden = net.embed(inputs)
@@ -294,11 +268,6 @@ def gradient_profile(
             random labels behind a random linear map to as many classes as the shape has outputs
             (or, where it has none, as its width).
         lowest: see `net_gradients`.
-
-    >>> shape = NetShape(width=8, depth=2, norm="pre", mlp=16)
-    >>> found = gradient_profile(shape, "xavier", replicas=3, rng=np.random.default_rng(0))
-    >>> found.weights["mlp_out"].shape
-    (3, 2)
     """
     if loss == "softmax":
         shape = replace(shape, outputs=shape.outputs or shape.width)

@@ -63,13 +63,8 @@ AT_ONCE = 8
 def tokens_with(
     replicas: int, tokens: int, width: int, spread: float, rng: np.random.Generator
 ) -> np.ndarray:
-    """Tokens of mean square 1 and mean product 1 - spread, exactly, in random directions.
-
-    Returns:
-        Shape (replicas, 1, tokens, width), float64.
-
-    Raises:
-        ValueError: for more tokens than dimensions.
+    """Tokens (replicas, 1, tokens, width) in float64 of mean square 1 and mean product 1 - spread,
+    exactly, in random directions; fewer tokens than dimensions.
 
     >>> x = tokens_with(1, 3, 8, 0.5, np.random.default_rng(0))[0, 0]
     >>> (x @ x.T / 8).round(9).tolist()
@@ -151,22 +146,9 @@ def _ratio(numerators: np.ndarray, denominators: np.ndarray) -> Sample:
 
 def _branch_within(statement: Relational, case: Case) -> Ball:
     """The right side where a^2 is wrong by up to `TOLERANCE`: the correlation grows with it."""
-    ends = [
-        at(
-            statement.rhs,
-            Case(
-                **(
-                    case.fields()
-                    | {
-                        "attention_square": str(
-                            case.rational("attention_square") * (1 + side * TOLERANCE)
-                        )
-                    }
-                )
-            ),
-        )
-        for side in (-1, 1)
-    ]
+    square = case.rational("attention_square")
+    squares = [str(square * (1 + side * TOLERANCE)) for side in (-1, 1)]
+    ends = [at(statement.rhs, Case(**case.fields() | {"attention_square": a})) for a in squares]
     low, high = (Fraction(int(end.p), int(end.q)) for end in ends)
     return Ball(min(low, high), max(low, high))
 
@@ -244,13 +226,9 @@ START, SCORES = Fraction(1, 5), Fraction(1, 10)
 def mean_field_correlations(
     layers: int, tokens: int = 0, *, pre_norm: bool, weight_square: Fraction = WEIGHT_SQUARE
 ) -> list[arb]:
-    """p/q after 0, 1, ..., layers by the paper's maps, from q = 1, p = 1/5, with sigma_b = 1/50.
-
-    Args:
-        layers: how many.
-        tokens: attention is uniform over so many; 0 for infinitely many, as in the paper.
-        pre_norm: whether LayerNorm stands before the branches, or behind the sums.
-        weight_square: sigma_w^2 of the MLP.
+    """p/q after 0, 1, ..., layers by the paper's maps, from q = 1, p = 1/5, with sigma_b = 1/50 and
+    sigma_w^2 of the MLP; attention is uniform over so many tokens, 0 for infinitely many, as in the
+    paper; LayerNorm stands before the branches or behind the sums.
 
     >>> [round(float(rho), 4) for rho in mean_field_correlations(1, pre_norm=False)]
     [0.2, 0.3369]

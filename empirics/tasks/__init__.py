@@ -33,10 +33,6 @@ class Batch:
 
     Raises:
         ValueError: for shapes or types that do not fit together.
-
-    >>> ids = torch.zeros(1, 2, 3, dtype=torch.int64)
-    >>> Batch(ids, ids, ids == 0, ids).kind
-    'classes'
     """
 
     inputs: Tensor
@@ -56,15 +52,13 @@ class Batch:
             tensor = getattr(self, name)
             if tensor is not None and (tensor.dtype != dtype or tensor.shape != self.targets.shape):
                 raise ValueError(
-                    f"{name} is {tensor.dtype} of shape {tuple(tensor.shape)}: "
-                    f"accepted is {dtype} of the shape of targets, "
-                    f"{tuple(self.targets.shape)}"
+                    f"{name} is {tensor.dtype} of shape {tuple(tensor.shape)}: accepted is {dtype} "
+                    f"of the shape of targets, {tuple(self.targets.shape)}"
                 )
         if self.targets.shape[:3] != self.inputs.shape[:3]:
             raise ValueError(
                 f"inputs have shape {tuple(self.inputs.shape)}, targets "
-                f"{tuple(self.targets.shape)}: the first three "
-                "dimensions (R, B, N) must agree"
+                f"{tuple(self.targets.shape)}: the first three dimensions (R, B, N) must agree"
             )
 
     @property
@@ -81,9 +75,6 @@ class Batch:
 def smallest_type(largest: int) -> torch.dtype:
     """The smallest signed integers that hold `largest`: what is drawn in between is bound by
     memory.
-
-    >>> smallest_type(127), smallest_type(128), smallest_type(2**15)
-    (torch.int8, torch.int16, torch.int32)
     """
     return next(
         (

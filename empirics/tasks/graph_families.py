@@ -29,19 +29,12 @@ def permutations(count: int, n: int, generator: torch.Generator) -> Tensor:
 
 
 def distances(adjacency: Tensor) -> Tensor:
-    """Length of a shortest path between every two vertices, -1 where there is none (Floyd and
-    Warshall).
-
-    Args:
-        adjacency: bool (graphs, n, n), symmetric or not; the diagonal is ignored.
-
-    Returns:
-        int16 (graphs, n, n): row u, column v the distance from u to v.
+    """Length of a shortest path between every two vertices, int16 (graphs, n, n), -1 where there is
+    none (Floyd and Warshall: O(n^3) per graph). The adjacency is bool, symmetric or not; its
+    diagonal is ignored.
 
     >>> distances(torch.tensor([[[0, 1, 0], [1, 0, 0], [0, 0, 0]]]).bool()).tolist()
     [[[0, 1, -1], [1, 0, -1], [-1, -1, 0]]]
-
-    Cost: n steps over all pairs of all graphs: O(n^3) per graph.
     """
     n = adjacency.shape[-1]
     far = torch.full((n, n, len(adjacency)), n, dtype=_unsigned(n), device=adjacency.device)
@@ -106,13 +99,6 @@ class RandomGraphs:
 
     Raises:
         ValueError: for options outside these ranges, or a limit that two paths cannot meet.
-
-    >>> paths = RandomGraphs(vertices=4, family="paths", cut=0.0, max_distance=1)
-    >>> paths.distances(torch.Generator().manual_seed(0), 1).sort().values
-    tensor([[[-1, -1,  0,  1],
-             [-1, -1,  0,  1],
-             [-1, -1,  0,  1],
-             [-1, -1,  0,  1]]], dtype=torch.int8)
     """
 
     vertices: int = 12
@@ -139,9 +125,8 @@ class RandomGraphs:
         least = (self.vertices + 1) // 2 - 1
         if self.family == "two paths" and self.max_distance and self.max_distance < least:
             raise ValueError(
-                f"max_distance={self.max_distance}: two paths on {self.vertices} "
-                f"vertices have one of length {least} or more; "
-                f"take at least {least}, or the family paths"
+                f"max_distance={self.max_distance}: two paths on {self.vertices} vertices have one "
+                f"of length {least} or more; take at least {least}, or the family paths"
             )
 
     @property
@@ -172,9 +157,7 @@ class RandomGraphs:
         most_edges: int | None = None,
     ) -> Tensor:
         """The distances of `count` random graphs, (count, n, n), -1 where there is no path; 1 where
-        there is an edge.
-
-        int8 for up to 127 vertices, int16 for more.
+        there is an edge; int8 for up to 127 vertices, int16 for more.
 
         Args:
             generator: source of the graphs; they lie on its device.
@@ -183,9 +166,6 @@ class RandomGraphs:
 
         Raises:
             ValueError: where hardly any graph of the family fits the limits.
-
-        Cost: O(n^2) per graph, for Erdos-Renyi graphs O(n^3), each times the draws that a limit
-            needs.
         """
         rejected = self.family in ("forest", "Erdos-Renyi") and self.max_distance > 0
         if not rejected and most_edges is None:

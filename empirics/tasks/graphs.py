@@ -56,7 +56,7 @@ class _VertexRows(RandomGraphs):
 @dataclass(frozen=True)
 class Connectivity(_VertexRows):
     """All-pairs connectivity: is there a path from u to v? Tokens are the rows of A + I; row u,
-    column v of the answer are the pair.
+    column v of the answer are the pair. `theory.connectivity` has what L layers reach.
 
     Scored are all pairs u != v; the group is the distance of the pair, -1 where it is not
     connected.
@@ -64,13 +64,6 @@ class Connectivity(_VertexRows):
     Args:
         index: append the one-hot index of the vertex to its row, so that two vertices with equal
             rows differ.
-
-    >>> task = Connectivity(vertices=6)
-    >>> batch = task.batch(torch.Generator().manual_seed(1), replicas=2, size=3)
-    >>> batch.inputs.shape, batch.targets.shape, int(batch.group.max()) < 5
-    (torch.Size([2, 3, 6, 6]), torch.Size([2, 3, 6, 6]), True)
-
-    Cost: as `RandomGraphs.distances`. References: `theory.connectivity` has what L layers reach.
     """
 
     @property

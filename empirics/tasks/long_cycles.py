@@ -15,26 +15,12 @@ from .graph_families import permutations
 
 @dataclass(frozen=True)
 class LongCycles:
-    """All-pairs connectivity of `cycles` cycles of `length_of_cycle` vertices each, in uniformly
-    random order. Tokens are the rows of A + I with the one-hot index of the vertex; row u, column v
-    of the answer say whether u and v lie on one cycle.
+    """All-pairs connectivity of k `cycles`, at least 2, of c vertices `around` each, at least 3, in
+    uniformly random order. Tokens are the rows of A + I with the one-hot index of the vertex; row
+    u, column v of the answer say whether u and v lie on one cycle.
 
     Scored are all pairs u != v; the group is the distance of the pair, -1 where it is not
     connected. Of an even length c = 2 m the distances are 1 to m, of an odd one 1 to (c - 1) / 2.
-
-    Args:
-        cycles: k, at least 2.
-        around: c, the vertices of each cycle, at least 3.
-
-    Raises:
-        ValueError: for fewer cycles or vertices.
-
-    >>> task = LongCycles(cycles=2, around=4)
-    >>> batch = task.batch(torch.Generator().manual_seed(0), replicas=1, size=3)
-    >>> batch.inputs.shape, batch.group.sort().values[0, 0, 0].tolist()
-    (torch.Size([1, 3, 8, 16]), [-1, -1, -1, -1, 0, 1, 1, 2])
-
-    Cost: O(n^2) per graph for n = k c vertices.
     """
 
     cycles: int = 2

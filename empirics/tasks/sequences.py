@@ -20,12 +20,7 @@ def draw_symbols(
     repeats: bool,
 ) -> Tensor:
     """Uniform symbols 0..alphabet-1, int64; without repeats the first is uniform and each next one
-    uniform over the other symbols.
-
-    >>> drawn = draw_symbols(torch.Generator().manual_seed(0), (10, 20), 4, repeats=False)
-    >>> bool((drawn[:, 1:] != drawn[:, :-1]).all()), drawn.unique().tolist()
-    (True, [0, 1, 2, 3])
-    """
+    uniform over the other symbols."""
     if repeats:
         return torch.randint(0, alphabet, shape, generator=generator, device=generator.device)
     # A step of 1..alphabet-1 around the circle leads to each other symbol with the same
@@ -90,22 +85,14 @@ def _last_copies_of_few(symbols: Tensor, kinds: int) -> Tensor:
 
 def find(symbols: Tensor, hops: Tensor, hops_max: int) -> Tensor:
     """find^k: k times the pointer to the position after the last earlier copy, positions counted
-    from 1, 0 where there is none.
-
-    Args:
-        symbols: int64 (sequences, N).
-        hops: k of each sequence, int64 (sequences,).
-        hops_max: no k is larger.
-
-    Returns:
-        int64 (sequences, N).
+    from 1, 0 where there is none; int64 (sequences, N), as the symbols. `hops` are the k of each
+    sequence, none larger than hops_max.
 
     >>> find(torch.tensor([[0, 1, 0, 1, 0, 1]]), torch.tensor([2]), 2).tolist()
     [[0, 0, 0, 2, 3, 4]]
 
     Cost: O(N (log N + log k)): powers of the pointer by squaring, one composition for each binary
-    digit of k.
-    References: Sanford, Hsu and Telgarsky 2024, arXiv:2402.09268v1, Definition 4.1;
+    digit of k. References: Sanford, Hsu and Telgarsky 2024, arXiv:2402.09268v1, Definition 4.1;
     `theory.hops.pointers.find` goes hop by hop.
     """
     last = last_copies(symbols)
@@ -152,19 +139,11 @@ class HopK(TokenIds):
         vocabulary: number of token ids and of classes; 0 for as many as there are. Published: 30,
             of which 23 occur.
 
-    Raises:
-        ValueError: for options outside these ranges.
-
     >>> task = HopK()
     >>> task.length, task.vocabulary, task.missing, task.blank
     (99, 30, 21, 22)
-    >>> task = HopK(symbols=6, alphabet=2, k_max=2)
-    >>> batch = task.batch(torch.Generator().manual_seed(0), replicas=1, size=3)
-    >>> batch.inputs.shape, batch.targets[..., 0].tolist()
-    (torch.Size([1, 3, 7]), [[6, 6, 6]])
 
-    Cost: O(N (log N + log k)). References: Sanford, Hsu and Telgarsky 2024, arXiv:2402.09268v1,
-    Section 4.2 and Appendix G.
+    References: Sanford, Hsu and Telgarsky 2024, arXiv:2402.09268v1, Section 4.2 and Appendix G.
     """
 
     symbols: int = 98

@@ -26,11 +26,6 @@ class Text(TokenIds):
 
     Raises:
         ValueError: for a text without a window, or ids beyond the vocabulary.
-
-    >>> task = Text(np.arange(100), length=4, vocabulary=100)
-    >>> batch = task.batch(torch.Generator().manual_seed(0), replicas=2, size=3)
-    >>> batch.inputs.shape, bool((batch.targets == batch.inputs + 1).all())
-    (torch.Size([2, 3, 4]), True)
     """
 
     tokens: InitVar[np.ndarray]

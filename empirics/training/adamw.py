@@ -26,25 +26,11 @@ Decayed = Literal["all", "matrices"]
 def flatten(net: nn.Module) -> Tensor:
     """Make every parameter of a net a view of one matrix, and return the matrix.
 
-    Every parameter has the replicas as its first dimension; row r of the matrix holds the
-    parameters of replica r, in the order of `net.parameters()`. What is written into the matrix is
-    seen by the net.
-
-    Args:
-        net: a net whose parameters share their first dimension, dtype and device.
-
-    Returns:
-        The weights, shape (replicas, parameters of one replica).
+    Row r of the matrix (replicas, parameters) holds the parameters of replica r, in the order of
+    `net.parameters()`. What is written into the matrix is seen by the net.
 
     Raises:
-        ValueError: where the parameters have no common first dimension, or there are none.
-
-    >>> net = nn.Module()
-    >>> net.gain, net.bias = nn.Parameter(torch.ones(2, 1, 3)), nn.Parameter(torch.zeros(2, 1))
-    >>> weights = flatten(net)
-    >>> weights[1] = 5
-    >>> tuple(weights.shape), net.gain[:, 0, 0].tolist()
-    ((2, 4), [1.0, 5.0])
+        ValueError: where the parameters have not the replicas as their common first dimension.
     """
     parameters = list(net.parameters())
     replicas = {p.shape[0] if p.ndim else 0 for p in parameters}
@@ -69,11 +55,6 @@ def decay_mask(net: nn.Module, decayed: Decayed) -> Tensor | None:
 
     "all" is what torch.optim.AdamW does with `net.parameters()`. "matrices" spares the parameters
     whose name ends in bias, gain or shift.
-
-    >>> net = nn.Module()
-    >>> net.matrix, net.bias = nn.Parameter(torch.ones(1, 2, 1)), nn.Parameter(torch.zeros(1, 3))
-    >>> decay_mask(net, "matrices").tolist()
-    [1.0, 1.0, 0.0, 0.0, 0.0]
     """
     if decayed == "all":
         return None
@@ -101,11 +82,6 @@ def rate_columns(net: nn.Module, factors: RateFactors) -> Tensor | None:
 
     Raises:
         ValueError: for a pattern that matches no parameter.
-
-    >>> net = nn.Module()
-    >>> net.matrix, net.bias = nn.Parameter(torch.ones(1, 2, 1)), nn.Parameter(torch.zeros(1, 3))
-    >>> rate_columns(net, (("*", 0.0), ("bias", 0.5))).tolist()
-    [0.0, 0.0, 0.5, 0.5, 0.5]
     """
     named = dict(net.named_parameters())
     for pattern, _ in factors:
@@ -143,9 +119,6 @@ def schedule_factor(
     Linear warm-up: step/warmup for step < warmup, so that the first update of a warm-up has rate 0,
     as in Hugging Face's schedules. After it constant 1; or linear decay, (steps - step)/(steps -
     warmup); or half a cosine, (1 + cos(pi t))/2 with t = (step - warmup)/(steps - warmup).
-
-    >>> [schedule_factor(s, steps=6, warmup=2, schedule="linear") for s in range(7)]
-    [0.0, 0.5, 1.0, 0.75, 0.5, 0.25, 0.0]
     """
     if step < warmup:
         return step / warmup
@@ -156,19 +129,8 @@ def schedule_factor(
 
 
 def gradient_scale(gradient: Tensor, clip: float) -> tuple[Tensor, Tensor]:
-    """The global norm of each replica's gradient, and the factor that clips it: min(1, clip/(norm +
-    1e-6)), as torch's clip_grad_norm_.
-
-    Args:
-        gradient: shape (replicas, parameters).
-        clip: largest norm; 0 for no clipping.
-
-    Returns:
-        Two tensors of shape (replicas,).
-
-    >>> gradient = torch.tensor([[3.0, 4.0], [0.0, 0.5]], dtype=torch.float64)
-    >>> [t.tolist() for t in gradient_scale(gradient, 0.0)]
-    [[5.0, 0.5], [1.0, 1.0]]
+    """The global norm of each replica's gradient (replicas, parameters), and the factor that clips
+    it, (replicas,) each: min(1, clip/(norm + 1e-6)), as torch's clip_grad_norm_; clip 0 for none.
     """
     norm = torch.linalg.vector_norm(gradient, dim=1)
     return norm, (clip / (norm + 1e-6)).clamp(max=1.0) if clip else torch.ones_like(norm)
@@ -178,10 +140,10 @@ class AdamW:
     """Adam with decoupled weight decay on a matrix of weights, in place, with a learning rate per
     row.
 
-    For each row with rate a, at update t = 1, 2, ...: m = b1 m + (1-b1) g; v = b2 v + (1-b2) g^2;
-    w = (1 - a decay) w - a m/(1-b1^t) / (sqrt(v/(1-b2^t)) + epsilon), with a scaled by the
-    schedule's factor. A row of torch.optim.AdamW differs only by rounding: a few units in the last
-    place of w and of the change, per step.
+    For each row with rate a, at update t = 1, 2, ...: m = b1 m + (1-b1) g; v = b2 v + (1-b2) g^2; w
+    = (1 - a decay) w - a m/(1-b1^t) / (sqrt(v/(1-b2^t)) + epsilon), with a scaled by the schedule's
+    factor. A row of torch.optim.AdamW differs only by rounding: a few units in the last place of w
+    and of the change, per step.
 
     Args:
         weights: shape (replicas, parameters); changed in place.
@@ -189,12 +151,6 @@ class AdamW:
         betas, epsilon, weight_decay: as in torch.optim.AdamW.
         decay: what `decay_mask` gives; None decays all.
         columns: what `rate_columns` gives; None: every column has the rate of its row.
-
-    >>> weights = torch.zeros(2, 1)
-    >>> optimiser = AdamW(weights, torch.tensor([0.5, 0.25]), weight_decay=0.0)
-    >>> optimiser.update(torch.ones(2, 1), torch.tensor([True, True]), optimiser.scalars([1.0])[0])
-    >>> weights.flatten().tolist()
-    [-0.5, -0.25]
 
     Cost per update: 8 passes over the matrix, one matrix of scratch memory.
 

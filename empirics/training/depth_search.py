@@ -104,11 +104,7 @@ class Answers:
     right_dropout: tuple[tuple[int, ...], ...] = ()
 
     def of_seed(self, seed: int, group: int, *, dropout: bool = False) -> Proportion:
-        """What one seed's net answers in a group, with dropout off, or left on.
-
-        Raises:
-            ValueError: for a group without examples, or dropout that the nets do not have.
-        """
+        """What one seed's net answers in a group, with dropout off, or left on."""
         if dropout and not self.right_dropout:
             raise ValueError(
                 "these nets have no dropout that could be left on; ask with "
@@ -129,11 +125,7 @@ class Answers:
         return Proportion(sum(p.right for p in by_seed), sum(p.trials for p in by_seed))
 
     def chosen_at(self, distance: int) -> Proportion:
-        """How often all seeds' nets tell a pair at a distance from one that is not connected.
-
-        Raises:
-            ValueError: for a distance that does not occur beside pairs that are not connected.
-        """
+        """How often all seeds' nets tell a pair at a distance from one that is not connected."""
         if distance not in self.distances:
             raise ValueError(
                 f"no graph has pairs at distance {distance} and pairs that are not "
@@ -168,13 +160,8 @@ def least_depth(passes: Sequence[Sequence[bool | None]], seeds: str) -> Ball:
         An interval of whole numbers; one more than the depths tried stands for any depth beyond
         them.
 
-    Raises:
-        ValueError: for another word, or no depth.
-
     >>> least_depth([[False, False, False], [True, True, None], [True, True, True]], "worst")
     Ball(low=Fraction(2, 1), high=Fraction(3, 1))
-    >>> least_depth([[False, False, False], [True, True, False]], "median").high
-    Fraction(2, 1)
     """
     if seeds not in ("worst", "median") or not passes:
         raise ValueError(
@@ -194,18 +181,11 @@ def least_depth(passes: Sequence[Sequence[bool | None]], seeds: str) -> Ball:
 
 @lru_cache(maxsize=256)
 def answers(training: Training, device: str = "cpu", folder: str = "") -> Answers:
-    """Train, choose the rate, and count; or read what an earlier process found.
+    """Train, choose the rate, and count; or read what an earlier process stored in
+    `folder`/trainings.
 
     Deterministic for a given machine and number of threads; elsewhere the counts differ as rounding
     lets trainings diverge.
-
-    Args:
-        training: what is trained.
-        device: where.
-        folder: trainings are stored in `folder`/trainings; "": nowhere.
-
-    Raises:
-        ValueError: as `trainer.train`.
 
     Cost: of `trainer.tuned` with len(rates) * len(seeds) replicas, and `examples` forward passes
     per replica, twice as many for pairs and for nets with dropout.

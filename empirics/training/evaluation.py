@@ -25,9 +25,6 @@ DRAWN = 256
 def source(*parts: int | str) -> int:
     """A 63-bit seed that depends on all parts, so that streams with different names or numbers are
     unrelated.
-
-    >>> source("test", 0) == source("test", 0), source("test", 0) == source("test", 1)
-    (True, False)
     """
     return int.from_bytes(hashlib.sha256(json.dumps(parts).encode()).digest()[:8], "big") >> 1
 
@@ -45,23 +42,11 @@ def draw(
     device: torch.device | str,
     *parts: int | str,
 ) -> Batch:
-    """Examples for each replica, from its own seed alone: what a replica sees does not depend on
-    which others are drawn beside it.
+    """A batch with examples for each replica, from its own seed alone: what a replica sees does not
+    depend on which others are drawn beside it.
 
     Replicas of one seed (say, at several learning rates) see the same examples, which are drawn
-    once.
-
-    Args:
-        task: what is drawn.
-        seeds: one per replica.
-        size: examples per replica.
-        device: where.
-        parts: name and number of the draw; different ones give unrelated examples.
-
-    Returns:
-        A batch with R = len(seeds).
-
-    Cost: one call of `task.batch` per distinct seed.
+    once. `parts` name and number the draw; different ones give unrelated examples.
     """
     distinct = list(dict.fromkeys(seeds))
     drawn = [task.batch(generator(device, *parts, seed), 1, size) for seed in distinct]
@@ -102,13 +87,8 @@ def accuracies(
     device: torch.device | str,
     *parts: int | str,
 ) -> np.ndarray:
-    """Share of the scored targets of fresh examples that each replica gets right, shape (R,).
-
-    Args:
-        net: R replicas, on `device`.
-        task, seeds, device, parts: as `draw`.
-        examples: per replica.
-    """
+    """Share of the scored targets of fresh examples, so many for each replica, that each of the R
+    replicas on the device gets right, shape (R,). `seeds` and `parts` as in `draw`."""
     mode = net.training
     net.eval()
     right, total = (torch.zeros(len(seeds), dtype=torch.int64) for _ in range(2))
@@ -138,16 +118,12 @@ def spot_checks(
         seed: of the examples; the same seed gives the same examples, and none that training or
             validation draws.
         graphs: examples per replica (graphs, or sequences).
-        device: where.
         dropout: leave dropout on, as some published numbers have it; its masks come from torch's
             global generator.
 
     Returns:
         The groups that occur, ascending, and int64 (2, R, G): how many of the targets drawn are
         right, and how many were drawn.
-
-    Raises:
-        ValueError: for no examples.
 
     Cost: of a forward pass on all examples, and G maxima over the targets.
     """
@@ -227,16 +203,6 @@ def forced_choices(
 
     Returns:
         The distances that occur, ascending, and int64 (2, R, G): right choices, and choices.
-
-    Raises:
-        ValueError: for no examples, or a task without pairs.
-
-    >>> from ..tasks.graphs import Connectivity
-    >>> task = Connectivity(vertices=6)
-    >>> distances, counts = forced_choices(
-    ...     lambda batch: (batch.group == 1).float(), task, 1, seed=0, graphs=200)
-    >>> int(counts[0, 0, 0]) == int(counts[1, 0, 0]), 70 < int(counts[0, 0, 1]) < 130
-    (True, True)
     """
     if graphs < 1 or task.kind != "pairs":
         raise ValueError(

@@ -45,9 +45,6 @@ class Settings:
 
     Raises:
         ValueError: where a number is out of range.
-
-    >>> Settings(steps=10, learning_rates=(1e-3, 3e-3), seeds=(0, 0)).replicas
-    2
     """
 
     steps: int
@@ -97,9 +94,8 @@ class Settings:
             or not self.weight_decay >= 0
         ):
             raise ValueError(
-                "learning rates lie between 0 and 1e6 and weight decay is at least 0 "
-                "and at most 1/rate; "
-                f"got {self.learning_rates} and {self.weight_decay}"
+                "learning rates lie between 0 and 1e6 and weight decay is at least 0 and at most "
+                f"1/rate; got {self.learning_rates} and {self.weight_decay}"
             )
         if not (all(0 <= b < 1 for b in self.betas) and self.epsilon > 0 and self.clip >= 0):
             raise ValueError(

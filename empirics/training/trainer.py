@@ -26,18 +26,6 @@ from .evaluation import accuracies
 from .settings import Settings
 from .training_run import Evaluated, Throughput, TrainingRun
 
-__all__ = [
-    "Evaluated",
-    "Progress",
-    "Settings",
-    "Status",
-    "Throughput",
-    "Trained",
-    "Tuned",
-    "train",
-    "tuned",
-]
-
 Status = Literal["success", "not converged", "diverged"]
 
 
@@ -105,9 +93,7 @@ def train(
 
     Args:
         shape: of each net; it must fit the task (vocabulary or features, outputs).
-        task: what is trained.
-        settings: everything else.
-        device: where.
+        task, settings, device: what is trained, how, and where.
         folder: for checkpoints. A run that was killed and is started again with the same arguments
             goes on from the last one and ends with the same weights, bit for bit.
         checkpoint_every: steps between checkpoints; 0: at every evaluation and at the end. It does
@@ -117,9 +103,6 @@ def train(
             can hold (lists, and None in place of nan), which `Trained.history` keeps. It changes
             nothing of the training, and a run that goes on from a checkpoint must be given the
             same.
-
-    Returns:
-        The nets, what became of each, and the history.
 
     Raises:
         ValueError: where shape, task, settings and device do not fit together.
@@ -175,24 +158,12 @@ def tuned(
     progress: Callable[[Progress], None] | None = None,
 ) -> Tuned:
     """Train every learning rate with every seed in one run, and choose the rate with the best
-    median over seeds.
+    median over seeds: replica i * len(seeds) + j has rates[i] and seeds[j], in place of those of
+    the settings.
 
     The accuracy is measured after training on examples that neither training, nor early stopping,
     nor `spot_checks` draws. A replica that diverged counts as 0. Equal medians go to the rate whose
-    worst seed is better, then to the smaller rate.
-
-    Args:
-        shape, task, settings, device, folder, progress: as `train`; the rates and seeds of
-            `settings` are replaced.
-        rates: learning rates to choose from.
-        seeds: of each rate.
-
-    Returns:
-        The choice, what it rests on, and the nets (replica i * len(seeds) + j has rates[i] and
-        seeds[j]).
-
-    Raises:
-        ValueError: as `train`, or for no rates or seeds.
+    worst seed is better, then to the smaller rate. The other arguments are those of `train`.
     """
     settings = replace(
         settings,

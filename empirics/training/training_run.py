@@ -72,10 +72,6 @@ def losses(logits: Tensor, targets: Tensor, weights: Tensor) -> Tensor:
         targets: see above.
         weights: shape of targets; 1/number of learned targets where one is learned, 0 elsewhere,
             gives the mean.
-
-    >>> targets, weights = torch.zeros(1, 1, 2, dtype=torch.int64), torch.full((1, 1, 2), 0.5)
-    >>> round(losses(torch.zeros(1, 1, 2, 4), targets, weights).item(), 4)  # log 4
-    1.3863
     """
     if targets.dtype == torch.int64:
         per_entry = (
@@ -430,9 +426,8 @@ def check(shape: NetShape, task: Task, settings: Settings, device: torch.device)
     """
     if (shape.vocabulary, shape.features) != (task.vocabulary, task.features):
         raise ValueError(
-            f"the net reads vocabulary={shape.vocabulary} and "
-            f"features={shape.features}, the task gives {task.vocabulary} "
-            f"and {task.features}: make the shape's equal to the task's"
+            f"the net reads vocabulary={shape.vocabulary} and features={shape.features}, the task "
+            f"gives {task.vocabulary} and {task.features}: make the shape's equal to the task's"
         )
     logits = shape.outputs or shape.width
     if logits != task.outputs and not (

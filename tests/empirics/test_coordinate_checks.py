@@ -67,22 +67,6 @@ def test_adams_first_step_has_the_rates_of_the_rule():
     assert blocks["embedding"] == blocks["read_out"] == 0 < blocks["qkv.1"]
 
 
-def test_replicas_move_as_they_would_alone():
-    rng, rule = np.random.default_rng(2), RULES["completep"]
-    batch = parametrisations.drawn_batch(2, rng)
-    both = net_of(rule, 32, 2, 2, rng, dtype=torch.float64)
-    alone = net_of(rule, 32, 2, 1, rng, dtype=torch.float64)
-    with torch.no_grad():
-        for mine, other in zip(alone.parameters(), both.parameters(), strict=True):
-            mine.copy_(other[1:])
-    together = parametrisations.changes(rule, both, batch, steps=3)
-    single = parametrisations.changes(
-        rule, alone, parametrisations.TokenBatch(*(part[1:] for part in batch)), steps=3
-    )
-    for name, value in single.items():
-        assert value[0] == pytest.approx(together[name][1], rel=1e-6)
-
-
 def test_second_order_share_halves_with_the_step():
     shares = []
     for rate in (1e-4, 5e-5):

@@ -3,15 +3,14 @@ that are stored and go on."""
 
 import itertools
 import json
-import math
-import subprocess
-import sys
-from dataclasses import replace
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from depthlaw.empirics.nets.net import Net, NetShape, gpt2
 from depthlaw.empirics.tasks.graphs import Connectivity
@@ -35,6 +34,11 @@ TINY = Training(
     seeds=(0, 1, 2),
     examples=300,
 )
+
+
+@pytest.fixture(scope="module")
+def tiny():
+    return answers.__wrapped__(TINY)
 
 
 def made(*shares, trials=4000):
@@ -80,6 +84,7 @@ def test_counts_of_seeds_are_added_and_missing_groups_are_named():
 three = st.sampled_from([True, False, None])
 
 
+@settings(max_examples=30)
 @given(
     st.lists(st.lists(three, min_size=5, max_size=5), min_size=1, max_size=4),
     st.sampled_from(["worst", "median"]),
@@ -105,18 +110,17 @@ def test_worst_and_median_differ_and_other_words_are_refused():
         least_depth(one_fails, "best")
 
 
-def test_training_is_deterministic_and_counts_what_it_says():
-    first, again = (answers.__wrapped__(TINY) for _ in range(2))
-    assert first == again
-    assert first.groups == (-1, 1, 2, 3, 4)
-    assert all(trials <= 300 for row in first.trials for trials in row)
-    assert first.distances == (1, 2, 3)  # at distance 4 the path is whole and nothing is apart
-    assert answers.__wrapped__(replace(TINY, seeds=(3, 4, 5))) != first
+def test_training_counts_what_it_says(tiny):
+    assert tiny.groups == (-1, 1, 2, 3, 4)
+    assert all(trials <= 300 for row in tiny.trials for trials in row)
+    assert tiny.distances == (1, 2, 3)  # at distance 4 the path is whole and nothing is apart
+    assert tiny.right_dropout == ()
+    with pytest.raises(ValueError, match="no dropout"):
+        tiny.pooled(1, dropout=True)
 
 
-def test_a_killed_training_goes_on_and_ends_the_same(tmp_path, monkeypatch):
-    undisturbed, folder = answers.__wrapped__(TINY), str(tmp_path)
-    stored = tmp_path / "trainings"
+def test_a_killed_training_goes_on_and_ends_the_same(tmp_path, monkeypatch, tiny):
+    folder, stored = str(tmp_path), tmp_path / "trainings"
     calls = iter(range(100))
     write = trainer.checkpoints.write
 
@@ -131,21 +135,34 @@ def test_a_killed_training_goes_on_and_ends_the_same(tmp_path, monkeypatch):
             answers.__wrapped__(TINY, folder=folder)
     (unfinished,) = (path for path in stored.iterdir() if path.is_dir())
     assert json.loads((unfinished / "checkpoint.json").read_bytes())["step"] == 8
-    assert answers.__wrapped__(TINY, folder=folder) == undisturbed
-    assert [path.suffix for path in stored.iterdir()] == [".json"]
+    assert answers.__wrapped__(TINY, folder=folder) == tiny
+    (file,) = stored.iterdir()
+    assert file.suffix == ".json"
     with monkeypatch.context() as patch:
         patch.setattr(depth_search, "tuned", None)
-        assert answers.__wrapped__(TINY, folder=folder) == undisturbed
-
-
-def test_a_damaged_file_is_made_again_and_another_training_has_another_name(tmp_path):
-    folder, stored = str(tmp_path), tmp_path / "trainings"
-    first = answers.__wrapped__(TINY, folder=folder)
-    (file,) = stored.iterdir()
+        assert answers.__wrapped__(TINY, folder=folder) == tiny
+    # A damaged file is made again, and another training has another name.
     file.write_text(file.read_text().replace('"rate": 0.0', '"rate": 0.1'))
-    assert answers.__wrapped__(TINY, folder=folder) == first
-    answers.__wrapped__(replace(TINY, shuffled=True), folder=folder)
+    assert answers.__wrapped__(TINY, folder=folder) == tiny
+    assert answers.__wrapped__(replace(TINY, shuffled=True), folder=folder) != tiny
     assert len(list(stored.iterdir())) == 2
+
+
+def test_two_at_one_training_take_turns(tmp_path, monkeypatch, tiny):
+    trainings = []
+
+    def trained(*arguments):
+        trainings.append(arguments)
+        time.sleep(0.1)
+        return asdict(tiny)
+
+    monkeypatch.setattr(depth_search, "trained", trained)
+    monkeypatch.setattr(depth_search, "_place", lambda *_: tmp_path / "trainings" / "one")
+    with ThreadPoolExecutor(2) as pool:
+        both = [pool.submit(answers.__wrapped__, TINY, folder=str(tmp_path)) for _ in range(2)]
+    assert [each.result() for each in both] == [tiny] * 2
+    assert len(trainings) == 1
+    assert [path.suffix for path in (tmp_path / "trainings").iterdir()] == [".json"]
 
 
 def test_what_is_stored_depends_on_the_code_that_trains(tmp_path, monkeypatch):
@@ -161,61 +178,20 @@ def test_what_is_stored_depends_on_the_code_that_trains(tmp_path, monkeypatch):
             assert depth_search._place(TINY, "cpu", str(tmp_path)) != before
 
 
-HOPS = HopK(symbols=8, alphabet=3, k_max=1, k_min=1, vocabulary=0)
-# Enough training that dropout spoils what was learned.
-DROPS = Training(
-    gpt2(width=32, depth=2, heads=2, vocabulary=HOPS.vocabulary, length=HOPS.length, dropout=0.3),
-    HOPS,
-    Settings(steps=150, batch=32, validation=16),
-    rates=(3e-3,),
-    seeds=(0, 1),
-    examples=8000,
-)
-
-
-@pytest.mark.slow
-@pytest.mark.train
-def test_nets_with_dropout_answer_the_same_targets_less_often_with_dropout_left_on(
-    tmp_path, monkeypatch
-):
-    found = answers.__wrapped__(DROPS)
-    column = found.groups.index(1)
-    for seed in range(2):
-        off, on = found.of_seed(seed, 1), found.of_seed(seed, 1, dropout=True)
-        assert off.trials == on.trials == found.trials[seed][column]
-        # Twice the half-width of Hoeffding's interval at 1e-6: noise is no explanation.
-        assert off.mean - on.mean > 2 * math.sqrt(math.log(2e6) / (2 * off.trials))
-    assert found.pooled(1, dropout=True) == Proportion(
-        sum(row[column] for row in found.right_dropout), sum(row[column] for row in found.trials)
-    )
-    assert answers.__wrapped__(DROPS, folder=str(tmp_path)) == found, (
-        "the masks do not depend on what was drawn before"
-    )
-    with monkeypatch.context() as patch:
-        patch.setattr(depth_search, "tuned", None)
-        assert answers.__wrapped__(DROPS, folder=str(tmp_path)) == found, (
-            "what is read is what was counted"
-        )
-
-
 def test_counting_with_dropout_asks_the_same_targets_and_leaves_the_generator_as_it_was():
-    net = Net(DROPS.shape, replicas=3, rng=np.random.default_rng(0), std=0.3)
+    hops = HopK(symbols=8, alphabet=3, k_max=1, k_min=1, vocabulary=0)
+    shape = gpt2(32, 2, 2, vocabulary=hops.vocabulary, length=hops.length, dropout=0.3)
+    training = Training(shape, hops, TINY.settings, examples=300)
+    net = Net(shape, replicas=3, rng=np.random.default_rng(0), std=0.3)
     before = torch.get_rng_state()
-    found = depth_search._counted(net, replace(DROPS, examples=300), slice(1, 3), "cpu")
+    found = depth_search._counted(net, training, slice(1, 3), "cpu")
     assert torch.equal(torch.get_rng_state(), before)
     assert found["right_dropout"] != found["right"]
     for dropout, name in ((False, "right"), (True, "right_dropout")):
         torch.manual_seed(source("dropout of spot checks", 0))
-        groups, counts = spot_checks(net, DROPS.task, seed=0, graphs=300, dropout=dropout)
+        groups, counts = spot_checks(net, hops, seed=0, graphs=300, dropout=dropout)
         right = [tuple(map(tuple, rows)) for rows in counts[:, 1:].tolist()]
         assert [groups, *right] == [found["groups"], found[name], found["trials"]]
-
-
-def test_nets_without_dropout_have_no_such_counts():
-    found = answers.__wrapped__(TINY)
-    assert found.right_dropout == ()
-    with pytest.raises(ValueError, match="no dropout"):
-        found.pooled(1, dropout=True)
 
 
 def test_shuffled_labels_belong_to_other_examples_of_the_batch():
@@ -230,39 +206,3 @@ def test_shuffled_labels_belong_to_other_examples_of_the_batch():
     for name in ("kind", "length", "vocabulary", "features", "outputs"):
         assert getattr(Shuffled(task), name) == getattr(task, name)
     assert Shuffled(task).name.endswith("labels shuffled")
-
-
-TWO = """
-import sys, torch
-from dataclasses import asdict
-from depthlaw.empirics.training.depth_search import Training, answers
-from depthlaw.empirics.nets.net import NetShape
-from depthlaw.empirics.training.settings import Settings
-from depthlaw.empirics.tasks.graphs import Connectivity
-torch.set_num_threads(1)
-task = Connectivity(vertices=5, family="paths", cut=0.3, index=True)
-shape = NetShape(
-    width=16, depth=1, norm="pre", mlp=16, features=task.features, outputs=task.outputs
-)
-settings = Settings(steps=60, batch=8, evaluate_every=1, validation=16)
-training = Training(shape, task, settings, seeds=(0, 1), examples=50)
-print(asdict(answers(training, folder=sys.argv[1])))
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.train
-def test_two_processes_at_one_training_take_turns(tmp_path):
-    both = [
-        subprocess.Popen(
-            [sys.executable, "-c", TWO, str(tmp_path)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for _ in range(2)
-    ]
-    (first, error), (second, other) = (process.communicate(timeout=120) for process in both)
-    assert (error, other) == ("", "")
-    assert first == second != ""
-    assert [path.suffix for path in (tmp_path / "trainings").iterdir()] == [".json"]

@@ -1,6 +1,5 @@
 """Nets against one plain net at a time, against exact integers, and against wrong options."""
 
-import json
 import math
 from dataclasses import asdict, replace
 
@@ -19,7 +18,7 @@ U = 2.0**-53
 ROUNDING = 2**16 * U
 
 
-def randomised(shape, *, replicas=3, seed=0, dtype=torch.float64):
+def randomised(shape, *, replicas=2, seed=0, dtype=torch.float64):
     """A net whose biases, gains and shifts are random as well."""
     rng = np.random.default_rng(seed)
     net = Net(shape, replicas=replicas, rng=rng, std=0.4, dtype=dtype)
@@ -30,7 +29,7 @@ def randomised(shape, *, replicas=3, seed=0, dtype=torch.float64):
     return net
 
 
-def inputs_for(shape, *, replicas=3, batch=2, tokens=5, seed=1):
+def inputs_for(shape, *, replicas=2, batch=2, tokens=5, seed=1):
     rng = np.random.default_rng(seed)
     if shape.vocabulary:
         return torch.from_numpy(rng.integers(0, shape.vocabulary, (replicas, batch, tokens)))
@@ -171,6 +170,7 @@ def gap(net, shape, inputs, mask=None):
 
 
 BASE = NetShape(width=6, depth=2, heads=3)
+GPT = gpt2(width=6, depth=2, heads=3, vocabulary=5, length=7, dropout=0.0)
 FACTORS = tuple(Factors(0.5 + i, 2.0 - i / 4, 3.0 + i) for i in range(4))
 OPTIONS = [
     *(
@@ -179,13 +179,8 @@ OPTIONS = [
         for c in (False, True)
     ),
     *({"attention": a, "scale": 0.7} for a in ("softmax", "linearised", "relu", "hard")),
-    *(
-        {"norm": n, "biases": b, "residual": r, "mlp": m}
-        for n in ("none", "pre", "post")
-        for b in (False, True)
-        for r in (False, True)
-        for m in (0, 7)
-    ),
+    *({"norm": n, "biases": b, "mlp": 7} for n in ("none", "pre", "post") for b in (False, True)),
+    *({"norm": n, "residual": False, "mlp": 7} for n in ("none", "pre", "post")),
     {"vocabulary": 4, "outputs": 3},
     {"features": 2, "outputs": 3, "biases": True},
     {"loops": 3, "norm": "pre", "mlp": 5},
@@ -193,7 +188,6 @@ OPTIONS = [
     {"positions": "sinusoidal", "length": 6},
     {"positions": "sinusoidal"},
     {"heads": 1},
-    {"heads": 6},
     {"epsilon": 0.3, "norm": "pre", "outputs": 2, "biases": True},
     *(
         {"norm": n, "biases": True, "mlp": 12, "activation": a, "factors": FACTORS}
@@ -203,13 +197,10 @@ OPTIONS = [
 ]
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("options", [*OPTIONS, asdict(GPT)], ids=str)
 def test_replicas_equal_plain_nets(options):
     shape = replace(BASE, **options)
     assert gap(randomised(shape), shape, inputs_for(shape)) <= ROUNDING
-
-
-GPT = replace(gpt2(width=6, depth=2, heads=3, vocabulary=5, length=7), dropout=0.0)
 
 
 @pytest.mark.parametrize(
@@ -234,13 +225,14 @@ GPT = replace(gpt2(width=6, depth=2, heads=3, vocabulary=5, length=7), dropout=0
     ids=str,
 )
 def test_a_plain_net_with_one_other_option_differs(wrong):
-    assert gap(randomised(GPT), GPT, inputs_for(GPT)) <= ROUNDING
-    assert gap(randomised(GPT), replace(GPT, **wrong), inputs_for(GPT)) > 2 * ROUNDING
+    net, inputs = randomised(GPT, replicas=1), inputs_for(GPT, replicas=1, batch=1)
+    assert gap(net, replace(GPT, **wrong), inputs) > 2 * ROUNDING
 
 
 @pytest.mark.parametrize("attention", ["softmax", "linearised", "relu", "hard"])
-@pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("size", [(5, 5), (3, 2, 5, 5), (1, 2, 5, 5), (3, 1, 5, 5)])
+@pytest.mark.parametrize(
+    ("causal", "size"), [(False, (5, 5)), (True, (2, 2, 5, 5)), (True, (1, 2, 5, 5))]
+)
 def test_masks_equal_plain_nets(attention, causal, size):
     # Some rows allow nothing: such a token receives nothing.
     mask = torch.from_numpy(np.random.default_rng(3).random(size) < 0.5)
@@ -293,42 +285,15 @@ def test_linearised_attention_of_integers_equals_the_exact_net_over_the_integers
                 )
 
 
-def test_attention_weights_are_what_was_set_and_nothing_else_changes():
-    net = randomised(replace(BASE, biases=True))
-    before = [p.clone() for p in net.parameters()]
-    rng = np.random.default_rng(0)
-    q, k, v, o = (
-        torch.from_numpy(rng.normal(size=(3, 3, *size))) for size in 3 * [(6, 2)] + [(2, 6)]
-    )
-    net.set_attention_weights(1, q, k, v, o)
-    assert all(
-        torch.equal(a, b) for a, b in zip(net.attention_weights(1), (q, k, v, o), strict=True)
-    )
-    changed = [
-        name
-        for (name, p), b in zip(net.named_parameters(), before, strict=True)
-        if not torch.equal(p, b)
-    ]
-    assert changed == ["qkv.1", "output.1"]
-
-
 # --- single properties ----------------------------------------------------------------------------
 
 
-def test_softmax_of_equal_tokens_and_ties_of_hard_attention_average_the_values():
+def test_hard_attention_averages_the_values_of_ties():
     ones, values = torch.ones(1, 4, 1), torch.tensor([[[1.0], [2.0], [3.0], [6.0]]])
-    assert attend(ones, ones, values).flatten().tolist() == [3.0] * 4
     keys = torch.tensor([[[2.0], [-1.0], [2.0], [0.0]]])
-    assert attend(ones, keys, values, attention="hard").flatten().tolist() == [2.0] * 4
-    assert attend(ones, keys, values, attention="hard", causal=True).flatten().tolist() == [
-        1.0,
-        1.0,
-        2.0,
-        2.0,
-    ]
-    assert (
-        attend(ones, keys, values, attention="relu").flatten().tolist() == [(2 * 1 + 2 * 3) / 4] * 4
-    )
+    for causal, expected in ((False, [2.0] * 4), (True, [1.0, 1.0, 2.0, 2.0])):
+        found = attend(ones, keys, values, attention="hard", causal=causal)
+        assert found.flatten().tolist() == expected
 
 
 @pytest.mark.parametrize(("width", "heads"), [(128, 4), (256, 8)])
@@ -348,20 +313,8 @@ def test_one_row_of_inputs_serves_all_replicas():
     ):
         X, net = inputs_for(shape, replicas=1), randomised(shape)
         with torch.no_grad():
-            assert torch.equal(net(X), net(X.repeat(3, *[1] * (X.ndim - 1))))
+            assert torch.equal(net(X), net(X.repeat(2, *[1] * (X.ndim - 1))))
             assert not torch.equal(net(X)[0], net(X)[1])
-
-
-def test_hidden_states_dtype_and_gradients():
-    shape = replace(GPT, outputs=3)
-    net, ids = randomised(shape, dtype=torch.float32), inputs_for(shape)
-    states = net.hidden_states(ids)
-    assert [s.dtype for s in states] == [torch.float32] * 3
-    net(ids).square().sum().backward()
-    assert all(
-        p.grad is not None and p.grad.isfinite().all() and p.grad.any() for p in net.parameters()
-    )
-    assert all(p.shape[0] == net.replicas for p in net.parameters())
 
 
 def test_the_same_generator_gives_the_same_net_and_one_generator_each_makes_replicas_independent():
@@ -392,12 +345,17 @@ def test_dropout_acts_in_training_only_and_follows_the_seed():
         assert not torch.equal(trained(0), plain(ids))
 
 
-def test_softmax_with_dropout_is_softmax_with_some_weights_dropped():
+def test_attention_with_dropout_is_that_without_some_of_its_weights():
     x = inputs_for(BASE)
-    values = torch.eye(5, dtype=torch.float64).expand(3, 2, 5, 5)
+    values = torch.eye(5, dtype=torch.float64).expand(2, 2, 5, 5)
     mask = torch.ones(5, 5, dtype=torch.bool)
     mask[2] = False
-    for options in ({"mask": mask}, {"mask": mask, "causal": True}, {"scale": 2.0}):
+    for options in (
+        {"mask": mask},
+        {"mask": mask, "causal": True},
+        {"scale": 2.0},
+        {"attention": "linearised"},
+    ):
         plain = attend(x, x, values, **options)
         with torch.random.fork_rng():
             torch.manual_seed(0)
@@ -408,16 +366,6 @@ def test_softmax_with_dropout_is_softmax_with_some_weights_dropped():
         assert ((found - plain / 0.75)[kept].abs() <= ROUNDING).all()
 
 
-def test_dropout_of_linearised_weights_keeps_their_mean():
-    one, values = (torch.ones(1, n, 1, dtype=torch.float64) for n in (1, 10_000))
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        total = float(attend(one, values, values, attention="linearised", dropout=0.1))
-    # Each weight is 0 or 1/0.9: mean 1 and variance 1/9, so ten standard deviations of the sum are
-    # 10 sqrt(10000/9).
-    assert 0 < abs(total - 10_000) <= 10 * math.sqrt(10_000 / 9)
-
-
 def test_sinusoidal_positions_go_on_after_length():
     short, long = (randomised(replace(BASE, positions="sinusoidal", length=n)) for n in (2, 9))
     X = inputs_for(BASE)
@@ -425,11 +373,6 @@ def test_sinusoidal_positions_go_on_after_length():
         assert torch.equal(short(X), long(X))
         assert not torch.equal(long(X), randomised(BASE)(X))
     assert not torch.equal(sinusoids(3, 6)[1], sinusoids(3, 6)[2])
-
-
-def test_a_shape_survives_json():
-    for shape in (GPT, replace(GPT, factors=tuple(Factors(skip=i) for i in range(2 * GPT.depth)))):
-        assert NetShape(**json.loads(json.dumps(asdict(shape)))) == shape
 
 
 def test_each_kind_of_weight_has_its_deviation():
@@ -456,13 +399,10 @@ def test_each_kind_of_weight_has_its_deviation():
         ({"width": 5, "heads": 2}, "heads divide width"),
         ({"depth": 0}, "at least 1"),
         ({"norm": "middle"}, "none, pre, post"),
-        ({"attention": "cosine"}, "softmax, linearised, relu, hard"),
-        ({"positions": "rotary"}, "none, learned, sinusoidal"),
         ({"dropout": 1.0}, "dropout in"),
         ({"mlp": -1}, "at least 0"),
         ({"vocabulary": 3, "features": 2}, "set one to 0"),
         ({"positions": "learned"}, "need length"),
-        ({"loops": 0}, "at least 1"),
     ],
 )
 def test_bad_options_are_refused(options, message):
@@ -473,12 +413,11 @@ def test_bad_options_are_refused(options, message):
 @pytest.mark.parametrize(
     ("shape", "size", "message"),
     [
-        (BASE, (3, 2, 6), "replicas or 1, batch, tokens, 6"),
-        (BASE, (3, 2, 5, 7), "batch, tokens, 6"),
-        (BASE, (2, 2, 5, 6), "3 replicas"),
-        (replace(BASE, features=2), (3, 2, 5, 6), "batch, tokens, 2"),
-        (replace(BASE, vocabulary=4), (3, 2, 5, 6), "batch, tokens\\)"),
-        (replace(BASE, positions="learned", length=4), (3, 2, 5, 6), "length=4"),
+        (BASE, (2, 2, 6), "replicas or 1, batch, tokens, 6"),
+        (BASE, (9, 2, 5, 6), "2 replicas"),
+        (replace(BASE, features=2), (2, 2, 5, 6), "batch, tokens, 2"),
+        (replace(BASE, vocabulary=4), (2, 2, 5, 6), "batch, tokens\\)"),
+        (replace(BASE, positions="learned", length=4), (2, 2, 5, 6), "length=4"),
     ],
 )
 def test_bad_inputs_are_refused(shape, size, message):

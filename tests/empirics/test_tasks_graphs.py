@@ -1,14 +1,13 @@
-"""Graph tasks against networkx, the distributions they state, and generators that are broken on
-purpose."""
+"""Graph tasks against SciPy and networkx, their distributions, and generators that are broken."""
 
 import math
 
-import networkx as nx
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import stats
+from scipy.sparse import csgraph
 from task_labels import cross_check
 
 from depthlaw.empirics.tasks import graph_families
@@ -39,27 +38,24 @@ def binomial(count, n, p):
 # --- distances ------------------------------------------------------------------------------------
 
 
+def searched(adjacency):
+    """By SciPy, of each graph."""
+    far = [csgraph.shortest_path(each.numpy().astype(float), unweighted=True) for each in adjacency]
+    return torch.from_numpy(np.stack(far)).nan_to_num(posinf=-1)
+
+
+@settings(max_examples=30)
 @given(
     st.integers(1, 9).flatmap(
         lambda n: st.lists(st.lists(st.booleans(), min_size=n, max_size=n), min_size=n, max_size=n)
     )
 )
-def test_distances_are_those_of_networkx(rows):
-    adjacency = torch.tensor(rows)
-    g = nx.from_numpy_array(adjacency.numpy(), create_using=nx.DiGraph)
-    far = np.full(adjacency.shape, -1)
-    for u, found in nx.all_pairs_shortest_path_length(g):
-        far[u, list(found)] = list(found.values())
-    assert distances(adjacency[None])[0].tolist() == far.tolist()
+def test_distances_are_those_of_scipy(rows):
+    adjacency = torch.tensor([rows])
+    assert (distances(adjacency) == searched(adjacency)).all()
 
 
-@pytest.mark.parametrize("family", ["two paths", "paths", "forest"])
-def test_distances_by_construction_are_those_of_the_edges(family):
-    far = RandomGraphs(vertices=40, family=family, window=3).distances(seeded(), 200)
-    assert (far == distances(far == 1)).all()
-
-
-@pytest.mark.parametrize("vertices", [64, 65, 127, 128, 181, 182])
+@pytest.mark.parametrize("vertices", [40, 64, 65, 127, 128, 181, 182])
 @pytest.mark.parametrize(
     "options",
     [
@@ -71,22 +67,19 @@ def test_distances_by_construction_are_those_of_the_edges(family):
     ],
     ids=str,
 )
-def test_numbers_as_small_as_they_can_be_do_not_overflow(vertices, options):
-    far = RandomGraphs(vertices, **options).distances(seeded(), 10)
+def test_distances_are_those_of_the_edges_in_numbers_as_small_as_they_can_be(vertices, options):
+    far = RandomGraphs(vertices, **options).distances(seeded(), 5)
     assert far.dtype == (torch.int8 if vertices <= 127 else torch.int16)
-    for each in far:
-        g = nx.from_numpy_array((each == 1).numpy())
-        right = np.full(each.shape, -1)
-        for u, found in nx.all_pairs_shortest_path_length(g):
-            right[u, list(found)] = list(found.values())
-        assert each.tolist() == right.tolist()
+    assert (far == searched(far == 1)).all()
 
 
-@pytest.mark.parametrize(("family", "name"), [("paths", "smallest_type"), ("forest", "_unsigned")])
+@pytest.mark.parametrize(
+    ("family", "name"), [("paths", "smallest_type"), ("Erdos-Renyi", "_unsigned")]
+)
 def test_smaller_ones_do(monkeypatch, family, name):
     monkeypatch.setattr(graph_families, name, lambda n: torch.int8)
-    far = RandomGraphs(100, family, cut=0.1, window=1).distances(seeded(), 10)
-    assert (far != distances(far == 1)).any()
+    far = RandomGraphs(100, family, cut=0.1, edge_probability=0.01).distances(seeded(), 10)
+    assert (far != searched(far == 1)).any()
 
 
 # --- broken generators ----------------------------------------------------------------------------
@@ -106,32 +99,12 @@ def test_a_search_that_stops_too_early_is_caught(monkeypatch):
     assert cross_check(task, task.batch(seeded(), 1, 20)).wrong > 0
 
 
-def test_a_forest_whose_distances_are_those_to_the_root_is_caught(monkeypatch):
-    task = Connectivity(vertices=12, family="forest")
-    right = RandomGraphs._forest
-
-    def broken(self, generator, count):
-        far = right(self, generator, count)
-        return torch.where(far > 2, far - 1, far)
-
-    monkeypatch.setattr(RandomGraphs, "_forest", broken)
-    assert cross_check(task, task.batch(seeded(), 1, 20)).wrong > 0
-
-
 def test_an_edge_lost_from_the_inputs_is_caught():
     task = Connectivity(vertices=9, family="paths", cut=0.0)
     batch = task.batch(seeded(), 1, 50)
     assert cross_check(task, batch).wrong == 0
     batch.inputs[..., 0, 1:9] = batch.inputs[..., 1:9, 0] = 0
     assert cross_check(task, batch).wrong > 0
-
-
-def test_rows_of_a_directed_graph_are_refused():
-    task = Connectivity(vertices=5)
-    batch = task.batch(seeded(), 1, 1)
-    batch.inputs[0, 0, 0, 1] = 1 - batch.inputs[0, 0, 0, 1]
-    with pytest.raises(ValueError, match="undirected"):
-        cross_check(task, batch)
 
 
 # --- distributions --------------------------------------------------------------------------------
@@ -195,7 +168,14 @@ def test_cuts_and_edges_are_as_frequent_as_stated():
         assert binomial(int((far == 1).sum()) // 2, places, p)
 
 
-def test_limits_that_no_graph_fits_are_reported():
+def test_every_vertex_before_is_the_parent_equally_often():
+    # Vertices 2 and 3 both hang below 0 with probability 1/2 * 1/3, and so below 1: a star.
+    far = RandomGraphs(vertices=4, family="forest", cut=0.0).distances(seeded(), 1000)
+    assert binomial(int(((far == 1).sum(-1) == 3).sum()), 1000, 1 / 3)
+
+
+def test_limits_that_no_graph_fits_are_reported(monkeypatch):
+    monkeypatch.setattr(graph_families, "ROUNDS", 10)
     task = Connectivity(vertices=30, family="forest", cut=0.0, window=1, max_distance=5)
     with pytest.raises(ValueError, match="fewer than one graph"):
         task.batch(seeded(), 1, 2)
@@ -210,7 +190,6 @@ def test_limits_that_no_graph_fits_are_reported():
         (lambda: Connectivity(vertices=1), "at least 2"),
         (lambda: Connectivity(family="stars"), "two paths, paths, forest, Erdos-Renyi"),
         (lambda: Connectivity(cut=1.5), "probabilities"),
-        (lambda: Connectivity(edge_probability=-0.1), "probabilities"),
         (lambda: Connectivity(vertices=12, max_distance=4), "at least 5"),
         (lambda: Connectivity(window=-1), "accepted"),
     ],

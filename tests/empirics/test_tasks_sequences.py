@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import stats
 from task_labels import cross_check
 
@@ -17,6 +17,7 @@ def seeded(seed=0):
     return torch.Generator().manual_seed(seed)
 
 
+@settings(max_examples=40)
 @given(
     st.lists(st.integers(0, 5) | st.integers(0, 20), min_size=1, max_size=30), st.integers(0, 20)
 )

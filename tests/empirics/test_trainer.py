@@ -16,10 +16,9 @@ from depthlaw.empirics.tasks.graphs import Connectivity
 from depthlaw.empirics.training import training_run
 from depthlaw.empirics.training.adamw import schedule_factor
 from depthlaw.empirics.training.checkpoints import CheckpointError
-from depthlaw.empirics.training.evaluation import draw, source, spot_checks
+from depthlaw.empirics.training.evaluation import draw, source
 from depthlaw.empirics.training.trainer import Settings, train, tuned
 from depthlaw.empirics.training.training_run import TrainingRun, losses
-from depthlaw.theory.claims.values import Proportion
 
 pytestmark = pytest.mark.train
 U = 2.0**-53
@@ -27,9 +26,8 @@ U = 2.0**-53
 
 @dataclass(frozen=True)
 class Recall:
-    """One token; the answer is its letter, or, with shuffled labels, another draw."""
+    """One token; the answer is its letter."""
 
-    shuffled: bool = False
     name: str = "recall"
     kind: str = "classes"
     length: int = 1
@@ -38,11 +36,8 @@ class Recall:
     outputs: int = 8
 
     def batch(self, generator, replicas, size):
-        inputs, coins = torch.randint(0, self.outputs, (2, replicas, size, 1), generator=generator)
-        everywhere = torch.ones_like(inputs, dtype=torch.bool)
-        return Batch(
-            inputs, coins if self.shuffled else inputs, everywhere, torch.zeros_like(inputs)
-        )
+        ids = torch.randint(0, self.outputs, (replicas, size, 1), generator=generator)
+        return Batch(ids, ids, torch.ones_like(ids, dtype=torch.bool), torch.zeros_like(ids))
 
 
 RECALL = NetShape(width=8, depth=1, vocabulary=8, outputs=8)
@@ -108,7 +103,7 @@ def alone(shape, task, settings, r):
         loss.backward()
         nn.utils.clip_grad_norm_(net.parameters(), settings.clip)
         optimiser.step()
-    return torch.cat([p.detach().flatten(1) for p in net.parameters()], dim=1)[0]
+    return weights_of(net)[0]
 
 
 # A gradient of at most 1 is wrong by fewer than 2^10 roundings; Adam divides it by at least
@@ -118,47 +113,46 @@ ALONE = replace(SMALL, precision="float64", epsilon=1e-3, clip=0.05)
 BOUND = 2**6 * ALONE.steps * max(ALONE.learning_rates) * 2**10 * U / ALONE.epsilon
 
 
+# Gradients that are clipped at some steps.
+OTHER = {"schedule": "linear", "weight_decay": 0.0, "clip": 0.9}
+
+
 @pytest.mark.parametrize(
-    ("shape", "task"), [(PAIRS, GRAPHS), (RECALL, Recall())], ids=["pairs", "classes"]
+    ("shape", "task", "settings"),
+    [(PAIRS, GRAPHS, ALONE), (RECALL, Recall(), replace(ALONE, **OTHER))],
+    ids=["pairs", "classes"],
 )
-def test_a_replica_trains_as_it_would_alone_with_torchs_optimiser(shape, task):
-    together = weights(train(shape, task, ALONE))
+def test_a_replica_trains_as_it_would_alone_with_torchs_optimiser(shape, task, settings):
+    together = weights(train(shape, task, settings))
     for r in range(3):
-        assert (together[r] - alone(shape, task, ALONE, r)).abs().max() <= BOUND
+        assert (together[r] - alone(shape, task, settings, r)).abs().max() <= BOUND
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
+def test_another_constant_is_noticed():
+    right = alone(PAIRS, GRAPHS, ALONE, 0)
+    for wrong in (
         {"epsilon": 1.01e-3},
         {"weight_decay": 0.011},
         {"clip": 0.051},
         {"warmup": 4},
         {"betas": (0.9, 0.99)},
         {"learning_rates": (1.0001e-2,) * 3},
-    ],
-)
-def test_another_constant_is_noticed(wrong):
-    together = weights(train(PAIRS, GRAPHS, replace(ALONE, **wrong)))
-    assert (together[0] - alone(PAIRS, GRAPHS, ALONE, 0)).abs().max() > BOUND
+    ):
+        together = weights(train(PAIRS, GRAPHS, replace(ALONE, **wrong)))
+        assert (together[0] - right).abs().max() > BOUND, wrong
 
 
 @pytest.mark.parametrize("size", [1, 2])
-@pytest.mark.parametrize(
-    ("shape", "task"), [(PAIRS, GRAPHS), (RECALL, Recall())], ids=["pairs", "classes"]
-)
-def test_replicas_that_pass_in_groups_train_as_all_at_once(monkeypatch, shape, task, size):
-    whole = train(shape, task, ALONE)
-    monkeypatch.setattr(training_run, "CACHED", size * ALONE.batch * task.length * shape.width * 8)
-    groups = TrainingRun(shape, task, ALONE, torch.device("cpu")).groups
+def test_replicas_that_pass_in_groups_train_as_all_at_once(monkeypatch, size):
+    whole = train(PAIRS, GRAPHS, ALONE)
+    monkeypatch.setattr(
+        training_run, "CACHED", size * ALONE.batch * GRAPHS.length * PAIRS.width * 8
+    )
+    groups = TrainingRun(PAIRS, GRAPHS, ALONE, torch.device("cpu")).groups
     assert [rows for rows, *_ in groups] == [
         slice(first, min(3, first + size)) for first in range(0, 3, size)
     ]
-    grouped = train(shape, task, ALONE)
-    assert (weights(grouped) - weights(whole)).abs().max() <= BOUND
-    assert grouped.status == whole.status
-    mixed = replace(ALONE, seeds=ALONE.seeds[::-1])
-    assert (weights(train(shape, task, mixed)) - weights(whole)).abs().amax(1)[[0, 2]].min() > BOUND
+    assert (weights(train(PAIRS, GRAPHS, ALONE)) - weights(whole)).abs().max() <= BOUND
 
 
 def test_each_loss_is_the_mean_over_what_is_learned():
@@ -171,7 +165,7 @@ def test_each_loss_is_the_mean_over_what_is_learned():
     assert abs(found[1] - math.log(1 + math.exp(-1))) <= 8 * U
 
 
-# --- divergence, success, chance ------------------------------------------------------------------
+# --- divergence and success -------------------------------------------------------------------
 
 
 def test_a_replica_that_diverges_leaves_the_others_bit_for_bit():
@@ -200,7 +194,7 @@ def test_a_run_in_which_all_diverge_ends():
 
 
 GOALS = {"learning_rates": (0.05, 0.05, 1e-6), "seeds": (0, 1, 2), "std": 0.3, "success": 0.99}
-LEARN = Settings(**GOALS, steps=200, batch=16, evaluate_every=10, validation=64)
+LEARN = Settings(**GOALS, steps=60, batch=16, evaluate_every=10, validation=64)
 
 
 def test_replicas_stop_when_they_succeed_twice_in_a_row():
@@ -239,30 +233,16 @@ def test_clipping_does_not_see_what_is_frozen():
     assert (run.gradient != 0).sum() <= run.net.read_out.numel()
 
 
-def test_shuffled_labels_give_chance_and_true_ones_do_not():
-    settings = replace(LEARN, learning_rates=(0.05,) * 3, success=None, steps=60)
-    shape = replace(RECALL, vocabulary=2, outputs=2)
-    shuffled, true = (Recall(shuffled=each, vocabulary=2, outputs=2) for each in (True, False))
-    (_, chance), (_, learned) = (
-        spot_checks(train(shape, task, settings).net, task, seed=7, graphs=1000)
-        for task in (shuffled, true)
-    )
-    for r in range(3):
-        # Level 1 - 1e-6 each: a false alarm in 300,000 changes of the seeds.
-        low, high = Proportion(*chance[:, r, 0].tolist()).interval(1e-6)
-        assert low <= 0.5 <= high
-        assert high - low < 0.2
-        assert Proportion(*learned[:, r, 0].tolist()).interval(1e-6)[0] > 0.9
-
-
 def test_the_rate_is_chosen_by_the_median_over_seeds():
-    settings = replace(LEARN, steps=60, success=None)
+    settings = replace(LEARN, success=None)
     choice = tuned(RECALL, Recall(), settings, rates=(1e-6, 0.05, 1e-5), seeds=(0, 1, 2))
     assert choice.rate == 0.05
     assert choice.accuracy.shape == (3, 3)
     assert (choice.accuracy[1] == 1).all()
     assert np.median(choice.accuracy[0]) < 1
     assert choice.trained.net.replicas == 9
+    equal = tuned(RECALL, Recall(), replace(settings, steps=1), (2e-12, 1e-12), seeds=(0,))
+    assert equal.rate == 1e-12
     settings = replace(SMALL, weight_decay=0.0, warmup=0)
     wild = tuned(WILD, GRAPHS, settings, rates=(1e6, 1e-2), seeds=(0, 1, 2))
     assert wild.rate == 1e-2
@@ -284,11 +264,10 @@ def norms(net):
     return [float(row.norm()) for row in weights_of(net)]
 
 
-@pytest.mark.parametrize("dropout", [0.0, 0.2])
-def test_killed_at_any_step_and_resumed_it_ends_with_the_same_bits(tmp_path, monkeypatch, dropout):
-    shape = replace(PAIRS, dropout=dropout)
+def test_killed_at_any_step_and_resumed_it_ends_with_the_same_bits(tmp_path, monkeypatch):
+    shape = replace(PAIRS, dropout=0.2)
     undisturbed, advance = train(shape, GRAPHS, SMALL, measure=norms), TrainingRun.advance
-    for step in range(1, SMALL.steps + 1):
+    for step in (1, 3, 4, 5, 8, 12):
         folder = tmp_path / str(step)
 
         def killed(self, step=step):
@@ -307,18 +286,16 @@ def test_killed_at_any_step_and_resumed_it_ends_with_the_same_bits(tmp_path, mon
         assert resumed.throughput.steps == SMALL.steps - max(0, 3 * ((step - 1) // 3))
 
 
-def test_killed_during_success_and_divergence(tmp_path):
+def test_killed_when_the_first_has_succeeded_it_ends_with_the_same_bits(tmp_path):
     undisturbed = train(RECALL, Recall(), LEARN)
-    for step in (30, 60):
 
-        def killed(at, step=step):
-            if at.step >= step:
-                raise Killed
+    def killed(at):
+        if at.step >= undisturbed.steps[0]:
+            raise Killed
 
-        folder = tmp_path / str(step)
-        with pytest.raises(Killed):
-            train(RECALL, Recall(), LEARN, folder=folder, progress=killed)
-        assert same(train(RECALL, Recall(), LEARN, folder=folder), undisturbed)
+    with pytest.raises(Killed):
+        train(RECALL, Recall(), LEARN, folder=tmp_path, progress=killed)
+    assert same(train(RECALL, Recall(), LEARN, folder=tmp_path), undisturbed)
 
 
 def test_a_finished_run_is_not_trained_again(tmp_path):
@@ -357,6 +334,12 @@ def test_progress_says_how_far_how_fast_and_how_long():
     assert said[-1].last.step == 12
 
 
+def test_the_loss_of_an_evaluation_is_the_mean_since_the_last_one():
+    (once,) = train(PAIRS, GRAPHS, replace(SMALL, steps=4)).history
+    often = train(PAIRS, GRAPHS, replace(SMALL, steps=4, evaluate_every=1)).history
+    assert once.loss == pytest.approx(np.mean([each.loss for each in often], axis=0))
+
+
 def test_torchs_global_generator_is_left_alone():
     torch.manual_seed(5)
     expected = torch.rand(3)
@@ -371,18 +354,13 @@ def test_torchs_global_generator_is_left_alone():
     ("options", "message"),
     [
         ({"steps": 0}, "steps=0: at least 1"),
-        ({"drawn": 0}, "drawn=0"),
-        ({"warmup": -1}, "warmup=-1: at least 0"),
         ({"seeds": (1,)}, "one of each per replica"),
-        ({"seeds": (), "learning_rates": ()}, "one of each per replica"),
         ({"learning_rates": (1e-2, float("nan"), 1.0)}, "between 0 and 1e6"),
         ({"learning_rates": (1e-2, 1e3, 1.0)}, "at most 1/rate"),
         ({"weight_decay": -1.0}, "weight decay"),
         ({"betas": (0.9, 1.0)}, "betas lie in"),
         ({"clip": -1.0}, "clip at least 0"),
         ({"schedule": "step"}, "accepted are constant, linear, cosine"),
-        ({"precision": "half"}, "accepted are float32"),
-        ({"decayed": "none"}, "accepted are all, matrices"),
         ({"rate_factors": (("*", -1.0),)}, "at least 0"),
     ],
 )
@@ -396,7 +374,6 @@ def test_bad_settings_are_refused(options, message):
     [
         (RECALL, SMALL, "make the shape's equal to the task's"),
         (replace(PAIRS, outputs=3), SMALL, "set outputs=4"),
-        (replace(PAIRS, outputs=0), SMALL, "set outputs=4"),
         (PAIRS, replace(SMALL, rate_factors=(("qvk.*", 0.5),)), r"'qvk\.\*' matches no parameter"),
         (PAIRS, replace(SMALL, precision="bf16"), "need a CUDA device"),
         (PAIRS, replace(SMALL, graphed=True), "need a CUDA device"),

@@ -76,12 +76,6 @@ def rank_of_piece(
     return Exact(best, misses=misses)
 
 
-def draws_for(depth: int, rank: int) -> int:
-    """How many choices of weights `rank_of_piece` takes where the rank stays below `most`."""
-    miss = _one_miss(depth, rank)
-    return next((n for n in range(1, _DRAWS) if miss**n < _RARE), _DRAWS)
-
-
 def _one_miss(depth: int, rank: int) -> float:
     """The chance at most that weights with this rank miss a larger one."""
     return min(1.0, (rank + 1) * 2 * (3**depth - 1) / PRIME)
