@@ -3,8 +3,7 @@
 A net of L layers and width d has A d^2 + B d weights (A and B depend on L), and so many operations
 per token; so the width of a given size is the root of a quadratic, rounded to what heads and
 hardware need. What rounding adds or takes away, the inner width of the feed-forward networks gives
-back, unless its factor is demanded. `terms`, `real_width`, `rounded` and `inner_widths` use
-operators alone, so that they take arrays too.
+back, unless its factor is demanded.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import math
 from bisect import bisect_left
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 from .architecture import Architecture, Experts, Kind
 from .base.quantities import UsageError, plural, shown
@@ -406,15 +405,15 @@ def stages(layers: int, pipeline: int) -> tuple[int, ...]:
 
 class Terms(NamedTuple):
     """A size as `square d^2 + kv d k + inner d f + expert d e + linear d`, where k is the width of
-    all keys, f that of the dense and e that of one expert network. Numbers, or arrays of them."""
+    all keys, f that of the dense and e that of one expert network."""
 
-    square: Any
-    kv: Any
-    inner: Any
-    expert: Any
-    linear: Any
+    square: float
+    kv: float
+    inner: float
+    expert: float
+    linear: float
 
-    def value(self, width: Any, keys: Any, inner: Any, expert: Any) -> Any:
+    def value(self, width: float, keys: float, inner: float, expert: float) -> float:
         """The size at these widths."""
         return width * (
             self.square * width
@@ -425,13 +424,9 @@ class Terms(NamedTuple):
         )
 
 
-def terms(t: Template, layers: Any, of: Measure) -> Terms:
-    """The size of nets of so many layers; counting counts the same.
-
-    Args:
-        t: the template.
-        layers: the depth that a token passes, or an array of depths.
-        of: what is counted.
+def terms(t: Template, layers: float, of: Measure) -> Terms:
+    """The size of nets of so many layers, as often as a token passes them; counting counts the
+    same.
 
     >>> t = template(Target(7e9), Constraints(vocabulary=32000, tied=False))
     >>> terms(t, 32, "total").value(4096, 4096, 11008, 0)  # LLaMA-7B
@@ -442,7 +437,7 @@ def terms(t: Template, layers: Any, of: Measure) -> Terms:
     matrices = 3 if c.gated else 2
     own = layers if run else layers // c.loops
     # At most all layers are dense.
-    dense = own - (own - c.dense_layers) * (own > c.dense_layers) if c.experts else own
+    dense = min(own, c.dense_layers) if c.experts else own
     sparse = own - dense
     used = c.active_experts if of in ("active", "flops") else c.experts
     square = 2 * attention * own
@@ -461,7 +456,7 @@ def terms(t: Template, layers: Any, of: Measure) -> Terms:
     return Terms(square, square, inner, expert, linear)
 
 
-def real_width(value: Any, s: Terms, t: Template) -> Any:
+def real_width(value: float, s: Terms, t: Template) -> float:
     """The real width at which a size is reached, with key heads and inner widths in proportion:
     the positive root of A d^2 + B d = value.
 
@@ -498,17 +493,16 @@ def squares(t: Template, layers: float, width: float) -> float:
     return float(weights)
 
 
-def rounded(number: Any, multiple: Any) -> Any:
+def rounded(number: float, multiple: int) -> int:
     """The nearest multiple of a number, at least one of them.
 
     >>> rounded(300, 128), rounded(10, 128)
-    (256.0, 128.0)
+    (256, 128)
     """
-    near = (number + multiple / 2) // multiple * multiple
-    return near + multiple * (near < multiple)
+    return max(multiple, int((number + multiple / 2) // multiple) * multiple)
 
 
-def inner_widths(value: Any, s: Terms, t: Template, width: Any, keys: Any) -> tuple[Any, Any]:
+def inner_widths(value: float, s: Terms, t: Template, width: int, keys: int) -> tuple[int, int]:
     """Inner widths of a dense and of an expert network with which a size is met best at a width.
 
     They are those of the factor, unless they are free: then what is missing or too much is divided
@@ -517,7 +511,7 @@ def inner_widths(value: Any, s: Terms, t: Template, width: Any, keys: Any) -> tu
 
     >>> t = template(Target(7e9), Constraints(vocabulary=32000, tied=False))
     >>> inner_widths(6738415616, terms(t, 32, "total"), t, 4096, 4096)
-    (11008.0, 0)
+    (11008, 0)
     """
     c = t.demanded
     inner = rounded(t.ff_factor * width, t.ff_multiple)
@@ -530,7 +524,7 @@ def inner_widths(value: Any, s: Terms, t: Template, width: Any, keys: Any) -> tu
     missing = value - s.value(width, keys, inner, expert)
     now = rounded(was + missing / (slope * width), t.ff_multiple)
     low, high = (rounded(share * was, t.ff_multiple) for share in (LEAST_INNER, MOST_INNER))
-    now = now + (low - now) * (now < low) + (high - now) * (now > high)
+    now = min(max(now, low), high)
     return (inner, now) if c.experts else (now, expert)
 
 
@@ -567,7 +561,7 @@ def nearest(target: Target, t: Template, layers: int) -> Shape | None:
         if not width or (not below and not t.demanded.width and width > 2 * real):
             continue
         keys = key_heads(t, width // t.head_width)
-        inner, expert = map(int, inner_widths(target.value, s, t, width, keys * t.head_width))
+        inner, expert = inner_widths(target.value, s, t, width, keys * t.head_width)
         value = s.value(width, keys * t.head_width, inner, expert)
         order = max(abs(value / target.value - 1), CLOSE), abs(width - real)
         if best is None or order < best[0]:
@@ -708,12 +702,12 @@ def _filled(a: Architecture, wider: float, goal: float, of: Measure) -> Architec
     multiple = min(128, was & -was)
     while multiple > 8 and multiple * 40 > was:
         multiple //= 2
-    low, high = (int(rounded(share * was * wider, multiple)) for share in (LEAST_INNER, MOST_INNER))
+    low, high = (rounded(share * was * wider, multiple) for share in (LEAST_INNER, MOST_INNER))
     if low == high:
         return inner(low)
     least, most = measure(inner(low), of), measure(inner(high), of)
     wanted = low + (high - low) * (goal - least) / (most - least)
-    return inner(int(min(max(rounded(wanted, multiple), low), high)))
+    return inner(min(max(rounded(wanted, multiple), low), high))
 
 
 def measure(a: Architecture, of: Measure) -> int:
@@ -782,7 +776,7 @@ def _no_shape(target: Target, t: Template, off: Shape | None) -> str:
         )
     layers = _depths(target, t)[0]
     s, keys = terms(t, layers, target.of), key_heads(t, t.step // t.head_width) * t.head_width
-    inner, expert = map(int, inner_widths(1.0, s, t, t.step, keys))
+    inner, expert = inner_widths(1.0, s, t, t.step, keys)
     value = s.value(t.step, keys, inner, expert)
     experts, fewer = "", ""
     if c.experts:
