@@ -321,7 +321,7 @@ def best_rule(key: NetKind = STANDARD, known_by: int | None = None) -> Rule:
     Args:
         known_by: a year; rules and grids of later years are left out.
 
-    >>> best_rule(NetKind("mup")).key, best_rule(Key(residual="attnres")).key
+    >>> best_rule(NetKind("mup")).key, best_rule(NetKind(residual="attnres")).key
     ('mup', 'attnres')
     """
     wanted = NetKind(

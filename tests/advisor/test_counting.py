@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -188,13 +187,6 @@ def test_what_stands_in_no_layer_and_biases_of_a_latent_count() -> None:
     assert biased == 61 * (1536 + 512 + 64)
 
 
-def test_layers_add_up() -> None:
-    for a in (LLAMA, GPT2, MIXTRAL, T5):
-        deeper = a.with_(layers=a.layers + 1)
-        assert count(deeper).total - count(a).total == per_layer(a)
-    assert per_layer(DEEPSEEK) == count(DEEPSEEK.with_(layers=62)).total - count(DEEPSEEK).total
-
-
 @given(architectures())
 def test_counts_agree_with_each_other(a: Architecture) -> None:
     c, listed = count(a), weights(a)
@@ -346,8 +338,3 @@ def test_activations_are_those_recalled(tokens: int, heads: int) -> None:
 def test_a_gate_keeps_both_of_its_factors_and_what_each_was_made_of() -> None:
     gated = activations(LLAMA) - activations(LLAMA.with_(gated=False))
     assert gated == 32 * 4096 * 2 * 2 * 11008
-
-
-def test_shared_experts_have_their_own_width_or_that_of_the_others() -> None:
-    assert Experts(4, 2, 8, shared=2).shared_size == 16
-    assert replace(Experts(4, 2, 8, shared=1), shared_width=5).shared_size == 5

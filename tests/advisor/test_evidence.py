@@ -264,21 +264,6 @@ def test_the_sources_tell_rules_apart_only_by_a_paired_difference() -> None:
     assert not clear._replace(error=0.2).told
 
 
-def test_the_reason_says_among_which_rules_and_what_leaving_out_does_not_show() -> None:
-    found = evidence.table()
-    assert found.choices == {"levine", "mup", "nanochat", "prenorm", "marin"}
-    assert "best on published grids of the 5 rules that may be chosen" in evidence.reason(
-        brief=True
-    )
-    less = [s for s in found.scores if s.mean < found.best.mean]
-    assert [s.rule.key for s in less] == ["built"]
-    assert f"what is built, {less[0].mean:.3f}, is less, but may not be chosen" in evidence.reason()
-    assert found.settled
-    assert "leaving each source out chooses the same rule" in evidence.reason()
-    assert "held out" not in evidence.reason() + evidence.reason(brief=True)
-    assert not evidence.table(pool="standard").settled
-
-
 def test_a_constant_ratio_beyond_the_published_sizes_would_pick_the_worse_net() -> None:
     constant = replace(
         rules.rule("mup"), key="constant", law=lambda size: laws.aspect_depth(size, 62)
@@ -289,6 +274,15 @@ def test_a_constant_ratio_beyond_the_published_sizes_would_pick_the_worse_net() 
         for each in (rules.rule("mup"), constant)
     }
     assert picked == {"mup": 32, "constant": 64}
+
+
+def test_other_kinds_of_nets_follow_the_optimum_published_for_them() -> None:
+    assert evidence.best_rule(NetKind("mup")).key == "mup"
+    assert evidence.best_rule(NetKind("completep")).key == "mup"
+    assert evidence.best_rule(NetKind(residual="attnres")).key == "attnres"
+    assert evidence.best_rule(NetKind(norm="post")) == evidence.best_rule()
+    assert "published for this kind" in evidence.reason(NetKind("mup"))
+    assert f"{evidence.table().held_out:.2f}" in evidence.reason()
 
 
 def test_as_of_a_year_only_what_was_known() -> None:
@@ -523,6 +517,13 @@ def test_deep_ends_that_are_published_replace_those_of_the_grids() -> None:
         assert "CompleteP" in found.sources
     mup, completep = (evidence.interval(1.5e9, key=NetKind(p)) for p in ("mup", "completep"))
     assert mup.high < completep.high
+
+
+def test_for_another_norm_it_is_said_that_the_grids_are_pre_norm() -> None:
+    pre, post = (evidence.interval(1e9, key=NetKind(norm=norm)) for norm in ("pre", "post"))
+    assert (post.low, post.high) == (pre.low, pre.high)
+    assert "pre-norm" in post.why
+    assert "pre-norm" not in pre.why
 
 
 def test_without_its_only_source_nothing_is_said() -> None:
