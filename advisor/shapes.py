@@ -352,11 +352,7 @@ def ratio_near(heads: int, ratio: int) -> int:
 
 
 def key_heads(t: Template, heads: int) -> int:
-    """Key heads for so many query heads; tensor-parallel devices share them evenly.
-
-    >>> key_heads(template(Target(3e9), Constraints()), 22)
-    11
-    """
+    """Key heads for so many query heads; tensor-parallel devices share them evenly."""
     if t.demanded.kv_ratio:
         return heads // t.ratio
     return heads // ratio_near(heads // t.demanded.tensor, t.ratio)
@@ -427,10 +423,6 @@ class Terms(NamedTuple):
 def terms(t: Template, layers: float, of: Measure) -> Terms:
     """The size of nets of so many layers, as often as a token passes them; counting counts the
     same.
-
-    >>> t = template(Target(7e9), Constraints(vocabulary=32000, tied=False))
-    >>> terms(t, 32, "total").value(4096, 4096, 11008, 0)  # LLaMA-7B
-    6738415616
     """
     c, run = t.demanded, of == "flops"
     attention, mlps, norms, last = (3, 2, 5, 2) if c.kind == "encoder-decoder" else (1, 1, 2, 1)
@@ -459,10 +451,6 @@ def terms(t: Template, layers: float, of: Measure) -> Terms:
 def real_width(value: float, s: Terms, t: Template) -> float:
     """The real width at which a size is reached, with key heads and inner widths in proportion:
     the positive root of A d^2 + B d = value.
-
-    >>> t = template(Target(7e9), Constraints(kv_ratio=1, ff_factor=8 / 3))
-    >>> round(real_width(12 * 32 * 4096**2, Terms(2 * 32, 2 * 32, 3 * 32, 0, 0), t), 6)
-    4096.0
     """
     a = s.square + s.kv / t.ratio + s.inner * t.ff_factor + s.expert * t.expert_factor
     b = s.linear + s.expert * (t.demanded.expert_width or 0)
@@ -494,11 +482,7 @@ def squares(t: Template, layers: float, width: float) -> float:
 
 
 def rounded(number: float, multiple: int) -> int:
-    """The nearest multiple of a number, at least one of them.
-
-    >>> rounded(300, 128), rounded(10, 128)
-    (256, 128)
-    """
+    """The nearest multiple of a number, at least one of them."""
     return max(multiple, int((number + multiple / 2) // multiple) * multiple)
 
 
@@ -508,10 +492,6 @@ def inner_widths(value: float, s: Terms, t: Template, width: int, keys: int) -> 
     They are those of the factor, unless they are free: then what is missing or too much is divided
     among them, as far as LEAST_INNER and MOST_INNER allow. Of a net with experts these alone are
     free.
-
-    >>> t = template(Target(7e9), Constraints(vocabulary=32000, tied=False))
-    >>> inner_widths(6738415616, terms(t, 32, "total"), t, 4096, 4096)
-    (11008, 0)
     """
     c = t.demanded
     inner = rounded(t.ff_factor * width, t.ff_multiple)
@@ -542,13 +522,6 @@ def nearest(target: Target, t: Template, layers: int) -> Shape | None:
         target: the size.
         t: its template.
         layers: a legal depth.
-
-    >>> target = Target(3e9)
-    >>> shape = nearest(target, template(target, Constraints()), 28)
-    >>> shape.architecture.width, shape.architecture.heads, shape.architecture.kv_heads
-    (2560, 20, 5)
-    >>> abs(shape.mismatch) < 0.01
-    True
     """
     if layers <= t.demanded.dense_layers:
         return None
@@ -646,13 +619,6 @@ def resized(a: Architecture, layers: int, of: Measure = "total") -> Architecture
 
     Raises:
         UsageError: for a depth that its loops or dense layers do not allow.
-
-    >>> llama = Architecture(32, 4096, 32, 14336, 128256, kv_heads=8)
-    >>> deeper = resized(llama, 40)
-    >>> deeper.width, deeper.heads, deeper.kv_heads
-    (3584, 28, 7)
-    >>> abs(measure(deeper, "total") / measure(llama, "total") - 1) < 0.01
-    True
     """
     goal = measure(a, of)
     loops = a.layers // a.own_layers
@@ -711,11 +677,7 @@ def _filled(a: Architecture, wider: float, goal: float, of: Measure) -> Architec
 
 
 def measure(a: Architecture, of: Measure) -> int:
-    """The size of an architecture, by counting; FLOPs at the training context.
-
-    >>> measure(Architecture(32, 4096, 32, 11008, 32000), "total")
-    6738415616
-    """
+    """The size of an architecture, by counting; FLOPs at the training context."""
     if of == "flops":
         return flops(a, min(a.context, TRAINING_CONTEXT)).forward
     return int(getattr(count(a), of))
@@ -810,11 +772,7 @@ def width_steps(t: Template) -> str:
 
 
 def narrower(t: Template) -> str:
-    """What makes the widths of a template finer, as a list of things to try.
-
-    >>> narrower(template(Target(3e9), Constraints(head_width=100)))
-    'a multiple of 4, a smaller head width, '
-    """
+    """What makes the widths of a template finer, as a list of things to try."""
     c, reason = t.demanded, ""
     if c.width is not None:
         return "a smaller width, "

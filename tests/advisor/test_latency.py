@@ -211,7 +211,7 @@ def test_the_span_of_the_mean_is_what_a_search_finds(table: list[LatencyPoint]) 
     assert (share**2 < least) == (table is BENT)
     room = max(share**2, least)
     for asked in (net(8, 2560), net(40, 1024), net(20, 2048, d_ff=12288)):
-        slow = np.array([1, *found.load(asked)], float) / scale
+        slow = np.array([1, *found.loads(asked)[1]], float) / scale
         # What goes with L d, as a cache of full keys.
         fast = slow.copy()
         fast[4] = 2 * asked.layers * asked.width / scale[4]
