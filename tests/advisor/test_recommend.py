@@ -163,23 +163,6 @@ def test_where_widths_are_coarse_nets_stay_in_order_and_inside(
     assert found == sorted(found)
 
 
-@pytest.mark.parametrize(
-    ("size", "demands"),
-    [
-        ("1B", {"kv_ratio": 8, "head_width": 64, "tensor": 2}),
-        ("500K", {"vocabulary": 256}),
-        ("3B", {"head_width": 100}),
-    ],
-)
-def test_where_none_near_the_rule_can_be_built_another_depth_inside_is(
-    size: str, demands: dict
-) -> None:
-    answer = recommend(size, **demands)
-    assert "widths come in steps of" in answer.shape.why
-    a = answer.shape.architecture
-    assert answer.interval.low <= a.layers <= answer.interval.high
-
-
 @settings(max_examples=30, deadline=None)
 @given(
     st.floats(math.log(1e3), math.log(1e15)).map(math.exp),
