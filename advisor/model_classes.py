@@ -150,12 +150,12 @@ class Window(NamedTuple):
 
     key: str
     default: int | None
-    count: Callable[[Config, int], int] = lambda c, layers: layers
+    having: Callable[[Config, int], int] = lambda c, layers: layers
     null: bool = False  # whether null is none, and not the default
 
     def read(self, c: Config, layers: int) -> dict[str, Any]:
         """The fields of an Architecture."""
-        count, window = self.count(c, layers), c.optional(self.key)
+        count, window = self.having(c, layers), c.optional(self.key)
         if window is None and not (self.null and self.key in c.values):
             window = self.default
         return c.windows(layers, window, count)

@@ -7,7 +7,7 @@ import math
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from depthlaw.advisor.architecture import Architecture, Experts, Latent
 from depthlaw.advisor.base.quantities import UsageError
@@ -187,6 +187,7 @@ def test_what_stands_in_no_layer_and_biases_of_a_latent_count() -> None:
     assert biased == 61 * (1536 + 512 + 64)
 
 
+@settings(max_examples=30)
 @given(architectures())
 def test_counts_agree_with_each_other(a: Architecture) -> None:
     c, listed = count(a), weights(a)
@@ -282,6 +283,7 @@ def test_operations_follow_experts_windows_and_encoders() -> None:
         flops(LLAMA, 0)
 
 
+@settings(max_examples=30)
 @given(architectures(), st.integers(1, 12))
 def test_a_mask_saves_operations_and_a_longer_context_costs_some(a: Architecture, n: int) -> None:
     full, masked = flops(a, n), flops(a, n, causal=True)

@@ -70,7 +70,7 @@ def test_a_limit_that_no_point_reaches_is_refused_in_one_line(
 def test_a_looser_limit_never_gives_a_worse_net(table: str) -> None:
     """Of one size: never further from the depth that is chosen without a limit."""
     found = one_size() if table == "one size" else fit(BENCHMARK["points"](BENCHMARK["DEVICES"][1]))
-    low, high, step = (1560, 2000, 40) if table == "one size" else (2.5, 4.5, 0.2)
+    low, high, step = (1560, 2000, 80) if table == "one size" else (2.5, 4.5, 0.4)
     free = recommend("1B").shape
     depth, depths, answered = free.architecture.layers, [], 0
     for i in range(round((high - low) / step) + 1):
@@ -83,7 +83,7 @@ def test_a_looser_limit_never_gives_a_worse_net(table: str) -> None:
         assert abs(shape.counts.total / 1e9 - 1) <= 0.02
         assert shape.milliseconds[2] <= low + i * step
         depths.append(abs(math.log(shape.architecture.layers / depth)))
-    assert answered > 5
+    assert answered > 3
     assert depths == sorted(depths, reverse=True)
     assert depths[0] > depths[-1] == 0
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from depthlaw.advisor.base.quantities import (
     LEAST,
@@ -234,6 +234,7 @@ def test_bad_quantities_get_one_clear_line(
     assert re.search("such as|did you mean", message)
 
 
+@settings(max_examples=40)
 @given(st.text(max_size=40) | st.from_regex(r"[0-9.,e+-]{1,8} ?[a-zA-Z%/]{0,6}", fullmatch=True))
 def test_any_text_is_a_quantity_or_a_usage_error(text: str) -> None:
     for parse in (
