@@ -16,17 +16,10 @@ if TYPE_CHECKING:
     from .counting import count
     from .huggingface import read_config
     from .recommendation import recommend
-    from .vectorised import recommend_depths
 
-__all__ = ["count", "read_config", "recommend", "recommend_depths"]
+__all__ = ["count", "read_config", "recommend"]
 
-# `recommend_depths` alone needs NumPy.
-_HOMES = {
-    "count": "counting",
-    "read_config": "huggingface",
-    "recommend": "recommendation",
-    "recommend_depths": "vectorised",
-}
+_HOMES = {"count": "counting", "read_config": "huggingface", "recommend": "recommendation"}
 
 
 def __getattr__(name: str) -> Any:

@@ -555,11 +555,7 @@ def counted(c: Count) -> str:
 
 
 def layers(number: int) -> str:
-    """So many layers.
-
-    >>> layers(1), layers(28)
-    ('1 layer', '28 layers')
-    """
+    """So many layers."""
     return plural(number, "layer")
 
 

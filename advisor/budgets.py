@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 from .architecture import Architecture
 from .base.quantities import LEAST, MOST, UsageError, binary, shown, size
@@ -66,12 +65,6 @@ class Budget:
     layer_milliseconds: float | None = None  # of a layer beside its weights, where it is served
     bytes_per_weight: float = 2.0  # where it is served
 
-    def __post_init__(self) -> None:
-        """What was read exactly is a number like every other from here on."""
-        for name, value in vars(self).items():
-            if isinstance(value, Fraction):
-                object.__setattr__(self, name, float(value))
-
 
 @dataclass(frozen=True)
 class Resolved:
@@ -85,12 +78,7 @@ class Resolved:
     notes: tuple[str, ...] = ()  # how the numbers follow, in words
 
     def excludes(self, a: Architecture) -> str | None:
-        """Which limit an architecture breaks, in words; None where it keeps all of them.
-
-        >>> budget = Resolved(Target(7e9), Budget(total=7e9, memory=8e9))
-        >>> budget.excludes(Architecture(32, 4096, 32, 11008, 32000))
-        'needs 14.6 GiB for weights and KV cache, more than 7.45 GiB'
-        """
+        """Which limit an architecture breaks, in words; None where it keeps all of them."""
         b = self.budget
         cache = _CACHE_BYTES * kv_numbers(a, a.context)
         if b.kv_bytes is not None and cache > b.kv_bytes:
@@ -131,9 +119,6 @@ class Resolved:
 def read_bytes(a: Architecture, bytes_per_weight: float) -> float:
     """Bytes of weights that are read to write one token: all active ones but an input table that
     the output layer does not use, of which one row is read.
-
-    >>> read_bytes(Architecture(32, 4096, 32, 11008, 32000), 2) / 1e9
-    13.214687232
     """
     counts = count(a)
     return bytes_per_weight * (counts.active - (0 if a.tied else counts.embedding))
@@ -286,9 +271,6 @@ def _served(b: Budget, notes: list[str]) -> Budget:
 def idle_gpu(b: Budget) -> bool:
     """Whether a GPU is named, and nothing is computed from it: no time, tokens or FLOPs to train
     with, and no limit of milliseconds by which it serves.
-
-    >>> idle_gpu(Budget(total=3e9, gpu="H100")), idle_gpu(Budget(gpu="H100", hours=9))
-    (True, False)
     """
     serves = b.milliseconds is not None and b.latency is None
     return b.gpu is not None and not (b.hours or b.flops or b.tokens or serves)

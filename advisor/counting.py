@@ -131,11 +131,7 @@ def count(a: Architecture) -> Count:
 
 
 def per_layer(a: Architecture) -> int:
-    """Parameters of one layer: of a decoder's, and with experts of a layer that has them.
-
-    >>> per_layer(Architecture(32, 4096, 32, 11008, 32000))
-    202383360
-    """
+    """Parameters of one layer: of a decoder's, and with experts of a layer that has them."""
     e = a.experts
     if e:
         e = None if e.dense_layers == a.own_layers else replace(e, dense_layers=0)
@@ -323,10 +319,6 @@ def memory(a: Architecture, bytes_per_weight: float = 2) -> Memory:
     weights of 4 bytes as much for gradients and for each of two moments; in mixed precision, with
     weights of 2 bytes, 2 + 2, a 32-bit copy of the weights and two 32-bit moments (Rajbhandari et
     al. 2020, arXiv:1910.02054, section 3.1). In other precisions nothing is trained.
-
-    >>> m = memory(Architecture(32, 4096, 32, 11008, 32000))
-    >>> m.weights, m.gradients, sum(m.optimiser.values()) // m.weights, m.kv_cache == 2**31
-    (13476831232, 13476831232, 6, True)
     """
     total, kv = count(a).total, 2 * kv_numbers(a, a.context)
     stored = math.ceil(bytes_per_weight * total)
@@ -344,9 +336,6 @@ def kv_numbers(a: Architecture, context: int) -> int:
     A layer keeps keys and values of all key heads, or with latent attention the latent and the
     rotary part of the key; a sliding-window layer those of its window. A decoder with an encoder
     keeps as much for its attention to the encoder; an encoder alone keeps nothing.
-
-    >>> kv_numbers(Architecture(32, 4096, 32, 14336, 32000, kv_heads=8), 4096) == 2**28
-    True
     """
     if a.kind == "encoder":
         return 0
@@ -372,11 +361,6 @@ def activations(a: Architecture, size: int = 2) -> int:
     other nets the same list is summed, which is an estimate: programs differ in what they keep.
     Outside the layers the last norm and the output layer keep their inputs, and the logits are in
     32 bits. A token's experts count as its feed-forward network.
-
-    >>> plain = Architecture(1, 64, 4, 256, 100, gated=False, context=10)
-    >>> outside = 2 * 2 * 10 * 64 + 4 * 10 * 100
-    >>> activations(plain) - outside == 10 * 64 * 32
-    True
     """
     d, e = a.width, a.experts
     queries, values = a.heads * a.head_size, a.heads * a.value_size

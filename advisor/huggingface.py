@@ -44,11 +44,6 @@ def architecture_of(values: dict[str, Any]) -> Architecture:
 
     Raises:
         UsageError: as `read_config`.
-
-    >>> a = architecture_of({"model_type": "gpt2", "n_layer": 12, "n_embd": 768, "n_head": 12,
-    ...                      "vocab_size": 50257, "n_positions": 1024})
-    >>> a.layers, a.d_ff, a.tied
-    (12, 3072, True)
     """
     kind = values.get("model_type")
     if not isinstance(kind, str):

@@ -44,7 +44,15 @@ def advice(layers: int, key: NetKind = STANDARD, *, encoder_layers: int = 0) -> 
     >>> [a.what for a in advice(32, NetKind("completep"))][:2]
     ['branch multiplier', 'learning rate']
     """
-    return (*_norm(layers, key, encoder_layers), *_parametrisation(key), *_once(key))
+    once = Advice(
+        "once",
+        "do not count depth twice: scaled initialisation, branch multiplier, DeepNorm "
+        "and LayerNorm scaling each make up for depth; use one",
+        "Megatron-LM, draft pull request 4381, printed; README of LayerNorm scaling",
+        "reported",
+    )
+    found = (*_norm(layers, key, encoder_layers), *_parametrisation(key))
+    return (*found, once) if key.residual == "plain" else found
 
 
 def _norm(layers: int, key: NetKind, encoder_layers: int) -> Iterator[Advice]:
@@ -133,20 +141,17 @@ def _parametrisation(key: NetKind) -> Iterator[Advice]:
             "signal_propagation/depth_exponents",
         )
     elif key.parametrisation == "completep":
-        yield Advice(
-            "branch multiplier",
-            "m^-1, m = L / L_base",
-            "dey2025, arXiv:2505.01618; EleutherAI/nanoGPT-mup, branch completep",
-            "printed",
-            "signal_propagation/depth_exponents",
-        )
-        yield Advice(
-            "learning rate",
-            "of hidden weights: no power of the depth",
-            "dey2025, arXiv:2505.01618; EleutherAI/nanoGPT-mup, branch completep",
-            "printed",
-            "signal_propagation/depth_exponents",
-        )
+        for what, says in (
+            ("branch multiplier", "m^-1, m = L / L_base"),
+            ("learning rate", "of hidden weights: no power of the depth"),
+        ):
+            yield Advice(
+                what,
+                says,
+                "dey2025, arXiv:2505.01618; EleutherAI/nanoGPT-mup, branch completep",
+                "printed",
+                "signal_propagation/depth_exponents",
+            )
         yield Advice(
             "epsilon",
             "AdamW's epsilon in blocks times m^-1, and one over the width ratio",
@@ -159,15 +164,4 @@ def _parametrisation(key: NetKind) -> Iterator[Advice]:
             "divides by sqrt(L), such as Megatron, needs m^0.5 to undo it",
             "Megatron-LM, draft pull request 4381",
             "printed",
-        )
-
-
-def _once(key: NetKind) -> Iterator[Advice]:
-    if key.residual == "plain":
-        yield Advice(
-            "once",
-            "do not count depth twice: scaled initialisation, branch multiplier, DeepNorm "
-            "and LayerNorm scaling each make up for depth; use one",
-            "Megatron-LM, draft pull request 4381, printed; README of LayerNorm scaling",
-            "reported",
         )

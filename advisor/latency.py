@@ -80,14 +80,7 @@ class LatencyPoint(NamedTuple):
 
     @property
     def layer_weights(self) -> int:
-        """Weights of the matrices of one layer: 12 d^2, unless more is known.
-
-        >>> LatencyPoint(32, 4096, Fraction(9)).layer_weights == 12 * 4096**2
-        True
-        >>> llama = LatencyPoint(32, 4096, Fraction(9), d_ff=14336, heads=32, kv_heads=8)
-        >>> llama.layer_weights == 2 * 4096**2 + 2 * 4096 * 1024 + 3 * 4096 * 14336
-        True
-        """
+        """Weights of the matrices of one layer: 12 d^2, unless more is known."""
         d = self.width
         head = self.head_width or d // (self.heads or 1)
         queries = self.heads * head if self.heads else d
@@ -136,6 +129,7 @@ class Fit:
     """A least-squares fit with what its residuals say of the next measurement."""
 
     points: tuple[LatencyPoint, ...]
+    knows: _Known  # what the table names of every net
     solutions: tuple[_Solution, ...]  # of every set of terms that the points tell apart
     spread: float  # standard deviation of a measurement, as a share of its time
     freedom: int  # degrees of freedom of the spread
@@ -166,11 +160,6 @@ class Fit:
         return tuple(assumptions)
 
     @property
-    def knows(self) -> _Known:
-        """What the table names of every net."""
-        return _known(self.points)
-
-    @property
     def widths(self) -> tuple[int, int]:
         """The least and the greatest measured width."""
         return min(p.width for p in self.points), max(p.width for p in self.points)
@@ -179,10 +168,6 @@ class Fit:
     def coefficients(self) -> tuple[float, ...]:
         """Milliseconds of every token, of a layer, of a weight in a layer, of one in the output, of
         a number in the cache; of the first where several fit equally well.
-
-        >>> fit([LatencyPoint(n, d, Fraction(1 + n) + Fraction(12 * n * d * d, 10**6))
-        ...      for n in (8, 16, 32) for d in (512, 1024)]).coefficients
-        (1.0, 1.0, 1e-06, 0.0, 0.0)
         """
         return next(s.coefficients for s in self.solutions if s.best)
 
@@ -191,20 +176,12 @@ class Fit:
         """Whether other coefficients fit the points equally well."""
         return len({s.coefficients for s in self.solutions if s.best}) > 1
 
-    def load(self, a: Architecture) -> Load:
-        """What a token of a net passes through, at most.
+    def loads(self, a: Architecture) -> tuple[Load, Load]:
+        """The least and the most that a token of a net may pass through.
 
         Where the table names no key heads, what goes with L d may be a cache of full or of grouped
         keys, or something of the weights over d. The answer is then taken as the slowest of these.
-
-        >>> line = fit([LatencyPoint(n, 4096, Fraction(n + 2)) for n in (8, 16, 32)])
-        >>> line.load(Architecture(32, 4096, 32, 11008, 32000))
-        Load(layers=32, weights=6476005376, output=4096, cache=263509.3333333333)
         """
-        return self._loads(a)[1]
-
-    def _loads(self, a: Architecture) -> tuple[Load, Load]:
-        """The least and the most that a token may pass through."""
         inside = sum(
             w.passes * math.prod(w.shape)
             for w in weights(a)
@@ -230,7 +207,7 @@ class Fit:
     def outside(self, a: Architecture, factor: float = 1) -> str:
         """What of a net lies outside the measured points by more than a factor, in words; empty
         where nothing does."""
-        knows, asked = self.knows, self.load(a)
+        knows, (_, asked) = self.knows, self.loads(a)
         measured = [_load(p, knows) for p in self.points]
         texts = [
             "{} layers",
@@ -264,12 +241,8 @@ class Fit:
         too much above the least: so what the points do not tell apart is read both ways. Up to
         twice the least is never too much, as the residuals of a formula that is wrong are no
         independent noise. Low is not negative.
-
-        >>> line = fit([LatencyPoint(n, 512, Fraction(2 + n)) for n in (8, 16, 24, 32)])
-        >>> line.ms(Architecture(20, 512, 8, 2048, 32000, gated=False))
-        (22.0, 22.0, 22.0)
         """
-        least, most = self._loads(a)
+        least, most = self.loads(a)
         short = self._interval(least)
         return short if most == least else (short[0], *self._interval(most)[1:])
 
@@ -312,14 +285,6 @@ class _Known(NamedTuple):
     context: bool
 
 
-def _known(points: Sequence[LatencyPoint]) -> _Known:
-    return _Known(
-        all(p.vocabulary for p in points),
-        all(p.kv_heads for p in points),
-        all(p.context for p in points),
-    )
-
-
 def _load(p: LatencyPoint, knows: _Known) -> Load:
     wide = p.width * (p.vocabulary or 1) if knows.vocabulary else p.width
     keys = p.keys if knows.keys else p.width
@@ -348,7 +313,8 @@ def fit(points: Sequence[LatencyPoint]) -> Fit:
             "the measured points have one depth alone, which cannot tell what a layer "
             "takes from what every token takes; measure at least two depths"
         )
-    knows = _known(points)
+    told = zip(*((p.vocabulary, p.kv_heads, p.context) for p in points), strict=True)
+    knows = _Known(*map(all, told))
     # Divided by the time, whose digits beyond those of a float do not matter.
     shares = [Fraction(1 / float(p.milliseconds)) for p in points]
     rows = [
@@ -389,6 +355,7 @@ def fit(points: Sequence[LatencyPoint]) -> Fit:
     freedom = len(points) - used
     return Fit(
         tuple(points),
+        knows,
         tuple(
             _Solution(
                 terms,
@@ -433,9 +400,6 @@ def student_quantile(probability: float, freedom: int) -> float:
     Args:
         probability: at least one half and less than one.
         freedom: degrees of freedom, from 1 on.
-
-    >>> [round(student_quantile(0.975, n), 3) for n in (1, 2, 5, 30)]
-    [12.706, 4.303, 2.571, 2.042]
     """
 
     def inside(theta: float) -> float:

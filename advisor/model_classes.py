@@ -10,6 +10,7 @@ error.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple, NoReturn
@@ -105,14 +106,10 @@ class Config:
         """A number of layers."""
         return self.size(*keys, most=_MOST["layers"])
 
-    def windows(
-        self, layers: int, window: int | None, pattern: Callable[[int], bool]
-    ) -> dict[str, Any]:
-        """Fields for sliding windows: in the layers that `layer_types` lists, or the pattern."""
+    def windows(self, layers: int, window: int | None, count: int) -> dict[str, Any]:
+        """Fields for sliding windows, in so many layers unless `layer_types` lists others."""
         types = self.values.get("layer_types")
-        if types is None:
-            count = sum(map(pattern, range(layers)))
-        else:
+        if types is not None:
             known = ("sliding_attention", "full_attention")
             listed = isinstance(types, list) and len(types) == layers
             if not listed or any(t not in known for t in types):
@@ -149,19 +146,19 @@ class Key(NamedTuple):
 
 
 class Window(NamedTuple):
-    """Sliding windows: their size, and which layers have one where no layer types are listed."""
+    """Sliding windows: their size, and how many layers have one where no layer types are listed."""
 
     key: str
     default: int | None
-    pattern: Callable[[Config], Callable[[int], bool]]
+    having: Callable[[Config, int], int] = lambda c, layers: layers
     null: bool = False  # whether null is none, and not the default
 
     def read(self, c: Config, layers: int) -> dict[str, Any]:
         """The fields of an Architecture."""
-        pattern, window = self.pattern(c), c.optional(self.key)
+        count, window = self.having(c, layers), c.optional(self.key)
         if window is None and not (self.null and self.key in c.values):
             window = self.default
-        return c.windows(layers, window, pattern)
+        return c.windows(layers, window, count)
 
 
 class Class(NamedTuple):
@@ -325,26 +322,17 @@ _BERT: dict[str, Any] = {
 # --- windows --------------------------------------------------------------------------------------
 
 
-def _each(_: Config) -> Callable[[int], bool]:
-    return lambda i: True
+def _first_of_two(_: Config, layers: int) -> int:
+    return layers - layers // 2
 
 
-def _first_of_two(_: Config) -> Callable[[int], bool]:
-    return lambda i: i % 2 == 0
+def _all_but_every(default: int, *keys: str) -> Callable[[Config, int], int]:
+    return lambda c, layers: layers - layers // c.size(*keys, default=default)
 
 
-def _all_but_every(default: int, *keys: str) -> Callable[[Config], Callable[[int], bool]]:
-    def pattern(c: Config) -> Callable[[int], bool]:
-        step = c.size(*keys, default=default)
-        return lambda i: (i + 1) % step != 0
-
-    return pattern
-
-
-def _every_third(c: Config) -> Callable[[int], bool]:
-    # Files from before layer_types give the distance of the layers without a window.
-    every = c.size("global_attn_every_n_layers", default=3)
-    return lambda i: i % every > 0
+def _every_third(c: Config, layers: int) -> int:
+    # Files from before layer_types give the distance of the layers without a window: the first is.
+    return layers - math.ceil(layers / c.size("global_attn_every_n_layers", default=3))
 
 
 def _write_window(a: Architecture) -> dict[str, Any]:
@@ -363,7 +351,7 @@ def _qwen_windows(c: Config) -> dict[str, Any]:
     if not c.flag("use_sliding_window", False):
         return {}
     first = c.size("max_window_layers", least=0)
-    return c.windows(layers, c.size("sliding_window"), lambda i: i >= first)
+    return c.windows(layers, c.size("sliding_window"), max(0, layers - first))
 
 
 # --- experts --------------------------------------------------------------------------------------
@@ -388,22 +376,16 @@ def _write_sparse(a: Architecture) -> dict[str, Any]:
 
 def _qwen_moe(c: Config) -> dict[str, Any]:
     if c.flag("use_sliding_window", False):
-        c.refuse(
-            "use_sliding_window",
-            "sliding windows are not described for this class; "
-            "set it to false to count at full context",
-        )
+        why = "sliding windows are not described for this class"
+        c.refuse("use_sliding_window", f"{why}; set it to false to count at full context")
     return {"experts.dense_layers": _sparse_steps(c)}
 
 
 def _olmoe(c: Config) -> dict[str, Any]:
     head = c.optional("head_dim")
     if head and head * c.size("num_attention_heads") != c.size("hidden_size"):
-        c.refuse(
-            "head_dim",
-            "the heads together are not as wide as hidden_size, which its norms "
-            "on queries and keys need",
-        )
+        wide = "the heads together are not as wide as hidden_size"
+        c.refuse("head_dim", f"{wide}, which its norms on queries and keys need")
     return {}
 
 
@@ -703,13 +685,13 @@ CLASSES: dict[str, Class] = {
     "mistral": _class(
         "MistralForCausalLM",
         _GROUPED,
-        window=Window("sliding_window", 4096, _each, null=True),
+        window=Window("sliding_window", 4096, null=True),
         write=_write_window,
     ),
     "mixtral": _class(
         "MixtralForCausalLM",
         {**_GROUPED, **_WIDE_EXPERTS},
-        window=Window("sliding_window", None, _each),
+        window=Window("sliding_window", None),
         write=_write_window,
     ),
     "qwen3_moe": _class(
@@ -933,7 +915,7 @@ CLASSES: dict[str, Class] = {
     ),
     # Written as one of those above.
     "gemma3": _WithImages(*_GEMMA3._replace(model="")),
-    "phi3": _class("", window=Window("sliding_window", None, _each)),
+    "phi3": _class("", window=Window("sliding_window", None)),
     "qwen": _class(
         "",
         kv_heads=None,

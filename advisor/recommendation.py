@@ -61,6 +61,8 @@ from .shapes import (
 )
 from .task_depths import OPTIONS as TASK_OPTIONS, TaskAnswer, answer_task, refuse_options
 
+# What the number of a law does not repeat of its rule.
+_OF_RULE_ALONE = {"law", "applies", "read_off", "error"}
 # How far from the budget a model may be whose depth is shown, and how many of them are named.
 _NEAR, _NAMED = 2, 3
 # (L_inf, alpha) of the two fits L = L_inf + A C^-alpha by which Marin turns a loss into compute
@@ -313,10 +315,6 @@ def _larger(base: Architecture, other: Architecture) -> float:
 def ladder_for(constraints: Constraints, of: Measure, known_by: int | None = None) -> Ladder:
     """The shapes that `recommend` chooses from: on the rule that the evidence fixes, or, where
     latency matters, at the shallow end of what the evidence supports.
-
-    >>> rung = ladder_for(Constraints(), "total").at(3e9)
-    >>> rung.architecture == recommend("3B").shape.architecture
-    True
     """
     key, chosen = _key(constraints), default_rule(_key(constraints), known_by)
 
@@ -378,10 +376,6 @@ def depths_within(
     """The depths that grids hold within 1 % of the best loss, for nets of the size of one under the
     constraints. They follow from size and constraints alone, at the real widths of d = 64 L: the
     rounding of one shape is no property of its size, and ranges would jump with it.
-
-    >>> found = depths_within(Architecture(32, 4096, 32, 11008, 32000), Constraints())
-    >>> found.low < 32 < found.high
-    True
     """
     target = Target(measure(a, "total"))
     # A demanded width or depth says nothing about the size.
@@ -827,26 +821,15 @@ def _laws(a: Architecture, known_by: int | None) -> Iterator[LawNumber]:
         if r.key == "threshold":
             layers = laws.threshold_layers(round(12 * seen.parameters / seen.per_layer))
         yield LawNumber(
-            r.key,
-            r.name,
-            layers,
-            depth,
-            round(math.sqrt(seen.parameters / seen.per_layer / layers)),
-            r.meaning,
-            r.formula,
-            r.source,
-            r.wording,
-            r.extrapolates(seen.parameters, seen.per_layer),
-            r.domain,
-            r.standard_error(seen.parameters, seen.per_layer),
-            r.claim,
-            verdict(r.claim),
-            about(r.claim),
-            r.applies.parametrisation,
-            r.applies.norm,
-            r.applies.residual,
-            r.year,
-            r.remark,
+            layers=layers,
+            depth=depth,
+            width=round(math.sqrt(seen.parameters / seen.per_layer / layers)),
+            extrapolated=r.extrapolates(seen.parameters, seen.per_layer),
+            error=r.standard_error(seen.parameters, seen.per_layer),
+            verdict=verdict(r.claim),
+            claim_about=about(r.claim),
+            **{name: said for name, said in vars(r).items() if name not in _OF_RULE_ALONE},
+            **vars(r.applies),
         )
 
 

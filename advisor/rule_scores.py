@@ -162,12 +162,7 @@ class Gain(NamedTuple):
 
 
 def gain(first: Scores, second: Scores) -> Gain:
-    """The differences in regret of two rules, paired by source.
-
-    >>> found = gain(score(rule("mup")), score(rule("nanochat")))
-    >>> found.better, found.worse, round(found.chance, 2), found.told
-    (6, 2, 0.29, False)
-    """
+    """The differences in regret of two rules, paired by source."""
     differences = [second.sources[source] - share for source, share in first.sources.items()]
     better, worse = sum(x > 1e-9 for x in differences), sum(x < -1e-9 for x in differences)
     decided, fewer = better + worse, min(better, worse)
@@ -236,13 +231,12 @@ def _scored(how: Comparison, known_by: int | None) -> tuple[Grid, ...]:
     )
 
 
-def outcomes(
-    each: Rule, how: Comparison = COMPARISON, known_by: int | None = None
-) -> tuple[RuleOutcome, ...]:
-    """What a rule does on every scored grid, those that it was read off included."""
+@cache
+def score(rule: Rule, how: Comparison = COMPARISON, known_by: int | None = None) -> Scores:
+    """A rule scored by every source, on every scored grid, those that it was read off included."""
     rows = []
     for grid in _scored(how, known_by):
-        depth = each.depth(grid.volume, per_layer=1)
+        depth = rule.depth(grid.volume, per_layer=1)
         cell = grid.nearest(depth)
         place = cell.layers if how.nearest else depth
         rows.append(
@@ -256,17 +250,6 @@ def outcomes(
                 not grid.cells[0].layers <= depth <= grid.cells[-1].layers,
             )
         )
-    return tuple(rows)
-
-
-@cache
-def score(rule: Rule, how: Comparison = COMPARISON, known_by: int | None = None) -> Scores:
-    """A rule scored by every source.
-
-    >>> score(rule("nanochat")).sources["codelion"] < score(rule("levine")).sources["codelion"]
-    True
-    """
-    rows = outcomes(rule, how, known_by)
     shares, losses = defaultdict(list), defaultdict(list)
     for outcome in rows:
         shares[outcome.grid.source].append(outcome.share)
@@ -276,7 +259,7 @@ def score(rule: Rule, how: Comparison = COMPARISON, known_by: int | None = None)
         rule,
         {source: fmean(values) for source, values in shares.items()},
         {source: fmean(values) for source, values in losses.items()},
-        rows,
+        tuple(rows),
     )
 
 
@@ -321,7 +304,7 @@ def best_rule(key: NetKind = STANDARD, known_by: int | None = None) -> Rule:
     Args:
         known_by: a year; rules and grids of later years are left out.
 
-    >>> best_rule(NetKind("mup")).key, best_rule(Key(residual="attnres")).key
+    >>> best_rule(NetKind("mup")).key, best_rule(NetKind(residual="attnres")).key
     ('mup', 'attnres')
     """
     wanted = NetKind(

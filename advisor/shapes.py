@@ -3,8 +3,7 @@
 A net of L layers and width d has A d^2 + B d weights (A and B depend on L), and so many operations
 per token; so the width of a given size is the root of a quadratic, rounded to what heads and
 hardware need. What rounding adds or takes away, the inner width of the feed-forward networks gives
-back, unless its factor is demanded. `terms`, `real_width`, `rounded` and `inner_widths` use
-operators alone, so that they take arrays too.
+back, unless its factor is demanded.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import math
 from bisect import bisect_left
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 from .architecture import Architecture, Experts, Kind
 from .base.quantities import UsageError, plural, shown
@@ -353,11 +352,7 @@ def ratio_near(heads: int, ratio: int) -> int:
 
 
 def key_heads(t: Template, heads: int) -> int:
-    """Key heads for so many query heads; tensor-parallel devices share them evenly.
-
-    >>> key_heads(template(Target(3e9), Constraints()), 22)
-    11
-    """
+    """Key heads for so many query heads; tensor-parallel devices share them evenly."""
     if t.demanded.kv_ratio:
         return heads // t.ratio
     return heads // ratio_near(heads // t.demanded.tensor, t.ratio)
@@ -406,15 +401,15 @@ def stages(layers: int, pipeline: int) -> tuple[int, ...]:
 
 class Terms(NamedTuple):
     """A size as `square d^2 + kv d k + inner d f + expert d e + linear d`, where k is the width of
-    all keys, f that of the dense and e that of one expert network. Numbers, or arrays of them."""
+    all keys, f that of the dense and e that of one expert network."""
 
-    square: Any
-    kv: Any
-    inner: Any
-    expert: Any
-    linear: Any
+    square: float
+    kv: float
+    inner: float
+    expert: float
+    linear: float
 
-    def value(self, width: Any, keys: Any, inner: Any, expert: Any) -> Any:
+    def value(self, width: float, keys: float, inner: float, expert: float) -> float:
         """The size at these widths."""
         return width * (
             self.square * width
@@ -425,24 +420,16 @@ class Terms(NamedTuple):
         )
 
 
-def terms(t: Template, layers: Any, of: Measure) -> Terms:
-    """The size of nets of so many layers; counting counts the same.
-
-    Args:
-        t: the template.
-        layers: the depth that a token passes, or an array of depths.
-        of: what is counted.
-
-    >>> t = template(Target(7e9), Constraints(vocabulary=32000, tied=False))
-    >>> terms(t, 32, "total").value(4096, 4096, 11008, 0)  # LLaMA-7B
-    6738415616
+def terms(t: Template, layers: float, of: Measure) -> Terms:
+    """The size of nets of so many layers, as often as a token passes them; counting counts the
+    same.
     """
     c, run = t.demanded, of == "flops"
     attention, mlps, norms, last = (3, 2, 5, 2) if c.kind == "encoder-decoder" else (1, 1, 2, 1)
     matrices = 3 if c.gated else 2
     own = layers if run else layers // c.loops
     # At most all layers are dense.
-    dense = own - (own - c.dense_layers) * (own > c.dense_layers) if c.experts else own
+    dense = min(own, c.dense_layers) if c.experts else own
     sparse = own - dense
     used = c.active_experts if of in ("active", "flops") else c.experts
     square = 2 * attention * own
@@ -461,13 +448,9 @@ def terms(t: Template, layers: Any, of: Measure) -> Terms:
     return Terms(square, square, inner, expert, linear)
 
 
-def real_width(value: Any, s: Terms, t: Template) -> Any:
+def real_width(value: float, s: Terms, t: Template) -> float:
     """The real width at which a size is reached, with key heads and inner widths in proportion:
     the positive root of A d^2 + B d = value.
-
-    >>> t = template(Target(7e9), Constraints(kv_ratio=1, ff_factor=8 / 3))
-    >>> round(real_width(12 * 32 * 4096**2, Terms(2 * 32, 2 * 32, 3 * 32, 0, 0), t), 6)
-    4096.0
     """
     a = s.square + s.kv / t.ratio + s.inner * t.ff_factor + s.expert * t.expert_factor
     b = s.linear + s.expert * (t.demanded.expert_width or 0)
@@ -498,26 +481,17 @@ def squares(t: Template, layers: float, width: float) -> float:
     return float(weights)
 
 
-def rounded(number: Any, multiple: Any) -> Any:
-    """The nearest multiple of a number, at least one of them.
-
-    >>> rounded(300, 128), rounded(10, 128)
-    (256.0, 128.0)
-    """
-    near = (number + multiple / 2) // multiple * multiple
-    return near + multiple * (near < multiple)
+def rounded(number: float, multiple: int) -> int:
+    """The nearest multiple of a number, at least one of them."""
+    return max(multiple, int((number + multiple / 2) // multiple) * multiple)
 
 
-def inner_widths(value: Any, s: Terms, t: Template, width: Any, keys: Any) -> tuple[Any, Any]:
+def inner_widths(value: float, s: Terms, t: Template, width: int, keys: int) -> tuple[int, int]:
     """Inner widths of a dense and of an expert network with which a size is met best at a width.
 
     They are those of the factor, unless they are free: then what is missing or too much is divided
     among them, as far as LEAST_INNER and MOST_INNER allow. Of a net with experts these alone are
     free.
-
-    >>> t = template(Target(7e9), Constraints(vocabulary=32000, tied=False))
-    >>> inner_widths(6738415616, terms(t, 32, "total"), t, 4096, 4096)
-    (11008.0, 0)
     """
     c = t.demanded
     inner = rounded(t.ff_factor * width, t.ff_multiple)
@@ -530,7 +504,7 @@ def inner_widths(value: Any, s: Terms, t: Template, width: Any, keys: Any) -> tu
     missing = value - s.value(width, keys, inner, expert)
     now = rounded(was + missing / (slope * width), t.ff_multiple)
     low, high = (rounded(share * was, t.ff_multiple) for share in (LEAST_INNER, MOST_INNER))
-    now = now + (low - now) * (now < low) + (high - now) * (now > high)
+    now = min(max(now, low), high)
     return (inner, now) if c.experts else (now, expert)
 
 
@@ -548,13 +522,6 @@ def nearest(target: Target, t: Template, layers: int) -> Shape | None:
         target: the size.
         t: its template.
         layers: a legal depth.
-
-    >>> target = Target(3e9)
-    >>> shape = nearest(target, template(target, Constraints()), 28)
-    >>> shape.architecture.width, shape.architecture.heads, shape.architecture.kv_heads
-    (2560, 20, 5)
-    >>> abs(shape.mismatch) < 0.01
-    True
     """
     if layers <= t.demanded.dense_layers:
         return None
@@ -567,7 +534,7 @@ def nearest(target: Target, t: Template, layers: int) -> Shape | None:
         if not width or (not below and not t.demanded.width and width > 2 * real):
             continue
         keys = key_heads(t, width // t.head_width)
-        inner, expert = map(int, inner_widths(target.value, s, t, width, keys * t.head_width))
+        inner, expert = inner_widths(target.value, s, t, width, keys * t.head_width)
         value = s.value(width, keys * t.head_width, inner, expert)
         order = max(abs(value / target.value - 1), CLOSE), abs(width - real)
         if best is None or order < best[0]:
@@ -652,13 +619,6 @@ def resized(a: Architecture, layers: int, of: Measure = "total") -> Architecture
 
     Raises:
         UsageError: for a depth that its loops or dense layers do not allow.
-
-    >>> llama = Architecture(32, 4096, 32, 14336, 128256, kv_heads=8)
-    >>> deeper = resized(llama, 40)
-    >>> deeper.width, deeper.heads, deeper.kv_heads
-    (3584, 28, 7)
-    >>> abs(measure(deeper, "total") / measure(llama, "total") - 1) < 0.01
-    True
     """
     goal = measure(a, of)
     loops = a.layers // a.own_layers
@@ -708,20 +668,16 @@ def _filled(a: Architecture, wider: float, goal: float, of: Measure) -> Architec
     multiple = min(128, was & -was)
     while multiple > 8 and multiple * 40 > was:
         multiple //= 2
-    low, high = (int(rounded(share * was * wider, multiple)) for share in (LEAST_INNER, MOST_INNER))
+    low, high = (rounded(share * was * wider, multiple) for share in (LEAST_INNER, MOST_INNER))
     if low == high:
         return inner(low)
     least, most = measure(inner(low), of), measure(inner(high), of)
     wanted = low + (high - low) * (goal - least) / (most - least)
-    return inner(int(min(max(rounded(wanted, multiple), low), high)))
+    return inner(min(max(rounded(wanted, multiple), low), high))
 
 
 def measure(a: Architecture, of: Measure) -> int:
-    """The size of an architecture, by counting; FLOPs at the training context.
-
-    >>> measure(Architecture(32, 4096, 32, 11008, 32000), "total")
-    6738415616
-    """
+    """The size of an architecture, by counting; FLOPs at the training context."""
     if of == "flops":
         return flops(a, min(a.context, TRAINING_CONTEXT)).forward
     return int(getattr(count(a), of))
@@ -782,7 +738,7 @@ def _no_shape(target: Target, t: Template, off: Shape | None) -> str:
         )
     layers = _depths(target, t)[0]
     s, keys = terms(t, layers, target.of), key_heads(t, t.step // t.head_width) * t.head_width
-    inner, expert = map(int, inner_widths(1.0, s, t, t.step, keys))
+    inner, expert = inner_widths(1.0, s, t, t.step, keys)
     value = s.value(t.step, keys, inner, expert)
     experts, fewer = "", ""
     if c.experts:
@@ -816,11 +772,7 @@ def width_steps(t: Template) -> str:
 
 
 def narrower(t: Template) -> str:
-    """What makes the widths of a template finer, as a list of things to try.
-
-    >>> narrower(template(Target(3e9), Constraints(head_width=100)))
-    'a multiple of 4, a smaller head width, '
-    """
+    """What makes the widths of a template finer, as a list of things to try."""
     c, reason = t.demanded, ""
     if c.width is not None:
         return "a smaller width, "

@@ -58,18 +58,13 @@ class TaskAnswer:
     labels: tuple[str, ...] = ()  # in front of the numbers, in place of their layers
 
 
-def answer_task(
-    task: str,
-    diameter: str | None = None,
-    vertices: str | None = None,
-    hops: str | None = None,
-    length: str | None = None,
-) -> TaskAnswer:
+def answer_task(task: str, **typed: str | None) -> TaskAnswer:
     """The depth that a task needs, from what was typed.
 
     Args:
         task: "connectivity", with `diameter` and perhaps `vertices`; "hops", with `hops`; or
             "regular", with `length`.
+        typed: these options.
 
     Raises:
         UsageError: when something is missing, unknown or unreadable.
@@ -83,18 +78,18 @@ def answer_task(
             f"unknown task {quoted(task)}; accepted are connectivity, hops and "
             f"regular; try --task {TASKS['connectivity']}"
         )
-    typed = {"diameter": diameter, "vertices": vertices, "hops": hops, "length": length}
     refuse_options({name: value for name, value in typed.items() if OPTIONS[name] != known})
-    needed = typed[_NEEDED[known]]
+    needed = typed.get(_NEEDED[known])
     if needed is None:
         raise UsageError(f"the task {known} needs --{_NEEDED[known]}; try --task {TASKS[known]}")
     if known == "hops":
         return for_hops(parse_count(needed, "number of hops", "--hops 16"))
     if known == "regular":
         return for_regular(parse_count(needed, "length", "--length 1024"))
-    count = None
-    if vertices is not None:
-        count = parse_count(vertices, "number of vertices", "--vertices 100")
+    vertices = typed.get("vertices")
+    count = (
+        None if vertices is None else parse_count(vertices, "number of vertices", "--vertices 100")
+    )
     return for_connectivity(parse_count(needed, "diameter", "--diameter 64", least=0), count)
 
 

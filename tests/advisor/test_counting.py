@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import csv
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from depthlaw.advisor.architecture import Architecture, Experts, Latent
 from depthlaw.advisor.base.quantities import UsageError
@@ -188,13 +187,7 @@ def test_what_stands_in_no_layer_and_biases_of_a_latent_count() -> None:
     assert biased == 61 * (1536 + 512 + 64)
 
 
-def test_layers_add_up() -> None:
-    for a in (LLAMA, GPT2, MIXTRAL, T5):
-        deeper = a.with_(layers=a.layers + 1)
-        assert count(deeper).total - count(a).total == per_layer(a)
-    assert per_layer(DEEPSEEK) == count(DEEPSEEK.with_(layers=62)).total - count(DEEPSEEK).total
-
-
+@settings(max_examples=30)
 @given(architectures())
 def test_counts_agree_with_each_other(a: Architecture) -> None:
     c, listed = count(a), weights(a)
@@ -290,6 +283,7 @@ def test_operations_follow_experts_windows_and_encoders() -> None:
         flops(LLAMA, 0)
 
 
+@settings(max_examples=30)
 @given(architectures(), st.integers(1, 12))
 def test_a_mask_saves_operations_and_a_longer_context_costs_some(a: Architecture, n: int) -> None:
     full, masked = flops(a, n), flops(a, n, causal=True)
@@ -346,8 +340,3 @@ def test_activations_are_those_recalled(tokens: int, heads: int) -> None:
 def test_a_gate_keeps_both_of_its_factors_and_what_each_was_made_of() -> None:
     gated = activations(LLAMA) - activations(LLAMA.with_(gated=False))
     assert gated == 32 * 4096 * 2 * 2 * 11008
-
-
-def test_shared_experts_have_their_own_width_or_that_of_the_others() -> None:
-    assert Experts(4, 2, 8, shared=2).shared_size == 16
-    assert replace(Experts(4, 2, 8, shared=1), shared_width=5).shared_size == 5

@@ -119,12 +119,6 @@ def test_what_is_not_counted_is_said(name: str, remark: str) -> None:
     assert re.search(remark, " / ".join(architecture_of(values_of(name)).remarks))
 
 
-def test_another_head_than_that_of_a_language_model_is_remarked() -> None:
-    other = {**LLAMA, "architectures": ["LlamaForSequenceClassification"]}
-    assert "LlamaForSequenceClass" in " ".join(architecture_of(other).remarks)
-    assert not architecture_of({**LLAMA, "architectures": ["LlamaForCausalLM"]}).remarks
-
-
 @pytest.mark.parametrize("key", ["num_local_experts", "num_experts", "n_routed_experts"])
 def test_experts_of_a_class_that_has_none_are_refused(key: str) -> None:
     with pytest.raises(UsageError, match=f"llama configuration, {key}: llama has no experts"):
@@ -183,30 +177,19 @@ def test_null_is_the_default() -> None:
     ("text", "why"),
     [
         (b"", "not JSON"),
-        (b"{", "not JSON"),
-        (b"model_type: llama", "not JSON"),
-        (b"{'model_type': 'llama'}", "not JSON"),
         (b"[1, 2]", "no object"),
-        (b'"llama"', "no object"),
-        (b"null", "no object"),
         (b"{}", "no model_type"),
-        (b'{"model_type": null}', "no model_type"),
         (b'{"model_type": ["llama"]}', "no model_type"),
-        (b'{"model_type": "lama"}', "not known"),
         (b'{"model_type": "mamba"}', "state-space"),
-        (b'{"model_type": "umt5"}', "every layer"),
         (b'{"model_type": "\\u0007' + b"x" * 5000 + b'"}', "not known"),
         (b'{"model_type": "llama", "model_type": "gpt2"}', "twice"),
         (b'{"model_type": "llama", "rope_scaling": {"a": 1, "a": 1}}', "twice"),
         (b'{"model_type": "llama", "hidden_size": NaN}', "no finite number"),
-        (b'{"model_type": "llama", "rms_norm_eps": Infinity}', "no finite number"),
         (b'{"model_type": "llama", "deep": [[{"a": -Infinity}]]}', "no finite number"),
         (b'{"model_type": "llama", "rope_theta": 1e999}', "no finite number"),
         (b'{"model_type": "llama", "hidden_size": ' + b"9" * 5000 + b"}", "thousands of digits"),
         (b"[" * 500_000, "nested"),
-        (b'{"a":' * 190_000, "nested"),
         (b"\x80\x04pickle", "UTF-8"),
-        (b"\x00\x00\x00\x00", "not JSON"),
         (b"PK\x03\x04" + bytes(range(256)), "UTF-8"),
         (b" " * 1_000_001, "1 MB"),
         ('{"model_type": "llama"}'.encode("utf-16"), "UTF-8"),
@@ -262,38 +245,23 @@ def test_a_size_that_is_missing_or_no_size_is_named(key: str) -> None:
         (LLAMA, {"num_key_value_heads": 3}, "do not divide 8 query heads"),
         (LLAMA, {"num_hidden_layers": 20_000}, "whole number"),
         (LLAMA, {"tie_word_embeddings": "yes"}, "not true or false"),
-        (LLAMA, {"attention_bias": 1}, "not true or false"),
         (LLAMA, {"pruned_heads": {"0": [1]}}, "pruned"),
         ("mixtral-8x7b", {"num_experts_per_tok": 9}, "9 active experts of 8"),
         ("mixtral-8x7b", {"num_local_experts": None}, "num_local_experts or num_experts: the size"),
         ("mixtral-8x7b", {"num_experts": 4}, "different values"),
-        (
-            "mistral-7b-v0.1",
-            {"num_key_value_heads": None},
-            "num_key_value_heads: the size is missing",
-        ),
         ("deepseek-v3", {"first_k_dense_replace": 62}, "whole number from 0 to 61"),
         ("deepseek-v3", {"moe_layer_freq": 2}, "not described"),
         ("deepseek-v3", {"kv_lora_rank": None}, "kv_lora_rank: the size is missing"),
         ("qwen3-30b-a3b", {"mlp_only_layers": "none"}, "list of whole numbers"),
         ("qwen3-30b-a3b", {"mlp_only_layers": [1, 1]}, "different layers from 0 to 47"),
-        ("qwen3-30b-a3b", {"mlp_only_layers": [-3]}, "different layers from 0 to 47"),
         ("qwen1.5-moe-a2.7b", {"mlp_only_layers": [10**30]}, "different layers from 0 to 23"),
         ("qwen3-30b-a3b", {"use_sliding_window": True}, "not described"),
         ("gemma-2-2b", {"layer_types": ["full_attention"]}, "list of 26"),
-        ("gemma-2-2b", {"layer_types": ["linear_attention"] * 26}, "list of 26"),
         ("gemma-3-12b", {"text_config": None}, "text_config"),
         ("mpt-7b", {"no_bias": False}, "no_bias"),
         ("mpt-7b", {"attn_config": {"attn_type": "multiquery_attention"}}, "attn_type"),
-        ("mpt-7b", {"attn_config": "torch"}, "attn_config"),
         ("mpt-7b", {"expansion_ratio": 8}, "expansion_ratio"),
         ("t5-small", {"feed_forward_proj": "swish-squared"}, "feed_forward_proj"),
-        ("t5-small", {"feed_forward_proj": ["relu"]}, "feed_forward_proj"),
-        (
-            "bert-base-uncased",
-            {"position_embedding_type": "relative_key"},
-            "position_embedding_type",
-        ),
         ("bert-base-uncased", {"is_decoder": True}, "is_decoder"),
         ("bert-base-uncased", {"tie_word_embeddings": False}, "tie_word_embeddings"),
         ("roberta-base", {"max_position_embeddings": 2}, "no position"),
@@ -311,7 +279,6 @@ def test_a_size_that_is_missing_or_no_size_is_named(key: str) -> None:
         (GPT_NEO, {"attention_types": [[["global"], 10**30]]}, "another number of layers than 4"),
         (GPT_NEO, {"attention_types": [[["global"], 5], [["local"], -1]]}, "not a list such as"),
         (GPT_NEO, {"attention_types": [["global", 4]]}, "not a list such as"),
-        (GPT_NEO, {"attention_types": "global"}, "not a list such as"),
         (
             MODERNBERT,
             {"classifier_bias": True},
@@ -337,11 +304,6 @@ def test_what_contradicts_itself_or_is_not_described_is_refused(
     values = {**(base if isinstance(base, dict) else values_of(base)), **change}
     with pytest.raises(UsageError, match=why):
         architecture_of(values)
-
-
-def test_an_unknown_class_is_told_what_is_known() -> None:
-    with pytest.raises(UsageError, match=r"'x' is not known: .* known are albert, .*, xlm-roberta"):
-        architecture_of({"model_type": "x"})
 
 
 anything = st.recursive(
@@ -413,34 +375,13 @@ STACKS = {"kind": "encoder-decoder", "encoder_layers": 4, "relative_buckets": 32
     [
         ({"unique_layers": 2}, "looped layers"),
         ({"extra": (("memory", 5),)}, "weights outside all layers"),
-        ({"sinks": True}, "sinks of attention"),
         ({"gated": False, "norm": "none"}, "a feed-forward network without a gate"),
-        (
-            {**STACKS, "kv_heads": 2},
-            "grouped queries in an encoder-decoder",
-        ),
         ({"kind": "encoder-decoder", "encoder_layers": 4}, "two stacks without relative positions"),
-        (
-            {**STACKS, "kv_heads": 2, "unique_layers": 2},
-            "looped layers and grouped queries in an encoder-decoder",
-        ),
         (
             {**STACKS, "experts": MOE, "kv_heads": 2, "unique_layers": 2},
             "looped layers, grouped queries in an encoder-decoder, experts in an encoder-decoder",
         ),
-        (
-            {"experts": Experts(4, 2, 16, dense_layers=2)},
-            "dense layers beside those with experts, none of which is shared",
-        ),
         ({"experts": MOE, "gated": False}, "experts without a gate"),
-        (
-            {"experts": Experts(4, 2, 16, shared=1, dense_layers=2), "gated": False},
-            "experts without a gate",
-        ),
-        (
-            {**STACKS, "experts": MOE},
-            "experts in an encoder-decoder",
-        ),
         ({"window": 8, "window_layers": 1}, "windows in 1 of 4 layers"),
     ],
 )

@@ -61,14 +61,6 @@ def test_scaled_branches_keep_the_variance_of_the_claim(layers: int) -> None:
     assert f"{0.02 / math.sqrt(2 * layers):.3g}" in says("initialisation", layers)
 
 
-def test_completep_scales_follow_the_ratio_of_depths() -> None:
-    key = NetKind("completep")
-    assert says("branch multiplier", 40, key) == "m^-1, m = L / L_base"
-    assert "times m^-1," in says("epsilon", 40, key)
-    assert "no power of the depth" in says("learning rate", 40, key)
-    assert "needs m^0.5 to undo it" in says("initialisation", 40, key)
-
-
 @pytest.mark.parametrize("key", [k for k in KEYS if k.residual == "plain"], ids=str)
 def test_depth_is_counted_once(key: NetKind) -> None:
     found = advice(32, key)

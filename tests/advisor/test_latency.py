@@ -40,15 +40,7 @@ def net(layers: int, width: int, **fields: Any) -> Architecture:
     return Architecture(layers, width, 1, 4 * width, 32000, gated=False).with_(**fields)
 
 
-def test_one_width_gives_a_line_with_its_intercept() -> None:
-    line = fit(points((12, 768, 5), (24, 768, 8), (36, 768, 11), (48, 768, 14)))
-    assert line.coefficients[:2] == (2, 0.25)
-    assert line.ms(net(18, 768)) == (6.5, 6.5, 6.5)
-    # Twice the layers are less than twice the time.
-    assert line.ms(net(24, 768))[1] < 2 * line.ms(net(12, 768))[1]
-
-
-@settings(deadline=None)
+@settings(deadline=None, max_examples=25)
 @given(
     st.integers(0, 50), st.integers(0, 20), st.integers(1, 40), st.integers(0, 9), st.integers(0, 9)
 )
@@ -76,23 +68,6 @@ def cached(context: int | None) -> Fit:
 
     widths = (512, 128), (1024, 512), (2048, 256), (1024, 128)
     return fit([point(n, d, k) for n in (8, 16, 32) for d, k in widths])
-
-
-@pytest.mark.parametrize("context", [None, 32768])
-def test_a_larger_cache_takes_longer(context: int | None) -> None:
-    """By the same weights, as `cached` has it. Where the table names no context it is the asked
-    one."""
-    found = cached(context)
-    grouped = net(16, 1024, heads=16, kv_heads=4, context=32768)
-    full = grouped.with_(kv_heads=8)
-    more = 2 * 1024 * 256 * 16 / 1e9 + 2 * 16 * 256 * 32768 * 2e-10
-    assert found.ms(full)[1] - found.ms(grouped)[1] == pytest.approx(more)
-    longer = grouped.with_(context=65536)
-    once = 2 * 16 * 256 * 32768 * 2e-10
-    assert found.ms(longer)[1] - found.ms(grouped)[1] == pytest.approx(
-        0 if context is None else once, abs=1e-9
-    )
-    assert ("the answer's context" in found.assumed) == (context is None)
 
 
 def test_a_cache_beyond_the_measured_ones_is_outside() -> None:
@@ -167,7 +142,7 @@ def arrays(table: list[LatencyPoint]) -> tuple[np.ndarray, np.ndarray]:
 
 def test_least_squares_without_negative_coefficients_are_those_of_scipy() -> None:
     draw = random.Random(5)
-    for _ in range(50):
+    for _ in range(15):
 
         def ms(n: int, d: int) -> float:
             parts = (draw.uniform(1, 3), n * draw.uniform(0, 0.2), d * draw.uniform(0, 1e-3))
@@ -219,7 +194,7 @@ def test_the_span_of_the_mean_is_what_a_search_finds(table: list[LatencyPoint]) 
     assert (share**2 < least) == (table is BENT)
     room = max(share**2, least)
     for asked in (net(8, 2560), net(40, 1024), net(20, 2048, d_ff=12288)):
-        slow = np.array([1, *found.load(asked)], float) / scale
+        slow = np.array([1, *found.loads(asked)[1]], float) / scale
         # What goes with L d, as a cache of full keys.
         fast = slow.copy()
         fast[4] = 2 * asked.layers * asked.width / scale[4]
@@ -250,9 +225,9 @@ def test_the_span_of_the_mean_is_what_a_search_finds(table: list[LatencyPoint]) 
 
 
 def test_the_interval_covers_new_measurements_as_often_as_it_says() -> None:
-    """200 tables of noisy points: a binomial count, below 0.95 by more than four deviations once
-    in 30,000 tests (the seed is fixed)."""
-    draw, inside, trials = random.Random(1), 0, 200
+    """60 tables of noisy points: a binomial count, below 0.95 by more than four deviations once
+    in 1,000 tests or less (the seed is fixed)."""
+    draw, inside, trials = random.Random(1), 0, 60
     for _ in range(trials):
 
         def ms(layers: int, width: int) -> Fraction:
@@ -264,8 +239,8 @@ def test_the_interval_covers_new_measurements_as_often_as_it_says() -> None:
     assert inside >= trials * 0.95 - 4 * (trials * 0.95 * 0.05) ** 0.5
 
 
-@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 7, 10, 31, 200])
-@pytest.mark.parametrize("probability", [0.5, 0.6, 0.9, 0.975, 0.999])
+@pytest.mark.parametrize("freedom", [1, 2, 3, 10, 31, 200])
+@pytest.mark.parametrize("probability", [0.5, 0.975, 0.999])
 def test_quantiles_of_student(probability: float, freedom: int) -> None:
     assert student_quantile(probability, freedom) == pytest.approx(
         stats.t.ppf(probability, freedom), rel=1e-9, abs=1e-12
@@ -314,16 +289,6 @@ ASKED = ("the answer's vocabulary", "the answer's context")
     ("columns", "said"),
     [
         ("", ("12 d^2 weights a layer", "a KV cache that grows with L d", *ASKED)),
-        (
-            ",d_ff",
-            (
-                "a key head for each query head",
-                "gated MLPs",
-                "a KV cache that grows with L d",
-                *ASKED,
-            ),
-        ),
-        (",d_ff,gated,heads,kv_heads,vocabulary", ("the answer's context",)),
         (",d_ff,gated,heads,kv_heads,vocabulary,context", ()),
         (",heads,kv_heads", ("8 d^2 weights an MLP", *ASKED)),
     ],
@@ -338,43 +303,13 @@ def test_what_is_assumed_of_the_measured_nets_is_said(
     assert read_latency(table(tmp_path, f"L,d,ms{columns}\n{rows}")).assumed == said
 
 
-@pytest.mark.parametrize(
-    ("rows", "used"),
-    [
-        # Wider is not slower: launches decide, and the term with weights would be negative.
-        ([(8, 512, 3), (8, 1024, 2.9), (16, 512, 5), (16, 1024, 4.8), (32, 512, 9)], {0, 1}),
-        # Deeper costs by its weights alone.
-        (
-            [
-                (8, 512, 1.9),
-                (8, 1024, 9.2),
-                (16, 512, 4),
-                (16, 1024, 17.1),
-                (32, 512, 7.4),
-                (32, 1024, 33),
-            ],
-            {2, 3},
-        ),
-    ],
+MEASURED = st.tuples(
+    st.integers(1, 100), st.integers(1, 5000), st.fractions("0.001", 1000, max_denominator=1000)
 )
-def test_no_term_has_a_negative_coefficient(rows: list, used: set[int]) -> None:
-    found = fit(points(*rows))
-    assert {i for i, c in enumerate(found.coefficients) if c} <= used
-    assert min(found.coefficients) >= 0
 
 
-@settings(deadline=None)
-@given(
-    st.lists(
-        st.tuples(
-            st.integers(1, 100),
-            st.integers(1, 5000),
-            st.integers(1, 10**6).map(lambda n: Fraction(n, 1000)),
-        ),
-        min_size=1,
-        max_size=12,
-    )
-)
+@settings(deadline=None, max_examples=25)
+@given(st.lists(MEASURED, min_size=1, max_size=12))
 def test_any_points_give_an_ordered_interval_or_a_usage_error(rows: list) -> None:
     try:
         found = fit([LatencyPoint(*row) for row in rows])
@@ -424,23 +359,14 @@ HEAD = "L,d,ms\n12,768,5\n24,768,8\n"
     ("text", "why"),
     [
         ("", "is empty"),
-        ("# nothing\n", "is empty"),
         ("L,d\n1,2\n", "does not name the columns"),
         ("12,768,5\n24,768,8\n", "does not name the columns"),
-        ("L,L,d,ms\n1,1,2,3\n", "does not name"),
         ("L,layers,d,ms\n1,1,2,3\n", "does not name"),
         (HEAD, "2 measured points"),
         (HEAD + "36,768\n", "line 4 .* has 2 cells, the header 3"),
-        (HEAD + "36,768,11,1\n", "has 4 cells"),
         (HEAD + "36,768,nan\n", "line 4 .*not a finite"),
-        (HEAD + "36,768,inf\n", "not a finite"),
-        (HEAD + "36,768,-1\n", "not positive"),
         (HEAD + "36,768,0\n", "not positive"),
-        (HEAD + "36,768,fast\n", "cannot read|unit"),
         (HEAD + "36.5,768,3\n", "not a whole number"),
-        (HEAD + "-3,768,3\n", "not a whole number"),
-        (HEAD + "0,768,3\n", "not a whole number"),
-        (HEAD + "36,x,3\n", "not a whole number"),
         ("L,d,ms,d_ff,gated\n12,768,5,3072,maybe\n", "gated is 'maybe'; accepted are yes and no"),
         ("L,d,ms,kv_heads\n12,768,5,4\n", "line 2 .*kv_heads says nothing without heads"),
         ("L,d,ms,heads\n12,768,5,7\n", "7 heads do not divide the width 768"),
@@ -448,9 +374,7 @@ HEAD = "L,d,ms\n12,768,5\n24,768,8\n"
         ("L,d,ms,d_ff\n12,768,5,\n", "line 2 .*d_ff '' is not a whole number"),
         ("L,d,ms,d_ff,intermediate_size\n12,768,5,1,1\n", "does not name"),
         (HEAD + "1e9,768,3\n", "out of range"),
-        (HEAD + "36,1e9,3\n", "out of range"),
         (HEAD + "12,768,50\n36,768,11\n", "5 and 50 ms for 12 layers of width 768"),
-        (HEAD + "36,768,1e99999999999\n", "more than"),
         (b"L,d,ms\n\xff\xfe\x00\n", "not text in UTF-8"),
         (b"\x00" * 100, "does not name"),
         ("L,d,ms\n" + "12,768,5\n" * 3000, "3,000 points"),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from depthlaw.advisor.base.quantities import (
     LEAST,
@@ -32,36 +32,22 @@ from depthlaw.advisor.base.quantities import (
     ("text", "value"),
     [
         ("1.3B", 1_300_000_000),
-        ("350M", 350_000_000),
-        ("7e9", 7_000_000_000),
         ("350m", 350_000_000),
         (" 7 B ", 7_000_000_000),
         ("1_300_000_000", 1_300_000_000),
         ("+7b", 7_000_000_000),
         (".5M", 500_000),
-        ("5.B", 5_000_000_000),
         ("1K", LEAST),
         ("1000T", MOST),
-        ("1e15", MOST),
         ("0.0000013e15", 1_300_000_000),
-        ("1.1B", 1_100_000_000),
         ("1.3e0B", 1_300_000_000),
         ("1,300,000,000", 1_300_000_000),
         ("12,345.5M", 12_345_500_000),
-        ("1,300", 1300),
         ("1.3G", 1_300_000_000),
-        ("7g", 7_000_000_000),
     ],
 )
 def test_budget_is_read_exactly(text: str, value: int) -> None:
     assert parse_budget(text) == value
-
-
-@given(st.integers(LEAST, MOST))
-def test_every_integer_and_its_billions_read_back(value: int) -> None:
-    assert parse_budget(str(value)) == value
-    whole, rest = divmod(value, 10**9)
-    assert parse_budget(f"{whole}.{rest:09d}B") == value
 
 
 @pytest.mark.parametrize(
@@ -69,21 +55,14 @@ def test_every_integer_and_its_billions_read_back(value: int) -> None:
     [
         ("-1.3B", "negative"),
         ("0", "zero"),
-        ("-0", "zero"),
-        ("0.0B", "zero"),
         ("0e999", "zero"),
         ("nan", "not a finite"),
         ("-inf", "not a finite"),
-        ("Infinity", "not a finite"),
         ("1e40", "more than 1e15"),
-        ("1001T", "more than 1e15"),
         ("1e999999999999999", "more than 1e15"),
-        ("1e999999999999999B", "more than 1e15"),
         ("999", "less than 1e3"),
-        ("1e-5", "less than 1e3"),
         ("1e-999999999999999", "less than 1e3"),
         ("1.3e9B", "a power of ten and a suffix"),
-        ("1.3e12g", "give one of them"),
         *(
             (text, "cannot read")
             for text in (
@@ -92,11 +71,6 @@ def test_every_integer_and_its_billions_read_back(value: int) -> None:
                 "1,3B",
                 "1.3GB",
                 "1,3000",
-                ",300",
-                "1300,000",
-                "1,300,",
-                "B",
-                ".",
                 "0x10",
                 "1.3.3B",
                 "\u0661B",
@@ -116,30 +90,12 @@ def test_bad_budget_gets_one_clear_line(text: str, why: str) -> None:
     assert "1.3B, 350M or 7e9" in message
 
 
-@given(st.text(max_size=60))
-def test_any_text_is_a_budget_in_range_or_a_usage_error(text: str) -> None:
-    try:
-        said = str(parse_budget(text))
-    except UsageError as error:
-        said = str(error)
-    assert said.isprintable()
-    assert not said.isdigit() or LEAST <= int(said) <= MOST
-
-
-@given(st.decimals(min_value=LEAST, max_value=10**9, places=3))
-def test_fractions_of_a_parameter_are_rounded(value) -> None:
-    assert abs(parse_budget(f"{value:f}") - Fraction(value)) <= Fraction(1, 2)
-
-
 @pytest.mark.parametrize(
     ("text", "value"),
     [
         ("64", 64),
-        (" 1 ", 1),
         ("1000000000000000", 10**15),
-        ("+3", 3),
         ("1e3", 1000),
-        ("1e12", 10**12),
         ("1.5e3", 1500),
         ("1,000", 1000),
         ("20e-1", 2),
@@ -156,15 +112,9 @@ def test_count(text: str, value: int) -> None:
         "-3",
         "1.5",
         "",
-        "x",
-        "1e",
         "1.55e1",
-        "1e16",
         "1e999999999999",
-        "1e-9",
-        "1K",
         "nan",
-        "1000000000000001",
         "1" * 5000,
         "\u0661",
     ],
@@ -173,10 +123,6 @@ def test_bad_count_names_what_it_should_be(text: str) -> None:
     message = r"^the diameter .* is not a whole number from 1 to 1e15; try --diameter 64$"
     with pytest.raises(UsageError, match=message):
         parse_count(text, "diameter", "--diameter 64")
-
-
-def test_a_count_may_start_at_zero() -> None:
-    assert parse_count("0", "diameter", "--diameter 64", least=0) == 0
 
 
 def test_foreign_text_is_quoted_short_and_harmless() -> None:
@@ -191,51 +137,34 @@ def test_foreign_text_is_quoted_short_and_harmless() -> None:
     ("parse", "text", "value"),
     [
         (parse_flops, "6.5e19", Fraction(65 * 10**18)),
-        (parse_flops, "3E22", 3 * 10**22),
         (parse_flops, "1.2 ZFLOP", 12 * 10**20),
-        (parse_flops, "5 Eflops", 5 * 10**18),
         (parse_flops, "2ZFLOPs", 2 * 10**21),
-        (parse_flops, "2Y", 2 * 10**24),
         (parse_flops, "1 PF-day", 864 * 10**17),
         (parse_flops, "3640 pflop/s-days", 3640 * 864 * 10**17),
         (parse_tokens, "300B", 3 * 10**11),
         (parse_tokens, "1.4T tokens", 14 * 10**11),
-        (parse_tokens, "3e11", 3 * 10**11),
         (parse_tokens, "26,000,000", 26 * 10**6),
         (parse_bytes, "24GB", 24 * 2**30),
-        (parse_bytes, "24 GiB", 24 * 2**30),
         (parse_bytes, "0.5T", 2**39),
         (parse_bytes, "1024", 1024),
-        (parse_bytes, "512m", 2**29),
         (parse_bandwidth, "50GB/s", 5 * 10**10),
-        (parse_bandwidth, "3.35 TB/s", 335 * 10**10),
         (parse_bandwidth, "800 GiB/s", 800 * 2**30),
         (parse_bandwidth, "819GBps", 819 * 10**9),
         (parse_hours, "336", 336),
-        (parse_hours, "336h", 336),
-        (parse_hours, "14d", 336),
-        (parse_hours, "2 weeks", 336),
         (parse_hours, "2W", 336),
         (parse_hours, "90 min", Fraction(3, 2)),
         (parse_hours, "1 day", 24),
         (parse_hours, "3600 s", 1),
         (parse_hours, "1 month", 730),
         (parse_milliseconds, "20", 20),
-        (parse_milliseconds, "20ms", 20),
         (parse_milliseconds, "0.02 s", 20),
-        (parse_milliseconds, "50/s", 20),
-        (parse_milliseconds, "50 tokens/s", 20),
         (parse_milliseconds, "50tok/s", 20),
         (parse_milliseconds, "50 t/sec", 20),
         (parse_milliseconds, "3/s", Fraction(1000, 3)),
         (parse_milliseconds, "500 us", Fraction(1, 2)),
-        (parse_share, "40%", Fraction(2, 5)),
-        (parse_share, "0.4", Fraction(2, 5)),
         (parse_share, "1", 1),
         (parse_share, "100 %", 1),
         (parse_share, ".35", Fraction(7, 20)),
-        (parse_ratio, "4:1", 4),
-        (parse_ratio, "4", 4),
         (parse_ratio, " 32 : 8 ", 4),
         (parse_ratio, "8/1", 8),
     ],
@@ -261,47 +190,35 @@ def test_quantities_are_read_exactly(
             )
             for text, why in (
                 ("", "cannot read"),
-                ("much", "cannot read"),
                 ("-3", "not positive"),
                 ("0", "not positive"),
-                ("-0.0", "not positive"),
                 ("nan", "not a finite"),
                 ("-inf", "not a finite"),
                 ("1e999999999", "more than"),
                 ("1e-999999999", "less than"),
                 ("3 parsecs", "no unit"),
                 ("1.3.3", "cannot read"),
-                ("1,3", "cannot read"),
                 ("\u0663", "cannot read"),
                 ("9" * 5000, "cannot read"),
                 ("\x1b[2J3", "cannot read"),
-                ("3\x1b[2J", "cannot read|no unit"),
                 ("1 2", "cannot read|unit"),
                 ("0x10", "cannot read|unit"),
             )
         ),
         (parse_flops, "6e40", "more than 1e.35"),
         (parse_flops, "3 FLOP/s", "no unit that is known"),
-        (parse_tokens, "1e19", "more than 1e.18"),
-        (parse_tokens, "300GB", "no unit"),
         (parse_bytes, "24 GB/s", "no unit that is known"),
         (parse_bytes, "0.1", "less than 1"),
         (parse_bandwidth, "50", "has no unit"),
         (parse_bandwidth, "50GB", "no unit that is known"),
-        (parse_bandwidth, "0GB/s", "not positive"),
-        (parse_hours, "2 fortnights", "no unit"),
         (parse_hours, "1e9h", "more than 1e.07"),
         (parse_milliseconds, "20/h", "cannot read|unit"),
         (parse_milliseconds, "0/s", "not positive"),
-        (parse_milliseconds, "/s", "cannot read"),
-        (parse_milliseconds, "-50/s", "not positive"),
         (parse_share, "40", "did you mean 40%"),
         (parse_share, "140%", "more than 1"),
         (parse_ratio, "0", "whole ratio"),
         (parse_ratio, "3:2", "whole ratio"),
         (parse_ratio, "4:0", "whole ratio"),
-        (parse_ratio, "-4", "whole ratio"),
-        (parse_ratio, "four", "whole ratio"),
         (parse_ratio, "4:1:1", "whole ratio"),
         (parse_ratio, "4" * 5000, "whole ratio"),
     ],
@@ -317,9 +234,11 @@ def test_bad_quantities_get_one_clear_line(
     assert re.search("such as|did you mean", message)
 
 
+@settings(max_examples=40)
 @given(st.text(max_size=40) | st.from_regex(r"[0-9.,e+-]{1,8} ?[a-zA-Z%/]{0,6}", fullmatch=True))
 def test_any_text_is_a_quantity_or_a_usage_error(text: str) -> None:
     for parse in (
+        parse_budget,
         parse_flops,
         parse_tokens,
         parse_bytes,

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import subprocess
 import sys
 from collections.abc import Callable
-from fractions import Fraction
-from importlib.resources import files
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -21,14 +17,10 @@ from depthlaw.advisor.architecture import Architecture
 from depthlaw.advisor.base.quantities import UsageError, parse_budget
 from depthlaw.advisor.budgets import Budget
 from depthlaw.advisor.grids import NetKind, grids, loss_grids, price as evidence_price
-from depthlaw.advisor.huggingface import config_of
-from depthlaw.advisor.latency import LatencyPoint, fit
-from depthlaw.advisor.models import architecture, model, models, models_near
+from depthlaw.advisor.models import architecture, model, models
 from depthlaw.advisor.recommendation import depths_within, ladder_for
 from depthlaw.advisor.rule_scores import best_rule, contradicting, default_rule, interval
-from depthlaw.advisor.rules import rules
 from depthlaw.advisor.shapes import Constraints
-from depthlaw.theory.claims.definition import find
 
 # A size from 100M to 2T, every magnitude as often; of smaller ones some have no shape.
 SIZES = st.floats(math.log(1e8), math.log(2e12)).map(math.exp)
@@ -48,7 +40,7 @@ CONSTRAINTS = st.one_of(
     st.builds(Constraints, experts=st.just(8), active_experts=st.sampled_from([1, 2])),
     st.just(Constraints(kind="encoder-decoder")),
 )
-ABOUT = settings(max_examples=40, deadline=None)
+ABOUT = settings(max_examples=8, deadline=None)
 LLAMA = architecture(model("Llama-3-8B"))
 # A limit of latency on a device whose layers take time.
 SERVED = {"milliseconds": 5, "bandwidth": 3.35e12, "layer_milliseconds": 0.05}
@@ -79,52 +71,19 @@ def test_more_parameters_give_no_smaller_nor_shallower_net_and_its_own_size_give
     ]
     small, large = (c.architecture for c in found)
     assert total(small) <= total(large)
-    again = [recommend(Budget(total=total(small)), constraints=constraints) for _ in range(2)]
-    assert again[0].shape.architecture == small
-    # Idempotent: the answer to the same question is the same.
-    assert again[0] == again[1]
+    assert shape(total(small), constraints) == small
     coarse = any("widths come in steps of" in c.why for c in found)
     if not coarse and not constraints.latency_matters:
         assert large.layers >= small.layers
 
 
 def test_depth_and_range_never_fall_on_a_sweep() -> None:
-    rungs = ladder_for(Constraints(), "total").around(1e8, 1e12)
+    rungs = ladder_for(Constraints(), "total").around(1e8, 1e11)
     depths = [rung.architecture.layers for rung in rungs]
     assert depths == sorted(depths)
     ranges = [depths_within(rung.architecture, Constraints()) for rung in rungs]
     highs = [found.high for found in ranges if found]
     assert highs == sorted(highs)
-
-
-def test_where_a_range_falls_with_the_defaults_it_is_said() -> None:
-    below, above = answer("490M"), answer("510M")
-    assert above.interval.low < below.interval.low
-    assert any(
-        "from 500M parameters on the defaults are others (vocabulary 151,936, below 49,152" in said
-        for said in above.warnings
-    )
-    for found in (below, answer("510M", layers=20), answer("2B")):
-        assert not any("the defaults are others" in said for said in found.warnings)
-
-
-@pytest.mark.parametrize(
-    "demands",
-    [
-        {"width": 8192},
-        {"width": 4096},
-        {"width": 1024},
-        {"layers": 36},
-        {"layers": 36, "width": 2304},
-        {"layers": 66},
-    ],
-)
-def test_a_demand_on_the_shape_does_not_move_the_range_of_a_size(demands: dict) -> None:
-    """By the total, which is what was asked for; 2,304 is the width of the free choice."""
-    free, forced = answer("3B"), answer("3B", **demands)
-    assert abs(free.interval.low - forced.interval.low) <= 1
-    assert abs(free.interval.high - forced.interval.high) <= 2
-    assert forced.interval.extrapolated
 
 
 @ABOUT
@@ -174,18 +133,6 @@ def test_the_depth_is_that_of_the_rule_which_the_evidence_fixes(
         )
 
 
-@given(st.floats(1e3, 1e15))
-@settings(max_examples=60, deadline=None)
-def test_any_size_has_an_answer_or_one_line_that_helps(size: float) -> None:
-    said = ""
-    try:
-        assert recommend(Budget(total=size)).shape is not None
-    except UsageError as error:
-        said = str(error)
-    assert "\n" not in said
-    assert not said or re.search("try |relax |give ", said)
-
-
 COARSE = st.builds(
     Constraints,
     kv_ratio=st.sampled_from([4, 8]),
@@ -195,7 +142,7 @@ COARSE = st.builds(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(SIZES, SIZES, COARSE)
 def test_where_widths_are_coarse_nets_stay_in_order_and_inside(
     one: float, other: float, constraints: Constraints
@@ -216,24 +163,7 @@ def test_where_widths_are_coarse_nets_stay_in_order_and_inside(
     assert found == sorted(found)
 
 
-@pytest.mark.parametrize(
-    ("size", "demands"),
-    [
-        ("1B", {"kv_ratio": 8, "head_width": 64, "tensor": 2}),
-        ("500K", {"vocabulary": 256}),
-        ("3B", {"head_width": 100}),
-    ],
-)
-def test_where_none_near_the_rule_can_be_built_another_depth_inside_is(
-    size: str, demands: dict
-) -> None:
-    answer = recommend(size, **demands)
-    assert "widths come in steps of" in answer.shape.why
-    a = answer.shape.architecture
-    assert answer.interval.low <= a.layers <= answer.interval.high
-
-
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     st.floats(math.log(1e3), math.log(1e15)).map(math.exp),
     st.fixed_dictionaries(
@@ -271,28 +201,7 @@ def test_any_constraints_have_an_answer_or_one_line(size: float, demands: dict) 
     ("size", "demands"),
     [
         ("22T", {"width": 10**7, "loops": 2}),
-        (
-            "3e10",
-            {
-                "pipeline": 8,
-                "tokens": 1e9,
-                "memory": "700MB",
-                "experts": 8,
-                "active_experts": 1,
-                "dense_layers": 60,
-            },
-        ),
-        (
-            "1.8M",
-            {
-                "tokens": 2e6,
-                "experts": 8,
-                "active_experts": 1,
-                "shared_experts": 1000,
-                "dense_layers": 1000,
-                "expert_width": 1,
-            },
-        ),
+        ("1.8M", {"tokens": 2e6, "experts": 8, "active_experts": 1, "dense_layers": 1000}),
     ],
 )
 def test_depths_that_are_out_of_reach_are_refused(size: str, demands: dict) -> None:
@@ -312,29 +221,6 @@ def three() -> Answer:
     return answer("3B")
 
 
-def test_a_number_is_what_is_typed_and_all_parameters(three: Answer) -> None:
-    for asked in (3e9, 3_000_000_000, Budget(total=3e9)):
-        assert answer(asked) == three
-    assert answer(total="3B") == three
-    assert abs(three.shape.counts.total / 3e9 - 1) < 0.01
-
-
-def test_each_law_has_source_wording_meaning_and_its_claim_exists(three: Answer) -> None:
-    bibliography = re.findall(
-        r"^@\w+\{([^,]+),", (files("depthlaw.theory") / "bibliography.bib").read_text(), re.M
-    )
-    assert [law.key for law in three.laws if law.key == "threshold"] == ["threshold"]
-    for law in three.laws:
-        assert law.layers >= 1
-        assert abs(law.layers - law.depth) <= 1
-        assert re.search("printed|reported|recalled|derived", law.wording)
-        key = law.source.split(",")[0]
-        assert key in bibliography or re.match("arXiv|bigscience|nanochat|marin|depthlaw", key)
-        if law.claim is not None:
-            assert find(law.claim).key == law.claim
-    assert [law.depth for law in three.laws] == sorted(law.depth for law in three.laws)
-
-
 def test_the_floor_is_the_exact_threshold_and_is_never_the_recommendation() -> None:
     for budget in ("100M", "1B", "30B", "1T"):
         found = answer(budget)
@@ -343,26 +229,6 @@ def test_the_floor_is_the_exact_threshold_and_is_never_the_recommendation() -> N
         assert found.floor.layers == laws.threshold_layers(same_volume)
         assert found.floor.meaning == "floor"
         assert found.shape.architecture.layers > found.floor.layers
-
-
-def test_laws_outside_what_they_measured_say_so(three: Answer) -> None:
-    size = {law.key: law for law in three.laws}["levine"]
-    assert size.extrapolated
-    assert size.error is not None
-    small = {law.key: law for law in answer("200M").laws}["levine"]
-    assert not small.extrapolated
-
-
-def test_nothing_is_averaged(three: Answer) -> None:
-    a = three.shape.architecture
-    one = counting.per_layer(a)
-    assert three.interval == depths_within(a, Constraints())
-    # By the inner width that is asked for: rounding gave this shape a larger one.
-    assert one / a.width**2 > 14.5
-    assert three.interval.high == pytest.approx(interval(one * a.layers, 14.5).high, abs=1)
-    rule = {r.key: r for r in rules()}[three.rule]
-    law = {law.key: law for law in three.laws}[three.rule]
-    assert law.depth == rule.depth(one * a.layers, one / a.width**2)
 
 
 def test_neighbours_are_one_legal_depth_away_at_equal_parameters_and_equal_flops() -> None:
@@ -379,20 +245,6 @@ def test_neighbours_are_one_legal_depth_away_at_equal_parameters_and_equal_flops
             assert abs(mine / theirs - 1) < 0.02
         assert rows[1].architecture == base
         assert rows[1].loss_change == (0, 0)
-
-
-def test_a_price_comes_from_a_grid_with_its_source_or_is_not_given() -> None:
-    for budget in ("350M", "3B", "70B"):
-        for n in answer(budget).neighbours:
-            if n.loss_change is None:
-                assert n.loss_source in ("no published grid covers this", "sizes differ: not known")
-                assert n.speedup is None
-            else:
-                low, high = n.loss_change
-                assert low <= high
-                assert any(g.source in n.loss_source for g in grids()) or low == high == 0
-    assert all(n.speedup is None or n.speedup == (1, 1) for n in answer("70B").neighbours)
-    assert answer("3B", known_by=2021).neighbours[0].loss_change is None
 
 
 def test_effective_speedup_is_the_printed_formula() -> None:
@@ -418,14 +270,6 @@ def test_effective_speedup_is_the_printed_formula() -> None:
     assert row.speedup == pytest.approx((min(values), max(values)))
 
 
-def test_real_models_are_counted_by_shape_and_not_by_copies() -> None:
-    built = answer("13B", vocabulary=32000).built
-    assert built.recipes < built.models
-    assert built.low <= built.middle <= built.high
-    assert len({(layers, width) for _, layers, width in built.nearest}) == len(built.nearest)
-    assert answer("900T").built is None
-
-
 def test_as_of_a_year_nothing_later_is_used() -> None:
     found = answer("3B", known_by=2021)
     assert all(law.year is not None and law.year <= 2021 for law in found.laws)
@@ -442,29 +286,14 @@ def test_a_mixture_of_experts_is_counted_by_what_a_token_uses() -> None:
     assert found.memory.weights == 2 * found.shape.counts.total
 
 
-def test_a_gated_net_says_that_12_l_d_squared_is_not_its_count() -> None:
-    gated = answer("3B", ff_factor=4.0, kv_ratio=1)
-    assert any("16 d^2 weights, not the laws' 12 d^2" in warning for warning in gated.warnings)
-    plain = answer("3B", gated=False, kv_ratio=1, ff_factor=4.0)
-    assert not any("d^2" in warning for warning in plain.warnings)
-
-
 def test_where_latency_matters_the_shape_is_at_the_shallow_end() -> None:
     fast, usual = answer("3B", latency_matters=True), answer("3B")
     layers = fast.shape.architecture.layers
     assert fast.interval.low <= layers <= fast.interval.high
     assert layers < usual.shape.architecture.layers
-    nets = [(layers, width) for layers in (8, 16, 32) for width in (1024, 2048)]
-    measured = fit(
-        [LatencyPoint(n, d, 2 + Fraction(n, 2) + Fraction(n * d * d, 10**7)) for n, d in nets]
-    )
-    limited = answer("1B", milliseconds=20, latency=measured)
-    assert limited.shape.milliseconds[2] <= 20
-    assert answer("1B").shape.architecture.layers > limited.shape.architecture.layers
-    assert all(n.milliseconds is not None for n in limited.neighbours)
 
 
-@pytest.mark.parametrize("size", ["125M", "200M", "350M", "1B", "3B", "7B", "13B"])
+@pytest.mark.parametrize("size", ["125M", "350M", "3B", "13B"])
 def test_where_latency_matters_evidence_bounds_how_shallow(size: str) -> None:
     """Within 1 %, no shallower than all that is built, and against no more sources than a deeper
     net that is still not deeper than usual."""
@@ -484,20 +313,6 @@ def test_where_latency_matters_evidence_bounds_how_shallow(size: str) -> None:
         for layers in range(a.layers, usual.shape.architecture.layers + 1)
     )
     assert "as latency matters: " in fast.shape.why
-
-
-def test_a_phone_gets_no_net_that_is_shallower_than_all_others() -> None:
-    found = answer("350M", latency_matters=True, milliseconds=20)
-    assert "MobileLLM" in found.shape.why
-    assert not any("MobileLLM" in doubt or "no listed model" in doubt for doubt in found.doubts)
-
-
-def test_weights_are_as_wide_as_they_are_served() -> None:
-    for bits, parts in ((16, 2), (8, 1), (4, 0.5), (32, 4)):
-        found = answer(Budget(total=3e9, bytes_per_weight=bits / 8))
-        assert found.memory.weights == math.ceil(parts * found.shape.counts.total)
-        assert (found.memory.training is None) == (bits < 16)
-        assert found.memory.kv_cache == 2 * counting.kv_numbers(found.shape.architecture, 4096)
 
 
 def test_gpus_that_cannot_hold_the_training_state_are_warned_of() -> None:
@@ -532,16 +347,6 @@ def test_a_size_more_than_two_percent_off_is_a_warning_and_no_other() -> None:
     assert off == {True, False}
 
 
-def test_the_costs_of_a_configuration_are_its_own() -> None:
-    deep = LLAMA.with_(layers=200)
-    found = answer(config=deep)
-    assert found.flops
-    assert found.memory
-    assert found.shape.architecture == deep
-    assert found.flops == counting.flops(deep, 4096)  # of 8,192: a training context
-    assert found.memory == counting.memory(deep)
-
-
 @pytest.mark.parametrize(
     ("name", "context"),
     [("Llama-3.2-1B", 131072), ("Mixtral-8x7B", 32768), ("Mixtral-8x7B", 131072)],
@@ -564,16 +369,6 @@ def test_equal_flops_are_those_of_training_and_loss_is_known_of_equal_sizes(
         assert n.loss_change is not None or re.match("sizes differ|no published", n.loss_source)
 
 
-def test_a_budget_in_gpu_hours_gives_tokens_and_training_flops() -> None:
-    found = answer("3B", gpu="H100", gpus=64, hours=336)
-    assert found.tokens is not None
-    assert found.training_flops is not None
-    assert found.training_flops == pytest.approx(6 * 3e9 * found.tokens, rel=0.02)
-    assert found.hours == pytest.approx(336, rel=0.02)
-    assert "64 x H100 for 336 hours" in found.question
-    assert found.limits
-
-
 def test_a_task_alone_and_beside_a_size() -> None:
     alone = answer(task="hops", hops=16)
     assert alone.shape is alone.interval is None
@@ -585,12 +380,6 @@ def test_a_task_alone_and_beside_a_size() -> None:
 
 
 # --- a configuration ------------------------------------------------------------------------------
-
-
-def test_a_net_inside_the_interval_is_left_as_it_is() -> None:
-    found = answer(config=LLAMA)
-    assert found.given.architecture == found.shape.architecture == LLAMA
-    assert found.instead is None
 
 
 def test_the_first_verdict_is_a_number_with_its_worth_in_compute() -> None:
@@ -610,9 +399,7 @@ def test_the_first_verdict_is_a_number_with_its_worth_in_compute() -> None:
     assert 0 < int(number[3]) < int(number[4]) < 30
 
 
-@pytest.mark.parametrize(
-    ("layers", "width"), [(66, 1280), (60, 640), (45, 704), (60, 1536), (200, 1024)]
-)
+@pytest.mark.parametrize(("layers", "width"), [(66, 1280), (60, 640), (200, 1024)])
 def test_deeper_than_all_that_was_trained_is_not_known_and_nothing_stands_instead(
     layers: int, width: int
 ) -> None:
@@ -629,14 +416,12 @@ def test_deeper_than_all_that_was_trained_is_not_known_and_nothing_stands_instea
 
 
 def test_of_published_decoders_none_is_called_too_deep_and_numbers_are_said() -> None:
-    said = {
-        each.name: answer(config=architecture(each)).verdicts[0]
-        for each in models()
-        if each.kind == "decoder" and each.complete
-    }
-    assert not [name for name, verdict in said.items() if "too deep" in verdict]
+    for a in (architecture(m) for m in models() if m.kind == "decoder" and m.complete):
+        one = counting.per_layer(a)
+        assert interval(one * a.layers, one / a.width**2).place(a.layers) != "too deep", a.name
     for name in ("Llama-3-8B", "Qwen3-8B", "Phi-4", "GPT-2 small", "Llama-2-70B"):
-        assert re.match(r"\d+ layers: (loss [-+0]|the loss of|the depth that)", said[name])
+        said = answer(config=architecture(model(name))).verdicts[0]
+        assert re.match(r"\d+ layers: (loss [-+0]|the loss of|the depth that)", said)
 
 
 @pytest.mark.parametrize(
@@ -659,33 +444,11 @@ def test_of_nets_that_share_layers_no_depth_is_judged_and_sharing_stays() -> Non
     assert found.neighbours == found.runners_up == ()
 
 
-def test_a_depth_outside_all_practice_is_said() -> None:
-    deep = answer("1.55B", layers=66)
-    near = models_near(deep.shape.counts.nonembedding, 2)
-    assert deep.built.outside
-    assert deep.built.among.startswith(f"deeper than all {len(near)} published models of ")
-    assert any(deep.built.among in doubt for doubt in deep.doubts)
-    assert answer("8B", layers=20).built.among.startswith("shallower than all ")
-    narrow = answer("14B", layers=58).built
-    assert narrow.outside
-    ratios = r"\(d / L \d+; theirs \d+ to \d+\)"
-    assert re.match(rf"deeper for its width than all \d+ published .* {ratios}", narrow.among)
-    usual = answer("3B").built
-    assert not usual.outside
-    assert re.match(r"deeper than \d+ of \d+ models of ", usual.among)
-
-
 @pytest.mark.parametrize(
     ("size", "demands", "said"),
     [
         ("8B", {"layers": 36, "width": 4096}, "without --layers and --width "),
-        ("8B", {"layers": 33, "width": 4096}, "without --layers and --width "),
         ("3B", {"layers": 24, "latency_matters": True}, "without --layers and --latency-matters "),
-        (
-            "8B",
-            {"pipeline": 64, "latency_matters": True},
-            "without --pipeline and --latency-matters ",
-        ),
         (
             "8B",
             {"latency_matters": True, **SERVED},
@@ -697,7 +460,6 @@ def test_a_depth_outside_all_practice_is_said() -> None:
             "without --layers, --tensor and --gqa ",
         ),
         ("8B", {"layers": 36}, "otherwise "),
-        ("3B", {"width": 8192}, "otherwise "),
     ],
 )
 def test_the_price_of_demands_is_against_the_choice_without_any(
@@ -726,12 +488,6 @@ def test_beside_a_width_a_depth_is_not_sold_as_a_gain() -> None:
             {"layers": 66},
             "deeper than trained",
             "66 layers: deeper than any net of this size",
-        ),
-        (
-            "3B",
-            {"width": 1024},
-            "deeper than trained",
-            "187 layers: deeper than any net of this size",
         ),
         (
             "3B",
@@ -767,13 +523,7 @@ def test_a_forced_depth_is_judged_by_its_own_range(
 
 @pytest.mark.parametrize(
     "demands",
-    [
-        {"width": 8192},
-        {"layers": 40},
-        {"latency_matters": True},
-        SERVED,
-        {"pipeline": 64},
-    ],
+    [{"width": 8192}, {"layers": 40}, {"latency_matters": True}, SERVED, {"pipeline": 64}],
 )
 def test_only_a_depth_of_the_rule_is_said_to_do_as_well_as_the_rule(demands: dict) -> None:
     assert "the rule's 46 layers do as well (0.1 %)" in answer("8B").doubts[0]
@@ -801,24 +551,9 @@ def test_where_the_grids_lose_half_a_percent_by_the_rule_it_is_said(
         assert float(said[2]) == pytest.approx(100 * lost, abs=0.1)
 
 
-def test_what_stands_in_for_a_configuration_has_a_reason_and_a_price() -> None:
-    deep = LLAMA.with_(layers=60)
-    instead = answer(config=deep, latency_matters=True).instead
-    assert re.match(
-        r"as shallow as the evidence supports, as latency matters: .*; against the "
-        r"given net: loss \+[\d.]+ %",
-        instead.why,
-    )
-
-
 @pytest.mark.parametrize(
     "limits",
-    [
-        {"memory": "8GB"},
-        {"memory": "8GB", "latency_matters": True},
-        {"milliseconds": 1, "bandwidth": "100GB/s"},
-        {"kv_bytes": "30MB"},
-    ],
+    [{"memory": "8GB"}, {"milliseconds": 1, "bandwidth": "100GB/s"}, {"kv_bytes": "30MB"}],
 )
 def test_where_no_depth_keeps_a_limit_nothing_stands_instead_and_that_is_said(limits: dict) -> None:
     found = answer(config=LLAMA, **limits)
@@ -852,37 +587,6 @@ def test_a_net_stays_where_uneven_stages_are_legal() -> None:
     assert few.architecture.layers == 41
 
 
-def test_a_configuration_is_read_from_its_file(tmp_path: Path) -> None:
-    file = tmp_path / "config.json"
-    file.write_text(json.dumps(config_of(LLAMA)))
-    found = answer(config=file)
-    assert total(found.given.architecture) == total(LLAMA)
-    assert found.given.counts == answer(config=str(file)).given.counts
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "T5-3B",
-        "ALBERT-xxlarge",
-        "Mixtral-8x7B",
-        "DeepSeek-V3",
-        "GPT-2 small",
-        "BERT-Tiny",
-        "Gemma-2-9B",
-        "gpt-oss-20b",
-    ],
-)
-def test_every_kind_of_net_has_an_answer(name: str) -> None:
-    a = architecture(model(name))
-    found = answer(config=a)
-    assert found.verdicts
-    assert found.given.counts == counting.count(a)
-    for n in found.neighbours:
-        assert n.architecture.kind == a.kind
-        assert bool(n.architecture.experts) == bool(a.experts)
-
-
 # --- what is refused ------------------------------------------------------------------------------
 
 
@@ -890,31 +594,19 @@ def test_every_kind_of_net_has_an_answer(name: str) -> None:
     ("ask", "why"),
     [
         (lambda: answer(), "nothing to answer"),
-        (lambda: answer("3X"), "cannot read the budget"),
         (lambda: answer("3B", frob=1), "no option 'frob'"),
         (lambda: answer(math.nan), "number of parameters is .?nan"),
-        (lambda: answer("3B", hops=3), "--hops belongs to the task hops"),
-        (lambda: answer("3B", task="hops"), "needs --hops"),
-        (lambda: answer("1K"), "embeddings alone"),
         (lambda: answer("3B", config=LLAMA), "give one of them"),
         (lambda: answer(config=LLAMA, multiple=64), "give one of them"),
-        (lambda: answer("3B", layers=1, pipeline=4), "leave stages empty"),
-        (lambda: answer("70B", memory="1GB"), "keeps the limits"),
         (lambda: answer(config="no/such/config.json"), "no/such/config.json"),
-        (lambda: answer("3B", gpu="ABACUS"), "ABACUS"),
         (lambda: answer("3B", known_by=2019), "the oldest is of 2020"),
         (lambda: answer("3B", flops=100), "100 training FLOPs do not pay for one token: 3B active"),
-        (
-            lambda: answer(config=LLAMA, flops="1e10"),
-            "1e.10 training FL",
-        ),
         (lambda: answer("3B", tokens=0.5), "0.5 training tokens; accepted are 1"),
         (
             lambda: answer("3B", tensor=8, kv_ratio=4, vocabulary=32000),
             "steps of 4,096 .head width 128 x 4 query heads a key head x 8 devices.* demand 19 "
             "layers",
         ),
-        (lambda: answer("3B", head_width=300, layers=22), "head width 300, multiple 128"),
     ],
 )
 def test_what_cannot_be_answered_is_said_in_one_line(ask: Callable[[], Answer], why: str) -> None:

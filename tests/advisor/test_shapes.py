@@ -110,7 +110,7 @@ def test_dense_layers_may_be_more_than_there_is_room_for() -> None:
     assert all(s.architecture.layers > 60 for s in found)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=50)
 @given(
     st.floats(1e7, 1e12),
     st.integers(1, 128),
@@ -137,17 +137,6 @@ def test_shapes_are_feasible(
 
 
 @settings(deadline=None)
-@given(st.floats(1e8, 1e11), st.floats(1, 10), st.integers(8, 100))
-def test_width_is_monotone_in_the_budget(size: float, factor: float, layers: int) -> None:
-    t = template(Target(size), Constraints(vocabulary=32000))
-    small, large = (nearest(Target(n), t, layers) for n in (size, size * factor))
-    if small and large:
-        # The inner width takes up the rest, so that only its rounding can turn the order of sizes.
-        assert small.architecture.width <= large.architecture.width + t.step
-        assert small.value <= large.value * 1.02
-
-
-@settings(deadline=None)
 @given(st.integers(8, 80), st.integers(4, 64))
 def test_the_size_of_a_shape_gives_the_shape_back(layers: int, steps: int) -> None:
     """Inverse consistent: a legal shape is the answer to its own size."""
@@ -168,26 +157,6 @@ def test_free_inner_widths_reach_the_size_at_every_depth(size: float, worst: flo
     assert all(abs(s.mismatch) <= worst for s in shapes(Target(size), Constraints()))
 
 
-def test_pipeline_stages_divide_the_listed_depths() -> None:
-    found = shapes(Target(3e9), Constraints(pipeline=4))
-    assert {s.architecture.layers % 4 for s in found} == {0}
-
-
-@pytest.mark.parametrize(
-    ("layers", "pipeline", "split"),
-    [
-        (40, 16, (2,) * 4 + (3,) * 8 + (2,) * 4),
-        (30, 4, (7, 8, 8, 7)),
-        (32, 4, (8,) * 4),
-        (5, 2, (2, 3)),
-        (7, 7, (1,) * 7),
-        (61, 1, (61,)),
-    ],
-)
-def test_stages(layers: int, pipeline: int, split: tuple[int, ...]) -> None:
-    assert stages(layers, pipeline) == split
-
-
 @given(st.integers(1, 300), st.integers(1, 300))
 def test_stages_hold_all_layers_evenly(layers: int, pipeline: int) -> None:
     if pipeline > layers:
@@ -206,14 +175,6 @@ def test_depths_of_loops_and_pipelines() -> None:
     assert looped.architecture.own_layers == 8
 
 
-def test_a_demanded_width_leaves_the_depth() -> None:
-    found = shapes(Target(7e9), Constraints(width=4096))
-    assert {s.architecture.width for s in found} == {4096}
-    factors = [s.architecture.d_ff / 4096 for s in found]
-    assert factors == sorted(factors, reverse=True)
-    assert factors[0] > 4 > factors[-1]
-
-
 @pytest.mark.parametrize(
     ("demands", "why"),
     [
@@ -224,9 +185,6 @@ def test_a_demanded_width_leaves_the_depth() -> None:
         ({"ff_factor": "4"}, "factor '4'"),
         ({"layers": 10**5000}, "out of range"),
         ({"kind": "diffusion"}, "accepted are decoder"),
-        ({"norm": "batch"}, "accepted are pre"),
-        ({"residual": "dense"}, "accepted are plain"),
-        ({"parametrisation": "ntk"}, "accepted are standard"),
         ({"width": 5590}, "head width 128 does not divide"),
         ({"width": 4096, "multiple": 96}, "multiple 96 does not divide"),
         ({"width": 4096, "head_width": 128, "kv_ratio": 5}, "5 must divide the heads"),
@@ -234,23 +192,15 @@ def test_a_demanded_width_leaves_the_depth() -> None:
         ({"layers": 3, "pipeline": 4}, "leave stages empty"),
         ({"layers": 31, "loops": 2}, "try 30 or 32"),
         ({"experts": 8}, "0 active of 8 experts"),
-        ({"experts": 8, "active_experts": 9}, "9 active of 8 experts"),
         ({"active_experts": 2}, "active experts without experts"),
-        ({"shared_experts": 1}, "shared experts without experts"),
-        ({"expert_width": 512}, "expert width without experts"),
         ({"dense_layers": 2}, "dense layers without experts"),
         ({**MIXTURE, "kind": "encoder-decoder"}, "known of decoders alone"),
         ({**MIXTURE, "loops": 2}, "looped layers and first dense layers"),
         ({**MIXTURE, "layers": 1}, "leave none with experts"),
         ({**MIXTURE, "tensor": 3}, "one of the two must divide"),
         ({"ff_factor": float("nan")}, "factor 'nan'"),
-        ({"ff_factor": 1e9}, "out of range"),
         ({"vocabulary": 10**7}, "no shape"),
         ({"width": 128, "layers": 2}, "no shape"),
-        ({"kv_ratio": 1024}, "no shape"),
-        ({"context": 0}, "context '0' is out of range"),
-        ({"pipeline": 0}, "pipeline stages '0'"),
-        ({"tensor": 5000}, "tensor-parallel size '5000'"),
         ({"head_width": 33}, "head width 33 is odd; .* try 34"),
         ({"loops": 10**4}, "number of loops '10000' is out of range; accepted are 1 to 64"),
         ({"loops": 64, "pipeline": 1000}, "64 loops on 1,000 stages take at least 64,000 layers"),

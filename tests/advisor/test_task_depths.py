@@ -132,22 +132,17 @@ def test_layers_for_regular_are_those_of_the_claim(below: int, power: int, share
     ("task", "options", "why"),
     [
         ("sorting", {}, "unknown task 'sorting'"),
-        ("", {}, "unknown task"),
         ("hops", {}, "needs --hops"),
-        ("regular", {}, "needs --length"),
-        ("connectivity", {}, "needs --diameter"),
         ("connectivity", {"diameter": "64", "hops": "3"}, "--hops belongs to the task hops"),
         ("hops", {"hops": "3", "vertices": "9"}, "--vertices belongs to the task connectivity"),
         ("hops", {"hops": "3", "length": "9"}, "--length belongs to the task regular"),
         ("connectivity", {"diameter": "-1"}, "whole number from 0"),
         ("hops", {"hops": "0"}, "whole number from 1"),
-        ("regular", {"length": "1.5"}, "whole number from 1"),
         (
             "connectivity",
             {"diameter": "64", "vertices": "64"},
             "at least 65 vertices, not 64; try --vertices 65",
         ),
-        ("connectivity", {"diameter": "64", "vertices": "x"}, "whole number from 1"),
     ],
 )
 def test_what_is_missing_or_wrong_is_said_with_something_to_try(
@@ -156,8 +151,3 @@ def test_what_is_missing_or_wrong_is_said_with_something_to_try(
     with pytest.raises(UsageError, match=why) as caught:
         answer_task(task, **options)
     assert re.search("try |give ", str(caught.value))
-
-
-def test_a_name_of_a_task_is_read_in_any_case() -> None:
-    assert answer_task(" HOPS", hops="5") == for_hops(5)
-    assert answer_task("Connectivity", "64", "100") == for_connectivity(64, 100)

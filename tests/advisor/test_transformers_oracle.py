@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from depthlaw.advisor.architecture import Architecture, Experts, Latent
 from depthlaw.advisor.counting import count
 from depthlaw.advisor.huggingface import architecture_of, config_of, read_config
 
@@ -66,21 +65,6 @@ def test_count_is_what_transformers_allocates(file: str) -> None:
     assert int(SOURCES[file]["total"]) == total
 
 
-def test_there_are_enough_of_each_kind() -> None:
-    found = [read_config(CONFIGS / file) for file in SOURCES.keys() - FOREIGN]
-    assert len(found) >= 25
-    assert len({a.family for a in found}) >= 20
-    for has in (
-        lambda a: a.tied,
-        lambda a: a.gated,
-        lambda a: a.key_heads < a.heads,
-        lambda a: a.experts,
-        lambda a: a.latent,
-        lambda a: a.own_layers < a.layers,
-    ):
-        assert sum(map(bool, map(has, found))) >= 2
-
-
 # A toy of each class, with every option that changes its weights at another value than in the
 # published files.
 TOY = {
@@ -114,6 +98,13 @@ def toy(kind: str, base: dict = TOY, **values: Any) -> tuple[str, dict]:
     return kind, {**base, **values}
 
 
+NEO = {
+    "hidden_size": 24,
+    "num_layers": 3,
+    "num_heads": 4,
+    "vocab_size": 101,
+    "max_position_embeddings": 32,
+}
 TOYS = [
     toy("llama", attention_bias=True, mlp_bias=True, head_dim=10),
     toy("llama", tie_word_embeddings=True, num_key_value_heads=None),
@@ -172,19 +163,10 @@ TOYS = [
         "deepseek_v2",
         **MLA,
         n_shared_experts=2,
-        q_lora_rank=None,
-        attention_bias=True,
-        topk_method="greedy",
-    ),
-    toy(
-        "deepseek_v2",
-        **MLA,
-        n_shared_experts=2,
         q_lora_rank=7,
         topk_method="greedy",
         attention_bias=True,
     ),
-    toy("deepseek_v3", **MLA, n_shared_experts=1, q_lora_rank=7, attention_bias=True),
     toy("deepseek_v3", **MLA, n_shared_experts=1, q_lora_rank=None),
     toy(
         "glm4_moe",
@@ -207,25 +189,11 @@ TOYS = [
         num_key_value_heads=None,
         tie_word_embeddings=True,
     ),
+    toy("gpt_neo", NEO, attention_types=[[["global", "local"], 1], [["local"], 1]]),
     toy(
         "gpt_neo",
-        {},
-        hidden_size=24,
-        num_layers=3,
-        num_heads=4,
-        vocab_size=101,
-        max_position_embeddings=32,
-        attention_types=[[["global", "local"], 1], [["local"], 1]],
-    ),
-    toy(
-        "gpt_neo",
-        {},
-        hidden_size=24,
-        num_layers=2,
-        num_heads=4,
-        vocab_size=101,
-        max_position_embeddings=32,
-        attention_types=[[["global", "local"], 1]],
+        NEO,
+        attention_types=[[["global", "local", "global"], 1]],
         intermediate_size=40,
         tie_word_embeddings=False,
     ),
@@ -239,11 +207,9 @@ TOYS = [
         decoder_bias=False,
     ),
     toy("modernbert", norm_bias=True, tie_word_embeddings=False),
-    toy("cohere2"),
     toy("cohere2", attention_bias=True, tie_word_embeddings=False),
     toy("glm4", head_dim=10),
     toy("glm4", head_dim=6, attention_bias=False, tie_word_embeddings=True),
-    toy("glm", head_dim=10),
     toy("glm", head_dim=6, attention_bias=False),
     toy(
         "distilbert",
@@ -265,30 +231,3 @@ def test_options_change_the_count_as_they_change_the_model(kind: str, values: di
     assert count(a).total == built(values, a.kind)
     written = config_of(a)
     assert built(written, a.kind) == count(a).total
-
-
-LLAMA = Architecture(3, 24, 4, 40, 101, kv_heads=2, context=32)
-MIXTURE = Experts(4, 2, 8)
-
-
-@pytest.mark.parametrize(
-    "a",
-    [
-        LLAMA,
-        LLAMA.with_(qkv_bias=True),
-        LLAMA.with_(qk_norm="head", head_width=10, tied=True),
-        LLAMA.with_(experts=MIXTURE),
-        LLAMA.with_(experts=MIXTURE, qk_norm="head"),
-        LLAMA.with_(experts=Experts(4, 2, 8, shared=1, dense_layers=1)),
-        LLAMA.with_(gated=False),
-        LLAMA.with_(
-            experts=Experts(4, 2, 8, shared=1, dense_layers=1),
-            kv_heads=None,
-            latent=Latent(6, 7, 4, 2, 5),
-        ),
-    ],
-    ids=lambda a: config_of(a)["model_type"],
-)
-def test_a_written_configuration_is_accepted_and_has_the_same_count(a: Architecture) -> None:
-    values = config_of(a)
-    assert built(values, a.kind) == count(a).total
