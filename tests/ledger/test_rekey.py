@@ -22,7 +22,7 @@ def test_a_record_of_the_listed_version_gets_the_new_one() -> None:
     ]
     names = {name(each.inputs): each for each in (run, other)}
     carried = list(rekeyed(old, dict.fromkeys(names, "before"), names))
-    assert [(each.inputs, each.result, each.facts) for _, each in carried] == [
+    assert [(each.inputs, each.result, each.facts) for each in carried] == [
         (run.inputs, result, facts)
     ]
     assert list(rekeyed(old, {}, names)) == []
