@@ -585,10 +585,8 @@ def _bindings(statements: list[Any]) -> Iterator[str]:
                 yield from _imports(node, "")
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 yield node.id
-            elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+            elif isinstance(node, ast.ExceptHandler) and node.name:
                 yield node.name
-            elif isinstance(node, ast.MatchMapping) and node.rest:
-                yield node.rest
             yield from _bindings(list(ast.iter_child_nodes(node)))
 
 
@@ -721,7 +719,7 @@ class _Form:
         )
 
     def _field(self, name: str, value: Any) -> Any:
-        if isinstance(value, str) and name in ("name", "rest"):  # of an exception, of a pattern
+        if isinstance(value, str) and name == "name":  # of an exception
             return self._name(value)
         return self._form(value)
 
