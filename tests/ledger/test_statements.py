@@ -125,8 +125,6 @@ def test_data_hold_the_interval_and_the_level_of_the_verdict(recorded: Recorded)
     assert outside > 0
 
 
-
-
 def test_a_rank_test_is_printed_where_there_is_one(
     recorded: Recorded,
     monkeypatch: pytest.MonkeyPatch,

@@ -24,7 +24,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from enum import Enum
 from fractions import Fraction
 from functools import cache, partial
 from importlib.machinery import PathFinder
@@ -205,16 +204,10 @@ def tree_version() -> str:
     """A hash over all files of `source_files`, data files beside them, and the version of
     Python."""
     whole = hashlib.sha256(sys.version.encode())
-    for path in source_files():
-        whole.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
-    data = sorted(
-        {
-            file
-            for folder in {path.parent for path in source_files()}
-            for file in (*folder.glob("*.csv"), *folder.glob("*/*.json"))
-        }
-    )
-    for path in data:
+    files = source_files()
+    folders = {path.parent for path in files}
+    beside = {f for folder in folders for f in (*folder.glob("*.csv"), *folder.glob("*/*.json"))}
+    for path in (*files, *sorted(beside)):
         whole.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
     return whole.hexdigest()[:32]
 
@@ -309,24 +302,15 @@ class _Walk:
             return ["dict", [[self.bound(key), self.bound(item)] for key, item in value.items()]]
         if kind in (set, frozenset):
             return [kind.__name__, sorted(json.dumps(self.bound(item)) for item in value)]
-        if inspect.ismodule(value):
-            return self.target(_resolve(value.__name__, ""))
         if isinstance(value, type | partial) or (
             callable(value) and hasattr(value, "__qualname__")
         ):
             return self.function(value)
         if kind.__module__.startswith("sympy"):
             return [kind.__name__, _sympy_text(value)]
-        if isinstance(value, tuple | list | dict | set | frozenset):  # of a kind of its own
-            plain = next(
-                item for item in (tuple, list, dict, set, frozenset) if isinstance(value, item)
-            )
-            return [self.function(kind), self.bound(plain(value))]
         if hasattr(value, "tobytes") and hasattr(value, "dtype"):
             return [str(value.dtype), list(value.shape), value.tobytes().hex()]
         home = self.function(kind)
-        if isinstance(value, Enum):
-            return [home, value.name]
         if is_dataclass(value):
             return [home, [self.bound(getattr(value, item.name)) for item in fields(value)]]
         raise UsageError(
