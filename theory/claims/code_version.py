@@ -652,8 +652,8 @@ class _Form:
             ]
         if isinstance(node, ast.Name):
             return self._name(node.id, read=isinstance(node.ctx, ast.Load))
-        if isinstance(node, ast.Attribute) and (of_module := self._of_module(node)):
-            return of_module
+        if isinstance(node, ast.Attribute) and (target := self._attribute(node)) is not None:
+            return self._number(target)
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             return [type(node).__name__, self._name(node.name), *self._rest_of(node)]
         if isinstance(node, ast.Lambda):
@@ -688,7 +688,8 @@ class _Form:
         return [
             type(node).__name__,
             [
-                [name, self._field(name, value)]
+                # The name of an exception is a local one.
+                [name, self._name(value) if name == "name" else self._form(value)]
                 for name, value in ast.iter_fields(node)
                 if value is not None and value != [] and name not in ("ctx", "kind", "type_comment")
             ],
@@ -701,11 +702,6 @@ class _Form:
             and not isinstance(self._meaning(function.id), list)
             and _is_maker(self.module, function.id)
         )
-
-    def _field(self, name: str, value: Any) -> Any:
-        if isinstance(value, str) and name == "name":  # of an exception
-            return self._name(value)
-        return self._form(value)
 
     def _rest_of(self, node: ast.FunctionDef | ast.ClassDef | ast.Lambda) -> list[Any]:
         """A function or class without its name."""
@@ -791,12 +787,8 @@ class _Form:
             return meaning
         return self._number(meaning) if meaning != _Target() else ["Name", name]
 
-    def _of_module(self, node: ast.Attribute) -> Any:
-        """What an attribute of an imported module stands for; None for other attributes."""
-        target = self._attribute(node)
-        return None if target is None else self._number(target)
-
     def _attribute(self, node: ast.Attribute) -> _Target | None:
+        """What an attribute of an imported module stands for; None for other attributes."""
         if isinstance(node.value, ast.Attribute):
             meaning: Any = self._attribute(node.value)
         elif isinstance(node.value, ast.Name):
