@@ -197,13 +197,9 @@ def _case(result: ClaimResult, row: CaseResult, remedy: str) -> Ground:
 def _record(record: Record, claim: Claim) -> Ground:
     inputs, seconds = record.inputs, record.facts.get("timing", {}).get("wall_s")
     seed = "" if inputs["case"] is None else f"seed {inputs['seed']} "
-    took = (
-        ""
-        if not isinstance(seconds, int | float)
-        else f", {duration(seconds)}"
-        if (seconds >= 1)
-        else ", below 1 s"
-    )
+    took = ""
+    if isinstance(seconds, int | float):
+        took = f", {duration(seconds)}" if seconds >= 1 else ", below 1 s"
     # Trainings are kept, and their time stands with the run that was the first to need them.
     if took.endswith("below 1 s") and claim.accepts("folder"):
         took = ", no training in this run: what it reads of any was stored by another"

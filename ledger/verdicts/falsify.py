@@ -19,22 +19,23 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import sympy
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
-from depthlaw.theory.certificates.recheck import Finding, load
+from depthlaw.theory.certificates import recheck as certificates
+from depthlaw.theory.certificates.recheck import Finding
 from depthlaw.theory.claims.counterexample_search import Search
-from depthlaw.theory.claims.definition import SUITES, Case, Claim, at
+from depthlaw.theory.claims.definition import SUITES, Case, Claim, at, registry
 from depthlaw.theory.claims.symbols import plain
 from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Measured, Step
 from depthlaw.theory.claims.verdict import Decision, Verdict, bounds, judge
+from depthlaw.theory.exact.enclosure import enclose
 
-from ..records.store import canonical, decode, encode
+from ..records.store import Store, canonical, decode, digest, encode
 from .display import number, slack
 from .suite_verdicts import NO_VALUE
-
-if TYPE_CHECKING:
-    import sympy
 
 # What a statement with a changed constant may not exceed: it must still be evaluated exactly, in
 # seconds.
@@ -82,8 +83,6 @@ def weaken(claim: Claim, changes: list[str]) -> tuple[Claim, tuple[tuple[str, st
     Raises:
         UsageError: when a change cannot be read or its constant does not occur.
     """
-    import sympy
-
     pairs = []
     right = claim.statement.rhs
     for change in changes:
@@ -144,8 +143,6 @@ def _bits(
     node: sympy.Basic, case: Case, swap: Mapping[sympy.Basic, sympy.Basic] | None = None
 ) -> float:
     """A bound on log2 of the size of an expression and of its parts; inf: too large."""
-    import sympy
-
     node = (swap or {}).get(node, node)
     if isinstance(node, sympy.Rational):
         return float(max(abs(int(node.p)), int(node.q)).bit_length())
@@ -332,12 +329,10 @@ def recheck(path: Path) -> tuple[dict[str, Any], tuple[Step, ...]]:
     Raises:
         UsageError: when the file is not a certificate.
     """
-    from depthlaw.theory.certificates.recheck import recheck as recheck_theory
-
     try:
-        data = load(path)
+        data = certificates.load(path)
         ours = data.get("kind") == "falsification"
-        return data, _recheck_falsification(data) if ours else tuple(recheck_theory(data))
+        return data, _recheck_falsification(data) if ours else certificates.recheck(data)
     except (*_NO_VALUE, IndexError) as error:
         why = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
         raise UsageError(
@@ -348,10 +343,8 @@ def recheck(path: Path) -> tuple[dict[str, Any], tuple[Step, ...]]:
 def finding(data: dict[str, Any]) -> Finding:
     """What a certificate that `recheck` has confirmed establishes, and whether that is independent
     of the code that measured it."""
-    from depthlaw.theory.certificates.recheck import finding as finding_of_theory
-
     if data["kind"] != "falsification":
-        return finding_of_theory(data)
+        return certificates.finding(data)
     claim, weakened = _attacked(data)
     case, value = Case(**data["case"]), decode(data["measured"])
     assert not isinstance(value, tuple)
@@ -368,8 +361,6 @@ def finding(data: dict[str, Any]) -> Finding:
 
 def _stated(claim: Claim, case: Case) -> str:
     """The right side at a case, or both bounds of a pair, to six digits."""
-    from depthlaw.theory.exact.enclosure import enclose
-
     try:
         ends = [float(enclose(end).mid()) for end in bounds(at(claim.statement.rhs, case))]
         return " and ".join(f"{end:.6g}" for end in dict.fromkeys(ends))
@@ -381,8 +372,6 @@ _FIELDS = {"kind", "claim", "statement", "weakened", "case", "measured", "verdic
 
 
 def _attacked(data: dict[str, Any]) -> tuple[Claim, tuple[tuple[str, str], ...]]:
-    from depthlaw.theory.claims.definition import registry
-
     claims, weakened = registry(), data["weakened"]
     if not isinstance(data["claim"], str) or data["claim"] not in claims:
         raise ValueError("there is no claim of the name it gives")
@@ -446,8 +435,6 @@ def _recheck_falsification(data: dict[str, Any]) -> tuple[Step, ...]:
 
 def store(nearest: NearestCase, folder: Path) -> Path:
     """Write the certificate of a counterexample beside the records, named by its hash."""
-    from ..records.store import Store, digest
-
     certificate = nearest.certificate()
     path = folder / "certificates" / f"{digest(certificate)[:16]}.json"
     keeper = Store(folder)

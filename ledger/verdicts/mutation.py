@@ -20,18 +20,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
+
+import sympy
+from sympy.core.relational import Relational
 
 from depthlaw.theory.claims.definition import Case, Claim, at
 from depthlaw.theory.claims.symbols import plain
 from depthlaw.theory.claims.values import Ball
 from depthlaw.theory.claims.verdict import TRUNCATED, Decision, Verdict, bounds, judge
+from depthlaw.theory.exact.enclosure import sign
 
 from .suite_verdicts import NO_VALUE, ClaimResult
-
-if TYPE_CHECKING:
-    import sympy
-    from sympy.core.relational import Relational
 
 Fate = Literal["data", "proof", "undecided", "survives"]
 
@@ -80,8 +80,6 @@ def mutants(statement: Relational) -> Iterator[tuple[str, Relational]]:
     >>> [change for change, _ in mutants(sympy.Le(x, y**2 + 2*x))][2:4]
     ['2 -> 3, second occurrence, in 2*x', '2 -> 1, second occurrence, in 2*x']
     """
-    import sympy
-
     yield from _described(_candidates(statement, lambda node, side: _changes(node, (side,), None)))
     # Two bounds have no reverse.
     pairs = ((sympy.Le, sympy.Ge), (sympy.Lt, sympy.Gt), (sympy.Eq, sympy.Ne))
@@ -103,8 +101,6 @@ def forms(statement: Relational, cases: Iterable[Case] = ()) -> Iterator[tuple[s
     >>> [change for change, _ in forms(sympy.Le(x, 3**L / 2 - sympy.Rational(1, 2)))]
     ['-1/2 -> 0 in -1/2 + 3^L/2', '3^L -> 1 + 2*L', '<= -> ==']
     """
-    import sympy
-
     cases = list(cases)
     changes = _candidates(statement, lambda node, side: _form_changes(node, (side,), cases))
     known = [other for _, other in mutants(statement)]
@@ -121,8 +117,6 @@ def forms(statement: Relational, cases: Iterable[Case] = ()) -> Iterator[tuple[s
 def _form_changes(
     node: sympy.Basic, place: tuple[int, ...], cases: list[Case]
 ) -> Iterator[_Change]:
-    import sympy
-
     inside = plain(node)
     inside = inside if len(inside) <= 48 else ""
     if isinstance(node, sympy.Pow) and node.base.is_Integer and node.exp.free_symbols:
@@ -182,8 +176,6 @@ def _in_words(change: _Change, places: list[tuple[int, ...]]) -> str:
 def _changes(
     node: sympy.Basic, place: tuple[int, ...], parent: sympy.Basic | None
 ) -> Iterator[_Change]:
-    import sympy
-
     inside = plain(parent) if parent is not None else ""
     inside = inside if len(inside) <= 48 else ""
     if isinstance(node, sympy.Rational):
@@ -207,8 +199,6 @@ def _rebuilt(
     node: sympy.Basic, changes: Callable[[int, sympy.Basic], Iterator[_Change]]
 ) -> Iterator[_Change]:
     """The changes of a node's arguments, as changes of the node."""
-    import sympy
-
     for number, argument in enumerate(node.args):
         for change in changes(number, argument):
             arguments = [*node.args]
@@ -281,8 +271,6 @@ def _counts_whole_things(statement: Relational, case: Case) -> None:
     Raises:
         ValueError: for one.
     """
-    import sympy
-
     for coefficient in statement.atoms(sympy.binomial):
         if any(at(argument, case).is_integer is False for argument in coefficient.args):
             raise ValueError("a binomial coefficient of a number that is no integer")
@@ -312,8 +300,6 @@ def _why_alive(decisions: list[Decision], *, weaker: bool, breaks: bool, equal: 
 
 def _not_stronger(original: Claim, mutated: Claim, case: Case) -> bool:
     """Whether the mutated bound allows at least what the original allows at this case."""
-    from depthlaw.theory.exact.enclosure import sign
-
     relation = original.statement.rel_op
     if mutated.statement.rel_op != relation or mutated.statement.lhs != original.statement.lhs:
         return False

@@ -255,35 +255,22 @@ class Agreement:
     @property
     def line(self) -> str:
         """The agreement in one line; every run is in one of its parts."""
-        differ = len(self.disagreements)
+        differ, rest = len(self.disagreements), self.runs - self.compared - self.by_verdict
         near = self.compared - self.equal - differ
-        parts = [
-            f"{self.equal} equal"
-            if self.equal < self.compared
-            else "all equal"
-            if self.compared
-            else "",
+        values = [
+            f"reference: {self.compared} of {self.runs} runs compared",
+            f"{self.equal} equal" if self.equal < self.compared else "all equal",
             f"{near} within their intervals" if near else "",
             f"{differ} DIFFER" if differ else "",
         ]
-        rest = self.runs - self.compared - self.by_verdict
-        return "; ".join(
-            filter(
-                None,
-                (
-                    ", ".join(
-                        filter(
-                            None,
-                            (f"reference: {self.compared} of {self.runs} runs compared", *parts),
-                        )
-                    ),
-                    f"{self.by_verdict} whose digits depend on rounding, compared by verdict"
-                    if self.by_verdict
-                    else "",
-                    f"{rest} without reference" if rest else "",
-                ),
-            )
-        )
+        others = [
+            ", ".join(filter(None, values if self.compared else values[:1])),
+            f"{self.by_verdict} whose digits depend on rounding, compared by verdict"
+            if self.by_verdict
+            else "",
+            f"{rest} without reference" if rest else "",
+        ]
+        return "; ".join(filter(None, others))
 
     def as_json(self) -> dict[str, Any]:
         """The agreement for machines."""
@@ -393,7 +380,6 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--results", type=Path, help="results folder; by default depthlaw's folder among your data"
     )
-    parser.add_argument("--suite", default=smallest, help=f"the suite ({smallest})")
     parser.add_argument(
         "--out", type=Path, default=SHIPPED, help="the file; by default the one that is shipped"
     )
@@ -406,18 +392,18 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         store = open_store(options.results, read_only=True)
         claims = registry()
-        runs = plan(claims, options.suite)
+        runs = plan(claims, smallest)
         # Special suites and trainings take many minutes: whoever has no time for them finds their
         # values here.
         trained = {key: claim for key, claim in claims.items() if claim.needs}
         asked = {run.id for run in runs}
         long = [*(run for suite in alone for run in plan(claims, suite)), *plan(trained, largest)]
-        runs += [run for run in long if run.id not in asked and options.suite == smallest]
+        runs += [run for run in long if run.id not in asked]
         records = [record for run in runs if (record := store.get(run.id))]
         if len(records) < len(runs) or not runs:
             raise UsageError(
                 f"{len(runs) - len(records)} of {len(runs)} runs of suite "
-                f"{options.suite} and of what comes with it are not recorded in "
+                f"{smallest} and of what comes with it are not recorded in "
                 f"{store.root}; `make reference` records them first"
             )
         if options.out == SHIPPED:
@@ -428,7 +414,7 @@ def main(arguments: list[str] | None = None) -> int:
                     f"{turned[0]}; find out why, then add --turned"
                 )
             write_known(fresh)
-        header = write_ledger(options.out, records, options.suite)
+        header = write_ledger(options.out, records, smallest)
     except UsageError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2

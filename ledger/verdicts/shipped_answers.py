@@ -20,16 +20,6 @@ from typing import Any
 
 from ..records.store import write_file
 
-__all__ = [
-    "Card",
-    "Ground",
-    "OwnTable",
-    "ShippedAnswer",
-    "shipped_answer",
-    "sources",
-    "write_answers",
-]
-
 FILE = Path(__file__).with_name("answers.jsonl.gz")
 # What an answer follows from, and the kinds of files that it is read from there.
 _ROOTS = ("advisor", "theory", "empirics", "ledger.records", "ledger.running", "ledger.verdicts")

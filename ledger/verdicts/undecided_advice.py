@@ -74,47 +74,31 @@ def _remedy(where: str, result: ClaimResult, row: CaseResult) -> Remedy:
         return Remedy(row.case, where, reason=result.claim.plain.undecidable)
     if not (isinstance(value, Sample | Proportion) and result.claim.statement.lhs.is_Symbol):
         return Remedy(row.case, where, reason=row.decision.reason)
-    bounds = _ends(result.claim.predict(row.case))
+    stated = [float(enclose(end).mid()) for end in bounds(result.claim.predict(row.case))]
     if isinstance(value, Proportion):
         there, what, most = value.trials, "examples", _MOST_EXAMPLES
-        interval = _clopper_pearson(value, alpha)
     else:
         there, what, most = len(value.values), "seeds", _MOST_SEEDS
         if there < 2:
             return Remedy(row.case, where, reason="one seed has no interval; two have one")
-        interval = _student(value, alpha)
 
     def decides(count: int) -> bool:
-        low, high = interval(count)
-        return not any(low <= bound <= high for bound in bounds)
+        low, high = _interval(value, count, alpha)
+        return not any(low <= bound <= high for bound in stated)
 
     return Remedy(row.case, where, there, what, _least(decides, there, most))
 
 
-def _ends(predicted: object) -> tuple[float, ...]:
-    return tuple(float(enclose(end).mid()) for end in bounds(predicted))
-
-
-_Interval = Callable[[int], tuple[float, float]]
-
-
-def _clopper_pearson(share: Proportion, alpha: float) -> _Interval:
-    """Of the same share of so many examples."""
-    return lambda count: Proportion(round(share.mean * count), count).interval(alpha)
-
-
-def _student(sample: Sample, alpha: float) -> _Interval:
-    """Of the same mean and spread of so many seeds."""
+def _interval(value: Proportion | Sample, count: int, alpha: float) -> tuple[float, float]:
+    """Of the same share of so many examples, or of the same mean and spread of so many seeds."""
     from scipy import special
 
-    squares = math.fsum((v - sample.mean) ** 2 for v in sample.values)
-    spread = math.sqrt(squares / (len(sample.values) - 1))
-
-    def interval(count: int) -> tuple[float, float]:
-        half = float(special.stdtrit(count - 1, 1 - alpha / 2)) * spread / math.sqrt(count)
-        return sample.mean - half, sample.mean + half
-
-    return interval
+    if isinstance(value, Proportion):
+        return Proportion(round(value.mean * count), count).interval(alpha)
+    squares = math.fsum((v - value.mean) ** 2 for v in value.values)
+    spread = math.sqrt(squares / (len(value.values) - 1))
+    half = float(special.stdtrit(count - 1, 1 - alpha / 2)) * spread / math.sqrt(count)
+    return value.mean - half, value.mean + half
 
 
 def _least(decides: Callable[[int], bool], there: int, most: int) -> int:

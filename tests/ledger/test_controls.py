@@ -23,7 +23,6 @@ from depthlaw.ledger.records.run import Run, control_run
 from depthlaw.ledger.records.store import Store, decode
 from depthlaw.ledger.verdicts.reference_ledger import shipped
 from depthlaw.theory.claims.definition import (
-    SUITES,
     Case,
     Claim,
     Measured,
@@ -190,16 +189,8 @@ def outside(claim: Claim, case: Case, value: Measured, alpha: float) -> float | 
 def distances(claim: Claim, store: Store) -> tuple[float, float, bool] | None:
     """By how much the control misses, and what the nearest case has to spare; whether these are
     logarithms of factors. None where nothing is recorded."""
-    cases = {
-        case
-        for suite in SUITES
-        for case in claim.cases(suite)
-        if all(holds(case) for holds in claim.assumes.values())
-    }
-    alpha = FALSE_ALARM_BUDGET / max(len(cases), 1)
-    rows = [
-        (case, value) for case in cases if (value := measured(store, Run(claim, case))) is not None
-    ]
+    in_scope = sum(claim.broken(case) is None for case in claim.every_case)
+    alpha, rows = FALSE_ALARM_BUDGET / max(in_scope, 1), rows_of(claim, store)
     run, control = control_run(claim), claim.control
     value = measured(store, run)
     if value is None or not rows:
@@ -299,7 +290,7 @@ def rows_of(claim: Claim, store: Store) -> list[tuple[Case, Measured]]:
     return [
         (case, value)
         for case in claim.every_case
-        if all(holds(case) for holds in claim.assumes.values())
+        if claim.broken(case) is None
         if (value := measured(store, Run(claim, case))) is not None
     ]
 

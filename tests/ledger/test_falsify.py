@@ -2,7 +2,6 @@
 checked from the file alone."""
 
 import json
-import os
 import re
 from pathlib import Path
 
@@ -41,14 +40,20 @@ def test_a_weakened_constant_is_refuted_and_the_certificate_stands(key, tmp_path
 def test_the_true_constant_is_not_refuted_and_its_slack_is_the_known_supremum():
     """Two tokens of one coordinate give r' = tanh(w r^2) r, so the ratio to the bound with constant
     4 tends to 1/8 ... from below."""
-    result = found(CUBIC, 0.05)
+    result = found(CUBIC, 0.01)
     assert result.decision.verdict is Verdict.HOLDS
     assert result.tried > 100
     assert 8 <= 10**result.decision.slack < 8.2
 
 
-def test_a_tampered_certificate_does_not_stand(tmp_path):
-    path = store(found(CUBIC, 1, "4=0.4"), tmp_path)
+@pytest.fixture(scope="module")
+def weakened():
+    """A counterexample to a statement with a changed constant."""
+    return found(CUBIC, 1, "4=0.4")
+
+
+def test_a_tampered_certificate_does_not_stand(weakened, tmp_path):
+    path = store(weakened, tmp_path)
     good = json.loads(path.read_text())
 
     def broken_steps(**changes) -> list[str]:
@@ -88,8 +93,8 @@ def test_a_tampered_certificate_does_not_stand(tmp_path):
         {"verdict": 5},
     ],
 )
-def test_fields_of_the_wrong_form_are_refused_in_one_line(changes, tmp_path, capsys):
-    path = store(found(CUBIC, 1, "4=0.4"), tmp_path)
+def test_fields_of_the_wrong_form_are_refused_in_one_line(changes, weakened, tmp_path, capsys):
+    path = store(weakened, tmp_path)
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
     assert main(["recheck", str(path)]) in (1, 2)
     said = capsys.readouterr()
@@ -118,7 +123,7 @@ def test_what_is_no_certificate_is_one_line(text, tmp_path, refused):
 
 def test_a_claim_without_a_search_varies_the_seed():
     assert registry()["separation_rank/degree"].search is None
-    result = found("separation_rank/degree", 0.02)
+    result = found("separation_rank/degree", 0.002)
     assert result.decision.verdict is Verdict.HOLDS
     assert "seed" in result.where
     assert found("separation_rank/degree", 1, "3=2").decision.verdict is Verdict.FAILS
@@ -146,14 +151,14 @@ def test_command_line(tmp_path, capsys):
     assert main(["falsify", "nothing", *results]) == 2
 
 
-def test_what_was_established_is_printed(tmp_path, capsys):
+def test_what_was_established_is_printed(weakened, tmp_path, capsys):
     lead = shipped()["separation_rank-upper_bound_deep.json"]
     assert main(["recheck", str(lead)]) == 0
     assert (
         "d=4, L=34, H=2, N=10: log_3 sep >= 312.276 > 312.020; refutes Theorem 2 as recalled; "
         "independent of the measuring code: yes\n" in capsys.readouterr().out
     )
-    repeated = store(found(CUBIC, 1, "4=0.4"), tmp_path)
+    repeated = store(weakened, tmp_path)
     assert main(["recheck", str(repeated), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["independent"] == "no, it repeats the measurement"
@@ -164,16 +169,6 @@ def test_what_was_established_is_printed(tmp_path, capsys):
     assert "independent" not in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("endless", ["/dev/zero", "pipe", "large"])
-def test_endless_files_are_one_line(endless, tmp_path, refused):
-    """The pipe has no writer, so opening it would wait for ever; the large file is as large as no
-    certificate."""
-    os.mkfifo(tmp_path / "pipe")
-    with (tmp_path / "large").open("wb") as file:
-        file.truncate(2**33)
-    refused("recheck", tmp_path / endless)
-
-
 HOSTILE = (
     "2=1000 2=0 2=-1 2=-5/2 2=1e400 2=nan 2=inf 2=1e30 2=-1e30 2=1e-30 2=1/0 2 = 2==3 "
     f"2=1e999999999 2={'9' * 5000} 2=0x10 1/2=1e30 3=0 3=-3 3=1e30 1/2=-7"
@@ -182,7 +177,7 @@ HOSTILE = (
 
 @pytest.mark.parametrize("change", HOSTILE.split(), ids=lambda change: change[:9])
 def test_hostile_constants_end_in_one_line_or_a_result(change, tmp_path, capsys):
-    words = ["--weaken", change, "--minutes", "0.003", "--results", str(tmp_path)]
+    words = ["--weaken", change, "--minutes", "0.0003", "--results", str(tmp_path)]
     for name in ("separation_rank/upper_bound_deep", "separation_rank/product_lower_bound", REACH):
         code, said = main(["falsify", name, *words]), capsys.readouterr()
         assert code in (0, 1, 2)

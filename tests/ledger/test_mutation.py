@@ -1,6 +1,7 @@
 """The mutation harness notices wrong constants, and says why the survivors survive."""
 
 import json
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -19,7 +20,7 @@ from depthlaw.ledger.verdicts.mutation import (
     unexplained,
 )
 from depthlaw.ledger.verdicts.suite_verdicts import results
-from depthlaw.theory.claims.definition import Case, Claim, find, registry
+from depthlaw.theory.claims.definition import Case, Claim, registry
 from depthlaw.theory.claims.symbols import depth as L
 from depthlaw.theory.claims.values import Exact, Step
 from depthlaw.theory.claims.verdict import Verdict
@@ -54,12 +55,8 @@ def test_every_place_is_changed_once():
 @pytest.mark.parametrize(
     "key",
     [
-        "separation_rank/degree",
-        "separation_rank/moments_degree",
-        "connectivity/reach",
         "hops/k_max",
         "rank_collapse/collapse_condition",
-        "counting/kaplan_weights",
     ],
 )
 def test_every_mutant_of_an_exact_claim_turns_a_verdict(key, tmp_path):
@@ -67,13 +64,6 @@ def test_every_mutant_of_an_exact_claim_turns_a_verdict(key, tmp_path):
     found = mutate(result)
     assert len(found) >= 3
     assert [m.change for m in found if not m.turned] == []
-
-
-def test_swapping_min_and_max_in_the_dimension_count_turns_a_verdict(tmp_path):
-    result = judged(registry()["separation_rank/generic_one_head"], tmp_path)
-    swapped = [m for m in mutate(result) if m.change in ("Min -> Max", "Max -> Min")]
-    assert swapped
-    assert all(m.turned for m in swapped)
 
 
 def test_a_grid_that_is_too_small_leaves_survivors_and_is_named(tmp_path):
@@ -87,14 +77,6 @@ def test_a_grid_that_is_too_small_leaves_survivors_and_is_named(tmp_path):
     assert unexplained(result, survivors) == [
         m for m in survivors if not m.reason.startswith("gives the same")
     ]
-
-
-def test_weaker_bounds_survive_with_that_reason(tmp_path):
-    result = judged(registry()["connectivity/entry_bound"], tmp_path)
-    reasons = {m.change: m.reason for m in mutate(result) if not m.turned}
-    assert reasons
-    assert all(reason for reason in reasons.values())
-    assert any(reason.startswith("a weaker") for reason in reasons.values())
 
 
 def test_the_form_is_changed_too():
@@ -153,14 +135,6 @@ def made(statement, value, **changes) -> Claim:
 
 def by_change(result) -> dict[str, Mutant]:
     return {m.change: m for m in mutate(result)}
-
-
-def test_the_occurrence_that_is_changed_is_named():
-    changes = [change for change, _ in mutants(sympy.Le(sep, 2 * L + 2**L, evaluate=False))]
-    assert {"2 -> 3, first occurrence, in 2^L", "2 -> 3, second occurrence, in 2*L"} <= set(
-        changes
-    ) or {"2 -> 3, first occurrence, in 2*L", "2 -> 3, second occurrence, in 2^L"} <= set(changes)
-    assert len(changes) == len(set(changes))
 
 
 def test_what_a_truncated_measurement_leaves_open_says_so(tmp_path):
@@ -255,8 +229,7 @@ def test_the_reference_ledger_can_be_mutated(capsys, monkeypatch):
 
 def test_a_mutant_that_counts_parts_of_things_has_no_value():
     """SymPy would compute factorials of numbers such as 3^30 for it."""
-    bounds = find("separation_rank/count_bounds")
-    mutant = next(m for change, m in mutants(bounds.statement) if change.startswith("1/2 -> 101"))
-    with pytest.raises(ValueError, match="no integer"):
-        _counts_whole_things(mutant, Case(width=5, depth=30))
-    _counts_whole_things(bounds.statement, Case(width=5, depth=30))
+    for count, whole in ((L / 2, True), (L * sympy.Rational(101, 200), False)):
+        statement = sympy.Le(sep, sympy.binomial(3**L, count), evaluate=False)
+        with nullcontext() if whole else pytest.raises(ValueError, match="no integer"):
+            _counts_whole_things(statement, Case(depth=30))

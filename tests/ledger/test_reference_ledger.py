@@ -219,15 +219,6 @@ def test_verify_names_a_disagreement_and_a_broken_reference(own, tmp_path, depth
     assert "no comparison: the ledger" in said.err
 
 
-def test_show_works_before_anything_was_recorded(own, tmp_path, depthlaw):
-    (tmp_path / "empty").mkdir()
-    said = depthlaw("show", DEGREE, "--results", tmp_path / "empty", "--json")
-    assert (said.code, said.data["verdict"]) in ((0, "ARGUED"), (0, "HOLDS"))
-    assert "reference ledger" in said.err
-    assert said.err.count("\n") == 1
-    assert list((tmp_path / "empty").iterdir()) == []
-
-
 def test_appendix_from_the_reference(own, tmp_path, capsys, monkeypatch):
     only = {DEGREE: registry()[DEGREE]}
     monkeypatch.setattr(appendix_command, "all_claims", lambda file: only)

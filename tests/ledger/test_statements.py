@@ -125,15 +125,6 @@ def test_data_hold_the_interval_and_the_level_of_the_verdict(recorded: Recorded)
     assert outside > 0
 
 
-def test_bounds_of_other_kinds_decide_as_they_are(recorded: Recorded) -> None:
-    rows = data.rows([judged(recorded, "evidence/depth_wins")])
-    assert all(
-        (row["decision_low"], row["decision_high"]) == (row["low"], row["high"])
-        and row["decision_level"] is None
-        for row in rows
-    )
-
-
 def test_a_rank_test_is_printed_where_there_is_one(
     recorded: Recorded,
     monkeypatch: pytest.MonkeyPatch,

@@ -12,7 +12,7 @@ from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running.engines import Inline, execute
 from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.verdicts import known_verdicts
-from depthlaw.ledger.verdicts.display import by_chance, number, sign_test
+from depthlaw.ledger.verdicts.display import by_chance, sign_test
 from depthlaw.ledger.verdicts.known_verdicts import Known, known_at
 from depthlaw.ledger.verdicts.reference_ledger import Agreement, shipped
 from depthlaw.ledger.verdicts.suite_verdicts import ClaimResult, as_json, marked, results
@@ -28,7 +28,7 @@ from depthlaw.theory.claims.definition import (
 )
 from depthlaw.theory.claims.rounding import interval
 from depthlaw.theory.claims.symbols import depth as L, quantity
-from depthlaw.theory.claims.values import Ball, Proportion, Sample
+from depthlaw.theory.claims.values import Ball, Sample
 from depthlaw.theory.claims.verdict import FALSE_ALARM_BUDGET, Verdict, level
 
 mean = quantity("mean_of_noise", r"\mu", "mean of noise", "real")
@@ -69,10 +69,10 @@ def decisions(result: ClaimResult) -> list[tuple]:
 
 
 def test_no_other_claim_and_no_suite_moves_a_verdict(tmp_path):
-    """Two hundred claims beside it would have divided the level of a suite."""
+    """Others beside it would have divided the level of a suite."""
     store, claim = Store(tmp_path), sampled()
     others = {
-        f"separation_rank/noise_{n}": sampled(key=f"separation_rank/noise_{n}") for n in range(200)
+        f"separation_rank/noise_{n}": sampled(key=f"separation_rank/noise_{n}") for n in range(5)
     }
     alone = judged({claim.key: claim}, store)[0]
     beside = judged({claim.key: claim} | others, store)[0]
@@ -117,19 +117,6 @@ def test_a_verdict_by_chance_names_interval_level_number_and_sign_test(tmp_path)
     assert ["normality" in by_chance(result, each) for each in more] == [True, False]
     open_ = replace(row, decision=replace(row.decision, verdict=Verdict.UNDECIDED))
     assert "normality" not in by_chance(result, open_)
-
-
-def test_a_share_and_a_mean_say_of_how_many():
-    assert number(Proportion(44685, 44685)) == "share 1.0000 (n = 44,685)"
-    assert number(Proportion(2581, 5120)) == "share 0.5041 (n = 5,120)"
-    assert number(Sample((1.0, 2.0))) == "mean 1.5 (n = 2)"
-
-
-def test_the_sign_test_names_the_nearer_bound(tmp_path):
-    result = judged({"x": sampled()}, Store(tmp_path))[0]
-    row = result.cases[0]
-    two_sided = replace(row, measured=Sample((-1.0, 0.5, 2.0)))
-    assert sign_test(result.claim, two_sided) == (1.0, 0.5)
     assert sign_test(result.claim, replace(row, measured=Sample((0.5, 0.5)))) is None
 
 
@@ -305,25 +292,12 @@ def test_what_was_changed_after_data_carries_its_mark(tmp_path, capsys):
 # --- the line of agreement ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("agreement", "line"),
-    [
-        (Agreement(10, 10, 10, ()), "reference: 10 of 10 runs compared, all equal"),
-        (
-            Agreement(10, 4, 3, (), 2),
-            "reference: 4 of 10 runs compared, 3 equal, 1 within their "
-            "intervals; 2 whose digits depend on rounding, compared by verdict; 4 without "
-            "reference",
-        ),
-        (
-            Agreement(3, 0, 0, (), 3),
-            "reference: 0 of 3 runs compared; 3 whose digits depend on "
-            "rounding, compared by verdict",
-        ),
-    ],
-)
-def test_the_line_of_agreement_accounts_for_every_run(agreement, line):
-    assert agreement.line == line
+def test_the_line_of_agreement_accounts_for_every_run():
+    assert Agreement(10, 10, 10, ()).line == "reference: 10 of 10 runs compared, all equal"
+    assert Agreement(10, 4, 3, (), 2).line == (
+        "reference: 4 of 10 runs compared, 3 equal, 1 within their intervals; "
+        "2 whose digits depend on rounding, compared by verdict; 4 without reference"
+    )
 
 
 def test_verify_leads_with_its_answer(tmp_path, capsys):

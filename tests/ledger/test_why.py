@@ -103,13 +103,6 @@ def test_a_premise_stands_with_all_that_it_rests_on(trees):
     assert premise.below == trees[REFUTED].below
 
 
-def test_certificates_of_every_case_are_named_where_it_is_proved(trees):
-    tree = trees[CERTIFIED]
-    assert tree.verdict == "PROVED"
-    assert reason(tree).startswith("a certificate that was checked settles all ")
-    assert len(below(tree, "certificate")) == 13
-
-
 def test_a_source_behind_a_derived_claim_and_a_claim_that_it_names(trees):
     tree = trees[OF_NETS]
     assert [each.name for each in below(tree, "source")] == ["depthlaw", "eckart1936"]

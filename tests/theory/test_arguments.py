@@ -1,6 +1,6 @@
 """Every argument is confirmed, and neither it nor the quick cases let another constant pass.
 
-Tried are up to six changes of one constant or function, spread over the statement;
+Tried are up to three changes of one constant or function, spread over the statement;
 `depthlaw mutate` tries all.
 """
 
@@ -16,16 +16,14 @@ from depthlaw.theory.claims.verdict import judge
 PROVED = {k: c for k, c in registry().items() if c.proof and c.evidence != "certificate"}
 # How many of the changes leave a weaker bound, which the same argument proves.
 WEAKER = {
-    "rank_collapse/causal_exponential": 1,
     "rank_collapse/distance_to_equal": 1,
     "rank_collapse/gamma_bound": 1,
     "rank_collapse/layers_product": 1,
-    "rank_collapse/mean_centre_factor": 3,
+    "rank_collapse/mean_centre_factor": 2,
     "rank_collapse/one_layer_cubic": 1,
-    "rank_collapse/position_bias": 2,
+    "rank_collapse/position_bias": 1,
     "rank_collapse/softmax_perturbation": 2,
     "signal_propagation/amplification_pre_ln": 1,
-    "signal_propagation/norm_concentration": 1,
     "signal_propagation/pre_ln_norm": 2,
 }
 JUDGED = PROVED | {
@@ -35,13 +33,11 @@ JUDGED = PROVED | {
 }
 # How many changes an equality lets pass that is rounded, or that no case decides.
 UNNOTICED = {
-    "depth_choice/gpt3_projection": 1,
-    "formal_languages/blocks_hard_attention": 1,
     "hops/construction_printed_hops": 1,
     "hops/experiment_dropout": 1,
     "rank_collapse/real_heads_second_singular": 1,
     "rank_collapse/unit_rows_fixed_point": 1,
-    "separation_rank/conflict_heads": 2,
+    "separation_rank/conflict_heads": 1,
     "separation_rank/knee": 1,
 }
 # Their quick cases take longer than two seconds.
@@ -68,8 +64,11 @@ NO_VALUE = (ArithmeticError, AttributeError, IndexError, TypeError, ValueError)
 @cache
 def changes(claim: Claim) -> list[Claim]:
     every = [other for _, other in mutants(claim.statement) if other.func is claim.statement.func]
-    step = max(1, -(-len(every) // 6))
-    return [dataclasses.replace(claim, statement=other) for other in every[::step]]
+    return [dataclasses.replace(claim, statement=other) for other in every]
+
+
+def some(claim: Claim) -> list[Claim]:
+    return changes(claim)[:: max(1, -(-len(changes(claim)) // 3))]
 
 
 def passes(claim: Claim) -> bool:
@@ -83,7 +82,7 @@ def passes(claim: Claim) -> bool:
 def test_an_argument_is_confirmed_and_refuses_other_constants(claim: Claim):
     assert [step.says for step in claim.proof(claim.statement) if step.holds is not True] == []
     if claim.evidence == "argument":
-        assert sum(map(passes, changes(claim))) == WEAKER.get(claim.key, 0)
+        assert sum(map(passes, some(claim))) == WEAKER.get(claim.key, 0)
 
 
 @pytest.mark.parametrize(
@@ -95,6 +94,8 @@ def test_an_argument_is_confirmed_and_refuses_other_constants(claim: Claim):
 )
 def test_quick_cases_notice_other_constants(claim: Claim):
     """All of them where an equality is stated, at least one where a bound has room."""
+    if not (others := changes(claim)):
+        return
     values = [(case, claim.measure(case)) for case in claim.cases("quick")]
 
     right = [judge(claim, case, value, force=True).verdict for case, value in values]
@@ -108,10 +109,9 @@ def test_quick_cases_notice_other_constants(claim: Claim):
         except NO_VALUE:
             return True
 
-    others = changes(claim)
-    unnoticed = sum(not noticed(other) for other in others)
     if claim.statement.rel_op == "==":
+        unnoticed = sum(not noticed(other) for other in some(claim))
         assert unnoticed == UNNOTICED.get(claim.key, 0)
     else:
         # All sizes for which the exponents can be counted lie far below their bound.
-        assert unnoticed < max(1, len(others)) or claim.name == "exponent_count"
+        assert any(map(noticed, others)) or claim.name == "exponent_count"

@@ -21,8 +21,6 @@ from flint import arb, fmpz, fmpz_mat
 from ..claims.values import Step
 from .second_net import Form, PlainNet, leading_exponents, read_net, whole, whole_list
 
-__all__ = ["KINDS", "Finding", "finding", "load", "recheck", "shipped"]
-
 # What a check raises at a field that holds something else than it should.
 _WRONG_FORM = (
     KeyError,

@@ -15,17 +15,6 @@ import numpy as np
 from flint import Ordering, nmod_mat, nmod_mpoly_ctx
 from numpy.typing import NDArray
 
-__all__ = [
-    "NAMES",
-    "Form",
-    "PlainForms",
-    "PlainNet",
-    "leading_exponents",
-    "read_net",
-    "whole",
-    "whole_list",
-]
-
 Matrix = list[list[int]]
 # A linear form of the moments: the coefficient of M_ab by (a, b), a <= b.
 Form = dict[tuple[int, int], int]

@@ -24,7 +24,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
-from enum import Enum
 from fractions import Fraction
 from functools import cache, partial
 from importlib.machinery import PathFinder
@@ -205,16 +204,10 @@ def tree_version() -> str:
     """A hash over all files of `source_files`, data files beside them, and the version of
     Python."""
     whole = hashlib.sha256(sys.version.encode())
-    for path in source_files():
-        whole.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
-    data = sorted(
-        {
-            file
-            for folder in {path.parent for path in source_files()}
-            for file in (*folder.glob("*.csv"), *folder.glob("*/*.json"))
-        }
-    )
-    for path in data:
+    files = source_files()
+    folders = {path.parent for path in files}
+    beside = {f for folder in folders for f in (*folder.glob("*.csv"), *folder.glob("*/*.json"))}
+    for path in (*files, *sorted(beside)):
         whole.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
     return whole.hexdigest()[:32]
 
@@ -309,24 +302,15 @@ class _Walk:
             return ["dict", [[self.bound(key), self.bound(item)] for key, item in value.items()]]
         if kind in (set, frozenset):
             return [kind.__name__, sorted(json.dumps(self.bound(item)) for item in value)]
-        if inspect.ismodule(value):
-            return self.target(_resolve(value.__name__, ""))
         if isinstance(value, type | partial) or (
             callable(value) and hasattr(value, "__qualname__")
         ):
             return self.function(value)
         if kind.__module__.startswith("sympy"):
             return [kind.__name__, _sympy_text(value)]
-        if isinstance(value, tuple | list | dict | set | frozenset):  # of a kind of its own
-            plain = next(
-                item for item in (tuple, list, dict, set, frozenset) if isinstance(value, item)
-            )
-            return [self.function(kind), self.bound(plain(value))]
         if hasattr(value, "tobytes") and hasattr(value, "dtype"):
             return [str(value.dtype), list(value.shape), value.tobytes().hex()]
         home = self.function(kind)
-        if isinstance(value, Enum):
-            return [home, value.name]
         if is_dataclass(value):
             return [home, [self.bound(getattr(value, item.name)) for item in fields(value)]]
         raise UsageError(
@@ -585,10 +569,8 @@ def _bindings(statements: list[Any]) -> Iterator[str]:
                 yield from _imports(node, "")
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 yield node.id
-            elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+            elif isinstance(node, ast.ExceptHandler) and node.name:
                 yield node.name
-            elif isinstance(node, ast.MatchMapping) and node.rest:
-                yield node.rest
             yield from _bindings(list(ast.iter_child_nodes(node)))
 
 
@@ -670,8 +652,8 @@ class _Form:
             ]
         if isinstance(node, ast.Name):
             return self._name(node.id, read=isinstance(node.ctx, ast.Load))
-        if isinstance(node, ast.Attribute) and (of_module := self._of_module(node)):
-            return of_module
+        if isinstance(node, ast.Attribute) and (target := self._attribute(node)) is not None:
+            return self._number(target)
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             return [type(node).__name__, self._name(node.name), *self._rest_of(node)]
         if isinstance(node, ast.Lambda):
@@ -706,7 +688,8 @@ class _Form:
         return [
             type(node).__name__,
             [
-                [name, self._field(name, value)]
+                # The name of an exception is a local one.
+                [name, self._name(value) if name == "name" else self._form(value)]
                 for name, value in ast.iter_fields(node)
                 if value is not None and value != [] and name not in ("ctx", "kind", "type_comment")
             ],
@@ -719,11 +702,6 @@ class _Form:
             and not isinstance(self._meaning(function.id), list)
             and _is_maker(self.module, function.id)
         )
-
-    def _field(self, name: str, value: Any) -> Any:
-        if isinstance(value, str) and name in ("name", "rest"):  # of an exception, of a pattern
-            return self._name(value)
-        return self._form(value)
 
     def _rest_of(self, node: ast.FunctionDef | ast.ClassDef | ast.Lambda) -> list[Any]:
         """A function or class without its name."""
@@ -809,12 +787,8 @@ class _Form:
             return meaning
         return self._number(meaning) if meaning != _Target() else ["Name", name]
 
-    def _of_module(self, node: ast.Attribute) -> Any:
-        """What an attribute of an imported module stands for; None for other attributes."""
-        target = self._attribute(node)
-        return None if target is None else self._number(target)
-
     def _attribute(self, node: ast.Attribute) -> _Target | None:
+        """What an attribute of an imported module stands for; None for other attributes."""
         if isinstance(node.value, ast.Attribute):
             meaning: Any = self._attribute(node.value)
         elif isinstance(node.value, ast.Name):

@@ -310,7 +310,7 @@ class Claim:
         number, or the pair of two, between which the measured quantity is stated to lie."""
         if self.predicted:
             return self.predicted(self.statement, case)
-        return at(self.statement.rhs, case)
+        return at(_summed(self.statement.rhs, case), case)
 
     def measure(
         self,
@@ -452,6 +452,21 @@ def at(expression: sympy.Expr, case: Case) -> sympy.Expr:
     # integers; far faster than subs.
     replaced = expression.xreplace(values)
     return replaced.doit() if replaced.has(sympy.Sum, sympy.Product) else replaced
+
+
+def _summed(expression: sympy.Expr, case: Case) -> sympy.Expr:
+    """The expression with numbers in place of its sums of rational terms. SymPy would first put the
+    case into a term, and compare the terms of its Min with an index that has no value yet."""
+    sums = {}
+    for total in expression.atoms(sympy.Sum):
+        index, low, high = total.limits[0]
+        ends = at(low, case), at(high, case)
+        if len(total.limits) == 1 and all(end.is_Integer for end in ends):
+            places = range(int(ends[0]), int(ends[1]) + 1)
+            terms = [at(total.function, Case(**case.fields() | {index.name: k})) for k in places]
+            if all(term.is_Rational for term in terms):
+                sums[total] = sympy.Add(*terms)
+    return expression.xreplace(sums)
 
 
 def measured_symbol(statement: Relational, case: Case) -> sympy.Symbol:

@@ -98,25 +98,12 @@ def _declared(symbol: Symbol) -> str:
 def _roman(name: str) -> str:
     """Subscripts and names that are words, upright."""
     words = r"(?<![\\A-Za-z])(?!QK|qk|Hdp)([A-Za-z]{2,})"
-    inside = re.sub(
-        r"(?<=[_^]){([^{}]*)}",
-        lambda m: (
-            "{"
-            + re.sub(
-                words,
-                lambda w: (
-                    r"\max"
-                    if w[1] == "max"
-                    else r"\min"
-                    if w[1] == "min"
-                    else rf"\mathrm{{{w[1]}}}"
-                ),
-                m[1],
-            )
-            + "}"
-        ),
-        name,
-    )
+
+    def upright(word: re.Match[str]) -> str:
+        return f"\\{word[1]}" if word[1] in ("max", "min") else rf"\mathrm{{{word[1]}}}"
+
+    scripts = r"(?<=[_^]){[^{}]*}"
+    inside = re.sub(scripts, lambda script: re.sub(words, upright, script[0]), name)
     return rf"\mathrm{{{name}}}" if re.fullmatch("(?!Hdp)[a-z]{2,}", name) else inside
 
 
