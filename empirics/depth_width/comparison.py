@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from scipy import special
 
 from depthlaw.advisor import laws
 from depthlaw.advisor.rules import Rule, rule, rules
@@ -106,8 +107,6 @@ def _predictions() -> Iterator[tuple[Rule, Reading, str, str]]:
 
 
 def _row(prediction: tuple[Rule, Reading, str, str], best: Optimum) -> PredictionRow:
-    from scipy import special
-
     law, reading, key, name = prediction
     depth = _depth(law, best)
     size = 12 * best.volume_at(depth)
@@ -152,19 +151,13 @@ def _depth(law: Rule, best: Optimum) -> float:
 def _judged(reading: Reading, low: float, high: float, best: Optimum) -> tuple[Verdict, str]:
     """The interval of the best depth against what the reading allows."""
 
-    def least(depth: float) -> float:
-        return min(depth / NEAR, depth - _HALF)
-
-    def most(depth: float) -> float:
-        return max(depth * NEAR, depth + _HALF)
+    def allowed(low: float, high: float) -> tuple[float, float]:
+        if reading == "near":
+            return min(low / NEAR, low - _HALF), max(high * NEAR, high + _HALF)
+        return (low, math.inf) if reading == "at least" else (0.0, high)
 
     # What satisfies each depth of the rule's own interval, and what satisfies one of them.
-    sure = {"near": (least(high), most(low)), "at least": (high, math.inf), "at most": (0.0, low)}[
-        reading
-    ]
-    may = {"near": (least(low), most(high)), "at least": (low, math.inf), "at most": (0.0, high)}[
-        reading
-    ]
+    sure, may = allowed(high, low), allowed(low, high)
     if sure[0] <= best.low and best.high <= sure[1] and (best.low > 0 or reading == "at most"):
         return Verdict.HOLDS, ""
     if best.high < may[0] or best.low > may[1]:
@@ -221,8 +214,6 @@ def levine_distance(law: Law) -> float:
     Args:
         law: the exponential one.
     """
-    from scipy import special
-
     off = np.array([law.a - laws.FIT_A, law.b - laws.FIT_B])
     own = np.array([[laws.FIT_VAR_A, laws.FIT_COV], [laws.FIT_COV, laws.FIT_VAR_B]])
     return float(special.chdtrc(2, off @ np.linalg.solve(np.array(law.covariance) + own, off)))
