@@ -150,7 +150,7 @@ def test_the_best_depth_without_noise_is_that_of_the_formula() -> None:
 
 @pytest.mark.parametrize(
     ("seeds", "noise", "depths"),
-    [(3, 0.005, DEPTHS), (4, 0.002, (2, 3, 4, 6, 8)), (1, 0.002, DEPTHS)],
+    [(3, 0.005, DEPTHS), (1, 0.002, DEPTHS)],
 )
 def test_intervals_cover_the_best_depth_of_a_skewed_curve(
     seeds: int, noise: float, depths: tuple[int, ...]
@@ -167,7 +167,7 @@ def test_intervals_cover_the_best_depth_of_a_skewed_curve(
 def test_intervals_allow_for_sizes_that_differ() -> None:
     """Deeper nets of a budget are a tenth larger, and losses fall with size as N^-0.13."""
     generator = np.random.default_rng(13)
-    for _ in range(5):
+    for _ in range(2):
         points = [
             net(depth, size / 12, math.exp(curve - 0.13 * math.log(size / 1e6) + noise), seed)
             for depth in DEPTHS
@@ -199,13 +199,6 @@ def test_beyond_the_trained_depths_nothing_is_named() -> None:
     assert "falls at 6 layers" in found.notes[-1]
     rows_ = {row.key: row for row in compare([found])}
     assert "train deeper nets" in rows_["levine"].reason or rows_["levine"].verdict == "FAILS"
-
-
-def test_three_nets_of_one_seed_have_no_interval() -> None:
-    found = optimum(surface(0.001, 1, np.random.default_rng(5), (3e5,), (3, 6, 12)))
-    assert (found.low, found.high, found.free) == (0.0, math.inf, 0)
-    with pytest.raises(ValueError, match="needs three"):
-        optimum(surface(0.001, 3, np.random.default_rng(5), (3e5,), (3, 6)))
 
 
 def test_too_few_depths_leave_a_range_of_minima() -> None:
@@ -373,13 +366,6 @@ def test_what_a_file_does_not_determine_is_said() -> None:
     assert any("not determined" in note for note in found.notes)
     assert any("tokens" in note for note in found.notes)
     assert additive(flat[:4]) is None
-
-
-def test_equal_losses_are_fitted_without_a_depth() -> None:
-    points = [replace(p, loss=3.0) for p in surface(0.001, 1, np.random.default_rng(0))]
-    assert not any(optimum(each).bounded for each in groups(points))
-    found = additive(points, draws=3)
-    assert found is None or found.depth(1e6) is None
 
 
 # --- rules ----------------------------------------------------------------------------------------
