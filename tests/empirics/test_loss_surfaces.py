@@ -291,6 +291,10 @@ def test_a_difference_of_two_depths_is_the_paired_t_test() -> None:
     found = differences(points)[2, 4]
     oracle = stats.ttest_rel(*logs).confidence_interval(0.95)
     assert (found.low, found.high) == pytest.approx((oracle.low, oracle.high), rel=1e-9)
+    # Of one seed the curve through five depths tells an error, and two depths tell none.
+    one_seed = surface(0.001, 1, np.random.default_rng(7), (3e5,))
+    assert math.isfinite(differences(one_seed)[2, 4].low)
+    assert differences([p for p in one_seed if p.depth in (2, 4)])[2, 4].high == math.inf
 
 
 def test_the_size_from_which_the_deeper_net_wins() -> None:
