@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -77,37 +77,34 @@ def compare(optima: Sequence[Optimum]) -> tuple[PredictionRow, ...]:
     return tuple(_row(prediction, optimum) for prediction in _predictions() for optimum in optima)
 
 
-def _predictions() -> Iterator[tuple[Rule, Reading, str, str]]:
-    """Rule, reading, key and name."""
+def _predictions() -> Iterator[Rule]:
     for published in rules():
-        if published.key in _LEFT_OUT:
-            continue
-        yield published, _READINGS.get(published.meaning, "near"), published.key, published.name
+        if published.key not in _LEFT_OUT:
+            yield published
         if published.key == "threshold":
-            yield published, "near", "threshold-optimum", "L = log_3(d), read as an optimum"
-    kaplan = rule("kaplan")
-    yield (
-        Rule(
-            "kaplan-layers",
-            "Kaplan's 6 layers",
-            f"L = {KAPLAN_LAYERS}",
-            "maximum",
-            lambda size: float(KAPLAN_LAYERS),
-            "kaplan2020, arXiv:2001.08361, Figure 6",
-            "recalled",
-            kaplan.year,
-            None,
-            remark="the legend tells 0 to 3, 6 and more than 6 layers apart; read as: beyond 6 "
-            "layers more depth gains nothing at equal size",
-        ),
-        "at most",
+            yield replace(
+                published,
+                key="threshold-optimum",
+                name="L = log_3(d), read as an optimum",
+                meaning="optimum",
+            )
+    yield Rule(
         "kaplan-layers",
         "Kaplan's 6 layers",
+        f"L = {KAPLAN_LAYERS}",
+        "maximum",
+        lambda size: float(KAPLAN_LAYERS),
+        "kaplan2020, arXiv:2001.08361, Figure 6",
+        "recalled",
+        rule("kaplan").year,
+        None,
+        remark="the legend tells 0 to 3, 6 and more than 6 layers apart; read as: beyond 6 "
+        "layers more depth gains nothing at equal size",
     )
 
 
-def _row(prediction: tuple[Rule, Reading, str, str], best: Optimum) -> PredictionRow:
-    law, reading, key, name = prediction
+def _row(law: Rule, best: Optimum) -> PredictionRow:
+    reading = _READINGS.get(law.meaning, "near")
     depth = _depth(law, best)
     size = 12 * best.volume_at(depth)
     error = law.standard_error(size) or 0.0
@@ -121,8 +118,8 @@ def _row(prediction: tuple[Rule, Reading, str, str], best: Optimum) -> Predictio
     applies = law.applies
     suits = "" if applies.parametrisation == "standard" else f"for {applies.parametrisation}"
     return PredictionRow(
-        key,
-        name,
+        law.key,
+        law.name,
         reading,
         best.parameters,
         best.tokens,
