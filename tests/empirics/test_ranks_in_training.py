@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from judging import control_verdict
 
 from depthlaw.empirics.trained_rank import ranks_in_training
 from depthlaw.empirics.trained_rank.ranks_in_training import (
@@ -16,6 +17,7 @@ from depthlaw.empirics.trained_rank.ranks_in_training import (
     teacher_of,
 )
 from depthlaw.theory.claims.definition import Case, Exact, find
+from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.separation_rank.linear_attention import forward
 from depthlaw.theory.separation_rank.rank_at_weights import integer_net, whole_numbers
 
@@ -58,6 +60,13 @@ def test_exact_rank_is_the_least_of_all_seeds(monkeypatch):
     assert find("trained_rank/rank_stays_generic").measure(changed(step=0)) == Exact(
         17, misses=1e-9
     )
+
+
+@pytest.mark.slow
+@pytest.mark.train
+def test_the_negative_control_of_the_claim_for_a_gpu_fails():
+    """Those of the other claims are in the reference ledger."""
+    assert control_verdict(find("trained_rank/wide_nets_gain_more_by_layers")) is Verdict.FAILS
 
 
 def test_tokens_in_a_smaller_space_lower_the_exact_rank(monkeypatch):
