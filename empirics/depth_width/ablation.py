@@ -106,11 +106,6 @@ def depths_of(case: Case) -> tuple[int, ...]:
     return tuple(map(int, case.depths.split()))
 
 
-def steps_of(suite: str) -> tuple[tuple[int, int], ...]:
-    """Each depth of a suite with the next one."""
-    return tuple(pairwise(DEPTHS[suite]))
-
-
 def _net(case: Case) -> Case:
     """A case without what is read off its nets, so that all claims share their curves."""
     fields = (
@@ -304,7 +299,7 @@ def shape_costs_three_per_cent(case: Case, device: str = "cpu", folder: str = ""
             case_of(suite, parameters, depth=depth, other=other, budget=budget)
             for budget in ("operations", "seconds")
             for parameters in SIZES[suite]
-            for depth, other in steps_of(suite)
+            for depth, other in pairwise(DEPTHS[suite])
         ]
         for suite in SIZES
     },
@@ -342,7 +337,7 @@ def equal_cost_gain(case: Case, device: str = "cpu", folder: str = "") -> Sample
         "training": [
             case_of("training", small, depth=depth, other=other, larger=large)
             for small, large in pairwise(SIZES["training"])
-            for depth, other in steps_of("training")
+            for depth, other in pairwise(DEPTHS["training"])
         ]
     },
     control=Control(
@@ -412,12 +407,10 @@ COUNTED: tuple[Counted, ...] = ("updates", "operations")
 
 
 def points(
-    learnt: Mapping[Case, Measured],
-    budget: Counted = "updates",
-    parametrisation: str = "standard",
+    learnt: Mapping[Case, Measured], budget: Counted = "updates"
 ) -> tuple[tuple[TrainedLoss, ...], ...]:
-    """The recorded losses (of `language_models_learn`) of each size at a budget as points of a loss
-    surface, one for each seed.
+    """The recorded losses (of `language_models_learn`, in its standard parametrisation) of each
+    size at a budget as points of a loss surface, one for each seed.
 
     `parameters` are 12 L d^2.
     """
@@ -425,35 +418,19 @@ def points(
 
     sizes: dict[int, list[TrainedLoss]] = {}
     for case, value in learnt.items():
-        if (case.budget, case.parametrisation) != (budget, parametrisation):
+        if (case.budget, case.parametrisation) != (budget, "standard"):
             continue
         assert isinstance(value, Sample)
-
-        def width(depth: int, case: Case = case) -> int:
-            return width_of(case.parameters, depth, case.heads)
-
-        per_token = {
-            depth: training_operations(
-                depth, width(depth), case.heads, case.vocabulary, case.length
-            )
-            for depth in depths_of(case)
+        widths = {L: width_of(case.parameters, L, case.heads) for L in depths_of(case)}
+        flops = {
+            L: training_operations(L, width, case.heads, case.vocabulary, case.length)
+            for L, width in widths.items()
         }
-        costs = {
-            depth: float(cost) if budget == "operations" else 1.0
-            for depth, cost in per_token.items()
-        }
+        costs = {L: cost if budget == "operations" else 1.0 for L, cost in flops.items()}
         tokens = equal_updates(costs, case.steps)[case.depth] * case.batch * case.length
-        wide = width(case.depth)
+        L, d = case.depth, widths[case.depth]
         sizes.setdefault(case.parameters, []).extend(
-            TrainedLoss(
-                wide,
-                case.depth,
-                12 * case.depth * wide**2,
-                tokens,
-                loss,
-                seed,
-                per_token[case.depth] * tokens,
-            )
+            TrainedLoss(d, L, 12 * L * d**2, tokens, loss, seed, flops[L] * tokens)
             for seed, loss in enumerate(value.values)
         )
     return tuple(tuple(sizes[parameters]) for parameters in sorted(sizes))

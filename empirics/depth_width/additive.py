@@ -76,17 +76,8 @@ class Additive:
         # Of the fits to drawn shapes a few may lack a term.
         drawn = self._drawn[(self._drawn[:, 1] > 0) & (self._drawn[:, 3] > 0)]
         low, high = np.quantile([_best_depth(volume, *row[1:5]) for row in drawn], (0.025, 0.975))
-        return (
-            _best_depth(
-                volume,
-                of_width.coefficient,
-                of_width.exponent,
-                of_depth.coefficient,
-                of_depth.exponent,
-            ),
-            float(low),
-            float(high),
-        )
+        best = _best_depth(volume, *of_width[1:3], *of_depth[1:3])
+        return best, float(low), float(high)
 
 
 def _best_depth(volume: float, width: float, a: float, depth: float, b: float) -> float:
@@ -100,14 +91,13 @@ def _best_depth(volume: float, width: float, a: float, depth: float, b: float) -
     )
 
 
-def additive(points: Sequence[TrainedLoss], *, draws: int = 100, seed: int = 0) -> Additive | None:
+def additive(points: Sequence[TrainedLoss], *, draws: int = 100) -> Additive | None:
     """The law that fits best, by least squares of relative errors; None where a file has fewer than
     three widths, three depths, or no more shapes than the law has numbers.
 
     Given the exponents the coefficients are a linear fit without negative ones; exponents are
     looked for from several starting points. Intervals are of level 95 %: quantiles over fits to
-    shapes that are drawn with replacement, each with all its nets, by a generator of the given
-    seed.
+    shapes that are drawn with replacement, each with all its nets, by one seed.
 
     >>> nets = [TrainedLoss(m, l, 12 * l * m**2, 1e9, 2 + 3 / m**0.5 + 1 / l)
     ...         for m in (64, 128, 256, 512) for l in (2, 4, 8, 16)]
@@ -136,22 +126,16 @@ def additive(points: Sequence[TrainedLoss], *, draws: int = 100, seed: int = 0) 
     ]
     best = min(tried, key=lambda fit: fit[2])
     same = sum(bool(np.allclose(fit[0], best[0], rtol=0.01)) for fit in tried)
-    generator = np.random.default_rng(seed)
-    place = {shape: at for at, shape in enumerate(shapes)}
-    of = np.array([place[key[:2]] for key in keys])
+    generator = np.random.default_rng(0)
+    of = np.unique(variables[:, :2], axis=0, return_inverse=True)[1].ravel()
     drawn = []
     for _ in range(draws):
-        times = np.bincount(
-            generator.integers(len(shapes), size=len(shapes)), minlength=len(shapes)
-        )[of]
+        chosen = generator.integers(len(shapes), size=len(shapes))
+        times = np.bincount(chosen, minlength=len(shapes))[of]
         keep = times > 0
-        drawn.append(
-            _unscaled(
-                *_fit(used[keep], loss[keep], (weight * np.sqrt(times))[keep], best[0])[:2], scale
-            )
-        )
-    rows = np.array(drawn)
-    own = _unscaled(best[0], best[1], scale)
+        fit = _fit(used[keep], loss[keep], (weight * np.sqrt(times))[keep], best[0])
+        drawn.append(_unscaled(fit, scale))
+    rows, own = np.array(drawn), _unscaled(best, scale)
     ends = np.quantile(rows, (0.025, 0.975), axis=0)
     names = ("width", "depth", "tokens")[: used.shape[1]]
     terms = []
@@ -214,7 +198,8 @@ def _fit(logs: Array, loss: Array, weight: Array, start: Array) -> tuple[Array, 
     return exponents, coefficients, float(off @ off)
 
 
-def _unscaled(exponents: Array, coefficients: Array, scale: Array) -> Array:
+def _unscaled(fit: tuple[Array, Array, float], scale: Array) -> Array:
     """E, then coefficient and exponent of each term."""
+    exponents, coefficients, _ = fit
     own = coefficients[1:] * scale[: len(exponents)] ** exponents
     return np.concatenate([coefficients[:1], np.stack([own, exponents], 1).ravel()])

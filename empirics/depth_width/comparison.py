@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from scipy import special
 
 from depthlaw.advisor import laws
 from depthlaw.advisor.rules import Rule, rule, rules
@@ -76,39 +77,34 @@ def compare(optima: Sequence[Optimum]) -> tuple[PredictionRow, ...]:
     return tuple(_row(prediction, optimum) for prediction in _predictions() for optimum in optima)
 
 
-def _predictions() -> Iterator[tuple[Rule, Reading, str, str]]:
-    """Rule, reading, key and name."""
+def _predictions() -> Iterator[Rule]:
     for published in rules():
-        if published.key in _LEFT_OUT:
-            continue
-        yield published, _READINGS.get(published.meaning, "near"), published.key, published.name
+        if published.key not in _LEFT_OUT:
+            yield published
         if published.key == "threshold":
-            yield published, "near", "threshold-optimum", "L = log_3(d), read as an optimum"
-    kaplan = rule("kaplan")
-    yield (
-        Rule(
-            "kaplan-layers",
-            "Kaplan's 6 layers",
-            f"L = {KAPLAN_LAYERS}",
-            "maximum",
-            lambda size: float(KAPLAN_LAYERS),
-            "kaplan2020, arXiv:2001.08361, Figure 6",
-            "recalled",
-            kaplan.year,
-            None,
-            remark="the legend tells 0 to 3, 6 and more than 6 layers apart; read as: beyond 6 "
-            "layers more depth gains nothing at equal size",
-        ),
-        "at most",
+            yield replace(
+                published,
+                key="threshold-optimum",
+                name="L = log_3(d), read as an optimum",
+                meaning="optimum",
+            )
+    yield Rule(
         "kaplan-layers",
         "Kaplan's 6 layers",
+        f"L = {KAPLAN_LAYERS}",
+        "maximum",
+        lambda size: float(KAPLAN_LAYERS),
+        "kaplan2020, arXiv:2001.08361, Figure 6",
+        "recalled",
+        rule("kaplan").year,
+        None,
+        remark="the legend tells 0 to 3, 6 and more than 6 layers apart; read as: beyond 6 "
+        "layers more depth gains nothing at equal size",
     )
 
 
-def _row(prediction: tuple[Rule, Reading, str, str], best: Optimum) -> PredictionRow:
-    from scipy import special
-
-    law, reading, key, name = prediction
+def _row(law: Rule, best: Optimum) -> PredictionRow:
+    reading = _READINGS.get(law.meaning, "near")
     depth = _depth(law, best)
     size = 12 * best.volume_at(depth)
     error = law.standard_error(size) or 0.0
@@ -122,8 +118,8 @@ def _row(prediction: tuple[Rule, Reading, str, str], best: Optimum) -> Predictio
     applies = law.applies
     suits = "" if applies.parametrisation == "standard" else f"for {applies.parametrisation}"
     return PredictionRow(
-        key,
-        name,
+        law.key,
+        law.name,
         reading,
         best.parameters,
         best.tokens,
@@ -152,19 +148,13 @@ def _depth(law: Rule, best: Optimum) -> float:
 def _judged(reading: Reading, low: float, high: float, best: Optimum) -> tuple[Verdict, str]:
     """The interval of the best depth against what the reading allows."""
 
-    def least(depth: float) -> float:
-        return min(depth / NEAR, depth - _HALF)
-
-    def most(depth: float) -> float:
-        return max(depth * NEAR, depth + _HALF)
+    def allowed(low: float, high: float) -> tuple[float, float]:
+        if reading == "near":
+            return min(low / NEAR, low - _HALF), max(high * NEAR, high + _HALF)
+        return (low, math.inf) if reading == "at least" else (0.0, high)
 
     # What satisfies each depth of the rule's own interval, and what satisfies one of them.
-    sure = {"near": (least(high), most(low)), "at least": (high, math.inf), "at most": (0.0, low)}[
-        reading
-    ]
-    may = {"near": (least(low), most(high)), "at least": (low, math.inf), "at most": (0.0, high)}[
-        reading
-    ]
+    sure, may = allowed(high, low), allowed(low, high)
     if sure[0] <= best.low and best.high <= sure[1] and (best.low > 0 or reading == "at most"):
         return Verdict.HOLDS, ""
     if best.high < may[0] or best.low > may[1]:
@@ -221,8 +211,6 @@ def levine_distance(law: Law) -> float:
     Args:
         law: the exponential one.
     """
-    from scipy import special
-
     off = np.array([law.a - laws.FIT_A, law.b - laws.FIT_B])
     own = np.array([[laws.FIT_VAR_A, laws.FIT_COV], [laws.FIT_COV, laws.FIT_VAR_B]])
     return float(special.chdtrc(2, off @ np.linalg.solve(np.array(law.covariance) + own, off)))

@@ -23,10 +23,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from depthlaw.advisor.base.quantities import UsageError, plural
 from depthlaw.advisor.grids import SIZE_EXPONENT
@@ -35,7 +37,7 @@ from .surface import TrainedLoss
 
 BudgetKind = Literal["parameters", "flops"]
 Array = NDArray[np.float64]
-# What a table shows; claims ask for more.
+# Of all intervals.
 LEVEL = 0.05
 # Sizes of one budget differ by at most this, numbers of tokens by this.
 TOLERANCE, _TOKENS = 0.10, 0.01
@@ -149,7 +151,6 @@ class _Cells:
 
     Attributes:
         x: ln L of each cell, increasing. y: means, at the mean size of the budget. n: how many.
-        rows: (cell, seed, value) of every net. paired: whether each cell has the same seeds.
         squares, free: of the differences between nets of one shape.
     """
 
@@ -157,33 +158,23 @@ class _Cells:
     x: Array
     y: Array
     n: Array
-    rows: tuple[tuple[int, int | None, float], ...]
-    paired: bool
     squares: float
     free: int
 
 
 def _cells(points: Sequence[TrainedLoss], exponent: float) -> _Cells:
     mean = _mean(points, "parameters")
-    values: dict[tuple[int, int], list[tuple[int | None, float]]] = {}
+    values: dict[tuple[int, int], list[tuple[int, float]]] = {}
     for p in points:
         value = math.log(p.loss) + exponent * math.log(p.parameters / mean)
-        values.setdefault((p.depth, p.width), []).append((p.seed, value))
+        values.setdefault((p.depth, p.width), []).append((-1 if p.seed is None else p.seed, value))
     shapes = tuple(sorted(values))
-    seeds = [sorted(seed for seed, _ in values[shape] if seed is not None) for shape in shapes]
-    paired = (
-        len(seeds[0]) > 1
-        and all(seed == seeds[0] for seed in seeds)
-        and all(
-            len(set(seed)) == len(values[shape]) for seed, shape in zip(seeds, shapes, strict=True)
-        )
+    seeds, table = (
+        [[each[k] for each in sorted(values[shape])] for shape in shapes] for k in (0, 1)
     )
-    table = [
-        [value for _, value in sorted(values[shape], key=lambda v: (v[0] or 0, v[1]))]
-        for shape in shapes
-    ]
     means = np.array([math.fsum(row) / len(row) for row in table])
-    if paired:
+    # Each shape has the same seeds, each of them once.
+    if 1 < len(set(seeds[0]) - {-1}) == len(seeds[0]) and all(each == seeds[0] for each in seeds):
         off = np.array(table) - means[:, None]
         off -= off.mean(axis=0)
         squares, free = float((off**2).sum()), (len(shapes) - 1) * (len(seeds[0]) - 1)
@@ -195,8 +186,6 @@ def _cells(points: Sequence[TrainedLoss], exponent: float) -> _Cells:
         np.array([math.log(depth) for depth, _ in shapes]),
         means,
         np.array([float(len(row)) for row in table]),
-        tuple((k, seed, value) for k, shape in enumerate(shapes) for seed, value in values[shape]),
-        paired,
         squares,
         free,
     )
@@ -283,7 +272,7 @@ class _Fit:
     sharp: bool
     notes: tuple[str, ...]
 
-    def between(self, cells: _Cells, alpha: float) -> tuple[float, float]:
+    def between(self, cells: _Cells) -> tuple[float, float]:
         """The depths between which the slope may vanish: it falls before them and rises after.
 
         Where curves do not tell, a trained depth that is significantly worse than the best one
@@ -292,7 +281,7 @@ class _Fit:
         if not self.free:
             return 0.0, math.inf
         fine = np.linspace(cells.x[self.used][0], cells.x[self.used][-1], 2001)
-        allowed = self.variance * _student(self.free, alpha) ** 2
+        allowed = self.variance * _student(self.free) ** 2
         lows, highs = [], []
         for curve in self.curves:
             if (left := allowed - curve.squares + self.best.squares) < 0:
@@ -305,7 +294,7 @@ class _Fit:
             highs.append(high if low <= high else math.inf)
         low, high = min(lows), max(highs)
         best = int(np.argmin(cells.y))
-        worse = cells.y - cells.y[best] > _student(self.free, alpha / len(cells.y)) * np.sqrt(
+        worse = cells.y - cells.y[best] > _student(self.free, LEVEL / len(cells.y)) * np.sqrt(
             self.variance * (1 / cells.n + 1 / cells.n[best])
         )
         if low == -math.inf:
@@ -334,8 +323,7 @@ class _Fit:
                     + curve.root @ generator.standard_normal((3, many)) * scale
                 )
             )
-        draws = np.concatenate(parts)
-        return generator.permutation(draws)
+        return generator.permutation(np.concatenate(parts))
 
 
 def _depth(x: float) -> float:
@@ -351,8 +339,6 @@ def _fitted(cells: _Cells) -> _Fit:
     minimum is. Where even the best curve misses the means by more than the nets of one shape
     differ, the cell farthest from the best one is left out, and so on, down to five depths.
     """
-    from scipy import special
-
     # Rounded, so that of equal distances none is the greater one.
     away = np.round(np.abs(cells.x - cells.x[np.argmin(cells.y)]), 9)
     ordered = sorted({float(x): float(far) for x, far in zip(cells.x, away, strict=True)}.values())
@@ -400,8 +386,6 @@ def _fitted(cells: _Cells) -> _Fit:
 def _misfit(cells: _Cells, squares: float, free: int) -> float:
     """The chance of a misfit at least so large if the curve were right (F test); 1 where nets of
     one shape do not tell an error."""
-    from scipy import special
-
     if not free or not cells.free or not cells.squares:
         return 1.0
     ratio = (squares / free) / (cells.squares / cells.free)
@@ -505,8 +489,8 @@ class Optimum:
         weights = here - np.eye(len(x))
         middle = weights @ y
         error = np.sqrt(self._fit.variance * (weights**2 / n).sum(axis=1))
-        low = middle - _student(self.free, self.alpha / len(x)) * error
-        high = middle + _student(self.free, self.alpha) * error
+        low = middle - _student(self.free, LEVEL / len(x)) * error
+        high = middle + _student(self.free) * error
         return max(0.0, float(low.max())), max(0.0, float(high.max()))
 
     def _drawn(self, count: int, generator: np.random.Generator) -> Array:
@@ -517,15 +501,12 @@ class Optimum:
         return np.where(np.isnan(draws), edge, np.clip(draws, x[0], x[-1]))
 
 
-def optimum(
-    points: Sequence[TrainedLoss], *, alpha: float = LEVEL, size_exponent: float = SIZE_EXPONENT
-) -> Optimum:
+def optimum(points: Sequence[TrainedLoss], *, size_exponent: float = SIZE_EXPONENT) -> Optimum:
     """The best depth of the nets of one budget.
 
     Args:
-        points: at least three depths, any number of seeds.
-        alpha: the interval misses with at most this probability if the polynomial is right and
-            errors are independent, equal and normal.
+        points: at least three depths, any number of seeds. The interval misses with probability
+            `LEVEL` at most if the curve is right and errors are independent, equal and normal.
         size_exponent: losses are compared at the mean number of parameters by
             loss ~ N^-exponent; 0 takes them as they are, as for an equal number of FLOPs. How
             losses of a file fall with size is not known: the interval also holds those for half
@@ -552,7 +533,7 @@ def optimum(
         for cells in (_cells(points, factor * size_exponent),)
     ]
     cells, fit = tried[0]
-    ends = [curve.between(its, alpha) for its, curve in tried]
+    ends = [curve.between(its) for its, curve in tried]
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
     lows, highs = zip(
         *(curve.minima for _, curve in tried[: 1 if fit.sharp else None]), strict=True
@@ -596,7 +577,7 @@ def optimum(
         equal,
         math.sqrt(volume / (depth or cells.shapes[best][0])),
         volume,
-        alpha,
+        LEVEL,
         tuple(sorted({layers for layers, _ in cells.shapes})),
         cells.shapes,
         tuple(map(float, np.exp(cells.y))),
@@ -609,9 +590,7 @@ def optimum(
     )
 
 
-def _student(free: int, alpha: float) -> float:
-    from scipy import special
-
+def _student(free: int, alpha: float = LEVEL) -> float:
     return float(special.stdtrit(free, 1 - alpha / 2))
 
 
@@ -627,53 +606,37 @@ class Difference(NamedTuple):
     parameters: float
 
 
-def difference(
-    points: Sequence[TrainedLoss],
-    shallow: int,
-    deep: int,
-    *,
-    alpha: float = LEVEL,
-    size_exponent: float = SIZE_EXPONENT,
-) -> Difference:
-    """How much more the deeper of two nets of a budget loses, as a difference of ln loss.
+def differences(points: Sequence[TrainedLoss]) -> dict[tuple[int, int], Difference]:
+    """How much more the deeper of any two depths of a budget loses, by the shallower and the deeper
+    one, as a difference of ln loss.
 
     The error is that of all nets of the budget (paired by seed where each shape has the same
     seeds); without repeated nets, of the curve through them; without either the interval is
     unbounded.
 
-    Args:
-        points: of one budget.
-        shallow, deep: two of its depths.
-
-    Raises:
-        ValueError: where one of them was not trained.
-
     >>> nets = [TrainedLoss(64, L, 1e6, 1e6, 3.0 - 0.1 * L + 0.01 * seed, seed)
     ...         for L in (2, 4) for seed in (0, 1, 2)]
-    >>> difference(nets, 2, 4).mean < 0
+    >>> differences(nets)[2, 4].mean < 0
     True
     """
-    cells = _cells(points, size_exponent)
-    places = []
-    for depth in (shallow, deep):
-        at = [k for k, (layers, _) in enumerate(cells.shapes) if layers == depth]
-        if not at:
-            raise ValueError(
-                f"no net of {depth} layers; there are "
-                f"{sorted({layers for layers, _ in cells.shapes})}"
-            )
-        places.append(min(at, key=lambda k: cells.y[k]))
-    first, second = places
-    mean = float(cells.y[second] - cells.y[first])
+    cells, size = _cells(points, SIZE_EXPONENT), _mean(points, "parameters")
+    # Of several shapes of a depth the best one.
+    best = {
+        depth: min(at, key=lambda k: cells.y[k])
+        for depth in sorted({depth for depth, _ in cells.shapes})
+        for at in ([k for k, (layers, _) in enumerate(cells.shapes) if layers == depth],)
+    }
     variance, free = cells.squares / max(cells.free, 1), cells.free
-    if not free and len(set(cells.x)) > 3:
+    if not free and len(best) > 3:
         fit = _fitted(cells)
         variance, free = fit.variance, fit.free
-    size = _mean(points, "parameters")
-    if not free:
-        return Difference(mean, -math.inf, math.inf, size)
-    half = _student(free, alpha) * math.sqrt(variance * (1 / cells.n[first] + 1 / cells.n[second]))
-    return Difference(mean, mean - half, mean + half, size)
+    found = {}
+    for (shallow, first), (deep, second) in combinations(best.items(), 2):
+        mean = float(cells.y[second] - cells.y[first])
+        error = math.sqrt(variance * (1 / cells.n[first] + 1 / cells.n[second]))
+        half = _student(free) * error if free else math.inf
+        found[shallow, deep] = Difference(mean, mean - half, mean + half, size)
+    return found
 
 
 @dataclass(frozen=True)
@@ -700,29 +663,20 @@ class Transition:
         return None if self.parameters is None else math.sqrt(self.parameters / (12 * depth))
 
 
-def transitions(
-    budgets: Sequence[Sequence[TrainedLoss]],
-    *,
-    alpha: float = LEVEL,
-    size_exponent: float = SIZE_EXPONENT,
-) -> tuple[Transition, ...]:
+def transitions(budgets: Sequence[Sequence[TrainedLoss]]) -> tuple[Transition, ...]:
     """Levine's transition size of every two depths that several budgets of equal tokens share.
 
     Args:
         budgets: as `groups` returns them.
     """
-    differences: dict[tuple[int, int, float], list[Difference]] = {}
+    found: dict[tuple[int, int, float], list[Difference]] = {}
     for points in budgets:
-        depths = sorted({p.depth for p in points})
         tokens = float(f"{_mean(points, 'tokens'):.2g}")
-        for i, shallow in enumerate(depths):
-            for deep in depths[i + 1 :]:
-                differences.setdefault((shallow, deep, tokens), []).append(
-                    difference(points, shallow, deep, alpha=alpha, size_exponent=size_exponent)
-                )
+        for pair, each in differences(points).items():
+            found.setdefault((*pair, tokens), []).append(each)
     return tuple(
         _transition(*key, sorted(pairs, key=lambda d: d.parameters))
-        for key, pairs in sorted(differences.items())
+        for key, pairs in sorted(found.items())
         if len(pairs) > 1
     )
 
@@ -799,47 +753,30 @@ def longest(budgets: Sequence[tuple[TrainedLoss, ...]]) -> tuple[tuple[TrainedLo
     return tuple(group for group in budgets if group in kept)
 
 
-def depth_laws(
-    optima: Sequence[Optimum],
-    *,
-    alpha: float = LEVEL,
-    seed: int = 0,
-) -> tuple[Law, ...]:
+def depth_laws(optima: Sequence[Optimum]) -> tuple[Law, ...]:
     """Both laws, fitted to the optima whose intervals are bounded; empty for fewer than two.
 
     Optima are of different trainings (`longest` sees to that).
 
     An error of ln L moves d the other way, at equal L d^2: ln d - a - b L moves by -(1/2 + b L)
     times it, by which it is divided. Intervals are quantiles over optima that are drawn with the
-    errors of their own fits, and moved by up to the factor `FORM`, by a generator of the given
-    seed.
+    errors of their own fits, and moved by up to the factor `FORM`, by one seed.
     """
     chosen = sorted((o for o in optima if o.depth and o.bounded), key=lambda o: o.volume)
     if len(chosen) < 2 or chosen[-1].volume < (1 + TOLERANCE) * chosen[0].volume:
         return ()
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(0)
     form = math.log(FORM)
     drawn = np.stack(
         [o._drawn(_DRAWS, generator) + generator.uniform(-form, form, _DRAWS) for o in chosen]
     )
     x = np.array([math.log(o.depth or 1) for o in chosen])
     # Intervals are so many standard errors long.
-    errors = np.array(
-        [math.log(o.high / o.low) / 2 / _student(o.free, o.alpha) + 1e-9 for o in chosen]
-    )
-    return tuple(_law(form, chosen, x, drawn, errors, alpha) for form in ("exponential", "power"))
+    errors = np.array([math.log(o.high / o.low) / 2 / _student(o.free) + 1e-9 for o in chosen])
+    return tuple(_law(form, chosen, x, drawn, errors) for form in ("exponential", "power"))
 
 
-def _law(
-    form: Any,
-    chosen: list[Optimum],
-    x: Array,
-    drawn: Array,
-    errors: Array,
-    alpha: float,
-) -> Law:
-    from scipy import special
-
+def _law(form: Any, chosen: list[Optimum], x: Array, drawn: Array, errors: Array) -> Law:
     def fit(logs: Array) -> tuple[Array, Array, Array]:
         """a and b for each column of ln L, and the squared residuals over their errors."""
         volumes = np.stack([o._log_volume(row) for o, row in zip(chosen, logs, strict=True)])
@@ -856,7 +793,7 @@ def _law(
 
     (a,), (b,), (squares,) = (value.tolist() for value in fit(x[:, None]))
     many_a, many_b, _ = fit(drawn)
-    ends = (alpha / 2, 1 - alpha / 2)
+    ends = (LEVEL / 2, 1 - LEVEL / 2)
     covariance = np.cov(many_a, many_b)
     free = len(chosen) - 2
     return Law(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from itertools import pairwise
 
 from sympy import Rational
 
@@ -20,6 +20,7 @@ from depthlaw.theory.claims.symbols import quantity
 
 from ..signal_propagation.exponents import sample
 from .ablation import (
+    DEPTHS,
     MORE_SEEDS,
     NETS,
     SIZES,
@@ -28,12 +29,8 @@ from .ablation import (
     gain,
     gains,
     log_losses,
-    steps_of,
 )
 from .fixed_budgets import width_of
-
-if TYPE_CHECKING:
-    pass
 
 excess = quantity(
     "excess_loss",
@@ -121,27 +118,26 @@ def rules_cost_little(case: Case, device: str = "cpu", folder: str = "") -> Samp
 # --- rules that say where depth pays --------------------------------------------------------------
 
 
-def _steps(wanted: Callable[[int, int, int, int], bool], suite: str = "training") -> list[Case]:
-    """Steps from a depth to the next one at a size: wanted(N, heads, depth, next)."""
+def _steps(wanted: Callable[[Case], bool], suite: str = "training") -> list[Case]:
+    """Steps from a depth to the next one at a size, of which this is true."""
     steps = (
         case_of(suite, parameters, depth=depth, other=other)
         for parameters in SIZES[suite]
-        for depth, other in steps_of(suite)
+        for depth, other in pairwise(DEPTHS[suite])
     )
-    return [case for case in steps if wanted(case.parameters, case.heads, case.depth, case.other)]
+    return list(filter(wanted, steps))
 
 
-def _from_threshold(parameters: int, heads: int, depth: int, other: int) -> bool:
-    return 3**depth >= width_of(parameters, depth, heads)
+def _from_threshold(case: Case) -> bool:
+    return bool(3**case.depth >= width_of(case.parameters, case.depth, case.heads))
 
 
-def _to_knee(parameters: int, heads: int, depth: int, other: int) -> bool:
-    return other <= rule("knee").depth(parameters)
+def _to_knee(case: Case) -> bool:
+    return bool(case.other <= rule("knee").depth(case.parameters))
 
 
-def _beyond_largest(parameters: int, heads: int, depth: int, other: int) -> bool:
-    largest = rule("delusion").depth(parameters)
-    return other * depth > largest**2
+def _beyond_largest(case: Case) -> bool:
+    return bool(case.other * case.depth > rule("delusion").depth(case.parameters) ** 2)
 
 
 @claim(

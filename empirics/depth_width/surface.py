@@ -10,13 +10,13 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
 # More is the wrong file.
 _MOST_BYTES, _MOST_ROWS = 20_000_000, 100_000
-_MOST_LAYERS, _MOST_WIDTH = 10**5, 10**7
+_WHOLE = {"width": 10**7, "depth": 10**5}
 # Of any number; its powers are finite as well.
 _LEAST, _MOST = 1e-40, 1e40
 # The first name of a column wins over the others. No single letters: d is a width here and a
@@ -29,7 +29,6 @@ _NAMES = {
     "loss": ("loss", "val_loss", "valid_loss", "validation_loss", "eval_loss", "test_loss"),
     "seed": ("seed",),
     "flops": ("flops", "train_flops", "training_flops"),
-    "seconds": ("seconds", "train_seconds", "wall_seconds"),
 }
 _REQUIRED = ("width", "depth", "tokens", "loss")
 _EXAMPLE = (
@@ -49,7 +48,6 @@ class TrainedLoss:
         loss: a mean per token or byte; positive, lower is better.
         seed: of the training; nets of one seed saw the same data in the same order.
         flops: of the training, where measured; else 6 N D.
-        seconds: of the training.
     """
 
     width: int
@@ -59,7 +57,6 @@ class TrainedLoss:
     loss: float
     seed: int | None = None
     flops: float | None = None
-    seconds: float | None = None
 
     @property
     def volume(self) -> float:
@@ -101,8 +98,8 @@ class Surface:
 def read(path: str | Path, seed_column: str = "") -> Surface:
     """The loss surface of a CSV file.
 
-    The header names the columns width, depth, tokens and loss, in any order; parameters, seed,
-    flops and seconds may be there too. Usual other names are known, such as d_model or n_layer;
+    The header names the columns width, depth, tokens and loss, in any order; parameters, seed and
+    flops may be there too. Usual other names are known, such as d_model or n_layer;
     capitals do not count. Without parameters they are 12 L d^2. Empty lines and lines that start
     with # are passed over.
 
@@ -116,13 +113,13 @@ def read(path: str | Path, seed_column: str = "") -> Surface:
     """
     name = quoted(Path(path).name)
     rows = _rows(_text(path, name), name)
-    number, head = next(rows, (0, ()))
+    _, head = next(rows, (0, ()))
     if not head:
         raise UsageError(f"{name} is empty; {_EXAMPLE}")
     places = _columns(head, name, seed_column)
     points: list[TrainedLoss] = []
-    lines: list[int] = []
     seeds: dict[str, int] = {}
+    first_line: dict[object, int] = {}
     for number, cells in rows:
         if len(cells) != len(head):
             raise UsageError(
@@ -134,11 +131,19 @@ def read(path: str | Path, seed_column: str = "") -> Surface:
                 f"{name} has more than {_MOST_ROWS:,} rows; leave out what is not "
                 "needed, such as all but the last loss of each training"
             )
-        points.append(_point(cells, head, places, f"line {number} of {name}", seeds))
-        lines.append(number)
+        p = _point(cells, head, places, f"line {number} of {name}", seeds)
+        apart = "seed" if "seed" in places else "loss"
+        first = first_line.setdefault(
+            (p.width, p.depth, p.parameters, p.tokens, getattr(p, apart)), number
+        )
+        if first != number:
+            raise UsageError(
+                f"lines {first} and {number} of {name} have the same shape, tokens and {apart}; "
+                "leave out one, or name what tells them apart by --seed-column"
+            )
+        points.append(p)
     if not points:
         raise UsageError(f"{name} has a header and no rows; {_EXAMPLE}")
-    _refuse_repeats(points, lines, name, "seed" in places)
     used = set(places.values())
     return Surface(
         tuple(points),
@@ -240,99 +245,52 @@ def _point(
     line: str,
     seeds: dict[str, int],
 ) -> TrainedLoss:
-    def bad(meaning: str, what: str) -> NoReturn:
-        at = places[meaning]
-        raise UsageError(
-            f"{line}, column {quoted(head[at].strip())}: {quoted(cells[at].strip())} {what}"
+    fields: dict[str, Any] = {}
+    for meaning, at in places.items():
+        text = cells[at].strip()
+        if meaning == "flops" and not text:
+            continue
+        if wrong := _wrong(text, meaning):
+            raise UsageError(f"{line}, column {quoted(head[at].strip())}: {quoted(text)} {wrong}")
+        fields[meaning] = (
+            seeds.setdefault(text, len(seeds))
+            if meaning == "seed"
+            else int(float(text))
+            if meaning in _WHOLE
+            else float(text)
         )
-
-    def number(meaning: str) -> float:
-        text = cells[places[meaning]].strip()
-        try:
-            value = float(text)
-        except ValueError:
-            bad(
-                meaning,
-                "is empty; give a number, or leave out the row"
-                if not text
-                else "is not a number; write it without commas, with a point for decimals"
-                if "," in text
-                else "is not a number; give one such as 3.12 or 1e9",
-            )
-        if not math.isfinite(value):
-            bad(
-                meaning,
-                "is not a finite number; "
-                + (
-                    "leave out rows whose training diverged"
-                    if meaning == "loss"
-                    else "give one such as 1e9"
-                ),
-            )
-        if value <= 0:
-            bad(
-                meaning,
-                "is not positive; "
-                + (
-                    "the fits are of logarithms of losses, so take losses above zero"
-                    if meaning == "loss"
-                    else "give a number above zero"
-                ),
-            )
-        if not _LEAST <= value <= _MOST:
-            bad(meaning, f"is not from {_LEAST:g} to {_MOST:g}; give what was measured")
-        return value
-
-    def whole(meaning: str, most: int) -> int:
-        value = number(meaning)
-        if value != int(value) or value > most:
-            bad(meaning, f"is not a whole number from 1 to {most:,}")
-        return int(value)
-
-    def perhaps(meaning: str) -> float | None:
-        return number(meaning) if meaning in places and cells[places[meaning]].strip() else None
-
-    width, depth = whole("width", _MOST_WIDTH), whole("depth", _MOST_LAYERS)
-    parameters = number("parameters") if "parameters" in places else 12.0 * depth * width**2
-    seed = None
-    if "seed" in places:
-        if not (text := cells[places["seed"]].strip()):
-            bad("seed", "is empty; give the seed, or leave out the column")
-        seed = seeds.setdefault(text, len(seeds))
-    return TrainedLoss(
-        width,
-        depth,
-        parameters,
-        number("tokens"),
-        number("loss"),
-        seed,
-        perhaps("flops"),
-        perhaps("seconds"),
-    )
+    fields.setdefault("parameters", 12.0 * fields["depth"] * fields["width"] ** 2)
+    return TrainedLoss(**fields)
 
 
-def _refuse_repeats(
-    points: Sequence[TrainedLoss],
-    lines: Sequence[int],
-    name: str,
-    seeded: bool,
-) -> None:
-    """Raises for a training that stands there twice."""
-    seen: dict[object, int] = {}
-    for point, line in zip(points, lines, strict=True):
-        key = (
-            point.width,
-            point.depth,
-            point.parameters,
-            point.tokens,
-            point.seed if seeded else point.loss,
+def _wrong(text: str, meaning: str) -> str:
+    """What is wrong with a cell, and what to do; nothing where nothing is."""
+    of_loss = meaning == "loss"
+    if meaning == "seed":
+        return "" if text else "is empty; give the seed, or leave out the column"
+    try:
+        value = float(text)
+    except ValueError:
+        if not text:
+            return "is empty; give a number, or leave out the row"
+        if "," in text:
+            return "is not a number; write it without commas, with a point for decimals"
+        return "is not a number; give one such as 3.12 or 1e9"
+    if not math.isfinite(value):
+        then = "leave out rows whose training diverged" if of_loss else "give one such as 1e9"
+        return f"is not a finite number; {then}"
+    if value <= 0:
+        return "is not positive; " + (
+            "the fits are of logarithms of losses, so take losses above zero"
+            if of_loss
+            else "give a number above zero"
         )
-        if (first := seen.setdefault(key, line)) != line:
-            raise UsageError(
-                f"lines {first} and {line} of {name} have the same shape, tokens and "
-                f"{'seed' if seeded else 'loss'}; leave out one, or name what tells "
-                "them apart by --seed-column"
-            )
+    if not _LEAST <= value <= _MOST:
+        return f"is not from {_LEAST:g} to {_MOST:g}; give what was measured"
+    most = _WHOLE.get(meaning)
+    if most and (value != int(value) or value > most):
+        return f"is not a whole number from 1 to {most:,}"
+    return ""
 
 
 def _notes(points: Sequence[TrainedLoss], places: dict[str, int]) -> Iterator[str]:

@@ -38,21 +38,17 @@ _log3, _log2 = log(D) / log(3), log(k) / log(2)
 
 
 def _graphs(*seeds: str) -> dict[str, tuple[Case, ...]]:
-    grid: dict[str, list[Case]] = {}
-    for suite, graphs in GRAPHS_OF.items():
-        for (n, diameter), most in graphs.items():
-            if most > 1:
-                grid.setdefault(suite, []).extend(
-                    Case.grid(
-                        task="connectivity",
-                        net=NETS,
-                        vertices=n,
-                        diameter=diameter,
-                        tried=most,
-                        seeds=seeds,
-                    )
-                )
-    return {suite: tuple(cases) for suite, cases in grid.items()}
+    return {
+        suite: tuple(
+            case
+            for (n, D), most in graphs.items()
+            for case in Case.grid(
+                task="connectivity", net=NETS, vertices=n, diameter=D, tried=most, seeds=seeds
+            )
+        )
+        for suite, graphs in GRAPHS_OF.items()
+        if max(graphs.values()) > 1
+    }
 
 
 def _hops(*seeds: str) -> dict[str, tuple[Case, ...]]:

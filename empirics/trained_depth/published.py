@@ -8,9 +8,8 @@ the authors' results file) for 4 heads and width 128, from theory/hops/hop_error
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 from sympy.core.relational import Relational
 
@@ -35,38 +34,29 @@ _SCHEDULE = (
     "at about half its peak rate; ours, like the others, has decayed to about 0 by then."
 )
 # As the negative controls: nets of the published size take too long.
-_SMALL: dict[str, Any] = {"symbols": 8, "hops_max": 2}
+_SMALL = Case(task="hop_k", symbols=8, alphabet=4, hops_max=2, hops=1, depth=1)
 
 
-class PublishedError(NamedTuple):
-    """One published error, as it is printed: for hop_k, by a model of so many layers."""
+def cells(*, dropout: bool) -> tuple[Case, ...]:
+    """The 25 published errors with dropout left on, k = 1, 2, 4, 8, 16 by L = 2..6, as cases that
+    put trained nets beside them.
 
-    hops: int
-    depth: int
-    error: str
-
-    def case(self, *, dropout: bool, symbols: int = 98, hops_max: int = 16) -> Case:
-        """The case that puts trained nets beside it; by default of the published size."""
-        return Case(
-            task="hop_k",
-            symbols=symbols,
-            alphabet=4,
-            hops_max=hops_max,
-            hops=self.hops,
-            depth=self.depth,
-            dropout=dropout,
-            published_error=self.error,
-        )
-
-
-def cells() -> Iterator[PublishedError]:
-    """The 25 published errors with dropout left on, k = 1, 2, 4, 8, 16 by L = 2..6.
-
-    >>> [cell.error for cell in cells() if cell.depth == 2]
+    >>> [case.published_error for case in cells(dropout=True) if case.depth == 2]
     ['0.0100', '0.1401', '0.4226', '0.6581', '0.7365']
     """
-    for row in error_rows("on", "printed"):
-        yield PublishedError(row.hops, row.depth, f"{float(row.error):.{_PLACES}f}")
+    return tuple(
+        Case(
+            task="hop_k",
+            symbols=98,
+            alphabet=4,
+            hops_max=16,
+            hops=row.hops,
+            depth=row.depth,
+            dropout=dropout,
+            published_error=f"{float(row.error):.{_PLACES}f}",
+        )
+        for row in error_rows("on", "printed")
+    )
 
 
 def mean_ends(share: float, count: int, level: float) -> tuple[float, float]:
@@ -82,38 +72,27 @@ def mean_ends(share: float, count: int, level: float) -> tuple[float, float]:
         count: n.
         level: how often the interval may miss, in (0, 1).
 
-    Raises:
-        ValueError: for arguments outside these ranges.
-
     >>> [round(end, 3) for end in mean_ends(0.5, 100, 4e-5)]
     [0.279, 0.721]
 
     References: Hoeffding 1963, Probability Inequalities for Sums of Bounded Random Variables,
     Theorem 1, (2.1).
     """
-    if not (0 <= share <= 1 and count >= 1 and 0 < level < 1):
-        raise ValueError(
-            f"a mean of {share:g} of {count} numbers at level {level:g}: accepted are "
-            "0 to 1, at least 1, and between 0 and 1"
-        )
     return max(0.0, 1 - _highest(1 - share, count, level)), _highest(share, count, level)
 
 
 def _highest(share: float, count: int, level: float) -> float:
+    from scipy.special import rel_entr
+
     inside, outside = share, 1.0
     for _ in range(60):
         middle = (inside + outside) / 2
-        if middle < 1 and count * _relative_entropy(share, middle) <= math.log(2 / level):
+        entropy = rel_entr(share, middle) + rel_entr(1 - share, 1 - middle)
+        if count * entropy <= math.log(2 / level):
             inside = middle
         else:
             outside = middle
     return outside
-
-
-def _relative_entropy(share: float, chance: float) -> float:
-    """KL(x, p) of a coin of chance x from one of chance p, 0 < p < 1, in nats."""
-    ones = share * math.log(share / chance) if share else 0.0
-    return ones + ((1 - share) * math.log((1 - share) / (1 - chance)) if share < 1 else 0.0)
 
 
 def predicted(statement: Relational, case: Case) -> Ball:
@@ -142,11 +121,11 @@ AGAIN: dict[str, Any] = TRAINED | {
 @claim(
     Eq(accuracy, 1 - published_error),
     predicted=predicted,
-    cases={"gpu": tuple(cell.case(dropout=True) for cell in cells())},
+    cases={"gpu": cells(dropout=True)},
     # As near to what the small nets err, 0.88, as errors are published, with space for the interval
     # of their answers.
     control=Control(
-        PublishedError(1, 1, "0.6120").case(dropout=True, **_SMALL),
+        Case(**_SMALL.fields(), dropout=True, published_error="0.6120"),
         "nets hardly trained err on 0.88, not on the 0.6120 published at $L = 4$, $k = 16$",
     ),
     supports="hops/experiment_capacity",
@@ -177,9 +156,9 @@ def published_dropout_on(case: Case, device: str = "cpu", folder: str = "") -> P
 
 @claim(
     Ge(accuracy, 1 - published_error),
-    cases={"gpu": tuple(cell.case(dropout=False) for cell in cells())},
+    cases={"gpu": cells(dropout=False)},
     control=Control(
-        PublishedError(1, 1, "0.0100").case(dropout=False, **_SMALL),
+        Case(**_SMALL.fields(), dropout=False, published_error="0.0100"),
         "nets of one layer, hardly trained, do not answer like two trained ones",
     ),
     supports="hops/experiment_capacity",

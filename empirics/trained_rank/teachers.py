@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from depthlaw.theory.claims.values import Case
 from depthlaw.theory.separation_rank.linear_attention import AttentionNet, normal_form, random_net
-from depthlaw.theory.separation_rank.value_rank import rank_mod
 
 Array = NDArray[Any]
 
@@ -132,16 +131,6 @@ def values(teacher: Teacher) -> Array:
     left, right = (tokens[ids] for ids in grid(teacher))
     moments = [np.swapaxes(side, -1, -2) @ side for side in (left, right)]
     return normal_form(net(teacher), moments[0][:, None] + moments[1][None], left[:, None, 0])
-
-
-@lru_cache(maxsize=16)
-def rank(teacher: Teacher) -> int:
-    """The rank of the values modulo a prime: a lower bound on their rank, and nearly always it.
-
-    >>> rank(Teacher(width=2, depth=1, rows=8, columns=8))
-    3
-    """
-    return rank_mod(values(teacher))
 
 
 def targets(teacher: Teacher) -> NDArray[np.float64]:

@@ -27,18 +27,6 @@ def test_embeddings_are_normalised_and_equal_only_up_to_position():
     assert len(np.unique(hidden, axis=0)) == 16
 
 
-def test_measurement_is_reproducible_and_depends_on_the_seed():
-    case = Case(**SMALL, layer=1)
-    first, again, other = (bert_init_collapse.measure(case, seed) for seed in (0, 0, 1))
-    assert first == again != other
-    assert len(first.values) == 3
-
-
-def test_a_third_layer_is_refused():
-    with pytest.raises(ValueError, match="only rounding"):
-        bert_init_collapse.measure(Case(**SMALL, layer=3))
-
-
 @pytest.mark.parametrize(("layer", "published"), [(0, "0.6118"), (1, "0.01758"), (2, "6.99e-7")])
 def test_published_curve_is_the_prediction_at_its_layer(layer, published):
     interval, value = bert_init_collapse.predict(Case(layer=layer)), Fraction(published)

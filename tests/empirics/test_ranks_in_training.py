@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from judging import control_verdict
 
-from depthlaw.empirics.trained_rank import ranks_in_training, transfer
+from depthlaw.empirics.trained_rank import ranks_in_training
 from depthlaw.empirics.trained_rank.ranks_in_training import (
     ATTENTIONS,
     effective_rank,
@@ -16,13 +16,12 @@ from depthlaw.empirics.trained_rank.ranks_in_training import (
     students_of,
     teacher_of,
 )
-from depthlaw.theory.claims.definition import Case, Exact, find, made_in
+from depthlaw.theory.claims.definition import Case, Exact, find
 from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.separation_rank.linear_attention import forward
 from depthlaw.theory.separation_rank.rank_at_weights import integer_net, whole_numbers
 
 TINY = student_cases(lambda width, depth: depth == 2, ATTENTIONS[:1])["full"][0]
-KEYS = [claim.key for module in (ranks_in_training, transfer) for claim in made_in(module.__name__)]
 
 
 def changed(**fields):
@@ -65,9 +64,9 @@ def test_exact_rank_is_the_least_of_all_seeds(monkeypatch):
 
 @pytest.mark.slow
 @pytest.mark.train
-@pytest.mark.parametrize("key", KEYS)
-def test_negative_controls_fail(key):
-    assert control_verdict(find(key)) is Verdict.FAILS
+def test_the_negative_control_of_the_claim_for_a_gpu_fails():
+    """Those of the other claims are in the reference ledger."""
+    assert control_verdict(find("trained_rank/wide_nets_gain_more_by_layers")) is Verdict.FAILS
 
 
 def test_tokens_in_a_smaller_space_lower_the_exact_rank(monkeypatch):

@@ -14,15 +14,14 @@ from depthlaw.empirics.trained_depth.experiment import accuracy as answered
 from depthlaw.empirics.trained_depth.published import LEVEL, SEQUENCES, cells, mean_ends, predicted
 from depthlaw.theory.claims.definition import Claim, registry
 from depthlaw.theory.claims.symbols import published_error
-from depthlaw.theory.claims.values import Ball, Case, Proportion
-from depthlaw.theory.claims.verdict import Verdict, judge
+from depthlaw.theory.claims.values import Ball, Case
 from depthlaw.theory.hops.published_experiment import error_rows
 
 ON, OFF = (registry()[f"trained_depth/published_dropout_{state}"] for state in ("on", "off"))
 
 
 def test_all_25_cells_are_asked_about_and_say_what_is_printed() -> None:
-    table = {(cell.hops, cell.depth): cell.error for cell in cells()}
+    table = {(case.hops, case.depth): case.published_error for case in cells(dropout=True)}
     assert set(table) == {(hops, depth) for hops in (1, 2, 4, 8, 16) for depth in range(2, 7)}
     assert (table[1, 2], table[8, 4], table[16, 6]) == ("0.0100", "0.2163", "0.0616")
     assert {(c.hops, c.depth): c.rational("published_error") for c in ON.grid["gpu"]} == {
@@ -59,40 +58,16 @@ def test_the_interval_misses_no_more_often_than_it_says_and_half_of_it_would() -
     """Exactly, for coins, where Hoeffding's inequality is loosest against nothing: the chance that
     an end lies on the wrong side."""
     count, level = 100, 0.05
-    ends = np.array([mean_ends(right / count, count, level) for right in range(count + 1)])
-    narrow = np.array(
-        [[(right / count + end) / 2 for end in ends[right]] for right in range(count + 1)]
-    )
+    right = np.arange(count + 1)
+    ends = np.array([mean_ends(each / count, count, level) for each in right])
 
-    def missed(each: np.ndarray, p: float) -> float:
-        return float(
-            sum(
-                stats.binom.pmf(right, count, p)
-                for right, (low, high) in enumerate(each)
-                if not low <= p <= high
-            )
+    def missed(ends: np.ndarray) -> float:
+        return max(
+            float(stats.binom.pmf(right, count, p)[(p < ends[:, 0]) | (p > ends[:, 1])].sum())
+            for p in np.linspace(0.01, 0.99, 99)
         )
 
-    whole, half = (
-        max(missed(each, p) for p in np.linspace(0.01, 0.99, 99)) for each in (ends, narrow)
-    )
-    assert whole <= level < half
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        (1.5, 100, 0.1),
-        (-0.1, 100, 0.1),
-        (math.nan, 100, 0.1),
-        (0.5, 0, 0.1),
-        (0.5, 100, 0.0),
-        (0.5, 100, 1.0),
-    ],
-)
-def test_arguments_out_of_range_are_refused(arguments: tuple[float, int, float]) -> None:
-    with pytest.raises(ValueError, match="accepted are"):
-        mean_ends(*arguments)
+    assert missed(ends) <= level < missed((right[:, None] / count + ends) / 2)
 
 
 def test_every_prediction_holds_the_published_number_with_room_for_its_noise() -> None:
@@ -106,16 +81,6 @@ def test_every_prediction_holds_the_published_number_with_room_for_its_noise() -
         # and to six.
         assert float(found.high - found.low) == pytest.approx(high - low, abs=1e-3)
         assert OFF.predict(Case(**(case.fields() | {"dropout": False}))) == accuracy
-
-
-@pytest.mark.parametrize(
-    ("published", "verdict"),
-    [("0.2163", Verdict.HOLDS), ("0.0100", Verdict.FAILS), ("0.7365", Verdict.FAILS)],
-)
-def test_another_published_number_turns_the_verdict(published: str, verdict: Verdict) -> None:
-    case = next(c for c in ON.grid["gpu"] if (c.hops, c.depth) == (8, 4))
-    perturbed = Case(**(case.fields() | {"published_error": published}))
-    assert judge(ON, perturbed, Proportion(7850, 10000)).verdict is verdict
 
 
 def test_a_right_side_that_is_no_share_is_refused() -> None:
