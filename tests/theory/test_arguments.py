@@ -16,7 +16,6 @@ from depthlaw.theory.claims.verdict import judge
 PROVED = {k: c for k, c in registry().items() if c.proof and c.evidence != "certificate"}
 # How many of the changes leave a weaker bound, which the same argument proves.
 WEAKER = {
-    "rank_collapse/causal_exponential": 1,
     "rank_collapse/distance_to_equal": 1,
     "rank_collapse/gamma_bound": 1,
     "rank_collapse/layers_product": 1,
@@ -40,7 +39,6 @@ UNNOTICED = {
     "hops/construction_printed_hops": 1,
     "hops/experiment_dropout": 1,
     "rank_collapse/real_heads_second_singular": 1,
-    "rank_collapse/unit_rows_fixed_point": 1,
     "separation_rank/conflict_heads": 2,
     "separation_rank/knee": 1,
 }

@@ -29,7 +29,6 @@ CLAIMS = claims("rank_collapse")
 @pytest.mark.parametrize(
     ("name", "case"),
     [
-        ("causal_exponential", Case(qk_weight="1", token_bound="1", difference="3", depth=1)),
         ("equiangular_flow", Case(by_row_sums=1, tokens=4, common_cosine="-1/2", exp_beta="4")),
         ("long_context", Case(common_cosine="1/2", logit_growth="239/120")),
         (
@@ -44,7 +43,6 @@ CLAIMS = claims("rank_collapse")
             "skip_existence",
             Case(instance="none", tokens=4, width=3, depth=1, heads=2, beta="1/10"),
         ),
-        ("zero_query_key_gradient", Case(instance="generic", tokens=3, width=2)),
     ],
 )
 def test_an_instance_beyond_the_words_is_out_of_scope(name, case):

@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 
-import flint
 import numpy as np
 import sympy
 from flint import arb, arb_mat
-from sympy import Expr, Rational, Symbol, diff, exp, expand, floor, simplify, symbols
+from sympy import Expr, Rational, Symbol, diff, exp, expand, simplify, symbols
 from sympy.core.relational import Relational
 
 from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
 from ..claims.proof_steps import at_least, sum_step
-from ..claims.relations import Eq, Le
+from ..claims.relations import Le
 from ..claims.symbols import quantity
 from ..exact.enclosure import from_fraction, sign
 from .rational_matrices import norms, random_matrix, rational_array, root, squared_norm
@@ -36,7 +35,6 @@ from .softmax_attention import (
     residual_norm,
     resolved,
     row_ranges,
-    whole_part,
 )
 from .softmax_perturbation import LARGEST_RANGE, small_range, softmax_steps, two_attentions
 
@@ -64,19 +62,6 @@ step_factor = quantity("step_factor", "k", "factor on the right side of a step",
 step_excess = quantity(
     "step_excess", r"\varsigma", "left side of a step minus its right side", "real"
 )
-pair_digits = quantity(
-    "pair_digits",
-    "p",
-    r"whole part of $10^{12}$ times the first token after one layer, for two tokens $\rho$ and "
-    r"$-\rho$",
-    "nonnegative integer",
-)
-pair_half = quantity(
-    "pair_half", r"\rho", "the first of two tokens rho and -rho of width one", "positive real"
-)
-qk_weight = quantity("qk_weight", "w", "W_Q W_K^T of width one", "positive real")
-
-
 # --- the step of the proof ---
 
 
@@ -458,52 +443,3 @@ def steps_as_written(case: Case) -> Ball | Exact:
     if case.step == "signed":
         return _signed_excess(case)
     return _columns_excess(case) if case.step == "columns" else _heads_excess(case)
-
-
-@claim(
-    Eq(pair_digits, floor(10**12 * pair_half * sympy.tanh(qk_weight * pair_half**2))),
-    source=Source("depthlaw", _HERE + "two tokens"),
-    cases={
-        "quick": Case.grid(pair_half=("1/100", "1/3", "2"), qk_weight=("1/7", "1", "3")),
-        "theory": Case.grid(pair_half=("1/1000", "7/5"), qk_weight=("1/50", "11/10")),
-    },
-    control=Control(
-        Case(pair_half="1/3", qk_weight="1/7"),
-        "sinh in place of tanh",
-        Eq(
-            pair_digits,
-            floor(10**12 * pair_half * sympy.sinh(qk_weight * pair_half**2).rewrite("exp")),
-        ),
-    ),
-    supports="rank_collapse/one_layer_cubic",
-)
-def pair_tanh(case: Case) -> Exact:
-    r"""Two opposite tokens: $\rho$ becomes $\rho \tanh(w \rho^2)$.
-
-    For all $\rho$, $w > 0$, one attention layer of width one with $W_{QK} = w$ and $W_V = 1$ takes
-    the tokens $\rho$, $-\rho$ to $x$, $-x$ with $x = \rho \tanh(w \rho^2)$; the statement compares
-    $\lfloor 10^{12} x \rfloor$.
-
-    For small logits it is $w \rho^3$, an eighth of what the constant 4 allows for this pair
-    (residual $\sqrt{2} \rho$).
-    """
-    with flint.ctx.workprec(192):
-        rho, w = (from_fraction(case.rational(name)) for name in ("pair_half", "qk_weight"))
-        after = attention(arb_mat([[rho], [-rho]]), [Head(arb_mat([[w]]), arb_mat([[1]]))])
-        return Exact(whole_part(after[0, 0] * 10**12))
-
-
-@pair_tanh.argument(
-    r"Argument: the layer on both tokens is computed in symbols, for all $\rho$ and $w$."
-)
-def _(statement: Relational) -> Iterator[Step]:
-    """The layer on rho, -rho in symbols: logits w x_i x_j, a softmax of each row, and W_V = 1."""
-    pair = (pair_half, -pair_half)
-    weights = [[exp(qk_weight * own * other) for other in pair] for own in pair]
-    first, second = (
-        sum(e * x for e, x in zip(row, pair, strict=True)) / sum(row) for row in weights
-    )
-    stated = statement.rhs.args[0] / sympy.Integer(10) ** 12
-    yield Step("the two tokens stay opposite", simplify(first + second) == 0)
-    yield Step("the stated token is the first one", simplify((first - stated).rewrite(exp)) == 0)
-    yield Step("and the statement takes its whole part", isinstance(statement.rhs, floor))

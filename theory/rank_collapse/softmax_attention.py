@@ -145,14 +145,6 @@ def largest(entries: Sequence[arb]) -> arb:
     return best
 
 
-def whole_part(value: arb) -> int:
-    """floor(value), where the ball leaves no doubt about it."""
-    whole = value.floor().unique_fmpz()
-    if whole is None:
-        raise ArithmeticError(f"the whole part of {value} is not decided; raise the precision")
-    return int(whole)
-
-
 def resolved(quantity: Callable[[], arb]) -> arb:
     """The quantity at the first working precision that leaves it 60 correct bits.
 
