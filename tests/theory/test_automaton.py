@@ -63,19 +63,6 @@ def test_period_is_the_least_common_multiple_of_the_cycles(element, p: int) -> N
     assert period(element) == p
 
 
-@pytest.mark.parametrize(
-    ("expression", "p"),
-    [("(aa)*", 2), ("(ab)*", 1), ("(aba|b)*", 2), ("((a|b)(a|b)(a|b))*", 3), ("a*", 1)],
-)
-def test_known_periods(expression: str, p: int) -> None:
-    assert monoid_period(minimal(expression)) == p
-
-
 def test_unreadable_expression_is_refused() -> None:
     with pytest.raises(ValueError, match="cannot read"):
         minimal("(a")
-
-
-def test_words_are_all_words() -> None:
-    assert len(list(words(5))) == len(set(words(5))) == 2**6 - 1
-    assert list(words(0)) == [""]

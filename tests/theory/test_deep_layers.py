@@ -1,7 +1,5 @@
 """Deep networks: what is assumed of them is computed on them, closed forms, the recurrence."""
 
-from fractions import Fraction
-
 import flint
 import pytest
 from flint import arb
@@ -51,8 +49,3 @@ def test_gamma_and_range_of_a_pair_have_closed_forms():
         for what, value in (("gamma", arb(0.5).sqrt()), ("range", arb(0.5))):
             found = dl.largest_over_layers(Case(**PAIR), what)
             assert ball(found.low, found.high).overlaps(value)
-
-
-def test_recurrence_in_rational_numbers():
-    case = Case(cubic_coefficient="3", residual="1/2", depth=2)
-    assert dl.collapse_condition.measure(case).value == 3 * Fraction(3, 8) ** 3

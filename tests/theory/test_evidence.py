@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from flint import arb
-from judging import claims, failing
+from judging import claims
 
 from depthlaw.theory.claims.definition import Ball, Case, Exact
 from depthlaw.theory.claims.verdict import Verdict, judge
@@ -67,19 +67,9 @@ def test_a_printed_number_is_an_interval() -> None:
 # --- translation ---------------------------------------------------------------------------------
 
 
-def test_sixty_layers_beat_six_in_every_metric_against_both_nets_of_six() -> None:
-    claim = CLAIMS["translation_all_metrics"]
-    assert len(claim.cases("quick")) == 2 * 2 * 3
-    assert not failing(CLAIMS["translation_all_metrics"], "theory")
-    smallest = min(claim.measure(case).low for case in claim.cases("quick"))
-    assert smallest == Fraction("1.4")
-
-
 def test_the_added_layers_agree_with_sizes_that_were_each_rounded() -> None:
     """54 encoder layers of 12 d^2 weights, 6 decoder layers of 16 d^2; biases, norms, scalings."""
     claim, d = CLAIMS["table_arithmetic"], 512
-    for language in ("FR", "DE"):
-        assert translation.size_difference(language) == Ball(Fraction(194), Fraction(196))
     weights = (54 * 12 + 6 * 16) * d**2
     more = (54 * (4 + 5 + 4) + 6 * (8 + 5 + 6)) * d + (60 * 2 + 12 * 3) * d
     assert (round(weights / 1e6, 1), round((weights + more) / 1e6, 1)) == (195.0, 195.5)

@@ -65,72 +65,39 @@ step_excess = quantity(
 # --- the step of the proof ---
 
 
-def _signed(case: Case) -> tuple[arb_mat, arb_mat, list[arb], arb_mat]:
-    """P, Q, the ranges D, and a signed R: plus or minus the first unit vector, or random."""
-    P, Q, D = two_attentions(case)
-    if case.instance == "two tokens":
-        R = [[int(case.get("direction", -1)) * int(i == 0)] for i in range(len(D))]
-    else:
-        R = [[int(v) for v in row] for row in case.rng(1).integers(-9, 10, (len(D), 3))]
-    return P, Q, D, arb_mat(R)
+def _signed(case: Case, excess: bool) -> Ball:
+    """The largest P R - (1 + 2 D) Q R, or |(P - Q) R| over D Q |R|, of all entries, for a signed R:
+    plus or minus the first unit vector, or random."""
 
-
-def _signed_ratio(case: Case) -> Ball:
-    def ratio() -> arb:
-        P, Q, D, R = _signed(case)
-        moved, weight = (P - Q) * R, Q * arb_mat([[abs(v) for v in row] for row in R.tolist()])
-        return largest(
-            [
-                abs(moved[i, k]) / (D[i] * weight[i, k])
-                for i in range(R.nrows())
-                for k in range(R.ncols())
-            ]
-        )
-
-    return Ball.of(resolved(ratio))
-
-
-def _signed_excess(case: Case) -> Ball:
-    def excess() -> arb:
-        P, Q, D, R = _signed(case)
-        left, right = P * R, Q * R
+    def measured() -> arb:
+        P, Q, D = two_attentions(case)
+        if case.instance == "two tokens":
+            rows = [[int(case.get("direction", -1)) * int(i == 0)] for i in range(len(D))]
+        else:
+            rows = case.rng(1).integers(-9, 10, (len(D), 3)).tolist()
+        left, right = P * arb_mat(rows), Q * arb_mat(rows)
+        weight = Q * arb_mat([[abs(v) for v in row] for row in rows])
         return largest(
             [
                 left[i, k] - (1 + 2 * D[i]) * right[i, k]
-                for i in range(R.nrows())
-                for k in range(R.ncols())
+                if excess
+                else abs(left[i, k] - right[i, k]) / (D[i] * weight[i, k])
+                for i, k in np.ndindex(weight.nrows(), weight.ncols())
             ]
         )
 
-    return Ball.of(resolved(excess))
-
-
-def _signed_steps(k: Expr | int) -> Iterator[Step]:
-    """-D Q <= P - Q <= k D Q entrywise, so |P - Q| <= k D Q; the triangle inequality does R."""
-    yield from softmax_steps(k, 1)
-    yield from softmax_steps(1, -1)
-    yield Step("the constant covers the lower side too", at_least(k, 1))
-    yield from product_steps()
+    return Ball.of(resolved(measured))
 
 
 # --- one layer, from its logits ---
 
 
 def _grid(sizes: Iterable[str], shapes: Iterable[tuple[int, int]]) -> tuple[Case, ...]:
+    unit = {"residual": "1", "qk_norm": "1", "value_norm": "1", "qk_width": 1}
     return tuple(
-        Case(
-            tokens=n,
-            width=d,
-            residual="1",
-            qk_norm="1",
-            value_norm="1",
-            qk_width=1,
-            bias=bias,
-            logit_max=M,
-        )
+        case
         for n, d in shapes
-        for M in sizes
-        for bias in (0, 1)
+        for case in Case.grid(tokens=n, width=d, logit_max=sizes, bias=(0, 1), **unit)
     )
 
 
@@ -252,7 +219,7 @@ def cubic_steps(case: Case) -> Ball | Exact:
     all-ones matrices the product's. As written, without repairs: steps_as_written.
     """
     if case.step == "signed":
-        return _signed_ratio(case)
+        return _signed(case, excess=False)
     if case.step == "residual":
         return _residual_over(case, _range_sizes)
     return _logits_ratio(case) if case.step == "logits" else _product_ratio(case)
@@ -272,8 +239,12 @@ def _(statement: Relational) -> Iterator[Step]:
 
 
 def chain_steps(k: Expr | int) -> Iterator[Step]:
-    """The signed step with constant k, and what a mean of rows is at most."""
-    yield from _signed_steps(k)
+    """-D Q <= P - Q <= k D Q entrywise, so |P - Q| <= k D Q; the triangle inequality does R; and
+    what a mean of rows is at most."""
+    yield from softmax_steps(k, 1)
+    yield from softmax_steps(1, -1)
+    yield Step("the constant covers the lower side too", at_least(k, 1))
+    yield from product_steps()
     yield sum_step(
         "a mean is at most the largest number, so (q^T |R|)_k <= |R|_1 and q^T |R| 1 <= |R|_inf"
     )
@@ -441,5 +412,5 @@ def steps_as_written(case: Case) -> Ball | Exact:
     in restatements of the proof; the paper itself was not read.
     """
     if case.step == "signed":
-        return _signed_excess(case)
+        return _signed(case, excess=True)
     return _columns_excess(case) if case.step == "columns" else _heads_excess(case)

@@ -20,9 +20,10 @@ from sympy import acos, cos, exp, limit, oo, pi, simplify, sqrt
 from sympy.core.relational import Relational
 
 from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
+from ..claims.relations import Eq, Gt
 from ..claims.symbols import layer, quantity, tokens, width
 from ..exact.enclosure import from_fraction
-from .signal_symbols import ROUNDS, Eq, Gt, before_rounding, nine_decimals, rounded_down
+from .signal_symbols import ROUNDS, before_rounding, nine_decimals, rounded_down
 
 attention_square = quantity(
     "attention_square", "a^2", "squared weight of the attention branch", "nonnegative real"
