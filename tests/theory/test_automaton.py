@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from depthlaw.theory.formal_languages.automaton import (
     counter,
-    images,
     minimal,
     monoid_period,
     period,
@@ -33,12 +32,14 @@ def moved(automaton, state: int, word: str) -> int:
     return state
 
 
+@settings(max_examples=30)
 @given(EXPRESSIONS)
 def test_minimal_automaton_accepts_what_the_expression_matches(expression: str) -> None:
     automaton = minimal(expression)
-    assert all(automaton.accepts(word) == bool(re.fullmatch(expression, word)) for word in words(6))
+    assert all(automaton.accepts(word) == bool(re.fullmatch(expression, word)) for word in words(5))
 
 
+@settings(max_examples=30)
 @given(EXPRESSIONS)
 def test_monoid_and_counters_agree_and_a_counter_counts(expression: str) -> None:
     automaton = minimal(expression)
@@ -47,13 +48,6 @@ def test_monoid_and_counters_agree_and_a_counter_counts(expression: str) -> None
     if found is not None:
         word, cycle = found
         assert [moved(automaton, state, word) for state in cycle] == [*cycle[1:], cycle[0]]
-
-
-def test_elements_of_the_monoid_are_the_maps_of_their_words() -> None:
-    automaton = minimal("(a(ab)*b)*")
-    states = tuple(range(automaton.states))
-    for element, word in images(automaton, states).items():
-        assert element == tuple(moved(automaton, state, word) for state in states)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from judging import claims
 from scipy.special import lambertw
 
 from depthlaw.advisor.models import models
-from depthlaw.theory.claims.definition import Case, Exact
+from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.depth_choice import levine_fit, threshold
 from depthlaw.theory.depth_choice.inversion import root
 
@@ -25,26 +25,6 @@ def test_root_is_rounded_down_and_bracketed() -> None:
 def test_root_on_a_grid_point_is_refused_and_not_guessed() -> None:
     with pytest.raises(ValueError, match="one parameter larger"):
         threshold.threshold_budget.measure(Case(parameters=12 * 9))
-
-
-def test_nearest_width_and_propagated_error() -> None:
-    a, b = float(levine_fit.A), float(levine_fit.B)
-    assert [round(math.exp(a + b * depth)) for depth in (6, 24, 48)] == [215, 585, 2215]
-    assert [round(1 / b, 1), round(math.log(3) / b, 1)] == [18.0, 19.8]
-    variance = 4 * (Fraction("9.4e-4") + 24**2 * Fraction("1.74e-6") - 2 * 24 * Fraction("3.74e-5"))
-    assert levine_fit.levine_fit_error.measure(Case(depth=24)) == Exact(variance)
-
-
-def test_threshold_values_of_the_claims() -> None:
-    predict = threshold.threshold_budget.predict
-    depths = [round(float(predict(Case(parameters=10**k))), 2) for k in (6, 7, 8, 9, 12)]
-    assert depths == [4.47, 5.43, 6.41, 7.39, 10.38]
-    for layers in (4, 5, 6, 7):
-        # The largest net of so many layers: 3^L is the last d with log_3(d) <= L.
-        below, above = (
-            predict(Case(parameters=12 * layers * 9**layers + more)) for more in (-1, 1)
-        )
-        assert below < layers <= above
 
 
 def test_every_row_of_the_projection_table_is_asked_and_none_that_fails_is_left_out() -> None:

@@ -9,15 +9,9 @@ import pytest
 from automata.fa.dfa import DFA
 from automata.fa.nfa import NFA
 
-from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.formal_languages import hard_attention, star_free
 from depthlaw.theory.formal_languages.automaton import block_language, minimal, words
 from depthlaw.theory.formal_languages.temporal_logic import kinds
-
-
-def test_the_witness_of_the_mask_is_invariant_under_doubling_beyond_the_cases() -> None:
-    pairs = hard_attention.non_strict_mask.measure
-    assert [pairs(Case(depth=layers, longest=6)).value for layers in (6, 9)] == [0, 0]
 
 
 def test_a_clash_is_a_pair_that_the_depth_cannot_tell_apart() -> None:
@@ -111,11 +105,3 @@ def test_k_blocks_are_piecewise_testable_of_level_k(blocks: int, longest: int) -
         )
 
     assert [decided_by(level) for level in (blocks - 1, blocks)] == [False, True]
-
-
-@pytest.mark.parametrize(("strict", "apart"), [(True, 4), (False, 1)])
-def test_three_layers_tell_four_lengths_apart_and_none_under_a_mask_that_shows_the_token(
-    strict: bool, apart: int
-) -> None:
-    lengths = range(0 if strict else 1, 10)
-    assert len({kinds("a" * n, 3, strict) for n in lengths}) == apart

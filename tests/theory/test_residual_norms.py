@@ -5,12 +5,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 
 from depthlaw.theory.claims.values import Ball, Case, Exact
 from depthlaw.theory.rank_collapse import residual_norms as rn
 from depthlaw.theory.rank_collapse.rational_matrices import (
-    norms,
     rank,
     rational_array,
     root,
@@ -18,23 +16,10 @@ from depthlaw.theory.rank_collapse.rational_matrices import (
 )
 from depthlaw.theory.rank_collapse.softmax_attention import composite_norm
 
-entries = st.integers(-9, 9)
-squares = st.integers(2, 5).flatmap(
-    lambda n: st.lists(st.lists(entries, min_size=n, max_size=n), min_size=n, max_size=n)
-)
 U = 2.0**-52
 
 
-@given(squares)
-def test_exact_norms_agree_with_numpy(rows):
-    one, infinity = norms(rational_array(rows))
-    assert one == np.abs(rows).sum(axis=0).max() == np.linalg.norm(rows, 1)
-    assert infinity == np.linalg.norm(rows, np.inf)
-    found = composite_norm(np.array(rows, dtype=float))
-    assert math.isclose(math.sqrt(one * infinity), found, rel_tol=4 * U)
-
-
-@pytest.mark.parametrize("n", [2, 3, 5, 16])
+@pytest.mark.parametrize("n", [2, 16])
 def test_the_composite_norm_violates_the_triangle_inequality_without_bound(n):
     """Ones in the first row: (|A + A^T| / (|A| + |A^T|))^2 = (n + 1)^2 / (4 n), |A| = |A^T|."""
     A = rational_array(np.eye(n, dtype=int)[:1].T @ np.ones((1, n), int))

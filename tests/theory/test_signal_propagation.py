@@ -4,7 +4,6 @@ import math
 from fractions import Fraction
 
 import flint
-import numpy as np
 import pytest
 import sympy
 
@@ -32,17 +31,6 @@ def test_the_wide_recursion_meets_one_layer_by_hand():
 def test_the_sign_of_a_number_with_a_root(token, sign):
     u, v = token[0] - token[2], token[1] - token[3]
     assert norms._normed_sign(token) == sign == math.copysign(1, u + v * math.sqrt(2))
-
-
-@pytest.mark.parametrize("row", [[4, 1, 1], [3, -1, 4, 1], [-9, 9, 2, 0, 0, 5]])
-def test_jacobian_against_the_projections_in_floating_point(row):
-    x, d = np.array(row, dtype=float), len(row)
-    y = x - x.mean()
-    both = (np.eye(d) - np.outer(y, y) / (y @ y)) @ (np.eye(d) - 1 / d)
-    R, scale = norms.scaled_jacobian(row)
-    ours = [[float(v.p) / float(v.q) for v in entries] for entries in R.tolist()]
-    np.testing.assert_allclose(ours, both, atol=1e-14)
-    assert scale == flint.fmpq(d**2, round(d * (y @ y)))
 
 
 def test_rounding_down_refuses_a_straddling_ball():

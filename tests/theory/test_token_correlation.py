@@ -92,11 +92,3 @@ def test_kernel_at_known_angles():
         for kernel in (tc.kernel_by_integral, tc.relu_kernel_ball):
             assert kernel(flint.arb(0)).overlaps(1 / flint.arb.pi())
             assert kernel(flint.arb(1) / 2).overlaps(third)  # angle pi/3
-
-
-@pytest.mark.parametrize(("k", "value", "slope"), [(1, 1, 1), (2, 3, 4), (3, 15, 27)])
-def test_power_kernels_at_one(k, value, slope):
-    # E z^(2k), and E (k z^(k-1))^2 by Price's theorem.
-    assert mf.kernel_at_one(f"x^{k}", Fraction(1)) == (value, slope)
-    assert value == mf.gaussian_moment(2 * k)
-    assert slope == k * k * mf.gaussian_moment(2 * k - 2)
