@@ -11,7 +11,7 @@ import pytest
 
 from depthlaw.ledger.verdicts.mutation import mutants
 from depthlaw.theory.claims.definition import Claim, registry
-from depthlaw.theory.claims.verdict import judge
+from depthlaw.theory.claims.verdict import Verdict, judge
 
 PROVED = {k: c for k, c in registry().items() if c.proof and c.evidence != "certificate"}
 # How many of the changes leave a weaker bound, which the same argument proves.
@@ -92,10 +92,12 @@ def test_an_argument_is_confirmed_and_refuses_other_constants(claim: Claim):
     ],
 )
 def test_quick_cases_notice_other_constants(claim: Claim):
-    """All of them where an equality is stated, at least one where a bound has room."""
+    """All of them where an equality is stated, at least one where a bound has room; and they refute
+    no claim that holds."""
     values = [(case, claim.measure(case)) for case in claim.cases("quick")]
 
     right = [judge(claim, case, value, force=True).verdict for case, value in values]
+    assert claim.awaited == "FAILS" or Verdict.FAILS not in right
 
     def noticed(other: Claim) -> bool:
         try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import sympy
@@ -93,11 +94,9 @@ def _signed(case: Case, excess: bool) -> Ball:
 
 
 def _grid(sizes: Iterable[str], shapes: Iterable[tuple[int, int]]) -> tuple[Case, ...]:
-    unit = {"residual": "1", "qk_norm": "1", "value_norm": "1", "qk_width": 1}
+    unit = partial(Case.grid, residual="1", qk_norm="1", value_norm="1", qk_width=1)
     return tuple(
-        case
-        for n, d in shapes
-        for case in Case.grid(tokens=n, width=d, logit_max=sizes, bias=(0, 1), **unit)
+        case for n, d in shapes for case in unit(tokens=n, width=d, logit_max=sizes, bias=(0, 1))
     )
 
 
