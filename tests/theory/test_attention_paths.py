@@ -5,6 +5,7 @@ from math import comb
 
 import pytest
 
+from depthlaw.theory.claims.definition import Case, Exact
 from depthlaw.theory.rank_collapse import attention_paths as paths
 
 
@@ -37,3 +38,11 @@ def test_the_shares_of_bert_in_the_note():
     base = shares(12, 12)
     figures = f"P(12) = {float(base[-1]):.4f}, P(at most 6) = {float(sum(base[:7])):.2e}"
     assert figures.replace("e-04", "*10^-4") in paths.path_count.plain.note
+
+
+def test_skips_keep_the_residual_and_pure_attention_does_not():
+    shape = {"tokens": 4, "width": 3, "depth": 2, "heads": 1}
+    growth = paths.skip_existence.measure
+    assert growth(Case(instance="zero", **shape)) == Exact(1)
+    assert growth(Case(instance="orthogonal", beta="1/100", **shape)).low > 1
+    assert growth(Case(instance="none", beta="1/100", **shape)).high < Fraction(1, 10)

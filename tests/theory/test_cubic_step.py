@@ -5,7 +5,7 @@ from fractions import Fraction
 import flint
 import pytest
 
-from depthlaw.theory.claims.definition import Case
+from depthlaw.theory.claims.definition import Case, Exact
 from depthlaw.theory.rank_collapse import cubic_step as cs
 from depthlaw.theory.rank_collapse.softmax_attention import ball_norms, centred
 
@@ -20,8 +20,11 @@ def test_the_scaled_layer_has_the_logits_its_case_names():
         assert ball_norms(head.qk)[0] > 0
 
 
-def test_head_sums_by_hand():
+def test_sums_by_hand():
     """g = (8, 1), g' = (1/2, 1), gamma^2 = 4: (8 + 1/10) (1/20 + 1) against 4 (11/10)^2."""
     case = Case(step="heads", instance="identity/both signs", tokens=16, balance="1/10")
     by_hand = Fraction(81, 10) * Fraction(21, 20) - 4 * Fraction(121, 100)
     assert cs.steps_as_written.measure(case).value == by_hand
+    assert cs.steps_as_written.measure(
+        Case(step="columns", instance="identity", tokens=3)
+    ) == Exact(1)

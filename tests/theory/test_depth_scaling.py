@@ -43,11 +43,6 @@ def test_two_printed_digits_make_the_encoders_sum_overshoot():
     assert round(float(total) ** 0.25, 4) == 1.0122
 
 
-def test_gradients_by_the_chain_rule():
-    # h_3 = (1 + w_1/2)(1 + w_2/2) at w = (2, 4): the factors are 2 and 3.
-    assert ds.gradients([Fraction(2), Fraction(4)], Fraction(1, 2)) == [Fraction(3, 2), Fraction(1)]
-
-
 def test_what_is_no_power_law_or_not_rational_is_refused():
     with pytest.raises(ArithmeticError, match="not a power law"):
         ds.slope(lambda n: Fraction(n + 1))

@@ -5,7 +5,6 @@ from fractions import Fraction
 
 import flint
 import pytest
-import sympy
 
 from depthlaw.theory.claims.values import Exact
 from depthlaw.theory.signal_propagation import norms, signal_symbols
@@ -37,8 +36,3 @@ def test_rounding_down_refuses_a_straddling_ball():
     with pytest.raises(ArithmeticError, match="raise the precision"):
         signal_symbols.rounded_down(flint.arb(1, 1e-3))
     assert signal_symbols.rounded_down(flint.arb(2).sqrt()) == Exact(Fraction(1_414_213_562, 10**9))
-
-
-def test_fraction_refuses_what_is_irrational():
-    with pytest.raises(ValueError, match="not a rational number"):
-        signal_symbols.fraction(sympy.sqrt(2))

@@ -74,12 +74,6 @@ def test_one_layer_over_both_signs_by_hand():
     assert tc.moments(case) == (Fraction(64 + 0, 2), Fraction(34 + 2, 2))
 
 
-def test_the_root_of_a_square_and_of_what_is_none():
-    assert tc.rational_root(Fraction(9, 16)) == Fraction(3, 4)
-    with pytest.raises(ValueError, match="choose a.2/d"):
-        tc.rational_root(Fraction(1, 2))
-
-
 def test_integers_that_would_overflow_are_refused():
     case = tc.token_case("1000000001; 1000000000", attention_square="1/4", mlp_square="0", layer=2)
     with pytest.raises(OverflowError, match="fewer layers"):
