@@ -1,5 +1,7 @@
 """Deep networks: what is assumed of them is computed on them, closed forms, the recurrence."""
 
+import math
+
 import flint
 import pytest
 from flint import arb
@@ -46,3 +48,12 @@ def test_gamma_and_range_of_a_pair_have_closed_forms():
         for what, value in (("gamma", arb(0.5).sqrt()), ("range", arb(0.5))):
             found = dl.largest_over_layers(Case(**PAIR), what)
             assert ball(found.low, found.high).overlaps(value)
+
+
+def test_two_layers_of_a_pair_in_closed_form():
+    """rho -> rho tanh(w rho^2), with the coefficient w / sqrt(2) in each layer."""
+    rho, w = math.sqrt(1 / 2), 1 / 2
+    for _ in range(2):
+        rho *= math.tanh(w * rho**2)
+    found = dl.layers_product.measure(Case(**PAIR | {"depth": 2}))
+    assert float(found.low) == pytest.approx(math.sqrt(2) * rho / (w / math.sqrt(2)) ** 4)
