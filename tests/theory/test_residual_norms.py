@@ -50,5 +50,6 @@ def test_layer_norm_keeps_the_rank_of_the_centred_tokens(instance, expected):
     tokens = rn.token_set(Case(instance=instance))
     assert rank(tokens - tokens.mean(axis=1, keepdims=True)) == expected
     assert rank(rn.layer_norm(tokens)) == expected
+    assert ((rn.layer_norm(tokens) ** 2).mean(axis=1) == 1).all()
     # e + 1 and 2e + 3 span a plane; without their feature means a line.
     assert instance != "shifted" or rank(tokens) == 2
