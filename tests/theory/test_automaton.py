@@ -11,7 +11,6 @@ from depthlaw.theory.formal_languages.automaton import (
     counter,
     minimal,
     monoid_period,
-    period,
     words,
 )
 
@@ -48,13 +47,6 @@ def test_monoid_and_counters_agree_and_a_counter_counts(expression: str) -> None
     if found is not None:
         word, cycle = found
         assert [moved(automaton, state, word) for state in cycle] == [*cycle[1:], cycle[0]]
-
-
-@pytest.mark.parametrize(
-    ("element", "p"), [((0, 1), 1), ((1, 0), 2), ((1, 1), 1), ((1, 2, 0, 4, 3), 6)]
-)
-def test_period_is_the_least_common_multiple_of_the_cycles(element, p: int) -> None:
-    assert period(element) == p
 
 
 def test_unreadable_expression_is_refused() -> None:

@@ -36,3 +36,9 @@ def test_what_refutes_the_printed_statements(name, fields, expected):
     assert found.value == expected
     assert decision.verdict is Verdict.FAILS
     assert decision.certain
+
+
+def test_printed_powers_by_hand():
+    claim = CLAIMS["printed_powers"]
+    found = [claim.measure(case).value for case in claim.cases("quick")]
+    assert found == [512, Fraction(1, 512), Fraction(9, 10) ** 100, 1024]

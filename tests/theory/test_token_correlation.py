@@ -78,11 +78,3 @@ def test_integers_that_would_overflow_are_refused():
     case = tc.token_case("1000000001; 1000000000", attention_square="1/4", mlp_square="0", layer=2)
     with pytest.raises(OverflowError, match="fewer layers"):
         tc.moments(case)
-
-
-def test_kernel_at_known_angles():
-    with flint.ctx.workprec(64):
-        third = (flint.arb(3).sqrt() / 2 + flint.arb.pi() / 3) / flint.arb.pi()
-        for kernel in (tc.kernel_by_integral, tc.relu_kernel_ball):
-            assert kernel(flint.arb(0)).overlaps(1 / flint.arb.pi())
-            assert kernel(flint.arb(1) / 2).overlaps(third)  # angle pi/3
