@@ -1,4 +1,4 @@
-"""Prescribed kernels: Cholesky factors against numpy, and correlations that fall with depth."""
+"""Prescribed kernels: what is refused, and attention shaped to start as the identity."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Lipschitz constants and distances: exact and ball routes against numpy."""
+"""Lipschitz constants: Jacobians against finite differences, eigenvalues against numpy."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Paths: mean and most frequent lengths of models, of which the note gives figures."""
+"""Paths: mean and most frequent lengths of models, of which the note gives figures; skips."""
 
 from fractions import Fraction
 from math import comb

@@ -1,4 +1,4 @@
-"""The flow on the sphere: reductions against a simulation of all tokens in float64."""
+"""The flow on the sphere: values by Runge and Kutta, and rescaled tokens."""
 
 import math
 from fractions import Fraction

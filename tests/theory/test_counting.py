@@ -1,5 +1,4 @@
-"""Parameters: exact published numbers, proofs against changed constants, listed shapes, and the
-verdicts on printed sizes."""
+"""Parameters: exact published numbers, listed shapes, and what names say of sizes."""
 
 from __future__ import annotations
 

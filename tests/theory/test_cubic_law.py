@@ -1,4 +1,4 @@
-"""The cubic law: closed forms, scope, the slope's condition, derivatives at rank one."""
+"""The cubic law: the closed form of a pair, and derivatives where tokens are equal."""
 
 import flint
 import numpy as np

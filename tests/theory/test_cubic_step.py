@@ -1,4 +1,4 @@
-"""Steps of the cubic law: claims against numpy and by hand, instances against their cases."""
+"""Steps of the cubic law by hand, and instances against their cases."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Deep networks: what is assumed of them is computed on them, closed forms, the recurrence."""
+"""Deep networks: what is assumed of them is computed on them, and closed forms of a pair."""
 
 import math
 

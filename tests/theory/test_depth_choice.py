@@ -1,4 +1,4 @@
-"""Depth for a budget: measuring routes on answers known by hand; the claims and their mutations."""
+"""Depth for a budget: roots known by hand, and rows of tables that are asked."""
 
 from __future__ import annotations
 

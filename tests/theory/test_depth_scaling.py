@@ -1,4 +1,4 @@
-"""DeepNorm, branch shares and exponents: answers known by hand, and wrong constants."""
+"""DeepNorm: printed constants; powers of n that are refused."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""The doubly exponential law: the pair (x, R) against plain attention, and what breaks the law."""
+"""The doubly exponential law: the pair (x, R) against plain attention, and its interval."""
 
 import math
 

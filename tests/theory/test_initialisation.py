@@ -1,4 +1,4 @@
-"""Initial scales and layer products: answers known by hand, wrong constants against the claims."""
+"""Initial scales and layer products: answers known by hand."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""The recursion of the curse of depth against plain iterations, and wrong growths."""
+"""The recursion of the curse of depth by hand, and that no constants give more."""
 
 import math
 from fractions import Fraction

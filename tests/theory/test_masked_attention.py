@@ -1,4 +1,4 @@
-"""Masks: products of attention matrices against numpy, and the counterexample of unit norm."""
+"""Masks by hand, attention matrices that respect them, and undecided starts."""
 
 from fractions import Fraction
 

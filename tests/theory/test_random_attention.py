@@ -1,4 +1,4 @@
-"""Random attention: the statistics on matrices whose spectra are known, and the allowance."""
+"""Random attention: the statistics on matrices whose spectra are known."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The claims of the topic: verdicts, also under mutation, and labels no stronger than evidence."""
+"""The claims of the topic: scope, and statements with another exponent."""
 
 import pytest
 from judging import claims, failing, verdict

@@ -1,4 +1,4 @@
-"""Norms, centres, gamma and layer normalisation: exact functions against float64 and by hand."""
+"""Norms and layer normalisation: exact functions by hand."""
 
 import math
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Norms and Jacobians by hand, and every claim of the topic against its expected verdict."""
+"""Norms by hand, and rounding."""
 
 import math
 from fractions import Fraction

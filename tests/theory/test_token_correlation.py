@@ -1,4 +1,4 @@
-"""Correlation of tokens: enumerations, integrals and dual numbers by hand, and wrong constants."""
+"""Correlation of tokens: scope, enumerations and maps by hand, and what is refused."""
 
 from fractions import Fraction
 

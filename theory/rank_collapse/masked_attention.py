@@ -1,4 +1,4 @@
-"""Masks and positions: logits that do not all pass through tokens leave exponential collapse."""
+"""Masks: products of attention matrices collapse exponentially, and unit rows keep tokens apart."""
 
 from __future__ import annotations
 
