@@ -30,8 +30,9 @@ from depthlaw.theory.signal_propagation.mean_field import (
     sharpness,
 )
 from depthlaw.theory.signal_propagation.token_correlation import (
+    UNIFORM_CORRELATION,
     attention_square,
-    uniform_correlation,
+    correlation,
 )
 
 from .exponents import TOLERANCE, sample
@@ -181,7 +182,7 @@ _TWICE = _BRANCHES(attention_square="1/4", layer=16, queries="zero", width=64, r
 
 
 @claim(
-    uniform_correlation.statement,
+    Eq(correlation, UNIFORM_CORRELATION),
     predicted=_branch_within,
     reads=("layer",),
     post_hoc="The $a^2$ of most cases and the numbers of nets were settled after a first look.",
@@ -211,7 +212,7 @@ def scaled_branches_correlation(case: Case, seed: int, device: str = "cpu") -> S
     that is right up to 1/8.
 
     Here $t = 2$ and 1 at $L = 16$. In expectation over the weights the formula is exact for uniform
-    attention (uniform_correlation). Value and output matrices stand in the place of one matrix. The
+    attention (uniform_growth). Value and output matrices stand in the place of one matrix. The
     $a^2 = 1/4$ of most cases and the numbers of nets were settled after a first look.
     """
     return attended_correlation(case, seed, device)

@@ -22,7 +22,7 @@ from depthlaw.advisor.counting import (
 )
 from depthlaw.advisor.huggingface import read_config
 from depthlaw.theory.claims.definition import Case, find
-from depthlaw.theory.counting.counted_nets import counted, llama
+from depthlaw.theory.counting.counted_nets import llama
 
 CONFIGS = Path(__file__).parent / "configs"
 PLAIN = Architecture(12, 768, 12, 3072, 50257, gated=False, tied=True, context=1024)
@@ -136,7 +136,7 @@ def test_count_is_that_of_the_tensors_for_llama(
     layers: int, width: int, heads: int, kv: int, ff: int
 ) -> None:
     a = Architecture(layers, width, heads, ff, 32000, kv_heads=kv)
-    assert count(a).total == counted(llama(layers, width, width, kv * a.head_size, ff, 32000))
+    assert count(a).total == llama(layers, width, width, kv * a.head_size, ff, 32000).parameters()
     # A token meets the router and 2 of 8 experts; embedding and read-out count in full.
     mixed = a.with_(experts=Experts(8, 2, ff))
     rest = 2 * width + 2 * kv * a.head_size + 8 + 2

@@ -133,7 +133,7 @@ def test_the_time_limit_does_not_wait_for_a_long_run(faulty, tmp_path):
     assert signal.getsignal(signal.SIGALRM) is not None
 
 
-EXACT = ("separation_rank/degree", "connectivity/reach", "rank_collapse/cubic_rate")
+EXACT = ("separation_rank/degree", "connectivity/reach", "rank_collapse/gamma_free_bound")
 
 
 def test_exact_results_do_not_depend_on_engine_or_threads(tmp_path):

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from depthlaw.theory.formal_languages.automaton import (
     counter,
-    images,
     minimal,
     monoid_period,
-    period,
     words,
 )
 
@@ -33,12 +31,14 @@ def moved(automaton, state: int, word: str) -> int:
     return state
 
 
+@settings(max_examples=30)
 @given(EXPRESSIONS)
 def test_minimal_automaton_accepts_what_the_expression_matches(expression: str) -> None:
     automaton = minimal(expression)
-    assert all(automaton.accepts(word) == bool(re.fullmatch(expression, word)) for word in words(6))
+    assert all(automaton.accepts(word) == bool(re.fullmatch(expression, word)) for word in words(5))
 
 
+@settings(max_examples=30)
 @given(EXPRESSIONS)
 def test_monoid_and_counters_agree_and_a_counter_counts(expression: str) -> None:
     automaton = minimal(expression)
@@ -49,33 +49,6 @@ def test_monoid_and_counters_agree_and_a_counter_counts(expression: str) -> None
         assert [moved(automaton, state, word) for state in cycle] == [*cycle[1:], cycle[0]]
 
 
-def test_elements_of_the_monoid_are_the_maps_of_their_words() -> None:
-    automaton = minimal("(a(ab)*b)*")
-    states = tuple(range(automaton.states))
-    for element, word in images(automaton, states).items():
-        assert element == tuple(moved(automaton, state, word) for state in states)
-
-
-@pytest.mark.parametrize(
-    ("element", "p"), [((0, 1), 1), ((1, 0), 2), ((1, 1), 1), ((1, 2, 0, 4, 3), 6)]
-)
-def test_period_is_the_least_common_multiple_of_the_cycles(element, p: int) -> None:
-    assert period(element) == p
-
-
-@pytest.mark.parametrize(
-    ("expression", "p"),
-    [("(aa)*", 2), ("(ab)*", 1), ("(aba|b)*", 2), ("((a|b)(a|b)(a|b))*", 3), ("a*", 1)],
-)
-def test_known_periods(expression: str, p: int) -> None:
-    assert monoid_period(minimal(expression)) == p
-
-
 def test_unreadable_expression_is_refused() -> None:
     with pytest.raises(ValueError, match="cannot read"):
         minimal("(a")
-
-
-def test_words_are_all_words() -> None:
-    assert len(list(words(5))) == len(set(words(5))) == 2**6 - 1
-    assert list(words(0)) == [""]

@@ -1,4 +1,4 @@
-"""The flow on the sphere: reductions against a simulation of all tokens in float64."""
+"""The flow on the sphere: values by Runge and Kutta, and rescaled tokens."""
 
 import math
 from fractions import Fraction
@@ -14,36 +14,6 @@ from depthlaw.theory.rank_collapse.rational_matrices import (
     rational_array,
     row_stochastic,
 )
-
-
-def simplex(n, rho):
-    """n unit vectors with equal cosines."""
-    return np.linalg.cholesky((1 - rho) * np.eye(n) + rho * np.ones((n, n)))
-
-
-def velocity(X, beta, usa=False):
-    W = np.exp(beta * X @ X.T)
-    Y = W @ X / (len(X) if usa else W.sum(axis=1, keepdims=True))
-    return Y - (Y * X).sum(axis=1, keepdims=True) * X
-
-
-@pytest.mark.parametrize("sums", [1, 0])
-@pytest.mark.parametrize(("n", "rho", "beta"), [(2, 0.5, 0.0), (5, 0.3, 2.0), (4, -0.2, 1.0)])
-def test_stated_rate_agrees_with_the_flow_of_all_tokens(sums, n, rho, beta):
-    X = simplex(n, rho)
-    rates = velocity(X, beta, usa=not sums) @ X.T
-    off = (rates + rates.T)[~np.eye(n, dtype=bool)]
-    values = {cl.sums: sums, cl.n: n, cl.rho: rho, cl.B: math.exp(beta)}
-    stated = float(cl.equiangular_flow.statement.rhs.subs(values))
-    assert np.abs(off - stated).max() < 1e-14
-
-
-@pytest.mark.parametrize(("sums", "last"), [(1, 2.0), (0, 8.0)])
-def test_near_the_cluster_the_flow_of_all_tokens_decays_at_the_last_rate(sums, last):
-    """-d log(1 - rho)/dt is 2 under SA and 2 e^beta under USA, here with e^beta = 4."""
-    X = simplex(5, 1 - 1e-6)
-    rates = velocity(X, math.log(4), usa=not sums) @ X.T
-    assert abs((rates[0, 1] + rates[1, 0]) / 1e-6 - last) < 1e-4
 
 
 def test_rational_powers():

@@ -1,5 +1,4 @@
-"""Parameters: exact published numbers, proofs against changed constants, listed shapes, and the
-verdicts on printed sizes."""
+"""Parameters: exact published numbers, listed shapes, and what names say of sizes."""
 
 from __future__ import annotations
 
@@ -7,20 +6,11 @@ import math
 from pathlib import Path
 
 import pytest
-import sympy
 
 from depthlaw.advisor.models import models
 from depthlaw.theory.claims.definition import registry
 from depthlaw.theory.counting import published_sizes as published
-from depthlaw.theory.counting.counted_nets import (
-    CountedNet,
-    bert,
-    counted,
-    counted_weights,
-    gpt2,
-    llama,
-    t5,
-)
+from depthlaw.theory.counting.counted_nets import CountedNet, bert, gpt2, llama, t5
 
 
 @pytest.mark.parametrize(
@@ -37,32 +27,14 @@ from depthlaw.theory.counting.counted_nets import (
     ],
 )
 def test_nets_have_their_published_number_of_parameters(net: CountedNet, total: int) -> None:
-    assert counted(net) == total
+    assert net.parameters() == total
 
 
-@pytest.mark.parametrize(
-    "net", [gpt2(3, 4, 5, 6), llama(2, 3, 5, 7, 11, 13), t5(2, 4, 6, 8, 10, 2)]
-)
-def test_walking_through_tensors_agrees_with_the_sum_over_stacks(net: CountedNet) -> None:
-    names = [name for name, _ in net.walk()]
-    assert len(names) == len(set(names))
-    assert counted(net) == net.parameters()
-    assert counted_weights(net) == net.weights()
-
-
-def test_tensors_of_a_net_like_llama_sum_to_its_formula() -> None:
-    L, d, inner, kv, ff, V = sympy.symbols("L d inner kv ff V", positive=True)
-    formula = L * d * (2 * inner + 2 * kv + 3 * ff + 2) + (2 * V + 1) * d
-    assert sympy.expand(llama(L, d, inner, kv, ff, V).parameters() - formula) == 0
-
-
-@pytest.mark.parametrize(("depth", "size"), [(1, 4), (5, 64), (12, 768), (24, 1024), (24, 2048)])
-def test_layers_that_share_weights_can_be_wider_by_the_root_of_the_depth(
-    depth: int, size: int
-) -> None:
+def test_layers_that_share_weights_can_be_wider_by_the_root_of_the_depth() -> None:
     """At L times the operations."""
-    shared, budget = math.isqrt(depth * size**2), counted_weights(gpt2(depth, size))
-    assert counted_weights(gpt2(1, shared)) <= budget < counted_weights(gpt2(1, shared + 1))
+    depth, size = 24, 2048
+    shared, budget = math.isqrt(depth * size**2), gpt2(depth, size).weights()
+    assert gpt2(1, shared).weights() <= budget < gpt2(1, shared + 1).weights()
 
 
 def test_listed_counts_follow_from_the_listed_shapes() -> None:
@@ -75,9 +47,9 @@ def test_listed_counts_follow_from_the_listed_shapes() -> None:
         sizes = shape.sizes
         assert (m.layers, m.width, m.heads) == (sizes["layers"], sizes["width"], sizes["heads"])
         assert not shape.plain or m.parameters == shape.weights(), m.name
-    assert shapes["GPT-2 small"].weights() == counted_weights(gpt2(12, 768))
+    assert shapes["GPT-2 small"].weights() == gpt2(12, 768).weights()
     grouped = llama(80, 8192, 8192, 1024, 28672, 32000)
-    assert shapes["Llama-2-70B"].weights() == counted_weights(grouped)
+    assert shapes["Llama-2-70B"].weights() == grouped.weights()
 
 
 def test_every_listed_model_is_used_by_a_claim_or_named_in_the_coverage_table() -> None:
@@ -95,20 +67,6 @@ def test_every_listed_model_is_used_by_a_claim_or_named_in_the_coverage_table() 
     assert all(name in coverage for name in left | unsized)
 
 
-@pytest.mark.parametrize(
-    ("text", "size"),
-    [("124M", 124 * 10**6), ("6.7B", 67 * 10**8), ("117B (5.1B active, README)", 117 * 10**9)],
-)
-def test_reported_size(text: str, size: int) -> None:
-    assert published.reported_size(text) == size
-
-
-@pytest.mark.parametrize("text", ["12", "7X", "aB"])
-def test_a_size_that_cannot_be_read_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match="write it like"):
-        published.reported_size(text)
-
-
 def test_rows_of_table_2_1_agree_with_the_listed_shapes() -> None:
     for name, sizes in published.GPT3_TABLE.items():
         listed = [
@@ -120,6 +78,16 @@ def test_rows_of_table_2_1_agree_with_the_listed_shapes() -> None:
         assert found == ([] if name == "GPT-3 XL" else [sizes])
 
 
-def test_every_listed_model_of_one_stack_with_a_size_is_asked_for_it() -> None:
-    plain = {a.name for a in published.anatomies().values() if a.plain and a.reported}
-    assert {case.model for case in published.reported_sizes.cases("theory")} == plain
+def test_a_name_gives_the_size_of_a_listed_model_but_for_some() -> None:
+    """Within 5 % of weights, embeddings, positions and read-out; both are our lists. Names are
+    rounded, or name another count; relative positions and heads of vision are not listed."""
+    far = set()
+    for a in published.anatomies().values():
+        if a.plain and a.reported:
+            number, unit = a.reported.split()[0][:-1], a.reported.split()[0][-1]
+            s, size = a.sizes, float(number) * {"M": 10**6, "B": 10**9}[unit]
+            outside = s["width"] * (s["vocab"] * (1 if a.tied else 2) + s["positions"])
+            if abs(size / (a.weights() + outside) - 1) > 1 / 20:
+                far.add(a.name)
+    assert len(far) == 11
+    assert {"Falcon3-1B", "MPT-1B", "Qwen1.5-7B"} <= far

@@ -89,14 +89,6 @@ def test_constants_are_norms_of_the_products(net):
     assert found.coefficient == pytest.approx(math.exp(after.log_size - 3 * now.log_size), rel=1e-9)
 
 
-def test_gamma_of_the_identity_is_large_and_of_random_heads_is_not():
-    control = lc.gamma_of_random_heads.control.case
-    # The identity, centred: ranges 1, column sums 2 (1 - 1/n).
-    expected = math.sqrt(control.tokens) / (4 * (1 - 1 / control.tokens))
-    assert lc.gamma_of_random_heads.measure(control).mean == pytest.approx(expected, rel=0.02)
-    assert lc.gamma_of_random_heads.measure(Case(**SMALL.fields(), layer=1)).mean < 1
-
-
 def test_logits_that_range_too_far_are_out_of_scope():
     wide = Case(**SMALL.fields() | {"std": "2"}, layer=0)
     assert isinstance(lc.layer_constant.measure(wide), Outside)

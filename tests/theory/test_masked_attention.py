@@ -1,12 +1,11 @@
-"""Masks: products of attention matrices against numpy, and the counterexample of unit norm."""
+"""Masks by hand, attention matrices that respect them, and undecided starts."""
 
-import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from depthlaw.theory.claims.definition import Case, Exact, Outside
+from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.rank_collapse import masked_attention as ma
 
 MASKS = [
@@ -34,39 +33,6 @@ def test_masks_by_hand():
     assert seen("window", window=2) == seen("chain") == [[0], [0, 1], [1, 2], [2, 3]]
     assert seen("prefix", position=3) == [[0, 1], [0, 1], [0, 1, 2], [0, 1, 2, 3]]
     assert seen("star") == [[0], [0, 1], [0, 2], [0, 3]]
-
-
-def test_radius_is_computed_on_the_mask():
-    case = {"mask": "chain", "instance": "tight", "tokens": 4, "least_weight": "1/4", "depth": 1}
-    outside = Outside("all tokens reach the centre within r steps")
-    assert ma.mask_exponential.measure(Case(**case, radius=2)) == outside
-    assert isinstance(ma.mask_exponential.measure(Case(**case, radius=3)), Exact)
-
-
-def test_tail_mass_agrees_with_numpy():
-    case = Case(
-        mask="causal", instance="random", tokens=5, position=3, least_weight="1/10", depth=4
-    )
-    total = np.eye(5)
-    for layer in range(4):
-        total = ma.attention_matrix(case, layer).astype(float) @ total
-    exact = float(ma.position_bias.measure(case).value)
-    assert math.isclose(exact, total[:, 2:].sum(axis=1).max(), rel_tol=64 * 2.0**-52)
-
-
-def test_causal_differences_halve_when_small_and_never_vanish():
-    case = {"qk_weight": "1", "token_bound": "1", "difference": "1/1000000"}
-    first, second = (ma.causal_exponential.measure(Case(**case, depth=k)) for k in (10, 11))
-    assert abs(float(second.low / first.low) - 0.5) < 1e-6
-    assert second.low > 0
-
-
-@pytest.mark.parametrize(("eta", "published"), [("3/2", 77), ("2", 83), ("3", 89)])
-def test_basin_count_is_the_published_one_and_near_the_share_of_directions(eta, published):
-    case = Case(feature_gain=eta, start_angles=200)
-    assert ma.unit_rows_basin.measure(case).value == published
-    share = 1 / 2 - math.asin(1 / Fraction(eta)) / (2 * math.pi)
-    assert abs(200 * share - published) <= 1
 
 
 def test_an_undecided_start_is_reported(monkeypatch):

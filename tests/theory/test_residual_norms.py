@@ -1,46 +1,25 @@
-"""Norms, centres, gamma and layer normalisation: exact functions against float64 and by hand."""
+"""Norms and layer normalisation: exact functions by hand."""
 
 import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 
 from depthlaw.theory.claims.values import Ball, Case, Exact
 from depthlaw.theory.rank_collapse import residual_norms as rn
 from depthlaw.theory.rank_collapse.rational_matrices import (
-    norms,
     rank,
     rational_array,
     root,
     squared_norm,
 )
-from depthlaw.theory.rank_collapse.softmax_attention import composite_norm, gamma
+from depthlaw.theory.rank_collapse.softmax_attention import composite_norm
 
-entries = st.integers(-9, 9)
-squares = st.integers(2, 5).flatmap(
-    lambda n: st.lists(st.lists(entries, min_size=n, max_size=n), min_size=n, max_size=n)
-)
 U = 2.0**-52
 
 
-@given(squares)
-def test_exact_norms_agree_with_numpy(rows):
-    one, infinity = norms(rational_array(rows))
-    assert one == np.abs(rows).sum(axis=0).max() == np.linalg.norm(rows, 1)
-    assert infinity == np.linalg.norm(rows, np.inf)
-    found = composite_norm(np.array(rows, dtype=float))
-    assert math.isclose(math.sqrt(one * infinity), found, rel_tol=4 * U)
-
-
-@given(squares)
-def test_gamma_never_exceeds_its_bound(rows):
-    if np.ptp(rows, axis=1).any():
-        assert gamma(np.array(rows, dtype=float)) <= math.sqrt(len(rows) / 2) * (1 + 8 * U)
-
-
-@pytest.mark.parametrize("n", [2, 3, 5, 16])
+@pytest.mark.parametrize("n", [2, 16])
 def test_the_composite_norm_violates_the_triangle_inequality_without_bound(n):
     """Ones in the first row: (|A + A^T| / (|A| + |A^T|))^2 = (n + 1)^2 / (4 n), |A| = |A^T|."""
     A = rational_array(np.eye(n, dtype=int)[:1].T @ np.ones((1, n), int))
@@ -57,25 +36,10 @@ def test_root_is_exact_where_it_can_be():
     assert ball.low**2 < 2 < ball.high**2
 
 
-@pytest.mark.parametrize("instance", ["simplex", "multiples", "collinear"])
-def test_layer_norm_agrees_with_float64(instance):
-    tokens = rn.token_set(Case(instance=instance))
-    X = tokens.astype(float)
-    expected = (X - X.mean(axis=1, keepdims=True)) / X.std(axis=1, keepdims=True)
-    assert np.abs(rn.layer_norm(tokens).astype(float) - expected).max() <= 16 * U
-
-
 @pytest.mark.parametrize("row", [[1, 2, 4], [1, 1]])
 def test_layer_norm_refuses_irrational_and_zero_deviations(row):
     with pytest.raises(ValueError, match="must be rational and positive"):
         rn.layer_norm(rational_array([row]))
-
-
-def test_the_collinear_tokens_become_a_triangle_and_the_multiples_meet():
-    line = rn.layer_norm(rn.token_set(Case(instance="collinear")))
-    assert rank(line[1:] - line[0]) == 2
-    pair = rn.layer_norm(rn.token_set(Case(instance="multiples")))
-    assert (pair[0] == pair[1]).all()
 
 
 @pytest.mark.parametrize(
@@ -86,8 +50,6 @@ def test_layer_norm_keeps_the_rank_of_the_centred_tokens(instance, expected):
     tokens = rn.token_set(Case(instance=instance))
     assert rank(tokens - tokens.mean(axis=1, keepdims=True)) == expected
     assert rank(rn.layer_norm(tokens)) == expected
-
-
-def test_the_centred_rank_is_not_the_rank_of_the_tokens():
-    """e + 1 and 2e + 3 span a plane; without their feature means a line."""
-    assert rank(rn.token_set(Case(instance="shifted"))) == 2
+    assert ((rn.layer_norm(tokens) ** 2).mean(axis=1) == 1).all()
+    # e + 1 and 2e + 3 span a plane; without their feature means a line.
+    assert instance != "shifted" or rank(tokens) == 2

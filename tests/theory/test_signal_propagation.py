@@ -1,12 +1,10 @@
-"""Norms and Jacobians by hand, and every claim of the topic against its expected verdict."""
+"""Norms by hand, and rounding."""
 
 import math
 from fractions import Fraction
 
 import flint
-import numpy as np
 import pytest
-import sympy
 
 from depthlaw.theory.claims.values import Exact
 from depthlaw.theory.signal_propagation import norms, signal_symbols
@@ -34,29 +32,7 @@ def test_the_sign_of_a_number_with_a_root(token, sign):
     assert norms._normed_sign(token) == sign == math.copysign(1, u + v * math.sqrt(2))
 
 
-def test_jacobian_by_dual_numbers_has_the_two_null_directions():
-    R, scale = norms.scaled_jacobian([4, 1, 1])
-    assert scale == flint.fmpq(3, 6)
-    assert R * flint.fmpq_mat([[1, 2], [1, -1], [1, -1]]) == flint.fmpq_mat(3, 2)
-
-
-@pytest.mark.parametrize("row", [[4, 1, 1], [3, -1, 4, 1], [-9, 9, 2, 0, 0, 5]])
-def test_jacobian_against_the_projections_in_floating_point(row):
-    x, d = np.array(row, dtype=float), len(row)
-    y = x - x.mean()
-    both = (np.eye(d) - np.outer(y, y) / (y @ y)) @ (np.eye(d) - 1 / d)
-    R, scale = norms.scaled_jacobian(row)
-    ours = [[float(v.p) / float(v.q) for v in entries] for entries in R.tolist()]
-    np.testing.assert_allclose(ours, both, atol=1e-14)
-    assert scale == flint.fmpq(d**2, round(d * (y @ y)))
-
-
 def test_rounding_down_refuses_a_straddling_ball():
     with pytest.raises(ArithmeticError, match="raise the precision"):
         signal_symbols.rounded_down(flint.arb(1, 1e-3))
     assert signal_symbols.rounded_down(flint.arb(2).sqrt()) == Exact(Fraction(1_414_213_562, 10**9))
-
-
-def test_fraction_refuses_what_is_irrational():
-    with pytest.raises(ValueError, match="not a rational number"):
-        signal_symbols.fraction(sympy.sqrt(2))

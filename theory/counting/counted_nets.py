@@ -6,7 +6,7 @@ Sizes may be integers, which gives a count, or symbols, which gives the count of
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -29,30 +29,9 @@ class CountedNet(NamedTuple):
             n * _numbers([t for t in tensors if len(t[1]) == 2]) for n, tensors in self.stacks
         )
 
-    def walk(self) -> Iterator[Tensor]:
-        """Every tensor by its own name, layer after layer. Needs integer sizes."""
-        yield from self.outside
-        for stack, (layers, tensors) in enumerate(self.stacks):
-            for layer in range(layers):
-                yield from ((f"{stack}.{layer}.{name}", shape) for name, shape in tensors)
-
 
 def _numbers(tensors: Iterable[Tensor]) -> Any:
     return sum(math.prod(shape) for _, shape in tensors)
-
-
-def counted(net: CountedNet) -> int:
-    """The parameters of a net of integer sizes, by a walk through its differently named tensors."""
-    return sum(math.prod(shape) for shape in dict(net.walk()).values())
-
-
-def counted_weights(net: CountedNet) -> int:
-    """The entries of the weight matrices of layers, by the same walk."""
-    return sum(
-        math.prod(shape)
-        for name, shape in dict(net.walk()).items()
-        if len(shape) == 2 and name[0].isdigit()
-    )
 
 
 def _norm(name: str, width: Any, bias: bool) -> list[Tensor]:

@@ -13,7 +13,7 @@ from sympy.core.relational import Relational
 from ..claims.definition import Case, Control, Exact, Source, Step, claim
 from ..claims.relations import Eq
 from ..claims.symbols import depth, quantity, vocabulary, width
-from .counted_nets import counted, counted_weights, gpt2
+from .counted_nets import gpt2
 
 total_parameters = quantity(
     "total_parameters",
@@ -88,7 +88,7 @@ def nemo_formula(case: Case) -> Exact:
     So such a net has $12 L d^2 + 13 L d + (V + n_{\mathrm{ctx}} + 2) d$ parameters. NeMo applies
     its formula to gated and grouped nets too, for which it is not an identity.
     """
-    return Exact(counted(gpt2(case.depth, case.width, case.vocabulary, case.positions)))
+    return Exact(gpt2(case.depth, case.width, case.vocabulary, case.positions).parameters())
 
 
 _KAPLAN = "depth width attention_width ff_width"
@@ -125,7 +125,7 @@ def kaplan_weights(case: Case) -> Exact:
     $d_{\mathrm{attn}} = d$ and $d_{\mathrm{ff}} = 8 d/3$.
     """
     return Exact(
-        counted_weights(gpt2(case.depth, case.width, ff=case.ff_width, inner=case.attention_width))
+        gpt2(case.depth, case.width, ff=case.ff_width, inner=case.attention_width).weights()
     )
 
 

@@ -22,7 +22,7 @@ from ..claims.symbols import (
     stated,
     width,
 )
-from .counted_nets import bert, counted, counted_weights, gpt2, llama, t5
+from .counted_nets import bert, gpt2, llama, t5
 from .operation_count import forward, layer_arrays
 
 tolerance = quantity(
@@ -93,25 +93,11 @@ def anatomies() -> dict[str, Anatomy]:
         }
 
 
-def reported_size(text: str) -> Fraction:
-    """A printed size such as 6.7B or 124M as a number.
-
-    >>> reported_size("6.7B") == 6_700_000_000
-    True
-    """
-    number, unit = text.split()[0][:-1], text.split()[0][-1]
-    try:
-        return Fraction(number) * {"M": 10**6, "B": 10**9}[unit]
-    except (KeyError, ValueError):
-        raise ValueError(f"{text!r} is not a size; write it like 124M or 6.7B") from None
-
-
 def _models(*names: str) -> tuple[Case, ...]:
     return tuple(Case(model=name) for name in names)
 
 
 _PLAIN = [a for a in anatomies().values() if a.plain]
-_SIZED = [a.name for a in _PLAIN if a.reported]
 _TELLING = ("GPT-2 XL", "Llama-2-7B", "Llama-2-70B", "Gemma-1-7B", "Qwen2-7B")
 
 
@@ -146,38 +132,6 @@ def rule_of_twelve(case: Case) -> Exact:
     shape = anatomies()[case.model]
     rule = 12 * shape.sizes["layers"] * shape.sizes["width"] ** 2
     return Exact(abs(Fraction(rule, shape.weights()) - 1))
-
-
-@claim(
-    Le(relative_error, Rational(1, 20)),
-    known="FAILS",
-    weight="arithmetic",
-    source=Source("depthlaw", "theory/counting/model_anatomy.csv"),
-    cases={
-        "quick": _models(*_SIZED[:6], "PaLM-8B"),
-        "theory": _models(*(name for name in _SIZED[6:] if name != "PaLM-8B")),
-    },
-    control=Control(
-        Case(model="Falcon3-1B"),
-        r"$1.67 \cdot 10^9$ parameters sold as 1B",
-        Le(relative_error, Rational(1, 4)),
-    ),
-    supports="counting/rule_of_twelve",
-)
-def reported_sizes(case: Case) -> Exact:
-    r"""A model's name gives its size within 5 %.
-
-    The reported size of every listed model of one stack is within 5 % of its weights with
-    embeddings, positions and read-out.
-
-    Names are rounded, or name another count: MPT-1B has $1.31 \cdot 10^9$ parameters, Qwen1.5-7B
-    $7.7 \cdot 10^9$. Some of what fails is our list: it has no relative positions for Gopher and
-    Chinchilla, and neither patch embedding nor head for SoViT.
-    """
-    shape = anatomies()[case.model]
-    s = shape.sizes
-    outside = s["width"] * (s["vocab"] * (1 if shape.tied else 2) + s["positions"])
-    return Exact(abs(reported_size(shape.reported) / (shape.weights() + outside) - 1))
 
 
 # GPT-3's Table 2.1 as recalled: width, heads, width of a head. The shapes of model_anatomy.csv lack
@@ -315,9 +269,9 @@ def textbook_numbers(case: Case) -> Exact:
     """
     if case.number == "parameters":
         size, unit, net = PRINTED[case.model]
-        counted_here, printed = counted(net), size * unit
+        counted_here, printed = net.parameters(), size * unit
     elif case.number == "weights":
-        counted_here = counted_weights(gpt2(case.depth, case.width, ff=case.ff_width))
+        counted_here = gpt2(case.depth, case.width, ff=case.ff_width).weights()
         printed = 150 * 10**6
     elif case.number == "stored values":
         arrays = layer_arrays(case.batch, case.tokens, case.width, case.heads)
@@ -357,7 +311,7 @@ def t5_growth(case: Case) -> Exact:
     """
     large, base = t5(24, 1024, 128 * 128, 65536, 32128, 128), bert(12, 768, 30522, 512)
     if case.what == "parameters":
-        return Exact((counted(large) + 5 * counted(base)) // (10 * counted(base)) * 10)
+        return Exact((large.parameters() + 5 * base.parameters()) // (10 * base.parameters()) * 10)
     return Exact(Fraction(sum(layers for layers, _ in large.stacks), base.stacks[0][0]))
 
 
@@ -385,4 +339,4 @@ def deepnarrow_sizes(case: Case) -> Exact:
     T5-base.
     """
     net = t5(case.depth, case.width, case.width, 4 * case.width, 32128, case.heads)
-    return Exact((counted(net) + 500_000) // 10**6)
+    return Exact((net.parameters() + 500_000) // 10**6)

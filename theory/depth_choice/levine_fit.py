@@ -154,20 +154,14 @@ def _(statement: Relational) -> Iterator[Step]:
 
 # Every row of Levine's table of projected shapes, as recalled, and the depth on the authors' page.
 PROJECTIONS = projection_rows()
-_STATED_WIDTH = {r["model"]: int(r["projected_width"]) for r in PROJECTIONS if r["projected_width"]}
 _ROWS = [
     Case(model=r["model"], stated_in=r["stated_in"], parameters=int(r["parameters"]))
     for r in PROJECTIONS
 ]
+_STATED_WIDTH = {r["model"]: int(r["projected_width"]) for r in PROJECTIONS if r["projected_width"]}
 _SHAPES = [
-    Case(
-        model=r["model"],
-        stated_in=r["stated_in"],
-        parameters=int(r["parameters"]),
-        projected_depth=int(r["projected_depth"]),
-        width=_STATED_WIDTH[r["model"]],
-    )
-    for r in PROJECTIONS
+    Case(**row.fields(), projected_depth=int(r["projected_depth"]), width=_STATED_WIDTH[row.model])
+    for row, r in zip(_ROWS, PROJECTIONS, strict=True)
 ]
 
 

@@ -26,17 +26,6 @@ _INVERSION = Source(
 )
 
 
-def weights(layers: int, width: int) -> int:
-    """Entries of the weight matrices: query, key, value, output, and a feed-forward network of
-    width 4 d.
-
-    >>> weights(12, 768)
-    84934656
-    """
-    matrices = [(width, width)] * 4 + [(4 * width, width), (width, 4 * width)]
-    return sum(rows * columns for rows, columns in matrices) * layers
-
-
 def _least_depth(base: int) -> Relational:
     square = log(Integer(base**2))
     return Eq(threshold_depth, nine_decimals(LambertW(parameters * square / 12) / square))

@@ -18,7 +18,7 @@ from ..claims.symbols import (
     quantity,
     stated,
 )
-from ..depth_choice.threshold import weights
+from ..counting.counted_nets import gpt2
 from ..exact.enclosure import ball, endpoints
 from .printed_numbers import gain, interval
 
@@ -307,7 +307,7 @@ def compared_sizes(case: Case) -> Exact:
     if case.pair in _DEEPNARROW:
         return Exact(Fraction(*_DEEPNARROW[case.pair]))
     first, second = _COMPARED[case.pair]
-    return Exact(Fraction(weights(*second), weights(*first)))
+    return Exact(Fraction(gpt2(*second).weights(), gpt2(*first).weights()))
 
 
 @claim(

@@ -9,7 +9,7 @@ from sympy import Rational
 from ..claims.definition import Case, Control, Exact, Source, claim
 from ..claims.relations import Lt
 from ..claims.symbols import quantity, rounding_gap
-from .translation import LANGUAGES, printed, size_difference
+from .translation import LANGUAGES, printed
 from .wide_attention import ATTENTIONS, TASKS, averaged
 
 units = quantity(
@@ -19,14 +19,17 @@ units = quantity(
 _NETS = ("deep", "wide")
 
 
-def _size_gap(case: Case) -> Exact:
-    """Distance of a printed difference, in millions, from the weights of 54 encoder layers and 6
-    decoder layers of width 512."""
+def _size_gap(language: str) -> Exact:
+    """Distance of the difference of two printed sizes, in millions, from the weights of 54 encoder
+    layers and 6 decoder layers of width 512."""
     # A decoder layer has two attentions.
     attention, feed_forward = 4 * 512**2, 8 * 512**2
     weights = 54 * (attention + feed_forward) + 6 * (2 * attention + feed_forward)
-    ends = size_difference(case.language)
-    return Exact(abs((ends.low + ends.high) / 2 - Fraction(weights, 10**6)))
+    deep, shallow = (
+        Fraction(printed(net, language, "parameters (million)"))
+        for net in ("60L-12L ADMIN", "6L-6L Default")
+    )
+    return Exact(abs(deep - shallow - Fraction(weights, 10**6)))
 
 
 @claim(
@@ -89,7 +92,7 @@ def table_arithmetic(case: Case) -> Exact:
         average, parts = averaged(case)
         return Exact(10 * abs(average - sum(parts, Fraction(0)) / len(parts)))
     if case.number == "size":
-        return _size_gap(case)
+        return _size_gap(case.language)
     bleu = Fraction(printed(case.net, case.language, "BLEU"))
     if case.number == "difference":
         default = Fraction(printed("6L-6L Default", case.language, "BLEU"))

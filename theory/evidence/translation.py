@@ -103,13 +103,3 @@ def translation_deepest(case: Case) -> Ball:
             (-1, printed(case.rival, "FR", case.metric)),
         ]
     )
-
-
-def size_difference(language: str) -> Ball:
-    """Parameters of 60L-12L minus those of 6L-6L, in millions."""
-    return interval(
-        [
-            (1, printed("60L-12L ADMIN", language, "parameters (million)")),
-            (-1, printed("6L-6L Default", language, "parameters (million)")),
-        ]
-    )

@@ -7,7 +7,6 @@ the nesting depth of counts is the number of layers. A word is read at its last 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
 
@@ -15,7 +14,7 @@ from ..claims.definition import Case, Control, Exact, Source, claim
 from ..claims.relations import Eq
 from ..claims.symbols import quantity
 from .automaton import block_language, minimal, words
-from .hard_attention import blocks as k
+from .hard_attention import blocks as k, clash
 
 count_depth = quantity(
     "count_depth",
@@ -100,18 +99,13 @@ def _recognition(case: Case) -> Exact:
     formula, accepts = with_blocks(case.blocks), minimal(block_language(case.blocks)).accepts
     listed = [word for word in words(case.longest) if word]
     right = all(truths(formula, word)[-1] == accepts(word) for word in listed)
-    beyond_depth_one = same_counts(accepts, listed) is not None
+    beyond_depth_one = clash(accepts, counts, listed) is not None
     return Exact(depth(formula) if right and beyond_depth_one == (case.blocks > 1) else -1)
 
 
-def same_counts(accepts: Callable[[str], bool], listed: list[str]) -> tuple[str, str] | None:
-    """Two words, one of them in the language, of equal counts of a and b and equal last letter."""
-    seen: dict[Any, str] = {}
-    for word in listed:
-        other = seen.setdefault((word.count("a"), word.count("b"), word[-1]), word)
-        if accepts(other) != accepts(word):
-            return other, word
-    return None
+def counts(word: str) -> tuple[int, int, str]:
+    """What depth 1 sees of a word: the numbers of a and b, and the last letter."""
+    return word.count("a"), word.count("b"), word[-1]
 
 
 def _prediction(case: Case, anywhere: bool = False) -> Exact:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from sympy import floor
@@ -108,15 +108,17 @@ def least_layers(accepts: Callable[[str], bool], formula: Formula, longest: int)
     """
     listed, layers = list(words(longest)), depth(formula)
     right = all(run(formula, word) == (accepts(word), layers) for word in listed)
-    needed = layers == 0 or clash(accepts, layers - 1, listed) is not None
-    return Exact(layers if right and needed else -1)
+    shallower = layers == 0 or clash(accepts, lambda word: kinds(word, layers - 1), listed)
+    return Exact(layers if right and shallower else -1)
 
 
-def clash(accepts: Callable[[str], bool], layers: int, listed: list[str]) -> tuple[str, str] | None:
-    """Two words, one of them in the language, that no network of so many layers tells apart."""
+def clash(
+    accepts: Callable[[str], bool], seen_as: Callable[[str], Any], listed: Iterable[str]
+) -> tuple[str, str] | None:
+    """Two words, one of them in the language, that look alike."""
     seen: dict[Any, str] = {}
     for word in listed:
-        other = seen.setdefault(kinds(word, layers), word)
+        other = seen.setdefault(seen_as(word), word)
         if accepts(other) != accepts(word):
             return other, word
     return None

@@ -113,7 +113,17 @@ def equiangular_flow(case: Case) -> Exact:
 
     Exact: $e^\beta$ and $\rho$ are chosen so that $e^{\beta \rho}$ is rational.
     """
-    return cosine_rate(case)
+    # All off-diagonal entries of the Gram matrix must have the same derivative.
+    count, cosine, base = case.tokens, case.rational("common_cosine"), case.rational("exp_beta")
+    far, same = rational_power(base, cosine), rational_array(np.eye(count, dtype=int))
+    G, weights = cosine + (1 - cosine) * same, far + (base - far) * same
+    # <y_i, x_j> for y_i = sum_k P_ik x_k
+    towards = (row_stochastic(weights) if case.by_row_sums else weights / count) @ G
+    projected = towards - towards.diagonal()[:, None] * G
+    rates = (projected + projected.T)[same == 0]
+    if (rates != rates[0]).any() or projected.diagonal().any():
+        raise ArithmeticError(f"the tokens of [{case}] do not stay equiangular on the sphere")
+    return Exact(rates[0])
 
 
 @equiangular_flow.argument(
@@ -129,20 +139,6 @@ def _(statement: Relational) -> Iterator[Step]:
             f"rho' / (1 - rho) tends to {last} at the cluster",
             simplify(pull.subs(rho, 1) - last) == 0,
         )
-
-
-def cosine_rate(case: Case) -> Exact:
-    """The derivative of all off-diagonal entries of the Gram matrix; they must be the same."""
-    count, cosine, base = case.tokens, case.rational("common_cosine"), case.rational("exp_beta")
-    far, same = rational_power(base, cosine), rational_array(np.eye(count, dtype=int))
-    G, weights = cosine + (1 - cosine) * same, far + (base - far) * same
-    # <y_i, x_j> for y_i = sum_k P_ik x_k
-    towards = (row_stochastic(weights) if case.by_row_sums else weights / count) @ G
-    projected = towards - towards.diagonal()[:, None] * G
-    rates = (projected + projected.T)[same == 0]
-    if (rates != rates[0]).any() or projected.diagonal().any():
-        raise ArithmeticError(f"the tokens of [{case}] do not stay equiangular on the sphere")
-    return Exact(rates[0])
 
 
 def rational_power(base: Fraction, exponent: Fraction) -> Fraction:

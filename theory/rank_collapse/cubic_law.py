@@ -7,21 +7,18 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-import flint
 import numpy as np
-import sympy
 from flint import arb, arb_mat
-from sympy import Expr, Rational, Symbol, diff, exp, simplify, sqrt, symbols
+from sympy import Expr, simplify, sqrt
 from sympy.core.relational import Relational
 
 from ..claims.counterexample_search import Search, SearchPoint
-from ..claims.definition import Ball, Case, Control, Exact, Outside, Source, Step, claim
+from ..claims.definition import Ball, Case, Control, Source, Step, claim
 from ..claims.proof_steps import at_least
-from ..claims.relations import Eq, Le
+from ..claims.relations import Le
 from ..claims.symbols import quantity, residual
 from ..exact.enclosure import from_fraction
 from .cubic_step import chain_steps
-from .rational_matrices import random_matrix
 from .residual_norms import V1, V2, range_steps
 from .softmax_attention import (
     Head,
@@ -33,11 +30,8 @@ from .softmax_attention import (
     composite_norm,
     gamma,
     instance,
-    largest,
-    lies_above,
     residual_norm,
     resolved,
-    row_ranges,
 )
 from .softmax_perturbation import LARGEST_RANGE
 
@@ -66,19 +60,6 @@ residual_per_gamma = quantity(
     r"composite norm of the residual after one layer, divided by $\gamma$",
     "positive real",
 )
-cubic_slope = quantity(
-    "cubic_slope",
-    r"\partial\log r_1/\partial\log r_0",
-    r"slope of $\log r_1$ against $\log r_0$ when the input residual is halved",
-    "positive real",
-)
-nonzero_gradients = quantity(
-    "nonzero_gradients",
-    r"\#_{\nabla}",
-    "non-zero derivatives of outputs in entries of $W_Q$ and $W_K$",
-    "nonnegative integer",
-)
-
 # Small, unit and large residuals: a wrong exponent of r_0 shows at the ends, a wrong constant
 # everywhere.
 SIZES = (("1/1000", "100"), ("1", "1/2"), ("100", "1/20000"))
@@ -257,158 +238,3 @@ def one_layer_cubic_v1(case: Case) -> Ball:
     chosen so that the token mean attains it.
     """
     return _after_one_layer(case)
-
-
-WELL_CONDITIONED = "the condition number of the first-order term is at most `condition`"
-
-
-def _slopes(residuals: Iterable[str], shapes: Iterable[tuple[int, int, str]]) -> tuple[Case, ...]:
-    return tuple(
-        Case(tokens=n, width=d, condition=k, residual=r, qk_norm="1", value_norm="1", qk_width=1)
-        for n, d, k in shapes
-        for r in residuals
-    )
-
-
-def _around(statement: Relational, case: Case) -> Ball:
-    """The interval around the slope that the second-order remainder of the softmax allows.
-
-    softmax(tE) has second t-derivative at most q_j e^D D^2 entrywise, so with
-    M = ||W_QK||_1 r^2 / sqrt(d_qk) >= D/2 each norm of the output is ||F|| (1 +- eta),
-    eta = kappa M e^(2M), and at most eta/4 after halving:
-    |slope - 3| <= (-log(1-eta) - log(1-eta/4)) / log 2.
-    """
-    with flint.ctx.workprec(128):
-        M = from_fraction(_logits(case)) / from_fraction(case.get("qk_width", 1)).sqrt()
-        eta = from_fraction(case.rational("condition")) * M * (2 * M).exp()
-        error = Ball.of(-((1 - eta) * (1 - eta / 4)).log() / from_fraction(2).log()).high
-    slope = Fraction(int(statement.rhs.p), int(statement.rhs.q))
-    return Ball(slope - error, slope + error)
-
-
-@claim(
-    Eq(cubic_slope, 3),
-    kind="rate",
-    holds_for="almost every",
-    predicted=_around,
-    source=Source("depthlaw", "theory/rank_collapse/__init__.py, slope of one layer"),
-    assumes={
-        r"condition * $\|W_{QK}\|_1 r^2 < 1/4$": lambda c: (
-            c.rational("condition") * _logits(c) < Fraction(1, 4)
-        )
-    },
-    cases={
-        "quick": _slopes(
-            ("1/20", "1/1000", "1/1000000"), ((2, 1, "9/4"), (4, 3, "6"), (6, 4, "8"))
-        ),
-        "theory": _slopes(("1/1000", "1/10000000000"), ((8, 8, "12"),)),
-    },
-    control=Control(
-        _slopes(("1/1000",), ((2, 1, "9/4"),))[0],
-        "a slope higher by 1/100000",
-        Eq(cubic_slope, 3 + Rational(1, 100_000)),
-    ),
-    supports="rank_collapse/doubly_exponential_slope",
-)
-def cubic_rate(case: Case) -> Ball | Outside:
-    """One layer's residual is of third order in the input's.
-
-    For almost every symmetric input and one head, log of the residual after a layer against log of
-    the residual before it has slope 3 in the limit of small residuals, within the second-order
-    remainder of the softmax.
-
-    Every prediction is an interval around 3 whose width is proportional to the squared residual.
-    Out of scope unless the condition number of the first-order term is at most `condition`, which
-    is computed on the layer that is drawn. The interval's width is derived in prose.
-    """
-
-    def condition() -> arb:
-        """The largest of D ||1 b|| / ||F|| in both norms, b = q^T |R W|.
-
-        F = (q (E - E q)) R W is the layer to first order in E.
-        """
-        R, [[head]] = instance(case)
-        E, RW, n = head.perturbation(R), R * head.value, case.tokens
-        F = arb_mat([[(entry - sum(row) / n) / n for entry in row] for row in E.tolist()]) * RW
-        b = [sum(abs(entry) for entry in column) / n for column in RW.transpose().tolist()]
-        (one, infinity), D = ball_norms(F), largest(row_ranges(E))
-        return (D * n * largest(b) / one).max(D * sum(b) / infinity)
-
-    def slope() -> arb:
-        whole, halved = (
-            residual_norm(attention(tokens, layers[0]))
-            for tokens, layers in (instance(case, shrink) for shrink in (1, 2))
-        )
-        return (whole / halved).log() / from_fraction(2).log()
-
-    if lies_above(Ball.of(resolved(condition)), case.rational("condition")):
-        return Outside(WELL_CONDITIONED)
-    return Ball.of(resolved(slope))
-
-
-# --- at rank one ---
-
-
-@claim(
-    Eq(nonzero_gradients, 0),
-    wording="reported",
-    source=Source("noci2022", "query/key gradients, at exact rank collapse", "arXiv:2206.03126"),
-    assumes={"all tokens are equal": lambda case: case.instance == "collapsed"},
-    cases={
-        "quick": Case.grid(instance="collapsed", tokens=(2, 5), width=(1, 3)),
-        "theory": (Case(instance="collapsed", tokens=8, width=4),),
-    },
-    control=Control(Case(instance="generic", tokens=3, width=2), "tokens that differ"),
-    supports="signal_propagation/query_gradient",
-)
-def zero_query_key_gradient(case: Case) -> Exact:
-    """Collapsed tokens give queries and keys no gradient.
-
-    At $X = 1 x^T$ every derivative of a softmax attention layer's output in an entry of $W_Q$ or
-    $W_K$ is zero, for all weights.
-
-    The paper's statement is about expected gradients at initialisation; this is its exact case, and
-    says nothing on $W_V$.
-    """
-    n, d = case.tokens, case.width
-    Wq, Wk, Wv = (random_matrix(case, d, d, salt) for salt in (1, 2, 3))
-    X = random_matrix(case, n, d)
-    # The logits must be constant along every row: then the attention is uniform, and rational.
-    if case.instance == "collapsed":
-        X[1:] = X[0]
-    else:
-        Wq *= 0
-    Q, K, V = X @ Wq, X @ Wk, X @ Wv
-    if np.ptp(Q @ K.T, axis=1).any():
-        raise ValueError(f"the logits of [{case}] differ along a row: the attention is irrational")
-    count = 0
-    for i, j in np.ndindex(d, d):
-        dX = np.zeros_like(X)
-        dX[:, j] = X[:, i]
-        for dA in (dX @ K.T, Q @ dX.T):
-            # Uniform attention 1/n has the derivative (dA - row mean of dA) / n.
-            dP = (dA - dA.mean(axis=1, keepdims=True)) / n
-            count += int(np.count_nonzero(dP @ V))
-    return Exact(count)
-
-
-@zero_query_key_gradient.argument(
-    "Argument: the derivative in a logit is computed for a symbolic number of tokens. Prose: the "
-    "chain rule through the logits."
-)
-def _(statement: Relational) -> Iterator[Step]:
-    """At X = 1 x^T every output is a softmax average of n equal values."""
-    n = Symbol("n", integer=True, positive=True)
-    j, k = symbols("j k", integer=True)
-    a, value = sympy.IndexedBase("a"), Symbol("v")
-    total = sympy.Sum(exp(a[j]) * value, (j, 1, n))
-    slope = simplify(diff(total / sympy.Sum(exp(a[j]), (j, 1, n)), a[k]))
-    yield Step(
-        "the derivative of sum_j e^(a_j) v / sum_j e^(a_j) in a_k is 0 for every number n "
-        "of tokens and every k",
-        slope == 0,
-    )
-    yield Step(
-        "so by the chain rule through the logits no derivative differs from zero, as stated",
-        statement.rhs == slope,
-    )

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
+from functools import partial
 
-import flint
 import numpy as np
 import sympy
 from flint import arb, arb_mat
-from sympy import Expr, Rational, Symbol, diff, exp, expand, floor, simplify, symbols
+from sympy import Expr, Rational, Symbol, diff, exp, expand, simplify, symbols
 from sympy.core.relational import Relational
 
 from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
 from ..claims.proof_steps import at_least, sum_step
-from ..claims.relations import Eq, Le
+from ..claims.relations import Le
 from ..claims.symbols import quantity
 from ..exact.enclosure import from_fraction, sign
 from .rational_matrices import norms, random_matrix, rational_array, root, squared_norm
@@ -36,7 +36,6 @@ from .softmax_attention import (
     residual_norm,
     resolved,
     row_ranges,
-    whole_part,
 )
 from .softmax_perturbation import LARGEST_RANGE, small_range, softmax_steps, two_attentions
 
@@ -64,88 +63,40 @@ step_factor = quantity("step_factor", "k", "factor on the right side of a step",
 step_excess = quantity(
     "step_excess", r"\varsigma", "left side of a step minus its right side", "real"
 )
-pair_digits = quantity(
-    "pair_digits",
-    "p",
-    r"whole part of $10^{12}$ times the first token after one layer, for two tokens $\rho$ and "
-    r"$-\rho$",
-    "nonnegative integer",
-)
-pair_half = quantity(
-    "pair_half", r"\rho", "the first of two tokens rho and -rho of width one", "positive real"
-)
-qk_weight = quantity("qk_weight", "w", "W_Q W_K^T of width one", "positive real")
-
-
 # --- the step of the proof ---
 
 
-def _signed(case: Case) -> tuple[arb_mat, arb_mat, list[arb], arb_mat]:
-    """P, Q, the ranges D, and a signed R: plus or minus the first unit vector, or random."""
-    P, Q, D = two_attentions(case)
-    if case.instance == "two tokens":
-        R = [[int(case.get("direction", -1)) * int(i == 0)] for i in range(len(D))]
-    else:
-        R = [[int(v) for v in row] for row in case.rng(1).integers(-9, 10, (len(D), 3))]
-    return P, Q, D, arb_mat(R)
+def _signed(case: Case, excess: bool) -> Ball:
+    """The largest P R - (1 + 2 D) Q R, or |(P - Q) R| over D Q |R|, of all entries, for a signed R:
+    plus or minus the first unit vector, or random."""
 
-
-def _signed_ratio(case: Case) -> Ball:
-    def ratio() -> arb:
-        P, Q, D, R = _signed(case)
-        moved, weight = (P - Q) * R, Q * arb_mat([[abs(v) for v in row] for row in R.tolist()])
-        return largest(
-            [
-                abs(moved[i, k]) / (D[i] * weight[i, k])
-                for i in range(R.nrows())
-                for k in range(R.ncols())
-            ]
-        )
-
-    return Ball.of(resolved(ratio))
-
-
-def _signed_excess(case: Case) -> Ball:
-    def excess() -> arb:
-        P, Q, D, R = _signed(case)
-        left, right = P * R, Q * R
+    def measured() -> arb:
+        P, Q, D = two_attentions(case)
+        if case.instance == "two tokens":
+            rows = [[int(case.get("direction", -1)) * int(i == 0)] for i in range(len(D))]
+        else:
+            rows = case.rng(1).integers(-9, 10, (len(D), 3)).tolist()
+        left, right = P * arb_mat(rows), Q * arb_mat(rows)
+        weight = Q * arb_mat([[abs(v) for v in row] for row in rows])
         return largest(
             [
                 left[i, k] - (1 + 2 * D[i]) * right[i, k]
-                for i in range(R.nrows())
-                for k in range(R.ncols())
+                if excess
+                else abs(left[i, k] - right[i, k]) / (D[i] * weight[i, k])
+                for i, k in np.ndindex(weight.nrows(), weight.ncols())
             ]
         )
 
-    return Ball.of(resolved(excess))
-
-
-def _signed_steps(k: Expr | int) -> Iterator[Step]:
-    """-D Q <= P - Q <= k D Q entrywise, so |P - Q| <= k D Q; the triangle inequality does R."""
-    yield from softmax_steps(k, 1)
-    yield from softmax_steps(1, -1)
-    yield Step("the constant covers the lower side too", at_least(k, 1))
-    yield from product_steps()
+    return Ball.of(resolved(measured))
 
 
 # --- one layer, from its logits ---
 
 
 def _grid(sizes: Iterable[str], shapes: Iterable[tuple[int, int]]) -> tuple[Case, ...]:
+    unit = partial(Case.grid, residual="1", qk_norm="1", value_norm="1", qk_width=1)
     return tuple(
-        Case(
-            tokens=n,
-            width=d,
-            residual="1",
-            qk_norm="1",
-            value_norm="1",
-            qk_width=1,
-            bias=bias,
-            logit_max=M,
-        )
-        for n, d in shapes
-        for M in sizes
-        for bias in (0, 1)
+        case for n, d in shapes for case in unit(tokens=n, width=d, logit_max=sizes, bias=(0, 1))
     )
 
 
@@ -267,7 +218,7 @@ def cubic_steps(case: Case) -> Ball | Exact:
     all-ones matrices the product's. As written, without repairs: steps_as_written.
     """
     if case.step == "signed":
-        return _signed_ratio(case)
+        return _signed(case, excess=False)
     if case.step == "residual":
         return _residual_over(case, _range_sizes)
     return _logits_ratio(case) if case.step == "logits" else _product_ratio(case)
@@ -287,8 +238,12 @@ def _(statement: Relational) -> Iterator[Step]:
 
 
 def chain_steps(k: Expr | int) -> Iterator[Step]:
-    """The signed step with constant k, and what a mean of rows is at most."""
-    yield from _signed_steps(k)
+    """-D Q <= P - Q <= k D Q entrywise, so |P - Q| <= k D Q; the triangle inequality does R; and
+    what a mean of rows is at most."""
+    yield from softmax_steps(k, 1)
+    yield from softmax_steps(1, -1)
+    yield Step("the constant covers the lower side too", at_least(k, 1))
+    yield from product_steps()
     yield sum_step(
         "a mean is at most the largest number, so (q^T |R|)_k <= |R|_1 and q^T |R| 1 <= |R|_inf"
     )
@@ -456,54 +411,5 @@ def steps_as_written(case: Case) -> Ball | Exact:
     in restatements of the proof; the paper itself was not read.
     """
     if case.step == "signed":
-        return _signed_excess(case)
+        return _signed(case, excess=True)
     return _columns_excess(case) if case.step == "columns" else _heads_excess(case)
-
-
-@claim(
-    Eq(pair_digits, floor(10**12 * pair_half * sympy.tanh(qk_weight * pair_half**2))),
-    source=Source("depthlaw", _HERE + "two tokens"),
-    cases={
-        "quick": Case.grid(pair_half=("1/100", "1/3", "2"), qk_weight=("1/7", "1", "3")),
-        "theory": Case.grid(pair_half=("1/1000", "7/5"), qk_weight=("1/50", "11/10")),
-    },
-    control=Control(
-        Case(pair_half="1/3", qk_weight="1/7"),
-        "sinh in place of tanh",
-        Eq(
-            pair_digits,
-            floor(10**12 * pair_half * sympy.sinh(qk_weight * pair_half**2).rewrite("exp")),
-        ),
-    ),
-    supports="rank_collapse/one_layer_cubic",
-)
-def pair_tanh(case: Case) -> Exact:
-    r"""Two opposite tokens: $\rho$ becomes $\rho \tanh(w \rho^2)$.
-
-    For all $\rho$, $w > 0$, one attention layer of width one with $W_{QK} = w$ and $W_V = 1$ takes
-    the tokens $\rho$, $-\rho$ to $x$, $-x$ with $x = \rho \tanh(w \rho^2)$; the statement compares
-    $\lfloor 10^{12} x \rfloor$.
-
-    For small logits it is $w \rho^3$, an eighth of what the constant 4 allows for this pair
-    (residual $\sqrt{2} \rho$).
-    """
-    with flint.ctx.workprec(192):
-        rho, w = (from_fraction(case.rational(name)) for name in ("pair_half", "qk_weight"))
-        after = attention(arb_mat([[rho], [-rho]]), [Head(arb_mat([[w]]), arb_mat([[1]]))])
-        return Exact(whole_part(after[0, 0] * 10**12))
-
-
-@pair_tanh.argument(
-    r"Argument: the layer on both tokens is computed in symbols, for all $\rho$ and $w$."
-)
-def _(statement: Relational) -> Iterator[Step]:
-    """The layer on rho, -rho in symbols: logits w x_i x_j, a softmax of each row, and W_V = 1."""
-    pair = (pair_half, -pair_half)
-    weights = [[exp(qk_weight * own * other) for other in pair] for own in pair]
-    first, second = (
-        sum(e * x for e, x in zip(row, pair, strict=True)) / sum(row) for row in weights
-    )
-    stated = statement.rhs.args[0] / sympy.Integer(10) ** 12
-    yield Step("the two tokens stay opposite", simplify(first + second) == 0)
-    yield Step("the stated token is the first one", simplify((first - stated).rewrite(exp)) == 0)
-    yield Step("and the statement takes its whole part", isinstance(statement.rhs, floor))

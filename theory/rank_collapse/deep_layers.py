@@ -299,8 +299,8 @@ def convergence_as_reported(case: Case) -> Ball | Outside:
     "For every input" is ours: from memory the paper speaks of inputs of small residual, and for
     $r_0 \leq 1$ nothing here contradicts it. Large inputs refute the hardened form, even with
     logits that range over 1/2 in the first layer: two tokens at +-70.7, $W_{QK} = 1/20000$,
-    $W_V = 2000$, which layers of such weights take apart by $2000 \tanh(w \rho^2)$ each, as in
-    pair_tanh. Collapse needs $\sqrt{c} r_0 < 1$ with $c = 4 \gamma \beta H/\sqrt{d_{qk}}$, see
+    $W_V = 2000$, which layers of such weights take apart by $2000 \tanh(w \rho^2)$ each.
+    Collapse needs $\sqrt{c} r_0 < 1$ with $c = 4 \gamma \beta H/\sqrt{d_{qk}}$, see
     collapse_condition.
     """
     return _outside_gamma(case) or _last_residual(case)

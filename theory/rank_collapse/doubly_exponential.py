@@ -379,8 +379,7 @@ def slope_below_cubic(case: Case) -> Ball:
     below it. The control lies just above it, as it would under a mask or positions: coefficients
     below 1 put the slope of the cubic law a little above $\log 3$. Logits by distance are those of
     ALiBi without its causal mask; relative biases of T5 or XLNet are other functions of $i - j$.
-    The laws themselves: position_decay, causal_exponential, position_logits_linear,
-    skip_keeps_residual.
+    The laws themselves: position_decay, skip_keeps_residual.
     """
     return _slope(case, case.logits)
 
@@ -507,9 +506,11 @@ def position_decay(case: Case) -> Ball | Outside:
 
     So $\log r$ is linear in depth and not in $3^L$. The rate is the second eigenvalue of the
     attention matrix that is left when tokens are equal, under a causal mask $1/i$ in row $i$; it
-    does not depend on the length there. With other value matrices their singular values come on
-    top. No value of a in (0, 1) gives a doubly exponential law, $a = 1$ (no positions) does. In the
-    formula $a = 0$ stands for the causal mask.
+    does not depend on the length there. For two tokens whose rows are fixed, $(p, 1 - p)$ and
+    $(q, 1 - q)$, it is $p - q$, whatever their difference: a causal mask has $p = 1$, $q = 1/2$.
+    With other value matrices their singular values come on top. No value of a in (0, 1) gives a
+    doubly exponential law, $a = 1$ (no positions) does. In the formula $a = 0$ stands for the
+    causal mask.
     """
     return _decay(case)
 

@@ -1,4 +1,4 @@
-"""Masks and positions: logits that do not all pass through tokens leave exponential collapse."""
+"""Masks: products of attention matrices collapse exponentially, and unit rows keep tokens apart."""
 
 from __future__ import annotations
 
@@ -10,29 +10,16 @@ import flint
 import numpy as np
 import sympy
 from flint import arb
-from sympy import Integer, Rational, asin, ceiling, cos, exp, floor, log, simplify, sin
+from sympy import Integer, Rational, asin, ceiling, cos, floor, simplify, sin
 from sympy.core.relational import Relational
 
-from ..claims.definition import Ball, Case, Control, Exact, Outside, Source, Step, claim
+from ..claims.definition import Case, Control, Exact, Outside, Source, Step, claim
 from ..claims.proof_steps import at_least, sum_step, vanish
-from ..claims.relations import Eq, Ge, Le
+from ..claims.relations import Eq, Le
 from ..claims.symbols import depth as L, position as j, quantity, tokens as N
 from ..exact.enclosure import from_fraction
-from .cubic_step import qk_weight as w
 from .rational_matrices import rational_array, row_stochastic
-from .softmax_attention import resolved, whole_part
 
-p = quantity(
-    "first_weight", "p", "attention of the first of two tokens to the first", "positive real"
-)
-q = quantity(
-    "second_weight", "q", "attention of the second of two tokens to the first", "nonnegative real"
-)
-start = quantity("difference", r"\delta_0", "difference of two tokens", "positive real")
-end = quantity(
-    "difference_end", r"\delta_L", "difference of two tokens after $L$ layers", "positive real"
-)
-bound = quantity("token_bound", "B", "bound on the size of the tokens", "positive real")
 least = quantity(
     "least_weight",
     r"\epsilon",
@@ -69,156 +56,7 @@ count = quantity(
     "directions from which two tokens stay different for ever",
     "nonnegative integer",
 )
-digits = quantity(
-    "limit_digits", "q", "whole part of $10^9$ times the size of a limit", "nonnegative integer"
-)
-
 MASKS = "arXiv:2405.18781"
-HERE = "theory/rank_collapse/masked_attention.py, "
-
-# --- two tokens ---
-
-
-@claim(
-    Eq(end, (p - q) ** L * start),
-    source=Source("depthlaw", HERE + "position logits"),
-    cases={
-        "quick": (
-            *Case.grid(
-                first_weight="3/4", second_weight="1/4", difference=("1/1000", "1"), depth=(1, 4)
-            ),
-            *Case.grid(
-                first_weight="1",
-                second_weight=("1/2", "1/3"),
-                difference=("1/1000000", "2"),
-                depth=(1, 7),
-            ),
-        )
-    },
-    assumes={"$p > q$": lambda c: c.rational("first_weight") > c.rational("second_weight")},
-    control=Control(
-        Case(first_weight="3/4", second_weight="1/4", difference="1", depth=4),
-        "the cubic law",
-        Eq(end, (p - q) ** L * start**3 / 2),
-    ),
-    supports="rank_collapse/slower_with_positions_or_mask",
-)
-def position_logits_linear(case: Case) -> Exact:
-    """Two tokens, logits of position alone: linear in each layer.
-
-    For two tokens with attention rows $(p, 1 - p)$ and $(q, 1 - q)$ that do not depend on the
-    tokens, $p > q$, and $W_V = I$, the difference after $L$ layers is $(p - q)^L$ times the first:
-    linear in it, whatever its size.
-
-    The cubic law needs all logits to pass through $X$, since otherwise $P$ does not tend to equal
-    rows. The causal mask with equal weights is $p = 1$, $q = 1/2$. So no cubic law can hold for all
-    relative positions or masks.
-    """
-    first, second = case.rational("first_weight"), case.rational("second_weight")
-    x, y = case.rational("difference") + 5, Fraction(5)
-    for _ in range(case.depth):
-        x, y = first * x + (1 - first) * y, second * x + (1 - second) * y
-    return Exact(x - y)
-
-
-@position_logits_linear.argument(
-    "Argument: induction on $L$ with both steps checked, for the two tokens and fixed rows of "
-    "the words."
-)
-def _(statement: Relational) -> Iterator[Step]:
-    """The rows take x + delta, x to two numbers that differ by (p - q) delta."""
-    x, delta = sympy.symbols("x delta")
-    after = (p * (x + delta) + (1 - p) * x) - (q * (x + delta) + (1 - q) * x)
-    gained = simplify(sympy.powsimp(statement.rhs.subs(L, L + 1) / statement.rhs))
-    yield Step(
-        "base: with no layer the difference is that of the input", statement.rhs.subs(L, 0) == start
-    )
-    yield Step(
-        "step: a layer multiplies the difference by what the stated right side gains from L "
-        "to L + 1",
-        sympy.expand(after - delta * (p - q)) == 0 and simplify(gained - (p - q)) == 0,
-    )
-
-
-@claim(
-    Ge(log(end), log(start) - L * log(1 + exp(w * bound * start))),
-    source=Source("depthlaw", HERE + "causal mask"),
-    cases={
-        "quick": Case.grid(
-            qk_weight=("1/10", "1"),
-            token_bound="1",
-            difference=("1/1000", "1"),
-            depth=(1, 2, 8, 32),
-        ),
-        "theory": Case.grid(qk_weight="1/3", token_bound="2", difference="1/100", depth=(64, 128)),
-    },
-    # The tokens start at B - delta_0 and B.
-    assumes={
-        r"$w > 0$, $\delta_0 > 0$, both tokens in $[-B, B]$": lambda c: (
-            c.rational("qk_weight") > 0
-            and 0 < c.rational("difference") <= 2 * c.rational("token_bound")
-        )
-    },
-    control=Control(
-        Case(qk_weight="1/10", token_bound="1", difference="1/1000", depth=1),
-        "divided by 3/2 at every layer, and not by 2",
-        Ge(log(end), log(start) - L * log(Rational(3, 2))),
-    ),
-    supports="rank_collapse/position_decay",
-)
-def causal_exponential(case: Case) -> Ball:
-    r"""A causal mask leaves two tokens only exponential collapse.
-
-    For two causal tokens of width one with $W_V = 1$, $|x_i| \leq B$, and logits $w x_i x_j$, the
-    difference after $L$ layers is at least $(1 + e^S)^{-L}$ times the first, $S = w B \delta_0$:
-    its logarithm is linear in depth, not of order $3^L$.
-
-    For small differences the rate tends to 1/2 per layer. Equal tokens still have unequal rows of
-    attention, so nothing is gained from the softmax as they meet.
-    """
-
-    def difference() -> arb:
-        weight = from_fraction(case.rational("qk_weight"))
-        first = from_fraction(case.rational("token_bound") - case.rational("difference"))
-        second = from_fraction(case.rational("token_bound"))
-        for _ in range(case.depth):
-            to_first, to_second = (weight * second * first).exp(), (weight * second * second).exp()
-            second = (to_first * first + to_second * second) / (to_first + to_second)
-        return second - first
-
-    return Ball.of(resolved(difference))
-
-
-@causal_exponential.argument(
-    r"Argument. Prose: $x_2$ stays between $x_1$ and its start, so $|w x_2 \delta| \leq S$ at "
-    r"every layer, and $\sigma$ grows."
-)
-def _(statement: Relational) -> Iterator[Step]:
-    """delta' = sigma(w x_2 delta) delta with sigma increasing, and |w x_2 delta| <= S for ever."""
-    s, x, delta = sympy.symbols("s x delta", real=True)
-    first, second = exp(w * x * (x - delta)), exp(w * x * x)
-    moved = (first * (x - delta) + second * x) / (first + second) - (x - delta)
-    sigma = 1 / (1 + exp(-s))
-    yield vanish(
-        "the second token moves to distance delta sigma(w x_2 delta) from the first",
-        moved - delta * sigma.subs(s, w * x * delta),
-    )
-    yield Step(
-        "sigma grows with s, and lies in (0, 1), so x_2 stays between its start and x_1 and "
-        "|w x_2 delta| <= S",
-        simplify(sympy.diff(sigma, s) * (1 + exp(-s)) ** 2 - exp(-s)) == 0,
-    )
-    yield Step(
-        "base: with no layer the bound is at most the difference of the input",
-        at_least(log(start), statement.rhs.subs(L, 0)),
-    )
-    gain = sympy.expand(statement.rhs.subs(L, L + 1) - statement.rhs)
-    yield Step(
-        "step: a layer multiplies by at least sigma(-S), and the bound gains no more than "
-        "log sigma(-S)",
-        at_least(-log(1 + exp(w * bound * start)), gain),
-    )
-
 
 # --- products of attention matrices ---
 
@@ -385,14 +223,6 @@ def mask_exponential(case: Case) -> Exact | Outside:
 
 # --- causal attention with rows of unit norm ---
 
-_UNIT_ROWS = Source(
-    "wu2024masks", "counterexample with normalisation, after Fig. 1, with our parameters", MASKS
-)
-
-
-def _exists(case: Case) -> bool:
-    return case.rational("feature_gain") > 1
-
 
 def _steps(a: arb, b: arb, gain: arb, layers: int) -> tuple[arb, arb]:
     """The second token after layers: the first token (0, 1) added, the value matrix, unit norm."""
@@ -403,63 +233,18 @@ def _steps(a: arb, b: arb, gain: arb, layers: int) -> tuple[arb, arb]:
     return a, b
 
 
-@claim(
-    Eq(digits, floor(10**9 / eta)),
-    source=_UNIT_ROWS,
-    holds_for="exists",
-    assumes={r"$\eta > 1$": _exists},
-    cases={"quick": Case.grid(feature_gain=("3/2", "7/3", "3"))},
-    control=Control(Case(feature_gain="3"), "the tokens meet", Eq(digits, 0)),
-    supports="rank_collapse/unit_rows_basin",
-)
-def unit_rows_fixed_point(case: Case) -> Exact:
-    r"""With unit rows two causal tokens can stay apart.
-
-    Two causal tokens of width two with equal weights, rows rescaled to unit norm,
-    $W_V = [[1, 0], [\eta, 1]]$ on columns, $x_1 = (0, 1)$: for $\eta > 1$ the second token has the
-    attracting fixed point $(-1/\eta, -\sqrt{1 - 1/\eta^2})$, so the rank stays two from starts near
-    it; the statement compares $\lfloor 10^9/\eta \rfloor$.
-
-    An example in which rescaling rows to unit norm, without centring, prevents collapse; that layer
-    normalisation plays a role is said in the abstract of the source. Without rescaling the first
-    coordinate halves at every layer and both tokens end at (0, 1).
-    """
-    with flint.ctx.workprec(4096):
-        gain = from_fraction(case.rational("feature_gain"))
-        a, _ = _steps(arb(-4) / 5, arb(-3) / 5, gain, 120)
-        return Exact(whole_part(abs(a) * 10**9))
-
-
-@unit_rows_fixed_point.argument(
-    "Argument. Prose: a fixed point at which the angle's derivative lies in (0, 1) attracts the "
-    "starts near it."
-)
-def _(statement: Relational) -> Iterator[Step]:
-    """At a = -1/eta the second coordinate does not move: eta a + b + 1 = b, for both signs of b."""
-    stated, s = statement.rhs.args[0] / Integer(10) ** 9, sympy.Symbol("b", real=True)
-    yield vanish(
-        "the stated size a makes (-a, b) a fixed point: eta (-a) + b + 1 = b", -eta * stated + 1
-    )
-    yield vanish(
-        "it has unit norm for b = -sqrt(1 - a^2)", stated**2 + (-sympy.sqrt(1 - stated**2)) ** 2 - 1
-    )
-    # At (a, b) = (-sin s, cos s) a step takes the angle to atan2 of (sin s, cos s + 1 - eta sin s).
-    slope = sympy.diff(sympy.atan2(sin(s), cos(s) + 1 - eta * sin(s)), s)
-    root = sympy.sqrt(1 - 1 / eta**2)
-    yield Step(
-        "the point with b < 0 attracts: the angle's derivative there is 1 - sqrt(1 - 1/eta^2)",
-        simplify(slope.subs({sin(s): 1 / eta, cos(s): -root}) - (1 - root)) == 0,
-    )
-    yield Step("and the statement takes its whole part", isinstance(statement.rhs, floor))
-
-
 BASIN = angles / 2 - ceiling(angles * asin(1 / eta) / (2 * sympy.pi) - Rational(1, 2))
 
 
 @claim(
     Eq(count, BASIN),
-    source=_UNIT_ROWS,
-    assumes={r"$\eta > 1$": _exists, "$K$ is even": lambda c: c.start_angles % 2 == 0},
+    source=Source(
+        "wu2024masks", "counterexample with normalisation, after Fig. 1, with our parameters", MASKS
+    ),
+    assumes={
+        r"$\eta > 1$": lambda c: c.rational("feature_gain") > 1,
+        "$K$ is even": lambda c: c.start_angles % 2 == 0,
+    },
     # The last two of quick put the border of the basin 0.002 spacings before and after a start.
     cases={
         "quick": Case.grid(
@@ -485,7 +270,11 @@ def unit_rows_basin(case: Case) -> Exact:
 
     77, 83 and 89 of 200 directions at $\eta = 3/2$, 2, 3; the share tends to
     $1/2 - \arcsin(1/\eta)/(2 \pi)$ as $K$ grows. A start counts once it is within $10^{-6}$ of an
-    attracting point after 90 layers; that it stays there is prose.
+    attracting point after 90 layers; that it stays there is prose. The points are (0, 1), where
+    the tokens meet, and $(-1/\eta, -\sqrt{1 - 1/\eta^2})$: an example in which rescaling rows to
+    unit norm, without centring, prevents collapse; that layer normalisation plays a role is said in
+    the abstract of the source. Without rescaling the first coordinate halves at every layer and
+    both tokens end at (0, 1).
     """
     total = 0
     with flint.ctx.workprec(256):
@@ -498,3 +287,24 @@ def unit_rows_basin(case: Case) -> Exact:
                 raise ArithmeticError(f"start {index} of [{case}] is not decided: ({a}, {b})")
             total += apart
     return Exact(total)
+
+
+@unit_rows_basin.argument(
+    "Checks: the point at which the starts stay apart is fixed and attracts; which starts it "
+    "attracts the cases decide.",
+    evidence="checks",
+)
+def _(statement: Relational) -> Iterator[Step]:
+    """At a = -1/eta the second coordinate does not move: eta a + b + 1 = b, for both signs of b."""
+    a, s, root = -1 / eta, sympy.Symbol("s", real=True), sympy.sqrt(1 - 1 / eta**2)
+    yield vanish(
+        "(-1/eta, b) is a fixed point, of unit norm for b = -sqrt(1 - 1/eta^2)",
+        eta * a + 1,
+        a**2 + root**2 - 1,
+    )
+    # At (a, b) = (-sin s, cos s) a step takes the angle to atan2 of (sin s, cos s + 1 - eta sin s).
+    slope = sympy.diff(sympy.atan2(sin(s), cos(s) + 1 - eta * sin(s)), s)
+    yield Step(
+        "it attracts: the angle's derivative there is 1 - sqrt(1 - 1/eta^2)",
+        simplify(slope.subs({sin(s): 1 / eta, cos(s): -root}) - (1 - root)) == 0,
+    )

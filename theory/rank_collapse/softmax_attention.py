@@ -145,14 +145,6 @@ def largest(entries: Sequence[arb]) -> arb:
     return best
 
 
-def whole_part(value: arb) -> int:
-    """floor(value), where the ball leaves no doubt about it."""
-    whole = value.floor().unique_fmpz()
-    if whole is None:
-        raise ArithmeticError(f"the whole part of {value} is not decided; raise the precision")
-    return int(whole)
-
-
 def resolved(quantity: Callable[[], arb]) -> arb:
     """The quantity at the first working precision that leaves it 60 correct bits.
 
@@ -188,7 +180,7 @@ def lies_above(value: Ball, bound: Fraction) -> bool:
 # --- instances ---
 
 
-def instance(case: Case, shrink: int = 1) -> tuple[arb_mat, list[list[Head]]]:
+def instance(case: Case) -> tuple[arb_mat, list[list[Head]]]:
     """Tokens and layers that have exactly the norms the case names, from random integers.
 
     The tokens are centre + R with R a set closed under x -> -x, so the token mean is also a
@@ -208,7 +200,7 @@ def instance(case: Case, shrink: int = 1) -> tuple[arb_mat, list[list[Head]]]:
 
     half = integers(n // 2)
     R = arb_mat(half + [[-v for v in row] for row in half])
-    R = R * (from_fraction(residual / shrink) / ball_composite_norm(R))
+    R = R * (from_fraction(residual) / ball_composite_norm(R))
     beta, value_norm = case.get("beta"), Fraction(case.get("value_norm", 1))
     qk_norm = case.rational("qk_norm") if beta is None else Fraction(beta) / value_norm
     bias, centre = None, [0] * d

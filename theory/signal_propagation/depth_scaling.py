@@ -18,10 +18,11 @@ from sympy import Rational, expand_log, log, simplify
 from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Source, Step, claim
-from ..claims.relations import between
+from ..claims.relations import Eq, between
 from ..claims.symbols import depth, quantity
+from ..depth_choice.inversion import last
 from ..exact.enclosure import enclose
-from .signal_symbols import ROUNDS, UNITS, Eq, before_rounding, nine_decimals
+from .signal_symbols import ROUNDS, UNITS, before_rounding, nine_decimals
 
 deepnorm_scale = quantity(
     "deepnorm_scale",
@@ -43,13 +44,11 @@ QUARTER = Rational(1, 4)
 
 def solution(exceeds: Callable[[Fraction], bool]) -> Exact:
     """The x > 0 beyond which `exceeds` holds, rounded down to nine decimals."""
-    low, high = 0, 1
+    high = 1
     while not exceeds(Fraction(high, UNITS)):
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if exceeds(Fraction(middle, UNITS)) else (middle, high)
-    return Exact(Fraction(low, UNITS))
+        high *= 2
+    below = last(lambda k: not exceeds(Fraction(k, UNITS)), high // 2, high)
+    return Exact(Fraction(below, UNITS))
 
 
 def _update_sum(case: Case, alpha_squared: Fraction, beta_squared: Fraction) -> Fraction:
@@ -65,56 +64,6 @@ def _update_sum(case: Case, alpha_squared: Fraction, beta_squared: Fraction) -> 
     else:
         terms = Fraction({"alone": 2, "decoder": 3}[case.stack] * case.depth) ** 4
     return terms * (2 * beta_squared / alpha_squared) ** 4
-
-
-def _scale(case: Case) -> Exact:
-    """The scale at which the sum is 1: it falls with alpha, where beta^2 = 1/(2 alpha^2), and rises
-    with beta, where alpha^2 = 1/(2 beta^2)."""
-    if case.scale == "alpha":
-        return solution(lambda alpha: _update_sum(case, alpha**2, 1 / (2 * alpha**2)) < 1)
-    return solution(lambda beta: _update_sum(case, 1 / (2 * beta**2), beta**2) > 1)
-
-
-def _equations(
-    terms: sympy.Expr, alpha: sympy.Symbol, beta: sympy.Symbol
-) -> tuple[sympy.Expr, sympy.Expr]:
-    """What vanishes in the two equations: so many terms sum to 1, and 2 alpha^2 beta^2 = 1."""
-    return terms * 2 * beta**2 / alpha**2 - 1, 2 * alpha**2 * beta**2 - 1
-
-
-def _scale_steps(statement: Relational) -> Iterator[Step]:
-    """Eliminate the other scale; one equation is left, whose left side is monotone."""
-    closed = before_rounding(statement)
-    yield Step(ROUNDS, closed is not sympy.nan)
-    alpha, beta, m = sympy.symbols("alpha beta M", positive=True)
-    decoder = m * (12 * m) ** Rational(-1, 2) / (3 * m) ** QUARTER
-    terms = {"alone": 2 * depth, "decoder": 3 * depth, "encoder": decoder * 2 * depth}
-    for (stack, count), solves_alpha in product(terms.items(), (True, False)):
-        update, balance = _equations(count, alpha, beta)
-        scale, other = (alpha, beta) if solves_alpha else (beta, alpha)
-        solved = sympy.solve(balance, other)
-        yield Step(
-            f"{stack}, {scale}: 2 alpha^2 beta^2 = 1 has one positive solution in the other scale",
-            len(solved) == 1 and bool(solved[0].is_positive),
-        )
-        left = update.subs(other, solved[0])
-        moves = simplify(left.diff(scale) * scale)
-        yield Step(
-            "with it the update sum is monotone, so one scale makes it 1",
-            bool(moves.is_negative if solves_alpha else moves.is_positive),
-        )
-        number, power = _constants(stack, alpha=solves_alpha)
-        formula = closed.subs(
-            {
-                scale_factor: number,
-                scale_power: Rational(power),
-                cross_term: m / 27 if stack == "encoder" else 1,
-            }
-        )
-        yield Step(
-            f"the closed form with {number} and {power} makes the update sum 1",
-            simplify(left.subs(scale, formula)) == 0,
-        )
 
 
 def _constants(stack: str, *, alpha: bool) -> tuple[int, str]:
@@ -196,13 +145,50 @@ def deepnorm_scales(case: Case) -> Exact:
     $(3 M)^{1/2}$, from which the sign of the exponent was lost. Nothing is shown on stability. The
     place in the source is to be checked against the paper.
     """
-    return _scale(case)
+    # The sum falls with alpha, where beta^2 = 1/(2 alpha^2), and rises with beta, where alpha^2 =
+    # 1/(2 beta^2); at the scale it is 1.
+    if case.scale == "alpha":
+        return solution(lambda alpha: _update_sum(case, alpha**2, 1 / (2 * alpha**2)) < 1)
+    return solution(lambda beta: _update_sum(case, 1 / (2 * beta**2), beta**2) > 1)
 
 
-deepnorm_scales.argument(
+@deepnorm_scales.argument(
     "one scale is eliminated and the closed form put in, for every depth; "
     "prose: a monotone left side has one root"
-)(_scale_steps)
+)
+def _(statement: Relational) -> Iterator[Step]:
+    """Eliminate the other scale; one equation is left, whose left side is monotone."""
+    closed = before_rounding(statement)
+    yield Step(ROUNDS, closed is not sympy.nan)
+    alpha, beta, m = sympy.symbols("alpha beta M", positive=True)
+    decoder = m * (12 * m) ** Rational(-1, 2) / (3 * m) ** QUARTER
+    terms = {"alone": 2 * depth, "decoder": 3 * depth, "encoder": decoder * 2 * depth}
+    for (stack, count), solves_alpha in product(terms.items(), (True, False)):
+        update, balance = count * 2 * beta**2 / alpha**2 - 1, 2 * alpha**2 * beta**2 - 1
+        scale, other = (alpha, beta) if solves_alpha else (beta, alpha)
+        solved = sympy.solve(balance, other)
+        yield Step(
+            f"{stack}, {scale}: 2 alpha^2 beta^2 = 1 has one positive solution in the other scale",
+            len(solved) == 1 and bool(solved[0].is_positive),
+        )
+        left = update.subs(other, solved[0])
+        moves = simplify(left.diff(scale) * scale)
+        yield Step(
+            "with it the update sum is monotone, so one scale makes it 1",
+            bool(moves.is_negative if solves_alpha else moves.is_positive),
+        )
+        number, power = _constants(stack, alpha=solves_alpha)
+        formula = closed.subs(
+            {
+                scale_factor: number,
+                scale_power: Rational(power),
+                cross_term: m / 27 if stack == "encoder" else 1,
+            }
+        )
+        yield Step(
+            f"the closed form with {number} and {power} makes the update sum 1",
+            simplify(left.subs(scale, formula)) == 0,
+        )
 
 
 sublayers = quantity("sublayers", "n", "number of residual sublayers")

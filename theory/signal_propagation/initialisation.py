@@ -20,9 +20,9 @@ from sympy import Max, Product, Rational, simplify, sqrt
 from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Source, Step, claim
-from ..claims.relations import between
+from ..claims.relations import Eq, Ge, Lt, between
 from ..claims.symbols import depth, layer, quantity, stated
-from .signal_symbols import Eq, Ge, Lt, fraction
+from .signal_symbols import fraction
 
 layer_growth = quantity(
     "layer_growth", "g", "fan-in times the variance of a weight", "positive real"
@@ -84,24 +84,6 @@ def _signed_sums(x: tuple[int, ...]) -> list[int]:
     ]
 
 
-def _layer_variance(case: Case) -> Exact:
-    """Mean square of a coordinate after layer l over all signs of weights, relative to layer 1."""
-    after: list[Fraction] = []
-    relu = case.activation == "relu"
-    states = Counter({tuple(range(1, case.width + 1)): 1})
-    for _ in range(case.layer):
-        following: Counter[tuple[int, ...]] = Counter()
-        for state, count in states.items():
-            inputs = tuple(max(v, 0) for v in state) if relu and after else state
-            for row in product(_signed_sums(inputs), repeat=case.width):
-                following[row] += count
-        states = following
-        squares = sum(count * sum(v * v for v in x) for x, count in states.items())
-        after.append(Fraction(squares, case.width * states.total()))
-    growth = case.rational("layer_growth") / case.width
-    return Exact(after[-1] / after[0] * growth ** (case.layer - 1))
-
-
 _LINEAR = partial(Case.grid, activation="none", kept_share="1")
 _RELU = partial(Case.grid, activation="relu", kept_share="1/2")
 
@@ -146,7 +128,21 @@ def kaiming_variance(case: Case) -> Exact:
     printed_powers checks. Measured over all signs of weights +-1 times their scale, which have the
     moments of Gaussian ones that matter here.
     """
-    return _layer_variance(case)
+    # The mean square of a coordinate after layer l over all signs of weights.
+    after: list[Fraction] = []
+    relu = case.activation == "relu"
+    states = Counter({tuple(range(1, case.width + 1)): 1})
+    for _ in range(case.layer):
+        following: Counter[tuple[int, ...]] = Counter()
+        for state, count in states.items():
+            inputs = tuple(max(v, 0) for v in state) if relu and after else state
+            for row in product(_signed_sums(inputs), repeat=case.width):
+                following[row] += count
+        states = following
+        squares = sum(count * sum(v * v for v in x) for x, count in states.items())
+        after.append(Fraction(squares, case.width * states.total()))
+    growth = case.rational("layer_growth") / case.width
+    return Exact(after[-1] / after[0] * growth ** (case.layer - 1))
 
 
 @kaiming_variance.argument(

@@ -21,11 +21,11 @@ from sympy import Rational, log
 from sympy.core.relational import Relational
 
 from ..claims.definition import Ball, Case, Control, Outside, Sample, Source, at, claim
-from ..claims.relations import between
+from ..claims.relations import Eq, between
 from ..claims.symbols import depth, quantity
 from ..exact.enclosure import enclose, from_fraction
 from .backward import Array, backward, cross_entropy, draw, forward
-from .signal_symbols import Eq, expected_exponent, fraction
+from .signal_symbols import expected_exponent, fraction
 
 slope = quantity(
     "gradient_slope",

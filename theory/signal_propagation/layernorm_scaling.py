@@ -19,10 +19,9 @@ from sympy import Max, Rational, log, simplify, sqrt
 from sympy.core.relational import Relational
 
 from ..claims.definition import Ball, Case, Control, Source, Step, claim
-from ..claims.relations import between
+from ..claims.relations import Ge, between
 from ..claims.symbols import layer, quantity
 from ..exact.enclosure import from_fraction
-from .signal_symbols import Ge
 
 first_deviation = quantity(
     "first_deviation",

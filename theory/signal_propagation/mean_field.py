@@ -18,9 +18,10 @@ from sympy import Integer, Max, simplify, sqrt
 from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.relations import Eq
 from ..claims.symbols import quantity
 from ..exact.enclosure import from_fraction
-from .signal_symbols import Eq, nine_decimals, rounded_down
+from .signal_symbols import nine_decimals, rounded_down
 from .token_correlation import CLOSED_FORM, cosine, relu_kernel_ball
 
 overlap = quantity("overlap", "p", "mean product of coordinates of two distinct tokens", "real")

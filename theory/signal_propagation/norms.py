@@ -21,10 +21,10 @@ from sympy import Rational, exp, log, pi, simplify, sqrt
 from sympy.core.relational import Relational
 
 from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
-from ..claims.relations import between
+from ..claims.relations import Eq, Le, between
 from ..claims.symbols import layer, quantity, width
 from ..exact.enclosure import enclose, from_fraction
-from .signal_symbols import Eq, Le, fraction
+from .signal_symbols import fraction
 from .token_correlation import relu_kernel_ball
 
 input_variance = quantity(
@@ -424,12 +424,6 @@ def scaled_jacobian(row: list[int]) -> tuple[fmpq_mat, fmpq]:
     return fmpq_mat(columns).transpose(), d / square
 
 
-def _gram(case: Case) -> tuple[fmpq_mat, fmpq]:
-    """(R R^T, s), so that J J^T = s R R^T."""
-    R, scale = scaled_jacobian([int(v) for v in case.row.split()])
-    return R * R.transpose(), scale
-
-
 def _exact(value: fmpq) -> Exact:
     return Exact(Fraction(int(value.p), int(value.q)))
 
@@ -461,7 +455,8 @@ def layernorm_jacobian(case: Case) -> Exact:
 
     Lemma 3 states $O(\sqrt{d}/\|x\|)$; its proof has the exact Jacobian, from which this follows.
     """
-    gram, scale = _gram(case)
+    R, scale = scaled_jacobian([int(v) for v in case.row.split()])
+    gram = R * R.transpose()
     if case.norm == "Frobenius":
         return _exact(scale * sum((gram[i, i] for i in range(gram.nrows())), fmpq(0)))
     linear = [(f, count) for f, count in gram.charpoly().factor()[1] if f.degree() == 1]

@@ -1,23 +1,16 @@
-"""How statements of this topic are written: relations as they stand, irrational values rounded."""
+"""How statements of this topic are written: irrational values rounded."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
-import sympy
 from flint import arb
 from sympy import floor, nan
 from sympy.core.relational import Relational
 
 from ..claims.definition import Exact
 from ..claims.symbols import quantity
-
-# SymPy would compare the sides first, which takes half a second for this topic.
-Eq, Ge, Gt, Le, Lt = (
-    partial(kind, evaluate=False) for kind in (sympy.Eq, sympy.Ge, sympy.Gt, sympy.Le, sympy.Lt)
-)
 
 expected_exponent = quantity(
     "expected_exponent", "e", "exponent that is stated of a net, in the case itself", "real"

@@ -20,9 +20,10 @@ from sympy import acos, cos, exp, limit, oo, pi, simplify, sqrt
 from sympy.core.relational import Relational
 
 from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
+from ..claims.relations import Eq, Gt
 from ..claims.symbols import layer, quantity, tokens, width
 from ..exact.enclosure import from_fraction
-from .signal_symbols import ROUNDS, Eq, Gt, before_rounding, nine_decimals, rounded_down
+from .signal_symbols import ROUNDS, before_rounding, nine_decimals, rounded_down
 
 attention_square = quantity(
     "attention_square", "a^2", "squared weight of the attention branch", "nonnegative real"
@@ -127,7 +128,7 @@ _POWER = _ATTENTION**layer
 _GROWN = _MLP**layer * (square_start + common_start / sharers * (_POWER - 1))
 COMMON = _GROWN.subs({square_start: common_start, sharers: 1})
 TOTAL = _GROWN.subs({square_start: total_start, sharers: tokens})
-_PAIR, _TRIPLE, _LINE = "1 0; 0 1", "1 0 0; 0 1 0; 0 0 1", "2; -1; 3"
+_LINE = "2; -1; 3"
 
 
 def rational_root(value: Fraction) -> Fraction:
@@ -272,72 +273,7 @@ def _at_power(power: sympy.Expr) -> sympy.Expr:
     return (power - 1) / (tokens - 1 + power)
 
 
-def _orthogonal(case: Case) -> bool:
-    """Whether all tokens are orthogonal to one another and of one norm."""
-    tokens = tokens_of(case)
-    norm = dot(tokens[0], tokens[0])
-    return all(
-        dot(x, y) == (norm if i == j else 0)
-        for i, x in enumerate(tokens)
-        for j, y in enumerate(tokens)
-    )
-
-
-@claim(
-    Eq(correlation, _at_power(_POWER)),
-    source=Source("noci2022", "section 3; derived here", NOCI),
-    assumes=OF_TOKENS | {"tokens are orthogonal and of one norm": _orthogonal},
-    cases={
-        "quick": (
-            *(
-                token_case(_PAIR, attention_square=square, mlp_square="0", layer=k)
-                for square in ("2", "1/2", "1/8")
-                for k in (0, 1, 2, 3)
-            ),
-            token_case(_TRIPLE, attention_square="3", mlp_square="0", layer=1),
-            token_case("3 0 0; 0 -3 0", attention_square="3/4", mlp_square="0", layer=1),
-        ),
-        "theory": (token_case(_TRIPLE, attention_square="3/4", mlp_square="0", layer=1),),
-    },
-    control=Control(
-        token_case(_PAIR, attention_square="2", mlp_square="0", layer=2),
-        "without the tokens' own norm",
-        Eq(correlation, (_POWER - 1) / _POWER),
-    ),
-    supports="signal_propagation/scaled_correlation_limit",
-)
-def uniform_correlation(case: Case) -> Exact:
-    """Orthogonal tokens correlate under uniform attention.
-
-    From orthogonal tokens of one norm, uniform attention with residuals gives correlation
-    $((1 + a^2)^l - 1)/(n - 1 + (1 + a^2)^l)$ after $l$ layers, in expectation; for $a = 1$ it tends
-    to 1.
-
-    Measured as in uniform_growth. The ratio of the two expectations, not the expectation of the
-    ratio.
-    """
-    common, total = moments(case)
-    return Exact((common - total) / ((case.tokens - 1) * total))
-
-
-@uniform_correlation.argument(
-    "the pair $(C, N)$ by induction, then algebra and a limit; prose: what one layer adds to "
-    "the pair"
-)
-def _(statement: Relational) -> Iterator[Step]:
-    """The solved pair at C_0 = N_0, since orthogonal tokens have no common part, without an MLP."""
-    C, N = (e.subs({mlp_square: 0, common_start: total_start}) for e in (COMMON, TOTAL))
-    yield from _layer_by_layer(COMMON, TOTAL)
-    yield Step(
-        "(C - N)/((n - 1) N) is the right side",
-        simplify((C - N) / ((tokens - 1) * N) - statement.rhs) == 0,
-    )
-    power = sympy.Symbol("P", positive=True)
-    grown = statement.rhs.subs(_POWER, power)
-    yield Step(
-        "it tends to 1 as the power (1 + a^2)^l grows",
-        layer not in grown.free_symbols and limit(grown, power, oo) == 1,
-    )
+UNIFORM_CORRELATION = _at_power(_POWER)
 
 
 @claim(
@@ -359,6 +295,8 @@ def scaled_correlation_limit(case: Case) -> Exact:
     $(e^{t^2} - 1)/(n - 1 + e^{t^2})$; for $t = 1$ that is $(e - 1)/(n + e - 1)$. To nine decimals,
     rounded down.
 
+    After $l$ layers it is $((1 + a^2)^l - 1)/(n - 1 + (1 + a^2)^l)$, the ratio of the two
+    expectations of uniform_growth, not the expectation of the ratio; for $a = 1$ it tends to 1.
     Measured at $L = 2^{100}$, whose correlation differs from the limit by less than $10^{-25}$.
     """
     with flint.ctx.workprec(512):
@@ -372,11 +310,18 @@ def scaled_correlation_limit(case: Case) -> Exact:
 
 
 @scaled_correlation_limit.argument(
-    "one limit for symbolic $t^2$, put into uniform_correlation; prose: the correlation is "
-    "continuous in that power"
+    "the pair $(C, N)$ by induction, then algebra and one limit for symbolic $t^2$; prose: what "
+    "one layer adds to the pair, and the correlation is continuous in the power $(1 + a^2)^l$"
 )
 def _(statement: Relational) -> Iterator[Step]:
-    """(1 + t^2/L)^L tends to e^(t^2), in the exact correlation."""
+    """(1 + t^2/L)^L tends to e^(t^2), in the exact correlation: the solved pair at C_0 = N_0, since
+    orthogonal tokens have no common part, without an MLP."""
+    yield from _layer_by_layer(COMMON, TOTAL)
+    C, N = (e.subs({mlp_square: 0, common_start: total_start}) for e in (COMMON, TOTAL))
+    yield Step(
+        "(C - N)/((n - 1) N) is (P - 1)/(n - 1 + P) at P = (1 + a^2)^l",
+        simplify((C - N) / ((tokens - 1) * N) - UNIFORM_CORRELATION) == 0,
+    )
     L, closed = sympy.Symbol("L", positive=True), before_rounding(statement)
     power = exp(scaled_square)
     yield Step(ROUNDS, closed is not sympy.nan)
@@ -414,7 +359,7 @@ start_correlation = quantity(
     "start_correlation", r"\rho", "mean correlation of distinct input tokens", "real"
 )
 
-_TWO, _THREE, _LINE, _SAME = "1 2; 3 -1", "1 0; 2 1; -1 2", "2; -1; 3", "1 2; 1 2; 1 2"
+_TWO, _THREE, _SAME = "1 2; 3 -1", "1 0; 2 1; -1 2", "1 2; 1 2; 1 2"
 
 
 @claim(
