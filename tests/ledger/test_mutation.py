@@ -57,7 +57,7 @@ def test_every_place_is_changed_once():
         "separation_rank/degree",
         "separation_rank/moments_degree",
         "connectivity/reach",
-        "hops/k_max",
+        "connectivity/log_depth_lengths",
         "rank_collapse/collapse_condition",
         "counting/kaplan_weights",
     ],
@@ -90,7 +90,7 @@ def test_a_grid_that_is_too_small_leaves_survivors_and_is_named(tmp_path):
 
 
 def test_weaker_bounds_survive_with_that_reason(tmp_path):
-    result = judged(registry()["connectivity/entry_bound"], tmp_path)
+    result = judged(registry()["separation_rank/count_bounds"], tmp_path)
     reasons = {m.change: m.reason for m in mutate(result) if not m.turned}
     assert reasons
     assert all(reason for reason in reasons.values())

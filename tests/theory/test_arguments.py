@@ -41,7 +41,6 @@ UNNOTICED = {
     "hops/experiment_dropout": 1,
     "rank_collapse/real_heads_second_singular": 1,
     "rank_collapse/unit_rows_fixed_point": 1,
-    "separation_rank/conflict_heads": 2,
     "separation_rank/knee": 1,
 }
 # Their quick cases take longer than two seconds.

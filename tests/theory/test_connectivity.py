@@ -246,15 +246,6 @@ def test_a_network_that_is_wrong_on_one_graph_is_caught(
     assert decision(claim, case).verdict is Verdict.FAILS
 
 
-def test_a_graph_of_another_maximum_degree_is_out_of_scope() -> None:
-    case = Case(family="grid", diameter=6, max_degree=5, depth=1, complete=0)
-    found = decision(reach.entry_bound, case)
-    assert (found.verdict, found.reason) == (
-        Verdict.OUT_OF_SCOPE,
-        "assumption broken: the graph has the maximum degree that the case names",
-    )
-
-
 # --- shortcuts ----------------------------------------------------------------------------------
 
 

@@ -1,5 +1,5 @@
-"""Graded pieces over F_p: forms against polynomials of python-flint, catalecticants against the
-dictionary route, parts, memory, devices."""
+"""Graded pieces over F_p: forms against polynomials of python-flint, catalecticants against their
+derivatives, parts, memory."""
 
 import dataclasses
 import math
@@ -10,17 +10,17 @@ from functools import cache
 
 import numpy as np
 import pytest
+from flint import Ordering, nmod_mpoly_ctx
 from hypothesis import given, strategies as st
 
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.exact.finite_field import rank
 from depthlaw.theory.separation_rank import graded_pieces as graded, piece_rank
 from depthlaw.theory.separation_rank.dimension_count import dimension_count
-from depthlaw.theory.separation_rank.linear_attention import random_net
-from depthlaw.theory.separation_rank.moment_forms import catalecticant, moment_forms
+from depthlaw.theory.separation_rank.linear_attention import AttentionNet, normal_form, random_net
 from depthlaw.theory.separation_rank.value_rank import rank_mod
 
-SHAPES = [(1, 2, 1), (2, 1, 1), (2, 2, 1), (2, 3, 1), (2, 3, 2), (3, 2, 1), (3, 2, 3), (4, 2, 2)]
+SHAPES = [(1, 2, 1), (2, 1, 1), (2, 3, 1), (2, 3, 2), (3, 2, 3)]
 
 
 def net_of(width: int, depth: int, heads: int, prime: int = graded.PRIME):
@@ -52,20 +52,37 @@ def test_products_with_variables(variables, degree):
 
 
 @pytest.mark.parametrize(("width", "depth", "heads"), SHAPES)
-def test_forms_are_those_of_polynomial_arithmetic(width, depth, heads):
+def test_forms_and_ranks_are_those_of_polynomials_and_their_derivatives(width, depth, heads):
+    """The normal form at a matrix of variables, by python-flint."""
     net = net_of(width, depth, heads)
-    monomials = numbered(width * (width + 1) // 2, (3**depth - 1) // 2)
-    for form, row in zip(moment_forms(net), graded.dense_forms(net), strict=True):
-        assert [form.get(e, 0) for e in monomials] == [int(c) % graded.PRIME for c in row]
+    pairs = [(a, b) for a in range(width) for b in range(a, width)]
+    names, degree = [f"m{a}{b}" for a, b in pairs], (3**depth - 1) // 2
+    ring = nmod_mpoly_ctx.get(names, modulus=net.prime, ordering=Ordering.degrevlex)
+    moment = np.empty((width, width), dtype=object)
+    for (a, b), variable in zip(pairs, ring.gens(), strict=True):
+        moment[a, b] = moment[b, a] = variable
+    weights = (net.query, net.key, net.value, net.output)
+    lifted = AttentionNet(*(np.array(w.tolist(), dtype=object) for w in weights), prime=None)
+    units = np.array(np.eye(width, dtype=int).tolist(), dtype=object)
+    polynomials = [normal_form(lifted, moment, unit).item() for unit in units]
 
+    def coefficients(polynomial, monomials):
+        found = {tuple(map(int, e)): int(c) for e, c in polynomial.to_dict().items()}
+        return [found.get(e, 0) for e in monomials]
 
-@pytest.mark.parametrize(("width", "depth", "heads"), SHAPES[1:])
-def test_ranks_are_those_of_the_dictionary_route(width, depth, heads):
-    net = net_of(width, depth, heads)
-    forms, slow = graded.scaled_forms(net), moment_forms(net)
-    for order in range(forms.degree + 1):
-        expected = rank_mod(catalecticant(slow, order, graded.PRIME), graded.PRIME)
-        assert piece_rank.graded_rank(forms, order) == expected
+    dense = (graded.dense_forms(net) % net.prime).astype(int).tolist()
+    assert [coefficients(p, numbered(len(pairs), degree)) for p in polynomials] == dense
+    forms, derivatives = graded.scaled_forms(net), dict(enumerate(polynomials))
+    for order in range(degree + 1):
+        monomials = numbered(len(pairs), degree - order)
+        rows = np.array([coefficients(p, monomials) for p in derivatives.values()])
+        assert piece_rank.graded_rank(forms, order) == rank_mod(rows, net.prime)
+        # Each derivative once: by the variables in their order.
+        derivatives = {
+            (key, place): polynomial.derivative(names[place])
+            for key, polynomial in derivatives.items()
+            for place in range(key[1] if isinstance(key, tuple) else 0, len(pairs))
+        }
 
 
 @given(st.data())
@@ -110,7 +127,7 @@ def test_a_short_choice_is_not_the_last_word():
     assert piece_rank.graded_rank(forms, 2) == exact
 
 
-@pytest.mark.parametrize("chunk", [2**12, 2**16, 2**40])
+@pytest.mark.parametrize("chunk", [2**14, 2**40])
 def test_the_rest_in_parts_gives_the_rank_of_the_whole(chunk, monkeypatch):
     """Rows or columns may be the longer side, and the matrix may be stored either way round."""
     monkeypatch.setattr(piece_rank, "CHUNK", chunk)
@@ -155,7 +172,7 @@ def test_memory_of_a_piece_that_falls_short(chunk, within, monkeypatch):
     assert (used <= allowed) == within
 
 
-@pytest.mark.parametrize(("width", "depth"), [(3, 3), (8, 2), (10, 2), (2, 5), (4, 3)])
+@pytest.mark.parametrize(("width", "depth"), [(3, 3), (10, 2), (4, 3)])
 def test_memory_of_the_forms(width, depth):
     graded.frontier_forms.cache_clear()
     graded.products_with_variables.cache_clear()
@@ -216,29 +233,28 @@ def test_every_draw_may_have_missed_the_rank_found_last(monkeypatch):
 
 
 WITHIN = """
-import resource, sys
-import numpy as np
+import resource
 from depthlaw.theory.separation_rank import graded_pieces as graded, piece_rank
 forms = graded.frontier_forms(2, 5)
 piece_rank.graded_rank(forms, 3)
-free = int(sys.argv[1])
 lines = [line.split() for line in open("/proc/self/status")]
-used = int(next(line[1] for line in lines if line[0] == "VmData:")) * 1024
-resource.setrlimit(resource.RLIMIT_DATA, (used + free, used + free))
-print(piece_rank.graded_rank(forms, 50, memory=int(sys.argv[2])))
+used = int(next(line[1] for line in lines if line[0] == "VmData:")) * 1024 + (70 << 20)
+resource.setrlimit(resource.RLIMIT_DATA, (used, used))
+for memory in (1 << 20, 1 << 40):
+    print(piece_rank.graded_rank(forms, 50, memory=memory), flush=True)
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits on anonymous memory are Linux's")
-@pytest.mark.parametrize(("memory", "said"), [(1 << 20, ["2628"]), (1 << 40, [])])
-def test_memory_stays_within_the_budget(memory, said):
+def test_memory_stays_within_the_budget():
     """The matrix of 56 MB takes 100 MB with what its elimination needs beside it, and 47 MB where
-    it is kept in a file."""
+    it is kept in a file: of the two ranks the second ends the process."""
     found = subprocess.run(
-        [sys.executable, "-c", WITHIN, str(70 << 20), str(memory)],
+        [sys.executable, "-c", WITHIN],
         capture_output=True,
         text=True,
         timeout=300,
         env={"PATH": "", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
     )
-    assert found.stdout.split() == said, found.stderr
+    assert found.stdout.split() == ["2628"], found.stderr
+    assert found.returncode

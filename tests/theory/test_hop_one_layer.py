@@ -6,8 +6,6 @@ from itertools import product
 
 import pytest
 
-from depthlaw.theory.claims.definition import Case
-from depthlaw.theory.hops import one_layer
 from depthlaw.theory.hops.one_layer import hops_ask_for_every_bit, index_sequence
 from depthlaw.theory.hops.pointers import hop_k
 
@@ -27,9 +25,3 @@ def test_more_hops_ask_for_the_same_bits_behind_a_tail_of_their_own(hops: int) -
     asked = [index_sequence(bits, i, hops) for bits in product((0, 1), repeat=3) for i in range(3)]
     assert {len(sequence) for sequence in asked} == {7 + 2 * (hops - 1)}
     assert len({tuple(sequence[6:]) for sequence in asked}) == 1
-
-
-def test_more_precision_leaves_fewer_failing_inputs_and_enough_leaves_none() -> None:
-    case = Case(tokens=11, precision=1)
-    failing = [one_layer._failing(case, 0, bits_more=more).value for more in (0, 4, 20)]
-    assert failing[0] >= failing[1] >= failing[2] == 0
