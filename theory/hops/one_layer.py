@@ -85,8 +85,8 @@ def one_layer_index(case: Case) -> Exact:
     The reduction from INDEX, executed: every word of bits has its own row of answers. So with any
     read-out a head of width 1 whose two sums have $p$ bits each errs for some index on all but
     $2^{2 p}$ words: of the words that share their sums at most one is right for every index. That
-    one layer passes on so many sums is prose. sanford2024one states $H m p = \Omega(N)$, as reported;
-    the constant 1/2 and the $m + 1$ are those of this reduction.
+    one layer passes on so many sums is prose. sanford2024one states $H m p = \Omega(N)$, as
+    reported; the constant 1/2 and the $m + 1$ are those of this reduction.
     """
     n = (case.tokens - 1) // 2
     return Exact(
