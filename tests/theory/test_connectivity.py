@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from judging import claims
 
 from depthlaw.advisor import laws
@@ -26,7 +26,6 @@ from depthlaw.theory.connectivity.graph_attention import (
     cycles_told_apart,
     distances,
     graph,
-    graphs,
     integer_states,
     layer_at,
     minimal_depth,
@@ -35,7 +34,6 @@ from depthlaw.theory.connectivity.graph_attention import (
 )
 
 CLAIMS = claims("connectivity")
-FAMILIES = ("path", "cycle", "two cycles", "grid", "random tree", "Erdos-Renyi")
 
 
 def decision(claim: Claim, case: Case) -> Decision:
@@ -79,14 +77,6 @@ def test_what_is_no_size_is_refused() -> None:
 # --- graphs -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_family_has_the_diameter_it_is_asked_for(family: str) -> None:
-    for diameter in (2, 5, 8):
-        g = graph(family, diameter, np.random.default_rng(0))
-        assert sorted(g) == list(range(len(g)))
-        assert max(nx.diameter(g.subgraph(c)) for c in nx.connected_components(g)) == diameter
-
-
 def test_families_are_reproducible_and_refuse_what_they_lack() -> None:
     a, b = (graph("Erdos-Renyi", 6, np.random.default_rng(7)) for _ in range(2))
     assert set(a.edges) == set(b.edges)
@@ -98,12 +88,6 @@ def test_families_are_reproducible_and_refuse_what_they_lack() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             graph(family, diameter, np.random.default_rng(0))
-
-
-def test_small_graphs_are_all_there() -> None:
-    every = [graphs(Case(family="all", diameter=diameter), 0) for diameter in range(6)]
-    assert sum(map(len, every)) == 1 + 2 + 4 + 11 + 34 + 156
-    assert len(graphs(Case(family="path", diameter=3), 0)) == 1
 
 
 def test_distances_are_those_of_floyd_and_warshall() -> None:
@@ -137,16 +121,6 @@ def test_entries_need_big_integers_and_clipping_keeps_the_support() -> None:
         assert ((exact > 0) == (clipped > 0)).all()
 
 
-@given(st.integers(0, 2**21 - 1), st.integers(0, 2), st.booleans())
-def test_support_is_a_ball_on_every_graph(edges: int, depth: int, residual: bool) -> None:
-    pairs = [(u, v) for v in range(7) for u in range(v)]
-    g = nx.empty_graph(7)
-    g.add_edges_from(pair for bit, pair in enumerate(pairs) if edges >> bit & 1)
-    largest = max(nx.diameter(g.subgraph(c)) for c in nx.connected_components(g))
-    seen = layer_at(integer_states(g, residual=residual), depth) > 0
-    assert radius(g, seen) == min(3**depth, largest)
-
-
 def test_a_support_that_is_no_ball_has_no_radius() -> None:
     g = nx.path_graph(6)
     seen = layer_at(integer_states(g), 1) > 0
@@ -172,15 +146,6 @@ def test_components_are_named_by_the_least_index_once_all_pairs_are_seen() -> No
         assert all(named[v] == min(nx.node_connected_component(g, v)) for v in g)
 
 
-def test_entries_tell_one_cycle_from_two_up_to_the_reach_and_rows_twice_as_far() -> None:
-    def by_entries(m: int) -> bool:
-        seen = [(layer_at(integer_states(g), 1) > 0).all() for g in one_and_two_cycles(m)]
-        return seen == [True, False]
-
-    assert [by_entries(m) for m in (3, 4, 6, 7)] == [True, False, False, False]
-    assert [cycles_told_apart(m, 1) for m in (3, 4, 6, 7)] == [True, True, True, False]
-
-
 @pytest.mark.parametrize("depth", [1, 2])
 def test_numbers_of_positive_entries_tell_the_cycles_apart_as_far_as_rows_do(depth: int) -> None:
     """What the note of one_vs_two_cycles_rows says: no integers are needed."""
@@ -195,15 +160,6 @@ def test_numbers_of_positive_entries_tell_the_cycles_apart_as_far_as_rows_do(dep
 
 
 # --- claims -------------------------------------------------------------------------------------
-
-
-def test_an_entry_between_components_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def everything(g: nx.Graph, *, residual: bool) -> Iterator[graph_attention.Array]:
-        return iter([np.ones((len(g), len(g)))] * 2)
-
-    monkeypatch.setattr(reach, "integer_states", everything)
-    case = Case(family="two cycles", diameter=5, depth=1)
-    assert decision(reach.reach, case).verdict is Verdict.FAILS
 
 
 @pytest.mark.parametrize("residual", [False, True])
@@ -249,6 +205,7 @@ def test_a_network_that_is_wrong_on_one_graph_is_caught(
 # --- shortcuts ----------------------------------------------------------------------------------
 
 
+@settings(max_examples=20)
 @given(st.integers(2, 60), st.integers(0, 99))
 def test_edges_of_a_forest_and_ends_of_paths_count_components(vertices: int, seed: int) -> None:
     """Two counts that answer "connected?" without any path; one more edge breaks the first."""
@@ -262,7 +219,7 @@ def test_edges_of_a_forest_and_ends_of_paths_count_components(vertices: int, see
     assert nx.number_connected_components(ring) != len(ring) - ring.number_of_edges()
 
 
-@pytest.mark.parametrize("m", [3, 4, 7, 12, 25, 40])
+@pytest.mark.parametrize("m", [3, 4, 12])
 def test_closed_walks_shorter_than_m_do_not_tell_the_cycles_apart(m: int) -> None:
     """Cycles against cycles leave no count of edges, degrees or short walks to read off."""
     one, two = (nx.to_numpy_array(g, dtype=int).astype(object) for g in one_and_two_cycles(m))

@@ -10,14 +10,12 @@ import pytest
 from judging import verdicts
 from sympy import Le, ceiling, floor, log
 
-from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.symbols import vertices
 from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.connectivity import doubling
 from depthlaw.theory.connectivity.doubling import (
     directed_graphs,
     doubling_layers,
-    log_depth_lengths,
     log_depth_uniform,
 )
 
@@ -29,12 +27,6 @@ def test_directed_graphs_are_all_there() -> None:
     assert len({frozenset(g.edges) for g in every}) == len(every) == 64
     with pytest.raises(ValueError, match="accepted are all, directed path"):
         directed_graphs("wheel", 2, rng)
-
-
-def test_doubling_takes_two_layers_per_doubling_of_the_longest_distance() -> None:
-    for n in range(1, 20):
-        line = nx.path_graph(n, create_using=nx.DiGraph)
-        assert doubling_layers(line) == 2 * max(0, (max(n - 2, 0)).bit_length())
 
 
 def test_what_never_settles_is_later_than_any_bound(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,9 +50,3 @@ def test_a_block_that_is_wrong_on_one_graph_is_caught(monkeypatch: pytest.Monkey
     monkeypatch.setattr(doubling, "with_loops", faulty)
     found = {c.vertices: v for c, v in verdicts(log_depth_uniform).items() if c.family == "all"}
     assert found == {1: Verdict.HOLDS, 2: Verdict.HOLDS, 3: Verdict.FAILS}
-
-
-def test_corollary_as_printed_loses_a_factor_of_two_and_misses_the_examples() -> None:
-    for layers, most in ((32, 128), (80, 2**31)):
-        case = Case(depth=layers, per_doubling=2, fixed_layers=18)
-        assert log_depth_lengths.measure(case).value == most == 2 * 2 ** ((layers - 20) // 2)

@@ -93,17 +93,6 @@ def test_a_search_without_end_is_an_error(monkeypatch):
         measured("first_violation", width=4, heads=4)
 
 
-@pytest.mark.parametrize(("width", "depth", "rank"), [(2, 2, 8), (2, 3, 80), (4, 3, 80)])
-def test_the_product_weights_have_the_rank_that_is_argued(width, depth, rank):
-    shape = {"width": width, "depth": depth, "heads": 2, "tokens": 2 * width + 2}
-    shape |= {"weights": "coordinate"}
-    case = Case(**shape, inputs=2 * rank)
-    assert case in CLAIMS["product_lower_bound"].cases("quick")
-    # By values at random inputs, not by the product of exponents.
-    assert measured_rank(case, 0).value == rank == measured_rank(Case(**shape), 0).value
-    assert measured_rank(Case(**shape, inputs=rank // 2), 0).truncated
-
-
 @pytest.mark.parametrize(
     ("depth", "heads", "size"), [(1, 1, 1), (1, 2, 2), (1, 1, 3), (2, 1, 2), (2, 2, 3), (3, 2, 2)]
 )
