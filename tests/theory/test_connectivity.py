@@ -156,7 +156,6 @@ def test_numbers_of_positive_entries_tell_the_cycles_apart_as_far_as_rows_do(dep
         )
         assert (one, two) == ({min(2 * m, 2 * 3**depth + 1)}, {min(m, 2 * 3**depth + 1)})
         assert (one != two) == cycles_told_apart(m, depth)
-    assert "min(2 m, 2*3^L + 1) and min(m, 2*3^L + 1)" in reach.one_vs_two_cycles_rows.plain.note
 
 
 # --- claims -------------------------------------------------------------------------------------

@@ -14,9 +14,7 @@ from judging import claims, verdict
 from depthlaw.advisor.laws import LARGEST_EXECUTED, layers_for_hops, layers_for_hops_printed
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.verdict import Verdict
-from depthlaw.theory.hops import (
-    network,
-)
+from depthlaw.theory.hops import network
 from depthlaw.theory.hops.network import BOTTOM, TIE, causal, right_answers
 from depthlaw.theory.hops.pointers import find1, hop_k
 

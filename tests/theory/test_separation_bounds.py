@@ -1,7 +1,7 @@
-"""Levine's bounds and corollaries: coefficients, verdicts that a wrong constant turns, premises."""
+"""Degree, threshold and Levine's bounds: coefficients, and verdicts that a wrong rank turns."""
 
 from fractions import Fraction
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
@@ -11,25 +11,21 @@ from judging import claims
 from depthlaw.theory.claims.definition import Case, Claim
 from depthlaw.theory.claims.values import Exact
 from depthlaw.theory.claims.verdict import Verdict, judge
-from depthlaw.theory.separation_rank import upper_bounds
+from depthlaw.theory.separation_rank import degree, upper_bounds
+from depthlaw.theory.separation_rank.degree import triplings
 from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
 from depthlaw.theory.separation_rank.lower_bounds import multiset_coefficient
 
 CLAIMS = claims("separation_rank")
 
 
-def confirmed(claim: Claim, right: sympy.Expr | None = None) -> bool:
-    """Whether every step of the claim's proof holds, with another right side or its own."""
-    statement = claim.statement
-    if right is not None:
-        statement = statement.func(statement.lhs, right, evaluate=False)
-    return all(step.holds for step in claim.proof(statement))
+def confirmed(claim: Claim) -> bool:
+    return all(step.holds for step in claim.proof(claim.statement))
 
 
-@pytest.mark.parametrize("n", range(1, 6))
-@pytest.mark.parametrize("k", range(5))
-def test_multiset_coefficient_counts_multisets(n, k):
-    assert multiset_coefficient(n, k) == len(list(combinations_with_replacement(range(n), k)))
+def test_multiset_coefficient_counts_multisets():
+    for n, k in product(range(1, 6), range(5)):
+        assert multiset_coefficient(n, k) == len(list(combinations_with_replacement(range(n), k)))
 
 
 def test_intermediate_step_of_theorem_2_is_false_at_one_half_only():
@@ -39,9 +35,6 @@ def test_intermediate_step_of_theorem_2_is_false_at_one_half_only():
             n = Fraction(twice, 2)
             larger = multiset_coefficient(n, k) ** 2 >= (k / n) ** (twice - 2)
             assert larger == (twice > 1)
-
-
-SHALLOW, DEEP = sorted(CLAIMS["multiset_bounds"].statement.rhs.args, key=lambda bound: bound.is_Add)
 
 
 def test_the_sign_of_the_other_token_passes_through_every_layer(monkeypatch):
@@ -84,3 +77,30 @@ def test_a_rank_below_the_bound_would_fail():
     claim = LOWER["multiset"]
     case = next(c for c in claim.cases("quick") if (c.width, c.depth) == (10, 3))
     assert judge(claim, case, Exact(19, misses=1e-9)).verdict is Verdict.FAILS
+
+
+def test_threshold_by_tripling():
+    """The depth at which the degree of the output, 3^L, is the width: log_3 of it."""
+    for depth in (0, 1, 3, 40, 200):
+        assert triplings(3**depth) == depth == sympy.log(sympy.Integer(3) ** depth, 3)
+    with pytest.raises(ValueError, match="no power of three"):
+        triplings(10)
+
+
+def test_the_normal_form_is_a_step_of_the_degree_in_the_moments(monkeypatch):
+    """Moments that are not the sum of x x^T break it."""
+    moments = degree.moments
+    monkeypatch.setattr(degree, "moments", lambda net, tokens: 2 * moments(net, tokens))
+    assert not confirmed(CLAIMS["moments_degree"])
+
+
+@pytest.mark.parametrize(("width", "depth"), [(6, 30), (4, 61)])
+def test_explicit_weights_exceed_the_recalled_bound(width, depth):
+    claim, shape = CLAIMS["upper_bound_deep"], {"heads": width, "tokens": 2 * width + 2}
+    case = Case(width=width, depth=depth, weights="coordinate", **shape)
+    decision = judge(claim, case, claim.measure(case))
+    assert decision.verdict is Verdict.FAILS
+    assert decision.certain
+    # One layer less in the same family is not yet a counterexample.
+    shorter = Case(width=width, depth=depth - 1, weights="coordinate", **shape)
+    assert judge(claim, shorter, claim.measure(shorter)).verdict is not Verdict.FAILS
