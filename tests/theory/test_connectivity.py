@@ -54,20 +54,6 @@ def wrong_on(monkeypatch: pytest.MonkeyPatch, odd: nx.Graph) -> None:
 # --- laws ---------------------------------------------------------------------------------------
 
 
-@given(st.integers(0, 10**200))
-def test_layers_for_diameter_is_the_least_depth_that_reaches(diameter: int) -> None:
-    layers = laws.layers_for_diameter(diameter)
-    assert laws.reach(layers) >= diameter
-    assert layers == 0 or laws.reach(layers - 1) < diameter
-
-
-@pytest.mark.parametrize("depth", [18, 19, 20, 32, 33, 80])
-def test_universal_layers_ask_for_more_beyond_the_most_vertices_of_a_depth(depth: int) -> None:
-    case = Case(depth=depth, per_doubling=2, fixed_layers=18)
-    most = int(doubling.log_depth_lengths.predict(case))
-    assert laws.universal_layers(most) <= depth < laws.universal_layers(most + 1)
-
-
 def test_what_is_no_size_is_refused() -> None:
     for law, bad in ((laws.layers_for_diameter, -1), (laws.universal_layers, 0)):
         with pytest.raises(ValueError, match="accepted are whole numbers from"):

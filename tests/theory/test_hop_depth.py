@@ -1,14 +1,12 @@
-"""What hops cost: an independent network on short sequences, searches against plain counting."""
+"""What hops cost: searches against plain counting, gaps against floats."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
-from itertools import islice, product
+from itertools import product
 
 import numpy as np
-import pytest
 
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.hops import score_gaps
@@ -16,63 +14,12 @@ from depthlaw.theory.hops.hop_lower_bounds import (
     edge_sequence,
     key_steps,
 )
-from depthlaw.theory.hops.network import BOTTOM, symbol_carrying
 from depthlaw.theory.hops.pointers import hop_k
 from depthlaw.theory.hops.score_gaps import (
     different_keys,
     gap_of_last_match,
     head_gaps,
 )
-
-
-def strictly_masked(sequence: Sequence[int], alphabet: int, hops: int) -> list[int]:
-    """floor(log2 k) + 2 layers with the mask j < i, written anew from vectors on the circle.
-
-    The largest inner product wins, and there are no ties.
-    """
-    n, x = len(sequence), [BOTTOM, *sequence]
-
-    def head(query: float, keys: dict[int, float]) -> int:
-        scores = {
-            j: math.cos(query) * math.cos(a) + math.sin(query) * math.sin(a)
-            for j, a in keys.items()
-        }
-        best = max(scores, key=lambda j: scores[j])
-        # Scores differ by at least 1 - cos(pi/(N |Sigma|)) > 1e-3; float64 errs by less than 1e-14.
-        assert all(j == best or scores[best] - s > 1e-9 for j, s in scores.items())
-        return best
-
-    step = math.pi / (n * alphabet)
-    pointer = [0] * (n + 1)
-    for i in range(1, n + 1):
-        own = step * (2 * n * x[i] + i)
-        keys = {j: step * (2 * n * x[j] + j) for j in range(1, i)}
-        found = head(own, {0: own + step * (n - 0.5), **keys})
-        pointer[i] = found + 1 if found else 0
-    answer, digits = x, hops
-    for _ in range(math.floor(math.log2(hops)) + 1):
-        angle = 2 * math.pi / (n + 1)
-        source = [
-            i if p == i else head(angle * p, {j: angle * j for j in range(i)})
-            for i, p in enumerate(pointer)
-        ]
-        answer = [answer[s] if digits % 2 else a for a, s in zip(answer, source, strict=True)]
-        pointer, digits = [pointer[s] for s in source], digits // 2
-    return answer[1:]
-
-
-@pytest.mark.parametrize(("alphabet", "longest"), [(2, 5), (3, 3)])
-def test_a_strict_mask_needs_floor_log2_layers_on_every_short_sequence(
-    alphabet: int, longest: int
-) -> None:
-    for n in range(1, longest + 1):
-        for sequence in product(range(alphabet), repeat=n):
-            for hops in (1, 2, 3, 4, 5, 7):
-                truth = hop_k(sequence, hops, BOTTOM)
-                assert strictly_masked(sequence, alphabet, hops) == truth
-                for mask in ("strict", "causal"):
-                    layers = symbol_carrying(sequence, alphabet, hops, mask=mask)
-                    assert next(islice(layers, hops.bit_length() + 1, None)).tolist() == truth
 
 
 def test_every_step_found_has_its_queries() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 from judging import claims, verdict
 
-from depthlaw.advisor.laws import LARGEST_EXECUTED, layers_for_hops, layers_for_hops_printed
+from depthlaw.advisor.laws import layers_for_hops, layers_for_hops_printed
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.hops import network
@@ -49,13 +49,6 @@ def test_bad_numbers_are_refused(function: Any) -> None:
     for bad in (1.5, "2", None):
         with pytest.raises((TypeError, AttributeError)):
             function(bad)
-
-
-@given(st.integers(1, 10**60))
-def test_layers_for_hops_are_the_logarithms(k: int) -> None:
-    up, down = layers_for_hops(k) - 2, layers_for_hops_printed(k) - 2
-    assert 2 ** (up - 1) < k <= 2**up
-    assert 2**down <= k < 2 ** (down + 1)
 
 
 @given(st.integers(2, 400))
@@ -147,12 +140,6 @@ def test_a_network_that_is_wrong_on_one_beginning_is_caught(
     found = {case: verdict(claim, case) for case in claim.cases("quick") if case.get("exhaustive")}
     assert found == {case: Verdict.FAILS if case.tokens >= 4 else Verdict.HOLDS for case in found}
     assert Verdict.FAILS in found.values()
-
-
-def test_the_largest_executed_number_of_hops_is_that_of_the_grids() -> None:
-    for name in ("depth_corrected", "depth_carried_symbols"):
-        cases = CLAIMS[name].cases("theory")
-        assert {case.hops for case in cases} == set(range(1, LARGEST_EXECUTED + 1))
 
 
 @pytest.mark.parametrize("topic", ["hops", "connectivity", "formal_languages"])

@@ -24,14 +24,6 @@ def measured(name, **case):
     return getattr(variants, name).measure(Case(width=case.pop("width", 2), **case)).value
 
 
-def test_one_residual_layer_written_out():
-    net = random_net(np.random.default_rng(0), width=2, depth=1, prime=None, residual=True)
-    x = np.array(sympy.symbols("x:4"), dtype=object).reshape(2, 2)
-    output = sympy.Poly(forward(net, x)[()], *x.ravel())
-    assert {sum(m) for m in output.monoms()} == {1, 3}
-    assert output.coeff_monomial(x[0, 0]) == 1
-
-
 @pytest.mark.parametrize(
     ("width", "depth", "heads", "tokens"), [(2, 1, 1, 3), (2, 2, 2, 3), (2, 3, 2, 3), (4, 4, 2, 4)]
 )
