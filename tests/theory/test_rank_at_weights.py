@@ -47,7 +47,7 @@ def test_rank_is_that_of_values_at_random_tokens(width, depth, heads):
         assert rank == dimension_count(width, depth)
 
 
-def test_a_matrix_of_zeros_leaves_nothing_and_a_query_of_rank_one_leaves_one_form():
+def test_a_matrix_of_zeros_leaves_nothing_and_a_query_of_rank_one_leaves_one_form(monkeypatch):
     *parts, read_out = floats(2, 1)
     query = parts[0].copy()
     parts[0][:] = 0
@@ -55,7 +55,13 @@ def test_a_matrix_of_zeros_leaves_nothing_and_a_query_of_rank_one_leaves_one_for
     # y = (a . (U + V) k) (q . x): the functions of the other side are a . V k and 1.
     query[:, :, 1] = 2 * query[:, :, 0]
     parts[0] = query
+    drawn, bits = rank_at_weights._drawn_prime, []
+    monkeypatch.setattr(
+        rank_at_weights, "_drawn_prime", lambda rng, size: bits.append(size) or drawn(rng, size)
+    )
     smaller = found([*parts, read_out])
+    # The first prime is a quick look that counts for nothing.
+    assert bits == [22, 26, 26]
     assert (smaller.value, smaller.misses < 1e-6) == (2, True)
     assert smaller.misses > 0
 
