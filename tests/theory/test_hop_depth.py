@@ -1,4 +1,4 @@
-"""What hops cost: searches against plain counting, gaps against floats."""
+"""What hops cost: searches against plain counting, gaps against floats, one layer on all words."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
+import pytest
 
 from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.hops import score_gaps
@@ -14,11 +15,11 @@ from depthlaw.theory.hops.hop_lower_bounds import (
     edge_sequence,
     key_steps,
 )
+from depthlaw.theory.hops.one_layer import hops_ask_for_every_bit, index_sequence
 from depthlaw.theory.hops.pointers import hop_k
 from depthlaw.theory.hops.score_gaps import (
     different_keys,
     gap_of_last_match,
-    head_gaps,
 )
 
 
@@ -42,14 +43,6 @@ def test_two_triangles_come_back_and_a_hexagon_does_not() -> None:
     # 9 k (k/2) + 1 tokens, and a copy less does not do for edges that are listed along the walk.
     assert len(edge_sequence(hexagon, 1, 3)) == 9 * 6 * 3 + 1
     assert hop_k(edge_sequence(hexagon, 1, 2), 6)[-1] != 4
-
-
-def test_gaps_against_floats() -> None:
-    for found, angle in (
-        (head_gaps.measure(Case(head="lookup", tokens=9)), math.pi / 5),
-        (head_gaps.measure(Case(head="last occurrence", tokens=4, alphabet=3)), math.pi / 12),
-    ):
-        assert abs(found.value / 1e9 - (1 - math.cos(angle))) < 2e-9
 
 
 def test_last_match_gap_against_floats_over_every_sequence() -> None:
@@ -94,3 +87,20 @@ def test_one_angle_more_separates_the_tokens_and_steps_of_two_need_not() -> None
     # A control that can hold: where N + 1 is odd, steps of two are as good.
     assert different_keys(4, 5, 2).value == 5
     assert different_keys(5, 6, 2).value == 3
+
+
+def test_induction_reads_off_the_bit_asked_for() -> None:
+    for bits in product((0, 1), repeat=5):
+        for i in range(5):
+            sequence = index_sequence(bits, i)
+            assert hop_k(sequence, 1)[-1] == bits[i]
+            assert tuple(sequence[1::2]) == bits
+            assert set(sequence) <= {0, 1, 2}
+
+
+@pytest.mark.parametrize("hops", [1, 2, 3, 6, 17])
+def test_more_hops_ask_for_the_same_bits_behind_a_tail_of_their_own(hops: int) -> None:
+    assert hops_ask_for_every_bit(hops)
+    asked = [index_sequence(bits, i, hops) for bits in product((0, 1), repeat=3) for i in range(3)]
+    assert {len(sequence) for sequence in asked} == {7 + 2 * (hops - 1)}
+    assert len({tuple(sequence[6:]) for sequence in asked}) == 1

@@ -118,7 +118,7 @@ def test_a_minor_is_a_form_in_the_weights(depth, heads, size):
 
 
 @pytest.mark.parametrize(("width", "depth", "heads", "size"), [(2, 2, 2, 18), (3, 1, 1, 12)])
-@pytest.mark.parametrize("prime", [2, 3, 5, 7, 2**31 - 1])
+@pytest.mark.parametrize("prime", [2, 7, 2**31 - 1])
 def test_a_rank_modulo_a_prime_is_no_larger_and_that_of_the_reduced_net(
     width, depth, heads, size, prime
 ):
