@@ -3,22 +3,25 @@ wrong statements, shortcuts in data."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 
 import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from judging import claims
+from judging import claims, verdicts
+from sympy import Le, ceiling, floor, log
 
 from depthlaw.advisor import laws
 from depthlaw.theory.claims.definition import Case, Claim
+from depthlaw.theory.claims.symbols import vertices
 from depthlaw.theory.claims.verdict import Decision, Verdict, judge
-from depthlaw.theory.connectivity import (
-    doubling,
-    graph_attention,
-    reach,
-    relu_attention,
+from depthlaw.theory.connectivity import doubling, graph_attention, reach, relu_attention
+from depthlaw.theory.connectivity.doubling import (
+    directed_graphs,
+    doubling_layers,
+    log_depth_uniform,
 )
 from depthlaw.theory.connectivity.graph_attention import (
     clipped_states,
@@ -187,20 +190,57 @@ def test_a_network_that_is_wrong_on_one_graph_is_caught(
     assert decision(claim, case).verdict is Verdict.FAILS
 
 
+# --- doublings ----------------------------------------------------------------------------------
+
+
+def test_directed_graphs_are_all_there() -> None:
+    rng = np.random.default_rng(0)
+    assert len(directed_graphs("path", 3, rng)) == 1
+    every = directed_graphs("all", 3, rng)
+    assert len({frozenset(g.edges) for g in every}) == len(every) == 64
+    with pytest.raises(ValueError, match="accepted are all, directed path"):
+        directed_graphs("wheel", 2, rng)
+
+
+def test_a_doubling_that_never_settles_is_late(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(doubling, "with_loops", lambda g: np.eye(len(g), dtype=int))
+    assert doubling_layers(nx.path_graph(4).to_directed()) == 10
+
+
+def test_the_doubling_bound_is_attained_and_one_layer_less_fails() -> None:
+    left, log2 = log_depth_uniform.statement.lhs, log(vertices, 2)
+    for tight in (Le(left, 2 * ceiling(log2) - 1), Le(left, 2 * floor(log2))):
+        found = verdicts(dataclasses.replace(log_depth_uniform, statement=tight))
+        assert Verdict.FAILS in found.values()
+
+
+def test_a_block_that_is_wrong_on_one_graph_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = doubling.with_loops
+
+    def faulty(g: nx.DiGraph) -> doubling.Array:
+        return np.eye(3) if len(g) == 3 and set(g.edges) == {(2, 0), (0, 1)} else right(g)
+
+    monkeypatch.setattr(doubling, "with_loops", faulty)
+    found = {c.vertices: v for c, v in verdicts(log_depth_uniform).items() if c.family == "all"}
+    assert found == {1: Verdict.HOLDS, 2: Verdict.HOLDS, 3: Verdict.FAILS}
+
+
 # --- shortcuts ----------------------------------------------------------------------------------
 
 
 @settings(max_examples=20)
 @given(st.integers(2, 60), st.integers(0, 99))
-def test_edges_of_a_forest_and_ends_of_paths_count_components(vertices: int, seed: int) -> None:
+def test_edges_of_a_forest_and_ends_of_paths_count_components(size: int, seed: int) -> None:
     """Two counts that answer "connected?" without any path; one more edge breaks the first."""
     rng = np.random.default_rng(seed)
-    forest = nx.random_labeled_tree(vertices, seed=seed)
+    forest = nx.random_labeled_tree(size, seed=seed)
     forest.remove_edges_from([edge for edge in list(forest.edges) if rng.integers(2)])
-    assert nx.number_connected_components(forest) == vertices - forest.number_of_edges()
-    paths = nx.disjoint_union_all([nx.path_graph(int(n)) for n in rng.integers(2, 9, vertices)])
-    assert sum(degree == 1 for _, degree in paths.degree) == 2 * vertices
-    ring = nx.cycle_graph(vertices + 1)
+    assert nx.number_connected_components(forest) == size - forest.number_of_edges()
+    paths = nx.disjoint_union_all([nx.path_graph(int(n)) for n in rng.integers(2, 9, size)])
+    assert sum(degree == 1 for _, degree in paths.degree) == 2 * size
+    ring = nx.cycle_graph(size + 1)
     assert nx.number_connected_components(ring) != len(ring) - ring.number_of_edges()
 
 
