@@ -105,10 +105,7 @@ ELSEWHERE = {
     "both sides meet in a case, and nothing is near a difference of 0": (
         "rank_collapse/steps_as_written",
     ),
-    "an assumption that is broken": (
-        "hops/one_layer_fails",
-        "separation_rank/count_loss",
-    ),
+    "an assumption that is broken": ("separation_rank/count_loss",),
     "a student of another shape, by the floor of this one": ("trained_rank/floor_holds",),
 }
 EXCEPTIONS = {key: why for why, keys in ELSEWHERE.items() for key in keys}
@@ -261,7 +258,6 @@ PARTS = {
     "formal_languages/syntactic_period": ("modulus",),
     "hops/depth_carried_symbols": ("mask",),
     "hops/head_gaps": ("head",),
-    "hops/k_max": ("rounded_down",),
     "hops/one_lookup_per_layer": ("strict",),
     "rank_collapse/distance_to_equal": ("map",),
     "rank_collapse/equiangular_flow": ("by_row_sums",),

@@ -55,7 +55,7 @@ def test_every_place_is_changed_once():
 @pytest.mark.parametrize(
     "key",
     [
-        "hops/k_max",
+        "separation_rank/degree",
         "rank_collapse/collapse_condition",
     ],
 )

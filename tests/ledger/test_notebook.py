@@ -18,7 +18,7 @@ import depthlaw
 def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return dict(
         depthlaw.verify(
-            only=["separation_rank/degree", "connectivity/entry_bound"],
+            only=["separation_rank/degree", "connectivity/mpc_rounds"],
             results=tmp_path_factory.mktemp("results"),
         )
     )

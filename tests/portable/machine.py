@@ -67,7 +67,7 @@ PART = (
         for name in (
             "degree",
             "error_floor",
-            "conflict_heads",
+            "first_violation",
             "count_bounds",
             "dimension_count",
             "lower_bound_deep",

@@ -21,9 +21,9 @@ def by_definition(d: int, depth: int) -> int:
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 4, 7, 20])
-@pytest.mark.parametrize("depth", [1, 2, 3, 4, 5])
-def test_two_hockey_sticks_are_the_sum(width, depth):
-    assert dimension_count(width, depth) == by_definition(width, depth)
+def test_two_hockey_sticks_are_the_sum(width):
+    for depth in (1, 2, 3, 4, 5):
+        assert dimension_count(width, depth) == by_definition(width, depth)
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 6, 11, 30])
@@ -58,8 +58,8 @@ def test_null_cases_and_what_is_too_large():
         dimension_count(10**6, 200)
 
 
-@pytest.mark.parametrize("width", [1, 2, 3, 6, 10, 30, 100])
-@pytest.mark.parametrize("depth", [60, 100, 200])
+@pytest.mark.parametrize("width", [1, 3, 10, 100])
+@pytest.mark.parametrize("depth", [60, 200])
 def test_far_beyond_the_knee_each_layer_adds_the_number_of_moments(width, depth):
     low, high = log3_dimension_count(width, depth)
     next_low, next_high = log3_dimension_count(width, depth + 1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import gc
 import tracemalloc
-from functools import cache
 from typing import Any
 
 import flint
@@ -91,7 +90,7 @@ def matrices(draw: st.DrawFn, largest: int = 90) -> tuple[np.ndarray, int]:
 
 
 @given(matrices(), st.integers(0, 2**32), st.booleans())
-@settings(max_examples=150)
+@settings(max_examples=60)
 def test_elimination_agrees_with_flint(
     drawn: tuple[np.ndarray, int], seed: int, narrow: bool
 ) -> None:
@@ -105,7 +104,7 @@ def test_elimination_agrees_with_flint(
 
 
 @given(st.sampled_from(PRIMES), st.tuples(*[st.integers(0, 50)] * 3), st.integers(0, 2**32))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_product_agrees_with_flint(p: int, sizes: tuple[int, ...], seed: int) -> None:
     rng, (m, k, n) = np.random.default_rng(seed), sizes
     a, b = rng.integers(-(2**62), 2**62, (m, k)), rng.integers(-p, p, (k, n))
@@ -116,7 +115,7 @@ def test_product_agrees_with_flint(p: int, sizes: tuple[int, ...], seed: int) ->
 
 
 @given(st.sampled_from(PRIMES), st.integers(0, 150), st.integers(0, 20), st.integers(0, 2**32))
-@settings(max_examples=60)
+@settings(max_examples=30)
 def test_triangular_solve_agrees_with_flint(p: int, n: int, k: int, seed: int) -> None:
     rng, lower, unit = np.random.default_rng(seed), bool(seed & 1), bool(seed & 2)
     t, b = rng.integers(0, p, (n, n)), rng.integers(0, p, (n, k))
@@ -140,7 +139,7 @@ def are_relations(found: Any, a: Any, p: int) -> None:
 
 
 @given(matrices(), st.sampled_from([0, 1]), st.lists(st.integers(0, 90), max_size=4))
-@settings(max_examples=80)
+@settings(max_examples=40)
 def test_relations_of_a_matrix_in_parts_are_those_of_the_whole(
     drawn: tuple[np.ndarray, int], axis: int, cuts: list[int]
 ) -> None:
@@ -169,11 +168,17 @@ def test_relations_that_are_not_refined_do_not_hold() -> None:
 
 
 @pytest.mark.parametrize("p", PRIMES)
-@pytest.mark.parametrize("sign", [-1, 1])
-def test_largest_entries_are_multiplied_exactly_beyond_the_room(p: int, sign: int) -> None:
-    k = min(residues.room(p), 5000) * 2 + 1
-    a = np.full((2, k), p // 2)
-    assert modulo(matmul(a, sign * a.T, p), p) == [[sign * k * (p // 2) ** 2 % p] * 2] * 2
+def test_largest_entries_are_multiplied_exactly_beyond_the_room(p: int) -> None:
+    m, room = p // 2 + 2, residues.room(p)
+    assert room >= 8
+    assert m + room * m * m <= 2**53 - p
+    k, half = min(room, 5000) * 2 + 1, p // 2
+    a, b = (np.full((2, k), half) for _ in range(2))
+    # An odd sum, which float64 would round beyond 2^53.
+    a[:, 0] -= 1
+    for sign in (-1, 1):
+        expected = sign * (k * half - 1) * half % p
+        assert modulo(matmul(a, sign * b.T, p), p) == [[expected] * 2] * 2
 
 
 @given(st.sampled_from(PRIMES), st.integers(-(2**53) + 2**26, 2**53 - 2**26), st.booleans())
@@ -188,89 +193,60 @@ def test_reduction_is_exact_and_bounded(p: int, value: int, halves: bool) -> Non
     assert abs(x[0]) <= p // 2
 
 
-@pytest.mark.parametrize("p", PRIMES)
-def test_room_keeps_sums_below_2_53(p: int) -> None:
-    m, k = p // 2 + 2, residues.room(p)
-    assert k >= 8
-    assert m + k * m * m <= 2**53 - p
-
-
 # --- matrices made to mislead ---------------------------------------------------------------------
 
-N = 200
-OF_POWERS = {"Vandermonde", "repeated points", "block off the diagonal"}
-OF_POWERS |= {"multiples of p", "Hankel of 37 exponentials"}
+N = 140
 
 
-@cache
-def structured() -> dict[str, tuple[Any, int]]:
+def structured() -> list[tuple[Any, int]]:
     rng = np.random.default_rng(5)
     i, j = np.indices((N, N))
-    order = rng.permutation(N)
     points = np.arange(1, N + 1)
-    powers = np.array([[pow(int(x), k, PRIME) for k in range(N)] for x in points])
-    nodes = np.array([[pow(int(x), k, PRIME) for k in range(2 * N)] for x in points[:37]]).sum(0)
+    powers = np.array([[pow(int(x), k, PRIME) for k in range(2 * N)] for x in points])
     low = rng.integers(0, 1000, (N, 30)) @ rng.integers(0, 1000, (30, N))
-    return {
-        "zero": (np.zeros((N, N), int), 0),
-        "identity": (np.eye(N, dtype=int), N),
-        "permutation": (np.eye(N, dtype=int)[order], N),
-        "antidiagonal": (np.eye(N, dtype=int)[::-1], N),
-        "ones": (np.ones((N, N), int), 1),
-        "repeated rows": (rng.integers(0, PRIME, (20, N))[rng.integers(0, 20, N)], 20),
-        "staircase": ((j >= 3 * (i // 2)) * (i % 2 == 0) * 1, 67),
-        "low rank": (low, 30),
-        "multiples of p": (PRIME * low, 0),
-        "Vandermonde": (powers, N),
-        "repeated points": (powers[np.arange(N) % 50], 50),
-        "Hankel of 37 exponentials": (nodes[i + j], 37),
-        "last column only": ((j == N - 1) * (i + 1), 1),
-        "last row only": ((i == N - 1) * (j + 1), 1),
-        "block off the diagonal": ((i < N // 2) * (j >= N // 2) * powers, N // 2),
-        "nilpotent": ((j == i + 1) * 1, N - 1),
-        "sum of indices": (i + j, 2),
-        "minimum": (np.minimum(i, j), N - 1),
-        "row": (points[None], 1),
-        "column": (points[:, None], 1),
-        "one entry": (np.array([[5]]), 1),
-        "one zero": (np.array([[0]]), 0),
-        "no rows": (np.zeros((0, 7), int), 0),
-        "no columns": (np.zeros((7, 0), int), 0),
-        "nothing": (np.zeros((0, 0), int), 0),
-    }
+    return [
+        (np.zeros((N, N), int), 0),
+        (np.eye(N, dtype=int)[rng.permutation(N)], N),
+        (np.eye(N, dtype=int)[::-1], N),
+        (rng.integers(0, PRIME, (20, N))[rng.integers(0, 20, N)], 20),
+        ((j >= 3 * (i // 2)) * (i % 2 == 0) * 1, 47),
+        (PRIME * low, 0),
+        (powers[:, :N], N),
+        (powers[np.arange(N) % 50, :N], 50),
+        (powers[:37].sum(0)[i + j], 37),
+        ((j == N - 1) * (i + 1), 1),
+        ((i == N - 1) * (j + 1), 1),
+        ((i < N // 2) * (j >= N // 2) * powers[:, :N], N // 2),
+        ((j == i + 1) * 1, N - 1),
+        (np.minimum(i, j), N - 1),
+        (points[None], 1),
+        (points[:, None], 1),
+        (np.array([[0]]), 0),
+    ]
 
 
-@pytest.mark.parametrize("name", structured())
-def test_structured_matrix(name: str) -> None:
-    a, expected = structured()[name]
-    assert rank(a, PRIME) == expected
-    # A second prime: no rank here depends on the field, except where all entries are multiples of
-    # the first prime or powers modulo it.
-    if name not in OF_POWERS:
-        assert rank(a, 8388593) == expected
-    if a.size:
+def test_structured_matrices() -> None:
+    for a, expected in structured():
+        assert rank(a, PRIME) == expected
         agrees_with_flint(a, PRIME)
+    for shape in ((0, 7), (7, 0), (0, 0)):
+        assert rank(np.zeros(shape, int), PRIME) == 0
 
 
-@pytest.mark.parametrize(("m", "n", "r"), [(700, 700, 700), (300, 700, 211)])
+@pytest.mark.parametrize(("m", "n", "r"), [(400, 400, 400), (200, 450, 150)])
 def test_larger_matrix_agrees_with_flint(m: int, n: int, r: int) -> None:
     rng = np.random.default_rng(m + n)
     a = rng.integers(0, 2**20, (m, r)) @ rng.integers(0, 2**20, (r, n))
-    for p in (PRIME, 16777213):
-        profile = rank_profile(a, p)
-        assert len(profile.rows) == r == nmod(a, p).rank()
-        assert int(nmod(a[profile.rows][:, profile.columns], p).det()) != 0
-
-
-def test_rank_modulo_a_prime_can_only_be_smaller() -> None:
-    assert [rank([[1, 1], [1, 102]], p) for p in (101, 103)] == [1, 2]
+    profile = rank_profile(a, PRIME)
+    assert len(profile.rows) == r == nmod(a, PRIME).rank()
+    assert int(nmod(a[profile.rows][:, profile.columns], PRIME).det()) != 0
 
 
 # --- kinds of arrays, memory, cost ----------------------------------------------------------------
 
 
 @given(matrices(largest=80))
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_torch_agrees_with_numpy(drawn: tuple[np.ndarray, int]) -> None:
     a, p = drawn
     tensor = torch.as_tensor(a)
@@ -322,50 +298,40 @@ def test_argument_is_kept_unless_it_may_be_overwritten() -> None:
     assert not (a == kept).all()
 
 
-@pytest.mark.parametrize("shape", [(1500, 1500), (700, 2500)])
 @pytest.mark.parametrize("flip", [1, -1])
-def test_memory_stays_within_the_stated_cost(shape: tuple[int, int], flip: int) -> None:
+def test_memory_stays_within_the_stated_cost(flip: int) -> None:
     # Upside down the first rows are zero, and every panel needs pivots.
-    a = np.random.default_rng(1).integers(0, PRIME, shape).astype(float)
-    a = np.triu(a)[::flip] if flip < 0 else a
+    a = np.triu(np.random.default_rng(1).integers(0, PRIME, (1500, 1500)).astype(float))[::flip]
     tracemalloc.start()
     try:
         found = rank(a, PRIME)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert found == min(shape)
-    assert a.nbytes < peak <= elimination_cost(*shape, PRIME).peak_bytes
+    assert found == 1500
+    assert a.nbytes < peak <= elimination_cost(*a.shape, PRIME).peak_bytes
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        rank,
-        ple,
-        relations,
-        lambda a, p: triangular_solve(np.triu(a) + np.eye(len(a)), a, p, lower=False),
-    ],
-)
-def test_nothing_of_the_matrix_stays_in_memory(call: Any) -> None:
+def test_nothing_of_the_matrix_stays_in_memory() -> None:
     """Not even until the next collection of cycles: a matrix kept by one would stand beside the
     next one."""
     a = np.random.default_rng(4).integers(0, 1000, (300, 300)).astype(float)
-    call(a, PRIME)
     gc.collect()
     gc.disable()
     tracemalloc.start()
     try:
-        call(a, PRIME)
-        left = tracemalloc.get_traced_memory()[0]
+        for call in (rank, ple, relations):
+            call(a, PRIME)
+            assert tracemalloc.get_traced_memory()[0] < a.nbytes / 10
+        triangular_solve(np.triu(a) + np.eye(len(a)), a, PRIME, lower=False)
+        assert tracemalloc.get_traced_memory()[0] < a.nbytes / 10
     finally:
         tracemalloc.stop()
         gc.enable()
-    assert left < a.nbytes / 10
 
 
 @pytest.mark.parametrize(
-    ("m", "n", "r"), [(640, 640, 640), (300, 900, 300), (512, 512, 130), (100, 100, 0)]
+    ("m", "n", "r"), [(320, 320, 320), (200, 500, 200), (256, 256, 130), (100, 100, 0)]
 )
 def test_predicted_operations_are_those_done(
     m: int, n: int, r: int, monkeypatch: pytest.MonkeyPatch
@@ -402,14 +368,9 @@ def test_predicted_operations_are_those_done(
     ],
 )
 def test_modulus_that_is_no_accepted_prime_is_refused(p: int, why: str) -> None:
-    for call in (
-        lambda: rank([[1]], p),
-        lambda: ple([[1]], p),
-        lambda: matmul([[1]], [[1]], p),
-        lambda: triangular_solve([[1]], [[1]], p),
-    ):
+    for call in (rank, ple):
         with pytest.raises(ValueError, match=why) as caught:
-            call()
+            call([[1]], p)
         assert "\n" not in str(caught.value)
 
 
@@ -437,14 +398,13 @@ def test_bad_shapes_and_singular_triangles_are_refused() -> None:
         default_prime(-1)
 
 
-@pytest.mark.parametrize("n", [0, 1, 8, 9, 64, 1000, 2048, 10**7])
-def test_default_prime_is_the_largest_with_the_room(n: int) -> None:
-    p = default_prime(n)
-    assert flint.fmpz(p).is_prime()
-    terms = min(max(n, 1), 2048)
-    assert residues.room(p) >= terms
-    larger = next(q for q in range(p + 1, p + 10**4) if flint.fmpz(q).is_prime())
-    assert residues.room(larger) < terms or larger >= 2**26
+def test_default_prime_is_the_largest_with_the_room() -> None:
+    for n in (0, 1, 9, 64, 2048, 10**7):
+        p, terms = default_prime(n), min(max(n, 1), 2048)
+        assert flint.fmpz(p).is_prime()
+        assert residues.room(p) >= terms
+        larger = next(q for q in range(p + 1, p + 10**4) if flint.fmpz(q).is_prime())
+        assert residues.room(larger) < terms or larger >= 2**26
 
 
 # --- two routes to a rank -------------------------------------------------------------------------
@@ -457,14 +417,12 @@ def forbidden(*_: object, **__: object) -> None:
 @pytest.mark.parametrize(
     ("m", "n"), [(1, 1), (0, 5), (3, FLINT_SIDE), (FLINT_SIDE + 1, 3), (FLINT_SIDE + 1,) * 2]
 )
-@pytest.mark.parametrize("p", PRIMES)
+@pytest.mark.parametrize("p", [3, PRIME, 67108859])
 def test_swapping_the_routes_changes_no_rank(m: int, n: int, p: int) -> None:
     rng = np.random.default_rng([m, n, p])
-    half = min(m, n) // 2
-    for r in {0, 1, half, max(min(m, n) - 1, 0), min(m, n)}:
+    for r in {0, min(m, n) // 2, min(m, n)}:
         a = rng.integers(0, p, (m, r)) @ rng.integers(0, 2**20, (r, n)) % p
-        forms = (a.tolist() if a.size else a, centred(a, p), a.astype(object), a - p)
-        for matrix in (a, *(forms if r == half else ())):
+        for matrix in (a.tolist() if a.size else a, centred(a, p), a.astype(object), a - p):
             # The route that a matrix of this size takes, and the other one.
             found = {rank(matrix, p)}
             with pytest.MonkeyPatch.context() as patch:
@@ -474,24 +432,11 @@ def test_swapping_the_routes_changes_no_rank(m: int, n: int, p: int) -> None:
             assert found == {len(rank_profile(matrix, p).columns)}
 
 
-@pytest.mark.parametrize(
-    ("p", "side"),
-    [(3, 240), (997, 240), (1009, 120), (4194287, 120), (33554393, 120), (67108859, 240)],
-)
-def test_the_side_at_which_the_elimination_takes_over_follows_the_prime(
-    monkeypatch: pytest.MonkeyPatch, p: int, side: int
-) -> None:
-    assert flint_side(p) == side
-    monkeypatch.setattr(finite_field, "rank_profile", forbidden)
-    assert rank(np.eye(side, dtype=int), p) == side
-    with pytest.raises(AssertionError, match="not taken"):
-        rank(np.eye(side + 1, dtype=int), p)
-
-
-def test_tensors_do_not_go_to_flint_however_small(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tensors_and_larger_matrices_do_not_go_to_flint(monkeypatch: pytest.MonkeyPatch) -> None:
     small = np.eye(FLINT_SIDE, dtype=int)
     monkeypatch.setattr(flint, "nmod_mat", forbidden)
     assert rank(torch.as_tensor(small), PRIME) == FLINT_SIDE
+    assert rank(np.eye(FLINT_SIDE + 1, dtype=int), PRIME) == FLINT_SIDE + 1
     with pytest.raises(AssertionError, match="not taken"):
         rank(small, PRIME)
 

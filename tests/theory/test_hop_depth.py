@@ -1,94 +1,26 @@
-"""What hops cost: an independent network on short sequences, searches against plain counting."""
+"""What hops cost: searches against plain counting, gaps against floats, one layer on all words."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
-from itertools import islice, product
+from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 
 from depthlaw.theory.claims.definition import Case
-from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.hops import score_gaps
 from depthlaw.theory.hops.hop_lower_bounds import (
     edge_sequence,
     key_steps,
-    lookup_depth,
-    prefix_in_one_number,
 )
-from depthlaw.theory.hops.network import BOTTOM, symbol_carrying
+from depthlaw.theory.hops.one_layer import hops_ask_for_every_bit, index_sequence
 from depthlaw.theory.hops.pointers import hop_k
 from depthlaw.theory.hops.score_gaps import (
     different_keys,
     gap_of_last_match,
-    head_gaps,
-    lookup_angles_printed,
 )
-
-
-def strictly_masked(sequence: Sequence[int], alphabet: int, hops: int) -> list[int]:
-    """floor(log2 k) + 2 layers with the mask j < i, written anew from vectors on the circle.
-
-    The largest inner product wins, and there are no ties.
-    """
-    n, x = len(sequence), [BOTTOM, *sequence]
-
-    def head(query: float, keys: dict[int, float]) -> int:
-        scores = {
-            j: math.cos(query) * math.cos(a) + math.sin(query) * math.sin(a)
-            for j, a in keys.items()
-        }
-        best = max(scores, key=lambda j: scores[j])
-        # Scores differ by at least 1 - cos(pi/(N |Sigma|)) > 1e-3; float64 errs by less than 1e-14.
-        assert all(j == best or scores[best] - s > 1e-9 for j, s in scores.items())
-        return best
-
-    step = math.pi / (n * alphabet)
-    pointer = [0] * (n + 1)
-    for i in range(1, n + 1):
-        own = step * (2 * n * x[i] + i)
-        keys = {j: step * (2 * n * x[j] + j) for j in range(1, i)}
-        found = head(own, {0: own + step * (n - 0.5), **keys})
-        pointer[i] = found + 1 if found else 0
-    answer, digits = x, hops
-    for _ in range(math.floor(math.log2(hops)) + 1):
-        angle = 2 * math.pi / (n + 1)
-        source = [
-            i if p == i else head(angle * p, {j: angle * j for j in range(i)})
-            for i, p in enumerate(pointer)
-        ]
-        answer = [answer[s] if digits % 2 else a for a, s in zip(answer, source, strict=True)]
-        pointer, digits = [pointer[s] for s in source], digits // 2
-    return answer[1:]
-
-
-@pytest.mark.parametrize(("alphabet", "longest"), [(2, 6), (3, 4), (4, 3)])
-def test_a_strict_mask_needs_floor_log2_layers_on_every_short_sequence(
-    alphabet: int, longest: int
-) -> None:
-    for n in range(1, longest + 1):
-        for sequence in product(range(alphabet), repeat=n):
-            for hops in (1, 2, 3, 4, 5, 7):
-                truth = hop_k(sequence, hops, BOTTOM)
-                assert strictly_masked(sequence, alphabet, hops) == truth
-                for mask in ("strict", "causal"):
-                    layers = symbol_carrying(sequence, alphabet, hops, mask=mask)
-                    assert next(islice(layers, hops.bit_length() + 1, None)).tolist() == truth
-
-
-def test_lookups_agree_with_both_layer_counts() -> None:
-    for k in range(1, 33):
-        assert lookup_depth(k, "causal") == (k - 1).bit_length() + 2
-        assert lookup_depth(k, "strict") == k.bit_length() + 1
-
-
-@given(st.lists(st.integers(0, 2), min_size=1, max_size=12), st.integers(1, 4))
-def test_one_number_holds_the_prefix(sequence: list[int], hops: int) -> None:
-    assert prefix_in_one_number(sequence, 3, hops) == hop_k(sequence, hops)
 
 
 def test_every_step_found_has_its_queries() -> None:
@@ -108,14 +40,9 @@ def test_two_triangles_come_back_and_a_hexagon_does_not() -> None:
     triangles = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]
     hexagon = [(i, (i + 1) % 6) for i in range(6)]
     assert [hop_k(edge_sequence(edges, 1, 3), 6)[-1] for edges in (triangles, hexagon)] == [1, 4]
-
-
-def test_gaps_against_floats() -> None:
-    for found, angle in (
-        (head_gaps.measure(Case(head="lookup", tokens=9)), math.pi / 5),
-        (head_gaps.measure(Case(head="last occurrence", tokens=4, alphabet=3)), math.pi / 12),
-    ):
-        assert abs(found.value / 1e9 - (1 - math.cos(angle))) < 2e-9
+    # 9 k (k/2) + 1 tokens, and a copy less does not do for edges that are listed along the walk.
+    assert len(edge_sequence(hexagon, 1, 3)) == 9 * 6 * 3 + 1
+    assert hop_k(edge_sequence(hexagon, 1, 2), 6)[-1] != 4
 
 
 def test_last_match_gap_against_floats_over_every_sequence() -> None:
@@ -157,10 +84,23 @@ def test_beyond_six_tokens_pairs_of_distances_bound_the_gap_of_sequences_from_be
 def test_one_angle_more_separates_the_tokens_and_steps_of_two_need_not() -> None:
     for n in (1, 2, 5, 100):
         assert different_keys(n, n + 1).value == n + 1
-    claim = lookup_angles_printed
     # A control that can hold: where N + 1 is odd, steps of two are as good.
-    for n, step in ((5, 1), (4, 2)):
-        found = different_keys(n, n + 1, step)
-        assert judge(claim, Case(tokens=n), found).verdict is Verdict.HOLDS
-    assert claim.wording == "universal"
-    assert claim.text.startswith("If the start token 0 is keyed by the same printed formula")
+    assert different_keys(4, 5, 2).value == 5
+    assert different_keys(5, 6, 2).value == 3
+
+
+def test_induction_reads_off_the_bit_asked_for() -> None:
+    for bits in product((0, 1), repeat=5):
+        for i in range(5):
+            sequence = index_sequence(bits, i)
+            assert hop_k(sequence, 1)[-1] == bits[i]
+            assert tuple(sequence[1::2]) == bits
+            assert set(sequence) <= {0, 1, 2}
+
+
+@pytest.mark.parametrize("hops", [1, 2, 3, 6, 17])
+def test_more_hops_ask_for_the_same_bits_behind_a_tail_of_their_own(hops: int) -> None:
+    assert hops_ask_for_every_bit(hops)
+    asked = [index_sequence(bits, i, hops) for bits in product((0, 1), repeat=3) for i in range(3)]
+    assert {len(sequence) for sequence in asked} == {7 + 2 * (hops - 1)}
+    assert len({tuple(sequence[6:]) for sequence in asked}) == 1

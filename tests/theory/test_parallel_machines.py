@@ -8,22 +8,13 @@ from fractions import Fraction
 from math import ceil
 
 import pytest
-from hypothesis import given, strategies as st
 
 from depthlaw.theory.claims.definition import Case
-from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.connectivity import parallel_machines
 from depthlaw.theory.connectivity.parallel_machines import (
     Machine,
     attention_rounds,
-    mpc_rounds,
 )
-
-
-@given(st.integers(2, 12), st.integers(2, 4), st.integers(0, 99))
-def test_the_protocol_computes_attention_in_the_rounds_stated(n: int, b: int, seed: int) -> None:
-    case = Case(tokens=n, branching=b)
-    assert attention_rounds(case, seed) == mpc_rounds.predict(case)
 
 
 def test_the_way_down_is_executed_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,14 +38,6 @@ def test_a_lost_message_on_the_way_down_is_noticed(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(parallel_machines, "_levels", lambda *sizes: list(right(*sizes))[:-1])
     with pytest.raises((KeyError, ArithmeticError)):
         attention_rounds(Case(tokens=8, branching=2), 0)
-
-
-def test_less_capacity_than_the_way_down_sends_fails() -> None:
-    case = mpc_rounds.control.case
-    assert case.capacity == 2
-    assert judge(mpc_rounds, case, mpc_rounds.measure(case), force=True).verdict is Verdict.FAILS
-    # With one word in a round the printed bound 2 ceil(log_b N) + 3 fails too.
-    assert attention_rounds(Case(tokens=8, branching=2, capacity=1), 0) > 2 * 3 + 3
 
 
 @pytest.mark.parametrize("alpha", [Fraction(0), Fraction(1, 2), Fraction(1)])

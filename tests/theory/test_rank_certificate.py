@@ -28,16 +28,16 @@ def test_certificates_stand(width, depth, heads, rank):
     assert broken(data) == ""
 
 
-def wrong_weight(data):
-    data["weights"]["query"][0][0][0][0] += 1
+def added(*path):
+    """One more at a place of a certificate."""
 
+    def change(data):
+        *way, last = path
+        for step in way:
+            data = data[step]
+        data[last] += 1
 
-def wrong_solution(data):
-    data["pieces"][2]["solutions"][1][3] += 1
-
-
-def larger_rank(data):
-    data["rank"] += 1
+    return change
 
 
 def piece_twice(data):
@@ -45,29 +45,21 @@ def piece_twice(data):
     data["rank"] += 6
 
 
-def row_twice(data):
-    data["pieces"][1]["rows"][0] = data["pieces"][1]["rows"][1]
-
-
 def other_row(data):
     piece = data["pieces"][3]
     piece["rows"][0] = next(n for n in range(20) if n not in piece["rows"])
 
 
-def fewer_solutions(data):
-    data["pieces"][0]["solutions"].pop()
-
-
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (wrong_weight, "invertible"),
-        (wrong_solution, "order 2"),
-        (larger_rank, "the sizes add up to 19"),
+        (added("weights", "query", 0, 0, 0, 0), "invertible"),
+        (added("pieces", 2, "solutions", 1, 3), "order 2"),
+        (added("rank"), "the sizes add up to 19"),
         (piece_twice, "own order"),
-        (row_twice, "repeat"),
+        (added("pieces", 1, "rows", 0), "repeat"),
         (other_row, "order 3"),
-        (fewer_solutions, "3 solutions"),
+        (lambda data: data["pieces"][0]["solutions"].pop(), "3 solutions"),
         (lambda data: data.update(prime=4194288), "not prime"),
         (lambda data: data.update(prime=3), "does not exceed the degree 4"),
         (lambda data: data.update(prime=2**31 - 1), "exact for"),
@@ -99,10 +91,7 @@ def test_types_that_do_not_fit_are_refused(made, field, value):
 
 def test_small_parts_are_decided_without_chance(made):
     assert not [step.says for step in recheck(made) if "chance" in step.says]
-    assert finding(made).says == (
-        "d=2, L=2, H=1, N>=6: sep >= 18 for almost all weights; 5 of 5 catalecticants have the "
-        "rank of their shorter side"
-    )
+    assert "5 of 5 catalecticants have the rank of their shorter side" in finding(made).says
     assert finding(made).independent == "yes"
 
 

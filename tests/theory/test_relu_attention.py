@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -43,29 +41,6 @@ def test_an_even_power_is_not_counted_as_an_odd_one(monkeypatch: pytest.MonkeyPa
         relu_powers.measure(Case(depth=1, start="B"))
     monkeypatch.setattr(relu_attention, "_exponents", lambda case: {1, 2})
     assert relu_powers.measure(Case(depth=1)).value == -1
-
-
-def test_weights_tried_differ_and_are_as_many_as_the_text_says(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    claim, seen, right = nonnegative_weights_fail, [], relu_attention._signed_output
-
-    def recorded(adjacency: Any, weights: Any) -> Any:
-        seen.append(tuple(tuple(w.ravel()) for w in weights))
-        return right(adjacency, weights)
-
-    def identity(weight: Any, size: int) -> bool:
-        return np.array_equal(np.reshape(weight, (size, size)), np.eye(size))
-
-    monkeypatch.setattr(relu_attention, "_signed_output", recorded)
-    for case in [case for case in claim.cases("theory") if "trials" in case]:
-        seen.clear()
-        claim.measure(case)
-        assert len(set(seen)) == case.trials
-        assert len(seen) == case.trials * case.labellings
-        assert str(case.trials) in claim.plain.text
-    # Layers get kinds of their own: some choice is the identity below and something else above.
-    assert any(identity(low, 22) and not identity(high, 44) for low, high in seen)
 
 
 def test_within_capacity_the_identity_survives() -> None:

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 import sympy
 
-from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.separation_rank import convolution
-from depthlaw.theory.separation_rank.dimension_count import dimension_count
 from depthlaw.theory.separation_rank.linear_attention import PRIME
 
 
@@ -56,15 +54,3 @@ def test_rank_over_the_rationals_of_the_expanded_output(alternating):
 def test_tokens_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match=r"accepted are 2\^L tokens"):
         convolution.circuit(*(np.ones(n, dtype=np.int64) for n in ((2, 2, 2), 2, (3, 2))))
-
-
-def test_attention_has_the_larger_rank_up_to_32_tokens_at_width_two():
-    circuits = [
-        convolution.convolution_sides.measure(
-            Case(width=2, depth=L, tokens=2**L, alternating=True)
-        ).value
-        for L in (2, 3, 4)
-    ]
-    assert circuits == [4, 16, 256]
-    assert [dimension_count(2, L) for L in (2, 3, 4)] == [18, 232, 4538]
-    assert [dimension_count(2, L) < 2**2 ** (L - 1) for L in (5, 6)] == [False, True]

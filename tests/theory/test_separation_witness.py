@@ -60,11 +60,14 @@ def test_first_violation_changes_the_sign(width):
     assert excess(width, width, first) > 0 > excess(width, width, first - 1)
 
 
-def test_eight_of_sixteen_heads_contradict():
-    assert measured("first_violation", width=16, heads=8) == 216
-    shapes = ((16, 8), (14, 7), (3, 3), (4, 4), (4, 1))
-    found = [measured("conflict_heads", width=w, heads=h) for w, h in shapes]
-    assert found == [1, 0, 0, 1, 0]
+@pytest.mark.parametrize(
+    ("width", "heads"), [(3, 3), (4, 4), (4, 1), (5, 5), (12, 6), (14, 7), (16, 8)]
+)
+def test_heads_contradict_the_recalled_bound_where_their_forms_exceed_its_slope(width, heads):
+    """D_H = H (H+1)/2 forms grow the product by D_H a layer, and the bound grows by 2 d + 1."""
+    first = measured("first_violation", width=width, heads=heads)
+    assert (first > 0) == (heads * (heads + 1) // 2 > 2 * width + 1)
+    assert first == {16: 216, 5: 32, 4: 62 * (heads == 4)}.get(width, 0)
 
 
 def test_fewer_heads_multiply_on_a_block():
@@ -81,24 +84,13 @@ def test_the_growth_of_the_bound_decides_how_long_is_searched(monkeypatch, slope
     out otherwise."""
     line = "_recalled", lambda width, depth: flint.arb(100.5 + slope * depth)
     monkeypatch.setattr(product_bound, *line)
-    assert measured("conflict_heads", width=3, heads=3) == found
+    assert (measured("first_violation", width=3, heads=3) > 0) == found
 
 
 def test_a_search_without_end_is_an_error(monkeypatch):
     monkeypatch.setattr(product_bound, "_DEEPEST", 20)
     with pytest.raises(ArithmeticError, match="no violation up to depth 20, and none excluded"):
         measured("first_violation", width=4, heads=4)
-
-
-@pytest.mark.parametrize(("width", "depth", "rank"), [(2, 2, 8), (2, 3, 80), (4, 3, 80)])
-def test_the_product_weights_have_the_rank_that_is_argued(width, depth, rank):
-    shape = {"width": width, "depth": depth, "heads": 2, "tokens": 2 * width + 2}
-    shape |= {"weights": "coordinate"}
-    case = Case(**shape, inputs=2 * rank)
-    assert case in CLAIMS["product_lower_bound"].cases("quick")
-    # By values at random inputs, not by the product of exponents.
-    assert measured_rank(case, 0).value == rank == measured_rank(Case(**shape), 0).value
-    assert measured_rank(Case(**shape, inputs=rank // 2), 0).truncated
 
 
 @pytest.mark.parametrize(
@@ -126,7 +118,7 @@ def test_a_minor_is_a_form_in_the_weights(depth, heads, size):
 
 
 @pytest.mark.parametrize(("width", "depth", "heads", "size"), [(2, 2, 2, 18), (3, 1, 1, 12)])
-@pytest.mark.parametrize("prime", [2, 3, 5, 7, 2**31 - 1])
+@pytest.mark.parametrize("prime", [2, 7, 2**31 - 1])
 def test_a_rank_modulo_a_prime_is_no_larger_and_that_of_the_reduced_net(
     width, depth, heads, size, prime
 ):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sympy import Min, ceiling, log
 
-from ..claims.definition import Case, Control, Exact, Outside, Source, claim
-from ..claims.relations import Eq, between
+from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.relations import Eq
 from ..claims.symbols import depth, diameter, quantity
 from .graph_attention import (
     clipped_states,
@@ -21,10 +19,6 @@ from .graph_attention import (
 )
 from .relu_attention import relu_support
 
-if TYPE_CHECKING:
-    import networkx as nx
-
-max_degree = quantity("max_degree", r"\Delta", "largest degree of a graph")
 reached_distance = quantity(
     "reached_distance",
     "r_+",
@@ -36,10 +30,6 @@ row_distance = quantity(
     r"r_{row}",
     "largest distance of two vertices whose output rows have positive product",
     "nonnegative integer",
-)
-largest_entry = quantity("largest_entry", r"x_{max}", "largest entry of the output")
-complete = quantity(
-    "complete", "c_K", "1 for a complete graph, 0 for any other", "nonnegative integer"
 )
 least_depth = quantity(
     "minimal_depth",
@@ -252,57 +242,3 @@ def layers_for_diameter(case: Case, seed: int) -> Exact:
     transformers.
     """
     return Exact(common(minimal_depth(g) for g in graphs(case, seed)))
-
-
-def _largest_entry(g: nx.Graph, case: Case) -> Exact | Outside:
-    if max(degree for _, degree in g.degree) != case.max_degree:
-        return Outside("the graph has the maximum degree that the case names")
-    return Exact(int(layer_at(integer_states(g), case.depth).max()))
-
-
-_ENTRIES = (max_degree + 1) ** (3**depth - 1)
-
-
-@claim(
-    between(complete * _ENTRIES, largest_entry, _ENTRIES),
-    source=_PLAIN,
-    kind="upper",
-    cases={
-        "quick": (
-            *(
-                Case(family=family, diameter=diameter, max_degree=degree, depth=layers, complete=0)
-                for family, diameter, degree, depths in (
-                    ("path", 1, 1, range(5)),
-                    ("path", 6, 2, range(5)),
-                    ("cycle", 6, 2, range(5)),
-                    ("grid", 6, 4, range(1, 4)),
-                    ("karate club", 5, 17, range(1, 4)),
-                )
-                for layers in depths
-            ),
-            *Case.grid(max_degree=(1, 2, 4, 9), depth=(0, 1, 2, 3, 4), complete=1),
-        )
-    },
-    control=Control(
-        Case(family="path", diameter=1, max_degree=1, depth=2, complete=0),
-        "a single edge gives $2^8$ at $L = 2$",
-        between(0, largest_entry, (max_degree + 1) ** (3**depth - 2)),
-    ),
-    supports="connectivity/layers_for_diameter",
-)
-def entry_bound(case: Case, seed: int) -> Exact | Outside:
-    r"""Entries are at most $(\text{degree} + 1)^{3^L - 1}$.
-
-    For every graph of maximum degree $\Delta$, every entry after $L$ layers of $X \to X X^T X$ on
-    $A + I$ is at most $(\Delta + 1)^{3^L - 1}$; on the complete graph with $\Delta + 1$ vertices
-    every entry is.
-
-    Walks of length $m$ between two vertices: the last step is forced, so at most
-    $(\Delta + 1)^{m - 1}$. A single edge needs $2^{80}$ at $L = 4$, beyond 64-bit integers;
-    clipping to {0, 1} after each layer keeps the support.
-    """
-    import networkx as nx
-
-    if case.complete:
-        return _largest_entry(nx.complete_graph(case.max_degree + 1), case)
-    return _largest_entry(graphs(case, seed)[0], case)

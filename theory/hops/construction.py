@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
-from itertools import count
 from typing import Any
 
-from sympy import Expr, Symbol, ceiling, diff, floor, log, simplify
-from sympy.core.relational import Relational
+from sympy import ceiling, floor, log
 
 from depthlaw.advisor.laws import LARGEST_EXECUTED
 
-from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
+from ..claims.definition import Ball, Case, Control, Exact, Source, claim
 from ..claims.relations import Eq, Le
-from ..claims.symbols import depth, hops, hops_max, quantity
+from ..claims.symbols import hops, quantity
 from . import network
 from .one_layer import hops_ask_for_every_bit
 from .pointers import find
@@ -41,12 +39,6 @@ wrong_tokens = quantity(
 )
 computed_hops = quantity(
     "computed_hops", "h", "number of hops that was really computed; -1 when it is none", "integer"
-)
-rounded_down = quantity(
-    "rounded_down",
-    r"\rho",
-    "1 where log2 k is rounded down, as printed; 0 where it is rounded up",
-    "nonnegative integer",
 )
 hops_first = quantity("hops_first", "a", "number of hops taken first", "nonnegative integer")
 hops_then = quantity("hops_then", "b", "number of hops taken next", "nonnegative integer")
@@ -176,7 +168,8 @@ def depth_corrected(case: Case, seed: int) -> Exact:
     5 tokens over 2 and 3 symbols for $k \leq 6$, of 3, 4 and 6 for $k = 1$, and for each
     $k \leq 64$ an alternating and four random sequences. Two corrections of the printed
     construction. Of the spacing, at $k = 1$: a true match is at most $N - 1$ steps away, the start
-    token $N - 1/2$, a wrong symbol at least $2 N - (N - 1) = N + 1$.
+    token $N - 1/2$, a wrong symbol at least $2 N - (N - 1) = N + 1$. So $2^{L-2}$ hops fit into
+    $L \geq 2$ layers, and $2^{L-1} - 1$ into the printed depth.
     """
     return Exact(network.settles(network.causal, case, seed))
 
@@ -314,73 +307,7 @@ def construction_printed_spacing(case: Case, seed: int) -> Exact:
     return _wrong(case, seed, layers=2, spacing=1)
 
 
-# --- what a depth is enough for -------------------------------------------------------------------
-
-
-@claim(
-    Eq(hops_max, 2 ** (depth - 2 + rounded_down) - rounded_down),
-    source=ours("Theorem 4.2"),
-    assumes={"at least two layers": lambda case: case.depth >= 2},
-    cases={
-        "quick": Case.grid(depth=range(2, 9), rounded_down=(0, 1)),
-        "theory": Case.grid(depth=range(9, 15), rounded_down=(0, 1)),
-    },
-    control=Control(
-        Case(depth=4, rounded_down=1),
-        "$2^{L-1}$ itself has one binary digit more",
-        Eq(hops_max, 2 ** (depth - 2 + rounded_down)),
-    ),
-    supports="hops/depth_corrected",
-)
-def k_max(case: Case) -> Exact:
-    r"""Hops within $L$ layers: $2^{L-2}$, or $2^{L-1} - 1$ as printed.
-
-    For every $L \geq 2$, the largest $k$ with $\lceil \log_2 k \rceil + 2 \leq L$, the depth of the
-    repaired construction, is $2^{L-2}$; with $\lfloor \log_2 k \rfloor + 2 \leq L$, the printed
-    depth, it is $2^{L-1} - 1$.
-    """
-
-    def rounding_up(k: int, reached: int = 1) -> int:
-        return 2 if reached >= k else 1 + rounding_up(k, 2 * reached)
-
-    def rounding_down(k: int) -> int:
-        return 2 if k == 1 else 1 + rounding_down(k // 2)
-
-    layers = rounding_down if case.rounded_down else rounding_up
-    return Exact(next(k for k in count() if layers(k + 1) > case.depth))
-
-
-@k_max.argument(
-    r"about the stated count of layers, not nets. Prose: every $L \geq 2$ is $t + 2$; the steps "
-    "chain to 'k fits iff $k$ <= right side'; SymPy's rules for floor and ceil"
-)
-def _(statement: Relational) -> Iterator[Step]:
-    yield Step("the statement is an equation", statement.rel_op == "==")
-    for printed in (False, True):
-        yield from _chain(statement.rhs.subs(rounded_down, int(printed)), printed)
-
-
-def _chain(right: Expr, printed: bool) -> Iterator[Step]:
-    """The whole k whose layers fit are those up to the right side, written at L = t + 2, t >= 0."""
-    t, x = Symbol("t", integer=True, nonnegative=True), Symbol("x", real=True)
-    k = Symbol("k", positive=True)
-    rounded, edge = (floor, 2 ** (t + 1)) if printed else (ceiling, 2**t)
-    fits, last = x < t + 1 if printed else x <= t, edge - int(printed)
-    name, sign, bound = ("floor", "<", "t + 1") if printed else ("ceil", "<=", "t")
-    yield Step(
-        f"{name}(x) + 2 <= t + 2 means x {sign} {bound}, for every real x and whole t",
-        (rounded(x) <= t) == fits,
-    )
-    yield Step(
-        f"2^x grows with x and is k at x = log2 k, so log2 k {sign} {bound} means k {sign} {edge}",
-        bool(diff(2**x, x).is_positive) and simplify(2 ** (log(k) / log(2)) - k) == 0,
-    )
-    whole = not printed or (floor(x) <= last) == (floor(x) < edge)
-    yield Step(f"for whole k that means k <= {last}", edge.is_integer and whole)
-    yield Step("k = 1 fits at every L = t + 2", bool(rounded(log(1) / log(2)) + 2 <= t + 2))
-    yield Step(
-        f"the right side at L = t + 2 is {last}", simplify(right.subs(depth, t + 2) - last) == 0
-    )
+# --- pointers add up ------------------------------------------------------------------------------
 
 
 @claim(

@@ -44,12 +44,6 @@ walked = quantity(
     r"distance on the cycle from the start vertex to the answer of $\mathrm{hop}_k$",
     "integer",
 )
-tokens_needed = quantity(
-    "tokens_needed",
-    "N_k",
-    r"tokens of the shortest repetition of the edge list on which $\mathrm{hop}_k$ walks $k/2$ "
-    "steps",
-)
 
 
 # --- one lookup per layer -------------------------------------------------------------------------
@@ -337,41 +331,8 @@ def cycle_reduction(case: Case, seed: int) -> Exact:
 
     Nine tokens `* u + v u + v * _` for each edge: two hops walk one edge, from either end, and the
     next copy of a vertex met going back belongs to its other edge. At $k = 6$ all orders and
-    orientations are tried, up to symmetry. This executes the reduction; that $\mathrm{hop}_k$ then
-    needs $\Omega(\log k)$ layers is conditional.
+    orientations are tried, up to symmetry. The $9 k (k/2) + 1$ tokens are all needed: with a copy
+    less, edges listed along the walk are not walked. This executes the reduction; that
+    $\mathrm{hop}_k$ then needs $\Omega(\log k)$ layers is conditional.
     """
     return only(_distances(_instances(case, seed), case.hops, case.hops // 2))
-
-
-@claim(
-    Eq(tokens_needed, 9 * hops * hops / 2 + 1),
-    **CYCLES,
-    source=ours("Corollary 4.3"),
-    kind="threshold",
-    cases={"quick": Case.grid(hops=(6, 8), cycles=1), "theory": Case.grid(hops=(10, 12), cycles=1)},
-    control=Control(
-        Case(hops=6, cycles=1),
-        "one copy less fails for edges listed along the walk",
-        Eq(tokens_needed, 9 * hops * (hops / 2 - 1) + 1),
-    ),
-    supports="hops/cycle_reduction",
-)
-def cycle_reduction_length(case: Case, seed: int) -> Exact:
-    r"""The reduction needs all $k/2$ copies: $9 k (k/2) + 1$ tokens.
-
-    For every even $k \geq 6$, the shortest sequence of whole copies of the edge list on which
-    $\mathrm{hop}_k$ walks $k/2$ steps on $a k$-cycle, whatever the order of the edges and the
-    start, has $9 k (k/2) + 1$ tokens.
-
-    The source builds the sequence of this length; that no shorter repetition does is ours. So $k$ =
-    $\Theta(\sqrt{N})$ for this reduction; smaller $k$ pads the sequence. Tried: edges in order,
-    reversed, and four times shuffled with random orientation.
-    """
-    k, instances = case.hops, list(_instances(case, seed))
-    for copies in range(1, k + 1):
-        if _distances(instances, k, copies) == {k // 2}:
-            return Exact(len(edge_sequence(instances[0][0], 0, copies)))
-    raise ValueError(
-        f"no repetition of the edge list lets hop_{k} walk {k // 2} steps; accepted "
-        "are one cycle and even k from 6 on"
-    )

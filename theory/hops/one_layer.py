@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache
 from itertools import combinations, product
 from typing import Any
 
@@ -16,13 +15,6 @@ from ..claims.relations import Eq, Ge
 from ..claims.symbols import quantity, summaries, tokens
 from .pointers import hop_k
 
-precision = quantity("precision", "p", "bits of each number that a layer passes on")
-failing_inputs = quantity(
-    "failing_inputs",
-    r"\#_{fail}",
-    "inputs on which the best read-out of a network errs for some query",
-    "nonnegative integer",
-)
 domain_size = quantity("domain_size", "n", "size of the domain of the functions that are composed")
 summary_bits = quantity(
     "summary_bits",
@@ -90,9 +82,11 @@ def one_layer_index(case: Case) -> Exact:
     other tokens. One layer with $H$ heads of width $m$ and $p$ bits passes on $H (m + 1)$ sums of
     $p$ bits, so $H (m + 1) p \geq (N-1)/2$.
 
-    The reduction from INDEX, executed: every word of bits has its own row of answers. That one
-    layer passes on so many sums is prose. sanford2024one states $H m p = \Omega(N)$, as reported;
-    the constant 1/2 and the $m + 1$ are those of this reduction.
+    The reduction from INDEX, executed: every word of bits has its own row of answers. So with any
+    read-out a head of width 1 whose two sums have $p$ bits each errs for some index on all but
+    $2^{2 p}$ words: of the words that share their sums at most one is right for every index. That
+    one layer passes on so many sums is prose. sanford2024one states $H m p = \Omega(N)$, as
+    reported; the constant 1/2 and the $m + 1$ are those of this reduction.
     """
     n = (case.tokens - 1) // 2
     return Exact(
@@ -103,61 +97,6 @@ def one_layer_index(case: Case) -> Exact:
             }
         )
     )
-
-
-def _failing(case: Case, seed: int, *, bits_more: int = 0) -> Exact:
-    """Words on which a random one-layer head errs for some index, with the best read-out for each.
-
-    The read-out sees the rounded sums over the positions of the bits and the whole rest of the
-    input.
-    """
-    n, rng = (case.tokens - 1) // 2, case.rng(seed)
-    scores, values = rng.integers(0, 5, 2 * n).tolist(), rng.integers(1, 2**n, 2 * n).tolist()
-    shared: dict[Hashable, list[tuple[int, ...]]] = defaultdict(list)
-    for word in product((0, 1), repeat=n):
-        shared[_sums(word, scores, values, 2 ** (case.precision + bits_more))].append(word)
-    # At most one word of each group is answered rightly for every index: two words differ at some.
-    return Exact(sum(len(group) - (_majority(group) in group) for group in shared.values()))
-
-
-def _sums(bits: Sequence[int], scores: list[int], values: list[int], levels: int) -> Hashable:
-    """Denominator and numerator of a head over the bits, each rounded to one of so many levels."""
-    mass = [2 ** scores[2 * j + bit] for j, bit in enumerate(bits)]
-    top = sum(m * values[2 * j + bit] for j, (m, bit) in enumerate(zip(mass, bits, strict=True)))
-    highest = sum(max(2 ** scores[2 * j + b] for b in (0, 1)) for j in range(len(bits)))
-    return sum(mass) * (levels - 1) // highest, top * (levels - 1) // (highest * max(values))
-
-
-def _majority(group: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    return tuple(Counter(column).most_common(1)[0][0] for column in zip(*group, strict=True))
-
-
-@claim(
-    Ge(failing_inputs, two ** ((tokens - 1) / 2) - two ** (2 * precision)),
-    **INDEX,
-    cases={
-        "quick": Case.grid(tokens=(13, 17), precision=(1, 2)),
-        "theory": Case.grid(tokens=(21, 25), precision=(1, 2, 3)),
-    },
-    control=Control(
-        Case(tokens=9, precision=1),
-        "with many more bits the head does store the words",
-        measured=partial(_failing, bits_more=20),
-    ),
-    supports="hops/one_layer_index",
-)
-def one_layer_fails(case: Case, seed: int) -> Exact:
-    """A one-layer head of few bits fails on most words of INDEX.
-
-    For every odd $N$ and every one-layer head of width 1 whose two sums have $p$ bits each, with
-    any read-out, all but $2^{2 p}$ of the $2^{(N-1)/2}$ words of the reduction from INDEX are
-    answered wrongly for some index.
-
-    Random weights, sums rounded to $p$ bits, and for every index the best read-out. Pigeonhole: of
-    the words that share their sums at most one is right for every index. Two layers do it:
-    hops/depth_corrected.
-    """
-    return _failing(case, seed)
 
 
 def _least_error(points: int, bits: int) -> Exact:

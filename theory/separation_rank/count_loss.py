@@ -21,20 +21,11 @@ from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Source, Step, at, claim
 from ..claims.proof_steps import equal, nonnegative, vanish
-from ..claims.symbols import quantity
 from .dimension_count import moments_degree
-from .graded_pieces import PRIME, piece_shape
-from .head_word import kept_letters, separators, word_forms
-from .piece_rank import graded_rank, rank_of_piece
-from .rank_symbols import COLUMNS, D, L, Le, catalecticant_rank, d, index as i, k
-
-letters = quantity("word_letters", "C", "letters M of a row a^T M s_1 M ... s_{C-1} M")
-shared = quantity(
-    "shared_separators",
-    "q",
-    "different matrices, up to transposition, among the s_i at even places of such a row",
-)
-
+from .graded_pieces import piece_shape
+from .head_word import kept_letters, separators
+from .piece_rank import rank_of_piece
+from .rank_symbols import COLUMNS, L, Le, catalecticant_rank, d, index as i, k
 
 # --- the loss -------------------------------------------------------------------------------------
 
@@ -97,18 +88,10 @@ _FEWER = _codimension(2 * floor(L / 2), 3**L - 1 - 2 * k, d - L)
 # What Cat_k loses for d > L.
 LOSS = Piecewise((_FEWER, 4 * k < 3**L - 1), (0, True))
 _BOUND = COLUMNS - _FEWER
-_WORD_COLUMNS = binomial(D + letters - k - 1, letters - k)
-_WORD_BOUND = _WORD_COLUMNS - _codimension(shared, 2 * (letters - k), d - shared - 1)
 
-# --- claims ---------------------------------------------------------------------------------------
+# --- the claim ------------------------------------------------------------------------------------
 
 _SOURCE = Source("depthlaw", "docs/separation-rank.md, Where one head falls short")
-_RESTS = (
-    "Checked for all sizes: {checked}, relations and number of monomials. Prose: "
-    r"$\operatorname{{rank}} \mathrm{{Cat}}_k$ is a dimension of derivatives, the product rule, "
-    "pigeonholes (each term only for {range}), the image of $M = v v^T$, general "
-    "forms leave no less than monomials."
-)
 
 
 @claim(
@@ -156,10 +139,10 @@ _DEEPEST, _SUBSETS = 6, 3
 
 
 @count_loss.argument(
-    _RESTS.format(
-        checked="the recursion of the word, the place of $c_L$, the pairs of letters",
-        range=r"$L \leq 3$",
-    )
+    "Checked for all sizes: the recursion of the word, the place of $c_L$, the pairs of letters, "
+    r"relations and number of monomials. Prose: $\operatorname{rank} \mathrm{Cat}_k$ is a "
+    r"dimension of derivatives, the product rule, pigeonholes (each term only for $L \leq 3$), the "
+    "image of $M = v v^T$, general forms leave no less than monomials."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """For all d > L and 2 k < C."""
@@ -204,115 +187,6 @@ def _(statement: Relational) -> Iterator[Step]:
             for depth in range(1, 5)
             for width in range(depth + 1, 8)
             for order in range((3**depth + 1) // 4)
-        ),
-    )
-
-
-def _words(*shapes: tuple[int, int, int]) -> tuple[Case, ...]:
-    return tuple(
-        Case(width=width, word_letters=C, shared_separators=q, order=(C - 1) // 2)
-        for width, C, q in shapes
-    )
-
-
-_RARE = 1e-6
-
-
-def _word_rank(case: Case, seed: int, shared: bool = True) -> Exact:
-    """The rank of the derivatives of a random word modulo a prime.
-
-    Each separator at an even place, where they are shared, is one of a few random matrices,
-    transposed or not at random; the others are other random matrices. Weights are drawn until the
-    chance that all of them missed a larger rank is below 1e-6: a minor has degree C in the weights
-    for each row.
-    """
-    rng, best, misses = case.rng(seed), 0, 1.0
-    width, C = case.width, case.word_letters
-    while misses > _RARE:
-        first, fresh = rng.integers(0, PRIME, width), rng.integers(0, PRIME, (C - 1, width, width))
-        few = rng.integers(0, PRIME, (case.shared_separators, width, width))
-        turned = rng.integers(0, 2, C - 1)
-        for place in range(1, C - 1, 2) if shared else ():
-            chosen = few[place // 2 % len(few)]
-            fresh[place] = chosen.T if turned[place] else chosen
-        best = max(best, graded_rank(word_forms(first, list(fresh)), case.order, seed=seed))
-        misses *= C * (best + 1) / PRIME
-    return Exact(best, misses=misses)
-
-
-def _free_word(case: Case, seed: int) -> Exact:
-    return _word_rank(case, seed, shared=False)
-
-
-@claim(
-    Le(catalecticant_rank, _WORD_BOUND),
-    source=_SOURCE,
-    assumes={
-        r"$d_x \geq q + 2$": lambda c: c.width >= c.shared_separators + 2,
-        "$2 q < C$": lambda c: 2 * c.shared_separators < c.word_letters,
-        "$2 k < C$": lambda c: 2 * c.order < c.word_letters,
-    },
-    cases={
-        "quick": _words((3, 5, 1), (3, 7, 1), (4, 5, 1), (4, 5, 2)),
-        "theory": _words((3, 9, 1), (4, 7, 1), (4, 7, 2)),
-        "full": _words((5, 7, 2), (5, 7, 3)),
-    },
-    control=Control(
-        Case(width=3, word_letters=5, shared_separators=1, order=2),
-        "two matrices in place of one: 56, not 54",
-        measured=_free_word,
-    ),
-    supports="separation_rank/exact_below_count",
-)
-def word_loss(case: Case, seed: int) -> Exact:
-    r"""Words with few separators at even places have fewer derivatives.
-
-    For a row $a^T M s_1 M$ ... $s_{C-1} M$ whose separators at even places are among $q$ matrices
-    and their transposes, $d_x \geq q + 2$, $2 q < C$, $2 k < C$, the derivatives of order $k$ span
-    at most $\binom{D+e-1}{e}$ - [$t^{2 e}$] $(1+t)^q/(1-t)^{d_x-q-1}$ dimensions, $e = C - k$.
-
-    The small model of what happens at (4, 3). Attained in every case here but $d_x = 4$ with one
-    matrix, where the rank is smaller by two more: the bound is not the rank of every word.
-    $2 q < C$ says that there are no more matrices than even places.
-    """
-    return _word_rank(case, seed)
-
-
-@word_loss.argument(
-    _RESTS.format(checked="the pairs of letters", range=r"one matrix and $C \leq 11$")
-)
-def _(statement: Relational) -> Iterator[Step]:
-    """For words with q matrices at the even places, d >= q + 2, 2 q < C and 2 k < C."""
-    yield Step(
-        "the right side is binom(D+e-1, e) - sum_i binom(q, i) binom(2e-i+d-q-2, d-q-2) "
-        "with e = C - k",
-        statement.rhs == _WORD_BOUND,
-    )
-    yield from _pair_steps()
-    # q = 1; with more of them a term has the same factor with another name.
-    words = [tuple(1 + place % 2 for place in range(C - 1)) for C in range(1, 12)]
-    yield Step(
-        "C <= 11: at M = v v^T every term of a derivative of order k < C/2 has a factor "
-        "a^T v or v^T s v, s at an even place",
-        all(_always_a_factor(word, {2}, True) for word in words),
-    )
-    yield from _ideal_steps()
-    yield from _monomial_steps()
-
-    def agrees(width: int, C: int, q: int, order: int) -> bool:
-        case = Case(width=width, word_letters=C, shared_separators=q, order=order)
-        fewer = at(_WORD_COLUMNS - _WORD_BOUND, case)
-        return bool(fewer == ideal_codimension(width, q, 1, 2 * (C - order)))
-
-    yield Step(
-        "the sum of the statement is this number with j = 1, n = 2e: d <= 6, q + 2 <= d, "
-        "2 q < C <= 11, 2 k < C",
-        all(
-            agrees(width, C, q, order)
-            for width in range(3, 7)
-            for q in range(1, width - 1)
-            for C in range(2 * q + 1, 12)
-            for order in range((C + 1) // 2)
         ),
     )
 

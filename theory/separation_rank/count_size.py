@@ -9,9 +9,7 @@ from sympy import (
     E,
     Expr,
     Integer,
-    Max,
     Min,
-    Sum,
     Symbol,
     binomial,
     ceiling,
@@ -38,7 +36,7 @@ from ..claims.proof_steps import (
 from ..claims.relations import Within, between
 from ..claims.symbols import quantity
 from .dimension_count import dimension_count
-from .rank_symbols import COUNT_PAGE, C, D, Eq, L, d, dimension_sum, k
+from .rank_symbols import COUNT_PAGE, C, D, Eq, L, d
 
 S = quantity("count", "S", "the dimension count $S(d_x, L)$, an upper bound on the separation rank")
 knee_depth = quantity(
@@ -54,55 +52,6 @@ MIDDLE = binomial(D + floor(C / 2), D)
 def _count(case: Case) -> Exact:
     """S(d, L) by its closed form."""
     return Exact(dimension_count(case.width, case.depth))
-
-
-@claim(
-    Eq(S, dimension_sum()),
-    source=COUNT_PAGE,
-    cases={
-        "quick": Case.grid(width=(1, 2, 3, 5), depth=(1, 2, 3)),
-        "theory": Case.grid(width=(2, 4, 7, 12), depth=(4, 5)),
-    },
-    control=Control(Case(width=2, depth=2), "max in place of min", Eq(S, dimension_sum(Max))),
-    supports="separation_rank/dimension_count",
-)
-def count_closed_form(case: Case) -> Exact:
-    r"""The dimension count is two hockey sticks.
-
-    For every $d$ and $L$, $S(d, L) = \sum_k \min(d \binom{D+k-1}{k},
-    \binom{D+C-k-1}{C-k})$ equals $d \binom{D+m}{m} + \binom{D+C-m-1}{C-m-1}$, with $m$ the last $k$
-    at which the first term is not the larger one.
-
-    Measured is the closed form, by binary search for $m$; predicted is the sum.
-    """
-    return _count(case)
-
-
-@count_closed_form.argument(
-    "Monotone terms and hockey sticks are checked for all sizes; prose: that the terms therefore "
-    "cross once."
-)
-def _(statement: Relational) -> Iterator[Step]:
-    """The first term grows, the second falls, the first is smaller at k = 0: one crossing."""
-    total = statement.rhs
-    terms = {d * binomial(D + k - 1, k), binomial(D + C - k - 1, C - k)}
-    minimum = isinstance(total, Sum) and isinstance(total.function, Min)
-    named = set(total.function.args) if minimum else set()
-    yield Step(
-        "S sums min(d binom(D+k-1, k), binom(D+C-k-1, C-k)) over k = 0, ..., C",
-        minimum
-        and len(named) == 2
-        and {_plain(t) for t in named} == {*map(_plain, terms)}
-        and total.limits[0][:2] == (k, 0)
-        and expand(total.limits[0][2] - C) == 0,
-    )
-    yield from _monotone_steps()
-    yield equal(
-        "at k = 0 the terms are d and binom(D+C-1, C), which is at least its value D >= d at C = 1",
-        binomial(D + 1 - 1, 1) - d,
-        d * (d - 1) / 2,
-    )
-    yield from hockey_stick_steps()
 
 
 _LEAST = log(MIDDLE, 3)

@@ -14,28 +14,18 @@ from typing import Any
 import flint
 from flint import arb, fmpz
 from sympy import (
-    E,
     Expr,
-    Integer,
     Matrix,
     Min,
-    Piecewise,
     Product,
     Rational,
-    StrictGreaterThan,
-    StrictLessThan,
     Symbol,
-    diff,
     expand,
     eye,
     factor,
-    limit,
     log,
-    oo,
-    simplify,
     summation,
     symbols,
-    true,
     zeros,
 )
 from sympy.core.relational import Relational
@@ -56,12 +46,6 @@ first = quantity(
     r"L_\times",
     "first depth beyond the threshold at which a lower bound exceeds a recalled "
     "upper bound; 0 if none",
-    "nonnegative integer",
-)
-conflict = quantity(
-    "conflict",
-    r"\chi",
-    "1 if some depth contradicts the recalled upper bound, 0 if none does",
     "nonnegative integer",
 )
 
@@ -244,8 +228,10 @@ def first_violation(case: Case) -> Exact:
     (12288).
 
     The bound is as recalled; check against the paper. Repeating the last form at width 4 brings 62
-    down to 61. At $H = d_x$ the constant $b_2$ of the recalled lower bound is undefined;
-    upper_bound_deep leads with a case of $2 H \leq d_x$. The product is a lower bound on the rank,
+    down to 61. With $H$ heads the product exceeds the recalled bound at some depth if and only if
+    $H (H+1)/2 > 2 d_x + 1$, the slope of the bound: at width 16 eight heads do, from depth 216 on.
+    At $H = d_x$ the constant $b_2$ of the recalled lower bound is undefined; upper_bound_deep leads
+    with a case of $2 H \leq d_x$. The product is a lower bound on the rank,
     and so contradicts the bound; $S$ is an upper bound, and contradicts nothing: that one head
     attains $S$ for all $d_x$ and $L$ is false, as $\operatorname{sep}(4, 3) = S - 4$
     (exact_below_count). Whether one head comes near enough to $S$ at these depths is open.
@@ -258,86 +244,6 @@ def first_violation(case: Case) -> Exact:
         return ball(Fraction(float(low)), Fraction(float(high)))
 
     return Exact(_first_violation(case.width, count))
-
-
-def _conflict(slope: Expr) -> Relational:
-    return Eq(conflict, Piecewise((1, Gt(H * (H + 1) / 2, slope)), (0, True)))
-
-
-@claim(
-    _conflict(2 * d + 1),
-    **AGAINST_THEOREM_2,
-    assumes=_HEADS,
-    cases={
-        "quick": (
-            *(Case(width=w, heads=w) for w in (1, 2, 3, 4, 5, 6)),
-            *(Case(width=2 * h, heads=h) for h in (6, 7, 8)),
-        )
-    },
-    control=Control(Case(width=4, heads=4), "slope $3 d_x$", _conflict(3 * d)),
-    supports="separation_rank/upper_bound_deep",
-)
-def conflict_heads(case: Case) -> Exact:
-    r"""Heads that contradict Theorem 2 as recalled.
-
-    The product lower bound with $H$ heads exceeds the recalled upper bound at some depth
-    $L > \log_3 d_x$ if and only if $D_H = H (H+1)/2 > 2 d_x + 1$; with $H = d_x$ that is
-    $d_x \geq 4$, with $H = d_x/2$ it is $d_x \geq 16$.
-
-    The bound is as recalled; check against the paper. At width 16 eight heads contradict it from
-    depth 216 on.
-    """
-    return Exact(int(_first_product(case) > 0))
-
-
-@conflict_heads.argument(
-    "The growth for each layer and the gap, concave with positive ends, are checked for all "
-    "$d$, $H$ and $L$; prose: a larger slope wins at some depth, a smaller one never does past "
-    "$D_H$ layers, and a concave gap is positive between positive ends."
-)
-def _(statement: Relational) -> Iterator[Step]:
-    """D_H forms give the slope D_H, the bound has 2 d + 1; with no more it is never exceeded."""
-    is_table = isinstance(statement.rhs, Piecewise)
-    branches: tuple[Any, ...] = statement.rhs.args if is_table else ((0, true),)
-    (value, condition), slope = branches[0], diff(2 * d * L + L, L)
-    ratio: Expr = Integer(0)
-    if isinstance(condition, StrictGreaterThan | StrictLessThan):
-        ratio = simplify((condition.gts - condition.lts) / (H * (H + 1) / 2 - slope))
-    yield Step(
-        "the right side is 1 if D_H > 2 d + 1 and 0 otherwise",
-        value == 1
-        and bool(ratio.is_Number and ratio.is_positive)
-        and len(branches) == 2
-        and branches[1][0] == 0
-        and branches[1][1] == true,
-    )
-    x = Symbol("x", positive=True)
-    yield Step(
-        "from L to L + 1 each factor 3^(L-l) + 1 grows by less than 3",
-        bool((3 * (x + 1) - (3 * x + 1)).is_positive),
-    )
-    yield equal("and by a factor that tends to 3", limit((3 * x + 1) / (x + 1), x, oo), Integer(3))
-    yield from _no_conflict_steps()
-
-
-def _no_conflict_steps() -> Iterator[Step]:
-    """For log_3 d <= L <= D_H <= 2 d + 1 the bound minus log_3 of the product is concave in L and
-    positive at both ends."""
-    d, L, u, s = symbols("d L u s", positive=True)  # u = log_3 d
-    yield Step(
-        "log_3 2 < 2/3 and log_3(2 sqrt(2) e) > 3/2: 8 < 9, and (2 sqrt(2) e)^2 = 8 e^2 > 27",
-        bool((8 * E**2 - 27).is_positive),
-    )
-    # log_3 of the product is at most L (L-1)/2 + L log_3 2, since 3^m + 1 <= 2 3^m.
-    gap = 2 * d * (L - u) + L + 3 * d + u - L * (L - 1) / 2 - Rational(2, 3) * L
-    yield Step("the gap is concave in L", diff(gap, L, 2) == -1)
-    yield nonnegative(
-        "at L = u: positive, with d = 3^u >= 1 + u + u^2/2 as log 3 > 1",
-        expand(gap.subs(L, u).subs(d, 1 + u + u**2 / 2 + s)),
-    )
-    yield nonnegative(
-        "at L = 2 d + 1: positive, with u <= d", expand(gap.subs(L, 2 * d + 1).subs(d, u + s))
-    )
 
 
 def _first_product(case: Case) -> int:

@@ -17,8 +17,8 @@ from sympy import Expr, Min, Piecewise
 from ..claims.definition import Case, Control, Exact, Source, claim
 from ..claims.relations import Within, between
 from ..claims.symbols import quantity, tokens as N
-from .linear_attention import forward, random_net, random_tokens, value_matrix
-from .moment_forms import catalecticant_sum
+from .linear_attention import PRIME, forward, random_net, random_tokens, value_matrix
+from .rank_at_weights import integer_net, modulo, rank_at
 from .rank_symbols import COUNT_PAGE, Eq, Ge, H, L, d, dimension_sum
 from .value_rank import measured_rank, rank_mod, sep
 
@@ -69,13 +69,15 @@ def graded_rank(case: Case, seed: int) -> Exact:
     For $N \geq 2 (d_x + 1)$, at every choice of weights, the separation rank is the sum over $k$ of
     the ranks of the catalecticants, in every case measured.
 
-    Checks steps 3 to 5 of the written proof at random weights modulo a prime, at several heads too.
+    Checks steps 3 to 5 of the written proof at random whole weights, at several heads too: values
+    modulo a prime, catalecticants modulo primes drawn at random.
     """
     rng = case.rng(seed)
-    net = random_net(rng, width=case.width, depth=case.depth, heads=case.heads)
-    graded = catalecticant_sum(net)
-    left, right = (random_tokens(rng, net, graded + 4, case.tokens // 2) for _ in range(2))
-    return Exact(rank_mod(value_matrix(net, left, right)) - graded)
+    drawn = random_net(rng, width=case.width, depth=case.depth, heads=case.heads)
+    net = integer_net(drawn.query, drawn.key, drawn.value, drawn.output)
+    graded, reduced = int(rank_at(net, rng).value), modulo(net, PRIME)
+    left, right = (random_tokens(rng, reduced, graded + 4, case.tokens // 2) for _ in range(2))
+    return Exact(rank_mod(value_matrix(reduced, left, right)) - graded)
 
 
 # --- residual connections -------------------------------------------------------------------------
