@@ -92,7 +92,7 @@ def prepare(
     only: Iterable[str] = (),
     own: Path | None = None,
     options: Options | None = None,
-    changed: Callable[[Claim], Claim] = lambda claim: claim,
+    corpus: str = "",
 ) -> Work:
     """What a suite asks for, and what of it is missing in a results folder.
 
@@ -102,7 +102,7 @@ def prepare(
         only: keys or topics; by default the claims of `own`, else all that have cases in the suite.
         own: a Python file with claims of one's own.
         options: who does the work.
-        changed: the claim with other cases in the place of a claim's; measured as it is.
+        corpus: the digest of another corpus for the claims that train on one.
 
     Raises:
         UsageError: for anything that cannot be used, before a record is written.
@@ -111,7 +111,7 @@ def prepare(
     check_device(options.device)
     engine = options.made(loader_of(own))
     asked = _asked(list(only), check_suite(suite), options.device, own)
-    claims = {key: changed(claim) for key, claim in asked.items()}
+    claims = {key: on_corpus(claim, corpus) for key, claim in asked.items()} if corpus else asked
     runs = plan(claims, suite, options.device)
     if not runs:
         if DEVICE_OF.get(suite, options.device) != options.device:

@@ -80,14 +80,15 @@ def _command(
     *examples: str,
     runs: str,
     of: typer.Typer | None = None,
-    name: str | None = None,
     cls: type[_Command] = _Command,
     **more: Any,
 ) -> Callable[[Callable[..., None]], Callable[..., int]]:
-    """Decorator: a command, and lines that show how it is called. The function below is its
-    signature and its help; `runs` names what does the work, "module.function" of this folder, which
-    takes the same parameters and is imported when it is called."""
+    """Decorator: a command, and lines that show how it is called, of which the first begins with
+    its name. The function below is its signature and its help; `runs` names what does the work,
+    "module.function" of this folder, which takes the same parameters and is imported when it is
+    called."""
     module, _, function = runs.partition(".")
+    name = examples[0].split()[0 if of is None else 1]
 
     def declared(signature: Callable[..., None]) -> Callable[..., int]:
         @wraps(signature)
@@ -379,7 +380,6 @@ _DRAWN: Any = _path("FILE", "Draw it (.png, .svg or .pdf).", "--plot")
     "measure residual --model gpt2",
     "measure residual --model gpt2 --variant san --plot gpt2.svg",
     of=measure,
-    name="residual",
     runs="measure_commands.residual",
 )
 def measure_residual(
@@ -713,7 +713,6 @@ def _records(context: typer.Context) -> None:
     "records list --claim hops --results reference",
     "records list --suite quick --json",
     of=records,
-    name="list",
     runs="records_commands.list_records",
 )
 def records_list(
@@ -732,7 +731,6 @@ def records_list(
 @_command(
     "records show 69c73d33ce --results reference",
     of=records,
-    name="show",
     runs="records_commands.show_record",
 )
 def records_show(
@@ -747,7 +745,6 @@ def records_show(
     "records verify",
     "records verify --results reference",
     of=records,
-    name="verify",
     runs="records_commands.verify_records",
 )
 def records_verify(place: Path | None = _PLACE, json_output: bool = _JSON) -> None:
@@ -758,7 +755,6 @@ def records_verify(place: Path | None = _PLACE, json_output: bool = _JSON) -> No
     "records export records.csv",
     "records export reference.csv --results reference",
     of=records,
-    name="export",
     runs="records_commands.export",
 )
 def records_export(
@@ -770,7 +766,7 @@ def records_export(
     """Write the records as one table in CSV, for other programs."""
 
 
-@_command("records gc", "records gc --delete", of=records, name="gc", runs="records_commands.gc")
+@_command("records gc", "records gc --delete", of=records, runs="records_commands.gc")
 def records_gc(
     delete: bool = _flag("--delete", "Remove the records listed."),
     own: Path | None = _CLAIMS,
@@ -787,7 +783,6 @@ def records_gc(
     "records diff reference ~/results",
     "records diff old-results new-results --json",
     of=records,
-    name="diff",
     runs="records_commands.diff",
 )
 def records_diff(

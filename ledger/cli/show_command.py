@@ -14,7 +14,7 @@ from ..records.store import Store, open_store
 from ..running.claims_index import claims_index, described, unknown
 from ..verdicts.shipped_answers import ShippedAnswer, shipped_answer
 from . import list_commands, terminal
-from .output import dump, notes, report_set_aside, say, stdout
+from .output import dump, note, report_set_aside, stdout
 
 # SymPy is loaded where no shipped answer does.
 if TYPE_CHECKING:
@@ -124,19 +124,17 @@ def _evidence(
 
 
 def _say_whose(key: str, store: Store, origin: str, verify: str, needs: str) -> None:
-    say(
-        notes(),
+    note(
         f"nothing is recorded for {key} in {store.root} yet; {origin}; {verify} measures here"
-        f"{_lacking(needs)}",
+        f"{_lacking(needs)}"
     )
 
 
 def _hint(place: RecordSource) -> None:
     claim = place.result.claim
-    say(
-        notes(),
+    note(
         f"nothing is recorded for {claim.key} in {place.store.root} yet; run {place.verify}"
-        f"{_lacking(claim.needs)}",
+        f"{_lacking(claim.needs)}"
     )
 
 

@@ -174,10 +174,6 @@ class Record:
     def _canonical_result(self) -> bytes:
         return canonical(self.result)
 
-    def encoded_as(self, inputs: bytes, result: bytes) -> None:
-        """Spare it encoding its parts, whose canonical form is known."""
-        self.__dict__.update(_canonical_inputs=inputs, _canonical_result=result)
-
     def to_bytes(self) -> bytes:
         """The file's content: one canonical JSON object, put together from parts that are each
         encoded only once."""
@@ -564,12 +560,6 @@ def _files_below(folder: str) -> Iterator[str]:
 
 def _content(path: str) -> bytes:
     """The content of a regular file; links are not followed, and a pipe is not waited for."""
-    if not hasattr(os, "O_NOFOLLOW") or not hasattr(os, "O_NONBLOCK"):
-        if os.path.islink(path) or not os.path.isfile(path):
-            raise ValueError("not a regular file")
-        if os.path.getsize(path) > LARGEST:
-            raise ValueError("not a record: too large")
-        return Path(path).read_bytes()
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:

@@ -14,7 +14,7 @@ import signal
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, suppress
@@ -62,11 +62,14 @@ class RunTask(NamedTuple):
 TaskAnswer = tuple[dict[str, Any], dict[str, Any], dict[str, Any]] | str
 
 
+Outcomes = Generator[tuple[Run, Record | Failure], None, None]
+
+
 class Engine(Protocol):
     """Executes runs. Closing the iterator abandons what is in flight; what was yielded is
     finished."""
 
-    def outcomes(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Record | Failure]]:
+    def outcomes(self, runs: Sequence[Run]) -> Outcomes:
         """Every run with its record or the reason why it has none, as they finish."""
         ...
 
@@ -118,7 +121,7 @@ class Inline:
     """In this process, one after the other: no overhead, but a run that kills its process takes the
     driver with it."""
 
-    def outcomes(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Record | Failure]]:
+    def outcomes(self, runs: Sequence[Run]) -> Outcomes:
         """See `Engine`."""
         for run in runs:
             try:
@@ -153,7 +156,7 @@ class ProcessPool:
     gpus: tuple[str, ...] = ()
     loader: str = LOADER
 
-    def outcomes(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Record | Failure]]:
+    def outcomes(self, runs: Sequence[Run]) -> Outcomes:
         """See `Engine`."""
         todo, deaths = _bundles(runs), Counter[str]()
         # Runs that wait for another try, by the time (of a clock that nobody can set) when their
@@ -376,7 +379,7 @@ class Ray:
     gpus_per_run: float = 0.0
     loader: str = LOADER
 
-    def outcomes(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Record | Failure]]:
+    def outcomes(self, runs: Sequence[Run]) -> Outcomes:
         """See `Engine`."""
         try:
             import ray
@@ -478,26 +481,13 @@ def execute(
     failures = []
     seconds = 60 * minutes if minutes is not None else None
     deadline = time.monotonic() + seconds if seconds is not None else None
-    with stoppable(seconds), closing(_stoppable(engine, todo, deadline)) as outcomes:
+    with stoppable(seconds), closing(engine.outcomes(todo)) as outcomes:
         for run, outcome in outcomes:
             if isinstance(outcome, Failure):
                 failures.append(outcome)
             else:
                 store.put(outcome)
             finished(run)
-    return failures
-
-
-def _stoppable(
-    engine: Engine, todo: Sequence[Run], deadline: float | None
-) -> Generator[tuple[Run, Record | Failure], None, None]:
-    outcomes = engine.outcomes(todo)
-    try:
-        for item in outcomes:
-            yield item
             if deadline is not None and time.monotonic() > deadline:
                 raise Stopped(TIME_IS_UP)
-    finally:
-        close = getattr(outcomes, "close", None)
-        if close is not None:
-            close()
+    return failures

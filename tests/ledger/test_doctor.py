@@ -16,7 +16,7 @@ from depthlaw.theory.claims.values import Exact
 def own(tmp_path, monkeypatch):
     for name in ("DATA", "CACHE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
-    monkeypatch.setattr(module, "_devices", lambda: module.Check("machine", "GPU", "not asked"))
+    monkeypatch.setattr(module, "_devices", lambda: module.Check("GPU", "not asked"))
     store = Store(tmp_path / "r")
     reference = next(iter(shipped()))
     store.put(reference)
