@@ -33,6 +33,8 @@ from .verdicts.suite_verdicts import ClaimResult, results
 if TYPE_CHECKING:
     from depthlaw.empirics.exercises.corpus import Corpus
 
+    from .running.interrupts import Stopped
+
 
 @dataclass(frozen=True)
 class Work:
@@ -78,6 +80,11 @@ class Work:
         judged = results(self.claims, self.suite, self.store, failures)
         remember()
         return judged
+
+    def left_by(self, stop: Stopped) -> str:
+        """What is said when something stopped it."""
+        done = f"{len(self.recorded)} of {len(self.runs)} runs are recorded in {self.store.root}"
+        return f"{stop}: {done}; the same command goes on from there"
 
     @property
     def recorded(self) -> list[Record]:
@@ -132,17 +139,12 @@ def prepare(
                 "--memory is a budget for claims that plan theirs, such as those of "
                 "suite frontier; --max-memory caps each process of the pool"
             )
-        work, expected = budgeted(
-            todo, store, engine, parse_bytes(options.memory or DEFAULT_MEMORY)
-        )
+        memory = parse_bytes(options.memory or DEFAULT_MEMORY)
+        work, expected = budgeted(todo, store, engine, memory)
         return Work(suite, claims, runs, todo, store, work, expected, "by the cost model")
     expected = estimate(todo, store)
-    if (
-        isinstance(engine, ProcessPool)
-        and expected.total < 5
-        and len(todo) < 200
-        and options.processes == 0
-    ):
+    short = expected.total < 5 and len(todo) < 200
+    if isinstance(engine, ProcessPool) and short and options.processes == 0:
         # Starting processes costs seconds.
         engine = Inline()
     # Recorded cases are mostly the smaller ones, and of claims that share a training one was timed

@@ -31,7 +31,7 @@ from ..suite import prepare, store_corpus
 from ..verdicts.suite_verdicts import ClaimResult, as_json, marked
 from ..verdicts.undecided_advice import remedies
 from .output import dump, heading, note, report_set_aside, say, stdout
-from .plain import draw, paragraph, picture_format, refuse_place
+from .plain import draw, paragraph, picture_format
 from .tables import data_table, names_table, print_table
 from .terminal import STYLES
 
@@ -64,9 +64,9 @@ def exercise(
         return 0
     chosen = _chosen(name, known)
     _check_installed()
-    form, pictures = picture_format(plot, force), _pictures(chosen, plot)
-    for file in pictures.values():
-        refuse_place(file, force)
+    pictures = _pictures(chosen, plot)
+    for file in pictures.values() or (None,):
+        form = picture_format(file, force)
     text = corpora.own(corpus) if corpus is not None else None
     digest = text.digest if text is not None else corpora.STANDARD
     work = prepare(
@@ -99,10 +99,7 @@ def exercise(
         with _progress(cache, len(work.todo), quiet=json_output) as finished:
             failures = work.execute(finished)
     except Stopped as stop:
-        note(
-            f"{stop}: {len(work.recorded)} of {len(work.runs)} runs are recorded in "
-            f"{work.store.root}; the same command goes on from there"
-        )
+        note(work.left_by(stop))
         return 130
     judged = {result.claim.key: result for result in work.judged(failures)}
     for entry in chosen:

@@ -22,7 +22,7 @@ from depthlaw.empirics.depth_width.surface import Surface, read
 from depthlaw.theory.claims.verdict import Verdict
 
 from .output import dump, heading, stdout
-from .plain import draw, paragraph, picture_format, refuse_place
+from .plain import draw, paragraph, picture_format
 from .tables import plain_table, print_table, text_table
 from .terminal import STYLES
 
@@ -62,8 +62,6 @@ def fit(
         raise UsageError(f"unknown --budget {quoted(budget)}; accepted are parameters and flops")
     share = float(parse_share(tolerance, "--tolerance"))
     form = picture_format(plot, force)
-    if plot is not None:
-        refuse_place(plot, force)
     surface = read(path, seed_column)
     fitted = _fitted(surface, "flops" if budget == "flops" else "parameters", share)
     if plot is not None:

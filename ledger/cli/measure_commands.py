@@ -20,7 +20,7 @@ from depthlaw.theory.claims.values import Sample
 
 from ..publish.drawing.panels import Panel, Series, Table
 from .output import dump, heading, notes, stdout
-from .plain import draw, paragraph, picture_format, refuse_place
+from .plain import draw, paragraph, picture_format
 from .tables import data_table, names_table, print_table
 
 _MOST_SEEDS, _MOST_LAYERS = 1000, 10_000
@@ -72,8 +72,6 @@ def residual(*, seeds: int, plot: Path | None, force: bool, json_output: bool, *
     if not 1 <= seeds <= _MOST_SEEDS:
         raise UsageError(f"--seeds {seeds} is out of range; accepted are 1 to {_MOST_SEEDS}")
     form = picture_format(plot, force)
-    if plot is not None:
-        refuse_place(plot, force)
     if asked["weights"] is None and asked["model"] in ARCHITECTURES:
         _check_sizes(**asked)
     if asked["dtype"] not in ("float32", "float64"):
@@ -165,25 +163,16 @@ def _table(residuals: Residuals, floor: float) -> Table:
     for layer in range(residuals.layers + 1):
         column = residuals.by_layer[:, layer]
         mean = float(column.mean())
-        rows.append(
-            (
-                layer,
-                mean,
-                _half(column),
-                float(residuals.frobenius[:, layer].mean()),
-                "rounding" if mean < floor else "",
-            )
-        )
+        frobenius = float(residuals.frobenius[:, layer].mean())
+        rows.append((layer, mean, _half(column), frobenius, "rounding" if mean < floor else ""))
     return Table(("layer", "relative residual", "+-", "Frobenius", ""), tuple(rows))
 
 
 def _panel(residuals: Residuals, floor: float) -> Panel:
     places = tuple(range(residuals.layers + 1))
     curves = []
-    for label, values in (
-        ("composite norm", residuals.by_layer),
-        ("Frobenius norm", residuals.frobenius),
-    ):
+    named = {"composite norm": residuals.by_layer, "Frobenius norm": residuals.frobenius}
+    for label, values in named.items():
         means = tuple(map(float, values.mean(axis=0)))
         low, high = zip(
             *(_interval(values[:, layer]) or (means[layer],) * 2 for layer in places), strict=True
@@ -260,13 +249,8 @@ def _as_data(residuals: Residuals, floor: float) -> dict[str, Any]:
         "model variant what_is_removed weights layers width heads parameters batch tokens device "
         "dtype versions"
     )
-    columns = zip(
-        *(
-            values.mean(axis=0).tolist()
-            for values in (residuals.by_layer, residuals.frobenius, residuals.norms)
-        ),
-        strict=True,
-    )
+    measured = (residuals.by_layer, residuals.frobenius, residuals.norms)
+    columns = zip(*(values.mean(axis=0).tolist() for values in measured), strict=True)
     return {
         **{name: getattr(residuals, name) for name in names.split()},
         "seeds": list(residuals.seeds),

@@ -33,7 +33,8 @@ def paragraph(text: str, before: str = "", rest: str | None = None) -> None:
 
 
 def picture_format(plot: Path | None, force: bool) -> str:
-    """The format of the picture that --plot names; empty where it names none."""
+    """The format of the picture that --plot names, if it can be written; empty where it names
+    none."""
     if plot is None:
         if force:
             raise UsageError(
@@ -42,7 +43,9 @@ def picture_format(plot: Path | None, force: bool) -> str:
         return ""
     from ..publish.drawing.depth_plot import plot_format
 
-    return plot_format(plot.suffix)
+    form = plot_format(plot.suffix)
+    refuse_place(plot, force)
+    return form
 
 
 def draw(file: Path, panels: Sequence[Panel], form: str) -> None:

@@ -16,7 +16,7 @@ from ..records.run import Failure
 from ..records.store import StoreError, manifest
 from ..running.interrupts import TIME_IS_UP, Stopped
 from ..running.options import Options
-from ..running.scheduling import cost_check
+from ..running.scheduling import memory_check
 from ..suite import Work, prepare, store_corpus
 from ..text import clean
 from ..verdicts.card import own_tables
@@ -70,16 +70,12 @@ def verify(
         with terminal.progress(notes(), work.expected.seconds, silent) as finished:
             failures = work.execute(finished, options.minutes)
     except Stopped as stop:
-        note(
-            f"{stop}: {len(work.recorded)} of {len(work.runs)} runs are recorded in "
-            f"{work.store.root}; the same command goes on from there"
-        )
+        note(work.left_by(stop))
         if not silent:
             for table in own_tables(work.judged()):
                 terminal.own_table(stdout(), table)
         # A time limit that was asked for is no interruption.
         return 0 if str(stop) == TIME_IS_UP else 130
-    planned = any(stage.memory is not None for stage in work.stages)
     judged = work.judged(failures)
     listed = manifest(work.recorded)
     work.store.write_manifest(listed)
@@ -100,9 +96,7 @@ def verify(
             }
         )
     else:
-        for line in (
-            cost_check(work.stages, work.expected.seconds, work.store.get) if planned else ()
-        ):
+        for line in memory_check(work.stages, work.store.get):
             say(line)
         _print_summary(judged, agreement)
         _print(judged, work, failures)

@@ -13,17 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-_PACKAGES = (
-    "depthlaw",
-    "numpy",
-    "scipy",
-    "sympy",
-    "networkx",
-    "python-flint",
-    "tokenizers",
-    "torch",
-    "transformers",
-)
+_PACKAGES = "depthlaw numpy scipy sympy networkx python-flint tokenizers torch transformers"
 # The variables that fix the threads of linear algebra; none: the library's own choice.
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -33,7 +23,7 @@ def environment() -> dict[str, Any]:
     """Machine, Python, versions of the packages that compute, and the commit of a source
     checkout."""
     packages = {}
-    for name in _PACKAGES:
+    for name in _PACKAGES.split():
         try:
             packages[name] = version(name)
         except PackageNotFoundError:

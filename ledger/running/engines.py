@@ -336,7 +336,7 @@ def _finished(slots: Sequence[_Slot], due: float) -> list[_Slot]:
 def _prepare(memory: int | None, gpu: str | None, loader: str, key: str) -> None:
     """What a process of the pool does first, before anything heavy is imported."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ.update(THREADS)
+    one_thread()
     if gpu is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = gpu
     threading.Thread(target=_end_with_driver, daemon=True).start()
@@ -349,6 +349,11 @@ def _prepare(memory: int | None, gpu: str | None, loader: str, key: str) -> None
     with suppress(Exception):
         # What goes wrong here goes wrong again in the task, and is reported there.
         _claim(loader, key)
+
+
+def one_thread() -> None:
+    """Let linear algebra that is loaded from now on use one thread."""
+    os.environ.update(THREADS)
 
 
 def _end_with_driver() -> None:
