@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from depthlaw.empirics.exercises import corpus, language_model
+from depthlaw.ledger import suite
 from depthlaw.ledger.cli import exercise_command as command
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.running.interrupts import Stopped
@@ -46,7 +47,7 @@ def tiny(claim, digest, steps):
 @pytest.fixture
 def here(monkeypatch):
     """Tiny nets, in this process, with little text to validate on."""
-    monkeypatch.setattr(command, "on_corpus", partial(tiny, steps=2))
+    monkeypatch.setattr(suite, "on_corpus", partial(tiny, steps=2))
     monkeypatch.setattr(
         language_model, "validation_losses", partial(language_model.validation_losses, windows=4)
     )
@@ -136,7 +137,7 @@ import sys
 from functools import partial
 sys.path.insert(0, {folder!r})
 import test_exercise_command as tests
-tests.command.on_corpus = partial(tests.tiny, steps=20)
+tests.suite.on_corpus = partial(tests.tiny, steps=20)
 tests.command.cores = lambda: 1
 if __name__ == "__main__":
     sys.exit(tests.main(sys.argv[1:]))
@@ -200,7 +201,7 @@ def test_killed_it_goes_on_and_ends_the_same(text, tmp_path, capsys, monkeypatch
     unfinished = steps()
     assert unfinished
     resumed = json.loads(started().communicate(timeout=240)[0])
-    monkeypatch.setattr(command, "on_corpus", partial(tiny, steps=20))
+    monkeypatch.setattr(suite, "on_corpus", partial(tiny, steps=20))
     monkeypatch.setattr(command, "Options", lambda **given: Options(engine="inline"))
     main([*run, str(tmp_path / "undisturbed")])
     assert resumed["exercises"] == json.loads(capsys.readouterr().out)["exercises"]
