@@ -172,10 +172,6 @@ def _machine() -> Iterator[Check]:
     fixed = [f"{name}={os.environ[name]}" for name in THREAD_VARIABLES if os.environ.get(name)]
     yield Check("threads", ", ".join(fixed) or "left to the libraries")
     yield _devices()
-    encoding = (getattr(sys.stdout, "encoding", "") or "").lower()
-    if not encoding.startswith("utf"):
-        remedy = "PYTHONUTF8=1 prints every character"
-        yield Check("output", f"encoded as {encoding or 'unknown'}", "note", remedy)
 
 
 # What a driver of a GPU that PyTorch can use leaves behind: NVIDIA's, AMD's, and that of WSL.

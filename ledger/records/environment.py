@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import resource
 import subprocess
 import sys
 from functools import cache
@@ -78,11 +79,7 @@ def cores() -> int:
 
 
 def _peak_memory() -> int:
-    """The largest resident size of this process so far, in bytes; 0 where unknown."""
-    try:
-        import resource
-    except ImportError:
-        return 0
+    """The largest resident size of this process so far, in bytes."""
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 

@@ -23,7 +23,7 @@ from functools import cache
 from importlib import import_module
 from multiprocessing.connection import wait as wait_for_end
 from multiprocessing.process import BaseProcess
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.theory.claims.definition import Case, Claim
@@ -44,19 +44,6 @@ THREADS = dict.fromkeys(THREAD_VARIABLES, "1")
 STARTING = 120.0
 
 
-class RunTask(NamedTuple):
-    """A run that travels. `loader` finds a claim by its key: "module:function" or
-    "module:function:argument"."""
-
-    loader: str
-    key: str
-    case: dict[str, Any] | None
-    seed: int
-    device: str
-    control: bool
-    options: Mapping[str, Any]
-
-
 # What comes back: the parts of a record, or one line that says why there is none. Plain data, so
 # that it can travel.
 TaskAnswer = tuple[dict[str, Any], dict[str, Any], dict[str, Any]] | str
@@ -74,12 +61,14 @@ class Engine(Protocol):
         ...
 
 
-def perform(task: RunTask) -> TaskAnswer:
-    """Execute a task where it has arrived."""
+def perform(
+    loader: str, key: str, case: Mapping[str, Any] | None, seed: int, device: str, *more: Any
+) -> TaskAnswer:
+    """Execute a run where it has arrived. `loader` finds a claim by its key: "module:function" or
+    "module:function:argument"."""
     try:
-        case = Case(**task.case) if task.case is not None else None
-        claim = _claim(task.loader, task.key)
-        record = Run(claim, case, task.seed, task.device, task.control, task.options).execute()
+        at = Case(**case) if case is not None else None
+        record = Run(_claim(loader, key), at, seed, device, *more).execute()
     except (Exception, SystemExit) as error:
         return _reason(error)
     return dict(record.inputs), dict(record.result), dict(record.facts)
@@ -101,19 +90,15 @@ def _outcome(run: Run, answer: TaskAnswer) -> Record | Failure:
         return Failure(run, answer)
     record = Record(*answer)
     if record.id != run.id:
-        why = (
-            "the worker runs other code than the driver: install the same version of depthlaw "
-            "everywhere"
-        )
-        return Failure(run, why)
+        advice = "install the same version of depthlaw everywhere"
+        return Failure(run, f"the worker runs other code than the driver: {advice}")
     return record
 
 
-def _task(run: Run, loader: str) -> RunTask:
+def _task(run: Run, loader: str) -> tuple[Any, ...]:
+    """The run as what `perform` takes: plain data, so that it can travel."""
     case = run.case.fields() if run.case is not None else None
-    return RunTask(
-        loader, run.claim.key, case, run.seed, run.device, run.control, dict(run.options)
-    )
+    return loader, run.claim.key, case, run.seed, run.device, run.control, dict(run.options)
 
 
 @dataclass(frozen=True)
@@ -194,11 +179,8 @@ class ProcessPool:
             return _outcome(run, answer)
         if answer.hung:
             return Failure(run, f"hung: stopped after {self.timeout:g} s")
-        why = (
-            f"its process died {deaths} times (exit code {answer.code}: killed, out of memory, "
-            "or crashed)"
-        )
-        return Failure(run, why)
+        why = f"exit code {answer.code}: killed, out of memory, or crashed"
+        return Failure(run, f"its process died {deaths} times ({why})")
 
 
 @dataclass(frozen=True)
@@ -265,7 +247,7 @@ class _Slot:
             # Submitting has started the process, which can be ended from now on.
             self._process = next(iter(set(multiprocessing.active_children()) - others), None)
         else:
-            self.future = self._executor.submit(perform, _task(self.run, self.pool.loader))
+            self.future = self._executor.submit(perform, *_task(self.run, self.pool.loader))
             self.since = time.monotonic()
 
     def advance(self) -> bool:
@@ -284,11 +266,9 @@ class _Slot:
 
     def left(self) -> float:
         """Seconds until the run counts as hung."""
-        return (
-            float("inf")
-            if self.pool.timeout is None
-            else self.since + self.pool.timeout - time.monotonic()
-        )
+        if self.pool.timeout is None:
+            return float("inf")
+        return self.since + self.pool.timeout - time.monotonic()
 
     def finish(self) -> tuple[Run, TaskAnswer | _Died]:
         """The run that is over, with what became of it."""
@@ -409,7 +389,7 @@ class Ray:
                     window = max(64, 4 * int(ray.cluster_resources().get("CPU", 1)))
                     while todo and len(pending) < window:
                         run = todo.popleft()
-                        pending[remote.remote(_task(run, self.loader), self.timeout)] = run
+                        pending[remote.remote(self.timeout, *_task(run, self.loader))] = run
                 done, _ = ray.wait(list(pending), num_returns=1)
                 for reference in done:
                     run = pending.pop(reference)
@@ -435,7 +415,7 @@ class Ray:
             ) from None
 
 
-def perform_within(task: RunTask, timeout: float | None) -> TaskAnswer:
+def perform_within(timeout: float | None, loader: str, key: str, *more: Any) -> TaskAnswer:
     """`perform`, given up after a time limit by an alarm. It needs the main thread, in which Ray
     runs tasks."""
 
@@ -444,11 +424,11 @@ def perform_within(task: RunTask, timeout: float | None) -> TaskAnswer:
 
     with suppress(Exception):
         # Importing the claim is not part of the run.
-        _claim(task.loader, task.key)
+        _claim(loader, key)
     before = signal.signal(signal.SIGALRM, give_up)
     signal.setitimer(signal.ITIMER_REAL, timeout or 0.0)
     try:
-        return perform(task)
+        return perform(loader, key, *more)
     except _TooLong:
         return f"hung: stopped after {timeout:g} s"
     finally:

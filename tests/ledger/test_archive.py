@@ -86,29 +86,6 @@ def test_show_finds_by_prefix_and_neutralises_controls(folder, depthlaw):
     assert json.loads(out)["result"] == {"exact": "1/3"}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "hint"),
-    [
-        (("show", "zz"), "no record has the id"),
-        (("show", ""), "type more of it"),
-        (("export", "{tmp}/x.txt"), "must end with .csv"),
-        (("export", "{tmp}/there.csv"), "--force"),
-        (("diff", "{tmp}/absent", "{tmp}/r"), "does not exist"),
-        (("gc", "--results", "{tmp}"), "not a results folder"),
-        (("nothing",), "depthlaw records --help"),
-        (("verify", "--results", "{tmp}/there.csv"), "does not verify"),
-    ],
-)
-def test_errors_are_one_line_and_2(folder, arguments, hint, refused, tmp_path):
-    (tmp_path / "there.csv").write_text("mine")
-    arguments = [a.replace("{tmp}", str(tmp_path)) for a in arguments]
-    if "--results" not in arguments and arguments[0] not in ("diff", "nothing"):
-        arguments += ["--results", str(folder)]
-    before = snapshot(tmp_path)
-    assert hint in refused("records", *arguments)
-    assert snapshot(tmp_path) == before
-
-
 def test_verify_names_what_does_not_verify_and_touches_nothing(folder, depthlaw):
     store = Store(folder)
     store.write_manifest(manifest(store))

@@ -79,11 +79,6 @@ def test_packages_that_lack_or_do_not_fit_are_named(own, capsys, monkeypatch):
     assert found["empirics"]["remedy"] == "pip install 'depthlaw[empirics]'"
 
 
-def test_a_place_that_is_no_folder_is_a_problem_not_a_crash(own, capsys, tmp_path):
-    code, found = checks(capsys, "--results", tmp_path / "nowhere")
-    assert (code, found["your records"]["state"]) == (1, "PROBLEM")
-
-
 def test_pytorch_is_loaded_only_where_there_is_a_driver(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "torch", None)  # to import it fails
     monkeypatch.setattr(module.shutil, "which", lambda _: None)

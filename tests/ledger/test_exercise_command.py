@@ -4,7 +4,6 @@ corpus of one's own, and kills in the middle."""
 import argparse
 import inspect
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -68,33 +67,6 @@ def test_they_are_listed(capsys):
     assert [line.split()[0] for line in said.splitlines()[1:6]] == names.split()
     assert main(["exercise", "--json"]) == 0
     assert [each["number"] for each in json.loads(capsys.readouterr().out)] == [1, 2, 3, 4, 5]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["depth-ablatoin"], "did you mean depth-ablation"),
-        (["poetry"], "accepted: depth-ablation"),
-        (["all", "--corpus", "missing.txt"], "cannot be read"),
-        (["all", "--corpus", "binary"], "no text"),
-        (["all", "--corpus", "short"], "learn by heart"),
-        (["all", "--plot", "curve.jpg"], "accepted are .png"),
-        (["all", "--plot", "nowhere/curve.png"], "its folder does not exist"),
-        (["remove-layer", "--plot", "there.png"], "--force to replace it"),
-        (["--plot", "curve.png"], "no exercise is named"),
-        (["all", "--force"], "--plot FILE"),
-    ],
-)
-def test_what_cannot_be_used_is_one_line_and_leaves_nothing(
-    arguments, said, tmp_path, refused, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    Path("binary").write_bytes(b"\xff\0" * corpus.SMALLEST)
-    Path("short").write_text("a few words")
-    Path("there.png").write_text("mine")
-    assert said in refused("exercise", *arguments, "--results", "results")
-    assert sorted(os.listdir()) == ["binary", "short", "there.png"]
-    assert Path("there.png").read_text() == "mine"
 
 
 @pytest.mark.parametrize("missing", ["torch", "tokenizers"])

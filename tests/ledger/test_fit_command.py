@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
-import random
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -78,22 +77,6 @@ def test_a_picture_is_written_once(
     assert "exists" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("typed", "part"),
-    [
-        (["--budget", "time"], "accepted are parameters and flops"),
-        (["--tolerance", "400%"], "--tolerance"),
-        (["--plot", "losses.txt"], "txt"),
-        (["--force"], "--plot FILE"),
-        (["--seed-column", "no"], "no column called 'no'"),
-    ],
-)
-def test_usage_errors_are_one_line(
-    losses: Path, refused: Callable[..., str], typed: list[str], part: str
-) -> None:
-    assert part in refused("fit", losses, *typed)
-
-
 def test_the_example_holds_the_rows_of_the_advisor() -> None:
     lines = [
         line
@@ -126,31 +109,6 @@ def table(path: Path, rows: Iterable[tuple[float, int, float, int]]) -> str:
 def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     assert main(["fit", *arguments]) == 0
     return " ".join(capsys.readouterr().out.split())
-
-
-def test_four_depths_with_bounded_intervals_are_told_what_a_law_lacks(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The depths are too few; the intervals are bounded."""
-    draw, rows = random.Random(0), []
-    for volume in (1e5, 1e6, 1e7, 1e8):
-        best = (volume / 400) ** (1 / 3)
-        for step in (-2, -1, 1, 2):
-            depth = round(best * 1.6**step)
-            rows += [
-                (
-                    volume,
-                    depth,
-                    3 * math.exp(0.05 * math.log(depth / best) ** 2 + draw.gauss(0, 1e-4)),
-                    seed,
-                )
-                for seed in range(3)
-            ]
-    path = table(tmp_path / "four.csv", rows)
-    text = said(capsys, path)
-    assert "unbounded - 3" not in text
-    assert "each with five depths or more and an interval bounded on both sides" in text
-    assert "Here: 4 of 4 with fewer than five depths. " in text
 
 
 def test_a_range_may_stand_beside_an_unbounded_interval(capsys: pytest.CaptureFixture[str]) -> None:

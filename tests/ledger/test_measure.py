@@ -53,36 +53,6 @@ def test_alone_it_lists_every_model_and_every_variant(capsys: pytest.CaptureFixt
     assert {name: tuple(parts) for name, parts in data["variants"].items()} == VARIANTS
 
 
-REFUSED = {
-    "": "give --model NAME, or --weights FOLDER",
-    "--model gpt5": "accepted are bert",
-    "--model gpt2 --variant x": "accepted are full",
-    "--model gpt2 --layers x": "depthlaw measure residual --help",
-    "--model gpt2 --layers 0": "at least 1",
-    "--model gpt2 --layers 99999999999": "accepted are 1 to 10000",
-    "--model gpt2 --width 100000000 --heads 4": "GB of memory",
-    "--model llama --tokens 10000000000": "GB of memory",
-    "--model gpt2 --seeds 0": "accepted are 1 to 1000",
-    "--model gpt2 --tokens 1": "one token is its own mean",
-    "--model gpt2 --dtype half": "accepted are float32 and float64",
-    "--weights {tmp}/absent": "is not a folder",
-    "--weights {tmp}": "holds no config.json",
-    "--model gpt2 --layers 2 --weights {tmp}": "says its own sizes",
-    "--model gpt2 --force": "--plot FILE",
-    "--model gpt2 --plot {tmp}/x.gif": "accepted are .png, .svg and .pdf",
-    "--model gpt2 --plot {tmp}/there.png": "--force to replace it",
-}
-
-
-@pytest.mark.parametrize("typed", REFUSED)
-def test_bad_input_is_one_line_and_2_and_writes_nothing(
-    typed: str, tmp_path: Path, refused: Callable[..., str]
-) -> None:
-    (tmp_path / "there.png").write_text("mine")
-    assert REFUSED[typed] in refused("measure residual", *typed.format(tmp=tmp_path).split())
-    assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
-
-
 def test_without_the_extra_it_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
 ) -> None:

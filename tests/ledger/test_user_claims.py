@@ -152,7 +152,7 @@ def resting(case: Case) -> Exact:
         (
             "Eq(entry, (degree + 1) ** (",
             "Eq(entry * quantity('more', 'm', 'more'), (degree + 1) ** (",
-            "the statement of walks/complete_graph cannot be used",
+            "walks/complete_graph has a statement that cannot be used",
         ),
         ('"theory": Case', '"slow": Case', "has cases for 'slow'; suites are quick"),
     ],
