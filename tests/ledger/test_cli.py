@@ -45,8 +45,7 @@ def manifest_of(said: str) -> str:
 
 @pytest.mark.slow
 def test_the_quick_suite_end_to_end(tmp_path):
-    """Recorded once: every claim decided as expected; a second run measures nothing and says the
-    same, with whole rows when piped. Without trained nets, which a slow test judges."""
+    """Every claim decided as expected. Without trained nets, which a slow test judges."""
     chosen = [word for topic in topics() if topic != "trained_depth" for word in ("--only", topic)]
     done = spawned("verify", "quick", "--results", tmp_path, "--json", *chosen)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
@@ -60,20 +59,6 @@ def test_the_quick_suite_end_to_end(tmp_path):
         if (c["known"] or c["expected"]) == "FAILS" and c["cases"]
     }
     assert "separation_rank/upper_bound_deep" in failing
-
-    files = {p: p.stat().st_mtime_ns for p in (tmp_path / "runs").rglob("*.json")}
-    again = spawned(
-        "verify", "quick", "--results", tmp_path, *chosen, env=os.environ | {"COLUMNS": "40"}
-    )
-    assert again.returncode == 0
-    assert {p: p.stat().st_mtime_ns for p in (tmp_path / "runs").rglob("*.json")} == files
-    assert "\x1b" not in again.stdout
-    for claim in (each for each in report["claims"] if each["cases"]):
-        name, source = claim["key"].partition("/")[2], claim["source"].partition(",")[0]
-        mark = r"\*" * bool(claim["post_hoc"])
-        row = rf"^ {name} +{claim['verdict']}{mark}(, known|!)? .*{source} {claim['wording']}$"
-        assert re.search(row, again.stdout, re.M), claim["key"]
-    assert report["manifest"] in again.stdout
 
 
 LOSSES = Path(__file__).parents[2] / "docs/examples/gemstones.csv"

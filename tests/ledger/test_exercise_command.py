@@ -69,14 +69,9 @@ def test_they_are_listed(capsys):
     assert [each["number"] for each in json.loads(capsys.readouterr().out)] == [1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize("missing", ["torch", "tokenizers"])
-def test_without_a_package_the_extra_is_named(missing, capsys, monkeypatch):
-    find = command.importlib.util.find_spec
-    monkeypatch.setattr(
-        command.importlib.util, "find_spec", lambda name: None if name == missing else find(name)
-    )
-    assert main(["exercise", "all"]) == 2
-    assert f"need {missing}; pip install 'depthlaw[empirics]'" in capsys.readouterr().err
+def test_without_a_package_the_extra_is_named(refused, monkeypatch):
+    monkeypatch.setattr(command.importlib.util, "find_spec", lambda name: name != "torch" or None)
+    assert "need torch; pip install 'depthlaw[empirics]'" in refused("exercise all")
 
 
 @pytest.mark.train

@@ -137,36 +137,21 @@ def test_a_case_that_breaks_an_assumption_is_not_counted(tmp_path):
 
 def test_a_premise_that_is_not_proved_makes_a_claim_conditional(tmp_path):
     def both(name: str, **changes):
-        premise, claim = (
+        claims = (
             fake(key="separation_rank/premise", **changes),
             fake(premises=("separation_rank/premise",)),
         )
-        found, store = {c.key: c for c in (premise, claim)}, Store(tmp_path / name)
+        found, store = {c.key: c for c in claims}, Store(tmp_path / name)
         execute(plan(found, "quick"), store, Inline())
         return results(found, "quick", store)[1]
 
-    held = both("held")
-    assert (held.verdict, held.premise_refuted, dict(held.premises)) == (
-        Verdict.CONDITIONAL,
-        "",
-        {"separation_rank/premise": "HOLDS"},
-    )
-    refuted = both("refuted", measured=lambda c, seed: Exact(7), known="FAILS")
-    assert (refuted.verdict, refuted.premise_refuted) == (
-        Verdict.CONDITIONAL,
-        "separation_rank/premise",
-    )
-    assert (verdict_name(refuted), as_json(refuted)["verdict"], verdict_name(held)) == (
-        "PREMISE REFUTED",
-        "PREMISE REFUTED",
-        "CONDITIONAL",
-    )
-    assert (
-        both(
-            "argued", proof=lambda s: [Step("base", True)], rests_on="Prose: the induction."
-        ).verdict
-        is Verdict.HOLDS
-    )
+    held, refuted = both("held"), both("refuted", **SEVEN, known="FAILS")
+    assert dict(held.premises) == {"separation_rank/premise": "HOLDS"}
+    assert (held.premise_refuted, verdict_name(held)) == ("", "CONDITIONAL")
+    assert refuted.premise_refuted == "separation_rank/premise"
+    assert verdict_name(refuted) == as_json(refuted)["verdict"] == "PREMISE REFUTED"
+    assert held.verdict is refuted.verdict is Verdict.CONDITIONAL
+    assert both("argued", **STEPS).verdict is Verdict.HOLDS
 
 
 def test_a_holds_that_becomes_undecided_is_unexpected(tmp_path):

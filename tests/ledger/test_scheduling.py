@@ -63,12 +63,8 @@ def test_large_runs_wait_for_the_whole_memory():
     small, large = scheduling.stages(RUNS, ProcessPool(2), 6 * GB)
     assert (small.engine, small.memory, sizes(small.runs)) == (ProcessPool(2), 3 * GB, [1, 2, 3])
     assert (large.engine, large.memory, sizes(large.runs)) == (Inline(), 6 * GB, [6])
-    given = {run.options["memory"] for run in small.runs}
-    assert given == {3 * GB}
+    assert {run.options["memory"] for run in small.runs} == {3 * GB}
     assert {run.id for run in small.runs + large.runs} == {run.id for run in RUNS}
-
-
-def test_another_engine_gets_all_runs_and_the_whole_memory():
     (only,) = scheduling.stages(RUNS, Inline(), 6 * GB)
     assert (only.engine, only.memory, sizes(only.runs)) == (Inline(), 6 * GB, sizes(RUNS))
 
