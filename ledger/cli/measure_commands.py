@@ -41,7 +41,8 @@ def measure(json_output: bool) -> int:
         return 0
     variants = {name: ", ".join(parts) or "nothing" for name, parts in VARIANTS.items()}
     for headings, rows in (("model architecture", models), ("variant removes", variants)):
-        print_table(stdout(), names_table(*headings.split(), rows))
+        name, what = headings.split()
+        print_table(stdout(), names_table(name, what, rows))
         print()
     paragraph(
         '"As published": by the code of the published measurement; the command says in '

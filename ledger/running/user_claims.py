@@ -94,8 +94,8 @@ def _wrong(claim: Claim, everything: Mapping[str, Claim]) -> Iterator[str]:
     given = [name for name in ("cited", "supports") if getattr(claim, name)]
     lines = [getattr(claim, name) for name in given]
     if len(given) > 1 or not all(isinstance(line, str) and line.isprintable() for line in lines):
-        accepted = "accepted is one of cited and supports, a text of one line"
-        yield f"gives {' and '.join(given)}; {accepted}"
+        advice = "accepted is one of cited and supports, a text of one line"
+        yield f"gives {' and '.join(given)}; {advice}"
     if claim.evidence == "certificate":
         yield (
             "asks for PROVED, which only certificates that come with depthlaw give; leave "
@@ -111,8 +111,8 @@ def _wrong(claim: Claim, everything: Mapping[str, Claim]) -> Iterator[str]:
             yield f"rests on the unknown claim {quoted(key)}; {advice}"
     above = everything.get(claim.supports)
     if claim.supports and (above is None or above.tier != "cited"):
-        known = "`depthlaw claims` lists those"
-        yield f"supports {quoted(claim.supports)}, which is no cited claim; {known}"
+        advice = "`depthlaw claims` lists those"
+        yield f"supports {quoted(claim.supports)}, which is no cited claim; {advice}"
 
 
 def with_premises(chosen: Mapping[str, Claim], everything: Mapping[str, Claim]) -> dict[str, Claim]:

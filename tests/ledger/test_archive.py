@@ -208,15 +208,8 @@ def test_diff_calls_no_confirmed_steps_proved(tmp_path, depthlaw):
 
 
 WITHOUT_TORCH = """
-import sys, importlib.abc, importlib.util
-class Absent(importlib.abc.MetaPathFinder):
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == "torch":
-            raise ModuleNotFoundError("No module named 'torch'", name="torch")
-sys.meta_path.insert(0, Absent())
-real = importlib.util.find_spec
-importlib.util.find_spec = lambda name, *more: None if name == "torch" else real(name, *more)
-import contextlib, io, json
+import contextlib, io, json, sys
+sys.modules["torch"] = None  # neither found nor imported
 from depthlaw.ledger.cli.arguments import main
 for arguments in json.loads(sys.argv[1]):
     with (contextlib.redirect_stdout(io.StringIO()) as out,
@@ -229,29 +222,21 @@ for arguments in json.loads(sys.argv[1]):
 def test_nothing_about_records_needs_torch(folder):
     """Also for the claims that PyTorch measures: their ids are hashes of sources, which nobody has
     to import."""
-    commands = [
-        ("records", "diff", "{r}", "{r}"),
-        ("records", "gc", "--results", "{r}"),
-        ("records", "list", "--suite", "full", "--results", "{r}"),
-        ("records", "verify", "--results", "{r}"),
-        ("show", "trained_depth/connectivity_least_depth", "--results", "{r}"),
-    ]
-    asked = [[word.replace("{r}", str(folder)) for word in command] for command in commands]
+    commands = (
+        f"records diff {folder} {folder}",
+        f"records gc --results {folder}",
+        f"records list --suite full --results {folder}",
+        f"show trained_depth/connectivity_least_depth --results {folder}",
+    )
+    asked = json.dumps([command.split() for command in commands])
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_TORCH, json.dumps(asked)],
-        capture_output=True,
-        text=True,
-        timeout=120,
+        [sys.executable, "-c", WITHOUT_TORCH, asked], capture_output=True, text=True, timeout=120
     )
     assert (done.returncode, done.stderr) == (0, "")
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     assert [code for code, _, _ in answers] == [0] * len(commands), answers
-    assert all("Traceback" not in err for _, _, err in answers)
     # The reference ledger that comes with depthlaw speaks, and says where this can be measured.
     _, shown, said = answers[-1]
     assert "verdict     FAILS*: 18 of 18 cases of suite full" in shown
     assert said.count("\n") == 1
-    assert (
-        "`depthlaw verify full --only trained_depth/connectivity_least_depth` measures here "
-        "(needs the extra"
-    ) in said
+    assert "measures here (needs the extra" in said

@@ -129,25 +129,17 @@ def resting(case: Case) -> Exact:
 @pytest.mark.parametrize(
     ("old", "new", "why"),
     [
-        (
-            "def complete_graph(case: Case)",
-            "def complete_graph(case: Case",
-            r"line \d+: .*; it must be Python",
-        ),
-        (
-            "import numpy as np",
-            "import no_such_module as np",
-            r"cannot be loaded \(ModuleNotFoundError",
-        ),
+        ("case: Case)", "case: Case", r"line \d+: .*; it must be Python"),
+        ("import numpy", "import no_such", r"cannot be loaded \(ModuleNotFoundError"),
         (
             "import numpy as np",
             "from depthlaw.theory.claim import claim",
             "since 0.3 it is depthlaw.theory.claims",
         ),
         ("import numpy as np", "raise RuntimeError('two\\nlines')", "RuntimeError: two lines"),
-        ("import numpy as np", "import sys\nsys.exit(5)", r"cannot be loaded \(SystemExit: 5"),
+        ("import numpy as np", "raise SystemExit(5)", r"cannot be loaded \(SystemExit: 5"),
         ("import numpy as np", "raise GeneratorExit", "cannot be loaded"),
-        ("    Complete graphs attain", "    Complete", "its docstring needs a title"),
+        ("entries.\n\n", 'entries."""\n    r"""', "its docstring needs a title"),
         ('"degree_of_graph", r"', '"width", r"', "the name 'width' stands for another quantity"),
         (
             "Eq(entry, (degree + 1) ** (",
@@ -158,16 +150,8 @@ def resting(case: Case) -> Exact:
     ],
 )
 def test_a_file_that_cannot_be_used_gets_one_line(file, example, tmp_path, refused, old, new, why):
-    text = example
-    if old.startswith("    Complete"):
-        text = example.replace(
-            example[example.index('"""Complete') : example.index("    x = np")],
-            '"""Title alone."""\n',
-        )
-    else:
-        assert example.count(old) == 1
-        text = example.replace(old, new)
-    file.write_text(text)
+    assert example.count(old) == 1
+    file.write_text(example.replace(old, new))
     assert re.search(why, refused("verify --claims", file, "--results", tmp_path / "r"))
     assert not (tmp_path / "r").exists()
 
