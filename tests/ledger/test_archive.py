@@ -35,7 +35,7 @@ def record(value=ONE, claim="a/b", seed=0, code="old", **case) -> Record:
 SOME = (
     record(Exact(3**900), n=1),
     record(Exact(Fraction(1, 3)), "hops/x", 2, n=2),
-    record((Step("one", True), Step("two", None))),
+    record((Step("one", True), Step("two", None), Step("three", True))),
     record(Ball(Fraction(0), Fraction(1)), n=3),
     record(Sample((0.5, 0.25)), n=4),
     record(Exact(9), claim="long/" + "name" * 20, n=10**40),
@@ -66,7 +66,7 @@ def test_list_has_a_whole_row_for_each_record_and_filters(folder, depthlaw):
         assert made.inputs["claim"] in row
         assert all(f"{name}={value}" in row for name, value in (made.inputs["case"] or {}).items())
     assert len({row.split("  ", 1)[1] for row in rows}) == len(rows)
-    assert "1 of 2 open" in out
+    assert "1 of 3 open" in out
     _, out, _ = depthlaw("records list --results", folder, "--claim", "HOPS")
     assert f"1 of {len(SOME)} records" in out
     _, out, _ = depthlaw("records list --results", folder, "--json")

@@ -52,6 +52,7 @@ def test_what_is_printed(losses: Path, capsys: pytest.CaptureFixture[str]) -> No
         "What this file cannot tell",
     ):
         assert part in text
+    assert ", too few for a best depth" not in text
     best = next(line for line in text.splitlines() if line.strip().startswith("120M"))
     assert float(best.split()[5]) == pytest.approx((1e7 / 400) ** (1 / 3), rel=0.05)
 
