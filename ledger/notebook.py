@@ -1,4 +1,4 @@
-"""Claims, verdicts and answers in a notebook: `_repr_html_` and `_repr_latex_`.
+"""Claims, verdicts and answers in a notebook: `_repr_html_`.
 
 They are attached to the classes here: a method in the body of a class of theory or advisor would be
 part of the code that records are known by.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from depthlaw.theory.claims.definition import Claim
@@ -25,27 +25,18 @@ def show_answers() -> None:
     from depthlaw.advisor.answer import Answer
     from depthlaw.advisor.answer_text import as_html, as_text, in_brief
 
-    _attach(Answer, _repr_html_=as_html, __str__=as_text, __repr__=in_brief)
+    for name, method in (("_repr_html_", as_html), ("__str__", as_text), ("__repr__", in_brief)):
+        setattr(Answer, name, method)
 
 
 def show_claims() -> None:
     """Let notebooks show claims and their results with set formulas."""
     from depthlaw.theory.claims.definition import Claim
 
-    from .verdicts.display import statement_latex
     from .verdicts.suite_verdicts import ClaimResult
 
-    _attach(Claim, _repr_html_=claim_html, _repr_latex_=lambda c: f"${statement_latex(c)}$")
-    _attach(
-        ClaimResult,
-        _repr_html_=result_html,
-        _repr_latex_=lambda r: f"${statement_latex(r.claim)}$",
-    )
-
-
-def _attach(to: type, **methods: Any) -> None:
-    for name, method in methods.items():
-        setattr(to, name, method)
+    for shown, as_html in ((Claim, claim_html), (ClaimResult, result_html)):
+        setattr(shown, "_repr_html_", as_html)  # noqa: B010
 
 
 def claim_html(claim: Claim) -> str:

@@ -33,6 +33,8 @@ from .verdicts.suite_verdicts import ClaimResult, results
 if TYPE_CHECKING:
     from depthlaw.empirics.exercises.corpus import Corpus
 
+    from .running.interrupts import Stopped
+
 
 @dataclass(frozen=True)
 class Work:
@@ -79,6 +81,11 @@ class Work:
         remember()
         return judged
 
+    def left_by(self, stop: Stopped) -> str:
+        """What is said when something stopped it."""
+        done = f"{len(self.recorded)} of {len(self.runs)} runs are recorded in {self.store.root}"
+        return f"{stop}: {done}; the same command goes on from there"
+
     @property
     def recorded(self) -> list[Record]:
         """The records of the runs."""
@@ -92,7 +99,7 @@ def prepare(
     only: Iterable[str] = (),
     own: Path | None = None,
     options: Options | None = None,
-    changed: Callable[[Claim], Claim] = lambda claim: claim,
+    corpus: str = "",
 ) -> Work:
     """What a suite asks for, and what of it is missing in a results folder.
 
@@ -102,7 +109,7 @@ def prepare(
         only: keys or topics; by default the claims of `own`, else all that have cases in the suite.
         own: a Python file with claims of one's own.
         options: who does the work.
-        changed: the claim with other cases in the place of a claim's; measured as it is.
+        corpus: the digest of another corpus for the claims that train on one.
 
     Raises:
         UsageError: for anything that cannot be used, before a record is written.
@@ -111,7 +118,7 @@ def prepare(
     check_device(options.device)
     engine = options.made(loader_of(own))
     asked = _asked(list(only), check_suite(suite), options.device, own)
-    claims = {key: changed(claim) for key, claim in asked.items()}
+    claims = {key: on_corpus(claim, corpus) for key, claim in asked.items()} if corpus else asked
     runs = plan(claims, suite, options.device)
     if not runs:
         if DEVICE_OF.get(suite, options.device) != options.device:
@@ -132,17 +139,12 @@ def prepare(
                 "--memory is a budget for claims that plan theirs, such as those of "
                 "suite frontier; --max-memory caps each process of the pool"
             )
-        work, expected = budgeted(
-            todo, store, engine, parse_bytes(options.memory or DEFAULT_MEMORY)
-        )
+        memory = parse_bytes(options.memory or DEFAULT_MEMORY)
+        work, expected = budgeted(todo, store, engine, memory)
         return Work(suite, claims, runs, todo, store, work, expected, "by the cost model")
     expected = estimate(todo, store)
-    if (
-        isinstance(engine, ProcessPool)
-        and expected.total < 5
-        and len(todo) < 200
-        and options.processes == 0
-    ):
+    short = expected.total < 5 and len(todo) < 200
+    if isinstance(engine, ProcessPool) and short and options.processes == 0:
         # Starting processes costs seconds.
         engine = Inline()
     # Recorded cases are mostly the smaller ones, and of claims that share a training one was timed

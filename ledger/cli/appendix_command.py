@@ -20,7 +20,7 @@ from ..running.claims_index import select
 from ..running.user_claims import all_claims
 from ..suite import check_suite
 from ..verdicts.reference_ledger import Agreement, Ledger, compare, shipped
-from .output import dump, notes, report_set_aside, say, stdout
+from .output import dump, note, report_set_aside, say
 
 
 def appendix(
@@ -86,9 +86,9 @@ def appendix(
         dump({"written": [str(path) for path in written]})
     else:
         for path in written:
-            say(stdout(), str(path))
+            say(str(path))
         reference = "the reference ledger that comes with depthlaw"
-        say(notes(), f"records of {reference if isinstance(store, Ledger) else store.root}")
+        note(f"records of {reference if isinstance(store, Ledger) else store.root}")
     return 0
 
 

@@ -33,22 +33,23 @@ _ParserError: type[Exception] = typer.BadParameter.__bases__[0]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def _write_examples(command: Any, formatter: Any) -> None:
-    """Command lines to copy, which are never wrapped, below the options."""
-    if command.epilog:
-        with formatter.section("Examples"):
-            for line in command.epilog.splitlines():
-                formatter.write(f"  depthlaw {line}\n")
+class _WithExamples:
+    """Help that ends with command lines to copy, which are never wrapped."""
 
-
-class _Command(TyperCommand):
-    """A command whose help ends with examples."""
+    epilog: str | None
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        _write_examples(self, formatter)
+        if self.epilog:
+            with formatter.section("Examples"):
+                for line in self.epilog.splitlines():
+                    formatter.write(f"  depthlaw {line}\n")
 
 
-class _Group(TyperGroup):
+class _Command(_WithExamples, TyperCommand):
+    """A command whose help ends with examples."""
+
+
+class _Group(_WithExamples, TyperGroup):
     """Commands under one name, whose help ends with examples. Interrupted, they abort: newer
     parsers turn Ctrl-C into an exit without a word."""
 
@@ -61,9 +62,6 @@ class _Group(TyperGroup):
             # The parser would end with 1, as if something were wrong.
             _abandon_output()
             raise typer.Exit(0) from None
-
-    def format_epilog(self, ctx: Any, formatter: Any) -> None:
-        _write_examples(self, formatter)
 
 
 def _group(*examples: str, **more: Any) -> typer.Typer:
@@ -80,14 +78,15 @@ def _command(
     *examples: str,
     runs: str,
     of: typer.Typer | None = None,
-    name: str | None = None,
     cls: type[_Command] = _Command,
     **more: Any,
 ) -> Callable[[Callable[..., None]], Callable[..., int]]:
-    """Decorator: a command, and lines that show how it is called. The function below is its
-    signature and its help; `runs` names what does the work, "module.function" of this folder, which
-    takes the same parameters and is imported when it is called."""
+    """Decorator: a command, and lines that show how it is called, of which the first begins with
+    its name. The function below is its signature and its help; `runs` names what does the work,
+    "module.function" of this folder, which takes the same parameters and is imported when it is
+    called."""
     module, _, function = runs.partition(".")
+    name = examples[0].split()[0 if of is None else 1]
 
     def declared(signature: Callable[..., None]) -> Callable[..., int]:
         @wraps(signature)
@@ -129,9 +128,10 @@ def _place(text: str) -> Path:
         ) from None
 
 
-def _option(default: Any, text: str, *name: str, **more: Any) -> Any:
-    """An option, by default of its parameter's name; ... is one that must be given."""
-    return typer.Option(default, *name, help=text, **more)
+def _option(default: Any, text: str, *name: str, offers: Any = None, **more: Any) -> Any:
+    """An option, by default of its parameter's name; ... is one that must be given. `offers`: what
+    completes it."""
+    return typer.Option(default, *name, help=text, autocompletion=offers, **more)
 
 
 def _flag(name: str, text: str, **more: Any) -> Any:
@@ -142,8 +142,8 @@ def _path(what: str, text: str, *name: str) -> Any:
     return typer.Option(None, *name, metavar=what, parser=_place, help=text)
 
 
-def _argument(default: Any, text: str, **more: Any) -> Any:
-    return typer.Argument(default, help=text, **more)
+def _argument(default: Any, text: str, offers: Any = None, **more: Any) -> Any:
+    return typer.Argument(default, help=text, autocompletion=offers, **more)
 
 
 def _file(text: str, **more: Any) -> Any:
@@ -152,7 +152,7 @@ def _file(text: str, **more: Any) -> Any:
 
 
 _JSON: Any = _flag("--json", "Print JSON.")
-_KEY: Any = _argument(..., "A claim's key.", autocompletion=completion.keys)
+_KEY: Any = _argument(..., "A claim's key.", offers=completion.keys)
 
 _RESULTS: Any = _path(
     "DIR", "Results folder; by default depthlaw's folder among your data.", "--results"
@@ -341,7 +341,7 @@ def compare(
         None,
         "Names of published models, or paths of config.json files.",
         metavar="MODEL...",
-        autocompletion=completion.models,
+        offers=completion.models,
     ),
     listed: bool = _flag("--list", "Print the names of all published models listed here."),
     json_output: bool = _JSON,
@@ -379,7 +379,6 @@ _DRAWN: Any = _path("FILE", "Draw it (.png, .svg or .pdf).", "--plot")
     "measure residual --model gpt2",
     "measure residual --model gpt2 --variant san --plot gpt2.svg",
     of=measure,
-    name="residual",
     runs="measure_commands.residual",
 )
 def measure_residual(
@@ -496,12 +495,12 @@ def verify(
     suite: str = _argument(
         "quick",
         "quick, theory, full, frontier, exercises, training or gpu.",
-        autocompletion=completion.suites,
+        offers=completion.suites,
     ),
     only: list[str] | None = _option(
         None,
         "A claim's key, or a topic; may be given several times.",
-        autocompletion=completion.keys,
+        offers=completion.keys,
     ),
     own: Path | None = _path(
         "FILE", "Run the claims of this Python file of yours; with --only also others.", "--claims"
@@ -532,9 +531,7 @@ def verify(
 
 @_command("claims", "claims recalled", "claims rank --all --json", runs="list_commands.claims")
 def claims(
-    text: str = _argument(
-        "", "List only claims that mention this.", autocompletion=completion.keys
-    ),
+    text: str = _argument("", "List only claims that mention this.", offers=completion.keys),
     everything: bool = _flag("--all", "Also those that support the cited ones."),
     json_output: bool = _JSON,
 ) -> None:
@@ -549,7 +546,7 @@ def claims(
 )
 def show(
     key: str = _argument(
-        ..., "A claim's key, or a topic, whose claims are listed.", autocompletion=completion.keys
+        ..., "A claim's key, or a topic, whose claims are listed.", offers=completion.keys
     ),
     own: Path | None = _CLAIMS,
     folder: Path | None = _RESULTS,
@@ -598,13 +595,13 @@ def appendix(
         metavar="WHICH",
     ),
     topic: str | None = _option(
-        None, "Exactly the claims of this topic.", autocompletion=completion.topics
+        None, "Exactly the claims of this topic.", offers=completion.topics
     ),
     everything: bool = _flag("--all", "The supplement: every claim."),
     suite: str = _option(
         "",
         "From your own records of this suite, not from the reference ledger.",
-        autocompletion=completion.suites,
+        offers=completion.suites,
     ),
     folder: Path | None = _RESULTS,
     json_output: bool = _JSON,
@@ -670,10 +667,10 @@ def certify(
 )
 def mutate(
     keys: list[str] | None = _argument(
-        None, "Claim keys or topics; all by default.", autocompletion=completion.keys
+        None, "Claim keys or topics; all by default.", offers=completion.keys
     ),
     suite: str = _option(
-        "theory", "The suite whose records are judged again.", autocompletion=completion.suites
+        "theory", "The suite whose records are judged again.", offers=completion.suites
     ),
     folder: Path | None = _RESULTS,
     json_output: bool = _JSON,
@@ -686,9 +683,7 @@ def mutate(
 
 @_command("cite hops/depth_corrected", "cite levine2020 dong2021", runs="list_commands.cite")
 def cite(
-    keys: list[str] = _argument(
-        ..., "Claim keys or bibliography keys.", autocompletion=completion.sources
-    ),
+    keys: list[str] = _argument(..., "Claim keys or bibliography keys.", offers=completion.sources),
     json_output: bool = _JSON,
 ) -> None:
     """Print the BibTeX entries behind claims.
@@ -713,16 +708,11 @@ def _records(context: typer.Context) -> None:
     "records list --claim hops --results reference",
     "records list --suite quick --json",
     of=records,
-    name="list",
     runs="records_commands.list_records",
 )
 def records_list(
-    claim: str = _option(
-        "", "Only claims whose key contains this.", autocompletion=completion.keys
-    ),
-    suite: str = _option(
-        "", "Only what this suite asks for now.", autocompletion=completion.suites
-    ),
+    claim: str = _option("", "Only claims whose key contains this.", offers=completion.keys),
+    suite: str = _option("", "Only what this suite asks for now.", offers=completion.suites),
     place: Path | None = _PLACE,
     json_output: bool = _JSON,
 ) -> None:
@@ -732,7 +722,6 @@ def records_list(
 @_command(
     "records show 69c73d33ce --results reference",
     of=records,
-    name="show",
     runs="records_commands.show_record",
 )
 def records_show(
@@ -747,7 +736,6 @@ def records_show(
     "records verify",
     "records verify --results reference",
     of=records,
-    name="verify",
     runs="records_commands.verify_records",
 )
 def records_verify(place: Path | None = _PLACE, json_output: bool = _JSON) -> None:
@@ -758,7 +746,6 @@ def records_verify(place: Path | None = _PLACE, json_output: bool = _JSON) -> No
     "records export records.csv",
     "records export reference.csv --results reference",
     of=records,
-    name="export",
     runs="records_commands.export",
 )
 def records_export(
@@ -770,7 +757,7 @@ def records_export(
     """Write the records as one table in CSV, for other programs."""
 
 
-@_command("records gc", "records gc --delete", of=records, name="gc", runs="records_commands.gc")
+@_command("records gc", "records gc --delete", of=records, runs="records_commands.gc")
 def records_gc(
     delete: bool = _flag("--delete", "Remove the records listed."),
     own: Path | None = _CLAIMS,
@@ -787,7 +774,6 @@ def records_gc(
     "records diff reference ~/results",
     "records diff old-results new-results --json",
     of=records,
-    name="diff",
     runs="records_commands.diff",
 )
 def records_diff(

@@ -135,53 +135,37 @@ def _facts(net: _Net, context: int) -> dict[str, Any]:
     counts, operations = count(a), flops(a, context)
     volume = a.layers * a.width**2
     within = rule_scores.interval(volume, per_layer=1)
+    of_interval = "low high started ended why sources"
+    interval = within and {
+        **{name: getattr(within, name) for name in of_interval.split()},
+        "ends": depth_command.ends(within),
+        "place": within.place(a.layers),
+        "inside": within.low <= a.layers <= within.high,
+        "extrapolated": within.extrapolated,
+    }
+    same = "kind layers encoder_layers own_layers width aspect heads d_ff gated"
     return {
         "name": a.name,
         "source": net.source,
         "status": net.status,
-        "kind": a.kind,
-        "layers": a.layers,
-        "encoder_layers": a.encoder_layers,
-        "own_layers": a.own_layers,
-        "width": a.width,
-        "aspect": a.aspect,
-        "heads": a.heads,
+        **{name: getattr(a, name) for name in same.split()},
+        **{name: getattr(a, name) for name in ("vocabulary", "tied", "context")},
         "kv_heads": a.key_heads,
         "head_width": a.head_size,
-        "d_ff": a.d_ff,
-        "gated": a.gated,
         "experts": a.experts
         and {name: getattr(a.experts, name) for name in ("count", "active", "shared", "width")},
         "latent_attention": a.latent is not None,
-        "vocabulary": a.vocabulary,
-        "tied": a.tied,
-        "context": a.context,
-        "total": counts.total,
-        "nonembedding": counts.nonembedding,
-        "active": counts.active,
+        **{name: getattr(counts, name) for name in ("total", "nonembedding", "active")},
         "flops_forward": operations.forward,
         "flops_training": operations.training,
         "weights_bytes": memory(a).weights,
         "kv_bytes_per_token": 2 * kv_numbers(a, 1),
         "kv_bytes": 2 * kv_numbers(a, a.context),
-        "interval": within
-        and {
-            "low": within.low,
-            "high": within.high,
-            "ends": depth_command.ends(within),
-            "started": within.started,
-            "ended": within.ended,
-            "place": within.place(a.layers),
-            "inside": within.low <= a.layers <= within.high,
-            "why": within.why,
-            "sources": within.sources,
-            "extrapolated": within.extrapolated,
-        },
+        "interval": interval,
         "laws": [
-            {"key": r.key, "name": r.name, "meaning": r.meaning}
+            {name: getattr(r, name) for name in ("key", "name", "meaning", "source", "wording")}
             | {"depth": r.depth(volume, per_layer=1)}
             | {"extrapolated": r.extrapolates(volume, per_layer=1)}
-            | {"source": r.source, "wording": r.wording}
             for r in rules()
         ],
         "remarks": a.remarks,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import sys
 from collections.abc import Mapping
@@ -42,8 +43,6 @@ def depth(**given: Any) -> int:
             raise UsageError(
                 "--schema prints nothing else; give it alone, and a command to the rest"
             )
-        import json
-
         described = json.loads(answer_text.SCHEMA.read_text(encoding="utf-8"))
         described["$defs"]["Question"] = question_schema()
         _dump(described, 1)
@@ -181,8 +180,6 @@ def _write_config(architecture: Architecture, question: Question, given: Given) 
     Raises:
         UsageError: for norms or residuals that the written class does not have.
     """
-    import json
-
     from depthlaw.advisor.huggingface import config_of
 
     held = config_of(architecture)
@@ -219,8 +216,6 @@ def _note(text: str) -> None:
 
 
 def _dump(value: object, indent: int = 2) -> None:
-    import json
-
     json.dump(value, sys.stdout, indent=indent, allow_nan=False)
     sys.stdout.write("\n")
 
@@ -270,16 +265,14 @@ def sweep(**given: Any) -> int:
         else:
             plain.write_named(file, contents)
     if given["json_output"]:
-        _dump(
-            {
-                "sweep": [
-                    {"budget": n, "answer": answer_text.as_json(a)} for n, a in answered.items()
-                ]
-            }
-        )
+        rows = [{"budget": n, "answer": answer_text.as_json(a)} for n, a in answered.items()]
+        _dump({"sweep": rows})
     elif not data:
         _print_table(answered)
     return 0
+
+
+_ENDS = ("low", "high", "started", "ended", "extrapolated")
 
 
 def _rows(answers: Mapping[int, Answer]) -> list[dict[str, Any]]:
@@ -291,23 +284,11 @@ def _rows(answers: Mapping[int, Answer]) -> list[dict[str, Any]]:
         shape, counts, interval = answer.shape.architecture, answer.shape.counts, answer.interval
         layers = {law.key: law.layers for law in answer.laws}
         rows.append(
-            {
-                "budget": budget,
-                "layers": shape.layers,
-                "width": shape.width,
-                "heads": shape.heads,
-                "kv_heads": shape.key_heads,
-                "d_ff": shape.d_ff,
-                "total": counts.total,
-                "nonembedding": counts.nonembedding,
-                "active": counts.active,
-                "low": interval.low if interval else "",
-                "high": interval.high if interval else "",
-                "started": interval.started if interval else "",
-                "ended": interval.ended if interval else "",
-                "extrapolated": interval.extrapolated if interval else "",
-                **{f"law {key}": layers.get(key, "") for key in keys},
-            }
+            {"budget": budget, "layers": shape.layers, "width": shape.width, "heads": shape.heads}
+            | {"kv_heads": shape.key_heads, "d_ff": shape.d_ff}
+            | {name: getattr(counts, name) for name in ("total", "nonembedding", "active")}
+            | {name: getattr(interval, name) if interval else "" for name in _ENDS}
+            | {f"law {key}": layers.get(key, "") for key in keys}
         )
     return rows
 
@@ -324,16 +305,11 @@ def _print_table(answers: Mapping[int, Answer]) -> None:
     rows = [("budget", "layers x width", "heads", "within 1 %", "built", "laws")]
     for row, answer in zip(_rows(answers), answers.values(), strict=True):
         within = ends(answer.interval) if answer.interval else ""
-        rows.append(
-            (
-                size(row["budget"]),
-                f"{row['layers']} x {row['width']:,}",
-                f"{row['heads']} ({row['kv_heads']})",
-                within + " *" * bool(row["extrapolated"]),
-                _span([answer.built.low, answer.built.high] if answer.built else []),
-                _span([law.layers for law in answer.laws if law.meaning in ("optimum", "default")]),
-            )
-        )
+        shape, heads = f"{row['layers']} x {row['width']:,}", f"{row['heads']} ({row['kv_heads']})"
+        built = _span([answer.built.low, answer.built.high] if answer.built else [])
+        laws = _span([law.layers for law in answer.laws if law.meaning in ("optimum", "default")])
+        within += " *" * bool(row["extrapolated"])
+        rows.append((size(row["budget"]), shape, heads, within, built, laws))
     width = plain.columns()
     print(answer_text.columns(rows, width))
     for text in (

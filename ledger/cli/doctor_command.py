@@ -7,10 +7,9 @@ import platform
 import shutil
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, metadata, version
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from packaging.requirements import Requirement
 from platformdirs import user_cache_path, user_data_path
@@ -24,7 +23,7 @@ from ..records.environment import THREAD_VARIABLES, cores, environment
 from ..records.store import Store, broken_manifests, manifest, open_store
 from ..running.claims_index import claims_index
 from ..text import clean
-from .output import dump, stdout
+from .output import dump, heading, stdout
 
 # What each extra is for; those of developers are left out.
 _EXTRAS = {
@@ -38,19 +37,17 @@ _STYLES = {"ok": "green", "note": "", "PROBLEM": "bold red"}
 _LITTLE = 2**30
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(NamedTuple):
     """Something that was looked at.
 
     Attributes:
-        group, name: what it is.
+        name: what it is.
         says: what was found.
         state: "ok"; "note" for what may be as it is; "PROBLEM" for what keeps a command from its
             work, or makes its answer doubtful.
         remedy: what to do about it.
     """
 
-    group: str
     name: str
     says: str
     state: Literal["ok", "note", "PROBLEM"] = "ok"
@@ -62,23 +59,31 @@ def doctor(folder: Path | None, json_output: bool) -> int:
 
     Cost: a second or two; imports PyTorch where a driver of a GPU is found, and reads every record.
     """
-    checks = [*_installation(), *_packages(), *_machine(), *_folders(), *_ledgers(folder)]
-    problems = [check for check in checks if check.state == "PROBLEM"]
+    groups = {
+        "depthlaw": _installation(),
+        "packages": _packages(),
+        "machine": _machine(),
+        "folders": _folders(),
+        "ledger": _ledgers(folder),
+    }
+    checks = [(group, check) for group, found in groups.items() for check in found]
+    problems = [check for _, check in checks if check.state == "PROBLEM"]
     if json_output:
-        dump({"healthy": not problems, "checks": [asdict(check) for check in checks]})
+        rows = [{"group": group} | check._asdict() for group, check in checks]
+        dump({"healthy": not problems, "checks": rows})
     else:
         _print(stdout(), checks)
         print(f"\n{plural(len(problems), 'problem')} found" if problems else "\nno problem found")
     return 1 if problems else 0
 
 
-def _print(console: Console, checks: list[Check]) -> None:
+def _print(console: Console, checks: list[tuple[str, Check]]) -> None:
     """A line for each check, whole when piped, below the headings of the groups."""
-    group = ""
-    for check in checks:
-        if check.group != group:
-            group = check.group
-            console.print(Text(group, style="bold"))
+    before = ""
+    for group, check in checks:
+        if group != before:
+            heading(group)
+        before = group
         told = clean(check.says + (f"; {check.remedy}" if check.remedy else ""))
         if not console.is_terminal:
             console.file.write(f"  {check.state:8}{check.name:14}{told}\n")
@@ -87,124 +92,86 @@ def _print(console: Console, checks: list[Check]) -> None:
         for width in (1, 7, 13):
             row.add_column(width=width)
         row.add_column(overflow="fold")
-        row.add_row(
-            "",
-            Text(check.state, style=_STYLES[check.state]),
-            Text(check.name, overflow="fold"),
-            Text(told),
-        )
+        state = Text(check.state, style=_STYLES[check.state])
+        row.add_row("", state, Text(check.name, overflow="fold"), Text(told))
         console.print(row)
-
-
-def _installation() -> Iterator[Check]:
-    facts, group = environment(), "depthlaw"
-    home = Path(__file__).resolve().parents[2]
-    commit = facts["commit"]
-    where = (
-        f"the checkout {home}, commit {commit.rstrip('+')[:12]}"
-        + (" with uncommitted changes" if facts["dirty"] else "")
-        if commit
-        else f"{home}"
-    )
-    yield Check(group, "version", f"{version('depthlaw')}, from {where}")
-    yield Check(group, "python", f"{facts['python']} ({sys.executable})")
-    try:
-        from ..verdicts.claim_set import claim_set
-
-        newest = claim_set()
-        yield Check(
-            group,
-            "claim set",
-            f"{newest.name}, {plural(len(newest.claims), 'claim')}, SHA-256 {newest.hash}",
-        )
-    except UsageError as error:
-        yield Check(group, "claim set", str(error), "PROBLEM", _AGAIN)
-    try:
-        claims = claims_index()
-        yield Check(
-            group,
-            "claims",
-            f"{plural(len(claims), 'claim')} of "
-            f"{plural(len({key.partition('/')[0] for key in claims}), 'topic')}",
-        )
-    except UsageError as error:
-        yield Check(group, "claims", str(error), "PROBLEM")
 
 
 _AGAIN = "install depthlaw again"
 
 
+def _installation() -> Iterator[Check]:
+    facts = environment()
+    where = str(Path(__file__).resolve().parents[2])
+    if commit := facts["commit"]:
+        changed = " with uncommitted changes" if facts["dirty"] else ""
+        where = f"the checkout {where}, commit {commit.rstrip('+')[:12]}{changed}"
+    yield Check("version", f"{version('depthlaw')}, from {where}")
+    yield Check("python", f"{facts['python']} ({sys.executable})")
+    try:
+        from ..verdicts.claim_set import claim_set
+
+        newest = claim_set()
+        listed = f"{newest.name}, {plural(len(newest.claims), 'claim')}, SHA-256 {newest.hash}"
+        yield Check("claim set", listed)
+    except UsageError as error:
+        yield Check("claim set", str(error), "PROBLEM", _AGAIN)
+    try:
+        topics = {key.partition("/")[0] for key in claims_index()}
+        count = plural(len(claims_index()), "claim")
+        yield Check("claims", f"{count} of {plural(len(topics), 'topic')}")
+    except UsageError as error:
+        yield Check("claims", str(error), "PROBLEM")
+
+
 def _packages() -> Iterator[Check]:
     """What the base installation needs, and each extra."""
     asked = [Requirement(text) for text in metadata("depthlaw").get_all("Requires-Dist") or ()]
-    base = [
-        requirement
-        for requirement in asked
-        if requirement.marker is None or requirement.marker.evaluate({"extra": ""})
-    ]
-    wrong = [text for requirement in base if (text := _wrong(requirement))]
-    yield (
-        Check("packages", "base", "; ".join(wrong), "PROBLEM", "pip install --upgrade depthlaw")
-        if wrong
-        else Check(
-            "packages",
-            "base",
-            ", ".join(f"{requirement.name} {version(requirement.name)}" for requirement in base),
-        )
-    )
+
+    def needed(extra: str) -> list[Requirement]:
+        return [r for r in asked if r.marker is None or r.marker.evaluate({"extra": extra})]
+
+    base = needed("")
+    if wrong := _wrong(base):
+        yield Check("base", wrong, "PROBLEM", "pip install --upgrade depthlaw")
+    else:
+        yield Check("base", _installed(base))
     for extra, use in _EXTRAS.items():
-        own = [
-            requirement
-            for requirement in asked
-            if requirement.marker is not None
-            and requirement not in base
-            and requirement.marker.evaluate({"extra": extra})
-            and requirement.name != "depthlaw"
-        ]
-        wrong = [text for requirement in own if (text := _wrong(requirement))]
-        if wrong:
-            yield Check(
-                "packages",
-                extra,
-                f"for {use}: {'; '.join(wrong)}",
-                "note",
-                f"pip install 'depthlaw[{extra}]'",
-            )
+        own = [r for r in needed(extra) if r not in base and r.name != "depthlaw"]
+        if wrong := _wrong(own):
+            remedy = f"pip install 'depthlaw[{extra}]'"
+            yield Check(extra, f"for {use}: {wrong}", "note", remedy)
         else:
-            yield Check(
-                "packages",
-                extra,
-                ", ".join(f"{requirement.name} {version(requirement.name)}" for requirement in own),
-            )
+            yield Check(extra, _installed(own))
 
 
-def _wrong(requirement: Requirement) -> str:
-    """What is wrong with an installed package; empty where nothing is."""
-    try:
-        installed = version(requirement.name)
-    except PackageNotFoundError:
-        return f"{requirement.name} is not installed"
-    if requirement.specifier.contains(installed, prereleases=True):
-        return ""
-    return f"{requirement.name} is {installed}, asked for is {requirement.specifier}"
+def _installed(requirements: list[Requirement]) -> str:
+    return ", ".join(
+        f"{requirement.name} {version(requirement.name)}" for requirement in requirements
+    )
+
+
+def _wrong(requirements: list[Requirement]) -> str:
+    """What is wrong with installed packages; empty where nothing is."""
+    wrong = []
+    for asked in requirements:
+        try:
+            installed = version(asked.name)
+        except PackageNotFoundError:
+            wrong.append(f"{asked.name} is not installed")
+            continue
+        if not asked.specifier.contains(installed, prereleases=True):
+            wrong.append(f"{asked.name} is {installed}, asked for is {asked.specifier}")
+    return "; ".join(wrong)
 
 
 def _machine() -> Iterator[Check]:
-    facts, group = environment(), "machine"
-    yield Check(group, "system", f"{platform.platform()}, {facts['cpu'] or facts['machine']}")
-    yield Check(group, "cores", f"{cores()} of {facts['cores']} may be used")
+    facts = environment()
+    yield Check("system", f"{platform.platform()}, {facts['cpu'] or facts['machine']}")
+    yield Check("cores", f"{cores()} of {facts['cores']} may be used")
     fixed = [f"{name}={os.environ[name]}" for name in THREAD_VARIABLES if os.environ.get(name)]
-    yield Check(group, "threads", ", ".join(fixed) or "left to the libraries")
+    yield Check("threads", ", ".join(fixed) or "left to the libraries")
     yield _devices()
-    encoding = (getattr(sys.stdout, "encoding", "") or "").lower()
-    if not encoding.startswith("utf"):
-        yield Check(
-            group,
-            "output",
-            f"encoded as {encoding or 'unknown'}",
-            "note",
-            "PYTHONUTF8=1 prints every character",
-        )
 
 
 # What a driver of a GPU that PyTorch can use leaves behind: NVIDIA's, AMD's, and that of WSL.
@@ -213,57 +180,40 @@ _DRIVERS = ("/proc/driver/nvidia/version", "/dev/kfd", "/dev/dxg")
 
 def _devices() -> Check:
     if not (shutil.which("nvidia-smi") or any(Path(device).exists() for device in _DRIVERS)):
-        return Check("machine", "GPU", "none: no driver of NVIDIA's or AMD's was found", "note")
+        return Check("GPU", "none: no driver of NVIDIA's or AMD's was found", "note")
     try:
         import torch
     except ImportError:
-        return Check("machine", "GPU", "not looked for: PyTorch is not installed", "note")
+        return Check("GPU", "not looked for: PyTorch is not installed", "note")
     except OSError as error:
-        return Check(
-            "machine",
-            "GPU",
-            f"PyTorch cannot be loaded ({error})",
-            "PROBLEM",
-            "pip install --force-reinstall torch",
-        )
+        remedy = "pip install --force-reinstall torch"
+        return Check("GPU", f"PyTorch cannot be loaded ({error})", "PROBLEM", remedy)
     if not torch.cuda.is_available():
-        return Check("machine", "GPU", f"none that PyTorch {torch.__version__} can use", "note")
+        return Check("GPU", f"none that PyTorch {torch.__version__} can use", "note")
     devices = (
         torch.cuda.get_device_properties(device) for device in range(torch.cuda.device_count())
     )
-    return Check(
-        "machine",
-        "GPU",
-        ", ".join(f"{device.name} ({binary(device.total_memory)})" for device in devices)
-        + f"; CUDA {torch.version.cuda}",
-    )
+    named = ", ".join(f"{device.name} ({binary(device.total_memory)})" for device in devices)
+    return Check("GPU", f"{named}; CUDA {torch.version.cuda}")
 
 
 def _folders() -> Iterator[Check]:
-    of_user = {"data": user_data_path("depthlaw"), "cache": user_cache_path("depthlaw")}
-    for name, path in of_user.items():
-        held = path
-        while not held.exists():
-            held = held.parent
+    for name, path, remedy in (
+        ("data", user_data_path("depthlaw"), "give records another place by --results DIR"),
+        (
+            "cache",
+            user_cache_path("depthlaw"),
+            "set XDG_CACHE_HOME; without it every command starts slowly",
+        ),
+    ):
+        held = next(folder for folder in (path, *path.parents) if folder.exists())
         if not os.access(held, os.W_OK):
-            yield Check(
-                "folders",
-                name,
-                f"{path} cannot be written",
-                "PROBLEM",
-                "give records another place by --results DIR"
-                if name == "data"
-                else "set XDG_CACHE_HOME; without it every command starts slowly",
-            )
+            yield Check(name, f"{path} cannot be written", "PROBLEM", remedy)
             continue
         free = shutil.disk_usage(held).free
         there = f"{path}{'' if path.exists() else ' (made when it is first used)'}"
-        yield Check(
-            "folders",
-            name,
-            f"{there}, {binary(free)} free",
-            *(("note", "the disk is almost full") if free < _LITTLE else ()),
-        )
+        full = ("note", "the disk is almost full") if free < _LITTLE else ()
+        yield Check(name, f"{there}, {binary(free)} free", *full)
 
 
 def _ledgers(folder: Path | None) -> Iterator[Check]:
@@ -274,57 +224,39 @@ def _ledgers(folder: Path | None) -> Iterator[Check]:
     try:
         reference = shipped()
     except UsageError as error:
-        yield Check("ledger", "reference", str(error), "PROBLEM", _AGAIN)
+        yield Check("reference", str(error), "PROBLEM", _AGAIN)
     else:
-        yield (
-            Check("ledger", "reference", "this installation holds none", "PROBLEM", _AGAIN)
-            if reference is None
-            else Check(
-                "ledger",
-                "reference",
-                f"{len(reference)} records verify; manifest {manifest(reference)['hash']}",
-            )
-        )
+        if reference is None:
+            yield Check("reference", "this installation holds none", "PROBLEM", _AGAIN)
+        else:
+            hashed = manifest(reference)["hash"]
+            yield Check("reference", f"{len(reference)} records verify; manifest {hashed}")
     try:
         store = open_store(folder, read_only=True)
     except UsageError as error:
-        yield Check("ledger", "your records", str(error), "PROBLEM")
+        yield Check("your records", str(error), "PROBLEM")
         return
-    broken = [(item.name, item.why) for item in store.set_aside] + [
-        (name, why) for name, why in broken_manifests(store)
-    ]
+    broken = [[item.name, item.why] for item in store.set_aside] + broken_manifests(store)
     if broken:
         name, why = broken[0]
         more = f", and {len(broken) - 1} more" if len(broken) > 1 else ""
         yield Check(
-            "ledger",
             "your records",
             f"{plural(len(broken), 'file')} in {store.root} "
             f"cannot be trusted: {name} ({why}){more}",
             "PROBLEM",
             "the next `depthlaw verify` sets records aside and measures them again",
         )
-    yield Check(
-        "ledger",
-        "your records",
-        f"{plural(len(store), 'record')} in {store.root}"
-        + (" verify" if len(store) else "; `depthlaw verify quick` makes the first"),
-        "ok" if len(store) else "note",
-    )
-    if reference is None or not len(store):
+    counted = f"{plural(len(store), 'record')} in {store.root}"
+    if not len(store):
+        yield Check("your records", f"{counted}; `depthlaw verify quick` makes the first", "note")
         return
+    yield Check("your records", f"{counted} verify")
     claims = claims_index()
     agreement = compare(
-        store, reference, lambda key: key in claims and bool(claims[key]["portable"])
+        store, reference or (), lambda key: key in claims and bool(claims[key]["portable"])
     )
     if agreement.compared:
-        yield Check(
-            "ledger",
-            "agreement",
-            agreement.line,
-            *(
-                ("PROBLEM", "`depthlaw records diff reference DIR` lists what differs")
-                if agreement.disagreements
-                else ()
-            ),
-        )
+        remedy = "`depthlaw records diff reference DIR` lists what differs"
+        wrong = ("PROBLEM", remedy) if agreement.disagreements else ()
+        yield Check("agreement", agreement.line, *wrong)

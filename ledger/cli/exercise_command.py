@@ -14,8 +14,6 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TextColumn
 from rich.text import Text
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
@@ -29,19 +27,18 @@ from ..records.run import Run
 from ..running.interrupts import Stopped
 from ..running.options import Options
 from ..running.scheduling import Stage
-from ..suite import on_corpus, prepare, store_corpus
-from ..text import clean
+from ..suite import prepare, store_corpus
 from ..verdicts.suite_verdicts import ClaimResult, as_json, marked
 from ..verdicts.undecided_advice import remedies
-from .output import dump, notes, report_set_aside, say, stdout
-from .plain import paragraph, picture_format, refuse_place, write_named
-from .tables import data_table, plain_table, print_table
+from .output import dump, heading, note, report_set_aside, say, stdout
+from .plain import draw, paragraph, picture_format
+from .tables import data_table, names_table, print_table
 from .terminal import STYLES
 
 # A training may take hours where the machine is slow.
 _LONGEST = 24 * 3600.0
-# Seconds between two looks at the trainings, and between two lines where there is no terminal.
-_LOOK, _LINE = 0.5, 15.0
+# Seconds between two lines on how far the trainings are.
+_LINE = 15.0
 
 
 def exercise(
@@ -67,12 +64,9 @@ def exercise(
         return 0
     chosen = _chosen(name, known)
     _check_installed()
-    form, pictures = picture_format(plot, force), _pictures(chosen, plot)
-    for file in pictures.values():
-        refuse_place(file, force)
-    # Of which /dev/zero never ends.
-    if corpus is not None and (corpus.is_char_device() or corpus.is_block_device()):
-        raise UsageError(f"--corpus {corpus} is a device; give a text file")
+    pictures = _pictures(chosen, plot)
+    for file in pictures.values() or (None,):
+        form = picture_format(file, force)
     text = corpora.own(corpus) if corpus is not None else None
     digest = text.digest if text is not None else corpora.STANDARD
     work = prepare(
@@ -80,7 +74,7 @@ def exercise(
         folder,
         only=[k for e in chosen for k in e.claims],
         options=Options(processes=cores(), timeout=_LONGEST),
-        changed=lambda claim: on_corpus(claim, digest),
+        corpus=digest,
     )
     first = {key for entry in chosen for key in entry.trains}
     work = replace(
@@ -96,29 +90,21 @@ def exercise(
     cache = work.store.root / "cache"
     store_corpus(work, digest, text)
     if not json_output:
-        say(
-            notes(),
+        note(
             f"corpus {digest} ({corpus or 'the standard library of this Python'}); "
             f"{len(work.runs)} runs, {len(work.runs) - len(work.todo)} already recorded "
-            f"in {work.store.root}",
+            f"in {work.store.root}"
         )
     try:
-        with _progress(notes(), cache, len(work.todo), quiet=json_output) as finished:
+        with _progress(cache, len(work.todo), quiet=json_output) as finished:
             failures = work.execute(finished)
     except Stopped as stop:
-        say(
-            notes(),
-            f"{stop}: {len(work.recorded)} of {len(work.runs)} runs are recorded in "
-            f"{work.store.root}; the same command goes on from there",
-        )
+        note(work.left_by(stop))
         return 130
     judged = {result.claim.key: result for result in work.judged(failures)}
     for entry in chosen:
         if pictures:
-            from ..publish.drawing.line_plot import line_plot
-
-            drawn = line_plot(_panels(entry, judged), form)
-            write_named(pictures[entry.name], drawn)
+            draw(pictures[entry.name], _panels(entry, judged), form)
     if json_output:
         dump(
             {
@@ -131,11 +117,10 @@ def exercise(
         for entry in chosen:
             _print(entry, judged)
         for failure in failures:
-            say(stdout(), f"failed: {failure.run}: {failure.why}")
+            say(f"failed: {failure.run}: {failure.why}")
         say(
-            stdout(),
             f"records: {work.store.root}; intervals of measured numbers: 95 % over "
-            "seeds; those of verdicts are wider (depthlaw show KEY)",
+            "seeds; those of verdicts are wider (depthlaw show KEY)"
         )
     return 1 if any(result.unexpected for result in judged.values()) else 0
 
@@ -148,16 +133,9 @@ def _list(known: dict[str, Exercise], json_output: bool) -> None:
         fields = ("number", "name", "title", "predicts", "claims")
         dump([{field: getattr(e, field) for field in fields} for e in known.values()])
         return
-    table = plain_table(2)
-    table.add_column("exercise", no_wrap=True)
-    table.add_column("what it measures", overflow="fold", min_width=20)
-    for entry in known.values():
-        table.add_row(entry.name, entry.title)
-    print_table(stdout(), table)
-    say(
-        stdout(),
-        "\ndepthlaw exercise NAME does one, in minutes; depthlaw exercise all does every one.",
-    )
+    named = {entry.name: entry.title for entry in known.values()}
+    print_table(stdout(), names_table("exercise", "what it measures", named))
+    say("\ndepthlaw exercise NAME does one, in minutes; depthlaw exercise all does every one.")
 
 
 def _chosen(name: str, known: dict[str, Exercise]) -> list[Exercise]:
@@ -196,28 +174,30 @@ def _pictures(chosen: list[Exercise], plot: Path | None) -> dict[str, Path]:
 
 
 @contextmanager
-def _progress(
-    console: Console, cache: Path, runs: int, *, quiet: bool
-) -> Iterator[Callable[[Run], None]]:
-    """Runs done, and the step of each training, which its process writes to a small file: bars in a
-    terminal, else a line now and then."""
+def _progress(cache: Path, runs: int, *, quiet: bool) -> Iterator[Callable[[Run], None]]:
+    """Now and then a line on stderr: runs done, and the step of each training, which its process
+    writes to a small file."""
     if quiet or not runs:
         yield lambda run: None
         return
     done, over, began = list[Run](), threading.Event(), time.time()
 
-    def progress(seconds: float) -> Iterator[tuple[int, list[dict[str, Any]]]]:
-        while not over.wait(seconds):
-            yield len(done), list(_news(cache, began))
+    def tell() -> None:
+        said = ""
+        while not over.wait(_LINE):
+            steps = (f"{e['label']}: step {e['step']} of {e['steps']}" for e in _news(cache, began))
+            line = "; ".join([f"{len(done)} of {runs} runs", *steps])
+            if line != said:
+                note(line)
+            said = line
 
-    watch = _bars if console.is_terminal else _lines
-    watcher = threading.Thread(target=watch, args=(console, runs, progress), daemon=True)
-    watcher.start()
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
     try:
         yield done.append
     finally:
         over.set()
-        watcher.join(2.0)
+        teller.join(2.0)
 
 
 def _news(cache: Path, began: float) -> Iterator[dict[str, Any]]:
@@ -230,43 +210,6 @@ def _news(cache: Path, began: float) -> Iterator[dict[str, Any]]:
                 yield json.loads(file.read_bytes())
         except (OSError, ValueError):
             continue
-
-
-# (seconds between two looks) -> runs done and what the trainings say, until it is over.
-_Looks = Callable[[float], Iterator[tuple[int, list[dict[str, Any]]]]]
-
-
-def _bars(console: Console, runs: int, progress: _Looks) -> None:
-    bar_of: dict[str, TaskID] = {}
-    parts = (
-        BarColumn(bar_width=12),
-        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
-        TextColumn("{task.description}", markup=False),
-    )
-    with Progress(*parts, console=console, transient=True) as bars:
-        whole = bars.add_task("runs", total=runs)
-        for done, news in progress(_LOOK):
-            bars.update(whole, completed=done)
-            now = {f"{news_of['label']} {news_of['process']}": news_of for news_of in news}
-            for key in [key for key in bar_of if key not in now]:
-                bars.remove_task(bar_of.pop(key))
-            for key, news_of in now.items():
-                if key not in bar_of:
-                    bar_of[key] = bars.add_task(
-                        clean(news_of["label"])[: max(8, console.width - 30)],
-                        total=news_of["steps"],
-                    )
-                bars.update(bar_of[key], completed=news_of["step"])
-
-
-def _lines(console: Console, runs: int, progress: _Looks) -> None:
-    line_ = ""
-    for done, news in progress(_LINE):
-        steps = (f"{e['label']}: step {e['step']} of {e['steps']}" for e in news)
-        line = "; ".join([f"{done} of {runs} runs", *steps])
-        if line != line_:
-            say(console, line)
-        line_ = line
 
 
 # --- what came of it -----------------------------------------------------------------------------
@@ -293,19 +236,16 @@ def _as_data(exercise: Exercise, judged: dict[str, ClaimResult]) -> dict[str, An
 
 
 def _print(exercise: Exercise, judged: dict[str, ClaimResult]) -> None:
-    console = stdout()
-    console.print(
-        Text(f"{exercise.number}. {exercise.name}: {exercise.title}", style="bold"), soft_wrap=True
-    )
+    heading(f"{exercise.number}. {exercise.name}: {exercise.title}")
     paragraph("Predicted: " + exercise.predicts)
     print()
     for title, table in written(_panels(exercise, judged)):
-        console.print(Text(title, style="bold"), soft_wrap=True)
-        print_table(console, data_table(table))
+        heading(title)
+        print_table(stdout(), data_table(table))
         print()
     for result in (judged[key] for key in exercise.claims if key in judged):
         verdict = Text(marked(result), style=STYLES[result.verdict])
-        console.print(Text.assemble(verdict, f"  {result.claim.key}"), soft_wrap=True)
+        stdout().print(Text.assemble(verdict, f"  {result.claim.key}"), soft_wrap=True)
         counts = f"{len(result.decided)} of {len(result.in_scope)} cases decided"
         facts = [
             f"{result.claim.plain.title} ({counts})",

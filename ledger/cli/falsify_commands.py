@@ -20,7 +20,7 @@ from ..verdicts import falsify as search
 from ..verdicts.display import number, slack
 from ..verdicts.mutation import mutate as mutants_of, unexplained
 from ..verdicts.suite_verdicts import results
-from .output import dump, notes, report_set_aside, say, stdout
+from .output import dump, note, report_set_aside, say
 from .plain import refuse_place
 from .records_commands import collection
 
@@ -34,7 +34,7 @@ def falsify(
         raise UsageError(f"--minutes {minutes} is not a positive number of minutes; try 1")
     claim = find(select([key], claims_index())[0])
     nearest = search.falsify(
-        claim, minutes, changes or [], lambda line: None if json_output else say(notes(), line)
+        claim, minutes, changes or [], lambda line: None if json_output else note(line)
     )
     refuted = nearest.decision.verdict is Verdict.FAILS
     path = search.store(nearest, open_store(folder).root) if refuted else None
@@ -48,11 +48,10 @@ def falsify(
             }
         )
     else:
-        say(stdout(), f"statement  {written(nearest.claim.statement)}")
+        say(f"statement  {written(nearest.claim.statement)}")
         say(
-            stdout(),
             f"{nearest.tried:,} instances tried; the closest to a counterexample, at "
-            f"[{nearest.case}], has the measured value {number(nearest.value)}",
+            f"[{nearest.case}], has the measured value {number(nearest.value)}"
         )
         outcome = "a counterexample, judged rigorously" if refuted else "no counterexample"
         far = slack(nearest.decision.slack)
@@ -61,9 +60,9 @@ def falsify(
             if far
             else "no factor between its two sides, as one is not positive or equality is stated"
         )
-        say(stdout(), f"{nearest.decision.verdict.value}: {outcome}; {distance}")
+        say(f"{nearest.decision.verdict.value}: {outcome}; {distance}")
         if path:
-            say(stdout(), f"certificate {path}")
+            say(f"certificate {path}")
     return 1 if refuted and claim.awaited != "FAILS" else 0
 
 
@@ -85,13 +84,10 @@ def recheck(path: Path, json_output: bool) -> int:
         )
     else:
         for step in steps:
-            say(stdout(), f"[{'ok' if step.holds else 'BROKEN'}] {step.says}")
+            say(f"[{'ok' if step.holds else 'BROKEN'}] {step.says}")
         if finding:
-            say(
-                stdout(),
-                f"{finding.says}; independent of the measuring code: {finding.independent}",
-            )
-        say(stdout(), "the certificate stands" if stands else "the certificate does not stand")
+            say(f"{finding.says}; independent of the measuring code: {finding.independent}")
+        say("the certificate stands" if stands else "the certificate does not stand")
     return 0 if stands else 1
 
 
@@ -118,10 +114,9 @@ def certify(width: int, depth: int, file: Path, heads: int, force: bool) -> int:
     text = json.dumps(data, separators=(",", ":"))
     write_file(file, (text + "\n").encode())
     say(
-        stdout(),
         f"sep >= {data['rank']} for almost all weights; certificate {file} "
         f"({len(text) / 2**20:.1f} MB): "
-        f"check it by `depthlaw recheck {file}`",
+        f"check it by `depthlaw recheck {file}`"
     )
     return 0
 
@@ -161,12 +156,9 @@ def mutate(keys: list[str] | None, suite: str, folder: Path | None, json_output:
             }
         )
         if not json_output:
-            say(stdout(), f"{result.claim.key}: {_fates(rows[-1])}")
+            say(f"{result.claim.key}: {_fates(rows[-1])}")
             for m in alive:
-                say(
-                    stdout(),
-                    f"    {'survives: ' if m.fate == 'survives' else ''}{m.change} ({m.reason})",
-                )
+                say(f"    {'survives: ' if m.fate == 'survives' else ''}{m.change} ({m.reason})")
     alarms = sum(row["unexplained"] for row in rows)
     if json_output:
         dump(rows)
@@ -174,10 +166,9 @@ def mutate(keys: list[str] | None, suite: str, folder: Path | None, json_output:
         names = ("mutants", "by_data", "by_proof", "turn_undecided", "forms", "forms_turned")
         total = {name: sum(row[name] for row in rows) for name in names}
         say(
-            stdout(),
             f"{_fates(total)} (a mutant is the statement with one constant or "
             f"its form changed); {plural(alarms, 'mutant')} of exact or argued claims "
-            "went unnoticed, and no reason is known",
+            "went unnoticed, and no reason is known"
         )
     return 1 if alarms else 0
 

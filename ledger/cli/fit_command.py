@@ -9,7 +9,6 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.table import Table
 from rich.text import Text
 
 from depthlaw.advisor import laws as advised
@@ -22,10 +21,9 @@ from depthlaw.empirics.depth_width.comparison import NEAR, PredictionRow, compar
 from depthlaw.empirics.depth_width.surface import Surface, read
 from depthlaw.theory.claims.verdict import Verdict
 
-from ..text import clean
-from .output import dump, stdout
-from .plain import paragraph, picture_format, refuse_place, write_named
-from .tables import plain_table, print_table
+from .output import dump, heading, stdout
+from .plain import draw, paragraph, picture_format
+from .tables import plain_table, print_table, text_table
 from .terminal import STYLES
 
 _ORDER = (Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED)
@@ -64,15 +62,12 @@ def fit(
         raise UsageError(f"unknown --budget {quoted(budget)}; accepted are parameters and flops")
     share = float(parse_share(tolerance, "--tolerance"))
     form = picture_format(plot, force)
-    if plot is not None:
-        refuse_place(plot, force)
     surface = read(path, seed_column)
     fitted = _fitted(surface, "flops" if budget == "flops" else "parameters", share)
     if plot is not None:
         from ..publish.drawing import fit_figures
-        from ..publish.drawing.line_plot import line_plot
 
-        write_named(plot, line_plot(fit_figures.panels(fitted.optima, fitted.laws), form))
+        draw(plot, fit_figures.panels(fitted.optima, fitted.laws), form)
     if json_output:
         dump(_as_data(surface, fitted, budget, share))
     else:
@@ -148,7 +143,7 @@ def _plain(value: Any) -> Any:
 
 
 def _print(path: Path, surface: Surface, fitted: _Fitted, budget: str, tolerance: float) -> None:
-    _heading(f"Loss surface {' '.join(path.name.split())}")
+    heading(f"Loss surface {' '.join(path.name.split())}")
     points = surface.points
     shapes = {(p.width, p.depth) for p in points}
     paragraph(
@@ -170,19 +165,14 @@ def _print(path: Path, surface: Surface, fitted: _Fitted, budget: str, tolerance
 
 def _print_budgets(fitted: _Fitted, budget: str, tolerance: float) -> None:
     what = "FLOPs" if budget == "flops" else "parameters and tokens"
-    _heading(f"\nBest depth at equal {what} (within {tolerance:.0%})")
-    table = _numbers("parameters", "tokens", "depths", "best", "interval", "width", "seeds")
-    for optimum in fitted.optima:
-        table.add_row(
-            size(optimum.parameters),
-            size(optimum.tokens),
-            _span(optimum.depths),
-            _best(optimum),
-            _interval(optimum),
-            "-" if optimum.depth is None else f"{optimum.width:,.0f}",
-            str(optimum.seeds),
-        )
-    print_table(stdout(), table)
+    heading(f"\nBest depth at equal {what} (within {tolerance:.0%})")
+    headings = ("parameters", "tokens", "depths", "best", "interval", "width", "seeds")
+    rows = []
+    for o in fitted.optima:
+        sizes, width = (size(o.parameters), size(o.tokens)), f"{o.width:,.0f}"
+        found = (_span(o.depths), _best(o), _interval(o), "-" if o.depth is None else width)
+        rows.append((*sizes, *found, str(o.seeds)))
+    print_table(stdout(), text_table(*headings, rows=rows))
     if fitted.left_out:
         paragraph(f"Left out: {plural(fitted.left_out, 'budget')} of fewer tokens.")
     paragraph(
@@ -217,40 +207,26 @@ def _interval(optimum: fits.Optimum) -> str:
 
 
 def _print_laws(fitted: _Fitted) -> None:
-    _heading("\nWidth against best depth")
+    heading("\nWidth against best depth")
     if not fitted.laws:
         paragraph(
             "No law: it needs two budgets or more of different size, each with five depths "
             f"or more and an interval bounded on both sides. {_lacking(fitted.optima)}"
         )
         return
-    table = plain_table(2)
-    for heading in ("law", "fit", "a", "b"):
-        table.add_column(heading, no_wrap=True)
+    rows = []
     for law in fitted.laws:
         form = "ln d = a + b L" if law.form == "exponential" else "ln d = a + b ln L"
         misfit = "-" if law.misfit is None else _chance(law.misfit)
-        table.add_row(
-            form,
-            f"p {misfit}",
-            *(
-                f"{value:.4g} ({low:.3g} to {high:.3g})"
-                for value, (low, high) in ((law.a, law.a_interval), (law.b, law.b_interval))
-            ),
+        numbers = ((law.a, *law.a_interval), (law.b, *law.b_interval))
+        rows.append(
+            (form, f"p {misfit}", *(f"{v:.4g} ({a:.3g} to {b:.3g})" for v, a, b in numbers))
         )
-    fewest, most = advised.FIT_DEPTHS
-    table.add_row(
-        "Levine's",
-        f"L {fewest}-{most}",
-        *(
-            f"{value:.4g} ({value - 1.96 * error:.4g} to {value + 1.96 * error:.4g})"
-            for value, error in (
-                (advised.FIT_A, math.sqrt(advised.FIT_VAR_A)),
-                (advised.FIT_B, math.sqrt(advised.FIT_VAR_B)),
-            )
-        ),
-    )
-    print_table(stdout(), table)
+    known = ((advised.FIT_A, advised.FIT_VAR_A), (advised.FIT_B, advised.FIT_VAR_B))
+    ends = ((value, 1.96 * math.sqrt(variance)) for value, variance in known)
+    levine = (f"{v:.4g} ({v - off:.4g} to {v + off:.4g})" for v, off in ends)
+    rows.append(("Levine's", "L {}-{}".format(*advised.FIT_DEPTHS), *levine))
+    print_table(stdout(), text_table("law", "fit", "a", "b", rows=rows, left=True))
     paragraph(
         f"From {plural(fitted.laws[0].optima, 'budget')}; p: the chance of best depths so far"
         " from the law if it were right. The chance of an exponential law so far from "
@@ -261,20 +237,14 @@ def _print_laws(fitted: _Fitted) -> None:
 
 def _lacking(optima: Sequence[fits.Optimum]) -> str:
     """What these budgets lack for a law."""
-    few, loose = (
-        sum(not optimum.sharp for optimum in optima),
-        sum(not optimum.bounded for optimum in optima),
-    )
-    steep = sum(optimum.sharp and optimum.bounded and optimum.at_edge for optimum in optima)
-    lacks = [
-        text
-        for number, text in (
-            (few, f"{few} of {len(optima)} with fewer than five depths"),
-            (loose, f"{loose} of {len(optima)} without a bounded interval"),
-            (steep, f"{steep} of {len(optima)} whose curve has no minimum inside"),
-        )
-        if number
-    ]
+    counts = {
+        "with fewer than five depths": sum(not o.sharp for o in optima),
+        "without a bounded interval": sum(not o.bounded for o in optima),
+        "whose curve has no minimum inside": sum(
+            o.sharp and o.bounded and o.at_edge for o in optima
+        ),
+    }
+    lacks = [f"{number} of {len(optima)} {what}" for what, number in counts.items() if number]
     if lacks:
         return f"Here: {', '.join(lacks)}."
     return f"Here: {plural(len(optima), 'budget')}{' of one size' * (len(optima) > 1)}."
@@ -290,21 +260,16 @@ def _print_transitions(fitted: Sequence[fits.Transition]) -> None:
         return
     # Doublings of the depth first, as Levine et al. compared them.
     nearest = sorted(known, key=lambda t: abs(math.log(t.deep / t.shallow / 2)))[:_MOST]
-    _heading("\nFrom which size the deeper net wins")
-    table = _numbers("depths", "parameters", "interval", "width", "deeper wins at")
+    heading("\nFrom which size the deeper net wins")
+    rows = []
     for t in sorted(nearest, key=lambda t: (t.shallow, t.deep)):
         low = size(t.low) if t.low else "-"
         high = size(t.high) if t.high < math.inf else "-"
-        wins = sum(d.high < 0 for d in t.differences)
-        width = t.width(t.deep)
-        table.add_row(
-            f"{t.shallow}, {t.deep}",
-            size(t.parameters or 0),
-            f"{low} to {high}",
-            f"{width:,.0f}",
-            f"{wins} of {len(t.differences)}",
-        )
-    print_table(stdout(), table)
+        wins = f"{sum(d.high < 0 for d in t.differences)} of {len(t.differences)}"
+        depths, width = f"{t.shallow}, {t.deep}", f"{t.width(t.deep):,.0f}"
+        rows.append((depths, size(t.parameters or 0), f"{low} to {high}", width, wins))
+    headings = ("depths", "parameters", "interval", "width", "deeper wins at")
+    print_table(stdout(), text_table(*headings, rows=rows))
     more = f" {len(known) - _MOST} more pairs: see --json." if len(known) > _MOST else ""
     paragraph(
         "interval: up to its first end the shallower net is significantly better, from its "
@@ -314,7 +279,7 @@ def _print_transitions(fitted: Sequence[fits.Transition]) -> None:
 
 def _print_additive(fitted: _Fitted) -> None:
     law = fitted.additive
-    _heading("\nAdditive law E + A width^-a + B depth^-b + C tokens^-c")
+    heading("\nAdditive law E + A width^-a + B depth^-b + C tokens^-c")
     if law is None:
         paragraph(
             "Not fitted: it needs three widths, three depths and more shapes than it has numbers."
@@ -327,36 +292,28 @@ def _print_additive(fitted: _Fitted) -> None:
         + (", too few for a best depth" * (2 * law.starts[0] < law.starts[1]))
         + "."
     )
-    table = _numbers("variable", "exponent", "interval", "share of loss")
+    headings = ("variable", "exponent", "interval", "share of loss")
+    rows = []
     for term in law.terms:
-        table.add_row(
-            term.variable,
-            f"{term.exponent:.3g}",
-            f"{term.low:.3g} to {term.high:.3g}" if term.determined else "-",
-            f"{term.share:.1%}",
-        )
-    print_table(stdout(), table)
-    implied = [(row, law.depth(row.volume)) for row in fitted.optima]
-    texts = [
-        "{} ({} to {}) at {}".format(*map(_two_digits, depth), size(row.parameters))
-        + (
-            ""
-            if row.depths[0] <= depth[0] <= row.depths[-1]
-            else ", beyond the depths trained there"
-        )
-        for row, depth in implied
-        if depth is not None
-    ]
+        interval = f"{term.low:.3g} to {term.high:.3g}" if term.determined else "-"
+        rows.append((term.variable, f"{term.exponent:.3g}", interval, f"{term.share:.1%}"))
+    print_table(stdout(), text_table(*headings, rows=rows))
+    texts = []
+    for row in fitted.optima:
+        if depth := law.depth(row.volume):
+            inside = row.depths[0] <= depth[0] <= row.depths[-1]
+            at = "{} ({} to {}) at {}".format(*map(_two_digits, depth), size(row.parameters))
+            texts.append(at + ("" if inside else ", beyond the depths trained there"))
     if texts:
         paragraph(f"Best depth by this law: {'; '.join(texts)}.")
 
 
 def _print_rows(rows: Sequence[PredictionRow]) -> None:
-    _heading("\nPredictions beside the measured best depth")
+    heading("\nPredictions beside the measured best depth")
     table = plain_table(2)
     widths = {"prediction": 18, "read as": 8, "layers": 8, "verdicts": 11}
-    for heading, width in widths.items():
-        table.add_column(heading, overflow="fold", min_width=width)
+    for name, width in widths.items():
+        table.add_column(name, overflow="fold", min_width=width)
     for key in dict.fromkeys(row.key for row in rows):
         group = [row for row in rows if row.key == key]
         first = group[0]
@@ -385,13 +342,13 @@ def _print_rows(rows: Sequence[PredictionRow]) -> None:
         if row.verdict is Verdict.UNDECIDED:
             remedies.setdefault(row.reason, {})[row.name] = None
     if remedies:
-        _heading("\nWhat would decide")
+        heading("\nWhat would decide")
     for reason, names in remedies.items():
         paragraph(f"- {reason}: {'; '.join(names)}.", rest="  ")
 
 
 def _print_limits(surface: Surface, fitted: _Fitted) -> None:
-    _heading("\nWhat this file cannot tell")
+    heading("\nWhat this file cannot tell")
     for note in surface.notes:
         paragraph(f"- {note}.", rest="  ")
     seen: dict[str, list[str]] = {}
@@ -409,18 +366,7 @@ def _print_limits(surface: Surface, fitted: _Fitted) -> None:
     )
 
 
-def _numbers(*headings: str) -> Table:
-    table = plain_table(2)
-    for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
-    return table
-
-
 def _span(values: Iterable[Any], show: Any = "{:,.0f}".format) -> str:
     ordered = sorted(values)
     first, last = show(ordered[0]), show(ordered[-1])
     return first if first == last else f"{first} to {last}"
-
-
-def _heading(text: str) -> None:
-    stdout().print(Text(clean(text), style="bold"), soft_wrap=True)

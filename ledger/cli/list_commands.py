@@ -10,7 +10,7 @@ from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 from ..running.claims_index import claims_index, unknown
 from ..verdicts.citations import bibtex_for
 from ..verdicts.claim_set import claim_set
-from .output import dump, notes, say, stdout
+from .output import dump, note, stdout
 
 
 def claims(text: str, json_output: bool, *, everything: bool = False) -> int:
@@ -30,18 +30,14 @@ def claims(text: str, json_output: bool, *, everything: bool = False) -> int:
     # Where no cited claim mentions it, what others say is the answer.
     listed(rows or matching, json_output)
     if not rows:
-        say(
-            notes(),
+        note(
             f"no cited claim mentions {quoted(text)}; "
-            f"{'this one supports' if len(matching) == 1 else 'these support'} one",
+            f"{'this one supports' if len(matching) == 1 else 'these support'} one"
         )
     elif left := len(matching) - len(rows):
         more = shlex.join(["depthlaw", "claims", *([text] if text else []), "--all"])
         rest = "supports" if left == 1 else "support"
-        say(
-            notes(),
-            f"{plural(len(rows), 'cited claim')}; {left} more {rest} these or others: `{more}`",
-        )
+        note(f"{plural(len(rows), 'cited claim')}; {left} more {rest} these or others: `{more}`")
     return 0
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from rich.progress import track
-from rich.text import Text
 
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 from depthlaw.empirics.architectures.ablations import VARIANTS
@@ -20,9 +19,9 @@ from depthlaw.empirics.architectures.residuals import Residuals, measure_residua
 from depthlaw.theory.claims.values import Sample
 
 from ..publish.drawing.panels import Panel, Series, Table
-from .output import dump, notes, stdout
-from .plain import paragraph, picture_format, refuse_place, write_named
-from .tables import data_table, plain_table, print_table
+from .output import dump, heading, notes, stdout
+from .plain import draw, paragraph, picture_format
+from .tables import data_table, names_table, print_table
 
 _MOST_SEEDS, _MOST_LAYERS = 1000, 10_000
 # Intervals that tables and pictures show: Student's, over seeds.
@@ -43,12 +42,7 @@ def measure(json_output: bool) -> int:
     variants = {name: ", ".join(parts) or "nothing" for name, parts in VARIANTS.items()}
     for headings, rows in (("model architecture", models), ("variant removes", variants)):
         name, what = headings.split()
-        table = plain_table(2)
-        table.add_column(name, no_wrap=True)
-        table.add_column(what, overflow="fold", min_width=20)
-        for row in rows.items():
-            table.add_row(*row)
-        print_table(stdout(), table)
+        print_table(stdout(), names_table(name, what, rows))
         print()
     paragraph(
         '"As published": by the code of the published measurement; the command says in '
@@ -79,8 +73,6 @@ def residual(*, seeds: int, plot: Path | None, force: bool, json_output: bool, *
     if not 1 <= seeds <= _MOST_SEEDS:
         raise UsageError(f"--seeds {seeds} is out of range; accepted are 1 to {_MOST_SEEDS}")
     form = picture_format(plot, force)
-    if plot is not None:
-        refuse_place(plot, force)
     if asked["weights"] is None and asked["model"] in ARCHITECTURES:
         _check_sizes(**asked)
     if asked["dtype"] not in ("float32", "float64"):
@@ -90,9 +82,7 @@ def residual(*, seeds: int, plot: Path | None, force: bool, json_output: bool, *
     measured = _measured(seeds, asked, quiet=json_output)
     floor = rounding(measured)
     if plot is not None:
-        from ..publish.drawing.line_plot import line_plot
-
-        write_named(plot, line_plot([_panel(measured, floor)], form))
+        draw(plot, [_panel(measured, floor)], form)
     if json_output:
         dump(_as_data(measured, floor))
     else:
@@ -174,25 +164,16 @@ def _table(residuals: Residuals, floor: float) -> Table:
     for layer in range(residuals.layers + 1):
         column = residuals.by_layer[:, layer]
         mean = float(column.mean())
-        rows.append(
-            (
-                layer,
-                mean,
-                _half(column),
-                float(residuals.frobenius[:, layer].mean()),
-                "rounding" if mean < floor else "",
-            )
-        )
+        frobenius = float(residuals.frobenius[:, layer].mean())
+        rows.append((layer, mean, _half(column), frobenius, "rounding" if mean < floor else ""))
     return Table(("layer", "relative residual", "+-", "Frobenius", ""), tuple(rows))
 
 
 def _panel(residuals: Residuals, floor: float) -> Panel:
     places = tuple(range(residuals.layers + 1))
     curves = []
-    for label, values in (
-        ("composite norm", residuals.by_layer),
-        ("Frobenius norm", residuals.frobenius),
-    ):
+    named = {"composite norm": residuals.by_layer, "Frobenius norm": residuals.frobenius}
+    for label, values in named.items():
         means = tuple(map(float, values.mean(axis=0)))
         low, high = zip(
             *(_interval(values[:, layer]) or (means[layer],) * 2 for layer in places), strict=True
@@ -269,13 +250,8 @@ def _as_data(residuals: Residuals, floor: float) -> dict[str, Any]:
         "model variant what_is_removed weights layers width heads parameters batch tokens device "
         "dtype versions"
     )
-    columns = zip(
-        *(
-            values.mean(axis=0).tolist()
-            for values in (residuals.by_layer, residuals.frobenius, residuals.norms)
-        ),
-        strict=True,
-    )
+    measured = (residuals.by_layer, residuals.frobenius, residuals.norms)
+    columns = zip(*(values.mean(axis=0).tolist() for values in measured), strict=True)
     return {
         **{name: getattr(residuals, name) for name in names.split()},
         "seeds": list(residuals.seeds),
@@ -299,8 +275,7 @@ def _as_data(residuals: Residuals, floor: float) -> dict[str, Any]:
 
 
 def _print(residuals: Residuals, floor: float) -> None:
-    kind, console = ARCHITECTURES[residuals.model], stdout()
-    console.print(Text(f"{kind.label}, variant {residuals.variant}", style="bold"), soft_wrap=True)
+    heading(f"{ARCHITECTURES[residuals.model].label}, variant {residuals.variant}")
     source = (
         "random weights as transformers draws them"
         if residuals.weights == "random"
@@ -315,7 +290,7 @@ def _print(residuals: Residuals, floor: float) -> None:
     )
     paragraph(f"Removed: {residuals.what_is_removed}")
     print()
-    print_table(console, data_table(_table(residuals, floor)))
+    print_table(stdout(), data_table(_table(residuals, floor)))
     print()
     interval = "+-: 95 % over seeds." if count > 1 else "One seed has no interval; try --seeds 5."
     paragraph(

@@ -22,9 +22,19 @@ def notes() -> Console:
     return Console(stderr=True, highlight=False)
 
 
-def say(console: Console, message: str) -> None:
+def say(message: str) -> None:
     """One line of plain text, never wrapped: messages hold paths and commands that people copy."""
-    console.print(Text(clean(message)), soft_wrap=True)
+    stdout().print(Text(clean(message)), soft_wrap=True)
+
+
+def note(message: str) -> None:
+    """The same, beside the answer."""
+    notes().print(Text(clean(message)), soft_wrap=True)
+
+
+def heading(text: str) -> None:
+    """A line in bold, whole."""
+    stdout().print(Text(clean(text), style="bold"), soft_wrap=True)
 
 
 def dump(value: object) -> None:
@@ -37,4 +47,4 @@ def report_set_aside(store: Store) -> None:
     """Name the files of a results folder that are not trusted."""
     for item in store.set_aside:
         fate = "left in place" if store.read_only else f"set aside as {item.moved_to}"
-        say(notes(), f"not trusted: {item.name} ({item.why}); {fate}, not used")
+        note(f"not trusted: {item.name} ({item.why}); {fate}, not used")

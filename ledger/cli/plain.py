@@ -6,12 +6,17 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from depthlaw.advisor.answer_text import wrapped
 from depthlaw.advisor.base.quantities import UsageError
 
 from ..text import clean
+
+if TYPE_CHECKING:
+    from ..publish.drawing.panels import Panel
 
 
 def columns() -> int:
@@ -28,7 +33,8 @@ def paragraph(text: str, before: str = "", rest: str | None = None) -> None:
 
 
 def picture_format(plot: Path | None, force: bool) -> str:
-    """The format of the picture that --plot names; empty where it names none."""
+    """The format of the picture that --plot names, if it can be written; empty where it names
+    none."""
     if plot is None:
         if force:
             raise UsageError(
@@ -37,7 +43,16 @@ def picture_format(plot: Path | None, force: bool) -> str:
         return ""
     from ..publish.drawing.depth_plot import plot_format
 
-    return plot_format(plot.suffix)
+    form = plot_format(plot.suffix)
+    refuse_place(plot, force)
+    return form
+
+
+def draw(file: Path, panels: Sequence[Panel], form: str) -> None:
+    """Write panels as a picture of that format, and say so on stderr."""
+    from ..publish.drawing.line_plot import line_plot
+
+    write_named(file, line_plot(panels, form))
 
 
 def write_named(file: Path, data: bytes) -> None:

@@ -91,7 +91,7 @@ def list_records(place: Path | None, claim: str, suite: str, json_output: bool) 
         return 0
     _print_records(chosen, controls)
     of = f" of {len(store)}" if len(chosen) != len(store) else ""
-    say(stdout(), f"{len(chosen)}{of} records in {store.root}")
+    say(f"{len(chosen)}{of} records in {store.root}")
     return 0
 
 
@@ -183,13 +183,11 @@ def verify_records(place: Path | None, json_output: bool) -> int:
     if json_output:
         dump({"place": str(store.root), "verified": len(store), "broken": broken})
     else:
-        console = stdout()
         for name, why in broken:
-            say(console, f"does not verify: {name} ({why})")
+            say(f"does not verify: {name} ({why})")
         say(
-            console,
             f"{len(store)} records in {store.root} verify"
-            + (f"; {len(broken)} files do not" if broken else ""),
+            + (f"; {len(broken)} files do not" if broken else "")
         )
     return 1 if broken else 0
 
@@ -248,7 +246,7 @@ def export(file: Path, place: Path | None, force: bool, json_output: bool) -> in
     if json_output:
         dump({"file": str(file), "format": "csv", "records": len(rows)})
     else:
-        say(stdout(), f"{len(rows)} records of {store.root} written to {file}")
+        say(f"{len(rows)} records of {store.root} written to {file}")
     return 0
 
 
@@ -290,13 +288,11 @@ def gc(folder: Path | None, delete: bool, json_output: bool, own: Path | None = 
         return 0
     if unasked:
         _print_records(unasked)
-    console = stdout()
-    say(console, f"{len(temporary)} stale temporary files removed")
+    say(f"{len(temporary)} stale temporary files removed")
     fate = ": removed" if delete else ": kept; --delete removes them"
     say(
-        console,
         f"{len(unasked)} of {len(store)} records ({size} bytes) are of claims, cases or "
-        f"code that no suite asks for now{fate if unasked else ''}",
+        f"code that no suite asks for now{fate if unasked else ''}"
     )
     return 0
 
@@ -352,24 +348,21 @@ def diff(first: Path, second: Path, json_output: bool) -> int:
 def _print_diff(
     changed: list[dict[str, Any]], added: list[str], removed: list[str], same: int
 ) -> None:
-    console = stdout()
     for row in changed:
         verdicts = [row["verdict_before"], row["verdict_after"]]
         verdict = verdicts[0] if len(set(verdicts)) == 1 else " -> ".join(verdicts)
         fits = " (within their uncertainty)" if row["compatible"] else ""
         say(
-            console,
             f"changed {row['run']}: {_short(row['before'])} -> "
-            f"{_short(row['after'])}{fits}; {verdict}",
+            f"{_short(row['after'])}{fits}; {verdict}"
         )
     for word, names in (("added", added), ("removed", removed)):
         for name in names:
-            say(console, f"{word} {name}")
+            say(f"{word} {name}")
     turned = sum(row["verdict_before"] != row["verdict_after"] for row in changed)
     say(
-        console,
         f"{same} runs the same, {len(changed)} changed ({turned} with another verdict), "
-        f"{len(added)} added, {len(removed)} removed",
+        f"{len(added)} added, {len(removed)} removed"
     )
 
 

@@ -3,7 +3,7 @@ verdict rests on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from ..records.store import Store, open_store
 from ..running.claims_index import claims_index, described, unknown
 from ..verdicts.shipped_answers import ShippedAnswer, shipped_answer
 from . import list_commands, terminal
-from .output import dump, notes, report_set_aside, say, stdout
+from .output import dump, note, report_set_aside, stdout
 
 # SymPy is loaded where no shipped answer does.
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ def show(key: str, folder: Path | None, json_output: bool, own: Path | None = No
         terminal.show(stdout(), answer.card)
         return 0
     everything = _everything(own)
-    if of_topic := _of_topic(key, everything):
-        rows = (
-            claims_index()[k] if everything is None else described(everything[k]) for k in of_topic
-        )
-        return list_commands.listed(rows, json_output)
+    known = claims_index() | {
+        k: described(c) for k, c in (everything or {}).items() if k not in claims_index()
+    }
+    if of_topic := _of_topic(key, known):
+        return list_commands.listed([known[k] for k in of_topic], json_output)
     from depthlaw.theory.claims.symbols import plain
 
     from ..verdicts.card import card, supporting
@@ -43,9 +43,6 @@ def show(key: str, folder: Path | None, json_output: bool, own: Path | None = No
 
     place = _evidence(key, folder, everything)
     result, claim = place.result, place.result.claim
-    known = claims_index() | {
-        k: described(c) for k, c in (everything or {}).items() if k not in claims_index()
-    }
     if json_output:
         dump(
             as_json(result)
@@ -124,19 +121,17 @@ def _evidence(
 
 
 def _say_whose(key: str, store: Store, origin: str, verify: str, needs: str) -> None:
-    say(
-        notes(),
+    note(
         f"nothing is recorded for {key} in {store.root} yet; {origin}; {verify} measures here"
-        f"{_lacking(needs)}",
+        f"{_lacking(needs)}"
     )
 
 
 def _hint(place: RecordSource) -> None:
     claim = place.result.claim
-    say(
-        notes(),
+    note(
         f"nothing is recorded for {claim.key} in {place.store.root} yet; run {place.verify}"
-        f"{_lacking(claim.needs)}",
+        f"{_lacking(claim.needs)}"
     )
 
 
@@ -167,7 +162,8 @@ def _found(key: str, everything: Mapping[str, Claim] | None) -> Claim:
     Raises:
         UsageError: for a topic, and for what is no key, with the nearest one.
     """
-    if of_topic := _of_topic(key, everything):
+    known = claims_index() if everything is None else everything
+    if of_topic := _of_topic(key, known):
         raise UsageError(
             f"{quoted(key)} is a topic of {plural(len(of_topic), 'claim')}; "
             f"`depthlaw show {key}` lists them; give one, such as {of_topic[0]}"
@@ -177,15 +173,9 @@ def _found(key: str, everything: Mapping[str, Claim] | None) -> Claim:
     try:
         return find(key) if everything is None else everything[key]
     except KeyError:
-        raise UsageError(
-            unknown(key, claims_index() if everything is None else everything)
-        ) from None
+        raise UsageError(unknown(key, known)) from None
 
 
-def _of_topic(key: str, everything: Mapping[str, Claim] | None) -> list[str]:
+def _of_topic(key: str, known: Iterable[str]) -> list[str]:
     """The keys of a topic; none where there is no topic of that name."""
-    return [
-        k
-        for k in (claims_index() if everything is None else everything)
-        if k.startswith(f"{key.rstrip('/')}/")
-    ]
+    return [k for k in known if k.startswith(f"{key.rstrip('/')}/")]

@@ -28,6 +28,26 @@ def plain_table(gap: int = 1) -> Table:
     return Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), show_edge=False)
 
 
+def text_table(*headings: str, rows: Iterable[Iterable[str]], left: bool = False) -> Table:
+    """Text that is never wrapped, on the right or the left of its columns."""
+    table = plain_table(2)
+    for heading in headings:
+        table.add_column(heading, no_wrap=True, justify="left" if left else "right")
+    for row in rows:
+        table.add_row(*row)
+    return table
+
+
+def names_table(name: str, what: str, rows: Mapping[str, str]) -> Table:
+    """Names, and what stands behind each."""
+    table = plain_table(2)
+    table.add_column(name, no_wrap=True)
+    table.add_column(what, overflow="fold", min_width=20)
+    for row in rows.items():
+        table.add_row(*row)
+    return table
+
+
 def claims_table(rows: Iterable[Mapping[str, str]], verdicts: Mapping[str, str]) -> Table:
     """Every claim with its verdict, how we know its wording, and its title. A * marks a verdict of
     a claim that was changed after data were seen. Keys may be indented."""

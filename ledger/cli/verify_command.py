@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,30 +16,18 @@ from ..records.run import Failure
 from ..records.store import StoreError, manifest
 from ..running.interrupts import TIME_IS_UP, Stopped
 from ..running.options import Options
-from ..running.scheduling import cost_check
-from ..suite import Work, on_corpus, prepare, store_corpus
+from ..running.scheduling import memory_check
+from ..suite import Work, prepare, store_corpus
 from ..text import clean
 from ..verdicts.card import own_tables
 from ..verdicts.display import duration
 from ..verdicts.reference_ledger import Agreement, compare, run_name, shipped
 from ..verdicts.suite_verdicts import NOT_RUN, VERDICT_NAMES, ClaimResult, as_json, verdict_name
 from . import terminal
-from .output import dump, notes, report_set_aside, say, stdout
+from .output import dump, note, notes, report_set_aside, say, stdout
 from .tables import print_table
 
 
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Claims and records live until the end: looking through them for garbage would take an eighth
-    of the time. Whoever starts to measure enables it again."""
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-
-
-@_uncollected()
 def verify(
     suite: str,
     folder: Path | None,
@@ -63,32 +48,34 @@ def verify(
         typed: the fields of `Options`.
     """
     only, options = only or [], Options(**typed)
-    if corpus is None:
-        work = prepare(suite, folder, only=only, own=own, options=options)
-    else:
-        work = _on_text(corpus, suite, folder, only, own, options)
-    if work.todo:
-        gc.enable()
+    text = None
+    if corpus is not None:
+        from depthlaw.empirics.exercises import corpus as corpora
+
+        text = corpora.own(corpus)
+    digest = text.digest if text else ""
+    work = prepare(suite, folder, only=only, own=own, options=options, corpus=digest)
+    if text:
+        if not any(run.case is not None and "corpus" in run.case for run in work.runs):
+            raise UsageError(
+                "--corpus: none of the claims asked for trains on a text; try depthlaw "
+                "verify training --only depth_width"
+            )
+        store_corpus(work, digest, text)
     report_set_aside(work.store)
     silent = quiet or json_output
     if not silent:
-        say(notes(), _opening(work))
+        note(_opening(work))
     try:
         with terminal.progress(notes(), work.expected.seconds, silent) as finished:
             failures = work.execute(finished, options.minutes)
     except Stopped as stop:
-        say(
-            notes(),
-            f"{stop}: {len(work.recorded)} of {len(work.runs)} runs are recorded in "
-            f"{work.store.root}; "
-            "the same command goes on from there",
-        )
+        note(work.left_by(stop))
         if not silent:
             for table in own_tables(work.judged()):
                 terminal.own_table(stdout(), table)
         # A time limit that was asked for is no interruption.
         return 0 if str(stop) == TIME_IS_UP else 130
-    planned = any(stage.memory is not None for stage in work.stages)
     judged = work.judged(failures)
     listed = manifest(work.recorded)
     work.store.write_manifest(listed)
@@ -109,47 +96,14 @@ def verify(
             }
         )
     else:
-        for line in (
-            cost_check(work.stages, work.expected.seconds, work.store.get) if planned else ()
-        ):
-            say(stdout(), line)
+        for line in memory_check(work.stages, work.store.get):
+            say(line)
         _print_summary(judged, agreement)
         _print(judged, work, failures)
         of = "" if complete else " (of the claims chosen, not of the suite)"
-        say(
-            stdout(),
-            f"{len(listed['runs'])} runs; to cite them, cite their manifest{of}:\n{listed['hash']}",
-        )
+        say(f"{len(listed['runs'])} runs; to cite them, cite their manifest{of}:\n{listed['hash']}")
         _print_disagreements(agreement)
     return 1 if any(result.unexpected for result in judged) else 0
-
-
-def _on_text(
-    file: Path, suite: str, folder: Path | None, only: list[str], own: Path | None, options: Options
-) -> Work:
-    """What a suite asks for on a corpus of the user's, which is stored in the results folder.
-
-    Raises:
-        UsageError: for a file that is no corpus, and where no claim trains on one.
-    """
-    from depthlaw.empirics.exercises import corpus
-
-    text = corpus.own(file)
-    work = prepare(
-        suite,
-        folder,
-        only=only,
-        own=own,
-        options=options,
-        changed=lambda claim: on_corpus(claim, text.digest),
-    )
-    if not any(run.case is not None and "corpus" in run.case for run in work.runs):
-        raise UsageError(
-            "--corpus: none of the claims asked for trains on a text; try depthlaw "
-            "verify training --only depth_width"
-        )
-    store_corpus(work, text.digest, text)
-    return work
 
 
 def _opening(work: Work) -> str:
@@ -169,22 +123,24 @@ def _print(judged: list[ClaimResult], work: Work, failures: list[Failure]) -> No
     print_table(console, terminal.verdict_table(judged))
     console.print(Text(f"\n{terminal.LEGEND}\n", style="dim"))
     for failure in failures:
-        say(console, f"failed: {failure.run}: {failure.why}")
-    for result in filter(lambda judged_claim: judged_claim.unexpected, judged):
-        console.print(Text(clean(f"! {result.claim.key}: {result.unexpected}"), style="bold red"))
-    for result in filter(lambda judged_claim: judged_claim.premise_refuted, judged):
-        premise = result.premise_refuted
-        say(console, f"premise refuted: {result.claim.key} rests on {premise}, which FAILS")
-    for result in filter(lambda judged_claim: judged_claim.news, judged):
-        say(console, f"news: {result.claim.key}: {result.news}")
+        say(f"failed: {failure.run}: {failure.why}")
+    for result in judged:
+        if result.unexpected:
+            wrong = clean(f"! {result.claim.key}: {result.unexpected}")
+            console.print(Text(wrong, style="bold red"))
+    for result in judged:
+        if premise := result.premise_refuted:
+            say(f"premise refuted: {result.claim.key} rests on {premise}, which FAILS")
+    for result in judged:
+        if result.news:
+            say(f"news: {result.claim.key}: {result.news}")
     lacking = Counter(
         r.claim.needs for r in judged if r.cases and r.claim.needs and not r.claim.measurable
     )
     for extra, number in lacking.items():
         say(
-            console,
             f"{number} claims cannot be run here; they need the extra {extra}: pip "
-            f"install '.[{extra}]'",
+            f"install '.[{extra}]'"
         )
 
 
@@ -225,7 +181,7 @@ def _agreement(work: Work) -> Agreement | None:
     try:
         reference = shipped()
     except StoreError as error:
-        say(notes(), f"no comparison: {error}")
+        note(f"no comparison: {error}")
         return None
     agreement = compare(work.recorded, reference or (), lambda key: work.claims[key].portable)
     return agreement if agreement.compared + agreement.by_verdict else None
@@ -236,12 +192,8 @@ def _print_disagreements(agreement: Agreement | None) -> None:
         return
     if agreement.disagreements:
         say(
-            stdout(),
             "  a run whose code has changed since the reference was recorded may differ "
-            "for that reason",
+            "for that reason"
         )
     for key, here, there in agreement.disagreements[:3]:
-        say(
-            stdout(),
-            f"  differs: {run_name(key)}: here {quoted(str(here))}, reference {quoted(str(there))}",
-        )
+        say(f"  differs: {run_name(key)}: here {quoted(str(here))}, reference {quoted(str(there))}")

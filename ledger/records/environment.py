@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import resource
 import subprocess
 import sys
 from functools import cache
@@ -13,17 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-_PACKAGES = (
-    "depthlaw",
-    "numpy",
-    "scipy",
-    "sympy",
-    "networkx",
-    "python-flint",
-    "tokenizers",
-    "torch",
-    "transformers",
-)
+_PACKAGES = "depthlaw numpy scipy sympy networkx python-flint tokenizers torch transformers"
 # The variables that fix the threads of linear algebra; none: the library's own choice.
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -33,7 +24,7 @@ def environment() -> dict[str, Any]:
     """Machine, Python, versions of the packages that compute, and the commit of a source
     checkout."""
     packages = {}
-    for name in _PACKAGES:
+    for name in _PACKAGES.split():
         try:
             packages[name] = version(name)
         except PackageNotFoundError:
@@ -88,11 +79,7 @@ def cores() -> int:
 
 
 def _peak_memory() -> int:
-    """The largest resident size of this process so far, in bytes; 0 where unknown."""
-    try:
-        import resource
-    except ImportError:
-        return 0
+    """The largest resident size of this process so far, in bytes."""
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 

@@ -329,7 +329,7 @@ class Store:
 
     def file_of(self, run_id: str) -> Path:
         """Where the record of a run lies."""
-        return self._path(run_id)
+        return self.root / "runs" / run_id[:2] / f"{run_id}.json"
 
     def put(self, record: Record) -> None:
         """Write a record whole: temporary file, fsync, rename. A run that is already recorded keeps
@@ -341,7 +341,7 @@ class Store:
         """
         if record.id in self._records:
             return
-        path = self._path(record.id)
+        path = self.file_of(record.id)
         try:
             path.parent.mkdir(exist_ok=True)
             self.write(path, record.to_bytes())
@@ -363,20 +363,9 @@ class Store:
             ) from None
         return path
 
-    def _path(self, run_id: str) -> Path:
-        return self.root / "runs" / run_id[:2] / f"{run_id}.json"
-
     def write(self, path: Path, data: bytes) -> None:
         """Write a file of this folder whole: temporary file, fsync, rename, fsync of the folder."""
-        temporary = self.root / "tmp" / f"{os.getpid()}-{uuid.uuid4().hex}"
-        try:
-            with temporary.open("xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        _write_whole(path, self.root / "tmp" / f"{os.getpid()}-{uuid.uuid4().hex}", data)
         # Without syncing the folder a power cut can lose the new name although the content is safe.
         folder = os.open(path.parent, os.O_RDONLY)
         try:
@@ -444,7 +433,7 @@ class LazyStore(Store):
         """The verified record of a run, or None."""
         if run_id not in self._seen:
             self._seen.add(run_id)
-            self._read([str(self._path(run_id))])
+            self._read([str(self.file_of(run_id))])
         return super().get(run_id)
 
     def __contains__(self, run_id: str) -> bool:
@@ -482,18 +471,21 @@ def write_file(file: Path, data: bytes) -> None:
     Raises:
         StoreError: when it cannot be written.
     """
-    temporary = file.with_name(f".{file.name}.{uuid.uuid4().hex}")
     try:
-        try:
-            with temporary.open("xb") as stream:
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-            temporary.replace(file)
-        finally:
-            temporary.unlink(missing_ok=True)
+        _write_whole(file, file.with_name(f".{file.name}.{uuid.uuid4().hex}"), data)
     except OSError as error:
         raise StoreError(f"{file} cannot be written ({error.strerror})") from None
+
+
+def _write_whole(file: Path, temporary: Path, data: bytes) -> None:
+    try:
+        with temporary.open("xb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(file)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def manifest(records: Iterable[Record]) -> dict[str, Any]:
@@ -526,15 +518,10 @@ def broken_manifests(store: Store) -> list[list[str]]:
                 raise ValueError(f"it lists another result for the recorded run {wrong[0][:10]}")
         except (OSError, KeyError, TypeError, AttributeError, RecursionError):
             broken.append([name, "not a manifest: truncated, foreign or unreadable"])
+        except (json.JSONDecodeError, UnicodeDecodeError):
+            broken.append([name, "not a manifest"])
         except ValueError as reason:
-            broken.append(
-                [
-                    name,
-                    "not a manifest"
-                    if isinstance(reason, json.JSONDecodeError | UnicodeDecodeError)
-                    else str(reason),
-                ]
-            )
+            broken.append([name, str(reason)])
     return broken
 
 
@@ -564,12 +551,6 @@ def _files_below(folder: str) -> Iterator[str]:
 
 def _content(path: str) -> bytes:
     """The content of a regular file; links are not followed, and a pipe is not waited for."""
-    if not hasattr(os, "O_NOFOLLOW") or not hasattr(os, "O_NONBLOCK"):
-        if os.path.islink(path) or not os.path.isfile(path):
-            raise ValueError("not a regular file")
-        if os.path.getsize(path) > LARGEST:
-            raise ValueError("not a record: too large")
-        return Path(path).read_bytes()
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
 from depthlaw.theory.claims.code_version import read_cache, write_cache
@@ -32,15 +32,11 @@ def claims_index() -> dict[str, dict[str, str]]:
     """
     index = read_cache(_CACHE)
     if index is None:
-        index = _built()
+        from depthlaw.theory.claims.definition import registry
+
+        index = {claim.key: described(claim) for claim in registry().values()}
         write_cache(_CACHE, index)
     return index
-
-
-def _built() -> dict[str, Any]:
-    from depthlaw.theory.claims.definition import registry
-
-    return {claim.key: described(claim) for claim in registry().values()}
 
 
 def described(claim: Claim) -> dict[str, str]:

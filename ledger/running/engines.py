@@ -14,7 +14,7 @@ import signal
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, suppress
@@ -23,7 +23,7 @@ from functools import cache
 from importlib import import_module
 from multiprocessing.connection import wait as wait_for_end
 from multiprocessing.process import BaseProcess
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.theory.claims.definition import Case, Claim
@@ -44,39 +44,31 @@ THREADS = dict.fromkeys(THREAD_VARIABLES, "1")
 STARTING = 120.0
 
 
-class RunTask(NamedTuple):
-    """A run that travels. `loader` finds a claim by its key: "module:function" or
-    "module:function:argument"."""
-
-    loader: str
-    key: str
-    case: dict[str, Any] | None
-    seed: int
-    device: str
-    control: bool
-    options: Mapping[str, Any]
-
-
 # What comes back: the parts of a record, or one line that says why there is none. Plain data, so
 # that it can travel.
 TaskAnswer = tuple[dict[str, Any], dict[str, Any], dict[str, Any]] | str
+
+
+Outcomes = Generator[tuple[Run, Record | Failure], None, None]
 
 
 class Engine(Protocol):
     """Executes runs. Closing the iterator abandons what is in flight; what was yielded is
     finished."""
 
-    def outcomes(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Record | Failure]]:
+    def outcomes(self, runs: Sequence[Run]) -> Outcomes:
         """Every run with its record or the reason why it has none, as they finish."""
         ...
 
 
-def perform(task: RunTask) -> TaskAnswer:
-    """Execute a task where it has arrived."""
+def perform(
+    loader: str, key: str, case: Mapping[str, Any] | None, seed: int, device: str, *more: Any
+) -> TaskAnswer:
+    """Execute a run where it has arrived. `loader` finds a claim by its key: "module:function" or
+    "module:function:argument"."""
     try:
-        case = Case(**task.case) if task.case is not None else None
-        claim = _claim(task.loader, task.key)
-        record = Run(claim, case, task.seed, task.device, task.control, task.options).execute()
+        at = Case(**case) if case is not None else None
+        record = Run(_claim(loader, key), at, seed, device, *more).execute()
     except (Exception, SystemExit) as error:
         return _reason(error)
     return dict(record.inputs), dict(record.result), dict(record.facts)
@@ -98,19 +90,15 @@ def _outcome(run: Run, answer: TaskAnswer) -> Record | Failure:
         return Failure(run, answer)
     record = Record(*answer)
     if record.id != run.id:
-        why = (
-            "the worker runs other code than the driver: install the same version of depthlaw "
-            "everywhere"
-        )
-        return Failure(run, why)
+        advice = "install the same version of depthlaw everywhere"
+        return Failure(run, f"the worker runs other code than the driver: {advice}")
     return record
 
 
-def _task(run: Run, loader: str) -> RunTask:
+def _task(run: Run, loader: str) -> tuple[Any, ...]:
+    """The run as what `perform` takes: plain data, so that it can travel."""
     case = run.case.fields() if run.case is not None else None
-    return RunTask(
-        loader, run.claim.key, case, run.seed, run.device, run.control, dict(run.options)
-    )
+    return loader, run.claim.key, case, run.seed, run.device, run.control, dict(run.options)
 
 
 @dataclass(frozen=True)
@@ -118,7 +106,7 @@ class Inline:
     """In this process, one after the other: no overhead, but a run that kills its process takes the
     driver with it."""
 
-    def outcomes(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Record | Failure]]:
+    def outcomes(self, runs: Sequence[Run]) -> Outcomes:
         """See `Engine`."""
         for run in runs:
             try:
@@ -153,7 +141,7 @@ class ProcessPool:
     gpus: tuple[str, ...] = ()
     loader: str = LOADER
 
-    def outcomes(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Record | Failure]]:
+    def outcomes(self, runs: Sequence[Run]) -> Outcomes:
         """See `Engine`."""
         todo, deaths = _bundles(runs), Counter[str]()
         # Runs that wait for another try, by the time (of a clock that nobody can set) when their
@@ -191,11 +179,8 @@ class ProcessPool:
             return _outcome(run, answer)
         if answer.hung:
             return Failure(run, f"hung: stopped after {self.timeout:g} s")
-        why = (
-            f"its process died {deaths} times (exit code {answer.code}: killed, out of memory, "
-            "or crashed)"
-        )
-        return Failure(run, why)
+        why = f"exit code {answer.code}: killed, out of memory, or crashed"
+        return Failure(run, f"its process died {deaths} times ({why})")
 
 
 @dataclass(frozen=True)
@@ -262,7 +247,7 @@ class _Slot:
             # Submitting has started the process, which can be ended from now on.
             self._process = next(iter(set(multiprocessing.active_children()) - others), None)
         else:
-            self.future = self._executor.submit(perform, _task(self.run, self.pool.loader))
+            self.future = self._executor.submit(perform, *_task(self.run, self.pool.loader))
             self.since = time.monotonic()
 
     def advance(self) -> bool:
@@ -281,11 +266,9 @@ class _Slot:
 
     def left(self) -> float:
         """Seconds until the run counts as hung."""
-        return (
-            float("inf")
-            if self.pool.timeout is None
-            else self.since + self.pool.timeout - time.monotonic()
-        )
+        if self.pool.timeout is None:
+            return float("inf")
+        return self.since + self.pool.timeout - time.monotonic()
 
     def finish(self) -> tuple[Run, TaskAnswer | _Died]:
         """The run that is over, with what became of it."""
@@ -333,7 +316,7 @@ def _finished(slots: Sequence[_Slot], due: float) -> list[_Slot]:
 def _prepare(memory: int | None, gpu: str | None, loader: str, key: str) -> None:
     """What a process of the pool does first, before anything heavy is imported."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.environ.update(THREADS)
+    one_thread()
     if gpu is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = gpu
     threading.Thread(target=_end_with_driver, daemon=True).start()
@@ -346,6 +329,11 @@ def _prepare(memory: int | None, gpu: str | None, loader: str, key: str) -> None
     with suppress(Exception):
         # What goes wrong here goes wrong again in the task, and is reported there.
         _claim(loader, key)
+
+
+def one_thread() -> None:
+    """Let linear algebra that is loaded from now on use one thread."""
+    os.environ.update(THREADS)
 
 
 def _end_with_driver() -> None:
@@ -376,7 +364,7 @@ class Ray:
     gpus_per_run: float = 0.0
     loader: str = LOADER
 
-    def outcomes(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Record | Failure]]:
+    def outcomes(self, runs: Sequence[Run]) -> Outcomes:
         """See `Engine`."""
         try:
             import ray
@@ -401,7 +389,7 @@ class Ray:
                     window = max(64, 4 * int(ray.cluster_resources().get("CPU", 1)))
                     while todo and len(pending) < window:
                         run = todo.popleft()
-                        pending[remote.remote(_task(run, self.loader), self.timeout)] = run
+                        pending[remote.remote(self.timeout, *_task(run, self.loader))] = run
                 done, _ = ray.wait(list(pending), num_returns=1)
                 for reference in done:
                     run = pending.pop(reference)
@@ -427,7 +415,7 @@ class Ray:
             ) from None
 
 
-def perform_within(task: RunTask, timeout: float | None) -> TaskAnswer:
+def perform_within(timeout: float | None, loader: str, key: str, *more: Any) -> TaskAnswer:
     """`perform`, given up after a time limit by an alarm. It needs the main thread, in which Ray
     runs tasks."""
 
@@ -436,11 +424,11 @@ def perform_within(task: RunTask, timeout: float | None) -> TaskAnswer:
 
     with suppress(Exception):
         # Importing the claim is not part of the run.
-        _claim(task.loader, task.key)
+        _claim(loader, key)
     before = signal.signal(signal.SIGALRM, give_up)
     signal.setitimer(signal.ITIMER_REAL, timeout or 0.0)
     try:
-        return perform(task)
+        return perform(loader, key, *more)
     except _TooLong:
         return f"hung: stopped after {timeout:g} s"
     finally:
@@ -478,26 +466,13 @@ def execute(
     failures = []
     seconds = 60 * minutes if minutes is not None else None
     deadline = time.monotonic() + seconds if seconds is not None else None
-    with stoppable(seconds), closing(_stoppable(engine, todo, deadline)) as outcomes:
+    with stoppable(seconds), closing(engine.outcomes(todo)) as outcomes:
         for run, outcome in outcomes:
             if isinstance(outcome, Failure):
                 failures.append(outcome)
             else:
                 store.put(outcome)
             finished(run)
-    return failures
-
-
-def _stoppable(
-    engine: Engine, todo: Sequence[Run], deadline: float | None
-) -> Generator[tuple[Run, Record | Failure], None, None]:
-    outcomes = engine.outcomes(todo)
-    try:
-        for item in outcomes:
-            yield item
             if deadline is not None and time.monotonic() > deadline:
                 raise Stopped(TIME_IS_UP)
-    finally:
-        close = getattr(outcomes, "close", None)
-        if close is not None:
-            close()
+    return failures

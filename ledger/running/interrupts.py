@@ -19,7 +19,7 @@ class Stopped(KeyboardInterrupt):
 def stoppable(seconds: float | None) -> Iterator[None]:
     """Turn SIGINT, SIGTERM and the end of the time into `Stopped`; engines then close."""
     reasons = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-    if hasattr(signal, "SIGALRM") and seconds is not None:
+    if seconds is not None:
         reasons[signal.SIGALRM] = TIME_IS_UP
 
     def stop(number: int, frame: object) -> None:
@@ -42,7 +42,7 @@ def stoppable(seconds: float | None) -> Iterator[None]:
 @contextmanager
 def _alarm(seconds: float | None) -> Iterator[None]:
     """SIGALRM after so many seconds, and then what others had set."""
-    if seconds is None or not hasattr(signal, "setitimer"):
+    if seconds is None:
         yield
         return
     started = time.monotonic()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,12 +12,11 @@ from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
 from depthlaw.theory.claims.budget import Cost, Plan
-from depthlaw.theory.claims.definition import Case
 
 from ..records.environment import cores
 from ..records.run import Run
 from ..records.store import Record, Store
-from .engines import THREADS, Engine, Inline, ProcessPool
+from .engines import Engine, Inline, ProcessPool, one_thread
 
 DEFAULT_MEMORY = "8GB"
 
@@ -177,18 +175,9 @@ def measured_rates(plans: Iterable[Plan]) -> Rates:
 
 
 def _at_once(measure: Callable[[], Mapping[str, float]]) -> list[Mapping[str, float]]:
-    count = cores()
-    before = {name: os.environ.get(name) for name in THREADS}
-    os.environ.update(THREADS)
-    try:
-        context = get_context("spawn")
-        with ProcessPoolExecutor(count, mp_context=context, max_tasks_per_child=1) as pool:
-            return [done.result() for done in [pool.submit(measure) for _ in range(count)]]
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name)
-            if value is not None:
-                os.environ[name] = value
+    count, context = cores(), get_context("spawn")
+    with ProcessPoolExecutor(count, context, one_thread, max_tasks_per_child=1) as pool:
+        return [done.result() for done in [pool.submit(measure) for _ in range(count)]]
 
 
 def _mean(costs: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -199,50 +188,33 @@ def _planned(run: Run) -> bool:
     return run.case is not None and run.claim.plan is not None
 
 
-def _case(run: Run) -> Case:
-    assert run.case is not None
-    return run.case
-
-
 def _cost(run: Run) -> Cost:
-    plan: Plan = run.claim.plan
-    return plan.cost(_case(run))
+    assert run.case is not None
+    return run.claim.plan.cost(run.case)
 
 
 def _group(run: Run) -> tuple[Any, ...]:
-    plan: Plan = run.claim.plan
-    return (plan.group, *plan.group_of(_case(run)))
+    assert run.case is not None
+    return (run.claim.plan.group, *run.claim.plan.group_of(run.case))
 
 
-# --- what was predicted, and what it took --------------------------------------------------------
-
-
-def cost_check(
-    work: Sequence[Stage], predicted: Mapping[str, float], records: Callable[[str], Record | None]
-) -> Iterator[str]:
-    """Where a process of runs that are just done took more than its share of the memory, and how
-    long planned runs took beside what was expected.
+def memory_check(work: Sequence[Stage], records: Callable[[str], Record | None]) -> Iterator[str]:
+    """Where a process of runs that are just done took more than its share of the memory.
 
     Args:
         work: the stages that were executed.
-        predicted: (run id) -> expected seconds.
         records: (run id) -> record, such as `Store.get`.
     """
-    expected = took = 0.0
     for stage in work:
         done = [(run, record) for run in stage.runs if (record := records(run.id)) is not None]
-        run, record = max(done, key=lambda row: _peak(row[1]), default=(None, None))
-        if stage.memory is not None and record is not None and _peak(record) > stage.memory:
+        if stage.memory is None or not done:
+            continue
+        run, record = max(done, key=lambda row: _peak(row[1]))
+        if _peak(record) > stage.memory:
             yield (
                 f"memory: a process took {_peak(record) / 2**30:.1f} GB, more than its share of "
                 f"{stage.memory / 2**30:.1f} GB, at the latest in {run}"
             )
-        for run, record in done:
-            if _planned(run) and run.id in predicted:
-                expected += predicted[run.id]
-                took += float(record.facts["timing"]["wall_s"])
-    if expected:
-        yield f"planned runs: {expected:.0f} s predicted, {took:.0f} s measured"
 
 
 def _peak(record: Record) -> int:

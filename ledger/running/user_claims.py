@@ -12,7 +12,7 @@ import hashlib
 import importlib.util
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -75,27 +75,47 @@ def own_claims(file: Path) -> dict[str, Claim]:
     """
     # First, so that a key that depthlaw uses is refused in the file.
     known = registry()
-    claims = {
-        claim.key: _checked(file, claim) for claim in _loaded(file.absolute(), _content(file))
-    }
+    claims = {claim.key: claim for claim in _loaded(file.absolute(), _content(file))}
     if not claims:
         raise UsageError(f"{file} has no function with the decorator @claim(...); {_TRY}")
-    everything = known | claims
     for claim in claims.values():
-        unknown = [key for key in claim.premises if key not in everything]
-        if unknown:
-            raise UsageError(
-                f"{file}: {claim.key} rests on the unknown claim "
-                f"{quoted(unknown[0])}; `depthlaw claims --all` lists the keys"
-            )
-        if claim.supports and (
-            claim.supports not in everything or everything[claim.supports].tier != "cited"
-        ):
-            raise UsageError(
-                f"{file}: {claim.key} supports {quoted(claim.supports)}, which is no "
-                "cited claim; `depthlaw claims` lists those"
-            )
+        for what in _wrong(claim, known | claims):
+            raise UsageError(f"{file}: {claim.key} {what}")
     return claims
+
+
+def _wrong(claim: Claim, everything: Mapping[str, Claim]) -> Iterator[str]:
+    """What keeps a claim from being run and judged."""
+    cases = [case for listed in claim.grid.values() for case in listed]
+    if not cases:
+        yield f"has no cases, so there is nothing to run; {_TRY}"
+    for field, accepted in _ACCEPTED.items():
+        if (value := getattr(claim, field)) not in accepted:
+            yield f"has {field}={quoted(str(value))}; accepted: {', '.join(filter(None, accepted))}"
+    if other := set(claim.grid) - set(SUITES):
+        yield f"has cases for {quoted(str(min(other)))}; suites are {', '.join(SUITES)}"
+    given = [name for name in ("cited", "supports") if getattr(claim, name)]
+    lines = [getattr(claim, name) for name in given]
+    if len(given) > 1 or not all(isinstance(line, str) and line.isprintable() for line in lines):
+        advice = "accepted is one of cited and supports, a text of one line"
+        yield f"gives {' and '.join(given)}; {advice}"
+    if claim.evidence == "certificate":
+        yield (
+            "asks for PROVED, which only certificates that come with depthlaw give; leave "
+            "`evidence` out"
+        )
+    try:
+        measured_symbol(claim.statement, cases[0])
+    except Exception as error:
+        yield f"has a statement that cannot be used ({_reason(error)}); {_TRY}"
+    for key in claim.premises:
+        if key not in everything:
+            advice = "`depthlaw claims --all` lists the keys"
+            yield f"rests on the unknown claim {quoted(key)}; {advice}"
+    above = everything.get(claim.supports)
+    if claim.supports and (above is None or above.tier != "cited"):
+        advice = "`depthlaw claims` lists those"
+        yield f"supports {quoted(claim.supports)}, which is no cited claim; {advice}"
 
 
 def with_premises(chosen: Mapping[str, Claim], everything: Mapping[str, Claim]) -> dict[str, Claim]:
@@ -162,44 +182,6 @@ def _loaded(file: Path, content: str) -> list[Claim]:
     except BaseException as error:
         raise UsageError(f"{file} cannot be loaded ({_reason(error)}); {_TRY}") from None
     return made_in(name)
-
-
-def _checked(file: Path, claim: Claim) -> Claim:
-    """The claim, if it can be run and judged."""
-    cases = [case for listed in claim.grid.values() for case in listed]
-    if not cases:
-        raise UsageError(f"{file}: {claim.key} has no cases, so there is nothing to run; {_TRY}")
-    for field, accepted in _ACCEPTED.items():
-        value = getattr(claim, field)
-        if value not in accepted:
-            listed = ", ".join(filter(None, accepted))
-            raise UsageError(
-                f"{file}: {claim.key} has {field}={quoted(str(value))}; accepted: {listed}"
-            )
-    if not set(claim.grid) <= set(SUITES):
-        other = quoted(str(min(set(claim.grid) - set(SUITES))))
-        raise UsageError(
-            f"{file}: {claim.key} has cases for {other}; suites are {', '.join(SUITES)}"
-        )
-    given = [name for name in ("cited", "supports") if getattr(claim, name)]
-    lines = [getattr(claim, name) for name in given]
-    if len(given) > 1 or not all(isinstance(line, str) and line.isprintable() for line in lines):
-        raise UsageError(
-            f"{file}: {claim.key} gives {' and '.join(given)}; accepted is one of "
-            "cited and supports, a text of one line"
-        )
-    if claim.evidence == "certificate":
-        raise UsageError(
-            f"{file}: {claim.key} asks for PROVED, which only certificates that come "
-            "with depthlaw give; leave `evidence` out"
-        )
-    try:
-        measured_symbol(claim.statement, cases[0])
-    except Exception as error:
-        raise UsageError(
-            f"{file}: the statement of {claim.key} cannot be used ({_reason(error)}); {_TRY}"
-        ) from None
-    return claim
 
 
 def _reason(error: BaseException) -> str:

@@ -18,6 +18,13 @@ def measured(case: Case, seed: int) -> Exact:
         if "after" in case:
             Path(case.after).touch()
         go_wrong(case)
+    if "meet" in case:
+        # Until there are two processes here.
+        folder = Path(case.meet)
+        folder.mkdir(exist_ok=True)
+        (folder / str(os.getpid())).touch()
+        while len(list(folder.iterdir())) < 2:
+            time.sleep(0.01)
     time.sleep((case.get("milliseconds") or int(os.environ.get("FAULTY_MILLISECONDS", "0"))) / 1000)
     if case.get("gpu"):
         return Exact(int(os.environ["CUDA_VISIBLE_DEVICES"]))

@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from depthlaw.ledger.cli.arguments import main
 
 
@@ -18,10 +16,3 @@ def test_certify_and_recheck(tmp_path, capsys):
     assert main(["recheck", str(file)]) == 1
     assert main(["certify", "2", "2", str(file)]) == 2
     assert "--force" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("shape", [("0", "2"), ("2", "9"), ("12", "3")])
-def test_shapes_that_cannot_be_certified_here(shape, tmp_path, capsys):
-    assert main(["certify", *shape, str(tmp_path / "c.json")]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
-    assert list(tmp_path.iterdir()) == []

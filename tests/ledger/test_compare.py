@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -41,14 +42,11 @@ def test_a_listed_model_and_its_own_configuration_are_counted_alike(
     assert listed["total"] == count(net).total == 8_030_261_248
     assert listed["kv_bytes_per_token"] == 2 * 2 * 32 * 8 * 128
     assert said["context"] == 4096
+    assert main(["compare", "bert-large", "llama-3-8b", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["context"] == 512
     laws = {law["key"]: law for law in listed["laws"]}
     assert laws["nanochat"]["depth"] == pytest.approx((32 * 4096**2 / 64**2) ** (1 / 3))
     assert laws["nanochat"]["extrapolated"]
-
-
-def test_the_shortest_context_is_that_of_all(capsys: pytest.CaptureFixture[str]) -> None:
-    compare(["bert-large", "llama-3-8b"], True)
-    assert json.loads(capsys.readouterr().out)["context"] == 512
 
 
 def test_a_floor_is_rounded_up_as_in_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
@@ -73,7 +71,7 @@ def test_what_is_unusual_stands_in_its_row(capsys: pytest.CaptureFixture[str]) -
     assert "12.9B" in rows["active"]
 
 
-@pytest.mark.parametrize("width", [80, 60, 40])
+@pytest.mark.parametrize("width", [80, 40])
 def test_no_line_is_cut_or_too_long(
     width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,9 +92,7 @@ def test_no_line_is_cut_or_too_long(
         (["llama-9"], "no model"),
         (["nowhere/config.json"], "no such file"),
         ([""], "no model"),
-        (["\x1b[0m"], "no model"),
         (["sovit-400m/14"], "listed with its layers alone"),
-        (["a" * 300], "no model"),
         (["a" * 5000], "no model"),
         (["a" * 300 + ".json"], "File name too long"),
         (["a\0b"], "no model"),
@@ -115,40 +111,27 @@ def test_where_training_ended_is_no_verdict_on_deeper_nets(
 ) -> None:
     """What no grid covers is not called too deep, and the end of training has its mark."""
     base = models.architecture(models.model("Llama-3-8B"))
-    for layers, width in ((66, 1152), (80, 1024)):
-        net = replace(
-            base,
-            layers=layers,
-            width=width,
-            heads=width // 128,
-            kv_heads=width // 128,
-            d_ff=4 * width,
-        )
-        found = rule_scores.interval(layers * width**2, per_layer=1)
-        assert found is not None
-        assert found.ended
-        (tmp_path / "config.json").write_text(json.dumps(config_of(net)), encoding="utf-8")
-        text = shown(capsys, str(tmp_path))
-        row = re.search(r"^evidence: within 1 % +(.*)$", text, re.MULTILINE)
-        assert row is not None
-        assert row[1] == (
-            f"{found.low} to {found.high}+{'*' * found.extrapolated}: {found.place(layers)}"
-        )
-        assert "deeper than trained" in row[1]
+    heads = {"heads": 8, "kv_heads": 8, "d_ff": 4096}
+    net = replace(base, layers=80, width=1024, **heads)
+    found = rule_scores.interval(80 * 1024**2, per_layer=1)
+    assert found is not None
+    assert found.ended
+    (tmp_path / "config.json").write_text(json.dumps(config_of(net)), encoding="utf-8")
+    text = shown(capsys, str(tmp_path))
+    place = f"{found.low} to {found.high}+{'*' * found.extrapolated}: {found.place(80)}"
+    assert re.search(f"^evidence: within 1 % +{re.escape(place)}$", text, re.MULTILINE)
+    assert "deeper than trained" in place
     assert "training ended there" in text
 
 
 def test_all_names_are_listed_alone_and_an_unknown_one_says_how(
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], refused: Callable[..., str]
 ) -> None:
     assert main(["compare", "--list"]) == 0
     names = capsys.readouterr().out.splitlines()
     assert sorted(names) == sorted(m.name for m in models.models())
-    assert main(["compare", "gpt2"]) == 2
-    said = capsys.readouterr().err
+    said = refused("compare gpt2")
     assert "nearest are GPT-2 small, " in said
     assert "`depthlaw compare --list`" in said
-    assert ".csv" not in said
-    for more in (["gpt-2-small"], ["--json"]):
-        assert main(["compare", "--list", *more]) == 2
-    assert main(["compare"]) == 2
+    refused("compare --list gpt-2-small")
+    refused("compare --list --json")

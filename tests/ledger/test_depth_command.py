@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from depthlaw.ledger.cli import depth_command
 from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.publish.site import transcripts
 
 LLAMA = {
     "model_type": "llama",
@@ -26,9 +29,7 @@ LLAMA = {
     "max_position_embeddings": 2048,
     "tie_word_embeddings": False,
 }
-NAN, INF = float("nan"), float("inf")
 Refused = Callable[..., str]
-POINTS = "L,d,ms\n12,768,5\n24,768,9\n12,1536,8\n24,1536,15\n48,1536,29\n"
 
 
 def listing(folder: Path) -> list[Path]:
@@ -45,77 +46,48 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
 
 # --- what is refused -----------------------------------------------------------------------------
 
-# Command lines, with a bar or the end of a line between them; NAME is one that is too long.
-BAD = {
-    "budgets": """
-        '' | -1 | -1.3B | 0 | nan | inf | 1e40 | 3 | big | 1B 2B | 3B --count words | --count total
-        3B --frob | --hours | 1e3000000000 | 3B5 | --task
-    """,
-    "units": """
-        --flops -1 | --flops 1e60 | --flops 3parsecs | --flops nan | --flops 0 | 3B --tokens many
-        3B --tokens -5 | 3B --memory 8apples | 3B --memory 0 | 3B --memory -8GB
-        3B --ms-per-token 0
-        3B --ms-per-token soon | 3B --tokens-per-second 0 | 3B --tokens-per-second fast
-        3B --bandwidth 50 | 3B --bandwidth GB/s | 3B --kv-cache x
-        --gpu H100 --gpus 64 --time fortnight | --gpu H100 --gpus 0 --hours 1
-        --gpu H100 --gpus 1.5 --hours 1 | --gpu H100 --gpus 8 --hours -3
-        --gpu H100 --gpus 8 --hours 9 --utilisation 40
-        --gpu H100 --gpus 8 --hours 9 --utilisation 0
-        --gpu H1000 --gpus 8 --hours 9 | --gpu '' --gpus 8 --hours 9 | 3B --bits 0 | 3B --bits 1.5
-    """,
-    "what contradicts itself": """
-        3B --ms-per-token 20 --tokens-per-second 50 | --gpu H100 --hours 1 --time 1h | 3B --hours 9
-        3B --gpus 9 | 3B --utilisation 0.4 | 3B --time 2weeks | --gpu H100
-        3B --flops 1e21 --tokens 1T
-        3B --layers 32 --width 16384 | 3B --active-experts 2 | 3B --expert-width 1408
-        3B --experts 4 --active-experts 8 | 3B --count active --experts 8 | 3B --loops 2 --layers 31
-        3B --pipeline 40 --layers 32 | 3B --width 3000 --multiple 128
-        3B --width 3072 --head-width 100
-        3B --layers 0 | 3B --layers -2 | 3B --layers 2.5 | 3B --layers 1e9 | 3B --width 7e9
-        3B --head-width 0 | 3B --multiple x | 3B --gqa 0 | 3B --gqa 3:2 | 3B --gqa inf | 3B --ff nan
-        3B --ff inf | 3B --ff 1/0 | 3B --ff -4 | 3B --ff four | 3B --vocabulary 1
-        3B --vocabulary 1e12
-        3B --context 0 | 3B --tensor 7 --width 4096 | 3B --tensor 0 | 3B --pipeline 0
-        1M --vocabulary 1000000 | 3B --dense-layers 3
-        3B --encoder-decoder --experts 8 --active-experts 2 | 10M --memory 1K | 7B --memory 1GB
-        3B --kv-cache 1K --context 1000000
-    """,
-    "what is unknown": """
-        3B --parametrisation mupp | 3B --norm batch | 3B --residual none | 3B --known-by 1066
-        3B --known-by soon | 3B --known-by 2016 | --task sorting | --task '' | 3B --gated --norm ''
-    """,
-    "options of tasks": """
-        --task hops | --task connectivity | --task regular | --task hops --hops -2
-        --task hops --hops 1.5 | --task connectivity --diameter 9 --vertices 9
-        --task connectivity --diameter 9 --hops 3 | 3B --diameter 64 | 3B --length 9 | --hops 3
-        --task hops --hops 3 --length 4 | --task regular --length 0
-    """,
-    "files": """
-        --hf missing | --hf '' | --latency missing.csv | 3B --latency '' | 3B --latency .
-        3B --config . | 3B --config missing/config.json | 3B --config ''
-        --task hops --hops 3 --config new.json | --config new.json | 3B --config exists.json
-        3B --config ~nobody/config.json | --hf ~nobody/config.json | 3B --config fifo
-        3B --config fifo --force | 3B --config NAME | --hf NAME | 3B --latency NAME
-        3B --latency fifo
-        --hf fifo | 1B --loops 2 --config new.json | 3B --config new.json --norm post
-        3B --config new.json --norm lns | 3B --config - --residual attnres
-    """,
-    "what would be ignored, or says two things": """
-        3B --count '' | 3B --ff 4/ | 3B --ff 4_0 | 3B --ff \u0664 | 3B --ff '' | 3B --bits 4
-        3B --bandwidth 50GB/s | 3B --bandwidth 50GB/s --memory 8GB | 3B --force
-        3B --config - --force
-        3B --gated --plain | 3B --plain --gated | 3B --tied --untied | 3B --config - --json
-        3B --config - --why | 3B --config - --cite | 3B --json --cite | 3B --evidence --cite
-        3B --why --cite | --evidence --why | --schema 3B | --schema --json
-    """,
-}
+# Command lines, with a bar or the end of a line between them: quantities, what contradicts itself,
+# unknown words, tasks, files (NAME is one that is too long), what would be ignored.
+BAD = """
+    '' | -1.3B | 0 | nan | 1e40 | 3 | big | 1B 2B | 3B --count words | 3B --count '' | 3B --frob
+    1e3000000000 | 3B5 | --task | --hours
+    --flops 1e60 | --flops 3parsecs | --flops nan | --flops 0 | 3B --tokens many | 3B --tokens -5
+    3B --memory 8apples | 3B --memory 0 | 3B --ms-per-token 0 | 3B --ms-per-token soon
+    3B --tokens-per-second fast | 3B --bandwidth 50 | 3B --bandwidth GB/s | 3B --kv-cache x
+    --gpu H100 --gpus 64 --time fortnight | --gpu H100 --gpus 1.5 --hours 1
+    --gpu H100 --gpus 8 --hours -3 | --gpu H100 --gpus 8 --hours 9 --utilisation 40
+    --gpu H1000 --gpus 8 --hours 9 | 3B --bits 0 | 3B --bits 1.5
+    3B --ms-per-token 20 --tokens-per-second 50 | --gpu H100 --hours 1 --time 1h | 3B --hours 9
+    3B --utilisation 0.4 | --gpu H100 | 3B --flops 1e21 --tokens 1T | 3B --layers 32 --width 16384
+    3B --active-experts 2 | 3B --experts 4 --active-experts 8 | 3B --loops 2 --layers 31
+    3B --pipeline 40 --layers 32 | 3B --width 3000 --multiple 128 | 3B --width 3072 --head-width 100
+    3B --layers 2.5 | 3B --layers 1e9 | 3B --head-width 0 | 3B --gqa 3:2 | 3B --ff nan
+    3B --ff 1/0 | 3B --ff 4/ | 3B --ff 4_0 | 3B --ff \u0664 | 3B --vocabulary 1e12 | 3B --context 0
+    3B --tensor 7 --width 4096 | 1M --vocabulary 1000000 | 3B --dense-layers 3
+    3B --encoder-decoder --experts 8 --active-experts 2 | 10M --memory 1K
+    3B --kv-cache 1K --context 1000000
+    3B --parametrisation mupp | 3B --norm batch | 3B --residual none | 3B --known-by 1066
+    3B --known-by 9999 | 3B --known-by soon | 3B --gated --norm ''
+    --task sorting | --task '' | --task hops | --task hops --hops -2 | --task hops --hops 1.5
+    --task connectivity --diameter 9 --vertices 9 | --task connectivity --diameter 9 --hops 3
+    3B --diameter 64 | --hops 3 | --task regular --length 0
+    --hf missing | --hf '' | --hf fifo | --hf NAME | --hf ~nobody/config.json
+    3B --latency . | 3B --latency fifo | 3B --config . | 3B --config missing/config.json
+    3B --config '' | 3B --config exists.json | 3B --config fifo --force | 3B --config NAME
+    3B --config ~nobody/config.json | --config new.json | --task hops --hops 3 --config new.json
+    1B --loops 2 --config new.json | 3B --config new.json --norm post
+    3B --config - --residual attnres
+    3B --bits 4 | 3B --bandwidth 50GB/s | 3B --force | 3B --config - --force | 3B --gated --plain
+    3B --tied --untied | 3B --config - --json | 3B --json --cite | 3B --why --cite
+    --evidence --why | --schema 3B
+"""
 
 
 def lines(text: str) -> list[str]:
     return [typed.strip() for typed in re.split(r"\||\n", text.strip())]
 
 
-@pytest.mark.parametrize("typed", ["", *lines("\n".join(map(str.strip, BAD.values())))])
+@pytest.mark.parametrize("typed", ["", *lines(BAD)])
 def test_bad_input_is_one_line_on_stderr_exit_2_and_nothing_is_written(
     typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Refused
 ) -> None:
@@ -136,38 +108,20 @@ def nested(depth: int) -> str:
     return '{"model_type":' * depth + "1" + "}" * depth
 
 
+# Values that no configuration has are refused in tests/advisor/test_huggingface.py.
 CONFIGS: dict[str, str | bytes | Callable[[Path], Any]] = {
     "empty": "",
-    "no json": "model_type: llama",
-    "list": "[1, 2]",
-    "text": '"llama"',
-    "null": "null",
-    "number": "7",
-    "no type": "{}",
-    "type is a number": '{"model_type": 3}',
-    "type is a list": '{"model_type": ["llama"]}',
-    "unknown": '{"model_type": "mamba"}',
     "nested": nested(100_000),
     "nested list": "[" * 100_000 + "]" * 100_000,
     "binary": b"\x00\xff\xfe\x80" * 999,
     "cut off": json.dumps(LLAMA)[:-20],
-    "two": json.dumps(LLAMA) * 2,
     "ten megabytes": json.dumps(LLAMA | {"x": "y" * 10_000_000}),
     "many digits": json.dumps(LLAMA)[:-1] + ', "hidden_act_scale": ' + "9" * 5000 + "}",
     "duplicate": json.dumps(LLAMA)[:-1] + ', "num_hidden_layers": 2}',
+    "not a number": json.dumps(LLAMA | {"num_hidden_layers": float("nan")}),
+    "a billion layers": json.dumps(LLAMA | {"num_hidden_layers": 10**9}),
     "folder": Path.mkdir,
     "fifo": os.mkfifo,
-} | {
-    f"{key} = {value!r}": json.dumps(LLAMA | {key: value})
-    for key, values in {
-        "num_hidden_layers": (0, -4, 2.5, "40", None, True, [40], {"n": 40}, 10**9, NAN, INF, -INF),
-        "hidden_size": (0, 5121, "wide", 10**30),
-        "num_attention_heads": (0, 7, -8),
-        "num_key_value_heads": (0, 3, -1),
-        "intermediate_size": (0, [1, 2]),
-        "vocab_size": (-1, 0.5),
-    }.items()
-    for value in values
 }
 
 
@@ -183,46 +137,26 @@ def test_a_malformed_or_hostile_configuration_is_refused_in_one_line(
     assert len(refused("depth --hf", file)) < 1000
 
 
-LATENCIES = {
-    "empty": "",
-    "heading alone": "L,d,ms\n",
-    "one point": "L,d,ms\n12,768,5\n",
-    "no heading": "12,768,5\n24,768,9\n",
-    "wrong heading": POINTS.replace("ms", "speed"),
-    "text": POINTS.replace("29", "slow"),
-    "negative": POINTS.replace("29", "-29"),
-    "nan": POINTS.replace("29", "nan"),
-    "inf": POINTS.replace("29", "inf"),
-    "missing cell": POINTS.replace(",29", ""),
-    "half a layer": POINTS.replace("48,", "4.8,"),
-    "contradiction": POINTS + "48,1536,500\n",
-    "binary": "\x00\x01\x02" * 99,
-}
-
-
-@pytest.mark.parametrize("case", LATENCIES)
+@pytest.mark.parametrize("table", ["", "L,d,ms\n12,768,nan\n", "\x00\x01\x02" * 99])
 def test_a_table_of_latencies_that_cannot_be_used_is_refused_in_one_line(
-    case: str, tmp_path: Path, refused: Refused
+    table: str, tmp_path: Path, refused: Refused
 ) -> None:
-    (tmp_path / "points.csv").write_text(LATENCIES[case])
+    """More of them in tests/advisor/test_latency.py."""
+    (tmp_path / "points.csv").write_text(table)
     refused("depth 350M --ms-per-token 20 --latency", tmp_path / "points.csv")
 
 
 BAD_SWEEPS = f"""
-    --from 1B | --from 1B --to 1B | --from 2B --to 1B | --from x --to 1B
+    --from 1B | --from 2B --to 1B | --from x --to 1B | 1B --from 1B --to 2B
     --from 1B --to 10B --points 1 | --from 1B --to 10B --points 1e9
-    --from 1B --to 10B --plot depth.gif | --from 1B --to 10B --plot depth
-    --from 1B --to 10B --csv exists.csv | --from 1B --to 10B --csv missing/new.csv
-    --from 1B --to 10B --norm batch | --from 1B --to 10B --csv . | 1B --from 1B --to 2B
+    --from 1B --to 10B --plot depth.gif | --from 1B --to 10B --norm batch
+    --from 1B --to 10B --csv exists.csv | --from 1B --to 10B --csv .
     --from 1B --to 10B --csv new.csv --plot missing/new.svg
-    --from 1B --to 10B --csv missing/new.csv --plot new.svg
     --from 1B --to 10B --csv new.svg --plot ./new.svg
     --from 1B --to 10B --csv exists.csv --plot ./exists.csv --force
     --from 1B --to 10B --csv new.csv --plot exists.csv/new.svg
-    --from 1B --to 10B --csv new.csv --plot {"a" * 300}.svg
     --from 1B --to 10B --csv new.csv --plot {"a" * 240}.svg | --from 1B --to 10B --force
     --from 1B --to 10B --csv - --json | --from 1B --to 10B --gated --plain
-    --from 1B --to 10B --active-experts 2 | --from 1B --to 10B --count words
 """
 
 
@@ -234,14 +168,6 @@ def test_a_bad_sweep_is_refused_in_one_line_and_nothing_is_written(
     (tmp_path / "exists.csv").write_text("mine")
     refused("sweep", *typed.split())
     assert [p.name for p in listing(tmp_path)] == ["exists.csv"]
-
-
-def test_bad_input_gives_no_traceback_in_a_process_of_its_own() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "depthlaw", "depth", "1e40"], capture_output=True, text=True
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert re.fullmatch(r"error: the budget '1e40' is more than 1e15[^\n]+\n", done.stderr)
 
 
 # --- what is answered ----------------------------------------------------------------------------
@@ -283,22 +209,10 @@ def test_evidence_shows_every_rule_and_the_projection_that_does_not_match(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     text = run(capsys, "depth", "--evidence")
-    for words in (
-        "nanochat",
-        "Levine's fit",
-        "chosen by the others",
-        "not equal after rounding",
-        "(none is further off than",
-        "muP's best d / L *",
-        "Marin *",
-    ):
+    for words in ("nanochat", "Levine's fit", "not equal after rounding", "Marin *"):
         assert words in text
-    assert re.search("what is built +built +0.207", text)
     assert re.search(r"muP's best d / L \* +optimum +0.215", text)
     assert len(re.findall(r" \*(?=\s)", text)) == 5
-    flat = " ".join(text.split())
-    assert "sign test p = 0.29: not told apart" in flat
-    assert "no score on new sources" in flat
     data = json.loads(run(capsys, "depth", "--evidence", "--json"))
     assert data["answer"] is None
     assert sum(rule["may_be_chosen"] for rule in data["evidence"]["rules"]) == 5
@@ -310,8 +224,6 @@ def test_evidence_shows_every_rule_and_the_projection_that_does_not_match(
     ("typed", "near"),
     [
         ("3B --gpuz H100", "--gpuz (Possible options: --gpu, --gpus)"),
-        ("3B --pipline 4", "--pipline (Possible options:"),
-        ("--gpuz", "--gpuz"),
         ("--gpuz H100 3B", "--gpuz"),
     ],
 )
@@ -348,10 +260,8 @@ def test_a_written_configuration_is_read_back_as_the_recommended_shape(
             "Glm4MoeForCausalLM: its router",
         ),
         ("3B --plain", "ArceeForCausalLM: its MLP"),
-        ("3B --parametrisation mup", "multipliers of mup"),
         ("3B --parametrisation completep", "multipliers of completep"),
         ("3B", None),
-        ("30B --experts 64 --active-experts 6", None),
     ],
 )
 def test_what_a_written_configuration_does_not_hold_is_said(
@@ -363,25 +273,15 @@ def test_what_a_written_configuration_does_not_hold_is_said(
     assert err == "" if said is None else re.fullmatch(f"note: [^\n]*{said}[^\n]*\n", err)
 
 
-def test_bits_are_those_of_the_weights_of_a_given_configuration(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "config.json").write_text(json.dumps(LLAMA))
-    sizes = [
-        json.loads(run(capsys, "depth", "--hf", tmp_path, "--bits", bits, "--json"))["answer"][
-            "memory"
-        ]["weights"]
-        for bits in ("16", "4")
-    ]
-    assert sizes[0] == 4 * sizes[1]
-
-
-def test_of_a_given_configuration_the_shape_alone_is_written(
+def test_of_a_given_configuration_the_shape_alone_is_written_and_bits_are_of_its_weights(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "config.json").write_text(json.dumps(LLAMA))
     assert main(["depth", "--hf", str(tmp_path), "--pipeline", "16", "--config", "-"]) == 0
     assert "rope_theta" in capsys.readouterr().err
+    said = (run(capsys, "depth", "--hf", tmp_path, "--bits", n, "--json") for n in ("16", "4"))
+    whole, quarter = (json.loads(text)["answer"]["memory"]["weights"] for text in said)
+    assert whole == 4 * quarter
 
 
 @pytest.mark.parametrize("name", ["a\nb.json", "a\x1b[2Jb.json"])
@@ -396,15 +296,10 @@ def test_a_name_with_control_characters_stays_one_line(
         assert err.strip().isprintable()
 
 
-def test_what_was_known_by_a_year_names_nothing_later(capsys: pytest.CaptureFixture[str]) -> None:
-    data = json.loads(run(capsys, "depth", "3B", "--known-by", "2021", "--json"))["answer"]
-    assert {law["key"] for law in data["laws"]} >= {"threshold", "levine"}
-    assert all(law["year"] is None or law["year"] <= 2021 for law in data["laws"])
-
-
 def test_a_sweep_is_a_table_a_csv_json_and_a_plot(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(depth_command, "_PLOTTED", 2)
     sizes = ["sweep", "--from", "100M", "--to", "10B", "--points", "3"]
     table = run(capsys, *sizes)
     assert [line.split()[0] for line in table.splitlines()[1:4]] == ["100M", "1B", "10B"]
@@ -458,8 +353,7 @@ def test_a_sweep_prints_csv_and_takes_every_constraint_of_depth(
 @pytest.mark.parametrize(
     "typed",
     [
-        "sweep --from 100M --to 1T",
-        "compare llama-3-8b gemma-3-27b deepseek-v3",
+        "sweep --from 100M --to 1T --points 4",
         "depth 3B --why",
         "compare " + " ".join(["llama-3-8b"] * 9),
     ],
@@ -474,22 +368,23 @@ def test_no_line_is_longer_than_the_terminal(
         assert len(line) <= columns or " " not in line.strip()
 
 
-def test_help_lists_the_options_under_headings(capsys: pytest.CaptureFixture[str]) -> None:
-    text = run(capsys, "depth", "--help")
-    headings = re.findall(r"^(\S.*):$", text, re.MULTILINE)
-    assert headings[0].startswith("What you have")
-    assert headings[-2:] == ["Output", "Examples"]
-    assert max(map(len, text.splitlines())) <= 80
+def in_this_process(command: list[str], cwd: Path, **_: Any) -> SimpleNamespace:
+    """What a command prints that a page shows."""
+    said = io.StringIO()
+    with contextlib.chdir(cwd), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        main(command[3:])
+    return SimpleNamespace(stdout=said.getvalue())
 
 
 @pytest.mark.parametrize(
     ("page", "least"), [("README.md", 1), ("docs/depth.md", 3), ("docs/loss-surfaces.md", 1)]
 )
-def test_transcripts_are_what_the_commands_print(page: str, least: int) -> None:
+def test_transcripts_are_what_the_commands_print(
+    page: str, least: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Where this fails: `make transcripts`."""
-    from depthlaw.ledger.publish.site.transcripts import folder_of, renewed
-
+    monkeypatch.setattr(transcripts.subprocess, "run", in_this_process)
     path = Path(__file__).resolve().parents[2] / page
     text = path.read_text(encoding="utf-8")
     assert text.count("$ depthlaw") >= least
-    assert renewed(text, folder_of(path)) == text
+    assert transcripts.renewed(text, transcripts.folder_of(path)) == text

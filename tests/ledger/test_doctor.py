@@ -16,7 +16,7 @@ from depthlaw.theory.claims.values import Exact
 def own(tmp_path, monkeypatch):
     for name in ("DATA", "CACHE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
-    monkeypatch.setattr(module, "_devices", lambda: module.Check("machine", "GPU", "not asked"))
+    monkeypatch.setattr(module, "_devices", lambda: module.Check("GPU", "not asked"))
     store = Store(tmp_path / "r")
     reference = next(iter(shipped()))
     store.put(reference)
@@ -77,11 +77,6 @@ def test_packages_that_lack_or_do_not_fit_are_named(own, capsys, monkeypatch):
     assert (code, found["base"]["says"]) == (1, "numpy is 1.0, asked for is >=1.26")
     assert found["empirics"]["state"] == "note"
     assert found["empirics"]["remedy"] == "pip install 'depthlaw[empirics]'"
-
-
-def test_a_place_that_is_no_folder_is_a_problem_not_a_crash(own, capsys, tmp_path):
-    code, found = checks(capsys, "--results", tmp_path / "nowhere")
-    assert (code, found["your records"]["state"]) == (1, "PROBLEM")
 
 
 def test_pytorch_is_loaded_only_where_there_is_a_driver(monkeypatch, tmp_path):

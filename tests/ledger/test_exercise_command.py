@@ -4,7 +4,6 @@ corpus of one's own, and kills in the middle."""
 import argparse
 import inspect
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from depthlaw.empirics.exercises import corpus, language_model
+from depthlaw.ledger import suite
 from depthlaw.ledger.cli import exercise_command as command
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.running.interrupts import Stopped
@@ -46,7 +46,7 @@ def tiny(claim, digest, steps):
 @pytest.fixture
 def here(monkeypatch):
     """Tiny nets, in this process, with little text to validate on."""
-    monkeypatch.setattr(command, "on_corpus", partial(tiny, steps=2))
+    monkeypatch.setattr(suite, "on_corpus", partial(tiny, steps=2))
     monkeypatch.setattr(
         language_model, "validation_losses", partial(language_model.validation_losses, windows=4)
     )
@@ -69,41 +69,9 @@ def test_they_are_listed(capsys):
     assert [each["number"] for each in json.loads(capsys.readouterr().out)] == [1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["depth-ablatoin"], "did you mean depth-ablation"),
-        (["poetry"], "accepted: depth-ablation"),
-        (["all", "--corpus", "missing.txt"], "cannot be read"),
-        (["all", "--corpus", "binary"], "no text"),
-        (["all", "--corpus", "short"], "learn by heart"),
-        (["all", "--plot", "curve.jpg"], "accepted are .png"),
-        (["all", "--plot", "nowhere/curve.png"], "its folder does not exist"),
-        (["remove-layer", "--plot", "there.png"], "--force to replace it"),
-        (["--plot", "curve.png"], "no exercise is named"),
-        (["all", "--force"], "--plot FILE"),
-    ],
-)
-def test_what_cannot_be_used_is_one_line_and_leaves_nothing(
-    arguments, said, tmp_path, refused, monkeypatch
-):
-    monkeypatch.chdir(tmp_path)
-    Path("binary").write_bytes(b"\xff\0" * corpus.SMALLEST)
-    Path("short").write_text("a few words")
-    Path("there.png").write_text("mine")
-    assert said in refused("exercise", *arguments, "--results", "results")
-    assert sorted(os.listdir()) == ["binary", "short", "there.png"]
-    assert Path("there.png").read_text() == "mine"
-
-
-@pytest.mark.parametrize("missing", ["torch", "tokenizers"])
-def test_without_a_package_the_extra_is_named(missing, capsys, monkeypatch):
-    find = command.importlib.util.find_spec
-    monkeypatch.setattr(
-        command.importlib.util, "find_spec", lambda name: None if name == missing else find(name)
-    )
-    assert main(["exercise", "all"]) == 2
-    assert f"need {missing}; pip install 'depthlaw[empirics]'" in capsys.readouterr().err
+def test_without_a_package_the_extra_is_named(refused, monkeypatch):
+    monkeypatch.setattr(command.importlib.util, "find_spec", lambda name: name != "torch" or None)
+    assert "need torch; pip install 'depthlaw[empirics]'" in refused("exercise all")
 
 
 @pytest.mark.train
@@ -136,7 +104,7 @@ import sys
 from functools import partial
 sys.path.insert(0, {folder!r})
 import test_exercise_command as tests
-tests.command.on_corpus = partial(tests.tiny, steps=20)
+tests.suite.on_corpus = partial(tests.tiny, steps=20)
 tests.command.cores = lambda: 1
 if __name__ == "__main__":
     sys.exit(tests.main(sys.argv[1:]))
@@ -200,7 +168,7 @@ def test_killed_it_goes_on_and_ends_the_same(text, tmp_path, capsys, monkeypatch
     unfinished = steps()
     assert unfinished
     resumed = json.loads(started().communicate(timeout=240)[0])
-    monkeypatch.setattr(command, "on_corpus", partial(tiny, steps=20))
+    monkeypatch.setattr(suite, "on_corpus", partial(tiny, steps=20))
     monkeypatch.setattr(command, "Options", lambda **given: Options(engine="inline"))
     main([*run, str(tmp_path / "undisturbed")])
     assert resumed["exercises"] == json.loads(capsys.readouterr().out)["exercises"]

@@ -63,17 +63,12 @@ def test_kills_of_the_driver(faulty, tmp_path, monkeypatch, fault):
     first moments to the middle of its work."""
     monkeypatch.setenv("FAULTY_RUNS", "600")
     monkeypatch.setenv("FAULTY_MILLISECONDS", "8")
-    counted, moments, folder = (
-        fault("the driver is killed", "SIGKILL at random moments"),
-        random.Random(50),
-        tmp_path / "killed",
-    )
+    counted = fault("the driver is killed", "SIGKILL at random moments")
+    moments, folder = random.Random(50), tmp_path / "killed"
     added = []
     for n in range(50):
-        before, driver = (
-            number_of_records(folder),
-            start(faulty, folder, "pool" if n % 2 else "inline"),
-        )
+        before = number_of_records(folder)
+        driver = start(faulty, folder, "pool" if n % 2 else "inline")
         if n % 5:
             while driver.poll() is None and number_of_records(folder) == before:
                 time.sleep(0.002)
@@ -131,6 +126,14 @@ def test_kills_of_workers(faulty, tmp_path, monkeypatch, fault):
     )
 
 
+INJECTED = {
+    "kill": "SIGKILL from inside",
+    "hog": "8 GiB asked for under RLIMIT_AS of 2 GiB",
+    "hang": "600 s of sleep, timeout 5 s",
+    "wrong": "ValueError",
+}
+
+
 def some_spoiled(tmp_path: Path, how: str, number: int) -> tuple[Case, ...]:
     """Cases of which some go_wrong the first time they are met."""
     flags = ({how: 1, "after": str(tmp_path / f"{how}-{n}")} if n < number else {} for n in count())
@@ -139,35 +142,17 @@ def some_spoiled(tmp_path: Path, how: str, number: int) -> tuple[Case, ...]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("how", "name", "injected", "changes", "said"),
+    ("how", "name", "changes", "said"),
     [
-        (
-            "kill",
-            "a task kills its process",
-            "SIGKILL from inside",
-            {"retries": 0},
-            "its process died 1 times (exit code -9",
-        ),
-        (
-            "hog",
-            "a worker runs out of memory",
-            "8 GiB asked for under RLIMIT_AS of 2 GiB",
-            {"memory": 2**31},
-            "MemoryError",
-        ),
-        (
-            "hang",
-            "a task hangs",
-            "600 s of sleep, timeout 5 s",
-            {"timeout": 5},
-            "hung: stopped after 5 s",
-        ),
-        ("wrong", "a task raises", "ValueError", {}, "ValueError: no such luck"),
+        ("kill", "a task kills its process", {"retries": 0}, "its process died 1 times (exit"),
+        ("hog", "a worker runs out of memory", {"memory": 2**31}, "MemoryError"),
+        ("hang", "a task hangs", {"timeout": 5}, "hung: stopped after 5 s"),
+        ("wrong", "a task raises", {}, "ValueError: no such luck"),
     ],
 )
-def test_tasks_that_go_wrong(faulty, tmp_path, fault, how, name, injected, changes, said):
+def test_tasks_that_go_wrong(faulty, tmp_path, fault, how, name, changes, said):
     runs = plan(faulty.claims(*some_spoiled(tmp_path, how, 4)), "quick")
-    counted, folder = fault(name, injected), tmp_path / "r"
+    counted, folder = fault(name, INJECTED[how]), tmp_path / "r"
     pool = ProcessPool(2, loader=faulty.LOADER, **changes)
     failures = execute(runs, Store(folder), pool)
     assert [failure.why[: len(said)] for failure in failures] == [said] * 4
@@ -279,10 +264,8 @@ def test_the_folder_is_read_only(faulty, tmp_path, fault, small_disk):
 )
 @pytest.mark.parametrize("where", ["fsync", "replace"])
 def test_writing_fails_in_mid_suite(faulty, tmp_path, monkeypatch, fault, number, name, where):
-    counted, moments = (
-        fault(name, f"{errno.errorcode[number]} from {where} in mid-suite"),
-        random.Random(number),
-    )
+    counted = fault(name, f"{errno.errorcode[number]} from {where} in mid-suite")
+    moments = random.Random(number)
     real = getattr(os, where)
     runs = plan(faulty.claims(), "quick")
     for _ in range(5):
@@ -311,11 +294,8 @@ def test_writing_fails_in_mid_suite(faulty, tmp_path, monkeypatch, fault, number
 def test_the_clock_jumps_backwards(faulty, tmp_path, monkeypatch, fault):
     """The clock goes back by an hour whenever it is read: pauses, timeouts, the time limit and
     recorded times do not depend on it."""
-    counted, hours = (
-        fault("the clock jumps backwards", "time.time() goes back an hour at each call"),
-        count(),
-    )
-    now = time.time()
+    counted = fault("the clock jumps backwards", "time.time() goes back an hour at each call")
+    now, hours = time.time(), count()
     monkeypatch.setattr(time, "time", lambda: now - 3600 * next(hours))
     cases = (
         Case(depth=1, hang=1, after=str(tmp_path / "hung")),

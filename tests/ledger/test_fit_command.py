@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import json
 import math
-import random
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,6 +52,7 @@ def test_what_is_printed(losses: Path, capsys: pytest.CaptureFixture[str]) -> No
         "What this file cannot tell",
     ):
         assert part in text
+    assert ", too few for a best depth" not in text
     best = next(line for line in text.splitlines() if line.strip().startswith("120M"))
     assert float(best.split()[5]) == pytest.approx((1e7 / 400) ** (1 / 3), rel=0.05)
 
@@ -76,22 +77,6 @@ def test_a_picture_is_written_once(
     assert "<svg" in picture.read_text(encoding="utf-8")
     assert main(arguments) == 2
     assert "exists" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("typed", "part"),
-    [
-        (["--budget", "time"], "accepted are parameters and flops"),
-        (["--tolerance", "400%"], "--tolerance"),
-        (["--plot", "losses.txt"], "txt"),
-        (["--force"], "--plot FILE"),
-        (["--seed-column", "no"], "no column called 'no'"),
-    ],
-)
-def test_usage_errors_are_one_line(
-    losses: Path, refused: Callable[..., str], typed: list[str], part: str
-) -> None:
-    assert part in refused("fit", losses, *typed)
 
 
 def test_the_example_holds_the_rows_of_the_advisor() -> None:
@@ -123,67 +108,36 @@ def table(path: Path, rows: Iterable[tuple[float, int, float, int]]) -> str:
     return str(path)
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    assert main(["fit", *arguments]) == 0
-    return " ".join(capsys.readouterr().out.split())
+@pytest.fixture
+def said(depthlaw: Callable[..., Any]) -> Callable[..., str]:
+    return lambda *arguments: " ".join(depthlaw("fit", *arguments).out.split())
 
 
-def test_four_depths_with_bounded_intervals_are_told_what_a_law_lacks(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_range_may_stand_beside_an_unbounded_interval(said: Callable[..., str]) -> None:
+    assert "5.5 to 15 unbounded" in said(EXAMPLE, "--tolerance", "35%")
+
+
+def test_equal_losses_name_no_side(
+    tmp_path: Path, said: Callable[..., str], depthlaw: Callable[..., Any]
 ) -> None:
-    """The depths are too few; the intervals are bounded."""
-    draw, rows = random.Random(0), []
-    for volume in (1e5, 1e6, 1e7, 1e8):
-        best = (volume / 400) ** (1 / 3)
-        for step in (-2, -1, 1, 2):
-            depth = round(best * 1.6**step)
-            rows += [
-                (
-                    volume,
-                    depth,
-                    3 * math.exp(0.05 * math.log(depth / best) ** 2 + draw.gauss(0, 1e-4)),
-                    seed,
-                )
-                for seed in range(3)
-            ]
-    path = table(tmp_path / "four.csv", rows)
-    text = said(capsys, path)
-    assert "unbounded - 3" not in text
-    assert "each with five depths or more and an interval bounded on both sides" in text
-    assert "Here: 4 of 4 with fewer than five depths. " in text
-
-
-def test_a_range_may_stand_beside_an_unbounded_interval(capsys: pytest.CaptureFixture[str]) -> None:
-    text = said(capsys, str(EXAMPLE), "--tolerance", "35%")
-    assert "5.5 to 15 unbounded" in text
-    assert "with fewer than five depths, many such curves fit, and a range, whatever" in text
-
-
-def test_equal_losses_name_no_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Nor do sizes that differ a little, which only the exponent of the comparison tells apart."""
     for stretch in (1.0, 1.02):
         path = table(
             tmp_path / "equal.csv",
             ((1e6 * stretch**step, depth, 2.5, 0) for step, depth in enumerate((1, 2, 4, 8, 16))),
         )
-        text = said(capsys, path)
+        text = said(path)
         assert "the losses are equal" in text
         assert "train shallower nets" not in text
         assert "still falls" not in text
         # A rule without an end of loss decides nothing.
-        rows = json.loads(raw(capsys, path))["comparison"]
-        assert {row["verdict"] for row in rows if not row["reading"].startswith("within")} == {
-            "UNDECIDED"
-        }
+        rows = depthlaw("fit", path, "--json").data["comparison"]
+        verdicts = {row["verdict"] for row in rows if not row["reading"].startswith("within")}
+        assert verdicts == {"UNDECIDED"}
 
 
-def test_one_layer_is_one_layer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_layer_is_one_layer(tmp_path: Path, said: Callable[..., str]) -> None:
     path = table(
         tmp_path / "steep.csv", ((1e6, depth, 2.5 + 0.1 * depth, 0) for depth in (1, 2, 4, 8, 16))
     )
-    assert "the curve still falls at 1 layer (" in said(capsys, path)
-
-
-def raw(capsys: pytest.CaptureFixture[str], path: str) -> str:
-    assert main(["fit", path, "--json"]) == 0
-    return capsys.readouterr().out
+    assert "the curve still falls at 1 layer (" in said(path)

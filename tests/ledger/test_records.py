@@ -6,7 +6,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from depthlaw.ledger.records.store import (
     Record,
@@ -44,17 +44,14 @@ def path_of(root: Path, made: Record) -> Path:
     return root / "runs" / made.id[:2] / f"{made.id}.json"
 
 
-@given(values)
-def test_every_value_survives_a_round_trip(value):
-    assert decode(json.loads(canonical(encode(value)))) == value
-
-
+@settings(max_examples=40)
 @given(values, st.integers(0, 5))
 def test_a_record_reads_back_as_itself(value, seed):
     made = Record(
         {"claim": "a/b", "case": {"x": "1/3"}, "seed": seed}, encode(value), {"wall": 0.1}
     )
     assert Record.from_bytes(made.to_bytes(), f"{made.id}.json") == made
+    assert decode(made.result) == value
 
 
 @given(st.integers(0), st.integers(1, 255))
@@ -64,14 +61,6 @@ def test_any_changed_byte_is_noticed(position, flip):
     data[position % len(data)] ^= flip
     with pytest.raises(ValueError, match=r"record|edited|schema|sealed|match|canonical"):
         Record.from_bytes(bytes(data), f"{made.id}.json")
-
-
-@given(st.integers(0))
-def test_any_truncation_is_noticed(length):
-    made = record(7)
-    data = made.to_bytes()
-    with pytest.raises(ValueError, match="truncated|canonical"):
-        Record.from_bytes(data[: length % len(data)], f"{made.id}.json")
 
 
 def test_ids_and_hashes_ignore_times_and_machines():
@@ -121,7 +110,7 @@ def test_reading_creates_and_moves_nothing(tmp_path):
     assert len(Store(tmp_path / "absent", read_only=True)) == 0
     assert not (tmp_path / "absent").exists()
     Store(tmp_path).put(record(1))
-    spoil_truncate(path_of(tmp_path, record(1)))
+    path_of(tmp_path, record(1)).write_bytes(b"{")
     before = sorted(p for p in tmp_path.rglob("*"))
     store = Store(tmp_path, read_only=True)
     assert [item.name for item in store.set_aside] == [
@@ -139,10 +128,6 @@ def test_store_keeps_and_finds(tmp_path):
     assert again.get(record(1).id) == record(1)
     assert again.get(record(2).id) is None
     assert list((tmp_path / "tmp").iterdir()) == []
-
-
-def spoil_truncate(path: Path) -> None:
-    path.write_bytes(path.read_bytes()[:-20])
 
 
 def spoil_reformat(path: Path) -> None:
@@ -163,16 +148,7 @@ def spoil_symlink(path: Path) -> None:
     path.symlink_to(target)
 
 
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        spoil_truncate,
-        spoil_reformat,
-        spoil_empty,
-        spoil_nesting,
-        spoil_symlink,
-    ],
-)
+@pytest.mark.parametrize("spoil", [spoil_reformat, spoil_empty, spoil_nesting, spoil_symlink])
 def test_what_does_not_verify_is_set_aside_and_kept(tmp_path, spoil):
     """More ways, each many times, in test_faults.py."""
     store = Store(tmp_path)
@@ -193,6 +169,7 @@ def test_what_does_not_verify_is_set_aside_and_kept(tmp_path, spoil):
 def test_foreign_files_and_copies_are_set_aside(tmp_path):
     store = Store(tmp_path)
     store.put(record(1))
+    (tmp_path / "thesis.tex").write_text("beside the store")
     (tmp_path / "runs" / "notes.txt").write_text("mine")
     (tmp_path / "runs" / "copy").mkdir()
     copy = tmp_path / "runs" / "copy" / f"{record(1).id}.json"
@@ -206,52 +183,17 @@ def test_foreign_files_and_copies_are_set_aside(tmp_path):
         item.moved_to.read_text() for item in again.set_aside if item.name == "runs/notes.txt"
     ] == ["mine"]
     assert record(1).id in again
-
-
-def test_files_beside_the_store_are_left_alone(tmp_path):
-    (tmp_path / "thesis.tex").write_text("do not touch")
-    assert Store(tmp_path).set_aside == []
-    assert (tmp_path / "thesis.tex").read_text() == "do not touch"
-
-
-def test_an_unusable_folder_is_one_clear_line(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="cannot be written .*--results") as error:
-        Store(tmp_path / "file" / "results")
-    assert "\n" not in str(error.value)
-
-
-def test_a_failed_write_leaves_nothing_half_written(tmp_path, monkeypatch):
-    store = Store(tmp_path)
-    store.put(record(1))
-
-    def full(_: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(StoreError, match="No space left"):
-        store.put(record(2))
-    monkeypatch.undo()
-    assert list((tmp_path / "tmp").iterdir()) == []
-    again = Store(tmp_path)
-    assert len(again) == 1
-    assert again.set_aside == []
-
-
-def old_file(folder: Path, schema: int, inputs: dict, result: dict) -> None:
-    """A sealed file of another schema."""
-    old = Record(inputs, result, {"timing": {"wall_s": 1.0}})
-    path = path_of(folder, old)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    body = json.loads(old.to_bytes()) | {"schema": schema}
-    del body["seal"]
-    path.write_bytes(canonical(body | {"seal": digest(body)}) + b"\n")
+    assert (tmp_path / "thesis.tex").read_text() == "beside the store"
 
 
 def test_another_schema_or_form_is_set_aside_with_a_reason(tmp_path):
     Store(tmp_path)
     for number, (schema, form) in enumerate(((99, "exact"), (-2, "exact"), (1, "unknown"))):
-        old_file(tmp_path, schema, {"claim": "a/b", "case": {"n": number}}, {form: "1"})
+        old = Record({"claim": "a/b", "case": {"n": number}}, {form: "1"})
+        body = json.loads(old.to_bytes()) | {"schema": schema}
+        del body["seal"]
+        path_of(tmp_path, old).parent.mkdir(exist_ok=True)
+        path_of(tmp_path, old).write_bytes(canonical(body | {"seal": digest(body)}) + b"\n")
     why = {item.why for item in Store(tmp_path).set_aside}
     assert why == {
         "schema 99, while this version of depthlaw reads schema 1; a newer depthlaw "
@@ -259,14 +201,6 @@ def test_another_schema_or_form_is_set_aside_with_a_reason(tmp_path):
         "schema -2, while this version of depthlaw reads schema 1",
         "sealed, but its result is not of a known form",
     }
-
-
-def test_a_relative_folder_is_read_like_an_absolute_one(tmp_path, monkeypatch):
-    Store(tmp_path).put(record(1))
-    monkeypatch.chdir(tmp_path)
-    for place in (".", "./", "../" + tmp_path.name):
-        store = Store(Path(place))
-        assert (len(store), store.set_aside) == (1, [])
 
 
 def test_a_folder_that_cannot_be_listed_is_an_error(tmp_path, monkeypatch):
@@ -297,9 +231,7 @@ def test_a_pipe_and_a_linked_folder_are_not_waited_for_or_followed(tmp_path):
 
 
 def test_a_lazy_store_reads_what_is_asked_for_and_writes_nothing(tmp_path):
-    first, second = (
-        Record({"claim": "a/b", "case": {"n": n}, "seed": 0}, {"exact": "1"}) for n in (1, 2)
-    )
+    first, second = record(1), record(2)
     store = Store(tmp_path)
     store.put(first)
     store.put(second)

@@ -89,76 +89,69 @@ def test_interruption_keeps_what_is_finished_and_ends_in_the_same_manifest(tmp_p
     )
 
 
-def test_verdicts(tmp_path):
-    def verdict(claim: Claim, name: str):
-        return run_all(claim, Store(tmp_path / name))[1]
-
-    assert verdict(fake(measured=lambda c, seed: Exact(7)), "fails").unexpected.startswith(
-        "FAILS at [depth=1]"
-    )
-    known = fake(measured=lambda c, seed: Exact(7), known="FAILS")
-    assert verdict(known, "expected").unexpected == ""
-    assert verdict(fake(known="FAILS"), "surprise").unexpected == "known to be FAILS, but is HOLDS"
-    assert verdict(fake(kind="conditional"), "conditional").verdict is Verdict.CONDITIONAL
-    scope = verdict(fake(assumes={"shallow": lambda c: c.depth < 2}), "scope")
-    assert (len(scope.decided), len(scope.in_scope), len(scope.cases)) == (1, 1, 2)
-    broken = verdict(fake(proof=lambda s: [Step("base", True), Step("step", None)]), "broken")
-    assert (broken.verdict, broken.unexpected) == (Verdict.UNDECIDED, "the proof breaks at: step")
+STEPS = {"proof": lambda s: [Step("base", True)], "rests_on": "Prose: the induction."}
+BROKEN = {"proof": lambda s: [Step("base", True), Step("step", None)]}
+CASES = {"kind": "two-sided", "holds_for": "exists"}
+COVERS = {"evidence": "certificate", "certified": lambda c: True}
+SEVEN = {"measured": lambda c, seed: Exact(7)}
 
 
-def test_the_ladder(tmp_path):
+@pytest.mark.parametrize(
+    ("changes", "verdict", "unexpected"),
+    [
+        (SEVEN, "FAILS", "FAILS at [depth=1]"),
+        (SEVEN | {"known": "FAILS"}, "FAILS", ""),
+        ({"known": "FAILS"}, "HOLDS", "known to be FAILS, but is HOLDS"),
+        ({"kind": "conditional"}, "CONDITIONAL", ""),
+        (BROKEN, "UNDECIDED", "the proof breaks at: step"),
+        (STEPS, "ARGUED", ""),
+        # A proof that names no joints is no argument.
+        (STEPS | {"rests_on": ""}, "HOLDS", ""),
+        (STEPS | {"evidence": "checks"}, "HOLDS", ""),
+        (CASES, "HOLDS", ""),
+        (CASES | STEPS | COVERS, "PROVED", ""),
+        # One case without a certificate; not only its cases; no recheck.
+        (CASES | STEPS | COVERS | {"certified": lambda c: c.depth == 1}, "HOLDS", ""),
+        (STEPS | COVERS, "HOLDS", ""),
+        (CASES | COVERS, "HOLDS", ""),
+        # The worst seed decides.
+        (
+            {"measured": lambda c, seed: Exact(3**c.depth + (seed == 2)), "seeds": 3},
+            "FAILS",
+            "FAILS",
+        ),
+    ],
+)
+def test_the_ladder(changes, verdict, unexpected, tmp_path):
     """A verdict says no more than its evidence."""
+    result = run_all(fake(**changes), Store(tmp_path))[1]
+    assert result.verdict.value == verdict
+    assert result.unexpected.startswith(unexpected)
+    assert bool(result.unexpected) == bool(unexpected)
 
-    def verdict(name: str, **changes) -> tuple[Verdict, str]:
-        result = run_all(fake(**changes), Store(tmp_path / name))[1]
-        return result.verdict, result.unexpected
 
-    steps = {"proof": lambda s: [Step("base", True)], "rests_on": "Prose: the induction."}
-    cases = {"kind": "two-sided", "holds_for": "exists"}
-    covers = {"evidence": "certificate", "certified": lambda c: True}
-    assert verdict("argued", **steps) == (Verdict.ARGUED, "")
-    assert verdict("checks", **steps, evidence="checks") == (Verdict.HOLDS, "")
-    assert verdict("settled", **cases) == (Verdict.HOLDS, "")
-    assert verdict("certified", **cases, **steps, **covers) == (Verdict.PROVED, "")
-    assert verdict(
-        "one case without", **cases, **steps, **covers | {"certified": lambda c: c.depth == 1}
-    ) == (Verdict.HOLDS, "")
-    assert verdict("not only its cases", **steps, **covers) == (Verdict.HOLDS, "")
-    assert verdict("no recheck", **cases, **covers) == (Verdict.HOLDS, "")
+def test_a_case_that_breaks_an_assumption_is_not_counted(tmp_path):
+    scope = run_all(fake(assumes={"shallow": lambda c: c.depth < 2}), Store(tmp_path))[1]
+    assert (len(scope.decided), len(scope.in_scope), len(scope.cases)) == (1, 1, 2)
 
 
 def test_a_premise_that_is_not_proved_makes_a_claim_conditional(tmp_path):
     def both(name: str, **changes):
-        premise, claim = (
+        claims = (
             fake(key="separation_rank/premise", **changes),
             fake(premises=("separation_rank/premise",)),
         )
-        found, store = {c.key: c for c in (premise, claim)}, Store(tmp_path / name)
+        found, store = {c.key: c for c in claims}, Store(tmp_path / name)
         execute(plan(found, "quick"), store, Inline())
         return results(found, "quick", store)[1]
 
-    held = both("held")
-    assert (held.verdict, held.premise_refuted, dict(held.premises)) == (
-        Verdict.CONDITIONAL,
-        "",
-        {"separation_rank/premise": "HOLDS"},
-    )
-    refuted = both("refuted", measured=lambda c, seed: Exact(7), known="FAILS")
-    assert (refuted.verdict, refuted.premise_refuted) == (
-        Verdict.CONDITIONAL,
-        "separation_rank/premise",
-    )
-    assert (verdict_name(refuted), as_json(refuted)["verdict"], verdict_name(held)) == (
-        "PREMISE REFUTED",
-        "PREMISE REFUTED",
-        "CONDITIONAL",
-    )
-    assert (
-        both(
-            "argued", proof=lambda s: [Step("base", True)], rests_on="Prose: the induction."
-        ).verdict
-        is Verdict.HOLDS
-    )
+    held, refuted = both("held"), both("refuted", **SEVEN, known="FAILS")
+    assert dict(held.premises) == {"separation_rank/premise": "HOLDS"}
+    assert (held.premise_refuted, verdict_name(held)) == ("", "CONDITIONAL")
+    assert refuted.premise_refuted == "separation_rank/premise"
+    assert verdict_name(refuted) == as_json(refuted)["verdict"] == "PREMISE REFUTED"
+    assert held.verdict is refuted.verdict is Verdict.CONDITIONAL
+    assert both("argued", **STEPS).verdict is Verdict.HOLDS
 
 
 def test_a_holds_that_becomes_undecided_is_unexpected(tmp_path):
@@ -221,22 +214,18 @@ def test_a_seed_outside_the_assumptions_hides_no_counterexample(tmp_path):
     assert (result.verdict, result.counterexample.case) == (Verdict.FAILS, Case(depth=1))
 
 
-def test_a_claim_without_a_case_in_scope_is_out_of_scope_and_unexpected(tmp_path):
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"measured": lambda c, seed: cube(c, seed) if c.depth == 3 else Outside("too large")},
+        {"assumes": {"never": lambda c: False}},
+    ],
+)
+def test_a_claim_without_a_case_in_scope_is_out_of_scope_and_unexpected(changes, tmp_path):
     elsewhere = Control(Case(depth=3), "another power", statement=sympy.Eq(degree, 8))
-    for name, changes in (
-        (
-            "drawn",
-            {
-                "measured": lambda c, seed: (
-                    cube(c, seed) if c.depth == 3 else Outside("the norm is at most 1")
-                )
-            },
-        ),
-        ("assumed", {"assumes": {"never": lambda c: False}}),
-    ):
-        result = run_all(fake(control=elsewhere, **changes), Store(tmp_path / name))[1]
-        assert verdict_name(result) == "OUT_OF_SCOPE"
-        assert result.unexpected == "every case is outside the assumptions"
+    result = run_all(fake(control=elsewhere, **changes), Store(tmp_path))[1]
+    assert verdict_name(result) == "OUT_OF_SCOPE"
+    assert result.unexpected == "every case is outside the assumptions"
 
 
 def test_a_premise_that_was_not_run_has_no_verdict(tmp_path):
@@ -246,15 +235,6 @@ def test_a_premise_that_was_not_run_has_no_verdict(tmp_path):
     result = results({claim.key: claim, premise.key: premise}, "quick", store)[0]
     assert (result.verdict, result.premise_refuted) == (Verdict.CONDITIONAL, "")
     assert dict(result.premises) == {premise.key: "not run here; known: FAILS"}
-
-
-def test_a_proof_that_names_no_joints_is_no_argument(tmp_path):
-    proof = {"proof": lambda s: [Step("one is one", True)]}
-    assert run_all(fake(**proof), Store(tmp_path / "a"))[1].verdict is Verdict.HOLDS
-    assert (
-        run_all(fake(**proof, rests_on="Prose: everything."), Store(tmp_path / "b"))[1].verdict
-        is Verdict.ARGUED
-    )
 
 
 def test_a_decision_is_known_by_its_statement_and_the_assumptions_of_its_symbols(tmp_path):
@@ -278,21 +258,15 @@ def test_what_has_no_record_is_not_run(tmp_path):
     assert as_json(result)["verdict"] == "not run"
 
 
-def test_a_measurement_that_returns_no_value_of_ours_is_named(tmp_path):
-    assert (
-        "a measurement returned int; accepted are Exact, Ball"
-        in run_all(fake(measured=lambda c, seed: 5), Store(tmp_path))[1].unexpected
-    )
-
-
-def test_a_raising_measurement_is_reported_and_not_recorded(tmp_path):
+def test_a_measurement_that_raises_or_returns_no_value_is_named_and_not_recorded(tmp_path):
     def raising(case: Case, seed: int) -> Exact:
         raise MemoryError("too big")
 
     store = Store(tmp_path)
-    _, result = run_all(fake(measured=raising), store)
+    assert "MemoryError: too big" in run_all(fake(measured=raising), store)[1].unexpected
+    said = run_all(fake(measured=lambda c, seed: 5), store)[1].unexpected
+    assert "a measurement returned int; accepted are Exact, Ball" in said
     assert len(store) == 0
-    assert "MemoryError: too big" in result.unexpected
 
 
 def test_samples_of_several_seeds_are_merged(tmp_path):
@@ -306,24 +280,12 @@ def test_samples_of_several_seeds_are_merged(tmp_path):
     assert [len(c.measured.values) for c in result.cases] == [8, 8]
 
 
-def test_the_worst_seed_decides_an_exact_claim(tmp_path):
-    claim = fake(measured=lambda c, seed: Exact(3**c.depth + (seed == 2)), seeds=3)
-    assert run_all(claim, Store(tmp_path))[1].verdict is Verdict.FAILS
-
-
 def test_identity_of_a_run_depends_on_the_code_that_measures(monkeypatch):
     real = registry()["separation_rank/degree"]
     case = real.cases("quick")[0]
     before = Run(real, case).id
     monkeypatch.setattr(run_module, "code_version", lambda function: "other")
     assert Run(real, case).id != before
-
-
-def test_random_numbers_depend_on_case_and_seed_alone():
-    first = Case(a=1, b="x").rng(0).integers(1 << 60)
-    assert first == Case(b="x", a=1).rng(0).integers(1 << 60)
-    assert first != Case(a=1, b="x").rng(1).integers(1 << 60)
-    assert first != Case(a=2, b="x").rng(0).integers(1 << 60)
 
 
 def test_what_a_claim_asks_for_is_passed_on():

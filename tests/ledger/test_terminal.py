@@ -15,7 +15,6 @@ from depthlaw.ledger.running.claims_index import claims_index
 from depthlaw.ledger.verdicts import suite_verdicts
 from depthlaw.ledger.verdicts.card import card
 from depthlaw.theory.claims.definition import registry
-from depthlaw.theory.claims.verdict import Verdict
 
 LONG = "rank_collapse/convergence_as_reported"
 
@@ -43,10 +42,9 @@ def squeezed(text: str) -> str:
     return re.sub(r"\s+", "", text)
 
 
-@pytest.mark.parametrize("width", [10, 40, 80, 200])
-def test_piped_tables_have_a_whole_row_for_each_claim(results, width):
+def test_piped_tables_have_a_whole_row_for_each_claim(results):
     text = printed(
-        width, is_terminal=False, what=lambda c: print_table(c, terminal.verdict_table(results))
+        40, is_terminal=False, what=lambda c: print_table(c, terminal.verdict_table(results))
     )
     assert "…" not in text
     for result in results:
@@ -59,7 +57,7 @@ def test_piped_tables_have_a_whole_row_for_each_claim(results, width):
         assert row.endswith(f"{result.claim.source.key} {result.claim.wording}")
 
 
-@pytest.mark.parametrize("width", [20, 40, 60, 72, 80, 100, 200])
+@pytest.mark.parametrize("width", [20, 40, 72, 100])
 def test_a_terminal_gets_every_word_within_its_width(results, width):
     text = printed(
         width, is_terminal=True, what=lambda c: print_table(c, terminal.verdict_table(results))
@@ -85,22 +83,17 @@ def test_a_terminal_gets_every_word_within_its_width(results, width):
 def test_show_and_claims_keep_within_the_terminal(results, width):
     rows = [claims_index()[result.claim.key] for result in results]
     verdicts = {result.claim.key: str(result.verdict) for result in results}
-    for what in (
-        lambda c: terminal.show(c, card(results[1])),
-        lambda c: print_table(c, claims_table(rows, verdicts)),
-    ):
-        text = printed(width, is_terminal=True, what=what)
-        assert max(map(len, text.splitlines()), default=0) <= width
-        assert "…" not in text
-    shown = squeezed(
-        printed(width, is_terminal=True, what=lambda c: terminal.show(c, card(results[1])))
+    shown, listed = (
+        printed(width, is_terminal=True, what=what)
+        for what in (
+            lambda c: terminal.show(c, card(results[1])),
+            lambda c: print_table(c, claims_table(rows, verdicts)),
+        )
     )
+    assert max(map(len, (shown + listed).splitlines())) <= width
+    assert "…" not in shown + listed
     for row in results[1].cases:
-        assert all(field in shown for field in str(row.case).split())
-    listed = printed(
-        width, is_terminal=True, what=lambda c: print_table(c, claims_table(rows[:1], verdicts))
-    )
-    assert all(word in listed.split() for word in results[0].claim.plain.title.split())
+        assert all(field in squeezed(shown) for field in str(row.case).split())
 
 
 def test_show_leads_with_the_verdict_and_says_once_what_all_cases_share(results):
@@ -117,15 +110,6 @@ def test_show_leads_with_the_verdict_and_says_once_what_all_cases_share(results)
     before, table = text.split(f"in every case: {shared}\n")
     assert "depth=" not in before + table
     assert all(f"width={row.case.width}" in table for row in of_one_depth)
-
-
-def test_a_refuted_claim_has_no_tightest_slack(results):
-    refuted = [r for r in results if r.verdict is Verdict.FAILS and r.tightest is not None]
-    assert refuted
-    for result in refuted:
-        text = printed(200, is_terminal=False, what=lambda c, of=result: terminal.show(c, card(of)))
-        assert "tightest slack" not in text
-        assert "counterexample" in text
 
 
 def test_claims_without_cases_in_the_suite_are_counted_and_not_listed(results):
