@@ -42,7 +42,6 @@ FILES = [
     "references.bib",
     "results.csv",
     "results.parquet",
-    "ro-crate-metadata.json",
     "values.tex",
 ]
 

@@ -1,15 +1,13 @@
-"""What an appendix is made from: the citation, the checklist and the description of the files say
-what the records say, and nothing that records cannot know."""
+"""What an appendix is made from: the citation and the checklist say what the records say, and
+nothing that records cannot know."""
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-import pytest
 from sympy import Le
 
 from depthlaw.ledger.publish.appendix import provenance
@@ -210,53 +208,3 @@ def test_citations_name_exactly_this_ledger() -> None:
         r"records of \"suite quick\"",
     ):
         assert line in cff
-
-
-FILES = {
-    "appendix.pdf": b"pdf",
-    "results.csv": b"csv",
-    "figures/reach.svg": b"<svg>",
-    "manifest.json": b"{}",
-}
-
-
-def test_the_crate_is_whole() -> None:
-    """RO-Crate 1.1: a descriptor, a root with what it must have, every file, no dangling
-    reference."""
-    made = provenance.ro_crate(FILES, RESULTS, RECORDS, SOURCE)
-    assert made == provenance.ro_crate(dict(reversed(FILES.items())), RESULTS, RECORDS, SOURCE)
-    crate = json.loads(made)
-    assert crate["@context"] == "https://w3id.org/ro/crate/1.1/context"
-    entities = {each["@id"]: each for each in crate["@graph"]}
-    assert len(entities) == len(crate["@graph"])
-    assert entities["ro-crate-metadata.json"]["about"] == {"@id": "./"}
-    root = entities["./"]
-    assert root["@type"] == "Dataset"
-    assert all(root[name] for name in ("name", "description", "license"))
-    assert root["datePublished"] == "2031-05-06"
-    assert {part["@id"] for part in root["hasPart"]} == set(FILES)
-    for name, content in FILES.items():
-        assert entities[name]["@type"] == "File"
-        assert entities[name]["contentSize"] == str(len(content))
-    assert set(references(crate["@graph"])) <= {*entities, "https://w3id.org/ro/crate/1.1"}
-    assert entities["#manifest"]["value"] == SOURCE.manifest
-
-
-def references(value: Any) -> list[str]:
-    """Every @id that is referred to."""
-    if isinstance(value, list):
-        return [each for part in value for each in references(part)]
-    if not isinstance(value, dict):
-        return []
-    if set(value) == {"@id"}:
-        return [value["@id"]]
-    return [each for part in value.values() for each in references(part)]
-
-
-@pytest.mark.parametrize("ending", ["pdf", "csv", "svg", "json"])
-def test_files_have_a_known_format(ending: str) -> None:
-    crate = json.loads(provenance.ro_crate(FILES, RESULTS, RECORDS, SOURCE))
-    (entity,) = (
-        e for e in crate["@graph"] if e["@type"] == "File" and e["@id"].endswith(f".{ending}")
-    )
-    assert entity["encodingFormat"] != "application/octet-stream"

@@ -113,8 +113,8 @@ def write_appendix(
         directory: new, empty, or with an unedited earlier appendix and nothing else. It receives
             `appendix.pdf`, `.html`, `.tex` (a fragment to \\input) and `.md` (what the three are
             written from), `values.tex` (one macro per claim), `references.bib`, `figures/`,
-            `results.csv` and `.parquet`, `checklist.md`, `CITATION.cff`, `manifest.json`,
-            `ro-crate-metadata.json` and `SHA256SUMS`, moved in whole.
+            `results.csv` and `.parquet`, `checklist.md`, `CITATION.cff`, `manifest.json` and
+            `SHA256SUMS`, moved in whole.
         claims: every claim, by key.
         store: of the records.
         keys: the claims in print; by default the headlines.
@@ -256,7 +256,7 @@ def _files(
         {name: content for name, content in pictures.items() if name.endswith(".svg")},
     )
     rows = data.rows(behind)
-    contents = {
+    return {
         "appendix.md": text.encode(),
         "appendix.pdf": document.pdf(),
         "appendix.html": document.html().encode(),
@@ -269,9 +269,6 @@ def _files(
         "CITATION.cff": provenance.citation_cff(source),
         "manifest.json": canonical(manifest_of(records)) + b"\n",
         **{f"figures/{name}": content for name, content in pictures.items()},
-    }
-    return contents | {
-        "ro-crate-metadata.json": provenance.ro_crate(contents, behind, records, source)
     }
 
 
