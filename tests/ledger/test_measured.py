@@ -68,7 +68,7 @@ def test_values_and_verdicts_are_those_of_the_records(tmp_path: Path) -> None:
     claims = {DEGREE: claim}
     assert page_blocks.values([DEGREE], Recorded(claims, store)) == ""
     assert page_blocks.verdicts([DEGREE], Recorded(claims, store)) == ""
-    assert page_blocks.data([DEGREE], [Recorded(claims, store)], tmp_path / "x.csv") == ""
+    assert page_blocks.data([DEGREE], Recorded(claims, store), tmp_path / "x.csv") == ""
     recorded(claim, store, wrong=12345)
     here = Recorded(claims, store)
     table = page_blocks.values([DEGREE], here).splitlines()
@@ -77,9 +77,7 @@ def test_values_and_verdicts_are_those_of_the_records(tmp_path: Path) -> None:
     assert "| $12345$ |" in next(row for row in table if "FAILS" in row)
     assert "| FAILS |" in page_blocks.verdicts([DEGREE], here)
     file = tmp_path / "data" / "page.csv"
-    assert "(/data/page.csv)" in page_blocks.data(
-        [DEGREE], [Recorded(claims, Store(tmp_path / "empty")), here], file
-    )
+    assert "(/data/page.csv)" in page_blocks.data([DEGREE], here, file)
     rows = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
     assert len(rows) == len(claim.cases("quick"))
     assert all(row["records"] in store and row["device"] == "cpu" for row in rows)

@@ -263,17 +263,13 @@ def case_cells(result: ClaimResult, row: CaseResult) -> str:
 # --- the data beside a page ----------------------------------------------------------------------
 
 
-def data(keys: Sequence[str], places: Sequence[Recorded], file: Path) -> str:
-    """Write every recorded case of the claims as CSV, with the columns of an appendix, each claim
-    from the first of the places that holds it, and return a sentence with a link to the file; empty
-    where nothing is recorded."""
+def data(keys: Sequence[str], recorded: Recorded, file: Path) -> str:
+    """Write every recorded case of the claims as CSV, with the columns of an appendix, and return a
+    sentence with a link to the file; empty where nothing is recorded."""
     cases: list[Row] = []
     for key in keys:
-        for recorded in places:
-            first = recorded.judged(key)
-            there = [*([first] if first else []), *(r for _, r in recorded.elsewhere(key))]
-            if there:
-                break
+        first = recorded.judged(key)
+        there = [*([first] if first else []), *(r for _, r in recorded.elsewhere(key))]
         cases += [row for row in data_rows(there) if row["records"]]
     if not cases:
         return ""
