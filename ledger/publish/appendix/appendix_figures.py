@@ -4,17 +4,18 @@ every number of a caption."""
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
 from depthlaw.empirics.separation_rank.frontier import entries, table as frontier_table
+from depthlaw.theory.claims.values import Case, Measured
 from depthlaw.theory.claims.verdict import Verdict
 
 from ...verdicts.judged_ledger import Recorded
-from ...verdicts.suite_verdicts import CaseResult, marked
+from ...verdicts.suite_verdicts import marked
 from ..drawing.line_plot import line_plot
 from ..drawing.panels import Panel
 from ..drawing.rank_panels import rank_panels
@@ -32,20 +33,17 @@ class Plate:
 
     Attributes:
         name: of its files, without ending.
-        title: in one line, plain text.
         caption: what is drawn, in Markdown with maths between dollars.
         alt: what is seen, in plain text.
-        claims, records: keys and ids of what is drawn.
+        claims: keys of what is drawn.
         drawn: (png, svg or pdf) -> the file; its bytes depend on the records and the version of
             matplotlib alone.
     """
 
     name: str
-    title: str
     caption: str
     alt: str
     claims: tuple[str, ...]
-    records: tuple[str, ...]
     drawn: Callable[[Literal["png", "svg", "pdf"]], bytes] = field(repr=False)
 
 
@@ -81,8 +79,6 @@ def _separation_rank(recorded: Recorded) -> Plate | None:
     ]
     if not complete:
         return None
-    shapes = {(entry.width, entry.depth) for entry in complete}
-    drawn = [row for row in rows.values() if (row.case.width, row.case.depth) in shapes]
     settled = [entry for entry in complete if entry.settled]
     below = [
         f"{entry.rank:,} in place of {entry.count:,} at $d_x = {entry.width}$, $L = {entry.depth}$"
@@ -113,14 +109,12 @@ def _separation_rank(recorded: Recorded) -> Plate | None:
     )
     return Plate(
         "separation-rank",
-        "Separation rank against depth",
         caption,
         f"Panels for widths {_list(sorted({entry.width for entry in complete}))}: logarithm of the "
         f"separation rank against depth. Of {len(settled)} exact ranks {equal} lie on the curve of "
         f"the dimension count and {len(settled) - equal} just below it; {outside or 'none'} "
         f"{'lies' if outside == 1 else 'lie'} outside the lower and upper bounds.",
         tuple(claim.key for claim in shared),
-        _ids(drawn),
         lambda form: line_plot(rank_panels(complete, _WIDTHS), form),
     )
 
@@ -154,11 +148,7 @@ def _measured(recorded: Recorded, name: str) -> Plate | None:
     figure = _figures()[name]
     says, asked = figure["says"], [QUESTIONS[question] for question in figure["questions"]]
     keys = figure.get("claims") or [key for question in asked for key in question.claims]
-    cases = {key: part for key in keys if (part := _cases(recorded, key))}
-    results = {
-        key: {row.case: row.measured for row in part if row.measured is not None}
-        for key, part in cases.items()
-    }
+    results = {key: part for key in keys if (part := _cases(recorded, key))}
     panels: dict[str, list[Panel]] = {}
     for question in asked:
         for panel in question.panels(results):
@@ -175,30 +165,23 @@ def _measured(recorded: Recorded, name: str) -> Plate | None:
     drawn = [panel for part in panels.values() for panel in part]
     return Plate(
         name,
-        figure["title"],
         caption[0].upper() + caption[1:],
         figure["alt"],
-        tuple(cases),
-        _ids(row for part in cases.values() for row in part),
+        tuple(results),
         lambda form: line_plot(drawn, form, columns=3),
     )
 
 
-def _cases(recorded: Recorded, key: str) -> list[CaseResult]:
+def _cases(recorded: Recorded, key: str) -> dict[Case, Measured]:
     """The cases of a claim that were measured; none where it is not known."""
     result = recorded.judged(key)
-    return [
-        row
+    return {
+        row.case: row.measured
         for row in (result.cases if result else ())
         if row.records
         and row.measured is not None
         and row.decision.verdict is not Verdict.OUT_OF_SCOPE
-    ]
-
-
-def _ids(cases: Iterable[CaseResult]) -> tuple[str, ...]:
-    """The ids of the records."""
-    return tuple(dict.fromkeys(record.id for row in cases for record in row.records))
+    }
 
 
 def _list(numbers: Sequence[int]) -> str:

@@ -30,7 +30,8 @@ from depthlaw.advisor.task_depths import TaskNumber
 from depthlaw.empirics.separation_rank.frontier import entries
 from depthlaw.theory.claims.definition import Case, at
 from depthlaw.theory.claims.rounding import LEVEL, interval
-from depthlaw.theory.claims.values import Ball, Sample
+from depthlaw.theory.claims.values import Ball, Exact, Sample
+from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.rank_collapse.doubly_exponential import next_pair
 from depthlaw.theory.rank_collapse.softmax_attention import (
     Head,
@@ -40,11 +41,10 @@ from depthlaw.theory.rank_collapse.softmax_attention import (
 )
 from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
 
-from ...records.store import manifest
+from ...records.store import decode, manifest
 from ...verdicts.display import middle
 from ...verdicts.judged_ledger import Recorded
 from ...verdicts.suite_verdicts import CaseResult, marked
-from ..drawing.rank_panels import generic_ranks
 
 # --- the grids of the controls --------------------------------------------------------------------
 
@@ -380,12 +380,8 @@ def _points(recorded: Recorded) -> dict[tuple[str, int, int], dict[str, Any]]:
         name = "certified" if exact.certified is not None and exact.certified(case) else "exact"
         says = f"rank {'' if entry.settled else 'at least '}{entry.rank:,}"
         by_net.setdefault((name, entry.width, 1), []).append((entry.depth, entry.rank, says))
-    several = recorded.judged("separation_rank/dimension_count")
-    for point in generic_ranks([several] if several else []):
-        if point.heads > 1:
-            by_net.setdefault(("measured", point.width, point.heads), []).append(
-                (point.depth, point.rank, f"rank {point.rank:,}")
-            )
+    for (width, depth, heads), rank in _ranks_of_several_heads(recorded).items():
+        by_net.setdefault(("measured", width, heads), []).append((depth, rank, f"rank {rank:,}"))
     return {
         shape: {
             "x": [depth for depth, _, _ in sorted(points)],
@@ -394,6 +390,23 @@ def _points(recorded: Recorded) -> dict[tuple[str, int, int], dict[str, Any]]:
         }
         for shape, points in by_net.items()
     }
+
+
+def _ranks_of_several_heads(recorded: Recorded) -> dict[tuple[int, int, int], int]:
+    """By width, depth and heads, of nets without residual connections: the largest rank over the
+    seeds of the case with the most tokens."""
+    result, ranks = recorded.judged("separation_rank/dimension_count"), {}
+    rows = sorted(result.cases if result else (), key=lambda row: row.case.get("tokens", 0))
+    for row in rows:
+        case = row.case
+        # A rank of too few inputs leaves the claim undecided, and is none of the net.
+        decided = row.decision.verdict in (Verdict.HOLDS, Verdict.FAILS)
+        if decided and case.get("heads", 1) > 1 and not case.get("residual", False):
+            values = [decode(record.result) for record in row.records]
+            ranks[case.width, case.depth, case.heads] = max(
+                int(value.value) for value in values if isinstance(value, Exact)
+            )
+    return ranks
 
 
 def _rows(recorded: Recorded, key: str) -> list[CaseResult]:

@@ -40,7 +40,7 @@ from ...verdicts.judged_ledger import Recorded
 from ...verdicts.mutation import mutate
 from ...verdicts.reference_ledger import shipped
 from ...verdicts.suite_verdicts import CaseResult, ClaimResult, results
-from ..appendix.typesetting import prose
+from ..appendix.typesetting import pipe_table, prose
 from ..drawing.line_plot import line_plot
 from ..drawing.rank_panels import rank_panels
 from ..page_questions import QUESTIONS
@@ -316,14 +316,13 @@ def table(recorded: Recorded, key: str) -> str:
     if maker is None or not rows:
         return ""
     text = maker(rows)
-    lines = [
-        "| " + " | ".join(prose(heading) for heading in text.columns) + " |",
-        "|" + "".join("---|" if heading in text.words else "--:|" for heading in text.columns),
-    ]
-    for row in text.rows:
-        cells = (duration(c.total_seconds()) if isinstance(c, timedelta) else prose(c) for c in row)
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", *(prose(line) + "  " for line in text.legend.splitlines())])
+    heading = " | ".join(prose(name) + ":" * (name not in text.words) for name in text.columns)
+    cells = (
+        (duration(c.total_seconds()) if isinstance(c, timedelta) else prose(c) for c in row)
+        for row in text.rows
+    )
+    legend = (prose(line) + "  " for line in text.legend.splitlines())
+    return "\n".join([pipe_table(heading, cells), "", *legend])
 
 
 def _rows(recorded: Recorded, maker: Callable[..., ClaimTable]) -> list[CaseResult]:
