@@ -277,8 +277,8 @@ def test_a_changed_claim_is_judged_anew_and_is_not_of_the_released_set(tmp_path)
     verdicts = module._verdicts(changed, {}, "")
     assert verdicts[key] == "FAILS"
     records = [next(iter(recorded.store))]
-    source = module._source(changed, verdicts, records, "", "depthlaw appendix FOLDER")
-    known = module._source(recorded, verdicts, records, "", "depthlaw appendix FOLDER")
+    source = module._source(changed, verdicts, records, "", "depthlaw appendix FOLDER", None)
+    known = module._source(recorded, verdicts, records, "", "depthlaw appendix FOLDER", None)
     assert (known.claim_set, source.claim_set) == (
         claim_set().name,
         f"{claim_set().name} with 1 changed claim",
