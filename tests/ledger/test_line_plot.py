@@ -92,8 +92,9 @@ def test_hundreds_of_powers_of_ten_have_few_ticks_and_what_is_not_positive_is_le
 
 @pytest.mark.parametrize("form", ["png", "svg", "pdf"])
 def test_equal_panels_are_equal_files(form: str) -> None:
-    first, again = (plot.line_plot([LOSS, COLLAPSE], form) for _ in range(2))
-    assert first == again != plot.line_plot([LOSS], form)
+    first, again = (plot.line_plot([LOSS], form) for _ in range(2))
+    assert first == again
+    assert b"Date" not in first
 
 
 def test_legends_hide_no_curve() -> None:
