@@ -4,7 +4,7 @@ every number of a caption."""
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -53,24 +53,30 @@ def plates(recorded: Recorded, keys: Collection[str] | None = None) -> list[Plat
     Args:
         keys: only figures that draw one of these claims; None: all.
     """
-    drawn = (_separation_rank(recorded), *(_measured(recorded, name) for name in _figures()))
-    return [
-        plate
-        for plate in drawn
-        if plate is not None and (keys is None or not set(keys).isdisjoint(plate.claims))
-    ]
+
+    def wanted(claims: Iterable[str]) -> bool:
+        return keys is None or not set(keys).isdisjoint(claims)
+
+    # What is not wanted is not judged either.
+    drawn = [_separation_rank(recorded)] if wanted(_on_frontier(recorded)) else []
+    drawn += [_measured(recorded, name) for name in _figures() if wanted(_claims_of(name))]
+    return [plate for plate in drawn if plate is not None and wanted(plate.claims)]
 
 
 # --- separation rank against depth ----------------------------------------------------------------
 
 
+def _on_frontier(recorded: Recorded) -> list[str]:
+    return [key for key, claim in recorded.claims.items() if claim.table is frontier_table]
+
+
 def _separation_rank(recorded: Recorded) -> Plate | None:
-    shared = [claim for claim in recorded.claims.values() if claim.table is frontier_table]
+    keys = _on_frontier(recorded)
     rows = {
         row.case: row
-        for claim in shared
-        for suite in claim.grid
-        if (result := recorded.of(suite, claim.key))
+        for key in keys
+        for suite in recorded.claims[key].grid
+        if (result := recorded.of(suite, key))
         for row in result.cases
         if row.records
     }
@@ -114,7 +120,7 @@ def _separation_rank(recorded: Recorded) -> Plate | None:
         f"separation rank against depth. Of {len(settled)} exact ranks {equal} lie on the curve of "
         f"the dimension count and {len(settled) - equal} just below it; {outside or 'none'} "
         f"{'lies' if outside == 1 else 'lie'} outside the lower and upper bounds.",
-        tuple(claim.key for claim in shared),
+        tuple(keys),
         lambda form: line_plot(rank_panels(complete, _WIDTHS), form),
     )
 
@@ -144,11 +150,16 @@ def _figures() -> dict[str, dict[str, Any]]:
     return tomllib.loads(text.replace("CONFIDENCE", CONFIDENCE))
 
 
+def _claims_of(name: str) -> list[str]:
+    figure = _figures()[name]
+    every = [key for question in figure["questions"] for key in QUESTIONS[question].claims]
+    return figure.get("claims") or every
+
+
 def _measured(recorded: Recorded, name: str) -> Plate | None:
     figure = _figures()[name]
     says, asked = figure["says"], [QUESTIONS[question] for question in figure["questions"]]
-    keys = figure.get("claims") or [key for question in asked for key in question.claims]
-    results = {key: part for key in keys if (part := _cases(recorded, key))}
+    results = {key: part for key in _claims_of(name) if (part := _cases(recorded, key))}
     panels: dict[str, list[Panel]] = {}
     for question in asked:
         for panel in question.panels(results):
