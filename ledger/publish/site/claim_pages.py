@@ -1,5 +1,5 @@
 """The pages that are generated from claims and what is recorded of them: one for each claim, one
-for each topic, the index, findings, what is most wanted, glossary, mutations."""
+for each topic, the index, findings, what is most wanted, glossary."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from ...verdicts.display import (
     statement_latex,
 )
 from ...verdicts.findings import TIERS, groups, importance, reason
-from ...verdicts.mutation import Mutant
 from ...verdicts.shipped_answers import Ground
 from ...verdicts.suite_verdicts import (
     NOT_RUN,
@@ -447,32 +446,6 @@ def _settled_by(result: ClaimResult) -> str:
     """What would decide an undecided claim; of theorems their notes say more."""
     more = result.claim.weight in ("theorem", "step") and result.claim.note
     return _cited(" ".join([sentence("; ".join(undecided(result))), *([more] if more else [])]))
-
-
-def mutations(found: Mapping[str, Sequence[Mutant]], ledger: str) -> str:
-    """Which verdicts turn when a constant or the form is changed, and why survivors survive."""
-    total = sum(map(len, found.values()))
-    fates = Counter(m.fate for changes in found.values() for m in changes)
-    lines = [
-        "# Mutations\n\nEvery numeric constant of every statement is changed by one "
-        "(fractions by one per cent), Min and Max, floor and ceiling are swapped, relations "
-        "are turned round. The form is changed as well: 3^L to 2 L + 1 or a constant, a "
-        "constant term dropped, a bound to an equality. The values of suite quick are judged "
-        f"again and proofs are run again. {ledger}.\n",
-        f"Of {total:,} mutants {fates['data']:,} turn a verdict by the data, "
-        f"{fates['proof']:,} only break a proof, {fates['undecided']:,} turn a HOLDS into "
-        f"UNDECIDED, {fates['survives']:,} survive. Those that turn no verdict, with the "
-        "reason:\n",
-    ]
-    for key, mutants in found.items():
-        survivors = [m for m in mutants if not m.turned]
-        if survivors:
-            lines.append(
-                f"- [{code(key)}](/claims/{key}.md): "
-                f"{len(mutants) - len(survivors)} of {len(mutants)} turn."
-            )
-            lines += [f"  - {code(m.change)}: {prose(m.reason)}." for m in survivors]
-    return "\n".join(lines) + "\n"
 
 
 def link(claim: Claim) -> str:

@@ -21,11 +21,9 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from datetime import timedelta
 from importlib import import_module
 from importlib.util import find_spec
-from multiprocessing import get_context
 from pathlib import Path
 
 from depthlaw.empirics.separation_rank.frontier import entries, table as frontier_table
@@ -37,7 +35,6 @@ from ...running.engines import THREADS
 from ...verdicts.display import duration
 from ...verdicts.evidence_tree import grounds
 from ...verdicts.judged_ledger import Recorded
-from ...verdicts.mutation import mutate
 from ...verdicts.reference_ledger import shipped
 from ...verdicts.suite_verdicts import CaseResult, ClaimResult, results
 from ..appendix.typesetting import pipe_table, prose
@@ -61,13 +58,10 @@ _LEAST_DEPTH = "<!-- least-depth -->"
 _OF_THE_PROJECT = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changes.md"}
 
 
-def write(docs: Path, out: Path, recorded: Recorded, mutants: Callable[[], str]) -> list[Path]:
+def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
     """Write the sources of all pages into the folder `out`, which then holds nothing else, and
     return their paths: the same records give the same bytes, and what has not changed is not
     written again.
-
-    Args:
-        mutants: gives the page of `mutated`, which is begun elsewhere.
 
     Cost: a minute.
     """
@@ -77,7 +71,6 @@ def write(docs: Path, out: Path, recorded: Recorded, mutants: Callable[[], str])
     for folder in ("figures", "data"):
         shutil.rmtree(out / folder, ignore_errors=True)
     pages = _generated(judged, recorded, out)
-    pages[out / "mutations.md"] = mutants()
     pages = {path: _linked(text, claims, docs) for path, text in pages.items()}
     words = inline.MarkSource(results_by_key, len(recorded.store))
     for path in sorted(docs.rglob("*")):
@@ -173,32 +166,6 @@ def _named(recorded: Recorded) -> str:
     """Which records these are, in words."""
     hash_ = manifest(recorded.store)["hash"]
     return f"{len(recorded.store):,} records of the reference ledger, manifest `{hash_[:16]}`"
-
-
-def reference() -> Recorded:
-    """What pages rest on: all claims, and the ledger that comes with depthlaw."""
-    store = shipped()
-    assert store is not None
-    return Recorded(registry(), store)
-
-
-def mutated() -> str:
-    """The page of the mutants of every claim that has cases in suite quick, judged on them.
-
-    Cost: a minute.
-    """
-    recorded = reference()
-    mutants = {
-        key: list(mutate(quick))
-        for key in recorded.claims
-        if (quick := recorded.of("quick", key)) is not None
-    }
-    return claim_pages.mutations(mutants, _named(recorded))
-
-
-def explore(source: Path, out: Path) -> None:
-    """Write the explorer. Cost: half a minute."""
-    explorer.write(source, out, reference())
 
 
 def _about(topic: str) -> str:
@@ -360,18 +327,14 @@ def main(arguments: list[str] | None = None) -> int:
     # One thread, as where claims are measured: what a picture computes anew rounds as it did there,
     # and trainings are found again, which are stored by their number of threads.
     os.environ.update(THREADS)
-    workshop = chosen.out.parent / "_build"
-    sources, beside = workshop / "source", workshop / "explorer"
-    # What takes long and needs nothing of the pages is done in a process of its own.
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        mutants = pool.submit(mutated)
-        explored = pool.submit(explore, chosen.docs / "explorer", beside)
-        written = write(chosen.docs, sources, reference(), mutants.result)
-        print(f"{len(written)} pages, which Sphinx sets in a minute or two", flush=True)
-        status = build(chosen.docs, sources, chosen.out)
-        explored.result()
+    workshop, store = chosen.out.parent / "_build", shipped()
+    assert store is not None
+    recorded = Recorded(registry(), store)
+    written = write(chosen.docs, workshop / "source", recorded)
+    print(f"{len(written)} pages, which Sphinx sets in a minute or two", flush=True)
+    status = build(chosen.docs, workshop / "source", chosen.out)
     if status == 0:
-        shutil.copytree(beside, chosen.out / "explorer")
+        explorer.write(chosen.docs / "explorer", chosen.out / "explorer", recorded)
     print(f"{'the site is' if status == 0 else 'nothing new'} in {chosen.out}")
     return status
 
