@@ -58,7 +58,7 @@ def plates(recorded: Recorded, keys: Collection[str] | None = None) -> list[Plat
         return keys is None or not set(keys).isdisjoint(claims)
 
     # What is not wanted is not judged either.
-    drawn = [_separation_rank(recorded)] if wanted(_on_frontier(recorded)) else []
+    drawn = [_separation_rank(recorded)] if wanted(on_frontier(recorded)) else []
     drawn += [_measured(recorded, name) for name in _figures() if wanted(_claims_of(name))]
     return [plate for plate in drawn if plate is not None and wanted(plate.claims)]
 
@@ -66,22 +66,17 @@ def plates(recorded: Recorded, keys: Collection[str] | None = None) -> list[Plat
 # --- separation rank against depth ----------------------------------------------------------------
 
 
-def _on_frontier(recorded: Recorded) -> list[str]:
+def on_frontier(recorded: Recorded) -> list[str]:
+    """The claims whose cases are exact separation ranks."""
     return [key for key, claim in recorded.claims.items() if claim.table is frontier_table]
 
 
 def _separation_rank(recorded: Recorded) -> Plate | None:
-    keys = _on_frontier(recorded)
-    rows = {
-        row.case: row
-        for key in keys
-        for suite in recorded.claims[key].grid
-        if (result := recorded.of(suite, key))
-        for row in result.cases
-        if row.records
-    }
+    keys = on_frontier(recorded)
     complete = [
-        entry for entry in entries(list(rows.values())) if entry.complete and entry.width in _WIDTHS
+        entry
+        for entry in entries(recorded.rows(*keys))
+        if entry.complete and entry.width in _WIDTHS
     ]
     if not complete:
         return None

@@ -44,7 +44,7 @@ from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
 from ...records.store import decode, manifest
 from ...verdicts.display import middle
 from ...verdicts.judged_ledger import Recorded
-from ...verdicts.suite_verdicts import CaseResult, marked
+from ...verdicts.suite_verdicts import marked
 
 # --- the grids of the controls --------------------------------------------------------------------
 
@@ -373,7 +373,7 @@ def _points(recorded: Recorded) -> dict[tuple[str, int, int], dict[str, Any]]:
     by_net: dict[tuple[str, int, int], list[tuple[int, int, str]]] = {}
     exact = recorded.claims["separation_rank/exact"]
     keys = (exact.key, "separation_rank/exact_below_count")
-    for entry in entries([row for key in keys for row in _rows(recorded, key)]):
+    for entry in entries(recorded.rows(*keys)):
         if not entry.complete:
             continue
         case = Case(width=entry.width, depth=entry.depth, heads=1)
@@ -407,13 +407,6 @@ def _ranks_of_several_heads(recorded: Recorded) -> dict[tuple[int, int, int], in
                 int(value.value) for value in values if isinstance(value, Exact)
             )
     return ranks
-
-
-def _rows(recorded: Recorded, key: str) -> list[CaseResult]:
-    """The recorded cases of a claim, in all suites and on any device."""
-    results = [recorded.of(suite, key) for suite in recorded.claims[key].grid]
-    rows = {row.case: row for result in results if result for row in result.cases if row.records}
-    return list(rows.values())
 
 
 # --- rank collapse --------------------------------------------------------------------------------
@@ -510,7 +503,7 @@ def _bert(recorded: Recorded) -> dict[str, Any]:
     """Means and 95 % intervals of the relative residual, as orders of magnitude below 1."""
     by_layer = sorted(
         (int(row.case.layer), row.measured)
-        for row in _rows(recorded, "rank_collapse/bert_init_collapse")
+        for row in recorded.rows("rank_collapse/bert_init_collapse")
         if isinstance(row.measured, Sample)
     )
     return {
@@ -584,7 +577,7 @@ def tasks(recorded: Recorded) -> dict[str, Any]:
 def _trained(recorded: Recorded, task: str) -> Iterator[tuple[str, dict[str, Any], int, str]]:
     """Least depths of trained nets by size of the task, of the median seed."""
     size = {"connectivity": "diameter", "hops": "hops"}.get(task)
-    rows = _rows(recorded, _LEAST_OF_NETS[task][0]) if size else []
+    rows = recorded.rows(_LEAST_OF_NETS[task][0]) if size else []
     kinds: dict[str, list[tuple[int, int, int]]] = {}
     for row in rows:
         if size and row.case.seeds == "median" and isinstance(row.measured, Ball):

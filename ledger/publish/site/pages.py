@@ -14,20 +14,18 @@ to a CSV file of all cases of the claims that a page names so.
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from depthlaw.empirics.separation_rank.frontier import entries, table as frontier_table
-from depthlaw.theory.claims.budget import ClaimTable
+from depthlaw.empirics.separation_rank.frontier import entries
 from depthlaw.theory.claims.definition import SUITES, Claim, registry
 
 from ...records.store import manifest
@@ -36,7 +34,8 @@ from ...verdicts.display import duration
 from ...verdicts.evidence_tree import grounds
 from ...verdicts.judged_ledger import Recorded
 from ...verdicts.reference_ledger import shipped
-from ...verdicts.suite_verdicts import CaseResult, ClaimResult, results
+from ...verdicts.suite_verdicts import ClaimResult, results
+from ..appendix.appendix_figures import on_frontier
 from ..appendix.typesetting import pipe_table, prose
 from ..drawing.line_plot import line_plot
 from ..drawing.rank_panels import rank_panels
@@ -279,7 +278,7 @@ def table(recorded: Recorded, key: str) -> str:
     """The table that a claim brings along, in Markdown, with the rows of all claims that share it;
     empty where nothing is recorded."""
     maker = recorded.claims[key].table
-    rows = _rows(recorded, maker) if maker is not None else []
+    rows = recorded.rows(*(key for key, c in recorded.claims.items() if maker and c.table is maker))
     if maker is None or not rows:
         return ""
     text = maker(rows)
@@ -292,22 +291,9 @@ def table(recorded: Recorded, key: str) -> str:
     return "\n".join([pipe_table(heading, cells), "", *legend])
 
 
-def _rows(recorded: Recorded, maker: Callable[..., ClaimTable]) -> list[CaseResult]:
-    """The recorded cases of the claims that share a table, in any suite."""
-    rows = [
-        row
-        for claim in recorded.claims.values()
-        if claim.table is maker
-        for suite in claim.grid
-        for row in results({claim.key: claim}, suite, recorded.store)[0].cases
-        if row.records
-    ]
-    return list({row.case: row for row in rows}.values())
-
-
 def _frontier(recorded: Recorded, file: Path) -> str:
     """The figure of exact separation ranks, as a link to it; empty where nothing is recorded."""
-    panels = rank_panels(entries(_rows(recorded, frontier_table)))
+    panels = rank_panels(entries(recorded.rows(*on_frontier(recorded))))
     if not panels:
         return ""
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -318,26 +304,22 @@ def _frontier(recorded: Recorded, file: Path) -> str:
     )
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main(docs: Path, out: Path) -> int:
     """Write the site: python -m depthlaw.ledger.publish.site.pages DOCS OUT."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("docs", type=Path)
-    parser.add_argument("out", type=Path)
-    chosen = parser.parse_args(arguments)
     # One thread, as where claims are measured: what a picture computes anew rounds as it did there,
     # and trainings are found again, which are stored by their number of threads.
     os.environ.update(THREADS)
-    workshop, store = chosen.out.parent / "_build", shipped()
+    workshop, store = out.parent / "_build", shipped()
     assert store is not None
     recorded = Recorded(registry(), store)
-    written = write(chosen.docs, workshop / "source", recorded)
+    written = write(docs, workshop / "source", recorded)
     print(f"{len(written)} pages, which Sphinx sets in a minute or two", flush=True)
-    status = build(chosen.docs, workshop / "source", chosen.out)
+    status = build(docs, workshop / "source", out)
     if status == 0:
-        explorer.write(chosen.docs / "explorer", chosen.out / "explorer", recorded)
-    print(f"{'the site is' if status == 0 else 'nothing new'} in {chosen.out}")
+        explorer.write(docs / "explorer", out / "explorer", recorded)
+    print(f"{'the site is' if status == 0 else 'nothing new'} in {out}")
     return status
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*map(Path, sys.argv[1:])))
