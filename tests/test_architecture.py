@@ -347,7 +347,6 @@ def test_every_skip_is_listed_with_reason_and_exit_condition() -> None:
     [
         ("@pytest.mark.skip\ndef test_a(): pass", [("test_a", "skip")]),
         ("@pytest.mark.skipif(True, reason='r')\ndef test_a(): pass", [("test_a", "skipif")]),
-        ("def test_a():\n    pytest.xfail('r')", [("test_a", "xfail")]),
         ("def test_a():\n    if x:\n        pytest.skip('r')", [("test_a", "skip")]),
         ("torch = pytest.importorskip('torch')", [("<module>", "importorskip")]),
         ("from pytest import skip", [("<module>", "skip")]),
