@@ -8,16 +8,16 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import made
 import pytest
 from sympy import Le
 
 from depthlaw.ledger.publish.appendix import provenance
-from depthlaw.ledger.records.store import Record, encode
 from depthlaw.ledger.verdicts.suite_verdicts import CaseResult, ClaimResult
-from depthlaw.theory.claims.definition import Case, Claim, Control, Source, Step
+from depthlaw.theory.claims.definition import Case, Step
 from depthlaw.theory.claims.symbols import width
 from depthlaw.theory.claims.values import Ball, Exact, Measured, Proportion, Sample
-from depthlaw.theory.claims.verdict import Decision, Verdict
+from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.separation_rank.value_rank import sep
 
 SOURCE = provenance.Provenance(
@@ -44,47 +44,17 @@ FACTS: dict[str, Any] = {
 }
 
 
-def row(
-    value: Measured | None,
-    verdict: Verdict = Verdict.HOLDS,
-    *,
-    seeds: int = 1,
-    facts: Any = FACTS,
-    **fields: str | int,
-) -> CaseResult:
-    case = Case(width=9, **fields)
-    records = tuple(
-        Record(
-            {"case": case.fields(), "seed": seed, "device": "cpu", "code": "c0de"},
-            encode(value),
-            facts,
-        )
-        for seed in range(seeds)
-        if value is not None
-    )
-    return CaseResult(case, value, Decision(verdict), records)
+def row(value: Measured | None, verdict: Verdict = Verdict.HOLDS, **given: Any) -> CaseResult:
+    said = {"facts": FACTS} | {
+        name: given.pop(name) for name in ("seeds", "facts") if name in given
+    }
+    return made.row(Case(width=9, **given), value, verdict, **said)
 
 
 def result(
-    *rows: CaseResult,
-    control: Verdict | None = Verdict.FAILS,
-    **changes: Any,
+    *rows: CaseResult, control: Verdict | None = Verdict.FAILS, **changes: Any
 ) -> ClaimResult:
-    claim = Claim(
-        key="topic_a/name",
-        title="t",
-        text="W.",
-        statement=Le(sep, width),
-        source=Source("depthlaw", "here"),
-        wording="derived",
-        kind="upper",
-        holds_for="all",
-        measured=None,
-        grid={"quick": tuple(r.case for r in rows)},
-        control=Control(Case(width=9), "never"),
-    )
-    ran = None if control is None else CaseResult(claim.control.case, Exact(10), Decision(control))
-    return ClaimResult(replace(claim, **changes), rows, None, None, control=ran, suite="quick")
+    return made.result(Le(sep, width), *rows, control=control, **changes)
 
 
 RESULTS = [
@@ -123,7 +93,7 @@ def checklist(*results: ClaimResult) -> str:
     [
         ("Claims and what is shown of them", ["| ARGUED | 1 |", "| UNDECIDED | 1 |"]),
         ("Claims and what is shown of them", ["Wording: 2 derived, 1 recalled."]),
-        ("Assumptions and proofs", ["a machine confirmed: 2. Claims", "- `topic_a/name`: $d_x <"]),
+        ("Assumptions and proofs", ["a machine confirmed: 2. Claims", "- `topic/name`: $d_x <"]),
         ("Assumptions and proofs", ["checks of these certificates that a machine confirmed: 0."]),
         (
             "Limits",
@@ -136,7 +106,7 @@ def checklist(*results: ClaimResult) -> str:
             "How to run it again",
             [
                 "depthlaw appendix out",
-                "depthlaw verify quick \\\n  --only topic_a/name",
+                "depthlaw verify quick \\\n  --only topic/name",
                 "(extras `empirics`)",
                 "7 runs: Python 3.11.7, numpy 2.0; Linux; commit `abc`",
             ],
