@@ -85,7 +85,7 @@ def wrong_imports(source: str, package: str) -> Iterator[str]:
     """The imports in a module of `package` (such as "depthlaw.theory") that the table does not
     allow."""
     folder = package.split(".")[1] if "." in package else "api"
-    for module, names, relative in imports(parsed(source), package):
+    for module, names, relative in imports_of(source, package):
         # `from depthlaw import empirics` names the folder only after `import`.
         below = names if module == "depthlaw" else []
         for whole in [f"{module}.{each}" for each in below] or [module]:
@@ -124,6 +124,12 @@ def imports(tree: ast.AST, package: str) -> Iterator[tuple[str, list[str], bool]
             ):
                 yield str(first.value), [], False
         yield from imports(node, package)
+
+
+@cache
+def imports_of(source: str, package: str) -> tuple[tuple[str, list[str], bool], ...]:
+    """Of a module: two tests ask."""
+    return tuple(imports(parsed(source), package))
 
 
 def package_of(path: Path) -> str:
@@ -181,7 +187,7 @@ def circles(modules: Mapping[str, tuple[str, str]]) -> list[list[str]]:
     """
     graph = networkx.DiGraph()
     for module, (package, source) in modules.items():
-        for base, names, _ in imports(parsed(source), package):
+        for base, names, _ in imports_of(source, package):
             for target in {f"{base}.{each}" for each in names} & modules.keys() or {base}:
                 if target in modules and target != module:
                     graph.add_edge(module, target)
@@ -251,15 +257,21 @@ def unused(sources: Iterable[str]) -> list[str]:
     Claims and commands are decorated, and found by whoever walks the packages.
     """
     trees = [parsed(source) for source in sources]
-    named = Counter(word for tree in trees for node in ast.walk(tree) for word in _names(node))
+    counts = {
+        node: Counter(word for inner in ast.walk(node) for word in _names(inner))
+        for tree in trees
+        for node in tree.body
+    }
+    named = Counter[str]()
+    for count in counts.values():
+        named.update(count)
     found = []
     for tree in trees:
         listed = _listed(tree)
         for node in tree.body:
             if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.name.startswith("_"):
                 continue
-            own = sum(node.name in _names(inner) for inner in ast.walk(node))
-            uses = named[node.name] - own - (node.name in listed)
+            uses = named[node.name] - counts[node][node.name] - (node.name in listed)
             decorated = [ast.unparse(d) for d in node.decorator_list]
             if uses <= 0 and not any("(" in d and "dataclass" not in d for d in decorated):
                 found.append(node.name)
