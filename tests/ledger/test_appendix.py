@@ -400,7 +400,12 @@ def test_headlines_are_not_those_that_a_referee_would_refute():
 
 
 def test_measuring_again_names_every_suite_that_is_printed(tmp_path, quick):
-    keys = ("hops/doubling", "exercises/deeper_is_better", "trained_depth/cycles_wall")
+    keys = (
+        "connectivity/layers_for_diameter",
+        "rank_collapse/published_scores",
+        "exercises/deeper_is_better",
+        "trained_depth/cycles_wall",
+    )
     write_appendix(tmp_path / "out", {k: registry()[k] for k in keys}, shipped(), keys=keys)
     text = (tmp_path / "out/appendix.md").read_text()
     used = {
@@ -408,5 +413,6 @@ def test_measuring_again_names_every_suite_that_is_printed(tmp_path, quick):
         for row in csv.DictReader((tmp_path / "out/results.csv").read_text().splitlines())
     }
     commands = re.findall(r"depthlaw verify (\w+)", text.partition("To measure again")[2])
-    assert used >= {"exercises", "training"}
-    assert used - {"quick", "theory", "full"} <= set(commands)
+    assert used == {"quick", "full", "exercises", "training"}
+    # Suite full includes suite quick.
+    assert set(commands) == used - {"quick"}

@@ -103,6 +103,7 @@ def test_intervals_are_named(rows: list[data.Row]) -> None:
         (2 - 4.30265 / 3**0.5, 2 + 4.30265 / 3**0.5), rel=1e-5
     )
     assert (sample["interval"], sample["observations"]) == ("95 % Student", 3)
+    assert sample["decision_low"] < sample["low"] < sample["high"] < sample["decision_high"]
     assert (share["low"], share["high"]) == pytest.approx((0.9296, 0.9976), abs=1e-4)
     assert (share["interval"], share["observations"]) == ("95 % Clopper-Pearson", 100)
     assert (one["measured"], one["low"], one["interval"]) == (1.0, None, None)

@@ -103,6 +103,9 @@ def test_ranks_by_hand_and_within_the_count(recorded: Recorded) -> None:
     assert round(3 ** frames["4,1"]["product_lower_bound"][1]) == 4
     assert frames["5,2"]["product_lower_bound"] == [None] * explorer.LAYERS
     assert frames["4,1"]["exact"]["text"] == ["rank 31,456"]
+    # The case with the most tokens, and of its seeds the largest rank; one head has exact ranks.
+    assert frames["2,2"]["measured"]["text"] == ["rank 3", "rank 17", "rank 215"]
+    assert "measured" not in one
     points = 0
     for frame in frames.values():
         for name in ("exact", "certified", "measured"):

@@ -491,7 +491,9 @@ def _source(
         origin=origin + (f", suite {suite}" if suite else ""),
         command=command,
         date=provenance.DATE,
-        repeated=repeated and (repeated.compared, repeated.compared - len(repeated.disagreements)),
+        repeated=None
+        if repeated is None
+        else (repeated.compared, repeated.compared - len(repeated.disagreements)),
     )
 
 
