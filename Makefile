@@ -139,10 +139,10 @@ bench: $(VENV)/.dev
 	$(BIN)/pytest benchmarks --benchmark-only --benchmark-json=$(VENV)/benchmarks.json
 	$(BIN)/python benchmarks/summary.py $(VENV)/benchmarks.json
 
-# Pages rest on the reference ledger, or on RESULTS. They are built in an environment of the extra
+# Pages rest on the reference ledger. They are built in an environment of the extra
 # docs alone, so that torch, which `make test` installs, makes no difference to them.
 docs: $(VENV)/.docs
-	$(VENV)/docs/bin/python -m depthlaw.ledger.publish.site.pages docs docs/_site $(RECORDS)
+	$(VENV)/docs/bin/python -m depthlaw.ledger.publish.site.pages docs docs/_site
 
 # Browser and TeX are the machine's own: without them there is nothing to test with, which the last
 # line of .ci/run says too.

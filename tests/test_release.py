@@ -171,17 +171,3 @@ def test_version_and_day_of_the_release_are_one() -> None:
     assert PROJECT["version"] == version == cited["version"]
     assert str(cited["date-released"]) == DATE
     assert day in (DATE, "Unreleased")
-
-
-def test_issue_forms_are_whole() -> None:
-    forms = [
-        path
-        for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml")
-        if path.name != "config.yml"
-    ]
-    assert len(forms) == 3
-    for path in forms:
-        form = yaml.safe_load(path.read_text())
-        assert form.keys() >= {"name", "description", "body"}
-        ids = [part["id"] for part in form["body"] if "id" in part]
-        assert len(ids) == len(set(ids)) >= 3

@@ -6,11 +6,10 @@ const grids = data.grids;
 const CLAIMS = "../claims/";
 const byId = (id) => document.getElementById(id);
 
-// What is chosen, by control: a place in a grid, but for depth (layers) and the two boxes.
+// What is chosen, by control: a place in a grid, but for depth (layers).
 const place = (list, value) => list.indexOf(value);
 const state = {
-  budget: place(grids.budgets, "3B"), headWidth: 0, pipeline: 0, fast: false, own: false,
-  layers: place(grids.depths, 36), width: place(grids.widths, 16), heads: 0, depth: 6,
+  budget: place(grids.budgets, "3B"), width: place(grids.widths, 16), heads: 0, depth: 6,
   start: place(grids.starts, "1/10"), beta: place(grids.betas, "1"), task: 0, size: 0,
 };
 const tasks = Object.keys(grids.sizes);
@@ -36,11 +35,8 @@ const plural = (value, what) => `${value} ${what}${value === 1 ? "" : "s"}`;
 const controls = {
   budget: { list: grids.budgets }, width: { list: grids.widths, says: number },
   depth: { list: d3.range(129), least: 1, says: layers }, heads: { list: grids.heads },
-  layers: { list: grids.depths, says: layers }, start: { list: grids.starts },
-  beta: { list: grids.betas }, size: { list: sizes, says: number },
-  headWidth: { list: grids.headWidths, says: (width) => width ?? "chosen for the size" },
-  pipeline: { list: grids.pipelines, says: (stages) => stages ?? "none" },
-  task: { list: tasks },
+  start: { list: grids.starts }, beta: { list: grids.betas },
+  size: { list: sizes, says: number }, task: { list: tasks },
 };
 const listOf = (name) => {
   const { list } = controls[name];
@@ -61,7 +57,7 @@ function prepare() {
   for (const input of document.querySelectorAll("[data-control]")) {
     input.addEventListener("input", () => {
       const name = input.dataset.control;
-      state[name] = input.type === "checkbox" ? input.checked : Number(input.value);
+      state[name] = Number(input.value);
       if (name === "task") state.size = Math.min(state.size, sizes().length - 1);
       remember();
       update(name);
@@ -76,9 +72,7 @@ function prepare() {
 function show() {
   for (const input of document.querySelectorAll("[data-control]")) {
     const name = input.dataset.control;
-    if (input.type === "checkbox") {
-      input.checked = state[name];
-    } else if (input.type === "range") {
+    if (input.type === "range") {
       input.min = controls[name].least ?? 0;
       input.max = most(input);
       input.value = state[name];
@@ -89,10 +83,6 @@ function show() {
       input.value = state[name];
     }
   }
-  for (const name of ["headWidth", "pipeline", "fast"]) {
-    byId(`calculator-${name}`).disabled = state.own;
-  }
-  byId("calculator-layers").disabled = !state.own;
   const size = byId("tasks-size").labels[0];
   size.textContent = { diameter: "Diameter D", hops: "Hops k", length: "Length n" }[
     grids.options[tasks[state.task]]];
@@ -106,7 +96,7 @@ function remember() {
   const chosen = new URLSearchParams();
   for (const [name, at] of Object.entries(state)) {
     if (at !== usual[name] || (name === "size" && state.task !== usual.task)) {
-      chosen.set(name, typeof at === "boolean" ? Number(at) : listOf(name)[at]);
+      chosen.set(name, listOf(name)[at]);
     }
   }
   try {
@@ -118,15 +108,13 @@ function recall() {
   if (!location.hash.includes("=")) return;
   const chosen = new URLSearchParams(location.hash.slice(1));
   // The size last: what there is of them depends on the task.
-  for (const name of ["fast", "own", ...Object.keys(controls).filter((n) => n !== "size"), "size"]) {
+  for (const name of [...Object.keys(controls).filter((n) => n !== "size"), "size"]) {
     const text = chosen.get(name);
     if (text === null) {
       state[name] = name === "size" ? Math.min(usual.size, sizes().length - 1) : usual[name];
-    } else if (name in controls) {
+    } else {
       const place = listOf(name).map(String).indexOf(text);
       if (place >= (controls[name].least ?? 0)) state[name] = place;
-    } else {
-      state[name] = text === "1";
     }
   }
 }
@@ -137,18 +125,17 @@ const budget = () => grids.budgets[state.budget];
 const width = () => grids.widths[state.width];
 // No more heads than the width has.
 const heads = () => Math.max(...grids.heads.slice(0, state.heads + 1).filter((h) => h <= width()));
-const answer = () => state.own
-  ? data.calculator.fixed[state.budget][state.layers]
-  : data.calculator.free[state.budget][state.headWidth][state.pipeline][Number(state.fast)];
+// The net that is recommended for the budget: layers, width, heads.
+const shape = () => data.rules.shapes[state.budget];
 
 const log = (values) => ({ type: "log", domain: d3.extent(values) });
 const decades = (top) => [0, 1, ...d3.range(1, 9).map((k) => 10 ** k)].filter((y) => y <= top);
 
 // Each: curves, the data of each, axes, the place that is marked, and a sentence.
 const panels = {
-  calculator() {
-    const { curves, series, x } = data.calculator;
-    const shape = answer().shape;
+  rules() {
+    const { curves, series, x } = data.rules;
+    const [deep, wide, headed] = shape();
     const here = grids.parameters[state.budget];
     return {
       curves, series, shared: x,
@@ -158,17 +145,16 @@ const panels = {
         ticks: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
         tickFormat: String },
       at: { x: here, says: `at ${budget()}` },
-      marked: shape ? [{ x: here, y: shape[0] }] : [],
+      marked: [{ x: here, y: deep }],
       value: layers,
-      says: shape ? `${budget()}: ${layers(shape[0])} of width ${number(shape[1])}, `
-        + `${plural(shape[2], "head")}.` : `${budget()}: refused.`,
+      says: `${budget()}: ${layers(deep)} of width ${number(wide)}, ${plural(headed, "head")}.`,
     };
   },
   thresholds() {
     const { curves, series, equal } = data.thresholds;
-    const shape = data.calculator.free[state.budget][0][0][0].shape;
+    const [deep, wide] = shape();
     const there = { ...series, budget: equal[state.budget],
-      recommended: { x: [shape[1]], y: [shape[0]], text: [`recommended for ${budget()}`] } };
+      recommended: { x: [wide], y: [deep], text: [`recommended for ${budget()}`] } };
     const floor = series.threshold.y[state.width];
     const knee = series.knee.y[state.width];
     const where = state.depth < floor ? "below the threshold"
@@ -448,49 +434,24 @@ function render(name) {
   if (parts.details.open) parts.rest.replaceChildren(numbers(view));
 }
 
-function rows(lines, chosen) {
-  const [question, ...rest] = chosen.map((place) => lines[place]);
-  return [element("p", { class: "question" }, question[1]), element("dl", {},
-    ...rest.flatMap(([label, text]) => [element("dt", {}, label), element("dd", {}, text)]))];
-}
-
-function calculator() {
-  const found = answer();
-  const chosen = ["depthlaw", "depth", budget()];
-  const [headWidth, pipeline] = [grids.headWidths[state.headWidth], grids.pipelines[state.pipeline]];
-  if (state.own) {
-    chosen.push("--layers", grids.depths[state.layers]);
-  } else {
-    if (headWidth !== null) chosen.push("--head-width", headWidth);
-    if (pipeline !== null) chosen.push("--pipeline", pipeline);
-    if (state.fast) chosen.push("--latency-matters");
-  }
-  byId("calculator-command").textContent = chosen.join(" ");
-  byId("calculator-answer").replaceChildren(...(found.refused
-    ? [element("p", { class: "warning" }, found.refused)] : rows(data.calculator.lines, found.rows)));
-}
-
-function task() {
+// The commands that answer for a size of one's own.
+function commands() {
+  byId("rules-command").textContent = `depthlaw depth ${budget()}`;
   const name = tasks[state.task];
   byId("tasks-command").textContent = `depthlaw depth --task ${name} --${grids.options[name]} ${
     sizes()[state.size]}`;
-  byId("tasks-answer").replaceChildren(...rows(data.tasks.lines,
-    data.tasks.answers[name][state.size]));
 }
 
 // Which panels show what a control chooses.
 const shown = {
-  budget: ["calculator", "thresholds"], headWidth: ["calculator"], pipeline: ["calculator"],
-  fast: ["calculator"], own: ["calculator"], layers: ["calculator"],
-  width: ["thresholds", "ranks"], heads: ["ranks", "collapse"], start: ["collapse"],
+  budget: ["rules", "thresholds"], width: ["thresholds", "ranks"], heads: ["ranks", "collapse"], start: ["collapse"],
   beta: ["collapse"], depth: ["thresholds", "ranks", "collapse", "tasks"], task: ["tasks"],
   size: ["tasks"],
 };
 
 function update(control) {
   show();
-  calculator();
-  task();
+  commands();
   for (const name of control ? shown[control] : Object.keys(panels)) render(name);
 }
 

@@ -26,7 +26,7 @@ from depthlaw.empirics.exercises import (
 from depthlaw.empirics.exercises.exercise import exercises
 from depthlaw.empirics.trained_rank.ranks_in_training import ATTENTIONS
 from depthlaw.theory.claims.definition import Case, at, find
-from depthlaw.theory.claims.values import Ball, Exact, Measured, Outside, Proportion, Sample
+from depthlaw.theory.claims.values import Ball, Exact, Measured, Outside, Proportion
 from depthlaw.theory.claims.verdict import judge
 
 from .drawing.panels import (
@@ -784,79 +784,3 @@ def _paths(results: Found) -> Iterator[Panel]:
         longest = max((x for line in lines for x in line.x), default=1)
         bound = stated("stated: at least 0", {1: 0, longest: 0})
         yield Panel(title, "path length l", y_label, (*lines, bound))
-
-
-# --- exponents ------------------------------------------------------------------------------------
-
-
-def _exponents(
-    results: Found, title: str, y_label: str, *asked: tuple[str, str, dict[str, str]]
-) -> Panel:
-    """Measured exponents of claims, a point for each case, beside what is stated of it.
-
-    Args:
-        asked: the name of each claim, the label of its curve ("" for its title), and fields of its
-            cases.
-    """
-    series, heights, place = [], dict[str, float](), 1
-    for name, label, fields in asked:
-        key = f"signal_propagation/{name}"
-        part = [row for row in rows(results, key, **fields) if isinstance(row[1], Sample)]
-        if not part:
-            continue
-        claim = find(key)
-        says = at(claim.statement.rhs, part[0][0])
-        words = f"{'at least ' if claim.statement.rel_op == '>=' else ''}{says}"
-        title_ = label or claim.plain.title.partition(":")[0]
-        line = curve(f"{title_}: {words}", dict(enumerate((v for _, v in part), place)), "points")
-        series += [line] if line else []
-        heights[f"stated: {words}"] = float(says)
-        place += len(part) + 1
-    lines = [stated(words, {1: y, max(place - 2, 2): y}) for words, y in heights.items()]
-    return Panel(title, "cases, claim by claim", y_label, (*series, *lines))
-
-
-@_shows("gradients")
-def _gradients(results: Found) -> Iterator[Panel]:
-    yield _exponents(
-        results,
-        "Last gradient against depth",
-        "power of the depth",
-        *(
-            ("gradient_exponents", label, {"of": "last", **fields})
-            for label, fields in (
-                ("Pre-norm", {"norm": "pre", "expected_exponent": "-1/2"}),
-                ("Post-norm", {"norm": "post"}),
-                ("GPT-2's scaling", {"scheme": "gpt2"}),
-                ("DeepNorm", {"scheme": "deepnorm"}),
-            )
-        ),
-    )
-    yield _exponents(
-        results,
-        "Mean square of the last hidden states against depth",
-        "power of the depth",
-        ("norm_exponents", "Pre-norm", {"over": "layers"}),
-        ("norm_exponents", "GPT-2's scaling", {"over": "nets"}),
-    )
-
-
-@_shows("scaling")
-def _scaling(results: Found) -> Iterator[Panel]:
-    yield _exponents(
-        results,
-        "Change by first updates against width",
-        "power of the width",
-        ("mup_width_flat", "", {}),
-        ("standard_width_growth", "", {}),
-    )
-    yield _exponents(
-        results,
-        "Change by first updates against depth",
-        "power of the depth",
-        ("depth_flat", "Depth-muP", {"rule": "depth-mup"}),
-        ("depth_flat", "CompleteP", {"rule": "completep"}),
-        ("plain_depth_growth", "", {}),
-        ("deepnorm_update_exponents", "DeepNorm", {"optimiser": "sgd"}),
-        ("post_ln_update_growth", "", {}),
-    )

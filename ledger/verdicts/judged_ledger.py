@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from depthlaw.theory.claims.definition import DEVICE_OF, Claim, topics
 
 from ..records.store import Store
-from .suite_verdicts import ClaimResult, results
+from .suite_verdicts import CaseResult, ClaimResult, results
 
 # Not the order of `SUITES`: a claim is told by the trainings that it is about, then by `full`,
 # which contains `theory` and `quick`, and only where `full` has none of it by `frontier`, whose
@@ -47,6 +47,12 @@ class Recorded:
         for suite in DEVICE_OF:
             if (result := self.of(suite, key)) is not None and _any(result):
                 yield suite, result
+
+    def rows(self, *keys: str) -> list[CaseResult]:
+        """The recorded cases of claims, each case once, in all suites and on any device."""
+        results = (self.of(suite, key) for key in keys for suite in self.claims[key].grid)
+        rows = (row for result in results if result for row in result.cases if row.records)
+        return list({row.case: row for row in rows}.values())
 
     def of(self, suite: str, key: str) -> ClaimResult | None:
         """The claim in a suite; None where it has no cases there or is not known."""

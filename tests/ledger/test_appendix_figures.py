@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
-import matplotlib as mpl
 import pytest
 
 from depthlaw.empirics.separation_rank.frontier import table as frontier_table
@@ -16,30 +12,18 @@ from depthlaw.ledger.publish.appendix.appendix_figures import Plate, plates
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.verdicts.judged_ledger import Recorded
 from depthlaw.ledger.verdicts.reference_ledger import shipped
-from depthlaw.ledger.verdicts.suite_verdicts import ClaimResult
 from depthlaw.theory.claims.definition import Claim, find
-from depthlaw.theory.claims.values import Proportion, Sample
 
 KEYS = (
-    *(
-        f"rank_collapse/{name}"
-        for name in (
-            "doubly_exponential_slope",
-            "slope_below_cubic",
-            "cubic_drop",
-            "slower_with_positions_or_mask",
-            "bert_init_collapse",
-            "bert_plateau_is_rounding",
-            "bert_init_full_curve",
-        )
-    ),
-    *(
-        f"trained_depth/{name}"
-        for name in (
-            "cycles_within",
-            "cycles_at_chance",
-        )
-    ),
+    "rank_collapse/doubly_exponential_slope",
+    "rank_collapse/slope_below_cubic",
+    "rank_collapse/cubic_drop",
+    "rank_collapse/slower_with_positions_or_mask",
+    "rank_collapse/bert_init_collapse",
+    "rank_collapse/bert_plateau_is_rounding",
+    "rank_collapse/bert_init_full_curve",
+    "trained_depth/cycles_within",
+    "trained_depth/cycles_at_chance",
     "trained_rank/floor_holds",
     "depth_width/language_models_learn",
 )
@@ -61,15 +45,9 @@ def drawn(recorded: Recorded) -> dict[str, Plate]:
     return {plate.name: plate for plate in plates(recorded)}
 
 
-def test_records_behind_a_figure_are_those_of_its_claims(
-    recorded: Recorded,
-    drawn: dict[str, Plate],
-) -> None:
+def test_every_figure_has_a_caption_and_says_what_is_seen(drawn: dict[str, Plate]) -> None:
     assert list(drawn) == ["rank-collapse", "reach", "floors"]
     for plate in drawn.values():
-        found = [recorded.store.get(run) for run in plate.records]
-        assert {record.inputs["claim"] for record in found if record} == set(plate.claims)
-        assert len(plate.records) == len(set(plate.records)) > 40
         for text in (plate.caption, plate.alt):
             assert text[0].isupper()
             assert text.endswith(".")
@@ -81,71 +59,6 @@ def test_records_behind_a_figure_are_those_of_its_claims(
 def test_only_figures_that_draw_a_claim_asked_for(recorded: Recorded) -> None:
     assert [p.name for p in plates(recorded, {"trained_rank/floor_holds"})] == ["floors"]
     assert plates(recorded, {"hops/doubling"}) == []
-
-
-def test_bytes_depend_on_the_records_alone(drawn: dict[str, Plate]) -> None:
-    first = drawn["reach"].drawn("svg")
-    with mpl.rc_context({"lines.linewidth": 9, "font.size": 20, "axes.facecolor": "red"}):
-        assert drawn["reach"].drawn("svg") == first
-    assert b"date" not in first.lower()
-
-
-@pytest.mark.slow
-def test_pdf_is_the_same_twice(drawn: dict[str, Plate]) -> None:
-    for plate in drawn.values():
-        made = plate.drawn("pdf")
-        assert made == plate.drawn("pdf")
-        assert made.startswith(b"%PDF")
-        assert b"CreationDate" not in made
-
-
-class Altered:
-    """What is recorded, but for one claim."""
-
-    def __init__(self, recorded: Recorded, key: str) -> None:
-        self.claims, self.store, self._recorded, self._key = (
-            recorded.claims,
-            recorded.store,
-            recorded,
-            key,
-        )
-
-    def judged(self, key: str) -> ClaimResult | None:
-        result = self._recorded.judged(key)
-        if result is None or key != self._key:
-            return result
-        return replace(result, cases=tuple(self._changed(result)))
-
-    def of(self, suite: str, key: str) -> ClaimResult | None:
-        return self._recorded.of(suite, key)
-
-    def _changed(self, result: ClaimResult) -> Iterator:
-        for row in result.cases:
-            value = row.measured
-            if isinstance(value, Proportion):
-                value = Proportion(value.trials // 3, value.trials)
-            if isinstance(value, Sample):
-                value = Sample(tuple(1.5 * v for v in value.values))
-            yield replace(row, measured=value)
-
-
-@pytest.mark.parametrize(
-    ("key", "name"),
-    [
-        ("trained_depth/cycles_within", "reach"),
-        pytest.param("depth_width/language_models_learn", "floors", marks=pytest.mark.slow),
-        pytest.param("rank_collapse/cubic_drop", "rank-collapse", marks=pytest.mark.slow),
-    ],
-)
-def test_another_value_is_another_picture(
-    recorded: Recorded,
-    drawn: dict[str, Plate],
-    key: str,
-    name: str,
-) -> None:
-    other = {p.name: p for p in plates(cast(Recorded, Altered(recorded, key)), {key})}
-    assert list(other) == [name]
-    assert other[name].drawn("svg") != drawn[name].drawn("svg")
 
 
 def test_without_records_there_are_no_figures(recorded: Recorded, tmp_path: Path) -> None:
@@ -179,4 +92,3 @@ def test_exact_ranks_are_counted_in_the_caption() -> None:
     # By hand: the graded piece of order 6 at width 4 and depth 3 is short of 4.
     assert "31,456 in place of 31,460 at $d_x = 4$, $L = 3$" in plate.caption
     assert "FAILS, at $d_x = 4$, $L = 34$" in plate.caption
-    assert plate.drawn("svg") == plate.drawn("svg")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from depthlaw.advisor import laws
 from depthlaw.advisor.counting import weights
 from depthlaw.advisor.models import architecture
-from depthlaw.advisor.rules import rule
 from depthlaw.ledger.publish.site.count_comparison import part, recounts, reported_size
 
 
@@ -74,21 +72,6 @@ def test_the_page_says_which_comparisons_reach_98_percent() -> None:
         "124 (70.5 %)",
         "160 (90.9 %)",
     ]
-
-
-def test_depths_for_the_widths_are_those_of_the_rules() -> None:
-    _, _, *rows = part("depths").splitlines()
-    assert len(rows) == 10
-    for row in rows:
-        _, width, _, nanochat, marin = row.strip("| ").split(" | ")
-        d, low, high = int(width.replace(",", "")), 1e3, 1e15
-        # The budget of which the rule makes a net of this width.
-        for _ in range(100):
-            budget = (low * high) ** 0.5
-            wider = budget / (12 * laws.marin_depth(budget)) > d * d
-            low, high = (low, budget) if wider else (budget, high)
-        assert round(laws.marin_depth(budget)) == int(marin)
-        assert round(rule("nanochat").depth(12 * d**3 / 64, 12)) == int(nanochat)
 
 
 def test_all_complete_models_are_on_the_page() -> None:

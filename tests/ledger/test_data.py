@@ -6,55 +6,28 @@ import csv
 import io
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
+import made
 import pyarrow.parquet as parquet
 import pytest
 from sympy import Eq, Le, log
 
 from depthlaw.ledger.publish.appendix import data
-from depthlaw.ledger.records.store import Record, encode
 from depthlaw.ledger.verdicts import display
 from depthlaw.ledger.verdicts.suite_verdicts import CaseResult, ClaimResult
-from depthlaw.theory.claims.definition import Case, Claim, Control, Source, find, registry
+from depthlaw.theory.claims.definition import Case, find, registry
 from depthlaw.theory.claims.printing import latex, text
 from depthlaw.theory.claims.symbols import depth, width
-from depthlaw.theory.claims.values import Ball, Exact, Measured, Proportion, Sample
+from depthlaw.theory.claims.values import Ball, Exact, Proportion, Sample
 from depthlaw.theory.claims.verdict import Decision, Verdict
 from depthlaw.theory.separation_rank.value_rank import sep
 
 CASE = Case(depth=2, width=9)
+row = partial(made.row, CASE)
 
 
-def row(
-    value: Measured | None, verdict: Verdict = Verdict.HOLDS, *, seeds: int = 1, reason: str = ""
-) -> CaseResult:
-    records = tuple(
-        Record(
-            {"case": CASE.fields(), "seed": seed, "device": "cpu", "code": "c0de"}, encode(value)
-        )
-        for seed in range(seeds)
-        if value is not None
-    )
-    return CaseResult(CASE, value, Decision(verdict, 0.5, False, reason), records)
-
-
-def result(statement: object, *rows: CaseResult) -> ClaimResult:
-    claim = Claim(
-        key="topic/name",
-        title="t",
-        text="W.",
-        statement=statement,
-        source=Source("depthlaw", "here"),
-        wording="derived",
-        kind="upper",
-        holds_for="all",
-        measured=None,
-        grid={"quick": (CASE,)},
-        control=Control(CASE, "never"),
-    )
-    return ClaimResult(claim, rows, None, None, suite="quick")
-
-
+result = made.result
 RESULTS = [
     result(Le(log(sep) / log(3), width**depth / 2), row(Exact(27), seeds=2)),
     result(
@@ -130,6 +103,7 @@ def test_intervals_are_named(rows: list[data.Row]) -> None:
         (2 - 4.30265 / 3**0.5, 2 + 4.30265 / 3**0.5), rel=1e-5
     )
     assert (sample["interval"], sample["observations"]) == ("95 % Student", 3)
+    assert sample["decision_low"] < sample["low"] < sample["high"] < sample["decision_high"]
     assert (share["low"], share["high"]) == pytest.approx((0.9296, 0.9976), abs=1e-4)
     assert (share["interval"], share["observations"]) == ("95 % Clopper-Pearson", 100)
     assert (one["measured"], one["low"], one["interval"]) == (1.0, None, None)

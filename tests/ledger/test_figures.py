@@ -10,14 +10,8 @@ from depthlaw.empirics.separation_rank.frontier import RankEntry
 from depthlaw.ledger.publish.drawing import rank_panels
 from depthlaw.ledger.publish.drawing.line_plot import line_plot
 from depthlaw.ledger.publish.drawing.panels import Panel
-from depthlaw.ledger.records.store import Record, encode
-from depthlaw.ledger.verdicts.suite_verdicts import CaseResult, ClaimResult
-from depthlaw.theory.claims.definition import Case, Claim, Control, Source, find
-from depthlaw.theory.claims.symbols import depth
-from depthlaw.theory.claims.values import Exact
-from depthlaw.theory.claims.verdict import Decision, Verdict
+from depthlaw.theory.claims.definition import Case, find
 from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
-from depthlaw.theory.separation_rank.value_rank import sep
 
 EXACT = {(2, 1): 3, (2, 2): 18, (3, 1): 4, (4, 1): 5}
 
@@ -77,60 +71,3 @@ def test_panels_are_of_complete_entries_and_ranks_may_be_beyond_floats() -> None
     )
     assert drawn["d_x = 5", "exact, one head"][1] == pytest.approx(2000, rel=1e-12)
     assert list(dict.fromkeys(title for title, _ in drawn)) == [f"d_x = {w}" for w in widths]
-
-
-# --- ranks of random weights, for any number of heads ---------------------------------------------
-
-
-def row(
-    width: int,
-    layers: int,
-    heads: int,
-    *ranks: int,
-    tokens: int = 4,
-    verdict: Verdict = Verdict.HOLDS,
-) -> CaseResult:
-    case = Case(width=width, depth=layers, heads=heads, tokens=tokens)
-    records = tuple(
-        Record({"case": case.fields(), "seed": seed, "device": "cpu"}, encode(Exact(rank)))
-        for seed, rank in enumerate(ranks)
-    )
-    return CaseResult(case, Exact(ranks[0]) if ranks else None, Decision(verdict), records)
-
-
-def result(*rows: CaseResult, key: str = "separation_rank/dimension_count") -> ClaimResult:
-    from sympy import Le
-
-    claim = Claim(
-        key=key,
-        title="t",
-        text="W.",
-        statement=Le(sep, depth),
-        source=Source("depthlaw", "here"),
-        wording="derived",
-        kind="upper",
-        holds_for="all",
-        measured=None,
-        grid={"quick": tuple(r.case for r in rows)},
-        control=Control(Case(depth=1), "never"),
-    )
-    return ClaimResult(claim, rows, None, None)
-
-
-def test_most_tokens_and_then_the_largest_draw() -> None:
-    rows = [row(2, 2, 1, 15, tokens=2), row(2, 2, 1, 17, 18, 16), row(2, 2, 1, 14, tokens=2)]
-    assert list(rank_panels.generic_ranks([result(*rows)])) == [rank_panels.RankPoint(2, 2, 1, 18)]
-
-
-@pytest.mark.parametrize(
-    "nothing",
-    [
-        [],
-        [result(row(2, 1, 1))],
-        [result(row(2, 1, 1, 3, verdict=Verdict.UNDECIDED))],
-        [result(row(2, 1, 1, 3, verdict=Verdict.OUT_OF_SCOPE))],
-        [result(row(2, 1, 1, 3), key="separation_rank/degree")],
-    ],
-)
-def test_without_a_measurement_there_is_no_point(nothing: list[ClaimResult]) -> None:
-    assert list(rank_panels.generic_ranks(nothing)) == []

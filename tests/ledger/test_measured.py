@@ -68,7 +68,7 @@ def test_values_and_verdicts_are_those_of_the_records(tmp_path: Path) -> None:
     claims = {DEGREE: claim}
     assert page_blocks.values([DEGREE], Recorded(claims, store)) == ""
     assert page_blocks.verdicts([DEGREE], Recorded(claims, store)) == ""
-    assert page_blocks.data([DEGREE], [Recorded(claims, store)], tmp_path / "x.csv") == ""
+    assert page_blocks.data([DEGREE], Recorded(claims, store), tmp_path / "x.csv") == ""
     recorded(claim, store, wrong=12345)
     here = Recorded(claims, store)
     table = page_blocks.values([DEGREE], here).splitlines()
@@ -77,30 +77,11 @@ def test_values_and_verdicts_are_those_of_the_records(tmp_path: Path) -> None:
     assert "| $12345$ |" in next(row for row in table if "FAILS" in row)
     assert "| FAILS |" in page_blocks.verdicts([DEGREE], here)
     file = tmp_path / "data" / "page.csv"
-    assert "(/data/page.csv)" in page_blocks.data(
-        [DEGREE], [Recorded(claims, Store(tmp_path / "empty")), here], file
-    )
+    assert "(/data/page.csv)" in page_blocks.data([DEGREE], here, file)
     rows = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
     assert len(rows) == len(claim.cases("quick"))
     assert all(row["records"] in store and row["device"] == "cpu" for row in rows)
     assert [row["measured"] for row in rows if row["verdict"] == "FAILS"] == ["12345"]
-
-
-def test_an_exercise_is_a_picture_numbers_and_verdicts(tmp_path: Path) -> None:
-    """From made-up losses, one case of which is missing."""
-    store, name = Store(tmp_path / "r"), "depth-ablation"
-    claims = {key: find(key) for key in QUESTIONS[name].claims}
-    assert whole(name, Recorded(claims, store), tmp_path) == ""
-    assert not (tmp_path / f"{name}.png").exists()
-    learns = claims["exercises/language_models_learn"]
-    runs = [run for run in plan({learns.key: learns}, "exercises") if run.case is not None]
-    for n, run in enumerate(runs[:-1]):
-        store.put(Record(run.inputs, encode(Sample(tuple(3 + n / 10 + s / 100 for s in range(8))))))
-    text = whole(name, Recorded(claims, store), tmp_path)
-    assert text.startswith("![")
-    assert (tmp_path / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
-    assert "3.035" in text
-    assert f"claims/{learns.key}.md" in text
 
 
 # --- questions -----------------------------------------------------------------------------------

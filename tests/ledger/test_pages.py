@@ -25,11 +25,8 @@ def test_coverage_tables_and_registry_agree(topic):
     assert f"\ncoverage/{topic}\n" in (DOCS / "coverage.md").read_text(encoding="utf-8")
 
 
-def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(
-    tmp_path, monkeypatch
-):
+def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(tmp_path):
     claims = {key: registry()[key] for key in ("hops/doubling", "separation_rank/degree")}
-    monkeypatch.setattr(pages, "registry", lambda: claims)
     docs, out = tmp_path / "docs", tmp_path / "site"
     docs.mkdir()
     for name in ("CONTRIBUTING.md", "CHANGELOG.md"):
@@ -40,7 +37,8 @@ def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(
     stale = out / "claims" / "hops" / "gone.md"
     stale.parent.mkdir(parents=True)
     stale.write_text("old")
-    first = {path: path.read_bytes() for path in pages.write(docs, out, [store])}
+    recorded = Recorded(claims, store)
+    first = {path: path.read_bytes() for path in pages.write(docs, out, recorded)}
     assert {path.relative_to(out).as_posix() for path in first} == {
         "bibliography.md",
         "changes.md",
@@ -55,14 +53,13 @@ def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(
         "glossary.md",
         "hand-written.md",
         "most-wanted.md",
-        "mutations.md",
     }
     former = (out / "claims" / "former.md").read_text()
     assert "`depth_width/deeper_updates_are_slower` | UNDECIDED | it timed updates" in former
     assert "separation_rank/degree" not in former, "its verdict is as it was"
     assert (out / "changes.md").read_text() == "[guide](/depth.md)\n"
     assert not stale.exists()
-    assert {path: path.read_bytes() for path in pages.write(docs, out, [store])} == first
+    assert {path: path.read_bytes() for path in pages.write(docs, out, recorded)} == first
     page = (out / "claims" / "separation_rank" / "degree.md").read_text()
     for part in (
         "levine2020",
@@ -110,6 +107,6 @@ def test_a_mark_is_filled_by_the_table_of_its_claim(tmp_path):
     case = claim.cases("quick")[0]
     (run,) = [run for run in plan({key: claim}, "quick") if run.case == case]
     store.put(run.execute())
-    text = pages.filled(f"<!-- table: {key} -->", [Recorded({key: claim}, store)], tmp_path, "page")
+    text = pages.filled(f"<!-- table: {key} -->", Recorded({key: claim}, store), tmp_path, "page")
     assert text.startswith("| ")
     assert "<!--" not in text

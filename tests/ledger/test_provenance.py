@@ -1,24 +1,23 @@
-"""What an appendix is made from: the citation, the checklist and the description of the files say
-what the records say, and nothing that records cannot know."""
+"""What an appendix is made from: the citation and the checklist say what the records say, and
+nothing that records cannot know."""
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+import made
 import pytest
 from sympy import Le
 
 from depthlaw.ledger.publish.appendix import provenance
-from depthlaw.ledger.records.store import Record, encode
 from depthlaw.ledger.verdicts.suite_verdicts import CaseResult, ClaimResult
-from depthlaw.theory.claims.definition import Case, Claim, Control, Source, Step
+from depthlaw.theory.claims.definition import Case, Step
 from depthlaw.theory.claims.symbols import width
 from depthlaw.theory.claims.values import Ball, Exact, Measured, Proportion, Sample
-from depthlaw.theory.claims.verdict import Decision, Verdict
+from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.separation_rank.value_rank import sep
 
 SOURCE = provenance.Provenance(
@@ -45,47 +44,17 @@ FACTS: dict[str, Any] = {
 }
 
 
-def row(
-    value: Measured | None,
-    verdict: Verdict = Verdict.HOLDS,
-    *,
-    seeds: int = 1,
-    facts: Any = FACTS,
-    **fields: str | int,
-) -> CaseResult:
-    case = Case(width=9, **fields)
-    records = tuple(
-        Record(
-            {"case": case.fields(), "seed": seed, "device": "cpu", "code": "c0de"},
-            encode(value),
-            facts,
-        )
-        for seed in range(seeds)
-        if value is not None
-    )
-    return CaseResult(case, value, Decision(verdict), records)
+def row(value: Measured | None, verdict: Verdict = Verdict.HOLDS, **given: Any) -> CaseResult:
+    said = {"facts": FACTS} | {
+        name: given.pop(name) for name in ("seeds", "facts") if name in given
+    }
+    return made.row(Case(width=9, **given), value, verdict, **said)
 
 
 def result(
-    *rows: CaseResult,
-    control: Verdict | None = Verdict.FAILS,
-    **changes: Any,
+    *rows: CaseResult, control: Verdict | None = Verdict.FAILS, **changes: Any
 ) -> ClaimResult:
-    claim = Claim(
-        key="topic_a/name",
-        title="t",
-        text="W.",
-        statement=Le(sep, width),
-        source=Source("depthlaw", "here"),
-        wording="derived",
-        kind="upper",
-        holds_for="all",
-        measured=None,
-        grid={"quick": tuple(r.case for r in rows)},
-        control=Control(Case(width=9), "never"),
-    )
-    ran = None if control is None else CaseResult(claim.control.case, Exact(10), Decision(control))
-    return ClaimResult(replace(claim, **changes), rows, None, None, control=ran, suite="quick")
+    return made.result(Le(sep, width), *rows, control=control, **changes)
 
 
 RESULTS = [
@@ -113,87 +82,84 @@ RESULTS = [
         proof=(Step("a", True), Step("b", True)),
     ),
 ]
-RECORDS = [r for each in RESULTS for r in each.records]
 
 
-def section(title: str) -> str:
-    text = provenance.checklist(RESULTS, RECORDS, SOURCE).decode()
-    found = re.search(rf"^## \d+\. {title}\n\n(.*?)(?=^## |\Z)", text, re.M | re.S)
-    assert found, title
-    return found[1]
+def checklist(*results: ClaimResult) -> str:
+    return provenance.checklist(results, [r for it in results for r in it.records], SOURCE).decode()
 
 
-def test_claims_and_limits_are_counted() -> None:
-    said = section("Claims and what is shown of them")
-    assert "| ARGUED | 1 |\n| UNDECIDED | 1 |" in said.replace("| HOLDS | 1 |\n", "")
-    assert "Wording: 2 derived, 1 recalled." in said
-    assert (
-        "Cases: 7; decided 4, undecided 1, without a record 1, outside the assumptions 1."
-        in section("Limits")
-    )
-    assert "rounding differs from machine to machine: 1." in section("Limits")
-    assert "a machine confirmed: 2. Claims" in section("Assumptions and proofs")
-    assert "checks of these certificates that a machine confirmed: 0." in section(
-        "Assumptions and proofs"
-    )
-    assert "- `topic_a/name`: $d_x < 10$" in section("Assumptions and proofs")
+@pytest.mark.parametrize(
+    ("title", "said"),
+    [
+        ("Claims and what is shown of them", ["| ARGUED | 1 |", "| UNDECIDED | 1 |"]),
+        ("Claims and what is shown of them", ["Wording: 2 derived, 1 recalled."]),
+        ("Assumptions and proofs", ["a machine confirmed: 2. Claims", "- `topic/name`: $d_x <"]),
+        ("Assumptions and proofs", ["checks of these certificates that a machine confirmed: 0."]),
+        (
+            "Limits",
+            [
+                "Cases: 7; decided 4, undecided 1, without a record 1, outside the assumptions 1.",
+                "rounding differs from machine to machine: 1.",
+            ],
+        ),
+        (
+            "How to run it again",
+            [
+                "depthlaw appendix out",
+                "depthlaw verify quick \\\n  --only topic/name",
+                "(extras `empirics`)",
+                "7 runs: Python 3.11.7, numpy 2.0; Linux; commit `abc`",
+            ],
+        ),
+        ("Data and code", ["`d1ce`"]),
+        ("Settings", ["No case names more than one net to a seed id."]),
+        (
+            "Statistics",
+            [
+                "exact values 3, rigorous enclosures 1, means 1, shares 1.",
+                "(of 2 observations)",
+                "leaves one comparison 0.0005",
+            ],
+        ),
+        (
+            "Compute",
+            [
+                "took 7.0 hours of wall-clock time",
+                "the longest 60 minutes",
+                "7 runs on cpu",
+                r"CPU\_A, 2 cores",
+                "The largest process took 2.0 GB.",
+            ],
+        ),
+        (
+            "Checks that the checks work",
+            ["Recorded: 3; of these judged FAILS: 3; not run: 0."],
+        ),
+    ],
+)
+def test_a_section_counts_what_is_recorded(title: str, said: list[str]) -> None:
+    found = re.search(rf"^## \d+\. {title}\n\n(.*?)(?=^## |\Z)", checklist(*RESULTS), re.M | re.S)
+    assert found
+    assert [line for line in said if line not in found[1]] == []
 
 
-def test_statistics_name_their_intervals_and_levels() -> None:
-    said = section("Statistics")
-    assert "exact values 3, rigorous enclosures 1, means 1, shares 1." in said
-    assert "(of 2 observations)" in said
-    assert "leaves one comparison 0.0005" in said
-    nets = result(row(Ball(Fraction(1), Fraction(2))), needs="empirics")
-    read = provenance.checklist([nets], RECORDS, SOURCE).decode()
+def test_what_was_measured_otherwise_is_counted_otherwise() -> None:
+    read = checklist(result(row(Ball(Fraction(1), Fraction(2))), needs="empirics"))
     assert "rigorous enclosures 0, means 0, shares 0, intervals of other kinds" in read
-    exact = provenance.checklist(RESULTS[:1], RECORDS, SOURCE).decode()
-    assert "**Not applicable.** Nothing here is estimated" in exact
-
-
-def test_nets_of_one_seed_id_are_counted() -> None:
-    assert "No case names more than one net to a seed id." in section("Settings")
-    nets = [
-        result(row(Exact(1), replicas=16)),
-        result(row(Sample((1.0,) * 10), seeds=2), needs="empirics"),
-    ]
-    said = provenance.checklist(nets, RECORDS, SOURCE).decode()
-    assert "stand under one seed id: 5 to 16 of them" in said
-
-
-def test_compute_is_added_up_and_what_is_not_recorded_is_said() -> None:
-    said = section("Compute")
-    assert "took 7.0 hours of wall-clock time" in said
-    assert "the longest 60 minutes" in said
-    assert "7 runs on cpu" in said
-    assert r"CPU\_A, 2 cores" in said
-    assert "The largest process took 2.0 GB." in said
-    bare = [result(row(Exact(1), facts={}))]
-    text = provenance.checklist(bare, [r for b in bare for r in b.records], SOURCE).decode()
-    assert "Peak memory is not in these records." in text
-    assert "0 seconds" in text
+    assert "**Not applicable.** Nothing here is estimated" in checklist(RESULTS[0])
+    nets = result(row(Sample((1.0,) * 10), seeds=2), needs="empirics")
+    both = checklist(result(row(Exact(1), replicas=16)), nets)
+    assert "stand under one seed id: 5 to 16 of them" in both
+    bare = checklist(result(row(Exact(1), facts={})))
+    assert "Peak memory is not in these records." in bare
+    assert "0 seconds" in bare
 
 
 def test_controls_that_did_not_run_are_not_said_to_fail() -> None:
-    said = section("Checks that the checks work")
-    assert "Recorded: 3; of these judged FAILS: 3; not run: 0." in said
-    broken = [
-        *RESULTS[:1],
-        result(row(Exact(1)), control=None),
-        result(row(Exact(1)), control=Verdict.HOLDS),
-    ]
-    text = provenance.checklist(broken, RECORDS, SOURCE).decode()
+    broken = (result(row(Exact(1)), control=kind) for kind in (None, Verdict.HOLDS))
+    text = checklist(RESULTS[0], *broken)
     assert "Recorded: 2; of these judged FAILS: 1; not run: 1." in text
     assert "**Claims that need attention: 1.**" in text
-
-
-def test_commands_and_corpora() -> None:
-    said = section("How to run it again")
-    assert "depthlaw appendix out" in said
-    assert "depthlaw verify quick \\\n  --only topic_a/name" in said
-    assert "(extras `empirics`)" in said
-    assert "7 runs: Python 3.11.7, numpy 2.0; Linux; commit `abc`" in said
-    assert "`d1ce`" in section("Data and code")
 
 
 def test_citations_name_exactly_this_ledger() -> None:
@@ -210,53 +176,3 @@ def test_citations_name_exactly_this_ledger() -> None:
         r"records of \"suite quick\"",
     ):
         assert line in cff
-
-
-FILES = {
-    "appendix.pdf": b"pdf",
-    "results.csv": b"csv",
-    "figures/reach.svg": b"<svg>",
-    "manifest.json": b"{}",
-}
-
-
-def test_the_crate_is_whole() -> None:
-    """RO-Crate 1.1: a descriptor, a root with what it must have, every file, no dangling
-    reference."""
-    made = provenance.ro_crate(FILES, RESULTS, RECORDS, SOURCE)
-    assert made == provenance.ro_crate(dict(reversed(FILES.items())), RESULTS, RECORDS, SOURCE)
-    crate = json.loads(made)
-    assert crate["@context"] == "https://w3id.org/ro/crate/1.1/context"
-    entities = {each["@id"]: each for each in crate["@graph"]}
-    assert len(entities) == len(crate["@graph"])
-    assert entities["ro-crate-metadata.json"]["about"] == {"@id": "./"}
-    root = entities["./"]
-    assert root["@type"] == "Dataset"
-    assert all(root[name] for name in ("name", "description", "license"))
-    assert root["datePublished"] == "2031-05-06"
-    assert {part["@id"] for part in root["hasPart"]} == set(FILES)
-    for name, content in FILES.items():
-        assert entities[name]["@type"] == "File"
-        assert entities[name]["contentSize"] == str(len(content))
-    assert set(references(crate["@graph"])) <= {*entities, "https://w3id.org/ro/crate/1.1"}
-    assert entities["#manifest"]["value"] == SOURCE.manifest
-
-
-def references(value: Any) -> list[str]:
-    """Every @id that is referred to."""
-    if isinstance(value, list):
-        return [each for part in value for each in references(part)]
-    if not isinstance(value, dict):
-        return []
-    if set(value) == {"@id"}:
-        return [value["@id"]]
-    return [each for part in value.values() for each in references(part)]
-
-
-@pytest.mark.parametrize("ending", ["pdf", "csv", "svg", "json"])
-def test_files_have_a_known_format(ending: str) -> None:
-    crate = json.loads(provenance.ro_crate(FILES, RESULTS, RECORDS, SOURCE))
-    (entity,) = (
-        e for e in crate["@graph"] if e["@type"] == "File" and e["@id"].endswith(f".{ending}")
-    )
-    assert entity["encodingFormat"] != "application/octet-stream"

@@ -224,44 +224,21 @@ class Comparison:
     impossible: tuple[Machine, ...]
 
     def table(self) -> str:
-        """Settings, and what was compared: how many, and how many differ."""
-        parts = [part for part in (*TEXTS, "records") if part in self.native]
-        rows = [["machine", *parts, "settings"]]
-        rows.append(
-            ["this one", *(str(len(self.native[part])) for part in parts), _settings(self.native)]
-        )
+        """Of each machine its settings, and how many parts of the answer differ."""
+        lines = [f"this one: {_settings(self.native)}"]
         for machine in self.machines:
             found = self.others[machine.name]
-            rows.append(
-                [
-                    machine.name,
-                    *(self._count(found[part], self.native[part], part) for part in parts),
-                    _settings(found),
-                ]
+            counts = (
+                f"{part} {_differing(found[part], self.native[part])} of {len(self.native[part])}"
+                for part in (*TEXTS, "records")
+                if part in self.native
             )
-        widths = [max(len(row[k]) for row in rows) for k in range(len(parts) + 1)]
-        lines = [
-            "  ".join(
-                [cell.ljust(width) for cell, width in zip(row, widths, strict=False)] + row[-1:]
-            )
-            for row in rows
-        ]
+            lines.append(f"{machine.name}: {', '.join(counts)} differ; {_settings(found)}")
         lines += [
             f"SKIPPED: portable-test: {machine.name}: this CPU has no {machine.needs}"
             for machine in self.impossible
         ]
         return "\n".join(["", *lines, *self._records()])
-
-    @staticmethod
-    def _count(here: Mapping[str, str], native: Mapping[str, str], part: str) -> str:
-        off = sum(here.get(key) != native.get(key) for key in here.keys() | native.keys())
-        if off and part == "records":
-            far = max(
-                (change(here[key], native[key]) for key in here.keys() & native.keys()),
-                default=math.inf,
-            )
-            return f"{off} differ, by up to {far:.0e}"
-        return f"{off} DIFFER" if off else "all the same"
 
     def moved(self) -> dict[str, dict[str, list[float]]]:
         """The claims whose records differ from those of this machine; by machine, how far each."""
@@ -274,19 +251,10 @@ class Comparison:
         return found
 
     def _records(self) -> Iterator[str]:
-        yield (
-            "Claims whose records differ (runs on each machine, and their largest change over "
-            "the largest number of the record):"
-        )
+        yield "Claims whose records differ, by how much at most of their largest number:"
         for claim, by_machine in sorted(self.moved().items()):
-            allowed = claim in self.native["not portable"]
-            yield (
-                f"  {claim}: "
-                + ", ".join(
-                    f"{len(far)} {name} by {max(far):.0e}" for name, far in by_machine.items()
-                )
-                + ("" if allowed else "  <- IS CALLED PORTABLE")
-            )
+            far = ", ".join(f"{name} {max(there):.0e}" for name, there in by_machine.items())
+            yield f"  {claim}: {far}"
 
     def differences(self) -> list[str]:
         """All that is not the same and should be, in words."""
@@ -344,6 +312,10 @@ class Comparison:
         assert not wrong, "settings without effect:\n" + "\n".join(wrong)
         found = self.differences() + ([] if trained else self.farther())
         assert not found, "\n".join(found)
+
+
+def _differing(here: Mapping[str, str], native: Mapping[str, str]) -> int:
+    return sum(here.get(key) != native.get(key) for key in here.keys() | native.keys())
 
 
 def _settings(found: Answer) -> str:

@@ -10,8 +10,6 @@ import subprocess
 import tarfile
 import tomllib
 import zipfile
-from email.message import Message
-from email.parser import Parser
 from pathlib import Path
 
 import pytest
@@ -103,38 +101,6 @@ def test_nothing_names_the_machine_that_built_it(
         if home.search(data) and not name.endswith((".gz", ".woff2"))
     }
     assert named == {"tests/release/test_dist.py"}
-
-
-def metadata(wheel: dict[str, bytes]) -> Message:
-    """METADATA of the wheel."""
-    return Parser().parsestr(wheel[f"{NAME}.dist-info/METADATA"].decode())
-
-
-def test_metadata_is_that_of_the_project(wheel: dict[str, bytes]) -> None:
-    found = metadata(wheel)
-    assert (
-        found["Name"],
-        found["Version"],
-        found["License-Expression"],
-        found["Requires-Python"],
-        found["Summary"],
-    ) == (
-        "depthlaw",
-        PROJECT["version"],
-        PROJECT["license"],
-        PROJECT["requires-python"],
-        PROJECT["description"],
-    )
-    assert set(found.get_all("Provides-Extra", [])) == set(PROJECT["optional-dependencies"])
-    assert found.get_all("Classifier") == PROJECT["classifiers"]
-    assert found.get_payload() == (ROOT / "README.md").read_text()
-    licences = {name for name in wheel if ".dist-info/licenses/" in name}
-    assert licences == {
-        f"{NAME}.dist-info/licenses/{path.relative_to(ROOT).as_posix()}"
-        for pattern in PROJECT["license-files"]
-        for path in ROOT.glob(pattern)
-    }
-    assert len(licences) == 2
 
 
 def test_the_sbom_lists_every_locked_package_and_every_carried_script() -> None:

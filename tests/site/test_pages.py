@@ -116,28 +116,6 @@ def test_the_appendix_has_no_serious_barrier_and_needs_nothing_beside_it(
         assert overflow(page) <= 0
 
 
-def test_search_finds_a_claim(opened: Callable[..., Page]) -> None:
-    page = opened("search.html?q=doubling")
-    page.locator("#search-results a", has_text="oubling").first.wait_for()
-
-
-def test_the_theme_is_switched_by_keyboard(opened: Callable[..., Page]) -> None:
-    page = opened("index.html")
-    before = page.evaluate("document.body.dataset.theme")
-    button = page.locator("button.theme-toggle:visible").first
-    button.focus()
-    page.keyboard.press("Enter")
-    assert page.evaluate("document.body.dataset.theme") != before
-
-
-def test_the_first_tab_leads_past_the_navigation(opened: Callable[..., Page]) -> None:
-    page = opened("index.html")
-    page.keyboard.press("Tab")
-    assert "content" in page.evaluate("document.activeElement.textContent").lower()
-    page.keyboard.press("Enter")
-    page.wait_for_function("location.hash")  # a jump within the page ends after the key press
-
-
 @pytest.mark.parametrize(
     ("body", "complaint"),
     [

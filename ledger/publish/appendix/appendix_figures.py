@@ -11,10 +11,11 @@ from importlib.resources import files
 from typing import Any, Literal
 
 from depthlaw.empirics.separation_rank.frontier import entries, table as frontier_table
+from depthlaw.theory.claims.values import Case, Measured
 from depthlaw.theory.claims.verdict import Verdict
 
 from ...verdicts.judged_ledger import Recorded
-from ...verdicts.suite_verdicts import CaseResult, marked
+from ...verdicts.suite_verdicts import marked
 from ..drawing.line_plot import line_plot
 from ..drawing.panels import Panel
 from ..drawing.rank_panels import rank_panels
@@ -32,20 +33,17 @@ class Plate:
 
     Attributes:
         name: of its files, without ending.
-        title: in one line, plain text.
         caption: what is drawn, in Markdown with maths between dollars.
         alt: what is seen, in plain text.
-        claims, records: keys and ids of what is drawn.
+        claims: keys of what is drawn.
         drawn: (png, svg or pdf) -> the file; its bytes depend on the records and the version of
             matplotlib alone.
     """
 
     name: str
-    title: str
     caption: str
     alt: str
     claims: tuple[str, ...]
-    records: tuple[str, ...]
     drawn: Callable[[Literal["png", "svg", "pdf"]], bytes] = field(repr=False)
 
 
@@ -55,34 +53,33 @@ def plates(recorded: Recorded, keys: Collection[str] | None = None) -> list[Plat
     Args:
         keys: only figures that draw one of these claims; None: all.
     """
-    drawn = (_separation_rank(recorded), *(_measured(recorded, name) for name in _figures()))
-    return [
-        plate
-        for plate in drawn
-        if plate is not None and (keys is None or not set(keys).isdisjoint(plate.claims))
-    ]
+
+    def wanted(claims: Iterable[str]) -> bool:
+        return keys is None or not set(keys).isdisjoint(claims)
+
+    # What is not wanted is not judged either.
+    drawn = [_separation_rank(recorded)] if wanted(on_frontier(recorded)) else []
+    drawn += [_measured(recorded, name) for name in _figures() if wanted(_claims_of(name))]
+    return [plate for plate in drawn if plate is not None and wanted(plate.claims)]
 
 
 # --- separation rank against depth ----------------------------------------------------------------
 
 
+def on_frontier(recorded: Recorded) -> list[str]:
+    """The claims whose cases are exact separation ranks."""
+    return [key for key, claim in recorded.claims.items() if claim.table is frontier_table]
+
+
 def _separation_rank(recorded: Recorded) -> Plate | None:
-    shared = [claim for claim in recorded.claims.values() if claim.table is frontier_table]
-    rows = {
-        row.case: row
-        for claim in shared
-        for suite in claim.grid
-        if (result := recorded.of(suite, claim.key))
-        for row in result.cases
-        if row.records
-    }
+    keys = on_frontier(recorded)
     complete = [
-        entry for entry in entries(list(rows.values())) if entry.complete and entry.width in _WIDTHS
+        entry
+        for entry in entries(recorded.rows(*keys))
+        if entry.complete and entry.width in _WIDTHS
     ]
     if not complete:
         return None
-    shapes = {(entry.width, entry.depth) for entry in complete}
-    drawn = [row for row in rows.values() if (row.case.width, row.case.depth) in shapes]
     settled = [entry for entry in complete if entry.settled]
     below = [
         f"{entry.rank:,} in place of {entry.count:,} at $d_x = {entry.width}$, $L = {entry.depth}$"
@@ -113,14 +110,12 @@ def _separation_rank(recorded: Recorded) -> Plate | None:
     )
     return Plate(
         "separation-rank",
-        "Separation rank against depth",
         caption,
         f"Panels for widths {_list(sorted({entry.width for entry in complete}))}: logarithm of the "
         f"separation rank against depth. Of {len(settled)} exact ranks {equal} lie on the curve of "
         f"the dimension count and {len(settled) - equal} just below it; {outside or 'none'} "
         f"{'lies' if outside == 1 else 'lie'} outside the lower and upper bounds.",
-        tuple(claim.key for claim in shared),
-        _ids(drawn),
+        tuple(keys),
         lambda form: line_plot(rank_panels(complete, _WIDTHS), form),
     )
 
@@ -150,15 +145,16 @@ def _figures() -> dict[str, dict[str, Any]]:
     return tomllib.loads(text.replace("CONFIDENCE", CONFIDENCE))
 
 
+def _claims_of(name: str) -> list[str]:
+    figure = _figures()[name]
+    every = [key for question in figure["questions"] for key in QUESTIONS[question].claims]
+    return figure.get("claims") or every
+
+
 def _measured(recorded: Recorded, name: str) -> Plate | None:
     figure = _figures()[name]
     says, asked = figure["says"], [QUESTIONS[question] for question in figure["questions"]]
-    keys = figure.get("claims") or [key for question in asked for key in question.claims]
-    cases = {key: part for key in keys if (part := _cases(recorded, key))}
-    results = {
-        key: {row.case: row.measured for row in part if row.measured is not None}
-        for key, part in cases.items()
-    }
+    results = {key: part for key in _claims_of(name) if (part := _cases(recorded, key))}
     panels: dict[str, list[Panel]] = {}
     for question in asked:
         for panel in question.panels(results):
@@ -175,30 +171,23 @@ def _measured(recorded: Recorded, name: str) -> Plate | None:
     drawn = [panel for part in panels.values() for panel in part]
     return Plate(
         name,
-        figure["title"],
         caption[0].upper() + caption[1:],
         figure["alt"],
-        tuple(cases),
-        _ids(row for part in cases.values() for row in part),
+        tuple(results),
         lambda form: line_plot(drawn, form, columns=3),
     )
 
 
-def _cases(recorded: Recorded, key: str) -> list[CaseResult]:
+def _cases(recorded: Recorded, key: str) -> dict[Case, Measured]:
     """The cases of a claim that were measured; none where it is not known."""
     result = recorded.judged(key)
-    return [
-        row
+    return {
+        row.case: row.measured
         for row in (result.cases if result else ())
         if row.records
         and row.measured is not None
         and row.decision.verdict is not Verdict.OUT_OF_SCOPE
-    ]
-
-
-def _ids(cases: Iterable[CaseResult]) -> tuple[str, ...]:
-    """The ids of the records."""
-    return tuple(dict.fromkeys(record.id for row in cases for record in row.records))
+    }
 
 
 def _list(numbers: Sequence[int]) -> str:

@@ -97,17 +97,13 @@ def _written(cell: Any) -> str:
 def _row(result: ClaimResult, row: CaseResult) -> Row:
     claim, decision = result.claim, row.decision
     inputs = [record.inputs for record in row.records]
-    fields: dict[str, Any] = {
+    fields: dict[str, Any] = dict.fromkeys(COLUMNS) | {
         "claim": claim.key,
         "suite": result.suite,
         "case": str(row.case),
         "seed_ids": sorted({int(run["seed"]) for run in inputs}),
         **_measured(result, row),
-        "left": None,
         "relation": relation(claim),
-        "predicted": None,
-        "predicted_low": None,
-        "predicted_high": None,
         "verdict": row.verdict_name,
         # Near zero it is the difference of two logarithms, and has no more digits than they.
         "settled": decision.certain,
@@ -136,38 +132,24 @@ def rigorous(claim: Claim) -> bool:
 
 def _measured(result: ClaimResult, row: CaseResult) -> dict[str, Any]:
     value, guess = row.measured, estimate(result, row)
-    columns: dict[str, Any] = dict.fromkeys(
-        (
-            "measured",
-            "low",
-            "high",
-            "interval",
-            "decision_low",
-            "decision_high",
-            "decision_level",
-            "sign_test_p",
-            "observations",
-            "exact",
-        )
-    )
     if guess is not None:
         name = "Student" if isinstance(value, Sample) else "Clopper-Pearson"
-        columns |= {"measured": guess.mean, "observations": guess.count, "sign_test_p": guess.p}
-        if guess.ends is not None:
-            columns |= {
-                "low": guess.ends[0],
-                "high": guess.ends[1],
-                "interval": f"{CONFIDENCE} {name}",
-            }
-        if guess.deciding is not None:
-            columns |= {
-                "decision_low": guess.deciding[0],
-                "decision_high": guess.deciding[1],
-                "decision_level": guess.level,
-            }
-    elif isinstance(value, Ball):
+        low, high = guess.ends or (None, None)
+        least, most = guess.deciding or (None, None)
+        return {
+            "measured": guess.mean,
+            "low": low,
+            "high": high,
+            "interval": f"{CONFIDENCE} {name}" if guess.ends else None,
+            "decision_low": least,
+            "decision_high": most,
+            "decision_level": guess.level if guess.deciding else None,
+            "sign_test_p": guess.p,
+            "observations": guess.count,
+        }
+    if isinstance(value, Ball):
         low, high = _float(value.low), _float(value.high)
-        columns |= {
+        return {
             "measured": _float((value.low + value.high) / 2),
             "low": low,
             "high": high,
@@ -175,11 +157,11 @@ def _measured(result: ClaimResult, row: CaseResult) -> dict[str, Any]:
             "decision_high": high,
             "interval": "enclosure" if rigorous(result.claim) else "interval (see the claim)",
         }
-    elif isinstance(value, Exact):
+    if isinstance(value, Exact):
         size = max(value.value.numerator.bit_length(), value.value.denominator.bit_length())
         short = size < _DIGITS / math.log10(2)
-        columns |= {"measured": _float(value.value), "exact": str(value.value) if short else None}
-    return columns
+        return {"measured": _float(value.value), "exact": str(value.value) if short else None}
+    return {}
 
 
 def _ends(predicted: Any) -> tuple[float | None, float | None]:

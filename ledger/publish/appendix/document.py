@@ -11,17 +11,16 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 from depthlaw.theory.claims.definition import SUITES, Claim
 from depthlaw.theory.claims.printing import symbols
-from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET
+from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET, Sample
 from depthlaw.theory.claims.verdict import Verdict
 
 from ...records.store import Record, Store, canonical, manifest as manifest_of
@@ -76,26 +75,6 @@ _MEANINGS = {
 }
 
 
-@dataclass(frozen=True)
-class Chapter:
-    """Statements of a few topics, with their figures."""
-
-    title: str
-    name: str
-    says: str
-    statements: tuple[Statement, ...]
-    plates: tuple[Plate, ...]
-
-
-@dataclass(frozen=True)
-class Findings:
-    """What a reader must know of theorems and steps of proofs, and in short of the rest."""
-
-    says: str
-    failing: tuple[Statement, ...]
-    others: tuple[tuple[str, str, tuple[str, ...]], ...]
-
-
 def write_appendix(
     directory: Path,
     claims: Mapping[str, Claim],
@@ -113,8 +92,8 @@ def write_appendix(
         directory: new, empty, or with an unedited earlier appendix and nothing else. It receives
             `appendix.pdf`, `.html`, `.tex` (a fragment to \\input) and `.md` (what the three are
             written from), `values.tex` (one macro per claim), `references.bib`, `figures/`,
-            `results.csv` and `.parquet`, `checklist.md`, `CITATION.cff`, `manifest.json`,
-            `ro-crate-metadata.json` and `SHA256SUMS`, moved in whole.
+            `results.csv` and `.parquet`, `checklist.md`, `CITATION.cff`, `manifest.json` and
+            `SHA256SUMS`, moved in whole.
         claims: every claim, by key.
         store: of the records.
         keys: the claims in print; by default the headlines.
@@ -221,11 +200,11 @@ def _files(
             r.control.decision.verdict is Verdict.FAILS for r in behind if r.control is not None
         ],
         "seeds": [
-            seeds
+            len(row.measured.values)
             for r in told
             if r.claim.needs and r.suite in ("training", "exercises", "full")
             for row in r.cases
-            if (seeds := _seeds(row.measured))
+            if isinstance(row.measured, Sample)
         ],
         "failing": [r for r in behind if r.counterexample is not None],
         "source": source,
@@ -256,7 +235,7 @@ def _files(
         {name: content for name, content in pictures.items() if name.endswith(".svg")},
     )
     rows = data.rows(behind)
-    contents = {
+    return {
         "appendix.md": text.encode(),
         "appendix.pdf": document.pdf(),
         "appendix.html": document.html().encode(),
@@ -270,33 +249,22 @@ def _files(
         "manifest.json": canonical(manifest_of(records)) + b"\n",
         **{f"figures/{name}": content for name, content in pictures.items()},
     }
-    return contents | {
-        "ro-crate-metadata.json": provenance.ro_crate(contents, behind, records, source)
-    }
 
 
 # --- what is told, in which order -----------------------------------------------------------------
 
 
-class _Topics(NamedTuple):
-    """A row of chapters.csv: topics that are told together, in the order of the rows, and what a
-    reader must know before the first claim."""
-
-    title: str
-    topics: tuple[str, ...]
-    says: str = ""
-
-
-def _chapter_rows(met: Iterable[str]) -> list[_Topics]:
-    """The chapters; topics that none names follow, each in one of its own."""
+def _chapter_rows(met: Iterable[str]) -> list[tuple[str, tuple[str, ...], str]]:
+    """The chapters of chapters.csv: title, topics that are told together, and what a reader must
+    know before the first claim; topics that none names follow, each in one of its own."""
     text = (files(__package__) / "chapters.csv").read_text(encoding="utf-8")
     listed = [
-        _Topics(row["title"], tuple(row["topics"].split()), row["says"])
+        (row["title"], tuple(row["topics"].split()), row["says"])
         for row in csv.DictReader(text.splitlines())
     ]
-    named = {topic for row in listed for topic in row.topics}
+    named = {topic for _, topics, _ in listed for topic in topics}
     rest = dict.fromkeys(topic for topic in met if topic not in named)
-    return listed + [_Topics(topic.replace("_", " ").capitalize(), (topic,)) for topic in rest]
+    return listed + [(topic.replace("_", " ").capitalize(), (topic,), "") for topic in rest]
 
 
 def _told(judged: Mapping[str, ClaimResult]) -> list[list[ClaimResult]]:
@@ -311,19 +279,19 @@ def _told(judged: Mapping[str, ClaimResult]) -> list[list[ClaimResult]]:
     ]
 
 
-def _chapters(statements: Sequence[Statement], drawn: Sequence[Plate]) -> list[Chapter]:
+def _chapters(statements: Sequence[Statement], drawn: Sequence[Plate]) -> list[dict[str, Any]]:
     """With each figure in the first chapter that holds a claim or a topic that it draws."""
     left, chapters = list(drawn), []
     for title, topics, says in _chapter_rows(s.claim.topic for s in statements):
-        inside = tuple(s for s in statements if s.claim.topic in topics)
-        if inside:
-            fitting = tuple(
+        if inside := [s for s in statements if s.claim.topic in topics]:
+            fitting = [
                 plate
                 for plate in left
                 if any(key.partition("/")[0] in topics for key in plate.claims)
-            )
+            ]
             left = [plate for plate in left if plate not in fitting]
-            chapters.append(Chapter(title, topics[0].replace("_", "-"), says, inside, fitting))
+            chapter = {"title": title, "name": topics[0].replace("_", "-"), "says": says}
+            chapters.append(chapter | {"statements": inside, "plates": fitting})
     return chapters
 
 
@@ -390,23 +358,26 @@ def _counts(
 
 def _findings(
     behind: Sequence[ClaimResult], verdicts: Mapping[str, str], claims: Mapping[str, Claim]
-) -> Findings:
+) -> dict[str, Any]:
+    """What a reader must know of theorems and steps of proofs, and in short of the rest."""
     ordered = groups(behind)
     failing = {
         r.claim.key: r for group in ordered for r in group.results if r.counterexample is not None
     }
     others = []
     for group in ordered:
-        lines = tuple(
+        lines = [
             _line(r)
             for r in group.results
             if group.heading == _ATTENTION or (r.counterexample is None and not r.unexpected)
-        )
+        ]
         if lines and group.heading not in _TOLD_ELSEWHERE:
             others.append((group.heading, group.meaning, lines))
-    return Findings(
-        _summary(verdicts, claims), tuple(map(Statement, failing.values())), tuple(others)
-    )
+    return {
+        "says": _summary(verdicts, claims),
+        "failing": [*map(Statement, failing.values())],
+        "others": others,
+    }
 
 
 def _line(result: ClaimResult) -> str:
@@ -452,10 +423,6 @@ def _scientific(number: float) -> str:
     return rf"{mantissa} \cdot 10^{{{int(exponent)}}}"
 
 
-def _seeds(value: object) -> int:
-    return len(getattr(value, "values", ()))
-
-
 def _compute(records: Sequence[Record]) -> str:
     seconds = sum(float(record.facts.get("timing", {}).get("wall_s") or 0) for record in records)
     return f"{duration(seconds)} of wall-clock time, added up over runs"
@@ -488,17 +455,11 @@ def _environments(records: Iterable[Record]) -> list[str]:
 
 def _commands(told: Sequence[ClaimResult], shown: Shown) -> list[str]:
     used = [suite for suite in SUITES if any(r.suite == suite for r in told)]
-    chain = ("quick", "theory", "full")
-    longest = (
-        [max((s for s in used if s in chain), key=chain.index)]
-        if any(s in chain for s in used)
-        else []
-    )
+    # Each of these includes those before.
+    chain = [suite for suite in ("quick", "theory", "full") if suite in used]
     keys = "".join(f" --only {r.claim.key}" for r in told) if shown == "claims" else ""
-    return [
-        f"depthlaw verify {suite}{keys}"
-        for suite in (*longest, *(s for s in used if s not in chain))
-    ]
+    rest = (suite for suite in used if suite not in chain)
+    return [f"depthlaw verify {suite}{keys}" for suite in (*chain[-1:], *rest)]
 
 
 # --- the other files ------------------------------------------------------------------------------
@@ -510,7 +471,7 @@ def _source(
     records: Sequence[Record],
     suite: str,
     command: str,
-    repeated: Agreement | None = None,
+    repeated: Agreement | None,
 ) -> provenance.Provenance:
     known, store = claim_set(), recorded.store
     name, hash_ = known.name, known.hash
@@ -518,13 +479,9 @@ def _source(
     if changed := len(altered(known, recorded.claims)):
         name += f" with {changed} changed {'claim' if changed == 1 else 'claims'}"
         hash_ = hash_of(entry(claim, verdicts[key]) for key, claim in recorded.claims.items())
-    number = version("depthlaw")
-    shipped = isinstance(store, Ledger)
-    origin = (
-        f"the reference ledger that comes with depthlaw {number}"
-        if shipped
-        else "a results folder, not of the reference ledger"
-    )
+    number, origin = version("depthlaw"), "a results folder, not of the reference ledger"
+    if isinstance(store, Ledger):
+        origin = f"the reference ledger that comes with depthlaw {number}"
     return provenance.Provenance(
         version=number,
         claim_set=name,

@@ -1,15 +1,12 @@
-"""What an appendix is made from, for those who cite it, check it, or archive it: the citation of
-exactly this ledger, a checklist of reproducibility, and an RO-Crate that describes the files."""
+"""What an appendix is made from, for those who cite it or check it: the citation of exactly this
+ledger, and a checklist of reproducibility."""
 
 from __future__ import annotations
 
-import csv
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from depthlaw.theory.claims.proof_steps import counted
@@ -19,7 +16,7 @@ from depthlaw.theory.claims.verdict import Verdict
 
 from ...records.store import Record, canonical
 from ...verdicts.suite_verdicts import VERDICT_NAMES, CaseResult, ClaimResult, verdict_name
-from .data import COLUMNS, rigorous
+from .data import rigorous
 from .typesetting import template
 
 # The day of this release: dates in files that must be the same whenever they are written.
@@ -228,124 +225,3 @@ def _seconds(records: Sequence[Record]) -> list[float]:
         for record in records
         if isinstance(seconds := record.facts.get("timing", {}).get("wall_s"), int | float)
     ]
-
-
-# --- RO-Crate -------------------------------------------------------------------------------------
-
-_SOFTWARE = "#depthlaw"
-
-
-def ro_crate(
-    files: Mapping[str, bytes],
-    results: Sequence[ClaimResult],
-    records: Sequence[Record],
-    source: Provenance,
-) -> bytes:
-    """ro-crate-metadata.json (RO-Crate 1.1) of a folder.
-
-    Args:
-        files: the other files by their names in the folder, with slashes.
-        results, records: what the folder speaks of.
-    """
-    devices = sorted({str(record.inputs.get("device", "unknown")) for record in records})
-    keywords = ["transformer", "depth", *sorted({r.claim.topic.replace("_", " ") for r in results})]
-    graph: list[dict[str, Any]] = [
-        {
-            "@id": "ro-crate-metadata.json",
-            "@type": "CreativeWork",
-            "about": {"@id": "./"},
-            "conformsTo": {"@id": "https://w3id.org/ro/crate/1.1"},
-        },
-        {
-            "@id": "./",
-            "@type": "Dataset",
-            "name": f"{_TITLE}: appendix of {source.claim_set}",
-            "description": f"Verdicts on {len(results)} claims on transformer depth, with the data "
-            f"behind them, from {source.ledger}.",
-            "datePublished": source.date,
-            "license": {"@id": _licence_page()},
-            "author": {"@id": "#developers"},
-            "publisher": {"@id": "#developers"},
-            "version": f"{source.version}, {source.claim_set}",
-            "keywords": ", ".join(keywords),
-            "identifier": [{"@id": "#manifest"}, {"@id": "#claims"}],
-            "hasPart": [{"@id": name} for name in sorted(files)],
-            "mentions": {"@id": "#written"},
-        },
-        *(_file(name, files[name]) for name in sorted(files)),
-        {"@id": "#developers", "@type": "Organization", "name": _AUTHORS},
-        {
-            "@id": _licence_page(),
-            "@type": "CreativeWork",
-            "name": "Apache License 2.0",
-            "identifier": _LICENCE,
-        },
-        {
-            "@id": _SOFTWARE,
-            "@type": "SoftwareApplication",
-            "name": "depthlaw",
-            "version": source.version,
-            "softwareVersion": source.version,
-            "description": _TITLE,
-            "license": {"@id": _licence_page()},
-        },
-        _hash("#manifest", "SHA-256 of the manifest", source.manifest),
-        _hash("#claims", f"SHA-256 of the claim set {source.claim_set}", source.claims_hash),
-        {
-            "@id": "#written",
-            "@type": "CreateAction",
-            "name": "Writing the appendix",
-            "description": f"{source.command}; records of runs on {', '.join(devices)}",
-            "instrument": {"@id": _SOFTWARE},
-            "agent": {"@id": "#developers"},
-            "object": {"@id": "manifest.json" if "manifest.json" in files else "#manifest"},
-            "result": [{"@id": name} for name in sorted(files) if name != "manifest.json"],
-        },
-    ]
-    if "results.csv" in files:
-        graph += [
-            {"@id": f"#column-{name}", "@type": "PropertyValue", "name": name, "description": holds}
-            for name, (_, holds) in COLUMNS.items()
-        ]
-    body = {"@context": "https://w3id.org/ro/crate/1.1/context", "@graph": graph}
-    return (json.dumps(body, indent=1, ensure_ascii=False) + "\n").encode()
-
-
-@cache
-def _known() -> dict[str, dict[str, str]]:
-    """The files of an appendix but its figures, by name."""
-    text = (files(__package__) / "files.csv").read_text(encoding="utf-8")
-    return {row["name"]: row for row in csv.DictReader(text.splitlines())}
-
-
-def _file(name: str, content: bytes) -> dict[str, Any]:
-    stem, _, ending = name.rpartition(".")
-    figure = {
-        "format": {"pdf": "application/pdf"}.get(ending, "image/svg+xml"),
-        "description": f"Figure {stem.rpartition('/')[2].replace('-', ' ')}",
-    }
-    known = _known().get(name, figure)
-    entity: dict[str, Any] = {
-        "@id": name,
-        "@type": "File",
-        "name": known["description"],
-        "contentSize": str(len(content)),
-        "encodingFormat": known["format"],
-    }
-    if name.startswith("results."):
-        entity["variableMeasured"] = [{"@id": f"#column-{column}"} for column in COLUMNS]
-    return entity
-
-
-def _hash(place: str, name: str, value: str) -> dict[str, Any]:
-    return {
-        "@id": place,
-        "@type": "PropertyValue",
-        "name": name,
-        "propertyID": "SHA-256",
-        "value": value,
-    }
-
-
-def _licence_page() -> str:
-    return f"https://spdx.org/licenses/{_LICENCE}"

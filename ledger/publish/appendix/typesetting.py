@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -82,6 +82,22 @@ def md(text: str) -> str:
     'a\\\\_b \\\\| \\\\<x\\\\> \\\\$1'
     """
     return re.sub(r"([\\`*_{}\[\]<>|$~&#])", r"\\\1", _flat(text))
+
+
+def pipe_table(heading: str, rows: Iterable[Iterable[str]]) -> str:
+    r"""A table in Markdown, of cells that are Markdown already. What ends in a colon in the heading
+    stands over a column of numbers.
+
+    >>> print(pipe_table("rule | layers:", [("Kaplan", "32")]))
+    | rule | layers |
+    |---|--:|
+    | Kaplan | 32 |
+    """
+    columns = heading.split(" | ")
+    marks = "".join("--:|" if column.endswith(":") else "---|" for column in columns)
+    titles = (column.removesuffix(":") for column in columns)
+    lines = (f"| {' | '.join(cells)} |" for cells in (titles, *rows))
+    return "\n".join([next(lines), f"|{marks}", *lines])
 
 
 def prose(text: str) -> str:

@@ -3,70 +3,18 @@ and nothing else is drawn."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from math import log, nan
 
 from depthlaw.empirics.separation_rank.frontier import RankEntry
 from depthlaw.theory.claims.definition import find
-from depthlaw.theory.claims.values import Case, Exact
-from depthlaw.theory.claims.verdict import Verdict
+from depthlaw.theory.claims.values import Case
 from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
 
-from ...records.store import decode
-from ...verdicts.suite_verdicts import CaseResult, ClaimResult
 from .panels import Panel, Series, stated, upright
 
-# The claims whose records hold the separation rank of nets with random weights.
-GENERIC_RANK = ("separation_rank/generic_one_head", "separation_rank/dimension_count")
 # Panels of the frontier.
 FRONTIER_WIDTHS = (2, 3, 4, 6, 10, 16)
-
-
-@dataclass(frozen=True)
-class RankPoint:
-    """The largest rank found on one case, over its seeds."""
-
-    width: int
-    depth: int
-    heads: int
-    rank: int
-
-
-def generic_ranks(results: Iterable[ClaimResult]) -> Iterator[RankPoint]:
-    """One point for each width, depth and number of heads, of nets without residual connections:
-    the case with the most tokens, and of its seeds the largest rank."""
-    best: dict[tuple[int, int, int], tuple[int, RankPoint]] = {}
-    for result in results:
-        if result.claim.key not in GENERIC_RANK:
-            continue
-        for case in result.cases:
-            if case.case.get("residual", False):
-                continue
-            shape = (
-                int(case.case.get("width", 1)),
-                int(case.case.get("depth", 1)),
-                int(case.case.get("heads", 1)),
-            )
-            rank, tokens = _rank(case), case.case.get("tokens", 0)
-            if rank and (
-                shape not in best or (tokens, rank) > (best[shape][0], best[shape][1].rank)
-            ):
-                best[shape] = tokens, RankPoint(*shape, rank)
-    return (point for _, point in best.values())
-
-
-def _rank(case: CaseResult) -> int:
-    """The largest rank of a case; 0 where there is none."""
-    # What leaves a claim undecided, such as a rank of too few inputs, is no measurement of the
-    # separation rank.
-    if (
-        case.decision.verdict not in (Verdict.HOLDS, Verdict.FAILS)
-        or not {"width", "depth"} <= case.case.fields().keys()
-    ):
-        return 0
-    values = [decode(record.result) for record in case.records]
-    return max((int(value.value) for value in values if isinstance(value, Exact)), default=0)
 
 
 def rank_panels(

@@ -1,5 +1,5 @@
 """The pages that are generated from claims and what is recorded of them: one for each claim, one
-for each topic, the index, findings, what is most wanted, glossary, mutations."""
+for each topic, the index, findings, what is most wanted, glossary."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from ...verdicts.display import (
     statement_latex,
 )
 from ...verdicts.findings import TIERS, groups, importance, reason
-from ...verdicts.mutation import Mutant
 from ...verdicts.shipped_answers import Ground
 from ...verdicts.suite_verdicts import (
     NOT_RUN,
@@ -35,7 +34,7 @@ from ...verdicts.suite_verdicts import (
     verdict_name,
 )
 from ..appendix.printed_claims import DATED, Statement, sign
-from ..appendix.typesetting import code, factor, maths, prose, sentence, value, verdict
+from ..appendix.typesetting import code, factor, maths, pipe_table, prose, sentence, value, verdict
 from .page_blocks import case_cells, undecided
 
 # Longer tables hide what matters; the file of data beside a claim holds every case.
@@ -198,13 +197,11 @@ def _cases(result: ClaimResult, data: str) -> Iterator[str]:
     if not any(row.records for row in result.cases):
         yield "Nothing is recorded for them."
         return
-    relation = sign(result.claim)
-    yield (
-        f"| case | {maths(latex(result.claim.statement.lhs))} measured | {relation} stated | "
-        "verdict |\n|---|---|---|---|"
+    left, rows = maths(latex(result.claim.statement.lhs)), _telling(result)
+    yield pipe_table(
+        f"case | {left} measured | {sign(result.claim)} stated | verdict",
+        ((code(str(row.case)), *case_cells(result, row)) for row in rows),
     )
-    rows = _telling(result)
-    yield from (f"| {code(str(row.case))} | {case_cells(result, row)} |" for row in rows)
     if len(rows) < len(result.cases):
         yield f"\n{len(result.cases) - len(rows)} further cases are in the file below."
     yield f"\n{data}" if data else ""
@@ -249,19 +246,16 @@ def index(judged: Sequence[ClaimResult], ledger: str) -> str:
             lines.append(f"* **{plural(len(own), one)}**: {_counted(own)}. {meaning}")
     lines += [
         "\nVerdicts of the cited claims, and how many others there are:\n",
-        ":::{container} compact\n",
-        f"| topic | {' | '.join(words)} | supporting |",
-        f"|---|{'--:|' * (len(words) + 1)}",
     ]
-    names = list(dict.fromkeys(r.claim.topic for r in judged))
+    names, rows = list(dict.fromkeys(r.claim.topic for r in judged)), []
     for topic in names:
         counts = Counter(verdict_name(r) for r in cited if r.claim.topic == topic)
-        tiers = Counter(r.claim.tier for r in judged if r.claim.topic == topic)
-        cells = " | ".join(
-            f"{n}" if n else "" for n in (*(counts[name] for name in words), tiers["supporting"])
-        )
-        lines.append(f"| [{topic}]({topic}/index.md) | {cells} |")
-    lines += [":::", "", "Claims of earlier versions: [what became of them](former.md)."]
+        others = sum(r.claim.tier == "supporting" for r in judged if r.claim.topic == topic)
+        cells = (f"{n or ''}" for n in (*(counts[name] for name in words), others))
+        rows.append((f"[{topic}]({topic}/index.md)", *cells))
+    heading = " | ".join(["topic", *(f"{word}:" for word in (*words, "supporting"))])
+    lines += [f":::{{container}} compact\n\n{pipe_table(heading, rows)}\n:::", ""]
+    lines += ["Claims of earlier versions: [what became of them](former.md)."]
     menu = "\n".join(["former", *(f"{topic}/index" for topic in names)])
     return "\n".join([*lines, "", f"```{{toctree}}\n:hidden:\n\n{menu}\n```", ""])
 
@@ -284,23 +278,13 @@ def former(judged: Sequence[ClaimResult]) -> str:
             f"Of {len(listed)} claims {len(listed) - len(gone)} are here under the same key, "
             f"{len(listed) - len(gone) - len(turned)} of them with the same verdict.",
         ]
+        then = {key: verdict(listed[key].verdict) for key in listed}
         if turned:
-            lines += ["", "| claim | verdict then | now |", "|---|---|---|"]
-            lines += [
-                f"| {link(today[key].claim)} | {verdict(listed[key].verdict)} "
-                f"| {verdict(_now(today[key]))} |"
-                for key in turned
-            ]
+            now = ((link(today[key].claim), then[key], verdict(_now(today[key]))) for key in turned)
+            lines += ["", pipe_table("claim | verdict then | now", now)]
         if gone:
-            lines += [
-                "",
-                "| claim then | verdict then | what became of it |",
-                "|---|---|---|",
-            ]
-            lines += [
-                f"| {code(key)} | {verdict(listed[key].verdict)} | {_went(key, today)} |"
-                for key in gone
-            ]
+            became = ((code(key), then[key], _went(key, today)) for key in gone)
+            lines += ["", pipe_table("claim then | verdict then | what became of it", became)]
     return "\n".join(lines) + "\n"
 
 
@@ -333,35 +317,28 @@ def topic_page(topic: str, judged: Sequence[ClaimResult], about: str) -> str:
         rest = [r for r in own if r.claim.supports not in {result.claim.key for result in judged}]
         if tier != "cited" and not rest:
             continue
-        heading = {
-            "cited": "Cited",
-            "supporting": "In support of claims of other topics",
-        }[tier]
-        counts = (
-            ""
-            if tier == "supporting"
-            else (f"{plural(len(own), _TIERS[tier][0])}: {_counted(own)}.\n")
-        )
-        lines += [f"\n## {heading}\n", counts, "| claim | source | verdict |", "|---|---|---|"]
+        heading, counts = "In support of claims of other topics", ""
+        if tier == "cited":
+            heading = "Cited"
+            counts = f"{plural(len(own), _TIERS[tier][0])}: {_counted(own)}.\n"
+        listed = []
         for r in rest:
-            lines.append(_row(r))
-            lines += [_row(under, "↳ ") for under in _supporting(r, judged)]
+            under = (_row(s, "↳ ") for s in judged if s.claim.supports == r.claim.key)
+            listed += [_row(r), *under]
+        lines += [f"\n## {heading}\n", counts, pipe_table("claim | source | verdict", listed)]
     return "\n".join(lines) + "\n"
 
 
-def _row(result: ClaimResult, before: str = "") -> str:
+def _row(result: ClaimResult, before: str = "") -> tuple[str, str, str]:
     claim = result.claim
     why = f"<br>{prose(claim.cited)}" if claim.cited else ""
     if claim.supports and not before:
         why = f"<br>supports [{code(claim.supports)}](/claims/{claim.supports}.md)"
     return (
-        f"| {before}[{prose(claim.title)}]({claim.name}.md){why} | {_key(claim)}, "
-        f"{claim.wording} | {verdict(marked(result))}{_as_known(result)} |"
+        f"{before}[{prose(claim.title)}]({claim.name}.md){why}",
+        f"{_key(claim)}, {claim.wording}",
+        f"{verdict(marked(result))}{_as_known(result)}",
     )
-
-
-def _supporting(result: ClaimResult, judged: Iterable[ClaimResult]) -> list[ClaimResult]:
-    return [r for r in judged if r.claim.supports == result.claim.key]
 
 
 def _counted(judged: Iterable[ClaimResult]) -> str:
@@ -376,19 +353,17 @@ def _as_known(result: ClaimResult) -> str:
 def glossary(claims: Iterable[Claim]) -> str:
     """The symbols that the claims use, with how papers print them."""
     used = Counter(s.name for c in claims for s in c.statement.free_symbols)
-    lines = [
-        "# Glossary\n",
-        "Every symbol of every statement, generated from the claims.\n",
-        "| symbol | meaning | name in code | claims |",
-        "|---|---|---|--:|",
-    ]
-    for name, entry in sorted(TERMS.items()):
-        if used[name]:
-            lines.append(
-                f"| {maths(entry.latex)} | {prose(entry.meaning)} ({entry.domain}) | "
-                f"{code(name)} | {used[name]} |"
-            )
-    return "\n".join(lines) + "\n"
+    listed = pipe_table(
+        "symbol | meaning | name in code | claims:",
+        (
+            (maths(it.latex), f"{prose(it.meaning)} ({it.domain})", code(name), f"{used[name]}")
+            for name, it in sorted(TERMS.items())
+            if used[name]
+        ),
+    )
+    return (
+        f"# Glossary\n\nEvery symbol of every statement, generated from the claims.\n\n{listed}\n"
+    )
 
 
 def findings(judged: Iterable[ClaimResult], ledger: str) -> str:
@@ -471,32 +446,6 @@ def _settled_by(result: ClaimResult) -> str:
     """What would decide an undecided claim; of theorems their notes say more."""
     more = result.claim.weight in ("theorem", "step") and result.claim.note
     return _cited(" ".join([sentence("; ".join(undecided(result))), *([more] if more else [])]))
-
-
-def mutations(found: Mapping[str, Sequence[Mutant]], ledger: str) -> str:
-    """Which verdicts turn when a constant or the form is changed, and why survivors survive."""
-    total = sum(map(len, found.values()))
-    fates = Counter(m.fate for changes in found.values() for m in changes)
-    lines = [
-        "# Mutations\n\nEvery numeric constant of every statement is changed by one "
-        "(fractions by one per cent), Min and Max, floor and ceiling are swapped, relations "
-        "are turned round. The form is changed as well: 3^L to 2 L + 1 or a constant, a "
-        "constant term dropped, a bound to an equality. The values of suite quick are judged "
-        f"again and proofs are run again. {ledger}.\n",
-        f"Of {total:,} mutants {fates['data']:,} turn a verdict by the data, "
-        f"{fates['proof']:,} only break a proof, {fates['undecided']:,} turn a HOLDS into "
-        f"UNDECIDED, {fates['survives']:,} survive. Those that turn no verdict, with the "
-        "reason:\n",
-    ]
-    for key, mutants in found.items():
-        survivors = [m for m in mutants if not m.turned]
-        if survivors:
-            lines.append(
-                f"- [{code(key)}](/claims/{key}.md): "
-                f"{len(mutants) - len(survivors)} of {len(mutants)} turn."
-            )
-            lines += [f"  - {code(m.change)}: {prose(m.reason)}." for m in survivors]
-    return "\n".join(lines) + "\n"
 
 
 def link(claim: Claim) -> str:

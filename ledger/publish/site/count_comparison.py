@@ -7,7 +7,6 @@ beside what its makers report, the list's own count, and what other tools count.
 from __future__ import annotations
 
 import csv
-import math
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -98,15 +97,13 @@ def _others() -> tuple[dict[str, str], ...]:
 
 
 def part(name: str) -> str:
-    """A part of docs/counting.md in Markdown: summary, exceptions, models, tools, depths or
-    versions."""
+    """A part of docs/counting.md in Markdown: summary, exceptions, models, tools or versions."""
     return "\n".join(
         {
             "summary": _summary,
             "exceptions": _exceptions,
             "models": _models,
             "tools": _tools,
-            "depths": _depths,
             "versions": _versions,
         }[name]()
     )
@@ -209,18 +206,6 @@ def _tools() -> Iterator[str]:
             )
         yield f"| {md(name)} | {true:,} | " + " | ".join(cells) + " |"
     yield "| within 1 % | | " + " | ".join(f"{n} of {len(names)}" for n in right.values()) + " |"
-
-
-def _depths() -> Iterator[str]:
-    yield "| model | width | layers | nanochat | Marin |"
-    yield "|---|--:|--:|--:|--:|"
-    for name in dict.fromkeys(r["model"] for r in _others() if r["tool"] == "accelerate"):
-        a = architecture(model(name))
-        layers = f"{a.encoder_layers} + {a.layers}" if a.encoder_layers else f"{a.layers}"
-        yield (
-            f"| {md(name)} | {a.width:,} | {layers} | {round(a.width / 64)} | "
-            f"{round(a.width / (64 + 4 * math.log2(a.width) - 9))} |"
-        )
 
 
 def _versions() -> Iterator[str]:

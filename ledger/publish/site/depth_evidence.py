@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from depthlaw.advisor.grids import Grid, grids, rows
-from depthlaw.advisor.rule_scores import Comparison, Pool, gain, interval, projections, table
+from depthlaw.advisor.rule_scores import (
+    Comparison,
+    Pool,
+    Scores,
+    gain,
+    interval,
+    projections,
+    table,
+)
 
-from ..appendix.typesetting import md
+from ..appendix.typesetting import md, pipe_table
 
 
 def part(name: str) -> str:
@@ -22,16 +30,8 @@ def part(name: str) -> str:
 def _scores() -> str:
     scores = table()
     return _table(
-        (
-            "rule",
-            "says",
-            "may be chosen",
-            "regret",
-            "worst source",
-            "loss, %",
-            "best net picked",
-            "outside",
-        ),
+        "rule | says | may be chosen | regret: | worst source: | loss, %: | best net picked: "
+        "| outside:",
         (
             (
                 s.rule.name,
@@ -45,25 +45,18 @@ def _scores() -> str:
             )
             for s in scores.scores
         ),
-        words=3,
     )
 
 
 def _sources() -> str:
     scores = table()
+
+    def cell(score: Scores, source: str) -> str:
+        return _two(score.sources[source]) + "\\*" * (score.rule.read_off == source)
+
     return _table(
-        ("rule", *scores.sources),
-        (
-            (
-                s.rule.name,
-                *(
-                    _two(s.sources[source]) + ("\\*" if s.rule.read_off == source else "")
-                    for source in scores.sources
-                ),
-            )
-            for s in scores.scores
-        ),
-        words=1,
+        " | ".join(["rule", *(f"{md(source)}:" for source in scores.sources)]),
+        ((s.rule.name, *(cell(s, source) for source in scores.sources)) for s in scores.scores),
     )
 
 
@@ -72,24 +65,14 @@ def _left_out() -> str:
     better = sum(row.regret < row.default for row in scores.rows)
     worse = sum(row.regret > row.default for row in scores.rows)
     lines = _table(
-        (
-            "source",
-            "grids",
-            "the others choose",
-            "regret here",
-            "best rule in hindsight",
-            "d = 64 L",
-            "best depth inside the others' interval",
-            "worst depth inside it",
-        ),
+        "source | grids | the others choose | regret here: | best rule in hindsight: | d = 64 L: "
+        "| best depth inside the others' interval: | worst depth inside it:",
         (
             (
                 row.source,
                 str(row.grids),
                 row.chosen.name,
-                _two(row.regret),
-                _two(row.best),
-                _two(row.default),
+                *map(_two, (row.regret, row.best, row.default)),
                 *(
                     f"{count} of {row.asked}" if row.asked else "none"
                     for count in (row.inside, row.losers)
@@ -97,7 +80,6 @@ def _left_out() -> str:
             )
             for row in scores.rows
         ),
-        words=3,
     )
     return (
         f"{lines}\n\nOver all sources: {_three(scores.held_out)} for the choice of the others, "
@@ -130,32 +112,28 @@ def _sensitivity() -> str:
         Comparison(nearest=True): "at the nearest cell, at equal size",
     }
     return _table(
-        ("may be chosen", "grids are read", "chosen", "regret", "left out", "d = 64 L"),
+        "may be chosen | grids are read | chosen | regret: | left out: | d = 64 L:",
         (
             (
                 says,
                 how,
                 (scores := table(way, pool=pool)).best.rule.name,
-                _three(scores.best.mean),
-                _three(scores.held_out),
-                _three(scores.default.mean),
+                *map(_three, (scores.best.mean, scores.held_out, scores.default.mean)),
             )
             for pool, says in pools.items()
             for way, how in compared.items()
         ),
-        words=3,
     )
 
 
 def _grids() -> str:
     return _table(
-        ("source", "grid", "12 L d^2", "measure", "layers: value (best in bold)", "how known"),
+        "source | grid | 12 L d^2 | measure | layers: value (best in bold) | how known",
         (
             (g.source, g.name, f"{12 * g.volume / 1e6:,.0f}M", g.measure, _cells(g), g.wording)
             for g in grids()
             if g.scored
         ),
-        words=6,
         raw=4,
     )
 
@@ -175,42 +153,32 @@ def _not_scored() -> str:
         (source, grid, f"{r['measure']} = {r['value']}", r["place"])
         for (source, grid), r in optima.items()
     ]
-    return _table(("source", "what", "measure", "place"), lines, words=4)
+    return _table("source | what | measure | place", lines)
 
 
 def _intervals() -> str:
     intervals = [(size, interval(size)) for size in (1e8, 3e8, 1e9, 3e9, 1e10, 1e11)]
     return _table(
-        ("12 L d^2", "layers", "by what"),
+        "12 L d^2 | layers | by what",
         ((f"{size:.0e}", f"{i.low} to {i.high}", i.why) for size, i in intervals if i),
-        words=3,
     )
 
 
 def _projections() -> str:
     return _table(
-        (
-            "model",
-            "stated in",
-            "parameters",
-            "stated",
-            "fit",
-            "standard error",
-            "equal after rounding",
-        ),
+        "model | stated in | parameters: | stated: | fit: | standard error: "
+        "| equal after rounding:",
         (
             (
                 p.model,
                 p.stated_in,
                 f"{p.parameters:,}",
                 str(p.stated),
-                f"{p.solved:.2f}",
-                _two(p.error),
+                *map(_two, (p.solved, p.error)),
                 "yes" if p.matches else "**no**",
             )
             for p in projections()
         ),
-        words=2,
         raw=6,
     )
 
@@ -227,28 +195,14 @@ _PARTS: dict[str, Callable[[], str]] = {
 }
 
 
-def _table(
-    heading: tuple[str, ...],
-    lines: Iterable[tuple[str, ...]],
-    words: int,
-    raw: int = -1,
-) -> str:
-    """A table whose first columns are words, the others numbers; one column is Markdown already,
-    and cells with a star are."""
-
-    def cell(place: int, text: str) -> str:
-        return text if place == raw or "\\*" in text else md(text)
-
-    marks = "".join("---|" if place < words else "--:|" for place in range(len(heading)))
-    return "\n".join(
-        [
-            "| " + " | ".join(map(md, heading)) + " |",
-            f"|{marks}",
-            *(
-                "| " + " | ".join(cell(*entry) for entry in enumerate(line)) + " |"
-                for line in lines
-            ),
-        ]
+def _table(heading: str, lines: Iterable[Sequence[str]], raw: int = -1) -> str:
+    """A table; one column is Markdown already, and cells with a star are."""
+    return pipe_table(
+        heading,
+        (
+            (text if place == raw or "\\*" in text else md(text) for place, text in enumerate(line))
+            for line in lines
+        ),
     )
 
 

@@ -1,21 +1,13 @@
 """The explorer, a page of sliders and plots that works without a server: what it shows is computed
 here, by the advisor, the claims and the records, and written beside it as one script of data.
-
-The calculator is computed beforehand, at every setting of its controls, by the advisor that answers
-`depthlaw depth`: a page that ran Python in the browser would load some 13 MB first, more than a
-phone should, for the same text.
-
-    python -m depthlaw.ledger.publish.site.explorer docs/explorer OUT
 """
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import math
 import shutil
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from importlib.metadata import version
@@ -28,17 +20,18 @@ from flint import arb, arb_mat
 
 from depthlaw.advisor import laws
 from depthlaw.advisor.answer import LawNumber
-from depthlaw.advisor.answer_text import as_text, layers
-from depthlaw.advisor.base.quantities import UsageError, parse_budget
+from depthlaw.advisor.answer_text import layers
+from depthlaw.advisor.base.quantities import parse_budget
 from depthlaw.advisor.models import models
 from depthlaw.advisor.recommendation import recommend
 from depthlaw.advisor.rule_scores import Interval
 from depthlaw.advisor.rules import rules
 from depthlaw.advisor.task_depths import TaskNumber
 from depthlaw.empirics.separation_rank.frontier import entries
-from depthlaw.theory.claims.definition import Case, at, registry
+from depthlaw.theory.claims.definition import Case, at
 from depthlaw.theory.claims.rounding import LEVEL, interval
-from depthlaw.theory.claims.values import Ball, Sample
+from depthlaw.theory.claims.values import Ball, Exact, Sample
+from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.rank_collapse.doubly_exponential import next_pair
 from depthlaw.theory.rank_collapse.softmax_attention import (
     Head,
@@ -48,12 +41,10 @@ from depthlaw.theory.rank_collapse.softmax_attention import (
 )
 from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
 
-from ...records.store import manifest, open_store
+from ...records.store import decode, manifest
 from ...verdicts.display import middle
 from ...verdicts.judged_ledger import Recorded
-from ...verdicts.reference_ledger import shipped
-from ...verdicts.suite_verdicts import CaseResult, marked
-from ..drawing.rank_panels import generic_ranks
+from ...verdicts.suite_verdicts import marked
 
 # --- the grids of the controls --------------------------------------------------------------------
 
@@ -66,8 +57,6 @@ BUDGETS = tuple(
     )
     for m in ms.split()
 )
-HEAD_WIDTHS, PIPELINES = (None, 64, 128), (None, 4, 8, 16)
-DEPTHS = (*range(4, 33, 2), 36, 40, 44, 48, 54, 60, 64, 72, 80, 96, 112, 128)
 WIDTHS = (*range(2, 17), *(m * 2**k for k in range(4, 14) for m in ((2, 3) if k < 13 else (2,))))
 HEADS = (1, 2, 4, 8, 16)
 LAYERS = 20
@@ -85,8 +74,6 @@ OPTIONS = {"connectivity": "diameter", "hops": "hops", "regular": "length"}
 STARTS, BETAS, COLLAPSE = ("1/1000", "1/100", "1/10", "1/2", "1"), ("1/4", "1", "4"), 12
 # Of the nets that collapse: those that rank_collapse/doubly_exponential_slope draws.
 _TOKENS, _WIDTH = 6, 4
-# Columns in which every row of an answer is one line, and those of its label.
-_ONE_LINE, _LABEL = 10**6, 9
 
 Curve = dict[str, Any]
 
@@ -112,7 +99,7 @@ def write(source: Path, out: Path, recorded: Recorded) -> list[Path]:
 
 def _data(recorded: Recorded) -> dict[str, Any]:
     panels: dict[str, Any] = {
-        "calculator": calculator(),
+        "rules": by_rule(),
         "thresholds": thresholds(recorded),
         "ranks": ranks(recorded),
         "collapse": collapse(recorded),
@@ -135,9 +122,6 @@ def _data(recorded: Recorded) -> dict[str, Any]:
         "grids": {
             "budgets": BUDGETS,
             "parameters": [parse_budget(budget) for budget in BUDGETS],
-            "headWidths": HEAD_WIDTHS,
-            "pipelines": PIPELINES,
-            "depths": DEPTHS,
             "widths": WIDTHS,
             "heads": HEADS,
             "layers": LAYERS,
@@ -232,63 +216,18 @@ def _shorts(values: Iterable[float | None]) -> list[float | int | None]:
     return [_short(value) for value in values]
 
 
-# --- the calculator -------------------------------------------------------------------------------
+# --- depth against size ---------------------------------------------------------------------------
 
 
-class _Lines:
-    """Lines of text, each stored once."""
-
-    def __init__(self) -> None:
-        self.places: dict[tuple[str, str], int] = {}
-
-    def of(self, text: str) -> list[int]:
-        """The places of the rows of an answer: a label, which may be empty, and what is said."""
-        rows: list[tuple[str, str]] = []
-        for line in text.split("\n"):
-            label, content = line[:_LABEL].strip(), line[_LABEL:]
-            labelled = line[_LABEL - 1 : _LABEL] == " " and (" " not in label or not label)
-            rows.append((label, content) if labelled and rows else ("", line))
-        return [self.places.setdefault(row, len(self.places)) for row in rows]
-
-
-def _answer(lines: _Lines, budget: str, **options: Any) -> dict[str, Any]:
-    """Rows, layers, width and heads; or the one line in which the question is refused."""
-    try:
-        answer = recommend(budget, **options)
-    except UsageError as error:
-        return {"refused": str(error)}
-    data: dict[str, Any] = {"rows": lines.of(as_text(answer, _ONE_LINE))}
-    if answer.shape:
-        a = answer.shape.architecture
-        data["shape"] = [a.layers, a.width, a.heads]
-    return data
-
-
-def calculator() -> dict[str, Any]:
-    """Every answer of the calculator, and depth against size by every rule for standard nets."""
-    lines = _Lines()
-    free = [
-        [
-            [
-                [
-                    _answer(
-                        lines, budget, head_width=head, pipeline=stages or 1, latency_matters=fast
-                    )
-                    for fast in (False, True)
-                ]
-                for stages in PIPELINES
-            ]
-            for head in HEAD_WIDTHS
-        ]
-        for budget in BUDGETS
-    ]
-    fixed = [[_answer(lines, budget, layers=deep) for deep in DEPTHS] for budget in BUDGETS]
+def by_rule() -> dict[str, Any]:
+    """Depth against size for standard nets: as recommended, and by every rule."""
     plain = [recommend(b) for b in BUDGETS]
     plain_rules = [rule for rule in rules() if rule.key in _RULES]
-    curves = _curves("calculator")
+    curves = _curves("rules")
     within = [a.interval for a in plain]
+    nets = [a.shape.architecture for a in plain if a.shape]
     series: dict[str, Any] = {
-        "recommended": _shorts(a.shape.architecture.layers for a in plain if a.shape),
+        "recommended": [net.layers for net in nets],
         "within": {
             "low": [i and i.low for i in within],
             "high": [i and i.high for i in within],
@@ -312,9 +251,7 @@ def calculator() -> dict[str, Any]:
             "text": [law and f"{law.depth:.1f} layers{_outside(law)}" for law in of_plain],
         }
     return {
-        "lines": list(lines.places),
-        "free": free,
-        "fixed": fixed,
+        "shapes": [[net.layers, net.width, net.heads] for net in nets],
         "curves": curves,
         "x": [parse_budget(b) for b in BUDGETS],
         "series": series,
@@ -436,19 +373,15 @@ def _points(recorded: Recorded) -> dict[tuple[str, int, int], dict[str, Any]]:
     by_net: dict[tuple[str, int, int], list[tuple[int, int, str]]] = {}
     exact = recorded.claims["separation_rank/exact"]
     keys = (exact.key, "separation_rank/exact_below_count")
-    for entry in entries([row for key in keys for row in _rows(recorded, key)]):
+    for entry in entries(recorded.rows(*keys)):
         if not entry.complete:
             continue
         case = Case(width=entry.width, depth=entry.depth, heads=1)
         name = "certified" if exact.certified is not None and exact.certified(case) else "exact"
         says = f"rank {'' if entry.settled else 'at least '}{entry.rank:,}"
         by_net.setdefault((name, entry.width, 1), []).append((entry.depth, entry.rank, says))
-    several = recorded.judged("separation_rank/dimension_count")
-    for point in generic_ranks([several] if several else []):
-        if point.heads > 1:
-            by_net.setdefault(("measured", point.width, point.heads), []).append(
-                (point.depth, point.rank, f"rank {point.rank:,}")
-            )
+    for (width, depth, heads), rank in _ranks_of_several_heads(recorded).items():
+        by_net.setdefault(("measured", width, heads), []).append((depth, rank, f"rank {rank:,}"))
     return {
         shape: {
             "x": [depth for depth, _, _ in sorted(points)],
@@ -459,11 +392,21 @@ def _points(recorded: Recorded) -> dict[tuple[str, int, int], dict[str, Any]]:
     }
 
 
-def _rows(recorded: Recorded, key: str) -> list[CaseResult]:
-    """The recorded cases of a claim, in all suites and on any device."""
-    results = [recorded.of(suite, key) for suite in recorded.claims[key].grid]
-    rows = {row.case: row for result in results if result for row in result.cases if row.records}
-    return list(rows.values())
+def _ranks_of_several_heads(recorded: Recorded) -> dict[tuple[int, int, int], int]:
+    """By width, depth and heads, of nets without residual connections: the largest rank over the
+    seeds of the case with the most tokens."""
+    result, ranks = recorded.judged("separation_rank/dimension_count"), {}
+    rows = sorted(result.cases if result else (), key=lambda row: row.case.get("tokens", 0))
+    for row in rows:
+        case = row.case
+        # A rank of too few inputs leaves the claim undecided, and is none of the net.
+        decided = row.decision.verdict in (Verdict.HOLDS, Verdict.FAILS)
+        if decided and case.get("heads", 1) > 1 and not case.get("residual", False):
+            values = [decode(record.result) for record in row.records]
+            ranks[case.width, case.depth, case.heads] = max(
+                int(value.value) for value in values if isinstance(value, Exact)
+            )
+    return ranks
 
 
 # --- rank collapse --------------------------------------------------------------------------------
@@ -560,7 +503,7 @@ def _bert(recorded: Recorded) -> dict[str, Any]:
     """Means and 95 % intervals of the relative residual, as orders of magnitude below 1."""
     by_layer = sorted(
         (int(row.case.layer), row.measured)
-        for row in _rows(recorded, "rank_collapse/bert_init_collapse")
+        for row in recorded.rows("rank_collapse/bert_init_collapse")
         if isinstance(row.measured, Sample)
     )
     return {
@@ -586,16 +529,12 @@ _LEAST_OF_NETS = {
 
 def tasks(recorded: Recorded) -> dict[str, Any]:
     """Depths that tasks need, as `depthlaw depth --task` answers, and trained nets."""
-    lines = _Lines()
-    curves, series, answers = dict[str, Any](), dict[str, Any](), dict[str, Any]()
+    curves, series = dict[str, Any](), dict[str, Any]()
     for task, sizes in SIZES.items():
         data: dict[str, dict[str, Any]] = {}
         names: dict[str, Curve] = {}
-        answers[task] = []
         for size in sizes:
-            answer = recommend(task=task, **{OPTIONS[task]: size})
-            answers[task].append(lines.of(as_text(answer, _ONE_LINE)))
-            first = answer.tasks[0]
+            first = recommend(task=task, **{OPTIONS[task]: size}).tasks[0]
             for place, number in enumerate(first.numbers):
                 key = first.labels[place] if first.labels else number.meaning
                 line = data.setdefault(key, {"x": [], "y": []})
@@ -632,13 +571,13 @@ def tasks(recorded: Recorded) -> dict[str, Any]:
             )
             data[f"{key} {kind}"] = points
         curves[task], series[task] = list(names.values()), data
-    return {"lines": list(lines.places), "answers": answers, "curves": curves, "series": series}
+    return {"curves": curves, "series": series}
 
 
 def _trained(recorded: Recorded, task: str) -> Iterator[tuple[str, dict[str, Any], int, str]]:
     """Least depths of trained nets by size of the task, of the median seed."""
     size = {"connectivity": "diameter", "hops": "hops"}.get(task)
-    rows = _rows(recorded, _LEAST_OF_NETS[task][0]) if size else []
+    rows = recorded.rows(_LEAST_OF_NETS[task][0]) if size else []
     kinds: dict[str, list[tuple[int, int, int]]] = {}
     for row in rows:
         if size and row.case.seeds == "median" and isinstance(row.measured, Ball):
@@ -663,24 +602,3 @@ def _trained(recorded: Recorded, task: str) -> Iterator[tuple[str, dict[str, Any
             3 + place,
             ("dots", "crosses")[place % 2],
         )
-
-
-# --- the command ----------------------------------------------------------------------------------
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Write the explorer: python -m depthlaw.ledger.publish.site.explorer docs/explorer OUT."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("source", type=Path)
-    parser.add_argument("out", type=Path)
-    parser.add_argument("--results", type=Path, default=None)
-    chosen = parser.parse_args(arguments)
-    store = shipped() if chosen.results is None else open_store(chosen.results, read_only=True)
-    assert store is not None
-    written = write(chosen.source, chosen.out, Recorded(registry(), store))
-    print(f"{len(written)} files in {chosen.out}")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

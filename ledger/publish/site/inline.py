@@ -177,21 +177,7 @@ class MarkSource:
 
 
 # Counts up to it are written as words.
-_WORDS = (
-    "none",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-)
+_WORDS = "none one two three four five six seven eight nine ten eleven twelve"
 
 
 def _share(part: int, whole: int) -> str:
@@ -200,9 +186,10 @@ def _share(part: int, whole: int) -> str:
     >>> _share(0, 6), _share(6, 6), _share(11, 14)
     ('none of six', 'all six', '11 of 14')
     """
-    if whole >= len(_WORDS):
+    words = _WORDS.split()
+    if whole >= len(words):
         return f"all {whole:,}" if part == whole else f"{part:,} of {whole:,}"
-    return f"all {_WORDS[whole]}" if part == whole else f"{_WORDS[part]} of {_WORDS[whole]}"
+    return f"all {words[whole]}" if part == whole else f"{words[part]} of {words[whole]}"
 
 
 @cache

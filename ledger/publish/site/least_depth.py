@@ -12,7 +12,7 @@ from depthlaw.theory.claims.printing import latex
 
 from ...verdicts.citations import sources
 from ...verdicts.suite_verdicts import ClaimResult, marked
-from ..appendix.typesetting import maths, prose, verdict
+from ..appendix.typesetting import maths, pipe_table, prose, verdict
 
 
 def rows() -> list[dict[str, str]]:
@@ -41,11 +41,7 @@ def table(judged: Mapping[str, ClaimResult | None]) -> str:
 
 
 def _table(rows: Iterable[tuple[dict[str, str], ClaimResult]]) -> str:
-    lines = [
-        ":::{container} compact\n",
-        "| task | nets | lower bound | upper bound | who | verdict |",
-        "|---|---|---|---|---|---|",
-    ]
+    cells = []
     for row, result in rows:
         bound = prose(row["layers"]) or maths(latex(result.claim.statement.rhs))
         lower = bound if row["bound"] in ("lower", "exact") else "\u2013"
@@ -57,10 +53,9 @@ def _table(rows: Iterable[tuple[dict[str, str], ClaimResult]]) -> str:
             if printed
             else (f"[{verdict(marked(result))}](/claims/{result.claim.key}.md)")
         )
-        lines.append(
-            f"| {prose(row['task'])} | {prose(row['nets'])} | {lower} | {upper} | {who} | {word} |"
-        )
-    return "\n".join([*lines, ":::"])
+        cells.append((prose(row["task"]), prose(row["nets"]), lower, upper, who, word))
+    listed = pipe_table("task | nets | lower bound | upper bound | who | verdict", cells)
+    return f":::{{container}} compact\n\n{listed}\n:::"
 
 
 def _cited(claim: Claim) -> str:

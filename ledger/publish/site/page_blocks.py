@@ -17,7 +17,7 @@ from ...verdicts.judged_ledger import Recorded
 from ...verdicts.suite_verdicts import CaseResult, ClaimResult, marked
 from ...verdicts.undecided_advice import remedies
 from ..appendix.data import Row, results_csv, rows as data_rows
-from ..appendix.typesetting import code, maths, md, prose, value, verdict
+from ..appendix.typesetting import code, maths, md, pipe_table, prose, value, verdict
 from ..drawing.line_plot import line_plot
 from ..drawing.panels import Found, Number, Table, written as numbers_of
 from ..page_questions import QUESTIONS, PageQuestion
@@ -122,25 +122,19 @@ def _folded(title: str, text: str) -> str:
 
 def _table(table: Table) -> str:
     """Plain data in Markdown."""
-    words = [any(isinstance(row[i], str) for row in table.rows) for i in range(len(table.columns))]
-    lines = [
-        "| " + " | ".join(md(heading) for heading in table.columns) + " |",
-        "|" + "".join("---|" if word else "--:|" for word in words),
-    ]
-    lines += ["| " + " | ".join(_cell(cell) for cell in row) + " |" for row in table.rows]
-    return "\n".join(lines)
+    heading = (
+        md(name) + ":" * (not any(isinstance(row[i], str) for row in table.rows))
+        for i, name in enumerate(table.columns)
+    )
+    return pipe_table(" | ".join(heading), (map(_cell, row) for row in table.rows))
 
 
 def _cell(cell: str | Number | None) -> str:
     if cell is None:
         return "-"
-    return (
-        md(cell)
-        if isinstance(cell, str)
-        else f"{cell:,}"
-        if isinstance(cell, int)
-        else f"{cell:.4g}"
-    )
+    if isinstance(cell, str):
+        return md(cell)
+    return f"{cell:,}" if isinstance(cell, int) else f"{cell:.4g}"
 
 
 # --- claims --------------------------------------------------------------------------------------
@@ -157,7 +151,9 @@ def values(keys: Sequence[str], recorded: Recorded) -> str:
     """Every recorded case of the claims: measured, with its 95 % interval where there is one, and
     stated; empty where nothing is recorded."""
     judged = [r for key in keys if (r := recorded.judged(key)) is not None]
-    return "\n".join(_values(judged)) if judged else ""
+    return (
+        pipe_table("claim | case | measured | stated | verdict", _values(judged)) if judged else ""
+    )
 
 
 def _rows(result: ClaimResult) -> list[CaseResult]:
@@ -167,17 +163,20 @@ def _rows(result: ClaimResult) -> list[CaseResult]:
 def _verdicts(judged: Sequence[ClaimResult]) -> str:
     """A row for each claim; below, what was changed after data, and what would decide the
     undecided."""
-    lines = [
-        "| claim | states | expected before | known since | verdict | cases |",
-        "|---|---|---|---|---|--:|",
-    ]
-    for r in judged:
-        link, states = f"[{prose(r.claim.title)}](/claims/{r.claim.key}.md)", _states(r.claim)
-        lines.append(
-            f"| {link} | {states} | {r.claim.expected} | "
-            f"{r.claim.known or '-'} | {verdict(marked(r))} | "
-            f"{len(r.decided)} of {len(r.in_scope)} |"
-        )
+    listed = pipe_table(
+        "claim | states | expected before | known since | verdict | cases:",
+        (
+            (
+                f"[{prose(r.claim.title)}](/claims/{r.claim.key}.md)",
+                _states(r.claim),
+                r.claim.expected,
+                r.claim.known or "-",
+                verdict(marked(r)),
+                f"{len(r.decided)} of {len(r.in_scope)}",
+            )
+            for r in judged
+        ),
+    )
     texts = dict.fromkeys(r.claim.post_hoc for r in judged if r.claim.post_hoc)
     after = [
         f"* {', '.join(f'`{r.claim.name}`' for r in judged if r.claim.post_hoc == text)}: "
@@ -186,7 +185,7 @@ def _verdicts(judged: Sequence[ClaimResult]) -> str:
     ]
     open_ = [f"* `{r.claim.name}`, {md(line)}" for r in judged for line in undecided(r)]
     parts = [
-        "\n".join(lines),
+        listed,
         _list("UNDECIDED, and what would decide it", open_),
         _folded(
             "\\* Written, restated or measured otherwise after data had been seen", "\n".join(after)
@@ -234,21 +233,20 @@ def _list(title: str, items: Sequence[str]) -> str:
     return f"{title}:\n\n{text}" if len(items) <= _LINES else _folded(title, text)
 
 
-def _values(judged: Sequence[ClaimResult]) -> Iterator[str]:
-    yield "| claim | case | measured | stated | verdict |\n|---|---|---|---|---|"
+def _values(judged: Sequence[ClaimResult]) -> Iterator[tuple[str, ...]]:
     for result in judged:
         rows = _rows(result)
         every = [set(row.case.fields().items()) for row in rows]
         same = set.intersection(*every) if len(every) > 1 else set()
         for row in rows:
             own = " ".join(f"{k}={v}" for k, v in row.case.fields().items() if (k, v) not in same)
-            name = f"{code(result.claim.name)} | {code(own or str(row.case))}"
-            yield f"| {name} | {case_cells(result, row)} |"
+            name = code(result.claim.name)
+            yield name, code(own or str(row.case)), *case_cells(result, row)
 
 
-def case_cells(result: ClaimResult, row: CaseResult) -> str:
+def case_cells(result: ClaimResult, row: CaseResult) -> tuple[str, str, str]:
     """Of a case what was measured, with both intervals of an estimate, what is stated, and the
-    verdict, as cells of a table."""
+    verdict."""
     if (found := estimate(result, row)) is None:
         measured = value(measured_side(result.claim, row))
     else:
@@ -257,23 +255,19 @@ def case_cells(result: ClaimResult, row: CaseResult) -> str:
         parts += [f"decided by {prose(found.decided_by)}"] if found.deciding else []
         measured = "; ".join(parts)
     why = f": {prose(row.decision.reason)}" if row.decision.reason else ""
-    return f"{measured} | {value(prediction(result.claim, row))} | {row.verdict_name}{why}"
+    return measured, value(prediction(result.claim, row)), f"{row.verdict_name}{why}"
 
 
 # --- the data beside a page ----------------------------------------------------------------------
 
 
-def data(keys: Sequence[str], places: Sequence[Recorded], file: Path) -> str:
-    """Write every recorded case of the claims as CSV, with the columns of an appendix, each claim
-    from the first of the places that holds it, and return a sentence with a link to the file; empty
-    where nothing is recorded."""
+def data(keys: Sequence[str], recorded: Recorded, file: Path) -> str:
+    """Write every recorded case of the claims as CSV, with the columns of an appendix, and return a
+    sentence with a link to the file; empty where nothing is recorded."""
     cases: list[Row] = []
     for key in keys:
-        for recorded in places:
-            first = recorded.judged(key)
-            there = [*([first] if first else []), *(r for _, r in recorded.elsewhere(key))]
-            if there:
-                break
+        first = recorded.judged(key)
+        there = [*([first] if first else []), *(r for _, r in recorded.elsewhere(key))]
         cases += [row for row in data_rows(there) if row["records"]]
     if not cases:
         return ""

@@ -14,33 +14,29 @@ to a CSV file of all cases of the claims that a page names so.
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from importlib import import_module
 from importlib.util import find_spec
-from multiprocessing import get_context
 from pathlib import Path
 
-from depthlaw.empirics.separation_rank.frontier import entries, table as frontier_table
-from depthlaw.theory.claims.budget import ClaimTable
+from depthlaw.empirics.separation_rank.frontier import entries
 from depthlaw.theory.claims.definition import SUITES, Claim, registry
 
-from ...records.store import Store, manifest, open_store
+from ...records.store import manifest
 from ...running.engines import THREADS
 from ...verdicts.display import duration
 from ...verdicts.evidence_tree import grounds
 from ...verdicts.judged_ledger import Recorded
-from ...verdicts.mutation import mutate
 from ...verdicts.reference_ledger import shipped
-from ...verdicts.suite_verdicts import CaseResult, ClaimResult, results
-from ..appendix.typesetting import prose
+from ...verdicts.suite_verdicts import ClaimResult, results
+from ..appendix.appendix_figures import on_frontier
+from ..appendix.typesetting import pipe_table, prose
 from ..drawing.line_plot import line_plot
 from ..drawing.rank_panels import rank_panels
 from ..page_questions import QUESTIONS
@@ -61,29 +57,21 @@ _LEAST_DEPTH = "<!-- least-depth -->"
 _OF_THE_PROJECT = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changes.md"}
 
 
-def write(
-    docs: Path, out: Path, stores: Sequence[Store], mutants: Callable[[], str] | None = None
-) -> list[Path]:
+def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
     """Write the sources of all pages into the folder `out`, which then holds nothing else, and
     return their paths: the same records give the same bytes, and what has not changed is not
     written again.
 
-    Args:
-        stores: where records are looked for: of each claim, the first that holds some is read.
-        mutants: the page of `mutated`, where it was begun elsewhere.
-
-    Cost: a minute, and as much for the mutants.
+    Cost: a minute.
     """
-    claims = registry()
-    places = [Recorded(claims, path) for path in stores]
-    results_by_key = {key: _judged(key, places) for key in claims}
-    judged = [result or _not_run(claims[key], stores[0]) for key, result in results_by_key.items()]
+    claims = recorded.claims
+    results_by_key = {key: recorded.judged(key) for key in claims}
+    judged = [result or _not_run(claims[key], recorded) for key, result in results_by_key.items()]
     for folder in ("figures", "data"):
         shutil.rmtree(out / folder, ignore_errors=True)
-    pages = _generated(judged, places, out)
-    pages[out / "mutations.md"] = mutants() if mutants else mutated(list(claims), stores[0])
+    pages = _generated(judged, recorded, out)
     pages = {path: _linked(text, claims, docs) for path, text in pages.items()}
-    words = inline.MarkSource(results_by_key, sum(map(len, stores)))
+    words = inline.MarkSource(results_by_key, len(recorded.store))
     for path in sorted(docs.rglob("*")):
         name = path.relative_to(docs)
         if path.is_dir() or name.parts[0] in _APART:
@@ -94,7 +82,7 @@ def write(
         text = words.spoken(path.read_text(encoding="utf-8"))
         if _LEAST_DEPTH in text:
             text = text.replace(_LEAST_DEPTH, least_depth.table(results_by_key))
-        text = filled(text, places, out, path.stem)
+        text = filled(text, recorded, out, path.stem)
         text += _others(text, path.stem, claims) if path.parent.name == "coverage" else ""
         pages[out / name] = text
     for written, page in _OF_THE_PROJECT.items():
@@ -141,23 +129,15 @@ def build(docs: Path, sources: Path, out: Path) -> int:
     return status
 
 
-def _judged(key: str, places: Sequence[Recorded]) -> ClaimResult | None:
-    return next((result for place in places if (result := place.judged(key))), None)
-
-
-def _not_run(claim: Claim, store: Store) -> ClaimResult:
+def _not_run(claim: Claim, recorded: Recorded) -> ClaimResult:
     """A claim of which nothing is recorded, in the first suite that has cases of it."""
     suite = next(suite for suite in SUITES if claim.cases(suite))
-    return results({claim.key: claim}, suite, store)[0]
+    return results({claim.key: claim}, suite, recorded.store)[0]
 
 
-def _generated(
-    judged: Sequence[ClaimResult],
-    places: Sequence[Recorded],
-    out: Path,
-) -> dict[Path, str]:
+def _generated(judged: Sequence[ClaimResult], recorded: Recorded, out: Path) -> dict[Path, str]:
     """The pages that no hand wrote, by their paths."""
-    ledger = "; ".join(map(_named, places))
+    ledger = _named(recorded)
     pages = {
         out / "claims/index.md": claim_pages.index(judged, ledger),
         out / "claims/former.md": claim_pages.former(judged),
@@ -168,7 +148,7 @@ def _generated(
     by_key = {r.claim.key: r for r in judged}.get
     for r in judged:
         file = out / "data" / f"{r.claim.topic}-{r.claim.name}.csv"
-        data = page_blocks.data([r.claim.key], places, file)
+        data = page_blocks.data([r.claim.key], recorded, file)
         below = [result for result in judged if result.claim.supports == r.claim.key]
         pages[out / "claims" / f"{r.claim.key}.md"] = claim_pages.page(
             r, grounds(r, by_key), data, below
@@ -184,29 +164,7 @@ def _generated(
 def _named(recorded: Recorded) -> str:
     """Which records these are, in words."""
     hash_ = manifest(recorded.store)["hash"]
-    whose = "your own records" if recorded.store.root.is_dir() else "the reference ledger"
-    return f"{len(recorded.store):,} records of {whose}, manifest `{hash_[:16]}`"
-
-
-def mutated(keys: Sequence[str], store: Store) -> str:
-    """The page of the mutants of every claim that has cases in suite quick, judged on them.
-
-    Cost: a minute for all claims.
-    """
-    claims = registry()
-    recorded = Recorded({key: claims[key] for key in keys}, store)
-    mutants = {
-        key: list(mutate(quick)) for key in keys if (quick := recorded.of("quick", key)) is not None
-    }
-    return claim_pages.mutations(mutants, _named(recorded))
-
-
-def explore(source: Path, out: Path, store: Store) -> None:
-    """Write the explorer from the records of a store.
-
-    Cost: half a minute.
-    """
-    explorer.write(source, out, Recorded(registry(), store))
+    return f"{len(recorded.store):,} records of the reference ledger, manifest `{hash_[:16]}`"
 
 
 def _about(topic: str) -> str:
@@ -259,9 +217,9 @@ def _others(text: str, topic: str, claims: Mapping[str, Claim]) -> str:
     return "\n".join(["\n## Further claims\n", *lines, ""]) if lines else ""
 
 
-def filled(text: str, places: Sequence[Recorded], out: Path, name: str) -> str:
-    """A hand-written page with its marks replaced, each by the first of the places that holds
-    records of it; pictures go into the folder `figures`, and data into `data`.
+def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
+    """A hand-written page with its marks replaced; pictures go into the folder `figures`, and data
+    into `data`.
 
     Args:
         name: of the page, which is that of its file of data.
@@ -272,20 +230,20 @@ def filled(text: str, places: Sequence[Recorded], out: Path, name: str) -> str:
         kind, what = mark["kind"], mark["name"] or ""
         if kind in _OF_FILES:
             return _OF_FILES[kind](what)
-        if kind == "data":
-            file = out / "data" / f"{name}.csv"
-            return page_blocks.data(_keys(text), places, file) or NOTHING
-        if kind in _OF_CLAIMS:
-            return _first(places, lambda match: _OF_CLAIMS[kind](what.split(","), match))
         if kind == "settings":
             return page_blocks.settings()
-        if kind == "measured":
-            return _first(places, lambda match: page_blocks.question(what, match, figures_))
-        if kind == "table":
-            return _first(places, lambda match: table(match.claims, what, match.store))
-        return _first(
-            places, lambda match: _frontier(match.claims, match.store, figures_ / f"{what}.png")
-        )
+        if kind == "data":
+            file = out / "data" / f"{name}.csv"
+            said = page_blocks.data(_keys(text), recorded, file)
+        elif kind in _OF_CLAIMS:
+            said = _OF_CLAIMS[kind](what.split(","), recorded)
+        elif kind == "measured":
+            said = page_blocks.question(what, recorded, figures_)
+        elif kind == "table":
+            said = table(recorded, what)
+        else:
+            said = _frontier(recorded, figures_ / f"{what}.png")
+        return said or NOTHING
 
     return _MARK.sub(fill, text)
 
@@ -316,50 +274,26 @@ def _keys(text: str) -> list[str]:
     return list(dict.fromkeys(keys))
 
 
-def _first(places: Sequence[Recorded], page: Callable[[Recorded], str]) -> str:
-    """What the first place gives that holds something: one's own records, else the ledger that
-    comes with depthlaw."""
-    return next((text for place in places if (text := page(place))), NOTHING)
-
-
-def table(claims: Mapping[str, Claim], key: str, store: Store) -> str:
+def table(recorded: Recorded, key: str) -> str:
     """The table that a claim brings along, in Markdown, with the rows of all claims that share it;
     empty where nothing is recorded."""
-    maker = claims[key].table
-    rows = _recorded(claims, maker, store) if maker is not None else []
+    maker = recorded.claims[key].table
+    rows = recorded.rows(*(key for key, c in recorded.claims.items() if maker and c.table is maker))
     if maker is None or not rows:
         return ""
     text = maker(rows)
-    lines = [
-        "| " + " | ".join(prose(heading) for heading in text.columns) + " |",
-        "|" + "".join("---|" if heading in text.words else "--:|" for heading in text.columns),
-    ]
-    for row in text.rows:
-        cells = (duration(c.total_seconds()) if isinstance(c, timedelta) else prose(c) for c in row)
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", *(prose(line) + "  " for line in text.legend.splitlines())])
+    heading = " | ".join(prose(name) + ":" * (name not in text.words) for name in text.columns)
+    cells = (
+        (duration(c.total_seconds()) if isinstance(c, timedelta) else prose(c) for c in row)
+        for row in text.rows
+    )
+    legend = (prose(line) + "  " for line in text.legend.splitlines())
+    return "\n".join([pipe_table(heading, cells), "", *legend])
 
 
-def _recorded(
-    claims: Mapping[str, Claim],
-    maker: Callable[..., ClaimTable],
-    store: Store,
-) -> list[CaseResult]:
-    """The recorded cases of the claims that share a table, in any suite."""
-    rows = [
-        row
-        for claim in claims.values()
-        if claim.table is maker
-        for suite in claim.grid
-        for row in results({claim.key: claim}, suite, store)[0].cases
-        if row.records
-    ]
-    return list({row.case: row for row in rows}.values())
-
-
-def _frontier(claims: Mapping[str, Claim], store: Store, file: Path) -> str:
+def _frontier(recorded: Recorded, file: Path) -> str:
     """The figure of exact separation ranks, as a link to it; empty where nothing is recorded."""
-    panels = rank_panels(entries(_recorded(claims, frontier_table, store)))
+    panels = rank_panels(entries(recorded.rows(*on_frontier(recorded))))
     if not panels:
         return ""
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -370,38 +304,22 @@ def _frontier(claims: Mapping[str, Claim], store: Store, file: Path) -> str:
     )
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Write the site: python -m depthlaw.ledger.publish.site.pages DOCS OUT [--results DIR]."""
-    parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument("docs", type=Path)
-    parser.add_argument("out", type=Path)
-    parser.add_argument(
-        "--results",
-        type=Path,
-        default=None,
-        help="records of your own, which come before those that ship",
-    )
-    chosen = parser.parse_args(arguments)
+def main(docs: Path, out: Path) -> int:
+    """Write the site: python -m depthlaw.ledger.publish.site.pages DOCS OUT."""
     # One thread, as where claims are measured: what a picture computes anew rounds as it did there,
     # and trainings are found again, which are stored by their number of threads.
     os.environ.update(THREADS)
-    own = [open_store(chosen.results, read_only=True)] if chosen.results else []
-    workshop = chosen.out.parent / "_build"
-    sources, beside = workshop / "source", workshop / "explorer"
-    stores = [*own, *filter(None, [shipped()])]
-    # What takes long and needs nothing of the pages is done in a process of its own.
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        mutants = pool.submit(mutated, list(registry()), stores[0])
-        explored = pool.submit(explore, chosen.docs / "explorer", beside, stores[0])
-        written = write(chosen.docs, sources, stores, mutants.result)
-        print(f"{len(written)} pages, which Sphinx sets in a minute or two", flush=True)
-        status = build(chosen.docs, sources, chosen.out)
-        explored.result()
+    workshop, store = out.parent / "_build", shipped()
+    assert store is not None
+    recorded = Recorded(registry(), store)
+    written = write(docs, workshop / "source", recorded)
+    print(f"{len(written)} pages, which Sphinx sets in a minute or two", flush=True)
+    status = build(docs, workshop / "source", out)
     if status == 0:
-        shutil.copytree(beside, chosen.out / "explorer")
-    print(f"{'the site is' if status == 0 else 'nothing new'} in {chosen.out}")
+        explorer.write(docs / "explorer", out / "explorer", recorded)
+    print(f"{'the site is' if status == 0 else 'nothing new'} in {out}")
     return status
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*map(Path, sys.argv[1:])))

@@ -1,0 +1,53 @@
+"""Claims, cases and results made by hand, for what is published of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from depthlaw.ledger.records.store import Record, encode
+from depthlaw.ledger.verdicts.suite_verdicts import CaseResult, ClaimResult
+from depthlaw.theory.claims.definition import Case, Claim, Control, Source
+from depthlaw.theory.claims.values import Exact, Measured
+from depthlaw.theory.claims.verdict import Decision, Verdict
+
+
+def row(
+    case: Case,
+    value: Measured | None,
+    verdict: Verdict = Verdict.HOLDS,
+    *,
+    seeds: int = 1,
+    reason: str = "",
+    facts: Mapping[str, Any] | None = None,
+) -> CaseResult:
+    """A case with a record for each seed; none where there is no value."""
+    inputs = {"case": case.fields(), "device": "cpu", "code": "c0de"}
+    records = tuple(
+        Record(inputs | {"seed": seed}, encode(value), facts or {})
+        for seed in range(seeds)
+        if value is not None
+    )
+    return CaseResult(case, value, Decision(verdict, 0.5, False, reason), records)
+
+
+def result(
+    statement: object, *rows: CaseResult, control: Verdict | None = None, **changes: Any
+) -> ClaimResult:
+    """A claim of suite quick, with what came of its cases and of its control."""
+    claim = Claim(
+        key="topic/name",
+        title="t",
+        text="W.",
+        statement=statement,
+        source=Source("depthlaw", "here"),
+        wording="derived",
+        kind="upper",
+        holds_for="all",
+        measured=None,
+        grid={"quick": tuple(r.case for r in rows)},
+        control=Control(rows[0].case, "never"),
+    )
+    ran = control and CaseResult(claim.control.case, Exact(10), Decision(control))
+    return ClaimResult(replace(claim, **changes), rows, None, None, control=ran, suite="quick")
