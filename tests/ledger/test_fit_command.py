@@ -88,10 +88,6 @@ def said(depthlaw: Callable[..., Any]) -> Callable[..., str]:
     return lambda *arguments: " ".join(depthlaw("fit", *arguments).out.split())
 
 
-def test_a_range_may_stand_beside_an_unbounded_interval(said: Callable[..., str]) -> None:
-    assert "5.5 to 15 unbounded" in said(EXAMPLE, "--tolerance", "35%")
-
-
 def test_equal_losses_name_no_side(
     tmp_path: Path, said: Callable[..., str], depthlaw: Callable[..., Any]
 ) -> None:
