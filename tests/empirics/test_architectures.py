@@ -17,8 +17,6 @@ from depthlaw.empirics.architectures.loading import (
     stored_net,
 )
 from depthlaw.empirics.architectures.residuals import layer_norms, measure_residuals, zipf_ids
-from depthlaw.empirics.rank_collapse.bert import bert_init_published
-from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.rank_collapse.softmax_attention import composite_norm
 
 transformers = pytest.importorskip("transformers", reason="the extra hf is not installed")
@@ -375,16 +373,3 @@ def test_a_folder_says_its_own_sizes(folder):
 
 
 # --- the claims ---
-
-
-def test_the_published_value_is_held_against_one_more_initialisation():
-    case = bert_init_published.cases("full")[0]
-    small = Case(
-        **case.fields()
-        | {"width": 32, "heads": 2, "tokens": 16, "batch": 1, "replicas": 5, "vocabulary": 100}
-    )
-    near = bert_init_published.measure(Case(**small.fields() | {"stated_residual": "0.7"}))
-    far = bert_init_published.measure(Case(**small.fields() | {"stated_residual": "0.01"}))
-    assert near.low > far.low
-    assert far.low < bert_init_published.predict(small)
-    assert len(bert_init_published.cases("full")) == 7 + 13
