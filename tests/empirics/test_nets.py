@@ -317,18 +317,6 @@ def test_one_row_of_inputs_serves_all_replicas():
             assert not torch.equal(net(X)[0], net(X)[1])
 
 
-def test_the_same_generator_gives_the_same_net_and_one_generator_each_makes_replicas_independent():
-    def weights(rng, replicas):
-        return list(Net(GPT, rng=rng, replicas=replicas).parameters())
-
-    first, again = (weights(np.random.default_rng(9), 2) for _ in range(2))
-    assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
-    both = weights([np.random.default_rng(s) for s in (8, 9)], 2)
-    alone = weights(np.random.default_rng(9), 1)
-    assert all(torch.equal(a[1:], b) for a, b in zip(both, alone, strict=True))
-    assert not torch.equal(both[0][0], both[0][1])
-
-
 def test_dropout_acts_in_training_only_and_follows_the_seed():
     shape = replace(GPT, dropout=0.1)
     net, plain, ids = randomised(shape), randomised(GPT), inputs_for(GPT)

@@ -95,19 +95,6 @@ def test_benchmarks_and_claims_that_pages_name_are_there():
     assert named <= set(depthlaw.claims())
 
 
-def test_counts_of_verdicts_add_up_to_all_cited_claims(judged):
-    """Whatever verdict a cited claim has, the sentence that counts them names it."""
-    some = {key: judged.judged(key) for key in (DEGREE, "separation_rank/exact")} | {
-        "trained_rank/floor_holds": None,
-        "hops/depth_corrected": None,
-        "hops/doubling": None,
-    }
-    text = MarkSource(some, 1).spoken("<!-- number: cited verdicts -->")
-    assert sum(map(int, re.findall(r"\d+", text))) == len(some) - 1
-    page = (Path(__file__).parents[2] / "docs/index.md").read_text()
-    assert "<!-- number: cited verdicts -->" in page
-
-
 def test_shares_shapes_and_sizes_are_those_of_statements(judged):
     """Which test_statements holds against the records."""
     knee, exact, wall = (
