@@ -19,11 +19,28 @@ from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.verdicts.judged_ledger import Recorded
 from depthlaw.ledger.verdicts.suite_verdicts import results
 from depthlaw.ledger.verdicts.undecided_advice import remedies
-from depthlaw.theory.claims.definition import Claim, find
+from depthlaw.theory.claims.definition import Claim, find, registry
 from depthlaw.theory.claims.values import Ball, Case, Exact, Measured, Proportion, Sample
 
 DOCS = Path(__file__).parents[2] / "docs"
 DEGREE = "separation_rank/degree"
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["rank-collapse-measured.md", "exercises.md", "trained-depth.md", "depth-against-width.md"],
+)
+def test_every_mark_names_a_claim_or_a_question(page: str) -> None:
+    text, claims = (DOCS / page).read_text(encoding="utf-8"), registry()
+    marks = re.findall(r"<!-- (\S+): (\S+) -->", text)
+    assert marks
+    for kind, names in marks:
+        if kind in ("measured", "numbers"):
+            asked = QUESTIONS[names]
+            assert set(asked.claims + asked.beside) <= set(claims), names
+        else:
+            assert kind in ("values", "verdicts")
+            assert set(names.split(",")) <= set(claims), names
 
 
 @pytest.mark.parametrize("page", ["trained-depth.md", "depth-against-width.md"])
