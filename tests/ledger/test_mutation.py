@@ -108,13 +108,6 @@ def test_one_depth_cannot_tell_a_power_from_a_line(tmp_path):
     assert not deep["3 -> 2 in 3^L"].form
 
 
-def test_a_bound_that_is_not_attained_is_no_equality(tmp_path):
-    result = judged(
-        made(sympy.Le(sep, 3**L, evaluate=False), lambda case: Exact(3), kind="upper"), tmp_path
-    )
-    assert by_change(result)["<= -> =="].fate == "data"
-
-
 def made(statement, value, **changes) -> Claim:
     """A claim whose measurement is a function of the case, so that what a mutant does is known in
     advance."""
@@ -216,15 +209,6 @@ def test_command_line_on_records_that_cannot_be_written(tmp_path, capsys):
     }
     assert main(["mutate", claim.key, "--suite", "quick", "--results", str(tmp_path)]) == 0
     assert "5 of 5 mutants noticed, 5 by data and 0 by proof" in capsys.readouterr().out
-
-
-def test_the_reference_ledger_can_be_mutated(capsys, monkeypatch):
-    """Exit code 2 with one line only where nothing in it is of today's code."""
-    code = main(["mutate", "separation_rank/knee", "--suite", "quick", "--results", "reference"])
-    said = capsys.readouterr()
-    assert (code, said.err) == (0, "") or (
-        code == 2 and said.err.count("\n") == 1 and "nothing is recorded" in said.err
-    )
 
 
 def test_a_mutant_that_counts_parts_of_things_has_no_value():

@@ -7,9 +7,6 @@ from fractions import Fraction
 
 import pytest
 
-from depthlaw.ledger.cli import appendix_command
-from depthlaw.ledger.cli.arguments import main
-from depthlaw.ledger.publish.appendix.formats import Document
 from depthlaw.ledger.records.run import Run
 from depthlaw.ledger.records.store import Record, StoreError, canonical, digest, encode, manifest
 from depthlaw.ledger.running.plan import plan
@@ -217,18 +214,6 @@ def test_verify_names_a_disagreement_and_a_broken_reference(own, tmp_path, depth
     said = depthlaw(*command)
     assert said.code == 0
     assert "no comparison: the ledger" in said.err
-
-
-def test_appendix_from_the_reference(own, tmp_path, capsys, monkeypatch):
-    only = {DEGREE: registry()[DEGREE]}
-    monkeypatch.setattr(appendix_command, "all_claims", lambda file: only)
-    for name, nothing in (("pdf", b""), ("html", ""), ("latex", "")):
-        monkeypatch.setattr(Document, name, lambda self, nothing=nothing: nothing)
-    assert main(["appendix", str(tmp_path / "out"), "--json"]) == 0
-    assert str(tmp_path / "out" / "appendix.pdf") in json.loads(capsys.readouterr().out)["written"]
-    written = json.loads((tmp_path / "out" / "manifest.json").read_text())
-    assert written["hash"] == Ledger(own).header["manifest"]
-    assert "reference ledger" in (tmp_path / "out" / "appendix.md").read_text()
 
 
 def test_without_a_reference_it_says_so(tmp_path, refused, monkeypatch):
