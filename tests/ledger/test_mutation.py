@@ -108,6 +108,13 @@ def test_one_depth_cannot_tell_a_power_from_a_line(tmp_path):
     assert not deep["3 -> 2 in 3^L"].form
 
 
+def test_a_bound_that_is_not_attained_is_no_equality(tmp_path):
+    result = judged(
+        made(sympy.Le(sep, 3**L, evaluate=False), lambda case: Exact(3), kind="upper"), tmp_path
+    )
+    assert by_change(result)["<= -> =="].fate == "data"
+
+
 def made(statement, value, **changes) -> Claim:
     """A claim whose measurement is a function of the case, so that what a mutant does is known in
     advance."""

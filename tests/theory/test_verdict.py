@@ -158,11 +158,6 @@ def test_the_quantifier_says_what_one_observation_settles(holds_for, statement, 
     assert judge(claim(statement, holds_for=holds_for), CASE, Exact(value)).certain is settled
 
 
-def test_a_capped_rank_has_no_slack():
-    assert judge(claim(GE), CASE, Exact(27, misses=1.0)).slack is None
-    assert judge(claim(GE), CASE, Exact(27)).slack == pytest.approx(math.log10(3), rel=1e-12)
-
-
 @pytest.mark.parametrize(
     "make",
     [
@@ -195,6 +190,7 @@ def test_what_no_run_can_decide_says_why():
 
 
 def test_slack_is_in_orders_of_magnitude():
+    assert judge(claim(GE), CASE, Exact(27, misses=1.0)).slack is None  # it may be larger
     assert judge(claim(LE), CASE, Exact(3)).slack == pytest.approx(math.log10(3), rel=1e-12)
     huge = claim(sympy.Le(sep, 10 ** (10**4 * L)))
     assert judge(huge, CASE, Exact(1)).slack == pytest.approx(20000, rel=1e-12)
