@@ -162,10 +162,7 @@ def test_piped_every_ground_is_one_line(trees):
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        (
-            ["why", "hops"],
-            f"is a topic of {OF_HOPS} claims; `depthlaw show hops` lists them",
-        ),
+        (["why", "hops"], f"'hops' is a topic of {OF_HOPS} claims; `depthlaw show hops`"),
         (["why", "hopps/doubling"], "did you mean hops/doubling?"),
         (["show", "hopps/doubling"], "did you mean hops/doubling?"),
         (["cite", "hopps/doubling"], "did you mean hops/doubling?"),
