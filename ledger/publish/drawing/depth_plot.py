@@ -13,7 +13,7 @@ from depthlaw.advisor.grids import STANDARD, NetKind
 from depthlaw.advisor.models import Model, models
 from depthlaw.advisor.rules import Rule, rules
 
-from .style import STYLE, metadata
+from .line_plot import STYLE, metadata
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -43,7 +43,7 @@ from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
 
 from ...records.store import decode, manifest
 from ...verdicts.display import middle
-from ...verdicts.judged_ledger import Recorded
+from ...verdicts.record_source import Recorded
 from ...verdicts.suite_verdicts import marked
 
 # --- the grids of the controls --------------------------------------------------------------------
@@ -172,36 +172,20 @@ def _curves(panel: str) -> list[Curve]:
     ]
 
 
-def _curve(
-    key: str,
-    label: str,
-    *claims: str,
-    colour: int,
-    mark: str = "line",
-    dash: str = "",
-    basis: str = "",
-    related: Sequence[str] = (),
-) -> Curve:
+def _curve(key: str, label: str, *claims: str, **drawn: Any) -> Curve:
     """How one curve is called and drawn, and the claims that stand behind it.
 
     Args:
         claims: which say that the curve is where it is drawn; their verdicts are shown.
         related: claims on something else, such as the algebra of inverting a rule, or a bound that
             dots are compared with; no verdict is shown, which would be read as one on the curve.
+        colour: a number.
         mark: line, step, dots, rings, crosses, band or rule (a vertical line).
         dash: of lines, as SVG writes it.
         basis: where it is from, if there is no claim.
     """
-    return {
-        "key": key,
-        "label": label,
-        "claims": claims,
-        "related": related,
-        "colour": colour,
-        "mark": mark,
-        "dash": dash,
-        "basis": basis,
-    }
+    default: Curve = {"related": (), "mark": "line", "dash": "", "basis": ""}
+    return default | {"key": key, "label": label, "claims": claims} | drawn
 
 
 def _short(value: float | None) -> float | int | None:

@@ -13,7 +13,7 @@ from depthlaw.theory.claims.definition import DEVICE_OF, Claim
 from depthlaw.theory.claims.values import Proportion, Sample
 
 from ...verdicts.display import measured_side, prediction, statement_latex
-from ...verdicts.judged_ledger import Recorded
+from ...verdicts.record_source import Recorded
 from ...verdicts.suite_verdicts import CaseResult, ClaimResult, marked
 from ...verdicts.undecided_advice import remedies
 from ..appendix.data import Row, results_csv, rows as data_rows
