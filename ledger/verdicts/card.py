@@ -126,7 +126,8 @@ def _facts(
     yield "source", f"{claim.source} (wording {claim.wording}{check})"
     if claim.assumes:
         yield "assumes", "; ".join(claim.assumes)
-    for place, row in enumerate(supporting(claim.key, known)):
+    below = (row for row in known.values() if row["supports"] == claim.key)
+    for place, row in enumerate(below):
         released = claim_set().claims.get(row["key"])
         verdict = f" {released.verdict}" if released else ""
         yield "" if place else "below it", f"{row['key']}{verdict}: {row['title']}"
@@ -145,14 +146,6 @@ def _facts(
     for place, step in enumerate(result.proof or ()):
         state = {True: "ok", False: "BROKEN", None: "?"}[step.holds]
         yield "" if place else "proof", f"[{state}] {step.says}"
-
-
-def supporting(
-    key: str,
-    known: Mapping[str, Mapping[str, str]],
-) -> list[Mapping[str, str]]:
-    """What is known of the claims that support a cited one."""
-    return [row for row in known.values() if row["supports"] == key]
 
 
 def _verdict(result: ClaimResult) -> str:

@@ -47,11 +47,6 @@ class CaseResult:
         missing = self.measured is None and self.decision.verdict is not Verdict.OUT_OF_SCOPE
         return NOT_RUN if missing else self.decision.verdict.value
 
-    @property
-    def undecided(self) -> bool:
-        """Whether it was measured, and neither side is certain."""
-        return self.measured is not None and self.decision.verdict is Verdict.UNDECIDED
-
 
 @dataclass(frozen=True)
 class ClaimResult:
@@ -98,7 +93,11 @@ class ClaimResult:
     @property
     def undecided(self) -> list[CaseResult]:
         """The cases that were measured and are undecided."""
-        return [c for c in self.cases if c.undecided]
+        return [
+            c
+            for c in self.cases
+            if c.measured is not None and c.decision.verdict is Verdict.UNDECIDED
+        ]
 
     @property
     def by_chance(self) -> bool:

@@ -263,14 +263,17 @@ def template(name: str) -> jinja2.Template:
     return _templates().get_template(name)
 
 
+def own_text(name: str) -> str:
+    """A file of the folder `templates` as it is."""
+    return (files(__package__) / "templates" / name).read_text(encoding="utf-8")
+
+
 @cache
 def _templates() -> jinja2.Environment:
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(
-            lambda name: (files(__package__) / "templates" / name).read_text(encoding="utf-8")
-        ),
+        loader=jinja2.FunctionLoader(own_text),
         block_start_string="<%",
         block_end_string="%>",
         variable_start_string="<<",

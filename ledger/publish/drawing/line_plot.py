@@ -35,6 +35,13 @@ STYLE: dict[str, Any] = {
     "text.usetex": False,
     "svg.hashsalt": "depthlaw",
 }
+# What is written into a picture's file beside the picture: nothing. A note of when it was made, or
+# by which release, would make equal figures differ.
+METADATA: dict[str, dict[str, Any]] = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
 # Words with a hyphen stay whole.
 fill = partial(filled, break_on_hyphens=False)
 # Okabe and Ito's colours, the light yellow last but one; a shape for each, for prints without
@@ -80,16 +87,6 @@ _MARKED, _APART = 17, 0.09
 _COVERED = 0.6
 # Ticks of an axis over many powers of ten, and how many powers may lie between two.
 _MOST_TICKS, _STEPS = 9, (2, 5, 10, 20, 50, 100)
-
-
-def metadata(form: str) -> dict[str, Any]:
-    """What is written into a picture's file beside the picture: nothing. A note of when it was
-    made, or by which release, would make equal figures differ."""
-    return {
-        "png": {"Software": None},
-        "svg": {"Date": None, "Creator": None},
-        "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
-    }[form]
 
 
 def line_plot(panels: Sequence[Panel], form: str, *, columns: int = 2) -> bytes:
@@ -153,7 +150,7 @@ def line_plot(panels: Sequence[Panel], form: str, *, columns: int = 2) -> bytes:
                 **how,
             )
         target = io.BytesIO()
-        figure.savefig(target, format=form, metadata=metadata(form))
+        figure.savefig(target, format=form, metadata=METADATA[form])
     return target.getvalue()
 
 

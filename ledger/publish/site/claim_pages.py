@@ -247,9 +247,7 @@ def index(judged: Sequence[ClaimResult], ledger: str) -> str:
         one, meaning = _TIERS[tier]
         if own:
             lines.append(f"* **{plural(len(own), one)}**: {_counted(own)}. {meaning}")
-    lines += [
-        "\nVerdicts of the cited claims, and how many others there are:\n",
-    ]
+    lines.append("\nVerdicts of the cited claims, and how many others there are:\n")
     names, rows = list(dict.fromkeys(r.claim.topic for r in judged)), []
     for topic in names:
         counts = Counter(verdict_name(r) for r in cited if r.claim.topic == topic)
@@ -381,8 +379,9 @@ def findings(judged: Iterable[ClaimResult], ledger: str) -> str:
         for r in group.results:
             why = reason(r)
             why = f" {_cited(why[:1].upper() + why[1:])}" if why else ""
+            called = "supporting " * (r.claim.tier != "cited") + r.claim.weight
             lines.append(
-                f"- {link(r.claim)} ({_called(r.claim)}; {_key(r.claim)}, "
+                f"- {link(r.claim)} ({called}; {_key(r.claim)}, "
                 f"{r.claim.wording}): {_cited(r.claim.text)}{why} "
                 f"{_cited(r.claim.note)}".rstrip()
             )
@@ -395,11 +394,6 @@ def findings(judged: Iterable[ClaimResult], ledger: str) -> str:
                     f"{prose(stated(r.claim, worst))}."
                 )
     return "\n".join(lines) + "\n"
-
-
-def _called(claim: Claim) -> str:
-    """What kind of claim it is, in a word or two."""
-    return claim.weight if claim.tier == "cited" else f"supporting {claim.weight}"
 
 
 def most_wanted(judged: Sequence[ClaimResult], ledger: str) -> str:

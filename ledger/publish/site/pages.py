@@ -157,8 +157,7 @@ def _about(topic: str) -> str:
     name = next(
         name for room in ("theory", "empirics") if find_spec(name := f"depthlaw.{room}.{topic}")
     )
-    text = " ".join((import_module(name).__doc__ or "").split("\n\n")[0].split())
-    return text
+    return " ".join((import_module(name).__doc__ or "").split("\n\n")[0].split())
 
 
 def _moved(text: str) -> str:
