@@ -207,7 +207,7 @@ def test_the_command_shows_claims_of_a_file_with_their_premises(tmp_path, capsys
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        (["why", "hops"], "'hops' is a topic of 26 claims; `depthlaw show hops` lists them"),
+        (["why", "hops"], "'hops' is a topic of 23 claims; `depthlaw show hops` lists them"),
         (["why", "hopps/doubling"], "did you mean hops/doubling?"),
         (["show", "hopps/doubling"], "did you mean hops/doubling?"),
         (["cite", "hopps/doubling"], "did you mean hops/doubling?"),
