@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,6 @@ from depthlaw.theory.claims.verdict import Decision, Verdict, judge, level
 
 from ..records.run import Failure, Run, control_run
 from ..records.store import Record, Store, decode, encode
-from .decision_cache import Decisions
 from .known_verdicts import known, known_at
 
 # What stands in the place of a verdict where nothing is recorded; UNDECIDED is an answer, this is
@@ -47,11 +46,6 @@ class CaseResult:
         """The verdict as every report prints it: "not run" where a case in scope has no record."""
         missing = self.measured is None and self.decision.verdict is not Verdict.OUT_OF_SCOPE
         return NOT_RUN if missing else self.decision.verdict.value
-
-    @property
-    def undecided(self) -> bool:
-        """Whether it was measured, and neither side is certain."""
-        return self.measured is not None and self.decision.verdict is Verdict.UNDECIDED
 
 
 @dataclass(frozen=True)
@@ -99,17 +93,11 @@ class ClaimResult:
     @property
     def undecided(self) -> list[CaseResult]:
         """The cases that were measured and are undecided."""
-        return [c for c in self.cases if c.undecided]
-
-    @property
-    def settled(self) -> bool:
-        """Whether a two-sided claim, which is about its cases and no others, is settled on every
-        one of them."""
-        return (
-            self.claim.kind == "two-sided"
-            and bool(self.in_scope)
-            and all(c.decision.certain for c in self.in_scope)
-        )
+        return [
+            c
+            for c in self.cases
+            if c.measured is not None and c.decision.verdict is Verdict.UNDECIDED
+        ]
 
     @property
     def by_chance(self) -> bool:
@@ -124,15 +112,13 @@ class ClaimResult:
 
     @property
     def certified(self) -> bool:
-        """Whether the claim is about its cases alone, and a certificate that was checked decides
-        every one of them."""
-        covers = self.claim.certified
+        """Whether a two-sided claim, which is about its cases and no others, is settled on every
+        one of them, each by a certificate that was checked."""
+        covers, certificate = self.claim.certified, self.claim.evidence == "certificate"
         return bool(
-            self.confirmed
-            and self.claim.evidence == "certificate"
-            and covers
-            and self.in_scope
-            and all(covers(c.case) for c in self.in_scope)
+            self.claim.kind == "two-sided"
+            and (self.confirmed and certificate and covers and self.in_scope)
+            and all(covers(c.case) and c.decision.certain for c in self.in_scope)
         )
 
     @property
@@ -181,7 +167,7 @@ class ClaimResult:
             v not in (Verdict.PROVED, Verdict.ARGUED) for v in self.premises.values()
         ):
             return Verdict.CONDITIONAL
-        if self.certified and self.settled:
+        if self.certified:
             return Verdict.PROVED
         return Verdict.ARGUED if argued else Verdict.HOLDS
 
@@ -308,11 +294,10 @@ def results(
     """Judge every claim on its own records of a suite: no other claim changes its verdict, but for
     the premises that it names."""
     failures = list(failures)
-    decisions, judged = Decisions(store), {}
+    judged = {}
     for key, claim in claims.items():
         rows = tuple(
-            _decided(claim, case, *_values(claim, case, store), decisions)
-            for case in claim.cases(suite)
+            _decided(claim, case, *_values(claim, case, store)) for case in claim.cases(suite)
         )
         record = store.get(Run(claim, None).id) if claim.proof else None
         steps = decode(record.result) if record else None
@@ -322,10 +307,9 @@ def results(
             steps if isinstance(steps, tuple) else None,
             record,
             tuple(f for f in failures if f.run.claim.key == key),
-            _control(claim, store, decisions),
+            _control(claim, store),
             suite=next((s for s in SUITES if claim.cases(s) == claim.cases(suite)), suite),
         )
-    decisions.save()
     premises = _premises(judged, suite, store)
     return [
         replace(result, premises={key: premises[key] for key in result.claim.premises})
@@ -339,7 +323,7 @@ def alpha(claim: Claim, case: Case, value: Measured) -> float:
     return level(claim, case) / (1 if isinstance(value, Statistical) else claim.seeds)
 
 
-def _control(claim: Claim, store: Store, decisions: Decisions) -> CaseResult | None:
+def _control(claim: Claim, store: Store) -> CaseResult | None:
     """The negative control, judged on what was recorded of it; None where nothing was."""
     run, control = control_run(claim), claim.control
     record = store.get(run.id) or store.get(replace(run, device="cuda").id)
@@ -348,7 +332,8 @@ def _control(claim: Claim, store: Store, decisions: Decisions) -> CaseResult | N
         return None
     mutated = claim if control.statement is None else replace(claim, statement=control.statement)
     try:
-        _, decision = decisions.get(
+        # Judged whatever it assumes, at no level of its own.
+        _, decision = _once(
             mutated, (record,), None, lambda: (0, judge(mutated, control.case, value, force=True))
         )
     except NO_VALUE as error:
@@ -396,11 +381,7 @@ def _record(claim: Claim, case: Case, seed: int, store: Store) -> Record | None:
 
 
 def _decided(
-    claim: Claim,
-    case: Case,
-    values: list[Measured],
-    records: tuple[Record, ...],
-    decisions: Decisions,
+    claim: Claim, case: Case, values: list[Measured], records: tuple[Record, ...]
 ) -> CaseResult:
     if (broken := claim.broken(case)) is not None:
         values = [Outside(broken)]
@@ -410,12 +391,31 @@ def _decided(
         why = f"needs the extra {claim.needs}" if not claim.measurable else "no record"
         return CaseResult(case, None, Decision(Verdict.UNDECIDED, reason=why))
     try:
-        index, decision = decisions.get(
+        index, decision = _once(
             claim, records, level(claim, case), lambda: _worst(claim, case, values)
         )
     except NO_VALUE as error:
         return CaseResult(case, values[0], _not_judged(error), records)
     return CaseResult(case, values[index], decision, records)
+
+
+# What this process has decided: suites share cases, and what is on the screen is judged often.
+_DECISIONS: dict[tuple[object, ...], tuple[int, Decision]] = {}
+
+
+def _once(
+    claim: Claim,
+    records: tuple[Record, ...],
+    alpha: float | None,
+    decide: Callable[[], tuple[int, Decision]],
+) -> tuple[int, Decision]:
+    """The index of the deciding value and the decision for one case, which depend on these alone:
+    what is recorded, the statement, and the level."""
+    recorded = tuple(record.result_hash for record in records)
+    key = (recorded, claim.statement, claim.predicted, claim.kind, alpha)
+    if key not in _DECISIONS:
+        _DECISIONS[key] = decide()
+    return _DECISIONS[key]
 
 
 def _worst(claim: Claim, case: Case, values: list[Measured]) -> tuple[int, Decision]:

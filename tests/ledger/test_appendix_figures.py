@@ -9,7 +9,7 @@ import pytest
 from depthlaw.empirics.separation_rank.frontier import table as frontier_table
 from depthlaw.ledger.publish.appendix.appendix_figures import plates
 from depthlaw.ledger.records.store import Store
-from depthlaw.ledger.verdicts.judged_ledger import Recorded
+from depthlaw.ledger.verdicts.record_source import Recorded
 from depthlaw.ledger.verdicts.reference_ledger import shipped
 from depthlaw.theory.claims.definition import Claim, find
 

@@ -328,7 +328,7 @@ def test_a_mistake_in_a_module_is_named_with_file_and_line(
 @pytest.mark.parametrize(
     ("typed", "place"),
     [
-        ("appendix {tmp}/out", "ledger.verdicts.judged_ledger.Recorded.judged"),
+        ("appendix {tmp}/out", "ledger.verdicts.record_source.Recorded.judged"),
         ("records list", "ledger.cli.records_commands.list_records"),
         ("depth 3B", "ledger.cli.depth_command.depth"),
     ],

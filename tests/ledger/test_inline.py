@@ -7,7 +7,7 @@ import pytest
 
 import depthlaw
 from depthlaw.ledger.publish.site.inline import MarkSource
-from depthlaw.ledger.verdicts.judged_ledger import Recorded
+from depthlaw.ledger.verdicts.record_source import Recorded
 from depthlaw.ledger.verdicts.reference_ledger import shipped
 from depthlaw.theory.claims.definition import registry
 from depthlaw.theory.claims.verdict import Verdict

@@ -14,7 +14,7 @@ from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running.claims_index import claims_index
 from depthlaw.ledger.verdicts.evidence_tree import as_json, grounds
-from depthlaw.ledger.verdicts.judged_ledger import Recorded
+from depthlaw.ledger.verdicts.record_source import Recorded
 from depthlaw.ledger.verdicts.reference_ledger import shipped
 from depthlaw.ledger.verdicts.suite_verdicts import results
 from depthlaw.theory.claims.definition import find
