@@ -2,7 +2,7 @@
 by a hash of its content.
 
 A results folder holds `runs/<first two>/<id>.json`, `manifests/`, `certificates/`, `cache/`
-(trainings, derived), `tmp/` (writes in flight) and `set-aside/` (files that could not be trusted;
+(decisions, derived), `tmp/` (writes in flight) and `set-aside/` (files that could not be trusted;
 they are moved there, named in a message, and never deleted). Nothing else is touched, and a folder
 without depthlaw's marker whose `runs/` is not empty is refused.
 """

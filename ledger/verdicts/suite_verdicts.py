@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ from depthlaw.theory.claims.verdict import Decision, Verdict, judge, level
 
 from ..records.run import Failure, Run, control_run
 from ..records.store import Record, Store, decode, encode
+from .decision_cache import Decisions
 from .known_verdicts import known, known_at
 
 # What stands in the place of a verdict where nothing is recorded; UNDECIDED is an answer, this is
@@ -294,10 +295,11 @@ def results(
     """Judge every claim on its own records of a suite: no other claim changes its verdict, but for
     the premises that it names."""
     failures = list(failures)
-    judged = {}
+    decisions, judged = Decisions(store), {}
     for key, claim in claims.items():
         rows = tuple(
-            _decided(claim, case, *_values(claim, case, store)) for case in claim.cases(suite)
+            _decided(claim, case, *_values(claim, case, store), decisions)
+            for case in claim.cases(suite)
         )
         record = store.get(Run(claim, None).id) if claim.proof else None
         steps = decode(record.result) if record else None
@@ -307,9 +309,10 @@ def results(
             steps if isinstance(steps, tuple) else None,
             record,
             tuple(f for f in failures if f.run.claim.key == key),
-            _control(claim, store),
+            _control(claim, store, decisions),
             suite=next((s for s in SUITES if claim.cases(s) == claim.cases(suite)), suite),
         )
+    decisions.save()
     premises = _premises(judged, suite, store)
     return [
         replace(result, premises={key: premises[key] for key in result.claim.premises})
@@ -323,7 +326,7 @@ def alpha(claim: Claim, case: Case, value: Measured) -> float:
     return level(claim, case) / (1 if isinstance(value, Statistical) else claim.seeds)
 
 
-def _control(claim: Claim, store: Store) -> CaseResult | None:
+def _control(claim: Claim, store: Store, decisions: Decisions) -> CaseResult | None:
     """The negative control, judged on what was recorded of it; None where nothing was."""
     run, control = control_run(claim), claim.control
     record = store.get(run.id) or store.get(replace(run, device="cuda").id)
@@ -332,8 +335,7 @@ def _control(claim: Claim, store: Store) -> CaseResult | None:
         return None
     mutated = claim if control.statement is None else replace(claim, statement=control.statement)
     try:
-        # Judged whatever it assumes, at no level of its own.
-        _, decision = _once(
+        _, decision = decisions.get(
             mutated, (record,), None, lambda: (0, judge(mutated, control.case, value, force=True))
         )
     except NO_VALUE as error:
@@ -381,7 +383,11 @@ def _record(claim: Claim, case: Case, seed: int, store: Store) -> Record | None:
 
 
 def _decided(
-    claim: Claim, case: Case, values: list[Measured], records: tuple[Record, ...]
+    claim: Claim,
+    case: Case,
+    values: list[Measured],
+    records: tuple[Record, ...],
+    decisions: Decisions,
 ) -> CaseResult:
     if (broken := claim.broken(case)) is not None:
         values = [Outside(broken)]
@@ -391,31 +397,12 @@ def _decided(
         why = f"needs the extra {claim.needs}" if not claim.measurable else "no record"
         return CaseResult(case, None, Decision(Verdict.UNDECIDED, reason=why))
     try:
-        index, decision = _once(
+        index, decision = decisions.get(
             claim, records, level(claim, case), lambda: _worst(claim, case, values)
         )
     except NO_VALUE as error:
         return CaseResult(case, values[0], _not_judged(error), records)
     return CaseResult(case, values[index], decision, records)
-
-
-# What this process has decided: suites share cases, and what is on the screen is judged often.
-_DECISIONS: dict[tuple[object, ...], tuple[int, Decision]] = {}
-
-
-def _once(
-    claim: Claim,
-    records: tuple[Record, ...],
-    alpha: float | None,
-    decide: Callable[[], tuple[int, Decision]],
-) -> tuple[int, Decision]:
-    """The index of the deciding value and the decision for one case, which depend on these alone:
-    what is recorded, the statement, and the level."""
-    recorded = tuple(record.result_hash for record in records)
-    key = (recorded, claim.statement, claim.predicted, claim.kind, alpha)
-    if key not in _DECISIONS:
-        _DECISIONS[key] = decide()
-    return _DECISIONS[key]
 
 
 def _worst(claim: Claim, case: Case, values: list[Measured]) -> tuple[int, Decision]:
