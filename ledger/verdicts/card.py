@@ -126,8 +126,7 @@ def _facts(
     yield "source", f"{claim.source} (wording {claim.wording}{check})"
     if claim.assumes:
         yield "assumes", "; ".join(claim.assumes)
-    below = (row for row in known.values() if row["supports"] == claim.key)
-    for place, row in enumerate(below):
+    for place, row in enumerate(supporting(claim.key, known)):
         released = claim_set().claims.get(row["key"])
         verdict = f" {released.verdict}" if released else ""
         yield "" if place else "below it", f"{row['key']}{verdict}: {row['title']}"
@@ -146,6 +145,11 @@ def _facts(
     for place, step in enumerate(result.proof or ()):
         state = {True: "ok", False: "BROKEN", None: "?"}[step.holds]
         yield "" if place else "proof", f"[{state}] {step.says}"
+
+
+def supporting(key: str, known: Mapping[str, Mapping[str, str]]) -> list[Mapping[str, str]]:
+    """What is known of the claims that support a cited one."""
+    return [row for row in known.values() if row["supports"] == key]
 
 
 def _verdict(result: ClaimResult) -> str:

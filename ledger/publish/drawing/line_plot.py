@@ -264,13 +264,7 @@ def _seen(panel: Panel, series: Series) -> list[int]:
     ]
 
 
-def _reference(
-    axes: Axes,
-    panel: Panel,
-    series: Series,
-    place: int,
-    colour: str | None,
-) -> None:
+def _reference(axes: Axes, panel: Panel, series: Series, place: int, colour: str | None) -> None:
     seen = _seen(panel, series)
     colour = colour or _REFERENCES[place // len(_DASHES) % len(_REFERENCES)]
     # Where nothing is said the line has a gap.

@@ -332,10 +332,7 @@ def ranks(recorded: Recorded) -> dict[str, Any]:
     for (name, width, heads), points in _points(recorded).items():
         if f"{width},{heads}" in frames:
             frames[f"{width},{heads}"][name] = points
-    return {
-        "curves": _curves("ranks"),
-        "frames": frames,
-    }
+    return {"curves": _curves("ranks"), "frames": frames}
 
 
 _BOUNDS = (

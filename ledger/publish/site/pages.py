@@ -233,10 +233,7 @@ def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
 
 
 NOTHING = "*Nothing is recorded for this yet.*"
-_OF_FILES = {
-    "evidence": depth_evidence.part,
-    "counting": count_comparison.part,
-}
+_OF_FILES = {"evidence": depth_evidence.part, "counting": count_comparison.part}
 _OF_CLAIMS = {
     "verdicts": page_blocks.verdicts,
     "values": page_blocks.values,
