@@ -87,6 +87,11 @@ def test_every_topic_has_claims():
 OTHER_DECORATORS = {"argument", "cache", "contextmanager", "lru_cache", "no_grad"}
 
 
+def test_claims_are_listed_by_topic_and_module_whatever_was_imported_first():
+    places = [claim.measured.__module__.split(".")[1:] for claim in registry().values()]
+    assert places == sorted(places, key=lambda place: (place[1], place))
+
+
 def test_every_decorated_function_of_a_topic_is_a_claim():
     """Read off the sources, so that a module which the registry passes over is seen."""
     lost = []

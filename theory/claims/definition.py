@@ -494,15 +494,12 @@ def registry() -> dict[str, Claim]:
 
     Cost: two seconds when first called, for SymPy and all statements.
     """
-    of_topic: dict[str, list[str]] = {}
-    for module, _ in _modules():
-        of_topic.setdefault(module.split(".")[2], []).append(module)
-    claims: dict[str, Claim] = {}
-    for topic in sorted(of_topic):
-        for module in of_topic[topic]:
-            _imported(module)
-        claims |= {key: c for key, c in _registered.items() if _homes[key] in of_topic[topic]}
-    return claims
+    modules = [module for module, _ in _modules()]
+    for module in modules:
+        _imported(module)
+    # Not in the order of import, which depends on what was asked before.
+    modules.sort(key=lambda module: (module.split(".")[2], module.split(".")[1:]))
+    return {claim.key: claim for module in modules for claim in made_in(module)}
 
 
 def made_in(module: str) -> list[Claim]:
