@@ -23,8 +23,7 @@ from depthlaw.theory.claims.verdict import Verdict
 
 from .output import dump, heading, stdout
 from .plain import draw, paragraph, picture_format
-from .tables import plain_table, print_table, text_table
-from .terminal import STYLES
+from .terminal import STYLES, plain_table, print_table, text_table
 
 _ORDER = (Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED)
 # Transitions that are printed; the rest is in the JSON.

@@ -58,7 +58,7 @@ def listed(rows: Iterable[Mapping[str, str]], json_output: bool) -> int:
             ]
         )
         return 0
-    from .tables import CHANGED, claims_table, print_table
+    from .terminal import CHANGED, claims_table, print_table
 
     console = stdout()
     table = claims_table(_by_tier(rows, indented=console.is_terminal), verdicts)
