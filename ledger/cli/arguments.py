@@ -808,8 +808,11 @@ def main(arguments: list[str] | None = None) -> int:
     # again and again, and once more at the end, would take a quarter of its time.
     gc.set_threshold(100_000, 100, 100)
     atexit.register(gc.freeze)
+    # The parser believes that no terminal is narrower than this.
+    columns = shutil.get_terminal_size().columns
+    narrow = {"terminal_width": max(columns, 20)} if columns < 52 else {}
     try:
-        code = int(_parser()(arguments, "depthlaw", standalone_mode=False, **_narrow()) or 0)
+        code = int(_parser()(arguments, "depthlaw", standalone_mode=False, **narrow) or 0)
         # Here, where a full disk can still be reported, rather than at the interpreter's exit.
         sys.stdout.flush()
         return code
@@ -837,12 +840,6 @@ def main(arguments: list[str] | None = None) -> int:
 @cache
 def _parser() -> Any:
     return typer.main.get_command(app)
-
-
-def _narrow() -> dict[str, int]:
-    """The width of help in a terminal that is narrower than the parser believes any to be."""
-    columns = shutil.get_terminal_size().columns
-    return {"terminal_width": max(columns, 20)} if columns < 52 else {}
 
 
 # What writing to a full or failing disk says.

@@ -62,7 +62,13 @@ def exercise(
         return 0
     chosen = _chosen(name, known)
     _check_installed()
-    pictures = _pictures(chosen, plot)
+    # Of several pictures each has its exercise's name behind the file's.
+    several = len(chosen) > 1
+    pictures = {
+        entry.name: plot.with_stem(f"{plot.stem}-{entry.name}") if several else plot
+        for entry in chosen
+        if plot is not None
+    }
     for file in pictures.values() or (None,):
         form = picture_format(file, force)
     text = corpora.own(corpus) if corpus is not None else None
@@ -157,15 +163,6 @@ def _check_installed() -> None:
             f"the exercises train nets and need {' and '.join(missing)}; pip install "
             "'depthlaw[empirics]'"
         )
-
-
-def _pictures(chosen: list[Exercise], plot: Path | None) -> dict[str, Path]:
-    """The file of each exercise's picture; of several each has its exercise's name behind the
-    file's."""
-    if plot is None:
-        return {}
-    several = len(chosen) > 1
-    return {e.name: plot.with_stem(f"{plot.stem}-{e.name}") if several else plot for e in chosen}
 
 
 # --- while it runs -------------------------------------------------------------------------------

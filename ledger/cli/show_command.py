@@ -102,7 +102,8 @@ def _shipped(key: str, folder: Path | None, own: Path | None) -> ShippedAnswer |
     store = open_store(folder, lazy=True)
     answer = shipped_answer(key, store.root)
     if answer is not None:
-        _say_whose(key, store, answer.said, answer.verify, answer.needs)
+        said = f"{answer.said}; {answer.verify} measures here"
+        _nothing_recorded(key, store, said, answer.needs)
     return answer
 
 
@@ -114,32 +115,24 @@ def _evidence(
 
     place = evidence(_found(key, everything), folder, everything)
     if place.said:
-        needs = place.result.claim.needs
-        _say_whose(key, open_store(folder, lazy=True), place.said, place.verify, needs)
+        said = f"{place.said}; {place.verify} measures here"
+        _nothing_recorded(key, open_store(folder, lazy=True), said, place.result.claim.needs)
     report_set_aside(place.store)
     return place
 
 
-def _say_whose(key: str, store: Store, origin: str, verify: str, needs: str) -> None:
-    note(
-        f"nothing is recorded for {key} in {store.root} yet; {origin}; {verify} measures here"
-        f"{_lacking(needs)}"
-    )
-
-
 def _hint(place: RecordSource) -> None:
     claim = place.result.claim
-    note(
-        f"nothing is recorded for {claim.key} in {place.store.root} yet; run {place.verify}"
-        f"{_lacking(claim.needs)}"
-    )
+    _nothing_recorded(claim.key, place.store, f"run {place.verify}", claim.needs)
 
 
-def _lacking(extra: str) -> str:
-    """How to install an extra, where it is not."""
-    if not extra or find_spec("transformers" if extra == "hf" else "torch"):
-        return ""
-    return f" (needs the extra: pip install 'depthlaw[{extra}]')"
+def _nothing_recorded(key: str, store: Store, what: str, extra: str) -> None:
+    """Say so, and what is done about it; and how to install the extra that it needs, where that is
+    not installed."""
+    text = f"nothing is recorded for {key} in {store.root} yet; {what}"
+    if extra and not find_spec("transformers" if extra == "hf" else "torch"):
+        text += f" (needs the extra: pip install 'depthlaw[{extra}]')"
+    note(text)
 
 
 def _go_on(key: str, place: str, *, whole: bool) -> None:

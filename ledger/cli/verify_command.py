@@ -100,7 +100,14 @@ def verify(
         _print(judged, work, failures)
         of = "" if complete else " (of the claims chosen, not of the suite)"
         say(f"{len(listed['runs'])} runs; to cite them, cite their manifest{of}:\n{listed['hash']}")
-        _print_disagreements(agreement)
+        if agreement is not None and agreement.disagreements:
+            say(
+                "  a run whose code has changed since the reference was recorded may differ "
+                "for that reason"
+            )
+            for key, here, there in agreement.disagreements[:3]:
+                differs = f"here {quoted(str(here))}, reference {quoted(str(there))}"
+                say(f"  differs: {run_name(key)}: {differs}")
     return 1 if any(result.unexpected for result in judged) else 0
 
 
@@ -183,15 +190,3 @@ def _agreement(work: Work) -> Agreement | None:
         return None
     agreement = compare(work.recorded, reference or (), lambda key: work.claims[key].portable)
     return agreement if agreement.compared + agreement.by_verdict else None
-
-
-def _print_disagreements(agreement: Agreement | None) -> None:
-    if agreement is None:
-        return
-    if agreement.disagreements:
-        say(
-            "  a run whose code has changed since the reference was recorded may differ "
-            "for that reason"
-        )
-    for key, here, there in agreement.disagreements[:3]:
-        say(f"  differs: {run_name(key)}: here {quoted(str(here))}, reference {quoted(str(there))}")

@@ -374,7 +374,14 @@ class Ray:
             raise UsageError(f"the engine ray needs Ray; {advice}") from None
         started_here = not ray.is_initialized()
         if started_here:
-            self._connect(ray)
+            try:
+                dashboard = False if self.address == "local" else None
+                ray.init(address=self.address, log_to_driver=False, include_dashboard=dashboard)
+            except (ConnectionError, ValueError) as error:
+                advice = "start one, or take --address local"
+                raise UsageError(
+                    f"no Ray cluster at {self.address!r} ({_reason(error)}); {advice}"
+                ) from None
         remote = ray.remote(
             num_cpus=1,
             num_gpus=self.gpus_per_run,
@@ -404,16 +411,6 @@ class Ray:
                 ray.cancel(reference, force=True)
             if started_here:
                 ray.shutdown()
-
-    def _connect(self, ray: Any) -> None:
-        try:
-            dashboard = False if self.address == "local" else None
-            ray.init(address=self.address, log_to_driver=False, include_dashboard=dashboard)
-        except (ConnectionError, ValueError) as error:
-            advice = "start one, or take --address local"
-            raise UsageError(
-                f"no Ray cluster at {self.address!r} ({_reason(error)}); {advice}"
-            ) from None
 
 
 def perform_within(timeout: float | None, loader: str, key: str, *more: Any) -> TaskAnswer:
