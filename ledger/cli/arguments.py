@@ -529,7 +529,7 @@ def verify(
     """
 
 
-@_command("claims", "claims recalled", "claims rank --all --json", runs="list_commands.claims")
+@_command("claims", "claims recalled", "claims rank --all --json", runs="claim_commands.claims")
 def claims(
     text: str = _argument("", "List only claims that mention this.", offers=completion.keys),
     everything: bool = _flag("--all", "Also those that support the cited ones."),
@@ -542,7 +542,7 @@ def claims(
     "show hops",
     "show separation_rank/exact",
     "show walks/returns --claims walks.py",
-    runs="show_command.show",
+    runs="claim_commands.show",
 )
 def show(
     key: str = _argument(
@@ -562,7 +562,7 @@ def show(
     "why separation_rank/upper_bound_deep",
     "why trained_rank/floor_holds --all",
     "why hops/depth_corrected --json",
-    runs="show_command.why",
+    runs="claim_commands.why",
 )
 def why(
     key: str = _KEY,
@@ -681,7 +681,7 @@ def mutate(
     """
 
 
-@_command("cite hops/depth_corrected", "cite levine2020 dong2021", runs="list_commands.cite")
+@_command("cite hops/depth_corrected", "cite levine2020 dong2021", runs="claim_commands.cite")
 def cite(
     keys: list[str] = _argument(..., "Claim keys or bibliography keys.", offers=completion.sources),
     json_output: bool = _JSON,

@@ -63,7 +63,13 @@ def verify(
     report_set_aside(work.store)
     silent = quiet or json_output
     if not silent:
-        note(_opening(work))
+        known = ""
+        if work.todo and work.expected.known:
+            known = f"; {duration(work.expected.total)} of work, {work.basis}"
+        note(
+            f"depthlaw {version('depthlaw')}: suite {work.suite}, {len(work.runs)} runs, "
+            f"{len(work.runs) - len(work.todo)} already recorded in {work.store.root}{known}"
+        )
     try:
         with terminal.progress(notes(), work.expected.seconds, silent) as finished:
             failures = work.execute(finished, options.minutes)
@@ -109,16 +115,6 @@ def verify(
                 differs = f"here {quoted(str(here))}, reference {quoted(str(there))}"
                 say(f"  differs: {run_name(key)}: {differs}")
     return 1 if any(result.unexpected for result in judged) else 0
-
-
-def _opening(work: Work) -> str:
-    known = ""
-    if work.todo and work.expected.known:
-        known = f"; {duration(work.expected.total)} of work, {work.basis}"
-    return (
-        f"depthlaw {version('depthlaw')}: suite {work.suite}, {len(work.runs)} runs, "
-        f"{len(work.runs) - len(work.todo)} already recorded in {work.store.root}{known}"
-    )
 
 
 def _print(judged: list[ClaimResult], work: Work, failures: list[Failure]) -> None:
