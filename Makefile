@@ -180,7 +180,6 @@ reference: $(VENV)/.dev
 	$(BIN)/depthlaw exercise all $(RECORDS)
 	$(BIN)/depthlaw verify training $(RECORDS)
 	$(BIN)/python -m depthlaw.ledger.verdicts.reference_ledger $(RECORDS)
-	$(BIN)/python -m depthlaw.ledger.verdicts.export_advisor_verdicts
 	$(BIN)/python -m depthlaw.ledger.verdicts.card
 
 # Ranges are for users, these files for who wants the very versions: `lock.txt` is what writes the

@@ -77,18 +77,13 @@ class PageQuestion:
 
 
 QUESTIONS: dict[str, PageQuestion] = {}
-
-
-def _listed() -> dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]]:
-    """Title, `claims` and `beside` of every question."""
-    text = (files(__package__) / "questions.toml").read_text(encoding="utf-8")
-    return {
-        name: (row["title"], tuple(row.get("claims", ())), tuple(row.get("beside", ())))
-        for name, row in tomllib.loads(text).items()
-    } | {name: (exercise.title, exercise.claims, ()) for name, exercise in exercises().items()}
-
-
-_LISTED = _listed()
+# Title, `claims` and `beside` of every question.
+_LISTED: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
+    name: (row["title"], tuple(row.get("claims", ())), tuple(row.get("beside", ())))
+    for name, row in tomllib.loads(
+        (files(__package__) / "questions.toml").read_text(encoding="utf-8")
+    ).items()
+} | {name: (exercise.title, exercise.claims, ()) for name, exercise in exercises().items()}
 
 
 def _shows(name: str, table: Callable[[Found], Table] | None = None) -> Callable[[Drawn], Drawn]:
@@ -192,16 +187,16 @@ def _local_baseline(results: Found) -> Iterator[Panel]:
         )
 
 
-_LEAST = ("Least depth by the median seed", "layers (one more than tried: beyond)")
-
-
 def _least(part: Rows, x: str, name: str, series: tuple[Series, ...], law: Any) -> Panel:
     """Least depths of the median seed beside a law."""
-    title, y_label = _LEAST
     there = sorted({case.get(x) for case, _ in part})
     label, layers = law
     return Panel(
-        title, name, y_label, (*series, stated(label, {n: layers(n) for n in there})), x_scale="log"
+        "Least depth by the median seed",
+        name,
+        "layers (one more than tried: beyond)",
+        (*series, stated(label, {n: layers(n) for n in there})),
+        x_scale="log",
     )
 
 

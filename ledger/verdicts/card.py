@@ -1,10 +1,13 @@
 """A claim with its evidence as plain text: from what is judged to what `show` prints.
 
-python -m depthlaw.ledger.verdicts.card     # write the answers that come with depthlaw again
+python -m depthlaw.ledger.verdicts.card     # write the answers that come with depthlaw again, and
+                                            # the verdicts beside laws, advisor/verdicts.csv
 """
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
@@ -13,14 +16,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from depthlaw.advisor import claim_verdicts
 from depthlaw.advisor.base.quantities import plural
-from depthlaw.theory.claims.definition import SUITES, registry
+from depthlaw.advisor.rules import rules
+from depthlaw.advisor.task_depths import answer_task
+from depthlaw.theory.claims.definition import SUITES, find, registry
 from depthlaw.theory.claims.printing import definitions, symbols, text as written
 from depthlaw.theory.claims.readable import readable
 from depthlaw.theory.claims.symbols import TERMS
 from depthlaw.theory.claims.values import Case
 from depthlaw.theory.claims.verdict import Verdict
 
+from ..records.store import write_file
 from ..running.claims_index import claims_index
 from .claim_set import claim_set
 from .display import (
@@ -36,10 +43,10 @@ from .display import (
     statement_text,
 )
 from .evidence_tree import grounds
-from .record_source import evidence, runs_of
+from .record_source import evidence, from_reference, largest_recorded_suite, runs_of
 from .reference_ledger import shipped
 from .shipped_answers import FILE, Card, OwnTable, ShippedAnswer, write_answers
-from .suite_verdicts import NOT_RUN, CaseResult, ClaimResult, marked
+from .suite_verdicts import NOT_RUN, CaseResult, ClaimResult, marked, results
 
 
 def card(result: ClaimResult, known: Mapping[str, Mapping[str, str]] | None = None) -> Card:
@@ -119,7 +126,8 @@ def _facts(
     yield "source", f"{claim.source} (wording {claim.wording}{check})"
     if claim.assumes:
         yield "assumes", "; ".join(claim.assumes)
-    for place, row in enumerate(supporting(claim.key, known)):
+    below = (row for row in known.values() if row["supports"] == claim.key)
+    for place, row in enumerate(below):
         released = claim_set().claims.get(row["key"])
         verdict = f" {released.verdict}" if released else ""
         yield "" if place else "below it", f"{row['key']}{verdict}: {row['title']}"
@@ -138,14 +146,6 @@ def _facts(
     for place, step in enumerate(result.proof or ()):
         state = {True: "ok", False: "BROKEN", None: "?"}[step.holds]
         yield "" if place else "proof", f"[{state}] {step.says}"
-
-
-def supporting(
-    key: str,
-    known: Mapping[str, Mapping[str, str]],
-) -> list[Mapping[str, str]]:
-    """What is known of the claims that support a cited one."""
-    return [row for row in known.values() if row["supports"] == key]
 
 
 def _verdict(result: ClaimResult) -> str:
@@ -212,8 +212,34 @@ def answers(keys: Iterable[str]) -> Iterator[ShippedAnswer]:
             )
 
 
+def advised_verdicts() -> dict[str, tuple[str, str]]:
+    """Verdict and title of every claim that a rule or a task of the advisor names, by key, as the
+    shipped ledger has it. What is not recorded there is left out.
+
+    Cost: some seconds.
+    """
+    tasks = (
+        answer_task("connectivity", diameter="64"),
+        answer_task("hops", hops="5"),
+        answer_task("regular", length="64"),
+    )
+    named = {rule.claim for rule in rules()} | {n.claim for task in tasks for n in task.numbers}
+    verdicts = {}
+    for claim in map(find, sorted(key for key in named if key)):
+        if known := from_reference(claim):
+            suite = largest_recorded_suite(claim, known[0])
+            (judged,) = results({claim.key: claim}, suite, known[0])
+            verdicts[claim.key] = str(judged.verdict), claim.plain.title
+    return verdicts
+
+
 def main() -> None:
-    """Write the answers that come with depthlaw."""
+    """Write the verdicts that the advisor reads, and the answers, which follow from them too."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(("claim", "verdict", "title"))
+    table.writerows((claim, *verdict) for claim, verdict in advised_verdicts().items())
+    write_file(claim_verdicts.FILE, text.getvalue().encode())
     write_answers(answers(registry()))
     print(f"{FILE}: {FILE.stat().st_size} bytes")
 

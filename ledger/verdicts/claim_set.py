@@ -210,7 +210,7 @@ def _today() -> tuple[dict[str, Entry], str]:
     """
     from depthlaw.theory.claims.definition import registry
 
-    from .judged_ledger import Recorded
+    from .record_source import Recorded
     from .reference_ledger import shipped
     from .suite_verdicts import NOT_RUN, verdict_name
 

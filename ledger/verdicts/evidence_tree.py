@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -21,10 +21,17 @@ from depthlaw.theory.claims.verdict import Verdict
 from ..records.store import Record, manifest
 from ..running.claims_index import claims_index
 from .citations import reference, sources, words
-from .display import duration, judged as judged_by, measured_side, slack, stated, statement_text
+from .display import (
+    duration,
+    judged as judged_by,
+    measured_side,
+    remedies,
+    slack,
+    stated,
+    statement_text,
+)
 from .shipped_answers import Ground
 from .suite_verdicts import NOT_RUN, PREMISE_REFUTED, CaseResult, ClaimResult, verdict_name
-from .undecided_advice import remedies
 
 # The cases that decide a verdict come first, before them the smallest counterexample.
 _ORDER = (Verdict.FAILS.value, Verdict.UNDECIDED.value, NOT_RUN, Verdict.HOLDS.value)
@@ -64,7 +71,8 @@ def _claim(
     folder: Path | None,
     above: tuple[str, ...],
 ) -> Ground:
-    claim = result.claim
+    claim, held = result.claim, result.records
+    counts = f"{plural(len(held), 'record')} in all"
     below = (
         Ground(
             "statement", says="; ".join(filter(None, (statement_text(claim), judged_by(claim))))
@@ -82,7 +90,7 @@ def _claim(
         *(Ground("assumption", says=name) for name in claim.assumes),
         *_sources(result),
         _control(result),
-        *_all_records(result),
+        *([Ground("records", manifest(held)["hash"], counts)] if held else []),
     )
     return Ground(kind, claim.key, claim.title, verdict_name(result), below)
 
@@ -304,12 +312,3 @@ def _control(result: ClaimResult) -> Ground:
         control.decision.verdict.value,
         tuple(_record(record, result.claim) for record in control.records),
     )
-
-
-def _all_records(result: ClaimResult) -> Iterable[Ground]:
-    if result.records:
-        yield Ground(
-            "records",
-            manifest(result.records)["hash"],
-            f"{plural(len(result.records), 'record')} in all",
-        )

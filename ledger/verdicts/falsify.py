@@ -195,7 +195,7 @@ def falsify(
         )
     deadline = time.monotonic() + 60 * minutes
     best: NearestCase | None = None
-    tried = skipped = 0
+    tried, skipped, closest = 0, 0, math.inf
     for case, value, where, evaluations in _instances(attacked, deadline):
         tried += evaluations
         decision = _decision(attacked, case, value, changed=bool(weakened))
@@ -208,8 +208,9 @@ def falsify(
         nearest = NearestCase(attacked, case, value, decision, where, tried, weakened)
         if decision.verdict is Verdict.FAILS:
             return nearest
-        if best is None or _closer(decision, best.decision):
-            best = nearest
+        near = math.inf if decision.slack is None else decision.slack
+        if best is None or near < closest:
+            best, closest = nearest, near
             far = "no slack defined" if decision.slack is None else f"slack {slack(decision.slack)}"
             seen(f"[{case}] {decision.verdict.value}, {far}")
         if time.monotonic() > deadline:
@@ -234,10 +235,6 @@ def _decision(claim: Claim, case: Case, value: Measured, *, changed: bool) -> De
         if not changed:
             raise
         return None
-
-
-def _closer(new: Decision, old: Decision) -> bool:
-    return new.slack is not None and (old.slack is None or new.slack < old.slack)
 
 
 def _searches(claim: Claim) -> tuple[Search, ...]:

@@ -161,16 +161,13 @@ def _described(changes: list[tuple[_Change, Relational]]) -> Iterator[tuple[str,
         if change.place not in places.setdefault(change.old, []):
             places[change.old].append(change.place)
     for change, candidate in changes:
-        yield _in_words(change, places[change.old]), candidate
-
-
-def _in_words(change: _Change, places: list[tuple[int, ...]]) -> str:
-    number = places.index(change.place)
-    which = _ORDINALS[number] if number < len(_ORDINALS) else f"{number + 1}th"
-    parts = [f"{change.old} -> {change.new}", *([f"{which} occurrence"] if len(places) > 1 else [])]
-    if not change.inside:
-        return ", ".join(parts)
-    return f"{', '.join(parts)}{',' if len(parts) > 1 else ''} in {change.inside}"
+        several = places[change.old]
+        number = several.index(change.place)
+        which = _ORDINALS[number] if number < len(_ORDINALS) else f"{number + 1}th"
+        where = f" in {change.inside}" if change.inside else ""
+        if len(several) > 1:
+            where = f", {which} occurrence" + (f",{where}" if where else "")
+        yield f"{change.old} -> {change.new}{where}", candidate
 
 
 def _changes(

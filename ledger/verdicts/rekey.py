@@ -24,7 +24,7 @@ from depthlaw.theory.claims.definition import DEVICE_OF, SUITES, registry
 from ..records.run import Run
 from ..records.store import Record, open_store
 from ..running.plan import plan
-from .reference_ledger import SHIPPED, Ledger, run_key, run_name, shipped, write_ledger
+from .reference_ledger import SHIPPED, run_key, run_name, shipped, write_ledger
 
 # A run without its code version: what `run_key` gives, and the device.
 Name = str
@@ -58,16 +58,6 @@ def rekeyed(
             yield Record(now[called].inputs, record.result, record.facts)
 
 
-def _shipped() -> Ledger:
-    ledger = shipped()
-    assert ledger is not None
-    return ledger
-
-
-def _old(folder: Path | None) -> Iterable[Record]:
-    return _shipped() if folder is None else open_store(folder, read_only=True)
-
-
 def main(arguments: list[str] | None = None) -> int:
     """List versions, or carry records over. Returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m depthlaw.ledger.verdicts.rekey")
@@ -80,17 +70,22 @@ def main(arguments: list[str] | None = None) -> int:
         options.versions.write_text(json.dumps({k: run.code for k, run in runs().items()}))
         return 0
     before = json.loads(options.versions.read_text())
-    old = list(_old(options.results))
+    ledger = shipped()
+    assert ledger is not None
+    # A folder may be empty, which is not to ask for the ledger.
+    asked = options.results is not None
+    old = list(open_store(options.results, read_only=True) if asked else ledger)
     new = list(rekeyed(old, before, runs()))
     carried = {name(record.inputs) for record in new}
     left_out = [record for record in old if name(record.inputs) not in carried]
-    shipped_stays = options.results is None and options.to is None and bool(left_out)
-    if options.results is not None or options.to is not None:
+    to_folder = asked or options.to is not None
+    shipped_stays = not to_folder and bool(left_out)
+    if to_folder:
         store = open_store(options.to)
         for record in new:
             store.put(record)
     elif not left_out:
-        write_ledger(SHIPPED, new, _shipped().header["suite"])
+        write_ledger(SHIPPED, new, ledger.header["suite"])
     for record in left_out:
         print(f"left out: {run_name(run_key(record))}")
     print(

@@ -48,11 +48,6 @@ class CaseResult:
         missing = self.measured is None and self.decision.verdict is not Verdict.OUT_OF_SCOPE
         return NOT_RUN if missing else self.decision.verdict.value
 
-    @property
-    def undecided(self) -> bool:
-        """Whether it was measured, and neither side is certain."""
-        return self.measured is not None and self.decision.verdict is Verdict.UNDECIDED
-
 
 @dataclass(frozen=True)
 class ClaimResult:
@@ -99,17 +94,11 @@ class ClaimResult:
     @property
     def undecided(self) -> list[CaseResult]:
         """The cases that were measured and are undecided."""
-        return [c for c in self.cases if c.undecided]
-
-    @property
-    def settled(self) -> bool:
-        """Whether a two-sided claim, which is about its cases and no others, is settled on every
-        one of them."""
-        return (
-            self.claim.kind == "two-sided"
-            and bool(self.in_scope)
-            and all(c.decision.certain for c in self.in_scope)
-        )
+        return [
+            c
+            for c in self.cases
+            if c.measured is not None and c.decision.verdict is Verdict.UNDECIDED
+        ]
 
     @property
     def by_chance(self) -> bool:
@@ -124,15 +113,13 @@ class ClaimResult:
 
     @property
     def certified(self) -> bool:
-        """Whether the claim is about its cases alone, and a certificate that was checked decides
-        every one of them."""
-        covers = self.claim.certified
+        """Whether a two-sided claim, which is about its cases and no others, is settled on every
+        one of them, each by a certificate that was checked."""
+        covers, certificate = self.claim.certified, self.claim.evidence == "certificate"
         return bool(
-            self.confirmed
-            and self.claim.evidence == "certificate"
-            and covers
-            and self.in_scope
-            and all(covers(c.case) for c in self.in_scope)
+            self.claim.kind == "two-sided"
+            and (self.confirmed and certificate and covers and self.in_scope)
+            and all(covers(c.case) and c.decision.certain for c in self.in_scope)
         )
 
     @property
@@ -181,7 +168,7 @@ class ClaimResult:
             v not in (Verdict.PROVED, Verdict.ARGUED) for v in self.premises.values()
         ):
             return Verdict.CONDITIONAL
-        if self.certified and self.settled:
+        if self.certified:
             return Verdict.PROVED
         return Verdict.ARGUED if argued else Verdict.HOLDS
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -14,7 +13,6 @@ import pytest
 
 from depthlaw.advisor import grids, laws, models, rule_scores as evidence, rules
 from depthlaw.advisor.grids import STANDARD, NetKind
-from depthlaw.theory.depth_choice.levine_fit import PROJECTIONS
 
 Rows = list[dict[str, str]]
 SCORED = [g for g in grids.grids() if g.scored]
@@ -261,18 +259,6 @@ def test_the_sources_tell_rules_apart_only_by_a_paired_difference() -> None:
     assert not clear._replace(error=0.2).told
 
 
-def test_a_constant_ratio_beyond_the_published_sizes_would_pick_the_worse_net() -> None:
-    constant = replace(
-        rules.rule("mup"), key="constant", law=lambda size: laws.aspect_depth(size, 62)
-    )
-    grid = next(g for g in grids.grids() if (g.source, g.name) == ("Depth Delusion", "about 7B"))
-    picked = {
-        each.key: grid.nearest(each.depth(grid.volume, per_layer=1)).layers
-        for each in (rules.rule("mup"), constant)
-    }
-    assert picked == {"mup": 32, "constant": 64}
-
-
 def test_other_kinds_of_nets_follow_the_optimum_published_for_them() -> None:
     assert evidence.best_rule(NetKind("mup")).key == "mup"
     assert evidence.best_rule(NetKind("completep")).key == "mup"
@@ -428,36 +414,6 @@ def test_what_is_built_does_worse_on_none_which_only_two_of_the_sources_could_se
     assert above == {"Depth Delusion", "Tay et al."}
     assert {row.source for row in rows if row.built != row.regret} == {"Depth Delusion"}
     assert all(row.built <= row.regret for row in rows)
-
-
-def test_at_every_size_the_shallowest_that_is_not_told_apart_would_score_no_better() -> None:
-    """Why it is built above the largest grid alone: the numbers of decision 0016."""
-
-    def everywhere(rule: rules.Rule, without: str) -> rules.Rule:
-        def law(size: float) -> float:
-            depth = rule.law(size)
-            ratio = math.sqrt(size / 12 / depth**3)
-            ends = []
-            for grid in grids.losses_near(size / 12, None, without)[0]:
-                regret = grid.regret_at(ratio)
-                if regret is None or regret > evidence.TOLERANCE:
-                    return depth
-                ends.append(grid.within(min(regret + evidence.UNTOLD, evidence.TOLERANCE))[1][0])
-            return min(depth, laws.aspect_depth(size, max(ratio, min(ends)))) if ends else depth
-
-        return replace(rule, law=law)
-
-    rows = evidence.table().rows
-    shares = {
-        r.source: evidence.score(everywhere(r.chosen, r.source)).sources[r.source] for r in rows
-    }
-    moved = {
-        r.source: (round(r.built, 2), round(shares[r.source], 2))
-        for r in rows
-        if abs(r.built - shares[r.source]) > 1e-9
-    }
-    assert moved == {"Depth Delusion": (0.28, 0.24), "MobileLLM": (0.49, 0.54)}
-    assert f"{sum(shares.values()) / len(rows):.3f}" == "0.211"
     assert f"{evidence.table().held_out_built:.3f}" == "0.210"
 
 
@@ -526,23 +482,3 @@ def test_for_another_norm_it_is_said_that_the_grids_are_pre_norm() -> None:
 def test_without_its_only_source_nothing_is_said() -> None:
     assert evidence.interval(1e9, without="Gemstones") is None
     assert all(row.asked == 0 for row in evidence.table().rows if row.source == "Gemstones")
-
-
-# --- Levine's projections ------------------------------------------------------------------------
-
-
-def test_projections_beside_the_fit_with_the_rows_that_do_not_match() -> None:
-    found = evidence.projections()
-    assert len(found) == len(PROJECTIONS) == 10
-    assert [(p.model, p.stated, math.floor(p.solved + 0.5)) for p in found if not p.matches] == [
-        ("GPT-3 Large", 38, 37),
-        ("1 trillion", 92, 95),
-    ]
-    trillion = [p for p in found if p.model == "1 trillion"]
-    assert {p.stated for p in trillion} == {92, 95}  # two statements that disagree
-    assert len({p.solved for p in trillion}) == 1
-    for p in found:
-        assert 12 * p.solved * math.exp(2 * (5.039 + 0.0555 * p.solved)) == pytest.approx(
-            p.parameters, rel=1e-9
-        )
-        assert p.error > 0

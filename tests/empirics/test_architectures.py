@@ -17,12 +17,6 @@ from depthlaw.empirics.architectures.loading import (
     stored_net,
 )
 from depthlaw.empirics.architectures.residuals import layer_norms, measure_residuals, zipf_ids
-from depthlaw.empirics.rank_collapse.bert import bert_init_published, bert_plateau_is_rounding
-from depthlaw.empirics.rank_collapse.collapse_in_architectures import (
-    cubic_drop,
-    slower_with_positions_or_mask,
-)
-from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.rank_collapse.softmax_attention import composite_norm
 
 transformers = pytest.importorskip("transformers", reason="the extra hf is not installed")
@@ -379,35 +373,3 @@ def test_a_folder_says_its_own_sizes(folder):
 
 
 # --- the claims ---
-
-
-def test_content_alone_is_cubic_and_positions_are_not():
-    small = {"width": 64, "heads": 1, "tokens": 32, "vocabulary": 500, "replicas": 3}
-    cubic = cubic_drop.measure(Case(model="bert", variant="san", layers=2, **small))
-    slower = slower_with_positions_or_mask.measure(
-        Case(model="xlnet", variant="san", layers=6, **small)
-    )
-    without = cubic_drop.measure(Case(model="xlnet", variant="san", layers=2, positions=0, **small))
-    assert min(cubic.values) > 2 > max(slower.values)
-    assert min(without.values) > 2
-
-
-def test_the_published_value_is_held_against_one_more_initialisation():
-    case = bert_init_published.cases("full")[0]
-    small = Case(
-        **case.fields()
-        | {"width": 32, "heads": 2, "tokens": 16, "batch": 1, "replicas": 5, "vocabulary": 100}
-    )
-    near = bert_init_published.measure(Case(**small.fields() | {"stated_residual": "0.7"}))
-    far = bert_init_published.measure(Case(**small.fields() | {"stated_residual": "0.01"}))
-    assert near.low > far.low
-    assert far.low < bert_init_published.predict(small)
-    assert len(bert_init_published.cases("full")) == 7 + 13
-
-
-def test_float32_is_a_plateau_and_float64_is_far_below_it():
-    sizes = {"width": 64, "heads": 1, "tokens": 32, "batch": 1, "replicas": 2}
-    small = bert_plateau_is_rounding.control.case.fields() | sizes
-    single = bert_plateau_is_rounding.measure(Case(**small))
-    double = bert_plateau_is_rounding.measure(Case(**small | {"dtype": "float64"}))
-    assert single.mean > 1e-8 > 1e-14 > double.mean

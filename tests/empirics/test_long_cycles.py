@@ -35,12 +35,6 @@ def test_distances_are_those_of_networkx(cycles, around):
     assert not (batch.inputs[0, 0] == batch.inputs[0, 1]).all(), "the order of vertices is random"
 
 
-@pytest.mark.parametrize("wrong", [(1, 8), (2, 2)])
-def test_what_is_no_union_of_cycles_is_refused(wrong):
-    with pytest.raises(ValueError, match="at least"):
-        LongCycles(*wrong)
-
-
 @pytest.mark.parametrize(
     ("cycles", "around", "rule", "size", "sight"),
     [

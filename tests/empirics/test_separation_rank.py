@@ -5,15 +5,10 @@ from types import SimpleNamespace
 import pytest
 
 from depthlaw.empirics.separation_rank import frontier as frontier
-from depthlaw.ledger.running import scheduling
-from depthlaw.ledger.running.plan import plan
-from depthlaw.ledger.verdicts import reference_ledger
 from depthlaw.theory.claims.definition import Case, find
 from depthlaw.theory.claims.values import Exact
 from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.separation_rank import piece_rank
-from depthlaw.theory.separation_rank.count_loss import piece_bound
-from depthlaw.theory.separation_rank.graded_pieces import forms_entries
 
 KEYS = ("exact", "exact_below_count")
 CLAIMS = {f"separation_rank/{name}": find(f"separation_rank/{name}") for name in KEYS}
@@ -123,24 +118,3 @@ def test_every_part_of_the_cost_counts():
     slower = [seconds(piece(5, 2, 2), **{kind: rate / 2}) - whole for kind, rate in RATES.items()]
     assert min(slower) > 0
     assert sum(slower) == pytest.approx(whole)
-
-
-def test_the_first_piece_of_each_process_makes_the_forms():
-    runs = [
-        run
-        for run in plan({EXACT.key: EXACT}, "frontier")
-        if (run.case.width, run.case.depth) == (14, 2)
-    ]
-    expected = scheduling.expected_seconds(runs, {frontier.PIECES: RATES}, 2)
-    for place, run in enumerate(runs):
-        without = frontier.cost_of_piece(run.case).seconds(RATES, first=False)
-        forms = forms_entries(14, 2) / RATES["numbers"] if place < 2 else 0.0
-        assert expected[run] - without == pytest.approx(forms)
-
-
-def test_a_rank_below_the_shorter_side_takes_longer_and_every_recorded_one_is_its_bound():
-    assert seconds(piece(4, 3, 6)) > piece_rank.piece_cost(4, 3, 6).seconds(RATES)
-    for record in reference_ledger.shipped():
-        if record.inputs["claim"] in CLAIMS and (case := record.inputs["case"]):
-            bound = piece_bound(*(case[name] for name in ("width", "depth", "order")))
-            assert int(record.result["exact"]) == bound

@@ -10,6 +10,7 @@ from task_labels import cross_check
 
 from depthlaw.empirics.tasks import Batch
 from depthlaw.empirics.tasks.graphs import Connectivity
+from depthlaw.empirics.tasks.long_cycles import LongCycles
 from depthlaw.empirics.tasks.sequences import HopK
 
 TASKS = [
@@ -86,3 +87,24 @@ def test_a_batch_of_parts_that_do_not_fit_is_refused(change, message):
     ids = torch.zeros(1, 1, 3, dtype=torch.int64)
     with pytest.raises(ValueError, match=message):
         Batch(**{"inputs": ids, "targets": ids, "scored": ids == 0, "group": ids} | change)
+
+
+@pytest.mark.parametrize(
+    ("task", "options", "message"),
+    [
+        (Connectivity, {"vertices": 1}, "at least 2"),
+        (Connectivity, {"family": "stars"}, "two paths, paths, forest, Erdos-Renyi"),
+        (Connectivity, {"cut": 1.5}, "probabilities"),
+        (Connectivity, {"vertices": 12, "max_distance": 4}, "at least 5"),
+        (Connectivity, {"window": -1}, "accepted"),
+        (HopK, {"symbols": 1}, "at least 2 symbols"),
+        (HopK, {"alphabet": 1}, "at least 2 kinds"),
+        (HopK, {"k_min": 5, "k_max": 4}, "k_min <= k_max"),
+        (HopK, {"vocabulary": 22}, "at least 23"),
+        (LongCycles, {"cycles": 1, "around": 8}, "at least"),
+        (LongCycles, {"cycles": 2, "around": 2}, "at least"),
+    ],
+)
+def test_options_out_of_range_are_refused(task, options, message):
+    with pytest.raises(ValueError, match=message):
+        task(**options)

@@ -179,21 +179,3 @@ def test_limits_that_no_graph_fits_are_reported(monkeypatch):
     task = Connectivity(vertices=30, family="forest", cut=0.0, window=1, max_distance=5)
     with pytest.raises(ValueError, match="fewer than one graph"):
         task.batch(seeded(), 1, 2)
-
-
-# --- tasks ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("build", "message"),
-    [
-        (lambda: Connectivity(vertices=1), "at least 2"),
-        (lambda: Connectivity(family="stars"), "two paths, paths, forest, Erdos-Renyi"),
-        (lambda: Connectivity(cut=1.5), "probabilities"),
-        (lambda: Connectivity(vertices=12, max_distance=4), "at least 5"),
-        (lambda: Connectivity(window=-1), "accepted"),
-    ],
-)
-def test_options_out_of_range_are_refused(build, message):
-    with pytest.raises(ValueError, match=message):
-        build()

@@ -90,17 +90,3 @@ def test_a_pointer_one_short_is_caught(monkeypatch):
         lambda symbols, hops, hops_max: find(symbols, (hops - 1).clamp(min=0), hops_max),
     )
     assert cross_check(task, task.batch(seeded(), 1, 20)).wrong > 0
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"symbols": 1}, "at least 2 symbols"),
-        ({"alphabet": 1}, "at least 2 kinds"),
-        ({"k_min": 5, "k_max": 4}, "k_min <= k_max"),
-        ({"vocabulary": 22}, "at least 23"),
-    ],
-)
-def test_options_out_of_range_are_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        HopK(**options)

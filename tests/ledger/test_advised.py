@@ -7,11 +7,11 @@ import csv
 from depthlaw.advisor.claim_verdicts import FILE, title, verdict
 from depthlaw.advisor.rules import rules
 from depthlaw.ledger.running.claims_index import claims_index
-from depthlaw.ledger.verdicts.export_advisor_verdicts import advised_verdicts
+from depthlaw.ledger.verdicts.card import advised_verdicts
 
 
 def test_the_file_holds_what_the_reference_ledger_says() -> None:
-    """Where this fails: `python -m depthlaw.ledger.verdicts.export_advisor_verdicts`."""
+    """Where this fails: `python -m depthlaw.ledger.verdicts.card`."""
     with FILE.open(encoding="utf-8", newline="") as file:
         written = {row["claim"]: (row["verdict"], row["title"]) for row in csv.DictReader(file)}
     assert written == advised_verdicts()

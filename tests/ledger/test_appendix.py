@@ -21,7 +21,7 @@ from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running.engines import Inline, execute
 from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.verdicts.claim_set import claim_set
-from depthlaw.ledger.verdicts.judged_ledger import Recorded
+from depthlaw.ledger.verdicts.record_source import Recorded
 from depthlaw.ledger.verdicts.reference_ledger import Agreement, shipped
 from depthlaw.theory.claims.definition import Case, Claim, Control, Source, Step, registry
 from depthlaw.theory.claims.symbols import depth as L, width as d

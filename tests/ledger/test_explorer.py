@@ -12,7 +12,7 @@ import pytest
 
 from depthlaw.advisor.recommendation import recommend
 from depthlaw.ledger.publish.site import explorer
-from depthlaw.ledger.verdicts.judged_ledger import Recorded
+from depthlaw.ledger.verdicts.record_source import Recorded
 from depthlaw.ledger.verdicts.reference_ledger import shipped
 from depthlaw.theory.claims.definition import registry
 

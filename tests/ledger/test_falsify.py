@@ -3,7 +3,6 @@ checked from the file alone."""
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,7 @@ from depthlaw.ledger.verdicts.falsify import falsify, recheck, store, weaken
 from depthlaw.theory.certificates.recheck import shipped
 from depthlaw.theory.claims.definition import registry
 from depthlaw.theory.claims.symbols import plain
-from depthlaw.theory.claims.verdict import Verdict, judge
+from depthlaw.theory.claims.verdict import Verdict
 
 REACH = "connectivity/reach"
 CUBIC = "rank_collapse/one_layer_cubic_v1"
@@ -143,10 +142,6 @@ def test_command_line(tmp_path, capsys):
     report = json.loads(capsys.readouterr().out)
     assert main(["recheck", report["certificate"]]) == 0
     assert "stands" in capsys.readouterr().out
-    Path(report["certificate"]).write_text(
-        json.dumps(json.loads(Path(report["certificate"]).read_text()) | {"verdict": "HOLDS"})
-    )
-    assert main(["recheck", report["certificate"]]) == 1
     assert main(["falsify", CUBIC, "--minutes", "-1", *results]) == 2
     assert main(["falsify", "nothing", *results]) == 2
 
@@ -191,21 +186,3 @@ def test_a_logarithm_to_base_zero_does_not_vanish():
     """3=0 made every logarithm to base 3 disappear from the bound, which then was refuted."""
     with pytest.raises(UsageError, match="no real value"):
         weaken(registry()["separation_rank/upper_bound_deep"], ["3=0"])
-
-
-def test_the_smallest_refutation_comes_first():
-    """Width, then depth; H = d_x, where b_2 of the lower bound is undefined, comes after the cases
-    well inside the domain."""
-    claim = registry()["separation_rank/upper_bound_deep"]
-    explicit = [
-        (c.width, c.depth, c.heads, c.tokens) for c in claim.cases("theory") if "weights" in c
-    ]
-    assert explicit[0] == (4, 34, 2, 10)
-    inside = [d >= 2 * H and 2 * (d + 1) <= N for d, _, H, N in explicit]
-    assert inside == sorted(inside, reverse=True)
-    first = next(
-        c
-        for c in claim.cases("quick")
-        if judge(claim, c, claim.measured(c, 0)).verdict is Verdict.FAILS
-    )
-    assert (first.width, first.depth, first.heads, first.tokens) == (4, 34, 2, 10)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import depthlaw
-from depthlaw.ledger.publish.site.inline import MarkSource, _share
-from depthlaw.ledger.verdicts.judged_ledger import Recorded
+from depthlaw.ledger.publish.site.inline import MarkSource
+from depthlaw.ledger.verdicts.record_source import Recorded
 from depthlaw.ledger.verdicts.reference_ledger import shipped
 from depthlaw.theory.claims.definition import registry
 from depthlaw.theory.claims.verdict import Verdict
@@ -95,46 +95,19 @@ def test_benchmarks_and_claims_that_pages_name_are_there():
     assert named <= set(depthlaw.claims())
 
 
-def test_counts_of_verdicts_add_up_to_all_cited_claims(judged):
-    """Whatever verdict a cited claim has, the sentence that counts them names it."""
-    some = {key: judged.judged(key) for key in (DEGREE, "separation_rank/exact")} | {
-        "trained_rank/floor_holds": None,
-        "hops/depth_corrected": None,
-        "hops/doubling": None,
-    }
-    text = MarkSource(some, 1).spoken("<!-- number: cited verdicts -->")
-    assert sum(map(int, re.findall(r"\d+", text))) == len(some) - 1
-    page = (Path(__file__).parents[2] / "docs/index.md").read_text()
-    assert "<!-- number: cited verdicts -->" in page
-
-
-def test_how_many_cases_agree_is_counted_and_not_typed(judged):
-    steps, wins = "depth_width/depth_pays_to_knee", "evidence/depth_wins"
-    ledger = MarkSource(
-        {
-            key: judged.judged(key)
-            for key in (steps, wins, "separation_rank/exact", "trained_depth/cycles_wall")
-        },
-        1,
+def test_shares_shapes_and_sizes_are_those_of_statements(judged):
+    """Which test_statements holds against the records."""
+    knee, exact, wall = (
+        "depth_width/depth_pays_to_knee",
+        "separation_rank/exact",
+        "trained_depth/cycles_wall",
     )
-    means = [row.measured for row in ledger.judged[steps].in_scope]
-    up = sum(value.mean > 0 for value in means)
-    out = sum(value.interval(0.05)[1] <= 0 for value in means)
-    assert ledger.spoken(f"<!-- agree: {steps} -->") == _share(up, len(means))
-    assert ledger.spoken(f"<!-- against: {steps} -->") == _share(out, len(means))
-    rows = ledger.judged[wins].in_scope
-    assert ledger.spoken(f"<!-- agree: {wins} -->") == _share(
-        sum(row.measured.low > 0 for row in rows), len(rows)
-    )
-    assert ledger.spoken("<!-- shapes: separation_rank/exact -->") == str(
-        len(
-            {
-                (row.case.width, row.case.depth)
-                for row in ledger.judged["separation_rank/exact"].cases
-            }
-        )
-    )
-    assert "updates" in ledger.spoken("<!-- sizes: trained_depth/cycles_wall -->")
+    ledger = MarkSource({key: judged.judged(key) for key in (knee, exact, wall)}, 1)
+    said = ledger.spoken(f"<!-- agree: {knee} -->, <!-- against: {knee} -->")
+    assert said == "none of nine, all nine"
+    shapes = {(row.case.width, row.case.depth) for row in ledger.judged[exact].cases}
+    assert ledger.spoken(f"<!-- shapes: {exact} -->") == str(len(shapes))
+    assert "updates" in ledger.spoken(f"<!-- sizes: {wall} -->")
 
 
 def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them(judged):

@@ -218,15 +218,6 @@ def test_command_line_on_records_that_cannot_be_written(tmp_path, capsys):
     assert "5 of 5 mutants noticed, 5 by data and 0 by proof" in capsys.readouterr().out
 
 
-def test_the_reference_ledger_can_be_mutated(capsys, monkeypatch):
-    """Exit code 2 with one line only where nothing in it is of today's code."""
-    code = main(["mutate", "separation_rank/knee", "--suite", "quick", "--results", "reference"])
-    said = capsys.readouterr()
-    assert (code, said.err) == (0, "") or (
-        code == 2 and said.err.count("\n") == 1 and "nothing is recorded" in said.err
-    )
-
-
 def test_a_mutant_that_counts_parts_of_things_has_no_value():
     """SymPy would compute factorials of numbers such as 3^30 for it."""
     for count, whole in ((L / 2, True), (L * sympy.Rational(101, 200), False)):

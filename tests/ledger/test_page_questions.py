@@ -11,10 +11,10 @@ from depthlaw.empirics.depth_width.ablation import DEPTHS, SIZES, case_of
 from depthlaw.empirics.depth_width.fixed_budgets import width_of
 from depthlaw.empirics.exercises.exercise import exercises
 from depthlaw.empirics.trained_rank.ranks_in_training import ATTENTIONS
-from depthlaw.ledger.publish.drawing.panels import Found, Series, written
-from depthlaw.ledger.publish.page_questions import QUESTIONS, PageQuestion, size_name, stated
+from depthlaw.ledger.publish.drawing.panels import Found, written
+from depthlaw.ledger.publish.page_questions import QUESTIONS, size_name
 from depthlaw.theory.claims.definition import find
-from depthlaw.theory.claims.values import Ball, Case, Exact, Proportion, Sample
+from depthlaw.theory.claims.values import Ball, Case, Exact, Sample
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
@@ -44,17 +44,6 @@ def test_what_is_recorded_is_shown(name: str) -> None:
     )
     some = {key: dict(list(values.items())[:1]) for key, values in found.items()}
     assert 0 < len(asked.panels(some)) <= len(panels)
-
-
-def test_a_panel_without_a_measurement_is_not_drawn() -> None:
-    from depthlaw.ledger.publish.drawing.panels import Panel
-
-    law = stated("stated", {1: 3, 2: 3})
-    both = (
-        Panel("empty", "x", "y", (law,)),
-        Panel("whole", "x", "y", (law, Series("measured", (1, 2), (3, 4)))),
-    )
-    assert PageQuestion("any", (), lambda found: both).panels({}) == both[1:]
 
 
 def test_the_picture_of_the_law_needs_no_records() -> None:
@@ -160,14 +149,3 @@ def test_floors_are_those_that_the_claim_states() -> None:
     trained, floor = panel.series
     assert (trained.y, floor.kind, floor.like) == ((0.75,), "reference", trained.label)
     assert floor.y == (float(claim.predict(case).low),)
-
-
-def test_shares_keep_their_intervals_when_errors_are_shown() -> None:
-    key = "trained_depth/published_dropout_on"
-    case = find(key).grid["gpu"][0]
-    (panel,) = QUESTIONS["published-errors"].panels({key: {case: Proportion(90, 100)}})
-    ours, said = panel.series
-    low, high = Proportion(90, 100).interval(0.05)
-    assert ours.low == pytest.approx((1 - high,))
-    assert ours.high == pytest.approx((1 - low,))
-    assert said.y == (float(case.published_error),)

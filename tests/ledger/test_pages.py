@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from depthlaw.ledger.publish.site import least_depth, pages
+from depthlaw.ledger.publish.site import claim_pages, pages
 from depthlaw.ledger.publish.site.page_blocks import Recorded
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running.engines import Inline, execute
@@ -79,10 +79,10 @@ def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(t
 
 def test_least_depths_are_those_of_the_statements():
     claim = registry()["hops/depth_corrected"]
-    judged = {row["claim"]: None for row in least_depth.rows()}
+    judged = {row["claim"]: None for row in claim_pages.least_depths()}
     assert set(judged) <= set(registry())
     (judged[claim.key],) = results({claim.key: claim}, "quick", Store(Path("none"), read_only=True))
-    (row,) = [line for line in least_depth.table(judged).splitlines() if "not run" in line]
+    (row,) = [line for line in claim_pages.least_depth(judged).splitlines() if "not run" in line]
     cells = [cell.strip() for cell in row.strip("|").split("|")]
     assert cells[2:4] == ["\u2013", "$\\lceil \\log_2 k \\rceil + 2$"]
     assert cells[5] == "[not run](/claims/hops/depth_corrected.md)"

@@ -14,7 +14,7 @@ from depthlaw.ledger.publish.appendix.printed_claims import Statement
 from depthlaw.ledger.publish.site import claim_pages, page_blocks
 from depthlaw.ledger.verdicts import display
 from depthlaw.ledger.verdicts.evidence_tree import grounds
-from depthlaw.ledger.verdicts.judged_ledger import Recorded
+from depthlaw.ledger.verdicts.record_source import Recorded
 from depthlaw.ledger.verdicts.reference_ledger import shipped
 from depthlaw.ledger.verdicts.suite_verdicts import ClaimResult
 from depthlaw.theory.claims.definition import registry

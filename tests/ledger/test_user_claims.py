@@ -124,6 +124,12 @@ def resting(case: Case) -> Exact:
         "walks/resting": "CONDITIONAL",
         KEY: "HOLDS",
     }
+    why = ("why walks/resting --claims", file, "--results", tmp_path / "r")
+    said = depthlaw(*why).out
+    assert f"because it rests on what is neither PROVED nor ARGUED: {KEY} (HOLDS)\n" in said
+    assert f"premise {KEY}: HOLDS, " in said
+    data = depthlaw(*why, "--json").data
+    assert (data["suite"], data["verdict"], data["kind"]) == ("quick", "CONDITIONAL", "claim")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import hashlib
 import importlib
 import sys
 import textwrap
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -132,40 +131,20 @@ def test_the_version_follows_what_is_reached_and_not_comments_layout_or_new_func
         assert version(name, module=module) == before
 
 
-def test_values_that_a_function_is_made_with_belong_to_it(version):
-    assert version("three") != version("four")
-    swapped = MODULE.replace("factory(3), factory(4)", "factory(4), factory(3)")
-    assert version("three", module=swapped) == version("four")
-    function = test_every_table_of_the_project_belongs_to_a_claim
-    one, two = partial(function, a=1, b=2), partial(function, a=2, b=1)
-    assert versions._version(one) != versions._version(two)
-    methods = """
-    from dataclasses import dataclass
-
-    @dataclass(frozen=True)
-    class Fixed:
-        value: int
-
-        def measure(self, case):
-            return self.value + case.x
-
-    one, two, again = Fixed(1).measure, Fixed(2).measure, Fixed(1).measure
-    """
-    one, two, again = (version(name, module=methods) for name in ("one", "two", "again"))
-    assert one == again != two
-
-
 def test_data_files_belong_to_what_names_them(version):
     assert version("reads_data") != version("reads_data", table="1,3\n")
     assert version("measure") == version("measure", table="1,3\n")
 
 
-def test_a_module_is_renamed_and_moved_without_another_version(version):
+def test_modules_and_definitions_are_renamed_and_moved_without_another_version(version):
     before = {name: version(name) for name in REACHING}
     assert before["measure"] == before["by_attribute"] == before["late"]
     renamed = MODULE.replace(".engine", ".motor").replace("import engine as", "import motor as")
     for name, expected in before.items():
         assert version(name, engine="", motor=ENGINE, module=renamed) == expected
+    applied = MODULE.replace("used,  #", "applied as used,  #")
+    engine = ENGINE.replace("used", "applied")
+    assert version("measure", engine=engine, module=applied) == before["measure"]
     # Through another module, and one definition in a module of its own.
     through = MODULE.replace("from .engine import (", "from .facade import (")
     facade = "    from .engine import used\n"
@@ -174,20 +153,6 @@ def test_a_module_is_renamed_and_moved_without_another_version(version):
     split = "    from .parts import helper\n" + ENGINE.replace(helper, "")
     for name, expected in before.items():
         assert version(name, engine=split, parts=helper) == expected
-
-
-@pytest.mark.parametrize(
-    ("old", "new"), [("helper", "successor"), ("LIMIT", "_BOUND"), ("used", "applied")]
-)
-def test_a_definition_may_be_renamed(version, old, new):
-    before, engine, module = version("measure"), ENGINE.replace(old, new), MODULE
-    if old == "used":
-        module = (
-            MODULE.replace("used,  #", "applied as used,  #")
-            .replace("import used as", "import applied as")
-            .replace("whole.used", "whole.applied")
-        )
-    assert version("measure", engine=engine, module=module) == before
 
 
 # Programs: what each is about, what replaces what in it ("=" where it computes the same, "!" where
@@ -226,6 +191,8 @@ def measure(case): return even(case.n)
 ## annotations
 = helper(x): => helper(x: int) -> int:
 = LIMIT = 3 => LIMIT: int = 3
+= LIMIT => _BOUND
+= helper => successor
 LIMIT = 3
 def helper(x): return x + LIMIT
 def measure(case): return helper(case)
@@ -396,11 +363,28 @@ measure = factory(numpy.arange(2000))
 
 ## another name in a closure
 = k => much
+! factory(3) => factory(4)
 def factory(n):
     k = n + 1
     def inner(c): return c * k
     return inner
 measure = factory(3)
+
+## what a partial binds
+! a=1, b=2 => a=2, b=1
+from functools import partial
+def both(c, a, b): return a * c - b
+measure = partial(both, a=1, b=2)
+
+## the object of a method
+= Fixed => Bound
+! Fixed(1) => Fixed(2)
+from dataclasses import dataclass
+@dataclass(frozen=True)
+class Fixed:
+    value: int
+    def measure(self, case): return self.value + case.x
+measure = Fixed(1).measure
 
 ## a function of a library by its module
 = import math => from math import sqrt as root ;; math.sqrt => root

@@ -18,6 +18,7 @@ from depthlaw.theory.claims.printing import definitions, latex, symbols, text
 from depthlaw.theory.claims.relations import Within, between
 from depthlaw.theory.claims.symbols import TERMS, depth, heads, quantity, width
 from depthlaw.theory.separation_rank.rank_symbols import dimension_sum
+from depthlaw.theory.separation_rank.value_rank import sep
 
 N = quantity("tokens", "N", TERMS["tokens"].meaning)
 W = sympy.LambertW
@@ -54,8 +55,6 @@ def test_by_hand(expression: Any, tex: str, ascii_form: str) -> None:
 
 
 def test_the_dimension_count_has_its_name() -> None:
-    registry()
-    sep = quantity("sep", r"\operatorname{sep}", TERMS["sep"].meaning)
     statement = Le(sep, dimension_sum(), evaluate=False)
     assert latex(statement) == r"\operatorname{sep} \leq S(d_x, L)"
     assert [d.text for d in definitions(statement)] == [
@@ -70,20 +69,18 @@ def test_the_dimension_count_has_its_name() -> None:
 
 
 def test_cases_by_hand() -> None:
-    registry()
-    result = quantity("conflict", r"\chi", TERMS["conflict"].meaning, "nonnegative integer")
     cases = sympy.Piecewise((Rational(1, 3), Eq(width, 2) | Eq(width, 3)), (0, True))
-    assert text(Eq(result, cases)) == "chi = 1/3 if d_x in {2, 3}; 0 otherwise"
-    assert latex(Eq(result, cases)) == (
-        r"\chi = \begin{cases} \frac{1}{3} & \text{if } d_x \in \{2, 3\} \\ "
+    assert text(Eq(sep, cases)) == "sep = 1/3 if d_x in {2, 3}; 0 otherwise"
+    assert latex(Eq(sep, cases)) == (
+        r"\operatorname{sep} = \begin{cases} \frac{1}{3} & \text{if } d_x \in \{2, 3\} \\ "
         r"0 & \text{otherwise} \end{cases}"
     )
     both = sympy.Piecewise((1, Eq(width, 2) & Le(heads, 3)), (0, True))
-    assert text(Eq(result, both)) == "chi = 1 if d_x = 2 and H <= 3; 0 otherwise"
-    assert r"\text{if } d_x = 2 \text{ and } H \leq 3 \\" in latex(Eq(result, both))
+    assert text(Eq(sep, both)) == "sep = 1 if d_x = 2 and H <= 3; 0 otherwise"
+    assert r"\text{if } d_x = 2 \text{ and } H \leq 3 \\" in latex(Eq(sep, both))
     # Cases inside a formula have a name of their own.
-    inside = Eq(result, floor(10 * cases + Rational(1, 2)), evaluate=False)
-    assert text(inside) == "chi = floor(10 f + 1/2)"
+    inside = Eq(sep, floor(10 * cases + Rational(1, 2)), evaluate=False)
+    assert text(inside) == "sep = floor(10 f + 1/2)"
     assert definitions(inside)[0].text == "f = 1/3 if d_x in {2, 3}; 0 otherwise"
 
 

@@ -43,13 +43,6 @@ def test_rank_of_values_is_the_rank_of_coefficients(width, depth, heads, tokens)
     assert 0 < found.misses < 1e-6  # at most 20 inputs times degree 25, over the prime
 
 
-def test_rank_modulo_a_prime():
-    rng, one = np.random.default_rng(0), np.eye(3, dtype=int)
-    low = rng.integers(0, 9, (12, 5)) @ rng.integers(0, 9, (5, 12))
-    assert rank_mod(low) == sympy.Matrix(low.tolist()).rank() == 5
-    assert [rank_mod(m) for m in (np.zeros((3, 2), dtype=int), one, one * PRIME)] == [0, 3, 0]
-
-
 def test_few_inputs_certify_a_lower_bound_only():
     few = measured_rank(Case(width=2, depth=3, heads=1, tokens=4, inputs=20), 0)
     assert (few.value, few.misses) == (20, 1.0)

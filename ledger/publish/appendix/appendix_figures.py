@@ -4,7 +4,7 @@ every number of a caption."""
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -14,14 +14,14 @@ from depthlaw.empirics.separation_rank.frontier import entries, table as frontie
 from depthlaw.theory.claims.values import Case, Measured
 from depthlaw.theory.claims.verdict import Verdict
 
-from ...verdicts.judged_ledger import Recorded
+from ...verdicts.record_source import Recorded
 from ...verdicts.suite_verdicts import marked
 from ..drawing.line_plot import line_plot
 from ..drawing.panels import Panel
 from ..drawing.rank_panels import rank_panels
 from ..page_questions import QUESTIONS
 from ..printed_intervals import CONFIDENCE
-from .typesetting import verdict
+from .typesetting import listed, verdict
 
 # Panels of the first figure: widths below, at and above those that a bound says something of.
 _WIDTHS = (2, 4, 10, 16)
@@ -111,9 +111,10 @@ def _separation_rank(recorded: Recorded) -> Plate | None:
     return Plate(
         "separation-rank",
         caption,
-        f"Panels for widths {_list(sorted({entry.width for entry in complete}))}: logarithm of the "
-        f"separation rank against depth. Of {len(settled)} exact ranks {equal} lie on the curve of "
-        f"the dimension count and {len(settled) - equal} just below it; {outside or 'none'} "
+        f"Panels for widths {listed(sorted({entry.width for entry in complete}))}: "
+        f"logarithm of the separation rank against depth. Of {len(settled)} exact ranks {equal} "
+        f"lie on the curve of the dimension count and {len(settled) - equal} just below it; "
+        f"{outside or 'none'} "
         f"{'lies' if outside == 1 else 'lie'} outside the lower and upper bounds.",
         tuple(keys),
         lambda form: line_plot(rank_panels(complete, _WIDTHS), form),
@@ -188,8 +189,3 @@ def _cases(recorded: Recorded, key: str) -> dict[Case, Measured]:
         and row.measured is not None
         and row.decision.verdict is not Verdict.OUT_OF_SCOPE
     }
-
-
-def _list(numbers: Sequence[int]) -> str:
-    *most, last = map(str, numbers)
-    return f"{', '.join(most)} and {last}" if most else last

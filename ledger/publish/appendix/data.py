@@ -22,13 +22,13 @@ from ..printed_intervals import CONFIDENCE, estimate
 Row = Mapping[str, Any]
 
 
-def _columns() -> dict[str, tuple[str, str]]:
-    text = (files(__package__) / "columns.csv").read_text(encoding="utf-8")
-    return {row["name"]: (row["type"], row["holds"]) for row in csv.DictReader(text.splitlines())}
-
-
 # Name: type in Parquet, and what it holds.
-COLUMNS = _columns()
+COLUMNS = {
+    row["name"]: (row["type"], row["holds"])
+    for row in csv.DictReader(
+        (files(__package__) / "columns.csv").read_text(encoding="utf-8").splitlines()
+    )
+}
 # An exact number with more digits stands in its record alone.
 _DIGITS = 100
 

@@ -26,10 +26,9 @@ from depthlaw.theory.claims.verdict import Verdict
 from ...records.store import Record, Store, canonical, manifest as manifest_of
 from ...verdicts.citations import bibtex_for, entries
 from ...verdicts.claim_set import altered, claim_set, claim_sets, entry, hash_of
-from ...verdicts.display import duration
+from ...verdicts.display import duration, statement_latex
 from ...verdicts.findings import groups, reason
-from ...verdicts.judged_ledger import Recorded
-from ...verdicts.record_source import largest_recorded_suite, runs_of
+from ...verdicts.record_source import Recorded, largest_recorded_suite, runs_of
 from ...verdicts.reference_ledger import Agreement, Ledger
 from ...verdicts.suite_verdicts import (
     NOT_RUN,
@@ -42,8 +41,8 @@ from . import data, provenance
 from .appendix_figures import Plate, plates
 from .formats import Document
 from .output_folder import DeliveryError, deliver
-from .printed_claims import Statement, explained, told
-from .typesetting import code, factor, macro, prose, template, tex
+from .printed_claims import Statement, explained, told as told_text
+from .typesetting import code, factor, listed, macro, prose, template, tex, value
 
 if TYPE_CHECKING:
     from sympy import Symbol
@@ -212,15 +211,12 @@ def _files(
         "devices": _devices(records),
         "environments": _environments(records),
         "commands": _commands(behind, shown),
-        "command": source.command,
-        "version": source.version,
-        "manifest": source.manifest,
         "runs": len(records),
-        "claim_set": source.claim_set,
-        "claims_hash": source.claims_hash,
         "released": source.claim_set in claim_sets(),
     }
-    text = template("appendix.md").render(context, plural=plural)
+    text = template("appendix.md").render(
+        context, plural=plural, told=told_text, statement_latex=statement_latex
+    )
     references = _references(text, source)
     pictures = {
         f"{plate.name}.{form}": plate.drawn(form) for plate in drawn for form in ("pdf", "svg")
@@ -381,9 +377,9 @@ def _findings(
 
 
 def _line(result: ClaimResult) -> str:
-    statement = Statement(result)
-    why = reason(result)
-    return f"{statement.title} ({statement.whence}). {told(why[:1].upper() + why[1:])}".rstrip()
+    why, whence = reason(result), Statement(result).whence
+    says = told_text(why[:1].upper() + why[1:])
+    return f"{prose(result.claim.title)} ({whence}). {says}".rstrip()
 
 
 def _summary(verdicts: Mapping[str, str], claims: Mapping[str, Claim]) -> str:
@@ -399,12 +395,8 @@ def _summary(verdicts: Mapping[str, str], claims: Mapping[str, Claim]) -> str:
         ]
         if parts:
             total = sum(counted.values())
-            sentences.append(f"{total} {one if total == 1 else several}: {_listed(parts)}")
+            sentences.append(f"{total} {one if total == 1 else several}: {listed(parts)}")
     return f"{'; '.join(sentences)}." if sentences else ""
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
 # --- methods, compute, limits ---------------------------------------------------------------------
@@ -414,13 +406,8 @@ def _levels(told: Sequence[ClaimResult]) -> str:
     levels = sorted({r.alpha(row) for r in told if r.by_chance for row in r.cases})
     if not levels:
         return ""
-    ends = " to ".join(dict.fromkeys(f"${_scientific(end)}$" for end in (levels[0], levels[-1])))
+    ends = " to ".join(dict.fromkeys(value(f"{end:.1e}") for end in (levels[0], levels[-1])))
     return f". One comparison of a mean or a share has the level {ends}"
-
-
-def _scientific(number: float) -> str:
-    mantissa, _, exponent = f"{number:.1e}".partition("e")
-    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}"
 
 
 def _compute(records: Sequence[Record]) -> str:
@@ -431,7 +418,7 @@ def _compute(records: Sequence[Record]) -> str:
 def _devices(records: Sequence[Record]) -> str:
     names = {"cpu": "CPUs", "cuda": "a GPU (CUDA)"}
     devices = sorted({str(record.inputs.get("device", "unknown")) for record in records})
-    return _listed([names.get(device, device) for device in devices])
+    return listed([names.get(device, device) for device in devices])
 
 
 def _environments(records: Iterable[Record]) -> list[str]:

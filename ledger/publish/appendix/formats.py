@@ -20,6 +20,7 @@ from typing import Final
 from depthlaw.advisor.base.quantities import UsageError
 
 from ...text import clean
+from .typesetting import own_text
 
 # Extensions of pandoc's own Markdown that would read plain words as markup.
 _READER = "markdown-auto_identifiers-example_lists-tex_math_single_backslash-raw_html-raw_tex"
@@ -106,7 +107,7 @@ class Document:
             page = page.replace(f'"figures/{figure}"', f'"{_data("image/svg+xml", drawn)}"')
         for mark, text in (
             ("@@KATEX-STYLE@@", _katex_style()),
-            ("@@STYLE@@", _own("appendix.css")),
+            ("@@STYLE@@", own_text("appendix.css")),
             ("@@KATEX-SCRIPT@@", _vendored("katex.min.js").decode()),
         ):
             page = page.replace(mark, text)
@@ -135,7 +136,7 @@ class Document:
         with TemporaryDirectory() as place:
             folder = Path(place)
             for file in (name, "filter.lua"):
-                (folder / file).write_text(_own(file), encoding="utf-8")
+                (folder / file).write_text(own_text(file), encoding="utf-8")
             (folder / "references.bib").write_text(self.references, encoding="utf-8")
             arguments = [
                 f"--template={folder / name}",
@@ -164,10 +165,6 @@ def _refused(form: str, error: Exception) -> str:
         f"the appendix cannot be written as {form} ({message}); write titles, texts and notes of "
         "claims of your own in letters of Latin or Greek, and check their formulas"
     )
-
-
-def _own(name: str) -> str:
-    return (files(__package__) / "templates" / name).read_text(encoding="utf-8")
 
 
 def _vendored(name: str) -> bytes:

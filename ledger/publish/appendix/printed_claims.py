@@ -19,16 +19,8 @@ from depthlaw.theory.claims.symbols import TERMS
 from depthlaw.theory.claims.verdict import Verdict
 
 from ...verdicts.citations import entries, sources
-from ...verdicts.display import (
-    interval,
-    judged,
-    measured_side,
-    prediction,
-    relation,
-    statement_latex,
-)
+from ...verdicts.display import interval, judged, measured_side, prediction, relation, remedies
 from ...verdicts.suite_verdicts import NOT_RUN, CaseResult, ClaimResult, marked, verdict_name
-from ...verdicts.undecided_advice import remedies
 from ..printed_intervals import CONFIDENCE, estimate, leaning, written
 from .typesetting import code, factor, maths, prose, sentence, value, verdict
 
@@ -78,11 +70,6 @@ class Statement:
         return "claim-" + self.claim.key.replace("/", "-").replace("_", "-")
 
     @property
-    def title(self) -> str:
-        """The claim in at most twelve words."""
-        return prose(self.claim.title)
-
-    @property
     def sizes(self) -> str:
         """How large the nets are that were run, and how long they were trained, as far as fields of
         the cases say it; empty for claims on no nets of that kind."""
@@ -128,26 +115,6 @@ class Statement:
         for case in cases:
             shapes.setdefault(tuple(case[name] for name in shape), []).append(case[last])
         return ", ".join(latex(Symbol(name)) for name in (*shape, last)), shapes
-
-    @property
-    def text(self) -> str:
-        """The statement in words, with its quantifier."""
-        return told(self.claim.text)
-
-    @property
-    def headline(self) -> str:
-        """Why it stands in the default appendix; empty where it does not."""
-        return prose(self.claim.headline)
-
-    @property
-    def note(self) -> str:
-        """Corrections, doubts, and what the verdict does not say."""
-        return told(self.claim.note)
-
-    @property
-    def display(self) -> str:
-        """The statement as displayed maths, with the relation that is judged."""
-        return f"$${statement_latex(self.claim)}$$"
 
     def where(self, known: Collection[str] = ()) -> str:
         """What is judged where it is no equality, and what stands behind names and symbols of the
@@ -345,11 +312,6 @@ class Statement:
             f"{left} is {value(printed.middle)} on average over "
             f"{plural(printed.count, printed.what)}{ends}, {stated}"
         )
-
-    @property
-    def basis(self) -> str:
-        """Why the evidence is what it is, and what of it a reader must check."""
-        return told(self.claim.rests_on)
 
     @property
     def open(self) -> Sequence[str]:

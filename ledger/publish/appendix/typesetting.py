@@ -74,6 +74,16 @@ def sentence(text: str) -> str:
     return text if not text or text[-1] in ".!?" else text + "."
 
 
+def listed(parts: Sequence[object]) -> str:
+    """Several things as a sentence names them.
+
+    >>> listed([1, 2, 3]), listed(["one"])
+    ('1, 2 and 3', 'one')
+    """
+    *most, last = map(str, parts)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
 def md(text: str) -> str:
     """Plain text as Markdown: every character that a renderer could read as markup is escaped,
     pipes included.
@@ -253,14 +263,17 @@ def template(name: str) -> jinja2.Template:
     return _templates().get_template(name)
 
 
+def own_text(name: str) -> str:
+    """A file of the folder `templates` as it is."""
+    return (files(__package__) / "templates" / name).read_text(encoding="utf-8")
+
+
 @cache
 def _templates() -> jinja2.Environment:
     import jinja2
 
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(
-            lambda name: (files(__package__) / "templates" / name).read_text(encoding="utf-8")
-        ),
+        loader=jinja2.FunctionLoader(own_text),
         block_start_string="<%",
         block_end_string="%>",
         variable_start_string="<<",

@@ -13,7 +13,7 @@ from depthlaw.advisor.grids import STANDARD, NetKind
 from depthlaw.advisor.models import Model, models
 from depthlaw.advisor.rules import Rule, rules
 
-from .style import STYLE, metadata
+from .line_plot import METADATA, STYLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,7 +94,7 @@ def depth_plot(
         FigureCanvasAgg(figure)
         _draw(figure.subplots(), answers, key, known_by)
         target = io.BytesIO()
-        figure.savefig(target, format=form, metadata=metadata(form))
+        figure.savefig(target, format=form, metadata=METADATA[form])
     return target.getvalue()
 
 
@@ -102,13 +102,10 @@ def _draw(axes: Axes, answers: Sequence[Answer], key: NetKind, known_by: int | N
     # Two sizes may have nets of one depth and width, and other inner widths.
     ours = sorted(
         (
-            (
-                _layers(a.shape.architecture.layers, a.shape.architecture.width),
-                a.shape.architecture.layers,
-                a.interval,
-            )
+            (_layers(net.layers, net.width), net.layers, a.interval)
             for a in answers
             if a.shape
+            for net in [a.shape.architecture]
         ),
         key=lambda point: point[:2],
     )

@@ -14,11 +14,34 @@ from textwrap import fill as filled
 from typing import TYPE_CHECKING, Any
 
 from .panels import Number, Panel, Series
-from .style import STYLE, metadata
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# Of every picture.
+STYLE: dict[str, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "mathtext.fontset": "dejavusans",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#DDDDDD",
+    "grid.linewidth": 0.5,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+    "pdf.fonttype": 42,
+    "savefig.dpi": 200,
+    "text.usetex": False,
+    "svg.hashsalt": "depthlaw",
+}
+# What is written into a picture's file beside the picture: nothing. A note of when it was made, or
+# by which release, would make equal figures differ.
+METADATA: dict[str, dict[str, Any]] = {
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
 # Words with a hyphen stay whole.
 fill = partial(filled, break_on_hyphens=False)
 # Okabe and Ito's colours, the light yellow last but one; a shape for each, for prints without
@@ -127,7 +150,7 @@ def line_plot(panels: Sequence[Panel], form: str, *, columns: int = 2) -> bytes:
                 **how,
             )
         target = io.BytesIO()
-        figure.savefig(target, format=form, metadata=metadata(form))
+        figure.savefig(target, format=form, metadata=METADATA[form])
     return target.getvalue()
 
 

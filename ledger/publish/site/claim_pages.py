@@ -1,11 +1,14 @@
 """The pages that are generated from claims and what is recorded of them: one for each claim, one
-for each topic, the index, findings, what is most wanted, glossary."""
+for each topic, the index, findings, what is most wanted, glossary; and the table of least
+depths."""
 
 from __future__ import annotations
 
+import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.resources import files
 
 from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.definition import Claim
@@ -244,9 +247,7 @@ def index(judged: Sequence[ClaimResult], ledger: str) -> str:
         one, meaning = _TIERS[tier]
         if own:
             lines.append(f"* **{plural(len(own), one)}**: {_counted(own)}. {meaning}")
-    lines += [
-        "\nVerdicts of the cited claims, and how many others there are:\n",
-    ]
+    lines.append("\nVerdicts of the cited claims, and how many others there are:\n")
     names, rows = list(dict.fromkeys(r.claim.topic for r in judged)), []
     for topic in names:
         counts = Counter(verdict_name(r) for r in cited if r.claim.topic == topic)
@@ -378,8 +379,9 @@ def findings(judged: Iterable[ClaimResult], ledger: str) -> str:
         for r in group.results:
             why = reason(r)
             why = f" {_cited(why[:1].upper() + why[1:])}" if why else ""
+            called = "supporting " * (r.claim.tier != "cited") + r.claim.weight
             lines.append(
-                f"- {link(r.claim)} ({_called(r.claim)}; {_key(r.claim)}, "
+                f"- {link(r.claim)} ({called}; {_key(r.claim)}, "
                 f"{r.claim.wording}): {_cited(r.claim.text)}{why} "
                 f"{_cited(r.claim.note)}".rstrip()
             )
@@ -392,11 +394,6 @@ def findings(judged: Iterable[ClaimResult], ledger: str) -> str:
                     f"{prose(stated(r.claim, worst))}."
                 )
     return "\n".join(lines) + "\n"
-
-
-def _called(claim: Claim) -> str:
-    """What kind of claim it is, in a word or two."""
-    return claim.weight if claim.tier == "cited" else f"supporting {claim.weight}"
 
 
 def most_wanted(judged: Sequence[ClaimResult], ledger: str) -> str:
@@ -451,3 +448,54 @@ def _settled_by(result: ClaimResult) -> str:
 def link(claim: Claim) -> str:
     """A claim by its key, linked to its page."""
     return f"[{code(claim.key)}](/claims/{claim.key}.md)"
+
+
+# --- least depths ---------------------------------------------------------------------------------
+
+
+def least_depths() -> list[dict[str, str]]:
+    """The rows of least_depth.csv, which says which claims speak of which task: task, nets, bound
+    (lower, upper or exact; printed: an upper one that no claim checks, whose printed count the
+    claim inverts), claim, and in layers the bound where the claim's statement is about something
+    else.
+
+    >>> least_depths()[0]["bound"]
+    'exact'
+    """
+    text = (files(__package__) / "least_depth.csv").read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))
+
+
+def least_depth(judged: Mapping[str, ClaimResult | None]) -> str:
+    """The least depth of a task: for each kind of net what is known from below and from above, who
+    says so, and what came of it. Two tables in Markdown, of statements about nets and of trainings;
+    what is not recorded is left out."""
+    pairs = [(row, r) for row in least_depths() if (r := judged[row["claim"]]) is not None]
+    theory = [row for row in pairs if row[1].claim.weight != "measurement"]
+    trained = [row for row in pairs if row not in theory]
+    after = (
+        "Trained nets, at the sizes, tasks and numbers of updates that were tried: what the "
+        "best or the worst of our seeds reached, no bound for others."
+    )
+    return "\n\n".join([_bounds(theory), after, _bounds(trained)])
+
+
+def _bounds(rows: Iterable[tuple[dict[str, str], ClaimResult]]) -> str:
+    cells = []
+    for row, result in rows:
+        claim = result.claim
+        bound = prose(row["layers"]) or maths(latex(claim.statement.rhs))
+        lower = bound if row["bound"] in ("lower", "exact") else "\u2013"
+        upper = bound if row["bound"] in ("upper", "exact", "printed") else "\u2013"
+        keys = [key for key in sources(str(claim.source)) if key != "depthlaw"]
+        who = ", ".join(f"{{cite:t}}`{key}`" for key in keys)
+        word = f"[{verdict(marked(result))}](/claims/{claim.key}.md)"
+        if row["bound"] == "printed":
+            who, word = f"{who}, printed", "not checked here"
+        elif claim.source.key == "depthlaw":
+            who = f"here, after {who}" if who else "here"
+        else:
+            who = f"{who}, {claim.wording}"
+        cells.append((prose(row["task"]), prose(row["nets"]), lower, upper, who, word))
+    listed = pipe_table("task | nets | lower bound | upper bound | who | verdict", cells)
+    return f":::{{container}} compact\n\n{listed}\n:::"

@@ -136,12 +136,10 @@ def _summary() -> Iterator[str]:
             [ours == theirs for ours, theirs in pairs],
             [abs(ours / theirs - 1) <= _NEAR for ours, theirs in pairs],
         )
-    yield _compared(
-        "the reported size", None, [abs(r.off_reported or 0) <= _NEAR for r in reported]
-    )
-    yield _compared(
-        "the reported size, or what rounds to it", None, [r.as_reported for r in reported]
-    )
+    near = [abs(r.off_reported or 0) <= _NEAR for r in reported]
+    yield _compared("the reported size", None, near)
+    rounded = [r.as_reported for r in reported]
+    yield _compared("the reported size, or what rounds to it", None, rounded)
 
 
 def _compared(name: str, equal: list[bool] | None, near: list[bool]) -> str:

@@ -17,6 +17,8 @@ from depthlaw.advisor.rule_scores import (
 
 from ..appendix.typesetting import md, pipe_table
 
+_two, _three = "{:.2f}".format, "{:.3f}".format
+
 
 def part(name: str) -> str:
     """One of the tables, in Markdown.
@@ -204,11 +206,3 @@ def _table(heading: str, lines: Iterable[Sequence[str]], raw: int = -1) -> str:
             for line in lines
         ),
     )
-
-
-def _two(value: float) -> str:
-    return f"{value:.2f}"
-
-
-def _three(value: float) -> str:
-    return f"{value:.3f}"

@@ -8,7 +8,7 @@ import csv
 import json
 import math
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from importlib.metadata import version
 from importlib.resources import files
@@ -43,7 +43,7 @@ from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
 
 from ...records.store import decode, manifest
 from ...verdicts.display import middle
-from ...verdicts.judged_ledger import Recorded
+from ...verdicts.record_source import Recorded
 from ...verdicts.suite_verdicts import marked
 
 # --- the grids of the controls --------------------------------------------------------------------
@@ -107,8 +107,9 @@ def _data(recorded: Recorded) -> dict[str, Any]:
     }
     named = {
         key
-        for panel in panels.values()
-        for curve in _curves_of(panel)
+        for curves in (panel["curves"] for panel in panels.values())
+        for part in (curves.values() if isinstance(curves, dict) else (curves,))
+        for curve in part
         for key in (*curve["claims"], *curve["related"])
     }
     held = manifest(recorded.store)
@@ -133,12 +134,6 @@ def _data(recorded: Recorded) -> dict[str, Any]:
         },
         **panels,
     }
-
-
-def _curves_of(panel: Mapping[str, Any]) -> Iterator[Curve]:
-    curves = panel["curves"]
-    for part in curves.values() if isinstance(curves, dict) else (curves,):
-        yield from part
 
 
 def _claim(recorded: Recorded, named: str) -> dict[str, str]:
@@ -172,36 +167,20 @@ def _curves(panel: str) -> list[Curve]:
     ]
 
 
-def _curve(
-    key: str,
-    label: str,
-    *claims: str,
-    colour: int,
-    mark: str = "line",
-    dash: str = "",
-    basis: str = "",
-    related: Sequence[str] = (),
-) -> Curve:
+def _curve(key: str, label: str, *claims: str, **drawn: Any) -> Curve:
     """How one curve is called and drawn, and the claims that stand behind it.
 
     Args:
         claims: which say that the curve is where it is drawn; their verdicts are shown.
         related: claims on something else, such as the algebra of inverting a rule, or a bound that
             dots are compared with; no verdict is shown, which would be read as one on the curve.
+        colour: a number.
         mark: line, step, dots, rings, crosses, band or rule (a vertical line).
         dash: of lines, as SVG writes it.
         basis: where it is from, if there is no claim.
     """
-    return {
-        "key": key,
-        "label": label,
-        "claims": claims,
-        "related": related,
-        "colour": colour,
-        "mark": mark,
-        "dash": dash,
-        "basis": basis,
-    }
+    default: Curve = {"related": (), "mark": "line", "dash": "", "basis": ""}
+    return default | {"key": key, "label": label, "claims": claims} | drawn
 
 
 def _short(value: float | None) -> float | int | None:
@@ -461,8 +440,12 @@ def _passes(recorded: Recorded, start: str, beta: str, heads: int) -> dict[str, 
             "causal": [*_residuals(tokens, heads_of, mask)],
             "skip": [*_residuals(tokens, heads_of, skip=True)],
         }
+        # -log10 of the composite norms.
         heights = {
-            name: _shorts(_orders(residual) for residual in curve) for name, curve in curves.items()
+            name: _shorts(
+                float(-ball_composite_norm(residual).log() / arb(10).log()) for residual in curve
+            )
+            for name, curve in curves.items()
         }
         # Rounded up, so that it bounds every gamma that was computed.
         gamma = Fraction(math.ceil(float(gammas.upper()) * 10**6) + 1, 10**6)
@@ -492,11 +475,6 @@ def _residuals(
     for layer in layers:
         mean, residual = next_pair(mean, residual, layer, mask, skip)
         yield residual
-
-
-def _orders(residual: arb_mat) -> float:
-    """-log10 of the composite norm."""
-    return float(-ball_composite_norm(residual).log() / arb(10).log())
 
 
 def _bert(recorded: Recorded) -> dict[str, Any]:
@@ -559,28 +537,27 @@ def tasks(recorded: Recorded) -> dict[str, Any]:
         if task == "hops":
             # The advisor leaves it out where it is the same number.
             data["claimed"] = {"x": sizes, "y": [*map(laws.layers_for_hops_printed, sizes)]}
-        for key, points, colour, mark in _trained(recorded, task):
-            kind = points.pop("kind")
-            names[f"{key} {kind}"] = _curve(
-                f"{key} {kind}",
+        for kind, points, colour, mark in _trained(recorded, task):
+            names[f"{task} {kind}"] = _curve(
+                f"{task} {kind}",
                 f"least depth that trained nets needed ({kind}, median seed)",
                 related=list(_LEAST_OF_NETS[task]),
                 basis="measured",
                 colour=colour,
                 mark=mark,
             )
-            data[f"{key} {kind}"] = points
+            data[f"{task} {kind}"] = points
         curves[task], series[task] = list(names.values()), data
     return {"curves": curves, "series": series}
 
 
 def _trained(recorded: Recorded, task: str) -> Iterator[tuple[str, dict[str, Any], int, str]]:
-    """Least depths of trained nets by size of the task, of the median seed."""
-    size = {"connectivity": "diameter", "hops": "hops"}.get(task)
-    rows = recorded.rows(_LEAST_OF_NETS[task][0]) if size else []
+    """Least depths of trained nets by kind of net and size of the task, of the median seed."""
+    size = OPTIONS[task]
+    rows = recorded.rows(*_LEAST_OF_NETS.get(task, ())[:1])
     kinds: dict[str, list[tuple[int, int, int]]] = {}
     for row in rows:
-        if size and row.case.seeds == "median" and isinstance(row.measured, Ball):
+        if row.case.seeds == "median" and isinstance(row.measured, Ball):
             kind = str(row.case.get("net", row.case.task))
             kinds.setdefault(kind.replace("_", " "), []).append(
                 (int(row.case.get(size)), int(row.measured.low), int(row.measured.high))
@@ -588,9 +565,8 @@ def _trained(recorded: Recorded, task: str) -> Iterator[tuple[str, dict[str, Any
     for place, (kind, points) in enumerate(sorted(kinds.items())):
         points.sort()
         yield (
-            task,
+            kind,
             {
-                "kind": kind,
                 "x": [x for x, _, _ in points],
                 "y": [high for _, _, high in points],
                 "low": [low for _, low, _ in points],

@@ -142,25 +142,21 @@ class MarkSource:
         return result, rows[0]
 
     def _number(self, what: str) -> str:
-        if what == "records":
-            return f"{self.records:,}"
-        if what == "claims":
-            return f"{len(self.judged):,}"
-        cited = {
-            key: result
-            for key, result in self.judged.items()
-            if claims_index()[key]["tier"] == "cited"
+        cited = [r for key, r in self.judged.items() if claims_index()[key]["tier"] == "cited"]
+        numbers = {
+            "records": self.records,
+            "claims": len(self.judged),
+            "cited claims": len(cited),
+            "topics": len({key.partition("/")[0] for key in self.judged}),
         }
-        if what == "cited claims":
-            return f"{len(cited):,}"
-        if what == "topics":
-            return f"{len({key.partition('/')[0] for key in self.judged}):,}"
+        if what in numbers:
+            return f"{numbers[what]:,}"
         if what != "cited verdicts":
             raise ValueError(
                 f"{what} is not counted; say claims, cited claims, cited verdicts, "
                 "topics or records"
             )
-        counts = Counter(verdict_name(result) if result else NOT_RUN for result in cited.values())
+        counts = Counter(verdict_name(result) if result else NOT_RUN for result in cited)
         return ", ".join(f"{name} {counts[name]:,}" for name in VERDICT_NAMES if counts[name])
 
     def _law(self, what: str) -> str:

@@ -32,7 +32,7 @@ from ...records.store import manifest
 from ...running.engines import THREADS
 from ...verdicts.display import duration
 from ...verdicts.evidence_tree import grounds
-from ...verdicts.judged_ledger import Recorded
+from ...verdicts.record_source import Recorded
 from ...verdicts.reference_ledger import shipped
 from ...verdicts.suite_verdicts import ClaimResult, results
 from ..appendix.appendix_figures import on_frontier
@@ -46,7 +46,6 @@ from . import (
     depth_evidence,
     explorer,
     inline,
-    least_depth,
     page_blocks,
 )
 
@@ -81,7 +80,7 @@ def write(docs: Path, out: Path, recorded: Recorded) -> list[Path]:
             continue
         text = words.spoken(path.read_text(encoding="utf-8"))
         if _LEAST_DEPTH in text:
-            text = text.replace(_LEAST_DEPTH, least_depth.table(results_by_key))
+            text = text.replace(_LEAST_DEPTH, claim_pages.least_depth(results_by_key))
         text = filled(text, recorded, out, path.stem)
         text += _others(text, path.stem, claims) if path.parent.name == "coverage" else ""
         pages[out / name] = text
@@ -106,23 +105,9 @@ def build(docs: Path, sources: Path, out: Path) -> int:
     """
     html = sources.parent / "html"
     shutil.rmtree(html, ignore_errors=True)
-    status = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "sphinx",
-            "-q",
-            "-W",
-            "--keep-going",
-            "-d",
-            str(sources.parent / "doctrees"),
-            "-c",
-            str(docs),
-            str(sources),
-            str(html),
-        ],
-        check=False,
-    ).returncode
+    options = ["-q", "-W", "--keep-going", "-d", sources.parent / "doctrees", "-c", docs]
+    command = [sys.executable, "-m", "sphinx", *options, sources, html]
+    status = subprocess.run(list(map(str, command)), check=False).returncode
     if status == 0:
         shutil.rmtree(out, ignore_errors=True)
         shutil.copytree(html, out, ignore=shutil.ignore_patterns(".buildinfo*", "objects.inv"))
@@ -172,8 +157,7 @@ def _about(topic: str) -> str:
     name = next(
         name for room in ("theory", "empirics") if find_spec(name := f"depthlaw.{room}.{topic}")
     )
-    text = " ".join((import_module(name).__doc__ or "").split("\n\n")[0].split())
-    return text
+    return " ".join((import_module(name).__doc__ or "").split("\n\n")[0].split())
 
 
 def _moved(text: str) -> str:
