@@ -515,9 +515,9 @@ def evidence_json(table: EvidenceTable) -> dict[str, Any]:
             for s in table.scores
         ],
         "against_default": paired,
-        "left_out": [_plain(row) | {"chosen": row.chosen.key} for row in table.rows],
+        "left_out": [plain_data(row) | {"chosen": row.chosen.key} for row in table.rows],
         "held_out": table.held_out if table.rows else None,
-        "projections": [_plain(p) for p in projections()],
+        "projections": [plain_data(p) for p in projections()],
     }
 
 
@@ -603,7 +603,7 @@ def wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str]
 
 def as_json(answer: Answer) -> dict[str, Any]:
     """The answer as plain data, as schema.json describes it."""
-    data: dict[str, Any] = _plain(answer)
+    data: dict[str, Any] = plain_data(answer)
     if answer.flops:
         data["flops"] |= {"forward": answer.flops.forward, "training": answer.flops.training}
     if answer.memory:
@@ -611,16 +611,18 @@ def as_json(answer: Answer) -> dict[str, Any]:
     return data
 
 
-def _plain(value: Any) -> Any:
+def plain_data(value: Any) -> Any:
+    """Dataclasses and named tuples as dictionaries without what starts with an underscore; no
+    infinities."""
     if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    if hasattr(value, "_asdict"):  # a named tuple
-        return {name: _plain(item) for name, item in value._asdict().items()}
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
+    elif hasattr(value, "_asdict"):  # a named tuple
+        value = value._asdict()
     if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
+        return {name: plain_data(item) for name, item in value.items() if name[:1] != "_"}
     if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
-    return value
+        return [plain_data(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def citation(answer: Answer, version: str) -> str:

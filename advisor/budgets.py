@@ -198,14 +198,23 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
                 )
         elif tokens is not None:
             needed = per_token * tokens
-            _affordable(needed, have, active, tokens)
+            if have is not None and needed > have * (1 + _AGREE):
+                product = have / FLOPS_PER_PARAMETER_AND_TOKEN
+                raise UsageError(
+                    f"{size(active)} active parameters on {size(tokens)} tokens take "
+                    f"{needed:.3g} FLOPs (6 N D), more than the {have:.3g} that are given; they "
+                    f"allow {size(product / active)} tokens, or {size(product / tokens)} parameters"
+                )
             if have is None or needed < have / (1 + _AGREE):
                 rest = "" if have is None else f", {needed / have:.0%} of what is given"
                 notes.append(
                     f"C = 6 N D for {size(tokens)} tokens and N = {size(active)} "
                     f"active parameters: {needed:.3g} FLOPs{rest}"
                 )
-    done = Resolved(target, budget, tokens, needed, _hours(budget, needed), tuple(notes))
+    hours = None
+    if b.gpu is not None and needed is not None:
+        hours = needed / (3600 * b.gpus * _trainer(b.gpu)[1] * b.utilisation)
+    done = Resolved(target, budget, tokens, needed, hours, tuple(notes))
     _feasible(done, constraints)
     return done
 
@@ -298,12 +307,6 @@ def _training_flops(b: Budget, notes: list[str]) -> float | None:
     return flops
 
 
-def _hours(b: Budget, flops: float | None) -> float | None:
-    if b.gpu is None or flops is None:
-        return None
-    return flops / (3600 * b.gpus * _trainer(b.gpu)[1] * b.utilisation)
-
-
 def _trainer(name: str) -> tuple[str, float]:
     """The name of a GPU, and its peak in FLOPs per second."""
     device = gpu(name)
@@ -313,17 +316,6 @@ def _trainer(name: str) -> tuple[str, float]:
             "nets are trained on, such as H100, or give the training FLOPs"
         )
     return device.name, device.flops
-
-
-def _affordable(needed: float, have: float | None, active: float, tokens: float) -> None:
-    if have is None or needed <= have * (1 + _AGREE):
-        return
-    product = have / FLOPS_PER_PARAMETER_AND_TOKEN
-    raise UsageError(
-        f"{size(active)} active parameters on {size(tokens)} tokens take {needed:.3g} FLOPs "
-        f"(6 N D), more than the {have:.3g} that are given; they allow {size(product / active)} "
-        f"tokens, or {size(product / tokens)} parameters"
-    )
 
 
 def _size(b: Budget) -> Target | None:
@@ -419,15 +411,12 @@ def _largest(b: Budget, c: Constraints, aspects: tuple[float, ...]) -> float | N
     return low
 
 
-def _limited(b: Budget) -> bool:
-    timed = b.milliseconds is not None and (b.latency is not None or b.bandwidth is not None)
-    return timed or b.memory is not None or b.kv_bytes is not None
-
-
 def _feasible(done: Resolved, c: Constraints) -> None:
     """Raises where no legal shape of the size keeps the limits."""
     b = done.budget
-    if not _limited(b) or _keeps(done, c, (_ASPECT, 2 * _ASPECT)):
+    timing = b.milliseconds is not None and (b.latency is not None or b.bandwidth is not None)
+    limited = timing or b.memory is not None or b.kv_bytes is not None
+    if not limited or _keeps(done, c, (_ASPECT, 2 * _ASPECT)):
         return
     nets = [shape.architecture for shape in shapes(done.target, c)]
     if any(done.excludes(a) is None for a in nets):

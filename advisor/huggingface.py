@@ -13,6 +13,7 @@ import stat
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,7 @@ def architecture_of(values: dict[str, Any]) -> Architecture:
         config.refuse("pruned_heads", "pruned heads are not counted; remove them from the file")
     architecture = CLASSES[kind].read(config)
     if architecture.experts is None:
-        for key in _EXPERTS:
+        for key in _EXPERTS.split():
             if isinstance(number := config.values.get(key), int) and number > 1:
                 config.refuse(
                     key,
@@ -106,9 +107,9 @@ def _held(a: Architecture) -> dict[str, Any] | None:
             back = architecture_of(values)
         except UsageError:
             continue
-        if all(getattr(back, field) == getattr(a, field) for field in _COMPARED) and (
-            sorted(w[1:] for w in weights(back)) == sorted(w[1:] for w in weights(a))
-        ):
+        alike = sorted(w[1:] for w in weights(back)) == sorted(w[1:] for w in weights(a))
+        compared = attrgetter(*_COMPARED.split())
+        if alike and compared(back) == compared(a):
             return values
     return None
 
@@ -191,25 +192,9 @@ def _unusual(a: Architecture) -> list[tuple[str, _Change]]:
 
 
 # What configurations call the number of experts.
-_EXPERTS = (
-    "num_local_experts",
-    "num_experts",
-    "n_routed_experts",
-    "moe_num_experts",
-    "num_routed_experts",
-)
+_EXPERTS = "num_local_experts num_experts n_routed_experts moe_num_experts num_routed_experts"
 # What the weights do not show and a written configuration must repeat.
-_COMPARED = (
-    "kind",
-    "layers",
-    "encoder_layers",
-    "heads",
-    "key_heads",
-    "context",
-    "window_layers",
-    "gated",
-    "latent",
-)
+_COMPARED = "kind layers encoder_layers heads key_heads context window_layers gated latent"
 # Classes that accept no number of heads that does not divide the width, whatever the head's width.
 _DIVIDING = {"arcee", "deepseek_v2", "gemma2", "gemma3_text", "llama"}
 

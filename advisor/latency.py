@@ -137,27 +137,20 @@ class Fit:
     @property
     def assumed(self) -> tuple[str, ...]:
         """What is taken of the measured nets because the table does not say it."""
-        lacks = {
-            name
+        known = {
+            name: all(getattr(p, name) is not None for p in self.points)
             for name in LatencyPoint._fields
-            if any(getattr(p, name) is None for p in self.points)
         }
-        assumptions = []
-        if {"d_ff", "kv_heads"} <= lacks:
-            assumptions.append("12 d^2 weights a layer")
-        elif "d_ff" in lacks:
-            assumptions.append("8 d^2 weights an MLP")
-        elif "kv_heads" in lacks:
-            assumptions.append("a key head for each query head")
-        if "d_ff" not in lacks and "gated" in lacks:
-            assumptions.append("gated MLPs")
-        if "kv_heads" in lacks:
-            assumptions.append("a KV cache that grows with L d")
-        if "vocabulary" in lacks:
-            assumptions.append("the answer's vocabulary")
-        if "context" in lacks:
-            assumptions.append("the answer's context")
-        return tuple(assumptions)
+        taken = {
+            "12 d^2 weights a layer": not (known["d_ff"] or known["kv_heads"]),
+            "8 d^2 weights an MLP": known["kv_heads"] and not known["d_ff"],
+            "a key head for each query head": known["d_ff"] and not known["kv_heads"],
+            "gated MLPs": known["d_ff"] and not known["gated"],
+            "a KV cache that grows with L d": not known["kv_heads"],
+            "the answer's vocabulary": not known["vocabulary"],
+            "the answer's context": not known["context"],
+        }
+        return tuple(what for what, is_taken in taken.items() if is_taken)
 
     @property
     def widths(self) -> tuple[int, int]:
@@ -323,16 +316,20 @@ def fit(points: Sequence[LatencyPoint]) -> Fit:
     ]
     times = [p.milliseconds * share for p, share in zip(points, shares, strict=True)]
     columns = list(zip(*rows, strict=True))
-    matrix = [[_product(one, other) for other in columns] for one in columns]
-    right = [_product(column, times) for column in columns]
+
+    def product(left: Sequence[Fraction], right: Sequence[Fraction]) -> Fraction:
+        return sum((x * y for x, y in zip(left, right, strict=True)), Fraction())
+
+    matrix = [[product(one, other) for other in columns] for one in columns]
+    right = [product(column, times) for column in columns]
     tried: list[tuple[tuple[int, ...], list[Fraction], list[list[Fraction]], Fraction]] = []
     for number in range(1, len(_TERMS) + 1):
         for terms in combinations(_TERMS, number):
             inverse = _inverted([[matrix[i][j] for j in terms] for i in terms])
             if inverse is not None:
                 chosen = [right[i] for i in terms]
-                solved = [_product(row, chosen) for row in inverse]
-                left = _product(times, times) - _product(solved, chosen)
+                solved = [product(row, chosen) for row in inverse]
+                left = product(times, times) - product(solved, chosen)
                 tried.append((terms, solved, inverse, left))
     legal = [(terms, solved, left) for terms, solved, _, left in tried if min(solved) >= 0]
     least = min(left for *_, left in legal)
@@ -368,10 +365,6 @@ def fit(points: Sequence[LatencyPoint]) -> Fit:
         math.sqrt(least / freedom),
         freedom,
     )
-
-
-def _product(left: Sequence[Fraction], right: Sequence[Fraction]) -> Fraction:
-    return sum((x * y for x, y in zip(left, right, strict=True)), Fraction())
 
 
 def _inverted(matrix: list[list[Fraction]]) -> list[list[Fraction]] | None:
@@ -452,7 +445,17 @@ def read_latency(path: str | Path) -> Fit:
     except UnicodeDecodeError:
         raise UsageError(f"{name} is not text in UTF-8; give {_EXAMPLE}") from None
     points = tuple(_points(text, name))
-    _check_repeats(points, name)
+    # Measurements of one shape must not contradict each other.
+    seen: dict[LatencyPoint, list[Fraction]] = {}
+    for p in points:
+        seen.setdefault(p._replace(milliseconds=Fraction()), []).append(p.milliseconds)
+    for p, times in seen.items():
+        if max(times) > _REPEATS * min(times):
+            raise UsageError(
+                f"{name} has {float(min(times)):g} and {float(max(times)):g} ms for "
+                f"{p.layers:,} layers of width {p.width:,}; repeated measurements may "
+                f"differ by a factor of {_REPEATS}: leave out what is wrong"
+            )
     try:
         return fit(points)
     except UsageError as error:
@@ -526,17 +529,3 @@ def _point(row: dict[str, str]) -> LatencyPoint:
 
 def _cells(line: str) -> list[str]:
     return re.split("[,;\t]", line)
-
-
-def _check_repeats(points: Sequence[LatencyPoint], name: str) -> None:
-    """Raises where measurements of one shape contradict each other."""
-    seen: dict[LatencyPoint, list[Fraction]] = {}
-    for p in points:
-        seen.setdefault(p._replace(milliseconds=Fraction()), []).append(p.milliseconds)
-    for p, times in seen.items():
-        if max(times) > _REPEATS * min(times):
-            raise UsageError(
-                f"{name} has {float(min(times)):g} and {float(max(times)):g} ms for "
-                f"{p.layers:,} layers of width {p.width:,}; repeated measurements may "
-                f"differ by a factor of {_REPEATS}: leave out what is wrong"
-            )

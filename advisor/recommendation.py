@@ -730,7 +730,9 @@ def _others(
         )
     if case.model is not None or c.width is not None:
         return
-    wide = _common_width(a.width)
+    # The nearest multiple of the power of two that is at most a quarter of the width.
+    step = 1 << max(6, a.width.bit_length() - 3)
+    wide = max(step, round(a.width / step) * step)
     if wide != a.width and wide % (a.head_size * c.tensor) == 0:
         size = measure(a, of)
         rung = Ladder(replace(c, width=wide), case.chosen.depth, of).at(size)
@@ -739,12 +741,6 @@ def _others(
     if c.pipeline == 1 and a.own_layers % 4:
         layers = max(1, round(a.own_layers / 4)) * 4 * c.loops
         yield case.at(layers, a, of), "its layers divide among 2 or 4 pipeline stages"
-
-
-def _common_width(width: int) -> int:
-    """The nearest multiple of the power of two that is at most a quarter of the width."""
-    step = 1 << max(6, width.bit_length() - 3)
-    return max(step, round(width / step) * step)
 
 
 def _legal(case: _Case, depth: float) -> int:

@@ -251,13 +251,10 @@ def _rising(rungs: Sequence[Rung]) -> list[Rung]:
 
 
 def _closest(rungs: Sequence[Rung], size: float, reach: float) -> Rung | None:
-    rung = rungs[bisect_left(middles(rungs), size)] if rungs else None
+    # The sizes at which the nearest rung changes.
+    middles = [middle(a.size, b.size) for a, b in pairwise(rungs)]
+    rung = rungs[bisect_left(middles, size)] if rungs else None
     return rung if rung and abs(math.log(rung.size / size)) <= reach else None
-
-
-def middles(rungs: Sequence[Rung]) -> list[float]:
-    """The sizes at which the nearest rung changes."""
-    return [middle(a.size, b.size) for a, b in pairwise(rungs)]
 
 
 def middle(below: float, above: float) -> float:

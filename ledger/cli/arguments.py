@@ -529,7 +529,7 @@ def verify(
     """
 
 
-@_command("claims", "claims recalled", "claims rank --all --json", runs="list_commands.claims")
+@_command("claims", "claims recalled", "claims rank --all --json", runs="claim_commands.claims")
 def claims(
     text: str = _argument("", "List only claims that mention this.", offers=completion.keys),
     everything: bool = _flag("--all", "Also those that support the cited ones."),
@@ -542,7 +542,7 @@ def claims(
     "show hops",
     "show separation_rank/exact",
     "show walks/returns --claims walks.py",
-    runs="show_command.show",
+    runs="claim_commands.show",
 )
 def show(
     key: str = _argument(
@@ -562,7 +562,7 @@ def show(
     "why separation_rank/upper_bound_deep",
     "why trained_rank/floor_holds --all",
     "why hops/depth_corrected --json",
-    runs="show_command.why",
+    runs="claim_commands.why",
 )
 def why(
     key: str = _KEY,
@@ -681,7 +681,7 @@ def mutate(
     """
 
 
-@_command("cite hops/depth_corrected", "cite levine2020 dong2021", runs="list_commands.cite")
+@_command("cite hops/depth_corrected", "cite levine2020 dong2021", runs="claim_commands.cite")
 def cite(
     keys: list[str] = _argument(..., "Claim keys or bibliography keys.", offers=completion.sources),
     json_output: bool = _JSON,
@@ -808,8 +808,11 @@ def main(arguments: list[str] | None = None) -> int:
     # again and again, and once more at the end, would take a quarter of its time.
     gc.set_threshold(100_000, 100, 100)
     atexit.register(gc.freeze)
+    # The parser believes that no terminal is narrower than this.
+    columns = shutil.get_terminal_size().columns
+    narrow = {"terminal_width": max(columns, 20)} if columns < 52 else {}
     try:
-        code = int(_parser()(arguments, "depthlaw", standalone_mode=False, **_narrow()) or 0)
+        code = int(_parser()(arguments, "depthlaw", standalone_mode=False, **narrow) or 0)
         # Here, where a full disk can still be reported, rather than at the interpreter's exit.
         sys.stdout.flush()
         return code
@@ -837,12 +840,6 @@ def main(arguments: list[str] | None = None) -> int:
 @cache
 def _parser() -> Any:
     return typer.main.get_command(app)
-
-
-def _narrow() -> dict[str, int]:
-    """The width of help in a terminal that is narrower than the parser believes any to be."""
-    columns = shutil.get_terminal_size().columns
-    return {"terminal_width": max(columns, 20)} if columns < 52 else {}
 
 
 # What writing to a full or failing disk says.

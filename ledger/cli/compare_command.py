@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from depthlaw.advisor import rule_scores
 from depthlaw.advisor.answer_text import wrapped
@@ -27,14 +27,6 @@ _CONTEXT = 4096
 _MOST = 50
 # Between columns.
 _GAP = "  "
-
-
-class _Net(NamedTuple):
-    """A net, where its shape was read, and how that is known."""
-
-    architecture: Architecture
-    source: str
-    status: str
 
 
 def compare(names: list[str] | None, json_output: bool, listed: bool = False) -> int:
@@ -59,8 +51,8 @@ def compare(names: list[str] | None, json_output: bool, listed: bool = False) ->
             "paths of a config.json, such as: compare llama-3-8b qwen3-8b"
         )
     nets = [_net(name) for name in names]
-    context = min(_CONTEXT, *(net.architecture.context for net in nets))
-    facts = [_facts(net, context) for net in nets]
+    context = min(_CONTEXT, *(net.context for net, _, _ in nets))
+    facts = [_facts(*net, context) for net in nets]
     if json_output:
         dump({"context": context, "nets": facts})
         return 0
@@ -112,12 +104,13 @@ def _notes(answers: list[dict[str, Any]], context: int, width: int) -> Iterator[
         yield from wrapped(clean(text), width, rest="  ")
 
 
-def _net(name: str) -> _Net:
+def _net(name: str) -> tuple[Architecture, str, str]:
+    """A net, where its shape was read, and how that is known."""
     path = os.path.expanduser(name)
     # A path that exists comes first: a folder may be named as a listed model is. Of os.path, which
     # takes a name that is too long for one that does not exist.
     if name.strip() and (os.path.exists(path) or path.endswith(".json")):
-        return _Net(read_config(Path(path)), name, "read")
+        return read_config(Path(path)), name, "read"
     try:
         listed = model(name)
     except UsageError as error:
@@ -127,11 +120,10 @@ def _net(name: str) -> _Net:
             f"{nearest}; `depthlaw compare --list` prints all names, and the path of "
             "a config.json is accepted too"
         ) from None
-    return _Net(architecture(listed), listed.source, listed.status)
+    return architecture(listed), listed.source, listed.status
 
 
-def _facts(net: _Net, context: int) -> dict[str, Any]:
-    a = net.architecture
+def _facts(a: Architecture, source: str, status: str, context: int) -> dict[str, Any]:
     counts, operations = count(a), flops(a, context)
     volume = a.layers * a.width**2
     within = rule_scores.interval(volume, per_layer=1)
@@ -146,8 +138,8 @@ def _facts(net: _Net, context: int) -> dict[str, Any]:
     same = "kind layers encoder_layers own_layers width aspect heads d_ff gated"
     return {
         "name": a.name,
-        "source": net.source,
-        "status": net.status,
+        "source": source,
+        "status": status,
         **{name: getattr(a, name) for name in same.split()},
         **{name: getattr(a, name) for name in ("vocabulary", "tied", "context")},
         "kv_heads": a.key_heads,

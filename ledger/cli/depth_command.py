@@ -93,17 +93,9 @@ def depth(**given: Any) -> int:
 
 def _refuse_idle_output(given: Given) -> None:
     """Raises where one form of output would hide another, or an option would do nothing."""
-    forms = [
-        flag
-        for flag, asked in (
-            ("--config -", given["config"] == _STDOUT),
-            ("--cite", given["cite"]),
-            ("--json", given["json_output"]),
-            ("--why", given["why"]),
-            ("--evidence", given["evidence"]),
-        )
-        if asked
-    ]
+    names = {"cite": "--cite", "json_output": "--json", "why": "--why", "evidence": "--evidence"}
+    forms = ["--config -"] if given["config"] == _STDOUT else []
+    forms += [form for name, form in names.items() if given[name]]
     if len(forms) > 1 and forms[0] in ("--config -", "--cite"):
         raise UsageError(
             f"{forms[0]} prints nothing else: leave out {' and '.join(forms[1:])}, or "
@@ -253,7 +245,11 @@ def sweep(**given: Any) -> int:
 
     answered, data = answers(points), {}
     if given["csv"] is not None:
-        data[given["csv"]] = _as_csv(answered).encode()
+        text, rows = io.StringIO(), _rows(answered)
+        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        data[given["csv"]] = text.getvalue().encode()
     if given["plot"] is not None:
         drawn = list(answers(max(points, _PLOTTED)).values())
         demanded = Constraints(**question.of(Constraints))
@@ -291,14 +287,6 @@ def _rows(answers: Mapping[int, Answer]) -> list[dict[str, Any]]:
             | {f"law {key}": layers.get(key, "") for key in keys}
         )
     return rows
-
-
-def _as_csv(answers: Mapping[int, Answer]) -> str:
-    text, rows = io.StringIO(), _rows(answers)
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
 
 
 def _print_table(answers: Mapping[int, Answer]) -> None:

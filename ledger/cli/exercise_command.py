@@ -24,16 +24,14 @@ from ..publish.drawing.panels import Panel, written
 from ..publish.page_questions import QUESTIONS
 from ..records.environment import cores
 from ..records.run import Run
-from ..running.interrupts import Stopped
-from ..running.options import Options
+from ..running.engines import Options, Stopped
 from ..running.scheduling import Stage
 from ..suite import prepare, store_corpus
 from ..verdicts.display import remedies
 from ..verdicts.suite_verdicts import ClaimResult, as_json, marked
 from .output import dump, heading, note, report_set_aside, say, stdout
 from .plain import draw, paragraph, picture_format
-from .tables import data_table, names_table, print_table
-from .terminal import STYLES
+from .terminal import STYLES, data_table, names_table, print_table
 
 # A training may take hours where the machine is slow.
 _LONGEST = 24 * 3600.0
@@ -64,7 +62,13 @@ def exercise(
         return 0
     chosen = _chosen(name, known)
     _check_installed()
-    pictures = _pictures(chosen, plot)
+    # Of several pictures each has its exercise's name behind the file's.
+    several = len(chosen) > 1
+    pictures = {
+        entry.name: plot.with_stem(f"{plot.stem}-{entry.name}") if several else plot
+        for entry in chosen
+        if plot is not None
+    }
     for file in pictures.values() or (None,):
         form = picture_format(file, force)
     text = corpora.own(corpus) if corpus is not None else None
@@ -159,15 +163,6 @@ def _check_installed() -> None:
             f"the exercises train nets and need {' and '.join(missing)}; pip install "
             "'depthlaw[empirics]'"
         )
-
-
-def _pictures(chosen: list[Exercise], plot: Path | None) -> dict[str, Path]:
-    """The file of each exercise's picture; of several each has its exercise's name behind the
-    file's."""
-    if plot is None:
-        return {}
-    several = len(chosen) > 1
-    return {e.name: plot.with_stem(f"{plot.stem}-{e.name}") if several else plot for e in chosen}
 
 
 # --- while it runs -------------------------------------------------------------------------------

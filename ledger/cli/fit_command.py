@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rich.text import Text
 
 from depthlaw.advisor import laws as advised
+from depthlaw.advisor.answer_text import plain_data
 from depthlaw.advisor.base.quantities import UsageError, parse_share, plural, quoted, size
 from depthlaw.advisor.grids import SIZE_EXPONENT
 from depthlaw.advisor.rules import rule
@@ -23,8 +24,7 @@ from depthlaw.theory.claims.verdict import Verdict
 
 from .output import dump, heading, stdout
 from .plain import draw, paragraph, picture_format
-from .tables import plain_table, print_table, text_table
-from .terminal import STYLES
+from .terminal import STYLES, plain_table, print_table, text_table
 
 _ORDER = (Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED)
 # Transitions that are printed; the rest is in the JSON.
@@ -104,39 +104,22 @@ def _as_data(surface: Surface, fitted: _Fitted, budget: str, tolerance: float) -
         "budget": budget,
         "tolerance": tolerance,
         "level": 1 - fits.LEVEL,
-        "budgets": [_plain(row) for row in fitted.optima],
+        "budgets": [plain_data(row) for row in fitted.optima],
         "left_out": fitted.left_out,
-        "laws": [_plain(row) | {"formula": row.formula} for row in fitted.laws],
+        "laws": [plain_data(row) | {"formula": row.formula} for row in fitted.laws],
         "levine": {
             "a": advised.FIT_A,
             "b": advised.FIT_B,
             "wording": rule("levine").wording,
             "chance": levine_distance(fitted.laws[0]) if fitted.laws else None,
         },
-        "transitions": [_plain(row) for row in fitted.transitions],
+        "transitions": [plain_data(row) for row in fitted.transitions],
         "additive": None
         if law is None
-        else _plain(law)
-        | {"best_depths": [_plain(law.depth(row.volume)) for row in fitted.optima]},
-        "comparison": [_plain(row) for row in fitted.rows],
+        else plain_data(law)
+        | {"best_depths": [plain_data(law.depth(row.volume)) for row in fitted.optima]},
+        "comparison": [plain_data(row) for row in fitted.rows],
     }
-
-
-def _plain(value: Any) -> Any:
-    """Dataclasses as dictionaries without what starts with an underscore; no infinities."""
-    if is_dataclass(value):
-        return {
-            field.name: _plain(getattr(value, field.name))
-            for field in fields(value)
-            if not field.name.startswith("_")
-        }
-    if hasattr(value, "_asdict"):
-        return {key: _plain(part) for key, part in value._asdict().items()}
-    if isinstance(value, tuple | list):
-        return [_plain(part) for part in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 # --- in words -------------------------------------------------------------------------------------

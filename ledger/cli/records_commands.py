@@ -266,7 +266,15 @@ def gc(folder: Path | None, delete: bool, json_output: bool, own: Path | None = 
             f"{store.root} is not a results folder (no {MARKER} in it); give one with --results DIR"
         )
     report_set_aside(store)
-    temporary = _stale(store.root / "tmp")
+    # Those that no living writer can still be at.
+    temporary = [
+        path
+        for path in sorted((store.root / "tmp").glob("*"))
+        if _TEMPORARY.fullmatch(path.name)
+        and path.is_file()
+        and not path.is_symlink()
+        and time.time() - path.lstat().st_mtime > STALE
+    ]
     asked = wanted(all_claims(own))
     unasked = sorted((record for record in store if record.id not in asked), key=run_key)
     files = [store.file_of(record.id) for record in unasked]
@@ -295,18 +303,6 @@ def gc(folder: Path | None, delete: bool, json_output: bool, own: Path | None = 
         f"code that no suite asks for now{fate if unasked else ''}"
     )
     return 0
-
-
-def _stale(folder: Path) -> list[Path]:
-    """Temporary files of ours that no living writer can still be at."""
-    return [
-        path
-        for path in sorted(folder.glob("*"))
-        if _TEMPORARY.fullmatch(path.name)
-        and path.is_file()
-        and not path.is_symlink()
-        and time.time() - path.lstat().st_mtime > STALE
-    ]
 
 
 # --- comparing two collections --------------------------------------------------------------------

@@ -14,8 +14,7 @@ from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET
 
 from ..records.run import Failure
 from ..records.store import StoreError, manifest
-from ..running.interrupts import TIME_IS_UP, Stopped
-from ..running.options import Options
+from ..running.engines import TIME_IS_UP, Options, Stopped
 from ..running.scheduling import memory_check
 from ..suite import Work, prepare, store_corpus
 from ..text import clean
@@ -25,7 +24,6 @@ from ..verdicts.reference_ledger import Agreement, compare, run_name, shipped
 from ..verdicts.suite_verdicts import NOT_RUN, VERDICT_NAMES, ClaimResult, as_json, verdict_name
 from . import terminal
 from .output import dump, note, notes, report_set_aside, say, stdout
-from .tables import print_table
 
 
 def verify(
@@ -65,7 +63,13 @@ def verify(
     report_set_aside(work.store)
     silent = quiet or json_output
     if not silent:
-        note(_opening(work))
+        known = ""
+        if work.todo and work.expected.known:
+            known = f"; {duration(work.expected.total)} of work, {work.basis}"
+        note(
+            f"depthlaw {version('depthlaw')}: suite {work.suite}, {len(work.runs)} runs, "
+            f"{len(work.runs) - len(work.todo)} already recorded in {work.store.root}{known}"
+        )
     try:
         with terminal.progress(notes(), work.expected.seconds, silent) as finished:
             failures = work.execute(finished, options.minutes)
@@ -102,25 +106,22 @@ def verify(
         _print(judged, work, failures)
         of = "" if complete else " (of the claims chosen, not of the suite)"
         say(f"{len(listed['runs'])} runs; to cite them, cite their manifest{of}:\n{listed['hash']}")
-        _print_disagreements(agreement)
+        if agreement is not None and agreement.disagreements:
+            say(
+                "  a run whose code has changed since the reference was recorded may differ "
+                "for that reason"
+            )
+            for key, here, there in agreement.disagreements[:3]:
+                differs = f"here {quoted(str(here))}, reference {quoted(str(there))}"
+                say(f"  differs: {run_name(key)}: {differs}")
     return 1 if any(result.unexpected for result in judged) else 0
-
-
-def _opening(work: Work) -> str:
-    known = ""
-    if work.todo and work.expected.known:
-        known = f"; {duration(work.expected.total)} of work, {work.basis}"
-    return (
-        f"depthlaw {version('depthlaw')}: suite {work.suite}, {len(work.runs)} runs, "
-        f"{len(work.runs) - len(work.todo)} already recorded in {work.store.root}{known}"
-    )
 
 
 def _print(judged: list[ClaimResult], work: Work, failures: list[Failure]) -> None:
     console = stdout()
     for table in own_tables(judged):
         terminal.own_table(console, table)
-    print_table(console, terminal.verdict_table(judged))
+    terminal.print_table(console, terminal.verdict_table(judged))
     console.print(Text(f"\n{terminal.LEGEND}\n", style="dim"))
     for failure in failures:
         say(f"failed: {failure.run}: {failure.why}")
@@ -185,15 +186,3 @@ def _agreement(work: Work) -> Agreement | None:
         return None
     agreement = compare(work.recorded, reference or (), lambda key: work.claims[key].portable)
     return agreement if agreement.compared + agreement.by_verdict else None
-
-
-def _print_disagreements(agreement: Agreement | None) -> None:
-    if agreement is None:
-        return
-    if agreement.disagreements:
-        say(
-            "  a run whose code has changed since the reference was recorded may differ "
-            "for that reason"
-        )
-    for key, here, there in agreement.disagreements[:3]:
-        say(f"  differs: {run_name(key)}: here {quoted(str(here))}, reference {quoted(str(there))}")

@@ -47,11 +47,13 @@ def compute(device: str) -> dict[str, Any]:
     fixed = [
         int(value) for name in THREAD_VARIABLES if (value := os.environ.get(name, "")).isdecimal()
     ]
+    unit = 1 if sys.platform == "darwin" else 1024
     facts: dict[str, Any] = {
         "device": device,
         "dtype": "float64",
         "threads": max(fixed, default=0),
-        "peak_bytes_of_process": _peak_memory(),
+        # The largest resident size so far.
+        "peak_bytes_of_process": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit,
     }
     torch = sys.modules.get("torch")
     if torch is None:
@@ -76,12 +78,6 @@ def compute(device: str) -> dict[str, Any]:
 def cores() -> int:
     """The cores that this process may use, which on a shared machine are fewer than there are."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _peak_memory() -> int:
-    """The largest resident size of this process so far, in bytes."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
 def _cpu_model() -> str:

@@ -16,6 +16,7 @@ import re
 import stat
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -30,6 +31,7 @@ MARKER = "depthlaw-results"
 FOLDERS = ("runs", "tmp", "manifests", "set-aside", "cache", "certificates")
 # No record comes near this; a larger file is not read into memory to find out.
 LARGEST = 64 * 2**20
+_ANOTHER = "; choose another with --results DIR"
 _NAME = re.compile(r"[0-9a-f]{64}\.json")
 
 Result = Measured | tuple[Step, ...]
@@ -37,6 +39,15 @@ Result = Measured | tuple[Step, ...]
 
 class StoreError(UsageError):
     """A results folder that cannot be used; the message is one line for people."""
+
+
+@contextmanager
+def _told(what: str, advice: str = "") -> Iterator[None]:
+    """What the system refuses becomes a StoreError: what cannot be done, the reason, and advice."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(f"{what} ({error.strerror}){advice}") from None
 
 
 # One encoder for all: building it costs as much as a record.
@@ -290,13 +301,8 @@ class Store:
                     "folders, choose another with --results DIR"
                 )
         runs = self.root / "runs"
-        try:
+        with _told(f"the results folder {self.root} cannot be read", _ANOTHER):
             foreign = runs.is_dir() and any(runs.iterdir()) and not (self.root / MARKER).is_file()
-        except OSError as error:
-            raise StoreError(
-                f"the results folder {self.root} cannot be read ({error.strerror}); "
-                "choose another with --results DIR"
-            ) from None
         if foreign:
             raise StoreError(
                 f"{runs} holds files of another program (no {MARKER} beside it); "
@@ -304,15 +310,10 @@ class Store:
             )
 
     def _prepare(self) -> None:
-        try:
+        with _told(f"the results folder {self.root} cannot be written", _ANOTHER):
             for folder in ("runs", "tmp", "manifests"):
                 (self.root / folder).mkdir(parents=True, exist_ok=True)
             self.write(self.root / MARKER, b"A results folder of depthlaw.\n")
-        except OSError as error:
-            raise StoreError(
-                f"the results folder {self.root} cannot be written "
-                f"({error.strerror}); choose another with --results DIR"
-            ) from None
 
     def __contains__(self, run_id: str) -> bool:
         return run_id in self._records
@@ -342,25 +343,17 @@ class Store:
         if record.id in self._records:
             return
         path = self.file_of(record.id)
-        try:
+        safe = "; the records already there are safe"
+        with _told(f"cannot write a record to {self.root}", safe):
             path.parent.mkdir(exist_ok=True)
             self.write(path, record.to_bytes())
-        except OSError as error:
-            raise StoreError(
-                f"cannot write a record to {self.root} ({error.strerror}); the "
-                "records already there are safe"
-            ) from None
         self._records[record.id] = record
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> Path:
         """Store a manifest under its own hash."""
         path = self.root / "manifests" / f"{manifest['hash']}.json"
-        try:
+        with _told(f"cannot write the manifest to {self.root}"):
             self.write(path, canonical(manifest) + b"\n")
-        except OSError as error:
-            raise StoreError(
-                f"cannot write the manifest to {self.root} ({error.strerror})"
-            ) from None
         return path
 
     def write(self, path: Path, data: bytes) -> None:
@@ -406,15 +399,12 @@ class Store:
         if self.read_only:
             self.set_aside.append(SetAside(name, path, why))
             return
-        try:
-            target.parent.mkdir(parents=True)
-            path.replace(target)
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise StoreError(
-                f"{name} is not to be trusted ({why}) and cannot be set aside ({error.strerror})"
-            ) from None
+        with _told(f"{name} is not to be trusted ({why}) and cannot be set aside"):
+            try:
+                target.parent.mkdir(parents=True)
+                path.replace(target)
+            except FileNotFoundError:
+                return
         self.set_aside.append(SetAside(name, target, why))
 
 
@@ -471,10 +461,8 @@ def write_file(file: Path, data: bytes) -> None:
     Raises:
         StoreError: when it cannot be written.
     """
-    try:
+    with _told(f"{file} cannot be written"):
         _write_whole(file, file.with_name(f".{file.name}.{uuid.uuid4().hex}"), data)
-    except OSError as error:
-        raise StoreError(f"{file} cannot be written ({error.strerror})") from None
 
 
 def _write_whole(file: Path, temporary: Path, data: bytes) -> None:

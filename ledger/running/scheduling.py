@@ -171,17 +171,17 @@ def measured_rates(plans: Iterable[Plan]) -> Rates:
 
     Cost: a few seconds for each plan.
     """
-    return {plan: _mean(_at_once(plan.rates)) for plan in plans}
+    rates = {plan: _at_once(plan.rates) for plan in plans}
+    return {
+        plan: {kind: statistics.fmean(rate[kind] for rate in found) for kind in found[0]}
+        for plan, found in rates.items()
+    }
 
 
 def _at_once(measure: Callable[[], Mapping[str, float]]) -> list[Mapping[str, float]]:
     count, context = cores(), get_context("spawn")
     with ProcessPoolExecutor(count, context, one_thread, max_tasks_per_child=1) as pool:
         return [done.result() for done in [pool.submit(measure) for _ in range(count)]]
-
-
-def _mean(costs: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    return {kind: sum(number[kind] for number in costs) / len(costs) for kind in costs[0]}
 
 
 def _planned(run: Run) -> bool:

@@ -1,9 +1,11 @@
-"""`depthlaw show` and `depthlaw why`: one claim with the evidence recorded so far, and what its
+"""`depthlaw claims` and `depthlaw cite`, answered from the index, without importing a claim;
+`depthlaw show` and `depthlaw why`: one claim with the evidence recorded so far, and what its
 verdict rests on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,8 +14,10 @@ from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
 from ..records.store import Store, open_store
 from ..running.claims_index import claims_index, described, unknown
+from ..verdicts.citations import bibtex_for
+from ..verdicts.claim_set import claim_set
 from ..verdicts.shipped_answers import ShippedAnswer, shipped_answer
-from . import list_commands, terminal
+from . import terminal
 from .output import dump, note, report_set_aside, stdout
 
 # SymPy is loaded where no shipped answer does.
@@ -21,6 +25,101 @@ if TYPE_CHECKING:
     from depthlaw.theory.claims.definition import Claim
 
     from ..verdicts.record_source import RecordSource
+
+
+def claims(text: str, json_output: bool, *, everything: bool = False) -> int:
+    """List the cited claims that mention a text in what is printed of them, in words, source,
+    wording or kind; `everything`: those that support them, too."""
+    wanted = text.lower()
+    fields = ("key", "title", "text", "source", "wording", "kind", "cited", "supports")
+    matching = [
+        row
+        for row in claims_index().values()
+        if wanted in " ".join(row[field] for field in fields).lower()
+    ]
+    if not matching:
+        hint = unknown(text, claims_index()).partition("; ")[2]
+        raise UsageError(f"no claim mentions {quoted(text)}; {hint}")
+    rows = matching if everything else [row for row in matching if row["tier"] == "cited"]
+    # Where no cited claim mentions it, what others say is the answer.
+    listed(rows or matching, json_output)
+    if not rows:
+        note(
+            f"no cited claim mentions {quoted(text)}; "
+            f"{'this one supports' if len(matching) == 1 else 'these support'} one"
+        )
+    elif left := len(matching) - len(rows):
+        more = shlex.join(["depthlaw", "claims", *([text] if text else []), "--all"])
+        rest = "supports" if left == 1 else "support"
+        note(f"{plural(len(rows), 'cited claim')}; {left} more {rest} these or others: `{more}`")
+    return 0
+
+
+def listed(rows: Iterable[Mapping[str, str]], json_output: bool) -> int:
+    """Print a list of claims, the cited ones first, each followed by what supports it, with the
+    verdicts of the newest claim set, where they are in it."""
+    # A test holds them to the shipped ledger.
+    rows, released = list(rows), claim_set().claims
+    verdicts = {
+        row["key"]: released[row["key"]].verdict if row["key"] in released else "" for row in rows
+    }
+    if json_output:
+        fields = "key title wording kind holds_for source statement post_hoc tier cited supports"
+        dump(
+            [
+                {field: row[field] for field in fields.split()} | {"verdict": verdicts[row["key"]]}
+                for row in rows
+            ]
+        )
+        return 0
+    console = stdout()
+    table = terminal.claims_table(_by_tier(rows, indented=console.is_terminal), verdicts)
+    terminal.print_table(console, table)
+    if any(str(cell).endswith("*") for cell in table.columns[1].cells):
+        console.print(terminal.CHANGED, style="dim", soft_wrap=not console.is_terminal)
+    return 0
+
+
+def _by_tier(rows: Sequence[Mapping[str, str]], *, indented: bool) -> list[Mapping[str, str]]:
+    """Each cited claim followed by what supports it; then what supports others. `indented`: what
+    stands below its cited claim is indented in place of saying so."""
+    cited = [row for row in rows if row["tier"] == "cited"]
+    keys = {row["key"] for row in cited}
+
+    def supporting(row: Mapping[str, str]) -> Mapping[str, str]:
+        if indented and row["supports"] in keys:
+            return {**row, "key": f"  {row['key']}"}
+        return {**row, "title": f"{row['title']} (supports {row['supports']})"}
+
+    ordered = [
+        supporter
+        for row in cited
+        for supporter in (
+            row,
+            *(supporting(supporter) for supporter in rows if supporter["supports"] == row["key"]),
+        )
+    ]
+    return ordered + [
+        supporting(row)
+        for row in rows
+        if row["tier"] == "supporting" and row["supports"] not in keys
+    ]
+
+
+def cite(keys: list[str], json_output: bool) -> int:
+    """Print the BibTeX entries behind claims or bibliography keys."""
+    try:
+        entries = bibtex_for(keys)
+    except KeyError as unknown_key:
+        raise UsageError(unknown_key.args[0]) from None
+    if json_output:
+        dump(entries)
+    else:
+        print("\n\n".join(entries.values()))
+    return 0
+
+
+# --- one claim ------------------------------------------------------------------------------------
 
 
 def show(key: str, folder: Path | None, json_output: bool, own: Path | None = None) -> int:
@@ -34,7 +133,7 @@ def show(key: str, folder: Path | None, json_output: bool, own: Path | None = No
         k: described(c) for k, c in (everything or {}).items() if k not in claims_index()
     }
     if of_topic := _of_topic(key, known):
-        return list_commands.listed([known[k] for k in of_topic], json_output)
+        return listed([known[k] for k in of_topic], json_output)
     from depthlaw.theory.claims.symbols import plain
 
     from ..verdicts.card import card, supporting
@@ -102,7 +201,8 @@ def _shipped(key: str, folder: Path | None, own: Path | None) -> ShippedAnswer |
     store = open_store(folder, lazy=True)
     answer = shipped_answer(key, store.root)
     if answer is not None:
-        _say_whose(key, store, answer.said, answer.verify, answer.needs)
+        said = f"{answer.said}; {answer.verify} measures here"
+        _nothing_recorded(key, store, said, answer.needs)
     return answer
 
 
@@ -114,32 +214,24 @@ def _evidence(
 
     place = evidence(_found(key, everything), folder, everything)
     if place.said:
-        needs = place.result.claim.needs
-        _say_whose(key, open_store(folder, lazy=True), place.said, place.verify, needs)
+        said = f"{place.said}; {place.verify} measures here"
+        _nothing_recorded(key, open_store(folder, lazy=True), said, place.result.claim.needs)
     report_set_aside(place.store)
     return place
 
 
-def _say_whose(key: str, store: Store, origin: str, verify: str, needs: str) -> None:
-    note(
-        f"nothing is recorded for {key} in {store.root} yet; {origin}; {verify} measures here"
-        f"{_lacking(needs)}"
-    )
-
-
 def _hint(place: RecordSource) -> None:
     claim = place.result.claim
-    note(
-        f"nothing is recorded for {claim.key} in {place.store.root} yet; run {place.verify}"
-        f"{_lacking(claim.needs)}"
-    )
+    _nothing_recorded(claim.key, place.store, f"run {place.verify}", claim.needs)
 
 
-def _lacking(extra: str) -> str:
-    """How to install an extra, where it is not."""
-    if not extra or find_spec("transformers" if extra == "hf" else "torch"):
-        return ""
-    return f" (needs the extra: pip install 'depthlaw[{extra}]')"
+def _nothing_recorded(key: str, store: Store, what: str, extra: str) -> None:
+    """Say so, and what is done about it; and how to install the extra that it needs, where that is
+    not installed."""
+    text = f"nothing is recorded for {key} in {store.root} yet; {what}"
+    if extra and not find_spec("transformers" if extra == "hf" else "torch"):
+        text += f" (needs the extra: pip install 'depthlaw[{extra}]')"
+    note(text)
 
 
 def _go_on(key: str, place: str, *, whole: bool) -> None:
