@@ -24,7 +24,9 @@ from .residues import (
     TILE,
     Array,
     Field,
+    centred,
     checked_prime,
+    default_prime,
     inverses_of,
     matrix_of,
     pieces,
@@ -32,6 +34,23 @@ from .residues import (
     room,
     unit_inverse,
 )
+
+__all__ = [
+    "PLE",
+    "EliminationCost",
+    "RankProfile",
+    "Relations",
+    "centred",
+    "default_prime",
+    "elimination_cost",
+    "flint_side",
+    "matmul",
+    "ple",
+    "rank",
+    "rank_profile",
+    "relations",
+    "triangular_solve",
+]
 
 # Up to this side python-flint finds most ranks faster, although every entry reaches it as a Python
 # integer; beyond, that alone costs more than the elimination. Measured: docs/finite-field.md.

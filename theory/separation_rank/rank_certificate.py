@@ -39,6 +39,17 @@ from .graded_pieces import (
 )
 from .linear_attention import AttentionNet, normal_form
 
+__all__ = [
+    "KIND",
+    "LARGEST",
+    "STORED",
+    "certificate",
+    "established",
+    "independent",
+    "recheck_ranks",
+    "sentence",
+]
+
 KIND = "separation_rank/graded_ranks"
 SIDES = 3
 
