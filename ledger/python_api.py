@@ -1,15 +1,8 @@
-"""What `import depthlaw` offers: the answers of the command line as data; and how notebooks show
-them (`_repr_html_`).
-
-What notebooks show is attached to the classes here: a method in the body of a class of theory or
-advisor would be part of the code that records are known by.
-"""
+"""What `import depthlaw` offers: the answers of the command line as data."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +42,8 @@ def recommend(budget: str | float | Budget | None = None, **options: Any) -> Ans
     """
     from depthlaw.advisor.recommendation import recommend as answer
 
+    from .notebook import show_answers
+
     show_answers()
     return answer(budget, **options)
 
@@ -64,6 +59,7 @@ def claims(file: str | Path | None = None) -> dict[str, Claim]:
     >>> claims()["hops/depth_corrected"].kind
     'construction'
     """
+    from .notebook import show_claims
     from .running.user_claims import all_claims
 
     show_claims()
@@ -110,7 +106,9 @@ def verify(
     >>> found["separation_rank/degree"].unexpected
     ''
     """
-    from .running.engines import TIME_IS_UP, Options, Stopped
+    from .notebook import show_claims
+    from .running.interrupts import TIME_IS_UP, Stopped
+    from .running.options import Options
     from .suite import prepare
 
     show_claims()
@@ -124,114 +122,3 @@ def verify(
         if str(stop) != TIME_IS_UP:
             raise
     return {result.claim.key: result for result in work.judged(failures)}
-
-
-# --- in a notebook -------------------------------------------------------------------------------
-
-# Rows of cases on a card.
-_MOST = 12
-
-
-def show_answers() -> None:
-    """Let notebooks show answers of the advisor as tables, `print` what the command prints, and a
-    prompt one line. Light to call: loads no SymPy."""
-    from depthlaw.advisor.answer import Answer
-    from depthlaw.advisor.answer_text import as_html, as_text, in_brief
-
-    for name, method in (("_repr_html_", as_html), ("__str__", as_text), ("__repr__", in_brief)):
-        setattr(Answer, name, method)
-
-
-def show_claims() -> None:
-    """Let notebooks show claims and their results with set formulas."""
-    from depthlaw.theory.claims.definition import Claim
-
-    from .verdicts.suite_verdicts import ClaimResult
-
-    for shown, as_html in ((Claim, claim_html), (ClaimResult, result_html)):
-        setattr(shown, "_repr_html_", as_html)  # noqa: B010
-
-
-def claim_html(claim: Claim) -> str:
-    """Title, statement, symbols and source of a claim; formulas are LaTeX that notebooks set.
-
-    >>> from depthlaw.theory.claims.definition import find
-    >>> "$$L_{\\\\min} = \\\\lceil \\\\log_3 D \\\\rceil$$" in claim_html(
-    ...     find("connectivity/layers_for_diameter"))
-    True
-    """
-    from depthlaw.theory.claims.printing import definitions, latex, symbols
-    from depthlaw.theory.claims.readable import readable
-    from depthlaw.theory.claims.symbols import TERMS
-
-    from .verdicts.display import statement_latex
-
-    where = "; ".join(
-        [f"${escape(d.latex)}$" for d in definitions(claim.statement)]
-        + [
-            f"${escape(latex(s))}$: {_plain(readable(TERMS[s.name].meaning))}"
-            for s in symbols(claim.statement)
-        ]
-    )
-    parts = (
-        f"$${escape(statement_latex(claim))}$$",
-        _plain(claim.plain.text),
-        where and f"Here {where}.",
-        _plain(f"{claim.plain.source} ({claim.wording})"),
-    )
-    return (
-        f"<div>{_heading(claim)}" + "".join(f"<p>{part}</p>" for part in parts if part) + "</div>"
-    )
-
-
-def result_html(result: ClaimResult) -> str:
-    """The verdict card of a claim: verdict, statement, how many cases are decided, and the first
-    dozen of them."""
-    from .verdicts.display import measured_side, prediction, slack, statement_latex
-    from .verdicts.suite_verdicts import marked
-
-    claim = result.claim
-    name = marked(result)
-    worst = slack(result.tightest, vacuous=result.vacuous)
-    counts = f"{len(result.decided)} of {len(result.in_scope)} cases decided" + (
-        f", slack {worst}" if worst else ""
-    )
-    rows = [("Case", "Measured", "Stated", "Verdict", "Slack")] + [
-        (
-            str(row.case),
-            measured_side(claim, row),
-            prediction(claim, row) if row.measured is not None else "-",
-            row.verdict_name,
-            slack(row.decision.slack),
-        )
-        for row in result.cases[:_MOST]
-    ]
-    table = "".join(
-        "<tr>"
-        + "".join(f"<{cell} style='text-align:left'>{_plain(part)}</{cell}>" for part in row)
-        + "</tr>"
-        for row, cell in zip(rows, ["th"] + ["td"] * len(rows), strict=False)
-    )
-    more = len(result.cases) - _MOST
-    return (
-        f"<div>{_heading(claim)}<p>${escape(statement_latex(claim))}$</p>"
-        f"<p><strong>{escape(name.replace('_', ' '))}</strong>: {_plain(counts)}"
-        + (f"; {_plain(result.unexpected)}" if result.unexpected else "")
-        + f"</p><table>{table}</table>"
-        + (f"<p>and {more} more</p>" if more > 0 else "")
-        + "</div>"
-    )
-
-
-def _heading(claim: Claim) -> str:
-    return f"<strong>{_plain(claim.plain.title)}</strong> <code>{escape(claim.key)}</code>"
-
-
-def _plain(text: str) -> str:
-    r"""Text as HTML in which a notebook finds no formula: MathJax reads neither over tags nor
-    within them.
-
-    >>> print(_plain(r"a < $5 and \(x"))
-    a &lt; <span>$</span>5 and <span>\</span>(x
-    """
-    return re.sub(r"[$\\]", r"<span>\g<0></span>", escape(text))

@@ -16,7 +16,8 @@ from depthlaw.theory.claims.definition import ALONE, DEVICE_OF, SUITES, Case, Cl
 from .records.run import Failure, Run
 from .records.store import Record, Store, open_store
 from .running.claims_index import select
-from .running.engines import Inline, Options, ProcessPool, execute
+from .running.engines import Inline, ProcessPool, execute
+from .running.options import Options
 from .running.plan import plan
 from .running.scheduling import (
     DEFAULT_MEMORY,
@@ -32,7 +33,7 @@ from .verdicts.suite_verdicts import ClaimResult, results
 if TYPE_CHECKING:
     from depthlaw.empirics.exercises.corpus import Corpus
 
-    from .running.engines import Stopped
+    from .running.interrupts import Stopped
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from ..verdicts.claim_set import claim_set
 from ..verdicts.shipped_answers import ShippedAnswer, shipped_answer
 from . import terminal
 from .output import dump, note, report_set_aside, stdout
+from .tables import CHANGED, claims_table, print_table
 
 # SymPy is loaded where no shipped answer does.
 if TYPE_CHECKING:
@@ -73,10 +74,10 @@ def listed(rows: Iterable[Mapping[str, str]], json_output: bool) -> int:
         )
         return 0
     console = stdout()
-    table = terminal.claims_table(_by_tier(rows, indented=console.is_terminal), verdicts)
-    terminal.print_table(console, table)
+    table = claims_table(_by_tier(rows, indented=console.is_terminal), verdicts)
+    print_table(console, table)
     if any(str(cell).endswith("*") for cell in table.columns[1].cells):
-        console.print(terminal.CHANGED, style="dim", soft_wrap=not console.is_terminal)
+        console.print(CHANGED, style="dim", soft_wrap=not console.is_terminal)
     return 0
 
 

@@ -24,14 +24,16 @@ from ..publish.drawing.panels import Panel, written
 from ..publish.page_questions import QUESTIONS
 from ..records.environment import cores
 from ..records.run import Run
-from ..running.engines import Options, Stopped
+from ..running.interrupts import Stopped
+from ..running.options import Options
 from ..running.scheduling import Stage
 from ..suite import prepare, store_corpus
 from ..verdicts.display import remedies
 from ..verdicts.suite_verdicts import ClaimResult, as_json, marked
 from .output import dump, heading, note, report_set_aside, say, stdout
 from .plain import draw, paragraph, picture_format
-from .terminal import STYLES, data_table, names_table, print_table
+from .tables import data_table, names_table, print_table
+from .terminal import STYLES
 
 # A training may take hours where the machine is slow.
 _LONGEST = 24 * 3600.0

@@ -24,7 +24,8 @@ from depthlaw.theory.claims.verdict import Verdict
 
 from .output import dump, heading, stdout
 from .plain import draw, paragraph, picture_format
-from .terminal import STYLES, plain_table, print_table, text_table
+from .tables import plain_table, print_table, text_table
+from .terminal import STYLES
 
 _ORDER = (Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED)
 # Transitions that are printed; the rest is in the JSON.

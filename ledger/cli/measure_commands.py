@@ -21,7 +21,7 @@ from depthlaw.theory.claims.values import Sample
 from ..publish.drawing.panels import Panel, Series, Table
 from .output import dump, heading, notes, stdout
 from .plain import draw, paragraph, picture_format
-from .terminal import data_table, names_table, print_table
+from .tables import data_table, names_table, print_table
 
 _MOST_SEEDS, _MOST_LAYERS = 1000, 10_000
 # Intervals that tables and pictures show: Student's, over seeds.

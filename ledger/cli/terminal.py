@@ -1,19 +1,16 @@
-"""Verdicts, progress and tables in a terminal: tables wrap there and are whole when piped, without
-control characters."""
+"""Verdicts and progress in a terminal."""
 
 from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
 from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -21,145 +18,15 @@ from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.readable import readable
 
 from ..text import clean
+from .tables import CHANGED, plain_table, print_table
 
 # Nothing here loads SymPy, without which `show` and `why` can answer.
 if TYPE_CHECKING:
     from rich.tree import Tree
 
-    from ..publish.drawing.panels import Table as Data
     from ..records.run import Run
     from ..verdicts.shipped_answers import Card, Ground, OwnTable
     from ..verdicts.suite_verdicts import ClaimResult
-
-# --- tables ---------------------------------------------------------------------------------------
-
-# Under a table with such marks.
-CHANGED = "*: something was changed after data were seen; `depthlaw show KEY` says what"
-# What stands for a verdict where nothing was measured.
-_NO_VERDICT = ("-", "not run", "OUT OF SCOPE")
-
-
-def plain_table(gap: int = 1) -> Table:
-    """An empty table without lines, and with so many spaces between columns."""
-    return Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), show_edge=False)
-
-
-def text_table(*headings: str, rows: Iterable[Iterable[str]], left: bool = False) -> Table:
-    """Text that is never wrapped, on the right or the left of its columns."""
-    table = plain_table(2)
-    for heading in headings:
-        table.add_column(heading, no_wrap=True, justify="left" if left else "right")
-    for row in rows:
-        table.add_row(*row)
-    return table
-
-
-def names_table(name: str, what: str, rows: Mapping[str, str]) -> Table:
-    """Names, and what stands behind each."""
-    table = plain_table(2)
-    table.add_column(name, no_wrap=True)
-    table.add_column(what, overflow="fold", min_width=20)
-    for row in rows.items():
-        table.add_row(*row)
-    return table
-
-
-def claims_table(rows: Iterable[Mapping[str, str]], verdicts: Mapping[str, str]) -> Table:
-    """Every claim with its verdict, how we know its wording, and its title. A * marks a verdict of
-    a claim that was changed after data were seen. Keys may be indented."""
-    table = plain_table()
-    table.add_column("key", overflow="fold", min_width=40)
-    table.add_column("verdict", no_wrap=True)
-    table.add_column("wording", no_wrap=True)
-    table.add_column("title", overflow="fold", min_width=20)
-    for row in rows:
-        verdict = verdicts[row["key"].strip()] or "-"
-        changed = row["post_hoc"] and verdict not in _NO_VERDICT
-        table.add_row(
-            clean(row["key"]),
-            verdict + "*" * bool(changed),
-            row["wording"],
-            Text(clean(row["title"])),
-        )
-    return table
-
-
-def data_table(data: Data) -> Table:
-    """Plain data: numbers on the right, floats with four digits, "-" where there is no value.
-
-    >>> from depthlaw.ledger.publish.drawing import panels
-    >>> table = panels.Table(("n", "x"), ((1, None),))
-    >>> [str(cell) for cell in data_table(table).columns[1].cells]
-    ['-']
-    """
-    table = plain_table(2)
-    for place, heading in enumerate(data.columns):
-        words = any(isinstance(row[place], str) for row in data.rows)
-        table.add_column(heading.strip(), justify="left" if words else "right", no_wrap=True)
-    for row in data.rows:
-        table.add_row(*(_shown(cell) for cell in row))
-    return table
-
-
-def _shown(cell: str | float | None) -> str:
-    if cell is None:
-        return "-"
-    if isinstance(cell, float):
-        return f"{cell:.4f}" if 1e-3 <= abs(cell) < 1e4 else f"{cell:.4g}"
-    return clean(cell) if isinstance(cell, str) else f"{cell:,}"
-
-
-def print_table(console: Console, table: Table) -> None:
-    """Print a table without cutting anything.
-
-    Piped, every row is one line, however long. In a terminal columns that may wrap do so down to
-    their least width; where even that does not fit, every row becomes a block: its first cell, with
-    its heading where it is a number, then the others with theirs.
-    """
-    cells = [[_text(cell) for cell in column.cells] for column in table.columns]
-    headings = [str(column.header) for column in table.columns]
-    natural = [
-        max(cell_len(text.plain) for text in (Text(heading), *column))
-        for heading, column in zip(headings, cells, strict=True)
-    ]
-    gaps = table.padding[1] * len(table.columns)
-    if not console.is_terminal:
-        for size, column in zip(natural, table.columns, strict=True):
-            column.width = size
-        whole = Console(file=io.StringIO(), width=sum(natural) + gaps, highlight=False)
-        with whole.capture() as captured:
-            whole.print(table)
-        console.file.writelines(f"{line.rstrip()}\n" for line in captured.get().splitlines())
-        return
-    widths = [
-        size if column.no_wrap else min(size, column.min_width or size)
-        for size, column in zip(natural, table.columns, strict=True)
-    ]
-    left = console.width - sum(widths) - gaps
-    if left >= 0:
-        # Left to itself rich would cut where columns of a least width do not fit beside each other.
-        for place, column in reversed(list(enumerate(table.columns))):
-            column.width = min(natural[place], widths[place] + left)
-            left -= column.width - widths[place]
-        console.print(table)
-        return
-    for first, *others in zip(*cells, strict=True):
-        # A number says nothing without its heading.
-        counted = table.columns[0].justify == "right"
-        console.print(Text.assemble((f"{headings[0]} ", "dim"), first) if counted else first)
-        named = zip(headings[1:], others, strict=True)
-        printed = Text("  ").join(
-            Text.assemble((f"{head} ", "dim"), cell) for head, cell in named if cell
-        )
-        if printed:
-            console.print(Padding(printed, (0, 0, 0, 3)))
-
-
-def _text(cell: object) -> Text:
-    return cell if isinstance(cell, Text) else Text(str(cell))
-
-
-# --- progress, verdicts and what they rest on -----------------------------------------------------
 
 STYLES: dict[str, str] = {
     "PROVED": "bold green",

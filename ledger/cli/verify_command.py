@@ -14,7 +14,8 @@ from depthlaw.theory.claims.values import FALSE_ALARM_BUDGET
 
 from ..records.run import Failure
 from ..records.store import StoreError, manifest
-from ..running.engines import TIME_IS_UP, Options, Stopped
+from ..running.interrupts import TIME_IS_UP, Stopped
+from ..running.options import Options
 from ..running.scheduling import memory_check
 from ..suite import Work, prepare, store_corpus
 from ..text import clean
@@ -24,6 +25,7 @@ from ..verdicts.reference_ledger import Agreement, compare, run_name, shipped
 from ..verdicts.suite_verdicts import NOT_RUN, VERDICT_NAMES, ClaimResult, as_json, verdict_name
 from . import terminal
 from .output import dump, note, notes, report_set_aside, say, stdout
+from .tables import print_table
 
 
 def verify(
@@ -121,7 +123,7 @@ def _print(judged: list[ClaimResult], work: Work, failures: list[Failure]) -> No
     console = stdout()
     for table in own_tables(judged):
         terminal.own_table(console, table)
-    terminal.print_table(console, terminal.verdict_table(judged))
+    print_table(console, terminal.verdict_table(judged))
     console.print(Text(f"\n{terminal.LEGEND}\n", style="dim"))
     for failure in failures:
         say(f"failed: {failure.run}: {failure.why}")

@@ -1,5 +1,5 @@
-"""Engines: the same runs in this process, in a pool of processes, or on a Ray cluster; the options
-that ask for one; and `execute`, which stores what comes back and stops in good order.
+"""Engines: the same runs in this process, in a pool of processes, or on a Ray cluster; `execute`
+stores what comes back.
 
 An engine takes runs and yields each with what became of it, in any order. It decides nothing: which
 runs are needed and what is recorded is the same on every engine, and so is the manifest.
@@ -8,18 +8,16 @@ runs are needed and what is recorded is the same on every engine, and so is the 
 from __future__ import annotations
 
 import heapq
-import math
 import multiprocessing
 import os
-import re
 import signal
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
@@ -27,12 +25,13 @@ from multiprocessing.connection import wait as wait_for_end
 from multiprocessing.process import BaseProcess
 from typing import Any, Protocol
 
-from depthlaw.advisor.base.quantities import UsageError, parse_bytes, quoted
+from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.theory.claims.definition import Case, Claim
 
 from ..records.environment import THREAD_VARIABLES, cores
 from ..records.run import Failure, Run
 from ..records.store import Record, Store
+from .interrupts import TIME_IS_UP, Stopped, stoppable
 
 LOADER = "depthlaw.theory.claims.definition:find"
 
@@ -436,155 +435,6 @@ def perform_within(timeout: float | None, loader: str, key: str, *more: Any) -> 
 
 class _TooLong(BaseException):
     """The time limit of a run; no `except Exception` of a measurement swallows it."""
-
-
-# --- as people ask for them -----------------------------------------------------------------------
-
-# More processes than this per core only wait for each other, and each takes its own memory.
-PROCESSES_PER_CORE = 16
-# Two years: a longer limit is no limit, and the system's alarm clock cannot be set to every number.
-MOST_MINUTES = 10**6
-# Bytes: what Python takes with SymPy, NumPy and all claims.
-LEAST_MEMORY = 500 * 10**6
-# What CUDA_VISIBLE_DEVICES takes: an index, or the id that nvidia-smi prints.
-_GPU = re.compile(r"\d{1,4}|(GPU|MIG)-[0-9A-Za-z/-]+", re.ASCII)
-
-
-@dataclass(frozen=True)
-class Options:
-    """Who does the work of a suite, and how much of it: the options of `depthlaw verify` as they
-    were typed."""
-
-    engine: str = "pool"
-    processes: int = 0
-    timeout: float = 3600.0
-    max_memory: str = ""
-    minutes: float | None = None
-    address: str = "local"
-    gpus: str | None = None
-    gpus_per_run: float = 0.0
-    memory: str = ""
-    device: str = "cpu"
-
-    def made(self, loader: str = LOADER) -> Engine:
-        """The engine, whose processes find the claims by `loader`.
-
-        Raises:
-            UsageError: when an option makes no sense.
-        """
-        self._check_numbers()
-        gpus = self._gpus()
-        if self.engine != "ray" and self.address != "local":
-            raise UsageError(
-                f"--address {quoted(self.address)} belongs to --engine ray, not to "
-                f"{quoted(self.engine)}; leave one of them out"
-            )
-        if self.engine == "inline":
-            return Inline()
-        if self.engine == "pool":
-            memory = parse_bytes(self.max_memory) if self.max_memory else None
-            if memory is not None and memory < LEAST_MEMORY:
-                raise UsageError(
-                    f"--max-memory {quoted(self.max_memory)} is less than a process "
-                    "needs to start; give 500MB or more, such as 4GB"
-                )
-            return ProcessPool(self.processes, self.timeout, memory, gpus=gpus, loader=loader)
-        if self.engine == "ray":
-            if not 0 <= self.gpus_per_run < math.inf:
-                raise UsageError(
-                    f"--gpus-per-run {self.gpus_per_run} is no share of a GPU; try 0.25 or 1"
-                )
-            return Ray(self.address, self.timeout, gpus_per_run=self.gpus_per_run, loader=loader)
-        raise UsageError(f"unknown engine {quoted(self.engine)}; accepted: inline, pool, ray")
-
-    def _check_numbers(self) -> None:
-        most = PROCESSES_PER_CORE * cores()
-        if not 0 <= self.processes <= most:
-            raise UsageError(
-                f"--processes {self.processes} is out of range; accepted are 1 to "
-                f"{most} on this machine, or 0 for one per core"
-            )
-        if not 0 < self.timeout <= 60 * MOST_MINUTES:
-            raise UsageError(
-                f"--timeout {self.timeout:g} is not a number of seconds above 0, at "
-                f"most {60 * MOST_MINUTES}; try 3600"
-            )
-        if self.minutes is not None and not 0 < self.minutes <= MOST_MINUTES:
-            raise UsageError(
-                f"--minutes {self.minutes:g} is not a number of minutes above 0, at "
-                f"most {MOST_MINUTES}; leave it out for no limit"
-            )
-
-    def _gpus(self) -> tuple[str, ...]:
-        if self.gpus is None:
-            return ()
-        if not self.gpus.strip():
-            raise UsageError(
-                "--gpus names no device; give ids, such as --gpus 0,1, or leave it out"
-            )
-        ids = tuple(g.strip() for g in self.gpus.split(","))
-        for name in ids:
-            if not _GPU.fullmatch(name):
-                raise UsageError(
-                    f"--gpus {quoted(self.gpus)}: {quoted(name)} is no device id; "
-                    "accepted are numbers and the ids that "
-                    "nvidia-smi -L prints, separated by commas; try --gpus 0,1"
-                )
-        if self.engine != "pool":
-            raise UsageError(
-                f"--gpus belongs to --engine pool, not to {quoted(self.engine)}; "
-                "leave one of them out"
-            )
-        return ids
-
-
-# --- executing, and stopping in good order --------------------------------------------------------
-
-TIME_IS_UP = "the time limit of --minutes is reached"
-
-
-class Stopped(KeyboardInterrupt):
-    """A signal or the time limit stopped the driver; the message says which. No `except Exception`
-    on the way may swallow it."""
-
-
-@contextmanager
-def stoppable(seconds: float | None) -> Iterator[None]:
-    """Turn SIGINT, SIGTERM and the end of the time into `Stopped`; engines then close."""
-    reasons = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-    if seconds is not None:
-        reasons[signal.SIGALRM] = TIME_IS_UP
-
-    def stop(number: int, frame: object) -> None:
-        raise Stopped(reasons[signal.Signals(number)])
-
-    try:
-        before = {number: signal.signal(number, stop) for number in reasons}
-    except ValueError:
-        # Not in the main thread: whoever owns the process handles its signals.
-        yield
-        return
-    try:
-        with _alarm(seconds):
-            yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-@contextmanager
-def _alarm(seconds: float | None) -> Iterator[None]:
-    """SIGALRM after so many seconds, and then what others had set."""
-    if seconds is None:
-        yield
-        return
-    started = time.monotonic()
-    left, interval = signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        rest = max(left - (time.monotonic() - started), 0.001) if left else 0.0
-        signal.setitimer(signal.ITIMER_REAL, rest, interval)
 
 
 def execute(

@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.ledger.running.engines import PROCESSES_PER_CORE, cores
+from depthlaw.ledger.running.engines import cores
+from depthlaw.ledger.running.options import PROCESSES_PER_CORE
 from depthlaw.theory.claims import definition as kernel
 
 # Claims of one suite that together take a moment: enough runs to be killed in the middle, few

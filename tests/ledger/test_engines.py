@@ -11,7 +11,9 @@ import pytest
 
 from depthlaw.ledger.records.run import Failure
 from depthlaw.ledger.records.store import Record, Store
-from depthlaw.ledger.running.engines import Inline, Options, ProcessPool, Ray, Stopped, execute
+from depthlaw.ledger.running.engines import Inline, ProcessPool, Ray, execute
+from depthlaw.ledger.running.interrupts import Stopped
+from depthlaw.ledger.running.options import Options
 from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.running.scheduling import estimate
 from depthlaw.theory.claims.definition import Case, find

@@ -18,7 +18,8 @@ from depthlaw.empirics.exercises import corpus, language_model
 from depthlaw.ledger import suite
 from depthlaw.ledger.cli import exercise_command as command
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.ledger.running.engines import Options, Stopped
+from depthlaw.ledger.running.interrupts import Stopped
+from depthlaw.ledger.running.options import Options
 from depthlaw.ledger.suite import Work, on_corpus
 from depthlaw.theory.claims.definition import Case, find
 

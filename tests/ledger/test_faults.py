@@ -22,7 +22,8 @@ from pathlib import Path
 import pytest
 
 from depthlaw.ledger.records.store import Store, StoreError, canonical, digest, manifest
-from depthlaw.ledger.running.engines import Inline, ProcessPool, Stopped, execute
+from depthlaw.ledger.running.engines import Inline, ProcessPool, execute
+from depthlaw.ledger.running.interrupts import Stopped
 from depthlaw.ledger.running.plan import plan
 from depthlaw.theory.claims.definition import Case
 

@@ -10,7 +10,8 @@ import sympy
 from depthlaw.ledger.records import run as run_module
 from depthlaw.ledger.records.run import Run
 from depthlaw.ledger.records.store import Store, manifest
-from depthlaw.ledger.running.engines import Inline, Stopped, execute
+from depthlaw.ledger.running.engines import Inline, execute
+from depthlaw.ledger.running.interrupts import Stopped
 from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.verdicts import decision_cache
 from depthlaw.ledger.verdicts.suite_verdicts import as_json, results, verdict_name

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from depthlaw.ledger.cli import terminal
-from depthlaw.ledger.cli.terminal import claims_table, print_table
+from depthlaw.ledger.cli.tables import claims_table, print_table
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running.claims_index import claims_index
 from depthlaw.ledger.verdicts import suite_verdicts
