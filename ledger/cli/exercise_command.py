@@ -28,8 +28,8 @@ from ..running.interrupts import Stopped
 from ..running.options import Options
 from ..running.scheduling import Stage
 from ..suite import prepare, store_corpus
-from ..verdicts.display import remedies
 from ..verdicts.suite_verdicts import ClaimResult, as_json, marked
+from ..verdicts.undecided_advice import remedies
 from .output import dump, heading, note, report_set_aside, say, stdout
 from .plain import draw, paragraph, picture_format
 from .tables import data_table, names_table, print_table

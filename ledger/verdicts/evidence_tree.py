@@ -25,13 +25,13 @@ from .display import (
     duration,
     judged as judged_by,
     measured_side,
-    remedies,
     slack,
     stated,
     statement_text,
 )
 from .shipped_answers import Ground
 from .suite_verdicts import NOT_RUN, PREMISE_REFUTED, CaseResult, ClaimResult, verdict_name
+from .undecided_advice import remedies
 
 # The cases that decide a verdict come first, before them the smallest counterexample.
 _ORDER = (Verdict.FAILS.value, Verdict.UNDECIDED.value, NOT_RUN, Verdict.HOLDS.value)

@@ -16,9 +16,9 @@ from depthlaw.ledger.publish.site import page_blocks
 from depthlaw.ledger.records.run import Run
 from depthlaw.ledger.records.store import Record, Store, encode
 from depthlaw.ledger.running.plan import plan
-from depthlaw.ledger.verdicts.display import remedies
 from depthlaw.ledger.verdicts.record_source import Recorded
 from depthlaw.ledger.verdicts.suite_verdicts import results
+from depthlaw.ledger.verdicts.undecided_advice import remedies
 from depthlaw.theory.claims.definition import Claim, find, registry
 from depthlaw.theory.claims.values import Ball, Case, Exact, Measured, Proportion, Sample
 

@@ -19,8 +19,9 @@ from depthlaw.theory.claims.symbols import TERMS
 from depthlaw.theory.claims.verdict import Verdict
 
 from ...verdicts.citations import entries, sources
-from ...verdicts.display import interval, judged, measured_side, prediction, relation, remedies
+from ...verdicts.display import interval, judged, measured_side, prediction, relation
 from ...verdicts.suite_verdicts import NOT_RUN, CaseResult, ClaimResult, marked, verdict_name
+from ...verdicts.undecided_advice import remedies
 from ..printed_intervals import CONFIDENCE, estimate, leaning, written
 from .typesetting import code, factor, maths, prose, sentence, value, verdict
 

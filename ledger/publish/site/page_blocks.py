@@ -12,9 +12,10 @@ from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.definition import DEVICE_OF, Claim
 from depthlaw.theory.claims.values import Proportion, Sample
 
-from ...verdicts.display import measured_side, prediction, remedies, statement_latex
+from ...verdicts.display import measured_side, prediction, statement_latex
 from ...verdicts.record_source import Recorded
 from ...verdicts.suite_verdicts import CaseResult, ClaimResult, marked
+from ...verdicts.undecided_advice import remedies
 from ..appendix.data import Row, results_csv, rows as data_rows
 from ..appendix.typesetting import code, maths, md, pipe_table, prose, value, verdict
 from ..drawing.line_plot import line_plot
