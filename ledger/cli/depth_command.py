@@ -234,7 +234,7 @@ def sweep(**given: Any) -> int:
     if given["csv"] == _STDOUT and given["json_output"]:
         raise UsageError("--csv - prints nothing else: leave out --json, or give --csv a file")
     if given["plot"] is not None:
-        from ..publish.drawing.depth_plot import depth_plot, plot_format
+        from ..publish.drawing.sweep_plot import depth_plot, plot_format
 
         form = plot_format(given["plot"].suffix)
     question = _question(given, budget=given["least"])

@@ -41,7 +41,7 @@ def picture_format(plot: Path | None, force: bool) -> str:
                 "--force replaces a file, and none is written; say which by --plot FILE"
             )
         return ""
-    from ..publish.drawing.depth_plot import plot_format
+    from ..publish.drawing.sweep_plot import plot_format
 
     form = plot_format(plot.suffix)
     refuse_place(plot, force)

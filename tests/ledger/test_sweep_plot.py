@@ -12,7 +12,7 @@ from depthlaw.advisor.answer import Answer
 from depthlaw.advisor.grids import STANDARD, NetKind
 from depthlaw.advisor.models import models
 from depthlaw.advisor.rules import rules
-from depthlaw.ledger.publish.drawing import depth_plot as plot
+from depthlaw.ledger.publish.drawing import sweep_plot as plot
 
 
 @cache

@@ -6,8 +6,8 @@ import json
 from depthlaw.ledger.cli.arguments import main as depthlaw
 from depthlaw.ledger.records.store import Record, open_store
 from depthlaw.ledger.running.plan import plan
-from depthlaw.ledger.verdicts import reference_ledger, rekey
-from depthlaw.ledger.verdicts.rekey import main, name, rekeyed
+from depthlaw.ledger.verdicts import carry_records, reference_ledger
+from depthlaw.ledger.verdicts.carry_records import main, name, rekeyed
 from depthlaw.theory.claims.definition import find
 
 KEY = "hops/doubling"
@@ -55,7 +55,7 @@ def test_the_shipped_ledger_is_not_written_with_records_left_out(
     tmp_path, monkeypatch, capsys
 ) -> None:
     before, written = reference_ledger.SHIPPED.read_bytes(), tmp_path / "ledger.jsonl.gz"
-    monkeypatch.setattr(rekey, "SHIPPED", written)
+    monkeypatch.setattr(carry_records, "SHIPPED", written)
     (tmp_path / "none.json").write_text("{}")
     assert main([str(tmp_path / "none.json")]) == 1
     said = capsys.readouterr().out

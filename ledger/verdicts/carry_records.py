@@ -1,8 +1,8 @@
 """Carrying records over a change of the code that changes no value: each gets the code version that
 the same run has now, where it had the one that the run had before.
 
-    python -m depthlaw.ledger.verdicts.rekey --list before.json              # with the old code
-    python -m depthlaw.ledger.verdicts.rekey before.json [--results DIR --to DIR]    # with the new
+    python -m depthlaw.ledger.verdicts.carry_records --list before.json              # with the old code
+    python -m depthlaw.ledger.verdicts.carry_records before.json [--results DIR --to DIR]    # with the new
 
 Results are copied as they are; a record whose version is not the listed one was measured by other
 code, and is left out and named. Without a folder the shipped ledger is rewritten, where none is
@@ -60,7 +60,7 @@ def rekeyed(
 
 def main(arguments: list[str] | None = None) -> int:
     """List versions, or carry records over. Returns the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m depthlaw.ledger.verdicts.rekey")
+    parser = argparse.ArgumentParser(prog="python -m depthlaw.ledger.verdicts.carry_records")
     parser.add_argument("versions", type=Path, help="the list of the old code's versions")
     parser.add_argument("--list", action="store_true", help="write it, of this code")
     parser.add_argument("--results", type=Path, help="records; by default the shipped ledger")
