@@ -1,8 +1,8 @@
 """Carrying records over a change of the code that changes no value: each gets the code version that
 the same run has now, where it had the one that the run had before.
 
-    python -m depthlaw.ledger.verdicts.carry_records --list before.json              # with the old code
-    python -m depthlaw.ledger.verdicts.carry_records before.json [--results DIR --to DIR]    # with the new
+    python -m depthlaw.ledger.verdicts.carry_records --list before.json    # with the old code
+    python -m depthlaw.ledger.verdicts.carry_records before.json [--results DIR --to DIR]    # new
 
 Results are copied as they are; a record whose version is not the listed one was measured by other
 code, and is left out and named. Without a folder the shipped ledger is rewritten, where none is
