@@ -162,8 +162,8 @@ _SIZES = (
     assumes={**_LONG_ENOUGH, r"$\delta \geq 2$": lambda c: c.depth_ratio >= 2},
     cases={
         "quick": (Case(width=16, depth=200, depth_ratio=2, heads=8), *_SIZES),
-        "theory": (
-            *Case.grid(width=6, depth=480, depth_ratio=(2, 4), heads=1),
+        "theory": Case.grid(width=6, depth=480, depth_ratio=(2, 4), heads=1),
+        "full": (
             Case(width=16, depth=400, depth_ratio=2, heads=1),
             *Case.grid(width=16, depth=400, depth_ratio=4, heads=(1, 8)),
         ),

@@ -97,11 +97,11 @@ def lower_bound_shallow(case: Case, seed: int) -> Exact:
             Case(width=8, depth=6, heads=1, tokens=4, inputs=60),
             Case(width=9, depth=6, heads=1, tokens=4, inputs=100),
         ),
-        "theory": (
+        "full": (
             Case(width=8, depth=7, heads=1, tokens=4, inputs=480),
             Case(width=10, depth=7, heads=2, tokens=4, inputs=360),
+            Case(width=12, depth=6, heads=1, tokens=2, inputs=1050),
         ),
-        "full": (Case(width=12, depth=6, heads=1, tokens=2, inputs=1050),),
     },
     control=Control(
         Case(width=2, depth=2, heads=1, tokens=4),
