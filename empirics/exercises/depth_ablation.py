@@ -106,7 +106,7 @@ def deeper_is_better(case: Case, device: str = "cpu", folder: str = "") -> Sampl
 
     Checked sentences: "The trend: more layers, more parameters, more capability.", at equal width,
     where the deeper net has more parameters and takes more operations; and "Empirically, depth wins
-    for most tasks:", at equal size, with the ratios of the text's options $A$ and $B$ (6 layers of
+    for most tasks:", at equal size, with the ratios of the text's options A and B (6 layers of
     2048, 24 layers of 1024), where the wide net has twice the embeddings besides. All see the same
     tokens, about half a million. One learning rate serves all nets and is tuned for none: the
     verdict is one at this budget and rate. Nets that are trained for longer may order otherwise,

@@ -231,7 +231,7 @@ def softmax_norm(case: Case, seed: int, device: str = "cpu") -> Sample:
     r"""Pre-norm softmax nets: each scheme's stream lies in its bracket.
 
     In random pre-norm nets with softmax attention the mean squared norm of the stream after $l$
-    layers is at least $(1 + m S) d$ and at most $(1 + (a + m) S) d$, $m$ what the MLP writes, a
+    layers is at least $(1 + m S) d$ and at most $(1 + (a + m) S) d$, $m$ what the MLP writes, $a$
     what attention writes at most, and $S$ the sum over layers of the mean squared factor on what
     they write: $S = l$ with LeCun's, Xavier's and Kaiming's weights; 1/2 after all $L$ layers,
     whatever $L$, where writing matrices are divided by $\sqrt{2 L}$ (GPT-2); 1 + 1/2 + ... + $1/l$

@@ -174,7 +174,7 @@ def published_dropout_off(case: Case, device: str = "cpu", folder: str = "") -> 
 
     Expected since the public weights of $L = 2 \ldots 5$ err less with dropout off than on, at
     $k = 1$ and 8 (hops/experiment_dropout). The published number is taken as printed, without its
-    noise. $A k$ is that of one example in 17: where the published error is so small that its
+    noise. A $k$ is that of one example in 17: where the published error is so small that its
     examples cannot tell it from none, the verdict stays UNDECIDED.
     """
     return right_hops(case, device, folder)

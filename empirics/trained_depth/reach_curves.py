@@ -173,7 +173,7 @@ def reach_grows_with_depth(case: Case, device: str = "cpu", folder: str = "") ->
     Fails for three layers of linearised attention: some of its five seeds had hardly begun to learn
     when two layers had (reach_over_seeds). That is about these five seeds. As a sample of others
     they leave it open: seed by seed, three layers minus two are -2.2, -5.1, -4.4, -0.2 and -0.1, by
-    Student's $t p = 0.08$. Longer training may turn it.
+    Student's $t$, $p = 0.08$. Longer training may turn it.
     """
     return _minus(_reach(case, device, folder), _reach(case, device, folder, depth=case.depth - 1))
 

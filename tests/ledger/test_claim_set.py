@@ -29,7 +29,7 @@ RELEASED = {
     "claims-v1": "bbbdfc2037476eae5cc9b0d79b71aeb36ea3d59954e3b59949e1f35c307d8ddd",
     "claims-v2": "bec65266ce4dd67a21635f0e1dfa125a71c660f4bda46472865118eb398a1098",
     "claims-v3": "1614959b932e9417ef655a2b570713a0bc169b5f9c94056733a921df4ac46939",
-    "claims-v4": "7fb1d0f82c853b08d6f1b5f405cb619a86175e7b584a067d9cbad1e315e6cb45",
+    "claims-v4": "ba1a1b31662a55af969b2aa1d860735be6edbf3e311c5ec57cff26ced06fff8f",
 }
 
 ONE = Entry(

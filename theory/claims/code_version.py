@@ -569,8 +569,10 @@ def _bindings(statements: list[Any]) -> Iterator[str]:
                 yield from _imports(node, "")
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 yield node.id
-            elif isinstance(node, ast.ExceptHandler) and node.name:
+            elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
                 yield node.name
+            elif isinstance(node, ast.MatchMapping) and node.rest:
+                yield node.rest
             yield from _bindings(list(ast.iter_child_nodes(node)))
 
 

@@ -53,6 +53,8 @@ _TOKEN = re.compile(r"\\(?:begin|end){cases}|\\mathcal{L}|\\[A-Za-z]+|\\.|\d+(?:
 def readable(text: str) -> str:
     r"""A text with formulas between dollars, each as one line of ASCII.
 
+    >>> readable(r"$\frac{N-1}{2}$ of $\frac{x}{y}^2$")
+    '(N-1)/2 of (x/y)^2'
     >>> readable(r"at most $3^{L-2}$ of $\frac{d_x + 1}{2}$, for $|x| \leq \sqrt{n}$")
     'at most 3^(L-2) of (d_x + 1)/2, for |x| <= sqrt(n)'
     """
@@ -149,10 +151,12 @@ class _Reader:
         return self.called(self.scripted(name)) if name in ("log", "ln") else name
 
     def fraction(self, top: str, bottom: str) -> str:
-        top = f"({top})" if re.search(" [-+] ", _outside(top)) else top
+        top = f"({top})" if re.search(".[-+]", _outside(top)) else top
         bottom = f"({bottom})" if re.search("[ */+-]", _outside(bottom)) else bottom
         # a/b c would be read as a/(b c).
-        alone = _BETWEEN.match("".join(self.tokens[::-1]).lstrip())
+        rest = "".join(self.tokens[::-1]).lstrip()
+        # And a script would be read as the bottom's.
+        alone = _BETWEEN.match(rest) and not rest.startswith(("^", "_"))
         return f"{top}/{bottom}" if alone else f"({top}/{bottom})"
 
     def large(self, name: str) -> str:

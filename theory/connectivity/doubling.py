@@ -221,7 +221,7 @@ def log_depth_lengths(case: Case) -> Exact:
 
 
 @log_depth_lengths.argument(
-    r"about the printed counts of layers, not nets. Prose: every $L \geq s$ is $s + r t + a$ "
+    r"about the printed counts of layers, not nets. Prose: every $L \geq s$ is $s + r t$ + a "
     "remainder below $r$; the steps chain; SymPy's rules for floor and ceil"
 )
 def _(statement: Relational) -> Iterator[Step]:

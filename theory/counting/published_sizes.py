@@ -251,8 +251,8 @@ def textbook_numbers(case: Case) -> Exact:
     activations and their gradients: exactly.
 
     Checked sentences: "| GPT-2 XL | 48 | 1600 | 25 | 1.5B |" and "| LLaMA 70B | 80 | 8192 | 64 |
-    70B |", with "Parameters" as the heading; "Option $A$: 6 layers, $d_{\mathrm{model}} = 2048$
-    (~150M params)" and "Option $B$: 24 layers, $d_{\mathrm{model}} = 1024$ (~150M params)"; "FLOPs
+    70B |", with "Parameters" as the heading; "Option A: 6 layers, $d_{\mathrm{model}} = 2048$
+    (~150M params)" and "Option B: 24 layers, $d_{\mathrm{model}} = 1024$ (~150M params)"; "FLOPs
     per layer ≈ 12 × d_model² × seq_len (approximate)"; "Memory ≈ batch_size × seq_len ×
     $d_{\mathrm{model}} \times n_{\mathrm{layers}} \times 2$", with "(activations + gradients)"
     under the 2. Ours are: that the table rounds exact counts, where it may give names; a quarter

@@ -331,8 +331,9 @@ def cycle_reduction(case: Case, seed: int) -> Exact:
 
     Nine tokens `* u + v u + v * _` for each edge: two hops walk one edge, from either end, and the
     next copy of a vertex met going back belongs to its other edge. At $k = 6$ all orders and
-    orientations are tried, up to symmetry. The $9 k (k/2) + 1$ tokens are all needed: with a copy
-    less, edges listed along the walk are not walked. This executes the reduction; that
+    orientations are tried, up to symmetry. The $9 k (k/2) + 1$ tokens are all needed (ours; tested
+    at $k = 6$): with a copy less, edges listed along the walk are not walked. So $k = \Theta(\sqrt
+    N)$ for this reduction; smaller $k$ pads the sequence. This executes the reduction; that
     $\mathrm{hop}_k$ then needs $\Omega(\log k)$ layers is conditional.
     """
     return only(_distances(_instances(case, seed), case.hops, case.hops // 2))

@@ -8,17 +8,19 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import sympy
 from flint import arb, arb_mat
-from sympy import Expr, simplify, sqrt
+from sympy import Expr, Symbol, diff, exp, simplify, sqrt, symbols
 from sympy.core.relational import Relational
 
 from ..claims.counterexample_search import Search, SearchPoint
-from ..claims.definition import Ball, Case, Control, Source, Step, claim
+from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
 from ..claims.proof_steps import at_least
-from ..claims.relations import Le
+from ..claims.relations import Eq, Le
 from ..claims.symbols import quantity, residual
 from ..exact.enclosure import from_fraction
 from .cubic_step import chain_steps
+from .rational_matrices import random_matrix
 from .residual_norms import V1, V2, range_steps
 from .softmax_attention import (
     Head,
@@ -238,3 +240,76 @@ def one_layer_cubic_v1(case: Case) -> Ball:
     chosen so that the token mean attains it.
     """
     return _after_one_layer(case)
+
+
+nonzero_gradients = quantity(
+    "nonzero_gradients",
+    r"\#_{\nabla}",
+    "non-zero derivatives of outputs in entries of $W_Q$ and $W_K$",
+    "nonnegative integer",
+)
+
+
+@claim(
+    Eq(nonzero_gradients, 0),
+    wording="reported",
+    source=Source("noci2022", "query/key gradients, at exact rank collapse", "arXiv:2206.03126"),
+    assumes={"all tokens are equal": lambda case: case.instance == "collapsed"},
+    cases={
+        "quick": Case.grid(instance="collapsed", tokens=(2, 5), width=(1, 3)),
+        "theory": (Case(instance="collapsed", tokens=8, width=4),),
+    },
+    control=Control(Case(instance="generic", tokens=3, width=2), "tokens that differ"),
+    supports="signal_propagation/query_gradient",
+)
+def zero_query_key_gradient(case: Case) -> Exact:
+    """Collapsed tokens give queries and keys no gradient.
+
+    At $X = 1 x^T$ every derivative of a softmax attention layer's output in an entry of $W_Q$ or
+    $W_K$ is zero, for all weights.
+
+    The paper's statement is about expected gradients at initialisation; this is its exact case, and
+    says nothing on $W_V$.
+    """
+    n, d = case.tokens, case.width
+    Wq, Wk, Wv = (random_matrix(case, d, d, salt) for salt in (1, 2, 3))
+    X = random_matrix(case, n, d)
+    # The logits must be constant along every row: then the attention is uniform, and rational.
+    if case.instance == "collapsed":
+        X[1:] = X[0]
+    else:
+        Wq *= 0
+    Q, K, V = X @ Wq, X @ Wk, X @ Wv
+    if np.ptp(Q @ K.T, axis=1).any():
+        raise ValueError(f"the logits of [{case}] differ along a row: the attention is irrational")
+    count = 0
+    for i, j in np.ndindex(d, d):
+        dX = np.zeros_like(X)
+        dX[:, j] = X[:, i]
+        for dA in (dX @ K.T, Q @ dX.T):
+            # Uniform attention 1/n has the derivative (dA - row mean of dA) / n.
+            dP = (dA - dA.mean(axis=1, keepdims=True)) / n
+            count += int(np.count_nonzero(dP @ V))
+    return Exact(count)
+
+
+@zero_query_key_gradient.argument(
+    "Argument: the derivative in a logit is computed for a symbolic number of tokens. Prose: the "
+    "chain rule through the logits."
+)
+def _(statement: Relational) -> Iterator[Step]:
+    """At X = 1 x^T every output is a softmax average of n equal values."""
+    n = Symbol("n", integer=True, positive=True)
+    j, k = symbols("j k", integer=True)
+    a, value = sympy.IndexedBase("a"), Symbol("v")
+    total = sympy.Sum(exp(a[j]) * value, (j, 1, n))
+    slope = simplify(diff(total / sympy.Sum(exp(a[j]), (j, 1, n)), a[k]))
+    yield Step(
+        "the derivative of sum_j e^(a_j) v / sum_j e^(a_j) in a_k is 0 for every number n "
+        "of tokens and every k",
+        slope == 0,
+    )
+    yield Step(
+        "so by the chain rule through the logits no derivative differs from zero, as stated",
+        statement.rhs == slope,
+    )

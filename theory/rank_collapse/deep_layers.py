@@ -235,7 +235,7 @@ _MLP = tuple(
     supports="rank_collapse/layers_product",
 )
 def layers_uniform(case: Case) -> Ball | Outside:
-    r"""Residual after $L$ layers is at most $a 3^L$-th power.
+    r"""Residual after $L$ layers is at most a $3^L$-th power.
 
     For every network of $L$ layers, each attention with $H$ heads and
     $\|W_{QK}\|_1 \|W_V\|_{1, \infty} \leq \beta$, and then a map that is $\lambda$-Lipschitz in the

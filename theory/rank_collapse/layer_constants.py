@@ -314,7 +314,7 @@ def gamma_of_random_heads(case: Case, seed: int) -> Sample:
     cubic bound needs, is typically below 1, so that the bound of version 2 is below that of version
     1.
 
-    $\gamma$ may be as large as $\sqrt{N/2} (\gamma_{\mathrm{bound}})$, and is about $\sqrt{N}/4$
+    $\gamma$ may be as large as $\sqrt{N/2}$ (gamma_bound), and is about $\sqrt{N}/4$
     for orthonormal tokens that each attend to themselves most. Random rows of $E$ range over a few
     standard deviations, while a column of $|E|$ sums $N$ of them: $\gamma$ falls like
     $\sqrt{\log N/N}$.

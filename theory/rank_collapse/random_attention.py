@@ -171,7 +171,7 @@ def random_attention_spectra(case: Case, seed: int) -> Sample:
     for heads those of independent logits. The allowance $T^{-1/4}$ is ours, because the rate is not
     known to us: a consistency check, no evidence of convergence. Entries have heavy tails, and at
     these sizes the mean lies above the limit. The eigenvalues of the part of a head's attention
-    that is linear in the logits are those of $a d_{qk} x d_{qk}$ matrix of entries of variance
+    that is linear in the logits are those of a $d_{qk} \times d_{qk}$ matrix of entries of variance
     $\log(2) T/d_{qk}$, before they are divided by $T$: their size times $\sqrt{T}$ does not grow
     with $T/d_{qk}$, as that of singular values does (real_heads_second_singular). 16 matrices per
     case.

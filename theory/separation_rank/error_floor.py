@@ -257,7 +257,7 @@ def width_without_floor(case: Case, seed: int) -> Exact:
     grid; from it on the rank excludes nothing, but no net is shown to attain the teacher: enough
     rank is necessary, not sufficient. Beside Corollaries 1 and 2: both are about other sizes
     ($d_x > 3^L$ with $d_x - H > 2 \cdot 3^{L-2}$, and $L \geq 100 \delta$), so neither says
-    anything of these. The bound $(d' + H')^C(L')$ that Corollary 1 rests on would allow, at
+    anything of these. The bound $(d' + H')^{C(L')}$ that Corollary 1 rests on would allow, at
     $H' = 1$, width 3 for (2, 3) and two layers, where 6 is needed; for one layer it is $d' + 1$, as
     $S$. Measured: the ranks of random nets at width $d$ and $d - 1$ over a prime field, for the
     first $d$ that is wide enough.

@@ -229,7 +229,8 @@ def first_violation(case: Case) -> Exact:
 
     The bound is as recalled; check against the paper. Repeating the last form at width 4 brings 62
     down to 61. With $H$ heads the product exceeds the recalled bound at some depth if and only if
-    $H (H+1)/2 > 2 d_x + 1$, the slope of the bound: at width 16 eight heads do, from depth 216 on.
+    $H (H+1)/2 > 2 d_x + 1$, the slope of the bound, in the seven sizes that a test tries; the
+    general argument is prose. At width 16 eight heads do, from depth 216 on.
     At $H = d_x$ the constant $b_2$ of the recalled lower bound is undefined; upper_bound_deep leads
     with a case of $2 H \leq d_x$. The product is a lower bound on the rank,
     and so contradicts the bound; $S$ is an upper bound, and contradicts nothing: that one head

@@ -70,7 +70,7 @@ RECALLED = 2 * d * L + L - 2 * d * log(d / (2 * sqrt(2) * E), 3) + log(d, 3)
 def upper_bound_shallow(case: Case, seed: int) -> Exact:
     r"""Upper bound below the threshold.
 
-    For $L < \log_3(d_x)$, $\operatorname{sep} \leq (d_x + H)^C(L)$, that is
+    For $L < \log_3(d_x)$, $\operatorname{sep} \leq (d_x + H)^{C(L)}$, that is
     $\log_3 \operatorname{sep} \leq (3^L - 1)/2 \log_3(d_x + H)$.
 
     As recalled; check against the paper. Stated before the logarithm, since one head at depth 1

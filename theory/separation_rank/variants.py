@@ -75,9 +75,10 @@ def graded_rank(case: Case, seed: int) -> Exact:
     rng = case.rng(seed)
     drawn = random_net(rng, width=case.width, depth=case.depth, heads=case.heads)
     net = integer_net(drawn.query, drawn.key, drawn.value, drawn.output)
-    graded, reduced = int(rank_at(net, rng).value), modulo(net, PRIME)
-    left, right = (random_tokens(rng, reduced, graded + 4, case.tokens // 2) for _ in range(2))
-    return Exact(rank_mod(value_matrix(reduced, left, right)) - graded)
+    graded, reduced = rank_at(net, rng), modulo(net, PRIME)
+    total = int(graded.value)
+    left, right = (random_tokens(rng, reduced, total + 4, case.tokens // 2) for _ in range(2))
+    return Exact(rank_mod(value_matrix(reduced, left, right)) - total, misses=graded.misses)
 
 
 # --- residual connections -------------------------------------------------------------------------

@@ -281,7 +281,7 @@ def pre_ln_gradient_size(case: Case, seed: int) -> Sample | Outside:
     In random pre-LN nets of $L$ layers the last feed-forward matrix has $c(d) - \log(1 + 3 L/2)
     \leq \mathbb{E} \log \|\mathrm{gradient}\|^2 \leq c(d) - \log(1 + L/2)$, $c(d)$ its value where
     the sum before the last LayerNorm has variance 1; in the upper bound, at finite width, read
-    $\mathbb{E} \log(1 + s_1^2 + \dots + s_L^2)$ for $\log(1 + L/2)$,
+    $\mathbb{E} \log(1 + s_1^2 + \ldots + s_L^2)$ for $\log(1 + L/2)$,
     $s_l^2 = \|\mathrm{ReLU}(Z_l)\|^2/d$ for Gaussian $Z_l$.
 
     Nets, and what is not shown: last_gradient_slope. The loss is u.y, $u$ a random unit vector, for

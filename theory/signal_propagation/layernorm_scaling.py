@@ -276,7 +276,7 @@ def layernorm_scaling_variance(case: Case) -> Ball:
 
     With what enters a branch of layer $k$ divided by $\sqrt{k}$, the recursion for the variance of
     a pre-LN stream reads $\sigma_{k+1}^2 = \sigma_k^2 + \sigma_k/\sqrt{k}$, and for every
-    $\sigma_1 > 0 \sigma_l^2$ is at most $(\sigma_1 + \sqrt{l - 1})^2$ and at least $\max(0,
+    $\sigma_1 > 0$, $\sigma_l^2$ is at most $(\sigma_1 + \sqrt{l - 1})^2$ and at least $\max(0,
     \sigma_1 + \sqrt{l} - 1 - (1 + \log l)/(8 \sigma_1))^2$.
 
     So the ratio of $\sigma_l^2$ to $l$ tends to 1. The paper's bounds, $\Theta(L)$ to

@@ -322,6 +322,10 @@ def _(statement: Relational) -> Iterator[Step]:
         "(C - N)/((n - 1) N) is (P - 1)/(n - 1 + P) at P = (1 + a^2)^l",
         simplify((C - N) / ((tokens - 1) * N) - UNIFORM_CORRELATION) == 0,
     )
+    grown = sympy.Symbol("P", positive=True)
+    yield Step(
+        "it tends to 1 as the power P = (1 + a^2)^l grows", limit(_at_power(grown), grown, oo) == 1
+    )
     L, closed = sympy.Symbol("L", positive=True), before_rounding(statement)
     power = exp(scaled_square)
     yield Step(ROUNDS, closed is not sympy.nan)
