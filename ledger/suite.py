@@ -149,7 +149,7 @@ def prepare(
         engine = Inline()
     # Recorded cases are mostly the smaller ones, and of claims that share a training one was timed
     # with it.
-    basis = "by earlier records, or more"
+    basis = "by records of other cases"
     return Work(suite, claims, runs, todo, store, [Stage(todo, engine)], expected, basis)
 
 

@@ -246,7 +246,7 @@ def _print(exercise: Exercise, judged: dict[str, ClaimResult]) -> None:
         counts = f"{len(result.decided)} of {len(result.in_scope)} cases decided"
         facts = [
             f"{result.claim.plain.title} ({counts})",
-            *(f"{exercise.where}: {exercise}" for exercise in remedies(result)),
+            *(f"{remedy.where}: {remedy}" for remedy in remedies(result)),
         ]
         if result.unexpected:
             facts.append(f"ATTENTION: {result.unexpected}")

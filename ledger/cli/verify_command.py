@@ -67,7 +67,7 @@ def verify(
     if not silent:
         known = ""
         if work.todo and work.expected.known:
-            known = f"; {duration(work.expected.total)} of work, {work.basis}"
+            known = f"; at least {duration(work.expected.total)} of work, {work.basis}"
         note(
             f"depthlaw {version('depthlaw')}: suite {work.suite}, {len(work.runs)} runs, "
             f"{len(work.runs) - len(work.todo)} already recorded in {work.store.root}{known}"

@@ -186,6 +186,10 @@ def _loaded(file: Path, content: str) -> list[Claim]:
 
 def _reason(error: BaseException) -> str:
     reason = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
-    if isinstance(error, ImportError) and error.name in _FORMER:
-        reason += f"; since 0.3 it is {_FORMER[error.name]}"
+    if isinstance(error, ImportError):
+        # `from depthlaw.theory import claim` names the package, and quotes the module.
+        quoted_name = re.search("cannot import name '(\\w+)'", reason)
+        name = f"{error.name}.{quoted_name[1]}" if quoted_name else error.name
+        if name in _FORMER:
+            reason += f"; since 0.3 it is {_FORMER[name]}"
     return reason

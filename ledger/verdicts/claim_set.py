@@ -7,7 +7,7 @@ plain text: a header, then one line of canonical JSON for each claim. The hash i
     tail -n +2 claims-v1.jsonl | sha256sum
 
     python -m depthlaw.ledger.verdicts.claim_set              # what has changed since the newest
-    python -m depthlaw.ledger.verdicts.claim_set claims-v4    # write the next one
+    python -m depthlaw.ledger.verdicts.claim_set claims-v5    # write the next one
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What is known of the claims that come with depthlaw: the verdict of each recorded case, and the
 word of the claim in each suite.
 
-`known_cases.json` is written with the reference ledger (`reference`), a case a line, so that a
-changed verdict shows as a changed line of that file.
+`known_cases.json` is written with the reference ledger, a case a line, so that a changed verdict
+shows as a changed line of that file.
 """
 
 from __future__ import annotations

@@ -178,6 +178,8 @@ def test_null_is_the_default() -> None:
     ("text", "why"),
     [
         (b"", "not JSON"),
+        (b"{}{}", "not JSON"),
+        (b"null", "is JSON, but no object"),
         (b"[1, 2]", "no object"),
         (b"{}", "no model_type"),
         (b'{"model_type": ["llama"]}', "no model_type"),
@@ -244,6 +246,7 @@ def test_a_size_that_is_missing_or_no_size_is_named(key: str) -> None:
     [
         (LLAMA, {"num_attention_heads": 7}, "do not divide the width"),
         (LLAMA, {"num_key_value_heads": 3}, "do not divide 8 query heads"),
+        (LLAMA, {"num_key_value_heads": 0}, "num_key_value_heads"),
         (LLAMA, {"num_hidden_layers": 20_000}, "whole number"),
         (LLAMA, {"tie_word_embeddings": "yes"}, "not true or false"),
         (LLAMA, {"pruned_heads": {"0": [1]}}, "pruned"),

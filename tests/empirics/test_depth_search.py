@@ -3,9 +3,9 @@ that are stored and go on."""
 
 import itertools
 import json
-import time
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
+import subprocess
+import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -148,20 +148,39 @@ def test_a_killed_training_goes_on_and_ends_the_same(tmp_path, monkeypatch, tiny
     assert len(list(stored.iterdir())) == 2
 
 
-def test_two_at_one_training_take_turns(tmp_path, monkeypatch, tiny):
-    trainings = []
+TWO = """
+import sys, torch
+from dataclasses import asdict
+from depthlaw.empirics.training.depth_search import Training, answers
+from depthlaw.empirics.nets.net import NetShape
+from depthlaw.empirics.training.settings import Settings
+from depthlaw.empirics.tasks.graphs import Connectivity
+torch.set_num_threads(1)
+task = Connectivity(vertices=5, family="paths", cut=0.3, index=True)
+shape = NetShape(
+    width=16, depth=1, norm="pre", mlp=16, features=task.features, outputs=task.outputs
+)
+settings = Settings(steps=60, batch=8, evaluate_every=1, validation=16)
+training = Training(shape, task, settings, seeds=(0, 1), examples=50)
+print(asdict(answers(training, folder=sys.argv[1])))
+"""
 
-    def trained(*arguments):
-        trainings.append(arguments)
-        time.sleep(0.1)
-        return asdict(tiny)
 
-    monkeypatch.setattr(depth_search, "trained", trained)
-    monkeypatch.setattr(depth_search, "_place", lambda *_: tmp_path / "trainings" / "one")
-    with ThreadPoolExecutor(2) as pool:
-        both = [pool.submit(answers.__wrapped__, TINY, folder=str(tmp_path)) for _ in range(2)]
-    assert [each.result() for each in both] == [tiny] * 2
-    assert len(trainings) == 1
+@pytest.mark.slow
+@pytest.mark.train
+def test_two_processes_at_one_training_take_turns(tmp_path):
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", TWO, str(tmp_path)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    (first, error), (second, other) = (process.communicate(timeout=120) for process in both)
+    assert (error, other) == ("", "")
+    assert first == second != ""
     assert [path.suffix for path in (tmp_path / "trainings").iterdir()] == [".json"]
 
 

@@ -1,6 +1,4 @@
-"""Trained nets: the short training, its negative controls, explicit weights, and cases that say
-what is trained.
-"""
+"""Trained nets: the short training, explicit weights, and cases that say what is trained."""
 
 import csv
 from dataclasses import replace

@@ -16,9 +16,10 @@ from depthlaw.empirics.tasks.graphs import Connectivity
 from depthlaw.empirics.training import training_run
 from depthlaw.empirics.training.adamw import schedule_factor
 from depthlaw.empirics.training.checkpoints import CheckpointError
-from depthlaw.empirics.training.evaluation import draw, source
+from depthlaw.empirics.training.evaluation import draw, source, spot_checks
 from depthlaw.empirics.training.trainer import Settings, train, tuned
 from depthlaw.empirics.training.training_run import TrainingRun, losses
+from depthlaw.theory.claims.values import Proportion
 
 pytestmark = pytest.mark.train
 U = 2.0**-53
@@ -26,8 +27,9 @@ U = 2.0**-53
 
 @dataclass(frozen=True)
 class Recall:
-    """One token; the answer is its letter."""
+    """One token; the answer is its letter, or, with shuffled labels, another draw."""
 
+    shuffled: bool = False
     name: str = "recall"
     kind: str = "classes"
     length: int = 1
@@ -36,8 +38,9 @@ class Recall:
     outputs: int = 8
 
     def batch(self, generator, replicas, size):
-        ids = torch.randint(0, self.outputs, (replicas, size, 1), generator=generator)
-        return Batch(ids, ids, torch.ones_like(ids, dtype=torch.bool), torch.zeros_like(ids))
+        ids, coins = torch.randint(0, self.outputs, (2, replicas, size, 1), generator=generator)
+        everywhere = torch.ones_like(ids, dtype=torch.bool)
+        return Batch(ids, coins if self.shuffled else ids, everywhere, torch.zeros_like(ids))
 
 
 RECALL = NetShape(width=8, depth=1, vocabulary=8, outputs=8)
@@ -383,3 +386,19 @@ def test_what_does_not_fit_is_refused(shape, settings, message):
     with pytest.raises(ValueError, match=message) as error:
         train(shape, GRAPHS, settings)
     assert "\n" not in str(error.value)
+
+
+def test_shuffled_labels_give_chance_and_true_ones_do_not():
+    settings = replace(LEARN, learning_rates=(0.05,) * 3, success=None, steps=60)
+    shape = replace(RECALL, vocabulary=2, outputs=2)
+    shuffled, true = (Recall(shuffled=each, vocabulary=2, outputs=2) for each in (True, False))
+    (_, chance), (_, learned) = (
+        spot_checks(train(shape, task, settings).net, task, seed=7, graphs=1000)
+        for task in (shuffled, true)
+    )
+    for r in range(3):
+        # Level 1 - 1e-6 each: a false alarm in 300,000 changes of the seeds.
+        low, high = Proportion(*chance[:, r, 0].tolist()).interval(1e-6)
+        assert low <= 0.5 <= high
+        assert high - low < 0.2
+        assert Proportion(*learned[:, r, 0].tolist()).interval(1e-6)[0] > 0.9

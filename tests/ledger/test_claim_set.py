@@ -24,7 +24,7 @@ from depthlaw.theory.claims.definition import find, registry
 
 # What papers cite. A set that stands here was released: where its file differs, put the file back
 # (git checkout claims-v1 -- FILE), and write an erratum into the next set
-# (python -m depthlaw.ledger.verdicts.claim_set claims-v4), with a line here.
+# (python -m depthlaw.ledger.verdicts.claim_set claims-v5), with a line here.
 RELEASED = {
     "claims-v1": "bbbdfc2037476eae5cc9b0d79b71aeb36ea3d59954e3b59949e1f35c307d8ddd",
     "claims-v2": "bec65266ce4dd67a21635f0e1dfa125a71c660f4bda46472865118eb398a1098",

@@ -84,6 +84,8 @@ REFUSED = {
     "records export {tmp}/x.txt": "must end with .csv",
     "records export {tmp}/there.png": "--force",
     "records diff {tmp}/absent {tmp}": "does not exist",
+    "records gc --results {tmp}/absent": "{tmp}/absent",
+    "records list --results {tmp}/absent": "{tmp}/absent",
     "records gc --results {tmp}": "not a results folder",
     "records verify --results {tmp}/there.png": "does not verify",
     "records nothing": "depthlaw records --help",
@@ -430,3 +432,24 @@ def test_the_list_of_claims_marks_what_was_changed_after_data(depthlaw):
     marked = {key for key, row in rows.items() if row["post_hoc"] and row["verdict"].isupper()}
     assert set(re.findall(r"^(\S+) +[A-Z ]+\*", text, re.M)) == marked != set()
     assert "show KEY` says what" in text
+
+
+# The signal itself, at a moment when the appendix is being written.
+INTERRUPTED = """
+import os, signal, sys
+from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.verdicts.record_source import Recorded
+# A process in the background may have been started with the signal ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+def judged(*arguments):
+    os.kill(os.getpid(), signal.SIGINT)
+Recorded.judged = judged
+sys.exit(main())
+"""
+
+
+def test_ctrl_c_during_an_appendix_is_one_line_and_writes_nothing(tmp_path):
+    command = [sys.executable, "-c", INTERRUPTED, "appendix", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: interrupted\n")
+    assert list(tmp_path.iterdir()) == []

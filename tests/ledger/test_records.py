@@ -130,6 +130,10 @@ def test_store_keeps_and_finds(tmp_path):
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
+def spoil_empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
 def spoil_reformat(path: Path) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()), indent=1))
 
@@ -144,7 +148,7 @@ def spoil_symlink(path: Path) -> None:
     path.symlink_to(target)
 
 
-@pytest.mark.parametrize("spoil", [spoil_reformat, spoil_nesting, spoil_symlink])
+@pytest.mark.parametrize("spoil", [spoil_empty, spoil_reformat, spoil_nesting, spoil_symlink])
 def test_what_does_not_verify_is_set_aside_and_kept(tmp_path, spoil):
     """More ways, each many times, in test_faults.py."""
     store = Store(tmp_path)

@@ -142,6 +142,11 @@ def resting(case: Case) -> Exact:
             "from depthlaw.theory.symbols import depth",
             r"since 0.3 it is depthlaw\.theory\.claims\.symbols\)",
         ),
+        (
+            "import numpy as np",
+            "from depthlaw.theory import claim",
+            r"since 0.3 it is depthlaw\.theory\.claims\)",
+        ),
         ("import numpy as np", "raise RuntimeError('two\\nlines')", "RuntimeError: two lines"),
         ("import numpy as np", "raise SystemExit(5)", r"cannot be loaded \(SystemExit: 5"),
         ("import numpy as np", "raise GeneratorExit", "cannot be loaded"),

@@ -33,9 +33,8 @@ BIBLIOGRAPHY = set(
     )
 )
 
-# Trainings take minutes: tests/empirics/test_trained_depth.py has the negative controls of that
-# topic. Those of these claims, and of suites that stand alone, have no smaller case; `verify` runs
-# them.
+# Trainings take minutes: the controls of trained claims are recorded in the reference ledger, which
+# tests/ledger/test_verdicts.py judges; `verify` runs them.
 LONG = {
     "rank_collapse/bert_init_full_curve",
     "rank_collapse/published_scores",

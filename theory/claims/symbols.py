@@ -1,7 +1,7 @@
 """Symbols: how papers print a quantity, what it means, and the domain SymPy may assume.
 
 Here stand the symbols that several topics share. What one module alone measures is declared there
-by `quantity`. How statements are printed for people stands in `notation`.
+by `quantity`. How statements are printed for people stands in `printing`.
 """
 
 from __future__ import annotations

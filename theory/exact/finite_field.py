@@ -7,7 +7,7 @@ are given as integers modulo p, of all types that `centred` takes; others raise 
 
 The same code runs on NumPy arrays and on arrays of any library with NumPy's names (torch tensors,
 on a GPU too), found through the array's type; only the panels, 64 columns wide, are eliminated on
-the host (`panels`). Threads are left to the BLAS.
+the host. Threads are left to the BLAS.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 records and from nothing else.
 
 One text in Markdown (`templates/appendix.md`) becomes PDF, HTML and LaTeX (`formats`); figures,
-data and the description of the files come from `plates`, `data` and `provenance`.
+data and citation come from `appendix_figures`, `data` and `provenance`.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ _SIGNS = {
     ">": ">",
 }
 _SIGN = re.compile("|".join(_SIGNS) + "|[ΓΔΘΛΞΠΣΦΨΩα-ξπ-ω]")
-# Intervals, and numbers with a power of ten, as `terminal.number` writes them.
+# Intervals, and numbers with a power of ten, as `display.number` writes them.
 _NUMBER = (
     r"(?<![\w\]])\[-?[\d.e+^-]+, -?[\d.e+^-]+\](?!\()"
     r"|(?<![\w.+-])-?(?:\d+(?:\.\d+)?e[+-]?\d+|10\^-?\d+(?:\.\d+)?)(?!\w)"
@@ -156,8 +156,8 @@ def _marked(text: str) -> str:
 
 
 def _latin(c: str) -> bool:
-    """Whether every format has a letter for it."""
-    return c.isascii() or c in "–—‘’“”…" or "\u00a0" <= c <= "\u00ff"
+    """Whether every format has a letter for it; pdfLaTeX knows few accents beyond U+017F."""
+    return c.isascii() or c in "–—‘’“”…" or "\u00a0" <= c <= "\u017f"
 
 
 def maths(latex: str) -> str:
@@ -225,7 +225,7 @@ def factor(value: float | None) -> str:
 
 
 def _number(text: str) -> str | None:
-    r"""A number, an interval or a power of ten, as `terminal.number` writes it, as maths; None when
+    r"""A number, an interval or a power of ten, as `display.number` writes it, as maths; None when
     it is not one of them.
 
     >>> _number("1.5e-07"), _number("[1, 10^-320.51]"), _number("mean 3 of 4")
