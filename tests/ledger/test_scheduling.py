@@ -85,6 +85,7 @@ def test_claims_without_a_plan_come_last(tmp_path, monkeypatch):
     assert expected.known == len(RUNS)
 
 
+@pytest.mark.slow
 def test_rates_are_those_of_all_cores_at_once():
     """Measured in processes of their own, whose surroundings are as before afterwards."""
     before = dict(os.environ)

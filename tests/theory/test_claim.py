@@ -46,6 +46,7 @@ LONG = {
     "rank_collapse/trained_attention_collapses",
     "rank_collapse/trained_nets_keep_residual",
     "rank_collapse/training_draws_tokens_together",
+    "signal_propagation/epsilon_exponents",
     "signal_propagation/mup_logits_flat",
     "signal_propagation/completep_flat_shallow",
     "signal_propagation/deepnorm_update_with_biases",
