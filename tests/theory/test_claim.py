@@ -46,7 +46,6 @@ LONG = {
     "rank_collapse/trained_attention_collapses",
     "rank_collapse/trained_nets_keep_residual",
     "rank_collapse/training_draws_tokens_together",
-    "signal_propagation/epsilon_exponents",
     "signal_propagation/mup_logits_flat",
     "signal_propagation/completep_flat_shallow",
     "signal_propagation/deepnorm_update_with_biases",
@@ -58,15 +57,13 @@ QUICK = [
     if c.topic != "trained_depth" and c.key not in LONG and (not c.needs or c.cases("full"))
 ]
 assert set(IDS) >= LONG
-# Where the smallest case is one of suite full, dozens of nets are drawn, or trained.
+# Seconds; and where the smallest case is one of suite full, dozens of nets are drawn, or trained.
+SLOW = {"signal_propagation/epsilon_exponents"} | {
+    c.key for c in CLAIMS if c.needs and not c.cases("quick")
+}
 each_quick_claim = pytest.mark.parametrize(
     "claim",
-    [
-        pytest.param(
-            c, id=c.key, marks=[pytest.mark.slow] if c.needs and not c.cases("quick") else []
-        )
-        for c in QUICK
-    ],
+    [pytest.param(c, id=c.key, marks=[pytest.mark.slow] if c.key in SLOW else []) for c in QUICK],
 )
 
 
