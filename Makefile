@@ -141,8 +141,11 @@ bench: $(VENV)/.dev
 
 # Pages rest on the reference ledger. They are built in an environment of the extra
 # docs alone, so that torch, which `make test` installs, makes no difference to them.
-docs: $(VENV)/.docs
+docs: docs/_site/index.html
+PAGES := $(shell find docs -name _site -prune -o -name _build -prune -o -print)
+docs/_site/index.html: $(VENV)/.docs $(SOURCES) $(PAGES) CHANGELOG.md CONTRIBUTING.md
 	$(VENV)/docs/bin/python -m depthlaw.ledger.publish.site.pages docs docs/_site
+	@touch $@
 
 # Browser and TeX are the machine's own: without them there is nothing to test with, which the last
 # line of .ci/run says too.
