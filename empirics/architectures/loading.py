@@ -267,11 +267,7 @@ def _check_fit(folder: Path, net: nn.Module, report: dict[str, Any]) -> None:
 
 
 def _configuration(
-    model: NetFamily,
-    layers: int,
-    width: int,
-    heads: int,
-    vocabulary: int | None,
+    model: NetFamily, layers: int, width: int, heads: int, vocabulary: int | None
 ) -> dict[str, Any]:
     """Arguments of the configuration's class, under the names that all of them accept."""
     if min(layers, width, heads) < 1 or (vocabulary is not None and vocabulary < 2):

@@ -239,11 +239,7 @@ def matrix_norms(hidden: Tensor) -> Tensor:
 
 
 def zipf_ids(
-    rng: np.random.Generator,
-    batch: int,
-    tokens: int,
-    vocabulary: int,
-    without: int | None = None,
+    rng: np.random.Generator, batch: int, tokens: int, vocabulary: int, without: int | None = None
 ) -> np.ndarray:
     """Independent token ids, shape (batch, tokens), by Zipf's law: P(rank) proportional to 1/rank.
     Ids are ranked by size; `without` is left out: the id of padding, whose embedding is zero."""
@@ -253,12 +249,7 @@ def zipf_ids(
 
 
 def _chosen(
-    model: str,
-    given: dict[str, int],
-    tokens: int,
-    seed: int,
-    weights: Path | None,
-    variant: str,
+    model: str, given: dict[str, int], tokens: int, seed: int, weights: Path | None, variant: str
 ) -> tuple[NetFamily, nn.Module]:
     """The architecture and the net for the first seed."""
     if weights is None:
@@ -301,11 +292,7 @@ def _check_device(device: str) -> None:
 
 
 def _check_ids(
-    ids: np.ndarray | None,
-    batch: int,
-    tokens: int,
-    config: Any,
-    model: NetFamily,
+    ids: np.ndarray | None, batch: int, tokens: int, config: Any, model: NetFamily
 ) -> None:
     if ids is not None:
         if ids.ndim != 2 or ids.dtype.kind not in "iu" or ids.shape[1] < 2 or not len(ids):

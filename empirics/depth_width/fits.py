@@ -68,9 +68,7 @@ _DRAWS = 4000
 
 
 def groups(
-    points: Sequence[TrainedLoss],
-    budget: BudgetKind = "parameters",
-    tolerance: float = TOLERANCE,
+    points: Sequence[TrainedLoss], budget: BudgetKind = "parameters", tolerance: float = TOLERANCE
 ) -> tuple[tuple[TrainedLoss, ...], ...]:
     """The nets of each budget that has at least three depths, smallest budget first.
 

@@ -337,11 +337,7 @@ def budget_losses(
 
 @lru_cache(maxsize=32)
 def update_seconds(
-    case: Case,
-    depths: tuple[int, ...],
-    *,
-    device: str = "cpu",
-    folder: str = "",
+    case: Case, depths: tuple[int, ...], *, device: str = "cpu", folder: str = ""
 ) -> dict[int, tuple[float, ...]]:
     """Seconds of an update of all replicas, of each depth: `ROUNDS` measurements.
 

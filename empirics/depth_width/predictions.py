@@ -19,17 +19,7 @@ from depthlaw.theory.claims.relations import Gt, Le, Lt, between
 from depthlaw.theory.claims.symbols import quantity
 
 from ..signal_propagation.exponents import sample
-from .ablation import (
-    DEPTHS,
-    MORE_SEEDS,
-    NETS,
-    SIZES,
-    case_of,
-    depths_of,
-    gain,
-    gains,
-    log_losses,
-)
+from .ablation import DEPTHS, MORE_SEEDS, NETS, SIZES, case_of, depths_of, gain, gains, log_losses
 from .fixed_budgets import width_of
 
 excess = quantity(
@@ -83,9 +73,7 @@ def _ruled() -> Iterator[Case]:
     post_hoc=f"{MORE_SEEDS} Also: {LEVEL_MOVED}. Each rule was a claim of its own.",
     cases={"training": list(_ruled())},
     control=Control(
-        next(_ruled()),
-        "a twentieth of the loss less",
-        statement=Le(excess, -Rational(1, 20)),
+        next(_ruled()), "a twentieth of the loss less", statement=Le(excess, -Rational(1, 20))
     ),
     cited="Bears on whether a rule of depth may be used far below the sizes it was fitted to.",
     **NETS,

@@ -74,10 +74,7 @@ GRADIENTS: dict[str, Any] = {
 
 
 def _nets(
-    residual: bool,
-    *norms: str,
-    layers: Iterable[int] = SHOWN,
-    of: Iterable[str] = ("states",),
+    residual: bool, *norms: str, layers: Iterable[int] = SHOWN, of: Iterable[str] = ("states",)
 ) -> dict[str, tuple[Case, ...]]:
     """After a short training, and at initialisation by both schemes and at three depths."""
     net = partial(Case.grid, residual=residual, norm=norms, of=of, width=WIDTH, corpus=STANDARD)

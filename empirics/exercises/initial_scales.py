@@ -242,12 +242,7 @@ def none_diverges(case: Case, device: str = "cpu", folder: str = "") -> Exact:
 
 
 def variances(
-    case: Case,
-    name: str,
-    layers: int,
-    device: str,
-    folder: str,
-    **changes: Any,
+    case: Case, name: str, layers: int, device: str, folder: str, **changes: Any
 ) -> np.ndarray:
     """The variance of the hidden states before the first layer and after each, over tokens and
     width, shape (layers + 1, replicas), of nets as they are initialised, on validation text."""

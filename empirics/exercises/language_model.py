@@ -163,11 +163,7 @@ def texts(corpus: str, vocabulary: int = 512, length: int = CONTEXT, folder: str
 
 
 def validation_losses(
-    net: Net,
-    text: Text,
-    device: torch.device | str = "cpu",
-    *,
-    windows: int = WINDOWS,
+    net: Net, text: Text, device: torch.device | str = "cpu", *, windows: int = WINDOWS
 ) -> tuple[float, ...]:
     """The mean loss of each replica over windows of a text, nats per token: the same windows at
     every call, so that the losses of two nets are paired.

@@ -13,14 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sympy import Rational, log
 
-from depthlaw.theory.claims.definition import (
-    LEVEL_MOVED,
-    Case,
-    Control,
-    Sample,
-    Source,
-    claim,
-)
+from depthlaw.theory.claims.definition import LEVEL_MOVED, Case, Control, Sample, Source, claim
 from depthlaw.theory.claims.relations import Gt, Lt
 from depthlaw.theory.claims.symbols import quantity, vocabulary
 
@@ -462,11 +455,7 @@ def layers_specialise(case: Case, device: str = "cpu", folder: str = "") -> Samp
 
 
 def _learned(
-    case: Case,
-    device: str = "cpu",
-    folder: str = "",
-    *,
-    shuffled: bool = False,
+    case: Case, device: str = "cpu", folder: str = "", *, shuffled: bool = False
 ) -> Sample:
     trained = _accuracies(case, (case.layer,), device, folder, shuffled=shuffled)
     drawn = _accuracies(case, (case.layer,), device, folder, learns=False)

@@ -104,10 +104,7 @@ class Projections(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any,
-        hidden: Tensor,
-        weight: Tensor,
-        bias: Tensor | None,
+        ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor | None
     ) -> tuple[Tensor, ...]:
         """Three tensors (replicas, rows, width')."""
         ctx.save_for_backward(hidden, weight)

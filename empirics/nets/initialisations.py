@@ -29,11 +29,7 @@ def deepnorm_constants(layers: int) -> tuple[float, float]:
 
 
 def initialised(
-    scheme: str,
-    shape: NetShape,
-    *,
-    std: float = 0.02,
-    base_depth: int = 1,
+    scheme: str, shape: NetShape, *, std: float = 0.02, base_depth: int = 1
 ) -> tuple[NetShape, Deviations]:
     """A shape with the norm and constants of a scheme, and its standard deviations, for `Net`.
 

@@ -170,12 +170,7 @@ class NetShape:
 
 
 def gpt2(
-    width: int,
-    depth: int,
-    heads: int,
-    vocabulary: int,
-    length: int,
-    dropout: float = 0.1,
+    width: int, depth: int, heads: int, vocabulary: int, length: int, dropout: float = 0.1
 ) -> NetShape:
     """GPT-2 without a language-model head: the logits are the `width` hidden states after the final
     normalisation.
@@ -374,12 +369,7 @@ class Net(nn.Module):
 
     @torch.no_grad()
     def set_attention_weights(
-        self,
-        layer: int,
-        query: Tensor,
-        key: Tensor,
-        value: Tensor,
-        output: Tensor,
+        self, layer: int, query: Tensor, key: Tensor, value: Tensor, output: Tensor
     ) -> None:
         """Set what `attention_weights` returns; shapes broadcast to those there, so (width,
         head_width) serves all heads and replicas."""
@@ -566,10 +556,7 @@ class Net(nn.Module):
         return _affine(hidden, *self._map(name, layer, normalised))
 
     def _map(
-        self,
-        name: str,
-        layer: int | None,
-        normalised: tuple[Tensor, Tensor] | None = None,
+        self, name: str, layer: int | None, normalised: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, Tensor | None]:
         """Weight and bias of x -> (gain * x + shift) @ weight + bias. Gain and shift go into the
         weights, which are smaller than x."""

@@ -432,10 +432,7 @@ def certificates_proof(statement: Relational) -> Iterator[Step]:
     cited="Decides between $S(d, L)$ and $S$ less a loss as the generic rank of one head.",
 )
 def exact_below_count(
-    case: Case,
-    seed: int,
-    memory: int | None = None,
-    device: str = "cpu",
+    case: Case, seed: int, memory: int | None = None, device: str = "cpu"
 ) -> Exact:
     r"""Exact separation ranks below the dimension count.
 

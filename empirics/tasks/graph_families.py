@@ -151,10 +151,7 @@ class RandomGraphs:
         return self.vertices - (2 if self.family == "two paths" else 1)
 
     def distances(
-        self,
-        generator: torch.Generator,
-        count: int,
-        most_edges: int | None = None,
+        self, generator: torch.Generator, count: int, most_edges: int | None = None
     ) -> Tensor:
         """The distances of `count` random graphs, (count, n, n), -1 where there is no path; 1 where
         there is an edge; int8 for up to 127 vertices, int16 for more.

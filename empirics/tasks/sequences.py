@@ -14,10 +14,7 @@ FEW = 8
 
 
 def draw_symbols(
-    generator: torch.Generator,
-    shape: tuple[int, ...],
-    alphabet: int,
-    repeats: bool,
+    generator: torch.Generator, shape: tuple[int, ...], alphabet: int, repeats: bool
 ) -> Tensor:
     """Uniform symbols 0..alphabet-1, int64; without repeats the first is uniform and each next one
     uniform over the other symbols."""

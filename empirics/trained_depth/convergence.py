@@ -38,21 +38,13 @@ def _tasks(suite: str) -> Iterator[Case]:
     """Every task and depth of a suite: hops are asked in suite full alone."""
     for (n, diameter), most in GRAPHS_OF[suite].items():
         yield from Case.grid(
-            task="connectivity",
-            net=NETS,
-            vertices=n,
-            diameter=diameter,
-            depth=range(1, most + 1),
+            task="connectivity", net=NETS, vertices=n, diameter=diameter, depth=range(1, most + 1)
         )
     if suite != "full":
         return
     for (task, symbols, alphabet, k_max), most in HOPS_OF[suite].items():
         yield from Case.grid(
-            task=task,
-            symbols=symbols,
-            alphabet=alphabet,
-            hops_max=k_max,
-            depth=range(1, most + 1),
+            task=task, symbols=symbols, alphabet=alphabet, hops_max=k_max, depth=range(1, most + 1)
         )
 
 

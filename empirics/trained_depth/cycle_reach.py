@@ -118,8 +118,7 @@ def _asked(chosen: Callable[[Case], bool]) -> dict[str, tuple[Case, ...]]:
 
 
 def only(
-    grid: dict[str, tuple[Case, ...]],
-    *chosen: Callable[[Case], bool],
+    grid: dict[str, tuple[Case, ...]], *chosen: Callable[[Case], bool]
 ) -> dict[str, tuple[Case, ...]]:
     """The suites and cases of which everything is true."""
     kept = {

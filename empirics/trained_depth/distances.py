@@ -17,16 +17,7 @@ from depthlaw.theory.claims.definition import Ball, Case, Control, Proportion, c
 from depthlaw.theory.claims.relations import Eq, Ge, Lt
 from depthlaw.theory.claims.symbols import depth, quantity
 
-from .experiment import (
-    GRAPHS,
-    GRAPHS_OF,
-    NETS,
-    RESTATED_WALL,
-    TRAINED,
-    about_nets,
-    accuracy,
-    bar,
-)
+from .experiment import GRAPHS, GRAPHS_OF, NETS, RESTATED_WALL, TRAINED, about_nets, accuracy, bar
 
 trained_reach = quantity(
     "trained_reach",
@@ -124,9 +115,7 @@ def connectivity_within(case: Case, device: str = "cpu", folder: str = "") -> Pr
         "beyond $n - 4$ were taken out after the first recording: hardly a vertex is left over "
         "there."
     ),
-    cases={
-        "full": _distances(lambda c: _is_beyond(c) and c.vertices > _SHUFFLED.vertices),
-    },
+    cases={"full": _distances(lambda c: _is_beyond(c) and c.vertices > _SHUFFLED.vertices)},
     assumes={"distance $> 3^L$": _is_beyond},
     expected="FAILS",
     control=Control(
@@ -260,11 +249,7 @@ def local_baseline(case: Case, device: str = "cpu", folder: str = "") -> Ball:
 _Ends = tuple[float, float]
 
 
-def _least_excess(
-    ours: Sequence[_Ends],
-    first: Sequence[_Ends],
-    second: Sequence[_Ends],
-) -> float:
+def _least_excess(ours: Sequence[_Ends], first: Sequence[_Ends], second: Sequence[_Ends]) -> float:
     """The minimum of the sum of (a - b)^2 - (a - c)^2 over a, b, c in their intervals, place by
     place; rounded downwards.
 

@@ -178,12 +178,7 @@ def hops_needed(case: Case, device: str = "cpu", folder: str = "") -> Ball:
 
 
 def _least(
-    case: Case,
-    tried: int,
-    seeds: str,
-    groups: Sequence[int] | None,
-    device: str,
-    folder: str,
+    case: Case, tried: int, seeds: str, groups: Sequence[int] | None, device: str, folder: str
 ) -> Ball:
     """The least depth whose worst, median or best seed answers all groups, or those given."""
     from ..training.depth_search import least_depth

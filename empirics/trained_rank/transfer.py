@@ -13,13 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from depthlaw.theory.claims.definition import (
-    Case,
-    Control,
-    Sample,
-    Source,
-    claim,
-)
+from depthlaw.theory.claims.definition import Case, Control, Sample, Source, claim
 from depthlaw.theory.claims.relations import Ge, Gt
 from depthlaw.theory.claims.symbols import quantity
 from depthlaw.theory.separation_rank.error_floor import rank_bound

@@ -108,11 +108,7 @@ def rate_columns(net: nn.Module, factors: RateFactors) -> Tensor | None:
 
 
 def schedule_factor(
-    step: int,
-    *,
-    steps: int,
-    warmup: int = 0,
-    schedule: Schedule = "constant",
+    step: int, *, steps: int, warmup: int = 0, schedule: Schedule = "constant"
 ) -> float:
     """What the learning rate of update number `step` (from 0) is multiplied with.
 

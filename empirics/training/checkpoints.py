@@ -37,11 +37,7 @@ def fingerprint(value: object) -> str:
 
 
 def write(
-    folder: Path,
-    run: str,
-    step: int,
-    tensors: Mapping[str, Tensor],
-    counters: Mapping[str, Any],
+    folder: Path, run: str, step: int, tensors: Mapping[str, Tensor], counters: Mapping[str, Any]
 ) -> None:
     """Write a checkpoint of the run of that fingerprint, after so many steps, and remove the older
     one. Counters are JSON values without nan; floats come back bit for bit.

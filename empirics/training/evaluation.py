@@ -36,11 +36,7 @@ def generator(device: torch.device | str, *parts: int | str) -> torch.Generator:
 
 
 def draw(
-    task: Task,
-    seeds: Sequence[int],
-    size: int,
-    device: torch.device | str,
-    *parts: int | str,
+    task: Task, seeds: Sequence[int], size: int, device: torch.device | str, *parts: int | str
 ) -> Batch:
     """A batch with examples for each replica, from its own seed alone: what a replica sees does not
     depend on which others are drawn beside it.
@@ -219,10 +215,7 @@ def forced_choices(
         coin = torch.rand(scored.shape[:2], generator=keys, device=device) < 0.5
 
         def drawn(
-            g: int,
-            key: Tensor = key,
-            group: Tensor = group,
-            logit: Tensor = logit,
+            g: int, key: Tensor = key, group: Tensor = group, logit: Tensor = logit
         ) -> tuple[Tensor, Tensor]:
             best, where = key.masked_fill(group != g, -1.0).max(dim=2)
             return logit.gather(2, where[:, :, None])[:, :, 0], best >= 0
@@ -243,11 +236,7 @@ def replicas_of(net: Net) -> int:
 
 
 def _batches(
-    task: Task,
-    seeds: Sequence[int],
-    graphs: int,
-    device: torch.device | str,
-    *parts: int | str,
+    task: Task, seeds: Sequence[int], graphs: int, device: torch.device | str, *parts: int | str
 ) -> Iterator[Batch]:
     for index, start in enumerate(range(0, graphs, DRAWN)):
         yield draw(task, seeds, min(DRAWN, graphs - start), device, *parts, index)

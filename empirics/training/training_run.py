@@ -16,14 +16,7 @@ from torch.nn import functional
 
 from ..nets.net import Net, NetShape
 from ..tasks import Task
-from .adamw import (
-    AdamW,
-    decay_mask,
-    flatten,
-    gradient_scale,
-    rate_columns,
-    schedule_factor,
-)
+from .adamw import AdamW, decay_mask, flatten, gradient_scale, rate_columns, schedule_factor
 from .evaluation import accuracies, generator, source
 from .settings import Settings
 

@@ -498,9 +498,7 @@ def verify(
         offers=completion.suites,
     ),
     only: list[str] | None = _option(
-        None,
-        "A claim's key, or a topic; may be given several times.",
-        offers=completion.keys,
+        None, "A claim's key, or a topic; may be given several times.", offers=completion.keys
     ),
     own: Path | None = _path(
         "FILE", "Run the claims of this Python file of yours; with --only also others.", "--claims"
@@ -720,9 +718,7 @@ def records_list(
 
 
 @_command(
-    "records show 69c73d33ce --results reference",
-    of=records,
-    runs="records_commands.show_record",
+    "records show 69c73d33ce --results reference", of=records, runs="records_commands.show_record"
 )
 def records_show(
     start: str = _argument(..., "A record's id, or its beginning.", metavar="ID"),

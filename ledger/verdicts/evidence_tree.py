@@ -21,14 +21,7 @@ from depthlaw.theory.claims.verdict import Verdict
 from ..records.store import Record, manifest
 from ..running.claims_index import claims_index
 from .citations import reference, sources, words
-from .display import (
-    duration,
-    judged as judged_by,
-    measured_side,
-    slack,
-    stated,
-    statement_text,
-)
+from .display import duration, judged as judged_by, measured_side, slack, stated, statement_text
 from .shipped_answers import Ground
 from .suite_verdicts import NOT_RUN, PREMISE_REFUTED, CaseResult, ClaimResult, verdict_name
 from .undecided_advice import remedies

@@ -139,8 +139,7 @@ def _form_changes(
 
 
 def _candidates(
-    statement: Relational,
-    changes: Callable[[sympy.Basic, int], Iterator[_Change]],
+    statement: Relational, changes: Callable[[sympy.Basic, int], Iterator[_Change]]
 ) -> list[tuple[_Change, Relational]]:
     """The statement with each change of one of its sides."""
     candidates = []

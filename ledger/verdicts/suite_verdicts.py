@@ -287,10 +287,7 @@ class ClaimResult:
 
 
 def results(
-    claims: Mapping[str, Claim],
-    suite: str,
-    store: Store,
-    failures: Iterable[Failure] = (),
+    claims: Mapping[str, Claim], suite: str, store: Store, failures: Iterable[Failure] = ()
 ) -> list[ClaimResult]:
     """Judge every claim on its own records of a suite: no other claim changes its verdict, but for
     the premises that it names."""

@@ -121,10 +121,7 @@ class PlainNet:
         return True
 
     def products_give_outputs(
-        self,
-        forms: Sequence[Form],
-        exponents: Sequence[int],
-        points: int,
+        self, forms: Sequence[Form], exponents: Sequence[int], points: int
     ) -> bool:
         """Whether x_1 prod f^e is what the recursion gives at random inputs."""
         for x, moment, output in self.token_outputs(points):

@@ -754,10 +754,7 @@ class _Form:
         return [outside, shape, self._inside([n for n in bound if n not in given], body, given)]
 
     def _inside(
-        self,
-        bound: list[str],
-        parts: list[Any],
-        given: dict[str, Any] | None = None,
+        self, bound: list[str], parts: list[Any], given: dict[str, Any] | None = None
     ) -> Any:
         """What stands in a scope that binds some names itself."""
         scope: dict[str, Any] = {}

@@ -311,12 +311,7 @@ class Claim:
         return _predicted(self, case)
 
     def measure(
-        self,
-        case: Case,
-        seed: int = 0,
-        *,
-        control: bool = False,
-        **options: Any,
+        self, case: Case, seed: int = 0, *, control: bool = False, **options: Any
     ) -> Measured:
         """Measure the left side at a case, as the claim does or as its negative control does.
 
@@ -337,9 +332,7 @@ class Claim:
         return self.measured is not None and option in inspect.signature(self.measured).parameters
 
     def argument(
-        self,
-        rests_on: str,
-        evidence: Evidence = "argument",
+        self, rests_on: str, evidence: Evidence = "argument"
     ) -> Callable[[_Steps], _Steps]:
         """Decorator for (statement) -> steps: the machine-checked steps of a proof, and what of it
         a reader must check."""

@@ -226,9 +226,7 @@ def _survives_larger(relation: str, holds: bool, a: sympy.Expr, d: sympy.Expr) -
 
 
 def _slack(
-    claim: Claim,
-    measured: tuple[sympy.Expr, sympy.Expr],
-    stated: tuple[sympy.Expr, sympy.Expr],
+    claim: Claim, measured: tuple[sympy.Expr, sympy.Expr], stated: tuple[sympy.Expr, sympy.Expr]
 ) -> float | None:
     """log10 of the ratio of the two sides, between two bounds of the nearer one; None for
     equalities and sides that are not positive."""

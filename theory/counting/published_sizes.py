@@ -211,8 +211,7 @@ _STORED = [
     known="FAILS",
     weight="arithmetic",
     source=Source(
-        "deepnetworks63",
-        "Section 6.3, Depth vs Width, Modern Model Depths, Scaling Considerations",
+        "deepnetworks63", "Section 6.3, Depth vs Width, Modern Model Depths, Scaling Considerations"
     ),
     cases={
         "quick": [

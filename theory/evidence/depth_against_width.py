@@ -13,11 +13,7 @@ from depthlaw.advisor.grids import rows
 
 from ..claims.definition import Ball, Case, Control, Exact, Source, claim
 from ..claims.relations import Eq, Ge, Gt, between
-from ..claims.symbols import (
-    depth,
-    quantity,
-    stated,
-)
+from ..claims.symbols import depth, quantity, stated
 from ..counting.counted_nets import gpt2
 from ..exact.enclosure import ball, endpoints
 from .printed_numbers import gain, interval

@@ -298,7 +298,7 @@ CYCLES: dict[str, Any] = {
     "assumes": {
         "$k$ is even": lambda case: case.hops % 2 == 0,
         "cycles have at least 3 vertices": lambda case: case.hops >= 6,
-    },
+    }
 }
 
 

@@ -95,10 +95,12 @@ def dimension_count(case: Case, seed: int) -> Exact:
         "theory": (
             *Case.grid(width=(2, 3, 4), depth=2, heads=1, tokens=(6, 8, 10)),
             *Case.grid(width=(5, 6), depth=2, heads=1, tokens=4),
-            Case(width=2, depth=4, heads=1, tokens=2),
             Case(width=3, depth=3, heads=1, tokens=2),
         ),
-        "full": Case.grid(width=10, depth=2, heads=1, tokens=4),
+        "full": (
+            Case(width=2, depth=4, heads=1, tokens=2),
+            Case(width=10, depth=2, heads=1, tokens=4),
+        ),
     },
     control=Control(
         Case(width=2, depth=2, heads=1, tokens=2),

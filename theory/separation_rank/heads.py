@@ -130,11 +130,13 @@ _REST = (3**L - 1) / 2 - k
             (6, 2, 3),
             (6, 2, 6),
             (4, 3, 2),
-            (4, 3, 4),
             (8, 2, 4),
             (8, 2, 8),
         ),
-        "full": _cases((2, 5, 2), (9, 2, 3), (10, 2, 2), (10, 2, 5), (10, 2, 10), largest=3000),
+        "full": [
+            *_cases((4, 3, 4)),
+            *_cases((2, 5, 2), (9, 2, 3), (10, 2, 2), (10, 2, 5), (10, 2, 10), largest=3000),
+        ],
     },
     control=Control(
         Case(width=4, depth=2, heads=4, order=2, cut=0),
@@ -208,8 +210,9 @@ _W = d**2 / H
         ),
         "theory": (
             Case(width=5, depth=2, heads=5, tokens=4),
-            *Case.grid(width=6, depth=2, heads=(2, 3, 6), tokens=4),
+            Case(width=6, depth=2, heads=6, tokens=4),
         ),
+        "full": Case.grid(width=6, depth=2, heads=(2, 3), tokens=4),
     },
     control=Control(Case(width=4, depth=2, heads=4, tokens=2), "one token on each side"),
     supports="separation_rank/heads_exact",

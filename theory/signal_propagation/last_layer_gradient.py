@@ -215,10 +215,7 @@ def _as_drawn(case: Case) -> Case:
             _LONG(replicas=64, **_LINEAR, **_POST),
             _LONG(replicas=64, **_EQUAL, **_POST),
         ),
-        "theory": (
-            _LONG(replicas=64, **_SOFTMAX, **_PRE),
-            _LONG(replicas=64, **_SOFTMAX, **_POST),
-        ),
+        "theory": (_LONG(replicas=64, **_SOFTMAX, **_PRE), _LONG(replicas=64, **_SOFTMAX, **_POST)),
         "full": (_LONG(replicas=1024, **_EQUAL, **_PRE),),
     },
     control=Control(

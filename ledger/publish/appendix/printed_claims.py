@@ -66,11 +66,6 @@ class Statement:
         return self.result.claim
 
     @property
-    def anchor(self) -> str:
-        """The key as an identifier of HTML, Typst and LaTeX."""
-        return "claim-" + self.claim.key.replace("/", "-").replace("_", "-")
-
-    @property
     def sizes(self) -> str:
         """How large the nets are that were run, and how long they were trained, as far as fields of
         the cases say it; empty for claims on no nets of that kind."""

@@ -57,11 +57,7 @@ def tex(text: str) -> str:
     return re.sub(r"[\\^~{}$&#%_]", lambda m: _TEX.get(m[0], f"\\{m[0]}"), ascii_only)
 
 
-_TEX = {
-    "\\": r"\textbackslash{}",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-}
+_TEX = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
 
 
 def sentence(text: str) -> str:

@@ -307,9 +307,7 @@ def _measured(axes: Axes, panel: Panel, series: Series, place: int) -> None:
 
 
 def _ends(
-    panel: Panel,
-    series: Series,
-    seen: list[int],
+    panel: Panel, series: Series, seen: list[int]
 ) -> tuple[list[Number], list[Number]] | None:
     """The ends of the intervals; None where there are none. One that reaches below the positive
     numbers ends, on a logarithmic axis, far below what is shown."""

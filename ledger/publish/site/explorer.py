@@ -260,10 +260,7 @@ def thresholds(recorded: Recorded) -> dict[str, Any]:
     return {
         "curves": _curves("thresholds"),
         "series": {
-            "threshold": {
-                "x": WIDTHS,
-                "y": _shorts(math.log(d, 3) for d in WIDTHS),
-            },
+            "threshold": {"x": WIDTHS, "y": _shorts(math.log(d, 3) for d in WIDTHS)},
             "knee": {
                 "x": WIDTHS,
                 "y": _shorts(float(at(knee.statement.rhs.args[0], Case(width=d))) for d in WIDTHS),

@@ -40,14 +40,7 @@ from ..appendix.typesetting import pipe_table, prose
 from ..drawing.line_plot import line_plot
 from ..drawing.rank_panels import rank_panels
 from ..page_questions import QUESTIONS
-from . import (
-    claim_pages,
-    count_comparison,
-    depth_evidence,
-    explorer,
-    inline,
-    page_blocks,
-)
+from . import claim_pages, count_comparison, depth_evidence, explorer, inline, page_blocks
 
 # What of docs/ is no source of pages: the files of Sphinx, and what is built.
 _APART = {"conf.py", "_static", "_build", "_site", "explorer"}
