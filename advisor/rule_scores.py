@@ -409,13 +409,14 @@ def reason(key: NetKind = STANDARD, known_by: int | None = None, brief: bool = F
     against = gain(scores.best, scores.default)
     if brief:
         apart = (
-            f", not told apart from d = 64 L by {plural(against.sources, 'source')}"
+            f", though {plural(against.sources, 'source')} cannot tell it from d = 64 L"
             if published and not against.told
             else ""
         )
         if number == 1:
-            return "the only rule that may be chosen: no proof"
-        return f"best on published grids of the {number} rules that may be chosen{apart}: no proof"
+            return "the only rule that may be chosen; no proof"
+        best = f"of the {number} rules that may be chosen the best on published grids"
+        return f"{best}{apart}; no proof"
     sentence = [
         f"the least mean regret of the {plural(number, 'published rule')} that may be chosen, "
         f"over {plural(len(scores.rows), 'source')}: {scores.best.mean:.3f} of a grid's range"

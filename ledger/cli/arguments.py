@@ -529,7 +529,9 @@ def verify(
 
 @_command("claims", "claims recalled", "claims rank --all --json", runs="claim_commands.claims")
 def claims(
-    text: str = _argument("", "List only claims that mention this.", offers=completion.keys),
+    words: list[str] | None = _argument(
+        None, "List only claims that mention these words.", offers=completion.keys
+    ),
     everything: bool = _flag("--all", "Also those that support the cited ones."),
     json_output: bool = _JSON,
 ) -> None:
@@ -539,7 +541,7 @@ def claims(
 @_command(
     "show hops",
     "show separation_rank/exact",
-    "show walks/returns --claims walks.py",
+    "show walks/complete_graph --claims walks.py",
     runs="claim_commands.show",
 )
 def show(

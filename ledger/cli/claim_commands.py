@@ -28,15 +28,16 @@ if TYPE_CHECKING:
     from ..verdicts.record_source import RecordSource
 
 
-def claims(text: str, json_output: bool, *, everything: bool = False) -> int:
-    """List the cited claims that mention a text in what is printed of them, in words, source,
-    wording or kind; `everything`: those that support them, too."""
-    wanted = text.lower()
+def claims(words: list[str] | None, json_output: bool, *, everything: bool = False) -> int:
+    """List the cited claims that mention all words in what is printed of them, in source, wording
+    or kind; `everything`: those that support them, too."""
+    text = " ".join(words or ())
+    wanted = text.lower().split()
     fields = ("key", "title", "text", "source", "wording", "kind", "cited", "supports")
     matching = [
         row
         for row in claims_index().values()
-        if wanted in " ".join(row[field] for field in fields).lower()
+        if all(word in " ".join(row[field] for field in fields).lower() for word in wanted)
     ]
     if not matching:
         hint = unknown(text, claims_index()).partition("; ")[2]
@@ -50,7 +51,7 @@ def claims(text: str, json_output: bool, *, everything: bool = False) -> int:
             f"{'this one supports' if len(matching) == 1 else 'these support'} one"
         )
     elif left := len(matching) - len(rows):
-        more = shlex.join(["depthlaw", "claims", *([text] if text else []), "--all"])
+        more = shlex.join(["depthlaw", "claims", *(words or ()), "--all"])
         rest = "supports" if left == 1 else "support"
         note(f"{plural(len(rows), 'cited claim')}; {left} more {rest} these or others: `{more}`")
     return 0

@@ -133,7 +133,8 @@ def mutate(keys: list[str] | None, suite: str, folder: Path | None, json_output:
     if not any(result.decided for result in judged):
         raise UsageError(
             f"nothing is recorded for suite {suite} in {store.root}; run `depthlaw "
-            f"verify {suite}` first, or name your folder with --results"
+            f"verify {suite}{''.join(f' --only {key}' for key in keys or ())}` first, or name your "
+            "folder with --results"
         )
     rows: list[dict[str, Any]] = []
     for result in judged:
@@ -168,7 +169,7 @@ def mutate(keys: list[str] | None, suite: str, folder: Path | None, json_output:
         say(
             f"{_fates(total)} (a mutant is the statement with one constant or "
             f"its form changed); {plural(alarms, 'mutant')} of exact or argued claims "
-            "went unnoticed, and no reason is known"
+            "survived without a known reason"
         )
     return 1 if alarms else 0
 

@@ -108,21 +108,32 @@ def verdict_table(results: list[ClaimResult]) -> Table:
     return table
 
 
-LEGEND = f"""cases: decided / in scope.  slack: tightest ratio of both sides
+_LEGEND = f"""cases: decided / in scope.  slack: tightest ratio of both sides
 (x1: tight; below x1: violated by that factor)
 PROVED: checked certificates of every case of a finite statement.
 ARGUED: a written proof; its algebra is machine-checked, its joints are prose.
-HOLDS: every case agrees.  FAILS: a case refutes it.
+HOLDS: every case agrees.
+FAILS: a case refutes it.
 (settled): one observation decides the case, without chance.
 UNDECIDED: what was measured does not tell.
 CONDITIONAL: rests on claims that are neither PROVED nor ARGUED.
 PREMISE REFUTED: rests on a claim that FAILS.
-known: was known to fail   ! unexpected   ~ vacuous (both sides a million apart)
+, known: was known to fail.
+!: unexpected.
+~: vacuous (both sides a million apart).
 {CHANGED}
-wording: printed = read in the source, reported = in a restatement,
-recalled = from memory (check against the paper), derived = our own,
-universal = a vague sentence read as one about all instances
-`depthlaw why KEY` shows what a verdict rests on."""
+printed: read in the source.
+reported: read in a restatement.
+recalled: from memory (check against the paper).
+derived: our own.
+universal: a vague sentence read as one about all instances."""
+
+
+def legend(table: Table) -> str:
+    """What signs and words of a table of verdicts mean, those that stand in it."""
+    cells = "\n".join(str(cell) for column in table.columns[1:] for cell in column.cells)
+    said, *lines = _LEGEND.split("\n")
+    return "\n".join([said, lines[0], *(x for x in lines[1:] if x.partition(":")[0] in cells)])
 
 
 def show(console: Console, card: Card) -> None:

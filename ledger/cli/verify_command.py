@@ -105,7 +105,7 @@ def verify(
         for line in memory_check(work.stages, work.store.get):
             say(line)
         _print_summary(judged, agreement)
-        _print(judged, work, failures)
+        _print(judged, work, failures, f" --claims {own}" if own else "")
         of = "" if complete else " (of the claims chosen, not of the suite)"
         say(f"{len(listed['runs'])} runs; to cite them, cite their manifest{of}:\n{listed['hash']}")
         if agreement is not None and agreement.disagreements:
@@ -119,12 +119,14 @@ def verify(
     return 1 if any(result.unexpected for result in judged) else 0
 
 
-def _print(judged: list[ClaimResult], work: Work, failures: list[Failure]) -> None:
+def _print(judged: list[ClaimResult], work: Work, failures: list[Failure], file: str = "") -> None:
     console = stdout()
     for table in own_tables(judged):
         terminal.own_table(console, table)
-    print_table(console, terminal.verdict_table(judged))
-    console.print(Text(f"\n{terminal.LEGEND}\n", style="dim"))
+    verdicts = terminal.verdict_table(judged)
+    print_table(console, verdicts)
+    why = f"`depthlaw why KEY{file}` shows what a verdict rests on."
+    console.print(Text(f"\n{terminal.legend(verdicts)}\n{why}\n", style="dim"))
     for failure in failures:
         say(f"failed: {failure.run}: {failure.why}")
     for result in judged:
@@ -163,8 +165,8 @@ def _print_summary(judged: list[ClaimResult], agreement: Agreement | None) -> No
         starred = f" ({changed} of them with a *)" if changed else ""
         lines.append(
             f"chance: {plural(chance, 'claim')}{starred} may err by sampling, each with "
-            f"probability at most {FALSE_ALARM_BUDGET:g} by the assumptions of its "
-            "intervals (normality; not counting what was changed after data, `*`): "
+            f"probability at most {FALSE_ALARM_BUDGET:g} (if its intervals assume normality, by "
+            "that; not counting what was changed after data, `*`): "
             f"at most {_false_alarms(judged):.2g} false alarms to expect"
         )
     if agreement is not None:

@@ -31,6 +31,7 @@ from depthlaw.theory.claims.definition import (
     made_in,
     measured_symbol,
     registry,
+    topics,
 )
 
 from .engines import LOADER
@@ -106,8 +107,12 @@ def _wrong(claim: Claim, everything: Mapping[str, Claim]) -> Iterator[str]:
         )
     try:
         measured_symbol(claim.statement, cases[0])
+        unknown = {s.name for s in claim.statement.rhs.free_symbols} - cases[0].fields().keys()
     except Exception as error:
         yield f"has a statement that cannot be used ({_reason(error)}); {_TRY}"
+    else:
+        for name in [] if claim.predicted else sorted(unknown):
+            yield f"has the symbol {quoted(name)}, of which no field of [{cases[0]}] has the name"
     for key in claim.premises:
         if key not in everything:
             advice = "`depthlaw claims --all` lists the keys"
@@ -152,6 +157,8 @@ def _content(file: Path) -> str:
             f"--claims {name}: the name of the file is the topic of its claims; "
             "accepted are small letters, digits and underscores, such as my_claims.py"
         )
+    if file.stem in topics():
+        raise UsageError(f"--claims {name}: depthlaw has a topic of that name; rename the file")
     return hashlib.sha256(content).hexdigest()[:16]
 
 

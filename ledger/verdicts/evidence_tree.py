@@ -20,7 +20,7 @@ from depthlaw.theory.claims.verdict import Verdict
 
 from ..records.store import Record, manifest
 from ..running.claims_index import claims_index
-from .citations import reference, sources, words
+from .citations import entries, reference, sources, words
 from .display import duration, judged as judged_by, measured_side, slack, stated, statement_text
 from .shipped_answers import Ground
 from .suite_verdicts import NOT_RUN, PREMISE_REFUTED, CaseResult, ClaimResult, verdict_name
@@ -281,6 +281,8 @@ def _premise(
 
 def _sources(result: ClaimResult) -> Iterator[Ground]:
     source = result.claim.source
+    if source.key not in entries():
+        yield Ground("source", source.key, source.place, result.claim.wording)
     for key in sources(str(source)):
         where = ", ".join(filter(None, (source.version, source.place))) if key == source.key else ""
         yield Ground(

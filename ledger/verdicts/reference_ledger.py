@@ -268,7 +268,7 @@ class Agreement:
             f"{self.by_verdict} whose digits depend on rounding, compared by verdict"
             if self.by_verdict
             else "",
-            f"{rest} without reference" if rest else "",
+            f"{rest} not in the reference" if rest else "",
         ]
         return "; ".join(filter(None, others))
 

@@ -67,16 +67,15 @@ def test_newest_set_is_read_by_default_and_lists_what_a_claim_says() -> None:
 
 
 def test_every_claim_says_what_the_newest_set_lists() -> None:
-    """Else a new set is written, with an erratum."""
-    claims, newest = registry(), claim_set()
-    assert altered(newest, claims) == set()
-    assert newest.claims.keys() == claims.keys()
+    """Else a new set is written, with an erratum; a new claim waits for the next release."""
+    assert altered(claim_set(), registry()) == set()
 
 
 @pytest.mark.slow
 def test_every_verdict_is_that_of_the_newest_set() -> None:
     today, manifest = _today()
-    assert (changes(claim_set(), today), manifest) == ({}, claim_set().manifest)
+    found = {key: what for key, what in changes(claim_set(), today).items() if what != "new"}
+    assert (found, manifest) == ({}, claim_set().manifest)
 
 
 def test_another_constant_is_another_claim() -> None:

@@ -409,7 +409,7 @@ def test_claims_are_those_that_are_cited_and_all_of_them_on_demand(depthlaw):
     above = [line for line in lines[: keys.index("hops/doubling")] if " (supports " not in line]
     assert above[-1].startswith("hops/depth_corrected ")
     # What hangs on a claim is searched, too.
-    assert "rank_collapse/position_bias" in depthlaw("claims", "attention sinks").out
+    assert "rank_collapse/position_bias" in depthlaw("claims", "sinks", "attention").out
 
 
 def test_show_says_what_a_claim_is_for(depthlaw):

@@ -152,7 +152,9 @@ def test_comparison_ignores_code_and_names_what_differs():
         record(Exact(5), n=5, code="new"),
     ]
     found = compare(here, SOME)
-    assert found.line == ("reference: 2 of 3 runs compared, 1 equal, 1 DIFFER; 1 without reference")
+    assert found.line == (
+        "reference: 2 of 3 runs compared, 1 equal, 1 DIFFER; 1 not in the reference"
+    )
     assert [(run_name(key), mine, theirs) for key, mine, theirs in found.disagreements] == [
         ("a/b [n=2]", {"exact": "7"}, {"exact": "1/3"})
     ]

@@ -158,6 +158,12 @@ def resting(case: Case) -> Exact:
             "walks/complete_graph has a statement that cannot be used",
         ),
         ('"theory": Case', '"slow": Case', "has cases for 'slow'; suites are quick"),
+        ("Eq(entry, (degree + 1) ** (3**depth - 1))", "entry == 1", "is no relation; write Eq"),
+        (
+            "Eq(entry, (degree + 1) ** (",
+            "Eq(entry, (quantity('powr', 'p', 'misspelt') + 1) ** (",
+            r"has the symbol 'powr', of which no field of \[degree_of_graph=1 depth=0\] has",
+        ),
     ],
 )
 def test_a_file_that_cannot_be_used_gets_one_line(file, example, tmp_path, refused, old, new, why):
@@ -192,11 +198,7 @@ def test_a_key_that_is_used_already_is_refused(example, tmp_path, refused):
     again = example + "\n\n" + example[example.index("@claim(") :]
     for name, text, key in (
         ("walks.py", again, "the key 'walks/complete_graph' is used twice"),
-        (
-            "connectivity.py",
-            example.replace("def complete_graph", "def reach"),
-            "the key 'connectivity/reach'",
-        ),
+        ("connectivity.py", example, "depthlaw has a topic of that name; rename the file"),
     ):
         (tmp_path / name).write_text(text)
         said = refused("verify --claims", tmp_path / name, "--results", tmp_path / "r")
@@ -217,6 +219,19 @@ def test_what_is_no_file_of_claims_gets_one_line(tmp_path, refused, name, why):
     for made in ("My-claims.py", "empty.py"):
         (tmp_path / made).write_text("")
     assert why in refused("verify --claims", tmp_path / name, "--results", tmp_path / "r")
+
+
+def test_a_source_that_the_bibliography_lacks_is_printed_as_it_stands(
+    file, example, depthlaw, tmp_path
+):
+    file.write_text(example.replace('"ye2025", "Theorem 4.3"', '"Horn and Johnson", "5.1"'))
+    depthlaw("verify --claims", file, "--results", tmp_path / "r")
+    given = ("--claims", file, "--results", tmp_path / "r")
+    assert "Horn and Johnson" in depthlaw("why", KEY, *given)[1]
+    assert depthlaw("appendix", tmp_path / "out", *given)[0] == 0
+    written = (tmp_path / "out/appendix.md").read_text()
+    assert "Horn and Johnson" in written
+    assert f"depthlaw verify quick --claims {file.name}" in written
 
 
 def test_a_claim_of_a_file_may_support_one_that_comes_with_depthlaw(file, example, depthlaw):

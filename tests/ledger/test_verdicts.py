@@ -281,7 +281,7 @@ def test_the_line_of_agreement_accounts_for_every_run():
     assert Agreement(10, 10, 10, ()).line == "reference: 10 of 10 runs compared, all equal"
     assert Agreement(10, 4, 3, (), 2).line == (
         "reference: 4 of 10 runs compared, 3 equal, 1 within their intervals; "
-        "2 whose digits depend on rounding, compared by verdict; 4 without reference"
+        "2 whose digits depend on rounding, compared by verdict; 4 not in the reference"
     )
 
 

@@ -405,6 +405,8 @@ def claim(
                 f"{key}: its docstring needs a title, an empty line, and the statement in words"
             )
         title, text, *notes = paragraphs
+        if not isinstance(statement, Relational):
+            raise ValueError(f"{key}: its statement is no relation; write Eq(a, b) for a == b")
         extra = {"needs": "empirics"} if parts[1:2] == ["empirics"] else {}
         new = Claim(
             key=key,

@@ -446,7 +446,8 @@ def _commands(told: Sequence[ClaimResult], shown: Shown) -> list[str]:
     chain = [suite for suite in ("quick", "theory", "full") if suite in used]
     keys = "".join(f" --only {r.claim.key}" for r in told) if shown == "claims" else ""
     rest = (suite for suite in used if suite not in chain)
-    return [f"depthlaw verify {suite}{keys}" for suite in (*chain[-1:], *rest)]
+    own = provenance.from_file(told)
+    return [f"depthlaw verify {suite}{own}{keys}" for suite in (*chain[-1:], *rest)]
 
 
 # --- the other files ------------------------------------------------------------------------------

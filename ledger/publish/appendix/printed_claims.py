@@ -66,6 +66,11 @@ class Statement:
         return self.result.claim
 
     @property
+    def anchor(self) -> str:
+        """The key as an identifier of HTML, Typst and LaTeX."""
+        return "claim-" + self.claim.key.replace("/", "-").replace("_", "-")
+
+    @property
     def sizes(self) -> str:
         """How large the nets are that were run, and how long they were trained, as far as fields of
         the cases say it; empty for claims on no nets of that kind."""
@@ -147,6 +152,8 @@ class Statement:
     def brief(self) -> str:
         """Who states it, without the place."""
         keys = sources(str(self.claim.source))
+        if not keys:
+            return prose(self.claim.source.key)
         if keys[0] != "depthlaw" and self.claim.wording != "derived":
             return f"@{keys[0]}"
         after = [f"@{key}" for key in keys if key != "depthlaw"]
@@ -380,6 +387,8 @@ def cited(source: Source) -> str:
     'derived here, after @ye2025, Theorem 4.3'
     """
     place = ", ".join(filter(None, (source.version, source.place)))
+    if source.key not in entries():
+        return prose(f"{source.key}, {place}")
     if source.key != "depthlaw":
         return f"@{source.key} [{_place(place, nested=True)}]"
     return f"derived here, {_place(place)}" if place else "derived here"

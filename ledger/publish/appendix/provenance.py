@@ -181,7 +181,14 @@ def _commands(results: Sequence[ClaimResult]) -> Iterator[str]:
         only = [
             f"--only {r.claim.key}" for r in results if r.suite == suite and len(results) <= _FEW
         ]
-        yield " \\\n  ".join((f".venv/bin/depthlaw verify {suite}", *only))
+        yield " \\\n  ".join((f".venv/bin/depthlaw verify {suite}{from_file(results)}", *only))
+
+
+def from_file(results: Iterable[ClaimResult]) -> str:
+    """The option for claims of a file of one's own, whose name is their topic; else nothing."""
+    modules = {(r.claim.topic, getattr(r.claim.measured, "__module__", "")) for r in results}
+    own = {topic for topic, module in modules if module.startswith("depthlaw.own.")}
+    return "".join(f" --claims {topic}.py" for topic in sorted(own))
 
 
 def environments(records: Iterable[Record]) -> Iterator[tuple[int, dict[str, Any], str]]:
