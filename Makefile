@@ -23,6 +23,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 export PIP_ROOT_USER_ACTION := ignore
 # Tests start hundreds of processes: without compiled files each would compile the project again.
+# What is installed is compiled when it is first imported: much of it never is.
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
 # With their folders, so that a removed file counts as a change.
@@ -141,7 +142,7 @@ bench: $(VENV)/.dev
 
 # Pages rest on the reference ledger. They are built in an environment of the extra
 # docs alone, so that torch, which `make test` installs, makes no difference to them.
-docs: docs/_site/index.html
+docs: $(VENV)/.docs docs/_site/index.html
 PAGES := $(shell find docs -name _site -prune -o -name _build -prune -o -print)
 docs/_site/index.html: $(VENV)/.docs $(SOURCES) $(PAGES) CHANGELOG.md CONTRIBUTING.md
 	$(VENV)/docs/bin/python -m depthlaw.ledger.publish.site.pages docs docs/_site
@@ -214,26 +215,26 @@ $(VENV)/.python:
 
 $(VENV)/.base: pyproject.toml | $(VENV)/.python
 	@echo "installing depthlaw into $(VENV)"
-	@$(BIN)/pip install -qq --editable '.[appendix]'
+	@$(BIN)/pip install -qq --no-compile --editable '.[appendix]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/.python
 	@echo "installing depthlaw with torch and the development tools into $(VENV) (minutes, once)"
-	@$(BIN)/pip install -qq --editable '.[dev]'
+	@$(BIN)/pip install -qq --no-compile --editable '.[dev]'
 	@touch $(VENV)/.base $@
 
 $(VENV)/.docs: pyproject.toml | $(VENV)/.python
 	@echo "installing depthlaw with what builds the site into $(VENV)/docs"
 	@$(call new_venv,$(VENV)/docs)
-	@$(VENV)/docs/bin/pip install -qq --editable '.[docs]'
+	@$(VENV)/docs/bin/pip install -qq --no-compile --editable '.[docs]'
 	@touch $@
 
 $(VENV)/.site: pyproject.toml $(VENV)/.dev
-	@$(BIN)/pip install -qq --editable '.[site]'
+	@$(BIN)/pip install -qq --no-compile --editable '.[site]'
 	@touch $@
 
 $(VENV)/.release-tools: pyproject.toml | $(VENV)/.python
-	@$(BIN)/pip install -qq --editable '.[release]'
+	@$(BIN)/pip install -qq --no-compile --editable '.[release]'
 	@touch $@
 
 # An old build folder would smuggle deleted modules into the wheel.
