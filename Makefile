@@ -26,8 +26,10 @@ export PIP_ROOT_USER_ACTION := ignore
 # What is installed is compiled when it is first imported: much of it never is.
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
-# With their folders, so that a removed file counts as a change.
-SOURCES := $(shell find api advisor theory empirics ledger -not -path '*/__pycache__*')
+SOURCES := $(shell find api advisor theory empirics ledger -type f -not -path '*/__pycache__/*')
+PAGES := $(shell find docs -type f -not -path 'docs/_*/*' -o -path 'docs/_static/*' -type f)
+# Their names, so that a removed file counts as a change.
+LIST := $(VENV)/.files
 
 # $(call new_venv,DIR): some systems ship Python without ensurepip; then the system's pip installs
 # pip.
@@ -143,8 +145,7 @@ bench: $(VENV)/.dev
 # Pages rest on the reference ledger. They are built in an environment of the extra
 # docs alone, so that torch, which `make test` installs, makes no difference to them.
 docs: $(VENV)/.docs docs/_site/index.html
-PAGES := $(shell find docs -name _site -prune -o -name _build -prune -o -print)
-docs/_site/index.html: $(VENV)/.docs $(SOURCES) $(PAGES) CHANGELOG.md CONTRIBUTING.md
+docs/_site/index.html: $(VENV)/.docs $(LIST) $(SOURCES) $(PAGES) CHANGELOG.md CONTRIBUTING.md
 	$(VENV)/docs/bin/python -m depthlaw.ledger.publish.site.pages docs docs/_site
 	@touch $@
 
@@ -237,8 +238,13 @@ $(VENV)/.release-tools: pyproject.toml | $(VENV)/.python
 	@$(BIN)/pip install -qq --no-compile --editable '.[release]'
 	@touch $@
 
+always:
+$(LIST): always | $(VENV)/.python
+	@[ "$$(cat $@ 2>/dev/null)" = '$(sort $(SOURCES) $(PAGES))' ] \
+		|| echo '$(sort $(SOURCES) $(PAGES))' >$@
+
 # An old build folder would smuggle deleted modules into the wheel.
-$(VENV)/.wheel: pyproject.toml README.md LICENSE $(SOURCES) | $(VENV)/.python
+$(VENV)/.wheel: pyproject.toml README.md LICENSE $(LIST) $(SOURCES) | $(VENV)/.python
 	@rm -rf build $(VENV)/wheel
 	@$(BIN)/pip wheel -qq --no-deps --wheel-dir $(VENV)/wheel .
 	@rm -rf build

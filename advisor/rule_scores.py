@@ -414,9 +414,8 @@ def reason(key: NetKind = STANDARD, known_by: int | None = None, brief: bool = F
             else ""
         )
         if number == 1:
-            return "the only rule that may be chosen; no proof"
-        best = f"of the {number} rules that may be chosen the best on published grids"
-        return f"{best}{apart}; no proof"
+            return "the only eligible rule; no proof"
+        return f"the best of the {number} eligible rules on published grids{apart}; no proof"
     sentence = [
         f"the least mean regret of the {plural(number, 'published rule')} that may be chosen, "
         f"over {plural(len(scores.rows), 'source')}: {scores.best.mean:.3f} of a grid's range"

@@ -123,14 +123,11 @@ def prepare(
     if not runs:
         if DEVICE_OF.get(suite, options.device) != options.device:
             raise UsageError(f"suite {suite} is for a GPU; add --device {DEVICE_OF[suite]}")
-        others = [name for name in SUITES if name not in DEVICE_OF and plan(claims, name)]
+        here = [claim for claim in claims.values() if claim.measurable]
+        others = [name for name in SUITES if any(claim.cases(name) for claim in here)]
         raise UsageError(
             f"suite {suite} has no case that can be measured here for the claims asked for; "
-            + (
-                f"try {' or '.join(others)}"
-                if others
-                else "no suite has; `depthlaw doctor` says why"
-            )
+            + (f"try {' or '.join(others)}" if others else "`depthlaw doctor` says what is missing")
         )
     store = open_store(folder)
     todo = [run for run in runs if run.id not in store]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from importlib.metadata import version
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from rich.text import Text
@@ -105,7 +106,7 @@ def verify(
         for line in memory_check(work.stages, work.store.get):
             say(line)
         _print_summary(judged, agreement)
-        _print(judged, work, failures, f" --claims {own}" if own else "")
+        _print(judged, work, failures, f" --claims {quote(str(own))}" if own else "")
         of = "" if complete else " (of the claims chosen, not of the suite)"
         say(f"{len(listed['runs'])} runs; to cite them, cite their manifest{of}:\n{listed['hash']}")
         if agreement is not None and agreement.disagreements:
@@ -165,8 +166,8 @@ def _print_summary(judged: list[ClaimResult], agreement: Agreement | None) -> No
         starred = f" ({changed} of them with a *)" if changed else ""
         lines.append(
             f"chance: {plural(chance, 'claim')}{starred} may err by sampling, each with "
-            f"probability at most {FALSE_ALARM_BUDGET:g} (if its intervals assume normality, by "
-            "that; not counting what was changed after data, `*`): "
+            f"probability at most {FALSE_ALARM_BUDGET:g} (under normality, where its intervals "
+            "assume it; not counting what was changed after data, `*`): "
             f"at most {_false_alarms(judged):.2g} false alarms to expect"
         )
     if agreement is not None:

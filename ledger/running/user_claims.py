@@ -107,12 +107,13 @@ def _wrong(claim: Claim, everything: Mapping[str, Claim]) -> Iterator[str]:
         )
     try:
         measured_symbol(claim.statement, cases[0])
-        unknown = {s.name for s in claim.statement.rhs.free_symbols} - cases[0].fields().keys()
+        known = {name for case in cases for name in case.fields()}
     except Exception as error:
         yield f"has a statement that cannot be used ({_reason(error)}); {_TRY}"
     else:
-        for name in [] if claim.predicted else sorted(unknown):
-            yield f"has the symbol {quoted(name)}, of which no field of [{cases[0]}] has the name"
+        right = set() if claim.predicted else claim.statement.rhs.free_symbols
+        for name in sorted({symbol.name for symbol in right} - known):
+            yield f"has the symbol {quoted(name)}, which is no field of its cases"
     for key in claim.premises:
         if key not in everything:
             advice = "`depthlaw claims --all` lists the keys"

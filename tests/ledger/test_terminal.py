@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from rich.console import Console
+from rich.table import Table
 
 from depthlaw.ledger.cli import terminal
 from depthlaw.ledger.cli.tables import claims_table, print_table
@@ -121,3 +122,10 @@ def test_claims_without_cases_in_the_suite_are_counted_and_not_listed(results):
     )
     assert text.splitlines()[-1].split() == ["1", "claim", "without", "cases", "here"]
     assert f" {none.claim.name} " not in text
+
+
+def test_a_legend_explains_what_stands_in_the_table_and_no_more() -> None:
+    table = Table("claim", "verdict", "cases", "slack", "source")
+    table.add_row("PROVED", "HOLDS*", "3/3", "x2~", "ye2025 printed")
+    said = [line.partition(":")[0] for line in terminal.legend(table).split("\n")]
+    assert said == ["cases", "(x1", "HOLDS", "~", "*", "printed"]

@@ -162,7 +162,7 @@ def resting(case: Case) -> Exact:
         (
             "Eq(entry, (degree + 1) ** (",
             "Eq(entry, (quantity('powr', 'p', 'misspelt') + 1) ** (",
-            r"has the symbol 'powr', of which no field of \[degree_of_graph=1 depth=0\] has",
+            "has the symbol 'powr', which is no field of its cases",
         ),
     ],
 )

@@ -152,7 +152,7 @@ class Statement:
     def brief(self) -> str:
         """Who states it, without the place."""
         keys = sources(str(self.claim.source))
-        if not keys:
+        if self.claim.source.key not in entries():
             return prose(self.claim.source.key)
         if keys[0] != "depthlaw" and self.claim.wording != "derived":
             return f"@{keys[0]}"
@@ -388,7 +388,7 @@ def cited(source: Source) -> str:
     """
     place = ", ".join(filter(None, (source.version, source.place)))
     if source.key not in entries():
-        return prose(f"{source.key}, {place}")
+        return prose(", ".join(filter(None, (source.key, place))))
     if source.key != "depthlaw":
         return f"@{source.key} [{_place(place, nested=True)}]"
     return f"derived here, {_place(place)}" if place else "derived here"
