@@ -178,10 +178,8 @@ transcripts: $(VENV)/.dev
 # What a fresh run on another machine compares itself with; last before a release, since it holds
 # the records of this very code.
 reference: $(VENV)/.dev
-	$(BIN)/depthlaw verify quick $(RECORDS)
+	$(BIN)/depthlaw verify full $(RECORDS)
 	$(BIN)/depthlaw verify frontier $(RECORDS)
-	$(BIN)/depthlaw verify full --only trained_depth --only rank_collapse \
-		--only signal_propagation --only trained_rank $(RECORDS)
 	$(BIN)/depthlaw exercise all $(RECORDS)
 	$(BIN)/depthlaw verify training $(RECORDS)
 	$(BIN)/python -m depthlaw.ledger.verdicts.reference_ledger $(RECORDS)
