@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from depthlaw.advisor.base.quantities import UsageError, parse_bytes, quoted
 from depthlaw.theory.claims.code_version import remember
-from depthlaw.theory.claims.definition import ALONE, DEVICE_OF, SUITES, Case, Claim
+from depthlaw.theory.claims.definition import ALONE, AS_IT_COMES, DEVICE_OF, SUITES, Case, Claim
 
 from .records.run import Failure, Run
 from .records.store import Record, Store, open_store
@@ -115,6 +115,9 @@ def prepare(
         UsageError: for anything that cannot be used, before a record is written.
     """
     options = options or Options()
+    if suite in AS_IT_COMES and options.timeout == Options.timeout:
+        # Several trainings of half an hour in one run are not hung.
+        options = replace(options, timeout=24 * Options.timeout)
     check_device(options.device)
     engine = options.made(loader_of(own))
     asked = _asked(list(only), check_suite(suite), options.device, own)

@@ -139,10 +139,10 @@ def log_losses(
     size by loss ~ N^-0.076, as published grids are (`advisor.grids`), which moves them by 0.3 % at
     most.
     """
-    return np.log(_losses(case, depth, budget, device, folder)) + _off_size(case, depth)
+    return np.log(_losses(case, depth, budget, device, folder)) + off_size(case, depth)
 
 
-def _off_size(case: Case, depth: int) -> float:
+def off_size(case: Case, depth: int) -> float:
     """What ln loss is corrected by, since the net's size is not quite the one that is named."""
     width = width_of(case.parameters, depth, case.heads)
     return SIZE_EXPONENT * math.log(12 * depth * width**2 / case.parameters)

@@ -161,7 +161,7 @@ def curves(case: Case, depth: int, *, device: str = "cpu", folder: str = "") -> 
             rate: loss[-1] if math.isfinite(loss[-1]) else math.inf
             for rate, loss in zip(ask, losses, strict=True)
         }
-        ask = _next(losses_by_rate)
+        ask = next_rates(losses_by_rate)
     rate = min(losses_by_rate, key=lambda rate: losses_by_rate[rate])
     seeds = range(case.replicas)
     steps, losses = _trained(
@@ -181,7 +181,7 @@ def initial_losses(
     return tuple(losses[-1] for losses in _trained(_on(models, device), both, device, folder)[1])
 
 
-def _next(found: dict[float, float]) -> list[float]:
+def next_rates(found: dict[float, float]) -> list[float]:
     """The rate beyond the end that is best so far; none where the best lies inside."""
     best = min(found, key=lambda rate: found[rate])
     beyond = {min(found): best / 2, max(found): 2 * best}.get(best)

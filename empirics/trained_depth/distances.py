@@ -164,7 +164,7 @@ _ROOM = {r"$2 (3^L + 1) \leq n$": _has_room}
     post_hoc=f"Split off from deeper nets after the third recording. {RESTATED_WALL}",
     cases={"full": tuple(c for c in _WALLS if c.depth == 1)},
     assumes={"nets of one layer": lambda c: c.depth == 1} | _ROOM,
-    supports="trained_depth/cycles_wall_one_layer",
+    supports="trained_depth/wall_beyond",
     **ON_PATHS,
 )
 @about_nets()

@@ -79,7 +79,7 @@ _POOLED = (
     cases=on_cycles(*PARTS),
     post_hoc=LOOKED,
     control=Control(tiny(), "more than all distances there are", Gt(reach_effective, 4)),
-    supports="trained_depth/cycles_wall",
+    supports="trained_depth/wall_within",
     **(OF_REACH | {"holds_for": "typical"}),
 )
 @noted(HOW)
@@ -106,7 +106,7 @@ def reach_over_seeds(case: Case, device: str = "cpu", folder: str = "") -> Sampl
     control=Control(
         tiny(), "$2^L$ in place of $3^L$", Lt(reach_effective, Min(2**depth, around / 2))
     ),
-    supports="trained_depth/cycles_wall",
+    supports="trained_depth/wall_within",
     **OF_REACH,
 )
 @noted(_POOLED, HOW)
@@ -119,8 +119,7 @@ def reach_falls_short(case: Case, device: str = "cpu", folder: str = "") -> Ball
 
     Nets that do have the reach of the weights leave it undecided, however many graphs there are:
     one layer does. That one layer reaches less than 3 + 1 on cycles of 8 and 22 follows from what
-    it answers beyond 3: at most 55 % at each distance (cycles_at_chance), which adds at most 0.1
-    for each.
+    it answers beyond 3: at most 55 % at each distance, which adds at most 0.1 for each.
     """
     return _reach(case, device, folder)
 
@@ -130,7 +129,7 @@ def reach_falls_short(case: Case, device: str = "cpu", folder: str = "") -> Ball
     cases=on_cycles(),
     control=Control(tiny(), "three more steps in the last two thirds", Gt(gained, 3)),
     post_hoc=_POOLED_SINCE,
-    supports="trained_depth/cycles_wall",
+    supports="trained_depth/wall_within",
     **OF_REACH,
 )
 @noted(_POOLED, HOW)
@@ -160,7 +159,7 @@ def _is_deeper(case: Case) -> bool:
     cases=only(on_cycles(), _is_deeper),
     control=Control(tiny(depth=2), "a layer adds two steps", Gt(gained, 2)),
     post_hoc=_POOLED_SINCE,
-    supports="trained_depth/cycles_wall",
+    supports="trained_depth/wall_within",
     **OF_REACH,
 )
 @noted(_POOLED, HOW)

@@ -118,6 +118,11 @@ def _floor_at(case: Case, width: int, depth: int) -> Ball:
     return floor(teacher_of(case), rank_bound(width, depth, case.tokens, case.vocabulary))
 
 
+def floor_of(case: Case) -> Ball:
+    """The floor of the students of a case."""
+    return _floor_at(case, case.width, case.depth)
+
+
 def _students(case: Case, device: str, folder: str) -> Students:
     from .students import trained
 
@@ -132,7 +137,7 @@ def _least_error(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     return enclosed_error(students, int(np.nanargmin(students.errors)))
 
 
-def _errors(case: Case, device: str, folder: str) -> np.ndarray:
+def trained_errors(case: Case, device: str, folder: str) -> np.ndarray:
     """The errors of all replicas; one that is not finite counts as that of the best constant 0."""
     return np.nan_to_num(_students(case, device, folder).errors, nan=1.0)
 
@@ -140,7 +145,7 @@ def _errors(case: Case, device: str, folder: str) -> np.ndarray:
 # --- no student beats its floor -------------------------------------------------------------------
 
 MEASURED: dict[str, Any] = FIT | {"portable": False}
-_OURS = Source("depthlaw", "after eckart1936 and separation_rank/dimension_count")
+OURS = Source("depthlaw", "after eckart1936 and separation_rank/dimension_count")
 
 
 def _grid(depths: Sequence[int], device: Any = _CPU, most: int = 1000) -> list[Case]:
@@ -161,7 +166,7 @@ def _deeper(case: Case, device: str = "cpu", folder: str = "") -> Ball:
 
 @claim(
     Ge(trained_error, error_floor),
-    source=_OURS,
+    source=OURS,
     predicted=lambda _, case: _floor_at(case, case.width, case.depth),
     weight="measurement",
     portable=False,
@@ -200,7 +205,7 @@ def floor_holds(case: Case, device: str = "cpu", folder: str = "") -> Ball:
 
 def _ratios(case: Case, device: str, folder: str) -> Sample:
     low = _floor_at(case, case.width, case.depth).low
-    return Sample(tuple(map(float, _errors(case, device, folder) / float(low))))
+    return Sample(tuple(map(float, trained_errors(case, device, folder) / float(low))))
 
 
 # Where the floor lies well above rounding.
@@ -213,7 +218,7 @@ _DEEP = [*_grid((3,), most=1), *_grid((2,), most=2)]
 
 @claim(
     Le(error_ratio, factor),
-    source=_OURS,
+    source=OURS,
     assumes=_VISIBLE,
     reads=("factor",),
     expected="FAILS",
@@ -268,7 +273,7 @@ def _first_floor(statement: Relational, case: Case) -> Any:
 def _first_trained(case: Case, device: str, folder: str) -> Exact:
     level, widths = float(Fraction(case.level)), WIDTHS[case.depth]
     for width in widths:
-        if np.min(_errors(_at_width(case, width), device, folder)) <= level:
+        if np.min(trained_errors(_at_width(case, width), device, folder)) <= level:
             return Exact(width)
     # Beyond all widths tried: nothing says how far.
     return Exact(widths[-1] + 1, misses=1.0, truncated=True)
@@ -323,7 +328,7 @@ shallow_floor = quantity(
 
 @claim(
     Lt(trained_error, shallow_floor),
-    source=_OURS,
+    source=OURS,
     predicted=lambda _, case: _floor_at(case, case.shallow_width, 1),
     post_hoc=_MORE_SEEDS,
     reads=("shallow_width",),
@@ -344,7 +349,7 @@ def two_layers_beat_every_shallow(case: Case, device: str = "cpu", folder: str =
     above the floors of widths 4 and 8: training within 2000 updates does not take what rank allows.
     It was expected to hold.
     """
-    return Sample(tuple(map(float, _errors(_at_shape(case), device, folder))))
+    return Sample(tuple(map(float, trained_errors(_at_shape(case), device, folder))))
 
 
 def _at_shape(case: Case) -> Case:

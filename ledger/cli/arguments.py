@@ -494,7 +494,7 @@ def exercise(
 def verify(
     suite: str = _argument(
         "quick",
-        "quick, theory, full, frontier, exercises, training or gpu.",
+        "quick, theory, full, frontier, exercises, training, long or gpu.",
         offers=completion.suites,
     ),
     only: list[str] | None = _option(
@@ -509,7 +509,9 @@ def verify(
     quiet: bool = _flag("--quiet", "No progress, only the verdicts."),
     engine: str = _option("pool", "inline, pool (processes of this machine) or ray."),
     processes: int = _option(0, "Processes of the pool; 0: one per core."),
-    timeout: float = _option(3600.0, "Seconds after which a run of the pool counts as hung."),
+    timeout: float = _option(
+        3600.0, "Seconds after which a run of the pool counts as hung; in suite long a day."
+    ),
     max_memory: str = _option("", "Memory cap of each process of the pool, such as 4GB."),
     minutes: float | None = _option(None, "Stop after this long; the records are kept."),
     address: str = _option("local", "Ray cluster: local, auto, or its address."),

@@ -101,22 +101,54 @@ def _keys(topic: str, names: str) -> tuple[str, ...]:
 
 # --- cycles ---------------------------------------------------------------------------------------
 
-_ON_CYCLES = _keys("trained_depth", "cycles_within cycles_at_chance")
+_ON_ROWS = _keys("trained_depth", "wall_within wall_beyond")
 
 
 @_shows("walls")
 def _walls(results: Found) -> Iterator[Panel]:
-    for (k, c, layers), part in split(rows(results, *_ON_CYCLES), "cycles", "around", "depth"):
+    for (layers,), part in split(rows(results, *_ON_ROWS, asked="row"), "depth"):
+        updates = max(case.updates for case, _ in part)
+        longest = [row for row in part if row[0].updates == updates]
+        places = sorted({case.distance for case, _ in longest})
         # Both are exact: connectivity/reach and cycles_look_alike.
-        exact = {at: 1.0 if at <= reach(layers) else 0.5 for at in range(1, c // 2 + 1)}
-        lines = [stated("explicit weights", exact), stated("95 %", {1: 0.95, c // 2: 0.95})]
-        if reach(layers) <= c // 2:
-            lines.append(upright("3^L", reach(layers), 0.45, 1.0))
+        exact = {at: 1.0 if at <= reach(layers) else 0.5 for at in places}
+        trained = [
+            curve(str(net), {at: _around(of) for (at,), of in split(nets, "distance")})
+            for (net,), nets in split(longest, "net")
+        ]
         yield Panel(
-            f"L = {layers}, {k} cycles of {c}",
-            "distance",
-            "share of right choices",
-            (*curves(part, "distance", "net"), *lines),
+            f"L = {layers}, {updates:,} updates",
+            "distance in a cycle of 28 to 40",
+            "share of right answers",
+            (
+                *filter(None, trained),
+                stated("explicit weights", exact),
+                stated("95 %", {places[0]: 0.95, places[-1]: 0.95}),
+                upright("3^L", reach(layers), 0.45, 1.0),
+            ),
+        )
+
+
+def _around(part: Rows) -> Ball:
+    """What holds the intervals of several groups of nets."""
+    balls = [value for _, value in part if isinstance(value, Ball)]
+    return Ball(min(ball.low for ball in balls), max(ball.high for ball in balls))
+
+
+@_shows("wall-by-updates")
+def _wall_by_updates(results: Found) -> Iterator[Panel]:
+    for (net,), part in split(rows(results, "trained_depth/wall_by_updates"), "net"):
+        ends = [case.updates for case, _ in part]
+        walls = [
+            stated(f"3^{L}", dict.fromkeys((min(ends), max(ends)), reach(L)), f"L = {L}")
+            for (L,), _ in split(part, "depth")
+        ]
+        yield Panel(
+            str(net),
+            "updates",
+            "reach in a row",
+            (*curves(part, "updates", "depth", "L = {}".format), *walls),
+            x_scale="log",
         )
 
 
@@ -288,6 +320,20 @@ def _budgets(results: Found) -> Iterator[Panel]:
         )
 
 
+@_shows("depth-by-updates")
+def _depth_by_updates(results: Found) -> Iterator[Panel]:
+    part = rows(results, "depth_width/losses_by_updates")
+    for (corpus,), texts in split(part, "corpus"):
+        made = "brackets" in str(corpus)
+        yield Panel(
+            "Chains and brackets" if made else "Sources of Python's library",
+            "layers",
+            "validation loss, nats per token",
+            curves(texts, "depth", "steps", "{:,} updates".format),
+            x_scale="log",
+        )
+
+
 @_shows("depth-beyond-six-layers")
 def _beyond_six(results: Found) -> Iterator[Panel]:
     part = rows(results, *_STEPS)
@@ -452,9 +498,8 @@ _TRANSFER = {
     ),
     "effective rank below half of min(S, side)": ("trained_rank/half_of_rank_matters",),
     "a layer adds more rank where 3^L < d": ("trained_rank/wide_nets_gain_more_by_layers",),
-    "one layer sees 3 steps": ("trained_depth/cycles_wall_one_layer",),
-    "L layers see 3^L steps": ("trained_depth/cycles_wall",),
-    "no more than 3^L steps": ("trained_depth/cycles_at_chance",),
+    "L layers see 3^L steps": ("trained_depth/wall_within",),
+    "no more than 3^L steps": ("trained_depth/wall_beyond",),
     "sight grows by layers": ("trained_depth/reach_grows_with_depth",),
     "ceil(log_3 D) layers are enough and needed": ("trained_depth/connectivity_least_depth",),
     "ceil(log2 k) + 2 layers are enough": ("trained_depth/hops_enough",),

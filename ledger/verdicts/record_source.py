@@ -12,17 +12,25 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from depthlaw.theory.claims.definition import ALONE, DEVICE_OF, SUITES, Claim, find, topics
+from depthlaw.theory.claims.definition import (
+    ALONE,
+    AS_IT_COMES,
+    DEVICE_OF,
+    SUITES,
+    Claim,
+    find,
+    topics,
+)
 
 from ..records.run import Run, control_run
 from ..records.store import Record, Store, StoreError, canonical, open_store
 from .reference_ledger import Ledger, by_run, shipped
 from .suite_verdicts import CaseResult, ClaimResult, results
 
-# Not the order of `SUITES`: a claim is told by the trainings that it is about, then by `full`,
+# Not the order of `SUITES`: a claim is told by its longest trainings, then by `full`,
 # which contains `theory` and `quick`, and only where `full` has none of it by `frontier`, whose
 # long runs few repeat. Suites for another device follow on their own.
-_SUITES = ("training", "exercises", "full", "frontier", "theory", "quick")
+_SUITES = ("long", "training", "exercises", "full", "frontier", "theory", "quick")
 
 
 @dataclass(frozen=True)
@@ -40,12 +48,14 @@ class Recorded:
     _judged: dict[tuple[str, str], ClaimResult] = field(default_factory=dict)
 
     def judged(self, key: str) -> ClaimResult | None:
-        """The claim in the first suite of `_SUITES` of which every case is recorded, else in the
-        one of which most are; None where nothing is."""
+        """The claim in the first suite of `_SUITES` of which every case is recorded (of what is
+        recorded as it comes, any case), else in the one of which most are; None where nothing
+        is."""
         some = []
         for suite in _SUITES:
             result = self.of(suite, key)
-            if result is not None and result.cases and not result.missing:
+            whole = result is not None and result.cases and not result.missing
+            if whole or (suite in AS_IT_COMES and result is not None and _any(result)):
                 return result
             some += [result] if result is not None and _any(result) else []
         return min(some, key=lambda r: len(r.missing), default=None)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from depthlaw.theory.claims.definition import SUITES, Case, Claim, find
+from depthlaw.theory.claims.definition import AS_IT_COMES, SUITES, Case, Claim, find
 from depthlaw.theory.claims.values import Ball, Measured, Outside, Statistical, Step, joined
 from depthlaw.theory.claims.verdict import Decision, Verdict, judge, level
 
@@ -137,11 +137,17 @@ class ClaimResult:
         """The first premise that FAILS, or an empty string."""
         return next((key for key, verdict in self.premises.items() if verdict == Verdict.FAILS), "")
 
+    @property
+    def unfinished(self) -> bool:
+        """Whether cases are missing of a suite that is recorded as it comes."""
+        return self.suite in AS_IT_COMES and bool(self.missing)
+
     @cached_property
     def verdict(self) -> Verdict:
         """The strongest word that the evidence bears; see docs/decisions/0007.
 
-        One case is enough for FAILS, and one undecided case for UNDECIDED. CONDITIONAL rests on a
+        One case is enough for FAILS, and one undecided case for UNDECIDED, as is one that is not
+        recorded yet where a suite is recorded as it comes. CONDITIONAL rests on a
         premise that is neither PROVED nor ARGUED. PROVED needs a checked certificate of every case
         of a statement about its cases, ARGUED a written proof over the whole domain with every
         machine step confirmed; HOLDS is agreement of every case.
@@ -160,6 +166,7 @@ class ClaimResult:
             return Verdict.OUT_OF_SCOPE
         if (
             Verdict.UNDECIDED in verdicts
+            or self.unfinished
             or not (self.decided or argued)
             or (self.proof is not None and not self.confirmed)
         ):

@@ -8,7 +8,13 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from depthlaw.empirics.depth_width import ablation, language_models, predictions
+from depthlaw.empirics.depth_width import (
+    ablation,
+    by_updates,
+    language_models,
+    predictions,
+    schedules,
+)
 from depthlaw.empirics.depth_width.ablation import (
     COUNTED,
     DEPTHS,
@@ -25,7 +31,7 @@ from depthlaw.empirics.exercises.language_model import Texts
 from depthlaw.empirics.nets.net import Net
 from depthlaw.empirics.tasks.text_windows import Text
 from depthlaw.empirics.training import training_run
-from depthlaw.theory.claims.definition import Case, Sample, made_in
+from depthlaw.theory.claims.definition import Case, Sample, find, made_in
 
 NETS = {"parameters": 400, "heads": 2, "parametrisation": "standard", "attention": "softmax"}
 TEXT = {"corpus": "-", "batch": 2, "length": 8, "vocabulary": 20}
@@ -36,8 +42,10 @@ TINY = Case(**NETS, **TEXT, steps=6, marks=3, replicas=2)
 def periodic(monkeypatch):
     """A text in which each token follows from the one before, in place of a corpus."""
     task = Text(np.arange(400) % 20, 8, 20)
-    monkeypatch.setattr(language_models, "texts", lambda *_: Texts(task, task))
+    for module in (language_models, schedules):
+        monkeypatch.setattr(module, "texts", lambda *_: Texts(task, task))
     language_models.curves.cache_clear()
+    schedules.final_losses.cache_clear()
 
 
 # --- budgets --------------------------------------------------------------------------------------
@@ -93,9 +101,9 @@ def test_parametrisations_agree_at_their_base_and_differ_elsewhere():
 
 
 def test_the_rate_is_searched_until_the_best_is_inside():
-    assert language_models._next({1 / 8: 3.0, 1 / 16: 2.0, 1 / 32: 1.0}) == [1 / 64]
-    assert language_models._next({1 / 64: 1.5, 1 / 16: 2.0, 1 / 32: 1.0}) == []
-    assert language_models._next({language_models.LARGEST_RATE: 1.0, 1 / 16: 2.0}) == []
+    assert language_models.next_rates({1 / 8: 3.0, 1 / 16: 2.0, 1 / 32: 1.0}) == [1 / 64]
+    assert language_models.next_rates({1 / 64: 1.5, 1 / 16: 2.0, 1 / 32: 1.0}) == []
+    assert language_models.next_rates({language_models.LARGEST_RATE: 1.0, 1 / 16: 2.0}) == []
     inside = language_models.Curves(0.5, ((0.25, 2.0), (0.5, 1.0), (1.0, 3.0)), (1,), ((1.0,),))
     assert inside.bracketed == 1
 
@@ -208,3 +216,53 @@ def test_points_are_the_recorded_losses_at_a_budget():
     assert len({p.tokens for p in updates}) == 1
     spent = [p.flops for p in operations]
     assert math.isclose(max(spent), min(spent))
+
+
+# --- by number of updates -------------------------------------------------------------------------
+
+
+def test_rates_are_chosen_at_a_quarter_of_the_updates_by_other_seeds(monkeypatch):
+    """And the schedule falls to zero over the updates of each training."""
+    asked = []
+
+    def fake(model, both, device, place):
+        settings = model.settings
+        asked.append((settings.steps, settings.warmup, settings.schedule, settings.seeds))
+        # Best at 2^-8, for both seeds.
+        return tuple(5 + abs(math.log2(rate) + 8) for rate in settings.learning_rates)
+
+    monkeypatch.setattr(schedules, "_trained", fake)
+    case = Case(**TINY.fields() | {"steps": 400})
+    found = schedules.final_losses(case, 2)
+    assert found.rate == 2.0**-8
+    assert found.losses == (5.0, 5.0)
+    assert asked == [(100, 10, "linear", (1000, 1001) * 3), (400, 40, "linear", (0, 1))]
+
+
+def test_losses_are_stored_and_read(tmp_path, monkeypatch):
+    found = schedules.final_losses(TINY, 2, folder=str(tmp_path))
+    assert all(math.isfinite(loss) for loss in found.losses)
+    monkeypatch.setattr(schedules, "train", None)
+    schedules.final_losses.cache_clear()
+    assert schedules.final_losses(TINY, 2, folder=str(tmp_path)) == found
+
+
+@pytest.mark.parametrize("readout", [True, False])
+def test_equal_operations_are_read_between_trainings(monkeypatch, readout):
+    """Losses that fall as updates^-1: the net with dearer updates has the larger loss by as much as
+    they cost more."""
+
+    def losses(case, depth, steps, device, folder):
+        return schedules.FinalLosses(1.0, (), (1000 / steps, 2000 / steps))
+
+    monkeypatch.setattr(by_updates, "_final", losses)
+    claim = find("depth_width/depth_gains_at_equal_operations")
+    case = by_updates._net(4_000, depth=1, other=12, readout=readout)
+    costs = [
+        training_operations(L, width_of(82_000, L, 2), 2, 2000, 64)
+        - (0 if readout else 6 * 2000 * width_of(82_000, L, 2))
+        for L in (1, 12)
+    ]
+    off = by_updates.off_size(case, 1) - by_updates.off_size(case, 12)
+    expected = math.log(costs[0] / costs[1]) + off
+    assert claim.measure(case).values == pytest.approx((expected,) * 2, abs=1e-5)

@@ -25,7 +25,7 @@ from depthlaw.theory.claims.verdict import Verdict, judge
 CLAIMS = {
     name: claim
     for name, claim in claims("trained_depth").items()
-    if not name.startswith(("cycles_", "reach_"))
+    if not name.startswith(("cycles_", "reach_", "wall_", "third_", "larger_"))
 }
 WITHIN, WALL = (CLAIMS[f"connectivity_{name}"] for name in ("within", "one_layer_wall"))
 NEAREST = CLAIMS["local_baseline"]

@@ -1,15 +1,17 @@
 """Teachers and students of known separation rank: values, training, resuming, enclosed errors."""
 
+import shutil
 from fractions import Fraction
 
 import numpy as np
 import pytest
 import torch
 
-from depthlaw.empirics.trained_rank import students, teachers
+from depthlaw.empirics.trained_rank import floors, many_starts, students, teachers
 from depthlaw.empirics.trained_rank.students import StudentRecipe, enclosed_error, outputs, trained
 from depthlaw.empirics.trained_rank.teachers import Teacher
 from depthlaw.empirics.training import checkpoints
+from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.separation_rank.dimension_count import dimension_count
 from depthlaw.theory.separation_rank.error_floor import rank_bound
 from depthlaw.theory.separation_rank.linear_attention import forward
@@ -120,3 +122,31 @@ def test_trained_values_have_no_more_rank_than_the_bound():
     values = found.values()[0]
     assert np.linalg.svd(values, compute_uv=False)[rank_bound(1, 2, 1, 6)] < 1e-12
     assert rank_mod(teachers.values(SMALL)) == 6
+
+
+# --- many starts ----------------------------------------------------------------------------------
+
+
+def test_starts_of_lbfgs_are_stored_one_by_one_and_go_on(tmp_path, monkeypatch):
+    case = Case(**many_starts._tiny.fields() | {"starts": 3})
+    many_starts.errors.cache_clear()
+    whole = many_starts.errors(case, str(tmp_path / "whole"))
+    done = []
+
+    def killed(recipe, seed, iterations):
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(seed)
+        return fitted(recipe, seed, iterations)
+
+    fitted = students.fit_by_lbfgs
+    monkeypatch.setattr(students, "fit_by_lbfgs", killed)
+    with pytest.raises(KeyboardInterrupt):
+        many_starts.errors(case, str(tmp_path / "cut"))
+    monkeypatch.setattr(students, "fit_by_lbfgs", fitted)
+    shutil.copytree(tmp_path / "cut", tmp_path / "moved")
+    assert many_starts.errors(case, str(tmp_path / "moved")) == whole
+    assert done == [100, 101]
+    # As near as Adam comes, or nearer, and never below the floor.
+    assert min(whole) <= min(floors.trained_errors(case, "cpu", "")) * 1.01
+    assert min(whole) >= float(floors.floor_of(case).low)

@@ -21,8 +21,8 @@ KEYS = (
     "rank_collapse/bert_init_collapse",
     "rank_collapse/bert_plateau_is_rounding",
     "rank_collapse/bert_init_full_curve",
-    "trained_depth/cycles_within",
-    "trained_depth/cycles_at_chance",
+    "trained_depth/wall_within",
+    "trained_depth/wall_beyond",
     "trained_rank/floor_holds",
     "depth_width/language_models_learn",
 )

@@ -23,11 +23,11 @@ from depthlaw.ledger.records.run import Run, control_run
 from depthlaw.ledger.records.store import Store, decode
 from depthlaw.ledger.verdicts.reference_ledger import shipped
 from depthlaw.theory.claims.definition import (
+    Ball,
     Case,
     Claim,
     Measured,
     Outside,
-    Proportion,
     registry,
 )
 from depthlaw.theory.claims.verdict import (
@@ -90,7 +90,7 @@ ELSEWHERE = {
         "signal_propagation/deepnorm_update_exponents",
     ),
     "what is answered, where the claim says chance: a coin must not pass": (
-        "trained_depth/cycles_at_chance",
+        "trained_depth/wall_beyond",
     ),
     "labels or answers that teach nothing": (
         "exercises/layers_specialise",
@@ -238,13 +238,13 @@ def test_every_exception_is_one(found):
 
 def test_a_coin_in_place_of_nets_at_chance_is_caught_by_their_control(store):
     """Judged are all cases at chance, and the control, with what a coin would answer."""
-    claim, coin = registry()["trained_depth/cycles_at_chance"], Proportion(2560, 5120)
+    claim, coin = registry()["trained_depth/wall_beyond"], Ball(Fraction("0.48"), Fraction("0.52"))
     assert judge(claim, claim.cases("full")[0], coin, alpha=1e-5).verdict is Verdict.HOLDS
     control = claim.control
     wrong = claim if control.statement is None else replace(claim, statement=control.statement)
     judged = partial(judge, wrong, control.case, alpha=1e-5, force=True)
     assert judged(coin).verdict is Verdict.HOLDS, "the control fails for a coin too"
-    assert judged(Proportion(5120, 5120)).verdict is Verdict.FAILS
+    assert judged(Ball(Fraction("0.99"), Fraction(1))).verdict is Verdict.FAILS
     value = measured(store, control_run(claim))
     if value is not None:
         assert judged(value).verdict is Verdict.FAILS

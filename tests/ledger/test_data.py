@@ -91,7 +91,7 @@ def test_intervals_are_named(rows: list[data.Row]) -> None:
         for key in (
             "rank_collapse/position_decay",
             "evidence/depth_wins",
-            "trained_depth/cycles_wall",
+            "trained_depth/wall_within",
         )
     ] == [True, False, False]
     assert (third["exact"], third["interval"], third["predicted"]) == ("1/3", None, "9")
@@ -128,9 +128,9 @@ def test_where_an_interval_is_judged_no_equality_is_printed() -> None:
     equal = find("separation_rank/width_without_floor")
     assert equal.predicted
     assert (display.judged(equal), display.statement_latex(equal)) == ("", latex(equal.statement))
-    chance = find("trained_depth/cycles_at_chance")
+    chance = find("trained_depth/wall_beyond")
     assert display.statement_text(chance) == "a ≈ 1/2"
-    case = CaseResult(chance.grid["training"][0], Proportion(50, 100), Decision(Verdict.HOLDS))
+    case = CaseResult(chance.grid["long"][0], Proportion(50, 100), Decision(Verdict.HOLDS))
     assert display.stated(chance, case) == "within [0.45, 0.55]"
     (written,) = data.rows([ClaimResult(chance, (case,), None, None)])
     assert (written["relation"], written["predicted_low"], written["predicted_high"]) == (

@@ -25,7 +25,7 @@ def test_every_question_names_claims_and_shows_nothing_of_nothing(name: str) -> 
     assert asked.table is None or asked.table({}).rows == ()
 
 
-@pytest.mark.parametrize("name", [*exercises(), "walls", "reach", "depth-beyond-six-layers"])
+@pytest.mark.parametrize("name", [*exercises(), "reach", "depth-beyond-six-layers"])
 def test_what_is_recorded_is_shown(name: str) -> None:
     asked = QUESTIONS[name]
     found = {
@@ -82,8 +82,30 @@ def test_ranks_in_training() -> None:
     assert [each.y for each in others] == [(1.5, 4.5)] * 2
 
 
+def test_the_wall_shows_the_longest_trainings_and_all_their_nets() -> None:
+    """Of each number of layers; intervals hold those of every pair of nets."""
+    asked = {"net": "softmax", "depth": 2, "asked": "row", "distance": 9}
+    found: Found = {
+        "trained_depth/wall_within": {
+            Case(updates=240_000, first=10, **asked): Ball(Fraction("0.9"), Fraction("0.95")),
+            Case(updates=240_000, first=12, **asked): Ball(Fraction("0.94"), Fraction("0.98")),
+            Case(updates=4_000, first=10, **asked): Ball(Fraction("0.5"), Fraction("0.6")),
+        }
+    }
+    (panel,) = QUESTIONS["walls"].panels(found)
+    assert panel.title == "L = 2, 240,000 updates"
+    trained, weights, *_ = panel.series
+    assert (trained.label, trained.x, trained.low, trained.high) == (
+        "softmax",
+        (9,),
+        (0.9,),
+        (0.98,),
+    )
+    assert (weights.label, weights.x, weights.y) == ("explicit weights", (9,), (1.0,))
+
+
 def test_the_table_tells_kinds_of_attention_apart_and_judges_each() -> None:
-    cycles = {"task": "long cycles", "cycles": 3, "around": 22, "depth": 2, "updates": 1800}
+    cycles = {"task": "long cycles", "cycles": 2, "around": 20, "depth": 2, "distance": 9}
     found: Found = {
         "trained_rank/rank_stays_generic": {
             student(attention="linearised", step=step): Exact(18) for step in (0, 8)
@@ -93,9 +115,9 @@ def test_the_table_tells_kinds_of_attention_apart_and_judges_each() -> None:
                 Fraction(12), Fraction(13)
             )
         },
-        "trained_depth/cycles_wall": {
-            Case(net="softmax", **cycles): Ball(Fraction(5), Fraction(6)),
-            Case(net="linearised", **cycles): Ball(Fraction(8), Fraction(9)),
+        "trained_depth/wall_within": {
+            Case(net="softmax", **cycles): Ball(Fraction("0.7"), Fraction("0.8")),
+            Case(net="linearised", **cycles): Ball(Fraction("0.94"), Fraction("0.96")),
         },
         "depth_width/depth_gains_more_when_larger": {},
     }
@@ -107,8 +129,8 @@ def test_the_table_tells_kinds_of_attention_apart_and_judges_each() -> None:
     assert rank[1:3] == ("HOLDS 2", "18")
     assert rank[4:] == ("FAILS 1", "12.5")
     wall = rows["L layers see 3^L steps"]
-    assert wall[1:3] == ("UNDECIDED 1", "8.5")
-    assert wall[4:] == ("FAILS 1", "5.5")
+    assert wall[1:3] == ("UNDECIDED 1", "0.95")
+    assert wall[4:] == ("FAILS 1", "0.75")
 
 
 def test_the_best_depth_stands_beside_rules() -> None:

@@ -153,7 +153,9 @@ def test_sizes_of_trained_nets_are_beside_the_title(recorded: Recorded) -> None:
     def sizes(key: str) -> str:
         return Statement(judged(recorded, key)).sizes
 
-    assert sizes("trained_depth/cycles_wall") == "3 cycles of 22 vertices, 1,800 updates"
+    assert (
+        sizes("trained_depth/reach_over_seeds") == "3 cycles of 22 vertices, 200 to 1,800 updates"
+    )
     assert sizes(SPREAD) == "36,000 to 210,000 parameters, 300 updates"
     assert sizes("separation_rank/exact") == ""
 

@@ -56,11 +56,14 @@ __all__ = [
     "topics",
 ]
 
-SUITES = ("quick", "theory", "full", "frontier", "exercises", "training", "gpu")
+SUITES = ("quick", "theory", "full", "frontier", "exercises", "training", "long", "gpu")
 
 # Suites of special claims, with long runs: contained in no other, and only for claims that have
 # cases of their own there.
-ALONE = ("frontier", "exercises", "training", "gpu")
+ALONE = ("frontier", "exercises", "training", "long", "gpu")
+
+# Suites of trainings that take a day: cases are declared beforehand and recorded as they come.
+AS_IT_COMES = ("long",)
 
 # Suites that are for one kind of device.
 DEVICE_OF = {"gpu": "cuda"}

@@ -201,7 +201,7 @@ def _files(
         "seeds": [
             len(row.measured.values)
             for r in told
-            if r.claim.needs and r.suite in ("training", "exercises", "full")
+            if r.claim.needs and r.suite in ("long", "training", "exercises", "full")
             for row in r.cases
             if isinstance(row.measured, Sample)
         ],

@@ -204,6 +204,9 @@ def _states(claim: Claim) -> str:
 
 def undecided(result: ClaimResult) -> Iterator[str]:
     """What would decide a claim, in plain text: of a few cases each, of many the range."""
+    if result.unfinished:
+        asked = len(result.in_scope)
+        yield f"{len(result.missing)} of {asked} cases are declared and not recorded yet"
     rows = list(remedies(result))
     if len(rows) <= _FEW:
         yield from (f"{row.where}: {row}" for row in rows)
