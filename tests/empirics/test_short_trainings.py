@@ -11,10 +11,12 @@ be recorded again, and `recordings.TRAINER` goes up.
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import _lru_cache_wrapper
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +148,10 @@ def _stopped(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "TrainingRun", _stop)
     monkeypatch.setattr(students, "_trained", _stop_student)
     monkeypatch.setattr(students, "fit_by_lbfgs", _stop_search)
+    # What another test of this process has trained would not begin again.
+    for found in gc.get_objects():
+        if type(found) is _lru_cache_wrapper and "depthlaw.empirics" in str(found.__module__):
+            found.cache_clear()
 
 
 def _near(one: Any, other: Any) -> bool:
