@@ -16,9 +16,10 @@ from fractions import Fraction
 from typing import Any
 
 from sympy import Rational
+from sympy.core.relational import Relational
 
 from depthlaw.advisor.laws import reach
-from depthlaw.theory.claims.definition import Ball, Case, Control, Proportion, Sample, claim
+from depthlaw.theory.claims.definition import Ball, Case, Control, Proportion, Sample, at, claim
 from depthlaw.theory.claims.relations import Eq, Ge, Gt, Lt
 from depthlaw.theory.claims.symbols import depth, quantity
 
@@ -151,6 +152,11 @@ def _all(case: Case, device: str, folder: str) -> Ball:
     return Ball(min(low), max(high))
 
 
+def _near(statement: Relational, case: Case) -> Ball:
+    share = Fraction(str(at(statement.rhs, case)))
+    return Ball(share - _NEAR, share + _NEAR)
+
+
 _tiny = _case(**_SHORT, asked="row", distance=3)
 
 
@@ -191,7 +197,7 @@ def wall_within(case: Case, device: str = "cpu", folder: str = "") -> Ball:
 
 @claim(
     Eq(accuracy, Rational(1, 2)),
-    predicted=lambda *_: Ball(Fraction(1, 2) - _NEAR, Fraction(1, 2) + _NEAR),
+    predicted=_near,
     cases={
         "full": _questions([_SHORT], _is_beyond),
         "long": _questions(_LONG, _is_beyond),
@@ -420,7 +426,7 @@ def third_layer_passes(case: Case, device: str = "cpu", folder: str = "") -> Bal
 
 @claim(
     Eq(accuracy, Rational(1, 2)),
-    predicted=lambda *_: Ball(Fraction(1, 2) - _NEAR, Fraction(1, 2) + _NEAR),
+    predicted=_near,
     cases={
         "long": _questions(_LARGER, lambda case: case.distance > reach(2) and case.asked == "row")
     },
