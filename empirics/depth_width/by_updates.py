@@ -171,8 +171,8 @@ def depth_gains_more_when_trained_longer(
 
 
 def _at_operations(case: Case, depth: int, device: str, folder: str) -> np.ndarray:
-    """ln of the losses at so many operations as the shallower net needs for its updates: between
-    trainings of two numbers of updates, ln loss is linear in ln updates."""
+    """ln of the losses at so many operations as the cheaper of the two nets needs for all updates:
+    between trainings of two numbers of updates, ln loss is taken as linear in ln updates."""
     cost = {}
     for layers in (case.depth, case.other):
         width = width_of(SIZE, layers, case.heads)
@@ -222,8 +222,8 @@ def depth_gains_at_equal_operations(case: Case, device: str = "cpu", folder: str
     The wide net pays more for its read-out, so that counting it favours depth at such sizes; in
     large models it is next to nothing. The net whose update costs less makes all updates. The loss
     of the other at fewer, 82 % or more, is read between its trainings: ln loss linear in ln
-    updates. Where that curve is convex the loss so read is too large, by a few thousandths at most:
-    that favours the deeper net where the read-out counts, and the shallower one where it does not.
+    updates. Where that curve is convex the loss so read is too large, which favours the deeper net
+    where the read-out counts, and the shallower one where it does not.
     """
     return sample(
         _at_operations(case, case.depth, device, folder)

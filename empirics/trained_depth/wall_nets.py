@@ -30,7 +30,7 @@ from ..training.trainer import train
 from . import cycle_nets
 
 # Lengths of the cycles of the graphs that a net is asked about, the cycle of the source first. The
-# first are those of training; no other net has seen these.
+# first graphs are those of training; no net has seen the others.
 GRAPHS: tuple[tuple[int, ...], ...] = ((20, 20), (40,), (30, 10), (28, 12))
 # Graphs of each kind, with one source in each.
 DRAWN = 4096

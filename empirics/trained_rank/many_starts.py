@@ -93,8 +93,8 @@ def errors(case: Case, folder: str = "") -> tuple[float, ...]:
 
 def _ratio(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """The least error in units of the floor."""
-    low, best = floor_of(case), Fraction(str(float(f"{min(errors(case, folder)):.6g}")))
-    return Ball(best / low.high, best / low.low)
+    floor, best = floor_of(case), Fraction(str(float(f"{min(errors(case, folder)):.6g}")))
+    return Ball(best / floor.high, best / floor.low)
 
 
 @claim(

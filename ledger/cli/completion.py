@@ -13,7 +13,7 @@ SUITES = {
     "frontier": "exact ranks, as far as --memory and --minutes allow",
     "exercises": "tiny language models; at most 40 minutes",
     "training": "trained nets against floors and rules; about 40 minutes",
-    "long": "nets trained until more updates change little; a day of one core",
+    "long": "trainings of half an hour each and more; a day of one core",
     "gpu": "larger cases of a few claims; needs --device cuda",
 }
 
