@@ -1,19 +1,14 @@
-"""Nets of equal size and several depths, and how far each is trained for an equal budget."""
+"""Nets of equal size and several depths: their widths, what an update costs, and the loss between
+two numbers of updates."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Literal
+from collections.abc import Sequence
 
 from depthlaw.advisor import laws
 from depthlaw.advisor.architecture import Architecture
 from depthlaw.advisor.counting import flops
-
-# What is held equal among nets of equal 12 L d^2: updates (and so tokens), operations of training,
-# or seconds of training on one machine.
-BudgetName = Literal["updates", "operations", "seconds"]
-BUDGETS: tuple[BudgetName, ...] = ("updates", "operations", "seconds")
 
 
 def width_of(parameters: float, depth: int, heads: int) -> int:
@@ -37,19 +32,6 @@ def training_operations(depth: int, width: int, heads: int, vocabulary: int, len
     """
     net = Architecture(depth, width, heads, 4 * width, vocabulary, gated=False, context=length)
     return flops(net, length, causal=True).training
-
-
-def equal_updates(costs: Mapping[int, float], updates: int) -> dict[int, float]:
-    """How many updates of each depth cost the same, if one update of it costs so much.
-
-    The budget is the largest that no net needs more than `updates` for: the net whose updates are
-    cheapest makes all of them.
-
-    >>> equal_updates({1: 2.0, 6: 1.0, 12: 4.0}, 100)
-    {1: 50.0, 6: 100.0, 12: 25.0}
-    """
-    cheapest = min(costs.values())
-    return {depth: updates * cheapest / cost for depth, cost in costs.items()}
 
 
 def interpolated(steps: Sequence[int], losses: Sequence[float], updates: float) -> float:

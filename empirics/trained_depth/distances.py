@@ -17,7 +17,7 @@ from depthlaw.theory.claims.definition import Ball, Case, Control, Proportion, c
 from depthlaw.theory.claims.relations import Eq, Ge, Lt
 from depthlaw.theory.claims.symbols import depth, quantity
 
-from .experiment import GRAPHS, GRAPHS_OF, NETS, RESTATED_WALL, TRAINED, about_nets, accuracy, bar
+from .experiment import GRAPHS, GRAPHS_OF, NETS, RESTATED_WALL, SHORT, about_nets, accuracy, bar
 
 trained_reach = quantity(
     "trained_reach",
@@ -31,7 +31,7 @@ local_radius = quantity(
     "by least squares over distances",
 )
 
-ON_PATHS: dict[str, Any] = TRAINED | {"source": GRAPHS}
+ON_PATHS: dict[str, Any] = SHORT | {"source": GRAPHS}
 # Nets that were trained on the labels of other graphs.
 _SHUFFLED = Case(
     task="connectivity", net="linearised", vertices=8, diameter=7, depth=1, shuffled=True
@@ -223,7 +223,7 @@ def local_baseline(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     Fails at two layers, which come nearest to radius 6 (5 or 7 is not excluded). Of one layer 2 and
     3 are not told apart. The radius measured is an interval of all that Clopper-Pearson intervals
     of level $10^{-7}$ around every accuracy leave open; it does not say how near the nearest one
-    comes, which docs/trained-depth.md does.
+    comes, which docs/what-training-finds.md does.
     """
     # A radius is left out where another one is nearer at every point of the box of all intervals.
     from ..training.depth_search import LEVEL

@@ -6,7 +6,6 @@ beyond them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sympy import ceiling, floor, log
@@ -24,7 +23,7 @@ from .experiment import (
     HOPS_OF,
     NETS,
     RECORDED_AGAIN,
-    TRAINED,
+    SHORT,
     about_nets,
 )
 
@@ -105,7 +104,7 @@ _OTHER = "another number of layers"
         Eq(least, ceiling(_log3) - 1),
     ),
     cited="Bears on whether random paths are a fair probe of depth for connectivity.",
-    **TRAINED,
+    **SHORT,
 )
 @about_nets()
 def connectivity_least_depth(case: Case, device: str = "cpu", folder: str = "") -> Ball:
@@ -122,7 +121,7 @@ def connectivity_least_depth(case: Case, device: str = "cpu", folder: str = "") 
     grows by two, and one or more from 11 to 23, where it does not grow. All pairs count, those that
     are not connected too. One more than the depths tried stands for any depth beyond them.
     """
-    return _least(case, case.tried, case.seeds, None, device, folder)
+    return least_of(case, device, folder)
 
 
 @claim(
@@ -134,7 +133,7 @@ def connectivity_least_depth(case: Case, device: str = "cpu", folder: str = "") 
     post_hoc=RECORDED_AGAIN,
     control=Control(_hops(*_UPPER)["full"][0], _OTHER, Le(least, ceiling(_log2) + 1)),
     supports="trained_depth/hops_needed",
-    **TRAINED,
+    **SHORT,
 )
 @about_nets()
 def hops_enough(case: Case, device: str = "cpu", folder: str = "") -> Ball:
@@ -149,7 +148,7 @@ def hops_enough(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     2 and 4 (up to 16 in suite gpu), where floor and ceil of $\log_2 k$ agree. One more than the
     depths tried stands for any depth beyond them.
     """
-    return _least(case, case.tried, case.seeds, (case.hops,), device, folder)
+    return least_of(case, device, folder)
 
 
 @claim(
@@ -160,7 +159,7 @@ def hops_enough(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     post_hoc=BEST_SEED,
     control=Control(_hops(*_LOWER)["full"][0], _OTHER, Ge(least, floor(_log2) + 3)),
     cited="Bears on whether the depth bound for hops may be quoted for nets that are trained.",
-    **TRAINED,
+    **SHORT,
 )
 @about_nets()
 def hops_needed(case: Case, device: str = "cpu", folder: str = "") -> Ball:
@@ -174,26 +173,26 @@ def hops_needed(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     and 4 (up to 16 in suite gpu), where floor and ceil of $\log_2 k$ agree. One more than the
     depths tried stands for any depth beyond them.
     """
-    return _least(case, case.tried, case.seeds, (case.hops,), device, folder)
+    return least_of(case, device, folder)
 
 
-def _least(
-    case: Case, tried: int, seeds: str, groups: Sequence[int] | None, device: str, folder: str
-) -> Ball:
-    """The least depth whose worst, median or best seed answers all groups, or those given."""
+def least_of(case: Case, device: str, folder: str) -> Ball:
+    """The least depth whose worst, median or best seed answers all groups of a case, or the number
+    of hops that it names."""
     from ..training.depth_search import least_depth
     from .net_answers import answers_of
 
+    groups = (case.hops,) if "hops" in case else None
     by_depth: list[Answers] = [
-        answers_of(case, depth, device, folder) for depth in range(1, tried + 1)
+        answers_of(case, depth, device, folder) for depth in range(1, case.tried + 1)
     ]
     passes = [
         [answers.passes(s, groups) for s in range(len(answers.right))] for answers in by_depth
     ]
-    if seeds == "best":
+    if case.seeds == "best":
         # The first of all seeds: of each its own least depth, then the minimum of both ends.
         alone = [
             least_depth([[p] for p in of_seed], "worst") for of_seed in zip(*passes, strict=True)
         ]
         return Ball(min(answers.low for answers in alone), min(answers.high for answers in alone))
-    return least_depth(passes, seeds)
+    return least_depth(passes, case.seeds)

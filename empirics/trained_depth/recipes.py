@@ -48,7 +48,8 @@ def training(case: Case, depth: int) -> Training:
     further after each D + 1 vertices; rows of A + I with the index, width 48 (2n beyond 24
     vertices), batch 64, linearised scores over n sqrt(width). Hops: causal, learned positions,
     biases, width 64, batch 32. Both: one head, pre-LN without gains, MLP four times the width;
-    AdamW, linear warm-up over a tenth of the updates, then linear decay.
+    AdamW, linear warm-up over a tenth of the updates, then linear decay. A case may name its number
+    of `updates`.
 
     hop_k with 98 symbols is the published experiment: the shape of GPT-2 with width 128, four heads
     and dropout 0.1, k from 0 to 16, batch 32, learning rate 1e-4 after a linear warm-up of 1000
@@ -84,7 +85,7 @@ def training(case: Case, depth: int) -> Training:
     return Training(
         shape,
         task,
-        _settings(size, 32),
+        _settings(case, size, 32),
         (2e-3,),
         _seeds(case.task == "hop_k"),
         examples=_EXAMPLES.get(size, Training.examples),
@@ -138,7 +139,7 @@ def _on_graphs(case: Case, vertices: int, diameter: int, depth: int) -> Training
     return Training(
         shape,
         task,
-        _settings(size, 64),
+        _settings(case, size, 64),
         _RATES.get(size, (4e-3,)),
         _seeds(vertices == 24),
         examples=_EXAMPLES.get(size, Training.examples),
@@ -168,8 +169,8 @@ def _seeds(long: bool) -> tuple[int, ...]:
     return tuple(range(3 if long else 5))
 
 
-def _settings(size: tuple[int, int], batch: int) -> Settings:
-    steps = _STEPS[size]
+def _settings(case: Case, size: tuple[int, int], batch: int) -> Settings:
+    steps = case.get("updates", _STEPS[size])
     return Settings(
         steps=steps,
         batch=batch,

@@ -1,6 +1,6 @@
-"""How the nets of every size are trained, as the table of docs/trained-depth.md, which is built
-where there is no torch: `python -m depthlaw.empirics.trained_depth.training_table` writes it
-again."""
+"""How the nets of every size are trained, as the table of docs/what-training-finds.md, which is
+built where there is no torch: `python -m depthlaw.empirics.trained_depth.training_table` writes
+it again."""
 
 from __future__ import annotations
 

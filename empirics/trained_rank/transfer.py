@@ -44,7 +44,7 @@ error_gap = quantity(
     "real",
 )
 
-PAIRED: dict[str, Any] = MEASURED | {"source": Source("depthlaw", "docs/trained-depth.md")}
+PAIRED: dict[str, Any] = MEASURED | {"source": Source("depthlaw", "docs/what-training-finds.md")}
 
 
 def _errors(case: Case, attention: str, device: str, folder: str) -> np.ndarray:

@@ -31,7 +31,6 @@ try:
 except ImportError:  # no such locks on Windows
     _locks = None
 
-from depthlaw.theory.claims.code_version import code_version
 from depthlaw.theory.claims.values import Ball, Proportion
 
 from ..nets.net import Net, NetShape
@@ -39,6 +38,7 @@ from ..tasks import Task
 from ..tasks.shuffled import Shuffled
 from .checkpoints import CheckpointError, fingerprint
 from .evaluation import forced_choices, logits_of, replicas_of, source, spot_checks
+from .recordings import name_of
 from .settings import Settings
 from .trainer import Progress, tuned
 
@@ -204,8 +204,7 @@ def answers(training: Training, device: str = "cpu", folder: str = "") -> Answer
 
 
 def trained(training: Training, device: str, place: Path | None) -> dict[str, Any]:
-    """The fields of `Answers`: train, choose the rate, and count. What is stored depends on the
-    code version of this function."""
+    """The fields of `Answers`: train, choose the rate, and count."""
     task = Shuffled(training.task) if training.shuffled else training.task
     winner = tuned(
         training.shape,
@@ -279,21 +278,10 @@ def _logged(training: Training) -> Callable[[Progress], None]:
 
 
 def _place(training: Training, device: str, folder: str) -> Path:
-    """Where a training is stored; the name depends on everything that its result depends on, the
-    code that trains and torch included."""
-    task = type(training.task)
-    code = [code_version(definition) for definition in (trained, task, NetShape, Settings)]
-    name = fingerprint(
-        [
-            asdict(training),
-            task.__qualname__,
-            training.task.name,
-            device,
-            torch.get_num_threads(),
-            code,
-            torch.__version__,
-        ]
-    )
+    """Where a training is stored, by what is trained and asked: see `recordings.name_of`."""
+    asked = [*training.rates], [*training.seeds], training.examples, training.shuffled
+    task = training.task.name, training.task
+    name = name_of(training.shape, training.settings, *task, *asked, device=device)
     return Path(folder) / "trainings" / name
 
 

@@ -13,9 +13,8 @@ from typing import Any
 
 from depthlaw.advisor.laws import layers_for_diameter, layers_for_hops, reach
 from depthlaw.advisor.rules import rule
-from depthlaw.empirics.depth_width.ablation import COUNTED, SIZES, points
-from depthlaw.empirics.depth_width.fits import depth_laws, optimum
-from depthlaw.empirics.depth_width.fixed_budgets import BUDGETS
+from depthlaw.empirics.depth_width.by_updates import SIZE, points
+from depthlaw.empirics.depth_width.fits import optimum
 from depthlaw.empirics.exercises import (
     depth_ablation,
     gradient_flow,
@@ -26,7 +25,7 @@ from depthlaw.empirics.exercises import (
 from depthlaw.empirics.exercises.exercise import exercises
 from depthlaw.empirics.trained_rank.ranks_in_training import ATTENTIONS
 from depthlaw.theory.claims.definition import Case, at, find
-from depthlaw.theory.claims.values import Ball, Exact, Measured, Outside, Proportion
+from depthlaw.theory.claims.values import Ball, Exact, Measured, Outside, Proportion, Sample
 from depthlaw.theory.claims.verdict import judge
 
 from .drawing.panels import (
@@ -45,6 +44,7 @@ from .drawing.panels import (
 )
 
 Drawn = Callable[[Found], Iterable[Panel]]
+Said = Callable[[Found], Iterable[str]]
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,7 @@ class PageQuestion:
         drawn: the picture.
         beside: keys of further claims that it shows numbers of, whose verdicts stand elsewhere.
         table: what no picture shows.
+        says: sentences that state what was found, with its numbers.
     """
 
     title: str
@@ -65,6 +66,7 @@ class PageQuestion:
     drawn: Drawn
     beside: tuple[str, ...] = ()
     table: Callable[[Found], Table] | None = None
+    says: Said = lambda _: ()
 
     def panels(self, results: Found) -> tuple[Panel, ...]:
         """The picture; partial records leave some panels with nothing but what a theory says, which
@@ -86,10 +88,12 @@ _LISTED: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
 } | {name: (exercise.title, exercise.claims, ()) for name, exercise in exercises().items()}
 
 
-def _shows(name: str, table: Callable[[Found], Table] | None = None) -> Callable[[Drawn], Drawn]:
+def _shows(
+    name: str, table: Callable[[Found], Table] | None = None, says: Said = lambda _: ()
+) -> Callable[[Drawn], Drawn]:
     def keep(drawn: Drawn) -> Drawn:
         title, claims, beside = _LISTED[name]
-        QUESTIONS[name] = PageQuestion(title, claims, drawn, beside, table)
+        QUESTIONS[name] = PageQuestion(title, claims, drawn, beside, table, says)
         return drawn
 
     return keep
@@ -102,13 +106,37 @@ def _keys(topic: str, names: str) -> tuple[str, ...]:
 # --- cycles ---------------------------------------------------------------------------------------
 
 _ON_ROWS = _keys("trained_depth", "wall_within wall_beyond")
+_LAYERS = {1: "one layer", 2: "two layers", 3: "three layers"}
 
 
-@_shows("walls")
+def _longest(part: Rows) -> Rows:
+    most = max((case.updates for case, _ in part), default=0)
+    return [row for row in part if row[0].updates == most]
+
+
+def _walls_say(results: Found) -> Iterator[str]:
+    """What all nets of a number of layers do at 3^L, and one step farther."""
+    for (layers,), part in split(rows(results, *_ON_ROWS, asked="row"), "depth"):
+        nets = {(case.net, case.first): case.get("nets", 1) for case, _ in _longest(part)}
+        ends = {
+            step: _around(there)
+            for step in (0, 1)
+            if (there := [r for r in _longest(part) if r[0].distance == reach(layers) + step])
+        }
+        if len(ends) == 2:
+            updates = _longest(part)[0][0].updates
+            yield (
+                f"Each of {sum(nets.values())} nets of {_LAYERS[layers]} is right on at least "
+                f"{float(ends[0].low):.0%} of the questions at distance {reach(layers)}, and on at "
+                f"most {float(ends[1].high):.0%} at {reach(layers) + 1}, after {updates:,} updates."
+            )
+
+
+@_shows("walls", says=_walls_say)
 def _walls(results: Found) -> Iterator[Panel]:
     for (layers,), part in split(rows(results, *_ON_ROWS, asked="row"), "depth"):
-        updates = max(case.updates for case, _ in part)
-        longest = [row for row in part if row[0].updates == updates]
+        longest = _longest(part)
+        updates = longest[0][0].updates
         places = sorted({case.distance for case, _ in longest})
         # Both are exact: connectivity/reach and cycles_look_alike.
         exact = {at: 1.0 if at <= reach(layers) else 0.5 for at in places}
@@ -135,7 +163,17 @@ def _around(part: Rows) -> Ball:
     return Ball(min(ball.low for ball in balls), max(ball.high for ball in balls))
 
 
-@_shows("wall-by-updates")
+def _reach_says(results: Found) -> Iterator[str]:
+    for (net, layers), part in split(
+        rows(results, "trained_depth/wall_by_updates"), "net", "depth"
+    ):
+        line = curve("", {case.updates: value for case, value in part})
+        if line and len(line.x) > 1:
+            seen = ", ".join(f"{y:.1f} after {x:,}" for x, y in zip(line.x, line.y, strict=True))
+            yield f"{_LAYERS[layers].capitalize()} ({net}) see so many steps: {seen} updates."
+
+
+@_shows("wall-by-updates", says=_reach_says)
 def _wall_by_updates(results: Found) -> Iterator[Panel]:
     for (net,), part in split(rows(results, "trained_depth/wall_by_updates"), "net"):
         ends = [case.updates for case, _ in part]
@@ -147,27 +185,6 @@ def _wall_by_updates(results: Found) -> Iterator[Panel]:
             str(net),
             "updates",
             "reach in a row",
-            (*curves(part, "updates", "depth", "L = {}".format), *walls),
-            x_scale="log",
-        )
-
-
-@_shows("reach")
-def _reach(results: Found) -> Iterator[Panel]:
-    every = rows(results, "trained_depth/reach_over_seeds")
-    for (k, c, net), part in split(every, "cycles", "around", "net"):
-        ends = min(case.updates for case, _ in part), max(case.updates for case, _ in part)
-        walls = [
-            stated(
-                f"3^{layers}", dict.fromkeys((ends[0], ends[-1]), reach(layers)), f"L = {layers}"
-            )
-            for (layers,), _ in split(part, "depth")
-            if reach(layers) <= c // 2
-        ]
-        yield Panel(
-            f"{net}, {k} cycles of {c}",
-            "updates",
-            "effective reach",
             (*curves(part, "updates", "depth", "L = {}".format), *walls),
             x_scale="log",
         )
@@ -259,6 +276,26 @@ def _hops(results: Found) -> Iterator[Panel]:
     yield _least(median, "hops", "hops k", least, ("ceil(log2 k) + 2", layers_for_hops))
 
 
+@_shows("least-depth-by-updates")
+def _least_by_updates(results: Found) -> Iterator[Panel]:
+    paths = rows(results, "trained_depth/connectivity_by_updates")
+    for title, part, of in (
+        ("Hops", rows(results, "trained_depth/hops_by_updates"), lambda case: f"k = {case.hops}"),
+        ("Connectivity", paths, lambda case: f"D = {case.diameter}, {case.net}"),
+    ):
+        kinds: dict[str, dict[int, Measured]] = {}
+        for case, value in part:
+            kinds.setdefault(of(case), {})[case.updates] = value
+        lines = [curve(label, points_) for label, points_ in kinds.items()]
+        yield Panel(
+            title,
+            "updates",
+            "least depth of the median seed",
+            tuple(filter(None, lines)),
+            x_scale="log",
+        )
+
+
 _DROPOUT = {"left on": "published_dropout_on", "off": "published_dropout_off"}
 
 
@@ -290,8 +327,7 @@ def _published(results: Found) -> Iterator[Panel]:
 
 # --- depth against width --------------------------------------------------------------------------
 
-_LEARN = "depth_width/language_models_learn"
-_STEPS = _keys("depth_width", "depth_pays_to_knee depth_is_neutral_from_threshold")
+_LEARN = "depth_width/losses_by_updates"
 
 
 def size_name(parameters: int) -> str:
@@ -303,122 +339,91 @@ def size_name(parameters: int) -> str:
     return f"{parameters / 1e6:g}M" if parameters >= 10**6 else f"{parameters // 1000}k"
 
 
-def _of_size(parameters: int) -> str:
-    return f"12 L d^2 = {size_name(parameters)}"
+def _is_made(case: Case) -> bool:
+    return "brackets" in case.corpus
 
 
-@_shows("depth-at-fixed-budgets")
-def _budgets(results: Found) -> Iterator[Panel]:
-    for budget in BUDGETS:
-        part = rows(results, _LEARN, budget=budget, parametrisation="standard")
-        yield Panel(
-            f"Loss against depth, equal {budget}",
-            "layers",
-            "validation loss, nats per token",
-            curves(part, "depth", "parameters", _of_size),
-            x_scale="log",
-        )
-
-
-@_shows("depth-by-updates")
-def _depth_by_updates(results: Found) -> Iterator[Panel]:
-    part = rows(results, "depth_width/losses_by_updates")
-    for (corpus,), texts in split(part, "corpus"):
-        made = "brackets" in str(corpus)
-        yield Panel(
-            "Chains and brackets" if made else "Sources of Python's library",
-            "layers",
-            "validation loss, nats per token",
-            curves(texts, "depth", "steps", "{:,} updates".format),
-            x_scale="log",
-        )
-
-
-@_shows("depth-beyond-six-layers")
-def _beyond_six(results: Found) -> Iterator[Panel]:
-    part = rows(results, *_STEPS)
-    places = sorted({case.other for case, _ in part}) or [1]
-    lines = [
-        stated(label, {places[0]: gain, places[-1]: gain})
-        for label, gain in (("no gain", 0.0), ("one per cent", 0.01))
-    ]
-    yield Panel(
-        "What the next depth gains at equal size",
-        "layers of the deeper net",
-        "ln loss gained",
-        (*curves(part, "other", "parameters", _of_size), *lines),
-        x_scale="log",
-    )
-
-
-def _optima(results: Found, budget: Any = "updates") -> list[Any]:
-    """The best depth of each recorded size at a budget."""
-    sizes = points(results.get(_LEARN, {}), budget)
-    return [optimum(point) for point in sizes if len({p.depth for p in point}) > 2]
-
-
-def _predictions_table(results: Found) -> Table:
-    """Every rule beside the best depth of every size, with the verdict of `comparison.compare`."""
-    from depthlaw.empirics.depth_width.comparison import compare
-
-    def nominal(parameters: float) -> str:
-        sizes = (size for sizes in SIZES.values() for size in sizes)
-        return size_name(min(sizes, key=lambda size: abs(math.log(size / parameters))))
-
-    return Table(
-        (
-            "size",
-            "rule",
-            "the best depth is",
-            "layers of the rule",
-            "best depth",
-            "from",
-            "to",
-            "verdict at 95 %",
-            "what would decide",
-            "within the rule's sizes",
-        ),
-        tuple(
-            (
-                nominal(row.parameters),
-                row.name,
-                row.reading,
-                round(row.predicted[0], 2),
-                row.measured[0],
-                *(end if 0 < end < math.inf else None for end in row.measured[1:]),
-                str(row.verdict),
-                row.reason,
-                "no" if row.extrapolates else "yes",
+def _best_depths(results: Found) -> Iterator[str]:
+    """Which depth has the lowest mean loss by each number of updates, and what the worst loses."""
+    part = [row for row in rows(results, _LEARN, parameters=SIZE) if not _is_made(row[0])]
+    for (steps,), there in split(part, "steps"):
+        line = curve("", {case.depth: value for case, value in there})
+        if line and len(line.x) > 2:
+            best, worst = min(zip(line.y, line.x)), max(zip(line.y, line.x))  # noqa: B905
+            yield (
+                f"After {steps:,} updates {_of_depth(best[1])} of {len(line.x)} depths has the "
+                f"lowest loss, {best[0]:.2f} nats a token, and {_of_depth(worst[1])} one that is "
+                f"{worst[0] / best[0] - 1:.1%} higher."
             )
-            for row in compare(_optima(results))
-        ),
+
+
+def _of_depth(layers: float) -> str:
+    return f"that of {layers:g} layer{'s' * (layers != 1)}"
+
+
+def _rates_table(results: Found) -> Table:
+    """Every loss, with the learning rate that was chosen."""
+    chosen = dict(rows(results, "depth_width/chosen_rate"))
+    listed = []
+    for case, value in rows(results, _LEARN):
+        rate = chosen.get(case)
+        listed.append(
+            (
+                size_name(case.parameters),
+                "made here" if _is_made(case) else "Python's library",
+                case.steps,
+                case.depth,
+                round(value.mean, 4) if isinstance(value, Sample) else None,
+                f"2^{rate.value}" if isinstance(rate, Exact) else None,
+            )
+        )
+    return Table(
+        ("12 L d^2", "text", "updates", "layers", "mean loss", "learning rate"), tuple(listed)
     )
 
 
-@_shows("best-depth-and-predictions", _predictions_table)
-def _predictions(results: Found) -> Iterator[Panel]:
-    measured = [
-        Series(
-            f"trained here, equal {budget}",
-            tuple(optimum.parameters for optimum in optima),
-            tuple(optimum.depth or optimum.best for optimum in optima),
-            tuple(max(optimum.low, optimum.depths[0]) for optimum in optima),
-            tuple(min(optimum.high, optimum.depths[-1]) for optimum in optima),
-            kind="points",
+@_shows("depth-by-updates", _rates_table, _best_depths)
+def _depth_by_updates(results: Found) -> Iterator[Panel]:
+    for (made, parameters), part in split(
+        [
+            (Case(**case.fields() | {"made": _is_made(case)}), value)
+            for case, value in rows(results, _LEARN)
+        ],
+        "made",
+        "parameters",
+    ):
+        text = "chains and brackets" if made else "Python's library"
+        yield Panel(
+            f"12 L d^2 = {size_name(parameters)}, {text}",
+            "layers",
+            "validation loss, nats per token",
+            curves(part, "depth", "steps", "{:,} updates".format),
+            x_scale="log",
         )
-        for budget in COUNTED
-        if (optima := _optima(results, budget))
+    best: dict[int, list[tuple[int, Any]]] = {}
+    for (parameters, steps), there in points(results.get(_LEARN, {})).items():
+        if len({p.depth for p in there}) > 2:
+            best.setdefault(parameters, []).append((steps, optimum(there)))
+    lines = [
+        Series(
+            f"12 L d^2 = {size_name(parameters)}",
+            tuple(steps for steps, _ in found),
+            tuple(o.depth or o.best for _, o in found),
+            tuple(max(o.low, o.depths[0]) for _, o in found),
+            tuple(min(o.high, o.depths[-1]) for _, o in found),
+        )
+        for parameters, found in best.items()
     ]
-    sizes = measured[0].x if measured else ()
-    keys = ("threshold", "knee", "levine", "nanochat", "marin", "delusion")
-    lines = (stated(rule(key).name, {n: rule(key).depth(n) for n in sizes}) for key in keys)
-    laws = depth_laws(_optima(results)) if measured else ()
-    fit = f"; fitted: {laws[0].formula}" if laws else ""
+    ends = sorted({x for line in lines for x in line.x})
+    rules = [
+        stated(f"{rule(key).name}, {size_name(SIZE)}", dict.fromkeys(ends, rule(key).depth(SIZE)))
+        for key in ("threshold", "knee", "levine", "nanochat", "delusion")
+    ]
     yield Panel(
-        f"The best depth beside what is predicted{fit}",
-        "12 L d^2",
+        "The best depth",
+        "updates",
         "layers",
-        (*measured, *lines),
+        (*lines, *rules),
         x_scale="log",
         y_scale="log",
     )
@@ -427,7 +432,17 @@ def _predictions(results: Found) -> Iterator[Panel]:
 # --- ranks in training ----------------------------------------------------------------------------
 
 
-@_shows("rank-floor")
+def _floors_say(results: Found) -> Iterator[str]:
+    for title, key in (
+        ("Trained by Adam, students", "trained_rank/floor_attained"),
+        ("By L-BFGS, the best of 64 starts", "trained_rank/best_of_many_stays_above_floor"),
+    ):
+        line = curve("", {n: value for n, (_, value) in enumerate(rows(results, key))})
+        if line:
+            yield f"{title} end at {min(line.y):.2g} to {max(line.y):.2g} times their floor."
+
+
+@_shows("rank-floor", says=_floors_say)
 def _floors(results: Found) -> Iterator[Panel]:
     # Enclosed is the rounding of an evaluation, which no picture shows.
     part = [
@@ -500,10 +515,8 @@ _TRANSFER = {
     "a layer adds more rank where 3^L < d": ("trained_rank/wide_nets_gain_more_by_layers",),
     "L layers see 3^L steps": ("trained_depth/wall_within",),
     "no more than 3^L steps": ("trained_depth/wall_beyond",),
-    "sight grows by layers": ("trained_depth/reach_grows_with_depth",),
     "ceil(log_3 D) layers are enough and needed": ("trained_depth/connectivity_least_depth",),
     "ceil(log2 k) + 2 layers are enough": ("trained_depth/hops_enough",),
-    "depth gains more in larger models": ("depth_width/depth_gains_more_when_larger",),
 }
 # Chance of a false alarm of each verdict: no more than that of the verdicts on the page.
 _ALPHA = 1e-7

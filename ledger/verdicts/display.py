@@ -124,7 +124,7 @@ def sign_test(claim: Claim, row: CaseResult) -> tuple[float, float] | None:
 
     >>> from depthlaw.theory.claims.definition import find
     >>> from depthlaw.theory.claims.verdict import Decision
-    >>> claim = find("depth_width/depth_pays_to_knee")
+    >>> claim = find("depth_width/depth_gains_by_updates")
     >>> decision = Decision(Verdict.UNDECIDED)
     >>> row = CaseResult(claim.every_case[0], Sample((-.1, -.2, -.1, -.3)), decision)
     >>> sign_test(claim, row)
@@ -170,7 +170,7 @@ def rests_on_normality(result: ClaimResult, row: CaseResult) -> bool:
 
     >>> from depthlaw.theory.claims.definition import find
     >>> from depthlaw.theory.claims.verdict import Decision
-    >>> claim = find("depth_width/depth_pays_to_knee")
+    >>> claim = find("depth_width/depth_gains_by_updates")
     >>> row = CaseResult(claim.every_case[0], Sample((.1, .2, .1, .3)), Decision(Verdict.HOLDS))
     >>> rests_on_normality(ClaimResult(claim, (row,), None, None), row)
     True

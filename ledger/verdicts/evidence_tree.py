@@ -85,7 +85,7 @@ def _claim(
         _control(result),
         *([Ground("records", manifest(held)["hash"], counts)] if held else []),
     )
-    return Ground(kind, claim.key, claim.title, verdict_name(result), below)
+    return Ground(kind, claim.key, claim.entitled, verdict_name(result), below)
 
 
 def _reason(result: ClaimResult) -> str:

@@ -1,5 +1,5 @@
-"""Language models of equal size and several depths: sizes and budgets by hand, curves that are
-stored and go on, and what is shown of records."""
+"""Language models of equal size and several depths: sizes and operations by hand, losses that are
+stored, and what is made of records."""
 
 import math
 
@@ -8,59 +8,36 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from depthlaw.empirics.depth_width import (
-    ablation,
-    by_updates,
-    language_models,
-    predictions,
-    schedules,
-)
-from depthlaw.empirics.depth_width.ablation import (
-    COUNTED,
-    DEPTHS,
-    SIZES,
-    case_of,
-    points,
-)
-from depthlaw.empirics.depth_width.fixed_budgets import (
-    interpolated,
-    training_operations,
-    width_of,
-)
+from depthlaw.empirics.depth_width import by_updates, language_models
+from depthlaw.empirics.depth_width.by_updates import points
+from depthlaw.empirics.depth_width.fixed_budgets import training_operations, width_of
 from depthlaw.empirics.exercises.language_model import Texts
 from depthlaw.empirics.nets.net import Net
 from depthlaw.empirics.tasks.text_windows import Text
-from depthlaw.empirics.training import training_run
-from depthlaw.theory.claims.definition import Case, Sample, find, made_in
+from depthlaw.theory.claims.definition import Case, Sample, find
 
-NETS = {"parameters": 400, "heads": 2, "parametrisation": "standard", "attention": "softmax"}
+NETS = {"parameters": 400, "heads": 2, "attention": "softmax"}
 TEXT = {"corpus": "-", "batch": 2, "length": 8, "vocabulary": 20}
-TINY = Case(**NETS, **TEXT, steps=6, marks=3, replicas=2)
+TINY = Case(**NETS, **TEXT, steps=6, replicas=2)
 
 
 @pytest.fixture(autouse=True)
 def periodic(monkeypatch):
     """A text in which each token follows from the one before, in place of a corpus."""
     task = Text(np.arange(400) % 20, 8, 20)
-    for module in (language_models, schedules):
-        monkeypatch.setattr(module, "texts", lambda *_: Texts(task, task))
-    language_models.curves.cache_clear()
-    schedules.final_losses.cache_clear()
+    monkeypatch.setattr(language_models, "texts", lambda *_: Texts(task, task))
+    language_models.final_losses.cache_clear()
 
 
 # --- budgets --------------------------------------------------------------------------------------
 
 
 def test_nets_of_one_size_differ_by_a_few_per_cent_and_are_claims_cases():
-    for suite, sizes in SIZES.items():
-        for size in sizes:
-            case = case_of(suite, size)
-            for depth in DEPTHS[suite]:
-                width = width_of(size, depth, case.heads)
-                assert width % case.heads == 0
-                assert abs(12 * depth * width**2 / size - 1) < 0.04
-    aspects = [width_of(36_000, depth, 2) / depth for depth in DEPTHS["training"]]
-    assert max(aspects) / min(aspects) > 40
+    claim = find("depth_width/losses_by_updates")
+    for case in claim.every_case:
+        width = width_of(case.parameters, case.depth, case.heads)
+        assert width % case.heads == 0
+        assert abs(12 * case.depth * width**2 / case.parameters - 1) < 0.06
 
 
 @pytest.mark.slow
@@ -82,143 +59,10 @@ def test_operations_are_those_that_torch_counts():
 # --- trainings ------------------------------------------------------------------------------------
 
 
-def test_parametrisations_agree_at_their_base_and_differ_elsewhere():
-    def recipe(name, parameters, depth):
-        case = Case(**TINY.fields() | {"parametrisation": name, "parameters": parameters})
-        return language_models.made(case, depth, [1e-2], [0])
-
-    base = 12 * 2 * 32**2
-    assert recipe("mup", base, 2) == recipe("completep", base, 2)
-    deep = recipe("completep", base, 6)
-    assert {each.branch for each in deep.shape.factors} == {1 / 3}
-    assert {each.branch for each in recipe("mup", base, 6).shape.factors} == {1.0}
-    (_, factor), *_ = deep.settings.rate_factors
-    assert factor == 32 / deep.shape.width
-    # muP's read-out shrinks by the width, GPT-2's output matrices by the depth.
-    wide = recipe("mup", 4 * base, 2)
-    assert math.isclose(wide.settings.std.read_out, wide.shape.width**-0.5 * 0.5**0.5)
-    assert recipe("standard", base, 8).settings.std.output == 0.02 / 4
-
-
 def test_the_rate_is_searched_until_the_best_is_inside():
     assert language_models.next_rates({1 / 8: 3.0, 1 / 16: 2.0, 1 / 32: 1.0}) == [1 / 64]
     assert language_models.next_rates({1 / 64: 1.5, 1 / 16: 2.0, 1 / 32: 1.0}) == []
     assert language_models.next_rates({language_models.LARGEST_RATE: 1.0, 1 / 16: 2.0}) == []
-    inside = language_models.Curves(0.5, ((0.25, 2.0), (0.5, 1.0), (1.0, 3.0)), (1,), ((1.0,),))
-    assert inside.bracketed == 1
-
-
-def test_a_curve_is_stored_and_one_that_was_killed_goes_on(tmp_path, monkeypatch):
-    here, measured = str(tmp_path / "here"), language_models.validation_losses
-    whole = language_models.curves(TINY, 1, folder=str(tmp_path / "other"))
-    assert whole.steps == (2, 4, 6)
-    assert len(whole.losses) == 2
-    assert whole.rate in [rate for rate, _ in whole.tried]
-
-    calls = []
-
-    def killed(*given, **options):
-        calls.append(given)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return measured(*given, **options)
-
-    monkeypatch.setattr(language_models, "validation_losses", killed)
-    with pytest.raises(KeyboardInterrupt):
-        language_models.curves(TINY, 1, folder=here)
-    monkeypatch.setattr(language_models, "validation_losses", measured)
-    resumed, restore = [], training_run.TrainingRun.restore
-    monkeypatch.setattr(
-        training_run.TrainingRun,
-        "restore",
-        lambda run, step, *rest: (resumed.append(step), restore(run, step, *rest))[1],
-    )
-    language_models.curves.cache_clear()
-    assert language_models.curves(TINY, 1, folder=here) == whole
-    assert resumed == [2]
-
-    monkeypatch.delattr(training_run.TrainingRun, "advance")  # nothing is trained again
-    language_models.curves.cache_clear()
-    assert language_models.curves(TINY, 1, folder=here) == whole
-
-
-def test_budgets_are_read_off_one_curve(tmp_path):
-    folder, case = str(tmp_path), Case(**TINY.fields() | {"steps": 12, "marks": 6})
-    found = language_models.curves(case, 1, folder=folder)
-    last = language_models.budget_losses(case, 1, "updates", (1, 2), folder=folder)
-    assert last.tolist() == [each[-1] for each in found.losses]
-    cost = {
-        depth: training_operations(depth, width_of(400, depth, 2), 2, 20, 8) for depth in (1, 2)
-    }
-    dear = max(cost, key=cost.get)
-    updates = 12 * min(cost.values()) / cost[dear]
-    read = language_models.budget_losses(case, dear, "operations", (1, 2), folder=folder)
-    curve = language_models.curves(case, dear, folder=folder)
-    assert read.tolist() == [interpolated(curve.steps, each, updates) for each in curve.losses]
-    seconds = language_models.update_seconds(case, (1, 2), folder=folder)
-    assert all(len(each) == language_models.ROUNDS and min(each) > 0 for each in seconds.values())
-    language_models.update_seconds.cache_clear()
-    assert language_models.update_seconds(case, (1, 2), folder=folder) == seconds
-
-
-# --- claims and what is shown ---------------------------------------------------------------------
-
-
-def test_claims_measure_differences_of_logarithms_at_one_size(monkeypatch):
-    """Losses e^(-width): a gain is the difference of widths, and of sizes times the exponent."""
-    monkeypatch.setattr(
-        language_models,
-        "budget_losses",
-        lambda case, depth, *rest, **more: np.exp(
-            [-width_of(case.parameters, depth, case.heads) / 1000] * case.replicas
-        ),
-    )
-    claims = {
-        each.name: each for module in (ablation, predictions) for each in made_in(module.__name__)
-    }
-    case = case_of("training", 36_000, depth=6, other=12)
-    (gain,) = set(claims["depth_is_neutral_from_threshold"].measured(case).values)
-    sizes = [12 * depth * width**2 for depth, width in ((6, 22), (12, 16))]
-    assert math.isclose(
-        gain, (16 - 22) / 1000 + 0.076 * math.log(sizes[0] / sizes[1]), rel_tol=1e-4
-    )
-    larger = claims["depth_gains_more_when_larger"].measured(
-        case_of("training", 36_000, depth=6, other=12, larger=82_000)
-    )
-    assert set(larger.values) != {0.0}
-    for budget in ("operations", "seconds"):
-        equal = case_of("training", 36_000, depth=6, other=12, budget=budget)
-        assert set(claims["equal_cost_gain"].measured(equal).values) == {0.0}
-
-
-def test_a_rule_is_read_at_the_nearest_trained_depth_and_not_below_the_fewest():
-    # (36,000 / 12 / 11.8^2)^(1/3) = 2.8 layers: nearer to 2 than to 6 in ln L.
-    narrow = case_of("training", 36_000, "completep", rule="completep-least")
-    assert predictions._ruled_depth(narrow) == 2
-    claims = {each.name: each for each in made_in(predictions.__name__)}
-    # Levine's fit asks for 0.1, 0.3 and 0.7 layers: that of the largest size alone is one.
-    cases = claims["rules_cost_little"].grid["training"]
-    levine = [case for case in cases if case.rule == "levine"]
-    assert {case.parameters for case in levine} == {210_000}
-    assert {case.other for case in levine} == {2, 3, 6, 12}
-    assert len({case.rule for case in cases}) == 6
-
-
-def test_points_are_the_recorded_losses_at_a_budget():
-    found = {
-        case_of("training", size, depth=depth, budget=budget): Sample((5.0,) * 8)
-        for size in SIZES["training"]
-        for depth in DEPTHS["training"]
-        for budget in COUNTED
-    }
-    assert [len(each) for each in points(found)] == [40, 40, 40]
-    updates, operations = (points(found, each)[0] for each in COUNTED)
-    assert len({p.tokens for p in updates}) == 1
-    spent = [p.flops for p in operations]
-    assert math.isclose(max(spent), min(spent))
-
-
-# --- by number of updates -------------------------------------------------------------------------
 
 
 def test_rates_are_chosen_at_a_quarter_of_the_updates_by_other_seeds(monkeypatch):
@@ -231,20 +75,53 @@ def test_rates_are_chosen_at_a_quarter_of_the_updates_by_other_seeds(monkeypatch
         # Best at 2^-8, for both seeds.
         return tuple(5 + abs(math.log2(rate) + 8) for rate in settings.learning_rates)
 
-    monkeypatch.setattr(schedules, "_trained", fake)
+    monkeypatch.setattr(language_models, "_trained", fake)
     case = Case(**TINY.fields() | {"steps": 400})
-    found = schedules.final_losses(case, 2)
+    found = language_models.final_losses(case, 2)
     assert found.rate == 2.0**-8
     assert found.losses == (5.0, 5.0)
     assert asked == [(100, 10, "linear", (1000, 1001) * 3), (400, 40, "linear", (0, 1))]
 
 
 def test_losses_are_stored_and_read(tmp_path, monkeypatch):
-    found = schedules.final_losses(TINY, 2, folder=str(tmp_path))
+    found = language_models.final_losses(TINY, 2, folder=str(tmp_path))
     assert all(math.isfinite(loss) for loss in found.losses)
-    monkeypatch.setattr(schedules, "train", None)
-    schedules.final_losses.cache_clear()
-    assert schedules.final_losses(TINY, 2, folder=str(tmp_path)) == found
+    monkeypatch.setattr(language_models, "train", None)
+    language_models.final_losses.cache_clear()
+    assert language_models.final_losses(TINY, 2, folder=str(tmp_path)) == found
+
+
+# --- claims and what is shown ---------------------------------------------------------------------
+
+
+def test_claims_measure_differences_of_logarithms_at_one_size(monkeypatch):
+    """Losses e^(-width): a gain is the difference of widths, and of sizes times the exponent."""
+
+    def losses(case, depth, steps, device, folder):
+        width = width_of(case.parameters, depth, case.heads)
+        return language_models.FinalLosses(2.0**-8, (), (math.exp(-width / 1000),) * 2)
+
+    monkeypatch.setattr(by_updates, "_final", losses)
+    case = by_updates._net(300, parameters=36_000, depth=6, other=12, larger=82_000)
+    (gain,) = set(find("depth_width/depth_gains_by_updates").measured(case).values)
+    sizes = [12 * depth * width**2 for depth, width in ((6, 22), (12, 16))]
+    assert math.isclose(
+        gain, (16 - 22) / 1000 + 0.076 * math.log(sizes[0] / sizes[1]), rel_tol=1e-4
+    )
+    larger = find("depth_width/depth_gains_more_when_larger").measured(case)
+    assert set(larger.values) != {0.0}
+    assert find("depth_width/chosen_rate").measured(case).value == -8
+
+
+def test_points_are_the_recorded_losses_of_each_size_and_number_of_updates():
+    claim = find("depth_width/losses_by_updates")
+    found = {case: Sample((5.0,) * 8) for case in claim.cases("long")}
+    by_budget = points(found)
+    assert {key: len(there) for key, there in by_budget.items()} == {
+        **{(82_000, steps): 48 for steps in (300, 1_000, 4_000, 18_000)},
+        **{(size, steps): 32 for size in (36_000, 210_000) for steps in (300, 4_000)},
+    }
+    assert {p.tokens for p in by_budget[82_000, 300]} == {300 * 8 * 64}
 
 
 @pytest.mark.parametrize("readout", [True, False])
@@ -253,7 +130,7 @@ def test_equal_operations_are_read_between_trainings(monkeypatch, readout):
     they cost more."""
 
     def losses(case, depth, steps, device, folder):
-        return schedules.FinalLosses(1.0, (), (1000 / steps, 2000 / steps))
+        return language_models.FinalLosses(1.0, (), (1000 / steps, 2000 / steps))
 
     monkeypatch.setattr(by_updates, "_final", losses)
     claim = find("depth_width/depth_gains_at_equal_operations")

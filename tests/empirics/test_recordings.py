@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from depthlaw.empirics.depth_width import by_updates, schedules
+from depthlaw.empirics.depth_width import by_updates, language_models
 from depthlaw.empirics.nets.net import NetShape
 from depthlaw.empirics.trained_depth import wall_nets
 from depthlaw.empirics.training.recordings import name_of
@@ -21,7 +21,7 @@ def test_names_are_those_under_which_nets_are_kept() -> None:
     assert wall_nets.named(*wall_nets.training(case, 10), "cpu")[:12] == "65776c90104e"
     larger = Case(**case.fields() | {"mlp": 1})
     assert wall_nets.named(*wall_nets.training(larger, 10), "cpu")[:12] == "772a05ffeb84"
-    model = schedules._falling(by_updates._net(300), 2, [2.0**-7], [0])
+    model = language_models.made(by_updates._net(300), 2, [2.0**-7], [0])
     assert name_of(model.shape, model.settings, device="cpu")[:12] == "469ecfc67d6c"
 
 

@@ -23,7 +23,6 @@ from typing import Any
 import pytest
 import torch
 
-from depthlaw.empirics.depth_width import language_models
 from depthlaw.empirics.trained_depth import wall_nets
 from depthlaw.empirics.trained_rank import students
 from depthlaw.empirics.training import checkpoints, trainer, training_run
@@ -144,7 +143,7 @@ def _rows(topic: str) -> Iterator[tuple[str, Row]]:
 
 @pytest.fixture
 def _stopped(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (training_run, trainer, language_models):
+    for module in (training_run, trainer):
         monkeypatch.setattr(module, "TrainingRun", _stop)
     monkeypatch.setattr(students, "_trained", _stop_student)
     monkeypatch.setattr(students, "fit_by_lbfgs", _stop_search)

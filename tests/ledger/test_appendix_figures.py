@@ -24,7 +24,7 @@ KEYS = (
     "trained_depth/wall_within",
     "trained_depth/wall_beyond",
     "trained_rank/floor_holds",
-    "depth_width/language_models_learn",
+    "depth_width/losses_by_updates",
 )
 
 

@@ -427,7 +427,7 @@ def test_the_list_of_claims_marks_what_was_changed_after_data(depthlaw):
     """As `show` does: one verdict, one mark."""
     rows = {row["key"]: row for row in depthlaw("claims --all --json").data}
     text = depthlaw("claims --all").out
-    about = depthlaw("show depth_width/depth_pays_to_knee").out
+    about = depthlaw("show depth_width/depth_gains_by_updates").out
     assert re.search(r"^verdict +[A-Z]+\*: ", about, re.M)
     marked = {key for key, row in rows.items() if row["post_hoc"] and row["verdict"].isupper()}
     assert set(re.findall(r"^(\S+) +[A-Z ]+\*", text, re.M)) == marked != set()

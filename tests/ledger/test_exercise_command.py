@@ -116,7 +116,7 @@ def test_suites_take_a_corpus_too(text, tmp_path, capsys, monkeypatch):
     digest = corpus.own(text).digest
     trains, counts = (
         on_corpus(find(key), digest)
-        for key in ("depth_width/rules_cost_little", "depth_choice/threshold_budget")
+        for key in ("depth_width/losses_by_updates", "depth_choice/threshold_budget")
     )
     assert {case.corpus for case in (*trains.cases("training"), trains.control.case)} == {digest}
     assert counts.cases("quick") == find(counts.key).cases("quick")

@@ -98,7 +98,7 @@ def test_benchmarks_and_claims_that_pages_name_are_there():
 def test_shares_shapes_and_sizes_are_those_of_statements(judged):
     """Which test_statements holds against the records."""
     knee, exact, wall = (
-        "depth_width/depth_pays_to_knee",
+        "depth_width/depth_gains_by_updates",
         "separation_rank/exact",
         "trained_depth/wall_within",
     )

@@ -28,7 +28,7 @@ DEGREE = "separation_rank/degree"
 
 @pytest.mark.parametrize(
     "page",
-    ["rank-collapse-measured.md", "exercises.md", "trained-depth.md", "depth-against-width.md"],
+    ["rank-collapse-measured.md", "exercises.md", "what-training-finds.md"],
 )
 def test_every_mark_names_a_claim_or_a_question(page: str) -> None:
     text, claims = (DOCS / page).read_text(encoding="utf-8"), registry()
@@ -43,7 +43,7 @@ def test_every_mark_names_a_claim_or_a_question(page: str) -> None:
             assert set(names.split(",")) <= set(claims), names
 
 
-@pytest.mark.parametrize("page", ["trained-depth.md", "depth-against-width.md"])
+@pytest.mark.parametrize("page", ["what-training-finds.md"])
 def test_no_result_is_typed_by_hand(page: str) -> None:
     """Decimal numbers and percentages of results come from records."""
     text = re.sub(r"<!--.*?-->|\]\([^)]*\)", "", (DOCS / page).read_text(encoding="utf-8"))

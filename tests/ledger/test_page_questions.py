@@ -7,12 +7,12 @@ from fractions import Fraction
 
 import pytest
 
-from depthlaw.empirics.depth_width.ablation import DEPTHS, SIZES, case_of
+from depthlaw.empirics.depth_width.by_updates import DEPTHS, SIZE, UPDATES
 from depthlaw.empirics.depth_width.fixed_budgets import width_of
 from depthlaw.empirics.exercises.exercise import exercises
 from depthlaw.empirics.trained_rank.ranks_in_training import ATTENTIONS
 from depthlaw.ledger.publish.drawing.panels import Found, written
-from depthlaw.ledger.publish.page_questions import QUESTIONS, size_name
+from depthlaw.ledger.publish.page_questions import QUESTIONS
 from depthlaw.theory.claims.definition import find
 from depthlaw.theory.claims.values import Ball, Case, Exact, Sample
 
@@ -25,13 +25,13 @@ def test_every_question_names_claims_and_shows_nothing_of_nothing(name: str) -> 
     assert asked.table is None or asked.table({}).rows == ()
 
 
-@pytest.mark.parametrize("name", [*exercises(), "reach", "depth-beyond-six-layers"])
+@pytest.mark.parametrize("name", [*exercises(), "wall-by-updates"])
 def test_what_is_recorded_is_shown(name: str) -> None:
     asked = QUESTIONS[name]
     found = {
         key: {
             case: Sample(tuple(place / 7 + step / 100 for step in range(3)))
-            for suite in ("exercises", "training")
+            for suite in ("exercises", "long")
             for place, case in enumerate(find(key).cases(suite))
         }
         for key in asked.claims
@@ -95,6 +95,7 @@ def test_the_wall_shows_the_longest_trainings_and_all_their_nets() -> None:
     (panel,) = QUESTIONS["walls"].panels(found)
     assert panel.title == "L = 2, 240,000 updates"
     trained, weights, *_ = panel.series
+    assert list(QUESTIONS["walls"].says(found)) == []  # nothing is known of distance 10
     assert (trained.label, trained.x, trained.low, trained.high) == (
         "softmax",
         (9,),
@@ -119,7 +120,6 @@ def test_the_table_tells_kinds_of_attention_apart_and_judges_each() -> None:
             Case(net="softmax", **cycles): Ball(Fraction("0.7"), Fraction("0.8")),
             Case(net="linearised", **cycles): Ball(Fraction("0.94"), Fraction("0.96")),
         },
-        "depth_width/depth_gains_more_when_larger": {},
     }
     table = QUESTIONS["linearised-against-softmax"].table
     assert table is not None
@@ -133,31 +133,31 @@ def test_the_table_tells_kinds_of_attention_apart_and_judges_each() -> None:
     assert wall[4:] == ("FAILS 1", "0.75")
 
 
-def test_the_best_depth_stands_beside_rules() -> None:
-    """Losses that are a parabola in ln L about a best depth of each size, and fall with the size as
-    N^-0.076."""
-    learnt = {}
-    for size, best in zip(SIZES["training"], (2.0, 3.0, 4.0), strict=True):
-        for depth in DEPTHS["training"]:
-            off = 12 * depth * width_of(size, depth, 2) ** 2 / size
-            loss = 5 * math.exp(0.02 * math.log(depth / best) ** 2) * off**-0.076
-            for budget in ("updates", "operations"):
-                case = case_of("training", size, depth=depth, budget=budget)
-                learnt[case] = Sample(tuple(loss + 0.001 * (-1) ** seed for seed in range(8)))
-    found: Found = {"depth_width/language_models_learn": learnt}
-    asked = QUESTIONS["best-depth-and-predictions"]
-    (panel,) = asked.panels(found)
-    assert [round(y) for y in panel.series[0].y] == [2, 3, 4]
+def test_the_best_depth_stands_beside_rules_and_moves_with_updates() -> None:
+    """Losses that are a parabola in ln L about a best depth of each number of updates, and fall
+    with the size as N^-0.076."""
+    claim = find("depth_width/losses_by_updates")
+    best = dict(zip(UPDATES, (2.0, 3.0, 4.0, 5.0), strict=True))
+    learnt, rates = {}, {}
+    for case in claim.cases("long"):
+        if case.parameters == SIZE and "brackets" not in case.corpus:
+            off = 12 * case.depth * width_of(SIZE, case.depth, 2) ** 2 / SIZE
+            loss = 5 * math.exp(0.02 * math.log(case.depth / best[case.steps]) ** 2) * off**-0.076
+            learnt[case] = Sample(tuple(loss + 0.001 * (-1) ** seed for seed in range(8)))
+            rates[case] = Exact(-8)
+    found: Found = {claim.key: learnt, "depth_width/chosen_rate": rates}
+    asked = QUESTIONS["depth-by-updates"]
+    losses, depths = asked.panels(found)
+    assert [series.label for series in losses.series] == [f"{n:,} updates" for n in UPDATES]
+    measured, *rules = depths.series
+    assert [round(y) for y in measured.y] == [2, 3, 4, 5]
+    assert {series.kind for series in rules} == {"reference"}
     assert asked.table is not None
     rows = asked.table(found).rows
-    verdicts = {row[1]: row[7] for row in rows if row[0] == rows[0][0]}
-    assert verdicts["threshold L >= log_3(d)"] == "FAILS"  # 3.1 layers, where 2 are best
-    assert verdicts["Kaplan's 6 layers"] == "HOLDS"
-    assert {row[9] for row in rows if row[1] == "nanochat"} == {"no"}
-    losses = QUESTIONS["depth-at-fixed-budgets"].panels(found)
-    assert [[series.label for series in panel.series] for panel in losses] == [
-        [f"12 L d^2 = {size_name(size)}" for size in SIZES["training"]]
-    ] * 2
+    assert len(rows) == len(UPDATES) * len(DEPTHS)
+    assert {row[-1] for row in rows} == {"2^-8"}
+    said = list(asked.says(found))
+    assert said[0].startswith("After 300 updates that of 2 layers of 6 depths has the lowest loss")
 
 
 def test_floors_are_those_that_the_claim_states() -> None:

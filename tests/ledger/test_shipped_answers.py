@@ -15,7 +15,7 @@ from depthlaw.ledger.verdicts.reference_ledger import shipped
 # Undecided claims; with a table of its own; PROVED, with a list of certificates.
 KEYS = (
     "hops/experiment_deeper_is_better",
-    "depth_width/depth_pays_to_knee",
+    "depth_width/depth_gains_by_updates",
     "exercises/gradients_vanish",
     "separation_rank/exact",
 )

@@ -22,7 +22,7 @@ from depthlaw.theory.claims.rounding import interval
 from depthlaw.theory.claims.values import Proportion, Sample
 from depthlaw.theory.claims.verdict import Decision, Verdict
 
-SPREAD = "depth_width/depth_pays_to_knee"
+SPREAD = "depth_width/depth_gains_by_updates"
 
 
 @pytest.fixture(scope="module")
@@ -154,9 +154,10 @@ def test_sizes_of_trained_nets_are_beside_the_title(recorded: Recorded) -> None:
         return Statement(judged(recorded, key)).sizes
 
     assert (
-        sizes("trained_depth/reach_over_seeds") == "3 cycles of 22 vertices, 200 to 1,800 updates"
+        sizes("trained_depth/wall_by_updates")
+        == "2 cycles of 20 vertices, 1,000 to 240,000 updates"
     )
-    assert sizes(SPREAD) == "36,000 to 210,000 parameters, 300 updates"
+    assert sizes(SPREAD) == "36,000 to 210,000 parameters, 300 to 18,000 updates"
     assert sizes("separation_rank/exact") == ""
 
 

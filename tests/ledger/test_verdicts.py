@@ -241,8 +241,8 @@ def test_the_shipped_ledger_judged_alone_surprises_nobody(suite: str):
 
 
 def test_a_wrong_word_on_one_case_would_be_seen_in_the_shipped_ledger(known_cases):
-    """The check above can fail: the defect of a word for all cases of reach_of_attentions."""
-    claim = registry()["trained_depth/reach_of_attentions"]
+    """The check above can fail: a word that is wrong for one case."""
+    claim = registry()["trained_depth/connectivity_within"]
     case = claim.cases("full")[0]
     assert known_at(claim, case) == "HOLDS"
     known_cases({claim.key: {case: "FAILS"}})

@@ -48,7 +48,7 @@ PRINTED = (
     "rank_collapse/bert_init_collapse",
     "signal_propagation/softmax_norm",
     "trained_depth/connectivity_one_layer_wall",
-    "depth_width/rules_cost_little",
+    "depth_width/losses_by_updates",
     "separation_rank/error_floor",
 )
 # The part of suite quick whose records may differ in their last digits alone: all kinds of

@@ -24,7 +24,7 @@ MAIN = (
     "claims/separation_rank/corollary_2.html",
     "depth-evidence.html",
     "api.html",
-    "trained-depth.html",
+    "what-training-finds.html",
     "explorer/index.html",
 )
 

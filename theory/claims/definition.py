@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -188,6 +189,7 @@ class Claim:
         portable: whether another machine measures the same value; what trained nets answer depends
             on rounding.
         needs: the extra that must be installed before it can be measured, or "".
+        trained: how long nets were trained, where no field of its cases says so.
         search: families of instances in which the falsifier looks for counterexamples.
         plan: what the runs of an expensive claim take, for suites that work within a budget of
             memory and time.
@@ -225,10 +227,26 @@ class Claim:
     reads: tuple[str, ...] = ()
     portable: bool = True
     needs: str = ""
+    trained: str = ""
     search: Callable[[], tuple[Search, ...]] | None = None
     plan: Any = None
     table: Callable[..., Any] | None = None
     note: str = ""
+
+    @property
+    def entitled(self) -> str:
+        """The title with how long its nets were trained, where it does not say so: what holds after
+        300 updates may not after 3,000."""
+        suites = ["long"] if "long" in self.grid else [*{*self.grid} - {"quick", *DEVICE_OF}]
+        counts = {
+            case.get(name, 0)
+            for case in itertools.chain.from_iterable(self.grid[suite] for suite in suites)
+            for name in ("steps", "updates")
+            if self.needs and "iterations" not in case
+        } - {0}
+        ends = sorted({min(counts), max(counts)}) if counts else []
+        after = self.trained or " to ".join(f"{n:,}" for n in ends) + " updates" * bool(ends)
+        return f"{self.title} ({after})" if after and "updates" not in self.title else self.title
 
     @property
     def awaited(self) -> str:
@@ -349,7 +367,17 @@ class Claim:
 
 
 # The fields that hold running text.
-_TEXTS = ("title", "text", "note", "rests_on", "post_hoc", "undecidable", "headline", "cited")
+_TEXTS = (
+    "title",
+    "text",
+    "note",
+    "rests_on",
+    "post_hoc",
+    "undecidable",
+    "headline",
+    "cited",
+    "trained",
+)
 # The packages that all topics share.
 _SHARED = ("claims", "certificates", "exact", "nets", "training")
 # The imports that are done when a module is loaded: those that are not indented.

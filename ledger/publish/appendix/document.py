@@ -379,7 +379,7 @@ def _findings(
 def _line(result: ClaimResult) -> str:
     why, whence = reason(result), Statement(result).whence
     says = told_text(why[:1].upper() + why[1:])
-    return f"{prose(result.claim.title)} ({whence}). {says}".rstrip()
+    return f"{prose(result.claim.entitled)} ({whence}). {says}".rstrip()
 
 
 def _summary(verdicts: Mapping[str, str], claims: Mapping[str, Claim]) -> str:

@@ -64,7 +64,7 @@ def _page(
 ) -> Iterator[str]:
     claim = result.claim
     # Tabs of browsers and lists of search results have no formulas.
-    yield f"{_UNLISTED}```{{title}} {claim.plain.title}\n```\n# {prose(claim.title)}\n"
+    yield f"{_UNLISTED}```{{title}} {claim.plain.title}\n```\n# {prose(claim.entitled)}\n"
     yield (
         f"{code(claim.key)} in [{claim.topic}](index.md). Verdict: "
         f"**{verdict(marked(result))}**{_as_known(result)}.\n"
@@ -90,7 +90,7 @@ def _page(
     if below:
         yield "\n## Steps, parts and variations\n"
         yield from (
-            f"- {link(r.claim)}, {prose(r.claim.title)}: **{verdict(marked(r))}**{_as_known(r)}"
+            f"- {link(r.claim)}, {prose(r.claim.entitled)}: **{verdict(marked(r))}**{_as_known(r)}"
             for r in below
         )
     yield from _cases(result, data)
@@ -336,7 +336,7 @@ def _row(result: ClaimResult, before: str = "") -> tuple[str, str, str]:
     if claim.supports and not before:
         why = f"<br>supports [{code(claim.supports)}](/claims/{claim.supports}.md)"
     return (
-        f"{before}[{prose(claim.title)}]({claim.name}.md){why}",
+        f"{before}[{prose(claim.entitled)}]({claim.name}.md){why}",
         f"{_key(claim)}, {claim.wording}",
         f"{verdict(marked(result))}{_as_known(result)}",
     )
@@ -433,7 +433,7 @@ def most_wanted(judged: Sequence[ClaimResult], ledger: str) -> str:
         lines += [f"\n## {heading}\n", f"{len(claims)} claims. {meaning}\n"]
         for r, what in sorted(claims, key=lambda claim: importance(claim[0].claim)):
             lines.append(
-                f"- **{prose(sentence(r.claim.title))}** {link(r.claim)}"
+                f"- **{prose(sentence(r.claim.entitled))}** {link(r.claim)}"
                 f"{f': {sentence(what)}' if what else '.'}"
             )
     return "\n".join(lines) + "\n"

@@ -32,8 +32,8 @@ _FEW, _LINES, _LETTERS = 2, 4, 120
 
 
 def question(name: str, recorded: Recorded, folder: Path) -> str:
-    """The picture of a question, and that of larger cases on another device; empty where nothing is
-    recorded.
+    """What was found, in a sentence, and the picture of a question; and those of larger cases on
+    another device. Empty where nothing is recorded.
 
     Args:
         folder: where pictures go.
@@ -41,9 +41,11 @@ def question(name: str, recorded: Recorded, folder: Path) -> str:
     asked = QUESTIONS[name]
 
     def seen(there: Sequence[ClaimResult], suite: str) -> str:
-        panels = asked.panels(_found(there))
+        match = _found(there)
+        panels = asked.panels(match)
         if not panels:
             return ""
+        said = " ".join(md(sentence) for sentence in asked.says(match))
         file = folder / f"{'-'.join(filter(None, (name, suite)))}.png"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(line_plot(panels, "png"))
@@ -54,10 +56,10 @@ def question(name: str, recorded: Recorded, folder: Path) -> str:
         )
         drawn = any(
             isinstance(value, Sample | Proportion)
-            for values_ in _found(there).values()
+            for values_ in match.values()
             for value in values_.values()
         )
-        return f"{picture}\n\n{level}" if drawn else picture
+        return "\n\n".join(filter(None, (said, picture, level if drawn else "")))
 
     return _blocks(asked, recorded, seen)
 
@@ -109,11 +111,38 @@ def _found(there: Sequence[ClaimResult]) -> Found:
 
 
 def settings() -> str:
-    """How the nets of docs/trained-depth.md are trained, folded."""
+    """How the nets of docs/what-training-finds.md are trained, folded."""
     text = files("depthlaw.empirics.trained_depth").joinpath("training_table.csv")
     heading, *rows = csv.reader(text.read_text(encoding="utf-8").splitlines())
     cells = tuple(tuple(int(cell) if cell.isdigit() else cell for cell in row) for row in rows)
     return _folded("Settings", _table(Table(tuple(heading), cells)))
+
+
+# The claim that says of the nets of these whether they are trained out.
+_TRAINED_OUT = "trained_depth/wall_is_trained_out"
+
+
+def trained(recorded: Recorded) -> str:
+    """Every claim about trained nets: its verdict, after how many updates, and whether twice as
+    many would change what it says."""
+    asked = recorded.judged(_TRAINED_OUT)
+    answer = {"HOLDS": "yes", "FAILS": "no"}.get(str(asked.verdict) if asked else "", "open")
+    listed = []
+    for key, claim in recorded.claims.items():
+        if "updates" not in claim.entitled or not claim.needs:
+            continue
+        result = recorded.judged(key)
+        listed.append(
+            (
+                f"[{prose(claim.entitled)}](/claims/{key}.md)",
+                verdict(marked(result)) if result else "not recorded",
+                answer if "trained_depth/wall_" in key else "not asked",
+            )
+        )
+    return _folded(
+        f"{len(listed)} claims",
+        pipe_table("claim | verdict | trained out", listed),
+    )
 
 
 def _folded(title: str, text: str) -> str:
@@ -167,7 +196,7 @@ def _verdicts(judged: Sequence[ClaimResult]) -> str:
         "claim | states | expected before | known since | verdict | cases:",
         (
             (
-                f"[{prose(r.claim.title)}](/claims/{r.claim.key}.md)",
+                f"[{prose(r.claim.entitled)}](/claims/{r.claim.key}.md)",
                 _states(r.claim),
                 r.claim.expected,
                 r.claim.known or "-",

@@ -190,7 +190,7 @@ def _linked(text: str, claims: Mapping[str, Claim], docs: Path) -> str:
 def _others(text: str, topic: str, claims: Mapping[str, Claim]) -> str:
     """The claims of a topic that its table of coverage does not name, as a list."""
     missing = [c for c in claims.values() if c.topic == topic and f"`{c.key}`" not in text]
-    lines = [f"- {claim_pages.link(c)}: {prose(c.title)}" for c in missing]
+    lines = [f"- {claim_pages.link(c)}: {prose(c.entitled)}" for c in missing]
     return "\n".join(["\n## Further claims\n", *lines, ""]) if lines else ""
 
 
@@ -209,6 +209,8 @@ def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
             return _OF_FILES[kind](what)
         if kind == "settings":
             return page_blocks.settings()
+        if kind == "trained":
+            return page_blocks.trained(recorded)
         if kind == "data":
             file = out / "data" / f"{name}.csv"
             said = page_blocks.data(_keys(text), recorded, file)
@@ -232,7 +234,9 @@ _OF_CLAIMS = {
     "values": page_blocks.values,
     "numbers": page_blocks.numbers,
 }
-_KINDS = "|".join(["table", "figure", "data", "settings", "measured", *_OF_FILES, *_OF_CLAIMS])
+_KINDS = "|".join(
+    ["table", "figure", "data", "settings", "trained", "measured", *_OF_FILES, *_OF_CLAIMS]
+)
 _MARK = re.compile(rf"<!-- (?P<kind>{_KINDS})(: (?P<name>\S+))? -->")
 
 

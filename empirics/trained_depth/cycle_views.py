@@ -1,4 +1,4 @@
-"""Walls on cycles of equal length, where what lies around two vertices says nothing beyond.
+"""On cycles of equal length what lies around two vertices says nothing beyond.
 
 On random paths a rule that sees 9 steps far answers pairs at any distance
 (`rules.local_baseline_misses`), so that no wall could show there. On cycles every vertex looks like
@@ -9,7 +9,7 @@ vertex is which: they are given the index, which such rules do not see.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from depthlaw.advisor.laws import reach
@@ -23,8 +23,6 @@ from depthlaw.theory.claims.definition import (
 from depthlaw.theory.claims.relations import Eq
 from depthlaw.theory.claims.symbols import quantity
 
-from .experiment import NETS
-
 if TYPE_CHECKING:
     import networkx as nx
 
@@ -34,66 +32,11 @@ views = quantity(
 
 SOURCE = Source("depthlaw", "after ye2025, arXiv:2510.19753, Theorems 4.3 and 4.5")
 
-# (cycles, vertices of each): layers and updates of their nets, by suite. Two cycles of 8 are a
-# training of seconds; those of suite training are what fifteen minutes of two cores allow.
-UPDATES: dict[str, dict[tuple[int, int], tuple[tuple[int, ...], int]]] = {
-    "full": {(2, 8): ((1,), 600)},
-    "training": {(3, 22): ((1, 2, 3), 1800)},
-}
-_GRAPH: dict[str, Any] = {"task": "long cycles"}
-
-
-def tiny(**changes: int | bool | str) -> Case:
-    """Nets that a CPU trains in seconds, for negative controls."""
-    return Case(
-        **{
-            **_GRAPH,
-            "net": "linearised",
-            "cycles": 2,
-            "around": 8,
-            "depth": 1,
-            "updates": 600,
-            **changes,
-        }
-    )
-
-
-def on_cycles(*parts: int) -> dict[str, tuple[Case, ...]]:
-    """The nets of each suite; with parts those of the updates divided by each of them."""
-    return {
-        suite: tuple(
-            case
-            for (k, c), (layers, updates) in sizes.items()
-            for case in Case.grid(
-                **_GRAPH,
-                net=NETS,
-                cycles=k,
-                around=c,
-                depth=layers,
-                updates=[updates // part for part in parts or (1,)],
-            )
-        )
-        for suite, sizes in UPDATES.items()
-    }
-
-
-def only(
-    grid: dict[str, tuple[Case, ...]], *chosen: Callable[[Case], bool]
-) -> dict[str, tuple[Case, ...]]:
-    """The suites and cases of which everything is true."""
-    kept = {
-        suite: tuple(case for case in cases if all(is_so(case) for is_so in chosen))
-        for suite, cases in grid.items()
-    }
-    return {suite: cases for suite, cases in kept.items() if cases}
-
 
 def _sight(rule: str, radius: int) -> int:
     """Up to which distance a rule of a radius sees whether two vertices are connected."""
     return 2 * radius if rule == "intersecting" else radius
 
-
-# --- what can be known ----------------------------------------------------------------------------
 
 # Cycles, vertices of each, and layers of nets that have been trained on them.
 _NETS_ON = (
@@ -178,19 +121,3 @@ def _seen(graph: nx.Graph, v: int, radius: int, *, joined: bool) -> nx.Graph:
 
 def _same_root(one: dict[str, str], other: dict[str, str]) -> bool:
     return one.get("root") == other.get("root")
-
-
-# --- nets -----------------------------------------------------------------------------------------
-
-HOW = (
-    "Attention without MLP, one head, width $2 n$, pre-norm; AdamW, linear warm-up over a tenth "
-    "of the updates and linear decay, batch 16, one learning rate for each kind of attention. "
-    "One choice is asked for from each of 1024 fresh graphs and each seed (chance: one half). "
-    "Width, rates, batch, number of cycles and updates were found by trial trainings with other "
-    "seeds (100 and 101). Nets on two cycles of 8 were looked at with the seeds reported before "
-    "these claims were written."
-)
-LOOKED = (
-    "Nets on two cycles of 8, which are among its cases, were looked at with the seeds reported "
-    "before it was written."
-)
