@@ -1,0 +1,477 @@
+"""Nets given by explicit weights in a file, and run exactly.
+
+A file is one JSON object. Numbers are integers or strings: "1/3", or, where the file names a
+`generator`, polynomials in x such as "1/2*x + 1", for x the named real root. Two families of nets:
+
+attention (`"family": "attention"`), a net over vectors:
+  `alphabet`: the letters; `end`: a letter put after the word, or absent; `start`: one put before.
+  `embedding`: letter -> vector. `positions`: expressions in i (0 for the first token) and n (the
+  number of tokens), such as "i", "i/n", "(-1)^i", which are appended to the vector.
+  `layers`: each has `heads` and perhaps `mlp` and `"residual": false` (by default the input of a
+  layer is added to what its heads give). A head has matrices `query`, `key`, `value`, `output` (all
+  act on column vectors); the score of a pair is (query x_i) . (key x_j).
+  `attention` of a head: "hard-right", "hard-left" (the largest score, ties to that side),
+  "average" (the mean over all with the largest score), "softmax" (weights `base`^score, for a
+  rational base above 1 and whole scores), "weights" (positive scores are the weights before they
+  are normalised: softmax of their logarithms), "linear" (scores are the weights, divided by
+  `divide`, or by the number of tokens where that is "n").
+  `mask`: "none", "causal" (j <= i) or "strict" (j < i; a token that sees nothing gets 0).
+  An `mlp` has `in`, `bias`, `out`: output (ReLU(in x + bias)) is added to x.
+  `read`: a vector and `at`: "last" or "first"; the answer is whether its product with the state
+  there is positive. With `labels` it is a list of vectors, and the answer the label of the largest.
+
+recurrent (`"family": "recurrent"`), a net over letters, layer upon layer:
+  each layer has `start`, a vector; `step`: letter -> {`matrix` or `diagonal`, and perhaps `add`};
+  and `emit`: a list of [state, letter read, letter written]; the state is that after the step. In a
+  layer with `"before": true` it is that before it. A layer reads the letters that the one below
+  wrote. The answer is the last letter written.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import sympy
+
+from depthlaw.advisor.base.quantities import UsageError, quoted
+
+Number = Any
+Vector = list[Number]
+KINDS = ("hard-right", "hard-left", "average", "softmax", "weights", "linear")
+MASKS = ("none", "causal", "strict")
+_POSITION = re.compile(r"[\d\sin+\-*/^().]+")
+
+
+@dataclass(frozen=True)
+class Field:
+    """Where numbers live: the rationals, or with `generator` a real root of a polynomial."""
+
+    domain: Any = None
+    root: Any = None
+
+    def number(self, text: Any) -> Number:
+        """An integer or a string as a number of the field.
+
+        Raises:
+            UsageError: for anything else.
+        """
+        if isinstance(text, int) and not isinstance(text, bool):
+            return Fraction(text) if self.domain is None else self.domain.convert(text)
+        if isinstance(text, str):
+            try:
+                if self.domain is None:
+                    return Fraction(text.replace(" ", ""))
+                x = sympy.Symbol("x")
+                poly = sympy.Poly(sympy.sympify(text.replace("^", "**"), {"x": x}), x, domain="QQ")
+                return self.domain.from_sympy(poly.as_expr().subs(x, self.root))
+            except (ValueError, ZeroDivisionError, sympy.SympifyError, sympy.PolynomialError):
+                pass
+        raise UsageError(
+            f"cannot read the number {quoted(str(text))}; accepted are whole numbers and strings "
+            'such as "1/3"'
+            + ("" if self.domain is None else ', or polynomials in x such as "1/2*x + 1"')
+        )
+
+    def sign(self, value: Number) -> int:
+        """-1, 0 or 1, exactly."""
+        if self.domain is None:
+            return (value > 0) - (value < 0)
+        if not value:
+            return 0
+        exact, digits = self.domain.to_sympy(value), 30
+        while True:  # It is not zero, so that enough digits show its sign.
+            found = exact.evalf(digits)
+            if abs(found) > sympy.Float(10) ** (10 - digits):
+                return 1 if found > 0 else -1
+            digits *= 2
+
+
+def field_of(body: Mapping[str, Any]) -> Field:
+    """The field that a file names: `"generator": {"polynomial": "x^2 - 2", "above": "1"}` is the
+    least root above that number; by default the rationals."""
+    named = body.get("generator")
+    if named is None:
+        return Field()
+    x = sympy.Symbol("x")
+    try:
+        polynomial = sympy.Poly(named["polynomial"].replace("^", "**"), x)
+        above = sympy.Rational(str(named.get("above", 0)))
+        roots = [root for root in sympy.real_roots(polynomial) if root > above]
+    except (KeyError, AttributeError, sympy.SympifyError, sympy.PolynomialError) as error:
+        raise UsageError(f"cannot read the generator {quoted(str(named))} ({error})") from None
+    if not roots:
+        raise UsageError(f"the generator {quoted(str(named))} has no real root above {above}")
+    return Field(sympy.QQ.algebraic_field(roots[0]), roots[0])
+
+
+# --- attention ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Head:
+    """One head: four matrices, the kind of attention, the mask, and what goes with the kind."""
+
+    query: list[Vector]
+    key: list[Vector]
+    value: list[Vector]
+    output: list[Vector]
+    kind: str
+    mask: str
+    base: Number = None
+    divide: Any = None
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Heads side by side, then perhaps an MLP."""
+
+    heads: tuple[Head, ...]
+    mlp: tuple[list[Vector], Vector, list[Vector]] | None
+    residual: bool
+
+
+@dataclass(frozen=True)
+class AttentionNet:
+    """A net over vectors, as in the module's docstring."""
+
+    field: Field
+    alphabet: tuple[str, ...]
+    start: str | None
+    end: str | None
+    embedding: Mapping[str, Vector]
+    positions: tuple[Callable[[int, int], Number], ...]
+    layers: tuple[Layer, ...]
+    read: list[Vector]
+    labels: tuple[str, ...] | None
+    at: str
+
+    @property
+    def depth(self) -> int:
+        """Layers."""
+        return len(self.layers)
+
+    def answer(self, word: Sequence[str]) -> str | bool:
+        """What the net says of a word: a label, or whether the read-out is positive.
+
+        Cost: for each head of each layer n^2 scores, in exact arithmetic.
+        """
+        tokens = [*filter(None, [self.start]), *word, *filter(None, [self.end])]
+        n = len(tokens)
+        states = [
+            [*self.embedding[token], *(position(i, n) for position in self.positions)]
+            for i, token in enumerate(tokens)
+        ]
+        for layer in self.layers:
+            states = self._through(layer, states)
+        read = [_dot(row, states[-1 if self.at == "last" else 0]) for row in self.read]
+        if self.labels is None:
+            return self.field.sign(read[0]) > 0
+        best = 0
+        for k in range(1, len(read)):
+            if self.field.sign(read[k] - read[best]) > 0:
+                best = k
+        return self.labels[best]
+
+    def _through(self, layer: Layer, states: list[Vector]) -> list[Vector]:
+        zero = [0 * value for value in states[0]]
+        sums = [list(state) if layer.residual else list(zero) for state in states]
+        for head in layer.heads:
+            for i, given in enumerate(self._attended(head, states)):
+                if given is not None:
+                    sums[i] = [
+                        a + b for a, b in zip(sums[i], _times(head.output, given), strict=True)
+                    ]
+        if layer.mlp is None:
+            return sums
+        first, bias, second = layer.mlp
+        out = []
+        for state in sums:
+            hidden = [a + b for a, b in zip(_times(first, state), bias, strict=True)]
+            hidden = [h if self.field.sign(h) > 0 else 0 * h for h in hidden]
+            out.append([a + b for a, b in zip(state, _times(second, hidden), strict=True)])
+        return out
+
+    def _attended(self, head: Head, states: list[Vector]) -> list[Vector | None]:
+        queries, keys, values = (
+            [_times(matrix, state) for state in states]
+            for matrix in (head.query, head.key, head.value)
+        )
+        found: list[Vector | None] = []
+        for i, query in enumerate(queries):
+            last = {"none": len(states), "causal": i + 1, "strict": i}[head.mask]
+            scores = [_dot(query, key) for key in keys[:last]]
+            weights = self._weights(head, scores, len(states)) if scores else []
+            total: Vector | None = None
+            for weight, value in zip(weights, values, strict=False):
+                if weight:
+                    part = [weight * entry for entry in value]
+                    total = (
+                        part if total is None else [a + b for a, b in zip(total, part, strict=True)]
+                    )
+            found.append(total)
+        return found
+
+    def _weights(self, head: Head, scores: Vector, tokens: int) -> Vector:
+        sign = self.field.sign
+        if head.kind == "linear":
+            by = tokens if head.divide == "n" else head.divide
+            return [score / by for score in scores]
+        if head.kind in ("softmax", "weights"):
+            if head.kind == "softmax":
+                if any(score != int(score) for score in scores):
+                    raise UsageError("softmax takes whole scores, so that base^score is exact")
+                scores = [head.base ** int(score) for score in scores]
+            if any(sign(score) < 0 for score in scores):
+                raise UsageError('attention "weights" takes scores that are not negative')
+            total = sum(scores[1:], scores[0])
+            if not total:
+                raise UsageError('attention "weights": all weights of a token are 0')
+            return [score / total for score in scores]
+        best = scores[0]
+        for score in scores[1:]:
+            if sign(score - best) > 0:
+                best = score
+        where = [j for j, score in enumerate(scores) if score == best]
+        if head.kind == "average":
+            return [self.field.number(f"1/{len(where)}") if s == best else 0 for s in scores]
+        chosen = where[-1 if head.kind == "hard-right" else 0]
+        return [self.field.number(1) if j == chosen else 0 for j in range(len(scores))]
+
+
+def _dot(one: Vector, other: Vector) -> Number:
+    return sum(a * b for a, b in zip(one, other, strict=True))
+
+
+def _times(matrix: list[Vector], vector: Vector) -> Vector:
+    return [_dot(row, vector) for row in matrix]
+
+
+# --- recurrent layers -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RecurrentLayer:
+    """One layer over letters: h <- step[letter] h + add[letter]."""
+
+    start: tuple[Number, ...]
+    step: Mapping[str, tuple[list[Vector], Vector]]
+    emit: Mapping[tuple[tuple[Number, ...], str], str]
+    before: bool
+
+
+@dataclass(frozen=True)
+class RecurrentNet:
+    """A net over letters, as in the module's docstring."""
+
+    field: Field
+    alphabet: tuple[str, ...]
+    layers: tuple[RecurrentLayer, ...]
+
+    @property
+    def depth(self) -> int:
+        """Layers."""
+        return len(self.layers)
+
+    def answer(self, word: Sequence[str]) -> str:
+        """The last letter that the last layer writes.
+
+        Raises:
+            UsageError: for a state and letter that the file says nothing of.
+        """
+        letters = list(word)
+        for number, layer in enumerate(self.layers, 1):
+            state, written = layer.start, []
+            for letter in letters:
+                if letter not in layer.step:
+                    raise UsageError(f"layer {number} has no step for the letter {quoted(letter)}")
+                matrix, add = layer.step[letter]
+                after = tuple(a + b for a, b in zip(_times(matrix, list(state)), add, strict=True))
+                key = (state if layer.before else after, letter)
+                if key not in layer.emit:
+                    raise UsageError(
+                        f"layer {number} writes nothing in the state {list(map(str, key[0]))} for "
+                        f"the letter {quoted(letter)}"
+                    )
+                written.append(layer.emit[key])
+                state = after
+            letters = written
+        return letters[-1]
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+Net = AttentionNet | RecurrentNet
+
+
+def read_net(file: Path) -> tuple[Net, dict[str, Any]]:
+    """The net of a file, and the file's other fields.
+
+    Raises:
+        UsageError: what is wrong with it, in one line.
+    """
+    try:
+        body = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read {file} ({error.strerror})") from None
+    except ValueError as error:
+        raise UsageError(f"{file} is no JSON: {error}") from None
+    if not isinstance(body, dict):
+        raise UsageError(f"{file} holds no JSON object")
+    return net_of(body), body
+
+
+def net_of(body: Mapping[str, Any]) -> Net:
+    """The net that a JSON object describes.
+
+    Raises:
+        UsageError: for what is missing, unknown or of the wrong size.
+    """
+    family = body.get("family")
+    if family not in ("attention", "recurrent"):
+        raise UsageError(
+            f"the family of nets {quoted(str(family))} is not known; accepted are attention and "
+            "recurrent"
+        )
+    field = field_of(body)
+    try:
+        return (_attention if family == "attention" else _recurrent)(body, field)
+    except KeyError as missing:
+        raise UsageError(f"the file lacks {missing} where it is needed") from None
+    except (TypeError, AttributeError, ValueError) as error:
+        raise UsageError(f"the file has a part of the wrong form: {error}") from None
+
+
+def _attention(body: Mapping[str, Any], field: Field) -> AttentionNet:
+    embedding = {token: _vector(field, v) for token, v in body["embedding"].items()}
+    alphabet = tuple(body["alphabet"])
+    for token in (*alphabet, *filter(None, [body.get("start"), body.get("end")])):
+        if token not in embedding:
+            raise UsageError(f"the letter {quoted(token)} has no embedding")
+    positions = tuple(_position(field, text) for text in body.get("positions", ()))
+    width = len(next(iter(embedding.values()))) + len(positions)
+    layers = []
+    for number, layer in enumerate(body["layers"], 1):
+        heads = tuple(_head(field, head, width, number) for head in layer["heads"])
+        mlp = None
+        if "mlp" in layer:
+            first, second = (_matrix(field, layer["mlp"][name]) for name in ("in", "out"))
+            mlp = (first, _vector(field, layer["mlp"]["bias"]), second)
+            if len(first[0]) != width or len(second) != width or len(first) != len(mlp[1]):
+                raise UsageError(f"the mlp of layer {number} does not fit the width {width}")
+        layers.append(Layer(heads, mlp, bool(layer.get("residual", True))))
+    labels = body.get("labels")
+    read = _matrix(field, body["read"] if labels else [body["read"]])
+    if any(len(row) != width for row in read) or (labels and len(read) != len(labels)):
+        raise UsageError(f"the read-out does not fit the width {width}, or its labels")
+    at = body.get("at", "last")
+    if at not in ("last", "first"):
+        raise UsageError(f"the read-out is at last or first, not at {quoted(str(at))}")
+    return AttentionNet(
+        field,
+        alphabet,
+        body.get("start"),
+        body.get("end"),
+        embedding,
+        positions,
+        tuple(layers),
+        read,
+        tuple(labels) if labels else None,
+        at,
+    )
+
+
+def _head(field: Field, head: Mapping[str, Any], width: int, layer: int) -> Head:
+    kind, mask = head["attention"], head.get("mask", "none")
+    if kind not in KINDS:
+        raise UsageError(f"attention {quoted(str(kind))}: accepted are {', '.join(KINDS)}")
+    if mask not in MASKS:
+        raise UsageError(f"mask {quoted(str(mask))}: accepted are {', '.join(MASKS)}")
+    query, key, value, output = (
+        _matrix(field, head[name]) for name in ("query", "key", "value", "output")
+    )
+    fits = (
+        all(len(matrix[0]) == width for matrix in (query, key, value))
+        and len(query) == len(key)
+        and len(output) == width
+        and len(output[0]) == len(value)
+    )
+    if not fits:
+        raise UsageError(f"a head of layer {layer} has matrices that do not fit the width {width}")
+    base = field.number(head["base"]) if kind == "softmax" else None
+    if base is not None and field.sign(base - 1) <= 0:
+        raise UsageError("the base of softmax is above 1")
+    divide = head.get("divide", 1)
+    return Head(
+        query,
+        key,
+        value,
+        output,
+        kind,
+        mask,
+        base,
+        divide if divide == "n" else field.number(divide),
+    )
+
+
+def _recurrent(body: Mapping[str, Any], field: Field) -> RecurrentNet:
+    layers = []
+    for layer in body["layers"]:
+        start = tuple(_vector(field, layer["start"]))
+        size = len(start)
+        step = {}
+        for letter, given in layer["step"].items():
+            if "diagonal" in given:
+                entries = _vector(field, given["diagonal"])
+                matrix = [
+                    [entries[i] if i == j else field.number(0) for j in range(size)]
+                    for i in range(size)
+                ]
+            else:
+                matrix = _matrix(field, given["matrix"])
+            add = _vector(field, given["add"]) if "add" in given else [field.number(0)] * size
+            if len(matrix) != size or any(len(row) != size for row in matrix) or len(add) != size:
+                raise UsageError(
+                    f"the step of {quoted(letter)} does not fit a state of size {size}"
+                )
+            step[letter] = (matrix, add)
+        emit = {
+            (tuple(_vector(field, state)), read): written for state, read, written in layer["emit"]
+        }
+        layers.append(RecurrentLayer(start, step, emit, bool(layer.get("before", False))))
+    return RecurrentNet(field, tuple(body["alphabet"]), tuple(layers))
+
+
+def _vector(field: Field, entries: Any) -> Vector:
+    return [field.number(entry) for entry in entries]
+
+
+def _matrix(field: Field, rows: Any) -> list[Vector]:
+    matrix = [_vector(field, row) for row in rows]
+    if not matrix or len({len(row) for row in matrix}) != 1:
+        raise UsageError("a matrix has rows of different lengths, or none")
+    return matrix
+
+
+def _position(field: Field, text: str) -> Callable[[int, int], Number]:
+    """A feature of the position, as an expression in i and n."""
+    if not isinstance(text, str) or not _POSITION.fullmatch(text):
+        raise UsageError(f"cannot read the position {quoted(str(text))}; try i, i/n or (-1)^i")
+    i, n = sympy.symbols("i n")
+    try:
+        expression = sympy.sympify(text.replace("^", "**"), {"i": i, "n": n})
+    except (sympy.SympifyError, TypeError) as error:
+        raise UsageError(f"cannot read the position {quoted(text)} ({error})") from None
+
+    def at(place: int, tokens: int) -> Number:
+        value = expression.subs({i: place, n: tokens})
+        if not value.is_Rational:
+            raise UsageError(f"the position {quoted(text)} is no rational number at i = {place}")
+        return field.number(f"{value.p}/{value.q}")
+
+    return at
