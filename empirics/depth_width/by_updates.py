@@ -449,8 +449,8 @@ def _beyond_largest(case: Case) -> bool:
     cases={"long": _steps(_BY_UPDATES, _from_threshold)},
     control=Control(
         _net(300, depth=6, other=12),
-        "a sixtieth of the loss is gained",
-        statement=between(Rational(1, 60) - Rational(1, 100), gain, Rational(2, 75)),
+        "a twelfth of the loss is gained",
+        statement=between(Rational(1, 12) - Rational(1, 100), gain, Rational(7, 75)),
     ),
     supports="depth_width/depth_gains_by_updates",
     **_NETS
@@ -480,7 +480,7 @@ def depth_is_neutral_from_threshold(case: Case, device: str = "cpu", folder: str
     wording="reported",
     cases={"long": _steps([*_BY_UPDATES, *_OF_SIZES], _beyond_largest)},
     control=Control(
-        _net(300, depth=6, other=12), "by a twentieth", statement=Lt(gain, -Rational(1, 20))
+        _net(300, depth=6, other=12), "by a tenth", statement=Lt(gain, -Rational(1, 10))
     ),
     cited=r"Bears on whether small models should be capped at $2.43 \ln d$ layers.",
     **_NETS
