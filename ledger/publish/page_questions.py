@@ -352,8 +352,8 @@ def _best_depths(results: Found) -> Iterator[str]:
         if line and len(line.x) > 2:
             best, worst = min(zip(line.y, line.x)), max(zip(line.y, line.x))  # noqa: B905
             yield (
-                f"After {steps:,} updates {_layers(best[1])} of {len(line.x)} depths had the lowest "
-                f"loss, {best[0]:.2f} nats a token; that of {_layers(worst[1])} was "
+                f"After {steps:,} updates {_layers(best[1])}, of {len(line.x)} depths, had the "
+                f"lowest loss, {best[0]:.2f} nats a token; that of {_layers(worst[1])} was "
                 f"{100 * (worst[0] / best[0] - 1):.1f} % higher."
             )
 
