@@ -8,14 +8,19 @@ RESULTS/cache/trainings and are only asked. Controls train for a minute or two.
 
 from __future__ import annotations
 
+import fcntl
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from depthlaw.empirics.depth_width import language_models
+from depthlaw.empirics.trained_depth import wall_nets
 from depthlaw.empirics.trained_rank import students
-from depthlaw.empirics.training import trainer
+from depthlaw.empirics.training import depth_search, trainer
 from depthlaw.empirics.training.training_run import TrainingRun
 from depthlaw.ledger.records.store import open_store
 from depthlaw.ledger.running.engines import Inline, execute
@@ -39,6 +44,19 @@ class Few(TrainingRun):
         super().__init__(shape, task, settings, *more)
 
 
+@contextmanager
+def free(place: Path) -> Iterator[None]:
+    """As `depth_search.alone`, but what another process is training counts as not trained."""
+    lock = place.with_suffix(".lock")
+    with lock.open("w") if lock.exists() else nullcontext() as file:
+        if file is not None:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise NotTrainedError(f"another process trains {place.name}") from None
+        yield
+
+
 fit = students.fit_by_lbfgs
 
 
@@ -54,6 +72,8 @@ def main(results: Path) -> int:
     torch.set_num_threads(1)
     trainer.TrainingRun = Few  # type: ignore[misc]
     students.fit_by_lbfgs = few_iterations
+    for module in (depth_search, wall_nets, language_models):
+        module.alone = free  # type: ignore[attr-defined]
     store, claims = open_store(results), registry()
     runs = [run for suite in AS_IT_COMES for run in plan(claims, suite)]
     failures = execute(runs, store, Inline())

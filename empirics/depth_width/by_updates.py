@@ -19,7 +19,7 @@ from sympy import Rational, log
 from depthlaw.advisor.grids import SIZE_EXPONENT
 from depthlaw.advisor.rules import rule
 from depthlaw.theory.claims.definition import Case, Control, Exact, Measured, Sample, Source, claim
-from depthlaw.theory.claims.relations import Eq, Gt, Lt, between
+from depthlaw.theory.claims.relations import Gt, Lt, between
 from depthlaw.theory.claims.symbols import quantity, vocabulary
 
 from ..exercises.corpus import STANDARD
@@ -70,7 +70,7 @@ _HOW = (
     "more are tried until the best lies inside or at an end. Losses are on 64 windows of other "
     "files; gains are corrected for sizes that differ by a few per cent. Eight seeds; the interval "
     "is over seeds, which share texts and order with those of other depths. Suite training makes "
-    "100 updates, for a first look; suite gpu 2,000 of 16 windows of 256."
+    "200 updates, for a first look; suite gpu 2,000 of 16 windows of 256."
 )
 _common = partial(Case, attention="softmax", corpus=STANDARD, vocabulary=2000)
 
@@ -127,7 +127,7 @@ _MADE_DEPTHS = (1, 2, 3, 6)
 # What is trained, suite by suite: a case without a depth, and the depths it has.
 _BY_UPDATES = [(_net(steps), DEPTHS) for steps in UPDATES]
 # What a user trains in a few minutes.
-_FIRST_LOOK = [(_net(100), DEPTHS)]
+_FIRST_LOOK = [(_net(200), DEPTHS)]
 _OF_SIZES = [
     (_net(steps, parameters=parameters), FEW_DEPTHS)
     for parameters in OTHER_SIZES
@@ -164,6 +164,10 @@ def _steps(nets: Nets, wanted: Callable[[Case], bool] = lambda _: True) -> list[
         "long": _each([*_BY_UPDATES, *_OF_SIZES, *_OF_TEXT]),
         "gpu": _each(_LARGE),
     },
+    post_hoc=(
+        "Suite training made 100 updates at first, after which nets of four layers had not learned "
+        "enough."
+    ),
     control=Control(
         _net(300, depth=1), "four nats below equal chances", statement=Lt(loss, log(vocabulary) - 4)
     ),
@@ -181,23 +185,25 @@ def losses_by_updates(case: Case, device: str = "cpu", folder: str = "") -> Samp
 
 
 @claim(
-    between(-13, rate_exponent, -4),
+    Lt(rate_exponent, -3),
     cases={
         "training": _each(_FIRST_LOOK),
         "long": _each([*_BY_UPDATES, *_OF_SIZES, *_OF_TEXT]),
         "gpu": _each(_LARGE),
     },
     post_hoc="Written when the rates for 300 updates at 82k weights had been seen.",
-    control=Control(_net(300, depth=1), "the largest rate of all", statement=Eq(rate_exponent, -3)),
+    control=Control(
+        _net(300, depth=1), "below the first rates tried", statement=Lt(rate_exponent, -9)
+    ),
     supports="depth_width/depth_gains_by_updates",
     **_NETS | {"holds_for": "these nets"},
 )
 @noted(_HOW)
 def chosen_rate(case: Case, device: str = "cpu", folder: str = "") -> Exact:
-    """The best learning rate of these nets lies inside those tried.
+    """The best learning rate of these nets lies below the largest tried.
 
-    Of the powers of 2 tried for a shape and a number of updates, the best is neither the least,
-    $2^{-14}$, nor the largest, $2^{-3}$.
+    Of the powers of 2 tried for a shape and a number of updates, the best is less than the largest
+    that may be tried, $2^{-3}$. More are tried until the best lies inside.
 
     It is the best for two seeds at a quarter of the updates; for others, or for all updates, a
     neighbour may be better.
@@ -213,6 +219,7 @@ def chosen_rate(case: Case, device: str = "cpu", folder: str = "") -> Exact:
         "gpu": _steps(_LARGE),
     },
     expected="FAILS",
+    known="UNDECIDED",
     post_hoc=(
         "The sizes 36k and 210k were added when losses after 300 updates at 82k weights had been "
         "seen."
@@ -449,8 +456,8 @@ def _beyond_largest(case: Case) -> bool:
     cases={"long": _steps(_BY_UPDATES, _from_threshold)},
     control=Control(
         _net(300, depth=6, other=12),
-        "a sixtieth of the loss is gained",
-        statement=between(Rational(1, 60) - Rational(1, 100), gain, Rational(2, 75)),
+        "a twelfth of the loss is gained",
+        statement=between(Rational(1, 12) - Rational(1, 100), gain, Rational(7, 75)),
     ),
     supports="depth_width/depth_gains_by_updates",
     **_NETS
@@ -480,7 +487,7 @@ def depth_is_neutral_from_threshold(case: Case, device: str = "cpu", folder: str
     wording="reported",
     cases={"long": _steps([*_BY_UPDATES, *_OF_SIZES], _beyond_largest)},
     control=Control(
-        _net(300, depth=6, other=12), "by a twentieth", statement=Lt(gain, -Rational(1, 20))
+        _net(300, depth=6, other=12), "by a tenth", statement=Lt(gain, -Rational(1, 10))
     ),
     cited=r"Bears on whether small models should be capped at $2.43 \ln d$ layers.",
     **_NETS

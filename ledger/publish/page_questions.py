@@ -125,10 +125,11 @@ def _walls_say(results: Found) -> Iterator[str]:
         }
         if len(ends) == 2:
             updates = _longest(part)[0][0].updates
+            least, most = (100 * float(end) for end in (ends[0].low, ends[1].high))
             yield (
-                f"Each of {sum(nets.values())} nets of {_LAYERS[layers]} is right on at least "
-                f"{float(ends[0].low):.0%} of the questions at distance {reach(layers)}, and on at "
-                f"most {float(ends[1].high):.0%} at {reach(layers) + 1}, after {updates:,} updates."
+                f"After {updates:,} updates each of {sum(nets.values())} nets of "
+                f"{_LAYERS[layers]} is right on at least {least:.0f} % of the questions at "
+                f"distance {reach(layers)}, and on at most {most:.0f} % at {reach(layers) + 1}."
             )
 
 
@@ -170,7 +171,7 @@ def _reach_says(results: Found) -> Iterator[str]:
         line = curve("", {case.updates: value for case, value in part})
         if line and len(line.x) > 1:
             seen = ", ".join(f"{y:.1f} after {x:,}" for x, y in zip(line.x, line.y, strict=True))
-            yield f"{_LAYERS[layers].capitalize()} ({net}) see so many steps: {seen} updates."
+            yield f"Nets of {_LAYERS[layers]} ({net}) see so many steps: {seen} updates."
 
 
 @_shows("wall-by-updates", says=_reach_says)
@@ -351,14 +352,14 @@ def _best_depths(results: Found) -> Iterator[str]:
         if line and len(line.x) > 2:
             best, worst = min(zip(line.y, line.x)), max(zip(line.y, line.x))  # noqa: B905
             yield (
-                f"After {steps:,} updates {_of_depth(best[1])} of {len(line.x)} depths has the "
-                f"lowest loss, {best[0]:.2f} nats a token, and {_of_depth(worst[1])} one that is "
-                f"{worst[0] / best[0] - 1:.1%} higher."
+                f"After {steps:,} updates {_layers(best[1])}, of {len(line.x)} depths, had the "
+                f"lowest loss, {best[0]:.2f} nats a token; that of {_layers(worst[1])} was "
+                f"{100 * (worst[0] / best[0] - 1):.1f} % higher."
             )
 
 
-def _of_depth(layers: float) -> str:
-    return f"that of {layers:g} layer{'s' * (layers != 1)}"
+def _layers(number: float) -> str:
+    return f"{number:g} layer{'s' * (number != 1)}"
 
 
 def _rates_table(results: Found) -> Table:
@@ -415,6 +416,8 @@ def _depth_by_updates(results: Found) -> Iterator[Panel]:
         for parameters, found in best.items()
     ]
     ends = sorted({x for line in lines for x in line.x})
+    if len(ends) < 2:
+        return
     rules = [
         stated(f"{rule(key).name}, {size_name(SIZE)}", dict.fromkeys(ends, rule(key).depth(SIZE)))
         for key in ("threshold", "knee", "levine", "nanochat", "delusion")
@@ -483,24 +486,26 @@ def _ranks(results: Found) -> Iterator[Panel]:
     }
     shapes = split(rows(results, *_keys("trained_rank", " ".join(kinds))), "width", "depth")
     for (width, layers), _ in shapes:
-        yield Panel(
-            f"d = {width}, L = {layers} (3^L {'<' if 3**layers < width else '>='} d)",
-            "updates + 1",
-            "rank",
-            tuple(
-                series
-                for name, label in kinds.items()
-                for series in curves(
-                    rows(results, f"trained_rank/{name}", width=width, depth=layers),
-                    # A logarithmic axis has no 0.
-                    lambda case: case.step + 1,
-                    "attention",
-                    f"{label}, {{}}".format,
-                )
-            ),
-            x_scale="log",
-            y_scale="log",
+        drawn = tuple(
+            series
+            for name, label in kinds.items()
+            for series in curves(
+                rows(results, f"trained_rank/{name}", width=width, depth=layers),
+                # A logarithmic axis has no 0.
+                lambda case: case.step + 1,
+                "attention",
+                f"{label}, {{}}".format,
+            )
         )
+        if len(drawn) > 1:
+            yield Panel(
+                f"d = {width}, L = {layers} (3^L {'<' if 3**layers < width else '>='} d)",
+                "updates + 1",
+                "rank",
+                drawn,
+                x_scale="log",
+                y_scale="log",
+            )
 
 
 # A prediction of the linearised theory, and the claim that asks it of linearised and of softmax

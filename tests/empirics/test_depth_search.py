@@ -184,17 +184,21 @@ def test_two_processes_at_one_training_take_turns(tmp_path):
     assert [path.suffix for path in (tmp_path / "trainings").iterdir()] == [".json"]
 
 
-def test_what_is_stored_depends_on_the_code_that_trains(tmp_path, monkeypatch):
-    right, before = depth_search.code_version, depth_search._place(TINY, "cpu", str(tmp_path))
-    assert depth_search._place(TINY, "cpu", str(tmp_path)) == before
-    for changed in (depth_search.trained, Connectivity, NetShape, Settings):
-        with monkeypatch.context() as patch:
-
-            def other(each, changed=changed):
-                return right(each) + "!" * (each is changed)
-
-            patch.setattr(depth_search, "code_version", other)
-            assert depth_search._place(TINY, "cpu", str(tmp_path)) != before
+def test_what_is_stored_depends_on_what_is_trained_and_asked(tmp_path):
+    places = {
+        depth_search._place(training, "cpu", str(tmp_path))
+        for training in (
+            TINY,
+            replace(TINY, rates=(1e-4,)),
+            replace(TINY, seeds=(7,)),
+            replace(TINY, examples=17),
+            replace(TINY, shuffled=True),
+            replace(TINY, shape=replace(TINY.shape, depth=TINY.shape.depth + 1)),
+            replace(TINY, settings=replace(TINY.settings, steps=TINY.settings.steps + 1)),
+        )
+    }
+    assert len(places) == 7
+    assert depth_search._place(TINY, "cpu", str(tmp_path)) in places
 
 
 def test_counting_with_dropout_asks_the_same_targets_and_leaves_the_generator_as_it_was():

@@ -97,14 +97,14 @@ def test_benchmarks_and_claims_that_pages_name_are_there():
 
 def test_shares_shapes_and_sizes_are_those_of_statements(judged):
     """Which test_statements holds against the records."""
-    knee, exact, wall = (
-        "depth_width/depth_gains_by_updates",
+    deeper, exact, wall = (
+        "exercises/deeper_is_better",
         "separation_rank/exact",
         "trained_depth/wall_within",
     )
-    ledger = MarkSource({key: judged.judged(key) for key in (knee, exact, wall)}, 1)
-    said = ledger.spoken(f"<!-- agree: {knee} -->, <!-- against: {knee} -->")
-    assert said == "none of nine, all nine"
+    ledger = MarkSource({key: judged.judged(key) for key in (deeper, exact, wall)}, 1)
+    said = ledger.spoken(f"<!-- agree: {deeper} -->, <!-- against: {deeper} -->")
+    assert said == "none of four, all four"
     shapes = {(row.case.width, row.case.depth) for row in ledger.judged[exact].cases}
     assert ledger.spoken(f"<!-- shapes: {exact} -->") == str(len(shapes))
     assert "updates" in ledger.spoken(f"<!-- sizes: {wall} -->")

@@ -22,7 +22,7 @@ from depthlaw.theory.claims.rounding import interval
 from depthlaw.theory.claims.values import Proportion, Sample
 from depthlaw.theory.claims.verdict import Decision, Verdict
 
-SPREAD = "depth_width/depth_gains_by_updates"
+SPREAD = "exercises/deeper_is_better"
 
 
 @pytest.fixture(scope="module")
@@ -157,7 +157,7 @@ def test_sizes_of_trained_nets_are_beside_the_title(recorded: Recorded) -> None:
         sizes("trained_depth/wall_by_updates")
         == "2 cycles of 20 vertices, 1,000 to 240,000 updates"
     )
-    assert sizes(SPREAD) == "36,000 to 210,000 parameters, 300 to 18,000 updates"
+    assert sizes(SPREAD) == "width 48, 450 updates"
     assert sizes("separation_rank/exact") == ""
 
 
@@ -179,11 +179,11 @@ def test_the_case_of_a_judged_interval_is_written_as_the_statement_writes_it(
     assert "$H = 1$" in where
 
 
-def test_means_that_contradict_an_undecided_claim_are_counted(recorded: Recorded) -> None:
+def test_means_that_contradict_a_claim_are_counted(recorded: Recorded) -> None:
     result = judged(recorded, SPREAD)
     means = [row.measured for row in result.in_scope if isinstance(row.measured, Sample)]
     below = sum(value.mean < 0 for value in means)
     excluded = sum(value.interval(0.05)[1] <= 0 for value in means)
-    assert below == excluded == len(means) == 9
-    assert Statement(result).against == ("9 of 9 means contradict it, 9 by their 95 % intervals")
-    assert Statement(judged(recorded, "depth_width/depth_harms_beyond_largest")).against == ""
+    assert below == excluded == len(means) == 4
+    assert Statement(result).against == ("4 of 4 means contradict it, 4 by their 95 % intervals")
+    assert Statement(judged(recorded, "trained_rank/half_of_rank_matters")).against == ""

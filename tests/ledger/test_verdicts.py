@@ -235,7 +235,7 @@ def test_a_word_that_falls_is_unexpected():
 def test_the_shipped_ledger_judged_alone_surprises_nobody(suite: str):
     claims = {key: claim for key, claim in registry().items() if claim.cases(suite)}
     recorded = [result for result in results(claims, suite, shipped()) if result.measured]
-    assert len(recorded) > (0 if suite in ("frontier", "long") else 20)
+    assert len(recorded) > (0 if suite in ("frontier", "long") else 15)
     assert {result.claim.key: result.unexpected for result in recorded if result.unexpected} == {}
     assert {result.claim.key: result.news for result in recorded if result.news} == {}
 
@@ -307,7 +307,7 @@ def test_what_was_changed_after_data_carries_its_mark(tmp_path, capsys):
     assert marked(results({"x": sampled(post_hoc="x")}, "quick", Store(tmp_path / "e"))[0]) == (
         "not run"
     )
-    assert main(["show", "depth_width/depth_harms_beyond_largest"]) == 0
+    assert main(["show", "trained_rank/half_of_rank_matters"]) == 0
     out = capsys.readouterr().out
     assert "HOLDS*" in out
     assert "changed after data were seen" in out

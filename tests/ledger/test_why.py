@@ -81,7 +81,7 @@ def test_what_fails_comes_first_and_has_its_certificates(judged, trees):
 
 
 def test_no_time_stands_for_trainings_that_were_read(judged):
-    tree = grounds(judged("trained_depth/connectivity_within"), judged)
+    tree = grounds(judged("trained_depth/wall_beyond"), judged)
     trained = [each.says for each in everywhere(below(tree, "cases")[0], "record")]
     assert trained
     assert all("no training in this run" in said and "below 1 s" not in said for said in trained)

@@ -217,7 +217,8 @@ def _verdicts(judged: Sequence[ClaimResult]) -> str:
         listed,
         _list("UNDECIDED, and what would decide it", open_),
         _folded(
-            "\\* Written, restated or measured otherwise after data had been seen", "\n".join(after)
+            "&#42; Written, restated or measured otherwise after data had been seen",
+            "\n".join(after),
         )
         if after
         else "",
