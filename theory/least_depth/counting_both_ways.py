@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, product
 from typing import Any, Literal
 
-from sympy import symbols
+from sympy import solve, symbols
 from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Source, Step, claim
@@ -235,7 +235,7 @@ def _odd_blocks(case: Case, formula: Formula) -> Exact:
     supports="least_depth/parity_two_layers",
 )
 def blocks_counted_both_ways(case: Case) -> Exact:
-    r"""Counts to both sides: depth $k$ is enough for $2k - 1$ blocks.
+    r"""Both ways, depth $k$ is enough for $2k-1$ blocks.
 
     For every $k$ the words a+ b+ a+ ... with $2k - 1$ blocks are defined by a formula of depth $k$
     with counts to the left and to the right; depth 0 is not enough for $k = 1$, nor depth 1 for
@@ -294,6 +294,24 @@ def parity_counted_both_ways(case: Case) -> Exact:
     as reported by a Lean formalisation, which has this formula as well.
     """
     return _parity(case, odd_number("a"))
+
+
+@parity_counted_both_ways.argument(
+    "At which a the two counts agree, and that conditions on n alone do not change beyond 2 C + 1, "
+    "is checked; prose: a formula of depth 1 on n letters a is a Boolean combination of such "
+    "conditions, with some bound C on their integers."
+)
+def _(statement: Relational) -> Iterator[Step]:
+    """The j-th of m letters a counts j up to it and m - j + 1 from it on."""
+    yield Step("the formula is as deep as stated", depth(odd_number("a")) == statement.rhs)
+    j, r, C, more, s = symbols("j r C u s", integer=True, nonnegative=True)
+    gap = j - (2 * r + 1 - j + 1)
+    yield equal("of 2r + 1 letters the counts agree at number r + 1", gap.subs(j, r + 1), 0)
+    even = solve(j - (2 * r - j + 1), j)
+    yield Step("of 2r letters they agree at none", [x.is_integer for x in even] == [False])
+    n = 2 * C + 1 + s
+    yield nonnegative("v n + w > b for v >= 1", (1 + more) * n - C - C - 1)
+    yield nonnegative("v n + w < b for v <= -1", -(-(1 + more) * n + C + C) - 1)
 
 
 @claim(
@@ -452,7 +470,7 @@ def _told_apart_at_depth_two(case: Case, first: int = 1) -> Exact:
     supports="least_depth/parity_two_layers",
 )
 def blocks_beyond_depth_two(case: Case) -> Exact:
-    r"""Depth 2 is not enough for 3 blocks, nor both ways for 5.
+    r"""Depth 2 fails for 3 blocks, and both ways for 5.
 
     For every $C$ there are two words, one with 3 blocks and one with 5, that no formula of depth 2
     with counts to the left tells apart if its inner comparisons have weights and thresholds of
@@ -464,8 +482,10 @@ def blocks_beyond_depth_two(case: Case) -> Exact:
     are $u$ bbaa $v$ and $u$ baba $v$, where $u = a^p b^q$, and $v$ is empty or $b^{q'} a^{p'}$, of
     lengths each of which outweighs the smaller ones. The letter and the counts of each position
     are listed for both words; positions that only one of them has are compared by all weighted sums
-    and thresholds. An outer comparison sums weights of kinds, the same in both words. For deeper
-    formulas the published proof takes words that depend on the formula.
+    and thresholds. An outer comparison sums weights of kinds, the same in both words. The words
+    with 3 and 5 blocks also show that prediction for 5 blocks takes depth 3, since $u$ bbaa begins
+    a word of 5 blocks. For deeper formulas the published proof takes words that depend on the
+    formula.
     """
     return _told_apart_at_depth_two(case)
 

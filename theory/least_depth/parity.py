@@ -47,6 +47,7 @@ attention_base = quantity(
 )
 
 Word = Sequence[int]
+ZERO = Fraction(0)
 
 
 def attend(weights: Sequence[Fraction], values: Sequence[Fraction]) -> Fraction:
@@ -55,7 +56,7 @@ def attend(weights: Sequence[Fraction], values: Sequence[Fraction]) -> Fraction:
     >>> attend([Fraction(1), Fraction(2)], [Fraction(0), Fraction(1)])
     Fraction(2, 3)
     """
-    return sum((w * v for w, v in zip(weights, values, strict=True)), Fraction(0)) / sum(weights)
+    return sum((w * v for w, v in zip(weights, values, strict=True)), ZERO) / sum(weights)
 
 
 # --- one layer ---
@@ -98,10 +99,12 @@ def one_layer(net: Iterable[Head], word: Word, query_weight: Fraction) -> Fracti
     """
     return sum(
         (
-            attend([*(h.weights[b] for b in word), query_weight], [*(h.values[b] for b in word), 0])
+            attend(
+                [*(h.weights[b] for b in word), query_weight], [*(h.values[b] for b in word), ZERO]
+            )
             for h in net
         ),
-        Fraction(0),
+        ZERO,
     )
 
 
@@ -139,6 +142,11 @@ def least_order(k: int) -> int:
 # --- two layers ---
 
 
+def relu(x: Fraction) -> Fraction:
+    """The positive part."""
+    return max(x, ZERO)
+
+
 def indicator(word: Word) -> list[Fraction]:
     """Layer 1 at every position i = 0..n of the word and the token after it: [i = k]/(n + 1).
 
@@ -151,10 +159,10 @@ def indicator(word: Word) -> list[Fraction]:
     """
     size = len(word) + 1
     uniform = [Fraction(1)] * size
-    ones = attend(uniform, [*map(Fraction, word), Fraction(0)])
-    unit = attend(uniform, [Fraction(0)] * (size - 1) + [Fraction(1)])
+    ones = attend(uniform, [*map(Fraction, word), ZERO])
+    unit = attend(uniform, [ZERO] * (size - 1) + [Fraction(1)])
     at = [ones - Fraction(i, size) for i in range(size)]
-    return [max(x - unit, 0) - 2 * max(x, 0) + max(x + unit, 0) for x in at]
+    return [relu(x - unit) - 2 * relu(x) + relu(x + unit) for x in at]
 
 
 def two_layers(word: Word, t: Fraction, heads: tuple[int, ...] = (1, -1)) -> Fraction:
@@ -167,7 +175,7 @@ def two_layers(word: Word, t: Fraction, heads: tuple[int, ...] = (1, -1)) -> Fra
             power e is added with the sign -e.
     """
     values = indicator(word)
-    output = Fraction(0)
+    output = ZERO
     for power in heads:
         weights = [t ** (power * (-1) ** i) for i in range(len(values))]
         output -= power * attend(weights, values)
