@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, product
 from typing import Any, Literal
 
-from sympy import solve, symbols
+from sympy import expand, symbols
 from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Source, Step, claim
@@ -307,8 +307,8 @@ def _(statement: Relational) -> Iterator[Step]:
     j, r, C, more, s = symbols("j r C u s", integer=True, nonnegative=True)
     gap = j - (2 * r + 1 - j + 1)
     yield equal("of 2r + 1 letters the counts agree at number r + 1", gap.subs(j, r + 1), 0)
-    even = solve(j - (2 * r - j + 1), j)
-    yield Step("of 2r letters they agree at none", [x.is_integer for x in even] == [False])
+    odd = expand(j - (2 * r - j + 1)).is_odd
+    yield Step("of 2r letters they agree at none: they differ by an odd number", odd is True)
     n = 2 * C + 1 + s
     yield nonnegative("v n + w > b for v >= 1", (1 + more) * n - C - C - 1)
     yield nonnegative("v n + w < b for v <= -1", -(-(1 + more) * n + C + C) - 1)

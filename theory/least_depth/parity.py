@@ -7,7 +7,7 @@ rational number. Nets run in exact arithmetic on every word of a length.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, product
 from math import prod
@@ -90,22 +90,16 @@ def parity_net(k: int) -> list[Head]:
     return net
 
 
-def one_layer(net: Iterable[Head], word: Word, query_weight: Fraction) -> Fraction:
+def one_layer(net: Sequence[Head], word: Word, query_weight: Fraction) -> Fraction:
     """The sum of the heads at the query token that follows the word, whose own value is 0.
 
     Args:
         net, word: the heads, and the bits.
         query_weight: softmax weight of the query token itself, the same in every head.
     """
-    return sum(
-        (
-            attend(
-                [*(h.weights[b] for b in word), query_weight], [*(h.values[b] for b in word), ZERO]
-            )
-            for h in net
-        ),
-        ZERO,
-    )
+    seen = ((*(h.weights[b] for b in word), query_weight) for h in net)
+    values = ((*(h.values[b] for b in word), ZERO) for h in net)
+    return sum(map(attend, seen, values), ZERO)
 
 
 def words_of(length: int) -> Iterator[tuple[int, ...]]:
