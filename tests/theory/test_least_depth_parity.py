@@ -1,0 +1,155 @@
+"""Least depth of parity and of blocks: other routes to what the claims build on."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+import pytest
+
+from depthlaw.theory.formal_languages import counting_logic
+from depthlaw.theory.formal_languages.automaton import words
+from depthlaw.theory.least_depth.counting_both_ways import (
+    alike,
+    depth,
+    kinds,
+    odd_blocks,
+    truths,
+)
+from depthlaw.theory.least_depth.parity import (
+    least_order,
+    one_layer,
+    parity_net,
+    sign,
+    two_layers,
+    words_of,
+)
+from depthlaw.theory.least_depth.printed_lemmas import intervals, prefixes
+
+
+@pytest.mark.parametrize(("heads", "bits"), [(1, 2), (2, 3), (3, 4), (3, 3), (4, 4)])
+def test_outputs_of_random_nets_cancel_exactly_where_bits_outnumber_heads(
+    heads: int, bits: int
+) -> None:
+    """Weights and values that depend on position, bit and head; the denominators are cleared."""
+    rng = np.random.default_rng(heads + 10 * bits)
+    size = (heads, bits + 1, 2)
+    weights, values = rng.integers(1, 50, size), rng.integers(-50, 50, size)
+
+    def cleared(word: tuple[int, ...]) -> int:
+        seen = [(i, bit) for i, bit in enumerate((*word, 0))]
+        below = [sum(int(weights[h, i, b]) for i, b in seen) for h in range(heads)]
+        above = [
+            sum(int(weights[h, i, b]) * int(values[h, i, b]) for i, b in seen) for h in range(heads)
+        ]
+        return sum(above[h] * prod(below[g] for g in range(heads) if g != h) for h in range(heads))
+
+    total = sum(sign(word) * cleared(word) for word in words_of(bits))
+    assert (total == 0) == (heads < bits) == (heads < least_order(bits))
+
+
+@pytest.mark.parametrize(("bits", "degree"), [(3, 1), (4, 2), (5, 2), (6, 3)])
+def test_products_of_linear_functions_cancel_exactly_where_bits_outnumber_them(
+    bits: int, degree: int
+) -> None:
+    """Twice the degree of a read-out after one head is the number of linear functions."""
+    rng = np.random.default_rng(bits + 10 * degree)
+    factors = rng.integers(-20, 20, (2 * degree, bits, 2))
+    total = sum(
+        sign(word) * prod(sum(int(f[i, b]) for i, b in enumerate(word)) for f in factors)
+        for word in words_of(bits)
+    )
+    assert (total == 0) == (2 * degree < bits)
+
+
+@pytest.mark.parametrize(("bits", "margin"), [(1, 4), (2, 24), (3, 160), (4, 896)])
+def test_the_net_of_one_layer_outputs_its_partial_fractions(bits: int, margin: int) -> None:
+    outputs = {}
+    for word in words_of(bits):
+        c = sum(word)
+        stated = prod(Fraction(2 * (c - m) - 1, 2) for m in range(bits)) * (-1) ** bits
+        outputs[c] = stated / prod(c + j for j in range(1, bits + 1))
+        assert one_layer(parity_net(bits), word, Fraction(0)) == outputs[c]
+    assert min(map(abs, outputs.values())) == Fraction(1, margin)
+
+
+def test_the_net_of_two_layers_agrees_with_softmax_in_floats() -> None:
+    """Layers as matrices, with logits, the residual stream and ReLU, for every position."""
+
+    def softmax(logits: np.ndarray) -> np.ndarray:
+        grown = np.exp(logits - logits.max(-1, keepdims=True))
+        return grown / grown.sum(-1, keepdims=True)
+
+    for word in product((0, 1), repeat=5):
+        n = len(word) + 1
+        stream = np.zeros((n, 4))  # token is 1, token is the last, position, sign of the position
+        stream[:-1, 0], stream[-1, 1] = word, 1
+        stream[:, 2], stream[:, 3] = np.arange(n) / n, (-1.0) ** np.arange(n)
+        mean = softmax(np.zeros((n, n))) @ stream[:, :2]
+        inner = (mean[:, 0] - stream[:, 2])[:, None] + mean[:, 1][:, None] * [-1, 0, 1]
+        value = np.maximum(inner, 0) @ [1, -2, 1]
+        heads = [softmax(s * np.log(2) * stream[:, 3]) @ value for s in (1, -1)]
+        assert heads[1] - heads[0] == pytest.approx(float(two_layers(word, Fraction(2))))
+
+
+def test_counts_to_both_sides_are_as_defined() -> None:
+    formula = ("counts", ((2, "<", "a"), (-1, ">", ("and", "b", ("not", "a")))), 1)
+    for word in words(6):
+        for i, true in enumerate(truths(formula, word)):
+            assert true == (2 * word[: i + 1].count("a") - word[i:].count("b") >= 1)
+
+
+@pytest.mark.parametrize(("bound", "levels"), [(1, 4), (2, 3), (3, 2)])
+def test_a_formula_reaches_as_far_on_one_letter_as_the_kinds_say(bound: int, levels: int) -> None:
+    formula: Any = ("not", "a")
+    for _ in range(levels):
+        terms = ((bound, "<", formula), (-1, "<", ("not", formula)))
+        formula = ("counts", terms, -bound)
+    length = 2 * (bound + 1) ** levels
+    found = truths(formula, "a" * length)
+    assert depth(formula) == levels
+    assert found == [n < (bound + 1) ** levels for n in range(1, length + 1)]
+    numbers = kinds(length, levels, bound)
+    assert [n == numbers[-1] for n in numbers] == [not true for true in found]
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+def test_random_formulas_of_depth_two_do_not_tell_the_words_apart(sides: int) -> None:
+    """Inner comparisons with weights and thresholds up to 1, outer ones up to 30. Depth 3 does."""
+    rng = np.random.default_rng(sides)
+    first, second = alike(2, sides)
+
+    def comparison(inner: list[Any], weight: int) -> Any:
+        terms = tuple(
+            (int(rng.integers(-weight, weight + 1)), "<>"[rng.integers(sides)], x) for x in inner
+        )
+        return ("counts", terms, int(rng.integers(-weight, weight + 1)))
+
+    for _ in range(60):
+        level = [comparison(["a", "b"], 1) for _ in range(3)]
+        level = [("and", "ab"[rng.integers(2)], ("not", x)) for x in level]
+        formula = comparison(level, 30)
+        assert depth(formula) == 2
+        assert truths(formula, first)[-1] == truths(formula, second)[-1]
+    if sides == 1:
+        three = counting_logic.with_blocks(3)
+        assert [counting_logic.truths(three, w)[-1] for w in (first, second)] == [True, False]
+    else:
+        assert depth(odd_blocks(3)) == 3
+        assert [truths(odd_blocks(3), w)[-1] for w in (first, second)] == [True, False]
+
+
+def test_the_predicate_of_the_counterexample_is_constant_and_its_formula_is_not() -> None:
+    """Words found by hand: both points of a position agree, the first letters differ."""
+    reached = {i for _, i, (x, y) in prefixes(3, 3) if min(x, y) >= 1}
+    assert 1 not in reached
+    for low, high in intervals((1, 1), (3, 3)):
+        x, y = high
+        assert low != high
+        first, second = "a" * x + "b" * y, "b" + "a" * x + "b" * (y - 1)
+        assert first[-1] == second[-1] == "b"
+        assert (first.count("a"), first.count("b")) == (second.count("a"), second.count("b"))
+        assert first[0] != second[0]

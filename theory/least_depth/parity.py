@@ -1,0 +1,405 @@
+"""Parity by softmax attention: one layer needs a head for every bit, two layers need two heads.
+
+Weights are rational: a softmax weight is given as it is, so its logit is the logarithm of a
+rational number. Nets run in exact arithmetic on every word of a length.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import combinations, product
+from math import prod
+from operator import mul
+from typing import NamedTuple
+
+from sympy import Expr, Symbol, ceiling, factor, simplify, symbols
+from sympy.core.relational import Relational
+
+from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.proof_steps import equal, nonnegative, remark, vanish
+from ..claims.relations import Eq
+from ..claims.symbols import heads, quantity
+
+bits = quantity("bits", "n", "number of bits whose parity is asked for")
+parity_heads_least = quantity(
+    "parity_heads_least",
+    r"H_{min}",
+    "least number of heads of one softmax layer that decides parity; $-1$ where that is not shown",
+    "integer",
+)
+readout_degree = quantity(
+    "readout_degree",
+    "p",
+    "least degree of numerator and denominator of a read-out that decides parity after one layer; "
+    "$-1$ where that is not shown",
+    "integer",
+)
+signed_output = quantity(
+    "signed_output",
+    "m",
+    "least output over all words, its sign turned where the parity is even; negative if a word is "
+    "decided wrongly",
+    "real",
+)
+attention_base = quantity(
+    "attention_base", "t", "the larger softmax weight of a head; the smaller one is its inverse"
+)
+
+Word = Sequence[int]
+ZERO = Fraction(0)
+
+
+def attend(weights: Sequence[Fraction], values: Sequence[Fraction]) -> Fraction:
+    """A head of softmax attention: the mean of the values, weighted.
+
+    >>> attend([Fraction(1), Fraction(2)], [Fraction(0), Fraction(1)])
+    Fraction(2, 3)
+    """
+    return sum((w * v for w, v in zip(weights, values, strict=True)), ZERO) / sum(weights)
+
+
+# --- one layer ---
+
+
+class Head(NamedTuple):
+    """What a head of the one layer sees of a bit: its softmax weight and its value, for 0 and 1."""
+
+    weights: tuple[Fraction, Fraction]
+    values: tuple[Fraction, Fraction]
+
+
+def parity_net(k: int) -> list[Head]:
+    """k heads whose sum is P(c)/D(c) on k bits with c ones, so positive exactly for even c.
+
+    P(t) = (-1)^k (t - 1/2)(t - 3/2)...(t - k + 1/2) and D(t) = (t + 1)...(t + k). Head j has
+    denominator c + j; its numerator alpha + beta c is the partial fraction of P/D at -j and a k-th
+    part of the constant (-1)^k. No position is used.
+
+    >>> parity_net(1)
+    [Head(weights=(Fraction(1, 1), Fraction(2, 1)), values=(Fraction(1, 2), Fraction(-1, 4)))]
+    """
+    net = []
+    for j in range(1, k + 1):
+        residue = prod(
+            (Fraction(-2 * (j + m) - 1, 2) for m in range(k)), start=Fraction((-1) ** k)
+        ) / prod(m - j for m in range(1, k + 1) if m != j)
+        alpha, beta = residue + Fraction((-1) ** k * j, k), Fraction((-1) ** k, k)
+        zero, one = Fraction(j, k), 1 + Fraction(j, k)
+        net.append(Head((zero, one), (alpha / j, (beta + alpha / k) / one)))
+    return net
+
+
+def one_layer(net: Sequence[Head], word: Word, query_weight: Fraction) -> Fraction:
+    """The sum of the heads at the query token that follows the word, whose own value is 0.
+
+    Args:
+        net, word: the heads, and the bits.
+        query_weight: softmax weight of the query token itself, the same in every head.
+    """
+    seen = ((*(h.weights[b] for b in word), query_weight) for h in net)
+    values = ((*(h.values[b] for b in word), ZERO) for h in net)
+    return sum(map(attend, seen, values), ZERO)
+
+
+def words_of(length: int) -> Iterator[tuple[int, ...]]:
+    """All words of 0 and 1 of a length."""
+    return product((0, 1), repeat=length)
+
+
+def sign(word: Word) -> int:
+    """1 for an even number of ones, -1 for an odd one."""
+    return (-1) ** (sum(word) % 2)
+
+
+def least_order(k: int) -> int:
+    """The least h for which the sum of sign(x) E_x^(tensor h) over all words x of k bits is not 0.
+
+    E_x has an entry 1 for the query token and for each pair (position, its bit), and 0 for the
+    pairs that do not occur. An entry of its h-th power is 1 where all of at most h coordinates
+    occur in x, so sets of coordinates are counted.
+
+    >>> [least_order(k) for k in (1, 2, 3)]
+    [1, 2, 3]
+    """
+    order = 0
+    while True:
+        signed: Counter[tuple[object, ...]] = Counter()
+        for word in words_of(k):
+            for chosen in combinations(("?", *enumerate(word)), order):
+                signed[chosen] += sign(word)
+        if any(signed.values()):
+            return order
+        order += 1
+
+
+# --- two layers ---
+
+
+def relu(x: Fraction) -> Fraction:
+    """The positive part."""
+    return max(x, ZERO)
+
+
+def indicator(word: Word) -> list[Fraction]:
+    """Layer 1 at every position i = 0..n of the word and the token after it: [i = k]/(n + 1).
+
+    One head is uniform and averages [token is 1] to k/(n + 1), k the number of ones; another
+    averages [token is the last] to 1/(n + 1). Three ReLUs of the difference to the position
+    i/(n + 1) make the indicator.
+
+    >>> indicator((0, 1, 0))
+    [Fraction(0, 1), Fraction(1, 4), Fraction(0, 1), Fraction(0, 1)]
+    """
+    size = len(word) + 1
+    uniform = [Fraction(1)] * size
+    ones = attend(uniform, [*map(Fraction, word), ZERO])
+    unit = attend(uniform, [ZERO] * (size - 1) + [Fraction(1)])
+    at = [ones - Fraction(i, size) for i in range(size)]
+    return [relu(x - unit) - 2 * relu(x) + relu(x + unit) for x in at]
+
+
+def two_layers(word: Word, t: Fraction, powers: tuple[int, ...] = (1, -1)) -> Fraction:
+    """The output after the word: positive iff the number of ones is odd.
+
+    Args:
+        word: the bits.
+        t: softmax weight that head 1 of layer 2 gives to even positions; odd ones get 1/t.
+        powers: the heads of layer 2, by the power of t that they give to even positions; a head of
+            power e is added with the sign -e.
+    """
+    values = indicator(word)
+    output = ZERO
+    for power in powers:
+        weights = [t ** (power * (-1) ** i) for i in range(len(values))]
+        output -= power * attend(weights, values)
+    return output
+
+
+# --- claims ---
+
+
+def _heads(case: Case, query_weight: Fraction) -> Exact:
+    """Heads of the explicit net, if it is right on all words and fewer are excluded; else -1."""
+    net = parity_net(case.bits)
+    right = all(one_layer(net, w, query_weight) * sign(w) > 0 for w in words_of(case.bits))
+    return Exact(len(net) if right and least_order(case.bits) == len(net) else -1)
+
+
+@claim(
+    Eq(parity_heads_least, bits),
+    source=Source("rajaraman2026", "Theorems 1 and 2, appendix A.2", "arXiv:2609.04046"),
+    wording="printed",
+    cases={"quick": Case.grid(bits=range(1, 7)), "theory": Case.grid(bits=(7, 8, 9))},
+    control=Control(
+        Case(bits=2),
+        "the query token itself gets softmax weight 1, as much as a bit, in the same net",
+        measured=lambda case: _heads(case, Fraction(1)),
+    ),
+    supports="least_depth/parity_two_layers",
+)
+def parity_heads(case: Case) -> Exact:
+    r"""One softmax layer needs exactly a head per bit for parity.
+
+    For every $n$, the parity of $n$ bits is decided by one layer of softmax attention with $n$
+    heads, read at a query token after the bits, and by none with fewer, whatever the embeddings of
+    bits and positions, the width and the precision. The read-out is linear in the sum of the heads
+    and a constant; there is no feed-forward network.
+
+    Lower bound, for each $n$ tried and all weights at once: times the denominators of its $H$ heads
+    the output is a sum of products of $H$ linear functions of the vector $E_x$ that lists the query
+    token and the pairs (position, bit) of the input $x$. The sum of
+    $(-1)^{|x|} E_x^{\otimes H}$ over all $x$ is computed and is 0 for $H < n$: each entry reads at
+    most $H$ bits. So the outputs, with alternating signs, cannot all be of the right sign, even if
+    ties are given to one side. Upper bound: explicit rational weights, of ours after the source's,
+    run on all $2^n$ inputs with softmax weight $10^{-12}$ on the query token; they use no
+    positions. With a large weight there the same net is wrong (the control). A multilayer
+    perceptron after the layer is outside this claim.
+    """
+    return _heads(case, Fraction(1, 10**12))
+
+
+def inverses(k: int, number: int) -> list[Head]:
+    """Heads j = 1..number with output 1/(c + j + 1) on k bits with c ones and query weight 1.
+
+    >>> one_layer(inverses(3, 1), (0, 1, 1), Fraction(1))
+    Fraction(1, 4)
+    """
+    return [
+        Head((Fraction(j, k), 1 + Fraction(j, k)), (Fraction(1, j), Fraction(1, k + j)))
+        for j in range(1, number + 1)
+    ]
+
+
+def linear_form(roots: Sequence[Fraction], number: int) -> tuple[Fraction, ...]:
+    """A constant and coefficients of the outputs 1/(c + 2), ..., 1/(c + number + 1) that add up to
+    the product of c - root over that of c + 2, ..., c + number + 1, by partial fractions.
+
+    >>> linear_form([Fraction(1, 2)], 1)
+    (Fraction(1, 1), Fraction(-5, 2))
+    """
+    poles = range(2, number + 2)
+    return (
+        Fraction(len(roots) == number),
+        *(
+            prod((-j - root for root in roots), start=Fraction(1))
+            / prod(i - j for i in poles if i != j)
+            for j in poles
+        ),
+    )
+
+
+def _degree(case: Case) -> Exact:
+    """The degree of the explicit read-out, if it is right and a smaller one is excluded."""
+    n, number = case.bits, case.heads
+    roots = [m + Fraction(1, 2) for m in range(n)]
+    forms = [linear_form(roots[i : i + number], number) for i in range(0, n, number)]
+    degree = (len(forms) + 1) // 2
+    heads_used = inverses(n, number)
+    right = True
+    for word in words_of(n):
+        outputs = [Fraction(1), *(one_layer([h], word, Fraction(1)) for h in heads_used)]
+        values = [sum(map(mul, form, outputs), ZERO) for form in forms]
+        upper, lower = prod(values[:degree]), prod(values[degree:], start=Fraction(1))
+        right &= (-1) ** n * upper / lower * sign(word) > 0
+    # Degree p in the outputs of H heads becomes order 2 H p.
+    excluded = 2 * number * (degree - 1) < least_order(n) <= 2 * number * degree
+    return Exact(degree if right and excluded else -1)
+
+
+@claim(
+    Eq(readout_degree, ceiling(bits / (2 * heads))),
+    source=Source("depthlaw", "after hsu2026, arXiv:2605.12171, abstract"),
+    cases={
+        "quick": (
+            *Case.grid(bits=range(1, 8), heads=(1, 2, 3)),
+            *Case.grid(bits=(7, 8), heads=4),
+        ),
+        "theory": Case.grid(bits=(9, 10), heads=(1, 2, 3, 5)),
+    },
+    control=Control(
+        Case(bits=8, heads=2),
+        "a quarter of the bits, the constant that is reported for heads times degree",
+        statement=Eq(readout_degree, ceiling(bits / (4 * heads))),
+    ),
+    supports="least_depth/parity_two_layers",
+)
+def parity_readout_degree(case: Case) -> Exact:
+    r"""One softmax layer: heads times degree of the read-out is $n/2$.
+
+    For all $n$ and $H$, a read-out $P/Q$ of $H$ softmax heads, with polynomials $P$ and $Q$ of
+    total degree at most $p$ in the outputs of the heads, decides the parity of $n$ bits for some
+    weights exactly if $2 H p \geq n$: the least degree is $\lceil n/(2 H) \rceil$.
+
+    Lower bound: $P/Q$ has the sign of $P Q$, and times the $2 p$-th powers of the denominators of
+    the heads that is a sum of products of $2 H p$ linear functions of the vector of
+    least_depth/parity_heads, computed there for all weights. Upper bound: heads with outputs
+    $1/(c + j + 1)$ for $c$ ones; by partial fractions a polynomial in $c$ of degree $H$ over the
+    product of the $c + j + 1$ is linear in them, and $P$ and $Q$ are products of $p$ such, with the
+    roots $1/2, 3/2, ..., n - 1/2$; run on all inputs. The abstract says that heads times degree
+    must grow linearly in $n$; $H p \geq n/4$ is reported of the paper, whose definition of degree
+    was not read. So in one layer heads or the degree must grow with the number of bits, where a
+    second layer makes do with fixed ones.
+    """
+    return _degree(case)
+
+
+def _least_signed(case: Case, powers: tuple[int, ...] = (1, -1)) -> Exact:
+    t = case.rational("attention_base")
+    return Exact(min(-sign(w) * two_layers(w, t, powers) for w in words_of(case.bits)))
+
+
+# Even and odd positions among 0..n.
+_EVEN, _ODD = ceiling((bits + 1) / 2), ceiling(bits / 2)
+
+
+@claim(
+    Eq(
+        signed_output,
+        _ODD
+        * (attention_base**2 - attention_base**-2)
+        / (
+            (bits + 1)
+            * (_EVEN * attention_base + _ODD / attention_base)
+            * (_EVEN / attention_base + _ODD * attention_base)
+        ),
+    ),
+    source=Source("depthlaw", "after chiang2022, arXiv:2202.12172, and its code parity_exact.py"),
+    kind="construction",
+    cases={
+        "quick": (
+            *Case.grid(bits=range(1, 8), attention_base=("3/2", 2)),
+            Case(bits=5, attention_base="101/100"),
+        ),
+        "theory": Case.grid(bits=(8, 9, 10, 11), attention_base=("3/2", 2, 10)),
+    },
+    control=Control(
+        Case(bits=4, attention_base=2),
+        "one of the two heads of layer 2 dropped: the output never changes sign",
+        measured=lambda case: _least_signed(case, powers=(1,)),
+    ),
+    cited="Decides whether a softmax net of two layers may be said to do parity at every length.",
+)
+def parity_two_layers(case: Case) -> Exact:
+    r"""Two softmax layers with two heads decide parity at every length.
+
+    For every $n \geq 1$ and every base $t > 1$, the net of two layers with two heads each and a
+    ReLU network between them decides the parity of every word of $n$ bits. Its output has the right
+    sign with margin
+    $O (t^2 - t^{-2}) / ((n + 1)(E t + O/t)(E/t + O t))$, attained, where
+    $E = \lfloor n/2 \rfloor + 1$ and $O = \lceil n/2 \rceil$ count the even and odd positions among
+    $0, ..., n$.
+
+    The construction of chiang2022, as its code has it, with base $t$ in place of $e^{1/\sqrt{5}}$
+    so that all is rational. It has positions $i/(n + 1)$ and $(-1)^i$, no layer norm and no mask.
+    Layer 1 writes $1/(n + 1)$ at the position whose number is the number of ones, and 0 elsewhere;
+    layer 2 asks whether that position is odd. The margin falls as $1/n^2$. One layer with a fixed
+    number of heads and a linear read-out fails by least_depth/parity_heads. That one layer with a
+    fixed ReLU read-out fails for large $n$ is published (kozachinskiy2026), asymptotic, and not
+    checked. Weights do not depend on $n$, positions do.
+    """
+    return _least_signed(case)
+
+
+@parity_two_layers.argument(
+    "The indicator, both outputs, and that the smaller is the statement and positive are checked; "
+    "prose: the heads of layer 1 are means over all positions, and every number of ones from 0 to "
+    "n occurs."
+)
+def _(statement: Relational) -> Iterator[Step]:
+    """Layer 1 writes v = [i = k]/(n+1); layer 2 subtracts two weighted means of v."""
+    z = Symbol("z", integer=True, nonnegative=True)
+    # ReLU(x - 1) - 2 ReLU(x) + ReLU(x + 1) at x = k - i, each ReLU read off its sign.
+    yield vanish("the second difference of ReLU is 0 at x >= 1", z - 2 * (z + 1) + (z + 2))
+    yield Step("it is 1 at x = 0", max(-1, 0) - 2 * max(0, 0) + max(1, 0) == 1)
+    yield remark("at x <= -1 nothing passes a ReLU")
+    n, t, even, odd = symbols("n t E O", positive=True)
+    first, second = even * t + odd / t, even / t + odd * t
+    spread = t**2 - t**-2
+    share = 1 / ((n + 1) * first * second)
+    yield equal(
+        "for an even number of ones minus the output is O (t^2 - t^-2)/((n+1) A B)",
+        (t / first - 1 / (t * second)) / (n + 1),
+        odd * spread * share,
+    )
+    yield equal(
+        "for an odd number of ones the output is E (t^2 - t^-2)/((n+1) A B)",
+        (t / second - 1 / (t * first)) / (n + 1),
+        even * spread * share,
+    )
+    u = Symbol("u", positive=True)
+    yield nonnegative("t^2 - t^-2 > 0 for t = 1 + u", factor(spread.subs(t, 1 + u)))
+    yield from _of_both_parities(statement, odd * spread * share, n, t, even, odd)
+
+
+def _of_both_parities(
+    statement: Relational, smaller: Expr, n: Symbol, t: Symbol, even: Symbol, odd: Symbol
+) -> Iterator[Step]:
+    m = Symbol("m", integer=True, positive=True)
+    for length, evens, odds in ((2 * m, m + 1, m), (2 * m - 1, m, m)):
+        right = statement.rhs.subs({bits: length, attention_base: t})
+        values = {n: length, even: evens, odd: odds}
+        gap = simplify(right - smaller.subs(values, simultaneous=True))
+        yield Step(f"for n = {length} the even words decide: the statement", gap == 0)
+        yield nonnegative(f"for n = {length} there are no fewer even positions", evens - odds)
