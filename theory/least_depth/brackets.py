@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import product
+from typing import Any
 
-from ..claims.definition import Case, Control, Exact, Source, claim
+from sympy import Min, symbols
+
+from ..claims.definition import Case, Control, Exact, Source, Step, claim
 from ..claims.relations import Eq
 from ..claims.symbols import quantity
 from ..formal_languages.automaton import minimal
@@ -152,14 +156,15 @@ def dyck_layers(case: Case) -> Exact:
 
     The network keeps a stack in $D$ cells, one a layer, with gaps in it, and the last layer asks
     whether anything ever went wrong. It is run on all words up to the length; that the cells are a
-    stack is checked from every state they can be in, so that nothing depends on the length. That
-    $D$ layers fail: they give $D$ opening and $D$ closing brackets the state that they give
-    $D + 1$ opening and $D$ closing ones (docs/coverage/formal_languages.md has the method), shown
-    for the $D$ tried. The abstract of the source has $D + 1$ layers for another network of hard
-    attention, as reported with masks in both directions and positions $i/n$; that it needs so many
-    it does not say, and it is not claimed here: positions may save layers. Soft attention generates
-    the language with two layers (same abstract), which is not checked here. At fixed precision no
-    depth of soft attention without positions recognises it (formal_languages/some_depth).
+    stack is checked from every state they can be in, so that nothing depends on the length. Fewer
+    layers fail: $D$ give $D$ opening and $D$ closing brackets of one type the state that they give
+    $D + 1$ opening and $D$ closing ones (docs/coverage/least_depth.md has the induction). The
+    abstract of the source has $D + 1$ layers for another network of hard attention, as reported
+    with masks in both directions and positions $i/n$; that it needs so many it does not say, and it
+    is not claimed here: positions may save layers. Soft attention generates the language with two
+    layers (same abstract), which is not checked here. At fixed precision no depth of soft attention
+    under one mask without positions recognises brackets of one type
+    (formal_languages/some_depth).
     """
     k, deepest = case.bracket_types, case.nesting
     letters = OPENING[:k] + CLOSING[:k]
@@ -169,6 +174,35 @@ def dyck_layers(case: Case) -> Exact:
             accepted, layers = network(word, deepest)
             right = right and accepted == well_nested(word, deepest)
     return Exact(layers if right and alike(deepest, layers - 1) else -1)
+
+
+def same_start_steps(longer: Any, layers: Any) -> Iterator[Step]:
+    """After so many layers the last position sees `longer` equal letters as it sees one fewer."""
+    j, t, more = symbols("j t more", integer=True, positive=True)
+    # The j-th of equal letters sees the kinds of those before, of which there are min(j - 1, t)
+    # after t - 1 layers; so after t layers its kind is a matter of min(j, t + 1).
+    for name, there in (("j > t", {j: t + more}), ("j <= t", {t: j + more - 1})):
+        before, after = Min(j - 1, t).subs(there), Min(j, t + 1).subs(there)
+        yield Step(f"{name}: one layer adds one kind, min(j - 1, t) + 1", before + 1 == after)
+    yield Step(
+        "as many kinds among n equal letters as among n - 1 at the last layer",
+        Min(longer, layers) == Min(longer - 1, layers),
+    )
+
+
+@dyck_layers.argument(
+    "Argument. Prose: kinds of equal letters are numbered in order, so their number fixes what a "
+    "later position sees, and closing brackets see the same in both words; each cell hands on to "
+    "the next level what a stack would, so by induction cells are a stack."
+)
+def _(statement: Any) -> Iterator[Step]:
+    """For every depth of nesting and number of types."""
+    layers = statement.rhs
+    yield Step("the network has a layer for every cell and one more", layers == nesting + 1)
+    # A cell asks of types only whether two are equal, and three of them come in all patterns.
+    yield Step("one cell is a stack of height 1", cells_are_a_stack(3, 1))
+    yield Step("a cell before a stack is a stack, one higher", cells_are_a_stack(3, 2))
+    yield from same_start_steps(nesting + 1, layers - 1)
 
 
 def climbed(k: int) -> Formula:
@@ -219,3 +253,18 @@ def stair_layers(case: Case) -> Exact:
     assert automaton.accepts(enough) > automaton.accepts(one_short)
     same = kinds(one_short, layers - 1) == kinds(enough, layers - 1)
     return Exact(layers if right and same else -1)
+
+
+@stair_layers.argument(
+    "Argument. Prose: kinds of equal letters are numbered in order, so their number fixes what the "
+    "last position sees; the formula says that a row of k ends where a follows one of k - 1, c's "
+    "left out, and adds one since for each letter and one to look for its end."
+)
+def _(statement: Any) -> Iterator[Step]:
+    """For every number of letters."""
+    yield Step(
+        "a row of one letter needs no layer, and each letter one more",
+        [depth(climbed(k)) for k in (1, 2, 3)] == [0, 1, 2],
+    )
+    yield Step("with the search for its end, a layer per letter", statement.rhs == in_a_row)
+    yield from same_start_steps(in_a_row, statement.rhs - 1)

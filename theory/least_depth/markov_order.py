@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
-from ..claims.definition import Case, Control, Exact, Source, claim
+from sympy import Sum, expand, simplify, symbols as names
+
+from ..claims.definition import Case, Control, Exact, Source, Step, claim
 from ..claims.relations import Eq
 from ..claims.symbols import quantity
 
@@ -171,3 +175,39 @@ def kgram_layers(case: Case) -> Exact:
     and two of $k$ heads, were known before the source, as reported.
     """
     return _least(case)
+
+
+@kgram_layers.argument(
+    "Argument. Prose: the difference of two logits of one head, times its denominator, is a sum "
+    "over positions; what follows k symbols 0 in the four words is read off their runs; a code "
+    "whose largest digit outweighs all others is read digit by digit."
+)
+def _(statement: Any) -> Iterator[Step]:
+    """For every order k."""
+    k, i = names("k i", integer=True, positive=True)
+    x, y = names("x y", real=True)
+    nearer = Sum(3**i, (i, 1, k - 1)).doit()
+    yield Step("3 + ... + 3^(k-1) = (3^k - 3)/2", simplify(nearer - (3**k - 3) / 2) == 0)
+    yield Step(
+        "the oldest symbol outweighs all nearer ones together: 3^k - (3^k - 3)/2 > 0",
+        bool(expand(3**k - (3**k - 3) / 2).is_positive),
+    )
+    yield Step(
+        "three times a code moves each symbol on by one: 3 3^i = 3^(i+1)",
+        simplify(3 * 3**i - 3 ** (i + 1)) == 0,
+    )
+    yield Step(
+        "2 x y - x^2 is y^2 less the square of the distance: largest where key and query agree",
+        expand(2 * x * y - x**2 - (y**2 - (x - y) ** 2)) == 0,
+    )
+    # Runs of symbols 0 of length r >= k yield r - k symbols 0, and one symbol 1 if it is inside.
+    longer, shorter = (2 * k + 1 - k) - 1, (1 + 1) - (k + 1 - k)
+    yield Step(
+        "in two words 0 is likelier by k, in two 1 is likelier by 1",
+        longer == k and shorter == 1,
+    )
+    first, second = {2 * k + 2, 2 * k + 3, k + 1, k + 2}, {k + 2, 2 * k + 3, k + 1, 2 * k + 2}
+    yield Step(
+        "the symbols 1 of the first two words stand where those of the others do", first == second
+    )
+    yield Step("one layer fails and two layers do it", statement.rhs == 1 + 1)
