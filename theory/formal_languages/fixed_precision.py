@@ -86,17 +86,16 @@ def cycle(automaton: Automaton) -> tuple[int, int] | None:
     return None
 
 
-def some_depth_suffices(expression: str, alphabet: str = "ab") -> bool:
-    """Whether some depth of fixed-precision soft attention recognises a regular language, under a
-    strict future mask and without positions (li2025precision).
+def some_depth_suffices(automaton: Automaton) -> bool:
+    """Whether some depth of fixed-precision soft attention recognises the language of a minimal
+    automaton, under a strict future mask and without positions (li2025precision).
 
-    Raises:
-        ValueError: for an expression that cannot be read.
-
-    >>> some_depth_suffices("(a|b)*a(a|b)*b(a|b)*"), some_depth_suffices("(a|b)*aa(a|b)*")
-    (True, False)
+    >>> some_depth_suffices(minimal("(a|b)*a(a|b)*b(a|b)*"))
+    True
+    >>> some_depth_suffices(minimal("(a|b)*aa(a|b)*"))
+    False
     """
-    return cycle(minimal(expression, alphabet)) is None
+    return cycle(automaton) is None
 
 
 # --- what shows it: a formula of `once`, or words that no depth tells apart ---
@@ -111,7 +110,7 @@ def past_formula(automaton: Automaton) -> Formula:
     Raises:
         ValueError: for an automaton with a cycle.
     """
-    if cycle(automaton):
+    if not some_depth_suffices(automaton):
         raise ValueError("only a partially ordered automaton has a formula of `once` alone")
     never = neither("1")
     letters = [*zip(automaton.alphabet, automaton.moves, strict=True)]
@@ -261,7 +260,7 @@ def _listed(*larger: str) -> dict[str, tuple[Case, ...]]:
 def _shown(automaton: Automaton) -> bool:
     """Whether the verdict of the automaton is borne out without it: a formula of `once` is right
     about all words and runs with leftmost heads, or depths 0 to 6 are deceived."""
-    if cycle(automaton) is None:
+    if some_depth_suffices(automaton):
         formula = past_formula(automaton)
         return same_language(formula, automaton) and all(
             run(formula, word, ties=-1)[0] == automaton.accepts(word)
@@ -279,7 +278,7 @@ def _shown(automaton: Automaton) -> bool:
 
 def _decided(automaton: Automaton) -> Exact:
     size = largest_r_class(automaton)
-    agree = (size == 1) == (cycle(automaton) is None)
+    agree = (size == 1) == some_depth_suffices(automaton)
     return Exact(size if agree and _shown(automaton) else -1)
 
 
@@ -336,7 +335,7 @@ def in_order(first: str, k: int) -> Formula:
 @claim(
     Eq(leftmost_layers, blocks),
     source=Source(
-        "depthlaw", "after yang2025knee, arXiv:2506.16055: languages; leftmost heads as reported"
+        "depthlaw", "after yang2025knee, arXiv:2506.16055: languages; jerad2025, abstract: heads"
     ),
     cases={
         "quick": (*Case.grid(blocks=range(1, 5), longest=7), Case(blocks=5, longest=9)),

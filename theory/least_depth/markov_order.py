@@ -130,7 +130,7 @@ def _least(case: Case, delete: bool = True) -> Exact:
 
 @claim(
     Eq(least_layers, 2),
-    source=Source("depthlaw", "after ekbote2025, arXiv:2508.07208 (as reported): two layers"),
+    source=Source("depthlaw", "after ekbote2025, arXiv:2508.07208v1, abstract: two layers suffice"),
     cases={
         "quick": (
             Case(context=1, symbols=2, length=6),
@@ -171,8 +171,8 @@ def kgram_layers(case: Case) -> Exact:
     position, give sums $p_1 + p_2 = n_1 + n_2$, and the signs contradict. (The average over
     maxima is a limit of softmax, which has the same signs on finitely many words.) An MLP after one
     layer, or more heads, are not excluded by this; that one layer then needs a size linear in the
-    length is a published bound with an unknown constant (sanford2024one). Three layers of one head,
-    and two of $k$ heads, were known before the source, as reported.
+    length is a published bound with an unknown constant (sanford2024one). The source, of which the
+    abstract was read, says that the best constructions of one head a layer had three before.
     """
     return _least(case)
 
