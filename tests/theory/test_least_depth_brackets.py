@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import re
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
+from math import prod
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -142,12 +144,37 @@ def test_the_network_predicts_what_followed(k: int) -> None:
 @pytest.mark.parametrize("k", [1, 2, 3, 7])
 @pytest.mark.parametrize("more", [0, 1, 5])
 def test_four_words_contradict_each_other_for_every_order(k: int, more: int) -> None:
-    four = markov_order.contradiction(k, 3 * k + 3 + more)
-    assert markov_order.contradicts(four, k)
-    signs = [zeros > ones for zeros, ones in (code_gram(word, k) for word in four)]
-    assert signs == [True, True, False, False]
-    for position in zip(*four, strict=True):
+    four = markov_order.signed_words(k, 2, 3 * k + 3 + more)
+    assert markov_order.contradicts(four, k, 1)
+    assert not markov_order.contradicts(four, k, 2)
+    signs = [1 if zeros > ones else -1 for zeros, ones in (code_gram(w, k) for _, w in four)]
+    assert signs == [sign for sign, _ in four]
+    for position in zip(*(word for _, word in four), strict=True):
         assert sum(position[:2]) == sum(position[2:])
+
+
+@pytest.mark.parametrize(("k", "heads"), [(1, 1), (2, 1), (2, 2), (3, 3), (4, 2)])
+def test_words_of_the_cube_deceive_as_many_heads_as_symbols_count(k: int, heads: int) -> None:
+    """Every product of that many functions of one position has signed sum 0."""
+    signed = markov_order.signed_words(k, 3, 2**k * (k + 1) + k + 2)
+    rng = random.Random(k)
+    for _ in range(50):
+        reads = [
+            (rng.randrange(len(signed[0][1])), [rng.randrange(-9, 10) for _ in range(3)])
+            for _ in range(heads)
+        ]
+        assert sum(s * prod(f[w[i]] for i, f in reads) for s, w in signed) == 0
+    for sign, word in signed:
+        context = "".join(map(str, word)).split("0" * k)
+        # One window of zeros, and what follows it; the other is the end of the word.
+        assert len(context) == 3
+        assert context[1][0] == ("1" if sign > 0 else "2")
+
+
+def test_a_word_of_the_cube_with_another_sign_is_noticed() -> None:
+    (sign, word), *others = markov_order.signed_words(2, 3, 14)
+    assert not markov_order.contradicts([(-sign, word), *others], 2, 2)
+    assert not markov_order.contradicts(others, 2, 2)
 
 
 def test_shorter_words_that_end_alike_do_not_contradict_in_pairs() -> None:

@@ -290,7 +290,7 @@ def _decided(automaton: Automaton) -> Exact:
     cases=_listed("6 blocks", "stair 5", "nested 5"),
     control=Control(
         Case(language="begins with a", stated=1),
-        "the language read from its other end, which any fixed-precision mask of the past forgets",
+        "the language read from its other end, as under a mask that hides the past",
         measured=lambda case: _decided(minimal("(a|b)*a")),
     ),
     supports="formal_languages/strict_hierarchy",
@@ -300,7 +300,8 @@ def some_depth(case: Case) -> Exact:
 
     The largest R-class of the transition monoid of the minimal automaton has 1 element for $k$
     blocks a+ b+ a+ ..., sorted words, the first letter, a factor ab over two letters and a, $b$, a
-    in order: some depth does them under a strict future mask without positions. It has $k$ elements
+    in order: some depth does them under a strict future mask without positions, read at an extra
+    last position. It has $k$ elements
     for $k$ letters a in a row up to letters c, $D + 1$ for brackets nested to depth $D$, $m$ for
     letters counted modulo $m$, and more than 1 for the last letter, the last but one, the factors
     aa and, over three letters, ab: for each of these that is not R-trivial no depth does.
@@ -315,6 +316,7 @@ def some_depth(case: Case) -> Exact:
     attention the decision thus rests on nothing published. That soft attention of fixed precision
     has exactly the languages of `once` is the source's theorem, of which the abstract was read; it
     holds for its idealization of rounding. That these are the R-trivial ones is in it as reported.
+    Where attention itself is not rounded, depth counts again (formal_languages/crasp_blocks).
     """
     expression, alphabet, _ = LANGUAGES[case.language]
     return _decided(minimal(expression, alphabet))

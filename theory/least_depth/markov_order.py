@@ -1,10 +1,11 @@
-"""Order-k Markov data: the conditional k-gram in two layers of one head, and not in one."""
+"""Order-k Markov data: the conditional k-gram in two layers of one head; not in one of k heads."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 from sympy import Sum, expand, simplify, symbols as names
@@ -14,9 +15,9 @@ from ..claims.relations import Eq
 from ..claims.symbols import quantity
 
 least_layers = quantity(
-    "one_head_layers",
-    r"L^*_1",
-    "least number of layers of one head each that compute the conditional k-gram",
+    "few_head_layers",
+    r"L^*_k",
+    "least number of layers of up to $k$ heads that compute the conditional $k$-gram",
     "integer",
 )
 
@@ -69,49 +70,70 @@ def network(word: Word, k: int, symbols: int, delete: bool = True) -> tuple[list
     return [Fraction(best.count(s), len(best)) for s in range(symbols)], 2
 
 
-def contradiction(k: int, length: int) -> tuple[Word, Word, Word, Word]:
-    """Four words that one head in one layer cannot all get right.
+def signed_words(k: int, symbols: int, length: int) -> list[tuple[int, Word]]:
+    """Words that too few heads in one layer cannot all get right, with what to get right.
 
-    After the first two symbol 0 is likelier than symbol 1, after the others symbol 1; at each
-    position the first two bear the same two symbols as the others. All end in k symbols 0, so that
-    the symbols 1 in front, which fill them up to the length, change nothing.
+    All end in k symbols 0. Sign 1 says that of the last two symbols the first is likelier,
+    -1 that the second is. With three symbols the
+    words belong to k + 1 bits and the sign is their parity: for each pattern of the first k bits
+    there is a window of k symbols that are 0 where bit and pattern agree, and behind it the symbol
+    1 or 2 that the last bit chooses; one window alone is all 0. With two symbols there are four
+    words, of two bits, with one run of symbols 0 that is longer. Symbols 1 in front fill the words
+    up, and change nothing.
 
     Raises:
-        ValueError: for a length below 3 k + 3.
+        ValueError: for a length below 2^k (k + 1) + k, with two symbols 3 k + 3.
 
-    >>> contradiction(1, 6)
-    ((0, 0, 0, 1, 1, 0), (0, 1, 1, 0, 0, 0), (0, 0, 1, 0, 1, 0), (0, 1, 0, 1, 0, 0))
+    >>> signed_words(1, 2, 6)[0], signed_words(1, 3, 5)[0]
+    ((1, (0, 0, 0, 1, 1, 0)), (1, (0, 1, 1, 2, 0)))
     """
-    if length < 3 * k + 3:
-        raise ValueError(f"the words have at least {3 * k + 3} symbols, got {length}")
+    ends: list[tuple[int, list[int]]] = []
+    if symbols == 2:
+        for sign, runs in (
+            (1, (2 * k + 1, 0, k)),
+            (1, (k, 0, 2 * k + 1)),
+            (-1, (k + 1, k, k)),
+            (-1, (k, k, k + 1)),
+        ):
+            first, second, third = ([0] * run for run in runs)
+            ends.append((sign, [*first, 1, *second, 1, *third]))
+    else:
+        for bits in product((0, 1), repeat=k + 1):
+            windows: list[int] = []
+            for pattern in product((0, 1), repeat=k):
+                windows += [int(bit != wanted) for bit, wanted in zip(bits, pattern, strict=False)]
+                windows.append(1 + (sum(pattern) + bits[-1]) % 2)
+            ends.append(((-1) ** sum(bits), [*windows, *[0] * k]))
+    if length < len(ends[0][1]):
+        raise ValueError(f"the words have at least {len(ends[0][1])} symbols, got {length}")
+    return [(sign, (*(1,) * (length - len(end)), *end)) for sign, end in ends]
 
-    def word(*zeros: int) -> Word:
-        ones = length - sum(zeros) - 2
-        first, second, third = ((0,) * run for run in zeros)
-        return (1,) * ones + (*first, 1, *second, 1, *third)
 
-    return (
-        word(2 * k + 1, 0, k),
-        word(k, 0, 2 * k + 1),
-        word(k + 1, k, k),
-        word(k, k, k + 1),
-    )
+def contradicts(signed: list[tuple[int, Word]], k: int, heads: int) -> bool:
+    """Whether so many heads in one layer must get one of the words wrong, by counting.
 
+    The signs must be those of the k-grams and the last symbols equal; and whatever symbols are
+    asked for at whatever `heads` positions, as many words of either sign must bear them.
 
-def contradicts(words: tuple[Word, Word, Word, Word], k: int) -> bool:
-    """Whether four words are such a contradiction, by counting.
+    Cost: the binomial of length and heads, times the number of words.
 
-    >>> contradicts(((0, 1, 0), (0, 1, 0), (0, 1, 0), (0, 1, 0)), 1)
-    False
+    >>> contradicts(signed_words(1, 3, 5), 1, 1), contradicts(signed_words(1, 3, 5), 1, 2)
+    (True, False)
     """
-    likelier = [follows[0] > follows[1] for word in words if (follows := gram(word, k, 2))]
-    columns = list(zip(*words, strict=True))
-    return (
-        likelier == [True, True, False, False]
-        and all(follows[0] != follows[1] for word in words if (follows := gram(word, k, 2)))
-        and len({word[-1] for word in words}) == 1
-        and all(sorted(column[:2]) == sorted(column[2:]) for column in columns)
-    )
+    symbols = max(max(word) for _, word in signed) + 1
+    for sign, word in signed:
+        follows = gram(word, k, symbols)
+        if follows is None or sign * (follows[-2] - follows[-1]) <= 0:
+            return False
+    if len({word[-1] for _, word in signed}) > 1:
+        return False
+    for positions in combinations(range(len(signed[0][1])), heads):
+        total: Counter[Word] = Counter()
+        for sign, word in signed:
+            total[tuple(word[position] for position in positions)] += sign
+        if any(total.values()):
+            return False
+    return True
 
 
 def _least(case: Case, delete: bool = True) -> Exact:
@@ -124,8 +146,9 @@ def _least(case: Case, delete: bool = True) -> Exact:
             found, layers = network(word, k, symbols, delete)
             if found != follows:
                 return Exact(-1)
-    words = contradiction(k, max(case.length, 3 * k + 3))
-    return Exact(layers if contradicts(words, k) else -1)
+    shortest = 3 * k + 3 if symbols == 2 else 2**k * (k + 1) + k
+    signed = signed_words(k, symbols, max(case.length, shortest))
+    return Exact(layers if contradicts(signed, k, case.heads) else -1)
 
 
 @claim(
@@ -133,54 +156,65 @@ def _least(case: Case, delete: bool = True) -> Exact:
     source=Source("depthlaw", "after ekbote2025, arXiv:2508.07208v1, abstract: two layers suffice"),
     cases={
         "quick": (
-            Case(context=1, symbols=2, length=6),
-            Case(context=2, symbols=2, length=7),
-            Case(context=3, symbols=2, length=9),
-            Case(context=1, symbols=3, length=5),
-            Case(context=2, symbols=3, length=6),
+            Case(context=1, symbols=2, heads=1, length=7),
+            Case(context=2, symbols=2, heads=1, length=7),
+            Case(context=3, symbols=2, heads=1, length=9),
+            Case(context=1, symbols=3, heads=1, length=6),
+            Case(context=2, symbols=3, heads=2, length=6),
+            Case(context=3, symbols=3, heads=3, length=5),
         ),
         "theory": (
-            Case(context=1, symbols=2, length=11),
-            Case(context=4, symbols=2, length=11),
-            Case(context=2, symbols=3, length=8),
-            Case(context=1, symbols=4, length=6),
+            Case(context=1, symbols=2, heads=1, length=11),
+            Case(context=4, symbols=2, heads=1, length=11),
+            Case(context=2, symbols=3, heads=2, length=8),
+            Case(context=1, symbols=4, heads=1, length=6),
+            Case(context=3, symbols=3, heads=3, length=7),
+            Case(context=4, symbols=3, heads=2, length=7),
         ),
     },
+    assumes={
+        "at most $k$ heads, and with two symbols one": lambda case: (
+            case.heads <= (case.context if case.symbols > 2 else 1)
+        )
+    },
     control=Control(
-        Case(context=2, symbols=2, length=7),
+        Case(context=2, symbols=2, heads=1, length=7),
         "no MLP between the layers: the oldest symbol stays in the query",
         measured=lambda case: _least(case, delete=False),
     ),
     supports="least_depth/dyck_layers",
 )
 def kgram_layers(case: Case) -> Exact:
-    r"""With one head a layer the conditional $k$-gram takes exactly two.
+    r"""With up to $k$ heads a layer the conditional $k$-gram takes two.
 
     For every order $k$ and every number of symbols, two layers of one head each compute what
-    followed the last $k$ symbols of a word before, as exact frequencies, wherever anything did; one
-    layer of one head with a linear read-out does not even tell which of two symbols followed more
-    often, from length $3 k + 3$ on.
+    followed the last $k$ symbols of a word before, as exact frequencies, wherever anything did. One
+    layer of up to $k$ heads with a linear read-out does not even tell which of two symbols followed
+    more often, for three symbols or more and from length $2^k (k + 1) + k$ on; nor does one layer
+    of one head for two symbols, from length $3 k + 3$ on.
 
     Two layers: relative positions, weights of softmax in the ratio of powers of 3, two ReLUs for
     each symbol, and a second layer that averages over its maxima; softmax comes as near as its
     scores are scaled. Run on all words up to the length, in rational arithmetic. One layer: any
     function of symbol and position before it, any width and precision, softmax or the average over
-    maxima, a residual, logits linear in what the head puts out. The difference of two logits, times
-    the positive denominator, is then a sum over the positions of numbers that depend on the symbol
-    there and the last one; four words, of which two bear the same symbols as the other two at each
-    position, give sums $p_1 + p_2 = n_1 + n_2$, and the signs contradict. (The average over
-    maxima is a limit of softmax, which has the same signs on finitely many words.) An MLP after one
-    layer, or more heads, are not excluded by this; that one layer then needs a size linear in the
-    length is a published bound with an unknown constant (sanford2024one). The source, of which the
-    abstract was read, says that the best constructions of one head a layer had three before.
+    maxima, a residual, logits linear in what the heads put out. The difference of two logits, times
+    the positive denominators, is then a sum of terms that depend on the last symbol and on those at
+    as many positions as there are heads. In words of both signs whatever symbols are asked for at
+    so many positions stand equally often, so the sum over the words, with their signs, is 0,
+    whereas each summand would be positive. (The average over maxima is a limit of softmax, which
+    has the same signs on finitely many words.) Whether $k + 1$ heads in one layer are enough is
+    not known to us; an MLP after the layer is not excluded by this, and that one layer then needs a
+    size linear in the length is a published bound with an unknown constant (sanford2024one). The source,
+    of which the abstract was read, says that the best constructions of one head a layer had three
+    before.
     """
     return _least(case)
 
 
 @kgram_layers.argument(
-    "Argument. Prose: the difference of two logits of one head, times its denominator, is a sum "
-    "over positions; what follows k symbols 0 in the four words is read off their runs; a code "
-    "whose largest digit outweighs all others is read digit by digit."
+    "Argument. Prose: logits times denominators are sums of terms that read one position for each "
+    "head; each position of the words bears one bit; one window is all 0; runs of 0 are counted; a "
+    "code whose largest digit outweighs all others is read digit by digit."
 )
 def _(statement: Any) -> Iterator[Step]:
     """For every order k."""
@@ -200,10 +234,18 @@ def _(statement: Any) -> Iterator[Step]:
         "2 x y - x^2 is y^2 less the square of the distance: largest where key and query agree",
         expand(2 * x * y - x**2 - (y**2 - (x - y) ** 2)) == 0,
     )
+    yield Step(
+        "three symbols: k positions leave one of k + 1 bits unread, and its two signs cancel",
+        k + 1 - k == 1 and sum((-1) ** bit for bit in (0, 1)) == 0,
+    )
+    yield Step(
+        "so it is, signs and positions, for k = 1, 2, 3",
+        all(contradicts(signed_words(n, 3, 2**n * (n + 1) + n), n, n) for n in (1, 2, 3)),
+    )
     # Runs of symbols 0 of length r >= k yield r - k symbols 0, and one symbol 1 if it is inside.
     longer, shorter = (2 * k + 1 - k) - 1, (1 + 1) - (k + 1 - k)
     yield Step(
-        "in two words 0 is likelier by k, in two 1 is likelier by 1",
+        "two symbols: in two words 0 is likelier by k, in two 1 is likelier by 1",
         longer == k and shorter == 1,
     )
     first, second = {2 * k + 2, 2 * k + 3, k + 1, k + 2}, {k + 2, 2 * k + 3, k + 1, 2 * k + 2}
