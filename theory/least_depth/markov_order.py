@@ -182,7 +182,7 @@ def _least(case: Case, delete: bool = True) -> Exact:
         "no MLP between the layers: the oldest symbol stays in the query",
         measured=lambda case: _least(case, delete=False),
     ),
-    supports="least_depth/dyck_layers",
+    supports="hops/one_layer_index",
 )
 def kgram_layers(case: Case) -> Exact:
     r"""With up to $k$ heads a layer the conditional $k$-gram takes two.
@@ -203,10 +203,9 @@ def kgram_layers(case: Case) -> Exact:
     so many positions stand equally often, so the sum over the words, with their signs, is 0,
     whereas each summand would be positive. (The average over maxima is a limit of softmax, which
     has the same signs on finitely many words.) Whether $k + 1$ heads in one layer are enough is
-    not known to us; an MLP after the layer is not excluded by this, and that one layer then needs a
-    size linear in the length is a published bound with an unknown constant (sanford2024one). The source,
-    of which the abstract was read, says that the best constructions of one head a layer had three
-    before.
+    not known to us. An MLP after the layer is not excluded by this; how many bits that layer must
+    carry for $k = 1$ is counted in hops/one_layer_index. Of the source the abstract was read; it
+    says that with one head a layer the best constructions had three layers before.
     """
     return _least(case)
 
