@@ -1,0 +1,191 @@
+"""Nested brackets, k-grams and partially ordered automata: independent routes."""
+
+from __future__ import annotations
+
+import random
+import re
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+from math import prod
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from depthlaw.theory.formal_languages import fixed_precision
+from depthlaw.theory.formal_languages.automaton import Automaton, block_language, minimal, words
+from depthlaw.theory.formal_languages.temporal_logic import END, attend, means
+from depthlaw.theory.least_depth import brackets, markov_order
+
+BRACKETS = st.text("([)]", max_size=14)
+
+
+def erased(word: str) -> str:
+    """What stays when matching neighbours are crossed out as often as there are any."""
+    shorter = re.sub(r"\(\)|\[\]|\{\}", "", word)
+    return word if shorter == word else erased(shorter)
+
+
+@settings(max_examples=200)
+@given(BRACKETS, st.integers(1, 4))
+def test_the_network_accepts_what_can_be_crossed_out(word: str, deepest: int) -> None:
+    heights = [sum(1 if c in "([" else -1 for c in word[: i + 1]) for i in range(len(word))]
+    wanted = erased(word) == "" and max(heights, default=0) <= deepest
+    assert brackets.network(word, deepest) == (wanted, deepest + 1)
+
+
+@pytest.mark.parametrize("deepest", [1, 2, 3])
+def test_one_cell_too_few_or_a_weaker_closing_letter_is_noticed(deepest: int) -> None:
+    word = "(" * deepest + ")" * deepest
+    assert brackets.network(word, deepest)[0]
+    assert not brackets.network(word, deepest - 1)[0]
+    assert not brackets.network(word[:-1] + "]", deepest)[0]
+
+
+def test_cells_after_a_word_are_what_heads_at_the_next_position_see() -> None:
+    """The registers of the proof for all lengths are the heads of the network."""
+    for word in map("".join, product("([)]", repeat=5)):
+        cells: tuple[int, ...] | None = (0, 0, 0)
+        push = [brackets.OPENING.find(c) + 1 for c in word + END]
+        pop = [brackets.CLOSING.find(c) + 1 for c in word + END]
+        levels = []
+        for _ in range(3):
+            held = attend([int(a + b > 0) for a, b in zip(push, pop, strict=True)], push)
+            levels.append(held)
+            push = [h if a else 0 for a, h in zip(push, held, strict=True)]
+            pop = [0 if h else b for b, h in zip(pop, held, strict=True)]
+        for position, letter in enumerate(word):
+            assert cells == tuple(level[position] for level in levels)
+            cells = brackets.moved(cells, letter)
+            if cells is None:
+                break
+
+
+def test_the_pair_is_told_apart_by_the_last_layer_only() -> None:
+    assert [brackets.alike(deepest, deepest) for deepest in range(1, 13)] == [True] * 12
+    assert [brackets.alike(deepest, deepest + 1) for deepest in range(1, 13)] == [False] * 12
+
+
+# --- which languages some depth does at fixed precision ---
+
+
+def test_both_routes_agree_on_every_automaton_of_three_states() -> None:
+    accepting = frozenset({0})
+    agreed = {True: 0, False: 0}
+    for moves in product(product(range(3), repeat=3), repeat=2):
+        automaton = Automaton("ab", moves, accepting)
+        ordered = fixed_precision.cycle(automaton) is None
+        assert ordered == (fixed_precision.largest_r_class(automaton) == 1)
+        agreed[ordered] += 1
+    assert min(agreed.values()) > 50
+
+
+def equation_holds(automaton: Automaton) -> bool:
+    """(x y)^w x = (x y)^w for all x, y of the monoid, another definition of R-trivial."""
+    from depthlaw.theory.formal_languages.automaton import images
+
+    monoid = list(images(automaton, tuple(range(automaton.states))))
+
+    def times(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(y[state] for state in x)
+
+    for x, y in product(monoid, repeat=2):
+        power = xy = times(x, y)
+        while times(power, power) != power:
+            power = times(power, xy)
+        if times(power, x) != power:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("language", [*fixed_precision.LANGUAGES])
+def test_the_equation_of_r_trivial_monoids_decides_the_same(language: str) -> None:
+    expression, alphabet, size = fixed_precision.LANGUAGES[language]
+    automaton = minimal(expression, alphabet)
+    assert equation_holds(automaton) == (size == 1)
+    assert equation_holds(automaton) == fixed_precision.some_depth_suffices(automaton)
+
+
+@pytest.mark.parametrize("expression", ["a*b*", "a(a|b)*", block_language(3)])
+def test_the_formula_of_an_automaton_means_its_language(expression: str) -> None:
+    automaton = minimal(expression)
+    formula = fixed_precision.past_formula(automaton)
+    assert all(means(formula, word) == automaton.accepts(word) for word in words(6))
+    assert fixed_precision.same_language(formula, automaton)
+    assert not fixed_precision.same_language(formula, minimal("(ab)*"))
+
+
+def test_without_a_cycle_there_is_no_pair_and_with_one_no_formula() -> None:
+    with pytest.raises(ValueError, match="no cycle"):
+        fixed_precision.pair_around_a_cycle(minimal("a*b*"), 1)
+    with pytest.raises(ValueError, match="partially ordered"):
+        fixed_precision.past_formula(minimal("(ab)*"))
+
+
+# --- k-grams ---
+
+
+def code_gram(word: tuple[int, ...], k: int) -> tuple[int, int]:
+    """What followed, by regular expressions that may overlap."""
+    text = "".join(map(str, word))
+    context = text[len(text) - k :]
+    found = re.findall(f"(?={context}(.))", text)
+    return found.count("0"), found.count("1")
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_the_network_predicts_what_followed(k: int) -> None:
+    for word in product((0, 1), repeat=k + 5):
+        zeros, ones = code_gram(word, k)
+        if zeros + ones:
+            found, layers = markov_order.network(word, k, 2)
+            assert (found[0], layers) == (Fraction(zeros, zeros + ones), 2)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 7])
+@pytest.mark.parametrize("more", [0, 1, 5])
+def test_four_words_contradict_each_other_for_every_order(k: int, more: int) -> None:
+    four = markov_order.signed_words(k, 2, 3 * k + 3 + more)
+    assert markov_order.contradicts(four, k, 1)
+    assert not markov_order.contradicts(four, k, 2)
+    signs = [1 if zeros > ones else -1 for zeros, ones in (code_gram(w, k) for _, w in four)]
+    assert signs == [sign for sign, _ in four]
+    for position in zip(*(word for _, word in four), strict=True):
+        assert sum(position[:2]) == sum(position[2:])
+
+
+@pytest.mark.parametrize(("k", "heads"), [(1, 1), (2, 1), (2, 2), (3, 3), (4, 2)])
+def test_words_of_the_cube_deceive_as_many_heads_as_symbols_count(k: int, heads: int) -> None:
+    """Every product of that many functions of one position has signed sum 0."""
+    signed = markov_order.signed_words(k, 3, 2**k * (k + 1) + k + 2)
+    rng = random.Random(k)
+    for _ in range(50):
+        reads = [
+            (rng.randrange(len(signed[0][1])), [rng.randrange(-9, 10) for _ in range(3)])
+            for _ in range(heads)
+        ]
+        assert sum(s * prod(f[w[i]] for i, f in reads) for s, w in signed) == 0
+    for sign, word in signed:
+        context = "".join(map(str, word)).split("0" * k)
+        # One window of zeros, and what follows it; the other is the end of the word.
+        assert len(context) == 3
+        assert context[1][0] == ("1" if sign > 0 else "2")
+
+
+def test_a_word_of_the_cube_with_another_sign_is_noticed() -> None:
+    (sign, word), *others = markov_order.signed_words(2, 3, 14)
+    assert not markov_order.contradicts([(-sign, word), *others], 2, 2)
+    assert not markov_order.contradicts(others, 2, 2)
+
+
+def test_shorter_words_that_end_alike_do_not_contradict_in_pairs() -> None:
+    """At length 5, k = 1, no four words of two symbols do."""
+    sides: dict[bool, set[tuple[int, ...]]] = {True: set(), False: set()}
+    of: dict[bool, list[tuple[int, ...]]] = {True: [], False: []}
+    for head in product((0, 1), repeat=4):
+        zeros, ones = code_gram((*head, 0), 1)
+        if zeros != ones:
+            of[zeros > ones].append(head)
+    for side, listed in of.items():
+        for pair in combinations_with_replacement(listed, 2):
+            sides[side].add(tuple(map(sum, zip(*pair, strict=True))))
+    assert not sides[True] & sides[False]

@@ -1,0 +1,374 @@
+"""Which regular languages attention that only asks "was there ever?" recognises at some depth.
+
+At fixed precision, under a strict future mask and without positions, soft attention is as strong as
+linear temporal logic whose only operator is the past one, `once` here; so is unique hard attention
+that attends to the leftmost maximum. Of regular languages both have exactly those whose minimal
+automaton has no cycle but self-loops (it is partially ordered), which are those whose transition
+monoid is R-trivial: no two of its elements generate the same right ideal.
+"""
+
+from __future__ import annotations
+
+from functools import cache, reduce
+from itertools import product
+
+from sympy import floor
+
+from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.relations import Eq
+from ..claims.symbols import quantity, stated
+from .automaton import Automaton, Map, block_language, images, minimal, words
+from .hard_attention import blocks, clash
+from .star_free import modular
+from .temporal_logic import END, Formula, depth, neither, once, run
+
+r_class = quantity(
+    "r_class",
+    r"|\mathcal{R}|",
+    "most elements of the transition monoid that generate one right ideal; 1 iff R-trivial",
+)
+leftmost_layers = quantity(
+    "leftmost_layers",
+    r"L^*_{left}",
+    "least number of layers of leftmost unique hard attention that recognises a language",
+    "integer",
+)
+PRECISION = "arXiv:2505.23623v2"
+
+
+def stair(k: int) -> str:
+    """The words over a, b, c that contain k letters a in a row once every c is deleted."""
+    return "(a|b|c)*" + "c*".join("a" * k) + "(a|b|c)*"
+
+
+def nested(height: int) -> str:
+    """Brackets of one type, a opens and b closes, nested at most so deep.
+
+    >>> nested(2)
+    '(a(ab)*b)*'
+    """
+    return f"(a{nested(height - 1)}b)*" if height > 1 else "(ab)*"
+
+
+# --- the decision, by two routes ---
+
+
+def largest_r_class(automaton: Automaton) -> int:
+    """The size of the largest R-class of the transition monoid: two maps share one iff each follows
+    from the other by more letters, so it is a strong component of the right Cayley graph.
+
+    >>> largest_r_class(minimal("a*b*")), largest_r_class(minimal("(ab)*"))
+    (1, 2)
+    """
+    import networkx as nx
+
+    cayley = nx.DiGraph(
+        (element, tuple(move[state] for state in element))
+        for element in images(automaton, tuple(range(automaton.states)))
+        for move in automaton.moves
+    )
+    return max(map(len, nx.strongly_connected_components(cayley)))
+
+
+def cycle(automaton: Automaton) -> tuple[int, int] | None:
+    """Two states that reach each other, or None for a partially ordered automaton.
+
+    >>> cycle(minimal("a*b*")), cycle(minimal("(ab)*"))
+    (None, (0, 1))
+    """
+    import networkx as nx
+
+    graph = nx.DiGraph(pair for move in automaton.moves for pair in enumerate(move))
+    for component in nx.strongly_connected_components(graph):
+        if len(component) > 1:
+            first, second, *_ = sorted(component)
+            return first, second
+    return None
+
+
+def some_depth_suffices(automaton: Automaton) -> bool:
+    """Whether some depth of fixed-precision soft attention recognises the language of a minimal
+    automaton, under a strict future mask and without positions (li2025precision).
+
+    >>> some_depth_suffices(minimal("(a|b)*a(a|b)*b(a|b)*"))
+    True
+    >>> some_depth_suffices(minimal("(a|b)*aa(a|b)*"))
+    False
+    """
+    return cycle(automaton) is None
+
+
+# --- what shows it: a formula of `once`, or words that no depth tells apart ---
+
+
+def past_formula(automaton: Automaton) -> Formula:
+    """A formula of `once` alone for a partially ordered automaton; not of least depth.
+
+    The run reached a state where some letter before led there, and is still in it where no letter
+    since has led away; either is one `once` more.
+
+    Raises:
+        ValueError: for an automaton with a cycle.
+    """
+    if not some_depth_suffices(automaton):
+        raise ValueError("only a partially ordered automaton has a formula of `once` alone")
+    never = neither("1")
+    letters = [*zip(automaton.alphabet, automaton.moves, strict=True)]
+
+    @cache
+    def reached(state: int) -> Formula:
+        led = [
+            once(("and", letter, here(before)))
+            for letter, move in letters
+            for before, after in enumerate(move)
+            if after == state != before
+        ]
+        return either([*led, "1"] if state == 0 else led)
+
+    def here(state: int) -> Formula:
+        away = either([letter for letter, move in letters if move[state] != state])
+        return ("and", reached(state), neither(once(("and", away, reached(state)))))
+
+    def either(formulas: list[Formula]) -> Formula:
+        return reduce(lambda x, y: ("or", x, y), formulas) if formulas else never
+
+    return either([here(state) for state in sorted(automaton.accepting)])
+
+
+def same_language(formula: Formula, automaton: Automaton) -> bool:
+    """Whether a formula holds after exactly the words that the automaton accepts, of any length.
+
+    All that the past leaves behind is one bit for each `since`; bits and state are followed along
+    all words until nothing new comes.
+
+    >>> same_language(neither(once(("and", "a", once("b")))), minimal("a*b*"))
+    True
+    """
+    number: dict[Formula, int] = {}
+
+    def list_parts(part: Formula) -> None:
+        if part not in number:
+            for inner in part[1:]:
+                list_parts(inner)
+            number[part] = len(number)
+
+    list_parts(formula)
+    program = [(part[0], tuple(number[inner] for inner in part[1:])) for part in number]
+
+    def truths(bits: Map, letter: str) -> list[int]:
+        truth: list[int] = []
+        for i, (rule, inner) in enumerate(program):
+            if not inner:
+                truth.append(int(rule in ("1", letter)))
+            elif rule == "since":
+                truth.append(bits[i])
+            elif rule == "not":
+                truth.append(1 - truth[inner[0]])
+            else:
+                truth.append((min if rule == "and" else max)(truth[j] for j in inner))
+        return truth
+
+    start = ((0,) * len(program), 0)
+    seen, queue = {start}, [start]
+    for bits, state in queue:
+        if truths(bits, END)[-1] != (state in automaton.accepting):
+            return False
+        for letter, move in zip(automaton.alphabet, automaton.moves, strict=True):
+            truth = truths(bits, letter)
+            after = tuple(
+                max(truth[inner[1]], min(truth[inner[0]], bits[i])) if rule == "since" else 0
+                for i, (rule, inner) in enumerate(program)
+            )
+            if (after, move[state]) not in seen:
+                seen.add((after, move[state]))
+                queue.append((after, move[state]))
+    return True
+
+
+# A number for every kind, so that deeper kinds stay small; compared within one process only.
+_NUMBERS: dict[tuple[object, ...], int] = {}
+
+
+def leftmost_kinds(word: str, layers: int) -> object:
+    """What so many layers of leftmost unique hard attention can tell of a word.
+
+    The kind of a position after one more layer is its kind before, and the kinds of the earlier
+    positions in the order of their first occurrence: it fixes what a head attends to, whatever its
+    scores. It also fixes the set of kinds, and so the truth of every formula of `once`.
+    """
+    now: list[object] = list(word + END)
+    for _ in range(layers):
+        seen = [(kind, *dict.fromkeys(now[:i])) for i, kind in enumerate(now)]
+        now = [_NUMBERS.setdefault(kind, len(_NUMBERS)) for kind in seen]
+    return now[-1]
+
+
+def pair_around_a_cycle(automaton: Automaton, layers: int) -> tuple[str, str]:
+    """Two words, one in the language, that so many layers of leftmost hard attention cannot tell
+    apart: once more around a cycle, or half of it.
+
+    Every kind of a depth has come up after as many rounds; from then on no position is of a kind
+    that is new, so the orders of first occurrence stay.
+
+    Raises:
+        ValueError: for a partially ordered automaton.
+
+    >>> pair_around_a_cycle(minimal("(ab)*"), 1)
+    ('abab', 'ababa')
+    """
+    states = cycle(automaton)
+    if states is None:
+        raise ValueError("a partially ordered automaton has no cycle")
+    there = images(automaton, states[:1])[states[1:]]
+    back = images(automaton, states[1:])[states[:1]]
+    apart = next(
+        word
+        for (one, other), word in images(automaton, states).items()
+        if (one in automaton.accepting) != (other in automaton.accepting)
+    )
+    rounds = images(automaton, (0,))[states[:1]] + (there + back) * (layers + 1)
+    return rounds + apart, rounds + there + apart
+
+
+# --- claims ---
+
+# An expression, its alphabet, and the size of the largest R-class as stated.
+LANGUAGES: dict[str, tuple[str, str, int]] = {
+    "sorted": ("a*b*", "ab", 1),
+    "begins with a": ("a(a|b)*", "ab", 1),
+    "contains ab": ("(a|b)*ab(a|b)*", "ab", 1),
+    "a, b, a in order": ("(a|b)*a(a|b)*b(a|b)*a(a|b)*", "ab", 1),
+    "ends in b": ("(a|b)*b", "ab", 2),
+    "contains aa": ("(a|b)*aa(a|b)*", "ab", 2),
+    "last but one is a": ("(a|b)*a(a|b)", "ab", 4),
+    "contains ab, letter c": ("(a|b|c)*ab(a|b|c)*", "abc", 2),
+    **{f"{k} blocks": (block_language(k), "ab", 1) for k in range(1, 7)},
+    **{f"stair {k}": (stair(k), "abc", k) for k in range(1, 6)},
+    **{f"nested {D}": (nested(D), "ab", D + 1) for D in range(1, 6)},
+    **{f"a counted modulo {m}": (modular(m), "ab", m) for m in (2, 3)},
+}
+
+
+def _listed(*larger: str) -> dict[str, tuple[Case, ...]]:
+    cases = {name: Case(language=name, stated=size) for name, (*_, size) in LANGUAGES.items()}
+    return {
+        "quick": tuple(case for name, case in cases.items() if name not in larger),
+        "theory": tuple(cases[name] for name in larger),
+    }
+
+
+def _shown(automaton: Automaton) -> bool:
+    """Whether the verdict of the automaton is borne out without it: a formula of `once` is right
+    about all words and runs with leftmost heads, or depths 0 to 6 are deceived."""
+    if some_depth_suffices(automaton):
+        formula = past_formula(automaton)
+        return same_language(formula, automaton) and all(
+            run(formula, word, ties=-1)[0] == automaton.accepts(word)
+            for length in range(6)
+            for word in map("".join, product(automaton.alphabet, repeat=length))
+        )
+    for layers in range(7):
+        first, second = pair_around_a_cycle(automaton, layers)
+        if automaton.accepts(first) == automaton.accepts(second):
+            return False
+        if leftmost_kinds(first, layers) != leftmost_kinds(second, layers):
+            return False
+    return True
+
+
+def _decided(automaton: Automaton) -> Exact:
+    size = largest_r_class(automaton)
+    agree = (size == 1) == some_depth_suffices(automaton)
+    return Exact(size if agree and _shown(automaton) else -1)
+
+
+@claim(
+    Eq(r_class, stated),
+    source=Source(
+        "depthlaw", f"after li2025precision, {PRECISION}, abstract: one temporal operator, the past"
+    ),
+    cases=_listed("6 blocks", "stair 5", "nested 5"),
+    control=Control(
+        Case(language="begins with a", stated=1),
+        "the language read from its other end, as under a mask that hides the past",
+        measured=lambda case: _decided(minimal("(a|b)*a")),
+    ),
+    supports="formal_languages/strict_hierarchy",
+)
+def some_depth(case: Case) -> Exact:
+    r"""Fixed precision: some depth does $k$ blocks, none does nested brackets.
+
+    The largest R-class of the transition monoid of the minimal automaton has 1 element for $k$
+    blocks a+ b+ a+ ..., sorted words, the first letter, a factor ab over two letters and a, $b$, a
+    in order: some depth does them under a strict future mask without positions, read at an extra
+    last position. It has $k$ elements
+    for $k$ letters a in a row up to letters c, $D + 1$ for brackets nested to depth $D$, $m$ for
+    letters counted modulo $m$, and more than 1 for the last letter, the last but one, the factors
+    aa and, over three letters, ab: for each of these that is not R-trivial no depth does.
+
+    So languages that exactly $k$ layers of rightmost hard attention recognise
+    (least_depth/stair_layers, least_depth/dyck_layers) are out of reach at every depth when the
+    precision of soft attention is fixed, though they are star-free. R-triviality is decided in the
+    monoid and on the automaton, whose only cycles must be self-loops. Beside that a formula that
+    nests `once` alone is compared with the automaton on words of every length and run with leftmost
+    heads on short ones, or two words, of which one belongs, look alike to leftmost hard attention
+    of depths 0 to 6; the words are given for every depth, by an induction. For leftmost hard
+    attention the decision thus rests on nothing published. That soft attention of fixed precision
+    has exactly the languages of `once` is the source's theorem, of which the abstract was read; it
+    holds for its idealization of rounding. That these are the R-trivial ones is in it as reported.
+    Where attention itself is not rounded, depth counts again (formal_languages/crasp_blocks).
+    """
+    expression, alphabet, _ = LANGUAGES[case.language]
+    return _decided(minimal(expression, alphabet))
+
+
+def in_order(first: str, k: int) -> Formula:
+    """An alternation of k letters that begins with this one occurs as a subsequence.
+
+    >>> depth(in_order("a", 3))
+    3
+    """
+    formula: Formula = "1"
+    for letter in (("ab" if first == "a" else "ba")[i % 2] for i in range(k)):
+        formula = once(letter if formula == "1" else ("and", letter, formula))
+    return formula
+
+
+@claim(
+    Eq(leftmost_layers, blocks),
+    source=Source(
+        "depthlaw", "after yang2025knee, arXiv:2506.16055: languages; jerad2025, abstract: heads"
+    ),
+    cases={
+        "quick": (*Case.grid(blocks=range(1, 5), longest=7), Case(blocks=5, longest=9)),
+        "theory": (Case(blocks=6, longest=11),),
+    },
+    control=Control(
+        Case(blocks=5, longest=9),
+        "as many layers as rightmost heads need",
+        statement=Eq(leftmost_layers, floor(blocks / 2) + 1),
+    ),
+    supports="formal_languages/blocks_hard_attention",
+)
+def blocks_leftmost(case: Case) -> Exact:
+    r"""Leftmost heads need a layer for every block.
+
+    For every $k$ the words a+ b+ a+ ... with $k$ blocks need exactly $k$ layers of leftmost unique
+    hard attention under a strict future mask without positions, and nesting depth exactly $k$ in
+    the logic of `once`; rightmost heads need $\lfloor k/2 \rfloor + 1$ layers.
+
+    A word has $k$ blocks, a first, iff an alternation of $k$ letters that begins with a is a
+    subsequence of it and none that begins with $b$: $k$ times `once`. The formula is compared with
+    the automaton on words of every length and run with leftmost heads on all words up to the
+    length; that $k - 1$ layers fail is shown, for the $k$ tried, by two words that look alike to
+    them. How many layers fixed-precision soft attention needs follows from neither side alone: the
+    theorem that has its languages was not read layer by layer.
+    """
+    k = case.blocks
+    formula = ("and", in_order("a", k), neither(in_order("b", k)))
+    automaton, layers, listed = minimal(block_language(k)), depth(formula), [*words(case.longest)]
+    right = same_language(formula, automaton) and all(
+        run(formula, word, ties=-1) == (automaton.accepts(word), layers) for word in listed
+    )
+    fewer = clash(automaton.accepts, lambda word: leftmost_kinds(word, layers - 1), listed)
+    return Exact(layers if right and fewer else -1)

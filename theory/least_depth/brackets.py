@@ -1,0 +1,270 @@
+"""Nested brackets and letters in a row: exactly how many layers of rightmost hard attention."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+from sympy import Min, symbols
+
+from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.relations import Eq
+from ..claims.symbols import quantity
+from ..formal_languages.automaton import minimal
+from ..formal_languages.fixed_precision import same_language, stair
+from ..formal_languages.hard_attention import attention_layers
+from ..formal_languages.temporal_logic import END, Formula, attend, depth, kinds, once, run
+
+nesting = quantity("nesting", "D", "how deep brackets may be nested")
+types = quantity("bracket_types", "k", "number of types of brackets")
+in_a_row = quantity("in_a_row", "k", "letters a in a row, c's left out, that a word must contain")
+
+OPENING, CLOSING = "([{", ")]}"
+
+
+def well_nested(word: str, deepest: int) -> bool:
+    """Whether brackets match and are nested at most so deep, by a stack.
+
+    >>> well_nested("([])", 2), well_nested("([)]", 2), well_nested("(())", 1)
+    (True, False, False)
+    """
+    stack: list[str] = []
+    for letter in word:
+        if letter in OPENING:
+            stack.append(letter)
+        elif not stack or OPENING.index(stack.pop()) != CLOSING.index(letter):
+            return False
+        if len(stack) > deepest:
+            return False
+    return not stack
+
+
+def network(word: str, cells: int) -> tuple[bool, int]:
+    """A hard-attention network with one head a layer that keeps a stack in so many cells.
+
+    Cell t is what the last event of level t left: the type of a bracket that was pushed, or 0 after
+    a pop. Events of level 1 are the letters. Where a push finds the cell full, what lay in it is
+    pushed at the next level; where a pop finds it empty, the next level is popped. So the cells,
+    the empty ones left out, are the stack with its top first.
+
+    Args:
+        word: over `OPENING` and `CLOSING`.
+        cells: as many as brackets may be nested.
+
+    Returns:
+        Whether the word is accepted at the extra last position, and the number of layers.
+    """
+    text = word + END
+    push = [OPENING.find(letter) + 1 for letter in text]
+    pop = [CLOSING.find(letter) + 1 for letter in text]
+    wrong, left_open, layers = [0] * len(text), 0, 0
+    for _ in range(cells):
+        events = [max(pair) for pair in zip(push, pop, strict=True)]
+        cell = attend([int(event > 0) for event in events], push)
+        layers += 1
+        wrong = [
+            int(w or (closing > 0 and held not in (0, closing)))
+            for w, closing, held in zip(wrong, pop, cell, strict=True)
+        ]
+        left_open += cell[-1]
+        push = [held if opening else 0 for opening, held in zip(push, cell, strict=True)]
+        pop = [0 if held else closing for closing, held in zip(pop, cell, strict=True)]
+    # What is still to be pushed or popped finds no cell.
+    wrong = [max(each) > 0 for each in zip(wrong, push, pop, strict=True)]
+    failed = attend([int(w) for w in wrong], [int(w) for w in wrong])
+    return not (failed[-1] or left_open), layers + 1
+
+
+def moved(cells: tuple[int, ...], letter: str) -> tuple[int, ...] | None:
+    """The cells after one more letter, or None where the network notes that it is wrong there.
+
+    >>> moved((1, 0), "["), moved((0, 1), ")"), moved((2, 1), "(")
+    ((2, 1), (0, 0), None)
+    """
+    after = list(cells)
+    pushed, popped = OPENING.find(letter) + 1, CLOSING.find(letter) + 1
+    for level, held in enumerate(cells):
+        after[level] = pushed
+        if popped and held:
+            return tuple(after) if held == popped else None
+        if pushed and not held:
+            return tuple(after)
+        pushed = held
+    return None
+
+
+def cells_are_a_stack(kinds_of_brackets: int, cells: int) -> bool:
+    """Whether the cells do what a stack does, from each of their states, at each letter.
+
+    Cost: (types + 1)^cells states.
+    """
+    letters = OPENING[:kinds_of_brackets] + CLOSING[:kinds_of_brackets]
+    for state in product(range(kinds_of_brackets + 1), repeat=cells):
+        stack = [held for held in reversed(state) if held]
+        for letter in letters:
+            after = moved(state, letter)
+            if letter in OPENING:
+                new = [*stack, OPENING.index(letter) + 1]
+                wanted = new if len(new) <= cells else None
+            else:
+                right = stack[-1:] == [CLOSING.index(letter) + 1]
+                wanted = stack[:-1] if right else None
+            if (None if after is None else [held for held in reversed(after) if held]) != wanted:
+                return False
+    return True
+
+
+def alike(deepest: int, layers: int) -> bool:
+    """Whether so many layers cannot tell brackets nested as deep as allowed from one too many."""
+    closing = CLOSING[0] * deepest
+    allowed, too_many = OPENING[0] * deepest + closing, OPENING[0] * (deepest + 1) + closing
+    assert well_nested(allowed, deepest)
+    assert not well_nested(too_many, deepest)
+    return bool(kinds(allowed, layers) == kinds(too_many, layers))
+
+
+@claim(
+    Eq(attention_layers, nesting + 1),
+    source=Source("depthlaw", "after yao2021, arXiv:2105.11115, abstract: D + 1 layers recognise"),
+    cases={
+        "quick": (
+            *Case.grid(bracket_types=1, nesting=(1, 2, 3, 4), longest=9),
+            *Case.grid(bracket_types=2, nesting=(1, 2, 3), longest=5),
+            Case(bracket_types=3, nesting=2, longest=4),
+        ),
+        "theory": (
+            *Case.grid(bracket_types=1, nesting=(5, 6, 8), longest=12),
+            *Case.grid(bracket_types=2, nesting=(2, 3, 4), longest=7),
+            *Case.grid(bracket_types=3, nesting=(3, 4), longest=5),
+        ),
+    },
+    control=Control(
+        Case(bracket_types=2, nesting=3, longest=5),
+        "heights first and matching after, which costs two types of brackets one more layer",
+        statement=Eq(attention_layers, nesting + 2),
+    ),
+    cited="Decides whether nested brackets may be said to cost hard attention one layer per level.",
+)
+def dyck_layers(case: Case) -> Exact:
+    r"""Brackets nested to depth $D$ take exactly $D + 1$ layers.
+
+    For every $D$ and every number $k$ of types of brackets, the well-nested words of depth at most
+    $D$, Dyck-$(k, D)$, are recognised by $D + 1$ layers of rightmost unique hard attention under
+    one strict future mask without positions, read at an extra last position, one head a layer; and
+    by no fewer, with any number of heads.
+
+    The network keeps a stack in $D$ cells, one a layer, with gaps in it, and the last layer asks
+    whether anything ever went wrong. It is run on all words up to the length; that the cells are a
+    stack is checked from every state they can be in, so that nothing depends on the length. Fewer
+    layers fail: $D$ give $D$ opening and $D$ closing brackets of one type the state that they give
+    $D + 1$ opening and $D$ closing ones (docs/coverage/least_depth.md has the induction). The
+    abstract of the source has $D + 1$ layers for another network of hard attention, as reported
+    with masks in both directions and positions $i/n$; that it needs so many it does not say, and it
+    is not claimed here: positions may save layers. Soft attention generates the language with two
+    layers (same abstract), which is not checked here. At fixed precision no depth of soft attention
+    under one mask without positions recognises brackets of one type
+    (formal_languages/some_depth).
+    """
+    k, deepest = case.bracket_types, case.nesting
+    letters = OPENING[:k] + CLOSING[:k]
+    right, layers = cells_are_a_stack(k, deepest), 0
+    for length in range(case.longest + 1):
+        for word in map("".join, product(letters, repeat=length)):
+            accepted, layers = network(word, deepest)
+            right = right and accepted == well_nested(word, deepest)
+    return Exact(layers if right and alike(deepest, layers - 1) else -1)
+
+
+def same_start_steps(longer: Any, layers: Any) -> Iterator[Step]:
+    """After so many layers the last position sees `longer` equal letters as it sees one fewer."""
+    j, t, more = symbols("j t more", integer=True, positive=True)
+    # The j-th of equal letters sees the kinds of those before, of which there are min(j - 1, t)
+    # after t - 1 layers; so after t layers its kind is a matter of min(j, t + 1).
+    for name, there in (("j > t", {j: t + more}), ("j <= t", {t: j + more - 1})):
+        before, after = Min(j - 1, t).subs(there), Min(j, t + 1).subs(there)
+        yield Step(f"{name}: one layer adds one kind, min(j - 1, t) + 1", before + 1 == after)
+    yield Step(
+        "as many kinds among n equal letters as among n - 1 at the last layer",
+        Min(longer, layers) == Min(longer - 1, layers),
+    )
+
+
+@dyck_layers.argument(
+    "Argument. Prose: kinds of equal letters are numbered in order, so their number fixes what a "
+    "later position sees, and closing brackets see the same in both words; each cell hands on to "
+    "the next level what a stack would, so by induction cells are a stack."
+)
+def _(statement: Any) -> Iterator[Step]:
+    """For every depth of nesting and number of types."""
+    layers = statement.rhs
+    yield Step("the network has a layer for every cell and one more", layers == nesting + 1)
+    # A cell asks of types only whether two are equal, and three of them come in all patterns.
+    yield Step("one cell is a stack of height 1", cells_are_a_stack(3, 1))
+    yield Step("a cell before a stack is a stack, one higher", cells_are_a_stack(3, 2))
+    yield from same_start_steps(nesting + 1, layers - 1)
+
+
+def climbed(k: int) -> Formula:
+    """Here ends a row of k letters a, the c's left out: nesting depth k - 1.
+
+    >>> depth(climbed(3))
+    2
+    """
+    return ("and", "a", ("since", "c", climbed(k - 1))) if k > 1 else "a"
+
+
+@claim(
+    Eq(attention_layers, in_a_row),
+    source=Source(
+        "depthlaw",
+        "after yang2024masked, arXiv:2310.13897: the hierarchy; the language as recalled",
+    ),
+    cases={
+        "quick": Case.grid(in_a_row=range(1, 6), longest=6),
+        "theory": Case.grid(in_a_row=(6, 7, 8), longest=9),
+    },
+    control=Control(
+        Case(in_a_row=4, longest=6), "one layer fewer", statement=Eq(attention_layers, in_a_row - 1)
+    ),
+    supports="least_depth/dyck_layers",
+)
+def stair_layers(case: Case) -> Exact:
+    r"""$k$ letters in a row take exactly $k$ layers.
+
+    For every $k$ the words over a, $b$, $c$ that contain $k$ letters a in a row once every $c$ is
+    deleted are recognised by exactly $k$ layers of rightmost unique hard attention under a strict
+    future mask without positions.
+
+    The formula of depth $k$ is compared with the minimal automaton on words of every length, and
+    run as a network on all words up to the length. Fewer layers give $k - 1$ and $k$ letters a the
+    same state. The language is Etessami and Wilke's witness for the until hierarchy, as recalled.
+    At fixed precision no depth of soft attention recognises it for $k \geq 2$
+    (formal_languages/some_depth).
+    """
+    k, formula = case.in_a_row, once(climbed(case.in_a_row))
+    automaton, layers = minimal(stair(k), "abc"), depth(formula)
+    right = same_language(formula, automaton) and all(
+        run(formula, word, 1) == (automaton.accepts(word), layers)
+        for length in range(case.longest + 1)
+        for word in map("".join, product("abc", repeat=length))
+    )
+    one_short, enough = "a" * (k - 1), "a" * k
+    assert automaton.accepts(enough) > automaton.accepts(one_short)
+    same = kinds(one_short, layers - 1) == kinds(enough, layers - 1)
+    return Exact(layers if right and same else -1)
+
+
+@stair_layers.argument(
+    "Argument. Prose: kinds of equal letters are numbered in order, so their number fixes what the "
+    "last position sees; the formula says that a row of k ends where a follows one of k - 1, c's "
+    "left out, and adds one since for each letter and one to look for its end."
+)
+def _(statement: Any) -> Iterator[Step]:
+    """For every number of letters."""
+    yield Step(
+        "a row of one letter needs no layer, and each letter one more",
+        [depth(climbed(k)) for k in (1, 2, 3)] == [0, 1, 2],
+    )
+    yield Step("with the search for its end, a layer per letter", statement.rhs == in_a_row)
+    yield from same_start_steps(in_a_row, statement.rhs - 1)
