@@ -1,0 +1,150 @@
+"""The atlas of least depth: for each task and class of models the greatest depth that is known to
+be necessary and the least that is known to suffice, who found it, and what of it is checked here.
+
+`tasks.csv` and `classes.csv` define both, `bounds.csv` holds every bound in order of time, the
+superseded ones too.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from ..base.quantities import UsageError, quoted
+from ..claim_verdicts import verdict
+
+# A lower bound that no depth meets.
+NONE = "none"
+
+
+@dataclass(frozen=True)
+class AtlasTask:
+    """A task: its key, a name, a definition in two lines, and what its letters stand for."""
+
+    key: str
+    name: str
+    definition: str
+
+
+@dataclass(frozen=True)
+class AtlasClass:
+    """A class of models with all its fine print, and what depth counts in it."""
+
+    key: str
+    name: str
+    definition: str
+    unit: str
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A published bound, or one of ours.
+
+    Attributes:
+        end: "lower": so many are needed; "upper": so many suffice.
+        depth: a formula in the task's letters; `NONE` where no depth suffices.
+        year: when it was published.
+        source: key of the bibliography, "depthlaw" for ours.
+        place: where it stands there.
+        mark: how it is known: printed, reported, recalled or derived.
+        claim: key of the claim that checks it; "" for published, not checked here.
+        checked: what of it is checked, and how.
+        superseded: year of the bound that took its place, or None.
+        note: conditions, doubts, what is open.
+    """
+
+    task: str
+    class_: str
+    end: str
+    depth: str
+    year: int
+    source: str
+    place: str
+    mark: str
+    claim: str
+    checked: str
+    superseded: int | None
+    note: str
+
+    @property
+    def verdict(self) -> str:
+        """The verdict on its claim, or that it is not checked here."""
+        return (verdict(self.claim) or "not recorded") if self.claim else "not checked here"
+
+
+@dataclass(frozen=True)
+class AtlasRow:
+    """The best known bounds of a task in a class; None where no bound is known."""
+
+    task: AtlasTask
+    class_: AtlasClass
+    lower: Bound | None
+    upper: Bound | None
+
+    @property
+    def gap(self) -> str:
+        """ "closed" where both ends are equal, or no depth suffices, else "open"."""
+        if self.lower and self.lower.depth == NONE:
+            return "closed"
+        ends = [end.depth for end in (self.lower, self.upper) if end]
+        return "closed" if len(ends) == 2 and ends[0] == ends[1] else "open"
+
+
+@cache
+def tasks() -> dict[str, AtlasTask]:
+    """Every task by its key."""
+    return {row["key"]: AtlasTask(**row) for row in _rows("tasks")}
+
+
+@cache
+def classes() -> dict[str, AtlasClass]:
+    """Every class of models by its key."""
+    return {row["key"]: AtlasClass(**row) for row in _rows("classes")}
+
+
+@cache
+def bounds() -> tuple[Bound, ...]:
+    """Every bound, by task and class, in order of time."""
+    found = []
+    for row in _rows("bounds"):
+        year, gone = int(row.pop("year")), row.pop("superseded")
+        found.append(
+            Bound(
+                **row | {"class_": row.pop("class")},  # type: ignore[arg-type]
+                year=year,
+                superseded=int(gone) if gone else None,
+            )
+        )
+    return tuple(found)
+
+
+def atlas_rows(task: str | None = None, known_by: int | None = None) -> Iterator[AtlasRow]:
+    """The rows of the table: of one task or of all, as known by the end of a year.
+
+    Raises:
+        UsageError: for a task that is not in the atlas.
+    """
+    if task is not None and task not in tasks():
+        raise UsageError(f"unknown task {quoted(task)}; accepted are {', '.join(tasks())}")
+    seen = [
+        bound
+        for bound in bounds()
+        if (known_by is None or bound.year <= known_by) and task in (None, bound.task)
+    ]
+    for pair in dict.fromkeys((bound.task, bound.class_) for bound in seen):
+        best: dict[str, Bound] = {}
+        for bound in seen:
+            gone = bound.superseded is not None and (
+                known_by is None or bound.superseded <= known_by
+            )
+            if (bound.task, bound.class_) == pair and not gone:
+                best[bound.end] = bound
+        yield AtlasRow(tasks()[pair[0]], classes()[pair[1]], best.get("lower"), best.get("upper"))
+
+
+def _rows(table: str) -> list[dict[str, str]]:
+    text = Path(__file__).with_name(f"{table}.csv").read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines()))

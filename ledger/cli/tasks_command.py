@@ -1,0 +1,180 @@
+"""`depthlaw tasks`: the atlas of least depth, and the check of explicit weights against it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from depthlaw.advisor.atlas import NONE, AtlasRow, Bound, atlas_rows, classes, tasks
+from depthlaw.advisor.base.quantities import UsageError, plural
+
+from .output import dump, note, say, stdout
+from .tables import plain_table, print_table
+
+# Words that a check runs by default at most.
+_WORDS = 3_000
+
+
+def list_tasks(task: str | None, known_by: int | None, json_output: bool) -> int:
+    """The table, or with a task its rows with sources."""
+    rows = list(atlas_rows(task, known_by))
+    if not rows:
+        raise UsageError(f"nothing was known of that by {known_by}; try a later year")
+    if json_output:
+        dump([_as_json(row) for row in rows])
+        return 0
+    if task is not None:
+        say(f"{tasks()[task].name}: {tasks()[task].definition}")
+    table = plain_table(2)
+    headings = (*(() if task else ("task",)), "class", "needed", "suffices", "gap", "checked")
+    for heading in headings:
+        table.add_column(heading, overflow="fold", min_width=8)
+    for row in rows:
+        cells = (
+            row.class_.key,
+            *(end.depth if end else "-" for end in (row.lower, row.upper)),
+            row.gap,
+            ", ".join(dict.fromkeys(_checked(end) for end in (row.lower, row.upper) if end)),
+        )
+        table.add_row(*(cells if task else (row.task.key, *cells)))
+    print_table(stdout(), table)
+    if task is not None:
+        for row in rows:
+            say(f"\n{row.class_.key}: {row.class_.definition} Counted: {row.class_.unit}.")
+            for end in filter(None, (row.lower, row.upper)):
+                say(f"  {_told(end)}")
+    else:
+        note("`depthlaw tasks list TASK` says what each class is, and who found each end")
+    return 0
+
+
+def _checked(end: Bound) -> str:
+    return f"{end.verdict} ({end.end})" if end.claim else f"published ({end.end})"
+
+
+def _told(end: Bound) -> str:
+    """A bound in a line."""
+    who = "ours" if end.source == "depthlaw" else end.source
+    says = "no depth suffices" if end.depth == NONE else f"{end.end} bound {end.depth}"
+    rest = f"; {end.note}" if end.note else ""
+    check = f"claim {end.claim}: {end.verdict}" if end.claim else "published, not checked here"
+    return f"{says}: {who}, {end.year}, {end.place} ({end.mark}); {check}{rest}"
+
+
+def _as_json(row: AtlasRow) -> dict[str, Any]:
+    def end(bound: Bound | None) -> dict[str, Any] | None:
+        if bound is None:
+            return None
+        return {
+            name: value for name, value in asdict(bound).items() if name not in ("task", "class_")
+        } | {"verdict": bound.verdict}
+
+    return {
+        "task": row.task.key,
+        "class": row.class_.key,
+        "lower": end(row.lower),
+        "upper": end(row.upper),
+        "gap": row.gap,
+    }
+
+
+def check(file: Path, length: int | None, json_output: bool) -> int:
+    """Run a file's net on all words up to a length; say whether it is right, and whether its depth
+    beats the table. Exit code 1 where it is wrong."""
+    from depthlaw.theory.least_depth.explicit_nets import read_net
+    from depthlaw.theory.least_depth.task_words import word_task
+
+    net, body = read_net(file)
+    name, parameters = body.get("task"), body.get("parameters", {})
+    if not isinstance(name, str) or not isinstance(parameters, dict):
+        raise UsageError(f'{file} names no task; give "task": "parity" and "parameters": {{}}')
+    task, kind = word_task(name, parameters), body.get("class")
+    if kind not in classes():
+        raise UsageError(f"unknown class {kind!r}; accepted are {', '.join(classes())}")
+    if set(net.alphabet) != set(task.letters):
+        raise UsageError(
+            f"the alphabet of {file} is {' '.join(net.alphabet)}; that of the task is "
+            + " ".join(task.letters)
+        )
+    longest = body.get("length") if length is None and name == "parity-bits" else length
+    if name == "parity-bits":
+        longest = least = int(parameters["n"])
+    else:
+        least = task.least
+        longest = longest or _longest(len(task.letters))
+    asked, wrong = 0, None
+    for word in task.words(longest):
+        if len(word) < max(least, 1):
+            continue
+        asked += 1
+        said = net.answer(word)
+        if said != task.answer(word):
+            wrong = {"word": " ".join(word), "said": said, "right": task.answer(word)}
+            break
+    record = next(
+        (row for row in atlas_rows(name) if row.class_.key == kind and row.upper is not None), None
+    )
+    known = None if record is None else _value(record.upper.depth, parameters)  # type: ignore[union-attr]
+    verdict = (
+        "wrong"
+        if wrong
+        else "no record to compare with"
+        if known is None
+        else "beats the table"
+        if net.depth < known
+        else "equal to the table"
+        if net.depth == known
+        else "worse than the table"
+    )
+    result = {
+        "file": str(file),
+        "task": name,
+        "parameters": parameters,
+        "class": kind,
+        "layers": net.depth,
+        "words": asked,
+        "length": longest,
+        "wrong": wrong,
+        "table": known,
+        "result": verdict,
+    }
+    if json_output:
+        dump(result)
+    elif wrong:
+        say(
+            f"WRONG: {file} says {wrong['said']} of the word {wrong['word']!r}, which has "
+            f"{wrong['right']}; {plural(asked - 1, 'shorter or earlier word')} were right"
+        )
+    else:
+        say(
+            f"right on all {asked:,} words up to length {longest}, exactly; "
+            f"{plural(net.depth, 'layer')}: {verdict}" + (f" ({known})" if known else "")
+        )
+        note(
+            f"that the net belongs to the class {kind} is for a reader to check: "
+            + classes()[kind].definition
+        )
+    return int(bool(wrong))
+
+
+def _longest(letters: int) -> int:
+    """The largest length with at most `_WORDS` words in all."""
+    length, total = 1, letters
+    while total + letters ** (length + 1) <= _WORDS:
+        length += 1
+        total += letters**length
+    return length
+
+
+def _value(formula: str, parameters: dict[str, Any]) -> int | None:
+    """A formula of the table at some parameters; None where it is no number."""
+    import sympy
+
+    numbers = {k: v for k, v in parameters.items() if isinstance(v, int)}
+    named = {"ceil": sympy.ceiling, "log2": lambda x: sympy.log(x, 2)}
+    try:
+        value = sympy.sympify(formula.replace("^", "**"), named | numbers)
+    except (sympy.SympifyError, TypeError):
+        return None
+    return int(value) if value.is_Integer else None
