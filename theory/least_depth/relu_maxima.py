@@ -23,8 +23,9 @@ import numpy as np
 from flint import fmpz_mat
 from numpy.typing import NDArray
 from sympy import Min, ceiling, log
+from sympy.core.relational import Relational
 
-from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.definition import Case, Control, Exact, Source, Step, claim
 from ..claims.relations import Eq
 from ..claims.symbols import quantity
 
@@ -145,8 +146,8 @@ def on_chamber(blocks: dict[Block, Fraction], size: int) -> dict[object, Fractio
 def network(size: int) -> tuple[list[Integers], int]:
     """Integer weight matrices of a ReLU net without biases whose output is D times MAX_n, and D.
 
-    One hidden layer for two numbers, two for up to six: first a unit x_i - x_j for each pair, then a
-    unit h - h' for each block. What has to pass a layer unchanged passes as t and -t.
+    One hidden layer for two numbers, two for up to six: first a unit x_i - x_j for each pair, then
+    a unit h - h' for each block. What has to pass a layer unchanged passes as t and -t.
 
     >>> [matrix.shape for matrix in network(5)[0]]
     [(20, 5), (62, 20), (1, 62)]
@@ -327,6 +328,29 @@ def maxima_hidden_layers(case: Case) -> Exact:
     so that two hidden layers suffice for all of them up to $d = 5$; published for $d = 5$ are 3.
     """
     return _least_hidden(case)
+
+
+@maxima_hidden_layers.argument(
+    "Argument. Prose: for large $t$ the biases drop out of $f(t x)/t$; symmetric functions that "
+    "agree on one chamber are equal."
+)
+def _(statement: Relational) -> Iterator[Step]:
+    """Every n of the statement by itself, with the weights listed above."""
+    for size in range(2, 7):
+        layers = statement.rhs.subs(n, size)
+        yield Step(
+            f"n = {size}: the net has the stated number of hidden layers",
+            statement.rel_op == "==" and len(network(size)[0]) - 1 == layers,
+        )
+        if size > 2:
+            yield Step(
+                f"n = {size}: on the chamber the kinks of the blocks cancel, and x_1 is left",
+                on_chamber(weighted_blocks(size), size) == {0: 1},
+            )
+        yield Step(
+            f"n = {size}: fewer are excluded, since f or f(x) - f(-x) is not additive",
+            bool(excluded_depth(size) >= layers),
+        )
 
 
 @claim(
