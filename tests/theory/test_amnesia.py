@@ -1,4 +1,4 @@
-"""Causal amnesia: states against powers of a matrix and other continuations; nets without a mask."""
+"""Causal amnesia: states against powers of a matrix and other continuations; no mask, no bound."""
 
 from fractions import Fraction
 

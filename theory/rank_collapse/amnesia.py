@@ -20,8 +20,8 @@ from .rational_matrices import rational_array
 # Arrays of fractions.
 States = np.ndarray[Any, Any]
 
-gap_ratio = quantity(
-    "gap_ratio",
+forgetting_ratio = quantity(
+    "forgetting_ratio",
     r"\Delta/(\delta + \delta')",
     "distance of two last states over the sum of the diameters of the states from the last shared "
     "token on",
@@ -134,7 +134,7 @@ def _nets(**axes: Any) -> tuple[Case, ...]:
 
 
 @claim(
-    Le(gap_ratio, 1),
+    Le(forgetting_ratio, 1),
     source=Source("depthlaw", "triangle inequality at the last shared token"),
     cases={
         "quick": (
