@@ -393,9 +393,10 @@ def maxima_by_blocks(case: Case) -> Exact:
     Ranks over the rationals, with and without $\mathrm{MAX}_n$, of the means of all blocks over
     relabellings, on one chamber: 28 and 29 for the 147 orbits of blocks at $n = 7$, $t = 2$.
     Setting $x_{n+1} = x_n$ keeps blocks blocks, so that no larger $n$ is reached again. With
-    $t = 3$ it is at least 8 (least_depth/maxima_hidden_layers); that each term more reaches two
-    numbers more is a guess, which would give two hidden layers for every $n$. None of this is a
-    lower bound on depth: there are other first layers.
+    $t = 3$ it is at least 8 (least_depth/maxima_hidden_layers), and modulo $2^{31} - 1$ the ranks
+    at $n = 9$ were 482 and 483, in a run that is no part of this claim. That each term more reaches
+    two numbers more, $2 t + 2$, is a guess for $t \geq 4$; it would give two hidden layers for
+    every $n$. None of this is a lower bound on depth: there are other first layers.
     """
     solved = [is_sum_of_blocks(size, case.block_terms) for size in range(3, case.longest + 1)]
     once = solved == sorted(solved, reverse=True) and any(solved) and not all(solved)
