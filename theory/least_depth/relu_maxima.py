@@ -300,8 +300,8 @@ def maxima_hidden_layers(case: Case) -> Exact:
     is the mean over all relabellings of
     $-2 \max(m_{12} + m_{34}, m_{13} + m_{56}) + 2 \max(m_{12} + m_{13}, m_{14} + m_{56}) -
     \max(m_{12} + m_{13}, m_{45} + m_{46})/2 + \max(2 m_{12}, 2 m_{34})$,
-    $m_{ij} = \max(x_i, x_j)$. They are checked on the chamber $x_1 \geq \dots \geq x_n$, where all
-    kinks cancel and $x_1$ is left, and the net is run at random integer points. One hidden layer
+    $m_{ij} = \max(x_i, x_j)$. They are checked on the chamber where $x_1$ to $x_n$ descend: there
+    all kinks cancel and $x_1$ is left. The net is run at random integer points. One hidden layer
     fails since $f(x) - f(-x)$ would be additive, which at the first two unit vectors it is not for
     $n \geq 3$. Published are two hidden layers for $n \leq 5$, and three for $n = 6$, 7 and 8:
     $\lceil \log_3(n - 2) \rceil + 1$ (bakaev2025, abstract); whether others have found two since

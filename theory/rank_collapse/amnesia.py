@@ -130,7 +130,8 @@ def largest_ratio(case: Case, causal: bool = True) -> Fraction:
 
 
 def _nets(**axes: Any) -> tuple[Case, ...]:
-    return Case.grid(**{"width": 2, "letters": 2, "more": 2, "shared_tokens": (1, 3)} | axes)
+    usual: dict[str, Any] = {"width": 2, "letters": 2, "more": 2, "shared_tokens": (1, 3)}
+    return Case.grid(**usual | axes)
 
 
 @claim(
