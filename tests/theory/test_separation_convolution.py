@@ -54,3 +54,60 @@ def test_rank_over_the_rationals_of_the_expanded_output(alternating):
 def test_tokens_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match=r"accepted are 2\^L tokens"):
         convolution.circuit(*(np.ones(n, dtype=np.int64) for n in ((2, 2, 2), 2, (3, 2))))
+
+
+@pytest.mark.parametrize(("width", "depth"), [(2, 2), (3, 2), (2, 3)])
+def test_tensor_holds_the_values_at_unit_vectors(width, depth):
+    rng = np.random.default_rng([width, depth])
+    shared = rng.integers(0, PRIME, (depth, width, width))
+    last = rng.integers(0, PRIME, width)
+    layers = [np.broadcast_to(w, (2 ** (depth - k), width, width)) for k, w in enumerate(shared)]
+    tensor = convolution.coefficient_tensor([*layers, last[None, None]])
+    for letters in itertools.product(range(width), repeat=2**depth):
+        tokens = np.eye(width, dtype=np.int64)[list(letters)]
+        assert tensor[letters] == convolution.circuit(shared, last, tokens)
+
+
+def cheapest_assignment(side, channels, features):
+    """The cut over all ways to put every vertex on a side or to remove it."""
+    tokens, best = 2 ** len(channels), None
+    levels = range(1, len(channels) + 1)
+    products = [(level, k) for level in levels for k in range(tokens >> level)]
+    for states in itertools.product("ABx", repeat=len(products)):
+        state, cost = dict(zip(products, states, strict=True)), 1
+        for level, k in products:
+            if state[level, k] == "x":
+                cost *= channels[level - 1]
+            for child in ((level - 1, 2 * k), (level - 1, 2 * k + 1)):
+                below = state[child] if level > 1 else "A" if child[1] in side else "B"
+                if "x" not in (below, state[level, k]) and below != state[level, k]:
+                    # A token is removed; a product that is not may not stand beside another side.
+                    cost *= features if level == 1 else 10**9
+        best = cost if best is None else min(best, cost)
+    return best
+
+
+@pytest.mark.parametrize(("features", "channels"), [(2, (4, 4)), (3, (5, 2)), (3, (2, 3, 4))])
+def test_cut_over_all_assignments(features, channels):
+    for side in convolution.balanced(2 ** len(channels))[::4]:
+        own = [int(token) - 1 for token in side]
+        found = convolution.minimum_cut(own, channels, features)
+        assert found == cheapest_assignment(own, channels, features)
+        # The other side has the same cut.
+        rest = [token for token in range(2 ** len(channels)) if token not in own]
+        assert convolution.minimum_cut(rest, channels, features) == found
+
+
+def test_rank_of_a_side_is_that_of_the_known_matrix():
+    rng = np.random.default_rng(0)
+    shared, last = rng.integers(0, PRIME, (2, 3, 3)), rng.integers(0, PRIME, 3)
+    layers = [np.broadcast_to(w, (4 >> k, 3, 3)) for k, w in enumerate(shared)]
+    tensor = convolution.coefficient_tensor([*layers, last[None, None]])
+    for alternating, own in ((True, (0, 2)), (False, (0, 1))):
+        matrix = convolution.coefficient_matrix(shared, last, alternating)
+        assert convolution.matricised_rank(tensor, own) == convolution.rank_mod(matrix)
+
+
+def test_layers_that_do_not_halve_are_refused():
+    with pytest.raises(ValueError, match="halve down to one"):
+        convolution.coefficient_tensor([np.ones((3, 2, 2), dtype=np.int64)])
