@@ -37,8 +37,8 @@ told_apart = quantity(
 largest_entry = quantity(
     "largest_entry", r"|z|_{max}", "largest entry of a state; -1 if a word is wrong", "integer"
 )
-sides = quantity("sides", "n", "number of sides of a regular polygon")
-steps = quantity("steps", "T", "number of steps of a recurrence")
+polygon_sides = quantity("polygon_sides", "n", "number of sides of a regular polygon")
+word_length = quantity("word_length", "T", "number of letters of a word")
 reading_layers = quantity(
     "reading_layers",
     "L_{read}",
@@ -446,7 +446,7 @@ def _tracked(lengths: dict[str, int], times_exponent: int = 1) -> tuple[Case, ..
 
 def _one_growing_layer(case: Case) -> Exact:
     """One layer with an integer that may grow: right on all words of up to 12 letters."""
-    return Exact(1 if growing_layer(case.sides, 12) >= 0 else -1)
+    return Exact(1 if growing_layer(case.polygon_sides, 12) >= 0 else -1)
 
 
 @claim(
@@ -465,7 +465,7 @@ def _one_growing_layer(case: Case) -> Exact:
         ),
     },
     control=Control(
-        Case(group="S3", derived_length=2, roots=6, sides=3),
+        Case(group="S3", derived_length=2, roots=6, polygon_sides=3),
         "one layer of the same kind whose state is an integer that grows with the length",
         measured=_one_growing_layer,
     ),
@@ -578,16 +578,16 @@ def no_depth_is_enough(case: Case) -> Exact:
 
 
 @claim(
-    Eq(largest_entry, steps * floor(sides / 2)),
+    Eq(largest_entry, word_length * floor(polygon_sides / 2)),
     source=Source("depthlaw", "after shakerinava2026, arXiv:2603.01959v1, abstract"),
     cases={
-        "quick": Case.grid(sides=(3, 4, 5, 8), steps=(1, 6, 20)),
-        "theory": Case.grid(sides=(3, 12), steps=100),
+        "quick": Case.grid(polygon_sides=(3, 4, 5, 8), word_length=(1, 6, 20)),
+        "theory": Case.grid(polygon_sides=(3, 12), word_length=100),
     },
     control=Control(
-        Case(sides=3, steps=20),
+        Case(polygon_sides=3, word_length=20),
         "an integer of fixed size, cut off at 8",
-        measured=lambda case: Exact(growing_layer(case.sides, case.steps, bound=8)),
+        measured=lambda case: Exact(growing_layer(case.polygon_sides, case.word_length, bound=8)),
     ),
     supports="least_depth/diagonal_layers",
 )
@@ -604,7 +604,7 @@ def growing_state(case: Case) -> Exact:
     length are run, as sets of states. The layer stores the inverse of the product, since the sign
     that a new letter brings then acts on what is stored, and not the other way round.
     """
-    return Exact(growing_layer(case.sides, case.steps))
+    return Exact(growing_layer(case.polygon_sides, case.word_length))
 
 
 # --- attention to fixed positions ---
