@@ -160,3 +160,38 @@ def test_one_householder_factor_in_fractions_has_period_two() -> None:
         if orbit[-1] in orbit[:-1]:
             assert orbit[-1] == orbit[-3]
     assert periods(7) == {1}
+
+
+def test_three_deltanet_layers_track_s5() -> None:
+    """Layer 1 is the sign; what it leaves, in A5, turns the icosahedron in two layers."""
+    letters, rng = sorted(closure(GROUPS["S5"])), random.Random(3)
+    swap, one = (1, 0, 2, 3, 4), letters[0]
+    mirrors, rotations = named("A5")
+    even = closure(GROUPS["A5"])
+    turn = next(found for found in isomorphisms(GROUPS["A5"], sorted(rotations)) if found)
+    split = {x: factors(turn[x], mirrors, 2) for x in even}
+    back = {r: x for x, r in turn.items()}
+    x, odd, states = one, 0, (power(min(rotations), 0),) * 2
+    for letter in rng.choices(letters, k=60):
+        after = odd ^ (letter not in even)
+        left = times(times(power(swap, odd), letter), power(swap, after))
+        states, odd, x = read_deltanet(states, split[left]), after, times(x, letter)
+        assert times(back[times(*states[::-1])], power(swap, odd)) == x
+
+
+def isomorphisms(generators, images):
+    """The isomorphism for each pair of images of two generators, or None where there is none."""
+    for pair in product(images, repeat=2):
+        found = {power(generators[0], 0): power(pair[0], 0)}
+        for x in (new := [*found]):
+            for g, image in zip(generators, pair, strict=True):
+                y, r = times(x, g), times(found[x], image)
+                if y not in found:
+                    new.append(y)
+                found.setdefault(y, r)
+        good = len(set(found.values())) == len(found) and all(
+            found[times(x, g)] == times(r, image)
+            for x, r in found.items()
+            for g, image in zip(generators, pair, strict=True)
+        )
+        yield found if good else None

@@ -474,9 +474,10 @@ def _one_growing_layer(case: Case) -> Exact:
 def diagonal_layers(case: Case) -> Exact:
     r"""Diagonal layers track a group in exactly its derived length.
 
-    For every solvable finite group $G \neq 1$ the least number of input-dependent diagonal layers
-    with finitely many states that give the product of every prefix of every word over $G$ is the
-    derived length of $G$.
+    For every solvable finite group $G \neq 1$ the least number of layers $h \to \lambda h + b$ with
+    diagonal complex $\lambda$ and finitely many states that give the product of every prefix of
+    every word over $G$ is the derived length of $G$; $\lambda$, $b$ and the read-out are arbitrary
+    functions of the letter and the states below.
 
     Upper side: weights by characters of the factors of the derived series, without input term; the
     search over their states closes, so every word of every length is right, not only short ones.
@@ -581,7 +582,10 @@ def no_depth_is_enough(case: Case) -> Exact:
     Eq(largest_entry, word_length * floor(polygon_sides / 2)),
     source=Source("depthlaw", "after shakerinava2026, arXiv:2603.01959v1, abstract"),
     cases={
-        "quick": Case.grid(polygon_sides=(3, 4, 5, 8), word_length=(1, 6, 20)),
+        "quick": (
+            *Case.grid(polygon_sides=(3, 4, 5, 8), word_length=(1, 6, 20)),
+            Case(polygon_sides=200, word_length=1),
+        ),
         "theory": Case.grid(polygon_sides=(3, 12), word_length=100),
     },
     control=Control(

@@ -255,7 +255,8 @@ def deltanet_rotations(case: Case) -> Exact:
     For the symmetries of every regular $n$-gon, $n \geq 3$, and for the rotations of tetrahedron,
     cube and icosahedron, that is $A_4$, $S_4$ and $A_5$, the least number of DeltaNet layers with
     one factor $I - \beta k k^T$, $\beta \in [0, 2]$, and finitely many states that give the product
-    of every prefix of every word is 2.
+    of every prefix of every word is 2; $\beta$, $k$ and the read-out are arbitrary functions of the
+    letter and the states below.
 
     Upper side: write every letter as two reflections of the figure, $x = f h$. Layer 1 multiplies
     its state $S_1$ by $h$. Layer 2 multiplies $S_2$ by $S_1 f S_1^{-1}$, again a reflection, whose
