@@ -10,16 +10,15 @@ import pytest
 import sympy
 from sympy.combinatorics import Permutation, PermutationGroup
 
+from depthlaw.theory.least_depth.fixed_reads import block_reads, readable
 from depthlaw.theory.least_depth.group_words import (
     GROUPS,
-    block_reads,
     cascade,
     closure,
     decode,
     look_alike,
     power,
     read,
-    readable,
     series,
     start,
     times,
