@@ -16,6 +16,7 @@ from depthlaw.theory.least_depth.group_words import (
     cascade,
     closure,
     decode,
+    exponent,
     look_alike,
     power,
     read,
@@ -36,7 +37,7 @@ ORDERS = {"C8": 8, "Q8": 8, "D8": 16, "SL(2,3)": 24, "GL(2,3)": 48, "A5": 60, "S
 
 @pytest.mark.parametrize("name", GROUPS)
 def test_series_is_that_of_sympy(name: str) -> None:
-    ours = [len(part) for part in series(closure(GROUPS[name]), 120)]
+    ours = [len(part) for part in series(closure(GROUPS[name]), exponent(closure(GROUPS[name])))]
     group = PermutationGroup([Permutation(g) for g in GROUPS[name]])
     theirs = [part.order() for part in group.derived_series()]
     assert ours == theirs
@@ -194,3 +195,12 @@ def isomorphisms(generators, images):
             for g, image in zip(generators, pair, strict=True)
         )
         yield found if good else None
+
+
+def test_what_two_deltanet_layers_cannot_do_of_order_39() -> None:
+    """The two facts that the prose of docs/coverage/least_depth.md computes with."""
+    x, y = GROUPS["C13:C3"]
+    assert len(closure([x, y])) == 39
+    eighth = power(y, 8)
+    assert times(eighth, x) != times(x, eighth)
+    assert 2 * math.sin(math.pi / 13) < 0.5 < 2 * math.sin(math.pi / 11)

@@ -58,6 +58,8 @@ GROUPS: dict[str, tuple[Element, ...]] = {
     "D8": ((1, 2, 3, 4, 5, 6, 7, 0), (0, 7, 6, 5, 4, 3, 2, 1)),
     # Right multiplication by i and by j on 1, -1, i, -i, j, -j, k, -k.
     "Q8": ((2, 3, 1, 0, 7, 6, 4, 5), (4, 5, 6, 7, 1, 0, 3, 2)),
+    # x -> x + 1 and x -> 3 x modulo 13, of order 13 and 3.
+    "C13:C3": (tuple((x + 1) % 13 for x in range(13)), tuple(3 * x % 13 for x in range(13))),
     "A4": ((1, 2, 0, 3), (1, 0, 3, 2)),
     "S4": ((1, 2, 3, 0), (1, 0, 2, 3)),
     # The matrices (1 0; 1 1), (1 1; 0 1) and (2 0; 0 1) on the eight vectors other than 0 over F_3.
@@ -424,18 +426,31 @@ def growing_layer(n: int, longest: int, bound: int | None = None) -> int:
 
 # --- claims ---
 
-_LENGTHS = {"C6": 1, "S3": 2, "D4": 2, "Q8": 2, "A4": 2, "S4": 3}
-_LONGER = {"D8": 2, "SL(2,3)": 3, "GL(2,3)": 4}
+LENGTHS = {"C6": 1, "S3": 2, "D4": 2, "Q8": 2, "A4": 2, "S4": 3}
+LONGER = {"D8": 2, "C13:C3": 2, "SL(2,3)": 3, "GL(2,3)": 4}
 _ROOTS = {
-    "C6": 6, "S3": 6, "D4": 4, "Q8": 4, "A4": 6, "S4": 12, "D8": 8, "SL(2,3)": 12, "GL(2,3)": 24
+    "C6": 6, "S3": 6, "D4": 4, "Q8": 4, "A4": 6, "S4": 12, "D8": 8, "SL(2,3)": 12, "GL(2,3)": 24,
+    "C13:C3": 39,
 }  # fmt: skip
 
 
-def _tracked(lengths: dict[str, int], times_exponent: int = 1) -> tuple[Case, ...]:
+def solvable(lengths: dict[str, int], times_exponent: int = 1) -> tuple[Case, ...]:
+    """Cases: groups with their derived lengths, and roots of the order of a multiple of their
+    exponents."""
     return tuple(
         Case(group=name, derived_length=length, roots=times_exponent * _ROOTS[name])
         for name, length in lengths.items()
     )
+
+
+AS_STATED: dict[str, Callable[[Case], bool]] = {
+    "the roots are of an order that the exponent of the group divides": lambda case: (
+        case.roots % exponent(closure(GROUPS[case.group])) == 0
+    ),
+    "the derived length is that of the group": lambda case: (
+        series_length(case.group, case.roots) == case.derived_length
+    ),
+}
 
 
 def _one_growing_layer(case: Case) -> Exact:
@@ -447,17 +462,10 @@ def _one_growing_layer(case: Case) -> Exact:
     Eq(tracking_layers, derived_length),
     source=_DIAGONAL,
     cases={
-        "quick": (*_tracked(_LENGTHS), *_tracked({"S3": 2, "S4": 3}, 5)),
-        "theory": (*_tracked(_LONGER), *_tracked(_LENGTHS, 7)),
+        "quick": (*solvable(LENGTHS), *solvable({"S3": 2, "S4": 3}, 5)),
+        "theory": (*solvable(LONGER), *solvable(LENGTHS, 7)),
     },
-    assumes={
-        "the roots are of an order that the exponent of the group divides": lambda case: (
-            case.roots % exponent(closure(GROUPS[case.group])) == 0
-        ),
-        "the derived length is that of the group": lambda case: (
-            series_length(case.group, case.roots) == case.derived_length
-        ),
-    },
+    assumes=AS_STATED,
     control=Control(
         Case(group="S3", derived_length=2, roots=6, polygon_sides=3),
         "one layer of the same kind whose state is an integer that grows with the length",

@@ -18,7 +18,22 @@ import sympy
 from ..claims.definition import Case, Control, Exact, Source, claim
 from ..claims.relations import Eq
 from ..claims.symbols import quantity
-from .group_words import Element, closure, inverse, power, products, times
+from .group_words import (
+    AS_STATED,
+    GROUPS,
+    LENGTHS,
+    LONGER,
+    Element,
+    cascade,
+    closure,
+    derived_length,
+    inverse,
+    power,
+    products,
+    series,
+    solvable,
+    times,
+)
 
 deltanet_layers = quantity(
     "deltanet_layers",
@@ -26,9 +41,18 @@ deltanet_layers = quantity(
     "least number of DeltaNet layers with finitely many states for a group; -1 if not shown",
     "integer",
 )
+deltanet_enough = quantity(
+    "deltanet_enough",
+    r"L_\Delta^+",
+    "number of DeltaNet layers that track a group, as built here; -1 if a word is wrong",
+    "integer",
+)
 longest_period = quantity(
     "longest_period", "p_{max}", "longest period of the states while one letter is repeated"
 )
+
+# The states of the heads of every layer.
+Heads = tuple[tuple[Element, ...], ...]
 
 # a + b phi with phi = (1 + sqrt 5) / 2, so phi^2 = phi + 1.
 Golden = tuple[int, int]
@@ -182,6 +206,58 @@ def tracked(mirrors: list[Element], letters: frozenset[Element], blind: bool = F
     return found is not None and all(by[s2][s1] == x for (s1, s2), x in found.items())
 
 
+def solvable_tracked(group: frozenset[Element], m: int, blind: bool = False) -> int:
+    """The number of DeltaNet layers built for a solvable group, or -1 where a word is wrong.
+
+    Layer 1 flips a sign at every letter. Above it stands one layer for each factor of the derived
+    series, with a head of width 2 for each character. After an even number of letters the state of
+    a head is a rotation by 2 pi a/m, after an odd number that rotation and a fixed reflection H. So
+    each letter, which adds e to a, multiplies it by one reflection, R^e H or H R^e. The exponents a
+    are those of the diagonal layers of `cascade`.
+
+    Args:
+        group: all its elements.
+        m: a multiple of its exponent.
+        blind: the layers do not read layer 1; for abelian groups.
+    """
+    layers, mirrors = cascade(series(group, m), m), polygon(m)
+    fixed, one = mirrors[0], power(mirrors[0], 0)
+    rotations = [power(times(mirrors[1], fixed), a) for a in range(m)]
+    if not set(mirrors).issuperset(times(x, fixed) for x in rotations):
+        return -1
+    angle = {times(r, h): a for a, r in enumerate(rotations) for h in (one, fixed)}
+
+    def step(state: tuple[int, Heads], letter: Element) -> tuple[int, Heads]:
+        odd, states = state
+        following = []
+        for layer, heads in zip(layers, states, strict=True):
+            turns = [rotations[e] for e in layer.exponents[letter]]
+            after = tuple(
+                times(s, times(fixed, r) if odd and not blind else times(r, fixed))
+                for s, r in zip(heads, turns, strict=True)
+            )
+            # The letter for the layer above. Angles that stand for no coset occur only if blind.
+            left, right = (
+                layer.coset.get(tuple(angle[s] for s in each), unit) for each in (heads, after)
+            )
+            letter = times(times(left, letter), inverse(right))
+            following.append(after)
+        return 1 - odd, tuple(following)
+
+    def decoded(states: Heads) -> Element:
+        found = unit
+        for layer, heads in zip(layers, states, strict=True):
+            found = times(layer.coset[tuple(angle[s] for s in heads)], found)
+        return found
+
+    unit = power(min(group), 0)
+    begin = tuple((one,) * len(layer.exponents[unit]) for layer in layers)
+    found = products((0, begin), step, unit, times, group)
+    if found is None or any(decoded(states) != x for (_, states), x in found.items()):
+        return -1
+    return 1 + len(layers)
+
+
 def tracked_by_signs(letters: frozenset[Element]) -> bool:
     """Whether one layer tells it that flips a sign of its own for each letter: k is the unit vector
     of the letter, beta = 2."""
@@ -269,6 +345,39 @@ def deltanet_rotations(case: Case) -> Exact:
     for $D_n$, $A_4$ and $S_4$, and no number of them does $A_5$ (least_depth/no_depth_is_enough).
     """
     return _least_layers(case)
+
+
+@claim(
+    Eq(deltanet_enough, derived_length + 1),
+    source=Source("depthlaw", "after siems2025, arXiv:2502.10297v4, and shakerinava2026"),
+    kind="construction",
+    cases={"quick": solvable(LENGTHS), "theory": solvable(LONGER)},
+    assumes=AS_STATED,
+    control=Control(
+        Case(group="C6", derived_length=1, roots=6),
+        "the sign of layer 1 is not read",
+        measured=lambda case: Exact(
+            solvable_tracked(closure(GROUPS[case.group]), case.roots, blind=True)
+        ),
+    ),
+    supports="least_depth/diagonal_layers",
+)
+def deltanet_solvable(case: Case) -> Exact:
+    r"""DeltaNet tracks a solvable group in derived length plus one layers.
+
+    For every solvable finite group $G$ of derived length $d$ there are weights of $d + 1$ DeltaNet
+    layers with one factor $I - \beta k k^T$, $\beta \in [0, 2]$, and finitely many states that give
+    the product of every prefix of every word over $G$.
+
+    A rotation by any angle is two reflections, and one of them may be the same for all letters; so
+    the parity of the number of letters, in layer 1, is all that a layer needs to know besides its
+    character. One layer more than with diagonal complex layers (least_depth/diagonal_layers), then,
+    and not one for each of them. The search over all states closes, so words of every length are
+    right. It need not be the least number: $D_4$ takes two (least_depth/deltanet_rotations). For
+    the group of order 39, 13:3, it is: that two layers are not enough is prose in
+    docs/coverage/least_depth.md.
+    """
+    return Exact(solvable_tracked(closure(GROUPS[case.group]), case.roots))
 
 
 @claim(
