@@ -1,0 +1,92 @@
+"""Attention to fixed positions: a tree of reads, which multiplies all elements of a word."""
+
+from __future__ import annotations
+
+from sympy import ceiling, log
+
+from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.relations import Eq
+from ..claims.symbols import heads, quantity, tokens
+
+reading_layers = quantity(
+    "reading_layers",
+    "L_{read}",
+    "least number of layers of attention to fixed positions for a product; -1 if not shown",
+    "integer",
+)
+
+
+def block_reads(length: int, readers: int, layers: int) -> tuple[int, ...]:
+    """What the last position holds after so many layers that read blocks, each head one position.
+
+    In layer l (from 0) position i reads i - h (H + 1)^l for h = H, ..., 1 and itself, and joins
+    what they hold, in this order. Letters are the positions themselves, so the result says which
+    factors the product has, in which order, in every group.
+
+    >>> block_reads(5, 1, 2), block_reads(5, 1, 3)
+    ((1, 2, 3, 4), (0, 1, 2, 3, 4))
+    """
+    held: list[tuple[int, ...]] = [(i,) for i in range(length)]
+    for layer in range(layers):
+        block = (readers + 1) ** layer
+        held = [
+            sum((held[i - h * block] for h in range(readers, -1, -1) if i >= h * block), ())
+            for i in range(length)
+        ]
+    return held[-1]
+
+
+def readable(length: int, readers: int, layers: int) -> list[set[int]]:
+    """For each position the sets of letters, as bits, that it can depend on, by any choice of the
+    positions that the heads read.
+
+    Each position keeps what it held; a head adds what any position held. Cost: 4^N.
+    """
+    sets = [{1 << i} for i in range(length)]
+    for _ in range(layers):
+        anywhere = set().union(*sets)
+        for _ in range(readers):
+            sets = [{mine | other for mine in own for other in anywhere} for own in sets]
+    return sets
+
+
+def _reading_layers(case: Case) -> Exact:
+    """The first number of layers at which the last position can depend on every letter, or -1 if
+    blocks do not give it all letters in order there."""
+    everything, layers = (1 << case.tokens) - 1, 0
+    while everything not in readable(case.tokens, case.heads, layers)[-1]:
+        layers += 1
+    ordered = block_reads(case.tokens, case.heads, layers) == tuple(range(case.tokens))
+    return Exact(layers if ordered else -1)
+
+
+@claim(
+    Eq(reading_layers, ceiling(log(tokens, heads + 1))),
+    source=Source("depthlaw", "after fagnou2024, arXiv:2410.05565, Theorem 1, as reported"),
+    kind="threshold",
+    cases={
+        "quick": Case.grid(tokens=(1, 2, 3, 4, 5, 7), heads=(1, 2, 3)),
+        "theory": Case.grid(tokens=(8, 9, 10), heads=(1, 2, 3)),
+    },
+    control=Control(
+        Case(tokens=4, heads=3),
+        "a layer would only double what is read, whatever the number of heads",
+        statement=Eq(reading_layers, ceiling(log(tokens, 2))),
+    ),
+    supports="least_depth/diagonal_layers",
+)
+def fixed_reads(case: Case) -> Exact:
+    r"""Attention to fixed positions multiplies $N$ elements in $\lceil \log_{H+1} N \rceil$ layers.
+
+    For every non-trivial group and every $N$ and $H$ the least number of layers of hard attention
+    whose $H$ heads read one position each, which depends on the position only, that give the
+    product of $N$ elements at the last position is $\lceil \log_{H+1} N \rceil$.
+
+    Upper side: blocks of length $(H+1)^l$, run on letters without relations, so the factors and
+    their order are right in every group. Lower side: all choices of positions are searched for one
+    that lets the last position depend on all $N$ letters; a product changes with each of its
+    factors. Where heads choose positions by content the lower side is not claimed: the choice
+    itself tells something about the letters that are not read. Solvable groups take a depth that
+    does not grow with $N$ by wide soft attention, as reported of liu2022.
+    """
+    return _reading_layers(case)

@@ -1,0 +1,613 @@
+"""Products of words over a finite group, which is state tracking, by diagonal layers.
+
+A word is a sequence of group elements, and the task is the product of every prefix. A diagonal
+layer multiplies each coordinate of its state by a number that depends on its input. With finitely
+many states the numbers are roots of unity, and the weights here are their exponents modulo m.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from itertools import pairwise, product
+from math import lcm
+from typing import Any, NamedTuple
+
+from sympy import floor
+
+from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.relations import Eq
+from ..claims.symbols import quantity
+
+tracking_layers = quantity(
+    "tracking_layers",
+    "L_G",
+    "least number of diagonal layers with finitely many states that track a group; -1 if not shown",
+    "integer",
+)
+derived_length = quantity("derived_length", "d", "derived length of a group")
+square_length = quantity(
+    "square_length", "d_2", r"least $k$ with $G_k = 1$, where $G_{i+1} = G_i' G_i^2$"
+)
+told_apart = quantity(
+    "told_apart",
+    r"\#_{\neq}",
+    "layers whose states differ after two words of different products",
+    "integer",
+)
+largest_entry = quantity(
+    "largest_entry", r"|z|_{max}", "largest entry of a state; -1 if a word is wrong", "integer"
+)
+polygon_sides = quantity("polygon_sides", "n", "number of sides of a regular polygon")
+word_length = quantity("word_length", "T", "number of letters of a word")
+
+Element = tuple[int, ...]
+Word = tuple[Element, ...]
+
+_DIAGONAL = Source("depthlaw", "after shakerinava2026, arXiv:2603.01959v1, abstract")
+
+# Generators as permutations: place i holds the image of i.
+GROUPS: dict[str, tuple[Element, ...]] = {
+    "C2": ((1, 0),),
+    "C3": ((1, 2, 0),),
+    "C4": ((1, 2, 3, 0),),
+    "C6": ((1, 2, 3, 4, 5, 0),),
+    "C8": ((1, 2, 3, 4, 5, 6, 7, 0),),
+    "C2xC4": ((1, 0, 2, 3, 4, 5), (0, 1, 3, 4, 5, 2)),
+    "S3": ((1, 2, 0), (1, 0, 2)),
+    "D4": ((1, 2, 3, 0), (0, 3, 2, 1)),
+    "D8": ((1, 2, 3, 4, 5, 6, 7, 0), (0, 7, 6, 5, 4, 3, 2, 1)),
+    # Right multiplication by i and by j on 1, -1, i, -i, j, -j, k, -k.
+    "Q8": ((2, 3, 1, 0, 7, 6, 4, 5), (4, 5, 6, 7, 1, 0, 3, 2)),
+    # x -> x + 1 and x -> 3 x modulo 13, of order 13 and 3.
+    "C13:C3": (tuple((x + 1) % 13 for x in range(13)), tuple(3 * x % 13 for x in range(13))),
+    "A4": ((1, 2, 0, 3), (1, 0, 3, 2)),
+    "S4": ((1, 2, 3, 0), (1, 0, 2, 3)),
+    # The matrices (1 0; 1 1), (1 1; 0 1) and (2 0; 0 1) on the eight vectors other than 0 over F_3.
+    "SL(2,3)": ((3, 7, 2, 6, 1, 5, 0, 4), (0, 1, 3, 4, 2, 7, 5, 6)),
+    "GL(2,3)": ((3, 7, 2, 6, 1, 5, 0, 4), (0, 1, 3, 4, 2, 7, 5, 6), (0, 1, 5, 6, 7, 2, 3, 4)),
+    "A5": ((1, 2, 0, 3, 4), (1, 2, 3, 4, 0)),
+    "S5": ((1, 0, 2, 3, 4), (1, 2, 3, 4, 0)),
+}
+
+
+# --- finite groups ---
+
+
+def times(p: Element, q: Element) -> Element:
+    """The product: first p, then q.
+
+    >>> times((1, 2, 0), (1, 0, 2))
+    (0, 2, 1)
+    """
+    return tuple(q[i] for i in p)
+
+
+def power(p: Element, n: int) -> Element:
+    """The n-th power, $n \\geq 0$.
+
+    >>> power((1, 2, 0), 3)
+    (0, 1, 2)
+    """
+    result = tuple(range(len(p)))
+    for _ in range(n):
+        result = times(result, p)
+    return result
+
+
+def inverse(p: Element) -> Element:
+    """The inverse permutation.
+
+    >>> inverse((1, 2, 0))
+    (2, 0, 1)
+    """
+    return tuple(sorted(range(len(p)), key=p.__getitem__))
+
+
+def closure(generators: Iterable[Element]) -> frozenset[Element]:
+    """The group that permutations generate. Cost: its order times the number of generators.
+
+    >>> [len(closure(GROUPS[name])) for name in ("Q8", "S4", "GL(2,3)", "A5")]
+    [8, 24, 48, 60]
+    """
+    listed = list(generators)
+    found, new = {power(listed[0], 0)}, [power(listed[0], 0)]
+    for p in new:
+        for q in (times(p, generator) for generator in listed):
+            if q not in found:
+                found.add(q)
+                new.append(q)
+    return frozenset(found)
+
+
+def exponent(group: Iterable[Element]) -> int:
+    """The least n for which every n-th power is 1.
+
+    >>> exponent(closure(GROUPS["S4"]))
+    12
+    """
+    result = 1
+    for p in group:
+        order = next(n for n in range(1, len(p) ** 2 + 1) if power(p, n) == power(p, 0))
+        result = lcm(result, order)
+    return result
+
+
+def series(group: frozenset[Element], m: int) -> list[frozenset[Element]]:
+    """The group and its descending subgroups G_{i+1} = G_i' G_i^m, down to 1 or to one that stays.
+
+    If the exponent of the group divides m this is the derived series.
+
+    >>> [len(part) for part in series(closure(GROUPS["S4"]), 12)]
+    [24, 12, 4, 1]
+    >>> [len(part) for part in series(closure(GROUPS["A5"]), 30)]
+    [60]
+    """
+    found = [group]
+    while len(group := found[-1]) > 1:
+        commutators = {
+            times(times(inverse(p), inverse(q)), times(p, q)) for p in group for q in group
+        }
+        smaller = closure(commutators | {power(p, m) for p in group})
+        if smaller == group:
+            break
+        found.append(smaller)
+    return found
+
+
+def series_length(name: str, m: int) -> int | None:
+    """The least k with G_k = 1 in that series; None if there is none.
+
+    >>> series_length("S4", 12), series_length("C8", 2), series_length("S3", 2)
+    (3, 3, None)
+    """
+    parts = series(closure(GROUPS[name]), m)
+    return len(parts) - 1 if len(parts[-1]) == 1 else None
+
+
+# --- diagonal layers that track a group ---
+
+
+class DiagonalLayer(NamedTuple):
+    """Weights of a layer h <- zeta^exponents[x] * h with zeta = exp(2 pi i / m), b = 0.
+
+    Attributes:
+        exponents: of every input x, an element of N, one exponent a coordinate: characters of N/M.
+        coset: of every state, again as exponents, the element of N that stands for its coset of M.
+    """
+
+    exponents: dict[Element, tuple[int, ...]]
+    coset: dict[tuple[int, ...], Element]
+
+
+def characters(
+    upper: frozenset[Element], lower: frozenset[Element], m: int
+) -> dict[Element, tuple[int, ...]]:
+    """Characters N -> Z/m that are 0 exactly on M, as one tuple of exponents for each element of N.
+
+    Raises:
+        ValueError: when the factor N/M is not abelian or its exponent does not divide m.
+
+    Cost: m^r times the order of N for r generators.
+    """
+    generators: list[Element] = []
+    while not generators or len(closure([*generators, *lower])) < len(upper):
+        known = closure([*generators, *lower]) if generators else lower
+        generators.append(min(upper - known))
+    rows: dict[Element, tuple[int, ...]] = dict.fromkeys(upper, ())
+    for values in product(range(m), repeat=len(generators)):
+        found = _homomorphism([*zip(generators, values, strict=True), *((x, 0) for x in lower)], m)
+        if found is None:
+            continue
+        finer = {x: (*rows[x], found[x]) for x in upper}
+        if len(set(finer.values())) > len(set(rows.values())):
+            rows = finer
+    if len(set(rows.values())) * len(lower) != len(upper):
+        raise ValueError(f"roots of unity of order {m} do not tell the cosets apart")
+    return rows
+
+
+def _homomorphism(images: list[tuple[Element, int]], m: int) -> dict[Element, int] | None:
+    """The homomorphism to Z/m with these values on generators, if there is one."""
+    one = power(images[0][0], 0)
+    value, new = {one: 0}, [one]
+    for p in new:
+        for generator, image in images:
+            q, v = times(p, generator), (value[p] + image) % m
+            if q not in value:
+                value[q] = v
+                new.append(q)
+            elif value[q] != v:
+                return None
+    return value
+
+
+def cascade(parts: list[frozenset[Element]], m: int) -> list[DiagonalLayer]:
+    """One diagonal layer for each factor of a descending series.
+
+    >>> len(cascade(series(closure(GROUPS["S4"]), 12), 12))
+    3
+    """
+    layers = []
+    for upper, lower in pairwise(parts):
+        exponents = characters(upper, lower, m)
+        one = power(min(upper), 0)
+        coset = {exponents[x]: x for x in sorted(upper, reverse=True)} | {exponents[one]: one}
+        layers.append(DiagonalLayer(exponents, coset))
+    return layers
+
+
+States = tuple[tuple[int, ...], ...]
+
+
+def start(layers: list[DiagonalLayer]) -> States:
+    """The states before the first letter: all coordinates are 1, the exponents 0."""
+    return tuple((0,) * len(next(iter(layer.coset))) for layer in layers)
+
+
+def read(layers: list[DiagonalLayer], m: int, states: States, letter: Element) -> States:
+    """The states of all layers after one more letter.
+
+    A layer whose coset goes from t to t' hands x -> t x t'^{-1}, an element of the smaller group,
+    to the layer above.
+    """
+    following = []
+    for layer, state in zip(layers, states, strict=True):
+        after = tuple((h + e) % m for h, e in zip(state, layer.exponents[letter], strict=True))
+        letter = times(times(layer.coset[state], letter), inverse(layer.coset[after]))
+        following.append(after)
+    return tuple(following)
+
+
+def decode(layers: list[DiagonalLayer], states: States) -> Element:
+    """The product that the states stand for: the cosets of the layers, the uppermost first."""
+    result = power(next(iter(layers[0].coset.values())), 0)
+    for layer, state in zip(layers, states, strict=True):
+        result = times(layer.coset[state], result)
+    return result
+
+
+def products(
+    begin: Hashable,
+    step: Callable[[Any, Any], Any],
+    unit: Hashable,
+    multiply: Callable[[Any, Any], Any],
+    letters: Iterable[Any],
+) -> dict[Any, Any] | None:
+    """The product that each state stands for; None if words of different products reach one state.
+
+    The search closes over all states, so that it is about words of every length. It ends at the
+    first conflict; without one its cost is the number of states times the number of letters.
+    """
+    listed = list(letters)
+    found, new = {begin: unit}, [begin]
+    for state in new:
+        for letter in listed:
+            after, value = step(state, letter), multiply(found[state], letter)
+            if after not in found:
+                found[after] = value
+                new.append(after)
+            elif found[after] != value:
+                return None
+    return found
+
+
+def tracks(layers: list[DiagonalLayer], m: int, group: frozenset[Element]) -> bool:
+    """Whether the layers decode every word over the group, of whatever length."""
+    one = power(min(group), 0)
+    found = products(start(layers), lambda states, x: read(layers, m, states, x), one, times, group)
+    return found is not None and all(decode(layers, at) == x for at, x in found.items())
+
+
+# --- words that fewer layers cannot tell apart ---
+
+
+def universal(words: Iterable[Word], m: int, layers: int) -> list[list[frozenset[Any]]]:
+    """For each word the states of layers that see no less than any stack of m-th roots of unity.
+
+    Layer 1 counts modulo m how often each letter was read; layer l + 1 how often it was read in
+    each state of the layers below. A coordinate of any such stack is a product of factors, one for
+    each reading of a letter in a state of the layers below, so it is a function of these counts.
+    Cost: length of the words times the number of counts.
+    """
+    # States get numbers when they are first seen, the same for all words.
+    names: list[dict[Any, int]] = [{frozenset(): 0} for _ in range(layers)]
+    ends = []
+    for word in words:
+        counts: list[dict[Any, int]] = [{} for _ in range(layers)]
+        states = [0] * layers
+        for letter in word:
+            # Each layer reads the states below as they were before this letter.
+            below = tuple(states)
+            for level, count in enumerate(counts):
+                edge = (*below[:level], letter)
+                times_read = (count.pop(edge, 0) + 1) % m
+                if times_read:
+                    count[edge] = times_read
+                if level < layers - 1:
+                    name = names[level]
+                    states[level] = name.setdefault(frozenset(count.items()), len(name))
+        ends.append([frozenset(count.items()) for count in counts])
+    return ends
+
+
+def value(word: Word, one: Element) -> Element:
+    """The product of a word."""
+    for letter in word:
+        one = times(one, letter)
+    return one
+
+
+def look_alike(group: frozenset[Element], m: int, layers: int) -> tuple[Word, Word] | None:
+    """Two words of different products that so many diagonal layers cannot tell apart, or None.
+
+    A word returns k layers if all their states are as before it. Letters return none. If u and v
+    return k layers, then u^m and u^{m-1} v^{m-1} u v return k + 1, since they change the counts of
+    layer k + 1 by multiples of m; and uv and vu, as well as u^m and the empty word, change these
+    counts alike. Whether the words do what is said here is for the caller to check by `universal`.
+
+    >>> look_alike(closure(GROUPS["C4"]), 4, 1) is None
+    True
+    """
+    one = power(min(group), 0)
+    words: dict[Element, Word] = {x: (x,) for x in sorted(group)}
+    if layers == 0:
+        return next((((x,), (one,)) for x in words if x != one), None)
+    for _ in range(layers - 1):
+        longer: dict[Element, Word] = {}
+        for u in words.values():
+            longer.setdefault(value(u * m, one), u * m)
+            for v in words.values():
+                back = times(power(value(u, one), m - 1), power(value(v, one), m - 1))
+                forth = times(value(u, one), value(v, one))
+                longer.setdefault(times(back, forth), u * (m - 1) + v * (m - 1) + u + v)
+        words = longer
+    for x, u in words.items():
+        if power(x, m) != one:
+            return u * m, ()
+        for y, v in words.items():
+            if times(x, y) != times(y, x):
+                return u + v, v + u
+    return None
+
+
+def least_layers(name: str, m: int) -> Exact:
+    """The number of layers of the cascade over the m-th roots of unity, or -1 where it is wrong or
+    no two words are found that look alike to one layer fewer."""
+    group = closure(GROUPS[name])
+    parts = series(group, m)
+    if len(parts[-1]) > 1:
+        return Exact(-1)
+    layers = cascade(parts, m)
+    alike = look_alike(group, m, len(layers) - 1)
+    if alike is None or not tracks(layers, m, group):
+        return Exact(-1)
+    one = power(min(group), 0)
+    differ = value(alike[0], one) != value(alike[1], one)
+    first, second = universal(alike, m, len(layers) - 1)
+    return Exact(len(layers) if differ and first == second else -1)
+
+
+def growing_layer(n: int, longest: int, bound: int | None = None) -> int:
+    """The largest integer in the state of one diagonal layer that tracks the n-gon's symmetries.
+
+    The layer reads r^a s^b, with a of least absolute value, and stores the inverse r^z s^c of the
+    product: s <- (-1)^b s and z <- (-1)^b z - (-1)^b a, with s = (-1)^c. All words up to the length
+    are run, as sets of (state, product).
+
+    Args:
+        n: sides of the polygon.
+        longest: number of steps.
+        bound: entries are cut off here, if given.
+
+    Returns:
+        The largest |z|, or -1 if some word is decoded wrongly.
+
+    >>> growing_layer(3, 5), growing_layer(3, 5, bound=3)
+    (5, -1)
+    """
+    letters = [(a if 2 * a <= n else a - n, b) for a in range(n) for b in (0, 1)]
+    reached, largest = {(1, 0, 0, 0)}, 0
+    for _ in range(longest):
+        following = set()
+        for (s, z, p, q), (a, b) in product(reached, letters):
+            sign = (-1) ** b
+            z1, s1 = sign * z - sign * a, sign * s
+            if bound is not None:
+                z1 = max(-bound, min(bound, z1))
+            # The product r^p s^q times r^a s^b.
+            p1, q1 = (p + (-1) ** q * a) % n, (q + b) % 2
+            if (-s1 * z1 % n, int(s1 < 0)) != (p1, q1):
+                return -1
+            largest = max(largest, abs(z1))
+            following.add((s1, z1, p1, q1))
+        reached = following
+    return largest
+
+
+# --- claims ---
+
+LENGTHS = {"C6": 1, "S3": 2, "D4": 2, "Q8": 2, "A4": 2, "S4": 3}
+LONGER = {"D8": 2, "C13:C3": 2, "SL(2,3)": 3, "GL(2,3)": 4}
+_ROOTS = {
+    "C6": 6, "S3": 6, "D4": 4, "Q8": 4, "A4": 6, "S4": 12, "D8": 8, "SL(2,3)": 12, "GL(2,3)": 24,
+    "C13:C3": 39,
+}  # fmt: skip
+
+
+def solvable(lengths: dict[str, int], times_exponent: int = 1) -> tuple[Case, ...]:
+    """Cases: groups with their derived lengths, and roots of the order of a multiple of their
+    exponents."""
+    return tuple(
+        Case(group=name, derived_length=length, roots=times_exponent * _ROOTS[name])
+        for name, length in lengths.items()
+    )
+
+
+AS_STATED: dict[str, Callable[[Case], bool]] = {
+    "the roots are of an order that the exponent of the group divides": lambda case: (
+        case.roots % exponent(closure(GROUPS[case.group])) == 0
+    ),
+    "the derived length is that of the group": lambda case: (
+        series_length(case.group, case.roots) == case.derived_length
+    ),
+}
+
+
+def _one_growing_layer(case: Case) -> Exact:
+    """One layer with an integer that may grow: right on all words of up to 12 letters."""
+    return Exact(1 if growing_layer(case.polygon_sides, 12) >= 0 else -1)
+
+
+@claim(
+    Eq(tracking_layers, derived_length),
+    source=_DIAGONAL,
+    cases={
+        "quick": (*solvable(LENGTHS), *solvable({"S3": 2, "S4": 3}, 5)),
+        "theory": (*solvable(LONGER), *solvable(LENGTHS, 7)),
+    },
+    assumes=AS_STATED,
+    control=Control(
+        Case(group="S3", derived_length=2, roots=6, polygon_sides=3),
+        "one layer of the same kind whose state is an integer that grows with the length",
+        measured=_one_growing_layer,
+    ),
+    cited="Decides how many diagonal state-space layers a group needs before one is trained.",
+)
+def diagonal_layers(case: Case) -> Exact:
+    r"""Diagonal layers track a group in exactly its derived length.
+
+    For every solvable finite group $G \neq 1$ the least number of layers $h \to \lambda h + b$ with
+    diagonal complex $\lambda$ and finitely many states that give the product of every prefix of
+    every word over $G$ is the derived length of $G$; $\lambda$, $b$ and the read-out are arbitrary
+    functions of the letter and the states below.
+
+    Upper side: weights by characters of the factors of the derived series, without input term; the
+    search over their states closes, so every word of every length is right, not only short ones.
+    Lower side: two words of different products after which the layers, one fewer, are in equal
+    states, whatever their weights: they are run through the counts modulo $m$ that every stack of
+    $m$-th roots of unity is a function of. That every layer with finitely many states is one of
+    such roots, for some $m$, is prose in docs/coverage/least_depth.md; $m$ is tried at the exponent
+    of $G$ and multiples of it. The abstract of the source says: $k$ layers iff a subnormal series
+    of length $k$ with abelian factors; the shortest such series has the derived length. With
+    $O(\log T)$ bits for $T$ steps it is false (least_depth/growing_state).
+    """
+    return least_layers(case.group, case.roots)
+
+
+_SIGNS = {"C2": 1, "C4": 2, "C8": 3, "C2xC4": 2, "D4": 2, "Q8": 2, "D8": 3}
+
+
+@claim(
+    Eq(tracking_layers, square_length),
+    source=Source("depthlaw", "after shakerinava2026, arXiv:2603.01959v1"),
+    cases={
+        "quick": tuple(
+            Case(group=name, square_length=length, roots=2) for name, length in _SIGNS.items()
+        )
+    },
+    assumes={
+        "the eigenvalues are 1 and -1": lambda case: case.roots == 2,
+        "the length is that of the group": lambda case: (
+            series_length(case.group, 2) == case.square_length
+        ),
+    },
+    control=Control(
+        Case(group="C8", square_length=3, roots=8),
+        "complex eigenvalues do it in one layer",
+    ),
+    supports="least_depth/diagonal_layers",
+)
+def sign_layers(case: Case) -> Exact:
+    r"""Eigenvalues $\pm 1$: one layer for each factor $G / G' G^2$.
+
+    For every finite 2-group $G \neq 1$ the least number of diagonal layers with eigenvalues $1$ and
+    $-1$ and finitely many states that track $G$ is the least $k$ with $G_k = 1$, where $G_0 = G$
+    and $G_{i+1} = G_i' G_i^2$.
+
+    So the cyclic group of order $2^k$, one layer with complex eigenvalues, takes $k$. Both sides
+    are as in least_depth/diagonal_layers with $m = 2$. A group that is no 2-group has no such $k$:
+    no depth is enough. This is the class of real diagonal layers with negative eigenvalues and
+    finitely many states.
+    """
+    return least_layers(case.group, case.roots)
+
+
+def _told_apart(case: Case, more: int = 0) -> Exact:
+    """Layers that tell two words apart which look alike to `depth` layers; -1 without such."""
+    group = closure(GROUPS[case.group])
+    one = power(min(group), 0)
+    alike = look_alike(group, case.roots, case.depth)
+    if alike is None or value(alike[0], one) == value(alike[1], one):
+        return Exact(-1)
+    ends = universal(alike, case.roots, case.depth + more)
+    return Exact(sum(first != second for first, second in zip(*ends, strict=True)))
+
+
+@claim(
+    Eq(told_apart, 0),
+    source=_DIAGONAL,
+    holds_for="exists",
+    cases={
+        "quick": (
+            *Case.grid(group="A5", depth=(1, 2), roots=30),
+            *Case.grid(group="S5", depth=2, roots=60),
+        ),
+        "theory": (
+            *Case.grid(group="A5", depth=3, roots=(2, 3, 5, 30)),
+            *Case.grid(group="A5", depth=4, roots=(2, 3, 5)),
+        ),
+    },
+    control=Control(
+        Case(group="A5", depth=2, roots=30),
+        "a third layer tells the two words apart",
+        measured=lambda case: _told_apart(case, more=1),
+    ),
+    supports="least_depth/diagonal_layers",
+)
+def no_depth_is_enough(case: Case) -> Exact:
+    r"""No number of diagonal layers tracks $A_5$ or $S_5$.
+
+    For every $k$ and every $m$ there are two words over $A_5$ of different products after which
+    every stack of $k$ diagonal layers, with $m$-th roots of unity as eigenvalues, is in the same
+    states, whatever its weights.
+
+    The words are run through the counts that every such stack is a function of, as in
+    least_depth/diagonal_layers. For all $k$ at once it is an induction: since $A_5$ equals its
+    commutator subgroup, the products of words that return $k$ layers never become few. Longer words
+    are needed for more layers, about $2 (2 m)^{k-1}$ letters, so it is no statement about words of
+    bounded length.
+    """
+    return _told_apart(case)
+
+
+@claim(
+    Eq(largest_entry, word_length * floor(polygon_sides / 2)),
+    source=Source("depthlaw", "after shakerinava2026, arXiv:2603.01959v1, abstract"),
+    cases={
+        "quick": (
+            *Case.grid(polygon_sides=(3, 4, 5, 8), word_length=(1, 6, 20)),
+            Case(polygon_sides=200, word_length=1),
+        ),
+        "theory": Case.grid(polygon_sides=(3, 12), word_length=100),
+    },
+    control=Control(
+        Case(polygon_sides=3, word_length=20),
+        "an integer of fixed size, cut off at 8",
+        measured=lambda case: Exact(growing_layer(case.polygon_sides, case.word_length, bound=8)),
+    ),
+    supports="least_depth/diagonal_layers",
+)
+def growing_state(case: Case) -> Exact:
+    r"""One diagonal layer tracks $D_n$ with $O(\log T)$ bits.
+
+    For every $n$ one diagonal layer with eigenvalues $\pm 1$ gives the product of every prefix of
+    every word of $T$ symmetries of the regular $n$-gon exactly, and the largest integer in its
+    state is $T \lfloor n/2 \rfloor$.
+
+    So logarithmically many bits replace a layer, and the necessity of the second
+    (least_depth/diagonal_layers) says nothing about words of a length that the integers of the
+    number format cover: for $S_3$ in single precision, about $2^{24}$ letters. All words of the
+    length are run, as sets of states. The layer stores the inverse of the product, since the sign
+    that a new letter brings then acts on what is stored, and not the other way round.
+    """
+    return Exact(growing_layer(case.polygon_sides, case.word_length))
