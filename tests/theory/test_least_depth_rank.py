@@ -1,11 +1,14 @@
-"""Chain of thought and composition: counts, brute force over orders, known ranks."""
+"""Chain of thought, composition, regression: counts, brute force, matrices, known numbers."""
 
 from __future__ import annotations
 
+import random
 from collections import Counter
+from fractions import Fraction
 from itertools import permutations, product
 
 import pytest
+import sympy
 
 from depthlaw.theory.least_depth.chain_of_thought import (
     Task,
@@ -24,6 +27,15 @@ from depthlaw.theory.least_depth.composition import (
     looked_up,
     sensitive_maps,
 )
+from depthlaw.theory.least_depth.in_context_regression import (
+    WEIGHTS,
+    excluded,
+    linear_attention,
+    residual,
+    within,
+)
+
+RNG = random.Random(7)
 
 
 def tabled(table: tuple[int, ...], length: int) -> Task:
@@ -109,3 +121,48 @@ def test_cells_read_and_maps_that_matter() -> None:
     assert [cells_read(layers, 2) for layers in range(4)] == [0, 2, 8, 26]
     assert [sensitive_maps(many, 2) for many in range(5)] == [0, 1, 2, 3, 4]
     assert sensitive_maps(3, 1) == 0
+
+
+def drawn(*shape: int) -> sympy.Matrix:
+    return sympy.Matrix(*shape, lambda *_: sympy.Rational(RNG.randint(-4, 4), RNG.randint(1, 3)))
+
+
+@pytest.mark.parametrize("inputs_too", [False, True])
+def test_layers_of_linear_attention_are_steps_of_gradient_descent(inputs_too: bool) -> None:
+    """Against matrices: w loses the factor 1 - step times covariance, which GD++ changes too."""
+    for _ in range(6):
+        examples, size, many = RNG.randint(1, 4), RNG.randint(1, 3), RNG.randint(0, 3)
+        x, w, query = drawn(examples, size), drawn(size, 1), drawn(size, 1)
+        steps = [(Fraction(1, RNG.randint(1, 9)), Fraction(inputs_too, 5)) for _ in range(many)]
+        rows = [*(x.row(i) for i in range(examples)), query.T]
+        values = [*(x * w), 0]
+        said = linear_attention(
+            steps,
+            [
+                ([Fraction(int(e.p), int(e.q)) for e in row], Fraction(str(value)))
+                for row, value in zip(rows, values, strict=True)
+            ],
+        )
+        one, covariance = sympy.eye(size), x.T * x / examples
+        left = one
+        for step_y, step_x in steps:
+            left = left * (one - sympy.Rational(step_y) * covariance)
+            covariance = covariance * (one - sympy.Rational(step_x) * covariance) ** 2
+        assert sympy.Rational(said) == (w.T * (one - left) * query)[0]
+
+
+def test_the_known_weights_have_the_full_degree() -> None:
+    for (_, layers), (_, steps) in WEIGHTS.items():
+        error = residual([(Fraction(y), Fraction(x)) for y, x in steps])
+        assert (error.degree(), error.eval(0)) == ((3**layers - 1) // 2, 1)
+
+
+def test_degrees_are_excluded_up_to_the_number_of_steps() -> None:
+    """The table of the reference, condition numbers 4, 9, 100 and one to three digits."""
+    table = {4: (3, 5, 7), 9: (5, 8, 11), 100: (15, 27, 38)}
+    for condition, row in table.items():
+        for digits, steps in enumerate(row, 1):
+            assert excluded(steps - 1, condition, digits)
+            assert not excluded(steps, condition, digits)
+    assert within(residual([(Fraction(3, 2), Fraction(0))]), 2, 0)
+    assert not within(residual([(Fraction(2), Fraction(0))]), 2, 0)
