@@ -505,18 +505,49 @@ def kth_one_heads(case: Case) -> Exact:
 def iteration_steps(case: Case) -> Exact:
     r"""Steps of thought that apply one map $\ell$ times.
 
-    For $2 \leq n \leq 6$ and $\ell \leq 6$ the least number of steps in which one layer of hard
-    attention with one head reads $n$ values of a map of $n$ elements to itself and applies it
-    $\ell$ times to a fixed start is $\min(\ell, n - 1)$: the printed $\ell$ needs a domain of more
-    than $\ell$ elements.
+    For all $n, \ell \geq 1$ the least number of steps in which one layer of hard attention with one
+    head reads the $n$ values of a map of $n$ elements to itself and applies it $\ell$ times to a
+    fixed start is $\min(\ell, n - 1)$: the printed $\ell$ needs a domain of more than $\ell$
+    elements.
 
-    Over all decoders, by search. Upper bound: a step follows the map once. When $n - 1$ elements
-    are visited, a single step reads where the last of them goes and, if that is the element left,
-    where that goes. As recalled, the printed task is this one. For maps that differ from each other
-    no domain is too small (least_depth/composition_steps).
+    Over all decoders, by search. As recalled, the printed task is this one. Upper bound: a step
+    follows the map once; when $n - 1$ elements are visited, one step reads where the last of them
+    goes and, if that is the element left, where that goes. Lower bound, on the rank: whichever
+    query stands at the root, both children keep all but one of the steps. A query at the end of the
+    path: go on to the element asked for, or to another new one. A query elsewhere: let no value be
+    that element. For maps that differ from each other no domain is too small
+    (least_depth/composition_steps).
     """
     n = case.word_length
     return Exact(least_steps(task(iterated(case.iterations), n, n)))
+
+
+@iteration_steps.argument(
+    "Prose: steps are at least the rank; the children of the note, each at least as hard as the "
+    "task with an element less, and a hop less at the end of the path; a query for a visited "
+    "element is answered no; the decoder of the note"
+)
+def _(statement: Relational) -> Iterator[Step]:
+    hop = Symbol("l", integer=True, positive=True)
+    more = Symbol("d", integer=True, nonnegative=True)
+
+    def law(hops: Any, elements: Any) -> Any:
+        values = {iterations: hops, word_length: elements}
+        return statement.rhs.subs(values, simultaneous=True)
+
+    yield Step("the statement is an equation", statement.rel_op == "==")
+    yield Step("one element: nothing to find", law(hop, 1) == 0)
+    yield Step("one hop: one step", law(1, more + 2) == 1)
+    yield Step("two elements: one step", law(hop, 2) == 1)
+    # Both at least 2: n - 1 equal to l, larger, smaller.
+    for hops, elements in (
+        (hop + 1, hop + 2),
+        (hop + 1, hop + 3 + more),
+        (hop + 2 + more, hop + 2),
+    ):
+        here = law(hops, elements)
+        yield Step("an element and a hop less", law(hops - 1, elements - 1) == here - 1)
+        yield Step("an element less", (law(hops, elements - 1) - here + 1).is_nonnegative is True)
 
 
 @claim(

@@ -202,11 +202,23 @@ def composition_steps(case: Case) -> Exact:
 
     Over all decoders, by search. The printed number of steps thus holds without a condition on the
     domain where the maps differ (not for one map applied again: least_depth/iteration_steps).
-    Lower bound for every $N$: where each map swaps 0 and 1 or does not, a cell tells one bit, and
-    the answer is a parity of $k$ bits. The same task takes $\lceil \log_2(k + 1) \rceil$ layers of
+    Lower bound: where each map swaps 0 and 1 or does not, a cell tells one bit, and the answer is a
+    parity of $k$ bits. The same task takes $\lceil \log_2(k + 1) \rceil$ layers of
     one lookup and no thought (least_depth/composition_layers): a layer doubles, a step adds one.
     """
     return _composition_steps(case)
+
+
+@composition_steps.argument(
+    "Prose: where each map swaps 0 and 1 or not, the cell of the highest score that is still "
+    "possible tells of one map, and the rest is a composition of one map less; a step follows one "
+    "map"
+)
+def _(statement: Relational) -> Iterator[Step]:
+    right = statement.rhs
+    yield Step("the statement is an equation", statement.rel_op == "==")
+    yield Step("no maps take no step", right.subs(maps, 0) == 0)
+    yield Step("a map more takes a step more", right.subs(maps, maps + 1) == right + 1)
 
 
 def _composition_steps(case: Case, heads: int = 1) -> Exact:

@@ -175,7 +175,7 @@ _STEPS = ceiling(acosh(10**digits) / acosh(_STRETCH))
         "theory": (
             *Case.grid(condition_number=(16, 25), digits=(1, 2)),
             Case(condition_number=9, digits=3),
-            Case(condition_number=100, digits=1),
+            *Case.grid(condition_number=100, digits=(1, 2, 3)),
         ),
     },
     control=Control(
