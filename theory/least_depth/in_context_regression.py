@@ -120,7 +120,7 @@ def excluded(degree: int, condition: int, digits: int) -> bool:
         for i in range(degree + 1)
     ]
     weights = [prod(b / (b - a) for b in nodes if b != a) for a in nodes]
-    return sum(map(abs, weights)) < 10**digits
+    return bool(sum(abs(weight) for weight in weights) < 10**digits)
 
 
 def gradient_steps(steps: int, condition: int) -> list[Layer]:
