@@ -28,9 +28,9 @@ from depthlaw.theory.least_depth.composition import (
     sensitive_maps,
 )
 from depthlaw.theory.least_depth.in_context_regression import (
-    WEIGHTS,
+    descended,
     excluded,
-    linear_attention,
+    powers,
     residual,
     within,
 )
@@ -127,34 +127,24 @@ def drawn(*shape: int) -> sympy.Matrix:
     return sympy.Matrix(*shape, lambda *_: sympy.Rational(RNG.randint(-4, 4), RNG.randint(1, 3)))
 
 
-@pytest.mark.parametrize("inputs_too", [False, True])
-def test_layers_of_linear_attention_are_steps_of_gradient_descent(inputs_too: bool) -> None:
-    """Against matrices: w loses the factor 1 - step times covariance, which GD++ changes too."""
+def test_linear_attention_against_matrices() -> None:
+    """A layer of one head is a gradient step; many heads hold powers of the covariance."""
     for _ in range(6):
         examples, size, many = RNG.randint(1, 4), RNG.randint(1, 3), RNG.randint(0, 3)
         x, w, query = drawn(examples, size), drawn(size, 1), drawn(size, 1)
-        steps = [(Fraction(1, RNG.randint(1, 9)), Fraction(inputs_too, 5)) for _ in range(many)]
+        covariance = x.T * x / examples
         rows = [*(x.row(i) for i in range(examples)), query.T]
-        values = [*(x * w), 0]
-        said = linear_attention(
-            steps,
-            [
-                ([Fraction(int(e.p), int(e.q)) for e in row], Fraction(str(value)))
-                for row, value in zip(rows, values, strict=True)
-            ],
-        )
-        one, covariance = sympy.eye(size), x.T * x / examples
-        left = one
-        for step_y, step_x in steps:
-            left = left * (one - sympy.Rational(step_y) * covariance)
-            covariance = covariance * (one - sympy.Rational(step_x) * covariance) ** 2
-        assert sympy.Rational(said) == (w.T * (one - left) * query)[0]
-
-
-def test_the_known_weights_have_the_full_degree() -> None:
-    for (_, layers), (_, steps) in WEIGHTS.items():
-        error = residual([(Fraction(y), Fraction(x)) for y, x in steps])
-        assert (error.degree(), error.eval(0)) == ((3**layers - 1) // 2, 1)
+        tokens = [
+            ([Fraction(str(e)) for e in row], Fraction(str(value)))
+            for row, value in zip(rows, [*(x * w), 0], strict=True)
+        ]
+        steps = [Fraction(1, RNG.randint(1, 9)) for _ in range(many)]
+        learnt = sympy.zeros(size, 1)
+        for step in steps:
+            learnt += sympy.Rational(step) * covariance * (w - learnt)
+        assert sympy.Rational(descended(steps, tokens)) == (learnt.T * query)[0]
+        held = [(w.T * covariance**m * query)[0] for m in range(14)]
+        assert list(map(sympy.Rational, powers(3, tokens))) == [0, *held[1:]]
 
 
 def test_degrees_are_excluded_up_to_the_number_of_steps() -> None:
@@ -164,5 +154,5 @@ def test_degrees_are_excluded_up_to_the_number_of_steps() -> None:
         for digits, steps in enumerate(row, 1):
             assert excluded(steps - 1, condition, digits)
             assert not excluded(steps, condition, digits)
-    assert within(residual([(Fraction(3, 2), Fraction(0))]), 2, 0)
-    assert not within(residual([(Fraction(2), Fraction(0))]), 2, 0)
+    assert within(residual([Fraction(3, 2)]), 2, 0)
+    assert not within(residual([Fraction(2)]), 2, 0)
