@@ -8,17 +8,30 @@ w p(covariance) x_q with a polynomial p, which is 1 at 0, where nothing can be l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import count
 from math import cos, isqrt, pi, prod
 
-from sympy import Poly, Rational, acosh, ceiling, log, symbols
+from sympy import (
+    Poly,
+    Rational,
+    Symbol,
+    acosh,
+    ceiling,
+    cosh,
+    exp,
+    expand_log,
+    log,
+    simplify,
+    symbols,
+)
+from sympy.core.relational import Relational
 
-from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.definition import Case, Control, Exact, Source, Step, claim
 from ..claims.relations import Eq
-from ..claims.symbols import quantity
+from ..claims.symbols import depth, quantity
 
 step_layers = quantity(
     "step_layers",
@@ -59,22 +72,22 @@ def descended(steps: Sequence[Fraction], tokens: Sequence[Token]) -> Fraction:
     return -ys[-1]
 
 
-def powers(depth: int, tokens: Sequence[Token]) -> list[Fraction]:
+def powers(layers: int, tokens: Sequence[Token]) -> list[Fraction]:
     """What the query holds after layers of linear attention with many heads: w S^m x_q for each m
-    up to (3^depth - 1)/2, S the covariance; 0 for m = 0, since nothing tells w x_q.
+    up to (3^layers - 1)/2, S the covariance; 0 for m = 0, since nothing tells w x_q.
 
     A token holds S^m x and w S^m x for m up to some C. A head whose keys, queries and values are
     those of the powers a, b and c adds the power a + b + c + 1, the middle one being the examples'
     covariance; heads for all powers from C + 1 to 3 C + 1 make the next layer.
 
-    Cost: O(3^depth N^2 d) rational operations.
+    Cost: O(3^layers N^2 d) rational operations.
 
     >>> powers(1, [([Fraction(1, 2)], Fraction(1)), ([Fraction(3)], Fraction(0))])
     [Fraction(0, 1), Fraction(3, 2)]
     """
     xs, ys = [[x] for x, _ in tokens], [[y] for _, y in tokens]
     many = len(tokens) - 1
-    for _ in range(depth):
+    for _ in range(layers):
         held = len(ys[0]) - 1
         new_xs, new_ys = [list(x) for x in xs], [list(y) for y in ys]
         for power in range(held + 1, 3 * held + 2):
@@ -216,21 +229,43 @@ def regression_steps(case: Case) -> Exact:
     return _step_layers(case)
 
 
+@regression_steps.argument(
+    "Prose: of all polynomials of degree $n$ within 1 on $[-1, 1]$ Chebyshev's is largest outside; "
+    "one layer of the class is a factor 1 - step times eigenvalue, and all roots of Chebyshev's "
+    "polynomial are real"
+)
+def _(statement: Relational) -> Iterator[Step]:
+    right = statement.rhs
+    low = 1 / condition_number
+    n, t = Symbol("n", integer=True, positive=True), Symbol("t", real=True)
+    yield Step("the statement is an equation", statement.rel_op == "==")
+    stretched = acosh(simplify(((1 + low) / 2) / ((1 - low) / 2)))
+    yield Step(
+        "the least n for which n arcosh of the image of 0 is at least arcosh of 10^j",
+        right.func == ceiling and simplify(right.args[0] - acosh(10**digits) / stretched) == 0,
+    )
+    ahead = cosh((n + 1) * t) + cosh((n - 1) * t) - 2 * cosh(t) * cosh(n * t)
+    yield Step(
+        "cosh(n t) is Chebyshev's polynomial of cosh(t): one recursion",
+        simplify(ahead.rewrite(exp).expand()) == 0,
+    )
+
+
 def _regression_depth(case: Case) -> Exact:
     """The first depth whose degree is not excluded, if the net that holds powers learns with it, or
     else -1."""
-    depth = 0
-    while excluded((3**depth - 1) // 2, case.condition_number, case.digits):
-        depth += 1
+    layers = 0
+    while excluded((3**layers - 1) // 2, case.condition_number, case.digits):
+        layers += 1
     error = residual(first_steps(case.condition_number, case.digits))
     read_out = [-Fraction(str(part)) for part in reversed(error.all_coeffs())]
 
     def says(tokens: Sequence[Token]) -> Fraction:
-        held = powers(depth, tokens)
+        held = powers(layers, tokens)
         return _inner(read_out, held[: len(read_out)])
 
-    enough = error.degree() <= (3**depth - 1) // 2
-    return Exact(depth if enough and errs_as(error, says, case.condition_number) else -1)
+    enough = error.degree() <= (3**layers - 1) // 2
+    return Exact(layers if enough and errs_as(error, says, case.condition_number) else -1)
 
 
 @claim(
@@ -274,3 +309,31 @@ def regression_layers(case: Case) -> Exact:
     learnt, or stand noise and rounding, is not said.
     """
     return _regression_depth(case)
+
+
+@regression_layers.argument(
+    "Prose: the two bounds of the note: the error is a polynomial of degree at most $(3^L - 1)/2$, "
+    "and may be each that is 1 at 0; least_depth/regression_steps, which says the degree that is "
+    "needed"
+)
+def _(statement: Relational) -> Iterator[Step]:
+    n, more = Symbol("n", positive=True), Symbol("e", nonnegative=True)
+    right = statement.rhs.subs(_STEPS, n)
+    most = (3**depth - 1) / 2
+    yield Step("the statement is an equation", statement.rel_op == "==")
+    yield Step("it depends on the number of steps alone", right.free_symbols == {n})
+    yield Step(
+        "the largest degree of L layers takes L layers",
+        expand_log(right.subs(n, most)) == depth,
+    )
+    # 3^L = 1 + e.
+    above = exp(right.args[0] * log(3)).subs(n, n + 1) if right.args else right
+    yield Step(
+        "one degree more takes L + 1: 3^L + 2 lies above 3^L and not above 3^(L + 1)",
+        (above.subs(n, more / 2) - (1 + more)).is_positive is True
+        and (3 * (1 + more) - above.subs(n, more / 2)).expand().is_nonnegative is True,
+    )
+    yield Step(
+        "a layer brings the degree from C to 3 C + 1",
+        simplify(most.subs(depth, depth + 1) - 3 * most - 1) == 0 and most.subs(depth, 0) == 0,
+    )
