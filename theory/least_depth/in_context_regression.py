@@ -301,9 +301,9 @@ def regression_layers(case: Case) -> Exact:
     of dimension 1 the output, of degree at most $3^L$ in the tokens, must be a function of the
     example times $w x_q$, which leaves degree $3^L - 1$ in the example, even without loss; so the
     relative error is a polynomial in the eigenvalue of degree at most $(3^L - 1)/2$ that is 1 at 0.
-    Such polynomials are excluded by weights. Upper bound: with $2 C + 1$ heads a layer
-    brings the powers of the covariance that tokens hold from $C$ to $3 C + 1$, so that after $L$
-    layers the read-out may be any polynomial of that degree; the net is executed, and its width is
+    Such polynomials are excluded by weights. Upper bound: with $2 C + 1$ heads a layer brings the
+    powers of the covariance that tokens hold from $C$ to $3 C + 1$, so that after $L$ layers the
+    read-out may be any polynomial of that degree; the net is executed, and its width is
     $(3^L + 1)/2$ times that of a token. So depth is of order $\log \kappa$, with this constant.
     GD++, with one head, has the degree but not every polynomial. That weights of such size are
     learnt, or stand noise and rounding, is not said.
@@ -330,7 +330,8 @@ def _(statement: Relational) -> Iterator[Step]:
     above = exp(right.args[0] * log(3)).subs(n, n + 1) if right.args else right
     yield Step(
         "one degree more takes L + 1: 3^L + 2 lies above 3^L and not above 3^(L + 1)",
-        (above.subs(n, more / 2) - (1 + more)).is_positive is True
+        right.func == ceiling
+        and (above.subs(n, more / 2) - (1 + more)).is_positive is True
         and (3 * (1 + more) - above.subs(n, more / 2)).expand().is_nonnegative is True,
     )
     yield Step(
