@@ -29,7 +29,7 @@ square_length = quantity(
     "square_length", "d_2", r"least $k$ with $G_k = 1$, where $G_{i+1} = G_i' G_i^2$"
 )
 told_apart = quantity(
-    "told_apart",
+    "words_told_apart",
     r"\#_{\neq}",
     "layers whose states differ after two words of different products",
     "integer",
@@ -38,7 +38,7 @@ largest_entry = quantity(
     "largest_entry", r"|z|_{max}", "largest entry of a state; -1 if a word is wrong", "integer"
 )
 polygon_sides = quantity("polygon_sides", "n", "number of sides of a regular polygon")
-word_length = quantity("word_length", "T", "number of letters of a word")
+word_letters = quantity("word_letters", "T", "number of letters of a word")
 
 Element = tuple[int, ...]
 Word = tuple[Element, ...]
@@ -581,19 +581,19 @@ def no_depth_is_enough(case: Case) -> Exact:
 
 
 @claim(
-    Eq(largest_entry, word_length * floor(polygon_sides / 2)),
+    Eq(largest_entry, word_letters * floor(polygon_sides / 2)),
     source=Source("depthlaw", "after shakerinava2026, arXiv:2603.01959v1, abstract"),
     cases={
         "quick": (
-            *Case.grid(polygon_sides=(3, 4, 5, 8), word_length=(1, 6, 20)),
-            Case(polygon_sides=200, word_length=1),
+            *Case.grid(polygon_sides=(3, 4, 5, 8), word_letters=(1, 6, 20)),
+            Case(polygon_sides=200, word_letters=1),
         ),
-        "theory": Case.grid(polygon_sides=(3, 12), word_length=100),
+        "theory": Case.grid(polygon_sides=(3, 12), word_letters=100),
     },
     control=Control(
-        Case(polygon_sides=3, word_length=20),
+        Case(polygon_sides=3, word_letters=20),
         "an integer of fixed size, cut off at 8",
-        measured=lambda case: Exact(growing_layer(case.polygon_sides, case.word_length, bound=8)),
+        measured=lambda case: Exact(growing_layer(case.polygon_sides, case.word_letters, bound=8)),
     ),
     supports="least_depth/diagonal_layers",
 )
@@ -610,4 +610,4 @@ def growing_state(case: Case) -> Exact:
     length are run, as sets of states. The layer stores the inverse of the product, since the sign
     that a new letter brings then acts on what is stored, and not the other way round.
     """
-    return Exact(growing_layer(case.polygon_sides, case.word_length))
+    return Exact(growing_layer(case.polygon_sides, case.word_letters))
