@@ -153,7 +153,9 @@ def answer_to(
     }
     if question.task is None:
         refuse_options(typed)
-    tasks = () if question.task is None else (answer_task(question.task, **typed),)
+    tasks = (
+        () if question.task is None else (answer_task(question.task, question.known_by, **typed),)
+    )
     if config is not None:
         answer = _judged(config, have, demanded, known_by)
     elif have is not None:
@@ -1211,6 +1213,8 @@ def _together(answer: Answer, tasks: tuple[TaskAnswer, ...]) -> str:
         for label, number in zip(task.labels or [""] * len(task.numbers), task.numbers, strict=True)
         if number.meaning in ("exact", "suffices")
     ]
+    if not parts:
+        return ""
     return (
         f"Depth that meets both: {', '.join(parts)} (the greater of {deep} and what the task "
         "asks for: constructions of other nets, so a plan, not a theorem)"

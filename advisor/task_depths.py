@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from . import laws
+from . import atlas, laws
 from .base.quantities import UsageError, parse_count, plural, quoted
 
 Meaning = Literal["exact", "suffices", "claimed", "measured"]
@@ -58,12 +58,14 @@ class TaskAnswer:
     labels: tuple[str, ...] = ()  # in front of the numbers, in place of their layers
 
 
-def answer_task(task: str, **typed: str | None) -> TaskAnswer:
-    """The depth that a task needs, from what was typed.
+def answer_task(task: str, known_by: int | None = None, **typed: str | None) -> TaskAnswer:
+    """The depth that a task needs, from what was typed: of three tasks in numbers, of any other
+    task of the atlas as it stands there.
 
     Args:
         task: "connectivity", with `diameter` and perhaps `vertices`; "hops", with `hops`; or
-            "regular", with `length`.
+            "regular", with `length`; or a key of `atlas.tasks`.
+        known_by: of a task of the atlas, what was known at the end of that year.
         typed: these options.
 
     Raises:
@@ -73,10 +75,13 @@ def answer_task(task: str, **typed: str | None) -> TaskAnswer:
     '6 layers suffice for 16 hops: ceil(log2 k) + 2'
     """
     known = task.strip().lower()
+    if known not in TASKS and known in atlas.tasks():
+        refuse_options(typed)
+        return _from_atlas(known, known_by)
     if known not in TASKS:
         raise UsageError(
-            f"unknown task {quoted(task)}; accepted are connectivity, hops and "
-            f"regular; try --task {TASKS['connectivity']}"
+            f"unknown task {quoted(task)}; accepted are connectivity, hops, regular and those that "
+            f"`depthlaw tasks` lists; try --task {TASKS['connectivity']}"
         )
     refuse_options({name: value for name, value in typed.items() if OPTIONS[name] != known})
     needed = typed.get(_NEEDED[known])
@@ -91,6 +96,31 @@ def answer_task(task: str, **typed: str | None) -> TaskAnswer:
         None if vertices is None else parse_count(vertices, "number of vertices", "--vertices 100")
     )
     return for_connectivity(parse_count(needed, "diameter", "--diameter 64", least=0), count)
+
+
+def _from_atlas(key: str, known_by: int | None) -> TaskAnswer:
+    rows = list(atlas.atlas_rows(key, known_by))
+    if not rows:
+        raise UsageError(f"nothing was known of {key} by {known_by}; try a later year")
+    remarks = []
+    for row in rows:
+        ends = [
+            f"{word} {end.depth} ({end.verdict})"
+            for word, end in (("needed", row.lower), ("suffice", row.upper))
+            if end and end.depth != atlas.NONE
+        ]
+        none = row.lower is not None and row.lower.depth == atlas.NONE
+        says = f"no depth suffices ({row.lower.verdict})" if none and row.lower else ", ".join(ends)
+        remarks.append(f"{row.class_.name}, {row.class_.unit}: {says}.")
+    task = atlas.tasks()[key]
+    return TaskAnswer(
+        key,
+        f"Task: {task.name}. {task.definition}",
+        f"It depends on the class of models: {plural(len(rows), 'class')} in the atlas; "
+        f"`depthlaw tasks list {key}` defines them and names sources",
+        tuple(remarks),
+        (),
+    )
 
 
 def refuse_options(typed: dict[str, str | None]) -> None:

@@ -113,7 +113,7 @@ def bounds() -> tuple[Bound, ...]:
         year, gone = int(row.pop("year")), row.pop("superseded")
         found.append(
             Bound(
-                **row | {"class_": row.pop("class")},  # type: ignore[arg-type]
+                **row | {"class_": row.pop("class")},
                 year=year,
                 superseded=int(gone) if gone else None,
             )

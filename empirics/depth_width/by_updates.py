@@ -200,7 +200,7 @@ def losses_by_updates(case: Case, device: str = "cpu", folder: str = "") -> Samp
 )
 @noted(_HOW)
 def chosen_rate(case: Case, device: str = "cpu", folder: str = "") -> Exact:
-    """The best learning rate of these nets lies below the largest tried.
+    """The best learning rate of these nets is below the largest allowed.
 
     Of the powers of 2 tried for a shape and a number of updates, the best is less than the largest
     that may be tried, $2^{-3}$. More are tried until the best lies inside.
@@ -371,8 +371,8 @@ def depth_gains_where_text_needs_it(case: Case, device: str = "cpu", folder: str
 # --- what others say of shapes --------------------------------------------------------------------
 
 _SEEN = (
-    "Asked before of nets after 300 updates at a constant rate, which had been seen; of these when "
-    "losses after 300 updates at 82k weights had been."
+    "Asked before of nets after 300 updates at a constant rate, which had been seen. It was asked "
+    "of these nets after their losses at 300 updates and 82k weights had been seen."
 )
 
 

@@ -418,6 +418,7 @@ _RECOMPUTED = {
 @claim(
     Le(gap_ratio, BETWEEN),
     **OF_PATHS,
+    trained="untrained, and 200 to 1,000 updates",
     source=DERIVED,
     cases=_FROZEN,
     post_hoc=_HULLS,
@@ -442,6 +443,7 @@ def path_products_exponential(case: Case, device: str = "cpu", folder: str = "")
 @claim(
     Ge(gap_ratio, BETWEEN),
     **OF_PATHS,
+    trained="untrained, and 600 updates",
     source=DERIVED,
     cases=_RECOMPUTED,
     post_hoc=LEVEL_MOVED,

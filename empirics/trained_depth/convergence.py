@@ -12,7 +12,7 @@ from depthlaw.theory.claims.definition import Ball, Case, Control, Source, claim
 from depthlaw.theory.claims.relations import Ge
 from depthlaw.theory.claims.symbols import quantity
 
-from .experiment import GRAPHS_OF, HOPS_OF, NETS, SHORT, about_nets
+from .experiment import GRAPHS_OF, HOPS_OF, NETS, about_nets, after
 
 succeeded = quantity(
     "succeeded",
@@ -66,7 +66,7 @@ def _tasks(suite: str) -> Iterator[Case]:
         "labels of other graphs",
     ),
     supports="trained_depth/connectivity_least_depth",
-    **SHORT,
+    **after("1,000 to 5,000"),
 )
 @about_nets(_SUCCESS)
 def convergence(case: Case, device: str = "cpu", folder: str = "") -> Ball:

@@ -1,10 +1,10 @@
 """On cycles of equal length what lies around two vertices says nothing beyond.
 
 On random paths a rule that sees 9 steps far answers pairs at any distance
-(`rules.local_baseline_misses`), so that no wall could show there. On cycles every vertex looks like
-every other one: rules that see r steps far are at chance beyond r, or beyond 2r where they compare
-what they see vertex by vertex. Nets that are right farther than that see farther, or use which
-vertex is which: they are given the index, which such rules do not see.
+(`local_baselines.local_baseline_misses`), so that no wall could show there. On cycles every vertex
+looks like every other one: rules that see r steps far are at chance beyond r, or beyond 2r where
+they compare what they see vertex by vertex. Nets that are right farther than that see farther, or
+use which vertex is which: they are given the index, which such rules do not see.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _sight(rule: str, radius: int) -> int:
     return 2 * radius if rule == "intersecting" else radius
 
 
-# Cycles, vertices of each, and layers of nets that have been trained on them.
+# Cycles, vertices of each, and layers whose reach is the radius.
 _NETS_ON = (
     (2, 8, 1), (2, 20, 1), (2, 20, 2), (2, 32, 1), (2, 32, 2), (2, 64, 3),
     (3, 22, 1), (3, 22, 2), (3, 22, 3),

@@ -1,7 +1,7 @@
 """The least depth at which trained nets do a task, by number of updates.
 
-Written when the nets of `least_depths`, 1,000 to 5,000 updates, had been recorded, and before any
-of these was trained.
+Written when the nets of `least_depths`, 1,000 to 5,000 updates, had been recorded; some of them are
+asked again. Few updates may decide a verdict here: what more of them do, the figure shows.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _hops = [
 )
 @about_nets()
 def connectivity_by_updates(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    r"""These nets take $\lceil \log_3 D \rceil$ layers, however long trained.
+    r"""From 500 updates on these nets take $\lceil \log_3 D \rceil$ layers.
 
     The least depth, up to three layers, at which our nets of the median seed, trained by 500, 2,000
     and 8,000 updates on 12 vertices, and by 5,000 and 20,000 on 24, answer pairs at every distance
@@ -93,7 +93,7 @@ def connectivity_by_updates(case: Case, device: str = "cpu", folder: str = "") -
 )
 @about_nets()
 def hops_by_updates(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    r"""$\lceil \log_2 k \rceil + 2$ layers do hops in these nets, however long trained.
+    r"""From 1,250 updates on our nets hop in $\lceil \log_2 k \rceil + 2$ layers.
 
     The least depth, up to four layers, at which our nets of the median seed, trained by 1,250,
     5,000 and 20,000 updates, do $\mathrm{hop}_k$ is at most $\lceil \log_2 k \rceil + 2$, for $k =

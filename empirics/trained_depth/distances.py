@@ -17,7 +17,7 @@ from depthlaw.theory.claims.definition import Ball, Case, Control, Proportion, c
 from depthlaw.theory.claims.relations import Eq, Ge, Lt
 from depthlaw.theory.claims.symbols import depth, quantity
 
-from .experiment import GRAPHS, GRAPHS_OF, NETS, RESTATED_WALL, SHORT, about_nets, accuracy, bar
+from .experiment import GRAPHS, GRAPHS_OF, NETS, RESTATED_WALL, about_nets, accuracy, after, bar
 
 trained_reach = quantity(
     "trained_reach",
@@ -31,7 +31,7 @@ local_radius = quantity(
     "by least squares over distances",
 )
 
-ON_PATHS: dict[str, Any] = SHORT | {"source": GRAPHS}
+ON_PATHS: dict[str, Any] = after("800 to 5,000") | {"source": GRAPHS}
 # Nets that were trained on the labels of other graphs.
 _SHUFFLED = Case(
     task="connectivity", net="linearised", vertices=8, diameter=7, depth=1, shuffled=True
@@ -123,7 +123,7 @@ def connectivity_within(case: Case, device: str = "cpu", folder: str = "") -> Pr
         "neighbours are answered",
     ),
     supports="trained_depth/local_baseline_misses",
-    **ON_PATHS,
+    **ON_PATHS | after("2,000 to 5,000"),
 )
 @about_nets()
 def connectivity_far(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
@@ -210,7 +210,7 @@ def _reach(case: Case, device: str, folder: str) -> Ball:
         "the local baseline of radius 5 is not that of radius 9",
     ),
     supports="trained_depth/local_baseline_misses",
-    **ON_PATHS,
+    **ON_PATHS | after("2,000 to 5,000"),
 )
 @about_nets()
 def local_baseline(case: Case, device: str = "cpu", folder: str = "") -> Ball:

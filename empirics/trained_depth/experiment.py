@@ -36,8 +36,12 @@ READS = (
 )
 # Examples of a few seeds' nets are pooled, so that a verdict is about these nets.
 TRAINED: dict[str, Any] = FIT | {"holds_for": "these nets", "reads": READS, "portable": False}
-# Those of `recipes`, whose cases do not say how long.
-SHORT: dict[str, Any] = TRAINED | {"trained": "800 to 5,000 updates"}
+
+
+def after(updates: str) -> dict[str, Any]:
+    """What claims about nets of `recipes` are, whose cases do not say how long these train."""
+    return TRAINED | {"trained": f"{updates} updates"}
+
 
 accuracy = quantity(
     "accuracy", "a", "share of answers that a trained net gives right", "nonnegative real"

@@ -13,7 +13,7 @@ from depthlaw.theory.claims.definition import Case, Control, Proportion, claim
 from depthlaw.theory.claims.relations import between
 from depthlaw.theory.claims.symbols import depth, hops as k
 
-from .experiment import HOPS, HOPS_OF, RECORDED_AGAIN, SHORT, about_nets, accuracy, bar
+from .experiment import HOPS, HOPS_OF, RECORDED_AGAIN, about_nets, accuracy, after, bar
 
 
 def _by_depth(fewer: int = 0) -> Relational:
@@ -49,7 +49,7 @@ def _by_depth(fewer: int = 0) -> Relational:
     ),
     known="UNDECIDED",
     supports="trained_depth/hops_needed",
-    **SHORT,
+    **after("1,500 to 5,000"),
 )
 @about_nets()
 def hops_by_depth(case: Case, device: str = "cpu", folder: str = "") -> Proportion:

@@ -23,8 +23,8 @@ from .experiment import (
     HOPS_OF,
     NETS,
     RECORDED_AGAIN,
-    SHORT,
     about_nets,
+    after,
 )
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ _OTHER = "another number of layers"
         Eq(least, ceiling(_log3) - 1),
     ),
     cited="Bears on whether random paths are a fair probe of depth for connectivity.",
-    **SHORT,
+    **after("1,000 to 5,000"),
 )
 @about_nets()
 def connectivity_least_depth(case: Case, device: str = "cpu", folder: str = "") -> Ball:
@@ -133,7 +133,7 @@ def connectivity_least_depth(case: Case, device: str = "cpu", folder: str = "") 
     post_hoc=RECORDED_AGAIN,
     control=Control(_hops(*_UPPER)["full"][0], _OTHER, Le(least, ceiling(_log2) + 1)),
     supports="trained_depth/hops_needed",
-    **SHORT,
+    **after("1,500 to 5,000"),
 )
 @about_nets()
 def hops_enough(case: Case, device: str = "cpu", folder: str = "") -> Ball:
@@ -159,7 +159,7 @@ def hops_enough(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     post_hoc=BEST_SEED,
     control=Control(_hops(*_LOWER)["full"][0], _OTHER, Ge(least, floor(_log2) + 3)),
     cited="Bears on whether the depth bound for hops may be quoted for nets that are trained.",
-    **SHORT,
+    **after("1,500 to 5,000"),
 )
 @about_nets()
 def hops_needed(case: Case, device: str = "cpu", folder: str = "") -> Ball:

@@ -299,7 +299,7 @@ def _of_rank_one(case: Case, device: str = "cpu", folder: str = "") -> Exact:
         measured=_of_rank_one,
     ),
     supports="trained_rank/floor_holds",
-    **(OF_STUDENTS | {"holds_for": "these nets"}),
+    **(OF_STUDENTS | {"holds_for": "these nets"}) | {"trained": "0 to 300 updates"},
 )
 @about_students
 def rank_stays_generic(case: Case, device: str = "cpu", folder: str = "") -> Exact:
@@ -372,7 +372,7 @@ def _shown(case: Case, device: str, folder: str, which: Callable[[Iterable[int]]
         Lt(rank_shown, Rational(2, 3) * _on_grid),
     ),
     supports="trained_rank/half_of_rank_matters",
-    **(OF_STUDENTS | {"holds_for": "these nets"}),
+    **(OF_STUDENTS | {"holds_for": "these nets"}) | {"trained": "0 to 300 updates"},
 )
 @about_students
 def part_of_rank_shows(case: Case, device: str = "cpu", folder: str = "") -> Ball:
@@ -541,7 +541,7 @@ def _second_layers(suite: str) -> tuple[Case, ...]:
         measured=_wide_with_one_left,
     ),
     supports="trained_rank/half_of_rank_matters",
-    **OF_STUDENTS,
+    **OF_STUDENTS | {"trained": "4,000 updates"},
 )
 @about_students
 def wide_nets_gain_more_by_layers(case: Case, device: str = "cpu", folder: str = "") -> Sample:

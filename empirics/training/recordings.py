@@ -17,9 +17,9 @@ def name_of(*made: Any, device: str) -> str:
     and lists of them. Neither the code nor the version of torch is part of it, so that no edit
     loses hours: see `TRAINER`.
 
-    Of a dataclass only what differs from its defaults counts, so that an option that is added with
-    a default renames nothing. A default or a field that is renamed does; then the folders have to
-    be renamed too.
+    Of a dataclass, but not of those inside it, only what differs from its defaults counts, so that
+    an option that is added with a default renames nothing. A default or a field that is renamed
+    does; then the folders have to be renamed too.
     """
     return fingerprint({"made": _told(list(made)), "device": device, "trainer": TRAINER})
 

@@ -694,6 +694,51 @@ def cite(
     """
 
 
+atlas = _group("tasks", "tasks list dyck", "tasks check net.json")
+app.add_typer(atlas, name="tasks")
+
+
+@atlas.callback()
+def _atlas(context: typer.Context) -> None:
+    """The atlas of least depth: how many layers tasks need, by class of models."""
+    if context.invoked_subcommand is None:
+        from .tasks_command import list_tasks
+
+        list_tasks(None, None, False)
+
+
+@_command(
+    "tasks list",
+    "tasks list dyck",
+    "tasks list parity --known-by 2023",
+    of=atlas,
+    runs="tasks_command.list_tasks",
+)
+def tasks_list(
+    task: str | None = _argument(None, "A task.", offers=completion.atlas_tasks),
+    known_by: int | None = _option(None, "As it was known at the end of a year.", metavar="YEAR"),
+    json_output: bool = _JSON,
+) -> None:
+    """List tasks, classes of models and the depth that is known to be needed and to suffice.
+
+    With a task: its classes with all their fine print, and who found each bound.
+    """
+
+
+@_command(
+    "tasks check net.json", "tasks check net.json --length 8", of=atlas, runs="tasks_command.check"
+)
+def tasks_check(
+    file: Path = _file("Explicit weights, in the format of docs/how-to/check-a-net.md."),
+    length: int | None = _option(None, "Longest word that is run."),
+    json_output: bool = _JSON,
+) -> None:
+    """Run explicit weights exactly on all short words, and compare their depth with the table.
+
+    Exit code 1 when the net is wrong on a word.
+    """
+
+
 records = _group("records list --claim hops", "records verify")
 app.add_typer(records, name="records")
 

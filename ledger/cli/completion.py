@@ -12,7 +12,7 @@ SUITES = {
     "full": "theory, the largest cases, and trainings; an hour or more",
     "frontier": "exact ranks, as far as --memory and --minutes allow",
     "exercises": "tiny language models; at most 40 minutes",
-    "training": "trained nets against floors and rules; about 40 minutes",
+    "training": "students against floors, small language models; half an hour",
     "long": "trainings of half an hour each and more; a day of one core",
     "gpu": "larger cases of a few claims; needs --device cuda",
 }
@@ -77,6 +77,13 @@ def tasks(incomplete: str) -> _Offers:
     from depthlaw.advisor.task_depths import TASKS
 
     return _beginning(TASKS.items(), incomplete)
+
+
+def atlas_tasks(incomplete: str) -> _Offers:
+    """Tasks of the atlas."""
+    from depthlaw.advisor.atlas import tasks as listed
+
+    return _beginning([(task.key, task.name) for task in listed().values()], incomplete)
 
 
 def _of_topics() -> _Offers:

@@ -82,7 +82,7 @@ def _as_json(row: AtlasRow) -> dict[str, Any]:
 def check(file: Path, length: int | None, json_output: bool) -> int:
     """Run a file's net on all words up to a length; say whether it is right, and whether its depth
     beats the table. Exit code 1 where it is wrong."""
-    from depthlaw.theory.least_depth.explicit_nets import read_net
+    from depthlaw.theory.least_depth.explicit_nets import breaks, read_net
     from depthlaw.theory.least_depth.task_words import word_task
 
     net, body = read_net(file)
@@ -97,12 +97,11 @@ def check(file: Path, length: int | None, json_output: bool) -> int:
             f"the alphabet of {file} is {' '.join(net.alphabet)}; that of the task is "
             + " ".join(task.letters)
         )
-    longest = body.get("length") if length is None and name == "parity-bits" else length
+    if why := breaks(net, kind):
+        raise UsageError(f"{file} is not of the class {kind}: {why}")
+    longest, least = length or _longest(len(task.letters)), task.least
     if name == "parity-bits":
         longest = least = int(parameters["n"])
-    else:
-        least = task.least
-        longest = longest or _longest(len(task.letters))
     asked, wrong = 0, None
     for word in task.words(longest):
         if len(word) < max(least, 1):
@@ -152,7 +151,7 @@ def check(file: Path, length: int | None, json_output: bool) -> int:
             f"{plural(net.depth, 'layer')}: {verdict}" + (f" ({known})" if known else "")
         )
         note(
-            f"that the net belongs to the class {kind} is for a reader to check: "
+            f"its weights break nothing of the class {kind}; the rest is for a reader to check: "
             + classes()[kind].definition
         )
     return int(bool(wrong))
@@ -171,10 +170,14 @@ def _value(formula: str, parameters: dict[str, Any]) -> int | None:
     """A formula of the table at some parameters; None where it is no number."""
     import sympy
 
-    numbers = {k: v for k, v in parameters.items() if isinstance(v, int)}
+    from depthlaw.theory.least_depth.task_words import derived_length_of
+
+    numbers = {k: sympy.Integer(v) for k, v in parameters.items() if isinstance(v, int)}
+    if "group" in parameters and (length := derived_length_of(parameters["group"])) is not None:
+        numbers["d"] = sympy.Integer(length)
     named = {"ceil": sympy.ceiling, "log2": lambda x: sympy.log(x, 2)}
     try:
-        value = sympy.sympify(formula.replace("^", "**"), named | numbers)
+        value = sympy.sympify(formula.replace("^", "**"), {**named, **numbers})
     except (sympy.SympifyError, TypeError):
         return None
     return int(value) if value.is_Integer else None

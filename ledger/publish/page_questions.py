@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -25,6 +25,7 @@ from depthlaw.empirics.exercises import (
 from depthlaw.empirics.exercises.exercise import exercises
 from depthlaw.empirics.trained_rank.ranks_in_training import ATTENTIONS
 from depthlaw.theory.claims.definition import Case, at, find
+from depthlaw.theory.claims.rounding import LEVEL
 from depthlaw.theory.claims.values import Ball, Exact, Measured, Outside, Proportion, Sample
 from depthlaw.theory.claims.verdict import judge
 
@@ -125,11 +126,11 @@ def _walls_say(results: Found) -> Iterator[str]:
         }
         if len(ends) == 2:
             updates = _longest(part)[0][0].updates
-            least, most = (100 * float(end) for end in (ends[0].low, ends[1].high))
+            least, most = math.floor(100 * ends[0].low), math.ceil(100 * ends[1].high)
             yield (
                 f"After {updates:,} updates each of {sum(nets.values())} nets of "
-                f"{_LAYERS[layers]} is right on at least {least:.0f} % of the questions at "
-                f"distance {reach(layers)}, and on at most {most:.0f} % at {reach(layers) + 1}."
+                f"{_LAYERS[layers]} is right on at least {least} % of the questions at "
+                f"distance {reach(layers)}, and on at most {most} % at {reach(layers) + 1}."
             )
 
 
@@ -171,7 +172,7 @@ def _reach_says(results: Found) -> Iterator[str]:
         line = curve("", {case.updates: value for case, value in part})
         if line and len(line.x) > 1:
             seen = ", ".join(f"{y:.1f} after {x:,}" for x, y in zip(line.x, line.y, strict=True))
-            yield f"Nets of {_LAYERS[layers]} ({net}) see so many steps: {seen} updates."
+            yield f"Reach of {_LAYERS[layers]} ({net}): {seen} updates."
 
 
 @_shows("wall-by-updates", says=_reach_says)
@@ -345,17 +346,33 @@ def _is_made(case: Case) -> bool:
 
 
 def _best_depths(results: Found) -> Iterator[str]:
-    """Which depth has the lowest mean loss by each number of updates, and what the worst loses."""
+    """Which depth has the lowest mean loss by each number of updates, which others are not told
+    from it, seed by seed, and what the worst loses."""
     part = [row for row in rows(results, _LEARN, parameters=SIZE) if not _is_made(row[0])]
     for (steps,), there in split(part, "steps"):
-        line = curve("", {case.depth: value for case, value in there})
-        if line and len(line.x) > 2:
-            best, worst = min(zip(line.y, line.x)), max(zip(line.y, line.x))  # noqa: B905
+        losses = {c.depth: value.values for c, value in there if isinstance(value, Sample)}
+        if len(losses) > 2:
+            means = {depth: math.fsum(of) / len(of) for depth, of in losses.items()}
+            best, worst = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
+            alike = [d for d, of in losses.items() if d != best and _alike(of, losses[best])]
             yield (
-                f"After {steps:,} updates {_layers(best[1])}, of {len(line.x)} depths, had the "
-                f"lowest loss, {best[0]:.2f} nats a token; that of {_layers(worst[1])} was "
-                f"{100 * (worst[0] / best[0] - 1):.1f} % higher."
+                f"After {steps:,} updates {_layers(best)} had the lowest mean loss of "
+                f"{len(losses)} depths, {means[best]:.2f} nats a token"
+                + (f", not told from {_either(alike)}" if alike else "")
+                + f"; that of {_layers(worst)} was {100 * (means[worst] / means[best] - 1):.1f} % "
+                "higher."
             )
+
+
+def _alike(one: Sequence[float], other: Sequence[float]) -> bool:
+    """Whether the 95 % interval of the mean difference of two depths, seed by seed, holds 0."""
+    difference = Sample(tuple(a - b for a, b in zip(one, other, strict=True)))
+    low, high = difference.interval(LEVEL)
+    return low <= 0 <= high
+
+
+def _either(depths: Sequence[int]) -> str:
+    return " or ".join(map(str, depths))
 
 
 def _layers(number: float) -> str:
@@ -409,7 +426,7 @@ def _depth_by_updates(results: Found) -> Iterator[Panel]:
         Series(
             f"12 L d^2 = {size_name(parameters)}",
             tuple(steps for steps, _ in found),
-            tuple(o.depth or o.best for _, o in found),
+            tuple(min(max(o.depth or o.best, o.low), o.high) for _, o in found),
             tuple(max(o.low, o.depths[0]) for _, o in found),
             tuple(min(o.high, o.depths[-1]) for _, o in found),
         )
@@ -437,12 +454,12 @@ def _depth_by_updates(results: Found) -> Iterator[Panel]:
 
 def _floors_say(results: Found) -> Iterator[str]:
     for title, key in (
-        ("Trained by Adam, students", "trained_rank/floor_attained"),
+        ("By Adam, the mean over seeds", "trained_rank/floor_attained"),
         ("By L-BFGS, the best of 64 starts", "trained_rank/best_of_many_stays_above_floor"),
     ):
         line = curve("", {n: value for n, (_, value) in enumerate(rows(results, key))})
         if line:
-            yield f"{title} end at {min(line.y):.2g} to {max(line.y):.2g} times their floor."
+            yield f"{title} ends at {min(line.y):.2g} to {max(line.y):.2g} times the floor."
 
 
 @_shows("rank-floor", says=_floors_say)

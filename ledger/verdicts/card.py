@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from depthlaw.advisor import claim_verdicts
+from depthlaw.advisor.atlas import bounds
 from depthlaw.advisor.base.quantities import plural
 from depthlaw.advisor.rules import rules
 from depthlaw.advisor.task_depths import answer_task
@@ -217,8 +218,8 @@ def answers(keys: Iterable[str]) -> Iterator[ShippedAnswer]:
 
 
 def advised_verdicts() -> dict[str, tuple[str, str]]:
-    """Verdict and title of every claim that a rule or a task of the advisor names, by key, as the
-    shipped ledger has it. What is not recorded there is left out.
+    """Verdict and title of every claim that a rule, a task or the atlas of the advisor names, by
+    key, as the shipped ledger has it. What is not recorded there is left out.
 
     Cost: some seconds.
     """
@@ -228,6 +229,7 @@ def advised_verdicts() -> dict[str, tuple[str, str]]:
         answer_task("regular", length="64"),
     )
     named = {rule.claim for rule in rules()} | {n.claim for task in tasks for n in task.numbers}
+    named |= {bound.claim for bound in bounds()}
     verdicts = {}
     for claim in map(find, sorted(key for key in named if key)):
         if known := from_reference(claim):

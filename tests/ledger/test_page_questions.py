@@ -157,7 +157,7 @@ def test_the_best_depth_stands_beside_rules_and_moves_with_updates() -> None:
     assert len(rows) == len(UPDATES) * len(DEPTHS)
     assert {row[-1] for row in rows} == {"2^-8"}
     said = list(asked.says(found))
-    assert said[0].startswith("After 300 updates 2 layers, of 6 depths, had the lowest loss")
+    assert said[0].startswith("After 300 updates 2 layers had the lowest mean loss of 6 depths")
 
 
 def test_floors_are_those_that_the_claim_states() -> None:

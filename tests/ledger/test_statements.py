@@ -154,8 +154,7 @@ def test_sizes_of_trained_nets_are_beside_the_title(recorded: Recorded) -> None:
         return Statement(judged(recorded, key)).sizes
 
     assert (
-        sizes("trained_depth/wall_by_updates")
-        == "2 cycles of 20 vertices, 1,000 to 240,000 updates"
+        sizes("trained_depth/wall_by_updates") == "2 cycles of 20 vertices, 1,000 to 15,000 updates"
     )
     assert sizes(SPREAD) == "width 48, 450 updates"
     assert sizes("separation_rank/exact") == ""

@@ -239,14 +239,15 @@ class Claim:
         300 updates may not after 3,000."""
         suites = ["long"] if "long" in self.grid else [*{*self.grid} - {"quick", *DEVICE_OF}]
         counts = {
-            case.get(name, 0)
+            case.get(name)
             for case in itertools.chain.from_iterable(self.grid[suite] for suite in suites)
-            for name in ("steps", "updates")
-            if self.needs and "iterations" not in case
-        } - {0}
-        ends = sorted({min(counts), max(counts)}) if counts else []
+            for name in ("steps", "updates", "earlier")
+            if self.needs and "iterations" not in case and name in case
+        }
+        ends = sorted({min(counts), max(counts)}) if any(counts) else []
         after = self.trained or " to ".join(f"{n:,}" for n in ends) + " updates" * bool(ends)
-        return f"{self.title} ({after})" if after and "updates" not in self.title else self.title
+        said = re.search(r"\d updates|no training", self.title)
+        return f"{self.title} ({after})" if after and not said else self.title
 
     @property
     def awaited(self) -> str:

@@ -91,8 +91,8 @@ def network(case: Case, seed: int) -> Exact:
 
     Run on random formulas over a, $b$ and all words up to length 6: agreement, not a proof for all
     formulas. Of the equivalence, which the abstract states, this is the direction from logic to
-    networks; that it goes layer for depth is ours. Hard attention networks are read as Boolean
-    here. Of the source only the abstract and the overview figure were read.
+    networks; that it goes layer for depth is derived here. Hard attention networks are read as
+    Boolean here. Of the source only the abstract and the overview figure were read.
     """
     return _wrong_words(case, seed, ties=1)
 
@@ -252,13 +252,13 @@ def blocks_hard_attention(case: Case) -> Exact:
     r"""Layers of hard attention for $k$ blocks.
 
     For every $k$ the words a+ b+ a+ ... with $k$ blocks need exactly $\lfloor k/2 \rfloor + 1$
-    layers of rightmost hard attention under a strict future mask: half as many as counting
-    attention.
+    layers of rightmost hard attention under a strict future mask: about half the $k$ of the formula
+    for counting attention.
 
     The formula is right for every $k$ (docs/coverage/formal_languages.md has the argument); that
-    fewer layers fail is shown for the $k$ tried. Heads that attend to the leftmost maximum are not
-    covered. Subsequences of $k$ letters decide the same languages, and none of $k - 1$ letters do,
-    which a test confirms for $k \leq 5$.
+    fewer layers fail is shown for the $k$ tried. Heads that attend to the leftmost maximum take $k$
+    layers (formal_languages/blocks_leftmost). Subsequences of $k$ letters decide the same
+    languages, and none of $k - 1$ letters do, which a test confirms for $k \leq 5$.
     """
     accepts = minimal(block_language(case.blocks)).accepts
     return least_layers(accepts, blocks_formula(case.blocks), case.longest)
@@ -303,7 +303,7 @@ def non_strict_mask(case: Case) -> Exact:
     recognise under a strict mask.
 
     The word is read at its last position. Computed on all words up to the length and each doubled
-    letter. The abstract says that strict masking increases power; the witness is ours. Of the
-    source only the abstract and the overview figure were read.
+    letter. The abstract says that strict masking increases power; the witness is derived here. Of
+    the source only the abstract and the overview figure were read.
     """
     return _separated_pairs(case, strict=False)

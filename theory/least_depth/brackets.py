@@ -147,7 +147,7 @@ def alike(deepest: int, layers: int) -> bool:
     cited="Decides whether nested brackets may be said to cost hard attention one layer per level.",
 )
 def dyck_layers(case: Case) -> Exact:
-    r"""Brackets nested to depth $D$ take exactly $D + 1$ layers.
+    r"""Rightmost hard attention: brackets nested to depth $D$ take exactly $D+1$ layers.
 
     For every $D$ and every number $k$ of types of brackets, the well-nested words of depth at most
     $D$, Dyck-$(k, D)$, are recognised by $D + 1$ layers of rightmost unique hard attention under
@@ -163,8 +163,8 @@ def dyck_layers(case: Case) -> Exact:
     with masks in both directions and positions $i/n$; that it needs so many it does not say, and it
     is not claimed here: positions may save layers. Soft attention generates the language with two
     layers (same abstract), which is not checked here. At fixed precision no depth of soft attention
-    under one mask without positions recognises brackets of one type
-    (formal_languages/some_depth).
+    under one mask without positions recognises brackets of one type, by the theorem quoted in
+    formal_languages/some_depth.
     """
     k, deepest = case.bracket_types, case.nesting
     letters = OPENING[:k] + CLOSING[:k]
@@ -230,7 +230,7 @@ def climbed(k: int) -> Formula:
     supports="least_depth/dyck_layers",
 )
 def stair_layers(case: Case) -> Exact:
-    r"""$k$ letters in a row take exactly $k$ layers.
+    r"""Rightmost hard attention: $k$ letters in a row take exactly $k$ layers.
 
     For every $k$ the words over a, $b$, $c$ that contain $k$ letters a in a row once every $c$ is
     deleted are recognised by exactly $k$ layers of rightmost unique hard attention under a strict
@@ -239,8 +239,8 @@ def stair_layers(case: Case) -> Exact:
     The formula of depth $k$ is compared with the minimal automaton on words of every length, and
     run as a network on all words up to the length. Fewer layers give $k - 1$ and $k$ letters a the
     same state. The language is Etessami and Wilke's witness for the until hierarchy, as recalled.
-    At fixed precision no depth of soft attention recognises it for $k \geq 2$
-    (formal_languages/some_depth).
+    At fixed precision no depth of soft attention recognises it for $k \geq 2$, by the theorem
+    quoted in formal_languages/some_depth.
     """
     k, formula = case.in_a_row, once(climbed(case.in_a_row))
     automaton, layers = minimal(stair(k), "abc"), depth(formula)

@@ -448,7 +448,8 @@ def kth_one_steps(case: Case) -> Exact:
 @kth_one_steps.argument(
     "Lower bound on the rank of 'at least k of n ones', whose rows for k = 0 and n + 1 are "
     "constant: whatever a root asks, its children are k - 1 and k of n - 1. Prose: steps are at "
-    "least the rank; the two decoders of the note."
+    "least the rank: the order of a head is a path of queries, whose exits have rank one less; the "
+    "two decoders of the note."
 )
 def _(statement: Relational) -> Iterator[Step]:
     n, k = word_length, Symbol("k", integer=True, positive=True)
@@ -556,9 +557,10 @@ def iteration_steps(case: Case) -> Exact:
 
 
 @iteration_steps.argument(
-    "Prose: steps are at least the rank; the children of the note, each at least as hard as the "
-    "task with an element less, and a hop less at the end of the path; a query for a visited "
-    "element is answered no; the decoder of the note"
+    "Prose: steps are at least the rank: the order of a head is a path of queries, whose exits "
+    "have rank one less; the children of the note, each at least as hard as the task with an "
+    "element less, and a hop less at the end of the path; a query for a visited element is "
+    "answered no; the decoder of the note"
 )
 def _(statement: Relational) -> Iterator[Step]:
     hop = Symbol("l", integer=True, positive=True)

@@ -241,13 +241,15 @@ def blocks_counted_both_ways(case: Case) -> Exact:
     with counts to the left and to the right; depth 0 is not enough for $k = 1$, nor depth 1 for
     $k \geq 2$.
 
-    Formulas of ours, run on all words up to the length: an alternation of $2k - 1$ letters is read
-    off its middle, $k - 1$ nested counts to either side and one for the middle itself. With counts
-    to the left alone depth $2k - 1$ is enough (formal_languages/crasp_blocks), so a second
-    direction of the mask halves the depth. Depth 1 sees at the last position the number of each
-    letter and the letter there: two words of which one is in the language are found. That depth
-    $k - 1$ is not enough for $k > 2$ is published, and proved in Lean (fxeqxmulfx/transformer,
-    definable_altPlusDouble and not_definable_altPlus_double), not shown here.
+    Formulas derived here, run on all words up to the length: an alternation of $2k - 1$ letters is
+    read off its middle, $k - 1$ nested counts to either side and one for the middle itself. With
+    counts to the left alone depth $2k - 1$ is enough (formal_languages/crasp_blocks); a second
+    direction of the mask would about halve the depth if $2k - 1$ is needed there (shown for 3
+    blocks). Depth 1 sees at the last position the number of each letter and the letter there: two
+    words of which one is in the language are found. That depth $k - 1$ is not enough is shown for
+    $k = 3$ by least_depth/blocks_beyond_depth_two; for $k > 3$ it is proved in Lean
+    (fxeqxmulfx/transformer, definable_altPlusDouble and not_definable_altPlus_double), the printed
+    proof resting on lemmas that fail (least_depth/cropping_and_reduction).
     """
     return _odd_blocks(case, odd_blocks(case.levels))
 
@@ -340,15 +342,16 @@ def _(statement: Relational) -> Iterator[Step]:
 def unary_reach(case: Case) -> Exact:
     r"""C-RASP of depth $L$ tells numbers up to $(C + 1)^L$ apart.
 
-    For all $L$ and $C$, formulas with counts to the left, of depth $L$, tell the words $1^{n-1}$
-    and $1^n$ apart at $n = (C + 1)^L$ and at no larger $n$, if a comparison of counts gives each
-    position a weight of absolute value at most $C$ and has a threshold of absolute value at most
-    $C$.
+    For all $L$ and $C \geq 1$, formulas with counts to the left, of depth $L$, tell the words
+    $1^{n-1}$ and $1^n$ apart at $n = (C + 1)^L$ and at no larger $n$, if a comparison of counts
+    gives each position a weight of absolute value at most $C$ and has a threshold of absolute value
+    at most $C$; for $L = 0$ they tell none apart, which is listed as $n = 1$.
 
     So no such formula of any depth decides parity: on $1^n$ it is constant from $(C + 1)^L$ on.
     Parity up to length $n$ asks for depth at least $\log(n) / \log(C + 1)$, whatever the size.
-    Our refinement of a reported sentence, that parity is in no depth of TL[count-left]; with the
-    published equality of that logic and rounded transformers, depth for depth, it is about those.
+    Derived here, after a reported sentence, that parity is in no depth of TL[count-left]. By the
+    published equality of that logic and rounded transformers, depth for depth, that parity is in no
+    depth is then true of those too; the bound $(C + 1)^L$ is not, since it does not bound $C$.
     Computed by the partition of the positions into kinds, with all weights and thresholds; about
     twice as many positions are looked at as the statement names, and the argument covers the rest.
     """
@@ -484,8 +487,8 @@ def blocks_beyond_depth_two(case: Case) -> Exact:
     are listed for both words; positions that only one of them has are compared by all weighted sums
     and thresholds. An outer comparison sums weights of kinds, the same in both words. The words
     with 3 and 5 blocks also show that prediction for 5 blocks takes depth 3, since $u$ bbaa begins
-    a word of 5 blocks. For deeper formulas the published proof takes words that depend on the
-    formula.
+    a word of 5 blocks. For deeper formulas the proof in Lean (fxeqxmulfx/transformer) takes words
+    that depend on the formula.
     """
     return _told_apart_at_depth_two(case)
 

@@ -1,7 +1,9 @@
 """Nets given by explicit weights in a file, and run exactly.
 
 A file is one JSON object. Numbers are integers or strings: "1/3", or, where the file names a
-`generator`, polynomials in x such as "1/2*x + 1", for x the named real root. Two families of nets:
+`generator`, polynomials in x such as "1/2*x + 1", for x the named real root. With a prime
+`modulus` they are residues, so that 2 stands for a third root of unity modulo 7; then only
+recurrent nets run, which compare nothing. Two families of nets:
 
 attention (`"family": "attention"`), a net over vectors:
   `alphabet`: the letters; `end`: a letter put after the word, or absent; `start`: one put before.
@@ -50,7 +52,7 @@ _POSITION = re.compile(r"[\d\sin+\-*/^().]+")
 
 @dataclass(frozen=True)
 class Field:
-    """Where numbers live: the rationals, or with `generator` a real root of a polynomial."""
+    """Where numbers live: the rationals, with a real root of a polynomial, or residues."""
 
     domain: Any = None
     root: Any = None
@@ -63,7 +65,7 @@ class Field:
         """
         if isinstance(text, int) and not isinstance(text, bool):
             return Fraction(text) if self.domain is None else self.domain.convert(text)
-        if isinstance(text, str):
+        if isinstance(text, str) and (self.domain is None or self.root is not None):
             try:
                 if self.domain is None:
                     return Fraction(text.replace(" ", ""))
@@ -94,7 +96,14 @@ class Field:
 
 def field_of(body: Mapping[str, Any]) -> Field:
     """The field that a file names: `"generator": {"polynomial": "x^2 - 2", "above": "1"}` is the
-    least root above that number; by default the rationals."""
+    least root above that number; `"modulus": 7` the residues; by default the rationals."""
+    modulus = body.get("modulus")
+    if modulus is not None:
+        if not isinstance(modulus, int) or not sympy.isprime(modulus):
+            raise UsageError(f"the modulus {quoted(str(modulus))} is no prime")
+        if body.get("family") != "recurrent":
+            raise UsageError("residues have no order: with a modulus the family is recurrent")
+        return Field(sympy.GF(modulus, symmetric=False))
     named = body.get("generator")
     if named is None:
         return Field()
@@ -302,6 +311,77 @@ class RecurrentNet:
                 state = after
             letters = written
         return letters[-1]
+
+
+# --- what of a class shows in the weights --------------------------------------------------------
+
+
+def breaks(net: AttentionNet | RecurrentNet, kind: str) -> str:
+    """What of a class of the atlas a net breaks, as far as its weights show it; "" for nothing.
+
+    What they do not show (that sizes do not grow with the length, how many bits a number has) is
+    for a reader to check.
+    """
+    recurrent = kind in ("diagonal-ssm", "sign-ssm", "deltanet")
+    if recurrent != isinstance(net, RecurrentNet):
+        return f"nets of the class {kind} are {'recurrent' if recurrent else 'of attention'}"
+    if isinstance(net, RecurrentNet):
+        steps = [(letter, *step) for layer in net.layers for letter, step in layer.step.items()]
+        for letter, matrix, add in steps:
+            if why := _breaks_step(kind, net.field, matrix, add):
+                return f"the step of {quoted(letter)} {why}"
+        return ""
+    if kind not in _HEADS:
+        return ""
+    kinds, mask, positions, mlp = _HEADS[kind]
+    for head in (head for layer in net.layers for head in layer.heads):
+        if head.kind not in kinds:
+            return f"its attention is {' or '.join(kinds)}, not {head.kind}"
+        if mask and head.mask != mask:
+            return f"its mask is {mask}, not {head.mask}"
+    if not positions and net.positions:
+        return "it has no positions"
+    if not mlp and any(layer.mlp for layer in net.layers):
+        return "it has no MLP"
+    return ""
+
+
+# Of a class: kinds of attention, the mask it must have, whether it may have positions and MLPs.
+_HEADS: dict[str, tuple[tuple[str, ...], str, bool, bool]] = {
+    "softmax": (("softmax", "weights"), "", True, True),
+    "softmax-linear-readout": (("softmax", "weights"), "", True, False),
+    "uhat-right": (("hard-right",), "strict", False, True),
+    "uhat-left": (("hard-left",), "strict", False, True),
+    "linear-attention": (("linear",), "", True, False),
+}
+
+
+def _breaks_step(kind: str, field: Field, matrix: list[Vector], add: Vector) -> str:
+    size, one = len(matrix), field.number(1)
+    if kind in ("diagonal-ssm", "sign-ssm"):
+        if any(matrix[i][j] for i in range(size) for j in range(size) if i != j):
+            return "is not diagonal"
+        if kind == "sign-ssm" and any(matrix[i][i] not in (one, -one) for i in range(size)):
+            return "has an eigenvalue that is not 1 or -1"
+        # Over residues an additive input makes one layer do what no complex one does.
+        if field.domain is not None and field.root is None and any(add):
+            return "adds to the state, which residues may not: they stand for roots of unity"
+        return ""
+    if field.domain is not None and field.root is None:
+        return "has residues in place of real numbers"
+    # I - A = beta k k^T: symmetric, of rank 1 at most, with trace beta between 0 and 2.
+    rest = [[one * (i == j) - matrix[i][j] for j in range(size)] for i in range(size)]
+    trace = sum(rest[i][i] for i in range(size))
+    flat = all(
+        rest[i][j] * rest[k][m] == rest[i][m] * rest[k][j]
+        for i in range(size)
+        for j in range(size)
+        for k in range(size)
+        for m in range(size)
+    )
+    symmetric = all(rest[i][j] == rest[j][i] for i in range(size) for j in range(size))
+    inside = field.sign(trace) >= 0 and field.sign(2 * one - trace) >= 0
+    return "" if flat and symmetric and inside else "is not I - beta k k^T with beta in [0, 2]"
 
 
 # --- files ----------------------------------------------------------------------------------------

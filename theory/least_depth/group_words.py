@@ -471,10 +471,11 @@ def _one_growing_layer(case: Case) -> Exact:
         "one layer of the same kind whose state is an integer that grows with the length",
         measured=_one_growing_layer,
     ),
-    cited="Decides how many diagonal state-space layers a group needs before one is trained.",
+    cited="Decides how many diagonal layers with finitely many exact states a group needs at every "
+    "length.",
 )
 def diagonal_layers(case: Case) -> Exact:
-    r"""Diagonal layers track a group in exactly its derived length.
+    r"""Finite-state diagonal layers track a solvable group in exactly its derived length.
 
     For every solvable finite group $G \neq 1$ the least number of layers $h \to \lambda h + b$ with
     diagonal complex $\lambda$ and finitely many states that give the product of every prefix of
@@ -484,12 +485,13 @@ def diagonal_layers(case: Case) -> Exact:
     Upper side: weights by characters of the factors of the derived series, without input term; the
     search over their states closes, so every word of every length is right, not only short ones.
     Lower side: two words of different products after which the layers, one fewer, are in equal
-    states, whatever their weights: they are run through the counts modulo $m$ that every stack of
-    $m$-th roots of unity is a function of. That every layer with finitely many states is one of
-    such roots, for some $m$, is prose in docs/coverage/least_depth.md; $m$ is tried at the exponent
-    of $G$ and multiples of it. The abstract of the source says: $k$ layers iff a subnormal series
-    of length $k$ with abelian factors; the shortest such series has the derived length. With
-    $O(\log T)$ bits for $T$ steps it is false (least_depth/growing_state).
+    states, whatever their weights, so after one more letter, the same for both, every read-out says
+    the same. The words are run through the counts modulo $m$ that every stack of $m$-th roots of
+    unity is a function of. That every layer with finitely many states is one of such roots, for
+    some $m$, is prose in docs/coverage/least_depth.md; $m$ is tried at the exponent of $G$ and
+    multiples of it. The abstract of the source says: $k$ layers iff a subnormal series of length
+    $k$ with abelian factors; the shortest such series has the derived length. With $O(\log T)$ bits
+    for $T$ steps it is false (least_depth/growing_state).
     """
     return least_layers(case.group, case.roots)
 
@@ -565,11 +567,11 @@ def _told_apart(case: Case, more: int = 0) -> Exact:
     supports="least_depth/diagonal_layers",
 )
 def no_depth_is_enough(case: Case) -> Exact:
-    r"""No number of diagonal layers tracks $A_5$ or $S_5$.
+    r"""No number of finite-state diagonal layers tracks $A_5$ or $S_5$.
 
     For every $k$ and every $m$ there are two words over $A_5$ of different products after which
-    every stack of $k$ diagonal layers, with $m$-th roots of unity as eigenvalues, is in the same
-    states, whatever its weights.
+    every stack of $k$ diagonal layers with finitely many states, and with $m$-th roots of unity as
+    eigenvalues, is in the same states, whatever its weights.
 
     The words are run through the counts that every such stack is a function of, as in
     least_depth/diagonal_layers. For all $k$ at once it is an induction: since $A_5$ equals its

@@ -326,23 +326,25 @@ def _least_layers(case: Case, blind: bool = False) -> Exact:
     supports="least_depth/diagonal_layers",
 )
 def deltanet_rotations(case: Case) -> Exact:
-    r"""DeltaNet tracks $D_n$, $A_4$, $S_4$ and $A_5$ in exactly two layers.
+    r"""Finite-state DeltaNet tracks $D_n$, $A_4$, $S_4$, $A_5$ in exactly two layers.
 
     For the symmetries of every regular $n$-gon, $n \geq 3$, and for the rotations of tetrahedron,
     cube and icosahedron, that is $A_4$, $S_4$ and $A_5$, the least number of DeltaNet layers with
     one factor $I - \beta k k^T$, $\beta \in [0, 2]$, and finitely many states that give the product
-    of every prefix of every word is 2; $\beta$, $k$ and the read-out are arbitrary functions of the
-    letter and the states below.
+    of every prefix of every word is 2; $\beta$, $k$, $v$, the start and the read-out are arbitrary:
+    all but the start are functions of the letter and the states below.
 
     Upper side: write every letter as two reflections of the figure, $x = f h$. Layer 1 multiplies
     its state $S_1$ by $h$. Layer 2 multiplies $S_2$ by $S_1 f S_1^{-1}$, again a reflection, whose
     $k$ is that of $f$ mapped by the state of layer 1 before the letter. Then $S_2 S_1$ is the
     product of the word. The states start as the identity, nothing is written, and the search over
-    all states closes, so words of every length are right. With $r$ layers the same does every group
-    of products of at most $r$ reflections of a finite reflection group: $S_5$ in four. Lower side:
-    least_depth/deltanet_period. The abstract of the source says two layers for dihedral groups; the
-    weights, the solids, and that one layer is not enough are ours. Diagonal layers take 2, 2 and 3
-    for $D_n$, $A_4$ and $S_4$, and no number of them does $A_5$ (least_depth/no_depth_is_enough).
+    all states closes, so words of every length are right. From a zero start, one first token that
+    writes does the same. With $r$ layers every group of products of at most $r$ reflections of a
+    finite reflection group is tracked likewise: $S_5$ in four. Lower side:
+    least_depth/deltanet_period. The abstract of the source says two layers for dihedral groups. The
+    weights and the solids were derived here; that one layer is not enough follows from real
+    eigenvalues, as in Grazzi and others. Diagonal layers take 2, 2 and 3 for $D_n$, $A_4$ and
+    $S_4$, and no number of them does $A_5$ (least_depth/no_depth_is_enough).
     """
     return _least_layers(case)
 
@@ -363,7 +365,7 @@ def deltanet_rotations(case: Case) -> Exact:
     supports="least_depth/diagonal_layers",
 )
 def deltanet_solvable(case: Case) -> Exact:
-    r"""DeltaNet tracks a solvable group in derived length plus one layers.
+    r"""Finite-state DeltaNet tracks a solvable group in derived length plus one.
 
     For every solvable finite group $G$ of derived length $d$ there are weights of $d + 1$ DeltaNet
     layers with one factor $I - \beta k k^T$, $\beta \in [0, 2]$, and finitely many states that give
@@ -373,9 +375,10 @@ def deltanet_solvable(case: Case) -> Exact:
     the parity of the number of letters, in layer 1, is all that a layer needs to know besides its
     character. One layer more than with diagonal complex layers (least_depth/diagonal_layers), then,
     and not one for each of them. The search over all states closes, so words of every length are
-    right. It need not be the least number: $D_4$ takes two (least_depth/deltanet_rotations). For
-    the group of order 39, 13:3, it is: that two layers are not enough is prose in
-    docs/coverage/least_depth.md.
+    right. It need not be the least number: $D_4$ takes two (least_depth/deltanet_rotations). From
+    derived length 4 on it is not the least: four layers do every finite group, as reported of the
+    source. For the group of order 39, 13:3, it is the least: that two layers are not enough is
+    prose in docs/coverage/least_depth.md.
     """
     return Exact(solvable_tracked(closure(GROUPS[case.group]), case.roots))
 

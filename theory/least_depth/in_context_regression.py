@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import count
-from math import cos, isqrt, pi, prod
+from math import cos, pi, prod
 
 from sympy import (
     Poly,
@@ -163,13 +163,13 @@ def first_steps(condition: int, digits: int, looped: bool = False) -> list[Fract
     raise AssertionError("enough steps always suffice")
 
 
-def errs_as(error: Poly, says: Callable[[Sequence[Token]], Fraction], condition: int) -> bool:
+def errs_as(error: Poly, says: Callable[[Sequence[Token]], Fraction]) -> bool:
     """Whether a net, executed on tasks of one example, errs as its polynomial does: x = 1/s, and so
-    eigenvalue 1/s^2, for whole s up to the root of kappa."""
+    eigenvalue 1/s^2, at degree + 2 whole s, one more than tell polynomials of the degree apart."""
     return all(
         1 - says([([Fraction(1, s)], Fraction(3, s)), ([Fraction(2)], Fraction(0))]) / 6
         == Fraction(str(error.eval(Rational(1, s * s))))
-        for s in range(1, isqrt(condition) + 1)
+        for s in range(1, error.degree() + 3)
     )
 
 
@@ -179,7 +179,7 @@ def errs_as(error: Poly, says: Callable[[Sequence[Token]], Fraction], condition:
 def _step_layers(case: Case, looped: bool = False) -> Exact:
     """The first number of steps that suffices, or -1 where one fewer is not shown to fail."""
     steps = first_steps(case.condition_number, case.digits, looped)
-    executed = errs_as(residual(steps), partial(descended, steps), case.condition_number)
+    executed = errs_as(residual(steps), partial(descended, steps))
     shown = looped or excluded(len(steps) - 1, case.condition_number, case.digits)
     return Exact(len(steps) if executed and shown else -1)
 
@@ -265,7 +265,7 @@ def _regression_depth(case: Case) -> Exact:
         return _inner(read_out, held[: len(read_out)])
 
     enough = error.degree() <= (3**layers - 1) // 2
-    return Exact(layers if enough and errs_as(error, says, case.condition_number) else -1)
+    return Exact(layers if enough and errs_as(error, says) else -1)
 
 
 @claim(
@@ -287,23 +287,26 @@ def _regression_depth(case: Case) -> Exact:
         "the degree $3^L$ in the tokens, as if all of it counted: one layer",
         statement=Eq(regression_depth, ceiling(log(_STEPS) / log(3))),
     ),
+    premises=("least_depth/regression_steps",),
     supports="separation_rank/degree",
 )
 def regression_layers(case: Case) -> Exact:
     r"""$L$ layers of linear attention are worth $(3^L - 1)/2$ gradient steps.
 
-    For every $\kappa \geq 2$ and $j \geq 1$, the least number of layers of linear attention,
-    whatever its heads and width, that learn every noiseless linear regression with eigenvalues in
-    $[1/\kappa, 1]$ in context up to the relative error $10^{-j}$ is $\lceil \log_3(2 n + 1)
-    \rceil$, where $n$ is the number of gradient steps of least_depth/regression_steps.
+    For every $\kappa \geq 2$ and $j \geq 1$, the least number of layers of linear attention with a
+    linear read-out, whatever its heads and width, that learn every noiseless linear regression with
+    eigenvalues in $[1/\kappa, 1]$ in context up to the relative error $10^{-j}$ is
+    $\lceil \log_3(2 n + 1) \rceil$, where $n$ is the number of gradient steps of
+    least_depth/regression_steps.
 
     Without softmax, MLPs or normalisation; with residual connections. Lower bound: on one example
     of dimension 1 the output, of degree at most $3^L$ in the tokens, must be a function of the
-    example times $w x_q$, which leaves degree $3^L - 1$ in the example, even without loss; so the
-    relative error is a polynomial in the eigenvalue of degree at most $(3^L - 1)/2$ that is 1 at 0.
-    Such polynomials are excluded by weights. Upper bound: with $2 C + 1$ heads a layer brings the
-    powers of the covariance that tokens hold from $C$ to $3 C + 1$, so that after $L$ layers the
-    read-out may be any polynomial of that degree; the net is executed, and its width is
+    example $x$ times $w x_q$, which leaves degree $3^L - 1$ in $x$ and, averaged over $x$ and $-x$,
+    even powers alone; so the relative error is a polynomial in the eigenvalue $x^2$ of degree at
+    most $(3^L - 1)/2$ that is 1 at 0; in $d$ dimensions take $d$ orthogonal examples of equal
+    length. Such polynomials are excluded by weights. Upper bound: with $2 C + 1$ heads a layer
+    brings the powers of the covariance that tokens hold from $C$ to $3 C + 1$, so that after $L$
+    layers the read-out may be any polynomial of that degree; the net is executed, and its width is
     $(3^L + 1)/2$ times that of a token. So depth is of order $\log \kappa$, with this constant.
     GD++, with one head, has the degree but not every polynomial. That weights of such size are
     learnt, or stand noise and rounding, is not said.

@@ -107,7 +107,7 @@ def _affix_checks() -> int:
     supports="least_depth/parity_two_layers",
 )
 def cropping_and_reduction(case: Case) -> Exact:
-    r"""The Cropping and Reduction Lemmas of the C-RASP hierarchy, as printed.
+    r"""The Cropping and Reduction Lemmas of the C-RASP hierarchy, as reported.
 
     Cropping: if the numerical predicates of a formula with counts to the left are constant on a
     family of intervals, of which there are ones of every size, then so are its minimal subformulas
@@ -116,16 +116,16 @@ def cropping_and_reduction(case: Case) -> Exact:
     formula of depth 1 whose predicates are constant there defines the restricted language.
 
     Both fail; both theorems that rest on them are proved otherwise in Lean
-    (fxeqxmulfx/transformer), from which the lemmas were read, not from the paper. Cropping: the
-    formula "no a at the first position" is of depth 1, and its predicate "the first position" is
-    false wherever an a and a $b$ were seen, so constant on the intervals $[(1, 1), n]$; but every
-    interval inside, two points wide in both directions, holds a position that follows a first
-    letter a and one with the same letter that follows a first letter $b$. All intervals are
-    searched, for words of $s$ letters a and $s$ letters $b$. A count reads the positions before the
-    interval too. Reduction: the words that begin with ab, and a formula that is always true. The
-    middle begins where the affix ends, so predicates have one value at positions 2, 3 and 4 of
-    abab and of aabb; all sets of letters and values are counted and occur equally often in both,
-    and the last letters agree.
+    (fxeqxmulfx/transformer), from which the lemmas were read, not from the paper. The second rests
+    on the middle containing the last position of the affix. Cropping: the formula "no a at the
+    first position" is of depth 1, and its predicate "the first position" is false wherever an a and
+    a $b$ were seen, so constant on the intervals $[(1, 1), n]$; but every interval inside, two
+    points wide in both directions, holds a position that follows a first letter a and one with the
+    same letter that follows a first letter $b$. All intervals are searched, for words of $s$
+    letters a and $s$ letters $b$. A count reads the positions before the interval too. Reduction:
+    the words that begin with ab, and a formula that is always true. The middle begins where the
+    affix ends, so predicates have one value at positions 2, 3 and 4 of abab and of aabb; all sets
+    of letters and values are counted and occur equally often in both, and the last letters agree.
     """
     if case.lemma == "Reduction":
         return Exact(_affix_checks())

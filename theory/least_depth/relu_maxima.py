@@ -304,18 +304,21 @@ def maxima_hidden_layers(case: Case) -> Exact:
     all kinks cancel and $x_1$ is left. The net is run at random integer points. One hidden layer
     fails since $f(x) - f(-x)$ would be additive, which at the first two unit vectors it is not for
     $n \geq 3$. Published are two hidden layers for $n \leq 5$, and three for $n = 6$, 7 and 8:
-    $\lceil \log_3(n - 2) \rceil + 1$ (bakaev2025, abstract); whether others have found two since
-    was not searched to the end. Every continuous piecewise linear function on $R^d$ is a weighted
-    sum of maxima of $d + 1$ affine ones (koutschan2024, abstract), so that two hidden layers are
-    enough for all of them up to $d = 7$. With one, two and three terms a side blocks reach $n = 4$,
-    6 and at least 8; whether two hidden layers are enough for every $n$ is open.
+    $\lceil \log_3(n - 2) \rceil + 1$ (bakaev2025, abstract); a repository is reported to have two
+    for $n = 6$; whether others have found two since was not searched to the end. Every continuous
+    piecewise linear function on $R^d$ is a weighted sum of maxima of $d + 1$ affine ones
+    (koutschan2024, abstract), so that two hidden layers are enough for all of them up to $d = 7$.
+    With one, two and three terms a side blocks reach $n = 4$, 6 and at least 8; whether two hidden
+    layers are enough for every $n$ is not known to us.
     """
     return _least_hidden(case)
 
 
 @maxima_hidden_layers.argument(
     "Argument. Prose: for large $t$ the biases drop out of $f(t x)/t$; symmetric functions that "
-    "agree on one chamber are equal."
+    "agree on one chamber are equal; a block takes two hidden layers, units ReLU(x_i - x_j), then "
+    "ReLU(h - h'): that number is written down, not counted; without biases f(x) - f(-x) of one "
+    "hidden layer is linear."
 )
 def _(statement: Relational) -> Iterator[Step]:
     """Every n of the statement by itself, with the weights that are listed."""

@@ -5,9 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
+
+from .group_words import GROUPS, Element, closure, exponent, series_length, times
 
 Word = tuple[str, ...]
 
@@ -87,45 +90,34 @@ def _dyck(k: int, D: int) -> WordTask:
     return WordTask(tuple(letter for pair in pairs for letter in pair), member)
 
 
-_GROUPS: dict[str, tuple[tuple[int, ...], ...]] = {
-    "C2": ((1, 0),),
-    "C3": ((1, 2, 0),),
-    "S3": ((1, 0, 2), (1, 2, 0)),
-    "D4": ((1, 2, 3, 0), (0, 3, 2, 1)),
-    "A4": ((1, 2, 0, 3), (1, 0, 3, 2)),
-    "S4": ((1, 0, 2, 3), (1, 2, 3, 0)),
-    "A5": ((1, 2, 0, 3, 4), (1, 2, 3, 4, 0)),
-}
-
-
-def _product(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
-    """First one, then the other."""
-    return tuple(other[i] for i in one)
-
-
 def _group_words(group: str) -> WordTask:
     """Words over all elements, each written by the images of 0, 1, ...; the answer is the product
     from left to right."""
-    if group not in _GROUPS:
-        raise UsageError(f"the group {quoted(str(group))}: accepted are {', '.join(_GROUPS)}")
-    generators = _GROUPS[group]
-    elements = new = {tuple(range(len(generators[0])))}
-    while new:
-        new = {_product(a, g) for a in new for g in generators} - elements
-        elements = elements | new
-    names = {"".join(map(str, element)): element for element in sorted(elements)}
+    elements = closure(_generators(group))
+    names = {" ".join(map(str, element)): element for element in sorted(elements)}
+    if max(map(len, elements)) <= 10:
+        names = {name.replace(" ", ""): element for name, element in names.items()}
+    written = {element: name for name, element in names.items()}
 
     def answer(word: Word) -> str:
-        product = names[word[0]]
-        for letter in word[1:]:
-            product = _product(product, names[letter])
-        return "".join(map(str, product))
+        return written[reduce(times, (names[letter] for letter in word))]
 
     return WordTask(tuple(names), answer, least=1)
 
 
-def _majority() -> WordTask:
-    return WordTask(("0", "1"), lambda word: 2 * word.count("1") > len(word))
+def _generators(group: str) -> tuple[Element, ...]:
+    if group not in GROUPS:
+        raise UsageError(f"the group {quoted(str(group))}: accepted are {', '.join(GROUPS)}")
+    return GROUPS[group]
+
+
+def derived_length_of(group: str) -> int | None:
+    """The derived length of a group by its name; None for one that is not solvable.
+
+    >>> derived_length_of("S3"), derived_length_of("A5")
+    (2, None)
+    """
+    return series_length(group, exponent(closure(_generators(group))))
 
 
 _MADE: dict[str, tuple[Callable[..., WordTask], tuple[str, ...]]] = {
@@ -133,6 +125,9 @@ _MADE: dict[str, tuple[Callable[..., WordTask], tuple[str, ...]]] = {
     "parity-bits": (_parity, ("n",)),
     "blocks": (_blocks, ("k",)),
     "dyck": (_dyck, ("k", "D")),
+    "elementary-words": (_group_words, ("group",)),
     "group-words": (_group_words, ("group",)),
-    "majority": (_majority, ()),
+    "dihedral-words": (_group_words, ("group",)),
+    "s4-words": (_group_words, ("group",)),
+    "a5-words": (_group_words, ("group",)),
 }

@@ -168,16 +168,16 @@ def causal_amnesia(case: Case) -> Exact:
     r"""A causal net forgets the tokens whose states have collapsed.
 
     If two inputs of any lengths share their first $t$ tokens, then in every layer of every causal
-    net the distance $\Delta$ of their last states is at most $\delta + \delta'$, the diameters of
-    the states of either input from position $t$ on.
+    net whose embeddings do not depend on the length the distance $\Delta$ of their last states is
+    at most $\delta + \delta'$, the diameters of the states of either input from position $t$ on.
 
     A causal state at position $t$ is the same for both inputs, and each last state is within a
     diameter of it: two lines that no machine has checked, so that the verdict is that of the nets
     run here, with and without residual connections and ReLU blocks, on all words that continue a
-    prefix by at most two letters. Attained where one input is the shared prefix itself. A net whose
-    states from $t$ on agree up to $\epsilon$ has forgotten all later tokens up to $2 \epsilon$,
-    whatever is stacked on the last state; a read-out with Lipschitz constant $K$ that tells two
-    such inputs apart by a margin $m$ needs a diameter of at least $m/(2 K)$ for one of them.
+    prefix by at most two letters. Attained where one input is the shared prefix itself. If for both
+    inputs the states from $t$ on agree up to $\epsilon$, their last states differ by at most
+    $2 \epsilon$; a read-out with Lipschitz constant $K$ that tells two such inputs apart by a
+    margin $m$ needs a diameter of at least $m/(2 K)$ for one of them.
     Without a mask the ratio has no bound: rational attention without residual connections has one
     above $10^{12}$ after three layers, and uniform attention makes all states equal in one layer.
     """

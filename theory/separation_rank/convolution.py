@@ -334,13 +334,14 @@ def convolution_cut(case: Case, seed: int) -> Exact:
     For every partition of $N = 4$ or 8 tokens into sides of equal size, and almost all weights, no
     matrix shared by two positions, the separation rank of a convolutional arithmetic circuit with
     windows of two tokens is $\operatorname{cut}$: the least product of capacities of vertices of
-    the pooling tree whose removal parts the sides. The capacity of a token is its number of
-    features, that of a product its number of channels.
+    the pooling tree whose removal parts the sides, in every case measured. The capacity of a token
+    is its number of features, that of a product its number of channels.
 
-    Measured on each partition, 35 of eight tokens. No weights exceed the cut: the values of the
-    removed vertices are summed over, and for fixed ones the circuit is a product of the sides.
-    Theorem 1 of cohen2017 has bounds from below and above in place of the cut. With shared weights,
-    as in convolutional nets, products have smaller capacities: separation_rank/convolution_shared.
+    Measured on each partition, 35 of eight tokens, for a few lists of channels. No weights exceed
+    the cut: the values of the removed vertices are summed over, and for fixed ones the circuit is a
+    product of the sides. Theorem 1 of cohen2017 has bounds from below and above in place of the
+    cut. With shared weights, as in convolutional nets, products have smaller capacities:
+    separation_rank/convolution_shared.
     """
     return _circuit_rank(case, seed)
 
@@ -370,12 +371,13 @@ def convolution_shared(case: Case, seed: int) -> Exact:
     For every partition of $N = 4$ or 8 tokens into sides of equal size, and almost all weights that
     the positions of a layer share, the separation rank of a convolutional arithmetic circuit with
     windows of two tokens is the minimum cut of separation_rank/convolution_cut, where a product of
-    $r$ channels above vertices of capacity $e$ has the capacity $\min(r, e (e + 1)/2)$.
+    $r$ channels above vertices of capacity $e$ has the capacity $\min(r, e (e + 1)/2)$, in every
+    case measured.
 
     For two features and channels 4, 4 the halves of four tokens give 3; the number of channels
     would give 4. Equal numbers of channels and features make no difference. The capacities are
-    ours: the children of a product are the same functions of different tokens, so that its channels
-    lie in the symmetric square of theirs.
+    derived here: the children of a product are the same functions of different tokens, so that its
+    channels lie in the symmetric square of theirs.
     """
     return _circuit_rank(case, seed)
 
@@ -455,7 +457,7 @@ _TYPES = ("1234", "1256", "1235", "1257", "1357")
     supports="separation_rank/convolution_sides",
 )
 def convolution_below_attention(case: Case, seed: int) -> Exact:
-    r"""No sides of eight tokens make a circuit outrank attention.
+    r"""At width 2 no sides of eight tokens outrank attention.
 
     For every partition of $N = 4$ or 8 tokens into sides of equal size, a convolutional arithmetic
     circuit with shared weights has a smaller separation rank than linearised attention of the same

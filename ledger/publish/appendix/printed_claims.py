@@ -74,7 +74,11 @@ class Statement:
     def sizes(self) -> str:
         """How large the nets are that were run, and how long they were trained, as far as fields of
         the cases say it; empty for claims on no nets of that kind."""
-        cases = [row.case for row in self.result.in_scope] if self.claim.needs else []
+        cases = [
+            row.case
+            for row in self.result.in_scope
+            if self.claim.needs and (row.measured is not None or self.result.suite != "long")
+        ]
         parts = []
         for name, phrase in _SIZES.items():
             sizes = sorted({n for case in cases if isinstance(n := case.get(name), int)})

@@ -4,6 +4,7 @@ and their verdicts, and the file of data beside a page."""
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Callable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -120,6 +121,7 @@ def settings() -> str:
 
 # The claim that says of the nets of these whether they are trained out.
 _TRAINED_OUT = "trained_depth/wall_is_trained_out"
+_ASKED = ("trained_depth/wall_within", "trained_depth/wall_beyond", "trained_depth/wall_seen")
 
 
 def trained(recorded: Recorded) -> str:
@@ -129,19 +131,19 @@ def trained(recorded: Recorded) -> str:
     answer = {"HOLDS": "yes", "FAILS": "no"}.get(str(asked.verdict) if asked else "", "open")
     listed = []
     for key, claim in recorded.claims.items():
-        if "updates" not in claim.entitled or not claim.needs:
+        if not re.search("updates|iterations", claim.entitled) or not claim.needs:
             continue
         result = recorded.judged(key)
         listed.append(
             (
                 f"[{prose(claim.entitled)}](/claims/{key}.md)",
                 verdict(marked(result)) if result else "not recorded",
-                answer if "trained_depth/wall_" in key else "not asked",
+                answer if key in _ASKED else "not asked",
             )
         )
     return _folded(
         f"{len(listed)} claims",
-        pipe_table("claim | verdict | trained out", listed),
+        pipe_table("claim | verdict | trained out (one net of each kind asked)", listed),
     )
 
 

@@ -40,7 +40,15 @@ from ..appendix.typesetting import pipe_table, prose
 from ..drawing.line_plot import line_plot
 from ..drawing.rank_panels import rank_panels
 from ..page_questions import QUESTIONS
-from . import claim_pages, count_comparison, depth_evidence, explorer, inline, page_blocks
+from . import (
+    atlas_pages,
+    claim_pages,
+    count_comparison,
+    depth_evidence,
+    explorer,
+    inline,
+    page_blocks,
+)
 
 # What of docs/ is no source of pages: the files of Sphinx, and what is built.
 _APART = {"conf.py", "_static", "_build", "_site", "explorer"}
@@ -124,6 +132,7 @@ def _generated(judged: Sequence[ClaimResult], recorded: Recorded, out: Path) -> 
         out / "glossary.md": claim_pages.glossary([r.claim for r in judged]),
     }
     by_key = {r.claim.key: r for r in judged}.get
+    pages |= atlas_pages.pages(by_key, out / "tasks")
     for r in judged:
         file = out / "data" / f"{r.claim.topic}-{r.claim.name}.csv"
         data = page_blocks.data([r.claim.key], recorded, file)

@@ -1,0 +1,121 @@
+"""The pages of the atlas of least depth: the table with its open gaps, and one page for each task
+with every bound in order of time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from depthlaw.advisor.atlas import AtlasRow, Bound, atlas_rows, bounds, classes, tasks
+from depthlaw.advisor.base.quantities import plural
+
+from ...verdicts.suite_verdicts import ClaimResult, marked
+from ..appendix.typesetting import code, md, pipe_table, verdict
+
+Judged = Callable[[str], ClaimResult | None]
+
+
+def pages(judged: Judged, folder: Path) -> dict[Path, str]:
+    """Every page by its path.
+
+    Args:
+        judged: the verdict on a claim by its key; None where nothing is recorded.
+        folder: where they go.
+    """
+    return {
+        folder / "index.md": _index(judged),
+        **{folder / f"{key}.md": _task(key, judged) for key in tasks()},
+    }
+
+
+def _index(judged: Judged) -> str:
+    rows = list(atlas_rows())
+    checked = sum(any(end and end.claim for end in (row.lower, row.upper)) for row in rows)
+    open_ = [row for row in rows if row.gap == "open"]
+    menu = "\n".join(tasks())
+    return "\n\n".join(
+        [
+            "# Atlas of least depth",
+            "How many layers does this need? For each task and class of models: the greatest depth "
+            "that is known to be necessary, and the least that is known to suffice. *none*: no "
+            "depth suffices. A verdict links to the claim that checks that end here; *published* "
+            "is not checked here. The same table: `depthlaw tasks`, by year with `--known-by`. "
+            "Weights of your own: [check a net](/how-to/check-a-net.md).",
+            f"{plural(len(rows), 'row')} about {plural(len(tasks()), 'task')} and "
+            f"{plural(len(classes()), 'class')} of models; {checked} have an end that is checked "
+            f"here, {len(open_)} have a gap between their ends.",
+            _table(rows, judged),
+            "## Open gaps",
+            "Rows whose ends differ, or of which one is not known.",
+            _table(open_, judged),
+            "## Classes of models",
+            pipe_table(
+                "class | what it is, exactly | depth counts",
+                ((code(c.key), md(c.definition), md(c.unit)) for c in classes().values()),
+            ),
+            f"```{{toctree}}\n:hidden:\n\n{menu}\n```",
+        ]
+    )
+
+
+def _table(rows: list[AtlasRow], judged: Judged) -> str:
+    listed = pipe_table(
+        "task | class | needed | suffices | checked below | checked above",
+        (
+            (
+                f"[{md(row.task.name)}]({row.task.key}.md)",
+                md(row.class_.name),
+                _depth(row.lower),
+                _depth(row.upper),
+                _check(row.lower, judged),
+                _check(row.upper, judged),
+            )
+            for row in rows
+        ),
+    )
+    return f":::{{container}} compact\n\n{listed}\n:::"
+
+
+def _task(key: str, judged: Judged) -> str:
+    task = tasks()[key]
+    parts = [f"# {md(task.name)}", md(task.definition)]
+    for row in atlas_rows(key):
+        own = [b for b in bounds() if (b.task, b.class_) == (key, row.class_.key)]
+        parts += [
+            f"## {md(row.class_.name)}",
+            f"{md(row.class_.definition)} Depth counts {md(row.class_.unit)}.",
+            pipe_table(
+                "year | bound | depth | who, and where | checked here",
+                ((str(b.year), *_told(b, judged)) for b in sorted(own, key=lambda b: b.year)),
+            ),
+        ]
+        if row.gap == "open":
+            known = f"needed: {_depth(row.lower)}, suffices: {_depth(row.upper)}"
+            parts.append(f"*Open* ({known}; a dash: no bound is known to us).")
+    return "\n\n".join(parts) + "\n"
+
+
+def _told(bound: Bound, judged: Judged) -> tuple[str, str, str, str]:
+    gone = f" (until {bound.superseded})" if bound.superseded else ""
+    who = "ours" if bound.source == "depthlaw" else f"{{cite:t}}`{bound.source}`"
+    what = "; ".join(filter(None, [bound.checked, bound.note]))
+    return (
+        bound.end + gone,
+        _depth(bound),
+        f"{who}, {md(bound.place)} ({bound.mark})",
+        _check(bound, judged) + (f": {md(what)}" if what else ""),
+    )
+
+
+def _depth(bound: Bound | None) -> str:
+    return "-" if bound is None else md(bound.depth)
+
+
+def _check(bound: Bound | None, judged: Judged) -> str:
+    if bound is None:
+        return "-"
+    if not bound.claim:
+        return "published"
+    result = judged(bound.claim)
+    word = verdict(marked(result)) if result else "not recorded"
+    return f"[{word}](/claims/{bound.claim}.md)"

@@ -1,0 +1,69 @@
+"""The atlas of least depth: its tables fit together, and answers follow from them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from depthlaw.advisor import atlas
+from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.advisor.recommendation import recommend
+from depthlaw.theory.claims.definition import registry
+
+ROWS = list(atlas.atlas_rows())
+BIBLIOGRAPHY = (Path(atlas.__file__).parents[2] / "theory/bibliography.bib").read_text()
+
+
+def test_bounds_name_what_there_is() -> None:
+    sources = set(re.findall(r"(?m)^@\w+\{([^,]+),", BIBLIOGRAPHY)) | {"depthlaw"}
+    for bound in atlas.bounds():
+        assert bound.task in atlas.tasks()
+        assert bound.class_ in atlas.classes()
+        assert bound.end in ("lower", "upper")
+        assert bound.mark in ("printed", "reported", "recalled", "derived")
+        assert bound.source in sources, bound
+        assert not bound.claim or bound.claim in registry(), bound
+        assert bool(bound.claim) <= bool(bound.checked), bound
+        assert bound.depth
+        assert bound.depth != atlas.NONE or bound.end == "lower"
+
+
+def test_the_table_is_as_large_as_promised() -> None:
+    checked = [row for row in ROWS if any(end and end.claim for end in (row.lower, row.upper))]
+    assert len(ROWS) >= 40
+    assert len(checked) >= 25
+    assert {row.task.key for row in ROWS} == set(atlas.tasks())
+    assert {row.class_.key for row in ROWS} == set(atlas.classes())
+
+
+def test_no_end_has_two_bounds_that_stand() -> None:
+    ends = [(b.task, b.class_, b.end) for b in atlas.bounds() if b.superseded is None]
+    assert len(ends) == len(set(ends))
+
+
+def test_earlier_years_know_less_and_keep_what_was_superseded() -> None:
+    hops = {row.class_.key: row for row in atlas.atlas_rows("hops", 2024)}
+    upper = hops["one-causal-head"].upper
+    assert upper is not None
+    assert (upper.depth, upper.superseded) == ("floor(log2(k)) + 2", 2026)
+    now = {row.class_.key: row for row in atlas.atlas_rows("hops")}
+    assert now["one-causal-head"].upper.depth == "ceil(log2(k)) + 2"  # type: ignore[union-attr]
+    assert len(list(atlas.atlas_rows(known_by=2020))) < len(ROWS)
+
+
+def test_a_gap_is_closed_where_both_ends_meet_or_no_depth_is_enough() -> None:
+    gaps = {(row.task.key, row.class_.key): row.gap for row in ROWS}
+    assert gaps["dyck", "uhat-right"] == gaps["parity", "counting"] == "closed"
+    assert gaps["parity", "softmax-positions"] == gaps["cpwl", "relu"] == "open"
+
+
+def test_the_advisor_answers_from_it() -> None:
+    (task,) = recommend(task="dyck").tasks
+    assert any("needed D + 1" in remark for remark in task.remarks)
+    assert len(recommend(task="parity", known_by=2023).tasks[0].remarks) == 1
+    with pytest.raises(UsageError, match="unknown task"):
+        recommend(task="knapsack")
+    with pytest.raises(UsageError, match="belongs to the task"):
+        recommend(task="dyck", hops="3")

@@ -1,0 +1,159 @@
+"""Nets in files: exact answers, and one line for what is wrong."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+
+from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.ledger.cli.arguments import main
+from depthlaw.theory.least_depth.explicit_nets import breaks, net_of
+from depthlaw.theory.least_depth.task_words import word_task
+
+NETS = Path(__file__).parents[2] / "docs/examples/nets"
+FILES = sorted(NETS.glob("*.json"))
+
+
+def body(name: str) -> dict:
+    return json.loads((NETS / f"{name}.json").read_text())
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_each_stored_net_is_right_and_equal_to_the_table(file, capsys) -> None:
+    assert main(["tasks", "check", str(file), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["wrong"] is None
+    assert said["result"] == "equal to the table"
+    assert said["words"] >= 8
+
+
+def checked(changed: dict, tmp_path, capsys) -> tuple[int, str]:
+    file = tmp_path / "net.json"
+    file.write_text(json.dumps(changed))
+    code = main(["tasks", "check", str(file)])
+    out = capsys.readouterr()
+    return code, out.out + out.err
+
+
+def test_one_layer_more_is_worse_and_one_weight_changed_is_wrong(tmp_path, capsys) -> None:
+    net = body("parity")
+    idle = {"heads": []}
+    code, said = checked(net | {"layers": [*net["layers"], idle]}, tmp_path, capsys)
+    assert code == 0
+    assert "3 layers: worse than the table (2)" in said
+    wrong = copy.deepcopy(net)
+    wrong["layers"][0]["mlp"]["out"][5][1] = -1
+    code, said = checked(wrong, tmp_path, capsys)
+    assert code == 1
+    assert said.startswith("WRONG: ")
+    short = net | {"layers": net["layers"][:1]}
+    assert checked(short, tmp_path, capsys)[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"class": "deltanet"}, "is not of the class deltanet: nets of the class deltanet are"),
+        ({"class": "uhat-right"}, "its attention is hard-right, not softmax"),
+        ({"class": "fast"}, "unknown class 'fast'"),
+        ({"task": "chess"}, "the task 'chess' cannot be checked"),
+        ({"parameters": {"k": 2}}, "takes the parameters none; got k"),
+        ({"alphabet": ["0", "2"]}, "the letter '2' has no embedding"),
+        ({"read": [1]}, "the read-out does not fit the width 9"),
+        ({"positions": ["__import__"]}, "cannot read the position"),
+        ({"family": "convolution"}, "the family of nets 'convolution' is not known"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(change, says, tmp_path, capsys) -> None:
+    code, said = checked(body("parity") | change, tmp_path, capsys)
+    assert code == 2
+    assert says in said
+    assert said.count("\n") == 1
+
+
+def test_weights_that_break_their_class_are_refused() -> None:
+    delta = body("d4-deltanet")
+    delta["layers"][0]["step"]["0123"]["matrix"] = [["3/2"]]
+    assert "is not I - beta k k^T" in breaks(net_of(delta), "deltanet")
+    assert breaks(net_of(body("d4-deltanet")), "deltanet") == ""
+    assert "is not diagonal" in breaks(net_of(body("d4-deltanet")), "diagonal-ssm")
+    residues = body("s3-diagonal")
+    residues["layers"][1]["step"][next(iter(residues["layers"][1]["step"]))]["add"] = [1]
+    assert "adds to the state" in breaks(net_of(residues), "diagonal-ssm")
+
+
+@pytest.mark.parametrize(
+    ("kind", "answers"),
+    [
+        ("hard-right", [True, False, True]),
+        ("hard-left", [True, True, False]),
+        ("average", [True, True, True]),
+        ("softmax", [True, True, True]),
+        ("linear", [True, True, True]),
+    ],
+)
+def test_kinds_of_attention(kind, answers) -> None:
+    """One head that looks at a value with equal scores: the words 1, 10 and 01."""
+    head = {
+        "attention": kind,
+        "query": [[1, 1]],
+        "key": [[1, 1]],
+        "value": [[0, 1]],
+        "output": [[0], [1]],
+        "base": 2,
+    }
+    net = net_of(
+        {
+            "family": "attention",
+            "alphabet": ["0", "1"],
+            "embedding": {"0": [1, 0], "1": [0, 1]},
+            "layers": [{"heads": [head], "residual": False}],
+            "read": [0, 1],
+        }
+    )
+    assert [net.answer(word) for word in (("1",), ("1", "0"), ("0", "1"))] == answers
+
+
+def test_roots_of_polynomials_are_exact() -> None:
+    net = net_of(
+        {
+            "family": "attention",
+            "generator": {"polynomial": "x^2 - 2", "above": 0},
+            "alphabet": ["0", "1"],
+            "embedding": {"0": ["x"], "1": ["-1414213562373095/1000000000000000"]},
+            "layers": [
+                {
+                    "heads": [
+                        {
+                            "attention": "linear",
+                            "query": [[0]],
+                            "key": [[0]],
+                            "value": [[1]],
+                            "output": [[0]],
+                        }
+                    ]
+                }
+            ],
+            "read": [1],
+        }
+    )
+    assert [net.answer((letter,)) for letter in "01"] == [True, False]
+
+
+def test_words_and_their_answers() -> None:
+    dyck = word_task("dyck", {"k": 1, "D": 2})
+    assert [word for word in dyck.words(4) if dyck.answer(word)] == [
+        (),
+        ("(", ")"),
+        ("(", "(", ")", ")"),
+        ("(", ")", "(", ")"),
+    ]
+    blocks = word_task("blocks", {"k": 2})
+    assert ["".join(w) for w in blocks.words(3) if blocks.answer(w)] == ["ab", "aab", "abb"]
+    s3 = word_task("group-words", {"group": "S3"})
+    assert s3.answer(("120", "102")) == "021"
+    with pytest.raises(UsageError, match="the group 'M11'"):
+        word_task("group-words", {"group": "M11"})
