@@ -116,7 +116,7 @@ def _from_atlas(key: str, known_by: int | None) -> TaskAnswer:
     return TaskAnswer(
         key,
         f"Task: {task.name}. {task.definition}",
-        f"It depends on the class of models: {plural(len(rows), 'class')} in the atlas; "
+        f"It depends on the class of models, of which the atlas has {len(rows)}; "
         f"`depthlaw tasks list {key}` defines them and names sources",
         tuple(remarks),
         (),

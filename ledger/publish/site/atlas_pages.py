@@ -42,7 +42,7 @@ def _index(judged: Judged) -> str:
             "is not checked here. The same table: `depthlaw tasks`, by year with `--known-by`. "
             "Weights of your own: [check a net](/how-to/check-a-net.md).",
             f"{plural(len(rows), 'row')} about {plural(len(tasks()), 'task')} and "
-            f"{plural(len(classes()), 'class')} of models; {checked} have an end that is checked "
+            f"{len(classes())} classes of models; {checked} have an end that is checked "
             f"here, {len(open_)} have a gap between their ends.",
             _table(rows, judged),
             "## Open gaps",
