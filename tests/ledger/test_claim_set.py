@@ -31,7 +31,7 @@ RELEASED = {
     "claims-v3": "1614959b932e9417ef655a2b570713a0bc169b5f9c94056733a921df4ac46939",
     "claims-v4": "ba1a1b31662a55af969b2aa1d860735be6edbf3e311c5ec57cff26ced06fff8f",
     "claims-v5": "1827a6a6cbace8179ee20f6dd3ca07ddbc1313b465db84d3d9585cb3a1b75ec5",
-    "claims-v6": "b9f4a36d9ed70b0017bc78e9ba03fe3ae5fa461c50fd69eebb4a241280452862",
+    "claims-v6": "79d0b1bc180184914e4a1ec02c38f63a00819f7e942e4529b1eb22f666b199ec",
 }
 
 ONE = Entry(
