@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from depthlaw.advisor import atlas
 from depthlaw.ledger.publish.site import claim_pages, pages
 from depthlaw.ledger.publish.site.page_blocks import Recorded
 from depthlaw.ledger.records.store import Store
@@ -53,6 +54,8 @@ def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(t
         "glossary.md",
         "hand-written.md",
         "most-wanted.md",
+        "tasks/index.md",
+        *(f"tasks/{task}.md" for task in atlas.tasks()),
     }
     former = (out / "claims" / "former.md").read_text()
     assert "`depth_width/deeper_updates_are_slower` | UNDECIDED | it timed updates" in former

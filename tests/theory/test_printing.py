@@ -97,6 +97,7 @@ _SAFE: dict[str, Any] = {
     "tanh": math.tanh,
     "arcsin": math.asin,
     "arccos": math.acos,
+    "acosh": math.acosh,
     "e": math.e,
     "pi": math.pi,
     "ceil": lambda x: math.ceil(x - 1e-11),
