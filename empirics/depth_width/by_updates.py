@@ -314,8 +314,8 @@ def _at_operations(case: Case, depth: int, device: str, folder: str) -> np.ndarr
     expected="FAILS",
     control=Control(
         _net(1_000, depth=1, other=2, readout=False),
-        "a twentieth of the loss",
-        statement=Gt(gain, Rational(1, 20)),
+        "a two-hundredth of the loss",
+        statement=Gt(gain, Rational(1, 200)),
     ),
     supports="depth_width/depth_gains_by_updates",
     **_NETS,
