@@ -29,7 +29,9 @@ def list_tasks(task: str | None, known_by: int | None, json_output: bool) -> int
     table = plain_table(2)
     headings = (*(() if task else ("task",)), "class", "needed", "suffices", "gap", "checked")
     for heading in headings:
-        table.add_column(heading, overflow="fold", min_width=8)
+        table.add_column(
+            heading, overflow="fold", min_width=8, no_wrap=heading in ("task", "class", "gap")
+        )
     for row in rows:
         cells = (
             row.class_.key,
