@@ -71,8 +71,10 @@ class Bound:
 
     @property
     def verdict(self) -> str:
-        """The verdict on its claim, or that it is not checked here."""
-        return (verdict(self.claim) or "not recorded") if self.claim else "not checked here"
+        """The verdict on its claim; without one whether it is published, or derived here alone."""
+        if self.claim:
+            return verdict(self.claim) or "not recorded"
+        return "argued in words" if self.source == "depthlaw" else "published"
 
 
 @dataclass(frozen=True)

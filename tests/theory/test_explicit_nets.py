@@ -26,7 +26,7 @@ def test_each_stored_net_is_right_and_equal_to_the_table(file, capsys) -> None:
     assert main(["tasks", "check", str(file), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["wrong"] is None
-    assert said["result"] == "equal to the table"
+    assert said["result"] == "as many as the table"
     assert said["words"] >= 8
 
 
@@ -43,7 +43,7 @@ def test_one_layer_more_is_worse_and_one_weight_changed_is_wrong(tmp_path, capsy
     idle = {"heads": []}
     code, said = checked(net | {"layers": [*net["layers"], idle]}, tmp_path, capsys)
     assert code == 0
-    assert "3 layers: worse than the table (2)" in said
+    assert "3 layers: more than the table (2)" in said
     wrong = copy.deepcopy(net)
     wrong["layers"][0]["mlp"]["out"][5][1] = -1
     code, said = checked(wrong, tmp_path, capsys)
@@ -58,6 +58,9 @@ def test_one_layer_more_is_worse_and_one_weight_changed_is_wrong(tmp_path, capsy
     [
         ({"class": "deltanet"}, "is not of the class deltanet: nets of the class deltanet are"),
         ({"class": "uhat-right"}, "its attention is hard-right, not softmax"),
+        ({"class": "counting"}, "does not show in such a file; accepted are softmax"),
+        ({"generator": {"polynomial": "open(1)"}}, "cannot read the generator"),
+        ({"generator": {"polynomial": "x^2 - 2"}, "read": ["exit()"]}, "cannot read the number"),
         ({"class": "fast"}, "unknown class 'fast'"),
         ({"task": "chess"}, "the task 'chess' cannot be checked"),
         ({"parameters": {"k": 2}}, "takes the parameters none; got k"),

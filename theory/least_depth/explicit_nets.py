@@ -47,7 +47,23 @@ Number = Any
 Vector = list[Number]
 KINDS = ("hard-right", "hard-left", "average", "softmax", "weights", "linear")
 MASKS = ("none", "causal", "strict")
+# SymPy evaluates what it parses: of a file it gets nothing but arithmetic in named letters.
 _POSITION = re.compile(r"[\d\sin+\-*/^().]+")
+_POLYNOMIAL = re.compile(r"[\d\sx+\-*/^().]+")
+
+
+_X = sympy.Symbol("x")
+
+
+def _polynomial(text: str) -> sympy.Expr:
+    """Arithmetic in x.
+
+    Raises:
+        ValueError: for anything else.
+    """
+    if not _POLYNOMIAL.fullmatch(text):
+        raise ValueError(f"{text!r} is no polynomial in x")
+    return sympy.sympify(text.replace("^", "**"), {"x": _X})
 
 
 @dataclass(frozen=True)
@@ -69,9 +85,8 @@ class Field:
             try:
                 if self.domain is None:
                     return Fraction(text.replace(" ", ""))
-                x = sympy.Symbol("x")
-                poly = sympy.Poly(sympy.sympify(text.replace("^", "**"), {"x": x}), x, domain="QQ")
-                return self.domain.from_sympy(poly.as_expr().subs(x, self.root))
+                poly = sympy.Poly(_polynomial(text), _X, domain="QQ")
+                return self.domain.from_sympy(poly.as_expr().subs(_X, self.root))
             except (ValueError, ZeroDivisionError, sympy.SympifyError, sympy.PolynomialError):
                 pass
         raise UsageError(
@@ -107,12 +122,11 @@ def field_of(body: Mapping[str, Any]) -> Field:
     named = body.get("generator")
     if named is None:
         return Field()
-    x = sympy.Symbol("x")
     try:
-        polynomial = sympy.Poly(named["polynomial"].replace("^", "**"), x)
-        above = sympy.Rational(str(named.get("above", 0)))
+        polynomial = sympy.Poly(_polynomial(named["polynomial"]), _X)
+        above = Fraction(str(named.get("above", 0)))
         roots = [root for root in sympy.real_roots(polynomial) if root > above]
-    except (KeyError, AttributeError, sympy.SympifyError, sympy.PolynomialError) as error:
+    except (KeyError, TypeError, AttributeError, ValueError, sympy.PolynomialError) as error:
         raise UsageError(f"cannot read the generator {quoted(str(named))} ({error})") from None
     if not roots:
         raise UsageError(f"the generator {quoted(str(named))} has no real root above {above}")
@@ -321,8 +335,16 @@ def breaks(net: AttentionNet | RecurrentNet, kind: str) -> str:
 
     What they do not show (that sizes do not grow with the length, how many bits a number has) is
     for a reader to check.
+
+    Raises:
+        UsageError: for a class of which weights show nothing.
     """
-    recurrent = kind in ("diagonal-ssm", "sign-ssm", "deltanet")
+    if kind not in CHECKED:
+        raise UsageError(
+            f"whether a net is of the class {kind} does not show in such a file; accepted are "
+            + ", ".join(CHECKED)
+        )
+    recurrent = kind in _RECURRENT
     if recurrent != isinstance(net, RecurrentNet):
         return f"nets of the class {kind} are {'recurrent' if recurrent else 'of attention'}"
     if isinstance(net, RecurrentNet):
@@ -330,8 +352,6 @@ def breaks(net: AttentionNet | RecurrentNet, kind: str) -> str:
         for letter, matrix, add in steps:
             if why := _breaks_step(kind, net.field, matrix, add):
                 return f"the step of {quoted(letter)} {why}"
-        return ""
-    if kind not in _HEADS:
         return ""
     kinds, mask, positions, mlp = _HEADS[kind]
     for head in (head for layer in net.layers for head in layer.heads):
@@ -354,6 +374,10 @@ _HEADS: dict[str, tuple[tuple[str, ...], str, bool, bool]] = {
     "uhat-left": (("hard-left",), "strict", False, True),
     "linear-attention": (("linear",), "", True, False),
 }
+
+
+_RECURRENT = ("diagonal-ssm", "sign-ssm", "deltanet")
+CHECKED = (*_HEADS, *_RECURRENT)
 
 
 def _breaks_step(kind: str, field: Field, matrix: list[Vector], add: Vector) -> str:
