@@ -6,8 +6,6 @@ beyond them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sympy import ceiling, floor, log
 
 from depthlaw.advisor.laws import layers_for_diameter, layers_for_hops
@@ -26,9 +24,6 @@ from .experiment import (
     about_nets,
     after,
 )
-
-if TYPE_CHECKING:
-    from ..training.depth_search import Answers
 
 least = quantity(
     "trained_depth", "L_{tr}", "least depth at which trained nets answer every group of a task"
@@ -183,12 +178,13 @@ def least_of(case: Case, device: str, folder: str) -> Ball:
     from .net_answers import answers_of
 
     groups = (case.hops,) if "hops" in case else None
-    by_depth: list[Answers] = [
-        answers_of(case, depth, device, folder) for depth in range(1, case.tried + 1)
-    ]
-    passes = [
-        [answers.passes(s, groups) for s in range(len(answers.right))] for answers in by_depth
-    ]
+    passes: list[list[bool | None]] = []
+    for depth in range(1, case.tried + 1):
+        answers = answers_of(case, depth, device, folder)
+        passes.append([answers.passes(s, groups) for s in range(len(answers.right))])
+        # More layers than are enough for every seed are none's least.
+        if all(passes[-1]):
+            break
     if case.seeds == "best":
         # The first of all seeds: of each its own least depth, then the minimum of both ends.
         alone = [

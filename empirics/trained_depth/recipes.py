@@ -13,6 +13,7 @@ from depthlaw.theory.claims.definition import Case
 from ..nets.net import NetShape, gpt2
 from ..tasks.graphs import Connectivity
 from ..tasks.sequences import HopK
+from ..tasks.words import Words
 from ..training.depth_search import Training
 from ..training.settings import Settings
 
@@ -41,6 +42,10 @@ _EXAMPLES = {(24, 23): 16_384, (82, 81): 16_384, (24, 1): 32_768, (24, 4): 32_76
 _PUBLISHED = {98: (128, 100_001, 1000), 8: (32, 60, 10)}
 
 
+# Classes of the atlas whose models see no positions.
+_NO_POSITIONS = ("counting", "uhat-right")
+
+
 def training(case: Case, depth: int) -> Training:
     """The training of nets of a depth on a case's task.
 
@@ -64,6 +69,8 @@ def training(case: Case, depth: int) -> Training:
     """
     if case.task == "connectivity":
         return _on_graphs(case, case.vertices, case.diameter, depth)
+    if "atlas" in case:
+        return _of_the_atlas(case, depth)
     if case.task not in ("induction", "hop_k"):
         raise ValueError(f"task={case.task!r}: accepted are connectivity, induction and hop_k")
     if case.task == "hop_k" and case.symbols in _PUBLISHED:
@@ -91,6 +98,30 @@ def training(case: Case, depth: int) -> Training:
         examples=_EXAMPLES.get(size, Training.examples),
         shuffled=bool(case.get("shuffled", False)),
     )
+
+
+def _of_the_atlas(case: Case, depth: int) -> Training:
+    """Nets of `learnt_layers`: one recipe for all tasks, but that those of classes without
+    positions have none."""
+    task = (
+        HopK(symbols=case.symbols, alphabet=4, k_max=case.hops, k_min=case.hops, vocabulary=0)
+        if "hops" in case
+        else Words(case.task, case.symbols, case.get("size", 0))
+    )
+    shape = NetShape(
+        width=32,
+        depth=depth,
+        norm="pre",
+        mlp=128,
+        causal=True,
+        positions="none" if case.model in _NO_POSITIONS else "learned",
+        length=task.length,
+        biases=True,
+        vocabulary=task.vocabulary,
+        outputs=task.outputs,
+    )
+    how = _settings(case, (), 32)
+    return Training(shape, task, how, (2e-3,), tuple(range(8)))
 
 
 def _published(case: Case, depth: int) -> Training:
@@ -169,8 +200,8 @@ def _seeds(long: bool) -> tuple[int, ...]:
     return tuple(range(3 if long else 5))
 
 
-def _settings(case: Case, size: tuple[int, int], batch: int) -> Settings:
-    steps = case.get("updates", _STEPS[size])
+def _settings(case: Case, size: tuple[int, ...], batch: int) -> Settings:
+    steps = case.get("updates") or _STEPS[size]
     return Settings(
         steps=steps,
         batch=batch,

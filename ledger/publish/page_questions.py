@@ -28,6 +28,7 @@ from depthlaw.theory.claims.definition import Case, at, find
 from depthlaw.theory.claims.rounding import LEVEL
 from depthlaw.theory.claims.values import Ball, Exact, Measured, Outside, Proportion, Sample
 from depthlaw.theory.claims.verdict import judge
+from depthlaw.theory.separation_rank.dimension_count import dimension_count
 
 from .drawing.panels import (
     Found,
@@ -298,6 +299,75 @@ def _least_by_updates(results: Found) -> Iterator[Panel]:
         )
 
 
+# --- learnt, needed and enough --------------------------------------------------------------------
+
+_LEARNT = _keys("trained_depth", "sufficient_is_learnt necessary_binds_training")
+
+
+def _by_task(results: Found) -> dict[str, dict[str, Ball]]:
+    """Least depths by the best, the median and the worst seed of each task that is recorded."""
+    tasks: dict[str, dict[str, Ball]] = {}
+    for case, value in rows(results, *_LEARNT):
+        if isinstance(value, Ball):
+            tasks.setdefault(str(case.task), {})[str(case.seeds)] = value
+    return {task: seeds for task, seeds in tasks.items() if len(seeds) == 3}
+
+
+def _learnt_says(results: Found) -> Iterator[str]:
+    bounds = {str(c.task): (c.needed, c.enough, c.updates) for c, _ in rows(results, *_LEARNT)}
+    kinds: dict[str, list[str]] = {"more": [], "as many": [], "fewer": []}
+    for task, seeds in _by_task(results).items():
+        median, (needed, enough, _) = seeds["median"], bounds[task]
+        if median.low > enough:
+            kinds["more"].append(task)
+        elif median.high < needed:
+            kinds["fewer"].append(task)
+        elif median.low >= needed and median.high <= enough:
+            kinds["as many"].append(task)
+    said = {
+        "more": "more layers than suffice",
+        "as many": "as many layers as are needed and suffice",
+        "fewer": "fewer layers than are needed for all lengths, or in the class beside it",
+    }
+    for kind, tasks in kinds.items():
+        if tasks:
+            updates, names = bounds[tasks[0]][2], ", ".join(tasks)
+            yield f"After {updates:,} updates the median seed takes {said[kind]}: {names}."
+
+
+@_shows("learnt-layers", says=_learnt_says)
+def _learnt_layers(results: Found) -> Iterator[Panel]:
+    tasks = _by_task(results)
+    bounds = {str(c.task): (c.needed, c.enough) for c, _ in rows(results, *_LEARNT)}
+    places = range(1, len(tasks) + 1)
+    trained = [
+        (
+            float(s["best"].low),
+            float(s["median"].low + s["median"].high) / 2,
+            float(s["worst"].high),
+        )
+        for s in tasks.values()
+    ]
+    series = [
+        Series(f"layers {word}, in a class near to it", tuple(places), depths, kind="points")
+        for word, depths in (
+            ("needed", tuple(bounds[task][0] for task in tasks)),
+            ("that suffice", tuple(bounds[task][1] for task in tasks)),
+        )
+    ]
+    if tasks:
+        low, middle, high = zip(*trained, strict=True)
+        label = "trained: median seed, from the best to the worst of eight"
+        series.insert(0, Series(label, tuple(places), middle, low, high, "points"))
+        yield Panel(
+            "Layers that training takes",
+            "",
+            "layers (one more than tried: beyond)",
+            tuple(series),
+            x_names=tuple(tasks),
+        )
+
+
 _DROPOUT = {"left on": "published_dropout_on", "off": "published_dropout_off"}
 
 
@@ -325,6 +395,72 @@ def _published(results: Found) -> Iterator[Panel]:
             (*lines, *published),
             x_scale="log",
         )
+
+
+# --- convolution beside attention -----------------------------------------------------------------
+
+
+@_shows("convolution-beside-attention")
+def _convolution(results: Found) -> Iterator[Panel]:
+    """Ranks of a partition of eight tokens of each type, then those of two partitions for more."""
+    circuits, ratios = (
+        {
+            (len(case.channels.split("-")), case.side): value.value
+            for case, value in rows(results, f"separation_rank/{name}", features=2, shared=True)
+            if set(case.channels) == set("2-") and isinstance(value, Exact)
+        }
+        for name in ("convolution_shared", "convolution_below_attention")
+    )
+    attention = {key: circuits[key] / ratio for key, ratio in ratios.items() if key in circuits}
+    eight = sorted((circuits[key], key) for key in attention if key[0] == 3)
+    if eight:
+        by_side = {
+            "convolutional circuit": circuits,
+            "linearised attention, three layers": attention,
+        }
+        yield named(
+            "Eight tokens, width 2",
+            "tokens of one side",
+            "separation rank",
+            {
+                label: [(" ".join(key[1]), Exact(of[key])) for _, key in eight]
+                for label, of in by_side.items()
+            },
+            {"2^4: circuits have no more": 16},
+        )
+    lines = curves(
+        rows(results, "separation_rank/convolution_sides", width=2),
+        "tokens",
+        "alternating",
+        lambda turn: "circuit, sides in turn" if turn else "circuit, first and second half",
+        "points",
+    )
+    ranks = curve(
+        "linearised attention",
+        {2**layers: Exact(rank) for (layers, _), rank in attention.items()},
+        "points",
+    )
+    deep = range(1, 8)
+    yield Panel(
+        "Width 2, log2 N layers",
+        "tokens N",
+        "separation rank",
+        (
+            *lines,
+            *([ranks] if ranks else []),
+            stated(
+                "largest possible: 2^(N/2)",
+                {2**L: 2.0**2 ** (L - 1) for L in deep},
+                "circuit, sides in turn",
+            ),
+            stated(
+                "S(2, log2 N), the bound for attention",
+                {2**L: dimension_count(2, L) for L in deep},
+            ),
+        ),
+        x_scale="log",
+        y_scale="log",
+    )
 
 
 # --- depth against width --------------------------------------------------------------------------
