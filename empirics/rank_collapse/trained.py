@@ -100,7 +100,7 @@ def curves(case: Case, learns: bool, device: str, folder: str) -> dict[str, np.n
 
 @lru_cache(maxsize=8)
 def _curves(case: Case, learns: bool, device: str, folder: str) -> dict[str, np.ndarray]:
-    train_net = _language if case.task == "language" else _connectivity
+    train_net = language_nets if case.task == "language" else _connectivity
     net, inputs = train_net(case, learns, device, folder)
     return {
         "full": relative_residuals(net, inputs),
@@ -108,7 +108,9 @@ def _curves(case: Case, learns: bool, device: str, folder: str) -> dict[str, np.
     }
 
 
-def _language(case: Case, learns: bool, device: str, folder: str) -> tuple[Net, Tensor]:
+def language_nets(case: Case, learns: bool, device: str, folder: str) -> tuple[Net, Tensor]:
+    """Causal language models, trained or as they are drawn, and windows of text they were not
+    trained on, int64 (1, EXAMPLES, tokens)."""
     from ..exercises.language_model import recipe, trained
 
     # At a rate of 0 nets stay as they are drawn.
@@ -176,17 +178,17 @@ def _connectivity(case: Case, learns: bool, device: str, folder: str) -> tuple[N
 
 _PATHS = Case(task="connectivity", vertices=8, width=48, depth=4, steps=800, batch=64, replicas=16)
 # One of the trainings of the exercise on depth: who has done it need not train again.
-_TEXT = Case(
+TEXT = Case(
     task="language", width=48, depth=8, steps=450, vocabulary=512, replicas=8, corpus=STANDARD
 )
-_LAST = {"full": (_PATHS, _TEXT)}
+_LAST = {"full": (_PATHS, TEXT)}
 
 
 def _after(case: Case, *layers: int) -> tuple[Case, ...]:
     return tuple(Case(**case.fields(), layer=layer) for layer in layers)
 
 
-_LAYERS = {"full": (*_after(_PATHS, 1, 2), *_after(_TEXT, 1, 4, 8))}
+_LAYERS = {"full": (*_after(_PATHS, 1, 2), *_after(TEXT, 1, 4, 8))}
 _COLLAPSES = Source("dong2021", "experiments on trained models", "arXiv:2103.03404")
 _OURS = Source("depthlaw", "after dong2021, experiments on trained models")
 _DROPPED = (

@@ -1,0 +1,58 @@
+"""What is measured of the amnesia bound agrees with loops over tokens, and keeps the bound."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+import torch
+
+from depthlaw.empirics.nets.net import Net, NetShape
+from depthlaw.empirics.rank_collapse.memory import forgetting_ratios
+
+SHARED, TOKENS = 3, 7
+
+
+def pairs(**options):
+    rng = np.random.default_rng(5)
+    shape = NetShape(width=6, depth=3, positions="learned", length=TOKENS, vocabulary=5, **options)
+    net = Net(shape, rng=rng, replicas=2, std=0.3)
+    first = torch.from_numpy(rng.integers(0, 5, (1, 40, TOKENS)))
+    second = torch.from_numpy(rng.integers(0, 5, (1, 40, TOKENS)))
+    second[..., :SHARED] = first[..., :SHARED]
+    return net, first, second
+
+
+def by_loops(net, first, second):
+    """The ratio of every pair, (layers + 1, nets, pairs)."""
+    exact = net.double()
+    with torch.no_grad():
+        states = [[h.numpy() for h in exact.hidden_states(ids)] for ids in (first, second)]
+    return np.array(
+        [
+            [
+                [
+                    abs(one[-1] - other[-1]).max()
+                    / sum(
+                        max(abs(p - q).max() for p, q in combinations(h[SHARED - 1 :], 2))
+                        for h in (one, other)
+                    )
+                    for one, other in zip(of_net, others, strict=True)
+                ]
+                for of_net, others in zip(a, b, strict=True)
+            ]
+            for a, b in zip(*states, strict=True)
+        ]
+    )
+
+
+def test_ratios_agree_with_loops_and_keep_the_bound():
+    net, first, second = pairs(causal=True, norm="pre", mlp=8)
+    each = by_loops(net, first, second)
+    assert forgetting_ratios(net, first, second, SHARED) == pytest.approx(each.mean(-1))
+    assert 0.1 < each.max() <= 1
+
+
+def test_without_a_mask_the_bound_may_break():
+    """Attention of equal weights makes all tokens equal, and those of two inputs different."""
+    net, first, second = pairs(causal=False, residual=False)
+    assert by_loops(net, first, second).max() > 1
