@@ -120,7 +120,7 @@ def _of_the_atlas(case: Case, depth: int) -> Training:
         vocabulary=task.vocabulary,
         outputs=task.outputs,
     )
-    how = _settings(case, (), 32)
+    how = _settings(case, None, 32)
     return Training(shape, task, how, (2e-3,), tuple(range(8)))
 
 
@@ -200,8 +200,8 @@ def _seeds(long: bool) -> tuple[int, ...]:
     return tuple(range(3 if long else 5))
 
 
-def _settings(case: Case, size: tuple[int, ...], batch: int) -> Settings:
-    steps = case.get("updates") or _STEPS[size]
+def _settings(case: Case, size: tuple[int, int] | None, batch: int) -> Settings:
+    steps = case.updates if size is None else case.get("updates") or _STEPS[size]
     return Settings(
         steps=steps,
         batch=batch,

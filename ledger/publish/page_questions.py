@@ -8,6 +8,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from importlib.resources import files
 from typing import Any
 
@@ -405,26 +406,25 @@ def _convolution(results: Found) -> Iterator[Panel]:
     """Ranks of a partition of eight tokens of each type, then those of two partitions for more."""
     circuits, ratios = (
         {
-            (len(case.channels.split("-")), case.side): value.value
+            (len(case.channels.split("-")), str(case.side)): Fraction(value.value)
             for case, value in rows(results, f"separation_rank/{name}", features=2, shared=True)
             if set(case.channels) == set("2-") and isinstance(value, Exact)
         }
         for name in ("convolution_shared", "convolution_below_attention")
     )
     attention = {key: circuits[key] / ratio for key, ratio in ratios.items() if key in circuits}
-    eight = sorted((circuits[key], key) for key in attention if key[0] == 3)
+    eight = [key for _, key in sorted((circuits[k], k) for k in attention) if key[0] == 3]
     if eight:
-        by_side = {
-            "convolutional circuit": circuits,
-            "linearised attention, three layers": attention,
-        }
         yield named(
             "Eight tokens, width 2",
             "tokens of one side",
             "separation rank",
             {
-                label: [(" ".join(key[1]), Exact(of[key])) for _, key in eight]
-                for label, of in by_side.items()
+                label: [(" ".join(key[1]), Exact(ranks[key])) for key in eight]
+                for label, ranks in (
+                    ("convolutional circuit", circuits),
+                    ("linearised attention, three layers", attention),
+                )
             },
             {"2^4: circuits have no more": 16},
         )
@@ -435,7 +435,7 @@ def _convolution(results: Found) -> Iterator[Panel]:
         lambda turn: "circuit, sides in turn" if turn else "circuit, first and second half",
         "points",
     )
-    ranks = curve(
+    beside = curve(
         "linearised attention",
         {2**layers: Exact(rank) for (layers, _), rank in attention.items()},
         "points",
@@ -447,7 +447,7 @@ def _convolution(results: Found) -> Iterator[Panel]:
         "separation rank",
         (
             *lines,
-            *([ranks] if ranks else []),
+            *filter(None, [beside]),
             stated(
                 "largest possible: 2^(N/2)",
                 {2**L: 2.0**2 ** (L - 1) for L in deep},
@@ -970,6 +970,29 @@ def _largest(part: Rows) -> list[tuple[str, Measured]]:
         (_NAMES.get(model, model) + ", no pos." * (case.get("positions", 1) == 0), value)
         for model, (case, value) in widest.items()
     ]
+
+
+_PARTS = {"whole": "whole", "attention": "attention alone"}
+
+
+@_shows("memory")
+def _memory(results: Found) -> Iterator[Panel]:
+    part = rows(results, "rank_collapse/amnesia_is_near")
+    lines = [
+        curve(
+            f"{_PARTS[case_part]}, {'trained' if learns else 'as drawn'}",
+            {case.layer: value for case, value in of},
+        )
+        for (case_part, learns), of in split(part, "part", "learns")
+    ]
+    layers = {case.layer: 1 for case, _ in part}
+    yield Panel(
+        "Texts whose first half is equal",
+        "layer",
+        "distance of last states over its bound",
+        (*filter(None, lines), stated("bound", layers)),
+        y_scale="log",
+    )
 
 
 @_shows("paths")
