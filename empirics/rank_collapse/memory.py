@@ -67,7 +67,7 @@ def _ratios(case: Case, device: str, folder: str, one_token: bool) -> NDArray[np
 def _cases(*layers: int, parts: tuple[str, ...] = ("whole", "attention")) -> tuple[Case, ...]:
     return tuple(
         Case(**TEXT.fields(), learns=learns, part=part, layer=layer)
-        for learns in (0, 1)
+        for learns in (1, 0)
         for part in parts
         for layer in layers
     )
@@ -137,7 +137,7 @@ def forgetting_outruns_collapse(case: Case, device: str = "cpu", folder: str = "
     and for models as they are drawn.
 
     So the diameter of a causal net's states is no measure of what it remembers: what tells the two
-    texts apart shrinks faster than what tells their tokens apart, by a factor of about three in
+    texts apart shrinks faster than what tells their tokens apart, by a factor of three to six in
     each layer from the fourth on.
     """
     return _of(case, device, folder)
