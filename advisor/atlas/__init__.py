@@ -49,6 +49,8 @@ class Bound:
         year: when it was published.
         source: key of the bibliography, "depthlaw" for ours.
         place: where it stands there.
+        quote: the source's own words that state it, formulas in plain text and […] for what is
+            left out; "" for ours, and where its words were not at hand.
         mark: how it is known: printed, reported, recalled or derived.
         claim: key of the claim that checks it; "" for published, not checked here.
         checked: what of it is checked, and how.
@@ -63,6 +65,7 @@ class Bound:
     year: int
     source: str
     place: str
+    quote: str
     mark: str
     claim: str
     checked: str

@@ -46,6 +46,9 @@ def list_tasks(task: str | None, known_by: int | None, json_output: bool) -> int
             say(f"\n{row.class_.key}: {row.class_.definition} Counted: {row.class_.unit}.")
             for end in filter(None, (row.lower, row.upper)):
                 say(f"  {_told(end)}")
+            for quote in dict.fromkeys(end.quote for end in (row.lower, row.upper) if end):
+                if quote:
+                    say(f"  “{quote}”")
     else:
         note("`depthlaw tasks list TASK` says what each class is, and who found each end")
     return 0

@@ -26,6 +26,8 @@ def test_bounds_name_what_there_is() -> None:
         assert bound.source in sources, bound
         assert not bound.claim or bound.claim in registry(), bound
         assert bool(bound.claim) <= bool(bound.checked), bound
+        assert not (bound.quote and bound.source == "depthlaw"), "our own words are no quotation"
+        assert bound.quote == bound.quote.strip(' "“”')
         assert bound.depth
         assert bound.depth != atlas.NONE or bound.end == "lower"
 

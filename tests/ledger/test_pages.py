@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from depthlaw.advisor import atlas
-from depthlaw.ledger.publish.site import claim_pages, pages
+from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.publish.site import atlas_pages, claim_pages, pages
 from depthlaw.ledger.publish.site.page_blocks import Recorded
 from depthlaw.ledger.records.store import Store
 from depthlaw.ledger.running.engines import Inline, execute
@@ -78,6 +79,13 @@ def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(t
     assert (out / "hand-written.md").read_text() == (
         "before\n*Nothing is recorded for this yet.*\nafter\n"
     )
+
+
+def test_words_of_a_source_stand_once_with_its_bounds(capsys):
+    page = atlas_pages.pages(lambda key: None, Path())[Path("dihedral-words.md")]
+    assert main(["tasks", "list", "dihedral-words"]) == 0
+    for text in (page, capsys.readouterr().out):
+        assert text.count("“More generally, we show that k-layer DCD SSMs can express") == 1
 
 
 def test_least_depths_are_those_of_the_statements():

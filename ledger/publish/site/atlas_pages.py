@@ -1,5 +1,5 @@
 """The pages of the atlas of least depth: the table with its open gaps, and one page for each task
-with every bound in order of time."""
+with every bound in order of time and the words of its source."""
 
 from __future__ import annotations
 
@@ -89,10 +89,16 @@ def _task(key: str, judged: Judged) -> str:
                 "year | bound | depth | who, and where | checked here",
                 ((str(b.year), *_told(b, judged)) for b in sorted(own, key=lambda b: b.year)),
             ),
+            *dict.fromkeys(_quoted(b) for b in own if b.quote),
         ]
         if row.gap == "open":
             known = f"needed: {_depth(row.lower)}, suffices: {_depth(row.upper)}"
             parts.append(f"*Open* ({known}; a dash: no bound is known to us).")
+    if any(b.task == key and b.source != "depthlaw" for b in bounds()):
+        parts.append(
+            "Quotations are the words of the source, formulas in plain text. A published bound "
+            "without one: its words were not at hand."
+        )
     return "\n\n".join(parts) + "\n"
 
 
@@ -106,6 +112,10 @@ def _told(bound: Bound, judged: Judged) -> tuple[str, str, str, str]:
         f"{who}, {md(bound.place)} ({bound.mark})",
         _check(bound, judged) + (f": {md(what)}" if what else ""),
     )
+
+
+def _quoted(bound: Bound) -> str:
+    return f"> “{md(bound.quote)}” ({{cite:t}}`{bound.source}`, {md(bound.place)})"
 
 
 def _depth(bound: Bound | None) -> str:
