@@ -242,7 +242,9 @@ def _tensors(file: Path) -> Any:
 
 def _named(file: Path, stored: Any) -> dict[str, Tensor]:
     """Weights by their names, without the prefix before them."""
-    if not isinstance(stored, dict) or not all(isinstance(w, Tensor) for w in stored.values()):
+    if not isinstance(stored, dict) or not all(
+        isinstance(name, str) and isinstance(weight, Tensor) for name, weight in stored.items()
+    ):
         raise UsageError(f"{file} holds no weights by name; accepted is a state_dict alone")
     word = next((name for name in stored if name.endswith("wte.weight")), None)
     if word is None:
@@ -280,7 +282,8 @@ def _fitted(net: Net, weights: Mapping[str, Tensor], complaint: str) -> dict[str
         ("without a place", weights.keys() - places.values()),
     ):
         if names:
-            raise UsageError(f"{complaint}: {len(names)} weights are {what}, such as {min(names)}")
+            count = plural(len(names), "weight")
+            raise UsageError(f"{complaint}: {count} {what}, such as {min(names)}")
     for own, weight in fitted.items():
         if not weight.isfinite().all():
             raise UsageError(f"{complaint}: {places[own]} holds weights that are not finite")

@@ -20,8 +20,8 @@ from ..training.evaluation import correct, logits_of, source, spot_counts
 class OneHop(HopK):
     """hop_k of one k, with the token ids of the published task, whose k go up to 16.
 
-    >>> OneHop(k=2).batch(torch.Generator().manual_seed(0), 1, 1).inputs[0, 0, :4].tolist()
-    [2, 18, 17, 18]
+    >>> OneHop(k=2).batch(torch.Generator().manual_seed(0), 1, 10).inputs.unique().tolist()
+    [2, 17, 18, 19, 20]
 
     Args:
         k: at most k_max.

@@ -84,13 +84,19 @@ def _as_data(
     stored: StoredNet, found: Sequence[HopErrors], sequences: int, seed: int, device: str
 ) -> dict[str, Any]:
     shape = stored.net.shape
+    # A head that is the embedding, and the bias that no head of GPT-2 has.
+    no_parameters = {"read_out_bias", "read_out" if stored.logits == "wte.weight" else ""}
     return {
         "weights": str(stored.file),
         "logits": stored.logits,
         "layers": shape.depth,
         "width": shape.width,
         "heads": shape.heads,
-        "parameters": sum(weight.numel() for weight in stored.net.parameters()),
+        "parameters": sum(
+            weight.numel()
+            for name, weight in stored.net.named_parameters()
+            if name not in no_parameters
+        ),
         "dropout": shape.dropout,
         "sequences": sequences,
         "seed": seed,

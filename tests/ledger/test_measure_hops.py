@@ -245,8 +245,11 @@ def test_the_table_has_the_published_cell_of_depth_and_k(
     printed = depthlaw(*command).out
     assert "0.2163" in printed
     assert "0.8316 to 1.0000" in printed
-    other = depthlaw("measure hops --sequences 1 --k 8 --checkpoint", stored(tmp_path / "narrow"))
-    assert "No published errors are listed" in other.out
+    tied = stored(tmp_path / "tied", architectures=["GPT2LMHeadModel"])
+    command = ("measure hops --sequences 1 --k 8 --checkpoint", tied)
+    assert "No published errors are listed" in depthlaw(*command).out
+    # 130 m + 2 m + L (12 m^2 + 13 m)
+    assert depthlaw(*command, "--json").data["parameters"] == 132 * 32 + 2 * (12 * 32**2 + 13 * 32)
 
 
 def broken(folder: Path) -> dict[str, Path]:
@@ -287,7 +290,7 @@ def broken(folder: Path) -> dict[str, Path]:
     for said, tensors, config in (
         ("no wte.weight", {"x": torch.zeros(1)}, {}),
         ("ln_f.bias, [3] in place of [32]", short, {}),
-        ("1 weights are missing, such as ln_f.bias", without, {}),
+        ("1 weight missing, such as ln_f.bias", without, {}),
         ("without a place, such as score.weight", {**w, "score.weight": torch.zeros(1)}, {}),
         ("not finite", nan, {}),
         ("the weights have 2 layers", w, {"n_layer": 3}),
