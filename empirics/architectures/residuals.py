@@ -126,7 +126,7 @@ def measure_residuals(
     import torch
     import transformers
 
-    _check_device(device)
+    check_device(device)
     config: Any = net.config
     _check_ids(ids, batch, tokens, config, kind)
     number = sum(p.numel() for p in net.parameters())
@@ -282,7 +282,8 @@ def _check_how(batch: int, tokens: int, seeds: Sequence[int], dtype: str) -> Non
         raise UsageError(f"dtype={dtype!r}: accepted are float32 and float64")
 
 
-def _check_device(device: str) -> None:
+def check_device(device: str) -> None:
+    """Refuse a device that is not known, or not here."""
     import torch
 
     if device not in ("cpu", "cuda"):

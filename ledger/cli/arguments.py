@@ -355,13 +355,17 @@ def compare(
 # --- measure -------------------------------------------------------------------------------------
 
 
-measure = _group("measure", "measure residual --model gpt2 --variant san --layers 24")
+measure = _group(
+    "measure",
+    "measure residual --model gpt2 --variant san --layers 24",
+    "measure hops --checkpoint FOLDER",
+)
 app.add_typer(measure, name="measure")
 
 
 @measure.callback()
 def _measure(context: typer.Context, json_output: bool = _JSON) -> int:
-    """Measure real architectures layer by layer.
+    """Measure real architectures layer by layer, or the hops of a checkpoint.
 
     Alone it lists models and variants.
     """
@@ -406,6 +410,31 @@ def measure_residual(
     """Measure how far tokens are from equal after each layer.
 
     Of an architecture, whole or with parts removed.
+    """
+
+
+@_command(
+    "measure hops --checkpoint FOLDER",
+    "measure hops --checkpoint FOLDER --k 1,8 --sequences 5000",
+    of=measure,
+    runs="hops_command.hops",
+)
+def measure_hops(
+    checkpoint: Path = _option(
+        ...,
+        "A folder with the configuration and weights of a net of GPT-2's shape.",
+        metavar="FOLDER",
+        parser=_place,
+    ),
+    k: str = _option("1,2,4,8,16", "Hops, 0 to 16, with commas between.", metavar="NUMBERS"),
+    sequences: int = _option(1000, "Fresh sequences for each k."),
+    seed: int = _option(0, "Of the sequences, and of what dropout drops."),
+    device: str = _option("cpu", "cpu or cuda."),
+    json_output: bool = _JSON,
+) -> None:
+    """Measure what a checkpoint gets wrong on hop_k.
+
+    With dropout off and left on, beside the published errors of a net of its depth.
     """
 
 

@@ -51,7 +51,8 @@ def measure(json_output: bool) -> int:
     print()
     paragraph(
         "depthlaw measure residual --model gpt2 --variant san --layers 24 measures how far "
-        "tokens are from equal, layer by layer."
+        "tokens are from equal, layer by layer; depthlaw measure hops --checkpoint FOLDER what a "
+        "checkpoint gets wrong on k hops."
     )
     return 0
 

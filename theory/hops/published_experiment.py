@@ -348,8 +348,8 @@ def _dropout(case: Case) -> Iterator[tuple[Fraction, Fraction]]:
     known="UNDECIDED",
     cases={"quick": Case.grid(hops=(1, 8))},
     undecidable=(
-        "no run can decide it: a missing file; the public weights are not here, and neither is "
-        "code that runs them"
+        "no run can decide it: a missing file; the public weights are not here (who has them can "
+        "ask them by depthlaw measure hops)"
     ),
     control=Control(
         Case(hops=8),
@@ -364,13 +364,14 @@ def experiment_dropout(case: Case) -> Ball:
     Of the public weights (4 heads, width 128, $L = 2 \ldots 5$), each errs less with dropout off
     than with dropout on, for $k = 1$ and $k = 8$.
 
-    Measured outside this repository; no code here re-runs it, so what is known here is that 0 to 4
-    of the 4 models err as much or more. The reported errors (status 'reported' in hop_errors.csv;
-    100 to 200 sequences of the authors' weights) agree in all 8 cells, with dropout on they return
-    the published numbers, and with dropout off the 4-layer model errs on 6.5% for $k = 8$, more
-    hops than $2^{L-1} - 1 = 7$. Neither the authors' model file nor their notebooks switch dropout
-    off. No run here can decide it: that takes the public weights. Nets trained again are asked both
-    ways in trained_depth/published_dropout_on and trained_depth/published_dropout_off.
+    Measured outside this repository, and the weights are not here, so what is known here is that 0
+    to 4 of the 4 models err as much or more. The reported errors (status 'reported' in
+    hop_errors.csv; 100 to 200 sequences of the authors' weights) agree in all 8 cells, with dropout
+    on they return the published numbers, and with dropout off the 4-layer model errs on 6.5% for
+    $k = 8$, more hops than $2^{L-1} - 1 = 7$. Neither the authors' model file nor their notebooks
+    switch dropout off. No run here can decide it: that takes the public weights (depthlaw measure
+    hops asks them). Nets trained again are asked both ways in trained_depth/published_dropout_on
+    and trained_depth/published_dropout_off.
     """
     # From none to all: no code here measures these models again.
     return Ball(Fraction(0), Fraction(len(list(_dropout(case)))))
