@@ -7,7 +7,7 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 .PHONY: help verify test slow-test portable-test lint types wheel-test oldest-test bench docs \
-	site-test paper-test transcripts reference lock release clean
+	site-test paper-test prove prove-test transcripts reference lock release clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -50,6 +50,7 @@ help:
 	@echo "make oldest-test suite quick with the oldest versions of the libraries that are allowed"
 	@echo "make docs        build the site, with what records fill in, into docs/_site"
 	@echo "make site-test   build it, and test every page and control in this machine's Chromium"
+	@echo "make prove       check all proofs with this machine's Rocq prover"
 	@echo "make paper-test  put the appendix into two papers, and compile them with this machine's"
 	@echo "                 TeX Live"
 	@echo "make transcripts run the commands shown in README.md, docs/depth.md and others again"
@@ -160,6 +161,17 @@ ifeq ($(CHROMIUM),)
 	@$(call skipped,Chromium)
 else
 	$(BIN)/pytest -n auto --dist worksteal tests/site
+endif
+
+# Every proof through the kernel of this machine's Rocq prover.
+prove: $(VENV)/.dev
+	$(BIN)/python -m depthlaw.theory.formal.prove
+
+prove-test: $(VENV)/.dev
+ifeq ($(shell command -v coqc),)
+	@$(call skipped,the prover coqc)
+else
+	$(BIN)/python -m depthlaw.theory.formal.prove
 endif
 
 paper-test: $(VENV)/.dev

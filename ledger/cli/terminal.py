@@ -110,7 +110,7 @@ def verdict_table(results: list[ClaimResult]) -> Table:
 
 _LEGEND = f"""cases: decided / in scope.  slack: tightest ratio of both sides
 (x1: tight; below x1: violated by that factor)
-PROVED: checked certificates of every case of a finite statement.
+PROVED: a theorem that a proof kernel checked, or certificates of all cases.
 ARGUED: a written proof; its algebra is machine-checked, its joints are prose.
 HOLDS: every case agrees.
 FAILS: a case refutes it.

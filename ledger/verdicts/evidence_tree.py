@@ -14,6 +14,7 @@ from typing import Any
 
 from depthlaw.advisor.base.quantities import plural
 from depthlaw.theory.claims.definition import Claim
+from depthlaw.theory.claims.formal import stale
 from depthlaw.theory.claims.proof_steps import counted
 from depthlaw.theory.claims.readable import readable
 from depthlaw.theory.claims.verdict import Verdict
@@ -75,6 +76,7 @@ def _claim(
         *([Ground("changed", says=claim.post_hoc)] if claim.post_hoc else []),
         *_cases(result),
         *_proof(result),
+        *_kernel(result),
         *_certificates(claim.key, folder),
         *(
             _premise(key, verdict, judged, folder, (*above, claim.key))
@@ -100,6 +102,11 @@ def _reason(result: ClaimResult) -> str:
     )
     agree = f"{of} {'agrees' if decided == 1 else 'agree'}"
     match word:
+        case Verdict.PROVED if result.kernel_checked and result.claim.formal:
+            return (
+                f"the kernel of the Rocq prover checked {result.claim.formal.theorem} for the "
+                f"whole domain{f'; {agree}' if decided else ''}"
+            )
         case Verdict.PROVED:
             return (
                 f"a certificate that was checked settles {of}, and the statement is about "
@@ -164,6 +171,16 @@ def _cases(result: ClaimResult) -> Iterator[Ground]:
         f"suite {result.suite} decided: {printed}",
         below=tuple(_case(result, row, cure.get(row.case, "")) for row in rows),
     )
+
+
+def _kernel(result: ClaimResult) -> Iterator[Ground]:
+    """What a proof kernel has checked of the statement, what it has not, or why that is void."""
+    if (formal := result.claim.formal) is not None:
+        says = stale(result.claim) or (
+            f"{formal.theorem}, compared with the statement in the kernel at every case; not "
+            f"formal: {formal.informal}"
+        )
+        yield Ground("formal proof", says=says)
 
 
 def _telling(row: CaseResult) -> tuple[int, float]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from depthlaw.theory.claims.definition import AS_IT_COMES, SUITES, Case, Claim, find
+from depthlaw.theory.claims.formal import stale
 from depthlaw.theory.claims.values import Ball, Measured, Outside, Statistical, Step, joined
 from depthlaw.theory.claims.verdict import Decision, Verdict, judge, level
 
@@ -122,6 +123,11 @@ class ClaimResult:
             and all(covers(c.case) and c.decision.certain for c in self.in_scope)
         )
 
+    @cached_property
+    def kernel_checked(self) -> bool:
+        """Whether a proof kernel has checked the theorem behind the claim as it stands."""
+        return self.claim.formal is not None and not stale(self.claim)
+
     @property
     def confirmed(self) -> bool:
         """Whether there are proof steps and a machine confirmed every one."""
@@ -148,9 +154,10 @@ class ClaimResult:
 
         One case is enough for FAILS, and one undecided case for UNDECIDED, as is one that is not
         recorded yet where a suite is recorded as it comes. CONDITIONAL rests on a
-        premise that is neither PROVED nor ARGUED. PROVED needs a checked certificate of every case
-        of a statement about its cases, ARGUED a written proof over the whole domain with every
-        machine step confirmed; HOLDS is agreement of every case.
+        premise that is neither PROVED nor ARGUED. PROVED needs a theorem that a
+        proof kernel has checked, or a checked certificate of every case of a statement about its
+        cases; ARGUED a written proof over the whole domain with every machine step confirmed; HOLDS
+        is agreement of every case.
         """
         verdicts = {c.decision.verdict for c in self.cases if c.measured is not None}
         # A proof that names no joints for a reader to check asks for no stronger word than its
@@ -162,12 +169,13 @@ class ClaimResult:
         )
         if Verdict.FAILS in verdicts:
             return Verdict.FAILS
-        if self.cases and not self.in_scope and not argued:
+        proved = self.kernel_checked
+        if self.cases and not self.in_scope and not (argued or proved):
             return Verdict.OUT_OF_SCOPE
         if (
             Verdict.UNDECIDED in verdicts
             or self.unfinished
-            or not (self.decided or argued)
+            or not (self.decided or argued or proved)
             or (self.proof is not None and not self.confirmed)
         ):
             return Verdict.UNDECIDED
@@ -175,7 +183,7 @@ class ClaimResult:
             v not in (Verdict.PROVED, Verdict.ARGUED) for v in self.premises.values()
         ):
             return Verdict.CONDITIONAL
-        if self.certified:
+        if proved or self.certified:
             return Verdict.PROVED
         return Verdict.ARGUED if argued else Verdict.HOLDS
 

@@ -26,6 +26,7 @@ from sympy.core.relational import Relational
 
 from depthlaw.advisor.base.quantities import UsageError
 
+from .formal import Formal
 from .readable import readable
 from .values import Ball, Case, Exact, Measured, Outside, Proportion, Sample, Step
 
@@ -42,6 +43,7 @@ __all__ = [
     "Claim",
     "Control",
     "Exact",
+    "Formal",
     "Measured",
     "Outside",
     "Proportion",
@@ -164,6 +166,8 @@ class Claim:
             covers every case).
         rests_on: one line: why the evidence is what it is, and what of it a reader must check.
         certified: (case) -> whether a certificate that comes with the package decides the case.
+        formal: the theorem behind it that a proof kernel has checked; PROVED as long as what was
+            checked is what the claim says, see `formal.stale`.
         premises: keys of claims that it rests on: CONDITIONAL unless each of them is recorded as
             PROVED or ARGUED.
         expected: what was expected before anything was measured.
@@ -214,6 +218,7 @@ class Claim:
     evidence: Evidence = "argument"
     certified: Callable[[Case], bool] | None = None
     rests_on: str = ""
+    formal: Formal | None = None
     premises: tuple[str, ...] = ()
     expected: Literal["HOLDS", "FAILS"] = "HOLDS"
     known: Literal["", "HOLDS", "FAILS", "UNDECIDED"] = ""
@@ -380,7 +385,7 @@ _TEXTS = (
     "trained",
 )
 # The packages that all topics share.
-_SHARED = ("claims", "certificates", "exact", "nets", "training")
+_SHARED = ("claims", "certificates", "exact", "formal", "nets", "training")
 # The imports that are done when a module is loaded: those that are not indented.
 _IMPORT = re.compile(r"^from (\.*[\w.]*) import (?:\(([^)]*)\)|(.*))|^import ([\w.]+)", re.M)
 _Steps = Callable[[Relational], Iterable[Step]]

@@ -60,8 +60,8 @@ _SUBTITLES = {
     "all": "Supplement: every claim and its verdict",
 }
 _MEANINGS = {
-    Verdict.PROVED: "every case of a finite statement is decided by a certificate that is checked "
-    "again from its file",
+    Verdict.PROVED: "the kernel of a proof assistant checked the theorem; or every case of a "
+    "finite statement is decided by a certificate that is checked again from its file",
     Verdict.ARGUED: "a written proof over the whole domain; its algebra is confirmed by machine, "
     "its joints are for a reader to check",
     Verdict.HOLDS: "every decided case agrees; evidence, not a proof",

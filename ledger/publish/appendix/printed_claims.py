@@ -199,7 +199,10 @@ class Statement:
             return "nothing is recorded" if name == NOT_RUN else "no case is in scope"
         asked, failing = len(result.in_scope), len(result.decided) - len(self._agreeing)
         parts = []
-        if name == Verdict.PROVED:
+        kernel = result.kernel_checked and result.claim.formal
+        if name == Verdict.PROVED and kernel:
+            parts.append(f"{kernel.theorem}, checked by the kernel of the Rocq prover")
+        elif name == Verdict.PROVED:
             parts.append(f"certificates of all {plural(asked, 'case')}, rechecked")
         elif result.proof and result.claim.evidence == "argument":
             counting = counted(result.proof)
@@ -211,7 +214,7 @@ class Statement:
             )
         if failing:
             parts.append(f"{failing} of {plural(asked, 'case')} fail{'s' * (failing == 1)}")
-        elif asked and name != Verdict.PROVED:
+        elif asked and (name != Verdict.PROVED or kernel):
             agree = len(self._agreeing)
             parts.append(f"{agree} of {plural(asked, 'case')} agree{'s' * (agree == 1)}")
         undecided, missing = len(result.undecided), len(result.missing)

@@ -6,7 +6,8 @@ hand-written pages are filled: those of running text by `inline`, `<!-- table: K
 of a claim, `<!-- figure: NAME -->` by a figure, `<!-- evidence: PART -->` by how rules of depth do
 on published grids, `<!-- counting: PART -->` by listed models counted again, `<!-- measured:
 NAME -->` by the picture of a question, `<!-- numbers: NAME -->` by its numbers and verdicts,
-`<!-- settings -->` by a table of how nets are trained, `<!-- verdicts: KEY,KEY -->` and
+`<!-- settings -->` by a table of how nets are trained, `<!-- proofs -->` by what a proof kernel has
+checked, `<!-- verdicts: KEY,KEY -->` and
 `<!-- values: KEY,KEY -->` by claims and their cases,
 `<!-- least-depth -->` by what is known of the depth that tasks need, and `<!-- data -->` by a link
 to a CSV file of all cases of the claims that a page names so.
@@ -46,6 +47,7 @@ from . import (
     count_comparison,
     depth_evidence,
     explorer,
+    formal_proofs,
     inline,
     page_blocks,
 )
@@ -220,6 +222,8 @@ def filled(text: str, recorded: Recorded, out: Path, name: str) -> str:
             return page_blocks.settings()
         if kind == "trained":
             return page_blocks.trained(recorded)
+        if kind == "proofs":
+            return formal_proofs.proofs(recorded)
         if kind == "data":
             file = out / "data" / f"{name}.csv"
             said = page_blocks.data(_keys(text), recorded, file)
@@ -244,7 +248,17 @@ _OF_CLAIMS = {
     "numbers": page_blocks.numbers,
 }
 _KINDS = "|".join(
-    ["table", "figure", "data", "settings", "trained", "measured", *_OF_FILES, *_OF_CLAIMS]
+    [
+        "table",
+        "figure",
+        "data",
+        "settings",
+        "trained",
+        "proofs",
+        "measured",
+        *_OF_FILES,
+        *_OF_CLAIMS,
+    ]
 )
 _MARK = re.compile(rf"<!-- (?P<kind>{_KINDS})(: (?P<name>\S+))? -->")
 

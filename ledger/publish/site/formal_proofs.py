@@ -1,0 +1,71 @@
+"""What the kernel of the Rocq prover has checked, as the tables of docs/proofs.md."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from depthlaw.theory.claims.formal import checked, source, stale
+
+from ...verdicts.record_source import Recorded
+from ...verdicts.suite_verdicts import verdict_name
+from ..appendix.typesetting import code, md, pipe_table
+
+
+def proofs(recorded: Recorded) -> str:
+    """Three tables: claims with their theorems, how many claims rest on which kind of proof, and
+    every theorem."""
+    formal = {key: c for key, c in recorded.claims.items() if c.formal is not None}
+    claims = pipe_table(
+        "claim | theorem | not formal | verdict",
+        [
+            (
+                f"[{code(key)}](/claims/{key}.md)",
+                code(claim.formal.theorem),
+                md(claim.formal.informal),
+                "void: " + md(why) if (why := stale(claim)) else _verdict(recorded, key),
+            )
+            for key, claim in formal.items()
+            if claim.formal is not None
+        ],
+    )
+    words = Counter(
+        {"PROVED": "by exact decision"}.get(word, word)
+        for key in recorded.claims
+        if (word := _verdict(recorded, key)) in ("PROVED", "ARGUED") and key not in formal
+    )
+    kinds = pipe_table(
+        "kind of proof | claims:",
+        [
+            ("PROVED, by the kernel", sum(not stale(claim) for claim in formal.values())),
+            ("PROVED, by exact decision of every case", words["by exact decision"]),
+            ("ARGUED, in words with steps that a machine confirmed", words["ARGUED"]),
+        ],
+    )
+    listed = [
+        (code(name), md(in_words(name)), ", ".join(map(code, entry["assumes"])) or "nothing")
+        for name, entry in checked()["theorems"].items()
+    ]
+    return "\n\n".join(
+        (
+            kinds,
+            claims,
+            f"<details><summary>{len(listed)} theorems</summary>",
+            pipe_table("theorem | in words | assumes", listed),
+            "</details>",
+        )
+    )
+
+
+def _verdict(recorded: Recorded, key: str) -> str:
+    result = recorded.judged(key)
+    return verdict_name(result) if result else "not recorded"
+
+
+def in_words(theorem: str) -> str:
+    """The comment above a theorem in its file, without what is addressed to tools."""
+    file, _, name = theorem.partition(".")
+    before = re.split(rf"^(?:Theorem|Corollary)\s+{name}\b", source(file), flags=re.M)[0]
+    comments = re.findall(r"\(\*+(.*?)\*+\)\s*\Z", before.rpartition("Qed.")[2], re.S)
+    text = " ".join(comments[-1].split()) if comments else ""
+    return re.sub(r"\s*\(?Claims?: [\w/, ]+\)?\.?", "", text)

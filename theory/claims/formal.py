@@ -1,0 +1,115 @@
+"""Claims whose statement a proof kernel has checked, and what of that is recorded.
+
+A claim names its theorem and a term that computes the statement's right side. `make prove` compiles
+every proof with the Rocq prover, compares both right sides in the kernel at each of the claim's
+cases, and writes what it saw to `theory/formal/checked.json`. The record belongs to one statement,
+one list of cases and one state of the sources: whoever changes any of them loses PROVED until the
+prover has run again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .definition import Claim
+
+
+@dataclass(frozen=True)
+class Formal:
+    """The theorem behind a claim.
+
+    Attributes:
+        theorem: its file and name, such as "Degree.degree".
+        value: a term of binary numbers that computes the right side of the statement, with fields
+            of a case in braces: "Degree.degree_value {depth}". Another lemma of the file connects
+            it with the theorem.
+        informal: what is not formal about it, in one line: which object of the theorem is the
+            claim's net, and what of the statement the theorem leaves out. A reader checks this.
+    """
+
+    theorem: str
+    value: str
+    informal: str
+
+    @property
+    def file(self) -> str:
+        """The file of the theorem, without its ending."""
+        return self.theorem.partition(".")[0]
+
+
+def asked(claim: Claim) -> dict[str, Any]:
+    """What the proof of a claim was, or would be, compared with: its theorem, statement and cases,
+    and the sources of the proof."""
+    formal = claim.formal
+    assert formal is not None
+    cases = [str(case) for case in claim.every_case if claim.broken(case) is None]
+    return {
+        "theorem": formal.theorem,
+        "value": formal.value,
+        "statement": str(claim.statement),
+        "cases": hashlib.sha256("\n".join(cases).encode()).hexdigest(),
+        "sources": {name: digest(name) for name in needed(formal.file)},
+    }
+
+
+def stale(claim: Claim) -> str:
+    """Why the kernel's check does not speak for a claim as it stands, or an empty string."""
+    if claim.formal is None:
+        return "it names no theorem"
+    seen = checked()["claims"].get(claim.key)
+    if seen is None:
+        return f"{claim.formal.theorem} has not been checked for it; run `make prove`"
+    now = asked(claim)
+    changed = [name for name in now if now[name] != seen.get(name)]
+    if changed:
+        return (
+            f"its {changed[0]} changed since {claim.formal.theorem} was checked; run `make prove`"
+        )
+    return ""
+
+
+@cache
+def checked() -> dict[str, Any]:
+    """What `make prove` wrote; nothing where it never ran."""
+    file = files("depthlaw.theory.formal") / "checked.json"
+    if not file.is_file():
+        return {"claims": {}}
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
+@cache
+def source(name: str) -> str:
+    """The text of a file of proofs, by its name without ending.
+
+    Raises:
+        FileNotFoundError: when there is none.
+    """
+    return (files("depthlaw.theory.formal") / f"{name}.v").read_text(encoding="utf-8")
+
+
+@cache
+def digest(name: str) -> str:
+    """SHA-256 of a file of proofs."""
+    return hashlib.sha256(source(name).encode()).hexdigest()
+
+
+@cache
+def needed(name: str) -> tuple[str, ...]:
+    """A file of proofs and all that it builds on here, in alphabetical order."""
+    found, waiting = set(), [name]
+    while waiting:
+        if (one := waiting.pop()) not in found:
+            found.add(one)
+            for line in re.findall(
+                r"^From depthlaw Require (?:Import|Export) ([^.]*)\.", source(one), re.M
+            ):
+                waiting += line.split()
+    return tuple(sorted(found))

@@ -1,0 +1,1 @@
+"""Proofs that the kernel of the Rocq prover checks: `make prove`."""

@@ -1,0 +1,252 @@
+"""Run the kernel of the Rocq prover over all proofs: `make prove`.
+
+Compiles every file of `_CoqProject` in a temporary folder, then one more file, `Link.v`, which is
+made of the claims: at every case of a claim that names a theorem, the term that computes the
+theorem's right side must equal the claim's prediction. That the term does compute it is a lemma of
+its own, whose name is that of the term's function and an E. Prints every theorem with what it
+assumes, and compares all of it with `checked.json`, which the verdicts rest on; with --write that
+file is written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from depthlaw.advisor.base.quantities import UsageError
+
+from ..claims.definition import Claim, registry
+from ..claims.formal import asked
+
+HERE = Path(__file__).parent
+RECORD = HERE / "checked.json"
+PACKAGES = (
+    "coq libcoq-mathcomp-algebra libcoq-mathcomp-algebra-tactics libcoq-mathcomp-zify "
+    "libcoq-mathcomp-multinomials"
+)
+CLOSED = "Closed under the global context"
+# The axioms of the standard real numbers, which a theorem about them may rest on.
+REALS = (
+    "ClassicalDedekindReals.sig_forall_dec",
+    "ClassicalDedekindReals.sig_not_dec",
+    "FunctionalExtensionality.functional_extensionality_dep",
+)
+_DECLARED = re.compile(r"^(?:Theorem|Corollary)\s+(\w+)", re.M)
+_FORBIDDEN = re.compile(
+    r"\b(Admitted|admit|Axioms?|Parameters?|Conjecture|Hypothes[ie]s|give_up)\b"
+)
+
+
+def project() -> list[str]:
+    """The names of the files, in the order in which they build on each other."""
+    lines = (HERE / "_CoqProject").read_text(encoding="utf-8").splitlines()
+    return [line.removesuffix(".v") for line in lines if line.endswith(".v")]
+
+
+def theorems(name: str) -> list[str]:
+    """The theorems of a file, in their order."""
+    return _DECLARED.findall(_bare((HERE / f"{name}.v").read_text(encoding="utf-8")))
+
+
+def _bare(text: str) -> str:
+    """A source without its comments, which may nest."""
+    out, depth = [], 0
+    for part in re.split(r"(\(\*|\*\))", text):
+        depth += {"(*": 1, "*)": -1}.get(part, 0)
+        if depth == 0 and part != "*)":
+            out.append(part)
+    return "".join(out)
+
+
+def gaps(name: str) -> list[str]:
+    """Words of a file by which something would be assumed without a proof."""
+    return _FORBIDDEN.findall(_bare((HERE / f"{name}.v").read_text(encoding="utf-8")))
+
+
+def linked() -> dict[str, Claim]:
+    """The claims that name a theorem, by key."""
+    return {key: claim for key, claim in registry().items() if claim.formal is not None}
+
+
+def comparisons(claim: Claim) -> Iterator[str]:
+    """For each case in scope that the statement turns into another term, one sentence that the
+    kernel must check.
+
+    Raises:
+        ValueError: for a prediction that is not a rational number.
+    """
+    assert claim.formal is not None
+    said = set()
+    for case in claim.every_case:
+        if claim.broken(case) is not None:
+            continue
+        term = claim.formal.value.format(**case.fields())
+        value = claim.predict(case)
+        numerator, denominator = (
+            value.as_numer_denom()
+            if hasattr(value, "as_numer_denom")
+            else (
+                value.numerator,
+                value.denominator,
+            )
+        )
+        number = (
+            f"{int(numerator)}%Z"
+            if denominator == 1
+            else f"({int(numerator)} # {int(denominator)})"
+        )
+        if (sentence := f"same ({term}) {number}") not in said:
+            said.add(sentence)
+            yield sentence
+
+
+def link_file(claims: Iterable[Claim]) -> str:
+    """The source of `Link.v`."""
+    claims = list(claims)
+    needs = sorted({claim.formal.file for claim in claims if claim.formal})
+    lines = [
+        "(* Made of the claims by depthlaw.theory.formal.prove: right sides at every case. *)",
+        "From Coq Require Import NArith ZArith QArith.",
+        *(f"From depthlaw Require {name}." for name in needs),
+        "Class Same (A B : Type) := same : A -> B -> Prop.",
+        "#[global] Instance same_n : Same N Z := fun a b => Z.of_N a = b.",
+        "#[global] Instance same_z : Same Z Z := fun a b => a = b.",
+        "#[global] Instance same_q : Same Q Q := fun a b => Qeq a b.",
+        "#[global] Instance same_qz : Same Q Z := fun a b => Qeq a (inject_Z b).",
+    ]
+    for claim in claims:
+        lines.append(f"(* {claim.key} *)")
+        lines += [
+            f"Goal {sentence}. Proof. vm_compute; reflexivity. Qed."
+            for sentence in comparisons(claim)
+        ]
+    return "\n".join([*lines, ""])
+
+
+def _coqc(folder: Path, name: str) -> tuple[str, float]:
+    began = time.monotonic()
+    done = subprocess.run(
+        ["coqc", "-q", "-w", "none", "-Q", ".", "depthlaw", f"{name}.v"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise UsageError(
+            f"{name}.v is not accepted: {' '.join((done.stderr or done.stdout).split())}"
+        )
+    return done.stdout, time.monotonic() - began
+
+
+def _asked(folder: Path, name: str, theorem: str) -> dict[str, Any]:
+    """The statement of a theorem as the prover prints it, and what it assumes."""
+    (folder / "Ask.v").write_text(
+        f"From depthlaw Require {name}.\nSet Printing Width 1000.\n"
+        f"Check @{name}.{theorem}.\nPrint Assumptions {name}.{theorem}.\n",
+        encoding="utf-8",
+    )
+    printed, _ = _coqc(folder, "Ask")
+    stated, _, rest = printed.partition("Axioms:")
+    statement = " ".join(stated.partition(CLOSED)[0].split()).partition(" : ")[2]
+    return {"assumes": assumptions(rest), "statement": statement}
+
+
+def assumptions(printed: str) -> list[str]:
+    """The axioms that `Print Assumptions` lists."""
+    return re.findall(r"^([\w.']+)\s*:", printed, re.M)
+
+
+def prove() -> dict[str, Any]:
+    """Compile everything, and say of each theorem its statement and what it assumes.
+
+    Raises:
+        UsageError: without the prover, and for a file that it does not accept.
+    """
+    if shutil.which("coqc") is None:
+        raise UsageError(f"the prover coqc is not installed; on Debian: apt-get install {PACKAGES}")
+    found: dict[str, Any] = {"theorems": {}, "computed": {}, "claims": {}}
+    names, claims = project(), linked()
+    for name in names:
+        if words := gaps(name):
+            raise UsageError(f"{name}.v assumes without proof: {', '.join(sorted(set(words)))}")
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        for name in names:
+            shutil.copy(HERE / f"{name}.v", folder)
+            _, seconds = _coqc(folder, name)
+            sys.stderr.write(f"{name}.v: {len(theorems(name))} theorems, {seconds:.1f} s\n")
+        for name in names:
+            for theorem in theorems(name):
+                found["theorems"][f"{name}.{theorem}"] = _asked(folder, name, theorem)
+        for claim in claims.values():
+            assert claim.formal is not None
+            file, _, function = claim.formal.value.split()[0].partition(".")
+            found["computed"][claim.formal.value] = _asked(folder, file, f"{function}E")
+        link = link_file(claims.values())
+        (folder / "Link.v").write_text(link, encoding="utf-8")
+        _, seconds = _coqc(folder, "Link")
+    for key, claim in claims.items():
+        assert claim.formal is not None
+        if claim.formal.theorem not in found["theorems"]:
+            raise UsageError(f"{key} names {claim.formal.theorem}, which is no theorem")
+        found["claims"][key] = asked(claim)
+    found["link"] = hashlib.sha256(link.encode()).hexdigest()
+    sys.stderr.write(
+        f"Link.v: {link.count('Goal ')} right sides of {len(claims)} claims, {seconds:.1f} s\n"
+    )
+    return found
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Prove, print the table, and compare with what is recorded or write it."""
+    parser = argparse.ArgumentParser(
+        prog="python -m depthlaw.theory.formal.prove",
+        description="Check every proof with the kernel of the Rocq prover.",
+    )
+    parser.add_argument("--write", action="store_true", help="record what was checked")
+    options = parser.parse_args(arguments)
+    try:
+        found = prove()
+    except UsageError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    for name, entry in found["theorems"].items():
+        backs = [key for key, claim in found["claims"].items() if claim["theorem"] == name]
+        words = [", ".join(entry["assumes"]) or "nothing assumed", *backs]
+        sys.stdout.write(f"{name}: {'; '.join(words)}\n")
+    entries = [*found["theorems"].values(), *found["computed"].values()]
+    foreign = {name for entry in entries for name in entry["assumes"]} - set(REALS)
+    if foreign:
+        sys.stderr.write(
+            f"error: axioms other than those of the reals: {', '.join(sorted(foreign))}\n"
+        )
+        return 2
+    text = json.dumps(found, indent=1, sort_keys=True) + "\n"
+    if options.write:
+        RECORD.write_text(text, encoding="utf-8")
+    elif not RECORD.is_file() or RECORD.read_text(encoding="utf-8") != text:
+        sys.stderr.write(
+            "error: this is not what checked.json records; if the proofs are as they should be, "
+            "run `python -m depthlaw.theory.formal.prove --write`\n"
+        )
+        return 2
+    sys.stdout.write(
+        f"{len(found['theorems'])} theorems, {len(found['claims'])} claims, no gaps; the kernel "
+        "checked all of them\n"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
