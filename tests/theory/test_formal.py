@@ -1,0 +1,83 @@
+"""Proofs that a kernel checks: what is recorded of them belongs to the claims and files as they
+are, and is void after any change."""
+
+import dataclasses
+import hashlib
+import json
+import shutil
+
+import pytest
+from sympy import Eq
+
+from depthlaw.ledger.records.store import Store
+from depthlaw.ledger.verdicts.suite_verdicts import results
+from depthlaw.theory.claims import formal
+from depthlaw.theory.claims.definition import find
+from depthlaw.theory.claims.verdict import Verdict
+from depthlaw.theory.formal import prove
+
+LINKED = prove.linked()
+
+
+@pytest.mark.parametrize("key", LINKED)
+def test_what_was_checked_is_what_the_claim_says(key):
+    claim = LINKED[key]
+    assert formal.stale(claim) == ""
+    assert claim.predicted is None
+    entry = formal.checked()["theorems"][claim.formal.theorem]
+    assert set(entry["assumes"]) <= set(prove.REALS)
+    # The term that is compared in the kernel computes what the theorem speaks of.
+    head = claim.formal.value.split()[0].partition(".")[2]
+    assert head in formal.checked()["computed"][claim.formal.value]["statement"]
+
+
+def test_the_file_of_comparisons_is_the_one_that_was_checked():
+    text = prove.link_file(LINKED.values())
+    assert hashlib.sha256(text.encode()).hexdigest() == formal.checked()["link"]
+    assert text.count("Goal ") >= 3 * len(LINKED)
+
+
+def test_all_theorems_of_the_files_are_recorded_and_nothing_is_left_open():
+    names = prove.project()
+    assert {f"{name}.v" for name in names} == {path.name for path in prove.HERE.glob("*.v")}
+    listed = {f"{name}.{theorem}" for name in names for theorem in prove.theorems(name)}
+    assert listed == set(formal.checked()["theorems"])
+    assert not any(prove.gaps(name) for name in names)
+
+
+def test_a_changed_statement_case_or_file_voids_the_proof(monkeypatch):
+    claim = find("separation_rank/degree")
+    other = dataclasses.replace(claim, statement=Eq(claim.statement.lhs, 2 * claim.statement.rhs))
+    assert "statement changed" in formal.stale(other)
+    fewer = dataclasses.replace(claim, grid={"quick": claim.cases("quick")[1:]})
+    assert "cases changed" in formal.stale(fewer)
+    monkeypatch.setattr(formal, "digest", lambda name: "0")
+    assert "sources changed" in formal.stale(claim)
+
+
+def test_the_verdict_follows_the_kernel(monkeypatch, tmp_path):
+    claim = find("separation_rank/degree")
+    (judged,) = results({claim.key: claim}, "quick", Store(tmp_path))
+    assert judged.verdict is Verdict.PROVED
+    monkeypatch.setattr(formal, "checked", lambda: {"claims": {}})
+    (judged,) = results({claim.key: claim}, "quick", Store(tmp_path))
+    assert judged.verdict is not Verdict.PROVED
+
+
+def test_comments_do_not_count_and_gaps_are_seen(monkeypatch, tmp_path):
+    text = "(* Theorem no : Admitted. (* nested *) *)\nTheorem yes : True.\nProof. admit. Admitted.\n"
+    (tmp_path / "File.v").write_text(text)
+    monkeypatch.setattr(prove, "HERE", tmp_path)
+    assert prove.theorems("File") == ["yes"]
+    assert prove.gaps("File") == ["admit", "Admitted"]
+
+
+def test_without_the_prover_one_line_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    assert prove.main([]) == 2
+    assert capsys.readouterr().err.startswith("error: the prover coqc is not installed; on Debian")
+
+
+def test_the_record_is_what_json_writes():
+    text = prove.RECORD.read_text(encoding="utf-8")
+    assert text == json.dumps(formal.checked(), indent=1, sort_keys=True) + "\n"
