@@ -411,10 +411,12 @@ def thoughts_of_vertices(case: Case, seed: int) -> Exact:
     apart.
 
     One net for all graphs of $n$ vertices and all starts, with whole numbers as weights, run token
-    by token on a sink, three tokens for an edge, and a start. All graphs of up to four vertices
-    (4,096 of four), and drawn ones with edges in a drawn order. The weights are ours: the theorem
-    of zhu2025 was not read; its abstract says that $D$ steps suffice, $D$ the diameter, and that a
-    thought is a superposition of frontiers. That fewer thoughts fail is said of this net alone;
+    by token on a sink, three tokens for an edge, and a start; the read-out asks whether the number
+    of the target is positive. All graphs of up to four vertices (4,096 of four), and drawn ones of
+    at most 24 edges in a drawn order. A factor as large as the least common multiple of
+    $1, \dots, |E|$ keeps means whole; with rational means the number of edges would do. The
+    weights are ours: the theorem of zhu2025 was not read; its abstract says that $D$ steps suffice,
+    $D$ the diameter, and that a thought is a superposition of frontiers. That fewer thoughts fail is said of this net alone;
     with $n^2$ numbers fewer are enough (least_depth/thoughts_of_pairs). Without the sink a thought
     with no edge to follow attends to all edges; without layer 1 no edge is ever found
     (tests/theory/test_least_depth_thoughts.py). Without the second ReLU the net still does all
@@ -445,9 +447,10 @@ def thoughts_of_pairs(case: Case, seed: int) -> Exact:
     $\lceil \log_2 D \rceil + 1$, if some pair is that far apart.
 
     So $D$ thoughts are no lower bound for two layers whose thoughts are vectors: the size of a
-    thought decides. The first thought gathers the edges; each further one joins the paths that it
-    holds two and two, so that thought $t$ holds the pairs at distance at most $2^{t-1}$. Without a
-    bound on the number of ReLUs one thought is enough, which looks the gathered graph up in a
-    table. That fewer thoughts fail is said of this net alone.
+    thought decides. The start is the same for all questions, and the read-out asks for a pair. The
+    first thought gathers the edges; each further one joins the paths that it holds two and two, so
+    that thought $t$ holds the pairs at distance at most $2^{t-1}$. Without a bound on the number of
+    ReLUs one thought is enough, which looks the gathered graph up in a table. That fewer thoughts
+    fail is said of this net alone.
     """
     return _thoughts(case, seed, pair_thoughts(case.vertices, most_edges(case.vertices)))
