@@ -413,12 +413,12 @@ def thoughts_of_vertices(case: Case, seed: int) -> Exact:
     One net for all graphs of $n$ vertices and all starts, with whole numbers as weights, run token
     by token on a sink, three tokens for an edge, and a start; the read-out asks whether the number
     of the target is positive. All graphs of up to four vertices (4,096 of four), and drawn ones of
-    at most 24 edges in a drawn order. A factor as large as the least common multiple of
-    $1, \dots, |E|$ keeps means whole; with rational means the number of edges would do. The
-    weights are ours: the theorem of zhu2025 was not read; its abstract says that $D$ steps suffice,
-    $D$ the diameter, and that a thought is a superposition of frontiers. That fewer
-    thoughts fail is said of this net alone; with $n^2$ numbers fewer are enough
-    (least_depth/thoughts_of_pairs). Without the sink a thought with no edge to follow attends to all edges; without layer 1 no edge is ever found
+    at most 24 edges in a drawn order. A factor as large as the least common multiple of $1, \dots,
+    |E|$ keeps means whole; with rational means the number of edges would do. The weights are ours:
+    the theorem of zhu2025 was not read; its abstract says that $D$ steps suffice, $D$ the diameter,
+    and that a thought is a superposition of frontiers. That fewer thoughts fail is said of this net
+    alone; with $n^2$ numbers fewer are enough (least_depth/thoughts_of_pairs). Without the sink a
+    thought with no edge to follow attends to all edges; without layer 1 no edge is ever found
     (tests/theory/test_least_depth_thoughts.py). Without the second ReLU the net still does all
     graphs of three vertices, but not those of four.
     """
