@@ -457,6 +457,8 @@ def _attention(body: Mapping[str, Any], field: Field) -> AttentionNet:
     for token in (*alphabet, *filter(None, [body.get("start"), body.get("end")])):
         if token not in embedding:
             raise UsageError(f"the letter {quoted(token)} has no embedding")
+    if len({len(vector) for vector in embedding.values()}) != 1:
+        raise UsageError("the embeddings of letters have different lengths")
     positions = tuple(_position(field, text) for text in body.get("positions", ()))
     width = len(next(iter(embedding.values()))) + len(positions)
     layers = []
@@ -466,7 +468,8 @@ def _attention(body: Mapping[str, Any], field: Field) -> AttentionNet:
         if "mlp" in layer:
             first, second = (_matrix(field, layer["mlp"][name]) for name in ("in", "out"))
             mlp = (first, _vector(field, layer["mlp"]["bias"]), second)
-            if len(first[0]) != width or len(second) != width or len(first) != len(mlp[1]):
+            hidden = {len(first), len(mlp[1]), len(second[0])}
+            if len(first[0]) != width or len(second) != width or len(hidden) != 1:
                 raise UsageError(f"the mlp of layer {number} does not fit the width {width}")
         layers.append(Layer(heads, mlp, bool(layer.get("residual", True))))
     labels = body.get("labels")
