@@ -203,3 +203,26 @@ def test_the_first_wrong_word_is_that_of_the_plain_loop(
         "said": net.answer(asked[wrong]),
         "right": task.answer(asked[wrong]),
     }
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"generator": {"polynomial": "x^2 - 2", "above": 0}}, "softmax takes whole scores"),
+        ({"query": "20000"}, "softmax takes scores up to 10,000"),
+        ({"query": "1/3"}, "softmax takes whole scores"),
+    ],
+)
+def test_softmax_refuses_scores_that_are_not_whole_or_too_large(change, says) -> None:
+    made = body("parity")
+    head = made["layers"][0]["heads"][0]
+    if "query" in change:
+        head["query"][0][2] = change["query"]
+        head["key"][0][2] = 1
+    else:
+        made |= change
+        head["query"][0][2], head["key"][0][2] = "x", 1
+    net = net_of(made)
+    with pytest.raises(UsageError, match=says):
+        net.answer(("0", "1"))
+    assert same(net, 2)

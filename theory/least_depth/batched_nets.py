@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .explicit_nets import AttentionNet, Head, Layer, Number, RecurrentNet, Vector
+from .explicit_nets import LARGEST_SCORE, AttentionNet, Head, Layer, Number, RecurrentNet, Vector
 from .task_words import Word
 
 Whole = npt.NDArray[Any]  # of int64, or of Python's integers
@@ -255,7 +255,7 @@ def _weights(head: Head, scores: Whole, bottom: Whole, seen: Whole) -> tuple[Who
     most = np.where(seen, scores, -bound).max(axis=2, keepdims=True)
     if head.kind == "softmax":
         bottom = bottom[:, None, None]
-        if (scores % bottom * seen).any():
+        if (scores % bottom * seen).any() or (abs(scores) * seen > LARGEST_SCORE * bottom).any():
             raise _WordByWordError
         least = np.where(seen, scores, bound).min(axis=2, keepdims=True)
         weights = _times(

@@ -45,6 +45,8 @@ from depthlaw.advisor.base.quantities import UsageError, quoted
 
 Number = Any
 Vector = list[Number]
+# Of softmax: base^score has about as many digits.
+LARGEST_SCORE = 10_000
 KINDS = ("hard-right", "hard-left", "average", "softmax", "weights", "linear")
 MASKS = ("none", "causal", "strict")
 # SymPy evaluates what it parses: of a file it gets nothing but arithmetic in named letters.
@@ -247,8 +249,14 @@ class AttentionNet:
             return [score / by for score in scores]
         if head.kind in ("softmax", "weights"):
             if head.kind == "softmax":
-                if any(score != int(score) for score in scores):
+                # A number with a generator has no denominator that says whether it is whole.
+                if any(getattr(score, "denominator", 0) != 1 for score in scores):
                     raise UsageError("softmax takes whole scores, so that base^score is exact")
+                if any(abs(score) > LARGEST_SCORE for score in scores):
+                    raise UsageError(
+                        f"softmax takes scores up to {LARGEST_SCORE:,}, since base^score is "
+                        "written out"
+                    )
                 scores = [head.base ** int(score) for score in scores]
             if any(sign(score) < 0 for score in scores):
                 raise UsageError('attention "weights" takes scores that are not negative')
