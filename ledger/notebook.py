@@ -111,7 +111,7 @@ def result_html(result: ClaimResult) -> str:
 
 
 def _heading(claim: Claim) -> str:
-    return f"<strong>{_plain(claim.plain.title)}</strong> <code>{escape(claim.key)}</code>"
+    return f"<strong>{_plain(claim.plain.entitled)}</strong> <code>{escape(claim.key)}</code>"
 
 
 def _plain(text: str) -> str:

@@ -75,7 +75,7 @@ def _cases(*layers: int, parts: tuple[str, ...] = ("whole", "attention")) -> tup
 
 _ABOUT: dict[str, Any] = TRAINED | {
     "source": Source("depthlaw", "rank_collapse/causal_amnesia, measured"),
-    "supports": "rank_collapse/causal_amnesia",
+    "supports": "rank_collapse/position_bias",
 }
 _NETS = (
     "Causal language models of eight layers and width 48, trained by 450 updates and as they are "

@@ -245,7 +245,7 @@ def _print(exercise: Exercise, judged: dict[str, ClaimResult]) -> None:
         stdout().print(Text.assemble(verdict, f"  {result.claim.key}"), soft_wrap=True)
         counts = f"{len(result.decided)} of {len(result.in_scope)} cases decided"
         facts = [
-            f"{result.claim.plain.title} ({counts})",
+            f"{result.claim.plain.entitled} ({counts})",
             *(f"{remedy.where}: {remedy}" for remedy in remedies(result)),
         ]
         if result.unexpected:

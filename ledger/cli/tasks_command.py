@@ -87,6 +87,7 @@ def _as_json(row: AtlasRow) -> dict[str, Any]:
 def check(file: Path, length: int | None, json_output: bool) -> int:
     """Run a file's net on all words up to a length; say whether it is right there, and how its
     depth compares with the table. Exit code 1 where it is wrong."""
+    from depthlaw.theory.least_depth.batched_nets import answers
     from depthlaw.theory.least_depth.explicit_nets import breaks, read_net
     from depthlaw.theory.least_depth.task_words import word_task
 
@@ -108,11 +109,9 @@ def check(file: Path, length: int | None, json_output: bool) -> int:
     if name == "parity-bits":
         longest = least = int(parameters["n"])
     asked, wrong = 0, None
-    for word in task.words(longest):
-        if len(word) < max(least, 1):
-            continue
+    words = (word for word in task.words(longest) if len(word) >= max(least, 1))
+    for word, said in answers(net, words):
         asked += 1
-        said = net.answer(word)
         if said != task.answer(word):
             wrong = {"word": " ".join(word), "said": said, "right": task.answer(word)}
             break

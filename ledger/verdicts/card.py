@@ -60,7 +60,7 @@ def card(result: ClaimResult, known: Mapping[str, Mapping[str, str]] | None = No
     claim = result.claim
     known = claims_index() if known is None else known
     facts = tuple((name, readable(text)) for name, text in _facts(result, known))
-    heading = f"{claim.key}: {claim.plain.title}"
+    heading = f"{claim.key}: {claim.plain.entitled}"
     if not result.measured:
         return Card(heading, facts)
     if claim.table is not None:
@@ -235,7 +235,7 @@ def advised_verdicts() -> dict[str, tuple[str, str]]:
         if known := from_reference(claim):
             suite = largest_recorded_suite(claim, known[0])
             (judged,) = results({claim.key: claim}, suite, known[0])
-            verdicts[claim.key] = str(judged.verdict), claim.plain.title
+            verdicts[claim.key] = str(judged.verdict), claim.plain.entitled
     return verdicts
 
 

@@ -452,7 +452,7 @@ def as_json(result: ClaimResult) -> dict[str, Any]:
     claim = result.claim.plain
     return {
         "key": claim.key,
-        "title": claim.title,
+        "title": claim.entitled,
         "verdict": verdict_name(result),
         "tier": claim.tier,
         "cited": claim.cited,

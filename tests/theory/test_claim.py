@@ -45,6 +45,8 @@ LONG = {
     "rank_collapse/trained_attention_collapses_later",
     "rank_collapse/trained_attention_collapses",
     "rank_collapse/trained_nets_keep_residual",
+    "rank_collapse/amnesia_is_near",
+    "rank_collapse/forgetting_outruns_collapse",
     "rank_collapse/training_draws_tokens_together",
     "signal_propagation/mup_logits_flat",
     "signal_propagation/completep_flat_shallow",

@@ -45,6 +45,8 @@ from depthlaw.advisor.base.quantities import UsageError, quoted
 
 Number = Any
 Vector = list[Number]
+# Of softmax: base^score has about as many digits.
+LARGEST_SCORE = 10_000
 KINDS = ("hard-right", "hard-left", "average", "softmax", "weights", "linear")
 MASKS = ("none", "causal", "strict")
 # SymPy evaluates what it parses: of a file it gets nothing but arithmetic in named letters.
@@ -247,8 +249,14 @@ class AttentionNet:
             return [score / by for score in scores]
         if head.kind in ("softmax", "weights"):
             if head.kind == "softmax":
-                if any(score != int(score) for score in scores):
+                # A number with a generator has no denominator that says whether it is whole.
+                if any(getattr(score, "denominator", 0) != 1 for score in scores):
                     raise UsageError("softmax takes whole scores, so that base^score is exact")
+                if any(abs(score) > LARGEST_SCORE for score in scores):
+                    raise UsageError(
+                        f"softmax takes scores up to {LARGEST_SCORE:,}, since base^score is "
+                        "written out"
+                    )
                 scores = [head.base ** int(score) for score in scores]
             if any(sign(score) < 0 for score in scores):
                 raise UsageError('attention "weights" takes scores that are not negative')
@@ -457,6 +465,8 @@ def _attention(body: Mapping[str, Any], field: Field) -> AttentionNet:
     for token in (*alphabet, *filter(None, [body.get("start"), body.get("end")])):
         if token not in embedding:
             raise UsageError(f"the letter {quoted(token)} has no embedding")
+    if len({len(vector) for vector in embedding.values()}) != 1:
+        raise UsageError("the embeddings of letters have different lengths")
     positions = tuple(_position(field, text) for text in body.get("positions", ()))
     width = len(next(iter(embedding.values()))) + len(positions)
     layers = []
@@ -466,7 +476,8 @@ def _attention(body: Mapping[str, Any], field: Field) -> AttentionNet:
         if "mlp" in layer:
             first, second = (_matrix(field, layer["mlp"][name]) for name in ("in", "out"))
             mlp = (first, _vector(field, layer["mlp"]["bias"]), second)
-            if len(first[0]) != width or len(second) != width or len(first) != len(mlp[1]):
+            hidden = {len(first), len(mlp[1]), len(second[0])}
+            if len(first[0]) != width or len(second) != width or len(hidden) != 1:
                 raise UsageError(f"the mlp of layer {number} does not fit the width {width}")
         layers.append(Layer(heads, mlp, bool(layer.get("residual", True))))
     labels = body.get("labels")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from typing import Any
 
 from depthlaw.advisor.base.quantities import UsageError, quoted
@@ -99,10 +99,11 @@ def _group_words(group: str) -> WordTask:
         names = {name.replace(" ", ""): element for name, element in names.items()}
     written = {element: name for name, element in names.items()}
 
-    def answer(word: Word) -> str:
-        return written[reduce(times, (names[letter] for letter in word))]
+    @cache
+    def product(left: str, right: str) -> str:
+        return written[times(names[left], names[right])]
 
-    return WordTask(tuple(names), answer, least=1)
+    return WordTask(tuple(names), lambda word: reduce(product, word), least=1)
 
 
 def _generators(group: str) -> tuple[Element, ...]:

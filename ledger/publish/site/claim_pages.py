@@ -64,7 +64,7 @@ def _page(
 ) -> Iterator[str]:
     claim = result.claim
     # Tabs of browsers and lists of search results have no formulas.
-    yield f"{_UNLISTED}```{{title}} {claim.plain.title}\n```\n# {prose(claim.entitled)}\n"
+    yield f"{_UNLISTED}```{{title}} {claim.plain.entitled}\n```\n# {prose(claim.entitled)}\n"
     yield (
         f"{code(claim.key)} in [{claim.topic}](index.md). Verdict: "
         f"**{verdict(marked(result))}**{_as_known(result)}.\n"

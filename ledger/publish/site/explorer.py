@@ -144,7 +144,7 @@ def _claim(recorded: Recorded, named: str) -> dict[str, str]:
     return {
         "key": key,
         "suite": suite,
-        "title": claim.plain.title,
+        "title": claim.plain.entitled,
         "wording": claim.wording,
         "verdict": marked(result) if result else "not run",
     }

@@ -1,0 +1,89 @@
+"""Continuous thoughts and sorted words: independent routes, and what breaks the nets."""
+
+from __future__ import annotations
+
+from itertools import islice, product
+
+import networkx
+import numpy as np
+import pytest
+
+from depthlaw.theory.least_depth import continuous_thoughts as ct, two_heads
+from depthlaw.theory.least_depth.chain_of_thought import least_steps, task
+
+
+def run(net: ct.Net, edges: list[ct.Edge], count: int) -> list[np.ndarray]:
+    """The start and so many thoughts, from every start."""
+    tokens = ct.prompts(net, np.array([edges], dtype=np.int64).reshape(1, -1, 2))
+    return list(islice(ct.thoughts(net, tokens), count + 1))
+
+
+def balls(vertices: int, edges: list[ct.Edge], radius: int) -> np.ndarray:
+    """Which vertices are within a radius of which, by networkx."""
+    graph = networkx.DiGraph(edges)
+    graph.add_nodes_from(range(vertices))
+    near = dict(networkx.all_pairs_shortest_path_length(graph, cutoff=radius))
+    return np.array([[v in near[u] for v in range(vertices)] for u in range(vertices)])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_thought_t_holds_exactly_what_is_within_reach(seed: int) -> None:
+    rng, n = np.random.default_rng(seed), 6
+    for edges in ct.drawn_graphs(rng, n, 1 + seed, 4):
+        one = run(ct.vertex_thoughts(n, ct.most_edges(n)), edges, n)
+        assert all((each == balls(n, edges, t)).all() for t, each in enumerate(one))
+        two = run(ct.pair_thoughts(n, ct.most_edges(n)), edges, 4)[1:]
+        assert all((m.reshape(n, n) == balls(n, edges, 2**t)).all() for t, m in enumerate(two))
+
+
+def test_no_part_of_the_net_is_idle() -> None:
+    """Vertex 0 leads nowhere; without a sink it finds all that any edge leads to."""
+    edges, n = [(1, 2), (1, 3), (2, 3), (3, 0)], 4
+    assert (run(ct.vertex_thoughts(n, 12), edges, 1)[1][0] == [1, 0, 0, 0]).all()
+    assert (run(ct.vertex_thoughts(n, 12, sink=False), edges, 1)[1][0] == [1, 0, 1, 1]).all()
+    assert (run(ct.vertex_thoughts(n, 12, copying=False), edges, 3)[3] == np.eye(4)).all()
+    for far in (1, 2):
+        loose = ct.vertex_thoughts(3, 6, threshold=False)
+        assert ct.least_thoughts(loose, 3, ct.all_graphs(3), far) == far
+
+
+def test_without_the_second_relu_the_lighter_vertices_are_forgotten() -> None:
+    """0 and 1 find each other again and again; they outweigh 2, so that 3 is never found."""
+    edges = [(0, 1), (1, 0), (1, 2), (2, 3)]
+    assert run(ct.vertex_thoughts(4, 12), edges, 3)[3][0].all()
+    loose = run(ct.vertex_thoughts(4, 12, threshold=False), edges, 8)
+    assert [bool(thought[0][2]) for thought in loose[:4]] == [False, False, True, True]
+    assert not any(thought[0][3] for thought in loose)
+
+
+def test_there_are_as_many_graphs_as_there_are_sets_of_edges() -> None:
+    assert len({tuple(graph) for graph in ct.all_graphs(4)}) == 2**12
+
+
+def test_a_mean_that_is_not_whole_is_refused() -> None:
+    with pytest.raises(ValueError, match="whole number"):
+        run(ct.vertex_thoughts(3, 1), [(0, 1), (0, 2)], 1)
+
+
+def test_a_distance_that_no_pair_has_is_refused() -> None:
+    with pytest.raises(ValueError, match="no two vertices are 3 apart"):
+        ct.least_thoughts(ct.vertex_thoughts(3, 6), 3, ct.all_graphs(3), 3)
+
+
+@pytest.mark.parametrize("attention", ["hard", "soft"])
+def test_two_heads_find_what_is_out_of_order(attention: str) -> None:
+    for word in product((0, 1), repeat=6):
+        wrong = "10" in "".join(map(str, word))
+        assert two_heads.accepts(word, attention) != wrong
+
+
+@pytest.mark.parametrize("length", [3, 5, 7])
+def test_one_hard_head_takes_two_steps(length: int) -> None:
+    the = task(lambda word: list(word) == sorted(word), length)
+    assert [least_steps(the, heads) for heads in (1, 2)] == [2, 1]
+
+
+def test_one_softmax_head_is_a_threshold_of_letters() -> None:
+    inside, outside = [(0, 0, 0), (1, 1, 1)], [(0, 1, 0), (1, 0, 1)]
+    assert two_heads.balanced(inside, outside)
+    assert not two_heads.balanced([(0, 0), (0, 1), (1, 1)], [(1, 0)])

@@ -1,0 +1,280 @@
+"""Nets of `explicit_nets` on many words at once, with the very answers of `net.answer`.
+
+Attention over the rationals runs on arrays of all words of a length: whole numerators, and one
+denominator for each word. They are 64-bit integers wherever the largest entries show that no result
+passes 2^62, and Python's integers elsewhere. A recurrent net over any field is an automaton, since
+`emit` lists finitely many states: each of its steps is computed once.
+
+Run word by word are attention over an algebraic field; batches whose numbers have more than
+`WIDEST` bits, which would fill the memory; and those where a word has no answer (softmax of a score
+that is not whole, weights that are negative or all 0), so that the error names what it named.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import groupby, islice
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .explicit_nets import LARGEST_SCORE, AttentionNet, Head, Layer, Number, RecurrentNet, Vector
+from .task_words import Word
+
+Whole = npt.NDArray[Any]  # of int64, or of Python's integers
+Answer = str | bool
+WIDEST = 4096
+# Scores of one head in a batch.
+_SCORES = 1 << 16
+
+
+def answers(
+    net: AttentionNet | RecurrentNet, words: Iterable[Word]
+) -> Iterator[tuple[Word, Answer]]:
+    """Each word with what the net says of it, in the order of the words.
+
+    Cost: for attention that of `net.answer` in whole numbers, by the batch of neighbours of one
+    length, each batch run before its first answer is given. For recurrent nets a look-up for each
+    letter, and a step of the layers for each new pair of their states and a letter.
+
+    Raises:
+        UsageError: for a word without an answer, once those before it are given.
+    """
+    if isinstance(net, RecurrentNet):
+        return _by_automaton(net, words)
+    if net.field.domain is not None:
+        return ((word, net.answer(word)) for word in words)
+    return _by_batches(net, words)
+
+
+# --- recurrent layers -----------------------------------------------------------------------------
+
+
+def _by_automaton(net: RecurrentNet, words: Iterable[Word]) -> Iterator[tuple[Word, Answer]]:
+    starts = tuple(layer.start for layer in net.layers)
+    number = {starts: 0}
+    # For each tuple of states: by letter read the number of the next one, and the letter written.
+    steps: list[dict[str, tuple[int, str]]] = [{}]
+    states = [starts]
+    for word in words:
+        at, written = 0, ""
+        try:
+            for letter in word:
+                if letter not in steps[at]:
+                    after, written = _step(net, states[at], letter)
+                    if after not in number:
+                        number[after] = len(states)
+                        states.append(after)
+                        steps.append({})
+                    steps[at][letter] = (number[after], written)
+                at, written = steps[at][letter]
+        except KeyError:
+            written = net.answer(word)  # which says what is missing
+        yield word, written
+
+
+def _step(
+    net: RecurrentNet, states: tuple[tuple[Number, ...], ...], letter: str
+) -> tuple[tuple[tuple[Number, ...], ...], str]:
+    after = []
+    for layer, state in zip(net.layers, states, strict=True):
+        matrix, add = layer.step[letter]
+        after.append(
+            tuple(
+                sum(a * b for a, b in zip(row, state, strict=True)) + c
+                for row, c in zip(matrix, add, strict=True)
+            )
+        )
+        letter = layer.emit[state if layer.before else after[-1], letter]
+    return tuple(after), letter
+
+
+# --- whole numbers --------------------------------------------------------------------------------
+
+
+class _WordByWordError(Exception):
+    """What a batch cannot answer."""
+
+
+def _largest(a: Whole) -> int:
+    return int(np.abs(a).max(initial=0))
+
+
+def _fit(bound: int, *arrays: Whole) -> tuple[Whole, ...]:
+    """The arrays, as Python's integers if a result below the bound may pass 2^62."""
+    if bound < 1 << 62:
+        return arrays
+    if bound.bit_length() > WIDEST:
+        raise _WordByWordError
+    return tuple(a.astype(object) for a in arrays)
+
+
+def _plus(a: Whole, b: Whole) -> Whole:
+    a, b = _fit(_largest(a) + _largest(b), a, b)
+    return a + b
+
+
+def _times(a: Whole, b: Whole) -> Whole:
+    a, b = _fit(_largest(a) * _largest(b), a, b)
+    return a * b
+
+
+def _matmul(a: Whole, b: Whole) -> Whole:
+    a, b = _fit(_largest(a) * _largest(b) * a.shape[-1], a, b)
+    return a @ b
+
+
+def _lcm(a: Whole, b: Whole) -> Whole:
+    return _times(a, b // np.gcd(a, b))
+
+
+def _power(base: int, exponents: Whole) -> Whole:
+    """base^exponents, for whole exponents that are not negative."""
+    highest = max(_largest(exponents), 1) if base > 1 else 1
+    if highest > WIDEST:
+        raise _WordByWordError
+    (exponents,) = _fit(base**highest, exponents)
+    return np.power(np.full_like(exponents, base), exponents)
+
+
+def _small(a: Whole) -> Whole:
+    return a.astype(np.int64) if _largest(a) < 1 << 62 else a
+
+
+def _whole(rows: list[Vector]) -> tuple[Whole, Whole]:
+    """Rows of rationals as whole numbers, and their denominator."""
+    bottom = math.lcm(*(entry.denominator for row in rows for entry in row))
+    top = [[entry.numerator * (bottom // entry.denominator) for entry in row] for row in rows]
+    return _small(np.array(top, dtype=object)), _small(np.array([bottom], dtype=object))
+
+
+@dataclass(frozen=True)
+class _Rationals:
+    """`top` (words, tokens, width) over `bottom` (words,), which is positive. In either, what is
+    the same for all words or tokens may stand once."""
+
+    top: Whole
+    bottom: Whole
+
+    def through(self, matrix: list[Vector]) -> _Rationals:
+        """Every vector through a matrix."""
+        top, bottom = _whole(matrix)
+        return _Rationals(_matmul(self.top, top.T), _times(self.bottom, bottom))
+
+    def plus(self, other: _Rationals) -> _Rationals:
+        """The sum, in lowest terms."""
+        bottom = _lcm(self.bottom, other.bottom)
+        top = _plus(
+            _times(self.top, (bottom // self.bottom)[:, None, None]),
+            _times(other.top, (bottom // other.bottom)[:, None, None]),
+        )
+        common = np.gcd(np.gcd.reduce(top.reshape(len(top), -1), axis=1), bottom)
+        return _Rationals(_small(top // common[:, None, None]), _small(bottom // common))
+
+
+# --- attention ------------------------------------------------------------------------------------
+
+
+def _by_batches(net: AttentionNet, words: Iterable[Word]) -> Iterator[tuple[Word, Answer]]:
+    ends = len([*filter(None, [net.start, net.end])])
+    for length, neighbours in groupby(words, key=len):
+        n = length + ends
+        zeros = [0] * len(next(iter(net.embedding.values())))
+        places = _whole([[*zeros, *(at(i, n) for at in net.positions)] for i in range(n)])
+        while batch := list(islice(neighbours, max(1, _SCORES // max(n, 1) ** 2))):
+            try:
+                said: Iterable[Answer] = _answers(net, batch, places)
+            except _WordByWordError:
+                said = map(net.answer, batch)
+            yield from zip(batch, said, strict=True)
+
+
+def _answers(net: AttentionNet, words: list[Word], places: tuple[Whole, Whole]) -> list[Answer]:
+    """The answers to words of one length, and with what positions append to zeros.
+
+    Raises:
+        _WordByWordError: if one of them has none, or numbers get too long.
+    """
+    letters = {letter: row for row, letter in enumerate(net.embedding)}
+    start, end = ([letters[letter]] if letter else [] for letter in (net.start, net.end))
+    tokens = np.array([[*start, *(letters[letter] for letter in word), *end] for word in words])
+    if not tokens.size:
+        raise _WordByWordError
+    zeros = [0] * len(net.positions)
+    top, bottom = _whole([[*vector, *zeros] for vector in net.embedding.values()])
+    states = _Rationals(top[tokens], bottom).plus(_Rationals(places[0][None], places[1]))
+    for layer in net.layers:
+        states = _through(layer, states)
+    last = _Rationals(states.top[:, [-1 if net.at == "last" else 0]], states.bottom)
+    read = last.through(net.read).top[:, 0]
+    if net.labels is None:
+        return [bool(positive) for positive in read[:, 0] > 0]
+    return [net.labels[k] for k in read.argmax(axis=1)]
+
+
+def _through(layer: Layer, states: _Rationals) -> _Rationals:
+    sums = states if layer.residual else _Rationals(0 * states.top, 0 * states.bottom + 1)
+    for head in layer.heads:
+        sums = sums.plus(_attended(head, states))
+    if layer.mlp is None:
+        return sums
+    first, bias, second = layer.mlp
+    top, bottom = _whole([bias])
+    hidden = sums.through(first).plus(_Rationals(top[None], bottom))
+    return sums.plus(_Rationals(np.maximum(hidden.top, 0), hidden.bottom).through(second))
+
+
+def _attended(head: Head, states: _Rationals) -> _Rationals:
+    """What a head adds to the states."""
+    queries, keys, values = (states.through(m) for m in (head.query, head.key, head.value))
+    scores = _matmul(queries.top, keys.top.swapaxes(1, 2))
+    n = scores.shape[1]
+    seen = np.tri(n, k={"none": n, "causal": 0, "strict": -1}[head.mask], dtype=bool)
+    weights, totals = _weights(head, scores, _times(queries.bottom, keys.bottom), seen)
+    common = totals[:, 0]
+    for i in range(1, totals.shape[1]):
+        common = _lcm(common, totals[:, i])
+    top = _times(_matmul(weights, values.top), (common[:, None] // totals)[..., None])
+    return _Rationals(top, _times(common, values.bottom)).through(head.output)
+
+
+def _weights(head: Head, scores: Whole, bottom: Whole, seen: Whole) -> tuple[Whole, Whole]:
+    """Whole weights (words, tokens, tokens) for scores over a denominator, and by what those of a
+    token are divided (words, tokens or 1)."""
+    if head.kind == "linear":
+        by = len(seen) if head.divide == "n" else head.divide
+        if not by:
+            raise _WordByWordError
+        numerator, denominator = _whole([[1 / Fraction(by)]])
+        return _times(scores * seen, numerator), _times(bottom, denominator)[:, None]
+    bound = _largest(scores)
+    most = np.where(seen, scores, -bound).max(axis=2, keepdims=True)
+    if head.kind == "softmax":
+        bottom = bottom[:, None, None]
+        if (scores % bottom * seen).any() or (abs(scores) * seen > LARGEST_SCORE * bottom).any():
+            raise _WordByWordError
+        least = np.where(seen, scores, bound).min(axis=2, keepdims=True)
+        weights = _times(
+            _power(head.base.numerator, np.where(seen, scores - least, 0) // bottom),
+            _power(head.base.denominator, np.where(seen, most - scores, 0) // bottom),
+        )
+    elif head.kind == "weights":
+        if ((scores < 0) & seen).any():
+            raise _WordByWordError
+        weights = scores
+    else:
+        weights = ((scores == most) & seen).astype(np.int64)
+        if head.kind == "hard-left":
+            weights *= weights.cumsum(axis=2) == 1
+        elif head.kind == "hard-right":
+            weights *= weights[..., ::-1].cumsum(axis=2)[..., ::-1] == 1
+    weights = weights * seen
+    totals = _matmul(weights, np.ones((len(seen), 1), dtype=np.int64))[..., 0]
+    sees = seen.any(axis=1)
+    if (totals[:, sees] == 0).any():
+        raise _WordByWordError
+    return weights, np.where(sees, totals, 1)

@@ -1,0 +1,138 @@
+"""Words 0...01...1 by one layer of attention: one head is too few, two heads are enough.
+
+A head scores every position by its number and its letter. Hard attention returns the position of
+the largest score and the letter there; softmax the mean of any vectors of position and letter.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import combinations, product
+
+from sympy import Min
+
+from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.relations import Eq
+from ..claims.symbols import quantity
+from .chain_of_thought import Word, least_steps, task, word_length
+
+ordered_heads_least = quantity(
+    "ordered_heads_least",
+    "H_{min}",
+    "least number of heads of one layer that tells sorted words; -1 where that is not shown",
+    "integer",
+)
+
+# What a head finds: a position, counted from 1, and the letter there, or means of both.
+Found = tuple[Fraction, Fraction]
+
+
+def logits(word: Word) -> tuple[list[int], list[int]]:
+    """The scores of both heads: the first is largest at the last zero, the second at the first one.
+
+    >>> logits((0, 0, 1))
+    ([3, 6, 0], [-3, -6, 0])
+    """
+    n = len(word)
+    first = [i * n - x * n * n for i, x in enumerate(word, 1)]
+    return first, [-score for score in first]
+
+
+def hard(scores: list[int], word: Word) -> Found:
+    """Position and letter of the largest score; ties go to the left."""
+    at = max(range(len(word)), key=scores.__getitem__)
+    return Fraction(at + 1), Fraction(word[at])
+
+
+def soft(scores: list[int], word: Word) -> Found:
+    """The means of positions and letters under the weights 2^score: softmax to the base 2."""
+    weights = [Fraction(2) ** score for score in scores]
+    total = sum(weights)
+    return (
+        sum((w * i for i, w in enumerate(weights, 1)), Fraction(0)) / total,
+        sum((w * x for w, x in zip(weights, word, strict=True)), Fraction(0)) / total,
+    )
+
+
+def accepts(word: Word, attention: str) -> bool:
+    """Whether the net of two heads takes a word for sorted.
+
+    The read-out is linear: the position of the first one less that of the last zero, with n added
+    where there is no zero or no one, is above 1/2.
+    """
+    n, attend = len(word), {"hard": hard, "soft": soft}[attention]
+    (i, a), (j, b) = (attend(scores, word) for scores in logits(word))
+    return j - i + n * a + n * (1 - b) > Fraction(1, 2)
+
+
+def uniform(word: Word) -> bool:
+    """Whether a net with one uniform head takes a word for sorted: right up to two letters."""
+    n = len(word)
+    return sum(x * Fraction(2 * i - n - 1, n) for i, x in enumerate(word, 1)) > Fraction(-1, 4)
+
+
+def balanced(words: list[Word], others: list[Word]) -> bool:
+    """Whether two words and two others have the same letters, counted at each position.
+
+    One softmax head with a linear read-out, times its positive denominator, is a sum of functions
+    of one letter each. Over two words and over two others with the same letters it has one sum; so
+    it is not positive on the words alone.
+    """
+
+    def sums(some: list[Word]) -> set[Word]:
+        return {tuple(x + y for x, y in zip(u, v, strict=True)) for u, v in combinations(some, 2)}
+
+    return not sums(words).isdisjoint(sums(others))
+
+
+def _heads(case: Case) -> Exact:
+    """The least number of heads, by weights that are run on all words and by what excludes fewer;
+    -1 where they do not meet."""
+    words = list(product((0, 1), repeat=case.word_length))
+    inside = [word for word in words if list(word) == sorted(word)]
+    outside = [word for word in words if list(word) != sorted(word)]
+    if not outside:
+        return Exact(0)
+    if case.attention == "hard":
+        one_fails = least_steps(task(lambda word: list(word) == sorted(word), len(words[0]))) > 1
+    else:
+        one_fails = balanced(inside, outside)
+    if not one_fails:
+        one_does = case.attention == "hard" or all(uniform(w) == (w in inside) for w in words)
+        return Exact(1 if one_does else -1)
+    two_do = all(accepts(word, case.attention) == (word in inside) for word in words)
+    return Exact(2 if two_do else -1)
+
+
+@claim(
+    Eq(ordered_heads_least, Min(2, word_length - 1)),
+    source=Source("depthlaw", "after vandoornmalen2026, Theorem 1: two heads are needed"),
+    kind="threshold",
+    cases={
+        "quick": Case.grid(attention=("hard", "soft"), word_length=range(1, 9)),
+        "theory": Case.grid(attention=("hard", "soft"), word_length=(9, 10, 11)),
+    },
+    control=Control(
+        Case(attention="soft", word_length=3),
+        "one head, as for words of two letters",
+        statement=Eq(ordered_heads_least, 1),
+    ),
+    supports="least_depth/steps_are_rank",
+)
+def ordered_heads(case: Case) -> Exact:
+    r"""Sorted words take two heads in one layer.
+
+    For every $n$ the least number of heads of one layer that tells the words $0^a 1^b$ of $n$
+    letters from all others is $\min(2, n - 1)$: for hard attention whose answer is any function of
+    what the heads return, and for softmax of any width and precision with a linear read-out.
+
+    Upper end: the printed logits $i n - x_i n^2$ and $x_i n^2 - i n$ for position $i$ and letter
+    $x_i$ with a linear read-out, run on all words, for softmax exactly to the base 2; the printed
+    net reads out by an MLP, which these logits do not need. Lower end, hard: a search over all
+    orders of scores (least_depth/steps_are_rank). Lower end, softmax: $000$ and $111$ have together
+    the letters of $010$ and $101$ at each position; zeros in front make it any length. The printed
+    lower end is for softmax with an MLP of a fixed size and has not been checked here: without a
+    bound on size or precision one softmax head with an MLP decides every language of words of
+    $n$ letters.
+    """
+    return _heads(case)
