@@ -338,3 +338,152 @@ by apply: leq_trans (up_logP n.+1 (H0 : 1 < H.+1)) _; rewrite leq_exp2l.
 Qed.
 
 End FixedReads.
+
+(* Ten bits are added up mod 2 by two heads in three layers, and in no fewer. *)
+Lemma addbM : Monoid.law false.
+Proof. exact: [law of addb]. Defined.
+Example ten_bits L :
+  (exists f : reader bool 10 2, multiplies addbM f L) <-> 3 <= L.
+Proof. exact: (@fixed_reads_depth bool false addbM 9 2 L true). Qed.
+
+(* The least L with N <= (H+1)^L, for H >= 1, by trying: N has enough binary digits. *)
+Fixpoint least_exponent (fuel : nat) (base tokens power L : N) : N :=
+  if (tokens <=? power)%num then L
+  else if fuel is f.+1 then least_exponent f base tokens (N.mul power base) (N.succ L) else L.
+
+Definition fixed_reads_value (heads tokens : N) : N :=
+  least_exponent (N.size_nat tokens) (N.succ heads) tokens 1 0.
+
+Lemma least_exponentE fuel b n L : 1 < b -> n <= 2 ^ fuel * b ^ L -> L <= up_log b n ->
+  least_exponent fuel (N.of_nat b) (N.of_nat n) (N.of_nat (b ^ L)) (N.of_nat L)
+  = N.of_nat (up_log b n).
+Proof.
+move=> b1; elim: fuel L => [|fuel IH] L nL lo /=; case: N.leb_spec => [le|gt].
+- by congr N.of_nat; apply/eqP; rewrite eqn_leq lo up_log_min //; lia.
+- by move: nL; rewrite expn0 mul1n; lia.
+- by congr N.of_nat; apply/eqP; rewrite eqn_leq lo up_log_min //; lia.
+rewrite -Nnat.Nat2N.inj_mul -Nnat.Nat2N.inj_succ multE -expnSr.
+apply: IH.
+  apply: leq_trans nL _; rewrite !expnS (mulnC 2) -mulnA leq_mul2l.
+  by rewrite leq_mul2r b1 !orbT.
+rewrite ltnNge; apply/negP => le.
+have := up_logP n b1; have : b ^ up_log b n <= b ^ L by rewrite leq_exp2l.
+lia.
+Qed.
+
+Lemma size_natP n : n < 2 ^ N.size_nat (N.of_nat n).
+Proof.
+have pos p : nat_of_pos p < 2 ^ Pos.size_nat p.
+  by elim: p => [p IH|p IH|] //=; rewrite expnS ?NatTrec.doubleE; lia.
+by rewrite -of_nat_bin -{1}[n]bin_of_natK; case: (bin_of_nat n).
+Qed.
+
+Lemma fixed_reads_valueE H n : 0 < H ->
+  fixed_reads_value (bin_of_nat H) (bin_of_nat n) = bin_of_nat (up_log H.+1 n).
+Proof.
+move=> H0; rewrite /fixed_reads_value !of_nat_bin -Nnat.Nat2N.inj_succ.
+apply: (@least_exponentE _ H.+1 n 0) => //.
+by rewrite expn0 muln1 ltnW ?size_natP.
+Qed.
+
+Example fixed_reads_values :
+  [:: fixed_reads_value 1 1; fixed_reads_value 1 5; fixed_reads_value 3 4; fixed_reads_value 2 10]%num
+  = [:: 0; 3; 1; 3]%num.
+Proof. by vm_compute. Qed.
+
+(* --- hop_k by one lookup a layer --- *)
+
+(* What every token holds: pointers find^p, p in the first list, symbols hop_s, s in the second.
+   Under the causal mask two layers fetch the previous token and find^1 with the symbol there;
+   under the strict mask one layer finds the position of the last earlier copy, hence find^1. *)
+Definition held_lists := (seq nat * seq nat)%type.
+Definition first_layers (strict : bool) : nat := 2 - strict.
+Definition first_held (strict : bool) : held_lists :=
+  ([:: 0; 1], if strict then [:: 0] else [:: 0; 1]).
+
+(* A lookup at find^p adds all that the token found there holds. *)
+Definition look (p : nat) (held : held_lists) : held_lists :=
+  (held.1 ++ [seq p + q | q <- held.1], held.2 ++ [seq p + s | s <- held.2]).
+
+Inductive reach (strict : bool) : nat -> held_lists -> Prop :=
+  | First : reach strict (first_layers strict) (first_held strict)
+  | Look L held p : reach strict L held -> p \in held.1 -> 0 < p -> reach strict L.+1 (look p held).
+
+(* A token at find^p(i) that holds find^q and hop_s of itself tells find^(p+q) and hop_(p+s) of i. *)
+Theorem look_sound (T : eqType) (X : seq T) p q s i :
+  pointer X q (pointer X p i) = pointer X (p + q) i
+  /\ hop X s (pointer X p i) = hop X (p + s) i.
+Proof. by rewrite addnC find_add addnC -hop_add addnC. Qed.
+
+Lemma reach_bound strict L held : reach strict L held ->
+  exists2 t, L = first_layers strict + t &
+    {in held.1, forall p, p <= 2 ^ t} /\ {in held.2, forall s, s + strict <= 2 ^ t}.
+Proof.
+elim=> {L held} [|L held p _ [t -> [Pt St]] pP p0].
+  exists 0; first by rewrite addn0.
+  by split=> x; case: strict; rewrite !inE /=; lia.
+exists t.+1; rewrite ?addnS // expnS mul2n -addnn; have := Pt p pP => pt.
+split=> x; rewrite mem_cat => /orP [].
+- by move/Pt; lia.
+- by case/mapP=> q /Pt qt ->; lia.
+- by move/St; lia.
+by case/mapP=> q /St qt ->; lia.
+Qed.
+
+Lemma reach_all strict t :
+  exists2 held, reach strict (first_layers strict + t) held &
+    (forall p, p <= 2 ^ t -> p \in held.1) /\ (forall s, s + strict <= 2 ^ t -> s \in held.2).
+Proof.
+elim: t => [|t [held rt [Pt St]]].
+  exists (first_held strict); first by rewrite addn0; constructor.
+  by split=> [[|[|p]]|[|[|s]]]; case: strict.
+have p0 : 0 < 2 ^ t by rewrite expn_gt0.
+exists (look (2 ^ t) held); first by rewrite addnS; constructor; rewrite ?Pt.
+split=> x; rewrite expnS mem_cat => xt; apply/orP.
+  have [le|gt] := leqP x (2 ^ t); [by left; apply: Pt | right].
+  by apply/mapP; exists (x - 2 ^ t); [apply: Pt|]; lia.
+have [le|gt] := leqP (x + strict) (2 ^ t); [by left; apply: St | right].
+by apply/mapP; exists (x - 2 ^ t); [apply: St|]; have := leq_b1 strict; lia.
+Qed.
+
+(* Claim: hops/one_lookup_per_layer. Among all choices of one lookup in every layer, tokens hold
+   hop_k at depth L if and only if L >= ceil(log2 (k + strict)) + 2 - strict: with the causal mask
+   ceil(log2 k) + 2. *)
+Theorem one_lookup_per_layer strict k L : 0 < k ->
+  (exists2 held, reach strict L held & k \in held.2)
+  <-> up_log 2 (k + strict) + 2 - strict <= L.
+Proof.
+move=> k0; have -> : up_log 2 (k + strict) + 2 - strict
+    = first_layers strict + up_log 2 (k + strict) by rewrite /first_layers; case: strict; lia.
+split=> [[held /reach_bound [t -> [_ St]] kS]|le].
+  by rewrite leq_add2l; apply: up_log_min => //; apply: St.
+have -> : L = first_layers strict + (L - first_layers strict) by lia.
+have [held rL [_ all_s]] := reach_all strict (L - first_layers strict).
+exists held => //; apply: all_s; apply: leq_trans (@up_logP 2 (k + strict) isT) _.
+by rewrite leq_exp2l //; lia.
+Qed.
+
+(* With a strict mask that is floor(log2 k) + 2. *)
+Theorem one_lookup_strict k L : 0 < k ->
+  (exists2 held, reach true L held & k \in held.2) <-> trunc_log 2 k + 2 <= L.
+Proof.
+move=> k0; rewrite one_lookup_per_layer // addn1 trunc_log_up_log //.
+have : 0 < up_log 2 k.+1 by rewrite up_log_gt0.
+by case: (up_log 2 k.+1) => //= t _; rewrite addn2 addn2 subn1.
+Qed.
+
+(* 3 hops: four layers with the causal mask, three with the strict one. *)
+Example three_hops_masks :
+  [seq up_log 2 (3 + (strict : bool)) + 2 - strict | strict <- [:: false; true]] = [:: 4; 3].
+Proof. by vm_compute. Qed.
+
+Definition lookup_layers_value (k strict : N) : N :=
+  N.sub (N.add (N.log2_up (N.add k strict)) 2%num) strict.
+
+Lemma lookup_layers_valueE (k strict : nat) :
+  lookup_layers_value (bin_of_nat k) (bin_of_nat strict)
+  = bin_of_nat (up_log 2 (k + strict) + 2 - strict).
+Proof.
+by rewrite /lookup_layers_value !of_nat_bin -Nnat.Nat2N.inj_add log2_upE
+   -(Nnat.Nat2N.inj_add _ 2) -Nnat.Nat2N.inj_sub.
+Qed.
