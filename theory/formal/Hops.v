@@ -405,6 +405,15 @@ rewrite leqNgt; apply/negP => /(depth_corrected_sharp k0) /eqP; apply.
 by apply: right; rewrite ?alternating_letters ?size_mkseq.
 Qed.
 
+(* Claim: hops/depth_printed, where it is settled: at k = 2^t the printed depth floor(log2 k) + 2
+   is enough. At any other k this construction needs a layer more, which refutes nothing. *)
+Theorem depth_printed_at_powers t A X i : all (fun x => x < A) X -> i <= size X ->
+  repaired (2 ^ t) A X (trunc_log 2 (2 ^ t) + 2) i = hop X (2 ^ t) i.
+Proof.
+move=> letters iN; apply: depth_corrected => //; first by rewrite expn_gt0.
+by rewrite up_expnK ?trunc_expnK.
+Qed.
+
 (* 3 hops in 4 layers, where the printed depth is 3; executed and by the theorem. *)
 Example three_hops :
   let X := [:: 0; 1; 1; 0; 2; 1; 0; 2; 1] in

@@ -193,11 +193,11 @@ Proof. by move/composition_at_most; rewrite card_bool => /(_ isT). Qed.
 Example compose_four_not_2 (f : lookups [finType of bool] 4) : ~ composes f 2.
 Proof. by move/composition_at_most; rewrite card_bool => /(_ isT). Qed.
 
-Definition most_maps_value (L : N) : N := N.pred (N.pow 2 L).
+Definition composition_value (L : N) : N := N.pred (N.pow 2 L).
 
-Lemma most_maps_valueE L : most_maps_value (bin_of_nat L) = bin_of_nat (2 ^ L - 1).
+Lemma composition_valueE L : composition_value (bin_of_nat L) = bin_of_nat (2 ^ L - 1).
 Proof.
-by rewrite /most_maps_value !of_nat_bin -(of_nat_exp 2) -Nnat.Nat2N.inj_pred subn1.
+by rewrite /composition_value !of_nat_bin -(of_nat_exp 2) -Nnat.Nat2N.inj_pred subn1.
 Qed.
 
 (* --- reads at fixed positions --- *)
@@ -387,8 +387,8 @@ by rewrite expn0 muln1 ltnW ?size_natP.
 Qed.
 
 Example fixed_reads_values :
-  [:: fixed_reads_value 1 1; fixed_reads_value 1 5; fixed_reads_value 3 4; fixed_reads_value 2 10]%num
-  = [:: 0; 3; 1; 3]%num.
+  [:: fixed_reads_value 1 1; fixed_reads_value 1 5; fixed_reads_value 3 4;
+      fixed_reads_value 2 10]%num = [:: 0; 3; 1; 3]%num.
 Proof. by vm_compute. Qed.
 
 (* --- hop_k by one lookup a layer --- *)
@@ -407,9 +407,11 @@ Definition look (p : nat) (held : held_lists) : held_lists :=
 
 Inductive reach (strict : bool) : nat -> held_lists -> Prop :=
   | First : reach strict (first_layers strict) (first_held strict)
-  | Look L held p : reach strict L held -> p \in held.1 -> 0 < p -> reach strict L.+1 (look p held).
+  | Look L held p :
+      reach strict L held -> p \in held.1 -> 0 < p -> reach strict L.+1 (look p held).
 
-(* A token at find^p(i) that holds find^q and hop_s of itself tells find^(p+q) and hop_(p+s) of i. *)
+(* A token at find^p(i) that holds its own find^q and hop_s tells find^(p+q) and hop_(p+s) of i.
+   The lists are counted on their own; this is what makes the counting sound. *)
 Theorem look_sound (T : eqType) (X : seq T) p q s i :
   pointer X q (pointer X p i) = pointer X (p + q) i
   /\ hop X s (pointer X p i) = hop X (p + s) i.
