@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -90,24 +91,23 @@ def comparisons(claim: Claim) -> Iterator[str]:
     for case in claim.every_case:
         if claim.broken(case) is not None:
             continue
-        term = claim.formal.value.format(**case.fields())
-        value = claim.predict(case)
-        numerator, denominator = (
-            value.as_numer_denom()
-            if hasattr(value, "as_numer_denom")
-            else (
-                value.numerator,
-                value.denominator,
-            )
-        )
-        number = (
-            f"{int(numerator)}%Z"
-            if denominator == 1
-            else f"({int(numerator)} # {int(denominator)})"
-        )
+        term = claim.formal.value.format(**{k: _number(v) for k, v in case.fields().items()})
+        value = Fraction(str(claim.predict(case)))
+        number = f"{value.numerator}%Z" if value.denominator == 1 else _number(value)
         if (sentence := f"same ({term}) {number}") not in said:
             said.add(sentence)
             yield sentence
+
+
+def _number(value: Any) -> str:
+    """A field or a prediction as the prover reads it: whole, or a fraction of Q."""
+    if isinstance(value, bool | int):
+        return str(int(value))
+    try:
+        fraction = Fraction(str(value))
+    except ValueError:
+        return str(value)
+    return f"({fraction.numerator} # {fraction.denominator})%Q"
 
 
 def link_file(claims: Iterable[Claim]) -> str:

@@ -11,7 +11,7 @@ from sympy import ceiling, floor, log
 
 from depthlaw.advisor.laws import LARGEST_EXECUTED
 
-from ..claims.definition import Ball, Case, Control, Exact, Source, claim
+from ..claims.definition import Ball, Case, Control, Exact, Formal, Source, claim
 from ..claims.relations import Eq, Le
 from ..claims.symbols import hops, quantity
 from . import network
@@ -155,6 +155,13 @@ def depth_printed(case: Case, seed: int) -> Ball:
     cited=(
         r"Decides whether $\lceil \log_2 k \rceil + 2$ layers may be quoted as enough for "
         r"$\mathrm{hop}_k$ with one causal head."
+    ),
+    formal=Formal(
+        "Hops.depth_corrected_least",
+        "Hops.layers_value {hops}",
+        "The net attends hard to the token of least circular distance, where the "
+        "claim's scores are cosines that softmax sharpens; a tie leaves a token as it "
+        "is, and proofs show that none occurs.",
     ),
 )
 def depth_corrected(case: Case, seed: int) -> Exact:
@@ -327,6 +334,11 @@ def construction_printed_spacing(case: Case, seed: int) -> Exact:
         Eq(computed_hops, hops_first * hops_then),
     ),
     supports="hops/depth_corrected",
+    formal=Formal(
+        "Hops.find_add",
+        "Hops.added_value {hops_first} {hops_then}",
+        "Nothing: pointers are defined as in the claim.",
+    ),
 )
 def doubling(case: Case, seed: int) -> Exact:
     r"""$\mathrm{find}^a$ after $\mathrm{find}^b$ is $\mathrm{find}^{a+b}$.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sympy import Integer, ceiling, floor, log
 
-from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.definition import Case, Control, Exact, Formal, Source, claim
 from ..claims.relations import Eq
 from ..claims.symbols import hops, quantity, tokens
 from .construction import SANFORD, log2_k, only, ours, wrong_tokens
@@ -86,6 +86,11 @@ def lookup_depth(hops: int, mask: str) -> int:
     ),
     cited=r"Decides the least depth that may be quoted for $\mathrm{hop}_k$ from nets of one "
     "lookup per layer.",
+    formal=Formal(
+        "Lookups.one_lookup_per_layer",
+        "Lookups.lookup_layers_value {hops} {strict}",
+        "That one head of attention reads one token that its state names, and no more.",
+    ),
 )
 def one_lookup_per_layer(case: Case) -> Exact:
     r"""One lookup per layer needs $\lceil \log_2 k \rceil + 2$ layers, causal mask.

@@ -10,7 +10,7 @@ from typing import Any
 
 from sympy import Integer, log
 
-from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.definition import Case, Control, Exact, Formal, Source, claim
 from ..claims.relations import Eq, Ge
 from ..claims.symbols import quantity, summaries, tokens
 from .pointers import hop_k
@@ -72,6 +72,12 @@ def hops_ask_for_every_bit(hops: int, count: int = 4) -> bool:
     control=Control(Case(tokens=7), "not one bit less", Eq(summaries, two ** ((tokens - 3) / 2))),
     cited=(
         "Decides whether $(N - 1)/2$ bits may be quoted as what one layer must carry for induction."
+    ),
+    formal=Formal(
+        "Index.one_layer_index",
+        "Index.summaries_value {tokens}",
+        "Nothing of the count; that one layer passes on no more than a summary is the "
+        "claim's reading of a layer.",
     ),
 )
 def one_layer_index(case: Case) -> Exact:

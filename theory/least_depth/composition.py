@@ -14,7 +14,7 @@ from itertools import count, product
 from sympy import simplify
 from sympy.core.relational import Relational
 
-from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.definition import Case, Control, Exact, Formal, Source, Step, claim
 from ..claims.relations import Eq
 from ..claims.symbols import depth, quantity
 from .chain_of_thought import BARCELO, Word, least_steps, task, thought_steps
@@ -136,6 +136,11 @@ def _most_maps(case: Case, seed: int) -> Exact:
         statement=Eq(most_maps, 2 ** (depth - 1)),
     ),
     supports="least_depth/steps_are_rank",
+    formal=Formal(
+        "Lookups.composition_layers",
+        "Lookups.composition_value {depth}",
+        "That one head of attention reads one token that its state names, and no more.",
+    ),
 )
 def composition_layers(case: Case, seed: int) -> Exact:
     r"""$L$ layers of one lookup compose $2^L - 1$ maps.

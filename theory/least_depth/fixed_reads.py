@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sympy import ceiling, log
 
-from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.definition import Case, Control, Exact, Formal, Source, claim
 from ..claims.relations import Eq
 from ..claims.symbols import heads, quantity, tokens
 
@@ -74,6 +74,11 @@ def _reading_layers(case: Case) -> Exact:
         statement=Eq(reading_layers, ceiling(log(tokens, 2))),
     ),
     supports="least_depth/diagonal_layers",
+    formal=Formal(
+        "Lookups.fixed_reads_depth",
+        "Lookups.fixed_reads_value {heads} {tokens}",
+        "That a head at a fixed position reads one token whole.",
+    ),
 )
 def fixed_reads(case: Case) -> Exact:
     r"""Attention to fixed positions multiplies $N$ elements in $\lceil \log_{H+1} N \rceil$ layers.
