@@ -1,6 +1,6 @@
 (* Reach: L layers of X -> X X^T X on A + I see exactly as far as 3^L. *)
 From Coq Require Import NArith.
-From mathcomp Require Import all_ssreflect all_algebra zify.
+From mathcomp Require Import all_ssreflect all_algebra fingroup perm zify.
 From depthlaw Require Import Graph.
 
 Set Implicit Arguments.
@@ -16,6 +16,34 @@ Definition relu_layer (R : realFieldType) n (h : seq 'M[R]_n) : seq 'M[R]_n :=
   h ++ [seq (n%:R^-1 *: map_mx (@relu R) (\sum_(b <- h) b *m b^T)) *m b | b <- h].
 Definition relu_stream (R : realFieldType) n (e : rel 'I_n) (L : nat) : seq 'M[R]_n :=
   iter L (@relu_layer R n) [:: with_loops R e].
+
+(* Linearised or ReLU attention with any weights on n tokens. A layer from width w to width w' has
+   a list of heads (Q, V), Q the product of query and key weights, V that of value and output
+   weights, a matrix `skip` for the residual path, and a constant `shift` for each token, which may
+   hold positions. *)
+Record weights (R : ringType) (n w w' : nat) := Weights {
+  heads : seq ('M[R]_w * 'M[R]_(w, w'));
+  skip : 'M[R]_(w, w');
+  shift : 'M[R]_(n, w')
+}.
+
+Definition attend (R : ringType) (phi : R -> R) n w w' (W : weights R n w w') (X : 'M[R]_(n, w)) :
+  'M[R]_(n, w') :=
+  \sum_(h <- heads W) map_mx phi (X *m h.1 *m X^T) *m X *m h.2 + X *m skip W + shift W.
+
+(* A net has one `weights` for each layer, of any widths, and an affine embedding of A + I. *)
+Record net (R : ringType) (n : nat) := Net {
+  width : nat -> nat;
+  layer : forall l, weights R n (width l) (width l.+1);
+  embed : 'M[R]_(n, width 0);
+  place : 'M[R]_(n, width 0)
+}.
+
+(* The state after L layers on the graph e; phi is the identity (linearised) or ReLU. *)
+Fixpoint state (R : ringType) n (N : net R n) (phi : R -> R) (e : rel 'I_n) (L : nat) :
+  'M[R]_(n, width N L) :=
+  if L is l.+1 then attend phi (layer N l) (state N phi e l)
+  else with_loops R e *m embed N + place N.
 
 (* ------------------------------------------------------------------------------------------- *)
 (* Powers *)
@@ -256,3 +284,510 @@ by apply: reach_zero; rewrite /within uv dv -ltnNge.
 Qed.
 
 End Reach.
+
+(* ------------------------------------------------------------------------------------------- *)
+(* Polynomials of low degree on the cube, and parity *)
+
+Section Degree.
+Variables (R : realDomainType) (d0 : nat).
+Notation cube_point := {ffun 'I_d0 -> bool}.
+Implicit Types (f h : cube_point -> R) (s : cube_point).
+
+(* f reads only the coordinates in S. *)
+Definition reads (T : Type) (S : {set 'I_d0}) (f : cube_point -> T) :=
+  forall s s', (forall k, k \in S -> s k = s' k) -> f s = f s'.
+
+(* f is a sum of functions that read at most d coordinates. *)
+Inductive low (d : nat) : (cube_point -> R) -> Prop :=
+| low_reads (S : {set 'I_d0}) f : (#|S| <= d)%N -> reads S f -> low d f
+| low_plus f1 f2 f : low d f1 -> low d f2 -> (forall s, f s = f1 s + f2 s) -> low d f.
+
+Lemma low_leq a b f : (a <= b)%N -> low a f -> low b f.
+Proof.
+move=> ab; elim=> [S f' Sa fS|f1 f2 f' _ l1 _ l2 fE]; last exact: low_plus l1 l2 fE.
+by apply: low_reads fS; exact: leq_trans ab.
+Qed.
+
+Lemma low_const d (c : R) : low d (fun _ => c).
+Proof. by apply: (@low_reads d set0) => //; rewrite cards0. Qed.
+
+Lemma low_ext d f h : (forall s, h s = f s) -> low d f -> low d h.
+Proof. by move=> hf lf; apply: (low_plus lf (low_const d 0)) => s; rewrite hf addr0. Qed.
+
+Lemma low_add d f h : low d f -> low d h -> low d (fun s => f s + h s).
+Proof. by move=> lf lh; apply: low_plus lf lh _. Qed.
+
+Lemma low_sum d (I : Type) (r : seq I) (F : I -> cube_point -> R) :
+  (forall i, low d (F i)) -> low d (fun s => \sum_(i <- r) F i s).
+Proof.
+move=> lF; elim: r => [|i r IH].
+  by apply: low_ext (low_const d 0) => s; rewrite big_nil.
+by apply: low_plus (lF i) IH _ => s; rewrite big_cons.
+Qed.
+
+Lemma low_mul a b f h : low a f -> low b h -> low (a + b) (fun s => f s * h s).
+Proof.
+elim=> [S f' Sa fS|f1 f2 f' _ l1 _ l2 fE] lh; last first.
+  by apply: low_plus (l1 lh) (l2 lh) _ => s; rewrite fE mulrDl.
+elim: lh => [T h' Tb hT|h1 h2 h' _ l1 _ l2 hE]; last first.
+  by apply: low_plus l1 l2 _ => s; rewrite hE mulrDr.
+apply: (@low_reads _ (S :|: T)) => [|s s' ss'].
+  by apply: leq_trans (leq_add Sa Tb); rewrite cardsU leq_subr.
+by rewrite (fS s s') ?(hT s s') // => k kS; apply: ss'; rewrite inE kS ?orbT.
+Qed.
+
+Definition low_matrix d m k (X : cube_point -> 'M[R]_(m, k)) :=
+  forall i j, low d (fun s => X s i j).
+
+Lemma low_matrix_mul a b m k l (X : cube_point -> 'M[R]_(m, k)) (Y : cube_point -> 'M[R]_(k, l)) :
+  low_matrix a X -> low_matrix b Y -> low_matrix (a + b) (fun s => X s *m Y s).
+Proof.
+move=> lX lY i j; apply: (@low_ext _ (fun s => \sum_k X s i k * Y s k j)).
+  by move=> s; rewrite mxE.
+by apply: low_sum => x; exact: low_mul.
+Qed.
+
+Lemma low_matrix_add d m k (X Y : cube_point -> 'M[R]_(m, k)) :
+  low_matrix d X -> low_matrix d Y -> low_matrix d (fun s => X s + Y s).
+Proof.
+move=> lX lY i j; apply: (@low_ext _ (fun s => X s i j + Y s i j)); last exact: low_add.
+by move=> s; rewrite mxE.
+Qed.
+
+Lemma low_matrix_const d m k (C : 'M[R]_(m, k)) : low_matrix d (fun _ => C).
+Proof. by move=> i j; exact: low_const. Qed.
+
+Lemma low_matrix_mulr d m k l (X : cube_point -> 'M[R]_(m, k)) (C : 'M[R]_(k, l)) :
+  low_matrix d X -> low_matrix d (fun s => X s *m C).
+Proof.
+by move=> lX; rewrite -[d]addn0; apply: low_matrix_mul lX _; exact: low_matrix_const.
+Qed.
+
+Lemma low_matrix_mull d m k l (X : cube_point -> 'M[R]_(k, l)) (C : 'M[R]_(m, k)) :
+  low_matrix d X -> low_matrix d (fun s => C *m X s).
+Proof. by move=> lX; apply: (@low_matrix_mul 0) => //; exact: low_matrix_const. Qed.
+
+Lemma low_matrix_tr d m k (X : cube_point -> 'M[R]_(m, k)) :
+  low_matrix d X -> low_matrix d (fun s => (X s)^T).
+Proof. by move=> lX i j; apply: low_ext (lX j i) => s; rewrite mxE. Qed.
+
+Lemma low_matrix_sum d m k (I : Type) (r : seq I) (X : I -> cube_point -> 'M[R]_(m, k)) :
+  (forall i, low_matrix d (X i)) -> low_matrix d (fun s => \sum_(i <- r) X i s).
+Proof.
+move=> lX i j; apply: (@low_ext _ (fun s => \sum_(x <- r) X x s i j)).
+  by move=> s; rewrite summxE.
+by apply: low_sum => x; exact: lX.
+Qed.
+
+Lemma low_trace d m (X : cube_point -> 'M[R]_m) :
+  low_matrix d X -> low d (fun s => \tr (X s)).
+Proof. by move=> lX; apply: low_sum => i; exact: lX. Qed.
+
+(* Parity of the coordinates below j. *)
+Definition parity_below (j : nat) s : bool := \big[addb/false]_(k < d0 | (k < j)%N) s k.
+Definition parity s := parity_below d0 s.
+
+Definition flip (k : 'I_d0) s : cube_point := [ffun i => s i (+) (i == k)].
+
+Lemma flipK k : involutive (flip k).
+Proof. by move=> s; apply/ffunP => i; rewrite !ffunE -addbA addbb addbF. Qed.
+
+Lemma parity_flip k s : parity (flip k s) = ~~ parity s.
+Proof.
+rewrite /parity /parity_below (bigD1 k) ?ltn_ord //= [in RHS](bigD1 k) ?ltn_ord //=.
+rewrite ffunE eqxx addbT addNb; congr (~~ (_ (+) _)).
+by apply: eq_bigr => i /andP[_ /negbTE ik]; rewrite ffunE ik addbF.
+Qed.
+
+(* A polynomial of degree below d0 does not correlate with parity. *)
+Lemma parity_orthogonal d f : (d < d0)%N -> low d f -> \sum_s (-1) ^+ parity s * f s = 0.
+Proof.
+move=> dd0; elim=> [S h Sd hS|f1 f2 h _ l1 _ l2 hE]; last first.
+  rewrite -[RHS]addr0 -[X in X + _]l1 -[X in _ + X]l2 -big_split /=.
+  by apply: eq_bigr => s _; rewrite hE mulrDr.
+have [k kS] : exists k, k \notin S.
+  apply/existsP; rewrite -negb_forall; apply/negP => /forallP all_in.
+  suff : (#|S| = d0)%N by move=> Sd0; move: Sd; rewrite Sd0 leqNgt dd0.
+  by rewrite -[RHS]card_ord; apply: eq_card => i; rewrite all_in.
+set total := \sum_s _; suff : total = - total.
+  by move/eqP; rewrite -addr_eq0 -mulr2n mulrn_eq0 => /eqP.
+rewrite {1}/total (reindex_inj (inv_inj (flipK k))) /= /total -sumrN.
+apply: eq_bigr => s _; rewrite parity_flip (hS (flip k s) s) => [|i iS]; last first.
+  by rewrite ffunE; case: eqP kS => [<-|]; rewrite ?iS ?addbF.
+by case: parity; rewrite ?expr0 ?expr1 ?mulN1r ?mul1r ?opprK.
+Qed.
+
+(* Hence no polynomial of degree below d0, compared with a threshold, computes parity: the
+   theorem of Minsky and Papert. *)
+Lemma no_threshold d f t : (d < d0)%N -> low d f -> ~ (forall s, (t < f s) = ~~ parity s).
+Proof.
+move=> dd0 lf dec; have lt := low_add lf (low_const d (- t)).
+have := parity_orthogonal dd0 lt => /eqP; apply/negP; rewrite gt_eqF //.
+pose s0 : cube_point := [ffun=> false].
+have par0 : parity s0 = false by rewrite /parity /parity_below big1 // => i _; rewrite ffunE.
+rewrite (bigD1 s0) //= ltr_spaddl //; first by rewrite par0 expr0 mul1r subr_gt0 dec par0.
+apply: sumr_ge0 => s _; have := dec s; case: (parity s) => /= ts.
+  by rewrite expr1 mulN1r oppr_ge0 subr_le0 leNgt ts.
+by rewrite expr0 mul1r subr_ge0 ltW.
+Qed.
+
+End Degree.
+
+(* ------------------------------------------------------------------------------------------- *)
+(* Two paths in all labellings *)
+
+Lemma connect_map n (e e' : rel 'I_n) (f : 'I_n -> 'I_n) :
+  (forall x y, e x y -> e' (f x) (f y)) -> forall x y, connect e x y -> connect e' (f x) (f y).
+Proof.
+move=> ee' x y /connectP[p pp ->] {y}; elim: p x pp => [|z p IH] x /=; first by rewrite connect0.
+by case/andP=> /ee' xz /IH; apply: connect_trans; exact: connect1.
+Qed.
+
+Lemma connect_relabel n (g : graph n) (s : {perm 'I_n}) x y :
+  connect (relabel g s) x y = connect g (s x) (s y).
+Proof.
+apply/idP/idP => [|c]; first exact: connect_map.
+rewrite -(permK s x) -(permK s y); apply: connect_map c => z z' /=.
+by rewrite !permKV.
+Qed.
+
+Lemma walk_relabel n (g : graph n) (s : {perm 'I_n}) k x y :
+  walk (relabel g s) k x y = walk g k (s x) (s y).
+Proof.
+elim: k x => [|k IH] x /=; first by rewrite (inj_eq perm_inj).
+apply/existsP/existsP => -[w /andP[xw wy]].
+  by exists (s w); rewrite -IH xw.
+by exists (s^-1%g w); rewrite IH permKV xw.
+Qed.
+
+Lemma distance_relabel n (g : graph n) (s : {perm 'I_n}) x y :
+  distance (relabel g s) x y = distance g (s x) (s y).
+Proof. by apply: eq_find => k; exact: walk_relabel. Qed.
+
+Lemma diameter_relabel n (g : graph n) (s : {perm 'I_n}) :
+  diameter (relabel g s) = diameter g.
+Proof.
+apply/eqP; rewrite eqn_leq; apply/andP; split; apply/diameter_leP => x y.
+  by rewrite connect_relabel distance_relabel; move: (s x) (s y); exact/diameter_leP.
+rewrite -(permKV s x) -(permKV s y) -connect_relabel -distance_relabel.
+by move: (s^-1%g x) (s^-1%g y); exact/diameter_leP.
+Qed.
+
+Section TwoPaths.
+Variable d : nat.
+Notation vertex := 'I_d.+1.*2.
+
+(* The vertex at place j of the path number b. *)
+Lemma vertex_proof (j : 'I_d.+1) (b : bool) : (b + j.*2 < d.+1.*2)%N.
+Proof. by have := ltn_ord j; case: b; lia. Qed.
+Definition vertex_at (j : 'I_d.+1) (b : bool) : vertex := Ordinal (vertex_proof j b).
+
+Lemma place_proof (x : vertex) : (x./2 < d.+1)%N.
+Proof. by have := ltn_ord x; rewrite -{1}(odd_double_half x); case: odd; lia. Qed.
+Definition place_of (x : vertex) : 'I_d.+1 := Ordinal (place_proof x).
+
+Lemma vertex_atK x : vertex_at (place_of x) (odd x) = x.
+Proof. by apply: val_inj; rewrite /= odd_double_half. Qed.
+
+Lemma odd_vertex j b : odd (vertex_at j b) = b.
+Proof. by rewrite /= oddD odd_double addbF; case: b. Qed.
+
+Lemma half_vertex j b : (vertex_at j b)./2 = j.
+Proof. by rewrite /= half_bit_double. Qed.
+
+(* Places between two vertices. *)
+Definition gap (x y : vertex) : nat := (x./2 - y./2 + (y./2 - x./2))%N.
+
+Lemma walk_two_paths (k : nat) (x y : vertex) :
+  walk (two_paths d.+1) k x y -> odd x = odd y /\ (gap x y <= k)%N.
+Proof.
+rewrite /gap; elim: k x => [|k IH] x /=; first by move/eqP->; split=> //; lia.
+case/existsP=> z /andP[/andP[/eqP-> xz] /IH[-> zy]]; split=> //.
+by case/orP: xz => /eqP; lia.
+Qed.
+
+Lemma two_paths_walk (b : bool) (k i : nat) (Hi : (i < d.+1)%N) (Hk : (i + k < d.+1)%N) :
+  walk (two_paths d.+1) k (vertex_at (Ordinal Hi) b) (vertex_at (Ordinal Hk) b).
+Proof.
+elim: k i Hi Hk => [|k IH] i Hi Hk.
+  by apply/eqP; apply: val_inj; rewrite /= addn0.
+have Hi' : (i.+1 < d.+1)%N by lia.
+have Hk' : (i.+1 + k < d.+1)%N by lia.
+apply/existsP; exists (vertex_at (Ordinal Hi') b); apply/andP; split.
+  by rewrite /= /two_paths_edge !odd_vertex !half_vertex /= !eqxx.
+rewrite (_ : Ordinal Hk = Ordinal Hk') //; apply: val_inj => /=; lia.
+Qed.
+
+Lemma walk_two_paths_dist (x y : vertex) :
+  odd x = odd y -> walk (two_paths d.+1) (gap x y) x y.
+Proof.
+wlog xy : x y / (x./2 <= y./2)%N => [ord oxy|oxy].
+  case: (leqP x./2 y./2) => [|/ltnW] h; first exact: ord.
+  by rewrite (walk_sym (@two_paths_sym _)) /gap addnC; apply: ord.
+have kE : (x./2 + gap x y = y./2)%N by rewrite /gap; lia.
+have Hk : (x./2 + gap x y < d.+1)%N by rewrite kE place_proof.
+have := two_paths_walk (odd x) (place_proof x) Hk.
+rewrite (_ : vertex_at (Ordinal Hk) _ = y); first by rewrite vertex_atK.
+by apply: val_inj; rewrite /= kE oxy odd_double_half.
+Qed.
+
+Lemma connect_two_paths (x y : vertex) : connect (two_paths d.+1) x y = (odd x == odd y).
+Proof.
+apply/idP/eqP => [/connect_walk[k _ /walk_two_paths[]] //|xy].
+exact: walk_connect (walk_two_paths_dist xy).
+Qed.
+
+Lemma distance_two_paths (x y : vertex) :
+  odd x = odd y -> distance (two_paths d.+1) x y = gap x y.
+Proof.
+move=> xy; apply/eqP; rewrite eqn_leq distance_least ?walk_two_paths_dist //=.
+have c : connect (two_paths d.+1) x y by rewrite connect_two_paths xy.
+by have [] := walk_two_paths (distance_walk c).
+Qed.
+
+(* Two paths of d + 1 vertices each have diameter d. *)
+Lemma diameter_two_paths : diameter (two_paths d.+1) = d.
+Proof.
+apply/eqP; rewrite eqn_leq; apply/andP; split.
+  apply/diameter_leP => x y; rewrite connect_two_paths => /eqP xy.
+  rewrite distance_two_paths // /gap; have := place_proof x; have := place_proof y; lia.
+have := near_diameter (_ : connect (two_paths d.+1) (vertex_at ord0 false)
+  (vertex_at ord_max false)).
+rewrite connect_two_paths !odd_vertex => /(_ isT) /nearP[k kd /walk_two_paths[_]].
+rewrite /gap !half_vertex /= => dk; apply: leq_trans kd; apply: leq_trans dk; lia.
+Qed.
+
+(* The labelling for a choice of swaps s: the paths change sides behind place k if s k. *)
+Section Swaps.
+Variable tau : {perm vertex}.
+Implicit Types s : {ffun 'I_d -> bool}.
+
+Definition swapped s (x : vertex) : vertex :=
+  vertex_at (place_of x) (odd x (+) parity_below x./2 s).
+
+Lemma swapped_inj s : injective (swapped s).
+Proof.
+move=> x y xy; have pxy : x./2 = y./2 by move/(congr1 (fun z : vertex => z./2)): xy;
+  rewrite !half_vertex.
+move/(congr1 (fun z : vertex => odd z)): xy; rewrite !odd_vertex pxy => /addIb oxy.
+by rewrite -(vertex_atK x) -(vertex_atK y) oxy (_ : place_of x = place_of y) //; exact: val_inj.
+Qed.
+
+Definition labelling s : {perm vertex} := (tau * perm (@swapped_inj s))%g.
+
+Lemma labellingE s x : labelling s x = swapped s (tau x).
+Proof. by rewrite permM permE. Qed.
+
+Lemma parity_belowS s (k : 'I_d) : parity_below k.+1 s = s k (+) parity_below k s.
+Proof.
+rewrite /parity_below (bigD1 k) //=; congr (_ (+) _); apply: eq_bigl => i.
+by rewrite ltnS [in RHS]ltn_neqAle andbC -val_eqE.
+Qed.
+
+(* Whether two labels are adjacent depends on one swap at most. *)
+Lemma adjacency_reads (x y : vertex) :
+  exists2 S : {set 'I_d}, (#|S| <= 1)%N
+    & reads S (fun s => relabel (two_paths d.+1) (labelling s) x y).
+Proof.
+pose S := [set k : 'I_d | k == minn (tau x)./2 (tau y)./2 :> nat].
+have cS : (#|S| <= 1)%N.
+  apply/card_le1P => i; rewrite inE => /eqP iE j; rewrite !inE -iE -val_eqE.
+  by rewrite eq_sym.
+exists S => // s s' ss'; rewrite /= /two_paths_edge !labellingE !odd_vertex !half_vertex /=.
+have step (z z' : vertex) : z./2.+1 = z'./2 ->
+    exists2 k : 'I_d, z./2 = k & forall t, parity_below z'./2 t = t k (+) parity_below z./2 t.
+  move=> zz'; have kd : (z./2 < d)%N by have := place_proof z'; rewrite -zz'.
+  by exists (Ordinal kd) => // t; rewrite -zz' -(parity_belowS t (Ordinal kd)).
+have keep b c (p p' k : bool) (e : bool) :
+    ((b (+) p == c (+) (k (+) p)) && e) = ((b (+) p' == c (+) (k (+) p')) && e).
+  by case: e b c p p' k => [] [] [] [] [] [].
+have keep' b c (p p' k : bool) (e : bool) :
+    ((b (+) (k (+) p) == c (+) p) && e) = ((b (+) (k (+) p') == c (+) p') && e).
+  by case: e b c p p' k => [] [] [] [] [] [].
+case: (eqVneq (tau x)./2.+1 (tau y)./2) => [xy|nxy].
+  have [k kx pk] := step _ _ xy; rewrite !pk (ss' k); first exact: keep.
+  by rewrite inE -kx; apply/eqP; lia.
+case: (eqVneq (tau y)./2.+1 (tau x)./2) => [yx|nyx]; last by rewrite !andbF.
+have [k ky pk] := step _ _ yx; rewrite !pk (ss' k); first exact: keep'.
+by rewrite inE -ky; apply/eqP; lia.
+Qed.
+
+End Swaps.
+
+End TwoPaths.
+
+(* ------------------------------------------------------------------------------------------- *)
+(* No weights reach further *)
+
+(* The net of identity weights is one of these nets. *)
+Definition identity_net (R : ringType) n : net R n :=
+  @Net R n (fun _ => n) (fun _ => Weights [:: (1%:M, 1%:M)] 0 0) 1%:M 0.
+
+Lemma identity_netE (R : ringType) n (e : rel 'I_n) L :
+  state (identity_net R n) id e L = cubing R e L.
+Proof.
+elim: L => [|L IH]; first by rewrite /= mulmx1 addr0.
+have -> : cubing R e L.+1 = cube (cubing R e L) by [].
+rewrite /= /attend /= big_seq1 mulmx0 !addr0 IH !mulmx1 /cube.
+by congr (_ *m _); apply/matrixP => u v; rewrite mxE.
+Qed.
+
+Section AllWeights.
+Variables (R : realDomainType) (d : nat) (tau : {perm 'I_d.+1.*2}).
+Notation graph_of s := (relabel (two_paths d.+1) (labelling tau s)).
+Variable N : net R d.+1.*2.
+
+Lemma low_with_loops : low_matrix 1 (fun s => with_loops R (graph_of s)).
+Proof.
+move=> x y; apply: (@low_ext _ _ _ (fun s => (graph_of s x y)%:R + (x == y)%:R)).
+  by move=> s; rewrite !mxE.
+apply: low_add; last exact: low_const.
+have [S cS rS] := adjacency_reads tau x y; apply: (@low_reads _ _ _ S) => // s s' ss'.
+by rewrite (rS s s').
+Qed.
+
+(* A state is of degree 3^L in the entries of the adjacency matrix. *)
+Lemma low_state L : low_matrix (3 ^ L) (fun s => state N id (graph_of s) L).
+Proof.
+elim: L => [|L IH] /=.
+  apply: low_matrix_add; last exact: low_matrix_const.
+  exact/low_matrix_mulr/low_with_loops.
+rewrite /attend; apply: low_matrix_add; last exact: low_matrix_const.
+apply: low_matrix_add.
+  apply: low_matrix_sum => h; apply: low_matrix_mulr.
+  have -> : (3 ^ L.+1 = 3 ^ L + 3 ^ L + 3 ^ L)%N by rewrite expnS; lia.
+  apply: low_matrix_mul => //.
+  have lS : low_matrix (3 ^ L + 3 ^ L) (fun s => state N id (graph_of s) L *m h.1
+      *m (state N id (graph_of s) L)^T).
+    by apply: low_matrix_mul; [exact: low_matrix_mulr | exact: low_matrix_tr].
+  by move=> i j; apply: low_ext (lS i j) => s; rewrite mxE.
+apply: low_matrix_mulr => i j; apply: low_leq (IH i j); by rewrite leq_exp2l.
+Qed.
+
+End AllWeights.
+
+(* Labels for any two vertices: some permutation puts u and v at the two ends of one path. *)
+Lemma ends_perm d (u v : 'I_d.+1.*2) : u != v -> (0 < d)%N ->
+  exists2 tau : {perm 'I_d.+1.*2}, tau u = vertex_at ord0 false & tau v = vertex_at ord_max false.
+Proof.
+move=> uv d0; set a := vertex_at _ _; set b := vertex_at _ _.
+have ab : a != b by rewrite -val_eqE /=; lia.
+exists (tperm u a * tperm (tperm u a v) b)%g; rewrite permM ?tpermL //.
+rewrite tpermD // 1?eq_sym // -{1}(tpermL u a) (inj_eq perm_inj) //.
+Qed.
+
+Section Wall.
+Variables (R : realDomainType) (d : nat) (u v : 'I_d.+1.*2).
+Hypothesis uv : u != v.
+Notation labelled s := (relabel (two_paths d.+1) s).
+
+(* A read-out of degree below d errs in some labelling. *)
+Lemma low_readout_errs k (f : rel 'I_d.+1.*2 -> R) (t : R) : (k < d)%N ->
+  (forall tau, low k (fun s => f (labelled (labelling tau s)))) ->
+  exists s : {perm 'I_d.+1.*2}, (t < f (labelled s)) != connect (labelled s) u v.
+Proof.
+move=> kd lf; apply/existsP; rewrite -[[exists _, _]]negbK negb_exists; apply/negP => /forallP dec.
+have [tau tu tv] := ends_perm uv (leq_ltn_trans (leq0n k) kd).
+apply: (no_threshold kd (lf tau) (t := t)) => s.
+have := dec (labelling tau s); rewrite negbK => /eqP->.
+rewrite connect_relabel connect_two_paths !labellingE tu tv !odd_vertex !half_vertex.
+rewrite /parity {1}/parity_below big1 => [|i]; last by rewrite ltn0.
+by rewrite /= eq_sym; case: parity_below.
+Qed.
+
+(* Claim: connectivity/layers_for_diameter, the lower half for ALL weights.
+   Take any net of L layers of linearised attention, any number of heads, widths, skip matrices,
+   biases, positions and affine embedding of A + I, and decide with any linear functional C of its
+   output and any threshold t whether vertices u and v are connected. If the diameter d is more
+   than 3^L, the net errs on some labelling of two paths of diameter d. *)
+Theorem no_weights_reach_further (N : net R d.+1.*2) L (C : 'M[R]_(width N L, d.+1.*2)) (t : R) :
+  (3 ^ L < d)%N ->
+  exists s : {perm 'I_d.+1.*2},
+    (t < \tr (C *m state N id (labelled s) L)) != connect (labelled s) u v.
+Proof.
+move=> Ld; apply: (@low_readout_errs (3 ^ L) (fun e => \tr (C *m state N id e L))) => // tau.
+by apply: low_trace; apply: low_matrix_mull; exact: low_state.
+Qed.
+
+(* Claim: connectivity/row_reach, for ALL weights.
+   Read-outs that multiply entries of the output with each other, such as inner products of
+   rows, gain a factor of two and no more. *)
+Theorem no_row_readout_reaches_further (N : net R d.+1.*2) L
+    (C : 'M[R]_d.+1.*2) (C' : 'M[R]_(width N L)) (t : R) : (2 * 3 ^ L < d)%N ->
+  exists s : {perm 'I_d.+1.*2}, let X := state N id (labelled s) L in
+    (t < \tr (C *m X *m C' *m X^T)) != connect (labelled s) u v.
+Proof.
+move=> Ld; apply: (@low_readout_errs (2 * 3 ^ L)
+  (fun e => \tr (C *m state N id e L *m C' *m (state N id e L)^T))) => // tau.
+apply: low_trace; rewrite mul2n -addnn; apply: low_matrix_mul; last first.
+  by apply: low_matrix_tr; exact: low_state.
+by apply: low_matrix_mulr; apply: low_matrix_mull; exact: low_state.
+Qed.
+
+(* Non-negative weights: no score is negative, so ReLU changes nothing. *)
+Definition nonnegative m k (X : 'M[R]_(m, k)) := forall i j, 0 <= X i j.
+Definition nonnegative_net (N : net R d.+1.*2) :=
+  [/\ nonnegative (embed N), nonnegative (place N)
+    & forall l, [/\ forall h, h \in heads (layer N l) -> nonnegative h.1 /\ nonnegative h.2,
+                    nonnegative (skip (layer N l)) & nonnegative (shift (layer N l))]].
+
+Lemma nonnegative_mul m k l (X : 'M[R]_(m, k)) (Y : 'M[R]_(k, l)) :
+  nonnegative X -> nonnegative Y -> nonnegative (X *m Y).
+Proof. by move=> X0 Y0 i j; rewrite mxE sumr_ge0 // => x _; rewrite mulr_ge0. Qed.
+
+Lemma nonnegative_add m k (X Y : 'M[R]_(m, k)) :
+  nonnegative X -> nonnegative Y -> nonnegative (X + Y).
+Proof. by move=> X0 Y0 i j; rewrite mxE addr_ge0. Qed.
+
+Lemma nonnegative_relu (N : net R d.+1.*2) (e : rel 'I_d.+1.*2) L : nonnegative_net N ->
+  nonnegative (state N id e L) /\ state N (@relu R) e L = state N id e L.
+Proof.
+case=> E0 P0 W0; elim: L => [|L [X0 XE]] /=.
+  split=> //; apply: nonnegative_add P0; apply: nonnegative_mul E0 => i j.
+  by rewrite !mxE addr_ge0 ?ler0n.
+rewrite XE; move: (state N id e L) X0 => X X0 {XE}; have [H0 K0 B0] := W0 L.
+have sc h : h \in heads (layer N L) -> nonnegative (X *m h.1 *m X^T).
+  case/H0=> q0 _; apply: nonnegative_mul; first exact: nonnegative_mul.
+  by move=> i j; rewrite mxE.
+have idE (Y : 'M[R]_d.+1.*2) : map_mx id Y = Y by apply/matrixP => i j; rewrite mxE.
+split; last first.
+  congr (_ + _ + _); rewrite !big_seq; apply: eq_bigr => h /sc h0; congr (_ *m _ *m _).
+  by apply/matrixP => i j; rewrite [LHS]mxE [RHS]mxE /relu max_r //; exact: h0.
+apply: nonnegative_add B0; apply: nonnegative_add; last exact: nonnegative_mul.
+move=> i j; rewrite summxE big_seq sumr_ge0 // => h hh; have [_ v0] := H0 h hh.
+by do 2!apply: nonnegative_mul => //; rewrite idE; exact: sc.
+Qed.
+
+(* Claim: connectivity/nonnegative_weights_fail (ye2025, Theorem 4.5, as reported).
+   For every choice of non-negative weights of L layers of ReLU attention there is a graph of
+   diameter d, for every d > 3^L, on which the model errs: two paths in some labelling. *)
+Theorem nonnegative_weights_fail (N : net R d.+1.*2) L (C : 'M[R]_(width N L, d.+1.*2)) (t : R) :
+  nonnegative_net N -> (3 ^ L < d)%N ->
+  exists s : {perm 'I_d.+1.*2},
+    (t < \tr (C *m state N (@relu R) (labelled s) L)) != connect (labelled s) u v.
+Proof.
+move=> N0 Ld; have [s err] := no_weights_reach_further C t Ld; exists s.
+by rewrite (nonnegative_relu _ _ N0).2.
+Qed.
+
+(* Claim: connectivity/layers_for_diameter, both halves, for ALL weights.
+   Some net of L layers decides in every labelling of two paths of diameter d whether u and v are
+   connected, exactly if L >= ceil(log_3 d). *)
+Theorem least_layers_all_weights L :
+  (exists (N : net R d.+1.*2) (C : 'M[R]_(width N L, d.+1.*2)) (t : R),
+     forall s, (t < \tr (C *m state N id (labelled s) L)) = connect (labelled s) u v)
+  <-> (up_log 3 d <= L)%N.
+Proof.
+split=> [[N [C [t dec]]]|Ld].
+  apply: up_log_min => //; rewrite leqNgt; apply/negP => Ld.
+  by have [s] := no_weights_reach_further C t Ld; rewrite dec eqxx.
+exists (identity_net R _), (delta_mx v u), 0 => s; rewrite identity_netE.
+have -> : \tr (delta_mx v u *m cubing R (labelled s) L) = cubing R (labelled s) L u v.
+  rewrite mxtrace_mulC /mxtrace (bigD1 u) //= big1 ?addr0 => [|i iu].
+    rewrite mxE (bigD1 v) //= big1 ?addr0 => [|j jv]; first by rewrite mxE !eqxx mulr1.
+    by rewrite mxE (negbTE jv) mulr0.
+  by rewrite mxE big1 // => j _; rewrite mxE (negbTE iu) andbF mulr0.
+by apply: (layers_for_diameter R (labelled s) L).2; rewrite diameter_relabel diameter_two_paths.
+Qed.
+
+End Wall.
