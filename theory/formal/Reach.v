@@ -791,3 +791,175 @@ by apply: (layers_for_diameter R (labelled s) L).2; rewrite diameter_relabel dia
 Qed.
 
 End Wall.
+
+(* ------------------------------------------------------------------------------------------- *)
+(* Examples, and the constants that would be wrong *)
+
+Section Path.
+Variable m : nat.
+
+Lemma walk_path k (u v : 'I_m) : walk (path_graph m) k u v -> (u - v + (v - u) <= k)%N.
+Proof.
+elim: k u => [|k IH] u /=; first by move/eqP->; lia.
+by case/existsP=> w /andP[/orP[]/eqP uw /IH]; lia.
+Qed.
+
+Lemma path_walk k i (Hi : (i < m)%N) (Hk : (i + k < m)%N) :
+  walk (path_graph m) k (Ordinal Hi) (Ordinal Hk).
+Proof.
+elim: k i Hi Hk => [|k IH] i Hi Hk; first by apply/eqP/val_inj; rewrite /= addn0.
+have Hi' : (i.+1 < m)%N by lia.
+have Hk' : (i.+1 + k < m)%N by lia.
+apply/existsP; exists (Ordinal Hi'); rewrite /= /path_edge /= eqxx /=.
+by rewrite (_ : Ordinal Hk = Ordinal Hk') //; apply: val_inj => /=; lia.
+Qed.
+
+Lemma path_walk_dist (u v : 'I_m) : walk (path_graph m) (u - v + (v - u)) u v.
+Proof.
+wlog uv : u v / (u <= v)%N => [ord|].
+  case: (leqP u v) => [|/ltnW] h; first exact: ord.
+  by rewrite (walk_sym (@path_edge_sym _)) addnC; exact: ord.
+have kE : (u + (u - v + (v - u)) = v)%N by lia.
+have Hk : (u + (u - v + (v - u)) < m)%N by rewrite kE.
+have uE : Ordinal (ltn_ord u) = u by apply: val_inj.
+have vE : Ordinal Hk = v by apply: val_inj.
+by have := path_walk (ltn_ord u) Hk; rewrite uE vE.
+Qed.
+
+Lemma connect_path (u v : 'I_m) : connect (path_graph m) u v.
+Proof. exact: walk_connect (path_walk_dist u v). Qed.
+
+Lemma distance_path (u v : 'I_m) : distance (path_graph m) u v = (u - v + (v - u))%N.
+Proof.
+apply/eqP; rewrite eqn_leq distance_least ?path_walk_dist //=.
+exact: walk_path (distance_walk (connect_path u v)).
+Qed.
+
+End Path.
+
+Lemma diameter_path d : diameter (path_graph d.+1) = d.
+Proof.
+apply/eqP; rewrite eqn_leq; apply/andP; split.
+  apply/diameter_leP => u v _; rewrite distance_path.
+  by have := ltn_ord u; have := ltn_ord v; lia.
+have := near_diameter (connect_path (ord0 : 'I_d.+1) ord_max).
+by rewrite -withinE => /andP[_]; rewrite distance_path /= sub0n subn0.
+Qed.
+
+(* The path of 3^L + 2 vertices has a pair at distance 3^L + 1, connected and with entry zero;
+   with one vertex less, every entry is positive. *)
+Example path_too_long (R : numDomainType) L :
+  let g := path_graph (3 ^ L).+2 in
+  [/\ distance g ord0 ord_max = (3 ^ L).+1, connect g ord0 ord_max
+    & cubing R g L ord0 ord_max = 0].
+Proof.
+split; [by rewrite distance_path /= sub0n subn0 | exact: connect_path|].
+by apply: reach_zero; rewrite /within distance_path /= sub0n subn0 ltnn andbF.
+Qed.
+
+Example path_long_enough (R : numDomainType) L (u v : 'I_(3 ^ L).+1) :
+  0 < cubing R (path_graph (3 ^ L).+1) L u v.
+Proof.
+by rewrite ((layers_for_diameter R _ L).2 _) ?connect_path // diameter_path up_expnK.
+Qed.
+
+(* Claim: connectivity/reach, the control. No base but 3 is right, on paths and for one layer. *)
+Lemma reach_base_unique (R : numDomainType) b :
+  (forall d, let g := path_graph d.+1 in
+     (\max_u \max_(v | (0 < cubing R g 1 u v)%R) distance g u v = minn (b ^ 1) d)%N) -> b = 3%N.
+Proof.
+move=> /(_ (b + 4)%N); cbv zeta; rewrite reached_distance diameter_path !expn1; lia.
+Qed.
+
+(* Claim: connectivity/row_reach, the control. No factor but 2 is right. *)
+Lemma row_factor_unique (R : numDomainType) c L :
+  (forall d, let g := path_graph d.+1 in
+     (\max_u \max_(v | (0 < (cubing R g L *m (cubing R g L)^T) u v)%R) distance g u v
+      = minn (c * 3 ^ L) d)%N) -> c = 2%N.
+Proof.
+move=> /(_ (c * 3 ^ L + 2 * 3 ^ L + 1)%N); cbv zeta; rewrite row_distance diameter_path.
+have p3 : (0 < 3 ^ L)%N by rewrite expn_gt0.
+by move=> e; have : (2 * 3 ^ L = c * 3 ^ L)%N by [lia | nia] => /eqP; rewrite eqn_pmul2r // => /eqP.
+Qed.
+
+(* Claim: connectivity/layers_for_diameter, the control: base 2 asks for 4 layers at D = 9, and
+   2 are enough. *)
+Lemma layers_not_base_2 : up_log 3 9 = 2%N /\ up_log 2 9 = 4%N.
+Proof. by split; [rewrite (up_expnK 2) | rewrite (@up_log_eq 2 3)]. Qed.
+
+(* ------------------------------------------------------------------------------------------- *)
+(* Right-hand sides on binary numbers *)
+
+Lemma nat_of_bin_of_nat k : nat_of_bin (N.of_nat k) = k.
+Proof.
+elim: k => // k IH; rewrite Nat2N.inj_succ -N.add_1_l nat_of_add_bin IH //.
+Qed.
+
+Lemma bin_of_natE k : bin_of_nat k = N.of_nat k.
+Proof. by rewrite -{1}(nat_of_bin_of_nat k) nat_of_binK. Qed.
+
+Lemma of_nat_exp b k : N.of_nat (b ^ k) = (N.of_nat b ^ N.of_nat k)%num.
+Proof.
+elim: k => [|k IH]; first by rewrite N.pow_0_r.
+by rewrite Nat2N.inj_succ N.pow_succ_r' -IH expnS; lia.
+Qed.
+
+Lemma of_nat_min a b : N.of_nat (minn a b) = N.min (N.of_nat a) (N.of_nat b).
+Proof. by lia. Qed.
+
+(* The least e with p * b^(e - e0) >= m, counted from e0. *)
+Fixpoint least_power (fuel : nat) (b e p m : N) : N :=
+  if (m <=? p)%num then e
+  else if fuel is f.+1 then least_power f b (N.succ e) (b * p) m else e.
+(* ceil(log_b m), 0 for m <= 1. *)
+Definition ceil_log (b m : N) : N := least_power (N.size_nat m) b 0 1 m.
+
+(* Claim: connectivity/reach. *)
+Definition reach_value (L D : N) : N := N.min (3 ^ L) D.
+(* Claim: connectivity/row_reach. *)
+Definition row_reach_value (L D : N) : N := N.min (2 * 3 ^ L) D.
+(* Claim: connectivity/layers_for_diameter. *)
+Definition layers_value (D : N) : N := ceil_log 3 D.
+
+Lemma reach_valueE L D :
+  reach_value (bin_of_nat L) (bin_of_nat D) = bin_of_nat (minn (3 ^ L) D).
+Proof. by rewrite /reach_value !bin_of_natE of_nat_min of_nat_exp. Qed.
+
+Lemma row_reach_valueE L D :
+  row_reach_value (bin_of_nat L) (bin_of_nat D) = bin_of_nat (minn (2 * 3 ^ L) D).
+Proof.
+rewrite /row_reach_value !bin_of_natE of_nat_min; congr (N.min _ _).
+by rewrite (_ : 2 = N.of_nat 2)%num // -(of_nat_exp 3); lia.
+Qed.
+
+Lemma size_nat_bound k : (k <= 2 ^ N.size_nat (N.of_nat k))%N.
+Proof.
+rewrite -{1}(nat_of_bin_of_nat k); case: (N.of_nat k) => //= p.
+suff : (nat_of_pos p < 2 ^ Pos.size_nat p)%N by move/ltnW.
+by elim: p => //= p IH; rewrite expnS ?NatTrec.doubleE; lia.
+Qed.
+
+Lemma least_powerE (b fuel e m : nat) : (1 < b)%N -> (e <= up_log b m <= e + fuel)%N ->
+  least_power fuel (N.of_nat b) (N.of_nat e) (N.of_nat (b ^ e)) (N.of_nat m)
+  = N.of_nat (up_log b m).
+Proof.
+move=> b1; elim: fuel e => [|f IH] e /andP[eu ue] /=.
+  by rewrite (_ : up_log b m = e) ?if_same //; lia.
+have -> : (N.of_nat m <=? N.of_nat (b ^ e))%num = (m <= b ^ e)%N by lia.
+case: leqP => [me|em]; first by congr N.of_nat; have := up_log_min b1 me; lia.
+have lu : (e < up_log b m)%N.
+  rewrite ltn_neqAle eu andbT; apply/eqP => ee.
+  by have := up_logP m b1; rewrite -ee leqNgt em.
+rewrite -Nat2N.inj_succ -Nat2N.inj_mul -[(_ * _)%coq_nat]/(b * b ^ e)%N -expnS IH //; lia.
+Qed.
+
+Lemma ceil_logE (b m : nat) : (1 < b)%N ->
+  ceil_log (bin_of_nat b) (bin_of_nat m) = bin_of_nat (up_log b m).
+Proof.
+move=> b1; rewrite !bin_of_natE; apply: (@least_powerE b _ 0) => //; rewrite add0n /=.
+apply: up_log_min => //; apply: leq_trans (size_nat_bound m) _.
+by case: (N.size_nat _) => // k; rewrite leq_exp2r.
+Qed.
+
+Lemma layers_valueE D : layers_value (bin_of_nat D) = bin_of_nat (up_log 3 D).
+Proof. exact: (@ceil_logE 3). Qed.
