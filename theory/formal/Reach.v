@@ -963,3 +963,148 @@ Qed.
 
 Lemma layers_valueE D : layers_value (bin_of_nat D) = bin_of_nat (up_log 3 D).
 Proof. exact: (@ceil_logE 3). Qed.
+
+(* ------------------------------------------------------------------------------------------- *)
+(* ReLU attention with a growing stream *)
+
+Section ReluStream.
+Variables (R : realFieldType) (n : nat) (g : graph n).
+Implicit Types (X : 'M[R]_n) (h : seq 'M[R]_n).
+
+(* Every block is inside, some block is exact. *)
+Definition blocks_reach m h :=
+  (forall X, X \in h -> inside g m X) /\ (exists2 X, X \in h & exactly g m X).
+
+Lemma blocks_reach_sum m h : blocks_reach m h -> exactly g m (\sum_(X <- h) X).
+Proof.
+case=> ins [X Xh sX] u v; rewrite summxE.
+have f0 Y : Y \in h -> 0 <= Y u v by move/ins => iY; exact: (iY u v).1.
+split; first by rewrite big_seq sumr_ge0.
+apply/idP/idP => [|nuv].
+  apply: contraLR => far; rewrite big_seq big1 ?ltxx // => Y Yh; apply: not_gt0_eq0 (f0 Y Yh) _.
+  by apply: contra far; exact: ((ins Y Yh u v).2).
+rewrite (perm_big _ (perm_to_rem Xh)) big_cons ltr_spaddl ?(sX u v).2 //.
+by rewrite big_seq sumr_ge0 // => Y /mem_rem; exact: f0.
+Qed.
+
+Lemma relu_ge0 (x : R) : 0 <= x -> relu x = x.
+Proof. by move=> x0; rewrite /relu max_r. Qed.
+
+Lemma relu_layer_reach m h : blocks_reach m h -> blocks_reach (3 * m) (relu_layer h).
+Proof.
+move=> rh; have [ins [X Xh sX]] := rh; rewrite /relu_layer.
+set S := _ *: _; have sS : exactly g (m + m) S.
+  have sum : exactly g (m + m) (\sum_(b <- h) b *m b^T).
+    rewrite -(big_map (fun b => b *m b^T) xpredT id); apply: blocks_reach_sum; split.
+      move=> _ /mapP[b bh ->]; apply: inside_mul; first exact: ins.
+      by apply: inside_tr; exact: ins.
+    exists (X *m X^T); first exact: (map_f (fun b => b *m b^T)).
+    exact: exactly_mul sX (exactly_tr sX).
+  move=> u v; rewrite !mxE relu_ge0 ?(sum u v).1 //.
+  have n0 : 0 < n%:R^-1 :> R by rewrite invr_gt0 ltr0n; exact: leq_ltn_trans (ltn_ord u).
+  by rewrite pmulr_rge0 // pmulr_rgt0 // (sum u v).1 (sum u v).2.
+have m3 : (3 * m = m + m + m)%N by lia.
+split=> [Y|].
+  rewrite mem_cat => /orP[/ins|/mapP[b bh ->]]; first by apply: inside_leq; lia.
+  by rewrite m3; apply: inside_mul (exactly_inside sS) (ins _ bh).
+exists (S *m X); first by rewrite mem_cat (map_f (mulmx S) Xh) orbT.
+by rewrite m3; exact: exactly_mul.
+Qed.
+
+(* Claim: connectivity/reach (network="ReLU").
+   Blocks of ReLU attention (1/n) ReLU(h h^T) h, appended to a stream that starts as A + I: entry
+   (u, v) of the sum of the blocks is positive exactly within distance 3^L, and zero beyond. *)
+Theorem relu_reach L u v :
+  (0 < (\sum_(X <- relu_stream R g L) X) u v) = within g (3 ^ L) u v.
+Proof.
+suff rL : blocks_reach (3 ^ L) (relu_stream R g L).
+  by rewrite withinE (blocks_reach_sum rL u v).2.
+elim: L => [|L IH]; last by rewrite expnS; exact: relu_layer_reach.
+have lo := exactly_loops R g.
+split=> [X|]; first by rewrite inE => /eqP->; exact: exactly_inside.
+by exists (with_loops R g) => //; rewrite inE.
+Qed.
+
+End ReluStream.
+
+(* The appended stream is one of the nets for all weights: skip [I 0], head [0 cI]. Its width
+   doubles in each layer, as in ye2025. *)
+Fixpoint stream_width (n l : nat) : nat :=
+  if l is l'.+1 then (stream_width n l' + stream_width n l')%N else n.
+Definition appending (R : ringType) n (c : R) (W : forall l, 'M[R]_(stream_width n l)) : net R n :=
+  @Net R n (stream_width n)
+    (fun l => Weights [:: (W l, row_mx 0 c%:M)] (row_mx 1%:M 0) 0) 1%:M 0.
+
+Lemma appending_layer (R : ringType) n (c : R) W (phi : R -> R) (e : rel 'I_n) L :
+  let X := state (@appending R n c W) phi e L in
+  state (appending c W) phi e L.+1
+  = row_mx X (map_mx phi (X *m W L *m X^T) *m X *m c%:M).
+Proof.
+rewrite /= /attend big_seq1 /= !mul_mx_row !mulmx0 mulmx1 addr0 add_row_mx addr0 add0r.
+by [].
+Qed.
+
+(* The hypotheses of nonnegative_weights_fail are met by that stream with any non-negative W. *)
+Example appending_nonnegative (R : realDomainType) d (c : R)
+    (W : forall l, 'M[R]_(stream_width d.+1.*2 l)) :
+  0 <= c -> (forall l, nonnegative (W l)) -> nonnegative_net (appending c W).
+Proof.
+move=> c0 W0; split=> [i j|i j|l].
+- by rewrite mxE ler0n.
+- by rewrite mxE.
+split=> [h|i j|i j]; last by rewrite mxE.
+  rewrite inE => /eqP-> /=; split=> // i j; rewrite mxE; case: split => k; rewrite !mxE //.
+  by rewrite mulrn_wge0.
+by rewrite mxE; case: split => k; rewrite !mxE ?ler0n.
+Qed.
+
+(* ------------------------------------------------------------------------------------------- *)
+(* Doublings *)
+
+(* C(i, k, j) = B(i, k) and B(k, j), then B(i, j) = or over k of C(i, k, j). *)
+Definition doubling n (B : rel 'I_n) : rel 'I_n := fun i j => [exists k, B i k && B k j].
+Definition doublings n (e : rel 'I_n) (t : nat) : rel 'I_n :=
+  iter t (@doubling n) (fun i j => (i == j) || e i j).
+
+Lemma doublings_near n (e : rel 'I_n) t i j : doublings e t i j = near e (2 ^ t) i j.
+Proof.
+elim: t i j => [|t IH] i j; first by rewrite near1.
+rewrite expnS mul2n -addnn near_cat /doublings iterS; apply: eq_existsb => k.
+by rewrite -!IH.
+Qed.
+
+(* Claim: connectivity/log_depth_uniform, the exact number of doublings.
+   For every directed or undirected graph, t doublings of A + I know which vertex reaches which
+   exactly if t >= ceil(log2 D), D the largest finite distance. *)
+Theorem doublings_needed n (e : rel 'I_n) t :
+  (forall i j, doublings e t i j = connect e i j) <-> (up_log 2 (diameter e) <= t)%N.
+Proof.
+have -> : (up_log 2 (diameter e) <= t)%N = (diameter e <= 2 ^ t)%N.
+  apply/idP/idP => [|/up_log_min]; last exact.
+  by move/(leq_pexp2l (isT : 0 < 2)%N); apply: leq_trans; exact: up_logP.
+split=> [dec|dt i j].
+  apply/diameter_leP => i j ij; move: (ij).
+  by rewrite -dec doublings_near -withinE => /andP[].
+rewrite doublings_near; apply/idP/idP => [/near_connect //|ij].
+exact: near_leq dt (near_diameter ij).
+Qed.
+
+(* Claim: connectivity/log_depth_uniform.
+   ceil(log2 n) doublings, of two layers each, decide reachability for every directed or
+   undirected graph of n vertices. *)
+Theorem log_depth_uniform n (e : rel 'I_n) i j :
+  doublings e (up_log 2 n) i j = connect e i j.
+Proof.
+apply: (doublings_needed e _).2; apply: leq_up_log; apply/diameter_leP => u v _.
+exact: distance_max.
+Qed.
+
+(* Claim: connectivity/log_depth_uniform, the right-hand side. *)
+Definition doubling_layers_value (n : N) : N := 2 * ceil_log 2 n.
+
+Lemma doubling_layers_valueE n :
+  doubling_layers_value (bin_of_nat n) = bin_of_nat (2 * up_log 2 n).
+Proof.
+have := @ceil_logE 2 n isT; rewrite /doubling_layers_value !bin_of_natE => ->.
+by rewrite -[(2 * _)%N]/(2 * _)%coq_nat Nat2N.inj_mul.
+Qed.
