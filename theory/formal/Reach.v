@@ -45,6 +45,61 @@ Fixpoint state (R : ringType) n (N : net R n) (phi : R -> R) (e : rel 'I_n) (L :
   if L is l.+1 then attend phi (layer N l) (state N phi e l)
   else with_loops R e *m embed N + place N.
 
+(* The net of identity weights is one of these nets. *)
+Definition identity_net (R : ringType) n : net R n :=
+  @Net R n (fun _ => n) (fun _ => Weights [:: (1%:M, 1%:M)] 0 0) 1%:M 0.
+
+(* The appended stream is one of the nets for all weights: skip [I 0], head [0 cI]. Its width
+   doubles in each layer, as in ye2025. *)
+Fixpoint stream_width (n l : nat) : nat :=
+  if l is l'.+1 then (stream_width n l' + stream_width n l')%N else n.
+Definition appending (R : ringType) n (c : R) (W : forall l, 'M[R]_(stream_width n l)) : net R n :=
+  @Net R n (stream_width n)
+    (fun l => Weights [:: (W l, row_mx 0 c%:M)] (row_mx 1%:M 0) 0) 1%:M 0.
+
+(* Non-negative weights: no score is negative, so ReLU changes nothing. *)
+Definition nonnegative (R : numDomainType) m k (X : 'M[R]_(m, k)) := forall i j, 0 <= X i j.
+Definition nonnegative_net (R : numDomainType) n (N : net R n) :=
+  [/\ nonnegative (embed N), nonnegative (place N)
+    & forall l, [/\ forall h, h \in heads (layer N l) -> nonnegative h.1 /\ nonnegative h.2,
+                    nonnegative (skip (layer N l)) & nonnegative (shift (layer N l))]].
+
+(* C(i, k, j) = B(i, k) and B(k, j), then B(i, j) = or over k of C(i, k, j). *)
+Definition doubling n (B : rel 'I_n) : rel 'I_n := fun i j => [exists k, B i k && B k j].
+Definition doublings n (e : rel 'I_n) (t : nat) : rel 'I_n :=
+  iter t (@doubling n) (fun i j => (i == j) || e i j).
+
+(* The stream as polynomials in A: no score is negative, so ReLU does nothing, and the factor 1/n
+   changes no sign. *)
+Definition power_layer (R : ringType) (h : seq {poly R}) : seq {poly R} :=
+  h ++ [seq (\sum_(b <- h) b * b) * b | b <- h].
+Definition power_stream (R : ringType) (start : seq {poly R}) (L : nat) : seq {poly R} :=
+  iter L (@power_layer R) start.
+(* Some block has a positive coefficient of A^j. *)
+Definition holds (R : numDomainType) (h : seq {poly R}) (j : nat) : bool :=
+  has (fun b : {poly R} => 0 < b`_j) h.
+
+(* Attention whose weights treat all vertices alike: the stream is k blocks of size n x n, and a
+   layer mixes blocks by scalars. A head (q, v) has the scores sum_ab q_ab X_a X_b^T. *)
+Record block_weights (R : ringType) (k k' : nat) := BlockWeights {
+  block_heads : seq ('M[R]_k * 'M[R]_(k, k'));
+  block_skip : 'M[R]_(k, k')
+}.
+
+Definition block_attend (R : ringType) (phi : R -> R) k k' (W : block_weights R k k') n
+    (X : 'I_k -> 'M[R]_n) (j : 'I_k') : 'M[R]_n :=
+  \sum_(h <- block_heads W)
+     map_mx phi (\sum_a \sum_b h.1 a b *: (X a *m (X b)^T)) *m (\sum_a h.2 a j *: X a)
+  + \sum_a block_skip W a j *: X a.
+
+(* Block j of the stream starts as a_j (A + I) + b_j I. *)
+Fixpoint block_state (R : ringType) (k : nat -> nat)
+    (W : forall l, block_weights R (k l) (k l.+1)) (start : 'I_(k 0%N) -> R * R) (phi : R -> R)
+    n (e : rel 'I_n) (L : nat) : 'I_(k L) -> 'M[R]_n :=
+  if L is l.+1 then block_attend phi (W l) (@block_state R k W start phi n e l)
+  else fun j => (start j).1 *: with_loops R e + (start j).2 *: 1%:M.
+Arguments block_state {R k} W start phi {n} e L j.
+
 (* ------------------------------------------------------------------------------------------- *)
 (* Powers *)
 
@@ -619,10 +674,6 @@ End TwoPaths.
 (* ------------------------------------------------------------------------------------------- *)
 (* No weights reach further *)
 
-(* The net of identity weights is one of these nets. *)
-Definition identity_net (R : ringType) n : net R n :=
-  @Net R n (fun _ => n) (fun _ => Weights [:: (1%:M, 1%:M)] 0 0) 1%:M 0.
-
 Lemma identity_netE (R : ringType) n (e : rel 'I_n) L :
   state (identity_net R n) id e L = cubing R e L.
 Proof.
@@ -723,13 +774,6 @@ apply: low_trace; rewrite mul2n -addnn; apply: low_matrix_mul; last first.
   by apply: low_matrix_tr; exact: low_state.
 by apply: low_matrix_mulr; apply: low_matrix_mull; exact: low_state.
 Qed.
-
-(* Non-negative weights: no score is negative, so ReLU changes nothing. *)
-Definition nonnegative m k (X : 'M[R]_(m, k)) := forall i j, 0 <= X i j.
-Definition nonnegative_net (N : net R d.+1.*2) :=
-  [/\ nonnegative (embed N), nonnegative (place N)
-    & forall l, [/\ forall h, h \in heads (layer N l) -> nonnegative h.1 /\ nonnegative h.2,
-                    nonnegative (skip (layer N l)) & nonnegative (shift (layer N l))]].
 
 Lemma nonnegative_mul m k l (X : 'M[R]_(m, k)) (Y : 'M[R]_(k, l)) :
   nonnegative X -> nonnegative Y -> nonnegative (X *m Y).
@@ -1027,14 +1071,6 @@ Qed.
 
 End ReluStream.
 
-(* The appended stream is one of the nets for all weights: skip [I 0], head [0 cI]. Its width
-   doubles in each layer, as in ye2025. *)
-Fixpoint stream_width (n l : nat) : nat :=
-  if l is l'.+1 then (stream_width n l' + stream_width n l')%N else n.
-Definition appending (R : ringType) n (c : R) (W : forall l, 'M[R]_(stream_width n l)) : net R n :=
-  @Net R n (stream_width n)
-    (fun l => Weights [:: (W l, row_mx 0 c%:M)] (row_mx 1%:M 0) 0) 1%:M 0.
-
 Lemma appending_layer (R : ringType) n (c : R) W (phi : R -> R) (e : rel 'I_n) L :
   let X := state (@appending R n c W) phi e L in
   state (appending c W) phi e L.+1
@@ -1060,11 +1096,6 @@ Qed.
 
 (* ------------------------------------------------------------------------------------------- *)
 (* Doublings *)
-
-(* C(i, k, j) = B(i, k) and B(k, j), then B(i, j) = or over k of C(i, k, j). *)
-Definition doubling n (B : rel 'I_n) : rel 'I_n := fun i j => [exists k, B i k && B k j].
-Definition doublings n (e : rel 'I_n) (t : nat) : rel 'I_n :=
-  iter t (@doubling n) (fun i j => (i == j) || e i j).
 
 Lemma doublings_near n (e : rel 'I_n) t i j : doublings e t i j = near e (2 ^ t) i j.
 Proof.
@@ -1108,3 +1139,218 @@ Proof.
 have := @ceil_logE 2 n isT; rewrite /doubling_layers_value !bin_of_natE => ->.
 by rewrite -[(2 * _)%N]/(2 * _)%coq_nat Nat2N.inj_mul.
 Qed.
+
+(* ------------------------------------------------------------------------------------------- *)
+(* Powers of the adjacency matrix in the ReLU stream *)
+
+Section PowerStream.
+Variable R : numDomainType.
+Implicit Types (h : seq {poly R}) (b c : {poly R}).
+
+Definition nonneg b := forall j, 0 <= b`_j.
+
+Lemma nonneg_mul b c : nonneg b -> nonneg c -> nonneg (b * c).
+Proof. by move=> b0 c0 j; rewrite coefM sumr_ge0 // => i _; rewrite mulr_ge0. Qed.
+
+Lemma coef_mul_gt0 b c j : nonneg b -> nonneg c ->
+  reflect (exists2 i, (i <= j)%N & 0 < b`_i /\ 0 < c`_(j - i)) (0 < (b * c)`_j).
+Proof.
+move=> b0 c0; rewrite coefM sum_gt0 => [|i]; last by rewrite mulr_ge0.
+apply: (iffP hasP) => [[i _]|[i ij [bi cj]]].
+  by rewrite mulr_ge0_gt0 // => /andP[bi cj]; exists i => //; rewrite -ltnS.
+by exists (Ordinal (ij : (i < j.+1)%N)); rewrite ?mem_index_enum ?mulr_gt0.
+Qed.
+
+Lemma nonneg_scores h : (forall b, b \in h -> nonneg b) -> nonneg (\sum_(b <- h) b * b).
+Proof.
+move=> h0 j; rewrite coef_sum big_seq sumr_ge0 // => b /h0 b0; exact: nonneg_mul.
+Qed.
+
+Lemma scores_gt0 h j : (forall b, b \in h -> nonneg b) ->
+  reflect (exists2 b, b \in h & 0 < (b * b)`_j) (0 < (\sum_(b <- h) b * b)`_j).
+Proof.
+move=> h0; have f0 b : b \in h -> 0 <= (b * b)`_j.
+  by move/h0 => b0; exact: nonneg_mul.
+rewrite coef_sum; apply: (iffP idP) => [|[b bh bj]].
+  move=> s0; apply/hasP; apply: contraLR s0 => /hasPn no.
+  rewrite big_seq big1 ?ltxx // => b bh; apply: not_gt0_eq0 (f0 b bh) (no b bh).
+rewrite (perm_big _ (perm_to_rem bh)) big_cons ltr_spaddl //.
+by rewrite big_seq sumr_ge0 // => c /mem_rem; exact: f0.
+Qed.
+
+Lemma power_layer_nonneg h :
+  (forall b, b \in h -> nonneg b) -> forall b, b \in power_layer h -> nonneg b.
+Proof.
+move=> h0 b; rewrite mem_cat => /orP[/h0 //|/mapP[c ch ->]].
+by apply: nonneg_mul; [exact: nonneg_scores | exact: h0].
+Qed.
+
+Lemma power_layer_new h a k : (forall b, b \in h -> nonneg b) ->
+  holds h a -> holds h k -> holds (power_layer h) (a + a + k).
+Proof.
+move=> h0 /hasP[b bh ba] /hasP[c ch ck]; rewrite /holds has_cat; apply/orP; right.
+apply/hasP; exists ((\sum_(x <- h) x * x) * c); first exact: (map_f (fun x => _ * x)).
+apply/coef_mul_gt0; [exact: nonneg_scores | exact: h0|].
+exists (a + a)%N; rewrite ?leq_addr // addKn; split=> //.
+apply/scores_gt0 => //; exists b => //; apply/coef_mul_gt0; try exact: h0.
+by exists a; rewrite ?leq_addr ?addKn.
+Qed.
+
+Lemma power_layer_old h j : holds h j -> holds (power_layer h) j.
+Proof. by rewrite /holds has_cat => ->. Qed.
+
+Lemma power_layer_only (P Q : pred nat) h : (forall b, b \in h -> nonneg b) ->
+  (forall j, P j -> Q j) -> (forall i j k, P i -> P j -> P k -> Q (i + j + k)%N) ->
+  (forall j, holds h j -> P j) -> forall j, holds (power_layer h) j -> Q j.
+Proof.
+move=> h0 PQ sum hP j; rewrite /holds has_cat => /orP[/hP/PQ //|/hasP[_ /mapP[c ch ->]]].
+case/coef_mul_gt0 => [||i ij [/scores_gt0[//|b bh]]]; [exact: nonneg_scores | exact: h0|].
+case/coef_mul_gt0 => [||a ai [ba bi] ck]; try exact: h0.
+have pos x y : x \in h -> 0 < x`_y -> P y by move=> xh xy; apply: hP; apply/hasP; exists x.
+have -> : j = (a + (i - a) + (j - i))%N by lia.
+by apply: sum; [exact: pos ba | exact: pos bi | exact: pos ck].
+Qed.
+
+Lemma power_stream_nonneg start L : (forall b, b \in start -> nonneg b) ->
+  forall b, b \in power_stream start L -> nonneg b.
+Proof. by move=> s0; elim: L => // L IH; exact: power_layer_nonneg. Qed.
+
+Lemma start_nonneg b : b \in [:: 1; 'X : {poly R}] -> nonneg b.
+Proof. by rewrite !inE => /orP[]/eqP-> j; rewrite ?coefX ?coef1 ler0n. Qed.
+
+(* Claim: connectivity/relu_powers.
+   In a stream that starts as A, the powers with a positive coefficient are the odd ones up to
+   3^L. *)
+Theorem relu_powers L j : holds (power_stream [:: 'X : {poly R}] L) j = odd j && (j <= 3 ^ L)%N.
+Proof.
+have s0 K := @power_stream_nonneg [:: 'X] K.
+have {}s0 K b : b \in power_stream [:: 'X : {poly R}] K -> nonneg b.
+  by apply: s0 => c; rewrite inE => /eqP-> i; rewrite coefX ler0n.
+elim: L j => [|L IH] j.
+  rewrite /holds /= orbF coefX ltr0n lt0b expn0.
+  by case: j => [|[|j]] //; rewrite [RHS]andbC.
+apply/idP/idP.
+  apply: (@power_layer_only (fun j => odd j && (j <= 3 ^ L)%N)
+    (fun j => odd j && (j <= 3 ^ L.+1)%N) _ (s0 L)) => [i|i k l|i].
+  - by rewrite expnS => /andP[-> /=]; lia.
+  - by rewrite expnS !oddD => /andP[-> ?] /andP[-> ?] /andP[-> ?] /=; lia.
+  - by rewrite IH.
+rewrite expnS => /andP[oj j3]; have om : odd (3 ^ L) by rewrite oddX orbT.
+have new a k : odd a -> odd k -> (a <= 3 ^ L)%N -> (k <= 3 ^ L)%N -> j = (a + a + k)%N ->
+    holds (power_stream [:: 'X : {poly R}] L.+1) j.
+  by move=> oa ok am km ->; apply: power_layer_new; rewrite ?IH ?oa ?ok //; exact: s0.
+case: (leqP j (3 ^ L)) => [jm|mj]; first by apply: power_layer_old; rewrite IH oj.
+move: (3 ^ L)%N om j3 mj new => m om j3 mj new.
+case: (leqP j (m + 2)) => [jm2|m2j]; first by apply: (new 1%N (j - 2)%N) => //; lia.
+case om2: (odd ((j - m)./2)); first by apply: (new (j - m)./2 m) => //; lia.
+by apply: (new (j - m)./2.+1 (m - 2)%N) => //; lia.
+Qed.
+
+(* Claim: connectivity/relu_powers_reported (ye2025, Theorem 4.3, as reported), where it holds.
+   In a stream that starts as [I, A], every power up to 3^L has a positive coefficient. *)
+Theorem relu_powers_both L j : holds (power_stream [:: 1; 'X : {poly R}] L) j = (j <= 3 ^ L)%N.
+Proof.
+have s0 K b : b \in power_stream [:: 1; 'X : {poly R}] K -> nonneg b.
+  by apply: power_stream_nonneg; exact: start_nonneg.
+elim: L j => [|L IH] j.
+  by rewrite /holds /= orbF coefX coef1 !ltr0n !lt0b expn0; case: j => [|[|j]].
+apply/idP/idP.
+  apply: (@power_layer_only (fun j => j <= 3 ^ L)%N (fun j => j <= 3 ^ L.+1)%N _ (s0 L))
+    => [i|i k l|i]; rewrite ?expnS; try lia.
+  by rewrite IH.
+rewrite expnS => j3; have p3 : (0 < 3 ^ L)%N by rewrite expn_gt0.
+have new a k : (a <= 3 ^ L)%N -> (k <= 3 ^ L)%N -> j = (a + a + k)%N ->
+    holds (power_stream [:: 1; 'X : {poly R}] L.+1) j.
+  by move=> am km ->; apply: power_layer_new; rewrite ?IH //; exact: s0.
+move: (3 ^ L)%N p3 j3 new => m p3 j3 new.
+case: (leqP j (2 * m)) => jm; first by apply: (new j./2 (odd j)); lia.
+by apply: (new m (j - 2 * m)%N); lia.
+Qed.
+
+(* Claim: connectivity/relu_powers_reported, known to FAIL for the universal reading: a stream that
+   starts as A lacks A^2 at every depth. *)
+Theorem relu_powers_reported_fails L : holds (power_stream [:: 'X : {poly R}] L) 2 = false.
+Proof. by rewrite relu_powers. Qed.
+
+(* Claim: connectivity/relu_powers, the right-hand side (3**depth + 1) / 2. *)
+Theorem relu_powers_count L :
+  count (holds (power_stream [:: 'X : {poly R}] L)) (iota 0 (3 ^ L).+1) = ((3 ^ L).+1)./2.
+Proof.
+rewrite (@eq_in_count _ _ odd) => [|j]; last first.
+  by rewrite mem_iota relu_powers add0n ltnS => /andP[_ ->]; rewrite andbT.
+elim: (3 ^ L).+1 => // k IH; rewrite -addn1 iotaD count_cat IH /= addn0; lia.
+Qed.
+
+End PowerStream.
+
+Definition relu_powers_value (L : N) : N := (3 ^ L + 1) / 2.
+
+Lemma relu_powers_valueE L : relu_powers_value (bin_of_nat L) = bin_of_nat (3 ^ L).+1./2.
+Proof.
+rewrite /relu_powers_value !bin_of_natE (_ : 3%num = N.of_nat 3) // -of_nat_exp.
+move: (3 ^ L)%N => m; symmetry.
+by apply: (N.div_unique _ 2 _ (N.of_nat (odd m.+1))); lia.
+Qed.
+
+(* ------------------------------------------------------------------------------------------- *)
+(* Weights that treat all vertices alike *)
+
+Section Equivariant.
+Variables (R : ringType) (n : nat) (g : graph n).
+Implicit Types X Y : 'M[R]_n.
+
+(* Zero beyond distance m. *)
+Definition beyond0 (m : nat) X := forall u v, ~~ near g m u v -> X u v = 0.
+
+Lemma beyond0_leq a b X : (a <= b)%N -> beyond0 a X -> beyond0 b X.
+Proof. by move=> ab X0 u v far; apply: X0; apply: contra far; exact: near_leq. Qed.
+
+Lemma beyond0_add m X Y : beyond0 m X -> beyond0 m Y -> beyond0 m (X + Y).
+Proof. by move=> X0 Y0 u v far; rewrite mxE X0 ?Y0 ?addr0. Qed.
+
+Lemma beyond0_scale m c X : beyond0 m X -> beyond0 m (c *: X).
+Proof. by move=> X0 u v far; rewrite mxE X0 ?mulr0. Qed.
+
+Lemma beyond0_sum m (I : Type) (r : seq I) (X : I -> 'M[R]_n) :
+  (forall i, beyond0 m (X i)) -> beyond0 m (\sum_(i <- r) X i).
+Proof. by move=> X0 u v far; rewrite summxE big1 // => i _; exact: X0. Qed.
+
+Lemma beyond0_mul a b X Y : beyond0 a X -> beyond0 b Y -> beyond0 (a + b) (X *m Y).
+Proof.
+move=> X0 Y0 u v far; rewrite mxE big1 // => w _.
+have [uw|/X0 ->] := boolP (near g a u w); last by rewrite mul0r.
+have [wv|/Y0 ->] := boolP (near g b w v); last by rewrite mulr0.
+by case/negP: far; rewrite near_cat; apply/existsP; exists w; rewrite uw.
+Qed.
+
+Lemma beyond0_tr m X : beyond0 m X -> beyond0 m X^T.
+Proof. by move=> X0 u v; rewrite mxE (near_sym (edge_sym g)); exact: X0. Qed.
+
+Lemma beyond0_map m (phi : R -> R) X : phi 0 = 0 -> beyond0 m X -> beyond0 m (map_mx phi X).
+Proof. by move=> p0 X0 u v far; rewrite mxE X0. Qed.
+
+(* Claim: connectivity/reach (that no weights of this kind add reach).
+   For every graph, depth, number of blocks and heads, all weights of any sign and every entrywise
+   activation of the scores with phi(0) = 0, ReLU among them: every block of the state is zero at
+   every pair of vertices that is not connected at distance at most 3^L. *)
+Theorem no_equivariant_weights_reach_further (k : nat -> nat)
+    (W : forall l, block_weights R (k l) (k l.+1)) (start : 'I_(k 0%N) -> R * R) (phi : R -> R)
+    L j u v :
+  phi 0 = 0 -> ~~ within g (3 ^ L) u v -> block_state W start phi g L j u v = 0.
+Proof.
+move=> p0; rewrite withinE; move: u v; rewrite -/(beyond0 _ _).
+elim: L j => [|L IH] j /=.
+  apply: beyond0_add; apply: beyond0_scale => u v.
+    by rewrite near1 negb_or => /andP[/negbTE uv /negbTE e]; rewrite !mxE uv e addr0.
+  by rewrite near1 negb_or mxE => /andP[/negbTE-> _].
+have mix (c : 'I_(k L) -> R) : beyond0 (3 ^ L) (\sum_a c a *: block_state W start phi g L a).
+  by apply: beyond0_sum => a; apply: beyond0_scale; exact: IH.
+rewrite /block_attend; apply: beyond0_add; last first.
+  by apply: beyond0_leq (mix _); rewrite leq_exp2l.
+apply: beyond0_sum => h; have -> : (3 ^ L.+1 = 3 ^ L + 3 ^ L + 3 ^ L)%N by rewrite expnS; lia.
+apply: beyond0_mul (mix _); apply: beyond0_map => //.
+apply: beyond0_sum => a; apply: beyond0_sum => b; apply: beyond0_scale.
+by apply: beyond0_mul; [exact: IH | apply: beyond0_tr; exact: IH].
+Qed.
+
+End Equivariant.
