@@ -229,7 +229,8 @@ Proof. by elim: k => // k IH; rewrite exprS -IH. Qed.
 
 (* The path 0 - 1 - ... - (n-1). *)
 Definition path_edge n : rel 'I_n := fun u v => (u.+1 == v :> nat) || (v.+1 == u :> nat).
-Lemma path_edge_sym n : symmetric (@path_edge n). Proof. by move=> u v; rewrite /path_edge orbC. Qed.
+Lemma path_edge_sym n : symmetric (@path_edge n).
+Proof. by move=> u v; rewrite /path_edge orbC. Qed.
 Lemma path_edge_irr n : irreflexive (@path_edge n).
 Proof. by move=> u; rewrite /path_edge orbb eqn_leq ltnn. Qed.
 Definition path_graph n : graph n := Graph (@path_edge_sym n) (@path_edge_irr n).

@@ -727,6 +727,15 @@ exists (tperm u a * tperm (tperm u a v) b)%g; rewrite permM ?tpermL //.
 rewrite tpermD // 1?eq_sym // -{1}(tpermL u a) (inj_eq perm_inj) //.
 Qed.
 
+(* Reading one entry is a linear functional. *)
+Lemma trace_delta (R : comRingType) n (X : 'M[R]_n) u v : \tr (delta_mx v u *m X) = X u v.
+Proof.
+rewrite mxtrace_mulC /mxtrace (bigD1 u) //= big1 ?addr0 => [|i iu].
+  rewrite mxE (bigD1 v) //= big1 ?addr0 => [|j jv]; first by rewrite mxE !eqxx mulr1.
+  by rewrite mxE (negbTE jv) mulr0.
+by rewrite mxE big1 // => j _; rewrite mxE (negbTE iu) andbF mulr0.
+Qed.
+
 Section Wall.
 Variables (R : realDomainType) (d : nat) (u v : 'I_d.+1.*2).
 Hypothesis uv : u != v.
@@ -826,11 +835,7 @@ split=> [[N [C [t dec]]]|Ld].
   apply: up_log_min => //; rewrite leqNgt; apply/negP => Ld.
   by have [s] := no_weights_reach_further C t Ld; rewrite dec eqxx.
 exists (identity_net R _), (delta_mx v u), 0 => s; rewrite identity_netE.
-have -> : \tr (delta_mx v u *m cubing R (labelled s) L) = cubing R (labelled s) L u v.
-  rewrite mxtrace_mulC /mxtrace (bigD1 u) //= big1 ?addr0 => [|i iu].
-    rewrite mxE (bigD1 v) //= big1 ?addr0 => [|j jv]; first by rewrite mxE !eqxx mulr1.
-    by rewrite mxE (negbTE jv) mulr0.
-  by rewrite mxE big1 // => j _; rewrite mxE (negbTE iu) andbF mulr0.
+rewrite trace_delta.
 by apply: (layers_for_diameter R (labelled s) L).2; rewrite diameter_relabel diameter_two_paths.
 Qed.
 
@@ -1353,4 +1358,40 @@ apply: beyond0_sum => a; apply: beyond0_sum => b; apply: beyond0_scale.
 by apply: beyond0_mul; [exact: IH | apply: beyond0_tr; exact: IH].
 Qed.
 
+(* Claim: connectivity/reach (that no scalar weights add reach).
+   Layers X -> a X + b X X^T X with any scalars, other ones in each layer and of any sign: no
+   entry beyond distance 3^L is ever anything but zero. *)
+Theorem no_scalar_weights_reach_further (c : nat -> R * R) L u v :
+  ~~ within g (3 ^ L) u v -> scaled_cubing g c L u v = 0.
+Proof.
+rewrite withinE; move: u v; rewrite -/(beyond0 _ _); elim: L => [|L IH] /=.
+  by move=> u v; rewrite near1 negb_or => /andP[/negbTE uv /negbTE e]; rewrite !mxE uv e addr0.
+apply: beyond0_add; apply: beyond0_scale; first by apply: (beyond0_leq _ IH); rewrite leq_exp2l.
+have -> : (3 ^ L.+1 = 3 ^ L + 3 ^ L + 3 ^ L)%N by rewrite expnS; lia.
+by apply: (beyond0_mul _ IH); apply: (beyond0_mul IH); exact: beyond0_tr.
+Qed.
+
 End Equivariant.
+
+(* One head of ReLU attention whose output is added to two blocks meets the hypotheses, with
+   weights of both signs. *)
+Example two_blocks (R : realDomainType) n (g : graph n) L j u v :
+  ~~ within g (3 ^ L) u v ->
+  block_state (R := R) (k := fun _ => 2%N)
+    (fun _ => BlockWeights [:: (1%:M - const_mx 1, const_mx (-1))] 1%:M)
+    (fun j => (1, - (j : nat)%:R)) (@relu R) g L j u v = 0.
+Proof. by apply: no_equivariant_weights_reach_further; rewrite /relu max_r. Qed.
+
+(* The smallest case of no_weights_reach_further with one layer: two paths of 5 vertices, as in
+   connectivity/nonnegative_weights_fail with weights="every". Every 10 x 10 matrix W of scores,
+   of any sign, errs in some labelling, for every threshold. *)
+Example one_layer_two_paths_of_five (R : realDomainType) (W : 'M[R]_10) (t : R) (u v : 'I_10) :
+  u != v ->
+  exists s : {perm 'I_10}, let g := relabel (two_paths 5) s in let X := with_loops R g in
+    (t < (X *m W *m X^T *m X) u v) != connect g u v.
+Proof.
+move=> uv; pose N := @Net R 10 (fun _ => 10%N) (fun _ => Weights [:: (W, 1%:M)] 0 0) 1%:M 0.
+have [s err] := @no_weights_reach_further R 4 u v uv N 1 (delta_mx v u) t isT.
+exists s => g X; move: err; rewrite trace_delta /= /attend big_seq1 /= mulmx0 !addr0 !mulmx1.
+by rewrite (_ : map_mx id _ = X *m W *m X^T) //; apply/matrixP => i j; rewrite mxE.
+Qed.
