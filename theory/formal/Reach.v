@@ -1,4 +1,5 @@
-(* Reach: L layers of X -> X X^T X on A + I see exactly as far as 3^L. *)
+(* Reach: L layers of X -> X X^T X on A + I see exactly as far as 3^L, and no weights of
+   linearised attention (or non-negative ones of ReLU attention) decide connectivity farther. *)
 From Coq Require Import NArith.
 From mathcomp Require Import all_ssreflect all_algebra fingroup perm zify.
 From depthlaw Require Import Graph.
