@@ -12,7 +12,7 @@ import numpy as np
 from sympy import Integer, Rational, Symbol, ceiling, diff, floor, log, simplify
 from sympy.core.relational import Relational
 
-from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.definition import Case, Control, Exact, Formal, Source, Step, claim
 from ..claims.relations import Eq, Ge, Le
 from ..claims.symbols import depth, quantity, vertices
 from .graph_attention import Array, with_loops
@@ -118,6 +118,12 @@ def doubling_layers(g: nx.DiGraph) -> int:
     ),
     cited=(
         "Decides whether two layers per doubling do the one step of Theorem 2 that can be executed."
+    ),
+    formal=Formal(
+        "Reach.log_depth_uniform",
+        "Reach.doubling_layers_value {vertices}",
+        "That a doubling is two layers of averaging-hard attention, as published; it is "
+        "counted, not built.",
     ),
 )
 def log_depth_uniform(case: Case, seed: int) -> Exact:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sympy import Min, ceiling, log
 
-from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.definition import Case, Control, Exact, Formal, Source, claim
 from ..claims.relations import Eq
 from ..claims.symbols import depth, diameter, quantity
 from .graph_attention import (
@@ -113,6 +113,13 @@ GRAPHS = {
         Eq(reached_distance, Min(2**depth, diameter)),
     ),
     supports="connectivity/layers_for_diameter",
+    formal=Formal(
+        "Reach.reached_distance",
+        "Reach.reach_value {depth} {diameter}",
+        "With residual connections and for ReLU attention the pairs are proved "
+        "(reach_residual, relu_reach), the maximum of their distances for the plain "
+        "layer alone.",
+    ),
 )
 def reach(case: Case, seed: int) -> Exact:
     r"""$L$ layers of attention with identity weights reach exactly $3^L$.
@@ -156,6 +163,11 @@ def reach(case: Case, seed: int) -> Exact:
     cited=(
         "Decides whether a read-out that compares rows reaches as far as single entries or "
         "twice as far."
+    ),
+    formal=Formal(
+        "Reach.row_distance",
+        "Reach.row_reach_value {depth} {diameter}",
+        "Exact arithmetic of an ordered ring in the place of floating point.",
     ),
 )
 def row_reach(case: Case, seed: int) -> Exact:
@@ -222,6 +234,11 @@ def one_vs_two_cycles_rows(case: Case) -> Exact:
     ),
     cited=r"Decides whether $\lceil \log_3 D \rceil$ may be quoted as the least depth with "
     "identity weights.",
+    formal=Formal(
+        "Reach.layers_for_diameter",
+        "Reach.layers_value {diameter}",
+        "Exact arithmetic of an ordered ring in the place of floating point.",
+    ),
 )
 def layers_for_diameter(case: Case, seed: int) -> Exact:
     r"""All pairs are decided by exactly $\lceil \log_3 D \rceil$ layers.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_mat
 
-from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.definition import Case, Control, Exact, Formal, Source, claim
 from ..claims.relations import Eq, Ge
 from ..claims.symbols import depth, quantity
 from .graph_attention import Array, with_loops
@@ -124,6 +124,11 @@ def relu_powers_reported(case: Case) -> Exact:
         Case(depth=2, start="I A"), "a stream that starts as $[I, A]$ holds even powers too"
     ),
     supports="connectivity/relu_powers_reported",
+    formal=Formal(
+        "Reach.relu_powers_count",
+        "Reach.relu_powers_value {depth}",
+        "That the powers of A as polynomials, evaluated at A, are the blocks of the matrix stream.",
+    ),
 )
 def relu_powers(case: Case) -> Exact:
     r"""The output holds exactly the $(3^L + 1)/2$ odd powers of $A$.
@@ -243,6 +248,11 @@ def _survivors_within_reach(case: Case, seed: int) -> Exact:
     cited=(
         "Bears on whether $3^L$ may be quoted as a limit of ReLU attention with non-negative "
         "weights."
+    ),
+    formal=Formal(
+        "Reach.nonnegative_weights_fail",
+        "0",
+        "The paper was not read: the class of nets is that of the claim.",
     ),
 )
 def nonnegative_weights_fail(case: Case, seed: int) -> Exact:

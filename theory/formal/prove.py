@@ -43,9 +43,8 @@ REALS = (
     "FunctionalExtensionality.functional_extensionality_dep",
 )
 _DECLARED = re.compile(r"^(?:Theorem|Corollary)\s+(\w+)", re.M)
-_FORBIDDEN = re.compile(
-    r"\b(Admitted|admit|Axioms?|Parameters?|Conjecture|Hypothes[ie]s|give_up)\b"
-)
+# What `Print Assumptions` would name too; found here before anything is compiled.
+_FORBIDDEN = re.compile(r"\b(Admitted|admit|give_up)\b")
 
 
 def project() -> list[str]:
@@ -149,17 +148,25 @@ def _coqc(folder: Path, name: str) -> tuple[str, float]:
     return done.stdout, time.monotonic() - began
 
 
-def _asked(folder: Path, name: str, theorem: str) -> dict[str, Any]:
-    """The statement of a theorem as the prover prints it, and what it assumes."""
-    (folder / "Ask.v").write_text(
-        f"From depthlaw Require {name}.\nSet Printing Width 1000.\n"
-        f"Check @{name}.{theorem}.\nPrint Assumptions {name}.{theorem}.\n",
-        encoding="utf-8",
-    )
-    printed, _ = _coqc(folder, "Ask")
-    stated, _, rest = printed.partition("Axioms:")
-    statement = " ".join(stated.partition(CLOSED)[0].split()).partition(" : ")[2]
-    return {"assumes": assumptions(rest), "statement": statement}
+def _asked(folder: Path, names: list[str]) -> dict[str, Any]:
+    """The statements of theorems as the prover prints them, and what they assume."""
+    lines = [f"From depthlaw Require {' '.join(sorted({n.partition('.')[0] for n in names}))}."]
+    for i, name in enumerate(names):
+        lines += [
+            f'Redirect "says{i}" Check @{name}.',
+            f'Redirect "assumes{i}" Print Assumptions {name}.',
+        ]
+    (folder / "Ask.v").write_text("Set Printing Width 1000.\n" + "\n".join(lines) + "\n")
+    _coqc(folder, "Ask")
+    return {
+        name: {
+            "assumes": assumptions((folder / f"assumes{i}.out").read_text(encoding="utf-8")),
+            "statement": " ".join(
+                (folder / f"says{i}.out").read_text(encoding="utf-8").split()
+            ).partition(" : ")[2],
+        }
+        for i, name in enumerate(names)
+    }
 
 
 def assumptions(printed: str) -> list[str]:
@@ -186,13 +193,12 @@ def prove() -> dict[str, Any]:
             shutil.copy(HERE / f"{name}.v", folder)
             _, seconds = _coqc(folder, name)
             sys.stderr.write(f"{name}.v: {len(theorems(name))} theorems, {seconds:.1f} s\n")
-        for name in names:
-            for theorem in theorems(name):
-                found["theorems"][f"{name}.{theorem}"] = _asked(folder, name, theorem)
-        for claim in claims.values():
-            assert claim.formal is not None
-            file, _, function = claim.formal.value.split()[0].partition(".")
-            found["computed"][claim.formal.value] = _asked(folder, file, f"{function}E")
+        found["theorems"] = _asked(
+            folder, [f"{name}.{theorem}" for name in names for theorem in theorems(name)]
+        )
+        values = {claim.formal.value for claim in claims.values() if claim.formal}
+        heads = sorted({value.split()[0] for value in values if "." in value})
+        found["computed"] = _asked(folder, [f"{head}E" for head in heads])
         link = link_file(claims.values())
         (folder / "Link.v").write_text(link, encoding="utf-8")
         _, seconds = _coqc(folder, "Link")

@@ -334,11 +334,6 @@ def construction_printed_spacing(case: Case, seed: int) -> Exact:
         Eq(computed_hops, hops_first * hops_then),
     ),
     supports="hops/depth_corrected",
-    formal=Formal(
-        "Hops.find_add",
-        "Hops.added_value {hops_first} {hops_then}",
-        "Nothing: pointers are defined as in the claim.",
-    ),
 )
 def doubling(case: Case, seed: int) -> Exact:
     r"""$\mathrm{find}^a$ after $\mathrm{find}^b$ is $\mathrm{find}^{a+b}$.
