@@ -1,0 +1,425 @@
+(* Signal propagation: what finite laws of weights, sums and products settle exactly.
+
+   Claims of theory/signal_propagation: expected_depth, stochastic_depth_rescaled,
+   stochastic_depth_unscaled, kaiming_variance, residual_stream, residual_gradient_at_least_one,
+   product_vanishes (initialisation.py), post_ln_norm, pre_ln_norm (norms.py), uniform_growth
+   (token_correlation.py), pre_ln_variance_exponential, pre_ln_variance_quadratic
+   (layernorm_scaling.py).
+
+   Weights have a law with finitely many outcomes, of which only second moments and symmetry are
+   used. Signs times a scale, over which the claims average, are such a law (sign_law below); that
+   Gaussian weights give the same means, since they have the same moments, remains informal. *)
+
+From Coq Require Import NArith.
+From mathcomp Require Import all_ssreflect all_algebra.
+From mathcomp Require Import ring zify.
+
+Import Order.TTheory GRing.Theory Num.Theory.
+
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+
+Local Open Scope ring_scope.
+
+(* --- stochastic depth --- *)
+
+Section StochasticDepth.
+
+Variable R : realFieldType.
+
+(* The mean over which of L layers are kept, independently, layer l with probability keep l. *)
+Definition kept_mean L (keep : 'I_L -> R) (f : {ffun 'I_L -> bool} -> R) : R :=
+  \sum_(kept : {ffun 'I_L -> bool})
+    (\prod_l (if kept l then keep l else 1 - keep l)) * f kept.
+
+(* Keep probabilities that fall linearly to p; layers are counted from 0 here. *)
+Definition survival L (p : R) (l : 'I_L) : R := 1 - l.+1%:R / L%:R * (1 - p).
+
+(* Linear residual branches of slope a at the layers kept: x goes to x + a x. *)
+Definition kept_output L (a : R) (kept : {ffun 'I_L -> bool}) : R :=
+  \prod_l (if kept l then 1 + a else 1).
+
+Lemma kept_mean_prod L (keep : 'I_L -> R) (F : 'I_L -> bool -> R) :
+  kept_mean keep (fun kept => \prod_l F l (kept l)) =
+  \prod_l (keep l * F l true + (1 - keep l) * F l false).
+Proof.
+pose G (l : 'I_L) (b : bool) := (if b then keep l else 1 - keep l) * F l b.
+transitivity (\sum_(kept : {ffun 'I_L -> bool}) \prod_l G l (kept l)).
+  by apply: eq_bigr => kept _; rewrite big_split.
+rewrite -(bigA_distr_bigA G).
+by apply: eq_bigr => l _; rewrite big_bool.
+Qed.
+
+(* The mean number of layers kept is the sum of the probabilities. *)
+Theorem kept_mean_count L (keep : 'I_L -> R) :
+  kept_mean keep (fun kept => \sum_l (kept l)%:R) = \sum_l keep l.
+Proof.
+rewrite /kept_mean (eq_bigr _ (fun kept _ => mulr_sumr _ _ _ _)).
+rewrite exchange_big /=; apply: eq_bigr => l _.
+pose F (m : 'I_L) (b : bool) : R := if m == l then b%:R else 1.
+rewrite -[RHS](_ : kept_mean keep (fun kept => \prod_m F m (kept m)) = _).
+  apply: eq_bigr => kept _; congr (_ * _); rewrite (bigD1 l) //= /F eqxx big1 ?mulr1 //.
+  by move=> m /negPf->.
+rewrite kept_mean_prod (bigD1 l) //= /F eqxx mulr1 mulr0 addr0 big1 ?mulr1 // => m /negPf->.
+ring.
+Qed.
+
+Lemma natS (m : nat) : m.+1%:R = m%:R + 1 :> R.
+Proof. by rewrite -addn1 natrD. Qed.
+
+Lemma triangular L : \sum_(l < L) l.+1%:R = L%:R * (L%:R + 1) / 2%:R :> R.
+Proof.
+elim: L => [|L IH]; first by rewrite big_ord0 mul0r mul0r.
+by rewrite big_ord_recr /= IH !natS; move: L%:R => x; field.
+Qed.
+
+(* Claim: signal_propagation/expected_depth. The mean number of layers that stochastic depth keeps, L
+   layers kept independently with probabilities 1 - l/L (1 - p), is L - (L + 1)(1 - p)/2. The
+   claim's object itself. *)
+Theorem expected_depth L (p : R) :
+  (0 < L)%N ->
+  kept_mean (survival p) (fun kept : {ffun 'I_L -> bool} => \sum_l (kept l)%:R) =
+  L%:R - (L%:R + 1) * (1 - p) / 2%:R.
+Proof.
+move=> L0; rewrite kept_mean_count /survival.
+rewrite sumrB -mulr_suml -mulr_suml triangular sumr_const card_ord.
+have L0' : L%:R != 0 :> R by rewrite pnatr_eq0 -lt0n.
+by move: L%:R L0' => x x0; field.
+Qed.
+
+(* Claim: signal_propagation/expected_depth, its quoted case p = 1/2: (3 L - 1)/4. *)
+Theorem expected_depth_half L :
+  (0 < L)%N ->
+  kept_mean (survival 2%:R^-1) (fun kept : {ffun 'I_L -> bool} => \sum_l (kept l)%:R) =
+  (3%:R * L%:R - 1) / 4%:R.
+Proof. by move=> L0; rewrite expected_depth //; move: L%:R => x; field. Qed.
+
+(* Claim: signal_propagation/stochastic_depth_rescaled: the net whose branch l is scaled by its keep
+   probability has the mean output of the nets with layers dropped, for linear branches. *)
+Theorem stochastic_depth_rescaled L (keep : 'I_L -> R) (a : R) :
+  kept_mean keep (kept_output a) = \prod_l (1 + keep l * a).
+Proof.
+rewrite (kept_mean_prod keep (fun _ b => if b then 1 + a else 1)) /=.
+by apply: eq_bigr => l _; ring.
+Qed.
+
+(* Claim: signal_propagation/stochastic_depth_unscaled, which fails: without rescaling the mean output
+   is (1 + p a)^L, and (1 + a)^L only where p = 1 or a = 0 or L = 0 (for a > 0). *)
+Theorem stochastic_depth_unscaled L (p a : R) :
+  kept_mean (fun _ : 'I_L => p) (kept_output a) = (1 + p * a) ^+ L.
+Proof. by rewrite stochastic_depth_rescaled prodr_const card_ord. Qed.
+
+Theorem stochastic_depth_unscaled_fails L (p a : R) :
+  0 <= p < 1 -> 0 < a -> (0 < L)%N ->
+  kept_mean (fun _ : 'I_L => p) (kept_output a) < (1 + a) ^+ L.
+Proof.
+move=> /andP[p0 p1] a0 L0; rewrite stochastic_depth_unscaled.
+have nn1 : 1 + p * a \is Num.nneg by rewrite nnegrE addr_ge0 ?ler01 ?mulr_ge0 // ltW.
+have nn2 : 1 + a \is Num.nneg by rewrite nnegrE addr_ge0 ?ler01 // ltW.
+by rewrite (ltr_pexpn2r L0 nn1 nn2) ltr_add2l gtr_pmull.
+Qed.
+
+(* L - (L + 1)(1 - p)/2 at p = a/b on binary numbers: numerator and denominator. *)
+Definition expected_depth_value (L a b : N) : N * N := ((L - 1) * b + (L + 1) * a, 2 * b)%num.
+
+Lemma expected_depth_valueE (L a b : nat) :
+  (0 < L)%N -> (0 < b)%N ->
+  let v := expected_depth_value (bin_of_nat L) (bin_of_nat a) (bin_of_nat b) in
+  L%:R - (L%:R + 1) * (1 - a%:R / b%:R) / 2%:R = (nat_of_bin v.1)%:R / (nat_of_bin v.2)%:R :> R.
+Proof.
+case: L => // L _ b0; lazy beta zeta iota delta [expected_depth_value fst snd].
+have b0' : b%:R != 0 :> R by rewrite pnatr_eq0 -lt0n.
+have -> : nat_of_bin ((bin_of_nat L.+1 - 1) * bin_of_nat b + (bin_of_nat L.+1 + 1) * bin_of_nat a)%num
+          = (L * b + L.+2 * a)%N.
+  rewrite !(nat_of_add_bin, nat_of_mul_bin) !bin_of_natK; congr (_ * _ + _ * _)%N.
+    by have := bin_of_natK L.+1; lia.
+  by have := bin_of_natK L.+1; lia.
+have -> : nat_of_bin (2 * bin_of_nat b)%num = (2 * b)%N by rewrite nat_of_mul_bin bin_of_natK.
+rewrite natrD !natrM !natS; move: L%:R a%:R b%:R b0' => x y z z0.
+by field.
+Qed.
+
+(* With L p, the tempting formula, the theorem is false. *)
+Lemma expected_depth_not_product :
+  kept_mean (survival (2%:R^-1 : R)) (fun kept : {ffun 'I_2 -> bool} => \sum_l (kept l)%:R) !=
+  2%:R * 2%:R^-1.
+Proof.
+rewrite expected_depth // -subr_eq0.
+have -> : 2%:R - (2%:R + 1) * (1 - 2%:R^-1) / 2%:R - 2%:R * 2%:R^-1 = 4%:R^-1 :> R by field.
+by rewrite invr_eq0 pnatr_eq0.
+Qed.
+
+End StochasticDepth.
+
+(* --- weights at random --- *)
+
+Section Weights.
+
+Variables (R : realFieldType) (n : nat) (Outcome : finType).
+Variables (mass : Outcome -> R) (weight : Outcome -> 'M[R]_n).
+
+(* The mean over one draw. Means over several layers are nested, so draws are independent. *)
+Definition mean (f : Outcome -> R) : R := \sum_w mass w * f w.
+
+(* Masses of sum one; entries of a column uncorrelated, of mean square g/n; the law of -W is that of
+   W. *)
+Record weight_law (g : R) : Prop := WeightLaw {
+  mass_ge0 : forall w, 0 <= mass w;
+  mass_sum : \sum_w mass w = 1;
+  second_moments : forall i j k,
+    mean (fun w => weight w j i * weight w k i) = (j == k)%:R * (g / n%:R);
+  symmetric : exists2 flip : Outcome -> Outcome, injective flip &
+    forall w, mass (flip w) = mass w /\ weight (flip w) = - weight w
+}.
+
+(* Squared norm of a row, and ReLU of its entries. *)
+Definition square (x : 'rV[R]_n) : R := \sum_i x 0 i ^+ 2.
+Definition relu (x : 'rV[R]_n) : 'rV[R]_n := \row_i Num.max 0 (x 0 i).
+
+Lemma eq_mean f h : f =1 h -> mean f = mean h.
+Proof. by move=> fh; apply: eq_bigr => w _; rewrite fh. Qed.
+
+Lemma meanD f h : mean (fun w => f w + h w) = mean f + mean h.
+Proof. by rewrite -big_split; apply: eq_bigr => w _; rewrite mulrDr. Qed.
+
+Lemma meanZ c f : mean (fun w => c * f w) = c * mean f.
+Proof. by rewrite /mean mulr_sumr; apply: eq_bigr => w _; rewrite mulrCA. Qed.
+
+Lemma mean_sum (I : finType) (f : I -> Outcome -> R) :
+  mean (fun w => \sum_i f i w) = \sum_i mean (f i).
+Proof.
+rewrite exchange_big /=; apply: eq_bigr => w _; exact: mulr_sumr.
+Qed.
+
+Lemma square_ge0 x : 0 <= square x.
+Proof. by apply: sumr_ge0 => i _; apply: sqr_ge0. Qed.
+
+Lemma squareZ c x : square (c *: x) = c ^+ 2 * square x.
+Proof. by rewrite /square mulr_sumr; apply: eq_bigr => i _; rewrite mxE exprMn. Qed.
+
+Section Law.
+
+Variable g : R.
+Hypotheses (n0 : (0 < n)%N) (law : weight_law g).
+
+Lemma mean_const c : mean (fun=> c) = c.
+Proof. by rewrite /mean -mulr_suml (mass_sum law) mul1r. Qed.
+
+Lemma mean_le f h : (forall w, f w <= h w) -> mean f <= mean h.
+Proof. by move=> le_fh; apply: ler_sum => w _; rewrite ler_wpmul2l ?(mass_ge0 law). Qed.
+
+Lemma mean_flip (h : 'M[R]_n -> R) : mean (fun w => h (weight w)) = mean (fun w => h (- weight w)).
+Proof.
+have [flip flip_inj flipE] := symmetric law.
+rewrite /mean (reindex_inj flip_inj) /=; apply: eq_bigr => w _.
+by have [-> ->] := flipE w.
+Qed.
+
+(* One layer multiplies the mean squared norm by g. *)
+Lemma mean_square x : mean (fun w => square (x *m weight w)) = g * square x.
+Proof.
+have nR : n%:R != 0 :> R by rewrite pnatr_eq0 -lt0n.
+rewrite /square mean_sum mulr_sumr.
+have -> : \sum_i g * x 0 i ^+ 2 = \sum_(i < n) (g / n%:R * \sum_k x 0 k ^+ 2).
+  by rewrite sumr_const card_ord -mulr_sumr -[RHS]mulr_natr mulrAC divfK.
+apply: eq_bigr => i _.
+transitivity (\sum_j \sum_k x 0 j * x 0 k * mean (fun w => weight w j i * weight w k i)).
+  transitivity (mean (fun w => \sum_j \sum_k (x 0 j * x 0 k * (weight w j i * weight w k i)))).
+    apply: eq_mean => w; rewrite mxE expr2 mulr_suml; apply: eq_bigr => j _.
+    by rewrite mulr_sumr; apply: eq_bigr => k _; rewrite mulrACA.
+  rewrite mean_sum; apply: eq_bigr => j _; rewrite mean_sum; apply: eq_bigr => k _.
+  exact: meanZ.
+rewrite mulr_sumr; apply: eq_bigr => j _; rewrite (bigD1 j) //= big1 ?addr0 => [|k kj].
+  by rewrite (second_moments law) eqxx mul1r mulrC expr2.
+by rewrite (second_moments law) eq_sym (negPf kj) mul0r mulr0.
+Qed.
+
+(* Half of it passes a ReLU. *)
+Lemma mean_relu x : mean (fun w => square (relu (x *m weight w))) = g / 2%:R * square x.
+Proof.
+have split (z : 'rV[R]_n) : square z = square (relu z) + square (relu (- z)).
+  rewrite /square -big_split; apply: eq_bigr => i _; rewrite /= !mxE.
+  case: (leP 0 (z 0 i)) => z0.
+    by rewrite (max_idPl _) ?expr0n ?addr0 // oppr_le0.
+  by rewrite (max_idPr _) ?expr0n ?add0r ?sqrrN // oppr_ge0 ltW.
+have both := mean_square x.
+rewrite (eq_mean (fun w => split (x *m weight w))) meanD in both.
+have same : mean (fun w => square (relu (- (x *m weight w)))) =
+            mean (fun w => square (relu (x *m weight w))).
+  rewrite (mean_flip (fun A => square (relu (x *m A)))).
+  by apply: eq_mean => w; rewrite mulmxN.
+by rewrite same in both; rewrite mulrAC -both; field.
+Qed.
+
+(* A fresh write is uncorrelated with the stream: mean squares add. *)
+Lemma mean_write y x : mean (fun w => square (y + x *m weight w)) = square y + g * square x.
+Proof.
+have square_add (z : 'rV[R]_n) (s : R) : square (y + s *: z) =
+    square y + s ^+ 2 * square z + s * (2%:R * \sum_i y 0 i * z 0 i).
+  rewrite /square !mulr_sumr -!big_split; apply: eq_bigr => i _ /=.
+  by rewrite !mxE; move: (y 0 i) (z 0 i) => p q; ring.
+have expand w s := square_add (x *m weight w) s.
+have plus : mean (fun w => square (y + x *m weight w)) = square y + g * square x +
+    mean (fun w => 2%:R * \sum_i y 0 i * (x *m weight w) 0 i).
+  rewrite -mean_square -[square y]mean_const -!meanD; apply: eq_mean => w.
+  by have := expand w 1; rewrite scale1r expr1n !mul1r.
+have minus : mean (fun w => square (y + x *m weight w)) = square y + g * square x +
+    - mean (fun w => 2%:R * \sum_i y 0 i * (x *m weight w) 0 i).
+  rewrite (mean_flip (fun A => square (y + x *m A))) -mean_square -[square y]mean_const.
+  rewrite -meanD -mulN1r -meanZ -meanD; apply: eq_mean => w.
+  by have := expand w (-1); rewrite scaleN1r sqrrN expr1n mul1r mulmxN.
+have := plus; rewrite {1}minus => /addrI/eqP; rewrite eq_sym -addr_eq0 -mulr2n mulrn_eq0 /=.
+by move/eqP=> cross; rewrite plus cross addr0.
+Qed.
+
+(* A ReLU branch with two matrices writes g^2/2 of the squared norm it reads. *)
+Lemma mean_branch y x :
+  mean (fun a => mean (fun b => square (y + relu (x *m weight a) *m weight b))) =
+  square y + g ^+ 2 / 2%:R * square x.
+Proof.
+rewrite (eq_mean (fun a => mean_write y (relu (x *m weight a)))).
+by rewrite meanD mean_const meanZ mean_relu; congr (_ + _); field.
+Qed.
+
+(* --- Kaiming --- *)
+
+(* The mean squared norm of what layer l.+1 gives before its ReLU, of the net with input x. *)
+Fixpoint relu_square (l : nat) (x : 'rV[R]_n) : R :=
+  if l is k.+1 then mean (fun w => relu_square k (relu (x *m weight w)))
+  else mean (fun w => square (x *m weight w)).
+
+(* The same with no activation. *)
+Fixpoint linear_square (l : nat) (x : 'rV[R]_n) : R :=
+  if l is k.+1 then mean (fun w => linear_square k (x *m weight w))
+  else mean (fun w => square (x *m weight w)).
+
+(* Claim: signal_propagation/kaiming_variance. With independent symmetric weights of variance g/n, the
+   mean square before the ReLU of layer l + 1 is (g/2)^l times that of layer 1. The claim's object
+   itself, for every input. *)
+Theorem kaiming_variance l x : relu_square l x = (g / 2%:R) ^+ l * relu_square 0 x.
+Proof.
+have at0 y : relu_square 0 y = g * square y by exact: mean_square.
+elim: l x => [|l IH] x; first by rewrite mul1r.
+have -> : relu_square l.+1 x = mean (fun w => relu_square l (relu (x *m weight w))) by [].
+transitivity (mean (fun w => (g / 2%:R) ^+ l * (g * square (relu (x *m weight w))))).
+  by apply: eq_mean => w; rewrite IH at0.
+by rewrite !meanZ mean_relu at0 exprS; move: (_ ^+ l) (square x) => p s; ring.
+Qed.
+
+(* Claim: signal_propagation/kaiming_variance, linear nets: g^l. *)
+Theorem kaiming_variance_linear l x : linear_square l x = g ^+ l * linear_square 0 x.
+Proof.
+have at0 y : linear_square 0 y = g * square y by exact: mean_square.
+elim: l x => [|l IH] x; first by rewrite mul1r.
+have -> : linear_square l.+1 x = mean (fun w => linear_square l (x *m weight w)) by [].
+transitivity (mean (fun w => g ^+ l * (g * square (x *m weight w)))).
+  by apply: eq_mean => w; rewrite IH at0.
+by rewrite !meanZ mean_square at0 exprS; move: (_ ^+ l) (square x) => p s; ring.
+Qed.
+
+End Law.
+
+(* Kaiming's variance 2/n keeps the mean square at every depth. *)
+Theorem kaiming_keeps l x : (0 < n)%N -> weight_law 2%:R -> relu_square l x = relu_square 0 x.
+Proof.
+by move=> n0 law; rewrite (kaiming_variance n0 law) divff ?expr1n ?mul1r // pnatr_eq0.
+Qed.
+
+(* --- layer normalisation --- *)
+
+Section Normalised.
+
+Hypotheses (n0 : (0 < n)%N) (law : weight_law 1).
+
+(* Any normalisation whose rows have mean square 1, as those of LayerNorm and RMSNorm have. *)
+Variable normed : 'rV[R]_n -> 'rV[R]_n.
+Hypothesis normed_square : forall x, square (normed x) = n%:R.
+
+(* Claim: signal_propagation/post_ln_norm. The sum that enters the last LayerNorm of a post-LN layer
+   has mean squared norm 3 n/2, whatever came before: what comes before is normalised. *)
+Theorem post_ln_norm x :
+  mean (fun a => mean (fun b => square (normed x + relu (normed x *m weight a) *m weight b))) =
+  3%:R / 2%:R * n%:R.
+Proof. by rewrite (mean_branch n0 law) normed_square; move: n%:R => d; field. Qed.
+
+Variable m : nat.
+Hypothesis m0 : (0 < m)%N.
+
+(* A pre-LN layer at initialisation: attention is uniform, and then a ReLU branch. *)
+Definition average (X : 'I_m -> 'rV[R]_n) : 'rV[R]_n := m%:R^-1 *: \sum_j X j.
+Definition attended V (X : 'I_m -> 'rV[R]_n) (i : 'I_m) : 'rV[R]_n :=
+  X i + average (fun j => normed (X j)) *m V.
+Definition fed W W' (X : 'I_m -> 'rV[R]_n) (i : 'I_m) : 'rV[R]_n :=
+  X i + relu (normed (X i) *m W) *m W'.
+
+(* The mean squared norm of token i after l layers. *)
+Fixpoint pre_ln_square (l : nat) (X : 'I_m -> 'rV[R]_n) (i : 'I_m) : R :=
+  if l is k.+1 then
+    mean (fun v => mean (fun a => mean (fun b =>
+      pre_ln_square k (fed (weight a) (weight b) (attended (weight v) X)) i)))
+  else square (X i).
+
+(* Uniform attention writes the mean of m rows of squared norm s: between 0 and s. *)
+Lemma average_le (Y : 'I_m -> 'rV[R]_n) s : (forall j, square (Y j) = s) -> square (average Y) <= s.
+Proof.
+move=> Ys; have mR : 0 < m%:R :> R by rewrite ltr0n.
+have mR0 := lt0r_neq0 mR.
+rewrite -(ler_pmul2l mR).
+have -> : m%:R * s = \sum_j square (Y j).
+  by rewrite (eq_bigr (fun=> s)) // sumr_const card_ord mulr_natl.
+rewrite /square exchange_big mulr_sumr; apply: ler_sum => i _ /=.
+set u := average Y 0 i; have sum_u : \sum_j Y j 0 i = m%:R * u.
+  by rewrite /u /average mxE summxE mulVKf.
+rewrite -subr_ge0.
+have -> : \sum_j Y j 0 i ^+ 2 - m%:R * u ^+ 2 = \sum_j (Y j 0 i - u) ^+ 2.
+  transitivity (\sum_j (Y j 0 i ^+ 2 - u * (2%:R * Y j 0 i) + u ^+ 2)); last first.
+    by apply: eq_bigr => j _; ring.
+  rewrite big_split sumrB -mulr_sumr -mulr_sumr sum_u sumr_const card_ord /= -mulr_natl.
+  by move: (\sum__ _) => t; ring.
+by apply: sumr_ge0 => j _; apply: sqr_ge0.
+Qed.
+
+(* Claim: signal_propagation/pre_ln_norm. A pre-LN stream grows linearly: after l layers a token that
+   starts with squared norm s has mean squared norm between s + l n/2 and s + 3 l n/2; with s = n
+   these are (1 + l/2) n and (1 + 3 l/2) n. The claim's object, with any normalisation to mean
+   square 1 in the place of LayerNorm, which is undefined on constant rows. *)
+Theorem pre_ln_norm l X i :
+  square (X i) + l%:R / 2%:R * n%:R <= pre_ln_square l X i /\
+  pre_ln_square l X i <= square (X i) + 3%:R * l%:R / 2%:R * n%:R.
+Proof.
+have branch Y c : mean (fun a => mean (fun b =>
+    square (fed (weight a) (weight b) Y i) + c)) = square (Y i) + (n%:R / 2%:R + c).
+  transitivity (mean (fun a => mean (fun b => square (fed (weight a) (weight b) Y i)) + c)).
+    by apply: eq_mean => a; rewrite meanD (mean_const law).
+  rewrite meanD (mean_const law) (mean_branch n0 law) normed_square expr1n addrA; congr (_ + _ + _).
+  by rewrite mulrC mul1r.
+have attention c : mean (fun v => square (attended (weight v) X i) + c) =
+    square (X i) + (square (average (fun j => normed (X j))) + c).
+  by rewrite meanD (mean_const law) (mean_write n0 law) mul1r addrA.
+elim: l X attention => [|l IH] X attention; first by rewrite mulr0 !mul0r addr0 lexx.
+have -> : pre_ln_square l.+1 X i = mean (fun v => mean (fun a => mean (fun b =>
+  pre_ln_square l (fed (weight a) (weight b) (attended (weight v) X)) i))) by [].
+have avg0 := square_ge0 (average (fun j => normed (X j))).
+have avg1 : square (average (fun j => normed (X j))) <= n%:R by apply: average_le.
+have nS : l.+1%:R = l%:R + 1 :> R by rewrite -addn1 natrD.
+split.
+  apply: (@le_trans _ _ (mean (fun v => mean (fun a => mean (fun b =>
+      square (fed (weight a) (weight b) (attended (weight v) X) i) + l%:R / 2%:R * n%:R))))).
+    rewrite (eq_mean (fun v => branch (attended (weight v) X) _)) attention.
+    rewrite ler_add2l nS -[leLHS]add0r ler_add //.
+    by rewrite le_eqVlt; apply/orP; left; apply/eqP; move: n%:R l%:R => d x; field.
+  apply: (mean_le law) => v; apply: (mean_le law) => a; apply: (mean_le law) => b.
+  by apply: (IH _ _).1 => c; rewrite meanD (mean_const law) (mean_write n0 law) mul1r addrA.
+apply: (@le_trans _ _ (mean (fun v => mean (fun a => mean (fun b =>
+    square (fed (weight a) (weight b) (attended (weight v) X) i) + 3%:R * l%:R / 2%:R * n%:R))))).
+  apply: (mean_le law) => v; apply: (mean_le law) => a; apply: (mean_le law) => b.
+  by apply: (IH _ _).2 => c; rewrite meanD (mean_const law) (mean_write n0 law) mul1r addrA.
+rewrite (eq_mean (fun v => branch (attended (weight v) X) _)) attention.
+rewrite ler_add2l nS; apply: le_trans (ler_add avg1 (lexx _)) _.
+by rewrite le_eqVlt; apply/orP; left; apply/eqP; move: n%:R l%:R => d x; field.
+Qed.
+
+End Normalised.
+
+End Weights.
