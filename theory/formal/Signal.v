@@ -423,3 +423,210 @@ Qed.
 End Normalised.
 
 End Weights.
+
+(* --- signs times a scale are such a law --- *)
+
+Section Signs.
+
+Variables (R : realFieldType) (n : nat) (scale : R).
+
+Definition signs := {ffun 'I_n * 'I_n -> bool}.
+Definition sign_mass (s : signs) : R := #|{: signs}|%:R^-1.
+Definition sign_weight (s : signs) : 'M[R]_n := \matrix_(i, j) ((-1) ^+ s (i, j) * scale).
+
+(* Over all signs, as the claims average: weights of mean square scale^2 = g/n. *)
+Theorem sign_law : (0 < n)%N -> weight_law sign_mass sign_weight (n%:R * scale ^+ 2).
+Proof.
+move=> n0; have count0 : #|{: signs}|%:R != 0 :> R.
+  by rewrite pnatr_eq0 -lt0n; apply/card_gt0P; exists [ffun=> false].
+have total : \sum_(s : signs) sign_mass s = 1.
+  by rewrite /sign_mass sumr_const -[LHS]mulr_natl divff.
+split=> // [s | i j k |]; first by rewrite invr_ge0 ler0n.
+- have nR : n%:R != 0 :> R by rewrite pnatr_eq0 -lt0n.
+  rewrite mulrAC divff // mul1r; case: eqP => [<- | /eqP jk].
+    rewrite mul1r -[RHS]mul1r -total mulr_suml; apply: eq_bigr => s _.
+    by rewrite !mxE mulrACA -expr2 sqrr_sign mul1r -expr2.
+  rewrite mul0r.
+  pose flip (s : signs) : signs := [ffun p => s p (+) (p == (j, i))].
+  have flipK : involutive flip by move=> s; apply/ffunP=> p; rewrite !ffunE -addbA addbb addbF.
+  set T := mean _ _; have opp : T = - T.
+    rewrite {1}/T /mean (reindex_inj (inv_inj flipK)) /= -sumrN; apply: eq_bigr => s _.
+    rewrite !mxE !ffunE eqxx addbT -[(k, i) == _]/((k == j) && (i == i)) eq_sym (negPf jk) addbF.
+    by rewrite signrN !mulNr mulrN.
+  by apply/eqP; move/eqP: opp; rewrite -addr_eq0 -mulr2n mulrn_eq0.
+exists (fun s : signs => [ffun p => ~~ s p]) => [s t /ffunP st | s].
+  by apply/ffunP => p; have := st p; rewrite !ffunE => /negb_inj.
+split=> //; apply/matrixP=> i j; by rewrite !mxE ffunE signrN mulNr.
+Qed.
+
+End Signs.
+
+(* Example: the hypotheses on weights are met for g = 1 at width 4 by signs over 2, and then the mean
+   square halves with every ReLU layer. *)
+Example kaiming_met (l : nat) (x : 'rV[rat]_4) :
+  relu_square (@sign_mass rat_realFieldType 4) (sign_weight (2%:R^-1 : rat)) l x =
+  (1 / 2%:R) ^+ l *
+  relu_square (@sign_mass rat_realFieldType 4) (sign_weight (2%:R^-1 : rat)) 0 x.
+Proof.
+have law := sign_law (2%:R^-1 : rat_realFieldType) (isT : (0 < 4)%N).
+by rewrite (kaiming_variance _ law) //; congr (_ ^+ _ * _); apply/eqP.
+Qed.
+
+(* (g/2)^l on binary numbers, for g = a/b. *)
+Definition kaiming_value (l a b : N) : N * N := (N.pow a l, N.pow (2 * b) l).
+
+Lemma pow_bin (a b : N) : nat_of_bin (N.pow a b) = (nat_of_bin a ^ nat_of_bin b)%N.
+Proof.
+elim/N.peano_ind: b => [|b IH]; first by rewrite N.pow_0_r.
+by rewrite N.pow_succ_r' -N.add_1_l nat_of_mul_bin nat_of_add_bin IH expnS.
+Qed.
+
+Lemma kaiming_valueE (R : realFieldType) (l a b : nat) :
+  let v := kaiming_value (bin_of_nat l) (bin_of_nat a) (bin_of_nat b) in
+  (a%:R / b%:R / 2%:R) ^+ l = (nat_of_bin v.1)%:R / (nat_of_bin v.2)%:R :> R.
+Proof.
+lazy beta zeta iota delta [kaiming_value fst snd].
+rewrite !pow_bin nat_of_mul_bin !bin_of_natK !natrX natrM -expr_div_n invfM mulrA.
+by congr (_ ^+ _); rewrite -mulrA [_ * _^-1]mulrC mulrA.
+Qed.
+
+(* --- the residual stream --- *)
+
+Section Stream.
+
+Variable R : realFieldType.
+
+(* E x^2 after k writes c f(x) with a random sign, f any branch, another one for each write. *)
+Fixpoint walk (f : nat -> R -> R) (c : R) (k : nat) (x : R) : R :=
+  if k is j.+1 then (walk f c j (x + c * f j x) + walk f c j (x - c * f j x)) / 2%:R else x ^+ 2.
+
+(* Claim: signal_propagation/residual_stream. Writes of variance s2 whose sign is random given the
+   stream add up: k of them, times c, add k c^2 s2. *)
+Theorem residual_stream f c s2 k x :
+  (forall j y, f j y ^+ 2 = s2) -> walk f c k x = x ^+ 2 + k%:R * c ^+ 2 * s2.
+Proof.
+move=> fs; elim: k x => [|k IH] x; first by rewrite !mul0r addr0.
+by rewrite /= !IH natS -(fs k x); move: (f k x) k%:R => y m; field.
+Qed.
+
+(* 2 L writes on a stream of variance 1: 1 + 2 L s^2; divided by sqrt(2 L), 1 + s^2 at every depth. *)
+Theorem residual_stream_scaled f c s2 L :
+  (0 < L)%N -> c ^+ 2 = (2 * L)%:R^-1 -> (forall j y, f j y ^+ 2 = s2) ->
+  walk f c (2 * L) 1 = 1 + s2.
+Proof.
+move=> L0 c2 fs; rewrite (residual_stream _ _ _ fs) c2 expr1n divff ?mul1r //.
+by rewrite pnatr_eq0 muln_eq0 -lt0n L0.
+Qed.
+
+(* --- gradients --- *)
+
+(* The net x <- x + f(x), the first branch first, for polynomial branches, and the product of its
+   layers' derivatives along the way from x. *)
+Fixpoint residual_net (branches : seq {poly R}) : {poly R} :=
+  if branches is f :: later then residual_net later \Po ('X + f) else 'X.
+
+Fixpoint residual_slope (branches : seq {poly R}) (x : R) : R :=
+  if branches is f :: later then residual_slope later (x + f.[x]) * (1 + f^`().[x]) else 1.
+
+(* The derivative of a residual net is the product of 1 + f' over its layers. *)
+Theorem residual_gradient branches x :
+  (residual_net branches)^`().[x] = residual_slope branches x.
+Proof.
+elim: branches x => [|f later IH] x /=; first by rewrite derivX hornerC.
+by rewrite deriv_comp hornerM horner_comp !(hornerD, derivD) derivX hornerX hornerC IH.
+Qed.
+
+(* Claim: signal_propagation/residual_gradient_at_least_one, what is true: branches with
+   |f'| <= eps <= 1 keep the derivative between (1 - eps)^n and (1 + eps)^n. *)
+Theorem residual_gradient_between (branches : seq {poly R}) (eps x : R) :
+  eps <= 1 -> (forall f, f \in branches -> forall y, `|f^`().[y]| <= eps) ->
+  (1 - eps) ^+ size branches <= (residual_net branches)^`().[x] <= (1 + eps) ^+ size branches.
+Proof.
+move=> eps1; rewrite residual_gradient; elim: branches x => [|f later IH] x small /=.
+  by rewrite !expr0 lexx.
+have [low high] := andP (IH (x + f.[x]) (fun h hl => small h (@mem_behead _ (f :: later) h hl))).
+have := small f (mem_head _ _) x; rewrite ler_norml => /andP[f_low f_high].
+have p0 : 0 <= (1 - eps) ^+ size later by rewrite exprn_ge0 // subr_ge0.
+have l1 : 1 - eps <= 1 + f^`().[x] by rewrite ler_add2l.
+have l0 : 0 <= 1 - eps by rewrite subr_ge0.
+rewrite !exprSr; apply/andP; split; first exact: ler_pmul.
+apply: ler_pmul => //; first exact: le_trans low.
+  exact: le_trans l1.
+by rewrite ler_add2l.
+Qed.
+
+(* Linear branches of slope a: (1 + a)^n, what the claim measures. *)
+Theorem residual_gradient_linear n a x :
+  (residual_net (nseq n (a *: 'X)))^`().[x] = (1 + a) ^+ n.
+Proof.
+rewrite residual_gradient; elim: n x => [|n IH] x //=.
+by rewrite IH derivZ derivX hornerZ hornerC mulr1 exprSr.
+Qed.
+
+(* The sentence fails: a branch -x/100 makes the derivative less than 1 at every depth n > 0. *)
+Theorem residual_gradient_at_least_one_fails n x :
+  (0 < n)%N -> (residual_net (nseq n (- 100%:R^-1 *: 'X)))^`().[x] < 1.
+Proof.
+have h0 : 0 < 100%:R^-1 :> R by rewrite invr_gt0 ltr0n.
+have h1 : 100%:R^-1 <= 1 :> R by rewrite invf_le1 ?ltr0n // ler1n.
+move=> n0; rewrite residual_gradient_linear exprn_ilt1 -?lt0n ?subr_ge0 //.
+by rewrite ltr_subl_addr ltr_addl.
+Qed.
+
+Lemma bernoulli_below (h : R) n : 0 <= h <= 1 -> 1 - h *+ n <= (1 - h) ^+ n.
+Proof.
+move=> /andP[h0 h1]; elim: n => [|n IH]; first by rewrite mulr0n subr0.
+have h1' : 0 <= 1 - h by rewrite subr_ge0.
+rewrite exprSr (le_trans _ (ler_wpmul2r h1' IH)) //.
+have a0 : 0 <= h *+ n by rewrite mulrn_wge0.
+rewrite mulrSr; move: (h *+ n) a0 => a a0.
+have -> : (1 - a) * (1 - h) = 1 - (a + h) + a * h by ring.
+by rewrite ler_addl mulr_ge0.
+Qed.
+
+(* Branches of slope c/L, with c < 1: the derivative of L of them lies between 1 + c and 1/(1 - c) at
+   every depth. It tends to e^c, which is not stated here. *)
+Theorem scaled_branches_bounded L (c : R) :
+  (0 < L)%N -> 0 <= c < 1 -> 1 + c <= (1 + c / L%:R) ^+ L <= (1 - c)^-1.
+Proof.
+move=> L0 /andP[c0 c1]; have LR : 0 < L%:R :> R by rewrite ltr0n.
+have LR0 := lt0r_neq0 LR.
+set h := c / L%:R; have h0 : 0 <= h by rewrite divr_ge0 // ltW.
+have hL : h *+ L = c by rewrite -mulr_natr divfK.
+have h1 : h <= 1.
+  by rewrite ler_pdivr_mulr // mul1r (le_trans (ltW c1)) // ler1n.
+have d0 : 0 < 1 - c by rewrite subr_gt0.
+apply/andP; split.
+  rewrite -{1}hL; elim: (L) => [|n IH]; first by rewrite mulr0n addr0.
+  rewrite exprSr (le_trans _ (ler_wpmul2r _ IH)) ?addr_ge0 ?ler01 //.
+  have a0 : 0 <= h *+ n by rewrite mulrn_wge0.
+  rewrite mulrSr; move: (h *+ n) a0 => a a0.
+  have -> : (1 + a) * (1 + h) = 1 + (a + h) + h * a by ring.
+  by rewrite ler_addl mulr_ge0.
+rewrite -[leRHS]mul1r ler_pdivl_mulr //.
+apply: (@le_trans _ _ ((1 + h) ^+ L * (1 - h) ^+ L)).
+  rewrite ler_wpmul2l ?exprn_ge0 ?addr_ge0 ?ler01 // -{1}hL bernoulli_below //.
+  by rewrite h0.
+have p0 : 0 <= (1 + h) * (1 - h) by rewrite mulr_ge0 ?subr_ge0 // addr_ge0 ?ler01.
+have p1 : (1 + h) * (1 - h) <= 1.
+  have -> : (1 + h) * (1 - h) = 1 - h ^+ 2 by ring.
+  by rewrite ler_subl_addr ler_addl sqr_ge0.
+by rewrite -exprMn exprn_ile1.
+Qed.
+
+(* Claim: signal_propagation/product_vanishes, which fails: factors 1 - 1/(i + 1)^2, all in (0, 1),
+   have product (n + 2)/(2 (n + 1)) > 1/2. *)
+Theorem product_vanishes_fails n :
+  \prod_(i < n) (1 - (i.+2%:R ^+ 2)^-1) = n.+2%:R / (2%:R * n.+1%:R) :> R /\
+  2%:R^-1 < n.+2%:R / (2%:R * n.+1%:R) :> R.
+Proof.
+have S0 m : m.+1%:R != 0 :> R by rewrite pnatr_eq0.
+split.
+  elim: n => [|n IH]; first by rewrite big_ord0 mulr1 divff.
+  rewrite big_ord_recr /= IH; have := (S0 n, S0 n.+1).
+  by rewrite !natS; move: n%:R => x [x1 x2]; field; rewrite x1 x2.
+rewrite invfM mulrCA -ltr_pdivr_mull ?invr_gt0 ?ltr0n // invrK divff //.
+by rewrite ltr_pdivl_mulr ?ltr0n // mul1r ltr_nat.
+Qed.
+
+End Stream.
