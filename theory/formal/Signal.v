@@ -630,3 +630,108 @@ by rewrite ltr_pdivl_mulr ?ltr0n // mul1r ltr_nat.
 Qed.
 
 End Stream.
+
+(* --- the recursion of pre-LN variance --- *)
+
+Section Curse.
+
+Variable R : realFieldType.
+
+(* sigma_1^2 prod_(k < l) (1 + 1/sigma_k) without its first factor, layers counted from 0. *)
+Definition grown (sigma : nat -> R) (l : nat) : R := \prod_(k < l) (1 + (sigma k)^-1).
+
+(* Every sequence with c <= sigma_l^2 / (sigma_0^2 prod) <= C, where c = s^2. *)
+Definition theta_sequence (sigma : nat -> R) (s C : R) : Prop :=
+  forall l, 0 < sigma l /\
+    s ^+ 2 * sigma 0%N ^+ 2 * grown sigma l <= sigma l ^+ 2 <= C * sigma 0%N ^+ 2 * grown sigma l.
+
+Lemma grown_le (sigma : nat -> R) s C l :
+  0 < s -> theta_sequence sigma s C ->
+  grown sigma l <= (1 + (s * sigma 0%N)^-1 / 2%:R *+ l) ^+ 2.
+Proof.
+move=> s0 seq; have g0 m : 0 <= grown sigma m.
+  by apply: prodr_ge0 => k _; rewrite addr_ge0 ?ler01 ?invr_ge0 ?ltW // (seq k).1.
+have b0 : 0 < (s * sigma 0%N)^-1 by rewrite invr_gt0 mulr_gt0 ?(seq 0%N).1.
+have b2E : (s * sigma 0%N) ^+ 2 = ((s * sigma 0%N)^-1 ^+ 2)^-1 by rewrite exprVn invrK.
+set b := (s * _)^-1 in b0 b2E *.
+elim: l => [|l IH]; first by rewrite mulr0n addr0 expr1n /grown big_ord0.
+have [sl /andP[low _]] := seq l.
+have -> : grown sigma l.+1 = grown sigma l + grown sigma l / sigma l.
+  by rewrite /grown big_ord_recr /= mulrDr mulr1.
+rewrite mulrSr addrA; set q := 1 + b / 2%:R *+ l in IH *.
+have q0 : 0 <= q by rewrite addr_ge0 ?ler01 ?mulrn_wge0 ?divr_ge0 ?ler0n ?ltW.
+have step : grown sigma l / sigma l <= b * q.
+  have nn1 : grown sigma l / sigma l \is Num.nneg by rewrite nnegrE divr_ge0 // ltW.
+  have nn2 : b * q \is Num.nneg by rewrite nnegrE mulr_ge0 // ltW.
+  rewrite -(ler_pexpn2r (isT : (0 < 2)%N) nn1 nn2).
+  rewrite expr_div_n ler_pdivr_mulr ?exprn_gt0 //.
+  apply: (@le_trans _ _ (b ^+ 2 * q ^+ 2 * (s ^+ 2 * sigma 0%N ^+ 2 * grown sigma l))); last first.
+    by rewrite exprMn ler_wpmul2l // -exprMn sqr_ge0.
+  have -> : s ^+ 2 * sigma 0%N ^+ 2 = (b ^+ 2)^-1 by rewrite -b2E exprMn.
+  have -> : b ^+ 2 * q ^+ 2 * ((b ^+ 2)^-1 * grown sigma l) = q ^+ 2 * grown sigma l.
+    by rewrite mulrACA divff ?mul1r // expf_neq0 ?lt0r_neq0.
+  by rewrite expr2 ler_wpmul2r.
+apply: le_trans (ler_add IH step) _.
+have -> : (q + b / 2%:R) ^+ 2 = q ^+ 2 + b * q + (b / 2%:R) ^+ 2 by field.
+by rewrite ler_addl sqr_ge0.
+Qed.
+
+(* Claim: signal_propagation/pre_ln_variance_quadratic, its upper end: the variance of the recursion is
+   at most C/c (sqrt(c) sigma_1 + (l - 1)/2)^2, here with s = sqrt(c) and layers counted from 0. The
+   lower end has a logarithm and is not stated. That the recursion describes a net is the source's
+   statement. *)
+Theorem pre_ln_variance_quadratic (sigma : nat -> R) s C l :
+  0 < s -> 0 <= C -> theta_sequence sigma s C ->
+  sigma l ^+ 2 <= C / s ^+ 2 * (s * sigma 0%N + l%:R / 2%:R) ^+ 2.
+Proof.
+move=> s0 C0 seq; have [_ /andP[_ high]] := seq l.
+apply: le_trans high _; have [first _] := seq 0%N.
+have C1 : 0 <= C * sigma 0%N ^+ 2 by rewrite mulr_ge0 ?sqr_ge0.
+apply: le_trans (ler_wpmul2l C1 (grown_le l s0 seq)) _.
+have s0' := lt0r_neq0 s0; have f0' := lt0r_neq0 first.
+rewrite -mulr_natr le_eqVlt; apply/orP; left; apply/eqP.
+by move: (sigma 0%N) l%:R f0' => f m f0'; field; rewrite s0' f0'.
+Qed.
+
+End Curse.
+
+(* Claim: signal_propagation/pre_ln_variance_exponential, which fails: no rate q > 1 bounds such a
+   recursion from below at every depth, whatever constants Theta stands for. *)
+Theorem pre_ln_variance_exponential_fails (R : archiFieldType) (sigma : nat -> R) s C q :
+  0 < s -> 0 <= C -> theta_sequence sigma s C -> 1 < q -> exists l, sigma l ^+ 2 < q ^+ l.
+Proof.
+move=> s0 C0 seq q1; pose h := q - 1; have h0 : 0 < h by rewrite subr_gt0.
+have [first _] := seq 0%N.
+(* At l = 3 m, q^l >= (m h)^3, and the square is at most (C/c) (a + 3/2)^2 m^2 for m >= 1. *)
+pose a := s * sigma 0%N; pose K := C / s ^+ 2 * (a + 3%:R / 2%:R) ^+ 2.
+have a0 : 0 <= a by rewrite ltW // mulr_gt0.
+have K0 : 0 <= K by rewrite mulr_ge0 ?divr_ge0 ?sqr_ge0.
+have Kh0 : 0 <= K / h ^+ 3 by rewrite divr_ge0 // exprn_ge0 // ltW.
+pose m := (Num.bound (K / h ^+ 3)).+1; exists (m * 3)%N.
+have m1 : 1 <= m%:R :> R by rewrite ler1n.
+have m0 : 0 < m%:R :> R by rewrite ltr0n.
+apply: le_lt_trans (pre_ln_variance_quadratic (m * 3) s0 C0 seq) _; rewrite -/a.
+apply: (@le_lt_trans _ _ (K * m%:R ^+ 2)).
+  have x0 : 0 <= a + (m * 3)%:R / 2%:R by rewrite addr_ge0 // divr_ge0 ?ler0n.
+  have y0 : 0 <= (a + 3%:R / 2%:R) * m%:R.
+    by rewrite mulr_ge0 ?ler0n // addr_ge0 // divr_ge0 ?ler0n.
+  rewrite /K -[leRHS]mulrA -exprMn ler_wpmul2l ?divr_ge0 ?sqr_ge0 //.
+  have xy : a + (m * 3)%:R / 2%:R <= (a + 3%:R / 2%:R) * m%:R.
+    rewrite mulrDl ler_add // ?ler_pemulr //.
+    by rewrite natrM -mulrA mulrC.
+  by apply: ler_expn2r; rewrite ?nnegrE.
+apply: (@lt_le_trans _ _ ((h * m%:R) ^+ 3)).
+  rewrite [ltRHS]exprMn [m%:R ^+ 3]exprS mulrA ltr_pmul2r ?exprn_gt0 //.
+  rewrite mulrC -ltr_pdivr_mulr ?exprn_gt0 //.
+  by apply: lt_trans (archi_boundP Kh0) _; rewrite ltr_nat.
+have big : h * m%:R <= q ^+ m.
+  elim: {m1 m0}m => [|n IH]; first by rewrite mulr0 ler01.
+  have q0 : 0 <= q by rewrite ltW // (lt_trans ltr01).
+  have qn : 1 <= q ^+ n by rewrite exprn_ege1 // ltW.
+  rewrite natS mulrDr mulr1 exprS.
+  have -> : q * q ^+ n = q ^+ n + h * q ^+ n by rewrite /h; ring.
+  by rewrite ler_add // ler_pemulr // ltW.
+have nn1 : h * m%:R \is Num.nneg by rewrite nnegrE ltW // mulr_gt0.
+have nn2 : q ^+ m \is Num.nneg by rewrite nnegrE exprn_ge0 // ltW // (lt_trans ltr01).
+by rewrite exprM ler_expn2r.
+Qed.
