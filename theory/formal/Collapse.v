@@ -1,9 +1,9 @@
 (* Collapse of tokens: the doubly exponential recursion, and products of masked attention matrices.
 
-   Claims: rank_collapse/layers_product, rank_collapse/layers_uniform, rank_collapse/collapse_condition,
-   rank_collapse/doubly_exponential_slope (theory/rank_collapse/deep_layers.py and
-   doubly_exponential.py), rank_collapse/mask_exponential and rank_collapse/position_bias
-   (theory/rank_collapse/masked_attention.py), rank_collapse/steps_as_written (cubic_step.py).
+   Claims: rank_collapse/layers_product, rank_collapse/layers_uniform,
+   rank_collapse/collapse_condition, rank_collapse/doubly_exponential_slope
+   (theory/rank_collapse/deep_layers.py and doubly_exponential.py), rank_collapse/mask_exponential
+   and rank_collapse/position_bias (theory/rank_collapse/masked_attention.py).
 
    The first part is about the recursion alone: that a layer of softmax attention cubes the residual
    is not shown here. The second part is about the attention matrices that the claims measure. *)
@@ -597,3 +597,98 @@ by apply: contra mi => /eqP jm'; apply/eqP/val_inj; rewrite /= ij.
 Qed.
 
 End Masks.
+
+(* --- a concrete net, and sharpness --- *)
+
+(* Two tokens: the second pays eps to the first, and the rest to itself. *)
+Section Pair.
+
+Variables (R : realFieldType) (eps : R).
+Hypotheses (eps0 : 0 <= eps) (eps1 : eps <= 1).
+
+Definition pair_attention : 'M[R]_2 :=
+  \matrix_(i, k) if i == ord0 then (k == ord0)%:R else if k == ord0 then eps else 1 - eps.
+
+Definition pair_tokens : 'cV[R]_2 := \col_i (i != ord0)%:R.
+
+(* Every token sees the first. *)
+Definition sees_first : rel 'I_2 := fun _ k => k == ord0.
+
+Lemma pair_stochastic : stochastic pair_attention.
+Proof.
+split=> [i k | i]; first by rewrite mxE; do 2?case: ifP => _; rewrite ?ler0n ?subr_ge0.
+rewrite big_ord_recl big_ord1 !mxE /=; case: ifP => _; first by rewrite addr0.
+by rewrite addrC subrK.
+Qed.
+
+Lemma pair_pays : pays eps sees_first pair_attention.
+Proof. by move=> i k /eqP->; rewrite mxE; case: ifP. Qed.
+
+Lemma pair_reaches i : reaches sees_first ord0 1 i.
+Proof. by apply/existsP; exists ord0; rewrite /sees_first eqxx. Qed.
+
+Lemma pair_product L i :
+  (attention_product (fun=> pair_attention) L *m pair_tokens) i 0 =
+  if i == ord0 then 0 else (1 - eps) ^+ L.
+Proof.
+elim: L i => [|L IH] i; first by rewrite mul1mx mxE; case: ifP.
+rewrite /= -mulmxA mxE big_ord_recl big_ord1 !IH !mxE /= mulr0 add0r.
+by case: ifP => _; rewrite ?mul0r // exprS.
+Qed.
+
+(* The hypotheses of mask_exponential are met, and its bound is attained at every depth. *)
+Theorem mask_exponential_attained L :
+  spread (attention_product (fun=> pair_attention) L *m pair_tokens) =
+  (1 - eps ^+ 1) ^+ (L %/ 1) * spread pair_tokens.
+Proof.
+have at_most : spread pair_tokens <= 1.
+  apply: spread_le => // i j k; rewrite !mxE ler_subl_addr.
+  apply: (@le_trans _ _ 1); last by rewrite ler_addl ler0n.
+  by rewrite -[1]/(1%:R) ler_nat leq_b1.
+have at_least := spread_ge (attention_product (fun=> pair_attention) L *m pair_tokens)
+                   (lift ord0 ord0) ord0 0.
+rewrite !pair_product /= subr0 in at_least.
+apply/eqP; rewrite eq_le; apply/andP; split.
+  apply: (mask_exponential (mask := sees_first) (centre := ord0)) => // [_ | _ |].
+  - exact: pair_stochastic.
+  - exact: pair_pays.
+  - exact: pair_reaches.
+rewrite divn1 expr1; apply: le_trans at_least.
+by rewrite ler_pimulr // exprn_ge0 // subr_ge0.
+Qed.
+
+End Pair.
+
+(* --- the bounds on binary numbers --- *)
+
+(* (1 - eps^r)^(L / r) and (1 - j eps^r)^(L / r) for eps = a/b, as numerator and denominator. *)
+Definition mask_exponential_value (L r a b : N) : N * N :=
+  (N.pow (N.pow b r - N.pow a r) (L / r), N.pow (N.pow b r) (L / r))%num.
+Definition position_bias_value (L r j a b : N) : N * N :=
+  (N.pow (N.pow b r - j * N.pow a r) (L / r), N.pow (N.pow b r) (L / r))%num.
+
+Lemma position_bias_valueE (R : realFieldType) (L r j a b : nat) :
+  (0 < b)%N -> (j * a ^ r <= b ^ r)%N ->
+  let v := position_bias_value (bin_of_nat L) (bin_of_nat r) (bin_of_nat j) (bin_of_nat a)
+                               (bin_of_nat b) in
+  (1 - (a%:R / b%:R) ^+ r *+ j) ^+ (L %/ r) = (nat_of_bin v.1)%:R / (nat_of_bin v.2)%:R :> R.
+Proof.
+move=> b0 le_b; lazy beta zeta iota delta [position_bias_value fst snd].
+rewrite !(nat_of_pow_bin, nat_of_sub_bin, nat_of_mul_bin, nat_of_div_bin) !bin_of_natK.
+have br0 : (b ^ r)%:R != 0 :> R by rewrite pnatr_eq0 -lt0n expn_gt0 b0.
+rewrite [in RHS]natrX [X in _ = _ / X]natrX -expr_div_n; congr (_ ^+ _).
+rewrite natrB // natrM mulrBl divff //; congr (1 - _).
+by rewrite expr_div_n -mulr_natl -!natrX mulrA.
+Qed.
+
+Lemma mask_exponential_valueE (R : realFieldType) (L r a b : nat) :
+  (0 < b)%N -> (a <= b)%N ->
+  let v := mask_exponential_value (bin_of_nat L) (bin_of_nat r) (bin_of_nat a) (bin_of_nat b) in
+  (1 - (a%:R / b%:R) ^+ r) ^+ (L %/ r) = (nat_of_bin v.1)%:R / (nat_of_bin v.2)%:R :> R.
+Proof.
+move=> b0 le_b; have le_r : (1 * a ^ r <= b ^ r)%N.
+  by rewrite mul1n; case: (r) => // k; rewrite leq_exp2r.
+have := @position_bias_valueE R L r 1 a b b0 le_r.
+lazy beta zeta iota delta [mask_exponential_value position_bias_value fst snd].
+by rewrite mulr1n; set one := bin_of_nat 1; have -> : one = 1%num by []; rewrite N.mul_1_l.
+Qed.

@@ -2,9 +2,8 @@
 
    Claims of theory/signal_propagation: expected_depth, stochastic_depth_rescaled,
    stochastic_depth_unscaled, kaiming_variance, residual_stream, residual_gradient_at_least_one,
-   product_vanishes (initialisation.py), post_ln_norm, pre_ln_norm (norms.py), uniform_growth
-   (token_correlation.py), pre_ln_variance_exponential, pre_ln_variance_quadratic
-   (layernorm_scaling.py).
+   product_vanishes (initialisation.py), post_ln_norm, pre_ln_norm (norms.py),
+   pre_ln_variance_exponential, pre_ln_variance_quadratic (layernorm_scaling.py).
 
    Weights have a law with finitely many outcomes, of which only second moments and symmetry are
    used. Signs times a scale, over which the claims average, are such a law (sign_law below); that
@@ -105,7 +104,7 @@ by apply: eq_bigr => l _; ring.
 Qed.
 
 (* Claim: signal_propagation/stochastic_depth_unscaled, which fails: without rescaling the mean output
-   is (1 + p a)^L, and (1 + a)^L only where p = 1 or a = 0 or L = 0 (for a > 0). *)
+   is (1 + p a)^L, which for a > 0 is below (1 + a)^L where p < 1. *)
 Theorem stochastic_depth_unscaled L (p a : R) :
   kept_mean (fun _ : 'I_L => p) (kept_output a) = (1 + p * a) ^+ L.
 Proof. by rewrite stochastic_depth_rescaled prodr_const card_ord. Qed.
