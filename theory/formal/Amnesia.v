@@ -1,8 +1,8 @@
 (* A causal net forgets the tokens whose states have collapsed.
 
-   Claim: rank_collapse/causal_amnesia (theory/rank_collapse/amnesia.py). Any causal map of sequences
-   is one function of the prefixes; layers of any kind under a causal mask compose to such a map;
-   for it the distance of two last states is at most the sum of two diameters.
+   Claim: rank_collapse/causal_amnesia (theory/rank_collapse/amnesia.py). Any causal map of
+   sequences is one function of the prefixes; layers of any kind under a causal mask compose to such
+   a map; for it the distance of two last states is at most the sum of two diameters.
 
    Depth and width are arbitrary, and states are those of any list of layers, so the statement holds
    after every layer of a net. *)
@@ -305,8 +305,9 @@ Definition embedding (letters places : nat -> 'rV[R]_d) (seen : seq nat) : 'rV[R
 Definition transformer letters places (blocks : seq block) : seq nat -> seq 'rV[R]_d :=
   causal_net (embedding letters places) [seq masked b | b <- blocks].
 
-(* Claim: rank_collapse/causal_amnesia for the nets that it runs, with the weights of all three kinds
-   of attention or any others (softmax as well), residual connections and ReLU blocks or not. *)
+(* Claim: rank_collapse/causal_amnesia for the nets that it runs, with the weights of all three
+   kinds of attention or any others (softmax as well), residual connections and ReLU
+   blocks or not. *)
 Theorem transformer_amnesia letters places blocks shared u v :
   (0 < size shared)%N ->
   let F := transformer letters places blocks in
@@ -379,7 +380,7 @@ apply/largest_ge/mapP; exists 0; first by rewrite mem_enum.
 by rewrite !scaler0 !add0r !addr0 !mxE subr0.
 Qed.
 
-(* A transformer of two layers of hardmax attention with residual connections, on 1, 2, 3 and 1, 2. *)
+(* Two layers of hardmax attention with residual connections, on 1, 2, 3 and 1, 2. *)
 Example transformer_met :
   let b := Block (@hardmax rat_realFieldType) 1%:M 1%:M (1%:M : 'M[rat]_2) 0 0 true false in
   let F := transformer (fun a => const_mx a%:R) (fun p => const_mx p%:R) [:: b; b] in

@@ -155,8 +155,8 @@ rewrite big_ord_recl /= subSS subn0 cubic_exponentS; under eq_bigr => l _ do rew
 rewrite IH -exprD; congr (c ^+ _); rewrite -cubic_exponentP; lia.
 Qed.
 
-(* Claim: rank_collapse/layers_uniform, one coefficient for all layers: the residual after L layers is
-   at most c^((3^L - 1)/2) times the 3^L-th power of the input's. *)
+(* Claim: rank_collapse/layers_uniform, one coefficient for all layers: the residual after L layers
+   is at most c^((3^L - 1)/2) times the 3^L-th power of the input's. *)
 Theorem layers_uniform r c L :
   0 <= c -> (forall l, 0 <= r l) -> (forall l, (l < L)%N -> r l.+1 <= c * r l ^+ 3) ->
   r L <= c ^+ cubic_exponent L * r 0%N ^+ (3 ^ L).
@@ -198,8 +198,9 @@ have at_ c x0 (c0 : 0 <= c) (x00 : 0 <= x0) :
     c ^+ cubic_exponent L * x0 ^+ (3 ^ L) <= c ^+ e * x0 ^+ b.
   rewrite -(@collapse_condition (cubic_from c x0) c L) //.
   by apply: (bound (cubic_from c x0)) => // l; apply: cubic_from_ge0.
-have [le2 le_half] := (at_ 2%:R 1 (ltW (lt_trans ltr01 two)) ler01, at_ 2%:R^-1 1 (ltW half0) ler01).
-have [ri2 ri_half] := (at_ 1 2%:R ler01 (ltW (lt_trans ltr01 two)), at_ 1 2%:R^-1 ler01 (ltW half0)).
+have two0 := ltW (lt_trans ltr01 two).
+have [le2 le_half] := (at_ 2%:R 1 two0 ler01, at_ 2%:R^-1 1 (ltW half0) ler01).
+have [ri2 ri_half] := (at_ 1 2%:R ler01 two0, at_ 1 2%:R^-1 ler01 (ltW half0)).
 move: le2 le_half ri2 ri_half; rewrite !expr1n !mulr1 !mul1r.
 rewrite !(ler_eexpn2l two) !(ler_iexpn2l half0 half1) => *.
 by split; apply/eqP; rewrite eqn_leq; apply/andP.
@@ -246,8 +247,8 @@ Qed.
 Definition tends_to_0 (R : realFieldType) (r : nat -> R) : Prop :=
   forall eps, 0 < eps -> exists l, forall L, (l <= L)%N -> r L < eps.
 
-(* Claim: rank_collapse/collapse_condition, "tends to 0 exactly when sqrt(c) r_0 < 1", and with it the
-   repair of the condition c < 1 in rank_collapse/convergence_as_reported. *)
+(* Claim: rank_collapse/collapse_condition, "tends to 0 exactly when sqrt(c) r_0 < 1", and with it
+   the repair of the condition c < 1 in rank_collapse/convergence_as_reported. *)
 Theorem collapse_limit (R : archiFieldType) (r : nat -> R) c :
   0 < c -> 0 < r 0%N -> (forall l, r l.+1 = c * r l ^+ 3) ->
   tends_to_0 r <-> c * r 0%N ^+ 2 < 1.
@@ -357,8 +358,8 @@ move=> b0 le_b; rewrite /spread; elim: (enum _) => //= p s IH.
 by rewrite le_maxl IH le_b.
 Qed.
 
-(* Doeblin's contraction: if every row of a stochastic matrix has weight at least delta on one common
-   column, the spread of the averages is at most 1 - delta times that of the tokens. *)
+(* Doeblin's contraction: if every row of a stochastic matrix has weight at least delta on one
+   common column, the spread of the averages is at most 1 - delta times that of the tokens. *)
 Theorem doeblin_spread P centre delta d (X : 'M[R]_(n, d)) :
   stochastic P -> (forall i, delta <= P i centre) -> spread (P *m X) <= (1 - delta) * spread X.
 Proof.
@@ -397,11 +398,11 @@ have := @doeblin_spread P (Ordinal n_gt0) 0 d X sP; rewrite subr0 mul1r; apply=>
 exact: sP.1.
 Qed.
 
-(* Claim: rank_collapse/mask_exponential. Tokens of any width, value matrix 1: for every mask through
-   which all tokens reach one centre in r steps, and attention matrices, different in each layer, that
-   pay at least eps along its edges, the spread falls by (1 - eps^r)^(L / r) or more. The claim's
-   object itself, measured there at width one. Self-loops are needed only to turn "within r steps"
-   into "in r steps", see reaches_within. *)
+(* Claim: rank_collapse/mask_exponential. Tokens of any width, value matrix 1: for every mask
+   through which all tokens reach one centre in r steps, and attention matrices, different in each
+   layer, that pay at least eps along its edges, the spread falls by (1 - eps^r)^(L / r) or more.
+   The claim's object itself, measured there at width one. Self-loops are needed only to turn
+   "within r steps" into "in r steps", see reaches_within. *)
 Theorem mask_exponential A eps (mask : rel 'I_n) centre r L d (X : 'M[R]_(n, d)) :
   0 <= eps -> (forall l, stochastic (A l)) -> (forall l, pays eps mask (A l)) ->
   (forall i, reaches mask centre r i) ->
@@ -477,8 +478,8 @@ have -> : delta *+ j = \sum_(m < j) delta by rewrite big_const_ord iter_addr_0.
 by apply: ler_sum => m _; apply: entries (widen_ord jn m) (ltn_ord m).
 Qed.
 
-(* The tail for any mask: the first j positions see only each other, and every later one reaches each
-   of them in r steps. *)
+(* The tail for any mask: the first j positions see only each other, and every later one reaches
+   each of them in r steps. *)
 Theorem tail_decay A eps (mask : rel 'I_n) r j L i :
   0 <= eps -> (j < n)%N -> (forall l, stochastic (A l)) -> (forall l, pays eps mask (A l)) ->
   (forall l, closed j (A l)) ->
@@ -534,10 +535,10 @@ apply: IH => /=; first exact: leq_maxl.
 by rewrite geq_max leq_addr leq_subLR addnCA.
 Qed.
 
-(* Claim: rank_collapse/position_bias. Causal attention with a window of w >= 2 tokens and entries at
-   least eps inside it: every row of the product of L matrices puts at most
-   (1 - j eps^r)^(L / r) on the positions after the first j, r = ceil((n - 1)/(w - 1)); the claim's j
-   is this one plus 1. The claim's object itself, and a matrix for each layer. *)
+(* Claim: rank_collapse/position_bias. Causal attention with a window of w >= 2 tokens and entries
+   at least eps inside it: every row of the product of L matrices puts at most (1 - j eps^r)^(L /
+   r) on the positions after the first j, r = ceil((n - 1)/(w - 1)); the claim's j is this one plus
+   1. The claim's object itself, and a matrix for each layer. *)
 Theorem position_bias A eps w j L i :
   0 <= eps -> (j < n)%N -> (1 < w)%N -> (forall l, stochastic (A l)) ->
   (forall l (k m : 'I_n), (k < m)%N -> A l k m = 0) -> (forall l, pays eps (window w) (A l)) ->

@@ -73,8 +73,8 @@ elim: L => [|L IH]; first by rewrite big_ord0 mul0r mul0r.
 by rewrite big_ord_recr /= IH !natS; move: L%:R => x; field.
 Qed.
 
-(* Claim: signal_propagation/expected_depth. The mean number of layers that stochastic depth keeps, L
-   layers kept independently with probabilities 1 - l/L (1 - p), is L - (L + 1)(1 - p)/2. The
+(* Claim: signal_propagation/expected_depth. The mean number of layers that stochastic depth keeps,
+   L layers kept independently with probabilities 1 - l/L (1 - p), is L - (L + 1)(1 - p)/2. The
    claim's object itself. *)
 Theorem expected_depth L (p : R) :
   (0 < L)%N ->
@@ -103,8 +103,8 @@ rewrite (kept_mean_prod keep (fun _ b => if b then 1 + a else 1)) /=.
 by apply: eq_bigr => l _; ring.
 Qed.
 
-(* Claim: signal_propagation/stochastic_depth_unscaled, which fails: without rescaling the mean output
-   is (1 + p a)^L, which for a > 0 is below (1 + a)^L where p < 1. *)
+(* Claim: signal_propagation/stochastic_depth_unscaled, which fails: without rescaling the mean
+   output is (1 + p a)^L, which for a > 0 is below (1 + a)^L where p < 1. *)
 Theorem stochastic_depth_unscaled L (p a : R) :
   kept_mean (fun _ : 'I_L => p) (kept_output a) = (1 + p * a) ^+ L.
 Proof. by rewrite stochastic_depth_rescaled prodr_const card_ord. Qed.
@@ -129,8 +129,8 @@ Lemma expected_depth_valueE (L a b : nat) :
 Proof.
 case: L => // L _ b0; lazy beta zeta iota delta [expected_depth_value fst snd].
 have b0' : b%:R != 0 :> R by rewrite pnatr_eq0 -lt0n.
-have -> : nat_of_bin ((bin_of_nat L.+1 - 1) * bin_of_nat b + (bin_of_nat L.+1 + 1) * bin_of_nat a)%num
-          = (L * b + L.+2 * a)%N.
+have -> : nat_of_bin ((bin_of_nat L.+1 - 1) * bin_of_nat b +
+                      (bin_of_nat L.+1 + 1) * bin_of_nat a)%num = (L * b + L.+2 * a)%N.
   rewrite !(nat_of_add_bin, nat_of_mul_bin) !bin_of_natK; congr (_ * _ + _ * _)%N.
     by have := bin_of_natK L.+1; lia.
   by have := bin_of_natK L.+1; lia.
@@ -293,9 +293,9 @@ Fixpoint linear_square (l : nat) (x : 'rV[R]_n) : R :=
   if l is k.+1 then mean (fun w => linear_square k (x *m weight w))
   else mean (fun w => square (x *m weight w)).
 
-(* Claim: signal_propagation/kaiming_variance. With independent symmetric weights of variance g/n, the
-   mean square before the ReLU of layer l + 1 is (g/2)^l times that of layer 1. The claim's object
-   itself, for every input. *)
+(* Claim: signal_propagation/kaiming_variance. With independent symmetric weights of variance g/n,
+   the mean square before the ReLU of layer l + 1 is (g/2)^l times that of layer 1. The claim's
+   object itself, for every input. *)
 Theorem kaiming_variance l x : relu_square l x = (g / 2%:R) ^+ l * relu_square 0 x.
 Proof.
 have at0 y : relu_square 0 y = g * square y by exact: mean_square.
@@ -379,9 +379,9 @@ have -> : \sum_j Y j 0 i ^+ 2 - m%:R * u ^+ 2 = \sum_j (Y j 0 i - u) ^+ 2.
 by apply: sumr_ge0 => j _; apply: sqr_ge0.
 Qed.
 
-(* Claim: signal_propagation/pre_ln_norm. A pre-LN stream grows linearly: after l layers a token that
-   starts with squared norm s has mean squared norm between s + l n/2 and s + 3 l n/2; with s = n
-   these are (1 + l/2) n and (1 + 3 l/2) n. The claim's object, with any normalisation to mean
+(* Claim: signal_propagation/pre_ln_norm. A pre-LN stream grows linearly: after l layers a token
+   that starts with squared norm s has mean squared norm between s + l n/2 and s + 3 l n/2; with s
+   = n these are (1 + l/2) n and (1 + 3 l/2) n. The claim's object, with any normalisation to mean
    square 1 in the place of LayerNorm, which is undefined on constant rows. *)
 Theorem pre_ln_norm l X i :
   square (X i) + l%:R / 2%:R * n%:R <= pre_ln_square l X i /\
@@ -460,8 +460,8 @@ Qed.
 
 End Signs.
 
-(* Example: the hypotheses on weights are met for g = 1 at width 4 by signs over 2, and then the mean
-   square halves with every ReLU layer. *)
+(* Example: the hypotheses on weights are met for g = 1 at width 4 by signs over 2, and then the
+   mean square halves with every ReLU layer. *)
 Example kaiming_met (l : nat) (x : 'rV[rat]_4) :
   relu_square (@sign_mass rat_realFieldType 4) (sign_weight (2%:R^-1 : rat)) l x =
   (1 / 2%:R) ^+ l *
@@ -508,7 +508,7 @@ move=> fs; elim: k x => [|k IH] x; first by rewrite !mul0r addr0.
 by rewrite /= !IH natS -(fs k x); move: (f k x) k%:R => y m; field.
 Qed.
 
-(* 2 L writes on a stream of variance 1: 1 + 2 L s^2; divided by sqrt(2 L), 1 + s^2 at every depth. *)
+(* 2 L writes divided by sqrt(2 L) on a stream of variance 1: 1 + s^2 at every depth. *)
 Theorem residual_stream_scaled f c s2 L :
   (0 < L)%N -> c ^+ 2 = (2 * L)%:R^-1 -> (forall j y, f j y ^+ 2 = s2) ->
   walk f c (2 * L) 1 = 1 + s2.
@@ -583,8 +583,8 @@ have -> : (1 - a) * (1 - h) = 1 - (a + h) + a * h by ring.
 by rewrite ler_addl mulr_ge0.
 Qed.
 
-(* Branches of slope c/L, with c < 1: the derivative of L of them lies between 1 + c and 1/(1 - c) at
-   every depth. It tends to e^c, which is not stated here. *)
+(* Branches of slope c/L, with c < 1: the derivative of L of them lies between 1 + c and 1/(1 - c)
+   at every depth. It tends to e^c, which is not stated here. *)
 Theorem scaled_branches_bounded L (c : R) :
   (0 < L)%N -> 0 <= c < 1 -> 1 + c <= (1 + c / L%:R) ^+ L <= (1 - c)^-1.
 Proof.
@@ -675,10 +675,10 @@ have -> : (q + b / 2%:R) ^+ 2 = q ^+ 2 + b * q + (b / 2%:R) ^+ 2 by field.
 by rewrite ler_addl sqr_ge0.
 Qed.
 
-(* Claim: signal_propagation/pre_ln_variance_quadratic, its upper end: the variance of the recursion is
-   at most C/c (sqrt(c) sigma_1 + (l - 1)/2)^2, here with s = sqrt(c) and layers counted from 0. The
-   lower end has a logarithm and is not stated. That the recursion describes a net is the source's
-   statement. *)
+(* Claim: signal_propagation/pre_ln_variance_quadratic, its upper end: the variance of the
+   recursion is at most C/c (sqrt(c) sigma_1 + (l - 1)/2)^2, here with s = sqrt(c) and layers
+   counted from 0. The lower end has a logarithm and is not stated. That the recursion describes a
+   net is the source's statement. *)
 Theorem pre_ln_variance_quadratic (sigma : nat -> R) s C l :
   0 < s -> 0 <= C -> theta_sequence sigma s C ->
   sigma l ^+ 2 <= C / s ^+ 2 * (s * sigma 0%N + l%:R / 2%:R) ^+ 2.
