@@ -2,7 +2,7 @@
 
    Claims of theory/signal_propagation: expected_depth, stochastic_depth_rescaled,
    stochastic_depth_unscaled, kaiming_variance, residual_stream, residual_gradient_at_least_one,
-   product_vanishes (initialisation.py), post_ln_norm, pre_ln_norm (norms.py),
+   product_vanishes (initialisation.py), post_ln_norm, pre_ln_norm (norms.py), uniform_growth (token_correlation.py),
    pre_ln_variance_exponential, pre_ln_variance_quadratic (layernorm_scaling.py).
 
    Weights have a law with finitely many outcomes, of which only second moments and symmetry are
@@ -733,4 +733,144 @@ have big : h * m%:R <= q ^+ m.
 have nn1 : h * m%:R \is Num.nneg by rewrite nnegrE ltW // mulr_gt0.
 have nn2 : q ^+ m \is Num.nneg by rewrite nnegrE exprn_ge0 // ltW // (lt_trans ltr01).
 by rewrite exprM ler_expn2r.
+Qed.
+
+(* --- uniform attention with residual scaling --- *)
+
+Section Uniform.
+
+Variables (R : realFieldType) (n : nat) (Outcome : finType).
+Variables (mass : Outcome -> R) (weight : Outcome -> 'M[R]_n).
+Hypotheses (n0 : (0 < n)%N) (law : weight_law mass weight 1).
+Variables (m : nat) (a b : R).
+Hypothesis m0 : (0 < m)%N.
+
+(* Attention that is uniform, times a, and then a linear branch times b; both with fresh weights. *)
+Definition mixed V (X : 'I_m -> 'rV[R]_n) (i : 'I_m) : 'rV[R]_n :=
+  X i + (a *: average X) *m V.
+Definition branched W (X : 'I_m -> 'rV[R]_n) (i : 'I_m) : 'rV[R]_n := X i + (b *: X i) *m W.
+
+(* The squared norm of the sum of the tokens, and the sum of their squared norms. *)
+Definition common (X : 'I_m -> 'rV[R]_n) : R := square (\sum_i X i).
+Definition total (X : 'I_m -> 'rV[R]_n) : R := \sum_i square (X i).
+
+(* Their means after l layers. *)
+Fixpoint mean_after (of_tokens : ('I_m -> 'rV[R]_n) -> R) (l : nat) (X : 'I_m -> 'rV[R]_n) : R :=
+  if l is k.+1 then
+    mean mass (fun v => mean mass (fun w =>
+      mean_after of_tokens k (branched (weight w) (mixed (weight v) X))))
+  else of_tokens X.
+
+Lemma common_mixed X : mean mass (fun v => common (mixed (weight v) X)) = (1 + a ^+ 2) * common X.
+Proof.
+have mR : m%:R != 0 :> R by rewrite pnatr_eq0 -lt0n.
+transitivity (mean mass (fun v => square (\sum_i X i + (a *: \sum_i X i) *m weight v))).
+  apply: eq_mean => v; congr square; rewrite /mixed big_split -mulmx_suml /=.
+  congr (_ + _ *m _); rewrite sumr_const card_ord /average -scaler_nat !scalerA.
+  by congr (_ *: _); rewrite mulrAC divff ?mul1r.
+by rewrite (mean_write n0 law) squareZ mul1r mulrDl mul1r.
+Qed.
+
+Lemma common_branched X :
+  mean mass (fun w => common (branched (weight w) X)) = (1 + b ^+ 2) * common X.
+Proof.
+transitivity (mean mass (fun w => square (\sum_i X i + (b *: \sum_i X i) *m weight w))).
+  apply: eq_mean => w; congr square; rewrite /branched big_split /=; congr (_ + _).
+  by rewrite -mulmx_suml -scaler_sumr.
+by rewrite (mean_write n0 law) squareZ mul1r mulrDl mul1r.
+Qed.
+
+Lemma total_mixed X :
+  mean mass (fun v => total (mixed (weight v) X)) = total X + a ^+ 2 / m%:R * common X.
+Proof.
+have mR : m%:R != 0 :> R by rewrite pnatr_eq0 -lt0n.
+rewrite /total mean_sum.
+transitivity (\sum_i (square (X i) + a ^+ 2 * (m%:R^-1 ^+ 2 * common X))).
+  by apply: eq_bigr => i _; rewrite (mean_write n0 law) mul1r squareZ squareZ.
+rewrite big_split sumr_const card_ord /= -[(_ * _) *+ m]mulr_natr; congr (_ + _).
+have alg (x c : R) : x != 0 -> a ^+ 2 * (x^-1 ^+ 2 * c) * x = a ^+ 2 / x * c by move=> x0; field.
+exact: alg.
+Qed.
+
+Lemma total_branched X :
+  mean mass (fun w => total (branched (weight w) X)) = (1 + b ^+ 2) * total X.
+Proof.
+rewrite /total mean_sum mulr_sumr; apply: eq_bigr => i _.
+by rewrite (mean_write n0 law) squareZ mul1r mulrDl mul1r.
+Qed.
+
+(* Claim: signal_propagation/uniform_growth, the common part: ((1 + a^2)(1 + b^2))^l times that of
+   the input. The claim's object itself. *)
+Theorem uniform_growth_common l X :
+  mean_after common l X = ((1 + a ^+ 2) * (1 + b ^+ 2)) ^+ l * common X.
+Proof.
+elim: l X => [|l IH] X; first by rewrite mul1r.
+have -> : mean_after common l.+1 X = mean mass (fun v => mean mass (fun w =>
+  mean_after common l (branched (weight w) (mixed (weight v) X)))) by [].
+set p := _ ^+ l in IH.
+transitivity (mean mass (fun v => p * ((1 + b ^+ 2) * common (mixed (weight v) X)))).
+  by apply: eq_mean => v; rewrite -common_branched -meanZ; apply: eq_mean => w; apply: IH.
+by rewrite !meanZ common_mixed [_ ^+ l.+1]exprS -/p; move: (common X) p {IH} => c p; ring.
+Qed.
+
+(* The total: (1 + b^2)^l (N + C/m ((1 + a^2)^l - 1)). *)
+Theorem uniform_growth_total l X :
+  mean_after total l X =
+  (1 + b ^+ 2) ^+ l * (total X + common X / m%:R * ((1 + a ^+ 2) ^+ l - 1)).
+Proof.
+have mR : m%:R != 0 :> R by rewrite pnatr_eq0 -lt0n.
+elim: l X => [|l IH] X; first by rewrite !expr0 subrr mulr0 addr0 mul1r.
+have -> : mean_after total l.+1 X = mean mass (fun v => mean mass (fun w =>
+  mean_after total l (branched (weight w) (mixed (weight v) X)))) by [].
+pose q := (1 + b ^+ 2) ^+ l; pose k := m%:R^-1 * ((1 + a ^+ 2) ^+ l - 1).
+have IHk Y : mean_after total l Y = q * total Y + q * k * common Y.
+  by rewrite IH /q /k; move: (total Y) (common Y) (_ ^+ l) => t c p; ring.
+transitivity (mean mass (fun v => q * ((1 + b ^+ 2) * total (mixed (weight v) X)) +
+                                  q * k * ((1 + b ^+ 2) * common (mixed (weight v) X)))).
+  apply: eq_mean => v; rewrite -common_branched -total_branched -!meanZ -meanD.
+  by apply: eq_mean => w; apply: IHk.
+rewrite meanD !meanZ common_mixed total_mixed.
+rewrite [(1 + b ^+ 2) ^+ l.+1]exprS [(1 + a ^+ 2) ^+ l.+1]exprS -/q /k.
+have alg (x t c p r : R) : x != 0 ->
+    r * ((1 + b ^+ 2) * (t + a ^+ 2 / x * c)) +
+    r * (x^-1 * (p - 1)) * ((1 + b ^+ 2) * ((1 + a ^+ 2) * c)) =
+    (1 + b ^+ 2) * r * (t + c / x * ((1 + a ^+ 2) * p - 1)) by move=> x0; field.
+exact: alg.
+Qed.
+
+End Uniform.
+
+(* --- the hypotheses can be met --- *)
+
+(* sigma_l = (l + 2)/2 follows the recursion with constants between 1 and 3/2. *)
+Example theta_sequence_met :
+  theta_sequence (fun l => l.+2%:R / 2%:R : rat) 1 (3%:R / 2%:R).
+Proof.
+have closed l : grown (fun l => l.+2%:R / 2%:R : rat) l = l.+2%:R * l.+3%:R / 6%:R.
+  rewrite /grown; elim: l => [|l IH]; first by rewrite big_ord0.
+  have x0 : l.+2%:R != 0 :> rat by rewrite pnatr_eq0.
+  rewrite big_ord_recr /= IH; move: x0; rewrite !natS; move: l%:R => x x0.
+  by field.
+move=> l; split; first by rewrite divr_gt0 ?ltr0n.
+rewrite closed; have x0 : 0 <= l%:R :> rat by rewrite ler0n.
+rewrite !natS; move: l%:R x0 => x x0; rewrite -subr_ge0 -[X in _ && X]subr_ge0.
+have -> : ((x + 1 + 1) / 2%:R) ^+ 2 - 1 ^+ 2 * ((0%:R + 1 + 1) / 2%:R) ^+ 2 *
+   ((x + 1 + 1) * (x + 1 + 1 + 1) / 6%:R) = (x + 2%:R) * x / 12%:R by field.
+have -> : 3%:R / 2%:R * ((0%:R + 1 + 1) / 2%:R) ^+ 2 *
+   ((x + 1 + 1) * (x + 1 + 1 + 1) / 6%:R) - ((x + 1 + 1) / 2%:R) ^+ 2 =
+   (x + 2%:R) / 4%:R by field.
+by rewrite !divr_ge0 ?mulr_ge0 ?addr_ge0.
+Qed.
+
+(* Sign weights at width 4 and rows of ones in the place of normalised rows. *)
+Example pre_ln_met l (X : 'I_3 -> 'rV[rat]_4) i :
+  square (X i) + l%:R / 2%:R * 4%:R <=
+  pre_ln_square (@sign_mass rat_realFieldType 4) (sign_weight (2%:R^-1 : rat))
+    (fun=> const_mx 1) l X i.
+Proof.
+have law := sign_law (2%:R^-1 : rat_realFieldType) (isT : (0 < 4)%N).
+have one : 4%:R * (2%:R^-1 : rat) ^+ 2 = 1 by apply/eqP.
+rewrite one in law; have ones (x : 'rV[rat]_4) : square (const_mx 1 : 'rV[rat]_4) = 4%:R.
+  by rewrite /square (eq_bigr (fun=> 1)) ?sumr_const ?card_ord // => k _; rewrite mxE expr1n.
+exact: (pre_ln_norm (isT : (0 < 4)%N) law ones (isT : (0 < 3)%N) l X i).1.
 Qed.
