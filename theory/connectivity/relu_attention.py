@@ -251,7 +251,7 @@ def _survivors_within_reach(case: Case, seed: int) -> Exact:
     ),
     formal=Formal(
         "Reach.nonnegative_weights_fail",
-        "0",
+        "0%N",
         "The paper was not read: the class of nets is that of the claim.",
     ),
 )

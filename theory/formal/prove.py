@@ -90,23 +90,22 @@ def comparisons(claim: Claim) -> Iterator[str]:
     for case in claim.every_case:
         if claim.broken(case) is not None:
             continue
-        term = claim.formal.value.format(**{k: _number(v) for k, v in case.fields().items()})
+        term = claim.formal.value.format(**{k: _exact(v) for k, v in case.fields().items()})
         value = Fraction(str(claim.predict(case)))
-        number = f"{value.numerator}%Z" if value.denominator == 1 else _number(value)
+        number = f"{value.numerator}%Z"
+        if value.denominator > 1:
+            number = f"({value.numerator} # {value.denominator})"
         if (sentence := f"same ({term}) {number}") not in said:
             said.add(sentence)
             yield sentence
 
 
-def _number(value: Any) -> str:
-    """A field or a prediction as the prover reads it: whole, or a fraction of Q."""
-    if isinstance(value, bool | int):
-        return str(int(value))
+def _exact(value: Any) -> Any:
+    """A field of a case: a fraction where it is a number, so that terms may name its numerator."""
     try:
-        fraction = Fraction(str(value))
+        return Fraction(str(int(value) if isinstance(value, bool) else value))
     except ValueError:
-        return str(value)
-    return f"({fraction.numerator} # {fraction.denominator})%Q"
+        return value
 
 
 def link_file(claims: Iterable[Claim]) -> str:
@@ -118,10 +117,12 @@ def link_file(claims: Iterable[Claim]) -> str:
         "From Coq Require Import NArith ZArith QArith.",
         *(f"From depthlaw Require {name}." for name in needs),
         "Class Same (A B : Type) := same : A -> B -> Prop.",
-        "#[global] Instance same_n : Same N Z := fun a b => Z.of_N a = b.",
-        "#[global] Instance same_z : Same Z Z := fun a b => a = b.",
-        "#[global] Instance same_q : Same Q Q := fun a b => Qeq a b.",
-        "#[global] Instance same_qz : Same Q Z := fun a b => Qeq a (inject_Z b).",
+        "#[global] Instance same_z : Same N Z := fun a b => Z.of_N a = b.",
+        "(* A pair is a fraction. *)",
+        "#[global] Instance same_pair : Same (N * N) Q := fun a b =>",
+        "  (Z.of_N (fst a) * Zpos (Qden b) = Qnum b * Z.of_N (snd a))%Z.",
+        "#[global] Instance same_whole : Same (N * N) Z := fun a b =>",
+        "  (Z.of_N (fst a) = b * Z.of_N (snd a))%Z.",
     ]
     for claim in claims:
         lines.append(f"(* {claim.key} *)")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.definition import Case, Control, Exact, Formal, Source, claim
 from ..claims.relations import Le
 from ..claims.symbols import quantity
 from .rational_matrices import rational_array
@@ -163,6 +163,11 @@ def _nets(**axes: Any) -> tuple[Case, ...]:
         measured=lambda case: Exact(largest_ratio(case, causal=False)),
     ),
     supports="rank_collapse/position_bias",
+    formal=Formal(
+        "Amnesia.transformer_amnesia",
+        "1%N",
+        "Nothing: the nets are those of the claim, with any weights of attention.",
+    ),
 )
 def causal_amnesia(case: Case) -> Exact:
     r"""A causal net forgets the tokens whose states have collapsed.

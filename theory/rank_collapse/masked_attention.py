@@ -13,7 +13,7 @@ from flint import arb
 from sympy import Integer, Rational, asin, ceiling, cos, floor, simplify, sin
 from sympy.core.relational import Relational
 
-from ..claims.definition import Case, Control, Exact, Outside, Source, Step, claim
+from ..claims.definition import Case, Control, Exact, Formal, Outside, Source, Step, claim
 from ..claims.proof_steps import at_least, sum_step, vanish
 from ..claims.relations import Eq, Le
 from ..claims.symbols import depth as L, position as j, quantity, tokens as N
@@ -130,6 +130,13 @@ _TAIL = (1 - (j - 1) * least**steps) ** floor(L / steps)
         Le(tail, (1 - (j - 1) * least) ** L),
     ),
     cited="Bears on whether attention sinks may be explained by the causal mask alone.",
+    formal=Formal(
+        "Collapse.position_bias",
+        "Collapse.position_bias_value {depth} (({tokens} + {window} - 3) / ({window} - 1)) "
+        "({position} - 1) {least_weight.numerator} {least_weight.denominator}",
+        "Nothing of the bound: attention is any product of stochastic matrices whose "
+        "weights along the mask are at least epsilon.",
+    ),
 )
 def position_bias(case: Case) -> Exact:
     r"""Causal and sliding-window attention end on the first token.
@@ -198,6 +205,13 @@ def _(statement: Relational) -> Iterator[Step]:
         Le(spread, (1 - least) ** L),
     ),
     cited="Decides whether a sparse mask may be said to prevent collapse or only to delay it.",
+    formal=Formal(
+        "Collapse.mask_exponential",
+        "Collapse.mask_exponential_value {depth} {radius} {least_weight.numerator} "
+        "{least_weight.denominator}",
+        "Nothing of the bound: attention is any product of stochastic matrices whose "
+        "weights along the mask are at least epsilon.",
+    ),
 )
 def mask_exponential(case: Case) -> Exact | Outside:
     r"""Masked attention collapses at least exponentially.

@@ -19,7 +19,7 @@ import sympy
 from sympy import Max, Product, Rational, simplify, sqrt
 from sympy.core.relational import Relational
 
-from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.definition import Case, Control, Exact, Formal, Source, Step, claim
 from ..claims.relations import Eq, Ge, Lt, between
 from ..claims.symbols import depth, layer, quantity, stated
 from .signal_symbols import fraction
@@ -114,6 +114,14 @@ _RELU = partial(Case.grid, activation="relu", kept_share="1/2")
     ),
     cited=r"Decides whether weights of variance $2/n_{\mathrm{in}}$ keep the size through ReLU "
     "layers.",
+    formal=Formal(
+        "Signal.kaiming_variance",
+        "Signal.kaiming_value ({layer} - 1) ({layer_growth.numerator} * 2 * "
+        "{kept_share.numerator} / {kept_share.denominator}) {layer_growth.denominator}",
+        "Weights have any finite symmetric law with uncorrelated entries; that Gaussian "
+        "ones do the same is not formal. Nets without activation: "
+        "kaiming_variance_linear.",
+    ),
 )
 def kaiming_variance(case: Case) -> Exact:
     r"""Variance grows as a power of $g$, through ReLU layers of $g/2$.
@@ -512,6 +520,11 @@ def _keep_probabilities(case: Case) -> list[Fraction]:
     },
     control=Control(Case(depth=54, survival="1/2"), "$L p_L$", Eq(kept, depth * survival)),
     cited="Decides whether $(3 L - 1)/4$ may be quoted as the mean depth when $p_L$ is 1/2.",
+    formal=Formal(
+        "Signal.expected_depth",
+        "Signal.expected_depth_value {depth} {survival.numerator} {survival.denominator}",
+        "Nothing: the mean over all patterns of kept layers, as in the claim.",
+    ),
 )
 def expected_depth(case: Case) -> Exact:
     """Mean depth under stochastic depth.
