@@ -118,6 +118,9 @@ Qed.
 
 End Images.
 
+Arguments head_map {R S} f {d a} w.
+Arguments net_map {R S} f {d a} layers.
+
 (* --- the normal form -------------------------------------------------------------------------- *)
 
 Section NormalForm.
