@@ -227,19 +227,23 @@ have H (l : seq (seq (head R d a))) (y : 'I_n -> 'cV[{mpoly R[n * d]}]_d) k :
     vwithin [pred m | odd (token_degree j m) == (j == k)] (net residual (net_map inR l) y k).
   elim: l y k => [|heads rest IH] y k Hy; first exact: Hy.
   apply: IH => s.
-  apply: layer_within (fun k => [pred m | odd (token_degree j m) == (j == k)]) _ _ Hy _ _ => //.
-  move=> l u v w /= /eqP ou /eqP ov /eqP ow.
-  by rewrite !tdD !oddD ou ov ow; do 2!case: (j == _).
-have /allP/(_ m mo)/eqP := H layers (@generic_tokens R d n) i _ p; apply=> k q.
-rewrite mxE /within msuppX /= andbT token_degree1 eq_sym.
-by case: (_ == _).
+  apply: layer_within (fun k => [pred m | odd (token_degree j m) == (j == k)]) _ _ Hy _ _.
+    move=> t u v w /= /eqP ou /eqP ov /eqP ow.
+    by rewrite !tdD !oddD ou ov ow; do 2!case: (j == _).
+  by move=> _ u.
+have /allP/(_ m mo)/eqP // : within [pred m | odd (token_degree j m) == (j == i)]
+  (output_poly residual layers i p).
+apply: H => k q; rewrite mxE /within msuppX /= andbT token_degree1 oddb.
+by rewrite [k == j]eq_sym.
 Qed.
 
 (* The degrees in the two sides of the tokens add up to the degree. *)
 Lemma side_degreeC A m : (side_degree A m + side_degree (~: A) m)%N = mdeg m.
 Proof.
-rewrite mdegE (reindex _ (curry_mxvec_bij _ _)) /= -(pair_bigA _ (fun j p => m (mxvec_index j p))).
-rewrite /side_degree (bigID (mem A)) /=; congr (_ + _)%N.
+have -> : mdeg m = (\sum_j token_degree j m)%N.
+  rewrite mdegE (reindex _ (curry_mxvec_bij _ _)) /= /token_degree pair_bigA /=.
+  by apply: eq_bigr => -[].
+rewrite /side_degree [RHS](bigID (mem A)) /=; congr (_ + _)%N.
 by apply: eq_bigl => j; rewrite inE.
 Qed.
 
@@ -262,3 +266,169 @@ have := double_moment_degree (size layers); lia.
 Qed.
 
 End Degree.
+
+(* --- nets that attain the degree -------------------------------------------------------------- *)
+
+(* All weights of L layers of H heads of width a, by name: layer, head, matrix, row and column, where
+   matrix 0, 1, 2, 3 is query, key, value, and the transpose of output. *)
+Section Names.
+Variables (L H a d : nat).
+Definition weight_name := [finType of 'I_L * 'I_H * 'I_4 * 'I_a * 'I_d].
+
+Definition layer_of (R : comRingType) (w : weight_name -> R) (l : 'I_L) : seq (head R d a) :=
+  [seq Head (\matrix_(k, q) w (l, h, inord 0, k, q)) (\matrix_(k, q) w (l, h, inord 1, k, q))
+            (\matrix_(k, q) w (l, h, inord 2, k, q)) (\matrix_(q, k) w (l, h, inord 3, k, q))
+  | h <- enum 'I_H].
+
+Definition net_of (R : comRingType) (w : weight_name -> R) := map (layer_of w) (enum 'I_L).
+
+Lemma size_net_of (R : comRingType) (w : weight_name -> R) : size (net_of w) = L.
+Proof. by rewrite size_map size_enum_ord. Qed.
+
+Lemma net_of_map (R S : comRingType) (f : {rmorphism R -> S}) (w : weight_name -> R) :
+  net_map f (net_of w) = net_of (fun t => f (w t)).
+Proof.
+rewrite /net_map -map_comp; apply: eq_map => l /=; rewrite -map_comp; apply: eq_map => h /=.
+by rewrite /head_map /=; congr Head; apply/matrixP => s t; rewrite !mxE.
+Qed.
+
+Lemma eq_net_of (R : comRingType) (v w : weight_name -> R) : v =1 w -> net_of v = net_of w.
+Proof.
+move=> vw; apply: eq_map => l; apply: eq_map => h.
+by congr Head; apply/matrixP => s t; rewrite !mxE vw.
+Qed.
+
+(* The witness: one head in each layer reads coordinate p0 and writes it everywhere. *)
+Definition witness (h0 : 'I_H) (a0 : 'I_a) (p0 : 'I_d) (R : comRingType) (t : weight_name) : R :=
+  let: (l, h, s, k, q) := t in
+  ((h == h0) && (k == a0) && ((s == inord 3) || (q == p0)))%:R.
+
+End Names.
+
+Section Witness.
+Variables (R : comRingType) (L H a d n : nat) (h0 : 'I_H) (a0 : 'I_a) (p0 : 'I_d).
+Local Notation w := (witness (L := L) h0 a0 p0 R).
+
+Definition const_tokens (c : 'I_n -> R) (j : 'I_n) : 'cV[R]_d := const_mx (c j).
+
+Lemma witness_layer residual l (c : 'I_n -> R) i :
+  layer residual (layer_of w l) (const_tokens c) i =
+  const_mx ((if residual then c i else 0) + c i * \sum_j c j ^+ 2).
+Proof.
+have n3 (t : 'I_4) : (t < 3)%N -> (t == inord 3) = false.
+  by move=> t3; apply/negbTE/eqP => /(congr1 val) /=; rewrite inordK // => e; rewrite e in t3.
+pose e : 'cV[R]_a := \col_k (k == a0)%:R.
+have read (h : 'I_H) (t : 'I_4) (x : R) : (t < 3)%N ->
+    (\matrix_(k, q) w (l, h, t, k, q)) *m (const_mx x : 'cV[R]_d) = ((h == h0)%:R * x) *: e.
+  move=> t3; apply/matrixP => k u; rewrite !mxE (bigD1 p0) //= big1 => [|v vp]; rewrite !mxE n3 //.
+    by rewrite eqxx andbT addr0 -mulnb natrM mulrAC.
+  by rewrite (negbTE vp) andbF mul0r.
+have write (h : 'I_H) : (\matrix_(q, k) w (l, h, inord 3, k, q)) *m e =
+    const_mx (h == h0)%:R :> 'cV[R]_d.
+  apply/matrixP => q u; rewrite !mxE (bigD1 a0) //= big1 => [|k ka]; rewrite !mxE.
+    by rewrite !eqxx /= !andbT mulr1 addr0.
+  by rewrite (negbTE ka) mulr0.
+have dot_e (x y : R) : dot (x *: e) (y *: e) = x * y.
+  rewrite /dot (bigD1 a0) //= big1 => [|k ka]; rewrite !mxE.
+    by rewrite eqxx !mulr1 addr0.
+  by rewrite (negbTE ka) !mulr0.
+rewrite /layer big_map big_enum (bigD1 h0) //= big1 => [|h /negbTE hh]; last first.
+  rewrite /attend /= big1 ?mulmx0 // => j _.
+  by rewrite !read ?inordK // dot_e hh !mul0r scale0r.
+rewrite addr0 /attend /=.
+have -> : const_mx ((if residual then c i else 0) + c i * \sum_j c j ^+ 2) =
+  (if residual then const_tokens c i else 0) + const_mx (c i * \sum_j c j ^+ 2).
+  by apply/matrixP => q s; rewrite !mxE; case: residual; rewrite !mxE.
+congr (_ + _); rewrite mulmx_sumr mulr_sumr.
+rewrite (eq_bigr (fun j => const_mx (c i * c j ^+ 2))) => [|j _].
+  by apply/matrixP => q s; rewrite summxE !mxE; apply: eq_bigr => j _; rewrite mxE.
+rewrite !read ?inordK // dot_e -!scalemxAr write !eqxx.
+by apply/matrixP => q s; rewrite !mxE !mul1r mulr1 expr2 mulrA.
+Qed.
+
+(* The output of the witness without residual connections, at tokens with equal coordinates. *)
+Lemma witness_value (c : 'I_n -> R) i :
+  net false (net_of w) (const_tokens c) i =
+  const_mx (c i * (\sum_j c j ^+ 2) ^+ moment_degree L).
+Proof.
+rewrite /net_of -[X in moment_degree X](size_enum_ord L).
+elim: (enum 'I_L) c => [|l rest IH] c /=; first by rewrite expr0 mulr1.
+rewrite (eq_net _ _ (z := const_tokens (fun j => c j * \sum_k c k ^+ 2))); last first.
+  by move=> j; rewrite witness_layer add0r.
+rewrite IH.
+set S := \sum_k c k ^+ 2; have -> : \sum_j (c j * S) ^+ 2 = S ^+ 3.
+  by rewrite (eq_bigr (fun j => c j ^+ 2 * S ^+ 2)) => [|j _];
+    rewrite ?exprMn // -mulr_suml -exprS.
+rewrite -exprM -mulrA -exprS.
+by rewrite moment_degreeS.
+Qed.
+
+End Witness.
+
+(* Claim: separation_rank/degree, its lower half, for one net.
+   For every width, number of heads, tokens and depth, over every ring, there are weights for which
+   an output coordinate is not zero; so its degree is 3^L exactly. *)
+Section Attained.
+Variables (R : comRingType) (L H a d n : nat) (h0 : 'I_H) (a0 : 'I_a) (p0 : 'I_d).
+Variables (i : 'I_n) (p : 'I_d).
+
+Lemma homog_msize N (q : {mpoly R[N]}) k : q != 0 -> q \is k.-homog -> msize q = k.+1.
+Proof.
+move=> q0; rewrite dhomogE => /allP/(_ _ (mlead_supp q0))/eqP /= <-.
+by rewrite mlead_deg.
+Qed.
+
+Lemma nonzero_msize (w : weight_name L H a d -> R) :
+  output_poly false (net_of w) i p != 0 ->
+  msize (output_poly false (net_of w) i p) = (3 ^ L).+1.
+Proof.
+move=> nz; rewrite (homog_msize nz (degree_homogeneous _ _ _)).
+by rewrite size_net_of.
+Qed.
+
+Definition one_token (j : 'I_n) : R := (j == i)%:R.
+
+Lemma one_token_square : \sum_j one_token j ^+ 2 = 1.
+Proof.
+rewrite (bigD1 i) //= big1 /one_token ?eqxx ?expr1n ?addr0 // => j /negbTE->.
+by rewrite expr0n.
+Qed.
+
+Theorem degree_attained :
+  msize (output_poly false (net_of (witness (L := L) h0 a0 p0 R)) i p) = (3 ^ L).+1.
+Proof.
+apply: nonzero_msize; apply/eqP => /(congr1 (meval (mxvec
+  (\matrix_(j, q) const_tokens d one_token j q 0) 0))).
+rewrite output_poly_value witness_value mxE one_token_square expr1n mulr1 /one_token eqxx meval0.
+by move/eqP; rewrite oner_eq0.
+Qed.
+
+(* Claim: separation_rank/degree. For almost all weights, that is, wherever a polynomial G in the
+   weights that is not zero does not vanish, the output coordinate has degree 3^L exactly. *)
+Theorem degree_almost_every :
+  exists2 G : {mpoly R[#|weight_name L H a d|]}, G != 0 &
+    forall w : weight_name L H a d -> R, G.@[fun k => w (enum_val k)] != 0 ->
+      output_poly false (net_of w) i p \is (3 ^ L).-homog /\
+      msize (output_poly false (net_of w) i p) = (3 ^ L).+1.
+Proof.
+pose X (t : weight_name L H a d) : {mpoly R[#|weight_name L H a d|]} := 'X_(enum_rank t).
+pose x := const_tokens d one_token.
+pose G := net false (net_of X) (fun j => map_mx [rmorphism of @mpolyC _ R] (x j)) i p 0.
+have GE w : G.@[fun k => w (enum_val k)] = net false (net_of w) x i p 0.
+  have /matrixP/(_ p 0) := net_image [rmorphism of meval (fun k => w (enum_val k))] false
+    (net_of X) (fun j => map_mx [rmorphism of @mpolyC _ R] (x j)) i.
+  rewrite mxE => /= ->; rewrite net_of_map.
+  rewrite (@eq_net_of _ _ _ _ _ _ w) => [|t]; last by rewrite /= mevalXU enum_rankK.
+  rewrite (eq_net _ _ (z := x)) // => j; apply/matrixP => q s.
+  by rewrite !mxE /= mevalC.
+exists G.
+  apply/eqP => /(congr1 (meval (fun k => witness h0 a0 p0 R (enum_val k)))).
+  rewrite GE witness_value mxE one_token_square expr1n mulr1 /one_token eqxx meval0.
+  by move/eqP; rewrite oner_eq0.
+move=> w; rewrite GE => nz; split.
+  by have := degree_homogeneous (net_of w) i p; rewrite size_net_of.
+apply: nonzero_msize; apply: contra nz => /eqP z.
+by rewrite -output_poly_value z meval0.
+Qed.
+
+End Attained.
