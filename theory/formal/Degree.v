@@ -432,3 +432,160 @@ by rewrite -output_poly_value z meval0.
 Qed.
 
 End Attained.
+
+(* --- bidegrees and residual connections are attained ------------------------------------------ *)
+
+Section Restriction.
+Variables (R : comRingType) (d n : nat) (c : 'I_n -> R) (e : 'I_n -> nat).
+
+(* Token j becomes c_j t^(e_j), in all its coordinates. A coefficient that is not zero then shows a
+   monomial. *)
+Definition restriction : 'I_(n * d) -> {poly R} :=
+  mxvec (\matrix_(j, q) const_tokens d (fun j => c j *: 'X^(e j)) j q 0) 0.
+
+Lemma restriction_monomial m :
+  mmap1 restriction m = (\prod_j c j ^+ token_degree j m) *: 'X^(\sum_j e j * token_degree j m).
+Proof.
+rewrite /mmap1 (reindex _ (curry_mxvec_bij _ _)) /=.
+have -> : \prod_j0 restriction (uncurry (@mxvec_index n d) j0) ^+
+    m (uncurry (@mxvec_index n d) j0) = \prod_j (c j *: 'X^(e j)) ^+ token_degree j m.
+  rewrite (eq_bigr (fun j : 'I_n * 'I_d =>
+    (c j.1 *: 'X^(e j.1)) ^+ m (mxvec_index j.1 j.2))) => [|[j q] _].
+    rewrite -(pair_bigA _ (fun j q => (c j *: 'X^(e j)) ^+ m (mxvec_index j q))) /=.
+    by apply: eq_bigr => j _; rewrite -prodrXr.
+  by rewrite /restriction /= mxvecE !mxE.
+elim/big_rec3: _ => [|j x y z _ ->]; first by rewrite expr0 scale1r.
+by rewrite exprZn -exprM -scalerAl -scalerAr scalerA -exprD.
+Qed.
+
+Lemma restriction_coef (p : {mpoly R[n * d]}) k :
+  (mmap [rmorphism of polyC] restriction p)`_k != 0 ->
+  exists2 m, m \in msupp p &
+    \prod_j c j ^+ token_degree j m != 0 /\ (\sum_j e j * token_degree j m)%N = k.
+Proof.
+move=> nz; pose ok (m : 'X_{1..n * d}) := (\prod_j c j ^+ token_degree j m != 0) &&
+  ((\sum_j e j * token_degree j m)%N == k).
+have [/hasP[m mp /andP[c0 /eqP ek]]|no] := boolP (has ok (msupp p)); first by exists m.
+case/eqP: nz; rewrite /mmap coef_sum big1_seq // => m /= mp.
+rewrite restriction_monomial /= -scalerAr coefZ coefMXn coefC.
+have : ~~ ok m by apply: contra no => okm; apply/hasP; exists m.
+rewrite negb_and negbK => /orP[/eqP->|ek]; first by rewrite mul0r.
+case: ltnP => [_|le]; first by rewrite mulr0.
+rewrite subn_eq0 [X in if X then _ else _](_ : _ = false) ?mulr0 //.
+by apply: contraNF ek => ke; rewrite eqn_leq le ke.
+Qed.
+
+Lemma coef_square_binomial (x y : R) C k : (k <= C)%N ->
+  ((x%:P + y%:P * 'X^2) ^+ C)`_(k.*2) = x ^+ (C - k) * y ^+ k *+ 'C(C, k).
+Proof.
+rewrite -ltnS => kC; rewrite exprDn coef_sum (bigD1 (Ordinal kC)) //= big1 => [|j jk].
+  by rewrite addr0 coefMn exprMn -!rmorphX /= -exprM mulrA -polyCM coefCM coefXn mul2n eqxx mulr1.
+rewrite coefMn exprMn -!rmorphX /= -exprM mulrA -polyCM coefCM coefXn mul2n.
+have -> : (k.*2 == j.*2) = false.
+  by apply: contraNF jk => /eqP kj; apply/eqP/val_inj => /=; lia.
+by rewrite mulr0 mul0rn.
+Qed.
+
+End Restriction.
+
+Section MoreAttained.
+Variables (R : comRingType) (L H a d n : nat) (h0 : 'I_H) (a0 : 'I_a) (p0 : 'I_d).
+Variables (i : 'I_n) (p : 'I_d).
+Local Notation W S := (net_of (witness (L := L) h0 a0 p0 S)).
+
+Lemma witness_image (S : comRingType) (f : {rmorphism R -> S}) : net_map f (W R) = W S.
+Proof.
+rewrite net_of_map; apply: eq_net_of => -[[[[l h] s] k] q] /=.
+by rewrite rmorph_nat.
+Qed.
+
+Lemma witness_restriction residual (c : 'I_n -> R) e :
+  mmap [rmorphism of polyC] (@restriction R d n c e) (output_poly residual (W R) i p) =
+  net residual (W [comRingType of {poly R}])
+    (const_tokens d (fun j => c j *: 'X^(e j) : {poly R})) i p 0.
+Proof. by rewrite /restriction output_poly_mmap witness_image. Qed.
+
+(* Claim: separation_rank/two_tokens_upper, its parts by bidegree.
+   Over a ring of characteristic 0 each bidegree (3^L - 2k, 2k) with 0 <= k <= (3^L - 1)/2 occurs,
+   for any two sides that are not empty, with weights 0 and 1. *)
+Theorem bidegree_attained (A : {set 'I_n}) k : (forall m, (0 < m)%N -> m%:R != 0 :> R) ->
+  i \in A -> A != setT -> (k <= moment_degree L)%N ->
+  exists2 m, m \in msupp (output_poly false (W R) i p) &
+    side_degree A m = (3 ^ L - k.*2)%N /\ side_degree (~: A) m = k.*2.
+Proof.
+move=> char0 iA AT kC; pose e (j : 'I_n) : nat := j \notin A.
+have [|m mo [_ em]] := @restriction_coef R d n (fun=> 1) e (output_poly false (W R) i p) k.*2.
+  rewrite witness_restriction witness_value mxE /e iA expr0 scale1r mul1r.
+  have -> : \sum_j ((1 : R) *: 'X^(j \notin A : nat)) ^+ 2 =
+      (#|A|%:R%:P + #|~: A|%:R%:P * 'X^2 : {poly R}).
+    rewrite (bigID (mem A)) /=; congr (_ + _).
+      rewrite (eq_bigr (fun=> 1)) => [|j ->]; last by rewrite expr0 scale1r expr1n.
+      by rewrite sumr_const polyCMn polyC1; congr _%:R; apply: eq_card => j; rewrite !inE.
+    rewrite (eq_bigr (fun=> 'X^2)) => [|j /negbTE->]; last by rewrite expr1 scale1r.
+    rewrite sumr_const -mulr_natl polyCMn polyC1; congr (_%:R * _).
+    by apply: eq_card => j; rewrite !inE.
+  rewrite coef_square_binomial // -!natrX -natrM -mulrnA.
+  apply: char0; rewrite !muln_gt0 !expn_gt0 bin_gt0 kC !card_gt0 andbT.
+  have -> : A != set0 by apply/set0Pn; exists i.
+  by rewrite -setCT (inj_eq (inv_inj (@setCK _))) AT.
+exists m => //; split; last first.
+  rewrite -em /side_degree big_mkcond /=; apply: eq_bigr => j _.
+  by rewrite inE /e; case: (j \in A); rewrite ?mul0n ?mul1n.
+have hm : mdeg m = (3 ^ L)%N.
+  have /allP/(_ m mo)/eqP /= -> := degree_homogeneous (W R) i p; by rewrite size_net_of.
+have := side_degreeC A m; rewrite hm => <-.
+suff -> : side_degree (~: A) m = k.*2 by rewrite addnK.
+rewrite -em /side_degree big_mkcond /=; apply: eq_bigr => j _.
+by rewrite inE /e; case: (j \in A); rewrite ?mul0n ?mul1n.
+Qed.
+
+(* With residual connections the degrees 1 and 3^L both occur, so the bound on the degree is
+   attained, and the output is no form. *)
+Theorem residual_attained :
+  (exists2 m, m \in msupp (output_poly true (W R) i p) & mdeg m = 1%N) /\
+  (exists2 m, m \in msupp (output_poly true (W R) i p) & mdeg m = (3 ^ L)%N).
+Proof.
+pose c := one_token R i; pose e (j : 'I_n) := 1%N.
+pose g := iter L (fun g : {poly R} => g + g ^+ 3) 'X.
+have E : mmap [rmorphism of polyC] (@restriction R d n c e) (output_poly true (W R) i p) = g.
+  rewrite witness_restriction.
+  pose t (g : {poly R}) (j : 'I_n) := (j == i)%:R * g.
+  rewrite (eq_net _ _ (z := const_tokens d (t 'X))) => [|j]; last first.
+    by rewrite /const_tokens /c /one_token /t; congr const_mx; case: (j == i);
+      rewrite ?scale1r ?scale0r ?mul1r ?mul0r.
+  have -> : g = iter (size (enum 'I_L)) (fun g : {poly R} => g + g ^+ 3) 'X.
+    by rewrite size_enum_ord.
+  rewrite {g}/net_of; elim: (enum 'I_L) 'X => [|l rest IH] g.
+    by rewrite mxE /t eqxx mul1r.
+  rewrite [size _]/= iterSr -IH /=; apply: (congr1 (fun v : 'cV_d => v p 0)).
+  apply: eq_net => j; rewrite witness_layer; congr const_mx.
+  rewrite (bigD1 i) //= big1 /t => [|k /negbTE->]; last by rewrite mul0r expr0n.
+  by rewrite eqxx mul1r addr0 [g ^+ 3]exprS mulrDr mulrA.
+have degree_of m : (\sum_j e j * token_degree j m)%N = mdeg m.
+  rewrite -(side_degreeC setT m) setCT /side_degree big_set0 addn0.
+  by apply: eq_big => [j|j _]; rewrite ?inE ?mul1n.
+suff [g1 gL] : g`_1 = 1 /\ g`_(3 ^ L) = 1.
+  split; [have := @restriction_coef R d n c e (output_poly true (W R) i p) 1
+         |have := @restriction_coef R d n c e (output_poly true (W R) i p) (3 ^ L)];
+    by rewrite E ?g1 ?gL oner_eq0 => /(_ isT)[m mo [_ em]]; exists m => //; rewrite -degree_of.
+split.
+  suff [v -> ] : exists v : {poly R}, g = 'X * (1 + 'X * v).
+    by rewrite coefXM /= coefD coefXM coef1 addr0.
+  rewrite /g; elim: L => [|l [v Hv]] /=; first by exists 0; rewrite mulr0 addr0 mulr1.
+  exists (v + 'X * (1 + 'X * v) ^+ 3); rewrite Hv exprMn !mulrDr !mulr1 -!addrA; congr (_ + (_ + _)).
+  by rewrite !mulrA !exprS expr0 mulr1 !mulrA.
+suff [gm gs] : g \is monic /\ size g = (3 ^ L).+1.
+  by have /monicP := gm; rewrite lead_coefE gs.
+rewrite /g; elim: L => [|l [gm gs]] /=; first by rewrite monicX size_polyX.
+set h := iter l _ _ in gm gs *.
+have h0' : h != 0 by rewrite monic_neq0.
+have s3 : size (h ^+ 3) = (3 ^ l.+1).+1.
+  rewrite !exprS expr0 mulr1 (size_Mmonic h0') ?monicMl // (size_Mmonic h0' gm) gs expnS.
+  by lia.
+have lt : (size h < size (h ^+ 3))%N.
+  by rewrite gs s3 expnS ltnS ltn_Pmull ?expn_gt0.
+split; last by rewrite addrC size_addl // s3.
+by rewrite monicE addrC lead_coefDl //; apply: monic_exp.
+Qed.
+
+End MoreAttained.
