@@ -403,13 +403,11 @@ rewrite output_poly_value witness_value mxE one_token_square expr1n mulr1 /one_t
 by move/eqP; rewrite oner_eq0.
 Qed.
 
-(* Claim: separation_rank/degree. For almost all weights, that is, wherever a polynomial G in the
-   weights that is not zero does not vanish, the output coordinate has degree 3^L exactly. *)
-Theorem degree_almost_every :
+(* A polynomial in the weights that is not zero, and whose value is an output. *)
+Lemma weight_condition :
   exists2 G : {mpoly R[#|weight_name L H a d|]}, G != 0 &
-    forall w : weight_name L H a d -> R, G.@[fun k => w (enum_val k)] != 0 ->
-      output_poly false (net_of w) i p \is (3 ^ L).-homog /\
-      msize (output_poly false (net_of w) i p) = (3 ^ L).+1.
+    forall w : weight_name L H a d -> R,
+      G.@[fun k => w (enum_val k)] = net false (net_of w) (const_tokens d one_token) i p 0.
 Proof.
 pose X (t : weight_name L H a d) : {mpoly R[#|weight_name L H a d|]} := 'X_(enum_rank t).
 pose x := const_tokens d one_token.
@@ -421,11 +419,20 @@ have GE w : G.@[fun k => w (enum_val k)] = net false (net_of w) x i p 0.
   rewrite (@eq_net_of _ _ _ _ _ _ w) => [|t]; last by rewrite /= mevalXU enum_rankK.
   rewrite (eq_net _ _ (z := x)) // => j; apply/matrixP => q s.
   by rewrite !mxE /= mevalC.
-exists G.
-  apply/eqP => /(congr1 (meval (fun k => witness h0 a0 p0 R (enum_val k)))).
-  rewrite GE witness_value mxE one_token_square expr1n mulr1 /one_token eqxx meval0.
-  by move/eqP; rewrite oner_eq0.
-move=> w; rewrite GE => nz; split.
+exists G => //; apply/eqP => /(congr1 (meval (fun k => witness h0 a0 p0 R (enum_val k)))).
+rewrite GE witness_value mxE one_token_square expr1n mulr1 /one_token eqxx meval0.
+by move/eqP; rewrite oner_eq0.
+Qed.
+
+(* Claim: separation_rank/degree. For almost all weights, that is, wherever a polynomial G in the
+   weights that is not zero does not vanish, the output coordinate has degree 3^L exactly. *)
+Theorem degree_almost_every :
+  exists2 G : {mpoly R[#|weight_name L H a d|]}, G != 0 &
+    forall w : weight_name L H a d -> R, G.@[fun k => w (enum_val k)] != 0 ->
+      output_poly false (net_of w) i p \is (3 ^ L).-homog /\
+      msize (output_poly false (net_of w) i p) = (3 ^ L).+1.
+Proof.
+have [G G0 GE] := weight_condition; exists G => // w; rewrite GE => nz; split.
   by have := degree_homogeneous (net_of w) i p; rewrite size_net_of.
 apply: nonzero_msize; apply: contra nz => /eqP z.
 by rewrite -output_poly_value z meval0.
@@ -589,3 +596,193 @@ by rewrite monicE addrC lead_coefDl //; apply: monic_exp.
 Qed.
 
 End MoreAttained.
+
+(* Control of separation_rank/degree: with residual connections and at least one layer the output of
+   the witness is no form of any degree. *)
+Theorem residual_no_form (R : comRingType) L H a d n (h0 : 'I_H) (a0 : 'I_a) (p0 : 'I_d)
+    (i : 'I_n) (p : 'I_d) k : (0 < L)%N ->
+  output_poly true (net_of (witness (L := L) h0 a0 p0 R)) i p \isn't k.-homog.
+Proof.
+move=> L0; have [[m mo m1] [u uo uL]] := residual_attained R L h0 a0 p0 i p.
+apply/negP; rewrite dhomogE => /allP ho.
+have /eqP /= := ho _ mo; have /eqP /= := ho _ uo; rewrite m1 uL => <-.
+by move/eqP; rewrite -[X in X == _](expn0 3) eqn_exp2l // eq_sym eqn0Ngt L0.
+Qed.
+
+(* Without residual connections no other degree is right: the constant 3 cannot be replaced. *)
+Theorem degree_only (R : comRingType) L H a d n (h0 : 'I_H) (a0 : 'I_a) (p0 : 'I_d)
+    (i : 'I_n) (p : 'I_d) k :
+  (output_poly false (net_of (witness (L := L) h0 a0 p0 R)) i p \is k.-homog) = (k == 3 ^ L)%N.
+Proof.
+have nz : output_poly false (net_of (witness (L := L) h0 a0 p0 R)) i p != 0.
+  by rewrite -msize_poly_eq0 degree_attained.
+apply/idP/eqP => [hk|->].
+  by have := degree_attained R L h0 a0 p0 i p; rewrite (homog_msize nz hk) => -[].
+by have := degree_homogeneous (net_of (witness (L := L) h0 a0 p0 R)) i p; rewrite size_net_of.
+Qed.
+
+(* --- the degree in the second moments --------------------------------------------------------- *)
+
+Section Moments.
+Variables (R : comRingType) (d a : nat).
+Implicit Types (layers : seq (seq (head R d a))) (x : 'cV[R]_d).
+Local Notation inR := [rmorphism of @mpolyC (d * d) R].
+
+(* A symmetric matrix of variables: entry (p, q) is the variable of {p, q}. Of the d * d variables
+   only the d (d + 1) / 2 with p <= q are used. *)
+Definition generic_moments : 'M[{mpoly R[d * d]}]_d :=
+  \matrix_(p, q) 'X_(if (p <= q)%N then mxvec_index p q else mxvec_index q p).
+
+(* Coordinate p of the output at a position with token x, a polynomial in the second moments. *)
+Definition moment_poly layers x (p : 'I_d) : {mpoly R[d * d]} :=
+  (net_matrix (net_map inR layers) generic_moments *m map_mx inR x) p 0.
+
+Lemma generic_moments_sym : generic_moments^T = generic_moments.
+Proof.
+apply/matrixP => p q; rewrite !mxE; congr 'X_ _.
+case: ltngtP => // /val_inj ->; by [].
+Qed.
+
+(* The output is this polynomial at the second moments of all tokens. *)
+Theorem moment_poly_value n layers (x : 'I_n -> 'cV[R]_d) i p :
+  net false layers x i p 0 = (moment_poly layers (x i) p).@[mxvec (moments x) 0].
+Proof.
+rewrite normal_form /moment_poly; set v := mxvec _ 0.
+transitivity ((map_mx [rmorphism of meval v]
+  (net_matrix (net_map inR layers) generic_moments *m map_mx inR (x i))) p 0); last by rewrite mxE.
+rewrite map_mxM net_matrix_image; congr ((_ *m _) p 0).
+  congr net_matrix.
+    rewrite /net_map -map_comp -[LHS]map_id; apply: eq_map => heads /=.
+    rewrite -map_comp -[LHS]map_id; apply: eq_map => -[q k w o] /=; rewrite /head_map /=.
+    by congr Head; apply/matrixP => s t; rewrite !mxE /= mevalC.
+  apply/matrixP => s t; rewrite !mxE /= mevalXU /v.
+  by case: ifP => _; rewrite mxvecE // -[in LHS]moments_sym mxE.
+by apply/matrixP => s t; rewrite !mxE /= mevalC.
+Qed.
+
+Let form e f (k : nat) (A : 'M[{mpoly R[d * d]}]_(e, f)) :=
+  forall p q, within [pred m | mdeg m == k] (A p q).
+
+Let form_mul e f g (k l : nat) (A : 'M_(e, f)) (B : 'M_(f, g)) :
+  form k A -> form l B -> form (k + l)%N (A *m B).
+Proof.
+move=> Ak Bl p q; rewrite mxE; apply: within_sum => r _.
+apply: withinM (Ak p r) (Bl r q) => u v /= /eqP uk /eqP vl.
+by rewrite mdegD uk vl.
+Qed.
+
+Let form_weights e f (W : 'M[R]_(e, f)) : form 0 (map_mx inR W).
+Proof.
+move=> p q; rewrite mxE /within msuppC; case: ifP => //= _.
+by rewrite mdeg0.
+Qed.
+
+Let form_tr e f (k : nat) (A : 'M_(e, f)) : form k A -> form k A^T.
+Proof. by move=> Ak p q; rewrite mxE. Qed.
+
+Lemma layer_matrix_form (heads : seq (head R d a)) (k : nat) M :
+  form k M -> form k (layer_matrix (map (head_map inR) heads) M).
+Proof.
+move=> Mk p q; rewrite /layer_matrix summxE big_map; apply: within_sum => w _.
+suff H : form k (map_mx inR (output w) *m map_mx inR (value w) *m M *m (map_mx inR (key w))^T *m
+  map_mx inR (query w)) by exact: H.
+rewrite -[k]addn0; apply: form_mul (form_weights _).
+rewrite -[k]addn0; apply: form_mul; last by apply/form_tr/form_weights.
+rewrite -[k]add0n; apply: form_mul Mk.
+exact: (form_mul (form_weights _) (form_weights _)).
+Qed.
+
+Lemma net_matrix_form layers (k : nat) M :
+  form k M -> form (k * moment_degree (size layers))%N (net_matrix (net_map inR layers) M).
+Proof.
+elim: layers k M => [|heads rest IH] k M Mk /=.
+  rewrite muln0 => p q; rewrite mxE /within; case: (p == q); rewrite ?msupp0 //.
+  by rewrite msupp1 /= mdeg0.
+have T := layer_matrix_form heads Mk.
+have -> : (k * moment_degree (size rest).+1 = (k + k + k) * moment_degree (size rest) + k)%N.
+  by rewrite moment_degreeS; nia.
+apply: (form_mul _ T); apply: IH; apply: form_mul (form_tr T); exact: form_mul T Mk.
+Qed.
+
+(* Claim: separation_rank/moments_degree, its upper half.
+   Every output coordinate is linear in the token at its position, and a form of degree
+   C(L) = (3^L - 1)/2 in the second moments (or zero); for all weights, widths and heads. *)
+Theorem moment_homogeneous layers x p :
+  moment_poly layers x p \is (moment_degree (size layers)).-homog.
+Proof.
+rewrite dhomogE -[moment_degree _]addn0 -[moment_degree _]mul1n; apply: form_mul (form_weights _) _ _.
+apply: net_matrix_form => s t; rewrite mxE /within msuppX /=.
+by rewrite mdeg1.
+Qed.
+
+Theorem moment_poly_linear layers (s : R) x y p :
+  moment_poly layers (s *: x + y) p = s *: moment_poly layers x p + moment_poly layers y p.
+Proof. by rewrite /moment_poly map_mxD map_mxZ mulmxDr -scalemxAr !mxE mul_mpolyC. Qed.
+
+(* Claim: separation_rank/moments_degree, its lower half.
+   There are weights, for each width, heads and depth, for which the degree is C(L) exactly. *)
+Theorem moment_degree_attained L H (h0 : 'I_H) (a0 : 'I_a) (p0 p : 'I_d) :
+  msize (moment_poly (net_of (witness (L := L) h0 a0 p0 R)) (const_mx 1) p) = (moment_degree L).+1.
+Proof.
+have := moment_homogeneous (net_of (witness (L := L) h0 a0 p0 R)) (const_mx 1) p.
+rewrite size_net_of; apply: homog_msize.
+have := moment_poly_value (net_of (witness (L := L) h0 a0 p0 R))
+  (const_tokens d (fun _ : 'I_1 => 1)) 0 p.
+rewrite witness_value mxE big_ord1 !expr1n mulr1 => e; apply/eqP => z.
+by move/eqP: e; rewrite /const_tokens z meval0 oner_eq0.
+Qed.
+
+(* And it is C(L) for almost all weights, here at the token of ones. *)
+Theorem moment_degree_almost_every L H (h0 : 'I_H) (a0 : 'I_a) (p0 p : 'I_d) :
+  exists2 G : {mpoly R[#|weight_name L H a d|]}, G != 0 &
+    forall w : weight_name L H a d -> R, G.@[fun k => w (enum_val k)] != 0 ->
+      msize (moment_poly (net_of w) (const_mx 1) p) = (moment_degree L).+1.
+Proof.
+have [G G0 GE] := weight_condition R L h0 a0 p0 (0 : 'I_1) p; exists G => // w; rewrite GE => nz.
+have := moment_homogeneous (net_of w) (const_mx 1) p; rewrite size_net_of.
+apply: homog_msize; apply: contra nz => /eqP z.
+by rewrite (moment_poly_value (net_of w)) /const_tokens /one_token eqxx z meval0.
+Qed.
+
+End Moments.
+
+(* --- values ----------------------------------------------------------------------------------- *)
+
+Definition degree_value (L : N) : N := (3 ^ L)%num.
+Definition moment_degree_value (L : N) : N := ((3 ^ L - 1) / 2)%num.
+
+Lemma bin_of_natE m : bin_of_nat m = N.of_nat m.
+Proof. by apply: (can_inj nat_of_binK); rewrite bin_of_natK; lia. Qed.
+
+Lemma degree_valueE (L : nat) : degree_value (bin_of_nat L) = bin_of_nat (3 ^ L).
+Proof.
+rewrite /degree_value !bin_of_natE; elim: L => // L IH.
+by rewrite expnS Nnat.Nat2N.inj_succ N.pow_succ_r' IH; lia.
+Qed.
+
+Lemma moment_degree_valueE (L : nat) :
+  moment_degree_value (bin_of_nat L) = bin_of_nat (moment_degree L).
+Proof.
+rewrite /moment_degree_value -/(degree_value _) degree_valueE -double_moment_degree !bin_of_natE.
+rewrite (_ : _ - 1 = N.of_nat (moment_degree L) * 2)%num; last by lia.
+by rewrite N.div_mul.
+Qed.
+
+Example degree_value_8 : degree_value 8 = 6561%num.
+Proof. by []. Qed.
+
+(* Three layers of two heads of width 3 on five tokens of width 4, over the integers. *)
+Example degree_example :
+  msize (output_poly false (net_of (witness (L := 3) (0 : 'I_2) (0 : 'I_3) (0 : 'I_4)
+    [comRingType of int])) (1 : 'I_5) (2%:R : 'I_4)) = 28%N.
+Proof. by rewrite degree_attained. Qed.
+
+Example bidegree_example : exists2 m, m \in msupp (output_poly false (net_of (witness (L := 2)
+    (0 : 'I_2) (0 : 'I_3) (0 : 'I_4) [comRingType of int])) (1 : 'I_5) (2%:R : 'I_4)) &
+  side_degree [set 1; 2%:R : 'I_5] m = 3%N /\ side_degree (~: [set 1; 2%:R : 'I_5]) m = 6%N.
+Proof.
+apply: (@bidegree_attained _ _ _ _ _ _ _ _ _ _ _ _ 3) => //.
+- by move=> m m0; rewrite pnatr_eq0 -lt0n.
+- by rewrite !inE.
+by apply/eqP => /setP/(_ 0); rewrite !inE.
+Qed.
