@@ -160,3 +160,229 @@ by rewrite leq_mul2l leq_monomials ?orbT.
 Qed.
 
 End ClosedForm.
+
+(* --- bounds ----------------------------------------------------------------------------------- *)
+
+Lemma sum_of_minima0 d D : 0 < d -> sum_of_minima d D 0 = 1.
+Proof.
+by move=> d0; rewrite /sum_of_minima big_ord_recr big_ord0 /= !monomials0 muln1; apply/minn_idPr.
+Qed.
+
+Section Bounds.
+Variables (d D C : nat).
+Hypotheses (d0 : 0 < d) (D0 : 0 < D).
+Let h := C./2.
+
+Lemma half_cases : C = h.*2 \/ C = h.*2.+1.
+Proof. by have := odd_double_half C; case: (odd C) => /= e; [right|left]. Qed.
+
+Lemma lower_bound : 'C(D + h, h) <= sum_of_minima d D C.
+Proof.
+have hC : h <= C by have := half_cases; move: h => g; lia.
+rewrite -(head_stick D0 hC) /sum_of_minima [X in _ <= X](bigID (fun k : 'I_C.+1 => k <= h)) /=.
+apply: leq_trans (leq_addr _ _); apply: leq_sum => k kh; rewrite leq_min leq_pmull //=.
+by apply: leq_monomials => //; have := half_cases; move: kh; move: h (nat_of_ord k) => g l; lia.
+Qed.
+
+Lemma upper_bound : sum_of_minima d D C <= d.+1 * 'C(D + h, h).
+Proof.
+rewrite mulSn addnC; case: half_cases => CE; last first.
+  have hC : h <= C by move: CE; move: h => g; lia.
+  apply: leq_trans (split_bound d D0 hC) _; rewrite leq_add2l.
+  have -> : D + C - h - 1 = D + h by move: CE D0; move: h => g; lia.
+  by rewrite -bin_sub ?leq_addr // addKn.
+case E : h => [|g].
+  by rewrite CE E sum_of_minima0 // !bin0; lia.
+have gC : g <= C by move: CE E; move: h => l; lia.
+apply: leq_trans (split_bound d D0 gC) _; apply: leq_add.
+  rewrite leq_mul2l; apply/orP; right; rewrite -!hockey_stick //.
+  by rewrite [X in _ <= X]big_ord_recr leq_addr.
+have -> : D + C - g - 1 = D + g.+1 by move: CE E D0; move: h => l; lia.
+by rewrite -[X in X <= _]bin_sub ?leq_addr // addKn.
+Qed.
+
+End Bounds.
+
+(* Claim: separation_rank/count_bounds, the bounds without logarithms.
+   With h = floor(C/2), binom(D+h, D) <= S(d, L) <= (d + 1) binom(D+h, D), for all d and L. *)
+Theorem count_bounds d L (D := moment_count d) (h := (moment_degree L)./2) : 0 < d ->
+  'C(D + h, D) <= dimension_count d L <= d.+1 * 'C(D + h, D).
+Proof.
+move=> d0; have D0 := moment_count_gt0 d0; rewrite -[D in 'C(_, D)](addnK h) bin_sub ?leq_addl //.
+by rewrite lower_bound // upper_bound.
+Qed.
+
+Lemma stick_power D h : 'C(D + h, D) <= h.+1 ^ D.
+Proof.
+elim: D => [|D IH]; first by rewrite bin0.
+rewrite -(leq_pmul2l (ltn0Sn D)) -mul_bin_diag /= addSn /= expnS mulnA.
+by apply: leq_mul IH; lia.
+Qed.
+
+Lemma leq_pow a b e : a <= b -> a ^ e <= b ^ e.
+Proof. by case: e => // e ab; rewrite leq_exp2r. Qed.
+
+(* S <= (d + 1)^C, the upper bound of Theorem 1 with one head, at every depth. *)
+Theorem count_upper_theorem_1 d L : 0 < d -> dimension_count d L <= d.+1 ^ moment_degree L.
+Proof.
+move=> d0; have D0 := moment_count_gt0 d0; rewrite /dimension_count.
+have D2 : (moment_count d).+1 <= d.+1 ^ 2 by have := moment_count_double d; rewrite expnS expn1; nia.
+have stick h : 'C(moment_count d + h, h) <= (d.+1 ^ 2) ^ h.
+  by rewrite addnC; apply: leq_trans (stick_power h _) _; exact: leq_pow.
+case: (half_cases (moment_degree L)); set C := moment_degree L; set h := C./2 => CE; last first.
+  apply: leq_trans (upper_bound C d0 D0) _; rewrite -/h [X in _ ^ X]CE -mul2n expnS expnM.
+  exact: leq_mul (stick h).
+case E : h => [|g]; first by rewrite CE E sum_of_minima0.
+have gC : g <= C by rewrite CE E; lia.
+apply: leq_trans (split_bound d D0 gC) _; rewrite CE E.
+have -> : moment_count d + g.+1.*2 - g - 1 = (moment_count d + g).+1 by lia.
+have -> : 'C((moment_count d + g).+1, moment_count d) = 'C((moment_count d + g).+1, g.+1).
+  by rewrite -bin_sub; [congr 'C(_, _)|]; lia.
+have le : 'C((moment_count d + g).+1, g.+1) <= (moment_count d).+1 * 'C(moment_count d + g, g).
+  rewrite -(leq_pmul2l (ltn0Sn g)) -mul_bin_diag mulnA leq_mul2r; apply/orP; right; nia.
+apply: leq_trans (leq_add (leqnn _) le) _; rewrite -mulnDl doubleS -mul2n !expnS mulnA expnM.
+apply: leq_mul (stick g); have := moment_count_double d; nia.
+Qed.
+
+(* S <= 3^(D L): at most linear in depth on the scale of logarithms. *)
+Theorem count_upper_linear d L : 0 < d -> dimension_count d L <= 3 ^ (moment_count d * L).
+Proof.
+move=> d0; have D0 := moment_count_gt0 d0.
+case: L => [|L]; first by rewrite muln0 expn0 /dimension_count sum_of_minima0.
+have /andP[_ le] := count_bounds L.+1 d0; apply: leq_trans le _.
+set D := moment_count d; set h := (moment_degree L.+1)./2.
+have le2 : d.+1 <= 2 ^ D by apply: leq_trans (ltn_expl _ (ltnSn 1)) _; rewrite leq_exp2l // leq_moment_count.
+apply: leq_trans (leq_mul le2 (stick_power D h)) _; rewrite -expnMn [X in _ <= _ ^ X]mulnC expnM.
+apply: leq_pow.
+have := double_moment_degree L.+1; rewrite expnS; have := odd_double_half (moment_degree L.+1).
+rewrite -/h; have : 0 < 3 ^ L by rewrite expn_gt0.
+by case: (odd _) => /=; move: (3 ^ L) (moment_degree _) h => *; lia.
+Qed.
+
+(* Doubly exponential in the depth up to the knee: S >= 2^h while h <= D. *)
+Theorem count_lower_exponential d L (h := (moment_degree L)./2) : 0 < d -> h <= moment_count d ->
+  2 ^ h <= dimension_count d L.
+Proof.
+move=> d0 hD; have D0 := moment_count_gt0 d0.
+apply: leq_trans (lower_bound (moment_degree L) d0 D0); rewrite -/h.
+elim: h hD => [|g IH gD]; first by rewrite bin0.
+have {}IH := IH (ltnW gD).
+rewrite -(leq_pmul2l (ltn0Sn g)) addnS -mul_bin_diag expnS /= mulnA.
+by apply: leq_mul IH; lia.
+Qed.
+
+(* --- special cases ---------------------------------------------------------------------------- *)
+
+(* Width 1: one plus the degree in the moments. *)
+Theorem count_width_1 L : dimension_count 1 L = (moment_degree L).+1.
+Proof.
+rewrite /dimension_count /sum_of_minima (eq_bigr (fun=> 1)) ?sum1_card ?card_ord // => k _.
+by rewrite /monomials /moment_count mul1n /= !add1n !subn1 /= !binn.
+Qed.
+
+(* Depth 0 and 1: the bound (d + 1)^C is attained. *)
+Theorem count_depth_0 d : 0 < d -> dimension_count d 0 = 1.
+Proof. exact: sum_of_minima0. Qed.
+
+Theorem count_depth_1 d : 0 < d -> dimension_count d 1 = d.+1.
+Proof.
+move=> d0; have D0 := moment_count_gt0 d0; have dD := leq_moment_count d.
+rewrite /dimension_count /sum_of_minima !big_ord_recl big_ord0 /= !monomials0 /monomials.
+rewrite !bin1 !addn0 muln1 addnK; move: (moment_count d) D0 dD => D D0 dD.
+rewrite (minn_idPl dD) (_ : minn _ 1 = 1) ?addn1 //; apply/minn_idPr.
+by rewrite muln_gt0 d0.
+Qed.
+
+(* Depth 2. *)
+Theorem count_depth_2 d (D := moment_count d) : 0 < d ->
+  dimension_count d 2 = d.+1 * D.+1 + 'C(D.+1, 2).
+Proof.
+move=> d0; have D0 := moment_count_gt0 d0.
+rewrite /dimension_count (@closed_form _ _ _ D0 1) //.
+- rewrite -/D bin1 addn1 (_ : D + 4 - 1 - 1 = D.+2); last by lia.
+  have -> : 'C(D.+2, D) = 'C(D.+2, 2) by rewrite -[LHS]bin_sub ?leqW // -addn2 addKn.
+  by rewrite binS bin1 mulSn addnCA [LHS]addnC [d * _ + _]addnC.
+- rewrite /monomials bin1 addnK subn1 addn3 /= -/D.
+  have D6 : 6 * 'C(D.+2, 3) = D.+2 * D.+1 * D.
+    by rewrite mulnC (_ : 6 = 3`!) // bin_ffact !ffactnS ffactn0 muln1 mulnA.
+  have D2 : 2 * d <= D.+1.
+    by rewrite -leq_double doubleS moment_count_double; case: (d) d0 => [//|[//|e]] _; nia.
+  rewrite -(leq_pmul2l (isT : 0 < 6)) D6.
+  rewrite mulnA leq_mul2r; apply/orP; right.
+  by apply: leq_trans (leq_mul (_ : 3 <= D.+2) D2); [rewrite mulnA|rewrite !ltnS].
+by move=> _; rewrite leq_pmull.
+Qed.
+
+(* The constant d + 1 of count_bounds cannot be d. *)
+Lemma count_bounds_not_d d (D := moment_count d) : 0 < d ->
+  d * 'C(D + (moment_degree 1)./2, D) < dimension_count d 1.
+Proof. by move=> d0; rewrite count_depth_1 // (_ : _./2 = 0) // addn0 binn muln1. Qed.
+
+(* --- growth ----------------------------------------------------------------------------------- *)
+
+Lemma ltn_sum_degree d D C : 0 < d -> 0 < D -> sum_of_minima d D C < sum_of_minima d D C.+1.
+Proof.
+move=> d0 D0; rewrite /sum_of_minima [X in _ < X]big_ord_recr /= -addn1; apply: leq_add.
+  apply: leq_sum => k _; rewrite leq_min geq_minl /=; apply: leq_trans (geq_minr _ _) _.
+  by apply: leq_monomials => //; rewrite leq_sub2r.
+by rewrite subnn monomials0 leq_min muln_gt0 d0 monomials_gt0.
+Qed.
+
+(* More layers: strictly more. *)
+Theorem count_depth_monotone d L M : 0 < d -> L < M -> dimension_count d L < dimension_count d M.
+Proof.
+move=> d0 LM; have D0 := moment_count_gt0 d0; rewrite /dimension_count.
+apply: (homo_ltn ltn_trans (fun C => ltn_sum_degree C d0 D0)).
+have := double_moment_degree L; have := double_moment_degree M.
+have : 3 ^ L < 3 ^ M by rewrite ltn_exp2l.
+by move: (3 ^ L) (3 ^ M) (moment_degree L) (moment_degree M) => *; lia.
+Qed.
+
+(* More width: strictly more, from one layer on. *)
+Theorem count_width_monotone d e L : 0 < d -> 0 < L -> d < e ->
+  dimension_count d L < dimension_count e L.
+Proof.
+move=> d0 L0 de; have D0 := moment_count_gt0 d0.
+have DE : moment_count d < moment_count e.
+  by rewrite -ltn_double !moment_count_double; nia.
+rewrite /dimension_count /sum_of_minima !big_ord_recl -addSn /=; apply: leq_add.
+  rewrite !monomials0 !muln1 !subn0 leq_min (leq_trans _ de) ?ltnS ?geq_minl //=.
+  apply: leq_ltn_trans (geq_minr _ _) _.
+  have : 0 < moment_degree L.
+    have := double_moment_degree L; case: L L0 => // L _; rewrite expnS.
+    by have : 0 < 3 ^ L; [rewrite expn_gt0|move: (3 ^ L) (moment_degree _) => *; lia].
+  case: (moment_degree L) => // C _; apply: leq_trans (_ : _ < monomials (moment_count d).+1 C.+1) _.
+    by rewrite monomialsS // -[X in X < _]addn0 ltn_add2l monomials_gt0.
+  exact: leq_monomials2.
+apply: leq_sum => k _; rewrite leq_min !geq_min; apply/andP; split.
+  by rewrite leq_mul ?leq_monomials2 // ltnW.
+by rewrite [X in _ || X]leq_monomials2 ?orbT // ltnW.
+Qed.
+
+(* --- the knee --------------------------------------------------------------------------------- *)
+
+(* The first depth at which C(L)/2 is at least D. *)
+Definition knee (d : nat) : nat := up_log 3 (2 * d ^ 2 + 2 * d + 1).
+
+(* Claim: separation_rank/knee. C(L)/2 >= D exactly when 3^L >= 2 d^2 + 2 d + 1, exactly when L is
+   at least the logarithm to base 3, rounded up; for all d and L. *)
+Theorem knee_power d L :
+  (moment_count d).*2 <= moment_degree L = (2 * d ^ 2 + 2 * d + 1 <= 3 ^ L).
+Proof.
+rewrite moment_count_double -double_moment_degree expnS expn1.
+by move: (moment_degree L) => C; apply/idP/idP; nia.
+Qed.
+
+Theorem knee_least d L : ((moment_count d).*2 <= moment_degree L) = (knee d <= L).
+Proof.
+rewrite knee_power /knee; apply/idP/idP => [le|le]; first exact: up_log_min.
+by apply: leq_trans (up_logP _ (ltnSn 1 : 1 < 3)) _ => //; rewrite leq_exp2l.
+Qed.
+
+(* About twice log_3 d: at most two layers more than log_3 (d^2), rounded up. *)
+Theorem knee_near d : 0 < d -> up_log 3 (d ^ 2) <= knee d <= (up_log 3 (d ^ 2)).+2.
+Proof.
+move=> d0; rewrite /knee leq_up_log /=; last by nia.
+apply: up_log_min => //; apply: leq_trans (_ : 9 * d ^ 2 <= _); first by rewrite expnS expn1; nia.
+by rewrite -[X in _ <= 3 ^ X]addn2 expnD mulnC leq_mul // up_logP.
+Qed.
