@@ -386,3 +386,146 @@ move=> d0; rewrite /knee leq_up_log /=; last by nia.
 apply: up_log_min => //; apply: leq_trans (_ : 9 * d ^ 2 <= _); first by rewrite expnS expn1; nia.
 by rewrite -[X in _ <= 3 ^ X]addn2 expnD mulnC leq_mul // up_logP.
 Qed.
+
+(* --- values ----------------------------------------------------------------------------------- *)
+
+(* Factor by factor: 'C(n, i + 1) = 'C(n, i) (n - i) / (i + 1), each division without remainder. *)
+Definition bin_step (n : N) (s : N * N) : N * N :=
+  (N.succ s.1, N.div (N.mul s.2 (N.sub n s.1)) (N.succ s.1)).
+Definition bin_value (n k : N) : N := (N.iter k (bin_step n) (0%num, 1%num)).2.
+
+(* 'C(a + b, a), by the fewer factors. *)
+Definition stick_value (a b : N) : N := bin_value (N.add a b) (N.min a b).
+Definition monomials_value (D k : N) : N := stick_value (N.pred D) k.
+
+Section Values.
+Variables (d D C : N).
+
+Definition sum_step (s : N * N) : N * N :=
+  (N.succ s.1, N.add s.2
+    (N.min (N.mul d (monomials_value D s.1)) (monomials_value D (N.sub C s.1)))).
+Definition sum_value : N := (N.iter (N.succ C) sum_step (0%num, 0%num)).2.
+
+Definition first_smaller (k : N) : bool :=
+  N.leb (N.mul d (monomials_value D k)) (monomials_value D (N.sub C k)).
+Definition bisect (s : N * N) : N * N :=
+  let m := N.div (N.add s.1 s.2) 2 in
+  if N.leb (N.sub s.2 s.1) 1 then s else if first_smaller m then (m, s.2) else (s.1, m).
+Definition crossing : N := (N.iter (N.size C) bisect (0%num, N.succ C)).1.
+Definition is_crossing (m : N) : bool :=
+  [&& N.leb m C, first_smaller m & N.ltb m C ==>
+    N.leb (monomials_value D (N.sub C (N.succ m))) (N.mul d (monomials_value D (N.succ m)))].
+
+(* Two hockey sticks at the crossing, which is checked; the sum itself where the check fails. *)
+Definition closed_value : N :=
+  let m := crossing in
+  if is_crossing m then
+    N.add (N.mul d (stick_value m D))
+      (if N.ltb m C then stick_value (N.sub C (N.succ m)) D else 0%num)
+  else sum_value.
+End Values.
+
+Definition S_value (d L : N) : N := closed_value d (N.div (N.mul d (N.succ d)) 2) (moment_degree_value L).
+
+(* The knee by counting up, and as a comparison. *)
+Definition is_knee_value (d L : N) : bool :=
+  N.leb (2 * d ^ 2 + 2 * d + 1)%num (3 ^ L)%num &&
+  ((L == 0%num) || N.ltb (3 ^ (N.pred L))%num (2 * d ^ 2 + 2 * d + 1)%num).
+
+Local Notation "# n" := (N.of_nat n) (at level 8, format "# n").
+
+Lemma bin_valueE n k : bin_value #n #k = #'C(n, k).
+Proof.
+rewrite /bin_value; suff -> : N.iter #k (bin_step #n) (0%num, 1%num) = (#k, #'C(n, k)) by [].
+rewrite Nnat.N2Nat.inj_iter Nnat.Nat2N.id; elim: k => [|k IH]; first by rewrite bin0.
+rewrite /= IH /bin_step /= -Nnat.Nat2N.inj_succ; congr (_, _).
+rewrite -Nnat.Nat2N.inj_sub -Nnat.Nat2N.inj_mul.
+have -> : Nat.mul 'C(n, k) (Nat.sub n k) = 'C(n, k.+1) * k.+1.
+  by rewrite [RHS]mulnC mul_bin_left mulnC.
+by rewrite Nnat.Nat2N.inj_mul N.div_mul //; lia.
+Qed.
+
+Lemma stick_valueE a b : stick_value #a #b = #'C(a + b, a).
+Proof.
+rewrite /stick_value -Nnat.Nat2N.inj_add -Nnat.Nat2N.inj_min bin_valueE; congr N.of_nat.
+case: (leqP a b) => ab; first by rewrite (_ : Nat.min a b = a) //; lia.
+by rewrite (_ : Nat.min a b = b); [rewrite -[LHS]bin_sub ?leq_addl // addnK|lia].
+Qed.
+
+Lemma monomials_valueE D k : 0 < D -> monomials_value #D #k = #(monomials D k).
+Proof.
+case: D => // D _; rewrite /monomials_value -Nnat.Nat2N.inj_pred stick_valueE /monomials addSn subn1 /=.
+by rewrite -[LHS]/(#'C(D + k, D)) -bin_sub ?leq_addr // addKn.
+Qed.
+
+Lemma leb_of_nat a b : N.leb #a #b = (a <= b).
+Proof. by apply/idP/idP => [/N.leb_le|ab]; [lia|apply/N.leb_le; lia]. Qed.
+
+Lemma ltb_of_nat a b : N.ltb #a #b = (a < b).
+Proof. by apply/idP/idP => [/N.ltb_lt|ab]; [lia|apply/N.ltb_lt; lia]. Qed.
+
+Section ValuesE.
+Variables (d D C : nat).
+Hypothesis D0 : 0 < D.
+
+Lemma sum_valueE : sum_value #d #D #C = #(sum_of_minima d D C).
+Proof.
+rewrite /sum_value -Nnat.Nat2N.inj_succ Nnat.N2Nat.inj_iter Nnat.Nat2N.id /sum_of_minima.
+rewrite -(big_mkord xpredT (fun k => minn (d * monomials D k) (monomials D (C - k)))).
+move: C.+1 => K.
+suff -> : Nat.iter K (sum_step #d #D #C) (0%num, 0%num) =
+  (#K, #(\sum_(0 <= k < K) minn (d * monomials D k) (monomials D (C - k)))) by [].
+elim: K => [|K IH]; first by rewrite big_geq.
+rewrite /= IH /sum_step /= -Nnat.Nat2N.inj_succ big_nat_recr //= Nnat.Nat2N.inj_add.
+rewrite -Nnat.Nat2N.inj_sub !monomials_valueE // -Nnat.Nat2N.inj_mul -Nnat.Nat2N.inj_min.
+by congr (_, N.add _ #_); rewrite -[Nat.sub C K]/(C - K) -[Nat.mul _ _]/(d * _); lia.
+Qed.
+
+Lemma closed_valueE : closed_value #d #D #C = #(sum_of_minima d D C).
+Proof.
+rewrite /closed_value; case E : is_crossing; last exact: sum_valueE.
+move: E; rewrite -(Nnat.N2Nat.id (crossing _ _ _)); move: (N.to_nat _) => m.
+rewrite /is_crossing /first_smaller -Nnat.Nat2N.inj_succ -!Nnat.Nat2N.inj_sub leb_of_nat !ltb_of_nat.
+rewrite !monomials_valueE // -!Nnat.Nat2N.inj_mul !leb_of_nat => /and3P[mC first /implyP second].
+rewrite !stick_valueE (@closed_form d D C D0 m) // Nnat.Nat2N.inj_add Nnat.Nat2N.inj_mul.
+congr N.add; first by rewrite [D + m]addnC.
+case: ltnP => mltC; last by rewrite bin_small //; lia.
+congr N.of_nat.
+rewrite -[Nat.sub C m.+1]/(C - m.+1) -[LHS]bin_sub ?leq_addr // addKn.
+by congr 'C(_, _); lia.
+Qed.
+
+End ValuesE.
+
+(* S_value is the dimension count, for all d >= 1 and L. *)
+Theorem S_valueE d L : 0 < d ->
+  S_value (bin_of_nat d) (bin_of_nat L) = bin_of_nat (dimension_count d L).
+Proof.
+move=> d0; rewrite /S_value moment_degree_valueE !bin_of_natE.
+rewrite -Nnat.Nat2N.inj_succ -Nnat.Nat2N.inj_mul -[Nat.mul _ _]/(d * d.+1) -moment_count_double.
+have -> : #(moment_count d).*2 = N.mul #(moment_count d) 2 by lia.
+by rewrite N.div_mul // closed_valueE // moment_count_gt0.
+Qed.
+
+Lemma is_knee_valueE d L : is_knee_value (bin_of_nat d) (bin_of_nat L) = (knee d == L).
+Proof.
+have e3 k : (3 ^ #k)%num = #(3 ^ k).
+  by have := degree_valueE k; rewrite /degree_value !bin_of_natE.
+rewrite !bin_of_natE /is_knee_value.
+have -> : (2 * #d ^ 2 + 2 * #d + 1)%num = #(2 * d ^ 2 + 2 * d + 1).
+  by rewrite N.pow_2_r expnS expn1; lia.
+case: L => [|L].
+  by rewrite /= andbT -[1%num]/(#(3 ^ 0)) leb_of_nat -knee_power knee_least leqn0.
+rewrite -Nnat.Nat2N.inj_pred !e3 leb_of_nat ltb_of_nat -knee_power knee_least /= ltnNge -knee_power.
+by rewrite knee_least -ltnNge eqn_leq.
+Qed.
+
+Example S_values : [seq S_value 2 L | L <- [:: 1; 2; 3]%num] = [:: 3; 18; 232]%num.
+Proof. by vm_compute. Qed.
+
+Example knee_12288 : knee 12288 = 18.
+Proof. by apply/eqP; rewrite -is_knee_valueE -[bin_of_nat 12288]/(12288%num); vm_compute. Qed.
+
+(* log_3 d, rounded up, is not the knee. *)
+Lemma knee_not_log : knee 11 <> up_log 3 11.
+Proof. by move/eqP; rewrite -is_knee_valueE; vm_compute. Qed.
