@@ -66,7 +66,9 @@ by rewrite binS; congr ('C(_, _) + 'C(_, _)); lia.
 Qed.
 
 Lemma leq_monomialsS D k : 0 < D -> monomials D k <= monomials D k.+1.
-Proof. by case: D => // -[_|D _]; [rewrite /monomials !add1n !subn1 !binn|rewrite monomialsS ?leq_addl]. Qed.
+Proof.
+by case: D => // -[_|D _]; [rewrite /monomials !add1n !subn1 !binn|rewrite monomialsS ?leq_addl].
+Qed.
 
 Lemma leq_monomials D k l : 0 < D -> k <= l -> monomials D k <= monomials D l.
 Proof.
@@ -226,7 +228,8 @@ Proof. by case: e => // e ab; rewrite leq_exp2r. Qed.
 Theorem count_upper_theorem_1 d L : 0 < d -> dimension_count d L <= d.+1 ^ moment_degree L.
 Proof.
 move=> d0; have D0 := moment_count_gt0 d0; rewrite /dimension_count.
-have D2 : (moment_count d).+1 <= d.+1 ^ 2 by have := moment_count_double d; rewrite expnS expn1; nia.
+have D2 : (moment_count d).+1 <= d.+1 ^ 2.
+  by have := moment_count_double d; rewrite expnS expn1; nia.
 have stick h : 'C(moment_count d + h, h) <= (d.+1 ^ 2) ^ h.
   by rewrite addnC; apply: leq_trans (stick_power h _) _; exact: leq_pow.
 case: (half_cases (moment_degree L)); set C := moment_degree L; set h := C./2 => CE; last first.
@@ -251,7 +254,8 @@ move=> d0; have D0 := moment_count_gt0 d0.
 case: L => [|L]; first by rewrite muln0 expn0 /dimension_count sum_of_minima0.
 have /andP[_ le] := count_bounds L.+1 d0; apply: leq_trans le _.
 set D := moment_count d; set h := (moment_degree L.+1)./2.
-have le2 : d.+1 <= 2 ^ D by apply: leq_trans (ltn_expl _ (ltnSn 1)) _; rewrite leq_exp2l // leq_moment_count.
+have le2 : d.+1 <= 2 ^ D.
+  by apply: leq_trans (ltn_expl _ (ltnSn 1)) _; rewrite leq_exp2l // leq_moment_count.
 apply: leq_trans (leq_mul le2 (stick_power D h)) _; rewrite -expnMn [X in _ <= _ ^ X]mulnC expnM.
 apply: leq_pow.
 have := double_moment_degree L.+1; rewrite expnS; have := odd_double_half (moment_degree L.+1).
@@ -351,7 +355,8 @@ rewrite /dimension_count /sum_of_minima !big_ord_recl -addSn /=; apply: leq_add.
   have : 0 < moment_degree L.
     have := double_moment_degree L; case: L L0 => // L _; rewrite expnS.
     by have : 0 < 3 ^ L; [rewrite expn_gt0|move: (3 ^ L) (moment_degree _) => *; lia].
-  case: (moment_degree L) => // C _; apply: leq_trans (_ : _ < monomials (moment_count d).+1 C.+1) _.
+  case: (moment_degree L) => // C _.
+  apply: leq_trans (_ : _ < monomials (moment_count d).+1 C.+1) _.
     by rewrite monomialsS // -[X in X < _]addn0 ltn_add2l monomials_gt0.
   exact: leq_monomials2.
 apply: leq_sum => k _; rewrite leq_min !geq_min; apply/andP; split.
@@ -425,7 +430,8 @@ Definition closed_value : N :=
   else sum_value.
 End Values.
 
-Definition S_value (d L : N) : N := closed_value d (N.div (N.mul d (N.succ d)) 2) (moment_degree_value L).
+Definition S_value (d L : N) : N :=
+  closed_value d (N.div (N.mul d (N.succ d)) 2) (moment_degree_value L).
 
 (* The knee by counting up, and as a comparison. *)
 Definition is_knee_value (d L : N) : bool :=
@@ -454,7 +460,8 @@ Qed.
 
 Lemma monomials_valueE D k : 0 < D -> monomials_value #D #k = #(monomials D k).
 Proof.
-case: D => // D _; rewrite /monomials_value -Nnat.Nat2N.inj_pred stick_valueE /monomials addSn subn1 /=.
+case: D => // D _; rewrite /monomials_value.
+rewrite -Nnat.Nat2N.inj_pred stick_valueE /monomials addSn subn1 /=.
 by rewrite -[LHS]/(#'C(D + k, D)) -bin_sub ?leq_addr // addKn.
 Qed.
 
@@ -485,7 +492,8 @@ Lemma closed_valueE : closed_value #d #D #C = #(sum_of_minima d D C).
 Proof.
 rewrite /closed_value; case E : is_crossing; last exact: sum_valueE.
 move: E; rewrite -(Nnat.N2Nat.id (crossing _ _ _)); move: (N.to_nat _) => m.
-rewrite /is_crossing /first_smaller -Nnat.Nat2N.inj_succ -!Nnat.Nat2N.inj_sub leb_of_nat !ltb_of_nat.
+rewrite /is_crossing /first_smaller.
+rewrite -Nnat.Nat2N.inj_succ -!Nnat.Nat2N.inj_sub leb_of_nat !ltb_of_nat.
 rewrite !monomials_valueE // -!Nnat.Nat2N.inj_mul !leb_of_nat => /and3P[mC first /implyP second].
 rewrite !stick_valueE (@closed_form d D C D0 m) // Nnat.Nat2N.inj_add Nnat.Nat2N.inj_mul.
 congr N.add; first by rewrite [D + m]addnC.

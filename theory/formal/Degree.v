@@ -269,7 +269,7 @@ End Degree.
 
 (* --- nets that attain the degree -------------------------------------------------------------- *)
 
-(* All weights of L layers of H heads of width a, by name: layer, head, matrix, row and column, where
+(* All weights of L layers of H heads of width a, by name: layer, head, matrix, row, column, where
    matrix 0, 1, 2, 3 is query, key, value, and the transpose of output. *)
 Section Names.
 Variables (L H a d : nat).
@@ -579,7 +579,8 @@ split.
   suff [v -> ] : exists v : {poly R}, g = 'X * (1 + 'X * v).
     by rewrite coefXM /= coefD coefXM coef1 addr0.
   rewrite /g; elim: L => [|l [v Hv]] /=; first by exists 0; rewrite mulr0 addr0 mulr1.
-  exists (v + 'X * (1 + 'X * v) ^+ 3); rewrite Hv exprMn !mulrDr !mulr1 -!addrA; congr (_ + (_ + _)).
+  exists (v + 'X * (1 + 'X * v) ^+ 3); rewrite Hv exprMn !mulrDr !mulr1 -!addrA.
+  congr (_ + (_ + _)).
   by rewrite !mulrA !exprS expr0 mulr1 !mulrA.
 suff [gm gs] : g \is monic /\ size g = (3 ^ L).+1.
   by have /monicP := gm; rewrite lead_coefE gs.
@@ -710,7 +711,8 @@ Qed.
 Theorem moment_homogeneous layers x p :
   moment_poly layers x p \is (moment_degree (size layers)).-homog.
 Proof.
-rewrite dhomogE -[moment_degree _]addn0 -[moment_degree _]mul1n; apply: form_mul (form_weights _) _ _.
+rewrite dhomogE -[moment_degree _]addn0 -[moment_degree _]mul1n.
+apply: form_mul (form_weights _) _ _.
 apply: net_matrix_form => s t; rewrite mxE /within msuppX /=.
 by rewrite mdeg1.
 Qed.
