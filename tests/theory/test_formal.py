@@ -27,7 +27,7 @@ def test_what_was_checked_is_what_the_claim_says(key):
     entry = formal.checked()["theorems"][claim.formal.theorem]
     assert set(entry["assumes"]) <= set(prove.REALS)
     # The term that is compared in the kernel computes what the theorem speaks of.
-    head = claim.formal.value.split()[0]
+    head = claim.formal.head
     if "." in head:
         statement = formal.checked()["computed"][f"{head}E"]["statement"]
         assert head.partition(".")[2] in statement

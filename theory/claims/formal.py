@@ -39,9 +39,16 @@ class Formal:
     informal: str
 
     @property
-    def file(self) -> str:
-        """The file of the theorem, without its ending."""
-        return self.theorem.partition(".")[0]
+    def files(self) -> tuple[str, ...]:
+        """The files of the theorem and of the term, and all that these build on, without endings:
+        in alphabetical order."""
+        names = [term.partition(".")[0] for term in (self.theorem, self.head) if "." in term]
+        return tuple(sorted({name for first in names for name in needed(first)}))
+
+    @property
+    def head(self) -> str:
+        """The function of the term, or a number."""
+        return self.value.split()[0]
 
 
 def asked(claim: Claim) -> dict[str, Any]:
@@ -55,7 +62,7 @@ def asked(claim: Claim) -> dict[str, Any]:
         "value": formal.value,
         "statement": str(claim.statement),
         "cases": hashlib.sha256("\n".join(cases).encode()).hexdigest(),
-        "sources": {name: digest(name) for name in needed(formal.file)},
+        "sources": {name: digest(name) for name in formal.files},
     }
 
 

@@ -111,7 +111,7 @@ def _exact(value: Any) -> Any:
 def link_file(claims: Iterable[Claim]) -> str:
     """The source of `Link.v`."""
     claims = list(claims)
-    needs = sorted({claim.formal.file for claim in claims if claim.formal})
+    needs = sorted({name for claim in claims if claim.formal for name in claim.formal.files})
     lines = [
         "(* Made of the claims by depthlaw.theory.formal.prove: right sides at every case. *)",
         "From Coq Require Import NArith ZArith QArith.",
@@ -197,8 +197,9 @@ def prove() -> dict[str, Any]:
         found["theorems"] = _asked(
             folder, [f"{name}.{theorem}" for name in names for theorem in theorems(name)]
         )
-        values = {claim.formal.value for claim in claims.values() if claim.formal}
-        heads = sorted({value.split()[0] for value in values if "." in value})
+        heads = sorted(
+            {c.formal.head for c in claims.values() if c.formal and "." in c.formal.head}
+        )
         found["computed"] = _asked(folder, [f"{head}E" for head in heads])
         link = link_file(claims.values())
         (folder / "Link.v").write_text(link, encoding="utf-8")

@@ -25,7 +25,7 @@ from sympy import (
 )
 from sympy.core.relational import Relational
 
-from ..claims.definition import Case, Control, Exact, Step, claim
+from ..claims.definition import Case, Control, Exact, Formal, Step, claim
 from ..claims.proof_steps import (
     equal,
     factorial_steps,
@@ -188,6 +188,11 @@ def _growth_steps() -> Iterator[Step]:
     control=Control(Case(width=1000), r"$\log_3 d$", Eq(knee_depth, ceiling(log(d, 3)))),
     cited=r"Decides whether advice on depth that rests on $S$ turns near $\log_3(d_x)$ or at twice "
     "that.",
+    formal=Formal(
+        "Counts.knee_least",
+        "Reach.layers_value (2 * {width} * {width} + 2 * {width} + 1)",
+        "Nothing: the knee is the first depth at which C(L)/2 reaches D, as in the claim.",
+    ),
 )
 def knee(case: Case) -> Exact:
     r"""The knee of the dimension count.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sympy import Expr, Indexed, IndexedBase, Integer, Symbol
 from sympy.core.relational import Relational
 
-from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
+from ..claims.definition import Ball, Case, Control, Exact, Formal, Source, Step, claim
 from ..claims.proof_steps import vanish
 from ..claims.symbols import quantity
 from .linear_attention import (
@@ -69,6 +69,13 @@ _GRID = {
         "residual connections mix degrees 1 to $3^L$, so the output is no form",
     ),
     cited="Decides whether a least depth that rests on degree takes the logarithm to base 3 or 2.",
+    formal=Formal(
+        "Degree.degree_almost_every",
+        "Degree.degree_value {depth}",
+        "Nothing: every output coordinate of a net of any heads, as a polynomial in the "
+        "tokens; almost all weights are those where one non-zero polynomial does not "
+        "vanish.",
+    ),
 )
 def degree(case: Case, seed: int) -> Exact | Ball:
     """Degree $3^L$ in the tokens.
@@ -120,6 +127,11 @@ def _(statement: Relational) -> Iterator[Step]:
     cases=_GRID,
     control=Control(Case(width=2, depth=2), "$3^L/2$, without the -1", Eq(deg_M, 3**L / 2)),
     supports="separation_rank/degree",
+    formal=Formal(
+        "Degree.moment_degree_almost_every",
+        "Degree.moment_degree_value {depth}",
+        "Nothing: the polynomial is the one in the second moments of the tokens, for any heads.",
+    ),
 )
 def moments_degree(case: Case, seed: int) -> Exact | Ball:
     """Degree $(3^L - 1)/2$ in the moments.
