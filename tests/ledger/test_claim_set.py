@@ -24,7 +24,7 @@ from depthlaw.theory.claims.definition import find, registry
 
 # What papers cite. A set that stands here was released: where its file differs, put the file back
 # (git checkout claims-v1 -- FILE), and write an erratum into the next set
-# (python -m depthlaw.ledger.verdicts.claim_set claims-v5), with a line here.
+# (python -m depthlaw.ledger.verdicts.claim_set claims-v8), with a line here.
 RELEASED = {
     "claims-v1": "bbbdfc2037476eae5cc9b0d79b71aeb36ea3d59954e3b59949e1f35c307d8ddd",
     "claims-v2": "bec65266ce4dd67a21635f0e1dfa125a71c660f4bda46472865118eb398a1098",
@@ -32,6 +32,7 @@ RELEASED = {
     "claims-v4": "ba1a1b31662a55af969b2aa1d860735be6edbf3e311c5ec57cff26ced06fff8f",
     "claims-v5": "1827a6a6cbace8179ee20f6dd3ca07ddbc1313b465db84d3d9585cb3a1b75ec5",
     "claims-v6": "79d0b1bc180184914e4a1ec02c38f63a00819f7e942e4529b1eb22f666b199ec",
+    "claims-v7": "a8873f2a7400e7f4aad6c3dea8127f77bd8363b4f060e366882349922cd501f9",
 }
 
 ONE = Entry(
