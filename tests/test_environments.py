@@ -61,6 +61,8 @@ RUNS = {
     "bench": ["benchmarks/test_*.py", "benchmarks/bench_*.py", "benchmarks/summary.py"],
     "site-test": ["tests/site/*.py"],
     "paper-test": ["tests/papers/*.py"],
+    "prove": ["theory/formal/*.py"],
+    "prove-test": ["theory/formal/*.py"],
     "transcripts": ["ledger/publish/site/transcripts.py", "benchmarks/latency_limits.py"],
     "reference": ["ledger/cli/*.py", "ledger/verdicts/*.py"],
     "release": [".ci/*.py", "tests/release/*.py"],

@@ -45,7 +45,7 @@ def test_verify_judges_and_resumes(tmp_path):
     )
     assert sorted((tmp_path / "r" / "runs").rglob("*.json")) == files
     assert first["hops/depth_corrected"].verdict is again["hops/depth_corrected"].verdict
-    assert first["hops/depth_corrected"].verdict.value == "HOLDS"
+    assert first["hops/depth_corrected"].verdict.value == "PROVED"
 
 
 def test_verify_stops_in_time_and_says_what_it_has(tmp_path):

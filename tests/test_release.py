@@ -104,6 +104,7 @@ def test_every_step_of_the_gate_is_a_target_of_make() -> None:
             "oldest-test",
             "site-test",
             "paper-test",
+            "prove-test",
         }
         == set(steps)
         <= targets

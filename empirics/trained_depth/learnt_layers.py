@@ -96,7 +96,7 @@ _short = Case(**_cases("median")[0].fields() | {"updates": 40, "tried": 2})
 )
 @noted(_CLASSES, _HOW)
 def sufficient_is_learnt(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """Layers that suffice are enough to learn twelve tasks.
+    """Our nets learn twelve tasks in the layers that suffice.
 
     The least depth at which our nets know a task of the atlas, trained by 8,000 updates, by the
     median of eight seeds and by the worst, is at most the depth that suffices in a class near to
@@ -117,7 +117,7 @@ def sufficient_is_learnt(case: Case, device: str = "cpu", folder: str = "") -> B
 )
 @noted(_CLASSES, _HOW)
 def necessary_binds_training(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """No net learns one of twelve tasks in fewer layers than are needed.
+    """These nets learn none of twelve tasks in fewer layers than needed.
 
     The least depth at which our nets know a task of the atlas, trained by 8,000 updates, by the
     best of eight seeds and by the median, is at least the depth that is needed in a class near to

@@ -40,7 +40,7 @@ def known(key: str) -> Known | None:
     """What is known of a claim, by its key; None of one's own and of new ones.
 
     >>> known("separation_rank/degree").words["quick"]
-    'ARGUED'
+    'PROVED'
     """
     return _listed().get(key)
 

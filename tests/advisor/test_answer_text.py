@@ -216,7 +216,7 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 def test_verdicts_stand_beside_claims() -> None:
     text = " ".join(answer_text.explained(TASK).split())
-    assert re.search(r"claim hops/depth_corrected \(The repaired .*? layers\): HOLDS", text)
+    assert re.search(r"claim hops/depth_corrected \(The repaired .*? layers\): PROVED", text)
     assert "claim depth_choice/threshold_never_binds: HOLDS" in " ".join(
         answer_text.explained(HAND).split()
     )

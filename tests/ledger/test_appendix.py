@@ -239,7 +239,7 @@ def test_a_changed_claim_is_judged_anew_and_is_not_of_the_released_set(tmp_path)
     """The reference ledger holds its records; that its statement is another one must be seen."""
     key = "connectivity/reach"
     recorded = Recorded(dict(registry()), shipped())
-    assert module._verdicts(recorded, {}, "")[key] == "HOLDS"
+    assert module._verdicts(recorded, {}, "")[key] == "PROVED"
     held = recorded.claims[key]
     two = replace(held, statement=held.statement.subs(3, 2))
     changed = Recorded(recorded.claims | {key: two}, recorded.store)

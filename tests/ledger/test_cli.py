@@ -269,7 +269,7 @@ def test_a_narrow_terminal_cuts_nothing(recorded, depthlaw):
     table = verdicts.partition("\ncases: ")[0]
     for lines in (depth.splitlines(), table.splitlines(), listed.splitlines()[:-1]):
         assert max(map(len, lines)) <= 40
-    for name in ("degree", "reach", "depth_corrected", "HOLDS"):
+    for name in ("degree", "reach", "depth_corrected", "PROVED"):
         assert re.search(rf"\b{name}\b", table)
     for record in depthlaw("records list --results", recorded, "--json").data:
         whole = re.search(rf"^{record['id'][:10]}(?: .*\n)(?: .*\n)*", listed, re.M)[0]

@@ -46,7 +46,7 @@ def test_a_verdict_card_shows_cases_and_text_is_escaped(tmp_path: Path) -> None:
     key = "separation_rank/degree"
     result: Any = depthlaw.verify(only=[key], results=tmp_path)[key]
     html = _well_formed(result._repr_html_())
-    assert "<strong>ARGUED</strong>" in html or "<strong>HOLDS</strong>" in html
+    assert "<strong>PROVED</strong>" in html
     assert f"{len(result.decided)} of {len(result.in_scope)} cases decided" in html
     assert html.count("<tr>") == 1 + min(12, len(result.cases))
     evil = replace(result, claim=replace(result.claim, title="<script>alert(1)</script>"))

@@ -60,7 +60,7 @@ def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(t
     }
     former = (out / "claims" / "former.md").read_text()
     assert "`depth_width/deeper_updates_are_slower` | UNDECIDED | it timed updates" in former
-    assert "separation_rank/degree" not in former, "its verdict is as it was"
+    assert "hops/doubling" not in former, "its verdict is as it was"
     assert (out / "changes.md").read_text() == "[guide](/depth.md)\n"
     assert not stale.exists()
     assert {path: path.read_bytes() for path in pages.write(docs, out, recorded)} == first
@@ -68,7 +68,7 @@ def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(t
     for part in (
         "levine2020",
         "recalled",
-        "ARGUED",
+        "PROVED",
         "rests on",
         "confirmed",
         "Negative control",

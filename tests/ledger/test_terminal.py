@@ -106,7 +106,7 @@ def test_show_leads_with_the_verdict_and_says_once_what_all_cases_share(results)
         is_terminal=False,
         what=lambda c: terminal.show(c, card(replace(degree, cases=tuple(of_one_depth)))),
     )
-    assert text.splitlines()[1].startswith("verdict     HOLDS: ")
+    assert text.splitlines()[1].startswith("verdict     PROVED: ")
     shared = f"depth={of_one_depth[0].case.depth}"
     before, table = text.split(f"in every case: {shared}\n")
     assert "depth=" not in before + table

@@ -328,7 +328,7 @@ def test_verify_leads_with_its_answer(tmp_path, capsys):
     command = ["verify", "--only", "separation_rank/degree", "--results", str(tmp_path)]
     assert main(command) == 0
     first, *rest = capsys.readouterr().out.splitlines()
-    assert first == "1 claim judged: 1 ARGUED; nothing unexpected"
+    assert first == "1 claim judged: 1 PROVED; nothing unexpected"
     assert any(line.startswith("reference: ") for line in rest[:3])
     assert main([*command, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)

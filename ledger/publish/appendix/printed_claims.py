@@ -109,7 +109,7 @@ class Statement:
         cases = [row.case.fields() for row in self.result.in_scope]
         names = (
             [name for name in cases[0] if len({case.get(name) for case in cases}) > 1]
-            if self.result.verdict is Verdict.PROVED
+            if self.result.verdict is Verdict.PROVED and not self.result.kernel_checked
             else []
         )
         if not names:
