@@ -96,7 +96,7 @@ _short = Case(**_cases("median")[0].fields() | {"updates": 40, "tried": 2})
 )
 @noted(_CLASSES, _HOW)
 def sufficient_is_learnt(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """Our nets learn twelve tasks in the layers that suffice.
+    """These nets learn twelve tasks in the layers that suffice.
 
     The least depth at which our nets know a task of the atlas, trained by 8,000 updates, by the
     median of eight seeds and by the worst, is at most the depth that suffices in a class near to
