@@ -37,9 +37,9 @@ def proofs(recorded: Recorded) -> str:
     kinds = pipe_table(
         "kind of proof | claims:",
         [
-            ("PROVED, by the kernel", sum(not stale(claim) for claim in formal.values())),
-            ("PROVED, by exact decision of every case", words["by exact decision"]),
-            ("ARGUED, in words with steps that a machine confirmed", words["ARGUED"]),
+            ("PROVED, by the kernel", str(sum(not stale(c) for c in formal.values()))),
+            ("PROVED, by exact decision of every case", str(words["by exact decision"])),
+            ("ARGUED, in words with steps that a machine confirmed", str(words["ARGUED"])),
         ],
     )
     listed = [
