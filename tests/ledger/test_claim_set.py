@@ -32,7 +32,7 @@ RELEASED = {
     "claims-v4": "ba1a1b31662a55af969b2aa1d860735be6edbf3e311c5ec57cff26ced06fff8f",
     "claims-v5": "1827a6a6cbace8179ee20f6dd3ca07ddbc1313b465db84d3d9585cb3a1b75ec5",
     "claims-v6": "79d0b1bc180184914e4a1ec02c38f63a00819f7e942e4529b1eb22f666b199ec",
-    "claims-v7": "98378a7ff2a55e239b2500e55aabc6bb7cf9b41f9aa98a6f299569fa7262eb7d",
+    "claims-v7": "f1c85c7322ede3a6aa1875a5c14259d53db7a6ec63195c7ffcb02b8cea3780d4",
 }
 
 ONE = Entry(

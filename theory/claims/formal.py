@@ -61,6 +61,11 @@ def asked(claim: Claim) -> dict[str, Any]:
         "theorem": formal.theorem,
         "value": formal.value,
         "statement": str(claim.statement),
+        "words": hashlib.sha256(
+            "\n".join(
+                [claim.title, claim.text, claim.kind, claim.holds_for, *claim.assumes]
+            ).encode()
+        ).hexdigest(),
         "cases": hashlib.sha256("\n".join(cases).encode()).hexdigest(),
         "sources": {name: digest(name) for name in formal.files},
     }
@@ -116,7 +121,7 @@ def needed(name: str) -> tuple[str, ...]:
         if (one := waiting.pop()) not in found:
             found.add(one)
             for line in re.findall(
-                r"^From depthlaw Require (?:Import|Export) ([^.]*)\.", source(one), re.M
+                r"^From depthlaw Require (?:Import |Export )?([^.]*)\.", source(one), re.M
             ):
                 waiting += line.split()
     return tuple(sorted(found))

@@ -122,8 +122,8 @@ def doubling_layers(g: nx.DiGraph) -> int:
     formal=Formal(
         "Reach.log_depth_uniform",
         "Reach.doubling_layers_value {vertices}",
-        "That a doubling is two layers of averaging-hard attention, as published; it is "
-        "counted, not built.",
+        "The theorem counts doublings; that one takes two layers of averaging-hard attention, "
+        "and the 18 layers around them, are as published and not formal.",
     ),
 )
 def log_depth_uniform(case: Case, seed: int) -> Exact:

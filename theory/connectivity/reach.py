@@ -116,9 +116,8 @@ GRAPHS = {
     formal=Formal(
         "Reach.reached_distance",
         "Reach.reach_value {depth} {diameter}",
-        "With residual connections and for ReLU attention the pairs are proved "
-        "(reach_residual, relu_reach), the maximum of their distances for the plain "
-        "layer alone.",
+        "The named theorem is the farthest pair of the plain layer; the pairs are reach, "
+        "reach_residual and relu_reach, whose maximum follows but is not stated.",
     ),
 )
 def reach(case: Case, seed: int) -> Exact:
@@ -167,7 +166,8 @@ def reach(case: Case, seed: int) -> Exact:
     formal=Formal(
         "Reach.row_distance",
         "Reach.row_reach_value {depth} {diameter}",
-        "Exact arithmetic of an ordered ring in the place of floating point.",
+        "The named theorem is the farthest pair; that exactly the pairs within that distance "
+        "have a positive product is row_reach.",
     ),
 )
 def row_reach(case: Case, seed: int) -> Exact:
@@ -237,7 +237,8 @@ def one_vs_two_cycles_rows(case: Case) -> Exact:
     formal=Formal(
         "Reach.layers_for_diameter",
         "Reach.layers_value {diameter}",
-        "Exact arithmetic of an ordered ring in the place of floating point.",
+        "Nothing: the theorem asks for positive entries exactly at connected pairs, and by "
+        "reach no other pair ever has one.",
     ),
 )
 def layers_for_diameter(case: Case, seed: int) -> Exact:

@@ -127,7 +127,9 @@ def relu_powers_reported(case: Case) -> Exact:
     formal=Formal(
         "Reach.relu_powers_count",
         "Reach.relu_powers_value {depth}",
-        "That the powers of A as polynomials, evaluated at A, are the blocks of the matrix stream.",
+        "The named theorem counts; which powers is relu_powers. ReLU and the factor 1/n are "
+        "left out of the polynomial stream, and that its value at A is the matrix stream is not "
+        "formal.",
     ),
 )
 def relu_powers(case: Case) -> Exact:
@@ -248,11 +250,6 @@ def _survivors_within_reach(case: Case, seed: int) -> Exact:
     cited=(
         "Bears on whether $3^L$ may be quoted as a limit of ReLU attention with non-negative "
         "weights."
-    ),
-    formal=Formal(
-        "Reach.nonnegative_weights_fail",
-        "0%N",
-        "The paper was not read: the class of nets is that of the claim.",
     ),
 )
 def nonnegative_weights_fail(case: Case, seed: int) -> Exact:

@@ -159,9 +159,8 @@ def depth_printed(case: Case, seed: int) -> Ball:
     formal=Formal(
         "Hops.depth_corrected_least",
         "Hops.layers_value {hops}",
-        "The net attends hard to the token of least circular distance, where the "
-        "claim's scores are cosines that softmax sharpens; a tie leaves a token as it "
-        "is, and proofs show that none occurs.",
+        "Cosines and softmax of the source, in whose place claim and theorem attend to the "
+        "least circular distance.",
     ),
 )
 def depth_corrected(case: Case, seed: int) -> Exact:

@@ -89,7 +89,10 @@ def lookup_depth(hops: int, mask: str) -> int:
     formal=Formal(
         "Lookups.one_lookup_per_layer",
         "Lookups.lookup_layers_value {hops} {strict}",
-        "That one head of attention reads one token that its state names, and no more.",
+        "A net is the lists of hops that its tokens hold: the first one or two layers are "
+        "given, in later ones all tokens look up the same pointer, and a hop counts as held "
+        "only if it is listed (listed hops are right by look_sound). That attention works so is "
+        "not formal.",
     ),
 )
 def one_lookup_per_layer(case: Case) -> Exact:

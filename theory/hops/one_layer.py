@@ -76,17 +76,18 @@ def hops_ask_for_every_bit(hops: int, count: int = 4) -> bool:
     formal=Formal(
         "Index.one_layer_index",
         "Index.summaries_value {tokens}",
-        "Nothing of the count; that one layer passes on no more than a summary is the "
-        "claim's reading of a layer.",
+        "The count is exact on the sequences of the reduction, where even positions hold bits; "
+        "over all sequences of three symbols only the lower end follows, and that one layer "
+        "passes on no more than a summary is prose.",
     ),
 )
 def one_layer_index(case: Case) -> Exact:
     r"""Half a sequence needs $2^{(N-1)/2}$ summaries for one induction query.
 
-    For every odd $N$, over 3 symbols, the $(N-1)/2$ tokens at even positions need $2^{(N-1)/2}$
-    different summaries, if $\mathrm{hop}_1$ at token $N$ is to be read off the summary and the
-    other tokens. One layer with $H$ heads of width $m$ and $p$ bits passes on $H (m + 1)$ sums of
-    $p$ bits, so $H (m + 1) p \geq (N-1)/2$.
+    For every odd $N$, over 3 symbols, the $(N-1)/2$ tokens at even positions, which hold bits, need
+    $2^{(N-1)/2}$ different summaries, if $\mathrm{hop}_1$ at token $N$ is to be read off the
+    summary and the other tokens. One layer with $H$ heads of width $m$ and $p$ bits passes on $H (m
+    + 1)$ sums of $p$ bits, so $H (m + 1) p \geq (N-1)/2$.
 
     The reduction from INDEX, executed: every word of bits has its own row of answers. So with any
     read-out a head of width 1 whose two sums have $p$ bits each errs for some index on all but

@@ -139,7 +139,8 @@ def _most_maps(case: Case, seed: int) -> Exact:
     formal=Formal(
         "Lookups.composition_layers",
         "Lookups.composition_value {depth}",
-        "That one head of attention reads one token that its state names, and no more.",
+        "That one head of attention reads one token that its state names, and no more; domains "
+        "are finite.",
     ),
 )
 def composition_layers(case: Case, seed: int) -> Exact:

@@ -77,7 +77,8 @@ def _reading_layers(case: Case) -> Exact:
     formal=Formal(
         "Lookups.fixed_reads_depth",
         "Lookups.fixed_reads_value {heads} {tokens}",
-        "That a head at a fixed position reads one token whole.",
+        "That a head at a fixed position reads one token whole, and that a position keeps its "
+        "own state.",
     ),
 )
 def fixed_reads(case: Case) -> Exact:

@@ -164,9 +164,11 @@ def _nets(**axes: Any) -> tuple[Case, ...]:
     ),
     supports="rank_collapse/position_bias",
     formal=Formal(
-        "Amnesia.transformer_amnesia",
+        "Amnesia.causal_amnesia",
         "1%N",
-        "Nothing: the nets are those of the claim, with any weights of attention.",
+        "That a net with a causal mask, and embeddings that do not depend on the length, is a "
+        "causal map is causal_net_causal, for states of one type; the ratio in the statement is "
+        "the inequality divided through.",
     ),
 )
 def causal_amnesia(case: Case) -> Exact:
@@ -177,13 +179,13 @@ def causal_amnesia(case: Case) -> Exact:
     at most $\delta + \delta'$, the diameters of the states of either input from position $t$ on.
 
     A causal state at position $t$ is the same for both inputs, and each last state is within a
-    diameter of it: two lines that no machine has checked, so that the verdict is that of the nets
-    run here, with and without residual connections and ReLU blocks, on all words that continue a
-    prefix by at most two letters. Attained where one input is the shared prefix itself. If for both
-    inputs the states from $t$ on agree up to $\epsilon$, their last states differ by at most
-    $2 \epsilon$; a read-out with Lipschitz constant $K$ that tells two such inputs apart by a
-    margin $m$ needs a diameter of at least $m/(2 K)$ for one of them.
-    Without a mask the ratio has no bound: rational attention without residual connections has one
-    above $10^{12}$ after three layers, and uniform attention makes all states equal in one layer.
+    diameter of it. The nets run here are instances, with and without residual connections and ReLU
+    blocks, on all words that continue a prefix by at most two letters. Attained where one input is
+    the shared prefix itself. If for both inputs the states from $t$ on agree up to $\epsilon$,
+    their last states differ by at most $2 \epsilon$; a read-out with Lipschitz constant $K$ that
+    tells two such inputs apart by a margin $m$ needs a diameter of at least $m/(2 K)$ for one of
+    them. Without a mask the ratio has no bound: rational attention without residual connections has
+    one above $10^{12}$ after three layers, and uniform attention makes all states equal in one
+    layer.
     """
     return Exact(largest_ratio(case))

@@ -134,8 +134,8 @@ _TAIL = (1 - (j - 1) * least**steps) ** floor(L / steps)
         "Collapse.position_bias",
         "Collapse.position_bias_value {depth} (({tokens} + {window} - 3) / ({window} - 1)) "
         "({position} - 1) {least_weight.numerator} {least_weight.denominator}",
-        "Nothing of the bound: attention is any product of stochastic matrices whose "
-        "weights along the mask are at least epsilon.",
+        "Masks with a prefix are position_bias_prefix, and that it is attained is "
+        "position_bias_attained; that the weight on the first token tends to 1 is not formal.",
     ),
 )
 def position_bias(case: Case) -> Exact:
@@ -206,11 +206,11 @@ def _(statement: Relational) -> Iterator[Step]:
     ),
     cited="Decides whether a sparse mask may be said to prevent collapse or only to delay it.",
     formal=Formal(
-        "Collapse.mask_exponential",
+        "Collapse.mask_exponential_within",
         "Collapse.mask_exponential_value {depth} {radius} {least_weight.numerator} "
         "{least_weight.denominator}",
-        "Nothing of the bound: attention is any product of stochastic matrices whose "
-        "weights along the mask are at least epsilon.",
+        "Nothing of the claim; the Frobenius norm, value matrices and constant of the paper are "
+        "not in it.",
     ),
 )
 def mask_exponential(case: Case) -> Exact | Outside:

@@ -72,9 +72,7 @@ _GRID = {
     formal=Formal(
         "Degree.degree_almost_every",
         "Degree.degree_value {depth}",
-        "Nothing: every output coordinate of a net of any heads, as a polynomial in the "
-        "tokens; almost all weights are those where one non-zero polynomial does not "
-        "vanish.",
+        "That the real weights at which one non-zero polynomial vanishes are a null set.",
     ),
 )
 def degree(case: Case, seed: int) -> Exact | Ball:
@@ -130,7 +128,9 @@ def _(statement: Relational) -> Iterator[Step]:
     formal=Formal(
         "Degree.moment_degree_almost_every",
         "Degree.moment_degree_value {depth}",
-        "Nothing: the polynomial is the one in the second moments of the tokens, for any heads.",
+        "The named theorem is at the token of ones; form and linearity are moment_homogeneous "
+        "and moment_poly_linear; that the zeros of a non-zero polynomial are a null set is not "
+        "formal.",
     ),
 )
 def moments_degree(case: Case, seed: int) -> Exact | Ball:

@@ -118,9 +118,9 @@ _RELU = partial(Case.grid, activation="relu", kept_share="1/2")
         "Signal.kaiming_variance",
         "Signal.kaiming_value ({layer} - 1) ({layer_growth.numerator} * 2 * "
         "{kept_share.numerator} / {kept_share.denominator}) {layer_growth.denominator}",
-        "Weights have any finite symmetric law with uncorrelated entries; that Gaussian "
-        "ones do the same is not formal. Nets without activation: "
-        "kaiming_variance_linear.",
+        "Square layers that share one finite symmetric law; Gaussian or other continuous "
+        "weights, other widths, and linear nets with weights that are not symmetric are not "
+        "formal. The linear cases rest on kaiming_variance_linear.",
     ),
 )
 def kaiming_variance(case: Case) -> Exact:
