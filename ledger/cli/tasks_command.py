@@ -115,10 +115,8 @@ def check(file: Path, length: int | None, json_output: bool) -> int:
         if said != task.answer(word):
             wrong = {"word": " ".join(word), "said": said, "right": task.answer(word)}
             break
-    record = next(
-        (row for row in atlas_rows(name) if row.class_.key == kind and row.upper is not None), None
-    )
-    known = None if record is None else _value(record.upper.depth, parameters)  # type: ignore[union-attr]
+    best = next((row.upper for row in atlas_rows(name) if row.class_.key == kind), None)
+    known = None if best is None else _value(best.depth, parameters)
     verdict = (
         "wrong"
         if wrong

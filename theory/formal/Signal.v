@@ -3,7 +3,8 @@
    Claims of theory/signal_propagation: expected_depth, stochastic_depth_rescaled,
    stochastic_depth_unscaled, kaiming_variance, residual_stream, residual_gradient_at_least_one,
    product_vanishes (initialisation.py), post_ln_norm, pre_ln_norm (norms.py), uniform_growth
-   (token_correlation.py), pre_ln_variance_exponential, pre_ln_variance_quadratic (layernorm_scaling.py).
+   (token_correlation.py), pre_ln_variance_exponential, pre_ln_variance_quadratic
+   (layernorm_scaling.py).
 
    Weights have a law with finitely many outcomes, of which only second moments and symmetry are
    used. Signs times a scale, over which the claims average, are such a law (sign_law below); that
