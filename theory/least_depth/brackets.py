@@ -134,9 +134,14 @@ def alike(deepest: int, layers: int) -> bool:
             Case(bracket_types=3, nesting=2, longest=4),
         ),
         "theory": (
-            *Case.grid(bracket_types=1, nesting=(5, 6, 8), longest=12),
-            *Case.grid(bracket_types=2, nesting=(2, 3, 4), longest=7),
-            *Case.grid(bracket_types=3, nesting=(3, 4), longest=5),
+            *Case.grid(bracket_types=1, nesting=(5, 8), longest=12),
+            Case(bracket_types=2, nesting=4, longest=7),
+            Case(bracket_types=3, nesting=4, longest=5),
+        ),
+        "full": (
+            Case(bracket_types=1, nesting=6, longest=12),
+            *Case.grid(bracket_types=2, nesting=(2, 3), longest=7),
+            Case(bracket_types=3, nesting=3, longest=5),
         ),
     },
     control=Control(
@@ -222,7 +227,8 @@ def climbed(k: int) -> Formula:
     ),
     cases={
         "quick": Case.grid(in_a_row=range(1, 6), longest=6),
-        "theory": Case.grid(in_a_row=(6, 7, 8), longest=9),
+        "theory": (Case(in_a_row=6, longest=7),),
+        "full": Case.grid(in_a_row=(6, 7, 8), longest=9),
     },
     control=Control(
         Case(in_a_row=4, longest=6), "one layer fewer", statement=Eq(attention_layers, in_a_row - 1)

@@ -496,7 +496,8 @@ def _shortest(case: Case) -> Exact:
             *(Case(heads=1, ones=k, stated=2 * k - 1) for k in (2, 3, 4, 5)),
             Case(heads=2, ones=2, stated=4),
         ),
-        "theory": (Case(heads=3, ones=2, stated=8), Case(heads=2, ones=3, stated=13)),
+        "theory": (Case(heads=3, ones=2, stated=8),),
+        "full": (Case(heads=2, ones=3, stated=13),),
     },
     control=Control(
         Case(heads=2, ones=2, stated=3), "the length at which one head needs $k$ steps"
@@ -524,10 +525,8 @@ def kth_one_heads(case: Case) -> Exact:
     kind="two-sided",
     cases={
         "quick": Case.grid(iterations=range(1, 7), word_length=(2, 3, 4)),
-        "theory": (
-            *Case.grid(iterations=range(1, 7), word_length=5),
-            Case(iterations=6, word_length=6),
-        ),
+        "theory": Case.grid(iterations=range(1, 7), word_length=5),
+        "full": (Case(iterations=6, word_length=6),),
     },
     control=Control(
         Case(iterations=4, word_length=4),

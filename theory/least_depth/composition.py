@@ -188,10 +188,10 @@ def _of_cells(many: int, size: int) -> Callable[[Word], int]:
     cases={
         "quick": (*Case.grid(maps=(1, 2, 3, 4), size=2), *Case.grid(maps=(1, 2), size=3)),
         "theory": (
-            *Case.grid(maps=(5, 6), size=2),
+            Case(maps=5, size=2),
             Case(maps=3, size=3),
-            Case(maps=2, size=4),
         ),
+        "full": (Case(maps=6, size=2), Case(maps=2, size=4)),
     },
     control=Control(
         Case(maps=3, size=2),

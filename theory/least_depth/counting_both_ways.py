@@ -225,7 +225,8 @@ def _odd_blocks(case: Case, formula: Formula) -> Exact:
     kind="construction",
     cases={
         "quick": Case.grid(levels=(1, 2, 3, 4), longest=9),
-        "theory": (*Case.grid(levels=(3, 4, 5), longest=12), Case(levels=6, longest=13)),
+        "theory": Case.grid(levels=(3, 4, 5), longest=12),
+        "full": (Case(levels=6, longest=13),),
     },
     control=Control(
         Case(levels=3, longest=9),

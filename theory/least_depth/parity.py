@@ -277,7 +277,8 @@ def _degree(case: Case) -> Exact:
             *Case.grid(bits=range(1, 8), heads=(1, 2, 3)),
             *Case.grid(bits=(7, 8), heads=4),
         ),
-        "theory": Case.grid(bits=(9, 10), heads=(1, 2, 3, 5)),
+        "theory": Case.grid(bits=9, heads=(1, 2, 3, 5)),
+        "full": Case.grid(bits=10, heads=(1, 2, 3, 5)),
     },
     control=Control(
         Case(bits=8, heads=2),

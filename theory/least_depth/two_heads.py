@@ -110,7 +110,8 @@ def _heads(case: Case) -> Exact:
     kind="threshold",
     cases={
         "quick": Case.grid(attention=("hard", "soft"), word_length=range(1, 9)),
-        "theory": Case.grid(attention=("hard", "soft"), word_length=(9, 10, 11)),
+        "theory": Case.grid(attention=("hard", "soft"), word_length=9),
+        "full": Case.grid(attention=("hard", "soft"), word_length=(10, 11)),
     },
     control=Control(
         Case(attention="soft", word_length=3),

@@ -453,7 +453,7 @@ _TYPES = ("1234", "1256", "1235", "1257", "1357")
             *_compared(4, "4-4", balanced(4), 140),
             *_compared(2, "2-2-2", _TYPES, 240),
         ),
-        "theory": _compared(2, "2-2-2", (s for s in balanced(8) if s not in _TYPES), 240),
+        "full": _compared(2, "2-2-2", (s for s in balanced(8) if s not in _TYPES), 240),
     },
     control=Control(
         Case(features=2, channels="2-2-2", side="1357", shared=True, inputs=240),
