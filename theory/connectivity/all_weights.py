@@ -24,7 +24,18 @@ least_layers = quantity(
     "integer",
 )
 
+least_layers_rows = quantity(
+    "least_layers_rows",
+    r"L_{rows}",
+    "the same for a threshold on a sum of products of two entries of the output",
+    "integer",
+)
+
 Swaps = tuple[int, ...]
+_DIAMETERS = {
+    "quick": Case.grid(diameter=range(1, 11)),
+    "theory": Case.grid(diameter=(11, 12)),
+}
 
 
 def swapped_paths(swaps: Swaps) -> tuple[Array, bool]:
@@ -76,13 +87,17 @@ def next_spaces(entries: Array, inner: Array) -> tuple[Array, Array]:
     skips and constants are columns times 1, which is an inner product. Every such combination is
     the column of a net, as nets side by side are one net.
     """
-    both = (entries[:, None] * inner).reshape(-1, entries.shape[1])
     chosen = combinations_with_replacement(inner, 3)
     triples = np.array([np.prod(three, axis=0) for three in chosen])
-    return np.unique(both, axis=0), np.unique(triples, axis=0)
+    return products(entries, inner), np.unique(triples, axis=0)
 
 
-def layers_for_swaps(family: Iterable[Swaps], enough: int) -> int:
+def products(some: Array, others: Array) -> Array:
+    """All products of a row of one and a row of the other, each once."""
+    return np.unique((some[:, None] * others).reshape(-1, some.shape[1]), axis=0)
+
+
+def layers_for_swaps(family: Iterable[Swaps], enough: int, *, rows: bool = False) -> int:
     """The least number of layers for which some weights decide the pair on a family of swaps;
     `enough`, which is known to suffice, where no smaller one does.
 
@@ -93,6 +108,7 @@ def layers_for_swaps(family: Iterable[Swaps], enough: int) -> int:
             signs, it becomes a multiple of the answer. If none does, the equal weights on all
             labellings are a Farkas certificate that none decides.
         enough: a number of layers, at most 3.
+        rows: read-outs are linear in products of two entries of the output, not in entries.
     """
     found = [swapped_paths(swaps) for swaps in family]
     answer = np.array([1 if connected else -1 for _, connected in found])
@@ -100,18 +116,20 @@ def layers_for_swaps(family: Iterable[Swaps], enough: int) -> int:
     for depth in range(enough):
         if depth > 1:
             entries, inner = next_spaces(entries, inner)
-        # An entry is one of the layer before times an inner product. Integers far below 2^53,
-        # which float64 holds exactly.
-        factor = inner.astype(float) if depth else np.ones((1, len(answer)))
-        if ((entries * answer).astype(float) @ factor.T).any():
+        # An entry is one of the layer before times an inner product.
+        left, right = entries, inner if depth else np.ones((1, len(answer)), int)
+        if rows:
+            left = right = products(left, right)
+        # Integers far below 2^53, which float64 holds exactly.
+        if ((left * answer).astype(float) @ right.T.astype(float)).any():
             return depth
     return enough
 
 
 @cache
-def identity_layers(diameter: int) -> int:
-    """The least number of layers of X -> X X^T X on A + I after which an entry is positive exactly
-    for connected vertices of two paths of diameter D.
+def identity_layers(diameter: int, *, rows: bool = False) -> int:
+    """The least number of layers of X -> X X^T X on A + I after which an entry, or the product of
+    two rows, is positive exactly for connected vertices of two paths of diameter D.
 
     Identity weights treat all labels alike, so all pairs of vertices are all labellings of one
     pair.
@@ -121,12 +139,14 @@ def identity_layers(diameter: int) -> int:
     path = nx.path_graph(diameter + 1)
     paths = nx.disjoint_union(path, path)
     connected = distances(paths) < len(paths)
-    states = enumerate(integer_states(paths))
-    return next(layer for layer, x in states if np.array_equal(x > 0, connected))
+    seen = (x @ x.T if rows else x for x in integer_states(paths))
+    return next(layer for layer, x in enumerate(seen) if np.array_equal(x > 0, connected))
 
 
-def _all_swaps(case: Case) -> Iterable[Swaps]:
-    return product((0, 1), repeat=case.diameter)
+def _both_ends(case: Case, *, rows: bool = False) -> Exact:
+    suffices = identity_layers(case.diameter, rows=rows)
+    needed = layers_for_swaps(product((0, 1), repeat=case.diameter), suffices, rows=rows)
+    return Exact(suffices if needed == suffices else -1)
 
 
 def _tied_swaps(case: Case) -> Exact:
@@ -139,10 +159,7 @@ def _tied_swaps(case: Case) -> Exact:
     Eq(least_layers, ceiling(log(diameter, 3))),
     source=Source("depthlaw", "after minsky1969, on parity and connectedness, and ye2025"),
     kind="threshold",
-    cases={
-        "quick": Case.grid(diameter=range(1, 11)),
-        "theory": Case.grid(diameter=(11, 12)),
-    },
+    cases=_DIAMETERS,
     control=Control(
         Case(diameter=4),
         "the last two swaps tied: they cancel, and one layer decides all that are left",
@@ -179,8 +196,41 @@ def least_layers_all_weights(case: Case) -> Exact:
     tested whether one of them correlates with the answer, and identity weights are run on all
     labellings. Softmax, layer norm and MLPs are not covered: yehudai2025 reports two layers for one
     cycle against two at width $O(n)$. Nor are read-outs that multiply entries, which reach twice as
-    far (connectivity/row_reach).
+    far (connectivity/least_layers_row_readout).
     """
-    suffices = identity_layers(case.diameter)
-    needed = layers_for_swaps(_all_swaps(case), suffices)
-    return Exact(suffices if needed == suffices else -1)
+    return _both_ends(case)
+
+
+@claim(
+    Eq(least_layers_rows, ceiling(log(ceiling(diameter / 2), 3))),
+    source=Source("depthlaw", "after minsky1969, on parity and connectedness, and paccagnella"),
+    kind="threshold",
+    cases=_DIAMETERS,
+    control=Control(
+        Case(diameter=6),
+        "as many layers as with a linear read-out: 2, where one is enough",
+        Eq(least_layers_rows, ceiling(log(diameter, 3))),
+    ),
+    supports="connectivity/least_layers_all_weights",
+    formal=Formal(
+        "Reach.least_layers_row_readout",
+        "Reach.row_layers_value {diameter}",
+        "Nothing: net, read-out, threshold and labellings are those of the theorem, with entries "
+        "in any ordered domain.",
+    ),
+)
+def least_layers_row_readout(case: Case) -> Exact:
+    r"""Whatever the weights, a read-out that multiplies rows halves the distance.
+
+    For every $D \geq 1$ and any two different vertices $u$ and $v$ among $2 D + 2$, some net of $L$
+    layers of connectivity/least_layers_all_weights decides in every labelling of two paths of
+    $D + 1$ vertices whether $u$ and $v$ are connected, exactly if
+    $L \geq \lceil \log_3 \lceil D/2 \rceil \rceil$, where it answers yes if
+    $\mathrm{tr}(C X C' X^\top)$ exceeds a threshold: a sum of products of two entries of its output
+    $X$, with any matrices $C$ and $C'$.
+
+    The product of rows $u$ and $v$ is one such read-out, and no other one of this form reaches
+    farther: the gain of connectivity/row_reach is exactly two for all weights. Measured as there,
+    on all products of two functions that an entry of the output may be.
+    """
+    return _both_ends(case, rows=True)
