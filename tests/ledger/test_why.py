@@ -131,6 +131,13 @@ def test_nothing_recorded_circles_and_broken_controls_are_said(judged, tmp_path)
     assert "negative control HOLDS: " in shown(tree, 80, is_terminal=False)
 
 
+def test_what_a_proof_kernel_checked_and_what_is_not_formal_is_said(judged):
+    claim = find("connectivity/reach")
+    text = shown(grounds(judged(claim.key), judged), 80, is_terminal=False)
+    assert f"formal proof: {claim.formal.theorem}" in text
+    assert claim.plain.formal.informal in text
+
+
 def shown(tree, width, *, is_terminal, whole=False):
     console = Console(file=io.StringIO(), width=width, force_terminal=is_terminal, highlight=False)
     terminal.grounds(console, tree, whole=whole)

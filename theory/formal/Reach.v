@@ -737,6 +737,9 @@ rewrite mxtrace_mulC /mxtrace (bigD1 u) //= big1 ?addr0 => [|i iu].
 by rewrite mxE big1 // => j _; rewrite mxE (negbTE iu) andbF mulr0.
 Qed.
 
+Lemma uphalf_leq a b : (uphalf a <= b)%N = (a <= 2 * b)%N.
+Proof. by rewrite uphalf_half -[in RHS](odd_double_half a) -muln2; case: odd; lia. Qed.
+
 Section Wall.
 Variables (R : realDomainType) (d : nat) (u v : 'I_d.+1.*2).
 Hypothesis uv : u != v.
@@ -838,6 +841,28 @@ split=> [[N [C [t dec]]]|Ld].
 exists (identity_net R _), (delta_mx v u), 0 => s; rewrite identity_netE.
 rewrite trace_delta.
 by apply: (layers_for_diameter R (labelled s) L).2; rewrite diameter_relabel diameter_two_paths.
+Qed.
+
+(* Claim: connectivity/least_layers_row_readout, both halves, for ALL weights.
+   With read-outs that multiply entries of the output with each other half the distance counts:
+   some net of L layers decides exactly if L >= ceil(log_3 ceil(d/2)). *)
+Theorem least_layers_row_readout L :
+  (exists (N : net R d.+1.*2) (C : 'M[R]_d.+1.*2) (C' : 'M[R]_(width N L)) (t : R),
+     forall s, let X := state N id (labelled s) L in
+       (t < \tr (C *m X *m C' *m X^T)) = connect (labelled s) u v)
+  <-> (up_log 3 (uphalf d) <= L)%N.
+Proof.
+split=> [[N [C [C' [t dec]]]]|].
+  apply: up_log_min => //; rewrite uphalf_leq leqNgt; apply/negP => Ld.
+  by have [s] := no_row_readout_reaches_further C C' t Ld; cbv zeta; rewrite dec eqxx.
+move=> few; have Ld : (d <= 2 * 3 ^ L)%N.
+  rewrite -uphalf_leq; apply: leq_trans (up_logP (uphalf d) (isT : 1 < 3)%N) _.
+  by rewrite leq_exp2l.
+exists (identity_net R _), (delta_mx v u), 1%:M, 0 => s; cbv zeta; rewrite identity_netE.
+rewrite mulmx1 -mulmxA trace_delta row_reach.
+apply/andP/idP => [[]|c] //; split=> //; apply: leq_trans Ld.
+have /diameter_leP := leqnn (diameter (labelled s)); rewrite diameter_relabel diameter_two_paths.
+exact.
 Qed.
 
 End Wall.
@@ -971,6 +996,9 @@ Definition row_reach_value (L D : N) : N := N.min (2 * 3 ^ L) D.
 (* Claim: connectivity/layers_for_diameter. *)
 Definition layers_value (D : N) : N := ceil_log 3 D.
 
+(* The value of connectivity/least_layers_row_readout. *)
+Definition row_layers_value (D : N) : N := ceil_log 3 ((D + 1) / 2).
+
 Lemma reach_valueE L D :
   reach_value (bin_of_nat L) (bin_of_nat D) = bin_of_nat (minn (3 ^ L) D).
 Proof. by rewrite /reach_value !bin_of_natE of_nat_min of_nat_exp. Qed.
@@ -1009,6 +1037,14 @@ Proof.
 move=> b1; rewrite !bin_of_natE; apply: (@least_powerE b _ 0) => //; rewrite add0n /=.
 apply: up_log_min => //; apply: leq_trans (size_nat_bound m) _.
 by case: (N.size_nat _) => // k; rewrite leq_exp2r.
+Qed.
+
+Lemma row_layers_valueE D : row_layers_value (bin_of_nat D) = bin_of_nat (up_log 3 (uphalf D)).
+Proof.
+rewrite /row_layers_value (_ : _ / 2 = bin_of_nat (uphalf D))%num; first exact: (@ceil_logE 3).
+rewrite !bin_of_natE; symmetry; apply: (@N.div_unique _ _ _ (N.of_nat (~~ odd D))).
+  by case: odd.
+by rewrite uphalf_half -{1}(odd_double_half D) -muln2; case: odd; lia.
 Qed.
 
 Lemma layers_valueE D : layers_value (bin_of_nat D) = bin_of_nat (up_log 3 D).
